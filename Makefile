@@ -1,0 +1,140 @@
+# The whole build, on one page.  `make help` lists the targets and the variables.
+
+B	?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+CC	:= $(if $(filter default,$(origin CC)),gcc,$(CC))
+FC	:= $(if $(filter default,$(origin FC)),gfortran,$(FC))
+CFLAGS	?= -O2 -g
+PREFIX	?= /usr/local
+LIBDIR	?= $(PREFIX)/lib
+MANDIR	?= $(PREFIX)/share/man
+PKG_CONFIG ?= pkg-config
+V	?= 0
+comma	:= ,
+Q	:= $(if $(filter 0,$(V)),@)
+say	= $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst $(B)/%,%,$@)')
+
+VERSION	:= 0.1.0
+WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla=0
+# -fwrapv: counts are added as PAPI hands them out, and stores come from strangers.
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filter-out -Wvla=0,$(WARN)) \
+	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
+HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
+
+CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c))
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c))
+TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
+PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c))
+
+# What is put into the application: hidden symbols, direct TLS.
+PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
+
+.PHONY: all tests demo check check-unit check-long bench install uninstall clean help
+all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi tests
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+#: make              build/libsspapi.so, build/sspapi and all else, under build/ only
+#: make demo         a real PAPI program under sspapi, and its per-CPU dump
+#: make check        the tests, in under 3 minutes
+#: make check-long   the long ones: PAPI's own tests, soak, fuzz, sanitizers
+#: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
+#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR;  make uninstall removes just that
+#: make clean        removes $(B)
+#: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
+
+# ---- objects ---------------------------------------------------------------
+
+# Recompiles all when the flags change.
+FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+$(B)/flags: force
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
+.PHONY: force
+
+$(B)/%.o: %.c $(B)/flags
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
+
+$(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi.so -Wl,--version-script,preload/libsspapi.map \
+		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^)
+
+$(B)/libsspapi-topo.so: $(TOPO) $(B)/core/sys.o topo/topo.map
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
+		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
+
+$(B)/sspapi: $(CLI) $(CORE)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(CLI): ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"'
+
+-include $(CLI:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
+
+include tests/tests.mk
+
+# ---- the wrappers, forwarded to a libpapi that records -----------------------
+
+FORWARD := $(T)/forward/t-forward
+$(T)/forward/libpapi.so.7.0: tests/forward/recorder.c tests/forward/recorder.h preload/papi.def preload/fortran.def
+	$(call say,FAKE)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -Wl,-soname,$(@F) -o $@ $<
+
+$(FORWARD): tests/forward/t-forward.c $(T)/forward/libpapi.so.7.0
+	$(call say,UNIT)
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CMOCKA)
+
+# ---- running ---------------------------------------------------------------
+
+# use_sigaltstack=0: gcc 12's ASan faults its own thread end on small stacks.
+PROVE	= ASAN_OPTIONS=use_sigaltstack=0 B='$(abspath $(B))' SANITIZE='$(SANITIZE)' CC='$(CC)' prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
+
+check-unit: $(UNITS)
+	@$(PROVE) -j2 $(UNITS)
+
+-include tests/long/long.mk
+check-long: fixtures $(LONG)
+	@TEST_SECONDS=1500 $(PROVE) -j1 $(sort $(wildcard tests/long/*.t))
+
+demo: all
+	@B=$(B) scripts/demo
+
+bench: all $(B)/tests/bench/calls $(FAKES)
+	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
+
+$(B)/tests/bench/%: tests/bench/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi
+
+clean:
+	rm -rf $(B)
+
+# ---- installing ------------------------------------------------------------
+
+# What is installed: from, to, mode.  One list for both directions.
+LIBRARIES := $(B)/libsspapi.so $(B)/libsspapi-topo.so
+BINDIR	?= $(PREFIX)/bin
+INCLUDEDIR ?= $(PREFIX)/include
+PAGES	:= $(wildcard man/*.[1-8])
+INSTALLED = $(patsubst $(B)/%,$(LIBDIR)/%,$(LIBRARIES)) \
+	    $(foreach p,$(PAGES),$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)))/$(notdir $(p))) \
+	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h
+
+$(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/flags
+	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
+
+install: $(LIBRARIES) $(B)/sspapi $(B)/sspapi.pc
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(foreach p,$(PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p))))
+	install -m 755 $(LIBRARIES) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
+	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)));)
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(INSTALLED))

@@ -1,0 +1,51 @@
+/* base.h: the few words that every file here uses.
+ *
+ * Errors in core: functions return 0 (or a count) on success and -errno on
+ * failure; functions that return a pointer return NULL.  Nothing here prints,
+ * exits or calls malloc: this code runs inside somebody else's program.
+ *
+ * Memory order is named at each use: the owner of a store word writes it with
+ * sp_put (relaxed), publishes with sp_publish (release), and whoever else
+ * reads does so with sp_get / sp_acquire.
+ */
+#ifndef SP_BASE_H
+#define SP_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SP_LIKELY(x)	__builtin_expect(!!(x), 1)
+#define SP_UNLIKELY(x)	__builtin_expect(!!(x), 0)
+#define SP_COLD		__attribute__((cold, noinline))
+#define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
+#define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+#define sp_get(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
+#define sp_put(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define sp_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define sp_publish(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define sp_add(p, v)	__atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define sp_cas(p, old, new) \
+	__atomic_compare_exchange_n((p), (old), (new), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+
+/* A signal handler of this thread, or a reader of the store after SIGKILL,
+ * sees the stores before this line before those after it. */
+#define sp_order()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+static inline uint64_t sp_align(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) & ~(to - 1);
+}
+
+static inline uint64_t sp_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t sp_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,237 @@
+/* cmd-recover.c: makes the dump that a killed process did not write, from its live
+ * file, which goes once the dump is safe.
+ *
+ * The dump goes where the process would have put it only if the live file is the
+ * caller's own and nobody else could write it: its bytes name the place.  Otherwise
+ * it goes beside the live file.  Nothing that exists is replaced.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../conf.h"
+#include "../live.h"
+#include "../output.h"
+#include "cmd.h"
+
+struct recovery {
+	const char *verb, *out;		/* -o, or NULL */
+	bool force;
+	char host[65];
+};
+
+static bool still_the_same(const struct sp_file *f, const char *path)
+{
+	struct stat s;
+
+	return lstat(path, &s) == 0 && (uint64_t)s.st_dev == f->dev && (uint64_t)s.st_ino == f->ino;
+}
+
+static bool trusted(const struct sp_file *f, const char *path)
+{
+	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path);
+}
+
+/* What a dump was to be written into rather than to take the name of. */
+static bool is_special(const char *path)
+{
+	struct stat s;
+
+	return lstat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode) && !S_ISLNK(s.st_mode);
+}
+
+/* Where to: -o, the process's own place, or the live file's name with another end. */
+static int place(const struct recovery *r, const struct sp_file *f, const char *live, char *to, size_t room)
+{
+	const char *own = sp_model_text(&f->model, f->model.h.output);
+	size_t n = strlen(live);
+
+	if (r->out || (trusted(f, live) && *own == '/' && !is_special(own)))
+		return snprintf(to, room, "%s", r->out ? r->out : own) < (int)room ? 0 : -ENAMETOOLONG;
+	if (sp_live_is(live))
+		n -= strlen(".live");
+	return snprintf(to, room, "%.*s.txt", (int)n, live) < (int)room ? 0 : -ENAMETOOLONG;
+}
+
+/* It may come from the store: no control characters to a terminal. */
+static void print_path(const char *path)
+{
+	for (; *path; path++)
+		if ((unsigned char)*path < ' ' || *path == 127)
+			printf("\\x%02x", (unsigned char)*path);
+		else
+			putchar(*path);
+	putchar('\n');
+}
+
+/* As the process itself would have named it, but over nothing at all. */
+static int take_name(const struct recovery *r, const struct sp_model *m, const char *temp, char *path)
+{
+	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
+	char name[SP_CONF_PATH + 16];
+
+	for (unsigned i = 0; i < (r->out ? 1 : 1000); i++) {
+		if (strchr(who.host, '/') || sp_output_candidate(name, sizeof(name), path, &who, i) < 0)
+			return -ENAMETOOLONG;
+		if (link(temp, name) == 0) {
+			strcpy(path, name);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Under a temporary name first, then link(2): whole, and over nothing.  path has room
+ * for SP_CONF_PATH + 16 and is where it went. */
+static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
+{
+	char temp[SP_CONF_PATH + 64];
+	int fd, r;
+
+	snprintf(temp, sizeof(temp), "%s.%ld.part", path, (long)getpid());
+	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	r = sp_output_write_fd(fd, v, m);
+	if (r == 0 && fsync(fd) < 0 && errno != EINVAL)
+		r = -errno;
+	close(fd);
+	if (r == 0)
+		r = take_name(rec, m, temp, path);
+	unlink(temp);
+	if (r == 0)
+		print_path(path);
+	return r;
+}
+
+static int write_forms(const struct recovery *r, struct sp_file *f, const char *path)
+{
+	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
+	const struct sp_view *v = sp_view_by_extension(path);
+	char name[SP_CONF_PATH + 16];
+	int done = 0;
+
+	snprintf(name, sizeof(name), "%s", path);
+	if (!*forms)
+		return write_new(r, name, v ? v : sp_view_by_name("text", 4), &f->model);
+	for (const char *p = forms; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
+		v = sp_view_by_name(p, strcspn(p, ","));
+		if (!v)
+			continue;
+		snprintf(name, sizeof(name), "%s", path);
+		if (strchr(forms, ',') && sp_output_name_for(name, sizeof(name), path, v) < 0)
+			return -ENAMETOOLONG;
+		done = write_new(r, name, v, &f->model);
+	}
+	return done;
+}
+
+/* Killed between making the file and the first call of PAPI that it could tell of:
+ * nothing is in it. */
+static bool never_began(const struct recovery *r, const char *live)
+{
+	char magic[8] = "";
+	int fd = open(live, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	ssize_t n = fd < 0 ? -1 : read(fd, magic, sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return n >= 0 && (n == 0 || memcmp(magic, "\0\0\0\0\0\0\0\0", sizeof(magic)) == 0) &&
+	       sp_live_name_is_dead(live, r->host) && unlink(live) == 0;
+}
+
+static int recover(const struct recovery *r, const char *live)
+{
+	char to[SP_CONF_PATH];
+	struct sp_file f;
+	int e;
+
+	if (never_began(r, live))
+		return 0;
+	if (sp_file_open(&f, r->verb, live))
+		return 1;
+	if (!r->force && sp_live_may_run(&f.model.h, strcmp(sp_model_text(&f.model, f.model.h.host), r->host) == 0)) {
+		sp_file_close(&f);
+		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
+	}
+	f.model.h.end = SP_END_RECOVERED;
+	e = place(r, &f, live, to, sizeof(to));
+	if (e == 0)
+		e = write_forms(r, &f, to);
+	sp_file_close(&f);
+	if (e < 0)
+		return sp_complain(1, r->verb, e == -EEXIST ? "there is something of that name, use -o" : strerror(-e), to);
+	if (f.model.h.torn)
+		sp_complain(0, r->verb, "the disk of the live file was full: what came later is not in it", live);
+	else if (f.model.damaged)
+		sp_complain(0, r->verb, "damaged: what could be read is in the dump; it is kept", live);
+	if (f.model.damaged)
+		return 1;
+	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
+		return sp_complain(1, r->verb, strerror(errno), live);
+	return 0;
+}
+
+/* All of this user's dead ones in the standard place. */
+static int recover_all(const struct recovery *r)
+{
+	DIR *d = opendir(SP_LIVE_FOLDER);
+	struct dirent *e;
+	char path[512];
+	int status = 0;
+
+	if (!d)
+		return sp_complain(1, r->verb, strerror(errno), SP_LIVE_FOLDER);
+	while ((e = readdir(d)) != NULL) {
+		struct stat s;
+		struct sp_file f;
+		bool runs;
+
+		snprintf(path, sizeof(path), SP_LIVE_FOLDER "/%s", e->d_name);
+		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
+			continue;
+		if (never_began(r, path))
+			continue;
+		if (sp_file_open(&f, r->verb, path)) {
+			status = 1;
+			continue;
+		}
+		runs = sp_live_may_run(&f.model.h, strcmp(sp_model_text(&f.model, f.model.h.host), r->host) == 0);
+		sp_file_close(&f);
+		if (!runs || r->force)
+			status |= recover(r, path);
+	}
+	closedir(d);
+	return status;
+}
+
+int sp_cmd_recover(int argc, char **argv)
+{
+	static const struct option longs[] = { { "force", no_argument, NULL, 'F' }, { NULL, 0, NULL, 0 } };
+	struct recovery r = { .verb = argv[0] };
+	int c, status = 0;
+
+	while ((c = getopt_long(argc, argv, "+o:", longs, NULL)) != -1) {
+		if (c == 'o')
+			r.out = optarg;
+		else if (c == 'F')
+			r.force = true;
+		else
+			return sp_complain(2, argv[0], "options are -o FILE, --force", NULL);
+	}
+	gethostname(r.host, sizeof(r.host) - 1);
+	if (optind == argc)
+		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL) : recover_all(&r);
+	if (r.out && argc - optind > 1)
+		return sp_complain(2, argv[0], "-o goes with one live file", NULL);
+	for (; optind < argc; optind++)
+		status |= recover(&r, argv[optind]);
+	return status;
+}

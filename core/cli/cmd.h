@@ -1,0 +1,41 @@
+/* cmd.h: what each verb of the sspapi command is made of.
+ *
+ * Exit status: 0 success, 1 something was wrong with the data or a file could not
+ * be read, 2 wrong usage.  Messages go to standard error: "sspapi VERB: what, 'which'".
+ */
+#ifndef SP_CMD_H
+#define SP_CMD_H
+
+#include <stdio.h>
+
+#include "../model.h"
+#include "../view.h"
+
+struct sp_cmd {
+	const char *name;
+	int (*run)(int argc, char **argv);	/* argv[0] is the verb */
+	const char *usage;			/* behind the verb's name */
+	const char *help;			/* one line */
+};
+
+int sp_cmd_run(int argc, char **argv);
+int sp_cmd_report(int argc, char **argv);
+int sp_cmd_recover(int argc, char **argv);
+int sp_cmd_env(int argc, char **argv);
+
+/* A store's file, read whole (never mapped: somebody may truncate it meanwhile) and
+ * opened.  0, or a message is out and 1. */
+struct sp_file {
+	struct sp_image image;
+	struct sp_model model;
+	unsigned char *bytes;
+	uint64_t dev, ino;		/* of what was read, whatever stands there by now */
+	unsigned uid, mode;
+};
+int sp_file_open(struct sp_file *f, const char *verb, const char *path);
+void sp_file_close(struct sp_file *f);
+
+/* "sspapi VERB: text, 'subject'" (subject NULL: none), and status back. */
+int sp_complain(int status, const char *verb, const char *text, const char *subject);
+
+#endif

@@ -1,0 +1,49 @@
+/* sspapi.c: the command: a table of verbs, and running one. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+static const struct sp_cmd verbs[] = {
+	{ "run", sp_cmd_run, "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
+	  "runs a program with sspapi preloaded; its dump is a store" },
+	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] FILE", "shows a store, or a killed process's live file" },
+	{ "recover", sp_cmd_recover, "[-o FILE] [--force] [FILE.live...]", "makes the dump that a killed process did not write" },
+	{ "env", sp_cmd_env, "", "every variable, its value now, default and meaning" },
+};
+
+static void help(FILE *to)
+{
+	fputs("usage: sspapi VERB ...\n\n", to);
+	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
+		fprintf(to, "  sspapi %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
+	fputs("\n  sspapi --help, sspapi --version\n", to);
+}
+
+/* A full disk behind standard output is a failure, too. */
+static int closed(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return sp_complain(status ? status : 1, "", "cannot write", "standard output");
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		help(stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		help(stdout);
+		return closed(0);
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("sspapi " SP_VERSION);
+		return closed(0);
+	}
+	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
+		if (strcmp(argv[1], verbs[i].name) == 0)
+			return closed(verbs[i].run(argc - 1, argv + 1));
+	return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1]);
+}

@@ -1,0 +1,305 @@
+/* conf.c: the table of variables, and reading them; see conf.h. */
+#include <string.h>
+
+#include "conf.h"
+#include "out.h"
+#include "view.h"
+
+#define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }
+#define NUMBER(field, least, most) SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }
+#define WORD(field, ...) SP_CONF_WORD, offsetof(struct sp_conf, field), 0, 0, 0, { __VA_ARGS__ }
+
+const struct sp_conf_row sp_conf_rows[] = {
+	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error", TEXT(output) },
+	{ "SSPAPI_FORMAT", "text,json,csv,hwloc,store", "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated", TEXT(format) },
+	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept", WORD(readings, "temporary", "permanent") },
+	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept for a relation", NUMBER(readings_max, 0, 1000000000000) },
+	{ "SSPAPI_ATTRIBUTION", "reading, residency, exact", "reading", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact") },
+	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "the component tree to use", TEXT(topology) },
+	{ "SSPAPI_CALLSITES", "0 to 64", "1", "frames of call path kept for each interval", NUMBER(callsites, 0, 64) },
+	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
+	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now", TEXT(signal) },
+	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form", TEXT(color_by) },
+	{ "SSPAPI_DISABLE", "1", "0", "forward only", NUMBER(disable, 0, 1) },
+	{ "SSPAPI_VERBOSE", "0, 1, 2", "1", "0 errors, 1 warnings, 2 what was intercepted", NUMBER(verbose, 0, 2) },
+};
+const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
+
+static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
+static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
+
+/* ---- the environment as it was ---------------------------------------- */
+
+static char captured[16384];		/* NAME=value, NUL-separated, an empty one last */
+static size_t captured_used;
+
+static bool wanted(const char *entry)
+{
+	if (strncmp(entry, "SSPAPI_", 7) == 0)
+		return true;
+	for (unsigned i = 0; i < SP_COUNT(ranks); i++)
+		if (strncmp(entry, ranks[i], strlen(ranks[i])) == 0)
+			return true;
+	for (unsigned i = 0; i < SP_COUNT(jobs); i++)
+		if (strncmp(entry, jobs[i], strlen(jobs[i])) == 0)
+			return true;
+	return false;
+}
+
+static void keep(const char *entry)
+{
+	size_t n = strlen(entry) + 1;
+
+	if (captured_used + n + 1 > sizeof(captured))
+		return;			/* read as not set; a path this long cannot be used either */
+	memcpy(captured + captured_used, entry, n);
+	captured_used += n;
+	captured[captured_used] = 0;
+}
+
+/* %q{NAME} in the output's name may ask for any variable. */
+static void keep_quoted(char **environment)
+{
+	const char *output = sp_conf_env("SSPAPI_OUTPUT");
+
+	for (const char *q = output; q && (q = strstr(q, "%q{")) != NULL; q++) {
+		size_t n = strcspn(q + 3, "}");
+
+		for (char **e = environment; e && *e; e++)
+			if (strncmp(*e, q + 3, n) == 0 && (*e)[n] == '=')
+				keep(*e);
+	}
+}
+
+void sp_conf_capture(char **environment)
+{
+	captured_used = 0;
+	captured[0] = 0;
+	for (char **e = environment; e && *e; e++)
+		if (((*e)[0] == 'S' || (*e)[0] == 'O' || (*e)[0] == 'P' || (*e)[0] == 'M' || (*e)[0] == 'L' ||
+		     (*e)[0] == 'J') && wanted(*e))
+			keep(*e);
+	keep_quoted(environment);
+}
+
+const char *sp_conf_env(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = captured; *p; p += strlen(p) + 1)
+		if (strncmp(p, name, n) == 0 && p[n] == '=')
+			return p + n + 1;
+	return NULL;
+}
+
+/* ---- values ----------------------------------------------------------- */
+
+static bool number(const char *text, long *value)
+{
+	long v = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || v > 100000000000000000)
+			return false;
+		v = v * 10 + (*text - '0');
+	}
+	*value = v;
+	return true;
+}
+
+struct complaint {
+	void (*say)(const char *, void *);
+	void *arg;
+};
+
+static void complain(const struct complaint *to, const struct sp_conf_row *row, const char *value, const char *why,
+		     const char *instead)
+{
+	char line[600];
+	struct sp_out o;
+
+	sp_out_init(&o, -1, line, sizeof(line) - 1);
+	sp_out_text(&o, row->name);
+	sp_out_text(&o, ": '");
+	for (size_t i = 0; i < 80 && value[i]; i++)
+		sp_out_char(&o, (unsigned char)value[i] < ' ' || value[i] == 127 ? '?' : value[i]);
+	sp_out_text(&o, strlen(value) > 80 ? "...' " : "' ");
+	sp_out_text(&o, why);
+	sp_out_text(&o, "; using ");
+	sp_out_text(&o, instead);
+	line[o.used] = 0;
+	to->say(line, to->arg);
+}
+
+static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
+{
+	long *at = (long *)((char *)c + row->at);
+	char why[128] = "is not one of ";
+
+	*at = 0;
+	for (long i = 0; row->words[i]; i++)
+		if (strcmp(value, row->words[i]) == 0) {
+			*at = i;
+			return;
+		}
+	strcat(why, row->values);
+	if (*value)
+		complain(to, row, value, why, row->fallback);
+}
+
+static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
+{
+	long *at = (long *)((char *)c + row->at), v;
+	char why[96] = "is not ", least[32], most[32];
+
+	if (*value && number(value, &v) && v >= row->least && v <= row->most) {
+		*at = v;
+		return;
+	}
+	*at = 0;
+	number(row->fallback, at);
+	if (!*value)
+		return;
+	least[sp_format_u64(least, (uint64_t)row->least)] = 0;
+	most[sp_format_u64(most, (uint64_t)row->most)] = 0;
+	strcat(strcat(strcat(strcat(why, "a number from "), least), " to "), most);
+	complain(to, row, value, why, row->fallback);
+}
+
+static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
+{
+	char *at = (char *)c + row->at;
+
+	*at = 0;
+	if (strlen(value) < row->room)
+		strcpy(at, value);
+	else
+		complain(to, row, value, "is too long", row->fallback);
+}
+
+/* Each name of the list must be a form that there is; else none of it is used. */
+static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	for (const char *p = c->format; *p;) {
+		size_t n = strcspn(p, ",");
+		const struct sp_view *by = sp_view_by_extension(c->output);
+
+		if (!sp_view_by_name(p, n)) {
+			char bad[sizeof(c->format)];
+
+			memcpy(bad, p, n);
+			bad[n] = 0;
+			complain(to, row, bad, "is not one of text, json, csv, hwloc, store", by ? by->name : "text");
+			c->format[0] = 0;
+			return;
+		}
+		p += n + (p[n] == ',');
+	}
+}
+
+/* A folder that is none is found out when the store is made; a word is no folder. */
+static void check_live(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	if (!*c->live)
+		strcpy(c->live, row->fallback);
+	if (strcmp(c->live, "0") != 0 && strcmp(c->live, "1") != 0 && !strchr(c->live, '/')) {
+		complain(to, row, c->live, "is not 0, 1 or the path of a folder", row->fallback);
+		strcpy(c->live, row->fallback);
+	}
+}
+
+static const char *const signals[] = { "USR1", "USR2", "HUP", "URG", "WINCH", "IO", "PWR", "ALRM", "VTALRM", "PROF", "TERM", "INT", "QUIT", "CONT" };
+
+static void check_signal(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	const char *name = strncmp(c->signal, "SIG", 3) == 0 ? c->signal + 3 : c->signal;
+
+	for (unsigned i = 0; *name && i < SP_COUNT(signals); i++)
+		if (strcmp(name, signals[i]) == 0)
+			return;
+	if (*c->signal)
+		complain(to, row, c->signal, "is not a signal's name (USR2)", row->fallback);
+	c->signal[0] = 0;
+}
+
+/* A template may hold %p %h %e %r %j %q{NAME} %% only. */
+static void check_output(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	const char *p = c->output;
+
+	c->output_set = *p;
+	while ((p = strchr(p, '%')) != NULL) {
+		if (!p[1] || !strchr("pherjq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}')))) {
+			complain(to, row, c->output, "has a % that is none of %p %h %e %r %j %q{NAME} %%", row->fallback);
+			c->output[0] = 0;
+			c->output_set = false;
+			break;
+		}
+		p += 2;
+	}
+	if (!*c->output)
+		strcpy(c->output, row->fallback);
+}
+
+static const struct sp_conf_row *row_of(const void *field, const struct sp_conf *c)
+{
+	unsigned i = 0;
+
+	while (sp_conf_rows[i].at != (size_t)((const char *)field - (const char *)c))
+		i++;
+	return &sp_conf_rows[i];
+}
+
+static void read_row(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	const char *value = sp_conf_env(row->name);
+
+	if (row->kind == SP_CONF_WORD)
+		read_word(c, row, value ? value : "", to);
+	else if (row->kind == SP_CONF_NUMBER)
+		read_number(c, row, value ? value : "", to);
+	else
+		read_text(c, row, value ? value : "", to);
+}
+
+void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg)
+{
+	struct complaint to = { say, arg };
+
+	memset(c, 0, sizeof(*c));
+	/* First, since it decides whether the others' complaints are heard. */
+	read_row(c, row_of(&c->verbose, c), &to);
+	for (unsigned i = 0; i < sp_conf_n_rows; i++)
+		if (&sp_conf_rows[i] != row_of(&c->verbose, c))
+			read_row(c, &sp_conf_rows[i], &to);
+	check_output(c, row_of(c->output, c), &to);
+	check_format(c, row_of(c->format, c), &to);
+	check_live(c, row_of(c->live, c), &to);
+	check_signal(c, row_of(c->signal, c), &to);
+}
+
+long sp_conf_rank(void)
+{
+	long rank;
+
+	for (unsigned i = 0; i < SP_COUNT(ranks); i++) {
+		const char *v = sp_conf_env(ranks[i]);
+
+		if (v && number(v, &rank))
+			return rank;
+	}
+	return -1;
+}
+
+const char *sp_conf_job(void)
+{
+	for (unsigned i = 0; i < SP_COUNT(jobs); i++) {
+		const char *v = sp_conf_env(jobs[i]);
+
+		if (v && *v)
+			return v;
+	}
+	return NULL;
+}

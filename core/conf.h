@@ -1,0 +1,55 @@
+/* conf.h: every SSPAPI_* variable, in one table; and the few of others' that
+ * name a rank or a batch job.
+ *
+ * The environment is copied when the process starts (sp_conf_capture: no
+ * allocation, a few microseconds), since the application may wipe or change it,
+ * and read when the process first calls PAPI (sp_conf_read).  Nothing here
+ * changes the environment.
+ */
+#ifndef SP_CONF_H
+#define SP_CONF_H
+
+#include "format.h"
+
+#define SP_CONF_PATH 1024
+
+struct sp_conf {
+	char output[SP_CONF_PATH];	/* the template */
+	char format[128];		/* "" : by the template's extension */
+	char topology[SP_CONF_PATH];	/* "" : discover */
+	char live[SP_CONF_PATH];	/* "0", "1" or a folder */
+	char signal[16];		/* "" : off */
+	char color_by[128];
+	long readings, attribution;	/* enum sp_readings, enum sp_attribution */
+	long readings_max, callsites, verbose, disable;
+	bool output_set;		/* by the user, not the default */
+};
+
+struct sp_conf_row {
+	const char *name;
+	const char *values;		/* for people */
+	const char *fallback;		/* the default, as text */
+	const char *help;
+	enum { SP_CONF_TEXT, SP_CONF_NUMBER, SP_CONF_WORD } kind;
+	size_t at, room;		/* in struct sp_conf */
+	long least, most;		/* of a number */
+	const char *words[4];		/* of a word, by value */
+};
+
+extern const struct sp_conf_row sp_conf_rows[];
+extern const unsigned sp_conf_n_rows;
+
+void sp_conf_capture(char **environment);
+
+/* The value of a captured variable, or NULL. */
+const char *sp_conf_env(const char *name);
+
+/* Fills *c; calls say(line, arg) for each value that cannot be used (the line
+ * says what, and what is used instead; no newline). */
+void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);
+
+/* The first of the known variables that is set: MPI rank (-1: none), job id. */
+long sp_conf_rank(void);
+const char *sp_conf_job(void);
+
+#endif

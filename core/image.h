@@ -1,0 +1,34 @@
+/* image.h: the bytes of a store, wherever they are.
+ *
+ * In the process they are the mapped segments of its region; in the command, a
+ * file that was read whole.  Either way every access asks here, with a length,
+ * and gets NULL for what is not inside: stores come from strangers.
+ */
+#ifndef SP_IMAGE_H
+#define SP_IMAGE_H
+
+#include "format.h"
+
+struct sp_region;
+
+struct sp_image {
+	const struct sp_region *region;	/* or, if NULL: */
+	const unsigned char *base;
+	uint64_t bytes;
+};
+
+/* The len bytes at off, or NULL if they are not all inside the store (or not
+ * aligned to 8). */
+const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len);
+
+/* The block of this kind at off, whole, or NULL; at least `least` bytes. */
+const void *sp_image_block(const struct sp_image *image, sp_off off, uint32_t kind, uint64_t least);
+
+/* The text of the string at off; "" for 0 and for anything that is not one.
+ * It ends with NUL and holds no other. */
+const char *sp_image_text(const struct sp_image *image, sp_off off);
+
+/* String number i of the list at off; NULL behind the last. */
+const char *sp_image_text_at(const struct sp_image *image, sp_off off, uint32_t i);
+
+#endif

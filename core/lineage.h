@@ -1,0 +1,22 @@
+/* lineage.h: which run does this process belong to?
+ *
+ * A run is the tree of processes below the topmost living ancestor that has
+ * libsspapi loaded; files older than it are from an earlier run.
+ */
+#ifndef SP_LINEAGE_H
+#define SP_LINEAGE_H
+
+#include "base.h"
+
+/* When the run started, in ns since the epoch; own_ns, when this process did, if
+ * no ancestor has the library.  Reads /proc; async-signal-safe. */
+uint64_t sp_run_start_ns(uint64_t own_ns);
+
+/* Fields of /proc/PID/stat; 0 if there is no such process.  pid 0: this one. */
+struct sp_process_stat {
+	int ppid, processor;
+	uint64_t start_ticks;
+};
+bool sp_process_stat(int pid, int tid, struct sp_process_stat *s);
+
+#endif

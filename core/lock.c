@@ -1,0 +1,81 @@
+/* lock.c: a spin lock with signals blocked; see lock.h for when. */
+#include <signal.h>
+#include <time.h>
+
+#include "lock.h"
+#include "sys.h"
+
+/* The raw call: pthread_sigmask leaves out the two signals by which glibc
+ * cancels threads, and an asynchronous cancellation must not end us here. */
+void sp_signals_block(struct sp_held *h)
+{
+	/* Not SIGBUS: a store into a live file that somebody cut raises it, and the
+	 * kernel ends a process that has it blocked. */
+	uint64_t all = ~((uint64_t)1 << (SIGBUS - 1));
+
+	h->signals = 0;
+	(void)sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, &all, &h->signals, sizeof(all));
+}
+
+void sp_signals_restore(const struct sp_held *h)
+{
+	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &h->signals, NULL, sizeof(h->signals));
+}
+
+static bool grab(struct sp_lock *l)
+{
+	return !__atomic_exchange_n(&l->taken, 1, __ATOMIC_ACQUIRE);
+}
+
+void sp_lock_take(struct sp_lock *l, struct sp_held *h)
+{
+	sp_signals_block(h);
+	while (!grab(l))
+		(void)sp_sys(SYS_sched_yield);
+}
+
+bool sp_lock_try(struct sp_lock *l, struct sp_held *h, unsigned ms)
+{
+	struct timespec nap = { 0, 100000 };
+
+	sp_signals_block(h);
+	for (unsigned tries = 0; !grab(l); tries++) {
+		if (tries >= ms * 10) {
+			sp_signals_restore(h);
+			return false;
+		}
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	}
+	return true;
+}
+
+void sp_lock_give(struct sp_lock *l, const struct sp_held *h)
+{
+	__atomic_store_n(&l->taken, 0, __ATOMIC_RELEASE);
+	sp_signals_restore(h);
+}
+
+/* ---- signals that a write makes --------------------------------------- */
+
+#define WRITE_SIGNALS	((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1))
+
+void sp_quiet_begin(struct sp_quiet *q)
+{
+	uint64_t set = WRITE_SIGNALS;
+
+	q->signals = q->pending = 0;
+	(void)sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, &set, &q->signals, sizeof(set));
+	(void)sp_sys(SYS_rt_sigpending, &q->pending, sizeof(q->pending));
+}
+
+void sp_quiet_end(const struct sp_quiet *q)
+{
+	uint64_t now = 0, mine;
+	struct timespec none = { 0, 0 };
+
+	(void)sp_sys(SYS_rt_sigpending, &now, sizeof(now));
+	mine = now & ~q->pending & WRITE_SIGNALS;
+	while (mine && sp_sys(SYS_rt_sigtimedwait, &mine, NULL, &none, sizeof(mine)) > 0)
+		;
+	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &q->signals, NULL, sizeof(q->signals));
+}

@@ -1,0 +1,41 @@
+/* lock.h: the one lock, for what is done seldom (an event set is made, a store
+ * grows, a thread appears).  Never on the path of a reading.
+ *
+ * It is taken with every signal blocked, so that a handler never meets a lock
+ * that its own thread holds; what is done under it is short and calls nothing
+ * that may wait.  A child of fork starts with fresh locks.
+ */
+#ifndef SP_LOCK_H
+#define SP_LOCK_H
+
+#include "base.h"
+
+struct sp_lock {
+	uint32_t taken;
+};
+
+struct sp_held {			/* what sp_lock_give needs */
+	uint64_t signals;
+};
+
+void sp_lock_take(struct sp_lock *l, struct sp_held *h);
+void sp_lock_give(struct sp_lock *l, const struct sp_held *h);
+
+/* For the door at the end: gives up after about `ms`, since whoever holds the
+ * lock may have been stopped for good.  False: not taken. */
+bool sp_lock_try(struct sp_lock *l, struct sp_held *h, unsigned ms);
+
+/* Only the signals, for a thread that must not be interrupted for a while. */
+void sp_signals_block(struct sp_held *h);
+void sp_signals_restore(const struct sp_held *h);
+
+/* Around our own writes: SIGPIPE and SIGXFSZ end a process that has not asked for
+ * them.  They are blocked, and one that our write made is taken back. */
+struct sp_quiet {
+	uint64_t signals, pending;
+};
+
+void sp_quiet_begin(struct sp_quiet *q);
+void sp_quiet_end(const struct sp_quiet *q);
+
+#endif

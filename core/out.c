@@ -1,0 +1,521 @@
+/* out.c: text into a descriptor or into memory, without stdio or malloc. */
+#include "out.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- bytes ------------------------------------------------------------ */
+
+/* A FIFO or terminal that somebody made non-blocking: its reader has ten seconds
+ * to make room, then we give up; the application wants to exit. */
+#define PATIENCE	10
+
+/* false: no room in the time that was left, which the kernel takes off *left,
+ * also where a signal ends the wait. */
+static bool wait_for_room(int fd, long left[2])
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	long n = syscall(SYS_ppoll, &p, 1, left, NULL, 0);
+
+	return n > 0 || (n < 0 && errno == EINTR && (left[0] > 0 || left[1] > 0));
+}
+
+/* syscall(2) and not write(2): that one is a cancellation point, and a thread
+ * that is cancelled here would leave half a dump. */
+static void write_all(struct sp_out *o, const char *p, size_t n)
+{
+	long left[2] = { PATIENCE, 0 };	/* the kernel's timespec */
+
+	while (n && !o->error) {
+		long w = syscall(SYS_write, o->fd, p, n);
+
+		if (w > 0) {
+			p += w;
+			n -= (size_t)w;
+			o->written += (uint64_t)w;
+			left[0] = PATIENCE;
+		} else if (w == 0) {
+			o->error = -EIO;
+		} else if (errno == EAGAIN) {
+			if (!wait_for_room(o->fd, left))
+				o->error = -EAGAIN;
+		} else if (errno != EINTR) {
+			o->error = -errno;
+		}
+	}
+}
+
+static void flush(struct sp_out *o)
+{
+	if (o->fd >= 0) {
+		write_all(o, o->buffer, o->used);
+		o->used = 0;
+	}
+}
+
+void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size)
+{
+	*o = (struct sp_out){ .fd = fd, .buffer = buffer, .size = size };
+}
+
+int sp_out_finish(struct sp_out *o)
+{
+	if (!o->error)
+		flush(o);
+	return o->error;
+}
+
+void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n)
+{
+	if (o->error || !n)
+		return;
+	if (n > o->size - o->used && o->fd >= 0) {
+		flush(o);
+		if (n >= o->size) {
+			write_all(o, bytes, n);
+			return;
+		}
+	}
+	if (n > o->size - o->used) {
+		n = o->size - o->used;
+		o->error = -ENOSPC;
+	}
+	if (n)
+		memcpy(o->buffer + o->used, bytes, n);
+	o->used += n;
+}
+
+void sp_out_text(struct sp_out *o, const char *text)
+{
+	sp_out_bytes(o, text, strlen(text));
+}
+
+void sp_out_char(struct sp_out *o, char c)
+{
+	sp_out_bytes(o, &c, 1);
+}
+
+void sp_out_repeat(struct sp_out *o, char c, size_t n)
+{
+	char run[64];
+
+	memset(run, c, sizeof(run));
+	while (n) {
+		size_t part = sp_min(n, sizeof(run));
+
+		sp_out_bytes(o, run, part);
+		n -= part;
+	}
+}
+
+/* ---- integers --------------------------------------------------------- */
+
+size_t sp_format_u64(char buf[32], uint64_t v)
+{
+	char digits[20];
+	size_t n = 0;
+
+	do {
+		digits[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	for (size_t i = 0; i < n; i++)
+		buf[i] = digits[n - 1 - i];
+	buf[n] = '\0';
+	return n;
+}
+
+size_t sp_format_grouped(char buf[32], int64_t v)
+{
+	char digits[32];
+	size_t n = sp_format_u64(digits, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	size_t at = 0;
+
+	if (v < 0)
+		buf[at++] = '-';
+	for (size_t i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+	return at;
+}
+
+void sp_out_u64(struct sp_out *o, uint64_t v)
+{
+	char buf[32];
+
+	sp_out_bytes(o, buf, sp_format_u64(buf, v));
+}
+
+void sp_out_i64(struct sp_out *o, int64_t v)
+{
+	if (v < 0)
+		sp_out_char(o, '-');
+	sp_out_u64(o, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void sp_out_hex(struct sp_out *o, uint64_t v)
+{
+	char buf[18];
+	size_t at = sizeof(buf);
+
+	do {
+		buf[--at] = hex_digits[v & 15];
+		v >>= 4;
+	} while (v);
+	buf[--at] = 'x';
+	buf[--at] = '0';
+	sp_out_bytes(o, buf + at, sizeof(buf) - at);
+}
+
+/* ---- floating point ---------------------------------------------------- */
+
+/* Integers of up to 1280 bits: 2^1075 (the smallest double) times 10^17. */
+struct big {
+	unsigned n;
+	uint32_t w[40];
+};
+
+static void big_set(struct big *b, uint64_t v)
+{
+	memset(b, 0, sizeof(*b));
+	b->w[0] = (uint32_t)v;
+	b->w[1] = (uint32_t)(v >> 32);
+	b->n = b->w[1] ? 2 : 1;
+}
+
+static void big_multiply(struct big *b, uint32_t by)
+{
+	uint64_t carry = 0;
+
+	for (unsigned i = 0; i < b->n; i++) {
+		carry += (uint64_t)b->w[i] * by;
+		b->w[i] = (uint32_t)carry;
+		carry >>= 32;
+	}
+	if (carry && b->n < SP_COUNT(b->w))
+		b->w[b->n++] = (uint32_t)carry;
+}
+
+static void big_shift(struct big *b, unsigned bits)
+{
+	for (; bits >= 16; bits -= 16)
+		big_multiply(b, 1u << 16);
+	big_multiply(b, 1u << bits);
+}
+
+/* The sign of (a + c) * 10^tens - b, for tens 0 or 1; c may be NULL. */
+static int big_compare(const struct big *a, int tens, const struct big *c, const struct big *b)
+{
+	struct big sum = *a;
+	uint64_t carry = 0;
+	unsigned n = SP_COUNT(sum.w);
+
+	for (unsigned i = 0; c && i < n; i++) {
+		carry += (uint64_t)sum.w[i] + c->w[i];
+		sum.w[i] = (uint32_t)carry;
+		carry >>= 32;
+	}
+	sum.n = n;
+	if (tens)
+		big_multiply(&sum, 10);
+	while (n--) {
+		if (sum.w[n] != b->w[n])
+			return sum.w[n] < b->w[n] ? -1 : 1;
+	}
+	return 0;
+}
+
+static void big_subtract(struct big *a, const struct big *b)
+{
+	int64_t borrow = 0;
+
+	for (unsigned i = 0; i < SP_COUNT(a->w); i++) {
+		borrow += (int64_t)a->w[i] - b->w[i];
+		a->w[i] = (uint32_t)borrow;
+		borrow >>= 32;
+	}
+}
+
+/* The fewest digits that read back as this double (Steele and White; v > 0
+ * and finite): v = 0.DIGITS * 10^*exponent; their number is returned.
+ * r / s is what is still to be written, m / s half of the gap to the next
+ * double (below a power of two, where it is half as wide). */
+static unsigned shortest_digits(double v, char digits[20], int *exponent)
+{
+	struct big r, s, m;
+	uint64_t bits, fraction;
+	int e, k, even;	/* an even one is also what a tie is rounded to */
+	unsigned n = 0;
+
+	memcpy(&bits, &v, sizeof(bits));
+	e = (int)(bits >> 52 & 0x7ff);
+	fraction = bits & ((1ull << 52) - 1);
+	if (e)
+		fraction |= 1ull << 52;
+	e = (e ? e : 1) - 1075;
+	even = !(fraction & 1);
+	big_set(&r, fraction);
+	big_set(&s, 1);
+	big_set(&m, fraction == 1ull << 52 ? 1 : 2);
+	big_shift(&r, 2 + (unsigned)(e > 0 ? e : 0));
+	big_shift(&m, (unsigned)(e > 0 ? e : 0));
+	big_shift(&s, 2 + (unsigned)(e < 0 ? -e : 0));
+	k = (e + 63 - __builtin_clzll(fraction)) * 1233 / 4096;
+	for (int i = 0; i < k; i++)
+		big_multiply(&s, 10);
+	for (int i = k; i < 0; i++) {
+		big_multiply(&r, 10);
+		big_multiply(&m, 10);
+	}
+	for (; big_compare(&r, 0, &m, &s) + even > 0; k++)
+		big_multiply(&s, 10);
+	for (; big_compare(&r, 1, &m, &s) + even <= 0; k--) {
+		big_multiply(&r, 10);
+		big_multiply(&m, 10);
+	}
+	for (;;) {
+		char d = '0';
+		bool low, high;
+
+		big_multiply(&r, 10);
+		big_multiply(&m, 10);
+		for (; big_compare(&r, 0, NULL, &s) >= 0; d++)
+			big_subtract(&r, &s);
+		low = big_compare(&r, 0, NULL, &m) < even;
+		high = big_compare(&r, 0, &m, &s) + even > 0;
+		if (high && (!low || big_compare(&r, 0, &r, &s) >= 0))
+			d++;
+		digits[n++] = d;
+		if (low || high || n == 17)
+			break;
+	}
+	*exponent = k;
+	return n;
+}
+
+static void out_shortest(struct sp_out *o, double v)
+{
+	char digits[20];
+	int k;
+	unsigned n = shortest_digits(v, digits, &k);
+
+	if (k > 17 || k < -4) {
+		sp_out_char(o, digits[0]);
+		if (n > 1)
+			sp_out_char(o, '.');
+		sp_out_bytes(o, digits + 1, n - 1);
+		sp_out_char(o, 'e');
+		sp_out_i64(o, k - 1);
+	} else if (k <= 0) {
+		sp_out_text(o, "0.");
+		sp_out_repeat(o, '0', (size_t)-k);
+		sp_out_bytes(o, digits, n);
+	} else {
+		size_t whole = sp_min(n, (unsigned)k);
+
+		sp_out_bytes(o, digits, whole);
+		sp_out_repeat(o, '0', (size_t)k - whole);
+		if (n > whole)
+			sp_out_char(o, '.');
+		sp_out_bytes(o, digits + whole, n - whole);
+	}
+}
+
+/* decimals < 0: as few digits as read back as the same double; so also where
+ * fixed ones would need more than 18 digits.  "nan", "inf", "-inf". */
+void sp_out_double(struct sp_out *o, double v, int decimals)
+{
+	uint64_t scale = 1, n;
+
+	if (v != v) {
+		sp_out_text(o, "nan");
+		return;
+	}
+	if (__builtin_signbit(v)) {
+		sp_out_char(o, '-');
+		v = -v;
+	}
+	if (v == __builtin_inf()) {
+		sp_out_text(o, "inf");
+		return;
+	}
+	for (int i = 0; i < decimals && i < 9; i++)
+		scale *= 10;
+	if (v == 0.0 && decimals < 0) {
+		sp_out_char(o, '0');
+		return;
+	}
+	if (decimals < 0 || v * (double)scale >= 1e18) {
+		out_shortest(o, v);
+		return;
+	}
+	n = (uint64_t)(v * (double)scale + 0.5);
+	sp_out_u64(o, n / scale);
+	if (scale > 1)
+		sp_out_char(o, '.');
+	for (scale /= 10; scale; scale /= 10)
+		sp_out_char(o, (char)('0' + n / scale % 10));
+}
+
+/* ---- texts from elsewhere ---------------------------------------------- */
+
+/* The bytes of the UTF-8 sequence at s, its code point in *cp; 0: not one.
+ * The closing NUL stops it like any byte that does not belong. */
+static unsigned utf8(const unsigned char *s, uint32_t *cp)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 || s[0] > 0xf4 ? 0 : 2 + (s[0] >= 0xe0) + (s[0] >= 0xf0);
+
+	if (n <= 1) {
+		*cp = s[0];
+		return n;
+	}
+	*cp = s[0] & (0x7fu >> n);
+	for (unsigned i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*cp = *cp << 6 | (s[i] & 0x3f);
+	}
+	if (*cp < least[n] || *cp > 0x10ffff || (*cp >= 0xd800 && *cp < 0xe000))
+		return 0;
+	return n;
+}
+
+/* Control characters, and those that end a line or turn the writing direction
+ * where a terminal or an editor shows them. */
+static bool is_control(uint32_t cp)
+{
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
+	       (cp >= 0x2066 && cp <= 0x2069) || (cp >= 0x200e && cp <= 0x200f) || cp == 0xfeff ||
+	       (cp & 0xfffe) == 0xfffe;
+}
+
+static void out_hex_bytes(struct sp_out *o, const unsigned char *s, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		char x[4] = { '\\', 'x', hex_digits[s[i] >> 4], hex_digits[s[i] & 15] };
+
+		sp_out_bytes(o, x, sizeof(x));
+	}
+}
+
+/* Writes text with each character that `special` names replaced: by what it
+ * returns, or, for controls and what is no UTF-8, by \xHH. */
+static void out_escaped(struct sp_out *o, const char *text, const char *(*special)(unsigned char c))
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	while (*s) {
+		const unsigned char *start = s;
+		const char *instead = NULL;
+		uint32_t cp;
+		unsigned n = 0;
+
+		while (*s && (n = utf8(s, &cp)) && !is_control(cp) && !(instead = special(*s)))
+			s += n;
+		sp_out_bytes(o, start, (size_t)(s - start));
+		if (!*s)
+			return;
+		if (instead)
+			sp_out_text(o, instead);
+		else
+			out_hex_bytes(o, s, n ? n : 1);
+		s += n ? n : 1;
+	}
+}
+
+static const char *plain_special(unsigned char c)
+{
+	(void)c;
+	return NULL;
+}
+
+static const char *csv_special(unsigned char c)
+{
+	return c == '"' ? "\"\"" : NULL;
+}
+
+static const char *xml_special(unsigned char c)
+{
+	switch (c) {
+	case '"':
+		return "&quot;";
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	default:
+		return NULL;
+	}
+}
+
+void sp_out_plain(struct sp_out *o, const char *text)
+{
+	out_escaped(o, text, plain_special);
+}
+
+void sp_out_xml(struct sp_out *o, const char *text)
+{
+	out_escaped(o, text, xml_special);
+}
+
+void sp_out_csv(struct sp_out *o, const char *text)
+{
+	size_t n = strlen(text);
+	bool quote = n && (strpbrk(text, ",\"\r\n") || text[0] == ' ' || text[n - 1] == ' ');
+
+	if (quote)
+		sp_out_char(o, '"');
+	out_escaped(o, text, csv_special);
+	if (quote)
+		sp_out_char(o, '"');
+}
+
+static void json_u(struct sp_out *o, uint32_t cp)
+{
+	char u[6] = { '\\', 'u', hex_digits[cp >> 12 & 15], hex_digits[cp >> 8 & 15],
+		      hex_digits[cp >> 4 & 15], hex_digits[cp & 15] };
+
+	if (cp >= 0x10000) {
+		json_u(o, 0xd7c0 + (cp >> 10));
+		json_u(o, 0xdc00 + (cp & 0x3ff));
+	} else {
+		sp_out_bytes(o, u, sizeof(u));
+	}
+}
+
+void sp_out_json(struct sp_out *o, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	sp_out_char(o, '"');
+	while (*s) {
+		const unsigned char *start = s;
+		uint32_t cp;
+		unsigned n = 0;
+
+		while (*s && (n = utf8(s, &cp)) && !is_control(cp) && cp != '"' && cp != '\\')
+			s += n;
+		sp_out_bytes(o, start, (size_t)(s - start));
+		if (!*s)
+			break;
+		if (n == 1 && (*s == '"' || *s == '\\')) {
+			sp_out_char(o, '\\');
+			sp_out_char(o, (char)*s);
+		} else {
+			json_u(o, n ? cp : 0xfffd);
+		}
+		s += n ? n : 1;
+	}
+	sp_out_char(o, '"');
+}

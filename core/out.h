@@ -1,0 +1,43 @@
+/* out.h: text into a descriptor or into memory, without stdio or malloc.
+ *
+ * Views write here.  The first error sticks: later writes do nothing and
+ * sp_out_finish reports it, so that a view need not look after each line.
+ * Async-signal-safe; a struct sp_out belongs to one thread.
+ */
+#ifndef SP_OUT_H
+#define SP_OUT_H
+
+#include "base.h"
+
+struct sp_out {
+	int fd;				/* -1: memory only; what does not fit is -ENOSPC */
+	int error;			/* 0 or -errno of the first failure */
+	char *buffer;
+	size_t size, used;
+	uint64_t written;		/* bytes that went to fd */
+};
+
+void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size);
+int sp_out_finish(struct sp_out *o);	/* flush; 0 or -errno */
+
+void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n);
+void sp_out_text(struct sp_out *o, const char *text);
+void sp_out_char(struct sp_out *o, char c);
+void sp_out_repeat(struct sp_out *o, char c, size_t n);
+void sp_out_u64(struct sp_out *o, uint64_t v);
+void sp_out_i64(struct sp_out *o, int64_t v);
+void sp_out_hex(struct sp_out *o, uint64_t v);		/* 0x80000032 */
+void sp_out_double(struct sp_out *o, double v, int decimals);
+
+/* Text from a store or from the application, as a value of each format:
+ * control characters never reach a terminal or break a line. */
+void sp_out_json(struct sp_out *o, const char *text);	/* with its quotes; bytes that are not UTF-8 as \ufffd */
+void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where it must be */
+void sp_out_xml(struct sp_out *o, const char *text);	/* for an attribute in double quotes */
+void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as \xHH */
+
+/* Into memory, for columns: the text of v and its length (buf of 32 bytes). */
+size_t sp_format_grouped(char buf[32], int64_t v);	/* 1,234,567 */
+size_t sp_format_u64(char buf[32], uint64_t v);
+
+#endif

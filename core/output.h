@@ -1,0 +1,51 @@
+/* output.h: where a dump goes: the name, the folder, and never somebody else's file.
+ *
+ * A dump is written whole under a temporary name beside its place, then takes its
+ * name by link(2): two processes that want the same name cannot both have it.
+ * A file of that name is replaced only if it is from an earlier run (older than
+ * the topmost living ancestor that has libsspapi loaded), or our own from before;
+ * otherwise .HOST.PID, .HOST.PID.2 ... go before the extension.
+ *
+ * Async-signal-safe, no malloc.  Errors: -errno.
+ */
+#ifndef SP_OUTPUT_H
+#define SP_OUTPUT_H
+
+#include "conf.h"
+#include "view.h"
+
+struct sp_who {				/* what a template's letters stand for */
+	const char *host, *program, *job, *folder;	/* folder: of relative names */
+	long rank;			/* -1: none */
+	int pid;
+};
+
+/* The template's text, made absolute; -ENAMETOOLONG. */
+int sp_output_expand(char *path, size_t room, const char *template, const struct sp_who *who);
+
+#define SP_OUTPUT_FILES 8
+
+struct sp_output {
+	char path[SP_CONF_PATH];	/* of the last file written, for messages */
+	uint64_t own_start_ns;		/* of this process */
+	struct {			/* files that this process has written */
+		uint64_t dev, ino;
+	} mine[SP_OUTPUT_FILES];
+	unsigned n_mine;
+};
+
+/* Writes one view of m to `path` (absolute).  0 or -errno; o->path says where. */
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
+		    struct sp_model *m);
+
+/* The same to an open descriptor. */
+int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m);
+
+/* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
+ * the extension. */
+int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);
+
+/* `path` with view's extension in place of one that is ours, or behind it. */
+int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_view *view);
+
+#endif

@@ -1,0 +1,68 @@
+/* region.h: the memory of a store, mapped piece by piece, addressed by offset.
+ *
+ * The pieces are private memory, or parts of a file that outlives the process
+ * (live.h makes it).  Space in the file is allocated before it is mapped, so that a
+ * full disk is a refusal here and never a SIGBUS later; where it is refused, the
+ * region goes on in private memory and `torn` says so.  No descriptor stays open.
+ *
+ * Pieces are mapped when they are needed and stay where they are: pointers into
+ * them hold until sp_region_close.  No large stretch of addresses is reserved,
+ * since an application may live under a small RLIMIT_AS.  The table of pieces and
+ * the lists of free blocks are private memory: nothing that the writer follows
+ * can be changed through the store's bytes.
+ *
+ * sp_region_alloc and sp_region_free are called with the store's lock held;
+ * sp_region_at needs none (pieces are only ever added).
+ */
+#ifndef SP_REGION_H
+#define SP_REGION_H
+
+#include "format.h"
+
+#define SP_PIECES	192u		/* grow by an eighth each: more than any machine has memory */
+#define SP_FREE_SLOTS	128u		/* free blocks remembered of each size */
+#define SP_FREE_SIZES	16u
+
+struct sp_piece {
+	uint64_t off, bytes;
+	unsigned char *at;
+};
+
+struct sp_region {
+	uint64_t used;			/* bytes handed out, from the start */
+	uint64_t mapped;
+	uint64_t limit;			/* 0: none */
+	bool torn;			/* some of it is not in the file */
+	bool truncated;			/* somebody cut the file; part of the store is lost */
+	uint64_t file_dev, file_ino;	/* of the file at path; to know it again */
+	char path[512];			/* "": private memory */
+	uint32_t pieces;		/* published after the piece it counts */
+	struct sp_piece piece[SP_PIECES];
+	struct {
+		uint64_t bytes;
+		uint32_t n;
+		sp_off off[SP_FREE_SLOTS];
+	} spare[SP_FREE_SIZES];
+};
+
+/* In private memory.  0 or -errno.  The first piece holds at least `first` bytes. */
+int sp_region_open(struct sp_region *r, uint64_t first);
+
+/* In the file at path, which is there, empty and the caller's own.  -errno: it cannot
+ * be used, and nothing is open. */
+int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path);
+
+/* Unmaps; the file, if any, stays. */
+void sp_region_close(struct sp_region *r);
+
+/* A zeroed block of this kind, its head filled in, touched so that using it
+ * takes no page fault; NULL where there is no memory.  At least 8 and aligned to
+ * 64 bytes. */
+void *sp_region_alloc(struct sp_region *r, uint32_t kind, uint64_t bytes, sp_off *off);
+
+/* Gives a block back.  The caller has unlinked it; bytes as it was asked for. */
+void sp_region_free(struct sp_region *r, sp_off off, uint64_t bytes);
+
+void *sp_region_at(const struct sp_region *r, sp_off off, uint64_t len);
+
+#endif

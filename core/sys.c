@@ -1,0 +1,76 @@
+/* sys.c: the few things asked of the kernel that take more than one line. */
+#include <sys/mman.h>
+#include <time.h>
+
+#include "sys.h"
+
+int sp_write_all(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+
+	while (n) {
+		long r = sp_sys(SYS_write, fd, p, n);
+
+		if (r == -EINTR)
+			continue;
+		if (r < 0)
+			return (int)r;
+		if (r == 0)
+			return -EIO;
+		p += r;
+		n -= (size_t)r;
+	}
+	return 0;
+}
+
+long sp_read_file(const char *path, char *buffer, size_t n)
+{
+	int fd = sp_open(path, O_RDONLY, 0);
+	size_t got = 0;
+
+	if (fd < 0)
+		return fd;
+	while (got + 1 < n) {
+		long r = sp_sys(SYS_read, fd, buffer + got, n - 1 - got);
+
+		if (r == -EINTR)
+			continue;
+		if (r <= 0)
+			break;
+		got += (size_t)r;
+	}
+	buffer[got] = 0;
+	sp_close(fd);
+	return (long)got;
+}
+
+void *sp_map(size_t bytes)
+{
+	long r = sp_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return r < 0 && r > -4096 ? NULL : (void *)r;
+}
+
+void sp_unmap(void *p, size_t bytes)
+{
+	if (p)
+		(void)sp_sys(SYS_munmap, p, bytes);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t sp_now_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
+}
+
+uint64_t sp_coarse_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME_COARSE);
+}

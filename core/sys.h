@@ -1,0 +1,46 @@
+/* sys.h: system calls as they are, without libc's wrappers.
+ *
+ * open, write, close, fallocate ... of libc are cancellation points: a thread
+ * of the application with a pending cancellation would end inside PAPI_start,
+ * where natively it does not.  syscall(2) is none.  Each returns what the kernel
+ * says: >= 0, or -errno.  (errno itself is written by syscall(); the wrapper
+ * layer gives it back to the application.)
+ */
+#ifndef SP_SYS_H
+#define SP_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base.h"
+
+#define sp_sys(...) ({ long sp_r_ = syscall(__VA_ARGS__); sp_r_ < 0 ? -(long)errno : sp_r_; })
+
+static inline int sp_open(const char *path, int flags, int mode)
+{
+	return (int)sp_sys(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static inline void sp_close(int fd)
+{
+	if (fd >= 0)
+		(void)sp_sys(SYS_close, fd);
+}
+
+/* All of it, however the kernel cuts it; 0 or -errno. */
+int sp_write_all(int fd, const void *bytes, size_t n);
+
+/* Up to n bytes of a small file, with a NUL behind; how many, or -errno. */
+long sp_read_file(const char *path, char *buffer, size_t n);
+
+/* Zeroed memory of our own, or NULL; given back with sp_unmap. */
+void *sp_map(size_t bytes);
+void sp_unmap(void *p, size_t bytes);
+
+uint64_t sp_now_ns(void);		/* since the epoch */
+uint64_t sp_coarse_ns(void);		/* the same, a few ms coarse, a few ns cheap */
+
+#endif

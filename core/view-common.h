@@ -1,0 +1,156 @@
+/* view-common.h: what every view asks of an event or a component; the one
+ * place that knows what may be missing there.
+ */
+#ifndef SP_VIEW_COMMON_H
+#define SP_VIEW_COMMON_H
+
+#include "view.h"
+
+#include <string.h>
+
+#ifndef SSPAPI_VERSION
+#define SSPAPI_VERSION	"0.1.0"
+#endif
+
+/* A damaged event is counted like any other, as an int64 without a name. */
+static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, size_t field)
+{
+	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
+	sp_off off;
+
+	if (!e)
+		return "";
+	memcpy(&off, (const char *)e + field, sizeof(off));
+	return sp_model_text(m, off);
+}
+#define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
+
+static inline enum sp_data_type sp_event_type(const struct sp_model *m, uint32_t id)
+{
+	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
+
+	return e && e->data_type <= SP_BIT64 ? (enum sp_data_type)e->data_type : SP_INT64;
+}
+
+static inline bool sp_event_is_gauge(const struct sp_model *m, uint32_t id)
+{
+	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
+
+	return e && e->kind == SP_GAUGE;
+}
+
+/* The name, or "event 7" where a damaged store has none. */
+static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, char buf[32])
+{
+	const char *name = SP_EVENT_TEXT(m, id, name);
+	char digits[32];
+	size_t n;
+
+	if (*name)
+		return name;
+	n = sp_format_u64(digits, id);
+	memcpy(buf, "event ", 6);
+	memcpy(buf + 6, digits, n + 1);
+	return buf;
+}
+
+/* Is there a sum of this event for each component?  Not of gauges, not of
+ * damaged events, and of floating-point ones only where the model has made any. */
+static inline bool sp_event_is_summed(const struct sp_model *m, uint32_t id)
+{
+	return m->event_counted[id] && m->event[id] && !sp_event_is_gauge(m, id) &&
+	       (sp_event_type(m, id) != SP_FP64 || m->total[id]);
+}
+
+static inline int64_t sp_sum(const struct sp_model *m, uint32_t component, uint32_t id)
+{
+	return m->sum[(uint64_t)component * m->n_events + id];
+}
+
+static inline double sp_as_double(int64_t v)
+{
+	double d;
+
+	memcpy(&d, &v, sizeof(d));
+	return d;
+}
+
+/* For shares and colours, not for sums. */
+static inline double sp_number(enum sp_data_type type, int64_t v)
+{
+	if (type == SP_FP64)
+		return sp_as_double(v);
+	return type == SP_INT64 ? (double)v : (double)(uint64_t)v;
+}
+
+/* A count as the number that it is, for programs. */
+static inline void sp_out_value(struct sp_out *o, enum sp_data_type type, int64_t v)
+{
+	if (type == SP_INT64)
+		sp_out_i64(o, v);
+	else if (type == SP_FP64)
+		sp_out_double(o, sp_as_double(v), -1);
+	else
+		sp_out_u64(o, (uint64_t)v);
+}
+
+/* The text of a field of fixed size, which a damaged store may not close. */
+static inline const char *sp_fixed_text(char *buf, const char *field, size_t size)
+{
+	memcpy(buf, field, size);
+	buf[size] = '\0';
+	return buf;
+}
+
+static inline bool sp_component_is(const struct sp_component *c, const char *type)
+{
+	return !strncmp(c->type, type, sizeof(c->type));
+}
+
+/* The parent's index, also where a damaged store has it wrong; -1: none. */
+static inline int32_t sp_parent(const struct sp_model *m, uint32_t c)
+{
+	int32_t parent = m->component[c].parent;
+
+	return parent >= 0 && (uint32_t)parent < c ? parent : -1;
+}
+
+static inline uint64_t sp_all_calls(const struct sp_model *m)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+		n += m->calls[i];
+	return n;
+}
+
+static inline uint64_t sp_elapsed(const struct sp_model *m)
+{
+	return m->h.end_ns > m->h.start_ns ? m->h.end_ns - m->h.start_ns : 0;
+}
+
+/* What sspapi itself cost: ns for each call of PAPI, and the share of the
+ * process's time; 0 where it was never timed. */
+static inline double sp_self_ns(const struct sp_model *m)
+{
+	return m->h.self_calls ? (double)m->h.self_ns / (double)m->h.self_calls : 0.0;
+}
+
+static inline double sp_self_share(const struct sp_model *m)
+{
+	uint64_t elapsed = sp_elapsed(m);
+
+	return elapsed ? sp_self_ns(m) * (double)sp_all_calls(m) / (double)elapsed : 0.0;
+}
+
+/* 7.0.0.0 */
+static inline void sp_out_papi_version(struct sp_out *o, uint32_t version)
+{
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		sp_out_u64(o, version >> shift & 255);
+		if (shift)
+			sp_out_char(o, '.');
+	}
+}
+
+#endif

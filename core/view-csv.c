@@ -1,0 +1,67 @@
+/* view-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
+#include "view-common.h"
+
+static void logical(struct sp_out *o, const struct sp_model *m, int32_t component, const char *type)
+{
+	int32_t above = component >= 0 ? sp_model_above(m, component, type) : -1;
+
+	sp_out_char(o, ',');
+	if (above >= 0 && (uint32_t)above < m->n_components)
+		sp_out_i64(o, m->component[above].logical_index);
+}
+
+/* All fields up to `package`: the same for each event. */
+static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row,
+		  const struct sp_at_cpu *at)
+{
+	sp_out_csv(o, sp_model_text(m, m->h.host));
+	sp_out_char(o, ',');
+	if (m->h.rank >= 0)
+		sp_out_i64(o, m->h.rank);
+	sp_out_char(o, ',');
+	sp_out_u64(o, m->h.pid);
+	sp_out_char(o, ',');
+	sp_out_i64(o, row->tid);
+	sp_out_char(o, ',');
+	sp_out_csv(o, row->thread);
+	sp_out_char(o, ',');
+	sp_out_u64(o, row->id);
+	sp_out_char(o, ',');
+	sp_out_i64(o, row->event_set);
+	sp_out_text(o, ",,,");
+	if (at->cpu >= 0)
+		sp_out_i64(o, at->cpu);
+	logical(o, m, at->component, "Core");
+	logical(o, m, at->component, "NUMANode");
+	logical(o, m, at->component, "Package");
+}
+
+void sp_view_csv(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+	char buf[32];
+
+	sp_out_text(o, "host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event,"
+		       "readings,total,exact\n");
+	while (sp_model_next(m, &row)) {
+		for (uint32_t i = 0; i < row.cells; i++) {
+			if (!sp_row_cell(m, &row, i, &at))
+				continue;
+			for (uint32_t e = 0; e < row.k; e++) {
+				enum sp_data_type type = sp_event_type(m, row.event[e]);
+
+				place(o, m, &row, &at);
+				sp_out_char(o, ',');
+				sp_out_csv(o, sp_event_name(m, row.event[e], buf));
+				sp_out_char(o, ',');
+				sp_out_u64(o, at.readings);
+				sp_out_char(o, ',');
+				sp_out_value(o, type, at.total[e]);
+				sp_out_char(o, ',');
+				sp_out_value(o, type, at.exact[e]);
+				sp_out_char(o, '\n');
+			}
+		}
+	}
+}

@@ -1,0 +1,415 @@
+/* view-json.c: the dump for programs, one JSON object (contract, section 5).
+ *
+ * The order of keys is the contract's; lists have one item a line, so that
+ * diff(1) and grep(1) are of use.
+ */
+#include "view-common.h"
+
+/* ---- the grammar ------------------------------------------------------- */
+
+/* Before each item of a list or object but the first. */
+static void comma(struct sp_out *o, bool *more)
+{
+	if (*more)
+		sp_out_text(o, ", ");
+	*more = true;
+}
+
+static void comma_line(struct sp_out *o, bool *more, const char *indent)
+{
+	sp_out_text(o, *more ? ",\n" : "\n");
+	sp_out_text(o, indent);
+	*more = true;
+}
+
+/* Keys are ours: plain words, with what goes before them. */
+static void key_text(struct sp_out *o, const char *key, const char *text)
+{
+	sp_out_text(o, key);
+	sp_out_json(o, text);
+}
+
+static void key_u64(struct sp_out *o, const char *key, uint64_t v)
+{
+	sp_out_text(o, key);
+	sp_out_u64(o, v);
+}
+
+static void key_i64(struct sp_out *o, const char *key, int64_t v)
+{
+	sp_out_text(o, key);
+	sp_out_i64(o, v);
+}
+
+static void key_or_null(struct sp_out *o, const char *key, int64_t v)
+{
+	sp_out_text(o, key);
+	if (v >= 0)
+		sp_out_i64(o, v);
+	else
+		sp_out_text(o, "null");
+}
+
+static void value(struct sp_out *o, enum sp_data_type type, int64_t v)
+{
+	double d = sp_as_double(v);
+
+	/* JSON has no word for nan and infinities: d - d is then nan. */
+	if (type == SP_FP64 && d - d != 0.0)
+		sp_out_text(o, "null");
+	else
+		sp_out_value(o, type, v);
+}
+
+static const char *word(const char *const *words, unsigned n, uint32_t i)
+{
+	return words[i < n ? i : 0];
+}
+
+/* ---- process, settings, topology --------------------------------------- */
+
+static void strings(struct sp_out *o, const char *key, const struct sp_image *image, sp_off off)
+{
+	bool more = false;
+	const char *text;
+
+	sp_out_text(o, key);
+	sp_out_char(o, '[');
+	for (uint32_t i = 0; (text = sp_image_text_at(image, off, i)); i++) {
+		comma(o, &more);
+		sp_out_json(o, text);
+	}
+	sp_out_char(o, ']');
+}
+
+static void process(struct sp_out *o, const struct sp_model *m)
+{
+	/* A store whose writer has not said how it ended is one that still runs. */
+	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
+	const char *job = sp_model_text(m, m->h.job);
+
+	key_u64(o, " \"process\": {\"pid\": ", m->h.pid);
+	key_u64(o, ", \"ppid\": ", m->h.ppid);
+	key_text(o, ", \"exe\": ", sp_model_text(m, m->h.exe));
+	strings(o, ", \"args\": ", m->image, m->h.args);
+	key_text(o, ",\n  \"host\": ", sp_model_text(m, m->h.host));
+	key_or_null(o, ", \"rank\": ", m->h.rank);
+	sp_out_text(o, ", \"job\": ");
+	if (*job)
+		sp_out_json(o, job);
+	else
+		sp_out_text(o, "null");
+	key_text(o, ", \"cwd\": ", sp_model_text(m, m->h.cwd));
+	key_u64(o, ",\n  \"start_ns\": ", m->h.start_ns);
+	key_u64(o, ", \"end_ns\": ", m->h.end_ns);
+	key_text(o, ", \"end\": ", word(ends, SP_COUNT(ends), m->h.end));
+	sp_out_text(o, "},\n");
+}
+
+static void settings(struct sp_out *o, const struct sp_model *m)
+{
+	static const char *const attributions[] = { "reading", "residency", "exact" };
+	static const char *const readings[] = { "temporary", "permanent" };
+
+	sp_out_text(o, " \"papi\": {\"version\": \"");
+	sp_out_papi_version(o, m->h.papi_version);
+	key_text(o, "\", \"library\": ", sp_model_text(m, m->h.papi_library));
+	key_text(o, "},\n \"settings\": {\"attribution\": ",
+		 word(attributions, SP_COUNT(attributions), m->h.attribution));
+	key_text(o, ", \"readings\": ", word(readings, SP_COUNT(readings), m->h.readings));
+	key_u64(o, ", \"callsites\": ", m->h.callsites);
+	sp_out_text(o, "},\n");
+}
+
+static void topology(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+
+	key_text(o, " \"topology\": {\"source\": ", m->topology_source ? m->topology_source : "");
+	sp_out_text(o, ", \"components\": [");
+	for (uint32_t i = 0; i < m->n_components; i++) {
+		const struct sp_component *c = &m->component[i];
+		char text[sizeof(c->name) + 1];
+
+		comma_line(o, &more, "  ");
+		key_u64(o, "{\"id\": ", i);
+		key_or_null(o, ", \"parent\": ", sp_parent(m, i));
+		key_text(o, ", \"type\": ", sp_fixed_text(text, c->type, sizeof(c->type)));
+		key_or_null(o, ", \"os_index\": ", c->os_index);
+		key_i64(o, ", \"logical_index\": ", c->logical_index);
+		key_text(o, ", \"name\": ", sp_fixed_text(text, c->name, sizeof(c->name)));
+		if (c->size)
+			key_u64(o, ", \"size\": ", c->size);
+		if (c->cpu_kind >= 0)
+			key_i64(o, ", \"cpu_kind\": ", c->cpu_kind);
+		if (c->flags & SP_COMPONENT_DISALLOWED)
+			sp_out_text(o, ", \"allowed\": false");
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, "]},\n");
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+static void events(struct sp_out *o, const struct sp_model *m)
+{
+	static const char *const types[] = { "int64", "uint64", "fp64", "bit64" };
+	bool more = false;
+	char buf[32];
+
+	sp_out_text(o, " \"events\": [");
+	for (uint32_t i = 0; i < m->n_events; i++) {
+		const struct sp_event *e = m->event[i];
+		const char *postfix = SP_EVENT_TEXT(m, i, postfix);
+
+		comma_line(o, &more, "  ");
+		key_u64(o, "{\"id\": ", i);
+		key_text(o, ", \"name\": ", sp_event_name(m, i, buf));
+		sp_out_text(o, ", \"code\": \"");
+		sp_out_hex(o, e ? e->code : 0);
+		key_text(o, "\", \"component\": ", SP_EVENT_TEXT(m, i, component));
+		key_text(o, ", \"data_type\": ", types[sp_event_type(m, i)]);
+		key_text(o, ", \"kind\": ", sp_event_is_gauge(m, i) ? "gauge" : "counter");
+		key_text(o, ", \"derived\": ", SP_EVENT_TEXT(m, i, derived));
+		if (*postfix)
+			key_text(o, ", \"postfix\": ", postfix);
+		strings(o, ", \"natives\": ", m->image, e ? e->natives : 0);
+		key_text(o, ", \"units\": ", SP_EVENT_TEXT(m, i, units));
+		key_text(o, ", \"description\": ", SP_EVENT_TEXT(m, i, description));
+		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
+	}
+	sp_out_text(o, "],\n");
+}
+
+/* ---- relations --------------------------------------------------------- */
+
+static void values(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const char *key,
+		   const int64_t *v)
+{
+	sp_out_text(o, key);
+	for (uint32_t i = 0; i < row->k; i++) {
+		if (i)
+			sp_out_text(o, ", ");
+		value(o, sp_event_type(m, row->event[i]), v[i]);
+	}
+	sp_out_char(o, ']');
+}
+
+static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"cpus\": [");
+	for (uint32_t i = 0; i < row->cells; i++) {
+		if (!sp_row_cell(m, row, i, &at))
+			continue;
+		comma_line(o, &more, "    ");
+		key_or_null(o, "{\"cpu\": ", at.cpu);
+		key_u64(o, ", \"readings\": ", at.readings);
+		values(o, m, row, ", \"total\": [", at.total);
+		values(o, m, row, ", \"exact\": [", at.exact);
+		sp_out_char(o, '}');
+	}
+	sp_out_char(o, ']');
+}
+
+/* sys-sage's view: for now one temporary entry for each CPU and event. */
+static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"gauges\": [],\n   \"entries\": [");
+	for (uint32_t i = 0; i < row->cells; i++) {
+		if (!sp_row_cell(m, row, i, &at) || !at.has_entry)
+			continue;
+		for (uint32_t e = 0; e < row->k; e++) {
+			comma_line(o, &more, "    ");
+			key_u64(o, "{\"event\": ", row->event[e]);
+			key_or_null(o, ", \"cpu\": ", at.cpu);
+			key_u64(o, ", \"list\": [{\"ns\": ", at.entry_ns);
+			sp_out_text(o, ", \"value\": ");
+			value(o, sp_event_type(m, row->event[e]), at.entry[e]);
+			sp_out_text(o, ", \"permanent\": false}]}");
+		}
+	}
+	sp_out_text(o, "],\n   \"intervals\": []");
+}
+
+static void target(struct sp_out *o, const struct sp_row *row)
+{
+	static const char *const scopes[] = { "thread", "cpu", "process", "package", "host", "device" };
+
+	switch (row->target) {
+	case SP_TARGET_CPU:
+		key_i64(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": ", row->target_id);
+		break;
+	case SP_TARGET_TID:
+		key_i64(o, ", \"target\": {\"kind\": \"tid\", \"tid\": ", row->target_id);
+		break;
+	default:
+		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
+		break;
+	}
+	key_text(o, "}, \"scope\": ", word(scopes, SP_COUNT(scopes), (uint32_t)row->scope));
+	key_u64(o, ", \"threads\": ", row->threads);
+}
+
+static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	key_u64(o, "{\"id\": ", row->id);
+	key_i64(o, ", \"event_set\": ", row->event_set);
+	key_i64(o, ", \"tid\": ", row->tid);
+	key_text(o, ", \"thread\": ", row->thread);
+	target(o, row);
+	sp_out_text(o, ",\n   \"events\": [");
+	for (uint32_t i = 0; i < row->k; i++)
+		key_u64(o, i ? ", " : "", row->event[i]);
+	key_u64(o, "], \"starts\": ", row->starts);
+	key_u64(o, ", \"resets\": ", row->resets);
+	key_u64(o, ", \"readings\": ", row->readings);
+	key_u64(o, ", \"first_ns\": ", row->first_ns);
+	key_u64(o, ", \"last_ns\": ", row->last_ns);
+	if (row->flags & SP_RELATION_BACKWARDS)
+		sp_out_text(o, ", \"backwards\": true");
+	if (row->flags & SP_RELATION_FOREIGN)
+		sp_out_text(o, ", \"foreign\": true");
+	cpus(o, m, row);
+	entries(o, m, row);
+	sp_out_char(o, '}');
+}
+
+static void relations(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	bool more = false;
+
+	sp_out_text(o, " \"relations\": [");
+	while (sp_model_next(m, &row)) {
+		comma_line(o, &more, "  ");
+		relation(o, m, &row);
+	}
+	sp_out_text(o, "],\n");
+}
+
+/* ---- sums, calls, the rest --------------------------------------------- */
+
+/* Event names are keys here, and two events may have one name (the same native
+ * with other masks, or a hostile store); JSON readers would keep one of them. So
+ * the first keeps its name, and later ones get their id behind it: "NAME#7". */
+#define REPEATED_WORDS	(SP_EVENTS_MAX / 64)
+
+static void find_repeated(const struct sp_model *m, uint64_t repeated[REPEATED_WORDS])
+{
+	memset(repeated, 0, REPEATED_WORDS * sizeof(repeated[0]));
+	for (uint32_t e = 1; e < m->n_events && e < SP_EVENTS_MAX; e++) {
+		for (uint32_t i = 0; sp_event_is_summed(m, e) && i < e; i++) {
+			if (!sp_event_is_summed(m, i))
+				continue;
+			if (!strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, e, name))) {
+				repeated[e / 64] |= 1ull << e % 64;
+				break;
+			}
+		}
+	}
+}
+
+static void event_key(struct sp_out *o, const struct sp_model *m, uint32_t id, bool repeated)
+{
+	char buf[32], name[256];
+	struct sp_out memory;
+
+	if (!repeated) {
+		sp_out_json(o, sp_event_name(m, id, buf));
+		return;
+	}
+	sp_out_init(&memory, -1, name, sizeof(name) - 32);
+	sp_out_text(&memory, sp_event_name(m, id, buf));
+	memory.size = sizeof(name) - 1;
+	memory.error = 0;
+	sp_out_char(&memory, '#');
+	sp_out_u64(&memory, id);
+	name[memory.used] = '\0';
+	sp_out_json(o, name);
+}
+
+static void sums(struct sp_out *o, const struct sp_model *m)
+{
+	uint64_t repeated[REPEATED_WORDS];
+	bool more = false;
+
+	find_repeated(m, repeated);
+	sp_out_text(o, " \"components\": [");
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		bool more_events = false;
+
+		if (!m->counted[c])
+			continue;
+		comma_line(o, &more, "  ");
+		key_u64(o, "{\"component\": ", c);
+		sp_out_text(o, ", \"total\": {");
+		for (uint32_t e = 0; e < m->n_events; e++) {
+			if (!sp_event_is_summed(m, e))
+				continue;
+			comma(o, &more_events);
+			event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
+			sp_out_text(o, ": ");
+			value(o, sp_event_type(m, e), sp_sum(m, c, e));
+		}
+		sp_out_text(o, "}}");
+	}
+	sp_out_text(o, "],\n \"callsites\": [],\n");
+}
+
+static void calls(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+	const char *name;
+
+	sp_out_text(o, " \"calls\": {");
+	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
+		if (!m->calls[i])
+			continue;
+		comma(o, &more);
+		sp_out_json(o, name);
+		key_u64(o, ": ", m->calls[i]);
+	}
+	key_u64(o, "},\n \"dropped\": {\"readings\": ", m->h.dropped_readings);
+	key_u64(o, ", \"relations\": ", m->h.dropped_relations);
+	key_u64(o, ", \"damaged_blocks\": ", m->damaged);
+	key_u64(o, "},\n \"self\": {\"calls\": ", sp_all_calls(m));
+	key_u64(o, ", \"timed\": ", m->h.self_calls);
+	sp_out_text(o, ", \"ns_per_call\": ");
+	sp_out_double(o, sp_self_ns(m), 1);
+	sp_out_text(o, ", \"share\": ");
+	sp_out_double(o, sp_self_share(m), 9);
+	sp_out_text(o, "},\n");
+}
+
+static void notes(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+	const char *note;
+
+	sp_out_text(o, " \"notes\": [");
+	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++) {
+		comma_line(o, &more, "  ");
+		sp_out_json(o, note);
+	}
+	sp_out_text(o, "]}\n");
+}
+
+void sp_view_json(struct sp_out *o, struct sp_model *m)
+{
+	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
+		       "\"sspapi_version\": \"" SSPAPI_VERSION "\",\n");
+	process(o, m);
+	settings(o, m);
+	topology(o, m);
+	events(o, m);
+	relations(o, m);
+	sums(o, m);
+	calls(o, m);
+	notes(o, m);
+}

@@ -1,0 +1,609 @@
+/* view-text-table.c: the text view's tables: the component tree, and relations
+ * by CPU.
+ *
+ * Tables have up to six events, and fewer where numbers are long.  There is no
+ * memory for widths, so that each table is walked twice: to measure, to write.
+ */
+#include "view-text.h"
+
+#define TABLE_EVENTS	6u
+#define NAME_LINES	8u	/* of an event's name above its column */
+#define TREE_LABEL	40u	/* columns that are kept for components */
+#define PROVEN		8u	/* columns of "  proven" */
+#define DEPTHS		32u
+#define DETAILS		5u	/* see chain_label() */
+
+/* ---- tables ------------------------------------------------------------ */
+
+struct column {
+	uint32_t id;			/* of the event */
+	uint32_t index;			/* of its values in a row */
+	unsigned width;
+	int64_t sum, exact;		/* over the CPUs of a relation */
+};
+
+struct table {
+	const struct sp_model *m;
+	struct column col[TABLE_EVENTS];
+	unsigned n;
+	unsigned label;			/* columns of what the rows are called */
+	unsigned readings;		/* columns of the number of readings; 0: not shown */
+	bool proven;			/* a column for what is proven */
+	unsigned detail;
+	double part, whole;		/* proven shares of the row at hand, and how many */
+};
+
+/* Its name as a heading, with its unit: ASCII, so that columns are bytes. */
+static const char *heading(const struct sp_model *m, uint32_t id, char text[256])
+{
+	const char *units = SP_EVENT_TEXT(m, id, units);
+	char name[32];
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 200);
+	sp_out_plain(&o, sp_event_name(m, id, name));
+	o.error = 0;
+	o.size = 255;
+	if (*units && strlen(units) < 16) {
+		sp_out_text(&o, " [");
+		sp_out_plain(&o, units);
+		sp_out_char(&o, ']');
+	}
+	if (sp_event_is_gauge(m, id))
+		sp_out_text(&o, " (gauge)");
+	sp_memory_text(&o);
+	for (char *p = text; *p; p++) {
+		if (*p & 0x80)
+			*p = '?';
+	}
+	return text;
+}
+
+/* Line number `line` of a heading that is broken to this width; false: it has fewer. */
+static bool heading_line(const char *text, unsigned width, unsigned line, const char **at, unsigned *n)
+{
+	for (;; line--) {
+		size_t bytes = strlen(text), cut = bytes;
+
+		if (!bytes)
+			return false;
+		if (bytes > width) {
+			cut = width;
+			while (cut > width / 2 && !strchr(":_.-= ", text[cut - 1]))
+				cut--;
+			if (cut <= width / 2)
+				cut = width;
+		}
+		if (!line) {
+			*at = text;
+			*n = (unsigned)cut;
+			return true;
+		}
+		text += cut;
+		while (*text == ' ')
+			text++;
+	}
+}
+
+static unsigned heading_lines(const char *text, unsigned width)
+{
+	const char *at;
+	unsigned n, lines = 0;
+
+	while (lines < NAME_LINES && heading_line(text, width, lines, &at, &n))
+		lines++;
+	return lines;
+}
+
+/* How wide a name may make its column when `events` are still to be shown. */
+static unsigned name_width(unsigned events)
+{
+	return events >= 6 ? 16 : events == 5 ? 20 : events == 4 ? 24 : events == 3 ? 28 : 40;
+}
+
+/* Adds a column if it fits; `values` is how wide its values are. */
+static bool add_column(struct table *t, uint32_t id, uint32_t index, unsigned values, unsigned events)
+{
+	unsigned used = t->label + (t->readings ? t->readings + 2 : 0) + (t->proven ? PROVEN : 0);
+	char text[256];
+	unsigned width = (unsigned)sp_min(strlen(heading(t->m, id, text)), name_width(events));
+
+	width = (unsigned)sp_max(sp_max(width, values), 6);
+	for (unsigned i = 0; i < t->n; i++)
+		used += t->col[i].width + 2;
+	if (t->n == TABLE_EVENTS || (t->n && used + width + 2 > SP_WIDTH))
+		return false;
+	t->col[t->n++] = (struct column){ .id = id, .index = index, .width = width };
+	return true;
+}
+
+static void head_of_table(struct sp_out *o, const struct table *t, const char *label)
+{
+	unsigned lines = 1;
+	char text[256];
+
+	for (unsigned i = 0; i < t->n; i++) {
+		heading(t->m, t->col[i].id, text);
+		lines = (unsigned)sp_max(lines, heading_lines(text, t->col[i].width));
+	}
+	for (unsigned line = 0; line < lines; line++) {
+		bool last = line + 1 == lines;
+		size_t gap = t->label + (t->readings ? t->readings + 2 : 0);
+
+		if (last) {
+			sp_left(o, label, t->label);
+			gap = 0;
+		}
+		if (last && t->readings) {
+			sp_out_text(o, "  ");
+			sp_right(o, "readings", t->readings);
+		}
+		for (unsigned i = 0; i < t->n; i++) {
+			unsigned width = t->col[i].width, n = 0, own;
+			const char *at = "";
+
+			own = heading_lines(heading(t->m, t->col[i].id, text), width);
+			if (line + own >= lines)
+				heading_line(text, width, line + own - lines, &at, &n);
+			while (n && at[n - 1] == ' ')
+				n--;
+			gap += 2 + width - n;
+			if (!n)
+				continue;
+			sp_out_repeat(o, ' ', gap);
+			sp_out_bytes(o, at, n);
+			gap = 0;
+		}
+		sp_out_text(o, t->proven && last ? "  proven\n" : "\n");
+	}
+}
+
+static void begin_row(struct sp_out *o, struct table *t, const char *label, uint64_t readings)
+{
+	char buf[32];
+
+	sp_left(o, label, t->label);
+	if (t->readings) {
+		sp_format_grouped(buf, (int64_t)sp_min(readings, INT64_MAX));
+		sp_out_text(o, "  ");
+		sp_right(o, buf, t->readings);
+	}
+	t->part = t->whole = 0.0;
+}
+
+static void cell(struct sp_out *o, struct table *t, unsigned i, int64_t total, int64_t exact)
+{
+	enum sp_data_type type = sp_event_type(t->m, t->col[i].id);
+	double share;
+	char buf[48];
+
+	sp_value_text(buf, type, total);
+	sp_out_text(o, "  ");
+	sp_right(o, buf, t->col[i].width);
+	share = sp_event_is_gauge(t->m, t->col[i].id) ? -1.0 : sp_proven_share(type, total, exact);
+	if (share >= 0.0) {
+		t->part += share;
+		t->whole += 1.0;
+	}
+}
+
+static void end_row(struct sp_out *o, struct table *t)
+{
+	char buf[48];
+
+	if (t->proven)
+		sp_right(o, sp_percent(buf, t->part, t->whole), PROVEN);
+	sp_out_char(o, '\n');
+}
+
+/* ---- the component tree ------------------------------------------------ */
+
+/* Components that lstopo would print on one line, each the only child of the
+ * one before.  Ours must have the same counts, too. */
+struct chain {
+	uint32_t first, last;
+	unsigned indent;
+	uint8_t indent_at[DEPTHS];	/* by depth, of the walk so far */
+	uint32_t next;
+};
+
+static bool only_child(const struct sp_model *m, uint32_t c)
+{
+	uint64_t bytes = (uint64_t)m->n_events * sizeof(*m->sum);
+
+	if (c + 1 >= m->n_components || sp_parent(m, c + 1) != (int32_t)c ||
+	    (m->component[c + 1].flags & SP_COMPONENT_MEMORY) || m->counted[c] != m->counted[c + 1])
+		return false;
+	for (uint32_t i = c + 2; i < m->n_components && sp_parent(m, i) >= (int32_t)c; i++) {
+		if (sp_parent(m, i) == (int32_t)c)
+			return false;
+	}
+	return !memcmp(m->sum + (uint64_t)c * m->n_events, m->sum + (uint64_t)(c + 1) * m->n_events, bytes);
+}
+
+/* The next line of the tree; the struct is zero before the first. */
+static bool next_chain(const struct sp_model *m, struct chain *w)
+{
+	while (w->next < m->n_components) {
+		uint32_t c = w->next;
+		unsigned depth = (unsigned)sp_min(m->component[c].depth, DEPTHS - 1);
+
+		w->indent = depth ? w->indent_at[depth - 1] + 1u : 0;
+		w->first = w->last = c;
+		w->indent_at[depth] = (uint8_t)w->indent;
+		while (only_child(m, w->last)) {
+			w->last++;
+			depth = (unsigned)sp_min(m->component[w->last].depth, DEPTHS - 1);
+			w->indent_at[depth] = (uint8_t)w->indent;
+		}
+		w->next = w->last + 1;
+		if (m->counted[c])
+			return true;
+	}
+	return false;
+}
+
+/* As lstopo rounds. */
+static void size(struct sp_out *o, uint64_t bytes)
+{
+	if (bytes < 10ull << 20) {
+		sp_out_u64(o, (bytes + 512) >> 10);
+		sp_out_text(o, "KB");
+	} else if (bytes < 10ull << 30) {
+		sp_out_u64(o, (bytes + (1 << 19)) >> 20);
+		sp_out_text(o, "MB");
+	} else {
+		sp_out_u64(o, (bytes + (1 << 29)) >> 30);
+		sp_out_text(o, "GB");
+	}
+}
+
+/* "L2 L#0 (1024KB)", "PU L#0 (P#0)" */
+static void element(struct sp_out *o, const struct sp_model *m, uint32_t index, bool sizes)
+{
+	const struct sp_component *c = &m->component[index];
+	bool machine = sp_component_is(c, "Machine");
+	bool number = c->os_index >= 0 && (sp_component_is(c, "PU") || sp_component_is(c, "NUMANode"));
+	bool bytes = c->size && sizes, kind = c->cpu_kind >= 0 && sp_component_is(c, "Core");
+	char type[sizeof(c->type) + 1];
+
+	sp_out_plain(o, sp_fixed_text(type, c->type, sizeof(c->type)));
+	if (!machine) {
+		sp_out_text(o, " L#");
+		sp_out_i64(o, c->logical_index);
+	}
+	if (!number && !bytes && !kind)
+		return;
+	sp_out_text(o, " (");
+	if (number) {
+		sp_out_text(o, "P#");
+		sp_out_i64(o, c->os_index);
+	}
+	if (bytes) {
+		sp_out_text(o, number ? " " : "");
+		size(o, c->size);
+		sp_out_text(o, machine ? " total" : "");
+	}
+	if (kind) {
+		sp_out_text(o, number || bytes ? " kind " : "kind ");
+		sp_out_i64(o, c->cpu_kind);
+	}
+	sp_out_char(o, ')');
+}
+
+/* Detail 0: all; 1: chains without sizes; 2: of them only the ends and the core;
+ * 3: the core and the end; 4: the end, and cut where it must be. */
+static const char *chain_label(const struct sp_model *m, const struct chain *w, unsigned detail,
+			       char text[400])
+{
+	struct sp_out o;
+	bool any = false;
+
+	sp_memory_init(&o, text, 400);
+	sp_out_repeat(&o, ' ', 2 * sp_min(w->indent, DEPTHS));
+	for (uint32_t c = w->first; c <= w->last; c++) {
+		bool core = detail < 4 && sp_component_is(&m->component[c], "Core");
+
+		if (detail >= 2 && c != w->last && !core && (detail >= 3 || c != w->first))
+			continue;
+		if (any)
+			sp_out_text(&o, " + ");
+		any = true;
+		element(&o, m, c, detail == 0 || w->first == w->last);
+	}
+	return sp_memory_text(&o);
+}
+
+static unsigned longest_label(const struct sp_model *m, unsigned detail)
+{
+	struct chain w = { 0 };
+	unsigned longest = 22;		/* "not on a known CPU", "component" */
+	char text[400];
+
+	while (next_chain(m, &w))
+		longest = (unsigned)sp_max(longest, sp_columns(chain_label(m, &w, detail, text)));
+	return longest;
+}
+
+static unsigned widest_sum(const struct sp_model *m, uint32_t event)
+{
+	enum sp_data_type type = sp_event_type(m, event);
+	char buf[48];
+	unsigned widest = sp_value_text(buf, type, m->total[event]);
+
+	widest = (unsigned)sp_max(widest, sp_value_text(buf, type, m->unplaced[event]));
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		if (m->counted[c])
+			widest = (unsigned)sp_max(widest, sp_value_text(buf, type, sp_sum(m, c, event)));
+	}
+	return widest;
+}
+
+static unsigned summed_events(const struct sp_model *m, uint32_t from)
+{
+	unsigned n = 0;
+
+	for (uint32_t e = from; e < m->n_events; e++)
+		n += sp_event_is_summed(m, e);
+	return n;
+}
+
+/* Fills the table with the events from *event on, and moves *event behind them. */
+static void fill_tree(struct table *t, uint32_t *event)
+{
+	unsigned events = summed_events(t->m, *event), used, longest = 0;
+
+	t->n = 0;
+	t->label = TREE_LABEL;
+	for (; *event < t->m->n_events; ++*event) {
+		if (sp_event_is_summed(t->m, *event) &&
+		    !add_column(t, *event, *event, widest_sum(t->m, *event), events))
+			break;
+	}
+	used = t->proven ? PROVEN : 0;
+	for (unsigned i = 0; i < t->n; i++)
+		used += t->col[i].width + 2;
+	for (t->detail = 0;; t->detail++) {
+		longest = longest_label(t->m, t->detail);
+		if (longest + used <= SP_WIDTH || t->detail + 1 == DETAILS)
+			break;
+	}
+	t->label = (unsigned)sp_min(longest, SP_WIDTH - used);
+}
+
+static void outside_rows(struct sp_out *o, struct table *t)
+{
+	bool outside = false;
+
+	for (unsigned i = 0; i < t->n; i++)
+		outside = outside || t->m->unplaced[t->col[i].id];
+	if (!outside)
+		return;
+	begin_row(o, t, "not on a known CPU", 0);
+	for (unsigned i = 0; i < t->n; i++)
+		cell(o, t, i, t->m->unplaced[t->col[i].id], 0);
+	/* What is proven of these is not known to the model. */
+	sp_out_char(o, '\n');
+	begin_row(o, t, "all", 0);
+	for (unsigned i = 0; i < t->n; i++)
+		cell(o, t, i, t->m->total[t->col[i].id], t->m->total_exact[t->col[i].id]);
+	end_row(o, t);
+}
+
+static bool is_hybrid(const struct sp_model *m)
+{
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		if (m->component[c].cpu_kind >= 0)
+			return true;
+	}
+	return false;
+}
+
+void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
+{
+	struct table t = { .m = m, .proven = proven };
+	uint32_t event = 0;
+
+	while (summed_events(m, event)) {
+		struct chain w = { 0 };
+		char text[400];
+
+		fill_tree(&t, &event);
+		sp_out_char(o, '\n');
+		head_of_table(o, &t, "component");
+		while (next_chain(m, &w)) {
+			begin_row(o, &t, chain_label(m, &w, t.detail, text), 0);
+			for (unsigned i = 0; i < t.n; i++)
+				cell(o, &t, i, sp_sum(m, w.first, t.col[i].id),
+				     m->exact[(uint64_t)w.first * m->n_events + t.col[i].id]);
+			end_row(o, &t);
+		}
+		outside_rows(o, &t);
+	}
+	if (event && is_hybrid(m))
+		sp_paragraph(o, "", 0, "(kind: hwloc's kinds of CPUs; kind 0 takes the least power)");
+}
+
+/* ---- relations --------------------------------------------------------- */
+
+/* "CPU 4 (Core L#2, kind 0)" */
+static const char *cpu_label(const struct sp_model *m, const struct sp_at_cpu *at, char text[96])
+{
+	int32_t core = at->component >= 0 ? sp_model_above(m, at->component, "Core") : -1;
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 96);
+	if (at->cpu < 0) {
+		sp_out_text(&o, "  not on a known CPU");
+		return sp_memory_text(&o);
+	}
+	sp_out_text(&o, "  CPU ");
+	sp_out_i64(&o, at->cpu);
+	if (at->component < 0) {
+		sp_out_text(&o, " (not in the topology)");
+	} else if (core >= 0 && (uint32_t)core < m->n_components) {
+		sp_out_text(&o, " (Core L#");
+		sp_out_i64(&o, m->component[core].logical_index);
+		if (m->component[core].cpu_kind >= 0) {
+			sp_out_text(&o, ", kind ");
+			sp_out_i64(&o, m->component[core].cpu_kind);
+		}
+		sp_out_char(&o, ')');
+	}
+	return sp_memory_text(&o);
+}
+
+/* The widths of all columns but the events'; how many CPUs there are. */
+static uint32_t measure_row(struct table *t, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+	uint64_t most = row->readings;
+	uint32_t cpus = 0;
+	char text[96], buf[32];
+
+	t->label = 13;
+	for (uint32_t i = 0; i < row->cells; i++) {
+		if (!sp_row_cell(m, row, i, &at))
+			continue;
+		cpus++;
+		most = sp_max(most, at.readings);
+		t->label = (unsigned)sp_max(t->label, sp_columns(cpu_label(m, &at, text)));
+	}
+	t->readings = (unsigned)sp_max(8, sp_format_grouped(buf, (int64_t)sp_min(most, INT64_MAX)));
+	return cpus;
+}
+
+static unsigned widest_cell(struct sp_model *m, struct sp_row *row, uint32_t e)
+{
+	enum sp_data_type type = sp_event_type(m, row->event[e]);
+	struct sp_at_cpu at;
+	unsigned widest = 0;
+	int64_t sum = 0;
+	char buf[48];
+
+	for (uint32_t i = 0; i < row->cells; i++) {
+		if (!sp_row_cell(m, row, i, &at))
+			continue;
+		sum = sp_plus(type, sum, at.total[e]);
+		widest = (unsigned)sp_max(widest, sp_value_text(buf, type, at.total[e]));
+	}
+	return (unsigned)sp_max(widest, sp_value_text(buf, type, sum));
+}
+
+/* One table of a relation; its last line, over all CPUs, only if there are several. */
+static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row,
+			   uint32_t cpus)
+{
+	struct sp_at_cpu at;
+	uint64_t readings = 0;
+	char text[96];
+
+	head_of_table(o, t, "");
+	for (uint32_t c = 0; c < row->cells; c++) {
+		if (!sp_row_cell(m, row, c, &at))
+			continue;
+		begin_row(o, t, cpu_label(m, &at, text), at.readings);
+		for (unsigned i = 0; i < t->n; i++) {
+			struct column *col = &t->col[i];
+
+			cell(o, t, i, at.total[col->index], at.exact[col->index]);
+			col->sum = sp_plus(sp_event_type(m, col->id), col->sum, at.total[col->index]);
+			col->exact = sp_plus(sp_event_type(m, col->id), col->exact, at.exact[col->index]);
+		}
+		end_row(o, t);
+		readings += at.readings;
+	}
+	if (cpus < 2)
+		return;
+	begin_row(o, t, "  all of them", readings);
+	for (unsigned i = 0; i < t->n; i++) {
+		if (sp_event_is_gauge(m, t->col[i].id)) {
+			sp_out_text(o, "  ");
+			sp_right(o, "-", t->col[i].width);
+		} else {
+			cell(o, t, i, t->col[i].sum, t->col[i].exact);
+		}
+	}
+	end_row(o, t);
+}
+
+static void whose(struct sp_out *o, const struct sp_row *row)
+{
+	static const char *const scopes[] = {
+		"", ", counts of all that runs on the CPU", ", counts of the whole process",
+		", counts of the package", ", counts of the whole host", ", counts of a device",
+	};
+
+	if (row->tid == 0) {
+		sp_out_amount(o, row->threads, "thread");
+		sp_out_text(o, row->threads == 1 ? " that has ended" : " that have ended");
+	} else {
+		sp_out_text(o, "thread ");
+		sp_out_i64(o, row->tid);
+	}
+	if (*row->thread) {
+		sp_out_text(o, " \"");
+		sp_out_plain(o, row->thread);
+		sp_out_char(o, '"');
+	}
+	sp_out_text(o, ", event set ");
+	sp_out_i64(o, row->event_set);
+	if (row->target == SP_TARGET_CPU)
+		sp_out_text(o, ", attached to CPU ");
+	else if (row->target == SP_TARGET_TID)
+		sp_out_text(o, ", attached to thread ");
+	if (row->target == SP_TARGET_CPU || row->target == SP_TARGET_TID)
+		sp_out_i64(o, row->target_id);
+	if ((unsigned)row->scope < SP_COUNT(scopes))
+		sp_out_text(o, scopes[row->scope]);
+}
+
+static void relation_head(struct sp_out *o, const struct sp_row *row)
+{
+	struct sp_out line;
+	char text[512];
+
+	sp_memory_init(&line, text, sizeof(text));
+	whose(&line, row);
+	sp_out_text(&line, ": ");
+	sp_out_amount(&line, row->starts, "start");
+	sp_out_text(&line, ", ");
+	if (row->resets) {
+		sp_out_amount(&line, row->resets, "reset");
+		sp_out_text(&line, ", ");
+	}
+	sp_out_amount(&line, row->readings, "reading");
+	/* These times are those of a clock that ticks every few ms. */
+	if (row->first_ns && row->last_ns > row->first_ns && row->last_ns - row->first_ns >= 10000000) {
+		sp_out_text(&line, " in ");
+		sp_out_duration(&line, row->last_ns - row->first_ns);
+	}
+	sp_out_char(o, '\n');
+	sp_clip(o, sp_memory_text(&line), SP_WIDTH);
+	sp_out_char(o, '\n');
+}
+
+void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven)
+{
+	struct table t = { .m = m, .proven = proven };
+	uint32_t cpus = measure_row(&t, m, row);
+
+	relation_head(o, row);
+	if (!cpus) {
+		sp_paragraph(o, "  ", 2,
+			     row->starts ? "never read: no PAPI_read, PAPI_accum or PAPI_stop of it succeeded" :
+					   "never started");
+		return;
+	}
+	for (uint32_t e = 0; e < row->k;) {
+		t.n = 0;
+		while (e < row->k && add_column(&t, row->event[e], e, widest_cell(m, row, e), row->k))
+			e++;
+		relation_table(o, &t, m, row, cpus);
+	}
+	if (row->flags & SP_RELATION_BACKWARDS)
+		sp_paragraph(o, "  ", 2, "A count was seen to go backwards: something but PAPI set it anew.");
+	if (row->flags & SP_RELATION_FOREIGN)
+		sp_paragraph(o, "  ", 2,
+			     "Read by a thread that is not the one counted: its CPU is where that one last ran.");
+}

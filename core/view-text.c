@@ -1,0 +1,332 @@
+/* view-text.c: the dump for people (contract, section 7): what ran, how sure its
+ * counts are, the tables, what is missing and why.
+ */
+#include "view-text.h"
+
+#define RELATIONS_SHOWN 64
+
+/* ---- head ----------------------------------------------------- */
+
+enum proven { PROVEN_NOTHING, PROVEN_NONE, PROVEN_SOME, PROVEN_ALL };
+
+/* Each event weighs the same: cycles would drown cache misses. */
+static enum proven how_proven(const struct sp_model *m, double *part, double *whole)
+{
+	bool all = true, some = false;
+
+	*part = *whole = 0.0;
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		double share;
+
+		if (!sp_event_is_summed(m, e))
+			continue;
+		share = sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]);
+		if (share < 0.0)
+			continue;
+		*part += share;
+		*whole += 1.0;
+		all = all && share >= 1.0;
+		some = some || share > 0.0;
+	}
+	if (!(*whole > 0.0))
+		return PROVEN_NOTHING;
+	return all ? PROVEN_ALL : some ? PROVEN_SOME : PROVEN_NONE;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void command(struct sp_out *o, const struct sp_model *m)
+{
+	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
+
+	sp_out_plain(o, *exe ? base_name(exe) : arg && *arg ? base_name(arg) : "an unknown program");
+	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++) {
+		const char *quote = *arg && !strchr(arg, ' ') ? "" : "'";
+
+		sp_out_char(o, ' ');
+		sp_out_text(o, quote);
+		sp_out_plain(o, arg);
+		sp_out_text(o, quote);
+	}
+}
+
+/* What ran, where, for how long, how much is proven. */
+static void first_line(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_out line;
+	char what[700], tail[256], host[200], buf[48];
+	double part, whole;
+
+	sp_memory_init(&line, host, sizeof(host));
+	sp_out_plain(&line, sp_model_text(m, m->h.host));
+	sp_memory_text(&line);
+	sp_memory_init(&line, tail, sizeof(tail));
+	sp_out_text(&line, " on ");
+	sp_clip(&line, *host ? host : "an unknown host", 40);
+	if (sp_elapsed(m)) {
+		sp_out_text(&line, ", ");
+		sp_out_duration(&line, sp_elapsed(m));
+	}
+	switch (how_proven(m, &part, &whole)) {
+	case PROVEN_NOTHING:
+		sp_out_text(&line, m->readings ? ": every count is 0" : ": no counts");
+		break;
+	case PROVEN_NONE:
+		sp_out_text(&line, ": none of the counts is proven on its CPU");
+		break;
+	case PROVEN_ALL:
+		sp_out_text(&line, ": all counts are proven on their CPU");
+		break;
+	case PROVEN_SOME:
+		sp_out_text(&line, ": ");
+		sp_percent(buf, part, whole);
+		sp_out_text(&line, buf);
+		sp_out_text(&line, " of the counts proven on their CPU");
+		break;
+	}
+	sp_memory_text(&line);
+	sp_memory_init(&line, what, sizeof(what));
+	command(&line, m);
+	sp_clip(o, sp_memory_text(&line), SP_WIDTH - sp_columns(tail));
+	sp_out_text(o, tail);
+	sp_out_char(o, '\n');
+}
+
+static void second_line(struct sp_out *o, const struct sp_model *m)
+{
+	static const char *const ends[] = {
+		"still running", "ended by exit", "ended by _exit", "ended by exec", "recovered", "snapshot",
+	};
+	const char *job = sp_model_text(m, m->h.job);
+	struct sp_out line;
+	char text[512];
+
+	sp_memory_init(&line, text, sizeof(text));
+	sp_out_text(&line, "pid ");
+	sp_out_u64(&line, m->h.pid);
+	if (m->h.rank >= 0) {
+		sp_out_text(&line, ", rank ");
+		sp_out_i64(&line, m->h.rank);
+	}
+	if (*job) {
+		sp_out_text(&line, ", job ");
+		sp_out_plain(&line, job);
+	}
+	if (m->h.start_ns) {
+		sp_out_text(&line, ", started ");
+		sp_out_date(&line, m->h.start_ns);
+	}
+	sp_out_text(&line, ", ");
+	sp_out_text(&line, ends[m->h.end < SP_COUNT(ends) ? m->h.end : 0]);
+	sp_out_text(&line, "; PAPI ");
+	sp_out_papi_version(&line, m->h.papi_version);
+	sp_clip(o, sp_memory_text(&line), SP_WIDTH);
+	sp_out_char(o, '\n');
+}
+
+static void third_line(struct sp_out *o, const struct sp_model *m)
+{
+	sp_out_amount(o, m->n_threads, "thread");
+	sp_out_text(o, ", ");
+	sp_out_amount(o, m->n_relations, "relation");
+	sp_out_text(o, ", ");
+	sp_out_amount(o, m->readings, "reading");
+	if (m->readings) {
+		sp_out_text(o, " on ");
+		sp_out_amount(o, m->n_cpus_counted, "CPU");
+	}
+	sp_out_char(o, '\n');
+}
+
+/* How counts came to their CPUs; only where they may have come to the wrong one. */
+static void attribution(struct sp_out *o, const struct sp_model *m)
+{
+	static const char *const how[] = {
+		"Counts are booked on the CPU of the reading that brought them. What is not proven may in part "
+		"have been counted where the thread was before; threads that are pinned stay.",
+		"Counts between two readings are split by the time that the thread spent on each CPU. What is "
+		"not proven is an estimate.",
+		"A reading was taken whenever the thread was seen to have changed CPU. What is not proven "
+		"lies between a move and the reading after it.",
+	};
+
+	sp_paragraph(o, "", 0, how[m->h.attribution < SP_COUNT(how) ? m->h.attribution : 0]);
+}
+
+static void topology_source(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_out line;
+	char text[512];
+
+	if (!m->topology_source || !strcmp(m->topology_source, "system"))
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	if (!strcmp(m->topology_source, "flat")) {
+		sp_out_text(&line, "The CPUs are shown without the machine's structure: there was no hwloc.");
+	} else {
+		sp_out_text(&line, "The machine is shown as described by ");
+		sp_out_plain(&line, m->topology_source);
+	}
+	sp_paragraph(o, "", 2, sp_memory_text(&line));
+}
+
+static uint64_t calls_of(const struct sp_model *m, const char *prefix)
+{
+	uint64_t n = 0;
+	const char *name;
+
+	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
+		if (!strncmp(name, prefix, strlen(prefix)))
+			n += m->calls[i];
+	}
+	return n;
+}
+
+static void why_nothing(struct sp_out *o, const struct sp_model *m)
+{
+	const char *why;
+
+	if (m->starts)
+		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
+		      "gives no counts before.";
+	else if (calls_of(m, "PAPI_start"))
+		why = "PAPI refused every PAPI_start of the program; the warnings say why. papi_component_avail "
+		      "tells what this machine can count.";
+	else if (calls_of(m, "PAPI_add_"))
+		why = "the program asked PAPI for events, but never called PAPI_start. If it was "
+		      "refused them, the warnings say why; papi_component_avail tells what this machine can "
+		      "count.";
+	else
+		why = "the program never called PAPI_start.";
+	sp_out_char(o, '\n');
+	sp_paragraph(o, "Nothing to show:", 0, why);
+}
+
+/* ---- foot ------------------------------------------------------------- */
+
+static void cost(struct sp_out *o, const struct sp_model *m)
+{
+	double share = sp_self_share(m) * 100.0;
+	uint64_t calls = sp_all_calls(m);
+
+	sp_out_text(o, "\nsspapi itself: ");
+	if (!m->h.self_calls) {
+		sp_out_text(o, "not timed, there were too few calls of PAPI (");
+		sp_out_grouped(o, calls);
+		sp_out_text(o, ")\n");
+		return;
+	}
+	sp_out_double(o, sp_self_ns(m), 0);
+	sp_out_text(o, " ns for a call of PAPI (timed in ");
+	sp_out_grouped(o, m->h.self_calls);
+	sp_out_text(o, " of ");
+	sp_out_grouped(o, calls);
+	sp_out_char(o, ')');
+	if (sp_elapsed(m)) {
+		sp_out_text(o, share < 0.01 ? ", less than " : ", ");
+		sp_out_double(o, share < 0.01 ? 0.01 : share, 2);
+		sp_out_text(o, " % of the run");
+	}
+	sp_out_char(o, '\n');
+}
+
+static void call_list(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_para p = { .o = o, .indent = 2 };
+	const char *name;
+	bool more = false;
+
+	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
+		struct sp_out item;
+		char text[128];
+
+		if (!m->calls[i])
+			continue;
+		sp_memory_init(&item, text, sizeof(text));
+		sp_out_plain(&item, name);
+		sp_out_char(&item, ' ');
+		sp_out_grouped(&item, m->calls[i]);
+		if (!more)
+			sp_words(&p, "Calls:");
+		else
+			sp_out_char(o, ',');
+		p.column += more;
+		sp_words(&p, sp_memory_text(&item));
+		more = true;
+	}
+	if (more)
+		sp_out_char(o, '\n');
+}
+
+static void lost(struct sp_out *o, uint64_t n, const char *thing, const char *rest)
+{
+	if (!n)
+		return;
+	sp_out_text(o, "- ");
+	sp_out_amount(o, n, thing);
+	sp_out_text(o, rest);
+	sp_out_char(o, '\n');
+}
+
+static void warnings(struct sp_out *o, const struct sp_model *m)
+{
+	const char *note;
+
+	if (!m->h.dropped_readings && !m->h.dropped_relations && !m->damaged && !m->h.torn && !sp_model_note(m, 0))
+		return;
+	sp_out_text(o, "\nWarnings:\n");
+	lost(o, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
+	lost(o, m->h.dropped_relations, "relation", " missing: there was no memory for them");
+	if (m->h.torn && m->h.end == SP_END_RECOVERED)
+		sp_out_text(o, "- the live file's disk was full: what came later is missing here\n");
+	lost(o, m->damaged, "block", " of the store damaged: what was in them is missing here");
+	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++) {
+		struct sp_out line;
+		char text[1024];
+
+		sp_memory_init(&line, text, sizeof(text));
+		sp_out_plain(&line, note);
+		sp_paragraph(o, "- ", 2, sp_memory_text(&line));
+	}
+}
+
+/* A page or two of them: with a relation a thread there may be thousands. */
+static void relations(struct sp_out *o, struct sp_model *m, bool proven)
+{
+	struct sp_row row = { 0 };
+	uint32_t shown = 0;
+
+	for (; shown < RELATIONS_SHOWN && sp_model_next(m, &row); shown++)
+		sp_text_relation(o, m, &row, proven);
+	if (m->n_relations <= shown)
+		return;
+	sp_out_text(o, "\n... and ");
+	sp_out_amount(o, m->n_relations - shown, "relation");
+	sp_out_text(o, " more, which the json and csv forms show.\n");
+}
+
+void sp_view_text(struct sp_out *o, struct sp_model *m)
+{
+	double part, whole;
+	enum proven how = how_proven(m, &part, &whole);
+
+	first_line(o, m);
+	second_line(o, m);
+	third_line(o, m);
+	topology_source(o, m);
+	if (how == PROVEN_NONE || how == PROVEN_SOME)
+		attribution(o, m);
+	if (m->readings)
+		sp_text_tree(o, m, how == PROVEN_SOME);
+	else
+		why_nothing(o, m);
+	relations(o, m, how == PROVEN_SOME);
+	cost(o, m);
+	call_list(o, m);
+	warnings(o, m);
+}

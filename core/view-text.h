@@ -1,0 +1,52 @@
+/* view-text.h: what the files of the text view share: words, numbers and tables
+ * in columns.  Nothing here is of use outside it.
+ */
+#ifndef SP_VIEW_TEXT_H
+#define SP_VIEW_TEXT_H
+
+#include "view-common.h"
+
+#define SP_WIDTH	160u	/* no line is wider */
+#define SP_TEXT_WIDTH	110u	/* of sentences */
+
+/* Text into a buffer; what does not fit is left out. */
+void sp_memory_init(struct sp_out *o, char *buf, size_t size);
+const char *sp_memory_text(struct sp_out *o);
+
+/* Columns on a terminal, for texts that sp_out_plain has been over. */
+unsigned sp_columns(const char *text);
+
+/* The first `max` columns of text; ".." at the end says that there was more.
+ * Returns the columns written. */
+unsigned sp_clip(struct sp_out *o, const char *text, unsigned max);
+void sp_left(struct sp_out *o, const char *text, unsigned width);	/* clipped */
+void sp_right(struct sp_out *o, const char *text, unsigned width);	/* never clipped */
+
+void sp_out_grouped(struct sp_out *o, uint64_t v);
+void sp_out_amount(struct sp_out *o, uint64_t n, const char *thing);	/* "1 reading", "12,034 readings" */
+void sp_out_duration(struct sp_out *o, uint64_t ns);
+void sp_out_date(struct sp_out *o, uint64_t ns);			/* since the epoch */
+
+/* Sentences, broken between words.  Fed in pieces of whole words. */
+struct sp_para {
+	struct sp_out *o;
+	unsigned column, indent;
+};
+
+void sp_words(struct sp_para *p, const char *text);
+void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
+
+/* A count as people read it; its columns are returned. */
+unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
+int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b);
+
+/* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
+ * -1 where there is nothing to prove. */
+double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
+const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
+
+/* `proven`: with a column for how much is. */
+void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven);
+void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven);
+
+#endif

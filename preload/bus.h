@@ -1,0 +1,18 @@
+/* bus.h: nobody crashes the application by truncating the live file.
+ *
+ * A store into a page of a file that is not there any more is a SIGBUS.  While the
+ * store lives in a file, SIGBUS is ours: for an address inside the store the page is
+ * replaced by private memory and the store goes on (what stood there is lost, and
+ * noted); any other is the application's, whose own disposition sigaction and
+ * signal keep here and show it, so that it cannot tell.
+ */
+#ifndef SP_BUS_H
+#define SP_BUS_H
+
+void sp_bus_set_up(void);		/* the store is in a file; again in a child */
+
+/* Around exec: a signal that the application ignores stays ignored in the new program. */
+void sp_bus_before_exec(void);
+void sp_bus_after_exec(void);
+
+#endif

@@ -1,0 +1,139 @@
+/* elf.c: see elf.h.  The tables read here were mapped and checked by the loader. */
+#include <string.h>
+
+#include "elf.h"
+
+struct walk {
+	int (*each)(const struct sp_object *, void *);
+	void *arg;
+	unsigned index;
+};
+
+/* glibc has relocated the pointers in most dynamic sections, not in read-only
+ * ones (the vDSO's). */
+static const void *pointer(const struct sp_object *o, ElfW(Addr) a)
+{
+	return (const void *)(a < o->base ? a + o->base : a);
+}
+
+static void read_dynamic(struct sp_object *o)
+{
+	ElfW(Addr) soname = 0;
+	bool named = false;
+
+	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			o->symbols = pointer(o, d->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			o->strings = pointer(o, d->d_un.d_ptr);
+			break;
+		case DT_GNU_HASH:
+			o->gnu_hash = pointer(o, d->d_un.d_ptr);
+			break;
+		case DT_HASH:
+			o->hash = pointer(o, d->d_un.d_ptr);
+			break;
+		case DT_SONAME:
+			soname = d->d_un.d_val;
+			named = true;
+			break;
+		}
+	}
+	o->soname = named && o->strings ? o->strings + soname : "";
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct walk *w = arg;
+	struct sp_object o = { .path = info->dlpi_name ? info->dlpi_name : "", .base = info->dlpi_addr,
+			       .low = UINTPTR_MAX, .soname = "", .index = w->index++ };
+	uintptr_t high = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD) {
+			o.low = (uintptr_t)sp_min(o.low, at);
+			high = (uintptr_t)sp_max(high, at + p->p_memsz);
+		} else if (p->p_type == PT_DYNAMIC) {
+			o.dynamic = (const ElfW(Dyn) *)at;
+		}
+	}
+	if (high <= o.low)
+		return 0;
+	o.span = high - o.low;
+	if (o.dynamic)
+		read_dynamic(&o);
+	return w->each(&o, w->arg);
+}
+
+int sp_elf_each(int (*each)(const struct sp_object *, void *), void *arg)
+{
+	struct walk w = { each, arg, 0 };
+
+	return dl_iterate_phdr(visit, &w);
+}
+
+static uintptr_t defined(const struct sp_object *o, uint32_t i, const char *name)
+{
+	const ElfW(Sym) *s = &o->symbols[i];
+	unsigned type = s->st_info & 15;
+
+	if (s->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+	    strcmp(o->strings + s->st_name, name) != 0)
+		return 0;
+	return type == STT_GNU_IFUNC ? 0 : o->base + s->st_value;
+}
+
+static uintptr_t by_gnu_hash(const struct sp_object *o, const char *name)
+{
+	const uint32_t *t = o->gnu_hash;
+	uint32_t n = t[0], first = t[1], bloom = t[2], h = 5381;
+	const uint32_t *buckets = t + 4 + bloom * (sizeof(ElfW(Addr)) / 4), *chain = buckets + n;
+	uintptr_t at;
+
+	for (const char *p = name; *p; p++)
+		h = h * 33 + (unsigned char)*p;
+	if (!n)
+		return 0;
+	for (uint32_t i = buckets[h % n]; i >= first; i++) {
+		if ((chain[i - first] | 1) == (h | 1)) {
+			at = defined(o, i, name);
+			if (at)
+				return at;
+		}
+		if (chain[i - first] & 1)
+			break;
+	}
+	return 0;
+}
+
+uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name)
+{
+	uintptr_t at = 0;
+
+	if (!o->symbols || !o->strings)
+		return 0;
+	if (o->gnu_hash)
+		return by_gnu_hash(o, name);
+	for (uint32_t i = 1; o->hash && i < o->hash[1] && !at; i++)
+		at = defined(o, i, name);
+	return at;
+}
+
+bool sp_elf_holds(const struct sp_object *o, uintptr_t address)
+{
+	return address - o->low < o->span;
+}
+
+bool sp_elf_needs(const struct sp_object *o, const char *soname)
+{
+	for (const ElfW(Dyn) *d = o->dynamic; d && o->strings && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && strcmp(o->strings + d->d_un.d_val, soname) == 0)
+			return true;
+	return false;
+}

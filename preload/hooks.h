@@ -1,0 +1,123 @@
+/* hooks.h: what the wrappers tell, after PAPI has answered (before, where that is
+ * needed).  One function a kind of call; papi.def says which call is which.
+ *
+ * Functions named sp_after_read/accum/reset are on the path of a reading: inline
+ * as far as the usual case goes, no system call, errno untouched.  All others are
+ * called with errno saved by the wrapper.  `open` is sp_proof_look() from right
+ * before the real call.
+ */
+#ifndef SP_HOOKS_H
+#define SP_HOOKS_H
+
+#include <string.h>
+
+#include "proof.h"
+#include "sets.h"
+#include "where.h"
+
+/* Whose libpapi is it?  Another plug-in may have brought one of its own. */
+void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller);
+void sp_after_init(int rc);
+void sp_after_unregister(int rc);
+void sp_after_shutdown(void);
+
+void sp_after_create(int rc, const int *id);
+void sp_after_add(int rc, int id, int code, const char *name);	/* name NULL: by code */
+void sp_after_add_events(int rc, int id, int number);
+void sp_after_open(int rc, int id);		/* events, overflow, multiplex: the counters are opened again */
+void sp_after_change(int rc, int id);
+void sp_after_cleanup(int rc, int id);
+/* By the time that PAPI returns the id may be another thread's set: the serial tells. */
+static inline uint32_t sp_serial_of(int id)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	return s ? s->serial : 0;
+}
+void sp_after_destroy(int rc, int id, uint32_t serial);
+void sp_after_attach(int rc, int id, unsigned long tid);
+void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
+
+void sp_before_start(int id);
+void sp_after_start(int rc, int id, uint32_t open);
+long long *sp_before_stop(int id, long long *values);	/* an array of ours where the caller gave none */
+void sp_after_stop(int rc, int id, const long long *values, uint32_t open);
+void sp_after_write(int rc, int id, const long long *values);
+void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
+
+/* The ways that are not short: another thread, another target; errno kept. */
+void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open);
+
+/* How many values the set has; 0: not known. */
+static inline uint32_t sp_events_of(int id)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	return s && s->bound && s->generation == sp_process.generation ? s->k : 0;
+}
+
+static inline void sp_after_read(int rc, int id, const long long *values, uint32_t open)
+{
+	struct sp_set *s;
+	bool proven;
+	int cpu;
+
+	if (SP_UNLIKELY(rc != PAPI_OK))
+		return;
+	s = sp_set_of(id);
+	if (SP_UNLIKELY(!s || s->hot != sp_self.id)) {
+		sp_book_slow(id, SP_OP_READ, values, open);
+		return;
+	}
+	cpu = sp_cpu_here();
+	proven = s->writer.opened == sp_proof_look();
+	s->writer.opened = open;
+	sp_ledger_read(&s->writer, cpu, values, proven);
+}
+
+static inline void sp_after_reset(int rc, int id, uint32_t open)
+{
+	struct sp_set *s;
+
+	if (SP_UNLIKELY(rc != PAPI_OK))
+		return;
+	s = sp_set_of(id);
+	if (SP_UNLIKELY(!s || s->hot != sp_self.id)) {
+		sp_book_slow(id, SP_OP_RESET, NULL, open);
+		return;
+	}
+	s->writer.opened = open;
+	sp_ledger_reset(&s->writer);
+}
+
+/* PAPI_accum adds to the caller's array: what it added is after minus before. */
+#define SP_BEFORE_ACCUM(id, values) \
+	uint32_t sp_k = sp_events_of(id); \
+	long long sp_before[sp_k + 1]; \
+	if (values) \
+		memcpy(sp_before, values, sp_k * sizeof(*sp_before))
+
+static inline void sp_after_accum(int rc, int id, const long long *values, long long *before, uint32_t open)
+{
+	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
+
+	struct sp_set *s;
+	bool proven;
+	int cpu;
+
+	if (SP_UNLIKELY(!k))
+		return;
+	for (uint32_t e = 0; e < k; e++)
+		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
+	s = sp_set_of(id);
+	if (SP_UNLIKELY(s->hot != sp_self.id)) {
+		sp_book_slow(id, SP_OP_ACCUM, before, open);
+		return;
+	}
+	cpu = sp_cpu_here();
+	proven = s->writer.opened == sp_proof_look();
+	s->writer.opened = open;
+	sp_ledger_accum(&s->writer, cpu, before, proven);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* proof.h: did this thread stay on its CPU?
+ *
+ * The kernel clears a thread's rseq_cs pointer whenever it has preempted, moved or
+ * signalled the thread while it ran outside the section that the pointer names.
+ * We let it name a section that is never run: while the pointer is still there, the
+ * thread has not left its CPU.  One load and one compare; a lost pointer is put back
+ * and `losses` counts it.
+ *
+ * A reading proves its window if nothing was lost from before the real call that
+ * opened the window until after the one that closes it.  sp_proof_open stands right
+ * before the real call, sp_proof_close right after the CPU's number was read.
+ *
+ * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
+ * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where
+ * it fails nothing is called proven.  Other users of rseq (allocators with per-CPU
+ * caches) replace the pointer; a window in which they did is not proven.
+ */
+#ifndef SP_PROOF_H
+#define SP_PROOF_H
+
+#include <stdint.h>
+
+#include "where.h"
+
+/* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */
+bool sp_proof_test(void);
+
+extern bool sp_proof_works;
+extern __thread uint32_t sp_losses __attribute__((tls_model("initial-exec")));
+
+#ifdef SP_HAVE_RSEQ
+extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")));
+
+static inline uint64_t *sp_proof_pointer(void)
+{
+	return (uint64_t *)&((struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset))->rseq_cs;
+}
+
+static inline uint32_t sp_proof_look(void)
+{
+	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
+
+	if (__builtin_expect(!sp_proof_works, 0))
+		return ++sp_losses;
+	if (__builtin_expect(__atomic_load_n(sp_proof_pointer(), __ATOMIC_RELAXED) != ours, 0)) {
+		sp_losses++;
+		__atomic_store_n(sp_proof_pointer(), ours, __ATOMIC_RELAXED);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return sp_losses;
+}
+#else
+static inline uint32_t sp_proof_look(void)
+{
+	return ++sp_losses;
+}
+#endif
+
+#endif

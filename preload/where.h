@@ -1,0 +1,31 @@
+/* where.h: the CPU that a reading belongs to (contract section 4). */
+#ifndef SP_WHERE_H
+#define SP_WHERE_H
+
+#include <sched.h>
+#include <stdint.h>
+
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define SP_HAVE_RSEQ 1
+#endif
+
+/* The CPU that the calling thread runs on.  The kernel keeps it up to date in the
+ * thread's rseq area, which glibc 2.35 and later registers: one load. */
+static inline int sp_cpu_here(void)
+{
+#ifdef SP_HAVE_RSEQ
+	const struct rseq *r = (const struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	int cpu = (int)__atomic_load_n(&r->cpu_id, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(__rseq_size != 0 && cpu >= 0, 1))
+		return cpu;
+#endif
+	return sched_getcpu();
+}
+
+/* The CPU on which another thread last ran, of this process (pid 0) or of
+ * another; SP_NO_CPU if it has ended.  Reads /proc: about 10 us. */
+int sp_cpu_of(int pid, int tid);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * basics: each call of the low level once, in the order of a manual's first
+ * example: start, read, reset, accum, read_ts, stop, and read when stopped.
+ * usage: basics [event...]	exit 77: the events cannot be counted here
+ */
+#include "handed.h"
+
+static void read_and_reset(struct counted *c, long long *values)
+{
+	touch(&c->arena, 100);
+	must("PAPI_read", PAPI_read(c->id, values));
+	handed(c, "PAPI_read", values);
+	touch(&c->arena, 200);
+	must("PAPI_read", PAPI_read(c->id, values));
+	handed(c, "PAPI_read", values);
+	must("PAPI_reset", PAPI_reset(c->id));
+	zeroed(c);
+}
+
+static void accum_twice(struct counted *c)
+{
+	long long values[EVENTS] = {0}, before[EVENTS];
+
+	for (int i = 0; i < 2; i++) {
+		touch(&c->arena, 300 + i);
+		memcpy(before, values, sizeof(before));
+		must("PAPI_accum", PAPI_accum(c->id, values));
+		handed_accum(c, before, values);
+	}
+}
+
+static void read_ts_and_stop(struct counted *c, long long *values)
+{
+	long long cycles;
+
+	touch(&c->arena, 50);
+	must("PAPI_read_ts", PAPI_read_ts(c->id, values, &cycles));
+	handed(c, "PAPI_read_ts", values);
+	touch(&c->arena, 400);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	handed(c, "PAPI_stop", values);
+}
+
+/* A stopped set hands out what it had: nothing new. */
+static int same_when_stopped(struct counted *c, const long long *values)
+{
+	long long again[EVENTS];
+
+	must("PAPI_read", PAPI_read(c->id, again));
+	return !memcmp(again, values, c->k * sizeof(*again));
+}
+
+int main(int argc, char **argv)
+{
+	struct counted *c;
+	long long values[EVENTS];
+	int ret;
+
+	papi_up();
+	c = counted_new(argc - 1, argv + 1, 2000);
+	make_set(c);
+	pin(0);
+	prefault();
+	ret = PAPI_start(c->id);
+	if (ret != PAPI_OK)
+		cannot("PAPI_start", ret);
+	read_and_reset(c, values);
+	accum_twice(c);
+	read_ts_and_stop(c, values);
+	if (!same_when_stopped(c, values))
+		printf("wrong: a stopped set changed\n");
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	return print_handed(c, "");
+}

@@ -1,0 +1,72 @@
+/*
+ * cpuattach: a set that is bound to the second CPU. The program touches 100
+ * pages on the first and 200 on the second, and reads from the first. By
+ * default PAPI counts this thread while it is on that CPU: 200; with -s (and
+ * the right to) all that happens on that CPU: at least 200.
+ * usage: cpuattach [-s] [event...]	needs hw2sw where there are no hardware counters
+ */
+#include "handed.h"
+
+static void set_option(int which, PAPI_option_t *option, const char *what)
+{
+	int ret = PAPI_set_opt(which, option);
+
+	if (ret != PAPI_OK)
+		cannot(what, ret);
+}
+
+static void bind(struct counted *c, int cpu, int system_wide)
+{
+	PAPI_option_t option;
+
+	c->id = PAPI_NULL;
+	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	memset(&option, 0, sizeof(option));
+	if (system_wide) {
+		option.granularity.eventset = c->id;
+		option.granularity.granularity = PAPI_GRN_SYS;
+		set_option(PAPI_GRANUL, &option, "PAPI_GRANUL");
+		memset(&option, 0, sizeof(option));
+	}
+	option.cpu.eventset = c->id;
+	option.cpu.cpu_num = cpu;
+	set_option(PAPI_CPU_ATTACH, &option, "PAPI_CPU_ATTACH");
+	add_events(c);
+}
+
+/* Read from the first CPU: what was counted is the second's all the same. Of a whole CPU nobody
+ * knows how much that must be (pages -1). */
+static void take(struct counted *c, const char *by, const long long *values, int cpu, long pages)
+{
+	c->arena.touched = c->last_touched + (pages < 0 ? values[0] - c->last[0] : pages);
+	handed(c, by, values);
+	c->reading[c->readings - 1].cpu = cpu;
+}
+
+int main(int argc, char **argv)
+{
+	int system_wide = argc > 1 && !strcmp(argv[1], "-s"), cpu, ret;
+	struct counted *c;
+	long long values[EVENTS];
+
+	papi_up();
+	c = counted_new(argc - 1 - system_wide, argv + 1 + system_wide, 1000);
+	cpu = pin(1);
+	bind(c, cpu, system_wide);
+	prefault();
+	ret = PAPI_start(c->id);
+	if (ret != PAPI_OK)
+		cannot("PAPI_start", ret);
+	touch(&c->arena, 200);
+	pin(0);
+	touch(&c->arena, 100);
+	must("PAPI_read", PAPI_read(c->id, values));
+	take(c, "PAPI_read", values, cpu, system_wide ? -1 : 200);
+	pin(1);
+	touch(&c->arena, 50);
+	pin(0);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	take(c, "PAPI_stop", values, cpu, system_wide ? -1 : 50);
+	return print_handed(c, "") || values[0] < 250;
+}

@@ -1,0 +1,112 @@
+/*
+ * demo: two threads multiply matrices and count what that takes, with PAPI
+ * only. "mover" starts on the first CPU, reads, is moved to the second and
+ * goes on; "stayer" is on the second all the time.
+ * usage: demo [event...]
+ */
+#include "handed.h"
+#include <pthread.h>
+
+#define N 256
+
+struct worker {
+	const char *name;
+	int first, then; /* on which CPU, at first and later */
+	int rounds[2];
+	struct counted *counted;
+	pthread_t thread;
+	double sum;
+};
+
+static long matrix_pages(long page)
+{
+	return (N * N * sizeof(double) + page - 1) / page;
+}
+
+/* Fresh memory: its page faults come when it is filled. */
+static double *new_matrix(struct arena *a)
+{
+	double *m = (double *)a->next;
+	long pages = matrix_pages(a->page);
+
+	a->next += pages * a->page;
+	a->left -= pages;
+	a->touched += pages;
+	return m;
+}
+
+static double multiply(struct arena *arena)
+{
+	double *a = new_matrix(arena), *b = new_matrix(arena), *c = new_matrix(arena);
+
+	for (int i = 0; i < N * N; i++) {
+		a[i] = i % 7;
+		b[i] = i % 5;
+		c[i] = 0; /* a read before would be a fault of its own */
+	}
+	for (int i = 0; i < N; i++)
+		for (int k = 0; k < N; k++)
+			for (int j = 0; j < N; j++)
+				c[i * N + j] += a[i * N + k] * b[k * N + j];
+	return c[N * N - 1];
+}
+
+static void work(struct worker *w, int cpu, int rounds)
+{
+	pin(cpu);
+	for (int i = 0; i < rounds; i++)
+		w->sum += multiply(&w->counted->arena);
+}
+
+static void *run(void *arg)
+{
+	struct worker *w = arg;
+	struct counted *c = w->counted;
+	long long values[EVENTS];
+
+	pthread_setname_np(pthread_self(), w->name);
+	pin(w->first);
+	make_set(c);
+	prefault();
+	must("PAPI_start", PAPI_start(c->id));
+	work(w, w->first, w->rounds[0]);
+	must("PAPI_read", PAPI_read(c->id, values));
+	handed(c, "PAPI_read", values);
+	work(w, w->then, w->rounds[1]);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	handed(c, "PAPI_stop", values);
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	must("PAPI_unregister_thread", PAPI_unregister_thread());
+	return NULL;
+}
+
+static int join(struct worker *w)
+{
+	char who[64];
+
+	pthread_join(w->thread, NULL);
+	snprintf(who, sizeof(who), " thread=%s", w->name);
+	return print_handed(w->counted, who) || w->sum == 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct worker w[2] = {
+	    {.name = "mover", .first = 0, .then = 1, .rounds = {2, 6}},
+	    {.name = "stayer", .first = 1, .then = 1, .rounds = {3, 1}},
+	};
+	int code;
+
+	papi_up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	nth_cpu(0);
+	for (int i = 0; i < 2; i++)
+		w[i].counted = counted_new(argc - 1, argv + 1, 8 * 3 * matrix_pages(sysconf(_SC_PAGESIZE)));
+	for (int i = 0; i < w[0].counted->k; i++)
+		if (PAPI_event_name_to_code(w[0].counted->name[i], &code) != PAPI_OK)
+			cannot(w[0].counted->name[i], PAPI_ENOEVNT);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&w[i].thread, NULL, run, &w[i]);
+	return join(&w[0]) | join(&w[1]);
+}

@@ -1,0 +1,157 @@
+/*
+ * handed.h: an event set of the test programs, and the list of what PAPI
+ * handed out for it: each program is its own oracle. A reading is printed as
+ *
+ *	handed cpu=0 event=perf::PAGE-FAULTS value=1000 by=PAPI_read
+ *
+ * where value is what was counted since the reading (start, reset) before.
+ * The lines are kept and printed at the end, so that printing is not counted.
+ * Where the event is perf::PAGE-FAULTS, value must be the pages touched.
+ */
+#ifndef HANDED_H
+#define HANDED_H
+
+#include "touch.h" /* first: _GNU_SOURCE */
+#include <papi.h>
+
+#define EVENTS 16
+#define READINGS 512
+
+#ifndef DEFAULT_EVENT
+#define DEFAULT_EVENT "perf::PAGE-FAULTS"
+#endif
+
+struct reading {
+	const char *by;
+	int cpu;
+	long touched;
+	long long value[EVENTS];
+};
+
+struct counted {
+	int id, k, readings;
+	const char *name[EVENTS];
+	struct arena arena;
+	long long last[EVENTS]; /* what the next reading counts from */
+	long last_touched;
+	struct reading reading[READINGS];
+};
+
+static inline void cannot(const char *what, int code)
+{
+	fprintf(stderr, "cannot count here: %s: %s\n", what, PAPI_strerror(code));
+	exit(SKIPPED);
+}
+
+static inline void must(const char *what, int code)
+{
+	if (code == PAPI_OK)
+		return;
+	fprintf(stderr, "%s: %s (%d)\n", what, PAPI_strerror(code), code);
+	exit(1);
+}
+
+static inline void papi_up(void)
+{
+	int ret = PAPI_library_init(PAPI_VER_CURRENT);
+
+	if (ret != PAPI_VER_CURRENT)
+		cannot("PAPI_library_init", ret);
+}
+
+/* The names on the command line, else perf::PAGE-FAULTS. */
+static inline void name_events(struct counted *c, int n, char **names)
+{
+	c->k = n > EVENTS ? EVENTS : n;
+	for (int i = 0; i < c->k; i++)
+		c->name[i] = names[i];
+	if (!c->k)
+		c->name[c->k++] = DEFAULT_EVENT;
+}
+
+static inline void add_events(struct counted *c)
+{
+	for (int i = 0; i < c->k; i++) {
+		int ret = PAPI_add_named_event(c->id, c->name[i]);
+
+		if (ret != PAPI_OK)
+			cannot(c->name[i], ret);
+	}
+}
+
+static inline void make_set(struct counted *c)
+{
+	c->id = PAPI_NULL;
+	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	add_events(c);
+}
+
+/* A set of the named events, and @pages to touch; no fault will come from here. */
+static inline struct counted *counted_new(int n, char **names, long pages)
+{
+	struct counted *c =
+	    mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (c == MAP_FAILED)
+		die("mmap");
+	name_events(c, n, names);
+	arena_make(&c->arena, pages);
+	return c;
+}
+
+/* After PAPI_start and PAPI_reset: from zero again. */
+static inline void zeroed(struct counted *c)
+{
+	memset(c->last, 0, sizeof(c->last));
+	c->last_touched = c->arena.touched;
+}
+
+/* After PAPI_read, read_ts and stop. */
+static inline void handed(struct counted *c, const char *by, const long long *values)
+{
+	struct reading *r = &c->reading[c->readings++ % READINGS];
+
+	r->by = by;
+	r->cpu = sched_getcpu();
+	r->touched = c->arena.touched - c->last_touched;
+	c->last_touched = c->arena.touched;
+	for (int i = 0; i < c->k; i++) {
+		r->value[i] = values[i] - c->last[i];
+		c->last[i] = values[i];
+	}
+}
+
+/* After PAPI_accum: @before is what the array held, and PAPI counts from zero. */
+static inline void handed_accum(struct counted *c, const long long *before, const long long *values)
+{
+	memcpy(c->last, before, c->k * sizeof(*before));
+	handed(c, "PAPI_accum", values);
+	zeroed(c);
+}
+
+static inline int print_reading(const struct counted *c, const struct reading *r, const char *who)
+{
+	int wrong = 0;
+
+	for (int i = 0; i < c->k; i++) {
+		printf("handed cpu=%d event=%s value=%lld by=%s%s\n", r->cpu, c->name[i], r->value[i], r->by,
+		       who);
+		if (strcmp(c->name[i], "perf::PAGE-FAULTS") || r->value[i] == r->touched)
+			continue;
+		printf("wrong: %ld pages were touched\n", r->touched);
+		wrong = 1;
+	}
+	return wrong;
+}
+
+/* All of them; 1 if a count was not what was touched. @who: more for the line's end. */
+static inline int print_handed(const struct counted *c, const char *who)
+{
+	int wrong = 0;
+
+	for (int i = 0; i < c->readings && i < READINGS; i++)
+		wrong |= print_reading(c, &c->reading[i], who);
+	return wrong;
+}
+
+#endif

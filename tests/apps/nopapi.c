@@ -1,0 +1,11 @@
+/*
+ * nopapi: a program without PAPI, which must not notice a preload, and leave
+ * nothing behind.
+ */
+#include <stdio.h>
+
+int main(void)
+{
+	puts("no PAPI here");
+	return 0;
+}

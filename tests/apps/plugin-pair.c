@@ -1,0 +1,30 @@
+/*
+ * plugin-pair: a program without PAPI that loads plugins, each with a libpapi
+ * of its own, and has them count in turns. usage: plugin-pair PLUGIN...
+ */
+#include "touch.h"
+#include <dlfcn.h>
+
+#define ROUNDS 3
+
+int main(int argc, char **argv)
+{
+	int (*count[8])(int);
+	int n = argc - 1 > 8 ? 8 : argc - 1, ret = 0;
+
+	for (int i = 0; i < n; i++) {
+		void *plugin = dlopen(argv[i + 1], RTLD_NOW | RTLD_LOCAL);
+
+		if (!plugin) {
+			fprintf(stderr, "%s\n", dlerror());
+			return 1;
+		}
+		count[i] = (int (*)(int))dlsym(plugin, "count");
+	}
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < n; i++) {
+			pin(round + i);
+			ret |= count[i](10 * i + round + 1);
+		}
+	return ret;
+}

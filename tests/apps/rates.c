@@ -1,0 +1,105 @@
+/*
+ * rates: the rate functions: each call hands out what was counted since the
+ * one before. Those whose presets this machine lacks are left out.
+ * usage: rates	exit 77: all of them are
+ */
+#include "handed.h"
+
+static struct arena arena;
+static float real_time, proc_time, rate;
+static long long cycles, core;
+
+/* Told at the end: the rates count on while a program prints. */
+static struct {
+	const char *by, *event;
+	int cpu, pages;
+	long long value;
+} told[16];
+static int n_told;
+
+static int flips(long long *count)
+{
+	return PAPI_flips_rate(PAPI_FP_INS, &real_time, &proc_time, count, &rate);
+}
+
+static int flops(long long *count)
+{
+	return PAPI_flops_rate(PAPI_FP_OPS, &real_time, &proc_time, count, &rate);
+}
+
+static int ipc(long long *count)
+{
+	return PAPI_ipc(&real_time, &proc_time, count, &rate);
+}
+
+static int epc(long long *count)
+{
+	return PAPI_epc(PAPI_TOT_INS, &real_time, &proc_time, &cycles, &core, count, &rate);
+}
+
+static const struct rate {
+	const char *name, *event;
+	int (*call)(long long *count);
+} rates[] = {
+    {"PAPI_flips_rate", "PAPI_FP_INS", flips},
+    {"PAPI_flops_rate", "PAPI_FP_OPS", flops},
+    {"PAPI_ipc", "PAPI_TOT_INS", ipc},
+    {"PAPI_epc", "PAPI_TOT_INS", epc},
+};
+
+/* It starts the counting, and hands out zeros. */
+static int start(const struct rate *r)
+{
+	long long count;
+	int ret = r->call(&count);
+
+	if (ret != PAPI_OK)
+		printf("refused call=%s: %s (%d)\n", r->name, PAPI_strerror(ret), ret);
+	return ret == PAPI_OK;
+}
+
+static void more(const struct rate *r, int cpu, int pages)
+{
+	long long count;
+
+	touch(&arena, pages);
+	must(r->name, r->call(&count));
+	told[n_told].by = r->name;
+	told[n_told].event = r->event;
+	told[n_told].cpu = cpu;
+	told[n_told].pages = pages;
+	told[n_told++].value = count;
+}
+
+static void print_told(void)
+{
+	for (int i = 0; i < n_told; i++)
+		printf("handed cpu=%d event=%s value=%lld by=%s pages=%d\n", told[i].cpu, told[i].event,
+		       told[i].value, told[i].by, told[i].pages);
+}
+
+static int measure(const struct rate *r)
+{
+	int cpu = pin(0);
+
+	if (!start(r))
+		return 0;
+	more(r, cpu, 1000);
+	cpu = pin(1);
+	more(r, cpu, 1500);
+	must("PAPI_rate_stop", PAPI_rate_stop());
+	return 1;
+}
+
+int main(void)
+{
+	int measured = 0;
+
+	papi_up();
+	arena_make(&arena, 4 * 2500);
+	prefault();
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		measured += measure(&rates[i]);
+	print_told();
+	return measured ? 0 : SKIPPED;
+}

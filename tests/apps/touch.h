@@ -1,0 +1,145 @@
+/*
+ * touch.h: a load whose page faults are known beforehand, for the test
+ * programs. Nothing here knows PAPI.
+ *
+ * A page of a fresh private mapping without huge pages faults exactly once,
+ * at its first write. The mapping is made before the counting starts, and
+ * what else would fault then (code, stack, libraries' data) is touched
+ * before, so that between start and stop only touch() does.
+ */
+#ifndef TOUCH_H
+#define TOUCH_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <alloca.h>
+#include <link.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SKIPPED 77 /* cannot count here */
+
+struct arena {
+	char *next;
+	long page, left;
+	volatile long touched; /* signal handlers look at it */
+};
+
+static inline void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static inline void arena_make(struct arena *a, long pages)
+{
+	a->page = sysconf(_SC_PAGESIZE);
+	a->left = pages;
+	a->touched = 0;
+	a->next = mmap(NULL, pages * a->page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (a->next == MAP_FAILED)
+		die("mmap");
+	madvise(a->next, pages * a->page, MADV_NOHUGEPAGE);
+}
+
+/* Faults @pages times, neither more nor less (a sanitizer's shadow would fault too). */
+__attribute__((no_sanitize("address"), no_sanitize("thread"), noinline, unused)) static void
+touch(struct arena *a, long pages)
+{
+	if (pages > a->left) {
+		fprintf(stderr, "touch: the arena is used up\n");
+		exit(1);
+	}
+	for (long i = 0; i < pages; i++, a->next += a->page) {
+		a->touched++;
+		*(volatile char *)a->next = 1;
+	}
+	a->left -= pages;
+}
+
+/* The @i-th CPU that the process was allowed at its first call here. */
+static inline int nth_cpu(int i)
+{
+	static cpu_set_t allowed;
+	static int n;
+	int cpu = -1;
+
+	if (!n) {
+		if (sched_getaffinity(0, sizeof(allowed), &allowed))
+			die("sched_getaffinity");
+		n = CPU_COUNT(&allowed);
+	}
+	for (i %= n; i >= 0; i--)
+		do
+			cpu++;
+		while (!CPU_ISSET(cpu, &allowed));
+	return cpu;
+}
+
+/* The calling thread to the @i-th allowed CPU; which that is. */
+static inline int pin(int i)
+{
+	cpu_set_t set;
+	int cpu = nth_cpu(i);
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+	return cpu;
+}
+
+/* Reads a byte of each page. Not for the sanitizers: other people's memory. */
+__attribute__((no_sanitize("address"), no_sanitize("thread"), noinline, unused)) static void
+look_at(const char *from, const char *to, long page)
+{
+	for (from = (char *)((unsigned long)from & -page); from < to; from += page)
+		*(volatile const char *)from;
+}
+
+/* The executable, PAPI, its libraries and libc; not what else is loaded. */
+static inline int prefault_object(struct dl_phdr_info *info, size_t size, void *seen)
+{
+	static const char *const own[] = {"libpapi", "libpfm", "libc.", "ld-linux", "linux-vdso"};
+	const long page = sysconf(_SC_PAGESIZE);
+	int ours = !*(int *)seen;
+
+	(void)size;
+	*(int *)seen = 1;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		ours |= !!strstr(info->dlpi_name, own[i]);
+	for (int i = 0; ours && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		char *at = (char *)info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD)
+			look_at(at, at + p->p_memsz, page);
+	}
+	return 0;
+}
+
+static inline void prefault_stack(void)
+{
+	char *stack = alloca(128 * 1024);
+
+	for (long i = 0; i < 128 * 1024; i += 1024)
+		((volatile char *)stack)[i] = 1;
+}
+
+/* In each thread, before it starts to count. */
+static inline void prefault(void)
+{
+	int seen = 0;
+
+	dl_iterate_phdr(prefault_object, &seen);
+	prefault_stack();
+	sched_getcpu();
+}
+
+#endif

@@ -1,0 +1,96 @@
+# Real PAPI programs: they see what they see without the shim, and the dump holds what
+# they were handed, to the unit, on the CPU that it was handed on.
+. tests/lib/lib.sh
+need_real_papi
+light=$MORE
+
+# both LABEL [check-handed's options --] PROGRAM...: natively and under the shim
+both() {
+	label=$1 options=''
+	shift
+	while [ "${1#--}" != "$1" ]; do
+		options="$options $1"
+		shift
+	done
+	run_native native "$@"
+	if [ "$(status_of native)" = 77 ]; then
+		skip "$label" "$(tail -n 1 "$tmp/native.err")"
+		return
+	fi
+	run_shim shim "$@"
+	counted=$todo todo=''
+	check "$label: the program sees no difference" same_as_native native shim
+	todo=$counted
+	# shellcheck disable=SC2086 # words
+	check "$label: the dump has what it was handed" books shim $options
+}
+
+both "migration 1000/3000" "$apps/migration" -a 1000 -b 3000
+is "1000 on the first CPU, 3000 on the second" \
+	"$(json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "1000 3000 "
+both "migration, two events" "$apps/migration" -a 7 -b 5 perf::PAGE-FAULTS perf::TASK-CLOCK
+both basics "$apps/basics"
+both "basics, presets" "$apps/basics" PAPI_TOT_INS PAPI_L1_TCM PAPI_L2_TCM PAPI_L3_TCM
+both threads "$apps/threads" -n 8
+both demo "$apps/demo"
+both reinit "$apps/reinit"
+NORMAL='s/cpu=[0-9]+/cpu=N/'	# it stays where it was started
+both fortran "$apps/fortran"
+NORMAL=''
+both "dlsym local" "$apps/dlsym" local
+both "dlsym global" "$apps/dlsym" global
+NORMAL='s/is still there$|is gone$//'	# below
+both "dlsym default" "$apps/dlsym" default
+NORMAL=''
+todo="libpapi stays after dlclose where dlsym(RTLD_DEFAULT) found it, and goes under the shim"
+check "dlsym default: libpapi stays loaded as without" same_as_native native shim
+both "plugin local" "$apps/plugin-host" local
+both "plugin global" "$apps/plugin-host" global
+both "rates" --more-events "$apps/rates"
+both overflow "$apps/overflow" -t 100
+
+# Nothing is handed out here, or only in a file.
+run_native native "$apps/errors"
+run_shim shim "$apps/errors"
+check "errors: the program sees no difference" same_as_native native shim
+run_native native "$apps/regions"
+run_shim shim "$apps/regions"
+plain "regions: the program sees no difference" && check "regions: the program sees no difference" same_as_native native shim
+# The high level's set runs on between the regions, where the program prints: a fault or two.
+between() {
+	json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ' >"$tmp/booked"
+	cat "$tmp/booked"
+	read -r a b rest <"$tmp/booked"
+	[ "$a" = 1500 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] && [ -z "$rest" ]
+}
+plain "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b" between
+
+# What PAPI does with hardware counters only.
+MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
+both "monitor (another process)" "$apps/monitor"
+both "overflow, hw2sw" "$apps/overflow" -t 100
+run_native native "$apps/mpx"
+if [ "$(status_of native)" = 77 ]; then
+	skip "mpx" "$(tail -n 1 "$tmp/native.err")"
+else
+	run_shim shim "$apps/mpx"
+	check "mpx: it runs as without" is_equal "$(status_of shim) $(wc -l <"$tmp/shim.out")" \
+		"$(status_of native) $(wc -l <"$tmp/native.out")"
+	check "mpx: the dump has what PAPI estimated" books shim
+fi
+
+# An ordinary user, where perf_event_paranoid means more.
+MORE=$light
+as_nobody
+SSPAPI_OUTPUT=$tmp/nobody/%e.json
+export SSPAPI_OUTPUT
+run_native native "$apps/migration"
+if [ "$(status_of native)" = 0 ]; then
+	run_shim shim "$apps/migration"
+	cp "$tmp/nobody/migration.json" "$tmp/shim.json"
+	check "an ordinary user: the program sees no difference" same_as_native native shim
+	check "an ordinary user: the dump has what it was handed" books shim
+else
+	skip "an ordinary user" "$(tail -n 1 "$tmp/native.err")"
+fi
+done_testing

@@ -1,0 +1,99 @@
+# Where the dump goes: templates, folders, formats, and never over somebody else's.
+. tests/lib/lib.sh
+one=$scenes/one
+host=$(uname -n)
+mkdir "$tmp/d"
+cd "$tmp/d" || exit 1
+
+# dumps OUTPUT COMMAND...: runs it with SSPAPI_OUTPUT in a fresh folder; prints the names of the files
+# there, with HOST and PID
+dumps() {
+	rm -rf "$tmp/d"/* "$tmp/d"/.[!.]*
+	more "$@"
+}
+
+more() {
+	dumps_to=$1
+	shift
+	SSPAPI_OUTPUT=$dumps_to run_shim shim "$@"
+	find . ! -type d | sed "s,^\./,,; s/\b$host\b/HOST/; s/\b[0-9]\{2,\}\b/PID/g" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
+}
+
+is "the default" "$(dumps '' "$one")" sspapi.one.HOST.PID.txt
+is "%e %h %p" "$(dumps '%e-%h-%p.json' "$one")" one-HOST-PID.json
+is "%p is the process" "$(dumps %p.json "$one"; ls)" "PID.json$(json "$(ls ./*.json)" '$d->{process}{pid}').json"
+is "%% %q{X}" "$(dumps '5%%-%q{X}-%q{EMPTY}.json' env X=a-b EMPTY= "$one")" "5%-a-b-.json"
+is "%q{X} of a variable that is not set" "$(dumps 'x%q{NOT_SET}.json' "$one")" "x.json"
+is "%q{X} as it was at the start" "$(dumps '%q{X}.json' env X=before "$one" -u X)" "before.json"
+is "%r %j without MPI and batch system" "$(dumps %r-%j.json "$one")" "0-0.json"
+for rank in OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID MV2_COMM_WORLD_RANK; do
+	is "%r of $rank" "$(dumps r%r.json env $rank=7 "$one")" "r7.json"
+done
+is "and in the dump" "$(json r7.json '$d->{process}{rank}')" 7
+for job in SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID; do
+	is "%j of $job" "$(dumps j%j.json env $job=b.x "$one")" "jb.x.json"
+done
+is "a name relative to where the process started" "$(dumps rel.json "$one" -C /)" rel.json
+is "missing folders are made" "$(dumps a/b/c/x.json "$one")" a/b/c/x.json
+is "their names may be templates" "$(dumps '%e/%q{X}/x.json' env X=deep/er "$one")" one/deep/er/x.json
+mode() {
+	dumps x.json sh -c "umask $1; exec '$one'" >/dev/null
+	stat -c %a x.json
+}
+is "made by the umask" "$(mode 022) $(mode 077) $(mode 002)" "644 600 664"
+
+# ---- formats -------------------------------------------------------------------
+
+looks() {
+	case $1 in
+	*.json) head -c 2 "$1" | grep -q '{' ;;
+	*.csv) head -n 1 "$1" | grep -q ^host,rank,pid ;;
+	*.xml) head -n 1 "$1" | grep -q '<?xml' ;;
+	*.sspapi) head -c 16 "$1" | grep -qa -i sspapi ;;
+	*) grep -q "PAPI 7" "$1" ;;
+	esac
+}
+for e in txt json csv xml sspapi other; do
+	is "by the extension: .$e" "$(dumps x.$e "$one")" x.$e
+	check ".$e is what it says" looks x.$e
+done
+is "without an extension: text" "$(dumps x "$one")" x
+check "and it is" looks x
+is "one format alone writes to the name as given" "$(dumps x.other env SSPAPI_FORMAT=json "$one")" x.other
+is "(JSON)" "$(json x.other '$d->{format}')" sspapi-dump
+is "several: each its own extension" "$(dumps x.json env SSPAPI_FORMAT=text,json,csv,hwloc,store "$one")" \
+	"x.csv x.json x.sspapi x.txt x.xml"
+for f in x.*; do
+	check "$f is what it says" looks "$f"
+done
+is "behind one that is not known" "$(dumps x.1.5 env SSPAPI_FORMAT=json,csv "$one")" "x.1.5.csv x.1.5.json"
+is "and behind none" "$(dumps x env SSPAPI_FORMAT=json,csv "$one")" "x.csv x.json"
+
+# ---- whose file -----------------------------------------------------------------
+
+is "two children of one run, and their parent" "$(dumps x.json "$one" -k 2)" \
+	"x.HOST.PID.json x.HOST.PID.json x.json"
+check "none of the three is lost" perl "$root/tests/lib/check-handed.pl" ./*.json "$tmp/shim.out"
+is "ten at a time" "$(dumps x.json "$one" -k 9 | wc -w)" 10
+is "an unknown extension: before it" "$(dumps x.dat env SSPAPI_FORMAT=csv "$one" -k 1)" "x.HOST.PID.dat x.dat"
+is "an earlier run's file is replaced" \
+	"$(dumps x.json "$one"; echo; json x.json '$d->{process}{pid}' >"$tmp/pid"; more x.json "$one")" "x.json
+x.json"
+check "really" not is_equal "$(cat "$tmp/pid")" "$(json x.json '$d->{process}{pid}')"
+is "two programs of one script: not the same run's" "$(dumps x.json sh -c "'$one'; '$one'")" "x.HOST.PID.json x.json"
+sleep 0.03	# a process's start is known to 10 ms only
+is "the next script replaces the one, and keeps the other" "$(more x.json sh -c "'$one'; '$one'")" \
+	"x.HOST.PID.json x.HOST.PID.json x.json"
+is "any file of that name, if it is older" "$(dumps y "$one"; echo; echo mine >x.json; sleep 0.03; more x.json "$one")" "y
+x.json y"
+rm -f ./*
+mkdir x.json
+SSPAPI_OUTPUT=x.json run_shim shim "$one"
+is "a folder of that name is not touched" "$(ls -A; ls -A x.json)" x.json
+rmdir x.json
+ln -s gone x.json
+is "a symbolic link to nothing is not replaced" "$(more x.json "$one" >/dev/null; readlink x.json)" gone
+
+check "no part of a dump is left anywhere" not grep -r . --include='.*' "$tmp/d"
+is "nor any hidden file" "$(find "$tmp" -name '.*.part*' -o -name '.*.old*')" ""
+done_testing

@@ -1,0 +1,76 @@
+# The forms of a dump: as the contract has them, and all with the same counts.
+. tests/lib/lib.sh
+all=text,json,csv,hwloc,store
+look="perl $root/tests/lib/check-dump.pl"
+
+# views LABEL PROGRAM...: each form of one run's dump
+views() {
+	label=$1
+	shift
+	rm -f "$tmp"/v.*
+	SSPAPI_OUTPUT=$tmp/v.json run_shim v env SSPAPI_FORMAT=$all "$@"
+	check "$label: the dump has what was handed out" books v ${options-}
+	check "$label: JSON has the contract's keys and types" $look json "$tmp/v.json"
+	check "$label: CSV has its columns, and the same sums" $look csv "$tmp/v.csv" "$tmp/v.json"
+	check "$label: text fits, and has each total" $look text "$tmp/v.txt" "$tmp/v.json"
+	check "$label: hwloc's tools take the XML" loads "$tmp/v.xml"
+	is "$label: the store begins with its magic" "$(head -c 8 "$tmp/v.sspapi" | od -An -c | tr -d ' ')" 'SSPAPI\r\n'
+	for form in txt json csv; do
+		"$B/sspapi" report -f "$(echo $form | sed s/txt/text/)" "$tmp/v.sspapi" >"$tmp/report.$form" 2>&1
+		check "$label: sspapi report makes the same $form of the store" cmp "$tmp/v.$form" "$tmp/report.$form"
+	done
+}
+
+loads() {
+	hwloc-info --input "$1" && lstopo-no-graphics --input "$1" --of console && xmllint --noout --nonet "$1"
+}
+
+# counts CPU...: the counts of these PUs in the XML are those of the JSON
+counts() {
+	for cpu in "$@"; do
+		hwloc-info --input "$tmp/v.xml" --physical "pu:$cpu"
+	done >"$tmp/info"
+	$look info "$tmp/info" "$tmp/v.json" "$@"
+}
+
+command -v hwloc-info >/dev/null || skip_all "hwloc's tools are not installed (hwloc)"
+command -v xmllint >/dev/null || xmllint() { :; }
+
+lstopo-no-graphics -i "package:2 numa:1 l3:4 core:16 pu:2" --of xml -f "$tmp/threads256.xml"
+for topology in hybrid memcache cpuless-numa v1-numa "$tmp/threads256"; do
+	name=$(basename "$topology")
+	case $topology in /*) ;; *) topology=$root/tests/topo/$topology ;; esac
+	views "$name" env SSPAPI_TOPOLOGY="$topology.xml" "$scenes/one"
+	is "$name: the dump names its topology" "$(json "$tmp/v.json" '$d->{topology}{source}')" "$topology.xml"
+	check "$name: the XML has the counts" counts 0 1
+done
+
+# A CPU that the topology does not hold: the run is on 0 and 1; this one has 1 only.
+views holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
+check "holes: CPU 0 is in the text under its number" grep -q '^ *CPU 0 ' "$tmp/v.txt"
+check "holes: CPU 1 is in the XML" counts 1
+
+# Names that a form must not trip over.
+cat >"$tmp/script" <<'EOF'
+event EV,"<&'_é component=perf_event descr=a"b<c>&amp;
+event EV_BIG
+each PAPI_read count EV,"<&'_é 5
+each PAPI_read count EV_BIG 123456789012345678
+each PAPI_stop count EV_BIG -4
+EOF
+views "odd names" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/one" 'EV,"<&'"'_é" EV_BIG
+is "odd names: a count of 18 digits is exact" "$(json "$tmp/v.json" \
+	'map { $_->{total}[1] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "123456789012345678 -4 "
+
+# Real PAPI, this machine.
+REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
+. tests/lib/real-papi.sh
+if [ "$REAL_PAPI" = yes ]; then
+	MORE=$REAL_PAPI_PRELOAD
+	views demo "$apps/demo" perf::PAGE-FAULTS perf::TASK-CLOCK
+	check "demo: the XML has the counts" counts $(sed -n 's/^handed cpu=\([0-9]*\) .*/\1/p' "$tmp/v.out" | sort -u)
+	is "demo: threads by name" "$(json "$tmp/v.json" 'sort map { $_->{thread} } @{$d->{relations}}' | tr '\n' ' ')" "mover stayer "
+else
+	skip "demo" "$PAPI_HOW"
+fi
+done_testing

@@ -1,0 +1,73 @@
+# The ways by which a libpapi gets into a process, and who else stands in front of it.
+. tests/lib/lib.sh
+
+# both LABEL PROGRAM...: as without the shim, and booked
+both() {
+	label=$1
+	shift
+	rm -f "$tmp/shim.json"
+	run_native native "$@"
+	run_shim shim "$@"
+	check "$label: the program sees no difference" same_as_native native shim
+	check "$label: the dump has what it was handed" books shim
+}
+
+both "linked" "$scenes/one"
+is "(it ran)" "$(status_of native)" 0
+both "LD_BIND_NOW" env LD_BIND_NOW=1 "$scenes/one"
+both "Fortran's spellings" "$scenes/spellings"
+both "-Bsymbolic-functions, C" env LD_LIBRARY_PATH="$fake/symbolic" "$scenes/one"
+both "-Bsymbolic-functions, Fortran" env LD_LIBRARY_PATH="$fake/symbolic" "$scenes/spellings"
+is "(it was that libpapi)" "$(json "$tmp/shim.json" '$d->{papi}{library}')" "$fake/symbolic/libpapi.so.7.0"
+
+for version in 5.7 6.0 7.1 7.2; do
+	both "PAPI $version" "$scenes/one-$version"
+	is "PAPI $version: the dump says so" "$(json "$tmp/shim.json" '$d->{papi}{version}')" "$version.0.0"
+done
+both "PAPI 5.7's high level" "$scenes/high5-5.7"
+run_native native "$scenes/high5"
+run_shim shim "$scenes/high5"
+is "a weak reference that libpapi lacks: PAPI_ENOSUPP" "$(cat "$tmp/native.out" "$tmp/shim.out")" "missing, but called: -18"
+
+# ---- no PAPI ---------------------------------------------------------------------
+
+run_native native "$apps/nolib"
+run_shim shim "$apps/nolib"
+check "no libpapi: dlsym finds none of it" same_as_native native shim
+check "(which it says)" grep -q 'PAPI_library_init): .*undefined symbol' "$tmp/shim.out"
+run_shim shim "$apps/nolib" call
+is "no libpapi: weak references that are called fail" "$(status_of shim) $(sed -n 's/^called: //p' "$tmp/shim.out")" "0 -18 -18 -18 -18"
+check "no libpapi: no dump" not test -e "$tmp/shim.json.txt"
+
+# ---- another preload --------------------------------------------------------------
+
+other=$preloads/other.so
+run native env LD_PRELOAD="$other" "$scenes/one"
+run shim env LD_PRELOAD="$SHIM:$other" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
+check "(the other one counts)" grep -q 'other: start 1 read 1 stop 1' "$tmp/native.err"
+check "another preload behind: it is called as without" same_as_native native shim
+check "another preload behind: the dump has what was handed out" books shim
+run shim env LD_PRELOAD="$other:$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
+check "another preload before: it is called as without" same_as_native native shim
+check "another preload before: the dump has what was handed out" books shim
+
+# ---- plugins -----------------------------------------------------------------------
+
+both "a plugin" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+run_native native "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so"
+run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so"
+check "two libpapis: the program sees no difference" same_as_native native shim
+grep 'papi=700' "$tmp/shim.out" >"$tmp/first.out"
+cp "$tmp/shim.json" "$tmp/first.json"
+check "two libpapis: the first one's counts are in the dump" books first
+json "$tmp/shim.json" '@{$d->{notes}}' >"$tmp/notes"
+check "two libpapis: a note says that there is another" grep -q 'libpapi' "$tmp/notes"
+
+# ---- every wrapper -------------------------------------------------------------------
+
+run_native native "$B/tests/forward/t-forward"
+is "(the recorder of arguments works)" "$(status_of native)" 0
+SSPAPI_OUTPUT=$tmp/forward.json run_shim shim "$B/tests/forward/t-forward"
+cat "$tmp/shim.out" "$tmp/shim.err" >"$tmp/.said"
+result "$(status_of shim)" "every wrapper hands on its arguments and what comes back"
+done_testing

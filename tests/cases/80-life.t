@@ -1,0 +1,92 @@
+# Each way by which a process ends, and its children: whoever counted leaves one dump with what
+# it was handed; nothing else is left, nothing hangs.
+. tests/lib/lib.sh
+LIMIT=30
+cd "$tmp" || exit 1
+: >"$tmp/start"
+
+pids() {
+	sed -n 's/^handed pid=\([0-9]*\) .*/\1/p' "$tmp/shim.out" | sort -u
+}
+
+# The live files of the run's processes; there may be older ones of the same numbers.
+lives() {
+	for pid in $(pids); do
+		find /dev/shm -maxdepth 1 -name "sspapi.$(id -u).*.$pid.*" -newer "$tmp/start"
+	done
+}
+
+# life DUMPS STATUS PROGRAM...
+life() {
+	dumps=$1 status=$2
+	shift 2
+	label=$(basename "$1")${2:+ $2}
+	rm -rf "$tmp/d"
+	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$@"
+	check "$label: the program ends as it does without" ends
+	todo=${lost-}
+	check "$label: $dumps dump(s), with what was handed out" booked
+	check "$label: no live file is left" is_equal "$(lives)" ""
+}
+
+ends() {
+	cat "$tmp/shim.err"
+	! grep 'a child ended' "$tmp/shim.out" && is_equal "$(status_of shim)" "$status"
+}
+
+booked() {
+	is_equal "$(find "$tmp/d" -type f | wc -l)" "$dumps" &&
+		perl "$root/tests/lib/check-handed.pl" "$tmp"/d/*.json "$tmp/shim.out"
+}
+
+for mode in return exit _exit _Exit quick_exit at_quick_exit atexit exec-fails; do
+	life 1 3 "$scenes/life" $mode
+done
+ended_by() {
+	rm -rf "$tmp/d"
+	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" "$1"
+	json "$tmp/d/x.json" '$d->{process}{end}'
+}
+is "the dump says by which door" "$(ended_by return) $(ended_by exit) $(ended_by _exit) $(ended_by _Exit) $(ended_by exec-plain)" \
+	"exit exit _exit _exit exec"
+life 1 0 "$scenes/life" pthread_exit
+life 1 0 "$scenes/moments"
+life 1 0 "$scenes/life" exec-plain
+life 2 3 "$scenes/life" exec
+rm -rf "$tmp/d"
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" exec
+check "exec, one name for both programs: neither is lost" booked
+
+# ---- children --------------------------------------------------------------------
+
+life 3 3 "$scenes/life" fork-papi
+life 15 3 "$scenes/life" fork-children
+life 1 3 "$scenes/life" fork-plain
+life 1 0 "$scenes/life" fork-running
+life 2 3 "$scenes/life" fork-exec
+life 2 3 "$scenes/life" vfork
+life 1 3 "$scenes/life" vfork-fails
+life 2 3 "$scenes/life" spawn
+lost=''
+life 101 3 "$scenes/life" fork-threaded 300
+lost=''
+
+# ---- the end that nobody can wait for ------------------------------------------------
+
+for mode in abort kill; do
+	rm -rf "$tmp/d" "$tmp/shim.json"
+	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" $mode
+	is "$mode: ends by its signal" "$(status_of shim)" "$([ $mode = abort ] && echo 134 || echo 137)"
+	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
+	file=$(lives)
+	check "$mode: recover makes it of the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
+	check "$mode: and it has what was handed out" books shim
+	is "$mode: as recovered" "$(json "$tmp/shim.json" '$d->{process}{end}')" recovered
+	check "$mode: the live file is gone" not test -e "$file"
+done
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE=0 "$scenes/life" kill
+is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
+mkdir "$tmp/live"
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
+is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+done_testing

@@ -1,0 +1,50 @@
+# Threads that are never joined, that come and go by the thousand, that leave sets to others.
+. tests/lib/lib.sh
+
+# crowd MODE [WHY IT MAY FAIL [AND THE DUMP]]
+crowd() {
+	rm -f "$tmp/shim.json"
+	run_native native "$scenes/crowd" "$1"
+	run_shim shim "$scenes/crowd" "$1"
+	todo=${2-}
+	is "$1: the program ends as it does without" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
+	todo=${3-${2-}}
+	check "$1: the dump has what was handed out" books shim
+}
+
+relations() {
+	json "$tmp/shim.json" 'scalar @{$d->{relations}}'
+}
+
+for mode in unjoined destructor handoff; do
+	crowd $mode
+done
+ended=
+crowd leaver '' "$ended"
+check "leaver: nothing is lost" books shim --no-cpu
+is "leaver: a relation for each of the 16 threads" "$(relations)" 16
+crowd short
+is "short: each thread has its own tid in the dump" \
+	"$(json "$tmp/shim.json" 'my %t; $t{$_->{tid}}++ for @{$d->{relations}}; scalar keys %t')" 2000
+crowd keeps
+is "keeps: sets with the same events go on in one relation" "$(relations)" 4
+is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} } @{$d->{relations}}' | tr '\n' ' ')" \
+	"125 125 125 125 "
+
+MORE=$preloads/slow.so
+crowd reuse
+MORE=''
+
+# Real PAPI, more threads than CPUs, nobody pinned by the test.
+REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
+. tests/lib/real-papi.sh
+if [ "$REAL_PAPI" = yes ]; then
+	MORE=$REAL_PAPI_PRELOAD
+	run_native native "$apps/threads" -n 64
+	run_shim shim "$apps/threads" -n 64
+	check "64 threads on real PAPI: no difference" same_as_native native shim
+	check "64 threads on real PAPI: the dump has what was handed out" books shim
+else
+	skip "64 threads on real PAPI" "$PAPI_HOW"
+fi
+done_testing

@@ -1,0 +1,21 @@
+# Handlers that call PAPI in the middle of the program's own calls, thousands of times, and jump
+# out of them: nothing is lost, nothing counted twice, nothing hangs.
+. tests/lib/lib.sh
+LIMIT=30
+
+for mode in read accum restart reset mixed jump threads; do
+	run_shim shim "$scenes/signals" $mode 500
+	is "$mode: the program ends well" "$(status_of shim) $(grep -cv '^handlers' "$tmp/shim.err")" "0 0"
+	check "$mode: all that happened is booked once ($(cat "$tmp/shim.err"))" books shim
+done
+check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
+
+# The dump itself is written on top of all that.
+mkdir "$tmp/d"
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_SIGNAL=USR2 sh -c \
+	'"$0" mixed 1000 & p=$!; sleep 0.3; kill -USR2 $p; sleep 0.2; kill -USR2 $p; wait $p' "$scenes/signals"
+is "with snapshots in between: the program ends well" "$(status_of shim) $(grep -cv '^handlers' "$tmp/shim.err")" "0 0"
+is "with snapshots in between: the last dump replaces them" "$(ls -A "$tmp/d")" x.json
+check "with snapshots in between: all that happened is booked once" \
+	perl tests/lib/check-handed.pl "$tmp/d/x.json" "$tmp/shim.out"
+done_testing

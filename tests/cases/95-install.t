@@ -1,0 +1,37 @@
+# make install puts all of it where it says, which works from there; make uninstall takes all of it away.
+. tests/lib/lib.sh
+# A copy: if sources have changed meanwhile, what the other cases use stays as it is.
+cp -a "$B" "$tmp/build"
+run_make() {
+	make -s --no-print-directory -C "$root" B="$tmp/build" SANITIZE="${SANITIZE-}" "$@"
+}
+
+check "make install, with DESTDIR" run_make install PREFIX=/usr/x DESTDIR="$tmp/stage"
+for file in lib/libsspapi.so lib/libsspapi-topo.so bin/sspapi include/sspapi.h lib/pkgconfig/sspapi.pc \
+	share/man/man7/libsspapi.7 share/man/man1/sspapi.1; do
+	check "$file" test -s "$tmp/stage/usr/x/$file"
+done
+is "nothing beside it" "$(ls "$tmp/stage") $(ls "$tmp/stage/usr")" "usr x"
+for page in man/*.[1-8]; do
+	check "$page" test -s "$tmp/stage/usr/x/share/man/man${page##*.}/${page#man/}"
+done
+is "nobody may write it" "$(find "$tmp/stage" -type f -perm /022)" ""
+is "sspapi.pc says where" "$(PKG_CONFIG_PATH=$tmp/stage/usr/x/lib/pkgconfig pkg-config --variable=libdir sspapi)" /usr/x/lib
+is "no path of the build in it" "$(grep -rlF "$root" "$tmp/stage" --include=*.pc --include=*.h --include=*.7)" ""
+if [ -z "${SANITIZE-}" ]; then
+	SHIM=$tmp/stage/usr/x/lib/libsspapi.so
+	run_shim shim "$scenes/one"
+	check "it works from there" books shim
+	is "with its topology library" "$(json "$tmp/shim.json" '$d->{topology}{source}')" system
+	run report "$tmp/stage/usr/x/bin/sspapi" --version
+	check "the command runs" grep -q . "$tmp/report.out"
+fi
+check "make uninstall" run_make uninstall PREFIX=/usr/x DESTDIR="$tmp/stage"
+is "nothing is left" "$(find "$tmp/stage" ! -type d)" ""
+
+check "LIBDIR, MANDIR" run_make install PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
+check "LIBDIR is used" test -s "$tmp/other/opt/lib64/libsspapi.so"
+check "MANDIR is used" test -s "$tmp/other/opt/man/man7/libsspapi.7"
+check "make uninstall of these" run_make uninstall PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
+is "nothing is left of these" "$(find "$tmp/other" ! -type d)" ""
+done_testing

@@ -1,0 +1,360 @@
+/* sets.c: making, filling, emptying and asking for event sets of the scripted libpapi. */
+#include <stdio.h>
+
+#include "fakelib.h"
+
+/* PAPI has no table before library_init and after shutdown, but lets id 0 past
+ * its bounds check. */
+struct fk_set *fk_set_uninitialised(int es)
+{
+	if (es == 0)
+		fk_die("set 0 looked up while PAPI is not initialised: the real one crashes here");
+	return NULL;
+}
+
+int fk_set_new(struct fk_master *m)
+{
+	struct fk_set *s;
+	int id;
+
+	fk_lock();
+	for (id = 0; id < FK_SETS && fk.set[id] && fk.set[id]->used; id++)
+		;
+	if (id == FK_SETS) {
+		fk_unlock();
+		return PAPI_ENOMEM;
+	}
+	s = fk.set[id] ? fk.set[id] : calloc(1, sizeof(*s));
+	if (!s) {
+		fk_unlock();
+		return PAPI_ENOMEM;
+	}
+	memset((char *)s + sizeof(s->counts_for), 0, sizeof(*s) - sizeof(s->counts_for));
+	s->id = id;
+	s->state = PAPI_STOPPED;
+	s->cidx = s->cpu = s->hidden_of = -1;
+	s->master = m;
+	s->granularity = PAPI_GRN_THR;
+	s->domain = PAPI_DOM_USER;
+	s->used = 1;
+	__atomic_store_n(&fk.set[id], s, __ATOMIC_RELEASE);
+	if (id >= fk.n_sets)
+		__atomic_store_n(&fk.n_sets, id + 1, __ATOMIC_RELEASE);
+	fk_unlock();
+	return id;
+}
+
+void fk_set_free(struct fk_set *s)
+{
+	for (int i = 0; i < FK_COMPONENTS; i++)
+		if (s->master->running[i] == s)
+			s->master->running[i] = NULL;
+	if (s->master->last == s)
+		s->master->last = NULL;
+	__atomic_store_n(&s->counts_for, 0, __ATOMIC_RELAXED);
+	s->used = 0;
+}
+
+/* The fds are opened: from now on the set counts this thread (or its target). */
+void fk_set_open(struct fk_set *s)
+{
+	s->opener = s->ctl_tid ? s->ctl_tid : fk_gettid();
+	s->master->last = s;
+	memset(s->live, 0, sizeof(s->live));
+}
+
+FK_API int PAPI_create_eventset(int *EventSet)
+{
+	int id;
+
+	FK_ENTER(PAPI_create_eventset, EventSet ? *EventSet : PAPI_NULL);
+	if (!fk.initialised)
+		FK_RETURN(PAPI_ENOINIT);
+	if (!EventSet || *EventSet != PAPI_NULL)
+		FK_RETURN(PAPI_EINVAL);
+	id = fk_set_new(fk_master_of_self());
+	if (id >= 0)
+		*EventSet = id;
+	FK_RETURN(id < 0 ? id : PAPI_OK);
+}
+
+FK_API int PAPI_assign_eventset_component(int EventSet, int cidx)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_assign_eventset_component, EventSet);
+	s = fk_lookup(EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	if (cidx < 0 || cidx >= fk.n_components)
+		FK_RETURN(PAPI_ENOCMP);
+	if (s->cidx >= 0)
+		FK_RETURN(PAPI_EINVAL);
+	s->cidx = cidx;
+	s->granularity = fk.component[cidx].c.granularity;
+	s->domain = fk.component[cidx].domain;
+	FK_RETURN(PAPI_OK);
+}
+
+static int add(struct fk_set *s, int code)
+{
+	int e = fk_event_of_code(code);
+
+	if (e < 0)
+		return PAPI_ENOEVNT;
+	if (fk.component[fk.event[e].cidx].c.disabled)
+		return PAPI_ECMP_DISABLED;
+	if (s->cidx >= 0 && s->cidx != fk.event[e].cidx)
+		return PAPI_EINVAL;
+	for (int i = 0; i < s->n; i++)
+		if (s->code[i] == code)
+			return PAPI_ECNFLCT;
+	if (s->n >= (fk_sw_multiplexed(s) ? FK_HIDDEN : FK_PER_SET))
+		return PAPI_ECNFLCT;
+	if (fk_sw_multiplexed(s)) {
+		int rc = fk_mpx_add(s, code);
+
+		if (rc != PAPI_OK)
+			return rc;
+	}
+	if (s->cidx < 0) {
+		s->cidx = fk.event[e].cidx;
+		s->granularity = fk.component[s->cidx].c.granularity;
+		s->domain = fk.component[s->cidx].domain;
+	}
+	s->code[s->n] = code;
+	s->event[s->n] = (short)e;
+	s->saved[s->n] = 0;
+	s->n++;
+	if (fk.event[e].divides)
+		s->slow |= FK_DIVIDES;
+	fk_set_open(s);
+	return PAPI_OK;
+}
+
+FK_API int PAPI_add_event(int EventSet, int Event)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_add_event, EventSet);
+	s = fk_lookup(EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	if (!(Event & (int)PAPI_PRESET_MASK) && !(Event & PAPI_NATIVE_MASK))
+		FK_RETURN(PAPI_EINVAL);
+	if (s->state & PAPI_RUNNING)
+		FK_RETURN(PAPI_EISRUN);
+	FK_RETURN(add(s, Event));
+}
+
+FK_API int PAPI_add_events(int EventSet, int *Events, int number)
+{
+	FK_ENTER(PAPI_add_events, EventSet);
+	if (!Events || number <= 0)
+		FK_RETURN(PAPI_EINVAL);
+	for (int i = 0; i < number; i++) {
+		int rc = FK_CALL(PAPI_add_event, EventSet, Events[i]);
+
+		if (rc != PAPI_OK)
+			FK_RETURN(i ? i : rc);
+	}
+	FK_RETURN(PAPI_OK);
+}
+
+FK_API int PAPI_add_named_event(int EventSet, const char *EventName)
+{
+	int code, rc;
+
+	FK_ENTER(PAPI_add_named_event, EventSet);
+	rc = FK_CALL(PAPI_event_name_to_code, EventName, &code);
+	if (rc == PAPI_OK)
+		rc = FK_CALL(PAPI_add_event, EventSet, code);
+	FK_RETURN(rc);
+}
+
+/* The events behind it move down, the saved values stay where they are. */
+int fk_set_drop(struct fk_set *s, int code)
+{
+	int i;
+
+	for (i = 0; i < s->n && s->code[i] != code; i++)
+		;
+	if (i == s->n)
+		return PAPI_EINVAL;
+	if (fk_sw_multiplexed(s))
+		fk_mpx_drop(s, i);
+	s->n--;
+	memmove(&s->code[i], &s->code[i + 1], (size_t)(s->n - i) * sizeof(s->code[0]));
+	memmove(&s->event[i], &s->event[i + 1], (size_t)(s->n - i) * sizeof(s->event[0]));
+	s->slow &= ~FK_DIVIDES;
+	for (i = 0; i < s->n; i++)
+		if (fk.event[s->event[i]].divides)
+			s->slow |= FK_DIVIDES;
+	fk_set_open(s);
+	return PAPI_OK;
+}
+
+static int listed(const int *codes, int n, int code)
+{
+	for (int i = 0; i < n; i++)
+		if (codes[i] == code)
+			return 1;
+	return 0;
+}
+
+FK_API int PAPI_remove_event(int EventSet, int EventCode)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_remove_event, EventSet);
+	s = fk_lookup(EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	if (!(EventCode & (int)PAPI_PRESET_MASK) && !(EventCode & PAPI_NATIVE_MASK))
+		FK_RETURN(PAPI_EINVAL);
+	if (!(s->state & PAPI_STOPPED))
+		FK_RETURN(PAPI_EISRUN);
+	if (s->state & PAPI_OVERFLOWING && listed(s->over_code, s->n_over, EventCode)) {
+		int rc = FK_CALL(PAPI_overflow, EventSet, EventCode, 0, 0, s->handler);
+
+		if (rc != PAPI_OK)
+			FK_RETURN(rc);
+	}
+	if (s->state & PAPI_PROFILING && listed(s->prof_code, s->n_prof, EventCode))
+		FK_CALL(PAPI_sprofil, NULL, 0, EventSet, EventCode, 0, 0);
+	FK_RETURN(fk_set_drop(s, EventCode));
+}
+
+FK_API int PAPI_remove_events(int EventSet, int *Events, int number)
+{
+	FK_ENTER(PAPI_remove_events, EventSet);
+	if (!Events || number <= 0)
+		FK_RETURN(PAPI_EINVAL);
+	for (int i = 0; i < number; i++) {
+		int rc = FK_CALL(PAPI_remove_event, EventSet, Events[i]);
+
+		if (rc != PAPI_OK)
+			FK_RETURN(i ? i : rc);
+	}
+	FK_RETURN(PAPI_OK);
+}
+
+FK_API int PAPI_remove_named_event(int EventSet, const char *EventName)
+{
+	int code, rc;
+
+	FK_ENTER(PAPI_remove_named_event, EventSet);
+	rc = FK_CALL(PAPI_event_name_to_code, EventName, &code);
+	if (rc == PAPI_OK)
+		rc = FK_CALL(PAPI_remove_event, EventSet, code);
+	FK_RETURN(rc);
+}
+
+void fk_set_empty(struct fk_set *s)
+{
+	if (s->master->last == s)
+		s->master->last = NULL;
+	s->n = 0;
+	s->cidx = s->cpu = -1;
+	s->slow = 0;
+	s->state &= ~(PAPI_ATTACHED | PAPI_CPU_ATTACHED | PAPI_MULTIPLEXING);
+	s->attached = s->ctl_tid = s->inherit = 0;
+	s->granularity = PAPI_GRN_THR;
+	memset(s->saved, 0, sizeof(s->saved));
+}
+
+FK_API int PAPI_cleanup_eventset(int EventSet)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_cleanup_eventset, EventSet);
+	s = fk_lookup(EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	if (s->cidx < 0)
+		FK_RETURN(PAPI_OK);
+	if (s->state & PAPI_RUNNING)
+		FK_RETURN(PAPI_EISRUN);
+	for (int n = s->n_over; s->state & PAPI_OVERFLOWING && n > 0; n--)
+		FK_CALL(PAPI_overflow, EventSet, s->over_code[0], 0, 0, NULL);
+	for (int n = s->n_prof; s->state & PAPI_PROFILING && n > 0; n--)
+		FK_CALL(PAPI_sprofil, NULL, 0, EventSet, s->prof_code[0], 0, PAPI_PROFIL_POSIX);
+	if (fk_sw_multiplexed(s))
+		fk_mpx_cleanup(s);
+	fk_set_empty(s);
+	FK_RETURN(PAPI_OK);
+}
+
+FK_API int PAPI_destroy_eventset(int *EventSet)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_destroy_eventset, EventSet ? *EventSet : PAPI_NULL);
+	if (!EventSet)
+		FK_RETURN(PAPI_EINVAL);
+	s = fk_lookup(*EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	if (!(s->state & PAPI_STOPPED))
+		FK_RETURN(PAPI_EISRUN);
+	if (s->n)
+		FK_RETURN(PAPI_EINVAL);
+	fk_lock();
+	fk_set_free(s);
+	fk_unlock();
+	*EventSet = PAPI_NULL;
+	FK_RETURN(PAPI_OK);
+}
+
+FK_API int PAPI_num_events(int EventSet)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_num_events, EventSet);
+	s = fk_lookup(EventSet);
+	FK_RETURN(s ? s->n : PAPI_ENOEVST);
+}
+
+FK_API int PAPI_list_events(int EventSet, int *Events, int *number)
+{
+	struct fk_set *s;
+	int n;
+
+	FK_ENTER(PAPI_list_events, EventSet);
+	n = *number;				/* NULL crashes, as in PAPI */
+	if (n < 0 || (!Events && n > 0))
+		FK_RETURN(PAPI_EINVAL);
+	s = fk_lookup(EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	if (n > s->n || !Events || !n)
+		n = s->n;
+	if (Events && *number)
+		memcpy(Events, s->code, (size_t)n * sizeof(*Events));
+	*number = n;
+	FK_RETURN(PAPI_OK);
+}
+
+FK_API int PAPI_state(int EventSet, int *status)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_state, EventSet);
+	if (!status)
+		FK_RETURN(PAPI_EINVAL);
+	s = fk_lookup(EventSet);
+	if (s)
+		*status = s->state;
+	FK_RETURN(s ? PAPI_OK : PAPI_ENOEVST);
+}
+
+FK_API int PAPI_get_eventset_component(int EventSet)
+{
+	struct fk_set *s;
+
+	FK_ENTER(PAPI_get_eventset_component, EventSet);
+	s = fk_lookup(EventSet);
+	if (!s)
+		FK_RETURN(PAPI_ENOEVST);
+	FK_RETURN(s->cidx < 0 ? PAPI_ENOCMP : s->cidx);
+}

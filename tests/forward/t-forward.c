@@ -1,0 +1,118 @@
+/* t-forward.c: every wrapper hands its arguments on and the result back, exactly.
+ *
+ * Expanded from the same rows as the wrappers.  Every argument is a different address
+ * of one scratch area: good as a pointer, and its low half as an int that no other
+ * argument has.  Run without sspapi it tests the recorder.
+ */
+#include <errno.h>
+#include <papi.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "recorder.h"
+
+typedef long (*any)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+
+static char scratch[9 * 4096] __attribute__((aligned(4096)));
+
+static const struct {
+	const char *name;
+	any call;
+	int returns, arguments;
+} rows[] = {
+#define COUNT_(a0, a1, a2, a3, a4, a5, a6, a7, a8, n, ...) n
+#define COUNT(...) COUNT_(0 __VA_OPT__(,) __VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define ENTRY(name, args, returns) { #name, (any)(void *)name, returns, COUNT args },
+#define ROW(type, name, params, args, before, after) ENTRY(name, args, 1)
+#define HOT ROW
+#define VOID(name, params, args, before, after) ENTRY(name, args, 0)
+#define NESTS(type, name, params, args) ENTRY(name, args, 1)
+#define OLD(type, name, params, args)
+#include "../../preload/papi.def"
+};
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+
+#define ROW(type, name, params, args, before, after)
+#define HOT ROW
+#define VOID(name, params, args, before, after)
+#define NESTS(type, name, params, args)
+#define OLD(type, name, params, args) extern type name params;
+#include "../../preload/papi.def"
+#undef OLD
+#define F(symbol, params) extern void symbol params;
+#define FROW(name, NAME, params, args, before, after) \
+	F(papif_##name, params) F(papif_##name##_, params) F(papif_##name##__, params) F(PAPIF_##NAME, params)
+#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
+#include "../../preload/fortran.def"
+#undef FROW
+
+static const struct {
+	const char *name;
+	any call;
+	int returns, arguments;
+} more_rows[] = {
+#define OLD(type, name, params, args) ENTRY(name, args, 1)
+#include "../../preload/papi.def"
+#define FROW(name, NAME, params, args, before, after) \
+	ENTRY(papif_##name, args, 0) ENTRY(papif_##name##_, args, 0) \
+	ENTRY(papif_##name##__, args, 0) ENTRY(PAPIF_##NAME, args, 0)
+#include "../../preload/fortran.def"
+};
+
+static void check_one(const char *name, any call, int returns, int arguments, int rc)
+{
+	uintptr_t a[9];
+	long got;
+
+	memset(scratch, 0, sizeof(scratch));
+	for (int i = 0; i < 9; i++)
+		a[i] = (uintptr_t)(scratch + 4096 * i + 16 * i + 8);
+	memset(&recorded, 0, sizeof(recorded));
+	recorded.give_rc = rc;
+	recorded.give_errno = 4711;
+	errno = 1234;
+	got = call(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]);
+	assert_int_equal(errno, 4711);
+	assert_non_null(recorded.name);
+	assert_string_equal(recorded.name, name);
+	assert_int_equal(recorded.calls, 1);
+	assert_int_equal(recorded.errno_seen, 1234);
+	assert_int_equal(recorded.n, arguments);
+	for (unsigned i = 0; i < recorded.n; i++) {
+		if (recorded.size[i] == 4)
+			assert_int_equal((int)recorded.arg[i], (int)a[i]);
+		else
+			assert_true(recorded.arg[i] == a[i]);
+	}
+	if (returns)
+		assert_int_equal((int)got, rc);
+}
+
+static void every_row(void **state)
+{
+	static const int codes[] = { PAPI_OK, PAPI_EINVAL, PAPI_ENOEVST, 7, PAPI_ENOTRUN };
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(codes) / sizeof(*codes); c++) {
+		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+			check_one(rows[i].name, rows[i].call, rows[i].returns, rows[i].arguments, codes[c]);
+		for (size_t i = 0; i < sizeof(more_rows) / sizeof(*more_rows); i++)
+			check_one(more_rows[i].name, more_rows[i].call, more_rows[i].returns, more_rows[i].arguments,
+				  codes[c]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(every_row) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

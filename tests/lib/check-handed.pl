@@ -1,0 +1,109 @@
+#!/usr/bin/perl
+# check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED: is every count that the program
+# was handed booked on its CPU, exactly, and nothing else?
+#
+#   HANDED         the program's output: handed cpu=0 event=NAME value=N ...
+#   DUMP.json...   the dump; of several processes, several
+#                  with pid= each process's own dump must have it
+#   --more-events  the dump may have events that the program did not print
+#   --no-cpu       compares the sums over all CPUs (multiplexed or moved behind the program's back)
+#
+# It also wants that each component's total is the sum over the PUs below it.
+use strict;
+use warnings;
+use JSON::PP;
+
+my %option;
+$option{shift @ARGV} = 1 while @ARGV && $ARGV[0] =~ /^--/;
+my $handed = pop @ARGV;
+die "usage: check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED\n" unless @ARGV;
+my $wrong = 0;
+our $by_process;	# the lines say which process was handed the count
+binmode STDOUT, ':utf8';
+
+sub wrong { print @_, "\n"; $wrong = 1 }
+
+sub handed {
+	my (%sum, $lines);
+	open my $in, '<:encoding(UTF-8)', $handed or die "$handed: $!\n";
+	while (<$in>) {
+		next unless /^handed /;
+		my ($cpu) = /\bcpu=(-?\w+)/;
+		my ($event) = /\bevent=(\S+)/;
+		my ($pid) = /\bpid=(\d+)/;
+		$event = "process $pid: $event" if defined $pid;
+		$by_process = 1 if defined $pid;
+		my ($value) = /\bvalue=(-?\d+)/ or die "no value in $_";
+		$sum{$event}{$option{'--no-cpu'} ? 'any' : $cpu} += $value;
+		$lines++;
+	}
+	wrong("$handed: the program was handed nothing") unless $lines;
+	return \%sum;
+}
+
+sub booked {
+	my ($dump, $sum) = @_;
+	my $process = $by_process ? "process $dump->{process}{pid}: " : '';
+	my %name = map { $_->{id} => "$process$_->{name}" } @{$dump->{events}};
+	for my $r (@{$dump->{relations}}) {
+		for my $c (@{$r->{cpus}}) {
+			my $cpu = $option{'--no-cpu'} ? 'any' : defined $c->{cpu} ? $c->{cpu} : 'null';
+			wrong("relation $r->{id}: totals and events differ in number")
+				if @{$c->{total}} != @{$r->{events}} || @{$c->{exact}} != @{$r->{events}};
+			$sum->{$name{$r->{events}[$_]}}{$cpu} += $c->{total}[$_] for 0 .. $#{$r->{events}};
+		}
+	}
+}
+
+sub compare {
+	my ($want, $got) = @_;
+	my %events = (%$want, $option{'--more-events'} ? () : %$got);
+	for my $event (sort keys %events) {
+		my %cpus = (%{$want->{$event} || {}}, %{$got->{$event} || {}});
+		for my $cpu (sort keys %cpus) {
+			my ($w, $g) = ($want->{$event}{$cpu} || 0, $got->{$event}{$cpu} || 0);
+			wrong("$event on CPU $cpu: handed $w, booked $g") if $w != $g;
+		}
+	}
+}
+
+# A memory object has no PUs of its own: those beside it count, or none do.
+sub rollup {
+	my ($dump) = @_;
+	my %component = map { $_->{id} => $_ } @{$dump->{topology}{components}};
+	my (%of_cpu, %sum, %cpu_of);
+	my $booked = {};
+	local $option{'--no-cpu'} = 0;
+	local $by_process = 0;
+	booked($dump, $booked);
+	for my $id (grep { $component{$_}{type} eq 'PU' } keys %component) {
+		my $cpu = $component{$id}{os_index};
+		$cpu_of{$cpu} = 1;
+		for (my $c = $component{$id}; $c; $c = defined $c->{parent} ? $component{$c->{parent}} : undef) {
+			$sum{$c->{id}}{$_} += $booked->{$_}{$cpu} || 0 for keys %$booked;
+		}
+	}
+	my %listed = map { $_->{component} => $_->{total} } @{$dump->{components}};
+	for my $id (sort { $a <=> $b } keys %component) {
+		my ($c, $at) = ($component{$id}, $component{$id});
+		my $memory = $c->{type} =~ /^(NUMANode|MemCache)$/;
+		$at = $component{$at->{parent}} while $at->{type} =~ /^(NUMANode|MemCache)$/;
+		next if $memory && !$listed{$id};
+		for my $event (keys %$booked) {
+			my ($want, $got) = ($sum{$at->{id}}{$event} || 0, ($listed{$id} || {})->{$event} || 0);
+			wrong("$event in $c->{type} $c->{logical_index}: $got, but $want below it") if $want != $got;
+		}
+	}
+}
+
+my (%got, @dumps);
+my $want = handed();
+for my $file (@ARGV) {
+	open my $in, '<:encoding(UTF-8)', $file or die "$file: $!\n";
+	local $/;
+	push @dumps, JSON::PP->new->decode(<$in>);
+	booked($dumps[-1], \%got);
+	rollup($dumps[-1]);
+}
+compare($want, \%got);
+exit $wrong;

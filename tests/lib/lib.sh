@@ -1,0 +1,203 @@
+# shellcheck shell=sh disable=SC2034 # the variables are for who sources it
+# lib.sh: what the cases share. A case is sourced-from-the-root sh that prints TAP:
+#
+#	. tests/lib/lib.sh
+#	run_native a  $scenes/one
+#	run_shim b    $scenes/one
+#	check "the same output" same_as_native a b
+#	done_testing
+#
+# Variables	$B build folder (absolute)	$root repository	$tmp the case's own folder, gone at the end
+#		$apps $scenes $fake $preloads	what was built for tests
+#		$SHIM what to put first into LD_PRELOAD
+#		$MORE other objects to preload, by the case; after the shim, and natively
+#		$NORMAL a sed command for what else may differ from a native run
+#		$todo if not empty: why the next check may fail
+# A program that hangs is killed after $LIMIT seconds: status 124.
+
+root=$(pwd -P)
+: "${B:=$root/build}" "${LIMIT:=60}"
+apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake preloads=$B/tests/preload
+MORE='' todo='' user='' n=0
+
+[ -e "$B/libsspapi.so" ] || { echo "Bail out! $B/libsspapi.so is not there: make"; exit 1; }
+
+# Nothing of who runs the tests gets into them.
+for name in $(env | sed -n 's/^\(SSPAPI_[A-Z_]*\|PAPI_[A-Z_]*\|FAKE_[A-Z_]*\|LD_[A-Z_]*\)=.*/\1/p'); do
+	unset "$name"
+done
+
+SHIM=$B/libsspapi.so
+case ${SANITIZE-} in
+*address*) SHIM=$(${CC:-gcc} -print-file-name=libasan.so):$SHIM ;;
+*thread*) SHIM=$(${CC:-gcc} -print-file-name=libtsan.so):$SHIM ;;
+esac
+export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/sspapi-case.XXXXXX")
+chmod 755 "$tmp"
+trap 'chmod -R u+rwx "$tmp" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# ---- TAP ----------------------------------------------------------------------
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+done_testing() {
+	echo "1..$n"
+}
+
+# result STATUS NAME: what was printed before goes with it as a comment if it failed
+result() {
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2${todo:+ # TODO $todo}"
+	else
+		echo "not ok $n - $2${todo:+ # TODO $todo}"
+		head -c 3000 "$tmp/.said" | sed -e 's/^/# /' -e '$a\'
+	fi
+	todo=''
+}
+
+# check NAME COMMAND...: does it succeed?
+check() {
+	check_name=$1
+	shift
+	"$@" >"$tmp/.said" 2>&1
+	result $? "$check_name"
+}
+
+# is NAME GOT WANTED
+is() {
+	printf 'got:    %s\nwanted: %s\n' "$2" "$3" >"$tmp/.said"
+	[ "$2" = "$3" ]
+	result $? "$1"
+}
+
+skip() {
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# plain NAME: is this build without sanitizers, whose run time has faults, handlers and
+# complaints of its own? If not, the test of that name is skipped.
+plain() {
+	[ -z "${SANITIZE-}" ] && return 0
+	skip "$1" "sanitized"
+	return 1
+}
+
+not() {
+	! "$@"
+}
+
+# ---- running --------------------------------------------------------------------
+
+# run NAME COMMAND...: stdout, stderr, status in $tmp/NAME.out, .err, .status
+run() {
+	run_name=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	timeout -k 5 "$LIMIT" $user "$@" >"$tmp/$run_name.out" 2>"$tmp/$run_name.err" </dev/null
+	echo $? >"$tmp/$run_name.status"
+}
+
+run_native() {
+	run_to=$1
+	shift
+	run "$run_to" env ${MORE:+LD_PRELOAD="$MORE"} "$@"
+}
+
+# The dump is $tmp/NAME.json unless SSPAPI_OUTPUT is set (empty: the default).
+run_shim() {
+	run_to=$1
+	shift
+	if [ -n "${SSPAPI_OUTPUT+set}" ]; then
+		run "$run_to" env LD_PRELOAD="$SHIM${MORE:+:$MORE}" "$@"
+	else
+		run "$run_to" env LD_PRELOAD="$SHIM${MORE:+:$MORE}" SSPAPI_OUTPUT="$tmp/$run_to.json" "$@"
+	fi
+}
+
+status_of() {
+	cat "$tmp/$1.status"
+}
+
+# Without what differs from run to run: thread and process ids, times.
+normal() {
+	sed -E -e 's/\b(tid|pid|target)=[0-9]+/\1=N/g' \
+		-e 's/\b(event=(\w+::)?(TASK-CLOCK|cycles|real_time_nsec)) value=[0-9]+/\1 value=N/' \
+		-e "${NORMAL-}" "$1"
+}
+
+same_stream() {
+	normal "$tmp/$1.$3" >"$tmp/.native"
+	normal "$tmp/$2.$3" >"$tmp/.shim"
+	diff "$tmp/.native" "$tmp/.shim"
+}
+
+# same_as_native NATIVE SHIM: stdout, stderr and status are equal
+same_as_native() {
+	same_stream "$1" "$2" status && same_stream "$1" "$2" out && same_stream "$1" "$2" err
+}
+
+# books NAME [OPTION...]: the dump $tmp/NAME.json has what $tmp/NAME.out was handed
+books() {
+	books_of=$1
+	shift
+	perl "$root/tests/lib/check-handed.pl" "$@" "$tmp/$books_of.json" "$tmp/$books_of.out"
+}
+
+# json FILE EXPRESSION: perl, with the dump in $d; prints what it gives, a line each
+json() {
+	perl "$root/tests/lib/json.pl" "$@"
+}
+
+# Our lines on stderr; without what the library says of settings that it does not know yet.
+lines_of() {
+	grep '^sspapi: ' "$tmp/$1.err" | grep -v 'not in this version'
+}
+
+# said NAME WORD...: is there one line on stderr with all the words, and no other line from us?
+said() {
+	said_of=$1
+	shift
+	lines_of "$said_of" >"$tmp/.lines"
+	[ "$(wc -l <"$tmp/.lines")" = 1 ] || { echo "not one line:"; cat "$tmp/$said_of.err"; return 1; }
+	for said_word in "$@"; do
+		grep -qF -- "$said_word" "$tmp/.lines" || { echo "no '$said_word' in"; cat "$tmp/.lines"; return 1; }
+	done
+}
+
+# as_nobody: from now on run, run_native, run_shim are an ordinary user, if we are root: from a
+# copy of what was built, and with $tmp/nobody to write into.
+as_nobody() {
+	mkdir -m 777 "$tmp/nobody"
+	[ "$(id -u)" = 0 ] || return 0
+	user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	mkdir -p "$tmp/built/tests/fake"
+	cp -r "$B"/libsspapi*.so "$root/tests/software-presets.csv" "$tmp/built"
+	cp -r "$B/tests/apps" "$B/tests/scenes" "$B/tests/preload" "$tmp/built/tests"
+	cp "$B"/tests/fake/libpapi* "$tmp/built/tests/fake"
+	MORE=$(echo "$MORE" | sed "s,$B/,$tmp/built/,g") SHIM=$(echo "$SHIM" | sed "s,$B/,$tmp/built/,g")
+	apps=$tmp/built/tests/apps scenes=$tmp/built/tests/scenes
+	[ -z "${PAPI_CSV_EVENT_FILE-}" ] || PAPI_CSV_EVENT_FILE=$tmp/built/software-presets.csv
+}
+
+# Sets MORE for real PAPI, and skips the case where it cannot count.
+need_real_papi() {
+	REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
+	# shellcheck disable=SC1091
+	. tests/lib/real-papi.sh
+	[ "$REAL_PAPI" = yes ] || skip_all "$PAPI_HOW"
+	MORE=$REAL_PAPI_PRELOAD
+}
+
+# is_equal GOT WANTED, for check
+is_equal() {
+	printf 'got:    %s\nwanted: %s\n' "$1" "$2"
+	[ "$1" = "$2" ]
+}

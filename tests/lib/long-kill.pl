@@ -1,0 +1,191 @@
+#!/usr/bin/perl
+# long-kill.pl [OPTION...] TIMES PROGRAM [ARG...]: kills PROGRAM (tests/long/handing) at random
+# moments, recovers its store, and compares it with what the program had seen.
+#
+#   --signal NAME   default KILL
+#   --live FOLDER   SSPAPI_LIVE; default: the standard place
+#   --within MS     0 to so many ms from its start; default 30
+#   --ready MS      of every second run instead: from its first reading
+#   --preload SO    after ours
+#   --folder TMP    where to work
+#   --seed N        for the moments; default: by the clock, and printed
+#
+# The environment has B and SHIM (lib.sh). Prints what was wrong, and at the end a line of what it
+# met, and "unreadable N": stores that hold no reading, and that recover refuses. Exit 1 if anything
+# else was wrong.
+use strict;
+use warnings;
+use JSON::PP;
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+my %o = (signal => 'KILL', live => '', within => 30, ready => 0, preload => '', folder => '.', seed => time ^ $$);
+while (@ARGV && $ARGV[0] =~ /^--(\w+)$/) {
+	exists $o{$1} or die "no option --$1\n";
+	$o{$1} = $ARGV[1];
+	splice @ARGV, 0, 2;
+}
+my ($times, @program) = @ARGV;
+my ($B, $SHIM) = @ENV{qw(B SHIM)};
+my $page = "$o{folder}/page";
+my $wrong = 0;
+my %met = map { $_ => 0 } qw(early unread seen pending);
+my ($most, $unreadable) = (0, 0);
+srand $o{seed};
+my $folder = $o{live} || '/dev/shm';
+my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of others: a pid may come again
+
+sub wrong { print @_, "\n"; $wrong++ }
+
+sub start {
+	open my $f, '>', $page or die "$page: $!\n";
+	truncate $f, 4096;
+	close $f;
+	my $pid = fork // die "fork: $!\n";
+	return $pid if $pid;
+	$ENV{LD_PRELOAD} = $o{preload} ? "$SHIM:$o{preload}" : $SHIM;
+	$ENV{SSPAPI_LIVE} = $o{live} if $o{live};
+	$ENV{SSPAPI_OUTPUT} = "$o{folder}/killed.%p.json";
+	open STDIN, '<', '/dev/null';
+	open STDERR, '>', "$o{folder}/killed.err";
+	open STDOUT, '>&', \*STDERR;
+	exec $program[0], '-p', $page, @program[1 .. $#program] or POSIX::_exit(127);
+}
+
+sub page {
+	open my $f, '<:raw', $page or die "$page: $!\n";
+	local $/;
+	return unpack 'q*', <$f>;
+}
+
+# {tid}{cpu} => [seen], [may]; the events of the program are in the order of EV_A, EV_B
+sub seen {
+	my @w = page();
+	my ($events, %seen, %may) = $program[0] =~ /-real$/ ? 1 : 2;
+	my $readings = 0;
+	for (my $at = 8; $at + 32 <= 8 + 8 * 32 && $at + 32 <= @w; $at += 32) {
+		my ($turn, $tid) = @w[$at, $at + 1];
+		next unless $tid;
+		my $slot = $at + 4 + 14 * ($turn & 1);
+		for my $c (0, 1) {
+			for my $e (0 .. $events - 1) {
+				$seen{$tid}{$w[1 + $c]}[$e] = $w[$slot + $c * $events + $e];
+				$may{$tid}{$w[1 + $c]}[$e] = $w[$slot + ($c + 2) * $events + $e];
+			}
+		}
+		$readings += $w[$slot + 4 * $events];
+	}
+	return (\%seen, \%may, $readings);
+}
+
+sub wait_for_reading {
+	my $end = time + 5;
+	while (time < $end) {
+		return if (page())[0];
+		sleep 0.0005;
+	}
+	wrong("the program did not read anything in 5 s");
+}
+
+sub booked {
+	my ($d) = @_;
+	my %b;
+	my %index = (EV_A => 0, EV_B => 1, 'perf::PAGE-FAULTS' => 0);
+	my %name = map { $_->{id} => $_->{name} } @{$d->{events}};
+	for my $r (@{$d->{relations}}) {
+		for my $c (@{$r->{cpus}}) {
+			my $cpu = $c->{cpu} // 'null';
+			for my $e (0 .. $#{$r->{events}}) {
+				$b{$r->{tid}}{$cpu}[$index{$name{$r->{events}[$e]}}] += $c->{total}[$e];
+				wrong("exact $c->{exact}[$e] of $c->{total}[$e]")
+					if $c->{exact}[$e] > $c->{total}[$e] || $c->{exact}[$e] < 0;
+			}
+		}
+	}
+	return \%b;
+}
+
+sub compare {
+	my ($what, $d, $seen, $may) = @_;
+	my $booked = booked($d);
+	my $pending = 0;
+	for my $tid (keys %{{%$seen, %$booked}}) {
+		for my $cpu (keys %{{%{$seen->{$tid} || {}}, %{$booked->{$tid} || {}}}}) {
+			for my $e (0, 1) {
+				my $got = $booked->{$tid}{$cpu}[$e] // 0;
+				my $least = $seen->{$tid}{$cpu}[$e] // 0;
+				my $greatest = $may->{$tid}{$cpu}[$e] // 0;
+				wrong("$what: thread $tid, CPU $cpu, event $e: booked $got, seen $least, may $greatest")
+					if $got < $least || $got > $greatest;
+				$pending = 1 if $got > $least;
+			}
+		}
+	}
+	return $pending;
+}
+
+sub recover {
+	my ($what, $live) = @_;
+	my $out = "$o{folder}/recovered.json";
+	my $said = qx($B/sspapi recover -o '$out' '$live' 2>&1);
+	my $status = $? >> 8;
+	my $d;
+	$said =~ s/^\Q$out\E\n//;
+	$said =~ s/\s+$//;
+	return (undef, "$status: $said") if $status || $said ne '';
+	return (undef, '') if !-e $out && !-e $live;	# killed before it was a store: recover removes it
+	eval {
+		open my $f, '<', $out or die "$out: $!\n";
+		local $/;
+		$d = JSON::PP->new->utf8->decode(<$f>);
+	};
+	wrong("$what: the dump: $@") if $@;
+	unlink $out;
+	wrong("$what: the live file is still there") if -e $live;
+	wrong("$what: end is $d->{process}{end}") if $d && $d->{process}{end} ne 'recovered';
+	return ($d, '');
+}
+
+for my $i (1 .. $times) {
+	my $ready = $o{ready} && $i % 2;
+	my $pid = start();
+	my $what = "run $i (pid $pid)";
+	wait_for_reading() if $ready;
+	sleep rand($ready ? $o{ready} : $o{within}) / 1000;
+	kill $o{signal}, $pid;
+	waitpid $pid, 0;
+	my $number = POSIX->can("SIG$o{signal}")->();
+	wrong("$what: status $?, not $number") if ($? & 127) != $number;
+	my ($seen, $may, $readings) = seen();
+	my @live = grep { !$old{$_} } glob "$folder/sspapi.*.$pid.*.live";
+	$most = $readings if $readings > $most;
+	if (!@live) {
+		wrong("$what: no live file, but $readings readings were seen") if $readings;
+		$met{early}++;
+		next;
+	}
+	wrong("$what: live files @live") if @live > 1;
+	my ($d, $why) = recover($what, $live[0]);
+	if (!$d && $why eq '' && !-e $live[0]) {
+		wrong("$what: the live file held nothing, but $readings readings were seen") if $readings;
+		$met{early}++;
+		next;
+	}
+	if (!$d) {
+		my $say = "$what: $readings readings were seen; a store of " . (-s $live[0] // 0) . " bytes is not readable: $why";
+		wrong($say) if $readings;
+		print "$say\n" if !$readings && !$unreadable++;
+		unlink $live[0];
+		next;
+	}
+	my $pending = compare($what, $d, $seen, $may);
+	$met{$readings ? $pending ? 'pending' : 'seen' : 'unread'}++;
+}
+unlink $page, "$o{folder}/killed.err";
+my @dumps = glob "$o{folder}/killed.*.json";
+wrong("dumps that nobody can have written: @dumps") if @dumps && $o{signal} eq 'KILL';
+print "seed $o{seed}: of $times: $met{early} before there was a store, $met{unread} before a reading, ",
+	"$met{seen} with just what was seen, $met{pending} with one reading more; most readings $most\n";
+print "unreadable $unreadable\n";
+if ($met{seen} + $met{pending} < $times / 4) { wrong("too few runs had readings to lose") }
+exit($wrong ? 1 : 0);

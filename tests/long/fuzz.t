@@ -1,0 +1,88 @@
+# Stores that strangers damaged: report and recover show what can be read or say one clear line, with
+# the address and undefined-behaviour sanitizers; never a crash, none takes more than 5 s.
+. tests/lib/lib.sh
+steps=$B/tests/long/steps fuzz=$B/tests/long/fuzz-store
+sspapi=$B/tests/long/sspapi-asan
+kept=$B/tests/long/fuzz-failures	# what failed stays, to be done again
+mkdir -p "$kept"
+cd "$tmp" || exit 1
+mkdir live
+export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+LIMIT=200
+
+# Sound stores of several kinds: threads, many sets, another topology, a killed process's.
+run a env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/a.sspapi" "$B/tests/long/handing" -n 10 -s 3
+run b env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/b.sspapi" "$steps" up set begin a:5 read end
+run c env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/c.sspapi" SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$B/tests/long/tight" 2 2 4
+run d env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" "$B/tests/long/handing" -n 10 -e 9
+mv live/*.live d.live
+for store in ?.sspapi d.live; do
+	for form in text json csv hwloc store; do
+		run sound "$sspapi" report -f $form "$store"
+		is "(sound) $store as $form" "$(status_of sound) $(cat sound.err)" "0 "
+	done
+done
+
+: "${SEED:=20240607}" "${TIMES:=10000}"
+check "$TIMES damaged stores in every form" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live
+echo "# $(tail -n 1 "$tmp/.said")"
+shown=$(sed -n 's/.* stores: \([0-9]*\) shown, .*/\1/p' "$tmp/.said")
+check "(many of them could be shown in part: the damage is not all in the first word)" test "${shown:-0}" -gt $((TIMES / 10))
+
+# The real command. What it prints is JSON that can be read, or nothing; a line where it is not 0.
+cat >one.sh <<'END'
+store=$1 out=$2; shift 2
+timeout -k 1 5 "$@" >"$out" 2>"$out.err"
+status=$?
+lines=$(wc -l <"$out.err")
+case $status-$lines in
+0-0|1-1) ;;
+0-1) grep -q '^sspapi recover: damaged' "$out.err" || echo "$store: status 0, and a line: $*" ;;	# recover.t wants 1
+*) echo "$store: status $status, $lines lines: $*"; head -c 2000 "$out.err" ;;
+esac
+END
+i=0
+bad=0
+: >command.said
+while [ $i -lt 300 ]; do
+	"$fuzz" -w x.live -s "$SEED" -f $i ?.sspapi d.live
+	: >one.out
+	case $((i % 5)) in
+	0) sh one.sh x.live said "$sspapi" report -f json x.live >one.out ;;
+	1) sh one.sh x.live said "$sspapi" report -f store x.live >one.out ;;
+	2) sh one.sh x.live said "$sspapi" report x.live >one.out ;;
+	3) rm -f rec.json; chmod 620 x.live; sh one.sh x.live said "$sspapi" recover --force -o rec.json x.live >one.out ;;
+	4) rm -f rec.xml; sh one.sh x.live said "$sspapi" recover --force -o rec.xml x.live >one.out ;;
+	esac
+	if [ $((i % 5)) = 0 ] && [ -s said ]; then
+		json said '$d->{format}' >/dev/null 2>one.json || { echo "number $i: not JSON:"; cat one.json; } >>one.out
+	elif [ $((i % 5)) = 3 ] && [ -e rec.json ]; then
+		json rec.json '$d->{format}' >/dev/null 2>one.json || { echo "number $i: recovered, not JSON:"; cat one.json; } >>one.out
+	elif [ $((i % 5)) = 4 ] && [ -e rec.xml ] && ! perl -e 'local $/; $_ = <>; exit(/[^\x20-\x7e\s\x80-\xff]/)' rec.xml; then
+		echo "number $i: control characters in the XML" >>one.out
+	elif [ $((i % 5)) = 2 ] && grep -q "$(printf '[\001-\010\013-\037\177]')" said; then
+		echo "number $i: control characters in the text" >>one.out
+	fi
+	if [ -s one.out ]; then
+		bad=$((bad + 1))
+		cp x.live "$kept/command-$SEED-$i.live" 2>/dev/null || "$fuzz" -w "$kept/command-$SEED-$i.live" -s "$SEED" -f $i ?.sspapi d.live
+		head -c 1500 one.out >>command.said
+	fi
+	i=$((i + 1))
+done
+check "300 by the command: a dump or one line each" sh -c "head -c 2500 command.said; [ $bad = 0 ]"
+echo "# $bad of 300"
+
+# Where recover may put a dump, bytes of a stranger decide nothing: no file but ours is there.
+is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcd]\..*|live|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
+
+if [ -x "$B/tests/long/fuzz-clang" ]; then
+	mkdir corpus
+	cp ?.sspapi d.live corpus
+	check "libFuzzer, 20 s" "$B/tests/long/fuzz-clang" -max_total_time=20 -max_len=40000 -timeout=5 -rss_limit_mb=3000 \
+		-seed="$SEED" -artifact_prefix="$kept/" corpus
+	echo "# $(grep '^#.*cov:' "$tmp/.said" | tail -n 1)"
+else
+	skip "libFuzzer" "no clang with libFuzzer"
+fi
+done_testing

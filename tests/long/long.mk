@@ -1,0 +1,47 @@
+# long.mk: what the long tests need compiled; included by tests.mk.  Programs under test are built
+# plain; what reads strangers' bytes (fuzz.t) with the sanitizers, whatever SANITIZE says.
+
+LONG_DIR := $(T)/long
+LONG_FAKE := $(addprefix $(LONG_DIR)/,handing steps tight)
+LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real quiet)
+LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store sspapi-asan)
+# Empty where there is no clang with libFuzzer.
+LONG_LIBFUZZER := $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
+		  clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null && echo yes),$(LONG_DIR)/fuzz-clang)
+
+# What make check-long needs beside the fixtures of make check.
+LONG	:= $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
+
+$(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h tests/apps/handed.h tests/apps/touch.h $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $< $(FAKE)/libpapi.so.7.0 \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' -pthread -ldl
+
+$(LONG_REAL): tests/apps/handed.h tests/apps/touch.h
+$(LONG_DIR)/handing-real: tests/long/handing.c
+$(LONG_DIR)/quiet: tests/long/quiet.c
+$(LONG_REAL):
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -DREAL -o $@ $(filter %.c,$^) -lpapi -pthread
+
+FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
+	     -fno-sanitize-recover=undefined
+FUZZ_CORE := $(wildcard core/*.c)
+FUZZ_DEPS := $(wildcard core/*.c core/*.h core/cli/*.c core/cli/*.h)
+
+$(LONG_DIR)/fuzz-store: tests/long/fuzz-store.c $(FUZZ_DEPS)
+	$(call say,FUZZ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(FUZZ_CORE)
+
+$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS)
+	$(call say,FUZZ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c) $(FUZZ_CORE)
+
+$(LONG_DIR)/fuzz-clang: tests/long/fuzz-store.c $(FUZZ_DEPS)
+	$(call say,FUZZ)
+	@mkdir -p $(@D)
+	$(Q)clang $(FUZZ_FLAGS) -DLIBFUZZER -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_CORE)

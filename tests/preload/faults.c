@@ -1,0 +1,213 @@
+/*
+ * faults: makes system calls of sspapi fail, and nobody else's. To be preloaded behind it:
+ * sspapi makes its calls by libc's syscall(), which stands here too.
+ *
+ *	FAULTS_COUNT=FILE	counts the calls into FILE: one 4-byte word for each number; word
+ *				600 + N is the N-th of: dlopen, getrlimit, uname, getcwd, prctl
+ *	FAULT=NUMBER:N:ERRNO	the N-th call of that number fails (N+: that and all later)
+ *	FAULT=write:N:short	the N-th write writes half of what it was asked for
+ *	FAULT=NAME:N		the same for one of the functions above
+ *
+ * Calls count whose return address is in libsspapi*.so.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define NUMBERS 600
+static const char *const names[] = {"dlopen", "getrlimit", "uname", "getcwd", "prctl"};
+enum { DLOPEN, GETRLIMIT, UNAME, GETCWD, PRCTL, NAMES };
+
+static unsigned own_counts[NUMBERS + NAMES], *counts = own_counts;
+static long fault_number = -1, fault_n, fault_errno;
+static int fault_on, fault_short;
+
+static long raw(long n, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+	long r;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall"
+			 : "=a"(r)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = n;
+	register long r __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0" : "+r"(r) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+#else
+	long r = -ENOSYS;
+#endif
+	return r;
+}
+
+static void set_up(void)
+{
+	static int done;
+	const char *text = getenv("FAULT"), *file = getenv("FAULTS_COUNT");
+	char *end;
+
+	if (done)
+		return;
+	done = 1;
+	if (file) {
+		long fd = raw(SYS_openat, AT_FDCWD, (long)file, O_RDWR | O_CREAT | O_CLOEXEC, 0600, 0, 0);
+		void *p;
+
+		raw(SYS_ftruncate, fd, sizeof(own_counts), 0, 0, 0, 0);
+		p = (void *)raw(SYS_mmap, 0, sizeof(own_counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		raw(SYS_close, fd, 0, 0, 0, 0, 0);
+		if ((long)p > 0)
+			counts = p;
+	}
+	if (!text)
+		return;
+	fault_number = strtol(text, &end, 10);
+	for (int i = 0; i < NAMES; i++)
+		if (strncmp(text, names[i], strlen(names[i])) == 0)
+			fault_number = NUMBERS + i;
+	if (strncmp(text, "write", 5) == 0)
+		fault_number = SYS_write;
+	end = strchr(text, ':');
+	fault_n = end ? strtol(end + 1, &end, 10) : 1;
+	fault_on = end && *end == '+';
+	end = end ? strchr(end, ':') : NULL;
+	fault_short = end && strcmp(end, ":short") == 0;
+	fault_errno = end ? strtol(end + 1, NULL, 10) : 0;
+}
+
+struct search {
+	uintptr_t address;
+	int found;
+};
+
+static int holds(struct dl_phdr_info *o, size_t size, void *arg)
+{
+	struct search *s = arg;
+
+	(void)size;
+	if (!strstr(o->dlpi_name, "libsspapi"))
+		return 0;
+	for (int i = 0; i < o->dlpi_phnum; i++)
+		if (o->dlpi_phdr[i].p_type == PT_LOAD &&
+		    s->address - (o->dlpi_addr + o->dlpi_phdr[i].p_vaddr) < o->dlpi_phdr[i].p_memsz)
+			s->found = 1;
+	return s->found;
+}
+
+static int from_sspapi(void *caller)
+{
+	struct search s = {(uintptr_t)caller, 0};
+
+	dl_iterate_phdr(holds, &s);
+	return s.found;
+}
+
+/* Does this one fail? */
+static int fails(long number, void *caller)
+{
+	unsigned n;
+
+	set_up();
+	if (number < 0 || number >= NUMBERS + NAMES || !from_sspapi(caller))
+		return 0;
+	n = __atomic_add_fetch(&counts[number], 1, __ATOMIC_RELAXED);
+	return number == fault_number && (n == fault_n || (fault_on && n > fault_n));
+}
+
+#define CALLER __builtin_return_address(0)
+
+long syscall(long number, ...)
+{
+	long a[6], r;
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (fails(number, CALLER)) {
+		if (!fault_short) {
+			errno = fault_errno;
+			return -1;
+		}
+		if (a[2] > 1)
+			a[2] /= 2;
+	}
+	r = raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (r < 0 && r > -4096) {
+		errno = (int)-r;
+		return -1;
+	}
+	return r;
+}
+
+static void *next(const char *name)
+{
+	return dlsym(RTLD_NEXT, name);
+}
+
+/* dlerror has its text from the loader, as it would. */
+void *dlopen(const char *name, int flags)
+{
+	void *(*real)(const char *, int) = (void *(*)(const char *, int))next("dlopen");
+
+	return real(fails(NUMBERS + DLOPEN, CALLER) ? "/no/such/library" : name, flags);
+}
+
+int getrlimit(__rlimit_resource_t what, struct rlimit *l)
+{
+	if (fails(NUMBERS + GETRLIMIT, CALLER)) {
+		errno = EPERM;
+		return -1;
+	}
+	return (int)raw(SYS_prlimit64, 0, what, 0, (long)l, 0, 0);
+}
+
+int uname(struct utsname *u)
+{
+	if (fails(NUMBERS + UNAME, CALLER)) {
+		errno = EFAULT;
+		return -1;
+	}
+	return (int)raw(SYS_uname, (long)u, 0, 0, 0, 0, 0);
+}
+
+int prctl(int option, ...)
+{
+	long a[4], r;
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (fails(NUMBERS + PRCTL, CALLER)) {
+		errno = EPERM;
+		return -1;
+	}
+	r = raw(SYS_prctl, option, a[0], a[1], a[2], a[3], 0);
+	if (r < 0)
+		errno = (int)-r;
+	return r < 0 ? -1 : (int)r;
+}

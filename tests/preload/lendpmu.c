@@ -1,0 +1,84 @@
+/*
+ * lendpmu: a test preload that lends PAPI a processor.
+ *
+ * PAPI turns its perf_event component off, software events and all, where
+ * libpfm4 does not know the CPU ("no default PMU found"). libpapi asks
+ * pfm_get_pmu_info() through its PLT which PMUs there are; this one says
+ * that Ice Lake's is present too. No event of it is ever opened: it only
+ * keeps the component alive, so that perf::PAGE-FAULTS and the like count.
+ *
+ * Where libpfm4 knows the CPU nothing is changed.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#define LENT "icl"
+#define PMUS 1024 /* more than libpfm has; it refuses the rest */
+#define PFM_SUCCESS 0
+#define PFM_ERR_NOTSUPP (-1)
+#define PFM_TYPE_CORE 1
+
+/* pfm_pmu_info_t, fixed by libpfm's PFM_PMU_INFO_ABI0: libpfm4-dev is not needed */
+struct pmu_info {
+	const char *name, *desc;
+	size_t size;
+	int pmu, type, nevents, first_event;
+	int max_encoding, num_cntrs, num_fixed_cntrs;
+	unsigned is_present : 1, is_dfl : 1, reserved : 30;
+};
+#ifdef __LP64__
+_Static_assert(sizeof(struct pmu_info) == 56, "not libpfm's layout");
+#endif
+
+typedef int get_pmu_info(int pmu, struct pmu_info *out);
+
+int pfm_get_pmu_info(int pmu, struct pmu_info *out);
+
+/*
+ * By name, and kept for good: with libpapi loaded RTLD_LOCAL, RTLD_NEXT does
+ * not see its libpfm; and libpapi may be closed and opened again.
+ */
+static get_pmu_info *real_one(void)
+{
+	static get_pmu_info *real;
+
+	if (!real) {
+		void *pfm = dlopen("libpfm.so.4", RTLD_LAZY | RTLD_LOCAL);
+
+		if (pfm)
+			real = (get_pmu_info *)dlsym(pfm, "pfm_get_pmu_info");
+	}
+	return real;
+}
+
+static int knows_this_cpu(get_pmu_info *real)
+{
+	for (int i = 0; i < PMUS; i++) {
+		struct pmu_info info = {.size = sizeof(info)};
+
+		if (real(i, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_TYPE_CORE &&
+		    strcmp(info.name, "ix86arch"))
+			return 1;
+	}
+	return 0;
+}
+
+int pfm_get_pmu_info(int pmu, struct pmu_info *out)
+{
+	static int lend = -1;
+	get_pmu_info *real = real_one();
+	int ret;
+
+	if (!real)
+		return PFM_ERR_NOTSUPP;
+	ret = real(pmu, out);
+	if (ret != PFM_SUCCESS || !out->name || strcmp(out->name, LENT))
+		return ret;
+	if (lend < 0)
+		lend = !knows_this_cpu(real);
+	if (lend)
+		out->is_present = 1;
+	return ret;
+}

@@ -1,0 +1,67 @@
+/*
+ * scene.h: what the programs on the scripted libpapi share. They need no
+ * counters, and print `handed` lines like the programs in tests/apps.
+ */
+#ifndef SCENE_H
+#define SCENE_H
+
+#include "apps/handed.h"
+#include "fake/fake.h"
+
+static inline void up(void)
+{
+	int version = fake_version() << 16;
+
+	if (PAPI_library_init(version) != version) {
+		fprintf(stderr, "PAPI_library_init refuses\n");
+		exit(1);
+	}
+}
+
+/* A set of these events in the calling thread; the list ends with NULL. */
+static inline struct counted *set_of(const char *const *names)
+{
+	int n = 0;
+
+	while (names[n])
+		n++;
+	return counted_new(n, (char **)names, 1);
+}
+
+#define SET(...) made(set_of((const char *const[]){__VA_ARGS__, NULL}))
+
+static inline struct counted *made(struct counted *c)
+{
+	make_set(c);
+	return c;
+}
+
+static inline void begin(struct counted *c)
+{
+	must("PAPI_start", PAPI_start(c->id));
+	zeroed(c);
+}
+
+static inline void look(struct counted *c)
+{
+	long long values[EVENTS];
+
+	must("PAPI_read", PAPI_read(c->id, values));
+	handed(c, "PAPI_read", values);
+}
+
+static inline void end(struct counted *c)
+{
+	long long values[EVENTS];
+
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	handed(c, "PAPI_stop", values);
+}
+
+static inline void drop(struct counted *c)
+{
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+}
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * signals: a timer's handler calls PAPI for the set that main uses, in the
+ * middle of whatever main does. Main lets EV_A happen, counts how much, and
+ * reads. In the end all that happened must have been handed out once: that is
+ * the line that it prints. usage: signals MODE [milliseconds]
+ *	read accum restart reset	what the handler does (restart: stop and start;
+ *					reset: read, then reset)
+ *	mixed				these in turns
+ *	jump				the handler reads and jumps out of main's PAPI_read
+ *	threads				mixed, four threads, each with a timer and a set of its own
+ */
+#include "now.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+
+#define PERIOD_NS 40000
+
+struct user {
+	int set, turn;
+	volatile sig_atomic_t ready, reading;
+	volatile long happened, handlers, jumps;
+	sigjmp_buf back;
+	timer_t timer;
+};
+
+static __thread struct user *me;
+static const char *mode;
+static long milliseconds = 400;
+
+static int is(const char *name)
+{
+	return !strcmp(mode, name);
+}
+
+static void quiet(const char *what, int ret)
+{
+	if (ret == PAPI_OK)
+		return;
+	dprintf(2, "%s in a handler: %d\n", what, ret);
+	_exit(1);
+}
+
+static void handler(int signal)
+{
+	long long values[4] = {0};
+	struct user *u = me;
+
+	(void)signal;
+	if (!u || !u->ready)
+		return;
+	u->handlers++;
+	switch (is("mixed") || is("threads") ? u->turn++ % 4 : is("accum") ? 1 : is("restart") ? 2 : is("reset") ? 3 : 0) {
+	case 0:
+		quiet("PAPI_read", PAPI_read(u->set, values));
+		break;
+	case 1:
+		quiet("PAPI_accum", PAPI_accum(u->set, values));
+		break;
+	case 2:
+		quiet("PAPI_stop", PAPI_stop(u->set, values));
+		quiet("PAPI_start", PAPI_start(u->set));
+		break;
+	case 3:
+		quiet("PAPI_read", PAPI_read(u->set, values));
+		quiet("PAPI_reset", PAPI_reset(u->set));
+		break;
+	}
+	if (is("jump") && u->reading) {
+		u->jumps++;
+		siglongjmp(u->back, 1);
+	}
+}
+
+/* A timer for the calling thread alone. */
+static void start_timer(struct user *u)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
+	struct itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}};
+
+	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	if (timer_create(CLOCK_MONOTONIC, &event, &u->timer) || timer_settime(u->timer, 0, &period, NULL))
+		die("timer");
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* Kept apart from its caller's variables, which siglongjmp would spoil. */
+static void read_or_jump(struct user *u)
+{
+	long long values[4];
+
+	if (sigsetjmp(u->back, 1) == 0) {
+		u->reading = 1;
+		must("PAPI_read", PAPI_read(u->set, values));
+	}
+	u->reading = 0;
+}
+
+static void work(struct user *u, double until)
+{
+	while (now_s() < until)
+		for (int i = 0; i < 20; i++) {
+			fake_count_set(u->set, "EV_A", 3);
+			u->happened += 3;
+			read_or_jump(u);
+		}
+}
+
+static void *use(void *arg)
+{
+	struct user *u = arg;
+	long long values[4];
+	sigset_t alarms;
+
+	u->set = now_set();
+	me = u;
+	must("PAPI_start", PAPI_start(u->set));
+	u->ready = 1;
+	start_timer(u);
+	work(u, now_s() + milliseconds / 1e3);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	must("PAPI_stop", PAPI_stop(u->set, values));
+	told("all", u->happened);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = handler};
+	static struct user users[4];
+	pthread_t t[4];
+	int n;
+
+	mode = argc > 1 ? argv[1] : "read";
+	if (argc > 2)
+		milliseconds = atol(argv[2]);
+	nth_cpu(0);
+	up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	sigaction(SIGALRM, &action, NULL);
+	n = is("threads") ? 4 : 1;
+	for (int i = 1; i < n; i++)
+		pthread_create(&t[i], NULL, use, &users[i]);
+	use(&users[0]);
+	for (int i = 1; i < n; i++)
+		pthread_join(t[i], NULL);
+	fprintf(stderr, "handlers %ld jumps %ld\n", users[0].handlers, users[0].jumps);
+	return users[0].handlers < 100;
+}

@@ -1,0 +1,135 @@
+# tests.mk: what is compiled for the tests, and how they are run.  Included by the
+# Makefile.  Programs under test are built without sanitizers, as users build theirs.
+
+T	:= $(B)/tests
+PLAIN	= -std=gnu11 -O2 -g -Wall -Wextra
+FAKE	:= $(T)/fake
+BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi
+PAPI_APPS := $(filter-out $(BARE_APPS) plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
+
+APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) fortran) $(T)/apps/plugin.so
+PRELOADS := $(patsubst tests/preload/%.c,$(T)/preload/%.so,$(wildcard tests/preload/*.c))
+
+tests: $(APPS) $(PRELOADS)
+
+$(APPS): tests/apps/touch.h tests/apps/handed.h
+
+$(addprefix $(T)/apps/,$(PAPI_APPS)): $(T)/apps/%: tests/apps/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi -pthread
+
+$(addprefix $(T)/apps/,$(BARE_APPS)): $(T)/apps/%: tests/apps/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $< -pthread -ldl
+
+$(T)/apps/plugin.so: tests/apps/plugin.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -shared -fPIC -o $@ $< -lpapi
+
+$(T)/apps/fortran: tests/apps/fortran.f90
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(FC) -O2 -I/usr/include -J$(@D) -o $@ $< -lpapi
+
+$(T)/preload/%.so: tests/preload/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -shared -fPIC -o $@ $<
+
+# ---- the scripted libpapi, one for each version, and what runs on it ----------
+
+FAKE_SRC := $(filter-out tests/fake/t-fake.c,$(wildcard tests/fake/*.c))
+FAKE_DEPS := $(FAKE_SRC) $(wildcard tests/fake/*.h tests/fake/*.def)
+FAKES	:= $(addprefix $(FAKE)/,libpapi.so.7.0 symbolic/libpapi.so.7.0 5.7/libpapi.so.5 6.0/libpapi.so.6.0 \
+	     7.1/libpapi.so.7.1 7.2/libpapi.so.7.2)
+$(FAKE)/5.7/%: FAKE_FLAGS = -DFAKE_PAPI_VERSION=0x0507
+$(FAKE)/6.0/%: FAKE_FLAGS = -DFAKE_PAPI_VERSION=0x0600
+$(FAKE)/7.1/%: FAKE_FLAGS = -DFAKE_PAPI_VERSION=0x0701
+$(FAKE)/7.2/%: FAKE_FLAGS = -DFAKE_PAPI_VERSION=0x0702
+$(FAKE)/symbolic/%: FAKE_FLAGS = -Wl,-Bsymbolic-functions
+
+$(FAKES): $(FAKE_DEPS)
+	$(call say,FAKE)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC $(FAKE_FLAGS) -Wl,-soname,$(@F) -o $@ $(FAKE_SRC) -pthread -ldl
+
+# Programs on it: on 7.0, some on other versions, too; plugins with a libpapi each.
+SCENES	:= $(patsubst tests/scenes/%.c,$(T)/scenes/%,$(wildcard tests/scenes/*.c))
+VERSIONS := $(addprefix $(T)/scenes/,one-5.7 high5-5.7 one-6.0 one-7.1 one-7.2)
+PLUGINS	:= $(addprefix $(T)/scenes/,plugin-7.0.so plugin-7.1.so)
+# (call SCENE,source,folder of libpapi,flags)
+SCENE	= $(CC) $(PLAIN) -D_GNU_SOURCE -Itests $(3) -o $@ $(1) $(filter $(FAKE)/% %.so,$^) \
+	  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake/$(2):$$ORIGIN' -pthread -ldl
+
+$(SCENES): $(T)/scenes/%: tests/scenes/%.c $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<)
+
+# One that measures before and after everybody else.
+$(T)/scenes/moments: $(T)/scenes/libmoments.so
+$(T)/scenes/libmoments.so: tests/scenes/plugin/moments.c $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<,,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
+
+$(filter %-5.7,$(VERSIONS)): $(FAKE)/5.7/libpapi.so.5
+$(filter %-6.0,$(VERSIONS)): $(FAKE)/6.0/libpapi.so.6.0
+$(filter %-7.1,$(VERSIONS)) $(T)/scenes/plugin-7.1.so: $(FAKE)/7.1/libpapi.so.7.1
+$(filter %-7.2,$(VERSIONS)): $(FAKE)/7.2/libpapi.so.7.2
+$(T)/scenes/plugin-7.0.so: $(FAKE)/libpapi.so.7.0
+
+$(VERSIONS): tests/scenes/one.c tests/scenes/high5.c
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,tests/scenes/$(firstword $(subst -, ,$(@F))).c,$(lastword $(subst -, ,$(@F))))
+
+$(PLUGINS): tests/scenes/plugin/plugin.c
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<,$(patsubst plugin-%.so,%,$(filter-out plugin-7.0.so,$(@F))),-shared -fPIC)
+
+$(SCENES) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h
+
+$(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $^ -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/fake' $(JANSSON) -pthread -ldl
+
+# ---- unit tests: cmocka, one program a file ----------------------------------
+
+CMOCKA	:= $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
+JANSSON	:= $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null || echo -ljansson)
+UNITS	:= $(patsubst tests/unit/%.c,$(T)/unit/%,$(wildcard tests/unit/t-*.c)) $(T)/unit/t-fake
+
+# From an archive a test gets what it calls and has no stub for.  topo-getenv.o is
+# libsspapi-topo.so's alone: it stands before libc.
+$(T)/unit/parts.a: $(CORE) $(filter-out $(B)/topo/topo-getenv.o,$(TOPO))
+	$(call say,AR)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@; $(AR) rcs $@ $^
+
+$(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/parts.a
+	$(call say,UNIT)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl
+
+$(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
+	$(call say,UNIT)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -o $@ $^ -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' $(CMOCKA) -pthread -ldl
+
+-include $(wildcard $(T)/unit/*.d)
+
+# ---- make check ---------------------------------------------------------------
+
+# CASES="tests/cases/4*.t" for some of them; PROVE_FLAGS=-v to see each test.
+CASES	?= $(sort $(wildcard tests/cases/*.t))
+CHECK_UNITS ?= $(UNITS)
+JOBS	?= 2
+.PHONY: fixtures
+fixtures: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors $(CHECK_UNITS)
+
+check: fixtures
+	@$(PROVE) -j$(JOBS) $(CASES) $(CHECK_UNITS)

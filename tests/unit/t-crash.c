@@ -1,0 +1,396 @@
+/* t-crash.c: a process may be killed at any instruction of a booking: at each of
+ * them its store reads as before the booking or as after it.
+ *
+ * A child books a script; its parent single-steps it, copies its store's bytes
+ * after every instruction and opens the model on the copy.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/ledger.h"
+#include "../../core/model.h"
+#include "../../core/store.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define EACH 8			/* instructions; every one is for plain builds */
+#else
+#define EACH 1
+#endif
+
+#define K	3
+#define CPUS	4
+#define OPS	64
+
+struct seen {			/* one CPU, as the model tells */
+	uint64_t readings;
+	bool has;
+	int64_t total[K], entry[K];
+};
+
+struct view {
+	struct seen at[CPUS + 1];	/* the last: elsewhere */
+	int64_t total[K];
+};
+
+struct step {
+	enum sp_op op;
+	int cpu;
+	long long x[K];
+	bool aside;		/* as on top of another booking */
+	bool proven;
+};
+
+static struct sp_store store;
+static struct sp_writer writer;
+static struct sp_relation *relation;
+static unsigned char copy[1 << 16] __attribute__((aligned(64)));
+static struct shared {
+	volatile int op;	/* under way */
+} *shared;
+
+/* ---- the store ------------------------------------------------------------ */
+
+static void make_store(void)
+{
+	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
+	struct sp_relation_key key = { .k = K, .event = (const uint32_t[]){ 0, 1, 2 } };
+	sp_off thread, off;
+
+	assert_int_equal(sp_store_open(&store), 0);
+	for (int i = 0; i < CPUS; i++)
+		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
+	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0, 0), 0);
+	for (int e = 0; e < K; e++)
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), e);
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &off);
+	assert_non_null(relation);
+	sp_ledger_bind(&writer, relation, K, relation->cells);
+	assert_int_equal(store.region.pieces, 1);
+	assert_true(store.region.used <= sizeof(copy));
+}
+
+static void read_row(struct sp_model *m, struct view *v)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	assert_true(sp_model_next(m, &row));
+	for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++) {
+		struct seen *s = &v->at[at.cpu >= 0 && at.cpu < CPUS ? at.cpu : CPUS];
+
+		s->readings = at.readings;
+		s->has = at.has_entry;
+		memcpy(s->total, at.total, sizeof(s->total));
+		if (s->has)
+			memcpy(s->entry, at.entry, sizeof(s->entry));
+		for (int e = 0; e < K; e++)
+			if (at.exact[e] > at.total[e])
+				fail_msg("exact is more than total");
+	}
+}
+
+static void look(const unsigned char *bytes, struct view *v)
+{
+	struct sp_image image = { .base = bytes, .bytes = store.region.used };
+	struct sp_model m;
+
+	memset(v, 0, sizeof(*v));
+	assert_int_equal(sp_model_open(&m, &image), 0);
+	assert_int_equal(m.damaged, 0);
+	read_row(&m, v);
+	memcpy(v->total, m.total, sizeof(v->total));
+	sp_model_close(&m);
+}
+
+/* ---- the child -------------------------------------------------------------- */
+
+/* Only here, and the same in the parent's dry run. */
+static __attribute__((noinline)) void run(const struct step *s)
+{
+	if (s->aside)
+		writer.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
+	if (s->op == SP_OP_READ)
+		sp_ledger_read(&writer, s->cpu, s->x, s->proven);
+	else if (s->op == SP_OP_ACCUM)
+		sp_ledger_accum(&writer, s->cpu, s->x, s->proven);
+	else if (s->op == SP_OP_RESET)
+		sp_ledger_reset(&writer);
+	else if (s->op == SP_OP_SIDE)
+		sp_ledger_settle(&writer);
+	else
+		sp_ledger_book(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven);
+	if (s->aside)
+		writer.busy = 0;
+}
+
+static void child(const struct step *script, int n)
+{
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	for (int i = 0; i < n; i++) {
+		shared->op = i;
+		run(&script[i]);
+	}
+	shared->op = n;
+	_exit(0);
+}
+
+/* ---- the parent ------------------------------------------------------------- */
+
+static bool same(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct seen)) == 0;
+}
+
+static bool between(int64_t v, int64_t a, int64_t b)
+{
+	return v == a || v == b;
+}
+
+/* A booking that stores value by value, and nothing else: each old or new. */
+static bool each_old_or_new(const struct view *v, const struct view *a, const struct view *b)
+{
+	for (int c = 0; c <= CPUS; c++) {
+		const struct seen *s = &v->at[c], *o = &a->at[c], *n = &b->at[c];
+
+		if (!between((int64_t)s->readings, (int64_t)o->readings, (int64_t)n->readings))
+			return false;
+		for (int e = 0; e < K; e++)
+			if (!between(s->total[e], o->total[e], n->total[e]) ||
+			    (s->has && !between(s->entry[e], o->entry[e], n->entry[e])))
+				return false;
+	}
+	return true;
+}
+
+/* All before, or all after. */
+static bool one_commit(const struct view *v, const struct view *a, const struct view *b)
+{
+	return memcmp(v, a, sizeof(*v)) == 0 || memcmp(v, b, sizeof(*v)) == 0;
+}
+
+/* What lies aside has no entries until it is added in, and no sum but `total`. */
+static bool sums_hold(const struct view *v, const struct view *a, const struct view *b)
+{
+	for (int e = 0; e < K; e++)
+		if (!between(v->total[e], a->total[e], b->total[e]))
+			return false;
+	return true;
+}
+
+static bool is_short(const struct step *s, const struct view *a, const struct view *b)
+{
+	bool moved = false;
+
+	for (int c = 0; c <= CPUS; c++)
+		moved |= c != s->cpu && !same(&a->at[c], &b->at[c]);
+	return (s->op == SP_OP_READ || s->op == SP_OP_ACCUM) && !moved && a->at[s->cpu].has;
+}
+
+static bool holds(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
+{
+	if (s->aside || s->op == SP_OP_SIDE)
+		return sums_hold(v, a, b);
+	return is_short(s, a, b) ? each_old_or_new(v, a, b) : one_commit(v, a, b);
+}
+
+static void tell(const struct step *s, int i, int n, const struct view *v, const struct view *a, const struct view *b)
+{
+	print_message("op %d (%d on CPU %d%s), instruction %d: total", i, s->op, s->cpu, s->aside ? ", aside" : "", n);
+	for (int e = 0; e < K; e++)
+		print_message(" %ld (%ld or %ld)", (long)v->total[e], (long)a->total[e], (long)b->total[e]);
+	for (int c = 0; c <= CPUS; c++)
+		print_message("; %ld of %ld, %ld", (long)v->at[c].total[0], (long)a->at[c].total[0],
+			      (long)b->at[c].total[0]);
+	print_message("\n");
+}
+
+static bool copy_store(pid_t pid)
+{
+	struct iovec to = { copy, store.region.used }, from = { store.region.piece[0].at, store.region.used };
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)store.region.used;
+}
+
+/* The states between operations: by a dry run in another child. */
+static struct view *dry_run(const struct step *script, int n)
+{
+	struct view *v = mmap(NULL, sizeof(*v) * OPS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	assert_true(v != MAP_FAILED && n < OPS);
+	pid = fork();
+	if (!pid) {
+		look(store.region.piece[0].at, &v[0]);
+		for (int i = 0; i < n; i++) {
+			run(&script[i]);
+			look(store.region.piece[0].at, &v[i + 1]);
+		}
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	return v;
+}
+
+struct found {
+	int instructions, wrong;
+	bool changed[OPS];	/* the operation was seen done before it returned */
+};
+
+static void step(pid_t pid, const struct step *script, int n, const struct view *v, struct found *f)
+{
+	int status, op = -1, in = 0;
+
+	waitpid(pid, &status, 0);
+	while (WIFSTOPPED(status)) {
+		struct view now;
+
+		if (shared->op != op) {
+			op = shared->op;
+			in = 0;
+		}
+		if (op >= 0 && op < n && in++ % EACH == 0) {
+			f->instructions++;
+			assert_true(copy_store(pid));
+			look(copy, &now);
+			f->changed[op] |= memcmp(&now, &v[op + 1], sizeof(now)) == 0;
+			if (!holds(&script[op], &now, &v[op], &v[op + 1]) && f->wrong++ < 10)
+				tell(&script[op], op, in, &now, &v[op], &v[op + 1]);
+		}
+		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) < 0)
+			break;
+		waitpid(pid, &status, 0);
+	}
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void killed_anywhere(const struct step *script, int n, const long long *sum)
+{
+	struct found f = { 0 };
+	struct view *v;
+	pid_t pid;
+
+	make_store();
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	shared->op = -1;
+	v = dry_run(script, n);
+	for (int e = 0; e < K; e++)
+		assert_int_equal(v[n].total[e], sum[e]);
+	pid = fork();
+	if (!pid)
+		child(script, n);
+	step(pid, script, n, v, &f);
+	print_message("%d instructions, %d states that are neither\n", f.instructions, f.wrong);
+	assert_true(f.instructions > 20 * n / EACH);
+	for (int i = 0; i < n; i++)
+		assert_true(f.changed[i]);
+	assert_int_equal(f.wrong, 0);
+	munmap(shared, 4096);
+	munmap(v, sizeof(*v) * OPS);
+	sp_store_close(&store);
+}
+
+/* ---- scripts ------------------------------------------------------------------ */
+
+#define X(a, b, c) { a, b, c }
+#define RUN(script, a, b, c) killed_anywhere(script, SP_COUNT(script), (const long long[])X(a, b, c))
+
+static void one_thread(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(11, 110, 1100) },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(13, 130, 1300), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(17, 170, 1700) },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(18, 180, 1800) },
+		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(20, 200, 2000), .proven = true },
+		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(3, 30, 300) },
+		{ .op = SP_OP_RESET },
+		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(4, 40, 400), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(5, 50, 500) },
+		{ .op = SP_OP_RESET },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(7, 70, 700) },
+		{ .op = SP_OP_STOP, .cpu = 0, .x = X(9, 90, 900) },
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(1, 2, 3) },
+		{ .op = SP_OP_STOP, .cpu = 2, .x = X(2, 4, 6) },
+	};
+
+	(void)state;
+	RUN(script, 43, 414, 4106);
+}
+
+/* CPUs that the topology lacks, and none. */
+static void other_cpus(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 700, .x = X(10, 100, 1000) },
+		{ .op = SP_OP_READ, .cpu = 700, .x = X(11, 110, 1100) },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(13, 130, 1300) },
+		{ .op = SP_OP_WRITE, .x = X(500, 600, 700) },
+		{ .op = SP_OP_READ, .cpu = 700, .x = X(501, 602, 703) },
+		{ .op = SP_OP_STOP, .cpu = 0, .x = X(502, 604, 706) },
+	};
+
+	(void)state;
+	RUN(script, 15, 134, 1306);
+}
+
+/* Handlers on top of a booking. */
+static void aside(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(11, 110, 1100), .aside = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(12, 120, 1200), .aside = true },
+		{ .op = SP_OP_SIDE },
+		{ .op = SP_OP_READ, .cpu = 2, .x = X(13, 130, 1300), .aside = true },
+		{ .op = SP_OP_RESET, .cpu = 2, .aside = true },
+		{ .op = SP_OP_READ, .cpu = 2, .x = X(1, 10, 100), .aside = true },
+		{ .op = SP_OP_READ, .cpu = 2, .x = X(2, 20, 200), .aside = true },
+		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(3, 30, 300), .aside = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(4, 40, 400), .aside = true },
+		{ .op = SP_OP_STOP, .cpu = 1, .x = X(5, 50, 500), .aside = true },
+		{ .op = SP_OP_START, .cpu = 1, .aside = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(6, 60, 600), .aside = true },
+		{ .op = SP_OP_SIDE },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(7, 70, 700) },
+	};
+
+	(void)state;
+	RUN(script, 28, 280, 2800);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_thread),
+		cmocka_unit_test(other_cpus),
+		cmocka_unit_test(aside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,528 @@
+/* t-store.c: region.h and store.h: memory in pieces, blocks that come back, notes,
+ * texts, the topology's copy, which relation a set goes on in, folding, and no
+ * memory left.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/ledger.h"
+#include "../../core/model.h"
+#include "../../core/store.h"
+
+static struct sp_store store;
+
+static int set_up(void **state)
+{
+	(void)state;
+	return sp_store_open(&store);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sp_store_close(&store);
+	return 0;
+}
+
+/* ---- regions -------------------------------------------------------------- */
+
+static bool zeroed(const unsigned char *p, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+static void allocation(void **state)
+{
+	struct sp_region r;
+	sp_off before = 0, off;
+
+	(void)state;
+	assert_int_equal(sp_region_open(&r, 1), 0);
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint64_t bytes = 8 + i * 7 % 5000;
+		struct sp_block *b = sp_region_alloc(&r, SP_BLOCK_NOTE, bytes, &off);
+
+		assert_non_null(b);
+		assert_int_equal(off % 64, 0);
+		assert_int_equal((uintptr_t)b % 64, 0);
+		assert_int_equal(b->kind, SP_BLOCK_NOTE);
+		assert_int_equal(b->bytes, sp_align(bytes, 64));
+		assert_true(zeroed((unsigned char *)(b + 1), b->bytes - sizeof(*b)));
+		assert_true(!i || off >= before);
+		assert_ptr_equal(sp_region_at(&r, off, b->bytes), b);
+		memset(b + 1, 0xff, b->bytes - sizeof(*b));
+		before = off + b->bytes;
+	}
+	assert_true(r.pieces > 2);
+	assert_true(r.used <= r.mapped);
+	sp_region_close(&r);
+}
+
+static void outside(void **state)
+{
+	struct sp_region r;
+	sp_off off;
+
+	(void)state;
+	assert_int_equal(sp_region_open(&r, 65536), 0);
+	assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 1u << 20, &off));
+	assert_non_null(sp_region_at(&r, 0, 1));
+	assert_non_null(sp_region_at(&r, r.mapped - 8, 8));
+	assert_null(sp_region_at(&r, r.mapped - 8, 9));
+	assert_null(sp_region_at(&r, r.mapped, 0));
+	assert_null(sp_region_at(&r, UINT64_MAX, 1));
+	assert_null(sp_region_at(&r, 0, UINT64_MAX));
+	assert_null(sp_region_at(&r, off - 8, 16));	/* from one piece into the next */
+	assert_null(sp_region_alloc(&r, SP_BLOCK_NOTE, (uint64_t)UINT32_MAX + 1, &off));
+	sp_region_close(&r);
+}
+
+static void blocks_come_back(void **state)
+{
+	struct sp_region r;
+	sp_off off[SP_FREE_SLOTS + 8], again;
+	uint64_t used;
+
+	(void)state;
+	assert_int_equal(sp_region_open(&r, 1), 0);
+	for (unsigned i = 0; i < SP_COUNT(off); i++)
+		memset((char *)sp_region_alloc(&r, SP_BLOCK_THREAD, 300, &off[i]) + 8, 0xee, 292);
+	used = r.used;
+	for (unsigned i = 0; i < SP_COUNT(off); i++)
+		sp_region_free(&r, off[i], 300);
+	assert_int_equal(((struct sp_block *)sp_region_at(&r, off[0], 8))->kind, SP_BLOCK_FREE);
+	for (unsigned i = 0; i < SP_FREE_SLOTS; i++) {
+		unsigned char *p = sp_region_alloc(&r, SP_BLOCK_RELATION, 310, &again);	/* the same, rounded up */
+
+		assert_non_null(p);
+		assert_true(again < used);
+		assert_int_equal(((struct sp_block *)p)->kind, SP_BLOCK_RELATION);
+		assert_true(zeroed(p + 8, 312));
+	}
+	assert_int_equal(r.used, used);
+	assert_non_null(sp_region_alloc(&r, SP_BLOCK_RELATION, 310, &again));
+	assert_true(again >= used);	/* the others were forgotten */
+	sp_region_close(&r);
+}
+
+/* Other sizes are kept apart; more sizes than there is room for are forgotten. */
+static void free_sizes(void **state)
+{
+	struct sp_region r;
+	sp_off off[SP_FREE_SIZES + 4], again;
+
+	(void)state;
+	assert_int_equal(sp_region_open(&r, 1), 0);
+	for (unsigned i = 0; i < SP_COUNT(off); i++)
+		assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 64 * (i + 1), &off[i]));
+	for (unsigned i = 0; i < SP_COUNT(off); i++)
+		sp_region_free(&r, off[i], 64 * (i + 1));
+	for (unsigned i = 0; i < SP_FREE_SIZES; i++) {
+		assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 64 * (i + 1), &again));
+		assert_int_equal(again, off[i]);
+	}
+	sp_region_close(&r);
+}
+
+/* ---- texts, notes ------------------------------------------------------------ */
+
+static void texts(void **state)
+{
+	static const char *const list[] = { "one", NULL, "", "four" };
+	static char big[70000];
+	sp_off off;
+
+	(void)state;
+	assert_int_equal(sp_store_text(&store, NULL), 0);
+	assert_int_equal(sp_store_text(&store, ""), 0);
+	assert_string_equal(sp_image_text(&store.image, 0), "");
+	off = sp_store_text(&store, "a text");
+	assert_string_equal(sp_image_text(&store.image, off), "a text");
+	assert_string_equal(sp_image_text(&store.image, off + 64), "");
+	assert_string_equal(sp_image_text(&store.image, off + 1), "");
+	memset(big, 'x', sizeof(big) - 1);
+	assert_int_equal(strlen(sp_image_text(&store.image, sp_store_text(&store, big))), 65535);
+	assert_int_equal(sp_store_texts(&store, 0, list), 0);
+	off = sp_store_texts(&store, 4, list);
+	assert_string_equal(sp_image_text_at(&store.image, off, 0), "one");
+	assert_string_equal(sp_image_text_at(&store.image, off, 1), "");
+	assert_string_equal(sp_image_text_at(&store.image, off, 3), "four");
+	assert_null(sp_image_text_at(&store.image, off, 4));
+	assert_null(sp_image_text_at(&store.image, 0, 0));
+}
+
+static const char *note(uint32_t i)
+{
+	static char text[2000];
+	struct sp_model m;
+	const char *found;
+
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	found = sp_model_note(&m, i);
+	if (found)
+		strcpy(text, found);
+	sp_model_close(&m);
+	return found ? text : NULL;
+}
+
+static void notes(void **state)
+{
+	char text[2000];
+
+	(void)state;
+	sp_store_note(&store, "first");
+	sp_store_note(&store, "first and more");
+	sp_store_note(&store, "first");
+	sp_store_note(&store, "firs");
+	assert_int_equal(store.header->n_notes, 3);
+	assert_string_equal(note(0), "first");
+	assert_string_equal(note(2), "firs");
+	memset(text, 'n', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	sp_store_note(&store, text);
+	sp_store_note(&store, text);
+	assert_int_equal(store.header->n_notes, 4);
+	assert_int_equal(strlen(note(3)), 1000);
+	for (int i = 0; i < 200; i++) {
+		snprintf(text, sizeof(text), "note %d", i);
+		sp_store_note(&store, text);
+	}
+	assert_int_equal(store.header->n_notes, SP_NOTES_MAX);
+	assert_string_equal(note(SP_NOTES_MAX - 1), "note 59");
+	assert_null(note(SP_NOTES_MAX));
+}
+
+/* ---- topology, events ---------------------------------------------------------- */
+
+static void topology(void **state)
+{
+	struct sp_component c[3] = { { .parent = -1, .type = "Machine" }, { .type = "PU" }, { .os_index = 1, .type = "PU" } };
+	struct sp_component was[3];
+	char xml[] = "<topology/>";
+	struct sp_model m;
+
+	(void)state;
+	memcpy(was, c, sizeof(c));
+	assert_int_equal(sp_store_topology(&store, c, 3, 2, "/some/path", xml, strlen(xml), 6), 0);
+	assert_int_equal(store.cells, 6 + SP_CELLS_EXTRA);
+	memset(c, 0xff, sizeof(c));
+	memset(xml, 0xff, sizeof(xml) - 1);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.n_components, 3);
+	assert_memory_equal(m.component, was, sizeof(was));
+	assert_string_equal(m.topology_source, "/some/path");
+	assert_int_equal(m.xml_bytes, 11);
+	assert_memory_equal(m.xml, "<topology/>", 11);
+	sp_model_close(&m);
+	assert_int_equal(sp_store_topology(&store, was, 3, 2, "flat", NULL, 0, 0), 0);
+	assert_int_equal(store.cells, 2 + SP_CELLS_EXTRA);
+}
+
+static void events(void **state)
+{
+	static const char *const natives[] = { "n0", "n1" };
+	const struct sp_event_text text = { .name = "NAME", .units = "J", .n_natives = 2, .natives = natives, .code = 5,
+					    .data_type = SP_FP64, .kind = SP_GAUGE };
+	struct sp_model m;
+
+	(void)state;
+	assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ 0 }), 0);
+	assert_int_equal(sp_store_event(&store, &text), 1);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.n_events, 2);
+	assert_string_equal(sp_model_text(&m, m.event[0]->name), "");
+	assert_string_equal(sp_model_text(&m, m.event[1]->name), "NAME");
+	assert_string_equal(sp_image_text_at(&store.image, m.event[1]->natives, 1), "n1");
+	assert_int_equal(m.event[1]->code, 5);
+	assert_int_equal(m.event[1]->kind, SP_GAUGE);
+	assert_int_equal(m.event[1]->data_type, SP_FP64);
+	sp_model_close(&m);
+}
+
+/* ---- which relation ------------------------------------------------------------- */
+
+static sp_off taken;
+
+static bool is_taken(sp_off relation, void *arg)
+{
+	assert_ptr_equal(arg, &taken);
+	return relation == taken;
+}
+
+static sp_off relation(sp_off thread, const struct sp_relation_key *key)
+{
+	sp_off off = 0;
+	struct sp_relation *r = sp_store_relation(&store, thread, key, is_taken, &taken, &off);
+
+	assert_non_null(r);
+	assert_ptr_equal(sp_region_at(&store.region, off, sizeof(*r)), r);
+	assert_int_equal(r->event_set, key->event_set);
+	return off;
+}
+
+static const uint32_t ab[] = { 0, 1 }, ba[] = { 1, 0 };
+
+static void make_events(void)
+{
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), i);
+}
+
+static void same_relation(void **state)
+{
+	struct sp_relation_key key = { .event_set = 1, .k = 2, .event = ab }, other;
+	sp_off one, two, first;
+
+	(void)state;
+	make_events();
+	taken = 0;
+	assert_non_null(sp_store_thread(&store, 1, NULL, &one));
+	assert_non_null(sp_store_thread(&store, 2, "a name that is too long", &two));
+	first = relation(one, &key);
+	key.event_set = 9;		/* set ids mean nothing */
+	assert_int_equal(relation(one, &key), first);
+	assert_int_not_equal(relation(two, &key), first);
+	other = key;
+	other.event = ba;
+	assert_int_not_equal(relation(one, &other), first);
+	other = key;
+	other.k = 1;
+	assert_int_not_equal(relation(one, &other), first);
+	other = key;
+	other.target = SP_TARGET_CPU;
+	assert_int_not_equal(relation(one, &other), first);
+	other.target_id = 3;
+	assert_int_not_equal(relation(one, &other), first);
+	other = key;
+	other.scope = SP_SCOPE_HOST;
+	assert_int_not_equal(relation(one, &other), first);
+	assert_int_equal(relation(one, &key), first);
+	taken = first;
+	assert_int_not_equal(relation(one, &key), first);
+	assert_int_equal(store.header->n_relations, 8);
+}
+
+/* What was not proven does not become it, nor the other way, by a set made later. */
+static void proven_apart(void **state)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab, .target = SP_TARGET_CPU };
+	sp_off thread, first, second;
+
+	(void)state;
+	make_events();
+	taken = 0;
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	first = relation(thread, &key);
+	key.flags = SP_RELATION_PROVEN;
+	second = relation(thread, &key);
+	assert_int_not_equal(second, first);
+	assert_int_equal(relation(thread, &key), second);
+	key.flags = 0;
+	assert_int_equal(relation(thread, &key), first);
+}
+
+/* The topology came later, with more CPUs. */
+static void more_cpus_later(void **state)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_component c = { .parent = -1, .type = "Machine" };
+	sp_off thread, first, second;
+
+	(void)state;
+	make_events();
+	taken = 0;
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	first = relation(thread, &key);
+	assert_int_equal(sp_store_topology(&store, &c, 1, 300, "flat", NULL, 0, 0), 0);
+	second = relation(thread, &key);
+	assert_int_not_equal(second, first);
+	assert_int_equal(((struct sp_relation *)sp_region_at(&store.region, second, 8))->cells, 300 + SP_CELLS_EXTRA);
+}
+
+/* ---- folding ----------------------------------------------------------------------- */
+
+static int alive;
+
+static bool has_ended(int tid)
+{
+	return tid != alive;
+}
+
+static bool never(sp_off off, void *arg)
+{
+	(void)off;
+	(void)arg;
+	return false;
+}
+
+/* A thread that books 5 on CPU 0, 2 of them proven, and 7 and 1 in two runs elsewhere. */
+static void short_thread(int tid)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_relation *r;
+	struct sp_writer w;
+	sp_off thread, off;
+
+	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
+	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
+	assert_non_null(r);
+	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	sp_ledger_read(&w, 0, (const long long[]){ 3, 30 }, false);
+	sp_ledger_read(&w, 0, (const long long[]){ 5, 50 }, true);
+	sp_ledger_read(&w, 700, (const long long[]){ 12, 120 }, false);
+	sp_ledger_book(&w, SP_OP_RESET, 0, NULL, false);
+	sp_ledger_book(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false);
+}
+
+static void check_folded(long threads)
+{
+	struct sp_model m;
+
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.n_threads, threads);
+	assert_int_equal(m.total[0], 13 * threads);
+	assert_int_equal(m.total[1], 130 * threads);
+	assert_int_equal(m.total_exact[0], 2 * threads);
+	assert_int_equal(m.sum[0], 6 * threads);
+	assert_int_equal(m.readings, 4 * (uint64_t)threads);
+	assert_int_equal(m.starts, (uint64_t)threads);
+	sp_model_close(&m);
+}
+
+static void folding(void **state)
+{
+	struct sp_component c[3] = { { .parent = -1, .type = "Machine" }, { .type = "PU" }, { .os_index = 1, .type = "PU" } };
+	uint64_t used = 0;
+	int n = 0;
+
+	(void)state;
+	make_events();
+	assert_int_equal(sp_store_topology(&store, c, 3, 2, "flat", NULL, 0, 0), 0);
+	while (n < (int)SP_FOLD_ABOVE + 600) {
+		alive = ++n;
+		sp_store_fold(&store, has_ended, never, NULL);
+		short_thread(n);
+		if (n == (int)SP_FOLD_ABOVE + 300)
+			used = store.header->used;
+		if (n % 500 == 0 || n == (int)SP_FOLD_ABOVE + 3)
+			check_folded(n);
+	}
+	check_folded(n);
+	assert_true(store.apart <= SP_FOLD_ABOVE + 1);
+	assert_int_equal(store.header->used, used);	/* blocks come back: no growth */
+}
+
+/* ---- no memory ---------------------------------------------------------------------- */
+
+static void fill(void)
+{
+	sp_off off;
+
+	store.region.limit = store.region.mapped;
+	for (uint64_t bytes = 4096; bytes >= 64; bytes /= 2)
+		while (sp_region_alloc(&store.region, SP_BLOCK_FREE, bytes, &off))
+			;
+}
+
+static void no_memory(void **state)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_component c = { .parent = -1, .type = "Machine" };
+	const char *const list[] = { "x" };
+	struct sp_model m;
+	sp_off thread, off;
+
+	(void)state;
+	make_events();
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	fill();
+	assert_int_equal(sp_store_text(&store, "x"), 0);
+	assert_int_equal(sp_store_texts(&store, 1, list), 0);
+	assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "x" }), -ENOMEM);
+	assert_int_equal(sp_store_topology(&store, &c, 1, 1, "flat", NULL, 0, 0), -ENOMEM);
+	assert_null(sp_store_thread(&store, 2, "t", &off));
+	assert_null(sp_store_relation(&store, thread, &key, never, NULL, &off));
+	assert_null(sp_store_relation(&store, thread, &key, never, NULL, &off));
+	sp_store_note(&store, "a note");
+	assert_int_equal(store.header->dropped_relations, 2);
+	assert_int_equal(store.header->n_events, 2);
+	assert_int_equal(store.header->n_threads, 1);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.h.dropped_relations, 2);
+	sp_model_close(&m);
+	store.region.limit = 0;
+	assert_non_null(sp_store_relation(&store, thread, &key, never, NULL, &off));
+}
+
+/* Just a text in the middle of an event is missing: the event stays. */
+static void little_memory(void **state)
+{
+	struct sp_model m;
+	sp_off off;
+
+	(void)state;
+	fill();
+	store.region.limit = 0;
+	assert_non_null(sp_region_alloc(&store.region, SP_BLOCK_FREE, 64, &off));
+	fill();
+	sp_region_free(&store.region, off, 64);
+	store.region.limit = store.region.mapped;
+	(void)sp_store_event(&store, &(struct sp_event_text){ .name = "N", .component = "C", .units = "U" });
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.damaged, 0);
+	sp_model_close(&m);
+}
+
+static void no_store(void **state)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_store none = { 0 };
+	sp_off off;
+
+	(void)state;
+	assert_int_equal(sp_store_text(&none, "x"), 0);
+	sp_store_note(&none, "x");
+	assert_null(sp_store_relation(&none, 64, &key, never, NULL, &off));
+}
+
+#define WITH_STORE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(allocation),
+		cmocka_unit_test(outside),
+		cmocka_unit_test(blocks_come_back),
+		cmocka_unit_test(free_sizes),
+		WITH_STORE(texts),
+		WITH_STORE(notes),
+		WITH_STORE(topology),
+		WITH_STORE(events),
+		WITH_STORE(same_relation),
+		WITH_STORE(proven_apart),
+		WITH_STORE(more_cpus_later),
+		WITH_STORE(folding),
+		WITH_STORE(no_memory),
+		WITH_STORE(little_memory),
+		cmocka_unit_test(no_store),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/* t-topo-dso.c: libsspapi-topo.so as an application gets it: beside a malloc that is not libc's.
+ *
+ * Linked with -ldl and nothing of topo or hwloc.  The DSO is $SP_TOPO_SO, or
+ * $B/libsspapi-topo.so; without it, or in a sanitized build (whose run time refuses
+ * RTLD_DEEPBIND), all tests are skipped.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../topo/topo.h"
+
+static int (*load)(struct sp_topo *t, const char *source, char *why, size_t why_bytes);
+static void (*unload)(struct sp_topo *t);
+static struct sp_topo t;
+static char why[256];
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+/* ---- a malloc of the application's own, as in programs with jemalloc: never frees, and
+ * ends the program when it gets what is not its own ------------------------------------ */
+
+#define MINE	0x5a5a1234abcd9876u
+
+static char pool[256 << 20];
+static size_t used;
+
+void *malloc(size_t n)
+{
+	size_t at = __atomic_fetch_add(&used, ((n + 15) & ~(size_t)15) + 16, __ATOMIC_RELAXED);
+	uint64_t *head = (uint64_t *)(pool + at);
+
+	if (at + n + 16 > sizeof(pool))
+		return NULL;
+	head[0] = MINE;
+	head[1] = n;
+	return head + 2;
+}
+
+static uint64_t *head_of(void *p)
+{
+	uint64_t *head = (uint64_t *)p - 2;
+
+	if ((char *)p < pool || (char *)p >= pool + sizeof(pool) || head[0] != MINE) {
+		(void)!write(2, "# freed what another malloc gave\n", 33);
+		_exit(99);
+	}
+	return head;
+}
+
+void free(void *p)
+{
+	if (p)
+		head_of(p);
+}
+
+void *calloc(size_t n, size_t each)
+{
+	return malloc(n * each);	/* the pool is zero */
+}
+
+void *realloc(void *p, size_t n)
+{
+	void *q = malloc(n);
+	size_t old = p ? (size_t)head_of(p)[1] : 0;
+
+	return q && p ? memcpy(q, p, old < n ? old : n) : q;
+}
+
+#endif
+
+/* ------------------------------------------------------------------------ */
+
+static bool has(const char *file, const char *word)
+{
+	static char text[1 << 20];
+	int fd = open(file, O_RDONLY);
+	size_t n = 0;
+	ssize_t r;
+
+	while ((r = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
+		n += (size_t)r;
+	close(fd);
+	text[n] = 0;
+	return strstr(text, word);
+}
+
+/* Each in a process of its own, since hwloc is loaded once a process. */
+static void in_child(void (*what)(void))
+{
+	int status = -1, fds[2];
+	char said[256] = "";
+	ssize_t n;
+	pid_t child;
+
+	assert_int_equal(pipe(fds), 0);
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		for (int number = 1; number < 32; number++)
+			signal(number, SIG_DFL);	/* cmocka's would go on with the next test in here */
+		alarm(30);
+		dup2(fds[1], 2);
+		what();
+		_exit(0);
+	}
+	close(fds[1]);
+	n = read(fds[0], said, sizeof(said) - 1);	/* ends with the child */
+	close(fds[0]);
+	waitpid(child, &status, 0);
+	if (status || n)
+		print_error("status %x, printed: %s\n", status, said);
+	assert_int_equal(status, 0);
+	assert_int_equal(n, 0);
+}
+
+#define OR_FAIL(true) ((true) ? (void)0 : _exit(__LINE__ & 0x7f ?: 1))
+
+static void no_plugins_run(void)
+{
+	OR_FAIL(!load(&t, NULL, why, sizeof(why)));
+	OR_FAIL(t.n > 2 && t.xml_bytes);
+	OR_FAIL(has("/proc/self/maps", "libhwloc.so"));
+	OR_FAIL(!has("/proc/self/maps", "/hwloc_"));
+	OR_FAIL(!has("/proc/self/maps", "libxml2") && !has("/proc/self/maps", "libOpenCL"));
+	OR_FAIL(!getenv("HWLOC_PLUGINS_PATH") && !getenv("HWLOC_HIDE_ERRORS"));
+	unload(&t);
+}
+
+static void no_plugins(void **state)
+{
+	(void)state;
+	in_child(no_plugins_run);
+}
+
+static void other_malloc_run(void)
+{
+	for (int i = 0; i < 3; i++) {
+		OR_FAIL(!load(&t, NULL, why, sizeof(why)));
+		unload(&t);
+		OR_FAIL(!load(&t, "synthetic:pack:2 numa:2 core:4 pu:2", why, sizeof(why)));
+		OR_FAIL(t.n_cpus == 32);
+		unload(&t);
+		OR_FAIL(!load(&t, "tests/topo/hybrid.xml", why, sizeof(why)));
+		unload(&t);
+		OR_FAIL(load(&t, "tests/topo/no-numa.xml", why, sizeof(why)) == -EINVAL);
+	}
+}
+
+static void other_malloc(void **state)
+{
+	(void)state;
+	in_child(other_malloc_run);
+}
+
+/* The user's own settings of hwloc are heard, though this program, which names environ,
+ * has a copy of it that a DEEPBIND library does not see. */
+static void environment_run(void)
+{
+	OR_FAIL(environ);
+	setenv("HWLOC_SYNTHETIC", "pack:3 core:2 pu:2", 1);
+	OR_FAIL(!load(&t, NULL, why, sizeof(why)));
+	OR_FAIL(t.n_cpus == 12);
+	unload(&t);
+}
+
+static void environment_is_heard(void **state)
+{
+	(void)state;
+	in_child(environment_run);
+}
+
+/* But what would make it talk or abort is for the application's own hwloc. */
+static void quiet_run(void)
+{
+	static const char *const loud[] = {
+		"HWLOC_XML_VERBOSE", "HWLOC_PLUGINS_VERBOSE", "HWLOC_COMPONENTS_VERBOSE", "HWLOC_SYNTHETIC_VERBOSE",
+		"HWLOC_GROUPING_VERBOSE", "HWLOC_DEBUG_VERBOSE", "HWLOC_DEBUG_CHECK"
+	};
+
+	for (size_t i = 0; i < SP_COUNT(loud); i++)
+		setenv(loud[i], "1", 1);
+	OR_FAIL(!load(&t, NULL, why, sizeof(why)));
+	unload(&t);
+	OR_FAIL(load(&t, "tests/topo/malformed.xml", why, sizeof(why)) == -EINVAL);
+	OR_FAIL(load(&t, "synthetic:nonsense", why, sizeof(why)) == -EINVAL);
+}
+
+static void quiet(void **state)
+{
+	(void)state;
+	in_child(quiet_run);
+}
+
+/* A file that goes past our checks (hwloc opens this one itself) and trips an assertion. */
+static void assertion_run(void)
+{
+	setenv("HWLOC_XMLFILE", "tests/topo/assertion.xml", 1);
+	OR_FAIL(load(&t, NULL, why, sizeof(why)) == -EINVAL);
+	OR_FAIL(*why && !t.n);
+	unsetenv("HWLOC_XMLFILE");
+	OR_FAIL(!load(&t, NULL, why, sizeof(why)));
+	unload(&t);
+}
+
+static void failed_assertion(void **state)
+{
+	(void)state;
+	in_child(assertion_run);
+}
+
+static bool open_dso(void)
+{
+	const char *path = getenv("SP_TOPO_SO"), *b = getenv("B");
+	char built[4096];
+	void *dso = NULL;
+
+	snprintf(built, sizeof(built), "%s/libsspapi-topo.so", b ? b : "build");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	dso = dlopen(path ? path : built, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+#else
+	(void)path;
+#endif
+	if (dso) {
+		*(void **)&load = dlsym(dso, "sp_topo_load");
+		*(void **)&unload = dlsym(dso, "sp_topo_free");
+	}
+	return load && unload;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_plugins),
+		cmocka_unit_test(other_malloc),
+		cmocka_unit_test(environment_is_heard),
+		cmocka_unit_test(quiet),
+		cmocka_unit_test(failed_assertion),
+	};
+
+	unsetenv("HWLOC_HIDE_ERRORS");
+	if (!open_dso())		/* cmocka 1.1.5 writes a skip as a failure */
+		return puts("1..0 # SKIP no libsspapi-topo.so, or a sanitized build") < 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

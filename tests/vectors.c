@@ -1,0 +1,693 @@
+/* vectors.c: plays sys-sage's sequences as PAPI calls on the scripted libpapi and checks the dumps.
+ *
+ *	vectors [--check DIR [--entries]] [--two-sets] [--class LIST] [--only NAME] FILE.jsonl...
+ *	vectors --one NAME FILE.jsonl
+ *
+ * Each sequence runs in a process of its own (--one), two at a time, with
+ * $SSPAPI_LIB preloaded.  That process checks what PAPI hands out against the
+ * sequence and prints what must have been booked, by tests/vectors' rule:
+ * a reading of x on CPU c books x - last on c; `last` is 0 after start, reset
+ * and accum.  PAPI_stop(set, NULL) is a reading, too.  Without --check these
+ * lines are all the output; with it they are compared with DIR/NAME.json, in TAP.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jansson.h>
+#include <papi.h>
+
+#include "fake/fake.h"
+
+#define EVENTS		8
+#define SETS		4
+#define ADDED_TO	1000		/* what accum finds in the application's array */
+
+static int cpus[CPU_SETSIZE], n_cpus;
+
+static _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("# vectors: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+	exit(2);
+}
+
+/* The CPUs that this process may use; a sequence's CPU c is cpus[c % n_cpus]. */
+static void find_cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		die("sched_getaffinity: %s", strerror(errno));
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &set))
+			cpus[n_cpus++] = i;
+}
+
+static int real_cpu(int cpu)
+{
+	return cpus[cpu % n_cpus];
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+static int number(const json_t *o, const char *key)
+{
+	return (int)json_integer_value(json_object_get(o, key));
+}
+
+/* The sequences of a file that `wanted` takes. */
+static json_t *load(const char *path, bool (*wanted)(const json_t *, const void *), const void *arg)
+{
+	FILE *f = fopen(path, "re");
+	json_t *list = json_array(), *seq;
+	char *line = NULL;
+	size_t room = 0;
+	json_error_t error;
+
+	if (!f)
+		die("'%s': %s", path, strerror(errno));
+	while (getline(&line, &room, f) > 0) {
+		seq = json_loads(line, 0, &error);
+		if (!seq)
+			die("'%s': %s", path, error.text);
+		if (wanted(seq, arg))
+			json_array_append(list, seq);
+		json_decref(seq);
+	}
+	free(line);
+	fclose(f);
+	return list;
+}
+
+/* Takes what is 0 out of {event: {cpu: total}}: a dump may leave it out or not. */
+static json_t *without_zeros(json_t *o)
+{
+	const char *event, *cpu;
+	json_t *by_cpu, *x;
+	void *next, *next_cpu;
+
+	json_object_foreach_safe(o, next, event, by_cpu) {
+		json_object_foreach_safe(by_cpu, next_cpu, cpu, x)
+			if (json_is_integer(x) && !json_integer_value(x))
+				json_object_del(by_cpu, cpu);
+		if (!json_object_size(by_cpu))
+			json_object_del(o, event);
+	}
+	return o;
+}
+
+/* ---- one sequence, in its own process ---------------------------------- */
+
+struct player {
+	const json_t *seq;
+	int n_events, n_sets;
+	const char *event[EVENTS];
+	int es[SETS], n[SETS], at[SETS][EVENTS];	/* at: index into event[] */
+	int current;					/* the set started last; -1 */
+	bool running;
+	int cpu;					/* real, where this thread is */
+	long long count[EVENTS];			/* of the set, since the last zeroing */
+	long long last[EVENTS];				/* handed out since the last zeroing */
+	json_t *expect;
+};
+
+static void pin(struct player *p, int cpu)
+{
+	cpu_set_t set;
+
+	p->cpu = real_cpu(cpu);
+	CPU_ZERO(&set);
+	CPU_SET(p->cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("%s: cannot go to CPU %d: %s", text(p->seq, "name"), p->cpu, strerror(errno));
+}
+
+static void work(struct player *p, const json_t *list)
+{
+	for (size_t e = 0; e < json_array_size(list); e++) {
+		long long n = json_integer_value(json_array_get(list, e));
+
+		if (n)
+			fake_count(p->event[e], n);
+		for (int i = 0; p->running && i < p->n[p->current]; i++)
+			if (p->at[p->current][i] == (int)e)
+				p->count[i] += n;
+	}
+}
+
+static void book(struct player *p, const long long *values)
+{
+	char cpu[16];
+
+	snprintf(cpu, sizeof(cpu), "%d", p->cpu);
+	for (int i = 0; i < p->n[p->current]; i++) {
+		const char *name = p->event[p->at[p->current][i]];
+		long long x = values[i] - p->last[i];
+		json_t *by_cpu = json_object_get(p->expect, name);
+
+		p->last[i] = values[i];
+		if (!by_cpu) {
+			by_cpu = json_object();
+			json_object_set_new(p->expect, name, by_cpu);
+		}
+		x += json_integer_value(json_object_get(by_cpu, cpu));
+		json_object_set_new(by_cpu, cpu, json_integer(x));
+	}
+}
+
+static void zeroed(struct player *p)
+{
+	memset(p->last, 0, sizeof(p->last));
+	memset(p->count, 0, sizeof(p->count));
+}
+
+/* read, accum, stop: the sequence says what PAPI hands out; nothing if it fails. */
+static void reading(struct player *p, int step, const json_t *op)
+{
+	const json_t *want = json_object_get(op, "counters");
+	const char *what = text(op, "op");
+	long long values[EVENTS], base = 0;
+	int es, rc;
+
+	pin(p, number(op, "cpu"));
+	work(p, json_object_get(op, "work"));
+	es = p->es[p->current < 0 ? 0 : p->current];
+	if (!strcmp(what, "accum"))
+		base = ADDED_TO;
+	for (int i = 0; i < EVENTS; i++)
+		values[i] = base;
+	rc = !strcmp(what, "read") ? PAPI_read(es, values) :
+	     !strcmp(what, "accum") ? PAPI_accum(es, values) : PAPI_stop(es, values);
+	if ((rc == PAPI_OK) != (json_array_size(want) > 0))
+		die("%s: op %d: PAPI_%s gives %d", text(p->seq, "name"), step, what, rc);
+	if (rc != PAPI_OK)
+		return;
+	for (int i = 0; i < p->n[p->current]; i++) {
+		values[i] -= base;
+		if (values[i] != json_integer_value(json_array_get(want, (size_t)i)))
+			die("%s: op %d: PAPI_%s hands out %lld as value %d", text(p->seq, "name"), step, what, values[i], i);
+	}
+	book(p, values);
+	if (base)
+		zeroed(p);
+	if (!strcmp(what, "stop"))
+		p->running = false;
+}
+
+static void start(struct player *p, const json_t *op)
+{
+	int set = number(op, "es"), rc = PAPI_start(p->es[set]);
+
+	if (rc == PAPI_EISRUN && p->running)
+		return;
+	if (rc != PAPI_OK)
+		die("%s: PAPI_start gives %d", text(p->seq, "name"), rc);
+	p->current = set;
+	p->running = true;
+	zeroed(p);
+}
+
+static void play_op(struct player *p, int step, const json_t *op)
+{
+	const char *what = text(op, "op");
+
+	if (!strcmp(what, "start")) {
+		start(p, op);
+	} else if (!strcmp(what, "reset")) {
+		if (PAPI_reset(p->es[p->current]) != PAPI_OK)
+			die("%s: op %d: PAPI_reset fails", text(p->seq, "name"), step);
+		zeroed(p);
+	} else if (!strcmp(what, "papi_stop")) {
+		if (PAPI_stop(p->es[p->current], NULL) != PAPI_OK)
+			die("%s: op %d: PAPI_stop fails", text(p->seq, "name"), step);
+		book(p, p->count);
+		p->running = false;
+	} else if (!strcmp(what, "work")) {
+		pin(p, number(op, "cpu"));
+		work(p, json_object_get(op, "work"));
+	} else if (!strcmp(what, "failnames")) {
+		fake_fail_clear();
+		if (number(op, "on"))
+			fake_fail("PAPI_event_code_to_name", PAPI_ENOEVNT, 0, -1);
+	} else {
+		reading(p, step, op);
+	}
+}
+
+static void make_sets(struct player *p)
+{
+	const json_t *sets = json_object_get(p->seq, "sets"), *events = json_object_get(p->seq, "events");
+
+	p->n_events = (int)json_array_size(events);
+	p->n_sets = (int)json_array_size(sets);
+	if (p->n_events > EVENTS || p->n_sets > SETS)
+		die("%s: too many events or sets", text(p->seq, "name"));
+	for (int e = 0; e < p->n_events; e++)
+		p->event[e] = json_string_value(json_array_get(events, (size_t)e));
+	for (int s = 0; s < p->n_sets; s++) {
+		const json_t *set = json_array_get(sets, (size_t)s);
+
+		p->es[s] = PAPI_NULL;
+		p->n[s] = (int)json_array_size(set);
+		if (PAPI_create_eventset(&p->es[s]) != PAPI_OK)
+			die("PAPI_create_eventset fails");
+		for (int i = 0; i < p->n[s]; i++) {
+			const char *name = json_string_value(json_array_get(set, (size_t)i));
+
+			for (int e = 0; e < p->n_events; e++)
+				if (!strcmp(p->event[e], name))
+					p->at[s][i] = e;
+			if (PAPI_add_named_event(p->es[s], name) != PAPI_OK)
+				die("%s: cannot add '%s'", text(p->seq, "name"), name);
+		}
+	}
+}
+
+static bool named(const json_t *seq, const void *name)
+{
+	return !strcmp(text(seq, "name"), name);
+}
+
+static int play(const char *name, const char *path)
+{
+	json_t *list = load(path, named, name), *line;
+	struct player p = { .current = -1, .expect = json_object() };
+	size_t i;
+	const json_t *op;
+
+	p.seq = json_array_get(list, 0);
+	if (!p.seq)
+		die("'%s': no sequence '%s'", path, name);
+	alarm(60);
+	if (PAPI_library_init(fake_version() << 16) < 0)
+		die("PAPI_library_init fails");
+	pin(&p, 0);
+	make_sets(&p);
+	json_array_foreach(json_object_get(p.seq, "ops"), i, op)
+		play_op(&p, (int)i, op);
+	line = json_pack("{s:s, s:o}", "name", name, "expect", without_zeros(p.expect));
+	json_dumpf(line, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(line);
+	json_decref(list);
+	return 0;
+}
+
+/* ---- all of them, two at a time ---------------------------------------- */
+
+struct choice {
+	const char *dir, *only, *classes;
+	bool entries, two_sets;
+};
+
+static bool chosen(const json_t *seq, const void *arg)
+{
+	const struct choice *c = arg;
+
+	if (c->only)
+		return named(seq, c->only);
+	/* There is no relation in a PAPI call that one could lack. */
+	if (named(seq, "x_read_before_start"))
+		return false;
+	if (!c->two_sets && json_array_size(json_object_get(seq, "sets")) > 1)
+		return false;
+	return strstr(c->classes, text(seq, "class"));
+}
+
+struct job {
+	pid_t pid;
+	int fd;				/* its stdout */
+	size_t index;
+};
+
+static void preload(const char *dir, const char *name)
+{
+	const char *lib = getenv("SSPAPI_LIB"), *old = getenv("LD_PRELOAD");
+	char value[8192];
+
+	if (!lib || !*lib)
+		return;
+	snprintf(value, sizeof(value), "%s%s%s", old ? old : "", old ? ":" : "", lib);
+	setenv("LD_PRELOAD", value, 1);
+	if (!dir)
+		return;
+	snprintf(value, sizeof(value), "%s/%s.json", dir, name);
+	setenv("SSPAPI_OUTPUT", value, 1);
+	setenv("SSPAPI_FORMAT", "json", 1);
+}
+
+static struct job begin(const struct choice *c, const char *path, const char *name, size_t index)
+{
+	struct job j = { .index = index };
+	char old[8192];
+	int fd[2];
+
+	if (c->dir) {
+		snprintf(old, sizeof(old), "%s/%s.json", c->dir, name);
+		unlink(old);
+	}
+	if (pipe2(fd, O_CLOEXEC))
+		die("pipe: %s", strerror(errno));
+	j.fd = fd[0];
+	j.pid = fork();
+	if (j.pid < 0)
+		die("fork: %s", strerror(errno));
+	if (!j.pid) {
+		dup2(fd[1], 1);
+		preload(c->dir, name);
+		execl("/proc/self/exe", "vectors", "--one", name, path, (char *)NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	return j;
+}
+
+/* The child's line is short enough for the pipe to hold it until the child ended. */
+static void end(struct job *j, json_t *lines)
+{
+	char line[65536];
+	ssize_t n, at = 0;
+	int status;
+	json_t *o = NULL;
+
+	while ((n = read(j->fd, line + at, sizeof(line) - (size_t)at)) > 0)
+		at += n;
+	close(j->fd);
+	while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!status)
+		o = json_loadb(line, (size_t)at, 0, NULL);
+	if (!o)
+		o = json_pack("{s:i}", "status", status);
+	json_array_set_new(lines, j->index, o);
+}
+
+/* What each sequence printed, in the order of the sequences. */
+static json_t *run(const struct choice *c, const char *path, const json_t *list)
+{
+	size_t n = json_array_size(list);
+	json_t *lines = json_array();
+	struct job last = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct job j;
+
+		json_array_append_new(lines, json_null());
+		j = begin(c, path, text(json_array_get(list, i), "name"), i);
+		if (i)
+			end(&last, lines);
+		last = j;
+	}
+	if (n)
+		end(&last, lines);
+	return lines;
+}
+
+/* ---- the dump ---------------------------------------------------------- */
+
+static const char *event_name(const json_t *dump, const json_t *id)
+{
+	size_t i;
+	const json_t *e;
+
+	json_array_foreach(json_object_get(dump, "events"), i, e)
+		if (json_equal(json_object_get(e, "id"), (json_t *)id))
+			return text(e, "name");
+	return "?";
+}
+
+static json_t *member(json_t *o, const char *key)
+{
+	json_t *m = json_object_get(o, key);
+
+	if (!m) {
+		m = json_object();
+		json_object_set_new(o, key, m);
+	}
+	return m;
+}
+
+static void cpu_key(char *to, size_t room, const json_t *cpu)
+{
+	if (json_is_integer(cpu))
+		snprintf(to, room, "%d", (int)json_integer_value(cpu));
+	else
+		snprintf(to, room, "null");
+}
+
+/* {event: {cpu: total}} over all relations. */
+static json_t *totals(const json_t *dump)
+{
+	json_t *out = json_object();
+	const json_t *r, *c, *x;
+	size_t i, k, e;
+	char cpu[16];
+
+	json_array_foreach(json_object_get(dump, "relations"), i, r)
+		json_array_foreach(json_object_get(r, "cpus"), k, c) {
+			cpu_key(cpu, sizeof(cpu), json_object_get(c, "cpu"));
+			json_array_foreach(json_object_get(c, "total"), e, x) {
+				const json_t *id = json_array_get(json_object_get(r, "events"), e);
+				json_t *by_cpu;
+
+				by_cpu = member(out, event_name(dump, id));
+				json_object_set_new(by_cpu, cpu, json_integer(json_integer_value(x) +
+						    json_integer_value(json_object_get(by_cpu, cpu))));
+			}
+		}
+	return without_zeros(out);
+}
+
+/* {event: {cpu: [[value, permanent], ...]}}, of the dump and of the sequence's last state. */
+static json_t *entries_of_dump(const json_t *dump)
+{
+	json_t *out = json_object();
+	const json_t *r, *e, *x;
+	size_t i, k, l;
+	char cpu[16];
+
+	json_array_foreach(json_object_get(dump, "relations"), i, r)
+		json_array_foreach(json_object_get(r, "entries"), k, e) {
+			json_t *list = json_array();
+
+			cpu_key(cpu, sizeof(cpu), json_object_get(e, "cpu"));
+			json_array_foreach(json_object_get(e, "list"), l, x)
+				json_array_append_new(list, json_pack("[O, O]", json_object_get(x, "value"),
+								      json_object_get(x, "permanent")));
+			json_object_set_new(member(out, event_name(dump, json_object_get(e, "event"))), cpu, list);
+		}
+	return out;
+}
+
+static json_t *entries_of_state(const json_t *seq)
+{
+	const json_t *states = json_object_get(seq, "states");
+	const json_t *last = json_array_get(states, json_array_size(states) - 1);
+	json_t *out = json_object(), *by_cpu, *list;
+	const char *event, *cpu;
+	char key[16];
+	size_t i;
+	const json_t *x;
+
+	json_object_foreach(json_object_get(last, "entries"), event, by_cpu)
+		json_object_foreach(by_cpu, cpu, list) {
+			json_t *copy = json_array();
+
+			json_array_foreach(list, i, x)
+				json_array_append_new(copy, json_pack("[O, O]", json_array_get(x, 1), json_array_get(x, 2)));
+			snprintf(key, sizeof(key), "%d", real_cpu(atoi(cpu)));
+			json_object_set_new(member(out, event), key, copy);
+		}
+	return out;
+}
+
+/* Can the dump's entries be those of the sequence?  Not where it kept readings,
+ * where sys-sage failed or did not see a stop, nor where two CPUs became one. */
+static bool has_entries(const json_t *seq)
+{
+	int stands_for[CPU_SETSIZE];
+	const json_t *op;
+	size_t i;
+
+	if (json_array_size(json_object_get(seq, "sets")) != 1 || !strcmp(text(seq, "class"), "error"))
+		return false;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		stands_for[i] = -1;
+	json_array_foreach(json_object_get(seq, "ops"), i, op) {
+		int cpu = number(op, "cpu"), real = real_cpu(cpu);
+
+		if (json_is_true(json_object_get(op, "permanent")) || !strcmp(text(op, "op"), "papi_stop"))
+			return false;
+		if (!json_object_get(op, "cpu"))
+			continue;
+		if (stands_for[real] >= 0 && stands_for[real] != cpu)
+			return false;
+		stands_for[real] = cpu;
+	}
+	return true;
+}
+
+/* ---- the verdict ------------------------------------------------------- */
+
+#define DIFFERENCES 10		/* shown, of one file */
+
+static int tests, failed, shown;
+
+static void differ(const char *name, const char *what, const json_t *want, const json_t *got)
+{
+	char *w, *g;
+
+	if (++shown > DIFFERENCES)
+		return;
+	w = json_dumps(want, JSON_COMPACT | JSON_SORT_KEYS);
+	g = json_dumps(got, JSON_COMPACT | JSON_SORT_KEYS);
+	printf("# %s: %s: expected %s, dumped %s\n", name, what, w, g);
+	free(w);
+	free(g);
+}
+
+struct verdict {
+	int totals, entries, bad_totals, bad_entries;
+};
+
+static void compare(const struct choice *c, const json_t *seq, const json_t *line, struct verdict *v)
+{
+	const char *name = text(seq, "name");
+	json_t *dump = NULL, *got, *want;
+	bool entries = c->entries && has_entries(seq);
+	json_error_t error = { .text = "did not get that far" };
+	char path[8192];
+
+	v->totals++;
+	v->entries += entries;
+	snprintf(path, sizeof(path), "%s/%s.json", c->dir, name);
+	if (json_object_get(line, "expect"))
+		dump = json_load_file(path, 0, &error);
+	if (!dump) {
+		if (++shown <= DIFFERENCES)
+			printf("# %s: status 0x%x, '%s': %s\n", name, number(line, "status"), path, error.text);
+		v->bad_totals++;
+		v->bad_entries += entries;
+		return;
+	}
+	got = totals(dump);
+	if (!json_equal(json_object_get(line, "expect"), got)) {
+		v->bad_totals++;
+		differ(name, "totals", json_object_get(line, "expect"), got);
+	}
+	json_decref(got);
+	if (entries) {
+		got = entries_of_dump(dump);
+		want = entries_of_state(seq);
+		if (!json_equal(want, got)) {
+			v->bad_entries++;
+			differ(name, "entries", want, got);
+		}
+		json_decref(got);
+		json_decref(want);
+	}
+	json_decref(dump);
+}
+
+static void tap(bool ok, const char *path, int n, const char *what)
+{
+	const char *base = strrchr(path, '/');
+
+	failed += !ok;
+	if (shown > DIFFERENCES)
+		printf("# and %d more\n", shown - DIFFERENCES);
+	shown = 0;
+	printf("%sok %d - %s: %s of %d sequences\n", ok ? "" : "not ", ++tests, base ? base + 1 : path, what, n);
+	fflush(stdout);
+}
+
+static void one_file(const struct choice *c, const char *path)
+{
+	json_t *list = load(path, chosen, c), *lines = run(c, path, list);
+	struct verdict v = { 0 };
+	const json_t *seq;
+	size_t i;
+
+	json_array_foreach(list, i, seq) {
+		const json_t *line = json_array_get(lines, i);
+
+		if (c->dir) {
+			compare(c, seq, line, &v);
+		} else if (json_object_get(line, "expect")) {
+			json_dumpf(line, stdout, JSON_COMPACT);
+			putchar('\n');
+		} else {
+			failed++;
+		}
+	}
+	if (c->dir)
+		tap(!v.bad_totals && v.totals, path, v.totals, "the ledger");
+	if (c->dir && c->entries)
+		tap(!v.bad_entries, path, v.entries, "sys-sage's entries");
+	json_decref(list);
+	json_decref(lines);
+}
+
+static _Noreturn void usage(void)
+{
+	fputs("usage: vectors [--check DIR [--entries]] [--two-sets] [--class rule,random,error]\n"
+	      "               [--only NAME] FILE...\n"
+	      "       vectors --one NAME FILE\n", stderr);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	struct choice c = { .classes = "rule,random,error" };
+	int i;
+
+	find_cpus();
+	if (argc == 4 && !strcmp(argv[1], "--one"))
+		return play(argv[2], argv[3]);
+	for (i = 1; i < argc && !strncmp(argv[i], "--", 2); i++) {
+		const char **value = !strcmp(argv[i], "--check") ? &c.dir : !strcmp(argv[i], "--only") ? &c.only :
+				     !strcmp(argv[i], "--class") ? &c.classes : NULL;
+
+		if (value && i + 1 < argc)
+			*value = argv[++i];
+		else if (!strcmp(argv[i], "--entries"))
+			c.entries = true;
+		else if (!strcmp(argv[i], "--two-sets"))
+			c.two_sets = true;
+		else
+			usage();
+	}
+	if (i == argc)
+		usage();
+	if (c.dir && (!getenv("SSPAPI_LIB") || !*getenv("SSPAPI_LIB"))) {
+		puts("1..0 # SKIP SSPAPI_LIB is not set");
+		return 0;
+	}
+	if (c.dir && mkdir(c.dir, 0777) && errno != EEXIST)
+		die("'%s': %s", c.dir, strerror(errno));
+	if (c.dir)
+		printf("1..%d\n", (argc - i) * (c.entries ? 2 : 1));
+	fflush(stdout);
+	for (; i < argc; i++)
+		one_file(&c, argv[i]);
+	return failed ? 1 : 0;
+}

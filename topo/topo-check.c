@@ -1,0 +1,533 @@
+/* topo-check.c: whether hwloc may be shown a stranger's topology.
+ *
+ * hwloc (2.9 and others) believes what it reads: an object without its sets, a NUMANode
+ * in the place of a PU, one tag too many, and it ends the process or uses memory
+ * that it has freed.  So what it gets from us is what hwloc itself would have written,
+ * as far as its reader relies on it.  The tags are cut as its own parser cuts them:
+ * from '<' to the next '>', attributes as name="value", no comments, no sections.
+ */
+#include <string.h>
+
+#include "../core/sys.h"
+#include "topo-inside.h"
+
+#define NESTING_MAX	256u		/* hwloc recurses; real machines with all their bridges: 30 */
+#define BLANKS		" \t\n"
+
+#define NOT_OURS	"not a topology as hwloc writes it" SP_TOPO_MEND
+
+struct text {
+	const char *at;
+	size_t n;
+};
+
+enum place { ELSEWHERE, TOPOLOGY, NORMAL, PU, MEMORY, NODE, IO, MISC };
+
+struct element {			/* one that is open */
+	struct text name;
+	enum place place;
+	bool objects;			/* has had one: no other children come any more */
+	bool nodes;			/* has a nodeset */
+};
+
+struct check {
+	const char *s;			/* not looked at yet */
+	unsigned version;		/* of the format: 1 or 2 */
+	unsigned depth, objects;
+	bool root, node, pu;		/* was there */
+	struct element open[NESTING_MAX];
+	const struct sp_said *said;
+};
+
+struct tag {
+	struct text name, attributes;
+	bool closes, empty;
+};
+
+struct object {				/* its attributes that matter */
+	struct text type, os_index, cpuset, complete_cpuset, nodeset, complete_nodeset, depth, cache_type;
+};
+
+/* ---- text -------------------------------------------------------------- */
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static bool is(struct text t, const char *s)
+{
+	return t.n == strlen(s) && !memcmp(t.at, s, t.n);
+}
+
+static bool ends(struct text t, const char *s)
+{
+	return t.n >= strlen(s) && !memcmp(t.at + t.n - strlen(s), s, strlen(s));
+}
+
+static bool one_of(struct text t, const char *const *list)
+{
+	while (*list && !is(t, *list))
+		list++;
+	return *list;
+}
+
+static struct text cut(const char **s, size_t n)
+{
+	struct text t = { *s, n };
+
+	*s += n;
+	return t;
+}
+
+/* Decimal digits; more than any that is allowed if it is not that. */
+static uint64_t number(struct text t)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < t.n; i++) {
+		if (t.at[i] < '0' || t.at[i] > '9')
+			return UINT64_MAX;
+		n = sp_min(n * 10 + (uint64_t)(t.at[i] - '0'), UINT32_MAX);
+	}
+	return t.n ? n : UINT64_MAX;
+}
+
+static bool entities_known(struct text value)
+{
+	static const char *const known[] = { "amp;", "lt;", "gt;", "quot;", "#10;", "#13;", "#9;" };
+	const char *s = value.at, *end = s + value.n;
+
+	while ((s = memchr(s, '&', (size_t)(end - s)))) {
+		size_t i = 0;
+
+		for (s++; i < SP_COUNT(known) && !begins(s, known[i]);)
+			i++;
+		if (i == SP_COUNT(known))
+			return false;
+	}
+	return true;
+}
+
+/* ---- sets: "0x00000001,,0x80000000", 32 CPUs a group, the highest first ---- */
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The group that ends at *end, and steps over it; UINT64_MAX: not one. */
+static uint64_t last_group(const char *first, const char **end)
+{
+	uint64_t value = 0;
+	const char *s = *end;
+
+	while (s > first && s[-1] != ',')
+		s--;
+	first = s;
+	if (*end - s >= 2 && s[0] == '0' && s[1] == 'x')
+		s += 2;
+	if (*end - s > 8)
+		return UINT64_MAX;
+	for (; s < *end; s++) {
+		if (hex(*s) < 0)
+			return UINT64_MAX;
+		value = value << 4 | (uint64_t)hex(*s);
+	}
+	*end = first;
+	return value;
+}
+
+/* How many are in it, and the lowest; "0xf...f" at the front stands for all higher ones.
+ * -1: not a set. */
+static int set_weight(struct text t, uint64_t *lowest)
+{
+	static const char all[] = "0xf...f";
+	const char *first = t.at, *end = t.at + t.n;
+	int weight = 0;
+
+	/* hwloc reads past the end of an empty one, and what was never set after a last comma */
+	if (!t.at || !t.n || end[-1] == ',')
+		return -1;
+	if (t.n >= sizeof(all) - 1 && begins(first, all)) {
+		first += sizeof(all) - 1;
+		weight = (int)SP_TOPO_CPUS;
+		if (first == end)
+			return weight;
+		if (*first++ != ',')
+			return -1;
+	}
+	for (uint64_t base = 0;; base += 32, end--) {
+		uint64_t group = last_group(first, &end);
+
+		if (group == UINT64_MAX || base >= SP_TOPO_CPUS)
+			return -1;
+		if (group && weight % (int)SP_TOPO_CPUS == 0)
+			*lowest = base + (uint64_t)__builtin_ctzll(group);
+		weight += __builtin_popcountll(group);
+		if (end == first)
+			return weight;
+	}
+}
+
+/* The 32 CPUs before *end, of what was found to be a set; steps over them and their comma. */
+static uint64_t next_group(struct text t, const char **end, bool *all)
+{
+	uint64_t group = 0;
+
+	*all |= *end - t.at == 7 && begins(t.at, "0xf...f");
+	if (*all)
+		return UINT32_MAX;
+	if (*end >= t.at) {
+		group = last_group(t.at, end);
+		--*end;
+	}
+	return group;
+}
+
+static bool within(struct text a, struct text b)
+{
+	const char *a_end = a.at + a.n, *b_end = b.at + b.n;
+	bool a_all = false, b_all = false;
+
+	while (a_end >= a.at && !(a_all && b_all)) {
+		uint64_t group = next_group(a, &a_end, &a_all);
+
+		if (group & ~next_group(b, &b_end, &b_all))
+			return false;
+	}
+	return true;
+}
+
+static bool is_set(struct text t)
+{
+	uint64_t lowest;
+
+	return set_weight(t, &lowest) >= 0;
+}
+
+/* The set of a PU is its own CPU, that of a NUMANode its own node. */
+static bool is_only(struct text set, struct text index)
+{
+	uint64_t lowest = 0;
+
+	return set_weight(set, &lowest) == 1 && number(index) == lowest;
+}
+
+/* ---- tags -------------------------------------------------------------- */
+
+/* 1; 0: none is left; -1: not as hwloc writes them. */
+static int next_attribute(struct text *left, struct text *name, struct text *value)
+{
+	const char *s = left->at, *end = s + left->n, *close;
+
+	s += strspn(s, BLANKS);
+	if (s >= end)
+		return 0;
+	*name = cut(&s, strspn(s, "abcdefghijklmnopqrstuvwxyz_"));
+	if (!name->n || end - s < 3 || s[0] != '=' || s[1] != '"')
+		return -1;
+	s += 2;
+	close = memchr(s, '"', (size_t)(end - s));
+	if (!close)
+		return -1;
+	*value = cut(&s, (size_t)(close - s));
+	s++;
+	*left = (struct text){ s, (size_t)(end - s) };
+	if (ends(*name, "cpuset") || ends(*name, "nodeset"))
+		return is_set(*value) ? 1 : -1;
+	return entities_known(*value) ? 1 : -1;
+}
+
+static bool next_tag(struct check *c, struct tag *t)
+{
+	const char *s = strchr(c->s, '<'), *end = s ? strchr(s, '>') : NULL;
+
+	if (!end)
+		return false;
+	c->s = end + 1;
+	s++;
+	t->closes = *s == '/';
+	s += t->closes;
+	t->name = cut(&s, strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_"));
+	t->empty = end > s && end[-1] == '/';
+	end -= t->empty;
+	t->attributes = (struct text){ s, (size_t)(end - s) };
+	return t->name.n && (!t->attributes.n || (*s == ' ' && !t->closes)) && !(t->closes && t->empty);
+}
+
+static bool attributes_ok(struct text left)
+{
+	struct text name, value;
+	int r;
+
+	while ((r = next_attribute(&left, &name, &value)) > 0)
+		;
+	return !r;
+}
+
+/* ---- objects ----------------------------------------------------------- */
+
+static bool read_object(struct text left, struct object *o)
+{
+	struct text name, value, *to;
+	bool first = true;
+	int r;
+
+	memset(o, 0, sizeof(*o));
+	while ((r = next_attribute(&left, &name, &value)) > 0) {
+		to = is(name, "type") ? &o->type : is(name, "os_index") ? &o->os_index :
+		     is(name, "cpuset") ? &o->cpuset : is(name, "complete_cpuset") ? &o->complete_cpuset :
+		     is(name, "nodeset") ? &o->nodeset : is(name, "complete_nodeset") ? &o->complete_nodeset :
+		     is(name, "depth") ? &o->depth : is(name, "cache_type") ? &o->cache_type : NULL;
+		if ((first && to != &o->type) || (to && to->at))
+			return false;		/* the type is first, and none comes twice */
+		if (to)
+			*to = value;
+		first = false;
+	}
+	return !r && o->type.at;
+}
+
+static bool is_cache(const struct object *o)
+{
+	uint64_t depth = number(o->depth), type = number(o->cache_type);	/* unified, data, instructions */
+	struct text t = o->type;
+
+	if (depth < 1 || depth > (type == 2 ? 3 : 5) || type > 2)
+		return false;
+	if (is(t, "Cache"))
+		return true;
+	return t.at[1] == (char)('0' + depth) && (t.at[2] == 'i') == (type == 2);
+}
+
+static enum place place_of(const struct object *o, unsigned version)
+{
+	static const char *const normal[] = { "Machine", "Package", "Core", "Group", "Die", "System", "Socket", NULL };
+	static const char *const caches[] = { "L1Cache", "L2Cache", "L3Cache", "L4Cache", "L5Cache",
+		"L1iCache", "L2iCache", "L3iCache", "Cache", NULL };
+	static const char *const io[] = { "Bridge", "PCIDev", "OSDev", NULL };
+
+	if (one_of(o->type, normal))
+		return NORMAL;
+	if (one_of(o->type, caches))
+		return is_cache(o) ? NORMAL : ELSEWHERE;
+	if (one_of(o->type, io))
+		return IO;
+	if (is(o->type, "Misc"))	/* in old files also a group of CPUs */
+		return version < 2 && o->cpuset.at ? NORMAL : MISC;
+	if (is(o->type, "PU"))
+		return PU;
+	if (is(o->type, "NUMANode"))
+		return NODE;
+	return is(o->type, "MemCache") && version >= 2 ? MEMORY : ELSEWHERE;
+}
+
+static bool sets_ok(const struct object *o, enum place place, const struct element *parent, unsigned version)
+{
+	bool nodes = o->nodeset.at;
+
+	if (place == IO || place == MISC)
+		return !o->cpuset.at && !o->complete_cpuset.at && (version < 2 || !nodes);
+	if (!o->cpuset.at || !o->complete_cpuset.at || !within(o->cpuset, o->complete_cpuset))
+		return false;
+	if (nodes != !!o->complete_nodeset.at || (nodes && !parent->nodes) || (!nodes && version >= 2))
+		return false;
+	if (nodes && !within(o->nodeset, o->complete_nodeset))
+		return false;
+	if (place == PU)
+		return is_only(o->cpuset, o->os_index);
+	return place != NODE || (nodes && is_only(o->nodeset, o->os_index));
+}
+
+/* In old files NUMANodes stood between the Machine and its Packages. */
+static bool belongs(enum place place, const struct element *parent, unsigned version)
+{
+	enum place in = parent->place;
+
+	switch (place) {
+	case NORMAL:
+	case PU:
+		return in == NORMAL || (in == NODE && version < 2);
+	case MEMORY:
+	case NODE:
+		return in == NORMAL || in == MEMORY;
+	case IO:
+		return in == NORMAL || in == IO || (in == NODE && version < 2);
+	case MISC:
+		return in != TOPOLOGY;
+	default:
+		return false;
+	}
+}
+
+static int check_object(struct check *c, const struct tag *t, struct element *parent, struct element *me)
+{
+	struct object o;
+	struct element above = *parent;
+	bool root = parent->place == TOPOLOGY;
+
+	if (++c->objects > SP_TOPO_COMPONENTS)
+		return sp_topo_refuse(c->said, E2BIG, "a machine of more than 65536 objects");
+	if (!read_object(t->attributes, &o))
+		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+	if (is(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
+		return sp_topo_refuse(c->said, E2BIG, "a machine with a CPU number above 65535");
+	me->place = place_of(&o, c->version);
+	me->nodes = o.nodeset.at;
+	above.nodes |= root;
+	if (root && (c->root || (!is(o.type, "Machine") && !is(o.type, "System"))))
+		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+	if ((!root && !belongs(me->place, parent, c->version)) || !sets_ok(&o, me->place, &above, c->version))
+		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+	c->root |= root;
+	c->node |= me->place == NODE;
+	c->pu |= me->place == PU;
+	parent->objects = true;
+	return 0;
+}
+
+/* What is not an object: within one, before its objects; after the root; or deeper. */
+static bool other_ok(const struct check *c, const struct tag *t, const struct element *parent)
+{
+	static const char *const in_object[] = { "info", "page_type", "userdata", NULL };
+	static const char *const after_root[] = {
+		"distances2", "distances2hetero", "support", "memattr", "cpukind", NULL
+	};
+
+	if (!attributes_ok(t->attributes))
+		return false;
+	if (parent->place == ELSEWHERE)
+		return true;
+	if (parent->place == TOPOLOGY)
+		return c->root && c->version >= 2 && one_of(t->name, after_root);
+	return !parent->objects &&
+	       (one_of(t->name, in_object) || (c->version < 2 && is(t->name, "distances")));
+}
+
+static int open_tag(struct check *c, const struct tag *t)
+{
+	struct element *parent = &c->open[c->depth - 1], me = { .name = t->name, .place = ELSEWHERE };
+	int r = 0;
+
+	if (c->depth == NESTING_MAX)
+		return sp_topo_refuse(c->said, E2BIG, "objects nested more than 250 deep");
+	if (is(t->name, "object"))
+		r = check_object(c, t, parent, &me);
+	else if (!other_ok(c, t, parent))
+		r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+	if (!r && !t->empty)
+		c->open[c->depth++] = me;
+	return r;
+}
+
+static int check_tags(struct check *c)
+{
+	struct tag t;
+
+	while (c->depth && next_tag(c, &t)) {
+		struct text open = c->open[c->depth - 1].name;
+		int r = 0;
+
+		if (!t.closes)
+			r = open_tag(c, &t);
+		else if (t.name.n == open.n && !memcmp(t.name.at, open.at, open.n))
+			c->depth--;
+		else
+			r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+		if (r)
+			return r;
+	}
+	if (c->depth || !c->root || c->s[strspn(c->s, BLANKS "\r")])
+		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
+	if (!c->pu || (!c->node && c->version >= 2))
+		return sp_topo_refuse(c->said, EINVAL, "a machine without CPUs or memory" SP_TOPO_MEND);
+	return 0;
+}
+
+/* The lines before it, and the tag itself. */
+static bool find_topology(struct check *c)
+{
+	static const char v2[] = "<topology version=\"2.", v1[] = "<topology>";
+
+	while (begins(c->s, "<?xml ") || begins(c->s, "<!DOCTYPE ")) {
+		c->s = strchr(c->s, '\n');
+		if (!c->s++)
+			return false;
+	}
+	c->open[0] = (struct element){ .name = { "topology", 8 }, .place = TOPOLOGY };
+	c->depth = 1;
+	c->version = begins(c->s, v1) ? 1 : 2;
+	if (c->version == 1) {
+		c->s += sizeof(v1) - 1;
+		return true;
+	}
+	if (!begins(c->s, v2))
+		return false;
+	c->s += sizeof(v2) - 1;
+	c->s += strspn(c->s, "0123456789");
+	if (!begins(c->s, "\">"))
+		return false;
+	c->s += 2;
+	return true;
+}
+
+int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said)
+{
+	static const char close[] = "</topology>";
+	struct check *c;
+	size_t end = bytes;
+	int r;
+
+	if (strlen(xml) != bytes || (!begins(xml, "<?xml") && !begins(xml, "<topology")))
+		return sp_topo_refuse(said, EINVAL, "not an XML file" SP_TOPO_MEND);
+	if (!strstr(xml, "<topology"))
+		return sp_topo_refuse(said, EINVAL, "not an hwloc topology" SP_TOPO_MEND);
+	while (end && strchr(BLANKS "\r", xml[end - 1]))
+		end--;
+	if (end < sizeof(close) - 1 || memcmp(xml + end - (sizeof(close) - 1), close, sizeof(close) - 1))
+		return sp_topo_refuse(said, EINVAL, "cut off before its end" SP_TOPO_MEND);
+	c = sp_map(sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->s = xml;
+	c->said = said;
+	r = find_topology(c) ? check_tags(c) : sp_topo_refuse(said, EINVAL, NOT_OURS);
+	sp_unmap(c, sizeof(*c));
+	return r;
+}
+
+/* The widths of the levels: "Package:2 [NUMANode] Core:4(indexes=...) PU:2", "2 4 2".
+ * What stands in (...) are attributes; of them the list of indexes gives OS indexes. */
+int sp_topo_check_synthetic(const char *s, const struct sp_said *said)
+{
+	uint64_t width = 1, objects = 1, n;
+	bool attributes = false, indexes = false;
+
+	for (; *s; s++) {
+		if (*s == '(' || *s == ')')
+			attributes = *s == '(', indexes = false;
+		if (attributes && begins(s, "indexes=")) {
+			indexes = true;
+			/* by names of levels: 2.9 asserts that the levels fit, which they need not */
+			if (s[8] < '0' || s[8] > '9')
+				return sp_topo_refuse(said, EINVAL, "indexes by names; write them as numbers");
+		}
+		if (*s == ' ')
+			indexes = false;
+		if (*s < '0' || *s > '9')
+			continue;
+		for (n = 0; *s >= '0' && *s <= '9'; s++)
+			n = sp_min(n * 10 + (uint64_t)(*s - '0'), UINT32_MAX);
+		s--;
+		if (indexes && n >= SP_TOPO_CPUS)
+			return sp_topo_refuse(said, E2BIG, "a machine with a CPU number above 65535");
+		if (attributes || (s[1] && !strchr(" ([)]", s[1])))
+			continue;
+		width = sp_min(width * sp_max(n, 1), UINT32_MAX);
+		objects += width;
+		if (objects > SP_TOPO_COMPONENTS)
+			return sp_topo_refuse(said, E2BIG, "a machine of more than 65536 objects");
+	}
+	return 0;
+}

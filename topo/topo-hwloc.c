@@ -1,0 +1,307 @@
+/* topo-hwloc.c: a machine's component tree as hwloc sees it; all of hwloc is here.
+ *
+ * hwloc sits in somebody else's process: it gets no say over the thread's binding
+ * or locale, no pending cancellation strikes inside of it, it prints nothing, and what
+ * it made is copied and given back before sp_topo_load returns.
+ */
+#include <errno.h>
+#include <hwloc.h>
+#include <hwloc/cpukinds.h>
+#include <limits.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/sys.h"
+#include "topo.h"
+#include "topo-inside.h"
+
+#define SYNTHETIC	"synthetic:"
+
+__thread jmp_buf *sp_topo_way_out;
+
+struct walk {
+	hwloc_topology_t hwloc;
+	hwloc_const_cpuset_t allowed;
+	bool hybrid;
+	hwloc_bitmap_t seen;		/* OS indexes of PUs */
+	struct sp_topo *t;
+	const struct sp_said *said;
+};
+
+/* ---- one component ----------------------------------------------------- */
+
+/* As much as fits, not cut within a UTF-8 sequence. */
+static void clip(char *to, size_t bytes, const char *from)
+{
+	size_t n = from ? strlen(from) : 0;
+
+	if (n >= bytes)
+		for (n = bytes - 1; n && ((unsigned char)from[n] & 0xc0) == 0x80;)
+			n--;
+	memcpy(to, from ? from : "", n);
+	to[n] = 0;
+}
+
+static const char *name_of(hwloc_obj_t o)
+{
+	static const char *const machine[] = {
+		"DMIProductName", "PlatformModel", "HardwareModel", "PlatformName", "DMIBoardName"
+	};
+
+	if (o->type == HWLOC_OBJ_PACKAGE)
+		return hwloc_obj_get_info_by_name(o, "CPUModel");
+	if (o->type != HWLOC_OBJ_MACHINE)
+		return o->name;
+	for (size_t i = 0; i < SP_COUNT(machine); i++) {
+		const char *name = hwloc_obj_get_info_by_name(o, machine[i]);
+
+		if (name && *name)
+			return name;
+	}
+	return NULL;
+}
+
+static uint64_t size_of(hwloc_obj_t o)
+{
+	if (o->type == HWLOC_OBJ_NUMANODE)
+		return o->attr->numanode.local_memory;
+	if (hwloc_obj_type_is_cache(o->type) || o->type == HWLOC_OBJ_MEMCACHE)
+		return o->attr->cache.size;
+	return 0;
+}
+
+static int32_t index_of(unsigned index)
+{
+	return index > INT_MAX ? -1 : (int32_t)index;	/* HWLOC_UNKNOWN_INDEX is above */
+}
+
+static int32_t kind_of(const struct walk *w, hwloc_obj_t o)
+{
+	if (!w->hybrid || (o->type != HWLOC_OBJ_PU && o->type != HWLOC_OBJ_CORE))
+		return -1;
+	return hwloc_cpukinds_get_by_cpuset(w->hwloc, o->cpuset, 0);	/* of two kinds: -1 */
+}
+
+static uint32_t flags_of(const struct walk *w, hwloc_obj_t o)
+{
+	if (hwloc_obj_type_is_memory(o->type))
+		return SP_COMPONENT_MEMORY;
+	if (o->type == HWLOC_OBJ_PU && !hwloc_bitmap_isset(w->allowed, o->os_index))
+		return SP_COMPONENT_DISALLOWED;
+	return 0;
+}
+
+/* ---- the tree ---------------------------------------------------------- */
+
+static uint64_t count(hwloc_obj_t o)
+{
+	uint64_t n = 1;
+
+	for (hwloc_obj_t c = o->memory_first_child; c; c = c->next_sibling)
+		n += count(c);
+	for (hwloc_obj_t c = o->first_child; c; c = c->next_sibling)
+		n += count(c);
+	return n;
+}
+
+/* Counts are booked by a CPU's number: each has one, and none has another's. */
+static int check_pu(struct walk *w, hwloc_obj_t o)
+{
+	if (o->os_index >= SP_TOPO_CPUS)
+		return sp_topo_refuse(w->said, E2BIG, "a machine with a CPU number above 65535");
+	if (hwloc_bitmap_isset(w->seen, o->os_index))
+		return sp_topo_refuse(w->said, EINVAL, "a machine with two CPUs of one number" SP_TOPO_MEND);
+	if (hwloc_bitmap_set(w->seen, o->os_index) < 0)
+		return -ENOMEM;
+	if (o->os_index >= w->t->n_cpus)
+		w->t->n_cpus = o->os_index + 1;
+	return 0;
+}
+
+/* `parent` is that of o, or, where o is a memory child, the normal object it hangs from. */
+static int add(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
+{
+	int32_t me = (int32_t)w->t->n++, normal = hwloc_obj_type_is_memory(o->type) ? parent : me;
+	struct sp_component *c = &w->t->component[me];
+	int r = o->type == HWLOC_OBJ_PU ? check_pu(w, o) : 0;
+
+	c->parent = parent;
+	c->os_index = index_of(o->os_index);
+	c->logical_index = index_of(o->logical_index);
+	c->cpu_kind = kind_of(w, o);
+	c->flags = flags_of(w, o);
+	c->depth = depth;
+	c->gp_index = o->gp_index;
+	c->size = size_of(o);
+	hwloc_obj_type_snprintf(c->type, sizeof(c->type), o, 0);
+	clip(c->name, sizeof(c->name), name_of(o));
+	for (hwloc_obj_t k = o->memory_first_child; k && !r; k = k->next_sibling)
+		r = add(w, k, normal, depth + 1);
+	for (hwloc_obj_t k = o->first_child; k && !r; k = k->next_sibling)
+		r = add(w, k, me, depth + 1);
+	return r;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The hwloc view finds an object in the XML by its gp_index, so it must be the only one. */
+static int check_gp(const struct walk *w)
+{
+	size_t n = w->t->n, i;
+	uint64_t *gp = sp_map(n * sizeof(*gp));
+
+	if (!gp)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		gp[i] = w->t->component[i].gp_index;
+	qsort(gp, n, sizeof(*gp), by_number);
+	for (i = 1; i < n && gp[i] != gp[i - 1];)
+		i++;
+	sp_unmap(gp, n * sizeof(*gp));
+	return i >= n ? 0 : sp_topo_refuse(w->said, EINVAL, "two objects with one gp_index" SP_TOPO_MEND);
+}
+
+static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, const struct sp_said *said)
+{
+	struct walk w = { .hwloc = hwloc, .t = t, .said = said };
+	hwloc_obj_t root = hwloc_get_root_obj(hwloc);
+	uint64_t n = count(root);
+	int r;
+
+	if (n > SP_TOPO_COMPONENTS)
+		return sp_topo_refuse(said, E2BIG, "a machine of more than 65536 objects");
+	w.allowed = hwloc_topology_get_allowed_cpuset(hwloc);
+	w.hybrid = hwloc_cpukinds_get_nr(hwloc, 0) >= 2;
+	w.seen = hwloc_bitmap_alloc();
+	t->component = sp_map(n * sizeof(*t->component));
+	r = w.seen && t->component ? add(&w, root, -1, 0) : -ENOMEM;
+	t->n = (uint32_t)n;		/* what sp_topo_free goes by */
+	hwloc_bitmap_free(w.seen);
+	if (!r && !t->n_cpus)		/* hwloc drops CPUs outside of the sets above them */
+		r = sp_topo_refuse(said, EINVAL, "a machine without CPUs" SP_TOPO_MEND);
+	return r ? r : check_gp(&w);
+}
+
+static int copy_xml(hwloc_topology_t hwloc, struct sp_topo *t)
+{
+	char *xml;
+	int bytes;			/* with a NUL */
+
+	if (hwloc_topology_export_xmlbuffer(hwloc, &xml, &bytes, 0) < 0 || bytes < 1)
+		return -EIO;
+	t->xml = sp_map((size_t)bytes);
+	if (t->xml) {
+		memcpy(t->xml, xml, (size_t)bytes - 1);
+		t->xml_bytes = (uint64_t)bytes - 1;
+	}
+	hwloc_free_xmlbuffer(hwloc, xml);
+	return t->xml ? 0 : -ENOMEM;
+}
+
+/* ---- the source -------------------------------------------------------- */
+
+static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_said *said)
+{
+	char *xml = NULL;
+	size_t bytes = 0;
+	int r = sp_topo_read(path, &xml, &bytes, said);
+
+	if (r)
+		return r;
+	r = sp_topo_check_xml(xml, bytes, said);
+	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
+		r = sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND);
+	sp_unmap(xml, bytes + 1);	/* hwloc has a copy */
+	return r;
+}
+
+static int set_source(hwloc_topology_t hwloc, const char *source, const struct sp_said *said)
+{
+	int r;
+
+	if (!source)
+		return 0;
+	if (strncmp(source, SYNTHETIC, strlen(SYNTHETIC)))
+		return set_file(hwloc, source, said);
+	source += strlen(SYNTHETIC);
+	r = sp_topo_check_synthetic(source, said);
+	if (!r && hwloc_topology_set_synthetic(hwloc, source) < 0)
+		r = sp_topo_refuse(said, EINVAL, "not a description that hwloc can read; try: pack:1 core:2 pu:2");
+	return r;
+}
+
+static unsigned long load_flags(void)
+{
+	unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+
+#if HWLOC_API_VERSION >= 0x00020500
+	flags |= HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+#endif
+	return flags;
+}
+
+static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, const struct sp_said *said)
+{
+	int r = set_source(hwloc, source, said);
+
+	if (r)
+		return r;
+	hwloc_topology_set_flags(hwloc, load_flags());
+	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	if (hwloc_topology_load(hwloc) < 0)
+		return sp_topo_refuse(said, EINVAL, source ?
+				      "not a topology that hwloc can read" SP_TOPO_MEND :
+				      "hwloc does not understand this machine");
+	r = copy_tree(hwloc, t, said);
+	return r ? r : copy_xml(hwloc, t);
+}
+
+/* Back from hwloc by its end or by way of a failed assertion. */
+static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_said *said)
+{
+	hwloc_topology_t hwloc;
+	jmp_buf out;
+	int r;
+
+	if (setjmp(out)) {
+		sp_topo_way_out = NULL;
+		return sp_topo_refuse(said, EINVAL, "a topology that hwloc trips over" SP_TOPO_MEND);
+	}
+	sp_topo_way_out = &out;
+	r = hwloc_topology_init(&hwloc) < 0 ? -ENOMEM : 0;
+	if (!r) {
+		r = load(hwloc, t, source, said);
+		hwloc_topology_destroy(hwloc);
+	}
+	sp_topo_way_out = NULL;
+	return r;
+}
+
+SP_TOPO_EXPORT int sp_topo_load(struct sp_topo *t, const char *source, char *why, size_t why_bytes)
+{
+	struct sp_said said = { why, why_bytes };
+	locale_t locale = uselocale((locale_t)0);
+	int error = errno, cancel, r;
+
+	memset(t, 0, sizeof(*t));
+	sp_topo_refuse(&said, 0, "");
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	r = load_or_jump(t, source, &said);
+	uselocale(locale);		/* hwloc reads numbers in the C locale; a jump leaves it there */
+	pthread_setcancelstate(cancel, NULL);
+	if (r < 0) {
+		sp_topo_free(t);
+		if (why_bytes && !*why)
+			sp_topo_refuse(&said, -r, r == -ENOMEM ? "not enough memory" : "hwloc failed");
+	}
+	errno = error;
+	return r;
+}

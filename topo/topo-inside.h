@@ -1,0 +1,35 @@
+/* topo-inside.h: what the files of libsspapi-topo.so share; nobody else's. */
+#ifndef SP_TOPO_INSIDE_H
+#define SP_TOPO_INSIDE_H
+
+#include <setjmp.h>
+
+#include "../core/base.h"
+
+#define SP_TOPO_COMPONENTS	65536u	/* of one machine; more is refused */
+#define SP_TOPO_CPUS		65536u	/* OS indexes end before it */
+#define SP_TOPO_MEND		"; make one with: lstopo machine.xml"
+
+#define SP_TOPO_EXPORT	__attribute__((visibility("default")))	/* topo.map names them, too */
+
+/* The caller's line: what is wrong. */
+struct sp_said {
+	char *why;
+	size_t bytes;
+};
+
+/* Writes the line and returns -error. */
+int sp_topo_refuse(const struct sp_said *said, int error, const char *why);
+
+/* A file's bytes and a NUL behind them, for sp_unmap(bytes + 1); 0 or -errno. */
+int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_said *said);
+
+/* Whether hwloc may be shown this: 0 or -errno. */
+int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said);
+int sp_topo_check_synthetic(const char *text, const struct sp_said *said);
+
+/* Where an assertion of hwloc that fails goes instead of abort(3); NULL: nowhere.
+ * Only in the DSO: the sspapi command links no topo-getenv.o. */
+extern __thread jmp_buf *sp_topo_way_out;
+
+#endif

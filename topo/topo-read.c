@@ -1,0 +1,87 @@
+/* topo-read.c: the bytes of a file that somebody named as a topology. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../core/sys.h"
+#include "topo-inside.h"
+
+#define FILE_MAX	(64u << 20)
+
+int sp_topo_refuse(const struct sp_said *said, int error, const char *why)
+{
+	if (said->bytes)
+		snprintf(said->why, said->bytes, "%s", why);
+	return -error;
+}
+
+static int refuse_errno(const struct sp_said *said, int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+		return sp_topo_refuse(said, error, "no such file" SP_TOPO_MEND);
+	case EACCES:
+	case EPERM:
+		return sp_topo_refuse(said, error, "a file that this user may not read");
+	case ENOMEM:
+		return sp_topo_refuse(said, error, "too large for the memory there is");
+	}
+	if (said->bytes)
+		snprintf(said->why, said->bytes, "a file that cannot be read (error %d)", error);
+	return -error;
+}
+
+static int read_all(int fd, char *to, size_t bytes)
+{
+	for (size_t got = 0; got < bytes;) {
+		long r = sp_sys(SYS_read, fd, to + got, bytes - got);
+
+		if (r == -EINTR)
+			continue;
+		if (r < 0)
+			return (int)r;
+		if (r == 0)
+			break;		/* cut meanwhile: NULs remain, and those are refused */
+		got += (size_t)r;
+	}
+	return 0;
+}
+
+static int look_at(int fd, size_t *bytes, const struct sp_said *said)
+{
+	struct stat s;
+
+	if (fstat(fd, &s) < 0)
+		return refuse_errno(said, errno);
+	if (S_ISDIR(s.st_mode))
+		return sp_topo_refuse(said, EISDIR, "a folder, not a file" SP_TOPO_MEND);
+	if (!S_ISREG(s.st_mode))
+		return sp_topo_refuse(said, EINVAL, "not a regular file");
+	if (!s.st_size)
+		return sp_topo_refuse(said, EINVAL, "an empty file" SP_TOPO_MEND);
+	if (s.st_size > (off_t)FILE_MAX)
+		return sp_topo_refuse(said, EFBIG, "a file of more than 64 MiB");
+	*bytes = (size_t)s.st_size;
+	return 0;
+}
+
+int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_said *said)
+{
+	/* O_NONBLOCK: a FIFO is refused, not waited for. */
+	int fd = sp_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0), r;
+
+	if (fd < 0)
+		return refuse_errno(said, -fd);
+	*bytes = 0;
+	r = look_at(fd, bytes, said);
+	if (!r) {
+		*xml = sp_map(*bytes + 1);
+		r = *xml ? read_all(fd, *xml, *bytes) : -ENOMEM;
+		if (r < 0) {
+			refuse_errno(said, -r);
+			sp_unmap(*xml, *bytes + 1);
+		}
+	}
+	sp_close(fd);
+	return r;
+}
