@@ -21,9 +21,9 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filt
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
 CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c))
-CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c))
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c))
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
-PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c))
+PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c))
 
 # What is put into the application: hidden symbols, direct TLS.
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
@@ -79,7 +79,7 @@ include tests/tests.mk
 # ---- the wrappers, forwarded to a libpapi that records -----------------------
 
 FORWARD := $(T)/forward/t-forward
-$(T)/forward/libpapi.so.7.0: tests/forward/recorder.c tests/forward/recorder.h preload/papi.def preload/fortran.def
+$(T)/forward/libpapi.so.7.0: tests/forward/recorder.c tests/forward/recorder.h preload/papi/papi.def preload/papi/fortran.def
 	$(call say,FAKE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fPIC -shared -Wl,-soname,$(@F) -o $@ $<

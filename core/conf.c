@@ -3,7 +3,7 @@
 
 #include "conf.h"
 #include "out.h"
-#include "view.h"
+#include "view/view.h"
 
 #define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }
 #define NUMBER(field, least, most) SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }

@@ -9,7 +9,7 @@
 #ifndef SP_CONF_H
 #define SP_CONF_H
 
-#include "format.h"
+#include "store/format.h"
 
 #define SP_CONF_PATH 1024
 

@@ -12,7 +12,7 @@
 #define SP_OUTPUT_H
 
 #include "conf.h"
-#include "view.h"
+#include "view/view.h"
 
 struct sp_who {				/* what a template's letters stand for */
 	const char *host, *program, *job, *folder;	/* folder: of relative names */

@@ -8,7 +8,7 @@
 #ifndef SP_TOPO_H
 #define SP_TOPO_H
 
-#include "../core/format.h"
+#include "../core/store/format.h"
 
 struct sp_topo {
 	uint32_t n;			/* components, in the order of a walk from the root */

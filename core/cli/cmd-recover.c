@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../conf.h"
-#include "../live.h"
+#include "../store/live.h"
 #include "../output.h"
 #include "cmd.h"
 

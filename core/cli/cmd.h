@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "../model.h"
-#include "../view.h"
+#include "../view/model.h"
+#include "../view/view.h"
 
 struct sp_cmd {
 	const char *name;

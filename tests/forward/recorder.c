@@ -33,11 +33,11 @@ struct recorded recorded;
 #define VOID(name, params, args, before, after) void name params { BODY(#name, args); }
 #define NESTS(type, name, params, args) ROW(type, name, params, args, , )
 #define OLD(type, name, params, args) type name params; ROW(type, name, params, args, , )
-#include "../../preload/papi.def"
+#include "../../preload/papi/papi.def"
 
 #define F(symbol, params, args) void symbol params; void symbol params { BODY(#symbol, args); }
 #define FROW(name, NAME, params, args, before, after) \
 	F(papif_##name, params, args) F(papif_##name##_, params, args) \
 	F(papif_##name##__, params, args) F(PAPIF_##NAME, params, args)
 #define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
-#include "../../preload/fortran.def"
+#include "../../preload/papi/fortran.def"

@@ -32,7 +32,7 @@ static const struct {
 #define VOID(name, params, args, before, after) ENTRY(name, args, 0)
 #define NESTS(type, name, params, args) ENTRY(name, args, 1)
 #define OLD(type, name, params, args)
-#include "../../preload/papi.def"
+#include "../../preload/papi/papi.def"
 };
 #undef ROW
 #undef HOT
@@ -45,13 +45,13 @@ static const struct {
 #define VOID(name, params, args, before, after)
 #define NESTS(type, name, params, args)
 #define OLD(type, name, params, args) extern type name params;
-#include "../../preload/papi.def"
+#include "../../preload/papi/papi.def"
 #undef OLD
 #define F(symbol, params) extern void symbol params;
 #define FROW(name, NAME, params, args, before, after) \
 	F(papif_##name, params) F(papif_##name##_, params) F(papif_##name##__, params) F(PAPIF_##NAME, params)
 #define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
-#include "../../preload/fortran.def"
+#include "../../preload/papi/fortran.def"
 #undef FROW
 
 static const struct {
@@ -60,11 +60,11 @@ static const struct {
 	int returns, arguments;
 } more_rows[] = {
 #define OLD(type, name, params, args) ENTRY(name, args, 1)
-#include "../../preload/papi.def"
+#include "../../preload/papi/papi.def"
 #define FROW(name, NAME, params, args, before, after) \
 	ENTRY(papif_##name, args, 0) ENTRY(papif_##name##_, args, 0) \
 	ENTRY(papif_##name##__, args, 0) ENTRY(PAPIF_##NAME, args, 0)
-#include "../../preload/fortran.def"
+#include "../../preload/papi/fortran.def"
 };
 
 static void check_one(const char *name, any call, int returns, int arguments, int rc)

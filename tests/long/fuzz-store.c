@@ -21,9 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/format.h"
-#include "../../core/model.h"
-#include "../../core/view.h"
+#include "../../core/store/format.h"
+#include "../../core/view/model.h"
+#include "../../core/view/view.h"
 
 #define SECONDS 5
 #define BATCH 200

@@ -28,8 +28,8 @@ $(LONG_REAL):
 
 FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
-FUZZ_CORE := $(wildcard core/*.c)
-FUZZ_DEPS := $(wildcard core/*.c core/*.h core/cli/*.c core/cli/*.h)
+FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/view/*.c)
+FUZZ_DEPS := $(wildcard core/*.c core/*.h core/*/*.c core/*/*.h)
 
 $(LONG_DIR)/fuzz-store: tests/long/fuzz-store.c $(FUZZ_DEPS)
 	$(call say,FUZZ)

@@ -5,7 +5,7 @@
  * (P-cores, kind 1; E-cores, kind 0) of two cores; threads that migrate, that
  * end, that never read; CPUs that nobody knows; texts that mean harm.
  */
-#include "../../core/model.h"
+#include "../../core/view/model.h"
 
 #include <string.h>
 

@@ -23,9 +23,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/ledger.h"
-#include "../../core/model.h"
-#include "../../core/store.h"
+#include "../../core/store/ledger.h"
+#include "../../core/view/model.h"
+#include "../../core/store/store.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define EACH 8			/* instructions; every one is for plain builds */

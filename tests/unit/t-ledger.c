@@ -26,9 +26,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "../../core/ledger.h"
-#include "../../core/model.h"
-#include "../../core/store.h"
+#include "../../core/store/ledger.h"
+#include "../../core/view/model.h"
+#include "../../core/store/store.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOW_BUILD 8

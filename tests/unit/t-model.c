@@ -20,10 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/ledger.h"
-#include "../../core/model.h"
-#include "../../core/store.h"
-#include "../../core/view.h"
+#include "../../core/store/ledger.h"
+#include "../../core/view/model.h"
+#include "../../core/store/store.h"
+#include "../../core/view/view.h"
 
 #define N(a) ((uint32_t)SP_COUNT(a))
 

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/ledger.h"
-#include "../../core/model.h"
-#include "../../core/store.h"
+#include "../../core/store/ledger.h"
+#include "../../core/view/model.h"
+#include "../../core/store/store.h"
 
 static struct sp_store store;
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/view.h"
+#include "../../core/view/view.h"
 #include "stub-model.c"
 
 extern const char *sp_view_color_by;

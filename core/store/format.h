@@ -1,0 +1,299 @@
+/* format.h: the bytes of a store; no code but the sizes that follow from them.
+ *
+ * The same bytes are the store of a running process, the live file that
+ * outlives it, and the file that the sspapi command reads (sspapi-store(5)).
+ *
+ * A store is a header at offset 0 and blocks behind it.  Blocks name each other
+ * by offset from the start of the store (sp_off, 0 = none) and form lists that
+ * only grow at their head, so that a reader of a store whose writer was killed
+ * at any instruction meets whole blocks only.  Every block starts with its kind
+ * and its size; a reader checks both, and every offset, before it looks inside.
+ * All numbers are the writer's byte order; `endian` tells.
+ *
+ * Counts are kept so that a reading costs plain stores only and no instruction
+ * of the process may be its last one to a loss: see struct sp_state.
+ */
+#ifndef SP_FORMAT_H
+#define SP_FORMAT_H
+
+#include "../base.h"
+
+typedef uint64_t sp_off;
+
+#define SP_MAGIC		"SSPAPI\r\n"
+#define SP_ENDIAN		0x01020304u
+#define SP_FORMAT_VERSION	1u	/* what this code writes */
+#define SP_FORMAT_OLDEST	1u	/* the oldest it reads */
+#define SP_EVENTS_MAX		4096u	/* events of one relation */
+#define SP_CALLS_MAX		128u	/* functions whose calls are counted */
+
+enum sp_block_kind {
+	SP_BLOCK_STRING = 0x5301,
+	SP_BLOCK_STRINGS,		/* offsets of strings */
+	SP_BLOCK_TOPOLOGY,
+	SP_BLOCK_EVENT,
+	SP_BLOCK_THREAD,
+	SP_BLOCK_RELATION,
+	SP_BLOCK_NOTE,
+	SP_BLOCK_FREE			/* was something, belongs to nobody */
+};
+
+struct sp_block {
+	uint32_t kind;
+	uint32_t bytes;			/* with this head; a multiple of 8 */
+};
+
+struct sp_string {
+	struct sp_block b;
+	uint32_t length;		/* without the closing NUL, which is there */
+	char text[];
+};
+
+struct sp_strings {
+	struct sp_block b;
+	uint32_t n, pad;
+	sp_off at[];
+};
+
+enum sp_end {				/* contract section 5, process.end */
+	SP_END_NONE, SP_END_EXIT, SP_END__EXIT, SP_END_EXEC, SP_END_RECOVERED, SP_END_SNAPSHOT
+};
+
+enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT };
+enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
+
+struct sp_header {
+	char magic[8];
+	uint32_t endian;
+	uint16_t version, oldest_reader;
+	uint32_t bytes;			/* of this header, as the writer knew it */
+	uint32_t end;			/* enum sp_end */
+	uint64_t used;			/* bytes of the store in use */
+
+	/* The process.  Whether it still lives is told by all of host, boot_id,
+	 * pid_ns, pid and start_ticks. */
+	uint32_t pid, ppid;
+	uint64_t start_ticks;		/* /proc/PID/stat field 22 */
+	uint64_t pid_ns;		/* inode of /proc/self/ns/pid */
+	char boot_id[40];
+	uint64_t start_ns, end_ns;	/* since the epoch */
+	sp_off host, exe, args, job, cwd;	/* args: SP_BLOCK_STRINGS */
+	int64_t rank;			/* -1: none */
+
+	sp_off papi_library;
+	uint32_t papi_version;		/* 0x07000000: 7.0.0.0 */
+	uint32_t attribution, readings, callsites;
+	uint64_t readings_max;
+
+	sp_off topology;		/* struct sp_topology */
+	sp_off events, threads, notes;	/* heads of lists, newest first */
+	uint32_t n_events, n_threads, n_relations, n_notes;
+	sp_off call_names;		/* SP_BLOCK_STRINGS; index = index in calls */
+
+	uint64_t dropped_readings;	/* that could not be booked at all */
+	uint64_t dropped_relations;	/* for which there was no memory */
+	uint64_t self_calls;		/* calls of PAPI that sspapi timed itself in */
+	uint64_t self_ns;		/* and what it cost in those */
+	sp_off output, format;		/* where its dump goes, and in which forms, for recover */
+	uint64_t torn;			/* not all of the store is in this file: its disk was full */
+	/* With torn: the newest of each list that is in the file, if a later one is not. */
+	sp_off kept_events, kept_threads, kept_notes;
+	uint64_t reserved[2];
+};
+
+/* ---- topology --------------------------------------------------------- */
+
+#define SP_COMPONENT_MEMORY	1u	/* beside the tree (NUMANode): sums what its parent sums */
+#define SP_COMPONENT_DISALLOWED	2u	/* a PU that this process may not run on */
+
+/* Components stand in the order of a walk from the root, so that a parent's
+ * index is below its children's. */
+struct sp_component {
+	int32_t parent;			/* index; -1: the root */
+	int32_t os_index;		/* -1: the system gives it none */
+	int32_t logical_index;
+	int32_t cpu_kind;		/* hwloc cpukinds: 0.. by efficiency; -1: not hybrid */
+	uint32_t flags;
+	uint32_t depth;			/* of indentation */
+	uint64_t gp_index;		/* hwloc's, to find the object in the XML again */
+	uint64_t size;			/* bytes of cache or memory; 0: not one */
+	char type[16];			/* as hwloc writes it: Machine, Package, NUMANode, L3, Core, PU */
+	char name[56];			/* for people; may be empty */
+};
+
+struct sp_topology {
+	struct sp_block b;
+	uint32_t n;			/* components */
+	uint32_t n_cpus;		/* highest OS index of a PU, plus one */
+	sp_off source;			/* "system", a path, or "flat" */
+	uint64_t xml_bytes;		/* hwloc's XML stands behind the components */
+	struct sp_component at[];
+};
+
+/* ---- events ----------------------------------------------------------- */
+
+enum sp_data_type { SP_INT64, SP_UINT64, SP_FP64, SP_BIT64 };	/* PAPI's numbers */
+enum sp_kind { SP_COUNTER, SP_GAUGE };
+
+struct sp_event {
+	struct sp_block b;
+	sp_off next;
+	uint32_t id;
+	uint32_t code;			/* PAPI's, of this process only */
+	uint8_t data_type, kind, pad[6];
+	sp_off name, component, derived, postfix, units, description, natives;
+};
+
+/* ---- threads and relations -------------------------------------------- */
+
+struct sp_thread {
+	struct sp_block b;
+	sp_off next;
+	int32_t tid;			/* 0: threads that have ended, folded together */
+	uint32_t n_relations;
+	char name[16];
+	uint64_t threads;		/* 1; in tid 0: how many are folded into it */
+	sp_off relations;		/* newest first */
+	sp_off kept;			/* as kept_threads, of its relations */
+	uint64_t calls[SP_CALLS_MAX];
+};
+
+enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
+
+/* What the counts of a relation are counts of (papi-facts.md section 6.2). */
+enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAGE, SP_SCOPE_HOST, SP_SCOPE_DEVICE };
+
+#define SP_CELLS_EXTRA	8u	/* for CPUs that the topology lacks, behind the dense ones; the last is "no CPU" */
+#define SP_NO_CPU	(-1)
+
+#define SP_RELATION_PROVEN	1u	/* the kernel counted on this CPU only: all of total is exact */
+#define SP_RELATION_BACKWARDS	2u	/* a count was seen to go backwards */
+#define SP_RELATION_FOREIGN	4u	/* read by a thread that is not the one counted */
+
+/* A relation is followed, in this order, by
+ *	uint32_t event[k]		ids, padded to 8 bytes
+ *	struct sp_state state[2]	each with its arrays
+ *	struct sp_side side		with its arrays
+ *	struct sp_cell cell[cells]	each with its arrays
+ * at the places that sp_relation_layout gives.
+ */
+struct sp_relation {
+	struct sp_block b;
+	sp_off next;
+	sp_off thread;
+	uint32_t id;
+	int32_t event_set;
+	uint32_t k;			/* events */
+	uint32_t cells;			/* dense ones for CPUs 0.., then SP_CELLS_EXTRA */
+	uint32_t target;		/* enum sp_target */
+	int32_t target_id;		/* the CPU or the tid */
+	uint32_t scope;			/* enum sp_scope */
+	uint32_t flags;			/* SP_RELATION_* */
+	uint32_t threads;		/* folded together; 1 otherwise */
+	uint32_t pad;
+	uint64_t starts, resets;
+	uint64_t first_ns, last_ns;	/* coarse; 0: none yet */
+	sp_off folded;			/* in tid 0: includes this relation, which may still stand in its list */
+	uint64_t turn;			/* state[turn & 1] is the one that holds */
+};
+
+/* The counts on the CPU that the last reading was on.
+ *
+ * A reading on the same CPU stores the k values that PAPI handed out into
+ * `last` and adds one to `readings`: nothing is read, added or zeroed, so
+ * that it may be interrupted or killed anywhere and be done again.  What
+ * changes more (another CPU, a zeroing) fills the other state and then
+ * turns `turn`, one store.  `j...` is what must stand in the cell of the CPU
+ * left behind; until it does, these words hold and not the cell's.
+ *
+ *	total of the current cell = last + off
+ *	exact                     = last + xoff	(a window that is not proven takes its count off xoff)
+ *	its temporary entry       = last + eoff	(if entry_epoch says it has one)
+ */
+#define SP_STATE_DELETE		1u	/* the next READ or STOP deletes the temporary entries (rule 1, A5) */
+#define SP_STATE_BASELINE	2u	/* the next value is where counting starts, not a count */
+#define SP_STATE_RUNNING	4u
+#define SP_STATE_ENTRY		8u	/* the current cell has an entry */
+
+struct sp_state {
+	int32_t cell;			/* < 0: no reading yet */
+	uint32_t flags;			/* SP_STATE_* */
+	uint64_t readings;		/* of the current cell */
+	uint64_t epoch;			/* entries of cells with another epoch are deleted */
+	uint64_t ns;			/* of the last reading; coarse */
+	int32_t jcell;			/* -1: none */
+	uint32_t side;			/* the last filling of the side ledger that is included */
+	uint64_t jreadings, jepoch, jns;
+	int64_t at[];			/* [k] each, in the order of enum sp_state_array */
+};
+
+enum sp_state_array {
+	SP_LAST,			/* handed out since the last zeroing */
+	SP_OFF, SP_XOFF, SP_EOFF,	/* see above */
+	SP_EOTHERS,			/* the temporary entries of all other cells, summed */
+	SP_JTOTAL, SP_JEXACT, SP_JENTRY,	/* of jcell */
+	SP_STATE_ARRAYS
+};
+
+/* Readings that could not be booked when they were made: those of a signal
+ * handler that interrupted the booking of another, and of other threads.
+ * In order: counts up to y0 (a reading), then a zeroing, then `run` counts since
+ * then, of which `add` are those of finished runs between zeroings; with no reading
+ * since the last zeroing (LAST is not set) just `add`.  Added when the owner comes by. */
+#define SP_SIDE_ACTIVE	1u
+#define SP_SIDE_Y0	2u
+#define SP_SIDE_ZEROED	4u
+#define SP_SIDE_LAST	8u
+#define SP_SIDE_STARTED	16u		/* the set runs since */
+#define SP_SIDE_STOPPED	32u		/* it does not */
+#define SP_SIDE_BASELINE 64u		/* the next value is where counting starts, not a count */
+
+struct sp_side {
+	uint32_t flags;
+	int32_t cell;
+	uint32_t number;		/* of this filling; a state that has it in `side` includes it */
+	uint32_t pad;
+	uint64_t readings;
+	int64_t at[];			/* [k] each, in the order of enum sp_side_array */
+};
+enum sp_side_array { SP_Y0, SP_ADD, SP_RUN, SP_SIDE_ARRAYS };
+
+struct sp_cell {
+	int32_t cpu;			/* SP_NO_CPU: not known where */
+	uint32_t used;
+	uint64_t readings;
+	uint64_t epoch;			/* entry holds if this is the state's */
+	uint64_t ns;			/* of the entry */
+	int64_t at[];			/* [k] each, in the order of enum sp_cell_array */
+};
+enum sp_cell_array { SP_TOTAL, SP_EXACT, SP_ENTRY, SP_CELL_ARRAYS };
+
+struct sp_layout {
+	uint64_t state[2], side, cell, cell_bytes, bytes;
+};
+
+static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
+{
+	struct sp_layout l;
+	uint64_t state = sizeof(struct sp_state) + SP_STATE_ARRAYS * k * 8;
+
+	l.state[0] = sizeof(struct sp_relation) + sp_align(k * 4, 8);
+	l.state[1] = l.state[0] + state;
+	l.side = l.state[1] + state;
+	l.cell = l.side + sizeof(struct sp_side) + SP_SIDE_ARRAYS * k * 8;
+	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
+	l.bytes = l.cell + cells * l.cell_bytes;
+	return l;
+}
+
+struct sp_note {
+	struct sp_block b;
+	sp_off next;
+	char text[];
+};
+
+_Static_assert(sizeof(struct sp_component) == 112, "a component has no holes");
+_Static_assert(sizeof(struct sp_state) == 64, "the words of a reading share a cache line");
+_Static_assert(sizeof(struct sp_cell) == 32, "a cell has no holes");
+
+#endif

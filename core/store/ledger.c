@@ -1,0 +1,586 @@
+/* ledger.c: the rules of booking, see ledger.h for the model.
+ *
+ * apply() is the whole of it: one operation turns the state that holds into the
+ * next one, which becomes the one that holds by one store (format.h, sp_state).
+ * Around it: who may call it now, and where to put the operation if nobody may.
+ */
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <string.h>
+
+#include "ledger.h"
+#include "../sys.h"
+
+#define TURN_OWNER	1u
+#define TURN_FOREIGN	2u
+
+static int64_t *in_state(struct sp_writer *w, struct sp_state *s, enum sp_state_array a)
+{
+	return s->at + (uint64_t)a * w->k;
+}
+
+static int64_t *in_side(struct sp_writer *w, enum sp_side_array a)
+{
+	return w->side->at + (uint64_t)a * w->k;
+}
+
+static struct sp_cell *cell_at(struct sp_writer *w, int i)
+{
+	return (struct sp_cell *)(w->cell + (uint64_t)i * w->cell_bytes);
+}
+
+static int64_t *in_cell(struct sp_writer *w, struct sp_cell *c, enum sp_cell_array a)
+{
+	return c->at + (uint64_t)a * w->k;
+}
+
+void sp_ledger_bind(struct sp_writer *w, struct sp_relation *r, uint32_t k, uint32_t cells)
+{
+	struct sp_layout l = sp_relation_layout(k, cells);
+	unsigned char *base = (unsigned char *)r;
+
+	memset(w, 0, sizeof(*w));
+	w->relation = r;
+	w->k = k;
+	w->cells = cells;
+	w->states[0] = (struct sp_state *)(base + l.state[0]);
+	w->states[1] = (struct sp_state *)(base + l.state[1]);
+	w->side = (struct sp_side *)(base + l.side);
+	w->cell = base + l.cell;
+	w->cell_bytes = l.cell_bytes;
+	w->state = w->states[r->turn & 1];
+	w->state->flags &= ~SP_STATE_RUNNING;	/* the set that ran is gone, perhaps unstopped */
+	w->cpu = -2;
+	w->slow = SP_SLOW_STOPPED | (w->side->flags & SP_SIDE_ACTIVE ? SP_SLOW_SIDE : 0);
+}
+
+int sp_ledger_cell(struct sp_writer *w, int cpu)
+{
+	int dense = (int)(w->cells - SP_CELLS_EXTRA), last = (int)w->cells - 1;
+
+	if (cpu >= 0 && cpu < dense)
+		return cpu;
+	for (int i = dense; cpu >= 0 && i < last; i++) {
+		struct sp_cell *c = cell_at(w, i);
+
+		int32_t is = SP_NO_CPU;
+
+		/* A handler or another thread may look for one now, too. */
+		if (sp_get(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
+			continue;
+		sp_publish(&c->used, 1);
+		return i;
+	}
+	return last;
+}
+
+/* Only counts claim a cell for a CPU that the topology lacks. */
+static int cell_for(struct sp_writer *w, enum sp_op op, int cpu)
+{
+	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM ? sp_ledger_cell(w, cpu) : (int)w->cells - 1;
+}
+
+/* ---- one operation ---------------------------------------------------- */
+
+/* Puts what the state's journal says into the cell that was left. */
+static void settle_journal(struct sp_writer *w, struct sp_state *s)
+{
+	struct sp_cell *c;
+
+	/* Cell numbers come back from memory that somebody else may write to. */
+	if ((uint32_t)s->jcell >= w->cells)
+		return;
+	c = cell_at(w, s->jcell);
+	memcpy(in_cell(w, c, SP_TOTAL), in_state(w, s, SP_JTOTAL), w->k * 8);
+	memcpy(in_cell(w, c, SP_EXACT), in_state(w, s, SP_JEXACT), w->k * 8);
+	memcpy(in_cell(w, c, SP_ENTRY), in_state(w, s, SP_JENTRY), w->k * 8);
+	c->readings = s->jreadings;
+	c->epoch = s->jepoch;
+	c->ns = s->jns;
+}
+
+/* The current cell is nobody's any more: its numbers go into n's journal. */
+static void leave_cell(struct sp_writer *w, struct sp_state *n)
+{
+	int64_t *last = in_state(w, n, SP_LAST);
+
+	if ((uint32_t)n->cell >= w->cells) {
+		n->cell = -1;
+		return;
+	}
+	n->jcell = n->cell;
+	n->jreadings = n->readings;
+	n->jepoch = n->flags & SP_STATE_ENTRY ? n->epoch : 0;
+	n->jns = n->ns;
+	for (uint32_t e = 0; e < w->k; e++) {
+		in_state(w, n, SP_JTOTAL)[e] = last[e] + in_state(w, n, SP_OFF)[e];
+		in_state(w, n, SP_JEXACT)[e] = last[e] + in_state(w, n, SP_XOFF)[e];
+		in_state(w, n, SP_JENTRY)[e] = last[e] + in_state(w, n, SP_EOFF)[e];
+	}
+	n->cell = -1;
+}
+
+/* Goes on in another cell, whose numbers become offsets. */
+static void change_cell(struct sp_writer *w, struct sp_state *n, int to)
+{
+	int64_t *last = in_state(w, n, SP_LAST), *off = in_state(w, n, SP_OFF), *xoff = in_state(w, n, SP_XOFF);
+	int64_t *eoff = in_state(w, n, SP_EOFF), *others = in_state(w, n, SP_EOTHERS);
+	struct sp_cell *c = cell_at(w, to);
+	bool had = n->flags & SP_STATE_ENTRY, has = c->epoch == n->epoch;
+
+	leave_cell(w, n);
+	for (uint32_t e = 0; e < w->k; e++) {
+		int64_t left = had ? last[e] + eoff[e] : 0, found = has ? in_cell(w, c, SP_ENTRY)[e] : 0;
+
+		others[e] += left - found;
+		off[e] = in_cell(w, c, SP_TOTAL)[e] - last[e];
+		xoff[e] = in_cell(w, c, SP_EXACT)[e] - last[e];
+		eoff[e] = found - last[e];
+	}
+	n->flags = has ? n->flags | SP_STATE_ENTRY : n->flags & ~SP_STATE_ENTRY;
+	n->readings = c->readings;
+	n->cell = to;
+}
+
+/* What was handed out stays booked; from here PAPI counts from `by` less than it did. */
+static void rebase(struct sp_writer *w, struct sp_state *n, const int64_t *by)
+{
+	for (uint32_t e = 0; e < w->k; e++) {
+		int64_t d = by[e];
+
+		in_state(w, n, SP_OFF)[e] += d;
+		in_state(w, n, SP_XOFF)[e] += d;
+		in_state(w, n, SP_EOFF)[e] += d;
+		in_state(w, n, SP_LAST)[e] -= d;
+	}
+}
+
+/* From here PAPI counts from 0 again. */
+static void zero(struct sp_writer *w, struct sp_state *n)
+{
+	rebase(w, n, in_state(w, n, SP_LAST));
+}
+
+/* x is where counting starts (a component that PAPI_start does not zero). */
+static void take_baseline(struct sp_writer *w, struct sp_state *n, const int64_t *x)
+{
+	zero(w, n);
+	for (uint32_t e = 0; e < w->k; e++) {
+		in_state(w, n, SP_LAST)[e] = x[e];
+		in_state(w, n, SP_OFF)[e] -= x[e];
+		in_state(w, n, SP_XOFF)[e] -= x[e];
+		in_state(w, n, SP_EOFF)[e] -= x[e];
+	}
+	n->flags &= ~SP_STATE_BASELINE;
+}
+
+/* The ledger: what came since the last value is the current cell's.  A set that
+ * does not run hands out what it handed out before: nothing new. */
+static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *x)
+{
+	int64_t *last = in_state(w, n, SP_LAST);
+
+	if (!(n->flags & SP_STATE_RUNNING))
+		return;
+	if (n->flags & SP_STATE_BASELINE) {
+		take_baseline(w, n, x);
+		return;
+	}
+	for (uint32_t e = 0; e < w->k; e++) {
+		int64_t d = x[e] - last[e];
+
+		if (d < 0)
+			__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+		if (!w->proven)
+			in_state(w, n, SP_XOFF)[e] -= d;
+		in_state(w, n, SP_EOFF)[e] -= d;	/* entries have rules of their own */
+		last[e] = x[e];
+	}
+}
+
+/* sys-sage's temporary entry of the current cell after READ, STOP or ACCUM. */
+static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op, const int64_t *x)
+{
+	int64_t *last = in_state(w, n, SP_LAST), *eoff = in_state(w, n, SP_EOFF);
+	int64_t *others = in_state(w, n, SP_EOTHERS);
+	bool has = n->flags & SP_STATE_ENTRY;
+
+	if (op != SP_OP_ACCUM && (n->flags & SP_STATE_DELETE)) {
+		n->epoch++;
+		memset(others, 0, w->k * 8);
+		n->flags &= ~SP_STATE_DELETE;
+	}
+	for (uint32_t e = 0; e < w->k; e++) {
+		int64_t entry = op == SP_OP_ACCUM ? (has ? last[e] + eoff[e] : 0) + x[e] : x[e] - others[e];
+
+		eoff[e] = entry - last[e];
+	}
+	n->flags |= SP_STATE_ENTRY;
+}
+
+static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op, int cell, const int64_t *x)
+{
+	if (n->cell != cell)
+		change_cell(w, n, cell);
+	book_values(w, n, x);
+	make_entries(w, n, op, x);
+	n->readings++;
+	if (op == SP_OP_ACCUM) {
+		n->flags |= SP_STATE_DELETE;
+		if (!(w->component & SP_KEEPS_ON_RESET))
+			zero(w, n);
+	} else if (op == SP_OP_STOP) {
+		n->flags &= ~SP_STATE_RUNNING;
+	}
+}
+
+/* Why the next reading may not take the short way. */
+static uint32_t slow_of(const struct sp_state *n)
+{
+	return (n->flags & (SP_STATE_DELETE | SP_STATE_BASELINE) ? SP_SLOW_ZEROED : 0) |
+	       (n->flags & SP_STATE_RUNNING ? 0 : SP_SLOW_STOPPED);
+}
+
+/* Bit by bit: a handler or another thread may set SP_SLOW_SIDE at any time. */
+static void set_slow(struct sp_writer *w, uint32_t to)
+{
+	uint32_t now = sp_get(&w->slow) & (SP_SLOW_ZEROED | SP_SLOW_STOPPED);
+
+	if (now & ~to)
+		__atomic_fetch_and(&w->slow, ~(now & ~to), __ATOMIC_RELAXED);
+	if (to & ~now)
+		__atomic_fetch_or(&w->slow, to & ~now, __ATOMIC_RELAXED);
+}
+
+/* What the side ledger holds, in one step.  Its order is: up to y0, a zeroing,
+ * finished runs, the run since. */
+static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
+{
+	struct sp_side *d = w->side;
+	uint32_t f = d->flags;
+	bool ran = n->flags & SP_STATE_RUNNING;
+
+	if (d->readings && n->cell != cell)
+		change_cell(w, n, cell);
+	n->flags |= SP_STATE_RUNNING;	/* side_values kept only what a running set handed out */
+	if (f & SP_SIDE_Y0) {
+		book_values(w, n, in_side(w, SP_Y0));
+		make_entries(w, n, SP_OP_READ, in_side(w, SP_Y0));
+	}
+	if (f & SP_SIDE_ZEROED) {
+		zero(w, n);
+		n->flags = (n->flags & ~SP_STATE_BASELINE) | SP_STATE_DELETE;
+		book_values(w, n, in_side(w, f & SP_SIDE_LAST ? SP_RUN : SP_ADD));
+		if (f & SP_SIDE_LAST) {
+			rebase(w, n, in_side(w, SP_ADD));
+			make_entries(w, n, SP_OP_READ, in_state(w, n, SP_LAST));
+		} else {
+			zero(w, n);
+		}
+	}
+	if (f & SP_SIDE_BASELINE)
+		n->flags |= SP_STATE_BASELINE;
+	if ((f & SP_SIDE_STOPPED) || (!ran && !(f & SP_SIDE_STARTED)))
+		n->flags &= ~SP_STATE_RUNNING;
+	n->readings += d->readings;
+	n->side = d->number;
+}
+
+static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x)
+{
+	struct sp_state *s = w->state, *n = w->states[s == w->states[0]];
+	struct sp_relation *r = w->relation;
+
+	settle_journal(w, s);
+	memcpy(n, s, sizeof(*n) + (uint64_t)SP_JTOTAL * w->k * 8);
+	n->jcell = -1;
+	if (op != SP_OP_RESET)		/* makes no entry that has a time */
+		n->ns = sp_max(sp_coarse_ns(), n->ns + 1);
+	if (op == SP_OP_START) {
+		zero(w, n);
+		n->flags |= SP_STATE_RUNNING | SP_STATE_DELETE;
+		if (w->component & SP_KEEPS_ON_START)
+			n->flags |= SP_STATE_BASELINE;
+		sp_put(&r->starts, r->starts + 1);
+	} else if (op == SP_OP_RESET) {
+		if (!(w->component & SP_KEEPS_ON_RESET)) {
+			zero(w, n);
+			n->flags &= ~SP_STATE_BASELINE;
+		}
+		n->flags |= SP_STATE_DELETE;
+		sp_put(&r->resets, r->resets + 1);
+	} else if (op == SP_OP_WRITE) {
+		if (n->flags & SP_STATE_RUNNING)
+			take_baseline(w, n, x);
+	} else if (op == SP_OP_LEAVE) {
+		leave_cell(w, n);
+	} else if (op == SP_OP_SIDE) {
+		take_side(w, n, cell);
+	} else {
+		take_reading(w, n, op, cell, x);
+	}
+	if (!r->first_ns)
+		sp_put(&r->first_ns, n->ns);
+	sp_put(&r->last_ns, n->ns);
+	sp_order();
+	sp_publish(&r->turn, r->turn + 1);
+	sp_order();
+	sp_publish(&w->state, n);
+	settle_journal(w, n);
+	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component &&
+		(n->flags & (SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE | SP_STATE_BASELINE)) ==
+			(SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE));
+	/* After WRITE the next READ's entry is not the last one's and what came since. */
+	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE ? n->cell : -2);
+	set_slow(w, slow_of(n));
+}
+
+/* ---- the side ledger -------------------------------------------------- */
+
+/* A reader after SIGKILL believes RUN if SP_SIDE_LAST says so, else ADD: words are
+ * stored whole (memcpy may store bytes), flags after what they speak of. */
+static void side_put(struct sp_writer *w, enum sp_side_array to, const int64_t *base, const int64_t *x, uint32_t flag)
+{
+	for (uint32_t e = 0; e < w->k; e++)
+		sp_put(&in_side(w, to)[e], (base ? base[e] : 0) + (x ? x[e] : 0));
+	sp_order();
+	sp_put(&w->side->flags, w->side->flags | flag);
+	sp_order();
+}
+
+static void side_zero(struct sp_writer *w)
+{
+	struct sp_side *d = w->side;
+
+	if (d->flags & SP_SIDE_LAST)
+		side_put(w, SP_ADD, in_side(w, SP_RUN), NULL, 0);
+	sp_put(&d->flags, (d->flags & ~(SP_SIDE_LAST | SP_SIDE_BASELINE)) | SP_SIDE_ZEROED);
+}
+
+/* Counting goes on from x: nothing of x is a count. */
+static void side_baseline(struct sp_writer *w, const int64_t *x)
+{
+	side_zero(w);
+	side_put(w, SP_RUN, in_side(w, SP_ADD), NULL, SP_SIDE_LAST);
+	for (uint32_t e = 0; e < w->k; e++)
+		in_side(w, SP_ADD)[e] -= x[e];
+}
+
+static void side_values(struct sp_writer *w, enum sp_op op, const int64_t *x)
+{
+	uint32_t f = w->side->flags, state = sp_acquire(&w->state)->flags;
+
+	if (f & (SP_SIDE_STARTED | SP_SIDE_STOPPED) ? f & SP_SIDE_STOPPED : !(state & SP_STATE_RUNNING))
+		return;			/* a set that does not run hands out nothing new */
+	if (op == SP_OP_WRITE || (f & SP_SIDE_BASELINE) || (!(f & SP_SIDE_ZEROED) && (state & SP_STATE_BASELINE)))
+		side_baseline(w, x);
+	else if (f & SP_SIDE_ZEROED)
+		side_put(w, SP_RUN, in_side(w, SP_ADD), x, SP_SIDE_LAST);
+	else
+		side_put(w, SP_Y0, NULL, x, SP_SIDE_Y0);
+}
+
+static bool zeroes(const struct sp_writer *w, enum sp_op op)
+{
+	return op == SP_OP_START ||
+	       ((op == SP_OP_RESET || op == SP_OP_ACCUM) && !(w->component & SP_KEEPS_ON_RESET));
+}
+
+/* The operation that this one is on top of was PAPI's last, but is perhaps not in the
+ * state yet.  (After STOP the set hands out what it did: nothing to know.) */
+static uint32_t side_begins(const struct sp_writer *w)
+{
+	uintptr_t busy = sp_get(&w->busy);
+	enum sp_op under = busy ? (enum sp_op)(busy & 7) : SP_OP_READ;
+
+	return (under == SP_OP_START ? SP_SIDE_STARTED : 0) |
+	       (under == SP_OP_START && (w->component & SP_KEEPS_ON_START) ? SP_SIDE_BASELINE : 0) |
+	       (zeroes(w, under) ? SP_SIDE_ZEROED : 0);
+}
+
+static void book_aside(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x)
+{
+	struct sp_side *d = w->side;
+	struct sp_held h;
+
+	sp_lock_take(&w->lock, &h);
+	if (!(d->flags & SP_SIDE_ACTIVE)) {
+		memset(d->at, 0, SP_SIDE_ARRAYS * (uint64_t)w->k * 8);
+		d->readings = 0;
+		d->number++;
+		d->cell = cell;
+		sp_order();
+		sp_put(&d->flags, SP_SIDE_ACTIVE | side_begins(w));
+	}
+	if (x) {
+		d->cell = cell;
+		d->readings += op != SP_OP_WRITE;
+		side_values(w, op, x);
+	}
+	if (op == SP_OP_START)
+		d->flags = (d->flags & ~SP_SIDE_STOPPED) | SP_SIDE_STARTED;
+	if (op == SP_OP_STOP)
+		d->flags = (d->flags & ~SP_SIDE_STARTED) | SP_SIDE_STOPPED;
+	if (zeroes(w, op))
+		side_zero(w);
+	if (op == SP_OP_START && (w->component & SP_KEEPS_ON_START))
+		d->flags |= SP_SIDE_BASELINE;
+	__atomic_fetch_or(&w->slow, SP_SLOW_SIDE, __ATOMIC_RELEASE);
+	sp_lock_give(&w->lock, &h);
+}
+
+/* Adds it in; the caller may apply(). */
+static void merge_side(struct sp_writer *w)
+{
+	struct sp_side *d = w->side;
+	struct sp_held h;
+
+	sp_lock_take(&w->lock, &h);
+	if (d->flags & SP_SIDE_ACTIVE) {
+		int cell = d->cell;	/* bytes of the store are not to be trusted */
+
+		apply(w, SP_OP_SIDE, cell >= 0 && cell < (int)w->cells ? cell : (int)w->cells - 1, NULL);
+		sp_order();
+		d->flags = 0;
+	}
+	__atomic_fetch_and(&w->slow, ~SP_SLOW_SIDE, __ATOMIC_RELEASE);
+	sp_lock_give(&w->lock, &h);
+}
+
+/* ---- who may book now ------------------------------------------------- */
+
+static bool take_turn(struct sp_writer *w, uint32_t who, unsigned tries)
+{
+	for (; tries; tries--) {
+		uint32_t nobody = 0;
+
+		if (sp_cas(&w->turn, &nobody, who))
+			return true;
+		(void)sp_sys(SYS_sched_yield);
+	}
+	return false;
+}
+
+/* A handler's frames are at least so far below what it interrupted: the kernel puts
+ * the registers between.  Calls of one function differ by less, mostly. */
+#define SIGNAL_FRAME 512u
+
+/* Is the booking that set `busy` still below us on the stack?  Not if a handler
+ * jumped out of it: then we now run at or above its frame.  On the alternate
+ * stack the question cannot be answered: yes. */
+static bool interrupted(struct sp_writer *w, uintptr_t frame)
+{
+	stack_t stack;
+
+	if (sp_sys(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))
+		return true;
+	return frame + SIGNAL_FRAME < sp_get(&w->busy);
+}
+
+static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
+		       bool proven)
+{
+	uint32_t slow;
+
+	sp_put(&w->busy, (frame & ~(uintptr_t)7) | op);
+	sp_order();
+	slow = sp_acquire(&w->slow);
+	if ((slow & SP_SLOW_SHARED) && !take_turn(w, TURN_OWNER, 100)) {
+		sp_put(&w->busy, 0);
+		if (op != SP_OP_SIDE)
+			book_aside(w, op, cell, x);
+		return;
+	}
+	/* What is put aside from here on comes after x and is added in after it. */
+	w->proven = proven;
+	if (op != SP_OP_SIDE)
+		apply(w, op, cell, x);
+	else if (slow & SP_SLOW_SIDE)
+		merge_side(w);
+	w->proven = false;
+	sp_order();
+	if (slow & SP_SLOW_SHARED)
+		sp_publish(&w->turn, 0);
+	sp_publish(&w->busy, 0);
+}
+
+SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+{
+	const int64_t *x = (const int64_t *)values;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	int cell;
+
+	if (!w->relation)
+		return;
+	cell = cell_for(w, op, cpu);
+	if (sp_get(&w->busy)) {
+		if (interrupted(w, frame)) {
+			book_aside(w, op, cell, x);
+			return;
+		}
+		if (sp_get(&w->turn) == TURN_OWNER)
+			sp_publish(&w->turn, 0);
+		sp_publish(&w->state, w->states[w->relation->turn & 1]);
+		sp_put(&w->busy, 0);
+	}
+	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+		book_aside(w, op, cell, x);	/* in order behind what is there */
+	else
+		book_owner(w, frame, op, cell, x, proven);
+	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+		sp_ledger_settle(w);
+}
+
+SP_COLD void sp_ledger_settle(struct sp_writer *w)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	/* Again if a handler left something meanwhile; not for ever if it is another
+	 * thread's turn. */
+	for (int tries = 0; tries < 4 && (sp_acquire(&w->slow) & SP_SLOW_SIDE); tries++)
+		book_owner(w, frame, SP_OP_SIDE, 0, NULL, false);
+}
+
+void sp_ledger_leave(struct sp_writer *w)
+{
+	sp_ledger_settle(w);
+	apply(w, SP_OP_LEAVE, -1, NULL);
+}
+
+/* Makes the owner take turns from its next booking on.  Without membarrier (old
+ * kernels, seccomp) it cannot be known when that is: false. */
+static bool share(struct sp_writer *w)
+{
+	if (!(__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED))
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
+	if (w->barrier)
+		return w->barrier > 0;
+	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	w->barrier = sp_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0 ? 1 : -1;
+	return w->barrier > 0;
+}
+
+SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *values)
+{
+	const int64_t *x = (const int64_t *)values;
+	struct sp_held h;
+	int cell;
+
+	if (!w->relation)
+		return;
+	sp_signals_block(&h);
+	if (share(w) && take_turn(w, TURN_FOREIGN, 1000)) {
+		cell = cell_for(w, op, cpu);
+		if (sp_acquire(&w->busy)) {	/* since before it knew that it shares */
+			book_aside(w, op, cell, x);
+		} else {
+			if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+				merge_side(w);
+			apply(w, op, cell, x);
+		}
+		sp_publish(&w->turn, 0);
+	} else {
+		book_aside(w, op, cell_for(w, op, cpu), x);
+	}
+	sp_signals_restore(&h);
+}

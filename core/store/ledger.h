@@ -1,0 +1,171 @@
+/* ledger.h: how counts are booked.
+ *
+ * The model.  An event set hands out running counts: x now, more later, zeroed
+ * by START, RESET and ACCUM.  A reading of x on CPU c books x - last on c, where
+ * last is what was handed out before it since the last zeroing (shared rule:
+ * "total" of contract section 4).  Beside this ledger the relation keeps
+ * sys-sage's temporary entries (rules 1 to 4, A1 to A6): a READ leaves on its
+ * CPU what the other CPUs' entries do not explain, ACCUM adds to its CPU's
+ * entry, and the first READ or STOP after a zeroing deletes all of them.
+ *
+ * Readings mostly come from the same CPU as the one before.  Such a reading only
+ * stores the values (format.h, struct sp_state, says why that is enough); the
+ * rest is done when the CPU changes, when something is zeroed, or by the reader.
+ *
+ * Who may write: the thread that started the set, without a lock.  A signal
+ * handler on top of a booking of its own thread, and any other thread, write to
+ * the side ledger instead, under the writer's lock, and the owner adds that in
+ * when it comes by.  A handler that jumps out of a booking leaves `busy` set; the
+ * next booking from a frame that is not below the abandoned one sees that.
+ *
+ * A writer is private memory: the store's bytes are written, not followed.
+ */
+#ifndef SP_LEDGER_H
+#define SP_LEDGER_H
+
+#include "format.h"
+#include "../lock.h"
+
+enum sp_op {
+	SP_OP_START, SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_RESET,
+	SP_OP_WRITE,			/* PAPI_write: counting goes on from x */
+	SP_OP_SIDE, SP_OP_LEAVE		/* ledger.c's own: adds the side ledger in; leaves the current cell */
+};
+
+/* Why a reading cannot take the short way. */
+#define SP_SLOW_ZEROED	1u	/* entries to delete, or a baseline to take */
+#define SP_SLOW_STOPPED	2u
+#define SP_SLOW_SIDE	4u	/* the side ledger holds something */
+#define SP_SLOW_SHARED	8u	/* another thread books here too: under the lock */
+
+#define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (papi-facts 6.2) */
+#define SP_KEEPS_ON_RESET 2u
+
+/* A booking sets `busy`, then looks at `slow`; a thread that wants to share sets
+ * SP_SLOW_SHARED, makes every CPU see it (membarrier), then looks at `busy`. */
+struct sp_writer {
+	struct sp_state *state;		/* the one that holds */
+	uint32_t slow;			/* SP_SLOW_*; 0 and the same CPU: the short way */
+	uint32_t k;
+	bool zeroed;			/* running, last[] all 0, an entry there: PAPI_accum's short way */
+	bool proven;			/* the window that is being booked */
+	uint32_t opened;		/* whatever the caller knows its window's beginning by */
+	int32_t cpu;			/* whose cell is current, if it is a dense one; else -2 */
+	uintptr_t busy;			/* the frame of the booking under way, perhaps below us on the stack; and its op */
+	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
+	uint32_t cells;
+	uint32_t component;		/* SP_KEEPS_* */
+	int barrier;			/* membarrier: 0 not asked yet, 1 works, -1 does not */
+	struct sp_lock lock;		/* of the side ledger */
+	struct sp_relation *relation;	/* NULL: nothing to write to */
+	struct sp_state *states[2];
+	struct sp_side *side;
+	unsigned char *cell;
+	uint64_t cell_bytes;
+};
+
+/* Binds w to a relation of k events and that many cells, as it stands. */
+void sp_ledger_bind(struct sp_writer *w, struct sp_relation *r, uint32_t k, uint32_t cells);
+
+/* The cell of a CPU: its number where it is dense, one of the extra ones where
+ * not, the last one for SP_NO_CPU or when those are taken. */
+int sp_ledger_cell(struct sp_writer *w, int cpu);
+
+/* Books by the owner; x has k values (READ, STOP, ACCUM: for ACCUM what was
+ * added), else NULL.  `cpu` as the system numbers it.  proven: the counts since the
+ * reading before are known to be that CPU's. */
+void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+
+/* Puts all counts into the cells, where they can be read without the state; for a
+ * relation that nobody writes any more. */
+void sp_ledger_leave(struct sp_writer *w);
+
+/* Adds in what a handler or another thread left in the side ledger meanwhile. */
+void sp_ledger_settle(struct sp_writer *w);
+
+/* The same as sp_ledger_book by any other thread. */
+void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x);
+
+/* `busy` names the operation, too: a handler on top of it must know what it does. */
+static inline uintptr_t sp_ledger_mark(enum sp_op op)
+{
+	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7) | op;
+}
+
+/* A reading by the owner: sp_ledger_book's READ, short where it can be. */
+static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven)
+{
+	struct sp_state *s;
+
+	if (SP_UNLIKELY(sp_get(&w->busy) || sp_get(&w->slow) || sp_get(&w->cpu) != cpu)) {
+		sp_ledger_book(w, SP_OP_READ, cpu, x, proven);
+		return;
+	}
+	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
+	sp_order();
+	/* Again, and the state only now: a handler may have booked until here.  What
+	 * one puts aside from here on comes after x. */
+	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
+		sp_put(&w->busy, 0);
+		sp_ledger_book(w, SP_OP_READ, cpu, x, proven);
+		return;
+	}
+	s = sp_get(&w->state);
+	if (SP_UNLIKELY(!proven))
+		for (uint32_t e = 0, k = w->k; e < k; e++)	/* before `last`: exact is never too much */
+			s->at[SP_XOFF * k + e] -= (int64_t)x[e] - s->at[e];
+	for (uint32_t e = 0, k = w->k; e < k; e++)
+		sp_put(&s->at[e], (int64_t)x[e]);
+	sp_put(&s->readings, s->readings + 1);
+	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
+	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
+		sp_ledger_settle(w);
+}
+
+/* A RESET by the owner. */
+static inline void sp_ledger_reset(struct sp_writer *w)
+{
+	if (SP_UNLIKELY(sp_get(&w->busy) || !sp_get(&w->zeroed) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED)))
+		sp_ledger_book(w, SP_OP_RESET, SP_NO_CPU, NULL, false);
+	else
+		sp_put(&w->relation->resets, w->relation->resets + 1);
+}
+
+/* An ACCUM by the owner.  Of programs that call nothing else the set is always just
+ * zeroed: what PAPI added is then all there is to add, each in one store. */
+static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven)
+{
+	struct sp_state *s;
+	uint32_t k = w->k;
+
+	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu ||
+			!sp_get(&w->zeroed))) {
+		sp_ledger_book(w, SP_OP_ACCUM, cpu, x, proven);
+		return;
+	}
+	sp_put(&w->busy, sp_ledger_mark(SP_OP_ACCUM));
+	sp_order();
+	if (SP_UNLIKELY((sp_get(&w->slow) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
+			!sp_get(&w->zeroed))) {
+		sp_put(&w->busy, 0);
+		sp_ledger_book(w, SP_OP_ACCUM, cpu, x, proven);
+		return;
+	}
+	s = sp_get(&w->state);
+	for (uint32_t e = 0; e < k; e++) {
+		int64_t *off = &s->at[SP_OFF * k + e], *xoff = &s->at[SP_XOFF * k + e], *eoff = &s->at[SP_EOFF * k + e];
+
+		sp_put(off, *off + (int64_t)x[e]);
+		sp_put(eoff, *eoff + (int64_t)x[e]);
+		if (proven)
+			sp_put(xoff, *xoff + (int64_t)x[e]);
+	}
+	sp_put(&s->readings, s->readings + 1);
+	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
+	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
+		sp_ledger_settle(w);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* live.c: see live.h. */
+#include <string.h>
+
+#include "../lineage.h"
+#include "live.h"
+#include "../out.h"
+#include "../sys.h"
+
+#define PREFIX "sspapi."
+#define SUFFIX ".live"
+
+int sp_live_make(char *path, size_t room, const char *folder, const char *host, int pid, uint64_t start_ticks)
+{
+	struct sp_out o;
+	int fd;
+
+	sp_out_init(&o, -1, path, room - 1);
+	sp_out_text(&o, strcmp(folder, "1") == 0 ? SP_LIVE_FOLDER : folder);
+	sp_out_text(&o, "/" PREFIX);
+	sp_out_u64(&o, (uint64_t)sp_sys(SYS_geteuid));
+	sp_out_char(&o, '.');
+	sp_out_text(&o, host);
+	sp_out_char(&o, '.');
+	sp_out_u64(&o, (uint64_t)pid);
+	sp_out_char(&o, '.');
+	sp_out_u64(&o, start_ticks);
+	path[o.used] = 0;
+	/* A program that exec started has pid and start time of the one before it,
+	 * whose file may be kept for recover: .2, .3 ... */
+	for (unsigned i = 1; i < 100; i++) {
+		size_t base = o.used;
+
+		if (i > 1) {
+			sp_out_char(&o, '.');
+			sp_out_u64(&o, i);
+		}
+		sp_out_text(&o, SUFFIX);
+		if (o.error)
+			return -ENAMETOOLONG;
+		path[o.used] = 0;
+		fd = sp_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+		if (fd >= 0) {
+			sp_close(fd);
+			return 0;
+		}
+		if (fd != -EEXIST)
+			return fd;
+		o.used = base;
+	}
+	return -EEXIST;
+}
+
+bool sp_live_is(const char *path)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t n = strlen(base), s = sizeof(SUFFIX) - 1;
+
+	return n > s && strncmp(base, PREFIX, sizeof(PREFIX) - 1) == 0 && strcmp(base + n - s, SUFFIX) == 0;
+}
+
+static uint64_t number(const char **p)
+{
+	uint64_t n = 0;
+
+	for (; **p >= '0' && **p <= '9'; (*p)++)
+		n = n * 10 + (uint64_t)(**p - '0');
+	return n;
+}
+
+bool sp_live_name_is_dead(const char *path, const char *host)
+{
+	const char *p = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	struct sp_process_stat s;
+	uint64_t pid, start;
+
+	if (!sp_live_is(path))
+		return false;
+	p += sizeof(PREFIX) - 1;
+	number(&p);			/* the user */
+	if (*p++ != '.' || strncmp(p, host, strlen(host)) != 0 || p[strlen(host)] != '.')
+		return false;
+	p += strlen(host) + 1;
+	pid = number(&p);
+	if (*p++ != '.' || !pid || pid > INT32_MAX)
+		return false;
+	start = number(&p);
+	return !sp_process_stat((int)pid, 0, &s) || s.start_ticks != start;
+}
+
+bool sp_live_may_run(const struct sp_header *h, bool this_host)
+{
+	struct sp_process_stat p;
+	char boot[40] = "";
+	struct stat ns;
+
+	if (h->end != SP_END_NONE && h->end != SP_END_SNAPSHOT)
+		return false;		/* it said itself that it is finished; after exec its pid lives on */
+	if (!this_host)
+		return true;
+	if (sp_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) > 0)
+		boot[strcspn(boot, "\n")] = 0;
+	if (strncmp(boot, h->boot_id, sizeof(boot)) != 0)
+		return false;
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0 && ns.st_ino != h->pid_ns)
+		return true;
+	return sp_process_stat((int)h->pid, 0, &p) && p.start_ticks == h->start_ticks;
+}

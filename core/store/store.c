@@ -1,0 +1,441 @@
+/* store.c: what goes into a store, and where; see store.h. */
+#include <string.h>
+
+#include "store.h"
+#include "../sys.h"
+
+#define FIRST_PIECE 65536u
+
+static void start(struct sp_store *s)
+{
+	struct sp_header *h = sp_region_at(&s->region, 0, sizeof(*h));
+
+	s->region.used = sp_align(sizeof(*h), 64);
+	s->image = (struct sp_image){ .region = &s->region };
+	s->cells = 1 + SP_CELLS_EXTRA;
+	h->endian = SP_ENDIAN;
+	h->version = SP_FORMAT_VERSION;
+	h->oldest_reader = SP_FORMAT_OLDEST;
+	h->bytes = sizeof(*h);
+	h->rank = -1;
+	h->used = s->region.used;
+	s->header = h;
+}
+
+void sp_store_begin(struct sp_store *s)
+{
+	sp_order();
+	memcpy(s->header->magic, SP_MAGIC, 8);
+}
+
+int sp_store_open(struct sp_store *s)
+{
+	int r = sp_region_open(&s->region, FIRST_PIECE);
+
+	if (r == 0) {
+		start(s);
+		sp_store_begin(s);
+	}
+	return r;
+}
+
+int sp_store_open_file(struct sp_store *s, const char *path)
+{
+	int r = sp_region_open_file(&s->region, FIRST_PIECE, path);
+
+	if (r == 0)
+		start(s);
+	return r;
+}
+
+void sp_store_close(struct sp_store *s)
+{
+	sp_region_close(&s->region);
+	memset(s, 0, sizeof(*s));
+}
+
+static void *make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off)
+{
+	void *p = s->header ? sp_region_alloc(&s->region, kind, bytes, off) : NULL;
+
+	if (p)
+		sp_put(&s->header->used, s->region.used);
+	if (s->region.torn && !s->header->torn)
+		s->header->torn = 1;
+	return p;
+}
+
+/* A block becomes the head of its list.  When it is the first that is not in the file
+ * any more, the head before it stays known to who reads the file. */
+static void push(struct sp_store *s, sp_off *head, sp_off *kept, sp_off *next, sp_off off)
+{
+	*next = *head;
+	if (s->region.torn && !*kept)
+		*kept = *head;
+	sp_publish(head, off);
+}
+
+sp_off sp_store_text(struct sp_store *s, const char *text)
+{
+	size_t n = text ? strnlen(text, 65535) : 0;
+	struct sp_string *t;
+	sp_off off;
+
+	if (!n)
+		return 0;
+	t = make(s, SP_BLOCK_STRING, sizeof(*t) + n + 1, &off);
+	if (!t)
+		return 0;
+	memcpy(t->text, text, n);
+	t->length = (uint32_t)n;
+	return off;
+}
+
+sp_off sp_store_texts(struct sp_store *s, uint32_t n, const char *const *texts)
+{
+	struct sp_strings *l;
+	sp_off off;
+
+	if (!n)
+		return 0;
+	l = make(s, SP_BLOCK_STRINGS, sizeof(*l) + n * sizeof(sp_off), &off);
+	if (!l)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		l->at[i] = sp_store_text(s, texts[i]);
+	l->n = n;
+	return off;
+}
+
+void sp_store_note(struct sp_store *s, const char *text)
+{
+	size_t n = strnlen(text, 1000);
+	struct sp_note *note;
+	unsigned left = SP_NOTES_MAX;
+	sp_off off;
+
+	if (!s->header || s->notes_made >= SP_NOTES_MAX)
+		return;
+	for (off = s->header->notes; off && left--; off = note->next) {
+		note = (struct sp_note *)sp_image_block(&s->image, off, SP_BLOCK_NOTE, sizeof(*note));
+		if (!note)
+			break;
+		if (n < note->b.bytes - sizeof(*note) && memcmp(note->text, text, n) == 0 && !note->text[n])
+			return;
+	}
+	note = make(s, SP_BLOCK_NOTE, sizeof(*note) + n + 1, &off);
+	if (!note)
+		return;
+	memcpy(note->text, text, n);
+	push(s, &s->header->notes, &s->header->kept_notes, &note->next, off);
+	s->header->n_notes = ++s->notes_made;
+}
+
+int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
+		      const char *source, const char *xml, uint64_t xml_bytes, uint32_t least_cpus)
+{
+	uint64_t bytes = sizeof(struct sp_topology) + (uint64_t)n * sizeof(*c) + xml_bytes;
+	struct sp_topology *t;
+	sp_off off, from = sp_store_text(s, source);
+
+	s->cells = (uint32_t)sp_max(n_cpus, least_cpus) + SP_CELLS_EXTRA;
+	t = make(s, SP_BLOCK_TOPOLOGY, bytes, &off);
+	if (!t)
+		return -ENOMEM;
+	t->n = n;
+	t->n_cpus = n_cpus;
+	t->source = from;
+	t->xml_bytes = xml_bytes;
+	memcpy(t->at, c, (uint64_t)n * sizeof(*c));
+	if (xml_bytes)
+		memcpy((char *)(t->at + n), xml, xml_bytes);
+	sp_publish(&s->header->topology, off);
+	return 0;
+}
+
+long sp_store_event(struct sp_store *s, const struct sp_event_text *e)
+{
+	struct sp_event *v;
+	sp_off off;
+
+	v = make(s, SP_BLOCK_EVENT, sizeof(*v), &off);
+	if (!v)
+		return -ENOMEM;
+	v->id = s->header->n_events;
+	v->code = e->code;
+	v->data_type = e->data_type;
+	v->kind = e->kind;
+	v->name = sp_store_text(s, e->name);
+	v->component = sp_store_text(s, e->component);
+	v->derived = sp_store_text(s, e->derived);
+	v->postfix = sp_store_text(s, e->postfix);
+	v->units = sp_store_text(s, e->units);
+	v->description = sp_store_text(s, e->description);
+	v->natives = sp_store_texts(s, e->n_natives, e->natives);
+	push(s, &s->header->events, &s->header->kept_events, &v->next, off);
+	s->header->n_events++;
+	return v->id;
+}
+
+struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off)
+{
+	struct sp_thread *t = make(s, SP_BLOCK_THREAD, sizeof(*t), off);
+
+	if (!t)
+		return NULL;
+	t->tid = tid;
+	t->threads = tid != 0;
+	strncpy(t->name, name ? name : "", sizeof(t->name) - 1);
+	push(s, &s->header->threads, &s->header->kept_threads, &t->next, *off);
+	s->header->n_threads++;
+	return t;
+}
+
+/* The store's bytes may be a file that somebody scribbles on: a list is followed for
+ * no more links than there can be blocks. */
+static uint64_t most_blocks(const struct sp_store *s)
+{
+	return s->region.mapped / 64;
+}
+
+static struct sp_thread *thread_at(struct sp_store *s, sp_off off)
+{
+	return (struct sp_thread *)sp_image_block(&s->image, off, SP_BLOCK_THREAD, sizeof(struct sp_thread));
+}
+
+static struct sp_relation *relation_at(struct sp_store *s, sp_off off)
+{
+	const struct sp_relation *r = sp_image_block(&s->image, off, SP_BLOCK_RELATION, sizeof(*r));
+
+	return r && sp_relation_layout(r->k, r->cells).bytes <= r->b.bytes ? (struct sp_relation *)r : NULL;
+}
+
+static uint32_t *events_of(struct sp_relation *r)
+{
+	return (uint32_t *)(r + 1);
+}
+
+static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
+{
+	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
+	       r->scope == (uint32_t)key->scope && !((r->flags ^ key->flags) & SP_RELATION_PROVEN) &&
+	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
+}
+
+static struct sp_relation *find(struct sp_store *s, const struct sp_thread *t, const struct sp_relation_key *key,
+				bool (*bound)(sp_off, void *), void *arg, sp_off *off)
+{
+	uint64_t left = most_blocks(s);
+	struct sp_relation *r;
+
+	for (*off = t->relations; left-- && (r = relation_at(s, *off)) != NULL; *off = r->next)
+		if (same(r, key) && r->cells == s->cells && !(bound && bound(*off, arg)))
+			return r;
+	return NULL;
+}
+
+static struct sp_relation *new_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
+					sp_off *off)
+{
+	struct sp_layout l = sp_relation_layout(key->k, s->cells);
+	struct sp_thread *t = thread_at(s, thread);
+	struct sp_relation *r = t ? make(s, SP_BLOCK_RELATION, l.bytes, off) : NULL;
+
+	if (!r) {
+		if (s->header)
+			s->header->dropped_relations++;
+		return NULL;
+	}
+	r->thread = thread;
+	r->id = s->header->n_relations++;
+	s->apart += t->tid != 0;
+	r->k = key->k;
+	r->cells = s->cells;
+	r->target = key->target;
+	r->target_id = key->target_id;
+	r->scope = key->scope;
+	r->threads = 1;
+	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
+	for (int i = 0; i < 2; i++) {
+		struct sp_state *st = (struct sp_state *)((unsigned char *)r + l.state[i]);
+
+		st->cell = st->jcell = -1;
+		st->epoch = 1;
+	}
+	for (uint32_t i = 0; i < r->cells; i++) {
+		struct sp_cell *c = (struct sp_cell *)((unsigned char *)r + l.cell + i * l.cell_bytes);
+
+		c->used = i < r->cells - SP_CELLS_EXTRA || i == r->cells - 1;
+		c->cpu = i < r->cells - SP_CELLS_EXTRA ? (int32_t)i : SP_NO_CPU;
+	}
+	push(s, &t->relations, &t->kept, &r->next, *off);
+	t->n_relations++;
+	return r;
+}
+
+struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
+				      bool (*bound)(sp_off relation, void *arg), void *arg, sp_off *off)
+{
+	struct sp_thread *t = thread_at(s, thread);
+	struct sp_relation *r = t ? find(s, t, key, bound, arg, off) : NULL;
+
+	if (!r)
+		r = new_relation(s, thread, key, off);
+	if (r) {
+		r->event_set = key->event_set;
+		r->flags |= key->flags;
+	}
+	return r;
+}
+
+/* ---- folding ---------------------------------------------------------- */
+
+static void add_cells(struct sp_writer *to, struct sp_writer *from)
+{
+	for (uint32_t i = 0; i < from->cells; i++) {
+		const struct sp_cell *f = (const struct sp_cell *)(from->cell + i * from->cell_bytes);
+		struct sp_cell *t;
+
+		if (!f->used || !f->readings)
+			continue;
+		t = (struct sp_cell *)(to->cell + (uint64_t)sp_ledger_cell(to, f->cpu) * to->cell_bytes);
+		t->readings += f->readings;
+		for (uint32_t e = 0; e < (SP_EXACT + 1) * to->k; e++)	/* totals and exact; entries end with their set */
+			t->at[e] += f->at[e];
+	}
+}
+
+static void add_relation(struct sp_relation *to, struct sp_relation *from)
+{
+	struct sp_writer w, v;
+
+	sp_ledger_bind(&w, to, to->k, to->cells);
+	sp_ledger_bind(&v, from, from->k, from->cells);
+	sp_ledger_leave(&v);
+	add_cells(&w, &v);
+	to->starts += from->starts;
+	to->resets += from->resets;
+	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
+							to->first_ns + from->first_ns;
+	to->last_ns = sp_max(to->last_ns, from->last_ns);
+	to->flags |= from->flags;
+	to->threads += from->threads;
+}
+
+/* Where the list that starts at *head holds off: the word that says so. */
+static sp_off *link_to(struct sp_store *s, sp_off *head, sp_off off)
+{
+	for (uint64_t left = most_blocks(s); left && *head && *head != off; left--) {
+		struct sp_relation *r = relation_at(s, *head);
+
+		if (!r)
+			return NULL;
+		head = &r->next;
+	}
+	return *head == off ? head : NULL;
+}
+
+/* Adds r (at off, in t's list) to the relation of tid 0 that it belongs to.  Killed
+ * anywhere in here, a reader counts it once: the sum is a new block, which takes
+ * the old one's place by one store and names r as included. */
+static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, struct sp_relation *r, sp_off off)
+{
+	struct sp_relation_key key = { .k = r->k, .event = events_of(r), .target = (enum sp_target)r->target,
+				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope,
+				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_PROVEN };
+	sp_off old_off, new_off, *at;
+	struct sp_relation *old = find(s, zero, &key, NULL, NULL, &old_off), *sum;
+	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes;
+
+	if (r->cells != s->cells)
+		return false;
+	if (!old) {
+		old = new_relation(s, s->folded, &key, &old_off);
+		if (!old)
+			return false;
+		old->threads = 0;
+	}
+	sum = make(s, SP_BLOCK_RELATION, bytes, &new_off);
+	if (!sum)
+		return false;
+	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
+	add_relation(sum, r);
+	sum->folded = off;
+	at = link_to(s, &zero->relations, old_off);
+	if (!at)
+		return false;
+	sp_publish(at, new_off);
+	at = link_to(s, &t->relations, off);
+	if (at)
+		sp_publish(at, r->next);
+	t->n_relations--;
+	s->apart--;
+	sp_order();
+	sum->folded = 0;
+	sp_region_free(&s->region, off, bytes);
+	sp_region_free(&s->region, old_off, bytes);
+	return true;
+}
+
+static void drop_thread(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, sp_off off)
+{
+	sp_off *at = &s->header->threads;
+
+	for (uint64_t left = most_blocks(s); *at != off; left--) {
+		struct sp_thread *next = left ? thread_at(s, *at) : NULL;
+
+		if (!next)
+			return;
+		at = &next->next;
+	}
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+		zero->calls[i] += t->calls[i];
+	zero->threads += t->threads;
+	sp_publish(at, t->next);
+	sp_region_free(&s->region, off, sizeof(*t));
+}
+
+static struct sp_thread *folded_thread(struct sp_store *s)
+{
+	if (!s->folded)
+		sp_store_thread(s, 0, "", &s->folded);
+	return thread_at(s, s->folded);
+}
+
+/* Folds one relation of t that may be; false: none. */
+static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t,
+		     bool (*bound)(sp_off, void *), void *arg)
+{
+	struct sp_relation *r;
+
+	uint64_t left = most_blocks(s);
+
+	for (sp_off off = t->relations; left-- && (r = relation_at(s, off)) != NULL; off = r->next)
+		if (!bound(off, arg))
+			return fold(s, zero, t, r, off);
+	return false;
+}
+
+void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg)
+{
+	struct sp_thread *zero, *t;
+	uint64_t left = most_blocks(s);
+	unsigned folded = 0;
+	sp_off next;
+
+	if (s->apart <= SP_FOLD_ABOVE || sp_acquire(&s->dumping))
+		return;
+	zero = folded_thread(s);
+	for (sp_off off = zero ? s->header->threads : 0; off && folded < SP_FOLD_AT_ONCE; off = next) {
+		t = left-- ? thread_at(s, off) : NULL;
+		if (!t)
+			return;
+		next = t->next;
+		if (!t->tid || !ended(t->tid))
+			continue;
+		while (folded < SP_FOLD_AT_ONCE && fold_one(s, zero, t, bound, arg))
+			folded++;
+		if (!t->n_relations)
+			drop_thread(s, zero, t, off);
+	}
+}

@@ -1,0 +1,87 @@
+/* store.h: what a store holds, and how things get into it.
+ *
+ * One store a process, all state in struct sp_store.  Everything here but the
+ * reading functions is called with store->lock held (sp_lock_take), seldom, and
+ * never between a start and its stop on the thread that counts.  Functions that
+ * make something return NULL or 0 where there is no memory; the store then says
+ * so (dropped_relations) and the application runs on.
+ */
+#ifndef SP_STORE_H
+#define SP_STORE_H
+
+#include "image.h"
+#include "ledger.h"
+#include "../lock.h"
+#include "region.h"
+
+#define SP_FOLD_ABOVE	4096u	/* relations of ended threads kept apart (contract section 4) */
+#define SP_FOLD_AT_ONCE	16u	/* by one call: whoever makes a thread waits for it */
+#define SP_NOTES_MAX	64u
+
+struct sp_store {
+	struct sp_region region;
+	struct sp_image image;		/* of the region, for the model */
+	struct sp_header *header;	/* NULL: no store */
+	struct sp_lock lock;
+	uint32_t cells;			/* of each relation: CPUs + SP_CELLS_EXTRA */
+	uint32_t apart;			/* relations that are not tid 0's */
+	uint32_t dumping;		/* somebody reads the lists */
+	sp_off folded;			/* the thread with tid 0 */
+	uint32_t notes_made;
+};
+
+/* In private memory, or in a live file (live.h).  0 or -errno. */
+int sp_store_open(struct sp_store *s);
+int sp_store_open_file(struct sp_store *s, const char *path);
+
+/* The header is filled in: from now on the file is a store.  (A process that is killed
+ * before leaves a file without magic, which nobody takes for one.) */
+void sp_store_begin(struct sp_store *s);
+void sp_store_close(struct sp_store *s);
+
+sp_off sp_store_text(struct sp_store *s, const char *text);
+sp_off sp_store_texts(struct sp_store *s, uint32_t n, const char *const *texts);
+
+/* One line for the dump's notes; the same text only once. */
+void sp_store_note(struct sp_store *s, const char *text);
+
+/* Keeps a copy.  Sets the number of CPUs that relations made from now on have
+ * cells for: the topology's, or least_cpus if that is more. */
+int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
+		      const char *source, const char *xml, uint64_t xml_bytes, uint32_t least_cpus);
+
+struct sp_event_text {			/* all may be NULL */
+	const char *name, *component, *derived, *postfix, *units, *description;
+	uint32_t n_natives;
+	const char *const *natives;
+	uint32_t code;
+	uint8_t data_type, kind;
+};
+
+/* The event's id, or -ENOMEM. */
+long sp_store_event(struct sp_store *s, const struct sp_event_text *e);
+
+struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off);
+
+struct sp_relation_key {
+	int event_set;
+	uint32_t k;
+	const uint32_t *event;
+	enum sp_target target;
+	int target_id;
+	enum sp_scope scope;
+	uint32_t flags;
+};
+
+/* A relation of this thread with the same events, target and scope that no live
+ * set is bound to (`bound` says which are), else a new one. */
+struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
+				      bool (*bound)(sp_off relation, void *arg), void *arg, sp_off *off);
+
+/* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads
+ * into those of tid 0 (same events, target, scope); blocks of threads that have no
+ * relation left go.  Called for each new thread, so that it keeps pace.  ended(tid) must be sure; bound as above.
+ * Does nothing while a dump is being made (`dumping`). */
+void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg);
+
+#endif

@@ -1,0 +1,578 @@
+/* model.c: reads a store once, trusts nothing in it, and sums it up the tree. */
+#include <string.h>
+
+#include "../store/ledger.h"
+#include "model.h"
+#include "../sys.h"
+
+#define NOTES_MOST 1024
+#define SUMS_MOST (1ull << 27)		/* components x events; a store that claims more is damaged */
+
+/* ---- memory ----------------------------------------------------------- */
+
+static void *take(struct sp_model *m, uint64_t bytes)
+{
+	void *p = (char *)m->memory + m->memory_used;
+
+	bytes = sp_align(bytes, 16);
+	if (bytes > m->memory_bytes - m->memory_used)
+		return NULL;
+	m->memory_used += bytes;
+	return p;
+}
+
+/* ---- blocks ----------------------------------------------------------- */
+
+/* No list has more links than the store has room for blocks. */
+static uint64_t most_blocks(const struct sp_model *m)
+{
+	return m->h.used / 64 + 1;
+}
+
+static bool spend(uint64_t *left)
+{
+	return *left && (*left)--;
+}
+
+static const struct sp_thread *thread_at(const struct sp_model *m, sp_off off)
+{
+	return sp_image_block(m->image, off, SP_BLOCK_THREAD, sizeof(struct sp_thread));
+}
+
+static const struct sp_relation *relation_at(const struct sp_model *m, sp_off off)
+{
+	const struct sp_relation *r = sp_image_block(m->image, off, SP_BLOCK_RELATION, sizeof(*r));
+	uint32_t k, cells;
+
+	if (!r)
+		return NULL;
+	k = r->k;
+	cells = r->cells;
+	if (!k || k > SP_EVENTS_MAX || cells < SP_CELLS_EXTRA || cells > (1u << 20) ||
+	    sp_relation_layout(k, cells).bytes > r->b.bytes)
+		return NULL;
+	for (uint32_t e = 0; e < k; e++)
+		if (((const uint32_t *)(r + 1))[e] >= m->n_events)
+			return NULL;
+	return r;
+}
+
+static const struct sp_event *event_at(const struct sp_model *m, sp_off off)
+{
+	return sp_image_block(m->image, off, SP_BLOCK_EVENT, sizeof(struct sp_event));
+}
+
+/* Where a list begins: of a torn file, with the newest block that is in it. */
+static sp_off head(const struct sp_model *m, sp_off newest, sp_off kept, uint32_t kind)
+{
+	return m->h.torn && !sp_image_block(m->image, newest, kind, sizeof(struct sp_block)) ? kept : newest;
+}
+
+static sp_off events_head(const struct sp_model *m)
+{
+	return head(m, m->h.events, m->h.kept_events, SP_BLOCK_EVENT);
+}
+
+static sp_off threads_head(const struct sp_model *m)
+{
+	return head(m, m->h.threads, m->h.kept_threads, SP_BLOCK_THREAD);
+}
+
+static sp_off relations_head(const struct sp_model *m, const struct sp_thread *t)
+{
+	return head(m, t->relations, t->kept, SP_BLOCK_RELATION);
+}
+
+static sp_off notes_head(const struct sp_model *m)
+{
+	return head(m, m->h.notes, m->h.kept_notes, SP_BLOCK_NOTE);
+}
+
+/* ---- one relation ----------------------------------------------------- */
+
+/* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
+ * total[k] exact[k] entry[k]. */
+struct cell_record {
+	int64_t cpu, readings, has_entry, ns;
+	int64_t at[];
+};
+
+static uint64_t record_bytes(uint32_t k)
+{
+	return sizeof(struct cell_record) + (uint64_t)SP_CELL_ARRAYS * k * 8;
+}
+
+static struct cell_record *record(const struct sp_row *row, uint64_t i)
+{
+	return (struct cell_record *)((char *)row->values + i * record_bytes(row->k));
+}
+
+static const struct sp_state *state_of(const struct sp_relation *r, uint32_t k, uint32_t cells)
+{
+	return (const struct sp_state *)((const char *)r +
+					 sp_relation_layout(k, cells).state[sp_acquire(&r->turn) & 1]);
+}
+
+/* Words that their owner may be writing: no tearing, no order. */
+static void copy_words(int64_t *to, const int64_t *from, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		to[i] = sp_get(&from[i]);
+}
+
+/* What the side ledger adds, if the state does not include it yet. */
+static void add_side(struct cell_record *c, const struct sp_side *d, const struct sp_state *s, uint32_t k)
+{
+	uint32_t f = d->flags;
+	const int64_t *y0 = d->at + SP_Y0 * k, *done = d->at + SP_ADD * k, *run = d->at + SP_RUN * k;
+
+	for (uint32_t e = 0; e < k; e++)
+		c->at[SP_TOTAL * k + e] += (f & SP_SIDE_Y0 ? y0[e] - s->at[e] : 0) +
+					   (f & SP_SIDE_ZEROED ? (f & SP_SIDE_LAST ? run[e] : done[e]) : 0);
+	c->readings += (int64_t)d->readings;
+}
+
+static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_state *s, int i, uint32_t k)
+{
+	const int64_t *a = s->at;
+
+	c->cpu = from->cpu;
+	if (i == s->cell) {
+		c->readings = (int64_t)s->readings;
+		c->has_entry = (s->flags & SP_STATE_ENTRY) != 0;
+		c->ns = (int64_t)s->ns;
+		for (uint32_t e = 0; e < k; e++) {
+			c->at[SP_TOTAL * k + e] = a[SP_LAST * k + e] + a[SP_OFF * k + e];
+			c->at[SP_EXACT * k + e] = a[SP_LAST * k + e] + a[SP_XOFF * k + e];
+			c->at[SP_ENTRY * k + e] = a[SP_LAST * k + e] + a[SP_EOFF * k + e];
+		}
+	} else if (i == s->jcell) {
+		c->readings = (int64_t)s->jreadings;
+		c->has_entry = s->jepoch == s->epoch;
+		c->ns = (int64_t)s->jns;
+		copy_words(c->at, a + SP_JTOTAL * k, 3 * (uint64_t)k);
+	} else {
+		c->readings = (int64_t)sp_get(&from->readings);
+		c->has_entry = from->epoch == s->epoch;
+		c->ns = (int64_t)from->ns;
+		copy_words(c->at, from->at, 3 * (uint64_t)k);
+	}
+}
+
+/* One pass over the cells; what was booked nowhere is left out. */
+static void read_cells(struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
+{
+	struct sp_layout l = sp_relation_layout(row->k, r->cells);
+	const struct sp_side *d = (const struct sp_side *)((const char *)r + l.side);
+	bool aside = (d->flags & SP_SIDE_ACTIVE) && d->number != s->side;
+	uint32_t k = row->k;
+
+	row->cells = 0;
+	row->readings = 0;
+	for (uint32_t i = 0; i < r->cells; i++) {
+		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
+		struct cell_record *c = record(row, row->cells);
+
+		if (!from->used)
+			continue;
+		read_cell(c, from, s, (int)i, k);
+		if (aside && d->cell == (int)i)
+			add_side(c, d, s, k);
+		if (r->flags & SP_RELATION_PROVEN)
+			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
+		if (!c->readings)
+			continue;
+		row->readings += (uint64_t)c->readings;
+		row->cell_of[row->cells] = row->cells;
+		row->cells++;
+	}
+}
+
+static void sort_cells(struct sp_row *row)
+{
+	/* Dense CPUs come in order; the few others are put into theirs. */
+	for (uint32_t i = 1; i < row->cells; i++) {
+		uint64_t c = row->cell_of[i];
+		uint32_t j = i;
+
+		for (; j && (uint64_t)record(row, row->cell_of[j - 1])->cpu > (uint64_t)record(row, c)->cpu; j--)
+			row->cell_of[j] = row->cell_of[j - 1];
+		row->cell_of[j] = c;
+	}
+}
+
+static void read_relation(struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r)
+{
+	row->event_set = r->event_set;
+	row->tid = t->tid;
+	row->thread = memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
+	row->target = r->target <= SP_TARGET_TID ? (enum sp_target)r->target : SP_TARGET_THREAD;
+	row->target_id = r->target_id;
+	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
+	row->flags = r->flags;
+	row->threads = r->threads;
+	row->k = r->k;
+	row->event = (const uint32_t *)(r + 1);
+	row->starts = r->starts;
+	row->resets = r->resets;
+	row->first_ns = r->first_ns;
+	row->last_ns = r->last_ns;
+	/* Its thread may go on booking while we read: again until nothing turned. */
+	for (int tries = 0; tries < 64; tries++) {
+		uint64_t turn = sp_acquire(&r->turn);
+
+		read_cells(row, r, state_of(r, row->k, r->cells));
+		if (sp_acquire(&r->turn) == turn)
+			break;
+	}
+	sort_cells(row);
+}
+
+/* Is r included in a relation of the folded threads already? */
+static bool is_folded(const struct sp_model *m, sp_off off)
+{
+	for (uint32_t i = 0; i < m->n_including; i++)
+		if (m->including[i] == off)
+			return true;
+	return false;
+}
+
+bool sp_model_next(struct sp_model *m, struct sp_row *row)
+{
+	while (row->index < m->n_places) {
+		const struct sp_place *p = &m->place[row->index++];
+		const struct sp_thread *t = thread_at(m, p->thread);
+		const struct sp_relation *r = relation_at(m, p->relation);
+
+		/* Blocks that were whole a moment ago, unless somebody writes there. */
+		if (!t || !r || r->k > m->most_k || r->cells > m->most_cells || is_folded(m, p->relation))
+			continue;
+		row->cell_of = m->row_cell_of;
+		row->values = m->row_values;
+		read_relation(row, t, r);
+		row->id = row->given++;
+		return true;
+	}
+	return false;
+}
+
+bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
+{
+	struct cell_record *c;
+
+	if (i >= row->cells)
+		return false;
+	c = record(row, row->cell_of[i]);
+	at->cpu = (int32_t)c->cpu;
+	at->component = at->cpu >= 0 && (uint32_t)at->cpu < m->n_cpu_component ? m->cpu_component[at->cpu] : -1;
+	at->readings = (uint64_t)c->readings;
+	at->total = c->at + SP_TOTAL * row->k;
+	at->exact = c->at + SP_EXACT * row->k;
+	at->entry = c->at + SP_ENTRY * row->k;
+	at->has_entry = c->has_entry;
+	at->entry_ns = (uint64_t)c->ns;
+	return true;
+}
+
+/* ---- opening ---------------------------------------------------------- */
+
+static int check_header(struct sp_model *m)
+{
+	const struct sp_header *h = sp_image_at(m->image, 0, 64);
+
+	if (!h || memcmp(h->magic, SP_MAGIC, 8) != 0 || h->endian != SP_ENDIAN)
+		return -EINVAL;
+	if (h->oldest_reader > SP_FORMAT_VERSION)
+		return -EPROTO;
+	/* A header of a later minor form is longer, of an earlier one shorter. */
+	if (h->bytes < 64 || !sp_image_at(m->image, 0, h->bytes))
+		return -EINVAL;
+	memcpy(&m->h, h, sp_min(h->bytes, sizeof(m->h)));
+	return 0;
+}
+
+/* How much of everything there is, so that one mapping holds it all. */
+static void count(struct sp_model *m)
+{
+	uint64_t left = most_blocks(m);
+	const struct sp_event *v;
+	const struct sp_thread *t;
+	const struct sp_topology *p;
+
+	for (sp_off off = events_head(m); off && spend(&left); off = v->next) {
+		v = event_at(m, off);
+		if (!v)
+			break;
+		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.n_events ? v->id + 1 : 0);
+	}
+	m->n_events = (uint32_t)sp_min(m->n_events, most_blocks(m));
+	left = most_blocks(m);
+	for (sp_off off = threads_head(m); off && spend(&left); off = t->next) {
+		const struct sp_relation *r;
+
+		t = thread_at(m, off);
+		if (!t)
+			break;
+		m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
+		for (sp_off at = relations_head(m, t); at && spend(&left); at = r->next) {
+			r = relation_at(m, at);
+			if (!r) {
+				m->damaged++;
+				break;
+			}
+			m->n_places++;
+			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
+			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
+		}
+	}
+	p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	if (p && p->n <= (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component))
+		m->n_components = p->n;
+	else if (m->h.topology)
+		m->damaged++;
+}
+
+static int allocate(struct sp_model *m)
+{
+	uint64_t nc = m->n_components, ne = m->n_events;
+
+	if ((nc + 1) * (ne + 1) > SUMS_MOST)
+		return -EINVAL;
+	m->n_cpu_component = 0;
+	m->memory_bytes = nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
+			  m->n_places * sizeof(struct sp_place) + 65536 * sizeof(int32_t) +
+			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) + 4096;
+	m->memory = sp_map(m->memory_bytes);
+	if (!m->memory)
+		return -ENOMEM;
+	m->component = take(m, nc * sizeof(struct sp_component));
+	m->event = take(m, ne * sizeof(void *));
+	m->sum = take(m, nc * ne * 8);
+	m->exact = take(m, nc * ne * 8);
+	m->counted = take(m, nc);
+	m->total = take(m, ne * 8);
+	m->total_exact = take(m, ne * 8);
+	m->unplaced = take(m, ne * 8);
+	m->event_counted = take(m, ne);
+	m->place = take(m, m->n_places * sizeof(struct sp_place));
+	m->cpu_component = take(m, 65536 * sizeof(int32_t));
+	m->row_cell_of = take(m, (uint64_t)m->most_cells * 8);
+	/* one more than there are cells: an empty one is decoded, then left out */
+	m->row_values = take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
+	return m->row_values ? 0 : -ENOMEM;
+}
+
+static void index_topology(struct sp_model *m)
+{
+	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	struct sp_component *c = (struct sp_component *)m->component;
+	uint64_t room;
+
+	m->topology_source = p ? sp_model_text(m, p->source) : "";
+	for (uint32_t i = 0; i < m->n_components; i++) {
+		c[i] = p->at[i];
+		c[i].type[sizeof(c[i].type) - 1] = 0;
+		c[i].name[sizeof(c[i].name) - 1] = 0;
+		if (c[i].parent >= (int32_t)i || (i && c[i].parent < 0)) {
+			m->damaged++;
+			c[i].parent = i ? 0 : -1;
+		}
+		if (c[i].depth > 64)
+			c[i].depth = 64;
+		if (strcmp(c[i].type, "PU") == 0 && c[i].os_index >= 0 && c[i].os_index < 65536) {
+			while (m->n_cpu_component <= (uint32_t)c[i].os_index)
+				m->cpu_component[m->n_cpu_component++] = -1;
+			m->cpu_component[c[i].os_index] = (int32_t)i;
+		}
+	}
+	if (!p || !m->n_components)
+		return;
+	room = p->b.bytes - sizeof(*p) - (uint64_t)m->n_components * sizeof(*c);
+	if (p->xml_bytes && p->xml_bytes <= room) {
+		m->xml = (const char *)(p->at + m->n_components);
+		m->xml_bytes = p->xml_bytes;
+	}
+}
+
+static void index_lists(struct sp_model *m)
+{
+	uint64_t left = most_blocks(m), n = m->n_places;
+	const struct sp_event *v;
+	const struct sp_thread *t;
+
+	for (sp_off off = events_head(m); off && spend(&left) && (v = event_at(m, off)); off = v->next)
+		if (v->id < m->n_events)
+			m->event[v->id] = v;
+	left = most_blocks(m);
+	for (sp_off off = threads_head(m); off && spend(&left) && (t = thread_at(m, off)); off = t->next) {
+		const struct sp_relation *r;
+
+		for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+			m->calls[i] += sp_get(&t->calls[i]);
+		for (sp_off at = relations_head(m, t); at && n && spend(&left) && (r = relation_at(m, at)); at = r->next) {
+			m->place[--n] = (struct sp_place){ off, at };
+			if (r->folded && m->n_including < SP_COUNT(m->including))
+				m->including[m->n_including++] = r->folded;
+		}
+	}
+	/* A list that changed meanwhile: the front of the array is not filled. */
+	m->place += n;
+	m->n_places -= n;
+}
+
+/* ---- sums ------------------------------------------------------------- */
+
+static void add_cell(struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
+{
+	for (uint32_t i = 0; i < row->k; i++) {
+		uint32_t e = row->event[i];
+
+		if (!m->event[e] || m->event[e]->kind != SP_COUNTER || m->event[e]->data_type == SP_FP64)
+			continue;
+		m->total[e] += at->total[i];
+		m->total_exact[e] += at->exact[i];
+		if (at->component < 0) {
+			m->unplaced[e] += at->total[i];
+			continue;
+		}
+		m->sum[(uint64_t)at->component * m->n_events + e] += at->total[i];
+		m->exact[(uint64_t)at->component * m->n_events + e] += at->exact[i];
+	}
+	if (at->component >= 0)
+		m->counted[at->component] = true;
+}
+
+static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)
+{
+	for (uint32_t e = 0; e < m->n_events; e++)
+		to[e] += from[e];
+}
+
+static void sum_tree(struct sp_model *m)
+{
+	uint64_t ne = m->n_events;
+
+	for (uint32_t i = m->n_components; i-- > 1;) {
+		uint32_t up = (uint32_t)m->component[i].parent;
+
+		if ((m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[i])
+			continue;
+		m->counted[up] = true;
+		add_up(m, m->sum + up * ne, m->sum + i * ne);
+		add_up(m, m->exact + up * ne, m->exact + i * ne);
+	}
+	/* Memory stands beside the tree: it sums what hangs from where it hangs. */
+	for (uint32_t i = 1; i < m->n_components; i++) {
+		uint32_t up = (uint32_t)m->component[i].parent;
+
+		if (!(m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[up])
+			continue;
+		m->counted[i] = true;
+		add_up(m, m->sum + i * ne, m->sum + up * ne);
+		add_up(m, m->exact + i * ne, m->exact + up * ne);
+	}
+}
+
+static void sum(struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	while (sp_model_next(m, &row)) {
+		m->n_relations++;
+		m->readings += row.readings;
+		m->starts += row.starts;
+		for (uint32_t i = 0; i < row.k; i++)
+			m->event_counted[row.event[i]] = true;
+		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
+			add_cell(m, &row, &at);
+	}
+	sum_tree(m);
+	for (uint32_t i = 0; i < m->n_components; i++)
+		m->n_cpus_counted += m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
+}
+
+int sp_model_open(struct sp_model *m, const struct sp_image *image)
+{
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	m->image = image;
+	r = check_header(m);
+	if (r < 0)
+		return r;
+	count(m);
+	r = allocate(m);
+	if (r < 0) {
+		sp_model_close(m);
+		return r;
+	}
+	index_topology(m);
+	index_lists(m);
+	sum(m);
+	return 0;
+}
+
+void sp_model_close(struct sp_model *m)
+{
+	sp_unmap(m->memory, m->memory_bytes);
+	m->memory = NULL;
+}
+
+/* ---- questions -------------------------------------------------------- */
+
+const char *sp_model_text(const struct sp_model *m, sp_off off)
+{
+	return sp_image_text(m->image, off);
+}
+
+const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
+{
+	return i < SP_CALLS_MAX ? sp_image_text_at(m->image, m->h.call_names, i) : NULL;
+}
+
+static const struct sp_note *note_at(const struct sp_model *m, sp_off off)
+{
+	const struct sp_note *note = sp_image_block(m->image, off, SP_BLOCK_NOTE, sizeof(*note) + 1);
+
+	return note && memchr(note->text, 0, note->b.bytes - sizeof(*note)) ? note : NULL;
+}
+
+const char *sp_model_note(const struct sp_model *m, uint32_t i)
+{
+	const struct sp_note *note = NULL;
+	uint32_t n = 0;
+
+	/* They stand newest first and are asked for oldest first. */
+	for (sp_off off = notes_head(m); n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
+		n++;
+	if (i >= n)
+		return NULL;
+	for (sp_off off = notes_head(m); n > i; off = note->next, n--)
+		note = note_at(m, off);
+	return note->text;
+}
+
+static int32_t memory_beside(const struct sp_model *m, int32_t c, const char *type)
+{
+	for (uint32_t i = (uint32_t)c + 1; i < m->n_components; i++)
+		if ((m->component[i].flags & SP_COMPONENT_MEMORY) && m->component[i].parent == c &&
+		    strcmp(m->component[i].type, type) == 0)
+			return (int32_t)i;
+	return -1;
+}
+
+int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type)
+{
+	bool memory = strcmp(type, "NUMANode") == 0;
+
+	for (; c >= 0 && (uint32_t)c < m->n_components; c = m->component[c].parent) {
+		int32_t beside = memory ? memory_beside(m, c, type) : -1;
+
+		if (strcmp(m->component[c].type, type) == 0)
+			return c;
+		if (beside >= 0)
+			return beside;
+	}
+	return -1;
+}

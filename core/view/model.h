@@ -1,0 +1,112 @@
+/* model.h: one walk over a store and its topology, for every view.
+ *
+ * sp_model_open reads the header, indexes events and CPUs and sums all counts
+ * up the component tree.  Views then ask the model; none of them looks into the
+ * store itself, and none adds anything up.  Works on a store that still runs,
+ * on one whose writer was killed in the middle of a booking, and on damaged ones
+ * (what cannot be read is left out and counted in `damaged`).
+ *
+ * Memory comes from mmap and is given back by sp_model_close: a dump is made
+ * where malloc may be held by the code that a signal interrupted.
+ * Not thread-safe: one model, one thread.  Errors: -EINVAL not a store (or too
+ * damaged), -EPROTO from a newer version, -ENOMEM.
+ */
+#ifndef SP_MODEL_H
+#define SP_MODEL_H
+
+#include "../store/image.h"
+
+struct sp_model {
+	const struct sp_image *image;
+	struct sp_header h;		/* a copy; pointers below live until sp_model_close */
+
+	uint32_t n_components;
+	const struct sp_component *component;
+	const char *topology_source;	/* "system", a path, or "flat" */
+	const char *xml;		/* hwloc's, xml_bytes long, no closing NUL; NULL: none */
+	uint64_t xml_bytes;
+
+	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; a NULL is a damaged one */
+	const struct sp_event **event;
+
+	/* Sums of all relations, counters only.  sum[c * n_events + e]: below (and
+	 * at) component c.  A NUMANode sums what its parent does. */
+	int64_t *sum, *exact;
+	bool *counted;			/* [component]: some reading was booked below */
+	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
+	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
+	bool *event_counted;		/* [event]: in some relation */
+
+	uint32_t n_relations, n_threads, n_cpus_counted;
+	uint64_t readings, starts;
+	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
+	uint64_t damaged;		/* blocks that made no sense */
+
+	/* private to model.c */
+	struct sp_place {
+		sp_off thread, relation;
+	} *place;			/* oldest first */
+	uint64_t n_places;
+	uint32_t most_k, most_cells;	/* of any relation */
+	uint32_t n_including;		/* relations that others include: folding goes one at a time */
+	sp_off including[4];
+	uint64_t *row_cell_of;		/* of the row that sp_model_next gave last */
+	int64_t *row_values;
+	int32_t *cpu_component;
+	uint32_t n_cpu_component;
+	void *memory;
+	uint64_t memory_bytes, memory_used;
+};
+
+/* A relation as views see it. */
+struct sp_row {
+	uint32_t id;			/* its place in the list of relations: 0, 1, ... */
+	int32_t event_set, tid;
+	const char *thread;		/* its name; may be "" */
+	enum sp_target target;
+	int32_t target_id;
+	enum sp_scope scope;
+	uint32_t flags, threads;
+	uint32_t k;
+	const uint32_t *event;		/* [k] ids, each below n_events */
+	uint64_t starts, resets, readings, first_ns, last_ns;
+	uint32_t cells;			/* to ask sp_row_cell for: 0 .. cells - 1 */
+
+	uint64_t index;			/* private to model.c, as all below */
+	uint32_t given;
+	uint64_t *cell_of;
+	int64_t *values;
+};
+
+/* What was booked on one CPU. */
+struct sp_at_cpu {
+	int32_t cpu;			/* OS index; SP_NO_CPU: not known */
+	int32_t component;		/* the PU's index; -1: the topology has none */
+	uint64_t readings;
+	const int64_t *total, *exact;	/* [k] */
+	bool has_entry;			/* sys-sage's temporary entry, then: */
+	const int64_t *entry;		/* [k] */
+	uint64_t entry_ns;
+};
+
+int sp_model_open(struct sp_model *m, const struct sp_image *image);
+void sp_model_close(struct sp_model *m);
+
+/* The relations, oldest thread first, into a struct that is zero before the
+ * first call; false behind the last.  One row at a time: the next call's numbers
+ * take the place of the last one's. */
+bool sp_model_next(struct sp_model *m, struct sp_row *row);
+
+/* CPU number i of the row (ascending by OS index; "not known" last); false if
+ * nothing was booked there.  at's arrays hold until the next call. */
+bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
+
+/* The nearest component of this type at or above component c; -1: none.  For
+ * "NUMANode": the one beside the tree that holds c. */
+int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type);
+
+const char *sp_model_text(const struct sp_model *m, sp_off off);
+const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
+const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* oldest first; NULL behind the last */
+
+#endif

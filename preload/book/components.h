@@ -1,0 +1,21 @@
+/* components.h: what each PAPI component's counts are counts of.
+ *
+ * PAPI's own metadata rarely says (papi-facts section 6.2, whose table this is):
+ * devices claim thread granularity, process-wide counters too.
+ */
+#ifndef SP_COMPONENTS_H
+#define SP_COMPONENTS_H
+
+#include "../../core/store/format.h"
+
+struct sp_component_fact {
+	const char *name;		/* PAPI's; a prefix where it ends with '*' */
+	enum sp_scope scope;
+	enum sp_kind kind;		/* of its events, unless units say otherwise */
+	uint32_t keeps;			/* SP_KEEPS_*: what PAPI_start, PAPI_reset do not zero */
+};
+
+/* NULL: not known. */
+const struct sp_component_fact *sp_component_fact(const char *name);
+
+#endif

@@ -1,0 +1,133 @@
+/* events.c: see events.h. */
+#include <string.h>
+
+#include "../../core/sys.h"
+#include "components.h"
+#include "events.h"
+
+#define ROOM		8192u		/* codes remembered; a power of two */
+#define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
+
+static struct sp_event_seen *seen;
+static uint32_t n_seen;
+static struct sp_lock lock;
+static char *scratch;			/* INFO_BYTES; guarded by lock */
+
+void sp_events_forget(void)
+{
+	sp_unmap(seen, ROOM * sizeof(*seen));
+	seen = NULL;
+	n_seen = 0;
+	lock.taken = 0;
+}
+
+static struct sp_event_seen *slot_of(uint32_t code)
+{
+	uint32_t i = (code * 2654435761u) & (ROOM - 1);
+
+	while (seen[i].code && seen[i].code != code)
+		i = (i + 1) & (ROOM - 1);
+	return &seen[i];
+}
+
+/* The structs grew from version to version; these places did not move (8.). */
+const char *sp_component_name(const struct sp_real *papi, int component)
+{
+	const PAPI_component_info_t *c = papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
+
+	return c && memchr(c->name, 0, PAPI_MAX_STR_LEN) ? c->name : "";
+}
+
+static const char *const derivations_that_rate[] = { "DERIVED_PS", "DERIVED_ADD_PS" };
+
+static enum sp_kind kind_of(const struct sp_component_fact *fact, const PAPI_event_info_t *info)
+{
+	for (unsigned i = 0; i < SP_COUNT(derivations_that_rate); i++)
+		if (strcmp(info->derived, derivations_that_rate[i]) == 0)
+			return SP_GAUGE;
+	return fact ? fact->kind : SP_COUNTER;
+}
+
+/* perf events may be opened for one CPU by their name: counted only there. */
+static int qualifier(const char *name)
+{
+	const char *p = strstr(name, ":cpu=");
+	int cpu = 0;
+
+	if (!p || p[5] < '0' || p[5] > '9')
+		return SP_NO_CPU;
+	for (p += 5; *p >= '0' && *p <= '9' && cpu < 1000000; p++)
+		cpu = cpu * 10 + (*p - '0');
+	return cpu;
+}
+
+static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
+{
+	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
+	const char *component = sp_component_name(papi, e->component), *natives[PAPI_MAX_INFO_TERMS];
+	struct sp_event_text t = { .code = e->code, .component = component };
+	char name[PAPI_HUGE_STR_LEN + 64];
+	struct sp_held h;
+	long id;
+
+	memset(scratch, 0, INFO_BYTES);
+	memset(name, 0, sizeof(name));
+	if (papi->PAPI_event_code_to_name && papi->PAPI_event_code_to_name((int)e->code, name) == PAPI_OK && *name)
+		t.name = name;
+	if (papi->PAPI_get_event_info && papi->PAPI_get_event_info((int)e->code, info) == PAPI_OK) {
+		if (!t.name)
+			t.name = info->symbol;
+		t.derived = *info->derived ? info->derived : "NOT_DERIVED";
+		t.postfix = info->postfix;
+		t.units = info->units;
+		t.description = info->long_descr;
+		t.data_type = (uint8_t)(info->data_type >= 0 && info->data_type <= 3 ? info->data_type : 0);
+		for (; t.n_natives < info->count && t.n_natives < PAPI_MAX_INFO_TERMS; t.n_natives++)
+			natives[t.n_natives] = info->name[t.n_natives];
+		t.natives = natives;
+	}
+	t.kind = (uint8_t)kind_of(sp_component_fact(component), info);
+	e->counts = t.kind == SP_COUNTER && t.data_type != SP_FP64;
+	if (!t.name)
+		t.name = "?";
+	e->cpu = qualifier(t.name);
+	sp_lock_take(&sp_store.lock, &h);
+	id = sp_store_event(&sp_store, &t);
+	sp_lock_give(&sp_store.lock, &h);
+	return id;
+}
+
+const struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
+{
+	struct sp_event_seen *e = NULL;
+	struct sp_held h;
+	long id;
+
+	sp_lock_take(&lock, &h);
+	if (!seen)
+		seen = sp_map(ROOM * sizeof(*seen));
+	if (!scratch)
+		scratch = sp_map(INFO_BYTES);
+	if (!seen || !scratch)
+		goto out;
+	e = slot_of((uint32_t)code);
+	if (e->code)
+		goto out;
+	if (n_seen >= ROOM / 2) {
+		e = NULL;
+		goto out;
+	}
+	e->code = (uint32_t)code;
+	e->component = papi->PAPI_get_event_component ? papi->PAPI_get_event_component(code) : 0;
+	id = store_event(papi, e);
+	if (id < 0) {
+		e->code = 0;
+		e = NULL;
+		goto out;
+	}
+	e->id = (uint32_t)id;
+	n_seen++;
+out:
+	sp_lock_give(&lock, &h);
+	return e;
+}

@@ -1,0 +1,27 @@
+/* events.h: PAPI's event codes, and what the store says of them.
+ *
+ * A code is asked for once, when it is first met in a set (names of native events
+ * are gone after PAPI_shutdown), with calls that change nothing the application
+ * could see (papi-facts section 10, rule 2).
+ */
+#ifndef SP_EVENTS_H
+#define SP_EVENTS_H
+
+#include "../life/process.h"
+
+struct sp_event_seen {
+	uint32_t code, id;		/* id: in the store */
+	int component;			/* PAPI's index */
+	int cpu;			/* of a qualifier :cpu=N in its name; SP_NO_CPU: none */
+	bool counts;			/* whole numbers that add up; false: a gauge, or floating point */
+};
+
+/* Caller holds no lock.  NULL: no memory. */
+const struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
+
+/* The component's name, by index; "" if PAPI does not say. */
+const char *sp_component_name(const struct sp_real *papi, int component);
+
+void sp_events_forget(void);		/* a new process */
+
+#endif

@@ -1,0 +1,405 @@
+/* hooks.c: what each kind of PAPI call means for sets and relations. */
+#include <errno.h>
+
+#include "../../core/out.h"
+#include "../../core/sys.h"
+#include "../life/end.h"
+#include "events.h"
+#include "hooks.h"
+#include "../life/machine.h"
+#include "warm.h"
+
+/* PAPI's owner record remembers the set that was touched last, and PAPI_start
+ * opens another one's counters again for whoever calls it (papi-facts 5.1).  One
+ * pointer for each owner; owners are few, and a collision costs a wrong guess of
+ * the opener in a program that already starts sets of other threads. */
+static struct sp_set *touched[256];
+
+static struct sp_set **touched_by(uint32_t owner)
+{
+	return &touched[owner % SP_COUNT(touched)];
+}
+
+static void opened(struct sp_set *s)
+{
+	s->opener = sp_self.id;
+	s->opener_tid = sp_self.tid;
+	sp_put(touched_by(s->creator), s);
+}
+
+/* ---- library and threads ---------------------------------------------- */
+
+void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller)
+{
+	bool observed;
+
+	*real = sp_real_search(caller, &observed);
+	if (sp_papi_several)
+		sp_process.papi = NULL;	/* from now on each call asks */
+	*tell = *tell && observed;
+}
+
+void sp_after_init(int rc)
+{
+	if (rc > 0 && sp_store.header && !sp_store.header->papi_version)
+		sp_store.header->papi_version = (uint32_t)rc;	/* before 7.0 PAPI says it only now */
+	if (rc < 0)
+		sp_after_failed("PAPI_library_init", rc);
+}
+
+void sp_after_unregister(int rc)
+{
+	if (rc == PAPI_OK)
+		sp_sets_forget(sp_self.id);
+}
+
+void sp_after_shutdown(void)
+{
+	sp_sets_forget(0);
+}
+
+/* ---- building --------------------------------------------------------- */
+
+/* Once in a process, before anything counts: it sleeps for a moment. */
+static void before_counting(void)
+{
+	static uint32_t done;
+
+	if (done == sp_process.generation)
+		return;
+	done = sp_process.generation;
+	sp_warm_up();
+	if (sp_process.counting && !sp_proof_test())
+		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
+				      "(rseq): no count is called proven");
+}
+
+void sp_after_create(int rc, const int *id)
+{
+	if (rc != PAPI_OK) {
+		sp_after_failed("PAPI_create_eventset", rc);
+		return;
+	}
+	sp_machine_load();
+	before_counting();
+	sp_end_expect_dump();
+	if (sp_self_ready())
+		sp_set_new(*id);
+}
+
+void sp_after_open(int rc, int id)
+{
+	struct sp_set *s;
+
+	if (rc < 0) {
+		sp_after_failed("to open the counters of an event set", rc);
+		return;
+	}
+	s = sp_set_known(id);
+	if (!s)
+		return;
+	s->changed = true;
+	s->hot = 0;
+	if (s->detached) {
+		s->detached = false;
+		s->target = SP_TARGET_THREAD;
+		s->target_id = 0;
+	}
+	if (s->system_wide) {		/* the CPU current when the counters are opened */
+		s->target = SP_TARGET_CPU;
+		s->target_id = sp_cpu_here();
+	}
+	opened(s);
+	sp_set_learn(s, id);
+}
+
+void sp_after_add(int rc, int id, int code, const char *name)
+{
+	char text[128];
+	struct sp_out o;
+
+	if (rc >= 0) {
+		sp_after_open(rc, id);
+		return;
+	}
+	sp_out_init(&o, -1, text, sizeof(text) - 1);
+	sp_out_text(&o, "the event ");
+	if (name)
+		sp_out_bytes(&o, name, strnlen(name, 80));
+	else
+		sp_out_hex(&o, (uint32_t)code);
+	text[o.used] = 0;
+	sp_after_failed(text, rc);
+}
+
+void sp_after_add_events(int rc, int id, int number)
+{
+	if (rc < 0)
+		sp_after_failed("the events of PAPI_add_events", rc);
+	else if (rc > 0 && rc < number)
+		sp_process_note_quiet("PAPI_add_events added only some of its events");
+	sp_after_open(0, id);
+}
+
+void sp_after_change(int rc, int id)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+
+	if (s)
+		s->changed = true;
+}
+
+void sp_after_cleanup(int rc, int id)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
+
+	if (!s)
+		return;
+	sp_set_unbind(s);
+	s->changed = true;
+	s->target = SP_TARGET_THREAD;
+	s->target_id = 0;
+	s->detached = s->system_wide = s->inherits = false;
+}
+
+void sp_after_destroy(int rc, int id, uint32_t serial)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
+
+	if (!s || s->serial != serial)
+		return;
+	sp_set_unbind(s);
+	s->alive = false;
+}
+
+static void target(struct sp_set *s, enum sp_target kind, int id)
+{
+	s->target = kind;
+	s->target_id = id;
+	s->target_last_cpu = SP_NO_CPU;
+	s->detached = false;
+	s->changed = true;
+	s->hot = 0;
+}
+
+void sp_after_attach(int rc, int id, unsigned long tid)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+
+	if (s)
+		target(s, SP_TARGET_TID, (int)tid);
+	else if (rc != PAPI_OK)
+		sp_after_failed("PAPI_attach", rc);
+}
+
+void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
+{
+	struct sp_set *s;
+
+	if (rc != PAPI_OK || !o)
+		return;
+	switch (option) {
+	case PAPI_ATTACH:
+		sp_after_attach(rc, o->attach.eventset, o->attach.tid);
+		break;
+	case PAPI_DETACH:
+		s = sp_set_known(o->attach.eventset);
+		if (s)
+			s->detached = true;
+		break;
+	case PAPI_CPU_ATTACH:
+		s = sp_set_known(o->cpu.eventset);
+		if (s)
+			target(s, SP_TARGET_CPU, (int)o->cpu.cpu_num);
+		break;
+	case PAPI_MULTIPLEX:
+		sp_after_open(rc, o->multiplex.eventset);
+		break;
+	case PAPI_INHERIT:
+		s = sp_set_known(o->inherit.eventset);
+		if (s)
+			s->inherits = o->inherit.inherit != 0;
+		sp_after_change(rc, o->inherit.eventset);
+		break;
+	case PAPI_GRANUL:
+		s = sp_set_known(o->granularity.eventset);
+		if (s)
+			s->system_wide = o->granularity.granularity == PAPI_GRN_SYS;
+		sp_after_change(rc, o->granularity.eventset);
+		break;
+	case PAPI_DOMAIN:
+		sp_after_change(rc, o->domain.eventset);
+		break;
+	}
+}
+
+/* ---- counting --------------------------------------------------------- */
+
+/* The CPU whose counts the set holds now (contract section 4). */
+static int where(struct sp_set *s)
+{
+	int cpu;
+
+	if (s->writer.relation->scope != SP_SCOPE_THREAD)
+		return SP_NO_CPU;
+	if (s->book_on >= 0)
+		return s->book_on;
+	switch (s->target) {
+	case SP_TARGET_TID:
+		cpu = sp_cpu_of(s->target_id, 0);
+		if (cpu < 0)
+			cpu = s->target_last_cpu;	/* it has ended */
+		s->target_last_cpu = cpu;
+		return cpu;
+	default:
+		if (s->opener == sp_self.id)
+			return sp_cpu_here();
+		cpu = sp_cpu_of(0, s->opener_tid);
+		if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
+			cpu = s->target_last_cpu >= 0 ? s->target_last_cpu : sp_get(&s->writer.cpu);
+		s->target_last_cpu = cpu;
+		return cpu;
+	}
+}
+
+void sp_before_start(int id)
+{
+	struct sp_set *s = sp_set_known(id);
+	struct sp_set **last;
+
+	if (!s)
+		return;
+	last = touched_by(s->creator);
+	if (sp_get(last) != s && s->target == SP_TARGET_THREAD)
+		opened(s);
+	sp_set_prepare(s, id);
+}
+
+static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
+{
+	int cpu = where(s);
+	bool proven = s->hot == sp_self.id && s->writer.opened == sp_proof_look();
+
+	if (s->starter == sp_self.id) {
+		s->writer.opened = open;
+		sp_ledger_book(&s->writer, op, cpu, values, proven);
+	} else {
+		sp_ledger_book_foreign(&s->writer, op, cpu, values);
+	}
+	if (SP_UNLIKELY(sp_process.late))
+		sp_end_again();
+}
+
+/* A reading of a running set that has no relation: no memory, or not counts. */
+static void dropped(const struct sp_set *s)
+{
+	if (s && s->alive && s->started && sp_store.header)
+		sp_add(&sp_store.header->dropped_readings, 1);
+}
+
+void sp_after_start(int rc, int id, uint32_t open)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (rc != PAPI_OK) {
+		sp_after_failed("PAPI_start", rc);
+		return;
+	}
+	if (s)
+		s->started = true;
+	if (s && s->bound)
+		book(s, SP_OP_START, NULL, open);
+}
+
+long long *sp_before_stop(int id, long long *values)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	return values || !s || !s->bound || s->generation != sp_process.generation ? values : s->values;
+}
+
+void sp_after_stop(int rc, int id, const long long *values, uint32_t open)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (rc == PAPI_OK && s && !s->bound)
+		dropped(s);
+	if (rc == PAPI_OK && s)
+		s->started = false;
+	if (rc == PAPI_OK && s && s->bound && s->generation == sp_process.generation && values) {
+		book(s, SP_OP_STOP, values, open);
+		sp_put(touched_by(s->creator), s);
+	}
+}
+
+/* The component now counts on from the values written. */
+void sp_after_write(int rc, int id, const long long *values)
+{
+	if (rc == PAPI_OK)
+		sp_book_slow(id, SP_OP_WRITE, values, sp_proof_look());
+}
+
+SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open)
+{
+	struct sp_set *s = sp_set_of(id);
+	int saved = errno;
+
+	if (s && s->bound && s->generation == sp_process.generation)
+		book(s, op, values, open);
+	else if (values)
+		dropped(s);
+	errno = saved;
+}
+
+/* ---- refusals --------------------------------------------------------- */
+
+static const char *const codes[] = {
+	"PAPI_OK", "PAPI_EINVAL", "PAPI_ENOMEM", "PAPI_ESYS", "PAPI_ECMP", "PAPI_ECLOST", "PAPI_EBUG", "PAPI_ENOEVNT",
+	"PAPI_ECNFLCT", "PAPI_ENOTRUN", "PAPI_EISRUN", "PAPI_ENOEVST", "PAPI_ENOTPRESET", "PAPI_ENOCNTR", "PAPI_EMISC",
+	"PAPI_EPERM", "PAPI_ENOINIT", "PAPI_ENOCMP", "PAPI_ENOSUPP", "PAPI_ENOIMPL", "PAPI_EBUF", "PAPI_EINVAL_DOM",
+	"PAPI_EATTR", "PAPI_ECOUNT", "PAPI_ECOMBO", "PAPI_ECMP_DISABLED", "PAPI_EDELAY_INIT", "PAPI_EMULPASS", "PAPI_PARTIAL",
+};
+
+/* PAPI says what the matter is in a place that moved from version to version: looked
+ * at only where it is the version that we were compiled for. */
+static void why_disabled(void)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	char text[PAPI_HUGE_STR_LEN + 64];
+	struct sp_out o;
+
+	if ((sp_store.header->papi_version ^ PAPI_VERSION) >> 16 || !papi->PAPI_is_initialized ||
+	    !papi->PAPI_get_component_info || !papi->PAPI_is_initialized())
+		return;
+	for (int i = 0; i < 2; i++) {
+		const PAPI_component_info_t *c = papi->PAPI_get_component_info(i);
+
+		if (!c || !c->disabled || strcmp(c->name, "perf_event") != 0)
+			continue;
+		sp_out_init(&o, -1, text, sizeof(text) - 1);
+		sp_out_text(&o, "PAPI's component 'perf_event' is disabled: ");
+		sp_out_bytes(&o, c->disabled_reason, strnlen(c->disabled_reason, sizeof(c->disabled_reason)));
+		text[o.used] = 0;
+		sp_process_note_quiet(text);
+	}
+}
+
+void sp_after_failed(const char *what, int rc)
+{
+	unsigned code = (unsigned)-rc;
+	char text[256];
+	struct sp_out o;
+
+	sp_end_expect_dump();
+	if (!sp_store.header)
+		return;
+	if (sp_papi_used)
+		why_disabled();
+	sp_out_init(&o, -1, text, sizeof(text) - 1);
+	sp_out_text(&o, "PAPI refused ");
+	sp_out_text(&o, what);
+	sp_out_text(&o, ": ");
+	sp_out_text(&o, code < SP_COUNT(codes) ? codes[code] : "an unknown error");
+	text[o.used] = 0;
+	sp_process_note_quiet(text);
+}

@@ -1,0 +1,67 @@
+/* proof.c: see proof.h. */
+#include <stdbool.h>
+#include <time.h>
+
+#include "../../core/sys.h"
+#include "proof.h"
+
+bool sp_proof_works;
+__thread uint32_t sp_losses __attribute__((tls_model("initial-exec")));
+
+#ifdef SP_HAVE_RSEQ
+/* A section of one instruction that nobody runs.  The kernel checks that the
+ * signature which glibc registered stands before the abort address, and kills the
+ * process if not; both lie in our text, which stays mapped (-z nodelete). */
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+	".hidden sp_proof_start\n.globl sp_proof_start\n"
+	"sp_proof_start:\n	nop\n"
+	".hidden sp_proof_end\n.globl sp_proof_end\n"
+	"sp_proof_end:\n	ud2\n"
+	"	.byte 0x0f, 0xb9, 0x3d\n	.long 0x53053053\n"
+	".hidden sp_proof_abort\n.globl sp_proof_abort\n"
+	"sp_proof_abort:\n	ud2\n"
+	".popsection\n");
+#define SECTION 1
+#elif defined(__aarch64__)
+__asm__(".pushsection .text\n"
+	".hidden sp_proof_start\n.globl sp_proof_start\n"
+	"sp_proof_start:\n	nop\n"
+	".hidden sp_proof_end\n.globl sp_proof_end\n"
+	"sp_proof_end:\n	brk #0\n"
+	"	.inst 0xd428bc00\n"
+	".hidden sp_proof_abort\n.globl sp_proof_abort\n"
+	"sp_proof_abort:\n	brk #0\n"
+	".popsection\n");
+#define SECTION 4
+#endif
+#endif
+
+#ifdef SECTION
+extern const char sp_proof_start[], sp_proof_abort[];
+const struct rseq_cs sp_proof_section __attribute__((aligned(32), section(".data.rel.ro"))) = {
+	.start_ip = (uintptr_t)sp_proof_start,
+	.post_commit_offset = SECTION,
+	.abort_ip = (uintptr_t)sp_proof_abort,
+};
+
+bool sp_proof_test(void)
+{
+	struct timespec nap = { 0, 1000 };
+	uint32_t before;
+
+	sp_proof_works = __rseq_size != 0;
+	if (!sp_proof_works)
+		return false;
+	sp_proof_look();
+	before = sp_proof_look();
+	(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	sp_proof_works = sp_proof_look() != before;
+	return sp_proof_works;
+}
+#else
+bool sp_proof_test(void)
+{
+	return false;
+}
+#endif

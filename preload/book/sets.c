@@ -1,0 +1,265 @@
+/* sets.c: see sets.h. */
+#include <string.h>
+
+#include "../../core/sys.h"
+#include "components.h"
+#include "events.h"
+#include "sets.h"
+#include "where.h"
+
+struct sp_set *sp_sets[SP_SETS_CHUNKS];
+static uint32_t serials;
+
+static struct sp_set *make_room(int id)
+{
+	struct sp_set **at, *chunk, *none = NULL;
+
+	if ((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS)
+		return NULL;
+	at = &sp_sets[id / SP_SETS_CHUNK];
+	if (!sp_acquire(at)) {
+		chunk = sp_map(SP_SETS_CHUNK * sizeof(*chunk));
+		if (chunk && !sp_cas(at, &none, chunk))
+			sp_unmap(chunk, SP_SETS_CHUNK * sizeof(*chunk));
+	}
+	return sp_set_of(id);
+}
+
+void sp_set_unbind(struct sp_set *s)
+{
+	s->hot = 0;
+	s->bound = false;
+	s->writer.relation = NULL;
+}
+
+struct sp_set *sp_set_new(int id)
+{
+	struct sp_set *s = make_room(id);
+	long long *values;
+	uint32_t room;
+
+	if (!s)
+		return NULL;
+	values = s->values;
+	room = s->values_room;
+	memset(s, 0, sizeof(*s));
+	s->values = values;
+	s->values_room = room;
+	s->serial = sp_add(&serials, 1) + 1;
+	s->generation = sp_process.generation;
+	s->alive = s->changed = true;
+	s->creator = sp_self.id;
+	s->opener = sp_self.id;
+	s->opener_tid = sp_self.tid;
+	s->target_last_cpu = SP_NO_CPU;
+	return s;
+}
+
+struct sp_set *sp_set_known(int id)
+{
+	struct sp_set *s = sp_set_of(id);
+	const struct sp_real *papi;
+
+	if (s && s->alive && s->generation == sp_process.generation)
+		return s;
+	if (!sp_papi_used || id < 0)
+		return NULL;
+	papi = &sp_papi_used->real;
+	/* Looking set 0 up before PAPI is initialised crashes PAPI itself. */
+	if (!papi->PAPI_is_initialized || !papi->PAPI_num_events || !papi->PAPI_is_initialized() ||
+	    papi->PAPI_num_events(id) <= 0)
+		return NULL;
+	return sp_set_new(id);
+}
+
+void sp_sets_forget(uint32_t creator)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			if (chunk[i].alive && (!creator || chunk[i].creator == creator)) {
+				sp_set_unbind(&chunk[i]);
+				chunk[i].alive = false;
+			}
+	}
+}
+
+void sp_sets_cool(void)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			sp_put(&chunk[i].hot, 0);
+	}
+}
+
+#define EVENTS_MOST 512
+
+/* ---- binding ---------------------------------------------------------- */
+
+struct holding {			/* what a set holds now, as PAPI says */
+	int k;
+	int *codes;
+	uint32_t *ids;
+	uint32_t keeps;
+	enum sp_scope scope;
+	bool counts;			/* all of them */
+	int cpu;			/* that all are opened for by name; SP_NO_CPU; SP_MIXED */
+};
+#define SP_MIXED (-3)
+
+static bool list(const struct sp_real *papi, int id, struct holding *h, int room)
+{
+	int n = room;
+
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MOST)
+		sp_process_note_quiet("an event set of more than 512 events was used; its counts are not recorded");
+
+	h->k = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
+	if (h->k <= 0 || h->k > room || !papi->PAPI_list_events || papi->PAPI_list_events(id, h->codes, &n) != PAPI_OK)
+		return false;
+	h->k = n < h->k ? n : h->k;
+	return h->k > 0;
+}
+
+static void add_component(const struct sp_real *papi, struct holding *h, int component)
+{
+	const char *name = sp_component_name(papi, component);
+	const struct sp_component_fact *f = sp_component_fact(name);
+	char text[256];
+
+	if (f) {
+		h->scope = f->scope;
+		h->keeps = f->keeps;
+		return;
+	}
+	h->scope = SP_SCOPE_THREAD;
+	h->keeps = 0;
+	if (!*name || strlen(name) > 100)
+		return;
+	strcpy(text, "PAPI component '");
+	strcat(strcat(text, name), "' is not known to sspapi; its counts are taken for the calling thread's");
+	sp_process_note_quiet(text);
+}
+
+/* Codes to the store's events; all of one set are of one component. */
+static bool learn(const struct sp_real *papi, struct holding *h)
+{
+	h->counts = true;
+	for (int i = 0; i < h->k; i++) {
+		const struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
+
+		if (!e)
+			return false;
+		h->ids[i] = e->id;
+		h->counts = h->counts && e->counts;
+		h->cpu = !i || h->cpu == e->cpu ? e->cpu : SP_MIXED;
+		if (!i)
+			add_component(papi, h, e->component);
+	}
+	return true;
+}
+
+void sp_set_learn(struct sp_set *s, int id)
+{
+	int codes[64];
+	uint32_t ids[64];
+	struct holding h = { .codes = codes, .ids = ids };
+
+	(void)s;
+	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
+		learn(&sp_papi_used->real, &h);
+}
+
+bool sp_set_bound(sp_off relation, void *arg)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			if (&chunk[i] != arg && chunk[i].bound && chunk[i].relation == relation)
+				return true;
+	}
+	return false;
+}
+
+/* Room for PAPI_stop(set, NULL), touched now. */
+static bool make_values(struct sp_set *s, uint32_t k)
+{
+	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
+
+	if (k <= s->values_room)
+		return true;
+	sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
+	s->values = sp_map(bytes);
+	s->values_room = s->values ? (uint32_t)(bytes / sizeof(long long)) : 0;
+	if (s->values)
+		memset(s->values, 0, bytes);
+	return s->values != NULL;
+}
+
+static void bind(struct sp_set *s, int id, const struct holding *h)
+{
+	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
+				       .target_id = s->target_id, .scope = h->scope };
+	struct sp_relation *r;
+	struct sp_held held;
+	sp_off off;
+
+	if (s->target == SP_TARGET_THREAD && h->cpu >= 0) {
+		key.target = SP_TARGET_CPU;
+		key.target_id = h->cpu;
+	}
+	s->book_on = key.target == SP_TARGET_CPU ? key.target_id : SP_NO_CPU;
+	if (key.target == SP_TARGET_CPU && !s->inherits)
+		key.flags |= SP_RELATION_PROVEN;
+	sp_lock_take(&sp_store.lock, &held);
+	r = sp_store_relation(&sp_store, sp_self.thread, &key, sp_set_bound, s, &off);
+	sp_lock_give(&sp_store.lock, &held);
+	if (!r || !make_values(s, key.k))
+		return;
+	sp_ledger_bind(&s->writer, r, key.k, r->cells);
+	s->writer.component = h->keeps;
+	s->k = key.k;
+	s->relation = off;
+	s->starter = sp_self.id;
+	s->bound = true;
+	s->changed = false;
+}
+
+static void choose_short_way(struct sp_set *s, enum sp_scope scope)
+{
+	s->hot = s->bound && !sp_process.late && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD && !s->inherits &&
+			 scope == SP_SCOPE_THREAD ? sp_self.id : 0;
+}
+
+void sp_set_prepare(struct sp_set *s, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int codes[EVENTS_MOST];
+	uint32_t ids[EVENTS_MOST];
+	struct holding h = { .codes = codes, .ids = ids };
+
+	if (s->bound && !s->changed && s->starter == sp_self.id) {
+		choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
+		return;
+	}
+	sp_set_unbind(s);
+	if (!sp_self.calls || !list(papi, id, &h, EVENTS_MOST) || !learn(papi, &h))
+		return;
+	if (s->inherits || h.cpu == SP_MIXED) {
+		h.scope = SP_SCOPE_PROCESS;
+		sp_process_note_quiet("an event set counted more than one thread, or on more CPUs than one by name; "
+				      "its counts are shown on no CPU");
+	}
+	if (!h.counts) {
+		sp_process_note_quiet("an event set with gauges or floating-point events was used; its values "
+				      "are not counts and are not recorded");
+		return;
+	}
+	bind(s, id, &h);
+	choose_short_way(s, h.scope);
+	sp_process_torn();
+}

@@ -1,0 +1,77 @@
+/* sets.h: the application's event sets, as sspapi knows them.
+ *
+ * PAPI's id is the index; ids are reused at once, and sets vanish without being
+ * destroyed (papi-facts section 1, item 14), so a set is looked at afresh whenever
+ * it is created, and bound to a relation at the start of each run that changed
+ * anything.  Private memory; mapped in chunks that stay.
+ */
+#ifndef SP_SETS_H
+#define SP_SETS_H
+
+#include "../life/process.h"
+
+#define SP_SETS_CHUNK	64
+#define SP_SETS_CHUNKS	1024
+
+struct sp_set {
+	struct sp_writer writer;
+	/* Threads by sp_self.id; 0: none. */
+	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
+	uint32_t starter;		/* whose relation the writer writes */
+	uint32_t creator;		/* PAPI's owner record */
+	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
+	uint32_t serial;		/* no other set ever had it */
+	uint32_t generation;		/* of the process that knows it; another: never seen */
+	bool alive;			/* PAPI holds it, as far as we know */
+	bool bound;			/* the writer has a relation */
+	bool changed;			/* events, target or component may differ from the relation's */
+	bool started;			/* PAPI says it runs */
+	uint32_t k;
+	sp_off relation;
+	int opener_tid;
+	enum sp_target target;
+	int target_id, target_last_cpu;
+	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
+	bool detached;			/* PAPI_detach: still the old target until it is opened again */
+	bool system_wide, inherits;
+	long long *values;		/* room for k, for PAPI_stop(set, NULL) */
+	uint32_t values_room;
+};
+
+extern struct sp_set *sp_sets[SP_SETS_CHUNKS];
+
+/* The set with this id, or NULL: never seen. */
+static inline struct sp_set *sp_set_of(int id)
+{
+	struct sp_set *chunk;
+
+	if (SP_UNLIKELY((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS))
+		return NULL;
+	chunk = sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
+	return chunk ? &chunk[id % SP_SETS_CHUNK] : NULL;
+}
+
+/* Makes room for the id; a set that was there before is forgotten. */
+struct sp_set *sp_set_new(int id);
+
+/* The set, if it is alive in this process; one that we did not see being made is
+ * taken up if PAPI knows it.  NULL: none. */
+struct sp_set *sp_set_known(int id);
+
+/* Binds the set to the calling thread's relation for what it now holds; asks PAPI
+ * only if something changed.  Called before PAPI_start. */
+void sp_set_prepare(struct sp_set *s, int id);
+
+/* Its events' texts are fetched now if they are new. */
+void sp_set_learn(struct sp_set *s, int id);
+
+/* From now on every reading takes the long way (preload/end.c). */
+void sp_sets_cool(void);
+
+/* Is a set other than `but` bound to this relation? */
+bool sp_set_bound(sp_off relation, void *but);
+
+void sp_set_unbind(struct sp_set *s);
+void sp_sets_forget(uint32_t creator);	/* all of this thread's; 0: all */
+
+#endif

@@ -1,0 +1,349 @@
+/* end.c: see end.h.
+ *
+ * Stands in front of _exit, _Exit, quick_exit and the exec family: the destructor below is
+ * not run by these.  After abort and fatal signals the live file is what is left.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../core/output.h"
+#include "../../core/sys.h"
+#include "bus.h"
+#include "end.h"
+#include "process.h"
+#include "../papi/real.h"
+#include "say.h"
+#include "../book/sets.h"
+
+static bool expected;
+static uint32_t door;			/* the thread that writes; 0: none */
+static struct sp_output output;
+static enum sp_end last_end;
+static uint32_t ending;			/* the thread that runs the exit */
+
+void sp_end_expect_dump(void)
+{
+	expected = true;
+}
+
+void sp_end_child(void)
+{
+	expected = false;
+	door = 0;
+	memset(&output, 0, sizeof(output));
+	last_end = SP_END_NONE;
+}
+
+/* ---- where to --------------------------------------------------------- */
+
+/* One line, with the mend: if there is a live file, it stays. */
+static void failed(const char *path, int error)
+{
+	const char *live = sp_store.region.path;
+	char text[SP_CONF_PATH + 800];
+	struct sp_out o;
+
+	sp_out_init(&o, -1, text, sizeof(text) - 1);
+	sp_out_text(&o, path);
+	sp_out_text(&o, ": ");
+	if (sp_store.region.truncated)
+		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
+	else
+		sp_out_text(&o, error == -ENXIO ? "nobody reads this FIFO" : sp_say_error(error));
+	if (*live && !sp_store.region.truncated) {
+		sp_out_text(&o, "; `sspapi recover` makes it from ");
+		sp_out_text(&o, live);
+	}
+	text[o.used] = 0;
+	sp_say2(SP_SAY_ERROR, "the dump was not written", text);
+}
+
+static int write_one(const char *name, const struct sp_view *v, struct sp_model *m, bool rename_it)
+{
+	char path[SP_CONF_PATH];
+	int r;
+
+	if (strcmp(sp_conf.output, "-") == 0) {
+		int fd = sp_say_descriptor();
+
+		return fd < 0 ? 0 : sp_output_write_fd(fd, v, m);
+	}
+	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
+	if (r == 0)
+		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, m);
+	if (r < 0)
+		failed(rename_it ? path : name, r);
+	else
+		sp_say2(SP_SAY_DETAIL, "dump written", output.path);
+	return r;
+}
+
+/* 0 if all of it is written. */
+static int write_all(struct sp_model *m)
+{
+	const char *p = sp_conf.format;
+	const struct sp_view *v = sp_view_by_extension(sp_conf.output);
+	/* One form alone goes to the name as given; the default's name was not given. */
+	bool several = strchr(p, ',') != NULL || !sp_conf.output_set;
+	char name[SP_CONF_PATH];
+	int r = sp_output_expand(name, sizeof(name), sp_conf.output, sp_process_who());
+
+	if (r < 0) {
+		failed(sp_conf.output, r);
+		return r;
+	}
+	if (!*p)
+		r = write_one(name, v ? v : sp_view_by_name("text", 4), m, false);
+	while (*p) {
+		size_t n = strcspn(p, ",");
+
+		v = sp_view_by_name(p, n);
+		if (v && write_one(name, v, m, several) < 0)
+			r = -EIO;
+		p += n + (p[n] == ',');
+	}
+	return r;
+}
+
+/* The live file has done its work once a dump of the end is safe; if that could not
+ * be written, it is what is left. */
+static void settle_live(bool safe)
+{
+	const char *path = sp_store.region.path;
+
+	if (!*path)
+		return;
+	if (safe || sp_store.region.truncated)
+		(void)sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+/* ---- the door --------------------------------------------------------- */
+
+/* Whoever comes while another thread writes waits for it, since it may be about to
+ * end the process; not for ever, since that thread may be stopped.  A handler on
+ * top of our own writing goes on. */
+static bool enter(void)
+{
+	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
+	struct timespec nap = { 0, 1000000 };
+
+	for (int tries = 0; tries < 5000; tries++) {
+		if (sp_cas(&door, &who, own))
+			return true;
+		if (who == own)
+			return false;
+		who = 0;
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	}
+	return false;
+}
+
+/* A page that was cut off and not touched since raised no signal. */
+static void look_at_file(void)
+{
+	struct sp_region *r = &sp_store.region;
+	struct stat s;
+
+	if (*r->path && !r->torn && sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (uint64_t)s.st_size < r->mapped)
+		r->torn = r->truncated = true;
+}
+
+/* Opens the model, writes, gives the door back.  `path` NULL: the output's own name
+ * and forms. */
+static int dump(enum sp_end how, const char *path, const struct sp_view *view)
+{
+	struct sp_quiet quiet;
+	struct sp_held held;
+	struct sp_model m;
+	int r;
+
+	look_at_file();
+	sp_process_torn();
+	output.own_start_ns = sp_process_start_ns();
+	sp_put(&sp_store.header->end_ns, sp_now_ns());
+	sp_view_color_by = *sp_conf.color_by ? sp_conf.color_by : NULL;
+	/* Nothing leaves the lists while we read them; what was about to has. */
+	__atomic_fetch_add(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
+	if (sp_lock_try(&sp_store.lock, &held, 1000))
+		sp_lock_give(&sp_store.lock, &held);
+	sp_quiet_begin(&quiet);
+	r = sp_model_open(&m, &sp_store.image);
+	if (r < 0) {
+		failed(sp_conf.output, r);
+	} else {
+		m.h.end = how;
+		r = path ? sp_output_write(&output, path, sp_process_who(), view, &m) : write_all(&m);
+		sp_model_close(&m);
+	}
+	sp_quiet_end(&quiet);
+	__atomic_fetch_sub(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
+	return r;
+}
+
+void sp_end_dump(enum sp_end how)
+{
+	int saved = errno, r;
+
+	if (!sp_store.header || !sp_process_is_ours())
+		return;
+	if (!expected) {		/* PAPI was called, but there is nothing to show */
+		if (*sp_store.region.path)
+			settle_live(true);
+		errno = saved;
+		return;
+	}
+	if (!enter()) {
+		errno = saved;
+		return;
+	}
+	sp_put(&sp_store.header->end, how);
+	r = dump(how, NULL, NULL);
+	settle_live(r == 0);
+	last_end = how;
+	if (how == SP_END_EXIT || how == SP_END__EXIT) {
+		ending = (uint32_t)sp_sys(SYS_gettid);
+		sp_process.late = true;
+		sp_sets_cool();
+	}
+	sp_publish(&door, 0);
+	errno = saved;
+}
+
+int sp_end_snapshot(const char *path, const struct sp_view *view)
+{
+	int r;
+
+	if (!sp_store.header || !sp_process_is_ours())
+		return -ENODATA;
+	if (!enter())
+		return -EBUSY;
+	r = dump(SP_END_SNAPSHOT, path, view);
+	sp_publish(&door, 0);
+	return r;
+}
+
+/* Only the thread that runs the exit: the others may be ended anywhere from now on,
+ * and would leave pieces of a dump behind. */
+void sp_end_again(void)
+{
+	if (ending == (uint32_t)sp_sys(SYS_gettid))
+		sp_end_dump(last_end);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	sp_end_dump(SP_END_EXIT);
+}
+
+/* ---- doors that run no destructor ------------------------------------- */
+
+#define EXPORT __attribute__((visibility("default")))
+
+static void *next(const char *name)
+{
+	return sp_real_libc(name);
+}
+
+EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+	sp_end_dump(SP_END__EXIT);
+	for (;;)
+		(void)sp_sys(SYS_exit_group, status);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+	_exit(status);
+}
+
+/* Its handlers may call PAPI: what they book is written again (late). */
+EXPORT __attribute__((noreturn)) void quick_exit(int status)
+{
+	static void (*real)(int);
+
+	if (!real)
+		real = (void (*)(int))next("quick_exit");
+	sp_end_dump(SP_END_EXIT);
+	if (real)
+		real(status);
+	_exit(status);
+}
+
+/* What exec leaves behind is this dump; if it fails, a later one replaces it. */
+#define EXEC(name, params, args) \
+	EXPORT int name params \
+	{ \
+		static int (*real) params; \
+		if (!real) \
+			real = (int (*) params)next(#name); \
+		sp_end_dump(SP_END_EXEC); \
+		sp_bus_before_exec(); \
+		int rc = real args; \
+		sp_bus_after_exec(); \
+		return rc; \
+	}
+
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
+EXEC(execv, (const char *path, char *const argv[]), (path, argv))
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags), (dir, path, argv, envp, flags))
+
+/* The same with the arguments in a row; on the stack, since exec must not need
+ * malloc in a child of fork. */
+#define COUNT(last, n) \
+	do { \
+		va_list ap; \
+		va_start(ap, last); \
+		for (n = 1; va_arg(ap, const char *); n++) \
+			; \
+		va_end(ap); \
+	} while (0)
+
+#define COLLECT(last, argv, n, behind) \
+	do { \
+		va_list ap; \
+		argv[0] = (char *)last; \
+		va_start(ap, last); \
+		for (size_t i = 1; i <= n; i++) \
+			argv[i] = va_arg(ap, char *); \
+		behind; \
+		va_end(ap); \
+	} while (0)
+
+EXPORT int execl(const char *path, const char *arg, ...)
+{
+	size_t n;
+
+	COUNT(arg, n);
+	char *argv[n + 1];
+	COLLECT(arg, argv, n, (void)0);
+	return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *arg, ...)
+{
+	size_t n;
+
+	COUNT(arg, n);
+	char *argv[n + 1];
+	COLLECT(arg, argv, n, (void)0);
+	return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *arg, ...)
+{
+	char *const *environment;
+	size_t n;
+
+	COUNT(arg, n);
+	char *argv[n + 1];
+	COLLECT(arg, argv, n, environment = va_arg(ap, char *const *));
+	return execve(path, argv, environment);
+}

@@ -1,0 +1,130 @@
+/* machine.c: see machine.h. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "../../core/sys.h"
+#include "../../topo/topo.h"
+#include "../papi/elf.h"
+#include "../papi/loader.h"
+#include "machine.h"
+#include "process.h"
+#include "say.h"
+
+#define TOPO_LIBRARY "libsspapi-topo.so"
+
+static bool done;
+
+void sp_machine_forget(void)
+{
+	done = false;
+}
+
+struct where {
+	char path[512];
+};
+
+static int own_path(const struct sp_object *o, void *arg)
+{
+	struct where *w = arg;
+
+	if (!sp_elf_holds(o, (uintptr_t)&own_path))
+		return 0;
+	strncpy(w->path, o->path, sizeof(w->path) - 1);
+	return 1;
+}
+
+typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
+
+static int sanitizer(const struct sp_object *o, void *arg)
+{
+	(void)arg;
+	return sp_elf_symbol(o, "__asan_init") || sp_elf_symbol(o, "__tsan_init") || sp_elf_symbol(o, "__msan_init");
+}
+
+/* RTLD_DEEPBIND: an application may bring another hwloc of its own (Open MPI
+ * does); neither must get the other's functions.  A sanitizer's runtime, ours or
+ * the application's, ends the program at the sight of it. */
+static void *open_library(void)
+{
+	struct where w = { "" };
+	char *slash;
+	int flags = RTLD_NOW | RTLD_LOCAL | (sp_elf_each(sanitizer, NULL) ? 0 : RTLD_DEEPBIND);
+
+	sp_elf_each(own_path, &w);
+	slash = strrchr(w.path, '/');
+	if (!slash || (size_t)(slash - w.path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(w.path))
+		return NULL;
+	strcpy(slash + 1, TOPO_LIBRARY);
+	return dlopen(w.path, flags);
+}
+
+static void keep(const struct sp_topo *t, const char *source)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	struct sp_held h;
+
+	sp_lock_take(&sp_store.lock, &h);
+	sp_store_topology(&sp_store, t->component, t->n, t->n_cpus, source, t->xml, t->xml_bytes,
+			  configured > 0 && configured < 65536 ? (uint32_t)configured : 1);
+	sp_lock_give(&sp_store.lock, &h);
+}
+
+static void complain(const char *source, const char *why, const char *instead)
+{
+	char line[SP_CONF_PATH + 400];
+
+	line[0] = 0;
+	if (source)
+		strcat(strcat(strcat(line, "SSPAPI_TOPOLOGY: '"), source), "': ");
+	strncat(line, why, 300);
+	strcat(line, instead);
+	sp_process_note(line);
+}
+
+static void load_flat(void)
+{
+	struct sp_topo t;
+
+	if (sp_topo_flat(&t) == 0) {
+		keep(&t, "flat");
+		sp_topo_free(&t);
+	}
+}
+
+static bool load_with(load_fn load, const char *source)
+{
+	char why[300] = "";
+	struct sp_topo t;
+	int r = load(&t, source, why, sizeof(why));
+
+	if (r < 0) {
+		complain(source, *why ? why : sp_say_error(r), source ? "; using this machine's" : "; using a flat list of CPUs");
+		return false;
+	}
+	keep(&t, source ? source : "system");
+	sp_topo_free(&t);
+	return true;
+}
+
+void sp_machine_load(void)
+{
+	const char *source = *sp_conf.topology ? sp_conf.topology : NULL;
+	struct sp_pending_error pending;
+	load_fn load;
+	void *library;
+
+	if (done || !sp_process.counting)
+		return;
+	done = true;
+	sp_dlerror_keep(&pending);
+	library = open_library();
+	load = library ? (load_fn)sp_real_dlsym(library, "sp_topo_load") : NULL;
+	sp_dlerror_back(&pending);
+	if (!load) {
+		complain(NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
+		load_flat();
+		return;
+	}
+	if (!load_with(load, source) && (!source || !load_with(load, NULL)))
+		load_flat();
+}

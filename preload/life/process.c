@@ -1,0 +1,123 @@
+/* process.c: what the process is: its state, its names as they were when it started,
+ * its notes.  What sets it up is setup.c.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "../../core/output.h"
+#include "../../core/sys.h"
+#include "process.h"
+#include "say.h"
+
+union sp_pages sp_pages __attribute__((aligned(SP_PAGE)));
+
+__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = { .id = SP_NO_THREAD };
+struct sp_store sp_store;
+struct sp_conf sp_conf;
+
+static uint64_t start_ns;
+static char host[65], folder[SP_CONF_PATH], program[256], exe[SP_CONF_PATH];
+static struct sp_who who;
+int sp_process_pid;
+
+/* ---- at the start ----------------------------------------------------- */
+
+/* Also called by the first PAPI call, if that comes from a constructor that runs
+ * before ours. */
+void sp_process_capture(char **environment)
+{
+	long n;
+
+	if (start_ns)
+		return;
+	start_ns = sp_now_ns();
+	sp_say_capture();
+	sp_conf_capture(environment);
+	n = sp_sys(SYS_getcwd, folder, sizeof(folder));
+	if (n <= 0)
+		strcpy(folder, ".");
+	if (strcmp(folder, "/") == 0)
+		folder[0] = 0;
+}
+
+__attribute__((constructor)) static void at_start(int argc, char **argv, char **environment)
+{
+	(void)argc;
+	(void)argv;
+	sp_process_capture(environment);
+}
+
+const struct sp_who *sp_process_who(void)
+{
+	who.pid = (int)sp_sys(SYS_getpid);
+	return &who;
+}
+
+uint64_t sp_process_start_ns(void)
+{
+	return start_ns;
+}
+
+void sp_process_name(void)
+{
+	struct utsname u;
+	long n = sp_sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", exe, sizeof(exe) - 1);
+	const char *base;
+
+	exe[n > 0 ? n : 0] = 0;
+	base = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : program_invocation_short_name;
+	strncpy(program, *base ? base : "unknown", sizeof(program) - 1);
+	if (uname(&u) == 0)
+		memcpy(host, u.nodename, sizeof(u.nodename));
+	who = (struct sp_who){ .host = host, .program = program, .job = sp_conf_job(), .folder = folder,
+			       .rank = sp_conf_rank() };
+}
+
+const char *sp_process_exe(void)
+{
+	return exe;
+}
+
+void sp_process_begin(int pid)
+{
+	start_ns = sp_now_ns();
+	sp_process_pid = pid;
+}
+
+bool sp_process_is_ours(void)
+{
+	return sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);
+}
+
+/* ---- notes ------------------------------------------------------------ */
+
+void sp_process_note_quiet(const char *text)
+{
+	struct sp_held held;
+
+	if (!sp_store.header)
+		return;
+	sp_lock_take(&sp_store.lock, &held);
+	sp_store_note(&sp_store, text);
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+void sp_process_torn(void)
+{
+	static bool told;
+
+	if (told || !sp_store.region.torn)
+		return;
+	told = true;
+	sp_process_note(sp_store.region.truncated ?
+				"SSPAPI_LIVE: counts are lost: somebody truncated the live file" :
+				"SSPAPI_LIVE: the live file's disk is full; if this process is killed, what is new is lost");
+}
+
+void sp_process_note(const char *text)
+{
+	sp_say(SP_SAY_WARNING, text);
+	sp_process_note_quiet(text);
+}

@@ -1,0 +1,89 @@
+/* process.h: what there is once in a process, and once in a thread.
+ *
+ * sp_process stands in pages that the kernel gives zeroed to a child of fork
+ * (MADV_WIPEONFORK): whatever makes the child, its first PAPI call finds no
+ * process here and makes a new one, with an empty store, while the parent's stays
+ * untouched.  All wrappers look here first, so this test costs nothing more.
+ */
+#ifndef SP_PROCESS_H
+#define SP_PROCESS_H
+
+#include "../../core/conf.h"
+#include "../../core/store/store.h"
+#include "../papi/real.h"
+
+struct sp_process {
+	struct sp_papi *papi;		/* the libpapi observed; NULL: ask sp_enter */
+	uint32_t generation;		/* 0: nothing is set up */
+	bool counting;			/* not disabled, and there is a store */
+	bool late;			/* the dump is written: what comes now is written at once */
+};
+
+/* What a thread keeps for itself.  Written by its thread alone. */
+struct sp_self {
+	uint64_t *calls;		/* in its block of the store; NULL: none yet */
+	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
+	uint32_t generation;		/* of the process that this belongs to */
+	uint32_t tick;			/* calls so far, for timing one in 1024 */
+	int32_t tid;
+	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
+	sp_off thread;			/* its block */
+	struct sp_thread *block;
+};
+
+#ifdef __x86_64__
+#define SP_PAGE 4096
+#else
+#define SP_PAGE 65536			/* the largest that Linux uses elsewhere */
+#endif
+extern union sp_pages {			/* nothing else may be wiped with it */
+	struct sp_process process;
+	char bytes[SP_PAGE];
+} sp_pages;
+#define sp_process sp_pages.process
+
+extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));
+#define SP_NO_THREAD UINT32_MAX
+
+extern struct sp_store sp_store;
+extern struct sp_conf sp_conf;
+
+/* For a call that sp_process.papi does not settle: sets the process up, finds
+ * libpapi (setup.c).  Saves errno.  *observed as sp_real_for. */
+const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
+
+/* The calling thread's block in the store, made if need be (thread.c); false: no
+ * memory. */
+bool sp_self_ready(void);
+
+void sp_process_torn(void);			/* says once that the live file is full, if it is */
+void sp_process_note(const char *text);		/* for the dump; and as a warning */
+void sp_process_note_quiet(const char *text);	/* for the dump only */
+
+/* For setup.c. */
+void sp_process_capture(char **environment);	/* what the process started with; once */
+void sp_process_name(void);			/* fills sp_process_who */
+void sp_process_begin(int pid);			/* a child starts now */
+const char *sp_process_exe(void);
+extern int sp_process_pid;			/* of the process that was set up */
+
+/* False in a child of vfork, whose memory is its parent's. */
+bool sp_process_is_ours(void);
+
+/* Names of the process, as captured when it started. */
+struct sp_who;
+const struct sp_who *sp_process_who(void);
+uint64_t sp_process_start_ns(void);
+
+/* Is this a call that libpapi makes to itself?  Its return address is in libpapi,
+ * or, where libpapi ends a function by a jump, in the wrapper that called it. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
+{
+	return caller - p->low < p->span ||
+	       caller - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
+#endif

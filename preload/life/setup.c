@@ -1,0 +1,236 @@
+/* setup.c: the process's first PAPI call, and its child's: the store, its header, and
+ * which libpapi.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../core/lineage.h"
+#include "../../core/store/live.h"
+#include "../../core/output.h"
+#include "../../core/sys.h"
+#include "bus.h"
+#include "end.h"
+#include "../book/events.h"
+#include "machine.h"
+#include "process.h"
+#include "say.h"
+#include "../book/sets.h"
+#include "snapshot.h"
+
+static struct sp_lock setup;
+static uint32_t generations;		/* not wiped: a child's differs from its parent's */
+static bool wipes;			/* the kernel zeroes sp_pages in a child */
+
+/* ---- what the store's header says ------------------------------------- */
+
+static void store_args(struct sp_header *h)
+{
+	static char line[4096];
+	const char *args[64];
+	uint32_t n = 0;
+	long got = sp_read_file("/proc/self/cmdline", line, sizeof(line));
+
+	for (long i = 0; i < got && n < SP_COUNT(args); i += (long)strlen(line + i) + 1)
+		args[n++] = line + i;
+	h->args = sp_store_texts(&sp_store, n, args);
+}
+
+/* Where no name was given, its extension goes by the form (preload/end.c). */
+static const char *default_name(char output[SP_CONF_PATH])
+{
+	const struct sp_view *v = sp_view_by_name(sp_conf.format, strlen(sp_conf.format));
+	char other[SP_CONF_PATH];
+
+	if (!sp_conf.output_set && v && sp_output_name_for(other, sizeof(other), output, v) == 0)
+		strcpy(output, other);
+	return output;
+}
+
+static void store_names(struct sp_header *h)
+{
+	const struct sp_who *who = sp_process_who();
+	char output[SP_CONF_PATH];
+
+	h->host = sp_store_text(&sp_store, who->host);
+	h->exe = sp_store_text(&sp_store, sp_process_exe());
+	h->cwd = sp_store_text(&sp_store, who->folder);
+	h->job = sp_store_text(&sp_store, who->job);
+	h->rank = who->rank;
+	if (strcmp(sp_conf.output, "-") != 0 && sp_output_expand(output, sizeof(output), sp_conf.output, who) == 0)
+		h->output = sp_store_text(&sp_store, default_name(output));
+	h->format = sp_store_text(&sp_store, sp_conf.format);
+}
+
+static void store_identity(struct sp_header *h)
+{
+	struct sp_process_stat s = { 0 };
+	struct stat ns;
+
+	sp_process_stat(0, 0, &s);
+	h->pid = (uint32_t)sp_sys(SYS_getpid);
+	h->ppid = (uint32_t)s.ppid;
+	h->start_ticks = s.start_ticks;
+	h->start_ns = sp_process_start_ns();
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
+		h->pid_ns = ns.st_ino;
+	if (sp_read_file("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof(h->boot_id)) > 0)
+		h->boot_id[strcspn(h->boot_id, "\n")] = 0;
+}
+
+static void fill_header(void)
+{
+	struct sp_header *h = sp_store.header;
+
+	store_identity(h);
+	store_names(h);
+	store_args(h);
+	h->call_names = sp_store_texts(&sp_store, SP_CALLS, sp_call_names);
+	h->attribution = SP_BY_READING;
+	h->readings = SP_TEMPORARY;
+	h->callsites = 0;
+	h->readings_max = (uint64_t)sp_conf.readings_max;
+}
+
+_Static_assert(SP_CALLS <= SP_CALLS_MAX, "a thread's block counts every row of papi.def");
+
+/* ---- setting up ------------------------------------------------------- */
+
+static void complain(const char *line, void *arg)
+{
+	(void)arg;
+	sp_say_most = sp_conf.verbose;	/* read first */
+	sp_say(SP_SAY_WARNING, line);
+}
+
+/* Said only if the user asked for it: the defaults of contract.md stay the defaults. */
+static void not_yet(void)
+{
+	static const struct {
+		const char *name, *but;
+	} later[] = {
+		{ "SSPAPI_READINGS", "temporary" }, { "SSPAPI_ATTRIBUTION", "reading" }, { "SSPAPI_CALLSITES", "0" },
+		{ "SSPAPI_READINGS_MAX", "" },
+	};
+	char line[128];
+
+	for (unsigned i = 0; i < SP_COUNT(later); i++) {
+		const char *v = sp_conf_env(later[i].name);
+
+		if (!v || !*v || strcmp(v, later[i].but) == 0)
+			continue;
+		line[0] = 0;
+		strcat(strcat(strcat(line, later[i].name), ": not in this version; as if it were "),
+		       *later[i].but ? later[i].but : "not set");
+		sp_say(SP_SAY_WARNING, line);
+	}
+}
+
+/* A child of fork starts empty: what its memory copied describes the parent. */
+static void forget_parent(void)
+{
+	sp_real_child();
+	sp_sets_forget(0);
+	sp_events_forget();
+	sp_machine_forget();
+	sp_end_child();
+	sp_store_close(&sp_store);
+	sp_process_begin((int)sp_sys(SYS_getpid));
+}
+
+/* In a live file if there can be one, else in private memory. */
+static bool open_store(void)
+{
+	struct sp_process_stat s = { 0 };
+	char path[512];
+	int r;
+
+	sp_process_name();
+	if (strcmp(sp_conf.live, "0") == 0)
+		return sp_store_open(&sp_store) == 0;
+	sp_process_stat(0, 0, &s);
+	r = sp_live_make(path, sizeof(path), sp_conf.live, sp_process_who()->host, (int)sp_sys(SYS_getpid), s.start_ticks);
+	if (r == 0) {
+		r = sp_store_open_file(&sp_store, path);
+		if (r == 0) {
+			sp_bus_set_up();
+			return true;
+		}
+		(void)sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+	}
+	/* The standard place may be missing in a container: said in the dump only. */
+	if (sp_store_open(&sp_store) < 0)
+		return false;
+	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(
+		"SSPAPI_LIVE: the live file could not be made; if this process is killed its counts are lost");
+	return true;
+}
+
+static void set_up(void)
+{
+	int pid = (int)sp_sys(SYS_getpid);
+
+	if (!sp_process_start_ns())
+		sp_process_capture(environ);
+	if (sp_process_pid && sp_process_pid != pid)
+		forget_parent();
+	if (!sp_process_pid) {
+		sp_conf_read(&sp_conf, complain, NULL);
+		sp_say_most = sp_conf.verbose;
+		not_yet();
+		wipes = sp_sys(SYS_madvise, &sp_pages, sizeof(sp_pages), MADV_WIPEONFORK) == 0;
+	}
+	sp_process_pid = pid;
+	if (!sp_conf.disable && open_store()) {
+		fill_header();
+		sp_store_begin(&sp_store);
+		sp_process.counting = true;
+		sp_snapshot_set_up();
+	} else if (!sp_conf.disable) {
+		sp_say(SP_SAY_ERROR, "no memory for a store; nothing is recorded");
+	}
+	sp_publish(&sp_process.generation, ++generations);
+}
+
+static void papi_found(struct sp_papi *p)
+{
+	struct sp_held held;
+	int version;
+
+	if (!sp_store.header || sp_store.header->papi_library)
+		return;
+	sp_say2(SP_SAY_DETAIL, "observing", p->path);
+	version = p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_LIB_VERSION, NULL) : 0;
+	sp_lock_take(&sp_store.lock, &held);
+	sp_store.header->papi_library = sp_store_text(&sp_store, p->path);
+	sp_store.header->papi_version = version > 0 ? (uint32_t)version : 0;
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
+{
+	const struct sp_real *real;
+	struct sp_held held;
+	int saved = errno;
+
+	if (SP_UNLIKELY(!wipes) && sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
+		memset(&sp_pages, 0, sizeof(sp_pages));
+	if (!sp_acquire(&sp_process.generation)) {
+		if (sp_process_pid && sp_process_pid != (int)sp_sys(SYS_getpid))
+			setup.taken = 0;
+		sp_lock_take(&setup, &held);
+		if (!sp_process.generation)
+			set_up();
+		sp_lock_give(&setup, &held);
+	}
+	real = sp_real_for(caller, observed);
+	if (*observed) {
+		papi_found(sp_papi_used);
+		if (!sp_papi_several && wipes && sp_process.counting)
+			sp_publish(&sp_process.papi, sp_papi_used);
+	}
+	*observed = *observed && sp_process.counting && (sp_self.nests || !sp_internal(sp_papi_used, caller));
+	errno = saved;
+	return real;
+}

@@ -1,0 +1,74 @@
+/* snapshot.c: a dump now: sspapi_snapshot, and the signal that SSPAPI_SIGNAL names. */
+#include <errno.h>
+#include <papi.h>
+#include <signal.h>
+#include <string.h>
+
+#include "../../core/view/view.h"
+#include "end.h"
+#include "process.h"
+#include "say.h"
+#include "snapshot.h"
+#include "../sspapi.h"
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {
+	{ "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "HUP", SIGHUP }, { "URG", SIGURG }, { "WINCH", SIGWINCH },
+	{ "IO", SIGIO }, { "PWR", SIGPWR }, { "ALRM", SIGALRM }, { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
+	{ "TERM", SIGTERM }, { "INT", SIGINT }, { "QUIT", SIGQUIT }, { "CONT", SIGCONT },
+};
+
+static void on_signal(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	(void)sp_end_snapshot(NULL, NULL);
+	errno = saved;
+}
+
+/* Only where the application has left the signal alone; what it installs later takes
+ * our place. */
+static void install(int number)
+{
+	struct sigaction old, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	sigfillset(&ours.sa_mask);
+	if (sigaction(number, NULL, &old) < 0 || (old.sa_handler != SIG_DFL && old.sa_handler != on_signal)) {
+		sp_process_note("SSPAPI_SIGNAL: the application uses this signal itself; no dump will come from it");
+		return;
+	}
+	sigaction(number, &ours, NULL);
+}
+
+void sp_snapshot_set_up(void)
+{
+	const char *name = strncmp(sp_conf.signal, "SIG", 3) == 0 ? sp_conf.signal + 3 : sp_conf.signal;
+
+	for (unsigned i = 0; *name && i < SP_COUNT(signals); i++)
+		if (strcmp(name, signals[i].name) == 0)
+			install(signals[i].number);
+}
+
+__attribute__((visibility("default"))) int sspapi_snapshot(const char *path, const char *format)
+{
+	const struct sp_view *view = format ? sp_view_by_name(format, strlen(format)) :
+				     path   ? sp_view_by_extension(path) : NULL;
+	char whole[SP_CONF_PATH];
+	int r;
+
+	if (format && !view)
+		return PAPI_EINVAL;
+	if (path && *path != '/') {	/* the working directory as it is now */
+		if (!getcwd(whole, sizeof(whole)) || strlen(whole) + strlen(path) + 2 > sizeof(whole))
+			return PAPI_ESYS;
+		path = strcat(strcat(whole, "/"), path);
+	}
+	r = sp_end_snapshot(path, view ? view : sp_view_by_name("text", 4));
+	if (r == 0)
+		return PAPI_OK;
+	errno = -r;
+	return r == -ENODATA ? PAPI_ENOINIT : PAPI_ESYS;
+}

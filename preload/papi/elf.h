@@ -1,0 +1,36 @@
+/* elf.h: the loaded objects and their dynamic symbols, without dlopen or dlsym.
+ *
+ * Uses dl_iterate_phdr alone (which takes the loader's lock, so not from signal
+ * handlers; nothing on the path of a reading comes here).
+ */
+#ifndef SP_ELF_H
+#define SP_ELF_H
+
+#include <link.h>
+
+#include "../../core/base.h"
+
+struct sp_object {
+	const char *path;		/* "" for the program itself; the loader's memory */
+	const char *soname;		/* or "" */
+	uintptr_t base, low, span;
+	unsigned index;			/* in the loader's order, 0: the program */
+	const ElfW(Dyn) *dynamic;
+	const ElfW(Sym) *symbols;
+	const char *strings;
+	const uint32_t *gnu_hash, *hash;
+};
+
+/* Calls each for every object in the loader's order until it returns non-zero;
+ * that value. */
+int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
+
+/* The address of a symbol that o itself defines, or 0. */
+uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
+
+bool sp_elf_holds(const struct sp_object *o, uintptr_t address);
+
+/* Does o name this soname among its needed libraries? */
+bool sp_elf_needs(const struct sp_object *o, const char *soname);
+
+#endif

@@ -1,0 +1,247 @@
+/* loader.c: see loader.h.  The two entry points are in assembly because a C
+ * function's return address would be the caller that dlsym(RTLD_NEXT) sees: a
+ * library preloaded behind us got itself back and recursed for ever (tried).
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "elf.h"
+#include "loader.h"
+#include "../life/process.h"
+#include "real.h"
+#include "../book/sets.h"
+
+/* Resolved at the first use; plain pointers, so that the assembly can jump. */
+void *sp_next_dlsym __attribute__((visibility("hidden")));
+static int (*next_dlclose)(void *);
+static char *(*next_dlerror)(void);
+
+static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));
+
+void *sp_real_dlsym(void *handle, const char *name)
+{
+	if (!sp_next_dlsym)
+		sp_next_dlsym = sp_real_libc("dlsym");
+	return sp_next_dlsym ? ((void *(*)(void *, const char *))sp_next_dlsym)(handle, name) : NULL;
+}
+
+/* ---- dlerror ---------------------------------------------------------- */
+
+static char *real_dlerror(void)
+{
+	if (!next_dlerror)
+		next_dlerror = (char *(*)(void))sp_real_libc("dlerror");
+	return next_dlerror ? next_dlerror() : NULL;
+}
+
+void sp_dlerror_keep(struct sp_pending_error *p)
+{
+	char *text = pending.is ? pending.text : real_dlerror();
+
+	p->is = text != NULL;
+	memset(p->text, 0, sizeof(p->text));
+	if (text)
+		memcpy(p->text, text, strnlen(text, sizeof(p->text) - 1));
+}
+
+void sp_dlerror_back(const struct sp_pending_error *p)
+{
+	(void)real_dlerror();
+	if (p->is)
+		pending = *p;
+}
+
+__attribute__((visibility("default"))) char *dlerror(void)
+{
+	static __thread char given[sizeof(pending.text)] __attribute__((tls_model("initial-exec")));
+	char *newer = real_dlerror();
+
+	if (newer || !pending.is) {
+		pending.is = false;
+		return newer;
+	}
+	memcpy(given, pending.text, sizeof(given));
+	pending.is = false;
+	return given;
+}
+
+/* What the loader itself would say: "./app: undefined symbol: NAME". */
+static int name_caller(const struct sp_object *o, void *arg)
+{
+	uintptr_t *caller = arg;
+
+	if (!sp_elf_holds(o, *caller))
+		return 0;
+	strncpy(pending.text, *o->path ? o->path : program_invocation_name, 300);
+	return 1;
+}
+
+static void missing(uintptr_t caller, const char *name)
+{
+	(void)real_dlerror();
+	memset(&pending, 0, sizeof(pending));
+	sp_elf_each(name_caller, &caller);
+	strcat(pending.text, ": undefined symbol: ");
+	strncat(pending.text, name, 100);
+	pending.is = true;
+}
+
+/* ---- dlclose ---------------------------------------------------------- */
+
+__attribute__((visibility("default"))) int dlclose(void *handle)
+{
+	int r;
+
+	if (!next_dlclose)
+		next_dlclose = (int (*)(void *))sp_real_libc("dlclose");
+	r = next_dlclose(handle);
+	if (sp_papi_used && sp_real_unloaded()) {
+		sp_process.papi = NULL;
+		sp_sets_forget(0);
+	}
+	return r;
+}
+
+/* ---- dlsym ------------------------------------------------------------ */
+
+/* Two registers, as the assembly below wants it. */
+struct pick {
+	void *handled, *address;
+};
+struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller) __attribute__((visibility("hidden")));
+
+struct own {
+	const char *name;
+	uintptr_t address;
+};
+
+static int own_symbol(const struct sp_object *o, void *arg)
+{
+	struct own *own = arg;
+
+	if (!sp_elf_holds(o, (uintptr_t)&own_symbol))
+		return 0;
+	own->address = sp_elf_symbol(o, own->name);
+	return 1;
+}
+
+struct scope {
+	uintptr_t caller;
+	bool program, behind, own_seen;
+};
+
+static int look_scope(const struct sp_object *o, void *arg)
+{
+	struct scope *s = arg;
+
+	if (sp_elf_holds(o, (uintptr_t)&own_symbol))
+		s->own_seen = true;
+	if (!sp_elf_holds(o, s->caller))
+		return 0;
+	s->program = !o->index;
+	s->behind = s->own_seen;
+	return 1;
+}
+
+/* Does the function exist where RTLD_DEFAULT from the caller would find it
+ * without us: behind us in the global scope, or in the caller's own? */
+static bool exists(uintptr_t caller, const char *name)
+{
+	bool observed, there = sp_real_dlsym(RTLD_NEXT, name) != NULL;
+	const struct sp_real *real;
+
+	(void)real_dlerror();
+	if (there)
+		return true;
+	real = sp_real_for(caller, &observed);
+	return real->PAPI_is_initialized && sp_real_is((uintptr_t)real->PAPI_library_init, "PAPI_library_init") &&
+	       sp_real_has(name);
+}
+
+struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
+{
+	struct pick go_on = { NULL, NULL }, found = { (void *)1, NULL };
+	struct own own = { name, 0 };
+	struct scope scope = { .caller = caller };
+
+	if (!sp_next_dlsym)
+		sp_next_dlsym = sp_real_libc("dlsym");
+	if (!name || (strncmp(name, "PAPI", 4) != 0 && strncmp(name, "papif_", 6) != 0))
+		return go_on;
+	sp_elf_each(own_symbol, &own);
+	if (!own.address)
+		return go_on;		/* not one of ours */
+	if (handle == RTLD_NEXT) {
+		sp_elf_each(look_scope, &scope);
+		if (scope.behind)
+			return go_on;	/* it looks behind itself, so behind us */
+	}
+	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
+		found.address = exists(caller, name) ? (void *)own.address : NULL;
+	} else {
+		found.address = sp_real_dlsym(handle, name);
+		if (!found.address)
+			return found;	/* with the loader's own dlerror */
+		if ((uintptr_t)found.address == own.address)
+			found.address = exists(caller, name) ? found.address : NULL;
+		else if (sp_real_is((uintptr_t)found.address, name))
+			found.address = (void *)own.address;
+	}
+	if (!found.address)
+		missing(caller, name);
+	return found;
+}
+
+/* Names in libpapi have no versions, and glibc's dlvsym does not find such: our
+ * wrappers are not found by it either.  Nothing to stand in front of. */
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, @function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq %rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	movq 24(%rsp), %rdx\n"
+	"	call sp_dlsym_pick\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	testq %rax, %rax\n"
+	"	jne 1f\n"
+	"	jmp *sp_next_dlsym(%rip)\n"
+	"1:	movq %rdx, %rax\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, %function\n"
+	"dlsym:\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	mov x2, x30\n"
+	"	bl sp_dlsym_pick\n"
+	"	cbnz x0, 1f\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	adrp x16, sp_next_dlsym\n"
+	"	ldr x16, [x16, #:lo12:sp_next_dlsym]\n"
+	"	br x16\n"
+	"1:	mov x0, x1\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	ret\n"
+	".size dlsym, . - dlsym\n");
+#endif

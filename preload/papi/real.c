@@ -1,0 +1,341 @@
+/* real.c: finds libpapi, fills the table of its functions; see real.h. */
+#include <string.h>
+
+#include "../../core/lock.h"
+#include "elf.h"
+#include "../life/process.h"
+#include "real.h"
+
+struct sp_papi *sp_papi_used;
+bool sp_papi_several;
+
+static struct sp_papi papis[4];
+static unsigned n_papis;
+static struct sp_lock lock;
+static const struct sp_real none;
+
+const char *const sp_call_names[SP_CALLS] = {
+#define ROW(type, name, params, args, before, after) #name,
+#define HOT ROW
+#define VOID(name, params, args, before, after) #name,
+#define NESTS(type, name, params, args) #name,
+#define OLD NESTS
+#include "papi.def"
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+#define FROW(name, NAME, params, args, before, after) "papif_" #name,
+#define FNESTS(name, NAME, params, args) "papif_" #name,
+#include "fortran.def"
+#undef FROW
+#undef FNESTS
+};
+
+static const struct {
+	const char *name;
+	size_t at;
+} functions[] = {
+#define AT(name) { #name, offsetof(struct sp_real, name) },
+#define ROW(type, name, params, args, before, after) AT(name)
+#define HOT ROW
+#define VOID(name, params, args, before, after) AT(name)
+#define NESTS(type, name, params, args) AT(name)
+#define OLD NESTS
+#include "papi.def"
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+#define FROW(name, NAME, params, args, before, after) \
+	AT(papif_##name) AT(papif_##name##_) AT(papif_##name##__) AT(PAPIF_##NAME)
+#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
+#include "fortran.def"
+#undef FROW
+#undef FNESTS
+	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state)
+	AT(PAPI_event_code_to_name) AT(PAPI_get_event_info) AT(PAPI_get_event_component)
+	AT(PAPI_get_eventset_component) AT(PAPI_get_component_info) AT(PAPI_get_opt)
+};
+
+/* ---- which object ----------------------------------------------------- */
+
+struct search {
+	uintptr_t caller, own;		/* addresses inside the caller and inside us */
+	unsigned own_index, caller_index;
+	struct sp_object caller_object, found, first;
+	bool past_own;
+};
+
+static bool is_papi(const struct sp_object *o)
+{
+	return strncmp(o->soname, "libpapi", 7) == 0 && sp_elf_symbol(o, "PAPI_library_init");
+}
+
+static int find_caller(const struct sp_object *o, void *arg)
+{
+	struct search *s = arg;
+
+	if (sp_elf_holds(o, s->caller))
+		s->caller_object = *o;
+	return 0;
+}
+
+/* The caller's own libpapi if it names one (or is one), else the first behind us
+ * in the loader's order, which is what RTLD_NEXT would be for global objects. */
+static int find_papi(const struct sp_object *o, void *arg)
+{
+	struct search *s = arg;
+
+	if (sp_elf_holds(o, s->own)) {
+		s->past_own = true;
+		return 0;
+	}
+	if (!is_papi(o))
+		return 0;
+	if (!s->first.span)
+		s->first = *o;
+	if (!s->found.span && s->caller_object.span &&
+	    (sp_elf_holds(o, s->caller) || sp_elf_needs(&s->caller_object, o->soname)))
+		s->found = *o;
+	return 0;
+}
+
+/* A libpapi built under another soname, or none at all but a library that
+ * offers the same functions: the first behind us that defines them. */
+static int find_any(const struct sp_object *o, void *arg)
+{
+	struct search *s = arg;
+
+	if (sp_elf_holds(o, s->own))
+		s->past_own = true;
+	else if (s->past_own && sp_elf_symbol(o, "PAPI_library_init")) {
+		s->found = *o;
+		return 1;
+	}
+	return 0;
+}
+
+static bool locate(uintptr_t caller, struct sp_object *found)
+{
+	struct search s = { .caller = caller, .own = (uintptr_t)&locate };
+
+	sp_elf_each(find_caller, &s);
+	sp_elf_each(find_papi, &s);
+	if (!s.found.span)
+		s.found = s.first;
+	s.past_own = false;
+	if (!s.found.span)
+		sp_elf_each(find_any, &s);
+	*found = s.found;
+	return s.found.span != 0;
+}
+
+/* ---- its functions ---------------------------------------------------- */
+
+/* Another preload library between us and libpapi that also stands in front of
+ * some functions is called first, as it would be without us. */
+struct fill {
+	struct sp_papi *p;
+	bool past_own;
+};
+
+static int fill_from(const struct sp_object *o, void *arg)
+{
+	struct fill *f = arg;
+	bool last = o->base == f->p->base && o->low == f->p->low;
+
+	if (sp_elf_holds(o, (uintptr_t)&locate)) {
+		f->past_own = true;
+		return 0;
+	}
+	if (!last && (!f->past_own || is_papi(o)))
+		return 0;		/* another libpapi stands in front of nothing */
+	for (size_t i = 0; i < SP_COUNT(functions); i++) {
+		uintptr_t *to = (uintptr_t *)((char *)&f->p->real + functions[i].at);
+
+		if (!*to)
+			*to = sp_elf_symbol(o, functions[i].name);
+	}
+	return last;
+}
+
+static struct sp_papi *add(const struct sp_object *o)
+{
+	struct sp_papi *p = NULL;
+
+	for (unsigned i = 0; i < SP_COUNT(papis) && !p; i++)
+		if (!papis[i].span)
+			p = &papis[i];
+	if (!p)
+		return NULL;
+	memset(p, 0, sizeof(*p));
+	p->base = o->base;
+	p->low = o->low;
+	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
+	sp_elf_each(fill_from, &(struct fill){ .p = p });
+	p->span = o->span;
+	n_papis++;
+	return p;
+}
+
+static struct sp_papi *known(const struct sp_object *o)
+{
+	for (unsigned i = 0; i < SP_COUNT(papis); i++)
+		if (papis[i].span && papis[i].low == o->low && papis[i].base == o->base)
+			return &papis[i];
+	return NULL;
+}
+
+static struct sp_papi *find(uintptr_t caller)
+{
+	struct sp_object o;
+	struct sp_papi *p;
+	struct sp_held h;
+
+	if (!locate(caller, &o))
+		return NULL;
+	sp_lock_take(&lock, &h);
+	p = known(&o);
+	if (!p)
+		p = add(&o);
+	if (n_papis > 1)
+		sp_papi_several = true;
+	if (p && !sp_papi_used)
+		sp_publish(&sp_papi_used, p);
+	sp_lock_give(&lock, &h);
+	return p;
+}
+
+static bool told;
+
+static const struct sp_real *answer(struct sp_papi *p, bool *observed)
+{
+	*observed = p && p == sp_papi_used;
+	if (p && !*observed && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		sp_process_note_quiet("a second libpapi is in use; its calls are forwarded, not counted");
+	return p ? &p->real : &none;
+}
+
+const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
+{
+	return answer(find(caller), observed);
+}
+
+const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
+{
+	struct sp_papi *p = sp_acquire(&sp_papi_used);
+
+	return answer(!p || sp_papi_several ? find(caller) : p, observed);
+}
+
+/* ---- for the loader's side -------------------------------------------- */
+
+struct probe {
+	uintptr_t address;
+	const char *name;
+	bool yes;
+	struct sp_object object;
+};
+
+static int at_address(const struct sp_object *o, void *arg)
+{
+	struct probe *p = arg;
+
+	if (!sp_elf_holds(o, p->address))
+		return 0;
+	p->yes = is_papi(o) && sp_elf_symbol(o, p->name) == p->address;
+	p->object = *o;
+	return 1;
+}
+
+bool sp_real_is(uintptr_t address, const char *name)
+{
+	struct probe probe = { .address = address, .name = name };
+	struct sp_papi *p;
+	struct sp_held h;
+
+	sp_elf_each(at_address, &probe);
+	if (!probe.yes)
+		return false;
+	sp_lock_take(&lock, &h);
+	p = known(&probe.object);
+	if (!p)
+		p = add(&probe.object);
+	if (n_papis > 1)
+		sp_papi_several = true;
+	if (p && !sp_papi_used)
+		sp_publish(&sp_papi_used, p);
+	sp_lock_give(&lock, &h);
+	return p && p == sp_papi_used;
+}
+
+bool sp_real_has(const char *name)
+{
+	struct sp_papi *p = sp_papi_used;
+
+	for (size_t i = 0; p && i < SP_COUNT(functions); i++)
+		if (strcmp(functions[i].name, name) == 0)
+			return *(uintptr_t *)((char *)&p->real + functions[i].at) != 0;
+	return false;
+}
+
+void sp_real_child(void)
+{
+	lock.taken = 0;
+}
+
+static int still_there(const struct sp_object *o, void *arg)
+{
+	struct sp_papi *p = arg;
+
+	return o->base == p->base && o->low == p->low && is_papi(o);
+}
+
+bool sp_real_unloaded(void)
+{
+	struct sp_held h;
+	bool used = false;
+
+	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
+		struct sp_papi *p = &papis[i];
+
+		if (!p->span || sp_elf_each(still_there, p))
+			continue;
+		sp_lock_take(&lock, &h);
+		if (sp_papi_used == p) {
+			sp_publish(&sp_papi_used, NULL);
+			used = true;
+		}
+		p->span = 0;
+		n_papis--;
+		if (n_papis < 2)
+			sp_papi_several = false;
+		sp_lock_give(&lock, &h);
+	}
+	return used;
+}
+
+struct libc_search {
+	const char *name;
+	uintptr_t at;
+};
+
+static int in_libc(const struct sp_object *o, void *arg)
+{
+	struct libc_search *s = arg;
+
+	if (strncmp(o->soname, "libc.so", 7) == 0 || strncmp(o->soname, "libdl.so", 8) == 0)
+		s->at = sp_elf_symbol(o, s->name);
+	return s->at != 0;
+}
+
+void *sp_real_libc(const char *name)
+{
+	struct libc_search s = { name, 0 };
+
+	sp_elf_each(in_libc, &s);
+	return (void *)s.at;
+}

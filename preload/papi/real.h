@@ -1,0 +1,117 @@
+/* real.h: the libpapi that the application uses, and its functions.
+ *
+ * It is found among the loaded objects by reading their own symbol tables:
+ * dlsym would see our wrappers, and would eat the application's pending
+ * dlerror().  One libpapi is observed.  A second one (two plug-ins with one each)
+ * is forwarded to, its own callers told by their object, and noted.
+ *
+ * Every symbol is looked up by itself: what the real library lacks is NULL here
+ * and stays missing.
+ */
+#ifndef SP_REAL_H
+#define SP_REAL_H
+
+#include <papi.h>
+
+#include "../../core/base.h"
+
+#ifndef PAPI_VERSION
+#error "papi.h without PAPI_VERSION: install libpapi-dev (scripts/deps)"
+#endif
+#if PAPI_VERSION_MAJOR(PAPI_VERSION) < 7
+typedef caddr_t vptr_t;
+#endif
+
+struct sp_real {
+#define ROW(type, name, params, args, before, after) type (*name) params;
+#define HOT ROW
+#define VOID(name, params, args, before, after) void (*name) params;
+#define NESTS(type, name, params, args) type (*name) params;
+#define OLD NESTS
+#include "papi.def"
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+#define FROW(name, NAME, params, args, before, after) \
+	void (*papif_##name) params; void (*papif_##name##_) params; \
+	void (*papif_##name##__) params; void (*PAPIF_##NAME) params;
+#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
+#include "fortran.def"
+#undef FROW
+#undef FNESTS
+	/* Asked by sspapi itself, never wrapped.  papi-facts section 10, rule 2. */
+	int (*PAPI_is_initialized)(void);
+	int (*PAPI_num_events)(int);
+	int (*PAPI_list_events)(int, int *, int *);
+	int (*PAPI_state)(int, int *);
+	int (*PAPI_event_code_to_name)(int, char *);
+	int (*PAPI_get_event_info)(int, PAPI_event_info_t *);
+	int (*PAPI_get_event_component)(int);
+	int (*PAPI_get_eventset_component)(int);
+	const PAPI_component_info_t *(*PAPI_get_component_info)(int);
+	int (*PAPI_get_opt)(int, PAPI_option_t *);
+};
+
+/* The functions by number, for the dump's `calls`: C, then Fortran. */
+enum sp_call {
+#define ROW(type, name, params, args, before, after) SP_CALL_##name,
+#define HOT ROW
+#define VOID(name, params, args, before, after) SP_CALL_##name,
+#define NESTS(type, name, params, args) SP_CALL_##name,
+#define OLD NESTS
+#include "papi.def"
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+#define FROW(name, NAME, params, args, before, after) SP_CALL_papif_##name,
+#define FNESTS(name, NAME, params, args) SP_CALL_papif_##name,
+#include "fortran.def"
+#undef FROW
+#undef FNESTS
+	SP_CALLS
+};
+
+extern const char *const sp_call_names[SP_CALLS];
+
+/* A loaded object that defines PAPI_library_init. */
+struct sp_papi {
+	struct sp_real real;
+	uintptr_t base, low, span;	/* of its mapping: a return address inside is libpapi's own call */
+	char path[512];
+};
+
+/* The one that is observed; NULL before the first call and after it was unloaded. */
+extern struct sp_papi *sp_papi_used;
+
+/* The functions for a call that comes from `caller`, when sp_papi_used does not
+ * settle it; finds libpapi if need be.  Never NULL; all pointers in it may be.
+ * *observed: it is the one whose calls are booked. */
+const struct sp_real *sp_real_for(uintptr_t caller, bool *observed);
+
+/* The same, looking anew: something may have been loaded since. */
+const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
+
+/* Does the object that holds `address` count as the libpapi that is observed (or
+ * may it become that)?  For what dlsym found. */
+bool sp_real_is(uintptr_t address, const char *name);
+
+/* Does the libpapi that is observed define this function? */
+bool sp_real_has(const char *name);
+
+/* Something was unloaded.  True if that was the libpapi observed: it is forgotten. */
+bool sp_real_unloaded(void);
+
+/* Looks a function of libc or ld.so up, without dlsym. */
+void *sp_real_libc(const char *name);
+
+/* In a child of fork: locks that other threads may have held are free. */
+void sp_real_child(void);
+
+/* More than one libpapi: sp_real_for must be asked at every call. */
+extern bool sp_papi_several;
+
+#endif

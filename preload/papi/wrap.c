@@ -1,0 +1,208 @@
+/* wrap.c: papi.def and fortran.def, expanded: the functions that applications call.
+ *
+ * Every wrapper does the same: find the real function, forward exactly, then tell
+ * hooks.h, unless libpapi is calling itself.  No policy here.
+ *
+ * Where the real libpapi lacks the function (a weak reference that is not NULL
+ * because of us), int functions return PAPI_ENOSUPP, others nothing.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "../../core/sys.h"
+#include "../book/hooks.h"
+#include "real.h"
+
+/* ---- the types are PAPI's --------------------------------------------- */
+
+#define SAME(name, type, params) \
+	type name params; \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type (*) params), #name " differs from papi.h");
+#define ROW(type, name, params, args, before, after) SAME(name, type, params)
+#define HOT ROW
+#define VOID(name, params, args, before, after) SAME(name, void, params)
+#define NESTS(type, name, params, args) SAME(name, type, params)
+#define OLD(type, name, params, args)
+#include "papi.def"
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+
+/* ---- the wrappers ----------------------------------------------------- */
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+#define NONE (void)0
+
+/* Declares `real`, the functions to forward to, and `tell`, whether to say so. */
+#define ENTER \
+	struct sp_papi *const sp_papi = sp_process.papi; \
+	bool tell = sp_papi && (sp_self.nests || !sp_internal(sp_papi, CALLER)); \
+	const struct sp_real *real = SP_LIKELY(sp_papi) ? &sp_papi->real : sp_enter(CALLER, &tell)
+
+static inline void count(enum sp_call call)
+{
+	if (SP_LIKELY(sp_self.calls != NULL) && sp_self.generation == sp_process.generation)
+		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
+}
+
+/* One call in 1024 is timed, for the dump's `self`: our part of it, so once from
+ * the real function's return to ours, plus what stands before it. */
+static inline bool timed(void)
+{
+	return SP_UNLIKELY((++sp_self.tick & 1023) == 0);
+}
+
+static SP_COLD uint64_t clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What two looks at the clock take by themselves is not our cost: taken off, as
+ * two more looks right now have it. */
+static SP_COLD void add_time(uint64_t before, uint64_t after)
+{
+	uint64_t clock = clock_now(), took = after - before;
+
+	clock = clock_now() - clock;
+	if (sp_store.header) {
+		sp_add(&sp_store.header->self_ns, took > clock ? took - clock : 0);
+		sp_add(&sp_store.header->self_calls, 1);
+	}
+}
+
+#define HOT(type, name, params, args, before, after) \
+	EXPORT type name params \
+	{ \
+		ENTER; \
+		if (SP_UNLIKELY(!tell || !real->name)) \
+			return real->name ? real->name args : PAPI_ENOSUPP; \
+		before; \
+		const uint32_t open = sp_proof_look(); \
+		type rc = real->name args; \
+		if (timed()) { \
+			uint64_t t = clock_now(); \
+			count(SP_CALL_##name); \
+			after; \
+			add_time(t, clock_now()); \
+		} else { \
+			count(SP_CALL_##name); \
+			after; \
+		} \
+		return rc; \
+	}
+
+/* Wrappers of the rest: errno as PAPI (before: as the application) left it, the
+ * calling thread known to the store. */
+#define ROW(type, name, params, args, before, after) \
+	EXPORT type name params \
+	{ \
+		ENTER; \
+		if (!tell || !real->name) \
+			return real->name ? real->name args : PAPI_ENOSUPP; \
+		const int errno_before = errno; \
+		const bool nests = sp_self.nests; \
+		sp_self_ready(); \
+		count(SP_CALL_##name); \
+		before; \
+		if (!tell || !real->name) \
+			return real->name ? real->name args : PAPI_ENOSUPP; \
+		sp_self.nests = false; \
+		errno = errno_before; \
+		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
+		type rc = real->name args; \
+		const int errno_after = errno; \
+		sp_self.nests = nests; \
+		after; \
+		errno = errno_after; \
+		return rc; \
+	}
+
+#define VOID(name, params, args, before, after) \
+	EXPORT void name params \
+	{ \
+		ENTER; \
+		if (!real->name) \
+			return; \
+		const int errno_before = errno; \
+		if (tell) { \
+			sp_self_ready(); \
+			count(SP_CALL_##name); \
+			before; \
+		} \
+		errno = errno_before; \
+		real->name args; \
+		const int errno_after = errno; \
+		if (tell) { \
+			after; \
+		} \
+		errno = errno_after; \
+	}
+
+#define NESTS(type, name, params, args) \
+	EXPORT type name params \
+	{ \
+		ENTER; \
+		if (!tell || !real->name) \
+			return real->name ? real->name args : PAPI_ENOSUPP; \
+		const int errno_before = errno; \
+		const bool nests = sp_self.nests; \
+		sp_self_ready(); \
+		count(SP_CALL_##name); \
+		errno = errno_before; \
+		sp_self.nests = true; \
+		type rc = real->name args; \
+		sp_self.nests = nests; \
+		return rc; \
+	}
+
+/* Not in this papi.h: declared here, so that they have a prototype. */
+#define OLD(type, name, params, args) type name params; NESTS(type, name, params, args)
+
+#include "papi.def"
+#undef NESTS
+
+/* ---- Fortran ---------------------------------------------------------- */
+
+/* The nested C call, if there is one, comes from libpapi: ignored. */
+#define FORTRAN(symbol, call, params, args, nested, before, after) \
+	EXPORT void symbol params; \
+	EXPORT void symbol params \
+	{ \
+		ENTER; \
+		if (!tell || !real->symbol) { \
+			if (real->symbol) \
+				real->symbol args; \
+			return; \
+		} \
+		const int errno_before = errno; \
+		const bool nests = sp_self.nests; \
+		sp_self_ready(); \
+		count(call); \
+		before; \
+		sp_self.nests = nested; \
+		errno = errno_before; \
+		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
+		real->symbol args; \
+		const int errno_after = errno; \
+		sp_self.nests = nests; \
+		after; \
+		errno = errno_after; \
+	}
+
+#define FROW(name, NAME, params, args, before, after) \
+	FORTRAN(papif_##name, SP_CALL_papif_##name, params, args, false, before, after) \
+	FORTRAN(papif_##name##_, SP_CALL_papif_##name, params, args, false, before, after) \
+	FORTRAN(papif_##name##__, SP_CALL_papif_##name, params, args, false, before, after) \
+	FORTRAN(PAPIF_##NAME, SP_CALL_papif_##name, params, args, false, before, after)
+#define FNESTS(name, NAME, params, args) \
+	FORTRAN(papif_##name, SP_CALL_papif_##name, params, args, true, NONE, NONE) \
+	FORTRAN(papif_##name##_, SP_CALL_papif_##name, params, args, true, NONE, NONE) \
+	FORTRAN(papif_##name##__, SP_CALL_papif_##name, params, args, true, NONE, NONE) \
+	FORTRAN(PAPIF_##NAME, SP_CALL_papif_##name, params, args, true, NONE, NONE)
+#include "fortran.def"
