@@ -1,4 +1,5 @@
 /* cmd-run.c: sets the environment and becomes the program; no process in between. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -6,66 +7,189 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../conf.h"
 #include "cmd.h"
+#include "program.h"
 
-/* libsspapi.so as it lies beside us in a build, or as installed. */
-static const char *library(void)
-{
-	static char path[PATH_MAX];
-	char own[PATH_MAX], *folder;
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+#define ROWS_MOST 64u
+#define FIRST_ROW 256			/* what getopt_long gives for row 0 of the table of variables */
 
-	own[n > 0 ? n : 0] = 0;
-	folder = strrchr(own, '/') ? own : strcpy(own, "./");
-	*strrchr(folder, '/') = 0;
-	snprintf(path, sizeof(path), "%s/libsspapi.so", folder);
-	if (access(path, R_OK) == 0)
-		return path;
-	snprintf(path, sizeof(path), "%s/../lib/libsspapi.so", folder);
-	if (access(path, R_OK) == 0)
-		return path;
-	return SP_LIBDIR "/libsspapi.so";
-}
+/* ---- what to preload ------------------------------------------------------- */
 
 /* Ours first; what is preloaded already stays behind it. */
 static void preload(const char *path)
 {
 	const char *old = getenv("LD_PRELOAD");
+	size_t n = strlen(path);
 	char *both;
 
+	if (old && strncmp(old, path, n) == 0 && (!old[n] || old[n] == ':' || old[n] == ' '))
+		return;			/* behind another run */
 	if (old && *old && asprintf(&both, "%s:%s", path, old) > 0)
 		setenv("LD_PRELOAD", both, 1);
 	else
 		setenv("LD_PRELOAD", path, 1);
 }
 
-int sp_cmd_run(int argc, char **argv)
+/* ---- options ----------------------------------------------------------------- */
+
+struct options {
+	const char *verb;
+	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a warning */
+	bool format;			/* -f was given */
+	bool wrong;
+};
+
+static unsigned row_named(const char *name, size_t n)
 {
-	const char *lib = library();
+	unsigned i = 0;
+
+	while (i < sp_conf_n_rows && (strncmp(sp_conf_rows[i].name, name, n) != 0 || sp_conf_rows[i].name[n]))
+		i++;
+	return i;
+}
+
+static void set(struct options *o, const char *name, const char *value)
+{
+	unsigned row = row_named(name, strlen(name));
+
+	if (row < ROWS_MOST)
+		o->set[row] = true;
+	if (strcmp(name, "SSPAPI_FORMAT") == 0)
+		o->format = true;
+	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && sp_view_by_extension(value))
+		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON */
+	setenv(name, value, 1);
+}
+
+static bool set_pair(struct options *o, const char *pair)
+{
+	char *name = strdup(pair), *equals = name ? strchr(name, '=') : NULL;
+
+	if (!equals || equals == name) {
+		free(name);
+		return false;
+	}
+	*equals = 0;
+	set(o, name, equals + 1);
+	free(name);
+	return true;
+}
+
+/* --readings-max for SSPAPI_READINGS_MAX, of every row; a switch may stand without its 1. */
+static void long_options(struct option *longs, char names[][32])
+{
+	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
+		const struct sp_conf_row *row = &sp_conf_rows[i];
+		bool a_switch = row->kind == SP_CONF_NUMBER && row->least == 0 && row->most == 1;
+
+		snprintf(names[i], sizeof(names[i]), "%s", row->name + strlen("SSPAPI_"));
+		for (char *p = names[i]; *p; p++)
+			*p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
+		longs[i] = (struct option){ names[i], a_switch ? optional_argument : required_argument, NULL, FIRST_ROW + (int)i };
+	}
+}
+
+static bool read_options(struct options *o, int argc, char **argv)
+{
+	static char names[ROWS_MOST][32];
+	static struct option longs[ROWS_MOST + 1];
 	int c;
 
-	setenv("SSPAPI_FORMAT", "store", 0);
-	while ((c = getopt(argc, argv, "+o:f:e:")) != -1) {
-		if (c == 'o') {
-			setenv("SSPAPI_OUTPUT", optarg, 1);
-			if (sp_view_by_extension(optarg))
-				unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON */
-		} else if (c == 'f') {
-			setenv("SSPAPI_FORMAT", optarg, 1);
-		} else if (c == 'e' && strchr(optarg, '=')) {
-			putenv(optarg);
-		} else {
-			return sp_complain(2, argv[0], "options are -o FILE, -f FORMATS, -e NAME=VALUE", NULL);
-		}
+	long_options(longs, names);
+	while ((c = getopt_long(argc, argv, "+o:f:e:", longs, NULL)) != -1) {
+		if (c == 'o')
+			set(o, "SSPAPI_OUTPUT", optarg);
+		else if (c == 'f')
+			set(o, "SSPAPI_FORMAT", optarg);
+		else if (c >= FIRST_ROW)
+			set(o, sp_conf_rows[c - FIRST_ROW].name, optarg ? optarg : "1");
+		else if (c != 'e')
+			return false;
+		else if (!set_pair(o, optarg))
+			return !sp_complain(2, o->verb, "-e takes NAME=VALUE", optarg);
 	}
+	return true;
+}
+
+static void bad_value(const char *line, void *arg)
+{
+	struct options *o = arg;
+	unsigned row = row_named(line, strcspn(line, ":"));
+
+	if (row >= ROWS_MOST || !o->set[row])
+		return;			/* of the environment: the library says it, and uses another */
+	o->wrong = true;
+	fprintf(stderr, "sspapi %s: %.*s\n", o->verb, (int)strcspn(line, ";"), line);
+}
+
+/* ---- what can be told before it starts ----------------------------------------- */
+
+/* Programs whose work is to start others, and which need not import exec for it. */
+static bool is_launcher(const char *path)
+{
+	static const char *const names[] = { "mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.openmpi", "mpirun.openmpi",
+					     "mpiexec.mpich", "orterun", "prun", "prterun", "srun", "aprun", "jsrun", "flux" };
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	for (unsigned i = 0; i < SP_COUNT(names); i++)
+		if (strcmp(base, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void say_program(const char *verb, const char *name, long verbose)
+{
+	struct sp_program *p = malloc(sizeof(*p));
+	const char *what;
+
+	if (!p || verbose < 1 || sp_program_look(p, name) < 0) {
+		free(p);
+		return;			/* execvp will say why it cannot be run */
+	}
+	what = *p->script ? p->path : name;
+	if (p->kind == SP_PROGRAM_FOREIGN)
+		sp_complain(0, verb, "made for another word size or machine than libsspapi: nothing of it can be counted", what);
+	else if (p->kind == SP_PROGRAM_STATIC)
+		sp_complain(0, verb, "statically linked: nothing can be preloaded into it, nothing of it is counted", what);
+	else if (p->set_id_other)
+		sp_complain(0, verb, "set-user-ID, or like it: the loader will not preload into it, nothing of it is counted", what);
+	else if (p->set_id)
+		sp_complain(0, verb, "set-user-ID: for anybody but its owner nothing of it is counted", what);
+	else if (p->static_papi && !*p->papi)
+		sp_complain(0, verb, "has libpapi linked into it statically: its calls cannot be seen", what);
+	else if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
+		sp_complain(0, verb, "no PAPI in sight: it neither links nor names libpapi", what);
+	free(p);
+}
+
+/* ---- the verb ------------------------------------------------------------------- */
+
+int sp_cmd_run(int argc, char **argv)
+{
+	const char *lib = sp_cli_library("libsspapi.so"), *output = getenv("SSPAPI_OUTPUT");
+	struct options o = { .verb = argv[0] };
+	static struct sp_conf conf;
+	int e;
+
+	if (!output || !*output || !sp_view_by_extension(output))
+		setenv("SSPAPI_FORMAT", "store", 0);
+	if (!read_options(&o, argc, argv))
+		return 2;
+	sp_conf_capture(environ);
+	sp_conf_read(&conf, bad_value, &o);
+	if (o.wrong)
+		return 2;
 	if (optind >= argc)
 		return sp_complain(2, argv[0], "name the program to run", NULL);
 	if (access(lib, R_OK) != 0)
 		return sp_complain(1, argv[0], "libsspapi.so is not beside this command nor installed", lib);
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
+	if (!conf.disable)
+		say_program(argv[0], argv[optind], conf.verbose);
 	preload(lib);
 	execvp(argv[optind], argv + optind);
-	c = errno;
-	return sp_complain(c == ENOENT ? 127 : 126, argv[0], strerror(c), argv[optind]);
+	e = errno;
+	return sp_complain(e == ENOENT ? 127 : 126, argv[0], strerror(e), argv[optind]);
 }

@@ -35,6 +35,10 @@ struct sp_file {
 int sp_file_open(struct sp_file *f, const char *verb, const char *path);
 void sp_file_close(struct sp_file *f);
 
+/* The path of a library of ours: beside the command in a build, else as installed, there
+ * or not.  Static memory, until the next call. */
+const char *sp_cli_library(const char *name);
+
 /* "sspapi VERB: text, 'subject'" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
 

@@ -1,0 +1,266 @@
+/* program.c: see program.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "elf-file.h"
+#include "library-path.h"
+#include "program.h"
+
+#define OBJECTS_MOST 512u
+#define SCRIPTS_MOST 4u			/* a script's interpreter may be a script */
+
+/* ---- which file ---------------------------------------------------------- */
+
+static int runnable(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) < 0)
+		return -errno;
+	return S_ISREG(s.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+/* As execvp(3): a name with a slash is a path, others are looked for in PATH. */
+static int find(const char *name, char path[PATH_MAX])
+{
+	const char *list = getenv("PATH");
+	int r = -ENOENT;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/'))
+		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX ? runnable(path) : -ENAMETOOLONG;
+	for (const char *p = list ? list : "/bin:/usr/bin"; r < 0; p++) {
+		size_t n = strcspn(p, ":");
+
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, p, n ? "/" : "./", name) < PATH_MAX && runnable(path) != -ENOENT)
+			r = runnable(path) == 0 ? 0 : r == -ENOENT ? -EACCES : r;
+		p += n;
+		if (!*p)
+			break;
+	}
+	return r;
+}
+
+/* The interpreter's name behind "#!": "/usr/bin/env NAME" means NAME. */
+static bool interpreter_of(const char *path, char name[PATH_MAX])
+{
+	char line[PATH_MAX + 2] = "", *word, *save;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	line[n] = 0;
+	if (strncmp(line, "#!", 2) != 0) {
+		strcpy(name, "/bin/sh");	/* execvp's own answer to a file of no known form */
+		return !memchr(line, 0, (size_t)n);
+	}
+	line[strcspn(line, "\n")] = 0;
+	word = strtok_r(line + 2, " \t\r", &save);
+	if (word && strcmp(strrchr(word, '/') ? strrchr(word, '/') + 1 : word, "env") == 0)
+		for (char *next = strtok_r(NULL, " \t\r", &save); next; next = strtok_r(NULL, " \t\r", &save))
+			if (*next != '-' && !strchr(next, '=')) {
+				word = next;
+				break;
+			}
+	snprintf(name, PATH_MAX, "%s", word ? word : "");
+	return word != NULL;
+}
+
+/* ---- what the loader will do with it -------------------------------------- */
+
+struct object {
+	char *path;
+	char *rpath;			/* of those through which it is needed; NULL: none */
+};
+
+struct closure {
+	struct sp_program *program;
+	struct object at[OBJECTS_MOST];
+	unsigned n;
+};
+
+static bool is_papi(const char *soname)
+{
+	const char *base = strrchr(soname, '/') ? strrchr(soname, '/') + 1 : soname;
+
+	return strncmp(base, "libpapi.so", 10) == 0;
+}
+
+static void add(struct closure *c, const char *path, const char *rpath)
+{
+	struct object *o = &c->at[c->n];
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (strcmp(c->at[i].path, path) == 0)
+			return;
+	if (c->n == OBJECTS_MOST || !(o->path = strdup(path)))
+		return;
+	o->rpath = rpath ? strdup(rpath) : NULL;
+	c->n++;
+}
+
+static void found_papi(struct closure *c, unsigned from, const char *path, const char *how)
+{
+	struct sp_program *p = c->program;
+
+	if (*p->papi && !p->papi_missing)
+		return;
+	snprintf(p->papi, sizeof(p->papi), "%s", path);
+	p->papi_how = how;
+	p->papi_missing = !how;
+	p->papi_from[0] = 0;
+	if (from) {
+		const char *by = c->at[from].path, *slash = strrchr(by, '/');
+
+		snprintf(p->papi_from, sizeof(p->papi_from), "%s", slash ? slash + 1 : by);
+	}
+}
+
+/* What object number i needs, and the closure grows by it. */
+static void follow(struct closure *c, unsigned i)
+{
+	char rpath[PATH_MAX], runpath[PATH_MAX], origin[PATH_MAX], soname[PATH_MAX], path[PATH_MAX], *slash;
+	struct sp_search by = { .origin = origin };
+	struct sp_elf_file f;
+
+	if (sp_elf_file_open(&f, c->at[i].path) < 0)
+		return;
+	if (!realpath(c->at[i].path, origin))
+		strcpy(origin, c->at[i].path);
+	slash = strrchr(origin, '/');
+	*(slash ? slash : origin) = 0;
+	sp_elf_file_text(&f, f.rpath, rpath, sizeof(rpath));
+	sp_elf_file_text(&f, f.runpath, runpath, sizeof(runpath));
+	by.runpath = *runpath ? runpath : NULL;
+	by.rpath = *rpath ? rpath : c->at[i].rpath;
+	for (unsigned k = 0; k < f.n_needed; k++) {
+		const char *how;
+		bool there;
+
+		sp_elf_file_text(&f, f.needed[k], soname, sizeof(soname));
+		there = *soname && sp_library_find(soname, &by, path, &how);
+		if (is_papi(soname))
+			found_papi(c, i, there ? path : soname, there ? how : NULL);
+		if (there)
+			add(c, path, by.rpath);
+	}
+	sp_elf_file_close(&f);
+}
+
+static void add_preloaded(struct closure *c)
+{
+	char *list = getenv("LD_PRELOAD") ? strdup(getenv("LD_PRELOAD")) : NULL, *save;
+	struct sp_search none = { 0 };
+
+	for (char *p = list ? strtok_r(list, ": ", &save) : NULL; p; p = strtok_r(NULL, ": ", &save)) {
+		char path[PATH_MAX];
+		const char *how;
+
+		if (!sp_library_find(p, &none, path, &how))
+			continue;
+		if (is_papi(path))
+			found_papi(c, 0, path, "LD_PRELOAD");
+		add(c, path, NULL);
+	}
+	free(list);
+}
+
+static void close_over(struct sp_program *p)
+{
+	struct closure *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return;
+	c->program = p;
+	add(c, p->path, NULL);
+	add_preloaded(c);
+	for (unsigned i = 0; i < c->n; i++)
+		follow(c, i);
+	for (unsigned i = 0; i < c->n; i++) {
+		free(c->at[i].path);
+		free(c->at[i].rpath);
+	}
+	free(c);
+}
+
+/* ---- looking ----------------------------------------------------------------- */
+
+static void look_set_id(struct sp_program *p, const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) < 0)
+		return;
+	if ((s.st_mode & S_ISUID) || (s.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP)) {
+		p->set_id = true;
+		p->set_id_other = ((s.st_mode & S_ISUID) && s.st_uid != getuid()) ||
+				  ((s.st_mode & S_ISGID) && s.st_gid != getgid());
+	}
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		p->set_id = p->set_id_other = true;
+}
+
+static void look_file(struct sp_program *p, const struct sp_elf_file *f)
+{
+	static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
+					      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
+	static const char *const apart[] = { "dlmopen", NULL };
+
+	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
+	if (f->foreign)
+		return;
+	p->loads_or_starts = sp_elf_file_has_name(f, starts);
+	p->apart = sp_elf_file_has_name(f, apart);
+	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
+	if (p->kind == SP_PROGRAM_DYNAMIC)
+		close_over(p);
+	p->names_papi = *p->papi || sp_elf_file_holds(f, "libpapi");
+}
+
+int sp_program_look(struct sp_program *p, const char *name)
+{
+	char next[PATH_MAX];
+	struct sp_elf_file f;
+	int r;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(next, sizeof(next), "%s", name);
+	for (unsigned i = 0; i < SCRIPTS_MOST; i++) {
+		r = find(next, p->path);
+		if (r < 0)
+			return r;
+		r = sp_elf_file_open(&f, p->path);
+		if (r != -ENOEXEC)
+			break;
+		if (!*p->script)
+			strcpy(p->script, p->path);
+		if (!interpreter_of(p->path, next))
+			return -ENOEXEC;
+	}
+	look_set_id(p, p->path);
+	p->unread = r == -EACCES;
+	if (p->unread)
+		return 0;
+	if (r < 0)
+		return r;
+	look_file(p, &f);
+	sp_elf_file_close(&f);
+	return 0;
+}
+
+bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how)
+{
+	struct sp_search none = { 0 };
+
+	return sp_library_find(soname, &none, path, how);
+}

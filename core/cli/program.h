@@ -1,0 +1,43 @@
+/* program.h: what can be told of a program from its file, before it starts.
+ *
+ * Nothing is run: ELF headers are read as the loader would (DT_NEEDED, RPATH, RUNPATH,
+ * LD_LIBRARY_PATH, LD_PRELOAD, ld.so.cache).  The file may be anything; no number in it is trusted.
+ */
+#ifndef SP_PROGRAM_H
+#define SP_PROGRAM_H
+
+#include <limits.h>
+
+#include "../base.h"
+
+enum sp_program_kind {
+	SP_PROGRAM_DYNAMIC,
+	SP_PROGRAM_STATIC,
+	SP_PROGRAM_FOREIGN		/* of another word size or machine than ours */
+};
+
+struct sp_program {
+	char path[PATH_MAX];		/* where execvp finds it */
+	char script[PATH_MAX];		/* not empty: that was a script (this one), and path is its interpreter */
+	enum sp_program_kind kind;
+	bool set_id;			/* set-user-ID, set-group-ID or with capabilities: the loader is careful */
+	bool set_id_other;		/* ... for who asks now; else only for others */
+	char papi[PATH_MAX];		/* the libpapi that it is linked to, as the loader would find it; "" */
+	char papi_from[256];		/* the object that needs it, if that is not the program; "" */
+	const char *papi_how;		/* what led to it: "RUNPATH", "LD_LIBRARY_PATH" ... */
+	bool papi_missing;		/* it is linked to one (papi is its soname) that is not found */
+	bool names_papi;		/* has "libpapi" in its bytes: it may dlopen one */
+	bool loads_or_starts;		/* imports dlopen, exec or posix_spawn */
+	bool static_papi;		/* defines PAPI_library_init itself */
+	bool apart;			/* imports dlmopen */
+	bool unread;			/* may be run, not read: no more than set_id is known */
+};
+
+/* 0; or -errno: -ENOENT no such program, -EACCES not executable, -ENOEXEC nothing that could be run. */
+int sp_program_look(struct sp_program *p, const char *name);
+
+/* Where the loader would find this library on behalf of nobody (LD_LIBRARY_PATH, cache,
+ * standard folders); false: nowhere. */
+bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how);
+
+#endif

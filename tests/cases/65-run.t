@@ -1,0 +1,193 @@
+# sspapi run: the environment is set, the program is what runs, and what can be told before is told.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+ours=$B/libsspapi.so
+# The command itself needs no sanitizer's runtime in front; what it starts does.
+case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
+
+# ---- what it becomes ---------------------------------------------------------------
+run pids sh -c 'echo $$; exec "$0" run -- sh -c "echo \$\$"' "$sspapi"
+is "no process in between" "$(sed -n 1p "$tmp/pids.out")" "$(sed -n 2p "$tmp/pids.out")"
+run status "$sspapi" run -- sh -c 'exit 77'
+is "the program's status" "$(status_of status)" 77
+run killed "$sspapi" run -- sh -c 'kill -9 $$'
+is "and its death" "$(status_of killed)" 137
+run none "$sspapi" run -- /no/such/program
+is "no such program" "$(status_of none)" 127
+run folder "$sspapi" run -- /tmp
+is "nothing that can be run" "$(status_of folder)" 126
+printf 'no program' >"$tmp/plain"
+run plain "$sspapi" run -- "$tmp/plain"
+is "not executable" "$(status_of plain)" 126
+
+# ---- the environment -----------------------------------------------------------------
+cat >"$tmp/all" <<END
+--output o.csv --format csv --readings permanent --readings-max 7 --attribution exact --topology t.xml --callsites 3
+--live /tmp --signal USR2 --color-by E --disable --verbose 2
+END
+# shellcheck disable=SC2046 # words
+run all "$sspapi" run $(cat "$tmp/all") -- env
+grep '^SSPAPI_' "$tmp/all.out" | sort >"$tmp/all.got"
+sort >"$tmp/all.wanted" <<'END'
+SSPAPI_OUTPUT=o.csv
+SSPAPI_FORMAT=csv
+SSPAPI_READINGS=permanent
+SSPAPI_READINGS_MAX=7
+SSPAPI_ATTRIBUTION=exact
+SSPAPI_TOPOLOGY=t.xml
+SSPAPI_CALLSITES=3
+SSPAPI_LIVE=/tmp
+SSPAPI_SIGNAL=USR2
+SSPAPI_COLOR_BY=E
+SSPAPI_DISABLE=1
+SSPAPI_VERBOSE=2
+END
+check "an option for every variable" diff "$tmp/all.got" "$tmp/all.wanted"
+run env "$sspapi" env
+is "of sspapi env" "$(grep -c '^SSPAPI_' "$tmp/env.out")" "$(wc -l <"$tmp/all.wanted")"
+
+# format NAME WANTED ARGUMENT...
+format() {
+	format_name=$1 format_wanted=$2
+	shift 2
+	run format "$@" -- env
+	is "$format_name" "$(grep '^SSPAPI_FORMAT=' "$tmp/format.out")" "$format_wanted"
+}
+format "a store, if nothing is said" SSPAPI_FORMAT=store "$sspapi" run
+format "-o x.json means JSON" "" "$sspapi" run -o x.json
+format "over a format of the environment" "" env SSPAPI_FORMAT=csv "$sspapi" run -o x.json
+format "-f is stronger, before" SSPAPI_FORMAT=csv "$sspapi" run -f csv -o x.json
+format "and behind" SSPAPI_FORMAT=csv "$sspapi" run -o x.json -f csv
+format "an output of the environment has its say" "" env SSPAPI_OUTPUT=x.xml "$sspapi" run
+format "-o x.dat is a store" SSPAPI_FORMAT=store "$sspapi" run -o x.dat
+format "-e sets any" SSPAPI_FORMAT=text "$sspapi" run -e SSPAPI_FORMAT=text
+
+# usage NAME WORD ARGUMENT...: refused with 2 and the word, and not started
+usage() {
+	usage_name=$1 usage_word=$2
+	shift 2
+	run usage "$sspapi" run "$@" -- touch "$tmp/started"
+	check "$usage_name: $usage_word" grep -qF -- "$usage_word" "$tmp/usage.err"
+	is "$usage_name: status" "$(status_of usage) $(ls "$tmp/started" 2>/dev/null)" "2 "
+}
+usage "an option that is none" "unrecognized option" --colour 3
+usage "a value that is none" "SSPAPI_ATTRIBUTION: 'excat' is not one of" --attribution excat
+usage "a number too large" "from 0 to 64" --callsites 65
+usage "a format that is none" "'xml'" -f json,xml
+usage "-e without a value" "NAME=VALUE" -e SSPAPI_LIVE
+run nothing "$sspapi" run
+is "no program named" "$(status_of nothing)" 2
+run theirs env SSPAPI_CALLSITES=65 "$sspapi" run -- true
+is "a bad value of the environment is the library's to say" "$(status_of theirs)" 0
+
+# ---- LD_PRELOAD -------------------------------------------------------------------------
+first() {
+	grep '^LD_PRELOAD=' "$tmp/$1.out"
+}
+other=$preloads/empty.so
+behind=${LD_PRELOAD:+$LD_PRELOAD:}
+run other env LD_PRELOAD="$behind$other" "$sspapi" run -- env
+is "what is preloaded stays, behind ours" "$(first other)" "LD_PRELOAD=$ours:$behind$other"
+run twice "$sspapi" run -- "$sspapi" run -- env
+is "behind another run it is there once" "$(first twice)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
+mkdir "$tmp/a b"
+cp "$sspapi" "$tmp/a b/sspapi"
+ln -s "$ours" "$tmp/a b/libsspapi.so"
+run space "$tmp/a b/sspapi" run -- true
+check "a path that cannot be preloaded from" grep -q "space or colon" "$tmp/space.err"
+is "is refused" "$(status_of space)" 1
+
+# ---- behind others --------------------------------------------------------------------------
+# counted NAME COMMAND...: the store is written and holds what the program was handed
+counted() {
+	counted_name=$1
+	shift
+	rm -f "$tmp/behind.sspapi" "$tmp/behind.json"
+	run behind "$@"
+	"$sspapi" report -f json "$tmp/behind.sspapi" >"$tmp/behind.json" 2>&1
+	check "$counted_name" books behind
+}
+# shellcheck disable=SC2016 # $0 is the inner shell's
+if plain "counted behind others"; then
+	counted "sspapi run" "$sspapi" run -o "$tmp/behind.sspapi" "$scenes/one"
+	counted "run -- env" "$sspapi" run -o "$tmp/behind.sspapi" -- env A=1 "$scenes/one"
+	counted "env ... run" env A=1 "$sspapi" run -o "$tmp/behind.sspapi" -- "$scenes/one"
+	counted "run -- sh -c" "$sspapi" run -o "$tmp/behind.sspapi" -- sh -c 'true; "$0"' "$scenes/one"
+	counted "sh -c ... run" sh -c '"$0" run -o "$1" -- "$2"' "$sspapi" "$tmp/behind.sspapi" "$scenes/one"
+	counted "time" bash -c 'time "$0" run -o "$1" -- "$2"' "$sspapi" "$tmp/behind.sspapi" "$scenes/one"
+	counted "with another object preloaded" env LD_PRELOAD="$other" "$sspapi" run -o "$tmp/behind.sspapi" -- "$scenes/one"
+	run ranks sh -c 'for r in 0 1; do OMPI_COMM_WORLD_RANK=$r "$0" run -o "$1.%r.sspapi" -- "$2" & done; wait' \
+		"$sspapi" "$tmp/rank" "$scenes/one"
+	is "a store a rank" "$(cd "$tmp" && ls rank.*)" "rank.0.sspapi
+rank.1.sspapi"
+fi
+
+# ---- what is told before ----------------------------------------------------------------------
+# told NAME WORDS PROGRAM...: one line with the words; WORDS empty: no line
+told() {
+	told_name=$1 told_words=$2
+	shift 2
+	run told "$sspapi" run -- "$@"
+	grep '^sspapi' "$tmp/told.err" >"$tmp/told.lines"
+	if [ -z "$told_words" ]; then
+		is "$told_name" "$(cat "$tmp/told.lines")" ""
+	else
+		is "$told_name: a line" "$(wc -l <"$tmp/told.lines")" 1
+		check "$told_name" grep -qF -- "$told_words" "$tmp/told.lines"
+	fi
+}
+told "a program with PAPI" "" "$scenes/one"
+told "one that dlopens it" "" "$apps/nolib"
+told "one without" "no PAPI in sight" "$apps/nopapi"
+told "a shell may start one that has it" "" sh -c true
+run quiet "$sspapi" run --verbose 0 -- "$apps/nopapi"
+is "not with SSPAPI_VERBOSE=0" "$(cat "$tmp/quiet.err")" ""
+printf 'int main(void) { return 0; }\n' >"$tmp/main.c"
+if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
+	told "a static program" "statically linked" "$tmp/static"
+	printf '#!%s\n' "$tmp/static" >"$tmp/script"
+	printf '#!%s -x\n' "$tmp/script" >"$tmp/script2"
+	chmod +x "$tmp/script" "$tmp/script2"
+	told "a script of a static interpreter" "'$tmp/static'" "$tmp/script"
+	told "a script of such a script" "'$tmp/static'" "$tmp/script2"
+	printf '#!/usr/bin/env -S A=1 %s\n' "$tmp/static" >"$tmp/script3"
+	chmod +x "$tmp/script3"
+	told "by way of env" "'$tmp/static'" "$tmp/script3"
+fi
+cp "$apps/nopapi" "$tmp/foreign"
+printf '\003' | dd of="$tmp/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null	# e_machine: i386
+told "a program of another machine" "word size or machine" "$tmp/foreign"
+cp "$scenes/one" "$tmp/setuid"
+chmod 4755 "$tmp/setuid"
+told "a set-user-ID program of one's own" "set-user-ID" "$tmp/setuid"
+if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ] && cp -r "$B"/sspapi "$B"/libsspapi*.so "$tmp"; then
+	run told setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/sspapi" run -- "$tmp/setuid"
+	check "of another's" grep -q "will not preload" "$tmp/told.err"
+fi
+
+# ---- files that are no programs, or broken ones -------------------------------------------------
+size=$(wc -c <"$scenes/one")
+for cut in 1 4 20 64 200 $((size / 2)) $((size - 1)); do
+	head -c "$cut" "$scenes/one" >"$tmp/cut"
+	chmod +x "$tmp/cut"
+	run cut "$sspapi" run -- "$tmp/cut"
+	check "a program of $cut bytes does not stop it" test "$(status_of cut)" -ne 1
+done
+: >"$tmp/cut"
+run cut "$sspapi" run -- "$tmp/cut"
+is "an empty one neither" "$(status_of cut)" 0
+printf '#!' >"$tmp/cut"
+run cut "$sspapi" run -- "$tmp/cut"
+check "nor a script of nothing" test "$(status_of cut)" -ne 1
+# Every byte of the headers, as wrong as can be.
+broken=0
+i=16
+while [ "$i" -lt 700 ]; do
+	cp "$scenes/one" "$tmp/cut"
+	printf '\377\377\377\377\377\377\377' | dd of="$tmp/cut" bs=1 seek="$i" conv=notrunc 2>/dev/null
+	run cut "$sspapi" run --verbose 2 -- "$tmp/cut"
+	grep -q 'Sanitizer\|runtime error' "$tmp/cut.err" && broken=$((broken + 1))
+	i=$((i + 24))
+done
+is "headers of nonsense" "$broken" 0
+done_testing
