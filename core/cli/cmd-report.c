@@ -1,34 +1,168 @@
-/* cmd-report.c: shows a store, or a dead process's live file, in any form. */
+/* cmd-report.c: shows a store, or a dead process's live file, in any form and by level. */
+#include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../view/view-common.h"
+#include "../view/view-json.h"
 #include "cmd.h"
+#include "report.h"
+#include "terminal.h"
+
+/* --per-NAME, by perf stat's names, too. */
+static bool take_level(struct sp_report *r, const char *option)
+{
+	const struct sp_level *l = strncmp(option, "per-", 4) == 0 ? sp_level_by_name(option + 4) : NULL;
+
+	for (unsigned i = 0; l && i < r->n_levels; i++)
+		if (r->level[i] == l)
+			return true;
+	if (!l || r->n_levels == SP_REPORT_LEVELS)
+		return false;
+	r->level[r->n_levels++] = l;
+	return true;
+}
+
+static int usage(const struct sp_report *r, const char *text, const char *which)
+{
+	return sp_complain(2, r->verb, text, which);
+}
+
+#define MOST_LONGS	24
+
+static void long_options(struct option longs[MOST_LONGS], char names[MOST_LONGS][16])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sp_n_levels && n + 4 < MOST_LONGS; i++)
+		for (unsigned also = 0; also < 2; also++) {
+			const char *name = also ? sp_level_table[i].also : sp_level_table[i].name;
+
+			if (!name)
+				continue;
+			snprintf(names[n], sizeof(names[n]), "per-%s", name);
+			longs[n] = (struct option){ names[n], no_argument, NULL, 'L' };
+			n++;
+		}
+	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
+	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+}
+
+static int options(struct sp_report *r, const struct sp_view **view, int argc, char **argv)
+{
+	struct option longs[MOST_LONGS];
+	char names[MOST_LONGS][16];
+	int c, at = 0;
+
+	long_options(longs, names);
+	while ((c = getopt_long(argc, argv, "+f:", longs, &at)) != -1) {
+		if (c == 'f') {
+			*view = sp_view_by_name(optarg, strlen(optarg));
+			if (!*view)
+				return usage(r, "-f takes text, json, csv, hwloc or store", optarg);
+		} else if (c == 'L') {
+			take_level(r, longs[at].name);
+		} else if (c == 'E') {
+			r->events = optarg;
+		} else if (c == 'S') {
+			r->sort = optarg;
+		} else {
+			return usage(r, "options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY", NULL);
+		}
+	}
+	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
+		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
+	if ((r->events || r->sort) && !r->n_levels)
+		return usage(r, "--events and --sort go with a level (--per-cpu ... --per-thread)", NULL);
+	return argc == optind ? usage(r, "name a file", NULL) : 0;
+}
+
+static bool is_event(const struct sp_model *m, const char *name, size_t n)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *text = sp_event_name(m, e, buf);
+
+		if (m->event_counted[e] && strlen(text) == n && memcmp(text, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int check_events(const struct sp_report *r, const struct sp_model *m)
+{
+	const char *p = r->events ? r->events : "";
+
+	for (; *p; p += strcspn(p, ","), p += *p == ',')
+		if (!is_event(m, p, strcspn(p, ",")))
+			return usage(r, "--events: there is no such event in it", p);
+	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
+	    !is_event(m, r->sort, strlen(r->sort)))
+		return usage(r, "--sort takes place, readings or an event that is in it", r->sort);
+	return 0;
+}
+
+static int write_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+{
+	int e;
+
+	sp_json_dump(o, m);
+	e = sp_report_json(r, o, m);
+	sp_out_text(o, "}\n");
+	return e;
+}
+
+static int show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m)
+{
+	static char buffer[65536];
+	struct sp_out o;
+	int e = 0, closed;
+
+	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
+	if (r->n_levels && strcmp(view->name, "text") == 0)
+		e = sp_report_text(r, &o, m);
+	else if (r->n_levels && strcmp(view->name, "csv") == 0)
+		e = sp_report_csv(r, &o, m);
+	else if (r->n_levels && strcmp(view->name, "json") == 0)
+		e = write_json(r, &o, m);
+	else
+		view->write(&o, m);
+	closed = sp_out_finish(&o);
+	return e < 0 ? e : closed;
+}
 
 int sp_cmd_report(int argc, char **argv)
 {
 	const struct sp_view *view = sp_view_by_name("text", 4);
-	static char buffer[65536];
+	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
-	struct sp_out o;
-	int c, r;
+	int r;
 
-	while ((c = getopt(argc, argv, "+f:")) != -1) {
-		view = c == 'f' ? sp_view_by_name(optarg, strlen(optarg)) : NULL;
-		if (!view)
-			return sp_complain(2, argv[0], "-f takes text, json, csv, hwloc or store", c == 'f' ? optarg : NULL);
-	}
+	r = options(&report, &view, argc, argv);
+	if (r)
+		return r;
 	if (argc - optind != 1)
 		return sp_complain(2, argv[0], "name one file", NULL);
 	if (sp_file_open(&f, argv[0], argv[optind]))
 		return 1;
-	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
-	view->write(&o, &f.model);
-	r = sp_out_finish(&o);
-	if (r < 0)
-		r = sp_complain(1, argv[0], strerror(-r), "standard output");
-	else if (f.model.damaged)
-		r = sp_complain(1, argv[0], "damaged: what could be read is shown", argv[optind]);
+	r = check_events(&report, &f.model);
+	if (r == 0) {
+		report.colour = sp_terminal_colour();
+		if (strcmp(view->name, "text") == 0)
+			sp_pager_start();
+		r = show(&report, view, &f.model);
+		sp_pager_wait();
+		if (r == -EPIPE)
+			r = 0;
+		if (r < 0)
+			r = sp_complain(1, argv[0], strerror(-r), "standard output");
+		else if (f.model.damaged)
+			r = sp_complain(1, argv[0], "damaged: what could be read is shown", argv[optind]);
+	}
 	sp_file_close(&f);
 	return r;
 }

@@ -12,6 +12,10 @@
 #define SSPAPI_VERSION	"0.1.0"
 #endif
 
+/* Contract, section 6. */
+#define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
+			"readings,total,exact\n"
+
 /* A damaged event is counted like any other, as an int64 without a name. */
 static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, size_t field)
 {

@@ -42,8 +42,7 @@ void sp_view_csv(struct sp_out *o, struct sp_model *m)
 	struct sp_at_cpu at;
 	char buf[32];
 
-	sp_out_text(o, "host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event,"
-		       "readings,total,exact\n");
+	sp_out_text(o, SP_CSV_HEADER);
 	while (sp_model_next(m, &row)) {
 		for (uint32_t i = 0; i < row.cells; i++) {
 			if (!sp_row_cell(m, &row, i, &at))

@@ -3,7 +3,7 @@
  * The order of keys is the contract's; lists have one item a line, so that
  * diff(1) and grep(1) are of use.
  */
-#include "view-common.h"
+#include "view-json.h"
 
 /* ---- the grammar ------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static void key_or_null(struct sp_out *o, const char *key, int64_t v)
 		sp_out_text(o, "null");
 }
 
-static void value(struct sp_out *o, enum sp_data_type type, int64_t v)
+void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v)
 {
 	double d = sp_as_double(v);
 
@@ -190,7 +190,7 @@ static void values(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	for (uint32_t i = 0; i < row->k; i++) {
 		if (i)
 			sp_out_text(o, ", ");
-		value(o, sp_event_type(m, row->event[i]), v[i]);
+		sp_json_value(o, sp_event_type(m, row->event[i]), v[i]);
 	}
 	sp_out_char(o, ']');
 }
@@ -230,7 +230,7 @@ static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 			key_or_null(o, ", \"cpu\": ", at.cpu);
 			key_u64(o, ", \"list\": [{\"ns\": ", at.entry_ns);
 			sp_out_text(o, ", \"value\": ");
-			value(o, sp_event_type(m, row->event[e]), at.entry[e]);
+			sp_json_value(o, sp_event_type(m, row->event[e]), at.entry[e]);
 			sp_out_text(o, ", \"permanent\": false}]}");
 		}
 	}
@@ -334,6 +334,15 @@ static void event_key(struct sp_out *o, const struct sp_model *m, uint32_t id, b
 	sp_out_json(o, name);
 }
 
+void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
+{
+	bool repeated = false;
+
+	for (uint32_t i = 0; i < id && !repeated; i++)
+		repeated = sp_event_is_summed(m, i) && strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, id, name)) == 0;
+	event_key(o, m, id, repeated);
+}
+
 static void sums(struct sp_out *o, const struct sp_model *m)
 {
 	uint64_t repeated[REPEATED_WORDS];
@@ -355,7 +364,7 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 			comma(o, &more_events);
 			event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
 			sp_out_text(o, ": ");
-			value(o, sp_event_type(m, e), sp_sum(m, c, e));
+			sp_json_value(o, sp_event_type(m, e), sp_sum(m, c, e));
 		}
 		sp_out_text(o, "}}");
 	}
@@ -397,10 +406,16 @@ static void notes(struct sp_out *o, const struct sp_model *m)
 		comma_line(o, &more, "  ");
 		sp_out_json(o, note);
 	}
-	sp_out_text(o, "]}\n");
+	sp_out_char(o, ']');
 }
 
 void sp_view_json(struct sp_out *o, struct sp_model *m)
+{
+	sp_json_dump(o, m);
+	sp_out_text(o, "}\n");
+}
+
+void sp_json_dump(struct sp_out *o, struct sp_model *m)
 {
 	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
 		       "\"sspapi_version\": \"" SSPAPI_VERSION "\",\n");

@@ -1,0 +1,319 @@
+/* level.c: sums a model up by CPU, core, cache, memory, package, machine or thread. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../view/view-text.h"
+#include "level.h"
+
+const struct sp_level sp_level_table[] = {
+	{ "cpu", NULL, "CPU", "PU", SP_LEVEL_CPU },
+	{ "core", NULL, "core", "Core", SP_LEVEL_COMPONENT },
+	{ "cache", NULL, "cache", NULL, SP_LEVEL_CACHE },
+	{ "numa", "node", "memory", "NUMANode", SP_LEVEL_COMPONENT },
+	{ "package", "socket", "package", "Package", SP_LEVEL_COMPONENT },
+	{ "machine", NULL, "machine", "Machine", SP_LEVEL_COMPONENT },
+	{ "thread", NULL, "thread", NULL, SP_LEVEL_THREAD },
+};
+
+const unsigned sp_n_levels = SP_COUNT(sp_level_table);
+
+const struct sp_level *sp_level_by_name(const char *name)
+{
+	for (unsigned i = 0; i < sp_n_levels; i++) {
+		const struct sp_level *l = &sp_level_table[i];
+
+		if (strcmp(l->name, name) == 0 || (l->also && strcmp(l->also, name) == 0))
+			return l;
+	}
+	return NULL;
+}
+
+/* ---- labels ------------------------------------------------------------ */
+
+static void component_words(struct sp_out *o, const struct sp_model *m, int32_t c)
+{
+	const struct sp_component *at = &m->component[c];
+
+	sp_out_plain(o, at->type);
+	if (sp_component_is(at, "Machine") && sp_parent(m, (uint32_t)c) < 0)
+		return;
+	sp_out_text(o, " L#");
+	sp_out_i64(o, at->logical_index);
+}
+
+static void cpu_words(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
+{
+	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1;
+
+	sp_out_text(o, "CPU ");
+	sp_out_i64(o, cpu);
+	if (core >= 0) {
+		sp_out_text(o, " (Core L#");
+		sp_out_i64(o, m->component[core].logical_index);
+		sp_out_char(o, ')');
+	} else if (component < 0) {
+		sp_out_text(o, " (not in the topology)");
+	}
+}
+
+static void thread_words(struct sp_out *o, const struct sp_row *r)
+{
+	if (r->tid == 0) {
+		sp_out_text(o, "threads that have ended");
+	} else {
+		sp_out_i64(o, r->tid);
+	}
+	if (*r->thread) {
+		sp_out_text(o, " \"");
+		sp_out_plain(o, r->thread);
+		sp_out_char(o, '"');
+	}
+}
+
+/* ---- finding the row of a count ---------------------------------------- */
+
+/* Places of rows without a component, behind all others. */
+#define NOWHERE		(2ull << 32)
+#define NOT_LISTED	(3ull << 32)
+#define NOT_KNOWN	(4ull << 32)
+
+struct where {
+	uint64_t place, hash;
+	int32_t component, cpu, tid;
+};
+
+static bool is_pu(const struct sp_model *m, int32_t c)
+{
+	return c >= 0 && sp_component_is(&m->component[c], "PU");
+}
+
+/* hwloc's last cache before memory. */
+static const char *last_cache(const struct sp_model *m)
+{
+	static const char *const name[] = { "L5", "L4", "L3", "L2", "L1", "L1d" };
+
+	for (unsigned i = 0; i < SP_COUNT(name); i++)
+		for (uint32_t c = 0; c < m->n_components; c++)
+			if (sp_component_is(&m->component[c], name[i]))
+				return name[i];
+	return "L3";
+}
+
+static struct where find(const struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+{
+	const char *type = t->level->what == SP_LEVEL_CACHE ? t->cache : t->level->type;
+	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1 };
+	int32_t above;
+
+	if (t->level->what == SP_LEVEL_THREAD) {
+		w.tid = r->tid;
+		w.hash = 14695981039346656037u ^ (uint32_t)r->tid;
+		for (const char *p = r->thread; *p; p++)
+			w.hash = (w.hash ^ (unsigned char)*p) * 1099511628211u;
+		w.place = t->n;
+		return w;
+	}
+	above = at->component >= 0 ? sp_model_above(t->m, at->component, type) : -1;
+	/* A CPU that is under no such component is with all of its kind in one row; what
+	 * was booked on a larger component stays there. */
+	w.component = above >= 0 || is_pu(t->m, at->component) ? above : at->component;
+	if (t->level->what == SP_LEVEL_CPU)
+		w.cpu = at->cpu;
+	/* As the machine has them; by number what it lacks; then the unknown. */
+	if (w.cpu >= 0)
+		w.place = 1ull << 32 | (uint32_t)w.cpu;
+	else if (w.component >= 0)
+		w.place = (uint32_t)w.component;
+	else
+		w.place = at->component >= 0 ? NOWHERE : at->cpu >= 0 ? NOT_LISTED : NOT_KNOWN;
+	w.hash = w.place;
+	return w;
+}
+
+static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t place)
+{
+	if (place == NOWHERE) {
+		sp_out_text(o, "CPUs without ");
+		sp_out_text(o, t->level->heading);
+	} else {
+		sp_out_text(o, place == NOT_LISTED ? "CPUs that the topology lacks" : "not on a known CPU");
+	}
+}
+
+static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp_row *r)
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, row->label, sizeof(row->label));
+	if (t->level->what == SP_LEVEL_THREAD)
+		thread_words(&o, r);
+	else if (row->cpu >= 0)
+		cpu_words(&o, t->m, row->cpu, row->component);
+	else if (row->component >= 0)
+		component_words(&o, t->m, row->component);
+	else
+		outside_words(&o, t, row->place);
+	sp_memory_text(&o);
+}
+
+/* ---- the walk ----------------------------------------------------------- */
+
+static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, const struct sp_row *r)
+{
+	uint64_t ne = t->m->n_events;
+	struct sp_level_row *row;
+
+	if (t->n == t->room) {
+		uint32_t room = t->room ? 2 * t->room : 64;
+		void *more = reallocarray(t->row, room, sizeof(*t->row));
+
+		if (!more)
+			return NULL;
+		t->row = more;
+		t->room = room;
+	}
+	row = &t->row[t->n];
+	memset(row, 0, sizeof(*row));
+	row->total = calloc(ne + !ne, 2 * sizeof(int64_t) + sizeof(bool));
+	if (!row->total)
+		return NULL;
+	row->exact = row->total + ne;
+	row->counted = (bool *)(row->exact + ne);
+	row->component = w->component;
+	row->cpu = w->cpu;
+	row->tid = w->tid;
+	row->place = w->place;
+	row->hash = w->hash;
+	label(t, row, r);
+	t->n++;
+	return row;
+}
+
+/* Components have their rows in row_of; the others are few, but for threads. */
+static struct sp_level_row *row_for(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+{
+	struct where w = find(t, r, at);
+	struct sp_level_row *row;
+
+	if (w.component >= 0 && t->row_of[w.component])
+		return &t->row[t->row_of[w.component] - 1];
+	/* A thread's relations come one after the other. */
+	for (uint32_t i = t->n; w.component < 0 && i-- > 0;) {
+		if (t->row[i].hash == w.hash && t->row[i].component < 0)
+			return &t->row[i];
+		if (t->level->what == SP_LEVEL_THREAD)
+			break;
+	}
+	row = add_row(t, &w, r);
+	if (row && w.component >= 0)
+		t->row_of[w.component] = t->n;
+	return row;
+}
+
+static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+{
+	struct sp_level_row *row = row_for(t, r, at);
+
+	if (!row)
+		return -ENOMEM;
+	row->readings += at->readings;
+	if (at->component < 0) {
+		row->cpus += at->cpu >= 0 && row->cpus == 0;
+	} else if (t->stamp[at->component] != row - t->row + 1) {
+		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
+		row->cpus++;
+	}
+	for (uint32_t i = 0; i < r->k; i++) {
+		uint32_t e = r->event[i];
+		enum sp_data_type type = sp_event_type(t->m, e);
+
+		if (sp_event_is_gauge(t->m, e))
+			continue;
+		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
+		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
+		row->counted[e] = true;
+	}
+	return 0;
+}
+
+static int by_place(const void *a, const void *b, void *table)
+{
+	const struct sp_levels *t = table;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (t->row[x].place != t->row[y].place)
+		return t->row[x].place < t->row[y].place ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+struct by {
+	struct sp_levels *t;
+	long event;
+};
+
+static double amount(const struct by *by, uint32_t i)
+{
+	const struct sp_level_row *row = &by->t->row[i];
+
+	if (by->event == SP_SORT_READINGS)
+		return (double)row->readings;
+	return sp_number(sp_event_type(by->t->m, (uint32_t)by->event), row->total[by->event]);
+}
+
+static int by_amount(const void *a, const void *b, void *arg)
+{
+	const struct by *by = arg;
+	double x = amount(by, *(const uint32_t *)a), y = amount(by, *(const uint32_t *)b);
+
+	return x > y ? -1 : x < y ? 1 : by_place(a, b, by->t);
+}
+
+void sp_levels_sort(struct sp_levels *t, long event)
+{
+	struct by by = { t, event };
+
+	if (event == SP_SORT_PLACE)
+		qsort_r(t->order, t->n, sizeof(*t->order), by_place, t);
+	else if (event == SP_SORT_READINGS || (event >= 0 && event < (long)t->m->n_events))
+		qsort_r(t->order, t->n, sizeof(*t->order), by_amount, &by);
+}
+
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level)
+{
+	struct sp_row r = { 0 };
+	struct sp_at_cpu at;
+	int e = 0;
+
+	memset(t, 0, sizeof(*t));
+	t->m = m;
+	t->level = level;
+	t->cache = last_cache(m);
+	t->stamp = calloc(m->n_components + 1, sizeof(uint32_t));
+	t->row_of = calloc(m->n_components + 1, sizeof(uint32_t));
+	if (!t->stamp || !t->row_of)
+		e = -ENOMEM;
+	while (e == 0 && sp_model_next(m, &r))
+		for (uint32_t i = 0; e == 0 && sp_row_cell(m, &r, i, &at); i++)
+			e = add(t, &r, &at);
+	if (e == 0)
+		t->order = malloc((t->n + 1) * sizeof(*t->order));
+	if (e < 0 || !t->order) {
+		sp_levels_close(t);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		t->order[i] = i;
+	sp_levels_sort(t, SP_SORT_PLACE);
+	return 0;
+}
+
+void sp_levels_close(struct sp_levels *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		free(t->row[i].total);
+	free(t->row);
+	free(t->order);
+	free(t->stamp);
+	free(t->row_of);
+}

@@ -1,0 +1,74 @@
+/* level.h: the counts of a model by level: a row a CPU, a core, a package, a thread ...
+ *
+ * One row of the table below a level; report --per-NAME, diff and top show them.
+ * Rows are found by one walk over the model's relations, so that they add up to
+ * what was counted whatever the level: what was booked on something that has no
+ * such component (a CPU outside the topology, a count of a whole package asked
+ * for by core) has a row of its own.
+ *
+ *	struct sp_levels t;
+ *	if (sp_levels_open(&t, m, sp_level_by_name("package")) == 0) {
+ *		sp_levels_sort(&t, SP_SORT_PLACE);
+ *		for (uint32_t i = 0; i < t.n; i++)
+ *			show(sp_levels_row(&t, i));	// row->total[event id], of t.m->n_events
+ *		sp_levels_close(&t);
+ *	}
+ */
+#ifndef SP_LEVEL_H
+#define SP_LEVEL_H
+
+#include "../view/model.h"
+
+struct sp_level {
+	const char *name;		/* --per-NAME */
+	const char *also;		/* perf stat's other word for it; NULL: it has the same */
+	const char *heading;		/* of its column */
+	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
+	enum { SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_THREAD } what;
+};
+
+extern const struct sp_level sp_level_table[];
+extern const unsigned sp_n_levels;
+
+/* By its name or perf stat's; NULL: none. */
+const struct sp_level *sp_level_by_name(const char *name);
+
+struct sp_level_row {
+	int32_t component;		/* the model's index; -1: none (a thread; no known CPU) */
+	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another level */
+	int32_t tid;			/* of --per-thread, else -1 */
+	char label[120];		/* for people, control characters escaped: "Package L#0" */
+	uint32_t cpus;			/* on how many CPUs it was counted */
+	uint64_t readings;
+	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */
+	bool *counted;			/* [n_events]: the event was counted here at all */
+
+	uint64_t place, hash;		/* private: where it stands, and how it is found again */
+};
+
+struct sp_levels {
+	const struct sp_level *level;
+	struct sp_model *m;
+	uint32_t n;
+	uint32_t *order;		/* row numbers as they were sorted */
+	struct sp_level_row *row;	/* as they were found: use sp_levels_row */
+
+	uint32_t room;			/* private to level.c, as all below */
+	uint32_t *stamp, *row_of;
+	const char *cache;
+};
+
+/* 0 or -ENOMEM; on an error nothing is to be closed. */
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level);
+void sp_levels_close(struct sp_levels *t);
+
+#define SP_SORT_PLACE		(-1L)	/* as the machine has them, threads as they began: how they are opened */
+#define SP_SORT_READINGS	(-2L)	/* most first */
+void sp_levels_sort(struct sp_levels *t, long event);	/* an event's id: highest total first */
+
+static inline struct sp_level_row *sp_levels_row(const struct sp_levels *t, uint32_t i)
+{
+	return &t->row[t->order[i]];
+}
+
+#endif

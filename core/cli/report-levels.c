@@ -1,0 +1,264 @@
+/* report-levels.c: a model's levels as text, CSV and JSON. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../view/view-json.h"
+#include "../view/view-text.h"
+#include "report.h"
+#include "table.h"
+
+bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event)
+{
+	char buf[32];
+	const char *name;
+	size_t n;
+
+	if (!m->event_counted[event] || sp_event_is_gauge(m, event))
+		return false;
+	if (!r->events)
+		return true;
+	name = sp_event_name(m, event, buf);
+	n = strlen(name);
+	for (const char *p = r->events; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
+			return true;
+	return false;
+}
+
+/* What --sort says; an event that is not there sorts by place. */
+static long sort_key(const struct sp_report *r, const struct sp_model *m)
+{
+	char buf[32];
+
+	if (!r->sort || strcmp(r->sort, "place") == 0)
+		return SP_SORT_PLACE;
+	if (strcmp(r->sort, "readings") == 0)
+		return SP_SORT_READINGS;
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (strcmp(sp_event_name(m, e, buf), r->sort) == 0)
+			return e;
+	return SP_SORT_PLACE;
+}
+
+static int open_levels(struct sp_levels *t, const struct sp_report *r, struct sp_model *m, unsigned i)
+{
+	int e = sp_levels_open(t, m, r->level[i]);
+
+	if (e == 0)
+		sp_levels_sort(t, sort_key(r, m));
+	return e;
+}
+
+/* ---- text --------------------------------------------------------------- */
+
+static void heading(struct sp_table *t, const struct sp_model *m, uint32_t event)
+{
+	const char *units = SP_EVENT_TEXT(m, event, units);
+	char text[200], buf[32];
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	sp_out_plain(&o, sp_event_name(m, event, buf));
+	if (*units && strlen(units) < 16) {
+		sp_out_text(&o, " [");
+		sp_out_plain(&o, units);
+		sp_out_char(&o, ']');
+	}
+	sp_table_column(t, sp_memory_text(&o), SP_TABLE_RIGHT);
+}
+
+static void count(struct sp_table *t, uint64_t n)
+{
+	char buf[32];
+
+	sp_format_grouped(buf, (int64_t)sp_min(n, INT64_MAX));
+	sp_table_cell(t, buf);
+}
+
+static void text_row(const struct sp_report *r, struct sp_table *t, const struct sp_model *m,
+		     const struct sp_level_row *row)
+{
+	double part = 0.0, whole = 0.0;
+	char buf[48];
+
+	sp_table_cell(t, row->label);
+	count(t, row->cpus);
+	count(t, row->readings);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		enum sp_data_type type = sp_event_type(m, e);
+		double share;
+
+		if (!sp_report_shows(r, m, e))
+			continue;
+		if (row->counted[e])
+			sp_value_text(buf, type, row->total[e]);
+		else
+			strcpy(buf, "-");
+		sp_table_cell(t, buf);
+		share = sp_proven_share(type, row->total[e], row->exact[e]);
+		if (share >= 0.0) {
+			part += share;
+			whole += 1.0;
+		}
+	}
+	sp_table_cell(t, sp_percent(buf, part, whole));
+}
+
+int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+{
+	for (unsigned i = 0; i < r->n_levels; i++) {
+		struct sp_table t = { .keys = 1 };
+		struct sp_levels levels;
+
+		if (open_levels(&levels, r, m, i) < 0)
+			return -ENOMEM;
+		sp_table_column(&t, levels.level->heading, SP_TABLE_LEFT);
+		sp_table_column(&t, "CPUs", SP_TABLE_RIGHT);
+		sp_table_column(&t, "readings", SP_TABLE_RIGHT);
+		for (uint32_t e = 0; e < m->n_events; e++)
+			if (sp_report_shows(r, m, e))
+				heading(&t, m, e);
+		sp_table_column(&t, "proven", SP_TABLE_RIGHT);
+		for (uint32_t n = 0; n < levels.n; n++)
+			text_row(r, &t, m, sp_levels_row(&levels, n));
+		sp_out_text(o, i ? "\n" : "");
+		sp_table_print(&t, o, r->colour);
+		sp_levels_close(&levels);
+		sp_table_free(&t);
+		if (t.failed)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- CSV ---------------------------------------------------------------- */
+
+static void logical(struct sp_out *o, const struct sp_model *m, int32_t component, const char *type)
+{
+	int32_t above = component >= 0 ? sp_model_above(m, component, type) : -1;
+
+	sp_out_char(o, ',');
+	if (above >= 0)
+		sp_out_i64(o, m->component[above].logical_index);
+}
+
+/* The columns of the tidy dump, empty where the level has no such thing. */
+static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
+		    const struct sp_level_row *row)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		enum sp_data_type type = sp_event_type(m, e);
+
+		if (!sp_report_shows(r, m, e) || !row->counted[e])
+			continue;
+		sp_out_csv(o, sp_model_text(m, m->h.host));
+		sp_out_char(o, ',');
+		if (m->h.rank >= 0)
+			sp_out_i64(o, m->h.rank);
+		sp_out_char(o, ',');
+		sp_out_u64(o, m->h.pid);
+		sp_out_char(o, ',');
+		if (row->tid >= 0)
+			sp_out_i64(o, row->tid);
+		sp_out_text(o, ",,,,,,");
+		if (row->cpu >= 0)
+			sp_out_i64(o, row->cpu);
+		logical(o, m, row->component, "Core");
+		logical(o, m, row->component, "NUMANode");
+		logical(o, m, row->component, "Package");
+		sp_out_char(o, ',');
+		sp_out_csv(o, sp_event_name(m, e, buf));
+		sp_out_char(o, ',');
+		sp_out_u64(o, row->readings);
+		sp_out_char(o, ',');
+		sp_out_value(o, type, row->total[e]);
+		sp_out_char(o, ',');
+		sp_out_value(o, type, row->exact[e]);
+		sp_out_char(o, '\n');
+	}
+}
+
+int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+{
+	struct sp_levels levels;
+
+	if (open_levels(&levels, r, m, 0) < 0)
+		return -ENOMEM;
+	sp_out_text(o, SP_CSV_HEADER);
+	for (uint32_t n = 0; n < levels.n; n++)
+		csv_row(r, o, m, sp_levels_row(&levels, n));
+	sp_levels_close(&levels);
+	return 0;
+}
+
+/* ---- JSON --------------------------------------------------------------- */
+
+static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
+			const struct sp_level_row *row, const char *key, const int64_t *v)
+{
+	bool more = false;
+
+	sp_out_text(o, key);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_report_shows(r, m, e) || !row->counted[e])
+			continue;
+		sp_out_text(o, more ? ", " : "");
+		sp_json_event_key(o, m, e);
+		sp_out_text(o, ": ");
+		sp_json_value(o, sp_event_type(m, e), v[e]);
+		more = true;
+	}
+	sp_out_char(o, '}');
+}
+
+static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
+		     const struct sp_level_row *row)
+{
+	sp_out_text(o, "{\"label\": ");
+	sp_out_json(o, row->label);
+	sp_out_text(o, ", \"component\": ");
+	if (row->component >= 0)
+		sp_out_i64(o, row->component);
+	else
+		sp_out_text(o, "null");
+	if (row->cpu >= 0) {
+		sp_out_text(o, ", \"cpu\": ");
+		sp_out_i64(o, row->cpu);
+	}
+	if (row->tid >= 0) {
+		sp_out_text(o, ", \"tid\": ");
+		sp_out_i64(o, row->tid);
+	}
+	sp_out_text(o, ", \"cpus\": ");
+	sp_out_u64(o, row->cpus);
+	sp_out_text(o, ", \"readings\": ");
+	sp_out_u64(o, row->readings);
+	json_values(r, o, m, row, ",\n    \"total\": {", row->total);
+	json_values(r, o, m, row, ",\n    \"exact\": {", row->exact);
+	sp_out_char(o, '}');
+}
+
+int sp_report_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+{
+	sp_out_text(o, ",\n \"levels\": [");
+	for (unsigned i = 0; i < r->n_levels; i++) {
+		struct sp_levels levels;
+
+		if (open_levels(&levels, r, m, i) < 0)
+			return -ENOMEM;
+		sp_out_text(o, i ? ",\n  {\"level\": " : "\n  {\"level\": ");
+		sp_out_json(o, levels.level->name);
+		sp_out_text(o, ", \"rows\": [");
+		for (uint32_t n = 0; n < levels.n; n++) {
+			sp_out_text(o, n ? ",\n   " : "\n   ");
+			json_row(r, o, m, sp_levels_row(&levels, n));
+		}
+		sp_out_text(o, "]}");
+		sp_levels_close(&levels);
+	}
+	sp_out_char(o, ']');
+	return 0;
+}

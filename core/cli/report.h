@@ -1,0 +1,33 @@
+/* report.h: what report shows of a model, beside the views: tables by level.
+ *
+ * cmd-report.c reads the command line into a struct sp_report; report-*.c write.
+ * Columns that are computed from a row's sums (derived metrics) go beside those of
+ * the events: in report_text's table, behind an event's lines in CSV, in JSON's rows.
+ */
+#ifndef SP_REPORT_H
+#define SP_REPORT_H
+
+#include "../out.h"
+#include "level.h"
+
+#define SP_REPORT_LEVELS 16
+
+struct sp_report {
+	const char *verb;
+	const struct sp_level *level[SP_REPORT_LEVELS];	/* as asked for */
+	unsigned n_levels;
+	const char *events;		/* E,E; NULL: all */
+	const char *sort;		/* an event, "readings" or "place"; NULL: place */
+	bool colour;
+};
+
+/* Is this event to be shown?  (Gauges are not: they have no sums.) */
+bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event);
+
+/* Each 0 or -ENOMEM. */
+int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
+int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
+/* `, "levels": [...]`: to go behind the last key of the JSON dump. */
+int sp_report_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
+
+#endif

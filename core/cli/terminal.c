@@ -1,0 +1,76 @@
+/* terminal.c: colour, a pager, progress; nothing of it where no person looks on. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "terminal.h"
+
+#define FEW	100u		/* files that need no line of progress */
+
+static pid_t pager;
+
+bool sp_terminal_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no && *no) && !(term && strcmp(term, "dumb") == 0) && isatty(STDOUT_FILENO);
+}
+
+void sp_pager_start(void)
+{
+	const char *command = getenv("PAGER");
+	int to[2];
+
+	if (!command)
+		command = "less";
+	if (!*command || strcmp(command, "cat") == 0 || !isatty(STDOUT_FILENO) || pipe(to) < 0)
+		return;
+	fflush(stdout);
+	pager = fork();
+	if (pager == 0) {
+		dup2(to[0], STDIN_FILENO);
+		close(to[0]);
+		close(to[1]);
+		setenv("LESS", "FRX", 0);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	if (pager > 0) {
+		dup2(to[1], STDOUT_FILENO);
+		signal(SIGPIPE, SIG_IGN);	/* who leaves the pager early has seen enough */
+	}
+	close(to[0]);
+	close(to[1]);
+}
+
+void sp_pager_wait(void)
+{
+	if (pager <= 0)
+		return;
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager = 0;
+}
+
+void sp_progress(const char *verb, uint64_t n, uint64_t total)
+{
+	static struct timespec last;
+	struct timespec now;
+
+	if (total < FEW || !isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (n == total) {
+		fputs("\r\033[K", stderr);
+	} else if ((now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 >= 100) {
+		fprintf(stderr, "\rsspapi %s: %llu of %llu files", verb, (unsigned long long)n, (unsigned long long)total);
+		last = now;
+	}
+}

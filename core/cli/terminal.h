@@ -1,0 +1,22 @@
+/* terminal.h: what is different where a person looks on: colour, a pager, progress. */
+#ifndef SP_TERMINAL_H
+#define SP_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Standard output is a terminal, and NO_COLOR and TERM=dumb do not forbid it.  To be
+ * asked before a pager is there. */
+bool sp_terminal_colour(void);
+
+/* Puts a pager behind standard output if that is a terminal: $PAGER, or less as git
+ * calls it (LESS=FRX).  An empty PAGER or "cat": none.  sp_pager_wait closes standard
+ * output and waits until the pager is left; it does nothing where there is none. */
+void sp_pager_start(void);
+void sp_pager_wait(void);
+
+/* "sspapi VERB: N of M files" on one line of standard error, ten times a second at most,
+ * if that is a terminal and they are many.  n = total: the line goes. */
+void sp_progress(const char *verb, uint64_t n, uint64_t total);
+
+#endif

@@ -1,0 +1,68 @@
+# report by level: rows add up to the tidy CSV's lines, whatever the level and the topology.
+. tests/lib/lib.sh
+command -v lstopo-no-graphics >/dev/null || skip_all "hwloc's tools are not installed (hwloc)"
+sspapi=$B/sspapi
+
+# sums COLUMNS: of standard input, by these columns and the event
+sums() {
+	perl -e 'my @by = split /,/, shift; my (%s, @head);
+		while (<STDIN>) { chomp; my @f = split /,/, $_, -1; if ($. == 1) { @head = @f; next }
+			my %r; @r{@head} = @f; my $k = join " ", map { "$_=$r{$_}" } @by, "event";
+			$s{$k}[0] += $r{total}; $s{$k}[1] += $r{exact}; $s{$k}[2] += $r{readings} }
+		print "$_: @{$s{$_}}\n" for sort keys %s' "$1"
+}
+
+# adds_up LEVEL COLUMNS: does report by this level give these sums of the whole CSV?
+adds_up() {
+	"$sspapi" report -f csv v.sspapi | sums "$2" >wanted
+	"$sspapi" report -f csv "--per-$1" v.sspapi >got.csv || return 1
+	sums "$2" <got.csv >got
+	case $1 in
+	cpu|thread) [ "$(wc -l <got)" = "$(sed 1d got.csv | wc -l)" ] || { echo "a row twice:"; cat got.csv; return 1; } ;;
+	esac
+	diff wanted got
+}
+
+cd "$tmp" || exit 1
+lstopo-no-graphics -i "package:2 numa:1 l3:4 core:16 pu:2" --of xml -f threads256.xml
+for topology in threads256 hybrid memcache cpuless-numa holes no-numa; do
+	file=$root/tests/topo/$topology.xml
+	[ -e "$file" ] || file=$tmp/$topology.xml
+	rm -f v.sspapi
+	run v env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/v.sspapi" SSPAPI_TOPOLOGY="$file" "$scenes/one"
+	check "$topology: CPUs add up" adds_up cpu host,cpu,core,numa,package
+	check "$topology: cores" adds_up core host,core,numa,package
+	check "$topology: memories" adds_up numa host,numa
+	check "$topology: packages" adds_up package host,package
+	check "$topology: machine" adds_up machine host
+	check "$topology: threads" adds_up thread host,tid
+	check "$topology: caches" adds_up cache host
+done
+
+# The forms of one level, and what is asked for wrongly.
+"$sspapi" report -f json --per-socket --per-node v.sspapi >l.json
+is "JSON: the dump, and the levels asked for" "$(json l.json '$d->{format}, map { $_->{level} } @{$d->{levels}}' | tr '\n' ' ')" \
+	"sspapi-dump package numa "
+is "JSON: the rows have the sums of the CSV" "$(json l.json 'map { values %{$_->{total}} } map { @{$_->{rows}} } $d->{levels}[0]' | sort -n | tr '\n' ' ')" \
+	"$("$sspapi" report -f csv --per-package v.sspapi | sed 1d | cut -d, -f16 | sort -n | tr '\n' ' ')"
+"$sspapi" report --per-cpu --sort readings v.sspapi >sorted
+check "--sort readings: most first" sh -c 'sed "1,/readings/d" sorted | sed "s/.*)  *[0-9]*  *\([0-9,]*\) .*/\1/" | tr -d , | sort -rnc'
+event=$("$sspapi" report -f csv v.sspapi | sed -n 2p | cut -d, -f14)
+is "--events: no other" "$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi | sed 1d | cut -d, -f14 | sort -u)" "$event"
+for wrong in "--per-cpu --events NO_SUCH" "--per-cpu --sort NO_SUCH" "--per-galaxy" "-f csv --per-cpu --per-core"; do
+	# shellcheck disable=SC2086 # words
+	run wrong "$sspapi" report $wrong v.sspapi
+	is "$wrong: wrong usage, one line" "$(status_of wrong) $(grep -c '^sspapi report: ' wrong.err)" "2 1"
+done
+
+# A person looks on, or not.
+if command -v script >/dev/null; then
+	report="$sspapi report --per-cpu v.sspapi"
+	check "a terminal: headings in bold" sh -c "TERM=xterm PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
+	check "NO_COLOR: none" sh -c "! TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
+	check "the pager that PAGER names" sh -c "PAGER='sed s/^/paged:/' script -qec '$report' /dev/null | grep -q ^paged:CPU"
+	check "no pager where no terminal is" sh -c "! PAGER='sed s/^/paged:/' $report | grep -q paged:"
+else
+	skip "terminal" "no script(1)"
+fi
+done_testing
