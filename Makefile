@@ -103,13 +103,13 @@ check-long: fixtures $(LONG)
 demo: all
 	@B=$(B) scripts/demo
 
-bench: all $(B)/tests/bench/calls $(FAKES)
+bench: all $(addprefix $(B)/tests/bench/,calls shape regions) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
 
 $(B)/tests/bench/%: tests/bench/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi
+	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi -pthread
 
 clean:
 	rm -rf $(B)

@@ -131,14 +131,19 @@ void sp_store_note(struct sp_store *s, const char *text)
 	s->header->n_notes = ++s->notes_made;
 }
 
+void sp_store_cpus(struct sp_store *s, uint32_t n_cpus)
+{
+	s->cells = (uint32_t)sp_max(s->cells, (uint64_t)n_cpus + SP_CELLS_EXTRA);
+}
+
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
-		      const char *source, const char *xml, uint64_t xml_bytes, uint32_t least_cpus)
+		      const char *source, const char *xml, uint64_t xml_bytes)
 {
 	uint64_t bytes = sizeof(struct sp_topology) + (uint64_t)n * sizeof(*c) + xml_bytes;
 	struct sp_topology *t;
 	sp_off off, from = sp_store_text(s, source);
 
-	s->cells = (uint32_t)sp_max(n_cpus, least_cpus) + SP_CELLS_EXTRA;
+	sp_store_cpus(s, n_cpus);
 	t = make(s, SP_BLOCK_TOPOLOGY, bytes, &off);
 	if (!t)
 		return -ENOMEM;

@@ -45,10 +45,13 @@ sp_off sp_store_texts(struct sp_store *s, uint32_t n, const char *const *texts);
 /* One line for the dump's notes; the same text only once. */
 void sp_store_note(struct sp_store *s, const char *text);
 
-/* Keeps a copy.  Sets the number of CPUs that relations made from now on have
- * cells for: the topology's, or least_cpus if that is more. */
+/* Relations made from now on have a cell of their own for that many CPUs, numbered 0..;
+ * never less than before. */
+void sp_store_cpus(struct sp_store *s, uint32_t n_cpus);
+
+/* Keeps a copy; its CPUs get cells. */
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
-		      const char *source, const char *xml, uint64_t xml_bytes, uint32_t least_cpus);
+		      const char *source, const char *xml, uint64_t xml_bytes);
 
 struct sp_event_text {			/* all may be NULL */
 	const char *name, *component, *derived, *postfix, *units, *description;

@@ -13,7 +13,10 @@
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
-struct sp_set {
+/* Threads write to their sets at every reading: neighbours must not share a cache line
+ * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
+ * the processor fetches together. */
+struct __attribute__((aligned(128))) sp_set {
 	struct sp_writer writer;
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */

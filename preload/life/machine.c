@@ -60,12 +60,10 @@ static void *open_library(void)
 
 static void keep(const struct sp_topo *t, const char *source)
 {
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
 	struct sp_held h;
 
 	sp_lock_take(&sp_store.lock, &h);
-	sp_store_topology(&sp_store, t->component, t->n, t->n_cpus, source, t->xml, t->xml_bytes,
-			  configured > 0 && configured < 65536 ? (uint32_t)configured : 1);
+	sp_store_topology(&sp_store, t->component, t->n, t->n_cpus, source, t->xml, t->xml_bytes);
 	sp_lock_give(&sp_store.lock, &h);
 }
 
@@ -113,9 +111,8 @@ void sp_machine_load(void)
 	load_fn load;
 	void *library;
 
-	if (done || !sp_process.counting)
+	if (!sp_process.counting || __atomic_exchange_n(&done, true, __ATOMIC_ACQ_REL))
 		return;
-	done = true;
 	sp_dlerror_keep(&pending);
 	library = open_library();
 	load = library ? (load_fn)sp_real_dlsym(library, "sp_topo_load") : NULL;

@@ -167,6 +167,16 @@ static bool open_store(void)
 	return true;
 }
 
+/* Already now, not only by the topology: while one thread loads that, another may make
+ * a set, and must not wait (it may hold the loader's lock that the first one needs). */
+static void know_cpus(void)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (configured > 0 && configured < 65536)
+		sp_store_cpus(&sp_store, (uint32_t)configured);
+}
+
 static void set_up(void)
 {
 	int pid = (int)sp_sys(SYS_getpid);
@@ -184,6 +194,7 @@ static void set_up(void)
 	sp_process_pid = pid;
 	if (!sp_conf.disable && open_store()) {
 		fill_header();
+		know_cpus();
 		sp_store_begin(&sp_store);
 		sp_process.counting = true;
 		sp_snapshot_set_up();

@@ -134,7 +134,7 @@ static void make_store(void)
 	struct sp_header *h;
 
 	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1, 0), 0);
+	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
 	h = store.header;
 	h->call_names = sp_store_texts(&store, 2, calls);
 	h->exe = sp_store_text(&store, "/bin/app");
