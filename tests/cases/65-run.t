@@ -2,6 +2,7 @@
 . tests/lib/lib.sh
 sspapi=$B/sspapi
 ours=$B/libsspapi.so
+cd "$tmp" || exit 1	# where the dumps without a name go
 # The command itself needs no sanitizer's runtime in front; what it starts does.
 case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
 
