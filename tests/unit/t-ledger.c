@@ -970,9 +970,15 @@ static struct {
 	volatile sig_atomic_t in_papi, pending, between;
 	volatile enum sp_op op;
 	volatile bool jump;
-	volatile unsigned long hits, on_top, jumps;
+	volatile uintptr_t left;	/* what a jump left in `busy`: while it stands there, no booking is under way */
+	volatile unsigned long hits, on_top, after_jump, jumps;
 	sigjmp_buf out;
 } timed;
+
+static bool booking(void)
+{
+	return busy() && sp_get(&sets[0].w.busy) != timed.left;
+}
 
 static void timer_handler(int sig)
 {
@@ -983,25 +989,38 @@ static void timer_handler(int sig)
 	if (timed.in_papi)
 		return;
 	timed.hits++;
-	timed.on_top += busy();
+	timed.on_top += booking();
+	timed.after_jump += booking() && timed.left;
 	seed = timed.hits;
 	what = plays[rnd(SP_COUNT(plays))];
-	if (timed.pending && !busy()) {
+	if (timed.pending && !booking()) {
 		bool reading = timed.op == SP_OP_READ || timed.op == SP_OP_STOP;
 
 		what = reading && !timed.jump ? "RO" : "";
 		timed.between = 1;
 	}
-	else if (timed.pending && timed.between)
-		what = "";		/* a zeroing before that next reading could not be booked exactly either */
-	if (timed.jump && busy())	/* PAPI handed out what the jump may leave unbooked: read it again */
+	else if (timed.between)		/* a zeroing before that next reading could not be booked exactly either */
+		what = "";
+	if (timed.jump && booking())	/* PAPI handed out what the jump may leave unbooked: read it again */
 		play("R", (int)rnd(DENSE));
 	play(what, (int)rnd(DENSE));
 	seed = mine;
-	if (timed.jump && timed.pending && busy() && timed.op == SP_OP_READ) {
+	if (timed.jump && timed.pending && booking() && timed.op == SP_OP_READ) {
 		timed.jumps++;
+		timed.left = sp_get(&sets[0].w.busy);
 		siglongjmp(timed.out, 1);
 	}
+}
+
+/* The same some frames further down, so that what is left in `busy` can be told from
+ * what the next booking puts there. */
+static __attribute__((noinline)) void book_deeper(enum sp_op op, int cpu, const long long *x)
+{
+	volatile char room[96];
+
+	room[0] = 0;
+	book_main(op, cpu, x);
+	(void)room[0];
 }
 
 static enum sp_op timed_op(void)
@@ -1013,11 +1032,15 @@ static enum sp_op timed_op(void)
 
 static void timed_call(const enum sp_op op, int cpu)
 {
+	static volatile unsigned n;
 	struct papi *p = &sets[0].papi;
 	long long x[KMAX] = { 0 };
 
+	n++;
 	timed.in_papi = 1;
 	sp_order();
+	if (!busy())
+		timed.left = 0;
 	for (int e = 0; e < p->k; e++)
 		papi_work(p, e, 1 + e);
 	papi_call(p, op, x);
@@ -1027,7 +1050,7 @@ static void timed_call(const enum sp_op op, int cpu)
 	timed.in_papi = 0;
 	sp_order();
 	if (sigsetjmp(timed.out, 1) == 0)
-		book_main(op, cpu, x);
+		(n & 1 ? book_main : book_deeper)(op, cpu, x);
 	timed.pending = 0;
 	sp_order();
 	if (!timed.between)
@@ -1062,7 +1085,8 @@ static void under_timer(bool jump, int flags, double seconds)
 	timer_delete(timer);
 	signal(SIGALRM, SIG_IGN);
 	call(SP_OP_READ, 0);
-	print_message("%lu handlers, %lu on top of a booking, %lu jumps\n", timed.hits, timed.on_top, timed.jumps);
+	print_message("%lu handlers, %lu on top of a booking, %lu jumps, %lu on top of the next\n", timed.hits,
+		      timed.on_top, timed.jumps, timed.after_jump);
 	assert_int_equal(wrong_sum(), 0);
 	assert_false(busy());
 	assert_int_equal(sets[0].w.slow & SP_SLOW_SIDE, 0);
