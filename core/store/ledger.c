@@ -466,15 +466,18 @@ static bool take_turn(struct sp_writer *w, uint32_t who, unsigned tries)
 #define SIGNAL_FRAME 512u
 
 /* Is the booking that set `busy` still below us on the stack?  Not if a handler
- * jumped out of it: then we now run at or above its frame.  On the alternate
- * stack the question cannot be answered: yes. */
+ * jumped out of it: then we now run at or above its frame.  On another stack the
+ * question cannot be answered: yes, which is wrong about the CPU at most.  The kernel
+ * says that we are on the alternate one, unless that disarms itself (SS_AUTODISARM);
+ * but the thread's own ends below its thread pointer, save the main thread's. */
 static bool interrupted(struct sp_writer *w, uintptr_t frame)
 {
+	uintptr_t busy = sp_get(&w->busy), top = (uintptr_t)__builtin_thread_pointer();
 	stack_t stack;
 
 	if (sp_sys(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))
 		return true;
-	return frame + SIGNAL_FRAME < sp_get(&w->busy);
+	return frame + SIGNAL_FRAME < busy || (busy < top && top < frame);
 }
 
 static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
@@ -527,6 +530,13 @@ SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const l
 		book_aside(w, op, cell, x);	/* in order behind what is there */
 	else
 		book_owner(w, frame, op, cell, x, proven);
+	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+		sp_ledger_settle(w);
+}
+
+SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+{
+	book_owner(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, proven);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
 }

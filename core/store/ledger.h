@@ -76,6 +76,9 @@ int sp_ledger_cell(struct sp_writer *w, int cpu);
  * reading before are known to be that CPU's. */
 void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
 
+/* The same where `busy` already says so: what a handler has put aside since comes after. */
+void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */
 void sp_ledger_leave(struct sp_writer *w);
@@ -106,8 +109,7 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 	/* Again, and the state only now: a handler may have booked until here.  What
 	 * one puts aside from here on comes after x. */
 	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
-		sp_put(&w->busy, 0);
-		sp_ledger_book(w, SP_OP_READ, cpu, x, proven);
+		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven);
 		return;
 	}
 	s = sp_get(&w->state);
@@ -148,8 +150,7 @@ static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long
 	sp_order();
 	if (SP_UNLIKELY((sp_get(&w->slow) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
-		sp_put(&w->busy, 0);
-		sp_ledger_book(w, SP_OP_ACCUM, cpu, x, proven);
+		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven);
 		return;
 	}
 	s = sp_get(&w->state);
