@@ -290,6 +290,18 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 		sp_end_again();
 }
 
+/* A handler that came after PAPI had taken these values, and before we had them, has
+ * booked later ones: they are not to be taken back, or a PAPI_reset that comes next
+ * would lose the difference. */
+static SP_COLD void book_overtaken(struct sp_set *s, const long long *values, uint32_t open)
+{
+	long long newest[s->k];
+
+	for (uint32_t e = 0; e < s->k; e++)
+		newest[e] = values[e] > s->writer.state->at[e] ? values[e] : s->writer.state->at[e];
+	book(s, SP_OP_READ, newest, open);
+}
+
 /* A reading of a running set that has no relation: no memory, or not counts. */
 static void dropped(const struct sp_set *s)
 {
@@ -344,10 +356,14 @@ SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
 
-	if (s && s->bound && s->generation == sp_process.generation)
-		book(s, op, values, open);
-	else if (values)
+	if (s && s->bound && s->generation == sp_process.generation) {
+		if (op == SP_OP_READ && s->starter == sp_self.id && sp_overtaken(s, open))
+			book_overtaken(s, values, open);
+		else
+			book(s, op, values, open);
+	} else if (values) {
 		dropped(s);
+	}
 	errno = saved;
 }
 

@@ -48,6 +48,12 @@ void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the
 /* The ways that are not short: another thread, another target; errno kept. */
 void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open);
 
+/* Did a handler book here while PAPI answered?  Then its window was opened later. */
+static inline bool sp_overtaken(const struct sp_set *s, uint32_t open)
+{
+	return (int32_t)(s->writer.opened - open) > 0;
+}
+
 /* How many values the set has; 0: not known. */
 static inline uint32_t sp_events_of(int id)
 {
@@ -65,7 +71,7 @@ static inline void sp_after_read(int rc, int id, const long long *values, uint32
 	if (SP_UNLIKELY(rc != PAPI_OK))
 		return;
 	s = sp_set_of(id);
-	if (SP_UNLIKELY(!s || s->hot != sp_self.id)) {
+	if (SP_UNLIKELY(!s || s->hot != sp_self.id || sp_overtaken(s, open))) {
 		sp_book_slow(id, SP_OP_READ, values, open);
 		return;
 	}

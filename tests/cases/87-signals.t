@@ -10,6 +10,12 @@ for mode in read accum restart reset mixed jump threads; do
 done
 check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
 
+MORE=$preloads/gap.so
+run_shim shim "$scenes/signals" gap
+is "between PAPI's answer and ours: the program ends well" "$(status_of shim) $(cat "$tmp/shim.err")" "0 handlers 10 jumps 0"
+check "between PAPI's answer and ours: what the handler read first is not taken back" books shim
+MORE=''
+
 # The dump itself is written on top of all that.
 mkdir "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_SIGNAL=USR2 sh -c \

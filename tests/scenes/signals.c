@@ -8,6 +8,8 @@
  *	mixed				these in turns
  *	jump				the handler reads and jumps out of main's PAPI_read
  *	threads				mixed, four threads, each with a timer and a set of its own
+ *	gap				no timer: with tests/preload/gap.c a handler reads after PAPI
+ *					has answered main's PAPI_read, and main's next call is PAPI_reset
  */
 #include "now.h"
 #include <pthread.h>
@@ -136,6 +138,42 @@ static void *use(void *arg)
 	return NULL;
 }
 
+static void in_the_gap(int signal)
+{
+	static int inside;
+	long long values[4];
+
+	(void)signal;
+	if (inside++)
+		return;
+	fake_count_set(me->set, "EV_A", 4);
+	me->happened += 4;
+	me->handlers++;
+	quiet("PAPI_read", PAPI_read(me->set, values));
+	inside = 0;
+}
+
+static int gap(struct user *u)
+{
+	struct sigaction action = {.sa_handler = in_the_gap, .sa_flags = SA_NODEFER};
+	long long values[4];
+
+	u->set = now_set();
+	me = u;
+	sigaction(SIGURG, &action, NULL);
+	must("PAPI_start", PAPI_start(u->set));
+	for (int i = 0; i < 10; i++) {
+		fake_count_set(u->set, "EV_A", 3);
+		u->happened += 3;
+		must("PAPI_read", PAPI_read(u->set, values));
+		must("PAPI_reset", PAPI_reset(u->set));
+	}
+	must("PAPI_stop", PAPI_stop(u->set, values));
+	told("all", u->happened);
+	fprintf(stderr, "handlers %ld jumps 0\n", u->handlers);
+	return u->handlers != 10;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = handler};
@@ -149,6 +187,8 @@ int main(int argc, char **argv)
 	nth_cpu(0);
 	up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	if (is("gap"))
+		return gap(&users[0]);
 	sigaction(SIGALRM, &action, NULL);
 	n = is("threads") ? 4 : 1;
 	for (int i = 1; i < n; i++)
