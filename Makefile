@@ -56,10 +56,13 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
 
+# They run before a sanitizer's own start is through: it calls our dlsym and our sigaction.
+$(addprefix $(B)/preload/,papi/elf.o papi/loader.o papi/real.o life/bus.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi.so -Wl,--version-script,preload/libsspapi.map \
-		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^)
+		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl
 
 $(B)/libsspapi-topo.so: $(TOPO) $(B)/core/sys.o topo/topo.map
 	$(call say,LINK)

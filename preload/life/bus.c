@@ -16,7 +16,7 @@ static bool ours;			/* the kernel's is on_bus */
 static int real_sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
 	if (!next_sigaction)
-		next_sigaction = (int (*)(int, const struct sigaction *, struct sigaction *))sp_real_libc("sigaction");
+		next_sigaction = (int (*)(int, const struct sigaction *, struct sigaction *))sp_real_next("sigaction");
 	return next_sigaction(number, new, old);
 }
 
@@ -129,7 +129,7 @@ __attribute__((visibility("default"))) sighandler_t signal(int number, sighandle
 
 	if (number != SIGBUS || !ours) {
 		if (!next_signal)
-			next_signal = (sighandler_t (*)(int, sighandler_t))sp_real_libc("signal");
+			next_signal = (sighandler_t (*)(int, sighandler_t))sp_real_next("signal");
 		return next_signal(number, handler);
 	}
 	if (handler == SIG_ERR) {

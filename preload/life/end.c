@@ -246,7 +246,7 @@ __attribute__((destructor)) static void at_exit(void)
 
 static void *next(const char *name)
 {
-	return sp_real_libc(name);
+	return sp_real_next(name);
 }
 
 EXPORT __attribute__((noreturn)) void _exit(int status)

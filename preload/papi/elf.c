@@ -1,6 +1,4 @@
 /* elf.c: see elf.h.  The tables read here were mapped and checked by the loader. */
-#include <string.h>
-
 #include "elf.h"
 
 struct walk {
@@ -34,6 +32,9 @@ static void read_dynamic(struct sp_object *o)
 			break;
 		case DT_HASH:
 			o->hash = pointer(o, d->d_un.d_ptr);
+			break;
+		case DT_VERSYM:
+			o->versions = pointer(o, d->d_un.d_ptr);
 			break;
 		case DT_SONAME:
 			soname = d->d_un.d_val;
@@ -78,13 +79,15 @@ int sp_elf_each(int (*each)(const struct sp_object *, void *), void *arg)
 	return dl_iterate_phdr(visit, &w);
 }
 
+#define HIDDEN_VERSION 0x8000u		/* quick_exit@GLIBC_2.10 is another function than the one of 2.24 */
+
 static uintptr_t defined(const struct sp_object *o, uint32_t i, const char *name)
 {
 	const ElfW(Sym) *s = &o->symbols[i];
 	unsigned type = s->st_info & 15;
 
 	if (s->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-	    strcmp(o->strings + s->st_name, name) != 0)
+	    (o->versions && (o->versions[i] & HIDDEN_VERSION)) || !sp_same(o->strings + s->st_name, name))
 		return 0;
 	return type == STT_GNU_IFUNC ? 0 : o->base + s->st_value;
 }
@@ -133,7 +136,7 @@ bool sp_elf_holds(const struct sp_object *o, uintptr_t address)
 bool sp_elf_needs(const struct sp_object *o, const char *soname)
 {
 	for (const ElfW(Dyn) *d = o->dynamic; d && o->strings && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED && strcmp(o->strings + d->d_un.d_val, soname) == 0)
+		if (d->d_tag == DT_NEEDED && sp_same(o->strings + d->d_un.d_val, soname))
 			return true;
 	return false;
 }

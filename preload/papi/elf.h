@@ -10,6 +10,22 @@
 
 #include "../../core/base.h"
 
+/* strcmp and strncmp by hand.  A sanitizer's run time calls dlsym while its own
+ * strcmp, which stands in front of libc's, does not work yet. */
+static inline bool sp_begins(const char *s, const char *with)
+{
+	while (*with && *s == *with)
+		s++, with++;
+	return !*with;
+}
+
+static inline bool sp_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
 struct sp_object {
 	const char *path;		/* "" for the program itself; the loader's memory */
 	const char *soname;		/* or "" */
@@ -19,13 +35,14 @@ struct sp_object {
 	const ElfW(Sym) *symbols;
 	const char *strings;
 	const uint32_t *gnu_hash, *hash;
+	const ElfW(Half) *versions;	/* NULL: its symbols have none */
 };
 
 /* Calls each for every object in the loader's order until it returns non-zero;
  * that value. */
 int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
 
-/* The address of a symbol that o itself defines, or 0. */
+/* The address of a symbol that o itself defines (its default version), or 0. */
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
 
 bool sp_elf_holds(const struct sp_object *o, uintptr_t address);

@@ -19,10 +19,22 @@ static char *(*next_dlerror)(void);
 
 static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));
 
+/* By dlvsym, which nobody stands in front of: at the start of a sanitizer, which asks us
+ * for its first functions, not even dl_iterate_phdr works yet. */
+static void find_dlsym(void)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+
+	for (unsigned i = 0; i < SP_COUNT(versions) && !sp_next_dlsym; i++)
+		sp_next_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (!sp_next_dlsym)
+		sp_next_dlsym = sp_real_next("dlsym");
+}
+
 void *sp_real_dlsym(void *handle, const char *name)
 {
 	if (!sp_next_dlsym)
-		sp_next_dlsym = sp_real_libc("dlsym");
+		find_dlsym();
 	return sp_next_dlsym ? ((void *(*)(void *, const char *))sp_next_dlsym)(handle, name) : NULL;
 }
 
@@ -31,7 +43,7 @@ void *sp_real_dlsym(void *handle, const char *name)
 static char *real_dlerror(void)
 {
 	if (!next_dlerror)
-		next_dlerror = (char *(*)(void))sp_real_libc("dlerror");
+		next_dlerror = (char *(*)(void))sp_real_next("dlerror");
 	return next_dlerror ? next_dlerror() : NULL;
 }
 
@@ -94,7 +106,7 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 	int r;
 
 	if (!next_dlclose)
-		next_dlclose = (int (*)(void *))sp_real_libc("dlclose");
+		next_dlclose = (int (*)(void *))sp_real_next("dlclose");
 	r = next_dlclose(handle);
 	if (sp_papi_used && sp_real_unloaded()) {
 		sp_process.papi = NULL;
@@ -166,8 +178,8 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 	struct scope scope = { .caller = caller };
 
 	if (!sp_next_dlsym)
-		sp_next_dlsym = sp_real_libc("dlsym");
-	if (!name || (strncmp(name, "PAPI", 4) != 0 && strncmp(name, "papif_", 6) != 0))
+		find_dlsym();
+	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
 		return go_on;
 	sp_elf_each(own_symbol, &own);
 	if (!own.address)

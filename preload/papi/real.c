@@ -71,7 +71,7 @@ struct search {
 
 static bool is_papi(const struct sp_object *o)
 {
-	return strncmp(o->soname, "libpapi", 7) == 0 && sp_elf_symbol(o, "PAPI_library_init");
+	return sp_begins(o->soname, "libpapi") && sp_elf_symbol(o, "PAPI_library_init");
 }
 
 static int find_caller(const struct sp_object *o, void *arg)
@@ -318,24 +318,29 @@ bool sp_real_unloaded(void)
 	return used;
 }
 
-struct libc_search {
+struct behind {
 	const char *name;
 	uintptr_t at;
+	bool past_own;
 };
 
-static int in_libc(const struct sp_object *o, void *arg)
+static int define_behind(const struct sp_object *o, void *arg)
 {
-	struct libc_search *s = arg;
+	struct behind *b = arg;
 
-	if (strncmp(o->soname, "libc.so", 7) == 0 || strncmp(o->soname, "libdl.so", 8) == 0)
-		s->at = sp_elf_symbol(o, s->name);
-	return s->at != 0;
+	if (sp_elf_holds(o, (uintptr_t)&locate))
+		b->past_own = true;
+	else if (b->past_own)
+		b->at = sp_elf_symbol(o, b->name);
+	return b->at != 0;
 }
 
-void *sp_real_libc(const char *name)
+void *sp_real_next(const char *name)
 {
-	struct libc_search s = { name, 0 };
+	struct behind b = { .name = name };
 
-	sp_elf_each(in_libc, &s);
-	return (void *)s.at;
+	sp_elf_each(define_behind, &b);
+	if (!b.at)			/* opened by dlopen: libc stands in front of us */
+		sp_elf_each(define_behind, &b);
+	return (void *)b.at;
 }

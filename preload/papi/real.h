@@ -105,8 +105,9 @@ bool sp_real_has(const char *name);
 /* Something was unloaded.  True if that was the libpapi observed: it is forgotten. */
 bool sp_real_unloaded(void);
 
-/* Looks a function of libc or ld.so up, without dlsym. */
-void *sp_real_libc(const char *name);
+/* The function of libc that we stand in front of, or what another preload library puts
+ * in front of it behind us: dlsym(RTLD_NEXT), without dlsym. */
+void *sp_real_next(const char *name);
 
 /* In a child of fork: locks that other threads may have held are free. */
 void sp_real_child(void);
