@@ -7,6 +7,7 @@ CFLAGS	?= -O2 -g
 PREFIX	?= /usr/local
 LIBDIR	?= $(PREFIX)/lib
 MANDIR	?= $(PREFIX)/share/man
+DATADIR	?= $(PREFIX)/share/sspapi
 PKG_CONFIG ?= pkg-config
 V	?= 0
 comma	:= ,
@@ -21,7 +22,9 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filt
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
 CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c))
-CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c))
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c) core/metric/metric.c)
+# What only the command needs of core: to read definitions of metrics.
+METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c))
 
@@ -29,7 +32,7 @@ PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c))
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
 .PHONY: all tests demo check check-unit check-long bench install uninstall clean help
-all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi tests
+all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv tests
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -39,7 +42,7 @@ help:
 #: make check        the tests, in under 3 minutes
 #: make check-long   the long ones: PAPI's own tests, soak, fuzz, sanitizers
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
-#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR;  make uninstall removes just that
+#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR;  make uninstall removes just that
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
 
@@ -69,13 +72,17 @@ $(B)/libsspapi-topo.so: $(TOPO) $(B)/core/sys.o topo/topo.map
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
 
-$(B)/sspapi: $(CLI) $(CORE)
+$(B)/sspapi: $(CLI) $(METRIC) $(CORE)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(CLI): ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"'
+$(CLI): ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 
--include $(CLI:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
+# Beside the command in a build, as installed in DATADIR.
+$(B)/metrics.csv: core/cli/metrics.csv
+	@mkdir -p $(@D); cp $< $@
+
+-include $(CLI:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
 
 include tests/tests.mk
 
@@ -126,16 +133,17 @@ INCLUDEDIR ?= $(PREFIX)/include
 PAGES	:= $(wildcard man/*.[1-8])
 INSTALLED = $(patsubst $(B)/%,$(LIBDIR)/%,$(LIBRARIES)) \
 	    $(foreach p,$(PAGES),$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)))/$(notdir $(p))) \
-	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h
+	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv
 
 $(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/flags
 	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
 install: $(LIBRARIES) $(B)/sspapi $(B)/sspapi.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(foreach p,$(PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p))))
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(foreach p,$(PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p))))
 	install -m 755 $(LIBRARIES) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
 	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 core/cli/metrics.csv $(DESTDIR)$(DATADIR)
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)));)
 

@@ -106,7 +106,7 @@ UNITS	:= $(patsubst tests/unit/%.c,$(T)/unit/%,$(wildcard tests/unit/t-*.c)) $(T
 
 # From an archive a test gets what it calls and has no stub for.  topo-getenv.o is
 # libsspapi-topo.so's alone: it stands before libc.
-$(T)/unit/parts.a: $(CORE) $(filter-out $(B)/topo/topo-getenv.o,$(TOPO))
+$(T)/unit/parts.a: $(CORE) $(METRIC) $(filter-out $(B)/topo/topo-getenv.o,$(TOPO))
 	$(call say,AR)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@; $(AR) rcs $@ $^

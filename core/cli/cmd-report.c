@@ -58,11 +58,14 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 	int c, at = 0;
 
 	long_options(longs, names);
-	while ((c = getopt_long(argc, argv, "+f:", longs, &at)) != -1) {
+	while ((c = getopt_long(argc, argv, "+f:m:", longs, &at)) != -1) {
 		if (c == 'f') {
 			*view = sp_view_by_name(optarg, strlen(optarg));
 			if (!*view)
 				return usage(r, "-f takes text, json, csv, hwloc or store", optarg);
+		} else if (c == 'm') {
+			if (!sp_metrics_wish(&r->metrics, optarg))
+				return usage(r, "-m takes one file, or names of the usual metrics", optarg);
 		} else if (c == 'L') {
 			take_level(r, longs[at].name);
 		} else if (c == 'E') {
@@ -70,7 +73,7 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 		} else if (c == 'S') {
 			r->sort = optarg;
 		} else {
-			return usage(r, "options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY", NULL);
+			return usage(r, "options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS", NULL);
 		}
 	}
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
@@ -140,7 +143,7 @@ int sp_cmd_report(int argc, char **argv)
 	const struct sp_view *view = sp_view_by_name("text", 4);
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
-	int r;
+	int r, metrics;
 
 	r = options(&report, &view, argc, argv);
 	if (r)
@@ -150,6 +153,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (sp_file_open(&f, argv[0], argv[optind]))
 		return 1;
 	r = check_events(&report, &f.model);
+	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
 		report.colour = sp_terminal_colour();
 		if (strcmp(view->name, "text") == 0)
@@ -163,6 +167,7 @@ int sp_cmd_report(int argc, char **argv)
 		else if (f.model.damaged)
 			r = sp_complain(1, argv[0], "damaged: what could be read is shown", argv[optind]);
 	}
+	sp_metrics_forget();
 	sp_file_close(&f);
-	return r;
+	return r ? r : metrics;
 }

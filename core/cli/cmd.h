@@ -38,6 +38,7 @@ void sp_file_close(struct sp_file *f);
 /* The path of a library of ours: beside the command in a build, else as installed, there
  * or not.  Static memory, until the next call. */
 const char *sp_cli_library(const char *name);
+const char *sp_cli_data(const char *name);	/* the same of other files */
 
 /* "sspapi VERB: text, 'subject'" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);

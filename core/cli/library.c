@@ -6,21 +6,35 @@
 
 #include "cmd.h"
 
-const char *sp_cli_library(const char *name)
+/* Beside the command in a build, else as installed: seen from the command, else where it was to be. */
+static const char *find(char path[PATH_MAX + 64], const char *name, const char *beside, const char *installed)
 {
-	static char path[PATH_MAX + 64];
 	char own[PATH_MAX], *folder;
 	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	own[n > 0 ? n : 0] = 0;
 	folder = strrchr(own, '/') ? own : strcpy(own, "./");
 	*strrchr(folder, '/') = 0;
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, PATH_MAX + 64, "%s/%s", folder, name);
 	if (access(path, R_OK) == 0)
 		return path;
-	snprintf(path, sizeof(path), "%s/../lib/%s", folder, name);
+	snprintf(path, PATH_MAX + 64, "%s/%s/%s", folder, beside, name);
 	if (access(path, R_OK) == 0)
 		return path;
-	snprintf(path, sizeof(path), SP_LIBDIR "/%s", name);
+	snprintf(path, PATH_MAX + 64, "%s/%s", installed, name);
 	return path;
+}
+
+const char *sp_cli_library(const char *name)
+{
+	static char path[PATH_MAX + 64];
+
+	return find(path, name, "../lib", SP_LIBDIR);
+}
+
+const char *sp_cli_data(const char *name)
+{
+	static char path[PATH_MAX + 64];
+
+	return find(path, name, "../share/sspapi", SP_DATADIR);
 }

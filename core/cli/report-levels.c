@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../view/view-json.h"
+#include "../view/view-metrics.h"
 #include "../view/view-text.h"
 #include "report.h"
 #include "table.h"
@@ -76,6 +77,38 @@ static void count(struct sp_table *t, uint64_t n)
 	sp_table_cell(t, buf);
 }
 
+/* The shown metrics, computed from a row's sums. */
+#define EACH_METRIC(i, t) (int32_t i = (t) ? sp_metrics_next(t, -1) : -1; i >= 0; i = sp_metrics_next(t, i))
+
+static void compute(const struct sp_level_row *row)
+{
+	if (sp_view_metrics)
+		sp_metrics_compute(sp_view_metrics, row->total, row->counted);
+}
+
+static void metric_headings(struct sp_table *t)
+{
+	for EACH_METRIC (i, sp_view_metrics) {
+		char text[200];
+		struct sp_out o;
+
+		sp_memory_init(&o, text, sizeof(text));
+		sp_out_plain(&o, sp_view_metrics->at[i].name);
+		sp_table_column(t, sp_memory_text(&o), SP_TABLE_RIGHT);
+	}
+}
+
+static void metric_cells(struct sp_table *t, const struct sp_level_row *row)
+{
+	char buf[48];
+
+	compute(row);
+	for EACH_METRIC (i, sp_view_metrics) {
+		sp_metric_text(buf, &sp_view_metrics->at[i]);
+		sp_table_cell(t, buf);
+	}
+}
+
 static void text_row(const struct sp_report *r, struct sp_table *t, const struct sp_model *m,
 		     const struct sp_level_row *row)
 {
@@ -103,6 +136,7 @@ static void text_row(const struct sp_report *r, struct sp_table *t, const struct
 		}
 	}
 	sp_table_cell(t, sp_percent(buf, part, whole));
+	metric_cells(t, row);
 }
 
 int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
@@ -120,6 +154,7 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model 
 			if (sp_report_shows(r, m, e))
 				heading(&t, m, e);
 		sp_table_column(&t, "proven", SP_TABLE_RIGHT);
+		metric_headings(&t);
 		for (uint32_t n = 0; n < levels.n; n++)
 			text_row(r, &t, m, sp_levels_row(&levels, n));
 		sp_out_text(o, i ? "\n" : "");
@@ -143,7 +178,45 @@ static void logical(struct sp_out *o, const struct sp_model *m, int32_t componen
 		sp_out_i64(o, m->component[above].logical_index);
 }
 
-/* The columns of the tidy dump, empty where the level has no such thing. */
+/* The columns of the tidy dump up to `package`, empty where the level has no such thing. */
+static void csv_place(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+{
+	sp_out_csv(o, sp_model_text(m, m->h.host));
+	sp_out_char(o, ',');
+	if (m->h.rank >= 0)
+		sp_out_i64(o, m->h.rank);
+	sp_out_char(o, ',');
+	sp_out_u64(o, m->h.pid);
+	sp_out_char(o, ',');
+	if (row->tid >= 0)
+		sp_out_i64(o, row->tid);
+	sp_out_text(o, ",,,,,,");
+	if (row->cpu >= 0)
+		sp_out_i64(o, row->cpu);
+	logical(o, m, row->component, "Core");
+	logical(o, m, row->component, "NUMANode");
+	logical(o, m, row->component, "Package");
+	sp_out_char(o, ',');
+}
+
+static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+{
+	compute(row);
+	for EACH_METRIC (i, sp_view_metrics) {
+		const struct sp_metric *d = &sp_view_metrics->at[i];
+
+		if (!d->has_value)
+			continue;
+		csv_place(o, m, row);
+		sp_out_csv(o, d->name);
+		sp_out_char(o, ',');
+		sp_out_u64(o, row->readings);
+		sp_out_char(o, ',');
+		sp_metric_number(o, d);
+		sp_out_text(o, ",\n");
+	}
+}
+
 static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
 		    const struct sp_level_row *row)
 {
@@ -154,22 +227,7 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 
 		if (!sp_report_shows(r, m, e) || !row->counted[e])
 			continue;
-		sp_out_csv(o, sp_model_text(m, m->h.host));
-		sp_out_char(o, ',');
-		if (m->h.rank >= 0)
-			sp_out_i64(o, m->h.rank);
-		sp_out_char(o, ',');
-		sp_out_u64(o, m->h.pid);
-		sp_out_char(o, ',');
-		if (row->tid >= 0)
-			sp_out_i64(o, row->tid);
-		sp_out_text(o, ",,,,,,");
-		if (row->cpu >= 0)
-			sp_out_i64(o, row->cpu);
-		logical(o, m, row->component, "Core");
-		logical(o, m, row->component, "NUMANode");
-		logical(o, m, row->component, "Package");
-		sp_out_char(o, ',');
+		csv_place(o, m, row);
 		sp_out_csv(o, sp_event_name(m, e, buf));
 		sp_out_char(o, ',');
 		sp_out_u64(o, row->readings);
@@ -179,6 +237,7 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 		sp_out_value(o, type, row->exact[e]);
 		sp_out_char(o, '\n');
 	}
+	csv_metrics(o, m, row);
 }
 
 int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
@@ -238,6 +297,8 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 	sp_out_u64(o, row->readings);
 	json_values(r, o, m, row, ",\n    \"total\": {", row->total);
 	json_values(r, o, m, row, ",\n    \"exact\": {", row->exact);
+	compute(row);
+	sp_metrics_json(o);
 	sp_out_char(o, '}');
 }
 

@@ -1,14 +1,15 @@
 /* report.h: what report shows of a model, beside the views: tables by level.
  *
  * cmd-report.c reads the command line into a struct sp_report; report-*.c write.
- * Columns that are computed from a row's sums (derived metrics) go beside those of
- * the events: in report_text's table, behind an event's lines in CSV, in JSON's rows.
+ * Derived metrics (sp_view_metrics), computed from each row's sums, are columns behind
+ * those of the events, lines without `exact` in CSV, "derived_metrics" in JSON's rows.
  */
 #ifndef SP_REPORT_H
 #define SP_REPORT_H
 
 #include "../out.h"
 #include "level.h"
+#include "metrics.h"
 
 #define SP_REPORT_LEVELS 16
 
@@ -19,6 +20,7 @@ struct sp_report {
 	const char *events;		/* E,E; NULL: all */
 	const char *sort;		/* an event, "readings" or "place"; NULL: place */
 	bool colour;
+	struct sp_metrics_wish metrics;	/* -m */
 };
 
 /* Is this event to be shown?  (Gauges are not: they have no sums.) */

@@ -7,7 +7,7 @@
 static const struct sp_cmd verbs[] = {
 	{ "run", sp_cmd_run, "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] FILE",
+	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] FILE",
 	  "shows a store, or a killed process's live file, by level if one is named" },
 	{ "recover", sp_cmd_recover, "[-o FILE] [--force] [FILE.live...]", "makes the dump that a killed process did not write" },
 	{ "env", sp_cmd_env, "", "every variable, its value now, default and meaning" },

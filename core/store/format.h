@@ -98,6 +98,7 @@ struct sp_header {
 	uint64_t torn;			/* not all of the store is in this file: its disk was full */
 	/* With torn: the newest of each list that is in the file, if a later one is not. */
 	sp_off kept_events, kept_threads, kept_notes;
+	uint64_t cpu_max_khz;		/* the CPUs' highest clock, for metrics with `#`; 0: not known */
 	uint64_t reserved[2];
 };
 

@@ -1,5 +1,5 @@
 /* view-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
-#include "view-common.h"
+#include "view-metrics.h"
 
 static void logical(struct sp_out *o, const struct sp_model *m, int32_t component, const char *type)
 {
@@ -36,6 +36,28 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 	logical(o, m, at->component, "Package");
 }
 
+/* From the sums of this line's CPU; what is proven of a quotient nobody can say. */
+static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
+{
+	struct sp_metrics *t = sp_view_metrics;
+
+	if (!t)
+		return;
+	sp_metrics_compute_row(t, row, at->total);
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		if (!t->at[i].has_value)
+			continue;
+		place(o, m, row, at);
+		sp_out_char(o, ',');
+		sp_out_csv(o, t->at[i].name);
+		sp_out_char(o, ',');
+		sp_out_u64(o, at->readings);
+		sp_out_char(o, ',');
+		sp_metric_number(o, &t->at[i]);
+		sp_out_text(o, ",\n");
+	}
+}
+
 void sp_view_csv(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -61,6 +83,7 @@ void sp_view_csv(struct sp_out *o, struct sp_model *m)
 				sp_out_value(o, type, at.exact[e]);
 				sp_out_char(o, '\n');
 			}
+			metrics(o, m, &row, &at);
 		}
 	}
 }

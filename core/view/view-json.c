@@ -4,6 +4,7 @@
  * diff(1) and grep(1) are of use.
  */
 #include "view-json.h"
+#include "view-metrics.h"
 
 /* ---- the grammar ------------------------------------------------------- */
 
@@ -366,7 +367,11 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 			sp_out_text(o, ": ");
 			sp_json_value(o, sp_event_type(m, e), sp_sum(m, c, e));
 		}
-		sp_out_text(o, "}}");
+		sp_out_char(o, '}');
+		if (sp_view_metrics)
+			sp_metrics_compute(sp_view_metrics, m->sum + (uint64_t)c * m->n_events, NULL);
+		sp_metrics_json(o);
+		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n \"callsites\": [],\n");
 }

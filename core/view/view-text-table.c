@@ -1,9 +1,12 @@
 /* view-text-table.c: the text view's tables: the component tree, and relations
  * by CPU.
  *
+ * Derived metrics are columns behind those of the events, with ids from n_events on.
+ *
  * Tables have up to six events, and fewer where numbers are long.  There is no
  * memory for widths, so that each table is walked twice: to measure, to write.
  */
+#include "view-metrics.h"
 #include "view-text.h"
 
 #define TABLE_EVENTS	6u
@@ -11,12 +14,14 @@
 #define TREE_LABEL	40u	/* columns that are kept for components */
 #define PROVEN		8u	/* columns of "  proven" */
 #define DEPTHS		32u
+#define RELATION_METRICS 256u		/* most events of a relation that shows metrics */
+#define METRIC		9u	/* columns of most metrics' values */
 #define DETAILS		5u	/* see chain_label() */
 
 /* ---- tables ------------------------------------------------------------ */
 
 struct column {
-	uint32_t id;			/* of the event */
+	uint32_t id;			/* of the event; n_events + i: metric number i */
 	uint32_t index;			/* of its values in a row */
 	unsigned width;
 	int64_t sum, exact;		/* over the CPUs of a relation */
@@ -33,15 +38,33 @@ struct table {
 	double part, whole;		/* proven shares of the row at hand, and how many */
 };
 
+static struct sp_metric *metric_of(const struct sp_model *m, uint32_t id)
+{
+	return id >= m->n_events ? &sp_view_metrics->at[id - m->n_events] : NULL;
+}
+
+/* Behind the last column that there may be. */
+static uint32_t columns_end(const struct sp_model *m)
+{
+	return m->n_events + (sp_view_metrics ? sp_view_metrics->n : 0);
+}
+
+/* Has the tree a column for it? */
+static bool is_column(const struct sp_model *m, uint32_t id)
+{
+	return id < m->n_events ? sp_event_is_summed(m, id) : metric_of(m, id)->shown;
+}
+
 /* Its name as a heading, with its unit: ASCII, so that columns are bytes. */
 static const char *heading(const struct sp_model *m, uint32_t id, char text[256])
 {
 	const char *units = SP_EVENT_TEXT(m, id, units);
+	const struct sp_metric *metric = metric_of(m, id);
 	char name[32];
 	struct sp_out o;
 
 	sp_memory_init(&o, text, 200);
-	sp_out_plain(&o, sp_event_name(m, id, name));
+	sp_out_plain(&o, metric ? metric->name : sp_event_name(m, id, name));
 	o.error = 0;
 	o.size = 255;
 	if (*units && strlen(units) < 16) {
@@ -187,6 +210,15 @@ static void cell(struct sp_out *o, struct table *t, unsigned i, int64_t total, i
 	}
 }
 
+static void metric_cell(struct sp_out *o, const struct table *t, unsigned i)
+{
+	char buf[48];
+
+	sp_metric_text(buf, metric_of(t->m, t->col[i].id));
+	sp_out_text(o, "  ");
+	sp_right(o, buf, t->col[i].width);
+}
+
 static void end_row(struct sp_out *o, struct table *t)
 {
 	char buf[48];
@@ -329,8 +361,11 @@ static unsigned widest_sum(const struct sp_model *m, uint32_t event)
 {
 	enum sp_data_type type = sp_event_type(m, event);
 	char buf[48];
-	unsigned widest = sp_value_text(buf, type, m->total[event]);
+	unsigned widest;
 
+	if (metric_of(m, event))
+		return METRIC;
+	widest = sp_value_text(buf, type, m->total[event]);
 	widest = (unsigned)sp_max(widest, sp_value_text(buf, type, m->unplaced[event]));
 	for (uint32_t c = 0; c < m->n_components; c++) {
 		if (m->counted[c])
@@ -343,8 +378,8 @@ static unsigned summed_events(const struct sp_model *m, uint32_t from)
 {
 	unsigned n = 0;
 
-	for (uint32_t e = from; e < m->n_events; e++)
-		n += sp_event_is_summed(m, e);
+	for (uint32_t e = from; e < columns_end(m); e++)
+		n += is_column(m, e);
 	return n;
 }
 
@@ -355,8 +390,8 @@ static void fill_tree(struct table *t, uint32_t *event)
 
 	t->n = 0;
 	t->label = TREE_LABEL;
-	for (; *event < t->m->n_events; ++*event) {
-		if (sp_event_is_summed(t->m, *event) &&
+	for (; *event < columns_end(t->m); ++*event) {
+		if (is_column(t->m, *event) &&
 		    !add_column(t, *event, *event, widest_sum(t->m, *event), events))
 			break;
 	}
@@ -371,23 +406,37 @@ static void fill_tree(struct table *t, uint32_t *event)
 	t->label = (unsigned)sp_min(longest, SP_WIDTH - used);
 }
 
+/* The cells of a row: sums by event id; exact NULL: what is proven is not known. */
+static void tree_cells(struct sp_out *o, struct table *t, const int64_t *sum, const int64_t *exact)
+{
+	if (sp_view_metrics)
+		sp_metrics_compute(sp_view_metrics, sum, NULL);
+	for (unsigned i = 0; i < t->n; i++) {
+		uint32_t id = t->col[i].id;
+
+		if (metric_of(t->m, id))
+			metric_cell(o, t, i);
+		else
+			cell(o, t, i, sum[id], exact ? exact[id] : 0);
+	}
+	if (exact)
+		end_row(o, t);
+	else
+		sp_out_char(o, '\n');
+}
+
 static void outside_rows(struct sp_out *o, struct table *t)
 {
 	bool outside = false;
 
-	for (unsigned i = 0; i < t->n; i++)
-		outside = outside || t->m->unplaced[t->col[i].id];
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		outside = outside || (sp_event_is_summed(t->m, e) && t->m->unplaced[e]);
 	if (!outside)
 		return;
 	begin_row(o, t, "not on a known CPU", 0);
-	for (unsigned i = 0; i < t->n; i++)
-		cell(o, t, i, t->m->unplaced[t->col[i].id], 0);
-	/* What is proven of these is not known to the model. */
-	sp_out_char(o, '\n');
+	tree_cells(o, t, t->m->unplaced, NULL);
 	begin_row(o, t, "all", 0);
-	for (unsigned i = 0; i < t->n; i++)
-		cell(o, t, i, t->m->total[t->col[i].id], t->m->total_exact[t->col[i].id]);
-	end_row(o, t);
+	tree_cells(o, t, t->m->total, t->m->total_exact);
 }
 
 static bool is_hybrid(const struct sp_model *m)
@@ -413,10 +462,8 @@ void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
 		head_of_table(o, &t, "component");
 		while (next_chain(m, &w)) {
 			begin_row(o, &t, chain_label(m, &w, t.detail, text), 0);
-			for (unsigned i = 0; i < t.n; i++)
-				cell(o, &t, i, sp_sum(m, w.first, t.col[i].id),
-				     m->exact[(uint64_t)w.first * m->n_events + t.col[i].id]);
-			end_row(o, &t);
+			tree_cells(o, &t, m->sum + (uint64_t)w.first * m->n_events,
+				   m->exact + (uint64_t)w.first * m->n_events);
 		}
 		outside_rows(o, &t);
 	}
@@ -490,6 +537,47 @@ static unsigned widest_cell(struct sp_model *m, struct sp_row *row, uint32_t e)
 	return (unsigned)sp_max(widest, sp_value_text(buf, type, sum));
 }
 
+/* The metrics of a relation's sums over all of its CPUs: columns of this table or not. */
+static void compute_all_of_them(struct sp_model *m, struct sp_row *row)
+{
+	int64_t sum[RELATION_METRICS] = { 0 };
+	struct sp_at_cpu at;
+
+	if (row->k > RELATION_METRICS)
+		return;
+	for (uint32_t c = 0; c < row->cells; c++)
+		for (uint32_t e = 0; sp_row_cell(m, row, c, &at) && e < row->k; e++)
+			sum[e] = sp_plus(sp_event_type(m, row->event[e]), sum[e], at.total[e]);
+	sp_metrics_compute_row(sp_view_metrics, row, sum);
+}
+
+/* Which metrics have a value anywhere in this relation?  Of the widest sets none. */
+static void find_metrics(struct sp_model *m, struct sp_row *row)
+{
+	struct sp_metrics *t = sp_view_metrics;
+	struct sp_at_cpu at;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].in_relation = false;
+	for (uint32_t c = 0; row->k <= RELATION_METRICS && c < row->cells; c++) {
+		if (!sp_row_cell(m, row, c, &at))
+			continue;
+		sp_metrics_compute_row(t, row, at.total);
+		for (uint32_t i = 0; i < t->n; i++)
+			t->at[i].in_relation = t->at[i].in_relation || (t->at[i].shown && t->at[i].has_value);
+	}
+}
+
+/* Adds the relation's column number e: of its events, then of metrics. */
+static bool add_relation_column(struct table *t, struct sp_model *m, struct sp_row *row, uint32_t e)
+{
+	uint32_t i = e - row->k;
+
+	if (e < row->k)
+		return add_column(t, row->event[e], e, widest_cell(m, row, e), row->k);
+	return !sp_view_metrics->at[i].in_relation || add_column(t, m->n_events + i, 0, METRIC, row->k);
+}
+
 /* One table of a relation; its last line, over all CPUs, only if there are several. */
 static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row,
 			   uint32_t cpus)
@@ -503,9 +591,15 @@ static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m
 		if (!sp_row_cell(m, row, c, &at))
 			continue;
 		begin_row(o, t, cpu_label(m, &at, text), at.readings);
+		if (sp_view_metrics)
+			sp_metrics_compute_row(sp_view_metrics, row, at.total);
 		for (unsigned i = 0; i < t->n; i++) {
 			struct column *col = &t->col[i];
 
+			if (metric_of(m, col->id)) {
+				metric_cell(o, t, i);
+				continue;
+			}
 			cell(o, t, i, at.total[col->index], at.exact[col->index]);
 			col->sum = sp_plus(sp_event_type(m, col->id), col->sum, at.total[col->index]);
 			col->exact = sp_plus(sp_event_type(m, col->id), col->exact, at.exact[col->index]);
@@ -516,8 +610,12 @@ static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m
 	if (cpus < 2)
 		return;
 	begin_row(o, t, "  all of them", readings);
+	if (sp_view_metrics)
+		compute_all_of_them(m, row);
 	for (unsigned i = 0; i < t->n; i++) {
-		if (sp_event_is_gauge(m, t->col[i].id)) {
+		if (metric_of(m, t->col[i].id)) {
+			metric_cell(o, t, i);
+		} else if (sp_event_is_gauge(m, t->col[i].id)) {
 			sp_out_text(o, "  ");
 			sp_right(o, "-", t->col[i].width);
 		} else {
@@ -595,11 +693,14 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 					   "never started");
 		return;
 	}
-	for (uint32_t e = 0; e < row->k;) {
+	if (sp_view_metrics)
+		find_metrics(m, row);
+	for (uint32_t e = 0, end = row->k + columns_end(m) - m->n_events; e < end;) {
 		t.n = 0;
-		while (e < row->k && add_column(&t, row->event[e], e, widest_cell(m, row, e), row->k))
+		while (e < end && add_relation_column(&t, m, row, e))
 			e++;
-		relation_table(o, &t, m, row, cpus);
+		if (t.n)
+			relation_table(o, &t, m, row, cpus);
 	}
 	if (row->flags & SP_RELATION_BACKWARDS)
 		sp_paragraph(o, "  ", 2, "A count was seen to go backwards: something but PAPI set it anew.");

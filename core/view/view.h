@@ -19,6 +19,11 @@ extern const unsigned sp_n_views;
 /* The event whose counts colour the hwloc form; NULL: the first counted one. */
 extern const char *sp_view_color_by;
 
+/* Metrics, bound to the model that is shown, which text, JSON and CSV show beside its
+ * counts (core/metric/metric.h); NULL: none.  For the command: a process's own dump has none. */
+struct sp_metrics;
+extern struct sp_metrics *sp_view_metrics;
+
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);	/* NULL: none of ours */
 

@@ -26,9 +26,9 @@ $(LONG_REAL):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -DREAL -o $@ $(filter %.c,$^) -lpapi -pthread
 
-FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
+FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
-FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/view/*.c)
+FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/view/*.c core/metric/*.c)
 FUZZ_DEPS := $(wildcard core/*.c core/*.h core/*/*.c core/*/*.h)
 
 $(LONG_DIR)/fuzz-store: tests/long/fuzz-store.c $(FUZZ_DEPS)

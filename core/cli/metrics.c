@@ -1,0 +1,132 @@
+/* metrics.c: see metrics.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../view/view.h"
+#include "cmd.h"
+#include "metrics.h"
+
+static struct sp_metrics table;
+
+bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
+{
+	bool first = !w->any, is_file = strcmp(value, "default") != 0 && access(value, F_OK) == 0;
+	size_t n = strlen(w->names);
+
+	if (!*value)
+		return false;
+	w->any = true;
+	/* What is neither there nor could be a name is a file that is missed. */
+	if (is_file || strpbrk(value, "/.")) {
+		w->file = value;
+		return first;
+	}
+	if (w->file || n + strlen(value) + 2 > sizeof(w->names) || (!first && (strcmp(value, "default") == 0 || !*w->names)))
+		return false;
+	if (strcmp(value, "default") != 0) {
+		if (n)
+			strcat(w->names, ",");
+		strcat(w->names, value);
+	}
+	return true;
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+struct where {
+	const char *verb, *path;
+	unsigned said;
+};
+
+/* PATH:LINE:COLUMN: reason, one line whatever the file has in it. */
+static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
+{
+	struct where *w = arg;
+
+	if (w->said++ == 20)
+		fprintf(stderr, "sspapi %s: %s: there are more wrong definitions\n", w->verb, w->path);
+	if (w->said > 20)
+		return;
+	fprintf(stderr, "sspapi %s: %s:%u:%u: ", w->verb, w->path, line, column);
+	for (const char *p = reason; *p; p++)
+		fputc((unsigned char)*p < ' ' || *p == 127 ? '?' : *p, stderr);
+	fputc('\n', stderr);
+}
+
+static int read_file(const char *verb, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r = fd < 0 ? -errno : 0;
+	char *bytes = malloc(SP_METRIC_FILE_MOST + 4);
+	struct where where = { .verb = verb, .path = path };
+	uint64_t got = 0;
+
+	while (r == 0 && bytes && got < SP_METRIC_FILE_MOST + 4) {
+		ssize_t n = read(fd, bytes + got, SP_METRIC_FILE_MOST + 4 - got);
+
+		if (n <= 0) {
+			r = n < 0 ? -errno : 0;
+			break;
+		}
+		got += (uint64_t)n;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (r == 0)
+		r = bytes ? sp_metrics_read(&table, bytes, got, wrong, &where) : -ENOMEM;
+	free(bytes);
+	if (r == -EFBIG)
+		return sp_complain(1, verb, "more than 1 MiB: that is no file of metrics", path);
+	return r < 0 ? sp_complain(1, verb, strerror(-r), path) : 0;
+}
+
+/* ---- choosing ---------------------------------------------------------------------- */
+
+static int choose(const char *verb, const char *path, char *names)
+{
+	char *save;
+
+	sp_metrics_hide(&table);
+	for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		const struct sp_metric *d = sp_metrics_named(&table, name);
+
+		if (!d) {
+			fprintf(stderr, "sspapi %s: -m: '%s' is neither a file nor a metric of %s\n", verb, name, path);
+			return 1;
+		}
+		if (!sp_metrics_choose(&table, name))
+			fprintf(stderr, "sspapi %s: %s needs %s, which was not counted\n", verb, d->name,
+				sp_metrics_missing(&table, d) ? sp_metrics_missing(&table, d) : "another CPU's events");
+	}
+	return 0;
+}
+
+int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const struct sp_model *m)
+{
+	const char *path = w->file ? w->file : sp_cli_data("metrics.csv");
+	char names[sizeof(w->names)];
+	long n;
+
+	if (!w->any)
+		return 0;
+	if (read_file(verb, path))
+		return 1;
+	n = sp_metrics_bind(&table, m);
+	if (n < 0)
+		return sp_complain(1, verb, strerror((int)-n), path);
+	sp_view_metrics = &table;
+	strcpy(names, w->names);
+	if (*names && choose(verb, path, names))
+		return 1;
+	if (!*names && !n && table.n)
+		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
+	return table.n_wrong ? 1 : 0;
+}
+
+void sp_metrics_forget(void)
+{
+	sp_view_metrics = NULL;
+	sp_metrics_close(&table);
+}

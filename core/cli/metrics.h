@@ -1,0 +1,23 @@
+/* metrics.h: -m of report: a file of definitions, or names of the installed ones. */
+#ifndef SP_CLI_METRICS_H
+#define SP_CLI_METRICS_H
+
+#include "../metric/metric.h"
+
+/* Keeps the value of a -m: "default", a file, or names joined by commas.  False: a second
+ * one of another kind. */
+struct sp_metrics_wish {
+	const char *file;		/* NULL: by names or default */
+	char names[1024];		/* joined by commas */
+	bool any;
+};
+bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
+
+/* Reads what is wished for, binds it to the model and has the views show it; for names
+ * that cannot be computed, and where nothing can, a line says why.  The exit status: 0,
+ * or 1 for wrong definitions or what cannot be read, which a line has named.  Forget it
+ * before the model is closed. */
+int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const struct sp_model *m);
+void sp_metrics_forget(void);
+
+#endif

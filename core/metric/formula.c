@@ -1,0 +1,250 @@
+/* formula.c: see formula.h. */
+#include <string.h>
+
+#include "../out.h"
+#include "formula.h"
+
+#define DIGITS_MOST 15u			/* PAPI's own limit */
+
+bool sp_formula_wrong(struct sp_formula *f, uint32_t at, const char *text, const char *w, uint32_t n, const char *more)
+{
+	struct sp_out o;
+
+	f->at = at;
+	sp_out_init(&o, -1, f->reason, sizeof(f->reason) - 1);
+	sp_out_text(&o, text);
+	if (w) {
+		sp_out_text(&o, "'");
+		sp_out_bytes(&o, w, sp_min(n, 60));
+		sp_out_text(&o, "'");
+	}
+	sp_out_text(&o, more);
+	f->reason[o.used] = 0;
+	return false;
+}
+
+/* ---- words ------------------------------------------------------------------ */
+
+enum word { WORD_END, WORD_VALUE, WORD_OPERATOR, WORD_OPEN, WORD_CLOSE, WORD_WRONG };
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static uint32_t digits(const struct sp_formula *f, uint32_t at)
+{
+	uint32_t n = 0;
+
+	while (at + n < f->n && is_digit(f->text[at + n]))
+		n++;
+	return n;
+}
+
+/* A number, or what stands behind an N; *at goes behind it. */
+static bool read_number(struct sp_formula *f, uint32_t *at, bool decimals, double *number)
+{
+	uint32_t n = digits(f, *at), end = *at + n;
+	double scale = 1.0;
+
+	*number = 0.0;
+	if (n > DIGITS_MOST)
+		return sp_formula_wrong(f, *at, "a number of more than 15 digits", NULL, 0, "");
+	for (; *at < end; ++*at)
+		*number = *number * 10.0 + (f->text[*at] - '0');
+	if (!decimals || end >= f->n || f->text[end] != '.')
+		return true;
+	n = digits(f, end + 1);
+	if (!n || n > DIGITS_MOST)
+		return sp_formula_wrong(f, end, "1 to 15 digits go behind a decimal point", NULL, 0, "");
+	for (++*at; n--; ++*at) {
+		*number = *number * 10.0 + (f->text[*at] - '0');
+		scale *= 10.0;
+	}
+	*number /= scale;
+	return true;
+}
+
+/* N0, N1 ...: a term. */
+static enum word read_term(struct sp_formula *f, uint32_t *at, struct sp_metric_step *s)
+{
+	uint32_t from = (*at)++;
+	double n;
+
+	if (!digits(f, *at))
+		return sp_formula_wrong(f, from, "a number goes behind N (N0 is the first event)", NULL, 0, ""), WORD_WRONG;
+	if (!read_number(f, at, false, &n))
+		return WORD_WRONG;
+	if (n >= SP_METRIC_TERMS)
+		return sp_formula_wrong(f, from, "", f->text + from, *at - from, " is more than a definition has events (64)"), WORD_WRONG;
+	*s = (struct sp_metric_step){ .op = SP_METRIC_TERM, .term = (uint32_t)n };
+	if ((int32_t)n > f->highest) {
+		f->highest = (int32_t)n;
+		f->highest_at = from;
+	}
+	return WORD_VALUE;
+}
+
+static enum word operator(char c, struct sp_metric_step *s)
+{
+	static const char signs[] = "+-*/";
+	const char *p = strchr(signs, c);
+
+	s->op = (enum sp_metric_op)(SP_METRIC_ADD + (p - signs));
+	return WORD_OPERATOR;
+}
+
+/* The next word; *at goes behind it, *from is where it begins. */
+static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from, struct sp_metric_step *s)
+{
+	while (*at < f->n && (f->text[*at] == ' ' || f->text[*at] == '\t'))
+		++*at;
+	*from = *at;
+	memset(s, 0, sizeof(*s));
+	if (*at == f->n)
+		return WORD_END;
+	switch (f->text[*at]) {
+	case 'N':
+		return read_term(f, at, s);
+	case '#':
+		s->op = SP_METRIC_HERTZ;
+		++*at;
+		return WORD_VALUE;
+	case '0' ... '9':
+		s->op = SP_METRIC_NUMBER;
+		return read_number(f, at, true, &s->number) ? WORD_VALUE : WORD_WRONG;
+	case '+': case '-': case '*': case '/':
+		return operator(f->text[(*at)++], s);
+	case '(':
+		++*at;
+		return WORD_OPEN;
+	case ')':
+		++*at;
+		return WORD_CLOSE;
+	}
+	sp_formula_wrong(f, *at, "", f->text + *at, 1, " is none of N0 N1 ..., numbers, # and + - * /");
+	return WORD_WRONG;
+}
+
+static bool put(struct sp_formula *f, uint32_t at, const struct sp_metric_step *s)
+{
+	if (f->n_steps == SP_METRIC_STEPS)
+		return sp_formula_wrong(f, at, "a formula of more than 256 words", NULL, 0, "");
+	f->step[f->n_steps++] = *s;
+	return true;
+}
+
+/* ---- postfix: N0|N1|/| ---------------------------------------------------------- */
+
+bool sp_formula_postfix(struct sp_formula *f)
+{
+	uint32_t at = 0, from, values = 0;
+	struct sp_metric_step s;
+
+	for (;;) {
+		while (at < f->n && f->text[at] == '|')
+			at++;
+		switch (next_word(f, &at, &from, &s)) {
+		case WORD_END:
+			if (values == 1)
+				return true;
+			return sp_formula_wrong(f, from, values ? "more values than operators use" : "a formula of nothing", NULL, 0, "");
+		case WORD_VALUE:
+			values++;
+			break;
+		case WORD_OPERATOR:
+			if (values < 2)
+				return sp_formula_wrong(f, from, "", f->text + from, 1, " needs two values before it");
+			values--;
+			break;
+		case WORD_OPEN:
+		case WORD_CLOSE:
+			return sp_formula_wrong(f, from, "", f->text + from, 1, " does not belong into a postfix formula");
+		case WORD_WRONG:
+			return false;
+		}
+		if (!put(f, from, &s))
+			return false;
+	}
+}
+
+/* ---- infix: N0-(N1+(N2*5)) --------------------------------------------------------- */
+
+struct waiting {
+	struct { struct sp_metric_step s; uint32_t at; bool open; } stack[SP_METRIC_STEPS];
+	uint32_t n;
+};
+
+static int rank(enum sp_metric_op op)
+{
+	return op == SP_METRIC_MUL || op == SP_METRIC_DIV ? 2 : 1;
+}
+
+/* Operators that go before one of this rank; those of the same rank do. */
+static bool release(struct sp_formula *f, struct waiting *w, int least)
+{
+	while (w->n && !w->stack[w->n - 1].open && rank(w->stack[w->n - 1].s.op) >= least) {
+		w->n--;
+		if (!put(f, w->stack[w->n].at, &w->stack[w->n].s))
+			return false;
+	}
+	return true;
+}
+
+static bool wait_for(struct sp_formula *f, struct waiting *w, const struct sp_metric_step *s, uint32_t at, bool open)
+{
+	if (w->n == SP_METRIC_STEPS)
+		return sp_formula_wrong(f, at, "a formula of more than 256 words", NULL, 0, "");
+	w->stack[w->n].s = *s;
+	w->stack[w->n].at = at;
+	w->stack[w->n++].open = open;
+	return true;
+}
+
+static bool close_one(struct sp_formula *f, struct waiting *w, uint32_t at)
+{
+	if (!release(f, w, 0))
+		return false;
+	if (!w->n)
+		return sp_formula_wrong(f, at, "')' without its '('", NULL, 0, "");
+	w->n--;
+	return true;
+}
+
+static bool end_of_infix(struct sp_formula *f, struct waiting *w)
+{
+	if (!release(f, w, 0))
+		return false;
+	return !w->n || sp_formula_wrong(f, w->stack[w->n - 1].at, "'(' is not closed", NULL, 0, "");
+}
+
+bool sp_formula_infix(struct sp_formula *f)
+{
+	struct waiting w = { .n = 0 };
+	bool value_due = true;		/* else an operator */
+	uint32_t at = 0, from;
+
+	for (;;) {
+		struct sp_metric_step s;
+		enum word word = next_word(f, &at, &from, &s);
+		bool begins = word == WORD_VALUE || word == WORD_OPEN;
+
+		if (word == WORD_WRONG)
+			return false;
+		if (value_due && !begins)
+			return sp_formula_wrong(f, from, "an event or a number is missing here", NULL, 0, "");
+		if (!value_due && begins)
+			return sp_formula_wrong(f, from, "an operator is missing before ", f->text + from, at - from, "");
+		if (word == WORD_END)
+			return end_of_infix(f, &w);
+		if (word == WORD_VALUE && !put(f, from, &s))
+			return false;
+		if (word == WORD_OPEN && !wait_for(f, &w, &s, from, true))
+			return false;
+		if (word == WORD_CLOSE && !close_one(f, &w, from))
+			return false;
+		if (word == WORD_OPERATOR && (!release(f, &w, rank(s.op)) || !wait_for(f, &w, &s, from, false)))
+			return false;
+		value_due = word == WORD_OPEN || word == WORD_OPERATOR;
+	}
+}

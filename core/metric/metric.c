@@ -1,0 +1,391 @@
+/* metric.c: metrics of one store: what can be computed, and computing it; see metric.h. */
+#include <string.h>
+
+#include "../sys.h"
+#include "../view/view-common.h"
+#include "metric.h"
+
+#define EVENTS_MOST 4096u		/* of a store that are looked through for each term */
+#define ELAPSED "sspapi::ELAPSED_NS"
+
+/* ---- names -------------------------------------------------------------------- */
+
+static int lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c + 32 : (unsigned char)c;
+}
+
+static bool same_n(const char *a, const char *b, size_t n)
+{
+	while (n && lower(*a) == lower(*b))
+		a++, b++, n--;
+	return n == 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+	size_t n = strlen(a);
+
+	return n == strlen(b) && same_n(a, b, n);
+}
+
+uint32_t sp_metric_hash(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (uint32_t)lower(*name)) * 16777619u;
+	return h;
+}
+
+/* Behind "icl::"; but "cuda:::x" is a name of its own. */
+static const char *without_pmu(const char *name)
+{
+	const char *p = strstr(name, "::");
+
+	return p && p[2] != ':' ? p + 2 : name;
+}
+
+/* Is each of a's masks (from its ':' on) among b's? */
+static bool masks_in(const char *a, const char *b)
+{
+	while (*a == ':') {
+		size_t n = strcspn(a + 1, ":");
+		bool found = false;
+
+		for (const char *p = b; *p == ':' && !found; p += 1 + strcspn(p + 1, ":"))
+			found = strcspn(p + 1, ":") == n && same_n(a + 1, p + 1, n);
+		if (!found)
+			return false;
+		a += 1 + n;
+	}
+	return true;
+}
+
+/* The same event: any case, masks in any order, with or without the PMU in front. */
+static bool same_event(const char *term, const char *event)
+{
+	const char *a = term, *b = event, *masks_a, *masks_b;
+
+	if (same(a, b))
+		return true;
+	if (without_pmu(a) == a || without_pmu(b) == b) {
+		a = without_pmu(a);
+		b = without_pmu(b);
+	}
+	if (strstr(a, ":::") || strstr(b, ":::"))
+		return false;
+	masks_a = strchr(without_pmu(a), ':');
+	masks_b = strchr(without_pmu(b), ':');
+	masks_a = masks_a ? masks_a : a + strlen(a);
+	masks_b = masks_b ? masks_b : b + strlen(b);
+	return masks_a - a == masks_b - b && same_n(a, b, (size_t)(masks_a - a)) && masks_in(masks_a, masks_b) &&
+	       masks_in(masks_b, masks_a);
+}
+
+/* ---- binding ------------------------------------------------------------------- */
+
+static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
+{
+	uint32_t most = (uint32_t)sp_min(t->model->n_events, EVENTS_MOST);
+
+	term->ids = t->n_ids;
+	term->n_ids = 0;
+	term->elapsed = same(term->name, ELAPSED);
+	for (uint32_t e = 0; e < most && t->n_ids < SP_METRIC_IDS_MOST; e++) {
+		char buffer[32];
+
+		if (sp_event_is_summed(t->model, e) && same_event(term->name, sp_event_name(t->model, e, buffer))) {
+			t->id[t->n_ids++] = e;
+			term->n_ids++;
+		}
+	}
+}
+
+/* An earlier definition of this name, of the same table or for every CPU; the last one counts. */
+static int32_t find_definition(const struct sp_metrics *t, uint32_t before, const struct sp_metric_term *term)
+{
+	uint32_t table = t->at[before].table;
+
+	for (uint32_t i = before; i-- > 0;)
+		if (t->at[i].hash == term->hash && (t->at[i].table == table || !t->at[i].table) &&
+		    same(t->at[i].name, term->name))
+			return (int32_t)i;
+	return -1;
+}
+
+/* Does a counted event carry the name of this CPU's PMU? */
+static bool is_counted_on(const struct sp_model *m, const char *cpu)
+{
+	size_t n = strlen(cpu);
+
+	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++) {
+		const char *name = sp_event_is_summed(m, e) ? SP_EVENT_TEXT(m, e, name) : "";
+
+		if (without_pmu(name) == name + n + 2 && same_n(name, cpu, n))
+			return true;
+	}
+	return false;
+}
+
+/* Definitions of tables for other CPUs than the one that counted are no use.  Names of
+ * tables and definitions both stand in the order of the file. */
+static void leave_out_tables(struct sp_metrics *t)
+{
+	bool any = false;
+	uint32_t c = 0;
+
+	for (uint32_t i = 0; i < t->n_cpus; i++) {
+		t->cpu[i].counted = !t->cpu[i].component && is_counted_on(t->model, t->cpu[i].name);
+		any = any || t->cpu[i].counted;
+	}
+	for (uint32_t i = 0; i < t->n && any; i++) {
+		struct sp_metric *d = &t->at[i];
+
+		while (c < t->n_cpus && t->cpu[c].table < d->table)
+			c++;
+		d->usable = !d->table;
+		for (uint32_t k = c; k < t->n_cpus && t->cpu[k].table == d->table && !d->usable; k++)
+			d->usable = t->cpu[k].counted || t->cpu[k].component;
+	}
+}
+
+static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_term *term)
+{
+	return term->n_ids || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);
+}
+
+const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d)
+{
+	for (uint32_t i = 0; i < d->n_steps; i++) {
+		const struct sp_metric_step *s = &t->step[d->first_step + i];
+
+		if (s->op == SP_METRIC_HERTZ && !(t->hertz > 0.0))
+			return "the CPU's frequency (#)";
+		if (s->op == SP_METRIC_TERM && !term_is_usable(t, &t->term[d->first_term + s->term]))
+			return t->term[d->first_term + s->term].name;
+	}
+	return NULL;
+}
+
+static bool was_counted(const struct sp_model *m, const char *name)
+{
+	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++)
+		if (sp_event_is_summed(m, e) && same(name, SP_EVENT_TEXT(m, e, name)))
+			return true;
+	return false;
+}
+
+/* Only the last usable one of a name, and no name that was itself counted. */
+static void choose_all(struct sp_metrics *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sp_metric *d = &t->at[i];
+
+		d->shown = d->usable && !was_counted(t->model, d->name);
+		for (uint32_t j = 0; d->shown && j < i; j++)
+			if (t->at[j].shown && t->at[j].hash == d->hash && same(t->at[j].name, d->name))
+				t->at[j].shown = false;
+	}
+}
+
+/* Room for one relation's sums by event id. */
+static bool make_room(struct sp_metrics *t, uint64_t n_events)
+{
+	if (t->row_memory)
+		sp_unmap(t->row_memory, t->row_bytes);
+	t->row_bytes = n_events * (sizeof(*t->row_sum) + sizeof(*t->row_present)) + 16;
+	t->row_memory = sp_map(t->row_bytes);
+	t->row_sum = t->row_memory;
+	t->row_present = (bool *)(t->row_sum + n_events);
+	return t->row_memory != NULL;
+}
+
+static bool is_whole(const struct sp_metrics *t, const struct sp_metric *d)
+{
+	for (uint32_t i = 0; i < d->n_steps; i++) {
+		const struct sp_metric_step *s = &t->step[d->first_step + i];
+		int32_t other = s->op == SP_METRIC_TERM ? t->term[d->first_term + s->term].definition : -1;
+
+		if (s->op == SP_METRIC_DIV || s->op == SP_METRIC_HERTZ || (other >= 0 && !t->at[other].whole) ||
+		    (s->op == SP_METRIC_NUMBER && s->number - (double)(int64_t)s->number > 0.0))
+			return false;
+	}
+	return true;
+}
+
+static void bind_one(struct sp_metrics *t, uint32_t i)
+{
+	struct sp_metric *d = &t->at[i];
+
+	for (uint32_t k = 0; d->usable && k < d->n_terms; k++) {
+		struct sp_metric_term *term = &t->term[d->first_term + k];
+
+		find_events(t, term);
+		term->definition = find_definition(t, i, term);
+	}
+	d->usable = d->usable && !sp_metrics_missing(t, d);
+	d->whole = d->usable && is_whole(t, d);
+}
+
+long sp_metrics_bind(struct sp_metrics *t, const struct sp_model *m)
+{
+	long n = 0;
+
+	if (!make_room(t, m->n_events))
+		return -ENOMEM;
+	t->model = m;
+	t->n_ids = 0;
+	t->elapsed_ns = (double)sp_elapsed(m);
+	t->hertz = (double)m->h.cpu_max_khz * 1e3;
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].usable = true;
+	leave_out_tables(t);
+	for (uint32_t i = 0; i < t->n; i++)
+		bind_one(t, i);
+	choose_all(t);
+	for (uint32_t i = 0; i < t->n; i++)
+		n += t->at[i].shown;
+	return n;
+}
+
+void sp_metrics_close(struct sp_metrics *t)
+{
+	if (t->memory)
+		sp_unmap(t->memory, t->memory_bytes);
+	if (t->row_memory)
+		sp_unmap(t->row_memory, t->row_bytes);
+	memset(t, 0, sizeof(*t));
+}
+
+void sp_metrics_hide(struct sp_metrics *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].shown = false;
+}
+
+const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char *name)
+{
+	for (uint32_t i = t->n; i-- > 0;)
+		if (same(t->at[i].name, name))
+			return &t->at[i];
+	return NULL;
+}
+
+bool sp_metrics_choose(struct sp_metrics *t, const char *name)
+{
+	int32_t chosen = -1;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->at[i].usable && same(t->at[i].name, name))
+			chosen = (int32_t)i;
+	if (chosen >= 0)
+		t->at[chosen].shown = true;
+	return chosen >= 0;
+}
+
+int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
+{
+	for (i++; (uint32_t)i < t->n; i++)
+		if (t->at[i].shown)
+			return i;
+	return -1;
+}
+
+/* ---- computing ------------------------------------------------------------------- */
+
+struct sums {
+	const int64_t *sum;
+	const bool *present;
+};
+
+static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *term, const struct sums *s, double *v)
+{
+	bool any = false;
+
+	*v = 0.0;
+	for (uint32_t i = 0; i < term->n_ids; i++) {
+		uint32_t e = t->id[term->ids + i];
+
+		if (s->present && !s->present[e])
+			continue;
+		*v += sp_number(sp_event_type(t->model, e), s->sum[e]);
+		any = true;
+	}
+	if (any)
+		return true;
+	if (term->elapsed) {
+		*v = t->elapsed_ns;
+		return t->elapsed_ns > 0.0;
+	}
+	if (term->definition < 0 || !t->at[term->definition].has_value)
+		return false;
+	*v = t->at[term->definition].value;
+	return true;
+}
+
+static bool calculate(enum sp_metric_op op, double *a, double b)
+{
+	if (op == SP_METRIC_ADD)
+		*a += b;
+	else if (op == SP_METRIC_SUB)
+		*a -= b;
+	else if (op == SP_METRIC_MUL)
+		*a *= b;
+	else if (b < 0.0 || b > 0.0)
+		*a /= b;
+	else
+		return false;
+	return true;
+}
+
+/* The reader has seen to it that the stack neither runs over nor under. */
+static bool compute(const struct sp_metrics *t, const struct sp_metric *d, const struct sums *sums, double *value)
+{
+	double stack[SP_METRIC_STEPS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_steps; i++) {
+		const struct sp_metric_step *s = &t->step[d->first_step + i];
+
+		if (s->op == SP_METRIC_TERM) {
+			if (!term_value(t, &t->term[d->first_term + s->term], sums, &stack[n++]))
+				return false;
+		} else if (s->op == SP_METRIC_NUMBER) {
+			stack[n++] = s->number;
+		} else if (s->op == SP_METRIC_HERTZ) {
+			stack[n++] = t->hertz;
+		} else {
+			n--;
+			if (!calculate(s->op, &stack[n - 1], stack[n]))
+				return false;
+		}
+	}
+	*value = stack[0];
+	return stack[0] - stack[0] == 0.0;	/* neither infinite nor NaN */
+}
+
+void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present)
+{
+	struct sums s = { sum, present };
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sp_metric *d = &t->at[i];
+
+		d->has_value = d->usable && compute(t, d, &s, &d->value);
+	}
+}
+
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total)
+{
+	memset(t->row_sum, 0, t->model->n_events * sizeof(*t->row_sum));
+	memset(t->row_present, 0, t->model->n_events * sizeof(*t->row_present));
+	for (uint32_t i = 0; i < row->k; i++) {
+		uint32_t e = row->event[i];
+
+		/* one event twice in a set is one count */
+		t->row_sum[e] = total[i];
+		t->row_present[e] = true;
+	}
+	sp_metrics_compute(t, t->row_sum, t->row_present);
+}

@@ -1,0 +1,54 @@
+/* view-metrics.c: see view-metrics.h. */
+#include "view-metrics.h"
+
+struct sp_metrics *sp_view_metrics;
+
+static double size_of(double v)
+{
+	return v < 0.0 ? -v : v;
+}
+
+unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
+{
+	double v = size_of(d->value);
+	struct sp_out o;
+
+	if (!d->has_value) {
+		strcpy(buf, "-");
+		return 1;
+	}
+	if ((d->whole || v >= 1000.0) && v < 1e15)
+		return (unsigned)sp_format_grouped(buf, (int64_t)(d->value + (d->value < 0.0 ? -0.5 : 0.5)));
+	sp_out_init(&o, -1, buf, 47);
+	/* of a number below 1 the first few digits that are not 0 */
+	sp_out_double(&o, d->value, v >= 1e15 || (v > 0.0 && v < 1e-9) ? -1 : v >= 0.1 || !(v > 0.0) ? 3 : v >= 1e-4 ? 6 : 12);
+	buf[o.used] = 0;
+	return (unsigned)o.used;
+}
+
+void sp_metric_number(struct sp_out *o, const struct sp_metric *d)
+{
+	if (d->has_value)
+		sp_out_double(o, d->value, -1);
+}
+
+void sp_metrics_json(struct sp_out *o)
+{
+	const struct sp_metrics *t = sp_view_metrics;
+	bool more = false;
+
+	if (!t)
+		return;
+	sp_out_text(o, ", \"derived_metrics\": {");
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		sp_out_text(o, more ? ", " : "");
+		sp_out_json(o, t->at[i].name);
+		sp_out_text(o, ": ");
+		if (t->at[i].has_value)
+			sp_metric_number(o, &t->at[i]);
+		else
+			sp_out_text(o, "null");
+		more = true;
+	}
+	sp_out_char(o, '}');
+}

@@ -1,0 +1,92 @@
+# report -m: derived metrics of every component, from its own sums; and wrong definitions.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+run v env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/v.sspapi" "$scenes/one"	# CPU 0: 5 EV_A, CPU 1: 7 EV_A, 3 EV_B
+
+printf '%s\n' '# mine' 'PRESET,BA,DERIVED_POSTFIX,N0|N1|/|,EV_B,EV_A,NOTE,"B, for each A"' \
+	'PRESET,AB,DERIVED_INFIX,N0/N1,EV_A,EV_B' 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A' \
+	'EVENT,ALIAS,NOT_DERIVED,TWICE' 'EVENT,ABSENT,NOT_DERIVED,EV_NONE' 'PRESET,EV_A,NOT_DERIVED,EV_B' >mine.csv
+
+"$sspapi" report -f json -m mine.csv v.sspapi >v.json
+cat >wanted.pl <<'END'
+sub near { my ($got, $want) = @_; defined $got ? defined $want && abs($got - $want) < 1e-12 : !defined $want }
+map { my ($t, $m) = @{$_}{qw(total derived_metrics)}; my ($a, $b) = @{$t}{qw(EV_A EV_B)};
+	near($m->{BA}, $a ? $b / $a : undef) && near($m->{AB}, $b ? $a / $b : undef) && near($m->{TWICE}, 2 * $a) &&
+	near($m->{ALIAS}, 2 * $a) && keys %$m == 4 ? "ok" : JSON::PP->new->encode($_) } @{$d->{components}}
+END
+is "JSON: each component's, from its own sums" "$(json v.json "$(cat wanted.pl)" | sort -u)" ok
+is "of several values" "$(json v.json 'map { $_->{derived_metrics}{BA} } @{$d->{components}}' | sort -u | wc -l)" 3
+is "without -m there is no word of them" "$("$sspapi" report -f json v.sspapi | grep -c derived_metrics)" 0
+
+"$sspapi" report -f csv -m mine.csv v.sspapi | sed 1d | cut -d, -f 10,14,15-17 >v.csv
+is "CSV: lines with an empty exact" "$(grep -E '^1,(BA|AB|TWICE),' v.csv | cut -d, -f 2,5)" "BA,
+AB,
+TWICE,"
+is "what is divided by 0 has no line" "$(grep -c '^0,AB' v.csv)" 0
+is "its values" "$(grep -E '^1,(TWICE|ALIAS)' v.csv | cut -d, -f 4 | tr '\n' ' ')" "14 14 "
+is "counts stand before them, as without" "$(grep -c ',EV_[AB],' v.csv)" "$("$sspapi" report -f csv v.sspapi | sed 1d | wc -l)"
+"$sspapi" report -f csv --per-machine -m mine.csv v.sspapi >machine.csv
+is "CSV by level" "$(grep ',BA,' machine.csv | cut -d, -f 14-17)" "BA,2,0.25,"
+"$sspapi" report -f json --per-cpu -m mine.csv v.sspapi >levels.json
+is "JSON by level" "$(json levels.json 'map { $_->{derived_metrics}{AB} // "none" } @{$d->{levels}[0]{rows}}' | head -n 1)" none
+
+"$sspapi" report -m mine.csv v.sspapi >v.txt
+check "text: a column, - where there is no value" grep -qE '^ .*PU L#0 .* 5 +0 +0\.000 +- +10 +10 .*%$' v.txt
+check "for the machine" grep -qE '^Machine.* 12 +3 +0\.250 +4\.000 +24 +24 .*%$' v.txt
+check "for a relation, too" grep -qE '^  all of them .* 0\.250 +4\.000' v.txt
+"$sspapi" report --per-cpu -m mine.csv v.sspapi >cpu.txt
+check "text by level" grep -qE '^CPU 0 .* 0\.000 +- +10' cpu.txt
+check "no line is over 160 columns" not grep -qE '.{161}' v.txt
+
+# ---- the installed ones ----------------------------------------------------------------
+run d "$sspapi" report -m default v.sspapi
+is "-m default, of which nothing was counted: said, and no error" "$(status_of d) $(wc -l <d.err)" "0 1"
+run d "$sspapi" report -m IPC v.sspapi
+is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_INS, which was not counted"
+run d "$sspapi" report -m ipc,NO_SUCH v.sspapi
+check "a name that is none" grep -q "'NO_SUCH' is neither a file nor a metric" d.err
+is "is an error" "$(status_of d)" 1
+# As real events are called: the scripted libpapi has presets by these names.
+cat >script <<'END'
+event PAPI_TOT_INS
+event PAPI_TOT_CYC
+END
+run ipc env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/ipc.sspapi" "$scenes/one" PAPI_TOT_INS PAPI_TOT_CYC
+run d "$sspapi" report -m CPI -m IPC ipc.sspapi
+check "two by name: two columns" grep -qE 'PAPI_TOT_CYC +IPC +CPI$' d.out
+run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
+[ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
+
+# ---- what is wrong ----------------------------------------------------------------------
+# wrong NAME STATUS LINE: of the file `bad`
+wrong() {
+	run wrong "$sspapi" report -m ./bad v.sspapi
+	is "$1" "$(status_of wrong): $(cat wrong.err)" "$2: $3"
+}
+printf 'EVENT,G,NOT_DERIVED,EV_A\r\nEVENT,X,DERIVED_POSTFIX,N0|N1|^|,EV_A,EV_B\r\n' >bad
+wrong "a wrong formula: line, column, reason; the rest is used" 1 \
+	"sspapi report: ./bad:2:31: '^' is none of N0 N1 ..., numbers, # and + - * /"
+check "the rest is used" grep -qE "EV_B +G( |$)" wrong.out
+printf 'PRESET,\033[31m,DERIVED_\033,X\n' >bad
+wrong "no control character of it reaches the terminal" 1 \
+	"sspapi report: ./bad:1:14: 'DERIVED_?' is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, _POSTFIX, _INFIX"
+printf 'EVENT,\033[31m,NOT_DERIVED,EV_A\n' >bad
+run wrong "$sspapi" report -m ./bad v.sspapi
+check "nor of a name" not grep -q "$(printf '\033')" wrong.out
+: >bad
+wrong "an empty file" 0 ""
+rm bad
+wrong "no file" 1 "sspapi report: No such file or directory, './bad'"
+mkdir bad
+wrong "a folder" 1 "sspapi report: Is a directory, './bad'"
+rmdir bad
+head -c 1100000 /dev/zero | tr '\0' x >bad
+wrong "more than a file of metrics is" 1 "sspapi report: more than 1 MiB: that is no file of metrics, './bad'"
+head -c 60000 /dev/urandom >bad
+run wrong "$sspapi" report -m ./bad v.sspapi
+check "rubbish: a page of lines at most" test "$(wc -l <wrong.err)" -le 21
+is "and what was counted" "$(grep -c '^Machine' wrong.out)" 1
+run wrong "$sspapi" report -m mine.csv -m mine.csv v.sspapi
+is "two files: wrong usage" "$(status_of wrong)" 2
+done_testing

@@ -1,0 +1,415 @@
+/* t-metric.c: core/metric: definitions in PAPI's grammar, their errors, their values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../core/metric/metric.h"
+
+/* ---- a model of a few events; an sp_off is an index of `names` -------------------- */
+
+static const char *const names[] = { "", "PAPI_TOT_INS", "PAPI_TOT_CYC", "icl::L1D:REPLACEMENT:u=0", "perf::PAGE-FAULTS",
+				     "PAPI_TOT_INS", "temp", "cuda:::op:stat=sum" };
+#define EVENTS 7u
+
+const char *sp_model_text(const struct sp_model *m, sp_off off)
+{
+	(void)m;
+	return off < SP_COUNT(names) ? names[off] : "";
+}
+
+static struct sp_event event[EVENTS];
+static const struct sp_event *events[EVENTS];
+static bool counted[EVENTS];
+static int64_t totals[EVENTS];
+
+static struct sp_model model(void)
+{
+	struct sp_model m = { .n_events = EVENTS, .event = events, .event_counted = counted, .total = totals };
+
+	for (uint32_t e = 0; e < EVENTS; e++) {
+		event[e] = (struct sp_event){ .id = e, .name = e + 1, .kind = e == 5 ? SP_GAUGE : SP_COUNTER };
+		events[e] = &event[e];
+		counted[e] = true;
+	}
+	m.h.start_ns = 1000;
+	m.h.end_ns = 2000001000;	/* 2 s */
+	m.h.cpu_max_khz = 3000000;
+	return m;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+struct said {
+	unsigned n;
+	uint32_t line, column;
+	char reason[200];
+};
+
+static void say(uint32_t line, uint32_t column, const char *reason, void *arg)
+{
+	struct said *s = arg;
+
+	s->n++;
+	s->line = line;
+	s->column = column;
+	snprintf(s->reason, sizeof(s->reason), "%s", reason);
+}
+
+/* From a block of just this size, so that a sanitizer sees a byte read behind it. */
+static struct said read_text(struct sp_metrics *t, const char *text, size_t n)
+{
+	struct said s = { 0 };
+	char *copy = malloc(n ? n : 1);
+
+	memcpy(copy, text, n);
+	assert_int_equal(sp_metrics_read(t, copy, n, say, &s), 0);
+	free(copy);
+	return s;
+}
+
+static void sound(struct sp_metrics *t, const char *text)
+{
+	struct said s = read_text(t, text, strlen(text));
+
+	if (s.n)
+		fail_msg("%u:%u: %s", s.line, s.column, s.reason);
+}
+
+/* The value of the last definition of this name; NAN where there is none. */
+static double value(struct sp_metrics *t, const char *name, const int64_t *sum)
+{
+	const struct sp_metric *d = sp_metrics_named(t, name);
+
+	assert_non_null(d);
+	sp_metrics_compute(t, sum, NULL);
+	return d->has_value ? d->value : 0.0 / 0.0;
+}
+
+static const int64_t sums[EVENTS] = { 1000, 4000, 50, 7, 0, 33, 21 };
+
+/* One definition's value over `sums`. */
+static double once(const char *text)
+{
+	struct sp_model m = model();
+	struct sp_metrics t;
+	double v;
+
+	sound(&t, text);
+	assert_int_equal(t.n, 1);
+	sp_metrics_bind(&t, &m);
+	v = value(&t, t.at[0].name, sums);
+	sp_metrics_close(&t);
+	return v;
+}
+
+#define same_value(a, b) assert_true((a) - (b) < 1e-9 && (b) - (a) < 1e-9)
+#define no_value(v) assert_false((v) - (v) == 0.0)
+
+static void kinds(void **state)
+{
+	(void)state;
+	same_value(once("PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC"), 0.25);
+	same_value(once("EVENT,X,NOT_DERIVED,PAPI_TOT_CYC"), 4000.0);
+	same_value(once("EVENT,X,DERIVED_CMPD,PAPI_TOT_CYC,PAPI_TOT_INS"), 4000.0);
+	same_value(once("EVENT,X,DERIVED_ADD,PAPI_TOT_INS,PAPI_TOT_CYC,perf::PAGE-FAULTS"), 5007.0);
+	same_value(once("EVENT,X,DERIVED_SUB,PAPI_TOT_CYC,PAPI_TOT_INS,perf::PAGE-FAULTS"), 2993.0);
+	same_value(once("EVENT,X,DERIVED_PS,PAPI_TOT_CYC,PAPI_TOT_INS"), 750000000.0);
+	same_value(once("EVENT,X,DERIVED_ADD_PS,PAPI_TOT_CYC,PAPI_TOT_INS,PAPI_TOT_INS"), 1500000000.0);
+	same_value(once("EVENT,X,DERIVED_POSTFIX,N0|#|/|,PAPI_TOT_CYC"), 4000.0 / 3e9);
+	same_value(once("EVENT,X,DERIVED_POSTFIX,N0N1+2*,PAPI_TOT_INS,PAPI_TOT_CYC"), 10000.0);
+	same_value(once("EVENT,X,DERIVED_POSTFIX,0.5|N0|*|,PAPI_TOT_CYC"), 2000.0);
+	same_value(once("EVENT,X,DERIVED_INFIX,N0-(N1+(N2*5)),PAPI_TOT_CYC,PAPI_TOT_INS,perf::PAGE-FAULTS"), 2965.0);
+	same_value(once("EVENT,X,DERIVED_INFIX,N0-N1-N1,PAPI_TOT_CYC,PAPI_TOT_INS"), 2000.0);
+	same_value(once("EVENT,X,DERIVED_INFIX,N0/N1/2,PAPI_TOT_CYC,PAPI_TOT_INS"), 2.0);
+	same_value(once("EVENT,X,DERIVED_INFIX,2 + N0 * 3 - 1,PAPI_TOT_INS"), 3001.0);
+	same_value(once("EVENT,X,DERIVED_INFIX,((((N0)))),PAPI_TOT_INS"), 1000.0);
+	same_value(once("EVENT,BW,DERIVED_POSTFIX,N0|64|*|N1|/|,perf::PAGE-FAULTS,sspapi::ELAPSED_NS"), 448.0 / 2e9);
+	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,NOT_THERE"));
+	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|0|/|,PAPI_TOT_INS"));
+	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|N1|N1|-|/|,PAPI_TOT_INS,PAPI_TOT_CYC"));
+	no_value(once("EVENT,X,NOT_DERIVED,temp"));	/* gauges have no sums */
+}
+
+/* As in PAPI's file, whatever the line ends, blanks and case. */
+static void files(void **state)
+{
+	static const char *const ends[] = { "\n", "\r", "\r\n" };
+	struct sp_metrics t;
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(ends); i++) {
+		char text[800];
+		const char *e = ends[i];
+
+		snprintf(text, sizeof(text),
+			 "\xef\xbb\xbf# comment%s%s  # another%sCPU,icl%scpu, Ice Lake (server) ,4%s"
+			 "preset, ALL , derived_add ,PAPI_TOT_INS,, PAPI_TOT_CYC,NOTE,\"with, commas\"%s"
+			 "PRESET,B,NOT_DERIVED,PAPI_TOT_INS,LDESC,'long, one',NOTE,\"note\",%s"
+			 "cuda,GH100%scuda,GA100%sPRESET,C,NOT_DERIVED,cuda:::op:stat=sum",
+			 e, e, e, e, e, e, e, e, e);
+		sound(&t, text);
+		assert_int_equal(t.n, 3);
+		assert_int_equal(t.n_cpus, 4);
+		assert_int_equal(t.n_tables, 2);
+		assert_string_equal(t.at[0].name, "ALL");
+		assert_string_equal(t.at[0].note, "with, commas");
+		assert_int_equal(t.at[0].n_terms, 2);
+		assert_int_equal(t.at[0].line, 6);
+		assert_string_equal(t.at[1].note, "long, one");
+		assert_string_equal(t.cpu[1].name, "Ice Lake (server)");
+		sp_metrics_close(&t);
+	}
+	sound(&t, "");
+	sp_metrics_close(&t);
+	sound(&t, "\r\n\r\n,,,\n \t\n#");
+	assert_int_equal(t.n, 0);
+	sp_metrics_close(&t);
+}
+
+static void wrong_at(const char *text, uint32_t line, uint32_t column, const char *words)
+{
+	struct sp_metrics t;
+	struct said s = read_text(&t, text, strlen(text));
+
+	if (s.n != 1 || s.line != line || s.column != column || !strstr(s.reason, words))
+		fail_msg("%s: %u said; %u:%u: %s; not %u:%u: %s", text, s.n, s.line, s.column, s.reason, line, column, words);
+	assert_int_equal(t.n_wrong, 1);
+	sp_metrics_close(&t);
+}
+
+static void errors(void **state)
+{
+	struct sp_metrics t;
+	struct said s;
+
+	(void)state;
+	wrong_at("PRESTE,X,NOT_DERIVED,A", 1, 1, "'PRESTE' is none of CPU, PRESET, EVENT");
+	wrong_at("# x\r\nrubbish", 2, 1, "'rubbish'");
+	wrong_at("CPU", 1, 4, "a name is missing");
+	wrong_at("PRESET,", 1, 8, "a name is missing");
+	wrong_at("PRESET,X", 1, 9, "behind 'X'");
+	wrong_at("PRESET,X,DERIVED_MUL,A", 1, 10, "'DERIVED_MUL' is none of");
+	wrong_at("PRESET,X,NOT_DERIVED", 1, 21, "an event is missing");
+	wrong_at("PRESET,X,NOT_DERIVED,NOTE,\"x\"", 1, 30, "an event is missing");
+	wrong_at("PRESET,X,DERIVED_PS,A", 1, 10, "needs cycles");
+	wrong_at("PRESET,X,DERIVED_POSTFIX", 1, 25, "a formula is missing");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N0|N1|/|,A", 1, 29, "'N1' is behind the last event");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N0|+|,A", 1, 29, "'+' needs two values");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N0|N0|,A", 1, 32, "more values than operators");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,|,A", 1, 27, "a formula of nothing");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N|,A", 1, 26, "goes behind N");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N0|2|^|,A", 1, 31, "'^' is none of");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N0|(|,A", 1, 29, "postfix formula");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,1234567890123456|,A", 1, 26, "15 digits");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,1.|,A", 1, 27, "decimal point");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,N64|,A", 1, 26, "'N64' is more");
+	wrong_at("PRESET,X,DERIVED_INFIX,N0+,A", 1, 27, "missing here");
+	wrong_at("PRESET,X,DERIVED_INFIX,+N0,A", 1, 24, "missing here");
+	wrong_at("PRESET,X,DERIVED_INFIX,N0 N0,A", 1, 27, "an operator is missing before 'N0'");
+	wrong_at("PRESET,X,DERIVED_INFIX,(N0+1,A", 1, 24, "'(' is not closed");
+	wrong_at("PRESET,X,DERIVED_INFIX,N0)+1,A", 1, 26, "')' without");
+	wrong_at("PRESET,X,DERIVED_INFIX,(),A", 1, 25, "missing here");
+	wrong_at("PRESET,X,DERIVED_INFIX,N0%2,A", 1, 26, "'%' is none of");
+	wrong_at("PRESET,X,DERIVED_POSTFIX,3|4|+|N0|*|", 1, 32, "no event is given");
+	s = read_text(&t, "EVENT,A,NOT_DERIVED,B\0C\nEVENT,B,NOT_DERIVED,C\n", 46);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.column, 22);
+	assert_int_equal(t.n, 1);
+	sp_metrics_close(&t);
+}
+
+/* Limits: at each of them, and one more. */
+static void limits(void **state)
+{
+	char text[4000] = "EVENT,X,DERIVED_ADD";
+	struct sp_metrics t;
+	struct said s;
+	char *large;
+
+	(void)state;
+	for (unsigned i = 0; i < SP_METRIC_TERMS; i++)
+		strcat(text, ",E");
+	sound(&t, text);
+	assert_int_equal(t.at[0].n_steps, 2 * SP_METRIC_TERMS - 1);
+	sp_metrics_close(&t);
+	strcat(text, ",E");
+	s = read_text(&t, text, strlen(text));
+	assert_non_null(strstr(s.reason, "more than 64 events"));
+	sp_metrics_close(&t);
+
+	strcpy(text, "EVENT,X,DERIVED_INFIX,");
+	for (unsigned i = 0; i < SP_METRIC_STEPS / 2; i++)
+		strcat(text, "1+");
+	strcat(text, "1");
+	s = read_text(&t, text, strlen(text));
+	assert_non_null(strstr(s.reason, "256 words"));
+	sp_metrics_close(&t);
+	strcpy(text, "EVENT,X,DERIVED_INFIX,");
+	for (unsigned i = 0; i < 300; i++)
+		strcat(text, "(");
+	s = read_text(&t, text, strlen(text));
+	assert_non_null(strstr(s.reason, "256 words"));
+	sp_metrics_close(&t);
+	strcpy(text, "EVENT,X,DERIVED_POSTFIX,");	/* as deep as can be: 256 values would have no operator left */
+	for (unsigned i = 0; i < 128; i++)
+		strcat(text, "1|");
+	for (unsigned i = 0; i < 127; i++)
+		strcat(text, "+|");
+	same_value(once(text), 128.0);
+
+	large = calloc(1, SP_METRIC_FILE_MOST + 1);
+	memset(large, '#', SP_METRIC_FILE_MOST + 1);
+	assert_int_equal(sp_metrics_read(&t, large, SP_METRIC_FILE_MOST + 1, say, &s), -27);	/* EFBIG */
+	assert_int_equal(sp_metrics_read(&t, large, SP_METRIC_FILE_MOST, say, &s), 0);
+	sp_metrics_close(&t);
+	free(large);
+}
+
+static void terms(void **state)
+{
+	(void)state;
+	/* The store has icl::L1D:REPLACEMENT:u=0: any case, any order of masks, with or without the PMU. */
+	same_value(once("EVENT,X,NOT_DERIVED,icl::l1d:replacement:u=0"), 50.0);
+	same_value(once("EVENT,X,NOT_DERIVED,L1D:U=0:REPLACEMENT"), 50.0);
+	no_value(once("EVENT,X,NOT_DERIVED,L1D:REPLACEMENT"));
+	no_value(once("EVENT,X,NOT_DERIVED,L1D:REPLACEMENT:u=0:k=1"));
+	no_value(once("EVENT,X,NOT_DERIVED,snb::L1D:REPLACEMENT:u=0"));
+	no_value(once("EVENT,X,NOT_DERIVED,L1D"));
+	same_value(once("EVENT,X,NOT_DERIVED,page-faults"), 7.0);
+	same_value(once("EVENT,X,NOT_DERIVED,cuda:::op:stat=sum"), 21.0);
+}
+
+static unsigned shown(struct sp_metrics *t)
+{
+	unsigned n = 0;
+
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i))
+		n++;
+	return n;
+}
+
+static void tables(void **state)
+{
+	static const char text[] = "PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\n"
+				   "CPU,skl\nPRESET,M,NOT_DERIVED,L1D:REPLACEMENT:u=0\n"
+				   "CPU,snb\nCPU,icl\n"
+				   "PRESET,M,DERIVED_ADD,L1D:REPLACEMENT:u=0,PAGE-FAULTS\n"
+				   "PRESET,M2,DERIVED_ADD,M,M\n"
+				   "PRESET,PAPI_TOT_CYC,NOT_DERIVED,PAGE-FAULTS\n"
+				   "CPU,icl\nPRESET,IPC,DERIVED_POSTFIX,N0|N1|/|2|*|,PAPI_TOT_INS,PAPI_TOT_CYC\n"
+				   "PRESET,NO,NOT_DERIVED,ABSENT\n"
+				   "CPU,zen\nPRESET,M,NOT_DERIVED,PAPI_TOT_INS\n";
+	struct sp_model m = model();
+	struct sp_metrics t;
+
+	(void)state;
+	sound(&t, text);
+	/* The counted events are icl's: its two tables, of which the second overrides IPC. */
+	assert_int_equal(sp_metrics_bind(&t, &m), 3);
+	assert_int_equal(shown(&t), 3);
+	assert_int_equal(t.at[sp_metrics_next(&t, -1)].line, 6);
+	sp_metrics_compute(&t, sums, NULL);
+	same_value(t.at[2].value, 57.0);
+	same_value(t.at[3].value, 114.0);	/* M2: twice the M of its own table */
+	same_value(t.at[5].value, 0.5);
+	assert_false(t.at[4].shown);		/* was counted itself */
+	assert_string_equal(sp_metrics_missing(&t, sp_metrics_named(&t, "no")), "ABSENT");
+	sp_metrics_hide(&t);
+	assert_true(sp_metrics_choose(&t, "ipc"));
+	assert_false(sp_metrics_choose(&t, "no"));
+	assert_int_equal(shown(&t), 1);
+	/* Without a word of the CPU all tables count, the last of a name first. */
+	event[2].name = 1;
+	sp_metrics_bind(&t, &m);
+	same_value(value(&t, "M", sums), 1050.0);	/* two events of one name: their sum */
+	sp_metrics_close(&t);
+}
+
+/* A row without an event has no value of what needs it. */
+static void absent(void **state)
+{
+	struct sp_model m = model();
+	struct sp_metrics t;
+	bool present[EVENTS] = { true };
+
+	(void)state;
+	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,A,NOT_DERIVED,PAPI_TOT_INS\n");
+	assert_int_equal(sp_metrics_bind(&t, &m), 2);
+	sp_metrics_compute(&t, sums, present);
+	assert_false(t.at[0].has_value);
+	assert_true(t.at[1].has_value);
+	sp_metrics_close(&t);
+}
+
+/* Any bytes: cut, turned, repeated. */
+static void mutations(void **state)
+{
+	static const char seed[] = "CPU,icl\nPRESET,A,DERIVED_POSTFIX,N0|N1|+|2.5|*|#|/|,PAPI_TOT_INS,PAPI_TOT_CYC,NOTE,'x, y'\r\n"
+				   "EVENT,B,DERIVED_INFIX,N0-(N1+(N2*5)),A,PAPI_TOT_CYC,L1D:REPLACEMENT:u=0\rcuda,GH100\n"
+				   "PRESET,C,DERIVED_ADD_PS,PAPI_TOT_CYC,B,A\nPRESET,D,DERIVED_SUB,C,A,sspapi::ELAPSED_NS\n";
+	static const char signs[] = ",|N0123456789+-*/#().\n\r\"'PRESET \0\xff";
+	struct sp_model m = model();
+	uint32_t random = 12345;
+	char text[sizeof(seed)];
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		size_t n = sizeof(seed) - 1;
+		struct sp_metrics t;
+
+		memcpy(text, seed, sizeof(seed));
+		for (unsigned k = 0; k <= i % 4; k++) {
+			random = random * 1664525u + 1013904223u;
+			text[(random >> 8) % n] = signs[(random >> 4) % (sizeof(signs) - 1)];
+		}
+		if (i % 3 == 0)
+			n = (random >> 9) % n;
+		read_text(&t, text, n);
+		sp_metrics_bind(&t, &m);
+		sp_metrics_compute(&t, sums, NULL);
+		sp_metrics_close(&t);
+	}
+}
+
+/* PAPI's own file, where it is installed: nothing in it is refused. */
+static void papi_file(void **state)
+{
+	FILE *f = fopen("/usr/share/papi/7.0/papi_events.csv", "r");
+	char *text = malloc(SP_METRIC_FILE_MOST);
+	struct sp_model m = model();
+	struct sp_metrics t;
+	struct said s;
+	size_t n;
+
+	(void)state;
+	if (!f) {
+		free(text);
+		skip();
+	}
+	n = fread(text, 1, SP_METRIC_FILE_MOST, f);
+	fclose(f);
+	s = read_text(&t, text, n);
+	if (s.n)
+		fail_msg("%u wrong, the last: %u:%u: %s", s.n, s.line, s.column, s.reason);
+	assert_true(t.n > 1000);
+	sp_metrics_bind(&t, &m);
+	sp_metrics_close(&t);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kinds), cmocka_unit_test(files), cmocka_unit_test(errors), cmocka_unit_test(limits),
+		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(absent), cmocka_unit_test(mutations),
+		cmocka_unit_test(papi_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
