@@ -241,15 +241,13 @@ static uint32_t slow_of(const struct sp_state *n)
 	       (n->flags & SP_STATE_RUNNING ? 0 : SP_SLOW_STOPPED);
 }
 
-/* Bit by bit: a handler or another thread may set SP_SLOW_SIDE at any time. */
+/* A handler or another thread may set SP_SLOW_SIDE at any time; these two bits are the owner's. */
 static void set_slow(struct sp_writer *w, uint32_t to)
 {
-	uint32_t now = sp_get(&w->slow) & (SP_SLOW_ZEROED | SP_SLOW_STOPPED);
+	uint32_t differ = (sp_get(&w->slow) & (SP_SLOW_ZEROED | SP_SLOW_STOPPED)) ^ to;
 
-	if (now & ~to)
-		__atomic_fetch_and(&w->slow, ~(now & ~to), __ATOMIC_RELAXED);
-	if (to & ~now)
-		__atomic_fetch_or(&w->slow, to & ~now, __ATOMIC_RELAXED);
+	if (differ)
+		__atomic_fetch_xor(&w->slow, differ, __ATOMIC_RELAXED);
 }
 
 /* What the side ledger holds, in one step.  Its order is: up to y0, a zeroing,
@@ -333,6 +331,49 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	/* After WRITE the next READ's entry is not the last one's and what came since. */
 	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE ? n->cell : -2);
 	set_slow(w, slow_of(n));
+}
+
+/* apply() where neither the cell changes nor anything is left to settle. */
+static void start_here(struct sp_writer *w, const struct sp_state *s, struct sp_state *n)
+{
+	uint32_t k = w->k;
+
+	for (uint32_t e = 0; e < k; e++) {
+		n->at[SP_LAST * k + e] = 0;
+		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e] + s->at[e];
+		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] + s->at[e];
+		n->at[SP_EOFF * k + e] = s->at[SP_EOFF * k + e] + s->at[e];
+		n->at[SP_EOTHERS * k + e] = s->at[SP_EOTHERS * k + e];
+	}
+	n->flags = s->flags | SP_STATE_RUNNING | SP_STATE_DELETE;
+	n->readings = s->readings;
+	n->epoch = s->epoch;
+	n->ns = s->ns;
+	sp_put(&w->relation->starts, w->relation->starts + 1);
+}
+
+static void read_here(struct sp_writer *w, const struct sp_state *s, struct sp_state *n, const int64_t *x, bool proven)
+{
+	int64_t back = 0, keep = s->flags & SP_STATE_DELETE ? 0 : -1;
+	uint32_t k = w->k;
+
+	for (uint32_t e = 0; e < k; e++) {
+		int64_t d = x[e] - s->at[e], others = s->at[SP_EOTHERS * k + e] & keep;
+
+		back |= d;
+		n->at[SP_LAST * k + e] = x[e];
+		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e];
+		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] - (proven ? 0 : d);
+		n->at[SP_EOFF * k + e] = -others;
+		n->at[SP_EOTHERS * k + e] = others;
+	}
+	if (back < 0)
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+	n->flags = (s->flags & ~SP_STATE_DELETE) | SP_STATE_ENTRY;
+	n->readings = s->readings + 1;
+	n->epoch = s->epoch + !keep;
+	n->ns = sp_max(sp_coarse_ns(), s->ns + 1);
+	sp_put(&w->relation->last_ns, n->ns);
 }
 
 /* ---- the side ledger -------------------------------------------------- */
@@ -507,6 +548,52 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 	sp_publish(&w->busy, 0);
 }
 
+/* What must hold for the simple way. */
+static bool is_simple(const struct sp_writer *w, const struct sp_state *s, enum sp_op op, int cpu)
+{
+	uint32_t slow = sp_get(&w->slow) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE);
+
+	return slow == (op == SP_OP_START ? SP_SLOW_STOPPED : 0) && s->jcell < 0 && !(s->flags & SP_STATE_BASELINE) &&
+	       (op == SP_OP_START ? sp_get(&w->cpu) >= 0 : sp_get(&w->cpu) == cpu);
+}
+
+bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+{
+	struct sp_state *s, *n;
+
+	if (sp_get(&w->busy) || (sp_get(&w->slow) & SP_SLOW_SIDE) || w->component || !is_simple(w, sp_get(&w->state), op, cpu))
+		return false;
+	sp_put(&w->busy, sp_ledger_mark(op));
+	sp_order();
+	s = sp_get(&w->state);
+	if (SP_UNLIKELY(!is_simple(w, s, op, cpu))) {	/* as in sp_ledger_read */
+		sp_ledger_begun(w, op, cpu, values, proven);
+		return true;
+	}
+	n = w->states[s == w->states[0]];
+	n->cell = s->cell;
+	n->jcell = -1;
+	n->side = s->side;
+	if (op == SP_OP_START)
+		start_here(w, s, n);
+	else
+		read_here(w, s, n, (const int64_t *)values, proven);
+	if (op == SP_OP_STOP)
+		n->flags &= ~SP_STATE_RUNNING;
+	sp_order();
+	sp_publish(&w->relation->turn, w->relation->turn + 1);
+	sp_order();
+	sp_publish(&w->state, n);
+	sp_put(&w->zeroed, false);
+	set_slow(w, slow_of(n));
+	sp_order();
+	sp_publish(&w->busy, 0);
+	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
+		sp_ledger_settle(w);
+	return true;
+}
+
 SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
 {
 	const int64_t *x = (const int64_t *)values;
@@ -514,6 +601,8 @@ SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const l
 	int cell;
 
 	if (!w->relation)
+		return;
+	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) && sp_ledger_book_here(w, op, cpu, values, proven))
 		return;
 	cell = cell_for(w, op, cpu);
 	if (sp_get(&w->busy)) {

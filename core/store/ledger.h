@@ -79,6 +79,11 @@ void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long
 /* The same where `busy` already says so: what a handler has put aside since comes after. */
 void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
 
+/* The same as sp_ledger_book for START, READ and STOP where it is simple: the last reading
+ * was on this CPU (START: on any), and nobody else is about.  false: it is not, and nothing was done.  No
+ * calls, few jumps: after PAPI's system calls the processor remembers nothing of us. */
+bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */
 void sp_ledger_leave(struct sp_writer *w);

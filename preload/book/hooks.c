@@ -9,22 +9,11 @@
 #include "../life/machine.h"
 #include "warm.h"
 
-/* PAPI's owner record remembers the set that was touched last, and PAPI_start
- * opens another one's counters again for whoever calls it (papi-facts 5.1).  One
- * pointer for each owner; owners are few, and a collision costs a wrong guess of
- * the opener in a program that already starts sets of other threads. */
-static struct sp_set *touched[256];
-
-static struct sp_set **touched_by(uint32_t owner)
-{
-	return &touched[owner % SP_COUNT(touched)];
-}
-
 static void opened(struct sp_set *s)
 {
 	s->opener = sp_self.id;
 	s->opener_tid = sp_self.tid;
-	sp_put(touched_by(s->creator), s);
+	sp_put(sp_touched_by(s->creator), s);
 }
 
 /* ---- library and threads ---------------------------------------------- */
@@ -262,17 +251,18 @@ static int where(struct sp_set *s)
 	}
 }
 
-void sp_before_start(int id)
+SP_COLD void sp_before_start_slow(int id)
 {
-	struct sp_set *s = sp_set_known(id);
-	struct sp_set **last;
+	int saved = errno;
+	struct sp_set *s;
 
-	if (!s)
-		return;
-	last = touched_by(s->creator);
-	if (sp_get(last) != s && s->target == SP_TARGET_THREAD)
+	sp_self_ready();
+	s = sp_set_known(id);
+	if (s && sp_get(sp_touched_by(s->creator)) != s && s->target == SP_TARGET_THREAD)
 		opened(s);
-	sp_set_prepare(s, id);
+	if (s)
+		sp_set_prepare(s, id);
+	errno = saved;
 }
 
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
@@ -309,39 +299,46 @@ static void dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-void sp_after_start(int rc, int id, uint32_t open)
+SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open)
 {
 	struct sp_set *s = sp_set_of(id);
+	int saved = errno;
 
 	if (rc != PAPI_OK) {
 		sp_after_failed("PAPI_start", rc);
-		return;
-	}
-	if (s)
+	} else if (s) {
 		s->started = true;
-	if (s && s->bound)
-		book(s, SP_OP_START, NULL, open);
+		if (s->bound)
+			book(s, SP_OP_START, NULL, open);
+	}
+	errno = saved;
 }
 
-long long *sp_before_stop(int id, long long *values)
+SP_COLD long long *sp_before_stop_slow(int id, long long *values)
 {
 	struct sp_set *s = sp_set_of(id);
+	int saved = errno;
 
+	sp_self_ready();		/* a thread's first call, perhaps */
+	errno = saved;
 	return values || !s || !s->bound || s->generation != sp_process.generation ? values : s->values;
 }
 
-void sp_after_stop(int rc, int id, const long long *values, uint32_t open)
+SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open)
 {
-	struct sp_set *s = sp_set_of(id);
+	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
+	int saved = errno;
 
-	if (rc == PAPI_OK && s && !s->bound)
+	if (!s)
+		return;
+	if (!s->bound)
 		dropped(s);
-	if (rc == PAPI_OK && s)
-		s->started = false;
-	if (rc == PAPI_OK && s && s->bound && s->generation == sp_process.generation && values) {
+	s->started = false;
+	if (s->bound && s->generation == sp_process.generation && values) {
 		book(s, SP_OP_STOP, values, open);
-		sp_put(touched_by(s->creator), s);
+		sp_put(sp_touched_by(s->creator), s);
 	}
+	errno = saved;
 }
 
 /* The component now counts on from the values written. */

@@ -1,9 +1,9 @@
 /* hooks.h: what the wrappers tell, after PAPI has answered (before, where that is
  * needed).  One function a kind of call; papi.def says which call is which.
  *
- * Functions named sp_after_read/accum/reset are on the path of a reading: inline
- * as far as the usual case goes, no system call, errno untouched.  All others are
- * called with errno saved by the wrapper.  `open` is sp_proof_look() from right
+ * Functions named sp_before/after_start/stop/read/accum/reset are on the path of a
+ * reading: inline as far as the usual case goes, no system call, errno untouched.  All
+ * others are called with errno saved by the wrapper.  `open` is sp_proof_look() from right
  * before the real call.
  */
 #ifndef SP_HOOKS_H
@@ -38,10 +38,10 @@ void sp_after_destroy(int rc, int id, uint32_t serial);
 void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
-void sp_before_start(int id);
-void sp_after_start(int rc, int id, uint32_t open);
-long long *sp_before_stop(int id, long long *values);	/* an array of ours where the caller gave none */
-void sp_after_stop(int rc, int id, const long long *values, uint32_t open);
+void sp_before_start_slow(int id);		/* errno is given back */
+void sp_after_start_slow(int rc, int id, uint32_t open);
+void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open);
+long long *sp_before_stop_slow(int id, long long *values);
 void sp_after_write(int rc, int id, const long long *values);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 
@@ -60,6 +60,55 @@ static inline uint32_t sp_events_of(int id)
 	struct sp_set *s = sp_set_of(id);
 
 	return s && s->bound && s->generation == sp_process.generation ? s->k : 0;
+}
+
+/* A set that this thread started before, unchanged, and touched last: nothing to prepare. */
+static inline void sp_before_start(int id)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (SP_UNLIKELY(!s || s->hot != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s))
+		sp_before_start_slow(id);
+}
+
+static inline void sp_after_start(int rc, int id, uint32_t open)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (SP_UNLIKELY(rc != PAPI_OK || !s || s->hot != sp_self.id ||
+			!sp_ledger_book_here(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false))) {
+		sp_after_start_slow(rc, id, open);
+		return;
+	}
+	s->started = true;
+	s->writer.opened = open;
+}
+
+/* An array of ours where the caller gave none. */
+static inline long long *sp_before_stop(int id, long long *values)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	return SP_LIKELY(values && s && s->hot == sp_self.id) ? values : sp_before_stop_slow(id, values);
+}
+
+static inline void sp_after_stop(int rc, int id, const long long *values, uint32_t open)
+{
+	struct sp_set *s = sp_set_of(id);
+	bool proven;
+	int cpu;
+
+	if (SP_LIKELY(rc == PAPI_OK && s && s->hot == sp_self.id && values)) {
+		cpu = sp_cpu_here();
+		proven = s->writer.opened == sp_proof_look();
+		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven))) {
+			s->started = false;
+			s->writer.opened = open;
+			sp_put(sp_touched_by(s->creator), s);
+			return;
+		}
+	}
+	sp_after_stop_slow(rc, id, values, open);
 }
 
 static inline void sp_after_read(int rc, int id, const long long *values, uint32_t open)

@@ -8,6 +8,7 @@
 #include "where.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
+struct sp_set *sp_touched[256];
 static uint32_t serials;
 
 static struct sp_set *make_room(int id)

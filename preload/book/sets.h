@@ -54,6 +54,17 @@ static inline struct sp_set *sp_set_of(int id)
 	return chunk ? &chunk[id % SP_SETS_CHUNK] : NULL;
 }
 
+/* PAPI's owner record remembers the set that was touched last, and PAPI_start
+ * opens another one's counters again for whoever calls it (papi-facts 5.1).  One
+ * pointer for each owner; owners are few, and a collision costs a wrong guess of
+ * the opener in a program that already starts sets of other threads. */
+extern struct sp_set *sp_touched[256];
+
+static inline struct sp_set **sp_touched_by(uint32_t owner)
+{
+	return &sp_touched[owner % SP_COUNT(sp_touched)];
+}
+
 /* Makes room for the id; a set that was there before is forgotten. */
 struct sp_set *sp_set_new(int id);
 

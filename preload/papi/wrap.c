@@ -83,8 +83,13 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		if (SP_UNLIKELY(!tell || !real->name)) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		before; \
+		const bool nests = sp_self.nests; \
+		if (SP_UNLIKELY(nests)) \
+			sp_self.nests = false; \
 		const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
+		if (SP_UNLIKELY(nests)) \
+			sp_self.nests = true; \
 		if (timed()) { \
 			uint64_t t = clock_now(); \
 			count(SP_CALL_##name); \
