@@ -1,6 +1,6 @@
 /* vectors.c: plays sys-sage's sequences as PAPI calls on the scripted libpapi and checks the dumps.
  *
- *	vectors [--check DIR [--entries]] [--two-sets] [--class LIST] [--only NAME] FILE.jsonl...
+ *	vectors [--check DIR [--entries] [--permanent]] [--two-sets] [--class LIST] [--only NAME] FILE.jsonl...
  *	vectors --one NAME FILE.jsonl
  *
  * Each sequence runs in a process of its own (--one), two at a time, with
@@ -9,6 +9,9 @@
  * a reading of x on CPU c books x - last on c; `last` is 0 after start, reset
  * and accum.  PAPI_stop(set, NULL) is a reading, too.  Without --check these
  * lines are all the output; with it they are compared with DIR/NAME.json, in TAP.
+ * --permanent: with SSPAPI_READINGS=permanent, whose lists the sequence determines
+ * whatever its own flags are: a read or stop of x appends x, an accum of x appends x and
+ * what the reading before it appended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +130,8 @@ struct player {
 	int cpu;					/* real, where this thread is */
 	long long count[EVENTS];			/* of the set, since the last zeroing */
 	long long last[EVENTS];				/* handed out since the last zeroing */
-	json_t *expect;
+	long long kept[EVENTS];				/* what the last reading appended */
+	json_t *expect, *lists;				/* lists: {event: {cpu: [value, ...]}} */
 };
 
 static void pin(struct player *p, int cpu)
@@ -154,7 +158,31 @@ static void work(struct player *p, const json_t *list)
 	}
 }
 
-static void book(struct player *p, const long long *values)
+static json_t *member(json_t *o, const char *key)
+{
+	json_t *m = json_object_get(o, key);
+
+	if (!m) {
+		m = json_object();
+		json_object_set_new(o, key, m);
+	}
+	return m;
+}
+
+static void keep(struct player *p, const char *cpu, int i, long long x, bool accum)
+{
+	json_t *by_cpu = member(p->lists, p->event[p->at[p->current][i]]);
+	json_t *list = json_object_get(by_cpu, cpu);
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(by_cpu, cpu, list);
+	}
+	p->kept[i] = x + (accum ? p->kept[i] : 0);
+	json_array_append_new(list, json_integer(p->kept[i]));
+}
+
+static void book(struct player *p, const long long *values, bool accum)
 {
 	char cpu[16];
 
@@ -162,13 +190,10 @@ static void book(struct player *p, const long long *values)
 	for (int i = 0; i < p->n[p->current]; i++) {
 		const char *name = p->event[p->at[p->current][i]];
 		long long x = values[i] - p->last[i];
-		json_t *by_cpu = json_object_get(p->expect, name);
+		json_t *by_cpu = member(p->expect, name);
 
+		keep(p, cpu, i, values[i], accum);
 		p->last[i] = values[i];
-		if (!by_cpu) {
-			by_cpu = json_object();
-			json_object_set_new(p->expect, name, by_cpu);
-		}
 		x += json_integer_value(json_object_get(by_cpu, cpu));
 		json_object_set_new(by_cpu, cpu, json_integer(x));
 	}
@@ -206,7 +231,7 @@ static void reading(struct player *p, int step, const json_t *op)
 		if (values[i] != json_integer_value(json_array_get(want, (size_t)i)))
 			die("%s: op %d: PAPI_%s hands out %lld as value %d", text(p->seq, "name"), step, what, values[i], i);
 	}
-	book(p, values);
+	book(p, values, base);
 	if (base)
 		zeroed(p);
 	if (!strcmp(what, "stop"))
@@ -239,7 +264,7 @@ static void play_op(struct player *p, int step, const json_t *op)
 	} else if (!strcmp(what, "papi_stop")) {
 		if (PAPI_stop(p->es[p->current], NULL) != PAPI_OK)
 			die("%s: op %d: PAPI_stop fails", text(p->seq, "name"), step);
-		book(p, p->count);
+		book(p, p->count, false);
 		p->running = false;
 	} else if (!strcmp(what, "work")) {
 		pin(p, number(op, "cpu"));
@@ -290,7 +315,7 @@ static bool named(const json_t *seq, const void *name)
 static int play(const char *name, const char *path)
 {
 	json_t *list = load(path, named, name), *line;
-	struct player p = { .current = -1, .expect = json_object() };
+	struct player p = { .current = -1, .expect = json_object(), .lists = json_object() };
 	size_t i;
 	const json_t *op;
 
@@ -304,7 +329,7 @@ static int play(const char *name, const char *path)
 	make_sets(&p);
 	json_array_foreach(json_object_get(p.seq, "ops"), i, op)
 		play_op(&p, (int)i, op);
-	line = json_pack("{s:s, s:o}", "name", name, "expect", without_zeros(p.expect));
+	line = json_pack("{s:s, s:o, s:o}", "name", name, "expect", without_zeros(p.expect), "lists", p.lists);
 	json_dumpf(line, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(line);
@@ -316,7 +341,7 @@ static int play(const char *name, const char *path)
 
 struct choice {
 	const char *dir, *only, *classes;
-	bool entries, two_sets;
+	bool entries, permanent, two_sets;
 };
 
 static bool chosen(const json_t *seq, const void *arg)
@@ -339,7 +364,7 @@ struct job {
 	size_t index;
 };
 
-static void preload(const char *dir, const char *name)
+static void preload(const char *dir, const char *name, bool permanent)
 {
 	const char *lib = getenv("SSPAPI_LIB"), *old = getenv("LD_PRELOAD");
 	char value[8192];
@@ -353,6 +378,8 @@ static void preload(const char *dir, const char *name)
 	snprintf(value, sizeof(value), "%s/%s.json", dir, name);
 	setenv("SSPAPI_OUTPUT", value, 1);
 	setenv("SSPAPI_FORMAT", "json", 1);
+	if (permanent)
+		setenv("SSPAPI_READINGS", "permanent", 1);
 }
 
 static struct job begin(const struct choice *c, const char *path, const char *name, size_t index)
@@ -373,7 +400,7 @@ static struct job begin(const struct choice *c, const char *path, const char *na
 		die("fork: %s", strerror(errno));
 	if (!j.pid) {
 		dup2(fd[1], 1);
-		preload(c->dir, name);
+		preload(c->dir, name, c->permanent);
 		execl("/proc/self/exe", "vectors", "--one", name, path, (char *)NULL);
 		_exit(127);
 	}
@@ -433,17 +460,6 @@ static const char *event_name(const json_t *dump, const json_t *id)
 		if (json_equal(json_object_get(e, "id"), (json_t *)id))
 			return text(e, "name");
 	return "?";
-}
-
-static json_t *member(json_t *o, const char *key)
-{
-	json_t *m = json_object_get(o, key);
-
-	if (!m) {
-		m = json_object();
-		json_object_set_new(o, key, m);
-	}
-	return m;
 }
 
 static void cpu_key(char *to, size_t room, const json_t *cpu)
@@ -520,6 +536,32 @@ static json_t *entries_of_state(const json_t *seq)
 	return out;
 }
 
+/* {event: {cpu: [value, ...]}}, if all entries are permanent and their times grow. */
+static json_t *lists_of_dump(const json_t *dump)
+{
+	json_t *out = json_object();
+	const json_t *r, *e, *x;
+	size_t i, k, l;
+	char cpu[16];
+
+	json_array_foreach(json_object_get(dump, "relations"), i, r)
+		json_array_foreach(json_object_get(r, "entries"), k, e) {
+			json_t *list = json_array();
+			json_int_t ns = 0;
+
+			cpu_key(cpu, sizeof(cpu), json_object_get(e, "cpu"));
+			json_array_foreach(json_object_get(e, "list"), l, x) {
+				bool right = json_is_true(json_object_get(x, "permanent")) &&
+					     json_integer_value(json_object_get(x, "ns")) > ns;
+
+				ns = json_integer_value(json_object_get(x, "ns"));
+				json_array_append(list, right ? json_object_get(x, "value") : (json_t *)x);
+			}
+			json_object_set_new(member(out, event_name(dump, json_object_get(e, "event"))), cpu, list);
+		}
+	return out;
+}
+
 /* Can the dump's entries be those of the sequence?  Not where it kept readings,
  * where sys-sage failed or did not see a stop, nor where two CPUs became one. */
 static bool has_entries(const json_t *seq)
@@ -573,7 +615,8 @@ static void compare(const struct choice *c, const json_t *seq, const json_t *lin
 {
 	const char *name = text(seq, "name");
 	json_t *dump = NULL, *got, *want;
-	bool entries = c->entries && has_entries(seq);
+	bool entries = c->permanent ? json_array_size(json_object_get(seq, "sets")) == 1 :
+		       c->entries && has_entries(seq);
 	json_error_t error = { .text = "did not get that far" };
 	char path[8192];
 
@@ -596,8 +639,8 @@ static void compare(const struct choice *c, const json_t *seq, const json_t *lin
 	}
 	json_decref(got);
 	if (entries) {
-		got = entries_of_dump(dump);
-		want = entries_of_state(seq);
+		got = c->permanent ? lists_of_dump(dump) : entries_of_dump(dump);
+		want = c->permanent ? json_deep_copy(json_object_get(line, "lists")) : entries_of_state(seq);
 		if (!json_equal(want, got)) {
 			v->bad_entries++;
 			differ(name, "entries", want, got);
@@ -641,15 +684,15 @@ static void one_file(const struct choice *c, const char *path)
 	}
 	if (c->dir)
 		tap(!v.bad_totals && v.totals, path, v.totals, "the ledger");
-	if (c->dir && c->entries)
-		tap(!v.bad_entries, path, v.entries, "sys-sage's entries");
+	if (c->dir && (c->entries || c->permanent))
+		tap(!v.bad_entries, path, v.entries, c->permanent ? "all readings, permanent" : "sys-sage's entries");
 	json_decref(list);
 	json_decref(lines);
 }
 
 static _Noreturn void usage(void)
 {
-	fputs("usage: vectors [--check DIR [--entries]] [--two-sets] [--class rule,random,error]\n"
+	fputs("usage: vectors [--check DIR [--entries] [--permanent]] [--two-sets] [--class rule,random,error]\n"
 	      "               [--only NAME] FILE...\n"
 	      "       vectors --one NAME FILE\n", stderr);
 	exit(2);
@@ -671,6 +714,8 @@ int main(int argc, char **argv)
 			*value = argv[++i];
 		else if (!strcmp(argv[i], "--entries"))
 			c.entries = true;
+		else if (!strcmp(argv[i], "--permanent"))
+			c.permanent = true;
 		else if (!strcmp(argv[i], "--two-sets"))
 			c.two_sets = true;
 		else
@@ -685,7 +730,7 @@ int main(int argc, char **argv)
 	if (c.dir && mkdir(c.dir, 0777) && errno != EEXIST)
 		die("'%s': %s", c.dir, strerror(errno));
 	if (c.dir)
-		printf("1..%d\n", (argc - i) * (c.entries ? 2 : 1));
+		printf("1..%d\n", (argc - i) * (c.entries || c.permanent ? 2 : 1));
 	fflush(stdout);
 	for (; i < argc; i++)
 		one_file(&c, argv[i]);

@@ -35,7 +35,8 @@ enum sp_block_kind {
 	SP_BLOCK_THREAD,
 	SP_BLOCK_RELATION,
 	SP_BLOCK_NOTE,
-	SP_BLOCK_FREE			/* was something, belongs to nobody */
+	SP_BLOCK_FREE,			/* was something, belongs to nobody */
+	SP_BLOCK_READINGS
 };
 
 struct sp_block {
@@ -196,6 +197,9 @@ struct sp_relation {
 	uint64_t first_ns, last_ns;	/* coarse; 0: none yet */
 	sp_off folded;			/* in tid 0: includes this relation, which may still stand in its list */
 	uint64_t turn;			/* state[turn & 1] is the one that holds */
+	sp_off readings;		/* permanent ones: the newest chunk */
+	sp_off kept;			/* as kept_threads, of its chunks */
+	uint64_t refused;		/* permanent readings that were not kept */
 };
 
 /* The counts on the CPU that the last reading was on.
@@ -215,6 +219,7 @@ struct sp_relation {
 #define SP_STATE_BASELINE	2u	/* the next value is where counting starts, not a count */
 #define SP_STATE_RUNNING	4u
 #define SP_STATE_ENTRY		8u	/* the current cell has an entry */
+#define SP_STATE_PERMANENT	16u	/* the last reading was: last + eoff is its value, no temporary entry */
 
 struct sp_state {
 	int32_t cell;			/* < 0: no reading yet */
@@ -285,6 +290,33 @@ static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
 	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
 	l.bytes = l.cell + cells * l.cell_bytes;
 	return l;
+}
+
+/* ---- permanent readings ------------------------------------------------ */
+
+/* Chunks of readings, the newest first; of each chunk, as many readings as are
+ * complete: the first with another number than its place's is none yet. */
+struct sp_chunk {
+	struct sp_block b;
+	sp_off next;			/* the chunk before it; 0: none */
+	sp_off jump;			/* one further back, so that one is found in few steps */
+	uint64_t first;			/* readings in the chunks before it */
+	uint64_t first_ns;		/* of its first reading; 0: none yet */
+	uint32_t number;		/* of the chunk: 0, 1 ... */
+	uint32_t jump_number;		/* of the chunk at jump */
+	uint32_t k, room;		/* values of a reading; readings that fit */
+};
+
+struct sp_reading {
+	uint64_t ns;			/* since the epoch; grows in a relation */
+	int32_t cpu;			/* SP_NO_CPU: not known */
+	uint32_t number;		/* its place in the chunk plus one; written last */
+	int64_t value[];		/* [k] what sys-sage enters for the CPU (rules 1 to 4) */
+};
+
+static inline uint64_t sp_reading_bytes(uint64_t k)
+{
+	return sizeof(struct sp_reading) + k * 8;
 }
 
 struct sp_note {

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "ledger.h"
+#include "readings.h"
 #include "../sys.h"
 
 #define TURN_OWNER	1u
@@ -52,6 +52,13 @@ void sp_ledger_bind(struct sp_writer *w, struct sp_relation *r, uint32_t k, uint
 	w->state->flags &= ~SP_STATE_RUNNING;	/* the set that ran is gone, perhaps unstopped */
 	w->cpu = -2;
 	w->slow = SP_SLOW_STOPPED | (w->side->flags & SP_SIDE_ACTIVE ? SP_SLOW_SIDE : 0);
+}
+
+void sp_ledger_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries)
+{
+	w->log = log;
+	w->entries = entries;
+	__atomic_fetch_or(&w->slow, SP_SLOW_ENTRIES, __ATOMIC_RELAXED);
 }
 
 int sp_ledger_cell(struct sp_writer *w, int cpu)
@@ -137,7 +144,7 @@ static void change_cell(struct sp_writer *w, struct sp_state *n, int to)
 		xoff[e] = in_cell(w, c, SP_EXACT)[e] - last[e];
 		eoff[e] = found - last[e];
 	}
-	n->flags = has ? n->flags | SP_STATE_ENTRY : n->flags & ~SP_STATE_ENTRY;
+	n->flags = (n->flags & ~(SP_STATE_ENTRY | SP_STATE_PERMANENT)) | (has ? SP_STATE_ENTRY : 0);
 	n->readings = c->readings;
 	n->cell = to;
 }
@@ -198,7 +205,29 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 	}
 }
 
-/* sys-sage's temporary entry of the current cell after READ, STOP or ACCUM. */
+/* The permanent one takes the temporary one's place. */
+static void keep_entries(struct sp_writer *w, struct sp_state *n, int cpu)
+{
+	int64_t *v = sp_log_room(w->log);
+
+	n->flags = (n->flags & ~SP_STATE_ENTRY) | SP_STATE_PERMANENT;
+	if (!v)
+		return;
+	for (uint32_t e = 0; e < w->k; e++)
+		v[e] = in_state(w, n, SP_LAST)[e] + in_state(w, n, SP_EOFF)[e];
+	sp_log_append(w->log, cpu, n->ns);
+}
+
+/* The permanent entry that the reading before this one left, here or elsewhere: ACCUM
+ * adds to it as it does to a temporary one.  (The state that holds is still that of then.) */
+static int64_t latest_permanent(struct sp_writer *w, uint32_t e)
+{
+	struct sp_state *s = w->state;
+
+	return s->flags & SP_STATE_PERMANENT ? in_state(w, s, SP_LAST)[e] + in_state(w, s, SP_EOFF)[e] : 0;
+}
+
+/* sys-sage's entry of the current cell after READ, STOP or ACCUM. */
 static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op, const int64_t *x)
 {
 	int64_t *last = in_state(w, n, SP_LAST), *eoff = in_state(w, n, SP_EOFF);
@@ -213,9 +242,11 @@ static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 	for (uint32_t e = 0; e < w->k; e++) {
 		int64_t entry = op == SP_OP_ACCUM ? (has ? last[e] + eoff[e] : 0) + x[e] : x[e] - others[e];
 
+		if (op == SP_OP_ACCUM)
+			entry += latest_permanent(w, e);
 		eoff[e] = entry - last[e];
 	}
-	n->flags |= SP_STATE_ENTRY;
+	n->flags = (n->flags & ~SP_STATE_PERMANENT) | SP_STATE_ENTRY;
 }
 
 static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op, int cell, const int64_t *x)
@@ -223,7 +254,10 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 	if (n->cell != cell)
 		change_cell(w, n, cell);
 	book_values(w, n, x);
-	make_entries(w, n, op, x);
+	if (w->entries != SP_ENTRIES_NONE)
+		make_entries(w, n, op, x);
+	if (w->entries == SP_ENTRIES_PERMANENT)
+		keep_entries(w, n, cell_at(w, cell)->cpu);
 	n->readings++;
 	if (op == SP_OP_ACCUM) {
 		n->flags |= SP_STATE_DELETE;
@@ -263,7 +297,8 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 	n->flags |= SP_STATE_RUNNING;	/* side_values kept only what a running set handed out */
 	if (f & SP_SIDE_Y0) {
 		book_values(w, n, in_side(w, SP_Y0));
-		make_entries(w, n, SP_OP_READ, in_side(w, SP_Y0));
+		if (w->entries == SP_ENTRIES_TEMPORARY)
+			make_entries(w, n, SP_OP_READ, in_side(w, SP_Y0));
 	}
 	if (f & SP_SIDE_ZEROED) {
 		zero(w, n);
@@ -271,7 +306,8 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 		book_values(w, n, in_side(w, f & SP_SIDE_LAST ? SP_RUN : SP_ADD));
 		if (f & SP_SIDE_LAST) {
 			rebase(w, n, in_side(w, SP_ADD));
-			make_entries(w, n, SP_OP_READ, in_state(w, n, SP_LAST));
+			if (w->entries == SP_ENTRIES_TEMPORARY)
+				make_entries(w, n, SP_OP_READ, in_state(w, n, SP_LAST));
 		} else {
 			zero(w, n);
 		}
@@ -288,12 +324,14 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 {
 	struct sp_state *s = w->state, *n = w->states[s == w->states[0]];
 	struct sp_relation *r = w->relation;
+	uint64_t now;
 
 	settle_journal(w, s);
 	memcpy(n, s, sizeof(*n) + (uint64_t)SP_JTOTAL * w->k * 8);
 	n->jcell = -1;
-	if (op != SP_OP_RESET)		/* makes no entry that has a time */
-		n->ns = sp_max(sp_coarse_ns(), n->ns + 1);
+	now = op == SP_OP_RESET ? r->last_ns : w->log ? sp_log_time(w->log) : sp_max(sp_coarse_ns(), n->ns + 1);
+	if (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE)
+		n->ns = now;		/* what makes entries, whose time it is (A2, A4) */
 	if (op == SP_OP_START) {
 		zero(w, n);
 		n->flags |= SP_STATE_RUNNING | SP_STATE_DELETE;
@@ -318,8 +356,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 		take_reading(w, n, op, cell, x);
 	}
 	if (!r->first_ns)
-		sp_put(&r->first_ns, n->ns);
-	sp_put(&r->last_ns, n->ns);
+		sp_put(&r->first_ns, now);
+	sp_put(&r->last_ns, now);
 	sp_order();
 	sp_publish(&r->turn, r->turn + 1);
 	sp_order();
@@ -456,6 +494,8 @@ static void book_aside(struct sp_writer *w, enum sp_op op, int cell, const int64
 	if (x) {
 		d->cell = cell;
 		d->readings += op != SP_OP_WRITE;
+		if (w->entries == SP_ENTRIES_PERMANENT && op != SP_OP_WRITE)
+			sp_add(&w->relation->refused, 1);
 		side_values(w, op, x);
 	}
 	if (op == SP_OP_START)
@@ -600,7 +640,7 @@ SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const l
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	int cell;
 
-	if (!w->relation)
+	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven)))
 		return;
 	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) && sp_ledger_book_here(w, op, cpu, values, proven))
 		return;

@@ -38,6 +38,10 @@ enum sp_op {
 #define SP_SLOW_SIDE	4u	/* the side ledger holds something */
 #define SP_SLOW_SHARED	8u	/* another thread books here too: under the lock */
 
+#define SP_SLOW_ENTRIES	16u	/* entries are not as the short way makes them */
+
+enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
+
 #define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (papi-facts 6.2) */
 #define SP_KEEPS_ON_RESET 2u
 
@@ -62,10 +66,15 @@ struct sp_writer {
 	struct sp_side *side;
 	unsigned char *cell;
 	uint64_t cell_bytes;
+	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
+	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_ENTRIES */
 };
 
 /* Binds w to a relation of k events and that many cells, as it stands. */
 void sp_ledger_bind(struct sp_writer *w, struct sp_relation *r, uint32_t k, uint32_t cells);
+
+/* From now on permanent readings go to this log (or may, with `entries`). */
+void sp_ledger_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries);
 
 /* The cell of a CPU: its number where it is dense, one of the extra ones where
  * not, the last one for SP_NO_CPU or when those are taken. */

@@ -6,7 +6,8 @@
  * region goes on in private memory and `torn` says so.  No descriptor stays open.
  *
  * Pieces are mapped when they are needed and stay where they are: pointers into
- * them hold until sp_region_close.  No large stretch of addresses is reserved,
+ * them hold until sp_region_close.  Of a piece's addresses the memory is made and
+ * populated 16 KiB at a time, so that no call takes long.  No large stretch of addresses is reserved,
  * since an application may live under a small RLIMIT_AS.  The table of pieces and
  * the lists of free blocks are private memory: nothing that the writer follows
  * can be changed through the store's bytes.
@@ -20,12 +21,20 @@
 #include "format.h"
 
 #define SP_PIECES	192u		/* grow by an eighth each: more than any machine has memory */
-#define SP_FREE_SLOTS	128u		/* free blocks remembered of each size */
+#define SP_FREE_SLOTS	128u		/* free blocks remembered of each size without more memory */
 #define SP_FREE_SIZES	16u
 
 struct sp_piece {
-	uint64_t off, bytes;
+	uint64_t off, bytes;		/* addresses that it has */
+	uint64_t ready;			/* bytes of them with memory behind, populated; only grows */
 	unsigned char *at;
+};
+
+struct sp_spare {
+	uint64_t bytes;
+	uint32_t n, room;
+	sp_off *off;			/* first, until that is full */
+	sp_off first[SP_FREE_SLOTS];
 };
 
 struct sp_region {
@@ -38,11 +47,7 @@ struct sp_region {
 	char path[512];			/* "": private memory */
 	uint32_t pieces;		/* published after the piece it counts */
 	struct sp_piece piece[SP_PIECES];
-	struct {
-		uint64_t bytes;
-		uint32_t n;
-		sp_off off[SP_FREE_SLOTS];
-	} spare[SP_FREE_SIZES];
+	struct sp_spare spare[SP_FREE_SIZES];
 };
 
 /* In private memory.  0 or -errno.  The first piece holds at least `first` bytes. */
@@ -55,8 +60,8 @@ int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path);
 /* Unmaps; the file, if any, stays. */
 void sp_region_close(struct sp_region *r);
 
-/* A zeroed block of this kind, its head filled in, touched so that using it
- * takes no page fault; NULL where there is no memory.  At least 8 and aligned to
+/* A zeroed block of this kind, its head filled in, populated so that using it
+ * takes no page fault (nor does making it, that PAPI would count); NULL where there is no memory.  At least 8 and aligned to
  * 64 bytes. */
 void *sp_region_alloc(struct sp_region *r, uint32_t kind, uint64_t bytes, sp_off *off);
 

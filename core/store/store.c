@@ -1,7 +1,7 @@
 /* store.c: what goes into a store, and where; see store.h. */
 #include <string.h>
 
-#include "store.h"
+#include "readings.h"
 #include "../sys.h"
 
 #define FIRST_PIECE 65536u
@@ -293,6 +293,59 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 	return r;
 }
 
+/* ---- permanent readings ------------------------------------------------ */
+
+/* Where a chunk jumps to: so that any other is found in some log(n) steps (Myers, "An
+ * applicative random-access stack"). */
+static void set_jump(struct sp_store *s, struct sp_chunk *c, struct sp_chunk *prev, sp_off prev_off)
+{
+	struct sp_chunk *far = sp_store_readings_at(&s->image, prev->jump);
+
+	c->jump = prev_off;
+	c->jump_number = prev->number;
+	if (far && prev->number - prev->jump_number == far->number - far->jump_number) {
+		c->jump = far->jump ? far->jump : prev_off;
+		c->jump_number = far->jump ? far->jump_number : prev->number;
+	}
+}
+
+struct sp_chunk *sp_store_readings(struct sp_store *s, struct sp_relation *r, uint32_t k, struct sp_chunk *prev)
+{
+	uint64_t bytes = prev ? sp_min(SP_READINGS_CHUNK, 2 * (uint64_t)prev->b.bytes) : SP_READINGS_CHUNK / 4;
+	struct sp_chunk *c;
+	sp_off off;
+
+	bytes = sp_max(bytes, sizeof(*c) + sp_reading_bytes(k));
+	c = make(s, SP_BLOCK_READINGS, bytes, &off);
+	if (!c)
+		return NULL;
+	c->k = k;
+	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_reading_bytes(k));
+	if (prev) {
+		c->number = prev->number + 1;
+		c->first = prev->first + prev->room;
+		set_jump(s, c, prev, r->readings);
+	}
+	push(s, &r->readings, &r->kept, &c->next, off);
+	return c;
+}
+
+/* Those of a thread that has ended are not kept longer than it is told from the others:
+ * their times would be in no order among others' readings, and without end. */
+static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_relation *sum)
+{
+	struct sp_chunk *c;
+	sp_off off = r->readings, next;
+	uint64_t left = most_blocks(s);
+
+	for (; left-- && (c = sp_store_readings_at(&s->image, off)) != NULL; off = next) {
+		if (off == r->readings)
+			sp_add(&sum->refused, c->first + sp_readings_complete(c));
+		next = c->next;
+		sp_region_free(&s->region, off, c->b.bytes);
+	}
+}
+
 /* ---- folding ---------------------------------------------------------- */
 
 static void add_cells(struct sp_writer *to, struct sp_writer *from)
@@ -325,6 +378,7 @@ static void add_relation(struct sp_relation *to, struct sp_relation *from)
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
 	to->flags |= from->flags;
 	to->threads += from->threads;
+	to->refused += from->refused;
 }
 
 /* Where the list that starts at *head holds off: the word that says so. */
@@ -377,6 +431,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	s->apart--;
 	sp_order();
 	sum->folded = 0;
+	drop_readings(s, r, sum);
 	sp_region_free(&s->region, off, bytes);
 	sp_region_free(&s->region, old_off, bytes);
 	return true;

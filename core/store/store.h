@@ -81,6 +81,13 @@ struct sp_relation_key {
 struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
 				      bool (*bound)(sp_off relation, void *arg), void *arg, sp_off *off);
 
+/* A chunk for at least one permanent reading of k values, the newest of r's from now on; prev: the one
+ * that was, or NULL.  SP_READINGS_CHUNK bytes, the first ones less. */
+struct sp_chunk *sp_store_readings(struct sp_store *s, struct sp_relation *r, uint32_t k, struct sp_chunk *prev);
+
+/* The chunk at off, if it is a whole one. */
+struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
+
 /* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads
  * into those of tid 0 (same events, target, scope); blocks of threads that have no
  * relation left go.  Called for each new thread, so that it keeps pace.  ended(tid) must be sure; bound as above.

@@ -1,7 +1,7 @@
 /* model.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
-#include "../store/ledger.h"
+#include "../store/readings.h"
 #include "model.h"
 #include "../sys.h"
 
@@ -137,10 +137,10 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 	const int64_t *a = s->at;
 
 	c->cpu = from->cpu;
+	c->ns = (int64_t)s->ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
 	if (i == s->cell) {
 		c->readings = (int64_t)s->readings;
 		c->has_entry = (s->flags & SP_STATE_ENTRY) != 0;
-		c->ns = (int64_t)s->ns;
 		for (uint32_t e = 0; e < k; e++) {
 			c->at[SP_TOTAL * k + e] = a[SP_LAST * k + e] + a[SP_OFF * k + e];
 			c->at[SP_EXACT * k + e] = a[SP_LAST * k + e] + a[SP_XOFF * k + e];
@@ -149,12 +149,10 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 	} else if (i == s->jcell) {
 		c->readings = (int64_t)s->jreadings;
 		c->has_entry = s->jepoch == s->epoch;
-		c->ns = (int64_t)s->jns;
 		copy_words(c->at, a + SP_JTOTAL * k, 3 * (uint64_t)k);
 	} else {
 		c->readings = (int64_t)sp_get(&from->readings);
 		c->has_entry = from->epoch == s->epoch;
-		c->ns = (int64_t)from->ns;
 		copy_words(c->at, from->at, 3 * (uint64_t)k);
 	}
 }
@@ -199,6 +197,63 @@ static void sort_cells(struct sp_row *row)
 			row->cell_of[j] = row->cell_of[j - 1];
 		row->cell_of[j] = c;
 	}
+}
+
+static sp_off readings_head(const struct sp_model *m, const struct sp_relation *r)
+{
+	return head(m, r->readings, r->kept, SP_BLOCK_READINGS);
+}
+
+/* The chunk before `c`: one less in number. */
+static const struct sp_chunk *chunk_before(const struct sp_model *m, const struct sp_chunk *c, uint32_t k)
+{
+	const struct sp_chunk *p = sp_store_readings_at(m->image, c->next);
+
+	return p && p->number + 1 == c->number && p->k == k ? p : NULL;
+}
+
+/* Chunks of readings, oldest first.  What was made since they were counted is left out. */
+static void read_chunks(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
+{
+	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
+	uint32_t n = 0;
+
+	row->chunks = row->last_chunk = 0;
+	row->kept = 0;
+	row->refused = r->refused;
+	while (c && c->k == row->k && c->number >= m->most_chunks)
+		c = chunk_before(m, c, row->k);
+	if (!c || c->k != row->k)
+		return;
+	row->last_chunk = sp_readings_complete(c);
+	row->kept = row->last_chunk;
+	for (const struct sp_chunk *p = c; p; p = chunk_before(m, p, row->k), n++)
+		m->chunk[p->number] = p;
+	row->chunks = n;
+	if (n != c->number + 1)		/* the oldest cannot be read */
+		memmove(m->chunk, m->chunk + c->number + 1 - n, n * sizeof(*m->chunk));
+	for (uint32_t i = 0; i + 1 < n; i++)
+		row->kept += sp_readings_complete(m->chunk[i]);
+}
+
+bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at)
+{
+	const struct sp_reading *r;
+
+	for (; at->chunk < row->chunks; at->chunk++, at->i = 0) {
+		const struct sp_chunk *c = m->chunk[at->chunk];
+
+		if (!at->i)
+			at->n = at->chunk + 1 == row->chunks ? row->last_chunk : sp_readings_complete(c);
+		if (at->i >= at->n)
+			continue;
+		r = sp_reading_at(c, at->i++);
+		at->ns = r->ns;
+		at->cpu = r->cpu;
+		at->value = r->value;
+		return true;
+	}
+	return false;
 }
 
 static void read_relation(struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r)
@@ -250,6 +305,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		row->cell_of = m->row_cell_of;
 		row->values = m->row_values;
 		read_relation(row, t, r);
+		read_chunks(m, row, r);
 		row->id = row->given++;
 		return true;
 	}
@@ -291,6 +347,16 @@ static int check_header(struct sp_model *m)
 	return 0;
 }
 
+static void count_chunks(struct sp_model *m, const struct sp_relation *r)
+{
+	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
+
+	if (c && c->k == r->k && c->number < UINT32_MAX)
+		m->most_chunks = (uint32_t)sp_max(m->most_chunks, c->number + 1);
+	else if (r->readings)
+		m->damaged++;
+}
+
 /* How much of everything there is, so that one mapping holds it all. */
 static void count(struct sp_model *m)
 {
@@ -323,8 +389,10 @@ static void count(struct sp_model *m)
 			m->n_places++;
 			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
 			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
+			count_chunks(m, r);
 		}
 	}
+	m->most_chunks = (uint32_t)sp_min(m->most_chunks, most_blocks(m));
 	p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
 	if (p && p->n <= (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component))
 		m->n_components = p->n;
@@ -340,7 +408,7 @@ static int allocate(struct sp_model *m)
 		return -EINVAL;
 	m->n_cpu_component = 0;
 	m->memory_bytes = nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
-			  m->n_places * sizeof(struct sp_place) + 65536 * sizeof(int32_t) +
+			  m->n_places * sizeof(struct sp_place) + m->most_chunks * sizeof(void *) + 65536 * sizeof(int32_t) +
 			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) + 4096;
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
@@ -355,6 +423,7 @@ static int allocate(struct sp_model *m)
 	m->unplaced = take(m, ne * 8);
 	m->event_counted = take(m, ne);
 	m->place = take(m, m->n_places * sizeof(struct sp_place));
+	m->chunk = take(m, m->most_chunks * sizeof(void *));
 	m->cpu_component = take(m, 65536 * sizeof(int32_t));
 	m->row_cell_of = take(m, (uint64_t)m->most_cells * 8);
 	/* one more than there are cells: an empty one is decoded, then left out */
@@ -481,6 +550,8 @@ static void sum(struct sp_model *m)
 	while (sp_model_next(m, &row)) {
 		m->n_relations++;
 		m->readings += row.readings;
+		m->kept += row.kept;
+		m->refused += row.refused;
 		m->starts += row.starts;
 		for (uint32_t i = 0; i < row.k; i++)
 			m->event_counted[row.event[i]] = true;

@@ -39,6 +39,7 @@ struct sp_model {
 
 	uint32_t n_relations, n_threads, n_cpus_counted;
 	uint64_t readings, starts;
+	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
 	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
 	uint64_t damaged;		/* blocks that made no sense */
 
@@ -50,6 +51,8 @@ struct sp_model {
 	uint32_t most_k, most_cells;	/* of any relation */
 	uint32_t n_including;		/* relations that others include: folding goes one at a time */
 	sp_off including[4];
+	const struct sp_chunk **chunk;	/* of the row that sp_model_next gave last, oldest first */
+	uint32_t most_chunks;		/* of any relation */
 	uint64_t *row_cell_of;		/* of the row that sp_model_next gave last */
 	int64_t *row_values;
 	int32_t *cpu_component;
@@ -71,8 +74,10 @@ struct sp_row {
 	const uint32_t *event;		/* [k] ids, each below n_events */
 	uint64_t starts, resets, readings, first_ns, last_ns;
 	uint32_t cells;			/* to ask sp_row_cell for: 0 .. cells - 1 */
+	uint64_t kept, refused;		/* permanent readings, as in the model */
 
 	uint64_t index;			/* private to model.c, as all below */
+	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
 	uint32_t given;
 	uint64_t *cell_of;
 	int64_t *values;
@@ -100,6 +105,19 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row);
 /* CPU number i of the row (ascending by OS index; "not known" last); false if
  * nothing was booked there.  at's arrays hold until the next call. */
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
+
+/* A permanent reading of the row: what its CPU's entries got. */
+struct sp_kept {
+	uint64_t ns;
+	int32_t cpu;
+	const int64_t *value;		/* [k] */
+
+	uint32_t chunk, i, n;		/* private: where the walk is */
+};
+
+/* The next one, oldest first, into a struct that is zero before the first call; false
+ * behind the last.  Only of the row that sp_model_next gave last. */
+bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at);
 
 /* The nearest component of this type at or above component c; -1: none.  For
  * "NUMANode": the one beside the tree that holds c. */

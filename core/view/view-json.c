@@ -215,27 +215,51 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	sp_out_char(o, ']');
 }
 
-/* sys-sage's view: for now one temporary entry for each CPU and event. */
+static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, uint64_t ns, int64_t v, bool permanent)
+{
+	key_u64(o, "{\"ns\": ", ns);
+	sp_out_text(o, ", \"value\": ");
+	sp_json_value(o, sp_event_type(m, event), v);
+	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
+}
+
+/* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry. */
+static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at,
+		 uint32_t e, bool *more)
+{
+	struct sp_kept r = { 0 };
+	bool some = false, permanent;
+
+	do {
+		permanent = sp_row_kept(m, row, &r);
+		if (permanent ? r.cpu != at->cpu : !at->has_entry)
+			continue;
+		if (!some) {
+			comma_line(o, more, "    ");
+			key_u64(o, "{\"event\": ", row->event[e]);
+			key_or_null(o, ", \"cpu\": ", at->cpu);
+			sp_out_text(o, ", \"list\": [");
+		}
+		comma(o, &some);
+		entry(o, m, row->event[e], permanent ? r.ns : at->entry_ns, permanent ? r.value[e] : at->entry[e],
+		      permanent);
+	} while (permanent && !o->error);
+	if (some)
+		sp_out_text(o, "]}");
+}
+
 static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	struct sp_at_cpu at;
 	bool more = false;
 
 	sp_out_text(o, ",\n   \"gauges\": [],\n   \"entries\": [");
-	for (uint32_t i = 0; i < row->cells; i++) {
-		if (!sp_row_cell(m, row, i, &at) || !at.has_entry)
-			continue;
-		for (uint32_t e = 0; e < row->k; e++) {
-			comma_line(o, &more, "    ");
-			key_u64(o, "{\"event\": ", row->event[e]);
-			key_or_null(o, ", \"cpu\": ", at.cpu);
-			key_u64(o, ", \"list\": [{\"ns\": ", at.entry_ns);
-			sp_out_text(o, ", \"value\": ");
-			sp_json_value(o, sp_event_type(m, row->event[e]), at.entry[e]);
-			sp_out_text(o, ", \"permanent\": false}]}");
-		}
-	}
-	sp_out_text(o, "],\n   \"intervals\": []");
+	for (uint32_t i = 0; i < row->cells; i++)
+		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
+			list(o, m, row, &at, e, &more);
+	key_u64(o, "],\n   \"permanent\": {\"kept\": ", row->kept);
+	key_u64(o, ", \"refused\": ", row->refused);
+	sp_out_text(o, "},\n   \"intervals\": []");
 }
 
 static void target(struct sp_out *o, const struct sp_row *row)
@@ -391,6 +415,7 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 	}
 	key_u64(o, "},\n \"dropped\": {\"readings\": ", m->h.dropped_readings);
 	key_u64(o, ", \"relations\": ", m->h.dropped_relations);
+	key_u64(o, ", \"permanent_readings\": ", m->refused);
 	key_u64(o, ", \"damaged_blocks\": ", m->damaged);
 	key_u64(o, "},\n \"self\": {\"calls\": ", sp_all_calls(m));
 	key_u64(o, ", \"timed\": ", m->h.self_calls);

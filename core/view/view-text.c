@@ -140,6 +140,11 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 		sp_out_text(o, " on ");
 		sp_out_amount(o, m->n_cpus_counted, "CPU");
 	}
+	if (m->kept) {
+		sp_out_text(o, "; ");
+		sp_out_grouped(o, m->kept);
+		sp_out_text(o, " kept");
+	}
 	sp_out_char(o, '\n');
 }
 
@@ -277,10 +282,12 @@ static void warnings(struct sp_out *o, const struct sp_model *m)
 {
 	const char *note;
 
-	if (!m->h.dropped_readings && !m->h.dropped_relations && !m->damaged && !m->h.torn && !sp_model_note(m, 0))
+	if (!m->h.dropped_readings && !m->h.dropped_relations && !m->refused && !m->damaged && !m->h.torn && !sp_model_note(m, 0))
 		return;
 	sp_out_text(o, "\nWarnings:\n");
 	lost(o, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
+	lost(o, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
+	     "threads that have ended and were added together");
 	lost(o, m->h.dropped_relations, "relation", " missing: there was no memory for them");
 	if (m->h.torn && m->h.end == SP_END_RECOVERED)
 		sp_out_text(o, "- the live file's disk was full: what came later is missing here\n");

@@ -223,6 +223,10 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 		return;
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
 	s->writer.component = h->keeps;
+	if (sp_conf.readings == SP_PERMANENT) {
+		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
+		sp_ledger_log(&s->writer, &s->log, SP_ENTRIES_PERMANENT);
+	}
 	s->k = key.k;
 	s->relation = off;
 	s->starter = sp_self.id;

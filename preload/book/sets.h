@@ -8,6 +8,7 @@
 #ifndef SP_SETS_H
 #define SP_SETS_H
 
+#include "../../core/store/readings.h"
 #include "../life/process.h"
 
 #define SP_SETS_CHUNK	64
@@ -37,6 +38,7 @@ struct __attribute__((aligned(128))) sp_set {
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	bool detached;			/* PAPI_detach: still the old target until it is opened again */
 	bool system_wide, inherits;
+	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS says so */
 	long long *values;		/* room for k, for PAPI_stop(set, NULL) */
 	uint32_t values_room;
 };

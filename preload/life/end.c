@@ -146,10 +146,11 @@ static bool enter(void)
 static void look_at_file(void)
 {
 	struct sp_region *r = &sp_store.region;
+	const struct sp_piece *last = &r->piece[r->pieces - 1];
 	struct stat s;
 
 	if (*r->path && !r->torn && sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (uint64_t)s.st_size < r->mapped)
+	    (uint64_t)s.st_size < last->off + last->ready)
 		r->torn = r->truncated = true;
 }
 

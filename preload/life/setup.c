@@ -109,7 +109,7 @@ static void fill_header(void)
 	store_args(h);
 	h->call_names = sp_store_texts(&sp_store, SP_CALLS, sp_call_names);
 	h->attribution = SP_BY_READING;
-	h->readings = SP_TEMPORARY;
+	h->readings = (uint32_t)sp_conf.readings;
 	h->callsites = 0;
 	h->readings_max = (uint64_t)sp_conf.readings_max;
 	h->cpu_max_khz = cpu_max_khz();
@@ -132,8 +132,7 @@ static void not_yet(void)
 	static const struct {
 		const char *name, *but;
 	} later[] = {
-		{ "SSPAPI_READINGS", "temporary" }, { "SSPAPI_ATTRIBUTION", "reading" }, { "SSPAPI_CALLSITES", "0" },
-		{ "SSPAPI_READINGS_MAX", "" },
+		{ "SSPAPI_ATTRIBUTION", "reading" }, { "SSPAPI_CALLSITES", "0" },
 	};
 	char line[128];
 

@@ -160,6 +160,14 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 	return true;
 }
 
+bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at)
+{
+	(void)m;
+	(void)row;
+	(void)at;
+	return false;
+}
+
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
 {
 	const struct stub_cell *c;

@@ -354,7 +354,7 @@ static void copy_store(void)
 	for (uint32_t i = 0; i < r->pieces; i++)
 		if (r->piece[i].off < size)
 			memcpy(good + r->piece[i].off, r->piece[i].at,
-			       sp_min(r->piece[i].bytes, size - r->piece[i].off));
+			       sp_min(r->piece[i].ready, size - r->piece[i].off));
 	memcpy(bad, good, size);
 }
 

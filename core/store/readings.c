@@ -1,0 +1,194 @@
+/* readings.c: appends permanent readings, and finds them again; see readings.h. */
+#include "readings.h"
+
+static void aim(struct sp_log *l)
+{
+	l->at = (unsigned char *)(l->chunk + 1) + l->n * sp_reading_bytes(l->k);
+}
+
+/* What was read back from the store is checked once here, and not followed later. */
+void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most)
+{
+	struct sp_chunk *c = sp_store_readings_at(&s->image, r->readings);
+	uint64_t ns = l->relation == r ? l->ns : 0;
+
+	sp_clock_set_up();
+	*l = (struct sp_log){ .store = s, .relation = r, .k = k, .most = most };
+	if (c && c->k == k) {
+		l->chunk = c;
+		l->n = sp_readings_complete(c);
+		l->room = c->room;
+		l->kept = c->first + l->n;
+		if (l->n)
+			ns = sp_max(ns, sp_reading_at(c, l->n - 1)->ns);
+	}
+	l->ns = ns;
+	if (most && l->n == l->room) {
+		struct sp_held h;
+
+		sp_lock_take(&s->lock, &h);
+		c = sp_store_readings(s, r, k, l->chunk);
+		sp_lock_give(&s->lock, &h);
+		l->n = 0;
+		l->room = c ? c->room : 0;
+		l->chunk = c ? c : l->chunk;
+	}
+	if (l->chunk)
+		aim(l);
+	sp_clock_now(&l->clock);
+}
+
+/* The chunk is full, or nothing more is kept. */
+SP_COLD static bool next_chunk(struct sp_log *l)
+{
+	struct sp_chunk *c;
+	struct sp_held h;
+
+	if (!l->room || l->kept >= l->most)
+		return false;
+	sp_lock_take(&l->store->lock, &h);
+	c = sp_store_readings(l->store, l->relation, l->k, l->chunk);
+	sp_lock_give(&l->store->lock, &h);
+	l->n = 0;
+	l->room = c ? c->room : 0;
+	if (!c)
+		return false;
+	l->chunk = c;
+	aim(l);
+	return true;
+}
+
+int64_t *sp_log_room(struct sp_log *l)
+{
+	struct sp_reading *r;
+
+	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) && (l->kept >= l->most || !next_chunk(l))) {
+		sp_add(&l->relation->refused, 1);
+		return NULL;
+	}
+	r = (struct sp_reading *)l->at;
+	if (SP_UNLIKELY(r->number)) {	/* its booking was jumped out of */
+		sp_put(&r->number, 0);
+		sp_order();
+	}
+	return r->value;
+}
+
+void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
+{
+	struct sp_reading *r = (struct sp_reading *)l->at;
+
+	r->ns = ns;
+	r->cpu = cpu;
+	if (SP_UNLIKELY(!l->n))
+		l->chunk->first_ns = ns;
+	sp_publish(&r->number, l->n + 1);
+	sp_order();
+	l->n++;
+	l->kept++;
+	l->at += sp_reading_bytes(l->k);
+}
+
+bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven)
+{
+	struct sp_log *l = w->log;
+	uint32_t k = w->k;
+	struct sp_state *s;
+	uint64_t ns;
+	int64_t *v;
+
+	if (sp_get(&w->busy) || sp_get(&w->slow) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
+	    w->entries != SP_ENTRIES_PERMANENT)
+		return false;
+	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
+	sp_order();
+	s = sp_get(&w->state);
+	/* Again: a handler may have booked until here.  The last reading was permanent, too, or
+	 * its temporary entry is to go first. */
+	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
+			!(s->flags & SP_STATE_PERMANENT))) {
+		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven);
+		return true;
+	}
+	ns = sp_log_time(l);
+	v = sp_log_room(l);
+	if (SP_LIKELY(v != NULL)) {
+		for (uint32_t e = 0; e < k; e++)
+			v[e] = (int64_t)x[e] + s->at[SP_EOFF * k + e];
+		sp_log_append(l, cpu, ns);
+	}
+	if (SP_UNLIKELY(!proven))
+		for (uint32_t e = 0; e < k; e++)	/* before `last`: exact is never too much */
+			s->at[SP_XOFF * k + e] -= (int64_t)x[e] - s->at[e];
+	for (uint32_t e = 0; e < k; e++)
+		sp_put(&s->at[e], (int64_t)x[e]);
+	sp_put(&s->ns, ns);
+	sp_put(&s->readings, s->readings + 1);
+	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
+	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
+		sp_ledger_settle(w);
+	return true;
+}
+
+/* ---- finding them ------------------------------------------------------ */
+
+struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off)
+{
+	const struct sp_chunk *c = sp_image_block(image, off, SP_BLOCK_READINGS, sizeof(*c));
+
+	if (!c || !c->k || c->k > SP_EVENTS_MAX || !c->room ||
+	    c->room > (c->b.bytes - sizeof(*c)) / sp_reading_bytes(c->k))
+		return NULL;
+	return (struct sp_chunk *)c;
+}
+
+uint32_t sp_readings_complete(const struct sp_chunk *c)
+{
+	uint32_t lo = 0, hi = c->room;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (sp_acquire(&sp_reading_at(c, mid)->number) == mid + 1)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static const struct sp_reading *find_in(const struct sp_chunk *c, uint64_t ns)
+{
+	uint32_t lo = 0, hi = sp_readings_complete(c);
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct sp_reading *r = sp_reading_at(c, mid);
+
+		if (r->ns == ns)
+			return r;
+		if (r->ns < ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+const struct sp_reading *sp_readings_find(const struct sp_image *image, sp_off newest, uint64_t ns)
+{
+	const struct sp_chunk *c = sp_store_readings_at(image, newest), *far;
+
+	while (c && (c->first_ns > ns || !c->first_ns)) {
+		uint32_t number = c->number;
+
+		far = sp_store_readings_at(image, c->jump);
+		if (!far || far->first_ns <= ns)
+			far = sp_store_readings_at(image, c->next);
+		if (!far || far->number >= number)
+			return NULL;	/* the first, or a list that somebody scribbled on */
+		c = far;
+	}
+	return c ? find_in(c, ns) : NULL;
+}

@@ -1,0 +1,69 @@
+/* readings.h: permanent readings, kept one by one (sys-sage's `permanent` flag).
+ *
+ * A log is the private end of a relation's list of chunks (format.h, struct
+ * sp_readings): whoever may book for the relation may append.  Each reading is
+ * written into memory that is there, its number last, so that a killed process
+ * leaves whole ones.  A chunk is made when the one before is full: 16 KiB, some
+ * 15 us; none of its pages is touched for the first time later.
+ *
+ * Past `most` readings, or where there is no memory, readings are counted
+ * (sp_relation.refused) and not kept.
+ */
+#ifndef SP_READINGS_H
+#define SP_READINGS_H
+
+#include "clock.h"
+#include "ledger.h"
+#include "store.h"
+
+#define SP_READINGS_CHUNK	16384u
+
+struct sp_log {
+	struct sp_store *store;
+	struct sp_relation *relation;
+	struct sp_chunk *chunk;	/* NULL: none yet */
+	unsigned char *at;		/* where the next reading goes, if n < room */
+	uint32_t n, room;		/* of the chunk; room 0: nothing more is kept */
+	uint32_t k;
+	uint64_t kept, most;
+	uint64_t ns;			/* of the last reading, permanent or not */
+	struct sp_clock clock;
+};
+
+/* The log of relation r, as it stands; keeps at most `most` readings.  With
+ * a store's lock not held. */
+void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most);
+
+/* Room for the next reading: its values, or NULL: counted as refused. */
+int64_t *sp_log_room(struct sp_log *l);
+
+/* The values that sp_log_room gave are filled in. */
+void sp_log_append(struct sp_log *l, int cpu, uint64_t ns);
+
+/* The time of a reading now: later than that of the one before. */
+static inline uint64_t sp_log_time(struct sp_log *l)
+{
+	uint64_t now = sp_clock_now(&l->clock);
+
+	l->ns = SP_LIKELY(now > l->ns) ? now : l->ns + 1;
+	return l->ns;
+}
+
+/* sp_ledger_book, short: a permanent READ on the CPU of the one before.  False: it is
+ * not such a case. */
+bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven);
+
+/* ---- reading them, in a store that may be anybody's --------------------- */
+
+/* How many of a chunk are complete. */
+uint32_t sp_readings_complete(const struct sp_chunk *c);
+
+static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, uint32_t i)
+{
+	return (const struct sp_reading *)((const char *)(c + 1) + i * sp_reading_bytes(c->k));
+}
+
+/* The reading with this time, or NULL: by the chunks' jumps, then by halves. */
+const struct sp_reading *sp_readings_find(const struct sp_image *image, sp_off newest, uint64_t ns);
+
+#endif

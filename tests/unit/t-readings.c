@@ -1,0 +1,304 @@
+/* t-readings.c: readings.h: permanent readings are kept in order, found by their time,
+ * bounded, dropped when threads are added together; and clock.h.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "../../core/store/readings.h"
+#include "../../core/sys.h"
+#include "../../core/view/model.h"
+
+#define CPUS 4
+
+static struct sp_store store;
+static struct sp_writer w;
+static struct sp_log sp_log;
+static sp_off thread;
+
+static int set_up(void **state)
+{
+	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
+	struct sp_event_text e = { .name = "EV" };
+
+	(void)state;
+	for (int i = 0; i < CPUS; i++)
+		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
+	assert_int_equal(sp_store_open(&store), 0);
+	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0), 0);
+	sp_store_event(&store, &e);
+	sp_store_event(&store, &e);
+	assert_non_null(sp_store_thread(&store, 77, "t", &thread));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sp_store_close(&store);
+	return 0;
+}
+
+static bool never(sp_off off, void *arg)
+{
+	(void)off;
+	(void)arg;
+	return false;
+}
+
+static const uint32_t both[] = { 0, 1 };
+
+static void bind(uint64_t most)
+{
+	struct sp_relation_key key = { .k = 2, .event = both };
+	sp_off off;
+	struct sp_relation *r = sp_store_relation(&store, thread, &key, never, NULL, &off);
+
+	assert_non_null(r);
+	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_log_open(&sp_log, &store, r, 2, most);
+	sp_ledger_log(&w, &sp_log, SP_ENTRIES_PERMANENT);
+	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+}
+
+static void reading(int cpu, long long x)
+{
+	sp_ledger_read(&w, cpu, (const long long[]){ x, -x }, true);
+}
+
+/* Most on one CPU, a few elsewhere. */
+static int cpu_of(uint64_t i)
+{
+	return i % 100 < 95 ? 1 : (int)(i % CPUS);
+}
+
+static void check_list(struct sp_model *m, uint64_t first, uint64_t n, uint64_t refused)
+{
+	struct sp_row row = { 0 };
+	struct sp_kept at = { 0 };
+	uint64_t ns = 0;
+
+	assert_int_equal(sp_model_open(m, &store.image), 0);
+	assert_int_equal(m->damaged, 0);
+	assert_true(sp_model_next(m, &row));
+	assert_int_equal(row.kept, n);
+	assert_int_equal(row.refused, refused);
+	for (uint64_t i = 0; i < n; i++) {
+		assert_true(sp_row_kept(m, &row, &at));
+		assert_true(at.ns > ns);
+		ns = at.ns;
+		if (at.value[0] != (int64_t)(first + i) || at.value[1] != -at.value[0] || at.cpu != cpu_of(first + i))
+			fail_msg("reading %lu: %ld %ld on %d", (unsigned long)i, (long)at.value[0], (long)at.value[1], at.cpu);
+	}
+	assert_false(sp_row_kept(m, &row, &at));
+}
+
+static void in_order(void **state)
+{
+	const uint64_t n = 300000;
+	struct sp_model m;
+	struct sp_row row = { 0 };
+	struct sp_kept at = { 0 };
+	struct sp_at_cpu cpu;
+	uint64_t before, found = 0;
+	int64_t total = 0;
+
+	(void)state;
+	bind(UINT64_MAX);
+	before = store.header->used;
+	for (uint64_t i = 0; i < n; i++)
+		reading(cpu_of(i), (long long)i);
+	assert_true(store.header->used - before < n * (24 + 2 * 8));
+	check_list(&m, 0, n, 0);
+	assert_true(sp_model_next(&m, &row));
+	while (sp_row_kept(&m, &row, &at)) {
+		const struct sp_reading *r = sp_readings_find(&store.image, w.relation->readings, at.ns);
+
+		found += r && r->ns == at.ns && r->value[0] == at.value[0];
+	}
+	assert_int_equal(found, n);
+	assert_null(sp_readings_find(&store.image, w.relation->readings, 1));
+	assert_null(sp_readings_find(&store.image, w.relation->readings, at.ns + 1));
+	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &cpu); i++) {
+		total += cpu.total[0];
+		assert_false(cpu.has_entry);
+	}
+	assert_int_equal(total, n - 1);
+	sp_model_close(&m);
+}
+
+/* From the newest chunk any other is reached in a few jumps. */
+static void jumps(void **state)
+{
+	const struct sp_chunk *c;
+	uint32_t chunks, most = 0;
+
+	(void)state;
+	bind(UINT64_MAX);
+	for (uint64_t i = 0; i < 600000; i++)
+		reading(1, (long long)i);
+	chunks = sp_store_readings_at(&store.image, w.relation->readings)->number + 1;
+	assert_true(chunks > 1000);
+	for (uint32_t to = 0; to < chunks; to++) {
+		uint32_t steps = 0;
+
+		c = sp_store_readings_at(&store.image, w.relation->readings);
+		while (c->number > to) {
+			const struct sp_chunk *far = sp_store_readings_at(&store.image, c->jump);
+
+			assert_non_null(far);
+			assert_int_equal(far->number, c->jump_number);
+			c = far->number >= to ? far : sp_store_readings_at(&store.image, c->next);
+			steps++;
+		}
+		most = steps > most ? steps : most;
+	}
+	print_message("%u chunks, %u steps at most\n", chunks, most);
+	assert_true(most <= 40);
+}
+
+static void limit(void **state)
+{
+	struct sp_model m;
+
+	(void)state;
+	bind(1000);
+	for (uint64_t i = 0; i < 1500; i++)
+		reading(cpu_of(i), (long long)i);
+	check_list(&m, 0, 1000, 500);
+	assert_int_equal(m.total[0], 1499);	/* the ledger has them all */
+	assert_int_equal(m.refused, 500);
+	sp_model_close(&m);
+}
+
+static void none_at_all(void **state)
+{
+	struct sp_model m;
+
+	(void)state;
+	bind(0);
+	reading(1, 5);
+	check_list(&m, 0, 0, 1);
+	sp_model_close(&m);
+}
+
+/* The set is made again: the same relation, the same list, the same bound. */
+static void goes_on(void **state)
+{
+	struct sp_model m;
+
+	(void)state;
+	for (uint64_t i = 0; i < 2000; i++) {
+		if (i % 7 == 0)
+			bind(1999);
+		reading(cpu_of(i), (long long)i);
+	}
+	check_list(&m, 0, 1999, 1);
+	sp_model_close(&m);
+}
+
+static void no_memory(void **state)
+{
+	struct sp_model m;
+
+	(void)state;
+	bind(UINT64_MAX);
+	store.region.limit = store.region.mapped;
+	for (uint64_t i = 0; i < 100000; i++)
+		reading(cpu_of(i), (long long)i);
+	assert_int_equal(sp_log.kept + w.relation->refused, 100000);
+	assert_true(w.relation->refused > 90000);
+	check_list(&m, 0, sp_log.kept, w.relation->refused);
+	assert_int_equal(m.total[0], 99999);
+	sp_model_close(&m);
+}
+
+/* Killed while a reading was written: its number is not there yet. */
+static void half_a_reading(void **state)
+{
+	struct sp_model m;
+
+	(void)state;
+	bind(UINT64_MAX);
+	for (uint64_t i = 0; i < 100; i++)
+		reading(cpu_of(i), (long long)i);
+	((struct sp_reading *)sp_reading_at(sp_log.chunk, sp_log.n - 1))->number = 0;
+	check_list(&m, 0, 99, 0);
+	sp_model_close(&m);
+}
+
+static int last_alive;
+
+static bool has_ended(int tid)
+{
+	return tid != last_alive;
+}
+
+/* Threads without end: their readings go, their counts stay, memory does not grow. */
+static void folded(void **state)
+{
+	uint64_t used = 0, n = SP_FOLD_ABOVE + 1500;
+	struct sp_model m;
+
+	(void)state;
+	for (uint64_t i = 1; i <= n; i++) {
+		last_alive = (int)i;
+		sp_store_fold(&store, has_ended, never, NULL);
+		assert_non_null(sp_store_thread(&store, (int)i, "t", &thread));
+		bind(1000);
+		for (int x = 1; x <= 300; x++)
+			reading(1, x);
+		if (i == SP_FOLD_ABOVE + 700)
+			used = store.header->used;
+	}
+	assert_true(store.header->used < used + 1000000);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.damaged, 0);
+	assert_int_equal(m.total[0], 300 * n);
+	assert_int_equal(m.kept + m.refused, 300 * n);
+	assert_true(m.refused >= 300 * 1400);
+	sp_model_close(&m);
+}
+
+/* The clock is the system's, to some microseconds: asked for 100 ms, with both. */
+static void the_time(void **state)
+{
+	struct sp_clock c = { 0 };
+	uint64_t begin = sp_now_ns(), before, at, after, bad = 0, n = 0;
+
+	(void)state;
+	sp_clock_set_up();
+	do {
+		before = sp_now_ns();
+		at = sp_clock_now(&c);
+		after = sp_now_ns();
+		bad += at + 20000 < before || at > after + 20000;
+		n++;
+	} while (after < begin + 100000000);
+	assert_true(n > 10);
+	assert_true(bad <= n / 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(in_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(jumps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(none_at_all, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(goes_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_memory, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(half_a_reading, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(folded, set_up, tear_down),
+		cmocka_unit_test(the_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
