@@ -31,7 +31,7 @@ PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c))
 # What is put into the application: hidden symbols, direct TLS.
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
-.PHONY: all tests demo check check-unit check-long bench install uninstall clean help
+.PHONY: all tests demo check check-unit check-shim check-long bench install uninstall clean help
 all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv tests
 
 help:
@@ -41,6 +41,7 @@ help:
 #: make demo         a real PAPI program under sspapi, and its per-CPU dump
 #: make check        the tests, in under 3 minutes
 #: make check-long   the long ones: PAPI's own tests, soak, fuzz, sanitizers
+#: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR;  make uninstall removes just that
 #: make clean        removes $(B)
@@ -108,7 +109,12 @@ check-unit: $(UNITS)
 
 -include tests/long/long.mk
 check-long: fixtures $(LONG)
-	@TEST_SECONDS=1500 $(PROVE) -j1 $(sort $(wildcard tests/long/*.t))
+	@TEST_SECONDS=1500 $(PROVE) -j1 $(or $(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)))
+
+# The cases in which the library meets threads, signals, forks and the loader; the
+# sanitizer's run time stands before it.
+check-shim: programs
+	@TEST_SECONDS=600 $(PROVE) -j$(JOBS) $(addprefix tests/cases/,80-life.t 85-threads.t 87-signals.t)
 
 demo: all
 	@B=$(B) scripts/demo

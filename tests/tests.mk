@@ -124,12 +124,13 @@ $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 
 # ---- make check ---------------------------------------------------------------
 
-# CASES="tests/cases/4*.t" for some of them; PROVE_FLAGS=-v to see each test.
+# CASES="tests/cases/4*.t" for some of them (check-long: of tests/long); PROVE_FLAGS=-v to see each test.
 CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
-.PHONY: fixtures
-fixtures: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors $(CHECK_UNITS)
+.PHONY: fixtures programs
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors
+fixtures: programs $(CHECK_UNITS)
 
 check: fixtures
 	@$(PROVE) -j$(JOBS) $(CASES) $(CHECK_UNITS)

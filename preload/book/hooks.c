@@ -1,5 +1,6 @@
 /* hooks.c: what each kind of PAPI call means for sets and relations. */
 #include <errno.h>
+#include <time.h>
 
 #include "../../core/out.h"
 #include "../../core/sys.h"
@@ -49,18 +50,37 @@ void sp_after_shutdown(void)
 
 /* ---- building --------------------------------------------------------- */
 
-/* Once in a process, before anything counts: it sleeps for a moment. */
-static void before_counting(void)
+static void prepare_process(void)
 {
-	static uint32_t done;
-
-	if (done == sp_process.generation)
-		return;
-	done = sp_process.generation;
+	sp_machine_load();
 	sp_warm_up();
 	if (sp_process.counting && !sp_proof_test())
 		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
 				      "(rseq): no count is called proven");
+}
+
+/* Once in a process, before anything counts.  Other threads wait: a relation made before
+ * the machine is known has no cells for its CPUs, and a set that starts before all is
+ * warm counts our page faults.  Not for ever, since that thread may be stopped. */
+static void before_counting(void)
+{
+	static uint64_t begun;		/* generation, tid of who does it */
+	static uint32_t done;
+	struct timespec nap = { 0, 1000000 };
+	uint32_t generation = sp_process.generation;
+	uint64_t was, mine;
+
+	if (sp_acquire(&done) == generation)
+		return;
+	was = sp_get(&begun);
+	mine = (uint64_t)generation << 32 | (uint32_t)sp_sys(SYS_gettid);
+	if (was >> 32 != generation && sp_cas(&begun, &was, mine)) {
+		prepare_process();
+		sp_publish(&done, generation);
+		return;
+	}
+	for (int tries = 0; was != mine && tries < 10000 && sp_acquire(&done) != generation; tries++)
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 }
 
 void sp_after_create(int rc, const int *id)
@@ -69,7 +89,6 @@ void sp_after_create(int rc, const int *id)
 		sp_after_failed("PAPI_create_eventset", rc);
 		return;
 	}
-	sp_machine_load();
 	before_counting();
 	sp_end_expect_dump();
 	if (sp_self_ready())
@@ -88,7 +107,7 @@ void sp_after_open(int rc, int id)
 	if (!s)
 		return;
 	s->changed = true;
-	s->hot = 0;
+	sp_put(&s->hot, 0);
 	if (s->detached) {
 		s->detached = false;
 		s->target = SP_TARGET_THREAD;
@@ -151,14 +170,12 @@ void sp_after_cleanup(int rc, int id)
 	s->detached = s->system_wide = s->inherits = false;
 }
 
-void sp_after_destroy(int rc, int id, uint32_t serial)
+void sp_after_destroy(int rc, int id, uint32_t alive)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
 
-	if (!s || s->serial != serial)
-		return;
-	sp_set_unbind(s);
-	s->alive = false;
+	if (s)
+		sp_set_forget(s, alive);
 }
 
 static void target(struct sp_set *s, enum sp_target kind, int id)
@@ -168,7 +185,7 @@ static void target(struct sp_set *s, enum sp_target kind, int id)
 	s->target_last_cpu = SP_NO_CPU;
 	s->detached = false;
 	s->changed = true;
-	s->hot = 0;
+	sp_put(&s->hot, 0);
 }
 
 void sp_after_attach(int rc, int id, unsigned long tid)
@@ -268,7 +285,7 @@ SP_COLD void sp_before_start_slow(int id)
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
 {
 	int cpu = where(s);
-	bool proven = s->hot == sp_self.id && s->writer.opened == sp_proof_look();
+	bool proven = sp_get(&s->hot) == sp_self.id && s->writer.opened == sp_proof_look();
 
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
@@ -295,7 +312,7 @@ static SP_COLD void book_overtaken(struct sp_set *s, const long long *values, ui
 /* A reading of a running set that has no relation: no memory, or not counts. */
 static void dropped(const struct sp_set *s)
 {
-	if (s && s->alive && s->started && sp_store.header)
+	if (s && sp_get(&s->alive) && s->started && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
@@ -321,7 +338,7 @@ SP_COLD long long *sp_before_stop_slow(int id, long long *values)
 
 	sp_self_ready();		/* a thread's first call, perhaps */
 	errno = saved;
-	return values || !s || !s->bound || s->generation != sp_process.generation ? values : s->values;
+	return values || !sp_booked(s) ? values : s->values;
 }
 
 SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open)
@@ -334,7 +351,7 @@ SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_
 	if (!s->bound)
 		dropped(s);
 	s->started = false;
-	if (s->bound && s->generation == sp_process.generation && values) {
+	if (sp_booked(s) && values) {
 		book(s, SP_OP_STOP, values, open);
 		sp_put(sp_touched_by(s->creator), s);
 	}
@@ -353,7 +370,7 @@ SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
 
-	if (s && s->bound && s->generation == sp_process.generation) {
+	if (sp_booked(s)) {
 		if (op == SP_OP_READ && s->starter == sp_self.id && sp_overtaken(s, open))
 			book_overtaken(s, values, open);
 		else

@@ -27,14 +27,15 @@ void sp_after_add_events(int rc, int id, int number);
 void sp_after_open(int rc, int id);		/* events, overflow, multiplex: the counters are opened again */
 void sp_after_change(int rc, int id);
 void sp_after_cleanup(int rc, int id);
-/* By the time that PAPI returns the id may be another thread's set: the serial tells. */
-static inline uint32_t sp_serial_of(int id)
+/* By the time that PAPI returns the id may be another thread's set, which must not find
+ * the work on this one unfinished. */
+static inline uint32_t sp_before_destroy(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return s ? s->serial : 0;
+	return s ? __atomic_fetch_add(&s->alive, 0, __ATOMIC_ACQ_REL) : 0;
 }
-void sp_after_destroy(int rc, int id, uint32_t serial);
+void sp_after_destroy(int rc, int id, uint32_t alive);
 void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
@@ -54,12 +55,18 @@ static inline bool sp_overtaken(const struct sp_set *s, uint32_t open)
 	return (int32_t)(s->writer.opened - open) > 0;
 }
 
+/* Is what PAPI hands out for it booked? */
+static inline bool sp_booked(const struct sp_set *s)
+{
+	return s && s->bound && sp_get(&s->alive) && s->generation == sp_process.generation;
+}
+
 /* How many values the set has; 0: not known. */
 static inline uint32_t sp_events_of(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return s && s->bound && s->generation == sp_process.generation ? s->k : 0;
+	return sp_booked(s) ? s->k : 0;
 }
 
 /* A set that this thread started before, unchanged, and touched last: nothing to prepare. */
@@ -67,7 +74,7 @@ static inline void sp_before_start(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (SP_UNLIKELY(!s || s->hot != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s))
+	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s))
 		sp_before_start_slow(id);
 }
 
@@ -75,7 +82,7 @@ static inline void sp_after_start(int rc, int id, uint32_t open)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (SP_UNLIKELY(rc != PAPI_OK || !s || s->hot != sp_self.id ||
+	if (SP_UNLIKELY(rc != PAPI_OK || !s || sp_get(&s->hot) != sp_self.id ||
 			!sp_ledger_book_here(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false))) {
 		sp_after_start_slow(rc, id, open);
 		return;
@@ -89,7 +96,7 @@ static inline long long *sp_before_stop(int id, long long *values)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return SP_LIKELY(values && s && s->hot == sp_self.id) ? values : sp_before_stop_slow(id, values);
+	return SP_LIKELY(values && s && sp_get(&s->hot) == sp_self.id) ? values : sp_before_stop_slow(id, values);
 }
 
 static inline void sp_after_stop(int rc, int id, const long long *values, uint32_t open)
@@ -98,7 +105,7 @@ static inline void sp_after_stop(int rc, int id, const long long *values, uint32
 	bool proven;
 	int cpu;
 
-	if (SP_LIKELY(rc == PAPI_OK && s && s->hot == sp_self.id && values)) {
+	if (SP_LIKELY(rc == PAPI_OK && s && sp_get(&s->hot) == sp_self.id && values)) {
 		cpu = sp_cpu_here();
 		proven = s->writer.opened == sp_proof_look();
 		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven))) {
@@ -120,7 +127,7 @@ static inline void sp_after_read(int rc, int id, const long long *values, uint32
 	if (SP_UNLIKELY(rc != PAPI_OK))
 		return;
 	s = sp_set_of(id);
-	if (SP_UNLIKELY(!s || s->hot != sp_self.id || sp_overtaken(s, open))) {
+	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || sp_overtaken(s, open))) {
 		sp_book_slow(id, SP_OP_READ, values, open);
 		return;
 	}
@@ -137,7 +144,7 @@ static inline void sp_after_reset(int rc, int id, uint32_t open)
 	if (SP_UNLIKELY(rc != PAPI_OK))
 		return;
 	s = sp_set_of(id);
-	if (SP_UNLIKELY(!s || s->hot != sp_self.id)) {
+	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id)) {
 		sp_book_slow(id, SP_OP_RESET, NULL, open);
 		return;
 	}
@@ -165,7 +172,7 @@ static inline void sp_after_accum(int rc, int id, const long long *values, long 
 	for (uint32_t e = 0; e < k; e++)
 		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
 	s = sp_set_of(id);
-	if (SP_UNLIKELY(s->hot != sp_self.id)) {
+	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id)) {
 		sp_book_slow(id, SP_OP_ACCUM, before, open);
 		return;
 	}

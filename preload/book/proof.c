@@ -50,14 +50,14 @@ bool sp_proof_test(void)
 	struct timespec nap = { 0, 1000 };
 	uint32_t before;
 
-	sp_proof_works = __rseq_size != 0;
-	if (!sp_proof_works)
+	sp_put(&sp_proof_works, __rseq_size != 0);
+	if (!__rseq_size)
 		return false;
 	sp_proof_look();
 	before = sp_proof_look();
 	(void)sp_sys(SYS_nanosleep, &nap, NULL);
-	sp_proof_works = sp_proof_look() != before;
-	return sp_proof_works;
+	sp_put(&sp_proof_works, sp_proof_look() != before);
+	return sp_get(&sp_proof_works);
 }
 #else
 bool sp_proof_test(void)

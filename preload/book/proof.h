@@ -40,7 +40,7 @@ static inline uint32_t sp_proof_look(void)
 {
 	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
 
-	if (__builtin_expect(!sp_proof_works, 0))
+	if (__builtin_expect(!__atomic_load_n(&sp_proof_works, __ATOMIC_RELAXED), 0))
 		return ++sp_losses;
 	if (__builtin_expect(__atomic_load_n(sp_proof_pointer(), __ATOMIC_RELAXED) != ours, 0)) {
 		sp_losses++;

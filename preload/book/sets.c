@@ -28,31 +28,36 @@ static struct sp_set *make_room(int id)
 
 void sp_set_unbind(struct sp_set *s)
 {
-	s->hot = 0;
-	s->bound = false;
+	sp_put(&s->hot, 0);
+	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
+}
+
+/* Only the mark: all else may be the next set's already. */
+void sp_set_forget(struct sp_set *s, uint32_t alive)
+{
+	uint32_t own = sp_self.id;
+
+	if (alive && sp_cas(&s->alive, &alive, 0))
+		(void)sp_cas(&s->hot, &own, 0);
 }
 
 struct sp_set *sp_set_new(int id)
 {
 	struct sp_set *s = make_room(id);
-	long long *values;
-	uint32_t room;
 
 	if (!s)
 		return NULL;
-	values = s->values;
-	room = s->values_room;
-	memset(s, 0, sizeof(*s));
-	s->values = values;
-	s->values_room = room;
-	s->serial = sp_add(&serials, 1) + 1;
+	(void)sp_acquire(&s->alive);	/* what was done with the one before is done */
+	sp_set_unbind(s);
+	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	s->generation = sp_process.generation;
-	s->alive = s->changed = true;
-	s->creator = sp_self.id;
+	s->changed = true;
+	sp_put(&s->creator, sp_self.id);
 	s->opener = sp_self.id;
 	s->opener_tid = sp_self.tid;
 	s->target_last_cpu = SP_NO_CPU;
+	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
 	return s;
 }
 
@@ -61,7 +66,7 @@ struct sp_set *sp_set_known(int id)
 	struct sp_set *s = sp_set_of(id);
 	const struct sp_real *papi;
 
-	if (s && s->alive && s->generation == sp_process.generation)
+	if (s && sp_get(&s->alive) && s->generation == sp_process.generation)
 		return s;
 	if (!sp_papi_used || id < 0)
 		return NULL;
@@ -78,11 +83,14 @@ void sp_sets_forget(uint32_t creator)
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
 		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
 
-		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			if (chunk[i].alive && (!creator || chunk[i].creator == creator)) {
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++) {
+			uint32_t alive = sp_acquire(&chunk[i].alive);
+
+			if (!creator || sp_get(&chunk[i].creator) == creator)
+				sp_set_forget(&chunk[i], alive);
+			if (!creator)
 				sp_set_unbind(&chunk[i]);
-				chunk[i].alive = false;
-			}
+		}
 	}
 }
 
@@ -180,7 +188,8 @@ bool sp_set_bound(sp_off relation, void *arg)
 		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			if (&chunk[i] != arg && chunk[i].bound && chunk[i].relation == relation)
+			if (&chunk[i] != arg && sp_get(&chunk[i].alive) && sp_acquire(&chunk[i].bound) &&
+			    sp_get(&chunk[i].relation) == relation)
 				return true;
 	}
 	return false;
@@ -228,16 +237,18 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 		sp_ledger_log(&s->writer, &s->log, SP_ENTRIES_PERMANENT);
 	}
 	s->k = key.k;
-	s->relation = off;
+	sp_put(&s->relation, off);
 	s->starter = sp_self.id;
-	s->bound = true;
+	sp_publish(&s->bound, true);
 	s->changed = false;
 }
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	s->hot = s->bound && !sp_process.late && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD && !s->inherits &&
-			 scope == SP_SCOPE_THREAD ? sp_self.id : 0;
+	bool hot = s->bound && !sp_process.late && s->opener == sp_self.id &&
+		   s->writer.relation->target == SP_TARGET_THREAD && !s->inherits && scope == SP_SCOPE_THREAD;
+
+	sp_put(&s->hot, hot ? sp_self.id : 0);
 }
 
 void sp_set_prepare(struct sp_set *s, int id)

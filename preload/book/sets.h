@@ -21,17 +21,20 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_writer writer;
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
-	uint32_t starter;		/* whose relation the writer writes */
+	/* Also read by threads that have nothing to do with the set. */
+	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* PAPI's owner record */
-	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
-	uint32_t serial;		/* no other set ever had it */
-	uint32_t generation;		/* of the process that knows it; another: never seen */
-	bool alive;			/* PAPI holds it, as far as we know */
 	bool bound;			/* the writer has a relation */
+	sp_off relation;
+	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
+	uint32_t values_room;
+	/* From here on 0 in a new set. */
+	uint32_t starter;		/* whose relation the writer writes */
+	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
+	uint32_t generation;		/* of the process that knows it; another: never seen */
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
 	uint32_t k;
-	sp_off relation;
 	int opener_tid;
 	enum sp_target target;
 	int target_id, target_last_cpu;
@@ -39,8 +42,6 @@ struct __attribute__((aligned(128))) sp_set {
 	bool detached;			/* PAPI_detach: still the old target until it is opened again */
 	bool system_wide, inherits;
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS says so */
-	long long *values;		/* room for k, for PAPI_stop(set, NULL) */
-	uint32_t values_room;
 };
 
 extern struct sp_set *sp_sets[SP_SETS_CHUNKS];
@@ -88,6 +89,9 @@ void sp_sets_cool(void);
 bool sp_set_bound(sp_off relation, void *but);
 
 void sp_set_unbind(struct sp_set *s);
+
+/* PAPI holds this one no more; nothing happens if the id is another set's by now. */
+void sp_set_forget(struct sp_set *s, uint32_t alive);
 void sp_sets_forget(uint32_t creator);	/* all of this thread's; 0: all */
 
 #endif

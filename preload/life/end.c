@@ -27,7 +27,7 @@ static uint32_t ending;			/* the thread that runs the exit */
 
 void sp_end_expect_dump(void)
 {
-	expected = true;
+	sp_put(&expected, true);
 }
 
 void sp_end_child(void)
@@ -192,7 +192,7 @@ void sp_end_dump(enum sp_end how)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return;
-	if (!expected) {		/* PAPI was called, but there is nothing to show */
+	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
 			settle_live(true);
 		errno = saved;

@@ -12,13 +12,6 @@
 
 #define TOPO_LIBRARY "libsspapi-topo.so"
 
-static bool done;
-
-void sp_machine_forget(void)
-{
-	done = false;
-}
-
 struct where {
 	char path[512];
 };
@@ -111,7 +104,7 @@ void sp_machine_load(void)
 	load_fn load;
 	void *library;
 
-	if (!sp_process.counting || __atomic_exchange_n(&done, true, __ATOMIC_ACQ_REL))
+	if (!sp_process.counting)
 		return;
 	sp_dlerror_keep(&pending);
 	library = open_library();

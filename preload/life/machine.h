@@ -7,7 +7,6 @@
 #ifndef SP_MACHINE_H
 #define SP_MACHINE_H
 
-void sp_machine_load(void);
-void sp_machine_forget(void);		/* a new process: load again */
+void sp_machine_load(void);		/* the caller sees to it that it is once */
 
 #endif

@@ -13,7 +13,6 @@
 #include "bus.h"
 #include "end.h"
 #include "../book/events.h"
-#include "machine.h"
 #include "process.h"
 #include "say.h"
 #include "../book/sets.h"
@@ -154,7 +153,6 @@ static void forget_parent(void)
 	sp_real_child();
 	sp_sets_forget(0);
 	sp_events_forget();
-	sp_machine_forget();
 	sp_end_child();
 	sp_store_close(&sp_store);
 	sp_process_begin((int)sp_sys(SYS_getpid));

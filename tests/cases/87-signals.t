@@ -10,11 +10,15 @@ for mode in read accum restart reset mixed jump threads; do
 done
 check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
 
-MORE=$preloads/gap.so
-run_shim shim "$scenes/signals" gap
-is "between PAPI's answer and ours: the program ends well" "$(status_of shim) $(cat "$tmp/shim.err")" "0 handlers 10 jumps 0"
-check "between PAPI's answer and ours: what the handler read first is not taken back" books shim
-MORE=''
+# (ThreadSanitizer delivers signals later than they come.)
+if plain "between PAPI's answer and ours"; then
+	MORE=$preloads/gap.so
+	run_shim shim "$scenes/signals" gap
+	is "between PAPI's answer and ours: the program ends well" "$(status_of shim) $(cat "$tmp/shim.err")" \
+		"0 handlers 10 jumps 0"
+	check "between PAPI's answer and ours: what the handler read first is not taken back" books shim
+	MORE=''
+fi
 
 # The dump itself is written on top of all that.
 mkdir "$tmp/d"

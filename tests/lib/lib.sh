@@ -13,7 +13,7 @@
 #		$MORE other objects to preload, by the case; after the shim, and natively
 #		$NORMAL a sed command for what else may differ from a native run
 #		$todo if not empty: why the next check may fail
-# A program that hangs is killed after $LIMIT seconds: status 124.
+# A program that hangs is killed after $LIMIT seconds (four times that if sanitized): status 124.
 
 root=$(pwd -P)
 : "${B:=$root/build}" "${LIMIT:=60}"
@@ -28,11 +28,13 @@ for name in $(env | sed -n 's/^\(SSPAPI_[A-Z_]*\|PAPI_[A-Z_]*\|FAKE_[A-Z_]*\|LD_
 done
 
 SHIM=$B/libsspapi.so
+SANITIZE_SLOWS=${SANITIZE:+4}
+: "${SANITIZE_SLOWS:=1}"
 case ${SANITIZE-} in
 *address*) SHIM=$(${CC:-gcc} -print-file-name=libasan.so):$SHIM ;;
 *thread*) SHIM=$(${CC:-gcc} -print-file-name=libtsan.so):$SHIM ;;
 esac
-export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/sspapi-case.XXXXXX")
 chmod 755 "$tmp"
@@ -101,7 +103,7 @@ run() {
 	run_name=$1
 	shift
 	# shellcheck disable=SC2086 # words
-	timeout -k 5 "$LIMIT" $user "$@" >"$tmp/$run_name.out" 2>"$tmp/$run_name.err" </dev/null
+	timeout -k 5 "$((SANITIZE_SLOWS * LIMIT))" $user "$@" >"$tmp/$run_name.out" 2>"$tmp/$run_name.err" </dev/null
 	echo $? >"$tmp/$run_name.status"
 }
 

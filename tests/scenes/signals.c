@@ -12,6 +12,7 @@
  *					has answered main's PAPI_read, and main's next call is PAPI_reset
  */
 #include "now.h"
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -50,6 +51,7 @@ static void handler(int signal)
 {
 	long long values[4] = {0};
 	struct user *u = me;
+	int saved = errno;
 
 	(void)signal;
 	if (!u || !u->ready)
@@ -71,6 +73,7 @@ static void handler(int signal)
 		quiet("PAPI_reset", PAPI_reset(u->set));
 		break;
 	}
+	errno = saved;
 	if (is("jump") && u->reading) {
 		u->jumps++;
 		siglongjmp(u->back, 1);
@@ -142,6 +145,7 @@ static void in_the_gap(int signal)
 {
 	static int inside;
 	long long values[4];
+	int saved = errno;
 
 	(void)signal;
 	if (inside++)
@@ -151,6 +155,7 @@ static void in_the_gap(int signal)
 	me->handlers++;
 	quiet("PAPI_read", PAPI_read(me->set, values));
 	inside = 0;
+	errno = saved;
 }
 
 static int gap(struct user *u)
