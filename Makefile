@@ -26,7 +26,8 @@ CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c
 # What only the command needs of core: to read definitions of metrics.
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
-PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c))
+DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/doctor/*.c))
+PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
 
 # What is put into the application: hidden symbols, direct TLS.
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
@@ -73,9 +74,9 @@ $(B)/libsspapi-topo.so: $(TOPO) $(B)/core/sys.o topo/topo.map
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
 
-$(B)/sspapi: $(CLI) $(METRIC) $(CORE)
+$(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE)
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
 $(CLI): ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 
@@ -83,7 +84,7 @@ $(CLI): ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 $(B)/metrics.csv: core/cli/metrics.csv
 	@mkdir -p $(@D); cp $< $@
 
--include $(CLI:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
+-include $(CLI:.o=.d) $(DOCTOR:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
 
 include tests/tests.mk
 

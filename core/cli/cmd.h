@@ -22,6 +22,7 @@ int sp_cmd_run(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
 int sp_cmd_recover(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
+int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI */
 
 /* A store's file, read whole (never mapped: somebody may truncate it meanwhile) and
  * opened.  0, or a message is out and 1. */

@@ -36,10 +36,10 @@ $(LONG_DIR)/fuzz-store: tests/long/fuzz-store.c $(FUZZ_DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(FUZZ_CORE)
 
-$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS)
+$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/doctor/*)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c) $(FUZZ_CORE)
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/doctor/*.c) $(FUZZ_CORE) -ldl
 
 $(LONG_DIR)/fuzz-clang: tests/long/fuzz-store.c $(FUZZ_DEPS)
 	$(call say,FUZZ)

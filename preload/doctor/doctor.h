@@ -1,0 +1,44 @@
+/* doctor.h: what would keep counts away: the parts of `sspapi doctor`.
+ *
+ * Each part looks at one thing and says what it found, a line a finding: good, worth
+ * knowing, in the way, or plain (off, and seldom missed); behind it stands what to do.  Linked into the
+ * command only.  What loads other people's libraries runs in a child (sp_doctor_apart),
+ * so that one that crashes or hangs is a finding, too.
+ */
+#ifndef SP_DOCTOR_H
+#define SP_DOCTOR_H
+
+#include <stdarg.h>
+
+#include "../../core/cli/program.h"
+
+enum sp_finding { SP_GOOD, SP_WORTH, SP_IN_THE_WAY, SP_PLAIN };
+
+struct sp_doctor {
+	const char *verb;
+	bool colour;
+	int to;				/* in a child: the pipe that findings go into; else -1 */
+	unsigned worth, in_the_way;	/* how many were said */
+	const struct sp_program *program;	/* that was asked about; NULL: none */
+	const char *name;		/* as it was asked for */
+	char papi[PATH_MAX];		/* the libpapi to be asked; "": none was found */
+};
+
+void sp_doctor_head(struct sp_doctor *d, const char *title);
+void sp_doctor_say(struct sp_doctor *d, enum sp_finding f, const char *format, ...) SP_PRINTF(3, 4);
+void sp_doctor_mend(struct sp_doctor *d, const char *format, ...) SP_PRINTF(2, 3);
+
+/* part(d, arg) in a child that may take some seconds; its findings are said here.  what:
+ * whose death it would be, for a finding. */
+void sp_doctor_apart(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg);
+
+void sp_doctor_kernel(struct sp_doctor *d);	/* perf_event_open, who may use it, the machine around it */
+void sp_doctor_limits(struct sp_doctor *d);	/* rseq, locked memory, /dev/shm, the folder */
+void sp_doctor_program(struct sp_doctor *d);	/* the program's file; finds d->papi */
+void sp_doctor_papi(struct sp_doctor *d);	/* d->papi: version, linking, components */
+void sp_doctor_ours(struct sp_doctor *d);	/* libsspapi, its topology library and hwloc, the variables */
+
+/* A small file's first line, without its newline; "" where there is none. */
+const char *sp_doctor_line(const char *path, char *text, size_t room);
+
+#endif

@@ -1,0 +1,167 @@
+/* kernel-part.c: perf_event_open: who may use it, and whether the machine has counters. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../../core/sys.h"
+#include "doctor.h"
+
+#define CAP_SYS_ADMIN	21
+#define CAP_PERFMON	38
+
+/* The number behind "Name:" in /proc/self/status. */
+static unsigned long long status_of(const char *name, int base)
+{
+	char text[4096];
+	const char *p = sp_read_file("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
+
+	return p ? strtoull(p + strlen(name), NULL, base) : 0;
+}
+
+static bool has_word(const char *path, const char *const *words)
+{
+	char text[4096];
+
+	if (sp_read_file(path, text, sizeof(text)) <= 0)
+		return false;
+	for (; *words; words++)
+		if (strstr(text, *words))
+			return true;
+	return false;
+}
+
+static const char *container(void)
+{
+	static const char *const words[] = { "docker", "kubepods", "containerd", "libpod", "/lxc", NULL };
+
+	if (access("/.dockerenv", F_OK) == 0)
+		return "Docker";
+	if (access("/run/.containerenv", F_OK) == 0)
+		return "Podman";
+	if (getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER"))
+		return "Apptainer";
+	return getenv("container") ? getenv("container") : has_word("/proc/self/cgroup", words) ? "a container" : NULL;
+}
+
+static bool is_virtual(void)
+{
+	static const char *const words[] = { " hypervisor", NULL };
+
+	return has_word("/proc/cpuinfo", words) || access("/sys/hypervisor/type", F_OK) == 0;
+}
+
+static long open_event(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr a = { .type = type, .size = sizeof(a), .config = config, .disabled = 1, .exclude_kernel = 1,
+				     .exclude_hv = 1 };
+
+	return sp_sys(SYS_perf_event_open, &a, 0, -1, -1, 0);
+}
+
+static uint64_t count_some(int fd)
+{
+	uint64_t n = 0;
+
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (volatile unsigned i = 0; i < 1000000; i++)
+		;
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+static bool privileged(void)
+{
+	unsigned long long effective = status_of("CapEff:", 16);
+
+	return effective >> CAP_SYS_ADMIN & 1 || effective >> CAP_PERFMON & 1;
+}
+
+static void paranoid(struct sp_doctor *d)
+{
+	char text[32];
+	int level;
+
+	if (!*sp_doctor_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text))) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "there is no /proc/sys/kernel/perf_event_paranoid: this kernel is built without perf events");
+		sp_doctor_mend(d, "boot a kernel with CONFIG_PERF_EVENTS");
+		return;
+	}
+	level = atoi(text);
+	if (privileged()) {
+		sp_doctor_say(d, SP_GOOD, "this process may count anything (CAP_PERFMON or CAP_SYS_ADMIN); perf_event_paranoid is %d", level);
+		if (level > 2)
+			sp_doctor_say(d, SP_WORTH, "without that capability perf_event_paranoid %d lets nobody count", level);
+	} else if (level > 2) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "perf_event_paranoid is %d: without CAP_PERFMON no process may count anything", level);
+		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2, or setcap cap_perfmon+ep of a wrapper that starts it");
+	} else if (level == 2) {
+		sp_doctor_say(d, SP_GOOD, "perf_event_paranoid is 2: processes may count themselves in user mode (not :k, not whole CPUs)");
+	} else {
+		sp_doctor_say(d, SP_GOOD, "perf_event_paranoid is %d: processes may count themselves%s", level,
+			      level < 1 ? ", and whole CPUs" : ", in the kernel, too");
+	}
+}
+
+static void refused(struct sp_doctor *d, long error)
+{
+	sp_doctor_say(d, SP_IN_THE_WAY, "perf_event_open is refused (%s)", strerror((int)error));
+	if (error == ENOSYS)
+		sp_doctor_mend(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 there is none");
+	else if (status_of("Seccomp:", 10) == 2 || container())
+		sp_doctor_mend(d, "it is a container's seccomp filter: docker run --cap-add PERFMON (or --security-opt seccomp=unconfined)");
+	else
+		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2; if it is that already, ask what security module forbids it");
+}
+
+static void hardware(struct sp_doctor *d)
+{
+	long fd = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	uint64_t n = fd < 0 ? 0 : count_some((int)fd);
+	char text[32];
+
+	if (fd >= 0)
+		close((int)fd);
+	if (fd >= 0 && n) {
+		sp_doctor_say(d, SP_GOOD, "the CPU's counters count");
+		if (atoi(sp_doctor_line("/proc/sys/kernel/nmi_watchdog", text, sizeof(text))) == 1) {
+			sp_doctor_say(d, SP_WORTH, "the NMI watchdog holds one counter of each CPU");
+			sp_doctor_mend(d, "if PAPI_start gives PAPI_ECNFLCT for one event too many, as root: sysctl kernel.nmi_watchdog=0");
+		}
+		return;
+	}
+	if (fd >= 0)
+		sp_doctor_say(d, SP_IN_THE_WAY, "the CPU's counters can be opened, but stay 0");
+	else
+		sp_doctor_say(d, SP_IN_THE_WAY, "the kernel has no hardware counters (%s): of PAPI only software events count", strerror((int)-fd));
+	if (is_virtual())
+		sp_doctor_mend(d, "this is a virtual machine without them: ask its host for a virtual PMU (KVM: -cpu host,pmu=on; "
+				  "clouds: a metal or whole-socket type); until then count perf::PAGE-FAULTS, perf::TASK-CLOCK ...");
+	else
+		sp_doctor_mend(d, "see dmesg for what the kernel says of the PMU; another profiler or the firmware may hold it");
+}
+
+void sp_doctor_kernel(struct sp_doctor *d)
+{
+	const char *in = container();
+	long fd;
+
+	sp_doctor_head(d, "the kernel and its counters");
+	paranoid(d);
+	if (in)
+		sp_doctor_say(d, SP_WORTH, "this is %s: what the host allows and has counts, too", in);
+	fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	if (fd < 0) {
+		refused(d, -fd);
+		return;
+	}
+	close((int)fd);
+	hardware(d);
+	if (access("/sys/devices/cpu_core", F_OK) == 0 && access("/sys/devices/cpu_atom", F_OK) == 0) {
+		sp_doctor_say(d, SP_WORTH, "this CPU has two kinds of cores; an event of one kind counts nothing on the other");
+		sp_doctor_mend(d, "pin threads to one kind (taskset), or count the event of each kind");
+	}
+}

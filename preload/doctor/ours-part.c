@@ -1,0 +1,94 @@
+/* ours-part.c: sspapi's own libraries, hwloc, and the variables that are set. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../core/cli/cmd.h"
+#include "../../core/conf.h"
+#include "../../topo/topo.h"
+#include "doctor.h"
+
+static void library(struct sp_doctor *d)
+{
+	const char *path = sp_cli_library("libsspapi.so");
+
+	if (access(path, R_OK) < 0) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s is not there", path);
+		sp_doctor_mend(d, "make install, or keep the command beside its library");
+	} else if (strpbrk(path, " :")) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s: the loader cannot preload from a path with a space or colon", path);
+		sp_doctor_mend(d, "install it somewhere else");
+	} else {
+		sp_doctor_say(d, SP_GOOD, "%s is what is preloaded", path);
+	}
+}
+
+typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
+
+static unsigned how_many(const struct sp_topo *t, const char *type)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		n += strncmp(t->component[i].type, type, sizeof(t->component[i].type)) == 0;
+	return n;
+}
+
+/* In a child: it loads hwloc and whatever plug-ins that has. */
+static void topology(struct sp_doctor *d, void *arg)
+{
+	const char *source = arg, *path = sp_cli_library("libsspapi-topo.so");
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	load_fn load = library ? (load_fn)dlsym(library, "sp_topo_load") : NULL;
+	struct sp_topo t;
+	char why[300] = "";
+	int r;
+
+	if (!load) {
+		sp_doctor_say(d, SP_WORTH, "no hwloc: %s; the dump will have CPUs without cores, caches and packages", library ? "not our library" : dlerror());
+		sp_doctor_mend(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so beside libsspapi.so");
+		return;
+	}
+	r = load(&t, source, why, sizeof(why));
+	if (r < 0) {
+		sp_doctor_say(d, SP_WORTH, "%s%shwloc: %s", source ? source : "", source ? ": " : "", *why ? why : strerror(-r));
+		sp_doctor_mend(d, source ? "SSPAPI_TOPOLOGY is to name a file of lstopo --of xml" : "try lstopo; HWLOC_* variables may be wrong");
+		return;
+	}
+	sp_doctor_say(d, SP_GOOD, "hwloc sees: packages %u, NUMA nodes %u, cores %u, CPUs %u%s%s", how_many(&t, "Package"),
+		      how_many(&t, "NUMANode"), how_many(&t, "Core"), how_many(&t, "PU"), source ? " in " : "", source ? source : "");
+}
+
+static void bad_variable(const char *line, void *arg)
+{
+	sp_doctor_say(arg, SP_WORTH, "%s", line);
+}
+
+static void variables(struct sp_doctor *d)
+{
+	static struct sp_conf conf;
+	const char *preload = getenv("LD_PRELOAD"), *audit = getenv("LD_AUDIT");
+
+	sp_conf_capture(environ);
+	sp_conf_read(&conf, bad_variable, d);
+	if (conf.disable) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "SSPAPI_DISABLE=1 is set: calls are forwarded, nothing is recorded");
+		sp_doctor_mend(d, "unset SSPAPI_DISABLE");
+	}
+	if (preload && *preload)
+		sp_doctor_say(d, SP_GOOD, "LD_PRELOAD is set (%s); sspapi run goes in front of it", preload);
+	if (audit && *audit)
+		sp_doctor_say(d, SP_WORTH, "LD_AUDIT is set (%s): tools that use it may bind PAPI's functions before us", audit);
+}
+
+void sp_doctor_ours(struct sp_doctor *d)
+{
+	const char *source = getenv("SSPAPI_TOPOLOGY");
+
+	sp_doctor_head(d, "sspapi");
+	library(d);
+	sp_doctor_apart(d, "hwloc", topology, source && *source ? (void *)source : NULL);
+	variables(d);
+}

@@ -1,0 +1,259 @@
+/* papi-part.c: libpapi as it answers here: version, linking, components, a count.
+ *
+ * All of it in a child (sp_doctor_apart): libpapi may be of any version, and crash.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <papi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/base.h"
+#include "doctor.h"
+
+#define CALLS(X) \
+	X(PAPI_library_init) X(PAPI_get_opt) X(PAPI_num_components) X(PAPI_get_component_info) X(PAPI_strerror) \
+	X(PAPI_create_eventset) X(PAPI_event_name_to_code) X(PAPI_add_event) X(PAPI_start) X(PAPI_stop)
+
+struct papi {
+	void *library;
+	int version;			/* 0x07000000 */
+#define X(name) __typeof__(&name) name;
+	CALLS(X)
+#undef X
+};
+
+/* Where papi.h of each generation has what is asked for (papi-facts.md, section 8). */
+struct layout {
+	int below;			/* versions below this one */
+	unsigned disabled, reason_bytes, counters;	/* presets stand 8 bytes behind counters, natives 12 */
+};
+
+static const struct layout layouts[] = {
+	{ 0x07000000, 640, 128, 648 }, { 0x07020000, 1536, 1024, 1548 }, { 0x7fffffff, 1536, 1024, 2576 },
+};
+
+#define REASON 512u			/* in all of them */
+#define DELAYED -26			/* PAPI_EDELAY_INIT, from 7.0 on */
+
+/* What to do for a component that is off, where something can be done. */
+static const struct {
+	const char *name, *mend;
+} mends[] = {
+	{ "perf_event", "see below what the kernel allows" },
+	{ "perf_event_uncore", "uncore counters need perf_event_paranoid 0 or CAP_PERFMON, and a machine that is no VM" },
+	{ "rapl", "reads /dev/cpu/*/msr or the perf power PMU: root, or the component powercap" },
+	{ "powercap", "as root: chmod a+r /sys/class/powercap/*/energy_uj, on bare metal" },
+	{ "cuda", "set PAPI_CUDA_ROOT; NVIDIA's driver may keep counters from users" },
+	{ "nvml", "NVIDIA's libnvidia-ml.so must be found: LD_LIBRARY_PATH" },
+	{ "rocm", "set PAPI_ROCM_ROOT" },
+	{ "rocm_smi", "set PAPI_ROCM_ROOT, if there is such a device" },
+	{ "sde", "on in programs that link libsde" },
+	{ "coretemp", "needs sensors: modprobe coretemp, on bare metal" },
+	{ "infiniband", "needs an InfiniBand device" },
+};
+
+static int number(const char *info, unsigned at)
+{
+	int n;
+
+	memcpy(&n, info + at, sizeof(n));
+	return n;
+}
+
+/* ---- finding and loading ---------------------------------------------------------- */
+
+static bool load(struct papi *p, struct sp_doctor *d)
+{
+	p->library = dlopen(d->papi, RTLD_NOW | RTLD_GLOBAL);
+	if (!p->library) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi cannot be loaded: %s", dlerror());
+		sp_doctor_mend(d, "install what it needs, or put it into LD_LIBRARY_PATH");
+		return false;
+	}
+#define X(name) p->name = (__typeof__(p->name))dlsym(p->library, #name);
+	CALLS(X)
+#undef X
+#define X(name) && p->name
+	if (!(true CALLS(X))) {
+#undef X
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s has not the functions of a libpapi", d->papi);
+		return false;
+	}
+	return true;
+}
+
+/* Asked for before it is initialised (from 7.0 on); before, the file's name has it: libpapi.so.6.0.0.1 */
+static int version_of(const struct papi *p, const char *path)
+{
+	int version = p->PAPI_get_opt(PAPI_LIB_VERSION, NULL);
+	char real[PATH_MAX];
+	unsigned major = 0, minor = 0;
+	const char *tail = realpath(path, real) ? strstr(real, ".so.") : NULL;
+
+	if (version > 0)
+		return version;
+	if (!tail || sscanf(tail, ".so.%u.%u", &major, &minor) < 1)
+		return 0;
+	if (major == 5 && !minor)
+		minor = 7;		/* the last of them */
+	return (int)(major << 24 | minor << 16);
+}
+
+/* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
+static bool calls_itself_openly(const struct papi *p)
+{
+	struct link_map *map = NULL;
+	const ElfW(Sym) *symbols = NULL;
+	const char *strings = NULL;
+	const ElfW(Rela) *rela = NULL;
+	size_t bytes = 0;
+
+	if (dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0)
+		return true;
+	for (const ElfW(Dyn) *y = map->l_ld; y->d_tag != DT_NULL; y++) {
+		if (y->d_tag == DT_SYMTAB)
+			symbols = (const void *)y->d_un.d_ptr;
+		else if (y->d_tag == DT_STRTAB)
+			strings = (const void *)y->d_un.d_ptr;
+		else if (y->d_tag == DT_JMPREL)
+			rela = (const void *)y->d_un.d_ptr;
+		else if (y->d_tag == DT_PLTRELSZ)
+			bytes = y->d_un.d_val;
+	}
+	for (size_t i = 0; symbols && strings && rela && i < bytes / sizeof(*rela); i++)
+		if (strcmp(strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name, "PAPI_add_event") == 0)
+			return true;
+	return false;
+}
+
+/* ---- what it says -------------------------------------------------------------------- */
+
+static void say_off(struct sp_doctor *d, const char *info)
+{
+	enum sp_finding f = strcmp(info, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;
+
+	sp_doctor_say(d, f, "component %.128s is off: %.1000s", info, *(info + REASON) ? info + REASON : "it does not say why");
+	for (unsigned i = 0; i < SP_COUNT(mends); i++)
+		if (strcmp(mends[i].name, info) == 0)
+			sp_doctor_mend(d, "%s", mends[i].mend);
+}
+
+static void components(struct sp_doctor *d, const struct papi *p)
+{
+	const struct layout *l = layouts;
+
+	while (p->version >= l->below)
+		l++;
+	for (int i = 0; i < p->PAPI_num_components(); i++) {
+		const char *info = (const char *)p->PAPI_get_component_info(i);
+		int presets;
+
+		if (!info)
+			continue;
+		if (number(info, l->disabled) == DELAYED) {
+			sp_doctor_say(d, SP_PLAIN, "component %.128s waits until it is first used", info);
+			continue;
+		}
+		if (number(info, l->disabled)) {
+			say_off(d, info);
+			continue;
+		}
+		presets = number(info, l->counters + 8);
+		if (strcmp(info, "perf_event") != 0) {
+			sp_doctor_say(d, SP_GOOD, "component %.128s is on: %d native events", info, number(info, l->counters + 12));
+			continue;
+		}
+		sp_doctor_say(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events",
+			      number(info, l->counters), presets, number(info, l->counters + 12));
+		if (presets)
+			continue;
+		sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
+		sp_doctor_mend(d, "it does not know this CPU, or there are no counters; a newer PAPI, native events (papi_native_avail), "
+				  "or PAPI_CSV_EVENT_FILE with presets of one's own");
+	}
+}
+
+/* Does a set of this one event start, count and stop? */
+static bool counts(struct sp_doctor *d, const struct papi *p, const char *name)
+{
+	int set = PAPI_NULL, code = 0, r = p->PAPI_create_eventset(&set);
+	const char *failed = "PAPI_create_eventset";
+	long long value = 0;
+
+	if (r == PAPI_OK) {
+		failed = "PAPI_add_event";
+		r = p->PAPI_event_name_to_code((char *)name, &code);
+		r = r == PAPI_OK ? p->PAPI_add_event(set, code) : r;
+	}
+	if (r == PAPI_OK) {
+		failed = "PAPI_start";
+		r = p->PAPI_start(set);
+	}
+	for (unsigned i = 0; r == PAPI_OK && i < 64; i++)
+		*(volatile char *)malloc(16384) = 1;	/* some page faults, some instructions */
+	if (r == PAPI_OK) {
+		failed = "PAPI_stop";
+		r = p->PAPI_stop(set, &value);
+	}
+	if (r == PAPI_OK)
+		sp_doctor_say(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
+	else
+		sp_doctor_say(d, SP_WORTH, "%s does not count: %s gives %s", name, failed, p->PAPI_strerror(r));
+	return r == PAPI_OK && value;
+}
+
+static void ask(struct sp_doctor *d, void *arg)
+{
+	struct papi p = { 0 };
+	int r;
+
+	(void)arg;
+	if (!load(&p, d))
+		return;
+	p.version = version_of(&p, d->papi);
+	r = p.version ? p.PAPI_library_init(p.version & (int)0xffff0000) : 0;
+	if (r <= 0) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s: PAPI_library_init fails: %s", d->papi,
+			      p.version ? p.PAPI_strerror(r) : "its version cannot be told");
+		sp_doctor_mend(d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
+		return;
+	}
+	p.version = r > p.version ? r : p.version;
+	sp_doctor_say(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD, "%s is PAPI %d.%d.%d.%d%s", d->papi,
+		      p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
+		      p.version < 0x05070000 || p.version >= 0x08000000 ? ", which sspapi was not made for (5.7 to 7.x)" : "");
+	if (!calls_itself_openly(&p)) {
+		sp_doctor_say(d, SP_WORTH, "it is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
+		sp_doctor_mend(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without it");
+	}
+	components(d, &p);
+	if (!counts(d, &p, "PAPI_TOT_INS"))
+		counts(d, &p, "perf::PAGE-FAULTS");
+}
+
+static void find(struct sp_doctor *d)
+{
+	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
+					     "libpapi.so.6.0", "libpapi.so.5" };
+	const char *how;
+
+	for (unsigned i = 0; !*d->papi && i < SP_COUNT(names); i++)
+		if (!sp_program_library(names[i], d->papi, &how))
+			*d->papi = 0;
+}
+
+void sp_doctor_papi(struct sp_doctor *d)
+{
+	if (d->program && d->program->papi_missing)
+		return;			/* said already, and no other one will do */
+	find(d);
+	sp_doctor_head(d, "libpapi");
+	if (*d->papi) {
+		sp_doctor_apart(d, d->papi, ask, NULL);
+		return;
+	}
+	sp_doctor_say(d, SP_IN_THE_WAY, "the loader finds no libpapi");
+	sp_doctor_mend(d, "install it (scripts/deps; Debian: libpapi-dev), or put its folder into LD_LIBRARY_PATH");
+}

@@ -1,0 +1,85 @@
+/* program-part.c: the program: can anything be preloaded into it, and has it PAPI? */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor.h"
+
+static void say_kind(struct sp_doctor *d)
+{
+	const struct sp_program *p = d->program;
+
+	if (*p->script)
+		sp_doctor_say(d, SP_GOOD, "%s is a script; what runs is %s", p->script, p->path);
+	if (p->unread)
+		sp_doctor_say(d, SP_WORTH, "%s may be run but not read: no more can be said of it", p->path);
+	else if (p->kind == SP_PROGRAM_FOREIGN) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s is made for another word size or machine than libsspapi", p->path);
+		sp_doctor_mend(d, "build sspapi for it, or it for this machine");
+	} else if (p->kind == SP_PROGRAM_STATIC) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s is statically linked: nothing can be preloaded into it", p->path);
+		sp_doctor_mend(d, "link it dynamically, without -static");
+	} else {
+		sp_doctor_say(d, SP_GOOD, "%s is dynamically linked", p->path);
+	}
+	if (p->set_id_other) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "it is set-user-ID, set-group-ID or has capabilities: the loader ignores LD_PRELOAD");
+		sp_doctor_mend(d, "run a copy of it without (cp), as yourself");
+	} else if (p->set_id) {
+		sp_doctor_say(d, SP_WORTH, "it is set-user-ID: for anybody but its owner the loader ignores LD_PRELOAD");
+	}
+}
+
+static void say_linked(struct sp_doctor *d)
+{
+	const struct sp_program *p = d->program;
+	const char *by = *p->papi_from ? p->papi_from : "it";
+
+	if (!realpath(p->papi, d->papi))
+		snprintf(d->papi, sizeof(d->papi), "%s", p->papi);
+
+	if (p->papi_missing) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s needs %s, which the loader does not find: the program will not start", by, p->papi);
+		sp_doctor_mend(d, "put its folder into LD_LIBRARY_PATH, or load the module that it was built with");
+		*d->papi = 0;
+		return;
+	}
+	if (strcmp(p->papi_how, "LD_PRELOAD") == 0)
+		by = "LD_PRELOAD";
+	sp_doctor_say(d, SP_GOOD, "%s %s %s (found by %s)", by, *p->papi_from || strcmp(by, "it") != 0 ? "brings" : "links", d->papi,
+		      p->papi_how);
+}
+
+static void say_papi(struct sp_doctor *d)
+{
+	const struct sp_program *p = d->program;
+
+	if (*p->papi) {
+		say_linked(d);
+	} else if (p->static_papi) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into it statically: its calls cannot be seen");
+		sp_doctor_mend(d, "link with -lpapi and libpapi.so (no libpapi.a, no -Wl,-Bstatic)");
+	} else if (p->names_papi) {
+		sp_doctor_say(d, SP_GOOD, "it does not link libpapi, but names it: it may load it with dlopen, which is seen");
+	} else if (p->loads_or_starts) {
+		sp_doctor_say(d, SP_WORTH, "it neither links nor names libpapi; what it loads or starts may have it");
+		sp_doctor_mend(d, "of a launcher or interpreter, ask for the program that it starts: sspapi doctor PROGRAM");
+	} else {
+		sp_doctor_say(d, SP_IN_THE_WAY, "no PAPI in sight: it neither links nor names libpapi");
+		sp_doctor_mend(d, "sspapi books what a program counts with PAPI; one that does not call it has no counts");
+	}
+	if (p->apart) {
+		sp_doctor_say(d, SP_WORTH, "it uses dlmopen: a libpapi in a namespace of its own is not seen");
+		sp_doctor_mend(d, "have it load libpapi with dlopen");
+	}
+}
+
+void sp_doctor_program(struct sp_doctor *d)
+{
+	sp_doctor_head(d, d->name);
+	say_kind(d);
+	if (d->program->kind == SP_PROGRAM_DYNAMIC && !d->program->unread)
+		say_papi(d);
+	else if (d->program->static_papi)
+		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into it statically, too");
+}

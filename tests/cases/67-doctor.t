@@ -1,0 +1,83 @@
+# sspapi doctor: what it finds of programs, of every libpapi, of libraries that harm it, and what to do.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+
+# finds NAME STATUS WORDS COMMAND...: it ends with the status and has a line with the words
+finds() {
+	finds_name=$1 finds_status=$2 finds_words=$3
+	shift 3
+	run d "$@"
+	is "$finds_name: status" "$(status_of d)" "$finds_status"
+	tr '\n' ' ' <d.out | tr -s ' ' >d.text
+	check "$finds_name: $finds_words" grep -qF -- "$finds_words" d.text d.err
+}
+
+finds "this machine" 0 "the kernel and its counters" "$sspapi" doctor
+is "in four parts" "$(grep -c '^[a-z]' d.out)" 4
+check "everything that is in the way has its mend behind it" perl -ne \
+	'$bad = "" if /^ {7}do: /; die $bad if $bad && /^  (ok|note|BAD|-) /; $bad = $_ if /^  BAD /; END { die $bad if $bad }' d.out
+is "no line is over 100 columns, but for long words" "$(grep -cE '^.{101}' d.out)" 0
+check "it needs neither libpapi nor hwloc to start" sh -c '! readelf -d "$0" | grep -E "NEEDED.*(papi|hwloc)"' "$sspapi"
+
+# ---- programs --------------------------------------------------------------------------------
+finds "one that links it" 0 "it links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
+finds "one that loads it" 0 "names it: it may load it with dlopen" "$sspapi" doctor "$apps/nolib"
+finds "one without" 0 "BAD no PAPI in sight" "$sspapi" doctor "$apps/nopapi"
+finds "a shell" 0 "what it loads or starts may have it" "$sspapi" doctor sh
+printf '#!%s\n' "$scenes/one" >script
+chmod +x script
+finds "a script" 0 "is a script; what runs is $scenes/one" "$sspapi" doctor ./script
+cp "$scenes/one" moved
+chmod 4755 moved
+cp "$scenes/one-5.7" moved-5.7
+finds "a library that is not found" 0 "it needs libpapi.so.5, which the loader does not find" "$sspapi" doctor ./moved-5.7
+finds "set-user-ID" 0 "set-user-ID" "$sspapi" doctor ./moved
+printf 'int main(void) { return 0; }\n' >main.c
+if ${CC:-gcc} -static -o static main.c 2>/dev/null; then
+	finds "static" 0 "BAD ./static is statically linked" "$sspapi" doctor ./static
+fi
+finds "no such program" 1 "No such file" "$sspapi" doctor ./none
+printf 'x\0y' >rubbish
+chmod +x rubbish
+finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./rubbish
+finds "two programs" 2 "name one program" "$sspapi" doctor sh sh
+finds "an option" 2 "takes no options" "$sspapi" doctor --fast
+
+# ---- libpapi ------------------------------------------------------------------------------------
+for version in 5.7 6.0 7.1 7.2; do
+	finds "libpapi $version" 0 "is PAPI $version" "$sspapi" doctor "$scenes/one-$version"
+	check "and its component" grep -q "component perf_event is on" d.out
+done
+finds "linked with -Bsymbolic-functions" 0 "linked with -Bsymbolic" env LD_LIBRARY_PATH="$fake/symbolic" "$sspapi" doctor "$scenes/one"
+printf 'component cuda disabled=1\ncomponent nvml disabled=-26\ncomponent perf_event disabled=1\n' >off
+finds "a component that is off, and what to do" 0 "component cuda is off: it does not say why do: set PAPI_CUDA_ROOT" \
+	env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor "$scenes/one"
+check "one that waits" grep -q "component nvml waits until it is first used" d.out
+check "the one that matters" grep -q "BAD  component perf_event is off" d.out
+printf 'fail PAPI_library_init -3\n' >fails
+finds "that cannot be initialised" 0 "BAD" env FAKE_PAPI_SCRIPT="$tmp/fails" "$sspapi" doctor "$scenes/one"
+mkdir crash lacks
+printf 'char *p; __attribute__((constructor)) static void f(void) { *p = 0; }\n' >crash.c
+printf 'int PAPI_library_init(int v) { return v; }\n' >lacks.c
+for kind in crash lacks; do
+	${CC:-gcc} -shared -fPIC -Wl,-soname,libpapi.so.7.0 -o $kind/libpapi.so.7.0 $kind.c
+	ln -s libpapi.so.7.0 $kind/libpapi.so
+done
+finds "that crashes" 0 "ends the process that asks it (Segmentation fault)" env LD_LIBRARY_PATH="$tmp/crash" "$sspapi" doctor
+check "and the rest is looked at" grep -q "^sspapi" d.out
+finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH="$tmp/lacks" "$sspapi" doctor
+
+# ---- sspapi itself -------------------------------------------------------------------------------
+finds "a variable that cannot be used" 0 "SSPAPI_FORMAT: 'xml' is not one of" env SSPAPI_FORMAT=xml "$sspapi" doctor
+finds "SSPAPI_DISABLE" 0 "BAD SSPAPI_DISABLE=1 is set" env SSPAPI_DISABLE=1 "$sspapi" doctor
+finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$sspapi" doctor
+finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" env SSPAPI_TOPOLOGY="$root/tests/topo/malformed.xml" "$sspapi" doctor
+mkdir own
+cp "$sspapi" "$B/libsspapi.so" own
+echo rubbish >own/libsspapi-topo.so
+finds "without hwloc" 0 "no hwloc" own/sspapi doctor
+finds "without libsspapi.so" 0 "BAD" sh -c 'rm own/libsspapi.so; exec own/sspapi doctor'
+finds "NO_COLOR and no terminal: no colours" 0 "sspapi" "$sspapi" doctor
+check "no escape in it" not grep -q "$(printf '\033')" d.out
+done_testing
