@@ -79,3 +79,17 @@ void sp_quiet_end(const struct sp_quiet *q)
 		;
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &q->signals, NULL, sizeof(q->signals));
 }
+
+/* A handler's frames are at least so far below what it interrupted: the kernel puts
+ * the registers between.  Calls of one function differ by less, mostly. */
+#define SIGNAL_FRAME 512u
+
+bool sp_interrupted(uintptr_t below, uintptr_t frame)
+{
+	uintptr_t top = (uintptr_t)__builtin_thread_pointer();
+	stack_t stack;
+
+	if (sp_sys(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))
+		return true;
+	return frame + SIGNAL_FRAME < below || (below < top && top < frame);
+}

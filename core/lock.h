@@ -29,6 +29,13 @@ bool sp_lock_try(struct sp_lock *l, struct sp_held *h, unsigned ms);
 void sp_signals_block(struct sp_held *h);
 void sp_signals_restore(const struct sp_held *h);
 
+/* Is what ran in the frame `below` still under way, below `frame` on this thread's stack?
+ * Not if a handler jumped out of it: then we now run at or above it.  On another stack the
+ * question cannot be answered: yes.  The kernel says that we are on the alternate one,
+ * unless that disarms itself (SS_AUTODISARM); but the thread's own ends below its thread
+ * pointer, save the main thread's.  One system call. */
+bool sp_interrupted(uintptr_t below, uintptr_t frame);
+
 /* Around our own writes: SIGPIPE and SIGXFSZ end a process that has not asked for
  * them.  They are blocked, and one that our write made is taken back. */
 struct sp_quiet {

@@ -5,7 +5,6 @@
  * Around it: who may call it now, and where to put the operation if nobody may.
  */
 #include <linux/membarrier.h>
-#include <signal.h>
 #include <string.h>
 
 #include "readings.h"
@@ -84,7 +83,8 @@ int sp_ledger_cell(struct sp_writer *w, int cpu)
 /* Only counts claim a cell for a CPU that the topology lacks. */
 static int cell_for(struct sp_writer *w, enum sp_op op, int cpu)
 {
-	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM ? sp_ledger_cell(w, cpu) : (int)w->cells - 1;
+	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_OWN ?
+		       sp_ledger_cell(w, cpu) : (int)w->cells - 1;
 }
 
 /* ---- one operation ---------------------------------------------------- */
@@ -196,12 +196,14 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 	for (uint32_t e = 0; e < w->k; e++) {
 		int64_t d = x[e] - last[e];
 
+		if (w->whole)
+			d = sp_share(d, w->part, w->whole);
 		if (d < 0)
 			__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
 		if (!w->proven)
 			in_state(w, n, SP_XOFF)[e] -= d;
 		in_state(w, n, SP_EOFF)[e] -= d;	/* entries have rules of their own */
-		last[e] = x[e];
+		last[e] += d;
 	}
 }
 
@@ -247,6 +249,29 @@ static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 		eoff[e] = entry - last[e];
 	}
 	n->flags = (n->flags & ~SP_STATE_PERMANENT) | SP_STATE_ENTRY;
+}
+
+/* What the last reading left stays what ACCUM adds to, though the cell is another one. */
+static void carry_permanent(struct sp_writer *w, struct sp_state *n)
+{
+	for (uint32_t e = 0; e < w->k; e++)
+		in_state(w, n, SP_EOFF)[e] = latest_permanent(w, e) - in_state(w, n, SP_LAST)[e];
+	n->flags |= SP_STATE_PERMANENT;
+}
+
+/* Only counts: what the application reads next makes the entry that it would have made. */
+static void take_own(struct sp_writer *w, struct sp_state *n, int cell, const int64_t *x)
+{
+	bool permanent = n->flags & SP_STATE_PERMANENT;
+
+	if (n->cell != cell) {
+		change_cell(w, n, cell);
+		if (n->flags & SP_STATE_ENTRY)
+			n->ns = cell_at(w, cell)->ns;
+		else if (permanent)
+			carry_permanent(w, n);
+	}
+	book_values(w, n, x);
 }
 
 static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op, int cell, const int64_t *x)
@@ -329,7 +354,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	settle_journal(w, s);
 	memcpy(n, s, sizeof(*n) + (uint64_t)SP_JTOTAL * w->k * 8);
 	n->jcell = -1;
-	now = op == SP_OP_RESET ? r->last_ns : w->log ? sp_log_time(w->log) : sp_max(sp_coarse_ns(), n->ns + 1);
+	now = op == SP_OP_RESET || op == SP_OP_OWN ? r->last_ns :
+	      w->log ? sp_log_time(w->log) : sp_max(sp_coarse_ns(), sp_max(n->ns, r->last_ns) + 1);
 	if (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE)
 		n->ns = now;		/* what makes entries, whose time it is (A2, A4) */
 	if (op == SP_OP_START) {
@@ -352,6 +378,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 		leave_cell(w, n);
 	} else if (op == SP_OP_SIDE) {
 		take_side(w, n, cell);
+	} else if (op == SP_OP_OWN) {
+		take_own(w, n, cell, x);
 	} else {
 		take_reading(w, n, op, cell, x);
 	}
@@ -366,8 +394,9 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component &&
 		(n->flags & (SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE | SP_STATE_BASELINE)) ==
 			(SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE));
-	/* After WRITE the next READ's entry is not the last one's and what came since. */
-	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE ? n->cell : -2);
+	/* After WRITE and OWN the next READ's entry is not the last one's and what came since. */
+	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE && op != SP_OP_OWN ?
+				n->cell : -2);
 	set_slow(w, slow_of(n));
 }
 
@@ -542,41 +571,50 @@ static bool take_turn(struct sp_writer *w, uint32_t who, unsigned tries)
 	return false;
 }
 
-/* A handler's frames are at least so far below what it interrupted: the kernel puts
- * the registers between.  Calls of one function differ by less, mostly. */
-#define SIGNAL_FRAME 512u
+/* How a window is booked. */
+struct window {
+	bool proven;
+	int n;				/* parts; 0, 1: all on the cell of the operation */
+	const struct sp_part *parts;
+};
 
-/* Is the booking that set `busy` still below us on the stack?  Not if a handler
- * jumped out of it: then we now run at or above its frame.  On another stack the
- * question cannot be answered: yes, which is wrong about the CPU at most.  The kernel
- * says that we are on the alternate one, unless that disarms itself (SS_AUTODISARM);
- * but the thread's own ends below its thread pointer, save the main thread's. */
-static bool interrupted(struct sp_writer *w, uintptr_t frame)
+static const struct window open_window, proven_window = { .proven = true };
+
+/* All parts but the last, which the operation itself brings. */
+static void book_parts(struct sp_writer *w, const struct window *in, const int64_t *x)
 {
-	uintptr_t busy = sp_get(&w->busy), top = (uintptr_t)__builtin_thread_pointer();
-	stack_t stack;
-
-	if (sp_sys(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))
-		return true;
-	return frame + SIGNAL_FRAME < busy || (busy < top && top < frame);
+	if ((sp_get(&w->state)->flags & (SP_STATE_RUNNING | SP_STATE_BASELINE)) != SP_STATE_RUNNING)
+		return;
+	for (int i = 0; i < in->n; i++)
+		w->whole += in->parts[i].weight;
+	for (int i = 0; i + 1 < in->n && w->whole; i++) {
+		w->part = in->parts[i].weight;
+		apply(w, SP_OP_OWN, sp_ledger_cell(w, in->parts[i].cpu), x);
+		w->whole -= w->part;
+	}
+	w->whole = 0;
 }
 
 static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
-		       bool proven)
+		       const struct window *in)
 {
 	uint32_t slow;
 
-	sp_put(&w->busy, (frame & ~(uintptr_t)7) | op);
+	/* What comes on top of an OWN finds it a reading like any. */
+	sp_put(&w->busy, (frame & ~(uintptr_t)7) | (op == SP_OP_OWN ? SP_OP_READ : op));
 	sp_order();
 	slow = sp_acquire(&w->slow);
 	if ((slow & SP_SLOW_SHARED) && !take_turn(w, TURN_OWNER, 100)) {
 		sp_put(&w->busy, 0);
-		if (op != SP_OP_SIDE)
+		if (op != SP_OP_SIDE && op != SP_OP_OWN)
 			book_aside(w, op, cell, x);
 		return;
 	}
 	/* What is put aside from here on comes after x and is added in after it. */
-	w->proven = proven;
+	w->proven = in->proven;
+	w->whole = 0;			/* a handler may have jumped out of a split */
+	if (in->n > 1)
+		book_parts(w, in, x);
 	if (op != SP_OP_SIDE)
 		apply(w, op, cell, x);
 	else if (slow & SP_SLOW_SIDE)
@@ -634,19 +672,11 @@ bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long
 	return true;
 }
 
-SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
+		 const struct window *in)
 {
-	const int64_t *x = (const int64_t *)values;
-	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	int cell;
-
-	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven)))
-		return;
-	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) && sp_ledger_book_here(w, op, cpu, values, proven))
-		return;
-	cell = cell_for(w, op, cpu);
 	if (sp_get(&w->busy)) {
-		if (interrupted(w, frame)) {
+		if (sp_interrupted(sp_get(&w->busy), frame)) {
 			book_aside(w, op, cell, x);
 			return;
 		}
@@ -658,16 +688,50 @@ SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const l
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		book_aside(w, op, cell, x);	/* in order behind what is there */
 	else
-		book_owner(w, frame, op, cell, x, proven);
+		book_owner(w, frame, op, cell, x, in);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
 }
 
 SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
 {
-	book_owner(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, proven);
+	book_owner(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values,
+		   proven ? &proven_window : &open_window);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
+}
+
+SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+{
+	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven)))
+		return;
+	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) && sp_ledger_book_here(w, op, cpu, values, proven))
+		return;
+	book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values,
+	     proven ? &proven_window : &open_window);
+}
+
+SP_COLD bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *values,
+				  const struct sp_part *parts, int n, bool proven)
+{
+	const struct window in = { .proven = proven && n == 1, .n = n, .parts = parts };
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	int cell;
+
+	if (!w->relation)
+		return false;
+	if (op != SP_OP_OWN && n == 1) {
+		sp_ledger_book(w, op, parts->cpu, values, proven);
+		return true;
+	}
+	cell = cell_for(w, op, parts[n - 1].cpu);
+	if (op != SP_OP_OWN)
+		book(w, frame, op, cell, (const int64_t *)values, &in);
+	else if (sp_get(&w->busy) || (sp_acquire(&w->slow) & (SP_SLOW_SIDE | SP_SLOW_SHARED)))
+		return false;
+	else
+		book_owner(w, frame, op, cell, (const int64_t *)values, &in);
+	return true;
 }
 
 SP_COLD void sp_ledger_settle(struct sp_writer *w)
@@ -677,7 +741,7 @@ SP_COLD void sp_ledger_settle(struct sp_writer *w)
 	/* Again if a handler left something meanwhile; not for ever if it is another
 	 * thread's turn. */
 	for (int tries = 0; tries < 4 && (sp_acquire(&w->slow) & SP_SLOW_SIDE); tries++)
-		book_owner(w, frame, SP_OP_SIDE, 0, NULL, false);
+		book_owner(w, frame, SP_OP_SIDE, 0, NULL, &open_window);
 }
 
 void sp_ledger_leave(struct sp_writer *w)

@@ -24,12 +24,14 @@
 #define SP_LEDGER_H
 
 #include "format.h"
+#include "split.h"
 #include "../lock.h"
 
 enum sp_op {
 	SP_OP_START, SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_RESET,
 	SP_OP_WRITE,			/* PAPI_write: counting goes on from x */
-	SP_OP_SIDE, SP_OP_LEAVE		/* ledger.c's own: adds the side ledger in; leaves the current cell */
+	SP_OP_SIDE, SP_OP_LEAVE,	/* ledger.c's own: adds the side ledger in; leaves the current cell */
+	SP_OP_OWN			/* a reading that sspapi took itself: counts, but no entry and no reading */
 };
 
 /* Why a reading cannot take the short way. */
@@ -53,6 +55,7 @@ struct sp_writer {
 	uint32_t k;
 	bool zeroed;			/* running, last[] all 0, an entry there: PAPI_accum's short way */
 	bool proven;			/* the window that is being booked */
+	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
 	uint32_t opened;		/* whatever the caller knows its window's beginning by */
 	int32_t cpu;			/* whose cell is current, if it is a dense one; else -2 */
 	uintptr_t busy;			/* the frame of the booking under way, perhaps below us on the stack; and its op */
@@ -92,6 +95,16 @@ void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long lon
  * was on this CPU (START: on any), and nobody else is about.  false: it is not, and nothing was done.  No
  * calls, few jumps: after PAPI's system calls the processor remembers nothing of us. */
 bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+
+/* The same for a window that was spent on several CPUs: what is new since the value
+ * before is split in these parts, the last of which gets what is left and is the CPU
+ * that `op` itself is booked on.  In between, each CPU's part is a booking of its own
+ * (kill-safe as any); no other comes between them.  Not proven.  Where it cannot be split
+ * (a booking on top of another, a set that does not run) all goes to the last CPU.
+ * op SP_OP_OWN: a reading of ours on top of the application's code; x is running counts.
+ * False: not booked, since a booking is under way; the next one brings it. */
+bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *x, const struct sp_part *parts, int n,
+			  bool proven);
 
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */

@@ -354,7 +354,7 @@ static void add_cells(struct sp_writer *to, struct sp_writer *from)
 		const struct sp_cell *f = (const struct sp_cell *)(from->cell + i * from->cell_bytes);
 		struct sp_cell *t;
 
-		if (!f->used || !f->readings)
+		if (!f->used)
 			continue;
 		t = (struct sp_cell *)(to->cell + (uint64_t)sp_ledger_cell(to, f->cpu) * to->cell_bytes);
 		t->readings += f->readings;

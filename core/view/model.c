@@ -157,6 +157,15 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 	}
 }
 
+/* A split window and a reading that sspapi took itself leave counts where no reading was. */
+static bool has_counts(const struct cell_record *c, uint32_t k)
+{
+	for (uint32_t e = 0; e < k; e++)
+		if (c->at[SP_TOTAL * k + e])
+			return true;
+	return false;
+}
+
 /* One pass over the cells; what was booked nowhere is left out. */
 static void read_cells(struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
 {
@@ -178,7 +187,7 @@ static void read_cells(struct sp_row *row, const struct sp_relation *r, const st
 			add_side(c, d, s, k);
 		if (r->flags & SP_RELATION_PROVEN)
 			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
-		if (!c->readings)
+		if (!c->readings && !has_counts(c, k))
 			continue;
 		row->readings += (uint64_t)c->readings;
 		row->cell_of[row->cells] = row->cells;

@@ -9,6 +9,7 @@
 #include "hooks.h"
 #include "../life/machine.h"
 #include "warm.h"
+#include "watch.h"
 
 static void opened(struct sp_set *s)
 {
@@ -57,6 +58,7 @@ static void prepare_process(void)
 	if (sp_process.counting && !sp_proof_test())
 		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
 				      "(rseq): no count is called proven");
+	sp_watch_begin();
 }
 
 /* Once in a process, before anything counts.  Other threads wait: a relation made before
@@ -284,15 +286,22 @@ SP_COLD void sp_before_start_slow(int id)
 
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
 {
-	int cpu = where(s);
-	bool proven = sp_get(&s->hot) == sp_self.id && s->writer.opened == sp_proof_look();
+	int cpu;
+	bool proven;
 
+	if (sp_get(&s->watched) == sp_self.id) {
+		sp_watch_book(s, op, values, open);
+		goto booked;
+	}
+	cpu = where(s);
+	proven = sp_get(&s->hot) == sp_self.id && s->writer.opened == sp_proof_look();
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
 		sp_ledger_book(&s->writer, op, cpu, values, proven);
 	} else {
 		sp_ledger_book_foreign(&s->writer, op, cpu, values);
 	}
+booked:
 	if (SP_UNLIKELY(sp_process.late))
 		sp_end_again();
 }
@@ -327,6 +336,8 @@ SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open)
 		s->started = true;
 		if (s->bound)
 			book(s, SP_OP_START, NULL, open);
+		if (sp_get(&s->watched) == sp_self.id)
+			sp_watch_starts(s, id);
 	}
 	errno = saved;
 }
@@ -355,6 +366,8 @@ SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_
 		book(s, SP_OP_STOP, values, open);
 		sp_put(sp_touched_by(s->creator), s);
 	}
+	if (sp_get(&s->watched) == sp_self.id)
+		sp_watch_stops(s);
 	errno = saved;
 }
 

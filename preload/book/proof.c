@@ -4,8 +4,10 @@
 
 #include "../../core/sys.h"
 #include "proof.h"
+#include "watch.h"
 
 bool sp_proof_works;
+static bool rseq_works;
 __thread uint32_t sp_losses __attribute__((tls_model("initial-exec")));
 
 #ifdef SP_HAVE_RSEQ
@@ -50,14 +52,14 @@ bool sp_proof_test(void)
 	struct timespec nap = { 0, 1000 };
 	uint32_t before;
 
-	sp_put(&sp_proof_works, __rseq_size != 0);
-	if (!__rseq_size)
+	if (__rseq_size == 0)
 		return false;
-	sp_proof_look();
-	before = sp_proof_look();
+	sp_proof_rseq();
+	before = sp_proof_rseq();
 	(void)sp_sys(SYS_nanosleep, &nap, NULL);
-	sp_put(&sp_proof_works, sp_proof_look() != before);
-	return sp_get(&sp_proof_works);
+	rseq_works = sp_proof_rseq() != before;
+	sp_put(&sp_proof_works, rseq_works);
+	return rseq_works;
 }
 #else
 bool sp_proof_test(void)
@@ -65,3 +67,12 @@ bool sp_proof_test(void)
 	return false;
 }
 #endif
+
+SP_COLD uint32_t sp_proof_other(void)
+{
+	uint32_t look = sp_watching ? sp_watch_look() : 0;
+
+	if (look)
+		return look;
+	return rseq_works ? sp_proof_rseq() : ++sp_losses;
+}

@@ -25,7 +25,10 @@
 /* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */
 bool sp_proof_test(void);
 
-extern bool sp_proof_works;
+/* The long way, where rseq does not work or the threads' moves are watched (watch.h). */
+uint32_t sp_proof_other(void);
+
+extern bool sp_proof_works;		/* the short way does */
 extern __thread uint32_t sp_losses __attribute__((tls_model("initial-exec")));
 
 #ifdef SP_HAVE_RSEQ
@@ -36,12 +39,10 @@ static inline uint64_t *sp_proof_pointer(void)
 	return (uint64_t *)&((struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset))->rseq_cs;
 }
 
-static inline uint32_t sp_proof_look(void)
+static inline uint32_t sp_proof_rseq(void)
 {
 	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
 
-	if (__builtin_expect(!__atomic_load_n(&sp_proof_works, __ATOMIC_RELAXED), 0))
-		return ++sp_losses;
 	if (__builtin_expect(__atomic_load_n(sp_proof_pointer(), __ATOMIC_RELAXED) != ours, 0)) {
 		sp_losses++;
 		__atomic_store_n(sp_proof_pointer(), ours, __ATOMIC_RELAXED);
@@ -50,10 +51,15 @@ static inline uint32_t sp_proof_look(void)
 	return sp_losses;
 }
 #else
-static inline uint32_t sp_proof_look(void)
+static inline uint32_t sp_proof_rseq(void)
 {
 	return ++sp_losses;
 }
 #endif
+
+static inline uint32_t sp_proof_look(void)
+{
+	return __builtin_expect(__atomic_load_n(&sp_proof_works, __ATOMIC_RELAXED), 1) ? sp_proof_rseq() : sp_proof_other();
+}
 
 #endif

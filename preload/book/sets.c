@@ -5,6 +5,7 @@
 #include "components.h"
 #include "events.h"
 #include "sets.h"
+#include "watch.h"
 #include "where.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
@@ -29,6 +30,7 @@ static struct sp_set *make_room(int id)
 void sp_set_unbind(struct sp_set *s)
 {
 	sp_put(&s->hot, 0);
+	sp_put(&s->watched, 0);
 	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
 }
@@ -36,10 +38,12 @@ void sp_set_unbind(struct sp_set *s)
 /* Only the mark: all else may be the next set's already. */
 void sp_set_forget(struct sp_set *s, uint32_t alive)
 {
-	uint32_t own = sp_self.id;
+	uint32_t own = sp_self.id, mine = own;
 
-	if (alive && sp_cas(&s->alive, &alive, 0))
+	if (alive && sp_cas(&s->alive, &alive, 0)) {
 		(void)sp_cas(&s->hot, &own, 0);
+		(void)sp_cas(&s->watched, &mine, 0);
+	}
 }
 
 struct sp_set *sp_set_new(int id)
@@ -116,6 +120,7 @@ struct holding {			/* what a set holds now, as PAPI says */
 	enum sp_scope scope;
 	bool counts;			/* all of them */
 	int cpu;			/* that all are opened for by name; SP_NO_CPU; SP_MIXED */
+	bool perf_event;
 };
 #define SP_MIXED (-3)
 
@@ -139,6 +144,7 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 	const struct sp_component_fact *f = sp_component_fact(name);
 	char text[256];
 
+	h->perf_event = strcmp(name, "perf_event") == 0;
 	if (f) {
 		h->scope = f->scope;
 		h->keeps = f->keeps;
@@ -245,10 +251,23 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool hot = s->bound && !sp_process.late && s->opener == sp_self.id &&
-		   s->writer.relation->target == SP_TARGET_THREAD && !s->inherits && scope == SP_SCOPE_THREAD;
+	bool own = s->bound && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+		   !s->inherits && scope == SP_SCOPE_THREAD;
+	bool watched = own && sp_watching && sp_watch_ready();
 
-	sp_put(&s->hot, hot ? sp_self.id : 0);
+	sp_put(&s->watched, watched ? sp_self.id : 0);
+	sp_put(&s->hot, own && !watched && !sp_process.late ? sp_self.id : 0);
+}
+
+/* May sspapi read it where the application does not?  Components other than perf_event may
+ * be slow or change by being read; derived rates divide by 0 and are not bound; estimates
+ * and samples are PAPI's business (papi-facts section 1, items 3 and 6). */
+static bool readable(const struct sp_real *papi, int id, const struct holding *h)
+{
+	int state = 0;
+
+	return h->perf_event && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
+	       !(state & (PAPI_OVERFLOWING | PAPI_PROFILING | PAPI_MULTIPLEXING | PAPI_ATTACHED | PAPI_CPU_ATTACHED));
 }
 
 void sp_set_prepare(struct sp_set *s, int id)
@@ -276,6 +295,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 		return;
 	}
 	bind(s, id, &h);
+	s->readable = sp_watching == SP_BY_EXACT && s->bound && readable(papi, id, &h);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }

@@ -10,6 +10,7 @@
 
 #include "../../core/store/readings.h"
 #include "../life/process.h"
+#include "switches.h"
 
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
@@ -21,6 +22,7 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_writer writer;
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
+	uint32_t watched;		/* as hot, where the thread's moves are watched (watch.h) */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* PAPI's owner record */
@@ -34,6 +36,8 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t generation;		/* of the process that knows it; another: never seen */
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
+	bool readable;			/* reading it once more harms nobody */
+	struct sp_look look;		/* where the thread was when its window was opened */
 	uint32_t k;
 	int opener_tid;
 	enum sp_target target;

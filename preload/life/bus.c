@@ -1,10 +1,14 @@
-/* bus.c: see bus.h.  Stands in front of sigaction and signal, for SIGBUS only. */
+/* bus.c: see bus.h.  Stands in front of sigaction and signal, for SIGBUS and, with
+ * SSPAPI_ATTRIBUTION=exact, for the signal of moves.h.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "../../core/sys.h"
+#include "../book/moves.h"
+#include "../book/watch.h"
 #include "bus.h"
 #include "process.h"
 #include "../papi/real.h"
@@ -106,10 +110,16 @@ void sp_bus_after_exec(void)
 
 __attribute__((visibility("default"))) int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
+	bool hidden = SP_UNLIKELY(sp_watching == SP_BY_EXACT) && sp_moves_asked(number, new);
 	struct sigaction before = theirs;
 
-	if (number != SIGBUS || !ours)
-		return real_sigaction(number, new, old);
+	if (number != SIGBUS || !ours) {
+		int rc = real_sigaction(number, new, old);
+
+		if (hidden && rc == 0 && old)
+			*old = (struct sigaction){ .sa_handler = SIG_DFL };
+		return rc;
+	}
 	if (new) {
 		theirs = *new;
 		if (put_ours() < 0) {
@@ -127,6 +137,8 @@ __attribute__((visibility("default"))) sighandler_t signal(int number, sighandle
 	static sighandler_t (*next_signal)(int, sighandler_t);
 	struct sigaction new = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
 
+	if (SP_UNLIKELY(sp_watching == SP_BY_EXACT) && handler != SIG_ERR)
+		(void)sp_moves_asked(number, &new);
 	if (number != SIGBUS || !ours) {
 		if (!next_signal)
 			next_signal = (sighandler_t (*)(int, sighandler_t))sp_real_next("signal");

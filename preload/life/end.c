@@ -18,6 +18,7 @@
 #include "../papi/real.h"
 #include "say.h"
 #include "../book/sets.h"
+#include "../book/watch.h"
 
 static bool expected;
 static uint32_t door;			/* the thread that writes; 0: none */
@@ -165,6 +166,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 
 	look_at_file();
 	sp_process_torn();
+	sp_watch_tell();
 	output.own_start_ns = sp_process_start_ns();
 	sp_put(&sp_store.header->end_ns, sp_now_ns());
 	sp_view_color_by = *sp_conf.color_by ? sp_conf.color_by : NULL;

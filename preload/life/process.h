@@ -26,9 +26,12 @@ struct sp_self {
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t tick;			/* calls so far, for timing one in 1024 */
 	int32_t tid;
+	bool unwatched;			/* it cannot have one */
 	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
+	struct sp_watch *watch;		/* preload/book/watch.h; NULL: none */
+	uintptr_t inside;		/* the frame of the call of PAPI under way; kept for SP_BY_EXACT only */
 };
 
 #ifdef __x86_64__
@@ -55,6 +58,7 @@ const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
 /* The calling thread's block in the store, made if need be (thread.c); false: no
  * memory. */
 bool sp_self_ready(void);
+bool sp_thread_ended(int tid);
 
 void sp_process_torn(void);			/* says once that the live file is full, if it is */
 void sp_process_note(const char *text);		/* for the dump; and as a warning */

@@ -16,6 +16,7 @@
 #include "process.h"
 #include "say.h"
 #include "../book/sets.h"
+#include "../book/watch.h"
 #include "snapshot.h"
 
 static struct sp_lock setup;
@@ -107,7 +108,7 @@ static void fill_header(void)
 	store_names(h);
 	store_args(h);
 	h->call_names = sp_store_texts(&sp_store, SP_CALLS, sp_call_names);
-	h->attribution = SP_BY_READING;
+	h->attribution = (uint32_t)sp_conf.attribution;
 	h->readings = (uint32_t)sp_conf.readings;
 	h->callsites = 0;
 	h->readings_max = (uint64_t)sp_conf.readings_max;
@@ -131,7 +132,7 @@ static void not_yet(void)
 	static const struct {
 		const char *name, *but;
 	} later[] = {
-		{ "SSPAPI_ATTRIBUTION", "reading" }, { "SSPAPI_CALLSITES", "0" },
+		{ "SSPAPI_CALLSITES", "0" },
 	};
 	char line[128];
 
@@ -154,6 +155,7 @@ static void forget_parent(void)
 	sp_sets_forget(0);
 	sp_events_forget();
 	sp_end_child();
+	sp_watch_forget();
 	sp_store_close(&sp_store);
 	sp_process_begin((int)sp_sys(SYS_getpid));
 }

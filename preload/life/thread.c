@@ -8,7 +8,7 @@
 
 static uint32_t threads_seen;
 
-static bool ended(int tid)
+bool sp_thread_ended(int tid)
 {
 	return sp_sys(SYS_tgkill, sp_process_pid, tid, 0) == -ESRCH;
 }
@@ -28,9 +28,12 @@ bool sp_self_ready(void)
 	sp_self.tid = (int)sp_sys(SYS_gettid);
 	sp_self.id = sp_add(&threads_seen, 1) + 1;
 	sp_lock_take(&sp_store.lock, &held);
-	sp_store_fold(&sp_store, ended, sp_set_bound, NULL);
+	sp_store_fold(&sp_store, sp_thread_ended, sp_set_bound, NULL);
 	sp_self.block = sp_store_thread(&sp_store, sp_self.tid, name, &sp_self.thread);
 	sp_lock_give(&sp_store.lock, &held);
+	sp_self.watch = NULL;
+	sp_self.unwatched = false;
+	sp_self.inside = 0;
 	sp_self.generation = sp_process.generation;
 	sp_process_torn();
 	sp_self.calls = sp_self.block ? sp_self.block->calls : NULL;

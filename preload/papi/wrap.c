@@ -11,6 +11,7 @@
 
 #include "../../core/sys.h"
 #include "../book/hooks.h"
+#include "../book/watch.h"
 #include "real.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
@@ -86,6 +87,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		const bool nests = sp_self.nests; \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = false; \
+		const uintptr_t outside = sp_watch_enter(); \
 		const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		if (SP_UNLIKELY(nests)) \
@@ -99,6 +101,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			count(SP_CALL_##name); \
 			after; \
 		} \
+		sp_watch_leave(outside); \
 		return rc; \
 	}
 
@@ -118,12 +121,14 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		sp_self.nests = false; \
+		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		const int errno_after = errno; \
 		sp_self.nests = nests; \
 		after; \
+		sp_watch_leave(outside); \
 		errno = errno_after; \
 		return rc; \
 	}
@@ -140,12 +145,14 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			count(SP_CALL_##name); \
 			before; \
 		} \
+		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		real->name args; \
 		const int errno_after = errno; \
 		if (tell) { \
 			after; \
 		} \
+		sp_watch_leave(outside); \
 		errno = errno_after; \
 	}
 
@@ -159,10 +166,12 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		const bool nests = sp_self.nests; \
 		sp_self_ready(); \
 		count(SP_CALL_##name); \
+		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		sp_self.nests = true; \
 		type rc = real->name args; \
 		sp_self.nests = nests; \
+		sp_watch_leave(outside); \
 		return rc; \
 	}
 
@@ -191,12 +200,14 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		count(call); \
 		before; \
 		sp_self.nests = nested; \
+		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		real->symbol args; \
 		const int errno_after = errno; \
 		sp_self.nests = nests; \
 		after; \
+		sp_watch_leave(outside); \
 		errno = errno_after; \
 	}
 

@@ -54,6 +54,8 @@ struct step {
 	long long x[K];
 	bool aside;		/* as on top of another booking */
 	bool proven;
+	int n;			/* parts */
+	struct sp_part part[CPUS];
 };
 
 static struct sp_store store;
@@ -126,7 +128,9 @@ static __attribute__((noinline)) void run(const struct step *s)
 {
 	if (s->aside)
 		writer.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
-	if (s->op == SP_OP_READ)
+	if (s->op == SP_OP_READ && s->n)
+		sp_ledger_book_parts(&writer, SP_OP_READ, s->x, s->part, s->n, s->proven);
+	else if (s->op == SP_OP_READ)
 		sp_ledger_read(&writer, s->cpu, s->x, s->proven);
 	else if (s->op == SP_OP_ACCUM)
 		sp_ledger_accum(&writer, s->cpu, s->x, s->proven);
@@ -134,6 +138,8 @@ static __attribute__((noinline)) void run(const struct step *s)
 		sp_ledger_reset(&writer);
 	else if (s->op == SP_OP_SIDE)
 		sp_ledger_settle(&writer);
+	else if (s->op == SP_OP_OWN)
+		sp_ledger_book_parts(&writer, SP_OP_OWN, s->x, s->part, s->n, s->proven);
 	else
 		sp_ledger_book(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven);
 	if (s->aside)
@@ -195,6 +201,25 @@ static bool sums_hold(const struct view *v, const struct view *a, const struct v
 	return true;
 }
 
+/* A split window: part by part, each in one commit.  No count is lost, none is there twice. */
+static bool in_parts(const struct view *v, const struct view *a, const struct view *b)
+{
+	for (int e = 0; e < K; e++) {
+		int64_t sum = 0;
+
+		for (int c = 0; c <= CPUS; c++) {
+			int64_t t = v->at[c].total[e];
+
+			sum += t;
+			if (!(t >= a->at[c].total[e] && t <= b->at[c].total[e]))
+				return false;
+		}
+		if (sum != v->total[e])
+			return false;
+	}
+	return true;
+}
+
 static bool is_short(const struct step *s, const struct view *a, const struct view *b)
 {
 	bool moved = false;
@@ -208,6 +233,8 @@ static bool holds(const struct step *s, const struct view *v, const struct view 
 {
 	if (s->aside || s->op == SP_OP_SIDE)
 		return sums_hold(v, a, b);
+	if (s->n > 1)
+		return in_parts(v, a, b);
 	return is_short(s, a, b) ? each_old_or_new(v, a, b) : one_commit(v, a, b);
 }
 
@@ -341,6 +368,26 @@ static void one_thread(void **state)
 	RUN(script, 43, 414, 4106);
 }
 
+/* Windows that were split, and readings of our own. */
+static void split(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
+		{ .op = SP_OP_OWN, .x = X(20, 200, 2000), .proven = true, .n = 1, .part = { { 0, 1 } } },
+		{ .op = SP_OP_OWN, .x = X(30, 300, 3000), .proven = true, .n = 1, .part = { { 1, 1 } } },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300) },
+		{ .op = SP_OP_READ, .x = X(60, 600, 6000), .n = 3, .part = { { 2, 10 }, { 3, 20 }, { 0, 30 } } },
+		{ .op = SP_OP_OWN, .x = X(80, 800, 8000), .n = 2, .part = { { 0, 10 }, { 1, 10 } } },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100) },
+		{ .op = SP_OP_READ, .x = X(90, 900, 9000), .n = 2, .part = { { 1, 0 }, { 2, 0 } } },
+		{ .op = SP_OP_STOP, .cpu = 2, .x = X(91, 910, 9100) },
+	};
+
+	(void)state;
+	RUN(script, 91, 910, 9100);
+}
+
 /* CPUs that the topology lacks, and none. */
 static void other_cpus(void **state)
 {
@@ -388,6 +435,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_thread),
+		cmocka_unit_test(split),
 		cmocka_unit_test(other_cpus),
 		cmocka_unit_test(aside),
 	};

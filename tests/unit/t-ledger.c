@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -366,7 +367,11 @@ static void check_row(struct sp_model *m, struct sp_row *row, struct oracle *o)
 	int64_t before = -1;
 
 	for (int i = 0; i < o->n; i++) {
-		shown += o->at[i].readings != 0;
+		bool counts = false;
+
+		for (int e = 0; e < o->k; e++)
+			counts |= o->at[i].total[e] != 0;
+		shown += o->at[i].readings != 0 || counts;
 		readings += o->at[i].readings;
 	}
 	for (; sp_row_cell(m, row, n, &at); n++) {
@@ -497,6 +502,116 @@ static void at_random_kept(void **state)
 	random_sequences(SP_KEEPS_ON_RESET, 90 / SLOW_BUILD);
 	random_sequences(SP_KEEPS_ON_START | SP_KEEPS_ON_RESET, 90 / SLOW_BUILD);
 	random_sequences(SP_KEEPS_ON_START, 90 / SLOW_BUILD);
+}
+
+/* What is new in x, by the oracle's own arithmetic: each part in turn, the last the rest. */
+static void oracle_parts(struct oracle *o, const struct sp_part *parts, int n, const long long *x, bool proven)
+{
+	long long left[KMAX];
+	double whole = 0;
+
+	if (!o->running || o->baseline) {
+		if (o->running)
+			oracle_values(o, spot_of(o, parts[n - 1].cpu), x, false);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		whole += (double)parts[i].weight;
+	for (int e = 0; e < o->k; e++) {
+		long long d = x[e] - o->last[e];
+
+		left[e] = d;
+		for (int i = 0; i < n - 1 && whole > 0; i++) {
+			double ideal = (double)d * (double)parts[i].weight / whole;
+			struct spot *s = spot_of(o, parts[i].cpu);
+			int64_t *at = &s->total[e], booked;
+			struct sp_model m;
+			struct sp_row row = { 0 };
+			struct sp_at_cpu cell;
+
+			/* As booked, if that is within one unit for each part of what it should be. */
+			booked = 0;
+			assert_int_equal(sp_model_open(&m, &store.image), 0);
+			while (sp_model_next(&m, &row))
+				for (uint32_t c = 0; &oracles[row.id] == o && sp_row_cell(&m, &row, c, &cell); c++)
+					if (cell.cpu == parts[i].cpu)
+						booked = cell.total[e] - *at;
+			sp_model_close(&m);
+			if (fabs((double)booked - ideal) > n + fabs(ideal) * 1e-9)
+				fail_msg("part %d: %ld, should be %f", i, (long)booked, ideal);
+			*at += booked;
+			left[e] -= booked;
+		}
+		spot_of(o, parts[n - 1].cpu)->total[e] += left[e];
+		spot_of(o, parts[n - 1].cpu)->exact[e] += n == 1 && proven ? left[e] : 0;
+		o->last[e] = x[e];
+	}
+}
+
+static int random_parts(struct sp_part *parts)
+{
+	int n = 1 + (int)rnd(DENSE), first = (int)rnd(DENSE);
+
+	for (int i = 0; i < n; i++)
+		parts[i] = (struct sp_part){ (first + i) % DENSE, rnd(8) ? rnd(1000000) * (uint64_t)1000 : 0 };
+	return n;
+}
+
+/* Windows on several CPUs, and readings of our own between the application's: these make
+ * no entry and no reading, and what the application reads next makes the entry it would. */
+static void parts_step(struct set *s)
+{
+	static const enum sp_op ops[] = { SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_OWN, SP_OP_OWN, SP_OP_OWN };
+	enum sp_op op = ops[rnd(SP_COUNT(ops))];
+	struct sp_part parts[DENSE];
+	int n = random_parts(parts);
+	long long x[KMAX] = { 0 };
+	bool proven = rnd(2);
+	struct spot *last;
+
+	if (rnd(3) == 0 || !s->papi.running) {
+		random_step(s);
+		return;
+	}
+	random_work(&s->papi);
+	papi_call(&s->papi, op, x);
+	assert_true(sp_ledger_book_parts(&s->w, op, x, parts, n, proven));
+	oracle_parts(s->o, parts, n, x, proven);
+	last = spot_of(s->o, parts[n - 1].cpu);
+	if (op == SP_OP_OWN)
+		return;
+	oracle_entries(s->o, last, op, x);
+	last->readings++;
+	if (op == SP_OP_ACCUM)
+		oracle_zero(s->o);
+	s->o->running = op != SP_OP_STOP;
+}
+
+static void parts_at_random(void **state)
+{
+	(void)state;
+	seed = 3;
+	for (int i = 0; i < 60 / SLOW_BUILD; i++) {
+		open_sets(1, 1 + i % KMAX, 0, DENSE);
+		for (int n = 0; n < 100; n++) {
+			parts_step(&sets[0]);
+			check();
+		}
+		sp_store_close(&store);
+	}
+}
+
+static void shares(void **state)
+{
+	(void)state;
+	assert_int_equal(sp_share(4000, 1, 4), 1000);
+	assert_int_equal(sp_share(10, 1, 3), 3);
+	assert_int_equal(sp_share(11, 1, 2), 6);
+	assert_int_equal(sp_share(-11, 1, 2), -6);
+	assert_int_equal(sp_share(INT64_MAX, UINT64_MAX, UINT64_MAX), INT64_MAX);
+	assert_int_equal(sp_share(INT64_MIN, 1, 1), INT64_MIN);
+	assert_int_equal(sp_share(INT64_MAX, 1, 2), INT64_MAX / 2 + 1);
+	assert_int_equal(sp_share(7, 0, 5), 0);
 }
 
 /* A set that went away while it ran, and one like it whose start failed. */
@@ -1349,6 +1464,23 @@ static void aside_write(void **state)
 	sp_store_close(&store);
 }
 
+/* A booking is under way below: an own reading gives way, the next one brings it. */
+static void own_gives_way(void **state)
+{
+	const struct sp_part part = { 1, 1 };
+	long long x[KMAX] = { 5 };
+
+	(void)state;
+	open_sets(1, 1, 0, DENSE);
+	call(SP_OP_START, 0);
+	sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
+	assert_false(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true));
+	sets[0].w.busy = 0;
+	assert_true(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true));
+	assert_int_equal(total_at(1, 0), 5);
+	sp_store_close(&store);
+}
+
 static void no_relation(void **state)
 {
 	struct sp_writer w = { 0 };
@@ -1369,6 +1501,9 @@ int main(void)
 		cmocka_unit_test(bound_again_while_running),
 		cmocka_unit_test(entry_after_write),
 		cmocka_unit_test(backwards_is_noted),
+		cmocka_unit_test(parts_at_random),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(own_gives_way),
 		cmocka_unit_test(vectors),
 #if STEPS
 		cmocka_unit_test(handler_at_each_instruction),

@@ -1,0 +1,256 @@
+/* moves.c: see moves.h. */
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "../../core/sys.h"
+#include "../papi/real.h"
+#include "moves.h"
+#include "watch.h"
+#include "where.h"
+
+#ifdef SIGSTKFLT
+#define NUMBER SIGSTKFLT
+#else
+#define NUMBER 0			/* no such signal here: exact is not to be had */
+#endif
+
+static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
+static uint32_t state;			/* of the signal */
+enum { UNTRIED, OURS, THEIRS };
+static bool masked;			/* a handler of the application blocks it while it runs */
+
+/* ---- the signal ----------------------------------------------------------- */
+
+static int real_sigaction(int number, const struct sigaction *new, struct sigaction *old)
+{
+	if (!next_sigaction)
+		next_sigaction = (int (*)(int, const struct sigaction *, struct sigaction *))sp_real_next("sigaction");
+	return next_sigaction ? next_sigaction(number, new, old) : -1;
+}
+
+static void on_move(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (info->si_code <= 0) {	/* sent by hand: what it does without us */
+		struct sigaction none = { .sa_handler = SIG_DFL };
+
+		real_sigaction(number, &none, NULL);
+		(void)raise(number);
+	} else if (sp_get(&state) == OURS) {
+		sp_watch_moved(context);
+	}
+	errno = saved;
+}
+
+/* These end the process as a rule; what they block does not matter. */
+static bool fatal(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGABRT ||
+	       number == SIGTRAP || number == SIGSYS;
+}
+
+static void look_at_mask(int number, const struct sigaction *a)
+{
+	if (NUMBER && number != NUMBER && !fatal(number) && a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN &&
+	    sigismember(&a->sa_mask, NUMBER) == 1)
+		sp_put(&masked, true);
+}
+
+static void take_signal(void)
+{
+	struct sigaction a = { .sa_sigaction = on_move, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
+
+	sigfillset(&a.sa_mask);
+	for (int i = 1; i < NSIG; i++)
+		if (real_sigaction(i, NULL, &old) == 0)
+			look_at_mask(i, &old);
+	if (!NUMBER || real_sigaction(NUMBER, NULL, &old) < 0 || (old.sa_flags & SA_SIGINFO) ||
+	    old.sa_handler != SIG_DFL || real_sigaction(NUMBER, &a, NULL) < 0)
+		sp_put(&state, THEIRS);
+	else
+		sp_put(&state, OURS);
+}
+
+bool sp_moves_signal(void)
+{
+	uint64_t blocked = 0;
+
+	if (sp_get(&state) == UNTRIED)
+		take_signal();
+	if (sp_get(&state) != OURS)
+		return false;
+	if (sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof(blocked)) < 0)
+		return false;
+	return !(blocked >> (NUMBER - 1) & 1);
+}
+
+bool sp_moves_asked(int number, const struct sigaction *new)
+{
+	struct sigaction none = { .sa_handler = SIG_DFL };
+
+	if (new)
+		look_at_mask(number, new);
+	if (SP_LIKELY(number != NUMBER) || sp_get(&state) != OURS)
+		return false;
+	if (new) {
+		sp_put(&state, THEIRS);
+		sp_watch_trouble(SP_TROUBLE_TAKEN);
+		sp_watch_disarm_all();
+		real_sigaction(NUMBER, &none, NULL);
+	}
+	return true;
+}
+
+/* Is what was interrupted the end of a system call that sets the signal mask? */
+static bool after_mask_call(const ucontext_t *u)
+{
+#if defined(__x86_64__)
+	const greg_t *r = u->uc_mcontext.gregs;
+	const unsigned char *ip = (const unsigned char *)r[REG_RIP];
+
+	/* rt_sigprocmask(how, set, old, 8), by what a call leaves of its arguments. */
+	return ip[-2] == 0x0f && ip[-1] == 0x05 && r[REG_R10] == 8 && (uint64_t)r[REG_RDI] <= SIG_SETMASK &&
+	       (uint64_t)r[REG_RSI] >= 4096;
+#elif defined(__aarch64__)
+	return *((const uint32_t *)u->uc_mcontext.pc - 1) == 0xd4000001 && u->uc_mcontext.regs[8] == SYS_rt_sigprocmask;
+#else
+	(void)u;
+	return true;
+#endif
+}
+
+bool sp_moves_was_blocked(const void *context)
+{
+	const ucontext_t *u = context;
+
+	return sp_get(&masked) || sigismember(&u->uc_sigmask, NUMBER) == 1 || after_mask_call(u);
+}
+
+bool sp_moves_has_stack(const void *context, uintptr_t bytes)
+{
+	const stack_t *s = &((const ucontext_t *)context)->uc_stack;
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->ss_sp;
+
+	return here - low >= s->ss_size || here - low >= bytes;
+}
+
+/* ---- triggers --------------------------------------------------------------- */
+
+/* Switched meanwhile, the kernel may have made room again: until it has not. */
+static void fill(struct perf_event_mmap_page *p)
+{
+	uint64_t head;
+
+	do {
+		head = sp_acquire(&p->data_head);
+		sp_publish(&p->data_tail, head + 1);
+	} while (sp_acquire(&p->data_head) != head);
+}
+
+static void empty(struct perf_event_mmap_page *p)
+{
+	sp_publish(&p->data_tail, sp_acquire(&p->data_head));
+}
+
+static struct perf_event_mmap_page *trigger(const struct sp_moves *m, int cpu)
+{
+	return cpu >= 0 && cpu < m->n ? m->trigger[cpu] : NULL;
+}
+
+void sp_moves_arm(struct sp_moves *m)
+{
+	if (sp_get(&state) != OURS)
+		return;
+	do {
+		m->present = sp_cpu_here();
+		for (int i = 0; i < m->n; i++)
+			if (m->trigger[i] && i != m->present)
+				empty(m->trigger[i]);
+		if (trigger(m, m->present))
+			fill(trigger(m, m->present));
+	} while (m->present != sp_cpu_here());
+}
+
+void sp_moves_follow(struct sp_moves *m)
+{
+	do {
+		int left = m->present;
+
+		m->present = sp_cpu_here();
+		if (trigger(m, m->present))
+			fill(trigger(m, m->present));
+		if (left != m->present && trigger(m, left))
+			empty(trigger(m, left));
+	} while (m->present != sp_cpu_here());
+}
+
+void sp_moves_disarm(struct sp_moves *m)
+{
+	for (int i = 0; i < m->n; i++)
+		if (m->trigger[i])
+			fill(m->trigger[i]);
+	m->present = -1;
+}
+
+/* The CPUs that are online, "0-3,8"; the next range into *from and *to. */
+static const char *next_range(const char *p, int *from, int *to)
+{
+	int n[2] = { -1, -1 };
+
+	for (int i = 0; i < 2; i++) {
+		if (*p < '0' || *p > '9')
+			return NULL;
+		for (n[i] = 0; *p >= '0' && *p <= '9' && n[i] < 65536; p++)
+			n[i] = n[i] * 10 + (*p - '0');
+		if (*p != '-')
+			break;
+		p++;
+	}
+	*from = n[0];
+	*to = n[1] < 0 ? n[0] : n[1];
+	return *p == ',' ? p + 1 : p;
+}
+
+static int open_range(struct sp_moves *m, int from, int to)
+{
+	int error = 0;
+
+	for (int cpu = from; cpu <= to && cpu < m->n; cpu++) {
+		m->trigger[cpu] = sp_switches_map(cpu, 1, NUMBER, &error);
+		if (!m->trigger[cpu] && error != ENODEV && error != ENXIO)	/* just gone offline */
+			return -error;
+	}
+	return 0;
+}
+
+int sp_moves_open(struct sp_moves *m)
+{
+	char online[4096];
+	int from, to, n = 0, r = 0;
+
+	if (sp_read_file("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
+		return -ENOENT;
+	for (const char *p = online; (p = next_range(p, &from, &to)) != NULL;)
+		n = to + 1 > n ? to + 1 : n;
+	m->trigger = n ? sp_map((size_t)n * sizeof(*m->trigger)) : NULL;
+	if (!m->trigger)
+		return -ENOMEM;
+	m->n = n;
+	m->present = -1;
+	for (const char *p = online; r == 0 && (p = next_range(p, &from, &to)) != NULL;)
+		r = open_range(m, from, to);
+	if (r < 0)
+		sp_moves_close(m);
+	return r;
+}
+
+void sp_moves_close(struct sp_moves *m)
+{
+	for (int i = 0; i < m->n; i++)
+		if (m->trigger[i])
+			sp_switches_unmap(m->trigger[i], 1);
+	sp_unmap(m->trigger, (size_t)m->n * sizeof(*m->trigger));
+	memset(m, 0, sizeof(*m));
+}

@@ -1,0 +1,52 @@
+/* moves.h: a signal whenever the thread has taken up another CPU.
+ *
+ * One event for each CPU (switches.h), of this thread on that CPU only, with a ring of one
+ * page: each record sends the signal.  A trigger whose ring is full records nothing and
+ * sends nothing, so arming is emptying the ring and disarming is filling it: a store
+ * into the page that is shared with the kernel, no system call and no descriptor.  Only
+ * the other CPUs' triggers are armed, and only while a set runs: a thread that sleeps
+ * and stays gets no signal (one event that signals every switch would end each nanosleep
+ * with EINTR).
+ *
+ * The signal is SIGSTKFLT: nothing sends it, and as it is not a real-time signal it cannot
+ * be turned into SIGIO where the limit of pending signals is reached.  It is taken only where
+ * its disposition is the default, and given back when the application wants it.
+ */
+#ifndef SP_MOVES_H
+#define SP_MOVES_H
+
+#include <signal.h>
+
+#include "switches.h"
+
+struct sp_moves {
+	struct perf_event_mmap_page **trigger;	/* by CPU; NULL: none there */
+	int n;				/* highest CPU, plus one */
+	int present;			/* whose trigger is not armed; -1: none is */
+};
+
+/* The signal, for the process and this thread; once more costs two system calls.  False:
+ * it cannot be had.  Not in a handler. */
+bool sp_moves_signal(void);
+
+/* Triggers of the calling thread for all CPUs that are online.  0 or -errno. */
+int sp_moves_open(struct sp_moves *m);
+void sp_moves_close(struct sp_moves *m);
+
+/* By the thread itself; no system call. */
+void sp_moves_arm(struct sp_moves *m);
+void sp_moves_follow(struct sp_moves *m);	/* armed, after one move: short on large machines */
+void sp_moves_disarm(struct sp_moves *m);
+
+/* May the application have run on since the signal was sent?  Yes if it had blocked it.
+ * context: of the handler. */
+bool sp_moves_was_blocked(const void *context);
+
+/* How far down from the interrupted stack pointer there is stack, where that is known. */
+bool sp_moves_has_stack(const void *context, uintptr_t bytes);
+
+/* sigaction(2) by the application, before it goes to the kernel; new NULL: it only asks.
+ * True: the signal is, or was until now, ours, and the application is to find the default. */
+bool sp_moves_asked(int number, const struct sigaction *new);
+
+#endif

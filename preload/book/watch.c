@@ -1,0 +1,371 @@
+/* watch.c: see watch.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "../../core/sys.h"
+#include "moves.h"
+#include "proof.h"
+#include "watch.h"
+
+#define PARTS	256			/* CPUs of one window that are told apart */
+#define VALUES	512			/* events of a set that is read on a move */
+#define AT_ONCE	1000000u		/* ns that the thread may have run when the move is read */
+#define STACK	16384u			/* that PAPI_read may need of an alternate stack */
+
+struct sp_watch {
+	struct sp_switches switches;
+	struct sp_moves moves;
+	bool signals, tried;		/* moves has triggers; was asked for them */
+	bool blocked;			/* the thread blocks the signal */
+	struct sp_look latest;		/* before a real call */
+	uint32_t followed;		/* moves at the last signal */
+	struct sp_set *set;		/* that is read when the thread has moved; NULL: none runs */
+	int set_id;
+	int tid;
+	struct sp_watch *next;
+	struct sp_part parts[PARTS];
+	long long values[VALUES];
+};
+
+uint32_t sp_watching;
+static struct sp_watch *watches;
+static unsigned n_watches, reap_at = 16;
+static struct sp_lock lock;
+static uint32_t trouble, told;
+
+/* ---- the thread's watch --------------------------------------------------- */
+
+static struct sp_watch *own(void)
+{
+	return SP_LIKELY(sp_self.generation == sp_process.generation) ? sp_self.watch : NULL;
+}
+
+static void destroy(struct sp_watch *w)
+{
+	sp_moves_close(&w->moves);
+	sp_switches_close(&w->switches);
+	sp_unmap(w, sizeof(*w));
+}
+
+/* Of threads that have ended, or whose number is ours now.  Their events count against
+ * the limit of locked memory until then. */
+static void reap(void)
+{
+	struct sp_watch **at, *w;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (at = &watches; (w = *at) != NULL;) {
+		if (w == sp_self.watch || (w->tid != sp_self.tid && !sp_thread_ended(w->tid))) {
+			at = &w->next;
+			continue;
+		}
+		*at = w->next;
+		n_watches--;
+		destroy(w);
+	}
+	reap_at = n_watches * 2 > 16 ? n_watches * 2 : 16;
+	sp_lock_give(&lock, &held);
+}
+
+static int open_switches(struct sp_watch *w)
+{
+	bool reaped = false;
+	int r = -ENOMEM;
+
+	/* As much as the limit of locked memory allows: 48 bytes a nap. */
+	for (unsigned pages = 64; pages; pages /= 4) {
+		r = sp_switches_open(&w->switches, pages);
+		if (r == -EPERM && !reaped) {
+			reaped = true;
+			reap();
+			r = sp_switches_open(&w->switches, pages);
+		}
+		if (r == 0 || (r != -EPERM && r != -ENOMEM))
+			break;
+	}
+	return r;
+}
+
+static void open_moves(struct sp_watch *w)
+{
+	int r = sp_moves_open(&w->moves);
+
+	if (r == -EPERM) {
+		reap();
+		r = sp_moves_open(&w->moves);
+	}
+	w->signals = r == 0;
+	if (r < 0)
+		sp_process_note_quiet("SSPAPI_ATTRIBUTION=exact: too little locked memory for a trigger on each CPU "
+				      "(perf_event_mlock_kb, ulimit -l); some threads are booked as in residency");
+}
+
+static void no_switches(int r)
+{
+	sp_process_note_quiet(r == -EMFILE || r == -ENFILE ?
+		"SSPAPI_ATTRIBUTION: no descriptor was left to follow some threads; they are booked as in reading" :
+		r == -ENOMEM ? "SSPAPI_ATTRIBUTION: no memory to follow some threads; they are booked as in reading" :
+		"SSPAPI_ATTRIBUTION: the kernel lets some threads not be followed (perf_event_paranoid above 2, "
+		"seccomp, or the limit of locked memory: perf_event_mlock_kb, ulimit -l); they are booked as in reading");
+}
+
+static struct sp_watch *make(void)
+{
+	struct sp_watch *w;
+	struct sp_held held;
+	int r;
+
+	if (n_watches >= reap_at)
+		reap();
+	w = sp_map(sizeof(*w));
+	r = w ? open_switches(w) : -ENOMEM;
+	if (r < 0) {
+		no_switches(r);
+		sp_unmap(w, sizeof(*w));
+		return NULL;
+	}
+	w->tid = sp_self.tid;
+	memset(w->switches.move, 0, sizeof(w->switches.move));	/* touched, all of it */
+	memset(w->parts, 0, sizeof(w->parts));
+	memset(w->values, 0, sizeof(w->values));
+	sp_lock_take(&lock, &held);
+	w->next = watches;
+	sp_publish(&watches, w);
+	n_watches++;
+	sp_lock_give(&lock, &held);
+	return w;
+}
+
+bool sp_watch_ready(void)
+{
+	struct sp_watch *w;
+
+	if (!sp_self.watch && !sp_self.unwatched) {
+		sp_self.watch = make();
+		sp_self.unwatched = !sp_self.watch;
+	}
+	w = sp_self.watch;
+	if (!w || sp_watching != SP_BY_EXACT)
+		return w != NULL;
+	w->blocked = !sp_moves_signal();
+	if (!w->blocked && !w->tried) {
+		w->tried = true;
+		open_moves(w);
+	}
+	return true;
+}
+
+void sp_watch_begin(void)
+{
+	sp_watching = (uint32_t)sp_conf.attribution;
+	if (sp_watching)
+		sp_put(&sp_proof_works, false);	/* the long way: sp_proof_other */
+	if (sp_watching == SP_BY_EXACT && !sp_moves_signal())
+		sp_process_note("SSPAPI_ATTRIBUTION=exact: the signal SIGSTKFLT is not free; as in residency");
+}
+
+/* The mappings are the parent's alone, and what stands at their place now is not ours. */
+void sp_watch_forget(void)
+{
+	watches = NULL;
+	n_watches = 0;
+	lock.taken = 0;
+	trouble = told = 0;
+}
+
+/* ---- windows ---------------------------------------------------------------- */
+
+uint32_t sp_watch_look(void)
+{
+	struct sp_watch *w = own();
+
+	if (!w)
+		return 0;
+	sp_switches_look(&w->switches, &w->latest);
+	return w->latest.serial ? w->latest.serial : w->switches.serial;	/* a handler's: known by none */
+}
+
+/* w->parts of the window between two looks. */
+static int parts_between(struct sp_watch *w, const struct sp_look *from, const struct sp_look *to)
+{
+	int n = sp_switches_parts(&w->switches, from, to, w->parts, PARTS);
+
+	if (!n) {
+		w->parts[0] = (struct sp_part){ to->cpu, 1 };
+		if (from->serial && to->serial)
+			sp_watch_trouble(SP_TROUBLE_LOST);
+		return 0;
+	}
+	return n;
+}
+
+static bool stayed(const struct sp_look *from, const struct sp_look *to)
+{
+	return from->serial && to->serial && from->lost == to->lost && from->moves == to->moves;
+}
+
+void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
+{
+	struct sp_look from = s->look, to;
+	struct sp_watch *w = own();
+	int n;
+
+	s->writer.opened = open;
+	memset(&s->look, 0, sizeof(s->look));
+	if (w && open && w->latest.serial == open)	/* a handler may have looked since */
+		s->look = w->latest;
+	if (!w || !values || op == SP_OP_WRITE) {
+		sp_ledger_book(&s->writer, op, sp_cpu_here(), values, false);
+		return;
+	}
+	sp_switches_look(&w->switches, &to);
+	n = parts_between(w, &from, &to);
+	sp_ledger_book_parts(&s->writer, op, values, w->parts, n ? n : 1, stayed(&from, &to));
+}
+
+/* ---- exact -------------------------------------------------------------------- */
+
+void sp_watch_starts(struct sp_set *s, int id)
+{
+	struct sp_watch *w = own();
+
+	if (!w || sp_watching != SP_BY_EXACT)
+		return;
+	if (w->blocked)
+		sp_watch_trouble(SP_TROUBLE_MASKED);
+	if (w->blocked || !w->signals || !s->readable || s->k > VALUES)
+		return;
+	sp_put(&w->set_id, id);
+	sp_publish(&w->set, s);
+	w->followed = w->switches.moves;
+	sp_moves_arm(&w->moves);
+}
+
+void sp_watch_stops(struct sp_set *s)
+{
+	struct sp_watch *w = own();
+
+	if (!w || w->set != s)
+		return;
+	sp_put(&w->set, NULL);
+	sp_moves_disarm(&w->moves);
+	sp_watch_tell();
+}
+
+/* Reads the running set; the counts so far are the CPU's that the thread has left, if
+ * this is the first that it does on the other one. */
+static void read_running(struct sp_watch *w, struct sp_set *s, bool late)
+{
+	struct sp_look from = s->look, before, after;
+	const struct sp_real *papi = &sp_papi_used->real;
+	int n;
+
+	sp_switches_look(&w->switches, &before);
+	if (stayed(&from, &before) || papi->PAPI_read(w->set_id, w->values) != PAPI_OK)
+		return;
+	sp_switches_look(&w->switches, &after);
+	if (stayed(&before, &after) && from.serial && from.lost == before.lost && before.moves == from.moves + 1) {
+		late = late || sp_switches_since_move(&w->switches, &before) > AT_ONCE;
+		if (!late) {
+			w->parts[0] = (struct sp_part){ from.cpu, 1 };
+			if (sp_ledger_book_parts(&s->writer, SP_OP_OWN, w->values, w->parts, 1, true))
+				s->look = before;
+			return;
+		}
+	}
+	sp_watch_trouble(SP_TROUBLE_LATE);
+	n = parts_between(w, &from, &after);
+	if (sp_ledger_book_parts(&s->writer, SP_OP_OWN, w->values, w->parts, n ? n : 1, false))
+		s->look = before;
+}
+
+/* May it be read now?  Not on top of PAPI or of our booking, nor beside another thread
+ * (PAPI has one buffer for a set). */
+static bool may_read(const struct sp_set *s)
+{
+	return s && !sp_self.inside && s->started && s->bound && s->generation == sp_process.generation &&
+	       sp_get(&s->watched) == sp_self.id && sp_get(&s->alive) && !sp_process.late &&
+	       !(sp_get(&s->writer.slow) & (SP_SLOW_SHARED | SP_SLOW_SIDE)) && sp_papi_used->real.PAPI_read;
+}
+
+void sp_watch_moved(const void *context)
+{
+	struct sp_watch *w = own();
+	struct sp_set *s;
+	uint32_t moves;
+
+	s = w && w->signals ? sp_acquire(&w->set) : NULL;
+	if (!s)
+		return;
+	if (!s->started || !s->bound) {	/* another thread stopped it, or PAPI forgot it */
+		sp_put(&w->set, NULL);
+		sp_moves_disarm(&w->moves);
+		return;
+	}
+	moves = w->switches.moves;
+	if (may_read(s)) {
+		if (sp_moves_has_stack(context, STACK)) {
+			sp_put(&sp_self.inside, (uintptr_t)__builtin_frame_address(0));
+			read_running(w, s, sp_moves_was_blocked(context));
+			sp_put(sp_touched_by(s->creator), s);
+			sp_put(&sp_self.inside, 0);
+		} else {
+			sp_watch_trouble(SP_TROUBLE_STACK);
+		}
+		moves = w->switches.moves;
+	}
+	if (moves == w->followed + 1)
+		sp_moves_follow(&w->moves);
+	else
+		sp_moves_arm(&w->moves);
+	w->followed = moves;
+}
+
+/* Other threads' triggers, too: their pages are stored to, nothing else of theirs. */
+void sp_watch_disarm_all(void)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (struct sp_watch *w = watches; w; w = w->next)
+		if (w->signals)
+			sp_moves_disarm(&w->moves);
+	sp_lock_give(&lock, &held);
+}
+
+/* ---- what is said -------------------------------------------------------------- */
+
+void sp_watch_trouble(uint32_t which)
+{
+	if (!(sp_get(&trouble) & which))
+		__atomic_fetch_or(&trouble, which, __ATOMIC_RELAXED);
+}
+
+void sp_watch_tell(void)
+{
+	static const struct {
+		uint32_t which;
+		const char *text;
+	} texts[] = {
+		{ SP_TROUBLE_LOST, "SSPAPI_ATTRIBUTION: where a thread was is not known for some windows (there were more "
+				   "switches than the kernel could record, or a handler jumped out of PAPI); they are "
+				   "booked as in reading" },
+		{ SP_TROUBLE_TAKEN, "SSPAPI_ATTRIBUTION=exact: the application took the signal SIGSTKFLT for itself; "
+				    "from then on as in residency" },
+		{ SP_TROUBLE_LATE, "SSPAPI_ATTRIBUTION=exact: some moves were not read at once (the signal was blocked, or "
+				   "the thread moved again); these windows are booked as in residency" },
+		{ SP_TROUBLE_MASKED, "SSPAPI_ATTRIBUTION=exact: the application blocks the signal SIGSTKFLT in some "
+				     "threads; they are booked as in residency" },
+		{ SP_TROUBLE_STACK, "SSPAPI_ATTRIBUTION=exact: a signal stack was too small to read on; some windows are "
+				    "booked as in residency" },
+	};
+	uint32_t new = sp_get(&trouble) & ~sp_get(&told);
+
+	if (SP_LIKELY(!new))
+		return;
+	new &= ~__atomic_fetch_or(&told, new, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < SP_COUNT(texts); i++)
+		if (new & texts[i].which)
+			sp_process_note_quiet(texts[i].text);
+}

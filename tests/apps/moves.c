@@ -1,0 +1,160 @@
+/*
+ * moves: a thread that changes CPU between the readings, and knows what it did where.
+ *
+ *	moves once A B		A pages on the first CPU, no reading, B on the second, PAPI_stop
+ *	moves often N A B	the same N times to and fro, A on the first, B on the second
+ *	moves pushed MS N	moved by another thread every MS ms, N times; few pages at a time
+ *				on the first CPU, many on the second
+ *	moves stays N		N readings, napping between, on one CPU
+ *
+ * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", what PAPI_stop gave; with
+ * pushed also "unsure pages=U": those during which the CPU changed.
+ */
+#include "handed.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#define CPUS 1024
+#define ROUND 64
+
+static long pages_on[CPUS], unsure;
+static volatile int stop_pushing;
+static pid_t pushed;
+static char *round_start;
+static int round_at;
+
+/* A page that faults: the same 64 again and again. */
+static void fault(long page)
+{
+	if (round_at == ROUND) {
+		madvise(round_start, ROUND * page, MADV_DONTNEED);
+		round_at = 0;
+	}
+	*(volatile char *)(round_start + round_at++ * page) = 1;
+}
+
+static void fault_here(long page, long n)
+{
+	for (long i = 0; i < n; i++) {
+		int before = sched_getcpu();
+
+		fault(page);
+		if (sched_getcpu() == before)
+			pages_on[before]++;
+		else
+			unsure++;
+	}
+}
+
+static void fault_on(int which, long n)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int cpu = pin(which);
+
+	for (long i = 0; i < n; i++)
+		fault(page);
+	pages_on[cpu] += n;
+}
+
+static void nap(long us)
+{
+	struct timespec t = {us / 1000000, us % 1000000 * 1000};
+
+	while (nanosleep(&t, &t))
+		;
+}
+
+struct push {
+	long ms, n;
+};
+
+static void *push(void *arg)
+{
+	struct push *p = arg;
+	int cpu[2] = {nth_cpu(0), nth_cpu(1)};
+
+	for (long i = 0; i < p->n; i++) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(cpu[(i + 1) % 2], &set);
+		sched_setaffinity(pushed, sizeof(set), &set);
+		nap(p->ms * 1000);
+	}
+	stop_pushing = 1;
+	return NULL;
+}
+
+static void be_pushed(long page)
+{
+	int second = nth_cpu(1);
+
+	while (!stop_pushing) {
+		fault_here(page, sched_getcpu() == second ? 30 : 3);
+		for (volatile int i = 0; i < 20000; i++)
+			;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct counted *c;
+	const char *how = argc > 1 ? argv[1] : "once";
+	long n = argc > 2 ? atol(argv[2]) : 0, a = argc > 3 ? atol(argv[3]) : 0, b = argc > 4 ? atol(argv[4]) : 0;
+	long long values[EVENTS];
+	struct push p = {n, a};
+	long page = sysconf(_SC_PAGESIZE), sum = 0;
+	pthread_t pusher;
+
+	papi_up();
+	c = counted_new(0, NULL, ROUND);
+	round_start = c->arena.next;
+	madvise(round_start, ROUND * page, MADV_NOHUGEPAGE);
+	make_set(c);
+	prefault();
+	nth_cpu(0);
+	pin(0);
+	for (volatile long i = 0; i < CPUS; i++)
+		pages_on[i] = 0;
+	pushed = (pid_t)gettid();
+	if (!strcmp(how, "pushed")) {
+		cpu_set_t all;
+
+		CPU_ZERO(&all);
+		CPU_SET(nth_cpu(0), &all);
+		CPU_SET(nth_cpu(1), &all);
+		pthread_create(&pusher, NULL, push, &p);
+		prefault_stack();
+	}
+	must("PAPI_start", PAPI_start(c->id));
+	if (!strcmp(how, "once")) {
+		fault_on(0, n);
+		fault_on(1, a);
+	} else if (!strcmp(how, "often")) {
+		for (long i = 0; i < n; i++) {
+			fault_on(0, a);
+			fault_on(1, b);
+		}
+	} else if (!strcmp(how, "stays")) {
+		for (long i = 0; i < n; i++) {
+			fault_on(0, 10);
+			nap(200);
+			must("PAPI_read", PAPI_read(c->id, values));
+		}
+	} else {
+		be_pushed(page);
+	}
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	if (!strcmp(how, "pushed"))
+		pthread_join(pusher, NULL);
+	for (int i = 0; i < CPUS; i++) {
+		sum += pages_on[i];
+		if (pages_on[i])
+			printf("touched cpu=%d pages=%ld\n", i, pages_on[i]);
+	}
+	printf("handed sum=%lld\n", values[0]);
+	if (unsure)
+		printf("unsure pages=%ld\n", unsure);
+	return values[0] == sum + unsure ? 0 : 1;
+}

@@ -1,0 +1,124 @@
+# SSPAPI_ATTRIBUTION: how counts come to their CPUs when the thread moves between readings.
+. tests/lib/lib.sh
+need_real_papi
+[ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
+
+# moves MODE FORM PROGRAM ARGUMENT...: natively and under the mode; the dump holds what
+# check-moves.pl wants of FORM
+moves() {
+	mode=$1 form=$2
+	shift 2
+	run_native native "$@"
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$@"
+}
+
+moved() {
+	moves "$@"
+	label="$mode: $(basename "$3") $4${5:+ $5}"
+	check "$label: the program sees no difference" same_as_native native shim
+	check "$label: the dump is right ($form)" perl tests/lib/check-moves.pl "$form" "$tmp/shim.out" "$tmp/shim.json"
+}
+
+cpus() {
+	json "$tmp/shim.json" 'map { "$_->{total}[0]/$_->{exact}[0]" } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' '
+}
+
+moves reading sum "$apps/moves" once 1000 3000
+is "reading: all 4000 on the CPU of the reading, none proven" "$(cpus)" "4000/0 "
+moved residency split "$apps/moves" once 1000 3000
+is "residency: the dump says so" "$(json "$tmp/shim.json" '$d->{settings}{attribution}')" residency
+moved exact exact "$apps/moves" once 1000 3000
+is "exact: 1000 and 3000, all proven" "$(cpus)" "1000/1000 3000/3000 "
+is "exact: the dump says so" "$(json "$tmp/shim.json" '$d->{settings}{attribution}')" exact
+is "exact: readings of ours are not the program's" \
+	"$(json "$tmp/shim.json" 'map { $_->{readings} } @{$d->{relations}}')" 1
+moved exact exact "$apps/moves" often 200 10 30
+moved residency split "$apps/moves" often 50 10 30
+moved residency exact "$apps/moves" stays 20
+moved exact exact "$apps/moves" stays 20
+
+# Another thread moves it, at any instruction: what is called exact is, to the page under way.
+for mode in residency exact; do
+	moves $mode sum "$apps/moves" pushed 5 40
+	check "$mode: pushed: the dump is right (sum)" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+done
+proven() {
+	json "$tmp/shim.json" 'my ($t, $e) = (0, 0); $t += $_->{total}[0], $e += $_->{exact}[0]
+		for map { @{$_->{cpus}} } @{$d->{relations}}; int(100 * $e / $t)'
+}
+check "exact: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
+
+# ---- the rest of the program ------------------------------------------------------
+
+NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
+for mode in residency exact; do
+	for how in blocked handler altstack taken closes jumps "threads 20"; do
+		# shellcheck disable=SC2086 # words
+		moved $mode sum "$apps/surprises" $how
+	done
+	run_native native "$apps/surprises" sent
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" sent
+	check "$mode: SIGSTKFLT from elsewhere ends the program as ever" same_as_native native shim
+	mkdir "$tmp/$mode"
+	run_native native "$apps/surprises" forks
+	SSPAPI_OUTPUT="$tmp/$mode/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" forks
+	check "$mode: surprises forks: the program sees no difference" same_as_native native shim
+	check "$mode: surprises forks: the dumps are right (sum)" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/$mode"/*.json
+done
+NORMAL=''
+
+# Calls that wait: the same result after the same time, unless moved inside.
+for how in stay before; do
+	run_native native "$apps/blocking" $how
+	for mode in reading residency exact; do
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/blocking" $how
+		check "$mode: blocking $how: the program sees no difference" same_as_native native shim
+	done
+done
+run_native native "$apps/blocking" inside
+for mode in reading residency; do
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/blocking" inside
+	check "$mode: blocking inside: the program sees no difference" same_as_native native shim
+done
+SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" inside
+NORMAL='s/^(poll|select|epoll_wait|sem_timedwait|nanosleep|usleep|futex) (0 0|-1 ETIMEDOUT|-1 EINTR) waited/\1 waited/'
+check "exact: blocking inside: nothing but EINTR differs" same_as_native native shim
+NORMAL=''
+
+# ---- where it cannot be had ----------------------------------------------------------
+
+light=$MORE
+MORE=$MORE:$preloads/faults.so
+event_open=298
+[ "$(uname -m)" = x86_64 ] || event_open=241
+for mode in residency exact; do
+	FAULT=$event_open:1+:13 SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/moves" once 100 300
+	check "$mode: the kernel refuses: booked as in reading" is_equal "$(cpus)" "400/0 "
+	check "$mode: the kernel refuses: said in a note" \
+		grep -q 'perf_event_paranoid' "$tmp/shim.json"
+done
+FAULT=$event_open:2+:1 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/moves" once 100 300
+check "exact: no memory for triggers: as in residency" \
+	perl tests/lib/check-moves.pl split "$tmp/shim.out" "$tmp/shim.json"
+check "exact: no memory for triggers: said in a note" grep -q 'too little locked memory' "$tmp/shim.json"
+MORE=$light
+
+# ---- an ordinary user ------------------------------------------------------------------
+
+as_nobody
+SSPAPI_OUTPUT=$tmp/nobody/%e.json
+export SSPAPI_OUTPUT
+run_native native "$apps/moves" once 1000 3000
+if [ "$(status_of native)" = 0 ]; then
+	for form in residency-split exact-exact; do
+		rm -f "$tmp/nobody/moves.json"
+		SSPAPI_ATTRIBUTION=${form%-*} run_shim shim "$apps/moves" once 1000 3000
+		check "an ordinary user, ${form%-*}: the program sees no difference" same_as_native native shim
+		check "an ordinary user, ${form%-*}: the dump is right" \
+			perl tests/lib/check-moves.pl "${form#*-}" "$tmp/shim.out" "$tmp/nobody/moves.json"
+	done
+else
+	skip "an ordinary user" "$(tail -n 1 "$tmp/native.err")"
+fi
+done_testing
