@@ -20,6 +20,7 @@ struct sp_cmd {
 
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
+int sp_cmd_merge(int argc, char **argv);
 int sp_cmd_recover(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
 int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI */
@@ -43,5 +44,8 @@ const char *sp_cli_data(const char *name);	/* the same of other files */
 
 /* "sspapi VERB: text, 'subject'" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
+
+/* p, or a message and the end of the command if it is NULL: there was no memory. */
+void *sp_need(void *p);
 
 #endif

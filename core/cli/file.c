@@ -23,6 +23,13 @@ int sp_complain(int status, const char *verb, const char *text, const char *subj
 	return status;
 }
 
+void *sp_need(void *p)
+{
+	if (!p)
+		exit(sp_complain(1, "", "there is not enough memory", NULL));
+	return p;
+}
+
 static int read_all(struct sp_file *f, int fd, uint64_t size)
 {
 	uint64_t got = 0;

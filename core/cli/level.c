@@ -36,7 +36,7 @@ static void component_words(struct sp_out *o, const struct sp_model *m, int32_t 
 	const struct sp_component *at = &m->component[c];
 
 	sp_out_plain(o, at->type);
-	if (sp_component_is(at, "Machine") && sp_parent(m, (uint32_t)c) < 0)
+	if (sp_component_is(at, "Machine") && m->n_machines == 1)
 		return;
 	sp_out_text(o, " L#");
 	sp_out_i64(o, at->logical_index);
@@ -80,7 +80,7 @@ static void thread_words(struct sp_out *o, const struct sp_row *r)
 
 struct where {
 	uint64_t place, hash;
-	int32_t component, cpu, tid;
+	int32_t component, cpu, tid, process, machine;
 };
 
 static bool is_pu(const struct sp_model *m, int32_t c)
@@ -103,14 +103,14 @@ static const char *last_cache(const struct sp_model *m)
 static struct where find(const struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
 {
 	const char *type = t->level->what == SP_LEVEL_CACHE ? t->cache : t->level->type;
-	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1 };
+	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1 };
 	int32_t above;
 
+	w.machine = (int32_t)t->m->process[r->process].machine;
 	if (t->level->what == SP_LEVEL_THREAD) {
 		w.tid = r->tid;
-		w.hash = 14695981039346656037u ^ (uint32_t)r->tid;
-		for (const char *p = r->thread; *p; p++)
-			w.hash = (w.hash ^ (unsigned char)*p) * 1099511628211u;
+		w.process = (int32_t)r->process;
+		w.hash = r->thread_at;
 		w.place = t->n;
 		return w;
 	}
@@ -127,6 +127,7 @@ static struct where find(const struct sp_levels *t, const struct sp_row *r, cons
 		w.place = (uint32_t)w.component;
 	else
 		w.place = at->component >= 0 ? NOWHERE : at->cpu >= 0 ? NOT_LISTED : NOT_KNOWN;
+	w.place |= (uint64_t)w.machine << 35;
 	w.hash = w.place;
 	return w;
 }
@@ -153,7 +154,7 @@ static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp
 	else if (row->component >= 0)
 		component_words(&o, t->m, row->component);
 	else
-		outside_words(&o, t, row->place);
+		outside_words(&o, t, row->place & (7ull << 32));
 	sp_memory_text(&o);
 }
 
@@ -183,6 +184,8 @@ static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, 
 	row->component = w->component;
 	row->cpu = w->cpu;
 	row->tid = w->tid;
+	row->process = w->process;
+	row->machine = w->machine;
 	row->place = w->place;
 	row->hash = w->hash;
 	label(t, row, r);

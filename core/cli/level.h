@@ -37,6 +37,7 @@ struct sp_level_row {
 	int32_t component;		/* the model's index; -1: none (a thread; no known CPU) */
 	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another level */
 	int32_t tid;			/* of --per-thread, else -1 */
+	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of one */
 	char label[120];		/* for people, control characters escaped: "Package L#0" */
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;

@@ -109,12 +109,51 @@ static void metric_cells(struct sp_table *t, const struct sp_level_row *row)
 	}
 }
 
+/* Of several machines which one; of several processes whose thread. */
+static unsigned whose_columns(struct sp_table *t, const struct sp_model *m, const struct sp_level *level)
+{
+	bool threads = sp_is_job(m) && level->what == SP_LEVEL_THREAD;
+
+	if (m->n_machines > 1)
+		sp_table_column(t, "host", SP_TABLE_LEFT);
+	if (threads) {
+		sp_table_column(t, "rank", SP_TABLE_RIGHT);
+		sp_table_column(t, "pid", SP_TABLE_RIGHT);
+	}
+	return (m->n_machines > 1) + 2 * threads;
+}
+
+static void number(struct sp_table *t, int64_t n)
+{
+	char buf[32] = "-";
+
+	if (n >= 0)
+		sp_format_u64(buf, (uint64_t)n);
+	sp_table_cell(t, buf);
+}
+
+static void whose_cells(struct sp_table *t, const struct sp_model *m, const struct sp_level_row *row)
+{
+	char host[200];
+	struct sp_out o;
+
+	sp_memory_init(&o, host, sizeof(host));
+	sp_out_plain(&o, m->machine[row->machine].host);
+	if (m->n_machines > 1)
+		sp_table_cell(t, sp_memory_text(&o));
+	if (sp_is_job(m) && row->process >= 0) {
+		number(t, m->process[row->process].h->rank);
+		number(t, m->process[row->process].h->pid);
+	}
+}
+
 static void text_row(const struct sp_report *r, struct sp_table *t, const struct sp_model *m,
 		     const struct sp_level_row *row)
 {
 	double part = 0.0, whole = 0.0;
 	char buf[48];
 
+	whose_cells(t, m, row);
 	sp_table_cell(t, row->label);
 	count(t, row->cpus);
 	count(t, row->readings);
@@ -142,11 +181,12 @@ static void text_row(const struct sp_report *r, struct sp_table *t, const struct
 int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
 {
 	for (unsigned i = 0; i < r->n_levels; i++) {
-		struct sp_table t = { .keys = 1 };
+		struct sp_table t = { 0 };
 		struct sp_levels levels;
 
 		if (open_levels(&levels, r, m, i) < 0)
 			return -ENOMEM;
+		t.keys = whose_columns(&t, m, levels.level) + 1;
 		sp_table_column(&t, levels.level->heading, SP_TABLE_LEFT);
 		sp_table_column(&t, "CPUs", SP_TABLE_RIGHT);
 		sp_table_column(&t, "readings", SP_TABLE_RIGHT);
@@ -181,12 +221,16 @@ static void logical(struct sp_out *o, const struct sp_model *m, int32_t componen
 /* The columns of the tidy dump up to `package`, empty where the level has no such thing. */
 static void csv_place(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
 {
-	sp_out_csv(o, sp_model_text(m, m->h.host));
+	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
+	bool of_one = !sp_is_job(m) || row->process >= 0;
+
+	sp_out_csv(o, m->machine[row->machine].host);
 	sp_out_char(o, ',');
-	if (m->h.rank >= 0)
-		sp_out_i64(o, m->h.rank);
+	if (of_one && h->rank >= 0)
+		sp_out_i64(o, h->rank);
 	sp_out_char(o, ',');
-	sp_out_u64(o, m->h.pid);
+	if (of_one)
+		sp_out_u64(o, h->pid);
 	sp_out_char(o, ',');
 	if (row->tid >= 0)
 		sp_out_i64(o, row->tid);
@@ -283,6 +327,14 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 		sp_out_i64(o, row->component);
 	else
 		sp_out_text(o, "null");
+	if (sp_is_job(m) && row->process >= 0) {
+		sp_out_text(o, ", \"process\": ");
+		sp_out_i64(o, row->process);
+	}
+	if (m->n_machines > 1) {
+		sp_out_text(o, ", \"host\": ");
+		sp_out_json(o, m->machine[row->machine].host);
+	}
 	if (row->cpu >= 0) {
 		sp_out_text(o, ", \"cpu\": ");
 		sp_out_i64(o, row->cpu);

@@ -9,6 +9,7 @@ static const struct sp_cmd verbs[] = {
 	  "runs a program with sspapi preloaded; its dump is a store" },
 	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] FILE",
 	  "shows a store, or a killed process's live file, by level if one is named" },
+	{ "merge", sp_cmd_merge, "-o FILE FILE...", "many processes (ranks, hosts) into one store" },
 	{ "recover", sp_cmd_recover, "[-o FILE] [--force] [FILE.live...]", "makes the dump that a killed process did not write" },
 	{ "doctor", sp_cmd_doctor, "[PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
 	{ "env", sp_cmd_env, "", "every variable, its value now, default and meaning" },

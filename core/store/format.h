@@ -36,7 +36,9 @@ enum sp_block_kind {
 	SP_BLOCK_RELATION,
 	SP_BLOCK_NOTE,
 	SP_BLOCK_FREE,			/* was something, belongs to nobody */
-	SP_BLOCK_READINGS
+	SP_BLOCK_READINGS,
+	SP_BLOCK_MEMBER = 0x5330,	/* of a merged store */
+	SP_BLOCK_MACHINE
 };
 
 struct sp_block {
@@ -100,6 +102,10 @@ struct sp_header {
 	/* With torn: the newest of each list that is in the file, if a later one is not. */
 	sp_off kept_events, kept_threads, kept_notes;
 	uint64_t cpu_max_khz;		/* the CPUs' highest clock, for metrics with `#`; 0: not known */
+	/* Of a merged store: its processes and their machines.  0: a store of one process,
+	 * which is the one that this header tells of. */
+	sp_off members, machines;	/* in order */
+	uint32_t n_members, n_machines;
 	uint64_t reserved[2];
 };
 
@@ -157,7 +163,7 @@ struct sp_thread {
 	uint64_t threads;		/* 1; in tid 0: how many are folded into it */
 	sp_off relations;		/* newest first */
 	sp_off kept;			/* as kept_threads, of its relations */
-	uint64_t calls[SP_CALLS_MAX];
+	uint64_t calls[SP_CALLS_MAX];	/* not in a merged store: the block ends before them */
 };
 
 enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
@@ -278,6 +284,17 @@ struct sp_layout {
 	uint64_t state[2], side, cell, cell_bytes, bytes;
 };
 
+/* In a merged store no states and no side ledger follow: cells of counted CPUs only,
+ * ascending, whose entry holds if `epoch` is not 0. */
+static inline struct sp_layout sp_settled_layout(uint64_t k, uint64_t cells)
+{
+	struct sp_layout l = { .cell = sizeof(struct sp_relation) + sp_align(k * 4, 8) };
+
+	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
+	l.bytes = l.cell + cells * l.cell_bytes;
+	return l;
+}
+
 static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
 {
 	struct sp_layout l;
@@ -318,6 +335,30 @@ static inline uint64_t sp_reading_bytes(uint64_t k)
 {
 	return sizeof(struct sp_reading) + k * 8;
 }
+
+/* ---- merged stores ------------------------------------------------------
+ *
+ * What `sspapi merge` writes.  Events, names of calls and topologies are there once,
+ * by the header; behind them stand the processes, one after the other, each in one
+ * piece with all that is its own.  The order of everything follows from what is in it,
+ * so that stores give the same bytes however they are merged.
+ */
+struct sp_machine {
+	struct sp_block b;
+	sp_off next;			/* the one behind it */
+	sp_off host;
+	sp_off topology;		/* 0: none of its processes had one; others may share it */
+	uint64_t disallowed[];		/* a bit a component: no process may run there */
+};
+
+struct sp_member {
+	struct sp_block b;
+	sp_off next;			/* the process behind it */
+	uint64_t extent;		/* bytes from here that hold all that is the process's own */
+	uint32_t machine;		/* its number in the list */
+	uint32_t n_calls;
+	struct sp_header h;		/* the process's; its events, topology and call names are the store's */
+};					/* behind h, which is h.bytes long: n_calls numbers, by the store's call_names */
 
 struct sp_note {
 	struct sp_block b;

@@ -10,6 +10,9 @@ const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len)
 		return NULL;
 	if (image->region)
 		return sp_region_at(image->region, off, len);
+	if (image->part && off >= image->part_at)
+		return off - image->part_at <= image->part_bytes && len <= image->part_bytes - (off - image->part_at) ?
+			       image->part + (off - image->part_at) : NULL;
 	if (off > image->bytes || len > image->bytes - off)
 		return NULL;
 	return image->base + off;

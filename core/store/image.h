@@ -15,6 +15,9 @@ struct sp_image {
 	const struct sp_region *region;	/* or, if NULL: */
 	const unsigned char *base;
 	uint64_t bytes;
+	const unsigned char *part;	/* of a merged store, of which base is only the beginning: */
+	sp_off part_at;			/* one of its processes, and where it stands in the file */
+	uint64_t part_bytes;
 };
 
 /* The len bytes at off, or NULL if they are not all inside the store (or not

@@ -6,6 +6,8 @@
 #include "../sys.h"
 
 #define NOTES_MOST 1024
+#define CPUS_MOST 65536			/* highest number of a CPU, plus one */
+#define COMPONENTS_MOST (1ull << 24)	/* of all machines of a merged store */
 #define SUMS_MOST (1ull << 27)		/* components x events; a store that claims more is damaged */
 
 /* ---- memory ----------------------------------------------------------- */
@@ -34,9 +36,16 @@ static bool spend(uint64_t *left)
 	return *left && (*left)--;
 }
 
+/* All of its relations are settled: the cells hold everything. */
+static bool is_merged(const struct sp_model *m)
+{
+	return m->h.members != 0;
+}
+
 static const struct sp_thread *thread_at(const struct sp_model *m, sp_off off)
 {
-	return sp_image_block(m->image, off, SP_BLOCK_THREAD, sizeof(struct sp_thread));
+	return sp_image_block(m->image, off, SP_BLOCK_THREAD,
+			      is_merged(m) ? offsetof(struct sp_thread, calls) : sizeof(struct sp_thread));
 }
 
 static const struct sp_relation *relation_at(const struct sp_model *m, sp_off off)
@@ -48,8 +57,8 @@ static const struct sp_relation *relation_at(const struct sp_model *m, sp_off of
 		return NULL;
 	k = r->k;
 	cells = r->cells;
-	if (!k || k > SP_EVENTS_MAX || cells < SP_CELLS_EXTRA || cells > (1u << 20) ||
-	    sp_relation_layout(k, cells).bytes > r->b.bytes)
+	if (!k || k > SP_EVENTS_MAX || cells > (1u << 20) || (cells < SP_CELLS_EXTRA && !is_merged(m)) ||
+	    (is_merged(m) ? sp_settled_layout(k, cells) : sp_relation_layout(k, cells)).bytes > r->b.bytes)
 		return NULL;
 	for (uint32_t e = 0; e < k; e++)
 		if (((const uint32_t *)(r + 1))[e] >= m->n_events)
@@ -73,9 +82,11 @@ static sp_off events_head(const struct sp_model *m)
 	return head(m, m->h.events, m->h.kept_events, SP_BLOCK_EVENT);
 }
 
-static sp_off threads_head(const struct sp_model *m)
+static sp_off threads_head(const struct sp_model *m, uint32_t process)
 {
-	return head(m, m->h.threads, m->h.kept_threads, SP_BLOCK_THREAD);
+	const struct sp_header *h = m->process[process].h;
+
+	return is_merged(m) ? h->threads : head(m, m->h.threads, m->h.kept_threads, SP_BLOCK_THREAD);
 }
 
 static sp_off relations_head(const struct sp_model *m, const struct sp_thread *t)
@@ -195,6 +206,31 @@ static void read_cells(struct sp_row *row, const struct sp_relation *r, const st
 	}
 }
 
+/* Of a merged store: nothing but cells, and nobody writes there. */
+static void read_settled(struct sp_row *row, const struct sp_relation *r)
+{
+	struct sp_layout l = sp_settled_layout(row->k, r->cells);
+	uint32_t k = row->k;
+
+	row->cells = 0;
+	row->readings = 0;
+	for (uint32_t i = 0; i < r->cells; i++) {
+		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
+		struct cell_record *c = record(row, row->cells);
+
+		if (!from->used || !from->readings)
+			continue;
+		c->cpu = from->cpu;
+		c->readings = (int64_t)from->readings;
+		c->has_entry = from->epoch != 0;
+		c->ns = (int64_t)from->ns;
+		memcpy(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k * 8);
+		row->readings += from->readings;
+		row->cell_of[row->cells] = row->cells;
+		row->cells++;
+	}
+}
+
 static void sort_cells(struct sp_row *row)
 {
 	/* Dense CPUs come in order; the few others are put into theirs. */
@@ -265,7 +301,8 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 	return false;
 }
 
-static void read_relation(struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r)
+static void read_relation(const struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
+			  const struct sp_relation *r)
 {
 	row->event_set = r->event_set;
 	row->tid = t->tid;
@@ -282,7 +319,9 @@ static void read_relation(struct sp_row *row, const struct sp_thread *t, const s
 	row->first_ns = r->first_ns;
 	row->last_ns = r->last_ns;
 	/* Its thread may go on booking while we read: again until nothing turned. */
-	for (int tries = 0; tries < 64; tries++) {
+	if (is_merged(m))
+		read_settled(row, r);
+	for (int tries = 0; tries < 64 && !is_merged(m); tries++) {
 		uint64_t turn = sp_acquire(&r->turn);
 
 		read_cells(row, r, state_of(r, row->k, r->cells));
@@ -313,7 +352,9 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 			continue;
 		row->cell_of = m->row_cell_of;
 		row->values = m->row_values;
-		read_relation(row, t, r);
+		row->process = (uint32_t)p->process;
+		row->thread_at = p->thread;
+		read_relation(m, row, t, r);
 		read_chunks(m, row, r);
 		row->id = row->given++;
 		return true;
@@ -323,13 +364,14 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
 {
+	const struct sp_model_machine *on = &m->machine[m->process[row->process].machine];
 	struct cell_record *c;
 
 	if (i >= row->cells)
 		return false;
 	c = record(row, row->cell_of[i]);
 	at->cpu = (int32_t)c->cpu;
-	at->component = at->cpu >= 0 && (uint32_t)at->cpu < m->n_cpu_component ? m->cpu_component[at->cpu] : -1;
+	at->component = at->cpu >= 0 && (uint32_t)at->cpu < on->n_cpus ? on->cpu_component[at->cpu] : -1;
 	at->readings = (uint64_t)c->readings;
 	at->total = c->at + SP_TOTAL * row->k;
 	at->exact = c->at + SP_EXACT * row->k;
@@ -366,30 +408,90 @@ static void count_chunks(struct sp_model *m, const struct sp_relation *r)
 		m->damaged++;
 }
 
+/* A topology whose components are all there; NULL. */
+static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off)
+{
+	const struct sp_topology *p = sp_image_block(m->image, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
+
+	return p && p->n <= (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component) ? p : NULL;
+}
+
+static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
+{
+	return sp_image_block(m->image, off, SP_BLOCK_MACHINE, sizeof(struct sp_machine));
+}
+
+static const struct sp_member *member_at(const struct sp_model *m, sp_off off)
+{
+	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, sizeof(*p));
+
+	return p && p->h.bytes >= sizeof(p->h) && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
+	       p->n_calls <= (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8 ? p : NULL;
+}
+
+static bool is_pu(const struct sp_component *c)
+{
+	return strncmp(c->type, "PU", sizeof(c->type)) == 0 && c->os_index >= 0 && c->os_index < CPUS_MOST;
+}
+
 /* How much of everything there is, so that one mapping holds it all. */
-static void count(struct sp_model *m)
+struct amounts {
+	uint64_t components, cpus;
+};
+
+static void count_topology(struct sp_model *m, struct amounts *n, sp_off off)
+{
+	const struct sp_topology *p = topology_at(m, off);
+	int32_t top = -1;
+
+	if (off && !p)
+		m->damaged++;
+	for (uint32_t i = 0; p && i < p->n; i++)
+		if (is_pu(&p->at[i]))
+			top = top > p->at[i].os_index ? top : p->at[i].os_index;
+	n->components += p ? p->n : 0;
+	n->cpus += (uint64_t)(top + 1);
+}
+
+static void count_machines(struct sp_model *m, struct amounts *n)
 {
 	uint64_t left = most_blocks(m);
-	const struct sp_event *v;
-	const struct sp_thread *t;
-	const struct sp_topology *p;
+	const struct sp_machine *on;
 
-	for (sp_off off = events_head(m); off && spend(&left); off = v->next) {
-		v = event_at(m, off);
-		if (!v)
+	for (sp_off off = m->h.machines; off && spend(&left); off = on->next) {
+		on = machine_at(m, off);
+		if (!on) {
+			m->damaged++;
 			break;
-		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.n_events ? v->id + 1 : 0);
+		}
+		m->n_machines++;
+		if (n->components > COMPONENTS_MOST)
+			break;
+		n->components++;	/* one that has no topology stands for itself; and the root */
+		count_topology(m, n, on->topology);
 	}
-	m->n_events = (uint32_t)sp_min(m->n_events, most_blocks(m));
-	left = most_blocks(m);
-	for (sp_off off = threads_head(m); off && spend(&left); off = t->next) {
+	n->components++;
+	if (!m->n_machines) {
+		m->n_machines = 1;
+		count_topology(m, n, m->h.topology);
+	}
+}
+
+static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
+{
+	const struct sp_thread *t;
+
+	for (sp_off off = newest; off && spend(left); off = t->next) {
 		const struct sp_relation *r;
 
 		t = thread_at(m, off);
-		if (!t)
+		if (!t) {
+			m->damaged++;
 			break;
-		m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
-		for (sp_off at = relations_head(m, t); at && spend(&left); at = r->next) {
+		}
+		if (!is_merged(m))
+			m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
+		for (sp_off at = relations_head(m, t); at && spend(left); at = r->next) {
 			r = relation_at(m, at);
 			if (!r) {
 				m->damaged++;
@@ -402,22 +504,58 @@ static void count(struct sp_model *m)
 		}
 	}
 	m->most_chunks = (uint32_t)sp_min(m->most_chunks, most_blocks(m));
-	p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
-	if (p && p->n <= (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component))
-		m->n_components = p->n;
-	else if (m->h.topology)
-		m->damaged++;
 }
 
-static int allocate(struct sp_model *m)
+static void count_members(struct sp_model *m)
 {
-	uint64_t nc = m->n_components, ne = m->n_events;
+	uint64_t left = most_blocks(m);
+	const struct sp_member *p;
 
-	if ((nc + 1) * (ne + 1) > SUMS_MOST)
+	for (sp_off off = m->h.members; off && spend(&left); off = p->next) {
+		p = member_at(m, off);
+		if (!p) {
+			m->damaged++;
+			break;
+		}
+		m->n_processes++;
+		m->n_threads += (uint32_t)sp_min(p->h.n_threads, UINT32_MAX - m->n_threads);
+		count_threads(m, p->h.threads, &left);
+	}
+}
+
+static void count(struct sp_model *m, struct amounts *n)
+{
+	uint64_t left = most_blocks(m);
+	const struct sp_event *v;
+
+	for (sp_off off = events_head(m); off && spend(&left); off = v->next) {
+		v = event_at(m, off);
+		if (!v) {
+			m->damaged++;
+			break;
+		}
+		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.n_events ? v->id + 1 : 0);
+	}
+	m->n_events = (uint32_t)sp_min(m->n_events, most_blocks(m));
+	if (is_merged(m)) {
+		count_members(m);
+	} else {
+		m->n_processes = 1;
+		left = most_blocks(m);
+		count_threads(m, head(m, m->h.threads, m->h.kept_threads, SP_BLOCK_THREAD), &left);
+	}
+	count_machines(m, n);
+}
+
+static int allocate(struct sp_model *m, const struct amounts *n)
+{
+	uint64_t nc = n->components, ne = m->n_events;
+
+	if (nc > COMPONENTS_MOST || (nc + 1) * (ne + 1) > SUMS_MOST)
 		return -EINVAL;
-	m->n_cpu_component = 0;
 	m->memory_bytes = nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
-			  m->n_places * sizeof(struct sp_place) + m->most_chunks * sizeof(void *) + 65536 * sizeof(int32_t) +
+			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
+			  m->n_places * sizeof(struct sp_place) + m->most_chunks * sizeof(void *) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) + 4096;
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
@@ -431,23 +569,42 @@ static int allocate(struct sp_model *m)
 	m->total_exact = take(m, ne * 8);
 	m->unplaced = take(m, ne * 8);
 	m->event_counted = take(m, ne);
+	m->process = take(m, m->n_processes * sizeof(*m->process));
+	m->machine = take(m, m->n_machines * sizeof(*m->machine));
 	m->place = take(m, m->n_places * sizeof(struct sp_place));
 	m->chunk = take(m, m->most_chunks * sizeof(void *));
-	m->cpu_component = take(m, 65536 * sizeof(int32_t));
 	m->row_cell_of = take(m, (uint64_t)m->most_cells * 8);
 	/* one more than there are cells: an empty one is decoded, then left out */
 	m->row_values = take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
 	return m->row_values ? 0 : -ENOMEM;
 }
 
-static void index_topology(struct sp_model *m)
-{
-	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
-	struct sp_component *c = (struct sp_component *)m->component;
-	uint64_t room;
+/* ---- topologies --------------------------------------------------------- */
 
-	m->topology_source = p ? sp_model_text(m, p->source) : "";
-	for (uint32_t i = 0; i < m->n_components; i++) {
+static void index_cpus(struct sp_model *m, struct sp_model_machine *on, uint32_t from)
+{
+	for (uint32_t i = from; i < m->n_components; i++)
+		if (is_pu(&m->component[i]))
+			on->n_cpus = (uint32_t)sp_max(on->n_cpus, m->component[i].os_index + 1);
+	on->cpu_component = take(m, on->n_cpus * sizeof(int32_t));
+	if (!on->cpu_component)
+		on->n_cpus = 0;
+	for (uint32_t i = 0; i < on->n_cpus; i++)
+		on->cpu_component[i] = -1;
+	for (uint32_t i = from; on->n_cpus && i < m->n_components; i++)
+		if (is_pu(&m->component[i]))
+			on->cpu_component[m->component[i].os_index] = (int32_t)i;
+}
+
+/* Puts the tree behind the components that are there: alone, or below the root. */
+static void add_tree(struct sp_model *m, struct sp_model_machine *on, const struct sp_topology *p)
+{
+	struct sp_component *c = (struct sp_component *)m->component + m->n_components;
+	uint32_t from = m->n_components, n = p ? p->n : 0;
+	bool below = from > 0;
+
+	on->root = n || below ? (int32_t)from : -1;
+	for (uint32_t i = 0; i < n; i++) {
 		c[i] = p->at[i];
 		c[i].type[sizeof(c[i].type) - 1] = 0;
 		c[i].name[sizeof(c[i].name) - 1] = 0;
@@ -455,44 +612,132 @@ static void index_topology(struct sp_model *m)
 			m->damaged++;
 			c[i].parent = i ? 0 : -1;
 		}
-		if (c[i].depth > 64)
-			c[i].depth = 64;
-		if (strcmp(c[i].type, "PU") == 0 && c[i].os_index >= 0 && c[i].os_index < 65536) {
-			while (m->n_cpu_component <= (uint32_t)c[i].os_index)
-				m->cpu_component[m->n_cpu_component++] = -1;
-			m->cpu_component[c[i].os_index] = (int32_t)i;
-		}
+		c[i].parent += below ? (int32_t)from : 0;
+		c[i].depth = (uint32_t)sp_min(c[i].depth, 64) + below;
 	}
-	if (!p || !m->n_components)
+	if (below && !n) {
+		c[0] = (struct sp_component){ .os_index = -1, .cpu_kind = -1, .depth = 1, .type = "Machine" };
+		n = 1;
+	}
+	m->n_components += n;
+	index_cpus(m, on, from);
+}
+
+static void name_machine(struct sp_model *m, uint32_t i)
+{
+	struct sp_component *c = (struct sp_component *)&m->component[m->machine[i].root];
+	const char *host = m->machine[i].host;
+
+	c->parent = 0;
+	c->logical_index = (int32_t)i;
+	memset(c->name, 0, sizeof(c->name));
+	memcpy(c->name, host, sp_min(strlen(host), sizeof(c->name) - 1));
+}
+
+static void disallow(struct sp_model *m, const struct sp_machine *on, uint32_t root)
+{
+	struct sp_component *c = (struct sp_component *)m->component + root;
+	uint64_t words = (on->b.bytes - sizeof(*on)) / 8;
+
+	for (uint32_t i = 0; i < m->n_components - root && i / 64 < words; i++)
+		if (on->disallowed[i / 64] >> i % 64 & 1)
+			c[i].flags |= SP_COMPONENT_DISALLOWED;
+}
+
+static void take_source(struct sp_model *m, const struct sp_topology *p, bool first)
+{
+	const char *source = p ? sp_model_text(m, p->source) : "";
+	uint64_t room;
+
+	m->topology_source = first || strcmp(source, m->topology_source) == 0 ? source : "merged";
+	if (!p || m->n_machines > 1 || !p->n)
 		return;
-	room = p->b.bytes - sizeof(*p) - (uint64_t)m->n_components * sizeof(*c);
+	room = p->b.bytes - sizeof(*p) - (uint64_t)p->n * sizeof(struct sp_component);
 	if (p->xml_bytes && p->xml_bytes <= room) {
-		m->xml = (const char *)(p->at + m->n_components);
+		m->xml = (const char *)(p->at + p->n);
 		m->xml_bytes = p->xml_bytes;
 	}
+}
+
+static void index_topology(struct sp_model *m)
+{
+	const struct sp_topology *p = topology_at(m, m->h.topology);
+	const struct sp_machine *on;
+	uint32_t n = 0;
+
+	if (!m->h.machines) {
+		m->machine[0].host = sp_model_text(m, m->h.host);
+		take_source(m, p, true);
+		add_tree(m, &m->machine[0], p);
+		return;
+	}
+	if (m->n_machines > 1) {
+		((struct sp_component *)m->component)[0] =
+			(struct sp_component){ .parent = -1, .os_index = -1, .cpu_kind = -1, .type = "Job" };
+		m->n_components = 1;
+	}
+	for (sp_off off = m->h.machines; n < m->n_machines && (on = machine_at(m, off)); off = on->next, n++) {
+		uint32_t root = m->n_components;
+
+		p = topology_at(m, on->topology);
+		take_source(m, p, n == 0);
+		m->machine[n].host = sp_model_text(m, on->host);
+		add_tree(m, &m->machine[n], p);
+		disallow(m, on, root);
+		if (m->n_machines > 1)
+			name_machine(m, n);
+	}
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uint64_t *left)
+{
+	const struct sp_thread *t;
+
+	for (sp_off off = threads_head(m, process); off && spend(left) && (t = thread_at(m, off)); off = t->next) {
+		const struct sp_relation *r;
+
+		for (uint32_t i = 0; i < SP_CALLS_MAX && !is_merged(m); i++)
+			m->calls[i] += sp_get(&t->calls[i]);
+		for (sp_off at = relations_head(m, t); at && *n && spend(left) && (r = relation_at(m, at)); at = r->next) {
+			m->place[--*n] = (struct sp_place){ off, at, process };
+			if (r->folded && m->n_including < SP_COUNT(m->including))
+				m->including[m->n_including++] = r->folded;
+		}
+	}
+}
+
+static void index_members(struct sp_model *m)
+{
+	const struct sp_member *p;
+	uint32_t n = 0;
+
+	if (!is_merged(m)) {
+		m->process[0] = (struct sp_model_process){ .h = &m->h };
+		return;
+	}
+	for (sp_off off = m->h.members; n < m->n_processes && (p = member_at(m, off)); off = p->next, n++) {
+		m->process[n].h = &p->h;
+		m->process[n].machine = p->machine < m->n_machines ? p->machine : 0;
+		for (uint32_t i = 0; i < p->n_calls && i < SP_CALLS_MAX; i++)
+			m->calls[i] += ((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];
+	}
+	m->n_processes = n;
 }
 
 static void index_lists(struct sp_model *m)
 {
 	uint64_t left = most_blocks(m), n = m->n_places;
 	const struct sp_event *v;
-	const struct sp_thread *t;
 
 	for (sp_off off = events_head(m); off && spend(&left) && (v = event_at(m, off)); off = v->next)
 		if (v->id < m->n_events)
 			m->event[v->id] = v;
+	index_members(m);
 	left = most_blocks(m);
-	for (sp_off off = threads_head(m); off && spend(&left) && (t = thread_at(m, off)); off = t->next) {
-		const struct sp_relation *r;
-
-		for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
-			m->calls[i] += sp_get(&t->calls[i]);
-		for (sp_off at = relations_head(m, t); at && n && spend(&left) && (r = relation_at(m, at)); at = r->next) {
-			m->place[--n] = (struct sp_place){ off, at };
-			if (r->folded && m->n_including < SP_COUNT(m->including))
-				m->including[m->n_including++] = r->folded;
-		}
-	}
+	for (uint32_t p = m->n_processes; p-- > 0;)
+		index_threads(m, p, &n, &left);
 	/* A list that changed meanwhile: the front of the array is not filled. */
 	m->place += n;
 	m->n_places -= n;
@@ -574,6 +819,7 @@ static void sum(struct sp_model *m)
 
 int sp_model_open(struct sp_model *m, const struct sp_image *image)
 {
+	struct amounts n = { 0 };
 	int r;
 
 	memset(m, 0, sizeof(*m));
@@ -581,8 +827,8 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	r = check_header(m);
 	if (r < 0)
 		return r;
-	count(m);
-	r = allocate(m);
+	count(m, &n);
+	r = allocate(m, &n);
 	if (r < 0) {
 		sp_model_close(m);
 		return r;
@@ -618,19 +864,29 @@ static const struct sp_note *note_at(const struct sp_model *m, sp_off off)
 	return note && memchr(note->text, 0, note->b.bytes - sizeof(*note)) ? note : NULL;
 }
 
-const char *sp_model_note(const struct sp_model *m, uint32_t i)
+static const char *note_of(const struct sp_model *m, sp_off newest, uint32_t i)
 {
 	const struct sp_note *note = NULL;
 	uint32_t n = 0;
 
 	/* They stand newest first and are asked for oldest first. */
-	for (sp_off off = notes_head(m); n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
+	for (sp_off off = newest; n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
 		n++;
 	if (i >= n)
 		return NULL;
-	for (sp_off off = notes_head(m); n > i; off = note->next, n--)
+	for (sp_off off = newest; n > i; off = note->next, n--)
 		note = note_at(m, off);
 	return note->text;
+}
+
+const char *sp_model_note(const struct sp_model *m, uint32_t i)
+{
+	return note_of(m, notes_head(m), i);
+}
+
+const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i)
+{
+	return note_of(m, is_merged(m) ? m->process[process].h->notes : notes_head(m), i);
 }
 
 static int32_t memory_beside(const struct sp_model *m, int32_t c, const char *type)

@@ -20,6 +20,23 @@ struct sp_model {
 	const struct sp_image *image;
 	struct sp_header h;		/* a copy; pointers below live until sp_model_close */
 
+	/* One, but for a merged store, whose own header has what its processes have in
+	 * common (texts), their extremes (times) and sums (dropped, self). */
+	uint32_t n_processes;
+	struct sp_model_process {
+		const struct sp_header *h;	/* its texts: sp_model_text */
+		uint32_t machine;		/* below n_machines */
+	} *process;
+	uint32_t n_machines;		/* 1 or more */
+	struct sp_model_machine {
+		const char *host;
+		int32_t root;			/* its component; -1: there is no topology */
+		uint32_t n_cpus;		/* private: of cpu_component, the PUs by OS index */
+		int32_t *cpu_component;
+	} *machine;
+
+	/* With several machines the root is a "Job", and below it are the Machines, by
+	 * host and with the host as their name. */
 	uint32_t n_components;
 	const struct sp_component *component;
 	const char *topology_source;	/* "system", a path, or "flat" */
@@ -46,6 +63,7 @@ struct sp_model {
 	/* private to model.c */
 	struct sp_place {
 		sp_off thread, relation;
+		uint64_t process;
 	} *place;			/* oldest first */
 	uint64_t n_places;
 	uint32_t most_k, most_cells;	/* of any relation */
@@ -55,8 +73,6 @@ struct sp_model {
 	uint32_t most_chunks;		/* of any relation */
 	uint64_t *row_cell_of;		/* of the row that sp_model_next gave last */
 	int64_t *row_values;
-	int32_t *cpu_component;
-	uint32_t n_cpu_component;
 	void *memory;
 	uint64_t memory_bytes, memory_used;
 };
@@ -64,6 +80,8 @@ struct sp_model {
 /* A relation as views see it. */
 struct sp_row {
 	uint32_t id;			/* its place in the list of relations: 0, 1, ... */
+	uint32_t process;		/* whose it is: m->process[process] */
+	sp_off thread_at;		/* differs from thread to thread */
 	int32_t event_set, tid;
 	const char *thread;		/* its name; may be "" */
 	enum sp_target target;
@@ -126,5 +144,6 @@ int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type);
 const char *sp_model_text(const struct sp_model *m, sp_off off);
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
 const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* oldest first; NULL behind the last */
+const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i);	/* of one of several */
 
 #endif

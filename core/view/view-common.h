@@ -106,6 +106,17 @@ static inline const char *sp_fixed_text(char *buf, const char *field, size_t siz
 	return buf;
 }
 
+/* The header of one of the model's processes; its texts are the model's. */
+static inline const struct sp_header *sp_process_header(const struct sp_model *m, uint32_t process)
+{
+	return process < m->n_processes ? m->process[process].h : &m->h;
+}
+
+static inline bool sp_is_job(const struct sp_model *m)
+{
+	return m->n_processes > 1;
+}
+
 static inline bool sp_component_is(const struct sp_component *c, const char *type)
 {
 	return !strncmp(c->type, type, sizeof(c->type));
@@ -142,7 +153,13 @@ static inline double sp_self_ns(const struct sp_model *m)
 
 static inline double sp_self_share(const struct sp_model *m)
 {
-	uint64_t elapsed = sp_elapsed(m);
+	uint64_t elapsed = 0;
+
+	for (uint32_t i = 0; i < m->n_processes || i == 0; i++) {
+		const struct sp_header *h = sp_process_header(m, i);
+
+		elapsed += h->end_ns > h->start_ns ? h->end_ns - h->start_ns : 0;
+	}
 
 	return elapsed ? sp_self_ns(m) * (double)sp_all_calls(m) / (double)elapsed : 0.0;
 }

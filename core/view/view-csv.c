@@ -14,12 +14,14 @@ static void logical(struct sp_out *o, const struct sp_model *m, int32_t componen
 static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row,
 		  const struct sp_at_cpu *at)
 {
-	sp_out_csv(o, sp_model_text(m, m->h.host));
+	const struct sp_header *h = sp_process_header(m, row->process);
+
+	sp_out_csv(o, sp_model_text(m, h->host));
 	sp_out_char(o, ',');
-	if (m->h.rank >= 0)
-		sp_out_i64(o, m->h.rank);
+	if (h->rank >= 0)
+		sp_out_i64(o, h->rank);
 	sp_out_char(o, ',');
-	sp_out_u64(o, m->h.pid);
+	sp_out_u64(o, h->pid);
 	sp_out_char(o, ',');
 	sp_out_i64(o, row->tid);
 	sp_out_char(o, ',');

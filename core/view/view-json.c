@@ -83,28 +83,51 @@ static void strings(struct sp_out *o, const char *key, const struct sp_image *im
 	sp_out_char(o, ']');
 }
 
-static void process(struct sp_out *o, const struct sp_model *m)
+static void process_fields(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
 {
 	/* A store whose writer has not said how it ended is one that still runs. */
 	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
-	const char *job = sp_model_text(m, m->h.job);
+	const char *job = sp_model_text(m, h->job);
 
-	key_u64(o, " \"process\": {\"pid\": ", m->h.pid);
-	key_u64(o, ", \"ppid\": ", m->h.ppid);
-	key_text(o, ", \"exe\": ", sp_model_text(m, m->h.exe));
-	strings(o, ", \"args\": ", m->image, m->h.args);
-	key_text(o, ",\n  \"host\": ", sp_model_text(m, m->h.host));
-	key_or_null(o, ", \"rank\": ", m->h.rank);
+	key_u64(o, "\"pid\": ", h->pid);
+	key_u64(o, ", \"ppid\": ", h->ppid);
+	key_text(o, ", \"exe\": ", sp_model_text(m, h->exe));
+	strings(o, ", \"args\": ", m->image, h->args);
+	key_text(o, ",\n  \"host\": ", sp_model_text(m, h->host));
+	key_or_null(o, ", \"rank\": ", h->rank);
 	sp_out_text(o, ", \"job\": ");
 	if (*job)
 		sp_out_json(o, job);
 	else
 		sp_out_text(o, "null");
-	key_text(o, ", \"cwd\": ", sp_model_text(m, m->h.cwd));
-	key_u64(o, ",\n  \"start_ns\": ", m->h.start_ns);
-	key_u64(o, ", \"end_ns\": ", m->h.end_ns);
-	key_text(o, ", \"end\": ", word(ends, SP_COUNT(ends), m->h.end));
-	sp_out_text(o, "},\n");
+	key_text(o, ", \"cwd\": ", sp_model_text(m, h->cwd));
+	key_u64(o, ",\n  \"start_ns\": ", h->start_ns);
+	key_u64(o, ", \"end_ns\": ", h->end_ns);
+	key_text(o, ", \"end\": ", word(ends, SP_COUNT(ends), h->end));
+	sp_out_char(o, '}');
+}
+
+/* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
+static void process(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+
+	sp_out_text(o, " \"process\": {");
+	process_fields(o, m, &m->h);
+	sp_out_text(o, ",\n");
+	if (!sp_is_job(m))
+		return;
+	sp_out_text(o, " \"processes\": [");
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct sp_model_process *p = &m->process[i];
+
+		comma_line(o, &more, "  ");
+		key_u64(o, "{\"id\": ", i);
+		key_or_null(o, ", \"machine\": ", m->machine[p->machine].root);
+		sp_out_text(o, ", ");
+		process_fields(o, m, p->h);
+	}
+	sp_out_text(o, "],\n");
 }
 
 static void settings(struct sp_out *o, const struct sp_model *m)
@@ -284,6 +307,8 @@ static void target(struct sp_out *o, const struct sp_row *row)
 static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	key_u64(o, "{\"id\": ", row->id);
+	if (sp_is_job(m))
+		key_u64(o, ", \"process\": ", row->process);
 	key_i64(o, ", \"event_set\": ", row->event_set);
 	key_i64(o, ", \"tid\": ", row->tid);
 	key_text(o, ", \"thread\": ", row->thread);

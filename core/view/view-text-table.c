@@ -294,15 +294,20 @@ static void size(struct sp_out *o, uint64_t bytes)
 static void element(struct sp_out *o, const struct sp_model *m, uint32_t index, bool sizes)
 {
 	const struct sp_component *c = &m->component[index];
-	bool machine = sp_component_is(c, "Machine");
+	bool machine = sp_component_is(c, "Machine"), job = sp_component_is(c, "Job");
 	bool number = c->os_index >= 0 && (sp_component_is(c, "PU") || sp_component_is(c, "NUMANode"));
 	bool bytes = c->size && sizes, kind = c->cpu_kind >= 0 && sp_component_is(c, "Core");
 	char type[sizeof(c->type) + 1];
 
 	sp_out_plain(o, sp_fixed_text(type, c->type, sizeof(c->type)));
-	if (!machine) {
+	if (!machine && !job) {
 		sp_out_text(o, " L#");
 		sp_out_i64(o, c->logical_index);
+	} else if (machine && m->n_machines > 1) {
+		char name[sizeof(c->name) + 1];
+
+		sp_out_char(o, ' ');
+		sp_out_plain(o, sp_fixed_text(name, c->name, sizeof(c->name)));
 	}
 	if (!number && !bytes && !kind)
 		return;
@@ -656,12 +661,28 @@ static void whose(struct sp_out *o, const struct sp_row *row)
 		sp_out_text(o, scopes[row->scope]);
 }
 
-static void relation_head(struct sp_out *o, const struct sp_row *row)
+static void whose_process(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
+{
+	if (h->rank >= 0) {
+		sp_out_text(o, "rank ");
+		sp_out_i64(o, h->rank);
+		sp_out_text(o, ", ");
+	}
+	sp_out_text(o, "pid ");
+	sp_out_u64(o, h->pid);
+	sp_out_text(o, " on ");
+	sp_out_plain(o, sp_model_text(m, h->host));
+	sp_out_text(o, ": ");
+}
+
+static void relation_head(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	struct sp_out line;
 	char text[512];
 
 	sp_memory_init(&line, text, sizeof(text));
+	if (sp_is_job(m))
+		whose_process(&line, m, sp_process_header(m, row->process));
 	whose(&line, row);
 	sp_out_text(&line, ": ");
 	sp_out_amount(&line, row->starts, "start");
@@ -686,7 +707,7 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	struct table t = { .m = m, .proven = proven };
 	uint32_t cpus = measure_row(&t, m, row);
 
-	relation_head(o, row);
+	relation_head(o, m, row);
 	if (!cpus) {
 		sp_paragraph(o, "  ", 2,
 			     row->starts ? "never read: no PAPI_read, PAPI_accum or PAPI_stop of it succeeded" :

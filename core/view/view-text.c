@@ -44,7 +44,12 @@ static void command(struct sp_out *o, const struct sp_model *m)
 {
 	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
 
-	sp_out_plain(o, *exe ? base_name(exe) : arg && *arg ? base_name(arg) : "an unknown program");
+	if (sp_is_job(m)) {
+		sp_out_grouped(o, m->n_processes);
+		sp_out_text(o, " processes of ");
+	}
+	sp_out_plain(o, *exe ? base_name(exe) : arg && *arg ? base_name(arg) :
+			sp_is_job(m) ? "several programs" : "an unknown program");
 	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++) {
 		const char *quote = *arg && !strchr(arg, ' ') ? "" : "'";
 
@@ -67,7 +72,10 @@ static void first_line(struct sp_out *o, const struct sp_model *m)
 	sp_memory_text(&line);
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, " on ");
-	sp_clip(&line, *host ? host : "an unknown host", 40);
+	if (!*host && sp_is_job(m))
+		sp_out_amount(&line, m->n_machines, "host");
+	else
+		sp_clip(&line, *host ? host : "an unknown host", 40);
 	if (sp_elapsed(m)) {
 		sp_out_text(&line, ", ");
 		sp_out_duration(&line, sp_elapsed(m));
@@ -97,6 +105,25 @@ static void first_line(struct sp_out *o, const struct sp_model *m)
 	sp_out_char(o, '\n');
 }
 
+/* "ranks 0 to 7", if each process has one. */
+static void ranks(struct sp_out *o, const struct sp_model *m)
+{
+	int64_t least = INT64_MAX, most = -1;
+
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		least = least < m->process[i].h->rank ? least : m->process[i].h->rank;
+		most = most > m->process[i].h->rank ? most : m->process[i].h->rank;
+	}
+	if (least < 0 || least == most) {
+		sp_out_text(o, "merged");
+		return;
+	}
+	sp_out_text(o, "ranks ");
+	sp_out_i64(o, least);
+	sp_out_text(o, " to ");
+	sp_out_i64(o, most);
+}
+
 static void second_line(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const ends[] = {
@@ -107,8 +134,12 @@ static void second_line(struct sp_out *o, const struct sp_model *m)
 	char text[512];
 
 	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, "pid ");
-	sp_out_u64(&line, m->h.pid);
+	if (sp_is_job(m)) {
+		ranks(&line, m);
+	} else {
+		sp_out_text(&line, "pid ");
+		sp_out_u64(&line, m->h.pid);
+	}
 	if (m->h.rank >= 0) {
 		sp_out_text(&line, ", rank ");
 		sp_out_i64(&line, m->h.rank);
@@ -173,6 +204,8 @@ static void topology_source(struct sp_out *o, const struct sp_model *m)
 	sp_memory_init(&line, text, sizeof(text));
 	if (!strcmp(m->topology_source, "flat")) {
 		sp_out_text(&line, "The CPUs are shown without the machine's structure: there was no hwloc.");
+	} else if (!strcmp(m->topology_source, "merged")) {
+		sp_out_text(&line, "The machines are shown as described by several files.");
 	} else {
 		sp_out_text(&line, "The machine is shown as described by ");
 		sp_out_plain(&line, m->topology_source);

@@ -1,0 +1,94 @@
+/* cmd-merge.c: many stores (ranks, hosts) into one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../store/format.h"
+#include "cmd.h"
+#include "merge.h"
+
+/* Standing where the result is to be: nothing, a store of ours, or something that must stay. */
+static int may_replace(const char *verb, const char *out, char *const *file, unsigned n)
+{
+	char magic[8] = "";
+	struct stat to, s;
+	int fd;
+
+	if (stat(out, &to) < 0)
+		return 0;
+	if (!S_ISREG(to.st_mode))
+		return sp_complain(1, verb, "not a regular file, where the merged store is to be", out);
+	for (unsigned i = 0; i < n; i++)
+		if (stat(file[i], &s) == 0 && s.st_dev == to.st_dev && s.st_ino == to.st_ino)
+			return sp_complain(2, verb, "the file to write is one of those to read", out);
+	fd = open(out, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		if (to.st_size && read(fd, magic, sizeof(magic)) != (ssize_t)sizeof(magic))
+			magic[0] = 0;
+		close(fd);
+	}
+	if (fd >= 0 && to.st_size && memcmp(magic, SP_MAGIC, sizeof(magic)) != 0)
+		return sp_complain(1, verb, "it is there, and is no store: not replaced", out);
+	return 0;
+}
+
+/* Whole under another name first; that one goes whatever happens. */
+static int write_whole(struct sp_merge *job, const char *out)
+{
+	size_t room = strlen(out) + 32;
+	char *part = sp_need(malloc(room));
+	int fd, e;
+
+	snprintf(part, room, "%s.%ld.part", out, (long)getpid());
+	fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		e = -errno;
+		free(part);
+		return e;
+	}
+	e = sp_merge_files(job, fd);
+	if (e == 0 && fsync(fd) < 0 && errno != EINVAL)
+		e = -errno;
+	if (close(fd) < 0 && e == 0)
+		e = -errno;
+	if (e == 0 && rename(part, out) < 0)
+		e = -errno;
+	if (e < 0)
+		unlink(part);
+	free(part);
+	return e;
+}
+
+int sp_cmd_merge(int argc, char **argv)
+{
+	struct sp_merge job = { .verb = argv[0] };
+	const char *out = NULL;
+	int c, e;
+
+	while ((c = getopt(argc, argv, "+o:")) != -1) {
+		if (c != 'o')
+			return sp_complain(2, argv[0], "the option is -o FILE", NULL);
+		out = optarg;
+	}
+	if (!out || !*out)
+		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
+	if (optind == argc)
+		return sp_complain(2, argv[0], "name the files to merge", NULL);
+	job.file = argv + optind;
+	job.n_files = (unsigned)(argc - optind);
+	e = may_replace(argv[0], out, job.file, job.n_files);
+	if (e)
+		return e;
+	e = write_whole(&job, out);
+	if (e == -ENODATA)
+		return sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
+	if (e == -ESTALE)
+		return sp_complain(1, argv[0], "a file changed while it was read: nothing is written", NULL);
+	if (e < 0)
+		return sp_complain(1, argv[0], strerror(-e), out);
+	return job.n_bad ? 1 : 0;
+}

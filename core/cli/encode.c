@@ -1,0 +1,322 @@
+/* encode.c: processes, threads, relations and events as blocks of a merged store. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "encode.h"
+
+/* ---- the buffer --------------------------------------------------------- */
+
+void sp_bytes_clear(struct sp_bytes *b, uint64_t origin)
+{
+	b->used = 0;
+	b->origin = origin;
+}
+
+void sp_bytes_free(struct sp_bytes *b)
+{
+	free(b->at);
+	memset(b, 0, sizeof(*b));
+}
+
+uint64_t sp_bytes_block(struct sp_bytes *b, uint32_t kind, uint64_t bytes)
+{
+	uint64_t place = b->used;
+	struct sp_block *head;
+
+	bytes = sp_align(bytes, 8);
+	if (bytes > UINT32_MAX)
+		sp_need(NULL);		/* no block is that large: relations have at most 2^20 cells */
+	if (bytes > b->room - b->used) {
+		b->room = sp_max(2 * b->room, b->used + bytes);
+		b->at = sp_need(realloc(b->at, b->room));
+	}
+	memset(b->at + place, 0, bytes);
+	head = (struct sp_block *)(b->at + place);
+	head->kind = kind;
+	head->bytes = (uint32_t)bytes;
+	b->used += bytes;
+	return place;
+}
+
+sp_off sp_bytes_text(struct sp_bytes *b, const char *text)
+{
+	size_t n = strlen(text);
+	struct sp_string *s;
+	uint64_t place;
+
+	if (!n)
+		return 0;
+	place = sp_bytes_block(b, SP_BLOCK_STRING, sizeof(*s) + n + 1);
+	s = sp_bytes_at(b, place);
+	s->length = (uint32_t)n;
+	memcpy(s->text, text, n);
+	return b->origin + place;
+}
+
+sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off list)
+{
+	uint32_t n = 0;
+	uint64_t place;
+
+	while (sp_image_text_at(image, list, n))
+		n++;
+	if (!n)
+		return 0;
+	place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + n * sizeof(sp_off));
+	((struct sp_strings *)sp_bytes_at(b, place))->n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		sp_off at = sp_bytes_text(b, sp_image_text_at(image, list, i));
+
+		((struct sp_strings *)sp_bytes_at(b, place))->at[i] = at;
+	}
+	return b->origin + place;
+}
+
+/* ---- events -------------------------------------------------------------- */
+
+uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id)
+{
+	uint64_t place = sp_bytes_block(b, SP_BLOCK_EVENT, sizeof(*e));
+	struct sp_event to = *e;
+
+	to.b = *(struct sp_block *)sp_bytes_at(b, place);
+	to.next = 0;
+	to.id = id;
+	to.name = sp_bytes_text(b, sp_image_text(image, e->name));
+	to.component = sp_bytes_text(b, sp_image_text(image, e->component));
+	to.derived = sp_bytes_text(b, sp_image_text(image, e->derived));
+	to.postfix = sp_bytes_text(b, sp_image_text(image, e->postfix));
+	to.units = sp_bytes_text(b, sp_image_text(image, e->units));
+	to.description = sp_bytes_text(b, sp_image_text(image, e->description));
+	to.natives = sp_bytes_texts(b, image, e->natives);
+	memcpy(sp_bytes_at(b, place), &to, sizeof(to));
+	return place;
+}
+
+/* ---- a process ------------------------------------------------------------ */
+
+/* The list's newest block is last, as a process makes them. */
+static sp_off encode_notes(struct sp_bytes *b, const struct sp_model *m, uint32_t *n)
+{
+	sp_off newest = 0;
+	const char *text;
+
+	for (*n = 0; (text = sp_model_note_of(m, 0, *n)) != NULL; ++*n) {
+		uint64_t place = sp_bytes_block(b, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + 1);
+		struct sp_note *note = sp_bytes_at(b, place);
+
+		note->next = newest;
+		strcpy(note->text, text);
+		newest = b->origin + place;
+	}
+	return newest;
+}
+
+static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t member)
+{
+	const struct sp_header *from = m->process[0].h;
+	struct sp_header h = {
+		.bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
+		.start_ticks = from->start_ticks, .pid_ns = from->pid_ns,
+		.start_ns = from->start_ns, .end_ns = from->end_ns, .rank = from->rank,
+		.papi_version = from->papi_version, .attribution = from->attribution,
+		.readings = from->readings, .callsites = from->callsites, .readings_max = from->readings_max, .cpu_max_khz = from->cpu_max_khz,
+		.n_threads = m->n_threads, .dropped_readings = from->dropped_readings,
+		.dropped_relations = from->dropped_relations, .self_calls = from->self_calls,
+		.self_ns = from->self_ns, .torn = from->torn,
+	};
+
+	memcpy(h.boot_id, from->boot_id, sizeof(h.boot_id));
+	h.host = sp_bytes_text(b, sp_image_text(m->image, from->host));
+	h.exe = sp_bytes_text(b, sp_image_text(m->image, from->exe));
+	h.args = sp_bytes_texts(b, m->image, from->args);
+	h.job = sp_bytes_text(b, sp_image_text(m->image, from->job));
+	h.cwd = sp_bytes_text(b, sp_image_text(m->image, from->cwd));
+	h.papi_library = sp_bytes_text(b, sp_image_text(m->image, from->papi_library));
+	h.notes = encode_notes(b, m, &h.n_notes);
+	((struct sp_member *)sp_bytes_at(b, member))->h = h;
+}
+
+static void encode_calls(struct sp_bytes *b, const struct sp_model *m, uint64_t member, const struct sp_encode *with)
+{
+	struct sp_member *p = sp_bytes_at(b, member);
+	uint64_t *to = (uint64_t *)(p + 1);
+
+	for (uint32_t i = 0; with->call && i < SP_CALLS_MAX; i++)
+		if (m->calls[i] && with->call[i] < with->n_calls)
+			to[with->call[i]] += m->calls[i];
+}
+
+/* A row's events that stay: their places in the row; how many. */
+static uint32_t kept_events(const struct sp_row *row, const struct sp_encode *with, uint32_t kept[SP_EVENTS_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < row->k; i++)
+		if (with->event[row->event[i]] != SP_LEFT_OUT)
+			kept[n++] = i;
+	return n;
+}
+
+static void encode_cell(struct sp_cell *to, const struct sp_at_cpu *at, const uint32_t *kept, uint32_t k)
+{
+	to->cpu = at->cpu;
+	to->used = 1;
+	to->readings = at->readings;
+	to->epoch = at->has_entry;
+	to->ns = at->has_entry ? at->entry_ns : 0;
+	for (uint32_t i = 0; i < k; i++) {
+		to->at[SP_TOTAL * k + i] = at->total[kept[i]];
+		to->at[SP_EXACT * k + i] = at->exact[kept[i]];
+		to->at[SP_ENTRY * k + i] = at->has_entry ? at->entry[kept[i]] : 0;
+	}
+}
+
+/* Chunks of this many bytes, filled, whatever those of the process were. */
+#define CHUNK_BYTES	65536u
+
+static uint64_t encode_chunk(struct sp_bytes *b, const struct sp_chunk *before, sp_off before_at, uint32_t k)
+{
+	uint32_t room = (uint32_t)sp_max(CHUNK_BYTES / sp_reading_bytes(k), 1);
+	uint64_t first = before ? before->first + before->room : 0;
+	uint32_t number = before ? before->number + 1 : 0;
+	uint64_t place = sp_bytes_block(b, SP_BLOCK_READINGS, sizeof(struct sp_chunk) + room * sp_reading_bytes(k));
+	struct sp_chunk *c = sp_bytes_at(b, place);
+
+	c->next = c->jump = before_at;
+	c->first = first;
+	c->number = number;
+	c->jump_number = number ? number - 1 : 0;
+	c->k = k;
+	c->room = room;
+	return place;
+}
+
+/* Behind the relation at `relation`, whose events `kept` stay. */
+static void encode_readings(struct sp_bytes *b, const struct sp_model *m, const struct sp_row *row, uint64_t relation,
+			    const uint32_t *kept, uint32_t k)
+{
+	struct sp_kept at = { 0 };
+	uint64_t place = 0, n = 0;
+
+	for (; sp_row_kept(m, row, &at); n++) {
+		struct sp_chunk *c = place ? sp_bytes_at(b, place) : NULL;
+		struct sp_reading *r;
+
+		if (!c || n - c->first == c->room) {
+			struct sp_chunk before = c ? *c : (struct sp_chunk){ 0 };
+
+			place = encode_chunk(b, c ? &before : NULL, c ? b->origin + place : 0, k);
+			c = sp_bytes_at(b, place);
+			c->first_ns = at.ns;
+		}
+		r = (struct sp_reading *)((char *)(c + 1) + (n - c->first) * sp_reading_bytes(k));
+		r->ns = at.ns;
+		r->cpu = at.cpu;
+		r->number = (uint32_t)(n - c->first) + 1;
+		for (uint32_t i = 0; i < k; i++)
+			r->value[i] = at.value[kept[i]];
+	}
+	if (place)
+		((struct sp_relation *)sp_bytes_at(b, relation))->readings = b->origin + place;
+}
+
+/* Its offset, or 0 where none of its events stays. */
+static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint32_t id,
+			      const struct sp_encode *with)
+{
+	static uint32_t kept[SP_EVENTS_MAX];
+	uint32_t k = kept_events(row, with, kept);
+	struct sp_layout l = sp_settled_layout(k, row->cells);
+	struct sp_relation *r;
+	struct sp_at_cpu at;
+	uint64_t place;
+
+	if (!k)
+		return 0;
+	place = sp_bytes_block(b, SP_BLOCK_RELATION, l.bytes);
+	r = sp_bytes_at(b, place);
+	r->id = id;
+	r->event_set = row->event_set;
+	r->k = k;
+	r->cells = row->cells;
+	r->target = row->target;
+	r->target_id = row->target_id;
+	r->scope = row->scope;
+	r->flags = row->flags;
+	r->threads = row->threads;
+	r->starts = row->starts;
+	r->resets = row->resets;
+	r->first_ns = row->first_ns;
+	r->last_ns = row->last_ns;
+	for (uint32_t i = 0; i < k; i++)
+		((uint32_t *)(r + 1))[i] = with->event[row->event[kept[i]]];
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+		encode_cell((struct sp_cell *)((char *)r + l.cell + i * l.cell_bytes), &at, kept, k);
+	r->refused = row->refused;
+	encode_readings(b, m, row, place, kept, k);
+	return b->origin + place;
+}
+
+static uint64_t encode_thread(struct sp_bytes *b, const struct sp_row *row, sp_off before)
+{
+	uint64_t place = sp_bytes_block(b, SP_BLOCK_THREAD, offsetof(struct sp_thread, calls));
+	struct sp_thread *t = sp_bytes_at(b, place);
+
+	t->next = before;
+	t->tid = row->tid;
+	t->threads = row->tid ? 1 : row->threads;
+	memcpy(t->name, row->thread, sp_min(strlen(row->thread), sizeof(t->name) - 1));
+	return place;
+}
+
+static void encode_threads(struct sp_bytes *b, struct sp_model *m, uint64_t member, const struct sp_encode *with)
+{
+	struct sp_row row = { 0 };
+	sp_off thread_at = 0, newest = 0;
+	uint64_t thread = 0;
+	uint32_t n = 0;
+
+	while (sp_model_next(m, &row)) {
+		uint64_t before = b->used;
+		bool begins = row.thread_at != thread_at;
+		uint64_t in = begins ? encode_thread(b, &row, newest) : thread;
+		sp_off off = encode_relation(b, m, &row, n, with);
+		struct sp_thread *t = sp_bytes_at(b, in);
+		struct sp_relation *r;
+
+		if (!off) {
+			b->used = before;	/* its thread, too, if that has no other yet */
+			continue;
+		}
+		if (begins) {
+			newest = b->origin + in;
+			thread = in;
+			thread_at = row.thread_at;
+		}
+		r = sp_bytes_at(b, off - b->origin);
+		r->next = t->relations;
+		r->thread = b->origin + in;
+		t->relations = off;
+		t->n_relations++;
+		n++;
+	}
+	((struct sp_member *)sp_bytes_at(b, member))->h.threads = newest;
+	((struct sp_member *)sp_bytes_at(b, member))->h.n_relations = n;
+}
+
+void sp_encode_member(struct sp_bytes *b, struct sp_model *m, const struct sp_encode *with)
+{
+	uint32_t n_calls = with->call ? with->n_calls : 0;
+	uint64_t member = sp_bytes_block(b, SP_BLOCK_MEMBER, sizeof(struct sp_member) + n_calls * 8ull);
+	struct sp_member *p = sp_bytes_at(b, member);
+
+	p->machine = with->machine;
+	p->n_calls = n_calls;
+	encode_calls(b, m, member, with);
+	encode_header(b, m, member);
+	encode_threads(b, m, member, with);
+	p = sp_bytes_at(b, member);
+	p->extent = b->used;
+}

@@ -1,0 +1,98 @@
+/* merge-common.h: what the files of merging share: all that is known of what is merged.
+ * Nothing here is of use outside them. */
+#ifndef SP_MERGE_COMMON_H
+#define SP_MERGE_COMMON_H
+
+#include "../out.h"
+#include "encode.h"
+#include "merge.h"
+#include "names.h"
+#include "source.h"
+
+/* What processes have in common: their header's texts, or nothing. */
+enum { COMMON_HOST, COMMON_EXE, COMMON_ARGS, COMMON_JOB, COMMON_CWD, COMMON_LIBRARY, COMMONS };
+
+struct merge {
+	struct sp_names events, calls;	/* as they were met; what they are is the key */
+	uint32_t *event_order, *event_rank, *call_order, *call_rank;
+	struct merge_event {
+		unsigned char *blob;	/* encoded with origin 0 */
+		uint64_t bytes, met;	/* met: the turn of the process that had it last */
+	} *event;
+	uint32_t event_room;
+	uint64_t turn;
+
+	/* A machine is a host and a topology: the same on one host is the same machine.
+	 * Of the topologies that are alike but for hwloc's texts, the least stands for all. */
+	struct sp_names machines, topologies;
+	uint32_t *machine_order, *machine_rank;
+	struct merge_machine {
+		uint32_t topology;	/* SP_NO_TOPOLOGY */
+		uint32_t words;
+		uint64_t *disallowed;	/* by every process so far */
+	} *machine;
+	struct merge_topology {
+		struct sp_digest xml;	/* of its bytes */
+		uint64_t xml_bytes;
+		uint32_t file;		/* that has it, */
+		sp_off at;		/* where */
+		sp_off written;		/* where it stands in the result; 0: not yet */
+	} *topology;
+	uint32_t machine_room, topology_room;
+	uint32_t *machine_map;		/* [of the file at hand] → ours */
+	uint32_t machine_map_room;
+
+	struct merge_process {
+		uint32_t machine, pid, file;
+		int64_t rank;
+		uint64_t start_ns;
+		sp_off at;
+		struct sp_digest digest;
+	} *process;
+	uint32_t n, room;
+
+	struct {
+		char *text;
+		size_t bytes;
+	} common[COMMONS];
+	struct sp_header h;		/* of the result, but for offsets */
+	struct sp_names notes;
+	uint64_t *note_count;
+	uint32_t note_room;
+	sp_off members;
+
+	uint32_t *map, *neutral;	/* [the model's events] */
+	uint32_t map_room, neutral_room;
+	uint32_t call_map[SP_CALLS_MAX];
+	struct sp_bytes scratch, key;
+	struct sp_out out;
+	char buffer[1 << 18];
+};
+
+#define SP_NO_TOPOLOGY	UINT32_MAX
+
+static inline uint64_t merge_position(const struct merge *g)
+{
+	return g->out.written + g->out.used;
+}
+
+/* Bytes behind those of the key that is made. */
+void merge_key(struct merge *g, const void *bytes, size_t n);
+
+void merge_sort_names(const struct sp_names *t, uint32_t **order, uint32_t **rank);
+
+/* merge-machines.c.  The machine of a plain store's process; those of a merged store
+ * (into machine_map): 0 or -errno. */
+uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file);
+int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file);
+int merge_check_machines(const struct sp_source *s);
+void merge_sort_machines(struct merge *g);
+int merge_write_machines(struct merge *g, const struct sp_merge *job);
+
+/* merge-front.c: what stands before the machines, and the header. */
+void merge_common(struct merge *g, struct sp_model *m);
+int merge_write_front(struct merge *g);
+int merge_write_header(struct merge *g, int fd);
+void merge_free(struct merge *g);
+
+#endif

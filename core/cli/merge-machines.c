@@ -1,0 +1,283 @@
+/* merge-machines.c: whose host and topology a process had, and the machines of the result. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge-common.h"
+
+/* ---- a topology in a file --------------------------------------------------- */
+
+/* Its bytes, at the beginning of what a reader gave; checked.  NULL: none, or damaged. */
+static const struct sp_topology *checked(const unsigned char *bytes, uint64_t n)
+{
+	const struct sp_topology *p = (const struct sp_topology *)bytes;
+
+	if (n < sizeof(*p) || p->b.kind != SP_BLOCK_TOPOLOGY || p->b.bytes < sizeof(*p) || p->b.bytes > n ||
+	    p->n > (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component))
+		return NULL;
+	return p;
+}
+
+static uint64_t xml_bytes(const struct sp_topology *p)
+{
+	uint64_t room = p->b.bytes - sizeof(*p) - (uint64_t)p->n * sizeof(struct sp_component);
+
+	return p->xml_bytes <= room ? p->xml_bytes : 0;
+}
+
+static struct sp_component plain_component(const struct sp_component *from)
+{
+	struct sp_component c = *from;
+
+	c.flags &= ~SP_COMPONENT_DISALLOWED;
+	return c;
+}
+
+/* What is the same on machines that are the same: all but which CPUs a process was allowed. */
+static struct sp_digest shape(const struct sp_topology *p, const char *source)
+{
+	uint64_t head[2] = { p->n, p->n_cpus };
+	struct sp_digest d = { 1, 1 };
+
+	sp_digest_add(&d, head, sizeof(head));
+	sp_digest_add(&d, source, strlen(source));
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct sp_component c = plain_component(&p->at[i]);
+
+		sp_digest_add(&d, &c, sizeof(c));
+	}
+	return d;
+}
+
+static uint32_t topology_number(struct merge *g, const struct sp_topology *p, const char *source, uint32_t file,
+				sp_off at)
+{
+	struct sp_digest like = shape(p, source), d = { 0 };
+	uint32_t n = sp_names_number(&g->topologies, &like, sizeof(like)), room = g->topology_room;
+	struct merge_topology *t;
+
+	if (n >= room) {
+		g->topology_room = sp_max(16u, 2 * n);
+		g->topology = sp_need(reallocarray(g->topology, g->topology_room, sizeof(*g->topology)));
+		memset(g->topology + room, 0, (g->topology_room - room) * sizeof(*g->topology));
+	}
+	t = &g->topology[n];
+	sp_digest_add(&d, p->at + p->n, xml_bytes(p));
+	if (t->at && (!xml_bytes(p) || (t->xml_bytes && sp_digest_compare(&t->xml, &d) <= 0)))
+		return n;
+	*t = (struct merge_topology){ .xml = d, .xml_bytes = xml_bytes(p), .file = file, .at = at };
+	return n;
+}
+
+/* ---- a machine ---------------------------------------------------------------- */
+
+static uint32_t machine_number(struct merge *g, const char *host, uint32_t topology)
+{
+	uint32_t n, room = g->machine_room;
+
+	g->key.used = 0;
+	merge_key(g, host, strlen(host) + 1);
+	if (topology != SP_NO_TOPOLOGY)
+		merge_key(g, g->topologies.name[topology].key, sizeof(struct sp_digest));
+	n = sp_names_number(&g->machines, g->key.at, g->key.used);
+	if (n >= room) {
+		g->machine_room = sp_max(64u, 2 * n);
+		g->machine = sp_need(reallocarray(g->machine, g->machine_room, sizeof(*g->machine)));
+		memset(g->machine + room, 0, (g->machine_room - room) * sizeof(*g->machine));
+	}
+	g->machine[n].topology = topology;
+	return n;
+}
+
+/* Nobody may run there: each process so far said so. */
+static void disallow(struct merge_machine *m, uint32_t n, bool (*no)(const void *, uint32_t), const void *arg)
+{
+	bool first = !m->disallowed;
+
+	if (first) {
+		m->words = (n + 63) / 64;
+		m->disallowed = sp_need(calloc(m->words + 1, 8));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (first && no(arg, i))
+			m->disallowed[i / 64] |= 1ull << i % 64;
+		else if (!first && !no(arg, i))
+			m->disallowed[i / 64] &= ~(1ull << i % 64);
+	}
+}
+
+static bool no_by_flag(const void *arg, uint32_t i)
+{
+	return ((const struct sp_topology *)arg)->at[i].flags & SP_COMPONENT_DISALLOWED;
+}
+
+static bool no_by_bit(const void *arg, uint32_t i)
+{
+	const struct sp_machine *on = arg;
+
+	return i / 64 < (on->b.bytes - sizeof(*on)) / 8 && (on->disallowed[i / 64] >> i % 64 & 1);
+}
+
+uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file)
+{
+	const struct sp_model *m = &s->model;
+	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	const char *host = sp_model_text(m, m->h.host);
+	uint32_t n;
+
+	p = p ? checked((const unsigned char *)p, p->b.bytes) : NULL;
+	if (!p)
+		return machine_number(g, host, SP_NO_TOPOLOGY);
+	n = machine_number(g, host, topology_number(g, p, sp_model_text(m, p->source), file, m->h.topology));
+	disallow(&g->machine[n], p->n, no_by_flag, p);
+	return n;
+}
+
+/* ---- those of a merged store ----------------------------------------------------- */
+
+
+
+/* The block at off, whole, in a buffer that the caller frees; NULL: it is not there. */
+static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t kind, uint64_t least)
+{
+	struct sp_block b;
+	unsigned char *bytes;
+
+	if ((off & 7) || sp_source_read(s, &b, sizeof(b), off) != (long)sizeof(b) || b.kind != kind || b.bytes < least ||
+	    b.bytes > s->bytes - off)
+		return NULL;
+	bytes = sp_need(malloc(b.bytes + 1ull));
+	bytes[b.bytes] = 0;
+	if (sp_source_read(s, bytes, b.bytes, off) == (long)b.bytes && ((struct sp_block *)bytes)->bytes == b.bytes)
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+/* The text at off, freed by the caller; 0: "". */
+static char *read_text(const struct sp_source *s, sp_off off)
+{
+	unsigned char *bytes = off ? read_block(s, off, SP_BLOCK_STRING, sizeof(struct sp_string) + 1) : NULL;
+	struct sp_string *text = (struct sp_string *)bytes;
+	char *copy = sp_need(strdup(bytes && text->length < text->b.bytes - sizeof(*text) ? text->text : ""));
+
+	free(bytes);
+	return copy;
+}
+
+/* Machine by machine; g NULL: only looks whether all is there. */
+static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
+{
+	sp_off next = s->h.machines;
+	uint32_t n = 0;
+
+	for (; next; n++) {
+		struct sp_machine *on = (struct sp_machine *)read_block(s, next, SP_BLOCK_MACHINE, sizeof(*on));
+		unsigned char *t = on && on->topology ? read_block(s, on->topology, SP_BLOCK_TOPOLOGY, sizeof(struct sp_topology)) :
+							NULL;
+		const struct sp_topology *p = t ? checked(t, ((struct sp_block *)t)->bytes) : NULL;
+		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) && n < s->h.n_machines;
+
+		if (sound && g) {
+			char *host = read_text(s, on->host), *source = p ? read_text(s, p->source) : NULL;
+			uint32_t number = machine_number(g, host, p ? topology_number(g, p, source, file, on->topology) :
+								      SP_NO_TOPOLOGY);
+
+			if (p)
+				disallow(&g->machine[number], p->n, no_by_bit, on);
+			g->machine_map[n] = number;
+			free(host);
+			free(source);
+		}
+		next = sound ? on->next : 0;
+		free(on);
+		free(t);
+		if (!sound)
+			return -EINVAL;
+	}
+	return n == s->h.n_machines ? 0 : -EINVAL;
+}
+
+int merge_check_machines(const struct sp_source *s)
+{
+	return walk(NULL, s, 0);
+}
+
+int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
+{
+	if (s->h.n_machines > g->machine_map_room) {
+		g->machine_map_room = s->h.n_machines;
+		g->machine_map = sp_need(reallocarray(g->machine_map, g->machine_map_room, sizeof(*g->machine_map)));
+	}
+	return walk(g, s, file);
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+void merge_sort_machines(struct merge *g)
+{
+	merge_sort_names(&g->machines, &g->machine_order, &g->machine_rank);
+}
+
+/* The topology as its file has it, but for what is a process's own. */
+static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,
+			   const struct sp_merge *job, sp_off *at)
+{
+	struct sp_source s = { .fd = -1 };
+	int e = sp_source_open(&s, job->file[t->file]);
+	unsigned char *bytes = e == 0 ? read_block(&s, t->at, SP_BLOCK_TOPOLOGY, sizeof(struct sp_topology)) : NULL;
+	const struct sp_topology *p = bytes ? checked(bytes, ((struct sp_block *)bytes)->bytes) : NULL;
+
+	e = p && xml_bytes(p) == t->xml_bytes ? 0 : -ESTALE;
+	if (e == 0) {
+		char *text = read_text(&s, p->source);
+		sp_off source = sp_bytes_text(b, text);
+		uint64_t place = sp_bytes_block(b, SP_BLOCK_TOPOLOGY,
+						sizeof(*p) + p->n * sizeof(struct sp_component) + t->xml_bytes);
+		struct sp_topology *to = sp_bytes_at(b, place);
+
+		to->n = p->n;
+		to->n_cpus = p->n_cpus;
+		to->source = source;
+		to->xml_bytes = t->xml_bytes;
+		for (uint32_t i = 0; i < p->n; i++)
+			to->at[i] = plain_component(&p->at[i]);
+		memcpy(to->at + p->n, p->at + p->n, t->xml_bytes);
+		*at = b->origin + place;
+		free(text);
+	}
+	free(bytes);
+	sp_source_free(&s);
+	return e;
+}
+
+int merge_write_machines(struct merge *g, const struct sp_merge *job)
+{
+	struct sp_bytes *b = &g->scratch;
+
+	for (uint32_t i = 0; i < g->machines.n; i++) {
+		const struct merge_machine *from = &g->machine[g->machine_order[i]];
+		uint64_t place, words = from->disallowed ? from->words : 0;
+		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->topology[from->topology];
+		sp_off host;
+		struct sp_machine *to;
+		int e;
+
+		sp_bytes_clear(b, merge_position(g));
+		place = sp_bytes_block(b, SP_BLOCK_MACHINE, sizeof(*to) + words * 8);
+		host = sp_bytes_text(b, (const char *)g->machines.name[g->machine_order[i]].key);
+		if (t && !t->written) {
+			e = encode_topology(b, t, job, &t->written);
+			if (e < 0)
+				return e;
+		}
+		to = sp_bytes_at(b, place);
+		to->host = host;
+		to->topology = t ? t->written : 0;
+		to->next = i + 1 < g->machines.n ? b->origin + b->used : 0;
+		for (uint64_t w = 0; w < words; w++)
+			to->disallowed[w] = from->disallowed[w];
+		sp_out_bytes(&g->out, b->at, b->used);
+	}
+	return g->out.error;
+}

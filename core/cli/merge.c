@@ -1,0 +1,363 @@
+/* merge.c: what is in the files, and the merged store of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../view/view-common.h"
+#include "encode.h"
+#include "merge-common.h"
+#include "merge.h"
+#include "names.h"
+#include "source.h"
+#include "terminal.h"
+
+/* ---- what is in a process ------------------------------------------------ */
+
+static bool wanted(const struct sp_merge *job, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!job->events)
+		return true;
+	for (const char *p = job->events; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
+			return true;
+	return false;
+}
+
+/* One event wherever it was counted: name, component, unit and kind.  `which` tells those
+ * of one process apart that are alike in all of this. */
+static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
+{
+	const struct sp_event *v = m->event[e];
+	const char *part[] = { SP_EVENT_TEXT(m, e, name), SP_EVENT_TEXT(m, e, component), SP_EVENT_TEXT(m, e, units) };
+	unsigned char more[] = { v->data_type, v->kind, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255 };
+
+	g->key.used = 0;
+	for (unsigned i = 0; i < SP_COUNT(part); i++)
+		merge_key(g, part[i], strlen(part[i]) + 1);
+	merge_key(g, more, sizeof(more));
+	return sp_names_number(&g->events, g->key.at, g->key.used);
+}
+
+/* Texts that differ from process to process (the natives behind a preset): the least. */
+static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t number)
+{
+	struct merge_event *to = &g->event[number];
+
+	sp_bytes_clear(&g->scratch, 0);
+	sp_encode_event(&g->scratch, m->image, m->event[e], 0);
+	if (to->bytes) {
+		int r = memcmp(g->scratch.at, to->blob, sp_min(g->scratch.used, to->bytes));
+
+		if (r > 0 || (r == 0 && g->scratch.used >= to->bytes))
+			return;
+	}
+	free(to->blob);
+	to->blob = sp_need(malloc(g->scratch.used));
+	memcpy(to->blob, g->scratch.at, g->scratch.used);
+	to->bytes = g->scratch.used;
+}
+
+static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e, bool first_pass)
+{
+	for (uint32_t which = 0;; which++) {
+		uint32_t number = event_number(g, m, e, which), room = g->event_room;
+
+		if (number >= room) {
+			g->event_room = sp_max(64u, 2 * number);
+			g->event = sp_need(reallocarray(g->event, g->event_room, sizeof(*g->event)));
+			memset(g->event + room, 0, (g->event_room - room) * sizeof(*g->event));
+		}
+		if (g->event[number].met == g->turn)
+			continue;
+		g->event[number].met = g->turn;
+		if (first_pass)
+			take_event(g, m, e, number);
+		return number;
+	}
+}
+
+/* Numbers of the process's events and calls, as they were first met. */
+static void number_all(struct merge *g, const struct sp_merge *job, const struct sp_model *m, bool first_pass)
+{
+	const char *name;
+	char buf[32];
+
+	g->turn++;
+	if (m->n_events > g->map_room) {
+		g->map_room = m->n_events + 64;
+		g->map = sp_need(reallocarray(g->map, g->map_room, sizeof(*g->map)));
+	}
+	for (uint32_t e = 0; e < m->n_events; e++)
+		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e, first_pass) : SP_LEFT_OUT;
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
+		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
+		g->call_map[i] = name && *name ? sp_names_number(&g->calls, name, strlen(name)) : SP_LEFT_OUT;
+	}
+}
+
+/* A digest of all that the process has, whatever numbers anything got. */
+static struct sp_digest digest(struct merge *g, struct sp_model *m)
+{
+	struct sp_encode with = { .event = g->neutral };
+	struct sp_digest d = { 0 };
+	uint64_t calls = 0;
+
+	if (m->n_events > g->neutral_room) {
+		g->neutral_room = m->n_events + 64;
+		g->neutral = sp_need(reallocarray(g->neutral, g->neutral_room, sizeof(*g->neutral)));
+		with.event = g->neutral;
+	}
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		uint32_t name = g->map[e] == SP_LEFT_OUT ? SP_LEFT_OUT : (uint32_t)g->events.name[g->map[e]].hash;
+
+		g->neutral[e] = name == SP_LEFT_OUT && g->map[e] != SP_LEFT_OUT ? 0 : name;
+	}
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+		if (g->call_map[i] != SP_LEFT_OUT)
+			calls += g->calls.name[g->call_map[i]].hash * (2 * m->calls[i] + 1);
+	sp_bytes_clear(&g->scratch, 0);
+	sp_encode_member(&g->scratch, m, &with);
+	sp_digest_add(&d, g->scratch.at, g->scratch.used);
+	sp_digest_add(&d, &calls, sizeof(calls));
+	return d;
+}
+
+/* ---- the first reading ---------------------------------------------------- */
+
+static void take_process(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file,
+			 uint32_t machine)
+{
+	const struct sp_header *h = s->model.process[0].h;
+	struct merge_process *p;
+
+	number_all(g, job, &s->model, true);
+	if (g->n == g->room) {
+		g->room = g->room ? g->room + g->room / 2 : 1024;
+		g->process = sp_need(reallocarray(g->process, g->room, sizeof(*g->process)));
+	}
+	p = &g->process[g->n++];
+	*p = (struct merge_process){ .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
+				     .machine = machine, .at = s->at, .digest = digest(g, &s->model) };
+	merge_common(g, &s->model);
+}
+
+/* Are all of its processes sound?  Nothing of a damaged file may leave a trace. */
+static int check_file(struct sp_source *s)
+{
+	int e;
+
+	if (!s->h.members)
+		return sp_source_next(s) == 1 ? 0 : -EINVAL;
+	while ((e = sp_source_next(s)) == 1)
+		;
+	if (e == 0)
+		e = merge_check_machines(s);
+	sp_source_seek(s, 0);
+	return e;
+}
+
+static int take_file(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
+{
+	int e = check_file(s);
+
+	if (e < 0)
+		return e;
+	if (!s->h.members) {
+		take_process(g, job, s, file, merge_machine(g, s, file));
+		return 0;
+	}
+	e = merge_machines(g, s, file);
+	while (e == 0 && sp_source_next(s) == 1)
+		take_process(g, job, s, file, g->machine_map[s->machine]);
+	return e;
+}
+
+static void take_files(struct merge *g, struct sp_merge *job)
+{
+	struct sp_source s = { .fd = -1 };
+
+	for (unsigned i = 0; i < job->n_files; i++) {
+		int e = sp_source_open(&s, job->file[i]);
+
+		if (e == 0)
+			e = take_file(g, job, &s, i);
+		sp_source_close(&s);
+		if (e < 0) {
+			sp_progress(job->verb, job->n_files, job->n_files);
+			sp_complain(1, job->verb, sp_source_why(e), job->file[i]);
+			job->n_bad++;
+		}
+		sp_progress(job->verb, i, 2 * (uint64_t)job->n_files);
+	}
+	sp_source_free(&s);
+}
+
+/* ---- the order ------------------------------------------------------------- */
+
+static int by_content(const void *a, const void *b)
+{
+	const struct merge_process *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->machine != y->machine)
+		return x->machine < y->machine ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return sp_digest_compare(&x->digest, &y->digest);
+}
+
+static int by_name(const void *a, const void *b, void *names)
+{
+	const struct sp_names *t = names;
+
+	return sp_name_compare(&t->name[*(const uint32_t *)a], &t->name[*(const uint32_t *)b]);
+}
+
+/* Order [place] → number, and its inverse. */
+void merge_sort_names(const struct sp_names *t, uint32_t **order, uint32_t **rank)
+{
+	*order = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
+	*rank = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
+	for (uint32_t i = 0; i < t->n; i++)
+		(*order)[i] = i;
+	qsort_r(*order, t->n, sizeof(uint32_t), by_name, (void *)t);
+	for (uint32_t i = 0; i < t->n; i++)
+		(*rank)[(*order)[i]] = i;
+}
+
+static void sort(struct merge *g, const struct sp_merge *job)
+{
+	unsigned twice = 0;
+
+	merge_sort_names(&g->events, &g->event_order, &g->event_rank);
+	merge_sort_names(&g->calls, &g->call_order, &g->call_rank);
+	merge_sort_machines(g);
+	for (uint32_t i = 0; i < g->n; i++)
+		g->process[i].machine = g->machine_rank[g->process[i].machine];
+	qsort(g->process, g->n, sizeof(*g->process), by_content);
+	for (uint32_t i = 1; i < g->n; i++)
+		twice += by_content(&g->process[i - 1], &g->process[i]) == 0;
+	if (twice)
+		sp_complain(0, job->verb, "the same process is there more than once, and is counted each time", NULL);
+}
+
+/* ---- the second reading ----------------------------------------------------- */
+
+/* Merged stores stay open: the order hops between them. */
+#define OPEN_MOST 32
+
+struct readers {
+	struct sp_source plain;
+	struct reader {
+		struct sp_source s;
+		uint32_t file;
+		uint64_t used;
+	} at[OPEN_MOST];
+	uint64_t turn;
+};
+
+static int reader_for(struct readers *r, const struct sp_merge *job, const struct merge_process *p,
+		      struct sp_source **s)
+{
+	struct reader *oldest = &r->at[0];
+
+	if (!p->at) {
+		*s = &r->plain;
+		sp_source_close(*s);
+		return sp_source_open(*s, job->file[p->file]);
+	}
+	for (unsigned i = 0; i < OPEN_MOST; i++) {
+		if (r->at[i].s.fd >= 0 && r->at[i].file == p->file) {
+			r->at[i].used = ++r->turn;
+			*s = &r->at[i].s;
+			return 0;
+		}
+		if (r->at[i].used < oldest->used)
+			oldest = &r->at[i];
+	}
+	sp_source_close(&oldest->s);
+	oldest->file = p->file;
+	oldest->used = ++r->turn;
+	*s = &oldest->s;
+	return sp_source_open(*s, job->file[p->file]);
+}
+
+static int write_process(struct merge *g, const struct sp_merge *job, struct readers *r, uint32_t i)
+{
+	const struct merge_process *p = &g->process[i];
+	struct sp_encode with = { .event = g->map, .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine };
+	const struct sp_header *h;
+	struct sp_source *s;
+
+	if (reader_for(r, job, p, &s) < 0)
+		return -ESTALE;
+	sp_source_seek(s, p->at);
+	if (sp_source_next(s) != 1)
+		return -ESTALE;
+	h = s->model.process[0].h;
+	if (h->pid != p->pid || h->start_ns != p->start_ns || h->rank != p->rank)
+		return -ESTALE;
+	number_all(g, job, &s->model, false);
+	for (uint32_t e = 0; e < s->model.n_events; e++)
+		if (g->map[e] != SP_LEFT_OUT)
+			g->map[e] = g->event_rank[g->map[e]];
+	for (uint32_t c = 0; c < SP_CALLS_MAX; c++)
+		if (g->call_map[c] != SP_LEFT_OUT)
+			g->call_map[c] = g->call_rank[g->call_map[c]];
+	sp_bytes_clear(&g->scratch, merge_position(g));
+	sp_encode_member(&g->scratch, &s->model, &with);
+	if (i + 1 < g->n)
+		((struct sp_member *)g->scratch.at)->next = merge_position(g) + g->scratch.used;
+	sp_out_bytes(&g->out, g->scratch.at, g->scratch.used);
+	return g->out.error;
+}
+
+static int write_processes(struct merge *g, const struct sp_merge *job)
+{
+	struct readers *r = sp_need(calloc(1, sizeof(*r)));
+	int e = 0;
+
+	r->plain.fd = -1;
+	for (unsigned i = 0; i < OPEN_MOST; i++)
+		r->at[i].s.fd = -1;
+	for (uint32_t i = 0; e == 0 && i < g->n; i++) {
+		e = write_process(g, job, r, i);
+		sp_progress(job->verb, (uint64_t)job->n_files * (g->n + i) / g->n, 2 * (uint64_t)job->n_files);
+	}
+	sp_progress(job->verb, job->n_files, job->n_files);
+	for (unsigned i = 0; i < OPEN_MOST; i++)
+		sp_source_free(&r->at[i].s);
+	sp_source_free(&r->plain);
+	free(r);
+	return e;
+}
+
+int sp_merge_files(struct sp_merge *job, int fd)
+{
+	struct merge *g = sp_need(calloc(1, sizeof(*g)));
+	int e;
+
+	take_files(g, job);
+	job->n_processes = g->n;
+	e = g->n ? 0 : -ENODATA;
+	if (e == 0) {
+		sort(g, job);
+		sp_out_init(&g->out, fd, g->buffer, sizeof(g->buffer));
+		e = merge_write_front(g);
+	}
+	if (e == 0)
+		e = merge_write_machines(g, job);
+	g->members = merge_position(g);
+	if (e == 0)
+		e = write_processes(g, job);
+	if (e == 0)
+		e = merge_write_header(g, fd);
+	merge_free(g);
+	return e;
+}

@@ -1,0 +1,90 @@
+/* names.c: keys and their numbers; digests. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "names.h"
+
+static uint64_t stir(uint64_t h, uint64_t word, uint64_t factor)
+{
+	h = (h ^ word) * factor;
+	return h ^ h >> 32;
+}
+
+void sp_digest_add(struct sp_digest *d, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+
+	for (; n; p += sp_min(n, 8), n -= sp_min(n, 8)) {
+		uint64_t word = 0;
+
+		memcpy(&word, p, sp_min(n, 8));
+		d->a = stir(d->a + 0x9e3779b97f4a7c15u, word, 0xff51afd7ed558ccdu);
+		d->b = stir(d->b + n, word << 31 | word >> 33, 0xc4ceb9fe1a85ec53u);
+	}
+}
+
+int sp_digest_compare(const struct sp_digest *x, const struct sp_digest *y)
+{
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	return x->b < y->b ? -1 : x->b > y->b;
+}
+
+int sp_name_compare(const struct sp_name *a, const struct sp_name *b)
+{
+	int r = memcmp(a->key, b->key, sp_min(a->bytes, b->bytes));
+
+	return r ? r : a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+}
+
+static void widen(struct sp_names *t)
+{
+	uint32_t slots = t->slots ? 2 * t->slots : 256;
+	uint32_t *slot = sp_need(calloc(slots, sizeof(*slot)));
+
+	t->name = sp_need(reallocarray(t->name, slots / 2, sizeof(*t->name)));
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint32_t at = (uint32_t)t->name[i].hash & (slots - 1);
+
+		while (slot[at])
+			at = (at + 1) & (slots - 1);
+		slot[at] = i + 1;
+	}
+	free(t->slot);
+	t->slot = slot;
+	t->slots = slots;
+}
+
+uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes)
+{
+	struct sp_digest d = { 0 };
+	struct sp_name *name;
+	uint32_t at;
+
+	sp_digest_add(&d, key, bytes);
+	if (2 * t->n >= t->slots)
+		widen(t);
+	for (at = (uint32_t)d.a & (t->slots - 1); t->slot[at]; at = (at + 1) & (t->slots - 1)) {
+		name = &t->name[t->slot[at] - 1];
+		if (name->hash == d.a && name->bytes == bytes && memcmp(name->key, key, bytes) == 0)
+			return t->slot[at] - 1;
+	}
+	name = &t->name[t->n];
+	name->hash = d.a;
+	name->bytes = bytes;
+	name->key = sp_need(malloc(bytes + 1));
+	memcpy(name->key, key, bytes);
+	name->key[bytes] = 0;
+	t->slot[at] = ++t->n;
+	return t->n - 1;
+}
+
+void sp_names_free(struct sp_names *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		free(t->name[i].key);
+	free(t->name);
+	free(t->slot);
+	memset(t, 0, sizeof(*t));
+}

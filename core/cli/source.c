@@ -1,0 +1,204 @@
+/* source.c: reads a file's processes one at a time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../store/live.h"
+#include "source.h"
+
+#define FRONT_MOST	(1ull << 28)	/* events of a merged store */
+#define PART_MOST	(1ull << 34)	/* one process of it */
+
+const char *sp_source_why(int error)
+{
+	switch (error) {
+	case -EPROTO:
+		return "written by a newer sspapi, which must be used to read it";
+	case -EINVAL:
+		return "not a store of sspapi, or damaged";
+	case -ENODATA:
+		return "empty";
+	case -EBUSY:
+		return "its process may still live";
+	default:
+		return strerror(-error);
+	}
+}
+
+long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off)
+{
+	uint64_t got = 0;
+
+	while (got < bytes) {
+		ssize_t n = pread(s->fd, (char *)to + got, bytes - got, (off_t)(off + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		got += (uint64_t)n;
+	}
+	return (long)got;
+}
+
+static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *room, uint64_t bytes, uint64_t off)
+{
+	long n;
+
+	if (bytes > *room) {
+		free(*to);
+		*to = sp_need(malloc(bytes));
+		*room = bytes;
+	}
+	n = sp_source_read(s, *to, bytes, off);
+	return n < 0 ? (int)n : (uint64_t)n < bytes ? -EINVAL : 0;
+}
+
+static int check(const struct sp_source *s)
+{
+	if (memcmp(s->h.magic, SP_MAGIC, 8) != 0 || s->h.endian != SP_ENDIAN || s->h.bytes < 64)
+		return -EINVAL;
+	if (s->h.oldest_reader > SP_FORMAT_VERSION)
+		return -EPROTO;
+	/* Cut off, if the writer did not run out of disk itself. */
+	if (s->h.used > s->bytes && !s->h.torn)
+		return -EINVAL;
+	if (s->h.members && (s->h.bytes != sizeof(s->h) || s->h.machines < sizeof(s->h) ||
+			     s->h.machines > s->h.members || s->h.machines > FRONT_MOST || s->h.members > s->bytes))
+		return -EINVAL;
+	return 0;
+}
+
+int sp_source_open(struct sp_source *s, const char *path)
+{
+	struct stat st;
+	long n;
+	int e;
+
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
+		e = -errno;
+		sp_source_close(s);
+		return e;
+	}
+	s->bytes = (uint64_t)st.st_size;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	memset(&s->h, 0, sizeof(s->h));
+	e = S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	n = e ? 0 : sp_source_read(s, &s->h, sizeof(s->h), 0);
+	if (n < 0)
+		e = (int)n;
+	else if (e == 0)
+		e = s->bytes ? check(s) : -ENODATA;
+	if (e == 0)
+		e = read_into(s, &s->front, &s->front_room, s->h.members ? s->h.machines : s->bytes, 0);
+	if (e < 0) {
+		sp_source_close(s);
+		return e;
+	}
+	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
+		char host[65] = "";
+		const struct sp_image image = { .base = s->front, .bytes = s->bytes };
+
+		gethostname(host, sizeof(host) - 1);
+		if (sp_live_may_run(&s->h, strcmp(sp_image_text(&image, s->h.host), host) == 0)) {
+			sp_source_close(s);
+			return -EBUSY;
+		}
+	}
+	sp_source_seek(s, 0);
+	return 0;
+}
+
+static void forget(struct sp_source *s)
+{
+	if (s->opened)
+		sp_model_close(&s->model);
+	s->opened = false;
+}
+
+void sp_source_close(struct sp_source *s)
+{
+	forget(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+void sp_source_free(struct sp_source *s)
+{
+	sp_source_close(s);
+	free(s->front);
+	free(s->part);
+	s->front = s->part = NULL;
+	s->front_room = s->part_room = 0;
+}
+
+void sp_source_seek(struct sp_source *s, sp_off at)
+{
+	s->next = at ? at : s->h.members;
+	s->plain_given = false;
+}
+
+/* The process at s->next as if the file had no other: the beginning's header and the
+ * process's own link say so, in our copies of them. */
+static int read_member(struct sp_source *s)
+{
+	struct sp_member p;
+	long n = s->next & 7 ? 0 : sp_source_read(s, &p, sizeof(p), s->next);
+	struct sp_header *h = (struct sp_header *)s->front;
+	int e;
+
+	if (n < 0)
+		return (int)n;
+	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) || p.extent > PART_MOST ||
+	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent))
+		return -EINVAL;
+	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);
+	if (e < 0)
+		return e;
+	h->members = s->next;
+	h->machines = h->topology = 0;
+	((struct sp_member *)s->part)->next = 0;
+	s->image = (struct sp_image){ .base = s->front, .bytes = s->h.machines, .part = s->part,
+				      .part_at = s->next, .part_bytes = p.extent };
+	s->at = s->next;
+	s->machine = p.machine;
+	s->next = p.next;
+	return 0;
+}
+
+int sp_source_next(struct sp_source *s)
+{
+	int e;
+
+	forget(s);
+	if (s->h.members ? !s->next : s->plain_given)
+		return 0;
+	if (s->h.members) {
+		e = read_member(s);
+		if (e < 0)
+			return e;
+	} else {
+		s->image = (struct sp_image){ .base = s->front, .bytes = s->bytes };
+		s->at = 0;
+		s->machine = 0;
+		s->plain_given = true;
+	}
+	e = sp_model_open(&s->model, &s->image);
+	if (e < 0)
+		return e;
+	s->opened = true;
+	if (s->model.damaged || s->model.n_processes != 1)
+		return -EINVAL;
+	for (uint32_t i = 0; i < s->model.n_events; i++)
+		if (!s->model.event[i])
+			return -EINVAL;
+	return 1;
+}

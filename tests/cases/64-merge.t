@@ -1,0 +1,98 @@
+# merge: the same bytes in any order and grouping, nothing lost; what cannot be read is named and left out.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+
+# one NUMBER HOST-LIKE TOPOLOGY: a store of rank NUMBER
+one() {
+	SSPAPI_OUTPUT=$tmp/s$1.sspapi run_shim s env OMPI_COMM_WORLD_RANK="$1" SSPAPI_TOPOLOGY="$root/tests/topo/$2.xml" "$scenes/one" "$3"
+}
+one 0 hybrid EV_A
+one 1 v1-numa EV_A
+one 2 hybrid EV_B
+one 3 holes EV_C
+one 4 hybrid EV_A
+
+# The sum of each event's totals by these columns of a CSV, a line each.
+sums() {
+	perl -e 'my @by = split /,/, shift; my (%s, @head);
+		while (<STDIN>) { chomp; my @f = split /,/, $_, -1; if (/^host,/) { @head = @f; next }
+			my %r; @r{@head} = @f; my $k = join " ", map { "$_=$r{$_}" } @by, "event";
+			$s{$k}[0] += $r{total}; $s{$k}[1] += $r{exact}; $s{$k}[2] += $r{readings} }
+		print "$_: @{$s{$_}}\n" for sort keys %s' "$1"
+}
+
+check "merge says nothing" sh -c "[ -z \"\$($sspapi merge -o all.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi 2>&1)\" ]"
+for s in s?.sspapi; do "$sspapi" report -f csv $s; done >each.csv
+"$sspapi" report -f csv all.sspapi >all.csv
+for by in host,rank,pid,tid,thread,cpu,core,numa,package rank host cpu thread; do
+	sums $by <each.csv >wanted
+	sums $by <all.csv >got
+	check "sums by $by are those of the stores" cmp wanted got
+done
+check "(and there are some)" test "$(wc -l <wanted)" -gt 0
+
+"$sspapi" merge -o back.sspapi s4.sspapi s3.sspapi s2.sspapi s1.sspapi s0.sspapi
+check "the same bytes in another order" cmp all.sspapi back.sspapi
+"$sspapi" merge -o g1.sspapi s3.sspapi s0.sspapi
+"$sspapi" merge -o g2.sspapi s4.sspapi s1.sspapi
+"$sspapi" merge -o g3.sspapi g2.sspapi s2.sspapi
+"$sspapi" merge -o groups.sspapi g3.sspapi g1.sspapi
+check "the same bytes in groups of groups" cmp all.sspapi groups.sspapi
+"$sspapi" merge -o again.sspapi groups.sspapi
+check "a merged store alone is what it was" cmp all.sspapi again.sspapi
+
+# One process, merged, is shown as its own store is.
+"$sspapi" merge -o just.sspapi s2.sspapi
+for form in text csv hwloc; do
+	"$sspapi" report -f $form s2.sspapi | sed '/^Calls:/,$d' >wanted	# (calls by name)
+	"$sspapi" report -f $form just.sspapi | sed '/^Calls:/,$d' >got
+	check "one process as $form: as from its store" cmp wanted got
+done
+
+# The merged store in each form.
+for form in text json csv store; do
+	run form "$sspapi" report -f $form all.sspapi
+	is "as $form" "$(status_of form) $(cat form.err)" "0 "
+	cp form.out all.$form
+done
+check "its store form is itself" cmp all.sspapi all.store
+check "JSON has the contract's keys and types" perl "$root/tests/lib/check-dump.pl" json all.json
+is "JSON: the processes" "$(json all.json 'map { $_->{rank} } @{$d->{processes}}' | tr '\n' ' ')" "0 1 2 3 4 "
+is "JSON: what they have in common" "$(json all.json '$d->{process}{rank} // "null", $d->{process}{pid}, $d->{process}{end}' | tr '\n' ' ')" "null 0 exit "
+is "JSON: a tree above the machines" "$(json all.json 'map { "$_->{type}:" . ($_->{parent} // "") } grep { $_->{type} =~ /Job|Machine/ } @{$d->{topology}{components}}' | tr '\n' ' ')" "Job: Machine:0 Machine:0 Machine:0 "
+is "JSON: the root's sum is all" "$(json all.json 'my ($c) = grep { $_->{component} == 0 } @{$d->{components}}; $c->{total}{EV_A}')" \
+	"$(awk -F, '$14 == "EV_A" && $11 != "" { n += $16 } END { print n }' all.csv)"
+check "text: says how many and whose" grep -q '^5 processes of one on ' all.text
+check "text: whose relation" grep -q '^rank 3, pid [0-9]* on .*: thread ' all.text
+
+# What cannot be read, among the good ones.
+: >empty.sspapi
+echo "not a store" >foreign.sspapi
+head -c 3000 s0.sspapi >short.sspapi
+head -c "$(($(wc -c <all.sspapi) - 100))" all.sspapi >cut.sspapi
+cp s0.sspapi future.sspapi
+printf '\377\377\377\377' | dd of=future.sspapi bs=1 seek=12 conv=notrunc 2>dd.err
+run bad "$sspapi" merge -o good.sspapi s0.sspapi empty.sspapi s1.sspapi foreign.sspapi missing.sspapi s2.sspapi short.sspapi cut.sspapi future.sspapi s3.sspapi "$tmp" s4.sspapi
+is "bad ones: exit 1, a line each" "$(status_of bad) $(wc -l <bad.err)" "1 7"
+for bad in empty foreign missing short cut future; do
+	check "bad ones: $bad is named" grep -q "^sspapi merge: .*'$bad.sspapi'\$" bad.err
+done
+check "bad ones: the newer one needs a newer sspapi" grep -q "newer sspapi.*future" bad.err
+check "bad ones: the rest is merged, as if they were not there" cmp all.sspapi good.sspapi
+run none "$sspapi" merge -o nothing.sspapi empty.sspapi foreign.sspapi
+is "only bad ones: exit 1, and no file" "$(status_of none) $(ls nothing* 2>/dev/null)" "1 "
+
+# Where to.
+run usage "$sspapi" merge s0.sspapi s1.sspapi
+is "without -o: wrong usage" "$(status_of usage)" 2
+run over "$sspapi" merge -o s0.sspapi s0.sspapi s1.sspapi
+is "onto one of its files: wrong usage" "$(status_of over)" 2
+run over "$sspapi" merge -o foreign.sspapi s0.sspapi s1.sspapi
+is "over what is no store: refused" "$(status_of over) $(cat foreign.sspapi)" "1 not a store"
+run over "$sspapi" merge -o g1.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi
+check "over a store: replaced" cmp all.sspapi g1.sspapi
+is "no other file is left" "$(ls | grep -c part)" 0
+run twice "$sspapi" merge -o twice.sspapi s0.sspapi s0.sspapi
+is "a process that is there twice is said" "$(status_of twice) $(grep -c 'more than once' twice.err)" "0 1"
+done_testing
