@@ -12,6 +12,12 @@
 
 #define TOPO_LIBRARY "libsspapi-topo.so"
 
+/* A child of fork gets its parent's.  It may have left any thread in the middle of
+ * dlopen or of hwloc, whose locks nobody opens again: the child enters neither. */
+static struct sp_topo known;		/* n is stored last; 0: none */
+static const char *known_source;
+static int loader;			/* the process that is loading now; 0: none */
+
 struct where {
 	char path[512];
 };
@@ -92,8 +98,32 @@ static bool load_with(load_fn load, const char *source)
 		complain(source, *why ? why : sp_say_error(r), source ? "; using this machine's" : "; using a flat list of CPUs");
 		return false;
 	}
-	keep(&t, source ? source : "system");
-	sp_topo_free(&t);
+	known_source = source ? source : "system";
+	known.n_cpus = t.n_cpus;
+	known.component = t.component;
+	known.xml = t.xml;
+	known.xml_bytes = t.xml_bytes;
+	sp_publish(&known.n, t.n);
+	keep(&known, known_source);
+	return true;
+}
+
+/* True: there is nothing to load. */
+static bool from_parent(void)
+{
+	int own = (int)sp_sys(SYS_getpid), was = __atomic_exchange_n(&loader, own, __ATOMIC_ACQ_REL);
+
+	if (sp_acquire(&known.n)) {
+		sp_publish(&loader, 0);
+		keep(&known, known_source);
+		return true;
+	}
+	if (!was || was == own)
+		return false;
+	sp_publish(&loader, 0);
+	sp_process_note_quiet("this process was forked while its parent read the machine's topology; "
+			      "using a flat list of CPUs");
+	load_flat();
 	return true;
 }
 
@@ -104,7 +134,7 @@ void sp_machine_load(void)
 	load_fn load;
 	void *library;
 
-	if (!sp_process.counting)
+	if (!sp_process.counting || from_parent())
 		return;
 	sp_dlerror_keep(&pending);
 	library = open_library();
@@ -113,8 +143,8 @@ void sp_machine_load(void)
 	if (!load) {
 		complain(NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
 		load_flat();
-		return;
-	}
-	if (!load_with(load, source) && (!source || !load_with(load, NULL)))
+	} else if (!load_with(load, source) && (!source || !load_with(load, NULL))) {
 		load_flat();
+	}
+	sp_publish(&loader, 0);
 }

@@ -2,7 +2,7 @@
 # plain; what reads strangers' bytes (fuzz.t) with the sanitizers, whatever SANITIZE says.
 
 LONG_DIR := $(T)/long
-LONG_FAKE := $(addprefix $(LONG_DIR)/,handing steps tight)
+LONG_FAKE := $(addprefix $(LONG_DIR)/,handing many steps tight)
 LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real quiet)
 LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store sspapi-asan)
 # Empty where there is no clang with libFuzzer.

@@ -1,0 +1,169 @@
+/*
+ * many: so many that whatever is left behind of each adds up. usage: many MODE N [M]
+ *	threads	N threads, M at a time, each with an event set that counts 2 EV_A; two of three leave
+ *		the set to PAPI_unregister_thread
+ *	forks	N children of a process with two threads that measure all the time; every second
+ *		child calls PAPI, too, without counting, some _exit, some exit
+ * Prints the `handed` lines, summed, and on stderr what grew between the first tenth and the end:
+ * "descriptors N maps N rss-kb N". The store's size is for who started it to see.
+ */
+#include "scenes/scene.h"
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+static long long handed_a[2];
+static volatile long stop;
+
+/* ---- what a process holds --------------------------------------------------- */
+
+struct held {
+	long descriptors, maps, rss;
+};
+
+static struct held look_around(void)
+{
+	struct held h = {0, 0, 0};
+	DIR *d = opendir("/proc/self/fd");
+	FILE *f = fopen("/proc/self/maps", "r");
+	long pages;
+
+	while (readdir(d))
+		h.descriptors++;
+	closedir(d);
+	for (int c; (c = getc(f)) != EOF;)
+		h.maps += c == '\n';
+	fclose(f);
+	f = fopen("/proc/self/statm", "r");
+	if (fscanf(f, "%*d %ld", &pages) == 1)
+		h.rss = pages * 4;
+	fclose(f);
+	return h;
+}
+
+static void say(struct held was)
+{
+	struct held is = look_around();
+
+	fprintf(stderr, "descriptors %ld maps %ld rss-kb %ld\n", is.descriptors - was.descriptors, is.maps - was.maps,
+		is.rss - was.rss);
+}
+
+/* ---- what is done --------------------------------------------------------------- */
+
+static void measure(int keep)
+{
+	int set = PAPI_NULL;
+	long long value = 0;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must("EV_A", PAPI_add_named_event(set, "EV_A"));
+	must("PAPI_start", PAPI_start(set));
+	fake_count_set(set, "EV_A", 2);
+	must("PAPI_stop", PAPI_stop(set, &value));
+	__atomic_fetch_add(&handed_a[sched_getcpu() != nth_cpu(0)], value, __ATOMIC_RELAXED);
+	if (keep)
+		return;
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+}
+
+static void *thread(void *arg)
+{
+	long i = (long)arg;
+
+	pin(i & 1);
+	must("PAPI_register_thread", PAPI_register_thread());
+	measure(i % 3);
+	must("PAPI_unregister_thread", PAPI_unregister_thread());	/* frees what is kept */
+	return NULL;
+}
+
+static void threads(long from, long to, int at_once)
+{
+	pthread_t t[256];
+	pthread_attr_t small;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	while (from < to) {
+		int n = 0;
+
+		for (; n < at_once && from < to; n++, from++)
+			if (pthread_create(&t[n], &small, thread, (void *)from))
+				die("pthread_create");
+		while (n)
+			pthread_join(t[--n], NULL);
+	}
+}
+
+static void *spin(void *arg)
+{
+	pin((long)arg);
+	must("PAPI_register_thread", PAPI_register_thread());
+	while (!stop)
+		measure(0);
+	return NULL;
+}
+
+static void child(int i)
+{
+	alarm(60);
+	if (i & 1) {
+		int set = PAPI_NULL;
+
+		up();
+		must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	}
+	i % 4 < 2 ? _exit(0) : exit(0);
+}
+
+static void forks(int n)
+{
+	struct held was = {0, 0, 0};
+	pthread_t t[2];
+	int status;
+
+	for (long i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, spin, (void *)i);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid)
+			child(i);
+		if (waitpid(pid, &status, 0) != pid || status) {
+			fprintf(stderr, "child %d ended with %x\n", i, status);
+			exit(1);
+		}
+		if (i == n / 10)
+			was = look_around();
+	}
+	say(was);
+	stop = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 2 ? argv[1] : "";
+	long n = argc > 2 ? atol(argv[2]) : 0, m = argc > 3 ? atol(argv[3]) : 16;
+	struct held was;
+
+	up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	nth_cpu(0);
+	if (!strcmp(mode, "forks")) {
+		forks((int)n);
+	} else {
+		threads(0, n / 10, (int)m);
+		was = look_around();
+		threads(n / 10, n, (int)m);
+		say(was);
+	}
+	for (int c = 0; c < 2; c++)
+		printf("handed cpu=%d event=EV_A value=%lld by=all\n", nth_cpu(c), handed_a[c]);
+	return 0;
+}
