@@ -37,6 +37,7 @@ enum sp_block_kind {
 	SP_BLOCK_NOTE,
 	SP_BLOCK_FREE,			/* was something, belongs to nobody */
 	SP_BLOCK_READINGS,
+	SP_BLOCK_GAUGES,
 	SP_BLOCK_MEMBER = 0x5330,	/* of a merged store */
 	SP_BLOCK_MACHINE
 };
@@ -143,12 +144,27 @@ struct sp_topology {
 enum sp_data_type { SP_INT64, SP_UINT64, SP_FP64, SP_BIT64 };	/* PAPI's numbers */
 enum sp_kind { SP_COUNTER, SP_GAUGE };
 
+/* Where in the machine the event is counted, as far as its name tells; place_id as the
+ * system numbers it. */
+enum sp_place_kind {
+	SP_PLACE_READING,		/* on the CPU of the reading */
+	SP_PLACE_MACHINE,
+	SP_PLACE_CPU,
+	SP_PLACE_PACKAGE,
+	SP_PLACE_MEMORY,		/* of package place_id: its NUMANode if it has just one, else the package */
+	SP_PLACE_PACKAGE_OF_CPU,	/* SP_NO_CPU: that of the set's target */
+	SP_PLACE_MEMORY_OF_CPU
+};
+
 struct sp_event {
 	struct sp_block b;
 	sp_off next;
 	uint32_t id;
 	uint32_t code;			/* PAPI's, of this process only */
-	uint8_t data_type, kind, pad[6];
+	uint8_t data_type, kind;
+	uint8_t scope;			/* enum sp_scope, of what its component counts */
+	uint8_t place;			/* enum sp_place_kind */
+	int32_t place_id;
 	sp_off name, component, derived, postfix, units, description, natives;
 };
 
@@ -177,6 +193,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_PROVEN	1u	/* the kernel counted on this CPU only: all of total is exact */
 #define SP_RELATION_BACKWARDS	2u	/* a count was seen to go backwards */
 #define SP_RELATION_FOREIGN	4u	/* read by a thread that is not the one counted */
+#define SP_RELATION_ESTIMATED	8u	/* PAPI multiplexed the set: its counts are estimates */
 
 /* A relation is followed, in this order, by
  *	uint32_t event[k]		ids, padded to 8 bytes
@@ -202,6 +219,7 @@ struct sp_relation {
 	uint64_t starts, resets;
 	uint64_t first_ns, last_ns;	/* coarse; 0: none yet */
 	sp_off folded;			/* in tid 0: includes this relation, which may still stand in its list */
+	sp_off gauges;			/* struct sp_gauges; 0: all events are plain counters */
 	uint64_t turn;			/* state[turn & 1] is the one that holds */
 	sp_off readings;		/* permanent ones: the newest chunk */
 	sp_off kept;			/* as kept_threads, of its chunks */
@@ -336,6 +354,25 @@ static inline uint64_t sp_reading_bytes(uint64_t k)
 	return sizeof(struct sp_reading) + k * 8;
 }
 
+/* Of the events of a relation that are gauges or floating-point counters (gauge.h).
+ * Followed by
+ *	uint32_t index[n]		which of the relation's events, padded to 8 bytes
+ *	struct sp_gauge at[cells][n]	cells as the relation's; or 1, for where no CPU is known
+ * In the relation's own cells these events are 0. */
+struct sp_gauges {
+	struct sp_block b;
+	uint32_t n, cells;
+};
+
+struct sp_gauge {
+	uint64_t readings;
+	uint64_t ns;			/* of the last one */
+	int64_t last, min, max;		/* in the event's data_type; min and max of gauges only */
+	double sum;			/* of a counter: its total; of a gauge: for the mean */
+	double exact;			/* the part of a counter's total that is proven */
+	uint32_t data_type, pad;
+};
+
 /* ---- merged stores ------------------------------------------------------
  *
  * What `sspapi merge` writes.  Events, names of calls and topologies are there once,
@@ -369,5 +406,6 @@ struct sp_note {
 _Static_assert(sizeof(struct sp_component) == 112, "a component has no holes");
 _Static_assert(sizeof(struct sp_state) == 64, "the words of a reading share a cache line");
 _Static_assert(sizeof(struct sp_cell) == 32, "a cell has no holes");
+_Static_assert(sizeof(struct sp_gauge) == 64, "a gauge is a cache line");
 
 #endif

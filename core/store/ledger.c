@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "readings.h"
+#include "../stamp.h"
 #include "../sys.h"
 
 #define TURN_OWNER	1u
@@ -355,7 +356,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	memcpy(n, s, sizeof(*n) + (uint64_t)SP_JTOTAL * w->k * 8);
 	n->jcell = -1;
 	now = op == SP_OP_RESET || op == SP_OP_OWN ? r->last_ns :
-	      w->log ? sp_log_time(w->log) : sp_max(sp_coarse_ns(), sp_max(n->ns, r->last_ns) + 1);
+	      w->log ? sp_log_time(w->log) :
+	      sp_max(w->precise ? sp_stamp_ns() : sp_coarse_ns(), sp_max(n->ns, r->last_ns) + 1);
 	if (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE)
 		n->ns = now;		/* what makes entries, whose time it is (A2, A4) */
 	if (op == SP_OP_START) {
@@ -639,7 +641,8 @@ bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long
 {
 	struct sp_state *s, *n;
 
-	if (sp_get(&w->busy) || (sp_get(&w->slow) & SP_SLOW_SIDE) || w->component || !is_simple(w, sp_get(&w->state), op, cpu))
+	if (sp_get(&w->busy) || (sp_get(&w->slow) & SP_SLOW_SIDE) || w->component || w->precise ||
+	    !is_simple(w, sp_get(&w->state), op, cpu))
 		return false;
 	sp_put(&w->busy, sp_ledger_mark(op));
 	sp_order();

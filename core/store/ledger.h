@@ -56,6 +56,7 @@ struct sp_writer {
 	bool zeroed;			/* running, last[] all 0, an entry there: PAPI_accum's short way */
 	bool proven;			/* the window that is being booked */
 	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
+	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	uint32_t opened;		/* whatever the caller knows its window's beginning by */
 	int32_t cpu;			/* whose cell is current, if it is a dense one; else -2 */
 	uintptr_t busy;			/* the frame of the booking under way, perhaps below us on the stack; and its op */

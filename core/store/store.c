@@ -5,6 +5,7 @@
 #include "../sys.h"
 
 #define FIRST_PIECE 65536u
+#define FOLD_GAUGES 64u		/* of one relation; with more it is kept apart */
 
 static void start(struct sp_store *s)
 {
@@ -170,6 +171,9 @@ long sp_store_event(struct sp_store *s, const struct sp_event_text *e)
 	v->code = e->code;
 	v->data_type = e->data_type;
 	v->kind = e->kind;
+	v->scope = e->scope;
+	v->place = e->place;
+	v->place_id = e->place_id;
 	v->name = sp_store_text(s, e->name);
 	v->component = sp_store_text(s, e->component);
 	v->derived = sp_store_text(s, e->derived);
@@ -223,7 +227,7 @@ static uint32_t *events_of(struct sp_relation *r)
 static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
 {
 	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
-	       r->scope == (uint32_t)key->scope && !((r->flags ^ key->flags) & SP_RELATION_PROVEN) &&
+	       r->scope == (uint32_t)key->scope && !((r->flags ^ key->flags) & (SP_RELATION_PROVEN | SP_RELATION_ESTIMATED)) &&
 	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
 }
 
@@ -239,12 +243,47 @@ static struct sp_relation *find(struct sp_store *s, const struct sp_thread *t, c
 	return NULL;
 }
 
+/* Room for n gauges and floating-point counters of the relation; 0: no memory.  A set
+ * whose counts belong to no CPU has one cell for them. */
+static sp_off new_gauges(struct sp_store *s, const struct sp_relation_key *key)
+{
+	uint32_t cells = key->scope == SP_SCOPE_THREAD || key->scope == SP_SCOPE_CPU ? s->cells : 1;
+	struct sp_gauges *g;
+	sp_off off;
+
+	g = make(s, SP_BLOCK_GAUGES, sp_gauges_bytes(key->n_gauges, cells), &off);
+	if (!g)
+		return 0;
+	sp_gauges_init(g, key->n_gauges, cells, key->gauge);
+	return off;
+}
+
+static struct sp_gauges *gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes)
+{
+	const struct sp_gauges *g = sp_image_block(&s->image, off, SP_BLOCK_GAUGES, sizeof(*g));
+
+	*bytes = g ? sp_gauges_bytes(g->n, g->cells) : 0;
+	return g && g->n && g->cells && *bytes <= g->b.bytes ? (struct sp_gauges *)g : NULL;
+}
+
+struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells)
+{
+	uint64_t bytes;
+	struct sp_gauges *g = gauges_at(s, r->gauges, &bytes);
+
+	if (!g || g->n != n)
+		return NULL;
+	*cells = g->cells;
+	return sp_gauges_at(g, n);
+}
+
 static struct sp_relation *new_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
 					sp_off *off)
 {
 	struct sp_layout l = sp_relation_layout(key->k, s->cells);
 	struct sp_thread *t = thread_at(s, thread);
-	struct sp_relation *r = t ? make(s, SP_BLOCK_RELATION, l.bytes, off) : NULL;
+	sp_off gauges = key->n_gauges ? new_gauges(s, key) : 0;
+	struct sp_relation *r = t && !gauges == !key->n_gauges ? make(s, SP_BLOCK_RELATION, l.bytes, off) : NULL;
 
 	if (!r) {
 		if (s->header)
@@ -252,6 +291,7 @@ static struct sp_relation *new_relation(struct sp_store *s, sp_off thread, const
 		return NULL;
 	}
 	r->thread = thread;
+	r->gauges = gauges;
 	r->id = s->header->n_relations++;
 	s->apart += t->tid != 0;
 	r->k = key->k;
@@ -394,6 +434,43 @@ static sp_off *link_to(struct sp_store *s, sp_off *head, sp_off off)
 	return *head == off ? head : NULL;
 }
 
+/* What r's gauges are, for one that is to be its sum; false: it cannot be. */
+static bool same_gauges(const struct sp_store *s, const struct sp_relation *r, struct sp_relation_key *key,
+			struct sp_gauge_kind kind[FOLD_GAUGES])
+{
+	uint64_t bytes;
+	const struct sp_gauges *g = gauges_at(s, r->gauges, &bytes);
+	uint32_t n = g ? g->n : 0;
+
+	if (!r->gauges)
+		return true;
+	if (!n || n > FOLD_GAUGES)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		kind[i] = (struct sp_gauge_kind){ .index = ((const uint32_t *)(g + 1))[i],
+						  .data_type = sp_gauges_at(g, n)[i].data_type & 3 };
+	key->n_gauges = n;
+	key->gauge = kind;
+	return true;
+}
+
+/* A new block, as fold's own: r's gauges and old's. */
+static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struct sp_relation *old,
+			const struct sp_relation *r)
+{
+	uint64_t bytes, other;
+	struct sp_gauges *from = gauges_at(s, r->gauges, &bytes), *g = gauges_at(s, old->gauges, &other), *to;
+
+	if (!from || !g || bytes != other || from->n != g->n || from->cells != g->cells)
+		return false;
+	to = make(s, SP_BLOCK_GAUGES, bytes, &sum->gauges);
+	if (!to)
+		return false;
+	memcpy((char *)to + sizeof(to->b), (char *)g + sizeof(g->b), bytes - sizeof(g->b));
+	sp_gauges_add(sp_gauges_at(to, from->n), sp_gauges_at(from, from->n), (uint64_t)from->n * from->cells);
+	return true;
+}
+
 /* Adds r (at off, in t's list) to the relation of tid 0 that it belongs to.  Killed
  * anywhere in here, a reader counts it once: the sum is a new block, which takes
  * the old one's place by one store and names r as included. */
@@ -401,12 +478,13 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 {
 	struct sp_relation_key key = { .k = r->k, .event = events_of(r), .target = (enum sp_target)r->target,
 				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope,
-				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_PROVEN };
+				       .event_set = r->event_set, .flags = r->flags & (SP_RELATION_PROVEN | SP_RELATION_ESTIMATED) };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old = find(s, zero, &key, NULL, NULL, &old_off), *sum;
-	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes;
+	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
+	struct sp_gauge_kind kind[FOLD_GAUGES];
 
-	if (r->cells != s->cells)
+	if (r->cells != s->cells || !same_gauges(s, r, &key, kind))
 		return false;
 	if (!old) {
 		old = new_relation(s, s->folded, &key, &old_off);
@@ -418,6 +496,8 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	if (!sum)
 		return false;
 	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
+	if (r->gauges && !fold_gauges(s, sum, old, r))
+		return false;
 	add_relation(sum, r);
 	sum->folded = off;
 	at = link_to(s, &zero->relations, old_off);
@@ -432,6 +512,10 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	sp_order();
 	sum->folded = 0;
 	drop_readings(s, r, sum);
+	if (r->gauges && gauges_at(s, r->gauges, &gauges_bytes))
+		sp_region_free(&s->region, r->gauges, gauges_bytes);
+	if (old->gauges && gauges_at(s, old->gauges, &gauges_bytes))
+		sp_region_free(&s->region, old->gauges, gauges_bytes);
 	sp_region_free(&s->region, off, bytes);
 	sp_region_free(&s->region, old_off, bytes);
 	return true;

@@ -9,8 +9,8 @@
 #ifndef SP_STORE_H
 #define SP_STORE_H
 
+#include "gauge.h"
 #include "image.h"
-#include "ledger.h"
 #include "../lock.h"
 #include "region.h"
 
@@ -58,7 +58,8 @@ struct sp_event_text {			/* all may be NULL */
 	uint32_t n_natives;
 	const char *const *natives;
 	uint32_t code;
-	uint8_t data_type, kind;
+	uint8_t data_type, kind, scope, place;
+	int32_t place_id;
 };
 
 /* The event's id, or -ENOMEM. */
@@ -74,6 +75,8 @@ struct sp_relation_key {
 	int target_id;
 	enum sp_scope scope;
 	uint32_t flags;
+	uint32_t n_gauges;		/* events that are no plain counters; they follow from `event` */
+	const struct sp_gauge_kind *gauge;
 };
 
 /* A relation of this thread with the same events, target and scope that no live
@@ -87,6 +90,9 @@ struct sp_chunk *sp_store_readings(struct sp_store *s, struct sp_relation *r, ui
 
 /* The chunk at off, if it is a whole one. */
 struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
+
+/* The gauges of r, which has n, and how many cells of them; NULL: not as they should be. */
+struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);
 
 /* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads
  * into those of tid 0 (same events, target, scope); blocks of threads that have no

@@ -1,8 +1,9 @@
 /* model.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
+#include "../store/gauge.h"
 #include "../store/readings.h"
-#include "model.h"
+#include "gauges.h"
 #include "../sys.h"
 
 #define NOTES_MOST 1024
@@ -177,8 +178,20 @@ static bool has_counts(const struct cell_record *c, uint32_t k)
 	return false;
 }
 
+/* Floating-point counters are kept beside the cells. */
+static void read_floating(const struct sp_model *m, const struct sp_row *row, struct cell_record *c, uint32_t cell)
+{
+	for (uint32_t e = 0; e < row->k; e++) {
+		const struct sp_event *v = m->event[row->event[e]];
+		int64_t *total = &c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
+
+		if (v && v->data_type == SP_FP64 && !sp_row_floating(row, e, cell, total, exact))
+			*total = *exact = 0;
+	}
+}
+
 /* One pass over the cells; what was booked nowhere is left out. */
-static void read_cells(struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
+static void read_cells(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
 {
 	struct sp_layout l = sp_relation_layout(row->k, r->cells);
 	const struct sp_side *d = (const struct sp_side *)((const char *)r + l.side);
@@ -191,9 +204,12 @@ static void read_cells(struct sp_row *row, const struct sp_relation *r, const st
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
 
+		if (i >= r->cells - SP_CELLS_EXTRA)
+			row->extra_cpu[i - (r->cells - SP_CELLS_EXTRA)] = from->cpu;
 		if (!from->used)
 			continue;
 		read_cell(c, from, s, (int)i, k);
+		read_floating(m, row, c, i);
 		if (aside && d->cell == (int)i)
 			add_side(c, d, s, k);
 		if (r->flags & SP_RELATION_PROVEN)
@@ -301,8 +317,34 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 	return false;
 }
 
-static void read_relation(const struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
-			  const struct sp_relation *r)
+/* Views read the block at any time: all of it must be inside the store. */
+static bool index_is_sound(const uint32_t *index, uint32_t n, uint32_t k)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (index[i] >= k || (i && index[i] <= index[i - 1]))
+			return false;
+	return true;
+}
+
+static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off block, uint32_t cells)
+{
+	const struct sp_gauges *g = sp_image_block(m->image, block, SP_BLOCK_GAUGES, sizeof(*g));
+	uint32_t n = g ? sp_get(&g->n) : 0, c = g ? sp_get(&g->cells) : 0;
+
+	row->gauge = NULL;
+	row->n_gauges = 0;
+	if (!n || n > row->k || !c || c > cells || (c > 1 && c != cells))
+		return;
+	if (!sp_image_at(m->image, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
+		return;
+	row->gauge_index = (const uint32_t *)(g + 1);
+	row->gauge = sp_gauges_at(g, n);
+	row->n_gauges = n;
+	row->gauge_cells = c;
+	row->relation_cells = cells;
+}
+
+static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r)
 {
 	row->event_set = r->event_set;
 	row->tid = t->tid;
@@ -318,13 +360,20 @@ static void read_relation(const struct sp_model *m, struct sp_row *row, const st
 	row->resets = r->resets;
 	row->first_ns = r->first_ns;
 	row->last_ns = r->last_ns;
+	open_gauges(m, row, r->gauges, sp_get(&r->cells));
+	row->place = NULL;
+	for (uint32_t e = 0; e < row->k; e++) {
+		m->row_place[e] = sp_find_place(m, row, e);
+		if (m->row_place[e] >= 0)
+			row->place = m->row_place;
+	}
 	/* Its thread may go on booking while we read: again until nothing turned. */
 	if (is_merged(m))
 		read_settled(row, r);
 	for (int tries = 0; tries < 64 && !is_merged(m); tries++) {
 		uint64_t turn = sp_acquire(&r->turn);
 
-		read_cells(row, r, state_of(r, row->k, r->cells));
+		read_cells(m, row, r, state_of(r, row->k, r->cells));
 		if (sp_acquire(&r->turn) == turn)
 			break;
 	}
@@ -547,13 +596,25 @@ static void count(struct sp_model *m, struct amounts *n)
 	count_machines(m, n);
 }
 
+static uint64_t count_gauges(const struct sp_model *m)
+{
+	uint64_t left = most_blocks(m), n = 0;
+	const struct sp_event *v;
+
+	for (sp_off off = events_head(m); off && spend(&left) && (v = event_at(m, off)); off = v->next)
+		n += v->kind == SP_GAUGE;
+	return sp_min(n, m->n_events);
+}
+
 static int allocate(struct sp_model *m, const struct amounts *n)
 {
-	uint64_t nc = n->components, ne = m->n_events;
+	uint64_t nc = n->components, ne = m->n_events, ng = count_gauges(m);
 
-	if (nc > COMPONENTS_MOST || (nc + 1) * (ne + 1) > SUMS_MOST)
+	if (nc > COMPONENTS_MOST || (nc + 1) * (ne + 1 + ng * sizeof(struct sp_gauge_sum) / 8) > SUMS_MOST)
 		return -EINVAL;
-	m->memory_bytes = nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
+	m->n_gauges = (uint32_t)ng;
+	m->memory_bytes = ne * 5 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
+			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
 			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + m->most_chunks * sizeof(void *) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) + 4096;
@@ -569,6 +630,10 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->total_exact = take(m, ne * 8);
 	m->unplaced = take(m, ne * 8);
 	m->event_counted = take(m, ne);
+	m->event_placed = take(m, ne);
+	m->gauge_of = take(m, ne * sizeof(*m->gauge_of));
+	m->gauge_sum = take(m, (nc + 1) * ng * sizeof(*m->gauge_sum));
+	m->row_place = take(m, (uint64_t)m->most_k * sizeof(*m->row_place));
 	m->process = take(m, m->n_processes * sizeof(*m->process));
 	m->machine = take(m, m->n_machines * sizeof(*m->machine));
 	m->place = take(m, m->n_places * sizeof(struct sp_place));
@@ -734,6 +799,8 @@ static void index_lists(struct sp_model *m)
 	for (sp_off off = events_head(m); off && spend(&left) && (v = event_at(m, off)); off = v->next)
 		if (v->id < m->n_events)
 			m->event[v->id] = v;
+	for (uint32_t e = 0, gauges = 0; e < m->n_events; e++)
+		m->gauge_of[e] = m->event[e] && m->event[e]->kind == SP_GAUGE ? gauges++ : UINT32_MAX;
 	index_members(m);
 	left = most_blocks(m);
 	for (uint32_t p = m->n_processes; p-- > 0;)
@@ -745,21 +812,49 @@ static void index_lists(struct sp_model *m)
 
 /* ---- sums ------------------------------------------------------------- */
 
+/* Sums of floating-point events are kept as their bits. */
+static int64_t plus(const struct sp_event *v, int64_t a, int64_t b)
+{
+	double d;
+
+	if (!v || v->data_type != SP_FP64)
+		return a + b;
+	d = sp_value_double(SP_FP64, a) + sp_value_double(SP_FP64, b);
+	memcpy(&a, &d, sizeof(a));
+	return a;
+}
+
+/* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
+static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact)
+{
+	bool more = true;
+
+	for (; more && c >= 0; c = m->component[c].parent) {
+		uint64_t at = (uint64_t)c * m->n_events + e;
+
+		m->sum[at] = plus(m->event[e], m->sum[at], total);
+		m->exact[at] = plus(m->event[e], m->exact[at], exact);
+		m->counted[c] = true;
+		more = m->component[c].flags & SP_COMPONENT_MEMORY;
+	}
+}
+
 static void add_cell(struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
 {
 	for (uint32_t i = 0; i < row->k; i++) {
 		uint32_t e = row->event[i];
+		const struct sp_event *v = m->event[e];
+		int32_t place = sp_row_place(row, i), c = place >= 0 ? place : at->component;
 
-		if (!m->event[e] || m->event[e]->kind != SP_COUNTER || m->event[e]->data_type == SP_FP64)
+		if (!v || v->kind != SP_COUNTER)
 			continue;
-		m->total[e] += at->total[i];
-		m->total_exact[e] += at->exact[i];
-		if (at->component < 0) {
-			m->unplaced[e] += at->total[i];
-			continue;
-		}
-		m->sum[(uint64_t)at->component * m->n_events + e] += at->total[i];
-		m->exact[(uint64_t)at->component * m->n_events + e] += at->exact[i];
+		m->event_placed[e] = m->event_placed[e] || place >= 0;
+		m->total[e] = plus(v, m->total[e], at->total[i]);
+		m->total_exact[e] = plus(v, m->total_exact[e], at->exact[i]);
+		if (c < 0)
+			m->unplaced[e] = plus(v, m->unplaced[e], at->total[i]);
+		else
+			add_at(m, c, e, at->total[i], at->exact[i]);
 	}
 	if (at->component >= 0)
 		m->counted[at->component] = true;
@@ -768,7 +863,15 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
-		to[e] += from[e];
+		to[e] = plus(m->event[e], to[e], from[e]);
+}
+
+/* But not what is counted in a package as a whole: that is no memory's. */
+static void add_beside(struct sp_model *m, int64_t *to, const int64_t *from)
+{
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (!m->event_placed[e])
+			to[e] = plus(m->event[e], to[e], from[e]);
 }
 
 static void sum_tree(struct sp_model *m)
@@ -791,8 +894,8 @@ static void sum_tree(struct sp_model *m)
 		if (!(m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[up])
 			continue;
 		m->counted[i] = true;
-		add_up(m, m->sum + i * ne, m->sum + up * ne);
-		add_up(m, m->exact + i * ne, m->exact + up * ne);
+		add_beside(m, m->sum + i * ne, m->sum + up * ne);
+		add_beside(m, m->exact + i * ne, m->exact + up * ne);
 	}
 }
 
@@ -811,6 +914,7 @@ static void sum(struct sp_model *m)
 			m->event_counted[row.event[i]] = true;
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
 			add_cell(m, &row, &at);
+		sp_add_gauges(m, &row);
 	}
 	sum_tree(m);
 	for (uint32_t i = 0; i < m->n_components; i++)

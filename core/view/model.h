@@ -53,12 +53,22 @@ struct sp_model {
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
+	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
 
 	uint32_t n_relations, n_threads, n_cpus_counted;
 	uint64_t readings, starts;
 	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
 	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
 	uint64_t damaged;		/* blocks that made no sense */
+
+	/* private to gauges.c */
+	uint32_t n_gauges;		/* events that are gauges */
+	uint32_t *gauge_of;		/* [event]: its number among them; UINT32_MAX: it is none */
+	struct sp_gauge_sum {
+		uint64_t readings, ns;
+		int64_t value[3];	/* last, min, max */
+		double sum;
+	} *gauge_sum;			/* [component][gauge]; behind the last, of no component */
 
 	/* private to model.c */
 	struct sp_place {
@@ -73,6 +83,7 @@ struct sp_model {
 	uint32_t most_chunks;		/* of any relation */
 	uint64_t *row_cell_of;		/* of the row that sp_model_next gave last */
 	int64_t *row_values;
+	int32_t *row_place;
 	void *memory;
 	uint64_t memory_bytes, memory_used;
 };
@@ -93,6 +104,13 @@ struct sp_row {
 	uint64_t starts, resets, readings, first_ns, last_ns;
 	uint32_t cells;			/* to ask sp_row_cell for: 0 .. cells - 1 */
 	uint64_t kept, refused;		/* permanent readings, as in the model */
+	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
+
+	/* private to gauges.c */
+	const struct sp_gauge *gauge;
+	const uint32_t *gauge_index;
+	uint32_t n_gauges, gauge_cells, relation_cells;
+	int32_t extra_cpu[SP_CELLS_EXTRA];
 
 	uint64_t index;			/* private to model.c, as all below */
 	uint32_t chunks, last_chunk;	/* how many; readings of the last one */

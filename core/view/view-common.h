@@ -4,6 +4,7 @@
 #ifndef SP_VIEW_COMMON_H
 #define SP_VIEW_COMMON_H
 
+#include "gauges.h"
 #include "view.h"
 
 #include <string.h>
@@ -58,12 +59,17 @@ static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, c
 	return buf;
 }
 
-/* Is there a sum of this event for each component?  Not of gauges, not of
- * damaged events, and of floating-point ones only where the model has made any. */
+/* Is there a sum of this event for each component?  Not of gauges, not of damaged events. */
 static inline bool sp_event_is_summed(const struct sp_model *m, uint32_t id)
 {
-	return m->event_counted[id] && m->event[id] && !sp_event_is_gauge(m, id) &&
-	       (sp_event_type(m, id) != SP_FP64 || m->total[id]);
+	return m->event_counted[id] && m->event[id] && !sp_event_is_gauge(m, id);
+}
+
+/* Does the event's sum say something of the component?  What is counted on a package
+ * as a whole says nothing of its CPUs, not even 0. */
+static inline bool sp_sum_is_known(const struct sp_model *m, uint32_t component, uint32_t id)
+{
+	return !sp_event_is_placed(m, id) || m->sum[(uint64_t)component * m->n_events + id];
 }
 
 static inline int64_t sp_sum(const struct sp_model *m, uint32_t component, uint32_t id)

@@ -1,6 +1,8 @@
 /* view-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
 #include "view-metrics.h"
 
+#define NAME_BYTES 1100u		/* PAPI's longest is 1024 */
+
 static void logical(struct sp_out *o, const struct sp_model *m, int32_t component, const char *type)
 {
 	int32_t above = component >= 0 ? sp_model_above(m, component, type) : -1;
@@ -10,9 +12,8 @@ static void logical(struct sp_out *o, const struct sp_model *m, int32_t componen
 		sp_out_i64(o, m->component[above].logical_index);
 }
 
-/* All fields up to `package`: the same for each event. */
-static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row,
-		  const struct sp_at_cpu *at)
+/* All fields up to `package`: of a CPU's counts, or of those of a component as a whole. */
+static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, int32_t cpu, int32_t component)
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
@@ -31,11 +32,76 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 	sp_out_char(o, ',');
 	sp_out_i64(o, row->event_set);
 	sp_out_text(o, ",,,");
-	if (at->cpu >= 0)
-		sp_out_i64(o, at->cpu);
-	logical(o, m, at->component, "Core");
-	logical(o, m, at->component, "NUMANode");
-	logical(o, m, at->component, "Package");
+	if (cpu >= 0)
+		sp_out_i64(o, cpu);
+	logical(o, m, component, "Core");
+	logical(o, m, component, "NUMANode");
+	logical(o, m, component, "Package");
+}
+
+/* What is counted on one CPU by name is that CPU's, wherever it was read. */
+static void counts(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e,
+		   const struct sp_at_cpu *at)
+{
+	enum sp_data_type type = sp_event_type(m, row->event[e]);
+	int32_t component = sp_row_place(row, e), cpu = at->cpu;
+	char buf[32];
+
+	if (component >= 0)
+		cpu = sp_component_is(&m->component[component], "PU") ? m->component[component].os_index : SP_NO_CPU;
+	place(o, m, row, cpu, component >= 0 ? component : at->component);
+	sp_out_char(o, ',');
+	sp_out_csv(o, sp_event_name(m, row->event[e], buf));
+	sp_out_char(o, ',');
+	sp_out_u64(o, at->readings);
+	sp_out_char(o, ',');
+	sp_out_value(o, type, at->total[e]);
+	sp_out_char(o, ',');
+	sp_out_value(o, type, at->exact[e]);
+	sp_out_char(o, '\n');
+}
+
+/* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
+ * where the number is no sum of counts. */
+static void gauge_line(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_shown *g,
+		       const char *what, enum sp_data_type type, int64_t value)
+{
+	char buf[32], name[NAME_BYTES + 16];
+	struct sp_out memory;
+
+	sp_out_init(&memory, -1, name, sizeof(name) - 16);
+	sp_out_text(&memory, sp_event_name(m, g->event, buf));
+	memory.size = sizeof(name) - 1;
+	memory.error = 0;
+	sp_out_text(&memory, what);
+	name[memory.used] = 0;
+	place(o, m, row, g->cpu, g->component);
+	sp_out_char(o, ',');
+	sp_out_csv(o, name);
+	sp_out_char(o, ',');
+	sp_out_u64(o, g->readings);
+	sp_out_char(o, ',');
+	sp_out_value(o, type, value);
+	sp_out_text(o, ",\n");
+}
+
+static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_shown g;
+	uint64_t at = 0;
+	int64_t mean;
+
+	while (sp_row_gauge(m, row, &at, &g)) {
+		enum sp_data_type type = sp_event_type(m, g.event);
+
+		gauge_line(o, m, row, &g, " (last)", type, g.last);
+		if (type == SP_BIT64)	/* has no order */
+			continue;
+		memcpy(&mean, &g.mean, sizeof(mean));
+		gauge_line(o, m, row, &g, " (min)", type, g.min);
+		gauge_line(o, m, row, &g, " (max)", type, g.max);
+		gauge_line(o, m, row, &g, " (mean)", SP_FP64, mean);
+	}
 }
 
 /* From the sums of this line's CPU; what is proven of a quotient nobody can say. */
@@ -49,7 +115,7 @@ static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
 		if (!t->at[i].has_value)
 			continue;
-		place(o, m, row, at);
+		place(o, m, row, at->cpu, at->component);
 		sp_out_char(o, ',');
 		sp_out_csv(o, t->at[i].name);
 		sp_out_char(o, ',');
@@ -64,28 +130,17 @@ void sp_view_csv(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
-	char buf[32];
 
 	sp_out_text(o, SP_CSV_HEADER);
 	while (sp_model_next(m, &row)) {
 		for (uint32_t i = 0; i < row.cells; i++) {
 			if (!sp_row_cell(m, &row, i, &at))
 				continue;
-			for (uint32_t e = 0; e < row.k; e++) {
-				enum sp_data_type type = sp_event_type(m, row.event[e]);
-
-				place(o, m, &row, &at);
-				sp_out_char(o, ',');
-				sp_out_csv(o, sp_event_name(m, row.event[e], buf));
-				sp_out_char(o, ',');
-				sp_out_u64(o, at.readings);
-				sp_out_char(o, ',');
-				sp_out_value(o, type, at.total[e]);
-				sp_out_char(o, ',');
-				sp_out_value(o, type, at.exact[e]);
-				sp_out_char(o, '\n');
-			}
+			for (uint32_t e = 0; e < row.k; e++)
+				if (!sp_event_is_gauge(m, row.event[e]))
+					counts(o, m, &row, e, &at);
 			metrics(o, m, &row, &at);
 		}
+		gauges(o, m, &row);
 	}
 }

@@ -28,6 +28,7 @@ struct painter {
 	bool stale;			/* it has counts of an earlier run */
 	uint32_t next;			/* component that is likely met next */
 	bool any;			/* event to show */
+	bool gauges;			/* some component may have one */
 	uint32_t color;			/* the event that colours show */
 	unsigned types;
 	struct {
@@ -131,7 +132,7 @@ static void copy(struct painter *p, const char *bytes, size_t n)
 	sp_out_bytes(p->o, bytes + from, n - from);
 }
 
-static void info(struct painter *p, uint32_t id, const char *suffix, int64_t value, const char *indent)
+static void begin_info(struct painter *p, uint32_t id, const char *suffix, const char *indent)
 {
 	char buf[32];
 
@@ -141,17 +142,55 @@ static void info(struct painter *p, uint32_t id, const char *suffix, int64_t val
 	sp_out_xml(p->o, sp_event_name(p->m, id, buf));
 	sp_out_text(p->o, suffix);
 	sp_out_text(p->o, "\" value=\"");
+}
+
+static void info(struct painter *p, uint32_t id, const char *suffix, int64_t value, const char *indent)
+{
+	begin_info(p, id, suffix, indent);
 	sp_out_value(p->o, sp_event_type(p->m, id), value);
 	sp_out_text(p->o, "\"/>");
 }
 
+/* "mean 47.5, last 50, min 45, max 50, 2 readings"; of bits the last. */
+static void gauge(struct painter *p, uint32_t id, const struct sp_shown *g, const char *suffix, const char *indent)
+{
+	enum sp_data_type type = sp_event_type(p->m, id);
+
+	begin_info(p, id, suffix, indent);
+	if (type != SP_BIT64) {
+		sp_out_text(p->o, "mean ");
+		sp_out_double(p->o, g->mean, g->mean < 0.1 && g->mean > -0.1 ? -1 : 3);
+		sp_out_text(p->o, ", ");
+	}
+	sp_out_text(p->o, "last ");
+	if (type == SP_BIT64) {
+		sp_out_hex(p->o, (uint64_t)g->last);
+	} else {
+		sp_out_value(p->o, type, g->last);
+		sp_out_text(p->o, ", min ");
+		sp_out_value(p->o, type, g->min);
+		sp_out_text(p->o, ", max ");
+		sp_out_value(p->o, type, g->max);
+	}
+	sp_out_text(p->o, ", ");
+	sp_out_u64(p->o, g->readings);
+	sp_out_text(p->o, g->readings == 1 ? " reading\"/>" : " readings\"/>");
+}
+
 /* Every object gets every event, also as 0: nothing was counted there.  Only
- * where something was is it coloured. */
+ * where something was is it coloured.  What is counted on a package as a whole, and
+ * gauges, stand where they are known. */
 static void infos(struct painter *p, uint32_t component, const char *indent)
 {
+	struct sp_shown g;
+
 	for (uint32_t e = 0; e < p->m->n_events; e++) {
-		if (sp_event_is_summed(p->m, e))
+		if (sp_event_is_summed(p->m, e) && sp_sum_is_known(p->m, component, e))
 			info(p, e, "", sp_sum(p->m, component, e), indent);
+		if (sp_gauge_at(p->m, (int32_t)component, e, &g))
+			gauge(p, e, &g, "", indent);
+		if (component == 0 && sp_gauge_at(p->m, -1, e, &g))
+			gauge(p, e, &g, ELSEWHERE, indent);
 	}
 	for (uint32_t e = 0; component == 0 && e < p->m->n_events; e++) {
 		if (sp_event_is_summed(p->m, e) && p->m->unplaced[e])
@@ -301,7 +340,7 @@ static bool is_stale(struct painter *p, const char *tag, size_t n)
 	if (length == strlen(STYLE) && !memcmp(name, STYLE, length))
 		return p->stale || (p->component >= 0 && p->m->counted[p->component]);
 	for (uint32_t e = 0; e < p->m->n_events; e++) {
-		if (!sp_event_is_summed(p->m, e))
+		if (!p->m->event_counted[e] || !p->m->event[e])
 			continue;
 		rest = after_name(name, end, sp_event_name(p->m, e, buf));
 		if (!rest || (rest != end && after_name(rest, end, ELSEWHERE) != end))
@@ -318,7 +357,7 @@ static void open_object(struct painter *p, const char *tag, size_t n)
 {
 	bool closed = n >= 2 && tag[n - 2] == '/';
 
-	p->component = p->any ? component_of(p, tag, n) : -1;
+	p->component = p->any || p->gauges ? component_of(p, tag, n) : -1;
 	p->stale = false;
 	p->pending = p->component >= 0 && !closed;
 	copy(p, p->gap, p->gap_bytes);
@@ -518,6 +557,7 @@ void sp_view_hwloc(struct sp_out *o, struct sp_model *m)
 	struct painter p = { .o = o, .m = m, .component = -1 };
 
 	p.color = color_event(m, &p.any);
+	p.gauges = m->n_gauges != 0;
 	if (p.any)
 		find_maxima(&p);
 	if (!m->xml || !m->xml_bytes) {

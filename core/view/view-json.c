@@ -214,7 +214,10 @@ static void values(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	for (uint32_t i = 0; i < row->k; i++) {
 		if (i)
 			sp_out_text(o, ", ");
-		sp_json_value(o, sp_event_type(m, row->event[i]), v[i]);
+		if (sp_event_is_gauge(m, row->event[i]))
+			sp_out_text(o, "null");		/* has no total; see `gauges` */
+		else
+			sp_json_value(o, sp_event_type(m, row->event[i]), v[i]);
 	}
 	sp_out_char(o, ']');
 }
@@ -271,15 +274,55 @@ static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row,
 		sp_out_text(o, "]}");
 }
 
+/* last, min, max, mean; bits have neither order nor mean. */
+static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_shown *g)
+{
+	enum sp_data_type type = sp_event_type(m, g->event);
+
+	sp_out_text(o, "\"last\": ");
+	sp_json_value(o, type, g->last);
+	sp_out_text(o, ", \"min\": ");
+	sp_json_value(o, type, g->min);
+	sp_out_text(o, ", \"max\": ");
+	sp_json_value(o, type, g->max);
+	sp_out_text(o, ", \"mean\": ");
+	if (type == SP_BIT64 || g->mean - g->mean != 0.0)
+		sp_out_text(o, "null");
+	else
+		sp_out_double(o, g->mean, -1);
+	key_u64(o, ", \"readings\": ", g->readings);
+}
+
+static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_shown g;
+	uint64_t at = 0;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"gauges\": [");
+	while (sp_row_gauge(m, row, &at, &g)) {
+		comma_line(o, &more, "    ");
+		key_u64(o, "{\"event\": ", g.event);
+		key_or_null(o, ", \"cpu\": ", g.cpu);
+		key_or_null(o, ", \"component\": ", g.component);
+		sp_out_text(o, ", ");
+		shown(o, m, &g);
+		key_u64(o, ", \"last_ns\": ", g.ns);
+		sp_out_char(o, '}');
+	}
+	sp_out_char(o, ']');
+}
+
 static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	struct sp_at_cpu at;
 	bool more = false;
 
-	sp_out_text(o, ",\n   \"gauges\": [],\n   \"entries\": [");
+	sp_out_text(o, ",\n   \"entries\": [");
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
-			list(o, m, row, &at, e, &more);
+			if (!sp_event_is_gauge(m, row->event[e]) && sp_event_type(m, row->event[e]) != SP_FP64)
+				list(o, m, row, &at, e, &more);	/* the rules of entries are those of whole counts */
 	key_u64(o, "],\n   \"permanent\": {\"kept\": ", row->kept);
 	key_u64(o, ", \"refused\": ", row->refused);
 	sp_out_text(o, "},\n   \"intervals\": []");
@@ -304,6 +347,17 @@ static void target(struct sp_out *o, const struct sp_row *row)
 	key_u64(o, ", \"threads\": ", row->threads);
 }
 
+/* Components that the events are counted on as a whole; null: by CPU. */
+static void places(struct sp_out *o, const struct sp_row *row)
+{
+	if (!row->place)
+		return;
+	sp_out_text(o, ", \"places\": [");
+	for (uint32_t e = 0; e < row->k; e++)
+		key_or_null(o, e ? ", " : "", sp_row_place(row, e));
+	sp_out_char(o, ']');
+}
+
 static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	key_u64(o, "{\"id\": ", row->id);
@@ -325,7 +379,11 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		sp_out_text(o, ", \"backwards\": true");
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_out_text(o, ", \"foreign\": true");
+	if (row->flags & SP_RELATION_ESTIMATED)
+		sp_out_text(o, ", \"estimated\": true");
+	places(o, row);
 	cpus(o, m, row);
+	gauges(o, m, row);
 	entries(o, m, row);
 	sp_out_char(o, '}');
 }
@@ -354,8 +412,8 @@ static void find_repeated(const struct sp_model *m, uint64_t repeated[REPEATED_W
 {
 	memset(repeated, 0, REPEATED_WORDS * sizeof(repeated[0]));
 	for (uint32_t e = 1; e < m->n_events && e < SP_EVENTS_MAX; e++) {
-		for (uint32_t i = 0; sp_event_is_summed(m, e) && i < e; i++) {
-			if (!sp_event_is_summed(m, i))
+		for (uint32_t i = 0; m->event_counted[e] && i < e; i++) {
+			if (!m->event_counted[i])
 				continue;
 			if (!strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, e, name))) {
 				repeated[e / 64] |= 1ull << e % 64;
@@ -393,6 +451,41 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	event_key(o, m, id, repeated);
 }
 
+static void sums_at(struct sp_out *o, const struct sp_model *m, uint32_t c, const uint64_t repeated[REPEATED_WORDS])
+{
+	bool more = false;
+
+	sp_out_text(o, ", \"total\": {");
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_event_is_summed(m, e) || !sp_sum_is_known(m, c, e))
+			continue;
+		comma(o, &more);
+		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
+		sp_out_text(o, ": ");
+		sp_json_value(o, sp_event_type(m, e), sp_sum(m, c, e));
+	}
+	sp_out_char(o, '}');
+}
+
+static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, const uint64_t repeated[REPEATED_WORDS])
+{
+	bool more = false;
+	struct sp_shown g;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_gauge_at(m, (int32_t)c, e, &g))
+			continue;
+		sp_out_text(o, more ? ", " : ", \"gauges\": {");
+		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
+		sp_out_text(o, ": {");
+		shown(o, m, &g);
+		sp_out_char(o, '}');
+		more = true;
+	}
+	if (more)
+		sp_out_char(o, '}');
+}
+
 static void sums(struct sp_out *o, const struct sp_model *m)
 {
 	uint64_t repeated[REPEATED_WORDS];
@@ -401,22 +494,12 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 	find_repeated(m, repeated);
 	sp_out_text(o, " \"components\": [");
 	for (uint32_t c = 0; c < m->n_components; c++) {
-		bool more_events = false;
-
 		if (!m->counted[c])
 			continue;
 		comma_line(o, &more, "  ");
 		key_u64(o, "{\"component\": ", c);
-		sp_out_text(o, ", \"total\": {");
-		for (uint32_t e = 0; e < m->n_events; e++) {
-			if (!sp_event_is_summed(m, e))
-				continue;
-			comma(o, &more_events);
-			event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
-			sp_out_text(o, ": ");
-			sp_json_value(o, sp_event_type(m, e), sp_sum(m, c, e));
-		}
-		sp_out_char(o, '}');
+		sums_at(o, m, c, repeated);
+		gauges_at(o, m, c, repeated);
 		if (sp_view_metrics)
 			sp_metrics_compute(sp_view_metrics, m->sum + (uint64_t)c * m->n_events, NULL);
 		sp_metrics_json(o);

@@ -16,6 +16,7 @@
 #define DEPTHS		32u
 #define RELATION_METRICS 256u		/* most events of a relation that shows metrics */
 #define METRIC		9u	/* columns of most metrics' values */
+#define ALL_OF_THEM	(-2)	/* in place of a component */
 #define DETAILS		5u	/* see chain_label() */
 
 /* ---- tables ------------------------------------------------------------ */
@@ -49,10 +50,23 @@ static uint32_t columns_end(const struct sp_model *m)
 	return m->n_events + (sp_view_metrics ? sp_view_metrics->n : 0);
 }
 
+/* Has the event a column in the tree? */
+static bool in_tree(const struct sp_model *m, uint32_t event)
+{
+	struct sp_shown g;
+
+	if (!sp_event_is_gauge(m, event))
+		return sp_event_is_summed(m, event);
+	for (int32_t c = -1; c < (int32_t)m->n_components; c++)
+		if (sp_gauge_at(m, c, event, &g))
+			return true;
+	return false;
+}
+
 /* Has the tree a column for it? */
 static bool is_column(const struct sp_model *m, uint32_t id)
 {
-	return id < m->n_events ? sp_event_is_summed(m, id) : metric_of(m, id)->shown;
+	return id < m->n_events ? in_tree(m, id) : metric_of(m, id)->shown;
 }
 
 /* Its name as a heading, with its unit: ASCII, so that columns are bytes. */
@@ -73,7 +87,7 @@ static const char *heading(const struct sp_model *m, uint32_t id, char text[256]
 		sp_out_char(&o, ']');
 	}
 	if (sp_event_is_gauge(m, id))
-		sp_out_text(&o, " (gauge)");
+		sp_out_text(&o, sp_event_type(m, id) == SP_BIT64 ? " (last)" : " (mean)");
 	sp_memory_text(&o);
 	for (char *p = text; *p; p++) {
 		if (*p & 0x80)
@@ -203,7 +217,7 @@ static void cell(struct sp_out *o, struct table *t, unsigned i, int64_t total, i
 	sp_value_text(buf, type, total);
 	sp_out_text(o, "  ");
 	sp_right(o, buf, t->col[i].width);
-	share = sp_event_is_gauge(t->m, t->col[i].id) ? -1.0 : sp_proven_share(type, total, exact);
+	share = sp_event_is_placed(t->m, t->col[i].id) ? -1.0 : sp_proven_share(type, total, exact);
 	if (share >= 0.0) {
 		t->part += share;
 		t->whole += 1.0;
@@ -217,6 +231,39 @@ static void metric_cell(struct sp_out *o, const struct table *t, unsigned i)
 	sp_metric_text(buf, metric_of(t->m, t->col[i].id));
 	sp_out_text(o, "  ");
 	sp_right(o, buf, t->col[i].width);
+}
+
+static void text_cell(struct sp_out *o, const struct table *t, unsigned i, const char *text)
+{
+	sp_out_text(o, "  ");
+	sp_right(o, text, t->col[i].width);
+}
+
+/* A gauge's mean; of bits, which have none, the last. */
+static const char *gauge_text(const struct sp_model *m, const struct sp_shown *g, char buf[48])
+{
+	enum sp_data_type type = sp_event_type(m, g->event);
+	int64_t mean;
+
+	memcpy(&mean, &g->mean, sizeof(mean));
+	sp_value_text(buf, type == SP_BIT64 ? type : SP_FP64, type == SP_BIT64 ? g->last : mean);
+	return buf;
+}
+
+/* What component c has of a gauge (-1: no component), or of a sum that is not known there: "-". */
+static bool odd_cell(struct sp_out *o, const struct table *t, unsigned i, int32_t c, int64_t sum)
+{
+	uint32_t e = t->col[i].id;
+	struct sp_shown g;
+	char buf[48];
+
+	if (sp_event_is_gauge(t->m, e))
+		text_cell(o, t, i, sp_gauge_at(t->m, c, e, &g) ? gauge_text(t->m, &g, buf) : "-");
+	else if (sp_event_is_placed(t->m, e) && !sum)
+		text_cell(o, t, i, "-");
+	else
+		return false;
+	return true;
 }
 
 static void end_row(struct sp_out *o, struct table *t)
@@ -239,6 +286,16 @@ struct chain {
 	uint32_t next;
 };
 
+static bool same_gauges(const struct sp_model *m, uint32_t c, uint32_t other)
+{
+	struct sp_shown g;
+
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (sp_gauge_at(m, (int32_t)c, e, &g) || sp_gauge_at(m, (int32_t)other, e, &g))
+			return false;
+	return true;
+}
+
 static bool only_child(const struct sp_model *m, uint32_t c)
 {
 	uint64_t bytes = (uint64_t)m->n_events * sizeof(*m->sum);
@@ -250,7 +307,8 @@ static bool only_child(const struct sp_model *m, uint32_t c)
 		if (sp_parent(m, i) == (int32_t)c)
 			return false;
 	}
-	return !memcmp(m->sum + (uint64_t)c * m->n_events, m->sum + (uint64_t)(c + 1) * m->n_events, bytes);
+	return !memcmp(m->sum + (uint64_t)c * m->n_events, m->sum + (uint64_t)(c + 1) * m->n_events, bytes) &&
+	       same_gauges(m, c, c + 1);
 }
 
 /* The next line of the tree; the struct is zero before the first. */
@@ -362,6 +420,18 @@ static unsigned longest_label(const struct sp_model *m, unsigned detail)
 	return longest;
 }
 
+static unsigned widest_gauge(const struct sp_model *m, uint32_t event)
+{
+	unsigned widest = 1;
+	struct sp_shown g;
+	char buf[48];
+
+	for (int32_t c = -1; c < (int32_t)m->n_components; c++)
+		if (sp_gauge_at(m, c, event, &g))
+			widest = (unsigned)sp_max(widest, strlen(gauge_text(m, &g, buf)));
+	return widest;
+}
+
 static unsigned widest_sum(const struct sp_model *m, uint32_t event)
 {
 	enum sp_data_type type = sp_event_type(m, event);
@@ -370,6 +440,8 @@ static unsigned widest_sum(const struct sp_model *m, uint32_t event)
 
 	if (metric_of(m, event))
 		return METRIC;
+	if (sp_event_is_gauge(m, event))
+		return widest_gauge(m, event);
 	widest = sp_value_text(buf, type, m->total[event]);
 	widest = (unsigned)sp_max(widest, sp_value_text(buf, type, m->unplaced[event]));
 	for (uint32_t c = 0; c < m->n_components; c++) {
@@ -379,7 +451,7 @@ static unsigned widest_sum(const struct sp_model *m, uint32_t event)
 	return widest;
 }
 
-static unsigned summed_events(const struct sp_model *m, uint32_t from)
+static unsigned tree_events(const struct sp_model *m, uint32_t from)
 {
 	unsigned n = 0;
 
@@ -391,7 +463,7 @@ static unsigned summed_events(const struct sp_model *m, uint32_t from)
 /* Fills the table with the events from *event on, and moves *event behind them. */
 static void fill_tree(struct table *t, uint32_t *event)
 {
-	unsigned events = summed_events(t->m, *event), used, longest = 0;
+	unsigned events = tree_events(t->m, *event), used, longest = 0;
 
 	t->n = 0;
 	t->label = TREE_LABEL;
@@ -412,7 +484,7 @@ static void fill_tree(struct table *t, uint32_t *event)
 }
 
 /* The cells of a row: sums by event id; exact NULL: what is proven is not known. */
-static void tree_cells(struct sp_out *o, struct table *t, const int64_t *sum, const int64_t *exact)
+static void tree_cells(struct sp_out *o, struct table *t, int32_t c, const int64_t *sum, const int64_t *exact)
 {
 	if (sp_view_metrics)
 		sp_metrics_compute(sp_view_metrics, sum, NULL);
@@ -421,7 +493,9 @@ static void tree_cells(struct sp_out *o, struct table *t, const int64_t *sum, co
 
 		if (metric_of(t->m, id))
 			metric_cell(o, t, i);
-		else
+		else if (c == ALL_OF_THEM && sp_event_is_gauge(t->m, id))
+			text_cell(o, t, i, "-");
+		else if (!odd_cell(o, t, i, c, sum[id]))
 			cell(o, t, i, sum[id], exact ? exact[id] : 0);
 	}
 	if (exact)
@@ -433,15 +507,16 @@ static void tree_cells(struct sp_out *o, struct table *t, const int64_t *sum, co
 static void outside_rows(struct sp_out *o, struct table *t)
 {
 	bool outside = false;
+	struct sp_shown g;
 
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		outside = outside || (sp_event_is_summed(t->m, e) && t->m->unplaced[e]);
+		outside = outside || (sp_event_is_summed(t->m, e) && t->m->unplaced[e]) || sp_gauge_at(t->m, -1, e, &g);
 	if (!outside)
 		return;
 	begin_row(o, t, "not on a known CPU", 0);
-	tree_cells(o, t, t->m->unplaced, NULL);
+	tree_cells(o, t, -1, t->m->unplaced, NULL);
 	begin_row(o, t, "all", 0);
-	tree_cells(o, t, t->m->total, t->m->total_exact);
+	tree_cells(o, t, ALL_OF_THEM, t->m->total, t->m->total_exact);
 }
 
 static bool is_hybrid(const struct sp_model *m)
@@ -458,7 +533,7 @@ void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
 	struct table t = { .m = m, .proven = proven };
 	uint32_t event = 0;
 
-	while (summed_events(m, event)) {
+	while (tree_events(m, event)) {
 		struct chain w = { 0 };
 		char text[400];
 
@@ -467,7 +542,7 @@ void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
 		head_of_table(o, &t, "component");
 		while (next_chain(m, &w)) {
 			begin_row(o, &t, chain_label(m, &w, t.detail, text), 0);
-			tree_cells(o, &t, m->sum + (uint64_t)w.first * m->n_events,
+			tree_cells(o, &t, (int32_t)w.first, m->sum + (uint64_t)w.first * m->n_events,
 				   m->exact + (uint64_t)w.first * m->n_events);
 		}
 		outside_rows(o, &t);
@@ -578,6 +653,8 @@ static bool add_relation_column(struct table *t, struct sp_model *m, struct sp_r
 {
 	uint32_t i = e - row->k;
 
+	if (e < row->k && sp_event_is_gauge(m, row->event[e]))
+		return true;		/* has a list of its own */
 	if (e < row->k)
 		return add_column(t, row->event[e], e, widest_cell(m, row, e), row->k);
 	return !sp_view_metrics->at[i].in_relation || add_column(t, m->n_events + i, 0, METRIC, row->k);
@@ -620,9 +697,6 @@ static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m
 	for (unsigned i = 0; i < t->n; i++) {
 		if (metric_of(m, t->col[i].id)) {
 			metric_cell(o, t, i);
-		} else if (sp_event_is_gauge(m, t->col[i].id)) {
-			sp_out_text(o, "  ");
-			sp_right(o, "-", t->col[i].width);
 		} else {
 			cell(o, t, i, t->col[i].sum, t->col[i].exact);
 		}
@@ -716,13 +790,16 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	}
 	if (sp_view_metrics)
 		find_metrics(m, row);
-	for (uint32_t e = 0, end = row->k + columns_end(m) - m->n_events; e < end;) {
+	for (uint32_t e = 0, end = row->k + columns_end(m) - m->n_events; e < end && !row->place;) {
 		t.n = 0;
 		while (e < end && add_relation_column(&t, m, row, e))
 			e++;
 		if (t.n)
 			relation_table(o, &t, m, row, cpus);
 	}
+	if (row->place)
+		sp_text_placed(o, m, row);
+	sp_text_gauges(o, m, row);
 	if (row->flags & SP_RELATION_BACKWARDS)
 		sp_paragraph(o, "  ", 2, "A count was seen to go backwards: something but PAPI set it anew.");
 	if (row->flags & SP_RELATION_FOREIGN)

@@ -169,7 +169,7 @@ static void fp64(struct sp_out *o, double d)
 {
 	uint64_t n;
 
-	if (!(d < 1e15 && d > -1e15)) {
+	if (!(d < 1e15 && d > -1e15) || (d < 0.1 && d > -0.1 && d != 0.0)) {
 		sp_out_double(o, d, -1);
 		return;
 	}

@@ -18,7 +18,7 @@ static enum proven how_proven(const struct sp_model *m, double *part, double *wh
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		double share;
 
-		if (!sp_event_is_summed(m, e))
+		if (!sp_event_is_summed(m, e) || sp_event_is_placed(m, e))
 			continue;
 		share = sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]);
 		if (share < 0.0)
@@ -31,6 +31,14 @@ static enum proven how_proven(const struct sp_model *m, double *part, double *wh
 	if (!(*whole > 0.0))
 		return PROVEN_NOTHING;
 	return all ? PROVEN_ALL : some ? PROVEN_SOME : PROVEN_NONE;
+}
+
+static bool counts_on_cpus(const struct sp_model *m)
+{
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (sp_event_is_summed(m, e) && !sp_event_is_placed(m, e))
+			return true;
+	return false;
 }
 
 static const char *base_name(const char *path)
@@ -82,7 +90,8 @@ static void first_line(struct sp_out *o, const struct sp_model *m)
 	}
 	switch (how_proven(m, &part, &whole)) {
 	case PROVEN_NOTHING:
-		sp_out_text(&line, m->readings ? ": every count is 0" : ": no counts");
+		sp_out_text(&line, !m->readings ? ": no counts" : counts_on_cpus(m) ? ": every count is 0" :
+									    ": nothing was counted by CPU");
 		break;
 	case PROVEN_NONE:
 		sp_out_text(&line, ": none of the counts is proven on its CPU");
@@ -167,7 +176,7 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 	sp_out_amount(o, m->n_relations, "relation");
 	sp_out_text(o, ", ");
 	sp_out_amount(o, m->readings, "reading");
-	if (m->readings) {
+	if (m->n_cpus_counted) {
 		sp_out_text(o, " on ");
 		sp_out_amount(o, m->n_cpus_counted, "CPU");
 	}

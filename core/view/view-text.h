@@ -47,6 +47,9 @@ const char *sp_percent(char buf[48], double part, double whole);	/* rounded down
 
 /* `proven`: with a column for how much is. */
 void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven);
+/* Lists: of the row's gauges; of its events that are counted on components as a whole. */
+void sp_text_gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row);
+void sp_text_placed(struct sp_out *o, struct sp_model *m, struct sp_row *row);
 void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven);
 
 #endif

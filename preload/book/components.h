@@ -11,8 +11,9 @@
 struct sp_component_fact {
 	const char *name;		/* PAPI's; a prefix where it ends with '*' */
 	enum sp_scope scope;
-	enum sp_kind kind;		/* of its events, unless units say otherwise */
+	enum sp_kind kind;		/* of its events, unless units or a formula say otherwise */
 	uint32_t keeps;			/* SP_KEEPS_*: what PAPI_start, PAPI_reset do not zero */
+	const char *others;		/* events with one of these in the name are of the other kind; NULL: none */
 };
 
 /* NULL: not known. */

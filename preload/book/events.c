@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "../../core/sys.h"
-#include "components.h"
 #include "events.h"
+#include "kinds.h"
 
 #define ROOM		8192u		/* codes remembered; a power of two */
 #define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
@@ -38,33 +38,11 @@ const char *sp_component_name(const struct sp_real *papi, int component)
 	return c && memchr(c->name, 0, PAPI_MAX_STR_LEN) ? c->name : "";
 }
 
-static const char *const derivations_that_rate[] = { "DERIVED_PS", "DERIVED_ADD_PS" };
-
-static enum sp_kind kind_of(const struct sp_component_fact *fact, const PAPI_event_info_t *info)
-{
-	for (unsigned i = 0; i < SP_COUNT(derivations_that_rate); i++)
-		if (strcmp(info->derived, derivations_that_rate[i]) == 0)
-			return SP_GAUGE;
-	return fact ? fact->kind : SP_COUNTER;
-}
-
-/* perf events may be opened for one CPU by their name: counted only there. */
-static int qualifier(const char *name)
-{
-	const char *p = strstr(name, ":cpu=");
-	int cpu = 0;
-
-	if (!p || p[5] < '0' || p[5] > '9')
-		return SP_NO_CPU;
-	for (p += 5; *p >= '0' && *p <= '9' && cpu < 1000000; p++)
-		cpu = cpu * 10 + (*p - '0');
-	return cpu;
-}
-
 static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 {
 	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
 	const char *component = sp_component_name(papi, e->component), *natives[PAPI_MAX_INFO_TERMS];
+	const struct sp_component_fact *fact = sp_component_fact(component);
 	struct sp_event_text t = { .code = e->code, .component = component };
 	char name[PAPI_HUGE_STR_LEN + 64];
 	struct sp_held h;
@@ -86,11 +64,15 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 			natives[t.n_natives] = info->name[t.n_natives];
 		t.natives = natives;
 	}
-	t.kind = (uint8_t)kind_of(sp_component_fact(component), info);
-	e->counts = t.kind == SP_COUNTER && t.data_type != SP_FP64;
 	if (!t.name)
 		t.name = "?";
-	e->cpu = qualifier(t.name);
+	t.scope = (uint8_t)(fact ? fact->scope : SP_SCOPE_THREAD);
+	e->kind = sp_kind_of(fact, t.name, info);
+	e->data_type = (enum sp_data_type)t.data_type;
+	e->where = sp_place_of((enum sp_scope)t.scope, component, t.name);
+	t.kind = (uint8_t)e->kind;
+	t.place = (uint8_t)e->where.place;
+	t.place_id = e->where.id;
 	sp_lock_take(&sp_store.lock, &h);
 	id = sp_store_event(&sp_store, &t);
 	sp_lock_give(&sp_store.lock, &h);

@@ -8,12 +8,14 @@
 #define SP_EVENTS_H
 
 #include "../life/process.h"
+#include "places.h"
 
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
 	int component;			/* PAPI's index */
-	int cpu;			/* of a qualifier :cpu=N in its name; SP_NO_CPU: none */
-	bool counts;			/* whole numbers that add up; false: a gauge, or floating point */
+	struct sp_where where;
+	enum sp_kind kind;
+	enum sp_data_type data_type;
 };
 
 /* Caller holds no lock.  NULL: no memory. */

@@ -248,7 +248,7 @@ static int where(struct sp_set *s)
 {
 	int cpu;
 
-	if (s->writer.relation->scope != SP_SCOPE_THREAD)
+	if (s->writer.relation->scope != SP_SCOPE_THREAD && s->writer.relation->scope != SP_SCOPE_CPU)
 		return SP_NO_CPU;
 	if (s->book_on >= 0)
 		return s->book_on;
@@ -284,10 +284,22 @@ SP_COLD void sp_before_start_slow(int id)
 	errno = saved;
 }
 
+/* Gauges and floating-point counters, which the ledger then does not see: `plain`, with
+ * room for the set's values, takes the others'. */
+static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values, long long *plain)
+{
+	bool proven = s->writer.relation->flags & SP_RELATION_PROVEN;
+
+	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
+	if (values)
+		sp_gauges_mask(&s->gauges, plain, values, s->k);
+}
+
 static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
 {
 	int cpu;
 	bool proven;
+	long long plain[s->gauges.n ? s->k : 1];
 
 	if (sp_get(&s->watched) == sp_self.id) {
 		sp_watch_book(s, op, values, open);
@@ -295,6 +307,10 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 	}
 	cpu = where(s);
 	proven = sp_get(&s->hot) == sp_self.id && s->writer.opened == sp_proof_look();
+	if (SP_UNLIKELY(s->gauges.n)) {
+		book_gauges(s, op, cpu, values, plain);
+		values = values ? plain : NULL;
+	}
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
 		sp_ledger_book(&s->writer, op, cpu, values, proven);

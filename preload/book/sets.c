@@ -33,6 +33,7 @@ void sp_set_unbind(struct sp_set *s)
 	sp_put(&s->watched, 0);
 	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
+	s->gauges.n = 0;
 }
 
 /* Only the mark: all else may be the next set's already. */
@@ -118,9 +119,10 @@ struct holding {			/* what a set holds now, as PAPI says */
 	uint32_t *ids;
 	uint32_t keeps;
 	enum sp_scope scope;
-	bool counts;			/* all of them */
 	int cpu;			/* that all are opened for by name; SP_NO_CPU; SP_MIXED */
 	bool perf_event;
+	uint32_t n_gauges;		/* which are no plain counters */
+	struct sp_gauge_kind *gauge;
 };
 #define SP_MIXED (-3)
 
@@ -159,20 +161,40 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 	sp_process_note_quiet(text);
 }
 
+/* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
+static void note_place(const struct sp_real *papi, const struct holding *h, const struct sp_event_seen *e)
+{
+	const char *name = sp_component_name(papi, e->component);
+	char text[256];
+
+	if (e->where.place != SP_PLACE_MACHINE || (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) ||
+	    strlen(name) > 100)
+		return;
+	strcpy(text, "PAPI component '");
+	strcat(strcat(text, name), h->scope == SP_SCOPE_DEVICE ?
+	       "' counts devices that the component tree does not hold; their values are shown on the Machine" :
+	       "' does not tell the package of some of its events; their values are shown on the Machine");
+	sp_process_note_quiet(text);
+}
+
 /* Codes to the store's events; all of one set are of one component. */
 static bool learn(const struct sp_real *papi, struct holding *h)
 {
-	h->counts = true;
 	for (int i = 0; i < h->k; i++) {
 		const struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
+		int cpu;
 
 		if (!e)
 			return false;
 		h->ids[i] = e->id;
-		h->counts = h->counts && e->counts;
-		h->cpu = !i || h->cpu == e->cpu ? e->cpu : SP_MIXED;
+		if (e->kind == SP_GAUGE || e->data_type == SP_FP64)
+			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type,
+									  .counts = e->kind == SP_COUNTER };
+		cpu = e->where.place == SP_PLACE_CPU ? e->where.id : SP_NO_CPU;
+		h->cpu = !i || h->cpu == cpu ? cpu : SP_MIXED;
 		if (!i)
 			add_component(papi, h, e->component);
+		note_place(papi, h, e);
 	}
 	return true;
 }
@@ -181,7 +203,8 @@ void sp_set_learn(struct sp_set *s, int id)
 {
 	int codes[64];
 	uint32_t ids[64];
-	struct holding h = { .codes = codes, .ids = ids };
+	struct sp_gauge_kind gauge[64];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
 
 	(void)s;
 	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
@@ -216,25 +239,53 @@ static bool make_values(struct sp_set *s, uint32_t k)
 	return s->values != NULL;
 }
 
+/* What is private of the writer of gauges, touched now; false: no memory. */
+static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct holding *h)
+{
+	struct sp_gauge_writer *w = &s->gauges;
+	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->event), 4096);
+
+	if (!h->n_gauges)
+		return true;
+	w->at = sp_store_gauges(&sp_store, r, h->n_gauges, &w->cells);
+	if (w->at && bytes > s->gauges_bytes) {
+		sp_unmap(w->event, s->gauges_bytes);
+		w->event = sp_map(bytes);
+		s->gauges_bytes = w->event ? bytes : 0;
+	}
+	if (!w->at || !w->event)
+		return false;
+	memset(w->event, 0, bytes);
+	for (uint32_t i = 0; i < h->n_gauges; i++)
+		w->event[i].kind = h->gauge[i];
+	w->component = h->keeps;
+	w->running = 0;
+	w->n = h->n_gauges;
+	return true;
+}
+
 static void bind(struct sp_set *s, int id, const struct holding *h)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
-				       .target_id = s->target_id, .scope = h->scope };
+				       .target_id = s->target_id, .scope = h->scope, .n_gauges = h->n_gauges,
+				       .gauge = h->gauge };
 	struct sp_relation *r;
 	struct sp_held held;
 	sp_off off;
 
-	if (s->target == SP_TARGET_THREAD && h->cpu >= 0) {
+	if (s->target == SP_TARGET_THREAD && h->scope == SP_SCOPE_THREAD && h->cpu >= 0) {
 		key.target = SP_TARGET_CPU;
 		key.target_id = h->cpu;
 	}
 	s->book_on = key.target == SP_TARGET_CPU ? key.target_id : SP_NO_CPU;
-	if (key.target == SP_TARGET_CPU && !s->inherits)
+	if (s->multiplexed)
+		key.flags |= SP_RELATION_ESTIMATED;
+	else if (key.target == SP_TARGET_CPU && !s->inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	sp_lock_take(&sp_store.lock, &held);
 	r = sp_store_relation(&sp_store, sp_self.thread, &key, sp_set_bound, s, &off);
 	sp_lock_give(&sp_store.lock, &held);
-	if (!r || !make_values(s, key.k))
+	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h))
 		return;
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
 	s->writer.component = h->keeps;
@@ -242,6 +293,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
 		sp_ledger_log(&s->writer, &s->log, SP_ENTRIES_PERMANENT);
 	}
+	s->writer.precise = h->n_gauges || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
 	sp_put(&s->relation, off);
 	s->starter = sp_self.id;
@@ -252,7 +304,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
 	bool own = s->bound && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
-		   !s->inherits && scope == SP_SCOPE_THREAD;
+		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 	bool watched = own && sp_watching && sp_watch_ready();
 
 	sp_put(&s->watched, watched ? sp_self.id : 0);
@@ -260,14 +312,32 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 }
 
 /* May sspapi read it where the application does not?  Components other than perf_event may
- * be slow or change by being read; derived rates divide by 0 and are not bound; estimates
+ * be slow or change by being read; derived rates divide by 0; estimates
  * and samples are PAPI's business (papi-facts section 1, items 3 and 6). */
 static bool readable(const struct sp_real *papi, int id, const struct holding *h)
 {
 	int state = 0;
 
-	return h->perf_event && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
+	return h->perf_event && !h->n_gauges && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
 	       !(state & (PAPI_OVERFLOWING | PAPI_PROFILING | PAPI_MULTIPLEXING | PAPI_ATTACHED | PAPI_CPU_ATTACHED));
+}
+
+/* Whose counts they are, where it is not what the component says. */
+static void choose_scope(const struct sp_set *s, struct holding *h)
+{
+	if (h->scope != SP_SCOPE_THREAD)
+		return;
+	if (s->inherits) {
+		h->scope = SP_SCOPE_PROCESS;
+		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
+				      "each of them ran; its counts are shown on no CPU");
+	} else if (h->cpu == SP_MIXED) {
+		h->scope = SP_SCOPE_PROCESS;
+		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); those without such a name "
+				      "are shown on no CPU");
+	} else if (s->system_wide) {
+		h->scope = SP_SCOPE_CPU;
+	}
 }
 
 void sp_set_prepare(struct sp_set *s, int id)
@@ -275,25 +345,19 @@ void sp_set_prepare(struct sp_set *s, int id)
 	const struct sp_real *papi = &sp_papi_used->real;
 	int codes[EVENTS_MOST];
 	uint32_t ids[EVENTS_MOST];
-	struct holding h = { .codes = codes, .ids = ids };
+	struct sp_gauge_kind gauge[EVENTS_MOST];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
+	int state = 0;
 
 	if (s->bound && !s->changed && s->starter == sp_self.id) {
 		choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
 		return;
 	}
 	sp_set_unbind(s);
+	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
 	if (!sp_self.calls || !list(papi, id, &h, EVENTS_MOST) || !learn(papi, &h))
 		return;
-	if (s->inherits || h.cpu == SP_MIXED) {
-		h.scope = SP_SCOPE_PROCESS;
-		sp_process_note_quiet("an event set counted more than one thread, or on more CPUs than one by name; "
-				      "its counts are shown on no CPU");
-	}
-	if (!h.counts) {
-		sp_process_note_quiet("an event set with gauges or floating-point events was used; its values "
-				      "are not counts and are not recorded");
-		return;
-	}
+	choose_scope(s, &h);
 	bind(s, id, &h);
 	s->readable = sp_watching == SP_BY_EXACT && s->bound && readable(papi, id, &h);
 	choose_short_way(s, h.scope);

@@ -8,6 +8,7 @@
 #ifndef SP_SETS_H
 #define SP_SETS_H
 
+#include "../../core/store/gauge.h"
 #include "../../core/store/readings.h"
 #include "../life/process.h"
 #include "switches.h"
@@ -30,6 +31,8 @@ struct __attribute__((aligned(128))) sp_set {
 	sp_off relation;
 	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
 	uint32_t values_room;
+	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
+	uint64_t gauges_bytes;		/* of the room for gauges.event */
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
@@ -45,6 +48,7 @@ struct __attribute__((aligned(128))) sp_set {
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	bool detached;			/* PAPI_detach: still the old target until it is opened again */
 	bool system_wide, inherits;
+	bool multiplexed;		/* PAPI estimates the counts */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS says so */
 };
 

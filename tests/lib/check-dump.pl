@@ -24,7 +24,7 @@ my $dump = JSON::PP->new->decode(content($mode eq 'json' ? $file : $json));
 # ---- JSON --------------------------------------------------------------------
 
 # A name for a type; ? may be null; [x] a list of x; {...} an object.
-my $totals = ['number'];
+my $totals = ['number?'];	# null for a gauge, and only for that
 my %contract = (
 	format => 'string', format_version => 'integer', sspapi_version => 'string',
 	process => { pid => 'integer', ppid => 'integer', exe => 'string', args => ['string'], host => 'string',
@@ -40,7 +40,7 @@ my %contract = (
 		readings => 'integer', first_ns => 'integer', last_ns => 'integer',
 		cpus => [{ cpu => 'integer?', readings => 'integer', total => $totals, exact => $totals }],
 		gauges => [{ event => 'integer', cpu => 'integer?', last => 'number', min => 'number', max => 'number',
-			mean => 'number', readings => 'integer' }],
+			mean => 'number?', readings => 'integer' }],
 		entries => [{ event => 'integer', cpu => 'integer?',
 			list => [{ ns => 'integer', value => 'number', permanent => 'boolean' }] }],
 		intervals => [{ from => 'integer?', to => 'integer', cpu => 'integer?', count => 'integer', total => $totals }] }],
@@ -102,8 +102,10 @@ sub check_json {
 		wrong("relation $r->{id}: its readings and its CPUs' differ")
 			if $r->{readings} != eval { my $s = 0; $s += $_->{readings} for @{$r->{cpus}}; $s };
 		for my $c (@{$r->{cpus}}) {
+			wrong("relation $r->{id}: totals of gauges, or none of counters")
+				if grep { defined $c->{total}[$_] xor $dump->{events}[$r->{events}[$_]]{kind} eq 'counter' } 0 .. $#{$c->{total}};
 			wrong("relation $r->{id}: more proven than counted")
-				if grep { abs $c->{exact}[$_] > abs $c->{total}[$_] } 0 .. $#{$c->{total}};
+				if grep { defined $c->{total}[$_] && abs $c->{exact}[$_] > abs $c->{total}[$_] } 0 .. $#{$c->{total}};
 		}
 	}
 	for (@{$dump->{components}}) {
@@ -118,9 +120,10 @@ sub sums {
 	my %sum;
 	for my $r (@{$dump->{relations}}) {
 		for my $c (@{$r->{cpus}}) {
-			my $cpu = defined $c->{cpu} ? $c->{cpu} : '';
-			for (0 .. $#{$c->{total}}) {
+			for (grep { defined $c->{total}[$_] } 0 .. $#{$c->{total}}) {
 				my $name = $dump->{events}[$r->{events}[$_]]{name};
+				my $place = defined $r->{places}[$_] ? $dump->{topology}{components}[$r->{places}[$_]] : undef;
+				my $cpu = $place ? $place->{type} eq 'PU' ? $place->{os_index} : '' : $c->{cpu} // '';
 				$sum{$name}{$cpu}{total} += $c->{total}[$_];
 				$sum{$name}{$cpu}{exact} += $c->{exact}[$_];
 			}
@@ -143,7 +146,7 @@ sub fields {
 
 sub check_csv {
 	my ($header, @lines) = split /\r?\n/, content($file);
-	my %sum;
+	my (%sum, %shown);
 	wrong("header: $header") unless $header eq $columns;
 	my @names = split /,/, $columns;
 	for (@lines) {
@@ -153,10 +156,18 @@ sub check_csv {
 		@f{@names} = @f;
 		wrong("host or pid: $_") if $f{host} ne $dump->{process}{host} || $f{pid} != $dump->{process}{pid};
 		wrong("not a number: $_") if grep { $f{$_} !~ /^\d*$/ } qw(rank pid tid relation event_set cpu core numa package readings);
+		if ($f{exact} eq '') {		# not a sum: of a gauge
+			$shown{"$f{event} $f{cpu} $f{total}"} = 1;
+			next;
+		}
 		$sum{$f{event}}{$f{cpu}}{$_} += $f{$_} for qw(total exact);
 	}
 	my ($csv, $json) = map { JSON::PP->new->canonical->encode($_) } \%sum, sums();
 	wrong("no line") unless @lines;
+	for my $g (map { @{$_->{gauges}} } @{$dump->{relations}}) {
+		my $at = "$dump->{events}[$g->{event}]{name} (last) " . ($g->{cpu} // '') . " $g->{last}";
+		wrong("no line of a gauge: $at") unless $shown{$at};
+	}
 	wrong("sums differ:\n csv  $csv\n json $json") if $csv ne $json;
 }
 
@@ -170,6 +181,7 @@ sub grouped {
 
 sub check_text {
 	my $text = content($file);
+	my %type = map { $_->{name} => $_->{data_type} } @{$dump->{events}};
 	for (split /\n/, $text) {
 		wrong("over 160 columns: $_") if length > 160;
 		wrong("a control character: $_") if /[\x00-\x08\x0b-\x1f]/;
@@ -178,6 +190,7 @@ sub check_text {
 	for my $event (sort keys %$sum) {
 		for my $cpu (sort keys %{$sum->{$event}}) {
 			my $total = grouped($sum->{$event}{$cpu}{total});
+			$total = sprintf '%.3f', $sum->{$event}{$cpu}{total} if $type{$event} eq 'fp64';
 			wrong("$event on CPU $cpu: no $total") unless $text =~ /(?<![\d,])\Q$total\E(?![\d,])/;
 		}
 		wrong("no column $event") unless $text =~ /\Q$event\E/;

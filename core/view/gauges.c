@@ -1,0 +1,204 @@
+/* gauges.c: see gauges.h. */
+#include <string.h>
+
+#include "../store/gauge.h"
+#include "gauges.h"
+
+/* ---- places ----------------------------------------------------------- */
+
+static const struct sp_model_machine *machine_of(const struct sp_model *m, const struct sp_row *row)
+{
+	return &m->machine[m->process[row->process].machine];
+}
+
+static int32_t component_of_cpu(const struct sp_model *m, const struct sp_row *row, int32_t cpu)
+{
+	const struct sp_model_machine *on = machine_of(m, row);
+
+	return cpu >= 0 && (uint32_t)cpu < on->n_cpus ? on->cpu_component[cpu] : -1;
+}
+
+/* The component of this type below `top`, with the system's number os_index; ONLY: if there
+ * is just one of the type; -1.  What is below stands right behind. */
+#define ONLY (-1)
+static int32_t below(const struct sp_model *m, int32_t top, const char *type, int32_t os_index)
+{
+	int32_t found = -1;
+
+	for (uint32_t c = (uint32_t)top + 1; c < m->n_components && m->component[c].parent >= top; c++) {
+		if (strcmp(m->component[c].type, type) != 0 || (os_index != ONLY && m->component[c].os_index != os_index))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = (int32_t)c;
+	}
+	return found;
+}
+
+/* The package that the event names; that of a machine that has one; -1. */
+static int32_t package(const struct sp_model *m, const struct sp_row *row, const struct sp_event *v)
+{
+	int32_t id = v->place_id, root = machine_of(m, row)->root;
+
+	if (v->place == SP_PLACE_PACKAGE || v->place == SP_PLACE_MEMORY)
+		return below(m, root, "Package", id >= 0 ? id : ONLY);
+	if (id < 0 && row->target == SP_TARGET_CPU)
+		id = row->target_id;
+	if (id < 0)
+		return below(m, root, "Package", ONLY);
+	id = component_of_cpu(m, row, id);
+	return id >= 0 ? sp_model_above(m, id, "Package") : -1;
+}
+
+int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32_t e)
+{
+	const struct sp_event *v = m->event[row->event[e]];
+	int32_t c = -1, memory, root = machine_of(m, row)->root;
+
+	if (!v || root < 0 || row->scope == SP_SCOPE_THREAD || row->scope == SP_SCOPE_CPU ||
+	    (row->scope == SP_SCOPE_PROCESS && v->place != SP_PLACE_CPU && v->place != SP_PLACE_MACHINE))
+		return -1;		/* by the CPUs of its readings; or of threads that ran anywhere */
+	switch (v->place) {
+	case SP_PLACE_CPU:
+		c = component_of_cpu(m, row, v->place_id);
+		if (row->scope == SP_SCOPE_PROCESS)
+			return c;
+		break;
+	case SP_PLACE_PACKAGE:
+	case SP_PLACE_PACKAGE_OF_CPU:
+		c = package(m, row, v);
+		break;
+	case SP_PLACE_MEMORY:
+	case SP_PLACE_MEMORY_OF_CPU:
+		c = package(m, row, v);
+		memory = c >= 0 ? below(m, c, "NUMANode", ONLY) : -1;
+		c = memory >= 0 ? memory : c;
+		break;
+	}
+	return c >= 0 ? c : root;
+}
+
+/* ---- the block of a relation ------------------------------------------- */
+
+bool sp_row_floating(const struct sp_row *row, uint32_t e, uint32_t cell, int64_t *total, int64_t *exact)
+{
+	for (uint32_t i = 0; row->gauge && i < row->n_gauges; i++) {
+		const struct sp_gauge *g;
+
+		if (row->gauge_index[i] != e)
+			continue;
+		/* With one cell only it is that of no known CPU, the relation's last. */
+		if (row->gauge_cells == 1 && cell != row->relation_cells - 1)
+			return false;
+		g = &row->gauge[(uint64_t)(row->gauge_cells == 1 ? 0 : cell) * row->n_gauges + i];
+		memcpy(total, &g->sum, sizeof(*total));
+		memcpy(exact, &g->exact, sizeof(*exact));
+		return true;
+	}
+	return false;
+}
+
+static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings, const int64_t value[3], double sum)
+{
+	double low = sp_value_double(type, value[1]), high = sp_value_double(type, value[2]);
+
+	out->readings = readings;
+	out->last = value[0];
+	out->min = value[1];
+	out->max = value[2];
+	/* A reading that was under way when the process was killed is in some of the words only. */
+	out->mean = sum / (double)readings;
+	if (out->mean < low)
+		out->mean = low;
+	if (out->mean > high)
+		out->mean = high;
+}
+
+static enum sp_data_type type_of(const struct sp_model *m, uint32_t event)
+{
+	const struct sp_event *v = m->event[event];
+
+	return v && v->data_type <= SP_BIT64 ? (enum sp_data_type)v->data_type : SP_INT64;
+}
+
+/* Of which CPU is the cell? The others' numbers are in the relation's cells. */
+static int32_t cpu_of(const struct sp_row *row, uint32_t cell)
+{
+	uint32_t dense = row->relation_cells - SP_CELLS_EXTRA;
+
+	if (row->gauge_cells == 1 || cell == row->relation_cells - 1)
+		return SP_NO_CPU;
+	return cell < dense ? (int32_t)cell : row->extra_cpu[cell - dense];
+}
+
+bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *at, struct sp_shown *out)
+{
+	uint64_t n = row->gauge ? (uint64_t)row->n_gauges * row->gauge_cells : 0;
+
+	while (*at < n) {
+		uint32_t e = row->gauge_index[*at % row->n_gauges], cell = (uint32_t)(*at / row->n_gauges);
+		const struct sp_gauge *g = &row->gauge[(*at)++];
+		uint64_t readings = sp_get(&g->readings);
+		const int64_t value[3] = { sp_get(&g->last), sp_get(&g->min), sp_get(&g->max) };
+
+		if (e >= row->k || !readings || !m->event[row->event[e]] || m->event[row->event[e]]->kind != SP_GAUGE)
+			continue;
+		out->event = row->event[e];
+		out->cpu = cpu_of(row, cell);
+		out->component = sp_row_place(row, e);
+		if (out->component < 0)
+			out->component = component_of_cpu(m, row, out->cpu);
+		take(out, type_of(m, out->event), readings, value, g->sum);
+		out->ns = g->ns;
+		return true;
+	}
+	return false;
+}
+
+/* ---- over all relations ------------------------------------------------- */
+
+static struct sp_gauge_sum *sum_at(const struct sp_model *m, int32_t component, uint32_t event)
+{
+	uint64_t row = component < 0 ? m->n_components : (uint64_t)component;
+
+	if (!m->gauge_sum || m->gauge_of[event] >= m->n_gauges)
+		return NULL;
+	return &m->gauge_sum[row * m->n_gauges + m->gauge_of[event]];
+}
+
+void sp_add_gauges(struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_shown g;
+	uint64_t at = 0;
+
+	while (sp_row_gauge(m, row, &at, &g)) {
+		struct sp_gauge_sum *s = sum_at(m, g.component, g.event);
+		enum sp_data_type type = type_of(m, g.event);
+
+		if (!s)
+			continue;
+		if (!s->readings || sp_value_below(type, g.min, s->value[1]))
+			s->value[1] = g.min;
+		if (!s->readings || sp_value_below(type, s->value[2], g.max))
+			s->value[2] = g.max;
+		if (g.ns >= s->ns) {
+			s->value[0] = g.last;
+			s->ns = g.ns;
+		}
+		s->sum += g.mean * (double)g.readings;
+		s->readings += g.readings;
+		if (g.component >= 0)
+			m->counted[g.component] = true;
+	}
+}
+
+bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event, struct sp_shown *out)
+{
+	const struct sp_gauge_sum *s = sum_at(m, component, event);
+
+	if (!s || !s->readings)
+		return false;
+	*out = (struct sp_shown){ .event = event, .cpu = SP_NO_CPU, .component = component, .ns = s->ns };
+	take(out, type_of(m, event), s->readings, s->value, s->sum);
+	return true;
+}

@@ -1,0 +1,133 @@
+/* places.c: see places.h. */
+#include <string.h>
+
+#include "../../core/out.h"
+#include "../../core/sys.h"
+#include "places.h"
+
+#define NOT_KNOWN SP_NO_CPU
+
+/* The number right behind `word` in the name; NOT_KNOWN: there is none. */
+static int number_behind(const char *name, const char *word)
+{
+	int n = 0;
+
+	for (name = strstr(name, word); name; name = strstr(name, word)) {
+		name += strlen(word);
+		if (*name < '0' || *name > '9')
+			continue;
+		for (; *name >= '0' && *name <= '9' && n < 1000000; name++)
+			n = n * 10 + (*name - '0');
+		return n;
+	}
+	return NOT_KNOWN;
+}
+
+static struct sp_where at(enum sp_place_kind place, int id)
+{
+	return (struct sp_where){ place, id };
+}
+
+static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN };
+
+/* "/sys/.../intel-rapl:0" + ":1" + "/name" -> what the kernel calls the zone */
+static bool zone_name(int zone, int subzone, char text[64])
+{
+	char path[96];
+	struct sp_out o;
+	long n;
+
+	sp_out_init(&o, -1, path, sizeof(path) - 1);
+	sp_out_text(&o, "/sys/class/powercap/intel-rapl:");
+	sp_out_i64(&o, zone);
+	if (subzone >= 0) {
+		sp_out_char(&o, ':');
+		sp_out_i64(&o, subzone);
+	}
+	sp_out_text(&o, "/name");
+	path[o.used] = 0;
+	n = sp_read_file(path, text, 64);
+	return n > 0;
+}
+
+/* Zones are numbered as they were found; their names tell the package: package-1, psys. */
+static struct sp_where powercap(const char *name)
+{
+	int zone = number_behind(name, ":ZONE"), subzone = number_behind(name, "_SUBZONE"), package = zone;
+	char text[64];
+
+	if (zone < 0)
+		return machine;
+	if (zone_name(zone, NOT_KNOWN, text)) {
+		package = number_behind(text, "package-");
+		if (package < 0)
+			return machine;		/* psys: the whole platform */
+	}
+	if (subzone >= 0 && zone_name(zone, subzone, text) && strncmp(text, "dram", 4) == 0)
+		return at(SP_PLACE_MEMORY, package);
+	return at(SP_PLACE_PACKAGE, package);
+}
+
+static struct sp_where uncore(const char *name)
+{
+	bool memory = strstr(name, "_imc") || strstr(name, "_umc");
+
+	return at(memory ? SP_PLACE_MEMORY_OF_CPU : SP_PLACE_PACKAGE_OF_CPU, number_behind(name, ":cpu="));
+}
+
+/* rapl, libmsr: NAME:PACKAGE0; others: NAME_SOCKET0 */
+static struct sp_where package(const char *name)
+{
+	int id = number_behind(name, "PACKAGE");
+
+	if (id < 0)
+		id = number_behind(name, "SOCKET");
+	if (strstr(name, "PSYS_ENERGY"))
+		return machine;
+	return at(strstr(name, "DRAM_ENERGY") ? SP_PLACE_MEMORY : SP_PLACE_PACKAGE, id);
+}
+
+/* hwmon2 is a link to what the sensor sits in: coretemp.1 is in package 1. */
+static struct sp_where coretemp(const char *name)
+{
+	int hwmon = number_behind(name, "hwmon"), id;
+	char path[64], link[256];
+	struct sp_out o;
+	long n;
+
+	if (hwmon < 0)
+		return machine;
+	sp_out_init(&o, -1, path, sizeof(path) - 1);
+	sp_out_text(&o, "/sys/class/hwmon/hwmon");
+	sp_out_i64(&o, hwmon);
+	sp_out_text(&o, "/device");
+	path[o.used] = 0;
+	n = sp_sys(SYS_readlinkat, AT_FDCWD, path, link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = 0;
+	id = number_behind(link, "coretemp.");
+	return id < 0 ? machine : at(SP_PLACE_PACKAGE, id);
+}
+
+struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name)
+{
+	int cpu;
+
+	switch (scope) {
+	case SP_SCOPE_THREAD:		/* perf counts an event with :cpu= there only */
+		cpu = number_behind(name, ":cpu=");
+		return cpu < 0 ? at(SP_PLACE_READING, NOT_KNOWN) : at(SP_PLACE_CPU, cpu);
+	case SP_SCOPE_PACKAGE:
+		if (strncmp(component, "powercap", 8) == 0)
+			return powercap(name);
+		return strcmp(component, "perf_event_uncore") == 0 ? uncore(name) : package(name);
+	case SP_SCOPE_DEVICE:
+		return strcmp(component, "coretemp") == 0 ? coretemp(name) : machine;
+	case SP_SCOPE_HOST:
+		cpu = strcmp(component, "stealtime") == 0 ? number_behind(name, ":CPU") : NOT_KNOWN;
+		return cpu < 0 ? machine : at(SP_PLACE_CPU, cpu);
+	case SP_SCOPE_PROCESS:		/* io: this process's, wherever its threads ran */
+		return machine;
+	default:
+		return at(SP_PLACE_READING, NOT_KNOWN);
+	}
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# 66-kinds.t: gauges, floating-point counters and bits beside plain counts; counts of packages,
+# memory, devices and the host on that component; all in every form of the dump.
+. tests/lib/lib.sh
+
+export SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1'
+SSPAPI_OUTPUT=$tmp/kinds.json SSPAPI_FORMAT=text,json,csv,hwloc run_shim kinds "$scenes/kinds"
+is "the program ran" "$(status_of kinds)" 0
+check "the JSON has the contract's keys" perl tests/lib/check-dump.pl json "$tmp/kinds.json"
+check "the CSV has the JSON's totals" perl tests/lib/check-dump.pl csv "$tmp/kinds.csv" "$tmp/kinds.json"
+check "the text has them, too" perl tests/lib/check-dump.pl text "$tmp/kinds.txt" "$tmp/kinds.json"
+
+cat >"$tmp/look.pl" <<'END'
+	my %type = map { $_->{id} => $_->{type} . ($_->{logical_index} // '') } @{$d->{topology}{components}};
+	my @out;
+	for my $r (@{$d->{relations}}) {
+		for my $c (@{$r->{cpus}}) {
+			for (grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}}) {
+				my $at = $r->{places} && $r->{places}[$_] // -1;
+				push @out, "$d->{events}[$r->{events}[$_]]{name} " . ($at ne '' && $at >= 0 ? $type{$at} : $c->{cpu} // 'null') . " $c->{total}[$_]";
+			}
+		}
+		push @out, join ' ', $d->{events}[$_->{event}]{name}, $_->{cpu} // $type{$_->{component}},
+			map { $_ // 'null' } @$_{qw(last min max mean readings)} for @{$r->{gauges}};
+	}
+	@out
+END
+json "$tmp/kinds.json" "$(cat "$tmp/look.pl")" >"$tmp/got"
+cat >"$tmp/want" <<'END'
+EV_A 0 7
+EV_A 1 5
+rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000
+rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30
+rapl:::THERMAL_SPEC:PACKAGE0 Package0 115.5 115.5 115.5 115.5 3
+coretemp:::hwmon77:temp1_input Machine0 55 45 55 51.6666666666667 3
+TOPDOWN_RETIRING_PERC 0 12.5 12.5 12.5 12.5 1
+TOPDOWN_RETIRING_PERC 1 37.5 37.5 37.5 37.5 1
+sde:::LIB::FLOPS 0 0.5
+sde:::LIB::CALLS 0 3
+sde:::LIB::BIG 0 9000000000000000000
+sde:::LIB::FLOPS 1 2.25
+sde:::LIB::CALLS 1 7
+sde:::LIB::BIG 1 9000000000000000000
+sde:::LIB::FLAGS 0 240 240 240 null 1
+sde:::LIB::FLAGS 1 15 15 15 null 2
+eth0:rx:bytes Machine0 250
+skx_unc_imc0::UNC_M_CAS_COUNT:ALL:cpu=0 NUMANode0 164
+skx_unc_cha0::UNC_C_CLOCKTICKS:cpu=0 Package0 3000
+stealtime:::CPU1 PU1 50
+READ_BYTES Machine0 100
+END
+check "each value is where it belongs" diff "$tmp/want" "$tmp/got"
+
+component() {
+	json "$tmp/kinds.json" '(map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}$c->{logical_index}" eq "'"$1"'" ? '"$2"' : () } @{$d->{components}})'
+}
+is "packages have their own energy only" "$(component Package0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"} // "none"')" none
+is "the machine has its packages' energy" "$(component Machine0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 3000
+is "floating-point counts add up" "$(component Machine0 '$_->{total}{"sde:::LIB::FLOPS"}')" 2.75
+is "gauges are not summed up the tree" "$(component Package1 'join ",", keys %{$_->{gauges}}')" ""
+is "gauges stand with the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
+is "values that only grow are not said to go backwards" \
+	"$(json "$tmp/kinds.json" 'scalar grep { $_->{backwards} } @{$d->{relations}}')" 0
+# Started in the order of their ids, stopped in the other one. (The plain one, 0, has coarse times.)
+is "times put readings of these sets in one order" \
+	"$(json "$tmp/kinds.json" 'my @r = @{$d->{relations}}; join ",", grep { $r[$_]{first_ns} <= $r[$_ - 1]{first_ns} || $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
+is "the dump says what has no place in the tree" "$(json "$tmp/kinds.json" 'grep { /coretemp/ } @{$d->{notes}}')" \
+	"PAPI component 'coretemp' counts devices that the component tree does not hold; their values are shown on the Machine"
+
+grep -A30 '^component' "$tmp/kinds.txt" >"$tmp/tree"
+check "text: sets of several components are side by side" \
+	grep -qE '^ +PU L#1 \(P#1\) +5 +- +- +- +- +37\.500 ' "$tmp/tree"
+check "text: bits are hexadecimal" grep -qE 'FLAGS +CPU 0 +1 +0xf0 +- +- +-$' "$tmp/kinds.txt"
+check "text: a gauge has last, min, max and mean" grep -qE 'temp1_input \[degrees C\] +Machine +3 +55 +45 +55 +51\.667$' "$tmp/kinds.txt"
+check "CSV: a line for each of them, with no exact" \
+	grep -qE '^[^,]*,,[0-9]+,[0-9]+,kinds,2,2,,,,,,,coretemp:::hwmon77:temp1_input \(mean\),3,51\.6[0-9]*,$' "$tmp/kinds.csv"
+check "CSV: a package's count has its package" \
+	grep -qE ',1,1,,,,,1,1,rapl:::PACKAGE_ENERGY:PACKAGE1,3,3000,0$' "$tmp/kinds.csv"
+if command -v hwloc-info >/dev/null; then
+	run info hwloc-info --input "$tmp/kinds.xml" pack:0 machine:0
+	check "hwloc: a gauge is an attribute where it was read" \
+		grep -qF 'rapl:::THERMAL_SPEC:PACKAGE0 = mean 115.500, last 115.5, min 115.5, max 115.5, 3 readings' "$tmp/info.out"
+else
+	skip "hwloc: a gauge is an attribute where it was read" "no hwloc-info"
+fi
+
+done_testing

@@ -1,0 +1,116 @@
+/* t-formula.c: which preset formulas add up (preload/book/kinds.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../preload/book/components.c"
+#include "../../preload/book/formula.c"
+#include "../../preload/book/kinds.c"
+
+static const char *const linear[] = {
+	"N0", "|N0|", "N0|N1|+|", "N0|N1|-|", "|N0|N1|+|N2|+|", "N0|2|*|", "N0|2|/|", "4|N0|*|N1|8|*|+|", "N0|N1|+|2|/|",
+	"N0|3|*|N1|-|16|/|", "N0|#|*|1000000|/|", "N0|N0|+|", "N0|2|3|+|*|", "N0|0|+|", "N0|N1|0|*|+|", "N0|N1|N2|N3|+|-|+|",
+	"N0 N1 +", "N10|N11|+|", "N0|1|N1|0|*|+|*|N1|N1|-|+|",
+	"N0+N1", "N0-N1", "(N0+N1)*2", "2*(N0-N1)/4", "N0*2+N1*4", "N0+N1+N2-N3", "(N0+(N1*2))/#", "N0/2", "((N0))",
+};
+
+static const char *const other[] = {
+	"", "|", "7", "N0|7|+|", "N0|N1|/|", "N0|N1|*|", "7|N0|/|", "N0|N0|*|", "N0|N1|/|100|*|", "N0|N1|+|N2|/|",
+	"N0|N1|", "N0|+|", "+|", "N0|0|/|", "0|N0|*|", "2|3|+|", "N0|1.5|*|", "N", "X0|N1|+|", "N0|N1|^|", "N0|N1|%|", "#",
+	"#|N0|+|", "N0|5|-|", "N0/N1", "N0*N1", "(N0+N1)/N2", "N0+5", "N0*(N1+1)", "N0/(N1-N1)", "(N0+N1", "N0+N1)", "1/N0",
+	"N0-N1/N2", "2/N0*N0", "()", "N0+", "N0^2",
+	/* PAPI binds from the right: N0 / (2 / N1) */
+	"N0/2/N1",
+};
+
+static void formulas(void **state)
+{
+	char deep[400] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(linear) / sizeof(linear[0]); i++)
+		if (!sp_formula_is_linear(linear[i]))
+			fail_msg("'%s' is linear", linear[i]);
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (sp_formula_is_linear(other[i]))
+			fail_msg("'%s' is not linear", other[i]);
+	for (int i = 0; i < 90; i++)
+		strcat(deep, "N0|");
+	assert_false(sp_formula_is_linear(deep));
+	memset(deep, '(', 300);
+	assert_false(sp_formula_is_linear(deep));
+}
+
+/* The longest text that PAPI's struct holds, of all that may be in it. */
+static void hostile(void **state)
+{
+	static const char alphabet[] = "N01#|+-*/()% x";
+	static char text[6000];
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int t = 0; t < 2000; t++) {
+		size_t n = t % 10 ? (size_t)t % 40 : sizeof(text) - 1;
+
+		for (size_t i = 0; i < n; i++) {
+			seed = seed * 1664525 + 1013904223;
+			text[i] = alphabet[(seed >> 16) % (sizeof(alphabet) - 1)];
+		}
+		text[n] = 0;
+		sp_formula_is_linear(text);
+	}
+}
+
+static enum sp_kind kind(const char *component, const char *name, const char *units, const char *derived,
+			 const char *postfix)
+{
+	PAPI_event_info_t info = { 0 };
+
+	strcpy(info.units, units);
+	strcpy(info.derived, derived);
+	strcpy(info.postfix, postfix);
+	return sp_kind_of(sp_component_fact(component), name, &info);
+}
+
+static void kinds(void **state)
+{
+	PAPI_event_info_t info = { .data_type = PAPI_DATATYPE_BIT64 };
+
+	(void)state;
+	assert_int_equal(kind("perf_event", "PAPI_TOT_INS", "", "NOT_DERIVED", ""), SP_COUNTER);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_ADD", ""), SP_COUNTER);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_SUB", ""), SP_COUNTER);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_CMPD", ""), SP_COUNTER);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_PS", ""), SP_GAUGE);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_ADD_PS", ""), SP_GAUGE);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_POSTFIX", "N0|N1|/|"), SP_GAUGE);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_POSTFIX", "N0|N1|+|"), SP_COUNTER);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_INFIX", "N0/N1"), SP_GAUGE);
+	assert_int_equal(kind("perf_event", "P", "", "DERIVED_INFIX", "(N0+N1)/2"), SP_COUNTER);
+	assert_int_equal(kind("rapl", "rapl:::PACKAGE_ENERGY:PACKAGE0", "nJ", "", ""), SP_COUNTER);
+	assert_int_equal(kind("rapl", "rapl:::PACKAGE_ENERGY_CNT:PACKAGE0", "", "", ""), SP_COUNTER);
+	assert_int_equal(kind("rapl", "rapl:::MAXIMUM_POWER_CNT:PACKAGE0", "", "", ""), SP_GAUGE);
+	assert_int_equal(kind("powercap", "powercap:::ENERGY_UJ:ZONE0", "", "", ""), SP_COUNTER);
+	assert_int_equal(kind("powercap", "powercap:::MAX_ENERGY_RANGE_UJ:ZONE0", "", "", ""), SP_GAUGE);
+	assert_int_equal(kind("powercap", "powercap:::POWER_LIMIT_A_UW:ZONE0_SUBZONE1", "", "", ""), SP_GAUGE);
+	assert_int_equal(kind("nvml", "nvml:::A100:device_0:power", "mW", "", ""), SP_GAUGE);
+	assert_int_equal(kind("nvml", "nvml:::A100:device_0:total_energy_consumption", "", "", ""), SP_COUNTER);
+	assert_int_equal(kind("coretemp", "coretemp:::hwmon0:temp1_input", "degrees C", "", ""), SP_GAUGE);
+	assert_int_equal(kind("unheard_of", "unheard_of:::power", "W", "", ""), SP_GAUGE);
+	assert_int_equal(kind("unheard_of", "unheard_of:::bytes", "bytes", "", ""), SP_COUNTER);
+	assert_int_equal(sp_kind_of(NULL, "x", &info), SP_GAUGE);
+	info = (PAPI_event_info_t){ .value_type = PAPI_VALUETYPE_ABSOLUTE };
+	assert_int_equal(sp_kind_of(NULL, "x", &info), SP_GAUGE);
+	info = (PAPI_event_info_t){ .timescope = PAPI_TIMESCOPE_POINT };
+	assert_int_equal(sp_kind_of(NULL, "x", &info), SP_GAUGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(formulas), cmocka_unit_test(hostile), cmocka_unit_test(kinds) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
