@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../view/gauges.h"
 #include "../view/view-text.h"
 #include "level.h"
 
@@ -115,6 +116,9 @@ static struct where find(const struct sp_levels *t, const struct sp_row *r, cons
 		return w;
 	}
 	above = at->component >= 0 ? sp_model_above(t->m, at->component, type) : -1;
+	/* A package is in no memory: memory stands beside it. */
+	if (above > at->component && !is_pu(t->m, at->component))
+		above = -1;
 	/* A CPU that is under no such component is with all of its kind in one row; what
 	 * was booked on a larger component stays there. */
 	w.component = above >= 0 || is_pu(t->m, at->component) ? above : at->component;
@@ -214,7 +218,8 @@ static struct sp_level_row *row_for(struct sp_levels *t, const struct sp_row *r,
 	return row;
 }
 
-static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+/* The events of r that are counted at `place` (-1: where they were read), which `at` now says. */
+static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at, int32_t place)
 {
 	struct sp_level_row *row = row_for(t, r, at);
 
@@ -225,19 +230,49 @@ static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_c
 		row->cpus += at->cpu >= 0 && row->cpus == 0;
 	} else if (t->stamp[at->component] != row - t->row + 1) {
 		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
-		row->cpus++;
+		row->cpus += is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++) {
 		uint32_t e = r->event[i];
 		enum sp_data_type type = sp_event_type(t->m, e);
 
-		if (sp_event_is_gauge(t->m, e))
+		if (sp_event_is_gauge(t->m, e) || sp_row_place(r, i) != place)
 			continue;
 		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
 		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
 		row->counted[e] = true;
 	}
 	return 0;
+}
+
+/* Is there a counter at event i's place, and none before it that has the same? */
+static bool first_at_place(const struct sp_levels *t, const struct sp_row *r, uint32_t i)
+{
+	for (uint32_t j = 0; j < i; j++)
+		if (sp_row_place(r, j) == sp_row_place(r, i) && !sp_event_is_gauge(t->m, r->event[j]))
+			return false;
+	return !sp_event_is_gauge(t->m, r->event[i]);
+}
+
+static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+{
+	int e = 0;
+
+	if (!r->place)
+		return add_at(t, r, at, -1);
+	for (uint32_t i = 0; i < r->k && e == 0; i++) {
+		int32_t place = sp_row_place(r, i);
+		struct sp_at_cpu there = *at;
+
+		if (!first_at_place(t, r, i))
+			continue;
+		if (place >= 0) {
+			there.component = place;
+			there.cpu = is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
+		}
+		e = add_at(t, r, &there, place);
+	}
+	return e;
 }
 
 static int by_place(const void *a, const void *b, void *table)

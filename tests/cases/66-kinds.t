@@ -84,4 +84,10 @@ else
 	skip "hwloc: a gauge is an attribute where it was read" "no hwloc-info"
 fi
 
+
+SSPAPI_OUTPUT=$tmp/kinds.sspapi run_shim stored "$scenes/kinds"
+run packages "$B/sspapi" report --per-package "$tmp/kinds.sspapi"
+check "report: a package's count is in its row" grep -qE '^ *Package L#1 .* 3,000 ' "$tmp/packages.out"
+run cpus "$B/sspapi" report --per-cpu "$tmp/kinds.sspapi"
+check "report: by CPU it has a row of its own" grep -qE '^ *Package L#1 .* 3,000 ' "$tmp/cpus.out"
 done_testing
