@@ -16,6 +16,7 @@ run b env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/b.sspapi" "$steps" up set begin
 run c env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/c.sspapi" SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$B/tests/long/tight" 2 2 4
 run d env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" "$B/tests/long/handing" -n 10 -e 9
 mv live/*.live d.live
+run e env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/e.sspapi" SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' "$scenes/kinds"
 for store in ?.sspapi d.live; do
 	for form in text json csv hwloc store; do
 		run sound "$sspapi" report -f $form "$store"
@@ -74,7 +75,7 @@ check "300 by the command: a dump or one line each" sh -c "head -c 2500 command.
 echo "# $bad of 300"
 
 # Where recover may put a dump, bytes of a stranger decide nothing: no file but ours is there.
-is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcd]\..*|live|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
+is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcde]\..*|live|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
 
 if [ -x "$B/tests/long/fuzz-clang" ]; then
 	mkdir corpus
