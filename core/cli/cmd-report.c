@@ -1,4 +1,4 @@
-/* cmd-report.c: shows a store, or a dead process's live file, in any form and by level. */
+/* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -30,22 +30,10 @@ static int usage(const struct sp_report *r, const char *text, const char *which)
 	return sp_complain(2, r->verb, text, which);
 }
 
-#define MOST_LONGS	24
-
-static void long_options(struct option longs[MOST_LONGS], char names[MOST_LONGS][16])
+static void long_options(struct option *longs)
 {
-	unsigned n = 0;
+	unsigned n = sp_level_options(longs);
 
-	for (unsigned i = 0; i < sp_n_levels && n + 4 < MOST_LONGS; i++)
-		for (unsigned also = 0; also < 2; also++) {
-			const char *name = also ? sp_level_table[i].also : sp_level_table[i].name;
-
-			if (!name)
-				continue;
-			snprintf(names[n], sizeof(names[n]), "per-%s", name);
-			longs[n] = (struct option){ names[n], no_argument, NULL, 'L' };
-			n++;
-		}
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
@@ -53,11 +41,10 @@ static void long_options(struct option longs[MOST_LONGS], char names[MOST_LONGS]
 
 static int options(struct sp_report *r, const struct sp_view **view, int argc, char **argv)
 {
-	struct option longs[MOST_LONGS];
-	char names[MOST_LONGS][16];
+	struct option longs[SP_LEVEL_OPTIONS + 3];
 	int c, at = 0;
 
-	long_options(longs, names);
+	long_options(longs);
 	while ((c = getopt_long(argc, argv, "+f:m:", longs, &at)) != -1) {
 		if (c == 'f') {
 			*view = sp_view_by_name(optarg, strlen(optarg));
@@ -78,9 +65,9 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 	}
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
-	if ((r->events || r->sort) && !r->n_levels)
-		return usage(r, "--events and --sort go with a level (--per-cpu ... --per-thread)", NULL);
-	return argc == optind ? usage(r, "name a file", NULL) : 0;
+	if (r->sort && !r->n_levels)
+		return usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL);
+	return argc == optind ? usage(r, "name the files", NULL) : 0;
 }
 
 static bool is_event(const struct sp_model *m, const char *name, size_t n)
@@ -143,14 +130,15 @@ int sp_cmd_report(int argc, char **argv)
 	const struct sp_view *view = sp_view_by_name("text", 4);
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
+	unsigned n, n_bad;
 	int r, metrics;
 
 	r = options(&report, &view, argc, argv);
 	if (r)
 		return r;
-	if (argc - optind != 1)
-		return sp_complain(2, argv[0], "name one file", NULL);
-	if (sp_file_open(&f, argv[0], argv[optind]))
+	n = (unsigned)(argc - optind);
+	/* By level events are only not shown: metrics are still computed from them. */
+	if (sp_files_open(&f, argv[0], argv + optind, n, report.n_levels ? NULL : report.events, &n_bad))
 		return 1;
 	r = check_events(&report, &f.model);
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
@@ -169,5 +157,5 @@ int sp_cmd_report(int argc, char **argv)
 	}
 	sp_metrics_forget();
 	sp_file_close(&f);
-	return r ? r : metrics;
+	return r ? r : metrics ? metrics : n_bad != 0;
 }

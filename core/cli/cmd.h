@@ -21,6 +21,7 @@ struct sp_cmd {
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
 int sp_cmd_merge(int argc, char **argv);
+int sp_cmd_diff(int argc, char **argv);
 int sp_cmd_recover(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
 int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI */
@@ -31,10 +32,16 @@ struct sp_file {
 	struct sp_image image;
 	struct sp_model model;
 	unsigned char *bytes;
+	uint64_t mapped;		/* bytes is a mapping of that many; 0: of malloc */
 	uint64_t dev, ino;		/* of what was read, whatever stands there by now */
 	unsigned uid, mode;
 };
 int sp_file_open(struct sp_file *f, const char *verb, const char *path);
+
+/* Several as one run: merged, in memory, if they are more than one or only some events
+ * (E,E; NULL: all) are wanted.  The same status; *n_bad: files that were named and left out. */
+int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,
+		  unsigned *n_bad);
 void sp_file_close(struct sp_file *f);
 
 /* The path of a library of ours: beside the command in a build, else as installed, there

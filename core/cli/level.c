@@ -1,5 +1,7 @@
 /* level.c: sums a model up by CPU, core, cache, memory, package, machine or thread. */
 #include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,24 @@ const struct sp_level *sp_level_by_name(const char *name)
 			return l;
 	}
 	return NULL;
+}
+
+unsigned sp_level_options(struct option *longs)
+{
+	static char names[SP_LEVEL_OPTIONS][16];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sp_n_levels && n + 2 <= SP_LEVEL_OPTIONS; i++)
+		for (unsigned also = 0; also < 2; also++) {
+			const char *name = also ? sp_level_table[i].also : sp_level_table[i].name;
+
+			if (!name)
+				continue;
+			snprintf(names[n], sizeof(names[n]), "per-%s", name);
+			longs[n] = (struct option){ names[n], no_argument, NULL, 'L' };
+			n++;
+		}
+	return n;
 }
 
 /* ---- labels ------------------------------------------------------------ */

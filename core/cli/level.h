@@ -33,6 +33,12 @@ extern const unsigned sp_n_levels;
 /* By its name or perf stat's; NULL: none. */
 const struct sp_level *sp_level_by_name(const char *name);
 
+/* --per-NAME of each, without an argument and with val 'L', into the first of `longs`;
+ * how many, up to SP_LEVEL_OPTIONS. */
+#define SP_LEVEL_OPTIONS 20
+struct option;
+unsigned sp_level_options(struct option *longs);
+
 struct sp_level_row {
 	int32_t component;		/* the model's index; -1: none (a thread; no known CPU) */
 	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another level */

@@ -7,9 +7,11 @@
 static const struct sp_cmd verbs[] = {
 	{ "run", sp_cmd_run, "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] FILE",
-	  "shows a store, or a killed process's live file, by level if one is named" },
+	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] FILE...",
+	  "shows stores and killed processes' live files, as one run, by level if one is named" },
 	{ "merge", sp_cmd_merge, "-o FILE FILE...", "many processes (ranks, hosts) into one store" },
+	{ "diff", sp_cmd_diff, "[--per-LEVEL] [--events E,E] [-f text|csv] A B",
+	  "what two runs counted differently, by logical position; exit 0 same, 1 differs, 2 error" },
 	{ "recover", sp_cmd_recover, "[-o FILE] [--force] [FILE.live...]", "makes the dump that a killed process did not write" },
 	{ "doctor", sp_cmd_doctor, "[PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
 	{ "env", sp_cmd_env, "", "every variable, its value now, default and meaning" },

@@ -66,6 +66,34 @@ is "JSON: the root's sum is all" "$(json all.json 'my ($c) = grep { $_->{compone
 check "text: says how many and whose" grep -q '^5 processes of one on ' all.text
 check "text: whose relation" grep -q '^rank 3, pid [0-9]* on .*: thread ' all.text
 
+# Several files shown as one run are what they are merged.
+for form in text json csv hwloc store; do
+	"$sspapi" report -f $form s4.sspapi s2.sspapi s0.sspapi s1.sspapi s3.sspapi >got
+	"$sspapi" report -f $form all.sspapi >wanted
+	check "report of them all as $form: as of the merged store" cmp got wanted
+done
+"$sspapi" report -f csv --events EV_A all.sspapi >some.csv
+check "--events: these, and nothing of them is lost" sh -c 'grep ",EV_A," all.csv | sed "s/,[0-9]*,/,/g" | sort >w; sed 1d some.csv | sed "s/,[0-9]*,/,/g" | sort >g; cmp w g'
+
+# By level: a row a machine, a package of each; threads with their rank.
+"$sspapi" report -f csv --per-thread all.sspapi >threads.csv
+sums rank,pid,tid <each.csv >wanted
+sums rank,pid,tid <threads.csv >got
+check "per thread and rank: the sums of the stores" cmp wanted got
+"$sspapi" report -f csv --per-machine all.sspapi | sums host >got
+sums host <each.csv >wanted
+check "per machine: the sums of the stores" cmp wanted got
+if command -v sqlite3 >/dev/null; then
+	sqlite3 :memory: '.mode csv' '.import all.csv run' "select numa, package, event, sum(total), sum(exact) from run
+		where package <> '' group by numa, package, event order by numa, package, event" >sql
+	"$sspapi" report -f csv --per-package all.sspapi | grep -v '^host\|,,EV' | awk -F, '{ t[$12 "," $13 "," $14] += $16; x[$12 "," $13 "," $14] += $17 }
+		END { for (k in t) print k "," t[k] "," x[k] }' | LC_ALL=C sort >got
+	check "SQL of the tidy CSV, per package: report's sums" sh -c "tr -d '\r' <sql | LC_ALL=C sort | diff - got"
+	check "(and there are some)" test -s sql
+else
+	skip "SQL of the tidy CSV" "no sqlite3"
+fi
+
 # What cannot be read, among the good ones.
 : >empty.sspapi
 echo "not a store" >foreign.sspapi

@@ -1,0 +1,376 @@
+/* cmd-diff.c: what two runs counted differently, at any level.
+ *
+ * Rows are matched by logical position (the fourth core of the second machine, the
+ * first thread of rank 3 named "worker"): the machines may be others, and so may be
+ * their system's numbers.  Events are matched by name.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../view/view-json.h"
+#include "../view/view-text.h"
+#include "cmd.h"
+#include "names.h"
+#include "report.h"
+#include "table.h"
+#include "terminal.h"
+
+struct side {
+	struct sp_file file;
+	struct sp_levels levels;
+	uint32_t *row;			/* [position]: row number + 1; 0: nothing there */
+	uint32_t *event;		/* [event of both]: id + 1; 0: it has none */
+};
+
+struct comparison {
+	struct sp_report report;
+	struct side side[2];
+	struct sp_names positions, events;
+	bool csv, differs;
+};
+
+static int error(const struct comparison *d, const char *text, const char *which)
+{
+	return sp_complain(2, d->report.verb, text, which);
+}
+
+/* ---- positions ------------------------------------------------------------ */
+
+/* Threads have no place but their process (the rank of a job's), name and order. */
+static void thread_position(struct sp_out *o, struct side *s, const struct sp_level_row *row, uint32_t i)
+{
+	const struct sp_model *m = &s->file.model;
+	const struct sp_header *h = sp_process_header(m, (uint32_t)row->process);
+	const char *name = strchr(row->label, '"');
+	uint32_t nth = 0;
+
+	for (uint32_t before = i; before-- > 0 && s->levels.row[before].process == row->process;) {
+		const char *other = strchr(s->levels.row[before].label, '"');
+
+		nth += strcmp(name ? name : "", other ? other : "") == 0 &&
+		       (s->levels.row[before].tid == 0) == (row->tid == 0);
+	}
+	if (sp_is_job(m) && h->rank >= 0) {
+		sp_out_text(o, "rank ");
+		sp_out_i64(o, h->rank);
+		sp_out_text(o, " ");
+	} else if (sp_is_job(m)) {
+		sp_out_text(o, "process ");
+		sp_out_i64(o, row->process);
+		sp_out_text(o, " ");
+	}
+	sp_out_text(o, row->tid == 0 ? "threads that have ended " : "thread ");
+	sp_out_text(o, name ? name : "");
+	sp_out_text(o, name ? " #" : "#");
+	sp_out_u64(o, nth);
+}
+
+static void position(struct sp_out *o, struct side *s, const struct sp_level_row *row, uint32_t i)
+{
+	const struct sp_model *m = &s->file.model;
+	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
+
+	if (s->levels.level->what == SP_LEVEL_THREAD) {
+		thread_position(o, s, row, i);
+		return;
+	}
+	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine"))) {
+		sp_out_text(o, "Machine L#");
+		sp_out_i64(o, row->machine);
+		sp_out_char(o, ' ');
+	}
+	if (!c) {
+		sp_out_text(o, row->label);
+	} else {
+		sp_out_plain(o, c->type);
+		sp_out_text(o, " L#");
+		sp_out_i64(o, c->logical_index);
+	}
+}
+
+/* Numbers the positions of this side's rows, behind those that are there. */
+static void place_rows(struct comparison *d, struct side *s)
+{
+	for (uint32_t i = 0; i < s->levels.n; i++) {
+		struct sp_level_row *row = sp_levels_row(&s->levels, i);
+		char text[300];
+		struct sp_out o;
+
+		sp_memory_init(&o, text, sizeof(text));
+		position(&o, s, row, (uint32_t)(row - s->levels.row));
+		sp_memory_text(&o);
+		sp_names_number(&d->positions, text, strlen(text));
+	}
+}
+
+static void index_rows(struct comparison *d, struct side *s)
+{
+	s->row = sp_need(calloc(d->positions.n + 1, sizeof(*s->row)));
+	for (uint32_t i = 0; i < s->levels.n; i++) {
+		struct sp_level_row *row = sp_levels_row(&s->levels, i);
+		char text[300];
+		struct sp_out o;
+
+		sp_memory_init(&o, text, sizeof(text));
+		position(&o, s, row, (uint32_t)(row - s->levels.row));
+		sp_memory_text(&o);
+		s->row[sp_names_number(&d->positions, text, strlen(text))] = (uint32_t)(row - s->levels.row) + 1;
+	}
+}
+
+/* The key of an event: its name, and which of that name it is. */
+static uint32_t event_number(struct comparison *d, const struct sp_model *m, uint32_t e)
+{
+	char buf[32], key[600];
+	const char *name = sp_event_name(m, e, buf);
+	uint32_t nth = 0;
+	struct sp_out o;
+
+	for (uint32_t i = 0; i < e; i++) {
+		char other[32];
+
+		nth += sp_report_shows(&d->report, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
+	}
+	sp_memory_init(&o, key, sizeof(key));
+	sp_out_plain(&o, name);
+	if (nth) {
+		sp_out_char(&o, '#');
+		sp_out_u64(&o, nth);
+	}
+	sp_memory_text(&o);
+	return sp_names_number(&d->events, key, strlen(key));
+}
+
+static void index_events(struct comparison *d)
+{
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < 2; i++) {
+			const struct sp_model *m = &d->side[i].file.model;
+
+			if (pass)
+				d->side[i].event = sp_need(calloc(d->events.n + 1, sizeof(uint32_t)));
+			for (uint32_t e = 0; e < m->n_events; e++) {
+				uint32_t n = sp_report_shows(&d->report, m, e) ? event_number(d, m, e) : UINT32_MAX;
+
+				if (pass && n != UINT32_MAX)
+					d->side[i].event[n] = e + 1;
+			}
+		}
+}
+
+/* ---- lines ------------------------------------------------------------------ */
+
+struct value {
+	bool there;
+	enum sp_data_type type;
+	int64_t v;
+};
+
+static struct value value_of(const struct side *s, uint32_t position, uint32_t event)
+{
+	uint32_t row = s->row[position], e = s->event[event];
+	struct value v = { .type = SP_INT64 };
+
+	if (e)
+		v.type = sp_event_type(&s->file.model, e - 1);
+	if (row && e && s->levels.row[row - 1].counted[e - 1]) {
+		v.there = true;
+		v.v = s->levels.row[row - 1].total[e - 1];
+	}
+	return v;
+}
+
+/* Missing is 0, as far as a count goes. */
+static int64_t difference(const struct value *a, const struct value *b, enum sp_data_type type)
+{
+	double d;
+	int64_t v;
+
+	if (type != SP_FP64)
+		return (int64_t)((uint64_t)b->v - (uint64_t)a->v);
+	d = (b->there ? sp_as_double(b->v) : 0.0) - (a->there ? sp_as_double(a->v) : 0.0);
+	memcpy(&v, &d, sizeof(v));
+	return v;
+}
+
+static const char *percent(char text[48], const struct value *a, double by)
+{
+	double base = a->there ? sp_number(a->type, a->v) : 0.0;
+
+	if (base == 0.0)
+		return "new";
+	snprintf(text, 48, "%+.2f", by / base * 100.0);
+	return text;
+}
+
+static void text_value(struct sp_table *t, const struct value *v)
+{
+	char buf[48] = "-";
+
+	if (v->there)
+		sp_value_text(buf, v->type, v->v);
+	sp_table_cell(t, buf);
+}
+
+static void text_line(struct comparison *d, struct sp_table *t, uint32_t position, uint32_t event,
+		      const struct value *a, const struct value *b)
+{
+	enum sp_data_type type = a->there ? a->type : b->type;
+	int64_t by = difference(a, b, type);
+	double number = type == SP_FP64 ? sp_as_double(by) : (double)by;
+	char buf[48], signed_by[52];
+
+	sp_table_cell(t, (const char *)d->positions.name[position].key);
+	sp_table_cell(t, (const char *)d->events.name[event].key);
+	text_value(t, a);
+	text_value(t, b);
+	sp_value_text(buf, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
+	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : "", buf);
+	sp_table_cell(t, signed_by);
+	sp_table_cell(t, percent(buf, a, number));
+}
+
+static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, uint32_t event,
+		     const struct value *a, const struct value *b)
+{
+	enum sp_data_type type = a->there ? a->type : b->type;
+	int64_t by = difference(a, b, type);
+	char buf[48];
+	const char *share = percent(buf, a, type == SP_FP64 ? sp_as_double(by) : (double)by);
+
+	sp_out_csv(o, (const char *)d->positions.name[position].key);
+	sp_out_char(o, ',');
+	sp_out_csv(o, (const char *)d->events.name[event].key);
+	sp_out_char(o, ',');
+	if (a->there)
+		sp_out_value(o, a->type, a->v);
+	sp_out_char(o, ',');
+	if (b->there)
+		sp_out_value(o, b->type, b->v);
+	sp_out_char(o, ',');
+	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
+	sp_out_char(o, ',');
+	sp_out_text(o, strcmp(share, "new") ? share : "");
+	sp_out_char(o, '\n');
+}
+
+static void compare(struct comparison *d, struct sp_table *t, struct sp_out *o)
+{
+	for (uint32_t p = 0; p < d->positions.n; p++)
+		for (uint32_t e = 0; e < d->events.n; e++) {
+			struct value a = value_of(&d->side[0], p, e), b = value_of(&d->side[1], p, e);
+
+			if (a.there == b.there && (!a.there || (a.v == b.v && a.type == b.type)))
+				continue;
+			d->differs = true;
+			if (d->csv)
+				csv_line(d, o, p, e, &a, &b);
+			else
+				text_line(d, t, p, e, &a, &b);
+		}
+}
+
+static int write_all(struct comparison *d)
+{
+	static char buffer[65536];
+	struct sp_table t = { .keys = 2 };
+	bool colour = sp_terminal_colour();
+	struct sp_out o;
+	int e;
+
+	if (!d->csv)
+		sp_pager_start();
+	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
+	if (d->csv)
+		sp_out_text(&o, "place,event,a,b,difference,percent\n");
+	sp_table_column(&t, d->side[0].levels.level->heading, SP_TABLE_LEFT);
+	sp_table_column(&t, "event", SP_TABLE_LEFT);
+	sp_table_column(&t, "A", SP_TABLE_RIGHT);
+	sp_table_column(&t, "B", SP_TABLE_RIGHT);
+	sp_table_column(&t, "B - A", SP_TABLE_RIGHT);
+	sp_table_column(&t, "percent", SP_TABLE_RIGHT);
+	compare(d, &t, &o);
+	if (!d->csv && d->differs)
+		sp_table_print(&t, &o, colour);
+	sp_table_free(&t);
+	e = sp_out_finish(&o);
+	sp_pager_wait();
+	return t.failed ? -ENOMEM : e == -EPIPE ? 0 : e;
+}
+
+/* ---- the command -------------------------------------------------------------- */
+
+static int open_side(struct comparison *d, unsigned i, char *path)
+{
+	struct side *s = &d->side[i];
+
+	if (sp_file_open(&s->file, d->report.verb, path))
+		return 2;
+	if (s->file.model.damaged) {
+		sp_file_close(&s->file);
+		return error(d, "damaged: what is missing would look like a difference", path);
+	}
+	if (sp_levels_open(&s->levels, &s->file.model, d->report.level[0]) == 0)
+		return 0;
+	sp_file_close(&s->file);
+	return error(d, strerror(ENOMEM), NULL);
+}
+
+static void close_side(struct side *s)
+{
+	sp_levels_close(&s->levels);
+	sp_file_close(&s->file);
+	free(s->row);
+	free(s->event);
+}
+
+static int options(struct comparison *d, int argc, char **argv)
+{
+	struct option longs[SP_LEVEL_OPTIONS + 2];
+	unsigned n = sp_level_options(longs);
+	int c, at = 0;
+
+	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	d->report.level[0] = sp_level_by_name("cpu");
+	while ((c = getopt_long(argc, argv, "+f:", longs, &at)) != -1) {
+		if (c == 'f' && (strcmp(optarg, "csv") == 0 || strcmp(optarg, "text") == 0))
+			d->csv = *optarg == 'c';
+		else if (c == 'L')
+			d->report.level[0] = sp_level_by_name(longs[at].name + strlen("per-"));
+		else if (c == 'E')
+			d->report.events = optarg;
+		else
+			return error(d, "options are --per-LEVEL, --events E,E, -f text or csv", NULL);
+	}
+	return argc - optind == 2 ? 0 : error(d, "name two files", NULL);
+}
+
+int sp_cmd_diff(int argc, char **argv)
+{
+	struct comparison d = { .report = { .verb = argv[0] } };
+	int e = options(&d, argc, argv);
+
+	if (e == 0)
+		e = open_side(&d, 0, argv[optind]);
+	if (e)
+		return e;
+	e = open_side(&d, 1, argv[optind + 1]);
+	if (e == 0) {
+		for (unsigned i = 0; i < 2; i++)
+			place_rows(&d, &d.side[i]);
+		for (unsigned i = 0; i < 2; i++)
+			index_rows(&d, &d.side[i]);
+		index_events(&d);
+		e = write_all(&d);
+		e = e < 0 ? error(&d, strerror(-e), "standard output") : d.differs;
+		close_side(&d.side[1]);
+	}
+	close_side(&d.side[0]);
+	sp_names_free(&d.positions);
+	sp_names_free(&d.events);
+	return e;
+}
