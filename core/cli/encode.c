@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../store/gauge.h"
+#include "../view/gauges.h"
 #include "cmd.h"
 #include "encode.h"
 
@@ -222,6 +224,72 @@ static void encode_readings(struct sp_bytes *b, const struct sp_model *m, const 
 		((struct sp_relation *)sp_bytes_at(b, relation))->readings = b->origin + place;
 }
 
+/* Where event `id` stands among those that are gauges; how many these are. */
+static uint32_t gauge_index(const struct sp_model *m, const struct sp_row *row, const uint32_t *kept, uint32_t k,
+			    uint32_t *index, uint32_t id, uint32_t *of)
+{
+	uint32_t n = 0;
+
+	*of = UINT32_MAX;
+	for (uint32_t i = 0; i < k; i++) {
+		uint32_t e = row->event[kept[i]];
+
+		if (m->event[e]->kind != SP_GAUGE)
+			continue;
+		if (e == id && *of == UINT32_MAX)
+			*of = n;
+		if (index)
+			index[n] = i;
+		n++;
+	}
+	return n;
+}
+
+/* What was read on one CPU is a cell. */
+static uint32_t gauge_cells(const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_shown g = { 0 };
+	uint64_t at = 0;
+	uint32_t n = 0;
+	int32_t cpu = 0;
+
+	for (; sp_row_gauge(m, row, &at, &g); cpu = g.cpu)
+		n += !n || g.cpu != cpu;
+	return n;
+}
+
+static void encode_gauges(struct sp_bytes *b, const struct sp_model *m, const struct sp_row *row, uint64_t relation,
+			  const uint32_t *kept, uint32_t k)
+{
+	uint32_t none, n = gauge_index(m, row, kept, k, NULL, 0, &none), cells = gauge_cells(m, row), cell = 0;
+	struct sp_shown g = { 0 };
+	struct sp_gauges *to;
+	uint64_t place, at = 0;
+	int32_t cpu = 0;
+
+	if (!n || !cells)
+		return;
+	place = sp_bytes_block(b, SP_BLOCK_GAUGES, sp_gauges_bytes(n, cells));
+	to = sp_bytes_at(b, place);
+	to->n = n;
+	to->cells = cells;
+	gauge_index(m, row, kept, k, (uint32_t *)(to + 1), 0, &none);
+	for (bool first = true; sp_row_gauge(m, row, &at, &g); first = false) {
+		uint32_t i;
+
+		cell += !first && g.cpu != cpu;
+		cpu = g.cpu;
+		gauge_index(m, row, kept, k, NULL, g.event, &i);
+		if (i == UINT32_MAX)
+			continue;
+		sp_gauges_at(to, n)[(uint64_t)cell * n + i] = (struct sp_gauge){
+			.readings = g.readings, .ns = g.ns, .last = g.last, .min = g.min, .max = g.max, .sum = g.sum,
+			.data_type = m->event[g.event]->data_type, .cpu = g.cpu,
+		};
+	}
+	((struct sp_relation *)sp_bytes_at(b, relation))->gauges = b->origin + place;
+}
+
 /* Its offset, or 0 where none of its events stays. */
 static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint32_t id,
 			      const struct sp_encode *with)
@@ -255,6 +323,7 @@ static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
 		encode_cell((struct sp_cell *)((char *)r + l.cell + i * l.cell_bytes), &at, kept, k);
 	r->refused = row->refused;
+	encode_gauges(b, m, row, place, kept, k);
 	encode_readings(b, m, row, place, kept, k);
 	return b->origin + place;
 }

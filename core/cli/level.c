@@ -200,11 +200,12 @@ static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, 
 	}
 	row = &t->row[t->n];
 	memset(row, 0, sizeof(*row));
-	row->total = calloc(ne + !ne, 2 * sizeof(int64_t) + sizeof(bool));
+	row->total = calloc(ne + !ne, 3 * sizeof(int64_t) + sizeof(bool));
 	if (!row->total)
 		return NULL;
 	row->exact = row->total + ne;
-	row->counted = (bool *)(row->exact + ne);
+	row->event_readings = (uint64_t *)(row->exact + ne);
+	row->counted = (bool *)(row->event_readings + ne);
 	row->component = w->component;
 	row->cpu = w->cpu;
 	row->tid = w->tid;
@@ -260,6 +261,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 			continue;
 		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
 		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
+		row->event_readings[e] += at->readings;
 		row->counted[e] = true;
 	}
 	return 0;

@@ -48,6 +48,7 @@ struct sp_level_row {
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;
 	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */
+	uint64_t *event_readings;	/* [n_events]: those of sets that have the event */
 	bool *counted;			/* [n_events]: the event was counted here at all */
 
 	uint64_t place, hash;		/* private: where it stands, and how it is found again */

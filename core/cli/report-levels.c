@@ -274,7 +274,7 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 		csv_place(o, m, row);
 		sp_out_csv(o, sp_event_name(m, e, buf));
 		sp_out_char(o, ',');
-		sp_out_u64(o, row->readings);
+		sp_out_u64(o, row->event_readings[e]);
 		sp_out_char(o, ',');
 		sp_out_value(o, type, row->total[e]);
 		sp_out_char(o, ',');

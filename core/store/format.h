@@ -370,7 +370,8 @@ struct sp_gauge {
 	int64_t last, min, max;		/* in the event's data_type; min and max of gauges only */
 	double sum;			/* of a counter: its total; of a gauge: for the mean */
 	double exact;			/* the part of a counter's total that is proven */
-	uint32_t data_type, pad;
+	uint32_t data_type;
+	int32_t cpu;			/* in a merged store: of the readings; a cell of gauges has one CPU */
 };
 
 /* ---- merged stores ------------------------------------------------------

@@ -106,6 +106,7 @@ static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings
 	out->last = value[0];
 	out->min = value[1];
 	out->max = value[2];
+	out->sum = sum;
 	/* A reading that was under way when the process was killed is in some of the words only. */
 	out->mean = sum / (double)readings;
 	if (out->mean < low)
@@ -122,10 +123,12 @@ static enum sp_data_type type_of(const struct sp_model *m, uint32_t event)
 }
 
 /* Of which CPU is the cell? The others' numbers are in the relation's cells. */
-static int32_t cpu_of(const struct sp_row *row, uint32_t cell)
+static int32_t cpu_of(const struct sp_row *row, const struct sp_gauge *g, uint32_t cell)
 {
 	uint32_t dense = row->relation_cells - SP_CELLS_EXTRA;
 
+	if (!row->relation_cells)
+		return g->cpu;
 	if (row->gauge_cells == 1 || cell == row->relation_cells - 1)
 		return SP_NO_CPU;
 	return cell < dense ? (int32_t)cell : row->extra_cpu[cell - dense];
@@ -144,7 +147,7 @@ bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *
 		if (e >= row->k || !readings || !m->event[row->event[e]] || m->event[row->event[e]]->kind != SP_GAUGE)
 			continue;
 		out->event = row->event[e];
-		out->cpu = cpu_of(row, cell);
+		out->cpu = cpu_of(row, g, cell);
 		out->component = sp_row_place(row, e);
 		if (out->component < 0)
 			out->component = component_of_cpu(m, row, out->cpu);

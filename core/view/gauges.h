@@ -16,6 +16,7 @@ struct sp_shown {
 	int32_t component;		/* that it belongs to; -1: none that is known */
 	uint64_t readings, ns;		/* ns: of the last one */
 	int64_t last, min, max;		/* in the event's type */
+	double sum;			/* as it is in the store, for who writes another */
 	double mean;			/* of those readings; within min and max */
 };
 

@@ -333,7 +333,7 @@ static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off blo
 
 	row->gauge = NULL;
 	row->n_gauges = 0;
-	if (!n || n > row->k || !c || c > cells || (c > 1 && c != cells))
+	if (!n || n > row->k || !c || (!is_merged(m) && c != 1 && c != cells))
 		return;
 	if (!sp_image_at(m->image, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
 		return;
@@ -341,7 +341,7 @@ static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off blo
 	row->gauge = sp_gauges_at(g, n);
 	row->n_gauges = n;
 	row->gauge_cells = c;
-	row->relation_cells = cells;
+	row->relation_cells = is_merged(m) ? 0 : cells;
 }
 
 static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r)

@@ -109,7 +109,7 @@ struct sp_row {
 	/* private to gauges.c */
 	const struct sp_gauge *gauge;
 	const uint32_t *gauge_index;
-	uint32_t n_gauges, gauge_cells, relation_cells;
+	uint32_t n_gauges, gauge_cells, relation_cells;	/* relation_cells 0: of a merged store */
 	int32_t extra_cpu[SP_CELLS_EXTRA];
 
 	uint64_t index;			/* private to model.c, as all below */

@@ -50,6 +50,30 @@ for form in text csv hwloc; do
 	check "one process as $form: as from its store" cmp wanted got
 done
 
+# Whatever a dump can hold (gauges, doubles, packages' counts, permanent readings): with names for
+# ids, the JSON of one process merged is that of its own store.
+SSPAPI_OUTPUT=$tmp/k.sspapi run_shim s env SSPAPI_READINGS=permanent SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' "$scenes/kinds"
+"$sspapi" merge -o kinds.sspapi k.sspapi
+cat >names.pl <<'END'
+	my @name = map { $_->{name} } @{$d->{events}};
+	delete @$d{qw(calls self)};
+	for my $r (@{$d->{relations}}) {
+		$_ = $name[$_] for @{$r->{events}};
+		$_->{event} = $name[$_->{event}] for @{$r->{gauges}}, @{$r->{entries}};
+	}
+	$d->{events} = [sort { $a->{name} cmp $b->{name} } map { delete $_->{id}; $_ } @{$d->{events}}];
+	JSON::PP->new->canonical->pretty->encode($d)
+END
+for store in k kinds; do
+	"$sspapi" report -f json $store.sspapi >$store.json
+	perl -MJSON::PP "$root/tests/lib/json.pl" $store.json "$(cat names.pl)" >$store.names
+done
+check "every kind of value: as from its own store" diff k.names kinds.names
+check "(and there are gauges and readings)" sh -c 'grep -q "\"mean\"" kinds.names && grep -q "\"permanent\" : true" kinds.names'
+"$sspapi" merge -o x.sspapi s1.sspapi kinds.sspapi
+"$sspapi" merge -o y.sspapi k.sspapi s1.sspapi
+check "every kind of value: the same bytes, merged before or not" cmp x.sspapi y.sspapi
+
 # The merged store in each form.
 for form in text json csv store; do
 	run form "$sspapi" report -f $form all.sspapi
