@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "elf.h"
 #include "loader.h"
@@ -156,13 +157,48 @@ static int look_scope(const struct sp_object *o, void *arg)
 	return 1;
 }
 
+struct found {
+	uintptr_t caller, address;
+	bool known, loader;
+	char path[512];			/* of what holds address */
+};
+
+static int look_found(const struct sp_object *o, void *arg)
+{
+	struct found *f = arg;
+
+	/* What was there at the start stands before the loader itself. */
+	if (sp_elf_holds(o, f->caller))
+		f->known = !f->loader;
+	if (sp_elf_holds(o, f->address) && strlen(o->path) < sizeof(f->path))
+		strcpy(f->path, o->path);
+	f->loader |= o->base == getauxval(AT_BASE);
+	return 0;
+}
+
+/* What a program finds by RTLD_DEFAULT it needs from then on: glibc unloads it only
+ * with the caller.  It found us instead. */
+static void stays(uintptr_t caller, uintptr_t address)
+{
+	struct found f = { .caller = caller, .address = address };
+	void *handle;
+
+	sp_elf_each(look_found, &f);
+	handle = f.known && *f.path ? dlopen(f.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+	if (handle)
+		dlclose(handle);
+}
+
 /* Does the function exist where RTLD_DEFAULT from the caller would find it
  * without us: behind us in the global scope, or in the caller's own? */
-static bool exists(uintptr_t caller, const char *name)
+static bool exists(void *handle, uintptr_t caller, const char *name)
 {
-	bool observed, there = sp_real_dlsym(RTLD_NEXT, name) != NULL;
+	void *there = sp_real_dlsym(RTLD_NEXT, name);
 	const struct sp_real *real;
+	bool observed;
 
+	if (there && handle == RTLD_DEFAULT)
+		stays(caller, (uintptr_t)there);
 	(void)real_dlerror();
 	if (there)
 		return true;
@@ -190,13 +226,13 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 			return go_on;	/* it looks behind itself, so behind us */
 	}
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
-		found.address = exists(caller, name) ? (void *)own.address : NULL;
+		found.address = exists(handle, caller, name) ? (void *)own.address : NULL;
 	} else {
 		found.address = sp_real_dlsym(handle, name);
 		if (!found.address)
 			return found;	/* with the loader's own dlerror */
 		if ((uintptr_t)found.address == own.address)
-			found.address = exists(caller, name) ? found.address : NULL;
+			found.address = exists(handle, caller, name) ? found.address : NULL;
 		else if (sp_real_is((uintptr_t)found.address, name))
 			found.address = (void *)own.address;
 	}
