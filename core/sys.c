@@ -57,6 +57,11 @@ void sp_unmap(void *p, size_t bytes)
 		(void)sp_sys(SYS_munmap, p, bytes);
 }
 
+void sp_wipe_on_fork(void *p, size_t bytes)
+{
+	(void)sp_sys(SYS_madvise, p, bytes, MADV_WIPEONFORK);
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t = { 0 };

@@ -40,6 +40,11 @@ long sp_read_file(const char *path, char *buffer, size_t n);
 void *sp_map(size_t bytes);
 void sp_unmap(void *p, size_t bytes);
 
+/* Whole pages that a child of fork finds zeroed.  The kernel then leaves them as they are
+ * in the parent, too, where the first store to each would be a page fault otherwise.
+ * Kernels before 4.14 cannot. */
+void sp_wipe_on_fork(void *p, size_t bytes);
+
 uint64_t sp_now_ns(void);		/* since the epoch */
 uint64_t sp_coarse_ns(void);		/* the same, a few ms coarse, a few ns cheap */
 

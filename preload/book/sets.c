@@ -9,7 +9,7 @@
 #include "where.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
-struct sp_set *sp_touched[256];
+union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
 static uint32_t serials;
 
 static struct sp_set *make_room(int id)
@@ -21,7 +21,12 @@ static struct sp_set *make_room(int id)
 	at = &sp_sets[id / SP_SETS_CHUNK];
 	if (!sp_acquire(at)) {
 		chunk = sp_map(SP_SETS_CHUNK * sizeof(*chunk));
-		if (chunk && !sp_cas(at, &none, chunk))
+		if (!chunk)
+			return NULL;
+		/* A set may run on over fork, or start after it: no page fault of ours. */
+		sp_wipe_on_fork(chunk, SP_SETS_CHUNK * sizeof(*chunk));
+		sp_wipe_on_fork(&sp_touched, sizeof(sp_touched));
+		if (!sp_cas(at, &none, chunk))
 			sp_unmap(chunk, SP_SETS_CHUNK * sizeof(*chunk));
 	}
 	return sp_set_of(id);
@@ -234,8 +239,10 @@ static bool make_values(struct sp_set *s, uint32_t k)
 	sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
 	s->values = sp_map(bytes);
 	s->values_room = s->values ? (uint32_t)(bytes / sizeof(long long)) : 0;
-	if (s->values)
+	if (s->values) {
+		sp_wipe_on_fork(s->values, bytes);
 		memset(s->values, 0, bytes);
+	}
 	return s->values != NULL;
 }
 

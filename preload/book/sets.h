@@ -69,11 +69,14 @@ static inline struct sp_set *sp_set_of(int id)
  * opens another one's counters again for whoever calls it (papi-facts 5.1).  One
  * pointer for each owner; owners are few, and a collision costs a wrong guess of
  * the opener in a program that already starts sets of other threads. */
-extern struct sp_set *sp_touched[256];
+extern union sp_touched {
+	struct sp_set *by[256];
+	char bytes[SP_PAGE];		/* nothing else's: wiped in a child */
+} sp_touched;
 
 static inline struct sp_set **sp_touched_by(uint32_t owner)
 {
-	return &sp_touched[owner % SP_COUNT(sp_touched)];
+	return &sp_touched.by[owner % SP_COUNT(sp_touched.by)];
 }
 
 /* Makes room for the id; a set that was there before is forgotten. */

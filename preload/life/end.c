@@ -1,6 +1,6 @@
 /* end.c: see end.h.
  *
- * Stands in front of _exit, _Exit, quick_exit and the exec family: the destructor below is
+ * Stands in front of _exit, _Exit and the exec family: the destructor below is
  * not run by these.  After abort and fatal signals the live file is what is left.
  */
 #include <errno.h>
@@ -264,17 +264,15 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* Its handlers may call PAPI: what they book is written again (late). */
-EXPORT __attribute__((noreturn)) void quick_exit(int status)
+/* quick_exit: its handlers may call PAPI, and run in the opposite order. */
+static void at_quick(void)
 {
-	static void (*real)(int);
-
-	if (!real)
-		real = (void (*)(int))next("quick_exit");
 	sp_end_dump(SP_END_EXIT);
-	if (real)
-		real(status);
-	_exit(status);
+}
+
+__attribute__((constructor)) static void at_start(void)
+{
+	at_quick_exit(at_quick);
 }
 
 /* What exec leaves behind is this dump; if it fails, a later one replaces it. */

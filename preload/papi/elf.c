@@ -79,7 +79,7 @@ int sp_elf_each(int (*each)(const struct sp_object *, void *), void *arg)
 	return dl_iterate_phdr(visit, &w);
 }
 
-#define HIDDEN_VERSION 0x8000u		/* quick_exit@GLIBC_2.10 is another function than the one of 2.24 */
+#define HIDDEN_VERSION 0x8000u		/* an older one, kept for old programs; may be another function */
 
 static uintptr_t defined(const struct sp_object *o, uint32_t i, const char *name)
 {

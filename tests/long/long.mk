@@ -3,7 +3,7 @@
 
 LONG_DIR := $(T)/long
 LONG_FAKE := $(addprefix $(LONG_DIR)/,handing many steps tight)
-LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real quiet)
+LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real matrix quiet)
 LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store sspapi-asan)
 # Empty where there is no clang with libFuzzer.
 LONG_LIBFUZZER := $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
@@ -20,11 +20,12 @@ $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h tests/apps/hand
 
 $(LONG_REAL): tests/apps/handed.h tests/apps/touch.h
 $(LONG_DIR)/handing-real: tests/long/handing.c
+$(LONG_DIR)/matrix: tests/long/matrix.c
 $(LONG_DIR)/quiet: tests/long/quiet.c
 $(LONG_REAL):
 	$(call say,APP)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -DREAL -o $@ $(filter %.c,$^) -lpapi -pthread
+	$(Q)$(CC) $(PLAIN) -DREAL -Itests -o $@ $(filter %.c,$^) -lpapi -pthread
 
 FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined

@@ -1,0 +1,72 @@
+# Every way to live and to end, on real PAPI, with and without us: what the program prints, its
+# status or signal, errno, signal mask, descriptors, threads and children are the same, and what
+# PAPI handed out is in the dump, or in the one that recover makes.
+. tests/lib/lib.sh
+need_real_papi
+matrix=$B/tests/long/matrix
+LIMIT=30
+ulimit -c 0
+cd "$tmp" || exit 1
+mkdir live
+export SSPAPI_LIVE="$tmp/live"
+NORMAL='s/ended with 0x.*//'
+
+# How many dumps, and how many of them recover has to make.
+# one MODE DUMPS [RECOVERED [ENV...]]
+one() {
+	mode=$1 dumps=$2 dead=${3:-0}
+	label=${label:-$mode}
+	rm -rf d live/*
+	run_native native "$matrix" "$mode"
+	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$matrix" "$mode"
+	check "$label: the program sees no difference" same_as_native native shim
+	is "$label: live files" "$(find live -type f | wc -l)" "$dead"
+	mkdir -p d
+	for file in live/*.live; do
+		[ -e "$file" ] && "$B/sspapi" recover -o "d/$(basename "$file").json" "$file" >>shim.err 2>&1
+	done
+	check "$label: $dumps dump(s), with what was handed out" booked
+	label=''
+}
+
+booked() {
+	is_equal "$(find d -type f | wc -l)" "$dumps" && perl "$root/tests/lib/check-handed.pl" d/*.json shim.out
+}
+
+for mode in return exit _exit _Exit quick_exit at_quick_exit atexit destructor pthread_exit side-exit side-_exit key \
+	cancel cancel-async exec-plain exec-fails exec-no-memory vfork-fails over over-vfork; do
+	case $mode in
+	cancel*) NORMAL='s/=counter//g' ;;	# how many were open is by chance
+	esac
+	one $mode 1
+	NORMAL=''
+done
+for mode in abort segv trap kill term; do
+	one $mode 1 1
+done
+for mode in exec fork clone vfork spawn shell; do
+	one $mode 2
+done
+one fork-kill 2 1
+
+# The same program under other circumstances.
+with() {
+	label=$1
+	shift
+	matrix="env $* $B/tests/long/matrix"
+	one_env=$matrix
+	rm -rf d live/*
+	# shellcheck disable=SC2086
+	run_native native $one_env return
+	# shellcheck disable=SC2086
+	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim $one_env return
+	dumps=1
+	check "$label: the program sees no difference" same_as_native native shim
+	check "$label: a dump with what was handed out" booked
+}
+with "LD_BIND_NOW" LD_BIND_NOW=1
+with "no live file" SSPAPI_LIVE=0
+with "with permanent readings" SSPAPI_READINGS=permanent
+with "another locale" LC_ALL=C.UTF-8
+with "malloc that fills" MALLOC_PERTURB_=165
+done_testing
