@@ -38,6 +38,9 @@ enum sp_block_kind {
 	SP_BLOCK_FREE,			/* was something, belongs to nobody */
 	SP_BLOCK_READINGS,
 	SP_BLOCK_GAUGES,
+	SP_BLOCK_INTERVALS = 0x5320,
+	SP_BLOCK_SITES,
+	SP_BLOCK_MODULE,
 	SP_BLOCK_MEMBER = 0x5330,	/* of a merged store */
 	SP_BLOCK_MACHINE
 };
@@ -103,6 +106,9 @@ struct sp_header {
 	/* With torn: the newest of each list that is in the file, if a later one is not. */
 	sp_off kept_events, kept_threads, kept_notes;
 	uint64_t cpu_max_khz;		/* the CPUs' highest clock, for metrics with `#`; 0: not known */
+	sp_off sites, modules;		/* heads of lists, newest first */
+	sp_off kept_sites, kept_modules;
+	uint32_t n_sites, n_modules;
 	/* Of a merged store: its processes and their machines.  0: a store of one process,
 	 * which is the one that this header tells of. */
 	sp_off members, machines;	/* in order */
@@ -224,6 +230,7 @@ struct sp_relation {
 	sp_off readings;		/* permanent ones: the newest chunk */
 	sp_off kept;			/* as kept_threads, of its chunks */
 	uint64_t refused;		/* permanent readings that were not kept */
+	sp_off intervals;		/* blocks of them, newest first */
 };
 
 /* The counts on the CPU that the last reading was on.
@@ -397,6 +404,72 @@ struct sp_member {
 	uint32_t n_calls;
 	struct sp_header h;		/* the process's; its events, topology and call names are the store's */
 };					/* behind h, which is h.bytes long: n_calls numbers, by the store's call_names */
+/* ---- intervals and call sites ------------------------------------------ */
+
+/* The counts between two calls.  The words of the interval that `current` names do
+ * not count: it has what its cell has, less `base`.  So a booking touches nothing
+ * here, and the sum over a cell's intervals is the cell's at any instruction; what
+ * none of them has is nobody's.  Followed by `room` times struct sp_interval. */
+struct sp_intervals {
+	struct sp_block b;
+	sp_off next;
+	uint32_t k;			/* events, as the relation */
+	uint32_t room;
+	uint32_t n;			/* in use */
+	uint32_t current;		/* its number, from 1; 0: none */
+	uint64_t base_count;
+	int64_t base[];			/* [k] of totals, [k] of what is exact */
+};
+
+struct sp_interval {
+	uint32_t from, to;		/* sites; 0: not known */
+	int32_t cell;			/* of the relation */
+	uint32_t pad;
+	uint64_t count;			/* readings at `to` */
+	int64_t at[];			/* total[k], exact[k] */
+};
+
+#define SP_FRAMES_MAX	64u
+#define SP_SITES_EACH	32u		/* of a block */
+#define SP_SITES_MOST	4096u		/* of a process */
+
+/* Followed by SP_SITES_EACH sites, each with room for `frames` frames.  Sites are
+ * numbered from 1; the first of the block has number `first`. */
+struct sp_sites {
+	struct sp_block b;
+	sp_off next;
+	uint32_t first, frames;
+};
+
+struct sp_site {
+	uint32_t n;			/* frames, innermost first; 0: not in use */
+	uint32_t same_as;		/* another site that is the same code, loaded again; 0: none */
+	char name[64];			/* of a high-level region; or empty */
+};
+
+struct sp_frame {
+	uint64_t address;		/* to which PAPI returned */
+	uint32_t module;		/* its number; 0: not looked up (yet), or in no module */
+	uint32_t pad;
+	sp_off symbol;			/* an exported one that holds it; 0: none */
+};
+
+struct sp_module {
+	struct sp_block b;
+	sp_off next;
+	uint32_t number;		/* 1, 2, ... */
+	uint32_t gone;			/* it was unloaded */
+	uint64_t low, span;		/* where it was mapped */
+	uint64_t base;			/* offset = address - base */
+	sp_off path;
+	uint32_t build_id_bytes;
+	unsigned char build_id[36];
+};
+
+static inline uint64_t sp_site_bytes(uint32_t frames)
+{
+	return sizeof(struct sp_site) + frames * sizeof(struct sp_frame);
+}
 
 struct sp_note {
 	struct sp_block b;

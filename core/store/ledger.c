@@ -346,13 +346,14 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 	n->side = d->number;
 }
 
-static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x)
+static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x, uint32_t site)
 {
 	struct sp_state *s = w->state, *n = w->states[s == w->states[0]];
 	struct sp_relation *r = w->relation;
 	uint64_t now;
 
 	settle_journal(w, s);
+	sp_interval_turn(w, op, cell, site);
 	memcpy(n, s, sizeof(*n) + (uint64_t)SP_JTOTAL * w->k * 8);
 	n->jcell = -1;
 	now = op == SP_OP_RESET || op == SP_OP_OWN ? r->last_ns :
@@ -551,7 +552,7 @@ static void merge_side(struct sp_writer *w)
 	if (d->flags & SP_SIDE_ACTIVE) {
 		int cell = d->cell;	/* bytes of the store are not to be trusted */
 
-		apply(w, SP_OP_SIDE, cell >= 0 && cell < (int)w->cells ? cell : (int)w->cells - 1, NULL);
+		apply(w, SP_OP_SIDE, cell >= 0 && cell < (int)w->cells ? cell : (int)w->cells - 1, NULL, 0);
 		sp_order();
 		d->flags = 0;
 	}
@@ -576,11 +577,12 @@ static bool take_turn(struct sp_writer *w, uint32_t who, unsigned tries)
 /* How a window is booked. */
 struct window {
 	bool proven;
+	uint32_t site;			/* where it ends */
 	int n;				/* parts; 0, 1: all on the cell of the operation */
 	const struct sp_part *parts;
 };
 
-static const struct window open_window, proven_window = { .proven = true };
+static const struct window open_window;
 
 /* All parts but the last, which the operation itself brings. */
 static void book_parts(struct sp_writer *w, const struct window *in, const int64_t *x)
@@ -591,7 +593,7 @@ static void book_parts(struct sp_writer *w, const struct window *in, const int64
 		w->whole += in->parts[i].weight;
 	for (int i = 0; i + 1 < in->n && w->whole; i++) {
 		w->part = in->parts[i].weight;
-		apply(w, SP_OP_OWN, sp_ledger_cell(w, in->parts[i].cpu), x);
+		apply(w, SP_OP_OWN, sp_ledger_cell(w, in->parts[i].cpu), x, in->site);
 		w->whole -= w->part;
 	}
 	w->whole = 0;
@@ -618,7 +620,7 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 	if (in->n > 1)
 		book_parts(w, in, x);
 	if (op != SP_OP_SIDE)
-		apply(w, op, cell, x);
+		apply(w, op, cell, x, in->site);
 	else if (slow & SP_SLOW_SIDE)
 		merge_side(w);
 	w->proven = false;
@@ -637,7 +639,8 @@ static bool is_simple(const struct sp_writer *w, const struct sp_state *s, enum 
 	       (op == SP_OP_START ? sp_get(&w->cpu) >= 0 : sp_get(&w->cpu) == cpu);
 }
 
-bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
+			 uint32_t site)
 {
 	struct sp_state *s, *n;
 
@@ -648,10 +651,14 @@ bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long
 	sp_order();
 	s = sp_get(&w->state);
 	if (SP_UNLIKELY(!is_simple(w, s, op, cpu))) {	/* as in sp_ledger_read */
-		sp_ledger_begun(w, op, cpu, values, proven);
+		sp_ledger_begun(w, op, cpu, values, proven, site);
 		return true;
 	}
 	n = w->states[s == w->states[0]];
+	if (op == SP_OP_START)
+		w->track.from = site;
+	else
+		sp_interval_step(w, site);
 	n->cell = s->cell;
 	n->jcell = -1;
 	n->side = s->side;
@@ -696,35 +703,40 @@ static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, 
 		sp_ledger_settle(w);
 }
 
-SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
+			     uint32_t site)
 {
-	book_owner(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values,
-		   proven ? &proven_window : &open_window);
+	const struct window in = { .proven = proven, .site = site };
+
+	book_owner(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
 }
 
-SP_COLD void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven)
+SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
+			       uint32_t site)
 {
-	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven)))
+	const struct window in = { .proven = proven, .site = site };
+
+	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven, site)))
 		return;
-	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) && sp_ledger_book_here(w, op, cpu, values, proven))
+	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) &&
+	    sp_ledger_book_here(w, op, cpu, values, proven, site))
 		return;
-	book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values,
-	     proven ? &proven_window : &open_window);
+	book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
 SP_COLD bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *values,
-				  const struct sp_part *parts, int n, bool proven)
+				  const struct sp_part *parts, int n, bool proven, uint32_t site)
 {
-	const struct window in = { .proven = proven && n == 1, .n = n, .parts = parts };
+	const struct window in = { .proven = proven && n == 1, .n = n, .parts = parts, .site = site };
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 	int cell;
 
 	if (!w->relation)
 		return false;
 	if (op != SP_OP_OWN && n == 1) {
-		sp_ledger_book(w, op, parts->cpu, values, proven);
+		sp_ledger_book_at(w, op, parts->cpu, values, proven, site);
 		return true;
 	}
 	cell = cell_for(w, op, parts[n - 1].cpu);
@@ -750,7 +762,27 @@ SP_COLD void sp_ledger_settle(struct sp_writer *w)
 void sp_ledger_leave(struct sp_writer *w)
 {
 	sp_ledger_settle(w);
-	apply(w, SP_OP_LEAVE, -1, NULL);
+	apply(w, SP_OP_LEAVE, -1, NULL, 0);
+}
+
+bool sp_ledger_intervals(struct sp_writer *w, const struct sp_image *image, struct sp_interval_slot *memory,
+			 uint32_t slots)
+{
+	bool may;
+
+	if (sp_get(&w->busy))
+		return false;
+	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
+	sp_order();
+	may = !(sp_acquire(&w->slow) & SP_SLOW_SHARED);
+	if (may)
+		sp_intervals_bind(w, image, memory, slots);
+	sp_order();
+	sp_publish(&w->busy, 0);
+	sp_order();
+	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+		sp_ledger_settle(w);
+	return may;
 }
 
 /* Makes the owner take turns from its next booking on.  Without membarrier (old
@@ -766,7 +798,8 @@ static bool share(struct sp_writer *w)
 	return w->barrier > 0;
 }
 
-SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *values)
+SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *values,
+				    uint32_t site)
 {
 	const int64_t *x = (const int64_t *)values;
 	struct sp_held h;
@@ -782,7 +815,7 @@ SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu,
 		} else {
 			if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 				merge_side(w);
-			apply(w, op, cell, x);
+			apply(w, op, cell, x, site);
 		}
 		sp_publish(&w->turn, 0);
 	} else {

@@ -24,6 +24,7 @@
 #define SP_LEDGER_H
 
 #include "format.h"
+#include "interval.h"
 #include "split.h"
 #include "../lock.h"
 
@@ -72,6 +73,7 @@ struct sp_writer {
 	uint64_t cell_bytes;
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_ENTRIES */
+	struct sp_track track;		/* the intervals */
 };
 
 /* Binds w to a relation of k events and that many cells, as it stands. */
@@ -84,18 +86,27 @@ void sp_ledger_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entr
  * not, the last one for SP_NO_CPU or when those are taken. */
 int sp_ledger_cell(struct sp_writer *w, int cpu);
 
+/* Goes on with the intervals of its relation, all of them, in this memory (interval.h);
+ * between runs, by the owner.  False: another thread books here too, and may right now. */
+bool sp_ledger_intervals(struct sp_writer *w, const struct sp_image *image, struct sp_interval_slot *memory,
+			 uint32_t slots);
+
 /* Books by the owner; x has k values (READ, STOP, ACCUM: for ACCUM what was
  * added), else NULL.  `cpu` as the system numbers it.  proven: the counts since the
- * reading before are known to be that CPU's. */
-void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+ * reading before are known to be that CPU's.  site: of the call (interval.h). */
+void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
+static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven)
+{
+	sp_ledger_book_at(w, op, cpu, x, proven, 0);
+}
 
 /* The same where `busy` already says so: what a handler has put aside since comes after. */
-void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* The same as sp_ledger_book for START, READ and STOP where it is simple: the last reading
  * was on this CPU (START: on any), and nobody else is about.  false: it is not, and nothing was done.  No
  * calls, few jumps: after PAPI's system calls the processor remembers nothing of us. */
-bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven);
+bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* The same for a window that was spent on several CPUs: what is new since the value
  * before is split in these parts, the last of which gets what is left and is the CPU
@@ -105,7 +116,7 @@ bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long
  * op SP_OP_OWN: a reading of ours on top of the application's code; x is running counts.
  * False: not booked, since a booking is under way; the next one brings it. */
 bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *x, const struct sp_part *parts, int n,
-			  bool proven);
+			  bool proven, uint32_t site);
 
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */
@@ -115,7 +126,7 @@ void sp_ledger_leave(struct sp_writer *w);
 void sp_ledger_settle(struct sp_writer *w);
 
 /* The same as sp_ledger_book by any other thread. */
-void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x);
+void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, uint32_t site);
 
 /* `busy` names the operation, too: a handler on top of it must know what it does. */
 static inline uintptr_t sp_ledger_mark(enum sp_op op)
@@ -123,13 +134,23 @@ static inline uintptr_t sp_ledger_mark(enum sp_op op)
 	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7) | op;
 }
 
+/* The interval that a reading in the current cell ends is the current one from here on. */
+static inline void sp_interval_step(struct sp_writer *w, uint32_t site)
+{
+	struct sp_track *t = &w->track;
+
+	if (SP_UNLIKELY(t->from != t->cur_from || site != t->cur_to))
+		sp_interval_move(w, site);
+	t->from = site;
+}
+
 /* A reading by the owner: sp_ledger_book's READ, short where it can be. */
-static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven)
+static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 
 	if (SP_UNLIKELY(sp_get(&w->busy) || sp_get(&w->slow) || sp_get(&w->cpu) != cpu)) {
-		sp_ledger_book(w, SP_OP_READ, cpu, x, proven);
+		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
 		return;
 	}
 	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
@@ -137,9 +158,10 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 	/* Again, and the state only now: a handler may have booked until here.  What
 	 * one puts aside from here on comes after x. */
 	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
-		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven);
+		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
 		return;
 	}
+	sp_interval_step(w, site);
 	s = sp_get(&w->state);
 	if (SP_UNLIKELY(!proven))
 		for (uint32_t e = 0, k = w->k; e < k; e++)	/* before `last`: exact is never too much */
@@ -154,33 +176,36 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 }
 
 /* A RESET by the owner. */
-static inline void sp_ledger_reset(struct sp_writer *w)
+static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
 {
-	if (SP_UNLIKELY(sp_get(&w->busy) || !sp_get(&w->zeroed) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED)))
-		sp_ledger_book(w, SP_OP_RESET, SP_NO_CPU, NULL, false);
-	else
+	if (SP_UNLIKELY(sp_get(&w->busy) || !sp_get(&w->zeroed) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED))) {
+		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+	} else {
+		w->track.from = site;
 		sp_put(&w->relation->resets, w->relation->resets + 1);
+	}
 }
 
 /* An ACCUM by the owner.  Of programs that call nothing else the set is always just
  * zeroed: what PAPI added is then all there is to add, each in one store. */
-static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven)
+static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 	uint32_t k = w->k;
 
 	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
-		sp_ledger_book(w, SP_OP_ACCUM, cpu, x, proven);
+		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
 		return;
 	}
 	sp_put(&w->busy, sp_ledger_mark(SP_OP_ACCUM));
 	sp_order();
 	if (SP_UNLIKELY((sp_get(&w->slow) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
-		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven);
+		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven, site);
 		return;
 	}
+	sp_interval_step(w, site);
 	s = sp_get(&w->state);
 	for (uint32_t e = 0; e < k; e++) {
 		int64_t *off = &s->at[SP_OFF * k + e], *xoff = &s->at[SP_XOFF * k + e], *eoff = &s->at[SP_EOFF * k + e];

@@ -89,7 +89,7 @@ void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
 	l->at += sp_reading_bytes(l->k);
 }
 
-bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven)
+bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_log *l = w->log;
 	uint32_t k = w->k;
@@ -107,9 +107,10 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven)
 	 * its temporary entry is to go first. */
 	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
 			!(s->flags & SP_STATE_PERMANENT))) {
-		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven);
+		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
 		return true;
 	}
+	sp_interval_step(w, site);
 	ns = sp_log_time(l);
 	v = sp_log_room(l);
 	if (SP_LIKELY(v != NULL)) {

@@ -51,7 +51,7 @@ static inline uint64_t sp_log_time(struct sp_log *l)
 
 /* sp_ledger_book, short: a permanent READ on the CPU of the one before.  False: it is
  * not such a case. */
-bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven);
+bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* ---- reading them, in a store that may be anybody's --------------------- */
 

@@ -386,7 +386,122 @@ static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_r
 	}
 }
 
+/* ---- intervals and call sites ----------------------------------------- */
+
+struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room)
+{
+	sp_off off;
+	struct sp_intervals *b = make(s, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, room), &off);
+
+	if (!b)
+		return NULL;
+	b->k = k;
+	b->room = room;
+	b->next = r->intervals;
+	sp_publish(&r->intervals, off);
+	return b;
+}
+
+struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames)
+{
+	sp_off off;
+	struct sp_sites *b = make(s, SP_BLOCK_SITES, sizeof(*b) + SP_SITES_EACH * sp_site_bytes(frames), &off);
+
+	if (!b)
+		return NULL;
+	b->frames = frames;
+	b->first = s->header->n_sites + 1;
+	push(s, &s->header->sites, &s->header->kept_sites, &b->next, off);
+	s->header->n_sites += SP_SITES_EACH;
+	return b;
+}
+
+struct sp_module *sp_store_module(struct sp_store *s, const struct sp_module *like, const char *path)
+{
+	sp_off off;
+	struct sp_module *m = make(s, SP_BLOCK_MODULE, sizeof(*m), &off);
+
+	if (!m)
+		return NULL;
+	memcpy(&m->gone, &like->gone, sizeof(*m) - offsetof(struct sp_module, gone));
+	m->number = ++s->header->n_modules;
+	m->path = sp_store_text(s, path);
+	push(s, &s->header->modules, &s->header->kept_modules, &m->next, off);
+	return m;
+}
+
 /* ---- folding ---------------------------------------------------------- */
+
+static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
+{
+	const struct sp_intervals *b;
+	unsigned left = 64;
+	uint32_t n = 0;
+
+	for (sp_off off = r->intervals; left-- && (b = sp_intervals_at(&s->image, off, r->k)) != NULL; off = b->next)
+		n += (uint32_t)sp_min(b->n, b->room);
+	return n;
+}
+
+static struct sp_interval *same_interval(struct sp_intervals *b, uint32_t k, const struct sp_interval *like, int cell)
+{
+	struct sp_interval *at;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		at = sp_interval_in(b, k, i);
+		if (at->from == like->from && at->to == like->to && at->cell == cell)
+			return at;
+	}
+	if (b->n == b->room)
+		return NULL;
+	at = sp_interval_in(b, k, b->n++);
+	at->from = like->from;
+	at->to = like->to;
+	at->cell = cell;
+	return at;
+}
+
+/* What the relation of `from`, whose counts are all in its cells, has goes into block b
+ * of the relation of `to`. */
+static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, struct sp_writer *from)
+{
+	uint32_t k = to->k;
+	struct sp_intervals *a;
+	unsigned left = 64;
+
+	for (sp_off off = from->relation->intervals;
+	     left-- && (a = (struct sp_intervals *)sp_intervals_at(&s->image, off, k)) != NULL; off = a->next)
+		for (uint32_t i = 0; i < a->n && i < a->room; i++) {
+			struct sp_interval *f = sp_interval_in(a, k, i), *t;
+			const struct sp_cell *c;
+			int64_t v[2 * k];
+			uint64_t count;
+
+			if ((uint32_t)f->cell >= from->cells)
+				continue;
+			c = (const struct sp_cell *)(from->cell + (uint64_t)f->cell * from->cell_bytes);
+			count = sp_interval_value(a, f, k, i, c->at, c->at + (uint64_t)SP_EXACT * k, c->readings, v);
+			t = same_interval(b, k, f, sp_ledger_cell(to, c->cpu));
+			if (!t)
+				continue;	/* it is "other" now */
+			t->count += count;
+			for (uint32_t e = 0; e < 2 * k; e++)
+				t->at[e] += v[e];
+		}
+}
+
+static void free_intervals(struct sp_store *s, sp_off off, uint32_t k)
+{
+	const struct sp_intervals *b;
+	unsigned left = 64;
+
+	while (left-- && (b = sp_intervals_at(&s->image, off, k)) != NULL) {
+		sp_off next = b->next;
+
+		sp_region_free(&s->region, off, sp_intervals_bytes(k, b->room));
+		off = next;
+	}
+}
 
 static void add_cells(struct sp_writer *to, struct sp_writer *from)
 {
@@ -403,13 +518,30 @@ static void add_cells(struct sp_writer *to, struct sp_writer *from)
 	}
 }
 
-static void add_relation(struct sp_relation *to, struct sp_relation *from)
+static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_relation *from)
 {
+	uint32_t n = count_intervals(s, to) + count_intervals(s, from);
+	sp_off had = to->intervals;
+	struct sp_intervals *b;
+
 	struct sp_writer w, v;
 
 	sp_ledger_bind(&w, to, to->k, to->cells);
 	sp_ledger_bind(&v, from, from->k, from->cells);
 	sp_ledger_leave(&v);
+	to->intervals = 0;
+	b = n ? sp_store_intervals(s, to, w.k, (uint32_t)sp_min(n, SP_INTERVALS_MOST)) : NULL;
+	if (b) {
+		sp_off made = to->intervals;
+
+		to->intervals = had;
+		add_intervals(s, b, &w, &w);
+		to->intervals = made;
+		b->next = 0;
+		add_intervals(s, b, &w, &v);
+	} else {
+		to->intervals = had;
+	}
 	add_cells(&w, &v);
 	to->starts += from->starts;
 	to->resets += from->resets;
@@ -498,7 +630,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
 	if (r->gauges && !fold_gauges(s, sum, old, r))
 		return false;
-	add_relation(sum, r);
+	add_relation(s, sum, r);
 	sum->folded = off;
 	at = link_to(s, &zero->relations, old_off);
 	if (!at)
@@ -516,6 +648,9 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 		sp_region_free(&s->region, r->gauges, gauges_bytes);
 	if (old->gauges && gauges_at(s, old->gauges, &gauges_bytes))
 		sp_region_free(&s->region, old->gauges, gauges_bytes);
+	free_intervals(s, r->intervals, r->k);
+	if (old->intervals != sum->intervals)
+		free_intervals(s, old->intervals, r->k);
 	sp_region_free(&s->region, off, bytes);
 	sp_region_free(&s->region, old_off, bytes);
 	return true;

@@ -90,6 +90,14 @@ struct sp_chunk *sp_store_readings(struct sp_store *s, struct sp_relation *r, ui
 
 /* The chunk at off, if it is a whole one. */
 struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
+/* Room for more intervals of r, whose writer has k events; NULL: no memory. */
+struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room);
+
+/* SP_SITES_EACH more sites, of up to so many frames each. */
+struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames);
+
+/* A module, as `like` says but for number and path. */
+struct sp_module *sp_store_module(struct sp_store *s, const struct sp_module *like, const char *path);
 
 /* The gauges of r, which has n, and how many cells of them; NULL: not as they should be. */
 struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);

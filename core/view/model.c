@@ -4,6 +4,7 @@
 #include "../store/gauge.h"
 #include "../store/readings.h"
 #include "gauges.h"
+#include "intervals.h"
 #include "../sys.h"
 
 #define NOTES_MOST 1024
@@ -191,7 +192,7 @@ static void read_floating(const struct sp_model *m, const struct sp_row *row, st
 }
 
 /* One pass over the cells; what was booked nowhere is left out. */
-static void read_cells(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
+static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
 {
 	struct sp_layout l = sp_relation_layout(row->k, r->cells);
 	const struct sp_side *d = (const struct sp_side *)((const char *)r + l.side);
@@ -200,6 +201,8 @@ static void read_cells(const struct sp_model *m, struct sp_row *row, const struc
 
 	row->cells = 0;
 	row->readings = 0;
+	for (uint32_t i = 0; i < r->cells; i++)
+		m->row_of[i] = -1;
 	for (uint32_t i = 0; i < r->cells; i++) {
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
@@ -217,6 +220,7 @@ static void read_cells(const struct sp_model *m, struct sp_row *row, const struc
 		if (!c->readings && !has_counts(c, k))
 			continue;
 		row->readings += (uint64_t)c->readings;
+		m->row_of[i] = (int32_t)row->cells;
 		row->cell_of[row->cells] = row->cells;
 		row->cells++;
 	}
@@ -344,8 +348,19 @@ static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off blo
 	row->relation_cells = is_merged(m) ? 0 : cells;
 }
 
-static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r)
+static const int64_t *total_of(const struct sp_row *row, uint32_t i, uint64_t *readings)
 {
+	const struct cell_record *c = record(row, i);
+
+	*readings = (uint64_t)c->readings;
+	return c->at;
+}
+
+static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
+			  const struct sp_relation *r)
+{
+	struct sp_row_cells cells = { r->cells, m->row_of, total_of };
+
 	row->event_set = r->event_set;
 	row->tid = t->tid;
 	row->thread = memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
@@ -368,12 +383,14 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 			row->place = m->row_place;
 	}
 	/* Its thread may go on booking while we read: again until nothing turned. */
+	row->intervals = 0;
 	if (is_merged(m))
 		read_settled(row, r);
 	for (int tries = 0; tries < 64 && !is_merged(m); tries++) {
 		uint64_t turn = sp_acquire(&r->turn);
 
 		read_cells(m, row, r, state_of(r, row->k, r->cells));
+		sp_intervals_read(m, row, r, &cells);
 		if (sp_acquire(&r->turn) == turn)
 			break;
 	}
@@ -403,6 +420,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		row->values = m->row_values;
 		row->process = (uint32_t)p->process;
 		row->thread_at = p->thread;
+		row->interval_values = m->row_intervals;
 		read_relation(m, row, t, r);
 		read_chunks(m, row, r);
 		row->id = row->given++;
@@ -413,12 +431,17 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
 {
-	const struct sp_model_machine *on = &m->machine[m->process[row->process].machine];
-	struct cell_record *c;
-
 	if (i >= row->cells)
 		return false;
-	c = record(row, row->cell_of[i]);
+	sp_row_record(m, row, (uint32_t)row->cell_of[i], at);
+	return true;
+}
+
+void sp_row_record(struct sp_model *m, const struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
+{
+	const struct sp_model_machine *on = &m->machine[m->process[row->process].machine];
+	struct cell_record *c = record(row, i);
+
 	at->cpu = (int32_t)c->cpu;
 	at->component = at->cpu >= 0 && (uint32_t)at->cpu < on->n_cpus ? on->cpu_component[at->cpu] : -1;
 	at->readings = (uint64_t)c->readings;
@@ -427,7 +450,6 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 	at->entry = c->at + SP_ENTRY * row->k;
 	at->has_entry = c->has_entry;
 	at->entry_ns = (uint64_t)c->ns;
-	return true;
 }
 
 /* ---- opening ---------------------------------------------------------- */
@@ -550,6 +572,7 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
 			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
 			count_chunks(m, r);
+			m->most_intervals = (uint32_t)sp_max(m->most_intervals, sp_intervals_room(m->image, r->intervals, r->k));
 		}
 	}
 	m->most_chunks = (uint32_t)sp_min(m->most_chunks, most_blocks(m));
@@ -617,7 +640,9 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
 			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + m->most_chunks * sizeof(void *) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
-			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) + 4096;
+			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) +
+			  ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
+			  m->most_cells * sizeof(int32_t) + 4096;
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
 		return -ENOMEM;
@@ -638,6 +663,8 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->machine = take(m, m->n_machines * sizeof(*m->machine));
 	m->place = take(m, m->n_places * sizeof(struct sp_place));
 	m->chunk = take(m, m->most_chunks * sizeof(void *));
+	m->row_of = take(m, m->most_cells * sizeof(int32_t));
+	m->row_intervals = take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k));
 	m->row_cell_of = take(m, (uint64_t)m->most_cells * 8);
 	/* one more than there are cells: an empty one is decoded, then left out */
 	m->row_values = take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
@@ -939,6 +966,7 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	}
 	index_topology(m);
 	index_lists(m);
+	sp_intervals_index(m);
 	sum(m);
 	return 0;
 }

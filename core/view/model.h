@@ -16,6 +16,16 @@
 
 #include "../store/image.h"
 
+#define SP_MODULES_MOST 256u
+
+/* A frame of a call site. */
+struct sp_frame_seen {
+	const char *module;		/* its path; "": not known, and offset is an address */
+	char build_id[80];		/* hexadecimal; "": none */
+	uint64_t offset;		/* to where PAPI returned, from the module's base */
+	const char *symbol, *line;	/* the function, "file.c:12"; "": not known */
+};
+
 struct sp_model {
 	const struct sp_image *image;
 	struct sp_header h;		/* a copy; pointers below live until sp_model_close */
@@ -60,6 +70,20 @@ struct sp_model {
 	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
 	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
 	uint64_t damaged;		/* blocks that made no sense */
+
+	uint32_t n_callsites;		/* ids 0 .. n_callsites - 1; 0 is "other"; 0: none are kept */
+
+	/* Who knows more about a frame than the store (the command, from debug information)
+	 * fills in symbol and line; or NULL. */
+	void (*name_frame)(void *names, uint32_t callsite, uint32_t frame, struct sp_frame_seen *f);
+	void *names;
+
+	/* private to intervals.c */
+	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
+	const struct sp_module *module[SP_MODULES_MOST];
+	uint32_t most_intervals;
+	void *row_intervals;
+	int32_t *row_of;
 
 	/* private to gauges.c */
 	uint32_t n_gauges;		/* events that are gauges */
@@ -112,8 +136,11 @@ struct sp_row {
 	uint32_t n_gauges, gauge_cells, relation_cells;	/* relation_cells 0: of a merged store */
 	int32_t extra_cpu[SP_CELLS_EXTRA];
 
+	uint32_t intervals;		/* to ask sp_row_interval for */
+
 	uint64_t index;			/* private to model.c, as all below */
 	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
+	void *interval_values;
 	uint32_t given;
 	uint64_t *cell_of;
 	int64_t *values;
@@ -128,6 +155,20 @@ struct sp_at_cpu {
 	bool has_entry;			/* sys-sage's temporary entry, then: */
 	const int64_t *entry;		/* [k] */
 	uint64_t entry_ns;
+};
+
+/* The counts between two calls: the sum over a CPU's intervals is that CPU's. */
+struct sp_between {
+	uint32_t from, to;		/* call sites; from 0: not known; to 0: "other", what no interval has */
+	int32_t cpu, component;		/* as sp_at_cpu */
+	uint64_t count;			/* readings */
+	const int64_t *total, *exact;	/* [k] */
+};
+
+/* A call site as views see it: frames, innermost first, for sp_model_frame. */
+struct sp_callsite {
+	uint32_t frames;
+	const char *name;		/* of a high-level region; "other" of id 0; or "" */
 };
 
 int sp_model_open(struct sp_model *m, const struct sp_image *image);
@@ -154,6 +195,15 @@ struct sp_kept {
 /* The next one, oldest first, into a struct that is zero before the first call; false
  * behind the last.  Only of the row that sp_model_next gave last. */
 bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at);
+/* Interval number i of the row; false behind the last.  None where the store has no call
+ * sites (settings.callsites 0).  at's arrays hold until the next row. */
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at);
+
+/* Call site number id; false: it is not in use (it has no frames, then). */
+bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);
+
+/* Frame i of it, 0 the innermost; false behind the last. */
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f);
 
 /* The nearest component of this type at or above component c; -1: none.  For
  * "NUMANode": the one beside the tree that holds c. */

@@ -123,6 +123,13 @@ static inline bool sp_is_job(const struct sp_model *m)
 	return m->n_processes > 1;
 }
 
+static inline const char *sp_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static inline bool sp_component_is(const struct sp_component *c, const char *type)
 {
 	return !strncmp(c->type, type, sizeof(c->type));

@@ -12,8 +12,36 @@ static void logical(struct sp_out *o, const struct sp_model *m, int32_t componen
 		sp_out_i64(o, m->component[above].logical_index);
 }
 
+/* The name of a module's file: its path may differ from host to host.  What would have to
+ * be quoted, or taken for the next frame, is not in names of libraries. */
+static void file_name(struct sp_out *o, const char *path)
+{
+	char name[256] = "";
+
+	strncpy(name, sp_base_name(path), sizeof(name) - 1);
+	for (char *p = name; *p; p++)
+		if (strchr(",;\"", *p))
+			*p = '_';
+	sp_out_plain(o, name);
+}
+
+/* module+0xoffset;... */
+static void path(struct sp_out *o, const struct sp_model *m, uint32_t id)
+{
+	struct sp_frame_seen f;
+
+	sp_out_char(o, ',');
+	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
+		sp_out_text(o, i ? ";" : "");
+		file_name(o, f.module);
+		sp_out_char(o, '+');
+		sp_out_hex(o, f.offset);
+	}
+}
+
 /* All fields up to `package`: of a CPU's counts, or of those of a component as a whole. */
-static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, int32_t cpu, int32_t component)
+static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_between *ends,
+		  int32_t cpu, int32_t component)
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
@@ -31,7 +59,9 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 	sp_out_u64(o, row->id);
 	sp_out_char(o, ',');
 	sp_out_i64(o, row->event_set);
-	sp_out_text(o, ",,,");
+	path(o, m, ends->from);
+	path(o, m, ends->to);
+	sp_out_char(o, ',');
 	if (cpu >= 0)
 		sp_out_i64(o, cpu);
 	logical(o, m, component, "Core");
@@ -41,7 +71,7 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
 static void counts(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e,
-		   const struct sp_at_cpu *at)
+		   const struct sp_between *at)
 {
 	enum sp_data_type type = sp_event_type(m, row->event[e]);
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
@@ -49,17 +79,19 @@ static void counts(struct sp_out *o, const struct sp_model *m, const struct sp_r
 
 	if (component >= 0)
 		cpu = sp_component_is(&m->component[component], "PU") ? m->component[component].os_index : SP_NO_CPU;
-	place(o, m, row, cpu, component >= 0 ? component : at->component);
+	place(o, m, row, at, cpu, component >= 0 ? component : at->component);
 	sp_out_char(o, ',');
 	sp_out_csv(o, sp_event_name(m, row->event[e], buf));
 	sp_out_char(o, ',');
-	sp_out_u64(o, at->readings);
+	sp_out_u64(o, at->count);
 	sp_out_char(o, ',');
 	sp_out_value(o, type, at->total[e]);
 	sp_out_char(o, ',');
 	sp_out_value(o, type, at->exact[e]);
 	sp_out_char(o, '\n');
 }
+
+static const struct sp_between nowhere;
 
 /* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
  * where the number is no sum of counts. */
@@ -75,7 +107,7 @@ static void gauge_line(struct sp_out *o, const struct sp_model *m, const struct 
 	memory.error = 0;
 	sp_out_text(&memory, what);
 	name[memory.used] = 0;
-	place(o, m, row, g->cpu, g->component);
+	place(o, m, row, &nowhere, g->cpu, g->component);
 	sp_out_char(o, ',');
 	sp_out_csv(o, name);
 	sp_out_char(o, ',');
@@ -105,7 +137,7 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 }
 
 /* From the sums of this line's CPU; what is proven of a quotient nobody can say. */
-static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
+static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_between *at)
 {
 	struct sp_metrics *t = sp_view_metrics;
 
@@ -115,32 +147,47 @@ static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
 		if (!t->at[i].has_value)
 			continue;
-		place(o, m, row, at->cpu, at->component);
+		place(o, m, row, at, at->cpu, at->component);
 		sp_out_char(o, ',');
 		sp_out_csv(o, t->at[i].name);
 		sp_out_char(o, ',');
-		sp_out_u64(o, at->readings);
+		sp_out_u64(o, at->count);
 		sp_out_char(o, ',');
 		sp_metric_number(o, &t->at[i]);
 		sp_out_text(o, ",\n");
 	}
 }
 
+/* A floating-point counter is not told by call sites: all of it is "other". */
+static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_t e, const struct sp_between *at)
+{
+	if (sp_event_is_gauge(m, row->event[e]))
+		return false;
+	if (!row->intervals)
+		return true;
+	return at->to ? sp_event_type(m, row->event[e]) != SP_FP64 : at->count || at->total[e] || at->exact[e];
+}
+
+static void lines(struct sp_out *o, struct sp_model *m, struct sp_row *row, const struct sp_between *at)
+{
+	for (uint32_t e = 0; e < row->k; e++)
+		if (has_line(m, row, e, at))
+			counts(o, m, row, e, at);
+	metrics(o, m, row, at);
+}
+
 void sp_view_csv(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
+	struct sp_between between;
 	struct sp_at_cpu at;
 
 	sp_out_text(o, SP_CSV_HEADER);
 	while (sp_model_next(m, &row)) {
-		for (uint32_t i = 0; i < row.cells; i++) {
-			if (!sp_row_cell(m, &row, i, &at))
-				continue;
-			for (uint32_t e = 0; e < row.k; e++)
-				if (!sp_event_is_gauge(m, row.event[e]))
-					counts(o, m, &row, e, &at);
-			metrics(o, m, &row, &at);
-		}
+		for (uint32_t i = 0; sp_row_interval(m, &row, i, &between); i++)
+			lines(o, m, &row, &between);
+		for (uint32_t i = 0; !row.intervals && sp_row_cell(m, &row, i, &at); i++)
+			lines(o, m, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact });
 		gauges(o, m, &row);
 	}
 }

@@ -325,7 +325,27 @@ static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 				list(o, m, row, &at, e, &more);	/* the rules of entries are those of whole counts */
 	key_u64(o, "],\n   \"permanent\": {\"kept\": ", row->kept);
 	key_u64(o, ", \"refused\": ", row->refused);
-	sp_out_text(o, "},\n   \"intervals\": []");
+	sp_out_char(o, '}');
+}
+
+/* `from` is null where it is not known. */
+static void intervals(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_between at;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"intervals\": [");
+	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
+		comma_line(o, &more, "    ");
+		key_or_null(o, "{\"from\": ", at.from ? (int64_t)at.from : -1);
+		key_u64(o, ", \"to\": ", at.to);
+		key_or_null(o, ", \"cpu\": ", at.cpu);
+		key_u64(o, ", \"count\": ", at.count);
+		values(o, m, row, ", \"total\": [", at.total);
+		values(o, m, row, ", \"exact\": [", at.exact);
+		sp_out_char(o, '}');
+	}
+	sp_out_char(o, ']');
 }
 
 static void target(struct sp_out *o, const struct sp_row *row)
@@ -385,6 +405,7 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	cpus(o, m, row);
 	gauges(o, m, row);
 	entries(o, m, row);
+	intervals(o, m, row);
 	sp_out_char(o, '}');
 }
 
@@ -505,7 +526,48 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 		sp_metrics_json(o);
 		sp_out_char(o, '}');
 	}
-	sp_out_text(o, "],\n \"callsites\": [],\n");
+	sp_out_text(o, "],\n");
+}
+
+static void frame(struct sp_out *o, const struct sp_frame_seen *f)
+{
+	key_text(o, "{\"module\": ", f->module);
+	key_text(o, ", \"build_id\": ", f->build_id);
+	sp_out_text(o, ", \"offset\": \"");
+	sp_out_hex(o, f->offset);
+	sp_out_text(o, "\", \"symbol\": ");
+	if (*f->symbol)
+		sp_out_json(o, f->symbol);
+	else
+		sp_out_text(o, "null");
+	if (*f->line)
+		key_text(o, ", \"line\": ", f->line);
+	sp_out_char(o, '}');
+}
+
+static void callsites(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_callsite c;
+	struct sp_frame_seen f;
+	bool more = false;
+
+	sp_out_text(o, " \"callsites\": [");
+	for (uint32_t id = 0; id < m->n_callsites; id++) {
+		bool more_frames = false;
+
+		sp_model_callsite(m, id, &c);
+		comma_line(o, &more, "  ");
+		key_u64(o, "{\"id\": ", id);
+		if (*c.name)
+			key_text(o, ", \"name\": ", c.name);
+		sp_out_text(o, ", \"frames\": [");
+		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
+			comma(o, &more_frames);
+			frame(o, &f);
+		}
+		sp_out_text(o, "]}");
+	}
+	sp_out_text(o, "],\n");
 }
 
 static void calls(struct sp_out *o, const struct sp_model *m)
@@ -563,6 +625,7 @@ void sp_json_dump(struct sp_out *o, struct sp_model *m)
 	events(o, m);
 	relations(o, m);
 	sums(o, m);
+	callsites(o, m);
 	calls(o, m);
 	notes(o, m);
 }

@@ -17,6 +17,8 @@
 #define RELATION_METRICS 256u		/* most events of a relation that shows metrics */
 #define METRIC		9u	/* columns of most metrics' values */
 #define ALL_OF_THEM	(-2)	/* in place of a component */
+#define PAIRS_SHOWN	24u	/* of call sites, of a relation */
+#define PAIR_LABEL	72u	/* columns, at most */
 #define DETAILS		5u	/* see chain_label() */
 
 /* ---- tables ------------------------------------------------------------ */
@@ -580,6 +582,124 @@ static const char *cpu_label(const struct sp_model *m, const struct sp_at_cpu *a
 	return sp_memory_text(&o);
 }
 
+/* ---- by call site ------------------------------------------------------- */
+
+/* work (work.c:12), "region", libx.so+0x1234; callers behind <. */
+static void site_label(struct sp_out *o, const struct sp_model *m, uint32_t id)
+{
+	struct sp_callsite c;
+	struct sp_frame_seen f;
+
+	sp_model_callsite(m, id, &c);
+	if (*c.name) {
+		sp_out_plain(o, c.name);
+		return;
+	}
+	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
+		sp_out_text(o, i ? " < " : "");
+		sp_out_plain(o, *f.symbol ? f.symbol : sp_base_name(f.module));
+		sp_out_text(o, *f.symbol ? " (" : "+");
+		if (*f.line)
+			sp_out_plain(o, sp_base_name(f.line));
+		else
+			sp_out_hex(o, f.offset);
+		sp_out_text(o, *f.symbol ? ")" : "");
+	}
+}
+
+static const char *pair_label(const struct sp_model *m, const struct sp_between *at, char text[400])
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 400);
+	sp_out_text(&o, "  ");
+	if (!at->to) {
+		sp_out_text(&o, "other call sites");
+		return sp_memory_text(&o);
+	}
+	if (at->from)
+		site_label(&o, m, at->from);
+	else
+		sp_out_text(&o, "?");
+	sp_out_text(&o, " -> ");
+	site_label(&o, m, at->to);
+	return sp_memory_text(&o);
+}
+
+/* Is interval i the first of its pair? */
+static bool first_of_pair(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+{
+	struct sp_between other;
+
+	sp_row_interval(m, row, i, at);
+	for (uint32_t n = 0; n < i; n++) {
+		sp_row_interval(m, row, n, &other);
+		if (other.from == at->from && other.to == at->to)
+			return false;
+	}
+	return true;
+}
+
+/* Over all CPUs, for the columns that the table has. */
+static void pair_row(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row, uint32_t first)
+{
+	struct sp_between at, other;
+	uint64_t count = 0;
+	char text[400];
+
+	sp_row_interval(m, row, first, &at);
+	for (unsigned c = 0; c < t->n; c++)
+		t->col[c].sum = t->col[c].exact = 0;
+	for (uint32_t i = first; sp_row_interval(m, row, i, &other); i++) {
+		if (other.from != at.from || other.to != at.to)
+			continue;
+		count += other.count;
+		for (unsigned c = 0; c < t->n; c++) {
+			struct column *col = &t->col[c];
+
+			if (metric_of(m, col->id))
+				continue;
+			col->sum = sp_plus(sp_event_type(m, col->id), col->sum, other.total[col->index]);
+			col->exact = sp_plus(sp_event_type(m, col->id), col->exact, other.exact[col->index]);
+		}
+	}
+	begin_row(o, t, pair_label(m, &at, text), count);
+	for (unsigned c = 0; c < t->n; c++)
+		if (metric_of(m, t->col[c].id))
+			sp_out_repeat(o, ' ', t->col[c].width + 2);
+		else
+			cell(o, t, c, t->col[c].sum, t->col[c].exact);
+	end_row(o, t);
+}
+
+static void pair_rows(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_between at;
+	uint32_t shown = 0, pairs = 0;
+
+	for (uint32_t i = 0; i < row->intervals; i++)
+		if (first_of_pair(m, row, i, &at) && pairs++ < PAIRS_SHOWN)
+			shown += (pair_row(o, t, m, row, i), 1);
+	if (pairs == shown)
+		return;
+	sp_out_text(o, "  ... and ");
+	sp_out_amount(o, pairs - shown, "pair");
+	sp_out_text(o, " of call sites more, which the json and csv forms show.\n");
+}
+
+static unsigned widest_pair(struct sp_model *m, struct sp_row *row)
+{
+	struct sp_between at;
+	unsigned widest = 0;
+	char text[400];
+
+	for (uint32_t i = 0; i < row->intervals && i < 4 * PAIRS_SHOWN; i++) {
+		sp_row_interval(m, row, i, &at);
+		widest = (unsigned)sp_max(widest, sp_columns(pair_label(m, &at, text)));
+	}
+	return (unsigned)sp_min(widest, PAIR_LABEL);
+}
+
 /* The widths of all columns but the events'; how many CPUs there are. */
 static uint32_t measure_row(struct table *t, struct sp_model *m, struct sp_row *row)
 {
@@ -596,6 +716,7 @@ static uint32_t measure_row(struct table *t, struct sp_model *m, struct sp_row *
 		most = sp_max(most, at.readings);
 		t->label = (unsigned)sp_max(t->label, sp_columns(cpu_label(m, &at, text)));
 	}
+	t->label = (unsigned)sp_max(t->label, widest_pair(m, row));
 	t->readings = (unsigned)sp_max(8, sp_format_grouped(buf, (int64_t)sp_min(most, INT64_MAX)));
 	return cpus;
 }
@@ -660,7 +781,23 @@ static bool add_relation_column(struct table *t, struct sp_model *m, struct sp_r
 	return !sp_view_metrics->at[i].in_relation || add_column(t, m->n_events + i, 0, METRIC, row->k);
 }
 
-/* One table of a relation; its last line, over all CPUs, only if there are several. */
+static void all_row(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row, uint64_t readings)
+{
+	begin_row(o, t, "  all of them", readings);
+	if (sp_view_metrics)
+		compute_all_of_them(m, row);
+	for (unsigned i = 0; i < t->n; i++) {
+		if (metric_of(m, t->col[i].id)) {
+			metric_cell(o, t, i);
+		} else {
+			cell(o, t, i, t->col[i].sum, t->col[i].exact);
+		}
+	}
+	end_row(o, t);
+}
+
+/* One table of a relation: its CPUs, a line over all of them if there are several, its
+ * call sites. */
 static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row,
 			   uint32_t cpus)
 {
@@ -689,19 +826,10 @@ static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m
 		end_row(o, t);
 		readings += at.readings;
 	}
-	if (cpus < 2)
-		return;
-	begin_row(o, t, "  all of them", readings);
-	if (sp_view_metrics)
-		compute_all_of_them(m, row);
-	for (unsigned i = 0; i < t->n; i++) {
-		if (metric_of(m, t->col[i].id)) {
-			metric_cell(o, t, i);
-		} else {
-			cell(o, t, i, t->col[i].sum, t->col[i].exact);
-		}
-	}
-	end_row(o, t);
+	if (cpus >= 2)
+		all_row(o, t, m, row, readings);
+	if (row->intervals)
+		pair_rows(o, t, m, row);
 }
 
 static void whose(struct sp_out *o, const struct sp_row *row)

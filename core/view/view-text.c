@@ -41,13 +41,6 @@ static bool counts_on_cpus(const struct sp_model *m)
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void command(struct sp_out *o, const struct sp_model *m)
 {
 	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
@@ -56,7 +49,7 @@ static void command(struct sp_out *o, const struct sp_model *m)
 		sp_out_grouped(o, m->n_processes);
 		sp_out_text(o, " processes of ");
 	}
-	sp_out_plain(o, *exe ? base_name(exe) : arg && *arg ? base_name(arg) :
+	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
 			sp_is_job(m) ? "several programs" : "an unknown program");
 	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++) {
 		const char *quote = *arg && !strchr(arg, ' ') ? "" : "'";

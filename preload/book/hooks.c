@@ -279,6 +279,8 @@ SP_COLD void sp_before_start_slow(int id)
 	s = sp_set_known(id);
 	if (s && sp_get(sp_touched_by(s->creator)) != s && s->target == SP_TARGET_THREAD)
 		opened(s);
+	if (sp_conf.callsites)
+		sp_sites_prepare();
 	if (s)
 		sp_set_prepare(s, id);
 	errno = saved;
@@ -295,14 +297,15 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 		sp_gauges_mask(&s->gauges, plain, values, s->k);
 }
 
-static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open)
+static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
+	uint32_t site = sp_site_here(&s->seen, at);
 	int cpu;
 	bool proven;
 	long long plain[s->gauges.n ? s->k : 1];
 
 	if (sp_get(&s->watched) == sp_self.id) {
-		sp_watch_book(s, op, values, open);
+		sp_watch_book(s, op, values, open, site);
 		goto booked;
 	}
 	cpu = where(s);
@@ -313,9 +316,9 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 	}
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
-		sp_ledger_book(&s->writer, op, cpu, values, proven);
+		sp_ledger_book_at(&s->writer, op, cpu, values, proven, site);
 	} else {
-		sp_ledger_book_foreign(&s->writer, op, cpu, values);
+		sp_ledger_book_foreign(&s->writer, op, cpu, values, site);
 	}
 booked:
 	if (SP_UNLIKELY(sp_process.late))
@@ -325,13 +328,13 @@ booked:
 /* A handler that came after PAPI had taken these values, and before we had them, has
  * booked later ones: they are not to be taken back, or a PAPI_reset that comes next
  * would lose the difference. */
-static SP_COLD void book_overtaken(struct sp_set *s, const long long *values, uint32_t open)
+static SP_COLD void book_overtaken(struct sp_set *s, const long long *values, uint32_t open, uintptr_t at)
 {
 	long long newest[s->k];
 
 	for (uint32_t e = 0; e < s->k; e++)
 		newest[e] = values[e] > s->writer.state->at[e] ? values[e] : s->writer.state->at[e];
-	book(s, SP_OP_READ, newest, open);
+	book(s, SP_OP_READ, newest, open, at);
 }
 
 /* A reading of a running set that has no relation: no memory, or not counts. */
@@ -341,7 +344,7 @@ static void dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open)
+SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
@@ -351,10 +354,20 @@ SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open)
 	} else if (s) {
 		s->started = true;
 		if (s->bound)
-			book(s, SP_OP_START, NULL, open);
+			book(s, SP_OP_START, NULL, open, at);
 		if (sp_get(&s->watched) == sp_self.id)
 			sp_watch_starts(s, id);
 	}
+	errno = saved;
+}
+
+SP_COLD void sp_sites_after_stop(void)
+{
+	int saved = errno;
+
+	/* Not while another set of this thread counts. */
+	if (sp_sites_due && !sp_sets_running(sp_self.id))
+		sp_sites_resolve();
 	errno = saved;
 }
 
@@ -368,7 +381,7 @@ SP_COLD long long *sp_before_stop_slow(int id, long long *values)
 	return values || !sp_booked(s) ? values : s->values;
 }
 
-SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open)
+SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
 	int saved = errno;
@@ -379,31 +392,32 @@ SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_
 		dropped(s);
 	s->started = false;
 	if (sp_booked(s) && values) {
-		book(s, SP_OP_STOP, values, open);
+		book(s, SP_OP_STOP, values, open, at);
 		sp_put(sp_touched_by(s->creator), s);
 	}
 	if (sp_get(&s->watched) == sp_self.id)
 		sp_watch_stops(s);
+	sp_sites_after_stop();
 	errno = saved;
 }
 
 /* The component now counts on from the values written. */
-void sp_after_write(int rc, int id, const long long *values)
+void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
 {
 	if (rc == PAPI_OK)
-		sp_book_slow(id, SP_OP_WRITE, values, sp_proof_look());
+		sp_book_slow(id, SP_OP_WRITE, values, sp_proof_look(), at);
 }
 
-SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open)
+SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
 
 	if (sp_booked(s)) {
 		if (op == SP_OP_READ && s->starter == sp_self.id && sp_overtaken(s, open))
-			book_overtaken(s, values, open);
+			book_overtaken(s, values, open, at);
 		else
-			book(s, op, values, open);
+			book(s, op, values, open, at);
 	} else if (values) {
 		dropped(s);
 	}

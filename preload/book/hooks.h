@@ -4,7 +4,7 @@
  * Functions named sp_before/after_start/stop/read/accum/reset are on the path of a
  * reading: inline as far as the usual case goes, no system call, errno untouched.  All
  * others are called with errno saved by the wrapper.  `open` is sp_proof_look() from right
- * before the real call.
+ * before the real call, `at` to where the call returns.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
@@ -13,6 +13,7 @@
 
 #include "proof.h"
 #include "sets.h"
+#include "sites.h"
 #include "where.h"
 
 /* Whose libpapi is it?  Another plug-in may have brought one of its own. */
@@ -40,14 +41,15 @@ void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
 void sp_before_start_slow(int id);		/* errno is given back */
-void sp_after_start_slow(int rc, int id, uint32_t open);
-void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open);
+void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at);
+void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at);
+void sp_sites_after_stop(void);			/* errno is given back */
 long long *sp_before_stop_slow(int id, long long *values);
-void sp_after_write(int rc, int id, const long long *values);
+void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 
 /* The ways that are not short: another thread, another target; errno kept. */
-void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open);
+void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
 
 /* Did a handler book here while PAPI answered?  Then its window was opened later. */
 static inline bool sp_overtaken(const struct sp_set *s, uint32_t open)
@@ -74,17 +76,19 @@ static inline void sp_before_start(int id)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s))
+	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s ||
+			sp_get(&sp_sites_due) || s->writer.track.low))
 		sp_before_start_slow(id);
 }
 
-static inline void sp_after_start(int rc, int id, uint32_t open)
+static inline void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (SP_UNLIKELY(rc != PAPI_OK || !s || sp_get(&s->hot) != sp_self.id ||
-			!sp_ledger_book_here(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false))) {
-		sp_after_start_slow(rc, id, open);
+			!sp_ledger_book_here(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false,
+					      sp_site_here(&s->seen, at)))) {
+		sp_after_start_slow(rc, id, open, at);
 		return;
 	}
 	s->started = true;
@@ -99,7 +103,7 @@ static inline long long *sp_before_stop(int id, long long *values)
 	return SP_LIKELY(values && s && sp_get(&s->hot) == sp_self.id) ? values : sp_before_stop_slow(id, values);
 }
 
-static inline void sp_after_stop(int rc, int id, const long long *values, uint32_t open)
+static inline void sp_after_stop(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	bool proven;
@@ -108,17 +112,20 @@ static inline void sp_after_stop(int rc, int id, const long long *values, uint32
 	if (SP_LIKELY(rc == PAPI_OK && s && sp_get(&s->hot) == sp_self.id && values)) {
 		cpu = sp_cpu_here();
 		proven = s->writer.opened == sp_proof_look();
-		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven))) {
+		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven,
+						    sp_site_here(&s->seen, at)))) {
 			s->started = false;
 			s->writer.opened = open;
 			sp_put(sp_touched_by(s->creator), s);
+			if (SP_UNLIKELY(sp_get(&sp_sites_due)))
+				sp_sites_after_stop();
 			return;
 		}
 	}
-	sp_after_stop_slow(rc, id, values, open);
+	sp_after_stop_slow(rc, id, values, open, at);
 }
 
-static inline void sp_after_read(int rc, int id, const long long *values, uint32_t open)
+static inline void sp_after_read(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s;
 	bool proven;
@@ -128,16 +135,16 @@ static inline void sp_after_read(int rc, int id, const long long *values, uint32
 		return;
 	s = sp_set_of(id);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || sp_overtaken(s, open))) {
-		sp_book_slow(id, SP_OP_READ, values, open);
+		sp_book_slow(id, SP_OP_READ, values, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
 	proven = s->writer.opened == sp_proof_look();
 	s->writer.opened = open;
-	sp_ledger_read(&s->writer, cpu, values, proven);
+	sp_ledger_read(&s->writer, cpu, values, proven, sp_site_here(&s->seen, at));
 }
 
-static inline void sp_after_reset(int rc, int id, uint32_t open)
+static inline void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s;
 
@@ -145,11 +152,11 @@ static inline void sp_after_reset(int rc, int id, uint32_t open)
 		return;
 	s = sp_set_of(id);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id)) {
-		sp_book_slow(id, SP_OP_RESET, NULL, open);
+		sp_book_slow(id, SP_OP_RESET, NULL, open, at);
 		return;
 	}
 	s->writer.opened = open;
-	sp_ledger_reset(&s->writer);
+	sp_ledger_reset(&s->writer, sp_site_here(&s->seen, at));
 }
 
 /* PAPI_accum adds to the caller's array: what it added is after minus before. */
@@ -159,7 +166,8 @@ static inline void sp_after_reset(int rc, int id, uint32_t open)
 	if (values) \
 		memcpy(sp_before, values, sp_k * sizeof(*sp_before))
 
-static inline void sp_after_accum(int rc, int id, const long long *values, long long *before, uint32_t open)
+static inline void sp_after_accum(int rc, int id, const long long *values, long long *before, uint32_t open,
+				  uintptr_t at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
 
@@ -173,13 +181,13 @@ static inline void sp_after_accum(int rc, int id, const long long *values, long 
 		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
 	s = sp_set_of(id);
 	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id)) {
-		sp_book_slow(id, SP_OP_ACCUM, before, open);
+		sp_book_slow(id, SP_OP_ACCUM, before, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
 	proven = s->writer.opened == sp_proof_look();
 	s->writer.opened = open;
-	sp_ledger_accum(&s->writer, cpu, before, proven);
+	sp_ledger_accum(&s->writer, cpu, before, proven, sp_site_here(&s->seen, at));
 }
 
 #endif

@@ -104,6 +104,28 @@ void sp_sets_forget(uint32_t creator)
 	}
 }
 
+void sp_sets_forget_sites(void)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			sp_put(&chunk[i].seen, 0);
+	}
+}
+
+bool sp_sets_running(uint32_t thread)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			if (chunk[i].started && chunk[i].alive && chunk[i].opener == thread)
+				return true;
+	}
+	return false;
+}
+
 void sp_sets_cool(void)
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
@@ -271,6 +293,41 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	return true;
 }
 
+/* The set's writer gets room for so many intervals, `more` of them new. */
+static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
+{
+	struct sp_interval_slot *memory;
+	struct sp_held held;
+	uint32_t slots = 64;
+
+	while (slots < 2 * room)
+		slots *= 2;
+	memory = sp_map(slots * sizeof(*memory));
+	if (!memory)
+		return;
+	memset(memory, 0, slots * sizeof(*memory));
+	sp_lock_take(&sp_store.lock, &held);
+	if (more)
+		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
+	if (sp_ledger_intervals(&s->writer, &sp_store.image, memory, slots)) {
+		sp_unmap(s->slots, s->n_slots * sizeof(*memory));
+		s->slots = memory;
+		s->n_slots = slots;
+	} else {
+		sp_unmap(memory, slots * sizeof(*memory));
+	}
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+/* As many as the relation has, from a set before; or the first ones. */
+static void bind_intervals(struct sp_set *s)
+{
+	uint32_t room = sp_intervals_room(&sp_store.image, s->writer.relation->intervals, s->writer.k);
+
+	if (sp_conf.callsites)
+		make_intervals(s, (uint32_t)sp_max(room, SP_INTERVALS_FIRST), room ? 0 : SP_INTERVALS_FIRST);
+}
+
 static void bind(struct sp_set *s, int id, const struct holding *h)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
@@ -295,6 +352,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h))
 		return;
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
+	bind_intervals(s);
 	s->writer.component = h->keeps;
 	if (sp_conf.readings == SP_PERMANENT) {
 		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
@@ -355,8 +413,12 @@ void sp_set_prepare(struct sp_set *s, int id)
 	struct sp_gauge_kind gauge[EVENTS_MOST];
 	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
 	int state = 0;
+	uint32_t more;
 
 	if (s->bound && !s->changed && s->starter == sp_self.id) {
+		more = sp_intervals_wanted(&s->writer.track);
+		if (SP_UNLIKELY(more) && sp_conf.callsites)
+			make_intervals(s, s->writer.track.room + more, more);
 		choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
 		return;
 	}

@@ -21,6 +21,7 @@
  * the processor fetches together. */
 struct __attribute__((aligned(128))) sp_set {
 	struct sp_writer writer;
+	uint64_t seen;			/* the last call site (sites.h) */
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
 	uint32_t watched;		/* as hot, where the thread's moves are watched (watch.h) */
@@ -33,6 +34,8 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t values_room;
 	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.event */
+	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
+	uint32_t n_slots;
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
@@ -98,6 +101,12 @@ void sp_sets_cool(void);
 
 /* Is a set other than `but` bound to this relation? */
 bool sp_set_bound(sp_off relation, void *but);
+
+/* A call site's address may be another's code by now. */
+void sp_sets_forget_sites(void);
+
+/* Does a set that this thread started run? */
+bool sp_sets_running(uint32_t thread);
 
 void sp_set_unbind(struct sp_set *s);
 

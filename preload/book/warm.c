@@ -36,12 +36,12 @@ static void rehearse(void)
 	sp_ledger_bind(&w, r, EVENTS, CELLS);
 	for (int i = 0; i < 2; i++) {
 		sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-		sp_ledger_read(&w, 0, x, false);
-		sp_ledger_read(&w, 1, x, true);
-		sp_ledger_read(&w, 1, x, true);
-		sp_ledger_accum(&w, 1, x, false);
-		sp_ledger_accum(&w, 1, x, true);
-		sp_ledger_reset(&w);
+		sp_ledger_read(&w, 0, x, false, 0);
+		sp_ledger_read(&w, 1, x, true, 0);
+		sp_ledger_read(&w, 1, x, true, 0);
+		sp_ledger_accum(&w, 1, x, false, 0);
+		sp_ledger_accum(&w, 1, x, true, 0);
+		sp_ledger_reset(&w, 0);
 		sp_ledger_book(&w, SP_OP_RESET, SP_NO_CPU, NULL, false);
 		sp_ledger_book(&w, SP_OP_STOP, 0, x, false);
 	}

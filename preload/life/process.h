@@ -28,6 +28,8 @@ struct sp_self {
 	int32_t tid;
 	bool unwatched;			/* it cannot have one */
 	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
+	uintptr_t outer;		/* then: to where the outermost of them returns, */
+	const char *region;		/* and the region that it was given */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
 	struct sp_watch *watch;		/* preload/book/watch.h; NULL: none */

@@ -17,6 +17,7 @@
 #include "say.h"
 #include "../book/sets.h"
 #include "../book/watch.h"
+#include "../book/sites.h"
 #include "snapshot.h"
 
 static struct sp_lock setup;
@@ -110,7 +111,7 @@ static void fill_header(void)
 	h->call_names = sp_store_texts(&sp_store, SP_CALLS, sp_call_names);
 	h->attribution = (uint32_t)sp_conf.attribution;
 	h->readings = (uint32_t)sp_conf.readings;
-	h->callsites = 0;
+	h->callsites = (uint32_t)sp_conf.callsites;
 	h->readings_max = (uint64_t)sp_conf.readings_max;
 	h->cpu_max_khz = cpu_max_khz();
 }
@@ -126,26 +127,12 @@ static void complain(const char *line, void *arg)
 	sp_say(SP_SAY_WARNING, line);
 }
 
-/* Said only if the user asked for it: the defaults of contract.md stay the defaults. */
 static void not_yet(void)
 {
-	static const struct {
-		const char *name, *but;
-	} later[] = {
-		{ "SSPAPI_CALLSITES", "0" },
-	};
-	char line[128];
-
-	for (unsigned i = 0; i < SP_COUNT(later); i++) {
-		const char *v = sp_conf_env(later[i].name);
-
-		if (!v || !*v || strcmp(v, later[i].but) == 0)
-			continue;
-		line[0] = 0;
-		strcat(strcat(strcat(line, later[i].name), ": not in this version; as if it were "),
-		       *later[i].but ? later[i].but : "not set");
-		sp_say(SP_SAY_WARNING, line);
-	}
+	if (sp_conf.callsites <= 1)
+		return;
+	sp_say(SP_SAY_WARNING, "SSPAPI_CALLSITES: more than 1 frame: not in this version; as if it were 1");
+	sp_conf.callsites = 1;
 }
 
 /* A child of fork starts empty: what its memory copied describes the parent. */
@@ -153,6 +140,7 @@ static void forget_parent(void)
 {
 	sp_real_child();
 	sp_sets_forget(0);
+	sp_sites_forget_all();
 	sp_events_forget();
 	sp_end_child();
 	sp_watch_forget();

@@ -49,7 +49,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct walk *w = arg;
 	struct sp_object o = { .path = info->dlpi_name ? info->dlpi_name : "", .base = info->dlpi_addr,
-			       .low = UINTPTR_MAX, .soname = "", .index = w->index++ };
+			       .low = UINTPTR_MAX, .soname = "", .index = w->index++,
+			       .header = info->dlpi_phdr, .headers = info->dlpi_phnum };
 	uintptr_t high = 0;
 
 	(void)size;
@@ -126,6 +127,86 @@ uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name)
 	for (uint32_t i = 1; o->hash && i < o->hash[1] && !at; i++)
 		at = defined(o, i, name);
 	return at;
+}
+
+static const unsigned char *id_in(const unsigned char *note, uintptr_t bytes, uint32_t *n)
+{
+	while (bytes >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *h = (const ElfW(Nhdr) *)note;
+		uintptr_t name = sp_align(h->n_namesz, 4), all = sizeof(*h) + name + sp_align(h->n_descsz, 4);
+
+		if (all > bytes)
+			break;
+		if (h->n_type == NT_GNU_BUILD_ID && h->n_namesz == 4 && ((const char *)(h + 1))[1] == 'N') {
+			*n = h->n_descsz;
+			return (const unsigned char *)(h + 1) + name;
+		}
+		note += all;
+		bytes -= all;
+	}
+	return NULL;
+}
+
+const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n)
+{
+	const unsigned char *id = NULL;
+
+	for (unsigned i = 0; i < o->headers && !id; i++)
+		if (o->header[i].p_type == PT_NOTE && o->header[i].p_align <= 4)
+			id = id_in((const unsigned char *)(o->base + o->header[i].p_vaddr), o->header[i].p_memsz, n);
+	return id;
+}
+
+/* The GNU table does not say how many symbols there are: one behind the last chain's. */
+static uint32_t count_symbols(const struct sp_object *o)
+{
+	const uint32_t *t = o->gnu_hash, *buckets, *chain;
+	uint32_t last = 0;
+
+	if (o->hash)
+		return o->hash[1];
+	if (!t)
+		return 0;
+	buckets = t + 4 + t[2] * (sizeof(ElfW(Addr)) / 4);
+	chain = buckets + t[0];
+	for (uint32_t i = 0; i < t[0]; i++)
+		last = buckets[i] > last ? buckets[i] : last;
+	if (last < t[1])
+		return 0;
+	while (!(chain[last - t[1]] & 1))
+		last++;
+	return last + 1;
+}
+
+const char *sp_elf_name_of(const struct sp_object *o, uintptr_t address)
+{
+	uint32_t n = o->symbols && o->strings ? count_symbols(o) : 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		const ElfW(Sym) *s = &o->symbols[i];
+
+		if ((s->st_info & 15) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+		    address - (o->base + s->st_value) < s->st_size)
+			return o->strings + s->st_name;
+	}
+	return NULL;
+}
+
+static int take_loads(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	unsigned long long *loads = arg;
+
+	if (size >= offsetof(struct dl_phdr_info, dlpi_tls_modid))
+		*loads = info->dlpi_adds + info->dlpi_subs;
+	return 1;
+}
+
+unsigned long long sp_elf_loads(void)
+{
+	unsigned long long loads = 0;
+
+	dl_iterate_phdr(take_loads, &loads);
+	return loads;
 }
 
 bool sp_elf_holds(const struct sp_object *o, uintptr_t address)

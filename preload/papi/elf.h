@@ -36,6 +36,8 @@ struct sp_object {
 	const char *strings;
 	const uint32_t *gnu_hash, *hash;
 	const ElfW(Half) *versions;	/* NULL: its symbols have none */
+	const ElfW(Phdr) *header;
+	unsigned headers;
 };
 
 /* Calls each for every object in the loader's order until it returns non-zero;
@@ -44,6 +46,15 @@ int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
 
 /* The address of a symbol that o itself defines (its default version), or 0. */
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
+
+/* Its build id, of *n bytes; NULL: it has none. */
+const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n);
+
+/* The exported function that holds the address, or NULL; looks at every symbol. */
+const char *sp_elf_name_of(const struct sp_object *o, uintptr_t address);
+
+/* Changes whenever something was loaded or unloaded. */
+unsigned long long sp_elf_loads(void);
 
 bool sp_elf_holds(const struct sp_object *o, uintptr_t address);
 

@@ -12,6 +12,7 @@
 #include "../life/process.h"
 #include "real.h"
 #include "../book/sets.h"
+#include "../book/sites.h"
 
 /* Resolved at the first use; plain pointers, so that the assembly can jump. */
 void *sp_next_dlsym __attribute__((visibility("hidden")));
@@ -108,7 +109,9 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 
 	if (!next_dlclose)
 		next_dlclose = (int (*)(void *))sp_real_next("dlclose");
+	sp_sites_before_unload();
 	r = next_dlclose(handle);
+	sp_sites_after_unload();
 	if (sp_papi_used && sp_real_unloaded()) {
 		sp_process.papi = NULL;
 		sp_sets_forget(0);

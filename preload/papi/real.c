@@ -18,7 +18,7 @@ const char *const sp_call_names[SP_CALLS] = {
 #define ROW(type, name, params, args, before, after) #name,
 #define HOT ROW
 #define VOID(name, params, args, before, after) #name,
-#define NESTS(type, name, params, args) #name,
+#define NESTS(type, name, params, args, ...) #name,
 #define OLD NESTS
 #include "papi.def"
 #undef ROW
@@ -41,7 +41,7 @@ static const struct {
 #define ROW(type, name, params, args, before, after) AT(name)
 #define HOT ROW
 #define VOID(name, params, args, before, after) AT(name)
-#define NESTS(type, name, params, args) AT(name)
+#define NESTS(type, name, params, args, ...) AT(name)
 #define OLD NESTS
 #include "papi.def"
 #undef ROW

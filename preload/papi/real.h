@@ -26,7 +26,7 @@ struct sp_real {
 #define ROW(type, name, params, args, before, after) type (*name) params;
 #define HOT ROW
 #define VOID(name, params, args, before, after) void (*name) params;
-#define NESTS(type, name, params, args) type (*name) params;
+#define NESTS(type, name, params, args, ...) type (*name) params;
 #define OLD NESTS
 #include "papi.def"
 #undef ROW
@@ -59,7 +59,7 @@ enum sp_call {
 #define ROW(type, name, params, args, before, after) SP_CALL_##name,
 #define HOT ROW
 #define VOID(name, params, args, before, after) SP_CALL_##name,
-#define NESTS(type, name, params, args) SP_CALL_##name,
+#define NESTS(type, name, params, args, ...) SP_CALL_##name,
 #define OLD NESTS
 #include "papi.def"
 #undef ROW

@@ -22,7 +22,7 @@
 #define ROW(type, name, params, args, before, after) SAME(name, type, params)
 #define HOT ROW
 #define VOID(name, params, args, before, after) SAME(name, void, params)
-#define NESTS(type, name, params, args) SAME(name, type, params)
+#define NESTS(type, name, params, args, ...) SAME(name, type, params)
 #define OLD(type, name, params, args)
 #include "papi.def"
 #undef ROW
@@ -156,21 +156,49 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		errno = errno_after; \
 	}
 
-#define NESTS(type, name, params, args) \
+/* What the calls inside are called for: where the outermost was called, and the region
+ * that it was given. */
+struct nest {
+	bool nests;
+	uintptr_t outer;
+	const char *region;
+};
+
+static struct nest nest_in(bool nested, uintptr_t caller, const char *region)
+{
+	struct nest before = { sp_self.nests, sp_self.outer, sp_self.region };
+
+	if (!sp_self.nests || !sp_internal(sp_papi_used, caller)) {
+		sp_self.outer = caller;
+		sp_self.region = NULL;
+	}
+	if (region)
+		sp_self.region = region;
+	sp_self.nests = nested;
+	return before;
+}
+
+static void nest_out(const struct nest *before)
+{
+	sp_self.nests = before->nests;
+	sp_self.outer = before->outer;
+	sp_self.region = before->region;
+}
+
+#define NESTS(type, name, params, args, ...) \
 	EXPORT type name params \
 	{ \
 		ENTER; \
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
-		const bool nests = sp_self.nests; \
 		sp_self_ready(); \
 		count(SP_CALL_##name); \
 		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
-		sp_self.nests = true; \
+		const struct nest before = nest_in(true, CALLER, (const char *[1]){ __VA_ARGS__ }[0]); \
 		type rc = real->name args; \
-		sp_self.nests = nests; \
+		nest_out(&before); \
 		sp_watch_leave(outside); \
 		return rc; \
 	}
@@ -195,17 +223,16 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			return; \
 		} \
 		const int errno_before = errno; \
-		const bool nests = sp_self.nests; \
 		sp_self_ready(); \
 		count(call); \
 		before; \
-		sp_self.nests = nested; \
+		const struct nest nest = nest_in(nested, CALLER, NULL); \
 		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		real->symbol args; \
 		const int errno_after = errno; \
-		sp_self.nests = nests; \
+		nest_out(&nest); \
 		after; \
 		sp_watch_leave(outside); \
 		errno = errno_after; \

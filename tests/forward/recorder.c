@@ -31,7 +31,7 @@ struct recorded recorded;
 #define ROW(type, name, params, args, before, after) type name params { BODY(#name, args); return recorded.give_rc; }
 #define HOT ROW
 #define VOID(name, params, args, before, after) void name params { BODY(#name, args); }
-#define NESTS(type, name, params, args) ROW(type, name, params, args, , )
+#define NESTS(type, name, params, args, ...) ROW(type, name, params, args, , )
 #define OLD(type, name, params, args) type name params; ROW(type, name, params, args, , )
 #include "../../preload/papi/papi.def"
 

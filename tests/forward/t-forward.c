@@ -30,7 +30,7 @@ static const struct {
 #define ROW(type, name, params, args, before, after) ENTRY(name, args, 1)
 #define HOT ROW
 #define VOID(name, params, args, before, after) ENTRY(name, args, 0)
-#define NESTS(type, name, params, args) ENTRY(name, args, 1)
+#define NESTS(type, name, params, args, ...) ENTRY(name, args, 1)
 #define OLD(type, name, params, args)
 #include "../../preload/papi/papi.def"
 };
@@ -43,7 +43,7 @@ static const struct {
 #define ROW(type, name, params, args, before, after)
 #define HOT ROW
 #define VOID(name, params, args, before, after)
-#define NESTS(type, name, params, args)
+#define NESTS(type, name, params, args, ...)
 #define OLD(type, name, params, args) extern type name params;
 #include "../../preload/papi/papi.def"
 #undef OLD

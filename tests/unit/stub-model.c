@@ -133,7 +133,7 @@ static const struct stub_relation stub_full[] = {
 	    .cells = 2 },
 	  { 0, 6, 7 },
 	  { { 2, 2, true, { 6172839450, -1, -5 }, { 6172839450, 0, 0 } }, { 99, 1, false, { 5, 0, 1 }, { 0, 0, 0 } } } },
-	{ { .id = 2, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
+	{ { .id = 2, .intervals = 4, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
 	    .cells = 2 },
 	  { 1, 0 },
 	  { { 1, 4000, false, { 40, 30 }, { 0, 0 } }, { 3, 1000, false, { 4, 3 }, { 0, 0 } } } },
@@ -181,6 +181,41 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 		if (c->cpu >= 0 && STUB_CPU_OF(n) == c->cpu)
 			at->component = (int32_t)n;
 	}
+	return true;
+}
+
+/* Of each relation that has intervals: from nowhere to site 1 all but one of a CPU's
+ * counts, from there to site 2 the last one. */
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+{
+	static int64_t total[2][6];
+	struct sp_at_cpu cpu;
+
+	if (i >= row->intervals || !sp_row_cell(m, row, i / 2, &cpu))
+		return false;
+	for (uint32_t e = 0; e < row->k; e++) {
+		total[0][e] = i % 2 ? 1 : cpu.total[e] - 1;
+		total[1][e] = i % 2 ? 0 : cpu.exact[e];
+	}
+	*at = (struct sp_between){ .from = i % 2, .to = 1 + i % 2, .cpu = cpu.cpu, .component = cpu.component,
+				   .count = i % 2 ? 1 : cpu.readings - 1, .total = total[0], .exact = total[1] };
+	return true;
+}
+
+bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
+{
+	(void)m;
+	*c = (struct sp_callsite){ .frames = id, .name = id == 2 ? "" : id ? "re\x1bgion" : "other" };
+	return id == 1 || id == 2;
+}
+
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
+{
+	(void)m;
+	if (i >= id)
+		return false;
+	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul", .build_id = "00ff",
+				     .offset = 0x1000 + id * 16 + i, .symbol = i ? "" : "ma\"in", .line = i ? "" : "a.c:7" };
 	return true;
 }
 
@@ -306,7 +341,7 @@ static struct sp_model *stub_model(enum stub kind)
 		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sum = stub_sum,
 		.exact = stub_exact, .counted = stub_counted, .total = stub_total, .total_exact = stub_total_exact,
 		.unplaced = stub_unplaced, .event_counted = stub_event_counted, .n_relations = stub_relations,
-		.n_threads = 4, .n_cpus_counted = 4,
+		.n_threads = 4, .n_cpus_counted = 4, .n_callsites = 3,
 	};
 	m.h = (struct sp_header){
 		.used = sizeof(stub_bytes), .end = SP_END_EXIT, .pid = 4242, .ppid = 1, .start_ns = 1700000000000000000,

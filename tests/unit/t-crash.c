@@ -36,6 +36,7 @@
 #define K	3
 #define CPUS	4
 #define OPS	64
+#define INTERVALS 14	/* few enough that some get no room */
 
 struct seen {			/* one CPU, as the model tells */
 	uint64_t readings;
@@ -43,9 +44,13 @@ struct seen {			/* one CPU, as the model tells */
 	int64_t total[K], entry[K];
 };
 
+#define SITES	3		/* and 0 */
+
 struct view {
 	struct seen at[CPUS + 1];	/* the last: elsewhere */
 	int64_t total[K];
+	/* Of an interval: its count, totals, exact. */
+	int64_t pair[SITES + 1][SITES + 1][CPUS + 1][1 + 2 * K];
 };
 
 struct step {
@@ -54,6 +59,7 @@ struct step {
 	long long x[K];
 	bool aside;		/* as on top of another booking */
 	bool proven;
+	bool closes;		/* the window of an OWN: its interval is named now, not in one commit */
 	int n;			/* parts */
 	struct sp_part part[CPUS];
 };
@@ -61,6 +67,7 @@ struct step {
 static struct sp_store store;
 static struct sp_writer writer;
 static struct sp_relation *relation;
+static struct sp_interval_slot slots[64];
 static unsigned char copy[1 << 16] __attribute__((aligned(64)));
 static struct shared {
 	volatile int op;	/* under way */
@@ -75,6 +82,7 @@ static void make_store(void)
 	sp_off thread, off;
 
 	assert_int_equal(sp_store_open(&store), 0);
+	store.header->callsites = 1;
 	for (int i = 0; i < CPUS; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
 	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0), 0);
@@ -84,8 +92,25 @@ static void make_store(void)
 	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &off);
 	assert_non_null(relation);
 	sp_ledger_bind(&writer, relation, K, relation->cells);
+	assert_non_null(sp_store_intervals(&store, relation, K, INTERVALS));
+	assert_true(sp_ledger_intervals(&writer, &store.image, slots, SP_COUNT(slots)));
 	assert_int_equal(store.region.pieces, 1);
 	assert_true(store.region.used <= sizeof(copy));
+}
+
+static void read_intervals(struct sp_model *m, struct sp_row *row, struct view *v)
+{
+	struct sp_between at;
+
+	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
+		int cpu = at.cpu >= 0 && at.cpu < CPUS ? at.cpu : CPUS;
+		int64_t *is = v->pair[at.from][at.to][cpu];
+
+		assert_true(at.from <= SITES && at.to <= SITES);
+		is[0] = (int64_t)at.count;
+		memcpy(is + 1, at.total, K * sizeof(int64_t));
+		memcpy(is + 1 + K, at.exact, K * sizeof(int64_t));
+	}
 }
 
 static void read_row(struct sp_model *m, struct view *v)
@@ -106,6 +131,7 @@ static void read_row(struct sp_model *m, struct view *v)
 			if (at.exact[e] > at.total[e])
 				fail_msg("exact is more than total");
 	}
+	read_intervals(m, &row, v);
 }
 
 static void look(const unsigned char *bytes, struct view *v)
@@ -123,25 +149,31 @@ static void look(const unsigned char *bytes, struct view *v)
 
 /* ---- the child -------------------------------------------------------------- */
 
+/* 1, 2 and 3, often the one before. */
+static uint32_t site_of(const struct step *s)
+{
+	return 1 + (uint32_t)(s->x[0] / 3 % SITES);
+}
+
 /* Only here, and the same in the parent's dry run. */
 static __attribute__((noinline)) void run(const struct step *s)
 {
 	if (s->aside)
 		writer.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
 	if (s->op == SP_OP_READ && s->n)
-		sp_ledger_book_parts(&writer, SP_OP_READ, s->x, s->part, s->n, s->proven);
+		sp_ledger_book_parts(&writer, SP_OP_READ, s->x, s->part, s->n, s->proven, site_of(s));
 	else if (s->op == SP_OP_READ)
-		sp_ledger_read(&writer, s->cpu, s->x, s->proven);
+		sp_ledger_read(&writer, s->cpu, s->x, s->proven, site_of(s));
 	else if (s->op == SP_OP_ACCUM)
-		sp_ledger_accum(&writer, s->cpu, s->x, s->proven);
+		sp_ledger_accum(&writer, s->cpu, s->x, s->proven, site_of(s));
 	else if (s->op == SP_OP_RESET)
-		sp_ledger_reset(&writer);
+		sp_ledger_reset(&writer, site_of(s));
 	else if (s->op == SP_OP_SIDE)
 		sp_ledger_settle(&writer);
 	else if (s->op == SP_OP_OWN)
-		sp_ledger_book_parts(&writer, SP_OP_OWN, s->x, s->part, s->n, s->proven);
+		sp_ledger_book_parts(&writer, SP_OP_OWN, s->x, s->part, s->n, s->proven, 0);
 	else
-		sp_ledger_book(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven);
+		sp_ledger_book_at(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven, site_of(s));
 	if (s->aside)
 		writer.busy = 0;
 }
@@ -183,6 +215,18 @@ static bool each_old_or_new(const struct view *v, const struct view *a, const st
 			    (s->has && !between(s->entry[e], o->entry[e], n->entry[e])))
 				return false;
 	}
+	return true;
+}
+
+/* What is exact goes down first in such a booking, and up with the total. */
+static bool each_interval(const struct view *v, const struct view *a, const struct view *b)
+{
+	const int64_t *is = (const int64_t *)v->pair, *old = (const int64_t *)a->pair, *new = (const int64_t *)b->pair;
+
+	for (size_t i = 0; i < sizeof(v->pair) / sizeof(*is); i += 1 + 2 * K)
+		for (int e = 0; e <= K; e++)
+			if (!between(is[i + e], old[i + e], new[i + e]) || (e && is[i + e + K] > is[i + e]))
+				return false;
 	return true;
 }
 
@@ -235,7 +279,9 @@ static bool holds(const struct step *s, const struct view *v, const struct view 
 		return sums_hold(v, a, b);
 	if (s->n > 1)
 		return in_parts(v, a, b);
-	return is_short(s, a, b) ? each_old_or_new(v, a, b) : one_commit(v, a, b);
+	if (s->closes)
+		return memcmp(v, a, offsetof(struct view, pair)) == 0 || memcmp(v, b, offsetof(struct view, pair)) == 0;
+	return is_short(s, a, b) ? each_old_or_new(v, a, b) && each_interval(v, a, b) : one_commit(v, a, b);
 }
 
 static void tell(const struct step *s, int i, int n, const struct view *v, const struct view *a, const struct view *b)
@@ -376,10 +422,10 @@ static void split(void **state)
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
 		{ .op = SP_OP_OWN, .x = X(20, 200, 2000), .proven = true, .n = 1, .part = { { 0, 1 } } },
 		{ .op = SP_OP_OWN, .x = X(30, 300, 3000), .proven = true, .n = 1, .part = { { 1, 1 } } },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300) },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300), .closes = true },
 		{ .op = SP_OP_READ, .x = X(60, 600, 6000), .n = 3, .part = { { 2, 10 }, { 3, 20 }, { 0, 30 } } },
 		{ .op = SP_OP_OWN, .x = X(80, 800, 8000), .n = 2, .part = { { 0, 10 }, { 1, 10 } } },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100) },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100), .closes = true },
 		{ .op = SP_OP_READ, .x = X(90, 900, 9000), .n = 2, .part = { { 1, 0 }, { 2, 0 } } },
 		{ .op = SP_OP_STOP, .cpu = 2, .x = X(91, 910, 9100) },
 	};

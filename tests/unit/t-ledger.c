@@ -326,11 +326,11 @@ static void open_sets(int n, int k, uint32_t keeps, int cpus)
 static void book(struct set *s, enum sp_op op, int cpu, const long long *x, bool proven)
 {
 	if (op == SP_OP_READ)
-		sp_ledger_read(&s->w, cpu, x, proven);
+		sp_ledger_read(&s->w, cpu, x, proven, 0);
 	else if (op == SP_OP_ACCUM)
-		sp_ledger_accum(&s->w, cpu, x, proven);
+		sp_ledger_accum(&s->w, cpu, x, proven, 0);
 	else if (op == SP_OP_RESET)
-		sp_ledger_reset(&s->w);
+		sp_ledger_reset(&s->w, 0);
 	else
 		sp_ledger_book(&s->w, op, cpu, has_values(op) ? x : NULL, proven);
 }
@@ -575,7 +575,7 @@ static void parts_step(struct set *s)
 	}
 	random_work(&s->papi);
 	papi_call(&s->papi, op, x);
-	assert_true(sp_ledger_book_parts(&s->w, op, x, parts, n, proven));
+	assert_true(sp_ledger_book_parts(&s->w, op, x, parts, n, proven, 0));
 	oracle_parts(s->o, parts, n, x, proven);
 	last = spot_of(s->o, parts[n - 1].cpu);
 	if (op == SP_OP_OWN)
@@ -1256,7 +1256,7 @@ static void locked_call(enum sp_op op, int cpu, bool owner)
 	if (owner)
 		book_main(op, cpu, x);
 	else
-		sp_ledger_book_foreign(&sets[0].w, op, cpu, has_values(op) ? x : NULL);
+		sp_ledger_book_foreign(&sets[0].w, op, cpu, has_values(op) ? x : NULL, 0);
 	pthread_mutex_unlock(&application);
 }
 
@@ -1311,7 +1311,7 @@ static void *foreign_reads(void *arg)
 
 	for (unsigned n = 0; !sp_get(&finish); n++) {
 		shared_values(x);
-		sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, (int)((uintptr_t)arg + n / 16) % DENSE, x);
+		sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, (int)((uintptr_t)arg + n / 16) % DENSE, x, 0);
 	}
 	return NULL;
 }
@@ -1367,7 +1367,7 @@ static void *foreign_once(void *arg)
 
 	(void)arg;
 	shared_values(x);
-	sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, 1, x);
+	sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, 1, x, 0);
 	sp_put(&finish, true);
 	return NULL;
 }
@@ -1474,9 +1474,9 @@ static void own_gives_way(void **state)
 	open_sets(1, 1, 0, DENSE);
 	call(SP_OP_START, 0);
 	sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
-	assert_false(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true));
+	assert_false(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0));
 	sets[0].w.busy = 0;
-	assert_true(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true));
+	assert_true(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0));
 	assert_int_equal(total_at(1, 0), 5);
 	sp_store_close(&store);
 }
@@ -1488,9 +1488,9 @@ static void no_relation(void **state)
 
 	(void)state;
 	w.cpu = -2;
-	sp_ledger_read(&w, 0, x, false);
+	sp_ledger_read(&w, 0, x, false, 0);
 	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_book_foreign(&w, SP_OP_READ, 0, x);
+	sp_ledger_book_foreign(&w, SP_OP_READ, 0, x, 0);
 }
 
 int main(void)

@@ -70,7 +70,7 @@ static void bind(uint64_t most)
 
 static void reading(int cpu, long long x)
 {
-	sp_ledger_read(&w, cpu, (const long long[]){ x, -x }, true);
+	sp_ledger_read(&w, cpu, (const long long[]){ x, -x }, true, 0);
 }
 
 /* Most on one CPU, a few elsewhere. */

@@ -383,9 +383,9 @@ static void short_thread(int tid)
 	assert_non_null(r);
 	sp_ledger_bind(&w, r, 2, r->cells);
 	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_read(&w, 0, (const long long[]){ 3, 30 }, false);
-	sp_ledger_read(&w, 0, (const long long[]){ 5, 50 }, true);
-	sp_ledger_read(&w, 700, (const long long[]){ 12, 120 }, false);
+	sp_ledger_read(&w, 0, (const long long[]){ 3, 30 }, false, 0);
+	sp_ledger_read(&w, 0, (const long long[]){ 5, 50 }, true, 0);
+	sp_ledger_read(&w, 700, (const long long[]){ 12, 120 }, false, 0);
 	sp_ledger_book(&w, SP_OP_RESET, 0, NULL, false);
 	sp_ledger_book(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false);
 }

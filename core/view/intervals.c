@@ -1,0 +1,260 @@
+/* intervals.c: the model's part about intervals and call sites; see model.h. */
+#include <string.h>
+
+#include "../store/ledger.h"
+#include "intervals.h"
+
+#define BLOCKS_MOST	64u		/* of a relation */
+
+/* ---- sites and modules ------------------------------------------------ */
+
+static sp_off head(const struct sp_model *m, sp_off newest, sp_off kept, uint32_t kind)
+{
+	return m->h.torn && !sp_image_block(m->image, newest, kind, sizeof(struct sp_block)) ? kept : newest;
+}
+
+static const struct sp_sites *sites_at(const struct sp_model *m, sp_off off)
+{
+	const struct sp_sites *b = sp_image_block(m->image, off, SP_BLOCK_SITES, sizeof(*b));
+
+	return b && b->frames && b->frames <= SP_FRAMES_MAX && b->first % SP_SITES_EACH == 1 && b->first < SP_SITES_MOST &&
+			       sizeof(*b) + SP_SITES_EACH * sp_site_bytes(b->frames) <= b->b.bytes ? b : NULL;
+}
+
+void sp_intervals_index(struct sp_model *m)
+{
+	const struct sp_sites *b;
+	const struct sp_module *o;
+	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
+
+	for (sp_off off = head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left-- && (b = sites_at(m, off)); off = b->next)
+		m->sites[b->first / SP_SITES_EACH] = b;
+	left = SP_MODULES_MOST;
+	for (sp_off off = head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
+	     left-- && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next)
+		if (o->number && o->number <= SP_MODULES_MOST)
+			m->module[o->number - 1] = o;
+	for (uint32_t id = SP_SITES_MOST; id && !m->n_callsites; id--)
+		if (sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
+			m->n_callsites = id + 1;
+	if (!m->n_callsites && m->h.callsites)
+		m->n_callsites = 1;
+}
+
+static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint32_t *n)
+{
+	const struct sp_sites *b = id && id <= SP_SITES_MOST ? m->sites[(id - 1) / SP_SITES_EACH] : NULL;
+	const struct sp_site *s;
+
+	if (!b)
+		return NULL;
+	s = (const struct sp_site *)((const char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
+	*n = (uint32_t)sp_min(sp_acquire(&s->n), b->frames);
+	return *n ? s : NULL;
+}
+
+bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
+{
+	const struct sp_site *s = site_of(m, id, &c->frames);
+
+	if (!s) {
+		c->frames = 0;
+		c->name = id ? "" : "other";
+		return false;
+	}
+	c->name = memchr(s->name, 0, sizeof(s->name)) ? s->name : "";
+	return true;
+}
+
+/* A process that was killed may not have come to look it up. */
+static const struct sp_module *module_of(const struct sp_model *m, const struct sp_frame *f)
+{
+	uint32_t n = f->module;
+
+	if (n)
+		return n <= SP_MODULES_MOST ? m->module[n - 1] : NULL;
+	for (n = 0; n < SP_MODULES_MOST; n++)
+		if (m->module[n] && !m->module[n]->gone && f->address - 1 - m->module[n]->low < m->module[n]->span)
+			return m->module[n];
+	return NULL;
+}
+
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *seen)
+{
+	static const char digits[] = "0123456789abcdef";
+	const struct sp_module *o;
+	const struct sp_site *s;
+	const struct sp_frame *f;
+	uint32_t n;
+
+	s = site_of(m, id, &n);
+	if (!s || i >= n)
+		return false;
+	f = (const struct sp_frame *)(s + 1) + i;
+	o = module_of(m, f);
+	memset(seen, 0, sizeof(*seen));
+	seen->module = o ? sp_model_text(m, o->path) : "";
+	seen->offset = f->address - (o ? o->base : 0);
+	seen->symbol = sp_model_text(m, f->symbol);
+	seen->line = "";
+	for (uint32_t b = 0; o && b < o->build_id_bytes && b < sizeof(o->build_id); b++) {
+		seen->build_id[2 * b] = digits[o->build_id[b] >> 4];
+		seen->build_id[2 * b + 1] = digits[o->build_id[b] & 15];
+	}
+	if (m->name_frame)
+		m->name_frame(m->names, id, i, seen);
+	return true;
+}
+
+/* Where the same code was first met; it may have been loaded twice. */
+static uint32_t first_of(const struct sp_model *m, uint32_t id)
+{
+	const struct sp_site *s;
+	uint32_t n;
+
+	for (unsigned left = 8; left && (s = site_of(m, id, &n)) != NULL && s->same_as && s->same_as < id; left--)
+		id = s->same_as;
+	return id;
+}
+
+/* ---- intervals of a relation ------------------------------------------ */
+
+/* As sp_intervals_read leaves it: this head, then total[k], exact[k]. */
+struct interval_record {
+	uint32_t from, to;
+	uint32_t cell;			/* of the row */
+	uint32_t pad;
+	uint64_t count;
+	int64_t at[];
+};
+
+uint64_t sp_interval_record_bytes(uint32_t k)
+{
+	return sizeof(struct interval_record) + 16 * (uint64_t)k;
+}
+
+static struct interval_record *record(const struct sp_row *row, uint32_t i)
+{
+	return (struct interval_record *)((char *)row->interval_values + i * sp_interval_record_bytes(row->k));
+}
+
+static struct interval_record *find(struct sp_row *row, uint32_t from, uint32_t to, uint32_t cell)
+{
+	struct interval_record *t;
+
+	for (uint32_t i = 0; i < row->intervals; i++) {
+		t = record(row, i);
+		if (t->from == from && t->to == to && t->cell == cell)
+			return t;
+	}
+	return NULL;
+}
+
+static void add(struct sp_row *row, struct interval_record *is, bool look)
+{
+	struct interval_record *t = look ? find(row, is->from, is->to, is->cell) : NULL;
+	bool any = is->count != 0;
+
+	for (uint32_t e = 0; e < 2 * row->k; e++)
+		any |= is->at[e] != 0;
+	if (!any)
+		return;
+	if (!t) {
+		row->intervals++;
+		return;
+	}
+	t->count += is->count;
+	for (uint32_t e = 0; e < 2 * row->k; e++)
+		t->at[e] += is->at[e];
+}
+
+/* One block's; `of`: the row's cells by the relation's. */
+static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b, uint32_t most,
+		       const struct sp_row_cells *cells)
+{
+	uint32_t k = row->k;
+
+	for (uint32_t i = 0, n = sp_acquire(&b->n); i < n && i < b->room && row->intervals < most; i++) {
+		const struct sp_interval *at = sp_interval_in((struct sp_intervals *)b, k, i);
+		struct interval_record *is = record(row, row->intervals);
+		const int64_t *total;
+		uint64_t readings;
+
+		if ((uint32_t)at->cell >= cells->n || cells->of[at->cell] < 0)
+			continue;
+		is->cell = (uint32_t)cells->of[at->cell];
+		is->from = at->to ? first_of(m, at->from) : 0;
+		is->to = first_of(m, at->to);
+		total = cells->total(row, is->cell, &readings);
+		is->count = sp_interval_value(b, at, k, i, total, total + k, readings, is->at);
+		if (row->flags & SP_RELATION_PROVEN)
+			memcpy(is->at + k, is->at, k * 8);
+		/* Floating-point counters are kept elsewhere, and not by call site. */
+		for (uint32_t g = 0; g < row->n_gauges; g++)
+			is->at[row->gauge_index[g]] = is->at[k + row->gauge_index[g]] = 0;
+		add(row, is, is->from != at->from || is->to != at->to || !is->to);
+	}
+}
+
+/* What none of them has. */
+static void add_others(struct sp_row *row, const struct sp_row_cells *cells)
+{
+	uint32_t k = row->k, n = row->intervals;
+
+	for (uint32_t c = 0; c < row->cells; c++) {
+		struct interval_record *is = record(row, row->intervals);
+		uint64_t readings;
+		const int64_t *total = cells->total(row, c, &readings);
+
+		is->from = is->to = 0;
+		is->cell = c;
+		is->count = readings;
+		memcpy(is->at, total, 16 * (uint64_t)k);
+		for (uint32_t i = 0; i < n; i++) {
+			struct interval_record *other = record(row, i);
+
+			if (other->cell != c)
+				continue;
+			is->count -= other->count;
+			for (uint32_t e = 0; e < 2 * k; e++)
+				is->at[e] -= other->at[e];
+		}
+		add(row, is, true);
+	}
+}
+
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		       const struct sp_row_cells *cells)
+{
+	const struct sp_intervals *b[BLOCKS_MOST];
+	unsigned n = 0;
+
+	row->intervals = 0;
+	if (!m->h.callsites)
+		return;
+	for (sp_off off = r->intervals; off && n < BLOCKS_MOST && (b[n] = sp_intervals_at(m->image, off, row->k)); n++)
+		off = b[n]->next;
+	while (n)			/* the oldest first */
+		read_block(m, row, b[--n], m->most_intervals, cells);
+	add_others(row, cells);
+}
+
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+{
+	struct interval_record *is;
+	struct sp_at_cpu cpu;
+
+	if (i >= row->intervals)
+		return false;
+	is = record(row, i);
+	memset(&cpu, 0, sizeof(cpu));
+	sp_row_record(m, row, is->cell, &cpu);
+	at->from = is->from;
+	at->to = is->to;
+	at->cpu = cpu.cpu;
+	at->component = cpu.component;
+	at->count = is->count;
+	at->total = is->at;
+	at->exact = is->at + row->k;
+	return true;
+}

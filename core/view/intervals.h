@@ -1,0 +1,23 @@
+/* intervals.h: what model.c and intervals.c tell each other. */
+#ifndef SP_VIEW_INTERVALS_H
+#define SP_VIEW_INTERVALS_H
+
+#include "model.h"
+
+/* The cells that a row was read into. */
+struct sp_row_cells {
+	uint32_t n;			/* of the relation */
+	const int32_t *of;		/* [n]: the row's record of each; -1: none */
+	/* What a record has: total[k] exact[k]. */
+	const int64_t *(*total)(const struct sp_row *row, uint32_t record, uint64_t *readings);
+};
+
+void sp_intervals_index(struct sp_model *m);
+uint64_t sp_interval_record_bytes(uint32_t k);
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		       const struct sp_row_cells *cells);
+
+/* As sp_row_cell, by the number of its record. */
+void sp_row_record(struct sp_model *m, const struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
+
+#endif

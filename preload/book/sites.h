@@ -1,0 +1,48 @@
+/* sites.h: where in the application PAPI was called from.
+ *
+ * A site is a call path of SSPAPI_CALLSITES frames (and a region's name, where the high
+ * level was called), numbered from 1 when it is first met; 0: not known, or no room.
+ * With one frame, the default, it is found by the return address alone.  Numbers and
+ * addresses are in the store from then on; the module, its build id and its exported
+ * symbol follow when the store may be written to at leisure: before a start, after a
+ * stop, before something is unloaded.
+ *
+ * sp_site_here is on the path of a reading and may be called from signal handlers: no
+ * lock, no memory, no system call; room is made by sp_sites_prepare.
+ */
+#ifndef SP_SITES_H
+#define SP_SITES_H
+
+#include "../life/process.h"
+
+#define SP_SITE_ADDRESS ((1ull << 48) - 1)
+
+/* What is not *seen's address, or no address that fits into 48 bits. */
+uint32_t sp_site_find(uint64_t *seen, uintptr_t caller);
+
+/* The site of a call that returns to `caller`; *seen: the last one, to find the same again
+ * (its number in the upper 16 bits). */
+static inline uint32_t sp_site_here(uint64_t *seen, uintptr_t caller)
+{
+	uint64_t last = sp_get(seen);
+
+	return SP_LIKELY((last & SP_SITE_ADDRESS) == caller) ? (uint32_t)(last >> 48) : sp_site_find(seen, caller);
+}
+
+/* There is something to look up, or to make room for: a start and a stop then take the way
+ * that is not short. */
+extern bool sp_sites_due;
+
+/* Before a start: room for sites to come, and the modules of those met. */
+void sp_sites_prepare(void);
+
+/* The modules of those met since; where nothing counts that this could disturb. */
+void sp_sites_resolve(void);
+
+/* Around the real dlclose: what was met until now, and what is gone. */
+void sp_sites_before_unload(void);
+void sp_sites_after_unload(void);
+
+void sp_sites_forget_all(void);		/* in a child of fork */
+
+#endif

@@ -1,0 +1,444 @@
+/* t-interval.c: the counts between each two call sites, against a plain table. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/store/ledger.h"
+#include "../../core/store/store.h"
+#include "../../core/view/model.h"
+
+#define K	3
+#define CPUS	3
+#define SITES	6
+#define FAR	(CPUS + 1)	/* a CPU that the topology lacks */
+
+static struct sp_store store;
+static struct sp_writer w;
+static struct sp_relation *relation;
+static struct sp_interval_slot *slots;
+static sp_off thread, relation_off;
+static uint32_t seed;
+
+/* What there must be; to 0: other. */
+static struct count {
+	uint64_t count;
+	int64_t total[K], exact[K];
+} want[SITES][SITES][CPUS + 1], cell_of[CPUS + 1];
+
+static uint32_t rnd(uint32_t below)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (seed >> 8) % below;
+}
+
+static int open_store(void **state)
+{
+	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
+
+	(void)state;
+	assert_int_equal(sp_store_open(&store), 0);
+	store.header->callsites = 1;
+	for (int i = 0; i < CPUS; i++)
+		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
+	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0), 0);
+	for (int e = 0; e < K; e++)
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), e);
+	memset(want, 0, sizeof(want));
+	memset(cell_of, 0, sizeof(cell_of));
+	return 0;
+}
+
+static int close_store(void **state)
+{
+	(void)state;
+	sp_store_close(&store);
+	return 0;
+}
+
+static void room_for(uint32_t room, uint32_t more)
+{
+	uint32_t n = 8;
+
+	while (n < 2 * room)
+		n *= 2;
+	if (more)
+		assert_non_null(sp_store_intervals(&store, relation, K, more));
+	free(slots);
+	slots = calloc(n, sizeof(*slots));
+	assert_true(sp_ledger_intervals(&w, &store.image, slots, n));
+}
+
+static void bind(int tid, uint32_t first)
+{
+	struct sp_relation_key key = { .k = K, .event = (const uint32_t[]){ 0, 1, 2 } };
+	uint32_t room;
+
+	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
+	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &relation_off);
+	assert_non_null(relation);
+	sp_ledger_bind(&w, relation, K, relation->cells);
+	room = sp_intervals_room(&store.image, relation->intervals, K);
+	room_for(room ? room : first, room ? 0 : first);
+}
+
+static void bind_again(void)
+{
+	sp_ledger_bind(&w, relation, K, relation->cells);
+	room_for(sp_intervals_room(&store.image, relation->intervals, K), 0);
+}
+
+/* ---- the plain table ------------------------------------------------------ */
+
+static int slot(int cpu)
+{
+	return cpu >= 0 && cpu < CPUS ? cpu : CPUS;
+}
+
+static bool same(const struct count *c, const struct sp_between *at)
+{
+	return c->count == at->count && memcmp(c->total, at->total, sizeof(c->total)) == 0 &&
+	       memcmp(c->exact, at->exact, sizeof(c->exact)) == 0;
+}
+
+static bool zero(const struct count *c)
+{
+	static const struct count none;
+
+	return memcmp(c, &none, sizeof(none)) == 0;
+}
+
+static uint32_t compare(bool all_have_room)
+{
+	bool seen[SITES][SITES][CPUS + 1] = { 0 };
+	struct count sum[CPUS + 1] = { 0 };
+	struct sp_row row = { 0 };
+	struct sp_between at;
+	struct sp_model m;
+
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.damaged, 0);
+	assert_true(sp_model_next(&m, &row));
+	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
+		struct count *c = &sum[slot(at.cpu)];
+
+		assert_true(at.from < SITES && at.to < SITES);
+		assert_false(seen[at.from][at.to][slot(at.cpu)]);
+		seen[at.from][at.to][slot(at.cpu)] = true;
+		if (at.to || all_have_room)
+			assert_true(same(&want[at.from][at.to][slot(at.cpu)], &at));
+		c->count += at.count;
+		for (int e = 0; e < K; e++) {
+			c->total[e] += at.total[e];
+			c->exact[e] += at.exact[e];
+		}
+	}
+	for (int f = 0; f < SITES; f++)
+		for (int t = 0; t < SITES; t++)
+			for (int c = 0; c <= CPUS; c++)
+				assert_true(!all_have_room || seen[f][t][c] || zero(&want[f][t][c]));
+	assert_memory_equal(sum, cell_of, sizeof(sum));
+	sp_model_close(&m);
+	return row.intervals;
+}
+
+/* ---- random calls ---------------------------------------------------------- */
+
+static int64_t handed[K];
+static uint32_t from;
+static bool running;
+
+static void booked(int cpu, uint32_t to, const long long *d, bool proven)
+{
+	struct count *both[] = { &want[from][to][slot(cpu)], &cell_of[slot(cpu)] };
+
+	for (int i = 0; i < 2; i++) {
+		both[i]->count++;
+		for (int e = 0; e < K; e++) {
+			both[i]->total[e] += d[e];
+			both[i]->exact[e] += proven ? d[e] : 0;
+		}
+	}
+}
+
+static void start(uint32_t site)
+{
+	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, site);
+	memset(handed, 0, sizeof(handed));
+	running = true;
+	from = site;
+}
+
+static void step(int cpu)
+{
+	uint32_t site = rnd(4) ? (from ? from : 1) : 1 + rnd(SITES - 1), op = rnd(8);
+	bool proven = rnd(2);
+	long long x[K], d[K];
+
+	if (!running || op == 7) {
+		start(site);
+		return;
+	}
+	for (int e = 0; e < K; e++) {
+		d[e] = (long long)rnd(100) * (e + 1);
+		x[e] = handed[e] + d[e];
+	}
+	if (op == 6) {
+		sp_ledger_reset(&w, site);
+		memset(handed, 0, sizeof(handed));
+	} else {
+		booked(cpu, site, d, proven);
+		if (op == 5) {
+			sp_ledger_accum(&w, cpu, x, proven, site);
+			memset(handed, 0, sizeof(handed));
+		} else if (op == 4) {
+			sp_ledger_book_at(&w, SP_OP_STOP, cpu, x, proven, site);
+			running = false;
+		} else {
+			sp_ledger_read(&w, cpu, x, proven, site);
+			for (int e = 0; e < K; e++)
+				handed[e] = x[e];
+		}
+	}
+	from = site;
+}
+
+static void random_calls(void **state)
+{
+	int cpu = 0;
+
+	(void)state;
+	seed = 5;
+	bind(1, SP_INTERVALS_FIRST);
+	running = false;
+	from = 0;
+	for (int i = 0; i < 20000; i++) {
+		uint32_t more;
+
+		if (rnd(16) == 0)
+			cpu = (int)rnd(FAR + 1);
+		if (cpu == CPUS)
+			cpu = FAR;
+		more = running ? 0 : sp_intervals_wanted(&w.track);
+		if (more)
+			room_for(w.track.room + more, more);
+		if (!running && rnd(50) == 0) {
+			bind_again();
+			from = 0;
+		}
+		step(cpu);
+		if (i < 500 || rnd(50) == 0)
+			compare(i < 4);
+	}
+	compare(false);
+	assert_true(w.track.used > 40 && w.track.used <= (SITES - 1) * SITES * (CPUS + 1));
+}
+
+/* All pairs have room: the table is met to the unit, and nothing is "other". */
+static void told_apart(void **state)
+{
+	int cpu = 0;
+
+	(void)state;
+	seed = 11;
+	bind(1, 256);
+	running = false;
+	from = 0;
+	for (int i = 0; i < 5000; i++) {
+		if (rnd(16) == 0)
+			cpu = (int)rnd(CPUS);
+		step(cpu);
+		if (i < 200 || rnd(20) == 0)
+			compare(true);
+	}
+	assert_true(compare(true) > 60);
+}
+
+/* A handler's reading, put aside: nobody's, and the sum holds. */
+static void aside(void **state)
+{
+	const long long ten[K] = { 10, 10, 10 }, more[K] = { 13, 13, 13 }, last[K] = { 20, 20, 20 };
+	struct sp_between at;
+	struct sp_row row = { 0 };
+	struct sp_model m;
+
+	(void)state;
+	bind(1, 8);
+	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	sp_ledger_read(&w, 0, ten, false, 2);
+	w.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
+	sp_ledger_read(&w, 1, more, false, 3);
+	w.busy = 0;
+	sp_ledger_read(&w, 0, last, false, 2);	/* behind it, so aside as well */
+	sp_ledger_read(&w, 0, (const long long[K]){ 25, 25, 25 }, false, 2);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.intervals, 3);
+	assert_true(sp_row_interval(&m, &row, 0, &at));
+	assert_true(at.from == 1 && at.to == 2 && at.count == 1 && at.total[0] == 10);
+	assert_true(sp_row_interval(&m, &row, 1, &at));
+	assert_true(!at.from && at.to == 2 && at.count == 1 && at.total[0] == 5);
+	assert_true(sp_row_interval(&m, &row, 2, &at));
+	assert_true(!at.from && !at.to && at.cpu == 0 && at.count == 2 && at.total[0] == 10);
+	sp_model_close(&m);
+}
+
+/* sspapi's own readings: what they book goes to the interval that is ended next. */
+static void own_readings(void **state)
+{
+	const struct sp_part here = { 0, 1 }, split[] = { { 0, 1 }, { 1, 3 } };
+	struct sp_row row = { 0 };
+	struct sp_between at;
+	struct sp_model m;
+
+	(void)state;
+	bind(1, 16);
+	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	for (long long x = 0; x < 200; x += 100) {
+		long long own[K] = { x + 10, x + 10, x + 10 }, read[K] = { x + 30, x + 30, x + 30 };
+		long long parts[K] = { x + 70, x + 70, x + 70 }, back[K] = { x + 100, x + 100, x + 100 };
+
+		assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, own, &here, 1, true, 0));
+		sp_ledger_read(&w, 1, read, false, 2);
+		assert_true(sp_ledger_book_parts(&w, SP_OP_READ, parts, split, 2, false, 3));
+		sp_ledger_read(&w, 0, back, false, 1);
+	}
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.intervals, 5);
+	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
+		if (at.from == 1)
+			assert_true(at.to == 2 && (at.cpu ? at.total[0] == 40 && at.count == 2 && !at.exact[0] :
+							    at.total[0] == 20 && !at.count && at.exact[0] == 20));
+		else if (at.from == 2)
+			assert_true(at.to == 3 && (at.cpu ? at.total[0] == 60 && at.count == 2 : at.total[0] == 20 && !at.count));
+		else
+			assert_true(at.from == 3 && at.to == 1 && at.cpu == 0 && at.total[0] == 60 && at.count == 2);
+	}
+	sp_model_close(&m);
+}
+
+/* ---- threads that end -------------------------------------------------------- */
+
+static int alive;
+
+static bool has_ended(int tid)
+{
+	return tid < alive;
+}
+
+static bool never(sp_off off, void *arg)
+{
+	(void)off;
+	(void)arg;
+	return false;
+}
+
+static void short_thread(int tid)
+{
+	const long long a[K] = { 10, 20, 30 }, b[K] = { 11, 22, 33 }, c[K] = { 15, 30, 45 };
+
+	bind(tid, 8);
+	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	sp_ledger_read(&w, 0, a, true, 2);
+	sp_ledger_read(&w, 1, b, false, 2);
+	sp_ledger_book_at(&w, SP_OP_STOP, 1, c, false, 3);
+}
+
+static void folding(void **state)
+{
+	uint64_t n = 0, counts[3] = { 0 }, totals[3] = { 0 }, used = 0;
+	struct sp_between at;
+	struct sp_row row = { 0 };
+	struct sp_model m;
+
+	(void)state;
+	while (n < SP_FOLD_ABOVE + 400) {
+		alive = (int)++n;
+		sp_store_fold(&store, has_ended, never, NULL);
+		short_thread((int)n);
+		if (n == SP_FOLD_ABOVE + 200)
+			used = store.header->used;
+	}
+	assert_int_equal(store.header->used, used);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.damaged, 0);
+	while (sp_model_next(&m, &row)) {
+		assert_int_equal(row.intervals, 3);
+		for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
+			unsigned which = at.to == 3 ? 2 : at.from == 2 ? 1 : 0;
+
+			assert_int_equal(at.cpu, which ? 1 : 0);
+			assert_int_equal(at.exact[0], which ? 0 : at.total[0]);
+			counts[which] += at.count;
+			totals[which] += (uint64_t)at.total[1];
+		}
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(counts[i], n);
+	assert_int_equal(totals[0], 20 * n);
+	assert_int_equal(totals[1], 2 * n);
+	assert_int_equal(totals[2], 8 * n);
+	sp_model_close(&m);
+}
+
+/* ---- call sites ---------------------------------------------------------------- */
+
+static void sites(void **state)
+{
+	struct sp_module like = { .low = 0x1000, .span = 0x1000, .base = 0x800, .build_id = { 0xab, 0x01 }, .build_id_bytes = 2 };
+	struct sp_sites *b = sp_store_sites(&store, 2);
+	struct sp_site *s = (struct sp_site *)(b + 1);
+	struct sp_frame *f = (struct sp_frame *)(s + 1);
+	struct sp_frame_seen seen;
+	struct sp_callsite c;
+	struct sp_model m;
+
+	(void)state;
+	assert_non_null(sp_store_module(&store, &like, "/lib/libx.so"));
+	s->n = 2;
+	strcpy(s->name, "loop");
+	f[0] = (struct sp_frame){ .address = 0x1234, .module = 1, .symbol = sp_store_text(&store, "work") };
+	f[1] = (struct sp_frame){ .address = 0x2000 };	/* not looked up; ends where the module does */
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(m.n_callsites, 2);
+	assert_true(sp_model_callsite(&m, 1, &c));
+	assert_int_equal(c.frames, 2);
+	assert_string_equal(c.name, "loop");
+	assert_false(sp_model_callsite(&m, 0, &c));
+	assert_string_equal(c.name, "other");
+	assert_false(sp_model_callsite(&m, 2, &c));
+	assert_false(sp_model_callsite(&m, UINT32_MAX, &c));
+	assert_true(sp_model_frame(&m, 1, 0, &seen));
+	assert_string_equal(seen.module, "/lib/libx.so");
+	assert_string_equal(seen.build_id, "ab01");
+	assert_string_equal(seen.symbol, "work");
+	assert_int_equal(seen.offset, 0x1234 - 0x800);
+	assert_true(sp_model_frame(&m, 1, 1, &seen));
+	assert_string_equal(seen.module, "/lib/libx.so");
+	assert_int_equal(seen.offset, 0x2000 - 0x800);
+	assert_false(sp_model_frame(&m, 1, 2, &seen));
+	f[1].address = 0x2001;
+	assert_true(sp_model_frame(&m, 1, 1, &seen));
+	assert_string_equal(seen.module, "");
+	assert_int_equal(seen.offset, 0x2001);
+	sp_model_close(&m);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_store, close_store)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(random_calls), TEST(told_apart), TEST(aside), TEST(own_readings), TEST(folding), TEST(sites),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
