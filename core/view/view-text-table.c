@@ -904,6 +904,28 @@ static void relation_head(struct sp_out *o, const struct sp_model *m, const stru
 	sp_out_char(o, '\n');
 }
 
+static bool subtracts(const struct sp_model *m, const struct sp_row *row)
+{
+	for (uint32_t e = 0; e < row->k; e++)
+		if (!strcmp(SP_EVENT_TEXT(m, row->event[e], derived), "DERIVED_SUB") ||
+		    strchr(SP_EVENT_TEXT(m, row->event[e], postfix), '-'))
+			return true;
+	return false;
+}
+
+static void notes_of(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	bool estimated = row->flags & SP_RELATION_ESTIMATED;
+
+	if (estimated)
+		sp_paragraph(o, "  ", 2, "PAPI counted these events in turns (multiplexing): they are estimates.");
+	if (row->flags & SP_RELATION_BACKWARDS)
+		sp_paragraph(o, "  ", 2,
+			     estimated ? "A count was seen to go backwards, as estimates do; the totals are what PAPI handed out." :
+			     subtracts(m, row) ? "A count was seen to go backwards: one of them is a difference." :
+			     "A count was seen to go backwards: something but PAPI set it anew.");
+}
+
 void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven)
 {
 	struct table t = { .m = m, .proven = proven };
@@ -928,8 +950,7 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	if (row->place)
 		sp_text_placed(o, m, row);
 	sp_text_gauges(o, m, row);
-	if (row->flags & SP_RELATION_BACKWARDS)
-		sp_paragraph(o, "  ", 2, "A count was seen to go backwards: something but PAPI set it anew.");
+	notes_of(o, m, row);
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_paragraph(o, "  ", 2,
 			     "Read by a thread that is not the one counted: its CPU is where that one last ran.");

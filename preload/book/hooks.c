@@ -11,8 +11,17 @@
 #include "warm.h"
 #include "watch.h"
 
+/* What was set by options holds from now on.  Attaching to a CPU and counting all that
+ * runs on one write the same word of PAPI's: the last one says which CPU it is, and
+ * it stays when the granularity is a thread's again (seen: then this thread is
+ * counted while it is there). */
 static void opened(struct sp_set *s)
 {
+	s->system_wide = s->wants_system;
+	if (s->wants_cpu >= 0 && s->target != SP_TARGET_TID) {
+		s->target = SP_TARGET_CPU;
+		s->target_id = s->wants_cpu;
+	}
 	s->opener = sp_self.id;
 	s->opener_tid = sp_self.tid;
 	sp_put(sp_touched_by(s->creator), s);
@@ -115,10 +124,6 @@ void sp_after_open(int rc, int id)
 		s->target = SP_TARGET_THREAD;
 		s->target_id = 0;
 	}
-	if (s->system_wide) {		/* the CPU current when the counters are opened */
-		s->target = SP_TARGET_CPU;
-		s->target_id = sp_cpu_here();
-	}
 	opened(s);
 	sp_set_learn(s, id);
 }
@@ -169,7 +174,8 @@ void sp_after_cleanup(int rc, int id)
 	s->changed = true;
 	s->target = SP_TARGET_THREAD;
 	s->target_id = 0;
-	s->detached = s->system_wide = s->inherits = false;
+	s->wants_cpu = SP_NO_CPU;
+	s->detached = s->system_wide = s->wants_system = s->inherits = false;
 }
 
 void sp_after_destroy(int rc, int id, uint32_t alive)
@@ -200,6 +206,15 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 		sp_after_failed("PAPI_attach", rc);
 }
 
+/* The counters stay the old target's until they are opened again. */
+void sp_after_detach(int rc, int id)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+
+	if (s)
+		s->detached = true;
+}
+
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 {
 	struct sp_set *s;
@@ -211,14 +226,14 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 		sp_after_attach(rc, o->attach.eventset, o->attach.tid);
 		break;
 	case PAPI_DETACH:
-		s = sp_set_known(o->attach.eventset);
-		if (s)
-			s->detached = true;
+		sp_after_detach(rc, o->attach.eventset);
 		break;
 	case PAPI_CPU_ATTACH:
 		s = sp_set_known(o->cpu.eventset);
-		if (s)
+		if (s) {
 			target(s, SP_TARGET_CPU, (int)o->cpu.cpu_num);
+			s->wants_cpu = (int)o->cpu.cpu_num;
+		}
 		break;
 	case PAPI_MULTIPLEX:
 		sp_after_open(rc, o->multiplex.eventset);
@@ -231,8 +246,10 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 		break;
 	case PAPI_GRANUL:
 		s = sp_set_known(o->granularity.eventset);
+		if (s && o->granularity.granularity == PAPI_GRN_SYS)
+			s->wants_cpu = sp_cpu_here();	/* PAPI takes the CPU of this call */
 		if (s)
-			s->system_wide = o->granularity.granularity == PAPI_GRN_SYS;
+			s->wants_system = o->granularity.granularity == PAPI_GRN_SYS;
 		sp_after_change(rc, o->granularity.eventset);
 		break;
 	case PAPI_DOMAIN:

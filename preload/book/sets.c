@@ -66,7 +66,7 @@ struct sp_set *sp_set_new(int id)
 	sp_put(&s->creator, sp_self.id);
 	s->opener = sp_self.id;
 	s->opener_tid = sp_self.tid;
-	s->target_last_cpu = SP_NO_CPU;
+	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
 	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
 	return s;
 }
@@ -427,6 +427,9 @@ void sp_set_prepare(struct sp_set *s, int id)
 	if (!sp_self.calls || !list(papi, id, &h, EVENTS_MOST) || !learn(papi, &h))
 		return;
 	choose_scope(s, &h);
+	if (s->multiplexed)
+		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
+				      "proven");
 	bind(s, id, &h);
 	s->readable = sp_watching == SP_BY_EXACT && s->bound && readable(papi, id, &h);
 	choose_short_way(s, h.scope);

@@ -50,6 +50,8 @@ struct __attribute__((aligned(128))) sp_set {
 	int target_id, target_last_cpu;
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	bool detached;			/* PAPI_detach: still the old target until it is opened again */
+	int wants_cpu;			/* from the next opening on (options of PAPI); SP_NO_CPU: any */
+	bool wants_system;
 	bool system_wide, inherits;
 	bool multiplexed;		/* PAPI estimates the counts */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS says so */

@@ -1,0 +1,112 @@
+/*
+ * options: on which CPU is counted what, after PAPI_GRANUL and PAPI_CPU_ATTACH in all orders? Options are
+ * set on the first CPU; pages are touched there and on the second. The oracle's cpu is the
+ * one that the kernel counts on.
+ *	sys		all that runs on the CPU of the call that said so: the first
+ *	sys-cpu		the same, then bound to the second: that one
+ *	cpu-sys		the other way round: the first
+ *	sys-thr		of a thread again, but still on the first only
+ *	sys-late	said when the counters were open: of this thread, wherever it is
+ *	sys-again	the same, and opened again by PAPI_start since another set was used: the first
+ *	cpu-late	bound to the second when the counters were open: PAPI_start opens them again
+ * usage: options MODE	needs hw2sw where there are no hardware counters, and the right to count a CPU
+ */
+#include "handed.h"
+
+static const char *mode;
+static int first, second;
+
+static int is(const char *name)
+{
+	return !strcmp(mode, name);
+}
+
+static void granularity(int set, int value)
+{
+	PAPI_option_t o = {.granularity = {.eventset = set, .granularity = value}};
+
+	must("PAPI_GRANUL", PAPI_set_opt(PAPI_GRANUL, &o));
+}
+
+static void cpu(int set, int number)
+{
+	PAPI_option_t o = {.cpu = {.eventset = set, .cpu_num = number}};
+	int ret = PAPI_set_opt(PAPI_CPU_ATTACH, &o);
+
+	if (ret != PAPI_OK)
+		cannot("PAPI_CPU_ATTACH", ret);
+}
+
+static void before(int set)
+{
+	if (is("cpu-sys"))
+		cpu(set, second);
+	if (is("sys") || is("sys-cpu") || is("cpu-sys") || is("sys-thr"))
+		granularity(set, PAPI_GRN_SYS);
+	if (is("sys-cpu"))
+		cpu(set, second);
+	if (is("sys-thr"))
+		granularity(set, PAPI_GRN_THR);
+}
+
+static void after(int set)
+{
+	int other = PAPI_NULL;
+	long long value;
+
+	if (is("cpu-late"))
+		cpu(set, second);
+	if (is("sys-late") || is("sys-again"))
+		granularity(set, PAPI_GRN_SYS);
+	if (!is("sys-again"))
+		return;
+	must("PAPI_create_eventset", PAPI_create_eventset(&other));
+	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
+	must("PAPI_start", PAPI_start(other));
+	must("PAPI_stop", PAPI_stop(other, &value));
+}
+
+static long long said;
+
+static void take(long long value, int cpu_of_thread)
+{
+	int at = is("sys-late") ? cpu_of_thread : is("sys-cpu") || is("cpu-late") ? second : first;
+
+	printf("handed cpu=%d event=%s value=%lld\n", at, "perf::PAGE-FAULTS", value - said);
+	said = value;
+}
+
+int main(int argc, char **argv)
+{
+	struct counted *c;
+	long long value;
+	int ret;
+
+	mode = argc > 1 ? argv[1] : "sys";
+	papi_up();
+	c = counted_new(0, NULL, 100000);
+	second = pin(1);
+	first = pin(0);
+	c->id = PAPI_NULL;
+	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	before(c->id);
+	pin(1);
+	ret = PAPI_add_named_event(c->id, c->name[0]);
+	if (ret != PAPI_OK)
+		cannot("PAPI_add_named_event", ret);
+	pin(0);
+	after(c->id);
+	prefault();
+	ret = PAPI_start(c->id);
+	if (ret != PAPI_OK)
+		cannot("PAPI_start", ret);
+	touch(&c->arena, 1000);
+	must("PAPI_read", PAPI_read(c->id, &value));
+	take(value, first);
+	pin(1);
+	touch(&c->arena, 3000);
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	take(value, second);
+	return 0;
+}

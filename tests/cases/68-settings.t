@@ -1,0 +1,67 @@
+#!/bin/sh
+# 68-settings.t: sets whose counts are estimates or go backwards, components that PAPI does not zero, presets
+# with formulas: booked right, or marked, with the reason.
+. tests/lib/lib.sh
+
+# ops LABEL WANTED SCRIPT WORDS...: the dump's totals by CPU (null: on a component), flags, gauges
+ops() {
+	label=$1 wanted=$2
+	printf '%s\n' "$3" >"$tmp/script"
+	shift 3
+	FAKE_PAPI_SCRIPT=$tmp/script run_shim ops "$scenes/ops" "$@"
+	is "$label" "$(cat "$tmp/ops.err")$(json "$tmp/ops.json" 'map { my $r = $_; ((map { my $c = $_; ($c->{cpu} // "-") . ":" . join ",", map { $_ // "*" } @{$c->{total}} } @{$r->{cpus}}),
+		(map { "last $_->{last} min $_->{min} max $_->{max} mean $_->{mean}" } @{$r->{gauges}}), (grep { $r->{$_} } qw(backwards estimated))) } @{$d->{relations}}' |
+		tr '\n' ';')" "$wanted"
+}
+exact() {
+	json "$tmp/ops.json" 'map { map { map { $_ // "*" } @{$_->{exact}} } @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' '
+}
+noted() {
+	json "$tmp/ops.json" "scalar grep { /$1/ } @{\$d->{notes}}"
+}
+
+# Kernel multiplexing scales the counts: they may go back between readings.
+ops "multiplexed, and backwards: the sum is what PAPI handed out" "0:150;backwards;estimated;" "" \
+	set=EV_A mpx start show=100 read show=90 read show=150 stop
+is "multiplexed: nothing is proven" "$(exact)" "0 "
+is "multiplexed: the dump says why" "$(noted 'multiplexed: its counts are PAPI.s estimates')" 1
+ops "multiplexed, backwards on another CPU: that one has less" "0:100;1:-10;backwards;estimated;" "" \
+	set=EV_A mpx start show=100 read cpu=1 show=90 stop
+ops "multiplexed by PAPI: a reading after the stop is nothing new" "0:70;estimated;" "" \
+	set=EV_A swmpx start show=50 read show=70 stop read
+ops "a set made again without multiplexing is no estimate" "0:50;estimated;0:7;" "" \
+	set=EV_A mpx start show=50 stop again start show=7 stop
+
+# A difference of natives may become less, and less than nothing.
+ops "DERIVED_SUB" "0:-3;backwards;" "event PAPI_DIFF derived=DERIVED_SUB natives=A,B" \
+	set=PAPI_DIFF start show=5 read show=-3 stop
+is "DERIVED_SUB is a counter" "$(json "$tmp/ops.json" '$d->{events}[0]{kind}')" counter
+
+# Formulas: what adds up is a counter, all else a gauge.
+ops "a linear formula is a counter" "0:12;1:30;" "event PAPI_SUM derived=DERIVED_POSTFIX postfix=|N0|N1|+|2|/| natives=A,B" \
+	set=PAPI_SUM start show=12 read cpu=1 show=42 stop
+is "a formula's terms are in the JSON" "$(json "$tmp/ops.json" 'join " ", @{$d->{events}[0]}{qw(derived postfix kind)}, @{$d->{events}[0]{natives}}')" \
+	"DERIVED_POSTFIX |N0|N1|+|2|/| counter A B"
+ops "a quotient of events is a gauge" "0:*;last 3 min 2 max 3 mean 2.5;" "event PAPI_RATIO derived=DERIVED_POSTFIX postfix=N0|N1|/| natives=A,B" \
+	set=PAPI_RATIO start show=2 read show=3 stop
+ops "a rate is a gauge" "0:*;1:*;last 2000 min 2000 max 2000 mean 2000;last 1000 min 1000 max 1000 mean 1000;" \
+	"event PAPI_RATE derived=DERIVED_PS natives=A,B" set=PAPI_RATE start show=2000 read cpu=1 show=1000 stop
+ops "counter and gauge in one set" "0:5,*;1:4,*;last 3 min 3 max 3 mean 3;last 1 min 1 max 1 mean 1;" \
+	"event PAPI_RATIO derived=DERIVED_INFIX postfix=N0/N1 natives=A,B" \
+	set=EV_A,PAPI_RATIO start show=5,3 read cpu=1 show=9,1 stop
+
+# What PAPI_reset does not zero PAPI_accum adds again; it is counted once all the same.
+ops "net: accum and reset do not zero" "-:60;" "event eth0:rx:bytes component=net" \
+	set=eth0:rx:bytes start show=10 read show=25 accum show=40 accum reset show=60 read stop
+ops "net: a start does" "-:30;" "event eth0:rx:bytes component=net" \
+	set=eth0:rx:bytes start show=10 stop start show=20 stop
+ops "powercap" "-:7;" "event powercap:::ENERGY_UJ:ZONE0 component=powercap" \
+	set=powercap:::ENERGY_UJ:ZONE0 start show=3 accum show=5 accum show=7 stop
+ops "io: the first value is where counting starts, of each run" "-:52;" "event READ_BYTES component=io" \
+	set=READ_BYTES start show=1000 read show=1010 accum reset show=1050 stop start show=2000 read show=2002 stop read
+ops "a floating-point counter, accumulated and reset" "0:6.25;" "event sde:::F component=sde data_type=fp64" \
+	set=sde:::F start show=1.5 read show=2.0 accum show=0.25 accum show=9.0 reset show=4.0 stop
+ops "two runs of a set made anew" "0:5;" "event sde:::F component=sde data_type=fp64" \
+	set=sde:::F start show=1.5 stop again start show=3.5 stop
+
+done_testing

@@ -1,0 +1,83 @@
+/*
+ * ops: does to one event set what its arguments say, in order, on the scripted libpapi. (What events there
+ * are, and of what components, FAKE_PAPI_SCRIPT says.)
+ *	set=NAME,NAME	makes it	mpx	multiplexed by the kernel	swmpx	by PAPI
+ *	cpu=N		the thread goes to the N-th CPU
+ *	show=V,V	what PAPI hands out from now on; with a point: a double
+ *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
+ * usage: ops WORD...
+ */
+#include "scene.h"
+
+static struct counted *c;
+static const char *names;
+
+static void make(const char *list)
+{
+	char *word[EVENTS], *save;
+	int n = 0;
+
+	names = list;
+	for (char *p = strtok_r(strdup(list), ",", &save); p; p = strtok_r(NULL, ",", &save))
+		word[n++] = p;
+	c = made(counted_new(n, word, 1));
+}
+
+static void multiplex(int flags)
+{
+	PAPI_option_t o = {.multiplex = {.eventset = c->id, .flags = flags}};
+
+	must("PAPI_multiplex_init", PAPI_multiplex_init());
+	must("PAPI_MULTIPLEX", PAPI_set_opt(PAPI_MULTIPLEX, &o));
+}
+
+static void show(const char *list)
+{
+	long long values[EVENTS];
+	char *copy = strdup(list), *save;
+	int n = 0;
+
+	for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save))
+		values[n++] = strchr(p, '.') ? fake_fp64(strtod(p, NULL)) : strtoll(p, NULL, 0);
+	fake_set_values(c->id, values, n);
+	free(copy);
+}
+
+static void act(const char *word)
+{
+	long long values[EVENTS] = {0};
+
+	if (!strncmp(word, "set=", 4))
+		make(word + 4);
+	else if (!strncmp(word, "cpu=", 4))
+		pin(atoi(word + 4));
+	else if (!strncmp(word, "show=", 5))
+		show(word + 5);
+	else if (!strcmp(word, "mpx"))
+		multiplex(PAPI_MULTIPLEX_DEFAULT);
+	else if (!strcmp(word, "swmpx"))
+		multiplex(PAPI_MULTIPLEX_FORCE_SW);
+	else if (!strcmp(word, "start"))
+		must(word, PAPI_start(c->id));
+	else if (!strcmp(word, "stop"))
+		must(word, PAPI_stop(c->id, values));
+	else if (!strcmp(word, "read"))
+		must(word, PAPI_read(c->id, values));
+	else if (!strcmp(word, "accum"))
+		must(word, PAPI_accum(c->id, values));
+	else if (!strcmp(word, "reset"))
+		must(word, PAPI_reset(c->id));
+	else if (!strcmp(word, "again"))
+		drop(c), make(names);
+	else
+		die(word);
+}
+
+int main(int argc, char **argv)
+{
+	up();
+	pin(0);
+	for (int i = 1; i < argc; i++)
+		act(argv[i]);
+	return 0;
+}
