@@ -26,18 +26,19 @@ static bool wanted(const struct sp_merge *job, const char *name)
 	return false;
 }
 
-/* One event wherever it was counted: name, component, unit and kind.  `which` tells those
+/* One event wherever it was counted: name, component, unit, kind and place.  `which` tells those
  * of one process apart that are alike in all of this. */
 static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
 {
 	const struct sp_event *v = m->event[e];
 	const char *part[] = { SP_EVENT_TEXT(m, e, name), SP_EVENT_TEXT(m, e, component), SP_EVENT_TEXT(m, e, units) };
-	unsigned char more[] = { v->data_type, v->kind, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255 };
+	unsigned char more[] = { v->data_type, v->kind, v->scope, v->place, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255 };
 
 	g->key.used = 0;
 	for (unsigned i = 0; i < SP_COUNT(part); i++)
 		merge_key(g, part[i], strlen(part[i]) + 1);
 	merge_key(g, more, sizeof(more));
+	merge_key(g, &v->place_id, sizeof(v->place_id));
 	return sp_names_number(&g->events, g->key.at, g->key.used);
 }
 

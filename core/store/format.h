@@ -113,6 +113,7 @@ struct sp_header {
 	 * which is the one that this header tells of. */
 	sp_off members, machines;	/* in order */
 	uint32_t n_members, n_machines;
+	sp_off csv_events, user_events;	/* files that PAPI was told to take presets from */
 	uint64_t reserved[2];
 };
 

@@ -138,6 +138,10 @@ static void settings(struct sp_out *o, const struct sp_model *m)
 	sp_out_text(o, " \"papi\": {\"version\": \"");
 	sp_out_papi_version(o, m->h.papi_version);
 	key_text(o, "\", \"library\": ", sp_model_text(m, m->h.papi_library));
+	if (m->h.csv_events)
+		key_text(o, ", \"csv_event_file\": ", sp_model_text(m, m->h.csv_events));
+	if (m->h.user_events)
+		key_text(o, ", \"user_events_file\": ", sp_model_text(m, m->h.user_events));
 	key_text(o, "},\n \"settings\": {\"attribution\": ",
 		 word(attributions, SP_COUNT(attributions), m->h.attribution));
 	key_text(o, ", \"readings\": ", word(readings, SP_COUNT(readings), m->h.readings));

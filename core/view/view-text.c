@@ -215,6 +215,23 @@ static void topology_source(struct sp_out *o, const struct sp_model *m)
 	sp_paragraph(o, "", 2, sp_memory_text(&line));
 }
 
+/* What a preset counts depends on them. */
+static void preset_file(struct sp_out *o, const struct sp_model *m, sp_off path, const char *variable)
+{
+	struct sp_out line;
+	char text[512];
+
+	if (!path)
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	sp_out_text(&line, "Presets are also those of ");
+	sp_out_plain(&line, sp_model_text(m, path));
+	sp_out_text(&line, " (");
+	sp_out_text(&line, variable);
+	sp_out_char(&line, ')');
+	sp_paragraph(o, "", 2, sp_memory_text(&line));
+}
+
 static uint64_t calls_of(const struct sp_model *m, const char *prefix)
 {
 	uint64_t n = 0;
@@ -361,6 +378,8 @@ void sp_view_text(struct sp_out *o, struct sp_model *m)
 	second_line(o, m);
 	third_line(o, m);
 	topology_source(o, m);
+	preset_file(o, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
+	preset_file(o, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
 	if (how == PROVEN_NONE || how == PROVEN_SOME)
 		attribution(o, m);
 	if (m->readings)

@@ -91,4 +91,11 @@ run packages "$B/sspapi" report --per-package "$tmp/kinds.sspapi"
 check "report: a package's count is in its row" grep -qE '^ *Package L#1 .* 3,000 ' "$tmp/packages.out"
 run cpus "$B/sspapi" report --per-cpu "$tmp/kinds.sspapi"
 check "report: by CPU it has a row of its own" grep -qE '^ *Package L#1 .* 3,000 ' "$tmp/cpus.out"
+
+cp "$tmp/kinds.sspapi" "$tmp/other.sspapi"
+run merge "$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/kinds.sspapi" "$tmp/other.sspapi"
+"$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/two.json" 2>"$tmp/two.err"
+is "merge: gauges of two processes" \
+	"$(json "$tmp/two.json" 'join " ", @{$d->{components}[0]{gauges}{"coretemp:::hwmon77:temp1_input"}}{qw(readings max)}')" "6 55"
+is "merge: and floating-point counts" "$(json "$tmp/two.json" '$d->{components}[0]{total}{"sde:::LIB::FLOPS"}')" 5.5
 done_testing

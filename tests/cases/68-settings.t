@@ -64,4 +64,10 @@ ops "a floating-point counter, accumulated and reset" "0:6.25;" "event sde:::F c
 ops "two runs of a set made anew" "0:5;" "event sde:::F component=sde data_type=fp64" \
 	set=sde:::F start show=1.5 stop again start show=3.5 stop
 
+# Where PAPI has its presets from.
+PAPI_CSV_EVENT_FILE=$tmp/my.csv PAPI_USER_EVENTS_FILE=$tmp/user.csv run_shim files "$scenes/one"
+is "the files of presets are named" "$(json "$tmp/files.json" '@{$d->{papi}}{qw(csv_event_file user_events_file)}' | tr '\n' ' ')" \
+	"$tmp/my.csv $tmp/user.csv "
+run_shim files "$scenes/one"
+is "only if there are any" "$(json "$tmp/files.json" 'grep { /file/ } keys %{$d->{papi}}')" ""
 done_testing
