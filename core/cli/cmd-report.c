@@ -11,20 +11,6 @@
 #include "report.h"
 #include "terminal.h"
 
-/* --per-NAME, by perf stat's names, too. */
-static bool take_level(struct sp_report *r, const char *option)
-{
-	const struct sp_level *l = strncmp(option, "per-", 4) == 0 ? sp_level_by_name(option + 4) : NULL;
-
-	for (unsigned i = 0; l && i < r->n_levels; i++)
-		if (r->level[i] == l)
-			return true;
-	if (!l || r->n_levels == SP_REPORT_LEVELS)
-		return false;
-	r->level[r->n_levels++] = l;
-	return true;
-}
-
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
 	return sp_complain(2, r->verb, text, which);
@@ -54,7 +40,7 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 			if (!sp_metrics_wish(&r->metrics, optarg))
 				return usage(r, "-m takes one file, or names of the usual metrics", optarg);
 		} else if (c == 'L') {
-			take_level(r, longs[at].name);
+			sp_report_level(r, longs[at].name);
 		} else if (c == 'E') {
 			r->events = optarg;
 		} else if (c == 'S') {

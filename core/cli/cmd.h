@@ -23,6 +23,7 @@ int sp_cmd_report(int argc, char **argv);
 int sp_cmd_merge(int argc, char **argv);
 int sp_cmd_diff(int argc, char **argv);
 int sp_cmd_recover(int argc, char **argv);
+int sp_cmd_top(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
 int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI */
 
@@ -37,6 +38,8 @@ struct sp_file {
 	unsigned uid, mode;
 };
 int sp_file_open(struct sp_file *f, const char *verb, const char *path);
+int sp_file_load(struct sp_file *f, const char *path);	/* without a message: 0 or -errno, as sp_file_why says it */
+const char *sp_file_why(int error);
 
 /* Several as one run: merged, in memory, if they are more than one or only some events
  * (E,E; NULL: all) are wanted.  The same status; *n_bad: files that were named and left out. */

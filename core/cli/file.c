@@ -50,14 +50,14 @@ static int read_all(struct sp_file *f, int fd, uint64_t size)
 	return f->bytes ? 0 : -ENOMEM;
 }
 
-static const char *why(int r)
+const char *sp_file_why(int r)
 {
 	if (r == -EPROTO)
 		return "written by a newer sspapi, which must be used to read it";
 	return r == -EINVAL ? "not a store of sspapi, or damaged" : strerror(-r);
 }
 
-int sp_file_open(struct sp_file *f, const char *verb, const char *path)
+int sp_file_load(struct sp_file *f, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
 	struct stat s;
@@ -78,10 +78,16 @@ int sp_file_open(struct sp_file *f, const char *verb, const char *path)
 		f->mode = s.st_mode;
 		r = sp_model_open(&f->model, &f->image);
 	}
-	if (r == 0)
-		return 0;
-	free(f->bytes);
-	return sp_complain(1, verb, why(r), path);
+	if (r < 0)
+		free(f->bytes);
+	return r;
+}
+
+int sp_file_open(struct sp_file *f, const char *verb, const char *path)
+{
+	int r = sp_file_load(f, path);
+
+	return r < 0 ? sp_complain(1, verb, sp_file_why(r), path) : 0;
 }
 
 /* In a file without a name, which nobody else can cut off under the mapping. */

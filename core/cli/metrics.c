@@ -46,6 +46,8 @@ static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 {
 	struct where *w = arg;
 
+	if (!w->verb)
+		return;
 	if (w->said++ == 20)
 		fprintf(stderr, "sspapi %s: %s: there are more wrong definitions\n", w->verb, w->path);
 	if (w->said > 20)
@@ -77,6 +79,8 @@ static int read_file(const char *verb, const char *path)
 	if (r == 0)
 		r = bytes ? sp_metrics_read(&table, bytes, got, wrong, &where) : -ENOMEM;
 	free(bytes);
+	if (r < 0 && !verb)
+		return 1;
 	if (r == -EFBIG)
 		return sp_complain(1, verb, "more than 1 MiB: that is no file of metrics", path);
 	return r < 0 ? sp_complain(1, verb, strerror(-r), path) : 0;
@@ -93,10 +97,11 @@ static int choose(const char *verb, const char *path, char *names)
 		const struct sp_metric *d = sp_metrics_named(&table, name);
 
 		if (!d) {
-			fprintf(stderr, "sspapi %s: -m: '%s' is neither a file nor a metric of %s\n", verb, name, path);
+			if (verb)
+				fprintf(stderr, "sspapi %s: -m: '%s' is neither a file nor a metric of %s\n", verb, name, path);
 			return 1;
 		}
-		if (!sp_metrics_choose(&table, name))
+		if (!sp_metrics_choose(&table, name) && verb)
 			fprintf(stderr, "sspapi %s: %s needs %s, which was not counted\n", verb, d->name,
 				sp_metrics_missing(&table, d) ? sp_metrics_missing(&table, d) : "another CPU's events");
 	}
@@ -115,12 +120,12 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const str
 		return 1;
 	n = sp_metrics_bind(&table, m);
 	if (n < 0)
-		return sp_complain(1, verb, strerror((int)-n), path);
+		return verb ? sp_complain(1, verb, strerror((int)-n), path) : 1;
 	sp_view_metrics = &table;
 	strcpy(names, w->names);
 	if (*names && choose(verb, path, names))
 		return 1;
-	if (!*names && !n && table.n)
+	if (verb && !*names && !n && table.n)
 		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
 	return table.n_wrong ? 1 : 0;
 }

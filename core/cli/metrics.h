@@ -15,7 +15,7 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
 
 /* Reads what is wished for, binds it to the model and has the views show it; for names
  * that cannot be computed, and where nothing can, a line says why.  The exit status: 0,
- * or 1 for wrong definitions or what cannot be read, which a line has named.  Forget it
+ * or 1 for wrong definitions or what cannot be read, which a line has named (verb NULL: none is said).  Forget it
  * before the model is closed. */
 int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const struct sp_model *m);
 void sp_metrics_forget(void);

@@ -9,6 +9,19 @@
 #include "report.h"
 #include "table.h"
 
+bool sp_report_level(struct sp_report *r, const char *option)
+{
+	const struct sp_level *l = strncmp(option, "per-", 4) == 0 ? sp_level_by_name(option + 4) : NULL;
+
+	for (unsigned i = 0; l && i < r->n_levels; i++)
+		if (r->level[i] == l)
+			return true;
+	if (!l || r->n_levels == SP_REPORT_LEVELS)
+		return false;
+	r->level[r->n_levels++] = l;
+	return true;
+}
+
 bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event)
 {
 	char buf[32];

@@ -23,6 +23,10 @@ struct sp_report {
 	struct sp_metrics_wish metrics;	/* -m */
 };
 
+/* Keeps the level of an option ("per-core", by perf stat's names, too); false: it is none, or
+ * there is no more room. */
+bool sp_report_level(struct sp_report *r, const char *option);
+
 /* Is this event to be shown?  (Gauges are not: they have no sums.) */
 bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event);
 

@@ -13,6 +13,8 @@ static const struct sp_cmd verbs[] = {
 	{ "diff", sp_cmd_diff, "[--per-LEVEL] [--events E,E] [-f text|csv] A B",
 	  "what two runs counted differently, by logical position; exit 0 same, 1 differs, 2 error" },
 	{ "recover", sp_cmd_recover, "[-o FILE] [--force] [FILE.live...]", "makes the dump that a killed process did not write" },
+	{ "top", sp_cmd_top, "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS] PID|FILE.live",
+	  "the same tables of a process that still runs; q ends" },
 	{ "doctor", sp_cmd_doctor, "[PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
 	{ "env", sp_cmd_env, "", "every variable, its value now, default and meaning" },
 };

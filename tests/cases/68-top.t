@@ -1,0 +1,163 @@
+# sspapi top: the tables of a process that runs, from copies of its live file; terminals are given back.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+mkdir live
+mkfifo tell
+
+# A process that counts when it is told to (count N), with its live file in $tmp/live.
+begin() {
+	: >told
+	# shellcheck disable=SC2094 # a pipe
+	env LD_PRELOAD="$SHIM" SSPAPI_LIVE="${1:-$tmp/live}" SSPAPI_OUTPUT="$tmp/done.txt" "$scenes/steered" <tell >told 2>&1 &
+	pid=$!
+	exec 3>tell
+	count 5
+}
+
+counted=0
+count() {
+	echo "$1" >&3
+	counted=$(($(grep -c counted told) + 1))
+	for _ in $(seq 1 600); do
+		[ "$(grep -c counted told)" -ge $counted ] && return
+		sleep 0.05
+	done
+}
+
+begin
+live=$(echo live/*.live)
+run top "$sspapi" top -n 1 "$pid"
+is "of a process: status" "$(status_of top) $(cat top.err)" "0 "
+check "its tables, one reading" grep -q '1 relation, 1 reading on 1 CPU' top.out
+check "and counts" grep -qE '^Machine.* 5 +0' top.out
+count 7
+run top "$sspapi" top -n 1 "$live"
+check "of its live file: what has come since" grep -qE '^Machine.* 12 +0' top.out
+run top "$sspapi" top -n 1 --per-cpu --per-machine "$pid"
+check "by level" grep -qE '^CPU 0 .* 12 ' top.out
+printf 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n' >m.csv
+run top "$sspapi" top -n 1 --per-machine -m m.csv "$pid"
+check "with metrics" grep -qE ' 24$' top.out
+
+# The standard place.
+"$sspapi" top -n 3 -d 0.1 "$pid" >thrice 2>&1
+is "refreshed" "$(grep -c '^Machine' thrice)" 3
+check "no control characters where no terminal is" not grep -q "$(printf '\033')" thrice
+
+# It ends while somebody looks on.
+"$sspapi" top -d 0.1 "$pid" >ends 2>ends.err 3>&- &
+top=$!
+for _ in $(seq 1 600); do [ -s ends ] && break; sleep 0.05; done
+exec 3>&-
+wait "$pid"
+wait "$top"
+is "the process ends: so does top" "$?" 0
+check "it says where the dump is" grep -q "process $pid has ended, its dump is $tmp/done.txt" ends.err
+
+# A killed one.
+begin
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+live=$(echo live/*.live)
+run top "$sspapi" top "$live"
+check "a killed process's file is shown once" grep -qE '^Machine.* 5 ' top.out
+check "and what to do with it" grep -q "sspapi recover $live" top.err
+exec 3>&-
+
+# ---- what is no process, no file ------------------------------------------------------------
+# wrong NAME STATUS WORDS ARGUMENT...
+wrong() {
+	wrong_name=$1 wrong_status=$2 wrong_words=$3
+	shift 3
+	run wrong "$sspapi" top "$@"
+	is "$wrong_name: status, and one line" "$(status_of wrong) $(wc -l <wrong.err)" "$wrong_status 1"
+	check "$wrong_name: $wrong_words" grep -qF -- "$wrong_words" wrong.err
+}
+wrong "nothing named" 2 "name one process"
+wrong "a number that is none" 2 "-n takes" -n 0 1
+wrong "a delay that is none" 2 "-d takes" -d soon 1
+wrong "no such process" 1 "no such process" 999999999
+wrong "a process without a live file" 1 "no live file" $$
+wrong "no such file" 1 "No such file" ./none.live
+head -c 300 "$live" >cut.live
+wrong "a file cut in its header" 1 "not a store" ./cut.live
+head -c 5000 /dev/zero >zero.live
+wrong "one of zeros" 1 "not a store" ./zero.live
+wrong "a folder" 1 "not a store" "$tmp"
+
+# ---- cut, grown and scribbled on while it is shown --------------------------------------------
+begin
+live=$(ls -t live/*.live | head -n 1)
+cp "$live" shown.live
+"$sspapi" top -d 0.1 -n 12 ./shown.live >shown.out 2>shown.err 3>&- &
+top=$!
+for _ in $(seq 1 600); do [ -s shown.out ] && break; sleep 0.05; done
+for size in 0 100 4096 9000 0; do
+	head -c "$size" "$live" >shown.live
+	sleep 0.15
+done
+cp "$live" shown.live
+wait "$top"
+is "truncated while it is read: it goes on" "$?" 0
+check "and shows what is there again" grep -qE '^Machine.* 5 ' shown.out
+check "without a word of a sanitizer" not grep -q 'Sanitizer\|runtime error' shown.err
+
+# ---- a terminal ----------------------------------------------------------------------------------
+# screen NAME KEYS: top on a terminal of its own, which gets the keys
+cat >screen.py <<'END'
+import os, pty, select, signal, struct, fcntl, sys, termios, time
+action, command = sys.argv[1], sys.argv[2:]
+fd, slave = pty.openpty()
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 60, 0, 0))
+before = during = termios.tcgetattr(slave)
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    for n in 0, 1, 2:
+        os.dup2(slave, n)
+    os.execvp(command[0], command)
+seen, end, acted, status = b"", time.time() + 60, False, None
+while time.time() < end:
+    if select.select([fd], [], [], 0.05)[0]:
+        seen += os.read(fd, 65536)
+    elif status is not None:
+        break
+    if not acted and b"q ends" in seen:
+        acted = True
+        during = termios.tcgetattr(slave)
+        if action.isdigit():
+            os.kill(pid, int(action))
+        else:
+            for key in action.split("+"):
+                os.write(fd, key.encode().decode("unicode_escape").encode())
+                time.sleep(0.1)
+    done, code = os.waitpid(pid, os.WNOHANG) if status is None else (0, 0)
+    if done:
+        status = code
+after = termios.tcgetattr(slave)
+lines = seen.split(b"\033[H")[1].split(b"\r\n") if b"\033[H" in seen else []
+print("status", os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status))
+print("raw", bool(before[3] & termios.ECHO) and not during[3] & termios.ECHO)
+print("back", after[3] == before[3])
+print("screen", seen.count(b"\033[?1049h") - seen.count(b"\033[?1049l"), seen.endswith(b"\033[?25h\033[?1049l") or b"\033[?1049l" in seen)
+print("rows", len(lines), max(len(l.replace(b"\033[K", b"")) for l in lines[:-1]) if lines else 0)
+END
+if command -v python3 >/dev/null; then
+	for case in "q:0" "j+ +b+l+h+q:0" "\\x1b[B+q:0" "15:-15" "2:-2" "11:-11"; do
+		[ -n "${SANITIZE-}" ] && [ "$case" = "11:-11" ] && continue
+		run screen python3 screen.py "${case%:*}" "$sspapi" top -d 0.2 "$pid"
+		is "a terminal, ended by ${case%:*}: status, given back" "$(sed 4q screen.out | tr '\n' ' ')" \
+			"status ${case#*:} raw True back True screen 0 True "
+	done
+	is "cut to the screen" "$(sed -n 's/^rows \([0-9]*\) .*/\1/p' screen.out)" 12
+	check "in both ways" test "$(sed -n 's/^rows [0-9]* //p' screen.out)" -le 60
+	run screen python3 screen.py q env TERM=dumb "$sspapi" top -n 1 "$pid"
+	check "not on a dumb terminal" grep -q "screen 0 False" screen.out
+else
+	skip "a terminal" "there is no python3"
+fi
+exec 3>&-
+wait "$pid"
+done_testing
