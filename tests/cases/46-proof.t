@@ -1,0 +1,72 @@
+# What is called exact: windows against the kernel's own records of switches, and programs that use
+# restartable sequences themselves.
+. tests/lib/lib.sh
+need_real_papi
+[ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
+run_native native "$apps/windows" 1
+[ "$(status_of native)" = 0 ] || skip_all "$(tail -n 1 "$tmp/native.err")"
+
+# windows MODE LEAST NAME ARGUMENT...
+windows() {
+	mode=$1 least=$2 label=$3
+	shift 3
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/windows" "$@"
+	if [ "$(status_of shim)" = 77 ]; then
+		skip "$mode: $label" "$(tail -n 1 "$tmp/shim.err")"
+	else
+		check "$mode: $label" perl tests/lib/check-windows.pl "$mode" "$least" "$tmp/shim.out" "$tmp/shim.json"
+	fi
+}
+
+if plain "windows"; then
+	windows reading 90 "windows of 10 us: those without a switch are proven" 100
+	windows reading 0 "the CPU is wanted by another: none that was left is called exact" 100 busy
+	windows residency 90 "windows of 10 us: those without a switch are proven" 100
+	windows residency 90 "the CPU is wanted by another: none that was left is called exact" 100 busy
+fi
+
+# ---- others' restartable sequences ------------------------------------------------
+
+same_sum() {
+	label=$1
+	shift
+	run_native native "$@"
+	if [ "$(status_of native)" = 77 ]; then
+		skip "$label" "$(tail -n 1 "$tmp/native.err")"
+		return
+	fi
+	for mode in reading residency exact; do
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$@"
+		check "$mode: $label" is_equal "$(status_of shim) $(cat "$tmp/shim.out")" "0 $(cat "$tmp/native.out")"
+	done
+}
+
+same_sum "a program with restartable sequences of its own" "$apps/rseqs"
+same_sum "the same, and libc registers none" env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/rseqs"
+
+# Without libc's registration nothing is proven by it, and that is said; switch records still prove.
+SSPAPI_ATTRIBUTION=reading run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
+check "rseq turned off: counts as ever, none proven, and a note" sh -c '
+	perl tests/lib/check-moves.pl sum "$1" "$2" && grep -q "no count is called proven" "$2"' - \
+	"$tmp/shim.out" "$tmp/shim.json"
+is "rseq turned off: none is exact" \
+	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 0
+SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
+check "rseq turned off, exact: proven by the moves that were read" \
+	perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
+
+tcmalloc=$(ldconfig -p 2>/dev/null | sed -n 's/.*=> \(.*libtcmalloc_minimal\.so\.4\)$/\1/p' | head -n 1)
+if [ -z "$tcmalloc" ]; then
+	skip "tcmalloc" "not installed"
+elif plain "tcmalloc"; then
+	light=$MORE
+	MORE=$MORE:$tcmalloc
+	for mode in reading residency exact; do
+		run_native native "$apps/threads" -n 4
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/threads" -n 4
+		check "$mode: tcmalloc: the program sees no difference" same_as_native native shim
+		check "$mode: tcmalloc: the dump has what it was handed" books shim
+	done
+	MORE=$light
+fi
+done_testing

@@ -1,0 +1,30 @@
+#!/usr/bin/perl
+# check-windows.pl MODE LEAST OUTPUT DUMP.json: no window is called exact in which the kernel recorded a
+# switch of the thread (reading) or one on another CPU (residency); of those without any switch around
+# them at least LEAST per cent are. OUTPUT: tests/apps/windows'.
+use strict;
+use warnings;
+use JSON::PP;
+
+my ($mode, $least, $out, $json) = @ARGV;
+open(my $f, '<', $json) or die "$json: $!\n";
+my $d = decode_json(join('', <$f>));
+my (%exact, %total);
+for my $r (@{ $d->{relations} }) {
+	$exact{ $r->{event_set} } += $_->{exact}[0] for @{ $r->{cpus} };
+	$total{ $r->{event_set} } += $_->{total}[0] for @{ $r->{cpus} };
+}
+my ($windows, $unsafe, $quiet, $proven, $wrong) = (0) x 5;
+open(my $o, '<', $out) or die "$out: $!\n";
+while (<$o>) {
+	my ($set, $inside, $around, $moved) = /^window set=(\d+) inside=(\d+) around=(\d+) moved=(\d+)/ or next;
+	my $left = $mode eq 'reading' ? $inside : $moved;
+	$windows++;
+	$unsafe++ if $left;
+	$quiet++ if !$around;
+	$proven++ if !$around && $exact{$set} && $exact{$set} == $total{$set};
+	$wrong++ if $left && $exact{$set};
+}
+print "$windows windows, $unsafe that left the CPU, of these $wrong called exact; ",
+	"$quiet without a switch, of these $proven called exact\n";
+exit($wrong || !$windows || 100 * $proven < $least * $quiet ? 1 : 0);
