@@ -120,7 +120,7 @@ check-shim: programs
 demo: all
 	@B=$(B) scripts/demo
 
-bench: all $(addprefix $(B)/tests/bench/,calls shape regions) $(FAKES)
+bench: all $(addprefix $(B)/tests/bench/,calls moves shape regions) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
 
 $(B)/tests/bench/%: tests/bench/%.c
