@@ -115,7 +115,7 @@ check-long: fixtures $(LONG)
 # The cases in which the library meets threads, signals, forks and the loader; the
 # sanitizer's run time stands before it.
 check-shim: programs
-	@TEST_SECONDS=600 $(PROVE) -j$(JOBS) $(addprefix tests/cases/,80-life.t 85-threads.t 87-signals.t)
+	@TEST_SECONDS=600 $(PROVE) -j$(JOBS) $(addprefix tests/cases/,45-attribution.t 80-life.t 85-threads.t 87-signals.t)
 
 demo: all
 	@B=$(B) scripts/demo

@@ -173,6 +173,8 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 		sp_out_text(o, " on ");
 		sp_out_amount(o, m->n_cpus_counted, "CPU");
 	}
+	if (m->h.attribution == SP_BY_RESIDENCY || m->h.attribution == SP_BY_EXACT)
+		sp_out_text(o, m->h.attribution == SP_BY_EXACT ? ", attribution exact" : ", attribution residency");
 	if (m->kept) {
 		sp_out_text(o, "; ");
 		sp_out_grouped(o, m->kept);

@@ -57,9 +57,9 @@ bool sp_proof_test(void)
 	sp_proof_rseq();
 	before = sp_proof_rseq();
 	(void)sp_sys(SYS_nanosleep, &nap, NULL);
-	rseq_works = sp_proof_rseq() != before;
-	sp_put(&sp_proof_works, rseq_works);
-	return rseq_works;
+	sp_put(&rseq_works, sp_proof_rseq() != before);
+	sp_put(&sp_proof_works, sp_get(&rseq_works));
+	return sp_get(&rseq_works);
 }
 #else
 bool sp_proof_test(void)
@@ -70,9 +70,9 @@ bool sp_proof_test(void)
 
 SP_COLD uint32_t sp_proof_other(void)
 {
-	uint32_t look = sp_watching ? sp_watch_look() : 0;
+	uint32_t look = sp_get(&sp_watching) ? sp_watch_look() : 0;
 
 	if (look)
 		return look;
-	return rseq_works ? sp_proof_rseq() : ++sp_losses;
+	return sp_get(&rseq_works) ? sp_proof_rseq() : ++sp_losses;
 }

@@ -370,7 +370,7 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
 	bool own = s->bound && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
-	bool watched = own && sp_watching && sp_watch_ready();
+	bool watched = own && sp_get(&sp_watching) && sp_watch_ready();
 
 	sp_put(&s->watched, watched ? sp_self.id : 0);
 	sp_put(&s->hot, own && !watched && !sp_process.late ? sp_self.id : 0);
@@ -431,7 +431,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");
 	bind(s, id, &h);
-	s->readable = sp_watching == SP_BY_EXACT && s->bound && readable(papi, id, &h);
+	s->readable = sp_get(&sp_watching) == SP_BY_EXACT && s->bound && readable(papi, id, &h);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }

@@ -61,10 +61,10 @@ static void reap(void)
 			continue;
 		}
 		*at = w->next;
-		n_watches--;
+		sp_put(&n_watches, n_watches - 1);
 		destroy(w);
 	}
-	reap_at = n_watches * 2 > 16 ? n_watches * 2 : 16;
+	sp_put(&reap_at, n_watches * 2 > 16 ? n_watches * 2 : 16);
 	sp_lock_give(&lock, &held);
 }
 
@@ -116,7 +116,7 @@ static struct sp_watch *make(void)
 	struct sp_held held;
 	int r;
 
-	if (n_watches >= reap_at)
+	if (sp_get(&n_watches) >= sp_get(&reap_at))
 		reap();
 	w = sp_map(sizeof(*w));
 	r = w ? open_switches(w) : -ENOMEM;
@@ -132,7 +132,7 @@ static struct sp_watch *make(void)
 	sp_lock_take(&lock, &held);
 	w->next = watches;
 	sp_publish(&watches, w);
-	n_watches++;
+	sp_put(&n_watches, n_watches + 1);
 	sp_lock_give(&lock, &held);
 	return w;
 }
@@ -146,7 +146,7 @@ bool sp_watch_ready(void)
 		sp_self.unwatched = !sp_self.watch;
 	}
 	w = sp_self.watch;
-	if (!w || sp_watching != SP_BY_EXACT)
+	if (!w || sp_get(&sp_watching) != SP_BY_EXACT)
 		return w != NULL;
 	w->blocked = !sp_moves_signal();
 	if (!w->blocked && !w->tried) {
@@ -158,10 +158,10 @@ bool sp_watch_ready(void)
 
 void sp_watch_begin(void)
 {
-	sp_watching = (uint32_t)sp_conf.attribution;
-	if (sp_watching)
+	sp_put(&sp_watching, (uint32_t)sp_conf.attribution);
+	if (sp_conf.attribution)
 		sp_put(&sp_proof_works, false);	/* the long way: sp_proof_other */
-	if (sp_watching == SP_BY_EXACT && !sp_moves_signal())
+	if (sp_get(&sp_watching) == SP_BY_EXACT && !sp_moves_signal())
 		sp_process_note("SSPAPI_ATTRIBUTION=exact: the signal SIGSTKFLT is not free; as in residency");
 }
 
@@ -230,7 +230,7 @@ void sp_watch_starts(struct sp_set *s, int id)
 {
 	struct sp_watch *w = own();
 
-	if (!w || sp_watching != SP_BY_EXACT)
+	if (!w || sp_get(&sp_watching) != SP_BY_EXACT)
 		return;
 	if (w->blocked)
 		sp_watch_trouble(SP_TROUBLE_MASKED);

@@ -57,7 +57,7 @@ static inline uintptr_t sp_watch_enter(void)
 {
 	uintptr_t before = 0;
 
-	if (SP_UNLIKELY(sp_watching == SP_BY_EXACT)) {
+	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT)) {
 		before = sp_self.inside;
 		sp_put(&sp_self.inside, (uintptr_t)__builtin_frame_address(0));
 		sp_order();
@@ -67,7 +67,7 @@ static inline uintptr_t sp_watch_enter(void)
 
 static inline void sp_watch_leave(uintptr_t before)
 {
-	if (SP_UNLIKELY(sp_watching == SP_BY_EXACT)) {
+	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT)) {
 		sp_order();
 		sp_put(&sp_self.inside, before > (uintptr_t)__builtin_frame_address(0) ? before : 0);
 	}

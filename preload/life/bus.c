@@ -110,7 +110,7 @@ void sp_bus_after_exec(void)
 
 __attribute__((visibility("default"))) int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
-	bool hidden = SP_UNLIKELY(sp_watching == SP_BY_EXACT) && sp_moves_asked(number, new);
+	bool hidden = SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && sp_moves_asked(number, new);
 	struct sigaction before = theirs;
 
 	if (number != SIGBUS || !ours) {
@@ -137,7 +137,7 @@ __attribute__((visibility("default"))) sighandler_t signal(int number, sighandle
 	static sighandler_t (*next_signal)(int, sighandler_t);
 	struct sigaction new = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
 
-	if (SP_UNLIKELY(sp_watching == SP_BY_EXACT) && handler != SIG_ERR)
+	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && handler != SIG_ERR)
 		(void)sp_moves_asked(number, &new);
 	if (number != SIGBUS || !ours) {
 		if (!next_signal)

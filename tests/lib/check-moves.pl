@@ -12,6 +12,7 @@ my ($mode, $out, @json) = @ARGV;
 my @dumps = map { open(my $f, '<', $_) or die "$_: $!\n"; decode_json(join('', <$f>)) } @json;
 my (%did, %total, %exact, $sum, $unsure);
 ($sum, $unsure) = (0, 0);
+$unsure = 1e9 if $ENV{SANITIZE};	# its run time faults, too
 open(my $o, '<', $out) or die "$out: $!\n";
 while (<$o>) {
 	$did{$1} += $2 if /^touched cpu=(\d+) pages=(\d+)/;
@@ -33,7 +34,7 @@ for my $cpu (sort keys %total) {
 for my $cpu (sort keys %did) {
 	my ($t, $e) = ($total{$cpu} // 0, $exact{$cpu} // 0);
 	push @wrong, "CPU $cpu: total $t, exact $e; $did{$cpu} were done there"
-		if $mode eq 'exact' && ($t != $did{$cpu} || $e != $t);
+		if $mode eq 'exact' && !$ENV{SANITIZE} && ($t != $did{$cpu} || $e != $t);
 	push @wrong, "CPU $cpu: nothing is booked" if $mode eq 'split' && !$t;
 }
 push @wrong, 'all on one CPU' if $mode eq 'split' && grep({ $_ } values %total) < 2;
