@@ -234,7 +234,11 @@ int sp_moves_open(struct sp_moves *m)
 		return -ENOENT;
 	for (const char *p = online; (p = next_range(p, &from, &to)) != NULL;)
 		n = to + 1 > n ? to + 1 : n;
-	m->trigger = n ? sp_map((size_t)n * sizeof(*m->trigger)) : NULL;
+	if (n > m->room) {
+		sp_unmap(m->trigger, (size_t)m->room * sizeof(*m->trigger));
+		m->trigger = sp_map((size_t)n * sizeof(*m->trigger));
+		m->room = m->trigger ? n : 0;
+	}
 	if (!m->trigger)
 		return -ENOMEM;
 	m->n = n;
@@ -249,8 +253,9 @@ int sp_moves_open(struct sp_moves *m)
 void sp_moves_close(struct sp_moves *m)
 {
 	for (int i = 0; i < m->n; i++)
-		if (m->trigger[i])
+		if (m->trigger[i]) {
 			sp_switches_unmap(m->trigger[i], 1);
-	sp_unmap(m->trigger, (size_t)m->n * sizeof(*m->trigger));
-	memset(m, 0, sizeof(*m));
+			m->trigger[i] = NULL;
+		}
+	m->n = 0;
 }

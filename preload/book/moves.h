@@ -22,6 +22,7 @@
 struct sp_moves {
 	struct perf_event_mmap_page **trigger;	/* by CPU; NULL: none there */
 	int n;				/* highest CPU, plus one */
+	int room;			/* of trigger; stays when it is closed */
 	int present;			/* whose trigger is not armed; -1: none is */
 };
 

@@ -55,6 +55,7 @@ static void touch(struct perf_event_mmap_page *page, unsigned pages)
 struct perf_event_mmap_page *sp_switches_map(int cpu, unsigned pages, int trigger, int *error)
 {
 	int fd = open_event(cpu, trigger != 0), r = 0;
+	struct perf_event_mmap_page *page;
 	long at;
 
 	if (fd < 0) {
@@ -67,24 +68,26 @@ struct perf_event_mmap_page *sp_switches_map(int cpu, unsigned pages, int trigge
 		sp_close(fd);
 		return NULL;
 	}
+	page = (struct perf_event_mmap_page *)at;
 	/* Full from the start: a trigger signals nothing before it is armed.  The store also
 	 * makes the page writable for good. */
-	sp_put(&((struct perf_event_mmap_page *)at)->data_tail, (uint64_t)(trigger != 0));
+	sp_put(&page->data_tail, (uint64_t)(trigger != 0));
 	if (trigger)
 		r = send_signals(fd, trigger);
 	sp_close(fd);			/* the mapping holds the event */
 	if (r < 0) {
-		sp_switches_unmap((struct perf_event_mmap_page *)at, pages);
+		sp_switches_unmap(page, pages);
 		*error = -r;
 		return NULL;
 	}
-	touch((struct perf_event_mmap_page *)at, pages);
-	return (struct perf_event_mmap_page *)at;
+	touch(page, pages);
+	return page;
 }
 
 void sp_switches_unmap(struct perf_event_mmap_page *page, unsigned pages)
 {
-	sp_unmap(page, (pages + 1) * page_bytes());
+	/* libc's: TSan has to know that these addresses are nobody's now. */
+	(void)munmap(page, (pages + 1) * page_bytes());
 }
 
 /* ---- what the records say ----------------------------------------------- */

@@ -22,13 +22,14 @@ struct sp_watch {
 	struct sp_set *set;		/* that is read when the thread has moved; NULL: none runs */
 	int set_id;
 	int tid;
+	uint32_t done;			/* stored to last, for the thread that takes it over */
 	struct sp_watch *next;
 	struct sp_part parts[PARTS];
 	long long values[VALUES];
 };
 
 uint32_t sp_watching;
-static struct sp_watch *watches;
+static struct sp_watch *watches, *unused;
 static unsigned n_watches, reap_at = 16;
 static struct sp_lock lock;
 static uint32_t trouble, told;
@@ -40,11 +41,31 @@ static struct sp_watch *own(void)
 	return SP_LIKELY(sp_self.generation == sp_process.generation) ? sp_self.watch : NULL;
 }
 
-static void destroy(struct sp_watch *w)
+/* Under the lock, once its thread is no more, or has none. */
+static void put_away(struct sp_watch *w)
 {
+	(void)sp_acquire(&w->done);
 	sp_moves_close(&w->moves);
 	sp_switches_close(&w->switches);
-	sp_unmap(w, sizeof(*w));
+	w->next = unused;
+	unused = w;
+}
+
+static struct sp_watch *take_unused(void)
+{
+	struct sp_watch *w;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	w = unused;
+	if (w)
+		unused = w->next;
+	sp_lock_give(&lock, &held);
+	if (!w)
+		return sp_map(sizeof(*w));
+	memset(&w->latest, 0, offsetof(struct sp_watch, parts) - offsetof(struct sp_watch, latest));
+	w->signals = w->tried = w->blocked = false;
+	return w;
 }
 
 /* Of threads that have ended, or whose number is ours now.  Their events count against
@@ -62,7 +83,7 @@ static void reap(void)
 		}
 		*at = w->next;
 		sp_put(&n_watches, n_watches - 1);
-		destroy(w);
+		put_away(w);
 	}
 	sp_put(&reap_at, n_watches * 2 > 16 ? n_watches * 2 : 16);
 	sp_lock_give(&lock, &held);
@@ -118,11 +139,14 @@ static struct sp_watch *make(void)
 
 	if (sp_get(&n_watches) >= sp_get(&reap_at))
 		reap();
-	w = sp_map(sizeof(*w));
+	w = take_unused();
 	r = w ? open_switches(w) : -ENOMEM;
 	if (r < 0) {
 		no_switches(r);
-		sp_unmap(w, sizeof(*w));
+		sp_lock_take(&lock, &held);
+		if (w)
+			put_away(w);
+		sp_lock_give(&lock, &held);
 		return NULL;
 	}
 	w->tid = sp_self.tid;
@@ -168,7 +192,7 @@ void sp_watch_begin(void)
 /* The mappings are the parent's alone, and what stands at their place now is not ours. */
 void sp_watch_forget(void)
 {
-	watches = NULL;
+	watches = unused = NULL;
 	n_watches = 0;
 	lock.taken = 0;
 	trouble = told = 0;
@@ -179,11 +203,14 @@ void sp_watch_forget(void)
 uint32_t sp_watch_look(void)
 {
 	struct sp_watch *w = own();
+	uint32_t serial;
 
 	if (!w)
 		return 0;
 	sp_switches_look(&w->switches, &w->latest);
-	return w->latest.serial ? w->latest.serial : w->switches.serial;	/* a handler's: known by none */
+	serial = w->latest.serial ? w->latest.serial : w->switches.serial;	/* a handler's: known by none */
+	sp_publish(&w->done, 1);
+	return serial;
 }
 
 /* w->parts of the window between two looks. */
@@ -222,6 +249,7 @@ void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uin
 	sp_switches_look(&w->switches, &to);
 	n = parts_between(w, &from, &to);
 	sp_ledger_book_parts(&s->writer, op, values, w->parts, n ? n : 1, stayed(&from, &to), site);
+	sp_publish(&w->done, 1);
 }
 
 /* ---- exact -------------------------------------------------------------------- */
@@ -240,6 +268,7 @@ void sp_watch_starts(struct sp_set *s, int id)
 	sp_publish(&w->set, s);
 	w->followed = w->switches.moves;
 	sp_moves_arm(&w->moves);
+	sp_publish(&w->done, 1);
 }
 
 void sp_watch_stops(struct sp_set *s)
@@ -250,6 +279,7 @@ void sp_watch_stops(struct sp_set *s)
 		return;
 	sp_put(&w->set, NULL);
 	sp_moves_disarm(&w->moves);
+	sp_publish(&w->done, 1);
 	sp_watch_tell();
 }
 
@@ -320,6 +350,7 @@ void sp_watch_moved(const void *context)
 	else
 		sp_moves_arm(&w->moves);
 	w->followed = moves;
+	sp_publish(&w->done, 1);
 }
 
 /* Other threads' triggers, too: their pages are stored to, nothing else of theirs. */
