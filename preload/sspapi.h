@@ -1,14 +1,109 @@
 /* sspapi.h: what a program that wants to ask while it runs may call.
  *
  * Link with -lsspapi, or run under LD_PRELOAD=libsspapi.so: the same library and the
- * same store.  Functions that return int return PAPI's error codes.
+ * same store.  Functions that return int return PAPI's error codes, if nothing else is
+ * said.  Those that return a number give 0 where there is none; for wrong arguments, too, with errno
+ * EINVAL.  All are thread-safe; none needs a thread to be bound to a CPU.  Beside
+ * sspapi_snapshot none is async-signal-safe.  The man pages say more: sspapi_start(3),
+ * sspapi_get_metric(3), sspapi_topology(3), sspapi_snapshot(3).
  */
 #ifndef SSPAPI_H
 #define SSPAPI_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef struct sspapi_relation sspapi_relation;
+typedef struct sspapi_component sspapi_component;
+
+struct sspapi_metric {			/* an entry of an event on a CPU */
+	uint64_t timestamp;		/* ns since the epoch; of the reading, no two of a relation alike */
+	long long value;
+	bool permanent;
+};
+
+struct sspapi_cpu_metrics {
+	int cpu;
+	size_t n;
+	const struct sspapi_metric *entries;	/* oldest first */
+};
+
+/* ---- the machine ------------------------------------------------------------ */
+
+/* The component tree of an hwloc XML file (NULL: of this machine): its root, which stays
+ * for ever; the same for the same file.  NULL on error, errno set. */
+sspapi_component *sspapi_topology(const char *xml);
+
+/* The PU of this number (the system's) at or below root; NULL: there is none. */
+sspapi_component *sspapi_find_cpu(sspapi_component *root, int cpu);
+
+/* ---- counting ------------------------------------------------------------------ */
+
+/* Starts the event set.  *rel NULL: in a new relation; else in this one.  On error the set does
+ * not run and *rel is as it was.  Until sspapi_stop, PAPI's own calls on the set go to
+ * the ledger of this relation only. */
+int sspapi_start(int event_set, sspapi_relation **rel);
+int sspapi_reset(sspapi_relation *rel);
+
+/* A reading of the set that was started last, entered by sys-sage's rules for the CPU
+ * that it was counted on.  root NULL: any CPU; else one that the tree lacks makes no entry
+ * and gives PAPI_EINVAL, but its counts are booked.  timestamp (or NULL): when it was. */
+int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
+int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
+int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
+
+/* The program does not need it any more; what was counted stays in the dump. */
+void sspapi_free(sspapi_relation *rel);
+
+/* ---- asking a relation ------------------------------------------------------------ */
+
+/* Events by PAPI's codes.  cpu -1: all.  timestamp 0: the latest reading. */
+long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp);
+
+/* A copy that stays until the calling thread's next call. */
+int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out);
+
+/* Lists: *n is the room, then how many there are, of which those that fit were written. */
+int sspapi_find_events(const sspapi_relation *rel, int *codes, int *n);
+int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n);
+
+void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out);
+int sspapi_current_event_set(const sspapi_relation *rel);
+
+/* ns from the relation's first start to the reading. */
+uint64_t sspapi_elapsed_time(const sspapi_relation *rel, uint64_t timestamp);
+
+/* The CPU of the last reading; -1: none. */
+int sspapi_latest_cpu(const sspapi_relation *rel);
+
+/* The lossless ledger: all that PAPI handed out; and what of it is proven to have been
+ * counted on that CPU. */
+long long sspapi_total(const sspapi_relation *rel, int event, int cpu);
+long long sspapi_exact(const sspapi_relation *rel, int event, int cpu);
+
+/* All relations of the process, those of plain PAPI calls, too. */
+int sspapi_relations(sspapi_relation **rels, int *n);
+
+/* ---- asking a component ------------------------------------------------------------- */
+
+/* On a PU: of the relations with this event set (-1, PAPI_NULL: any) that have entries there. */
+long long sspapi_cpu_get_metric(const sspapi_component *cpu, int event, int event_set, uint64_t timestamp);
+void sspapi_cpu_print_metrics(const sspapi_component *cpu, int event_set, FILE *out);
+sspapi_relation *sspapi_cpu_get_relation(const sspapi_component *cpu, int event_set);
+int sspapi_cpu_find_relations(const sspapi_component *cpu, sspapi_relation **rels, int *n);
+int sspapi_cpu_find_event_sets(const sspapi_component *cpu, int *sets, int *n);
+
+/* On any component: of all PUs at and below it. */
+void sspapi_subtree_print_metrics(const sspapi_component *component, int event_set, FILE *out);
+int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_relation **rels, int *n);
+
+/* ---- the dump ------------------------------------------------------------------------- */
 
 /* Writes a dump of what was counted so far, and counting goes on.
  *

@@ -10,7 +10,22 @@ PAPI_APPS := $(filter-out $(BARE_APPS) plugin,$(patsubst tests/apps/%.c,%,$(wild
 APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) fortran) $(T)/apps/plugin.so
 PRELOADS := $(patsubst tests/preload/%.c,$(T)/preload/%.so,$(wildcard tests/preload/*.c))
 
-tests: $(APPS) $(PRELOADS)
+# The programs that use sspapi.h: linked to it in front of libpapi, and behind.
+API_APPS := $(patsubst tests/apps/api/%.c,%,$(wildcard tests/apps/api/*.c))
+APIS	:= $(addprefix $(T)/apps/api/,$(API_APPS)) $(addprefix $(T)/apps/api/behind/,$(API_APPS))
+$(APIS): tests/apps/api/own.h tests/apps/handed.h tests/apps/touch.h preload/sspapi.h $(B)/libsspapi.so
+
+$(addprefix $(T)/apps/api/,$(API_APPS)): $(T)/apps/api/%: tests/apps/api/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $< -L$(B) -lsspapi -lpapi -pthread
+
+$(addprefix $(T)/apps/api/behind/,$(API_APPS)): $(T)/apps/api/behind/%: tests/apps/api/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $< -L$(B) -lpapi -lsspapi -pthread
+
+tests: $(APPS) $(APIS) $(PRELOADS)
 
 $(APPS): tests/apps/touch.h tests/apps/handed.h
 
@@ -96,7 +111,15 @@ $(SCENES) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $^ -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/fake' $(JANSSON) -pthread -ldl
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $(filter-out %.h,$^) -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/fake' $(JANSSON) -pthread -ldl
+
+$(T)/vectors: tests/vectors.h
+
+# Linked to libsspapi, in front of libpapi; its own CPU stands before the kernel's (-rdynamic).
+$(T)/vectors-api $(T)/api-random: $(T)/%: tests/%.c tests/vectors.h preload/sspapi.h $(B)/libsspapi.so $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -rdynamic -Itests -o $@ $(filter-out %.h,$^) \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/..:$$ORIGIN/fake' $(JANSSON) -pthread -ldl
 
 # ---- unit tests: cmocka, one program a file ----------------------------------
 
@@ -129,7 +152,7 @@ CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors $(T)/vectors-api $(T)/api-random
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

@@ -13,40 +13,20 @@
  * whatever its own flags are: a read or stop of x appends x, an accum of x appends x and
  * what the reading before it appended.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <jansson.h>
 #include <papi.h>
 
 #include "fake/fake.h"
+#include "vectors.h"
 
-#define EVENTS		8
-#define SETS		4
 #define ADDED_TO	1000		/* what accum finds in the application's array */
 
 static int cpus[CPU_SETSIZE], n_cpus;
-
-static _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	fputs("# vectors: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-	exit(2);
-}
 
 /* The CPUs that this process may use; a sequence's CPU c is cpus[c % n_cpus]. */
 static void find_cpus(void)
@@ -63,42 +43,6 @@ static void find_cpus(void)
 static int real_cpu(int cpu)
 {
 	return cpus[cpu % n_cpus];
-}
-
-static const char *text(const json_t *o, const char *key)
-{
-	const char *s = json_string_value(json_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static int number(const json_t *o, const char *key)
-{
-	return (int)json_integer_value(json_object_get(o, key));
-}
-
-/* The sequences of a file that `wanted` takes. */
-static json_t *load(const char *path, bool (*wanted)(const json_t *, const void *), const void *arg)
-{
-	FILE *f = fopen(path, "re");
-	json_t *list = json_array(), *seq;
-	char *line = NULL;
-	size_t room = 0;
-	json_error_t error;
-
-	if (!f)
-		die("'%s': %s", path, strerror(errno));
-	while (getline(&line, &room, f) > 0) {
-		seq = json_loads(line, 0, &error);
-		if (!seq)
-			die("'%s': %s", path, error.text);
-		if (wanted(seq, arg))
-			json_array_append(list, seq);
-		json_decref(seq);
-	}
-	free(line);
-	fclose(f);
-	return list;
 }
 
 /* Takes what is 0 out of {event: {cpu: total}}: a dump may leave it out or not. */
@@ -305,11 +249,6 @@ static void make_sets(struct player *p)
 				die("%s: cannot add '%s'", text(p->seq, "name"), name);
 		}
 	}
-}
-
-static bool named(const json_t *seq, const void *name)
-{
-	return !strcmp(text(seq, "name"), name);
 }
 
 static int play(const char *name, const char *path)

@@ -201,6 +201,8 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_BACKWARDS	2u	/* a count was seen to go backwards */
 #define SP_RELATION_FOREIGN	4u	/* read by a thread that is not the one counted */
 #define SP_RELATION_ESTIMATED	8u	/* PAPI multiplexed the set: its counts are estimates */
+#define SP_RELATION_API		16u	/* made for sspapi_start: no other set goes on in it */
+#define SP_RELATION_HELD	32u	/* the program holds it (sspapi.h): it is not added to others */
 
 /* A relation is followed, in this order, by
  *	uint32_t event[k]		ids, padded to 8 bytes
@@ -296,9 +298,12 @@ struct sp_side {
 };
 enum sp_side_array { SP_Y0, SP_ADD, SP_RUN, SP_SIDE_ARRAYS };
 
+#define SP_CELL_USED	1u
+#define SP_CELL_KEPT	2u		/* there are permanent readings on this CPU */
+
 struct sp_cell {
 	int32_t cpu;			/* SP_NO_CPU: not known where */
-	uint32_t used;
+	uint32_t used;			/* SP_CELL_* */
 	uint64_t readings;
 	uint64_t epoch;			/* entry holds if this is the state's */
 	uint64_t ns;			/* of the entry */

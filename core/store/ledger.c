@@ -75,7 +75,7 @@ int sp_ledger_cell(struct sp_writer *w, int cpu)
 		/* A handler or another thread may look for one now, too. */
 		if (sp_get(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
 			continue;
-		sp_publish(&c->used, 1);
+		sp_publish(&c->used, SP_CELL_USED);
 		return i;
 	}
 	return last;
@@ -209,7 +209,7 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 }
 
 /* The permanent one takes the temporary one's place. */
-static void keep_entries(struct sp_writer *w, struct sp_state *n, int cpu)
+static void keep_entries(struct sp_writer *w, struct sp_state *n, struct sp_cell *c)
 {
 	int64_t *v = sp_log_room(w->log);
 
@@ -218,7 +218,8 @@ static void keep_entries(struct sp_writer *w, struct sp_state *n, int cpu)
 		return;
 	for (uint32_t e = 0; e < w->k; e++)
 		v[e] = in_state(w, n, SP_LAST)[e] + in_state(w, n, SP_EOFF)[e];
-	sp_log_append(w->log, cpu, n->ns);
+	sp_put(&c->used, c->used | SP_CELL_KEPT);
+	sp_log_append(w->log, c->cpu, n->ns);
 }
 
 /* The permanent entry that the reading before this one left, here or elsewhere: ACCUM
@@ -283,7 +284,7 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 	if (w->entries != SP_ENTRIES_NONE)
 		make_entries(w, n, op, x);
 	if (w->entries == SP_ENTRIES_PERMANENT)
-		keep_entries(w, n, cell_at(w, cell)->cpu);
+		keep_entries(w, n, cell_at(w, cell));
 	n->readings++;
 	if (op == SP_OP_ACCUM) {
 		n->flags |= SP_STATE_DELETE;
@@ -359,7 +360,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	now = op == SP_OP_RESET || op == SP_OP_OWN ? r->last_ns :
 	      w->log ? sp_log_time(w->log) :
 	      sp_max(w->precise ? sp_stamp_ns() : sp_coarse_ns(), sp_max(n->ns, r->last_ns) + 1);
-	if (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE)
+	if ((op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE) &&
+			w->entries != SP_ENTRIES_NONE)
 		n->ns = now;		/* what makes entries, whose time it is (A2, A4) */
 	if (op == SP_OP_START) {
 		zero(w, n);

@@ -224,10 +224,13 @@ static uint32_t *events_of(struct sp_relation *r)
 	return (uint32_t *)(r + 1);
 }
 
+/* Relations that differ in one of these are told from each other. */
+#define SP_RELATION_APART	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API)
+
 static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
 {
 	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
-	       r->scope == (uint32_t)key->scope && !((r->flags ^ key->flags) & (SP_RELATION_PROVEN | SP_RELATION_ESTIMATED)) &&
+	       r->scope == (uint32_t)key->scope && !((r->flags ^ key->flags) & SP_RELATION_APART) &&
 	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
 }
 
@@ -610,7 +613,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 {
 	struct sp_relation_key key = { .k = r->k, .event = events_of(r), .target = (enum sp_target)r->target,
 				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope,
-				       .event_set = r->event_set, .flags = r->flags & (SP_RELATION_PROVEN | SP_RELATION_ESTIMATED) };
+				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_APART };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old = find(s, zero, &key, NULL, NULL, &old_off), *sum;
 	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
@@ -681,8 +684,9 @@ static struct sp_thread *folded_thread(struct sp_store *s)
 	return thread_at(s, s->folded);
 }
 
-/* Folds one relation of t that may be; false: none. */
-static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t,
+/* Folds one relation of t that may be; false: none.  Of a thread that may live, one that
+ * its program has freed (sspapi.h). */
+static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, bool ended,
 		     bool (*bound)(sp_off, void *), void *arg)
 {
 	struct sp_relation *r;
@@ -690,7 +694,7 @@ static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_threa
 	uint64_t left = most_blocks(s);
 
 	for (sp_off off = t->relations; left-- && (r = relation_at(s, off)) != NULL; off = r->next)
-		if (!bound(off, arg))
+		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) && !bound(off, arg))
 			return fold(s, zero, t, r, off);
 	return false;
 }
@@ -701,6 +705,7 @@ void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_
 	uint64_t left = most_blocks(s);
 	unsigned folded = 0;
 	sp_off next;
+	bool gone;
 
 	if (s->apart <= SP_FOLD_ABOVE || sp_acquire(&s->dumping))
 		return;
@@ -710,11 +715,12 @@ void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_
 		if (!t)
 			return;
 		next = t->next;
-		if (!t->tid || !ended(t->tid))
+		if (!t->tid)
 			continue;
-		while (folded < SP_FOLD_AT_ONCE && fold_one(s, zero, t, bound, arg))
+		gone = ended(t->tid);
+		while (folded < SP_FOLD_AT_ONCE && fold_one(s, zero, t, gone, bound, arg))
 			folded++;
-		if (!t->n_relations)
+		if (gone && !t->n_relations)
 			drop_thread(s, zero, t, off);
 	}
 }

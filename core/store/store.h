@@ -103,7 +103,7 @@ struct sp_module *sp_store_module(struct sp_store *s, const struct sp_module *li
 struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);
 
 /* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads
- * into those of tid 0 (same events, target, scope); blocks of threads that have no
+ * into those of tid 0 (same events, target, scope), and those that sspapi_free has let go; blocks of threads that have no
  * relation left go.  Called for each new thread, so that it keeps pace.  ended(tid) must be sure; bound as above.
  * Does nothing while a dump is being made (`dumping`). */
 void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg);

@@ -106,7 +106,8 @@ static sp_off notes_head(const struct sp_model *m)
 /* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
  * total[k] exact[k] entry[k]. */
 struct cell_record {
-	int64_t cpu, readings, has_entry, ns;
+	int64_t cpu, readings, ns;
+	bool has_entry, has_kept, is_latest;
 	int64_t at[];
 };
 
@@ -150,10 +151,13 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 	const int64_t *a = s->at;
 
 	c->cpu = from->cpu;
+	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
+	c->is_latest = false;
 	c->ns = (int64_t)s->ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
 	if (i == s->cell) {
 		c->readings = (int64_t)s->readings;
 		c->has_entry = (s->flags & SP_STATE_ENTRY) != 0;
+		c->is_latest = (s->flags & SP_STATE_PERMANENT) != 0;
 		for (uint32_t e = 0; e < k; e++) {
 			c->at[SP_TOTAL * k + e] = a[SP_LAST * k + e] + a[SP_OFF * k + e];
 			c->at[SP_EXACT * k + e] = a[SP_LAST * k + e] + a[SP_XOFF * k + e];
@@ -203,6 +207,8 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 	row->readings = 0;
 	for (uint32_t i = 0; i < r->cells; i++)
 		m->row_of[i] = -1;
+	row->latest_ns = s->ns;
+	row->latest_cpu = SP_NO_CPU;
 	for (uint32_t i = 0; i < r->cells; i++) {
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
@@ -219,6 +225,8 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
 		if (!c->readings && !has_counts(c, k))
 			continue;
+		if ((int)i == s->cell)
+			row->latest_cpu = (int32_t)c->cpu;
 		row->readings += (uint64_t)c->readings;
 		m->row_of[i] = (int32_t)row->cells;
 		row->cell_of[row->cells] = row->cells;
@@ -286,6 +294,8 @@ static void read_chunks(const struct sp_model *m, struct sp_row *row, const stru
 	row->chunks = row->last_chunk = 0;
 	row->kept = 0;
 	row->refused = r->refused;
+	if (!m->most_chunks)
+		return;
 	while (c && c->k == row->k && c->number >= m->most_chunks)
 		c = chunk_before(m, c, row->k);
 	if (!c || c->k != row->k)
@@ -377,7 +387,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->last_ns = r->last_ns;
 	open_gauges(m, row, r->gauges, sp_get(&r->cells));
 	row->place = NULL;
-	for (uint32_t e = 0; e < row->k; e++) {
+	for (uint32_t e = 0; e < row->k && m->row_place; e++) {
 		m->row_place[e] = sp_find_place(m, row, e);
 		if (m->row_place[e] >= 0)
 			row->place = m->row_place;
@@ -449,6 +459,8 @@ void sp_row_record(struct sp_model *m, const struct sp_row *row, uint32_t i, str
 	at->exact = c->at + SP_EXACT * row->k;
 	at->entry = c->at + SP_ENTRY * row->k;
 	at->has_entry = c->has_entry;
+	at->has_kept = c->has_kept;
+	at->is_latest = c->is_latest;
 	at->entry_ns = (uint64_t)c->ns;
 }
 
@@ -578,6 +590,26 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 	m->most_chunks = (uint32_t)sp_min(m->most_chunks, most_blocks(m));
 }
 
+/* What one row at a time needs, of any relation. */
+static uint64_t row_bytes(const struct sp_model *m)
+{
+	return m->most_chunks * sizeof(void *) + (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) +
+	       record_bytes(m->most_k) +
+	       ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
+	       m->most_cells * sizeof(int32_t);
+}
+
+static int take_row(struct sp_model *m)
+{
+	m->chunk = take(m, m->most_chunks * sizeof(void *));
+	m->row_of = take(m, m->most_cells * sizeof(int32_t));
+	m->row_intervals = take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k));
+	m->row_cell_of = take(m, (uint64_t)m->most_cells * 8);
+	/* one more than there are cells: an empty one is decoded, then left out */
+	m->row_values = take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
+	return m->row_values ? 0 : -ENOMEM;
+}
+
 static void count_members(struct sp_model *m)
 {
 	uint64_t left = most_blocks(m);
@@ -639,10 +671,8 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->memory_bytes = ne * 5 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
 			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
 			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
-			  m->n_places * sizeof(struct sp_place) + m->most_chunks * sizeof(void *) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
-			  (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) + record_bytes(m->most_k) +
-			  ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
-			  m->most_cells * sizeof(int32_t) + 4096;
+			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
+			  row_bytes(m) + 4096;
 	m->memory = sp_map(m->memory_bytes);
 	if (!m->memory)
 		return -ENOMEM;
@@ -662,13 +692,7 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->process = take(m, m->n_processes * sizeof(*m->process));
 	m->machine = take(m, m->n_machines * sizeof(*m->machine));
 	m->place = take(m, m->n_places * sizeof(struct sp_place));
-	m->chunk = take(m, m->most_chunks * sizeof(void *));
-	m->row_of = take(m, m->most_cells * sizeof(int32_t));
-	m->row_intervals = take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k));
-	m->row_cell_of = take(m, (uint64_t)m->most_cells * 8);
-	/* one more than there are cells: an empty one is decoded, then left out */
-	m->row_values = take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
-	return m->row_values ? 0 : -ENOMEM;
+	return take_row(m);
 }
 
 /* ---- topologies --------------------------------------------------------- */
@@ -818,14 +842,21 @@ static void index_members(struct sp_model *m)
 	m->n_processes = n;
 }
 
-static void index_lists(struct sp_model *m)
+static void index_events(struct sp_model *m)
 {
-	uint64_t left = most_blocks(m), n = m->n_places;
+	uint64_t left = most_blocks(m);
 	const struct sp_event *v;
 
 	for (sp_off off = events_head(m); off && spend(&left) && (v = event_at(m, off)); off = v->next)
 		if (v->id < m->n_events)
 			m->event[v->id] = v;
+}
+
+static void index_lists(struct sp_model *m)
+{
+	uint64_t left, n = m->n_places;
+
+	index_events(m);
 	for (uint32_t e = 0, gauges = 0; e < m->n_events; e++)
 		m->gauge_of[e] = m->event[e] && m->event[e]->kind == SP_GAUGE ? gauges++ : UINT32_MAX;
 	index_members(m);
@@ -968,6 +999,42 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	index_lists(m);
 	sp_intervals_index(m);
 	sum(m);
+	return 0;
+}
+
+int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relation, bool kept)
+{
+	const struct sp_relation *r;
+	int error;
+
+	memset(m, 0, sizeof(*m));
+	m->image = image;
+	error = check_header(m);
+	if (error < 0)
+		return error;
+	m->n_events = m->h.n_events;
+	m->h.callsites = 0;		/* its intervals are not asked for */
+	r = relation_at(m, relation);
+	if (!r)
+		return -EINVAL;
+	m->most_k = r->k;
+	m->most_cells = r->cells;
+	if (kept)
+		count_chunks(m, r);
+	m->memory_bytes = sizeof(*m->place) + sizeof(*m->process) + sizeof(*m->machine) + row_bytes(m) + 4096 +
+			  m->n_events * sizeof(void *);
+	m->memory = sp_map(m->memory_bytes);
+	if (!m->memory)
+		return -ENOMEM;
+	memset(m->memory, 0, m->memory_bytes);
+	m->place = take(m, sizeof(*m->place));
+	*m->place = (struct sp_place){ .thread = r->thread, .relation = relation };
+	m->n_places = 1;
+	m->process = take(m, sizeof(*m->process));	/* a machine without CPUs: no component is told */
+	m->machine = take(m, sizeof(*m->machine));
+	m->event = take(m, m->n_events * sizeof(void *));
+	index_events(m);
+	take_row(m);
 	return 0;
 }
 

@@ -128,6 +128,8 @@ struct sp_row {
 	uint64_t starts, resets, readings, first_ns, last_ns;
 	uint32_t cells;			/* to ask sp_row_cell for: 0 .. cells - 1 */
 	uint64_t kept, refused;		/* permanent readings, as in the model */
+	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
+	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 
 	/* private to gauges.c */
@@ -152,7 +154,9 @@ struct sp_at_cpu {
 	int32_t component;		/* the PU's index; -1: the topology has none */
 	uint64_t readings;
 	const int64_t *total, *exact;	/* [k] */
-	bool has_entry;			/* sys-sage's temporary entry, then: */
+	bool has_kept;			/* permanent readings, which sp_row_kept gives */
+	bool is_latest;			/* the relation's last reading was one, here: */
+	bool has_entry;			/* sys-sage's temporary entry; of either: */
 	const int64_t *entry;		/* [k] */
 	uint64_t entry_ns;
 };
@@ -170,6 +174,11 @@ struct sp_callsite {
 	uint32_t frames;
 	const char *name;		/* of a high-level region; "other" of id 0; or "" */
 };
+
+/* Of one relation of a store that is whole and the process's own: for sp_model_next, as
+ * often as wanted from a row that is zero, and what takes the row.  With `kept` also for
+ * sp_row_kept.  Its memory is touched. */
+int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relation, bool kept);
 
 int sp_model_open(struct sp_model *m, const struct sp_image *image);
 void sp_model_close(struct sp_model *m);

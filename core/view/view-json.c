@@ -261,7 +261,7 @@ static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row,
 	bool some = false, permanent;
 
 	do {
-		permanent = sp_row_kept(m, row, &r);
+		permanent = at->has_kept && sp_row_kept(m, row, &r);
 		if (permanent ? r.cpu != at->cpu : !at->has_entry)
 			continue;
 		if (!some) {

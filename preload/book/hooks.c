@@ -114,14 +114,19 @@ static void before_counting(void)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 }
 
+void sp_first_set(void)
+{
+	before_counting();
+	sp_end_expect_dump();
+}
+
 void sp_after_create(int rc, const int *id)
 {
 	if (rc != PAPI_OK) {
 		sp_after_failed("PAPI_create_eventset", rc);
 		return;
 	}
-	before_counting();
-	sp_end_expect_dump();
+	sp_first_set();
 	if (sp_self_ready())
 		sp_set_new(*id);
 }
@@ -334,18 +339,16 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 		sp_gauges_mask(&s->gauges, plain, values, s->k);
 }
 
-static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open, uintptr_t at)
 {
 	uint32_t site = sp_site_here(&s->seen, at);
-	int cpu;
-	bool proven;
 	long long plain[s->gauges.n ? s->k : 1];
+	bool proven;
 
 	if (sp_get(&s->watched) == sp_self.id) {
 		sp_watch_book(s, op, values, open, site);
 		goto booked;
 	}
-	cpu = where(s);
 	proven = sp_get(&s->hot) == sp_self.id && s->writer.opened == sp_proof_look();
 	if (SP_UNLIKELY(s->gauges.n)) {
 		book_gauges(s, op, cpu, values, plain);
@@ -360,6 +363,28 @@ static void book(struct sp_set *s, enum sp_op op, const long long *values, uint3
 booked:
 	if (SP_UNLIKELY(sp_process.late))
 		sp_end_again();
+}
+
+static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+{
+	book_on(s, op, sp_get(&s->watched) == sp_self.id ? SP_NO_CPU : where(s), values, open, at);
+}
+
+int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
+		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
+{
+	int cpu = where(s);
+
+	s->writer.entries = choose(cpu, arg);
+	book_on(s, op, cpu, values, open, at);
+	s->writer.entries = SP_ENTRIES_NONE;
+	if (op == SP_OP_STOP) {
+		s->started = false;
+		sp_put(sp_touched_by(s->creator), s);
+		if (sp_get(&s->watched) == sp_self.id)
+			sp_watch_stops(s);
+	}
+	return cpu;
 }
 
 /* A handler that came after PAPI had taken these values, and before we had them, has

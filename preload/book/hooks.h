@@ -49,6 +49,14 @@ long long *sp_before_stop_slow(int id, long long *values);
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 
+/* An event set is made, or one that we did not see is used: what the process needs first. */
+void sp_first_set(void);
+
+/* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
+ * says.  The CPU.  With the relation's lock held (preload/api/api.h). */
+int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
+		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
+
 /* The ways that are not short: another thread, another target; errno kept. */
 void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../../core/sys.h"
+#include "../api/api.h"
 #include "components.h"
 #include "events.h"
 #include "sets.h"
@@ -50,6 +51,12 @@ void sp_set_forget(struct sp_set *s, uint32_t alive)
 		(void)sp_cas(&s->hot, &own, 0);
 		(void)sp_cas(&s->watched, &mine, 0);
 	}
+}
+
+void sp_set_release(struct sp_set *s)
+{
+	s->changed = true;
+	sp_put(&s->hot, 0);
 }
 
 struct sp_set *sp_set_new(int id)
@@ -328,13 +335,31 @@ static void bind_intervals(struct sp_set *s)
 		make_intervals(s, (uint32_t)sp_max(room, SP_INTERVALS_FIRST), room ? 0 : SP_INTERVALS_FIRST);
 }
 
+static struct sp_relation *own_relation(struct sspapi_relation *rel, const struct sp_relation_key *key, sp_off *off)
+{
+	struct sp_binding *p = sp_api_part(rel, key);
+
+	*off = p ? p->off : 0;
+	return p ? p->relation : NULL;
+}
+
+static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_relation_key *key, sp_off *off)
+{
+	struct sp_relation *r;
+	struct sp_held held;
+
+	sp_lock_take(&sp_store.lock, &held);
+	r = sp_store_relation(&sp_store, sp_self.thread, key, sp_set_bound, s, off);
+	sp_lock_give(&sp_store.lock, &held);
+	return r;
+}
+
 static void bind(struct sp_set *s, int id, const struct holding *h)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
 				       .target_id = s->target_id, .scope = h->scope, .n_gauges = h->n_gauges,
 				       .gauge = h->gauge };
 	struct sp_relation *r;
-	struct sp_held held;
 	sp_off off;
 
 	if (s->target == SP_TARGET_THREAD && h->scope == SP_SCOPE_THREAD && h->cpu >= 0) {
@@ -346,17 +371,15 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 		key.flags |= SP_RELATION_ESTIMATED;
 	else if (key.target == SP_TARGET_CPU && !s->inherits)
 		key.flags |= SP_RELATION_PROVEN;
-	sp_lock_take(&sp_store.lock, &held);
-	r = sp_store_relation(&sp_store, sp_self.thread, &key, sp_set_bound, s, &off);
-	sp_lock_give(&sp_store.lock, &held);
+	r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h))
 		return;
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
 	bind_intervals(s);
 	s->writer.component = h->keeps;
-	if (sp_conf.readings == SP_PERMANENT) {
+	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
 		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
-		sp_ledger_log(&s->writer, &s->log, SP_ENTRIES_PERMANENT);
+		sp_ledger_log(&s->writer, &s->log, s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT);
 	}
 	s->writer.precise = h->n_gauges || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;

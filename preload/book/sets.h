@@ -54,7 +54,8 @@ struct __attribute__((aligned(128))) sp_set {
 	bool wants_system;
 	bool system_wide, inherits;
 	bool multiplexed;		/* PAPI estimates the counts */
-	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS says so */
+	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
+	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/api/api.h) */
 };
 
 extern struct sp_set *sp_sets[SP_SETS_CHUNKS];
@@ -109,6 +110,9 @@ void sp_sets_forget_sites(void);
 
 /* Does a set that this thread started run? */
 bool sp_sets_running(uint32_t thread);
+
+/* sspapi_stop: the next run is another's. */
+void sp_set_release(struct sp_set *s);
 
 void sp_set_unbind(struct sp_set *s);
 

@@ -127,19 +127,36 @@ static bool from_parent(void)
 	return true;
 }
 
-void sp_machine_load(void)
+static load_fn find_load(void)
 {
-	const char *source = *sp_conf.topology ? sp_conf.topology : NULL;
 	struct sp_pending_error pending;
-	load_fn load;
 	void *library;
+	load_fn load;
 
-	if (!sp_process.counting || from_parent())
-		return;
 	sp_dlerror_keep(&pending);
 	library = open_library();
 	load = library ? (load_fn)sp_real_dlsym(library, "sp_topo_load") : NULL;
 	sp_dlerror_back(&pending);
+	return load;
+}
+
+int sp_machine_read(struct sp_topo *t, const char *source)
+{
+	load_fn load = find_load();
+	char why[300] = "";
+	int r = load ? load(t, source, why, sizeof(why)) : -ELIBACC;
+
+	return r < 0 && !source ? sp_topo_flat(t) : r;
+}
+
+void sp_machine_load(void)
+{
+	const char *source = *sp_conf.topology ? sp_conf.topology : NULL;
+	load_fn load;
+
+	if (!sp_process.counting || from_parent())
+		return;
+	load = find_load();
 	if (!load) {
 		complain(NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
 		load_flat();

@@ -9,4 +9,10 @@
 
 void sp_machine_load(void);		/* the caller sees to it that it is once */
 
+struct sp_topo;
+
+/* A machine's tree for sspapi_topology; source as sp_topo_load's.  0 or -errno; the
+ * caller's until sp_topo_free. */
+int sp_machine_read(struct sp_topo *t, const char *source);
+
 #endif

@@ -10,6 +10,7 @@
 #include "../../core/store/live.h"
 #include "../../core/output.h"
 #include "../../core/sys.h"
+#include "../api/api.h"
 #include "bus.h"
 #include "end.h"
 #include "../book/events.h"
@@ -141,6 +142,7 @@ static void forget_parent(void)
 	sp_real_child();
 	sp_sets_forget(0);
 	sp_sites_forget_all();
+	sp_api_forget();
 	sp_events_forget();
 	sp_end_child();
 	sp_watch_forget();

@@ -1,0 +1,398 @@
+/* ask.c: what a relation knows: sys-sage's entries, and the ledger. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "../../core/out.h"
+#include "../../core/sys.h"
+#include "api.h"
+
+bool sp_api_row(struct sp_binding *p, struct sp_row *row)
+{
+	memset(row, 0, sizeof(*row));
+	return sp_model_next(&p->model, row);
+}
+
+static int index_of(const struct sp_binding *p, int event)
+{
+	for (uint32_t e = 0; e < p->key.k; e++)
+		if (p->codes[e] == event)
+			return (int)e;
+	return -1;
+}
+
+/* ---- one number --------------------------------------------------------- */
+
+struct question {
+	int cpu;			/* -1: all */
+	uint64_t ns;
+	bool known;			/* the CPU */
+	int64_t entry, total, exact;
+};
+
+/* Floating-point counters are their bits, as PAPI hands them out. */
+static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
+{
+	const struct sp_event *v = p->model.event[p->key.event[e]];
+	double sum, more;
+
+	if (!v || v->data_type != SP_FP64) {
+		*to += x;
+		return;
+	}
+	memcpy(&sum, to, sizeof(sum));
+	memcpy(&more, &x, sizeof(more));
+	sum += more;
+	memcpy(to, &sum, sizeof(sum));
+}
+
+static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
+{
+	struct sp_row row;
+	struct sp_at_cpu at;
+	const struct sp_reading *r;
+
+	if (!sp_api_row(p, &row))
+		return;
+	for (uint32_t i = 0; sp_row_cell(&p->model, &row, i, &at); i++) {
+		if (q->cpu >= 0 && at.cpu != q->cpu)
+			continue;
+		q->known = true;
+		add(p, e, &q->total, at.total[e]);
+		add(p, e, &q->exact, at.exact[e]);
+		if ((at.has_entry || at.is_latest) && at.entry_ns == ns)
+			q->entry += at.entry[e];
+	}
+	if (!ns || row.latest_ns == ns)
+		return;
+	r = sp_readings_find(&sp_store.image, p->relation->readings, ns);
+	if (r && (q->cpu < 0 || r->cpu == q->cpu))
+		q->entry += r->value[e];
+}
+
+static uint64_t latest(struct sspapi_relation *rel)
+{
+	struct sp_row row;
+
+	if (rel->own)
+		return rel->latest_ns;
+	return rel->parts && sp_api_row(rel->parts, &row) ? row.latest_ns : 0;
+}
+
+/* 0 for what is not there; errno EINVAL for what cannot be. */
+static struct question ask(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
+{
+	struct question q = { .cpu = cpu, .known = cpu < 0 };
+	struct sp_held held;
+	bool found = false;
+
+	if (cpu < -1 || !sp_api_take(rel, &held)) {
+		errno = EINVAL;
+		return q;
+	}
+	q.ns = timestamp ? timestamp : latest((struct sspapi_relation *)rel);
+	for (struct sp_binding *p = rel->parts; p; p = p->next) {
+		int e = index_of(p, event);
+
+		if (e >= 0)
+			ask_cells(p, e, &q, q.ns);
+		found = found || e >= 0;
+		q.known = q.known || (uint32_t)cpu < p->cells - SP_CELLS_EXTRA;
+	}
+	sp_api_give(rel, &held);
+	if (!found || !q.known)
+		errno = EINVAL;
+	return q;
+}
+
+SP_API long long sspapi_get_metric(const sspapi_relation *rel, int event, int cpu, uint64_t timestamp)
+{
+	return ask(rel, event, cpu, timestamp).entry;
+}
+
+SP_API long long sspapi_total(const sspapi_relation *rel, int event, int cpu)
+{
+	return ask(rel, event, cpu, 0).total;
+}
+
+SP_API long long sspapi_exact(const sspapi_relation *rel, int event, int cpu)
+{
+	return ask(rel, event, cpu, 0).exact;
+}
+
+SP_API int sspapi_current_event_set(const sspapi_relation *rel)
+{
+	struct sp_held held;
+	int es = PAPI_EINVAL;
+
+	if (!sp_api_take(rel, &held))
+		return es;
+	es = rel->current ? rel->current->relation->event_set : PAPI_NULL;
+	sp_api_give(rel, &held);
+	return es;
+}
+
+SP_API int sspapi_latest_cpu(const sspapi_relation *rel)
+{
+	struct sp_held held;
+	struct sp_row row;
+	int cpu = -1;
+
+	if (!sp_api_take(rel, &held)) {
+		errno = EINVAL;
+		return -1;
+	}
+	cpu = rel->own || !rel->parts || !sp_api_row(rel->parts, &row) ? rel->latest_cpu : row.latest_cpu;
+	sp_api_give(rel, &held);
+	return cpu;
+}
+
+SP_API uint64_t sspapi_elapsed_time(const sspapi_relation *rel, uint64_t timestamp)
+{
+	uint64_t first = UINT64_MAX, to;
+	struct sp_held held;
+
+	if (!sp_api_take(rel, &held)) {
+		errno = EINVAL;
+		return 0;
+	}
+	to = timestamp ? timestamp : latest((struct sspapi_relation *)rel);
+	for (struct sp_binding *p = rel->parts; p; p = p->next)
+		first = sp_min(first, sp_get(&p->relation->first_ns));
+	sp_api_give(rel, &held);
+	return to > first ? to - first : 0;
+}
+
+/* ---- lists ---------------------------------------------------------------- */
+
+static void put(int *to, int room, int *n, int x)
+{
+	for (int i = 0; i < *n && i < room; i++)
+		if (to[i] == x)
+			return;
+	if (*n < room)
+		to[*n] = x;
+	(*n)++;
+}
+
+SP_API int sspapi_find_events(const sspapi_relation *rel, int *codes, int *n)
+{
+	struct sp_held held;
+	int found = 0;
+
+	if (!n || *n < 0 || (!codes && *n) || !sp_api_take(rel, &held))
+		return PAPI_EINVAL;
+	for (struct sp_binding *p = rel->parts; p; p = p->next)
+		for (uint32_t e = 0; e < p->key.k; e++) {
+			bool before = false;
+
+			for (struct sp_binding *o = rel->parts; o != p; o = o->next)
+				before = before || index_of(o, p->codes[e]) >= 0;
+			if (!before)
+				put(codes, *n, &found, p->codes[e]);
+		}
+	sp_api_give(rel, &held);
+	*n = found;
+	return PAPI_OK;
+}
+
+static bool part_has_cpu(struct sp_binding *p, int cpu, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+
+	for (uint32_t i = 0; sp_row_cell(&p->model, row, i, &at); i++)
+		if (at.cpu == cpu)
+			return at.has_entry || at.has_kept;
+	return false;
+}
+
+bool sp_api_has_cpu(struct sspapi_relation *rel, int cpu)
+{
+	struct sp_row row;
+
+	for (struct sp_binding *p = rel->parts; p; p = p->next)
+		if (sp_api_row(p, &row) && part_has_cpu(p, cpu, &row))
+			return true;
+	return false;
+}
+
+SP_API int sspapi_find_cpus(const sspapi_relation *rel, int *cpus, int *n)
+{
+	struct sp_held held;
+	struct sp_at_cpu at;
+	struct sp_row row, other;
+	int found = 0;
+
+	if (!n || *n < 0 || (!cpus && *n) || !sp_api_take(rel, &held))
+		return PAPI_EINVAL;
+	for (struct sp_binding *p = rel->parts; p; p = p->next) {
+		if (!sp_api_row(p, &row))
+			continue;
+		for (uint32_t i = 0; sp_row_cell(&p->model, &row, i, &at); i++) {
+			bool before = !at.has_entry && !at.has_kept;
+
+			for (struct sp_binding *o = rel->parts; o != p; o = o->next)
+				before = before || (sp_api_row(o, &other) && part_has_cpu(o, at.cpu, &other));
+			if (!before)
+				put(cpus, *n, &found, at.cpu);
+		}
+	}
+	sp_api_give(rel, &held);
+	*n = found;
+	return PAPI_OK;
+}
+
+/* ---- all entries ------------------------------------------------------------ */
+
+/* The calling thread's copy, until its next call or its end. */
+struct copy {
+	uint64_t bytes;
+	size_t n;
+	struct sspapi_metric at[];
+};
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void drop(void *copy)
+{
+	sp_unmap(copy, ((struct copy *)copy)->bytes);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key, drop);
+}
+
+static struct copy *room_for(uint64_t n)
+{
+	uint64_t bytes = sp_align(sizeof(struct copy) + n * sizeof(struct sspapi_metric), 4096);
+	struct copy *c;
+
+	pthread_once(&once, make_key);
+	c = pthread_getspecific(key);
+	if (!c || c->bytes < bytes) {
+		if (c)
+			drop(c);
+		c = sp_map(bytes);
+		if (pthread_setspecific(key, c) != 0 || !c)
+			return NULL;
+		c->bytes = bytes;
+	}
+	c->n = 0;
+	return c;
+}
+
+/* Permanent ones as they came, then the temporary ones. */
+static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c)
+{
+	struct sp_kept at = { 0 };
+	struct sp_at_cpu cell;
+
+	while (sp_row_kept(m, row, &at))
+		if (cpu < 0 || at.cpu == cpu)
+			c->at[c->n++] = (struct sspapi_metric){ at.ns, at.value[e], true };
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &cell); i++)
+		if ((cpu < 0 || cell.cpu == cpu) && cell.has_entry)
+			c->at[c->n++] = (struct sspapi_metric){ cell.entry_ns, cell.entry[e], false };
+}
+
+/* Of the newest set that holds the event, as sys-sage has one list for an event. */
+static int copy_all(const struct sspapi_relation *rel, int event, int cpu, struct copy **to)
+{
+	struct sp_model m;
+	struct sp_row row = { 0 };
+	struct sp_binding *p = rel->parts;
+	int rc = PAPI_OK;
+
+	while (p && index_of(p, event) < 0)
+		p = p->next;
+	if (!p)
+		return PAPI_ENOEVNT;
+	if (sp_model_one(&m, &sp_store.image, p->off, true) < 0)
+		return PAPI_ENOMEM;
+	if (sp_model_next(&m, &row)) {
+		*to = room_for(row.kept + row.cells);
+		if (*to)
+			copy_part(&m, &row, index_of(p, event), cpu, *to);
+		else
+			rc = PAPI_ENOMEM;
+	}
+	sp_model_close(&m);
+	return rc;
+}
+
+SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out)
+{
+	struct copy *c = NULL;
+	struct sp_held held;
+	int rc;
+
+	if (!out || cpu < -1 || !sp_api_take(rel, &held))
+		return PAPI_EINVAL;
+	rc = copy_all(rel, event, cpu, &c);
+	sp_api_give(rel, &held);
+	if (rc == PAPI_OK)
+		*out = (struct sspapi_cpu_metrics){ cpu, c ? c->n : 0, c ? c->at : NULL };
+	return rc;
+}
+
+/* ---- print --------------------------------------------------------------------- */
+
+static const char *name_of(const struct sp_model *m, uint32_t id)
+{
+	return id < m->n_events && m->event[id] ? sp_model_text(m, m->event[id]->name) : "?";
+}
+
+static void print_list(struct sp_model *m, struct sp_row *row, const struct sp_at_cpu *at, uint32_t e, FILE *out)
+{
+	struct sp_kept r = { 0 };
+
+	fprintf(out, "event set %d, CPU %d, %s\n", row->event_set, at->cpu, name_of(m, row->event[e]));
+	while (sp_row_kept(m, row, &r))
+		if (r.cpu == at->cpu)
+			fprintf(out, "  %llu  %lld  permanent\n", (unsigned long long)r.ns, (long long)r.value[e]);
+	if (at->has_entry)
+		fprintf(out, "  %llu  %lld\n", (unsigned long long)at->entry_ns, (long long)at->entry[e]);
+}
+
+static void print_part(struct sp_model *m, int cpu, FILE *out)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	if (!sp_model_next(m, &row))
+		return;
+	for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
+		for (uint32_t e = 0; e < row.k && (cpu < 0 || at.cpu == cpu) && (at.has_entry || at.has_kept); e++)
+			print_list(m, &row, &at, e, out);
+}
+
+/* Without the lock while it prints: stdio has locks of its own. */
+SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
+{
+	struct sp_held held;
+	struct sp_model m;
+	struct sp_binding *p;
+	bool open = true;
+
+	if (!out || cpu < -1) {
+		errno = EINVAL;
+		return;
+	}
+	for (unsigned n = 0; open; n++) {
+		if (!sp_api_take(rel, &held)) {
+			errno = EINVAL;
+			return;
+		}
+		p = rel->parts;
+		for (unsigned i = 0; p && i < n; i++)
+			p = p->next;
+		open = p && sp_model_one(&m, &sp_store.image, p->off, true) == 0;
+		sp_api_give(rel, &held);
+		if (open) {
+			print_part(&m, cpu, out);
+			sp_model_close(&m);
+		}
+	}
+}

@@ -1,0 +1,293 @@
+/* count.c: sspapi_start, reset, read, accum, stop: PAPI's own functions, called as the
+ * wrappers would, and an entry for each reading.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "api.h"
+#include "../book/hooks.h"
+#include "../book/watch.h"
+
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+
+/* The libpapi that is observed, ready to be called; NULL: *rc says why not. */
+static const struct sp_real *enter(uintptr_t caller, int *rc)
+{
+	const struct sp_real *real;
+	bool observed = false;
+
+	real = sp_enter(caller, &observed);
+	*rc = PAPI_ENOINIT;
+	if (!observed || !real->PAPI_is_initialized || !real->PAPI_state || !real->PAPI_num_events ||
+	    !real->PAPI_is_initialized())
+		return NULL;
+	*rc = PAPI_ENOMEM;
+	return sp_self_ready() ? real : NULL;
+}
+
+/* ---- start -------------------------------------------------------------- */
+
+/* Linked behind libpapi we have not seen what the set was attached to.  Only what the
+ * state says is asked for: PAPI crashes when it is asked for the CPU of a set without one. */
+static void learn_target(const struct sp_real *real, struct sp_set *s, int es, int state)
+{
+	PAPI_option_t o = { 0 };
+
+	if (s->target != SP_TARGET_THREAD || !real->PAPI_get_opt)
+		return;
+	if (state & PAPI_CPU_ATTACHED) {
+		o.cpu.eventset = es;
+		if (real->PAPI_get_opt(PAPI_CPU_ATTACH, &o) >= 0)
+			sp_after_set_opt(PAPI_OK, PAPI_CPU_ATTACH, &o);
+	} else if (state & PAPI_ATTACHED) {
+		o.attach.eventset = es;
+		if (real->PAPI_get_opt(PAPI_ATTACH, &o) >= 0)
+			sp_after_attach(PAPI_OK, es, o.attach.tid);
+	}
+}
+
+/* The set may be started, and is bound to a part of rel. */
+static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es, struct sp_set **set)
+{
+	int state = 0, rc = real->PAPI_state(es, &state);
+	struct sp_set *s;
+
+	if (rc != PAPI_OK)
+		return rc;
+	if (state & PAPI_RUNNING)
+		return PAPI_EISRUN;
+	s = sp_set_known(es);
+	if (!s || real->PAPI_num_events(es) <= 0)
+		return PAPI_EINVAL;
+	learn_target(real, s, es, state);
+	s->wanted = rel;
+	s->changed = true;
+	sp_before_start(es);
+	s->wanted = NULL;
+	*set = s;
+	return s->bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
+}
+
+static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
+{
+	struct sp_binding *p = rel->parts;
+
+	while (p && p->off != off)
+		p = p->next;
+	return p;
+}
+
+static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, uintptr_t at)
+{
+	struct sp_set *s = NULL;
+	int rc = prepare(real, rel, es, &s);
+	uintptr_t outside = sp_watch_enter();
+	uint32_t open = sp_proof_look();
+
+	if (rc == PAPI_OK)
+		rc = real->PAPI_start(es);
+	if (rc == PAPI_OK) {
+		rel->current = part_of(rel, s->relation);
+		rel->current->serial = s->alive;
+		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
+		sp_after_start(rc, es, open, at);
+	} else {
+		if (s)
+			sp_set_unbind(s);
+		sp_after_failed("PAPI_start", rc);
+	}
+	sp_watch_leave(outside);
+	return rc;
+}
+
+SP_API int sspapi_start(int event_set, sspapi_relation **rel)
+{
+	struct sspapi_relation *r;
+	const struct sp_real *real;
+	struct sp_held held;
+	int rc;
+
+	if (!rel)
+		return PAPI_EINVAL;
+	real = enter(CALLER, &rc);
+	if (!real)
+		return rc;
+	sp_first_set();
+	r = *rel ? *rel : sp_api_new();
+	if (!r)
+		return PAPI_ENOMEM;
+	if (!sp_api_take(r, &held))
+		return PAPI_EINVAL;
+	rc = r->own ? start(real, r, event_set, CALLER) : PAPI_EINVAL;
+	sp_api_give(r, &held);
+	if (rc != PAPI_OK && !*rel)
+		sspapi_free(r);
+	else if (rc == PAPI_OK)
+		*rel = r;
+	return rc;
+}
+
+/* ---- the rest ------------------------------------------------------------ */
+
+struct call {
+	const struct sp_real *real;
+	struct sspapi_relation *rel;
+	struct sp_binding *part;
+	struct sp_set *set;		/* if it is bound to the part */
+	const struct sspapi_component *root;
+	bool permanent;
+	int rc, es;
+	uintptr_t at;			/* the program's call */
+};
+
+/* Is the set that the part was started with still there?  PAPI would write the values of
+ * another one, which may be more. */
+static bool is_there(const struct call *c)
+{
+	const struct sp_set *s = sp_set_of(c->es);
+
+	return s && s->alive && s->alive == c->part->serial && c->real->PAPI_num_events(c->es) == (int)c->part->key.k;
+}
+
+static bool begin(struct call *c, sspapi_relation *rel, uintptr_t caller, struct sp_held *held)
+{
+	c->at = caller;
+	c->real = enter(caller, &c->rc);
+	if (!rel || !c->real) {
+		c->rc = rel ? c->rc : PAPI_EINVAL;
+		return false;
+	}
+	c->rc = PAPI_EINVAL;
+	if (!sp_api_take(rel, held))
+		return false;
+	c->rel = rel;
+	c->part = rel->own ? rel->current : NULL;
+	c->es = c->part ? c->part->key.event_set : PAPI_NULL;
+	if (c->part && !is_there(c)) {
+		c->rc = PAPI_ENOEVST;
+		c->part = NULL;
+	}
+	if (!c->part) {
+		sp_api_give(rel, held);
+		return false;
+	}
+	c->set = sp_set_of(c->es);
+	if (!c->set->bound || c->set->relation != c->part->off || c->set->generation != sp_process.generation)
+		c->set = NULL;
+	return true;
+}
+
+/* A CPU that the given topology lacks makes no entry, as in sys-sage, but its counts are
+ * booked under its number. */
+static enum sp_entries entries_on(int cpu, void *arg)
+{
+	struct call *c = arg;
+
+	if (c->root && cpu >= 0 && sp_api_knows_cpu(c->root, cpu) <= 0) {
+		c->rc = PAPI_EINVAL;
+		return SP_ENTRIES_NONE;
+	}
+	return c->permanent ? SP_ENTRIES_PERMANENT : SP_ENTRIES_TEMPORARY;
+}
+
+/* The set has been stopped and belongs to somebody else, or to nobody, by now.  What it
+ * hands out is no new count of this relation, but makes an entry; another relation that it
+ * is bound to must know of it. */
+static int book_apart(struct call *c, enum sp_op op, const long long *values, uint32_t open)
+{
+	struct sp_binding *p = c->part;
+	int cpu = sp_cpu_here();
+
+	sp_book_slow(c->es, op, values, open, c->at);
+	sp_ledger_bind(&p->writer, p->relation, p->key.k, p->cells);
+	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
+	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
+	sp_ledger_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE);
+	sp_ledger_book(&p->writer, op, cpu, values, false);
+	return cpu;
+}
+
+static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timestamp)
+{
+	struct sp_binding *p = c->part;
+	struct sp_log *log = c->set ? &c->set->log : &p->log;
+	int cpu;
+
+	if (c->set) {
+		log->ns = sp_max(log->ns, c->rel->latest_ns);
+		cpu = sp_book_entry(c->set, op, p->values, open, c->at, entries_on, c);
+	} else {
+		cpu = book_apart(c, op, p->values, open);
+	}
+	if (c->rc != PAPI_OK)
+		return;
+	c->rel->latest_ns = log->ns;
+	c->rel->latest_cpu = cpu;
+	if (timestamp)
+		*timestamp = log->ns;
+}
+
+static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_t caller, uint64_t *timestamp)
+{
+	struct sp_held held;
+	uintptr_t outside;
+	uint32_t open;
+	long long *x;
+
+	if (!begin(c, rel, caller, &held))
+		return c->rc;
+	x = c->part->values;
+	if (c->root && sp_api_knows_cpu(c->root, 0) < 0) {
+		sp_api_give(rel, &held);
+		return PAPI_EINVAL;
+	}
+	memset(x, 0, c->part->key.k * sizeof(*x));
+	outside = sp_watch_enter();
+	open = sp_proof_look();
+	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
+		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
+	if (c->rc == PAPI_OK) {
+		book(c, op, open, timestamp);
+		if (op == SP_OP_STOP && c->set)
+			sp_set_release(c->set);
+	}
+	sp_watch_leave(outside);
+	sp_api_give(rel, &held);
+	return c->rc;
+}
+
+SP_API int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
+{
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_READ, CALLER, timestamp);
+}
+
+SP_API int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
+{
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_ACCUM, CALLER, timestamp);
+}
+
+SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
+{
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_STOP, CALLER, timestamp);
+}
+
+SP_API int sspapi_reset(sspapi_relation *rel)
+{
+	struct call c = { .rc = 0 };
+	struct sp_held held;
+	uintptr_t outside;
+	uint32_t open;
+
+	if (!begin(&c, rel, CALLER, &held))
+		return c.rc;
+	outside = sp_watch_enter();
+	open = sp_proof_look();
+	c.rc = c.real->PAPI_reset(c.es);
+	if (c.rc == PAPI_OK && c.set)
+		sp_after_reset(c.rc, c.es, open, c.at);
+	else if (c.rc == PAPI_OK)
+		book_apart(&c, SP_OP_RESET, NULL, open);
+	sp_watch_leave(outside);
+	sp_api_give(rel, &held);
+	return c.rc;
+}

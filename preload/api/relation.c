@@ -1,0 +1,292 @@
+/* relation.c: the pool of relations that programs hold; see api.h. */
+#include <string.h>
+
+#include "../../core/sys.h"
+#include "../book/sets.h"
+#include "api.h"
+
+#define SLOTS	64u
+#define CHUNKS	1024u
+
+static struct sspapi_relation *chunks[CHUNKS];
+static uint32_t n_chunks;
+static struct sp_lock pool;
+
+/* Locks that other threads of the parent held are free in a child. */
+void sp_api_forget(void)
+{
+	pool.taken = 0;
+	for (uint32_t c = 0; c < n_chunks; c++)
+		memset(chunks[c], 0, SLOTS * sizeof(*chunks[c]));
+}
+
+static bool is_slot(const struct sspapi_relation *rel)
+{
+	for (uint32_t c = 0; c < sp_acquire(&n_chunks); c++) {
+		uintptr_t at = (uintptr_t)rel - (uintptr_t)chunks[c];
+
+		if (at < SLOTS * sizeof(*rel))
+			return at % sizeof(*rel) == 0;
+	}
+	return false;
+}
+
+static bool alive(const struct sspapi_relation *rel)
+{
+	uint32_t generation = sp_acquire(&rel->generation);
+
+	return generation && generation == sp_process.generation && sp_process.counting;
+}
+
+bool sp_api_take(const struct sspapi_relation *rel, struct sp_held *held)
+{
+	struct sspapi_relation *r = (struct sspapi_relation *)rel;
+
+	if (!rel || !is_slot(rel) || !alive(rel))
+		return false;
+	sp_lock_take(&r->lock, held);
+	if (alive(r))
+		return true;
+	sp_lock_give(&r->lock, held);
+	return false;
+}
+
+void sp_api_give(const struct sspapi_relation *rel, struct sp_held *held)
+{
+	sp_lock_give(&((struct sspapi_relation *)rel)->lock, held);
+}
+
+static struct sspapi_relation *free_slot(void)
+{
+	for (uint32_t i = 0; i < n_chunks * SLOTS; i++) {
+		struct sspapi_relation *r = &chunks[i / SLOTS][i % SLOTS];
+
+		if (r->generation != sp_process.generation)
+			return r;
+	}
+	if (n_chunks == CHUNKS)
+		return NULL;
+	chunks[n_chunks] = sp_map(SLOTS * sizeof(struct sspapi_relation));
+	if (!chunks[n_chunks])
+		return NULL;
+	sp_publish(&n_chunks, n_chunks + 1);
+	return chunks[n_chunks - 1];
+}
+
+struct sspapi_relation *sp_api_new(void)
+{
+	struct sspapi_relation *r;
+	struct sp_held held;
+
+	sp_lock_take(&pool, &held);
+	r = free_slot();
+	if (r) {
+		memset((char *)r + sizeof(r->lock), 0, sizeof(*r) - sizeof(r->lock));
+		r->latest_cpu = SP_NO_CPU;
+		r->own = true;
+		sp_publish(&r->generation, sp_process.generation);
+	}
+	sp_lock_give(&pool, &held);
+	return r;
+}
+
+/* ---- parts ------------------------------------------------------------- */
+
+static void find_codes(struct sp_binding *p)
+{
+	const struct sp_event *v;
+	sp_off off = sp_store.header->events;
+
+	for (uint64_t left = sp_store.region.used / 64; left-- && off; off = v->next) {
+		v = sp_image_block(&sp_store.image, off, SP_BLOCK_EVENT, sizeof(*v));
+		if (!v)
+			return;
+		for (uint32_t e = 0; e < p->key.k; e++)
+			if (p->key.event[e] == v->id)
+				p->codes[e] = (int)v->code;
+	}
+}
+
+/* Room for all of it, touched: a program may count its own page faults. */
+static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp_relation *r, sp_off off)
+{
+	uint64_t k = key->k, bytes = sizeof(struct sp_binding) + k * (sizeof(long long) + sizeof(int) + sizeof(uint32_t));
+	struct sp_binding *p = sp_map(bytes);
+
+	if (!p)
+		return NULL;
+	memset(p, 0, bytes);
+	p->bytes = bytes;
+	p->off = off;
+	p->relation = r;
+	p->cells = r->cells;
+	p->values = (long long *)(p + 1);
+	p->codes = (int *)(p->values + k);
+	p->key = *key;
+	p->key.event = memcpy(p->codes + k, key->event, k * sizeof(uint32_t));
+	if (sp_model_one(&p->model, &sp_store.image, off, false) < 0) {
+		sp_unmap(p, bytes);
+		return NULL;
+	}
+	find_codes(p);
+	return p;
+}
+
+static bool same(const struct sp_relation_key *a, const struct sp_relation_key *b)
+{
+	return a->event_set == b->event_set && a->k == b->k && a->target == b->target && a->target_id == b->target_id &&
+	       a->scope == b->scope && memcmp(a->event, b->event, a->k * sizeof(*a->event)) == 0;
+}
+
+static bool all(sp_off off, void *arg)
+{
+	(void)off;
+	(void)arg;
+	return true;
+}
+
+struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_relation_key *key)
+{
+	struct sp_relation_key own = *key;
+	struct sp_relation *r;
+	struct sp_binding *p;
+	struct sp_held held;
+	sp_off off = 0;
+
+	for (p = rel->parts; p; p = p->next)
+		if (same(&p->key, key))
+			return p;
+	own.flags |= SP_RELATION_API | SP_RELATION_HELD;
+	sp_lock_take(&sp_store.lock, &held);
+	r = sp_store_relation(&sp_store, sp_self.thread, &own, all, NULL, &off);
+	sp_lock_give(&sp_store.lock, &held);
+	p = r ? make_part(&own, r, off) : NULL;
+	if (p) {
+		p->next = rel->parts;
+		rel->parts = p;
+	}
+	return p;
+}
+
+static bool nobody(int tid)
+{
+	(void)tid;
+	return false;
+}
+
+/* What was counted stays in the store; once there are many, added together. */
+SP_API void sspapi_free(sspapi_relation *rel)
+{
+	struct sp_held held, store;
+	struct sp_binding *p;
+
+	if (!sp_api_take(rel, &held))
+		return;
+	while ((p = rel->parts) != NULL) {
+		__atomic_fetch_and(&p->relation->flags, ~SP_RELATION_HELD, __ATOMIC_RELAXED);
+		rel->parts = p->next;
+		sp_model_close(&p->model);
+		sp_unmap(p, p->bytes);
+	}
+	rel->current = NULL;
+	sp_publish(&rel->generation, 0);
+	sp_lock_take(&sp_store.lock, &store);
+	sp_store_fold(&sp_store, nobody, sp_set_bound, NULL);
+	sp_lock_give(&sp_store.lock, &store);
+	sp_api_give(rel, &held);
+}
+
+/* ---- those that the shim made ------------------------------------------- */
+
+static bool has_slot(sp_off off)
+{
+	for (uint32_t i = 0; i < n_chunks * SLOTS; i++) {
+		struct sspapi_relation *r = &chunks[i / SLOTS][i % SLOTS];
+
+		if (r->generation == sp_process.generation && !r->own && r->parts && r->parts->off == off)
+			return true;
+	}
+	return false;
+}
+
+static void hold(struct sp_relation *r, sp_off off)
+{
+	struct sp_relation_key key = { .event_set = r->event_set, .k = r->k, .event = (const uint32_t *)(r + 1),
+				       .target = (enum sp_target)r->target, .target_id = r->target_id,
+				       .scope = (enum sp_scope)r->scope };
+	struct sspapi_relation *slot = free_slot();
+	struct sp_binding *p = slot ? make_part(&key, r, off) : NULL;
+
+	if (!p)
+		return;
+	memset((char *)slot + sizeof(slot->lock), 0, sizeof(*slot) - sizeof(slot->lock));
+	slot->latest_cpu = SP_NO_CPU;
+	slot->parts = slot->current = p;
+	__atomic_fetch_or(&r->flags, SP_RELATION_HELD, __ATOMIC_RELAXED);
+	sp_publish(&slot->generation, sp_process.generation);
+}
+
+static void hold_all(void)
+{
+	uint64_t left = sp_store.region.used / 64;
+	const struct sp_thread *t;
+	const struct sp_relation *r;
+
+	for (sp_off at = sp_store.header->threads; at && left--; at = t->next) {
+		t = sp_image_block(&sp_store.image, at, SP_BLOCK_THREAD, sizeof(*t));
+		if (!t)
+			return;
+		for (sp_off off = t->tid ? t->relations : 0; off && left--; off = r->next) {
+			r = sp_image_block(&sp_store.image, off, SP_BLOCK_RELATION, sizeof(*r));
+			if (!r || !r->k || r->k > SP_EVENTS_MAX || sp_relation_layout(r->k, r->cells).bytes > r->b.bytes)
+				break;
+			if (!(r->flags & SP_RELATION_API) && !has_slot(off))
+				hold((struct sp_relation *)r, off);
+		}
+	}
+}
+
+void sp_api_each(bool (*fn)(struct sspapi_relation *rel, void *arg), void *arg)
+{
+	struct sp_held held, store;
+
+	if (!sp_process.counting || !sp_process_is_ours() || !sp_store.header)
+		return;
+	sp_lock_take(&pool, &held);
+	sp_lock_take(&sp_store.lock, &store);
+	hold_all();
+	sp_lock_give(&sp_store.lock, &store);
+	sp_lock_give(&pool, &held);
+	for (uint32_t i = 0; i < sp_acquire(&n_chunks) * SLOTS; i++) {
+		struct sspapi_relation *r = &chunks[i / SLOTS][i % SLOTS];
+
+		if (alive(r) && !fn(r, arg))
+			return;
+	}
+}
+
+struct list {
+	sspapi_relation **to;
+	int room, n;
+};
+
+static bool add(struct sspapi_relation *rel, void *arg)
+{
+	struct list *l = arg;
+
+	if (l->n < l->room)
+		l->to[l->n] = rel;
+	l->n++;
+	return true;
+}
+
+SP_API int sspapi_relations(sspapi_relation **rels, int *n)
+{
+	struct list l = { .to = rels, .room = n ? *n : 0 };
+
+	if (!n || *n < 0 || (!rels && *n))
+		return PAPI_EINVAL;
+	sp_api_each(add, &l);
+	*n = l.n;
+	return PAPI_OK;
+}

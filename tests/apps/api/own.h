@@ -1,0 +1,89 @@
+/*
+ * own.h: what the programs of this folder share: they count perf::PAGE-FAULTS through
+ * sspapi.h, know themselves how many there are on which CPU, and print them as handed.h does,
+ * so that the dump can be held against them.
+ */
+#ifndef OWN_H
+#define OWN_H
+
+#include "../handed.h"
+#include "../../../preload/sspapi.h"
+
+struct own {
+	struct counted *c;
+	sspapi_relation *rel;
+	int code;
+	long zero;			/* touched when the counter was zeroed */
+	long long on[1024];		/* by CPU: what must be booked there */
+	int wrong;
+};
+
+static inline void expect(struct own *o, const char *what, long long got, long long want)
+{
+	if (got == want)
+		return;
+	printf("wrong: %s is %lld, not %lld\n", what, got, want);
+	o->wrong = 1;
+}
+
+static inline struct own *own_new(long pages)
+{
+	struct own *o = mmap(NULL, sizeof(*o), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (o == MAP_FAILED)
+		die("mmap");
+	o->c = counted_new(0, NULL, pages);
+	make_set(o->c);
+	must("PAPI_event_name_to_code", PAPI_event_name_to_code(o->c->name[0], &o->code));
+	return o;
+}
+
+static inline void own_zeroed(struct own *o)
+{
+	zeroed(o->c);
+	o->zero = o->c->arena.touched;
+}
+
+static inline void own_start(struct own *o)
+{
+	int ret = sspapi_start(o->c->id, &o->rel);
+
+	if (ret != PAPI_OK)
+		cannot("sspapi_start", ret);
+	own_zeroed(o);
+}
+
+/* The reading that was just taken, of what was touched on this CPU. */
+static inline void own_reading(struct own *o, const char *by, int ret, int cpu)
+{
+	long long value = o->c->arena.touched - o->zero, before = o->c->last[0];
+
+	must(by, ret);
+	handed(o->c, by, &value);
+	o->c->reading[o->c->readings - 1].cpu = cpu;
+	o->on[cpu] += value - before;
+	if (!strcmp(by, "sspapi_accum"))
+		own_zeroed(o);
+}
+
+/* The ledger has all of it, and the lists are what they say; prints. */
+static inline int own_end(struct own *o, const char *who)
+{
+	long long all = 0, entries = 0;
+	int cpus[64], n = 64;
+
+	for (int cpu = 0; cpu < 1024; cpu++) {
+		all += o->on[cpu];
+		if (o->on[cpu])
+			expect(o, "sspapi_total", sspapi_total(o->rel, o->code, cpu), o->on[cpu]);
+	}
+	expect(o, "sspapi_total of all", sspapi_total(o->rel, o->code, -1), all);
+	must("sspapi_find_cpus", sspapi_find_cpus(o->rel, cpus, &n));
+	for (int i = 0; i < n; i++)
+		entries += sspapi_get_metric(o->rel, o->code, cpus[i], 0);
+	expect(o, "the CPUs' latest entries", entries, sspapi_get_metric(o->rel, o->code, -1, 0));
+	expect(o, "sspapi_current_event_set", sspapi_current_event_set(o->rel), o->c->id);
+	return print_handed(o->c, who) | o->wrong;
+}
+
+#endif
