@@ -166,7 +166,7 @@ static uint32_t kept_events(const struct sp_row *row, const struct sp_encode *wi
 static void encode_cell(struct sp_cell *to, const struct sp_at_cpu *at, const uint32_t *kept, uint32_t k)
 {
 	to->cpu = at->cpu;
-	to->used = 1;
+	to->used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0);
 	to->readings = at->readings;
 	to->epoch = at->has_entry;
 	to->ns = at->has_entry ? at->entry_ns : 0;

@@ -313,7 +313,7 @@ static struct sp_relation *new_relation(struct sp_store *s, sp_off thread, const
 	for (uint32_t i = 0; i < r->cells; i++) {
 		struct sp_cell *c = (struct sp_cell *)((unsigned char *)r + l.cell + i * l.cell_bytes);
 
-		c->used = i < r->cells - SP_CELLS_EXTRA || i == r->cells - 1;
+		c->used = i < r->cells - SP_CELLS_EXTRA || i == r->cells - 1 ? SP_CELL_USED : 0;
 		c->cpu = i < r->cells - SP_CELLS_EXTRA ? (int32_t)i : SP_NO_CPU;
 	}
 	push(s, &t->relations, &t->kept, &r->next, *off);

@@ -251,6 +251,8 @@ static void read_settled(struct sp_row *row, const struct sp_relation *r)
 		c->cpu = from->cpu;
 		c->readings = (int64_t)from->readings;
 		c->has_entry = from->epoch != 0;
+		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
+		c->is_latest = false;
 		c->ns = (int64_t)from->ns;
 		memcpy(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k * 8);
 		row->readings += from->readings;
@@ -377,7 +379,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->target = r->target <= SP_TARGET_TID ? (enum sp_target)r->target : SP_TARGET_THREAD;
 	row->target_id = r->target_id;
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
-	row->flags = r->flags;
+	row->flags = r->flags & ~SP_RELATION_HELD;	/* of that moment only */
 	row->threads = r->threads;
 	row->k = r->k;
 	row->event = (const uint32_t *)(r + 1);

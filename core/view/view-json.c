@@ -403,6 +403,8 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		sp_out_text(o, ", \"backwards\": true");
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_out_text(o, ", \"foreign\": true");
+	if (row->flags & SP_RELATION_API)
+		sp_out_text(o, ", \"api\": true");
 	if (row->flags & SP_RELATION_ESTIMATED)
 		sp_out_text(o, ", \"estimated\": true");
 	places(o, row);
