@@ -44,7 +44,7 @@ help:
 #: make check-long   the long ones: PAPI's own tests, soak, fuzz, sanitizers
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
-#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR;  make uninstall removes just that
+#: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
 
@@ -138,19 +138,24 @@ LIBRARIES := $(B)/libsspapi.so $(B)/libsspapi-topo.so
 BINDIR	?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
 PAGES	:= $(wildcard man/*.[1-8])
+BASHDIR	?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 INSTALLED = $(patsubst $(B)/%,$(LIBDIR)/%,$(LIBRARIES)) \
 	    $(foreach p,$(PAGES),$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)))/$(notdir $(p))) \
-	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv
+	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv \
+	    $(BASHDIR)/sspapi $(ZSHDIR)/_sspapi
 
 $(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/flags
 	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
 install: $(LIBRARIES) $(B)/sspapi $(B)/sspapi.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(foreach p,$(PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p))))
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(foreach p,$(PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p))))
 	install -m 755 $(LIBRARIES) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
 	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 core/cli/metrics.csv $(DESTDIR)$(DATADIR)
+	install -m 644 scripts/completion/sspapi.bash $(DESTDIR)$(BASHDIR)/sspapi
+	install -m 644 scripts/completion/_sspapi $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)));)
 

@@ -18,6 +18,10 @@ struct sp_cmd {
 	const char *help;			/* one line */
 };
 
+/* `sspapi VERB --help`, and a verb's lines in `sspapi --help`. */
+void sp_help(const struct sp_cmd *c);
+void sp_help_verb(FILE *to, const struct sp_cmd *c);
+
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
 int sp_cmd_merge(int argc, char **argv);

@@ -135,3 +135,8 @@ void sp_metrics_forget(void)
 	sp_view_metrics = NULL;
 	sp_metrics_close(&table);
 }
+
+struct sp_metrics *sp_metrics_usual(void)
+{
+	return read_file(NULL, sp_cli_data("metrics.csv")) == 0 ? &table : NULL;
+}

@@ -20,4 +20,7 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
 int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const struct sp_model *m);
 void sp_metrics_forget(void);
 
+/* The installed ones, read and not bound, to be forgotten; NULL: they are not there. */
+struct sp_metrics *sp_metrics_usual(void);
+
 #endif

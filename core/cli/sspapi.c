@@ -23,8 +23,8 @@ static void help(FILE *to)
 {
 	fputs("usage: sspapi VERB ...\n\n", to);
 	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
-		fprintf(to, "  sspapi %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
-	fputs("\n  sspapi --help, sspapi --version\n", to);
+		sp_help_verb(to, &verbs[i]);
+	fputs("\n  sspapi VERB --help, sspapi --help, sspapi --version\n", to);
 }
 
 /* A full disk behind standard output is a failure, too. */
@@ -49,8 +49,13 @@ int main(int argc, char **argv)
 		puts("sspapi " SP_VERSION);
 		return closed(0);
 	}
-	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
-		if (strcmp(argv[1], verbs[i].name) == 0)
+	for (unsigned i = 0; i < SP_COUNT(verbs); i++) {
+		if (strcmp(argv[1], verbs[i].name) != 0)
+			continue;
+		if (argc != 3 || strcmp(argv[2], "--help") != 0)
 			return closed(verbs[i].run(argc - 1, argv + 1));
+		sp_help(&verbs[i]);
+		return closed(0);
+	}
 	return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1]);
 }

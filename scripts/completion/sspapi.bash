@@ -1,0 +1,87 @@
+# bash completion for sspapi: asks the command itself, so that it knows what that knows.
+# Installed as share/bash-completion/completions/sspapi; or: . sspapi.bash
+
+# Options that `sspapi VERB --help` names.
+_sspapi_options() {
+	"$1" "$2" --help 2>/dev/null | grep -oE '(^|[][ ,|])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z][a-z-]*' | sort -u
+}
+
+# The values of a variable's option, where they are words: --attribution of SSPAPI_ATTRIBUTION.
+_sspapi_values() {
+	local name
+	name=SSPAPI_$(printf '%s' "${2#--}" | tr 'a-z-' 'A-Z_')
+	"$1" env 2>/dev/null | grep -A2 "^$name=" | sed -n 's/^ *values: \(.*\); default.*/\1/p' |
+		grep -vE '(^| )(an?|to|path) ' | tr -c 'A-Za-z0-9_\n' ' '
+}
+
+_sspapi_files() {
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+_sspapi_words() {
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+# What stands behind an option of its own; false: nothing special.
+_sspapi_behind() {
+	local command=$1 verb=$2 option=$3 current=$4
+
+	case $verb:$option in
+	run:-f | run:--format | report:-f) _sspapi_words "text json csv hwloc store" "$current" ;;
+	diff:-f) _sspapi_words "text csv" "$current" ;;
+	*:-m)
+		_sspapi_words "default $("$command" report --help 2>/dev/null | sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
+		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;
+	run:-e) _sspapi_words "$("$command" env 2>/dev/null | sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
+	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
+	*:--sort) _sspapi_words "place readings" "$current" ;;
+	run:--?*) _sspapi_words "$(_sspapi_values "$command" "$option")" "$current" ;;
+	*:-n | *:-d | *:--events) COMPREPLY=() ;;
+	*) return 1 ;;
+	esac
+}
+
+_sspapi() {
+	local command=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} current=${COMP_WORDS[COMP_CWORD]}
+	local before=${COMP_WORDS[COMP_CWORD - 1]} i
+
+	COMPREPLY=()
+	if [ "$COMP_CWORD" -le 1 ]; then
+		_sspapi_words "$("$command" --help 2>/dev/null | sed -n 's/^  sspapi \([a-z][a-z]*\).*/\1/p') --help --version" "$current"
+		return
+	fi
+	# --name=value comes in three words.
+	if [ "$current" = = ]; then
+		current=''
+		_sspapi_behind "$command" "$verb" "$before" "$current"
+		return
+	fi
+	if [ "$before" = = ] && [ "$COMP_CWORD" -ge 3 ]; then
+		_sspapi_behind "$command" "$verb" "${COMP_WORDS[COMP_CWORD - 2]}" "$current"
+		return
+	fi
+	_sspapi_behind "$command" "$verb" "$before" "$current" && return
+	if [ "$verb" = run ]; then
+		for ((i = 2; i < COMP_CWORD; i++)); do
+			if [ "${COMP_WORDS[i]}" = -- ]; then
+				if declare -F _command_offset >/dev/null; then
+					_command_offset $((i + 1))
+				elif [ "$i" -eq $((COMP_CWORD - 1)) ]; then
+					mapfile -t COMPREPLY < <(compgen -c -- "$current")
+				else
+					_sspapi_files "$current"
+				fi
+				return
+			fi
+		done
+	fi
+	case $verb:$current in
+	*:-*) _sspapi_words "$(_sspapi_options "$command" "$verb")" "$current" ;;
+	run:* | doctor:*) mapfile -t COMPREPLY < <(compgen -c -- "$current"); compopt -o filenames 2>/dev/null ;;
+	top:*) mapfile -t COMPREPLY < <(compgen -W "$(ls /dev/shm/sspapi.*.live 2>/dev/null) $(pgrep -u "$(id -u)" 2>/dev/null)" -- "$current") ;;
+	recover:*) _sspapi_words "$(ls /dev/shm/sspapi.*.live 2>/dev/null) $(compgen -f -X '!*.live' -- "$current")" "$current" ;;
+	report:* | merge:* | diff:*) _sspapi_files "$current" ;;
+	esac
+}
+complete -F _sspapi sspapi

@@ -1,0 +1,92 @@
+# Shell completion: verbs, options, values and files, as the command itself knows them.
+. tests/lib/lib.sh
+command -v bash >/dev/null || skip_all "there is no bash"
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+touch run.sspapi run.json a.live
+mkdir folder
+
+# completes WORD...: what bash offers for the last word, one a line, sorted
+cat >complete.bash <<'END'
+. "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_sspapi
+printf '%s\n' "${COMPREPLY[@]}" | sort -u
+END
+completes() {
+	bash --norc complete.bash "$root/scripts/completion/sspapi.bash" "$sspapi" "$@" 2>&1
+}
+offers() {
+	offers_name=$1 offers_wanted=$2
+	shift 2
+	is "$offers_name" "$(completes "$@" | tr '\n' ' ')" "$offers_wanted "
+}
+
+is "every verb" "$(completes '' | grep -v '^--' | tr '\n' ' ')" \
+	"$(sed -n 's/^	{ "\([a-z]*\)", sp_cmd.*/\1/p' "$root/core/cli/sspapi.c" | sort | tr '\n' ' ')"
+offers "a verb begun" "recover report" re
+offers "a verb that is none" "" xyz
+
+# Each long option that a verb's code reads, and each short one, is offered.
+for verb in run report merge diff recover top; do
+	file=$root/core/cli/cmd-$verb.c
+	completes "$verb" - >got
+	short=$(sed -n 's/.*getopt[a-z_]*(argc, argv, "+\{0,1\}\([a-z:]*\)".*/\1/p' "$file" | tr -d : | sed 's/./-& /g')
+	for option in $short $(sed -n 's/.*{ "\([a-z-]*\)", \(no\|required\|optional\)_argument.*/--\1/p' "$file"); do
+		check "$verb $option" grep -qx -e "$option" got
+	done
+done
+for name in $("$sspapi" env | sed -n 's/^SSPAPI_\([A-Z_]*\)=.*/\1/p' | tr 'A-Z_' 'a-z-'); do
+	check "run --$name" sh -c 'grep -qx -e "--$1" "$2"' sh "$name" "$(completes run --"$name" >one; echo one)"
+done
+for level in cpu core package socket node machine thread; do
+	offers "report --per-$level" "--per-$level" report "--per-$level"
+done
+
+# Values.
+offers "-f of report" "csv hwloc json store text" report -f ''
+offers "an attribution" "exact reading residency" run --attribution ''
+offers "of the form with =" "exact" run --attribution = e
+offers "readings" "permanent temporary" run --readings ''
+offers "metrics by name" "IPC" report -m IP
+check "all of them" sh -c 'test "$(wc -l <"$1")" -gt 15' sh "$(completes report -m '' >all; echo all)"
+offers "a metric that is none is a file" "run.json run.sspapi" report -m run
+offers "variables" "SSPAPI_READINGS= SSPAPI_READINGS_MAX=" run -e SSPAPI_READ
+
+# Files and programs.
+offers "files" "run.json run.sspapi" report run
+offers "folders" "folder" merge -o fold
+check "programs" sh -c 'grep -qx true "$1"' sh "$(completes run tru >programs; echo programs)"
+check "behind --" sh -c 'grep -qx true "$1"' sh "$(completes run -o x -- tru >programs; echo programs)"
+offers "a program's files" "run.json" run -- cat run.j
+offers "live files" "a.live" recover a
+check "bash -n" bash -n "$root/scripts/completion/sspapi.bash"
+
+if command -v zsh >/dev/null; then
+	check "zsh -n" zsh -n "$root/scripts/completion/_sspapi"
+	cat >complete.zsh <<'END'
+# What compadd and its like are given, without a line editor.
+compadd() { while [[ $1 == -* && $1 != -- ]]; do [[ $1 == -S ]] && shift; shift; done; [[ $1 == -- ]] && shift; print -l -- "$@"; }
+_files() { print files; }; _normal() { print "normal $words[*] $CURRENT"; }; _pids() { print pids; }; _command_names() { print commands; }
+_describe() { print -l -- ${(P)2}; }
+compset() { :; }
+file=$1
+shift
+words=("$@") CURRENT=$#
+. $file
+END
+	zshell() {
+		zsh -f complete.zsh "$root/scripts/completion/_sspapi" "$sspapi" "$@" 2>&1
+	}
+	is "zsh: every verb" "$(zshell '' | cut -d: -f1 | sort | tr '\n' ' ')" "$(completes '' | grep -v '^--' | tr '\n' ' ')"
+	is "zsh: options as in bash" "$(zshell report - | sort | tr '\n' ' ')" "$(completes report - | tr '\n' ' ')"
+	is "zsh: values" "$(zshell run --attribution '' | tr '\n' ' ')" "reading residency exact "
+	is "zsh: files" "$(zshell report run)" files
+	is "zsh: metrics" "$(zshell report -m '' | head -n 2 | tr '\n' ' ')" "default IPC "
+	is "zsh: the program's own completion" "$(zshell run -o x -- cat run)" "normal cat run 2"
+else
+	skip "zsh" "there is no zsh"
+fi
+done_testing
