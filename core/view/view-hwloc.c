@@ -5,7 +5,7 @@
  * into a tree: there is no memory for one here.  It comes from a store, so
  * each look at it is bounded by its end.
  */
-#include "view-common.h"
+#include "view-hwloc.h"
 
 /* The name of the event that the colours show; NULL, or none that was counted:
  * the first.  Set before the view is written (SSPAPI_COLOR_BY). */
@@ -552,6 +552,11 @@ static uint32_t color_event(const struct sp_model *m, bool *any)
 	return first;
 }
 
+static void job_infos(void *painter, uint32_t component, const char *indent)
+{
+	infos(painter, component, indent);
+}
+
 void sp_view_hwloc(struct sp_out *o, struct sp_model *m)
 {
 	struct painter p = { .o = o, .m = m, .component = -1 };
@@ -560,6 +565,12 @@ void sp_view_hwloc(struct sp_out *o, struct sp_model *m)
 	p.gauges = m->n_gauges != 0;
 	if (p.any)
 		find_maxima(&p);
+	if (m->n_machines > 1) {
+		p.gap = "\n";
+		p.gap_bytes = 1;
+		sp_view_hwloc_job(o, m, job_infos, &p);
+		return;
+	}
 	if (!m->xml || !m->xml_bytes) {
 		generate(&p);
 		return;

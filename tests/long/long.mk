@@ -9,8 +9,10 @@ LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store sspapi-asan)
 LONG_LIBFUZZER := $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
 		  clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null && echo yes),$(LONG_DIR)/fuzz-clang)
 
+LONG_MPI := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(LONG_DIR)/mpi-$(m)))
+
 # What make check-long needs beside the fixtures of make check.
-LONG	:= $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
+LONG	:= $(LONG_DIR)/many-stores $(LONG_MPI) $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
 
 $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h tests/apps/handed.h tests/apps/touch.h $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -26,6 +28,16 @@ $(LONG_REAL):
 	$(call say,APP)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -DREAL -Itests -o $@ $(filter %.c,$^) -lpapi -pthread
+
+$(LONG_MPI): $(LONG_DIR)/mpi-%: tests/long/mpi.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)mpicc.$* -O2 -o $@ $< -lpapi -pthread
+
+$(LONG_DIR)/many-stores: tests/long/many-stores.c $(T)/unit/parts.a
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -I. -o $@ $^ -pthread -ldl
 
 FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
