@@ -246,7 +246,7 @@ static void read_settled(struct sp_row *row, const struct sp_relation *r)
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
 
-		if (!from->used || !from->readings)
+		if (!from->used)
 			continue;
 		c->cpu = from->cpu;
 		c->readings = (int64_t)from->readings;
