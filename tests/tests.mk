@@ -5,9 +5,9 @@ T	:= $(B)/tests
 PLAIN	= -std=gnu11 -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
 BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi
-PAPI_APPS := $(filter-out $(BARE_APPS) plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
+PAPI_APPS := $(filter-out $(BARE_APPS) plugin sites sites-plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
 
-APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) fortran) $(T)/apps/plugin.so
+APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) fortran) $(T)/apps/plugin.so $(addprefix $(T)/apps/,sites sites-no-pie sites-a.so sites-b.so)
 PRELOADS := $(patsubst tests/preload/%.c,$(T)/preload/%.so,$(wildcard tests/preload/*.c))
 
 # The programs that use sspapi.h: linked to it in front of libpapi, and behind.
@@ -43,6 +43,18 @@ $(T)/apps/plugin.so: tests/apps/plugin.c
 	$(call say,APP)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -shared -fPIC -o $@ $< -lpapi
+
+$(T)/apps/sites: SITES = -pie -rdynamic
+$(T)/apps/sites-no-pie: SITES = -no-pie
+$(T)/apps/sites $(T)/apps/sites-no-pie: tests/apps/sites.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) $(SITES) -o $@ $< -lpapi -ldl
+
+$(T)/apps/sites-a.so $(T)/apps/sites-b.so: tests/apps/sites-plugin.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -shared -fPIC -o $@ $<
 
 $(T)/apps/fortran: tests/apps/fortran.f90
 	$(call say,APP)

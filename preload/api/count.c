@@ -47,7 +47,7 @@ static void learn_target(const struct sp_real *real, struct sp_set *s, int es, i
 }
 
 /* The set may be started, and is bound to a part of rel. */
-static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es, struct sp_set **set)
+static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es, uintptr_t at, struct sp_set **set)
 {
 	int state = 0, rc = real->PAPI_state(es, &state);
 	struct sp_set *s;
@@ -62,7 +62,7 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 	learn_target(real, s, es, state);
 	s->wanted = rel;
 	s->changed = true;
-	sp_before_start(es);
+	sp_before_start(es, at);
 	s->wanted = NULL;
 	*set = s;
 	return s->bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
@@ -80,7 +80,7 @@ static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
 static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, uintptr_t at)
 {
 	struct sp_set *s = NULL;
-	int rc = prepare(real, rel, es, &s);
+	int rc = prepare(real, rel, es, at, &s);
 	uintptr_t outside = sp_watch_enter();
 	uint32_t open = sp_proof_look();
 

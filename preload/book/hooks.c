@@ -312,7 +312,7 @@ static int where(struct sp_set *s)
 	}
 }
 
-SP_COLD void sp_before_start_slow(int id)
+SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 {
 	int saved = errno;
 	struct sp_set *s;
@@ -325,6 +325,8 @@ SP_COLD void sp_before_start_slow(int id)
 		sp_sites_prepare();
 	if (s)
 		sp_set_prepare(s, id);
+	if (s && sp_conf.callsites > 1)
+		s->start_site = sp_site_here(&s->seen, at);
 	errno = saved;
 }
 
@@ -341,7 +343,7 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open, uintptr_t at)
 {
-	uint32_t site = sp_site_here(&s->seen, at);
+	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen, at);
 	long long plain[s->gauges.n ? s->k : 1];
 	bool proven;
 

@@ -41,7 +41,7 @@ void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_detach(int rc, int id);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
-void sp_before_start_slow(int id);		/* errno is given back */
+void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
 void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at);
 void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at);
 void sp_sites_after_stop(void);			/* errno is given back */
@@ -81,13 +81,16 @@ static inline uint32_t sp_events_of(int id)
 }
 
 /* A set that this thread started before, unchanged, and touched last: nothing to prepare. */
-static inline void sp_before_start(int id)
+static inline void sp_before_start(int id, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
+	/* More frames take longer: not while it counts. */
+	if (SP_UNLIKELY(sp_conf.callsites > 1) && s)
+		s->start_site = sp_site_here(&s->seen, at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s ||
 			sp_get(&sp_sites_due) || s->writer.track.low))
-		sp_before_start_slow(id);
+		sp_before_start_slow(id, at);
 }
 
 static inline void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
@@ -96,7 +99,7 @@ static inline void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
 
 	if (SP_UNLIKELY(rc != PAPI_OK || !s || sp_get(&s->hot) != sp_self.id ||
 			!sp_ledger_book_here(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false,
-					      sp_site_here(&s->seen, at)))) {
+					      sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen, at)))) {
 		sp_after_start_slow(rc, id, open, at);
 		return;
 	}

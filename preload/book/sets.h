@@ -35,6 +35,7 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.event */
 	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
+	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	uint32_t n_slots;
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */

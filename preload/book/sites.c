@@ -11,6 +11,7 @@
 #include "../papi/elf.h"
 #include "sets.h"
 #include "sites.h"
+#include "unwind.h"
 
 #define TABLE	8192u			/* a power of 2, twice the sites */
 #define HASHED	(1ull << 47)		/* in a key that is a hash */
@@ -149,7 +150,7 @@ static void make_key(struct key *k, uintptr_t caller, bool inside)
 {
 	k->name = inside ? sp_self.region : NULL;
 	k->frame[0] = inside ? sp_self.outer : caller;
-	k->n = 1;
+	k->n = sp_conf.callsites > 1 ? sp_unwind(k->frame, (uint32_t)sp_conf.callsites, k->frame[0]) : 1;
 	hash_key(k);
 }
 
@@ -407,6 +408,8 @@ void sp_sites_after_unload(void)
 			sp_put(&table[i], RETIRED);
 	if (any)
 		sp_sets_forget_sites();
+	if (any && sp_conf.callsites > 1)
+		sp_unwind_forget();
 	sp_lock_give(&lock, &held);
 }
 
@@ -454,6 +457,16 @@ static void make_table(void)
 	}
 }
 
+/* Settled before the first site is made. */
+static void load_unwinder(void)
+{
+	if (table || sp_conf.callsites <= 1 || sp_unwind_load())
+		return;
+	sp_process_note("SSPAPI_CALLSITES: libunwind (libunwind.so.8) cannot be loaded; one frame is kept");
+	sp_conf.callsites = 1;
+	sp_store.header->callsites = 1;
+}
+
 static void make_room(void)
 {
 	struct sp_sites *b;
@@ -474,6 +487,9 @@ void sp_sites_prepare(void)
 {
 	struct sp_held held;
 
+	load_unwinder();
+	if (sp_conf.callsites > 1)
+		sp_unwind_warm();
 	if (!sp_conf.callsites || (sp_acquire(&table) && room - sp_get(&used) >= ROOM && resolved == sp_get(&used) && !n_gone &&
 				   !sp_get(&full)))
 		return;

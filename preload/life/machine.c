@@ -43,11 +43,16 @@ static int sanitizer(const struct sp_object *o, void *arg)
 /* RTLD_DEEPBIND: an application may bring another hwloc of its own (Open MPI
  * does); neither must get the other's functions.  A sanitizer's runtime, ours or
  * the application's, ends the program at the sight of it. */
+int sp_machine_bind(void)
+{
+	return sp_elf_each(sanitizer, NULL) ? 0 : RTLD_DEEPBIND;
+}
+
 static void *open_library(void)
 {
 	struct where w = { "" };
 	char *slash;
-	int flags = RTLD_NOW | RTLD_LOCAL | (sp_elf_each(sanitizer, NULL) ? 0 : RTLD_DEEPBIND);
+	int flags = RTLD_NOW | RTLD_LOCAL | sp_machine_bind();
 
 	sp_elf_each(own_path, &w);
 	slash = strrchr(w.path, '/');

@@ -30,6 +30,8 @@ struct sp_self {
 	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
 	const char *region;		/* and the region that it was given */
+	bool unwinds;			/* unwind.h */
+	uintptr_t unwinding;		/* the frame that does; 0: none */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
 	struct sp_watch *watch;		/* preload/book/watch.h; NULL: none */

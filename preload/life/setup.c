@@ -128,14 +128,6 @@ static void complain(const char *line, void *arg)
 	sp_say(SP_SAY_WARNING, line);
 }
 
-static void not_yet(void)
-{
-	if (sp_conf.callsites <= 1)
-		return;
-	sp_say(SP_SAY_WARNING, "SSPAPI_CALLSITES: more than 1 frame: not in this version; as if it were 1");
-	sp_conf.callsites = 1;
-}
-
 /* A child of fork starts empty: what its memory copied describes the parent. */
 static void forget_parent(void)
 {
@@ -199,7 +191,6 @@ static void set_up(void)
 	if (!sp_process_pid) {
 		sp_conf_read(&sp_conf, complain, NULL);
 		sp_say_most = sp_conf.verbose;
-		not_yet();
 		wipes = sp_sys(SYS_madvise, &sp_pages, sizeof(sp_pages), MADV_WIPEONFORK) == 0;
 	}
 	sp_process_pid = pid;

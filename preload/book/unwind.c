@@ -1,0 +1,119 @@
+/* unwind.c: see unwind.h. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "../../core/store/ledger.h"
+#include "../../core/sys.h"
+#include "../life/machine.h"
+#include "../life/process.h"
+#include "../papi/elf.h"
+#include "../papi/loader.h"
+#include "unwind.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+#define TABLES_MOST	(16ul << 20)	/* bytes of one object's segment that are read beforehand */
+#define OWN_MOST	24		/* frames of ours and libpapi's that may lie in front */
+
+static int (*backtrace)(void **, int);
+static void (*flush)(void *, unsigned long, unsigned long);
+static void **address_space;
+static bool tried;
+static unsigned long long loads;
+
+bool sp_unwind_load(void)
+{
+	struct sp_pending_error pending;
+	void *library;
+
+	if (tried)
+		return backtrace != NULL;
+	sp_dlerror_keep(&pending);
+	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | sp_machine_bind());
+	if (library) {
+#ifdef __x86_64__
+		flush = (void (*)(void *, unsigned long, unsigned long))sp_real_dlsym(library, "_Ux86_64_flush_cache");
+		address_space = sp_real_dlsym(library, "_ULx86_64_local_addr_space");
+#endif
+		backtrace = (int (*)(void **, int))sp_real_dlsym(library, "unw_backtrace");
+	}
+	sp_dlerror_back(&pending);
+	tried = true;
+	return backtrace != NULL;
+}
+
+/* The segment with the unwind tables, so that reading them later is no page fault. */
+static int read_tables(const struct sp_object *o, void *arg)
+{
+	const ElfW(Phdr) *p = o->header, *table = NULL;
+
+	(void)arg;
+	for (unsigned i = 0; i < o->headers; i++)
+		if (p[i].p_type == PT_GNU_EH_FRAME)
+			table = &p[i];
+	for (unsigned i = 0; table && i < o->headers; i++)
+		if (p[i].p_type == PT_LOAD && table->p_vaddr - p[i].p_vaddr < p[i].p_memsz) {
+			uintptr_t at = (o->base + p[i].p_vaddr) & ~(uintptr_t)4095;
+			uintptr_t end = sp_align(o->base + p[i].p_vaddr + p[i].p_filesz, 4096);
+
+			(void)sp_sys(SYS_madvise, at, sp_min(end - at, TABLES_MOST), MADV_POPULATE_READ);
+		}
+	return 0;
+}
+
+void sp_unwind_warm(void)
+{
+	void *frames[SP_FRAMES_MAX];
+	unsigned long long now;
+	int saved = errno;
+
+	if (!backtrace)
+		return;
+	now = sp_elf_loads();
+	if (now != loads)
+		sp_elf_each(read_tables, NULL);
+	loads = now;
+	if (!sp_self.unwinds) {
+		for (int i = 0; i < 3; i++)
+			(void)backtrace(frames, (int)SP_COUNT(frames));
+		sp_self.unwinds = true;
+	}
+	errno = saved;
+}
+
+void sp_unwind_forget(void)
+{
+	if (flush && address_space)
+		flush(*address_space, 0, 0);
+}
+
+static bool foreign(uintptr_t address)
+{
+	return !sp_internal(sp_papi_used, address);
+}
+
+uint32_t sp_unwind(uintptr_t *frame, uint32_t most, uintptr_t caller)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), above = sp_get(&sp_self.unwinding);
+	void *all[SP_FRAMES_MAX + OWN_MOST];
+	int got, i = 0, saved = errno;
+	uint32_t n = 0;
+
+	frame[0] = caller;
+	if (!backtrace || !sp_self.unwinds || (above && sp_interrupted(above, here)))
+		return 1;
+	sp_put(&sp_self.unwinding, here);
+	sp_order();
+	got = backtrace(all, (int)(most + OWN_MOST));
+	sp_order();
+	sp_put(&sp_self.unwinding, 0);
+	errno = saved;
+	while (i < got && (uintptr_t)all[i] != caller)
+		i++;
+	for (; i < got && n < most; i++)
+		if (foreign((uintptr_t)all[i]))
+			frame[n++] = (uintptr_t)all[i];
+	return n ? n : 1;
+}

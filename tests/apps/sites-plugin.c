@@ -1,0 +1,19 @@
+/*
+ * sites-plugin: an object that starts and stops a set of its caller's, for sites; built
+ * twice, so that one may lie where the other was.
+ */
+#include <papi.h>
+
+int plugin_work(int set, void (*touch)(void *, long), void *arena, long pages);
+
+int plugin_work(int set, void (*touch)(void *, long), void *arena, long pages)
+{
+	long long values[16];
+	int rc = PAPI_start(set);
+
+	if (rc == PAPI_OK) {
+		touch(arena, pages);
+		rc = PAPI_stop(set, values);
+	}
+	return rc;
+}

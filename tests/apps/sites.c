@@ -1,0 +1,111 @@
+/*
+ * sites: what is counted between which two calls, by name: two regions, and a function that
+ * starts and stops for two callers; with plug-ins, the same in objects that come and go.
+ * Prints what must be booked: "between FROM TO TOTAL", FROM and TO being functions, with
+ * -2 their callers behind a "<".
+ * usage: sites [-2] [PLUGIN...]	each is loaded, called and unloaded in turn
+ */
+#include "handed.h"
+#include <dlfcn.h>
+
+static struct counted *c;
+static long long values[EVENTS];
+static const char *callers;
+
+#define HERE __attribute__((noinline))
+
+int region_a(void), region_b(void), measured(long pages), caller_one(void), caller_two(void);
+
+HERE int region_a(void)
+{
+	must("PAPI_start", PAPI_start(c->id));
+	touch(&c->arena, 10);
+	must("PAPI_read", PAPI_read(c->id, values));
+	touch(&c->arena, 20);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	return 30;
+}
+
+HERE int region_b(void)
+{
+	must("PAPI_start", PAPI_start(c->id));
+	touch(&c->arena, 500);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	return 500;
+}
+
+HERE int measured(long pages)
+{
+	must("PAPI_start", PAPI_start(c->id));
+	touch(&c->arena, pages);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	return (int)pages;
+}
+
+HERE int caller_one(void)
+{
+	return measured(100) + measured(100);
+}
+
+HERE int caller_two(void)
+{
+	return measured(700) + 1;
+}
+
+/* The plug-in starts and stops the set that it is given, for 40 pages. */
+static int call_plugin(const char *path)
+{
+	void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	int (*work)(int, void (*)(void *, long), void *, long);
+
+	if (!plugin) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
+	}
+	work = (int (*)(int, void (*)(void *, long), void *, long))dlsym(plugin, "plugin_work");
+	fprintf(stderr, "%p\n", (void *)work);
+	must("plugin", work(c->id, (void (*)(void *, long))touch, &c->arena, 40));
+	return dlclose(plugin);
+}
+
+static void between(const char *from, const char *to, const char *from_caller, long total)
+{
+	printf("between %s", from);
+	if (callers)
+		printf("<%s", from_caller);
+	printf(" %s", to);
+	if (callers)
+		printf("<%s", from_caller);
+	printf(" %ld\n", total);
+}
+
+int main(int argc, char **argv)
+{
+	int at = 1;
+
+	if (argc > 1 && !strcmp(argv[1], "-2"))
+		callers = argv[at++];
+	papi_up();
+	c = counted_new(0, NULL, 10000);
+	make_set(c);
+	prefault();
+	pin(0);
+	region_a();
+	region_b();
+	region_a();
+	caller_one();
+	caller_two();
+	for (int i = at; i < argc; i++)
+		call_plugin(argv[i]);
+	/* region_a: to its read, and from there; all else from start to stop. */
+	between("region_a", "region_a", "main", 20);
+	between("region_a", "region_a", "main", 40);
+	between("region_b", "region_b", "main", 500);
+	if (callers) {
+		between("measured", "measured", "caller_one", 200);
+		between("measured", "measured", "caller_two", 700);
+	} else {
+		between("measured", "measured", "", 900);
+	}
+	return 0;
+}

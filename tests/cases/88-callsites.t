@@ -1,0 +1,83 @@
+# Call sites: what each piece of code counted, told apart by the calls of PAPI around it.
+. tests/lib/lib.sh
+need_real_papi
+
+# The program's "between FROM TO TOTAL" lines, added up by the first two.
+wanted() {
+	awk '/^between/ { n[$1 " " $2 " " $3] += $4 } END { for (k in n) print k, n[k] }' "$1" | LC_ALL=C sort
+}
+
+# told NAME [KEY]: the dump's intervals are what the program says
+told() {
+	perl tests/lib/between.pl "$tmp/$1.json" ${2:+"$2"} | LC_ALL=C sort >"$tmp/.got"
+	wanted "$tmp/$1.out" | diff - "$tmp/.got"
+}
+
+# offsets NAME: from, to and total of each interval, by offsets in the program
+offsets() {
+	perl tests/lib/between.pl "$tmp/$1.json" offset
+}
+
+run_shim one "$apps/sites"
+check "two regions, a read in between: told apart, with names" told one
+run_native native "$apps/sites"
+check "the program sees no difference" same_as_native native one
+is "the default is one frame" "$(json "$tmp/one.json" '$d->{settings}{callsites}')" 1
+is "a frame has its module and a build id" \
+	"$(json "$tmp/one.json" 'map { "$_->{module} " . ($_->{build_id} =~ /^[0-9a-f]{40}$/ ? 1 : 0) } @{$d->{callsites}[1]{frames}}')" "$apps/sites 1"
+SSPAPI_OUTPUT=$tmp/off.json run_shim off env SSPAPI_CALLSITES=0 "$apps/sites"
+is "0: none are kept" "$(json "$tmp/off.json" 'join " ", map({ scalar @{$_->{intervals}} } @{$d->{relations}}), scalar @{$d->{callsites}}')" "0 0"
+
+run_shim two env SSPAPI_CALLSITES=2 "$apps/sites" -2
+if grep -q libunwind "$tmp/two.err"; then
+	skip "one function for two callers" "no libunwind"
+else
+	check "one function that starts and stops for two callers: told apart with two frames" told two
+	run_native native "$apps/sites" -2
+	check "more frames: the program sees no difference" same_as_native native two
+	run_shim many env SSPAPI_CALLSITES=64 "$apps/sites" -2
+	is "all frames: the outermost is the program's start" \
+		"$(json "$tmp/many.json" 'my %s; $s{$_->{frames}[-1]{symbol} // "?"}++ for @{$d->{callsites}}[1 .. 2]; keys %s')" _start
+fi
+
+# ---- programs without names ---------------------------------------------------------
+
+strip -o "$tmp/stripped" "$apps/sites"
+run_shim stripped "$tmp/stripped"
+is "stripped: the same offsets" "$(offsets stripped)" "$(offsets one)"
+check "and the names that are exported" told stripped
+run_shim fixed "$apps/sites-no-pie"
+check "not PIE: addr2line knows the offsets" sh -c "
+	grep -o '\"offset\": \"0x[0-9a-f]*\"' '$tmp/fixed.json' | cut -d'\"' -f4 |
+		while read -r at; do addr2line -f -e '$apps/sites-no-pie' \$(printf '0x%x' \$((at - 1))) | head -n 1; done | sort -u |
+		tr '\n' ' ' | grep -x 'measured region_a region_b '"
+
+# ---- objects that come and go ---------------------------------------------------------
+
+run_shim plugins "$apps/sites" "$apps/sites-a.so" "$apps/sites-b.so" "$apps/sites-a.so" "$apps/sites-b.so"
+is "plug-ins at one place" "$(sort -u "$tmp/plugins.err" | wc -l)" 1
+is "each keeps its counts, loaded twice" "$(perl tests/lib/between.pl "$tmp/plugins.json" module | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
+	"sites-a.so 80 sites-b.so 80 "
+
+# ---- Fortran, the high level ------------------------------------------------------------
+
+run_shim fortran "$apps/fortran"
+is "Fortran: the program's call, not libpapi's" \
+	"$(json "$tmp/fortran.json" 'my %m; $m{$_->{module}}++ for map { @{$_->{frames}} } @{$d->{callsites}}; sort keys %m')" "$apps/fortran"
+PAPI_EVENTS=perf::PAGE-FAULTS run_shim regions env PAPI_OUTPUT_DIRECTORY="$tmp" "$apps/regions"
+if [ "$(status_of regions)" = 77 ]; then
+	skip "high-level regions have names" "$(tail -n 1 "$tmp/regions.err")"
+else
+	is "high-level regions have names" \
+		"$(json "$tmp/regions.json" 'my %n; $n{$_->{name} // ""}++ for @{$d->{callsites}}; join " ", sort grep { length } keys %n')" "a b other"
+fi
+
+# ---- the views ---------------------------------------------------------------------------
+
+run_shim views env SSPAPI_FORMAT=text,json,csv "$apps/sites"
+check "CSV: a line for each interval, module+0xoffset" sh -c "
+	awk -F, 'NR > 1 { print \$16 }' '$tmp/views.csv' | sort -n | tr '\n' ' ' | grep -x '20 40 500 900 ' &&
+	! awk -F, 'NR > 1 { print \$8; print \$9 }' '$tmp/views.csv' | grep -vx 'sites[+]0x[0-9a-f]*'"
+check "text: by call site" grep -qE '^  region_b \(0x[0-9a-f]+\) -> region_b \(0x[0-9a-f]+\) +1 +500( |$)' "$tmp/views.txt"
+
+done_testing
