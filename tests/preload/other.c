@@ -1,12 +1,14 @@
 /*
  * other: somebody else's preload, before or behind ours: it stands in front
  * of PAPI_start, PAPI_read and PAPI_stop and tells at exit how often each was
- * called by the program (the calls that libpapi makes to itself not).
+ * called by the program (the calls that libpapi makes to itself not).  And of
+ * execv, when it is called.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int PAPI_start(int set);
 int PAPI_read(int set, long long *values);
@@ -48,6 +50,13 @@ int PAPI_stop(int set, long long *values)
 {
 	COUNT(2);
 	return ((int (*)(int, long long *))next("PAPI_stop"))(set, values);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	if (write(2, "other: execv\n", 13) != 13)
+		return -1;
+	return ((int (*)(const char *, char *const *))next("execv"))(path, argv);
 }
 
 __attribute__((destructor)) static void tell(void)

@@ -7,6 +7,7 @@
  *	leaver		threads end with their sets running; main stops some of them
  *	reuse		four threads make and drop sets as fast as they can: PAPI gives an
  *			id that one thread has just dropped to another at once
+ *	dumped		short, while another thread makes one dump after the other
  *	keeps		one thread makes, uses and drops sets of four kinds 500 times
  */
 #include "now.h"
@@ -181,6 +182,30 @@ static void run_reuse(void)
 		pthread_join(t[i], NULL);
 }
 
+int sspapi_snapshot(const char *path, const char *format) __attribute__((weak));
+static volatile int short_done;
+
+static void *snapshots(void *arg)
+{
+	(void)arg;
+	while (!short_done)
+		if (sspapi_snapshot)
+			must("sspapi_snapshot", sspapi_snapshot("/dev/null", "json"));
+		else
+			usleep(1000);
+	return NULL;
+}
+
+static void run_dumped(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, snapshots, NULL);
+	run_short();
+	short_done = 1;
+	pthread_join(t, NULL);
+}
+
 static void run_keeps(void)
 {
 	static const char *const events[] = {"EV_A", "EV_B", "EV_C", "EV_D"};
@@ -211,7 +236,7 @@ int main(int argc, char **argv)
 	} modes[] = {
 	    {"unjoined", run_unjoined}, {"short", run_short},	{"destructor", run_destructor},
 	    {"handoff", run_handoff},	{"leaver", run_leaver}, {"keeps", run_keeps},
-	    {"reuse", run_reuse},
+	    {"reuse", run_reuse},	{"dumped", run_dumped},
 	};
 
 	nth_cpu(0);
