@@ -7,7 +7,11 @@
 #include "../sys.h"
 
 #define PIECE_LEAST	65536u
-#define STEP		16384u		/* about 15 us */
+#ifdef __x86_64__
+#define STEP		8192u		/* about 12 us */
+#else
+#define STEP		PIECE_LEAST	/* the largest page that Linux has */
+#endif
 
 /* Past this size a write raises SIGXFSZ, which ends the process. */
 static bool file_may_have(uint64_t bytes)

@@ -7,7 +7,7 @@
  *
  * Pieces are mapped when they are needed and stay where they are: pointers into
  * them hold until sp_region_close.  Of a piece's addresses the memory is made and
- * populated 16 KiB at a time, so that no call takes long.  No large stretch of addresses is reserved,
+ * populated 8 KiB at a time, so that no call takes long.  No large stretch of addresses is reserved,
  * since an application may live under a small RLIMIT_AS.  The table of pieces and
  * the lists of free blocks are private memory: nothing that the writer follows
  * can be changed through the store's bytes.

@@ -354,7 +354,7 @@ static void set_jump(struct sp_store *s, struct sp_chunk *c, struct sp_chunk *pr
 
 struct sp_chunk *sp_store_readings(struct sp_store *s, struct sp_relation *r, uint32_t k, struct sp_chunk *prev)
 {
-	uint64_t bytes = prev ? sp_min(SP_READINGS_CHUNK, 2 * (uint64_t)prev->b.bytes) : SP_READINGS_CHUNK / 4;
+	uint64_t bytes = prev ? sp_min(SP_READINGS_CHUNK, 2 * (uint64_t)prev->b.bytes) : SP_READINGS_CHUNK / 2;
 	struct sp_chunk *c;
 	sp_off off;
 

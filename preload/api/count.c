@@ -7,6 +7,7 @@
 #include "api.h"
 #include "../book/hooks.h"
 #include "../book/watch.h"
+#include "../papi/elf.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
@@ -26,6 +27,22 @@ static const struct sp_real *enter(uintptr_t caller, int *rc)
 }
 
 /* ---- start -------------------------------------------------------------- */
+
+/* Is libpapi in front of us?  Then what the program does to its sets, and that it makes
+ * and destroys them, is not seen. */
+static int first(const struct sp_object *o, void *papi)
+{
+	return sp_elf_holds(o, (uintptr_t)&first) ? 1 : sp_elf_holds(o, (uintptr_t)papi) ? 2 : 0;
+}
+
+static bool unseen(const struct sp_real *real)
+{
+	static int is;
+
+	if (!sp_get(&is))
+		sp_put(&is, sp_elf_each(first, (void *)real->PAPI_library_init));
+	return is == 2;
+}
 
 /* Linked behind libpapi we have not seen what the set was attached to.  Only what the
  * state says is asked for: PAPI crashes when it is asked for the CPU of a set without one. */
@@ -56,7 +73,7 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 		return rc;
 	if (state & PAPI_RUNNING)
 		return PAPI_EISRUN;
-	s = sp_set_known(es);
+	s = unseen(real) ? sp_set_new(es) : sp_set_known(es);
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
 	learn_target(real, s, es, state);

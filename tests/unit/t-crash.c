@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/store/ledger.h"
+#include "../../core/store/readings.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"
 
@@ -49,6 +49,7 @@ struct seen {			/* one CPU, as the model tells */
 struct view {
 	struct seen at[CPUS + 1];	/* the last: elsewhere */
 	int64_t total[K];
+	int64_t kept, value[OPS];	/* permanent readings: their first event's */
 	/* Of an interval: its count, totals, exact. */
 	int64_t pair[SITES + 1][SITES + 1][CPUS + 1][1 + 2 * K];
 };
@@ -68,6 +69,8 @@ static struct sp_store store;
 static struct sp_writer writer;
 static struct sp_relation *relation;
 static struct sp_interval_slot slots[64];
+static bool permanent;		/* every reading is kept */
+static struct sp_log readings;
 static unsigned char copy[1 << 16] __attribute__((aligned(64)));
 static struct shared {
 	volatile int op;	/* under way */
@@ -94,6 +97,10 @@ static void make_store(void)
 	sp_ledger_bind(&writer, relation, K, relation->cells);
 	assert_non_null(sp_store_intervals(&store, relation, K, INTERVALS));
 	assert_true(sp_ledger_intervals(&writer, &store.image, slots, SP_COUNT(slots)));
+	if (permanent) {
+		sp_log_open(&readings, &store, relation, K, 1000);
+		sp_ledger_log(&writer, &readings, SP_ENTRIES_PERMANENT);
+	}
 	assert_int_equal(store.region.pieces, 1);
 	assert_true(store.region.used <= sizeof(copy));
 }
@@ -111,6 +118,20 @@ static void read_intervals(struct sp_model *m, struct sp_row *row, struct view *
 		memcpy(is + 1, at.total, K * sizeof(int64_t));
 		memcpy(is + 1 + K, at.exact, K * sizeof(int64_t));
 	}
+}
+
+/* Whole ones only: the script's events count 1, 10 and 100 of the same. */
+static void read_kept(struct sp_model *m, struct sp_row *row, struct view *v)
+{
+	struct sp_kept at = { 0 };
+	uint64_t ns = 0;
+
+	for (; sp_row_kept(m, row, &at); v->kept++, ns = at.ns)
+		if (!permanent || at.ns <= ns || at.cpu < 0 || at.cpu >= CPUS || at.value[1] != 10 * at.value[0] ||
+		    at.value[2] != 100 * at.value[0] || v->kept >= OPS)
+			fail_msg("reading %ld is not whole", (long)v->kept);
+		else
+			v->value[v->kept] = at.value[0];
 }
 
 static void read_row(struct sp_model *m, struct view *v)
@@ -132,6 +153,7 @@ static void read_row(struct sp_model *m, struct view *v)
 				fail_msg("exact is more than total");
 	}
 	read_intervals(m, &row, v);
+	read_kept(m, &row, v);
 }
 
 static void look(const unsigned char *bytes, struct view *v)
@@ -273,8 +295,16 @@ static bool is_short(const struct step *s, const struct view *a, const struct vi
 	return (s->op == SP_OP_READ || s->op == SP_OP_ACCUM) && !moved && a->at[s->cpu].has;
 }
 
+/* A reading is there before its counts, not a moment later; those before it stay. */
+static bool kept_holds(const struct view *v, const struct view *a, const struct view *b)
+{
+	return between(v->kept, a->kept, b->kept) && memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0;
+}
+
 static bool holds(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
 {
+	if (permanent)
+		return kept_holds(v, a, b) && each_old_or_new(v, a, b) && each_interval(v, a, b);
 	if (s->aside || s->op == SP_OP_SIDE)
 		return sums_hold(v, a, b);
 	if (s->n > 1)
@@ -414,6 +444,28 @@ static void one_thread(void **state)
 	RUN(script, 43, 414, 4106);
 }
 
+static void kept(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(11, 110, 1100) },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(13, 130, 1300), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(17, 170, 1700) },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(18, 180, 1800) },
+		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(20, 200, 2000), .proven = true },
+		{ .op = SP_OP_ACCUM, .cpu = 2, .x = X(3, 30, 300) },
+		{ .op = SP_OP_RESET },
+		{ .op = SP_OP_READ, .cpu = 2, .x = X(5, 50, 500) },
+		{ .op = SP_OP_STOP, .cpu = 0, .x = X(9, 90, 900) },
+	};
+
+	(void)state;
+	permanent = true;
+	RUN(script, 32, 320, 3200);
+	permanent = false;
+}
+
 /* Windows that were split, and readings of our own. */
 static void split(void **state)
 {
@@ -481,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_thread),
+		cmocka_unit_test(kept),
 		cmocka_unit_test(split),
 		cmocka_unit_test(other_cpus),
 		cmocka_unit_test(aside),
