@@ -17,8 +17,8 @@ begin() {
 
 counted=0
 count() {
+	counted=$(($(grep -c counted told) + 1))	# before it can answer
 	echo "$1" >&3
-	counted=$(($(grep -c counted told) + 1))
 	for _ in $(seq 1 600); do
 		[ "$(grep -c counted told)" -ge $counted ] && return
 		sleep 0.05
