@@ -1,7 +1,7 @@
 # Stores that strangers damaged: report and recover show what can be read or say one clear line, with
 # the address and undefined-behaviour sanitizers; never a crash, none takes more than 5 s.
 . tests/lib/lib.sh
-steps=$B/tests/long/steps fuzz=$B/tests/long/fuzz-store
+fuzz_metrics=$B/tests/long/fuzz-metrics steps=$B/tests/long/steps fuzz=$B/tests/long/fuzz-store
 sspapi=$B/tests/long/sspapi-asan
 kept=$B/tests/long/fuzz-failures	# what failed stays, to be done again
 mkdir -p "$kept"
@@ -86,4 +86,7 @@ if [ -x "$B/tests/long/fuzz-clang" ]; then
 else
 	skip "libFuzzer" "no clang with libFuzzer"
 fi
+# Files of metrics, from ours and PAPI's own.
+check "20000 damaged files of metrics" "$fuzz_metrics" -n 20000 -s "$SEED" "$root/core/cli/metrics.csv" /usr/share/papi/*/papi_events.csv
+echo "# $(tail -n 1 "$tmp/.said")"
 done_testing

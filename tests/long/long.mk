@@ -4,7 +4,7 @@
 LONG_DIR := $(T)/long
 LONG_FAKE := $(addprefix $(LONG_DIR)/,handing many steps tight)
 LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real matrix quiet)
-LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store sspapi-asan)
+LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store fuzz-metrics sspapi-asan)
 # Empty where there is no clang with libFuzzer.
 LONG_LIBFUZZER := $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
 		  clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null && echo yes),$(LONG_DIR)/fuzz-clang)
@@ -48,6 +48,11 @@ $(LONG_DIR)/fuzz-store: tests/long/fuzz-store.c $(FUZZ_DEPS)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(FUZZ_CORE)
+
+$(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
+	$(call say,FUZZ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c) core/out.c core/sys.c
 
 $(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/doctor/*)
 	$(call say,FUZZ)
