@@ -69,9 +69,19 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 	logical(o, m, component, "Package");
 }
 
+/* Of a floating-point counter, which is kept by CPU only: all of this CPU's. */
+static uint64_t readings_of(struct sp_model *m, struct sp_row *row, const struct sp_between *between)
+{
+	struct sp_at_cpu at;
+
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+		if (at.cpu == between->cpu)
+			return at.readings;
+	return between->count;
+}
+
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
-static void counts(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e,
-		   const struct sp_between *at)
+static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at)
 {
 	enum sp_data_type type = sp_event_type(m, row->event[e]);
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
@@ -83,7 +93,7 @@ static void counts(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	sp_out_char(o, ',');
 	sp_out_csv(o, sp_event_name(m, row->event[e], buf));
 	sp_out_char(o, ',');
-	sp_out_u64(o, at->count);
+	sp_out_u64(o, type == SP_FP64 ? readings_of(m, row, at) : at->count);
 	sp_out_char(o, ',');
 	sp_out_value(o, type, at->total[e]);
 	sp_out_char(o, ',');

@@ -184,6 +184,9 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 	if (f) {
 		h->scope = f->scope;
 		h->keeps = f->keeps;
+		if (strcmp(name, "sde") == 0)	/* seen: neither type nor instant or delta is in PAPI's metadata */
+			sp_process_note_quiet("PAPI does not tell of what type the events of component 'sde' are: those that "
+					      "it says nothing of are taken for whole counts");
 		return;
 	}
 	h->scope = SP_SCOPE_THREAD;

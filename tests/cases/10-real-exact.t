@@ -44,6 +44,7 @@ both "plugin local" "$apps/plugin-host" local
 both "plugin global" "$apps/plugin-host" global
 both "rates" --more-events "$apps/rates"
 both overflow "$apps/overflow" -t 100
+both "software-defined events" "$apps/sde"
 
 # Nothing is handed out here, or only in a file.
 run_native native "$apps/errors"
