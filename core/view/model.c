@@ -218,7 +218,8 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 		if (!from->used)
 			continue;
 		read_cell(c, from, s, (int)i, k);
-		read_floating(m, row, c, i);
+		if (row->floating)
+			read_floating(m, row, c, i);
 		if (aside && d->cell == (int)i)
 			add_side(c, d, s, k);
 		if (r->flags & SP_RELATION_PROVEN)
@@ -389,6 +390,9 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->last_ns = r->last_ns;
 	open_gauges(m, row, r->gauges, sp_get(&r->cells));
 	row->place = NULL;
+	row->floating = false;
+	for (uint32_t e = 0; e < row->k; e++)
+		row->floating = row->floating || (m->event[row->event[e]] && m->event[row->event[e]]->data_type == SP_FP64);
 	for (uint32_t e = 0; e < row->k && m->row_place; e++) {
 		m->row_place[e] = sp_find_place(m, row, e);
 		if (m->row_place[e] >= 0)

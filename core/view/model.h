@@ -132,7 +132,8 @@ struct sp_row {
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 
-	/* private to gauges.c */
+	/* private to gauges.c and model.c */
+	bool floating;			/* has floating-point counters */
 	const struct sp_gauge *gauge;
 	const uint32_t *gauge_index;
 	uint32_t n_gauges, gauge_cells, relation_cells;	/* relation_cells 0: of a merged store */

@@ -56,6 +56,7 @@ component() {
 }
 is "packages have their own energy only" "$(component Package0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"} // "none"')" none
 is "the machine has its packages' energy" "$(component Machine0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 3000
+is "a memory's counts are its package's, too" "$(component Package1 '$_->{total}{"rapl:::DRAM_ENERGY:PACKAGE1"}')" 30
 is "floating-point counts add up" "$(component Machine0 '$_->{total}{"sde:::LIB::FLOPS"}')" 2.75
 is "gauges are not summed up the tree" "$(component Package1 'join ",", keys %{$_->{gauges}}')" ""
 is "gauges stand with the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
