@@ -185,8 +185,8 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 		h->scope = f->scope;
 		h->keeps = f->keeps;
 		if (strcmp(name, "sde") == 0)	/* seen: neither type nor instant or delta is in PAPI's metadata */
-			sp_process_note_quiet("PAPI does not tell of what type the events of component 'sde' are: those that "
-					      "it says nothing of are taken for whole counts");
+			sp_process_note_quiet("Events of PAPI component 'sde' are taken for whole counts where PAPI does not tell "
+					      "their type");
 		return;
 	}
 	h->scope = SP_SCOPE_THREAD;
