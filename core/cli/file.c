@@ -14,7 +14,7 @@
 
 int sp_complain(int status, const char *verb, const char *text, const char *subject)
 {
-	fprintf(stderr, "sspapi %s: %s", verb, text);
+	fprintf(stderr, "sspapi%s%s: %s", *verb ? " " : "", verb, text);
 	if (subject) {
 		fputs(", '", stderr);
 		for (const char *p = subject; *p; p++)

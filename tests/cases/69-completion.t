@@ -89,4 +89,8 @@ END
 else
 	skip "zsh" "there is no zsh"
 fi
+
+run unknown "$sspapi" reprot
+is "an unknown verb: wrong usage, one line" "$(status_of unknown) $(cat "$tmp/unknown.err")" \
+	"2 sspapi: no such verb (sspapi --help lists them), 'reprot'"
 done_testing
