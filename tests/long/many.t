@@ -31,7 +31,7 @@ SSPAPI_OUTPUT=$tmp/d/%p.json
 export SSPAPI_OUTPUT
 run_shim shim "$many" forks 2000
 is "2000 children of a process with threads: the program ends well" "$(status_of shim) $(grep -c '^sspapi: ' shim.err)" "0 0"
-is "and holds what it held" "$(grew descriptors) $(grew maps)" "0 0"
+check "and holds no more than it held ($(cat shim.err))" test "$(grew descriptors)" = 0 -a "$(grew maps)" -le 0
 check "and no more memory ($(grew rss-kb) KB)" test "$(grew rss-kb)" -lt 500
 is "a dump of each that made a set" "$(ls d | wc -l)" 1001
 is "no live file is left" "$(ls live)" ""
