@@ -73,6 +73,10 @@ static void position(struct sp_out *o, struct side *s, const struct sp_level_row
 	const struct sp_model *m = &s->file.model;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
 
+	if (s->levels.level->what == SP_LEVEL_CALLSITE) {
+		sp_out_text(o, row->label);
+		return;
+	}
 	if (s->levels.level->what == SP_LEVEL_THREAD) {
 		thread_position(o, s, row, i);
 		return;

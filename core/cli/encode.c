@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../store/gauge.h"
+#include "../store/interval.h"
 #include "../view/gauges.h"
 #include "cmd.h"
 #include "encode.h"
@@ -226,6 +227,74 @@ static void encode_readings(struct sp_bytes *b, const struct sp_model *m, const 
 		((struct sp_relation *)sp_bytes_at(b, relation))->readings = b->origin + place;
 }
 
+/* Several of a process's sites may be one of ours: what was counted between the same two is one. */
+static struct sp_interval *same_interval(struct sp_intervals *to, uint32_t k, uint32_t from, uint32_t at_site, int32_t cell)
+{
+	for (uint32_t i = to->n; i-- > 0;) {
+		struct sp_interval *is = sp_interval_in(to, k, i);
+
+		if (is->from == from && is->to == at_site && is->cell == cell)
+			return is;
+	}
+	return NULL;
+}
+
+static bool one_to_one(const struct sp_model *m, const uint32_t *site)
+{
+	for (uint32_t i = 1; i < m->n_callsites; i++)
+		for (uint32_t j = 1; site[i] && j < i; j++)
+			if (site[i] == site[j])
+				return false;
+	return true;
+}
+
+static int32_t cell_of(const struct sp_relation *r, const struct sp_layout *l, int32_t cpu)
+{
+	for (uint32_t i = 0; i < r->cells; i++)
+		if (((const struct sp_cell *)((const char *)r + l->cell + i * l->cell_bytes))->cpu == cpu)
+			return (int32_t)i;
+	return -1;
+}
+
+/* What none of the intervals has, "other", the reader finds again. */
+static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
+			     const uint32_t *kept, uint32_t k, const uint32_t *site)
+{
+	struct sp_layout l = sp_settled_layout(k, row->cells);
+	bool look = !one_to_one(m, site);
+	struct sp_intervals *to;
+	struct sp_between at;
+	uint64_t place = b->used;
+
+	if (!row->intervals)
+		return;
+	place = sp_bytes_block(b, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, row->intervals));
+	to = sp_bytes_at(b, place);
+	to->k = k;
+	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
+		uint32_t from = site[at.from], at_site = site[at.to];
+		int32_t cell = cell_of(sp_bytes_at(b, relation), &l, at.cpu);
+		struct sp_interval *is = look ? same_interval(to, k, from, at_site, cell) : NULL;
+
+		if (!at_site || cell < 0)
+			continue;
+		is = is ? is : sp_interval_in(to, k, to->n++);
+		is->from = from;
+		is->to = at_site;
+		is->cell = cell;
+		is->count += at.count;
+		for (uint32_t e = 0; e < k; e++) {
+			is->at[e] += at.total[kept[e]];
+			is->at[k + e] += at.exact[kept[e]];
+		}
+	}
+	to->room = to->n;
+	to->b.bytes = (uint32_t)sp_intervals_bytes(k, to->n);
+	b->used = place + (to->n ? to->b.bytes : 0);
+	if (to->n)
+		((struct sp_relation *)sp_bytes_at(b, relation))->intervals = b->origin + place;
+}
+
 /* Where event `id` stands among those that are gauges; how many these are. */
 static uint32_t gauge_index(const struct sp_model *m, const struct sp_row *row, const uint32_t *kept, uint32_t k,
 			    uint32_t *index, uint32_t id, uint32_t *of)
@@ -325,6 +394,7 @@ static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
 		encode_cell((struct sp_cell *)((char *)r + l.cell + i * l.cell_bytes), &at, kept, k);
 	r->refused = row->refused;
+	encode_intervals(b, m, row, place, kept, k, with->site);
 	encode_gauges(b, m, row, place, kept, k);
 	encode_readings(b, m, row, place, kept, k);
 	return b->origin + place;

@@ -36,6 +36,7 @@ uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const
 struct sp_encode {
 	const uint32_t *event;		/* [the model's n_events] ids in the merged store; SP_LEFT_OUT */
 	const uint32_t *call;		/* [SP_CALLS_MAX] the same of calls; NULL: no calls */
+	const uint32_t *site;		/* [the model's n_callsites] the same of call sites; 0: "other" */
 	uint32_t n_calls, machine;
 };
 #define SP_LEFT_OUT	UINT32_MAX

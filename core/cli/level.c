@@ -17,6 +17,7 @@ const struct sp_level sp_level_table[] = {
 	{ "package", "socket", "package", "Package", SP_LEVEL_COMPONENT },
 	{ "machine", NULL, "machine", "Machine", SP_LEVEL_COMPONENT },
 	{ "thread", NULL, "thread", NULL, SP_LEVEL_THREAD },
+	{ "callsite", NULL, "between", NULL, SP_LEVEL_CALLSITE },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);
@@ -102,6 +103,7 @@ static void thread_words(struct sp_out *o, const struct sp_row *r)
 struct where {
 	uint64_t place, hash;
 	int32_t component, cpu, tid, process, machine;
+	uint32_t from, to;
 };
 
 static bool is_pu(const struct sp_model *m, int32_t c)
@@ -166,6 +168,20 @@ static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t 
 	}
 }
 
+static void pair_words(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+{
+	if (!row->to) {
+		sp_out_text(o, "other call sites");
+		return;
+	}
+	if (row->from)
+		sp_text_site(o, m, row->from);
+	else
+		sp_out_char(o, '?');
+	sp_out_text(o, " -> ");
+	sp_text_site(o, m, row->to);
+}
+
 static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp_row *r)
 {
 	struct sp_out o;
@@ -173,6 +189,8 @@ static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp
 	sp_memory_init(&o, row->label, sizeof(row->label));
 	if (t->level->what == SP_LEVEL_THREAD)
 		thread_words(&o, r);
+	else if (t->level->what == SP_LEVEL_CALLSITE)
+		pair_words(&o, t->m, row);
 	else if (row->cpu >= 0)
 		cpu_words(&o, t->m, row->cpu, row->component);
 	else if (row->component >= 0)
@@ -211,6 +229,8 @@ static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, 
 	row->tid = w->tid;
 	row->process = w->process;
 	row->machine = w->machine;
+	row->from = w->from;
+	row->to = w->to;
 	row->place = w->place;
 	row->hash = w->hash;
 	label(t, row, r);
@@ -219,9 +239,9 @@ static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, 
 }
 
 /* Components have their rows in row_of; the others are few, but for threads. */
-static struct sp_level_row *row_for(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, const struct where *at)
 {
-	struct where w = find(t, r, at);
+	struct where w = *at;
 	struct sp_level_row *row;
 
 	if (w.component >= 0 && t->row_of[w.component])
@@ -242,7 +262,8 @@ static struct sp_level_row *row_for(struct sp_levels *t, const struct sp_row *r,
 /* The events of r that are counted at `place` (-1: where they were read), which `at` now says. */
 static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at, int32_t place)
 {
-	struct sp_level_row *row = row_for(t, r, at);
+	struct where w = find(t, r, at);
+	struct sp_level_row *row = row_at(t, r, &w);
 
 	if (!row)
 		return -ENOMEM;
@@ -262,6 +283,31 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
 		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
 		row->event_readings[e] += at->readings;
+		row->counted[e] = true;
+	}
+	return 0;
+}
+
+/* The same by the two calls that they lie between; of how many CPUs is not known then. */
+static int add_between(struct sp_levels *t, const struct sp_row *r, const struct sp_between *at)
+{
+	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1,
+			   .from = at->from, .to = at->to, .hash = (uint64_t)at->from << 32 | at->to,
+			   .place = at->to ? t->n : UINT64_MAX };
+	struct sp_level_row *row = row_at(t, r, &w);
+
+	if (!row)
+		return -ENOMEM;
+	row->readings += at->count;
+	for (uint32_t i = 0; i < r->k; i++) {
+		uint32_t e = r->event[i];
+		enum sp_data_type type = sp_event_type(t->m, e);
+
+		if (sp_event_is_gauge(t->m, e))
+			continue;
+		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
+		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
+		row->event_readings[e] += at->count;
 		row->counted[e] = true;
 	}
 	return 0;
@@ -339,10 +385,27 @@ void sp_levels_sort(struct sp_levels *t, long event)
 		qsort_r(t->order, t->n, sizeof(*t->order), by_amount, &by);
 }
 
+static int add_row_of_model(struct sp_levels *t, struct sp_row *r)
+{
+	bool by_site = t->level->what == SP_LEVEL_CALLSITE;
+	struct sp_between between;
+	struct sp_at_cpu at;
+	int e = 0;
+
+	for (uint32_t i = 0; by_site && e == 0 && sp_row_interval(t->m, r, i, &between); i++)
+		e = add_between(t, r, &between);
+	if (by_site && r->intervals)
+		return e;
+	for (uint32_t i = 0; e == 0 && sp_row_cell(t->m, r, i, &at); i++) {
+		between = (struct sp_between){ .count = at.readings, .total = at.total, .exact = at.exact };
+		e = by_site ? add_between(t, r, &between) : add(t, r, &at);
+	}
+	return e;
+}
+
 int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level)
 {
 	struct sp_row r = { 0 };
-	struct sp_at_cpu at;
 	int e = 0;
 
 	memset(t, 0, sizeof(*t));
@@ -354,8 +417,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	if (!t->stamp || !t->row_of)
 		e = -ENOMEM;
 	while (e == 0 && sp_model_next(m, &r))
-		for (uint32_t i = 0; e == 0 && sp_row_cell(m, &r, i, &at); i++)
-			e = add(t, &r, &at);
+		e = add_row_of_model(t, &r);
 	if (e == 0)
 		t->order = malloc((t->n + 1) * sizeof(*t->order));
 	if (e < 0 || !t->order) {

@@ -24,7 +24,7 @@ struct sp_level {
 	const char *also;		/* perf stat's other word for it; NULL: it has the same */
 	const char *heading;		/* of its column */
 	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
-	enum { SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_THREAD } what;
+	enum { SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_THREAD, SP_LEVEL_CALLSITE } what;
 };
 
 extern const struct sp_level sp_level_table[];
@@ -44,7 +44,8 @@ struct sp_level_row {
 	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another level */
 	int32_t tid;			/* of --per-thread, else -1 */
 	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of one */
-	char label[120];		/* for people, control characters escaped: "Package L#0" */
+	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
+	char label[200];		/* for people, control characters escaped: "Package L#0" */
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;
 	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */

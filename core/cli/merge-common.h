@@ -56,6 +56,9 @@ struct merge {
 		size_t bytes;
 	} common[COMMONS];
 	struct sp_header h;		/* of the result, but for offsets */
+	struct sp_names sites;
+	uint32_t *site_order, *site_rank, *site_map;	/* site_map: [the process's ids] */
+	uint32_t site_room;
 	struct sp_names notes;
 	uint64_t *note_count;
 	uint32_t note_room;
@@ -88,6 +91,10 @@ int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file);
 int merge_check_machines(const struct sp_source *s);
 void merge_sort_machines(struct merge *g);
 int merge_write_machines(struct merge *g, const struct sp_merge *job);
+
+/* merge-sites.c. */
+void merge_number_sites(struct merge *g, const struct sp_model *m);
+void merge_write_sites(struct merge *g, struct sp_bytes *b);
 
 /* merge-front.c: what stands before the machines, and the header. */
 void merge_common(struct merge *g, struct sp_model *m);

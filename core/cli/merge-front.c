@@ -218,6 +218,7 @@ int merge_write_front(struct merge *g)
 	h->papi_library = front_text(g, b, COMMON_LIBRARY);
 	front_calls(g, b);
 	front_events(g, b);
+	merge_write_sites(g, b);
 	front_notes(g, b);
 	sp_out_bytes(&g->out, b->at, b->used);
 	h->machines = b->used;
@@ -261,6 +262,10 @@ void merge_free(struct merge *g)
 	sp_names_free(&g->machines);
 	sp_names_free(&g->topologies);
 	sp_names_free(&g->notes);
+	sp_names_free(&g->sites);
+	free(g->site_order);
+	free(g->site_rank);
+	free(g->site_map);
 	sp_bytes_free(&g->scratch);
 	sp_bytes_free(&g->key);
 	free(g->event);

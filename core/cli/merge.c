@@ -93,6 +93,7 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	}
 	for (uint32_t e = 0; e < m->n_events; e++)
 		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e, first_pass) : SP_LEFT_OUT;
+	merge_number_sites(g, m);
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
 		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
 		g->call_map[i] = name && *name ? sp_names_number(&g->calls, name, strlen(name)) : SP_LEFT_OUT;
@@ -102,7 +103,7 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 /* A digest of all that the process has, whatever numbers anything got. */
 static struct sp_digest digest(struct merge *g, struct sp_model *m)
 {
-	struct sp_encode with = { .event = g->neutral };
+	struct sp_encode with = { .event = g->neutral, .site = g->site_map };
 	struct sp_digest d = { 0 };
 	uint64_t calls = 0;
 
@@ -116,6 +117,9 @@ static struct sp_digest digest(struct merge *g, struct sp_model *m)
 
 		g->neutral[e] = name == SP_LEFT_OUT && g->map[e] != SP_LEFT_OUT ? 0 : name;
 	}
+	for (uint32_t i = 1; i < m->n_callsites; i++)
+		if (g->site_map[i])
+			g->site_map[i] = (uint32_t)g->sites.name[g->site_map[i] - 1].hash | 1;
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
 		if (g->call_map[i] != SP_LEFT_OUT)
 			calls += g->calls.name[g->call_map[i]].hash * (2 * m->calls[i] + 1);
@@ -238,6 +242,7 @@ static void sort(struct merge *g, const struct sp_merge *job)
 
 	merge_sort_names(&g->events, &g->event_order, &g->event_rank);
 	merge_sort_names(&g->calls, &g->call_order, &g->call_rank);
+	merge_sort_names(&g->sites, &g->site_order, &g->site_rank);
 	merge_sort_machines(g);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];
@@ -311,6 +316,12 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 	for (uint32_t c = 0; c < SP_CALLS_MAX; c++)
 		if (g->call_map[c] != SP_LEFT_OUT)
 			g->call_map[c] = g->call_rank[g->call_map[c]];
+	for (uint32_t id = 1; id < s->model.n_callsites; id++) {
+		uint32_t to = g->site_map[id] ? g->site_rank[g->site_map[id] - 1] + 1 : 0;
+
+		g->site_map[id] = to <= SP_SITES_MOST ? to : 0;	/* what there is no room for is "other" */
+	}
+	with.site = g->site_map;
 	sp_bytes_clear(&g->scratch, merge_position(g));
 	sp_encode_member(&g->scratch, &s->model, &with);
 	if (i + 1 < g->n)

@@ -151,7 +151,7 @@ static void whose_cells(struct sp_table *t, const struct sp_model *m, const stru
 	struct sp_out o;
 
 	sp_memory_init(&o, host, sizeof(host));
-	sp_out_plain(&o, m->machine[row->machine].host);
+	sp_out_plain(&o, row->machine >= 0 ? m->machine[row->machine].host : "");
 	if (m->n_machines > 1)
 		sp_table_cell(t, sp_memory_text(&o));
 	if (sp_is_job(m) && row->process >= 0) {
@@ -168,7 +168,7 @@ static void text_row(const struct sp_report *r, struct sp_table *t, const struct
 
 	whose_cells(t, m, row);
 	sp_table_cell(t, row->label);
-	count(t, row->cpus);
+	number(t, row->cpus ? (int64_t)row->cpus : -1);
 	count(t, row->readings);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		enum sp_data_type type = sp_event_type(m, e);
@@ -237,7 +237,7 @@ static void csv_place(struct sp_out *o, const struct sp_model *m, const struct s
 	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
 	bool of_one = !sp_is_job(m) || row->process >= 0;
 
-	sp_out_csv(o, m->machine[row->machine].host);
+	sp_out_csv(o, row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host));
 	sp_out_char(o, ',');
 	if (of_one && h->rank >= 0)
 		sp_out_i64(o, h->rank);
@@ -247,7 +247,11 @@ static void csv_place(struct sp_out *o, const struct sp_model *m, const struct s
 	sp_out_char(o, ',');
 	if (row->tid >= 0)
 		sp_out_i64(o, row->tid);
-	sp_out_text(o, ",,,,,,");
+	sp_out_text(o, ",,,,");
+	sp_csv_path(o, m, row->from);
+	sp_out_char(o, ',');
+	sp_csv_path(o, m, row->to);
+	sp_out_char(o, ',');
 	if (row->cpu >= 0)
 		sp_out_i64(o, row->cpu);
 	logical(o, m, row->component, "Core");
@@ -344,7 +348,16 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 		sp_out_text(o, ", \"process\": ");
 		sp_out_i64(o, row->process);
 	}
-	if (m->n_machines > 1) {
+	if (row->to) {
+		sp_out_text(o, ", \"from\": ");
+		if (row->from)
+			sp_out_u64(o, row->from);
+		else
+			sp_out_text(o, "null");
+		sp_out_text(o, ", \"to\": ");
+		sp_out_u64(o, row->to);
+	}
+	if (m->n_machines > 1 && row->machine >= 0) {
 		sp_out_text(o, ", \"host\": ");
 		sp_out_json(o, m->machine[row->machine].host);
 	}

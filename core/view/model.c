@@ -236,7 +236,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 }
 
 /* Of a merged store: nothing but cells, and nobody writes there. */
-static void read_settled(struct sp_row *row, const struct sp_relation *r)
+static void read_settled(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
 	struct sp_layout l = sp_settled_layout(row->k, r->cells);
 	uint32_t k = row->k;
@@ -247,6 +247,7 @@ static void read_settled(struct sp_row *row, const struct sp_relation *r)
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
 
+		m->row_of[i] = from->used ? (int32_t)row->cells : -1;
 		if (!from->used)
 			continue;
 		c->cpu = from->cpu;
@@ -400,8 +401,10 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	}
 	/* Its thread may go on booking while we read: again until nothing turned. */
 	row->intervals = 0;
-	if (is_merged(m))
-		read_settled(row, r);
+	if (is_merged(m)) {
+		read_settled(m, row, r);
+		sp_intervals_read(m, row, r, &cells);
+	}
 	for (int tries = 0; tries < 64 && !is_merged(m); tries++) {
 		uint64_t turn = sp_acquire(&r->turn);
 

@@ -17,6 +17,9 @@
 #define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
 			"readings,total,exact\n"
 
+/* A call site in CSV: module+0xoffset;... */
+void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id);
+
 /* A damaged event is counted like any other, as an int64 without a name. */
 static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, size_t field)
 {

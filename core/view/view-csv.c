@@ -26,11 +26,10 @@ static void file_name(struct sp_out *o, const char *path)
 }
 
 /* module+0xoffset;... */
-static void path(struct sp_out *o, const struct sp_model *m, uint32_t id)
+void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id)
 {
 	struct sp_frame_seen f;
 
-	sp_out_char(o, ',');
 	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 		sp_out_text(o, i ? ";" : "");
 		file_name(o, f.module);
@@ -59,8 +58,10 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 	sp_out_u64(o, row->id);
 	sp_out_char(o, ',');
 	sp_out_i64(o, row->event_set);
-	path(o, m, ends->from);
-	path(o, m, ends->to);
+	sp_out_char(o, ',');
+	sp_csv_path(o, m, ends->from);
+	sp_out_char(o, ',');
+	sp_csv_path(o, m, ends->to);
 	sp_out_char(o, ',');
 	if (cpu >= 0)
 		sp_out_i64(o, cpu);

@@ -585,7 +585,7 @@ static const char *cpu_label(const struct sp_model *m, const struct sp_at_cpu *a
 /* ---- by call site ------------------------------------------------------- */
 
 /* work (work.c:12), "region", libx.so+0x1234; callers behind <. */
-static void site_label(struct sp_out *o, const struct sp_model *m, uint32_t id)
+void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id)
 {
 	struct sp_callsite c;
 	struct sp_frame_seen f;
@@ -618,11 +618,11 @@ static const char *pair_label(const struct sp_model *m, const struct sp_between 
 		return sp_memory_text(&o);
 	}
 	if (at->from)
-		site_label(&o, m, at->from);
+		sp_text_site(&o, m, at->from);
 	else
 		sp_out_text(&o, "?");
 	sp_out_text(&o, " -> ");
-	site_label(&o, m, at->to);
+	sp_text_site(&o, m, at->to);
 	return sp_memory_text(&o);
 }
 

@@ -45,6 +45,9 @@ int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b);
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
 const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
 
+/* A call site: function (file:line), region, module+0xoffset; callers behind <. */
+void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id);
+
 /* `proven`: with a column for how much is. */
 void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven);
 /* Lists: of the row's gauges; of its events that are counted on components as a whole. */

@@ -3,7 +3,6 @@
 sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
-export SSPAPI_CALLSITES=0		# intervals are left out of a merged store
 
 # one NUMBER HOST-LIKE TOPOLOGY: a store of rank NUMBER
 one() {
@@ -27,7 +26,7 @@ sums() {
 check "merge says nothing" sh -c "[ -z \"\$($sspapi merge -o all.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi 2>&1)\" ]"
 for s in s?.sspapi; do "$sspapi" report -f csv $s; done >each.csv
 "$sspapi" report -f csv all.sspapi >all.csv
-for by in host,rank,pid,tid,thread,cpu,core,numa,package rank host cpu thread; do
+for by in host,rank,pid,tid,thread,from,to,cpu,core,numa,package rank host cpu thread; do
 	sums $by <each.csv >wanted
 	sums $by <all.csv >got
 	check "sums by $by are those of the stores" cmp wanted got
@@ -58,10 +57,13 @@ SSPAPI_OUTPUT=$tmp/k.sspapi run_shim s env SSPAPI_READINGS=permanent SSPAPI_TOPO
 "$sspapi" merge -o kinds.sspapi k.sspapi
 cat >names.pl <<'END'
 	my @name = map { $_->{name} } @{$d->{events}};
+	my %site = map { $_->{id} => JSON::PP->new->canonical->encode([$_->{name}, $_->{frames}]) } @{delete $d->{callsites}};
 	delete @$d{qw(calls self)};
 	for my $r (@{$d->{relations}}) {
 		$_ = $name[$_] for @{$r->{events}};
 		$_->{event} = $name[$_->{event}] for @{$r->{gauges}}, @{$r->{entries}};
+		for my $i (@{$r->{intervals}}) { $_ = defined $_ ? $site{$_} : '' for @$i{qw(from to)} }
+		$r->{intervals} = [sort map { JSON::PP->new->canonical->encode($_) } @{$r->{intervals}}];
 	}
 	$d->{events} = [sort { $a->{name} cmp $b->{name} } map { delete $_->{id}; $_ } @{$d->{events}}];
 	JSON::PP->new->canonical->pretty->encode($d)
@@ -71,7 +73,7 @@ for store in k kinds; do
 	perl -MJSON::PP "$root/tests/lib/json.pl" $store.json "$(cat names.pl)" >$store.names
 done
 check "every kind of value: as from its own store" diff k.names kinds.names
-check "(and there are gauges and readings)" sh -c 'grep -q "\"mean\"" kinds.names && grep -q "\"permanent\" : true" kinds.names'
+check "(and there are gauges and readings)" sh -c 'grep -q "\"mean\"" kinds.names && grep -q "\"permanent\" : true" kinds.names && grep -q offset kinds.names'
 "$sspapi" merge -o x.sspapi s1.sspapi kinds.sspapi
 "$sspapi" merge -o y.sspapi k.sspapi s1.sspapi
 check "every kind of value: the same bytes, merged before or not" cmp x.sspapi y.sspapi
@@ -100,6 +102,11 @@ for form in text json csv hwloc store; do
 done
 "$sspapi" report -f csv --events EV_A all.sspapi >some.csv
 check "--events: these, and nothing of them is lost" sh -c 'grep ",EV_A," all.csv | sed "s/,[0-9]*,/,/g" | sort >w; sed 1d some.csv | sed "s/,[0-9]*,/,/g" | sort >g; cmp w g'
+
+"$sspapi" report -f csv --per-callsite all.sspapi | sums from,to | sed 's/ [0-9]*$//' >got
+sums from,to <each.csv | sed 's/ [0-9]*$//' >wanted
+check "per call site: the sums of the stores" cmp wanted got
+check "(and there are sites)" grep -q 'to=[^ ]*+0x' got
 
 # By level: a row a machine, a package of each; threads with their rank.
 "$sspapi" report -f csv --per-thread all.sspapi >threads.csv

@@ -1,0 +1,163 @@
+/* merge-sites.c: call sites: the same code in the same module is the same site, whatever
+ * process it was met in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge-common.h"
+
+/* ---- what a process has ----------------------------------------------------- */
+
+/* Its name, then of each frame: module, build id, symbol and offset. */
+static void site_key(struct merge *g, const struct sp_model *m, uint32_t id, const struct sp_callsite *c)
+{
+	struct sp_frame_seen f;
+
+	g->key.used = 0;
+	merge_key(g, c->name, strlen(c->name) + 1);
+	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
+		merge_key(g, f.module, strlen(f.module) + 1);
+		merge_key(g, f.build_id, strlen(f.build_id) + 1);
+		merge_key(g, f.symbol, strlen(f.symbol) + 1);
+		merge_key(g, &f.offset, sizeof(f.offset));
+	}
+}
+
+/* Into g->site_map, by the process's ids: ours plus one; 0: not known, or "other". */
+void merge_number_sites(struct merge *g, const struct sp_model *m)
+{
+	struct sp_callsite c;
+
+	if (m->n_callsites + 1 > g->site_room) {
+		g->site_room = m->n_callsites + 64;
+		g->site_map = sp_need(reallocarray(g->site_map, g->site_room, sizeof(*g->site_map)));
+	}
+	memset(g->site_map, 0, g->site_room * sizeof(*g->site_map));
+	for (uint32_t id = 1; id < m->n_callsites; id++) {
+		if (!sp_model_callsite(m, id, &c))
+			continue;
+		site_key(g, m, id, &c);
+		g->site_map[id] = sp_names_number(&g->sites, g->key.at, g->key.used) + 1;
+	}
+}
+
+/* ---- writing ------------------------------------------------------------------ */
+
+struct frame {
+	const char *module, *build_id, *symbol;
+	uint64_t offset;
+};
+
+static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
+{
+	f->module = (const char *)p;
+	f->build_id = f->module + strlen(f->module) + 1;
+	f->symbol = f->build_id + strlen(f->build_id) + 1;
+	p = (const unsigned char *)f->symbol + strlen(f->symbol) + 1;
+	memcpy(&f->offset, p, sizeof(f->offset));
+	return p + sizeof(f->offset);
+}
+
+static uint32_t module_number(struct merge *g, struct sp_names *modules, const struct frame *f)
+{
+	g->key.used = 0;
+	merge_key(g, f->module, strlen(f->module) + 1);
+	merge_key(g, f->build_id, strlen(f->build_id) + 1);
+	return sp_names_number(modules, g->key.at, g->key.used);
+}
+
+/* Finds the modules, and how many frames the deepest site has. */
+static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_t n)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sp_name *site = &g->sites.name[g->site_order[i]];
+		const unsigned char *p = site->key + strlen((const char *)site->key) + 1;
+		struct frame f;
+		uint32_t frames = 0;
+
+		for (; p < site->key + site->bytes; frames++) {
+			p = next_frame(p, &f);
+			if (*f.module)
+				module_number(g, modules, &f);
+		}
+		most = (uint32_t)sp_max(most, frames);
+	}
+	return (uint32_t)sp_min(most, SP_FRAMES_MAX);
+}
+
+static unsigned nibble(char c)
+{
+	return c >= 'a' ? (unsigned)(c - 'a') + 10 : (unsigned)(c - '0');
+}
+
+static void write_modules(struct merge *g, struct sp_bytes *b, const struct sp_names *modules, const uint32_t *order)
+{
+	for (uint32_t i = 0; i < modules->n && i < SP_MODULES_MOST; i++) {
+		const char *path = (const char *)modules->name[order[i]].key, *id = path + strlen(path) + 1;
+		sp_off text = sp_bytes_text(b, path);
+		uint64_t place = sp_bytes_block(b, SP_BLOCK_MODULE, sizeof(struct sp_module));
+		struct sp_module *m = sp_bytes_at(b, place);
+
+		m->next = g->h.modules;
+		m->number = i + 1;
+		m->path = text;
+		for (; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id); id += 2)
+			m->build_id[m->build_id_bytes++] = (unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
+		g->h.modules = b->origin + place;
+		g->h.n_modules++;
+	}
+}
+
+static void write_site(struct merge *g, struct sp_bytes *b, uint64_t at, const struct sp_name *site, uint32_t most,
+		       struct sp_names *modules, const uint32_t *module_rank)
+{
+	const char *name = (const char *)site->key;
+	const unsigned char *p = site->key + strlen(name) + 1;
+	struct sp_site *to = sp_bytes_at(b, at);
+	uint32_t n = 0;
+
+	memcpy(to->name, name, sp_min(strlen(name), sizeof(to->name) - 1));
+	for (; p < site->key + site->bytes && n < most; n++) {
+		struct frame f;
+		struct sp_frame frame;
+		uint32_t module;
+
+		p = next_frame(p, &f);
+		module = *f.module ? module_rank[module_number(g, modules, &f)] + 1 : 0;
+		frame = (struct sp_frame){ .address = f.offset, .module = module <= SP_MODULES_MOST ? module : 0,
+					   .symbol = sp_bytes_text(b, f.symbol) };
+		((struct sp_frame *)((struct sp_site *)sp_bytes_at(b, at) + 1))[n] = frame;
+	}
+	((struct sp_site *)sp_bytes_at(b, at))->n = n;
+}
+
+void merge_write_sites(struct merge *g, struct sp_bytes *b)
+{
+	uint32_t n = (uint32_t)sp_min(g->sites.n, SP_SITES_MOST), most, *order, *rank;
+	struct sp_names modules = { 0 };
+	uint64_t place = 0;
+
+	most = look_at_sites(g, &modules, n);
+	merge_sort_names(&modules, &order, &rank);
+	if (most)
+		write_modules(g, b, &modules, order);
+	for (uint32_t i = 0; most && i < n; i++) {
+		if (i % SP_SITES_EACH == 0) {
+			struct sp_sites *s;
+
+			place = sp_bytes_block(b, SP_BLOCK_SITES, sizeof(*s) + SP_SITES_EACH * sp_site_bytes(most));
+			s = sp_bytes_at(b, place);
+			s->next = g->h.sites;
+			s->first = i + 1;
+			s->frames = most;
+			g->h.sites = b->origin + place;
+		}
+		write_site(g, b, place + sizeof(struct sp_sites) + i % SP_SITES_EACH * sp_site_bytes(most),
+			   &g->sites.name[g->site_order[i]], most, &modules, rank);
+	}
+	g->h.n_sites = most ? n : 0;
+	sp_names_free(&modules);
+	free(order);
+	free(rank);
+}
