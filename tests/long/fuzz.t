@@ -74,6 +74,30 @@ done
 check "300 by the command: a dump or one line each" sh -c "head -c 2500 command.said; [ $bad = 0 ]"
 echo "# $bad of 300"
 
+# Merged stores damaged, and damaged stores among good ones: merge, diff and a report of several
+# name what they leave out, and end.
+"$sspapi" merge -o m.sspapi a.sspapi b.sspapi c.sspapi e.sspapi
+i=0
+: >many.said
+while [ $i -lt 300 ]; do
+	"$fuzz" -w x.live -s "$SEED" -f $i m.sspapi a.sspapi b.sspapi
+	case $((i % 5)) in
+	0) timeout -k 1 10 "$sspapi" merge -o said.sspapi x.live b.sspapi ;;
+	1) timeout -k 1 10 "$sspapi" diff --per-thread x.live a.sspapi ;;
+	2) timeout -k 1 10 "$sspapi" report -f json x.live b.sspapi ;;
+	3) timeout -k 1 10 "$sspapi" report --per-callsite x.live ;;
+	4) timeout -k 1 10 "$sspapi" report -f hwloc x.live ;;
+	esac >said 2>said.err
+	status=$?
+	if [ $status -gt 2 ] || grep -qE 'ERROR: |runtime error' said.err; then
+		{ echo "number $i: status $status"; head -c 1500 said.err; } >>many.said
+		cp x.live "$kept/many-$SEED-$i.live"
+	fi
+	i=$((i + 1))
+done
+check "300 by merge, diff and report of several" sh -c 'head -c 2500 many.said; [ ! -s many.said ]'
+rm -f m.sspapi many.said
+
 # Where recover may put a dump, bytes of a stranger decide nothing: no file but ours is there.
 is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcde]\..*|live|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
 
