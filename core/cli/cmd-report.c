@@ -9,6 +9,7 @@
 #include "../view/view-json.h"
 #include "cmd.h"
 #include "report.h"
+#include "symbols.h"
 #include "terminal.h"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
@@ -130,6 +131,8 @@ int sp_cmd_report(int argc, char **argv)
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
 		report.colour = sp_terminal_colour();
+		if (!report.n_levels && (strcmp(view->name, "text") == 0 || strcmp(view->name, "json") == 0))
+			sp_symbols_add(&f.model, argv[0]);
 		if (strcmp(view->name, "text") == 0)
 			sp_pager_start();
 		r = show(&report, view, &f.model);
@@ -142,6 +145,7 @@ int sp_cmd_report(int argc, char **argv)
 			r = sp_complain(1, argv[0], "damaged: what could be read is shown", argv[optind]);
 	}
 	sp_metrics_forget();
+	sp_symbols_forget(&f.model);
 	sp_file_close(&f);
 	return r ? r : metrics ? metrics : n_bad != 0;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -215,5 +216,49 @@ bool sp_elf_file_holds(const struct sp_elf_file *f, const char *text)
 		memmove(buffer, buffer + n - kept, kept);
 	}
 	free(buffer);
+	return found;
+}
+
+static bool id_of_note(const struct sp_elf_file *f, const ElfW(Phdr) *note, char *id, size_t room)
+{
+	unsigned char bytes[4096];
+	uint64_t n = sp_min(note->p_filesz, sizeof(bytes)), at = 0;
+	ElfW(Nhdr) h;
+
+	if (note->p_align > 4 || !read_at(f, bytes, n, note->p_offset))
+		return false;
+	while (n - at >= sizeof(h)) {
+		uint64_t desc;
+
+		memcpy(&h, bytes + at, sizeof(h));
+		desc = at + sizeof(h) + sp_align(h.n_namesz, 4);
+		if (desc > n || h.n_descsz > n - desc)
+			return false;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(bytes + at + sizeof(h), "GNU", 4) == 0) {
+			for (uint32_t i = 0; i < h.n_descsz && 2 * i + 3 <= room; i++)
+				snprintf(id + 2 * i, 3, "%02x", bytes[desc + i]);
+			return h.n_descsz && 2 * h.n_descsz < room;
+		}
+		at = desc + sp_align(h.n_descsz, 4);
+		if (at > n)
+			return false;
+	}
+	return false;
+}
+
+bool sp_elf_file_build_id(const char *path, char *id, size_t room)
+{
+	struct sp_elf_file f;
+	ElfW(Phdr) note;
+	ElfW(Ehdr) e;
+	bool found = false;
+
+	if (sp_elf_file_open(&f, path) < 0)
+		return false;
+	if (!f.foreign && read_at(&f, &e, sizeof(e), 0) && e.e_phentsize == sizeof(note))
+		for (unsigned i = 0; i < e.e_phnum && i < HEADERS_MOST && !found; i++)
+			found = read_at(&f, &note, sizeof(note), e.e_phoff + i * sizeof(note)) && note.p_type == PT_NOTE &&
+				id_of_note(&f, &note, id, room);
+	sp_elf_file_close(&f);
 	return found;
 }

@@ -36,4 +36,8 @@ bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name);
 /* Do these bytes stand anywhere in its first 64 MiB? */
 bool sp_elf_file_holds(const struct sp_elf_file *f, const char *text);
 
+/* The build id of the file at path, hexadecimal; false: it has none that fits, or is no regular
+ * ELF file. */
+bool sp_elf_file_build_id(const char *path, char *id, size_t room);
+
 #endif

@@ -926,6 +926,45 @@ static bool subtracts(const struct sp_model *m, const struct sp_row *row)
 	return false;
 }
 
+/* On a machine with cores of several kinds: the one that all counts of the relation are
+ * from; -1: there are several, or none that is known. */
+static int32_t only_kind(struct sp_model *m, struct sp_row *row, int32_t *kinds)
+{
+	int32_t only = -1;
+	struct sp_at_cpu at;
+
+	*kinds = 0;
+	for (uint32_t c = 0; c < m->n_components; c++)
+		*kinds = m->component[c].cpu_kind >= *kinds ? m->component[c].cpu_kind + 1 : *kinds;
+	for (uint32_t i = 0; *kinds > 1 && sp_row_cell(m, row, i, &at); i++) {
+		int32_t kind = at.component >= 0 ? m->component[at.component].cpu_kind : -1;
+
+		if (kind < 0 || (only >= 0 && kind != only))
+			return -1;
+		only = kind;
+	}
+	return only;
+}
+
+static void one_kind(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	int32_t kinds, kind = only_kind(m, row, &kinds);
+	struct sp_out line;
+	char text[160];
+
+	if (kind < 0)
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	sp_out_text(&line, "Counted on ");
+	sp_out_text(&line, kinds != 2 ? "cores" : kind ? "P cores" : "E cores");
+	sp_out_text(&line, " only (kind ");
+	sp_out_i64(&line, kind);
+	sp_out_text(&line, " of 0 to ");
+	sp_out_i64(&line, kinds - 1);
+	sp_out_text(&line, "; the highest is the fastest).");
+	sp_paragraph(o, "  ", 2, sp_memory_text(&line));
+}
+
 static void notes_of(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	bool estimated = row->flags & SP_RELATION_ESTIMATED;
@@ -963,6 +1002,7 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	if (row->place)
 		sp_text_placed(o, m, row);
 	sp_text_gauges(o, m, row);
+	one_kind(o, m, row);
 	notes_of(o, m, row);
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_paragraph(o, "  ", 2,

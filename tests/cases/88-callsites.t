@@ -52,6 +52,18 @@ check "not PIE: addr2line knows the offsets" sh -c "
 		while read -r at; do addr2line -f -e '$apps/sites-no-pie' \$(printf '0x%x' \$((at - 1))) | head -n 1; done | sort -u |
 		tr '\n' ' ' | grep -x 'measured region_a region_b '"
 
+SSPAPI_OUTPUT=$tmp/names.sspapi run_shim names "$apps/sites-no-pie"
+"$B/sspapi" report -f json "$tmp/names.sspapi" >"$tmp/names.json"
+check "report: names that are not exported" told names
+line=$(grep -n 'PAPI_start' "$root/tests/apps/sites.c" | sed -n '2s/:.*//p')
+check "report: file and line" grep -qE "\"symbol\": \"region_b\", \"line\": \"[^\"]*sites.c:$line\"" "$tmp/names.json"
+cp "$apps/sites-no-pie" "$tmp/other"
+SSPAPI_OUTPUT=$tmp/other.sspapi run_shim other "$tmp/other"
+cp "$apps/sites" "$tmp/other"
+run report "$B/sspapi" report "$tmp/other.sspapi"
+check "report: another program by now gives no names" sh -c "
+	[ \"\$(cat '$tmp/report.status')\" = 0 ] && ! grep -q region_b '$tmp/report.out' && grep -qF \"another build id\" '$tmp/report.err'"
+
 # ---- objects that come and go ---------------------------------------------------------
 
 run_shim plugins "$apps/sites" "$apps/sites-a.so" "$apps/sites-b.so" "$apps/sites-a.so" "$apps/sites-b.so"
@@ -79,5 +91,14 @@ check "CSV: a line for each interval, module+0xoffset" sh -c "
 	awk -F, 'NR > 1 { print \$16 }' '$tmp/views.csv' | sort -n | tr '\n' ' ' | grep -x '20 40 500 900 ' &&
 	! awk -F, 'NR > 1 { print \$8; print \$9 }' '$tmp/views.csv' | grep -vx 'sites[+]0x[0-9a-f]*'"
 check "text: by call site" grep -qE '^  region_b \(0x[0-9a-f]+\) -> region_b \(0x[0-9a-f]+\) +1 +500( |$)' "$tmp/views.txt"
+
+# ---- odd machines --------------------------------------------------------------------------
+
+kinds() {
+	SSPAPI_OUTPUT=$tmp/kind.txt run_shim kind env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" taskset -c "$1" "$scenes/one"
+	grep -o 'Counted on . cores only (kind [01]' "$tmp/kind.txt"
+}
+first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+is "a hybrid machine: counted on one kind of core" "$(kinds "$first")" "Counted on P cores only (kind 1"
 
 done_testing

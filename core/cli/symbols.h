@@ -1,0 +1,18 @@
+/* symbols.h: names for call sites, from the programs' own files, by addr2line.
+ *
+ * A store has module, build id and offset of each frame, and the names of exported functions.
+ * What the debug information and the symbol table say besides, addr2line (binutils) or
+ * eu-addr2line (elfutils) knows; it is run once for each module, if the file there is still the
+ * one that ran.
+ */
+#ifndef SP_SYMBOLS_H
+#define SP_SYMBOLS_H
+
+#include "../view/model.h"
+
+/* From now on the model's frames have symbols and lines, where they can be had.  A line on
+ * standard error for each module that is another by now, or if there is no addr2line. */
+void sp_symbols_add(struct sp_model *m, const char *verb);
+void sp_symbols_forget(struct sp_model *m);
+
+#endif
