@@ -93,7 +93,7 @@ static sp_off threads_head(const struct sp_model *m, uint32_t process)
 
 static sp_off relations_head(const struct sp_model *m, const struct sp_thread *t)
 {
-	return head(m, t->relations, t->kept, SP_BLOCK_RELATION);
+	return head(m, sp_acquire(&t->relations), t->kept, SP_BLOCK_RELATION);
 }
 
 static sp_off notes_head(const struct sp_model *m)

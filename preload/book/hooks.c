@@ -23,7 +23,7 @@ static void opened(struct sp_set *s)
 		s->target = SP_TARGET_CPU;
 		s->target_id = s->wants_cpu;
 	}
-	s->opener = sp_self.id;
+	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
 	sp_put(sp_touched_by(s->creator), s);
 }
@@ -317,6 +317,7 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	int saved = errno;
 	struct sp_set *s;
 
+	sp_warm_stack();
 	sp_self_ready();
 	s = sp_set_known(id);
 	if (s && sp_get(sp_touched_by(s->creator)) != s && s->target == SP_TARGET_THREAD)
@@ -381,7 +382,7 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 	book_on(s, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP) {
-		s->started = false;
+		sp_put(&s->started, false);
 		sp_put(sp_touched_by(s->creator), s);
 		if (sp_get(&s->watched) == sp_self.id)
 			sp_watch_stops(s);
@@ -416,7 +417,7 @@ SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at)
 	if (rc != PAPI_OK) {
 		sp_after_failed("PAPI_start", rc);
 	} else if (s) {
-		s->started = true;
+		sp_put(&s->started, true);
 		if (s->bound)
 			book(s, SP_OP_START, NULL, open, at);
 		if (sp_get(&s->watched) == sp_self.id)
@@ -430,7 +431,7 @@ SP_COLD void sp_sites_after_stop(void)
 	int saved = errno;
 
 	/* Not while another set of this thread counts. */
-	if (sp_sites_due && !sp_sets_running(sp_self.id))
+	if (sp_get(&sp_sites_due) && !sp_sets_running(sp_self.id))
 		sp_sites_resolve();
 	errno = saved;
 }
@@ -454,7 +455,7 @@ SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_
 		return;
 	if (!s->bound)
 		dropped(s);
-	s->started = false;
+	sp_put(&s->started, false);
 	if (sp_booked(s) && values) {
 		book(s, SP_OP_STOP, values, open, at);
 		sp_put(sp_touched_by(s->creator), s);

@@ -103,7 +103,7 @@ static inline void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
 		sp_after_start_slow(rc, id, open, at);
 		return;
 	}
-	s->started = true;
+	sp_put(&s->started, true);
 	s->writer.opened = open;
 }
 
@@ -126,7 +126,7 @@ static inline void sp_after_stop(int rc, int id, const long long *values, uint32
 		proven = s->writer.opened == sp_proof_look();
 		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven,
 						    sp_site_here(&s->seen, at)))) {
-			s->started = false;
+			sp_put(&s->started, false);
 			s->writer.opened = open;
 			sp_put(sp_touched_by(s->creator), s);
 			if (SP_UNLIKELY(sp_get(&sp_sites_due)))

@@ -71,7 +71,7 @@ struct sp_set *sp_set_new(int id)
 	s->generation = sp_process.generation;
 	s->changed = true;
 	sp_put(&s->creator, sp_self.id);
-	s->opener = sp_self.id;
+	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
 	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
 	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
@@ -127,7 +127,7 @@ bool sp_sets_running(uint32_t thread)
 		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			if (chunk[i].started && chunk[i].alive && chunk[i].opener == thread)
+			if (sp_get(&chunk[i].started) && sp_get(&chunk[i].alive) && sp_get(&chunk[i].opener) == thread)
 				return true;
 	}
 	return false;

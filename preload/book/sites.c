@@ -106,7 +106,8 @@ static uint32_t new_site(const struct key *k)
 
 	do {
 		if (id >= sp_acquire(&room)) {
-			full = sp_sites_due = true;
+			sp_put(&full, true);
+			sp_put(&sp_sites_due, true);
 			return 0;
 		}
 	} while (!sp_cas(&used, &id, id + 1));
@@ -218,7 +219,7 @@ static uint32_t module_of(const struct sp_object *o)
 		if (is_module(&modules[i], o) && modules[i].identity == identity) {
 			modules[i].gone = false;
 			modules[i].block->gone = 0;
-			n_gone--;
+			sp_put(&n_gone, n_gone - 1);
 			return i + 1;
 		}
 	if (n_modules == SP_COUNT(modules))
@@ -306,20 +307,20 @@ static void resolve(void)
 {
 	uint32_t upto = sp_get(&used);
 
-	sp_sites_due = n_gone != 0 || room - upto < ROOM;
+	sp_put(&sp_sites_due, n_gone != 0 || room - upto < ROOM);
 	if (resolved == upto)
 		return;
 	sp_elf_each(resolve_in, &upto);
 	for (uint32_t id = resolved + 1; n_modules > 1 && id <= upto; id++)
 		find_old(id);
-	resolved = upto;
+	sp_put(&resolved, upto);
 }
 
 void sp_sites_resolve(void)
 {
 	struct sp_held held;
 
-	if (!sp_acquire(&table) || resolved == sp_get(&used))
+	if (!sp_acquire(&table) || sp_get(&resolved) == sp_get(&used))
 		return;
 	sp_lock_take(&lock, &held);
 	resolve();
@@ -400,8 +401,8 @@ void sp_sites_after_unload(void)
 		if (!modules[i].seen) {
 			modules[i].gone = any = true;
 			modules[i].block->gone = 1;
-			n_gone++;
-			sp_sites_due = true;
+			sp_put(&n_gone, n_gone + 1);
+			sp_put(&sp_sites_due, true);
 		}
 	for (uint32_t i = 0; any && i < TABLE; i++)
 		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
@@ -428,7 +429,7 @@ static int come_back(const struct sp_object *o, void *arg)
 			continue;
 		modules[i].gone = false;
 		modules[i].block->gone = 0;
-		n_gone--;
+		sp_put(&n_gone, n_gone - 1);
 		for (uint32_t id = 1; id <= resolved; id++)
 			if (of_module(id, i + 1) && !in_gone(id))
 				put_back(id);
@@ -460,7 +461,7 @@ static void make_table(void)
 /* Settled before the first site is made. */
 static void load_unwinder(void)
 {
-	if (table || sp_conf.callsites <= 1 || sp_unwind_load())
+	if (sp_acquire(&table) || sp_conf.callsites <= 1 || sp_unwind_load())
 		return;
 	sp_process_note("SSPAPI_CALLSITES: libunwind (libunwind.so.8) cannot be loaded; one frame is kept");
 	sp_conf.callsites = 1;
@@ -490,22 +491,23 @@ void sp_sites_prepare(void)
 	load_unwinder();
 	if (sp_conf.callsites > 1)
 		sp_unwind_warm();
-	if (!sp_conf.callsites || (sp_acquire(&table) && room - sp_get(&used) >= ROOM && resolved == sp_get(&used) && !n_gone &&
+	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= ROOM &&
+				   sp_get(&resolved) == sp_get(&used) && !sp_get(&n_gone) &&
 				   !sp_get(&full)))
 		return;
 	sp_lock_take(&lock, &held);
 	if (!table)
 		make_table();
-	if (room - used < ROOM)
+	if (room - sp_get(&used) < ROOM)
 		make_room();
 	if (table)
 		resolve();
 	if (n_gone)
 		look_who_is_back();
-	if (full)
+	if (sp_get(&full))
 		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
 				      "under \"other\"");
-	full = false;
+	sp_put(&full, false);
 	sp_lock_give(&lock, &held);
 }
 

@@ -7,14 +7,16 @@
 #include "warm.h"
 
 #define EVENTS 8
+#define STACK 8192u
 #define CELLS (2 + SP_CELLS_EXTRA)
 
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char _end[] __attribute__((visibility("hidden")));
 
 /* Reading is enough for code; data must be written, or the first store would fault.
- * Other threads' stores are not lost, but ThreadSanitizer cannot know that. */
-static __attribute__((no_sanitize("thread"))) void touch(void)
+ * Other threads' stores are not lost, but ThreadSanitizer cannot know that; nor
+ * AddressSanitizer that what lies between two variables is not changed. */
+static __attribute__((no_sanitize("thread"), no_sanitize("address"))) void touch(void)
 {
 	for (uintptr_t at = (uintptr_t)__ehdr_start & ~(uintptr_t)4095; at < (uintptr_t)etext; at += 4096)
 		(void)*(volatile const char *)(at < (uintptr_t)__ehdr_start ? (uintptr_t)__ehdr_start : at);
@@ -46,6 +48,14 @@ static void rehearse(void)
 		sp_ledger_book(&w, SP_OP_STOP, 0, x, false);
 	}
 	sp_unmap(r, bytes);
+}
+
+__attribute__((noinline)) void sp_warm_stack(void)
+{
+	volatile char room[STACK];
+
+	for (unsigned i = 0; i < sizeof(room); i += 1024)
+		room[i] = 0;
 }
 
 void sp_warm_up(void)
