@@ -90,6 +90,10 @@ NORMAL=''
 
 # ---- where it cannot be had ----------------------------------------------------------
 
+# faults.so stands in front of system calls, as AddressSanitizer's runtime does.
+case ${SANITIZE-} in
+*address*) skip "where it cannot be had" "sanitized" ;;
+*)
 light=$MORE
 MORE=$MORE:$preloads/faults.so
 event_open=298
@@ -105,6 +109,8 @@ check "exact: no memory for triggers: as in residency" \
 	perl tests/lib/check-moves.pl split "$tmp/shim.out" "$tmp/shim.json"
 check "exact: no memory for triggers: said in a note" grep -q 'too little locked memory' "$tmp/shim.json"
 MORE=$light
+;;
+esac
 
 # ---- an ordinary user ------------------------------------------------------------------
 
