@@ -1,6 +1,7 @@
 /* hooks.c: what each kind of PAPI call means for sets and relations. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "../../core/out.h"
@@ -352,7 +353,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		sp_watch_book(s, op, values, open, site);
 		goto booked;
 	}
-	proven = sp_get(&s->hot) == sp_self.id && s->writer.opened == sp_proof_look();
+	proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open);
 	if (SP_UNLIKELY(s->gauges.n)) {
 		book_gauges(s, op, cpu, values, plain);
 		values = values ? plain : NULL;
@@ -399,6 +400,7 @@ static SP_COLD void book_overtaken(struct sp_set *s, const long long *values, ui
 
 	for (uint32_t e = 0; e < s->k; e++)
 		newest[e] = values[e] > s->writer.state->at[e] ? values[e] : s->writer.state->at[e];
+	memset(&s->look, 0, sizeof(s->look));	/* the handler's, after these values */
 	book(s, SP_OP_READ, newest, open, at);
 }
 

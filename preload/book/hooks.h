@@ -66,6 +66,14 @@ static inline bool sp_overtaken(const struct sp_set *s, uint32_t open)
 	return (int32_t)(s->writer.opened - open) > 0;
 }
 
+/* Was the thread on this CPU all the time from the reading before until now?  A handler
+ * that booked here since the look `open` has begun a window of its own, which proves
+ * nothing of values that PAPI answered before it. */
+static inline bool sp_proves(const struct sp_set *s, uint32_t open)
+{
+	return s->writer.opened == open && sp_proof_look() == open;
+}
+
 /* Is what PAPI hands out for it booked? */
 static inline bool sp_booked(const struct sp_set *s)
 {
@@ -123,7 +131,7 @@ static inline void sp_after_stop(int rc, int id, const long long *values, uint32
 
 	if (SP_LIKELY(rc == PAPI_OK && s && sp_get(&s->hot) == sp_self.id && values)) {
 		cpu = sp_cpu_here();
-		proven = s->writer.opened == sp_proof_look();
+		proven = sp_proves(s, open);
 		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven,
 						    sp_site_here(&s->seen, at)))) {
 			sp_put(&s->started, false);
@@ -151,7 +159,7 @@ static inline void sp_after_read(int rc, int id, const long long *values, uint32
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = s->writer.opened == sp_proof_look();
+	proven = sp_proves(s, open);
 	s->writer.opened = open;
 	sp_ledger_read(&s->writer, cpu, values, proven, sp_site_here(&s->seen, at));
 }
@@ -197,7 +205,7 @@ static inline void sp_after_accum(int rc, int id, const long long *values, long 
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = s->writer.opened == sp_proof_look();
+	proven = sp_proves(s, open);
 	s->writer.opened = open;
 	sp_ledger_accum(&s->writer, cpu, before, proven, sp_site_here(&s->seen, at));
 }

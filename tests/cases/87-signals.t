@@ -3,10 +3,17 @@
 . tests/lib/lib.sh
 LIMIT=30
 
+# No more is called exact than was counted.
+exact_is_part() {
+	is_equal "$(json "$tmp/$1.json" 'grep { $_->{exact}[0] > $_->{total}[0] }
+		map { @{$_->{cpus}} } @{$d->{relations}}')" ""
+}
+
 for mode in read accum restart reset mixed jump threads; do
 	run_shim shim "$scenes/signals" $mode 500
 	is "$mode: the program ends well" "$(status_of shim) $(grep -cv '^handlers' "$tmp/shim.err")" "0 0"
 	check "$mode: all that happened is booked once ($(cat "$tmp/shim.err"))" books shim
+	check "$mode: what is exact is part of it" exact_is_part shim
 done
 check "jump: it did" grep -q 'jumps [1-9]' "$(run_shim shim "$scenes/signals" jump 300; echo "$tmp/shim.err")"
 
