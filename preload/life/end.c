@@ -147,11 +147,12 @@ static bool enter(void)
 static void look_at_file(void)
 {
 	struct sp_region *r = &sp_store.region;
-	const struct sp_piece *last = &r->piece[r->pieces - 1];
+	const struct sp_piece *last = &r->piece[sp_acquire(&r->pieces) - 1];
+	uint64_t had = last->off + sp_acquire(&last->ready);	/* before the look: another thread may make it grow */
 	struct stat s;
 
 	if (*r->path && !r->torn && sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (uint64_t)s.st_size < last->off + last->ready)
+	    (uint64_t)s.st_size < had)
 		r->torn = r->truncated = true;
 }
 
