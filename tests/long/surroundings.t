@@ -92,7 +92,8 @@ loader=0
 for more in 0 1 2 3 4 5 6 7 8 9 10 12 16 32 64; do
 	# Too little for the loader to map us at all: ld.so's message, nobody's fault here.
 	run probe sh -c "ulimit -v $(((least + more) * 1024)); LD_PRELOAD='$SHIM' exec /bin/true"
-	run probe2 sh -c "ulimit -v $(((least + more) * 1024)); LD_PRELOAD='$SHIM' exec '$steps' exit:3"
+	# And a MB beside: our store and tables, which the program cannot have as well.
+	run probe2 sh -c "ulimit -v $(((least + more - 1) * 1024)); LD_PRELOAD='$SHIM' exec '$steps' exit:3"
 	[ "$(status_of probe2)" = 3 ] && [ ! -s probe2.err ] || continue
 	loader=1
 	under "-v $(((least + more) * 1024))" "$((least + more)) MB of address space" up set cpu:0 $counts print exit:3
