@@ -885,9 +885,6 @@ static int wrong_sum(void)
 
 static const char *const plays[] = { "R", "O", "A", "Z", "ZR", "RZRR", "OAOR", "PS", "PSRO", "RPZSRZR", "AA" };
 
-#if STEPS
-/* At every instruction of a booking: the trap flag stops there, a child is forked
- * that plays a handler's part and checks what came of it. */
 static int64_t total_at(int cpu, int e)
 {
 	struct sp_model m;
@@ -904,6 +901,9 @@ static int64_t total_at(int cpu, int e)
 	return v;
 }
 
+#if STEPS
+/* At every instruction of a booking: the trap flag stops there, a child is forked
+ * that plays a handler's part and checks what came of it. */
 static struct {
 	int n;				/* instructions so far */
 	enum sp_op op;
