@@ -41,7 +41,8 @@ help:
 #: make              build/libsspapi.so, build/sspapi and all else, under build/ only
 #: make demo         a real PAPI program under sspapi, and its per-CPU dump
 #: make check        the tests, in under 3 minutes
-#: make check-long   the long ones: PAPI's own tests, soak, fuzz, sanitizers
+#: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz
+#: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that

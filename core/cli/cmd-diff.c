@@ -95,33 +95,32 @@ static void position(struct sp_out *o, struct side *s, const struct sp_level_row
 	}
 }
 
+/* The number of the position that a row of this side has. */
+static uint32_t place_of(struct comparison *d, struct side *s, const struct sp_level_row *row)
+{
+	char text[300];
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	position(&o, s, row, (uint32_t)(row - s->levels.row));
+	sp_memory_text(&o);
+	return sp_names_number(&d->positions, text, strlen(text));
+}
+
 /* Numbers the positions of this side's rows, behind those that are there. */
 static void place_rows(struct comparison *d, struct side *s)
 {
-	for (uint32_t i = 0; i < s->levels.n; i++) {
-		struct sp_level_row *row = sp_levels_row(&s->levels, i);
-		char text[300];
-		struct sp_out o;
-
-		sp_memory_init(&o, text, sizeof(text));
-		position(&o, s, row, (uint32_t)(row - s->levels.row));
-		sp_memory_text(&o);
-		sp_names_number(&d->positions, text, strlen(text));
-	}
+	for (uint32_t i = 0; i < s->levels.n; i++)
+		place_of(d, s, sp_levels_row(&s->levels, i));
 }
 
 static void index_rows(struct comparison *d, struct side *s)
 {
 	s->row = sp_need(calloc(d->positions.n + 1, sizeof(*s->row)));
 	for (uint32_t i = 0; i < s->levels.n; i++) {
-		struct sp_level_row *row = sp_levels_row(&s->levels, i);
-		char text[300];
-		struct sp_out o;
+		const struct sp_level_row *row = sp_levels_row(&s->levels, i);
 
-		sp_memory_init(&o, text, sizeof(text));
-		position(&o, s, row, (uint32_t)(row - s->levels.row));
-		sp_memory_text(&o);
-		s->row[sp_names_number(&d->positions, text, strlen(text))] = (uint32_t)(row - s->levels.row) + 1;
+		s->row[place_of(d, s, row)] = (uint32_t)(row - s->levels.row) + 1;
 	}
 }
 
