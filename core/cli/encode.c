@@ -22,6 +22,21 @@ void sp_bytes_free(struct sp_bytes *b)
 	memset(b, 0, sizeof(*b));
 }
 
+static void make_room(struct sp_bytes *b, uint64_t bytes)
+{
+	if (bytes > b->room - b->used) {
+		b->room = sp_max(2 * b->room, b->used + bytes);
+		b->at = sp_need(realloc(b->at, b->room));
+	}
+}
+
+void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
+{
+	make_room(b, n);
+	memcpy(b->at + b->used, bytes, n);
+	b->used += n;
+}
+
 uint64_t sp_bytes_block(struct sp_bytes *b, uint32_t kind, uint64_t bytes)
 {
 	uint64_t place = b->used;
@@ -30,10 +45,7 @@ uint64_t sp_bytes_block(struct sp_bytes *b, uint32_t kind, uint64_t bytes)
 	bytes = sp_align(bytes, 8);
 	if (bytes > UINT32_MAX)
 		sp_need(NULL);		/* no block is that large: relations have at most 2^20 cells */
-	if (bytes > b->room - b->used) {
-		b->room = sp_max(2 * b->room, b->used + bytes);
-		b->at = sp_need(realloc(b->at, b->room));
-	}
+	make_room(b, bytes);
 	memset(b->at + place, 0, bytes);
 	head = (struct sp_block *)(b->at + place);
 	head->kind = kind;

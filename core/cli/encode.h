@@ -18,6 +18,9 @@ struct sp_bytes {
 void sp_bytes_clear(struct sp_bytes *b, uint64_t origin);
 void sp_bytes_free(struct sp_bytes *b);
 
+/* n bytes more, as they are. */
+void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n);
+
 /* A new block, zeroed but for its head: its place in the buffer.  Pointers into the
  * buffer hold until the next one is made. */
 uint64_t sp_bytes_block(struct sp_bytes *b, uint32_t kind, uint64_t bytes);

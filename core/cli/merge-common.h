@@ -79,11 +79,6 @@ static inline uint64_t merge_position(const struct merge *g)
 	return g->out.written + g->out.used;
 }
 
-/* Bytes behind those of the key that is made. */
-void merge_key(struct merge *g, const void *bytes, size_t n);
-
-void merge_sort_names(const struct sp_names *t, uint32_t **order, uint32_t **rank);
-
 /* merge-machines.c.  The machine of a plain store's process; those of a merged store
  * (into machine_map): 0 or -errno. */
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file);

@@ -8,16 +8,6 @@
 #include "../view/view-common.h"
 #include "merge-common.h"
 
-void merge_key(struct merge *g, const void *bytes, size_t n)
-{
-	if (g->key.used + n > g->key.room) {
-		g->key.room = 2 * (g->key.used + n);
-		g->key.at = sp_need(realloc(g->key.at, g->key.room));
-	}
-	memcpy(g->key.at + g->key.used, bytes, n);
-	g->key.used += n;
-}
-
 /* ---- what is common ------------------------------------------------------- */
 
 static void common_text(struct merge *g, unsigned which, const char *text, size_t bytes)
@@ -46,7 +36,7 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 	}
 	g->key.used = 0;
 	for (uint32_t i = 0; (text = sp_image_text_at(m->image, h->args, i)) != NULL; i++)
-		merge_key(g, text, strlen(text) + 1);
+		sp_bytes_add(&g->key, text, strlen(text) + 1);
 	common_text(g, COMMON_ARGS, (const char *)g->key.at, g->key.used);
 }
 
@@ -181,7 +171,7 @@ static void front_notes(struct merge *g, struct sp_bytes *b)
 {
 	uint32_t *order, *rank;
 
-	merge_sort_names(&g->notes, &order, &rank);
+	sp_names_sort(&g->notes, &order, &rank);
 	for (uint32_t i = g->notes.n; i-- > 0;) {
 		const struct sp_name *note = &g->notes.name[order[i]];
 		char more[64] = "";

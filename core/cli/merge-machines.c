@@ -76,9 +76,9 @@ static uint32_t machine_number(struct merge *g, const char *host, uint32_t topol
 	uint32_t n, room = g->machine_room;
 
 	g->key.used = 0;
-	merge_key(g, host, strlen(host) + 1);
+	sp_bytes_add(&g->key, host, strlen(host) + 1);
 	if (topology != SP_NO_TOPOLOGY)
-		merge_key(g, g->topologies.name[topology].key, sizeof(struct sp_digest));
+		sp_bytes_add(&g->key, g->topologies.name[topology].key, sizeof(struct sp_digest));
 	n = sp_names_number(&g->machines, g->key.at, g->key.used);
 	if (n >= room) {
 		g->machine_room = sp_max(64u, 2 * n);
@@ -216,7 +216,7 @@ int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 
 void merge_sort_machines(struct merge *g)
 {
-	merge_sort_names(&g->machines, &g->machine_order, &g->machine_rank);
+	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
 }
 
 /* The topology as its file has it, but for what is a process's own. */

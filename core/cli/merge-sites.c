@@ -13,12 +13,12 @@ static void site_key(struct merge *g, const struct sp_model *m, uint32_t id, con
 	struct sp_frame_seen f;
 
 	g->key.used = 0;
-	merge_key(g, c->name, strlen(c->name) + 1);
+	sp_bytes_add(&g->key, c->name, strlen(c->name) + 1);
 	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
-		merge_key(g, f.module, strlen(f.module) + 1);
-		merge_key(g, f.build_id, strlen(f.build_id) + 1);
-		merge_key(g, f.symbol, strlen(f.symbol) + 1);
-		merge_key(g, &f.offset, sizeof(f.offset));
+		sp_bytes_add(&g->key, f.module, strlen(f.module) + 1);
+		sp_bytes_add(&g->key, f.build_id, strlen(f.build_id) + 1);
+		sp_bytes_add(&g->key, f.symbol, strlen(f.symbol) + 1);
+		sp_bytes_add(&g->key, &f.offset, sizeof(f.offset));
 	}
 }
 
@@ -60,8 +60,8 @@ static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
 static uint32_t module_number(struct merge *g, struct sp_names *modules, const struct frame *f)
 {
 	g->key.used = 0;
-	merge_key(g, f->module, strlen(f->module) + 1);
-	merge_key(g, f->build_id, strlen(f->build_id) + 1);
+	sp_bytes_add(&g->key, f->module, strlen(f->module) + 1);
+	sp_bytes_add(&g->key, f->build_id, strlen(f->build_id) + 1);
 	return sp_names_number(modules, g->key.at, g->key.used);
 }
 
@@ -139,7 +139,7 @@ void merge_write_sites(struct merge *g, struct sp_bytes *b)
 	uint64_t place = 0;
 
 	most = look_at_sites(g, &modules, n);
-	merge_sort_names(&modules, &order, &rank);
+	sp_names_sort(&modules, &order, &rank);
 	if (most)
 		write_modules(g, b, &modules, order);
 	for (uint32_t i = 0; most && i < n; i++) {

@@ -36,9 +36,9 @@ static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t
 
 	g->key.used = 0;
 	for (unsigned i = 0; i < SP_COUNT(part); i++)
-		merge_key(g, part[i], strlen(part[i]) + 1);
-	merge_key(g, more, sizeof(more));
-	merge_key(g, &v->place_id, sizeof(v->place_id));
+		sp_bytes_add(&g->key, part[i], strlen(part[i]) + 1);
+	sp_bytes_add(&g->key, more, sizeof(more));
+	sp_bytes_add(&g->key, &v->place_id, sizeof(v->place_id));
 	return sp_names_number(&g->events, g->key.at, g->key.used);
 }
 
@@ -217,32 +217,13 @@ static int by_content(const void *a, const void *b)
 	return sp_digest_compare(&x->digest, &y->digest);
 }
 
-static int by_name(const void *a, const void *b, void *names)
-{
-	const struct sp_names *t = names;
-
-	return sp_name_compare(&t->name[*(const uint32_t *)a], &t->name[*(const uint32_t *)b]);
-}
-
-/* Order [place] → number, and its inverse. */
-void merge_sort_names(const struct sp_names *t, uint32_t **order, uint32_t **rank)
-{
-	*order = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
-	*rank = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
-	for (uint32_t i = 0; i < t->n; i++)
-		(*order)[i] = i;
-	qsort_r(*order, t->n, sizeof(uint32_t), by_name, (void *)t);
-	for (uint32_t i = 0; i < t->n; i++)
-		(*rank)[(*order)[i]] = i;
-}
-
 static void sort(struct merge *g, const struct sp_merge *job)
 {
 	unsigned twice = 0;
 
-	merge_sort_names(&g->events, &g->event_order, &g->event_rank);
-	merge_sort_names(&g->calls, &g->call_order, &g->call_rank);
-	merge_sort_names(&g->sites, &g->site_order, &g->site_rank);
+	sp_names_sort(&g->events, &g->event_order, &g->event_rank);
+	sp_names_sort(&g->calls, &g->call_order, &g->call_rank);
+	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
 	merge_sort_machines(g);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];

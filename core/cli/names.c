@@ -80,6 +80,24 @@ uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes)
 	return t->n - 1;
 }
 
+static int by_name(const void *a, const void *b, void *names)
+{
+	const struct sp_names *t = names;
+
+	return sp_name_compare(&t->name[*(const uint32_t *)a], &t->name[*(const uint32_t *)b]);
+}
+
+void sp_names_sort(const struct sp_names *t, uint32_t **order, uint32_t **rank)
+{
+	*order = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
+	*rank = sp_need(calloc(t->n + 1, sizeof(uint32_t)));
+	for (uint32_t i = 0; i < t->n; i++)
+		(*order)[i] = i;
+	qsort_r(*order, t->n, sizeof(uint32_t), by_name, (void *)t);
+	for (uint32_t i = 0; i < t->n; i++)
+		(*rank)[(*order)[i]] = i;
+}
+
 void sp_names_free(struct sp_names *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)

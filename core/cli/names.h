@@ -19,6 +19,9 @@ struct sp_names {
 uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes);
 void sp_names_free(struct sp_names *t);
 
+/* By their keys: order [place] → number, and rank, its inverse.  The caller frees both. */
+void sp_names_sort(const struct sp_names *t, uint32_t **order, uint32_t **rank);
+
 /* As memcmp(3); of two keys of which one begins the other the shorter is less. */
 int sp_name_compare(const struct sp_name *a, const struct sp_name *b);
 

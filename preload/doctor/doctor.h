@@ -24,6 +24,7 @@ struct sp_doctor {
 	char papi[PATH_MAX];		/* the libpapi to be asked; "": none was found */
 };
 
+/* findings.c. */
 void sp_doctor_head(struct sp_doctor *d, const char *title);
 void sp_doctor_say(struct sp_doctor *d, enum sp_finding f, const char *format, ...) SP_PRINTF(3, 4);
 void sp_doctor_mend(struct sp_doctor *d, const char *format, ...) SP_PRINTF(2, 3);
@@ -32,13 +33,14 @@ void sp_doctor_mend(struct sp_doctor *d, const char *format, ...) SP_PRINTF(2, 3
  * whose death it would be, for a finding. */
 void sp_doctor_apart(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg);
 
+/* A small file's first line, without its newline; "" where there is none. */
+const char *sp_doctor_line(const char *path, char *text, size_t room);
+
+/* The parts, a file each. */
 void sp_doctor_kernel(struct sp_doctor *d);	/* perf_event_open, who may use it, the machine around it */
 void sp_doctor_limits(struct sp_doctor *d);	/* rseq, locked memory, /dev/shm, the folder */
 void sp_doctor_program(struct sp_doctor *d);	/* the program's file; finds d->papi */
 void sp_doctor_papi(struct sp_doctor *d);	/* d->papi: version, linking, components */
 void sp_doctor_ours(struct sp_doctor *d);	/* libsspapi, its topology library and hwloc, the variables */
-
-/* A small file's first line, without its newline; "" where there is none. */
-const char *sp_doctor_line(const char *path, char *text, size_t room);
 
 #endif

@@ -1,0 +1,168 @@
+/* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/sys.h"
+#include "doctor.h"
+
+#define SECONDS 20
+#define WIDTH 100u			/* of a line */
+
+const char *sp_doctor_line(const char *path, char *text, size_t room)
+{
+	if (sp_read_file(path, text, room) < 0)
+		*text = 0;
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+/* ---- saying ------------------------------------------------------------------ */
+
+/* Broken between words; and since findings quote files and libraries, no control
+ * characters to a terminal. */
+static void print_line(const char *text, unsigned indent)
+{
+	unsigned column = indent;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (column > indent) {
+			if (column + 1 + n > WIDTH) {
+				printf("\n%*s", (int)indent, "");
+				column = indent;
+			} else {
+				putchar(' ');
+				column++;
+			}
+		}
+		for (const char *end = text + n; text < end; text++, column++)
+			putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void show(struct sp_doctor *d, char kind, const char *text)
+{
+	static const struct {
+		char kind;
+		const char *word, *colour;
+	} marks[] = { { '0', "ok   ", "\033[32m" }, { '1', "note ", "\033[33m" }, { '2', "BAD  ", "\033[1;31m" },
+		    { '3', "-    ", "" } };
+
+	d->worth += kind == '1';
+	d->in_the_way += kind == '2';
+	for (unsigned i = 0; i < SP_COUNT(marks); i++)
+		if (marks[i].kind == kind)
+			printf("  %s%s%s", d->colour ? marks[i].colour : "", marks[i].word, d->colour ? "\033[0m" : "");
+	if (kind == '>')
+		fputs("       do: ", stdout);
+	print_line(text, kind == '>' ? 11 : 7);
+}
+
+static void say(struct sp_doctor *d, char kind, const char *format, va_list more)
+{
+	char text[1500] = { kind };
+	size_t n;
+
+	vsnprintf(text + 1, sizeof(text) - 2, format, more);
+	if (d->to < 0) {
+		show(d, kind, text + 1);
+		return;
+	}
+	for (char *p = text + 1; *p; p++)
+		if (*p == '\n')
+			*p = ' ';
+	n = strlen(text);
+	text[n++] = '\n';
+	sp_write_all(d->to, text, n);
+}
+
+void sp_doctor_say(struct sp_doctor *d, enum sp_finding f, const char *format, ...)
+{
+	va_list more;
+
+	va_start(more, format);
+	say(d, (char)('0' + f), format, more);
+	va_end(more);
+}
+
+void sp_doctor_mend(struct sp_doctor *d, const char *format, ...)
+{
+	va_list more;
+
+	va_start(more, format);
+	say(d, '>', format, more);
+	va_end(more);
+}
+
+void sp_doctor_head(struct sp_doctor *d, const char *title)
+{
+	printf("%s%s%s\n", d->colour ? "\033[1m" : "", title, d->colour ? "\033[0m" : "");
+}
+
+/* ---- apart --------------------------------------------------------------------- */
+
+static void child(struct sp_doctor *d, int to, void (*part)(struct sp_doctor *, void *), void *arg)
+{
+	static const int theirs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM };
+	int null = sp_open("/dev/null", O_RDWR, 0);
+
+	/* Libraries talk; the findings alone are ours. */
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	for (unsigned i = 0; i < SP_COUNT(theirs); i++)
+		signal(theirs[i], SIG_DFL);
+	alarm(SECONDS);
+	d->to = to;
+	part(d, arg);
+	_exit(0);
+}
+
+static void relay(struct sp_doctor *d, FILE *from)
+{
+	char *line = NULL;
+	size_t room = 0;
+
+	while (getline(&line, &room, from) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		if (*line)
+			show(d, *line, line + 1);
+	}
+	free(line);
+}
+
+void sp_doctor_apart(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg)
+{
+	int pipe_of[2], status = 0;
+	FILE *from;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(pipe_of) < 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		close(pipe_of[0]);
+		child(d, pipe_of[1], part, arg);
+	}
+	close(pipe_of[1]);
+	from = fdopen(pipe_of[0], "r");
+	if (from) {
+		relay(d, from);
+		fclose(from);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s does not come back (%d s)", what, SECONDS);
+	else if (WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) != 0))
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s ends the process that asks it (%s)", what,
+			      WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+}
