@@ -419,16 +419,17 @@ struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames)
 	return b;
 }
 
-struct sp_module *sp_store_module(struct sp_store *s, const struct sp_module *like, const char *path)
+struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_string **path)
 {
-	sp_off off;
-	struct sp_module *m = make(s, SP_BLOCK_MODULE, sizeof(*m), &off);
+	sp_off text, off;
+	struct sp_string *t = make(s, SP_BLOCK_STRING, sizeof(*t) + room + 1, &text);
+	struct sp_module *m = t ? make(s, SP_BLOCK_MODULE, sizeof(*m), &off) : NULL;
 
 	if (!m)
 		return NULL;
-	memcpy(&m->gone, &like->gone, sizeof(*m) - offsetof(struct sp_module, gone));
 	m->number = ++s->header->n_modules;
-	m->path = sp_store_text(s, path);
+	m->path = text;
+	*path = t;
 	push(s, &s->header->modules, &s->header->kept_modules, &m->next, off);
 	return m;
 }

@@ -96,8 +96,9 @@ struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *
 /* SP_SITES_EACH more sites, of up to so many frames each. */
 struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames);
 
-/* A module, as `like` says but for number and path. */
-struct sp_module *sp_store_module(struct sp_store *s, const struct sp_module *like, const char *path);
+/* A module of which nothing is known yet but its number; *path: its path, empty, with room
+ * for so many bytes. */
+struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_string **path);
 
 /* The gauges of r, which has n, and how many cells of them; NULL: not as they should be. */
 struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "../../core/sys.h"
-#include "../papi/elf.h"
+#include "modules.h"
 #include "sets.h"
 #include "sites.h"
 #include "unwind.h"
@@ -33,16 +33,6 @@ static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool full;
 static struct sp_lock lock;		/* of what is below; not on the path of a reading */
-
-/* In the order of their numbers. */
-static struct module {
-	uintptr_t low, span, base;
-	uint64_t identity;		/* of path and build id */
-	struct sp_module *block;
-	bool gone, seen;
-} modules[256];
-static uint32_t n_modules, n_gone;
-static unsigned long long loads;	/* as the loader counted when a module was last looked for */
 
 static struct sp_site *site_at(uint32_t id)
 {
@@ -115,8 +105,10 @@ static uint32_t new_site(const struct key *k)
 	s = site_at(id);
 	if (k->name)
 		strncpy(s->name, k->name, sizeof(s->name) - 1);
-	for (uint32_t i = 0; i < k->n; i++)
+	for (uint32_t i = 0; i < k->n; i++) {
 		frames_of(s)[i].address = k->frame[i];
+		frames_of(s)[i].module = sp_module_at(k->frame[i] - 1);
+	}
 	sp_publish(&s->n, k->n);
 	sp_put(&sp_sites_due, true);
 	return id;
@@ -176,67 +168,6 @@ uint32_t sp_site_find(uint64_t *seen, uintptr_t caller)
 
 /* ---- modules ---------------------------------------------------------- */
 
-static const char *path_of(const struct sp_object *o)
-{
-	return *o->path ? o->path : sp_process_exe();
-}
-
-static void describe(const struct sp_object *o, struct sp_module *like, uint64_t *identity)
-{
-	uint32_t n;
-	const unsigned char *id = sp_elf_build_id(o, &n);
-
-	*like = (struct sp_module){ .low = o->low, .span = o->span, .base = o->base };
-	if (id && n <= sizeof(like->build_id)) {
-		memcpy(like->build_id, id, n);
-		like->build_id_bytes = n;
-	}
-	*identity = o->span;
-	for (uint32_t i = 0; i < like->build_id_bytes; i++)
-		*identity = mix(*identity, like->build_id[i]);
-	for (const char *p = path_of(o); *p; p++)
-		*identity = mix(*identity, (unsigned char)*p);
-}
-
-static bool is_module(const struct module *m, const struct sp_object *o)
-{
-	return m->low == o->low && m->span == o->span && m->base == o->base;
-}
-
-/* Its number; 0: there are too many, or no memory. */
-static uint32_t module_of(const struct sp_object *o)
-{
-	struct sp_module like;
-	struct sp_held held;
-	uint64_t identity;
-	struct module *m;
-
-	for (uint32_t i = 0; i < n_modules; i++)
-		if (!modules[i].gone && is_module(&modules[i], o))
-			return i + 1;
-	describe(o, &like, &identity);
-	for (uint32_t i = 0; i < n_modules; i++)
-		if (is_module(&modules[i], o) && modules[i].identity == identity) {
-			modules[i].gone = false;
-			modules[i].block->gone = 0;
-			sp_put(&n_gone, n_gone - 1);
-			return i + 1;
-		}
-	if (n_modules == SP_COUNT(modules))
-		return 0;
-	m = &modules[n_modules];
-	sp_lock_take(&sp_store.lock, &held);
-	m->block = sp_store_module(&sp_store, &like, path_of(o));
-	sp_lock_give(&sp_store.lock, &held);
-	if (!m->block)
-		return 0;
-	m->low = o->low;
-	m->span = o->span;
-	m->base = o->base;
-	m->identity = identity;
-	return ++n_modules;
-}
-
 static void name_it(struct sp_frame *f, const struct sp_object *o)
 {
 	const char *symbol = sp_elf_name_of(o, f->address - 1);
@@ -252,7 +183,7 @@ static void name_it(struct sp_frame *f, const struct sp_object *o)
 /* Every frame that this object holds, of the sites met since the last time. */
 static int resolve_in(const struct sp_object *o, void *arg)
 {
-	uint32_t upto = *(uint32_t *)arg, module = 0;
+	uint32_t upto = *(uint32_t *)arg;
 
 	for (uint32_t id = resolved + 1; id <= upto; id++) {
 		struct sp_site *s = site_at(id);
@@ -260,14 +191,11 @@ static int resolve_in(const struct sp_object *o, void *arg)
 		for (uint32_t i = 0, n = frames_in(s); i < n; i++) {
 			struct sp_frame *f = &frames_of(s)[i];
 
-			if (f->module || !sp_elf_holds(o, f->address - 1))
+			if (!sp_elf_holds(o, f->address - 1))
 				continue;
-			if (!module)
-				module = module_of(o);
-			if (!module)
-				return 0;
 			name_it(f, o);
-			f->module = module;
+			if (!f->module)
+				f->module = sp_module_of(o);
 		}
 	}
 	return 0;
@@ -282,10 +210,8 @@ static bool same_code(struct sp_site *a, struct sp_site *b)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sp_frame *f = &frames_of(a)[i], *g = &frames_of(b)[i];
-		const struct module *m = &modules[(f->module - 1) % SP_COUNT(modules)];
-		const struct module *o = &modules[(g->module - 1) % SP_COUNT(modules)];
 
-		if (!f->module || !g->module || m->identity != o->identity || f->address - m->base != g->address - o->base)
+		if (!sp_modules_same(f->module, f->address, g->module, g->address))
 			return false;
 	}
 	return true;
@@ -294,8 +220,11 @@ static bool same_code(struct sp_site *a, struct sp_site *b)
 static void find_old(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
+	bool again = false;
 
-	for (uint32_t old = 1; old < id; old++)
+	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
+		again |= sp_module_again(frames_of(s)[i].module);
+	for (uint32_t old = 1; again && old < id; old++)
 		if (!site_at(old)->same_as && same_code(site_at(old), s)) {
 			s->same_as = old;
 			return;
@@ -307,11 +236,12 @@ static void resolve(void)
 {
 	uint32_t upto = sp_get(&used);
 
-	sp_put(&sp_sites_due, n_gone != 0 || room - upto < ROOM);
+	sp_put(&sp_sites_due, sp_modules_away != 0 || room - upto < ROOM);
 	if (resolved == upto)
 		return;
 	sp_elf_each(resolve_in, &upto);
-	for (uint32_t id = resolved + 1; n_modules > 1 && id <= upto; id++)
+	sp_modules_prepare();
+	for (uint32_t id = resolved + 1; id <= upto; id++)
 		find_old(id);
 	sp_put(&resolved, upto);
 }
@@ -333,12 +263,9 @@ static bool in_gone(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
 
-	for (uint32_t i = 0, n = frames_in(s); i < n; i++) {
-		uint32_t m = frames_of(s)[i].module;
-
-		if (m && m <= n_modules && modules[m - 1].gone)
+	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
+		if (sp_module_gone(frames_of(s)[i].module))
 			return true;
-	}
 	return false;
 }
 
@@ -373,14 +300,6 @@ static void put_back(uint32_t id)
 	}
 }
 
-static int see(const struct sp_object *o, void *arg)
-{
-	(void)arg;
-	for (uint32_t i = 0; i < n_modules; i++)
-		modules[i].seen |= is_module(&modules[i], o);
-	return 0;
-}
-
 void sp_sites_before_unload(void)
 {
 	sp_sites_resolve();
@@ -389,21 +308,14 @@ void sp_sites_before_unload(void)
 void sp_sites_after_unload(void)
 {
 	struct sp_held held;
-	bool any = false;
+	bool any;
 
 	if (!sp_acquire(&table))
 		return;
 	sp_lock_take(&lock, &held);
-	for (uint32_t i = 0; i < n_modules; i++)
-		modules[i].seen = modules[i].gone;
-	sp_elf_each(see, NULL);
-	for (uint32_t i = 0; i < n_modules; i++)
-		if (!modules[i].seen) {
-			modules[i].gone = any = true;
-			modules[i].block->gone = 1;
-			sp_put(&n_gone, n_gone + 1);
-			sp_put(&sp_sites_due, true);
-		}
+	any = sp_modules_unloaded();
+	if (any)
+		sp_put(&sp_sites_due, true);
 	for (uint32_t i = 0; any && i < TABLE; i++)
 		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
 			sp_put(&table[i], RETIRED);
@@ -415,35 +327,11 @@ void sp_sites_after_unload(void)
 }
 
 /* A plug-in that comes and goes, to the same place: its sites keep their numbers. */
-static int come_back(const struct sp_object *o, void *arg)
+static void put_back_all(uint32_t module)
 {
-	struct sp_module like;
-	uint64_t identity;
-
-	(void)arg;
-	for (uint32_t i = 0; i < n_modules; i++) {
-		if (!modules[i].gone || !is_module(&modules[i], o))
-			continue;
-		describe(o, &like, &identity);
-		if (modules[i].identity != identity)
-			continue;
-		modules[i].gone = false;
-		modules[i].block->gone = 0;
-		sp_put(&n_gone, n_gone - 1);
-		for (uint32_t id = 1; id <= resolved; id++)
-			if (of_module(id, i + 1) && !in_gone(id))
-				put_back(id);
-	}
-	return 0;
-}
-
-static void look_who_is_back(void)
-{
-	unsigned long long now = sp_elf_loads();
-
-	if (n_gone && now != loads)
-		sp_elf_each(come_back, NULL);
-	loads = now;
+	for (uint32_t id = 1; id <= resolved; id++)
+		if (of_module(id, module) && !in_gone(id))
+			put_back(id);
 }
 
 /* ---- room ------------------------------------------------------------- */
@@ -492,18 +380,20 @@ void sp_sites_prepare(void)
 	if (sp_conf.callsites > 1)
 		sp_unwind_warm();
 	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= ROOM &&
-				   sp_get(&resolved) == sp_get(&used) && !sp_get(&n_gone) &&
+				   sp_get(&resolved) == sp_get(&used) && !sp_get(&sp_modules_away) &&
 				   !sp_get(&full)))
 		return;
 	sp_lock_take(&lock, &held);
-	if (!table)
+	if (!table) {
+		sp_modules_prepare();
 		make_table();
+	}
 	if (room - sp_get(&used) < ROOM)
 		make_room();
 	if (table)
 		resolve();
-	if (n_gone)
-		look_who_is_back();
+	if (sp_modules_away)
+		sp_modules_look_back(put_back_all);
 	if (sp_get(&full))
 		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
 				      "under \"other\"");
@@ -516,8 +406,8 @@ void sp_sites_forget_all(void)
 	if (table)
 		memset(table, 0, TABLE * sizeof(*table));
 	sp_sets_forget_sites();
-	memset(modules, 0, sizeof(modules));
-	used = room = resolved = n_modules = n_gone = 0;
+	sp_modules_forget();
+	used = room = resolved = 0;
 	full = false;
 	memset(&lock, 0, sizeof(lock));
 }

@@ -1,4 +1,7 @@
 /* elf.c: see elf.h.  The tables read here were mapped and checked by the loader. */
+#include <dlfcn.h>
+#include <string.h>
+
 #include "elf.h"
 
 struct walk {
@@ -45,33 +48,65 @@ static void read_dynamic(struct sp_object *o)
 	o->soname = named && o->strings ? o->strings + soname : "";
 }
 
+/* Where it is mapped; false: nowhere. */
+static bool read_header(struct sp_object *o)
+{
+	uintptr_t high = 0;
+
+	o->low = UINTPTR_MAX;
+	for (unsigned i = 0; i < o->headers; i++) {
+		const ElfW(Phdr) *p = &o->header[i];
+		uintptr_t at = o->base + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD) {
+			o->low = (uintptr_t)sp_min(o->low, at);
+			high = (uintptr_t)sp_max(high, at + p->p_memsz);
+		} else if (p->p_type == PT_DYNAMIC) {
+			o->dynamic = (const ElfW(Dyn) *)at;
+		}
+	}
+	o->span = high - o->low;
+	return high > o->low;
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct walk *w = arg;
-	struct sp_object o = { .path = info->dlpi_name ? info->dlpi_name : "", .base = info->dlpi_addr,
-			       .low = UINTPTR_MAX, .soname = "", .index = w->index++,
-			       .header = info->dlpi_phdr, .headers = info->dlpi_phnum };
-	uintptr_t high = 0;
+	struct sp_object o = { .path = info->dlpi_name ? info->dlpi_name : "", .base = info->dlpi_addr, .soname = "",
+			       .index = w->index++, .header = info->dlpi_phdr, .headers = info->dlpi_phnum };
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t at = info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type == PT_LOAD) {
-			o.low = (uintptr_t)sp_min(o.low, at);
-			high = (uintptr_t)sp_max(high, at + p->p_memsz);
-		} else if (p->p_type == PT_DYNAMIC) {
-			o.dynamic = (const ElfW(Dyn) *)at;
-		}
-	}
-	if (high <= o.low)
+	if (!read_header(&o))
 		return 0;
-	o.span = high - o.low;
 	if (o.dynamic)
 		read_dynamic(&o);
 	return w->each(&o, w->arg);
 }
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE		/* glibc 2.35 */
+bool sp_elf_at(struct sp_object *o, uintptr_t address)
+{
+	struct dl_find_object found;
+	const ElfW(Ehdr) *h;
+
+	if (_dl_find_object((void *)address, &found) < 0)
+		return false;
+	h = found.dlfo_map_start;
+	if (!found.dlfo_link_map || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(ElfW(Phdr)))
+		return false;
+	*o = (struct sp_object){ .path = found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "", .soname = "",
+				 .base = found.dlfo_link_map->l_addr, .headers = h->e_phnum,
+				 .header = (const ElfW(Phdr) *)((const char *)h + h->e_phoff) };
+	return read_header(o) && sp_elf_holds(o, address);
+}
+#else
+bool sp_elf_at(struct sp_object *o, uintptr_t address)
+{
+	(void)o;
+	(void)address;
+	return false;
+}
+#endif
 
 int sp_elf_each(int (*each)(const struct sp_object *, void *), void *arg)
 {

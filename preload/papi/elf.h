@@ -1,7 +1,7 @@
 /* elf.h: the loaded objects and their dynamic symbols, without dlopen or dlsym.
  *
- * Uses dl_iterate_phdr alone (which takes the loader's lock, so not from signal
- * handlers; nothing on the path of a reading comes here).
+ * Uses dl_iterate_phdr alone, which takes the loader's lock, so not from signal
+ * handlers; nothing on the path of a reading comes here but sp_elf_at.
  */
 #ifndef SP_ELF_H
 #define SP_ELF_H
@@ -43,6 +43,11 @@ struct sp_object {
 /* Calls each for every object in the loader's order until it returns non-zero;
  * that value. */
 int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
+
+/* The object that holds the address, without lock, memory or system call; its dynamic section is
+ * not read, and what stands in the object's first page is.  False: there is none, or this libc
+ * cannot say without a lock. */
+bool sp_elf_at(struct sp_object *o, uintptr_t address);
 
 /* The address of a symbol that o itself defines (its default version), or 0. */
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);

@@ -5,6 +5,7 @@
 #include <papi.h>
 
 int plugin_work(int set, void (*touch)(void *, long), void *arena, long pages);
+int plugin_reads(int set, void (*touch)(void *, long), void *arena, long pages);
 
 int plugin_work(int set, void (*touch)(void *, long), void *arena, long pages)
 {
@@ -16,4 +17,12 @@ int plugin_work(int set, void (*touch)(void *, long), void *arena, long pages)
 		rc = PAPI_stop(set, values);
 	}
 	return rc;
+}
+
+int plugin_reads(int set, void (*touch)(void *, long), void *arena, long pages)
+{
+	long long values[16];
+
+	touch(arena, pages);
+	return PAPI_read(set, values);
 }

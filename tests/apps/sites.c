@@ -4,9 +4,11 @@
  * Prints what must be booked: "between FROM TO TOTAL", FROM and TO being functions, with
  * -2 their callers behind a "<".
  * usage: sites [-2] [PLUGIN...]	each is loaded, called and unloaded in turn
+ *	 sites -k PLUGIN		killed before the first stop
  */
 #include "handed.h"
 #include <dlfcn.h>
+#include <signal.h>
 
 static struct counted *c;
 static long long values[EVENTS];
@@ -52,6 +54,29 @@ HERE int caller_two(void)
 	return measured(700) + 1;
 }
 
+/* Reads 10 pages after the start, loads the plug-in, which reads 40 more, and is no more. */
+HERE static int killed(const char *path)
+{
+	void *plugin;
+	int (*reads)(int, void (*)(void *, long), void *, long);
+	long long before;
+
+	must("PAPI_start", PAPI_start(c->id));
+	touch(&c->arena, 10);
+	must("PAPI_read", PAPI_read(c->id, values));
+	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	reads = plugin ? (int (*)(int, void (*)(void *, long), void *, long))dlsym(plugin, "plugin_reads") : NULL;
+	if (!reads)
+		return 1;
+	must("PAPI_read", PAPI_read(c->id, values));
+	before = values[0];
+	must("plugin", reads(c->id, (void (*)(void *, long))touch, &c->arena, 40));
+	must("PAPI_read", PAPI_read(c->id, values));
+	printf("%lld\n", values[0] - before);
+	fflush(stdout);
+	return raise(SIGKILL);
+}
+
 /* The plug-in starts and stops the set that it is given, for 40 pages. */
 static int call_plugin(const char *path)
 {
@@ -90,6 +115,8 @@ int main(int argc, char **argv)
 	make_set(c);
 	prefault();
 	pin(0);
+	if (argc > 2 && !strcmp(argv[1], "-k"))
+		return killed(argv[2]);
 	region_a();
 	region_b();
 	region_a();

@@ -71,6 +71,22 @@ is "plug-ins at one place" "$(sort -u "$tmp/plugins.err" | wc -l)" 1
 is "each keeps its counts, loaded twice" "$(perl tests/lib/between.pl "$tmp/plugins.json" module | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
 	"sites-a.so 80 sites-b.so 80 "
 
+# Killed before anything could be looked up at leisure; the plug-in was loaded while the set ran.
+run_native killed "$apps/sites" -k "$apps/sites-a.so"
+pages=$(cat "$tmp/killed.out")
+mkdir "$tmp/live"
+for frames in 1 2; do
+	SSPAPI_LIVE=$tmp/live SSPAPI_OUTPUT=$tmp/never.json run_shim killed env SSPAPI_CALLSITES=$frames "$apps/sites" -k "$apps/sites-a.so"
+	# (libunwind reads the plug-in's tables)
+	[ $frames = 1 ] && plain "killed: the pages" && check "killed: the plug-in was no page fault more" is_equal "$(cat "$tmp/killed.out")" "$pages"
+	run recovered "$B/sspapi" recover -o "$tmp/killed.json" "$tmp"/live/*.live
+	is "killed, $frames frame(s): each site has its module and build id" \
+		"$(json "$tmp/killed.json" 'my %m; $m{($_->{module} =~ s{.*/}{}r) . " " . ($_->{build_id} =~ /^[0-9a-f]{40}$/ ? 1 : 0)}++
+			for map { $_->{frames}[0] } @{$d->{callsites}}[1 .. $#{$d->{callsites}}]; join " ", map { "$_ $m{$_}" } sort keys %m')" \
+		"sites 1 4 sites-a.so 1 1"
+	rm -f "$tmp"/live/* "$tmp/killed.json"
+done
+
 # ---- Fortran, the high level ------------------------------------------------------------
 
 run_shim fortran "$apps/fortran"

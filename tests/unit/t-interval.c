@@ -393,7 +393,8 @@ static void folding(void **state)
 
 static void sites(void **state)
 {
-	struct sp_module like = { .low = 0x1000, .span = 0x1000, .base = 0x800, .build_id = { 0xab, 0x01 }, .build_id_bytes = 2 };
+	struct sp_string *path;
+	struct sp_module *module = sp_store_module(&store, 20, &path);
 	struct sp_sites *b = sp_store_sites(&store, 2);
 	struct sp_site *s = (struct sp_site *)(b + 1);
 	struct sp_frame *f = (struct sp_frame *)(s + 1);
@@ -402,7 +403,14 @@ static void sites(void **state)
 	struct sp_model m;
 
 	(void)state;
-	assert_non_null(sp_store_module(&store, &like, "/lib/libx.so"));
+	assert_non_null(module);
+	assert_int_equal(module->number, 1);
+	module->low = module->span = 0x1000;
+	module->base = 0x800;
+	memcpy(module->build_id, "\xab\x01", module->build_id_bytes = 2);
+	assert_string_equal(sp_image_text(&store.image, module->path), "");
+	strcpy(path->text, "/lib/libx.so");
+	path->length = 12;
 	s->n = 2;
 	strcpy(s->name, "loop");
 	f[0] = (struct sp_frame){ .address = 0x1234, .module = 1, .symbol = sp_store_text(&store, "work") };
