@@ -1,6 +1,5 @@
 /* sys.c: the few things asked of the kernel that take more than one line. */
 #include <sys/mman.h>
-#include <time.h>
 
 #include "sys.h"
 
@@ -81,20 +80,10 @@ void sp_wipe_on_fork(void *p, size_t bytes)
 	(void)sp_sys(SYS_madvise, p, bytes, MADV_WIPEONFORK);
 }
 
-static uint64_t clock_ns(clockid_t clock)
+uint64_t sp_now_ns(void)
 {
 	struct timespec t = { 0 };
 
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_REALTIME, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-uint64_t sp_now_ns(void)
-{
-	return clock_ns(CLOCK_REALTIME);
-}
-
-uint64_t sp_coarse_ns(void)
-{
-	return clock_ns(CLOCK_REALTIME_COARSE);
 }

@@ -51,14 +51,15 @@ void sp_ledger_bind(struct sp_writer *w, struct sp_relation *r, uint32_t k, uint
 	w->state = w->states[r->turn & 1];
 	w->state->flags &= ~SP_STATE_RUNNING;	/* the set that ran is gone, perhaps unstopped */
 	w->cpu = -2;
-	w->slow = SP_SLOW_STOPPED | (w->side->flags & SP_SIDE_ACTIVE ? SP_SLOW_SIDE : 0);
+	w->own = SP_SLOW_STOPPED;
+	w->slow = w->side->flags & SP_SIDE_ACTIVE ? SP_SLOW_SIDE : 0;
 }
 
 void sp_ledger_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries)
 {
 	w->log = log;
 	w->entries = entries;
-	__atomic_fetch_or(&w->slow, SP_SLOW_ENTRIES, __ATOMIC_RELAXED);
+	sp_put(&w->own, w->own | SP_SLOW_ENTRIES);
 }
 
 int sp_ledger_cell(struct sp_writer *w, int cpu)
@@ -296,19 +297,11 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 }
 
 /* Why the next reading may not take the short way. */
-static uint32_t slow_of(const struct sp_state *n)
+static inline void set_own(struct sp_writer *w, uint32_t flags)
 {
-	return (n->flags & (SP_STATE_DELETE | SP_STATE_BASELINE) ? SP_SLOW_ZEROED : 0) |
-	       (n->flags & SP_STATE_RUNNING ? 0 : SP_SLOW_STOPPED);
-}
-
-/* A handler or another thread may set SP_SLOW_SIDE at any time; these two bits are the owner's. */
-static void set_slow(struct sp_writer *w, uint32_t to)
-{
-	uint32_t differ = (sp_get(&w->slow) & (SP_SLOW_ZEROED | SP_SLOW_STOPPED)) ^ to;
-
-	if (differ)
-		__atomic_fetch_xor(&w->slow, differ, __ATOMIC_RELAXED);
+	sp_put(&w->own, (w->own & SP_SLOW_ENTRIES) |
+			(flags & (SP_STATE_DELETE | SP_STATE_BASELINE) ? SP_SLOW_ZEROED : 0) |
+			(flags & SP_STATE_RUNNING ? 0 : SP_SLOW_STOPPED));
 }
 
 /* What the side ledger holds, in one step.  Its order is: up to y0, a zeroing,
@@ -402,50 +395,7 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	/* After WRITE and OWN the next READ's entry is not the last one's and what came since. */
 	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE && op != SP_OP_OWN ?
 				n->cell : -2);
-	set_slow(w, slow_of(n));
-}
-
-/* apply() where neither the cell changes nor anything is left to settle. */
-static void start_here(struct sp_writer *w, const struct sp_state *s, struct sp_state *n)
-{
-	uint32_t k = w->k;
-
-	for (uint32_t e = 0; e < k; e++) {
-		n->at[SP_LAST * k + e] = 0;
-		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e] + s->at[e];
-		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] + s->at[e];
-		n->at[SP_EOFF * k + e] = s->at[SP_EOFF * k + e] + s->at[e];
-		n->at[SP_EOTHERS * k + e] = s->at[SP_EOTHERS * k + e];
-	}
-	n->flags = s->flags | SP_STATE_RUNNING | SP_STATE_DELETE;
-	n->readings = s->readings;
-	n->epoch = s->epoch;
-	n->ns = s->ns;
-	sp_put(&w->relation->starts, w->relation->starts + 1);
-}
-
-static void read_here(struct sp_writer *w, const struct sp_state *s, struct sp_state *n, const int64_t *x, bool proven)
-{
-	int64_t back = 0, keep = s->flags & SP_STATE_DELETE ? 0 : -1;
-	uint32_t k = w->k;
-
-	for (uint32_t e = 0; e < k; e++) {
-		int64_t d = x[e] - s->at[e], others = s->at[SP_EOTHERS * k + e] & keep;
-
-		back |= d;
-		n->at[SP_LAST * k + e] = x[e];
-		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e];
-		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] - (proven ? 0 : d);
-		n->at[SP_EOFF * k + e] = -others;
-		n->at[SP_EOTHERS * k + e] = others;
-	}
-	if (back < 0)
-		__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
-	n->flags = (s->flags & ~SP_STATE_DELETE) | SP_STATE_ENTRY;
-	n->readings = s->readings + 1;
-	n->epoch = s->epoch + !keep;
-	n->ns = sp_max(sp_coarse_ns(), s->ns + 1);
-	sp_put(&w->relation->last_ns, n->ns);
+	set_own(w, n->flags);
 }
 
 /* ---- the side ledger -------------------------------------------------- */
@@ -632,56 +582,133 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 	sp_publish(&w->busy, 0);
 }
 
-/* What must hold for the simple way. */
-static bool is_simple(const struct sp_writer *w, const struct sp_state *s, enum sp_op op, int cpu)
-{
-	uint32_t slow = sp_get(&w->slow) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE);
+/* ---- START and STOP, short ---------------------------------------------- */
 
-	return slow == (op == SP_OP_START ? SP_SLOW_STOPPED : 0) && s->jcell < 0 && !(s->flags & SP_STATE_BASELINE) &&
-	       (op == SP_OP_START ? sp_get(&w->cpu) >= 0 : sp_get(&w->cpu) == cpu);
+/* apply() where neither the cell changes nor anything is left to settle: n is a copy of s but
+ * for what each operation changes. */
+
+/* What must hold, but for the CPU; `own`: SP_SLOW_* that may be set. */
+static inline bool is_simple(const struct sp_writer *w, const struct sp_state *s, uint32_t own)
+{
+	return !((sp_ledger_slow(w) & ~SP_SLOW_SIDE) ^ own) && !(w->component | w->precise) && s->jcell < 0 &&
+	       !(s->flags & SP_STATE_BASELINE);
 }
 
-bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
-			 uint32_t site)
+/* May it be done now?  Then `busy` says so. */
+static inline bool begin(struct sp_writer *w, uintptr_t mark)
 {
-	struct sp_state *s, *n;
-
-	if (sp_get(&w->busy) || (sp_get(&w->slow) & SP_SLOW_SIDE) || w->component || w->precise ||
-	    !is_simple(w, sp_get(&w->state), op, cpu))
+	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_get(&w->slow) & SP_SLOW_SIDE)))
 		return false;
-	sp_put(&w->busy, sp_ledger_mark(op));
+	sp_put(&w->busy, mark);
 	sp_order();
-	s = sp_get(&w->state);
-	if (SP_UNLIKELY(!is_simple(w, s, op, cpu))) {	/* as in sp_ledger_read */
-		sp_ledger_begun(w, op, cpu, values, proven, site);
-		return true;
-	}
-	n = w->states[s == w->states[0]];
-	if (op == SP_OP_START)
-		w->track.from = site;
-	else
-		sp_interval_step(w, site);
-	n->cell = s->cell;
-	n->jcell = -1;
-	n->side = s->side;
-	if (op == SP_OP_START)
-		start_here(w, s, n);
-	else
-		read_here(w, s, n, (const int64_t *)values, proven);
-	if (op == SP_OP_STOP)
-		n->flags &= ~SP_STATE_RUNNING;
+	return true;
+}
+
+/* n holds from here on. */
+static inline void turn_to(struct sp_writer *w, struct sp_state *n, uint32_t flags)
+{
 	sp_order();
 	sp_publish(&w->relation->turn, w->relation->turn + 1);
 	sp_order();
 	sp_publish(&w->state, n);
 	sp_put(&w->zeroed, false);
-	set_slow(w, slow_of(n));
+	set_own(w, flags);
 	sp_order();
 	sp_publish(&w->busy, 0);
 	sp_order();
 	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
 		sp_ledger_settle(w);
+}
+
+bool sp_ledger_start_here(struct sp_writer *w, uint32_t site)
+{
+	struct sp_state *s, *n;
+	uint32_t k = w->k;
+
+	if (!begin(w, sp_ledger_mark(SP_OP_START)))
+		return false;
+	/* Only now: a handler may have booked until here. */
+	s = sp_get(&w->state);
+	if (SP_UNLIKELY(!is_simple(w, s, SP_SLOW_STOPPED) || sp_get(&w->cpu) < 0)) {
+		sp_ledger_begun(w, SP_OP_START, SP_NO_CPU, NULL, false, site);
+		return true;
+	}
+	n = w->states[s == w->states[0]];
+	w->track.from = site;
+	for (uint32_t e = 0; e < k; e++) {
+		n->at[SP_LAST * k + e] = 0;
+		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e] + s->at[e];
+		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] + s->at[e];
+		n->at[SP_EOFF * k + e] = s->at[SP_EOFF * k + e] + s->at[e];
+		n->at[SP_EOTHERS * k + e] = s->at[SP_EOTHERS * k + e];
+	}
+	n->cell = s->cell;
+	n->flags = s->flags | SP_STATE_RUNNING | SP_STATE_DELETE;
+	n->readings = s->readings;
+	n->epoch = s->epoch;
+	n->ns = s->ns;
+	n->jcell = -1;
+	n->side = s->side;
+	sp_put(&w->relation->starts, w->relation->starts + 1);
+	turn_to(w, n, n->flags);
 	return true;
+}
+
+/* READ after a zeroing, and STOP. */
+static inline __attribute__((always_inline)) bool read_here(struct sp_writer *w, enum sp_op op, int cpu, const int64_t *x,
+							    bool proven, uint32_t site)
+{
+	struct sp_state *s, *n;
+	int64_t back = 0, keep, counts = proven ? 0 : -1;
+	uint32_t k = w->k;
+
+	if (!begin(w, sp_ledger_mark(op)))
+		return false;
+	s = sp_get(&w->state);
+	if (SP_UNLIKELY(!is_simple(w, s, sp_get(&w->own) & SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu)) {
+		sp_ledger_begun(w, op, cpu, (const long long *)x, proven, site);
+		return true;
+	}
+	n = w->states[s == w->states[0]];
+	sp_interval_step(w, site);
+	keep = s->flags & SP_STATE_DELETE ? 0 : -1;
+	for (uint32_t e = 0; e < k; e++) {
+		int64_t d = x[e] - s->at[e], others = s->at[SP_EOTHERS * k + e] & keep;
+
+		back |= d;
+		n->at[SP_LAST * k + e] = x[e];
+		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e];
+		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] - (d & counts);
+		n->at[SP_EOFF * k + e] = -others;
+		n->at[SP_EOTHERS * k + e] = others;
+	}
+	if (SP_UNLIKELY(back < 0))
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+	n->cell = s->cell;
+	n->flags = (s->flags & ~(SP_STATE_DELETE | (op == SP_OP_STOP ? SP_STATE_RUNNING : 0))) | SP_STATE_ENTRY;
+	n->readings = s->readings + 1;
+	n->epoch = s->epoch + !keep;
+	n->jcell = -1;
+	n->side = s->side;
+	n->ns = sp_max(sp_coarse_ns(), s->ns + 1);
+	sp_put(&w->relation->last_ns, n->ns);
+	turn_to(w, n, n->flags);
+	return true;
+}
+
+bool sp_ledger_stop_here(struct sp_writer *w, int cpu, const long long *values, bool proven, uint32_t site)
+{
+	return read_here(w, SP_OP_STOP, cpu, (const int64_t *)values, proven, site);
+}
+
+/* Any operation, if it can be done the short way. */
+static bool book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven, uint32_t site)
+{
+	if (op == SP_OP_START)
+		return sp_ledger_start_here(w, site);
+	if (op == SP_OP_STOP)
+		return sp_ledger_stop_here(w, cpu, values, proven, site);
+	return op == SP_OP_READ && read_here(w, op, cpu, (const int64_t *)values, proven, site);
 }
 
 static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
@@ -722,8 +749,7 @@ SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, cons
 
 	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven, site)))
 		return;
-	if ((op == SP_OP_START || op == SP_OP_READ || op == SP_OP_STOP) &&
-	    sp_ledger_book_here(w, op, cpu, values, proven, site))
+	if (book_here(w, op, cpu, values, proven, site))
 		return;
 	book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }

@@ -35,7 +35,8 @@ enum sp_op {
 	SP_OP_OWN			/* a reading that sspapi took itself: counts, but no entry and no reading */
 };
 
-/* Why a reading cannot take the short way. */
+/* Why a reading cannot take the short way.  SIDE and SHARED may be set at any time, by atomic
+ * operations; the others are stored by whose turn it is, without one. */
 #define SP_SLOW_ZEROED	1u	/* entries to delete, or a baseline to take */
 #define SP_SLOW_STOPPED	2u
 #define SP_SLOW_SIDE	4u	/* the side ledger holds something */
@@ -51,29 +52,31 @@ enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 /* A booking sets `busy`, then looks at `slow`; a thread that wants to share sets
  * SP_SLOW_SHARED, makes every CPU see it (membarrier), then looks at `busy`. */
 struct sp_writer {
+	/* One line of cache: what every reading, start and stop uses. */
 	struct sp_state *state;		/* the one that holds */
-	uint32_t slow;			/* SP_SLOW_*; 0 and the same CPU: the short way */
-	uint32_t k;
-	bool zeroed;			/* running, last[] all 0, an entry there: PAPI_accum's short way */
-	bool proven;			/* the window that is being booked */
-	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
-	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
-	uint32_t opened;		/* whatever the caller knows its window's beginning by */
-	int32_t cpu;			/* whose cell is current, if it is a dense one; else -2 */
 	uintptr_t busy;			/* the frame of the booking under way, perhaps below us on the stack; and its op */
-	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
-	uint32_t cells;
-	uint32_t component;		/* SP_KEEPS_* */
-	int barrier;			/* membarrier: 0 not asked yet, 1 works, -1 does not */
-	struct sp_lock lock;		/* of the side ledger */
 	struct sp_relation *relation;	/* NULL: nothing to write to */
 	struct sp_state *states[2];
+	uint32_t slow;			/* SP_SLOW_SIDE and SHARED, which others may set at any time; */
+	uint32_t own;			/* the rest of SP_SLOW_*, whose turn it is only; both 0 and the same CPU: the short way */
+	uint32_t opened;		/* whatever the caller knows its window's beginning by */
+	int32_t cpu;			/* whose cell is current, if it is a dense one; else -2 */
+	uint32_t k;
+	uint8_t component;		/* SP_KEEPS_* */
+	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
+	bool zeroed;			/* running, last[] all 0, an entry there: PAPI_accum's short way */
+	bool proven;			/* the window that is being booked */
+	struct sp_track track;		/* the intervals */
+	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
+	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
+	uint32_t cells;
+	int barrier;			/* membarrier: 0 not asked yet, 1 works, -1 does not */
+	struct sp_lock lock;		/* of the side ledger */
 	struct sp_side *side;
 	unsigned char *cell;
 	uint64_t cell_bytes;
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_ENTRIES */
-	struct sp_track track;		/* the intervals */
 };
 
 /* Binds w to a relation of k events and that many cells, as it stands. */
@@ -103,10 +106,11 @@ static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, c
 /* The same where `busy` already says so: what a handler has put aside since comes after. */
 void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 
-/* The same as sp_ledger_book for START, READ and STOP where it is simple: the last reading
- * was on this CPU (START: on any), and nobody else is about.  false: it is not, and nothing was done.  No
+/* The same as sp_ledger_book for START and STOP where nobody else is about; short where the
+ * last reading was on this CPU (START: on any).  false: somebody is, and nothing was done.  No
  * calls, few jumps: after PAPI's system calls the processor remembers nothing of us. */
-bool sp_ledger_book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
+bool sp_ledger_start_here(struct sp_writer *w, uint32_t site);
+bool sp_ledger_stop_here(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* The same for a window that was spent on several CPUs: what is new since the value
  * before is split in these parts, the last of which gets what is left and is the CPU
@@ -144,12 +148,17 @@ static inline void sp_interval_step(struct sp_writer *w, uint32_t site)
 	t->from = site;
 }
 
+static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
+{
+	return sp_get(&w->slow) | sp_get(&w->own);
+}
+
 /* A reading by the owner: sp_ledger_book's READ, short where it can be. */
 static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 
-	if (SP_UNLIKELY(sp_get(&w->busy) || sp_get(&w->slow) || sp_get(&w->cpu) != cpu)) {
+	if (SP_UNLIKELY(sp_get(&w->busy) || sp_ledger_slow(w) || sp_get(&w->cpu) != cpu)) {
 		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
 		return;
 	}
@@ -157,7 +166,7 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 	sp_order();
 	/* Again, and the state only now: a handler may have booked until here.  What
 	 * one puts aside from here on comes after x. */
-	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
+	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
 		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
 		return;
 	}
@@ -178,7 +187,7 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 /* A RESET by the owner. */
 static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
 {
-	if (SP_UNLIKELY(sp_get(&w->busy) || !sp_get(&w->zeroed) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED))) {
+	if (SP_UNLIKELY(sp_get(&w->busy) || !sp_get(&w->zeroed) || (sp_ledger_slow(w) & ~SP_SLOW_ZEROED))) {
 		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
 	} else {
 		w->track.from = site;
@@ -193,14 +202,14 @@ static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long
 	struct sp_state *s;
 	uint32_t k = w->k;
 
-	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_get(&w->slow) & ~SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu ||
+	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_ledger_slow(w) & ~SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
 		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
 		return;
 	}
 	sp_put(&w->busy, sp_ledger_mark(SP_OP_ACCUM));
 	sp_order();
-	if (SP_UNLIKELY((sp_get(&w->slow) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
+	if (SP_UNLIKELY((sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
 		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven, site);
 		return;

@@ -97,7 +97,7 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 	uint64_t ns;
 	int64_t *v;
 
-	if (sp_get(&w->busy) || sp_get(&w->slow) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
+	if (sp_get(&w->busy) || sp_ledger_slow(w) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
 	    w->entries != SP_ENTRIES_PERMANENT)
 		return false;
 	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
@@ -105,7 +105,7 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 	s = sp_get(&w->state);
 	/* Again: a handler may have booked until here.  The last reading was permanent, too, or
 	 * its temporary entry is to go first. */
-	if (SP_UNLIKELY((sp_get(&w->slow) & ~SP_SLOW_SIDE) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
+	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
 			!(s->flags & SP_STATE_PERMANENT))) {
 		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
 		return true;

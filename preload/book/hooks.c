@@ -328,7 +328,7 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	if (s)
 		sp_set_prepare(s, id);
 	if (s && sp_conf.callsites > 1)
-		s->start_site = sp_site_here(&s->seen, at);
+		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	errno = saved;
 }
 
@@ -345,7 +345,7 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open, uintptr_t at)
 {
-	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen, at);
+	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	long long plain[s->gauges.n ? s->k : 1];
 	bool proven;
 

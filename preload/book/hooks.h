@@ -61,7 +61,7 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
 
 /* Did a handler book here while PAPI answered?  Then its window was opened later. */
-static inline bool sp_overtaken(const struct sp_set *s, uint32_t open)
+SP_HOT_INLINE bool sp_overtaken(const struct sp_set *s, uint32_t open)
 {
 	return (int32_t)(s->writer.opened - open) > 0;
 }
@@ -69,7 +69,7 @@ static inline bool sp_overtaken(const struct sp_set *s, uint32_t open)
 /* Was the thread on this CPU all the time from the reading before until now?  A handler
  * that booked here since the look `open` has begun a window of its own, which proves
  * nothing of values that PAPI answered before it. */
-static inline bool sp_proves(const struct sp_set *s, uint32_t open)
+SP_HOT_INLINE bool sp_proves(const struct sp_set *s, uint32_t open)
 {
 	return s->writer.opened == open && sp_proof_look() == open;
 }
@@ -89,25 +89,25 @@ static inline uint32_t sp_events_of(int id)
 }
 
 /* A set that this thread started before, unchanged, and touched last: nothing to prepare. */
-static inline void sp_before_start(int id, uintptr_t at)
+SP_HOT_INLINE void sp_before_start(int id, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	/* More frames take longer: not while it counts. */
 	if (SP_UNLIKELY(sp_conf.callsites > 1) && s)
-		s->start_site = sp_site_here(&s->seen, at);
+		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s ||
 			sp_get(&sp_sites_due) || s->writer.track.low))
 		sp_before_start_slow(id, at);
 }
 
-static inline void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (SP_UNLIKELY(rc != PAPI_OK || !s || sp_get(&s->hot) != sp_self.id ||
-			!sp_ledger_book_here(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false,
-					      sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen, at)))) {
+			!sp_ledger_start_here(&s->writer, sp_conf.callsites > 1 ? s->start_site :
+								       sp_site_here(&s->seen[SP_SEEN_START], at)))) {
 		sp_after_start_slow(rc, id, open, at);
 		return;
 	}
@@ -116,14 +116,14 @@ static inline void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
 }
 
 /* An array of ours where the caller gave none. */
-static inline long long *sp_before_stop(int id, long long *values)
+SP_HOT_INLINE long long *sp_before_stop(int id, long long *values)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	return SP_LIKELY(values && s && sp_get(&s->hot) == sp_self.id) ? values : sp_before_stop_slow(id, values);
 }
 
-static inline void sp_after_stop(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_stop(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	bool proven;
@@ -132,8 +132,8 @@ static inline void sp_after_stop(int rc, int id, const long long *values, uint32
 	if (SP_LIKELY(rc == PAPI_OK && s && sp_get(&s->hot) == sp_self.id && values)) {
 		cpu = sp_cpu_here();
 		proven = sp_proves(s, open);
-		if (SP_LIKELY(sp_ledger_book_here(&s->writer, SP_OP_STOP, cpu, values, proven,
-						    sp_site_here(&s->seen, at)))) {
+		if (SP_LIKELY(sp_ledger_stop_here(&s->writer, cpu, values, proven,
+						    sp_site_here(&s->seen[SP_SEEN_STOP], at)))) {
 			sp_put(&s->started, false);
 			s->writer.opened = open;
 			sp_put(sp_touched_by(s->creator), s);
@@ -145,7 +145,7 @@ static inline void sp_after_stop(int rc, int id, const long long *values, uint32
 	sp_after_stop_slow(rc, id, values, open, at);
 }
 
-static inline void sp_after_read(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_read(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s;
 	bool proven;
@@ -161,10 +161,10 @@ static inline void sp_after_read(int rc, int id, const long long *values, uint32
 	cpu = sp_cpu_here();
 	proven = sp_proves(s, open);
 	s->writer.opened = open;
-	sp_ledger_read(&s->writer, cpu, values, proven, sp_site_here(&s->seen, at));
+	sp_ledger_read(&s->writer, cpu, values, proven, sp_site_here(&s->seen[SP_SEEN_READ], at));
 }
 
-static inline void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s;
 
@@ -176,7 +176,7 @@ static inline void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
 		return;
 	}
 	s->writer.opened = open;
-	sp_ledger_reset(&s->writer, sp_site_here(&s->seen, at));
+	sp_ledger_reset(&s->writer, sp_site_here(&s->seen[SP_SEEN_READ], at));
 }
 
 /* PAPI_accum adds to the caller's array: what it added is after minus before. */
@@ -186,7 +186,7 @@ static inline void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
 	if (values) \
 		memcpy(sp_before, values, sp_k * sizeof(*sp_before))
 
-static inline void sp_after_accum(int rc, int id, const long long *values, long long *before, uint32_t open,
+SP_HOT_INLINE void sp_after_accum(int rc, int id, const long long *values, long long *before, uint32_t open,
 				  uintptr_t at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
@@ -207,7 +207,7 @@ static inline void sp_after_accum(int rc, int id, const long long *values, long 
 	cpu = sp_cpu_here();
 	proven = sp_proves(s, open);
 	s->writer.opened = open;
-	sp_ledger_accum(&s->writer, cpu, before, proven, sp_site_here(&s->seen, at));
+	sp_ledger_accum(&s->writer, cpu, before, proven, sp_site_here(&s->seen[SP_SEEN_READ], at));
 }
 
 #endif

@@ -20,6 +20,7 @@
 
 #include <stdint.h>
 
+#include "../../core/base.h"
 #include "where.h"
 
 /* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */
@@ -39,7 +40,7 @@ static inline uint64_t *sp_proof_pointer(void)
 	return (uint64_t *)&((struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset))->rseq_cs;
 }
 
-static inline uint32_t sp_proof_rseq(void)
+SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 {
 	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
 
@@ -51,13 +52,13 @@ static inline uint32_t sp_proof_rseq(void)
 	return sp_losses;
 }
 #else
-static inline uint32_t sp_proof_rseq(void)
+SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 {
 	return ++sp_losses;
 }
 #endif
 
-static inline uint32_t sp_proof_look(void)
+SP_HOT_INLINE uint32_t sp_proof_look(void)
 {
 	return __builtin_expect(__atomic_load_n(&sp_proof_works, __ATOMIC_RELAXED), 1) ? sp_proof_rseq() : sp_proof_other();
 }

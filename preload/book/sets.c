@@ -69,6 +69,7 @@ struct sp_set *sp_set_new(int id)
 	sp_set_unbind(s);
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	s->generation = sp_process.generation;
+	s->started = false;
 	s->changed = true;
 	sp_put(&s->creator, sp_self.id);
 	sp_put(&s->opener, sp_self.id);
@@ -117,7 +118,8 @@ void sp_sets_forget_sites(void)
 		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			sp_put(&chunk[i].seen, 0);
+			for (int w = 0; w < SP_SEEN; w++)
+				sp_put(&chunk[i].seen[w], 0);
 	}
 }
 

@@ -16,12 +16,20 @@
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
 
+/* A start and a stop come from two places, mostly, and readings from a third. */
+enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN };
+
+static inline enum sp_seen sp_seen_by(enum sp_op op)
+{
+	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
+}
+
 /* Threads write to their sets at every reading: neighbours must not share a cache line
  * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
  * the processor fetches together. */
 struct __attribute__((aligned(128))) sp_set {
-	struct sp_writer writer;
-	uint64_t seen;			/* the last call site (sites.h) */
+	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
+	uint64_t seen[SP_SEEN];		/* the last call sites (sites.h), by what was called */
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
 	uint32_t watched;		/* as hot, where the thread's moves are watched (watch.h) */
@@ -29,6 +37,9 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* PAPI's owner record */
 	bool bound;			/* the writer has a relation */
+	bool changed;			/* events, target or component may differ from the relation's */
+	bool started;			/* PAPI says it runs */
+	struct sp_writer writer __attribute__((aligned(64)));
 	sp_off relation;
 	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
 	uint32_t values_room;
@@ -41,8 +52,6 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
-	bool changed;			/* events, target or component may differ from the relation's */
-	bool started;			/* PAPI says it runs */
 	bool readable;			/* reading it once more harms nobody */
 	struct sp_look look;		/* where the thread was when its window was opened */
 	uint32_t k;

@@ -43,15 +43,15 @@
 	bool tell = sp_papi && (sp_self.nests || !sp_internal(sp_papi, CALLER)); \
 	const struct sp_real *real = SP_LIKELY(sp_papi) ? &sp_papi->real : sp_enter(CALLER, &tell)
 
-static inline void count(enum sp_call call)
+SP_HOT_INLINE void count(enum sp_call call)
 {
-	if (SP_LIKELY(sp_self.calls != NULL) && sp_self.generation == sp_process.generation)
+	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
 		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
 }
 
 /* One call in 1024 is timed, for the dump's `self`: our part of it, so once from
  * the real function's return to ours, plus what stands before it. */
-static inline bool timed(void)
+SP_HOT_INLINE bool timed(void)
 {
 	return SP_UNLIKELY((++sp_self.tick & 1023) == 0);
 }
