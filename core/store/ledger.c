@@ -297,7 +297,7 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 }
 
 /* Why the next reading may not take the short way. */
-static inline void set_own(struct sp_writer *w, uint32_t flags)
+static void set_own(struct sp_writer *w, uint32_t flags)
 {
 	sp_put(&w->own, (w->own & SP_SLOW_ENTRIES) |
 			(flags & (SP_STATE_DELETE | SP_STATE_BASELINE) ? SP_SLOW_ZEROED : 0) |
@@ -597,7 +597,7 @@ static inline bool is_simple(const struct sp_writer *w, const struct sp_state *s
 /* May it be done now?  Then `busy` says so. */
 static inline bool begin(struct sp_writer *w, uintptr_t mark)
 {
-	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_get(&w->slow) & SP_SLOW_SIDE)))
+	if (SP_UNLIKELY(sp_get(&w->busy) | (sp_get(&w->slow) & SP_SLOW_SIDE)))
 		return false;
 	sp_put(&w->busy, mark);
 	sp_order();
@@ -605,14 +605,14 @@ static inline bool begin(struct sp_writer *w, uintptr_t mark)
 }
 
 /* n holds from here on. */
-static inline void turn_to(struct sp_writer *w, struct sp_state *n, uint32_t flags)
+static inline void turn_to(struct sp_writer *w, struct sp_state *n, uint32_t own)
 {
 	sp_order();
 	sp_publish(&w->relation->turn, w->relation->turn + 1);
 	sp_order();
 	sp_publish(&w->state, n);
 	sp_put(&w->zeroed, false);
-	set_own(w, flags);
+	sp_put(&w->own, own);
 	sp_order();
 	sp_publish(&w->busy, 0);
 	sp_order();
@@ -625,7 +625,7 @@ bool sp_ledger_start_here(struct sp_writer *w, uint32_t site)
 	struct sp_state *s, *n;
 	uint32_t k = w->k;
 
-	if (!begin(w, sp_ledger_mark(SP_OP_START)))
+	if (SP_UNLIKELY(!begin(w, sp_ledger_mark(SP_OP_START))))
 		return false;
 	/* Only now: a handler may have booked until here. */
 	s = sp_get(&w->state);
@@ -636,10 +636,12 @@ bool sp_ledger_start_here(struct sp_writer *w, uint32_t site)
 	n = w->states[s == w->states[0]];
 	w->track.from = site;
 	for (uint32_t e = 0; e < k; e++) {
+		int64_t last = s->at[SP_LAST * k + e];
+
 		n->at[SP_LAST * k + e] = 0;
-		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e] + s->at[e];
-		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] + s->at[e];
-		n->at[SP_EOFF * k + e] = s->at[SP_EOFF * k + e] + s->at[e];
+		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e] + last;
+		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] + last;
+		n->at[SP_EOFF * k + e] = s->at[SP_EOFF * k + e] + last;
 		n->at[SP_EOTHERS * k + e] = s->at[SP_EOTHERS * k + e];
 	}
 	n->cell = s->cell;
@@ -650,8 +652,23 @@ bool sp_ledger_start_here(struct sp_writer *w, uint32_t site)
 	n->jcell = -1;
 	n->side = s->side;
 	sp_put(&w->relation->starts, w->relation->starts + 1);
-	turn_to(w, n, n->flags);
+	turn_to(w, n, SP_SLOW_ZEROED);
 	return true;
+}
+
+/* The coarse time, if it may have changed: the clock's ways through libc and the vDSO take 27 ns
+ * after PAPI's system calls, the counter 6.  A million ticks are less than a millisecond, or
+ * not much more. */
+static inline uint64_t time_here(struct sp_writer *w)
+{
+#if defined(__x86_64__)
+	uint64_t ticks = __builtin_ia32_rdtsc();
+
+	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
+		return 0;
+	w->stop_ticks = ticks;
+#endif
+	return sp_coarse_ns();
 }
 
 /* READ after a zeroing, and STOP. */
@@ -662,7 +679,7 @@ static inline __attribute__((always_inline)) bool read_here(struct sp_writer *w,
 	int64_t back = 0, keep, counts = proven ? 0 : -1;
 	uint32_t k = w->k;
 
-	if (!begin(w, sp_ledger_mark(op)))
+	if (SP_UNLIKELY(!begin(w, sp_ledger_mark(op))))
 		return false;
 	s = sp_get(&w->state);
 	if (SP_UNLIKELY(!is_simple(w, s, sp_get(&w->own) & SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu)) {
@@ -690,9 +707,9 @@ static inline __attribute__((always_inline)) bool read_here(struct sp_writer *w,
 	n->epoch = s->epoch + !keep;
 	n->jcell = -1;
 	n->side = s->side;
-	n->ns = sp_max(sp_coarse_ns(), s->ns + 1);
+	n->ns = sp_max(time_here(w), s->ns + 1);
 	sp_put(&w->relation->last_ns, n->ns);
-	turn_to(w, n, n->flags);
+	turn_to(w, n, op == SP_OP_STOP ? SP_SLOW_STOPPED : 0);
 	return true;
 }
 

@@ -67,6 +67,7 @@ struct sp_writer {
 	bool zeroed;			/* running, last[] all 0, an entry there: PAPI_accum's short way */
 	bool proven;			/* the window that is being booked */
 	struct sp_track track;		/* the intervals */
+	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
 	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
 	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
 	uint32_t cells;

@@ -433,7 +433,7 @@ SP_COLD void sp_sites_after_stop(void)
 	int saved = errno;
 
 	/* Not while another set of this thread counts. */
-	if (sp_get(&sp_sites_due) && !sp_sets_running(sp_self.id))
+	if (sp_get(&sp_process.sites_due) && !sp_sets_running(sp_self.id))
 		sp_sites_resolve();
 	errno = saved;
 }

@@ -41,11 +41,11 @@ void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_detach(int rc, int id);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
-void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
-void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at);
-void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at);
-void sp_sites_after_stop(void);			/* errno is given back */
-long long *sp_before_stop_slow(int id, long long *values);
+SP_COLD void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
+SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at);
+SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at);
+SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
+SP_COLD long long *sp_before_stop_slow(int id, long long *values);
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 
@@ -58,7 +58,7 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
 /* The ways that are not short: another thread, another target; errno kept. */
-void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
+SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
 
 /* Did a handler book here while PAPI answered?  Then its window was opened later. */
 SP_HOT_INLINE bool sp_overtaken(const struct sp_set *s, uint32_t open)
@@ -71,7 +71,7 @@ SP_HOT_INLINE bool sp_overtaken(const struct sp_set *s, uint32_t open)
  * nothing of values that PAPI answered before it. */
 SP_HOT_INLINE bool sp_proves(const struct sp_set *s, uint32_t open)
 {
-	return s->writer.opened == open && sp_proof_look() == open;
+	return SP_LIKELY(s->writer.opened == open) && SP_LIKELY(sp_proof_look() == open);
 }
 
 /* Is what PAPI hands out for it booked? */
@@ -94,10 +94,10 @@ SP_HOT_INLINE void sp_before_start(int id, uintptr_t at)
 	struct sp_set *s = sp_set_of(id);
 
 	/* More frames take longer: not while it counts. */
-	if (SP_UNLIKELY(sp_conf.callsites > 1) && s)
+	if (SP_UNLIKELY(sp_process.unwinds) && s)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s ||
-			sp_get(&sp_sites_due) || s->writer.track.low))
+			sp_get(&sp_process.sites_due) || s->writer.track.low))
 		sp_before_start_slow(id, at);
 }
 
@@ -106,7 +106,7 @@ SP_HOT_INLINE void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
 	struct sp_set *s = sp_set_of(id);
 
 	if (SP_UNLIKELY(rc != PAPI_OK || !s || sp_get(&s->hot) != sp_self.id ||
-			!sp_ledger_start_here(&s->writer, sp_conf.callsites > 1 ? s->start_site :
+			!sp_ledger_start_here(&s->writer, SP_UNLIKELY(sp_process.unwinds) ? s->start_site :
 								       sp_site_here(&s->seen[SP_SEEN_START], at)))) {
 		sp_after_start_slow(rc, id, open, at);
 		return;
@@ -137,7 +137,7 @@ SP_HOT_INLINE void sp_after_stop(int rc, int id, const long long *values, uint32
 			sp_put(&s->started, false);
 			s->writer.opened = open;
 			sp_put(sp_touched_by(s->creator), s);
-			if (SP_UNLIKELY(sp_get(&sp_sites_due)))
+			if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 				sp_sites_after_stop();
 			return;
 		}

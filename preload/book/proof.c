@@ -6,9 +6,7 @@
 #include "proof.h"
 #include "watch.h"
 
-bool sp_proof_works;
 static bool rseq_works;
-__thread uint32_t sp_losses __attribute__((tls_model("initial-exec")));
 
 #ifdef SP_HAVE_RSEQ
 /* A section of one instruction that nobody runs.  The kernel checks that the
@@ -58,7 +56,7 @@ bool sp_proof_test(void)
 	before = sp_proof_rseq();
 	(void)sp_sys(SYS_nanosleep, &nap, NULL);
 	sp_put(&rseq_works, sp_proof_rseq() != before);
-	sp_put(&sp_proof_works, sp_get(&rseq_works));
+	sp_put(&sp_process.proof_works, sp_get(&rseq_works));
 	return sp_get(&rseq_works);
 }
 #else
@@ -74,5 +72,5 @@ SP_COLD uint32_t sp_proof_other(void)
 
 	if (look)
 		return look;
-	return sp_get(&rseq_works) ? sp_proof_rseq() : ++sp_losses;
+	return sp_get(&rseq_works) ? sp_proof_rseq() : ++sp_self.losses;
 }

@@ -18,9 +18,7 @@
 #ifndef SP_PROOF_H
 #define SP_PROOF_H
 
-#include <stdint.h>
-
-#include "../../core/base.h"
+#include "../life/process.h"
 #include "where.h"
 
 /* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */
@@ -28,9 +26,6 @@ bool sp_proof_test(void);
 
 /* The long way, where rseq does not work or the threads' moves are watched (watch.h). */
 uint32_t sp_proof_other(void);
-
-extern bool sp_proof_works;		/* the short way does */
-extern __thread uint32_t sp_losses __attribute__((tls_model("initial-exec")));
 
 #ifdef SP_HAVE_RSEQ
 extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")));
@@ -44,23 +39,23 @@ SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 {
 	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
 
-	if (__builtin_expect(__atomic_load_n(sp_proof_pointer(), __ATOMIC_RELAXED) != ours, 0)) {
-		sp_losses++;
-		__atomic_store_n(sp_proof_pointer(), ours, __ATOMIC_RELAXED);
+	if (SP_UNLIKELY(sp_get(sp_proof_pointer()) != ours)) {
+		sp_self.losses++;
+		sp_put(sp_proof_pointer(), ours);
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return sp_losses;
+	sp_order();
+	return sp_self.losses;
 }
 #else
 SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 {
-	return ++sp_losses;
+	return ++sp_self.losses;
 }
 #endif
 
 SP_HOT_INLINE uint32_t sp_proof_look(void)
 {
-	return __builtin_expect(__atomic_load_n(&sp_proof_works, __ATOMIC_RELAXED), 1) ? sp_proof_rseq() : sp_proof_other();
+	return SP_LIKELY(sp_get(&sp_process.proof_works)) ? sp_proof_rseq() : sp_proof_other();
 }
 
 #endif

@@ -77,8 +77,8 @@ static inline struct sp_set *sp_set_of(int id)
 
 	if (SP_UNLIKELY((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS))
 		return NULL;
-	chunk = sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
-	return chunk ? &chunk[id % SP_SETS_CHUNK] : NULL;
+	chunk = sp_acquire(&sp_sets[(unsigned)id / SP_SETS_CHUNK]);
+	return SP_LIKELY(chunk != NULL) ? &chunk[id % SP_SETS_CHUNK] : NULL;
 }
 
 /* PAPI's owner record remembers the set that was touched last, and PAPI_start

@@ -26,7 +26,6 @@ struct key {
 	uintptr_t frame[SP_FRAMES_MAX];
 };
 
-bool sp_sites_due;
 
 static uint64_t *table;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
@@ -97,7 +96,7 @@ static uint32_t new_site(const struct key *k)
 	do {
 		if (id >= sp_acquire(&room)) {
 			sp_put(&full, true);
-			sp_put(&sp_sites_due, true);
+			sp_put(&sp_process.sites_due, true);
 			return 0;
 		}
 	} while (!sp_cas(&used, &id, id + 1));
@@ -110,7 +109,7 @@ static uint32_t new_site(const struct key *k)
 		frames_of(s)[i].module = sp_module_at(k->frame[i] - 1);
 	}
 	sp_publish(&s->n, k->n);
-	sp_put(&sp_sites_due, true);
+	sp_put(&sp_process.sites_due, true);
 	return id;
 }
 
@@ -236,7 +235,7 @@ static void resolve(void)
 {
 	uint32_t upto = sp_get(&used);
 
-	sp_put(&sp_sites_due, sp_modules_away != 0 || room - upto < ROOM);
+	sp_put(&sp_process.sites_due, sp_modules_away != 0 || room - upto < ROOM);
 	if (resolved == upto)
 		return;
 	sp_elf_each(resolve_in, &upto);
@@ -315,7 +314,7 @@ void sp_sites_after_unload(void)
 	sp_lock_take(&lock, &held);
 	any = sp_modules_unloaded();
 	if (any)
-		sp_put(&sp_sites_due, true);
+		sp_put(&sp_process.sites_due, true);
 	for (uint32_t i = 0; any && i < TABLE; i++)
 		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
 			sp_put(&table[i], RETIRED);
@@ -353,6 +352,7 @@ static void load_unwinder(void)
 		return;
 	sp_process_note("SSPAPI_CALLSITES: libunwind (libunwind.so.8) cannot be loaded; one frame is kept");
 	sp_conf.callsites = 1;
+	sp_process.unwinds = false;
 	sp_store.header->callsites = 1;
 }
 

@@ -29,10 +29,6 @@ static inline uint32_t sp_site_here(uint64_t *seen, uintptr_t caller)
 	return SP_LIKELY((last & SP_SITE_ADDRESS) == caller) ? (uint32_t)(last >> 48) : sp_site_find(seen, caller);
 }
 
-/* There is something to look up, or to make room for: a start and a stop then take the way
- * that is not short. */
-extern bool sp_sites_due;
-
 /* Before a start: room for sites to come, and the modules of those met. */
 void sp_sites_prepare(void);
 

@@ -183,8 +183,9 @@ bool sp_watch_ready(void)
 void sp_watch_begin(void)
 {
 	sp_put(&sp_watching, (uint32_t)sp_conf.attribution);
+	sp_put(&sp_process.exact, sp_get(&sp_watching) == SP_BY_EXACT);
 	if (sp_conf.attribution)
-		sp_put(&sp_proof_works, false);	/* the long way: sp_proof_other */
+		sp_put(&sp_process.proof_works, false);	/* the long way: sp_proof_other */
 	if (sp_get(&sp_watching) == SP_BY_EXACT && !sp_moves_signal())
 		sp_process_note("SSPAPI_ATTRIBUTION=exact: the signal SIGSTKFLT is not free; as in residency");
 }
@@ -192,6 +193,7 @@ void sp_watch_begin(void)
 /* The mappings are the parent's alone, and what stands at their place now is not ours. */
 void sp_watch_forget(void)
 {
+	sp_process.exact = sp_get(&sp_watching) == SP_BY_EXACT;	/* a set of the parent's may be started */
 	watches = unused = NULL;
 	n_watches = 0;
 	lock.taken = 0;

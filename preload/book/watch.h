@@ -21,6 +21,7 @@
 
 extern uint32_t sp_watching;		/* enum sp_attribution, once sets are made */
 
+
 enum {
 	SP_TROUBLE_LOST = 1, SP_TROUBLE_TAKEN = 2, SP_TROUBLE_LATE = 4, SP_TROUBLE_MASKED = 8, SP_TROUBLE_STACK = 16
 };
@@ -57,7 +58,7 @@ static inline uintptr_t sp_watch_enter(void)
 {
 	uintptr_t before = 0;
 
-	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT)) {
+	if (SP_UNLIKELY(sp_get(&sp_process.exact))) {
 		before = sp_self.inside;
 		sp_put(&sp_self.inside, (uintptr_t)__builtin_frame_address(0));
 		sp_order();
@@ -67,7 +68,7 @@ static inline uintptr_t sp_watch_enter(void)
 
 static inline void sp_watch_leave(uintptr_t before)
 {
-	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT)) {
+	if (SP_UNLIKELY(sp_get(&sp_process.exact))) {
 		sp_order();
 		sp_put(&sp_self.inside, before > (uintptr_t)__builtin_frame_address(0) ? before : 0);
 	}

@@ -17,14 +17,21 @@ struct sp_process {
 	uint32_t generation;		/* 0: nothing is set up */
 	bool counting;			/* not disabled, and there is a store */
 	bool late;			/* the dump is written: what comes now is written at once */
+	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
+	bool proof_works;		/* the short way of proof.h does */
+	bool exact;			/* threads' moves are read (watch.h) */
+	bool unwinds;			/* call sites have more frames than one */
+	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
+					 * stop then take the way that is not short */
 };
 
 /* What a thread keeps for itself.  Written by its thread alone. */
-struct sp_self {
+struct __attribute__((aligned(64))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t tick;			/* calls so far, for timing one in 1024 */
+	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
 	int32_t tid;
 	bool unwatched;			/* it cannot have one */
 	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
@@ -90,8 +97,8 @@ extern const char etext[] __attribute__((visibility("hidden")));
 
 static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
 {
-	return caller - p->low < p->span ||
-	       caller - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+	return (caller - p->low < p->span) |	/* one jump */
+	       (caller - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start);
 }
 
 #endif

@@ -197,6 +197,7 @@ static void set_up(void)
 	if (!sp_conf.disable && open_store()) {
 		fill_header();
 		know_cpus();
+		sp_process.unwinds = sp_conf.callsites > 1;
 		sp_store_begin(&sp_store);
 		sp_process.counting = true;
 		sp_snapshot_set_up();

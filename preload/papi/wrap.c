@@ -40,8 +40,16 @@
 /* Declares `real`, the functions to forward to, and `tell`, whether to say so. */
 #define ENTER \
 	struct sp_papi *const sp_papi = sp_process.papi; \
-	bool tell = sp_papi && (sp_self.nests || !sp_internal(sp_papi, CALLER)); \
-	const struct sp_real *real = SP_LIKELY(sp_papi) ? &sp_papi->real : sp_enter(CALLER, &tell)
+	const struct sp_real *real; \
+	bool tell; \
+	if (SP_LIKELY(sp_papi != NULL)) { \
+		real = &sp_papi->real; \
+		tell = SP_LIKELY(!sp_internal(sp_papi, CALLER)) || sp_self.nests; \
+	} else { \
+		bool observed = false;	/* not `tell` itself, which would be kept in memory for it */ \
+		real = sp_enter(CALLER, &observed); \
+		tell = observed; \
+	}
 
 SP_HOT_INLINE void count(enum sp_call call)
 {
@@ -80,7 +88,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 #define HOT(type, name, params, args, before, after) \
 	EXPORT type name params \
 	{ \
-		ENTER; \
+		ENTER \
 		if (SP_UNLIKELY(!tell || !real->name)) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		before; \
@@ -110,7 +118,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 #define ROW(type, name, params, args, before, after) \
 	EXPORT type name params \
 	{ \
-		ENTER; \
+		ENTER \
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
@@ -136,7 +144,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 #define VOID(name, params, args, before, after) \
 	EXPORT void name params \
 	{ \
-		ENTER; \
+		ENTER \
 		if (!real->name) \
 			return; \
 		const int errno_before = errno; \
@@ -188,7 +196,7 @@ static void nest_out(const struct nest *before)
 #define NESTS(type, name, params, args, ...) \
 	EXPORT type name params \
 	{ \
-		ENTER; \
+		ENTER \
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
@@ -216,7 +224,7 @@ static void nest_out(const struct nest *before)
 	EXPORT void symbol params; \
 	EXPORT void symbol params \
 	{ \
-		ENTER; \
+		ENTER \
 		if (!tell || !real->symbol) { \
 			if (real->symbol) \
 				real->symbol args; \
