@@ -4,10 +4,11 @@
 
 #include <setjmp.h>
 
-#include "../core/base.h"
+#include "../core/store/format.h"
 
 #define SP_TOPO_COMPONENTS	65536u	/* of one machine; more is refused */
 #define SP_TOPO_CPUS		65536u	/* OS indexes end before it */
+#define SP_TOPO_KINDS	64u	/* of CPUs; of a machine that has more none is named */
 #define SP_TOPO_MEND		"; make one with: lstopo machine.xml"
 
 #define SP_TOPO_EXPORT	__attribute__((visibility("default")))	/* topo.map names them, too */
@@ -27,6 +28,9 @@ int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_sa
 /* Whether hwloc may be shown this: 0 or -errno. */
 int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said);
 int sp_topo_check_synthetic(const char *text, const struct sp_said *said);
+
+/* Fills in the names of up to SP_TOPO_KINDS kinds from all else that is known of them. */
+void sp_topo_name_kinds(struct sp_cpu_kind *kind, uint32_t n);
 
 /* Where an assertion of hwloc that fails goes instead of abort(3); NULL: nowhere.
  * Only in the DSO: the sspapi command links no topo-getenv.o. */

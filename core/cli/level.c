@@ -1,10 +1,11 @@
-/* level.c: sums a model up by CPU, core, cache, memory, package, machine or thread. */
+/* level.c: sums a model up by CPU, core, kind of core, cache, memory, package, machine, thread or call site. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../view/core-kinds.h"
 #include "../view/gauges.h"
 #include "../view/view-text.h"
 #include "level.h"
@@ -12,6 +13,7 @@
 const struct sp_level sp_level_table[] = {
 	{ "cpu", NULL, "CPU", "PU", SP_LEVEL_CPU },
 	{ "core", NULL, "core", "Core", SP_LEVEL_COMPONENT },
+	{ "kind", NULL, "kind of core", NULL, SP_LEVEL_KIND },
 	{ "cache", NULL, "cache", NULL, SP_LEVEL_CACHE },
 	{ "numa", "node", "memory", "NUMANode", SP_LEVEL_COMPONENT },
 	{ "package", "socket", "package", "Package", SP_LEVEL_COMPONENT },
@@ -73,6 +75,10 @@ static void cpu_words(struct sp_out *o, const struct sp_model *m, int32_t cpu, i
 	if (core >= 0) {
 		sp_out_text(o, " (Core L#");
 		sp_out_i64(o, m->component[core].logical_index);
+		if (sp_kind_of(m, core) >= 0) {
+			sp_out_text(o, ", ");
+			sp_out_plain(o, m->kind[sp_kind_of(m, core)].name);
+		}
 		sp_out_char(o, ')');
 	} else if (component < 0) {
 		sp_out_text(o, " (not in the topology)");
@@ -102,7 +108,7 @@ static void thread_words(struct sp_out *o, const struct sp_row *r)
 
 struct where {
 	uint64_t place, hash;
-	int32_t component, cpu, tid, process, machine;
+	int32_t component, cpu, tid, process, machine, kind;
 	uint32_t from, to;
 };
 
@@ -126,8 +132,8 @@ static const char *last_cache(const struct sp_model *m)
 static struct where find(const struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
 {
 	const char *type = t->level->what == SP_LEVEL_CACHE ? t->cache : t->level->type;
-	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1 };
-	int32_t above;
+	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .kind = -1 };
+	int32_t above = -1;
 
 	w.machine = (int32_t)t->m->process[r->process].machine;
 	if (t->level->what == SP_LEVEL_THREAD) {
@@ -137,7 +143,10 @@ static struct where find(const struct sp_levels *t, const struct sp_row *r, cons
 		w.place = t->n;
 		return w;
 	}
-	above = at->component >= 0 ? sp_model_above(t->m, at->component, type) : -1;
+	if (t->level->what == SP_LEVEL_KIND)
+		w.kind = sp_kind_of(t->m, at->component);
+	else if (at->component >= 0)
+		above = sp_model_above(t->m, at->component, type);
 	/* A package is in no memory: memory stands beside it. */
 	if (above > at->component && !is_pu(t->m, at->component))
 		above = -1;
@@ -147,7 +156,9 @@ static struct where find(const struct sp_levels *t, const struct sp_row *r, cons
 	if (t->level->what == SP_LEVEL_CPU)
 		w.cpu = at->cpu;
 	/* As the machine has them; by number what it lacks; then the unknown. */
-	if (w.cpu >= 0)
+	if (w.kind >= 0)
+		w.place = (uint32_t)w.kind;
+	else if (w.cpu >= 0)
 		w.place = 1ull << 32 | (uint32_t)w.cpu;
 	else if (w.component >= 0)
 		w.place = (uint32_t)w.component;
@@ -191,6 +202,8 @@ static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp
 		thread_words(&o, r);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
 		pair_words(&o, t->m, row);
+	else if (row->kind >= 0)
+		sp_text_kinds(&o, t->m, 1u << row->kind);
 	else if (row->cpu >= 0)
 		cpu_words(&o, t->m, row->cpu, row->component);
 	else if (row->component >= 0)
@@ -229,6 +242,7 @@ static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, 
 	row->tid = w->tid;
 	row->process = w->process;
 	row->machine = w->machine;
+	row->kind = w->kind;
 	row->from = w->from;
 	row->to = w->to;
 	row->place = w->place;
@@ -268,6 +282,8 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 	if (!row)
 		return -ENOMEM;
 	row->readings += at->readings;
+	if (sp_kind_of(t->m, at->component) >= 0)
+		row->kinds |= 1u << sp_kind_of(t->m, at->component);
 	if (at->component < 0) {
 		row->cpus += at->cpu >= 0 && row->cpus == 0;
 	} else if (t->stamp[at->component] != row - t->row + 1) {
@@ -291,7 +307,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 /* The same by the two calls that they lie between; of how many CPUs is not known then. */
 static int add_between(struct sp_levels *t, const struct sp_row *r, const struct sp_between *at)
 {
-	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1,
+	struct where w = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1, .kind = -1,
 			   .from = at->from, .to = at->to, .hash = (uint64_t)at->from << 32 | at->to,
 			   .place = at->to ? t->n : UINT64_MAX };
 	struct sp_level_row *row = row_at(t, r, &w);

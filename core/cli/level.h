@@ -24,7 +24,7 @@ struct sp_level {
 	const char *also;		/* perf stat's other word for it; NULL: it has the same */
 	const char *heading;		/* of its column */
 	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
-	enum { SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_THREAD, SP_LEVEL_CALLSITE } what;
+	enum { SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_THREAD, SP_LEVEL_CALLSITE, SP_LEVEL_KIND } what;
 };
 
 extern const struct sp_level sp_level_table[];
@@ -45,6 +45,8 @@ struct sp_level_row {
 	int32_t tid;			/* of --per-thread, else -1 */
 	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of one */
 	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
+	int32_t kind;			/* of --per-kind: the model's; -1 */
+	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each */
 	char label[200];		/* for people, control characters escaped: "Package L#0" */
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;

@@ -25,6 +25,15 @@ static uint64_t xml_bytes(const struct sp_topology *p)
 	return p->xml_bytes <= room ? p->xml_bytes : 0;
 }
 
+/* What stands behind the components: its XML and its kinds of CPUs. */
+static uint64_t tail_bytes(const struct sp_topology *p)
+{
+	const struct sp_cpu_kinds *k = sp_topology_kinds(p);
+
+	return k && xml_bytes(p) == p->xml_bytes ? (uint64_t)((const char *)&k->at[k->n] - (const char *)(p->at + p->n)) :
+						   xml_bytes(p);
+}
+
 static struct sp_component plain_component(const struct sp_component *from)
 {
 	struct sp_component c = *from;
@@ -62,7 +71,7 @@ static uint32_t topology_number(struct merge *g, const struct sp_topology *p, co
 		memset(g->topology + room, 0, (g->topology_room - room) * sizeof(*g->topology));
 	}
 	t = &g->topology[n];
-	sp_digest_add(&d, p->at + p->n, xml_bytes(p));
+	sp_digest_add(&d, p->at + p->n, tail_bytes(p));
 	if (t->at && (!xml_bytes(p) || (t->xml_bytes && sp_digest_compare(&t->xml, &d) <= 0)))
 		return n;
 	*t = (struct merge_topology){ .xml = d, .xml_bytes = xml_bytes(p), .file = file, .at = at };
@@ -233,7 +242,7 @@ static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,
 		char *text = read_text(&s, p->source);
 		sp_off source = sp_bytes_text(b, text);
 		uint64_t place = sp_bytes_block(b, SP_BLOCK_TOPOLOGY,
-						sizeof(*p) + p->n * sizeof(struct sp_component) + t->xml_bytes);
+						sizeof(*p) + p->n * sizeof(struct sp_component) + tail_bytes(p));
 		struct sp_topology *to = sp_bytes_at(b, place);
 
 		to->n = p->n;
@@ -242,7 +251,7 @@ static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,
 		to->xml_bytes = t->xml_bytes;
 		for (uint32_t i = 0; i < p->n; i++)
 			to->at[i] = plain_component(&p->at[i]);
-		memcpy(to->at + p->n, p->at + p->n, t->xml_bytes);
+		memcpy(to->at + p->n, p->at + p->n, tail_bytes(p));
 		*at = b->origin + place;
 		free(text);
 	}

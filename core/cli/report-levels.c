@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../view/core-kinds.h"
 #include "../view/view-json.h"
 #include "../view/view-metrics.h"
 #include "../view/view-text.h"
+#include "cmd.h"
 #include "report.h"
 #include "table.h"
 
@@ -111,13 +113,21 @@ static void metric_headings(struct sp_table *t)
 	}
 }
 
+/* Its counts are of P and E cores: a metric of them is neither's. */
+static bool is_mixed(const struct sp_level_row *row)
+{
+	return sp_view_metrics && sp_kinds_several(row->kinds);
+}
+
 static void metric_cells(struct sp_table *t, const struct sp_level_row *row)
 {
-	char buf[48];
+	char buf[49];
 
 	compute(row);
 	for EACH_METRIC (i, sp_view_metrics) {
 		sp_metric_text(buf, &sp_view_metrics->at[i]);
+		if (is_mixed(row) && sp_view_metrics->at[i].has_value)
+			strcat(buf, "*");
 		sp_table_cell(t, buf);
 	}
 }
@@ -196,6 +206,7 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model 
 	for (unsigned i = 0; i < r->n_levels; i++) {
 		struct sp_table t = { 0 };
 		struct sp_levels levels;
+		bool mixed = false;
 
 		if (open_levels(&levels, r, m, i) < 0)
 			return -ENOMEM;
@@ -208,10 +219,13 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model 
 				heading(&t, m, e);
 		sp_table_column(&t, "proven", SP_TABLE_RIGHT);
 		metric_headings(&t);
-		for (uint32_t n = 0; n < levels.n; n++)
+		for (uint32_t n = 0; n < levels.n; n++) {
 			text_row(r, &t, m, sp_levels_row(&levels, n));
+			mixed = mixed || is_mixed(sp_levels_row(&levels, n));
+		}
 		sp_out_text(o, i ? "\n" : "");
 		sp_table_print(&t, o, r->colour);
+		sp_out_text(o, mixed ? "(* of cores of several kinds together; --per-kind tells them apart)\n" : "");
 		sp_levels_close(&levels);
 		sp_table_free(&t);
 		if (t.failed)
@@ -260,6 +274,23 @@ static void csv_place(struct sp_out *o, const struct sp_model *m, const struct s
 	sp_out_char(o, ',');
 }
 
+/* The tidy dump has no column for kinds: the name says it, as in hwloc's XML. */
+static void csv_name(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row, const char *name)
+{
+	char text[1200];
+	struct sp_out memory;
+
+	sp_memory_init(&memory, text, sizeof(text) - 48);
+	sp_out_text(&memory, name);
+	if (row->kind >= 0) {
+		memory.error = 0;
+		memory.size = sizeof(text) - 1;
+		sp_out_text(&memory, " on ");
+		sp_text_kinds(&memory, m, 1u << row->kind);
+	}
+	sp_out_csv(o, sp_memory_text(&memory));
+}
+
 static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
 {
 	compute(row);
@@ -269,7 +300,7 @@ static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct
 		if (!d->has_value)
 			continue;
 		csv_place(o, m, row);
-		sp_out_csv(o, d->name);
+		csv_name(o, m, row, d->name);
 		sp_out_char(o, ',');
 		sp_out_u64(o, row->readings);
 		sp_out_char(o, ',');
@@ -289,7 +320,7 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 		if (!sp_report_shows(r, m, e) || !row->counted[e])
 			continue;
 		csv_place(o, m, row);
-		sp_out_csv(o, sp_event_name(m, e, buf));
+		csv_name(o, m, row, sp_event_name(m, e, buf));
 		sp_out_char(o, ',');
 		sp_out_u64(o, row->event_readings[e]);
 		sp_out_char(o, ',');
@@ -304,13 +335,19 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
 {
 	struct sp_levels levels;
+	bool mixed = false;
 
 	if (open_levels(&levels, r, m, 0) < 0)
 		return -ENOMEM;
 	sp_out_text(o, SP_CSV_HEADER);
-	for (uint32_t n = 0; n < levels.n; n++)
+	for (uint32_t n = 0; n < levels.n; n++) {
 		csv_row(r, o, m, sp_levels_row(&levels, n));
+		mixed = mixed || is_mixed(sp_levels_row(&levels, n));
+	}
 	sp_levels_close(&levels);
+	if (mixed)
+		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together; "
+			    "--per-kind tells them apart", "-m");
 	return 0;
 }
 
@@ -377,7 +414,7 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 	json_values(r, o, m, row, ",\n    \"exact\": {", row->exact);
 	compute(row);
 	sp_metrics_json(o);
-	sp_out_char(o, '}');
+	sp_out_text(o, is_mixed(row) ? ", \"mixed_cpu_kinds\": true}" : "}");
 }
 
 int sp_report_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m)

@@ -146,6 +146,35 @@ struct sp_topology {
 	struct sp_component at[];
 };
 
+/* A kind of CPUs of a hybrid machine. */
+struct sp_cpu_kind {
+	char name[16];			/* P, E, LP-E; "": nothing tells */
+	char core_type[24];		/* as hwloc has it: IntelCore; "" */
+	int32_t efficiency;		/* hwloc's: the higher, the faster; -1: not ranked */
+	uint32_t max_mhz, base_mhz, capacity;	/* 0: not known */
+};
+
+/* Behind the XML, where CPUs are of several kinds: at[cpu_kind of a component]. */
+struct sp_cpu_kinds {
+	uint32_t n, pad;
+	struct sp_cpu_kind at[];
+};
+
+/* From the start of the topology's block. */
+static inline uint64_t sp_kinds_offset(uint64_t components, uint64_t xml_bytes)
+{
+	return sp_align(sizeof(struct sp_topology) + components * sizeof(struct sp_component) + xml_bytes, 8);
+}
+
+/* Of a topology whose components and XML are inside its block; NULL: none. */
+static inline const struct sp_cpu_kinds *sp_topology_kinds(const struct sp_topology *t)
+{
+	uint64_t off = sp_kinds_offset(t->n, t->xml_bytes);
+	const struct sp_cpu_kinds *k = (const struct sp_cpu_kinds *)((const char *)t + off);
+
+	return t->xml_bytes <= t->b.bytes && off + sizeof(*k) <= t->b.bytes && k->n && k->n <= (t->b.bytes - off - sizeof(*k)) / sizeof(k->at[0]) ? k : NULL;
+}
+
 /* ---- events ----------------------------------------------------------- */
 
 enum sp_data_type { SP_INT64, SP_UINT64, SP_FP64, SP_BIT64 };	/* PAPI's numbers */

@@ -138,9 +138,11 @@ void sp_store_cpus(struct sp_store *s, uint32_t n_cpus)
 }
 
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
-		      const char *source, const char *xml, uint64_t xml_bytes)
+		      const char *source, const char *xml, uint64_t xml_bytes,
+		      const struct sp_cpu_kind *kind, uint32_t n_kinds)
 {
-	uint64_t bytes = sizeof(struct sp_topology) + (uint64_t)n * sizeof(*c) + xml_bytes;
+	uint64_t kinds = sp_kinds_offset(n, xml_bytes), bytes = kinds + sizeof(struct sp_cpu_kinds) + n_kinds * sizeof(*kind);
+	struct sp_cpu_kinds *k;
 	struct sp_topology *t;
 	sp_off off, from = sp_store_text(s, source);
 
@@ -155,6 +157,10 @@ int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t
 	memcpy(t->at, c, (uint64_t)n * sizeof(*c));
 	if (xml_bytes)
 		memcpy((char *)(t->at + n), xml, xml_bytes);
+	k = (struct sp_cpu_kinds *)((char *)t + kinds);
+	k->n = n_kinds;
+	if (n_kinds)
+		memcpy(k->at, kind, n_kinds * sizeof(*kind));
 	sp_publish(&s->header->topology, off);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "../store/gauge.h"
 #include "../store/readings.h"
+#include "core-kinds.h"
 #include "gauges.h"
 #include "intervals.h"
 #include "../sys.h"
@@ -678,7 +679,8 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 		return -EINVAL;
 	m->n_gauges = (uint32_t)ng;
 	m->memory_bytes = ne * 5 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
-			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc + 4 * ne * 8 +
+			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + 3 * nc + 4 * ne * 8 +
+			  2 * SP_KINDS_MOST * ne * 8 +
 			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  row_bytes(m) + 4096;
@@ -690,6 +692,12 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->sum = take(m, nc * ne * 8);
 	m->exact = take(m, nc * ne * 8);
 	m->counted = take(m, nc);
+	m->kind_of = take(m, nc);
+	m->kinds_below = take(m, nc);
+	for (uint32_t i = 0; i < SP_KINDS_MOST; i++) {
+		m->kind[i].sum = take(m, ne * 8);
+		m->kind[i].exact = take(m, ne * 8);
+	}
 	m->total = take(m, ne * 8);
 	m->total_exact = take(m, ne * 8);
 	m->unplaced = take(m, ne * 8);
@@ -746,6 +754,7 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 	}
 	m->n_components += n;
 	index_cpus(m, on, from);
+	sp_kinds_index(m, p ? sp_topology_kinds(p) : NULL, from);
 }
 
 static void name_machine(struct sp_model *m, uint32_t i)
@@ -908,6 +917,8 @@ static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int
 
 static void add_cell(struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
 {
+	int32_t kind = sp_kind_of(m, at->component);
+
 	for (uint32_t i = 0; i < row->k; i++) {
 		uint32_t e = row->event[i];
 		const struct sp_event *v = m->event[e];
@@ -922,6 +933,14 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 			m->unplaced[e] = plus(v, m->unplaced[e], at->total[i]);
 		else
 			add_at(m, c, e, at->total[i], at->exact[i]);
+		if (kind >= 0 && c == at->component) {
+			m->kind[kind].sum[e] = plus(v, m->kind[kind].sum[e], at->total[i]);
+			m->kind[kind].exact[e] = plus(v, m->kind[kind].exact[e], at->exact[i]);
+		}
+	}
+	if (kind >= 0) {
+		m->kind[kind].readings += at->readings;
+		m->kinds_below[at->component] = (uint8_t)(1u << kind);
 	}
 	if (at->component >= 0)
 		m->counted[at->component] = true;
@@ -951,6 +970,7 @@ static void sum_tree(struct sp_model *m)
 		if ((m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[i])
 			continue;
 		m->counted[up] = true;
+		m->kinds_below[up] |= m->kinds_below[i];
 		add_up(m, m->sum + up * ne, m->sum + i * ne);
 		add_up(m, m->exact + up * ne, m->exact + i * ne);
 	}
@@ -961,6 +981,7 @@ static void sum_tree(struct sp_model *m)
 		if (!(m->component[i].flags & SP_COMPONENT_MEMORY) || !m->counted[up])
 			continue;
 		m->counted[i] = true;
+		m->kinds_below[i] = m->kinds_below[up];
 		add_beside(m, m->sum + i * ne, m->sum + up * ne);
 		add_beside(m, m->exact + i * ne, m->exact + up * ne);
 	}
@@ -984,8 +1005,14 @@ static void sum(struct sp_model *m)
 		sp_add_gauges(m, &row);
 	}
 	sum_tree(m);
-	for (uint32_t i = 0; i < m->n_components; i++)
-		m->n_cpus_counted += m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
+	for (uint32_t i = 0; i < m->n_components; i++) {
+		bool counted = m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
+		int32_t kind = sp_kind_of(m, (int32_t)i);
+
+		m->n_cpus_counted += counted;
+		if (counted && kind >= 0)
+			m->kind[kind].n_counted++;
+	}
 }
 
 int sp_model_open(struct sp_model *m, const struct sp_image *image)

@@ -17,6 +17,7 @@
 #include "../store/image.h"
 
 #define SP_MODULES_MOST 256u
+#define SP_KINDS_MOST 8u		/* of cores that are told apart */
 
 /* A frame of a call site. */
 struct sp_frame_seen {
@@ -64,6 +65,21 @@ struct sp_model {
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
+
+	/* Kinds of cores, each machine's fastest first; of several machines those of one name
+	 * are one.  n_kinds 0 or 1: all cores are alike, as far as is known. */
+	uint32_t n_kinds;
+	struct sp_model_kind {
+		char name[24];			/* "P", "E", "kind 2" */
+		char core_type[25];		/* hwloc's; "" */
+		int32_t efficiency;		/* hwloc's; -1 */
+		uint32_t max_mhz, base_mhz, capacity;	/* 0: not known */
+		uint32_t n_cpus, n_counted;	/* CPUs of this kind, and on how many something was booked */
+		uint64_t readings;
+		int64_t *sum, *exact;		/* [event] of what was booked on them; counters only */
+	} kind[SP_KINDS_MOST];
+	uint8_t *kind_of;		/* [component]: sp_kind_of (core-kinds.h) */
+	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
 
 	uint32_t n_relations, n_threads, n_cpus_counted;
 	uint64_t readings, starts;

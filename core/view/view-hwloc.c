@@ -5,6 +5,7 @@
  * into a tree: there is no memory for one here.  It comes from a store, so
  * each look at it is bounded by its end.
  */
+#include "core-kinds.h"
 #include "view-hwloc.h"
 
 /* The name of the event that the colours show; NULL, or none that was counted:
@@ -14,6 +15,9 @@ const char *sp_view_color_by;
 
 #define STYLE		"lstopoStyle"
 #define ELSEWHERE	" not on a known CPU"	/* behind the event's name, on the root */
+#define BY_KIND		" on "			/* the same, and the kind's name, and: */
+#define CORES		" cores"
+#define KIND		"CPUKind"		/* on CPUs and cores */
 #define TYPES		24u
 #define CPUS		4096u	/* of a machine that came without XML */
 
@@ -140,7 +144,7 @@ static void begin_info(struct painter *p, uint32_t id, const char *suffix, const
 	sp_out_text(p->o, indent);
 	sp_out_text(p->o, "<info name=\"");
 	sp_out_xml(p->o, sp_event_name(p->m, id, buf));
-	sp_out_text(p->o, suffix);
+	sp_out_xml(p->o, suffix);
 	sp_out_text(p->o, "\" value=\"");
 }
 
@@ -177,6 +181,28 @@ static void gauge(struct painter *p, uint32_t id, const struct sp_shown *g, cons
 	sp_out_text(p->o, g->readings == 1 ? " reading\"/>" : " readings\"/>");
 }
 
+/* The root has sums by kind, "PAPI_TOT_INS on P cores"; CPUs and cores have what they are. */
+static void kind_infos(struct painter *p, uint32_t component, const char *indent)
+{
+	const struct sp_model *m = p->m;
+	int32_t own = sp_kind_of(m, (int32_t)component);
+	char text[sizeof(m->kind[0].name) + 16];
+
+	if (own >= 0) {
+		copy(p, p->gap, p->gap_bytes);
+		sp_out_text(p->o, indent);
+		sp_out_text(p->o, "<info name=\"" KIND "\" value=\"");
+		sp_out_xml(p->o, m->kind[own].name);
+		sp_out_text(p->o, "\"/>");
+	}
+	for (uint32_t k = 0; component == 0 && m->n_kinds > 1 && k < m->n_kinds; k++) {
+		strcat(strcat(strcpy(text, BY_KIND), m->kind[k].name), CORES);
+		for (uint32_t e = 0; e < m->n_events; e++)
+			if (sp_event_is_summed(m, e) && !sp_event_is_placed(m, e))
+				info(p, e, text, m->kind[k].sum[e], indent);
+	}
+}
+
 /* Every object gets every event, also as 0: nothing was counted there.  Only
  * where something was is it coloured.  What is counted on a package as a whole, and
  * gauges, stand where they are known. */
@@ -196,6 +222,7 @@ static void infos(struct painter *p, uint32_t component, const char *indent)
 		if (sp_event_is_summed(p->m, e) && p->m->unplaced[e])
 			info(p, e, ELSEWHERE, p->m->unplaced[e], indent);
 	}
+	kind_infos(p, component, indent);
 	if (p->any && p->m->counted[component]) {
 		copy(p, p->gap, p->gap_bytes);
 		sp_out_text(p->o, indent);
@@ -326,6 +353,15 @@ static const char *after_name(const char *text, const char *end, const char *nam
 	return text;
 }
 
+/* " on P cores", of whatever kind. */
+static bool is_by_kind(const char *rest, const char *end)
+{
+	size_t n = (size_t)(end - rest);
+
+	return n > strlen(BY_KIND CORES) && !memcmp(rest, BY_KIND, strlen(BY_KIND)) &&
+	       !memcmp(end - strlen(CORES), CORES, strlen(CORES));
+}
+
 /* An <info> that must go: a count that an earlier dump left in the XML given as
  * SSPAPI_TOPOLOGY, or the colour of an object that gets one of ours. */
 static bool is_stale(struct painter *p, const char *tag, size_t n)
@@ -337,13 +373,15 @@ static bool is_stale(struct painter *p, const char *tag, size_t n)
 	if (!name)
 		return false;
 	end = name + length;
+	if (length == strlen(KIND) && !memcmp(name, KIND, length) && sp_kind_of(p->m, p->component) >= 0)
+		return true;
 	if (length == strlen(STYLE) && !memcmp(name, STYLE, length))
 		return p->stale || (p->component >= 0 && p->m->counted[p->component]);
 	for (uint32_t e = 0; e < p->m->n_events; e++) {
 		if (!p->m->event_counted[e] || !p->m->event[e])
 			continue;
 		rest = after_name(name, end, sp_event_name(p->m, e, buf));
-		if (!rest || (rest != end && after_name(rest, end, ELSEWHERE) != end))
+		if (!rest || (rest != end && after_name(rest, end, ELSEWHERE) != end && !is_by_kind(rest, end)))
 			continue;
 		p->stale = true;
 		return true;

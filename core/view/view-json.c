@@ -3,6 +3,7 @@
  * The order of keys is the contract's; lists have one item a line, so that
  * diff(1) and grep(1) are of use.
  */
+#include "core-kinds.h"
 #include "view-json.h"
 #include "view-metrics.h"
 
@@ -170,6 +171,8 @@ static void topology(struct sp_out *o, const struct sp_model *m)
 			key_u64(o, ", \"size\": ", c->size);
 		if (c->cpu_kind >= 0)
 			key_i64(o, ", \"cpu_kind\": ", c->cpu_kind);
+		if (sp_kind_of(m, (int32_t)i) >= 0)
+			key_text(o, ", \"cpu_kind_name\": ", m->kind[sp_kind_of(m, (int32_t)i)].name);
 		if (c->flags & SP_COMPONENT_DISALLOWED)
 			sp_out_text(o, ", \"allowed\": false");
 		sp_out_char(o, '}');
@@ -178,6 +181,23 @@ static void topology(struct sp_out *o, const struct sp_model *m)
 }
 
 /* ---- events ------------------------------------------------------------ */
+
+/* The kinds of cores with a bit here, by their names. */
+static void kind_names(struct sp_out *o, const struct sp_model *m, const char *key, uint32_t kinds)
+{
+	bool more = false;
+
+	if (!kinds)
+		return;
+	sp_out_text(o, key);
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		if (!(kinds >> k & 1))
+			continue;
+		comma(o, &more);
+		sp_out_json(o, m->kind[k].name);
+	}
+	sp_out_char(o, ']');
+}
 
 static void events(struct sp_out *o, const struct sp_model *m)
 {
@@ -198,6 +218,7 @@ static void events(struct sp_out *o, const struct sp_model *m)
 		key_text(o, "\", \"component\": ", SP_EVENT_TEXT(m, i, component));
 		key_text(o, ", \"data_type\": ", types[sp_event_type(m, i)]);
 		key_text(o, ", \"kind\": ", sp_event_is_gauge(m, i) ? "gauge" : "counter");
+		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_event(m, i));
 		key_text(o, ", \"derived\": ", SP_EVENT_TEXT(m, i, derived));
 		if (*postfix)
 			key_text(o, ", \"postfix\": ", postfix);
@@ -371,6 +392,13 @@ static void target(struct sp_out *o, const struct sp_row *row)
 	key_u64(o, ", \"threads\": ", row->threads);
 }
 
+/* On a machine with several kinds of cores: those that there are counts of. */
+static void kinds_of_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	if (m->n_kinds > 1)
+		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_row(m, row) & ((1u << SP_KINDS_MOST) - 1));
+}
+
 /* Components that the events are counted on as a whole; null: by CPU. */
 static void places(struct sp_out *o, const struct sp_row *row)
 {
@@ -408,6 +436,7 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	if (row->flags & SP_RELATION_ESTIMATED)
 		sp_out_text(o, ", \"estimated\": true");
 	places(o, row);
+	kinds_of_relation(o, m, row);
 	cpus(o, m, row);
 	gauges(o, m, row);
 	entries(o, m, row);
@@ -478,18 +507,20 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	event_key(o, m, id, repeated);
 }
 
-static void sums_at(struct sp_out *o, const struct sp_model *m, uint32_t c, const uint64_t repeated[REPEATED_WORDS])
+/* sum: by event id.  c: a component; -1: a kind of cores, which nothing but a CPU's counts belong to. */
+static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
+		    const uint64_t repeated[REPEATED_WORDS])
 {
 	bool more = false;
 
-	sp_out_text(o, ", \"total\": {");
+	sp_out_text(o, key);
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_event_is_summed(m, e) || !sp_sum_is_known(m, c, e))
+		if (!sp_event_is_summed(m, e) || (c >= 0 ? !sp_sum_is_known(m, (uint32_t)c, e) : sp_event_is_placed(m, e)))
 			continue;
 		comma(o, &more);
 		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
 		sp_out_text(o, ": ");
-		sp_json_value(o, sp_event_type(m, e), sp_sum(m, c, e));
+		sp_json_value(o, sp_event_type(m, e), sum[e]);
 	}
 	sp_out_char(o, '}');
 }
@@ -513,6 +544,43 @@ static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, co
 		sp_out_char(o, '}');
 }
 
+/* What is not known is left out. */
+static void kind_facts(struct sp_out *o, const struct sp_model_kind *k)
+{
+	key_text(o, "{\"name\": ", k->name);
+	if (*k->core_type)
+		key_text(o, ", \"core_type\": ", k->core_type);
+	if (k->efficiency >= 0)
+		key_i64(o, ", \"efficiency\": ", k->efficiency);
+	if (k->max_mhz)
+		key_u64(o, ", \"max_mhz\": ", k->max_mhz);
+	if (k->base_mhz)
+		key_u64(o, ", \"base_mhz\": ", k->base_mhz);
+	if (k->capacity)
+		key_u64(o, ", \"capacity\": ", k->capacity);
+	key_u64(o, ", \"cpus\": ", k->n_cpus);
+	key_u64(o, ", \"cpus_counted\": ", k->n_counted);
+	key_u64(o, ", \"readings\": ", k->readings);
+}
+
+static void kinds(struct sp_out *o, const struct sp_model *m, const uint64_t repeated[REPEATED_WORDS])
+{
+	bool more = false;
+
+	sp_out_text(o, " \"cpu_kinds\": [");
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		comma_line(o, &more, "  ");
+		kind_facts(o, &m->kind[k]);
+		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, repeated);
+		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, repeated);
+		if (sp_view_metrics)
+			sp_metrics_compute(sp_view_metrics, m->kind[k].sum, NULL);
+		sp_metrics_json(o);
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, "],\n");
+}
+
 static void sums(struct sp_out *o, const struct sp_model *m)
 {
 	uint64_t repeated[REPEATED_WORDS];
@@ -525,14 +593,18 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 			continue;
 		comma_line(o, &more, "  ");
 		key_u64(o, "{\"component\": ", c);
-		sums_at(o, m, c, repeated);
+		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events, repeated);
 		gauges_at(o, m, c, repeated);
 		if (sp_view_metrics)
 			sp_metrics_compute(sp_view_metrics, m->sum + (uint64_t)c * m->n_events, NULL);
 		sp_metrics_json(o);
+		if (sp_view_metrics && sp_kinds_several(sp_kinds_below(m, c)))
+			sp_out_text(o, ", \"mixed_cpu_kinds\": true");
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
+	if (m->n_kinds > 1)
+		kinds(o, m, repeated);
 }
 
 static void frame(struct sp_out *o, const struct sp_frame_seen *f)

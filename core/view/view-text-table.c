@@ -6,6 +6,7 @@
  * Tables have up to six events, and fewer where numbers are long.  There is no
  * memory for widths, so that each table is walked twice: to measure, to write.
  */
+#include "core-kinds.h"
 #include "view-metrics.h"
 #include "view-text.h"
 
@@ -226,11 +227,15 @@ static void cell(struct sp_out *o, struct table *t, unsigned i, int64_t total, i
 	}
 }
 
-static void metric_cell(struct sp_out *o, const struct table *t, unsigned i)
+/* mixed: of the sum of several kinds of cores. */
+static void metric_cell(struct sp_out *o, const struct table *t, unsigned i, bool mixed)
 {
-	char buf[48];
+	const struct sp_metric *metric = metric_of(t->m, t->col[i].id);
+	char buf[49];
 
-	sp_metric_text(buf, metric_of(t->m, t->col[i].id));
+	sp_metric_text(buf, metric);
+	if (mixed && metric->has_value)
+		strcat(buf, "*");
 	sp_out_text(o, "  ");
 	sp_right(o, buf, t->col[i].width);
 }
@@ -356,7 +361,8 @@ static void element(struct sp_out *o, const struct sp_model *m, uint32_t index, 
 	const struct sp_component *c = &m->component[index];
 	bool machine = sp_component_is(c, "Machine"), job = sp_component_is(c, "Job");
 	bool number = c->os_index >= 0 && (sp_component_is(c, "PU") || sp_component_is(c, "NUMANode"));
-	bool bytes = c->size && sizes, kind = c->cpu_kind >= 0 && sp_component_is(c, "Core");
+	bool bytes = c->size && sizes;
+	int32_t kind = sp_component_is(c, "Core") ? sp_kind_of(m, (int32_t)index) : -1;
 	char type[sizeof(c->type) + 1];
 
 	sp_out_plain(o, sp_fixed_text(type, c->type, sizeof(c->type)));
@@ -369,7 +375,7 @@ static void element(struct sp_out *o, const struct sp_model *m, uint32_t index, 
 		sp_out_char(o, ' ');
 		sp_out_plain(o, sp_fixed_text(name, c->name, sizeof(c->name)));
 	}
-	if (!number && !bytes && !kind)
+	if (!number && !bytes && kind < 0)
 		return;
 	sp_out_text(o, " (");
 	if (number) {
@@ -381,9 +387,9 @@ static void element(struct sp_out *o, const struct sp_model *m, uint32_t index, 
 		size(o, c->size);
 		sp_out_text(o, machine ? " total" : "");
 	}
-	if (kind) {
-		sp_out_text(o, number || bytes ? " kind " : "kind ");
-		sp_out_i64(o, c->cpu_kind);
+	if (kind >= 0) {
+		sp_out_text(o, number || bytes ? " " : "");
+		sp_out_plain(o, m->kind[kind].name);
 	}
 	sp_out_char(o, ')');
 }
@@ -485,6 +491,12 @@ static void fill_tree(struct table *t, uint32_t *event)
 	t->label = (unsigned)sp_min(longest, SP_WIDTH - used);
 }
 
+/* The kinds of cores that the row of component c has counts of. */
+static uint32_t kinds_at(const struct sp_model *m, int32_t c)
+{
+	return c >= 0 ? sp_kinds_below(m, (uint32_t)c) : c == ALL_OF_THEM && m->n_components ? sp_kinds_below(m, 0) : 0;
+}
+
 /* The cells of a row: sums by event id; exact NULL: what is proven is not known. */
 static void tree_cells(struct sp_out *o, struct table *t, int32_t c, const int64_t *sum, const int64_t *exact)
 {
@@ -494,7 +506,7 @@ static void tree_cells(struct sp_out *o, struct table *t, int32_t c, const int64
 		uint32_t id = t->col[i].id;
 
 		if (metric_of(t->m, id))
-			metric_cell(o, t, i);
+			metric_cell(o, t, i, sp_kinds_several(kinds_at(t->m, c)));
 		else if (c == ALL_OF_THEM && sp_event_is_gauge(t->m, id))
 			text_cell(o, t, i, "-");
 		else if (!odd_cell(o, t, i, c, sum[id]))
@@ -521,15 +533,6 @@ static void outside_rows(struct sp_out *o, struct table *t)
 	tree_cells(o, t, ALL_OF_THEM, t->m->total, t->m->total_exact);
 }
 
-static bool is_hybrid(const struct sp_model *m)
-{
-	for (uint32_t c = 0; c < m->n_components; c++) {
-		if (m->component[c].cpu_kind >= 0)
-			return true;
-	}
-	return false;
-}
-
 void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
 {
 	struct table t = { .m = m, .proven = proven };
@@ -549,13 +552,23 @@ void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
 		}
 		outside_rows(o, &t);
 	}
-	if (event && is_hybrid(m))
-		sp_paragraph(o, "", 0, "(kind: hwloc's kinds of CPUs; kind 0 takes the least power)");
+	if (event && sp_view_metrics && sp_kinds_several(kinds_at(m, ALL_OF_THEM)))
+		sp_paragraph(o, "", 0, "(* of cores of several kinds together; below by kind)");
 }
 
 /* ---- relations --------------------------------------------------------- */
 
-/* "CPU 4 (Core L#2, kind 0)" */
+static const char *kind_label(const struct sp_model *m, int32_t kind, char text[48])
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 48);
+	sp_out_text(&o, "  on ");
+	sp_text_kinds(&o, m, 1u << kind);
+	return sp_memory_text(&o);
+}
+
+/* "CPU 4 (Core L#2, P)" */
 static const char *cpu_label(const struct sp_model *m, const struct sp_at_cpu *at, char text[96])
 {
 	int32_t core = at->component >= 0 ? sp_model_above(m, at->component, "Core") : -1;
@@ -573,9 +586,9 @@ static const char *cpu_label(const struct sp_model *m, const struct sp_at_cpu *a
 	} else if (core >= 0 && (uint32_t)core < m->n_components) {
 		sp_out_text(&o, " (Core L#");
 		sp_out_i64(&o, m->component[core].logical_index);
-		if (m->component[core].cpu_kind >= 0) {
-			sp_out_text(&o, ", kind ");
-			sp_out_i64(&o, m->component[core].cpu_kind);
+		if (sp_kind_of(m, core) >= 0) {
+			sp_out_text(&o, ", ");
+			sp_out_plain(&o, m->kind[sp_kind_of(m, core)].name);
 		}
 		sp_out_char(&o, ')');
 	}
@@ -649,6 +662,19 @@ static bool has_whole_counts(const struct table *t)
 	return false;
 }
 
+/* A relation's values to the sums of the columns that the table has. */
+static void add_to_columns(struct table *t, const int64_t *total, const int64_t *exact)
+{
+	for (unsigned i = 0; i < t->n; i++) {
+		struct column *col = &t->col[i];
+
+		if (metric_of(t->m, col->id))
+			continue;
+		col->sum = sp_plus(sp_event_type(t->m, col->id), col->sum, total[col->index]);
+		col->exact = sp_plus(sp_event_type(t->m, col->id), col->exact, exact[col->index]);
+	}
+}
+
 /* Over all CPUs, for the columns that the table has. */
 static void pair_row(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row, uint32_t first)
 {
@@ -663,14 +689,7 @@ static void pair_row(struct sp_out *o, struct table *t, struct sp_model *m, stru
 		if (other.from != at.from || other.to != at.to)
 			continue;
 		count += other.count;
-		for (unsigned c = 0; c < t->n; c++) {
-			struct column *col = &t->col[c];
-
-			if (metric_of(m, col->id))
-				continue;
-			col->sum = sp_plus(sp_event_type(m, col->id), col->sum, other.total[col->index]);
-			col->exact = sp_plus(sp_event_type(m, col->id), col->exact, other.exact[col->index]);
-		}
+		add_to_columns(t, other.total, other.exact);
 	}
 	if (!at.to && !count && !has_whole_counts(t))
 		return;
@@ -730,6 +749,8 @@ static uint32_t measure_row(struct table *t, struct sp_model *m, struct sp_row *
 		t->label = (unsigned)sp_max(t->label, sp_columns(cpu_label(m, &at, text)));
 	}
 	t->label = (unsigned)sp_max(t->label, widest_pair(m, row));
+	for (uint32_t k = 0; m->n_kinds > 1 && k < m->n_kinds; k++)
+		t->label = (unsigned)sp_max(t->label, sp_columns(kind_label(m, (int32_t)k, text)));
 	t->readings = (unsigned)sp_max(8, sp_format_grouped(buf, (int64_t)sp_min(most, INT64_MAX)));
 	return cpus;
 }
@@ -749,20 +770,6 @@ static unsigned widest_cell(struct sp_model *m, struct sp_row *row, uint32_t e)
 		widest = (unsigned)sp_max(widest, sp_value_text(buf, type, at.total[e]));
 	}
 	return (unsigned)sp_max(widest, sp_value_text(buf, type, sum));
-}
-
-/* The metrics of a relation's sums over all of its CPUs: columns of this table or not. */
-static void compute_all_of_them(struct sp_model *m, struct sp_row *row)
-{
-	int64_t sum[RELATION_METRICS] = { 0 };
-	struct sp_at_cpu at;
-
-	if (row->k > RELATION_METRICS)
-		return;
-	for (uint32_t c = 0; c < row->cells; c++)
-		for (uint32_t e = 0; sp_row_cell(m, row, c, &at) && e < row->k; e++)
-			sum[e] = sp_plus(sp_event_type(m, row->event[e]), sum[e], at.total[e]);
-	sp_metrics_compute_row(sp_view_metrics, row, sum);
 }
 
 /* Which metrics have a value anywhere in this relation?  Of the widest sets none. */
@@ -794,28 +801,43 @@ static bool add_relation_column(struct table *t, struct sp_model *m, struct sp_r
 	return !sp_view_metrics->at[i].in_relation || add_column(t, m->n_events + i, 0, METRIC, row->k);
 }
 
-static void all_row(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row, uint64_t readings)
+/* A line with the sums over the relation's CPUs of one kind of core; ALL_OF_THEM: over all. */
+static void sum_row(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row, int32_t kind)
 {
-	begin_row(o, t, "  all of them", readings);
-	if (sp_view_metrics)
-		compute_all_of_them(m, row);
+	int64_t sum[RELATION_METRICS] = { 0 };
+	uint64_t readings = 0;
+	struct sp_at_cpu at;
+	char text[48];
+
+	for (unsigned i = 0; i < t->n; i++)
+		t->col[i].sum = t->col[i].exact = 0;
+	for (uint32_t c = 0; c < row->cells; c++) {
+		if (!sp_row_cell(m, row, c, &at) || (kind >= 0 && sp_kind_of(m, at.component) != kind))
+			continue;
+		readings += at.readings;
+		for (uint32_t e = 0; e < row->k && row->k <= RELATION_METRICS; e++)
+			sum[e] = sp_plus(sp_event_type(m, row->event[e]), sum[e], at.total[e]);
+		add_to_columns(t, at.total, at.exact);
+	}
+	begin_row(o, t, kind < 0 ? "  all of them" : kind_label(m, kind, text), readings);
+	if (sp_view_metrics && row->k <= RELATION_METRICS)
+		sp_metrics_compute_row(sp_view_metrics, row, sum);
 	for (unsigned i = 0; i < t->n; i++) {
-		if (metric_of(m, t->col[i].id)) {
-			metric_cell(o, t, i);
-		} else {
+		if (metric_of(m, t->col[i].id))
+			metric_cell(o, t, i, kind < 0 && sp_kinds_several(sp_kinds_of_row(m, row)));
+		else
 			cell(o, t, i, t->col[i].sum, t->col[i].exact);
-		}
 	}
 	end_row(o, t);
 }
 
-/* One table of a relation: its CPUs, a line over all of them if there are several, its
- * call sites. */
+/* One table of a relation: its CPUs, a line over all of them if there are several, and over
+ * those of each kind of core, its call sites. */
 static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m, struct sp_row *row,
 			   uint32_t cpus)
 {
+	uint32_t kinds = sp_kinds_of_row(m, row);
 	struct sp_at_cpu at;
-	uint64_t readings = 0;
 	char text[96];
 
 	head_of_table(o, t, "");
@@ -828,19 +850,18 @@ static void relation_table(struct sp_out *o, struct table *t, struct sp_model *m
 		for (unsigned i = 0; i < t->n; i++) {
 			struct column *col = &t->col[i];
 
-			if (metric_of(m, col->id)) {
-				metric_cell(o, t, i);
-				continue;
-			}
-			cell(o, t, i, at.total[col->index], at.exact[col->index]);
-			col->sum = sp_plus(sp_event_type(m, col->id), col->sum, at.total[col->index]);
-			col->exact = sp_plus(sp_event_type(m, col->id), col->exact, at.exact[col->index]);
+			if (metric_of(m, col->id))
+				metric_cell(o, t, i, false);
+			else
+				cell(o, t, i, at.total[col->index], at.exact[col->index]);
 		}
 		end_row(o, t);
-		readings += at.readings;
 	}
 	if (cpus >= 2)
-		all_row(o, t, m, row, readings);
+		sum_row(o, t, m, row, ALL_OF_THEM);
+	for (uint32_t k = 0; sp_kinds_several(kinds) && k < m->n_kinds; k++)
+		if (kinds >> k & 1)
+			sum_row(o, t, m, row, (int32_t)k);
 	if (row->intervals)
 		pair_rows(o, t, m, row);
 }
@@ -926,45 +947,6 @@ static bool subtracts(const struct sp_model *m, const struct sp_row *row)
 	return false;
 }
 
-/* On a machine with cores of several kinds: the one that all counts of the relation are
- * from; -1: there are several, or none that is known. */
-static int32_t only_kind(struct sp_model *m, struct sp_row *row, int32_t *kinds)
-{
-	int32_t only = -1;
-	struct sp_at_cpu at;
-
-	*kinds = 0;
-	for (uint32_t c = 0; c < m->n_components; c++)
-		*kinds = m->component[c].cpu_kind >= *kinds ? m->component[c].cpu_kind + 1 : *kinds;
-	for (uint32_t i = 0; *kinds > 1 && sp_row_cell(m, row, i, &at); i++) {
-		int32_t kind = at.component >= 0 ? m->component[at.component].cpu_kind : -1;
-
-		if (kind < 0 || (only >= 0 && kind != only))
-			return -1;
-		only = kind;
-	}
-	return only;
-}
-
-static void one_kind(struct sp_out *o, struct sp_model *m, struct sp_row *row)
-{
-	int32_t kinds, kind = only_kind(m, row, &kinds);
-	struct sp_out line;
-	char text[160];
-
-	if (kind < 0)
-		return;
-	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, "Counted on ");
-	sp_out_text(&line, kinds != 2 ? "cores" : kind ? "P cores" : "E cores");
-	sp_out_text(&line, " only (kind ");
-	sp_out_i64(&line, kind);
-	sp_out_text(&line, " of 0 to ");
-	sp_out_i64(&line, kinds - 1);
-	sp_out_text(&line, "; the highest is the fastest).");
-	sp_paragraph(o, "  ", 2, sp_memory_text(&line));
-}
-
 static void notes_of(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	bool estimated = row->flags & SP_RELATION_ESTIMATED;
@@ -1002,7 +984,7 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	if (row->place)
 		sp_text_placed(o, m, row);
 	sp_text_gauges(o, m, row);
-	one_kind(o, m, row);
+	sp_text_row_kinds(o, m, row);
 	notes_of(o, m, row);
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_paragraph(o, "  ", 2,

@@ -162,6 +162,24 @@ static void second_line(struct sp_out *o, const struct sp_model *m)
 	sp_out_char(o, '\n');
 }
 
+/* " (4 P, 2 E)" */
+static void cpus_by_kind(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+
+	for (uint32_t k = 0; m->n_kinds > 1 && k < m->n_kinds; k++) {
+		if (!m->kind[k].n_counted)
+			continue;
+		sp_out_text(o, more ? ", " : " (");
+		sp_out_grouped(o, m->kind[k].n_counted);
+		sp_out_char(o, ' ');
+		sp_out_plain(o, m->kind[k].name);
+		more = true;
+	}
+	if (more)
+		sp_out_char(o, ')');
+}
+
 static void third_line(struct sp_out *o, const struct sp_model *m)
 {
 	sp_out_amount(o, m->n_threads, "thread");
@@ -172,6 +190,7 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 	if (m->n_cpus_counted) {
 		sp_out_text(o, " on ");
 		sp_out_amount(o, m->n_cpus_counted, "CPU");
+		cpus_by_kind(o, m);
 	}
 	if (m->h.attribution == SP_BY_RESIDENCY || m->h.attribution == SP_BY_EXACT)
 		sp_out_text(o, m->h.attribution == SP_BY_EXACT ? ", attribution exact" : ", attribution residency");
@@ -379,15 +398,18 @@ void sp_view_text(struct sp_out *o, struct sp_model *m)
 	first_line(o, m);
 	second_line(o, m);
 	third_line(o, m);
+	sp_text_kinds_line(o, m);
 	topology_source(o, m);
 	preset_file(o, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
 	preset_file(o, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
 	if (how == PROVEN_NONE || how == PROVEN_SOME)
 		attribution(o, m);
-	if (m->readings)
+	if (m->readings) {
 		sp_text_tree(o, m, how == PROVEN_SOME);
-	else
+		sp_text_by_kind(o, m);
+	} else {
 		why_nothing(o, m);
+	}
 	relations(o, m, how == PROVEN_SOME);
 	cost(o, m);
 	call_list(o, m);

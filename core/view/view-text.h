@@ -50,6 +50,12 @@ void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id);
 
 /* `proven`: with a column for how much is. */
 void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven);
+/* "P cores", "P and E cores": the kinds with a bit here. */
+void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
+/* On a machine with cores of several kinds: a line, a table; what a relation has of which. */
+void sp_text_kinds_line(struct sp_out *o, const struct sp_model *m);
+void sp_text_by_kind(struct sp_out *o, const struct sp_model *m);
+void sp_text_row_kinds(struct sp_out *o, struct sp_model *m, struct sp_row *row);
 /* Lists: of the row's gauges; of its events that are counted on components as a whole. */
 void sp_text_gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row);
 void sp_text_placed(struct sp_out *o, struct sp_model *m, struct sp_row *row);

@@ -108,13 +108,4 @@ check "CSV: a line for each interval, module+0xoffset" sh -c "
 	! awk -F, 'NR > 1 { print \$8; print \$9 }' '$tmp/views.csv' | grep -vx 'sites[+]0x[0-9a-f]*'"
 check "text: by call site" grep -qE '^  region_b \(0x[0-9a-f]+\) -> region_b \(0x[0-9a-f]+\) +1 +500( |$)' "$tmp/views.txt"
 
-# ---- odd machines --------------------------------------------------------------------------
-
-kinds() {
-	SSPAPI_OUTPUT=$tmp/kind.txt run_shim kind env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" taskset -c "$1" "$scenes/one"
-	grep -o 'Counted on . cores only (kind [01]' "$tmp/kind.txt"
-}
-first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
-is "a hybrid machine: counted on one kind of core" "$(kinds "$first")" "Counted on P cores only (kind 1"
-
 done_testing

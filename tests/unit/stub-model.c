@@ -5,7 +5,7 @@
  * (P-cores, kind 1; E-cores, kind 0) of two cores; threads that migrate, that
  * end, that never read; CPUs that nobody knows; texts that mean harm.
  */
-#include "../../core/view/model.h"
+#include "../../core/view/core-kinds.h"
 
 #include <string.h>
 
@@ -249,6 +249,12 @@ const char *sp_model_note(const struct sp_model *m, uint32_t i)
 static int64_t stub_sum[STUB_COMPONENTS * STUB_EVENTS], stub_exact[STUB_COMPONENTS * STUB_EVENTS];
 static int64_t stub_total[STUB_EVENTS], stub_total_exact[STUB_EVENTS], stub_unplaced[STUB_EVENTS];
 static bool stub_counted[STUB_COMPONENTS], stub_event_counted[STUB_EVENTS];
+static int64_t stub_kind_sum[SP_KINDS_MOST][2][STUB_EVENTS];
+static uint8_t stub_kind_of[STUB_COMPONENTS], stub_kinds_below[STUB_COMPONENTS];
+static union {
+	struct sp_cpu_kinds kinds;
+	uint64_t room[32];
+} stub_kinds;
 static const struct sp_event *stub_events[STUB_EVENTS];
 static struct sp_image stub_image = { .base = stub_bytes, .bytes = sizeof(stub_bytes) };
 
@@ -277,7 +283,15 @@ static void stub_book(struct sp_model *m, uint32_t id, struct sp_at_cpu *at, int
 	stub_add(id, &m->total_exact[id], exact);
 	if (c < 0)
 		stub_add(id, &m->unplaced[id], total);
+	if (c >= 0) {
+		struct sp_model_kind *k = &m->kind[m->component[c].cpu_kind ? 0 : 1];
+
+		stub_add(id, &k->sum[id], total);
+		stub_add(id, &k->exact[id], exact);
+		k->n_counted = 2;
+	}
 	for (; c >= 0; c = m->component[c].parent) {
+		m->kinds_below[c] |= m->component[at->component].cpu_kind ? 1 : 2;
 		m->counted[c] = true;
 		stub_add(id, &m->sum[(uint32_t)c * m->n_events + id], total);
 		stub_add(id, &m->exact[(uint32_t)c * m->n_events + id], exact);
@@ -316,6 +330,25 @@ static void stub_relations_of(enum stub kind)
 	stub_relation[0].row.k = stub_relation[2].row.k = stub_relation[4].row.k = 6;
 }
 
+/* Kind 1 is P, and first; kind 0 is E, or means harm. */
+static void stub_kinds_of(struct sp_model *m, enum stub kind)
+{
+	memset(stub_kind_sum, 0, sizeof(stub_kind_sum));
+	memset(stub_kinds_below, 0, sizeof(stub_kinds_below));
+	stub_kinds.kinds.n = 2;
+	stub_kinds.kinds.at[0] = (struct sp_cpu_kind){ .name = "E", .core_type = "IntelAtom", .max_mhz = 3400 };
+	stub_kinds.kinds.at[1] = (struct sp_cpu_kind){ .name = "P", .core_type = "IntelCore", .efficiency = 1 };
+	if (kind == STUB_WIDE)
+		memcpy(stub_kinds.kinds.at[0].name, HOSTILE "and it has no end", sizeof(stub_kinds.kinds.at[0].name));
+	m->kind_of = stub_kind_of;
+	m->kinds_below = stub_kinds_below;
+	for (uint32_t k = 0; k < SP_KINDS_MOST; k++) {
+		m->kind[k].sum = stub_kind_sum[k][0];
+		m->kind[k].exact = stub_kind_sum[k][1];
+	}
+	sp_kinds_index(m, &stub_kinds.kinds, 0);
+}
+
 static struct sp_model *stub_model(enum stub kind)
 {
 	static struct sp_model m;
@@ -350,6 +383,7 @@ static struct sp_model *stub_model(enum stub kind)
 		.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568,
 		.dropped_relations = kind == STUB_FULL,
 	};
+	stub_kinds_of(&m, kind);
 	if (kind != STUB_NO_START) {
 		m.calls[1] = 5005;
 		m.calls[2] = 17035;

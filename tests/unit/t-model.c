@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/view/core-kinds.h"
 #include "../../core/store/ledger.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"
@@ -62,6 +63,8 @@ static const struct sp_component tree[ALL] = {
 static const char xml[] = "<?xml version=\"1.0\"?><topology version=\"2.0\"><object type=\"Machine\" gp_index=\"0\">"
 			  "<object type=\"Package\" gp_index=\"1\"><object type=\"PU\" gp_index=\"4\"/></object>"
 			  "</object></topology>";
+
+static const struct sp_cpu_kind kind_list[1] = { { .name = "all" } };
 
 enum { EV_A, EV_B, EV_GAUGE, EV_FP };
 
@@ -134,7 +137,7 @@ static void make_store(void)
 	struct sp_header *h;
 
 	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
+	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1, kind_list, SP_COUNT(kind_list)), 0);
 	h = store.header;
 	h->call_names = sp_store_texts(&store, 2, calls);
 	h->exe = sp_store_text(&store, "/bin/app");
@@ -206,6 +209,48 @@ static void sums(void **state)
 	assert_null(sp_model_note(&m, 2));
 	assert_string_equal(sp_model_text(&m, m.event[EV_A]->name), "EV_A");
 	sp_model_close(&m);
+	sp_store_close(&store);
+}
+
+/* PU0 and PU1 are of kind 1, PU2 of kind 0, PU5 of none. */
+static void kinds(void **state)
+{
+	static const struct sp_cpu_kind kind[2] = { { .name = "E", .core_type = "IntelAtom" },
+						    { .name = "P", .efficiency = 1, .max_mhz = 5000 } };
+	struct sp_component c[ALL];
+	struct sp_model m;
+
+	(void)state;
+	make_store();
+	for (uint32_t i = 0; i < ALL; i++) {
+		c[i] = tree[i];
+		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1 : i == PU2 ? 0 : -1;
+	}
+	for (uint32_t n = 0; n <= 2; n += 2) {		/* without their names, as stores had it once */
+		assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1, kind, n), 0);
+		assert_int_equal(sp_model_open(&m, &store.image), 0);
+		assert_int_equal(m.damaged, 0);
+		assert_memory_equal(m.xml, xml, sizeof(xml) - 1);
+		assert_int_equal(m.n_kinds, 2);
+		assert_string_equal(m.kind[0].name, n ? "P" : "kind 1");
+		assert_string_equal(m.kind[1].name, n ? "E" : "kind 0");
+		assert_int_equal(m.kind[0].max_mhz, n ? 5000 : 0);
+		assert_string_equal(m.kind[1].core_type, n ? "IntelAtom" : "");
+		assert_int_equal(m.kind[0].sum[EV_A], 1013);
+		assert_int_equal(m.kind[1].sum[EV_A], 4);
+		assert_int_equal(m.kind[1].sum[4], 1000);
+		assert_int_equal(m.kind[1].exact[4], 1000);
+		assert_int_equal(sp_kinds_rest(&m, EV_A), 17);
+		assert_int_equal(m.kind[0].n_cpus, 2);
+		assert_int_equal(m.kind[1].n_counted, 1);
+		assert_int_equal(sp_kind_of(&m, CORE0), 0);
+		assert_int_equal(sp_kind_of(&m, PU5), -1);
+		assert_int_equal(sp_kinds_below(&m, PACK0), 1);
+		assert_int_equal(sp_kinds_below(&m, NUMA0), 1);
+		assert_int_equal(sp_kinds_below(&m, PACK1), 2);
+		assert_int_equal(sp_kinds_below(&m, MACHINE), 3);
+		sp_model_close(&m);
+	}
 	sp_store_close(&store);
 }
 
@@ -565,6 +610,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums),
 		cmocka_unit_test(above),
+		cmocka_unit_test(kinds),
 		cmocka_unit_test(rows),
 		cmocka_unit_test(empty),
 		cmocka_unit_test(headers),

@@ -32,7 +32,7 @@ static int set_up(void **state)
 	for (int i = 0; i < CPUS; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
 	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0, NULL, 0), 0);
 	sp_store_event(&store, &e);
 	sp_store_event(&store, &e);
 	assert_non_null(sp_store_thread(&store, 77, "t", &thread));

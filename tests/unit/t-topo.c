@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "../../topo/topo.h"
+#include "../../topo/topo-inside.h"
 
 static char scratch[] = "/tmp/t-topo.XXXXXX";
 static char why[256];
@@ -175,9 +176,68 @@ static void hybrid(void **state)
 	assert_int_equal(find("PU", 14)->cpu_kind, 0);
 	assert_int_equal(find("Core", 0)->cpu_kind, 1);
 	assert_int_equal(find("Core", 7)->cpu_kind, 0);
+	assert_int_equal(t.n_kinds, 2);
+	assert_string_equal(t.kind[0].name, "E");
+	assert_string_equal(t.kind[1].name, "P");
+	assert_string_equal(t.kind[1].core_type, "IntelCore");
 	assert_int_equal(find("L3", -1)->size, 25165824);
 	assert_int_equal(find("NUMANode", 0)->size, 17179869184);
 	sp_topo_free(&t);
+}
+
+static void alder_lake(void **state)
+{
+	(void)state;
+	loads(data("alder.xml"));
+	assert_int_equal(t.n_kinds, 2);
+	assert_string_equal(t.kind[find("PU", 7)->cpu_kind].name, "P");
+	assert_string_equal(t.kind[find("PU", 8)->cpu_kind].name, "E");
+	assert_int_equal(t.kind[0].max_mhz, 3400);
+	assert_int_equal(t.kind[1].base_mhz, 2100);
+	assert_int_equal(t.kind[1].efficiency, 1);
+	sp_topo_free(&t);
+	loads(data("holes.xml"));
+	assert_int_equal(t.n_kinds, 0);
+	sp_topo_free(&t);
+}
+
+/* What hwloc may tell of kinds, and what they are called then. */
+static void names_of_kinds(void **state)
+{
+	static const struct {
+		struct sp_cpu_kind kind[3];
+		const char *name[3];
+	} is[] = {
+		{ { { .core_type = "IntelLowPower" }, { .core_type = "IntelAtom", .efficiency = 1 }, { .core_type = "IntelCore" } },
+		  { "LP-E", "E", "P" } },
+		{ { { .core_type = "IntelAtom", .max_mhz = 2500 }, { .core_type = "IntelAtom", .max_mhz = 3800 },
+		    { .core_type = "IntelCore", .max_mhz = 4800 } }, { "E 2500 MHz", "E 3800 MHz", "P" } },
+		{ { { .core_type = "IntelAtom" }, { .core_type = "IntelCore", .max_mhz = 1 }, { .core_type = "IntelCore", .max_mhz = 1 } },
+		  { "E", "P 1 MHz#1", "P 1 MHz#2" } },
+		{ { { .capacity = 160 }, { .capacity = 512, .efficiency = 1 }, { .max_mhz = 3000 } },
+		  { "capacity 160", "capacity 512", "3000 MHz" } },
+		{ { { .core_type = "a name of 23 characters" }, { .core_type = "a name of 23 characterz" }, { .efficiency = -1 } },
+		  { "a name of 23#0", "a name of 23#1", "" } },
+	};
+	struct sp_cpu_kind two[2] = { { .efficiency = 0 }, { .efficiency = 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < SP_COUNT(is); i++) {
+		struct sp_cpu_kind kind[3];
+
+		memcpy(kind, is[i].kind, sizeof(kind));
+		sp_topo_name_kinds(kind, 3);
+		for (size_t k = 0; k < 3; k++)
+			assert_string_equal(kind[k].name, is[i].name[k]);
+	}
+	sp_topo_name_kinds(two, 2);
+	assert_string_equal(two[0].name, "E");
+	assert_string_equal(two[1].name, "P");
+	memset(two, 0, sizeof(two));
+	two[0].efficiency = two[1].efficiency = -1;	/* nobody knows which is the faster */
+	sp_topo_name_kinds(two, 2);
+	assert_string_equal(two[0].name, "");
+	assert_string_equal(two[1].name, "");
 }
 
 /* A memory child stands before its normal siblings, under the same parent. */
@@ -645,6 +705,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_machine),
 		cmocka_unit_test(hybrid),
+		cmocka_unit_test(alder_lake),
+		cmocka_unit_test(names_of_kinds),
 		cmocka_unit_test(memory_children),
 		cmocka_unit_test(large),
 		cmocka_unit_test(numbers_with_holes),

@@ -111,6 +111,7 @@ static void json_keys(void **state)
 	assert_text(c, "type", "PU");
 	assert_int_equal(number(c, "parent"), 6);
 	assert_int_equal(number(c, "cpu_kind"), 1);
+	assert_text(c, "cpu_kind_name", "P");
 	e = json_array_get(json_object_get(root, "events"), 0);
 	assert_text(e, "code", "0x80000032");
 	assert_text(e, "derived", "NOT_DERIVED");
@@ -204,6 +205,36 @@ static void json_odd(void **state)
 		assert_text(json_object_get(root, "process"), "end", "snapshot");
 		json_decref(root);
 	}
+}
+
+static void json_kinds(void **state)
+{
+	struct sp_model *m = stub_model(STUB_FULL);
+	json_t *root = parse(m), *kinds = json_object_get(root, "cpu_kinds"), *p = json_array_get(kinds, 0);
+	json_t *e = json_array_get(kinds, 1);
+
+	(void)state;
+	assert_int_equal(json_array_size(kinds), 2);
+	assert_text(p, "name", "P");
+	assert_text(p, "core_type", "IntelCore");
+	assert_int_equal(number(p, "efficiency"), 1);
+	assert_int_equal(number(e, "max_mhz"), 3400);
+	assert_null(json_object_get(e, "capacity"));
+	assert_int_equal(number(p, "cpus"), 2);
+	assert_int_equal(number(json_object_get(p, "total"), "PAPI_TOT_INS"), 12345679931);
+	assert_int_equal(number(json_object_get(e, "total"), "PAPI_TOT_INS"), 6172839453);
+	assert_int_equal(number(json_object_get(e, "exact"), "PAPI_TOT_INS"), 6172839450);
+	assert_null(json_object_get(json_object_get(p, "total"), stub_text[T_TEMP]));
+	assert_int_equal(json_array_size(json_object_get(json_array_get(json_object_get(root, "relations"), 0), "cpu_kinds")), 1);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(json_object_get(root, "relations"), 2), "cpu_kinds")), 2);
+	/* ix86arch:: is the P cores' */
+	assert_string_equal(json_string_value(json_array_get(json_object_get(json_array_get(json_object_get(root, "events"), 0), "cpu_kinds"), 0)), "P");
+	assert_null(json_object_get(json_array_get(json_object_get(root, "events"), 1), "cpu_kinds"));
+	json_decref(root);
+	m->n_kinds = 1;
+	root = parse(m);
+	assert_null(json_object_get(root, "cpu_kinds"));
+	json_decref(root);
 }
 
 /* ---- CSV --------------------------------------------------------------- */
@@ -372,7 +403,7 @@ static void text_tree(void **state)
 	assert_int_equal(end_of(header, "[nJ]"), end_of(find("component", "Machine"), "1,234.500"));
 	assert_int_equal(end_of(header, "PAPI_TOT_INS"), end_of(find("component", "not on a known CPU"), " 12"));
 	assert_int_equal(end_of(header, "proven"), strlen(find("component", "Package L#0")));
-	assert_non_null(strstr(find("component", "L2 L#3"), "L2 L#3 + Core L#3 (kind 0) + PU L#3 (P#3)  "));
+	assert_non_null(strstr(find("component", "L2 L#3"), "L2 L#3 + L1d L#3 + Core L#3 (E) + PU L#3 (P#3)  "));
 	assert_non_null(strstr(text, "\n    NUMANode L#0 (P#0 16GB) "));
 	/* Every part of it is proven, and only there is it 100 %. */
 	assert_non_null(strstr(find("component", "L2 L#0"), "100 %"));
@@ -394,11 +425,96 @@ static void text_relations(void **state)
 	assert_non_null(strstr(find("thread 4242", "not on a known CPU"), " 0.500"));
 	find("thread 4243", "CPU 99 (not in the topology)");
 	find("thread 4243 \"wo\\x1b\"rk,er\\xff\", event set 3, attached to CPU 2", "A count was seen to go backwards");
-	find("5,000 threads that have ended, event set 0:", "CPU 3 (Core L#3, kind 0)");
+	find("5,000 threads that have ended, event set 0:", "CPU 3 (Core L#3, E)");
 	find("thread 4244 \"idle\"", "never read");
 	assert_non_null(strstr(text, "sspapi itself: 214 ns for a call of PAPI (timed in 12 of 22,049), 0.04 % of the run"));
 	find("Warnings:", "- PAPI refused PAPI_L3_TCM");
 	find("Warnings:", "- 1 relation missing");
+}
+
+/* P: CPUs 0 and 1; E: 2 and 3. */
+static void text_kinds(void **state)
+{
+	struct sp_model *m = stub_model(STUB_FULL);
+	char header[1024];
+
+	(void)state;
+	show("text", m);
+	find("matmul", "P cores counted 66.6 % of PAPI_TOT_INS, E cores 33.3 %");
+	assert_non_null(strstr(text, " on 4 CPUs (2 P, 2 E)\n"));
+	strcpy(header, find("\nby kind", "by kind"));
+	assert_int_equal(end_of(header, "P cores"), end_of(find("\nby kind", "PAPI_TOT_INS"), " 12,345,679,931"));
+	assert_int_equal(end_of(header, "E cores"), end_of(find("\nby kind", "PAPI_TOT_INS"), " 6,172,839,453"));
+	assert_int_equal(end_of(header, "elsewhere"), end_of(find("\nby kind", "PAPI_TOT_INS"), "  12  <") - 3);
+	assert_non_null(strstr(find("\nby kind", "rapl"), " 0.000     0 %      0.500  <0.1 %"));
+	assert_int_equal(end_of(header, "E cores"), strlen(find("\nby kind", "CPUs")));
+	find("thread 4242", "on P cores");
+	m->n_kinds = 1;
+	show("text", m);
+	assert_null(strstr(text, "by kind"));
+	assert_null(strstr(text, " cores"));
+	assert_null(strstr(text, "(P)"));
+}
+
+/* One event a name, on CPU 0 (P). */
+static const char *tied(const char *name, const char *native)
+{
+	static char said[400];
+	struct sp_model *m = stub_model(STUB_FULL);
+	char *at, *end;
+
+	stub_text[T_INS] = name;
+	stub_text[T_WIDE] = native;
+	stub_event[0].natives = 0;
+	if (native) {
+		stub_natives[0] = native;
+		stub_event[0].natives = T_NATIVES;
+	}
+	stub_relation[0].row.k = 1;
+	stub_relations = 1;
+	show("text", m);
+	at = strstr(text, "PMU");
+	for (end = at; end && strncmp(end, "moved.", 6) && strncmp(end, "it.\n", 4); )
+		end++;
+	while (at && strncmp(at, "\n  ", 3))
+		at--;
+	snprintf(said, sizeof(said), "%.*s", at ? (int)(end - at) : 0, at);
+	stub_text[T_INS] = "PAPI_TOT_INS";
+	stub_text[T_WIDE] = "A_RATHER_WIDE_EVENT_NAME";
+	stub_natives[0] = "ix86arch::INSTRUCTION_RETIRED";
+	stub_event[0].natives = T_NATIVES;
+	return said;
+}
+
+/* What counts on one kind of core only. */
+static void text_tied(void **state)
+{
+	static const struct {
+		const char *name, *native, *kind;
+	} is[] = {
+		{ "adl_glc::INST_RETIRED:ANY", NULL, "P" }, { "adl_grt::INST_RETIRED:ANY", NULL, "E" },
+		{ "cpu_atom::X", NULL, "E" }, { "perf::INSTRUCTIONS", NULL, "P" }, { "perf::PERF_COUNT_HW_CPU_CYCLES:u=0", NULL, "P" },
+		{ "perf::PAGE-FAULTS", NULL, NULL }, { "perf::PERF_COUNT_SW_CPU_CLOCK", NULL, NULL }, { "perf", NULL, NULL },
+		{ "adl_glcx::A", NULL, NULL }, { "PAPI_TOT_INS", NULL, NULL }, { "PAPI_TOT_INS", "adl_grt::A", "E" },
+		{ "PAPI_TOT_INS", "perf::PAGE-FAULTS", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SP_COUNT(is); i++) {
+		const char *said = tied(is[i].name, is[i].native);
+		char wanted[200];
+
+		if (!is[i].kind) {
+			assert_string_equal(said, "");
+			continue;
+		}
+		snprintf(wanted, sizeof(wanted), "\n  %s counts on %s cores only, by their own PMU:", is[i].name, is[i].kind);
+		if (strncmp(said, wanted, strlen(wanted)))
+			fail_msg("%s: \"%s\"", is[i].name, said);
+		/* CPU 0 is a P core: counts there of an E core's event were booked by a reading */
+		if (!!strstr(said, "what is booked") != (*is[i].kind == 'E'))
+			fail_msg("%s: \"%s\"", is[i].name, said);
+	}
 }
 
 static void text_says_why(void **state)
@@ -711,6 +827,7 @@ int main(void)
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),
+		cmocka_unit_test(text_kinds), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
 		cmocka_unit_test(text_says_why), cmocka_unit_test(text_dates), cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
 		cmocka_unit_test(hwloc_small_things), cmocka_unit_test(store), cmocka_unit_test(no_room),

@@ -1,0 +1,165 @@
+/* core-kinds.c: see core-kinds.h. */
+#include <string.h>
+
+#include "core-kinds.h"
+#include "view-common.h"
+
+/* ---- kinds of a machine ------------------------------------------------- */
+
+static int32_t numbered(const struct sp_component *c)
+{
+	return c->cpu_kind >= 0 && c->cpu_kind < 64 ? c->cpu_kind : -1;
+}
+
+static void name_kind(struct sp_model_kind *k, const struct sp_cpu_kinds *kinds, int32_t number)
+{
+	const struct sp_cpu_kind *from = kinds && (uint32_t)number < kinds->n ? &kinds->at[number] : NULL;
+	char digits[32];
+
+	k->efficiency = -1;
+	if (from) {
+		sp_fixed_text(k->name, from->name, sizeof(from->name));
+		sp_fixed_text(k->core_type, from->core_type, sizeof(from->core_type));
+		k->efficiency = from->efficiency;
+		k->max_mhz = from->max_mhz;
+		k->base_mhz = from->base_mhz;
+		k->capacity = from->capacity;
+	}
+	if (*k->name)
+		return;
+	sp_format_u64(digits, (uint64_t)number);
+	memcpy(k->name, "kind ", 6);
+	strcat(k->name, digits);
+}
+
+/* The model's number of a machine's kind: that of the same name, or a new one. */
+static uint8_t number_of(struct sp_model *m, const struct sp_cpu_kinds *kinds, int32_t number)
+{
+	struct sp_model_kind k = { 0 };
+	uint32_t i = 0;
+
+	name_kind(&k, kinds, number);
+	while (i < m->n_kinds && strcmp(m->kind[i].name, k.name) != 0)
+		i++;
+	if (i == SP_KINDS_MOST)
+		return SP_KIND_NONE;
+	if (i == m->n_kinds) {
+		k.sum = m->kind[i].sum;
+		k.exact = m->kind[i].exact;
+		m->kind[m->n_kinds++] = k;
+	}
+	return (uint8_t)i;
+}
+
+void sp_kinds_index(struct sp_model *m, const struct sp_cpu_kinds *kinds, uint32_t from)
+{
+	uint8_t ours[64];
+	uint64_t have = 0;
+
+	for (uint32_t c = from; c < m->n_components; c++)
+		if (numbered(&m->component[c]) >= 0)
+			have |= 1ull << m->component[c].cpu_kind;
+	for (int32_t number = 63; number >= 0; number--)	/* hwloc ranks: the highest is the fastest */
+		ours[number] = have >> number & 1 ? number_of(m, kinds, number) : SP_KIND_NONE;
+	for (uint32_t c = from; c < m->n_components; c++) {
+		int32_t number = numbered(&m->component[c]);
+
+		m->kind_of[c] = number < 0 ? SP_KIND_NONE : ours[number];
+		if (m->kind_of[c] != SP_KIND_NONE && sp_component_is(&m->component[c], "PU"))
+			m->kind[m->kind_of[c]].n_cpus++;
+	}
+}
+
+uint32_t sp_kinds_of_row(struct sp_model *m, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+	uint32_t kinds = 0;
+
+	for (uint32_t i = 0; m->n_kinds > 1 && i < row->cells; i++) {
+		int32_t kind = sp_row_cell(m, row, i, &at) ? sp_kind_of(m, at.component) : -1;
+
+		kinds |= 1u << (kind < 0 ? SP_KINDS_MOST : (uint32_t)kind);
+	}
+	return kinds;
+}
+
+int64_t sp_kinds_rest(const struct sp_model *m, uint32_t event)
+{
+	bool floating = sp_event_type(m, event) == SP_FP64;
+	double d = sp_as_double(m->total[event]);
+	int64_t rest = m->total[event];
+
+	for (uint32_t i = 0; i < m->n_kinds; i++) {
+		rest = (int64_t)((uint64_t)rest - (uint64_t)m->kind[i].sum[event]);
+		d -= sp_as_double(m->kind[i].sum[event]);
+	}
+	if (floating)
+		memcpy(&rest, &d, sizeof(rest));
+	return rest;
+}
+
+/* ---- events that one kind counts --------------------------------------------- */
+
+#define P	"IntelCore"
+#define E	"IntelAtom"
+
+/* PMUs by libpfm4's name and by the kernel's. */
+static const struct {
+	const char *pmu, *core_type;
+} pmus[] = {
+	{ "adl_glc", P }, { "cpu_core", P }, { "ix86arch", P },
+	{ "adl_grt", E }, { "cpu_atom", E }, { "cpu_lowpower", "IntelLowPower" },
+};
+
+/* perf:: events of the hardware; those of software (PAGE-FAULTS) count anywhere. */
+static const char *const hardware[] = {
+	"PERF_COUNT_HW_", "CYCLES", "CPU-CYCLES", "INSTRUCTIONS", "CACHE-", "BRANCH", "BUS-CYCLES", "STALLED-CYCLES-",
+	"IDLE-CYCLES-", "REF-CYCLES", "L1-", "LLC-", "DTLB-", "ITLB-", "NODE-", "BPU-",
+};
+
+/* The cores that the PMU of a native event is in; NULL: all, or not known. */
+static const char *core_type_of(const char *native)
+{
+	const char *colons = strstr(native, "::");
+	size_t n = colons ? (size_t)(colons - native) : 0;
+
+	for (unsigned i = 0; i < SP_COUNT(pmus); i++)
+		if (n == strlen(pmus[i].pmu) && memcmp(native, pmus[i].pmu, n) == 0)
+			return pmus[i].core_type;
+	/* An event of PERF_TYPE_HARDWARE that names no PMU is cpu_core's in Linux. */
+	for (unsigned i = 0; n == 4 && memcmp(native, "perf", 4) == 0 && i < SP_COUNT(hardware); i++)
+		if (strncmp(colons + 2, hardware[i], strlen(hardware[i])) == 0)
+			return P;
+	return NULL;
+}
+
+static uint32_t kinds_of_type(const struct sp_model *m, const char *core_type)
+{
+	uint32_t kinds = 0;
+
+	for (uint32_t i = 0; core_type && i < m->n_kinds; i++)
+		if (strcmp(m->kind[i].core_type, core_type) == 0)
+			kinds |= 1u << i;
+	return kinds;
+}
+
+/* A preset of several natives counts where any of them does. */
+uint32_t sp_kinds_of_event(const struct sp_model *m, uint32_t event)
+{
+	const struct sp_event *v = event < m->n_events ? m->event[event] : NULL;
+	const char *native;
+	uint32_t kinds = 0;
+
+	if (!v || m->n_kinds < 2)
+		return 0;
+	if (!sp_image_text_at(m->image, v->natives, 0))
+		kinds = kinds_of_type(m, core_type_of(SP_EVENT_TEXT(m, event, name)));
+	for (uint32_t i = 0; (native = sp_image_text_at(m->image, v->natives, i)); i++) {
+		uint32_t more = kinds_of_type(m, core_type_of(native));
+
+		if (!more)
+			return 0;
+		kinds |= more;
+	}
+	return kinds == (1u << m->n_kinds) - 1 ? 0 : kinds;
+}

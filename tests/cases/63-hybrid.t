@@ -1,0 +1,135 @@
+# P and E cores: named, summed by kind in every form; sets and events of one kind only.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+[ "$(nproc)" -gt 1 ] || skip_all "one CPU"
+
+# The scene runs on two CPUs of this machine, which are told to be CPU 0 (P) and CPU 8 (E) of another.
+MORE=$preloads/elsewhere.so
+export ELSEWHERE=0,8 SSPAPI_TOPOLOGY=$root/tests/topo/alder.xml
+printf 'event adl_glc::INST_RETIRED:ANY\nevent adl_grt::INST_RETIRED:ANY\n' >script
+export FAKE_PAPI_SCRIPT=$tmp/script
+count() {
+	to=$1
+	shift
+	SSPAPI_OUTPUT=$tmp/$to.json SSPAPI_FORMAT=text,json,csv,hwloc,store run_shim "$to" "$scenes/ops" "$@"
+}
+P=adl_glc::INST_RETIRED:ANY E=adl_grt::INST_RETIRED:ANY
+count v set=PAPI_TOT_INS,PAPI_TOT_CYC,$P,$E cpu=0 start show=9000,3000,9000,0 read cpu=1 show=10000,4000,9100,900 stop
+is "the program ran" "$(status_of v)" 0
+for form in json text; do
+	check "$form: as the contract has it" perl "$root/tests/lib/check-dump.pl" $form "v.$(echo $form | sed s/text/txt/)" v.json
+done
+
+# ---- text -------------------------------------------------------------------------------
+
+squeezed() {
+	tr -s ' ' <"$1" | sed 's/^ //; s/ $//'
+}
+squeezed v.txt >text
+check "text: the head says who did the work" grep -qxF 'P cores counted 90.0 % of PAPI_TOT_INS, E cores 10.0 %' text
+check "text: how many CPUs of each" grep -q 'on 2 CPUs (1 P, 1 E)$' text
+check "text: cores have their kind in the tree" sh -c "grep -q ' + Core L#0 (P) ' text && grep -q ' + Core L#4 (E) ' text"
+sed -n '/^by kind/,/^$/p' text >table
+cat >wanted <<EOF
+by kind of core P cores E cores
+PAPI_TOT_INS 9,000 90.0 % 1,000 10.0 %
+PAPI_TOT_CYC 3,000 75.0 % 1,000 25.0 %
+$P 9,000 98.9 % 100 1.0 %
+$E 0 0 % 900 100 %
+CPUs that counted 1 of 8 1 of 8
+
+EOF
+check "text: sums by kind, with their share" diff wanted table
+grep -E '^(CPU [0-9]|on|all) ?' text >rows
+cat >wanted <<EOF
+CPU 0 (Core L#0, P) 1 9,000 3,000 9,000 0
+CPU 8 (Core L#4, E) 1 1,000 1,000 100 900
+all of them 2 10,000 4,000 9,100 900
+on P cores 1 9,000 3,000 9,000 0
+on E cores 1 1,000 1,000 100 900
+EOF
+check "text: each set by kind" diff wanted rows
+tr '\n' ' ' <text >flat
+check "text: an event of P cores only is said to be one, and whose counts stand on the wrong kind" grep -qF \
+	"$P counts on P cores only, by their own PMU: what ran on E cores is not in it, and what is booked there was counted on P cores before the thread moved." flat
+check "text: an event of E cores only, all of it at its place" grep -qF \
+	"$E counts on E cores only, by their own PMU: what ran on P cores is not in it. " flat
+
+count one set=PAPI_TOT_INS cpu=0 start show=5 stop
+check "text: a set that ran on one kind says so" grep -qxF '  Counted on P cores only: nothing was read on E cores.' one.txt
+ELSEWHERE=9,12 count one set=PAPI_TOT_INS cpu=0 start show=5 read cpu=1 show=9 stop
+check "text: or on the other" grep -qxF '  Counted on E cores only: nothing was read on P cores.' one.txt
+ELSEWHERE=8,99 count one set=PAPI_TOT_INS cpu=0 start show=5 read cpu=1 show=9 stop
+check "text: not with counts on a CPU that the topology lacks" not grep -q ' only' one.txt
+squeezed one.txt >text
+check "text: they are elsewhere" grep -qx 'PAPI_TOT_INS 0 0 % 5 55.5 % 4 44.4 %' text
+SSPAPI_TOPOLOGY='synthetic:core:2 pu:8' count plain set=PAPI_TOT_INS cpu=0 start show=5 stop
+check "no word of kinds where cores are alike" not grep -qE 'cores|kind' plain.txt
+
+# ---- JSON, CSV, hwloc ------------------------------------------------------------------------
+
+is "JSON: sums by kind" "$(json v.json 'map { join " ", @$_{qw(name core_type efficiency max_mhz base_mhz cpus cpus_counted readings)},
+	map { $_->{PAPI_TOT_INS} } @$_{qw(total exact)} } @{$d->{cpu_kinds}}')" "P IntelCore 1 4700 2100 8 1 1 9000 0
+E IntelAtom 0 3400 1500 8 1 1 1000 0"
+is "JSON: components have their kind's name" \
+	"$(json v.json 'map { $_->{cpu_kind_name} } grep { $_->{type} eq "PU" } @{$d->{topology}{components}}' | uniq -c | tr -s ' \n' ' ')" " 8 P 8 E "
+is "JSON: sets and events say of which kinds they are" \
+	"$(json v.json 'map { join ",", @{$_->{cpu_kinds} // ["-"]} } @{$d->{relations}}, @{$d->{events}}' | tr '\n' ' ')" "P,E - - P E "
+is "JSON: none where cores are alike" "$(json plain.json 'scalar grep { exists $_->{cpu_kinds} } $d, @{$d->{relations}}, @{$d->{events}}')" 0
+if command -v hwloc-info >/dev/null; then
+	hwloc-info --input v.xml machine:0 core:0 core:4 >info
+	check "hwloc: the machine has sums by kind" sh -c "grep -qF 'info PAPI_TOT_INS on P cores = 9000' info && grep -qF 'info PAPI_TOT_INS on E cores = 1000' info"
+	is "hwloc: cores have their kind" "$(sed -n 's/^ *info CPUKind = //p' info | tr '\n' ' ')" "P E "
+	SSPAPI_TOPOLOGY=$tmp/v.xml count again set=PAPI_TOT_INS cpu=1 start show=7 stop
+	hwloc-info --input again.xml machine:0 core:4 >info
+	is "hwloc: fed to the next run, the old sums go" "$(grep -c 'PAPI_TOT_INS on\|CPUKind' info) $(sed -n 's/.*TOT_INS on E cores = //p' info)" "3 7"
+	check "hwloc: XML as its tools read it" sh -c "lstopo-no-graphics -i again.xml --cpukinds | grep -q IntelAtom"
+else
+	skip "hwloc" "no hwloc-info"
+fi
+
+# ---- the command ---------------------------------------------------------------------------------
+
+"$sspapi" report --per-kind -m default v.sspapi >per
+squeezed per | tail -n 2 >rows
+cat >wanted <<'EOF'
+P cores 1 1 9,000 3,000 9,000 0 0 % 3.000 0.333
+E cores 1 1 1,000 1,000 100 900 0 % 1.000 1.000
+EOF
+check "report --per-kind: a row each, with metrics of its own" diff wanted rows
+"$sspapi" report --per-kind -m default -f csv v.sspapi | cut -d, -f14,16 | grep -E 'IPC|TOT_INS' | tr '\n' ' ' >got
+is "CSV: the name tells the kind" "$(cat got)" \
+	"PAPI_TOT_INS on P cores,9000 IPC on P cores,3 PAPI_TOT_INS on E cores,1000 IPC on E cores,1 "
+"$sspapi" report --per-package -m IPC v.sspapi >per
+check "metrics of both kinds together are marked" sh -c "grep -qE 'Package L#0 .* 2\.500\*$' per && grep -q '^(\* of cores of several kinds' per"
+"$sspapi" report --per-core -m IPC v.sspapi >per
+check "those of one are not" sh -c "grep -qE 'Core L#4 .* 1\.000$' per && ! grep -q '[*]' per"
+"$sspapi" report -m IPC v.sspapi | tr -s ' ' >per
+check "in the tree, too" sh -c "grep -q '^Machine .* 2\.500\*$' per && grep -q 'PU L#0 .* 3\.000$' per && grep -q '^IPC 3\.000 1\.000$' per"
+check "in a set's lines" sh -c "grep -q '^ all of them .* 2\.500\*$' per && grep -q '^ on E cores .* 1\.000$' per"
+"$sspapi" report -f json -m IPC --per-machine v.sspapi >per.json
+is "JSON says which are mixed" "$(json per.json '(map { $_->{mixed_cpu_kinds} ? 1 : 0 } @{$d->{levels}[0]{rows}}), scalar grep { $_->{mixed_cpu_kinds} } @{$d->{components}}' | tr '\n' ' ')" "1 4 "
+"$sspapi" report -f csv -m IPC --per-machine v.sspapi >/dev/null 2>said
+check "CSV has no place for it: a line on standard error" grep -q 'several kinds' said
+
+# Stores of machines with kinds, of others, and from before kinds had names.
+"$sspapi" merge -o m.sspapi v.sspapi plain.sspapi
+"$sspapi" merge -o back.sspapi plain.sspapi v.sspapi
+check "merge: in any order" cmp m.sspapi back.sspapi
+"$sspapi" merge -o alone.sspapi v.sspapi
+"$sspapi" merge -o twice.sspapi alone.sspapi
+check "merge: again" cmp alone.sspapi twice.sspapi
+"$sspapi" report alone.sspapi | sed -n '/^by kind/,/^$/p' | sort >got	# (events by name)
+sed -n '/^by kind/,/^$/p' v.txt | sort >wanted
+check "merge: kinds stay" diff wanted got
+"$sspapi" report m.sspapi | tr -s ' ' >text
+check "merge: a machine without kinds is elsewhere" grep -q '^PAPI_TOT_INS 9,000 89.9 % 1,000 9.9 % 5 <0.1 %$' text
+"$sspapi" report --per-kind m.sspapi | tr -s ' ' >text
+check "merge: by kind its CPUs have a row" grep -q 'CPUs without kind of core 1 1 ' text
+check "diff: by kind" sh -c "'$sspapi' diff --per-kind v.sspapi one.sspapi | tr -s ' ' | grep -q '^E cores PAPI_TOT_INS 1,000 5 -995 -99.50'"
+perl -0777 -pe 's/P\0{15}IntelCore\0{15}/"\0" x 40/e or die; s/E\0{15}IntelAtom\0{15}/"\0" x 40/e or die' v.sspapi >old.sspapi
+"$sspapi" report old.sspapi | tr -s ' ' >text
+check "without names kinds have numbers" grep -q '^PAPI_TOT_INS 9,000 90.0 % 1,000 10.0 %$' text
+check "(in the heading)" grep -q '^by kind of core kind 1 cores kind 0 cores$' text
+done_testing
