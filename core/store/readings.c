@@ -6,6 +6,19 @@ static void aim(struct sp_log *l)
 	l->at = (unsigned char *)(l->chunk + 1) + l->n * sp_reading_bytes(l->k);
 }
 
+/* A new one, or NULL. */
+static void take_chunk(struct sp_log *l, struct sp_chunk *c)
+{
+	l->n = 0;
+	l->whole = l->room = c ? c->room : 0;
+	if (!c)
+		return;
+	l->chunk = c;
+	aim(l);
+	if (l->whole > 1 && sp_region_low(&l->store->region))
+		l->room /= 2;
+}
+
 /* What was read back from the store is checked once here, and not followed later. */
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most)
 {
@@ -23,39 +36,39 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 			ns = sp_max(ns, sp_reading_at(c, l->n - 1)->ns);
 	}
 	l->ns = ns;
-	if (most && l->n == l->room) {
+	l->whole = l->room;
+	if (most) {
 		struct sp_held h;
 
 		sp_lock_take(&s->lock, &h);
-		c = sp_store_readings(s, r, k, l->chunk);
+		if (l->n == l->room)
+			take_chunk(l, sp_store_readings(s, r, k, l->chunk));
+		l->room = l->whole;
+		sp_region_ahead(&s->region);
 		sp_lock_give(&s->lock, &h);
-		l->n = 0;
-		l->room = c ? c->room : 0;
-		l->chunk = c ? c : l->chunk;
 	}
 	if (l->chunk)
 		aim(l);
 	sp_clock_now(&l->clock);
 }
 
-/* The chunk is full, or nothing more is kept. */
+/* The chunk is full, or nothing more is kept; or it is half full, and the store is to
+ * get addresses, so that a call which makes a chunk does not wait for both. */
 SP_COLD static bool next_chunk(struct sp_log *l)
 {
-	struct sp_chunk *c;
 	struct sp_held h;
 
 	if (!l->room || l->kept >= l->most)
 		return false;
 	sp_lock_take(&l->store->lock, &h);
-	c = sp_store_readings(l->store, l->relation, l->k, l->chunk);
+	if (l->room < l->whole) {
+		sp_region_ahead(&l->store->region);
+		l->room = l->whole;
+	} else {
+		take_chunk(l, sp_store_readings(l->store, l->relation, l->k, l->chunk));
+	}
 	sp_lock_give(&l->store->lock, &h);
-	l->n = 0;
-	l->room = c ? c->room : 0;
-	if (!c)
-		return false;
-	l->chunk = c;
-	aim(l);
-	return true;
+	return l->room;
 }
 
 int64_t *sp_log_room(struct sp_log *l)

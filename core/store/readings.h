@@ -4,7 +4,7 @@
  * sp_readings): whoever may book for the relation may append.  Each reading is
  * written into memory that is there, its number last, so that a killed process
  * leaves whole ones.  A chunk is made when the one before is full: 8 KiB, some
- * 12 us; none of its pages is touched for the first time later.
+ * 10 us; none of its pages is touched for the first time later.
  *
  * Past `most` readings, or where there is no memory, readings are counted
  * (sp_relation.refused) and not kept.
@@ -24,6 +24,7 @@ struct sp_log {
 	struct sp_chunk *chunk;	/* NULL: none yet */
 	unsigned char *at;		/* where the next reading goes, if n < room */
 	uint32_t n, room;		/* of the chunk; room 0: nothing more is kept */
+	uint32_t whole;			/* room, or more: there is something to do in between */
 	uint32_t k;
 	uint64_t kept, most;
 	uint64_t ns;			/* of the last reading, permanent or not */

@@ -1,16 +1,23 @@
 /* region.c: pieces of memory behind one another in offset, not in address. */
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 
 #include "region.h"
 #include "../sys.h"
 
 #define PIECE_LEAST	65536u
+#define PAGE_LEAST	4096u
 #ifdef __x86_64__
-#define STEP		8192u		/* about 12 us */
+#define STEP		8192u		/* about 8 us */
 #else
 #define STEP		PIECE_LEAST	/* the largest page that Linux has */
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
 #endif
 
 /* Past this size a write raises SIGXFSZ, which ends the process. */
@@ -21,29 +28,94 @@ static bool file_may_have(uint64_t bytes)
 	return getrlimit(RLIMIT_FSIZE, &l) < 0 || l.rlim_cur == RLIM_INFINITY || bytes <= l.rlim_cur;
 }
 
-/* `bytes` of the file at `off`, mapped and populated at `at` (NULL: anywhere); NULL and why. */
-static unsigned char *map_file(struct sp_region *r, uint64_t off, uint64_t bytes, void *to, int *error)
+/* The file, if it is still the one that was made, and may grow so far; or -errno. */
+static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
 {
 	int fd = sp_open(r->path, O_RDWR | O_NOFOLLOW, 0);
+	long error = fd;
 	struct stat s;
-	long at = fd;
 
 	if (fd >= 0)
-		at = sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH);
-	if (at >= 0 && ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino))
-		at = -ESTALE;		/* somebody put another one there */
+		error = sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH);
+	if (error >= 0 && ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino))
+		error = -ESTALE;	/* somebody put another one there */
+	if (error >= 0 && !file_may_have(bytes))
+		error = -EFBIG;
+	if (error >= 0) {
+		*has = (uint64_t)s.st_size;
+		return fd;
+	}
+	sp_close(fd);
+	return (int)error;
+}
+
+/* Addresses of the file's next `bytes`, with nothing behind them yet: one mapping of a piece,
+ * and not one of each step, since the application has 65530 of them.  Not yet to be
+ * used, lest mlockall(MCL_FUTURE) makes all of it at once. */
+static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
+{
+	uint64_t has, end = r->mapped + bytes;
+	int fd = open_file(r, end, &has);
+	long at = fd;
+
+	if (fd >= 0 && has < r->mapped) {
+		r->truncated = true;
+		at = -ESTALE;
+	}
 	if (at >= 0)
-		at = file_may_have(off + bytes) ? sp_sys(SYS_fallocate, fd, 0, off, bytes) : -EFBIG;
+		at = sp_sys(SYS_ftruncate, fd, end);
 	if (at >= 0)
-		at = sp_sys(SYS_mmap, to, bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_POPULATE | (to ? MAP_FIXED : 0), fd, off);
+		at = sp_sys(SYS_mmap, 0, bytes, PROT_NONE, MAP_SHARED, fd, r->mapped);
 	if (fd >= 0)
 		sp_close(fd);
 	if (at < 0 && at > -4096) {
 		*error = (int)at;
 		return NULL;
 	}
+	(void)sp_sys(SYS_madvise, at, bytes, MADV_NOHUGEPAGE);	/* zeroing one takes 100 us */
 	return (unsigned char *)at;
+}
+
+/* Kernels before 5.14: the same by writing there from outside, as a debugger would. */
+static int populate_by_writing(unsigned char *at, uint64_t bytes)
+{
+	struct iovec from[STEP / PAGE_LEAST], to[STEP / PAGE_LEAST];
+	unsigned char zero = 0;
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < bytes; i += PAGE_LEAST, n++) {
+		from[n] = (struct iovec){ &zero, 1 };
+		to[n] = (struct iovec){ at + i, 1 };
+	}
+	return sp_sys(SYS_process_vm_writev, sp_sys(SYS_getpid), from, n, to, n, 0) == (long)n ? 0 : -ENOSPC;
+}
+
+/* Its pages are there, without a page fault that PAPI would count; on tmpfs that is when
+ * their space is taken, and a full one says EFAULT. */
+static int populate(unsigned char *at, uint64_t bytes)
+{
+	long error = sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
+
+	if (error == -EINVAL)
+		return populate_by_writing(at, bytes);
+	return error == -EFAULT ? -ENOSPC : (int)error;
+}
+
+/* The next step of a piece that is in the file; 0 or -errno. */
+static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
+{
+	uint64_t at = p->off + p->ready, has;
+	int error = 0, fd;
+
+	if (!r->in_memory) {
+		fd = error = open_file(r, at + step, &has);
+		if (fd >= 0)
+			error = (int)sp_sys(SYS_fallocate, fd, 0, at, step);
+		sp_close(fd);
+	}
+	if (error == 0)
+		error = (int)sp_sys(SYS_mprotect, p->at + p->ready, step, PROT_READ | PROT_WRITE);
+	return error == 0 ? populate(p->at + p->ready, step) : error;
 }
 
 /* Addresses only. */
@@ -62,17 +134,48 @@ static bool map_private(unsigned char *at, uint64_t bytes)
 	return !(r < 0 && r > -4096);
 }
 
+static bool in_file(const struct sp_region *r)
+{
+	return *r->path && !r->torn;
+}
+
+static unsigned char *addresses(struct sp_region *r, uint64_t bytes)
+{
+	unsigned char *at;
+	int error = 0;
+
+	if (in_file(r)) {
+		at = map_file(r, bytes, &error);
+		if (at || error == -ENOMEM)
+			return at;
+		r->torn = true;
+	}
+	return reserve(bytes);
+}
+
+static uint64_t next_size(const struct sp_region *r, uint64_t need)
+{
+	return sp_align(sp_max(need, sp_max(PIECE_LEAST, r->mapped / 8)), PIECE_LEAST);
+}
+
 static int grow(struct sp_region *r, uint64_t need)
 {
-	uint64_t bytes = sp_align(sp_max(need, sp_max(PIECE_LEAST, r->mapped / 8)), PIECE_LEAST);
 	struct sp_piece *p = &r->piece[r->pieces];
+	uint64_t bytes = next_size(r, need);
 
 	if (r->pieces == SP_PIECES || (r->limit && r->mapped + bytes > r->limit))
 		return -ENOMEM;
-	p->at = reserve(bytes);
+	if (r->ahead.bytes < need) {
+		sp_unmap(r->ahead.at, r->ahead.bytes);
+		r->ahead.at = NULL;
+	}
+	if (r->ahead.at)
+		bytes = r->ahead.bytes;
+	p->at = r->ahead.at ? r->ahead.at : addresses(r, bytes);
+	r->ahead = (struct sp_piece){ .at = NULL };
 	if (!p->at && bytes > sp_align(need, PIECE_LEAST)) {	/* RLIMIT_AS: just what is needed */
 		bytes = sp_align(need, PIECE_LEAST);
-		p->at = reserve(bytes);
+		p->at = addresses(r, bytes);
 	}
 	if (!p->at)
 		return -ENOMEM;
@@ -86,25 +189,39 @@ static int grow(struct sp_region *r, uint64_t need)
 	return 0;
 }
 
+bool sp_region_low(const struct sp_region *r)
+{
+	return !r->ahead.at && r->mapped - r->used < sp_max(PIECE_LEAST, r->mapped / 32);
+}
+
+void sp_region_ahead(struct sp_region *r)
+{
+	uint64_t bytes = next_size(r, 0);
+
+	if (!sp_region_low(r) || r->pieces == SP_PIECES || (r->limit && r->mapped + bytes > r->limit))
+		return;
+	r->ahead.at = addresses(r, bytes);
+	r->ahead.bytes = r->ahead.at ? bytes : 0;
+}
+
 /* Makes the last piece's memory be there for the next `bytes`, step by step: one call
  * that made much of it would keep its thread for long.  What the file's disk has no
  * room for is private memory; a block is in one or the other. */
 static int make_ready(struct sp_region *r, uint64_t bytes)
 {
 	struct sp_piece *p = &r->piece[r->pieces - 1];
-	int error = 0;
 
 	while (p->off + p->ready < r->used + bytes) {
 		uint64_t step = sp_min(STEP, p->bytes - p->ready);
 		unsigned char *at = p->at + p->ready;
 
-		if (*r->path && !r->torn && !map_file(r, p->off + p->ready, step, at, &error)) {
+		if (in_file(r) && fill(r, p, step) < 0) {
 			r->torn = true;
 			r->used = p->off + p->ready;
 			if (r->mapped - r->used < bytes)
 				return -ENOSPC;	/* into a new piece, whole */
 		}
-		if ((!*r->path || r->torn) && !map_private(at, step))
+		if (!in_file(r) && !map_private(at, step))
 			return -ENOMEM;
 		sp_publish(&p->ready, p->ready + step);
 	}
@@ -134,6 +251,7 @@ int sp_region_open(struct sp_region *r, uint64_t first)
 int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path)
 {
 	uint64_t bytes = sp_align(first, PIECE_LEAST);
+	struct statfs fs;
 	struct stat s;
 	int error = 0;
 
@@ -146,20 +264,24 @@ int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path)
 	r->file_dev = (uint64_t)s.st_dev;
 	r->file_ino = (uint64_t)s.st_ino;
 	strcpy(r->path, path);
-	r->piece[0].bytes = bytes;
-	r->piece[0].at = map_file(r, 0, bytes, NULL, &error);
+	r->in_memory = sp_sys(SYS_statfs, path, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+	r->piece[0].at = map_file(r, bytes, &error);
 	if (!r->piece[0].at)
 		return error;
-	r->piece[0].ready = bytes;
-	r->mapped = bytes;
+	r->piece[0].bytes = r->mapped = bytes;
 	r->pieces = 1;
-	return 0;
+	for (; !error && r->piece[0].ready < bytes; r->piece[0].ready += STEP)
+		error = fill(r, &r->piece[0], STEP);
+	if (error)
+		sp_region_close(r);
+	return error;
 }
 
 void sp_region_close(struct sp_region *r)
 {
 	for (uint32_t i = 0; i < r->pieces; i++)
 		sp_unmap(r->piece[i].at, r->piece[i].bytes);
+	sp_unmap(r->ahead.at, r->ahead.bytes);
 	for (uint32_t i = 0; i < SP_FREE_SIZES; i++)
 		if (r->spare[i].off != r->spare[i].first)
 			sp_unmap(r->spare[i].off, r->spare[i].room * sizeof(sp_off));

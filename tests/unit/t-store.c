@@ -12,9 +12,17 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../core/store/ledger.h"
 #include "../../core/view/model.h"
@@ -136,6 +144,114 @@ static void free_sizes(void **state)
 		assert_int_equal(again, off[i]);
 	}
 	sp_region_close(&r);
+}
+
+/* What was got ahead is the next piece; a block that is larger than it gets one of its own. */
+static void ahead(void **state)
+{
+	struct sp_region r;
+	sp_off off;
+
+	(void)state;
+	assert_int_equal(sp_region_open(&r, 1), 0);
+	assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 8, &off));
+	assert_true(sp_region_low(&r));
+	sp_region_ahead(&r);
+	assert_false(sp_region_low(&r));
+	assert_int_equal(r.pieces, 1);
+	for (int i = 0; i < 2; i++) {
+		unsigned char *at = r.ahead.at;
+		uint64_t mapped = r.mapped;
+
+		assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, i ? 1u << 20 : 60000, &off));
+		while (off < mapped)
+			assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 60000, &off));
+		assert_int_equal(off, mapped);
+		assert_true(i ? !r.ahead.at : sp_region_at(&r, off, 8) == at);
+		sp_region_ahead(&r);
+	}
+	sp_region_close(&r);
+}
+
+/* How many of this process's mappings are of that file. */
+static unsigned mappings(const char *path)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[1000];
+	unsigned n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, path) != NULL;
+	fclose(f);
+	return n;
+}
+
+static void fill_file(const char *path)
+{
+	static unsigned char found[8192];
+	struct sp_region r;
+	sp_off off[1000];
+	int fd;
+
+	assert_int_equal(sp_region_open_file(&r, 1, path), 0);
+	for (unsigned i = 0; i < SP_COUNT(off); i++)
+		memset((char *)sp_region_alloc(&r, SP_BLOCK_NOTE, 8192, &off[i]) + 8, (int)i % 251, 8184);
+	assert_false(r.torn);
+	assert_true(mappings(path) <= 2 * r.pieces);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (unsigned i = 0; i < SP_COUNT(off); i++) {
+		assert_int_equal(pread(fd, found, sizeof(found), (off_t)off[i]), sizeof(found));
+		assert_int_equal(found[8], i % 251);
+		assert_int_equal(found[8191], i % 251);
+	}
+	close(fd);
+	sp_region_close(&r);
+}
+
+/* A kernel without MADV_POPULATE_WRITE. */
+static void be_an_old_kernel(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 23, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = { SP_COUNT(f), f };
+
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p), 0);
+}
+
+/* On tmpfs and on a disk, by a kernel of now and by an older one; a process has 65530 mappings,
+ * and they are the application's. */
+static void in_a_file(void **state)
+{
+	static const char *const folders[] = { "/dev/shm", "." };
+	char path[64];
+	int status, fd;
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * SP_COUNT(folders); i++) {
+		snprintf(path, sizeof(path), "%s/t-store.XXXXXX", folders[i / 2]);
+		fd = mkstemp(path);
+		assert_true(fd >= 0);
+		close(fd);
+		if (i % 2 == 0) {
+			fill_file(path);
+		} else if (fork() == 0) {
+			be_an_old_kernel();
+			fill_file(path);
+			_exit(0);
+		} else {
+			assert_true(wait(&status) > 0);
+			assert_int_equal(status, 0);
+		}
+		unlink(path);
+	}
 }
 
 /* ---- texts, notes ------------------------------------------------------------ */
@@ -512,6 +628,8 @@ int main(void)
 		cmocka_unit_test(outside),
 		cmocka_unit_test(blocks_come_back),
 		cmocka_unit_test(free_sizes),
+		cmocka_unit_test(ahead),
+		cmocka_unit_test(in_a_file),
 		WITH_STORE(texts),
 		WITH_STORE(notes),
 		WITH_STORE(topology),
