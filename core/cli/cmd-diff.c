@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "names.h"
 #include "report.h"
+#include "symbols.h"
 #include "table.h"
 #include "terminal.h"
 
@@ -73,10 +74,6 @@ static void position(struct sp_out *o, struct side *s, const struct sp_level_row
 	const struct sp_model *m = &s->file.model;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
 
-	if (s->levels.level->what == SP_LEVEL_CALLSITE) {
-		sp_out_text(o, row->label);
-		return;
-	}
 	if (s->levels.level->what == SP_LEVEL_THREAD) {
 		thread_position(o, s, row, i);
 		return;
@@ -95,16 +92,26 @@ static void position(struct sp_out *o, struct side *s, const struct sp_level_row
 	}
 }
 
+/* The same calls of the same code; labels are cut, and say as much as their own table needs. */
+static void pair_position(struct sp_out *o, const struct side *s, const struct sp_level_row *row)
+{
+	sp_csv_path(o, &s->file.model, row->from);
+	sp_out_text(o, " -> ");
+	sp_csv_path(o, &s->file.model, row->to);
+}
+
 /* The number of the position that a row of this side has. */
 static uint32_t place_of(struct comparison *d, struct side *s, const struct sp_level_row *row)
 {
-	char text[300];
+	static char text[1u << 17];	/* two paths of 64 frames */
 	struct sp_out o;
 
 	sp_memory_init(&o, text, sizeof(text));
-	position(&o, s, row, (uint32_t)(row - s->levels.row));
-	sp_memory_text(&o);
-	return sp_names_number(&d->positions, text, strlen(text));
+	if (s->levels.level->what == SP_LEVEL_CALLSITE && row->to)
+		pair_position(&o, s, row);
+	else
+		position(&o, s, row, (uint32_t)(row - s->levels.row));
+	return sp_names_number(&d->positions, text, o.used);
 }
 
 /* Numbers the positions of this side's rows, behind those that are there. */
@@ -218,6 +225,15 @@ static void text_value(struct sp_table *t, const struct value *v)
 	sp_table_cell(t, buf);
 }
 
+static const char *shown(const struct comparison *d, uint32_t position)
+{
+	const struct side *s = &d->side[!d->side[0].row[position]];
+
+	if (s->levels.level->what == SP_LEVEL_CALLSITE)
+		return s->levels.row[s->row[position] - 1].label;
+	return (const char *)d->positions.name[position].key;
+}
+
 static void text_line(struct comparison *d, struct sp_table *t, uint32_t position, uint32_t event,
 		      const struct value *a, const struct value *b)
 {
@@ -226,7 +242,7 @@ static void text_line(struct comparison *d, struct sp_table *t, uint32_t positio
 	double number = type == SP_FP64 ? sp_as_double(by) : (double)by;
 	char buf[48], signed_by[52];
 
-	sp_table_cell(t, (const char *)d->positions.name[position].key);
+	sp_table_cell(t, shown(d, position));
 	sp_table_cell(t, (const char *)d->events.name[event].key);
 	text_value(t, a);
 	text_value(t, b);
@@ -316,8 +332,11 @@ static int open_side(struct comparison *d, unsigned i, char *path)
 		sp_file_close(&s->file);
 		return error(d, "damaged: what is missing would look like a difference", path);
 	}
+	if (d->report.level[0]->what == SP_LEVEL_CALLSITE && !d->csv)
+		sp_symbols_add(&s->file.model, d->report.verb);
 	if (sp_levels_open(&s->levels, &s->file.model, d->report.level[0]) == 0)
 		return 0;
+	sp_symbols_forget(&s->file.model);
 	sp_file_close(&s->file);
 	return error(d, strerror(ENOMEM), NULL);
 }
@@ -325,6 +344,7 @@ static int open_side(struct comparison *d, unsigned i, char *path)
 static void close_side(struct side *s)
 {
 	sp_levels_close(&s->levels);
+	sp_symbols_forget(&s->file.model);
 	sp_file_close(&s->file);
 	free(s->row);
 	free(s->event);

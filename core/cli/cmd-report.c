@@ -112,6 +112,16 @@ static int show(const struct sp_report *r, const struct sp_view *view, struct sp
 	return e < 0 ? e : closed;
 }
 
+/* Are the functions of call sites shown?  In CSV they have none. */
+static bool names_sites(const struct sp_report *r, const struct sp_view *view)
+{
+	bool text = strcmp(view->name, "text") == 0, any = !r->n_levels;
+
+	for (unsigned i = 0; i < r->n_levels; i++)
+		any |= r->level[i]->what == SP_LEVEL_CALLSITE;
+	return (text && any) || strcmp(view->name, "json") == 0;
+}
+
 int sp_cmd_report(int argc, char **argv)
 {
 	const struct sp_view *view = sp_view_by_name("text", 4);
@@ -131,7 +141,7 @@ int sp_cmd_report(int argc, char **argv)
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
 		report.colour = sp_terminal_colour();
-		if (!report.n_levels && (strcmp(view->name, "text") == 0 || strcmp(view->name, "json") == 0))
+		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0]);
 		if (strcmp(view->name, "text") == 0)
 			sp_pager_start();

@@ -181,19 +181,44 @@ static bool defined_in(const struct sp_elf_file *f, const ElfW(Shdr) *table, con
 	return found;
 }
 
-bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name)
+/* Its section headers and their number; NULL: none that can be read. */
+static ElfW(Shdr) *sections(const struct sp_elf_file *f, unsigned *n)
 {
 	ElfW(Shdr) *s = NULL;
 	ElfW(Ehdr) e;
-	bool found = false;
 
 	if (f->foreign || !read_at(f, &e, sizeof(e), 0) || e.e_shentsize != sizeof(*s) || !e.e_shnum)
-		return false;
-	s = calloc(e.e_shnum, sizeof(*s));
-	if (s && read_at(f, s, e.e_shnum * sizeof(*s), e.e_shoff))
-		for (unsigned i = 0; i < e.e_shnum && !found; i++)
-			if ((s[i].sh_type == SHT_SYMTAB || s[i].sh_type == SHT_DYNSYM) && s[i].sh_link < e.e_shnum)
-				found = defined_in(f, &s[i], &s[s[i].sh_link], name);
+		return NULL;
+	*n = e.e_shnum;
+	s = calloc(*n, sizeof(*s));
+	if (s && !read_at(f, s, *n * sizeof(*s), e.e_shoff)) {
+		free(s);
+		s = NULL;
+	}
+	return s;
+}
+
+bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name)
+{
+	unsigned n = 0;
+	ElfW(Shdr) *s = sections(f, &n);
+	bool found = false;
+
+	for (unsigned i = 0; s && i < n && !found; i++)
+		if ((s[i].sh_type == SHT_SYMTAB || s[i].sh_type == SHT_DYNSYM) && s[i].sh_link < n)
+			found = defined_in(f, &s[i], &s[s[i].sh_link], name);
+	free(s);
+	return found;
+}
+
+bool sp_elf_file_has_symbols(const struct sp_elf_file *f)
+{
+	unsigned n = 0;
+	ElfW(Shdr) *s = sections(f, &n);
+	bool found = false;
+
+	for (unsigned i = 0; s && i < n; i++)
+		found |= s[i].sh_type == SHT_SYMTAB;
 	free(s);
 	return found;
 }
@@ -246,19 +271,16 @@ static bool id_of_note(const struct sp_elf_file *f, const ElfW(Phdr) *note, char
 	return false;
 }
 
-bool sp_elf_file_build_id(const char *path, char *id, size_t room)
+bool sp_elf_file_build_id(const struct sp_elf_file *f, char *id, size_t room)
 {
-	struct sp_elf_file f;
 	ElfW(Phdr) note;
 	ElfW(Ehdr) e;
 	bool found = false;
 
-	if (sp_elf_file_open(&f, path) < 0)
+	if (f->foreign || !read_at(f, &e, sizeof(e), 0) || e.e_phentsize != sizeof(note))
 		return false;
-	if (!f.foreign && read_at(&f, &e, sizeof(e), 0) && e.e_phentsize == sizeof(note))
-		for (unsigned i = 0; i < e.e_phnum && i < HEADERS_MOST && !found; i++)
-			found = read_at(&f, &note, sizeof(note), e.e_phoff + i * sizeof(note)) && note.p_type == PT_NOTE &&
-				id_of_note(&f, &note, id, room);
-	sp_elf_file_close(&f);
+	for (unsigned i = 0; i < e.e_phnum && i < HEADERS_MOST && !found; i++)
+		found = read_at(f, &note, sizeof(note), e.e_phoff + i * sizeof(note)) && note.p_type == PT_NOTE &&
+			id_of_note(f, &note, id, room);
 	return found;
 }

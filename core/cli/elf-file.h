@@ -33,11 +33,13 @@ bool sp_elf_file_has_name(const struct sp_elf_file *f, const char *const *names)
 /* Does it define this dynamic symbol itself? */
 bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name);
 
+/* Has it a table of all its symbols, or is it stripped? */
+bool sp_elf_file_has_symbols(const struct sp_elf_file *f);
+
 /* Do these bytes stand anywhere in its first 64 MiB? */
 bool sp_elf_file_holds(const struct sp_elf_file *f, const char *text);
 
-/* The build id of the file at path, hexadecimal; false: it has none that fits, or is no regular
- * ELF file. */
-bool sp_elf_file_build_id(const char *path, char *id, size_t room);
+/* Its build id, hexadecimal; false: it has none that fits. */
+bool sp_elf_file_build_id(const struct sp_elf_file *f, char *id, size_t room);
 
 #endif

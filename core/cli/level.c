@@ -179,20 +179,6 @@ static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t 
 	}
 }
 
-static void pair_words(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
-{
-	if (!row->to) {
-		sp_out_text(o, "other call sites");
-		return;
-	}
-	if (row->from)
-		sp_text_site(o, m, row->from);
-	else
-		sp_out_char(o, '?');
-	sp_out_text(o, " -> ");
-	sp_text_site(o, m, row->to);
-}
-
 static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp_row *r)
 {
 	struct sp_out o;
@@ -201,7 +187,7 @@ static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp
 	if (t->level->what == SP_LEVEL_THREAD)
 		thread_words(&o, r);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
-		pair_words(&o, t->m, row);
+		sp_text_pair(&o, t->m, row->from, row->to, sp_pair_width(t->m->n_events));
 	else if (row->kind >= 0)
 		sp_text_kinds(&o, t->m, 1u << row->kind);
 	else if (row->cpu >= 0)

@@ -47,7 +47,7 @@ struct sp_level_row {
 	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
 	int32_t kind;			/* of --per-kind: the model's; -1 */
 	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each */
-	char label[200];		/* for people, control characters escaped: "Package L#0" */
+	char label[600];		/* for people, control characters escaped: "Package L#0" */
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;
 	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,12 +12,16 @@
 
 #define AT_ONCE	512u		/* addresses of one run */
 
+#define INLINED_MOST 16u		/* functions around one that was inlined */
+
 struct name {
 	uint32_t site, frame;
 	uint64_t at;
 	const char *module;		/* the store's */
 	char build_id[80];
 	char *symbol, *line;
+	uint32_t n_into;
+	struct sp_inlined *into;	/* [INLINED_MOST] */
 };
 
 struct names {
@@ -36,6 +41,8 @@ static void fill(void *arg, uint32_t site, uint32_t frame, struct sp_frame_seen 
 		if (is->site == site && is->frame == frame) {
 			f->symbol = is->symbol ? is->symbol : f->symbol;
 			f->line = is->line ? is->line : f->line;
+			f->into = is->into;
+			f->n_into = is->n_into;
 			return;
 		}
 		if (is->site < site || (is->site == site && is->frame < frame))
@@ -69,10 +76,10 @@ static bool collect(struct names *all, const struct sp_model *m)
 static FILE *run(const char *path, char *const *address, uint32_t n, pid_t *pid)
 {
 	static const char *const tools[] = { "addr2line", "eu-addr2line" };
-	char *argv[AT_ONCE + 8] = { NULL, (char *)"-f", (char *)"-C", (char *)"-e", (char *)path };
+	char *argv[AT_ONCE + 8] = { NULL, (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)path };
 	int out[2];
 
-	memcpy(argv + 5, address, n * sizeof(*address));
+	memcpy(argv + 7, address, n * sizeof(*address));
 	if (pipe(out) < 0)
 		return NULL;
 	fflush(NULL);
@@ -107,11 +114,63 @@ static char *known(char *line)
 	return strncmp(line, "??", 2) == 0 || !*line ? NULL : strdup(line);
 }
 
+/* "file:line", or NULL: not known. */
+static char *known_line(char *line)
+{
+	const char *end = strrchr(line, ':');
+
+	return end && end[1] >= '1' && end[1] <= '9' ? known(line) : NULL;
+}
+
+/* A function that the code lies in: the innermost one first, then those that it was inlined
+ * into.  In a stripped file a name without a line is that of any function before it. */
+static void add_function(struct name *is, unsigned nth, char *function, char *line, bool stripped)
+{
+	struct sp_inlined *into;
+	char *symbol = known(function), *at = known_line(line);
+
+	if (nth == 0 && stripped && !at) {
+		free(symbol);
+	} else if (nth == 0) {
+		is->symbol = symbol;
+		is->line = at;
+	} else {
+		if (!is->into)
+			is->into = calloc(INLINED_MOST, sizeof(*is->into));
+		into = is->into && is->n_into < INLINED_MOST && symbol ? &is->into[is->n_into++] : NULL;
+		if (!into) {
+			free(symbol);
+			free(at);
+			return;
+		}
+		*into = (struct sp_inlined){ symbol, at };
+	}
+}
+
+/* For each address: a line with it, then a pair of lines for each function. */
+static void take_answers(struct names *all, FILE *in, const uint32_t *which, uint32_t n, bool stripped)
+{
+	char function[4096], line[4096];
+	uint32_t i = UINT32_MAX;
+	unsigned nth = 0;
+
+	while (fgets(function, sizeof(function), in)) {
+		if (strncmp(function, "0x", 2) == 0) {
+			i++;
+			nth = 0;
+		} else if (!fgets(line, sizeof(line), in)) {
+			break;
+		} else if (i < n) {
+			add_function(&all->name[which[i]], nth++, function, line, stripped);
+		}
+	}
+}
+
 /* Names of one module's frames: those at `which`. */
-static bool ask(struct names *all, const char *path, const uint32_t *which, uint32_t n)
+static bool ask(struct names *all, const char *path, const uint32_t *which, uint32_t n, bool stripped)
 {
 	static char text[AT_ONCE][24];
-	char *address[AT_ONCE], function[4096], line[4096], *end;
+	char *address[AT_ONCE];
 	int status = 0;
 	pid_t pid;
 	FILE *in;
@@ -121,35 +180,48 @@ static bool ask(struct names *all, const char *path, const uint32_t *which, uint
 		address[i] = text[i];
 	}
 	in = run(path, address, n, &pid);
-	for (uint32_t i = 0; in && i < n && fgets(function, sizeof(function), in) && fgets(line, sizeof(line), in); i++) {
-		all->name[which[i]].symbol = known(function);
-		end = strrchr(line, ':');
-		if (end && end[1] >= '1' && end[1] <= '9')
-			all->name[which[i]].line = known(line);
-	}
-	if (in) {
-		fclose(in);
-		waitpid(pid, &status, 0);
-	}
-	return in && !(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+	if (!in)
+		return false;
+	take_answers(all, in, which, n, stripped);
+	fclose(in);
+	waitpid(pid, &status, 0);
+	return !(WIFEXITED(status) && WEXITSTATUS(status) == 127);
 }
 
-static bool is_same_file(const struct name *is, const char *verb)
+/* Without build ids: was the file there, as it is, before the process? */
+static bool is_older(const struct sp_elf_file *f, const struct sp_model *m)
 {
-	char id[80];
+	struct stat s;
 
-	if (is->module[0] != '/' || !sp_elf_file_build_id(is->module, id, sizeof(id)))
+	return fstat(f->fd, &s) == 0 && (uint64_t)s.st_mtim.tv_sec < m->h.start_ns / 1000000000u &&
+	       (uint64_t)s.st_ctim.tv_sec < m->h.start_ns / 1000000000u;
+}
+
+static bool is_same_file(const struct sp_model *m, const struct name *is, const char *verb, bool *stripped)
+{
+	struct sp_elf_file f;
+	char id[80] = "";
+	bool same;
+
+	if (is->module[0] != '/' || sp_elf_file_open(&f, is->module) < 0)
 		return false;
-	if (strcmp(id, is->build_id) == 0)
-		return true;
-	sp_complain(0, verb, "not the file that ran (another build id): call sites in it have no names", is->module);
-	return false;
+	sp_elf_file_build_id(&f, id, sizeof(id));
+	same = strcmp(id, is->build_id) == 0;
+	*stripped = !sp_elf_file_has_symbols(&f);
+	if (same && !*id)
+		same = is_older(&f, m);
+	sp_elf_file_close(&f);
+	if (!same)
+		sp_complain(0, verb, *id || *is->build_id ?
+			"not the file that ran (another build id): call sites in it have no names" :
+			"changed since it ran, and has no build id: call sites in it have no names", is->module);
+	return same;
 }
 
 void sp_symbols_add(struct sp_model *m, const char *verb)
 {
 	struct names *all = calloc(1, sizeof(*all));
-	bool *done = NULL, works = true;
+	bool *done = NULL, works = true, stripped;
 	uint32_t which[AT_ONCE];
 
 	if (all && collect(all, m))
@@ -164,8 +236,8 @@ void sp_symbols_add(struct sp_model *m, const char *verb)
 				done[k] = true;
 				which[n++] = k;
 			}
-		if (is_same_file(&all->name[i], verb))
-			works = ask(all, all->name[i].module, which, n);
+		if (is_same_file(m, &all->name[i], verb, &stripped))
+			works = ask(all, all->name[i].module, which, n, stripped);
 	}
 	if (!works)
 		sp_complain(0, verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
@@ -181,6 +253,11 @@ void sp_symbols_forget(struct sp_model *m)
 	for (uint32_t i = 0; all && i < all->n; i++) {
 		free(all->name[i].symbol);
 		free(all->name[i].line);
+		for (uint32_t k = 0; k < all->name[i].n_into; k++) {
+			free((char *)all->name[i].into[k].symbol);
+			free((char *)all->name[i].into[k].line);
+		}
+		free(all->name[i].into);
 	}
 	if (all)
 		free(all->name);

@@ -127,8 +127,11 @@ static bool new_interval(struct sp_writer *w, struct sp_interval_slot *s, uint32
 	struct sp_track *t = &w->track;
 	struct sp_interval *at;
 
-	if (t->fresh_used == t->fresh_room)
+	if (t->fresh_used == t->fresh_room) {
+		if (!(sp_get(&w->relation->flags) & SP_RELATION_CROWDED))
+			__atomic_fetch_or(&w->relation->flags, SP_RELATION_CROWDED, __ATOMIC_RELAXED);
 		return false;
+	}
 	at = sp_interval_in(t->fresh, w->k, t->fresh_used);
 	at->from = from;
 	at->to = to;

@@ -492,8 +492,10 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 			c = (const struct sp_cell *)(from->cell + (uint64_t)f->cell * from->cell_bytes);
 			count = sp_interval_value(a, f, k, i, c->at, c->at + (uint64_t)SP_EXACT * k, c->readings, v);
 			t = same_interval(b, k, f, sp_ledger_cell(to, c->cpu));
-			if (!t)
-				continue;	/* it is "other" now */
+			if (!t) {		/* it is "other" now */
+				to->relation->flags |= SP_RELATION_CROWDED;
+				continue;
+			}
 			t->count += count;
 			for (uint32_t e = 0; e < 2 * k; e++)
 				t->at[e] += v[e];

@@ -106,6 +106,22 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	return true;
 }
 
+bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)
+{
+	uint32_t n;
+	const struct sp_frame *f = (const struct sp_frame *)(site_of(m, a, &n) + 1) + i;
+	const struct sp_frame *g = (const struct sp_frame *)(site_of(m, b, &n) + 1) + k;
+	const struct sp_module *o, *p;
+
+	if (f->address == g->address && f->module == g->module)
+		return true;
+	o = module_of(m, f);
+	p = module_of(m, g);
+	return o && p && f->address - o->base == g->address - p->base && o->build_id_bytes == p->build_id_bytes &&
+	       memcmp(o->build_id, p->build_id, sizeof(o->build_id)) == 0 &&
+	       strcmp(sp_model_text(m, o->path), sp_model_text(m, p->path)) == 0;
+}
+
 /* Where the same code was first met; it may have been loaded twice. */
 static uint32_t first_of(const struct sp_model *m, uint32_t id)
 {

@@ -25,6 +25,10 @@ struct sp_frame_seen {
 	char build_id[80];		/* hexadecimal; "": none */
 	uint64_t offset;		/* to where PAPI returned, from the module's base */
 	const char *symbol, *line;	/* the function, "file.c:12"; "": not known */
+	const struct sp_inlined {
+		const char *symbol, *line;	/* line NULL: not known */
+	} *into;			/* if it was inlined: the functions around it, innermost first */
+	uint32_t n_into;
 };
 
 struct sp_model {
@@ -230,6 +234,9 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 
 /* Frame i of it, 0 the innermost; false behind the last. */
 bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f);
+
+/* Is frame i of site a the same place in the same code as frame k of site b?  Both are there. */
+bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k);
 
 /* The nearest component of this type at or above component c; -1: none.  For
  * "NUMANode": the one beside the tree that holds c. */

@@ -429,6 +429,8 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	key_u64(o, ", \"last_ns\": ", row->last_ns);
 	if (row->flags & SP_RELATION_BACKWARDS)
 		sp_out_text(o, ", \"backwards\": true");
+	if (row->flags & SP_RELATION_CROWDED)
+		sp_out_text(o, ", \"crowded\": true");
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_out_text(o, ", \"foreign\": true");
 	if (row->flags & SP_RELATION_API)
@@ -620,7 +622,13 @@ static void frame(struct sp_out *o, const struct sp_frame_seen *f)
 		sp_out_text(o, "null");
 	if (*f->line)
 		key_text(o, ", \"line\": ", f->line);
-	sp_out_char(o, '}');
+	for (uint32_t i = 0; i < f->n_into; i++) {
+		key_text(o, i ? ", {\"symbol\": " : ", \"inlined_into\": [{\"symbol\": ", f->into[i].symbol);
+		if (f->into[i].line)
+			key_text(o, ", \"line\": ", f->into[i].line);
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, f->n_into ? "]}" : "}");
 }
 
 static void callsites(struct sp_out *o, const struct sp_model *m)

@@ -19,7 +19,6 @@
 #define METRIC		9u	/* columns of most metrics' values */
 #define ALL_OF_THEM	(-2)	/* in place of a component */
 #define PAIRS_SHOWN	24u	/* of call sites, of a relation */
-#define PAIR_LABEL	72u	/* columns, at most */
 #define DETAILS		5u	/* see chain_label() */
 
 /* ---- tables ------------------------------------------------------------ */
@@ -421,7 +420,7 @@ static unsigned longest_label(const struct sp_model *m, unsigned detail)
 {
 	struct chain w = { 0 };
 	unsigned longest = 22;		/* "not on a known CPU", "component" */
-	char text[400];
+	char text[600];
 
 	while (next_chain(m, &w))
 		longest = (unsigned)sp_max(longest, sp_columns(chain_label(m, &w, detail, text)));
@@ -540,7 +539,7 @@ void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven)
 
 	while (tree_events(m, event)) {
 		struct chain w = { 0 };
-		char text[400];
+		char text[600];
 
 		fill_tree(&t, &event);
 		sp_out_char(o, '\n');
@@ -597,45 +596,14 @@ static const char *cpu_label(const struct sp_model *m, const struct sp_at_cpu *a
 
 /* ---- by call site ------------------------------------------------------- */
 
-/* work (work.c:12), "region", libx.so+0x1234; callers behind <. */
-void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id)
-{
-	struct sp_callsite c;
-	struct sp_frame_seen f;
-
-	sp_model_callsite(m, id, &c);
-	if (*c.name) {
-		sp_out_plain(o, c.name);
-		return;
-	}
-	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
-		sp_out_text(o, i ? " < " : "");
-		sp_out_plain(o, *f.symbol ? f.symbol : sp_base_name(f.module));
-		sp_out_text(o, *f.symbol ? " (" : "+");
-		if (*f.line)
-			sp_out_plain(o, sp_base_name(f.line));
-		else
-			sp_out_hex(o, f.offset);
-		sp_out_text(o, *f.symbol ? ")" : "");
-	}
-}
-
-static const char *pair_label(const struct sp_model *m, const struct sp_between *at, char text[400])
+static const char *pair_label(const struct sp_model *m, const struct sp_row *row, const struct sp_between *at,
+			      char text[600])
 {
 	struct sp_out o;
 
-	sp_memory_init(&o, text, 400);
+	sp_memory_init(&o, text, 600);
 	sp_out_text(&o, "  ");
-	if (!at->to) {
-		sp_out_text(&o, "other call sites");
-		return sp_memory_text(&o);
-	}
-	if (at->from)
-		sp_text_site(&o, m, at->from);
-	else
-		sp_out_text(&o, "?");
-	sp_out_text(&o, " -> ");
-	sp_text_site(&o, m, at->to);
+	sp_text_pair(&o, m, at->from, at->to, sp_pair_width(row->k) - 2);
 	return sp_memory_text(&o);
 }
 
@@ -680,7 +648,7 @@ static void pair_row(struct sp_out *o, struct table *t, struct sp_model *m, stru
 {
 	struct sp_between at, other;
 	uint64_t count = 0;
-	char text[400];
+	char text[600];
 
 	sp_row_interval(m, row, first, &at);
 	for (unsigned c = 0; c < t->n; c++)
@@ -693,7 +661,7 @@ static void pair_row(struct sp_out *o, struct table *t, struct sp_model *m, stru
 	}
 	if (!at.to && !count && !has_whole_counts(t))
 		return;
-	begin_row(o, t, pair_label(m, &at, text), count);
+	begin_row(o, t, pair_label(m, row, &at, text), count);
 	for (unsigned c = 0; c < t->n; c++)
 		if (metric_of(m, t->col[c].id))
 			sp_out_repeat(o, ' ', t->col[c].width + 2);
@@ -723,13 +691,13 @@ static unsigned widest_pair(struct sp_model *m, struct sp_row *row)
 {
 	struct sp_between at;
 	unsigned widest = 0;
-	char text[400];
+	char text[600];
 
 	for (uint32_t i = 0; i < row->intervals && i < 4 * PAIRS_SHOWN; i++) {
 		sp_row_interval(m, row, i, &at);
-		widest = (unsigned)sp_max(widest, sp_columns(pair_label(m, &at, text)));
+		widest = (unsigned)sp_max(widest, sp_columns(pair_label(m, row, &at, text)));
 	}
-	return (unsigned)sp_min(widest, PAIR_LABEL);
+	return widest;
 }
 
 /* The widths of all columns but the events'; how many CPUs there are. */
@@ -958,6 +926,9 @@ static void notes_of(struct sp_out *o, const struct sp_model *m, const struct sp
 			     estimated ? "A count was seen to go backwards, as estimates do; the totals are what PAPI handed out." :
 			     subtracts(m, row) ? "A count was seen to go backwards: one of them is a difference." :
 			     "A count was seen to go backwards: something but PAPI set it anew.");
+	if (row->flags & SP_RELATION_CROWDED)
+		sp_paragraph(o, "  ", 2, "There were more pairs of call sites than there was room for (of a relation 1,024, "
+					 "and fewer new ones in one run): the rest is under other call sites.");
 }
 
 void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven)

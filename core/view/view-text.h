@@ -45,8 +45,12 @@ int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b);
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
 const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
 
-/* A call site: function (file:line), region, module+0xoffset; callers behind <. */
-void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id);
+/* The code between two call sites (to 0: other than those known), in at most `width` columns; what
+ * tells it from others is not cut off (view-text-sites.c). */
+void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);
+
+/* Columns that are kept for it beside so many events'; so that six fit. */
+unsigned sp_pair_width(uint32_t events);
 
 /* `proven`: with a column for how much is. */
 void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven);

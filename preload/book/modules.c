@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "../../core/lock.h"
+#include "../../core/output.h"
+#include "../../core/sys.h"
 #include "../life/process.h"
 #include "modules.h"
 
@@ -22,6 +24,8 @@ static struct module {
 static uint32_t made, claimed;
 static unsigned long long loads, touched;	/* as the loader counted when they were last looked at */
 
+static const char *folder = "";		/* in which the process started */
+
 uint32_t sp_modules_away;
 
 /* ---- what an object is -------------------------------------------------- */
@@ -29,6 +33,27 @@ uint32_t sp_modules_away;
 static const char *path_of(const struct sp_object *o)
 {
 	return *o->path ? o->path : sp_process_exe();
+}
+
+/* What it is relative to: the loader keeps a path as it was given, and most are loaded at the
+ * start. */
+static const char *folder_of(const struct sp_object *o)
+{
+	return *path_of(o) != '/' && strchr(path_of(o), '/') ? folder : "";
+}
+
+static size_t path_length(const struct sp_object *o)
+{
+	return strlen(folder_of(o)) + (*folder_of(o) != 0) + strlen(path_of(o));
+}
+
+/* room is enough. */
+static void write_path(char *to, const struct sp_object *o)
+{
+	strcpy(to, folder_of(o));
+	if (*to)
+		strcat(to, "/");
+	strcat(to, path_of(o));
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -75,7 +100,7 @@ static void fill_block(struct sp_module *b, const struct sp_object *o)
 static uint32_t claim(const struct sp_object *o)
 {
 	uint32_t i = sp_get(&claimed);
-	size_t n = strlen(path_of(o));
+	size_t n = path_length(o);
 	struct module *m;
 
 	do {
@@ -85,7 +110,7 @@ static uint32_t claim(const struct sp_object *o)
 	m = &modules[i];
 	fill_block(m->block, o);
 	if (n <= PATH) {
-		memcpy(m->path->text, path_of(o), n);
+		write_path(m->path->text, o);
 		m->path->length = (uint32_t)n;
 	}
 	m->low = o->low;
@@ -106,7 +131,7 @@ uint32_t sp_module_at(uintptr_t address)
 		if (sp_acquire(&m->ready) && !sp_get(&m->gone) && address - m->low < m->span)
 			return i + 1;
 	}
-	return sp_elf_at(&o, address) && strlen(path_of(&o)) <= PATH ? claim(&o) : 0;
+	return sp_elf_at(&o, address) && path_length(&o) <= PATH ? claim(&o) : 0;
 }
 
 static void here_again(struct module *m)
@@ -117,9 +142,23 @@ static void here_again(struct module *m)
 	sp_put(&sp_modules_away, sp_modules_away - 1);
 }
 
+static void long_path(struct module *m, const struct sp_object *o)
+{
+	size_t room = path_length(o) + 1;
+	char *path = sp_map(room);
+	struct sp_held held;
+
+	if (!path)
+		return;
+	write_path(path, o);
+	sp_lock_take(&sp_store.lock, &held);
+	m->block->path = sp_store_text(&sp_store, path);
+	sp_lock_give(&sp_store.lock, &held);
+	sp_unmap(path, room);
+}
+
 uint32_t sp_module_of(const struct sp_object *o)
 {
-	struct sp_held held;
 	uint32_t number;
 
 	for (uint32_t i = 0; i < sp_get(&claimed); i++)
@@ -132,11 +171,8 @@ uint32_t sp_module_of(const struct sp_object *o)
 		}
 	sp_modules_prepare();
 	number = claim(o);
-	if (!number || strlen(path_of(o)) <= PATH)
-		return number;
-	sp_lock_take(&sp_store.lock, &held);
-	modules[number - 1].block->path = sp_store_text(&sp_store, path_of(o));
-	sp_lock_give(&sp_store.lock, &held);
+	if (number && path_length(o) > PATH)
+		long_path(&modules[number - 1], o);
 	return number;
 }
 
@@ -173,6 +209,7 @@ void sp_modules_prepare(void)
 	unsigned long long now = sp_elf_loads();
 	struct sp_held held;
 
+	folder = sp_process_who()->folder;
 	if (now != touched)
 		sp_elf_each(touch, NULL);
 	touched = now;

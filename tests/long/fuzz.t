@@ -35,7 +35,8 @@ cat >one.sh <<'END'
 store=$1 out=$2; shift 2
 timeout -k 1 5 "$@" >"$out" 2>"$out.err"
 status=$?
-lines=$(wc -l <"$out.err")
+# (a module whose build id was damaged is another one by now)
+lines=$(grep -vc 'call sites in it have no names' "$out.err")
 case $status-$lines in
 0-0|1-1) ;;
 0-1) grep -qE '^sspapi (recover|report): the disk of the live file was full' "$out.err" || echo "$store: status 0, and a line: $*" ;;

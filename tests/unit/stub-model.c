@@ -219,6 +219,13 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	return true;
 }
 
+bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)
+{
+	struct sp_frame_seen f, g;
+
+	return sp_model_frame(m, a, i, &f) && sp_model_frame(m, b, k, &g) && f.offset == g.offset;
+}
+
 int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type)
 {
 	if (!strcmp(type, "NUMANode"))

@@ -261,6 +261,27 @@ static void told_apart(void **state)
 	assert_true(compare(true) > 60);
 }
 
+/* No room for the third pair: "other", and the relation says so. */
+static void crowded(void **state)
+{
+	struct sp_row row = { 0 };
+	struct sp_model m;
+
+	(void)state;
+	bind(1, 2);
+	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	for (uint32_t site = 2; site <= 4; site++) {
+		assert_int_equal(relation->flags & SP_RELATION_CROWDED, 0);
+		sp_ledger_read(&w, 0, (const long long[K]){ site, site, site }, false, site);
+	}
+	assert_int_equal(relation->flags & SP_RELATION_CROWDED, SP_RELATION_CROWDED);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.intervals, 3);
+	assert_int_equal(row.flags & SP_RELATION_CROWDED, SP_RELATION_CROWDED);
+	sp_model_close(&m);
+}
+
 /* A handler's reading, put aside: nobody's, and the sum holds. */
 static void aside(void **state)
 {
@@ -445,7 +466,7 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(aside), TEST(own_readings), TEST(folding), TEST(sites),
+		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(aside), TEST(own_readings), TEST(folding), TEST(sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,163 @@
+# Names of call sites: by the command, from what files there are; rows that differ look different.
+. tests/lib/lib.sh
+need_real_papi
+cd "$tmp" || exit 1
+
+# Eight frames of which one differs; functions that were inlined, that a stripped file has no
+# name for, that C++ names.
+cat >names.c <<'END'
+#include <papi.h>
+#include <stdlib.h>
+#ifdef __cplusplus
+#define C "C"
+namespace deep { template<class T> struct kernel { static void run(int set); }; }
+#else
+#define C
+#endif
+extern C void exported_first(int set);
+extern C void exported_last(int set);
+static long long values[8];
+static volatile char arena[64 * 4096];
+static int at, pages;
+#define HERE __attribute__((noinline))
+#define END __asm__ volatile("")
+static inline void begin(int set)
+{
+	PAPI_start(set);
+}
+static inline void end(int set)
+{
+	PAPI_stop(set, values);
+}
+void exported_first(int set)
+{
+	(void)set;
+}
+HERE static void hidden(int set)
+{
+	begin(set);
+	while (pages-- > 0)
+		arena[++at * 4096] = 1;
+	end(set);
+	END;
+}
+#define CALLS(name, other) HERE static void name(int set) { other(set); END; }
+CALLS(a_function_with_a_rather_long_name_3, hidden)
+CALLS(a_function_with_a_rather_long_name_2, a_function_with_a_rather_long_name_3)
+CALLS(a_function_with_a_rather_long_name_1, a_function_with_a_rather_long_name_2)
+CALLS(solver_a, a_function_with_a_rather_long_name_1)
+CALLS(solver_b, a_function_with_a_rather_long_name_1)
+void exported_last(int set)
+{
+#ifdef __cplusplus
+	deep::kernel<int>::run(set);
+#else
+	pages = 10;
+	solver_a(set);
+	pages = getenv("PAGES") ? 30 : 20;
+	solver_b(set);
+#endif
+	END;
+}
+#ifdef __cplusplus
+template<class T> HERE void deep::kernel<T>::run(int set) { hidden(set); END; }
+#endif
+END
+cat >main.c <<'END'
+#include <papi.h>
+#include <dlfcn.h>
+void exported_last(int set);
+int main(int argc, char **argv)
+{
+	int set = PAPI_NULL;
+	void (*last)(int);
+
+	PAPI_library_init(PAPI_VER_CURRENT);
+	PAPI_create_eventset(&set);
+	PAPI_add_named_event(set, "perf::PAGE-FAULTS");
+	last = (void (*)(int))dlsym(dlopen(argv[argc - 1], RTLD_NOW), "exported_last");
+	last(set);
+	return 0;
+}
+END
+cc=${CC:-gcc}
+run build sh -c "
+	$cc -O1 -fno-optimize-sibling-calls -fno-toplevel-reorder -g -shared -fPIC -o libnames.so names.c -lpapi &&
+	$cc -O1 -o main main.c -lpapi -ldl"
+is "(they are built)" "$(cat build.status build.err)" 0
+pages=$tmp/store.sspapi
+
+# names FRAMES LIBRARY: a report by call site
+names() {
+	SSPAPI_OUTPUT=$pages SSPAPI_CALLSITES=$1 run_shim names ./main "$2"
+	run report "$B/sspapi" report --per-callsite "$pages"
+	run json "$B/sspapi" report -f json "$pages"
+	cp json.out report.json
+}
+rows() {
+	sed -n 's/  *-  .*//; / -> /p' report.out
+}
+lines() {
+	grep -n "PAPI_$1" names.c | sed 's/:.*//'
+}
+start=$(lines start) stop=$(lines stop)
+in_hidden() {
+	grep -n "$1(set);" names.c | sed -n "s/:.*//p" | head -n 1
+}
+
+names 1 ./libnames.so
+is "a library that was given by a relative path; functions that were inlined and those that they are in" "$(rows)" \
+	"begin (names.c:$start) < hidden (names.c:$(in_hidden begin)) -> end (names.c:$stop) < hidden (names.c:$(in_hidden end))"
+is "JSON: the same" "$(json report.json 'join " ", map { my $f = $_->{frames}[0]; "$f->{symbol} $f->{inlined_into}[0]{symbol}" } @{$d->{callsites}}[1, 2]')" \
+	"begin hidden end hidden"
+is "and the library's whole path" "$(json report.json '$d->{callsites}[1]{frames}[0]{module}')" "$tmp/./libnames.so"
+
+names 8 ./libnames.so
+if grep -q libunwind names.err; then
+	skip "8 frames: rows differ where their paths do" "no libunwind"
+	skip "8 frames: also in the dump" "no libunwind"
+else
+	is "8 frames: rows differ where their paths do" "$(rows | grep -o '[^<]*solver_. [^<]*' | sed 's/^ *//; s/ *$//' | tr '\n' ' ')" \
+		"solver_a (names.c:$(grep -n 'CALLS(solver_a' names.c | sed 's/:.*//')) solver_b (names.c:$(grep -n 'CALLS(solver_b' names.c | sed 's/:.*//')) "
+	"$B/sspapi" report "$pages" >whole.out
+	is "8 frames: also in the dump, and no line is too long" \
+		"$(grep -c ' < .* < solver_[ab] ' whole.out) $(awk 'length > 160' whole.out report.out | wc -l)" "2 0"
+fi
+SSPAPI_OUTPUT=$tmp/more.sspapi SSPAPI_CALLSITES=8 run_shim more env PAGES=1 ./main ./libnames.so
+run diff "$B/sspapi" diff --per-callsite "$pages" more.sspapi
+[ -z "$(grep libunwind names.err)" ] || todo="no libunwind"
+is "diff: one of the two paths counted 10 more" "$(status_of diff) $(grep -c solver diff.out) $(grep -c 'solver_b.*+10 ' diff.out)" "1 1 1"
+
+# Without its own names, with those in a file of their own, without any.
+cp libnames.so whole.so
+objcopy --only-keep-debug libnames.so names.debug && strip libnames.so
+names 1 ./libnames.so
+check "stripped: none has the name of the function before it" sh -c "! grep -q exported report.out"
+is "stripped: module and offset" "$(rows | sed 's/0x[0-9a-f]*/N/g')" "libnames.so+N -> libnames.so+N"
+mkdir .debug && cp names.debug .debug && objcopy --add-gnu-debuglink=names.debug libnames.so
+names 1 ./libnames.so
+check "its names in a file of their own" grep -q "begin (names.c:$start)" report.out
+rm -r .debug
+mkdir empty
+run report env PATH="$tmp/empty" "$B/sspapi" report --per-callsite "$pages"
+is "no addr2line: a line that says so, module and offset" "$(rows | sed 's/0x[0-9a-f]*/N/g') $(grep -c 'addr2line' report.err)" \
+	"libnames.so+N -> libnames.so+N 1"
+
+# Without a build id the file must be older than the run.
+$cc -O1 -g -shared -fPIC -Wl,--build-id=none -o libnames.so names.c -lpapi
+sleep 1.1
+names 1 ./libnames.so
+check "no build id: names, if the file is older than the run" grep -q 'begin (names.c' report.out
+touch libnames.so
+run report "$B/sspapi" report --per-callsite "$pages"
+is "no build id: none, if it is not" "$(grep -c 'names.c' report.out) $(grep -c 'has no build id' report.err)" "0 1"
+
+if command -v g++ >/dev/null; then
+	g++ -O1 -fno-optimize-sibling-calls -g -shared -fPIC -x c++ -o libnames.so names.c -lpapi
+	names 3 ./libnames.so
+	grep -q libunwind names.err && todo="no libunwind"
+	check "C++: names as in the source" grep -q 'deep::kernel<int>::run' report.json
+else
+	skip "C++: names as in the source" "no g++"
+fi
+done_testing
