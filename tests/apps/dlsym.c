@@ -155,8 +155,9 @@ int main(int argc, char **argv)
 	int global = argc > 1 && strcmp(argv[1], "local");
 
 	by_default = argc > 1 && !strcmp(argv[1], "default");
-	snprintf(soname, sizeof(soname), "libpapi.so.%d.%d", PAPI_VERSION_MAJOR(PAPI_VER_CURRENT),
-		 PAPI_VERSION_MINOR(PAPI_VER_CURRENT));
+	/* PAPI 5's and before bear their major number alone. */
+	snprintf(soname, sizeof(soname), PAPI_VERSION_MAJOR(PAPI_VER_CURRENT) < 6 ? "libpapi.so.%d" : "libpapi.so.%d.%d",
+		 PAPI_VERSION_MAJOR(PAPI_VER_CURRENT), PAPI_VERSION_MINOR(PAPI_VER_CURRENT));
 	for (int i = 0; i < 2; i++) {
 		pin(i);
 		one_life(c, global, 100 + 900 * i);

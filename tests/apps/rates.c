@@ -5,6 +5,14 @@
  */
 #include "handed.h"
 
+#if PAPI_VERSION < PAPI_VERSION_NUMBER(6, 0, 0, 0)
+/* There are none of this name. */
+int main(void)
+{
+	return SKIPPED;
+}
+#else
+
 static struct arena arena;
 static float real_time, proc_time, rate;
 static long long cycles, core;
@@ -103,3 +111,4 @@ int main(void)
 	print_told();
 	return measured ? 0 : SKIPPED;
 }
+#endif

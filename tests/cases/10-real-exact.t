@@ -52,7 +52,11 @@ run_shim shim "$apps/errors"
 check "errors: the program sees no difference" same_as_native native shim
 run_native native "$apps/regions"
 run_shim shim "$apps/regions"
-plain "regions: the program sees no difference" && check "regions: the program sees no difference" same_as_native native shim
+regions() {
+	[ "$(status_of native)" != 77 ] || { skip "$1" "PAPI 5 has others"; return 1; }
+	plain "$1"
+}
+regions "regions: the program sees no difference" && check "regions: the program sees no difference" same_as_native native shim
 # The high level's set runs on between the regions, where the program prints: a fault or two.
 between() {
 	json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ' >"$tmp/booked"
@@ -60,7 +64,7 @@ between() {
 	read -r a b rest <"$tmp/booked"
 	[ "$a" = 1500 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] && [ -z "$rest" ]
 }
-plain "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b" between
+regions "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b" between
 
 # What PAPI does with hardware counters only.
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW

@@ -4,7 +4,7 @@
  * PAPI turns its perf_event component off, software events and all, where
  * libpfm4 does not know the CPU ("no default PMU found"). libpapi asks
  * pfm_get_pmu_info() through its PLT which PMUs there are; this one says
- * that Ice Lake's is present too. No event of it is ever opened: it only
+ * that one of Intel's is present too. No event of it is ever opened: it only
  * keeps the component alive, so that perf::PAGE-FAULTS and the like count.
  *
  * Where libpfm4 knows the CPU nothing is changed.
@@ -14,11 +14,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LENT "icl"
 #define PMUS 1024 /* more than libpfm has; it refuses the rest */
 #define PFM_SUCCESS 0
 #define PFM_ERR_NOTSUPP (-1)
 #define PFM_TYPE_CORE 1
+#define UNDECIDED (-1)
+#define NOBODY (-2)
 
 /* pfm_pmu_info_t, fixed by libpfm's PFM_PMU_INFO_ABI0: libpfm4-dev is not needed */
 struct pmu_info {
@@ -65,20 +66,35 @@ static int knows_this_cpu(get_pmu_info *real)
 	return 0;
 }
 
+/* Ice Lake's; the libpfm4 of PAPI 6 and before has none as PAPI wants it. */
+static int which_to_lend(get_pmu_info *real)
+{
+	static const char *const fit[] = {"icl", "skl"};
+
+	if (knows_this_cpu(real))
+		return NOBODY;
+	for (unsigned f = 0; f < sizeof(fit) / sizeof(fit[0]); f++)
+		for (int i = 0; i < PMUS; i++) {
+			struct pmu_info info = {.size = sizeof(info)};
+
+			if (real(i, &info) == PFM_SUCCESS && info.name && !strcmp(info.name, fit[f]))
+				return i;
+		}
+	return NOBODY;
+}
+
 int pfm_get_pmu_info(int pmu, struct pmu_info *out)
 {
-	static int lend = -1;
+	static int lent = UNDECIDED;
 	get_pmu_info *real = real_one();
 	int ret;
 
 	if (!real)
 		return PFM_ERR_NOTSUPP;
+	if (lent == UNDECIDED)
+		lent = which_to_lend(real);
 	ret = real(pmu, out);
-	if (ret != PFM_SUCCESS || !out->name || strcmp(out->name, LENT))
-		return ret;
-	if (lend < 0)
-		lend = !knows_this_cpu(real);
-	if (lend)
+	if (ret == PFM_SUCCESS && pmu == lent)
 		out->is_present = 1;
 	return ret;
 }

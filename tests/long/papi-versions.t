@@ -1,0 +1,22 @@
+# Real PAPI of other versions: the cases that count for real, by programs built against each.
+# OTHER_PAPIS names folders that `./configure --prefix=... && make install` made, by
+# colons; without it there is nothing to try, for packages have one version only.
+. tests/lib/lib.sh
+[ -n "${OTHER_PAPIS-}" ] || skip_all "OTHER_PAPIS=folder:folder names other PAPIs to try"
+cases="10-real-exact 15-cpu-attach 36-permanent 37-interface 45-attribution 46-proof"
+
+IFS=:
+for prefix in $OTHER_PAPIS; do
+	IFS=' '
+	version=$(sed -n 's/^Version: *//p' "$prefix/lib/pkgconfig/papi.pc")
+	flags="-I$prefix/include -L$prefix/lib -Wl,-rpath,$prefix/lib"
+	check "PAPI $version: the programs build" \
+		make -s B="$tmp/$version" CC="${CC:-gcc} $flags" FC="${FC:-gfortran} $flags" all
+	for name in $cases; do
+		B=$tmp/$version sh tests/lib/run-test "tests/cases/$name.t" >"$tmp/said" 2>&1
+		check "PAPI $version: $name" not grep -q "^not ok\|^Bail\|^1\.\.0" "$tmp/said"
+		grep -A6 "^not ok" "$tmp/said" | sed 's/^/# /'
+	done
+	rm -rf "${tmp:?}/$version"
+done
+done_testing
