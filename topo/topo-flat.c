@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../core/cpu-list.h"
 #include "../core/sys.h"
 #include "topo.h"
 #include "topo-inside.h"
@@ -22,36 +23,17 @@ static uint32_t add_range(unsigned long *set, uint64_t from, uint64_t to)
 	return added;
 }
 
-static const char *number(const char *s, uint64_t *n)
-{
-	const char *first = s;
-
-	for (*n = 0; *s >= '0' && *s <= '9'; s++)
-		*n = sp_min(*n * 10 + (uint64_t)(*s - '0'), CPUS);
-	return s == first ? NULL : s;
-}
-
-/* "0-3,8,10-11\n", as the kernel writes it; how many, 0 if it is not that. */
+/* How many; 0 if it is no list. */
 static uint32_t parse(const char *s, unsigned long *set)
 {
+	uint64_t from, to;
 	uint32_t n = 0;
 
-	while (*s && *s != '\n') {
-		uint64_t from, to;
-
-		s = number(s, &from);
-		to = from;
-		if (s && *s == '-')
-			s = number(s + 1, &to);
-		if (!s)
-			return 0;
-		n += add_range(set, from, to);
-		if (*s == ',')
-			s++;
-		else if (*s && *s != '\n')
-			return 0;
+	while (s && *s && *s != '\n') {
+		s = sp_cpu_range(s, &from, &to);
+		n += s ? add_range(set, from, to) : 0;
 	}
-	return n;
+	return s ? n : 0;
 }
 
 static uint32_t read_list(const char *path, unsigned long *set)

@@ -27,6 +27,19 @@ static int ends(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
+/* Of another machine, for the application's own hwloc: here they would pass for this one.
+ * With HWLOC_THISSYSTEM=1, which says that they are of this one, they are heard. */
+static bool is_of_another(const char *name)
+{
+	static const char *const names[] = { "THISSYSTEM", "XMLFILE", "SYNTHETIC", "FSROOT", "CPUID_PATH", "DUMPED_HWDATA_DIR" };
+	const char *same = secure_getenv("HWLOC_THISSYSTEM");
+	bool another = false;
+
+	for (size_t i = 0; i < SP_COUNT(names); i++)
+		another = another || !strcmp(name, names[i]);
+	return another && !(same && atoi(same));
+}
+
 /* hwloc's plugins bring libOpenCL, X11 and libxml2 into the application, and no call
  * switches them off; nor may hwloc's reports come out on the application's standard
  * error, or its self-checks end it, because the user wants them of another hwloc.
@@ -41,7 +54,7 @@ char *sp_getenv(const char *name)
 	if (!strncmp(name, "HWLOC_", 6)) {
 		if (!strcmp(name, "HWLOC_PLUGINS_PATH"))
 			return (char *)"/dev/null/no-plugins";
-		if (ends(name, "_VERBOSE") || !strncmp(name, "HWLOC_DEBUG_", 12))
+		if (is_of_another(name + 6) || ends(name, "_VERBOSE") || !strncmp(name, "HWLOC_DEBUG_", 12))
 			return NULL;
 	}
 	value = secure_getenv(name);

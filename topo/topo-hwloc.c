@@ -294,6 +294,15 @@ static unsigned long load_flags(void)
 	return flags;
 }
 
+/* Nothing is there but CPUs, as many as libc knows of: their numbers are guessed. */
+static bool is_bare(const struct sp_topo *t)
+{
+	for (uint32_t i = 1; i < t->n; i++)
+		if (strcmp(t->component[i].type, "PU") && strcmp(t->component[i].type, "NUMANode"))
+			return false;
+	return true;
+}
+
 static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, const struct sp_said *said)
 {
 	int r = set_source(hwloc, source, said);
@@ -303,10 +312,13 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 	hwloc_topology_set_flags(hwloc, load_flags());
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (hwloc_topology_load(hwloc) < 0)
-		return sp_topo_refuse(said, EINVAL, source ?
-				      "not a topology that hwloc can read" SP_TOPO_MEND :
-				      "hwloc does not understand this machine");
+		return source ? sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND) :
+				sp_topo_refuse(said, ENODATA, "hwloc does not understand this machine");
+	if (!source && !hwloc_topology_is_thissystem(hwloc))
+		return sp_topo_refuse(said, ENODATA, "HWLOC_XMLFILE or the like tells hwloc of another machine");
 	r = copy_tree(hwloc, t, said);
+	if (!r && !source && is_bare(t))
+		r = sp_topo_refuse(said, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
 	if (!r)
 		r = copy_kinds(hwloc, t);
 	return r ? r : copy_xml(hwloc, t);
@@ -321,7 +333,9 @@ static int load_or_jump(struct sp_topo *t, const char *source, const struct sp_s
 
 	if (setjmp(out)) {
 		sp_topo_way_out = NULL;
-		return sp_topo_refuse(said, EINVAL, "a topology that hwloc trips over" SP_TOPO_MEND);
+		/* hwloc 2.9: /sys/devices/system/node is there and empty, in a container. */
+		return source ? sp_topo_refuse(said, EINVAL, "a topology that hwloc trips over" SP_TOPO_MEND) :
+				sp_topo_refuse(said, ENODATA, "hwloc trips over what it sees of this machine");
 	}
 	sp_topo_way_out = &out;
 	r = hwloc_topology_init(&hwloc) < 0 ? -ENOMEM : 0;

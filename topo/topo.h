@@ -22,7 +22,8 @@ struct sp_topo {
 
 /* source: NULL, this machine; else the path of an hwloc XML file, or, after
  * "synthetic:", an hwloc synthetic description.  0, or -errno with a line in why
- * (what is wrong with it, without the path, no newline). */
+ * (what is wrong with it, without the path, no newline); -ENODATA: hwloc cannot see
+ * this machine, which sp_topo_flat can. */
 int sp_topo_load(struct sp_topo *t, const char *source, char *why, size_t why_bytes);
 
 /* Without hwloc: a Machine with its PUs, from the kernel's lists alone; uses

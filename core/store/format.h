@@ -114,7 +114,8 @@ struct sp_header {
 	sp_off members, machines;	/* in order */
 	uint32_t n_members, n_machines;
 	sp_off csv_events, user_events;	/* files that PAPI was told to take presets from */
-	uint64_t reserved[2];
+	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
+	uint64_t reserved[1];
 };
 
 /* ---- topology --------------------------------------------------------- */

@@ -915,6 +915,16 @@ static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int
 	}
 }
 
+static void add_outside(struct sp_model *m, int32_t cpu)
+{
+	uint32_t i = 0;
+
+	while (i < m->n_outside && m->outside[i] != cpu)
+		i++;
+	if (i == m->n_outside && i < SP_OUTSIDE_MOST)
+		m->outside[m->n_outside++] = cpu;
+}
+
 static void add_cell(struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at)
 {
 	int32_t kind = sp_kind_of(m, at->component);
@@ -944,6 +954,8 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 	}
 	if (at->component >= 0)
 		m->counted[at->component] = true;
+	else if (at->cpu >= 0)
+		add_outside(m, at->cpu);
 }
 
 static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)

@@ -17,6 +17,7 @@
 #include "../store/image.h"
 
 #define SP_MODULES_MOST 256u
+#define SP_OUTSIDE_MOST	8u
 #define SP_KINDS_MOST 8u		/* of cores that are told apart */
 
 /* A frame of a call site. */
@@ -84,6 +85,11 @@ struct sp_model {
 	} kind[SP_KINDS_MOST];
 	uint8_t *kind_of;		/* [component]: sp_kind_of (core-kinds.h) */
 	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
+
+	/* CPUs that something was booked on and the topology lacks: how many, but no more than
+	 * SP_OUTSIDE_MOST, and which. */
+	uint32_t n_outside;
+	int32_t outside[SP_OUTSIDE_MOST];
 
 	uint32_t n_relations, n_threads, n_cpus_counted;
 	uint64_t readings, starts;

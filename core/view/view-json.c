@@ -102,6 +102,8 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 	else
 		sp_out_text(o, "null");
 	key_text(o, ", \"cwd\": ", sp_model_text(m, h->cwd));
+	if (h->cpus_allowed)
+		key_text(o, ", \"cpus_allowed\": ", sp_model_text(m, h->cpus_allowed));
 	key_u64(o, ",\n  \"start_ns\": ", h->start_ns);
 	key_u64(o, ", \"end_ns\": ", h->end_ns);
 	key_text(o, ", \"end\": ", word(ends, SP_COUNT(ends), h->end));

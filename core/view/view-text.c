@@ -1,6 +1,7 @@
 /* view-text.c: the dump for people (contract, section 7): what ran, how sure its
  * counts are, the tables, what is missing and why.
  */
+#include "../cpu-list.h"
 #include "view-text.h"
 
 #define RELATIONS_SHOWN 64
@@ -187,9 +188,9 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 	sp_out_amount(o, m->n_relations, "relation");
 	sp_out_text(o, ", ");
 	sp_out_amount(o, m->readings, "reading");
-	if (m->n_cpus_counted) {
+	if (m->n_cpus_counted + m->n_outside) {
 		sp_out_text(o, " on ");
-		sp_out_amount(o, m->n_cpus_counted, "CPU");
+		sp_out_amount(o, m->n_cpus_counted + m->n_outside, "CPU");
 		cpus_by_kind(o, m);
 	}
 	if (m->h.attribution == SP_BY_RESIDENCY || m->h.attribution == SP_BY_EXACT)
@@ -226,13 +227,69 @@ static void topology_source(struct sp_out *o, const struct sp_model *m)
 		return;
 	sp_memory_init(&line, text, sizeof(text));
 	if (!strcmp(m->topology_source, "flat")) {
-		sp_out_text(&line, "The CPUs are shown without the machine's structure: there was no hwloc.");
+		sp_out_text(&line, "The CPUs are shown without the machine's structure: hwloc could not see it.");
 	} else if (!strcmp(m->topology_source, "merged")) {
 		sp_out_text(&line, "The machines are shown as described by several files.");
 	} else {
 		sp_out_text(&line, "The machine is shown as described by ");
 		sp_out_plain(&line, m->topology_source);
 	}
+	sp_paragraph(o, "", 2, sp_memory_text(&line));
+}
+
+static bool is_pu(const struct sp_component *c)
+{
+	return sp_component_is(c, "PU") && c->os_index >= 0;
+}
+
+/* Which CPUs the process was left, if not all that the machine has. */
+static void allowed(struct sp_out *o, const struct sp_model *m)
+{
+	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
+	uint32_t cpus = 0, may = 0, others = 0;
+	struct sp_out line;
+	char text[512];
+
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		if (!is_pu(&m->component[c]))
+			continue;
+		cpus++;
+		if (sp_cpu_in_list(list, (uint64_t)m->component[c].os_index))
+			may++;
+		else if (!(m->component[c].flags & SP_COMPONENT_DISALLOWED))
+			others++;
+	}
+	if (sp_is_job(m) || !*list || may == cpus)
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	sp_out_text(&line, "The process began with ");
+	sp_out_grouped(&line, may);
+	sp_out_text(&line, " of these ");
+	sp_out_amount(&line, cpus, "CPU");
+	sp_out_text(&line, others ? ", by its affinity (taskset, a batch system): " : ", by its cpuset (a container, a batch system): ");
+	sp_out_plain(&line, list);
+	sp_paragraph(o, "", 2, sp_memory_text(&line));
+}
+
+/* They are in the tables under their numbers, and nowhere in the tree. */
+static void outside(struct sp_out *o, const struct sp_model *m)
+{
+	bool system = m->topology_source && !strcmp(m->topology_source, "system");
+	struct sp_out line;
+	char text[512];
+
+	if (!m->n_outside)
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	sp_out_text(&line, m->n_outside == 1 ? "CPU " : "CPUs ");
+	for (uint32_t i = 0; i < m->n_outside; i++) {
+		sp_out_text(&line, i ? ", " : "");
+		sp_out_i64(&line, m->outside[i]);
+	}
+	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
+	sp_out_text(&line, m->n_outside == 1 ? " is" : " are");
+	sp_out_text(&line, " not in the topology, but counted: ");
+	sp_out_text(&line, system ? "brought online after it was read." : "it is not all of this machine's.");
 	sp_paragraph(o, "", 2, sp_memory_text(&line));
 }
 
@@ -400,6 +457,8 @@ void sp_view_text(struct sp_out *o, struct sp_model *m)
 	third_line(o, m);
 	sp_text_kinds_line(o, m);
 	topology_source(o, m);
+	allowed(o, m);
+	outside(o, m);
 	preset_file(o, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
 	preset_file(o, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
 	if (how == PROVEN_NONE || how == PROVEN_SOME)

@@ -72,7 +72,8 @@ static void keep(const struct sp_topo *t, const char *source)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-static void complain(const char *source, const char *why, const char *instead)
+/* What is as it is in every container is not said to each user on standard error. */
+static void complain(void (*note)(const char *), const char *source, const char *why, const char *instead)
 {
 	char line[SP_CONF_PATH + 400];
 
@@ -81,7 +82,7 @@ static void complain(const char *source, const char *why, const char *instead)
 		strcat(strcat(strcat(line, "SSPAPI_TOPOLOGY: '"), source), "': ");
 	strncat(line, why, 300);
 	strcat(line, instead);
-	sp_process_note(line);
+	note(line);
 }
 
 static void load_flat(void)
@@ -101,7 +102,8 @@ static bool load_with(load_fn load, const char *source)
 	int r = load(&t, source, why, sizeof(why));
 
 	if (r < 0) {
-		complain(source, *why ? why : sp_say_error(r), source ? "; using this machine's" : "; using a flat list of CPUs");
+		complain(r == -ENODATA ? sp_process_note_quiet : sp_process_note, source, *why ? why : sp_say_error(r),
+			 source ? "; using this machine's" : "; using a flat list of CPUs");
 		return false;
 	}
 	known_source = source ? source : "system";
@@ -166,7 +168,7 @@ void sp_machine_load(void)
 		return;
 	load = find_load();
 	if (!load) {
-		complain(NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
+		complain(sp_process_note, NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
 		load_flat();
 	} else if (!load_with(load, source) && (!source || !load_with(load, NULL))) {
 		load_flat();

@@ -67,6 +67,8 @@ void sp_process_name(void)
 	const char *base;
 
 	exe[n > 0 ? n : 0] = 0;
+	if (n <= 0)			/* a container without /proc */
+		strncpy(exe, program_invocation_name, sizeof(exe) - 1);
 	base = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : program_invocation_short_name;
 	strncpy(program, *base ? base : "unknown", sizeof(program) - 1);
 	if (uname(&u) == 0)

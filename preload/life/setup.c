@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../core/cpu-list.h"
 #include "../../core/lineage.h"
 #include "../../core/store/live.h"
 #include "../../core/output.h"
@@ -20,6 +21,8 @@
 #include "../book/watch.h"
 #include "../book/sites.h"
 #include "snapshot.h"
+
+#define CPUS	65536u			/* a set of them is 8 KiB */
 
 static struct sp_lock setup;
 static uint32_t generations;		/* not wiped: a child's differs from its parent's */
@@ -102,6 +105,22 @@ static uint64_t cpu_max_khz(void)
 	return n * 1000;
 }
 
+/* What the process may use: its thread has not been bound by a runtime yet, as a rule. */
+static sp_off cpus_allowed(void)
+{
+	unsigned long *set = sp_map(CPUS / 8);
+	long bytes = set ? sp_sys(SYS_sched_getaffinity, 0, CPUS / 8, set) : -1;
+	char text[2048];
+	struct sp_out o;
+
+	sp_out_init(&o, -1, text, sizeof(text) - 1);
+	if (bytes > 0)
+		sp_out_cpu_list(&o, set, (uint64_t)bytes);
+	text[o.used] = 0;
+	sp_unmap(set, CPUS / 8);
+	return o.error ? 0 : sp_store_text(&sp_store, text);
+}
+
 static void fill_header(void)
 {
 	struct sp_header *h = sp_store.header;
@@ -115,6 +134,7 @@ static void fill_header(void)
 	h->callsites = (uint32_t)sp_conf.callsites;
 	h->readings_max = (uint64_t)sp_conf.readings_max;
 	h->cpu_max_khz = cpu_max_khz();
+	h->cpus_allowed = cpus_allowed();
 }
 
 _Static_assert(SP_CALLS <= SP_CALLS_MAX, "a thread's block counts every row of papi.def");

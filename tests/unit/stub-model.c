@@ -21,7 +21,7 @@ enum stub { STUB_FULL, STUB_UNPROVEN, STUB_ALL_PROVEN, STUB_NO_START, STUB_NO_RE
 
 enum {
 	T_NONE, T_HOST, T_EXE, T_JOB, T_CWD, T_LIBRARY, T_INS, T_CYC, T_LONG, T_ENERGY, T_TEMP, T_BIG, T_HOSTILE,
-	T_COMPONENT, T_DERIVED, T_UNITS, T_DESCRIPTION, T_ARGS, T_NATIVES, T_WIDE
+	T_COMPONENT, T_DERIVED, T_UNITS, T_DESCRIPTION, T_ARGS, T_NATIVES, T_WIDE, T_ALLOWED
 };
 
 static const char *stub_text[] = {
@@ -31,7 +31,7 @@ static const char *stub_text[] = {
 	[T_TEMP] = "coretemp:::hwmon0:temp1_input", [T_BIG] = "BIG", [T_HOSTILE] = HOSTILE,
 	[T_COMPONENT] = "perf_event", [T_DERIVED] = "NOT_DERIVED", [T_UNITS] = "nJ",
 	[T_DESCRIPTION] = "Instructions \"completed\"\t\xc3\xa9\xe2\x80\xae", [T_ARGS] = "args",
-	[T_NATIVES] = "natives", [T_WIDE] = "A_RATHER_WIDE_EVENT_NAME",
+	[T_NATIVES] = "natives", [T_WIDE] = "A_RATHER_WIDE_EVENT_NAME", [T_ALLOWED] = "0,2-9",
 };
 static const char *stub_args[] = { "./matmul", "-n", "2000", "two words", "tab\there", "caf\xc3\xa9", NULL };
 static const char *stub_natives[] = { "ix86arch::INSTRUCTION_RETIRED", NULL };

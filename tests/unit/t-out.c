@@ -19,7 +19,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../../core/out.h"
+#include "../../core/cpu-list.h"
 
 static char text[4096];
 static struct sp_out o;
@@ -247,12 +247,36 @@ static void pipes(void **state)
 	assert_true(alarms > 0);
 }
 
+static void cpu_lists(void **state)
+{
+	static const char *const good[] = { "0", "0-3,8,10-11", "5-70", "63-64,128", "" };
+	static const char *const bad[] = { "x", "1-", "1-x", "1 2", "-1", ",", "1,,2" };
+	unsigned long set[4];
+
+	(void)state;
+	for (size_t i = 0; i < SP_COUNT(good); i++) {
+		memset(set, 0, sizeof(set));
+		for (unsigned cpu = 0; cpu < 256; cpu++)
+			if (sp_cpu_in_list(good[i], cpu))
+				set[cpu / 64] |= 1ul << cpu % 64;
+		CHECK(sp_out_cpu_list(&o, set, sizeof(set)), good[i]);
+	}
+	assert_true(sp_cpu_in_list("0-1\n", 1));
+	assert_false(sp_cpu_in_list("0-1\n", 2));
+	assert_false(sp_cpu_in_list("4-2", 3));
+	for (size_t i = 0; i < SP_COUNT(bad); i++)
+		assert_false(sp_cpu_in_list(bad[i], 2));
+	assert_true(sp_cpu_in_list("0-99999999999999999999", UINT32_MAX));
+	memset(set, 0xff, sizeof(set));		/* to the end, and no further */
+	CHECK(sp_out_cpu_list(&o, set, 24), "0-191");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(integers), cmocka_unit_test(fixed_doubles), cmocka_unit_test(shortest_doubles),
 		cmocka_unit_test(escapes), cmocka_unit_test(memory_is_full), cmocka_unit_test(first_error_sticks),
-		cmocka_unit_test(pipes),
+		cmocka_unit_test(pipes), cmocka_unit_test(cpu_lists),
 	};
 
 	return cmocka_run_group_tests_name("out", tests, NULL, NULL);

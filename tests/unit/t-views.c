@@ -456,6 +456,33 @@ static void text_kinds(void **state)
 	assert_null(strstr(text, "(P)"));
 }
 
+/* What the process may use, and CPUs that the tree lacks. */
+static void text_cpus(void **state)
+{
+	struct sp_model *m = stub_model(STUB_FULL);
+
+	(void)state;
+	show("text", m);
+	assert_null(strstr(text, "began with"));
+	assert_null(strstr(text, "in the topology, but"));
+	m->h.cpus_allowed = T_ALLOWED;
+	show("text", m);
+	assert_non_null(strstr(text, "began with 3 of these 4 CPUs, by its affinity (taskset, a batch system): 0,2-9\n"));
+	stub_component[11].flags = SP_COMPONENT_DISALLOWED;
+	show("text", m);
+	stub_component[11].flags = 0;
+	assert_non_null(strstr(text, "began with 3 of these 4 CPUs, by its cpuset (a container, a batch system): 0,2-9\n"));
+	m->n_outside = 1;
+	m->outside[0] = 99;
+	show("text", m);
+	assert_non_null(strstr(text, "\nCPU 99 is not in the topology, but counted: brought online after it was read.\n"));
+	assert_non_null(strstr(text, " on 5 CPUs ("));
+	m->n_outside = SP_OUTSIDE_MOST;
+	m->topology_source = "x.xml";
+	show("text", m);
+	assert_non_null(strstr(text, "\nCPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in the topology, but counted: it is not all"));
+}
+
 /* One event a name, on CPU 0 (P). */
 static const char *tied(const char *name, const char *native)
 {
@@ -827,7 +854,7 @@ int main(void)
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),
-		cmocka_unit_test(text_kinds), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
+		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
 		cmocka_unit_test(text_says_why), cmocka_unit_test(text_dates), cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
 		cmocka_unit_test(hwloc_small_things), cmocka_unit_test(store), cmocka_unit_test(no_room),

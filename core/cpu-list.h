@@ -1,0 +1,16 @@
+/* cpu-list.h: sets of CPUs as the kernel writes them: 0-3,8,10-11. */
+#ifndef SP_CPU_LIST_H
+#define SP_CPU_LIST_H
+
+#include "out.h"
+
+/* The first range of the list, both ends in it, at most UINT32_MAX; what stands behind it, or
+ * NULL: no list goes on here.  A list ends with a NUL or a newline. */
+const char *sp_cpu_range(const char *list, uint64_t *from, uint64_t *to);
+
+bool sp_cpu_in_list(const char *list, uint64_t cpu);
+
+/* The CPUs with a bit in the first `bytes` of the set. */
+void sp_out_cpu_list(struct sp_out *o, const unsigned long *set, uint64_t bytes);
+
+#endif

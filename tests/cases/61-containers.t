@@ -1,0 +1,117 @@
+# Machines that show themselves in part: bound processes, cpusets, containers without /sys or /proc,
+# CPUs that come online later, variables that are for the application's own hwloc.
+. tests/lib/lib.sh
+cd "$tmp" || exit 1
+[ "$(nproc)" -gt 1 ] || skip_all "one CPU"
+first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+second=$(taskset -cp $$ | sed 's/.*: [0-9]*[-,]\([0-9]*\).*/\1/')
+[ "$second" -le "$((first + 1))" ] || second=$((first + 1))
+online=$(getconf _NPROCESSORS_ONLN)
+
+# dump NAME COMMAND...: in text, JSON and as a store
+dump() {
+	to=$1
+	shift
+	SSPAPI_OUTPUT=$tmp/$to.json SSPAPI_FORMAT=text,json,hwloc,store run_shim "$to" "$@"
+}
+steered="$scenes/steered"
+
+# ---- what the process may use ---------------------------------------------------------------
+
+dump free "$scenes/one"
+check "not bound: nothing is said" not grep -q 'The process began' free.txt
+is "not bound: JSON has the CPUs" "$(json free.json '$d->{process}{cpus_allowed}')" "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)"
+dump bound taskset -c "$second" "$steered"
+check "bound: text says which CPUs, and that it is the affinity" grep -qxF \
+	"The process began with 1 of these $online CPUs, by its affinity (taskset, a batch system): $second" bound.txt
+is "bound: JSON too" "$(json bound.json '$d->{process}{cpus_allowed}')" "$second"
+is "bound: no CPU is said to be forbidden" "$(json bound.json 'scalar grep { exists $_->{allowed} } @{$d->{topology}{components}}')" 0
+"$B/sspapi" merge -o both.sspapi free.sspapi bound.sspapi
+"$B/sspapi" report -f json both.sspapi >both.json
+is "merged: of each process" "$(json both.json 'map { $_->{cpus_allowed} // "null" } $d->{process}, sort { length $b->{cpus_allowed} <=> length $a->{cpus_allowed} } @{$d->{processes}}' | tr '\n' ' ')" \
+	"null $(json free.json '$d->{process}{cpus_allowed}') $second "
+
+# A cpuset, as a container or a batch system makes it.
+set=/sys/fs/cgroup/cpuset tasks=tasks
+[ -e $set/cpuset.cpus ] || set=/sys/fs/cgroup tasks=cgroup.procs
+mine=$set/sspapi-test.$$
+if plain "cpuset" && [ -e $set/cpuset.cpus ] && mkdir "$mine" 2>/dev/null; then
+	if echo "$second" >"$mine/cpuset.cpus" && cat $set/cpuset.mems >"$mine/cpuset.mems" &&
+	   sh -c "echo \$\$ >$mine/$tasks"; then
+		dump caged sh -c "echo \$\$ >$mine/$tasks && exec $steered"
+		check "cpuset: text says which CPUs, and that it is a cpuset" grep -qxF \
+			"The process began with 1 of these $online CPUs, by its cpuset (a container, a batch system): $second" caged.txt
+		is "cpuset: JSON says which it may not use" \
+			"$(json caged.json 'map { $_->{os_index} } grep { exists $_->{allowed} } @{$d->{topology}{components}}' | wc -l)" $((online - 1))
+		check "cpuset: counts are on its CPU" grep -q "CPU $second " caged.txt
+	else
+		skip "cpuset" "a cpuset cannot be made here"
+	fi
+	rmdir "$mine" 2>/dev/null || { sleep 1; rmdir "$mine"; }
+elif [ -z "${SANITIZE-}" ]; then
+	skip "cpuset" "no cgroup to write to"
+fi
+
+# ---- containers ----------------------------------------------------------------------------------
+
+# hidden NAME MOUNTS: the scene where these mounts hide something; bound to the second CPU, whose
+# number nobody can guess.
+hidden() {
+	dump "$1" env LD_LIBRARY_PATH="$fake" unshare -m sh -c "$2 && exec taskset -c $second $steered"
+}
+if plain "containers" && unshare -m mount -t tmpfs none /sys 2>/dev/null; then
+	empty="mount -t tmpfs none"
+	hidden nosys "$empty /sys"
+	check "no /sys: the counts are on their CPU" grep -qxF "Machine + PU L#0 (P#$second)       0       0" nosys.txt
+	check "no /sys: a note, and no line on standard error" sh -c "grep -q '^- hwloc sees neither cores' nosys.txt && ! grep -q sspapi: nosys.err"
+	check "no /sys: the text says what is missing" grep -q "without the machine's structure: hwloc could not see it" nosys.txt
+	is "no /sys: the source is named" "$(json nosys.json '$d->{topology}{source}')" flat
+	hidden nocpu "$empty /sys/devices/system/cpu"
+	check "no /sys/devices/system/cpu: the counts are on their CPU" grep -q "CPU $second  *1  *0  *0" nocpu.txt
+	hidden nonode "$empty /sys/devices/system/node"
+	# (hwloc 2.9 aborts here)
+	check "no NUMA nodes: the counts are on their CPU" grep -qE "^ *(CPU|PU L#.*P#)$second[ )].* 0 +0" nonode.txt
+	check "no NUMA nodes: no line on standard error" not grep -q . nonode.err
+	hidden nocpuinfo "mount --bind /dev/null /proc/cpuinfo"
+	check "no /proc/cpuinfo: the structure stays" grep -q 'Core L#' nocpuinfo.txt
+	hidden neither "$empty /sys && mount --bind /dev/null /proc/cpuinfo && mount --bind /dev/null /proc/stat"
+	check "neither: the counts are on their CPU" grep -qxF "Machine + PU L#0 (P#$second)       0       0" neither.txt
+	hidden noproc "$empty /sys && $empty /proc"
+	is "no /proc: runs" "$(status_of noproc)" 0
+	check "no /proc: the counts are on their CPU" grep -qxF "Machine + PU L#0 (P#$second)       0       0" noproc.txt
+	check "no /proc: the program has its name" grep -q '^steered on ' noproc.txt
+	if command -v lstopo-no-graphics >/dev/null; then
+		check "lstopo reads what hwloc could not see" sh -c "lstopo-no-graphics -i nosys.xml | grep -q 'P#$second'"
+	fi
+	for name in nosys nocpu nonode nocpuinfo neither noproc; do
+		check "$name: JSON as the contract has it" perl "$root/tests/lib/check-dump.pl" json $name.json
+	done
+elif [ -z "${SANITIZE-}" ]; then
+	skip "containers" "unshare cannot mount here"
+fi
+
+# ---- CPUs that come later ---------------------------------------------------------------------------
+
+# The scene's two CPUs are told to be these of a machine whose topology is known by then.
+MORE=$preloads/elsewhere.so
+ELSEWHERE=0,4095 dump later "$scenes/one"
+check "a CPU that came online later: booked under its number" books later
+check "a CPU that came online later: said" grep -qxF \
+	'CPU 4095 is not in the topology, but counted: brought online after it was read.' later.txt
+check "a CPU that came online later: counted among the CPUs" grep -q ', 2 readings on 2 CPUs' later.txt
+check "a CPU that came online later: its counts are not lost" sh -c "tr -s ' ' <later.txt | grep -qx 'not on a known CPU 7 3' && tr -s ' ' <later.txt | grep -qx 'all 12 3'"
+ELSEWHERE=8191,12 dump holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
+check "numbers far above how many there are: in the tree" sh -c "tr -s ' ' <holes.txt | grep -q '(P#8191) 5 0' && tr -s ' ' <holes.txt | grep -q '(P#12) 7 3'"
+check "numbers far above how many there are: none is missing" not grep -q 'not in the topology' holes.txt
+ELSEWHERE=2,5 dump offline env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
+check "CPUs that were offline: both are named" grep -qxF \
+	"CPUs 2, 5 are not in the topology, but counted: it is not all of this machine's." offline.txt
+MORE=
+
+# ---- for the application's own hwloc -------------------------------------------------------------------
+
+dump other env HWLOC_XMLFILE="$root/tests/topo/alder.xml" "$scenes/one"
+check "HWLOC_XMLFILE: the dump is of this machine" sh -c "! grep -q 4P+8E other.json && [ \$(grep -c '\"type\": \"PU\"' other.json) = $online ]"
+dump same env HWLOC_XMLFILE="$root/tests/topo/alder.xml" HWLOC_THISSYSTEM=1 "$scenes/one"
+check "unless HWLOC_THISSYSTEM says that it is this machine's" grep -q 4P+8E same.json
+done_testing
