@@ -81,13 +81,14 @@ static int populate_by_writing(unsigned char *at, uint64_t bytes)
 {
 	struct iovec from[STEP / PAGE_LEAST], to[STEP / PAGE_LEAST];
 	unsigned char zero = 0;
+	long own = sp_sys(SYS_getpid);
 	uint64_t n = 0;
 
 	for (uint64_t i = 0; i < bytes; i += PAGE_LEAST, n++) {
 		from[n] = (struct iovec){ &zero, 1 };
 		to[n] = (struct iovec){ at + i, 1 };
 	}
-	return sp_sys(SYS_process_vm_writev, sp_sys(SYS_getpid), from, n, to, n, 0) == (long)n ? 0 : -ENOSPC;
+	return sp_sys(SYS_process_vm_writev, own, from, n, to, n, 0) == (long)n ? 0 : -ENOSPC;
 }
 
 /* Its pages are there, without a page fault that PAPI would count; on tmpfs that is when
