@@ -1,5 +1,6 @@
 /* sets.c: see sets.h. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../../core/sys.h"
 #include "../api/api.h"
@@ -59,6 +60,36 @@ void sp_set_release(struct sp_set *s)
 	sp_put(&s->hot, 0);
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Populated first: another set of this thread's may count page faults while this one is made.
+ * (Before Linux 5.14 it counts one.) */
+static void *map_touched(uint64_t bytes)
+{
+	void *p = sp_map(bytes);
+
+	if (p) {
+		sp_wipe_on_fork(p, bytes);
+		(void)sp_sys(SYS_madvise, p, bytes, MADV_POPULATE_WRITE);
+		memset(p, 0, bytes);
+	}
+	return p;
+}
+
+/* When a set is made, so that its start need not. */
+static void make_page(struct sp_set *s)
+{
+	if (s->page)
+		return;
+	s->page = map_touched(sizeof(*s->page));
+	if (s->page && !s->values) {
+		s->values = s->page->values;
+		s->values_room = SP_PAGE_VALUES;
+	}
+}
+
 struct sp_set *sp_set_new(int id)
 {
 	struct sp_set *s = make_room(id);
@@ -75,6 +106,7 @@ struct sp_set *sp_set_new(int id)
 	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
 	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
+	make_page(s);
 	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
 	return s;
 }
@@ -263,20 +295,17 @@ bool sp_set_bound(sp_off relation, void *arg)
 	return false;
 }
 
-/* Room for PAPI_stop(set, NULL), touched now. */
+/* Room for PAPI_stop(set, NULL). */
 static bool make_values(struct sp_set *s, uint32_t k)
 {
 	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
 
 	if (k <= s->values_room)
 		return true;
-	sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
-	s->values = sp_map(bytes);
+	if (!s->page || s->values != s->page->values)
+		sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
+	s->values = map_touched(bytes);
 	s->values_room = s->values ? (uint32_t)(bytes / sizeof(long long)) : 0;
-	if (s->values) {
-		sp_wipe_on_fork(s->values, bytes);
-		memset(s->values, 0, bytes);
-	}
 	return s->values != NULL;
 }
 
@@ -305,16 +334,23 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	return true;
 }
 
+static void free_slots(const struct sp_set *s, struct sp_interval_slot *slots, uint32_t n)
+{
+	if (!s->page || slots != s->page->slot)
+		sp_unmap(slots, n * sizeof(*slots));
+}
+
 /* The set's writer gets room for so many intervals, `more` of them new. */
 static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 {
 	struct sp_interval_slot *memory;
 	struct sp_held held;
-	uint32_t slots = 64;
+	uint32_t slots = SP_PAGE_SLOTS;
 
 	while (slots < 2 * room)
 		slots *= 2;
-	memory = sp_map(slots * sizeof(*memory));
+	/* What the page holds is the writer's of a run before, if anybody's. */
+	memory = slots == SP_PAGE_SLOTS && s->page && !s->writer.track.slots ? s->page->slot : sp_map(slots * sizeof(*memory));
 	if (!memory)
 		return;
 	memset(memory, 0, slots * sizeof(*memory));
@@ -322,11 +358,12 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	if (more)
 		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
 	if (sp_ledger_intervals(&s->writer, &sp_store.image, memory, slots)) {
-		sp_unmap(s->slots, s->n_slots * sizeof(*memory));
+		if (s->slots != memory)
+			free_slots(s, s->slots, s->n_slots);
 		s->slots = memory;
 		s->n_slots = slots;
 	} else {
-		sp_unmap(memory, slots * sizeof(*memory));
+		free_slots(s, memory, slots);
 	}
 	sp_lock_give(&sp_store.lock, &held);
 }

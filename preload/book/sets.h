@@ -41,6 +41,7 @@ struct __attribute__((aligned(128))) sp_set {
 	bool started;			/* PAPI says it runs */
 	struct sp_writer writer __attribute__((aligned(64)));
 	sp_off relation;
+	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
 	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
 	uint32_t values_room;
 	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
@@ -66,6 +67,15 @@ struct __attribute__((aligned(128))) sp_set {
 	bool multiplexed;		/* PAPI estimates the counts */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
 	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/api/api.h) */
+};
+
+/* A set with more maps memory of its own for it. */
+#define SP_PAGE_VALUES	256u
+#define SP_PAGE_SLOTS	64u
+
+struct sp_set_page {
+	long long values[SP_PAGE_VALUES];
+	struct sp_interval_slot slot[SP_PAGE_SLOTS];
 };
 
 extern struct sp_set *sp_sets[SP_SETS_CHUNKS];
