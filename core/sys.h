@@ -11,12 +11,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base.h"
+
+#ifndef MADV_POPULATE_WRITE		/* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define sp_sys(...) ({ long sp_r_ = syscall(__VA_ARGS__); sp_r_ < 0 ? -(long)errno : sp_r_; })
 

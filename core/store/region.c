@@ -16,9 +16,6 @@
 #else
 #define STEP		PIECE_LEAST	/* the largest page that Linux has */
 #endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 /* Past this size a write raises SIGXFSZ, which ends the process. */
 static bool file_may_have(uint64_t bytes)

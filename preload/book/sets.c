@@ -60,10 +60,6 @@ void sp_set_release(struct sp_set *s)
 	sp_put(&s->hot, 0);
 }
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 /* Populated first: another set of this thread's may count page faults while this one is made.
  * (Before Linux 5.14 it counts one.) */
 static void *map_touched(uint64_t bytes)
