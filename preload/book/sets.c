@@ -96,7 +96,7 @@ struct sp_set *sp_set_new(int id)
 	sp_set_unbind(s);
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	s->generation = sp_process.generation;
-	s->started = false;
+	sp_put(&s->started, false);
 	s->changed = true;
 	sp_put(&s->creator, sp_self.id);
 	sp_put(&s->opener, sp_self.id);
