@@ -1,5 +1,7 @@
 /* lineage.c: /proc, upwards; see lineage.h. */
+#include <limits.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include "lineage.h"
@@ -57,30 +59,74 @@ bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 	return true;
 }
 
-/* Is libsspapi among what the process has mapped?  The file may be long: it is
- * read in pieces that overlap by the name's length. */
-static bool has_library(int pid)
-{
-	static const char name[] = "libsspapi.so";
-	char path[64], piece[2048];
-	size_t kept = 0;
-	bool found = false;
-	int fd;
+#define LIBRARY "libsspapi.so"
 
-	path_of(path, pid, 0, "/maps");
-	fd = sp_open(path, O_RDONLY, 0);
-	while (fd >= 0 && !found) {
+/* Linux 6.11's question to /proc/PID/maps (linux/fs.h of then: struct procmap_query). */
+struct mapping_query {
+	uint64_t size, flags, address;
+	uint64_t start, end, protection, page_size, offset, inode;
+	uint32_t major, minor, name_bytes, build_id_bytes;
+	uint64_t name, build_id;
+};
+#define NEXT_CODE_OF_FILES	(0x04u | 0x10u | 0x20u)	/* executable, at the address or behind it, of a file */
+#define QUERY			_IOWR('f', 17, struct mapping_query)
+
+/* Asks for mapped code only, of which a process has a few pieces: a third of what reading
+ * the lines takes (10 us instead of 32 for a shell).  -errno: this kernel does not answer. */
+static int find_by_query(int fd)
+{
+	char name[PATH_MAX + 64];
+	struct mapping_query q;
+	long r;
+
+	for (uint64_t at = 0;; at = q.end) {
+		q = (struct mapping_query){ .size = sizeof(q), .flags = NEXT_CODE_OF_FILES, .address = at,
+					    .name = (uintptr_t)name, .name_bytes = sizeof(name) };
+		r = sp_sys(SYS_ioctl, fd, QUERY, &q);
+		if (r < 0)
+			return at && r == -ENOENT ? 0 : (int)r;
+		if (q.name_bytes && q.name_bytes <= sizeof(name) && memmem(name, q.name_bytes, LIBRARY, sizeof(LIBRARY) - 1))
+			return 1;
+		if (q.end <= at)
+			return -EINVAL;
+	}
+}
+
+/* The file may be long: it is read in pieces that overlap by the name's length. */
+static bool find_by_reading(int fd)
+{
+	static const char name[] = LIBRARY;
+	char piece[4096];
+	size_t kept = 0;
+
+	for (;;) {
 		long n = sp_sys(SYS_read, fd, piece + kept, sizeof(piece) - kept);
 
 		if (n <= 0)
-			break;
+			return false;
 		kept += (size_t)n;
-		found = memmem(piece, kept, name, sizeof(name) - 1) != NULL;
+		if (memmem(piece, kept, name, sizeof(name) - 1))
+			return true;
 		if (kept >= sizeof(name)) {
 			memmove(piece, piece + kept - sizeof(name), sizeof(name));
 			kept = sizeof(name);
 		}
 	}
+}
+
+/* Is libsspapi among what the process has mapped? */
+static bool has_library(int pid)
+{
+	char path[64];
+	int fd, found;
+
+	path_of(path, pid, 0, "/maps");
+	fd = sp_open(path, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	found = find_by_query(fd);
+	if (found < 0)
+		found = find_by_reading(fd);
 	sp_close(fd);
 	return found;
 }

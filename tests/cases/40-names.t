@@ -84,6 +84,12 @@ is "two programs of one script: not the same run's" "$(dumps x.json sh -c "'$one
 sleep 0.03	# a process's start is known to 10 ms only
 is "the next script replaces the one, and keeps the other" "$(more x.json sh -c "'$one'; '$one'")" \
 	"x.HOST.PID.json x.HOST.PID.json x.json"
+# Linux 6.11 answers what an ancestor has mapped; before that its maps are read.
+case $(uname -m) in x86_64) ioctl=16 ;; *) ioctl=29 ;; esac
+MORE=$preloads/faults.so
+is "two programs of one script, before Linux 6.11" \
+	"$(dumps x.json env FAULT=$ioctl:1+:25 sh -c "'$one'; '$one'")" "x.HOST.PID.json x.json"
+MORE=
 is "any file of that name, if it is older" "$(dumps y "$one"; echo; echo mine >x.json; sleep 0.03; more x.json "$one")" "y
 x.json y"
 rm -f ./*
