@@ -396,6 +396,7 @@ static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_
 	r->target = row->target;
 	r->target_id = row->target_id;
 	r->scope = row->scope;
+	r->domain = row->domain;
 	r->flags = row->flags;
 	r->threads = row->threads;
 	r->starts = row->starts;

@@ -255,7 +255,7 @@ struct sp_relation {
 	uint32_t scope;			/* enum sp_scope */
 	uint32_t flags;			/* SP_RELATION_* */
 	uint32_t threads;		/* folded together; 1 otherwise */
-	uint32_t pad;
+	uint32_t domain;		/* PAPI_DOM_*; 0: not known */
 	uint64_t starts, resets;
 	uint64_t first_ns, last_ns;	/* coarse; 0: none yet */
 	sp_off folded;			/* in tid 0: includes this relation, which may still stand in its list */

@@ -236,7 +236,8 @@ static uint32_t *events_of(struct sp_relation *r)
 static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
 {
 	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
-	       r->scope == (uint32_t)key->scope && !((r->flags ^ key->flags) & SP_RELATION_APART) &&
+	       r->scope == (uint32_t)key->scope && r->domain == key->domain &&
+	       !((r->flags ^ key->flags) & SP_RELATION_APART) &&
 	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
 }
 
@@ -308,6 +309,7 @@ static struct sp_relation *new_relation(struct sp_store *s, sp_off thread, const
 	r->target = key->target;
 	r->target_id = key->target_id;
 	r->scope = key->scope;
+	r->domain = key->domain;
 	r->threads = 1;
 	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
 	for (int i = 0; i < 2; i++) {
@@ -621,7 +623,7 @@ static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struc
 static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, struct sp_relation *r, sp_off off)
 {
 	struct sp_relation_key key = { .k = r->k, .event = events_of(r), .target = (enum sp_target)r->target,
-				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope,
+				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope, .domain = r->domain,
 				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_APART };
 	sp_off old_off, new_off, *at;
 	struct sp_relation *old = find(s, zero, &key, NULL, NULL, &old_off), *sum;

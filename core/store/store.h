@@ -75,6 +75,7 @@ struct sp_relation_key {
 	enum sp_target target;
 	int target_id;
 	enum sp_scope scope;
+	uint32_t domain;		/* PAPI_DOM_*: user, kernel ... of one event are other counts */
 	uint32_t flags;
 	uint32_t n_gauges;		/* events that are no plain counters; they follow from `event` */
 	const struct sp_gauge_kind *gauge;

@@ -384,6 +384,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
 	row->flags = r->flags & ~SP_RELATION_HELD;	/* of that moment only */
 	row->threads = r->threads;
+	row->domain = r->domain;
 	row->k = r->k;
 	row->event = (const uint32_t *)(r + 1);
 	row->starts = r->starts;

@@ -149,6 +149,7 @@ struct sp_row {
 	int32_t target_id;
 	enum sp_scope scope;
 	uint32_t flags, threads;
+	uint32_t domain;		/* PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8; 0: not known */
 	uint32_t k;
 	const uint32_t *event;		/* [k] ids, each below n_events */
 	uint64_t starts, resets, readings, first_ns, last_ns;
@@ -174,6 +175,14 @@ struct sp_row {
 	uint64_t *cell_of;
 	int64_t *values;
 };
+
+#define SP_DOMAINS 4u
+static inline const char *sp_domain_name(uint32_t bit)
+{
+	static const char *const names[SP_DOMAINS] = { "user", "kernel", "other", "supervisor" };
+
+	return names[bit];
+}
 
 /* What was booked on one CPU. */
 struct sp_at_cpu {

@@ -394,6 +394,21 @@ static void target(struct sp_out *o, const struct sp_row *row)
 	key_u64(o, ", \"threads\": ", row->threads);
 }
 
+static void domains(struct sp_out *o, uint32_t domain)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < SP_DOMAINS && domain; i++)
+		if (domain >> i & 1) {
+			sp_out_text(o, more ? ", \"" : ", \"domain\": [\"");
+			sp_out_text(o, sp_domain_name(i));
+			sp_out_char(o, '"');
+			more = true;
+		}
+	if (more)
+		sp_out_char(o, ']');
+}
+
 /* On a machine with several kinds of cores: those that there are counts of. */
 static void kinds_of_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
@@ -439,6 +454,7 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		sp_out_text(o, ", \"api\": true");
 	if (row->flags & SP_RELATION_ESTIMATED)
 		sp_out_text(o, ", \"estimated\": true");
+	domains(o, row->domain);
 	places(o, row);
 	kinds_of_relation(o, m, row);
 	cpus(o, m, row);

@@ -863,6 +863,12 @@ static void whose(struct sp_out *o, const struct sp_row *row)
 		sp_out_i64(o, row->target_id);
 	if ((unsigned)row->scope < SP_COUNT(scopes))
 		sp_out_text(o, scopes[row->scope]);
+	/* Of user code alone, as PAPI does by itself: not said. */
+	for (uint32_t i = 0, n = 0; i < SP_DOMAINS && row->domain > 1; i++)
+		if (row->domain >> i & 1) {
+			sp_out_text(o, n++ ? "+" : ", domain ");
+			sp_out_text(o, sp_domain_name(i));
+		}
 }
 
 static void whose_process(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)

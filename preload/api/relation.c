@@ -135,7 +135,7 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 static bool same(const struct sp_relation_key *a, const struct sp_relation_key *b)
 {
 	return a->event_set == b->event_set && a->k == b->k && a->target == b->target && a->target_id == b->target_id &&
-	       a->scope == b->scope && memcmp(a->event, b->event, a->k * sizeof(*a->event)) == 0;
+	       a->scope == b->scope && a->domain == b->domain && memcmp(a->event, b->event, a->k * sizeof(*a->event)) == 0;
 }
 
 static bool all(sp_off off, void *arg)
@@ -213,7 +213,7 @@ static void hold(struct sp_relation *r, sp_off off)
 {
 	struct sp_relation_key key = { .event_set = r->event_set, .k = r->k, .event = (const uint32_t *)(r + 1),
 				       .target = (enum sp_target)r->target, .target_id = r->target_id,
-				       .scope = (enum sp_scope)r->scope };
+				       .scope = (enum sp_scope)r->scope, .domain = r->domain };
 	struct sspapi_relation *slot = free_slot();
 	struct sp_binding *p = slot ? make_part(&key, r, off) : NULL;
 

@@ -79,7 +79,7 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	return id;
 }
 
-const struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
+struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 {
 	struct sp_event_seen *e = NULL;
 	struct sp_held h;

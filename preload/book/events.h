@@ -13,13 +13,14 @@
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
 	int component;			/* PAPI's index */
+	uint32_t domain;		/* that it was counted in first; 0: in none yet */
 	struct sp_where where;
 	enum sp_kind kind;
 	enum sp_data_type data_type;
 };
 
 /* Caller holds no lock.  NULL: no memory. */
-const struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
+struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
 
 /* The component's name, by index; "" if PAPI does not say. */
 const char *sp_component_name(const struct sp_real *papi, int component);

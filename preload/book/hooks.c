@@ -13,12 +13,24 @@
 #include "warm.h"
 #include "watch.h"
 
-/* What was set by options holds from now on.  Attaching to a CPU and counting all that
- * runs on one write the same word of PAPI's: the last one says which CPU it is, and
- * it stays when the granularity is a thread's again (seen: then this thread is
- * counted while it is there). */
+/* PAPI_DOM_* as the set has it, whether by its own option or by a default. */
+static uint32_t domain_of(int id)
+{
+	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
+	PAPI_option_t o = { .domain = { .eventset = id } };
+
+	return papi && papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK ? (uint32_t)o.domain.domain : 0;
+}
+
+/* What was set by options holds from now on, perhaps for a set that is bound already.
+ * Attaching to a CPU and counting all that runs on one write the same word of PAPI's: the
+ * last one says which CPU it is, and it stays when the granularity is a thread's again
+ * (seen: then this thread is counted while it is there). */
 static void opened(struct sp_set *s)
 {
+	s->changed |= s->domain != s->wants_domain || s->system_wide != s->wants_system ||
+		      (s->wants_cpu >= 0 && s->target == SP_TARGET_THREAD);
+	s->domain = s->wants_domain;
 	s->system_wide = s->wants_system;
 	if (s->wants_cpu >= 0 && s->target != SP_TARGET_TID) {
 		s->target = SP_TARGET_CPU;
@@ -150,6 +162,7 @@ void sp_after_open(int rc, int id)
 		s->target = SP_TARGET_THREAD;
 		s->target_id = 0;
 	}
+	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
 	opened(s);
 	sp_set_learn(s, id);
 }
@@ -226,9 +239,10 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
-	if (s)
+	if (s) {
 		target(s, SP_TARGET_TID, (int)tid);
-	else if (rc != PAPI_OK)
+		s->domain = s->wants_domain;	/* they are opened for it */
+	} else if (rc != PAPI_OK)
 		sp_after_failed("PAPI_attach", rc);
 }
 
@@ -239,6 +253,14 @@ void sp_after_detach(int rc, int id)
 
 	if (s)
 		s->detached = true;
+}
+
+void sp_after_domain(int rc, int id, int domain)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+
+	if (s)
+		s->wants_domain = (uint32_t)domain;
 }
 
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
@@ -279,7 +301,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 		sp_after_change(rc, o->granularity.eventset);
 		break;
 	case PAPI_DOMAIN:
-		sp_after_change(rc, o->domain.eventset);
+		sp_after_domain(rc, o->domain.eventset, o->domain.domain);
 		break;
 	}
 }
@@ -323,6 +345,8 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	s = sp_set_known(id);
 	if (s && sp_get(sp_touched_by(s->creator)) != s && s->target == SP_TARGET_THREAD)
 		opened(s);
+	if (s && !s->domain)		/* one that we did not see being made */
+		s->domain = s->wants_domain = domain_of(id);
 	if (sp_conf.callsites)
 		sp_sites_prepare();
 	if (s)

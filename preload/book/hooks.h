@@ -39,6 +39,7 @@ static inline uint32_t sp_before_destroy(int id)
 void sp_after_destroy(int rc, int id, uint32_t alive);
 void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_detach(int rc, int id);
+void sp_after_domain(int rc, int id, int domain);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
 SP_COLD void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */

@@ -185,6 +185,7 @@ struct holding {			/* what a set holds now, as PAPI says */
 	enum sp_scope scope;
 	int cpu;			/* that all are opened for by name; SP_NO_CPU; SP_MIXED */
 	bool perf_event;
+	bool domains;			/* what a domain is matters to its component */
 	uint32_t n_gauges;		/* which are no plain counters */
 	struct sp_gauge_kind *gauge;
 };
@@ -211,6 +212,7 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 	char text[256];
 
 	h->perf_event = strcmp(name, "perf_event") == 0;
+	h->domains = h->perf_event || !f;
 	if (f) {
 		h->scope = f->scope;
 		h->keeps = f->keeps;
@@ -389,11 +391,25 @@ static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_rel
 	return r;
 }
 
+/* User's and kernel's counts of one event are one sum in the views. */
+static void note_domain(const struct sp_real *papi, const struct sp_set *s, const struct holding *h)
+{
+	for (int i = 0; i < h->k && s->domain && h->domains; i++) {
+		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
+		uint32_t first = 0;
+
+		if (!e || sp_cas(&e->domain, &first, s->domain) || first == s->domain)
+			continue;
+		sp_process_note_quiet("event sets counted the same event in different domains (user, kernel): its sums hold "
+				      "both; what each set counted is with its relation");
+	}
+}
+
 static void bind(struct sp_set *s, int id, const struct holding *h)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
-				       .target_id = s->target_id, .scope = h->scope, .n_gauges = h->n_gauges,
-				       .gauge = h->gauge };
+				       .target_id = s->target_id, .scope = h->scope, .domain = h->domains ? s->domain : 0,
+				       .n_gauges = h->n_gauges, .gauge = h->gauge };
 	struct sp_relation *r;
 	sp_off off;
 
@@ -485,6 +501,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 	if (!sp_self.calls || !list(papi, id, &h, EVENTS_MOST) || !learn(papi, &h))
 		return;
 	choose_scope(s, &h);
+	note_domain(papi, s, &h);
 	if (s->multiplexed)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");

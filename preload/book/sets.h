@@ -64,6 +64,7 @@ struct __attribute__((aligned(128))) sp_set {
 	int wants_cpu;			/* from the next opening on (options of PAPI); SP_NO_CPU: any */
 	bool wants_system;
 	bool system_wide, inherits;
+	uint32_t domain, wants_domain;	/* PAPI_DOM_*: as the counters were opened; from the next opening on; 0: not known */
 	bool multiplexed;		/* PAPI estimates the counts */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
 	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/api/api.h) */

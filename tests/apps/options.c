@@ -8,6 +8,7 @@
  *	sys-thr		of a thread again, but still on the first only
  *	sys-late	said when the counters were open: of this thread, wherever it is
  *	sys-again	the same, and opened again by PAPI_start since another set was used: the first
+ *	sys-restart	the same, and not for the first time: it has run as before in between
  *	cpu-late	bound to the second when the counters were open: PAPI_start opens them again
  * usage: options MODE	needs hw2sw where there are no hardware counters, and the right to count a CPU
  */
@@ -56,9 +57,13 @@ static void after(int set)
 
 	if (is("cpu-late"))
 		cpu(set, second);
-	if (is("sys-late") || is("sys-again"))
+	if (is("sys-late") || is("sys-again") || is("sys-restart"))
 		granularity(set, PAPI_GRN_SYS);
-	if (!is("sys-again"))
+	if (is("sys-restart")) {
+		must("PAPI_start", PAPI_start(set));
+		must("PAPI_stop", PAPI_stop(set, &value));
+	}
+	if (!is("sys-again") && !is("sys-restart"))
 		return;
 	must("PAPI_create_eventset", PAPI_create_eventset(&other));
 	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));

@@ -43,7 +43,7 @@ if whose "bound to a CPU" "$apps/cpuattach"; then
 fi
 NORMAL='s/value=[0-9]+/value=N/'
 whose "a whole CPU" "$apps/cpuattach" -s
-for mode in sys sys-cpu cpu-sys sys-thr sys-late sys-again cpu-late; do
+for mode in sys sys-cpu cpu-sys sys-thr sys-late sys-again sys-restart cpu-late; do
 	options=--more-events
 	whose "granularity and CPU: $mode" "$apps/options" $mode
 done

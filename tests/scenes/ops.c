@@ -3,6 +3,7 @@
  * are, and of what components, FAKE_PAPI_SCRIPT says.)
  *	set=NAME,NAME	makes it	mpx	multiplexed by the kernel	swmpx	by PAPI
  *	cpu=N		the thread goes to the N-th CPU
+ *	dom=N defdom=N	PAPI_DOMAIN of the set; PAPI_set_domain	other	another set is used for a moment
  *	show=V,V	what PAPI hands out from now on; with a point: a double
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
@@ -43,6 +44,23 @@ static void show(const char *list)
 	free(copy);
 }
 
+static void domain(int value)
+{
+	PAPI_option_t o = {.domain = {.eventset = c->id, .domain = value}};
+
+	must("PAPI_DOMAIN", PAPI_set_opt(PAPI_DOMAIN, &o));
+}
+
+static void use_another(void)
+{
+	struct counted *o = SET("EV_H");
+	long long value;
+
+	must("PAPI_start", PAPI_start(o->id));
+	must("PAPI_stop", PAPI_stop(o->id, &value));
+	drop(o);
+}
+
 static void act(const char *word)
 {
 	long long values[EVENTS] = {0};
@@ -69,6 +87,12 @@ static void act(const char *word)
 		must(word, PAPI_reset(c->id));
 	else if (!strcmp(word, "again"))
 		drop(c), make(names);
+	else if (!strncmp(word, "dom=", 4))
+		domain(atoi(word + 4));
+	else if (!strncmp(word, "defdom=", 7))
+		must(word, PAPI_set_domain(atoi(word + 7)));
+	else if (!strcmp(word, "other"))
+		use_another();
 	else
 		die(word);
 }

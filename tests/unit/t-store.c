@@ -452,6 +452,35 @@ static void proven_apart(void **state)
 	assert_int_equal(relation(thread, &key), first);
 }
 
+/* User's and kernel's counts of one event; nor are they added together later. */
+static void domains_apart(void **state)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab, .domain = 1 };
+	const struct sp_relation *r;
+	struct sp_row row = { 0 };
+	struct sp_model m;
+	sp_off thread, user, kernel;
+
+	(void)state;
+	make_events();
+	taken = 0;
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	user = relation(thread, &key);
+	key.domain = 2;
+	kernel = relation(thread, &key);
+	assert_int_not_equal(kernel, user);
+	key.domain = 1;
+	assert_int_equal(relation(thread, &key), user);
+	r = sp_image_block(&store.image, kernel, SP_BLOCK_RELATION, sizeof(*r));
+	assert_int_equal(r->domain, 2);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.domain, 1);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.domain, 2);
+	sp_model_close(&m);
+}
+
 /* The topology came later, with more CPUs. */
 static void more_cpus_later(void **state)
 {
@@ -636,6 +665,7 @@ int main(void)
 		WITH_STORE(events),
 		WITH_STORE(same_relation),
 		WITH_STORE(proven_apart),
+		WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later),
 		WITH_STORE(folding),
 		WITH_STORE(no_memory),

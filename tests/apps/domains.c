@@ -1,0 +1,132 @@
+/*
+ * domains: the same event counted in user code, in the kernel, in both; 100 pages are touched by the
+ * program and 30 by read(2) for it in each run. Prints a line a run: what it handed out and in which
+ * domain (PAPI_DOM_* added) the counters were open, by what was touched.
+ *	set		PAPI_DOMAIN before the event is added: user, kernel, both
+ *	default		PAPI_set_domain before the set gets its component: user, kernel, both
+ *	component	PAPI_set_cmp_domain, the same
+ *	defdom		PAPI_DEFDOM, the same
+ *	late		PAPI_DOMAIN with the counters open: user twice; then another set is used, and PAPI_start
+ *			opens them again: both
+ * usage: domains MODE	needs hw2sw where there are no hardware counters
+ */
+#include "handed.h"
+
+#include <fcntl.h>
+
+static const char *mode;
+static struct counted *c;
+static int zero;
+
+static int is(const char *name)
+{
+	return !strcmp(mode, name);
+}
+
+static void set_domain(int set, int value)
+{
+	PAPI_option_t o = {.domain = {.eventset = set, .domain = value}};
+
+	must("PAPI_DOMAIN", PAPI_set_opt(PAPI_DOMAIN, &o));
+}
+
+static void set_default(int value)
+{
+	PAPI_option_t o = {.defdomain = {.def_cidx = 0, .domain = value}};
+
+	if (is("default"))
+		must("PAPI_set_domain", PAPI_set_domain(value));
+	if (is("component"))
+		must("PAPI_set_cmp_domain", PAPI_set_cmp_domain(value, 0));
+	if (is("defdom"))
+		must("PAPI_DEFDOM", PAPI_set_opt(PAPI_DEFDOM, &o));
+}
+
+static void make(int domain)
+{
+	int ret;
+
+	if (domain)
+		set_default(domain);
+	c->id = PAPI_NULL;
+	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	if (domain && is("set"))
+		set_domain(c->id, domain);
+	ret = PAPI_add_named_event(c->id, c->name[0]);
+	if (ret != PAPI_OK)
+		cannot(c->name[0], ret);
+}
+
+static void drop(void)
+{
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+}
+
+static void run(int domain)
+{
+	long long value, want = (domain & PAPI_DOM_USER ? 100 : 0) + (domain & PAPI_DOM_KERNEL ? 30 : 0);
+	int ret = PAPI_start(c->id);
+
+	if (ret != PAPI_OK)
+		cannot("PAPI_start", ret);
+	touch(&c->arena, 100);
+	for (int i = 0; i < 30; i++, c->arena.next += c->arena.page)
+		if (read(zero, c->arena.next, 1) != 1)
+			die("/dev/zero");
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	printf("handed cpu=%d event=%s value=%lld domain=%d\n", sched_getcpu(), c->name[0], value, domain);
+	if (value != want)
+		printf("wrong: %lld\n", want);
+}
+
+static void use_another(void)
+{
+	int other = PAPI_NULL;
+	long long value;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&other));
+	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
+	must("PAPI_start", PAPI_start(other));
+	must("PAPI_stop", PAPI_stop(other, &value));
+}
+
+static void late(void)
+{
+	make(0);
+	run(PAPI_DOM_USER);
+	set_domain(c->id, PAPI_DOM_USER | PAPI_DOM_KERNEL);
+	run(PAPI_DOM_USER);
+	use_another();
+	run(PAPI_DOM_USER | PAPI_DOM_KERNEL);
+}
+
+static void each(void)
+{
+	static const int domains[] = {PAPI_DOM_USER, PAPI_DOM_KERNEL, PAPI_DOM_USER | PAPI_DOM_KERNEL};
+
+	for (int i = 0; i < 3; i++) {
+		make(domains[i]);
+		run(domains[i]);
+		drop();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	mode = argc > 1 ? argv[1] : "set";
+	papi_up();
+	c = counted_new(0, NULL, 1000);
+	pin(0);
+	zero = open("/dev/zero", O_RDONLY);
+	prefault();
+	if (read(zero, &(char){0}, 1) != 1)
+		die("/dev/zero");
+	setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+	if (is("late"))
+		late();
+	else
+		each();
+	return 0;
+}

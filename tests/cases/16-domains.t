@@ -1,0 +1,70 @@
+# Counts of user code, of the kernel, of both: a relation each; JSON and text say which, and where the sums
+# hold several.
+. tests/lib/lib.sh
+
+# Of each relation its domain, and what was booked of EV_A or page faults.
+domains() {
+	json "$1" 'map { my $r = $_; my @e = map { $d->{events}[$_]{name} } @{$r->{events}};
+		$e[0] =~ /EV_A|PAGE-FAULTS|TEMP/ ? join("+", @{$r->{domain} || ["none"]}) . "=" . eval { my $s = 0; $s += $_->{total}[0] // 0 for @{$r->{cpus}}; $s } : () } @{$d->{relations}}' |
+		tr '\n' ' ' | sed 's/ $//'
+}
+notes() {
+	json "$1" 'scalar grep { /in different domains/ } @{$d->{notes}}'
+}
+
+# ops LABEL WANTED NOTES WORD...
+ops() {
+	label=$1 wanted=$2 noted=$3
+	shift 3
+	run_shim shim "$scenes/ops" "$@"
+	is "$label" "$(status_of shim) $(domains "$tmp/shim.json"), $(notes "$tmp/shim.json") notes" "0 $wanted, $noted notes"
+}
+ops "PAPI's own default" user=5 0 set=EV_A start show=5 stop
+ops "set by PAPI_DOMAIN, the counters are as they were" user=12 0 set=EV_A start show=5 stop dom=3 start show=7 stop
+ops "until they are opened again" "user=5 user+kernel=7" 1 set=EV_A start show=5 stop dom=3 other start show=7 stop
+ops "also a start later" "user=12 user+kernel=9" 1 set=EV_A start show=5 stop dom=3 start show=7 stop other start show=9 stop
+ops "of a set made again: the default" "user+kernel=5 user=7" 1 set=EV_A dom=3 other start show=5 stop again start show=7 stop
+ops "by PAPI_set_domain, for sets made later" "user=5 user+kernel+other+supervisor=7" 1 set=EV_A start show=5 stop defdom=15 start stop again start show=7 stop
+ops "back to what it was: the first relation goes on" "user=14 kernel=7" 1 set=EV_A start show=5 stop dom=2 other start show=7 stop dom=1 other start show=9 stop
+echo 'event TEMP component=coretemp units=C' >"$tmp/script"
+FAKE_PAPI_SCRIPT=$tmp/script ops "of a sensor it means nothing" none=0 0 set=TEMP start show=5 stop
+SSPAPI_OUTPUT=$tmp/two.sspapi run_shim stored "$scenes/ops" set=EV_A start show=5 stop dom=3 other start show=7 stop
+"$B/sspapi" report "$tmp/two.sspapi" >"$tmp/two.txt"
+check "the text names another than user" grep -qE 'domain user\+kernel' "$tmp/two.txt"
+is "and user not" "$(grep -c 'domain user\($\|[^+]\)' "$tmp/two.txt")" 0
+check "the text has the note" grep -q 'in different domains' "$tmp/two.txt"
+cp "$tmp/two.sspapi" "$tmp/more.sspapi"
+"$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/two.sspapi" "$tmp/more.sspapi" 2>/dev/null
+"$B/sspapi" report -f json "$tmp/merged.sspapi" >"$tmp/merged.json"
+is "merge keeps them apart" "$(domains "$tmp/merged.json")" "user=5 user+kernel=7 user=5 user+kernel=7"
+"$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/stored.json"
+is "the store has them" "$(domains "$tmp/stored.json")" "user=5 user+kernel=7"
+
+# Older stores have 0 there.
+perl -e 'local $/; $_ = <>; my $n = 0;
+	while (/\x06\x53\x00\x00/g) {	# SP_BLOCK_RELATION
+		my $at = pos() - 4;
+		next if $at % 8;
+		substr($_, $at + 60, 4) = "\0\0\0\0" if unpack("V", substr($_, $at + 60, 4)) =~ /^[13]$/ && ++$n;
+	}
+	die "$n relations\n" unless $n >= 2; print' "$tmp/two.sspapi" >"$tmp/old.sspapi"
+"$B/sspapi" report -f json "$tmp/old.sspapi" >"$tmp/old.json"
+is "a store without them is read" "$(domains "$tmp/old.json")" "none=5 none=7"
+
+REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
+. tests/lib/real-papi.sh
+MORE=$REAL_PAPI_PRELOAD${REAL_PAPI_PRELOAD:+:}$REAL_PAPI_HW2SW
+for mode in set default component defdom late; do
+	wanted="user=100 kernel=30 user+kernel=130"
+	[ $mode != late ] || wanted="user=200 user+kernel=130"
+	run_native native "$apps/domains" $mode
+	if [ "$REAL_PAPI" != yes ] || [ "$(status_of native)" = 77 ]; then
+		skip "real PAPI: $mode" "$PAPI_HOW $(tail -n 1 "$tmp/native.err")"
+		continue
+	fi
+	run_shim shim "$apps/domains" $mode
+	check "real PAPI, $mode: the program sees no difference" same_as_native native shim
+	is "real PAPI, $mode: a relation each" "$(domains "$tmp/shim.json")" "$wanted"
+	check "real PAPI, $mode: all is booked" books shim --more-events
+done
+done_testing
