@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "../store/format.h"
 #include "cmd.h"
 #include "merge.h"
+#include "part.h"
 
 /* Standing where the result is to be: nothing, a store of ours, or something that must stay. */
 static int may_replace(const char *verb, const char *out, char *const *file, unsigned n)
@@ -36,30 +36,19 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 	return 0;
 }
 
-/* Whole under another name first; that one goes whatever happens. */
 static int write_whole(struct sp_merge *job, const char *out)
 {
-	size_t room = strlen(out) + 32;
-	char *part = sp_need(malloc(room));
-	int fd, e;
+	int fd = sp_part_begin(out), e, end;
 
-	snprintf(part, room, "%s.%ld.part", out, (long)getpid());
-	fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		e = -errno;
-		free(part);
-		return e;
-	}
+	if (fd < 0)
+		return fd;
 	e = sp_merge_files(job, fd);
-	if (e == 0 && fsync(fd) < 0 && errno != EINVAL)
+	end = sp_part_finish(fd);
+	if (e == 0)
+		e = end;
+	if (e == 0 && rename(sp_part_name(), out) < 0)
 		e = -errno;
-	if (close(fd) < 0 && e == 0)
-		e = -errno;
-	if (e == 0 && rename(part, out) < 0)
-		e = -errno;
-	if (e < 0)
-		unlink(part);
-	free(part);
+	sp_part_end();
 	return e;
 }
 

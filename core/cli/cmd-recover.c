@@ -18,6 +18,7 @@
 #include "../store/live.h"
 #include "../output.h"
 #include "cmd.h"
+#include "part.h"
 
 struct recovery {
 	const char *verb, *out;		/* -o, or NULL */
@@ -88,24 +89,20 @@ static int take_name(const struct recovery *r, const struct sp_model *m, const c
 	return -EEXIST;
 }
 
-/* Under a temporary name first, then link(2): whole, and over nothing.  path has room
- * for SP_CONF_PATH + 16 and is where it went. */
+/* Linked, not renamed: over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
-	char temp[SP_CONF_PATH + 64];
-	int fd, r;
+	int fd = sp_part_begin(path), r, end;
 
-	snprintf(temp, sizeof(temp), "%s.%ld.part", path, (long)getpid());
-	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = sp_output_write_fd(fd, v, m);
-	if (r == 0 && fsync(fd) < 0 && errno != EINVAL)
-		r = -errno;
-	close(fd);
+	end = sp_part_finish(fd);
 	if (r == 0)
-		r = take_name(rec, m, temp, path);
-	unlink(temp);
+		r = end;
+	if (r == 0)
+		r = take_name(rec, m, sp_part_name(), path);
+	sp_part_end();
 	if (r == 0)
 		print_path(path);
 	return r;

@@ -71,6 +71,22 @@ void sp_out_amount(struct sp_out *o, uint64_t n, const char *thing)
 		sp_out_char(o, 's');
 }
 
+void sp_word(struct sp_para *p, const char *word)
+{
+	unsigned width = sp_columns(word);
+
+	if (p->column && p->column + 1 + width > SP_TEXT_WIDTH) {
+		sp_out_char(p->o, '\n');
+		sp_out_repeat(p->o, ' ', p->indent);
+		p->column = p->indent;
+	} else if (p->column > p->indent) {
+		sp_out_char(p->o, ' ');
+		p->column++;
+	}
+	sp_out_text(p->o, word);
+	p->column += width;
+}
+
 void sp_words(struct sp_para *p, const char *text)
 {
 	while (*text) {
@@ -87,19 +103,8 @@ void sp_words(struct sp_para *p, const char *text)
 			width++;
 		}
 		word[n] = '\0';
-		if (!n)
-			break;
-		if (p->column && p->column + 1 + width > SP_TEXT_WIDTH) {
-			sp_out_char(p->o, '\n');
-			p->column = 0;
-			sp_out_repeat(p->o, ' ', p->indent);
-			p->column = p->indent;
-		} else if (p->column > p->indent) {
-			sp_out_char(p->o, ' ');
-			p->column++;
-		}
-		sp_out_text(p->o, word);
-		p->column += width;
+		if (n)
+			sp_word(p, word);
 	}
 }
 

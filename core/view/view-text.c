@@ -207,8 +207,8 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 static void attribution(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const how[] = {
-		"Counts are booked on the CPU of the reading that brought them. What is not proven may in part "
-		"have been counted where the thread was before; threads that are pinned stay.",
+		"Counts are booked on the CPU of the reading that brought them. What is not proven may in part have been "
+		"counted where the thread was before: pin the threads, or take SSPAPI_ATTRIBUTION=exact.",
 		"Counts between two readings are split by the time that the thread spent on each CPU. What is "
 		"not proven is an estimate.",
 		"A reading was taken whenever the thread was seen to have changed CPU. What is not proven "
@@ -374,9 +374,14 @@ static void call_list(struct sp_out *o, const struct sp_model *m)
 {
 	struct sp_para p = { .o = o, .indent = 2 };
 	const char *name;
-	bool more = false;
+	unsigned left = 0;
 
-	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+		left += m->calls[i] && sp_model_call_name(m, i);
+	if (!left)
+		return;
+	sp_word(&p, "Calls:");
+	for (uint32_t i = 0; left && (name = sp_model_call_name(m, i)); i++) {
 		struct sp_out item;
 		char text[128];
 
@@ -386,16 +391,10 @@ static void call_list(struct sp_out *o, const struct sp_model *m)
 		sp_out_plain(&item, name);
 		sp_out_char(&item, ' ');
 		sp_out_grouped(&item, m->calls[i]);
-		if (!more)
-			sp_words(&p, "Calls:");
-		else
-			sp_out_char(o, ',');
-		p.column += more;
-		sp_words(&p, sp_memory_text(&item));
-		more = true;
+		sp_out_text(&item, --left ? "," : "");
+		sp_word(&p, sp_memory_text(&item));
 	}
-	if (more)
-		sp_out_char(o, '\n');
+	sp_out_char(o, '\n');
 }
 
 static void lost(struct sp_out *o, uint64_t n, const char *thing, const char *rest)

@@ -34,6 +34,7 @@ struct sp_para {
 };
 
 void sp_words(struct sp_para *p, const char *text);
+void sp_word(struct sp_para *p, const char *word);	/* kept together, whatever is in it */
 void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
 
 /* A count as people read it; its columns are returned. */

@@ -59,6 +59,7 @@ cat >names.pl <<'END'
 	my @name = map { $_->{name} } @{$d->{events}};
 	my %site = map { $_->{id} => JSON::PP->new->canonical->encode([$_->{name}, $_->{frames}]) } @{delete $d->{callsites}};
 	delete @$d{qw(calls self)};
+	$d->{notes} = [sort @{$d->{notes}}];
 	for my $r (@{$d->{relations}}) {
 		$_ = $name[$_] for @{$r->{events}};
 		$_->{event} = $name[$_->{event}] for @{$r->{gauges}}, @{$r->{entries}};
@@ -153,6 +154,12 @@ run over "$sspapi" merge -o foreign.sspapi s0.sspapi s1.sspapi
 is "over what is no store: refused" "$(status_of over) $(cat foreign.sspapi)" "1 not a store"
 run over "$sspapi" merge -o g1.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi
 check "over a store: replaced" cmp all.sspapi g1.sspapi
+for by in 1 2 15 24; do
+	run ended env LD_PRELOAD="$preloads/ended.so" ENDED_BY=$by "$sspapi" merge -o ended.sspapi s0.sspapi s1.sspapi
+	is "ended by signal $by: by that signal, and nothing is left" "$(status_of ended) $(ls | grep -c 'part\|ended.sspapi')" "$((128 + by)) 0"
+done
+run ended sh -c "trap '' HUP; LD_PRELOAD=$preloads/ended.so ENDED_BY=1 $sspapi merge -o ended.sspapi s0.sspapi"
+is "a signal that was to be ignored (nohup) is" "$(status_of ended) $(ls ended.sspapi)" "0 ended.sspapi"
 is "no other file is left" "$(ls | grep -c part)" 0
 run twice "$sspapi" merge -o twice.sspapi s0.sspapi s0.sspapi
 is "a process that is there twice is said" "$(status_of twice) $(grep -c 'more than once' twice.err)" "0 1"

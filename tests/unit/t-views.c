@@ -387,6 +387,28 @@ static void text_lines(void **state)
 	}
 }
 
+/* However long the numbers are, none stands on another line than its call's name. */
+static void text_calls(void **state)
+{
+	(void)state;
+	for (uint64_t n = 1; n < 1000000000000; n *= 10) {
+		struct sp_model *m = stub_model(STUB_FULL);
+		const char *line;
+
+		for (unsigned i = 0; i < 5; i++)
+			m->calls[i] = n;
+		for (line = strstr(show("text", m), "Calls: "); *line && *line != '\n'; line = strchr(line, '\n') + 1) {
+			const char *last = line + strcspn(line, "\n") - 1;
+
+			if (last[*last == ',' ? -1 : 0] - '0' != (n == 1))
+				fail_msg("%.*s", (int)strcspn(line, "\n"), line);
+			assert_true(strcspn(line, "\n") <= 110);
+		}
+		assert_int_equal(strstr(text, "PAPI_add_event ")[15], '1');
+	}
+	assert_non_null(strstr(text, ",\n  PAPI_"));
+}
+
 static void text_tree(void **state)
 {
 	char header[1024];
@@ -853,7 +875,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
-		cmocka_unit_test(text_lines), cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),
+		cmocka_unit_test(text_lines), cmocka_unit_test(text_calls), cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),
 		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
 		cmocka_unit_test(text_says_why), cmocka_unit_test(text_dates), cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),

@@ -1,0 +1,85 @@
+/* part.c: see part.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base.h"
+#include "cmd.h"
+#include "part.h"
+
+static char *name;
+static volatile sig_atomic_t there;
+
+static void remove_it(void)
+{
+	if (there)
+		unlink(name);
+	there = 0;
+}
+
+static void ended(int signal_number)
+{
+	remove_it();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+/* What a user, a batch system or a limit ends a command with. */
+static void watch_ends(sigset_t *all)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM };
+	static bool watched;
+	struct sigaction a = { .sa_handler = ended }, old;
+
+	sigemptyset(all);
+	for (unsigned i = 0; i < SP_COUNT(ends); i++) {
+		sigaddset(all, ends[i]);
+		/* What was ignored (nohup) stays so. */
+		if (!watched && sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(ends[i], &a, NULL);
+	}
+	if (!watched)
+		atexit(remove_it);
+	watched = true;
+}
+
+int sp_part_begin(const char *of)
+{
+	size_t room = strlen(of) + 32;
+	sigset_t all, before;
+	int fd;
+
+	free(name);
+	name = sp_need(malloc(room));
+	snprintf(name, room, "%s.%ld.part", of, (long)getpid());
+	watch_ends(&all);
+	/* Not between the file and the knowledge that it is ours to remove. */
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fd = -errno;
+	there = fd >= 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
+const char *sp_part_name(void)
+{
+	return name;
+}
+
+int sp_part_finish(int fd)
+{
+	int e = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+
+	return close(fd) < 0 && e == 0 ? -errno : e;
+}
+
+void sp_part_end(void)
+{
+	remove_it();
+}
