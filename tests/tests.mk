@@ -146,9 +146,14 @@ $(T)/unit/parts.a: $(CORE) $(METRIC) $(filter-out $(B)/topo/topo-getenv.o,$(TOPO
 	@mkdir -p $(@D)
 	$(Q)rm -f $@; $(AR) rcs $@ $^
 
-$(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/parts.a
+$(T)/unit/cli.a: $(filter-out $(B)/core/cli/sspapi.o,$(CLI))
+	$(call say,AR)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@; $(AR) rcs $@ $^
+
+$(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/cli.a $(T)/unit/parts.a
 	$(call say,UNIT)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl
 
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 	$(call say,UNIT)
