@@ -25,7 +25,7 @@ void sp_names_sort(const struct sp_names *t, uint32_t **order, uint32_t **rank);
 /* As memcmp(3); of two keys of which one begins the other the shorter is less. */
 int sp_name_compare(const struct sp_name *a, const struct sp_name *b);
 
-/* 128 bits that stand for any number of bytes; a multiple of 8 but for the last call. */
+/* 128 bits that stand for any number of bytes, fed in the same pieces. */
 struct sp_digest {
 	uint64_t a, b;
 };
