@@ -18,6 +18,16 @@
 #define SP_FOLD_AT_ONCE	16u	/* by one call: whoever makes a thread waits for it */
 #define SP_NOTES_MAX	64u
 
+/* What a search for a relation of this thread and key has seen: from `head` to `upto` all were
+ * bound.  It holds until a set lets one go. */
+#define SP_SOUGHT 64u
+
+struct sp_sought {
+	sp_off thread, head, upto;
+	uint64_t key;
+	uint32_t releases;
+};
+
 struct sp_store {
 	struct sp_region region;
 	struct sp_image image;		/* of the region, for the model */
@@ -28,6 +38,9 @@ struct sp_store {
 	uint32_t dumping;		/* somebody reads the lists */
 	sp_off folded;			/* the thread with tid 0 */
 	uint32_t notes_made;
+	uint32_t releases;		/* sp_store_released, so far */
+	sp_off released[SP_SOUGHT];	/* the last one, by thread */
+	struct sp_sought sought[SP_SOUGHT];
 };
 
 /* In private memory, or in a live file (live.h).  0 or -errno. */
@@ -85,6 +98,9 @@ struct sp_relation_key {
  * set is bound to (`bound` says which are), else a new one. */
 struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
 				      bool (*bound)(sp_off relation, void *arg), void *arg, sp_off *off);
+
+/* `bound` is false from now on of a relation of which it was true.  Without the lock. */
+void sp_store_released(struct sp_store *s, sp_off relation);
 
 /* A chunk for at least one permanent reading of k values, the newest of r's from now on; prev: the one
  * that was, or NULL.  SP_READINGS_CHUNK bytes, the first ones less. */

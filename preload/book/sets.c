@@ -14,6 +14,31 @@ struct sp_set *sp_sets[SP_SETS_CHUNKS];
 union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
 static uint32_t serials;
 
+struct chunk {
+	struct sp_set set[SP_SETS_CHUNK];
+	struct sp_set_page page[SP_SETS_CHUNK] __attribute__((aligned(SP_PAGE)));
+};
+
+static void populate(void *at, uint64_t bytes)
+{
+	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
+}
+
+/* Whoever looks at all sets would take page faults in those that were never made, which
+ * another set of its thread may count: there from the start.  Their pages are not. */
+static struct sp_set *make_chunk(void)
+{
+	struct chunk *c = sp_map(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	/* A set may run on over fork, or start after it: no page fault of ours. */
+	sp_wipe_on_fork(c, sizeof(*c));
+	sp_wipe_on_fork(&sp_touched, sizeof(sp_touched));
+	populate(c, offsetof(struct chunk, page));
+	return c->set;
+}
+
 static struct sp_set *make_room(int id)
 {
 	struct sp_set **at, *chunk, *none = NULL;
@@ -22,25 +47,26 @@ static struct sp_set *make_room(int id)
 		return NULL;
 	at = &sp_sets[id / SP_SETS_CHUNK];
 	if (!sp_acquire(at)) {
-		chunk = sp_map(SP_SETS_CHUNK * sizeof(*chunk));
+		chunk = make_chunk();
 		if (!chunk)
 			return NULL;
-		/* A set may run on over fork, or start after it: no page fault of ours. */
-		sp_wipe_on_fork(chunk, SP_SETS_CHUNK * sizeof(*chunk));
-		sp_wipe_on_fork(&sp_touched, sizeof(sp_touched));
 		if (!sp_cas(at, &none, chunk))
-			sp_unmap(chunk, SP_SETS_CHUNK * sizeof(*chunk));
+			sp_unmap(chunk, sizeof(struct chunk));
 	}
 	return sp_set_of(id);
 }
 
 void sp_set_unbind(struct sp_set *s)
 {
+	bool was = sp_get(&s->bound);
+
 	sp_put(&s->hot, 0);
 	sp_put(&s->watched, 0);
 	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
 	s->gauges.n = 0;
+	if (was)
+		sp_store_released(&sp_store, sp_get(&s->relation));
 }
 
 /* Only the mark: all else may be the next set's already. */
@@ -51,6 +77,8 @@ void sp_set_forget(struct sp_set *s, uint32_t alive)
 	if (alive && sp_cas(&s->alive, &alive, 0)) {
 		(void)sp_cas(&s->hot, &own, 0);
 		(void)sp_cas(&s->watched, &mine, 0);
+		if (sp_get(&s->bound))
+			sp_store_released(&sp_store, sp_get(&s->relation));
 	}
 }
 
@@ -68,19 +96,23 @@ static void *map_touched(uint64_t bytes)
 
 	if (p) {
 		sp_wipe_on_fork(p, bytes);
-		(void)sp_sys(SYS_madvise, p, bytes, MADV_POPULATE_WRITE);
+		populate(p, bytes);
 		memset(p, 0, bytes);
 	}
 	return p;
 }
 
 /* When a set is made, so that its start need not. */
-static void make_page(struct sp_set *s)
+static void make_page(struct sp_set *s, int id)
 {
+	struct chunk *c = (struct chunk *)sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
+
 	if (s->page)
 		return;
-	s->page = map_touched(sizeof(*s->page));
-	if (s->page && !s->values) {
+	s->page = &c->page[id % SP_SETS_CHUNK];
+	populate(s->page, sizeof(*s->page));
+	memset(s->page, 0, sizeof(*s->page));
+	if (!s->values) {
 		s->values = s->page->values;
 		s->values_room = SP_PAGE_VALUES;
 	}
@@ -102,7 +134,7 @@ struct sp_set *sp_set_new(int id)
 	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
 	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
-	make_page(s);
+	make_page(s, id);
 	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
 	return s;
 }

@@ -46,6 +46,14 @@ both "rates" --more-events "$apps/rates"
 both overflow "$apps/overflow" -t 100
 both "software-defined events" "$apps/sde"
 
+# What a set needs of ours is made without a page fault: none more than PAPI alone takes.
+run_native native "$apps/creates"
+run_shim shim "$apps/creates"
+plain "sets made while one counts page faults" && {
+	echo "# $(cat "$tmp/native.out") faults natively, $(cat "$tmp/shim.out") here"
+	check "sets made while one counts page faults" test "$(cat "$tmp/shim.out")" -le "$(cat "$tmp/native.out")"
+}
+
 # Nothing is handed out here, or only in a file.
 run_native native "$apps/errors"
 run_shim shim "$apps/errors"

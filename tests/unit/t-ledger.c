@@ -468,6 +468,7 @@ static void random_step(struct set *s)
 
 static void rebind(struct set *s)
 {
+	sp_store_released(&store, s->relation);
 	s->relation = 0;
 	bind_set(s, s->papi.k, s->papi.keeps);
 }

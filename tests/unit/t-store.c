@@ -433,6 +433,69 @@ static void same_relation(void **state)
 	assert_int_equal(store.header->n_relations, 8);
 }
 
+#define MANY 200
+static sp_off many[MANY];		/* relations that are bound */
+static unsigned asked;
+
+static bool is_one_of_many(sp_off relation, void *arg)
+{
+	(void)arg;
+	asked++;
+	for (unsigned i = 0; i < MANY; i++)
+		if (many[i] == relation)
+			return true;
+	return false;
+}
+
+static sp_off one_more(sp_off thread, const uint32_t *events)
+{
+	struct sp_relation_key key = { .k = 2, .event = events };
+	sp_off off = 0;
+
+	asked = 0;
+	assert_non_null(sp_store_relation(&store, thread, &key, is_one_of_many, NULL, &off));
+	return off;
+}
+
+static void release(unsigned i)
+{
+	sp_off was = many[i];
+
+	many[i] = 0;
+	sp_store_released(&store, was);
+}
+
+/* A set's first start does not take longer with each set that is alive; what a set has let
+ * go is found, the last one and any other. */
+static void many_sets(void **state)
+{
+	sp_off thread, other, first, second, third;
+
+	(void)state;
+	make_events();
+	memset(many, 0, sizeof(many));
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	assert_non_null(sp_store_thread(&store, 2, "u", &other));
+	for (unsigned i = 0; i < MANY; i++) {
+		many[i] = one_more(i % 4 == 3 ? other : thread, i % 2 ? ab : ba);
+		assert_in_range(asked, 0, 3);
+	}
+	first = many[10];
+	second = many[20];
+	third = many[21];
+	release(10);
+	release(20);
+	assert_int_equal(one_more(thread, ba), second);
+	many[20] = second;
+	assert_int_equal(one_more(thread, ba), first);
+	many[10] = first;
+	release(21);
+	assert_int_not_equal(one_more(thread, ba), third);	/* other events */
+	assert_int_equal(one_more(thread, ab), third);
+	assert_int_equal(one_more(thread, ab), third);		/* nobody was bound to it */
+	assert_int_not_equal(one_more(other, ab), third);
+}
+
 /* What was not proven does not become it, nor the other way, by a set made later. */
 static void proven_apart(void **state)
 {
@@ -664,6 +727,7 @@ int main(void)
 		WITH_STORE(topology),
 		WITH_STORE(events),
 		WITH_STORE(same_relation),
+		WITH_STORE(many_sets),
 		WITH_STORE(proven_apart),
 		WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later),
