@@ -341,7 +341,7 @@ static uint64_t digest(uint64_t of, uint64_t more)
 
 static uint64_t digest_key(const struct sp_relation_key *key)
 {
-	uint64_t d = digest(key->k, (uint64_t)key->scope << 32 | (uint32_t)key->target);
+	uint64_t d = digest((uint64_t)key->domain << 32 | key->k, (uint64_t)key->scope << 32 | (uint32_t)key->target);
 
 	d = digest(d, (uint64_t)(key->flags & SP_RELATION_APART) << 32 | (uint32_t)key->target_id);
 	for (uint32_t i = 0; i < key->k; i++)
