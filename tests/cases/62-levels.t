@@ -45,8 +45,9 @@ is "JSON: the dump, and the levels asked for" "$(json l.json '$d->{format}, map 
 	"sspapi-dump package numa "
 is "JSON: the rows have the sums of the CSV" "$(json l.json 'map { values %{$_->{total}} } map { @{$_->{rows}} } $d->{levels}[0]' | sort -n | tr '\n' ' ')" \
 	"$("$sspapi" report -f csv --per-package v.sspapi | sed 1d | cut -d, -f16 | sort -n | tr '\n' ' ')"
-"$sspapi" report --per-cpu --sort readings v.sspapi >sorted
-check "--sort readings: most first" sh -c 'sed "1,/readings/d" sorted | sed "s/.*)  *[0-9]*  *\([0-9,]*\) .*/\1/" | tr -d , | sort -rnc'
+is "in the machine's order, or --sort EVENT: most first" \
+	"$(for sort in place EV_A; do "$sspapi" report --per-cpu --sort $sort v.sspapi | sed -n 's/^\(CPU [0-9]\).*/\1,/p'; done | tr '\n' ' ')" \
+	"CPU 0, CPU 1, CPU 1, CPU 0, "
 event=$("$sspapi" report -f csv v.sspapi | sed -n 2p | cut -d, -f14)
 is "--events: no other" "$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi | sed 1d | cut -d, -f14 | sort -u)" "$event"
 for wrong in "--per-cpu --events NO_SUCH" "--per-cpu --sort NO_SUCH" "--per-galaxy" "-f csv --per-cpu --per-core"; do

@@ -37,17 +37,25 @@ check "(CPU 0 differs)" grep -q '^PU L#0,EV_A' d.csv
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
 is "--events: the others do not count" "$(status_of d)" 0
-for level in core cache package machine thread; do
+while read -r level place; do
 	run d "$sspapi" diff --per-$level a.sspapi same.sspapi
 	is "--per-$level: the same" "$(status_of d) $(cat d.out)" "0 "
 	run d "$sspapi" diff --per-$level a.sspapi b.sspapi
-	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c 'EV_A' d.out)" "1 $(sed 1d d.out | wc -l)"
-done
+	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^ *$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out)" "1 $(sed 1d d.out | wc -l)"
+done <<END
+core Core L#
+cache L3 L#
+package Package L#
+machine Machine L#
+thread thread
+END
 run d "$sspapi" diff a.sspapi other.sspapi
 is "another machine, the same positions: the same" "$(status_of d) $(cat d.out)" "0 "
 
+# Cut behind its last block, or in it: what is missing would look like a difference.
+head -c "$(($(wc -c <a.sspapi) / 2))" a.sspapi >half.sspapi
 echo foreign >foreign
-for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--per-galaxy a.sspapi b.sspapi"; do
+for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--per-galaxy a.sspapi b.sspapi"; do
 	# shellcheck disable=SC2086 # words
 	run d "$sspapi" diff $wrong
 	is "$wrong: 2, one line" "$(status_of d) $(grep -c '^sspapi diff: ' d.err)" "2 1"

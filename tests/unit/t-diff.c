@@ -1,0 +1,314 @@
+/* t-diff.c: what of cmd-diff.c two stores of real programs seldom bring: positions on other
+ * machines and in other jobs, threads of one name, events of one name, what only one has,
+ * values of each type.  On a model made by hand (stub-model.c), as side A and, changed, as B.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "../../core/cli/cmd-diff.c"
+#include "stub-model.c"
+
+/* Files and debug information are for 67-diff.t. */
+int sp_file_open(struct sp_file *f, const char *verb, const char *path)
+{
+	(void)f, (void)verb, (void)path;
+	return 1;
+}
+
+void sp_file_close(struct sp_file *f)
+{
+	(void)f;
+}
+
+void sp_symbols_add(struct sp_model *m, const char *verb)
+{
+	(void)m, (void)verb;
+}
+
+void sp_symbols_forget(struct sp_model *m)
+{
+	(void)m;
+}
+
+static struct comparison d;
+static char lines[1 << 16];
+
+static struct sp_header ranks[2] = { { .rank = 3 }, { .rank = 5 } };
+static struct sp_model_process process[2] = { { .h = &ranks[0] }, { .h = &ranks[1], .machine = 1 } };
+
+static struct sp_model *model(void)
+{
+	struct sp_model *m = stub_model(STUB_FULL);
+
+	m->process = process;
+	m->n_processes = m->n_machines = 1;
+	for (uint32_t i = 0; i < stub_relations; i++)
+		stub_relation[i].row.thread_at = (sp_off)(i + 1);
+	stub_relations = 4;	/* a thread's come one after the other */
+	return m;
+}
+
+static void same(struct sp_model *m)
+{
+	(void)m;
+}
+
+/* The lines of A and B by this level, where `change` made B of the same model. */
+static const char *compared(const char *level, void (*both)(struct sp_model *), void (*change)(struct sp_model *))
+{
+	struct sp_out o;
+
+	memset(&d, 0, sizeof(d));
+	d.report.level[0] = sp_level_by_name(level);
+	d.csv = true;
+	for (unsigned i = 0; i < 2; i++) {
+		struct sp_model *m = model();
+
+		both(m);
+		if (i)
+			change(m);
+		d.side[i].file.model = *m;
+		assert_int_equal(sp_levels_open(&d.side[i].levels, &d.side[i].file.model, d.report.level[0]), 0);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		place_rows(&d, &d.side[i]);
+	for (unsigned i = 0; i < 2; i++)
+		index_rows(&d, &d.side[i]);
+	index_events(&d);
+	sp_memory_init(&o, lines, sizeof(lines));
+	compare(&d, NULL, &o);
+	for (unsigned i = 0; i < 2; i++) {
+		sp_levels_close(&d.side[i].levels);
+		free(d.side[i].row);
+		free(d.side[i].event);
+	}
+	sp_names_free(&d.positions);
+	sp_names_free(&d.events);
+	return sp_memory_text(&o);
+}
+
+static void begins(const char *text, const char *start)
+{
+	if (strncmp(text, start, strlen(start)) != 0)
+		fail_msg("not \"%s\":\n%s", start, text);
+}
+
+static void nothing(void **state)
+{
+	(void)state;
+	for (unsigned l = 0; l < sp_n_levels; l++) {
+		assert_string_equal(compared(sp_level_table[l].name, same, same), "");
+		assert_false(d.differs);
+	}
+}
+
+/* ---- where ------------------------------------------------------------------------------ */
+
+static void one_more(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[1].cell[0].total[0]++;	/* PAPI_TOT_INS on CPU 2 */
+}
+
+static void places(void **state)
+{
+	static const char *const want[][2] = {
+		{ "cpu", "PU L#2" }, { "core", "Core L#2" }, { "cache", "L3 L#1" }, { "numa", "NUMANode L#1" },
+		{ "package", "Package L#1" }, { "machine", "Machine L#0" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(want); i++) {
+		char line[200];
+		int64_t a = i < 2 ? 6172839450 : i < 5 ? 6172839453 : 12345678901 + 1030 + 6172839453;
+
+		snprintf(line, sizeof(line), "%s,PAPI_TOT_INS,%lld,%lld,1,+0.00\n", want[i][1], (long long)a, (long long)a + 1);
+		assert_string_equal(compared(want[i][0], same, one_more), line);
+		assert_true(d.differs);
+	}
+}
+
+/* CPUs of other numbers in the same place are the same. */
+static void renumber(struct sp_model *m)
+{
+	static struct sp_component other[STUB_COMPONENTS];
+
+	memcpy(other, stub_component, sizeof(other));
+	for (unsigned c = 0; c < STUB_COMPONENTS; c++)
+		other[c].os_index += 10;
+	m->component = other;
+}
+
+static void other_numbers(void **state)
+{
+	static const char *const level[] = { "core", "cache", "numa", "package", "machine" };
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(level); i++)
+		assert_string_equal(compared(level[i], same, renumber), "");
+}
+
+static void job(struct sp_model *m)
+{
+	m->n_processes = m->n_machines = 2;
+	stub_relation[1].row.process = 1;
+}
+
+static void in_a_job(void **state)
+{
+	(void)state;
+	begins(compared("package", job, one_more), "Machine L#1 Package L#1,PAPI_TOT_INS,");
+	/* Alone on a machine's row: it is that machine, by its own place. */
+	begins(compared("machine", job, one_more), "Machine L#0,PAPI_TOT_INS,");
+	begins(compared("thread", job, one_more), "\"rank 5 thread \"\"wo");
+}
+
+/* ---- threads ------------------------------------------------------------------------------ */
+
+static void all_main(struct sp_model *m)
+{
+	(void)m;
+	for (unsigned i = 0; i < 3; i++) {
+		stub_relation[i].row.thread = "main";
+		stub_relation[i].row.tid = (int32_t)(i + 1);
+	}
+	stub_relation[2].row.intervals = 0;
+}
+
+static void other_tids(struct sp_model *m)
+{
+	(void)m;
+	for (unsigned i = 0; i < 3; i++)
+		stub_relation[i].row.tid += 1000;
+}
+
+static void ended(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[1].row.tid = 0;
+}
+
+static void threads(void **state)
+{
+	(void)state;
+	/* By name and order, whatever their numbers. */
+	assert_string_equal(compared("thread", all_main, other_tids), "");
+	begins(compared("thread", all_main, one_more), "\"thread \"\"main\"\" #1\",PAPI_TOT_INS,");
+	/* What was added together when its thread had ended is not the thread. */
+	assert_non_null(strstr(compared("thread", all_main, ended), "\"threads that have ended \"\"main\"\" #0\",PAPI_TOT_INS,,"));
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static void second_of_its_name(struct sp_model *m)
+{
+	(void)m;
+	stub_event[6].name = T_INS;	/* BIG */
+}
+
+static void other_big(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[1].cell[0].total[1] = -2;
+}
+
+static void events(void **state)
+{
+	(void)state;
+	assert_string_equal(compared("cpu", same, other_big), "PU L#2,BIG,18446744073709551615,18446744073709551614,-1,-0.00\n");
+	assert_string_equal(compared("cpu", second_of_its_name, other_big),
+			    "PU L#2,PAPI_TOT_INS#1,18446744073709551615,18446744073709551614,-1,-0.00\n");
+	stub_event[6].name = T_BIG;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static void joules(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[0].cell[0].total[3] = HALF;	/* on CPU 0 */
+}
+
+static void gone(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[1].row.cells = 1;		/* nothing of CPU 99 */
+}
+
+static void unsigned_as_signed(struct sp_model *m)
+{
+	static const struct sp_event *event[8];
+	static struct sp_event big;
+
+	memcpy(event, stub_events, sizeof(event));
+	big = stub_event[6];
+	big.data_type = SP_INT64;
+	event[6] = &big;
+	m->event = event;
+}
+
+static void values(void **state)
+{
+	const char *text;
+
+	(void)state;
+	begins(compared("cpu", same, joules), "PU L#0,rapl:::PACKAGE_ENERGY:PACKAGE0,1234,0.5,-1233.5,-99.96\n");
+	/* What one side lacks is no 0: a line with nothing there, even where the other has 0. */
+	text = compared("cpu", same, gone);
+	assert_non_null(strstr(text, "CPU 99 (not in the topology),PAPI_TOT_INS,5,,-5,-100.00\n"));
+	assert_non_null(strstr(text, "CPU 99 (not in the topology),BIG,0,,0,\n"));
+	text = compared("cpu", gone, same);
+	assert_string_equal(text, "");
+	/* The same bits, another type. */
+	text = compared("cpu", same, unsigned_as_signed);
+	assert_non_null(strstr(text, "PU L#2,BIG,18446744073709551615,-1,0,"));
+}
+
+static void new_value(void **state)
+{
+	struct value none = { .type = SP_INT64 }, zero = { .there = true, .type = SP_INT64 },
+		     four = { .there = true, .type = SP_INT64, .v = 4 }, least = { .there = true, .type = SP_INT64, .v = INT64_MIN };
+	char buf[48];
+
+	(void)state;
+	assert_string_equal(percent(buf, &none, 4), "new");
+	assert_string_equal(percent(buf, &zero, 4), "new");
+	assert_string_equal(percent(buf, &four, -1), "-25.00");
+	assert_string_equal(percent(buf, &four, 8), "+200.00");
+	assert_int_equal(difference(&none, &four, SP_INT64), 4);
+	assert_int_equal(difference(&four, &none, SP_INT64), -4);
+	assert_int_equal(difference(&least, &four, SP_INT64), INT64_MIN + 4);	/* wraps, as counters do */
+}
+
+/* ---- call sites -------------------------------------------------------------------------------- */
+
+static void other_interval(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[2].cell[0].total[0] += 10;
+}
+
+static void sites(void **state)
+{
+	const char *text = compared("callsite", same, other_interval);
+
+	(void)state;
+	assert_non_null(strstr(text, " -> "));
+	assert_non_null(strstr(text, "matmul+0x1010"));	/* by module and offset, as in the CSV */
+	assert_non_null(strstr(text, ",PAPI_TOT_CYC,42,52,10,+23.81\n"));
+	assert_null(strchr(strchr(text, '\n') + 1, '\n'));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing), cmocka_unit_test(places), cmocka_unit_test(other_numbers), cmocka_unit_test(in_a_job),
+		cmocka_unit_test(threads), cmocka_unit_test(events), cmocka_unit_test(values), cmocka_unit_test(new_value),
+		cmocka_unit_test(sites),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
