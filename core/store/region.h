@@ -28,6 +28,8 @@
 struct sp_piece {
 	uint64_t off, bytes;		/* addresses that it has */
 	uint64_t ready;			/* bytes of them with memory behind, populated; only grows */
+	uint64_t open;			/* bytes that the kernel lets us write to */
+	bool of_file;
 	unsigned char *at;
 };
 
