@@ -80,7 +80,7 @@ static bool is_it(uint32_t id, const struct key *k)
 
 	if (k->plain)
 		return true;
-	if (s->n != k->n || strncmp(s->name, k->name ? k->name : "", sizeof(s->name) - 1) != 0)
+	if (s->n != k->n || (k->name ? strncmp(s->name, k->name, sizeof(s->name) - 1) != 0 : *s->name != 0))
 		return false;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (frames_of(s)[i].address != k->frame[i])

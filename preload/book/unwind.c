@@ -94,11 +94,27 @@ static bool foreign(uintptr_t address)
 	return !sp_internal(sp_papi_used, address);
 }
 
+/* As many as are asked for, without those in front of `caller`, which were so many the last
+ * time; false: there may be more. */
+static bool walk(uintptr_t *frame, uint32_t most, uintptr_t caller, int ask, uint32_t *n)
+{
+	void *all[SP_FRAMES_MAX + OWN_MOST];
+	int got = backtrace(all, ask), i = 0;
+
+	while (i < got && (uintptr_t)all[i] != caller)
+		i++;
+	if (i < got)
+		sp_self.in_front = (uint8_t)i;
+	for (*n = 0; i < got && *n < most; i++)
+		if (foreign((uintptr_t)all[i]))
+			frame[(*n)++] = (uintptr_t)all[i];
+	return *n == most || got < ask;
+}
+
 uint32_t sp_unwind(uintptr_t *frame, uint32_t most, uintptr_t caller)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), above = sp_get(&sp_self.unwinding);
-	void *all[SP_FRAMES_MAX + OWN_MOST];
-	int got, i = 0, saved = errno;
+	int saved = errno, all = (int)most + OWN_MOST;
 	uint32_t n = 0;
 
 	frame[0] = caller;
@@ -106,14 +122,13 @@ uint32_t sp_unwind(uintptr_t *frame, uint32_t most, uintptr_t caller)
 		return 1;
 	sp_put(&sp_self.unwinding, here);
 	sp_order();
-	got = backtrace(all, (int)(most + OWN_MOST));
+	/* Each frame takes 7 ns, and a program may have many more than are kept. */
+	if (!walk(frame, most, caller, (int)most + sp_self.in_front, &n) && (int)most + sp_self.in_front < all)
+		(void)walk(frame, most, caller, all, &n);
 	sp_order();
 	sp_put(&sp_self.unwinding, 0);
 	errno = saved;
-	while (i < got && (uintptr_t)all[i] != caller)
-		i++;
-	for (; i < got && n < most; i++)
-		if (foreign((uintptr_t)all[i]))
-			frame[n++] = (uintptr_t)all[i];
+	if (!n)
+		frame[0] = caller;
 	return n ? n : 1;
 }

@@ -38,6 +38,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
 	const char *region;		/* and the region that it was given */
 	bool unwinds;			/* unwind.h */
+	uint8_t in_front;		/* frames of ours before the application's, the last time */
 	uintptr_t unwinding;		/* the frame that does; 0: none */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
