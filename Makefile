@@ -44,7 +44,8 @@ help:
 #: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
-#: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
+#: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
+#:                   with BENCH_PARTS=1 or =only what that is made of
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
@@ -122,8 +123,15 @@ check-shim: programs
 demo: all
 	@B=$(B) scripts/demo
 
-bench: all $(addprefix $(B)/tests/bench/,calls moves shape regions) $(FAKES)
+BENCHES := $(addprefix $(B)/tests/bench/,calls moves shape regions instructions $(addsuffix .so,$(addprefix part-,1 2 3 4)))
+bench: all $(BENCHES) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
+
+$(BENCHES): tests/bench/host.h
+$(B)/tests/bench/part-%.so: tests/bench/parts.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -DPART=$* -shared -fPIC -o $@ $< -ldl
 
 $(B)/tests/bench/%: tests/bench/%.c
 	$(call say,APP)
