@@ -1,7 +1,9 @@
 /* vectors-api.c: plays sys-sage's sequences through sspapi.h on the scripted libpapi, with
  * scripted CPUs, and compares everything that can be asked after every operation.
  *
- *	vectors-api TOPOLOGY FILE.jsonl...	TAP
+ *	vectors-api [-f] TOPOLOGY FILE.jsonl...	TAP
+ *
+ * -f: every other event is a floating-point counter, each count of which is a quarter.
  *
  * What is not compared, as tests/vectors/README.md says: where sys-sage fails to look a name
  * up (that is not done at a reading here), and what follows an ACCUM that it lost.  Of
@@ -22,6 +24,19 @@ static int scripted_cpu;
 int sched_getcpu(void)
 {
 	return scripted_cpu;
+}
+
+static bool floats;
+
+/* What is asked of event e, as a whole number. */
+static long long number_of(int e, long long value)
+{
+	double d;
+
+	if (!floats || e % 2)
+		return value;
+	memcpy(&d, &value, sizeof(d));
+	return (long long)(d * 4) == d * 4 ? (long long)(d * 4) : -999999;
 }
 
 struct player {
@@ -63,7 +78,7 @@ static bool same_list(struct player *p, int step, int e, int cpu, const json_t *
 		const struct sspapi_metric *m = &got.entries[i];
 
 		if (m->timestamp != p->ns[json_integer_value(json_array_get(x, 0))] ||
-		    m->value != json_integer_value(json_array_get(x, 1)) ||
+		    number_of(e, m->value) != json_integer_value(json_array_get(x, 1)) ||
 		    m->permanent != json_is_true(json_array_get(x, 2)))
 			WRONG(p, step, "%s on CPU %d, entry %zu: %lld at %llu", p->event[e], cpu, i, m->value,
 			      (unsigned long long)m->timestamp);
@@ -80,22 +95,24 @@ static bool same_event(struct player *p, int step, int e, const json_t *state)
 	char key[16];
 	size_t i;
 
-	if (sspapi_get_metric(p->rel, p->code[e], -1, 0) != total)
-		WRONG(p, step, "%s: %lld, not %lld", p->event[e], sspapi_get_metric(p->rel, p->code[e], -1, 0), total);
+	if (number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, 0)) != total)
+		WRONG(p, step, "%s: %lld, not %lld", p->event[e],
+		      number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, 0)), total);
 	for (int cpu = 0; cpu < p->cpus; cpu++) {
 		snprintf(key, sizeof(key), "%d", cpu);
 		if (!same_list(p, step, e, cpu, json_object_get(lists, key)))
 			return false;
 	}
 	json_array_foreach(percpu, i, x)
-		if (sspapi_get_metric(p->rel, p->code[e], (int)i, 0) != json_integer_value(x) ||
-		    sspapi_cpu_get_metric(sspapi_find_cpu(p->root, (int)i), p->code[e], p->es[p->current], 0) !=
-			    json_integer_value(x))
+		if (number_of(e, sspapi_get_metric(p->rel, p->code[e], (int)i, 0)) != json_integer_value(x) ||
+		    number_of(e, sspapi_cpu_get_metric(sspapi_find_cpu(p->root, (int)i), p->code[e],
+						       p->es[p->current], 0)) != json_integer_value(x))
 			WRONG(p, step, "%s on CPU %zu is not %lld", p->event[e], i, (long long)json_integer_value(x));
 	json_array_foreach(hist, i, x)
-		if (sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i]) != json_integer_value(x))
+		if (number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])) != json_integer_value(x))
 			WRONG(p, step, "%s at reading %zu: %lld, not %lld", p->event[e], i,
-			      sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i]), (long long)json_integer_value(x));
+			      number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])),
+			      (long long)json_integer_value(x));
 	return true;
 }
 
@@ -118,14 +135,14 @@ static bool same_totals(struct player *p, int step)
 		long long sum = 0;
 
 		for (int cpu = 0; cpu < 16; cpu++) {
-			long long got = sspapi_total(p->rel, p->code[e], cpu);
+			long long got = number_of(e, sspapi_total(p->rel, p->code[e], cpu));
 
 			sum += got;
 			if (got != p->total[e][cpu])
 				WRONG(p, step, "the ledger has %lld of %s on CPU %d, not %lld", got, p->event[e], cpu,
 				      p->total[e][cpu]);
 		}
-		if (sspapi_total(p->rel, p->code[e], -1) != sum)
+		if (number_of(e, sspapi_total(p->rel, p->code[e], -1)) != sum)
 			WRONG(p, step, "the ledger's sum of %s", p->event[e]);
 	}
 	return true;
@@ -153,7 +170,9 @@ static void work(struct player *p, const json_t *op)
 	for (size_t e = 0; e < json_array_size(list); e++) {
 		long long n = json_integer_value(json_array_get(list, e));
 
-		if (n)
+		if (n && floats && e % 2 == 0)
+			fake_count_fp64(p->event[e], (double)n / 4);
+		else if (n)
 			fake_count(p->event[e], n);
 		for (int i = 0; p->running && i < p->n[p->current]; i++)
 			if (p->at[p->current][i] == (int)e)
@@ -249,6 +268,9 @@ static void make_sets(struct player *p)
 	p->n_sets = (int)json_array_size(sets);
 	for (int e = 0; e < p->n_events; e++) {
 		p->event[e] = json_string_value(json_array_get(events, (size_t)e));
+		if (floats)
+			fake_event(p->event[e], &(struct fake_event){ .data_type = e % 2 ? PAPI_DATATYPE_INT64 :
+											   PAPI_DATATYPE_FP64 });
 		if (PAPI_event_name_to_code(p->event[e], &p->code[e]) != PAPI_OK)
 			die("no event '%s'", p->event[e]);
 	}
@@ -334,9 +356,13 @@ static bool file(const char *path, sspapi_component *root, int test)
 
 int main(int argc, char **argv)
 {
-	sspapi_component *root = argc > 2 ? sspapi_topology(argv[1]) : NULL;
+	sspapi_component *root;
 	bool good = true;
 
+	floats = argc > 1 && !strcmp(argv[1], "-f");
+	argc -= floats;
+	argv += floats;
+	root = argc > 2 ? sspapi_topology(argv[1]) : NULL;
 	if (!root)
 		die("usage: vectors-api TOPOLOGY FILE.jsonl...");
 	if (PAPI_library_init(fake_version() << 16) < 0)

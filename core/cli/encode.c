@@ -132,7 +132,7 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 {
 	const struct sp_header *from = m->process[0].h;
 	struct sp_header h = {
-		.bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
+		.version = from->version, .bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
 		.start_ticks = from->start_ticks, .pid_ns = from->pid_ns,
 		.start_ns = from->start_ns, .end_ns = from->end_ns, .rank = from->rank,
 		.papi_version = from->papi_version, .attribution = from->attribution,
@@ -269,6 +269,14 @@ static int32_t cell_of(const struct sp_relation *r, const struct sp_layout *l, i
 	return -1;
 }
 
+static void add_value(int64_t *to, int64_t more, bool floats)
+{
+	if (floats)
+		sp_float_add(to, more);
+	else
+		*to += more;
+}
+
 /* What none of the intervals has, "other", the reader finds again. */
 static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
 			     const uint32_t *kept, uint32_t k, const uint32_t *site)
@@ -297,8 +305,10 @@ static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_r
 		is->cell = cell;
 		is->count += at.count;
 		for (uint32_t e = 0; e < k; e++) {
-			is->at[e] += at.total[kept[e]];
-			is->at[k + e] += at.exact[kept[e]];
+			bool floats = m->event[row->event[kept[e]]]->data_type == SP_FP64;
+
+			add_value(&is->at[e], at.total[kept[e]], floats);
+			add_value(&is->at[k + e], at.exact[kept[e]], floats);
 		}
 	}
 	to->room = to->n;

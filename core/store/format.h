@@ -22,7 +22,7 @@ typedef uint64_t sp_off;
 
 #define SP_MAGIC		"SSPAPI\r\n"
 #define SP_ENDIAN		0x01020304u
-#define SP_FORMAT_VERSION	1u	/* what this code writes */
+#define SP_FORMAT_VERSION	2u	/* what this code writes */
 #define SP_FORMAT_OLDEST	1u	/* the oldest it reads */
 #define SP_EVENTS_MAX		4096u	/* events of one relation */
 #define SP_CALLS_MAX		128u	/* functions whose calls are counted */
@@ -402,11 +402,14 @@ static inline uint64_t sp_reading_bytes(uint64_t k)
  * Followed by
  *	uint32_t index[n]		which of the relation's events, padded to 8 bytes
  *	struct sp_gauge at[cells][n]	cells as the relation's; or 1, for where no CPU is known
- * In the relation's own cells these events are 0. */
+ * In the relation's own cells, and in its intervals, total and exact of these events are 0, but
+ * of floating-point counters intervals have doubles; entries are of all. */
 struct sp_gauges {
 	struct sp_block b;
 	uint32_t n, cells;
 };
+
+#define SP_GAUGE_COUNTS	4u		/* a floating-point counter */
 
 struct sp_gauge {
 	uint64_t readings;
@@ -414,7 +417,7 @@ struct sp_gauge {
 	int64_t last, min, max;		/* in the event's data_type; min and max of gauges only */
 	double sum;			/* of a counter: its total; of a gauge: for the mean */
 	double exact;			/* the part of a counter's total that is proven */
-	uint32_t data_type;
+	uint32_t data_type;		/* and SP_GAUGE_COUNTS */
 	int32_t cpu;			/* in a merged store: of the readings; a cell of gauges has one CPU */
 };
 

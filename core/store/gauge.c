@@ -4,47 +4,31 @@
 #include "gauge.h"
 #include "../stamp.h"
 
-static double as_double(uint64_t bits)
-{
-	double d;
-
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
-
-static uint64_t as_bits(double d)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &d, sizeof(bits));
-	return bits;
-}
-
 double sp_value_double(enum sp_data_type type, int64_t v)
 {
 	if (type == SP_FP64)
-		return as_double((uint64_t)v);
+		return sp_float(v);
 	return type == SP_INT64 ? (double)v : (double)(uint64_t)v;
 }
 
 bool sp_value_below(enum sp_data_type type, int64_t a, int64_t b)
 {
 	if (type == SP_FP64)
-		return as_double((uint64_t)a) < as_double((uint64_t)b);
+		return sp_float(a) < sp_float(b);
 	return type == SP_INT64 ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
 /* No value is outside these: the first one becomes both ends. */
-static void no_values(struct sp_gauge *g, enum sp_data_type type)
+static void no_values(struct sp_gauge *g, const struct sp_gauge_kind *kind)
 {
 	static const int64_t ends[][2] = {
 		[SP_INT64] = { INT64_MAX, INT64_MIN }, [SP_UINT64] = { -1, 0 },
 		[SP_FP64] = { 0x7ff0000000000000, (int64_t)0xfff0000000000000 }, [SP_BIT64] = { -1, 0 },
 	};
 
-	g->data_type = type;
-	g->min = ends[type][0];
-	g->max = ends[type][1];
+	g->data_type = kind->data_type | (kind->counts ? SP_GAUGE_COUNTS : 0);
+	g->min = ends[kind->data_type][0];
+	g->max = ends[kind->data_type][1];
 }
 
 void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struct sp_gauge_kind *kind)
@@ -57,22 +41,34 @@ void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struc
 	for (uint32_t i = 0; i < n; i++)
 		index[i] = kind[i].index;
 	for (uint64_t i = 0; i < (uint64_t)n * cells; i++)
-		no_values(&at[i], kind[i % n].data_type);
+		no_values(&at[i], &kind[i % n]);
 }
 
-void sp_gauges_mask(const struct sp_gauge_writer *w, long long *to, const long long *x, uint32_t k)
+void sp_gauge_kinds(uint8_t *kinds, uint32_t k, const struct sp_gauge_kind *kind, uint32_t n)
 {
-	memcpy(to, x, (uint64_t)k * sizeof(*to));
-	for (uint32_t i = 0; i < w->n; i++)
-		to[w->event[i].kind.index] = 0;
+	memset(kinds, SP_COUNTS, k);
+	for (uint32_t i = 0; i < n; i++)
+		kinds[kind[i].index] = kind[i].counts ? SP_FLOATS : SP_SHOWS;
+}
+
+void sp_gauges_sum(const struct sp_gauge_writer *w, uint32_t i, uint32_t cell, uint32_t cells, double *total,
+		   double *exact)
+{
+	const struct sp_gauge *g = &w->at[(w->cells == 1 ? 0 : cell) * w->n + i];
+
+	*total = *exact = 0;
+	if (w->cells == 1 ? cell != cells - 1 : cell >= w->cells)
+		return;
+	*total = sp_float((int64_t)sp_get((const uint64_t *)&g->sum));
+	*exact = sp_float((int64_t)sp_get((const uint64_t *)&g->exact));
 }
 
 /* Sums are kept as their bits, since C has no atomic addition of doubles. */
 static void add_double(double *to, double d)
 {
-	uint64_t *word = (uint64_t *)to, old = sp_get(word);
+	int64_t *word = (int64_t *)to, old = sp_get(word);
 
-	while (!sp_cas(word, &old, as_bits(as_double(old) + d)))
+	while (!sp_cas(word, &old, sp_float_bits(sp_float(old) + d)))
 		;
 }
 
@@ -89,7 +85,7 @@ static void widen(struct sp_gauge *g, enum sp_data_type type, int64_t v)
 
 static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t ns)
 {
-	if (type == SP_FP64 && as_double((uint64_t)v) != as_double((uint64_t)v))
+	if (type == SP_FP64 && sp_float(v) != sp_float(v))
 		return;				/* nan: the sensor shows nothing */
 	widen(g, type, v);
 	sp_put(&g->last, v);
@@ -100,11 +96,11 @@ static void show(struct sp_gauge *g, enum sp_data_type type, int64_t v, uint64_t
 
 static void count(struct sp_gauge_event *e, struct sp_gauge *g, int64_t v, uint64_t ns, bool proven)
 {
-	double now = as_double((uint64_t)v), d;
+	double now = sp_float(v), d;
 
 	if (now != now)
 		return;
-	d = now - as_double(__atomic_exchange_n(&e->last, (uint64_t)v, __ATOMIC_ACQ_REL));
+	d = now - sp_float((int64_t)__atomic_exchange_n(&e->last, (uint64_t)v, __ATOMIC_ACQ_REL));
 	if (__atomic_exchange_n(&e->baseline, 0, __ATOMIC_ACQ_REL))
 		d = 0.0;
 	add_double(&g->sum, d);

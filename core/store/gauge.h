@@ -1,11 +1,12 @@
-/* gauge.h: values that no ledger can hold: gauges, and counters that are not whole numbers.
+/* gauge.h: values that the ledger does not count: gauges, and counters that are not whole numbers.
  *
  * A gauge (a temperature, a rate) is never summed: of each the last value, the
  * smallest, the largest and the mean are kept.  A floating-point counter is summed as
  * the ledger sums whole ones (x - last goes to the CPU of the reading), but in
- * double.  Such events stand in sets beside plain counters; for the ledger their
- * values are 0 (sp_gauges_mask), and what they say is kept in a block of its own, which
- * the relation names.
+ * double.  Such events stand in sets beside plain counters; what they say is kept in a block of
+ * its own, which the relation names.  The ledger, where they count nothing, makes their entries
+ * and permanent readings, and is told of a reading first: what it is between is then known
+ * (interval.c takes parts of these sums).
  *
  * Any thread and any handler may book at any time, without a lock: each word is one
  * atomic update, and the order of updates does not matter.  A reader after SIGKILL
@@ -18,6 +19,8 @@
 #ifndef SP_GAUGE_H
 #define SP_GAUGE_H
 
+#include <string.h>
+
 #include "ledger.h"
 
 struct sp_gauge_kind {
@@ -28,6 +31,7 @@ struct sp_gauge_kind {
 
 struct sp_gauge_writer {
 	uint32_t n, cells;		/* n 0: the set has none */
+	uint8_t *kinds;			/* [events of the set]: for the ledger */
 	uint32_t component;		/* SP_KEEPS_* */
 	uint32_t running;
 	struct sp_gauge *at;		/* [cells][n], in the store */
@@ -57,8 +61,29 @@ void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struc
  * is the last. proven: counted where the cell says. Async-signal-safe. */
 void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, bool proven);
 
-/* The values that the ledger is to see: `to` is a copy of x with 0 for each of w's events. */
-void sp_gauges_mask(const struct sp_gauge_writer *w, long long *to, const long long *x, uint32_t k);
+/* Fills in kinds, of k events, by w's. */
+void sp_gauge_kinds(uint8_t *kinds, uint32_t k, const struct sp_gauge_kind *kind, uint32_t n);
+
+/* What gauge number i counted in a cell of the relation, which has that many. */
+void sp_gauges_sum(const struct sp_gauge_writer *w, uint32_t i, uint32_t cell, uint32_t cells, double *total,
+		   double *exact);
+
+/* A double in a word of the store. */
+static inline double sp_float(int64_t bits)
+{
+	double d;
+
+	memcpy(&d, &bits, sizeof(d));
+	return d;
+}
+
+static inline int64_t sp_float_bits(double d)
+{
+	int64_t bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	return bits;
+}
 
 /* Adds n of `from` to `to`, of the same kinds (sp_store_fold). */
 void sp_gauges_add(struct sp_gauge *to, const struct sp_gauge *from, uint64_t n);

@@ -1,6 +1,7 @@
 /* interval.c: see interval.h. */
 #include <string.h>
 
+#include "gauge.h"
 #include "image.h"
 #include "interval.h"
 #include "ledger.h"
@@ -51,6 +52,20 @@ uint64_t sp_interval_value(const struct sp_intervals *block, const struct sp_int
 	return readings - block->base_count;
 }
 
+void sp_interval_float(const struct sp_intervals *block, const struct sp_interval *at, uint32_t k, uint32_t i, uint32_t e,
+		       int64_t total, int64_t exact, int64_t *out)
+{
+	bool current = sp_get(&block->current) == i + 1;
+
+	out[e] = current ? sp_float_bits(sp_float(total) - sp_float(block->base[e])) : sp_get(&at->at[e]);
+	out[k + e] = current ? sp_float_bits(sp_float(exact) - sp_float(block->base[k + e])) : sp_get(&at->at[k + e]);
+}
+
+void sp_float_add(int64_t *to, int64_t more)
+{
+	*to = sp_float_bits(sp_float(*to) + sp_float(more));
+}
+
 /* ---- what a cell has now ---------------------------------------------- */
 
 struct now {
@@ -72,6 +87,31 @@ static struct now now_of(const struct sp_writer *w, int cell)
 			     c->readings };
 }
 
+/* The next of the writer's floating-point counters: its number among the gauges; false: no more. */
+static bool next_float(const struct sp_writer *w, uint32_t *i, uint32_t *e)
+{
+	const struct sp_gauge_writer *g = w->gauges;
+
+	for (; g && *i < g->n; ++*i)
+		if (g->event[*i].kind.counts) {
+			*e = g->event[*i].kind.index;
+			return true;
+		}
+	return false;
+}
+
+/* to = what the cell has less `less`, of floating-point counters. */
+static void rest_of_floats(const struct sp_writer *w, int cell, int64_t *to, const int64_t *less)
+{
+	double total, exact;
+
+	for (uint32_t i = 0, e; next_float(w, &i, &e); i++) {
+		sp_gauges_sum(w->gauges, i, (uint32_t)cell, w->cells, &total, &exact);
+		to[e] = sp_float_bits(total - sp_float(less[e]));
+		to[w->k + e] = sp_float_bits(exact - sp_float(less[w->k + e]));
+	}
+}
+
 /* ---- one to the other ------------------------------------------------- */
 
 /* Its own words get what it has; until `current` is turned off they do not count. */
@@ -91,6 +131,8 @@ static void leave(struct sp_writer *w)
 		at->at[e] = n.total[e] + n.total_off[e] - b->base[e];
 	for (uint32_t e = 0; e < k; e++)
 		at->at[k + e] = n.exact[e] + n.exact_off[e] - b->base[k + e];
+	if (w->gauges)
+		rest_of_floats(w, t->cell, at->at, b->base);
 	sp_order();
 	sp_put(&b->current, 0);
 	sp_order();
@@ -167,6 +209,8 @@ static void enter(struct sp_writer *w, uint32_t from, uint32_t to, int cell)
 		b->base[e] = n.total[e] + n.total_off[e] - at->at[e];
 	for (uint32_t e = 0; e < k; e++)
 		b->base[k + e] = n.exact[e] + n.exact_off[e] - at->at[k + e];
+	if (w->gauges)
+		rest_of_floats(w, cell, b->base, at->at);
 	sp_order();
 	sp_put(&b->current, s->number);
 	sp_order();

@@ -73,6 +73,11 @@ void sp_interval_move(struct sp_writer *w, uint32_t site);
 uint64_t sp_interval_value(const struct sp_intervals *block, const struct sp_interval *at, uint32_t k, uint32_t i,
 			   const int64_t *total, const int64_t *exact, uint64_t readings, int64_t *out);
 
+/* The same of event e, a floating-point counter: doubles, of which the others' words are none. */
+void sp_interval_float(const struct sp_intervals *block, const struct sp_interval *at, uint32_t k, uint32_t i, uint32_t e,
+		       int64_t total, int64_t exact, int64_t *out);
+void sp_float_add(int64_t *to, int64_t more);
+
 /* The block at off of a relation of k events, or NULL. */
 const struct sp_intervals *sp_intervals_at(const struct sp_image *image, sp_off off, uint32_t k);
 

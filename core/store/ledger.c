@@ -7,6 +7,7 @@
 #include <linux/membarrier.h>
 #include <string.h>
 
+#include "gauge.h"
 #include "readings.h"
 #include "../stamp.h"
 #include "../sys.h"
@@ -89,6 +90,21 @@ static int cell_for(struct sp_writer *w, enum sp_op op, int cpu)
 		       sp_ledger_cell(w, cpu) : (int)w->cells - 1;
 }
 
+static enum sp_values kind_of(const struct sp_writer *w, uint32_t e)
+{
+	return SP_UNLIKELY(w->kinds != NULL) ? (enum sp_values)w->kinds[e] : SP_COUNTS;
+}
+
+static int64_t plus(const struct sp_writer *w, uint32_t e, int64_t a, int64_t b)
+{
+	return kind_of(w, e) == SP_FLOATS ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
+}
+
+static int64_t minus(const struct sp_writer *w, uint32_t e, int64_t a, int64_t b)
+{
+	return kind_of(w, e) == SP_FLOATS ? sp_float_bits(sp_float(a) - sp_float(b)) : a - b;
+}
+
 /* ---- one operation ---------------------------------------------------- */
 
 /* Puts what the state's journal says into the cell that was left. */
@@ -141,7 +157,7 @@ static void change_cell(struct sp_writer *w, struct sp_state *n, int to)
 	for (uint32_t e = 0; e < w->k; e++) {
 		int64_t left = had ? last[e] + eoff[e] : 0, found = has ? in_cell(w, c, SP_ENTRY)[e] : 0;
 
-		others[e] += left - found;
+		others[e] = minus(w, e, plus(w, e, others[e], left), found);
 		off[e] = in_cell(w, c, SP_TOTAL)[e] - last[e];
 		xoff[e] = in_cell(w, c, SP_EXACT)[e] - last[e];
 		eoff[e] = found - last[e];
@@ -175,6 +191,8 @@ static void take_baseline(struct sp_writer *w, struct sp_state *n, const int64_t
 {
 	zero(w, n);
 	for (uint32_t e = 0; e < w->k; e++) {
+		if (kind_of(w, e) != SP_COUNTS)
+			continue;
 		in_state(w, n, SP_LAST)[e] = x[e];
 		in_state(w, n, SP_OFF)[e] -= x[e];
 		in_state(w, n, SP_XOFF)[e] -= x[e];
@@ -198,6 +216,8 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 	for (uint32_t e = 0; e < w->k; e++) {
 		int64_t d = x[e] - last[e];
 
+		if (kind_of(w, e) != SP_COUNTS)
+			continue;
 		if (w->whole)
 			d = sp_share(d, w->part, w->whole);
 		if (d < 0)
@@ -232,8 +252,9 @@ static int64_t latest_permanent(struct sp_writer *w, uint32_t e)
 	return s->flags & SP_STATE_PERMANENT ? in_state(w, s, SP_LAST)[e] + in_state(w, s, SP_EOFF)[e] : 0;
 }
 
-/* sys-sage's entry of the current cell after READ, STOP or ACCUM. */
-static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op, const int64_t *x)
+/* sys-sage's entry of the current cell after READ, STOP or ACCUM.  `shown`: of events that are
+ * not SP_COUNTS. */
+static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op, const int64_t *x, const int64_t *shown)
 {
 	int64_t *last = in_state(w, n, SP_LAST), *eoff = in_state(w, n, SP_EOFF);
 	int64_t *others = in_state(w, n, SP_EOTHERS);
@@ -245,10 +266,16 @@ static void make_entries(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 		n->flags &= ~SP_STATE_DELETE;
 	}
 	for (uint32_t e = 0; e < w->k; e++) {
-		int64_t entry = op == SP_OP_ACCUM ? (has ? last[e] + eoff[e] : 0) + x[e] : x[e] - others[e];
+		int64_t entry = has ? last[e] + eoff[e] : 0;
 
-		if (op == SP_OP_ACCUM)
-			entry += latest_permanent(w, e);
+		if (kind_of(w, e) == SP_SHOWS)
+			entry = shown[e];
+		else if (kind_of(w, e) == SP_FLOATS && sp_float(shown[e]) != sp_float(shown[e]))
+			;			/* nan: no number, now */
+		else if (op == SP_OP_ACCUM)
+			entry = plus(w, e, plus(w, e, entry, kind_of(w, e) ? shown[e] : x[e]), latest_permanent(w, e));
+		else
+			entry = minus(w, e, kind_of(w, e) ? shown[e] : x[e], others[e]);
 		eoff[e] = entry - last[e];
 	}
 	n->flags = (n->flags & ~SP_STATE_PERMANENT) | SP_STATE_ENTRY;
@@ -283,7 +310,7 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 		change_cell(w, n, cell);
 	book_values(w, n, x);
 	if (w->entries != SP_ENTRIES_NONE)
-		make_entries(w, n, op, x);
+		make_entries(w, n, op, x, x);
 	if (w->entries == SP_ENTRIES_PERMANENT)
 		keep_entries(w, n, cell_at(w, cell));
 	n->readings++;
@@ -318,7 +345,7 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 	if (f & SP_SIDE_Y0) {
 		book_values(w, n, in_side(w, SP_Y0));
 		if (w->entries == SP_ENTRIES_TEMPORARY)
-			make_entries(w, n, SP_OP_READ, in_side(w, SP_Y0));
+			make_entries(w, n, SP_OP_READ, in_side(w, SP_Y0), in_side(w, SP_Y0));
 	}
 	if (f & SP_SIDE_ZEROED) {
 		zero(w, n);
@@ -327,7 +354,7 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 		if (f & SP_SIDE_LAST) {
 			rebase(w, n, in_side(w, SP_ADD));
 			if (w->entries == SP_ENTRIES_TEMPORARY)
-				make_entries(w, n, SP_OP_READ, in_state(w, n, SP_LAST));
+				make_entries(w, n, SP_OP_READ, in_state(w, n, SP_LAST), in_side(w, SP_RUN));
 		} else {
 			zero(w, n);
 		}
@@ -405,7 +432,7 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 static void side_put(struct sp_writer *w, enum sp_side_array to, const int64_t *base, const int64_t *x, uint32_t flag)
 {
 	for (uint32_t e = 0; e < w->k; e++)
-		sp_put(&in_side(w, to)[e], (base ? base[e] : 0) + (x ? x[e] : 0));
+		sp_put(&in_side(w, to)[e], (base && !kind_of(w, e) ? base[e] : 0) + (x ? x[e] : 0));
 	sp_order();
 	sp_put(&w->side->flags, w->side->flags | flag);
 	sp_order();
@@ -425,8 +452,12 @@ static void side_baseline(struct sp_writer *w, const int64_t *x)
 {
 	side_zero(w);
 	side_put(w, SP_RUN, in_side(w, SP_ADD), NULL, SP_SIDE_LAST);
-	for (uint32_t e = 0; e < w->k; e++)
-		in_side(w, SP_ADD)[e] -= x[e];
+	for (uint32_t e = 0; e < w->k; e++) {
+		if (kind_of(w, e))
+			sp_put(&in_side(w, SP_RUN)[e], x[e]);
+		else
+			in_side(w, SP_ADD)[e] -= x[e];
+	}
 }
 
 static void side_values(struct sp_writer *w, enum sp_op op, const int64_t *x)

@@ -44,10 +44,16 @@ enum sp_op {
 
 #define SP_SLOW_ENTRIES	16u	/* entries are not as the short way makes them */
 
+/* What an event's values are to the ledger: what it counts; a floating-point counter, of which
+ * it makes entries only, in double (the counts: gauge.h); a gauge, whose entry is what it showed. */
+enum sp_values { SP_COUNTS, SP_FLOATS, SP_SHOWS };
+
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
 #define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (papi-facts 6.2) */
 #define SP_KEEPS_ON_RESET 2u
+
+struct sp_gauge_writer;
 
 /* A booking sets `busy`, then looks at `slow`; a thread that wants to share sets
  * SP_SLOW_SHARED, makes every CPU see it (membarrier), then looks at `busy`. */
@@ -78,6 +84,8 @@ struct sp_writer {
 	uint64_t cell_bytes;
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_ENTRIES */
+	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all SP_COUNTS; else `precise` */
+	const struct sp_gauge_writer *gauges;	/* what intervals of SP_FLOATS are parts of; NULL: there are none */
 };
 
 /* Binds w to a relation of k events and that many cells, as it stands. */

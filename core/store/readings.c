@@ -110,7 +110,7 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 	uint64_t ns;
 	int64_t *v;
 
-	if (sp_get(&w->busy) || sp_ledger_slow(w) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
+	if (sp_get(&w->busy) || sp_ledger_slow(w) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu || w->kinds ||
 	    w->entries != SP_ENTRIES_PERMANENT)
 		return false;
 	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));

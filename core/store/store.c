@@ -535,9 +535,22 @@ static struct sp_interval *same_interval(struct sp_intervals *b, uint32_t k, con
 	return at;
 }
 
+/* to += v: whole numbers, but what a relation has gauges for is floating. */
+static void add_values(int64_t *to, const int64_t *v, uint32_t k, const struct sp_gauge_writer *floats)
+{
+	for (uint32_t e = 0; e < 2 * k; e++)
+		to[e] += v[e];
+	for (uint32_t i = 0; i < floats->n; i++)
+		for (uint32_t e = floats->event[i].kind.index; e < 2 * k; e += k) {
+			to[e] -= v[e];
+			sp_float_add(&to[e], v[e]);
+		}
+}
+
 /* What the relation of `from`, whose counts are all in its cells, has goes into block b
  * of the relation of `to`. */
-static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, struct sp_writer *from)
+static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, struct sp_writer *from,
+			  const struct sp_gauge_writer *floats)
 {
 	uint32_t k = to->k;
 	struct sp_intervals *a;
@@ -555,14 +568,22 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 				continue;
 			c = (const struct sp_cell *)(from->cell + (uint64_t)f->cell * from->cell_bytes);
 			count = sp_interval_value(a, f, k, i, c->at, c->at + (uint64_t)SP_EXACT * k, c->readings, v);
+			for (uint32_t g = 0; g < floats->n; g++) {
+				double total, exact;
+
+				if (!floats->event[g].kind.counts)
+					continue;
+				sp_gauges_sum(floats, g, (uint32_t)f->cell, from->cells, &total, &exact);
+				sp_interval_float(a, f, k, i, floats->event[g].kind.index, sp_float_bits(total),
+						  sp_float_bits(exact), v);
+			}
 			t = same_interval(b, k, f, sp_ledger_cell(to, c->cpu));
 			if (!t) {		/* it is "other" now */
 				to->relation->flags |= SP_RELATION_CROWDED;
 				continue;
 			}
 			t->count += count;
-			for (uint32_t e = 0; e < 2 * k; e++)
-				t->at[e] += v[e];
+			add_values(t->at, v, k, floats);
 		}
 }
 
@@ -594,8 +615,28 @@ static void add_cells(struct sp_writer *to, struct sp_writer *from)
 	}
 }
 
+/* r's floating-point counters, in room for them. */
+static void floats_of(const struct sp_store *s, const struct sp_relation *r, struct sp_gauge_writer *w,
+		      struct sp_gauge_event event[FOLD_GAUGES])
+{
+	uint64_t bytes;
+	const struct sp_gauges *g = r->gauges ? gauges_at(s, r->gauges, &bytes) : NULL;
+
+	*w = (struct sp_gauge_writer){ .event = event };
+	if (!g || g->n > FOLD_GAUGES)
+		return;
+	w->n = g->n;
+	w->cells = g->cells;
+	w->at = sp_gauges_at((struct sp_gauges *)g, g->n);
+	for (uint32_t i = 0; i < g->n; i++)
+		event[i].kind = (struct sp_gauge_kind){ .index = (uint32_t)sp_min(((const uint32_t *)(g + 1))[i], r->k - 1),
+							.counts = w->at[i].data_type & SP_GAUGE_COUNTS };
+}
+
 static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_relation *from)
 {
+	struct sp_gauge_event event[FOLD_GAUGES];
+	struct sp_gauge_writer floats;
 	uint32_t n = count_intervals(s, to) + count_intervals(s, from);
 	sp_off had = to->intervals;
 	struct sp_intervals *b;
@@ -611,10 +652,12 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_r
 		sp_off made = to->intervals;
 
 		to->intervals = had;
-		add_intervals(s, b, &w, &w);
+		floats_of(s, to, &floats, event);
+		add_intervals(s, b, &w, &w, &floats);
 		to->intervals = made;
 		b->next = 0;
-		add_intervals(s, b, &w, &v);
+		floats_of(s, from, &floats, event);
+		add_intervals(s, b, &w, &v, &floats);
 	} else {
 		to->intervals = had;
 	}
@@ -656,7 +699,8 @@ static bool same_gauges(const struct sp_store *s, const struct sp_relation *r, s
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		kind[i] = (struct sp_gauge_kind){ .index = ((const uint32_t *)(g + 1))[i],
-						  .data_type = sp_gauges_at(g, n)[i].data_type & 3 };
+						  .data_type = sp_gauges_at(g, n)[i].data_type & 3,
+						  .counts = sp_gauges_at(g, n)[i].data_type & SP_GAUGE_COUNTS };
 	key->n_gauges = n;
 	key->gauge = kind;
 	return true;

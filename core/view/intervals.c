@@ -1,7 +1,7 @@
 /* intervals.c: the model's part about intervals and call sites; see model.h. */
 #include <string.h>
 
-#include "../store/ledger.h"
+#include "../store/gauge.h"
 #include "intervals.h"
 
 #define BLOCKS_MOST	64u		/* of a relation */
@@ -166,7 +166,24 @@ static struct interval_record *find(struct sp_row *row, uint32_t from, uint32_t 
 	return NULL;
 }
 
-static void add(struct sp_row *row, struct interval_record *is, bool look)
+static bool is_float(const struct sp_model *m, const struct sp_row *row, uint32_t e)
+{
+	const struct sp_event *v = m->event[row->event[e]];
+
+	return row->floating && v && v->data_type == SP_FP64 && v->kind == SP_COUNTER;
+}
+
+static void add_values(const struct sp_model *m, const struct sp_row *row, int64_t *to, const int64_t *more)
+{
+	for (uint32_t e = 0; e < 2 * row->k; e++) {
+		if (is_float(m, row, e % row->k))
+			sp_float_add(&to[e], more[e]);
+		else
+			to[e] += more[e];
+	}
+}
+
+static void add(const struct sp_model *m, struct sp_row *row, struct interval_record *is, bool look)
 {
 	struct interval_record *t = look ? find(row, is->from, is->to, is->cell) : NULL;
 	bool any = is->count != 0;
@@ -180,8 +197,7 @@ static void add(struct sp_row *row, struct interval_record *is, bool look)
 		return;
 	}
 	t->count += is->count;
-	for (uint32_t e = 0; e < 2 * row->k; e++)
-		t->at[e] += is->at[e];
+	add_values(m, row, t->at, is->at);
 }
 
 /* One block's; `of`: the row's cells by the relation's. */
@@ -203,17 +219,45 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 		is->to = first_of(m, at->to);
 		total = cells->total(row, is->cell, &readings);
 		is->count = sp_interval_value(b, at, k, i, total, total + k, readings, is->at);
+		for (uint32_t e = 0; e < k && row->floating; e++) {
+			if (is_float(m, row, e))
+				sp_interval_float(b, at, k, i, e, total[e], total[k + e], is->at);
+			else if (m->event[row->event[e]] && m->event[row->event[e]]->kind == SP_GAUGE)
+				is->at[e] = is->at[k + e] = 0;
+		}
 		if (row->flags & SP_RELATION_PROVEN)
 			memcpy(is->at + k, is->at, k * 8);
-		/* Floating-point counters are kept elsewhere, and not by call site. */
-		for (uint32_t g = 0; g < row->n_gauges; g++)
-			is->at[row->gauge_index[g]] = is->at[k + row->gauge_index[g]] = 0;
-		add(row, is, is->from != at->from || is->to != at->to || !is->to);
+		add(m, row, is, is->from != at->from || is->to != at->to || !is->to);
 	}
 }
 
+/* What a cell's total has beyond its intervals: of doubles not what was lost in rounding. */
+static int64_t rest(const struct sp_model *m, const struct sp_row *row, uint32_t i, uint32_t cell, int64_t whole)
+{
+	bool floats = is_float(m, row, i % row->k);
+	double left = sp_float(whole), most = left < 0 ? -left : left;
+
+	for (uint32_t n = 0; n < row->intervals; n++) {
+		const struct interval_record *is = record(row, n);
+		double part;
+
+		if (is->cell != cell)
+			continue;
+		if (!floats) {
+			whole -= is->at[i];
+			continue;
+		}
+		part = sp_float(is->at[i]);
+		left -= part;
+		most = most > part ? most > -part ? most : -part : part;
+	}
+	if (!floats)
+		return whole;
+	return sp_float_bits(left < most * 1e-12 && left > -most * 1e-12 ? 0.0 : left);
+}
+
 /* What none of them has. */
-static void add_others(struct sp_row *row, const struct sp_row_cells *cells)
+static void add_others(const struct sp_model *m, struct sp_row *row, const struct sp_row_cells *cells)
 {
 	uint32_t k = row->k, n = row->intervals;
 
@@ -225,17 +269,11 @@ static void add_others(struct sp_row *row, const struct sp_row_cells *cells)
 		is->from = is->to = 0;
 		is->cell = c;
 		is->count = readings;
-		memcpy(is->at, total, 16 * (uint64_t)k);
-		for (uint32_t i = 0; i < n; i++) {
-			struct interval_record *other = record(row, i);
-
-			if (other->cell != c)
-				continue;
-			is->count -= other->count;
-			for (uint32_t e = 0; e < 2 * k; e++)
-				is->at[e] -= other->at[e];
-		}
-		add(row, is, true);
+		for (uint32_t i = 0; i < n; i++)
+			is->count -= record(row, i)->cell == c ? record(row, i)->count : 0;
+		for (uint32_t i = 0; i < 2 * k; i++)
+			is->at[i] = rest(m, row, i, c, total[i]);
+		add(m, row, is, true);
 	}
 }
 
@@ -252,7 +290,7 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 		off = b[n]->next;
 	while (n)			/* the oldest first */
 		read_block(m, row, b[--n], m->most_intervals, cells);
-	add_others(row, cells);
+	add_others(m, row, cells);
 }
 
 bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)

@@ -184,14 +184,19 @@ static bool has_counts(const struct cell_record *c, uint32_t k)
 	return false;
 }
 
-/* Floating-point counters are kept beside the cells. */
+static bool is_apart(const struct sp_event *v)
+{
+	return v && (v->data_type == SP_FP64 || v->kind == SP_GAUGE);
+}
+
+/* Floating-point counters are kept beside the cells; gauges have no sum. */
 static void read_floating(const struct sp_model *m, const struct sp_row *row, struct cell_record *c, uint32_t cell)
 {
 	for (uint32_t e = 0; e < row->k; e++) {
 		const struct sp_event *v = m->event[row->event[e]];
 		int64_t *total = &c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
 
-		if (v && v->data_type == SP_FP64 && !sp_row_floating(row, e, cell, total, exact))
+		if (is_apart(v) && (v->kind == SP_GAUGE || !sp_row_floating(row, e, cell, total, exact)))
 			*total = *exact = 0;
 	}
 }
@@ -219,10 +224,10 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 		if (!from->used)
 			continue;
 		read_cell(c, from, s, (int)i, k);
-		if (row->floating)
-			read_floating(m, row, c, i);
 		if (aside && d->cell == (int)i)
 			add_side(c, d, s, k);
+		if (row->floating)
+			read_floating(m, row, c, i);
 		if (r->flags & SP_RELATION_PROVEN)
 			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
 		if (!c->readings && !has_counts(c, k))
@@ -393,9 +398,10 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->last_ns = r->last_ns;
 	open_gauges(m, row, r->gauges, sp_get(&r->cells));
 	row->place = NULL;
+	row->all_entries = m->process[row->process].h->version >= 2;
 	row->floating = false;
 	for (uint32_t e = 0; e < row->k; e++)
-		row->floating = row->floating || (m->event[row->event[e]] && m->event[row->event[e]]->data_type == SP_FP64);
+		row->floating = row->floating || is_apart(m->event[row->event[e]]);
 	for (uint32_t e = 0; e < row->k && m->row_place; e++) {
 		m->row_place[e] = sp_find_place(m, row, e);
 		if (m->row_place[e] >= 0)
@@ -1080,6 +1086,7 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 	*m->place = (struct sp_place){ .thread = r->thread, .relation = relation };
 	m->n_places = 1;
 	m->process = take(m, sizeof(*m->process));	/* a machine without CPUs: no component is told */
+	m->process->h = &m->h;
 	m->machine = take(m, sizeof(*m->machine));
 	m->event = take(m, m->n_events * sizeof(void *));
 	index_events(m);

@@ -157,10 +157,11 @@ struct sp_row {
 	uint64_t kept, refused;		/* permanent readings, as in the model */
 	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
+	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 
 	/* private to gauges.c and model.c */
-	bool floating;			/* has floating-point counters */
+	bool floating;			/* has floating-point counters, or gauges */
 	const struct sp_gauge *gauge;
 	const uint32_t *gauge_index;
 	uint32_t n_gauges, gauge_cells, relation_cells;	/* relation_cells 0: of a merged store */

@@ -70,17 +70,6 @@ static void place(struct sp_out *o, const struct sp_model *m, const struct sp_ro
 	logical(o, m, component, "Package");
 }
 
-/* Of a floating-point counter, which is kept by CPU only: all of this CPU's. */
-static uint64_t readings_of(struct sp_model *m, struct sp_row *row, const struct sp_between *between)
-{
-	struct sp_at_cpu at;
-
-	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
-		if (at.cpu == between->cpu)
-			return at.readings;
-	return between->count;
-}
-
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
 static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at)
 {
@@ -94,7 +83,7 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 	sp_out_char(o, ',');
 	sp_out_csv(o, sp_event_name(m, row->event[e], buf));
 	sp_out_char(o, ',');
-	sp_out_u64(o, type == SP_FP64 ? readings_of(m, row, at) : at->count);
+	sp_out_u64(o, at->count);
 	sp_out_char(o, ',');
 	sp_out_value(o, type, at->total[e]);
 	sp_out_char(o, ',');
@@ -169,14 +158,11 @@ static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_
 	}
 }
 
-/* A floating-point counter is not told by call sites: all of it is "other". */
 static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_t e, const struct sp_between *at)
 {
 	if (sp_event_is_gauge(m, row->event[e]))
 		return false;
-	if (!row->intervals)
-		return true;
-	return at->to ? sp_event_type(m, row->event[e]) != SP_FP64 : at->count || at->total[e] || at->exact[e];
+	return !row->intervals || at->to || at->count || at->total[e] || at->exact[e];
 }
 
 static void lines(struct sp_out *o, struct sp_model *m, struct sp_row *row, const struct sp_between *at)

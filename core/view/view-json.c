@@ -276,16 +276,22 @@ static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, ui
 	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
 }
 
-/* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry. */
+static bool has_entries(const struct sp_model *m, const struct sp_row *row, uint32_t event)
+{
+	return row->all_entries || (!sp_event_is_gauge(m, event) && sp_event_type(m, event) != SP_FP64);
+}
+
+/* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
+ * gauge those that are kept: its last value is with the gauges. */
 static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at,
 		 uint32_t e, bool *more)
 {
 	struct sp_kept r = { 0 };
-	bool some = false, permanent;
+	bool some = false, permanent, temporary = at->has_entry && !sp_event_is_gauge(m, row->event[e]);
 
 	do {
 		permanent = at->has_kept && sp_row_kept(m, row, &r);
-		if (permanent ? r.cpu != at->cpu : !at->has_entry)
+		if (permanent ? r.cpu != at->cpu : !temporary)
 			continue;
 		if (!some) {
 			comma_line(o, more, "    ");
@@ -348,8 +354,8 @@ static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	sp_out_text(o, ",\n   \"entries\": [");
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
-			if (!sp_event_is_gauge(m, row->event[e]) && sp_event_type(m, row->event[e]) != SP_FP64)
-				list(o, m, row, &at, e, &more);	/* the rules of entries are those of whole counts */
+			if (has_entries(m, row, row->event[e]))
+				list(o, m, row, &at, e, &more);
 	key_u64(o, "],\n   \"permanent\": {\"kept\": ", row->kept);
 	key_u64(o, ", \"refused\": ", row->refused);
 	sp_out_char(o, '}');

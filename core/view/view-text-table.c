@@ -621,11 +621,11 @@ static bool first_of_pair(struct sp_model *m, struct sp_row *row, uint32_t i, st
 	return true;
 }
 
-/* Are there sums in the table's columns that call sites are kept of? */
-static bool has_whole_counts(const struct table *t)
+/* Are there sums in the table's columns? */
+static bool has_sums(const struct table *t)
 {
 	for (unsigned c = 0; c < t->n; c++)
-		if (!metric_of(t->m, t->col[c].id) && sp_event_type(t->m, t->col[c].id) != SP_FP64 && t->col[c].sum)
+		if (!metric_of(t->m, t->col[c].id) && (t->col[c].sum || t->col[c].exact))
 			return true;
 	return false;
 }
@@ -659,14 +659,12 @@ static void pair_row(struct sp_out *o, struct table *t, struct sp_model *m, stru
 		count += other.count;
 		add_to_columns(t, other.total, other.exact);
 	}
-	if (!at.to && !count && !has_whole_counts(t))
+	if (!at.to && !count && !has_sums(t))
 		return;
 	begin_row(o, t, pair_label(m, row, &at, text), count);
 	for (unsigned c = 0; c < t->n; c++)
 		if (metric_of(m, t->col[c].id))
 			sp_out_repeat(o, ' ', t->col[c].width + 2);
-		else if (sp_event_type(m, t->col[c].id) == SP_FP64)
-			text_cell(o, t, c, "-");	/* is kept by CPU only */
 		else
 			cell(o, t, c, t->col[c].sum, t->col[c].exact);
 	end_row(o, t);

@@ -29,6 +29,7 @@ struct sp_binding {
 	uint32_t cells, serial;		/* serial: the set's `alive` when it was started */
 	int *codes;			/* [k] PAPI's */
 	long long *values;		/* [k] for a reading */
+	uint8_t *kinds;			/* [k] of `writer`; NULL: all are plain counts */
 	struct sp_model model;		/* of this relation alone, to ask it */
 	struct sp_writer writer;	/* for when the set is not bound to it (any more) */
 	struct sp_log log;

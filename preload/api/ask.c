@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../core/out.h"
+#include "../../core/store/gauge.h"
 #include "../../core/sys.h"
 #include "api.h"
 
@@ -46,6 +47,14 @@ static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
 	memcpy(to, &sum, sizeof(sum));
 }
 
+/* A gauge is not summed over CPUs: of all of them it is what was seen last. */
+static bool is_asked(const struct sp_binding *p, int e, const struct sp_row *row, const struct sp_at_cpu *at, int cpu)
+{
+	const struct sp_event *v = p->model.event[p->key.event[e]];
+
+	return cpu >= 0 || !v || v->kind != SP_GAUGE || at->cpu == row->latest_cpu;
+}
+
 static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
 {
 	struct sp_row row;
@@ -60,14 +69,14 @@ static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t 
 		q->known = true;
 		add(p, e, &q->total, at.total[e]);
 		add(p, e, &q->exact, at.exact[e]);
-		if ((at.has_entry || at.is_latest) && at.entry_ns == ns)
-			q->entry += at.entry[e];
+		if ((at.has_entry || at.is_latest) && at.entry_ns == ns && is_asked(p, e, &row, &at, q->cpu))
+			add(p, e, &q->entry, at.entry[e]);
 	}
 	if (!ns || row.latest_ns == ns)
 		return;
 	r = sp_readings_find(&sp_store.image, p->relation->readings, ns);
 	if (r && (q->cpu < 0 || r->cpu == q->cpu))
-		q->entry += r->value[e];
+		add(p, e, &q->entry, r->value[e]);
 }
 
 static uint64_t latest(struct sspapi_relation *rel)
@@ -344,16 +353,30 @@ static const char *name_of(const struct sp_model *m, uint32_t id)
 	return id < m->n_events && m->event[id] ? sp_model_text(m, m->event[id]->name) : "?";
 }
 
+/* Of a floating-point event it is a double. */
+static void print_value(const struct sp_event *v, uint64_t ns, int64_t value, bool permanent, FILE *out)
+{
+	const char *end = permanent ? "  permanent\n" : "\n";
+
+	if (v && v->data_type == SP_FP64)
+		fprintf(out, "  %llu  %.17g%s", (unsigned long long)ns, sp_value_double(SP_FP64, value), end);
+	else if (v && v->data_type != SP_INT64)
+		fprintf(out, "  %llu  %llu%s", (unsigned long long)ns, (unsigned long long)value, end);
+	else
+		fprintf(out, "  %llu  %lld%s", (unsigned long long)ns, (long long)value, end);
+}
+
 static void print_list(struct sp_model *m, struct sp_row *row, const struct sp_at_cpu *at, uint32_t e, FILE *out)
 {
+	const struct sp_event *v = row->event[e] < m->n_events ? m->event[row->event[e]] : NULL;
 	struct sp_kept r = { 0 };
 
 	fprintf(out, "event set %d, CPU %d, %s\n", row->event_set, at->cpu, name_of(m, row->event[e]));
 	while (sp_row_kept(m, row, &r))
 		if (r.cpu == at->cpu)
-			fprintf(out, "  %llu  %lld  permanent\n", (unsigned long long)r.ns, (long long)r.value[e]);
+			print_value(v, r.ns, r.value[e], true, out);
 	if (at->has_entry)
-		fprintf(out, "  %llu  %lld\n", (unsigned long long)at->entry_ns, (long long)at->entry[e]);
+		print_value(v, at->entry_ns, at->entry[e], false, out);
 }
 
 static void print_part(struct sp_model *m, int cpu, FILE *out)

@@ -217,6 +217,7 @@ static int book_apart(struct call *c, enum sp_op op, const long long *values, ui
 
 	sp_book_slow(c->es, op, values, open, c->at);
 	sp_ledger_bind(&p->writer, p->relation, p->key.k, p->cells);
+	p->writer.kinds = p->kinds;
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
 	sp_ledger_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../../core/sys.h"
+#include "../../core/store/gauge.h"
 #include "../book/sets.h"
 #include "api.h"
 
@@ -110,7 +111,7 @@ static void find_codes(struct sp_binding *p)
 /* Room for all of it, touched: a program may count its own page faults. */
 static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp_relation *r, sp_off off)
 {
-	uint64_t k = key->k, bytes = sizeof(struct sp_binding) + k * (sizeof(long long) + sizeof(int) + sizeof(uint32_t));
+	uint64_t k = key->k, bytes = sizeof(struct sp_binding) + k * (sizeof(long long) + sizeof(int) + sizeof(uint32_t) + 1);
 	struct sp_binding *p = sp_map(bytes);
 
 	if (!p)
@@ -124,6 +125,10 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 	p->codes = (int *)(p->values + k);
 	p->key = *key;
 	p->key.event = memcpy(p->codes + k, key->event, k * sizeof(uint32_t));
+	if (key->n_gauges) {
+		p->kinds = (uint8_t *)(p->key.event + k);
+		sp_gauge_kinds(p->kinds, key->k, key->gauge, key->n_gauges);
+	}
 	if (sp_model_one(&p->model, &sp_store.image, off, false) < 0) {
 		sp_unmap(p, bytes);
 		return NULL;

@@ -356,21 +356,17 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	errno = saved;
 }
 
-/* Gauges and floating-point counters, which the ledger then does not see: `plain`, with
- * room for the set's values, takes the others'. */
-static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values, long long *plain)
+/* Gauges and floating-point counters, after the ledger (gauge.h). */
+static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
 	bool proven = s->writer.relation->flags & SP_RELATION_PROVEN;
 
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
-	if (values)
-		sp_gauges_mask(&s->gauges, plain, values, s->k);
 }
 
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open, uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	long long plain[s->gauges.n ? s->k : 1];
 	bool proven;
 
 	if (sp_get(&s->watched) == sp_self.id) {
@@ -378,16 +374,14 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 		goto booked;
 	}
 	proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open);
-	if (SP_UNLIKELY(s->gauges.n)) {
-		book_gauges(s, op, cpu, values, plain);
-		values = values ? plain : NULL;
-	}
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
 		sp_ledger_book_at(&s->writer, op, cpu, values, proven, site);
 	} else {
 		sp_ledger_book_foreign(&s->writer, op, cpu, values, site);
 	}
+	if (SP_UNLIKELY(s->gauges.n))
+		book_gauges(s, op, cpu, values);
 booked:
 	if (SP_UNLIKELY(sp_process.late))
 		sp_end_again();

@@ -340,7 +340,7 @@ static bool make_values(struct sp_set *s, uint32_t k)
 static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct holding *h)
 {
 	struct sp_gauge_writer *w = &s->gauges;
-	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->event), 4096);
+	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->event) + (uint64_t)h->k, 4096);
 
 	if (!h->n_gauges)
 		return true;
@@ -355,6 +355,8 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	memset(w->event, 0, bytes);
 	for (uint32_t i = 0; i < h->n_gauges; i++)
 		w->event[i].kind = h->gauge[i];
+	w->kinds = (uint8_t *)(w->event + h->n_gauges);
+	sp_gauge_kinds(w->kinds, (uint32_t)h->k, h->gauge, h->n_gauges);
 	w->component = h->keeps;
 	w->running = 0;
 	w->n = h->n_gauges;
@@ -458,6 +460,8 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h))
 		return;
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
+	s->writer.kinds = h->n_gauges ? s->gauges.kinds : NULL;
+	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
 	bind_intervals(s);
 	s->writer.component = h->keeps;
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {

@@ -40,6 +40,9 @@ FAKE_API int fake_version(void);
 FAKE_API int fake_count(const char *event, long long n);
 FAKE_API int fake_count_code(int code, long long n);	/* the same, faster */
 
+/* The same of a floating-point event (data_type), of which fake_count, too, adds doubles. */
+FAKE_API int fake_count_fp64(const char *event, double n);
+
 /* The same for one set, whatever thread it counts, running or not stopped. */
 FAKE_API int fake_count_set(int event_set, const char *event, long long n);
 

@@ -23,13 +23,29 @@ static int counts(const struct fk_set *s, int tid)
 	return !(s->state & PAPI_CPU_ATTACHED) || s->cpu == sched_getcpu();
 }
 
-static int count(int event, long long n)
+static void add_double(long long *to, double more)
 {
+	long long old = __atomic_load_n(to, __ATOMIC_RELAXED), new;
+	double d;
+
+	do {
+		memcpy(&d, &old, sizeof(d));
+		new = fake_fp64(d + more);
+	} while (!__atomic_compare_exchange_n(to, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+/* n whole ones, or that much of a floating-point event. */
+static int count(int event, long long n, double more)
+{
+	int floats = event >= 0 && fk.event[event].data_type == PAPI_DATATYPE_FP64;
 	int tid = fk_gettid(), hit = 0, sets = __atomic_load_n(&fk.n_sets, __ATOMIC_ACQUIRE);
 
 	if (event < 0)
 		return -1;
-	__atomic_fetch_add(&fk.event[event].total, n, __ATOMIC_RELAXED);
+	if (floats)
+		add_double(&fk.event[event].total, more);
+	else
+		__atomic_fetch_add(&fk.event[event].total, n, __ATOMIC_RELAXED);
 	for (int i = 0; fk.initialised && i < sets; i++) {
 		struct fk_set *s = __atomic_load_n(&fk.set[i], __ATOMIC_ACQUIRE);
 
@@ -37,7 +53,10 @@ static int count(int event, long long n)
 			continue;
 		for (int k = 0; k < s->n; k++)
 			if (s->event[k] == event) {
-				__atomic_fetch_add(&s->live[k], n, __ATOMIC_RELAXED);
+				if (floats)
+					add_double(&s->live[k], more);
+				else
+					__atomic_fetch_add(&s->live[k], n, __ATOMIC_RELAXED);
 				hit += s->hidden_of < 0;
 			}
 	}
@@ -46,12 +65,17 @@ static int count(int event, long long n)
 
 FAKE_API int fake_count(const char *event, long long n)
 {
-	return count(fk_event_of_name(event), n);
+	return count(fk_event_of_name(event), n, (double)n);
+}
+
+FAKE_API int fake_count_fp64(const char *event, double n)
+{
+	return count(fk_event_of_name(event), 0, n);
 }
 
 FAKE_API int fake_count_code(int code, long long n)
 {
-	return count(fk_event_of_code(code), n);
+	return count(fk_event_of_code(code), n, (double)n);
 }
 
 static struct fk_set *set_of(int es)

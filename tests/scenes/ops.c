@@ -39,7 +39,7 @@ static void show(const char *list)
 	int n = 0;
 
 	for (char *p = strtok_r(copy, ",", &save); p; p = strtok_r(NULL, ",", &save))
-		values[n++] = strchr(p, '.') ? fake_fp64(strtod(p, NULL)) : strtoll(p, NULL, 0);
+		values[n++] = strchr(p, '.') ? fake_fp64(strtod(p, NULL)) : (long long)strtoull(p, NULL, 0);
 	fake_set_values(c->id, values, n);
 	free(copy);
 }

@@ -122,14 +122,35 @@ static void keeps(void **state)
 	assert_true(at(0, 2)->sum == 3.0);
 }
 
-static void mask(void **state)
+static void kinds(void **state)
 {
-	const long long x[6] = { 1, 2, 3, 4, 5, 6 };
-	long long to[6];
+	uint8_t is[6];
 
 	(void)state;
-	sp_gauges_mask(&w, to, x, 6);
-	assert_memory_equal(to, ((long long[]){ 0, 2, 0, 0, 5, 0 }), sizeof(to));
+	sp_gauge_kinds(is, 6, (const struct sp_gauge_kind[]){ { 0, SP_INT64, false }, { 3, SP_FP64, true } }, 2);
+	assert_memory_equal(is, ((uint8_t[]){ SP_SHOWS, 0, 0, SP_FLOATS, 0, 0 }), sizeof(is));
+}
+
+/* As of the relation's cells, which are as many or one: that of no known CPU, the last. */
+static void sums(void **state)
+{
+	double total, exact;
+
+	(void)state;
+	book(SP_OP_START, 0, 0, 0, 0, 0);
+	book(SP_OP_READ, 1, 0, 0, 1.5, 0);
+	sp_gauges_sum(&w, 2, 1, CELLS, &total, &exact);
+	assert_true(total == 1.5 && exact == 0);
+	sp_gauges_sum(&w, 2, 0, CELLS, &total, &exact);
+	assert_true(total == 0);
+	sp_gauges_sum(&w, 2, CELLS, CELLS + 1, &total, &exact);
+	assert_true(total == 0);
+	w.cells = 1;
+	book(SP_OP_READ, 5, 0, 0, 2.0, 0);
+	sp_gauges_sum(&w, 2, 0, CELLS, &total, &exact);
+	assert_true(total == 0);
+	sp_gauges_sum(&w, 2, CELLS - 1, CELLS, &total, &exact);
+	assert_true(total == 0.5);
 }
 
 static void fold(void **state)
@@ -171,7 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gauges, make, drop), cmocka_unit_test_setup_teardown(floating, make, drop),
-		cmocka_unit_test_setup_teardown(keeps, make, drop), cmocka_unit_test_setup_teardown(mask, make, drop),
+		cmocka_unit_test_setup_teardown(keeps, make, drop), cmocka_unit_test_setup_teardown(kinds, make, drop),
+		cmocka_unit_test_setup_teardown(sums, make, drop),
 		cmocka_unit_test_setup_teardown(fold, make, drop), cmocka_unit_test(stamps),
 	};
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/store/ledger.h"
+#include "../../core/store/gauge.h"
 #include "../../core/store/store.h"
 #include "../../core/view/model.h"
 
@@ -19,6 +19,7 @@
 #define CPUS	3
 #define SITES	6
 #define FAR	(CPUS + 1)	/* a CPU that the topology lacks */
+#define FLOAT	1		/* the event that is a floating-point counter, where one is */
 
 static struct sp_store store;
 static struct sp_writer w;
@@ -26,6 +27,9 @@ static struct sp_relation *relation;
 static struct sp_interval_slot *slots;
 static sp_off thread, relation_off;
 static uint32_t seed;
+static bool floats;		/* each count of FLOAT is a quarter */
+static struct sp_gauge_writer gauges;
+static const struct sp_gauge_kind kind = { FLOAT, SP_FP64, true };
 
 /* What there must be; to 0: other. */
 static struct count {
@@ -43,14 +47,15 @@ static int open_store(void **state)
 {
 	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
 
-	(void)state;
+	floats = *state != NULL;
 	assert_int_equal(sp_store_open(&store), 0);
 	store.header->callsites = 1;
 	for (int i = 0; i < CPUS; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
 	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0, NULL, 0), 0);
 	for (int e = 0; e < K; e++)
-		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), e);
+		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){
+			.name = "EV", .data_type = floats && e == FLOAT ? SP_FP64 : SP_INT64 }), e);
 	memset(want, 0, sizeof(want));
 	memset(cell_of, 0, sizeof(cell_of));
 	return 0;
@@ -61,6 +66,58 @@ static int close_store(void **state)
 	(void)state;
 	sp_store_close(&store);
 	return 0;
+}
+
+static int64_t bits(long long quarters)
+{
+	return sp_float_bits((double)quarters / 4);
+}
+
+/* Of event e, what the store says in counts. */
+static int64_t counts_of(int e, int64_t value)
+{
+	return floats && e == FLOAT ? (int64_t)(sp_float(value) * 4) : value;
+}
+
+/* As preload/book/hooks.c does. */
+static void book(enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	long long shown[K];
+
+	if (!floats) {
+		if (op == SP_OP_READ)
+			sp_ledger_read(&w, cpu, x, proven, site);
+		else if (op == SP_OP_ACCUM)
+			sp_ledger_accum(&w, cpu, x, proven, site);
+		else if (op == SP_OP_RESET)
+			sp_ledger_reset(&w, site);
+		else
+			sp_ledger_book_at(&w, op, cpu, x, proven, site);
+		return;
+	}
+	if (x) {
+		memcpy(shown, x, sizeof(shown));
+		shown[FLOAT] = bits(x[FLOAT]);
+	}
+	sp_ledger_book_at(&w, op, cpu, x ? shown : NULL, proven, site);
+	sp_gauges_book(&gauges, op, (uint32_t)sp_ledger_cell(&w, cpu), x ? shown : NULL, proven);
+}
+
+static void bind_gauges(void)
+{
+	static struct sp_gauge_event event;
+	static uint8_t kinds[K];
+
+	if (!floats)
+		return;
+	event = (struct sp_gauge_event){ .kind = kind };
+	sp_gauge_kinds(kinds, K, &kind, 1);
+	gauges = (struct sp_gauge_writer){ .n = 1, .kinds = kinds, .event = &event };
+	gauges.at = sp_store_gauges(&store, relation, 1, &gauges.cells);
+	assert_non_null(gauges.at);
+	w.kinds = kinds;
+	w.gauges = &gauges;
+	w.precise = true;
 }
 
 static void room_for(uint32_t room, uint32_t more)
@@ -78,13 +135,14 @@ static void room_for(uint32_t room, uint32_t more)
 
 static void bind(int tid, uint32_t first)
 {
-	struct sp_relation_key key = { .k = K, .event = (const uint32_t[]){ 0, 1, 2 } };
+	struct sp_relation_key key = { .k = K, .event = (const uint32_t[]){ 0, 1, 2 }, .n_gauges = floats, .gauge = &kind };
 	uint32_t room;
 
 	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
 	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &relation_off);
 	assert_non_null(relation);
 	sp_ledger_bind(&w, relation, K, relation->cells);
+	bind_gauges();
 	room = sp_intervals_room(&store.image, relation->intervals, K);
 	room_for(room ? room : first, room ? 0 : first);
 }
@@ -92,6 +150,7 @@ static void bind(int tid, uint32_t first)
 static void bind_again(void)
 {
 	sp_ledger_bind(&w, relation, K, relation->cells);
+	bind_gauges();
 	room_for(sp_intervals_room(&store.image, relation->intervals, K), 0);
 }
 
@@ -104,8 +163,10 @@ static int slot(int cpu)
 
 static bool same(const struct count *c, const struct sp_between *at)
 {
-	return c->count == at->count && memcmp(c->total, at->total, sizeof(c->total)) == 0 &&
-	       memcmp(c->exact, at->exact, sizeof(c->exact)) == 0;
+	for (int e = 0; e < K; e++)
+		if (c->total[e] != counts_of(e, at->total[e]) || c->exact[e] != counts_of(e, at->exact[e]))
+			return false;
+	return c->count == at->count;
 }
 
 static bool zero(const struct count *c)
@@ -136,8 +197,8 @@ static uint32_t compare(bool all_have_room)
 			assert_true(same(&want[at.from][at.to][slot(at.cpu)], &at));
 		c->count += at.count;
 		for (int e = 0; e < K; e++) {
-			c->total[e] += at.total[e];
-			c->exact[e] += at.exact[e];
+			c->total[e] += counts_of(e, at.total[e]);
+			c->exact[e] += counts_of(e, at.exact[e]);
 		}
 	}
 	for (int f = 0; f < SITES; f++)
@@ -170,7 +231,7 @@ static void booked(int cpu, uint32_t to, const long long *d, bool proven)
 
 static void start(uint32_t site)
 {
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, site);
+	book(SP_OP_START, 0, NULL, false, site);
 	memset(handed, 0, sizeof(handed));
 	running = true;
 	from = site;
@@ -191,18 +252,18 @@ static void step(int cpu)
 		x[e] = handed[e] + d[e];
 	}
 	if (op == 6) {
-		sp_ledger_reset(&w, site);
+		book(SP_OP_RESET, 0, NULL, false, site);
 		memset(handed, 0, sizeof(handed));
 	} else {
 		booked(cpu, site, d, proven);
 		if (op == 5) {
-			sp_ledger_accum(&w, cpu, x, proven, site);
+			book(SP_OP_ACCUM, cpu, x, proven, site);
 			memset(handed, 0, sizeof(handed));
 		} else if (op == 4) {
-			sp_ledger_book_at(&w, SP_OP_STOP, cpu, x, proven, site);
+			book(SP_OP_STOP, cpu, x, proven, site);
 			running = false;
 		} else {
-			sp_ledger_read(&w, cpu, x, proven, site);
+			book(SP_OP_READ, cpu, x, proven, site);
 			for (int e = 0; e < K; e++)
 				handed[e] = x[e];
 		}
@@ -367,10 +428,10 @@ static void short_thread(int tid)
 	const long long a[K] = { 10, 20, 30 }, b[K] = { 11, 22, 33 }, c[K] = { 15, 30, 45 };
 
 	bind(tid, 8);
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
-	sp_ledger_read(&w, 0, a, true, 2);
-	sp_ledger_read(&w, 1, b, false, 2);
-	sp_ledger_book_at(&w, SP_OP_STOP, 1, c, false, 3);
+	book(SP_OP_START, 0, NULL, false, 1);
+	book(SP_OP_READ, 0, a, true, 2);
+	book(SP_OP_READ, 1, b, false, 2);
+	book(SP_OP_STOP, 1, c, false, 3);
 }
 
 static void folding(void **state)
@@ -399,7 +460,7 @@ static void folding(void **state)
 			assert_int_equal(at.cpu, which ? 1 : 0);
 			assert_int_equal(at.exact[0], which ? 0 : at.total[0]);
 			counts[which] += at.count;
-			totals[which] += (uint64_t)at.total[1];
+			totals[which] += (uint64_t)counts_of(1, at.total[1]);
 		}
 	}
 	for (int i = 0; i < 3; i++)
@@ -462,11 +523,13 @@ static void sites(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_store, close_store)
+#define FLOATS(f) { #f " of quarters", f, open_store, close_store, &floats }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(aside), TEST(own_readings), TEST(folding), TEST(sites),
+		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
