@@ -31,6 +31,7 @@ static uint64_t *table;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool full;
+static uint32_t epoch;			/* something was unloaded since: what threads remember is not to be used */
 static struct sp_lock lock;		/* of what is below; not on the path of a reading */
 
 static struct sp_site *site_at(uint32_t id)
@@ -59,9 +60,13 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
+static bool is_plain(const struct key *k)
+{
+	return k->n == 1 && !k->name && sp_conf.callsites == 1 && k->frame[0] < HASHED;
+}
+
 static void hash_key(struct key *k)
 {
-	k->plain = k->n == 1 && !k->name && sp_conf.callsites == 1 && k->frame[0] < HASHED;
 	if (k->plain) {
 		k->hash = k->frame[0];
 		return;
@@ -143,7 +148,33 @@ static void make_key(struct key *k, uintptr_t caller, bool inside)
 	k->name = inside ? sp_self.region : NULL;
 	k->frame[0] = inside ? sp_self.outer : caller;
 	k->n = sp_conf.callsites > 1 ? sp_unwind(k->frame, (uint32_t)sp_conf.callsites, k->frame[0]) : 1;
+	k->plain = is_plain(k);
+}
+
+/* Where the thread remembers a site that may be this one: to compare with that takes a fourth of
+ * what hashing all its frames and its name does. */
+static uint16_t *met(const struct key *k)
+{
+	uint32_t now = sp_acquire(&epoch);
+
+	if (SP_UNLIKELY(sp_self.sites_epoch != now)) {
+		memset(sp_self.met, 0, sizeof(sp_self.met));
+		sp_self.sites_epoch = now;
+	}
+	return &sp_self.met[(k->frame[0] >> 2 ^ k->frame[0] >> 6 ^ k->frame[k->n > 1] >> 3) % SP_COUNT(sp_self.met)];
+}
+
+static uint32_t find_any(struct key *k)
+{
+	uint16_t *at = met(k);
+	uint32_t id = sp_get(at);
+
+	if (id && is_it(id, k))
+		return id;
 	hash_key(k);
+	id = find(k);
+	sp_put(at, (uint16_t)id);
+	return id;
 }
 
 uint32_t sp_site_find(uint64_t *seen, uintptr_t caller)
@@ -159,8 +190,11 @@ uint32_t sp_site_find(uint64_t *seen, uintptr_t caller)
 	}
 	inside = sp_self.nests && sp_internal(sp_papi_used, caller);
 	make_key(&k, caller, inside);
+	if (!k.plain)
+		return find_any(&k);
+	hash_key(&k);
 	id = find(&k);
-	if (id && k.plain && !inside)
+	if (id && !inside)
 		sp_put(seen, k.hash | (uint64_t)id << 48);
 	return id;
 }
@@ -287,6 +321,7 @@ static void put_back(uint32_t id)
 
 	for (uint32_t i = 0; i < k.n; i++)
 		k.frame[i] = frames_of(s)[i].address;
+	k.plain = is_plain(&k);
 	hash_key(&k);
 	for (uint32_t i = first(&k), tries = 0; tries < TABLE; i++, tries++) {
 		uint64_t none = 0;
@@ -318,8 +353,10 @@ void sp_sites_after_unload(void)
 	for (uint32_t i = 0; any && i < TABLE; i++)
 		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
 			sp_put(&table[i], RETIRED);
-	if (any)
+	if (any) {
+		__atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE);
 		sp_sets_forget_sites();
+	}
 	if (any && sp_conf.callsites > 1)
 		sp_unwind_forget();
 	sp_lock_give(&lock, &held);
@@ -405,6 +442,7 @@ void sp_sites_forget_all(void)
 {
 	if (table)
 		memset(table, 0, TABLE * sizeof(*table));
+	epoch++;
 	sp_sets_forget_sites();
 	sp_modules_forget();
 	used = room = resolved = 0;

@@ -43,6 +43,8 @@ struct __attribute__((aligned(64))) sp_self {
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
 	struct sp_watch *watch;		/* preload/book/watch.h; NULL: none */
+	uint32_t sites_epoch;		/* preload/book/sites.c: */
+	uint16_t met[8];		/* sites of several frames or with a name, met last */
 	uintptr_t inside;		/* the frame of the call of PAPI under way; kept for SP_BY_EXACT only */
 };
 

@@ -66,10 +66,12 @@ check "report: another program by now gives no names" sh -c "
 
 # ---- objects that come and go ---------------------------------------------------------
 
-run_shim plugins "$apps/sites" "$apps/sites-a.so" "$apps/sites-b.so" "$apps/sites-a.so" "$apps/sites-b.so"
-is "plug-ins at one place" "$(sort -u "$tmp/plugins.err" | wc -l)" 1
-is "each keeps its counts, loaded twice" "$(perl tests/lib/between.pl "$tmp/plugins.json" module | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
-	"sites-a.so 80 sites-b.so 80 "
+for frames in 1 2; do
+	run_shim plugins env SSPAPI_CALLSITES=$frames "$apps/sites" "$apps/sites-a.so" "$apps/sites-b.so" "$apps/sites-a.so" "$apps/sites-b.so"
+	is "plug-ins at one place, $frames frame(s)" "$(grep -vc libunwind "$tmp/plugins.err") $(grep -v libunwind "$tmp/plugins.err" | sort -u | wc -l)" "4 1"
+	is "each keeps its counts, loaded twice" "$(perl tests/lib/between.pl "$tmp/plugins.json" module | sed 's/<[^ ]*//g' | grep -o 'sites-[ab].so [0-9]*$' | tr '\n' ' ')" \
+		"sites-a.so 80 sites-b.so 80 "
+done
 
 # Killed before anything could be looked up at leisure; the plug-in was loaded while the set ran.
 run_native killed "$apps/sites" -k "$apps/sites-a.so"
