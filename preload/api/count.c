@@ -111,7 +111,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	} else {
 		if (s)
 			sp_set_unbind(s);
-		sp_after_failed("PAPI_start", rc);
+		sp_after_start_failed(rc);
 	}
 	sp_watch_leave(outside);
 	return rc;

@@ -435,7 +435,7 @@ SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at)
 	int saved = errno;
 
 	if (rc != PAPI_OK) {
-		sp_after_failed("PAPI_start", rc);
+		sp_after_start_failed(rc);
 	} else if (s) {
 		sp_put(&s->started, true);
 		if (s->bound)
@@ -560,4 +560,17 @@ void sp_after_failed(const char *what, int rc)
 	sp_out_text(&o, code < SP_COUNT(codes) ? codes[code] : "an unknown error");
 	text[o.used] = 0;
 	sp_process_note_quiet(text);
+}
+
+void sp_after_start_failed(int rc)
+{
+	static uint64_t told;		/* a bit for each error; the process's generation */
+	uint64_t was = sp_get(&told), bit = rc < 0 && rc > -32 ? 1ull << -rc : 0;
+
+	if (was >> 32 != sp_process.generation)
+		was = (uint64_t)sp_process.generation << 32;
+	if (was & bit)
+		return;
+	sp_after_failed("PAPI_start", rc);
+	sp_put(&told, was | bit);
 }

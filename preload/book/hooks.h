@@ -49,6 +49,9 @@ SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 SP_COLD long long *sp_before_stop_slow(int id, long long *values);
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
+/* The same for PAPI_start, which programs try again and again: once for each error, since each time
+ * would take 5 us. */
+void sp_after_start_failed(int rc);
 
 /* An event set is made, or one that we did not see is used: what the process needs first. */
 void sp_first_set(void);

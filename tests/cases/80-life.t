@@ -89,4 +89,31 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+# ---- what PAPI refuses again and again ------------------------------------------------------
+
+# notes_of FILE...: which errors of PAPI_start are told, and how often
+notes_of() {
+	for file; do
+		json "$file" 'map { /^PAPI refused PAPI_start: (.*)/ ? $1 : () } map { ref $_ ? $_->{text} : $_ } @{$d->{notes}}' | sort | tr '\n' ' '
+		echo
+	done
+}
+# locks TIMES: system calls that a lock takes, of parent and child
+locks() {
+	rm -f "$tmp/count"
+	MORE=$preloads/faults.so
+	SSPAPI_OUTPUT=$tmp/refused.%p.json run_shim refused env FAULTS_COUNT="$tmp/count" LD_LIBRARY_PATH="$fake" "$scenes/refused" "$1"
+	MORE=''
+	perl -e 'use constant SIGPROCMASK => `uname -m` =~ /x86_64/ ? 14 : 135;
+		read STDIN, my $b, 4 * 600; print +(unpack "L*", $b)[SIGPROCMASK]' <"$tmp/count"
+}
+once=$(locks 1)
+is "a start refused once, in parent and child: each error is told" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
+PAPI_EISRUN PAPI_ENOEVST "
+rm -f "$tmp"/refused.*.json
+often=$(locks 500)
+plain "refused 500 times" && is "refused 500 times: no lock more is taken" "$often" "$once"
+is "and the same is told" "$(notes_of "$tmp"/refused.*.json)" "PAPI_EISRUN PAPI_ENOEVST 
+PAPI_EISRUN PAPI_ENOEVST "
+
 done_testing
