@@ -26,9 +26,9 @@
 #define WARM	2000			/* calls before, of which one in 1024 is timed by sspapi */
 #define RUNS	9			/* of which the median counts */
 
-enum { START, READ, READ_TS, ACCUM, RESET, STOP, CALLS };
-static const char *const names[CALLS] = { "PAPI_start", "PAPI_read", "PAPI_read_ts", "PAPI_accum", "PAPI_reset",
-					  "PAPI_stop" };
+enum { START, STOP, READ, READ_TS, ACCUM, RESET, CALLS };
+static const char *const names[CALLS] = { "PAPI_start", "PAPI_stop", "PAPI_read", "PAPI_read_ts", "PAPI_accum",
+					  "PAPI_reset" };
 
 /* The tracer counts between these. */
 __attribute__((noipa)) static void begin(void)
@@ -72,18 +72,33 @@ __attribute__((noipa)) static int call(int which)
 	return rc;
 }
 
+static void one(int which, int counted)
+{
+	int rc;
+
+	if (counted)
+		begin();
+	rc = call(which);
+	if (counted)
+		end();
+	if (rc != PAPI_OK)
+		_exit(77);
+}
+
+/* Each as in a loop of it: after two of its kind. */
 static void round_of_calls(int counted)
 {
-	for (int c = 0; c < CALLS; c++) {
-		for (int i = 0; i < (counted ? 2 : WARM) && c != START && c != STOP; i++)
-			call(c);
-		if (counted)
-			begin();
-		if (call(c) != PAPI_OK)
-			_exit(77);
-		if (counted)
-			end();
+	for (int i = 0; i < 3; i++) {
+		one(START, counted && i == 2);
+		one(STOP, counted && i == 2);
 	}
+	one(START, 0);
+	for (int c = READ; c < CALLS; c++) {
+		for (int i = 0; i < (counted ? 2 : WARM); i++)
+			one(c, 0);
+		one(c, counted);
+	}
+	one(STOP, 0);
 }
 
 static void child(int n, char **event)
