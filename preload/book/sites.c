@@ -161,7 +161,7 @@ static uint16_t *met(const struct key *k)
 		memset(sp_self.met, 0, sizeof(sp_self.met));
 		sp_self.sites_epoch = now;
 	}
-	return &sp_self.met[(k->frame[0] >> 2 ^ k->frame[0] >> 6 ^ k->frame[k->n > 1] >> 3) % SP_COUNT(sp_self.met)];
+	return &sp_self.met[(k->frame[0] ^ k->frame[k->n - 1] << 7) * 0x9e3779b97f4a7c15ull >> 61];
 }
 
 static uint32_t find_any(struct key *k)
