@@ -329,6 +329,9 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	if (m->starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
 		      "gives no counts before.";
+	else if (m->h.dropped_readings)
+		why = "event sets were started, but sspapi could not keep what they counted; the warnings say how much is "
+		      "missing.";
 	else if (calls_of(m, "PAPI_start"))
 		why = "PAPI refused every PAPI_start of the program; the warnings say why. papi_component_avail "
 		      "tells what this machine can count.";

@@ -32,6 +32,14 @@ case ${SANITIZE-} in
 *thread*) skip "dumped" "a dump beside threads that count is a race by intent" ;;
 *) crowd dumped ;;
 esac
+# A child starts with fresh locks, whatever its parent's threads held.
+mkdir "$tmp/d"
+run_native native "$scenes/crowd" asked
+SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$scenes/crowd" asked
+is "asked: the program and its children end as they do without" \
+	"$(status_of native) $(status_of shim) $(cat "$tmp/shim.err") $(grep wrong "$tmp/shim.out")" "0 0  "
+check "asked: the dumps have what was handed out" perl tests/lib/check-handed.pl "$tmp"/d/*.json "$tmp/shim.out"
+is "asked: a dump of each" "$(find "$tmp/d" -type f | wc -l)" 101
 crowd keeps
 is "keeps: sets with the same events go on in one relation" "$(relations)" 4
 is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} } @{$d->{relations}}' | tr '\n' ' ')" \

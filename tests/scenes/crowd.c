@@ -8,10 +8,12 @@
  *	reuse		four threads make and drop sets as fast as they can: PAPI gives an
  *			id that one thread has just dropped to another at once
  *	dumped		short, while another thread makes one dump after the other
+ *	asked		main has children, who count, while other threads ask for all relations
  *	keeps		one thread makes, uses and drops sets of four kinds 500 times
  */
 #include "now.h"
 #include <pthread.h>
+#include <sys/wait.h>
 
 #define MOST 16
 
@@ -206,6 +208,68 @@ static void run_dumped(void)
 	pthread_join(t, NULL);
 }
 
+int sspapi_relations(void **rels, int *n) __attribute__((weak));
+static volatile int asked_done;
+
+static void *asks(void *arg)
+{
+	void *rels[64];
+
+	while (!asked_done)
+		if (sspapi_relations)
+			must("sspapi_relations", sspapi_relations(rels, &(int){64}));
+		else
+			usleep(100);
+	return arg;
+}
+
+static void has_relations(int wanted)
+{
+	void *rels[64];
+	int n = 64;
+
+	if (!sspapi_relations)
+		return;
+	must("sspapi_relations", sspapi_relations(rels, &n));
+	if (n != wanted)
+		printf("wrong: %d relations, not %d\n", n, wanted);
+}
+
+/* One that hangs is ended. */
+static void asked_child(int i)
+{
+	alarm(20);
+	has_relations(0);
+	up();
+	now(i);
+	has_relations(1);
+	exit(0);
+}
+
+static void run_asked(void)
+{
+	pthread_t t[2];
+	int status;
+
+	for (int i = 0; i < 20; i++)
+		now(i);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, asks, NULL);
+	for (int i = 0; i < 100; i++) {
+		pid_t pid;
+
+		fflush(stdout);
+		pid = fork();
+		if (pid == 0)
+			asked_child(i);
+		if (waitpid(pid, &status, 0) != pid || status)
+			printf("wrong: a child ended with %#x\n", status);
+	}
+	asked_done = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+
 static void run_keeps(void)
 {
 	static const char *const events[] = {"EV_A", "EV_B", "EV_C", "EV_D"};
@@ -236,7 +300,7 @@ int main(int argc, char **argv)
 	} modes[] = {
 	    {"unjoined", run_unjoined}, {"short", run_short},	{"destructor", run_destructor},
 	    {"handoff", run_handoff},	{"leaver", run_leaver}, {"keeps", run_keeps},
-	    {"reuse", run_reuse},	{"dumped", run_dumped},
+	    {"reuse", run_reuse},	{"dumped", run_dumped}, {"asked", run_asked},
 	};
 
 	nth_cpu(0);

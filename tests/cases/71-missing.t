@@ -1,0 +1,31 @@
+# A libpapi that lacks a function which sspapi itself would ask: the program does not notice, its counts are booked,
+# or the dump says how many are not.
+. tests/lib/lib.sh
+libpapi=$fake/symbolic/libpapi.so.7.0
+mkdir "$tmp/lib"
+LD_LIBRARY_PATH=$tmp/lib
+export LD_LIBRARY_PATH
+
+# without FUNCTION: in $tmp/lib, under another name there
+without() {
+	perl -0777pe "s/\\0$1\\0/\\0X${1#P}\\0/" "$libpapi" >"$tmp/lib/libpapi.so.7.0"
+}
+
+for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_event_info PAPI_get_event_component \
+	PAPI_get_eventset_component PAPI_get_component_info PAPI_get_opt PAPI_accum PAPI_num_events PAPI_list_events; do
+	rm -f "$tmp/shim.json"
+	without $function
+	check "(it lacks $function)" not cmp -s "$libpapi" "$tmp/lib/libpapi.so.7.0"
+	run_native native "$scenes/one"
+	run_shim shim "$scenes/one"
+	check "no $function: the program sees no difference" same_as_native native shim
+	case $function in
+	PAPI_num_events|PAPI_list_events)
+		is "no $function: what was not booked is said" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
+		SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$scenes/one"
+		check "no $function: in text, too, and why there is nothing" grep -q '^Nothing to show: .*could not keep' "$tmp/shim.txt"
+		;;
+	*)	check "no $function: the dump has what was handed out" books shim ;;
+	esac
+done
+done_testing
