@@ -259,6 +259,20 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, 
 	return row;
 }
 
+/* Gauges have no sums. */
+static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e, int64_t total, int64_t exact,
+		      uint64_t readings)
+{
+	enum sp_data_type type = sp_event_type(t->m, e);
+
+	if (sp_event_is_gauge(t->m, e))
+		return;
+	row->total[e] = sp_plus(type, row->total[e], total);
+	row->exact[e] = sp_plus(type, row->exact[e], exact);
+	row->event_readings[e] += readings;
+	row->counted[e] = true;
+}
+
 /* The events of r that are counted at `place` (-1: where they were read), which `at` now says. */
 static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at, int32_t place)
 {
@@ -276,17 +290,9 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
 		row->cpus += is_pu(t->m, at->component);
 	}
-	for (uint32_t i = 0; i < r->k; i++) {
-		uint32_t e = r->event[i];
-		enum sp_data_type type = sp_event_type(t->m, e);
-
-		if (sp_event_is_gauge(t->m, e) || sp_row_place(r, i) != place)
-			continue;
-		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
-		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
-		row->event_readings[e] += at->readings;
-		row->counted[e] = true;
-	}
+	for (uint32_t i = 0; i < r->k; i++)
+		if (sp_row_place(r, i) == place)
+			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	return 0;
 }
 
@@ -301,17 +307,8 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 	if (!row)
 		return -ENOMEM;
 	row->readings += at->count;
-	for (uint32_t i = 0; i < r->k; i++) {
-		uint32_t e = r->event[i];
-		enum sp_data_type type = sp_event_type(t->m, e);
-
-		if (sp_event_is_gauge(t->m, e))
-			continue;
-		row->total[e] = sp_plus(type, row->total[e], at->total[i]);
-		row->exact[e] = sp_plus(type, row->exact[e], at->exact[i]);
-		row->event_readings[e] += at->count;
-		row->counted[e] = true;
-	}
+	for (uint32_t i = 0; i < r->k; i++)
+		add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
 	return 0;
 }
 
