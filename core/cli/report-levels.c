@@ -170,15 +170,22 @@ static void whose_cells(struct sp_table *t, const struct sp_model *m, const stru
 	}
 }
 
+/* On how many CPUs it was counted; not known between two calls. */
+static bool has_cpus(const struct sp_level *level)
+{
+	return level->what != SP_LEVEL_CALLSITE;
+}
+
 static void text_row(const struct sp_report *r, struct sp_table *t, const struct sp_model *m,
-		     const struct sp_level_row *row)
+		     const struct sp_level *level, const struct sp_level_row *row)
 {
 	double part = 0.0, whole = 0.0;
 	char buf[48];
 
 	whose_cells(t, m, row);
 	sp_table_cell(t, row->label);
-	number(t, row->cpus ? (int64_t)row->cpus : -1);
+	if (has_cpus(level))
+		number(t, row->cpus ? (int64_t)row->cpus : -1);
 	count(t, row->readings);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		enum sp_data_type type = sp_event_type(m, e);
@@ -212,7 +219,8 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model 
 			return -ENOMEM;
 		t.keys = whose_columns(&t, m, levels.level) + 1;
 		sp_table_column(&t, levels.level->heading, SP_TABLE_LEFT);
-		sp_table_column(&t, "CPUs", SP_TABLE_RIGHT);
+		if (has_cpus(levels.level))
+			sp_table_column(&t, "CPUs", SP_TABLE_RIGHT);
 		sp_table_column(&t, "readings", SP_TABLE_RIGHT);
 		for (uint32_t e = 0; e < m->n_events; e++)
 			if (sp_report_shows(r, m, e))
@@ -220,7 +228,7 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model 
 		sp_table_column(&t, "proven", SP_TABLE_RIGHT);
 		metric_headings(&t);
 		for (uint32_t n = 0; n < levels.n; n++) {
-			text_row(r, &t, m, sp_levels_row(&levels, n));
+			text_row(r, &t, m, levels.level, sp_levels_row(&levels, n));
 			mixed = mixed || is_mixed(sp_levels_row(&levels, n));
 		}
 		sp_out_text(o, i ? "\n" : "");

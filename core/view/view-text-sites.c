@@ -3,6 +3,7 @@
  *	work (work.c:12) -> work (work.c:19)
  *	[work (work.c:12) -> more (work.c:31)] < .. < solver_b (main.c:7) < ..
  *	work (work.c:12 -> work.c:19) < solver_b (main.c:7)
+ *	solve (main.c:40) -> solve (main.c:44)		a region of the high level
  *
  * A frame is function (file:line), or (0xoffset) without debug information, or
  * module+0xoffset; callers stand behind <, those of both sites behind the brackets.  Paths that
@@ -160,6 +161,24 @@ static uint64_t shifted(uint64_t bits, uint32_t own, uint32_t own_to)
 	return own > own_to ? bits >> (own - own_to) : bits << (own_to - own);
 }
 
+/* A region's name, and where: it begins and ends under one name. */
+static void region(struct sp_out *o, const struct sp_model *m, uint32_t id, const char *of, const struct style *s)
+{
+	struct sp_frame_seen f;
+
+	name(o, of, s->brief);
+	if (!sp_model_frame(m, id, 0, &f))
+		return;
+	outermost(&f);
+	sp_out_text(o, " (");
+	if (!*f.line && !s->brief) {
+		sp_out_plain(o, sp_base_name(f.module));
+		sp_out_char(o, '+');
+	}
+	place(o, &f, s->twins & 1);
+	sp_out_char(o, ')');
+}
+
 /* What stands on one side of the arrow; site 0: not known. */
 static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, const struct sp_callsite *c, uint32_t own,
 		 const struct style *s)
@@ -167,7 +186,7 @@ static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, const 
 	if (!id)
 		sp_out_char(o, '?');
 	else if (*c->name)
-		sp_out_plain(o, c->name);
+		region(o, m, id, c->name, s);
 	else
 		frames(o, m, id, 0, own, s);
 }

@@ -333,12 +333,11 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 		why = "event sets were started, but sspapi could not keep what they counted; the warnings say how much is "
 		      "missing.";
 	else if (calls_of(m, "PAPI_start"))
-		why = "PAPI refused every PAPI_start of the program; the warnings say why. papi_component_avail "
-		      "tells what this machine can count.";
+		why = "PAPI refused every PAPI_start of the program; the warnings say why, and sspapi doctor what this "
+		      "machine can count.";
 	else if (calls_of(m, "PAPI_add_"))
 		why = "the program asked PAPI for events, but never called PAPI_start. If it was "
-		      "refused them, the warnings say why; papi_component_avail tells what this machine can "
-		      "count.";
+		      "refused them, the warnings say why, and sspapi doctor what this machine can count.";
 	else
 		why = "the program never called PAPI_start.";
 	sp_out_char(o, '\n');

@@ -94,12 +94,15 @@ done
 run_shim fortran "$apps/fortran"
 is "Fortran: the program's call, not libpapi's" \
 	"$(json "$tmp/fortran.json" 'my %m; $m{$_->{module}}++ for map { @{$_->{frames}} } @{$d->{callsites}}; sort keys %m')" "$apps/fortran"
-PAPI_EVENTS=perf::PAGE-FAULTS run_shim regions env PAPI_OUTPUT_DIRECTORY="$tmp" "$apps/regions"
+PAPI_EVENTS=perf::PAGE-FAULTS run_shim regions env SSPAPI_FORMAT=json,text PAPI_OUTPUT_DIRECTORY="$tmp" "$apps/regions"
 if [ "$(status_of regions)" = 77 ]; then
 	skip "high-level regions have names" "$(tail -n 1 "$tmp/regions.err")"
 else
 	is "high-level regions have names" \
 		"$(json "$tmp/regions.json" 'my %n; $n{$_->{name} // ""}++ for @{$d->{callsites}}; join " ", sort grep { length } keys %n')" "a b other"
+	check "text: a region's name, and where it begins and ends" \
+		grep -qE '^  a \(regions\+(0x[0-9a-f]+)\) -> a \(regions\+0x[0-9a-f]+\) ' "$tmp/regions.txt"
+	is "no two rows of it read the same" "$(sed -n 's/^\(  [ab] (.*)\)  .*/\1/p' "$tmp/regions.txt" | sort | uniq -d)" ""
 fi
 
 # ---- the views ---------------------------------------------------------------------------

@@ -95,7 +95,7 @@ names() {
 	cp json.out report.json
 }
 rows() {
-	sed -n 's/  *-  .*//; / -> /p' report.out
+	sed -n 's/   *[0-9].*//; / -> /p' report.out
 }
 lines() {
 	grep -n "PAPI_$1" names.c | sed 's/:.*//'

@@ -582,7 +582,7 @@ static void text_says_why(void **state)
 	m = stub_model(STUB_NO_START);
 	show("text", m);
 	assert_non_null(strstr(text, "never called PAPI_start. If it"));
-	assert_non_null(strstr(text, "papi_component_avail"));
+	assert_non_null(strstr(text, "sspapi doctor"));
 	m->calls[4] = 0;
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->calls[1] = 2;
