@@ -206,12 +206,13 @@ static int64_t difference(const struct value *a, const struct value *b, enum sp_
 	return v;
 }
 
-static const char *percent(char text[48], const struct value *a, double by)
+/* Of nothing there is no share. */
+static const char *percent(char text[48], const struct value *a, const struct value *b, double by)
 {
 	double base = a->there ? sp_number(a->type, a->v) : 0.0;
 
 	if (base == 0.0)
-		return "new";
+		return b->there ? "new" : "gone";
 	snprintf(text, 48, "%+.2f", by / base * 100.0);
 	return text;
 }
@@ -249,7 +250,7 @@ static void text_line(struct comparison *d, struct sp_table *t, uint32_t positio
 	sp_value_text(buf, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
 	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : "", buf);
 	sp_table_cell(t, signed_by);
-	sp_table_cell(t, percent(buf, a, number));
+	sp_table_cell(t, percent(buf, a, b, number));
 }
 
 static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, uint32_t event,
@@ -258,7 +259,7 @@ static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, 
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
 	char buf[48];
-	const char *share = percent(buf, a, type == SP_FP64 ? sp_as_double(by) : (double)by);
+	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_as_double(by) : (double)by);
 
 	sp_out_csv(o, (const char *)d->positions.name[position].key);
 	sp_out_char(o, ',');
@@ -272,7 +273,7 @@ static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, 
 	sp_out_char(o, ',');
 	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
 	sp_out_char(o, ',');
-	sp_out_text(o, strcmp(share, "new") ? share : "");
+	sp_out_text(o, strchr("ng", *share) ? "" : share);
 	sp_out_char(o, '\n');
 }
 

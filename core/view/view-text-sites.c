@@ -72,8 +72,8 @@ static void frame(struct sp_out *o, struct sp_frame_seen *f, bool brief, bool tw
 	}
 }
 
-/* In brief: both in one function, called from the same place? */
-static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to)
+/* In brief: both in one function, called from the same place?  twin, twin_to: as in place(). */
+static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool twin, bool twin_to)
 {
 	struct sp_frame_seen f, g;
 
@@ -85,9 +85,9 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 		return false;
 	name(o, f.symbol, true);
 	sp_out_text(o, " (");
-	place(o, &f, false);
+	place(o, &f, twin);
 	sp_out_text(o, " -> ");
-	place(o, &g, false);
+	place(o, &g, twin_to);
 	sp_out_char(o, ')');
 	return true;
 }
@@ -206,7 +206,8 @@ static void pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint
 	same = own == a.frames;
 	of_from = style_of(m, from, a.frames, brief);
 	of_to = style_of(m, to, b.frames, brief);
-	if (same || !brief || own > 1 || own_to > 1 || !one_function(o, m, from, to)) {
+	if (same || !brief || own > 1 || own_to > 1 ||
+	    !one_function(o, m, from, to, of_from.twins & 1, of_to.twins & 1)) {
 		sp_out_text(o, same ? "" : "[");
 		side(o, m, from, &a, own, &of_from);
 		sp_out_text(o, " -> ");

@@ -274,10 +274,11 @@ static void new_value(void **state)
 	char buf[48];
 
 	(void)state;
-	assert_string_equal(percent(buf, &none, 4), "new");
-	assert_string_equal(percent(buf, &zero, 4), "new");
-	assert_string_equal(percent(buf, &four, -1), "-25.00");
-	assert_string_equal(percent(buf, &four, 8), "+200.00");
+	assert_string_equal(percent(buf, &none, &four, 4), "new");
+	assert_string_equal(percent(buf, &zero, &four, 4), "new");
+	assert_string_equal(percent(buf, &zero, &none, 0), "gone");
+	assert_string_equal(percent(buf, &four, &four, -1), "-25.00");
+	assert_string_equal(percent(buf, &four, &four, 8), "+200.00");
 	assert_int_equal(difference(&none, &four, SP_INT64), 4);
 	assert_int_equal(difference(&four, &none, SP_INT64), -4);
 	assert_int_equal(difference(&least, &four, SP_INT64), INT64_MIN + 4);	/* wraps, as counters do */

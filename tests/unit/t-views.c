@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/view/view-text.h"
 #include "../../core/view/view.h"
 #include "stub-model.c"
 
@@ -455,6 +456,23 @@ static void text_relations(void **state)
 }
 
 /* P: CPUs 0 and 1; E: 2 and 3. */
+/* On one line, and so narrow that only what tells them apart is said. */
+static void text_twins(void **state)
+{
+	struct sp_out o;
+
+	(void)state;
+	stub_twins = true;
+	sp_memory_init(&o, text, sizeof(text));
+	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 45);
+	stub_twins = false;
+	assert_string_equal(sp_memory_text(&o), "ma\"in (a.c:7 0x1010 -> a.c:7 0x1020) < ..");
+	sp_memory_init(&o, text, sizeof(text));
+	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 200);
+	/* A region has a name, and a place. */
+	assert_int_equal(strncmp(sp_memory_text(&o), "re\\x1bgion (a.c:7) -> ma\"in (a.c:7)", 33), 0);
+}
+
 static void text_kinds(void **state)
 {
 	struct sp_model *m = stub_model(STUB_FULL);
@@ -875,7 +893,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
-		cmocka_unit_test(text_lines), cmocka_unit_test(text_calls), cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),
+		cmocka_unit_test(text_lines), cmocka_unit_test(text_calls), cmocka_unit_test(text_twins),
+		cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),
 		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
 		cmocka_unit_test(text_says_why), cmocka_unit_test(text_dates), cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
