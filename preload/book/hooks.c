@@ -164,6 +164,9 @@ void sp_after_open(int rc, int id)
 	}
 	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
 	opened(s);
+	/* PAPI could open its events now; a sandbox may forbid it before the start. */
+	if (sp_get(&sp_watching))
+		sp_watch_ready();
 	sp_set_learn(s, id);
 }
 

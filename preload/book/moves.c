@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include "../../core/sys.h"
+#include "../life/process.h"
 #include "../papi/real.h"
 #include "moves.h"
 #include "watch.h"
@@ -39,6 +40,7 @@ static void on_move(int number, siginfo_t *info, void *context)
 		real_sigaction(number, &none, NULL);
 		(void)raise(number);
 	} else if (sp_get(&state) == OURS) {
+		sp_put(&sp_self.moved, sp_self.moved + 1);
 		sp_watch_moved(context);
 	}
 	errno = saved;
@@ -101,6 +103,11 @@ bool sp_moves_asked(int number, const struct sigaction *new)
 		real_sigaction(NUMBER, &none, NULL);
 	}
 	return true;
+}
+
+bool sp_moves_in(const sigset_t *set)
+{
+	return sp_get(&state) == OURS && sigismember(set, NUMBER) == 1;
 }
 
 /* Is what was interrupted the end of a system call that sets the signal mask? */

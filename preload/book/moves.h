@@ -46,6 +46,9 @@ bool sp_moves_was_blocked(const void *context);
 /* How far down from the interrupted stack pointer there is stack, where that is known. */
 bool sp_moves_has_stack(const void *context, uintptr_t bytes);
 
+/* Is the signal in the set? */
+bool sp_moves_in(const sigset_t *set);
+
 /* sigaction(2) by the application, before it goes to the kernel; new NULL: it only asks.
  * True: the signal is, or was until now, ours, and the application is to find the default. */
 bool sp_moves_asked(int number, const struct sigaction *new);

@@ -17,6 +17,7 @@ struct sp_watch {
 	struct sp_moves moves;
 	bool signals, tried;		/* moves has triggers; was asked for them */
 	bool blocked;			/* the thread blocks the signal */
+	int blocked_on;			/* the CPU that it did so on */
 	struct sp_look latest;		/* before a real call */
 	uint32_t followed;		/* moves at the last signal */
 	struct sp_set *set;		/* that is read when the thread has moved; NULL: none runs */
@@ -61,8 +62,12 @@ static struct sp_watch *take_unused(void)
 	if (w)
 		unused = w->next;
 	sp_lock_give(&lock, &held);
-	if (!w)
-		return sp_map(sizeof(*w));
+	if (!w) {
+		w = sp_map(sizeof(*w));
+		if (w)		/* a set may run on over fork: no page fault of ours */
+			sp_wipe_on_fork(w, sp_align(sizeof(*w), SP_PAGE));
+		return w;
+	}
 	memset(&w->latest, 0, offsetof(struct sp_watch, parts) - offsetof(struct sp_watch, latest));
 	w->signals = w->tried = w->blocked = false;
 	return w;
@@ -353,6 +358,25 @@ void sp_watch_moved(const void *context)
 		sp_moves_arm(&w->moves);
 	w->followed = moves;
 	sp_publish(&w->done, 1);
+}
+
+/* A signal that is pending can be waited for: none is made. */
+void sp_watch_blocked(bool blocked)
+{
+	struct sp_watch *w = own();
+
+	if (!w || !w->signals || w->blocked == blocked || !sp_process_is_ours())
+		return;
+	w->blocked = blocked;
+	if (blocked) {
+		w->blocked_on = sp_cpu_here();
+		sp_moves_disarm(&w->moves);
+	} else if (w->set) {
+		if (w->blocked_on != sp_cpu_here())
+			sp_watch_trouble(SP_TROUBLE_LATE);
+		w->followed = w->switches.moves;
+		sp_moves_arm(&w->moves);
+	}
 }
 
 /* Other threads' triggers, too: their pages are stored to, nothing else of theirs. */

@@ -44,6 +44,9 @@ void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uin
 void sp_watch_starts(struct sp_set *s, int id);
 void sp_watch_stops(struct sp_set *s);
 
+/* The application blocks the signal in this thread from now on; or no more. */
+void sp_watch_blocked(bool blocked);
+
 /* For moves.c: the thread has moved (in the handler); the signal is gone. */
 void sp_watch_moved(const void *context);
 void sp_watch_disarm_all(void);

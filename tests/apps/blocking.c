@@ -53,6 +53,30 @@ static int do_select(void)
 	return select(0, NULL, NULL, NULL, &(struct timeval){0, MS * 1000});
 }
 
+static int do_ppoll(void)
+{
+	struct pollfd p = {.fd = -1, .events = POLLIN};
+
+	return ppoll(&p, 1, &(struct timespec){0, MS * 1000000}, NULL);
+}
+
+static int do_pselect(void)
+{
+	fd_set in;
+
+	FD_ZERO(&in);
+	FD_SET(ends[0], &in);
+	return pselect(0, &in, NULL, NULL, &(struct timespec){0, MS * 1000000}, NULL) + FD_ISSET(ends[0], &in);
+}
+
+/* It was not the time that it waited for. */
+static int do_poll_read(void)
+{
+	struct pollfd p = {.fd = ends[0], .events = POLLIN};
+
+	return poll(&p, 1, 1000) * 2 + (p.revents == POLLIN);
+}
+
 static int do_epoll(void)
 {
 	static int fd = -1;
@@ -96,6 +120,7 @@ static const struct {
 } calls[] = {
     {"nanosleep", do_nanosleep}, {"usleep", do_usleep},	       {"poll", do_poll},   {"select", do_select},
     {"epoll_wait", do_epoll},	 {"sem_timedwait", do_sem}, {"futex", do_futex}, {"read", do_read},
+    {"ppoll", do_ppoll},	 {"pselect", do_pselect}, {"poll, woken", do_poll_read},
 };
 
 /* In the middle of each wait: moves the waiter; at its end, writes for the one who reads. */

@@ -5,6 +5,8 @@
  *	surprises handler	it moves inside a handler that blocks all signals
  *	surprises altstack	it moves inside a handler on a small stack of its own
  *	surprises taken		it installs its own handler for SIGSTKFLT meanwhile
+ *	surprises waits		it blocks all signals and waits for any while it moves
+ *	surprises sandbox	who opens events from the start on is killed
  *	surprises sent		it sends itself SIGSTKFLT, without a handler
  *	surprises closes	it closes all descriptors above 2
  *	surprises forks		its child counts too
@@ -17,9 +19,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -148,6 +156,45 @@ static void forks(void)
 	_exit(0);
 }
 
+/* Whoever waits for all signals sees those that somebody sent. */
+static void waits(int (*mask)(int, const sigset_t *, sigset_t *))
+{
+	struct signalfd_siginfo info;
+	sigset_t all, before, pending;
+	int fd, n = 0;
+
+	sigfillset(&all);
+	mask(SIG_BLOCK, &all, &before);
+	both();
+	sigpending(&pending);
+	for (int i = 1; i < NSIG; i++)
+		n += sigismember(&pending, i) == 1;
+	fd = signalfd(-1, &all, SFD_NONBLOCK);
+	printf("%d pending, read %ld\n", n, (long)read(fd, &info, sizeof(info)));
+	close(fd);
+	both();
+	printf("waited for %d\n", sigtimedwait(&all, NULL, &(struct timespec){0, 1000000}));
+	raise(SIGUSR2);
+	both();
+	printf("waited for %d\n", sigtimedwait(&all, NULL, &(struct timespec){1, 0}));
+	mask(SIG_SETMASK, &before, NULL);
+}
+
+static void sandbox(void)
+{
+	struct sock_filter f[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = {sizeof(f) / sizeof(f[0]), f};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+		printf("no seccomp\n");
+}
+
 static void surprise(const char *how, struct counted *c)
 {
 	char stack[8192 + 4096];
@@ -158,6 +205,10 @@ static void surprise(const char *how, struct counted *c)
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		both();
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	} else if (!strcmp(how, "waits")) {
+		waits(pthread_sigmask);
+		both();
+		waits(sigprocmask);
 	} else if (!strcmp(how, "handler")) {
 		install(SIGUSR1, in_handler, 0);
 		raise(SIGUSR1);
@@ -215,6 +266,8 @@ int main(int argc, char **argv)
 				die("pthread_create");
 		}
 	} else {
+		if (!strcmp(how, "sandbox"))
+			sandbox();
 		must("PAPI_start", PAPI_start(c->id));
 		surprise(how, c);
 		must("PAPI_stop", PAPI_stop(c->id, values));

@@ -54,7 +54,7 @@ check "exact: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
 
 NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
 for mode in residency exact; do
-	for how in blocked handler altstack taken closes jumps "threads 20"; do
+	for how in blocked waits handler altstack taken closes jumps sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 	done
@@ -79,14 +79,10 @@ for how in stay before; do
 	done
 done
 run_native native "$apps/blocking" inside
-for mode in reading residency; do
+for mode in reading residency exact; do
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/blocking" inside
 	check "$mode: blocking inside: the program sees no difference" same_as_native native shim
 done
-SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" inside
-NORMAL='s/^(poll|select|epoll_wait|sem_timedwait|nanosleep|usleep|futex) (0 0|-1 ETIMEDOUT|-1 EINTR) waited/\1 waited/'
-check "exact: blocking inside: nothing but EINTR differs" same_as_native native shim
-NORMAL=''
 
 # ---- where it cannot be had ----------------------------------------------------------
 
