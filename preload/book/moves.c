@@ -7,6 +7,7 @@
 #include "../life/process.h"
 #include "../papi/real.h"
 #include "moves.h"
+#include "proof.h"
 #include "watch.h"
 #include "where.h"
 
@@ -30,6 +31,29 @@ static int real_sigaction(int number, const struct sigaction *new, struct sigact
 	return next_sigaction ? next_sigaction(number, new, old) : -1;
 }
 
+/* Did a system call end with EINTR for our signal alone?  The others are blocked now: those
+ * that are not blocked otherwise, and pending, would have ended it, too.  (Of a mask that
+ * holds during the call only, ppoll's, the kernel does not tell us; they stay pending.) */
+static bool ended_call(const ucontext_t *u)
+{
+	uint64_t pending = 0, blocked;
+
+#if defined(__x86_64__)
+	const greg_t *r = u->uc_mcontext.gregs;
+	const unsigned char *ip = (const unsigned char *)r[REG_RIP];
+
+	if (r[REG_RAX] != -EINTR || ip[-2] != 0x0f || ip[-1] != 0x05)
+		return false;
+#elif defined(__aarch64__)
+	if ((int64_t)u->uc_mcontext.regs[0] != -EINTR || *((const uint32_t *)u->uc_mcontext.pc - 1) != 0xd4000001)
+		return false;
+#else
+	return false;
+#endif
+	memcpy(&blocked, &u->uc_sigmask, sizeof(blocked));
+	return sp_sys(SYS_rt_sigpending, &pending, sizeof(pending)) == 0 && !(pending & ~blocked);
+}
+
 static void on_move(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -42,6 +66,10 @@ static void on_move(int number, siginfo_t *info, void *context)
 	} else if (sp_get(&state) == OURS) {
 		sp_put(&sp_self.moved, sp_self.moved + 1);
 		sp_watch_moved(context);
+		if (ended_call(context)) {
+			sp_proof_arm();
+			sp_put(&sp_self.alone, sp_self.moved);
+		}
 	}
 	errno = saved;
 }

@@ -1,23 +1,33 @@
-/* waits.c: stands in front of poll and select, for SSPAPI_ATTRIBUTION=exact.
+/* waits.c: stands in front of poll, select, epoll_wait and msgsnd, for SSPAPI_ATTRIBUTION=exact.
  *
- * Where a thread has slept its time out in one of them and wakes up on another CPU, the
- * kernel finds our signal before it looks at the time, and says EINTR, whatever SA_RESTART
- * says.  The time is over, so the call is made again with none to wait: what it says then
- * is what it would have said.  Nothing is made again that could wait, so no signal of the
- * application's own that comes meanwhile is slept through.
+ * A thread that wakes up in one of them on another CPU has our signal, and the kernel then
+ * says EINTR, whatever SA_RESTART says: where the time is over (poll, select), and where it
+ * was woken for nothing and would have slept on (another thread has taken what there was).
+ * The call is made again: with no time to wait, or with the rest of it.
+ *
+ * A signal of the application's own must end it as ever.  It does where it came during the
+ * first call (moves.c tells) or before all signals are blocked here (proof.h tells), and
+ * those that are blocked here are let in by the second call, which is one that sets the mask.
  */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/select.h>
 #include <time.h>
 
+#include "../../core/sys.h"
+#include "../book/proof.h"
 #include "../book/watch.h"
 #include "../papi/real.h"
 #include "process.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define SECOND 1000000000u		/* ns */
 #define LONGEST (1000000000ull)		/* s; who waits longer waits for ever */
+#define FOR_EVER UINT64_MAX
 
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room);
@@ -29,11 +39,15 @@ static struct {
 	int (*ppoll_chk)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
 	int (*select)(int, fd_set *, fd_set *, fd_set *, struct timeval *);
 	int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
+	int (*epoll_wait)(int, struct epoll_event *, int, int);
+	int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+	int (*msgsnd)(int, const void *, size_t, int);
 } next;
 
-static void find_all(void)
+static SP_COLD void find_all(void)
 {
-	static const char *const names[] = { "poll", "__poll_chk", "ppoll", "__ppoll_chk", "select", "pselect" };
+	static const char *const names[] = { "poll", "__poll_chk", "ppoll", "__ppoll_chk", "select", "pselect",
+					     "epoll_wait", "epoll_pwait", "msgsnd" };
 	void **to = (void **)&next;
 
 	_Static_assert(sizeof(next) == SP_COUNT(names) * sizeof(*to), "one each");
@@ -54,10 +68,19 @@ __attribute__((constructor)) static void find(void)
 	next.name; \
 })
 
+/* One test, and a jump to the real one, in a process that did not ask for exact. */
+#define AS_EVER (SP_LIKELY(sp_get(&sp_watching) != SP_BY_EXACT))
+
 struct wait {
-	uint64_t until;			/* 0: not to be minded */
+	uint64_t until;			/* FOR_EVER, or a time of the monotonic clock */
 	uint32_t moved;
 	int error;
+	bool blocked;			/* all signals are; before it: */
+	union {
+		uint64_t bits;
+		sigset_t set;
+	} mask;
+	struct timespec rest;
 };
 
 static uint64_t now(void)
@@ -65,74 +88,215 @@ static uint64_t now(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static struct wait begin(bool timed, uint64_t s, uint64_t ns)
+/* Waits for so long; s < 0: for ever. */
+static struct wait begin(long long s, long long ns)
 {
-	struct wait w = { .moved = sp_get(&sp_self.moved), .error = errno };
+	struct wait w = { .until = FOR_EVER, .moved = sp_get(&sp_self.moved), .error = errno };
 
-	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && sp_self.watch && timed && s < LONGEST && ns < LONGEST * 1000000000u)
-		w.until = now() + s * 1000000000u + ns;
+	if (s >= 0 && s < (long long)LONGEST && ns >= 0 && ns < (long long)(LONGEST * SECOND))
+		w.until = now() + (uint64_t)s * SECOND + (uint64_t)ns;
 	return w;
 }
 
-/* Did it end for our signal, and its time is over? */
-static bool again(const struct wait *w, int r)
+static struct wait begin_ms(int ms)
 {
-	if (SP_LIKELY(!w->until) || r != -1 || errno != EINTR || sp_get(&sp_self.moved) == w->moved || now() < w->until)
-		return false;
-	errno = w->error;
-	return true;
+	return ms < 0 ? begin(-1, 0) : begin(0, ms * 1000000ll);
 }
 
-#define TIMED(t, part, unit) (t) != NULL, (t) ? (uint64_t)(t)->tv_sec : 0, (t) ? (uint64_t)(t)->part * (unit) : 0
+static struct wait begin_timespec(const struct timespec *t)
+{
+	return t ? begin(t->tv_sec, t->tv_nsec) : begin(-1, 0);
+}
+
+static struct wait begin_timeval(const struct timeval *t)
+{
+	return t ? begin(t->tv_sec, t->tv_usec * 1000ll) : begin(-1, 0);
+}
+
+static void unblock(struct wait *w)
+{
+	if (w->blocked)
+		(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &w->mask.bits, NULL, sizeof(w->mask.bits));
+	w->blocked = false;
+}
+
+static void block(struct wait *w)
+{
+	uint64_t all = ~0ull;
+
+	if (!w->blocked && sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &w->mask.bits, sizeof(all)) == 0)
+		w->blocked = true;
+}
+
+enum how { NO, NOW, REST };
+
+/* It said r.  Is it to be made again, and how? */
+static enum how again(struct wait *w, int r)
+{
+	bool is_ours = r == -1 && errno == EINTR && sp_get(&sp_self.moved) != w->moved &&
+		       sp_get(&sp_self.alone) == sp_get(&sp_self.moved);
+	uint64_t at = is_ours && w->until != FOR_EVER ? now() : 0, left = w->until - at;
+
+	if (is_ours && at < w->until) {
+		block(w);
+		is_ours = w->blocked && sp_proof_kept();
+	}
+	if (!is_ours) {
+		unblock(w);
+		return NO;
+	}
+	errno = w->error;
+	w->moved = sp_get(&sp_self.moved);
+	if (at >= w->until) {
+		unblock(w);
+		return NOW;
+	}
+	w->rest = (struct timespec){ (time_t)(left / SECOND), (long)(left % SECOND) };
+	return REST;
+}
+
+#define LEFT(w) ((w).until == FOR_EVER ? NULL : &(w).rest)
+#define LEFT_MS(w) ((w).until == FOR_EVER ? -1 : (int)(((w).rest.tv_sec * 1000 + ((w).rest.tv_nsec + 999999) / 1000000)))
+#define MASK(w) (&(w).mask.set)
+
+#define WAIT(w, first, with_none, with_rest) ({ \
+	int r_ = (first); \
+	for (enum how how_; (how_ = again(&(w), r_)) != NO;) \
+		r_ = how_ == NOW ? (with_none) : (with_rest); \
+	r_; \
+})
+
+static const struct timespec none;
+
+static SP_COLD int poll_exact(struct pollfd *fds, nfds_t n, int timeout)
+{
+	struct wait w = begin_ms(timeout);
+
+	return WAIT(w, NEXT(poll)(fds, n, timeout), next.poll(fds, n, 0), next.ppoll(fds, n, LEFT(w), MASK(w)));
+}
 
 EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	struct wait w = begin(timeout > 0, 0, (uint64_t)timeout * 1000000u);
-	int r = NEXT(poll)(fds, n, timeout);
+	return AS_EVER ? NEXT(poll)(fds, n, timeout) : poll_exact(fds, n, timeout);
+}
 
-	return again(&w, r) ? next.poll(fds, n, 0) : r;
+static SP_COLD int poll_chk_exact(struct pollfd *fds, nfds_t n, int timeout, size_t room)
+{
+	struct wait w = begin_ms(timeout);
+
+	return WAIT(w, NEXT(poll_chk)(fds, n, timeout, room), next.poll(fds, n, 0), next.ppoll(fds, n, LEFT(w), MASK(w)));
 }
 
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 {
-	struct wait w = begin(timeout > 0, 0, (uint64_t)timeout * 1000000u);
-	int r = NEXT(poll_chk)(fds, n, timeout, room);
+	return AS_EVER ? NEXT(poll_chk)(fds, n, timeout, room) : poll_chk_exact(fds, n, timeout, room);
+}
 
-	return again(&w, r) ? next.poll_chk(fds, n, 0, room) : r;
+static SP_COLD int ppoll_exact(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	struct wait w = begin_timespec(timeout);
+
+	return WAIT(w, NEXT(ppoll)(fds, n, timeout, mask), next.ppoll(fds, n, &none, mask),
+		    next.ppoll(fds, n, LEFT(w), mask ? mask : MASK(w)));
 }
 
 EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
-	struct wait w = begin(TIMED(timeout, tv_nsec, 1u));
-	int r = NEXT(ppoll)(fds, n, timeout, mask);
+	return AS_EVER ? NEXT(ppoll)(fds, n, timeout, mask) : ppoll_exact(fds, n, timeout, mask);
+}
 
-	return again(&w, r) ? next.ppoll(fds, n, &(struct timespec){ 0 }, mask) : r;
+static SP_COLD int ppoll_chk_exact(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask,
+				   size_t room)
+{
+	struct wait w = begin_timespec(timeout);
+
+	return WAIT(w, NEXT(ppoll_chk)(fds, n, timeout, mask, room), next.ppoll(fds, n, &none, mask),
+		    next.ppoll(fds, n, LEFT(w), mask ? mask : MASK(w)));
 }
 
 EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room)
 {
-	struct wait w = begin(TIMED(timeout, tv_nsec, 1u));
-	int r = NEXT(ppoll_chk)(fds, n, timeout, mask, room);
-
-	return again(&w, r) ? next.ppoll_chk(fds, n, &(struct timespec){ 0 }, mask, room) : r;
+	return AS_EVER ? NEXT(ppoll_chk)(fds, n, timeout, mask, room) : ppoll_chk_exact(fds, n, timeout, mask, room);
 }
 
-/* (The kernel has written to *timeout that nothing is left.) */
+/* What is left is written to *timeout, as Linux does; pselect does not. */
+static SP_COLD int select_exact(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
+{
+	struct wait w = begin_timeval(timeout);
+	int r = NEXT(select)(n, in, out, except, timeout);
+	uint64_t at;
+
+	for (enum how how; (how = again(&w, r)) != NO;) {
+		r = how == NOW ? next.select(n, in, out, except, &(struct timeval){ 0 }) :
+				 next.pselect(n, in, out, except, LEFT(w), MASK(w));
+		at = timeout ? now() : 0;
+		if (timeout)
+			*timeout = at < w.until ? (struct timeval){ (time_t)((w.until - at) / SECOND),
+								    (suseconds_t)((w.until - at) % SECOND / 1000) } :
+						  (struct timeval){ 0 };
+	}
+	return r;
+}
+
 EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
 {
-	struct wait w = begin(TIMED(timeout, tv_usec, 1000u));
-	int r = NEXT(select)(n, in, out, except, timeout);
+	return AS_EVER ? NEXT(select)(n, in, out, except, timeout) : select_exact(n, in, out, except, timeout);
+}
 
-	return again(&w, r) ? next.select(n, in, out, except, &(struct timeval){ 0 }) : r;
+static SP_COLD int pselect_exact(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout,
+				 const sigset_t *mask)
+{
+	struct wait w = begin_timespec(timeout);
+
+	return WAIT(w, NEXT(pselect)(n, in, out, except, timeout, mask), next.pselect(n, in, out, except, &none, mask),
+		    next.pselect(n, in, out, except, LEFT(w), mask ? mask : MASK(w)));
 }
 
 EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout, const sigset_t *mask)
 {
-	struct wait w = begin(TIMED(timeout, tv_nsec, 1u));
-	int r = NEXT(pselect)(n, in, out, except, timeout, mask);
+	return AS_EVER ? NEXT(pselect)(n, in, out, except, timeout, mask) : pselect_exact(n, in, out, except, timeout, mask);
+}
 
-	return again(&w, r) ? next.pselect(n, in, out, except, &(struct timespec){ 0 }, mask) : r;
+static SP_COLD int epoll_wait_exact(int fd, struct epoll_event *events, int n, int timeout)
+{
+	struct wait w = begin_ms(timeout);
+
+	return WAIT(w, NEXT(epoll_wait)(fd, events, n, timeout), next.epoll_wait(fd, events, n, 0),
+		    next.epoll_pwait(fd, events, n, LEFT_MS(w), MASK(w)));
+}
+
+EXPORT int epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
+{
+	return AS_EVER ? NEXT(epoll_wait)(fd, events, n, timeout) : epoll_wait_exact(fd, events, n, timeout);
+}
+
+static SP_COLD int epoll_pwait_exact(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
+{
+	struct wait w = begin_ms(timeout);
+
+	return WAIT(w, NEXT(epoll_pwait)(fd, events, n, timeout, mask), next.epoll_pwait(fd, events, n, 0, mask),
+		    next.epoll_pwait(fd, events, n, LEFT_MS(w), mask ? mask : MASK(w)));
+}
+
+EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
+{
+	return AS_EVER ? NEXT(epoll_pwait)(fd, events, n, timeout, mask) : epoll_pwait_exact(fd, events, n, timeout, mask);
+}
+
+/* Woken as there is room, it says EINTR before it looks.  There is none that sets the mask;
+ * a signal that comes right before a call is not seen by it without us either. */
+static SP_COLD int msgsnd_exact(int id, const void *message, size_t bytes, int flags)
+{
+	struct wait w = begin(-1, 0);
+
+	return WAIT(w, NEXT(msgsnd)(id, message, bytes, flags), -1,
+		    (unblock(&w), next.msgsnd(id, message, bytes, flags)));
+}
+
+EXPORT int msgsnd(int id, const void *message, size_t bytes, int flags)
+{
+	return AS_EVER ? NEXT(msgsnd)(id, message, bytes, flags) : msgsnd_exact(id, message, bytes, flags);
 }

@@ -4,25 +4,34 @@
  *	blocking stay|before|inside
  *
  * The thread stays on its CPU; moves itself before each call; is moved by another thread
- * inside each call. A line for each call: "NAME RESULT ERRNO early|waited".
+ * inside each call. A line for each call: "NAME: RESULT ERRNO early|waited|late, N handled".
  */
 #include "handed.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #define MS 20
+#define LONG_MS 400
 
 static pid_t waiter;
-static int moves_inside, ends[2];
-static volatile int next_cpu, waits, done;
+static pthread_t waiting_thread;
+static int moves_inside, ends[2], sockets[2], queue, full_queue, semaphores;
+static volatile int next_cpu, waits, done, handled;
+static const char *volatile doing;	/* by the helper, in the middle of the wait */
 static pthread_t helper;
 
 static long now_us(void)
@@ -33,14 +42,45 @@ static long now_us(void)
 	return t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+static const struct timespec span = {0, MS * 1000000};
+
+static struct timespec in_a_while(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	t.tv_nsec += MS * 1000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+static int returned(int error)
+{
+	errno = error;
+	return error ? -1 : 0;
+}
+
 static int do_nanosleep(void)
 {
-	return nanosleep(&(struct timespec){0, MS * 1000000}, NULL);
+	return nanosleep(&span, NULL);
 }
 
 static int do_usleep(void)
 {
 	return usleep(MS * 1000);
+}
+
+static int do_clock_nanosleep(void)
+{
+	return returned(clock_nanosleep(CLOCK_REALTIME, 0, &span, NULL));
+}
+
+static int do_clock_until(void)
+{
+	struct timespec t = in_a_while(CLOCK_MONOTONIC);
+
+	return returned(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL));
 }
 
 static int do_poll(void)
@@ -57,7 +97,7 @@ static int do_ppoll(void)
 {
 	struct pollfd p = {.fd = -1, .events = POLLIN};
 
-	return ppoll(&p, 1, &(struct timespec){0, MS * 1000000}, NULL);
+	return ppoll(&p, 1, &span, NULL);
 }
 
 static int do_pselect(void)
@@ -66,7 +106,25 @@ static int do_pselect(void)
 
 	FD_ZERO(&in);
 	FD_SET(ends[0], &in);
-	return pselect(0, &in, NULL, NULL, &(struct timespec){0, MS * 1000000}, NULL) + FD_ISSET(ends[0], &in);
+	return pselect(ends[0] + 1, &in, NULL, NULL, &span, NULL) + FD_ISSET(ends[0], &in);
+}
+
+/* What the compiler makes of them under _FORTIFY_SOURCE. */
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+
+static int do_poll_chk(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+	return __poll_chk(&p, 1, MS, sizeof(p));
+}
+
+static int do_ppoll_chk(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+	return __ppoll_chk(&p, 1, &span, NULL, sizeof(p));
 }
 
 /* It was not the time that it waited for. */
@@ -77,34 +135,142 @@ static int do_poll_read(void)
 	return poll(&p, 1, 1000) * 2 + (p.revents == POLLIN);
 }
 
-static int do_epoll(void)
+/* A byte that comes wakes up who waits for urgent ones, for nothing. */
+static int do_poll_urgent(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+	return poll(&p, 1, MS);
+}
+
+static int do_poll_long(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+	return poll(&p, 1, LONG_MS);
+}
+
+static int do_poll_ever(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+	return poll(&p, 1, -1);
+}
+
+static int do_ppoll_urgent(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+	sigset_t all;
+
+	sigfillset(&all);
+	return ppoll(&p, 1, &span, &all);
+}
+
+static int do_ppoll_masked(void)
+{
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+	sigset_t not_chld, before;
+	int r;
+
+	sigemptyset(&not_chld);
+	sigaddset(&not_chld, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &not_chld, &before);
+	r = ppoll(&p, 1, NULL, &before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
+static int do_select_urgent(void)
+{
+	struct timeval t = {0, MS * 1000};
+	fd_set urgent;
+	int r;
+
+	FD_ZERO(&urgent);
+	FD_SET(sockets[0], &urgent);
+	r = select(sockets[0] + 1, NULL, NULL, &urgent, &t);
+	return r == 0 && (t.tv_sec || t.tv_usec || FD_ISSET(sockets[0], &urgent)) ? 100 : r;
+}
+
+/* What is left is written back; a signal ended it. */
+static int do_select_left(void)
+{
+	struct timeval t = {10, 0};
+	fd_set urgent;
+	int r;
+
+	FD_ZERO(&urgent);
+	FD_SET(sockets[0], &urgent);
+	r = select(sockets[0] + 1, NULL, NULL, &urgent, &t);
+	return r == -1 && t.tv_sec == 9 && t.tv_usec > 0 && FD_ISSET(sockets[0], &urgent) ? r : 100;
+}
+
+static int do_pselect_urgent(void)
+{
+	fd_set urgent;
+
+	FD_ZERO(&urgent);
+	FD_SET(sockets[0], &urgent);
+	return pselect(sockets[0] + 1, NULL, NULL, &urgent, &span, NULL);
+}
+
+static int wait_epoll(int ms, const sigset_t *mask)
 {
 	static int fd = -1;
-	struct epoll_event e;
+	struct epoll_event e = {.events = EPOLLPRI};
 
-	if (fd < 0)
+	if (fd < 0) {
 		fd = epoll_create1(EPOLL_CLOEXEC);
-	return epoll_wait(fd, &e, 1, MS);
+		epoll_ctl(fd, EPOLL_CTL_ADD, sockets[0], &e);
+	}
+	return mask ? epoll_pwait(fd, &e, 1, ms, mask) : epoll_wait(fd, &e, 1, ms);
+}
+
+static int do_epoll(void)
+{
+	return wait_epoll(MS, NULL);
+}
+
+static int do_epoll_ever(void)
+{
+	return wait_epoll(-1, NULL);
+}
+
+static int do_epoll_pwait(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	return wait_epoll(MS, &none);
 }
 
 static int do_sem(void)
 {
-	struct timespec t;
+	struct timespec t = in_a_while(CLOCK_REALTIME);
 	sem_t s;
 
 	sem_init(&s, 0, 0);
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += MS * 1000000;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
 	return sem_timedwait(&s, &t);
+}
+
+static int do_cond(void)
+{
+	struct timespec t = in_a_while(CLOCK_REALTIME);
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	int r;
+
+	pthread_mutex_lock(&m);
+	r = pthread_cond_timedwait(&c, &m, &t);
+	pthread_mutex_unlock(&m);
+	return returned(r);
 }
 
 static int do_futex(void)
 {
 	int word = 0;
 
-	return (int)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &(struct timespec){0, MS * 1000000}, NULL, 0);
+	return (int)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &span, NULL, 0);
 }
 
 static int do_read(void)
@@ -114,16 +280,145 @@ static int do_read(void)
 	return (int)read(ends[0], &c, 1);
 }
 
+static int do_recv(void)
+{
+	char c;
+
+	return (int)recv(sockets[0], &c, 1, 0);
+}
+
+static int do_sigtimedwait(void)
+{
+	sigset_t set, before;
+	int r, error;
+
+	sigfillset(&set);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	r = sigtimedwait(&set, NULL, &span);
+	error = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return r;
+}
+
+static int do_pause(void)
+{
+	return pause();
+}
+
+static int do_semop(void)
+{
+	struct sembuf b = {0, -1, 0};
+
+	return semtimedop(semaphores, &b, 1, &span);
+}
+
+struct message {
+	long type;
+	char text[1];
+};
+
+static int do_msgrcv(void)
+{
+	struct message m;
+
+	return (int)msgrcv(queue, &m, 1, 0, 0);
+}
+
+static int do_msgsnd(void)
+{
+	return msgsnd(full_queue, &(struct message){.type = 1}, 1, 0);
+}
+
+static int do_mq(void)
+{
+	struct timespec t = in_a_while(CLOCK_REALTIME);
+	static mqd_t mq = (mqd_t)-1;
+	char name[64], c[1];
+
+	if (mq == (mqd_t)-1) {
+		snprintf(name, sizeof(name), "/sspapi-blocking.%d", getpid());
+		mq = mq_open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600, &(struct mq_attr){.mq_maxmsg = 1, .mq_msgsize = 1});
+		mq_unlink(name);
+	}
+	return (int)mq_timedreceive(mq, c, 1, NULL, &t);
+}
+
+/* What the helper does: p pokes the socket, m receives a message and sends one, u and c
+ * send SIGUSR1, SIGCHLD (before and after ours, by number), a comma is a pause. */
 static const struct {
 	const char *name;
 	int (*call)(void);
+	const char *what;
 } calls[] = {
-    {"nanosleep", do_nanosleep}, {"usleep", do_usleep},	       {"poll", do_poll},   {"select", do_select},
-    {"epoll_wait", do_epoll},	 {"sem_timedwait", do_sem}, {"futex", do_futex}, {"read", do_read},
-    {"ppoll", do_ppoll},	 {"pselect", do_pselect}, {"poll, woken", do_poll_read},
+    {"nanosleep", do_nanosleep, ""},
+    {"usleep", do_usleep, ""},
+    {"clock_nanosleep", do_clock_nanosleep, ""},
+    {"clock_nanosleep, until", do_clock_until, ""},
+    {"poll", do_poll, ""},
+    {"select", do_select, ""},
+    {"ppoll", do_ppoll, ""},
+    {"pselect", do_pselect, ""},
+    {"epoll_wait", do_epoll, ""},
+    {"epoll_pwait", do_epoll_pwait, ""},
+    {"sem_timedwait", do_sem, ""},
+    {"pthread_cond_timedwait", do_cond, ""},
+    {"futex", do_futex, ""},
+    {"read", do_read, ""},
+    {"recv", do_recv, "p"},
+    {"sigtimedwait", do_sigtimedwait, ""},
+    {"sigtimedwait, sent", do_sigtimedwait, "u"},
+    {"semtimedop", do_semop, ""},
+    {"msgrcv", do_msgrcv, "m"},
+    {"msgsnd", do_msgsnd, "m"},
+    {"mq_timedreceive", do_mq, ""},
+    {"pause", do_pause, "u"},
+    {"poll, woken", do_poll_read, ""},
+    {"poll, woken for nothing", do_poll_urgent, "p"},
+    {"poll, woken for nothing, long", do_poll_long, "p"},
+    {"__poll_chk", do_poll_chk, ""},
+    {"__poll_chk, woken for nothing", do_poll_chk, "p"},
+    {"__ppoll_chk", do_ppoll_chk, ""},
+    {"__ppoll_chk, woken for nothing", do_ppoll_chk, "p"},
+    {"poll, signalled", do_poll_ever, "u"},
+    {"poll, signalled by a higher", do_poll_ever, "c"},
+    {"poll, woken for nothing, then signalled", do_poll_ever, "p,u"},
+    {"poll, woken for nothing, then signalled by a higher", do_poll_ever, "p,c"},
+    {"ppoll, woken for nothing, all blocked", do_ppoll_urgent, "p"},
+    {"ppoll, woken for nothing, then signalled, which it lets in", do_ppoll_masked, "p,c"},
+    {"ppoll, signalled, which it lets in", do_ppoll_masked, "c"},
+    {"select, woken for nothing", do_select_urgent, "p"},
+    {"select, woken for nothing, then signalled", do_select_left, "p,u"},
+    {"pselect, woken for nothing", do_pselect_urgent, "p"},
+    {"epoll_wait, woken for nothing", do_epoll, "p"},
+    {"epoll_wait, woken for nothing, then signalled", do_epoll_ever, "p,c"},
+    {"epoll_pwait, woken for nothing", do_epoll_pwait, "p"},
 };
 
-/* In the middle of each wait: moves the waiter; at its end, writes for the one who reads. */
+static void on_signal(int number)
+{
+	(void)number;
+	handled++;
+}
+
+static void act(const char *what)
+{
+	struct message m = {.type = 1};
+
+	for (; *what; what++) {
+		if (*what == 'p' && write(sockets[1], "x", 1) != 1)
+			die("write");
+		if (*what == 'm' && (msgrcv(full_queue, &m, 1, 0, IPC_NOWAIT) < 0 || msgsnd(queue, &m, 1, IPC_NOWAIT) < 0))
+			die("messages");
+		if (*what == 'u' || *what == 'c')
+			pthread_kill(waiting_thread, *what == 'u' ? SIGUSR1 : SIGCHLD);
+		if (*what == ',')
+			usleep(MS * 200);
+	}
+}
+
+/* In the middle of each wait: moves the waiter, and what else is to be; at its end, writes
+ * for the one who reads. */
 static void *help(void *unused)
 {
 	int seen = 0;
@@ -143,11 +438,55 @@ static void *help(void *unused)
 			CPU_SET(next_cpu, &set);
 			sched_setaffinity(waiter, sizeof(set), &set);
 		}
+		act(doing);
 		usleep(MS * 600);
 		if (write(ends[1], "x", 1) != 1)
 			die("write");
 	}
 	return NULL;
+}
+
+/* Nothing is left for the next call. */
+static void clear(void)
+{
+	struct message m;
+	char rest[64];
+
+	while (recv(sockets[0], rest, sizeof(rest), MSG_DONTWAIT) > 0)
+		;
+	while (msgrcv(queue, &m, 1, 0, IPC_NOWAIT) >= 0)
+		;
+	m.type = 1;
+	while (msgsnd(full_queue, &m, 1, IPC_NOWAIT) == 0)
+		;
+}
+
+static void make_queues(void)
+{
+	struct msqid_ds s;
+
+	queue = msgget(IPC_PRIVATE, 0600);
+	full_queue = msgget(IPC_PRIVATE, 0600);
+	semaphores = semget(IPC_PRIVATE, 1, 0600);
+	if (queue < 0 || full_queue < 0 || semaphores < 0 || msgctl(full_queue, IPC_STAT, &s))
+		die("queues");
+	s.msg_qbytes = 8;
+	if (msgctl(full_queue, IPC_SET, &s))
+		die("msgctl");
+}
+
+static void remove_queues(void)
+{
+	msgctl(queue, IPC_RMID, NULL);
+	msgctl(full_queue, IPC_RMID, NULL);
+	semctl(semaphores, 0, IPC_RMID);
+}
+
+static const char *when(long us, int (*call)(void))
+{
+	long wanted = (call == do_poll_long ? LONG_MS : MS) * 1000;
+
+	return us < wanted - 1000 ? "early" : us > wanted + 250000 ? "late" : "waited";
 }
 
 int main(int argc, char **argv)
@@ -162,10 +501,15 @@ int main(int argc, char **argv)
 	make_set(c);
 	prefault();
 	pin(0);
-	if (pipe(ends))
+	if (pipe(ends) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
 		die("pipe");
+	make_queues();
+	clear();
+	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal}, NULL);
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_signal}, NULL);
 	moves_inside = !strcmp(how, "inside");
 	waiter = (pid_t)gettid();
+	waiting_thread = pthread_self();
 	pthread_create(&helper, NULL, help, NULL);
 	must("PAPI_start", PAPI_start(c->id));
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -175,20 +519,25 @@ int main(int argc, char **argv)
 		next_cpu = nth_cpu((int)i + 1);
 		if (!strcmp(how, "before"))
 			pin((int)i + 1);
+		doing = calls[i].what;
+		handled = 0;
 		errno = 0;
 		before = now_us();
 		waits++;
 		result = calls[i].call();
 		error = errno;
-		printf("%s %d %s %s\n", calls[i].name, result, error ? strerrorname_np(error) : "0",
-		       now_us() - before < MS * 1000 - 1000 ? "early" : "waited");
+		before = now_us() - before;
 		/* the helper is to be ready for the next one */
 		if (calls[i].call != do_read || result != 1)
 			while (read(ends[0], &rest, 1) != 1)
 				;
+		printf("%s: %d %s %s, %d handled\n", calls[i].name, result, error ? strerrorname_np(error) : "0",
+		       when(before, calls[i].call), handled);
+		clear();
 	}
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	done = 1;
 	pthread_join(helper, NULL);
+	remove_queues();
 	return 0;
 }
