@@ -4,7 +4,7 @@
  *	blocking stay|before|inside
  *
  * The thread stays on its CPU; moves itself before each call; is moved by another thread
- * inside each call. A line for each call: "NAME: RESULT ERRNO early|waited|late, N handled".
+ * inside each call. A line for each call: "NAME: RESULT ERRNO early|waited|late|woken, N handled".
  */
 #include "handed.h"
 
@@ -350,49 +350,50 @@ static const struct {
 	const char *name;
 	int (*call)(void);
 	const char *what;
+	int ms;				/* that it is to wait; 0: until something is done */
 } calls[] = {
-    {"nanosleep", do_nanosleep, ""},
-    {"usleep", do_usleep, ""},
-    {"clock_nanosleep", do_clock_nanosleep, ""},
-    {"clock_nanosleep, until", do_clock_until, ""},
-    {"poll", do_poll, ""},
-    {"select", do_select, ""},
-    {"ppoll", do_ppoll, ""},
-    {"pselect", do_pselect, ""},
-    {"epoll_wait", do_epoll, ""},
-    {"epoll_pwait", do_epoll_pwait, ""},
-    {"sem_timedwait", do_sem, ""},
-    {"pthread_cond_timedwait", do_cond, ""},
-    {"futex", do_futex, ""},
-    {"read", do_read, ""},
-    {"recv", do_recv, "p"},
-    {"sigtimedwait", do_sigtimedwait, ""},
-    {"sigtimedwait, sent", do_sigtimedwait, "u"},
-    {"semtimedop", do_semop, ""},
-    {"msgrcv", do_msgrcv, "m"},
-    {"msgsnd", do_msgsnd, "m"},
-    {"mq_timedreceive", do_mq, ""},
-    {"pause", do_pause, "u"},
-    {"poll, woken", do_poll_read, ""},
-    {"poll, woken for nothing", do_poll_urgent, "p"},
-    {"poll, woken for nothing, long", do_poll_long, "p"},
-    {"__poll_chk", do_poll_chk, ""},
-    {"__poll_chk, woken for nothing", do_poll_chk, "p"},
-    {"__ppoll_chk", do_ppoll_chk, ""},
-    {"__ppoll_chk, woken for nothing", do_ppoll_chk, "p"},
-    {"poll, signalled", do_poll_ever, "u"},
-    {"poll, signalled by a higher", do_poll_ever, "c"},
-    {"poll, woken for nothing, then signalled", do_poll_ever, "p,u"},
-    {"poll, woken for nothing, then signalled by a higher", do_poll_ever, "p,c"},
-    {"ppoll, woken for nothing, all blocked", do_ppoll_urgent, "p"},
-    {"ppoll, woken for nothing, then signalled, which it lets in", do_ppoll_masked, "p,c"},
-    {"ppoll, signalled, which it lets in", do_ppoll_masked, "c"},
-    {"select, woken for nothing", do_select_urgent, "p"},
-    {"select, woken for nothing, then signalled", do_select_left, "p,u"},
-    {"pselect, woken for nothing", do_pselect_urgent, "p"},
-    {"epoll_wait, woken for nothing", do_epoll, "p"},
-    {"epoll_wait, woken for nothing, then signalled", do_epoll_ever, "p,c"},
-    {"epoll_pwait, woken for nothing", do_epoll_pwait, "p"},
+    {"nanosleep", do_nanosleep, "", MS},
+    {"usleep", do_usleep, "", MS},
+    {"clock_nanosleep", do_clock_nanosleep, "", MS},
+    {"clock_nanosleep, until", do_clock_until, "", MS},
+    {"poll", do_poll, "", MS},
+    {"select", do_select, "", MS},
+    {"ppoll", do_ppoll, "", MS},
+    {"pselect", do_pselect, "", MS},
+    {"epoll_wait", do_epoll, "", MS},
+    {"epoll_pwait", do_epoll_pwait, "", MS},
+    {"sem_timedwait", do_sem, "", MS},
+    {"pthread_cond_timedwait", do_cond, "", MS},
+    {"futex", do_futex, "", MS},
+    {"read", do_read, "", 0},
+    {"recv", do_recv, "p", 0},
+    {"sigtimedwait", do_sigtimedwait, "", MS},
+    {"sigtimedwait, sent", do_sigtimedwait, "u", 0},
+    {"semtimedop", do_semop, "", MS},
+    {"msgrcv", do_msgrcv, "m", 0},
+    {"msgsnd", do_msgsnd, "m", 0},
+    {"mq_timedreceive", do_mq, "", MS},
+    {"pause", do_pause, "u", 0},
+    {"poll, woken", do_poll_read, "", 0},
+    {"poll, woken for nothing", do_poll_urgent, "p", MS},
+    {"poll, woken for nothing, long", do_poll_long, "p", LONG_MS},
+    {"__poll_chk", do_poll_chk, "", MS},
+    {"__poll_chk, woken for nothing", do_poll_chk, "p", MS},
+    {"__ppoll_chk", do_ppoll_chk, "", MS},
+    {"__ppoll_chk, woken for nothing", do_ppoll_chk, "p", MS},
+    {"poll, signalled", do_poll_ever, "u", 0},
+    {"poll, signalled by a higher", do_poll_ever, "c", 0},
+    {"poll, woken for nothing, then signalled", do_poll_ever, "p,u", 0},
+    {"poll, woken for nothing, then signalled by a higher", do_poll_ever, "p,c", 0},
+    {"ppoll, woken for nothing, all blocked", do_ppoll_urgent, "p", MS},
+    {"ppoll, woken for nothing, then signalled, which it lets in", do_ppoll_masked, "p,c", 0},
+    {"ppoll, signalled, which it lets in", do_ppoll_masked, "c", 0},
+    {"select, woken for nothing", do_select_urgent, "p", MS},
+    {"select, woken for nothing, then signalled", do_select_left, "p,u", 0},
+    {"pselect, woken for nothing", do_pselect_urgent, "p", MS},
+    {"epoll_wait, woken for nothing", do_epoll, "p", MS},
+    {"epoll_wait, woken for nothing, then signalled", do_epoll_ever, "p,c", 0},
+    {"epoll_pwait, woken for nothing", do_epoll_pwait, "p", MS},
 };
 
 static void on_signal(int number)
@@ -482,11 +483,9 @@ static void remove_queues(void)
 	semctl(semaphores, 0, IPC_RMID);
 }
 
-static const char *when(long us, int (*call)(void))
+static const char *when(long us, int ms)
 {
-	long wanted = (call == do_poll_long ? LONG_MS : MS) * 1000;
-
-	return us < wanted - 1000 ? "early" : us > wanted + 250000 ? "late" : "waited";
+	return !ms ? "woken" : us < ms * 1000 - 1000 ? "early" : us > ms * 1000 + 250000 ? "late" : "waited";
 }
 
 int main(int argc, char **argv)
@@ -532,7 +531,7 @@ int main(int argc, char **argv)
 			while (read(ends[0], &rest, 1) != 1)
 				;
 		printf("%s: %d %s %s, %d handled\n", calls[i].name, result, error ? strerrorname_np(error) : "0",
-		       when(before, calls[i].call), handled);
+		       when(before, calls[i].ms), handled);
 		clear();
 	}
 	must("PAPI_stop", PAPI_stop(c->id, values));
