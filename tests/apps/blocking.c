@@ -512,27 +512,32 @@ int main(int argc, char **argv)
 	pthread_create(&helper, NULL, help, NULL);
 	must("PAPI_start", PAPI_start(c->id));
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		int result, error;
-		long before;
+		int result, error, tries = 4;
+		const char *length;
 
-		next_cpu = nth_cpu((int)i + 1);
-		if (!strcmp(how, "before"))
-			pin((int)i + 1);
-		doing = calls[i].what;
-		handled = 0;
-		errno = 0;
-		before = now_us();
-		waits++;
-		result = calls[i].call();
-		error = errno;
-		before = now_us() - before;
-		/* the helper is to be ready for the next one */
-		if (calls[i].call != do_read || result != 1)
-			while (read(ends[0], &rest, 1) != 1)
-				;
-		printf("%s: %d %s %s, %d handled\n", calls[i].name, result, error ? strerrorname_np(error) : "0",
-		       when(before, calls[i].ms), handled);
-		clear();
+		do {
+			long before;
+
+			next_cpu = nth_cpu((int)i + tries);
+			if (!strcmp(how, "before"))
+				pin((int)i + tries);
+			doing = calls[i].what;
+			handled = 0;
+			errno = 0;
+			before = now_us();
+			waits++;
+			result = calls[i].call();
+			error = errno;
+			length = when(now_us() - before, calls[i].ms);
+			/* the helper is to be ready for the next one */
+			if (calls[i].call != do_read || result != 1)
+				while (read(ends[0], &rest, 1) != 1)
+					;
+			clear();
+			/* on a busy machine, once; by a mistake in what is left, each time */
+		} while (!strcmp(length, "late") && --tries);
+		printf("%s: %d %s %s, %d handled\n", calls[i].name, result, error ? strerrorname_np(error) : "0", length,
+		       handled);
 	}
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	done = 1;
