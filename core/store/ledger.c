@@ -698,6 +698,8 @@ static inline uint64_t time_here(struct sp_writer *w)
 	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
 		return 0;
 	w->stop_ticks = ticks;
+#else
+	(void)w;
 #endif
 	return sp_coarse_ns();
 }

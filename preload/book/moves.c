@@ -33,11 +33,14 @@ static int real_sigaction(int number, const struct sigaction *new, struct sigact
 
 /* Did a system call end with EINTR for our signal alone?  The others are blocked now: those
  * that are not blocked otherwise, and pending, would have ended it, too.  (Of a mask that
- * holds during the call only, ppoll's, the kernel does not tell us; they stay pending.) */
+ * holds during the call only, ppoll's, the kernel does not tell us; they stay pending.)
+ * Where ours has waited for another's handler to end, the call looks just like this. */
 static bool ended_call(const ucontext_t *u)
 {
 	uint64_t pending = 0, blocked;
 
+	if (sp_get(&masked))
+		return false;
 #if defined(__x86_64__)
 	const greg_t *r = u->uc_mcontext.gregs;
 	const unsigned char *ip = (const unsigned char *)r[REG_RIP];

@@ -136,13 +136,12 @@ enum how { NO, NOW, REST };
 /* It said r.  Is it to be made again, and how? */
 static enum how again(struct wait *w, int r)
 {
-	bool is_ours = r == -1 && errno == EINTR && sp_get(&sp_self.moved) != w->moved &&
-		       sp_get(&sp_self.alone) == sp_get(&sp_self.moved);
+	bool is_ours = r == -1 && errno == EINTR && sp_get(&sp_self.moved) != w->moved;
 	uint64_t at = is_ours && w->until != FOR_EVER ? now() : 0, left = w->until - at;
 
 	if (is_ours && at < w->until) {
 		block(w);
-		is_ours = w->blocked && sp_proof_kept();
+		is_ours = w->blocked && sp_proof_kept() && sp_get(&sp_self.alone) == sp_get(&sp_self.moved);
 	}
 	if (!is_ours) {
 		unblock(w);

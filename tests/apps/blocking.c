@@ -1,10 +1,10 @@
 /*
  * blocking: calls that wait, while a set runs: what they return, and whether it was too early.
  *
- *	blocking stay|before|inside
+ *	blocking stay|before|inside|masked
  *
  * The thread stays on its CPU; moves itself before each call; is moved by another thread
- * inside each call. A line for each call: "NAME: RESULT ERRNO early|waited|late|woken, N handled".
+ * inside each call, masked: with a handler that blocks all signals. A line for each call: "NAME: RESULT ERRNO early|waited|late|woken, N handled".
  */
 #include "handed.h"
 
@@ -287,18 +287,28 @@ static int do_recv(void)
 	return (int)recv(sockets[0], &c, 1, 0);
 }
 
-static int do_sigtimedwait(void)
+static int wait_signal(const struct timespec *longest)
 {
 	sigset_t set, before;
 	int r, error;
 
 	sigfillset(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
-	r = sigtimedwait(&set, NULL, &span);
+	r = sigtimedwait(&set, NULL, longest);
 	error = errno;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return r;
+}
+
+static int do_sigtimedwait(void)
+{
+	return wait_signal(&span);
+}
+
+static int do_sigtimedwait_sent(void)
+{
+	return wait_signal(&(struct timespec){2, 0});
 }
 
 static int do_pause(void)
@@ -368,7 +378,7 @@ static const struct {
     {"read", do_read, "", 0},
     {"recv", do_recv, "p", 0},
     {"sigtimedwait", do_sigtimedwait, "", MS},
-    {"sigtimedwait, sent", do_sigtimedwait, "u", 0},
+    {"sigtimedwait, sent", do_sigtimedwait_sent, "u", 0},
     {"semtimedop", do_semop, "", MS},
     {"msgrcv", do_msgrcv, "m", 0},
     {"msgsnd", do_msgsnd, "m", 0},
@@ -491,6 +501,7 @@ static const char *when(long us, int ms)
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "stay";
+	struct sigaction a = {.sa_handler = on_signal};
 	struct counted *c;
 	long long values[EVENTS];
 	char rest;
@@ -504,9 +515,11 @@ int main(int argc, char **argv)
 		die("pipe");
 	make_queues();
 	clear();
-	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal}, NULL);
-	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_signal}, NULL);
-	moves_inside = !strcmp(how, "inside");
+	if (!strcmp(how, "masked"))
+		sigfillset(&a.sa_mask);
+	sigaction(SIGUSR1, &a, NULL);
+	sigaction(SIGCHLD, &a, NULL);
+	moves_inside = !strcmp(how, "inside") || !strcmp(how, "masked");
 	waiter = (pid_t)gettid();
 	waiting_thread = pthread_self();
 	pthread_create(&helper, NULL, help, NULL);
