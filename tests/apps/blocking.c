@@ -105,8 +105,8 @@ static int do_pselect(void)
 	fd_set in;
 
 	FD_ZERO(&in);
-	FD_SET(ends[0], &in);
-	return pselect(ends[0] + 1, &in, NULL, NULL, &span, NULL) + FD_ISSET(ends[0], &in);
+	FD_SET(sockets[0], &in);
+	return pselect(sockets[0] + 1, &in, NULL, NULL, &span, NULL) + FD_ISSET(sockets[0], &in);
 }
 
 /* What the compiler makes of them under _FORTIFY_SOURCE. */
