@@ -286,6 +286,10 @@ struct sp_relation {
 #define SP_STATE_ENTRY		8u	/* the current cell has an entry */
 #define SP_STATE_PERMANENT	16u	/* the last reading was: last + eoff is its value, no temporary entry */
 
+/* In the bits above: the last reading was in another cell, this one less 1 (a reading that
+ * sspapi took itself is in the current one); 0: in the current cell. */
+#define SP_STATE_AWAY_SHIFT	8
+
 struct sp_state {
 	int32_t cell;			/* < 0: no reading yet */
 	uint32_t flags;			/* SP_STATE_* */

@@ -289,16 +289,25 @@ static void carry_permanent(struct sp_writer *w, struct sp_state *n)
 	n->flags |= SP_STATE_PERMANENT;
 }
 
+/* From here on the last reading is the current cell's. */
+static void forget_away(struct sp_state *n)
+{
+	n->flags &= (1u << SP_STATE_AWAY_SHIFT) - 1;
+}
+
 /* Only counts: what the application reads next makes the entry that it would have made. */
 static void take_own(struct sp_writer *w, struct sp_state *n, int cell, const int64_t *x)
 {
 	bool permanent = n->flags & SP_STATE_PERMANENT;
+	uint32_t away = n->flags >> SP_STATE_AWAY_SHIFT;
 
 	if (n->cell != cell) {
+		away = away ? away : (uint32_t)(n->cell + 1);
 		change_cell(w, n, cell);
-		if (n->flags & SP_STATE_ENTRY)
-			n->ns = cell_at(w, cell)->ns;
-		else if (permanent)
+		forget_away(n);
+		if (away != (uint32_t)cell + 1)
+			n->flags |= away << SP_STATE_AWAY_SHIFT;
+		if (!(n->flags & SP_STATE_ENTRY) && permanent)
 			carry_permanent(w, n);
 	}
 	book_values(w, n, x);
@@ -308,6 +317,7 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 {
 	if (n->cell != cell)
 		change_cell(w, n, cell);
+	forget_away(n);
 	book_values(w, n, x);
 	if (w->entries != SP_ENTRIES_NONE)
 		make_entries(w, n, op, x, x);
@@ -341,6 +351,8 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 
 	if (d->readings && n->cell != cell)
 		change_cell(w, n, cell);
+	if (d->readings)
+		forget_away(n);
 	n->flags |= SP_STATE_RUNNING;	/* side_values kept only what a running set handed out */
 	if (f & SP_SIDE_Y0) {
 		book_values(w, n, in_side(w, SP_Y0));

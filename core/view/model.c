@@ -147,18 +147,25 @@ static void add_side(struct cell_record *c, const struct sp_side *d, const struc
 	c->readings += (int64_t)d->readings;
 }
 
+/* That of the application's last reading. */
+static int latest_cell(const struct sp_state *s)
+{
+	uint32_t away = s->flags >> SP_STATE_AWAY_SHIFT;
+
+	return away ? (int)away - 1 : s->cell;
+}
+
 static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_state *s, int i, uint32_t k)
 {
 	const int64_t *a = s->at;
 
 	c->cpu = from->cpu;
 	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
-	c->is_latest = false;
+	c->is_latest = (s->flags & SP_STATE_PERMANENT) && i == latest_cell(s);
 	c->ns = (int64_t)s->ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
 	if (i == s->cell) {
 		c->readings = (int64_t)s->readings;
 		c->has_entry = (s->flags & SP_STATE_ENTRY) != 0;
-		c->is_latest = (s->flags & SP_STATE_PERMANENT) != 0;
 		for (uint32_t e = 0; e < k; e++) {
 			c->at[SP_TOTAL * k + e] = a[SP_LAST * k + e] + a[SP_OFF * k + e];
 			c->at[SP_EXACT * k + e] = a[SP_LAST * k + e] + a[SP_XOFF * k + e];
@@ -215,6 +222,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 		m->row_of[i] = -1;
 	row->latest_ns = s->ns;
 	row->latest_cpu = SP_NO_CPU;
+	row->latest_away = s->flags >> SP_STATE_AWAY_SHIFT != 0;
 	for (uint32_t i = 0; i < r->cells; i++) {
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);
@@ -232,7 +240,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
 		if (!c->readings && !has_counts(c, k))
 			continue;
-		if ((int)i == s->cell)
+		if ((int)i == latest_cell(s))
 			row->latest_cpu = (int32_t)c->cpu;
 		row->readings += (uint64_t)c->readings;
 		m->row_of[i] = (int32_t)row->cells;

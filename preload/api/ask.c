@@ -60,6 +60,7 @@ static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t 
 	struct sp_row row;
 	struct sp_at_cpu at;
 	const struct sp_reading *r;
+	bool latest = false;
 
 	if (!sp_api_row(p, &row))
 		return;
@@ -67,12 +68,13 @@ static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t 
 		if (q->cpu >= 0 && at.cpu != q->cpu)
 			continue;
 		q->known = true;
+		latest = latest || (at.is_latest && at.entry_ns == ns);
 		add(p, e, &q->total, at.total[e]);
 		add(p, e, &q->exact, at.exact[e]);
 		if ((at.has_entry || at.is_latest) && at.entry_ns == ns && is_asked(p, e, &row, &at, q->cpu))
 			add(p, e, &q->entry, at.entry[e]);
 	}
-	if (!ns || row.latest_ns == ns)
+	if (!ns || latest || (row.latest_ns == ns && !row.latest_away))
 		return;
 	r = sp_readings_find(&sp_store.image, p->relation->readings, ns);
 	if (r && (q->cpu < 0 || r->cpu == q->cpu))

@@ -55,4 +55,14 @@ if whose "attached to another process" "$apps/monitor"; then
 	is "attached: the dump says so" "$(relation '$_->{target}')" "{\"kind\":\"tid\",\"tid\":$target}"
 	is "attached: none of it is proven" "$(relation '@{$_->{cpus}[0]{exact}}')" 0
 fi
+
+# Detached, the counters are the old target's until they are opened again.
+for mode in again other add ended; do
+	options=--more-events
+	whose "detached: $mode" "$apps/detach" $mode || continue
+	is "detached: $mode: the target" "$(json "$tmp/shim.json" 'map { "$_->{target}{kind} " . eval { my $s = 0; $s += $_->{total}[0] for @{$_->{cpus}}; $s } }
+		grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE/ } @{$d->{relations}}' | tr '\n' ' ')" \
+		"$(case $mode in add) echo "tid 100 thread 60 " ;; ended) echo "tid 100 " ;; *) echo "tid 300 " ;; esac)"
+done
+options=''
 done_testing

@@ -1,10 +1,38 @@
 # Random sequences over threads and CPUs, through sspapi.h and plain PAPI calls: the sum over CPUs is what
-# PAPI handed out, always; in the dump, too.
+# PAPI handed out, always; in the dump, too. By scripted CPUs each count is on its own.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
+SSPAPI_TOPOLOGY='synthetic:core:4 pu:2'
+export SSPAPI_TOPOLOGY
+
+# What was handed on CPUs that no call from outside was booked on is there, and nothing else.
+on_cpus() {
+	grep -E '^handed cpu=([2-9]|1[0-9]) ' "$tmp/shim.out" | grep -v 'value=0$' | sort >"$tmp/want"
+	json "$tmp/shim.json" 'my %s; for my $r (@{$d->{relations}}) { for my $c (@{$r->{cpus}}) {
+		$s{"handed cpu=$c->{cpu} event=$d->{events}[$r->{events}[$_]]{name} value="} += $c->{total}[$_]
+			for grep { ($c->{cpu} // 0) > 1 } 0 .. $#{$c->{total}} } } map { "$_$s{$_}" } grep { $s{$_} } keys %s' | sort >"$tmp/got"
+	diff "$tmp/want" "$tmp/got" && [ -s "$tmp/got" ]
+}
+
+# random LABEL PROGRAM ARGUMENT...
+random() {
+	label=$1 program=$2
+	shift 2
+	run shim env SSPAPI_OUTPUT="$tmp/shim.json" "$B/tests/$program" "$@"
+	check "$label: what is asked is right" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
+	check "$label: the dump has what was handed out" books shim --no-cpu
+}
+
 for seed in 1 2 $$; do
-	run shim env SSPAPI_OUTPUT="$tmp/shim.json" SSPAPI_READINGS_MAX=3000 "$B/tests/api-random" "$seed" 2000
-	check "seed $seed: what is asked is right" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
-	check "seed $seed: the dump has what was handed out" books shim --no-cpu
+	SSPAPI_READINGS_MAX=3000 random "seed $seed" api-random "$seed" 2000
+	random "seed $seed, scripted CPUs" api-random-scripted "$seed" 2000
+	check "seed $seed, scripted CPUs: each count is on its own" on_cpus
 done
+SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0 random "all permanent" api-random-scripted 3 2000
+SSPAPI_ATTRIBUTION=residency SSPAPI_CALLSITES=4 random residency api-random 4 2000
+SSPAPI_ATTRIBUTION=exact SSPAPI_LIVE=0 random exact api-random 5 2000 4 keep
+
+# All of it was done.
+grep -vE '^(handed|wrong)' "$tmp/shim.out" >"$tmp/did"
+is "each kind of call was made" "$(grep -c ' 0$' "$tmp/did") $(wc -l <"$tmp/did")" "0 12"
 done_testing

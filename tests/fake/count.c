@@ -242,5 +242,9 @@ FK_API int PAPI_write(int EventSet, long long *values)
 		FK_RETURN(PAPI_ENOCMP);
 	if (!values)
 		FK_RETURN(PAPI_EINVAL);
-	FK_RETURN(s->state & PAPI_RUNNING ? PAPI_ENOSUPP : PAPI_OK);
+	if (s->state & PAPI_RUNNING && !component_of(s)->writes)
+		FK_RETURN(PAPI_ENOSUPP);
+	for (int i = 0; s->state & PAPI_RUNNING && i < s->n; i++)
+		__atomic_store_n(&s->live[i], values[i], __ATOMIC_RELAXED);
+	FK_RETURN(PAPI_OK);
 }

@@ -72,6 +72,7 @@ struct fake_component {		/* all 0: as perf_event */
 	int granularities;		/* 0: granularity | SYS */
 	bool keeps_on_start;		/* PAPI_start does not zero (io) */
 	bool keeps_on_reset;		/* PAPI_reset does not (rapl) */
+	bool writes;			/* PAPI_write of a running set works */
 	bool no_attach, no_cpu, no_inherit, no_kernel_multiplex, fast_read;
 	int disabled;			/* a PAPI error code */
 };

@@ -60,7 +60,7 @@ static int detach(int es)
 	if (!(s->state & PAPI_ATTACHED))
 		return PAPI_EINVAL;
 	s->state &= ~PAPI_ATTACHED;
-	s->attached = 0;			/* ctl_tid stays: the fds do not come back */
+	s->attached = s->ctl_tid = 0;		/* who is counted stays so until they are opened again, and the master */
 	return PAPI_OK;
 }
 

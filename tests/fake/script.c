@@ -92,7 +92,10 @@ FAKE_API int fake_count_set(int event_set, const char *event, long long n)
 
 	for (int k = 0; s && e >= 0 && k < s->n; k++)
 		if (s->event[k] == e) {
-			__atomic_fetch_add(&s->live[k], n, __ATOMIC_RELAXED);
+			if (fk.event[e].data_type == PAPI_DATATYPE_FP64)
+				add_double(&s->live[k], (double)n);
+			else
+				__atomic_fetch_add(&s->live[k], n, __ATOMIC_RELAXED);
 			return 1;
 		}
 	return -1;

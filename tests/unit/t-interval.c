@@ -407,6 +407,45 @@ static void own_readings(void **state)
 	sp_model_close(&m);
 }
 
+static void latest_is(int cpu, uint64_t *ns, bool same_time)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+	struct sp_model m;
+
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.latest_cpu, cpu);
+	assert_true(same_time ? row.latest_ns == *ns : row.latest_ns > *ns);
+	*ns = row.latest_ns;
+	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
+		assert_true(!at.has_entry || at.entry_ns == *ns);
+	sp_model_close(&m);
+}
+
+/* They are not the last reading, wherever they were taken, and make no entry older. */
+static void own_are_not_latest(void **state)
+{
+	const struct sp_part there = { 1, 1 }, here = { 0, 1 };
+	uint64_t ns = 0;
+
+	(void)state;
+	bind(1, 16);
+	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	sp_ledger_book_at(&w, SP_OP_READ, 0, (const long long[K]){ 10, 10, 10 }, false, 2);
+	latest_is(0, &ns, false);
+	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 15, 15, 15 }, &there, 1, true, 0));
+	latest_is(0, &ns, true);
+	sp_ledger_book_at(&w, SP_OP_READ, 1, (const long long[K]){ 20, 20, 20 }, false, 2);
+	latest_is(1, &ns, false);
+	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 25, 25, 25 }, &here, 1, true, 0));
+	latest_is(1, &ns, true);
+	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 30, 30, 30 }, &there, 1, true, 0));
+	latest_is(1, &ns, true);
+	sp_ledger_book_at(&w, SP_OP_STOP, 0, (const long long[K]){ 35, 35, 35 }, false, 2);
+	latest_is(0, &ns, false);
+}
+
 /* ---- threads that end -------------------------------------------------------- */
 
 static int alive;
@@ -528,7 +567,7 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(aside), TEST(own_readings), TEST(folding), TEST(sites),
+		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(aside), TEST(own_readings), TEST(own_are_not_latest), TEST(folding), TEST(sites),
 		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
 	};
 

@@ -1,0 +1,111 @@
+/*
+ * detach: a set that was attached to a child and is detached again. In each run 100 pages are touched by the
+ * child and 30 by the program. Prints a line a run: what PAPI handed out, and who was counted, by the number.
+ *	again	attached; detached, but the counters stay the child's
+ *	other	the same, although another set is used: PAPI has this one under the child's name
+ *	add	attached; detached; an event is added, and the counters are opened again: the program's
+ *	ended	attached; detached; the child ends: nobody's
+ * usage: detach MODE	needs hw2sw where there are no hardware counters
+ */
+#include "handed.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+static const char *mode;
+static struct counted *c;
+static int to[2], from[2], here, there;
+static pid_t child;
+
+static int is(const char *name)
+{
+	return !strcmp(mode, name);
+}
+
+static void be_the_child(void)
+{
+	char word;
+
+	close(to[1]);
+	pin(1);
+	prefault();
+	while (read(to[0], &word, 1) == 1) {
+		touch(&c->arena, 100);
+		if (write(from[1], &word, 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static void let_child_touch(void)
+{
+	char word = 't';
+
+	if (child && (write(to[1], &word, 1) != 1 || read(from[0], &word, 1) != 1))
+		die("the child");
+}
+
+static void run(void)
+{
+	long long values[2], value;
+	int ret = PAPI_start(c->id);
+
+	if (ret != PAPI_OK)
+		cannot("PAPI_start", ret);
+	let_child_touch();
+	touch(&c->arena, 30);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	value = values[0];
+	printf("handed cpu=%d event=%s value=%lld of=%s\n", value == 30 ? here : there, c->name[0], value,
+	       value == 100 ? "child" : value == 30 ? "self" : value ? "both" : "nobody");
+}
+
+static void use_another(void)
+{
+	int other = PAPI_NULL;
+	long long value;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&other));
+	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
+	must("PAPI_start", PAPI_start(other));
+	must("PAPI_stop", PAPI_stop(other, &value));
+}
+
+int main(int argc, char **argv)
+{
+	int ret;
+
+	mode = argc > 1 ? argv[1] : "again";
+	c = counted_new(0, NULL, 10000);
+	there = nth_cpu(1);
+	here = pin(0);
+	if (pipe(to) || pipe(from) || (child = fork()) < 0)
+		die("fork");
+	if (!child)
+		be_the_child();
+	papi_up();
+	c->id = PAPI_NULL;
+	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	ret = PAPI_attach(c->id, (unsigned long)child);
+	if (ret != PAPI_OK)
+		cannot("PAPI_attach", ret);
+	must("PAPI_add_named_event", PAPI_add_named_event(c->id, c->name[0]));
+	prefault();
+	let_child_touch();
+	setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+	run();
+	must("PAPI_detach", PAPI_detach(c->id));
+	if (is("other"))
+		use_another();
+	if (is("add"))
+		must("PAPI_add_named_event", PAPI_add_named_event(c->id, "perf::CPU-MIGRATIONS"));
+	if (is("ended")) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		child = 0;
+	}
+	run();
+	run();
+	return 0;
+}
