@@ -189,7 +189,7 @@ bool sp_module_again(uint32_t number)
 	bool again = number && m->back;
 
 	for (uint32_t i = 0; number && i < number - 1 && !again; i++)
-		again = modules[i].identity == m->identity;
+		again = sp_acquire(&modules[i].ready) && modules[i].identity == m->identity;
 	return again;
 }
 
