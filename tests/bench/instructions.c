@@ -110,7 +110,8 @@ static void child(int n, char **event)
 			_exit(77);
 	for (int i = 0; i < 20; i++)
 		round_of_calls(0);
-	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+		_exit(77);
 	raise(SIGSTOP);
 	for (int i = 0; i < RUNS; i++)
 		round_of_calls(1);
