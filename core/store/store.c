@@ -368,25 +368,28 @@ static struct sp_relation *find_free(struct sp_store *s, sp_off thread, const st
 	struct sp_sought *m = &s->sought[(thread / 64 + digested) % SP_SOUGHT];
 	uint32_t releases = sp_acquire(&s->releases);
 	bool holds = m->thread == thread && m->key == digested && m->releases == releases;
-	struct sp_thread *t = thread_at(s, thread);
-	struct sp_relation *r;
+	struct sp_relation *r, *found = NULL;
+	sp_off head = thread_at(s, thread)->relations, at = sp_get(&s->released[thread / 64 % SP_SOUGHT]);
 
-	*off = sp_get(&s->released[thread / 64 % SP_SOUGHT]);
-	r = *off ? relation_at(s, *off) : NULL;
-	if (r && r->thread == thread && fits(s, r, key) && !bound(*off, arg))
+	r = at ? relation_at(s, at) : NULL;
+	*off = at;
+	if (r && r->thread == thread && fits(s, r, key) && !bound(at, arg))
 		return r;
-	for (*off = t->relations; left--; *off = r->next) {
-		if (holds && *off == m->head)
-			*off = m->upto;
-		r = relation_at(s, *off);
+	for (at = head; left--; at = r->next) {
+		if (holds && at == m->head)
+			at = m->upto;
+		r = relation_at(s, at);
 		if (!r || r->thread != thread)
-			r = NULL;
-		if (!r || (fits(s, r, key) && !bound(*off, arg)))
 			break;
+		if (fits(s, r, key) && !bound(at, arg)) {
+			found = r;
+			break;
+		}
 	}
-	*m = (struct sp_sought){ .thread = thread, .head = t->relations, .upto = r ? *off : 0, .key = digested,
+	*off = at;
+	*m = (struct sp_sought){ .thread = thread, .head = head, .upto = found ? at : 0, .key = digested,
 				 .releases = releases };
-	return r;
+	return found;
 }
 
 struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,

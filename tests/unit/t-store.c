@@ -496,6 +496,25 @@ static void many_sets(void **state)
 	assert_int_not_equal(one_more(other, ab), third);
 }
 
+/* Somebody scribbled on the list: it is not followed for ever, and nothing else is taken. */
+static void list_in_a_circle(void **state)
+{
+	struct sp_relation *r;
+	sp_off thread, first, got;
+
+	(void)state;
+	make_events();
+	memset(many, 0, sizeof(many));
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	first = one_more(thread, ba);
+	r = sp_region_at(&store.region, first, sizeof(*r));
+	r->next = first;
+	got = one_more(thread, ab);
+	assert_int_not_equal(got, first);
+	r = sp_region_at(&store.region, got, sizeof(*r));
+	assert_memory_equal(r + 1, ab, sizeof(ab));
+}
+
 /* What was not proven does not become it, nor the other way, by a set made later. */
 static void proven_apart(void **state)
 {
@@ -728,6 +747,7 @@ int main(void)
 		WITH_STORE(events),
 		WITH_STORE(same_relation),
 		WITH_STORE(many_sets),
+		WITH_STORE(list_in_a_circle),
 		WITH_STORE(proven_apart),
 		WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later),
