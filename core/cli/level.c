@@ -66,25 +66,6 @@ static void component_words(struct sp_out *o, const struct sp_model *m, int32_t 
 	sp_out_i64(o, at->logical_index);
 }
 
-static void cpu_words(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
-{
-	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1;
-
-	sp_out_text(o, "CPU ");
-	sp_out_i64(o, cpu);
-	if (core >= 0) {
-		sp_out_text(o, " (Core L#");
-		sp_out_i64(o, m->component[core].logical_index);
-		if (sp_kind_of(m, core) >= 0) {
-			sp_out_text(o, ", ");
-			sp_out_plain(o, m->kind[sp_kind_of(m, core)].name);
-		}
-		sp_out_char(o, ')');
-	} else if (component < 0) {
-		sp_out_text(o, " (not in the topology)");
-	}
-}
-
 static void thread_words(struct sp_out *o, const struct sp_row *r)
 {
 	if (r->tid == 0) {
@@ -191,7 +172,7 @@ static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp
 	else if (row->kind >= 0)
 		sp_text_kinds(&o, t->m, 1u << row->kind);
 	else if (row->cpu >= 0)
-		cpu_words(&o, t->m, row->cpu, row->component);
+		sp_text_cpu(&o, t->m, row->cpu, row->component);
 	else if (row->component >= 0)
 		component_words(&o, t->m, row->component);
 	else

@@ -42,24 +42,6 @@ static const char *where(const struct sp_model *m, int32_t cpu, int32_t componen
 	return sp_memory_text(&o);
 }
 
-static const char *name(const struct sp_model *m, uint32_t event, char text[256])
-{
-	const char *units = SP_EVENT_TEXT(m, event, units);
-	char buf[32];
-	struct sp_out o;
-
-	sp_memory_init(&o, text, 200);
-	sp_out_plain(&o, sp_event_name(m, event, buf));
-	o.error = 0;
-	o.size = 255;
-	if (*units && strlen(units) < 16) {
-		sp_out_text(&o, " [");
-		sp_out_plain(&o, units);
-		sp_out_char(&o, ']');
-	}
-	return sp_memory_text(&o);
-}
-
 static void wider(unsigned *width, const char *text)
 {
 	*width = (unsigned)sp_max(*width, sp_columns(text));
@@ -69,7 +51,7 @@ static void put(struct sp_out *o, struct list *l, const struct line *line)
 {
 	char text[256], place[64], readings[32];
 
-	name(l->m, line->event, text);
+	sp_text_event(l->m, line->event, text);
 	where(l->m, line->cpu, line->component, place);
 	sp_format_grouped(readings, (int64_t)sp_min(line->readings, INT64_MAX));
 	if (l->measure) {

@@ -1,4 +1,5 @@
-/* view-text-words.c: words, sentences and numbers in columns of a terminal. */
+/* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
+#include "core-kinds.h"
 #include "view-text.h"
 
 /* ---- words and sentences ----------------------------------------------- */
@@ -255,6 +256,49 @@ const char *sp_percent(char buf[48], double part, double whole)
 		sp_out_char(&o, '.');
 		sp_out_u64(&o, n % 10);
 		sp_out_text(&o, " %");
+	}
+	return sp_memory_text(&o);
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
+{
+	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1;
+
+	if (cpu < 0) {
+		sp_out_text(o, "not on a known CPU");
+		return;
+	}
+	sp_out_text(o, "CPU ");
+	sp_out_i64(o, cpu);
+	if (component < 0) {
+		sp_out_text(o, " (not in the topology)");
+	} else if (core >= 0) {
+		sp_out_text(o, " (Core L#");
+		sp_out_i64(o, m->component[core].logical_index);
+		if (sp_kind_of(m, core) >= 0) {
+			sp_out_text(o, ", ");
+			sp_out_plain(o, m->kind[sp_kind_of(m, core)].name);
+		}
+		sp_out_char(o, ')');
+	}
+}
+
+const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256])
+{
+	const char *units = SP_EVENT_TEXT(m, event, units);
+	struct sp_out o;
+	char buf[32];
+
+	sp_memory_init(&o, text, 200);
+	sp_out_plain(&o, sp_event_name(m, event, buf));
+	o.error = 0;
+	o.size = 240;
+	if (*units && strlen(units) < 16) {
+		sp_out_text(&o, " [");
+		sp_out_plain(&o, units);
+		sp_out_char(&o, ']');
 	}
 	return sp_memory_text(&o);
 }

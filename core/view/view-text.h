@@ -46,6 +46,11 @@ int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b);
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
 const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
 
+/* "CPU 4 (Core L#2, P)", "CPU 9 (not in the topology)", "not on a known CPU"; an event's name, with its unit,
+ * control characters escaped, cut so that 15 bytes are left. */
+void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component);
+const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256]);
+
 /* The code between two call sites (to 0: other than those known), in at most `width` columns; what
  * tells it from others is not cut off (view-text-sites.c). */
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);
