@@ -397,13 +397,29 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	sp_lock_give(&sp_store.lock, &held);
 }
 
+#define ROOMY_RELATIONS	4u
+#define ROOMY_BYTES	(48u << 10)
+
+/* Room is made between runs only: a program of few sets that starts once and reads in a
+ * hundred places has it from the start; with a set for each of many threads it would be
+ * memory for nothing. */
+static uint32_t first_room(const struct sp_writer *w)
+{
+	uint32_t room = w->relation->id < ROOMY_RELATIONS ? SP_INTERVALS_ROOMY : SP_INTERVALS_FIRST;
+
+	while (room > SP_INTERVALS_FIRST && sp_intervals_bytes(w->k, room) > ROOMY_BYTES)
+		room /= 2;
+	return room;
+}
+
 /* As many as the relation has, from a set before; or the first ones. */
 static void bind_intervals(struct sp_set *s)
 {
 	uint32_t room = sp_intervals_room(&sp_store.image, s->writer.relation->intervals, s->writer.k);
+	uint32_t first = first_room(&s->writer);
 
 	if (sp_conf.callsites)
-		make_intervals(s, (uint32_t)sp_max(room, SP_INTERVALS_FIRST), room ? 0 : SP_INTERVALS_FIRST);
+		make_intervals(s, room ? (uint32_t)sp_max(room, SP_INTERVALS_FIRST) : first, room ? 0 : first);
 }
 
 static struct sp_relation *own_relation(struct sspapi_relation *rel, const struct sp_relation_key *key, sp_off *off)

@@ -16,7 +16,9 @@
 #define TABLE	8192u			/* a power of 2, twice the sites */
 #define HASHED	(1ull << 47)		/* in a key that is a hash */
 #define RETIRED	1ull			/* no address, no number */
-#define ROOM	SP_SITES_EACH		/* that many are free before a start */
+#define ROOM_BYTES	(48u << 10)	/* so much is free before a start, */
+#define ROOM_MOST	512u		/* but for no more than that many, */
+#define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
@@ -50,6 +52,14 @@ static struct sp_frame *frames_of(struct sp_site *s)
 static uint32_t frames_in(struct sp_site *s)
 {
 	return (uint32_t)sp_min(sp_acquire(&s->n), (uint64_t)sp_conf.callsites);
+}
+
+/* Sites that are to be free before a start; a path of 64 frames is 1.6 KB. */
+static uint32_t wanted(void)
+{
+	uint64_t n = ROOM_BYTES / sp_site_bytes((uint32_t)sp_conf.callsites);
+
+	return (uint32_t)(n > ROOM_MOST ? ROOM_MOST : n < ROOM_LEAST ? ROOM_LEAST : n);
 }
 
 /* ---- finding ---------------------------------------------------------- */
@@ -269,7 +279,7 @@ static void resolve(void)
 {
 	uint32_t upto = sp_get(&used);
 
-	sp_put(&sp_process.sites_due, sp_modules_away != 0 || room - upto < ROOM);
+	sp_put(&sp_process.sites_due, sp_modules_away != 0 || room - upto < wanted());
 	if (resolved == upto)
 		return;
 	sp_elf_each(resolve_in, &upto);
@@ -393,20 +403,21 @@ static void load_unwinder(void)
 	sp_store.header->callsites = 1;
 }
 
-static void make_room(void)
+static bool make_room(void)
 {
 	struct sp_sites *b;
 	struct sp_held held;
 
 	if (room == SP_SITES_MOST)
-		return;
+		return false;
 	sp_lock_take(&sp_store.lock, &held);
 	b = sp_store_sites(&sp_store, (uint32_t)sp_conf.callsites);
 	sp_lock_give(&sp_store.lock, &held);
 	if (!b)
-		return;
+		return false;
 	blocks[room / SP_SITES_EACH] = b;
 	sp_publish(&room, room + SP_SITES_EACH);
+	return true;
 }
 
 void sp_sites_prepare(void)
@@ -416,7 +427,7 @@ void sp_sites_prepare(void)
 	load_unwinder();
 	if (sp_conf.callsites > 1)
 		sp_unwind_warm();
-	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= ROOM &&
+	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= wanted() &&
 				   sp_get(&resolved) == sp_get(&used) && !sp_get(&sp_modules_away) &&
 				   !sp_get(&full)))
 		return;
@@ -425,8 +436,8 @@ void sp_sites_prepare(void)
 		sp_modules_prepare();
 		make_table();
 	}
-	if (room - sp_get(&used) < ROOM)
-		make_room();
+	while (room - sp_get(&used) < wanted() && make_room())
+		;
 	if (table)
 		resolve();
 	if (sp_modules_away)

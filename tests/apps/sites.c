@@ -5,6 +5,7 @@
  * -2 their callers behind a "<".
  * usage: sites [-2] [PLUGIN...]	each is loaded, called and unloaded in turn
  *	 sites -k PLUGIN		killed before the first stop
+ *	 sites -m			reads in 200 places, on two CPUs, between one start and its stop
  */
 #include "handed.h"
 #include <dlfcn.h>
@@ -42,6 +43,29 @@ HERE int measured(long pages)
 	touch(&c->arena, pages);
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	return (int)pages;
+}
+
+#define READ_ONE touch(&c->arena, 1); must("PAPI_read", PAPI_read(c->id, values));
+#define READ_FIVE READ_ONE READ_ONE READ_ONE READ_ONE READ_ONE
+#define READ_FIFTY READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE READ_FIVE
+
+int reads_200(void);
+HERE int reads_200(void)
+{
+	READ_FIFTY READ_FIFTY READ_FIFTY READ_FIFTY
+	return 200;
+}
+
+HERE static int many_places(void)
+{
+	must("PAPI_start", PAPI_start(c->id));
+	for (int i = 0; i < 4; i++) {
+		pin(i);
+		must("PAPI_reset", PAPI_reset(c->id));
+		reads_200();
+	}
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	return 0;
 }
 
 HERE int caller_one(void)
@@ -117,6 +141,8 @@ int main(int argc, char **argv)
 	pin(0);
 	if (argc > 2 && !strcmp(argv[1], "-k"))
 		return killed(argv[2]);
+	if (argc > 1 && !strcmp(argv[1], "-m"))
+		return many_places();
 	region_a();
 	region_b();
 	region_a();

@@ -40,6 +40,18 @@ else
 		"$(json "$tmp/many.json" 'my %s; $s{$_->{frames}[-1]{symbol} // "?"}++ for @{$d->{callsites}}[1 .. 2]; keys %s')" _start
 fi
 
+# Room is made between runs only: that of the first run is to do for a plain program.
+run_shim places "$apps/sites" -m
+places() {
+	json "$tmp/places.json" 'my @i = map { @{$_->{intervals}} } @{$d->{relations}}; my %at; my %cpu;
+		$at{$_->{to}}++, $cpu{$_->{cpu}}++ for grep { defined $_->{to} && $_->{total}[0] } @i;
+		my $none = grep { !defined $_->{to} } @i;
+		my $named = grep { ($d->{callsites}[$_]{frames}[0]{symbol} // "") eq "reads_200" } keys %at;
+		my $sum = 0; $sum += $_->{total}[0] for @i;
+		join " ", $named, 0 + keys %cpu, $none, $sum'
+}
+is "200 places in one run, on each CPU: all named, none in other" "$(places)" "200 $(($(nproc) > 1 ? 2 : 1)) 0 800"
+
 # ---- programs without names ---------------------------------------------------------
 
 strip -o "$tmp/stripped" "$apps/sites"
