@@ -21,7 +21,6 @@ struct sp_image;
 
 #define SP_OPEN_MOST		8u
 #define SP_INTERVALS_FIRST	32u
-#define SP_INTERVALS_ROOMY	512u	/* of a process's first relations, where events are few */
 #define SP_INTERVALS_MOST	1024u	/* of one relation */
 
 /* An interval's place; private memory of who writes. */

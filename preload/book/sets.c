@@ -379,10 +379,19 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	while (slots < 2 * room)
 		slots *= 2;
 	/* What the page holds is the writer's of a run before, if anybody's. */
-	memory = slots == SP_PAGE_SLOTS && s->page && !s->writer.track.slots ? s->page->slot : sp_map(slots * sizeof(*memory));
-	if (!memory)
-		return;
-	memset(memory, 0, slots * sizeof(*memory));
+	if (s->slots && s->n_slots >= slots && !s->writer.track.slots) {
+		memory = s->slots;
+		slots = s->n_slots;
+		memset(memory, 0, slots * sizeof(*memory));
+	} else if (slots == SP_PAGE_SLOTS && s->page && !s->writer.track.slots) {
+		memory = s->page->slot;
+		memset(memory, 0, slots * sizeof(*memory));
+	} else {
+		memory = sp_map(slots * sizeof(*memory));
+		if (!memory)
+			return;
+		populate(memory, slots * sizeof(*memory));
+	}
 	sp_lock_take(&sp_store.lock, &held);
 	if (more)
 		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
@@ -391,23 +400,23 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 			free_slots(s, s->slots, s->n_slots);
 		s->slots = memory;
 		s->n_slots = slots;
-	} else {
+	} else if (s->slots != memory) {
 		free_slots(s, memory, slots);
 	}
 	sp_lock_give(&sp_store.lock, &held);
 }
 
-#define ROOMY_RELATIONS	4u
-#define ROOMY_BYTES	(48u << 10)
+#define FIRST_ROOM	512u
+#define FIRST_BYTES	(48u << 10)
 
-/* Room is made between runs only: a program of few sets that starts once and reads in a
- * hundred places has it from the start; with a set for each of many threads it would be
- * memory for nothing. */
+/* Room is made between runs only: a program that starts once and reads in a hundred places,
+ * on several CPUs, has it from the start.  For the process's first relation only, whose first
+ * set takes ms anyway: others' first starts are to be short. */
 static uint32_t first_room(const struct sp_writer *w)
 {
-	uint32_t room = w->relation->id < ROOMY_RELATIONS ? SP_INTERVALS_ROOMY : SP_INTERVALS_FIRST;
+	uint32_t room = w->relation->id ? SP_INTERVALS_FIRST : FIRST_ROOM;
 
-	while (room > SP_INTERVALS_FIRST && sp_intervals_bytes(w->k, room) > ROOMY_BYTES)
+	while (room > SP_INTERVALS_FIRST && sp_intervals_bytes(w->k, room) > FIRST_BYTES)
 		room /= 2;
 	return room;
 }
