@@ -25,7 +25,7 @@ struct sp_shown {
 bool sp_row_floating(const struct sp_row *row, uint32_t e, uint32_t cell, int64_t *total, int64_t *exact);
 
 /* Where event e of the row is counted, if not on the CPUs of its readings: a component; -1.
- * For model.c; views ask sp_row_place. */
+ * For model-rows.c; views ask sp_row_place. */
 int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32_t e);
 
 static inline int32_t sp_row_place(const struct sp_row *row, uint32_t e)

@@ -3,15 +3,11 @@
 
 #include "../store/gauge.h"
 #include "intervals.h"
+#include "model-blocks.h"
 
 #define BLOCKS_MOST	64u		/* of a relation */
 
 /* ---- sites and modules ------------------------------------------------ */
-
-static sp_off head(const struct sp_model *m, sp_off newest, sp_off kept, uint32_t kind)
-{
-	return m->h.torn && !sp_image_block(m->image, newest, kind, sizeof(struct sp_block)) ? kept : newest;
-}
 
 static const struct sp_sites *sites_at(const struct sp_model *m, sp_off off)
 {
@@ -27,10 +23,11 @@ void sp_intervals_index(struct sp_model *m)
 	const struct sp_module *o;
 	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
 
-	for (sp_off off = head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left-- && (b = sites_at(m, off)); off = b->next)
+	for (sp_off off = sp_list_head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left-- && (b = sites_at(m, off));
+	     off = b->next)
 		m->sites[b->first / SP_SITES_EACH] = b;
 	left = SP_MODULES_MOST;
-	for (sp_off off = head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
+	for (sp_off off = sp_list_head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
 	     left-- && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next)
 		if (o->number && o->number <= SP_MODULES_MOST)
 			m->module[o->number - 1] = o;
@@ -293,22 +290,14 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	add_others(m, row, cells);
 }
 
-bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at)
 {
-	struct interval_record *is;
-	struct sp_at_cpu cpu;
+	struct interval_record *is = record(row, i);
 
-	if (i >= row->intervals)
-		return false;
-	is = record(row, i);
-	memset(&cpu, 0, sizeof(cpu));
-	sp_row_record(m, row, is->cell, &cpu);
 	at->from = is->from;
 	at->to = is->to;
-	at->cpu = cpu.cpu;
-	at->component = cpu.component;
 	at->count = is->count;
 	at->total = is->at;
 	at->exact = is->at + row->k;
-	return true;
+	return is->cell;
 }

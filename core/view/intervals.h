@@ -1,4 +1,4 @@
-/* intervals.h: what model.c and intervals.c tell each other. */
+/* intervals.h: what model.c and model-rows.c ask of intervals.c. */
 #ifndef SP_VIEW_INTERVALS_H
 #define SP_VIEW_INTERVALS_H
 
@@ -17,7 +17,7 @@ uint64_t sp_interval_record_bytes(uint32_t k);
 void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
 		       const struct sp_row_cells *cells);
 
-/* As sp_row_cell, by the number of its record. */
-void sp_row_record(struct sp_model *m, const struct sp_row *row, uint32_t i, struct sp_at_cpu *at);
+/* Interval i of the row, but for where it was; that is its cell's record, which is returned. */
+uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at);
 
 #endif

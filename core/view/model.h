@@ -120,7 +120,7 @@ struct sp_model {
 		double sum;
 	} *gauge_sum;			/* [component][gauge]; behind the last, of no component */
 
-	/* private to model.c */
+	/* private to model.c and model-rows.c */
 	struct sp_place {
 		sp_off thread, relation;
 		uint64_t process;
@@ -161,7 +161,7 @@ struct sp_row {
 	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 
-	/* private to gauges.c and model.c */
+	/* private to gauges.c and model-rows.c */
 	bool floating;			/* has floating-point counters, or gauges */
 	const struct sp_gauge *gauge;
 	const uint32_t *gauge_index;
@@ -170,7 +170,7 @@ struct sp_row {
 
 	uint32_t intervals;		/* to ask sp_row_interval for */
 
-	uint64_t index;			/* private to model.c, as all below */
+	uint64_t index;			/* private to model-rows.c, as all below */
 	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
 	void *interval_values;
 	uint32_t given;

@@ -73,7 +73,8 @@ static void frame(struct sp_out *o, struct sp_frame_seen *f, bool brief, bool tw
 }
 
 /* In brief: both in one function, called from the same place?  twin, twin_to: as in place(). */
-static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool twin, bool twin_to)
+static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool twin,
+			 bool twin_to)
 {
 	struct sp_frame_seen f, g;
 

@@ -1,0 +1,79 @@
+/* model-ask.c: what views and the files of the model ask of one that is open: texts, notes, what
+ * a component is in.
+ */
+#include <string.h>
+
+#include "model-blocks.h"
+
+#define NOTES_MOST 1024
+
+static sp_off notes_head(const struct sp_model *m)
+{
+	return sp_list_head(m, m->h.notes, m->h.kept_notes, SP_BLOCK_NOTE);
+}
+
+const char *sp_model_text(const struct sp_model *m, sp_off off)
+{
+	return sp_image_text(m->image, off);
+}
+
+const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
+{
+	return i < SP_CALLS_MAX ? sp_image_text_at(m->image, m->h.call_names, i) : NULL;
+}
+
+static const struct sp_note *note_at(const struct sp_model *m, sp_off off)
+{
+	const struct sp_note *note = sp_image_block(m->image, off, SP_BLOCK_NOTE, sizeof(*note) + 1);
+
+	return note && memchr(note->text, 0, note->b.bytes - sizeof(*note)) ? note : NULL;
+}
+
+static const char *note_of(const struct sp_model *m, sp_off newest, uint32_t i)
+{
+	const struct sp_note *note = NULL;
+	uint32_t n = 0;
+
+	/* They stand newest first and are asked for oldest first. */
+	for (sp_off off = newest; n < NOTES_MOST && (note = note_at(m, off)) != NULL; off = note->next)
+		n++;
+	if (i >= n)
+		return NULL;
+	for (sp_off off = newest; n > i; off = note->next, n--)
+		note = note_at(m, off);
+	return note->text;
+}
+
+const char *sp_model_note(const struct sp_model *m, uint32_t i)
+{
+	return note_of(m, notes_head(m), i);
+}
+
+const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i)
+{
+	return note_of(m, sp_is_merged(m) ? m->process[process].h->notes : notes_head(m), i);
+}
+
+static int32_t memory_beside(const struct sp_model *m, int32_t c, const char *type)
+{
+	for (uint32_t i = (uint32_t)c + 1; i < m->n_components; i++)
+		if ((m->component[i].flags & SP_COMPONENT_MEMORY) && m->component[i].parent == c &&
+		    strcmp(m->component[i].type, type) == 0)
+			return (int32_t)i;
+	return -1;
+}
+
+int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type)
+{
+	bool memory = strcmp(type, "NUMANode") == 0;
+
+	for (; c >= 0 && (uint32_t)c < m->n_components; c = m->component[c].parent) {
+		int32_t beside = memory ? memory_beside(m, c, type) : -1;
+
+		if (strcmp(m->component[c].type, type) == 0)
+			return c;
+		if (beside >= 0)
+			return beside;
+	}
+	return -1;
+}

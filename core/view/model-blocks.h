@@ -1,0 +1,55 @@
+/* model-blocks.h: what the files of the model share: its memory, and the blocks of a store, of
+ * which nothing is believed.  Nothing here is of use outside them.
+ */
+#ifndef SP_MODEL_BLOCKS_H
+#define SP_MODEL_BLOCKS_H
+
+#include "model.h"
+
+/* Of the one piece of memory that a model has; NULL: it was counted wrongly. */
+static inline void *sp_model_take(struct sp_model *m, uint64_t bytes)
+{
+	void *p = (char *)m->memory + m->memory_used;
+
+	bytes = sp_align(bytes, 16);
+	if (bytes > m->memory_bytes - m->memory_used)
+		return NULL;
+	m->memory_used += bytes;
+	return p;
+}
+
+/* No list has more links than the store has room for blocks. */
+static inline uint64_t sp_most_blocks(const struct sp_model *m)
+{
+	return m->h.used / 64 + 1;
+}
+
+static inline bool sp_spend(uint64_t *left)
+{
+	return *left && (*left)--;
+}
+
+/* All of its relations are settled: the cells hold everything. */
+static inline bool sp_is_merged(const struct sp_model *m)
+{
+	return m->h.members != 0;
+}
+
+/* Whole ones, or NULL. */
+const struct sp_thread *sp_thread_at(const struct sp_model *m, sp_off off);
+const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off);
+const struct sp_event *sp_event_at(const struct sp_model *m, sp_off off);
+
+/* Where a list begins: of a torn file, with the newest block that is in it. */
+sp_off sp_list_head(const struct sp_model *m, sp_off newest, sp_off kept, uint32_t kind);
+sp_off sp_events_head(const struct sp_model *m);
+sp_off sp_threads_head(const struct sp_model *m, uint32_t process);
+sp_off sp_relations_head(const struct sp_model *m, const struct sp_thread *t);
+
+/* model-rows.c.  What it needs of the model's memory, for one row at a time of any relation,
+ * once most_k, most_cells, most_intervals and most_chunks are known; takes it: 0 or -ENOMEM. */
+uint64_t sp_row_bytes(const struct sp_model *m);
+int sp_row_take(struct sp_model *m);
+void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r);
+
+#endif

@@ -1,0 +1,440 @@
+/* model-rows.c: relations as views see them, one at a time: cells, permanent readings; also while
+ * their threads go on booking.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../store/gauge.h"
+#include "../store/readings.h"
+#include "gauges.h"
+#include "intervals.h"
+#include "model-blocks.h"
+
+/* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
+ * total[k] exact[k] entry[k]. */
+struct cell_record {
+	int64_t cpu, readings, ns;
+	bool has_entry, has_kept, is_latest;
+	int64_t at[];
+};
+
+static uint64_t record_bytes(uint32_t k)
+{
+	return sizeof(struct cell_record) + (uint64_t)SP_CELL_ARRAYS * k * 8;
+}
+
+static struct cell_record *record(const struct sp_row *row, uint64_t i)
+{
+	return (struct cell_record *)((char *)row->values + i * record_bytes(row->k));
+}
+
+static const struct sp_state *state_of(const struct sp_relation *r, uint32_t k, uint32_t cells)
+{
+	return (const struct sp_state *)((const char *)r +
+					 sp_relation_layout(k, cells).state[sp_acquire(&r->turn) & 1]);
+}
+
+/* Words that their owner may be writing: no tearing, no order. */
+static void copy_words(int64_t *to, const int64_t *from, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		to[i] = sp_get(&from[i]);
+}
+
+/* What the side ledger adds, if the state does not include it yet. */
+static void add_side(struct cell_record *c, const struct sp_side *d, const struct sp_state *s, uint32_t k)
+{
+	uint32_t f = d->flags;
+	const int64_t *y0 = d->at + SP_Y0 * k, *done = d->at + SP_ADD * k, *run = d->at + SP_RUN * k;
+
+	for (uint32_t e = 0; e < k; e++)
+		c->at[SP_TOTAL * k + e] += (f & SP_SIDE_Y0 ? y0[e] - s->at[e] : 0) +
+					   (f & SP_SIDE_ZEROED ? (f & SP_SIDE_LAST ? run[e] : done[e]) : 0);
+	c->readings += (int64_t)d->readings;
+}
+
+/* That of the application's last reading. */
+static int latest_cell(const struct sp_state *s)
+{
+	uint32_t away = s->flags >> SP_STATE_AWAY_SHIFT;
+
+	return away ? (int)away - 1 : s->cell;
+}
+
+static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_state *s, int i, uint32_t k)
+{
+	const int64_t *a = s->at;
+
+	c->cpu = from->cpu;
+	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
+	c->is_latest = (s->flags & SP_STATE_PERMANENT) && i == latest_cell(s);
+	c->ns = (int64_t)s->ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
+	if (i == s->cell) {
+		c->readings = (int64_t)s->readings;
+		c->has_entry = (s->flags & SP_STATE_ENTRY) != 0;
+		for (uint32_t e = 0; e < k; e++) {
+			c->at[SP_TOTAL * k + e] = a[SP_LAST * k + e] + a[SP_OFF * k + e];
+			c->at[SP_EXACT * k + e] = a[SP_LAST * k + e] + a[SP_XOFF * k + e];
+			c->at[SP_ENTRY * k + e] = a[SP_LAST * k + e] + a[SP_EOFF * k + e];
+		}
+	} else if (i == s->jcell) {
+		c->readings = (int64_t)s->jreadings;
+		c->has_entry = s->jepoch == s->epoch;
+		copy_words(c->at, a + SP_JTOTAL * k, 3 * (uint64_t)k);
+	} else {
+		c->readings = (int64_t)sp_get(&from->readings);
+		c->has_entry = from->epoch == s->epoch;
+		copy_words(c->at, from->at, 3 * (uint64_t)k);
+	}
+}
+
+/* A split window and a reading that sspapi took itself leave counts where no reading was. */
+static bool has_counts(const struct cell_record *c, uint32_t k)
+{
+	for (uint32_t e = 0; e < k; e++)
+		if (c->at[SP_TOTAL * k + e])
+			return true;
+	return false;
+}
+
+static bool is_apart(const struct sp_event *v)
+{
+	return v && (v->data_type == SP_FP64 || v->kind == SP_GAUGE);
+}
+
+/* Floating-point counters are kept beside the cells; gauges have no sum. */
+static void read_floating(const struct sp_model *m, const struct sp_row *row, struct cell_record *c, uint32_t cell)
+{
+	for (uint32_t e = 0; e < row->k; e++) {
+		const struct sp_event *v = m->event[row->event[e]];
+		int64_t *total = &c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
+
+		if (is_apart(v) && (v->kind == SP_GAUGE || !sp_row_floating(row, e, cell, total, exact)))
+			*total = *exact = 0;
+	}
+}
+
+/* One pass over the cells; what was booked nowhere is left out. */
+static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
+{
+	struct sp_layout l = sp_relation_layout(row->k, r->cells);
+	const struct sp_side *d = (const struct sp_side *)((const char *)r + l.side);
+	bool aside = (d->flags & SP_SIDE_ACTIVE) && d->number != s->side;
+	uint32_t k = row->k;
+
+	row->cells = 0;
+	row->readings = 0;
+	for (uint32_t i = 0; i < r->cells; i++)
+		m->row_of[i] = -1;
+	row->latest_ns = s->ns;
+	row->latest_cpu = SP_NO_CPU;
+	row->latest_away = s->flags >> SP_STATE_AWAY_SHIFT != 0;
+	for (uint32_t i = 0; i < r->cells; i++) {
+		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
+		struct cell_record *c = record(row, row->cells);
+
+		if (i >= r->cells - SP_CELLS_EXTRA)
+			row->extra_cpu[i - (r->cells - SP_CELLS_EXTRA)] = from->cpu;
+		if (!from->used)
+			continue;
+		read_cell(c, from, s, (int)i, k);
+		if (aside && d->cell == (int)i)
+			add_side(c, d, s, k);
+		if (row->floating)
+			read_floating(m, row, c, i);
+		if (r->flags & SP_RELATION_PROVEN)
+			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
+		if (!c->readings && !has_counts(c, k))
+			continue;
+		if ((int)i == latest_cell(s))
+			row->latest_cpu = (int32_t)c->cpu;
+		row->readings += (uint64_t)c->readings;
+		m->row_of[i] = (int32_t)row->cells;
+		row->cell_of[row->cells] = row->cells;
+		row->cells++;
+	}
+}
+
+/* Of a merged store: nothing but cells, and nobody writes there. */
+static void read_settled(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
+{
+	struct sp_layout l = sp_settled_layout(row->k, r->cells);
+	uint32_t k = row->k;
+
+	row->cells = 0;
+	row->readings = 0;
+	for (uint32_t i = 0; i < r->cells; i++) {
+		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
+		struct cell_record *c = record(row, row->cells);
+
+		m->row_of[i] = from->used ? (int32_t)row->cells : -1;
+		if (!from->used)
+			continue;
+		c->cpu = from->cpu;
+		c->readings = (int64_t)from->readings;
+		c->has_entry = from->epoch != 0;
+		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
+		c->is_latest = false;
+		c->ns = (int64_t)from->ns;
+		memcpy(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k * 8);
+		row->readings += from->readings;
+		row->cell_of[row->cells] = row->cells;
+		row->cells++;
+	}
+}
+
+static void sort_cells(struct sp_row *row)
+{
+	/* Dense CPUs come in order; the few others are put into theirs. */
+	for (uint32_t i = 1; i < row->cells; i++) {
+		uint64_t c = row->cell_of[i];
+		uint32_t j = i;
+
+		for (; j && (uint64_t)record(row, row->cell_of[j - 1])->cpu > (uint64_t)record(row, c)->cpu; j--)
+			row->cell_of[j] = row->cell_of[j - 1];
+		row->cell_of[j] = c;
+	}
+}
+
+static sp_off readings_head(const struct sp_model *m, const struct sp_relation *r)
+{
+	return sp_list_head(m, r->readings, r->kept, SP_BLOCK_READINGS);
+}
+
+/* The chunk before `c`: one less in number. */
+static const struct sp_chunk *chunk_before(const struct sp_model *m, const struct sp_chunk *c, uint32_t k)
+{
+	const struct sp_chunk *p = sp_store_readings_at(m->image, c->next);
+
+	return p && p->number + 1 == c->number && p->k == k ? p : NULL;
+}
+
+/* Chunks of readings, oldest first.  What was made since they were counted is left out. */
+static void read_chunks(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
+{
+	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
+	uint32_t n = 0;
+
+	row->chunks = row->last_chunk = 0;
+	row->kept = 0;
+	row->refused = r->refused;
+	if (!m->most_chunks)
+		return;
+	while (c && c->k == row->k && c->number >= m->most_chunks)
+		c = chunk_before(m, c, row->k);
+	if (!c || c->k != row->k)
+		return;
+	row->last_chunk = sp_readings_complete(c);
+	row->kept = row->last_chunk;
+	for (const struct sp_chunk *p = c; p; p = chunk_before(m, p, row->k), n++)
+		m->chunk[p->number] = p;
+	row->chunks = n;
+	if (n != c->number + 1)		/* the oldest cannot be read */
+		memmove(m->chunk, m->chunk + c->number + 1 - n, n * sizeof(*m->chunk));
+	for (uint32_t i = 0; i + 1 < n; i++)
+		row->kept += sp_readings_complete(m->chunk[i]);
+}
+
+bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at)
+{
+	const struct sp_reading *r;
+
+	for (; at->chunk < row->chunks; at->chunk++, at->i = 0) {
+		const struct sp_chunk *c = m->chunk[at->chunk];
+
+		if (!at->i)
+			at->n = at->chunk + 1 == row->chunks ? row->last_chunk : sp_readings_complete(c);
+		if (at->i >= at->n)
+			continue;
+		r = sp_reading_at(c, at->i++);
+		at->ns = r->ns;
+		at->cpu = r->cpu;
+		at->value = r->value;
+		return true;
+	}
+	return false;
+}
+
+/* Views read the block at any time: all of it must be inside the store. */
+static bool index_is_sound(const uint32_t *index, uint32_t n, uint32_t k)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (index[i] >= k || (i && index[i] <= index[i - 1]))
+			return false;
+	return true;
+}
+
+static void open_gauges(const struct sp_model *m, struct sp_row *row, sp_off block, uint32_t cells)
+{
+	const struct sp_gauges *g = sp_image_block(m->image, block, SP_BLOCK_GAUGES, sizeof(*g));
+	uint32_t n = g ? sp_get(&g->n) : 0, c = g ? sp_get(&g->cells) : 0;
+
+	row->gauge = NULL;
+	row->n_gauges = 0;
+	if (!n || n > row->k || !c || (!sp_is_merged(m) && c != 1 && c != cells))
+		return;
+	if (!sp_image_at(m->image, block, sp_gauges_bytes(n, c)) || !index_is_sound((const uint32_t *)(g + 1), n, row->k))
+		return;
+	row->gauge_index = (const uint32_t *)(g + 1);
+	row->gauge = sp_gauges_at(g, n);
+	row->n_gauges = n;
+	row->gauge_cells = c;
+	row->relation_cells = sp_is_merged(m) ? 0 : cells;
+}
+
+static const int64_t *total_of(const struct sp_row *row, uint32_t i, uint64_t *readings)
+{
+	const struct cell_record *c = record(row, i);
+
+	*readings = (uint64_t)c->readings;
+	return c->at;
+}
+
+static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
+			  const struct sp_relation *r)
+{
+	struct sp_row_cells cells = { r->cells, m->row_of, total_of };
+
+	row->event_set = r->event_set;
+	row->tid = t->tid;
+	row->thread = memchr(t->name, 0, sizeof(t->name)) ? t->name : "";
+	row->target = r->target <= SP_TARGET_TID ? (enum sp_target)r->target : SP_TARGET_THREAD;
+	row->target_id = r->target_id;
+	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
+	row->flags = r->flags & ~SP_RELATION_HELD;	/* of that moment only */
+	row->threads = r->threads;
+	row->domain = r->domain;
+	row->k = r->k;
+	row->event = (const uint32_t *)(r + 1);
+	row->starts = r->starts;
+	row->resets = r->resets;
+	row->first_ns = r->first_ns;
+	row->last_ns = r->last_ns;
+	open_gauges(m, row, r->gauges, sp_get(&r->cells));
+	row->place = NULL;
+	row->all_entries = m->process[row->process].h->version >= 2;
+	row->floating = false;
+	for (uint32_t e = 0; e < row->k; e++)
+		row->floating = row->floating || is_apart(m->event[row->event[e]]);
+	for (uint32_t e = 0; e < row->k && m->row_place; e++) {
+		m->row_place[e] = sp_find_place(m, row, e);
+		if (m->row_place[e] >= 0)
+			row->place = m->row_place;
+	}
+	/* Its thread may go on booking while we read: again until nothing turned. */
+	row->intervals = 0;
+	if (sp_is_merged(m)) {
+		read_settled(m, row, r);
+		sp_intervals_read(m, row, r, &cells);
+	}
+	for (int tries = 0; tries < 64 && !sp_is_merged(m); tries++) {
+		uint64_t turn = sp_acquire(&r->turn);
+
+		read_cells(m, row, r, state_of(r, row->k, r->cells));
+		sp_intervals_read(m, row, r, &cells);
+		if (sp_acquire(&r->turn) == turn)
+			break;
+	}
+	sort_cells(row);
+}
+
+/* Is r included in a relation of the folded threads already? */
+static bool is_folded(const struct sp_model *m, sp_off off)
+{
+	for (uint32_t i = 0; i < m->n_including; i++)
+		if (m->including[i] == off)
+			return true;
+	return false;
+}
+
+bool sp_model_next(struct sp_model *m, struct sp_row *row)
+{
+	while (row->index < m->n_places) {
+		const struct sp_place *p = &m->place[row->index++];
+		const struct sp_thread *t = sp_thread_at(m, p->thread);
+		const struct sp_relation *r = sp_relation_at(m, p->relation);
+
+		/* Blocks that were whole a moment ago, unless somebody writes there. */
+		if (!t || !r || r->k > m->most_k || r->cells > m->most_cells || is_folded(m, p->relation))
+			continue;
+		row->cell_of = m->row_cell_of;
+		row->values = m->row_values;
+		row->process = (uint32_t)p->process;
+		row->thread_at = p->thread;
+		row->interval_values = m->row_intervals;
+		read_relation(m, row, t, r);
+		read_chunks(m, row, r);
+		row->id = row->given++;
+		return true;
+	}
+	return false;
+}
+
+static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
+{
+	const struct sp_model_machine *on = &m->machine[m->process[row->process].machine];
+	struct cell_record *c = record(row, i);
+
+	at->cpu = (int32_t)c->cpu;
+	at->component = at->cpu >= 0 && (uint32_t)at->cpu < on->n_cpus ? on->cpu_component[at->cpu] : -1;
+	at->readings = (uint64_t)c->readings;
+	at->total = c->at + SP_TOTAL * row->k;
+	at->exact = c->at + SP_EXACT * row->k;
+	at->entry = c->at + SP_ENTRY * row->k;
+	at->has_entry = c->has_entry;
+	at->has_kept = c->has_kept;
+	at->is_latest = c->is_latest;
+	at->entry_ns = (uint64_t)c->ns;
+}
+
+bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
+{
+	if (i >= row->cells)
+		return false;
+	read_record(m, row, (uint32_t)row->cell_of[i], at);
+	return true;
+}
+
+bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at)
+{
+	struct sp_at_cpu where;
+
+	if (i >= row->intervals)
+		return false;
+	read_record(m, row, sp_interval_get(row, i, at), &where);
+	at->cpu = where.cpu;
+	at->component = where.component;
+	return true;
+}
+
+/* ---- memory ------------------------------------------------------------- */
+
+void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r)
+{
+	const struct sp_chunk *c = sp_store_readings_at(m->image, readings_head(m, r));
+
+	if (c && c->k == r->k && c->number < UINT32_MAX)
+		m->most_chunks = (uint32_t)sp_max(m->most_chunks, c->number + 1);
+	else if (r->readings)
+		m->damaged++;
+}
+
+uint64_t sp_row_bytes(const struct sp_model *m)
+{
+	return m->most_chunks * sizeof(void *) + (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) +
+	       record_bytes(m->most_k) +
+	       ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
+	       m->most_cells * sizeof(int32_t);
+}
+
+int sp_row_take(struct sp_model *m)
+{
+	m->chunk = sp_model_take(m, m->most_chunks * sizeof(void *));
+	m->row_of = sp_model_take(m, m->most_cells * sizeof(int32_t));
+	m->row_intervals = sp_model_take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) *
+					    sp_interval_record_bytes(m->most_k));
+	m->row_cell_of = sp_model_take(m, (uint64_t)m->most_cells * 8);
+	/* one more than there are cells: an empty one is decoded, then left out */
+	m->row_values = sp_model_take(m, (uint64_t)(m->most_cells + 1) * record_bytes(m->most_k));
+	return m->row_values ? 0 : -ENOMEM;
+}
