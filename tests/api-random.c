@@ -247,7 +247,7 @@ static void attach(struct worker *w, struct set *s)
 	}
 	EXPECT("PAPI_attach", PAPI_attach(s->es, (unsigned long)worker[rnd(&w->seed, (unsigned)workers)].tid), PAPI_OK);
 	s->far = true;
-	s->bound = false;
+	s->bound = s->detached = false;
 	DID(D_ATTACHED);
 }
 

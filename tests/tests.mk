@@ -131,7 +131,8 @@ $(T)/vectors: tests/vectors.h
 $(T)/api-random-scripted: SCRIPTED = -DSCRIPTED
 $(T)/api-random $(T)/api-random-scripted: tests/api-random.c
 $(T)/vectors-api: tests/vectors-api.c
-$(T)/vectors-api $(T)/api-random $(T)/api-random-scripted: tests/vectors.h preload/sspapi.h $(B)/libsspapi.so $(FAKE)/libpapi.so.7.0
+$(T)/api-errors: tests/api-errors.c
+$(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted: tests/vectors.h preload/sspapi.h $(B)/libsspapi.so $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE $(SCRIPTED) -rdynamic -Itests -o $@ $(filter %.c,$^) $(filter-out %.c %.h,$^) \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/..:$$ORIGIN/fake' $(JANSSON) -pthread -ldl
@@ -172,7 +173,7 @@ CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors $(T)/vectors-api $(T)/api-random $(T)/api-random-scripted
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

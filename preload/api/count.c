@@ -135,7 +135,9 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 		return PAPI_ENOMEM;
 	if (!sp_api_take(r, &held))
 		return PAPI_EINVAL;
+	sp_self.held = &held;
 	rc = r->own ? start(real, r, event_set, CALLER) : PAPI_EINVAL;
+	sp_self.held = NULL;
 	sp_api_give(r, &held);
 	if (rc != PAPI_OK && !*rel)
 		sspapi_free(r);

@@ -114,7 +114,9 @@ bool sp_moves_signal(void)
 		take_signal();
 	if (sp_get(&state) != OURS)
 		return false;
-	if (sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof(blocked)) < 0)
+	if (sp_self.held)
+		blocked = sp_self.held->signals;
+	else if (sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof(blocked)) < 0)
 		return false;
 	return !(blocked >> (NUMBER - 1) & 1);
 }

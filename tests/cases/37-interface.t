@@ -26,6 +26,19 @@ for app in basics "threads 4" migration; do
 	one "$app, preloaded" "$SHIM:$MORE" $apps/api/behind/$app
 	SSPAPI_READINGS=permanent one "$app, all permanent" "$MORE" "$apps/api/${app%% *}"
 done
+# With every setting that changes how a reading is booked: the program asks for the same, and gets it.
+for setting in ATTRIBUTION=residency ATTRIBUTION=exact CALLSITES=0 CALLSITES=16 READINGS=permanent LIVE=0; do
+	for app in basics "threads 4" migration; do
+		[ "$setting $app" != "ATTRIBUTION=residency migration" ] || continue	# it moves with counts not read
+		export "SSPAPI_$setting"
+		# shellcheck disable=SC2086
+		one "$app, $setting" "$MORE" $apps/api/$app
+		unset "SSPAPI_${setting%%=*}"
+	done
+done
+SSPAPI_ATTRIBUTION=exact SSPAPI_READINGS=permanent SSPAPI_CALLSITES=16 one "migration, all of them" "$MORE" "$apps/api/migration"
+is "migration, all of them: its reading calls are call sites" "$(json "$tmp/shim.json" 'my %s = map { $_->{to} => 1 } map { @{$_->{intervals}} } @{$d->{relations}};
+	scalar grep { $_ && @{$d->{callsites}[$_]{frames}} && $d->{callsites}[$_]{frames}[0]{module} =~ m,/migration$, } keys %s' | sed 's/^[1-9].*/some/')" some
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
 one "monitor (another process)" "$MORE" "$apps/api/monitor"
 one "monitor, behind libpapi" "$MORE" "$apps/api/behind/monitor"
