@@ -38,6 +38,20 @@ const char *sp_component_name(const struct sp_real *papi, int component)
 	return c && memchr(c->name, 0, PAPI_MAX_STR_LEN) ? c->name : "";
 }
 
+/* Where default_granularity is, by version (papi-facts 8.). */
+enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
+{
+	const void *c = papi->PAPI_get_component_info ? papi->PAPI_get_component_info(component) : NULL;
+	uint32_t version = sp_store.header ? sp_store.header->papi_version >> 16 : 0;
+	int granularity = PAPI_GRN_THR;
+
+	if (c && version)
+		memcpy(&granularity, (const char *)c + (version < 0x0700 ? 672 : version < 0x0702 ? 1572 : 2600),
+		       sizeof(granularity));
+	return granularity == PAPI_GRN_SYS || granularity == PAPI_GRN_SYS_CPU ? SP_SCOPE_HOST :
+	       granularity == PAPI_GRN_PROC || granularity == PAPI_GRN_PROCG ? SP_SCOPE_PROCESS : SP_SCOPE_THREAD;
+}
+
 static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 {
 	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
@@ -66,7 +80,7 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	}
 	if (!t.name)
 		t.name = "?";
-	t.scope = (uint8_t)(fact ? fact->scope : SP_SCOPE_THREAD);
+	t.scope = (uint8_t)(fact ? fact->scope : sp_component_claims(papi, e->component));
 	e->kind = sp_kind_of(fact, t.name, info);
 	e->data_type = (enum sp_data_type)t.data_type;
 	e->where = sp_place_of((enum sp_scope)t.scope, component, t.name);

@@ -25,6 +25,9 @@ struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
 /* The component's name, by index; "" if PAPI does not say. */
 const char *sp_component_name(const struct sp_real *papi, int component);
 
+/* Of what it says that it counts; for one that components.h does not know. */
+enum sp_scope sp_component_claims(const struct sp_real *papi, int component);
+
 void sp_events_forget(void);		/* a new process */
 
 #endif

@@ -253,12 +253,14 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 					      "their type");
 		return;
 	}
-	h->scope = SP_SCOPE_THREAD;
+	h->scope = sp_component_claims(papi, component);
 	h->keeps = 0;
 	if (!*name || strlen(name) > 100)
 		return;
 	strcpy(text, "PAPI component '");
-	strcat(strcat(text, name), "' is not known to sspapi; its counts are taken for the calling thread's");
+	strcat(strcat(text, name), "' is not known to sspapi; its counts are taken for ");
+	strcat(text, h->scope == SP_SCOPE_THREAD ? "the calling thread's" : h->scope == SP_SCOPE_HOST ?
+	       "the whole host's, as it says" : "the process's, as it says");
 	sp_process_note_quiet(text);
 }
 

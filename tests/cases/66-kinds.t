@@ -102,4 +102,25 @@ run merge "$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/kinds.sspapi" "$tmp/other
 is "merge: gauges of two processes" \
 	"$(json "$tmp/two.json" 'join " ", @{$d->{components}[0]{gauges}{"coretemp:::hwmon77:temp1_input"}}{qw(readings max)}')" "6 55"
 is "merge: and floating-point counts" "$(json "$tmp/two.json" '$d->{components}[0]{total}{"sde:::LIB::FLOPS"}')" 5.5
+
+# A component that nobody knows is what its granularity says, wherever PAPI's version has that.
+cat >"$tmp/script" <<'END'
+component gizmo granularity=8
+component gadget granularity=2
+event gizmo:::X component=gizmo
+event gadget:::X component=gadget
+event widget:::X component=widget
+each PAPI_read values 0 5
+END
+for version in 5.7 6.0 7.0 7.1 7.2; do
+	one=$scenes/one-$version
+	[ $version != 7.0 ] || one=$scenes/one
+	got=''
+	for component in gizmo gadget widget; do
+		FAKE_PAPI_SCRIPT=$tmp/script run_shim unknown "$one" $component:::X
+		got="$got$(json "$tmp/unknown.json" 'map { my $r = $_; "$r->{scope}:" . join ",", map { ($_->{cpu} // "null") . "=$_->{total}[0]" } @{$r->{cpus}} } @{$d->{relations}}') "
+	done
+	is "$version: unknown components of all granularities" "$got" "host:null=5 process:null=5 thread:0=5,1=0 "
+done
+check "the dump says so" grep -q "'widget' is not known to sspapi; its counts are taken for the calling thread" "$tmp/unknown.json"
 done_testing
