@@ -201,6 +201,17 @@ static void take_baseline(struct sp_writer *w, struct sp_state *n, const int64_t
 	n->flags &= ~SP_STATE_BASELINE;
 }
 
+/* It was left open whether PAPI had zeroed last. */
+static void zero_if_it_was(struct sp_writer *w, struct sp_state *n, const int64_t *x)
+{
+	for (uint32_t e = 0; e < w->k; e++) {
+		if (kind_of(w, e) == SP_COUNTS && x[e] < in_state(w, n, SP_LAST)[e]) {
+			zero(w, n);
+			return;
+		}
+	}
+}
+
 /* The ledger: what came since the last value is the current cell's.  A set that
  * does not run hands out what it handed out before: nothing new. */
 static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *x)
@@ -209,6 +220,8 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 
 	if (!(n->flags & SP_STATE_RUNNING))
 		return;
+	if (sp_get(&w->own) & SP_SLOW_LEFT)
+		zero_if_it_was(w, n, x);
 	if (n->flags & SP_STATE_BASELINE) {
 		take_baseline(w, n, x);
 		return;
@@ -220,7 +233,7 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 			continue;
 		if (w->whole)
 			d = sp_share(d, w->part, w->whole);
-		if (d < 0)
+		if (d < 0 && !w->over.flags)	/* a handler's, after what PAPI zeroed for the call under way */
 			__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
 		if (!w->proven)
 			in_state(w, n, SP_XOFF)[e] -= d;
@@ -379,6 +392,27 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 	n->side = d->number;
 }
 
+/* A call that was before what is booked already: x is what the sum lacks (overtake.h). */
+static void take_late(struct sp_writer *w, struct sp_state *n, enum sp_op op, int cell, const int64_t *x)
+{
+	if (op != SP_OP_RESET && n->cell != cell)
+		change_cell(w, n, cell);
+	for (uint32_t e = 0; e < w->k && n->cell >= 0; e++)
+		in_state(w, n, SP_OFF)[e] += x[e];
+	if (op == SP_OP_ACCUM || op == SP_OP_RESET)
+		n->flags |= SP_STATE_DELETE;
+	if (w->late >= SP_CALL_BETWEEN && op == SP_OP_ACCUM)
+		zero(w, n);
+	if (w->late >= SP_CALL_BETWEEN && op == SP_OP_STOP)
+		n->flags &= ~SP_STATE_RUNNING;
+	if (op == SP_OP_RESET)
+		sp_put(&w->relation->resets, w->relation->resets + 1);
+	else
+		n->readings++;
+	if (op != SP_OP_RESET && w->entries == SP_ENTRIES_PERMANENT)
+		sp_add(&w->relation->refused, 1);
+}
+
 static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x, uint32_t site)
 {
 	struct sp_state *s = w->state, *n = w->states[s == w->states[0]];
@@ -395,7 +429,9 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	if ((op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE) &&
 			w->entries != SP_ENTRIES_NONE)
 		n->ns = now;		/* what makes entries, whose time it is (A2, A4) */
-	if (op == SP_OP_START) {
+	if (w->late) {
+		take_late(w, n, op, cell, x);
+	} else if (op == SP_OP_START) {
 		zero(w, n);
 		n->flags |= SP_STATE_RUNNING | SP_STATE_DELETE;
 		if (w->component & SP_KEEPS_ON_START)
@@ -428,7 +464,7 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	sp_order();
 	sp_publish(&w->state, n);
 	settle_journal(w, n);
-	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component &&
+	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component && !w->late &&
 		(n->flags & (SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE | SP_STATE_BASELINE)) ==
 			(SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE));
 	/* After WRITE and OWN the next READ's entry is not the last one's and what came since. */
@@ -492,12 +528,19 @@ static bool zeroes(const struct sp_writer *w, enum sp_op op)
 	       ((op == SP_OP_RESET || op == SP_OP_ACCUM) && !(w->component & SP_KEEPS_ON_RESET));
 }
 
+/* Has PAPI answered the owner, who is booking it now? */
+static bool booking(const struct sp_writer *w)
+{
+	uintptr_t busy = sp_acquire(&w->busy);
+
+	return busy && !(busy & SP_CALLING);
+}
+
 /* The operation that this one is on top of was PAPI's last, but is perhaps not in the
  * state yet.  (After STOP the set hands out what it did: nothing to know.) */
 static uint32_t side_begins(const struct sp_writer *w)
 {
-	uintptr_t busy = sp_get(&w->busy);
-	enum sp_op under = busy ? (enum sp_op)(busy & 7) : SP_OP_READ;
+	enum sp_op under = booking(w) ? (enum sp_op)(sp_get(&w->busy) & 7) : SP_OP_READ;
 
 	return (under == SP_OP_START ? SP_SIDE_STARTED : 0) |
 	       (under == SP_OP_START && (w->component & SP_KEEPS_ON_START) ? SP_SIDE_BASELINE : 0) |
@@ -575,6 +618,8 @@ struct window {
 	uint32_t site;			/* where it ends */
 	int n;				/* parts; 0, 1: all on the cell of the operation */
 	const struct sp_part *parts;
+	bool overtaken;			/* a handler booked while PAPI was asked */
+	uintptr_t under;		/* the call of PAPI that this is on top of; 0: none */
 };
 
 static const struct window open_window;
@@ -594,35 +639,75 @@ static void book_parts(struct sp_writer *w, const struct window *in, const int64
 	w->whole = 0;
 }
 
+static void forget_overtaken(struct sp_writer *w)
+{
+	w->over.flags = 0;
+	__atomic_fetch_and(&w->slow, ~SP_SLOW_OVER, __ATOMIC_RELAXED);
+}
+
+/* The answer to a call during which a handler booked. */
+static void apply_overtaken(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x, uint32_t site)
+{
+	bool sure, open, done = w->over.flags & SP_OVER_DONE;
+	int64_t at[w->k];
+
+	w->proven = false;
+	w->late = sp_overtake_order(w, op, x, &sure);
+	if (!sure)
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+	for (uint32_t e = 0; e < w->k; e++) {
+		int64_t last = w->state->at[e];
+
+		at[e] = w->late ? sp_overtake_missing(w, op, w->late, x, e) :
+			x && (x[e] > last || kind_of(w, e) != SP_COUNTS) ? x[e] : last;
+	}
+	open = !sure && w->late == SP_CALL_FIRST && (op == SP_OP_ACCUM || op == SP_OP_RESET);
+	forget_overtaken(w);
+	if (!done)
+		apply(w, op, cell, x || w->late ? at : NULL, site);
+	if (open)
+		sp_put(&w->own, w->own | SP_SLOW_LEFT);
+}
+
 static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
 		       const struct window *in)
 {
 	uint32_t slow;
 
 	/* What comes on top of an OWN finds it a reading like any. */
-	sp_put(&w->busy, (frame & ~(uintptr_t)7) | (op == SP_OP_OWN ? SP_OP_READ : op));
+	sp_put(&w->busy, (frame & ~(uintptr_t)15) | (op == SP_OP_OWN ? SP_OP_READ : op));
 	sp_order();
 	slow = sp_acquire(&w->slow);
 	if ((slow & SP_SLOW_SHARED) && !take_turn(w, TURN_OWNER, 100)) {
-		sp_put(&w->busy, 0);
-		if (op != SP_OP_SIDE && op != SP_OP_OWN)
+		bool done = in->overtaken && (w->over.flags & SP_OVER_DONE);
+
+		if (in->overtaken) {
+			__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+			forget_overtaken(w);
+		}
+		sp_put(&w->busy, in->under);
+		if (op != SP_OP_SIDE && op != SP_OP_OWN && !done)
 			book_aside(w, op, cell, x);
 		return;
 	}
 	/* What is put aside from here on comes after x and is added in after it. */
 	w->proven = in->proven;
+	w->late = SP_CALL_LAST;
 	w->whole = 0;			/* a handler may have jumped out of a split */
-	if (in->n > 1)
+	if (in->n > 1 && !in->overtaken)
 		book_parts(w, in, x);
-	if (op != SP_OP_SIDE)
+	if (in->overtaken)
+		apply_overtaken(w, op, cell, x, in->site);
+	else if (op != SP_OP_SIDE)
 		apply(w, op, cell, x, in->site);
 	else if (slow & SP_SLOW_SIDE)
 		merge_side(w);
 	w->proven = false;
+	w->late = SP_CALL_LAST;
 	sp_order();
 	if (slow & SP_SLOW_SHARED)
 		sp_publish(&w->turn, 0);
-	sp_publish(&w->busy, 0);
+	sp_publish(&w->busy, in->under);
 }
 
 /* ---- START and STOP, short ---------------------------------------------- */
@@ -637,16 +722,6 @@ static inline bool is_simple(const struct sp_writer *w, const struct sp_state *s
 	       !(s->flags & SP_STATE_BASELINE);
 }
 
-/* May it be done now?  Then `busy` says so. */
-static inline bool begin(struct sp_writer *w, uintptr_t mark)
-{
-	if (SP_UNLIKELY(sp_get(&w->busy) | (sp_get(&w->slow) & SP_SLOW_SIDE)))
-		return false;
-	sp_put(&w->busy, mark);
-	sp_order();
-	return true;
-}
-
 /* n holds from here on. */
 static inline void turn_to(struct sp_writer *w, struct sp_state *n, uint32_t own)
 {
@@ -657,25 +732,16 @@ static inline void turn_to(struct sp_writer *w, struct sp_state *n, uint32_t own
 	sp_put(&w->zeroed, false);
 	sp_put(&w->own, own);
 	sp_order();
-	sp_publish(&w->busy, 0);
-	sp_order();
-	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
-		sp_ledger_settle(w);
+	sp_ledger_ends(w);
 }
 
-bool sp_ledger_start_here(struct sp_writer *w, uint32_t site)
+SP_HOT_INLINE bool start_here(struct sp_writer *w, uint32_t site)
 {
-	struct sp_state *s, *n;
+	struct sp_state *s = sp_get(&w->state), *n;
 	uint32_t k = w->k;
 
-	if (SP_UNLIKELY(!begin(w, sp_ledger_mark(SP_OP_START))))
+	if (SP_UNLIKELY(!is_simple(w, s, SP_SLOW_STOPPED) || sp_get(&w->cpu) < 0))
 		return false;
-	/* Only now: a handler may have booked until here. */
-	s = sp_get(&w->state);
-	if (SP_UNLIKELY(!is_simple(w, s, SP_SLOW_STOPPED) || sp_get(&w->cpu) < 0)) {
-		sp_ledger_begun(w, SP_OP_START, SP_NO_CPU, NULL, false, site);
-		return true;
-	}
 	n = w->states[s == w->states[0]];
 	w->track.from = site;
 	for (uint32_t e = 0; e < k; e++) {
@@ -717,20 +783,14 @@ static inline uint64_t time_here(struct sp_writer *w)
 }
 
 /* READ after a zeroing, and STOP. */
-static inline __attribute__((always_inline)) bool read_here(struct sp_writer *w, enum sp_op op, int cpu, const int64_t *x,
-							    bool proven, uint32_t site)
+SP_HOT_INLINE bool read_here(struct sp_writer *w, enum sp_op op, int cpu, const int64_t *x, bool proven, uint32_t site)
 {
-	struct sp_state *s, *n;
+	struct sp_state *s = sp_get(&w->state), *n;
 	int64_t back = 0, keep, counts = proven ? 0 : -1;
 	uint32_t k = w->k;
 
-	if (SP_UNLIKELY(!begin(w, sp_ledger_mark(op))))
+	if (SP_UNLIKELY(!is_simple(w, s, sp_get(&w->own) & SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu))
 		return false;
-	s = sp_get(&w->state);
-	if (SP_UNLIKELY(!is_simple(w, s, sp_get(&w->own) & SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu)) {
-		sp_ledger_begun(w, op, cpu, (const long long *)x, proven, site);
-		return true;
-	}
 	n = w->states[s == w->states[0]];
 	sp_interval_step(w, site);
 	keep = s->flags & SP_STATE_DELETE ? 0 : -1;
@@ -758,34 +818,116 @@ static inline __attribute__((always_inline)) bool read_here(struct sp_writer *w,
 	return true;
 }
 
-bool sp_ledger_stop_here(struct sp_writer *w, int cpu, const long long *values, bool proven, uint32_t site)
+void sp_ledger_start_begun(struct sp_writer *w, uint32_t site)
 {
-	return read_here(w, SP_OP_STOP, cpu, (const int64_t *)values, proven, site);
+	if (SP_UNLIKELY(!start_here(w, site)))
+		sp_ledger_begun(w, SP_OP_START, SP_NO_CPU, NULL, false, site);
 }
 
-/* Any operation, if it can be done the short way. */
-static bool book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven, uint32_t site)
+void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
-	if (op == SP_OP_START)
-		return sp_ledger_start_here(w, site);
-	if (op == SP_OP_STOP)
-		return sp_ledger_stop_here(w, cpu, values, proven, site);
-	return op == SP_OP_READ && read_here(w, op, cpu, (const int64_t *)values, proven, site);
+	if (SP_UNLIKELY(!read_here(w, SP_OP_STOP, cpu, (const int64_t *)x, proven, site)))
+		sp_ledger_begun(w, SP_OP_STOP, cpu, x, proven, site);
+}
+
+/* ---- who comes when ------------------------------------------------------- */
+
+/* What it was is not booked, though PAPI may have done it.  Values that it handed out have no taker
+ * any more; whether it zeroed the handler may have seen, or the next values show it. */
+static void left_open(struct sp_writer *w, enum sp_op op)
+{
+	bool zeroed = op == SP_OP_RESET || op == SP_OP_ACCUM;
+
+	if (op != SP_OP_STOP && !zeroed)
+		return;			/* the next reading has it in it; PAPI says whether the set runs */
+	if (zeroed && sp_overtake_zeroed(w) && !(sp_get(&w->slow) & SP_SLOW_SHARED)) {
+		w->late = SP_CALL_FIRST;
+		apply(w, SP_OP_RESET, (int)w->cells - 1, w->over.before, 0);
+		w->late = SP_CALL_LAST;
+	} else if (zeroed) {
+		sp_put(&w->own, w->own | SP_SLOW_LEFT);
+	}
+	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+}
+
+/* A handler jumped out of what `busy` speaks of. */
+static void give_up(struct sp_writer *w)
+{
+	uintptr_t left = sp_get(&w->busy);
+
+	if (sp_get(&w->turn) == TURN_OWNER)
+		sp_publish(&w->turn, 0);
+	sp_publish(&w->state, w->states[w->relation->turn & 1]);
+	w->late = SP_CALL_LAST;
+	w->whole = 0;
+	left_open(w, (enum sp_op)(left & 7));
+	forget_overtaken(w);
+	sp_put(&w->busy, 0);
+}
+
+SP_COLD bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame)
+{
+	uintptr_t under = sp_get(&w->busy);
+
+	if (under && sp_interrupted(under, frame))
+		return false;
+	if (under)
+		give_up(w);
+	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+		sp_ledger_settle(w);
+	sp_put(&w->busy, (frame & ~(uintptr_t)15) | SP_CALLING | op);
+	sp_order();
+	return true;
+}
+
+SP_COLD void sp_ledger_refuses(struct sp_writer *w)
+{
+	if (!w->relation)		/* a handler took the set apart */
+		return;
+	forget_overtaken(w);
+	sp_order();
+	sp_ledger_ends(w);
+}
+
+SP_COLD void sp_ledger_starts_already(struct sp_writer *w, bool on_top)
+{
+	const struct window in = { .under = sp_get(&w->busy) };
+
+	if (on_top) {
+		__atomic_fetch_or(&w->slow, SP_SLOW_OVER, __ATOMIC_RELAXED);
+		w->over.flags |= SP_OVER_DONE;
+	}
+	book_owner(w, (uintptr_t)__builtin_frame_address(0), SP_OP_START, (int)w->cells - 1, NULL, &in);
+}
+
+/* On top of a call that PAPI has not answered yet. */
+static void book_over(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
+		      const struct window *in)
+{
+	struct window over = *in;
+
+	over.under = sp_get(&w->busy);
+	sp_overtake_note(w, op, x);
+	book_owner(w, frame, op, cell, x, &over);
 }
 
 static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
 		 const struct window *in)
 {
-	if (sp_get(&w->busy)) {
-		if (sp_interrupted(sp_get(&w->busy), frame)) {
-			book_aside(w, op, cell, x);
+	uintptr_t under = sp_get(&w->busy);
+
+	if (under && sp_interrupted(under, frame)) {
+		if ((under & SP_CALLING) && !(sp_acquire(&w->slow) & SP_SLOW_SIDE)) {
+			book_over(w, frame, op, cell, x, in);
 			return;
 		}
-		if (sp_get(&w->turn) == TURN_OWNER)
-			sp_publish(&w->turn, 0);
-		sp_publish(&w->state, w->states[w->relation->turn & 1]);
-		sp_put(&w->busy, 0);
+		if (under & SP_CALLING)	/* another thread left something; this is behind it, and the call before */
+			__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+		book_aside(w, op, cell, x);
+		return;
 	}
+	if (under)
+		give_up(w);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		book_aside(w, op, cell, x);	/* in order behind what is there */
 	else
@@ -794,14 +936,36 @@ static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, 
 		sp_ledger_settle(w);
 }
 
+static void book_begun(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
+		       const struct window *in)
+{
+	struct window answer = *in;
+
+	answer.overtaken = sp_get(&w->slow) & SP_SLOW_OVER;
+	book_owner(w, frame, op, cell, x, &answer);
+	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
+		sp_ledger_settle(w);
+}
+
+/* The ways that are short, if one is to be had. */
+static bool book_here(struct sp_writer *w, enum sp_op op, int cpu, const int64_t *x, bool proven, uint32_t site)
+{
+	if (op == SP_OP_START)
+		return start_here(w, site);
+	if (op == SP_OP_STOP)
+		return read_here(w, SP_OP_STOP, cpu, x, proven, site);
+	return op == SP_OP_READ && ((w->log && sp_log_read(w, cpu, (const long long *)x, proven, site)) ||
+				    read_here(w, SP_OP_READ, cpu, x, proven, site));
+}
+
 SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
 			     uint32_t site)
 {
 	const struct window in = { .proven = proven, .site = site };
+	const int64_t *x = (const int64_t *)values;
 
-	book_owner(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
-	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
-		sp_ledger_settle(w);
+	if (!book_here(w, op, cpu, x, proven, site))
+		book_begun(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), x, &in);
 }
 
 SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
@@ -809,15 +973,16 @@ SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, cons
 {
 	const struct window in = { .proven = proven, .site = site };
 
-	if (!w->relation || (w->log && op == SP_OP_READ && sp_log_read(w, cpu, values, proven, site)))
+	if (!w->relation)
 		return;
-	if (book_here(w, op, cpu, values, proven, site))
-		return;
-	book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
+	if (sp_ledger_begin(w, op))
+		sp_ledger_begun(w, op, cpu, values, proven, site);
+	else
+		book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
 SP_COLD bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *values,
-				  const struct sp_part *parts, int n, bool proven, uint32_t site)
+				  const struct sp_part *parts, int n, bool proven, uint32_t site, bool begun)
 {
 	const struct window in = { .proven = proven && n == 1, .n = n, .parts = parts, .site = site };
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
@@ -826,12 +991,12 @@ SP_COLD bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long
 	if (!w->relation)
 		return false;
 	if (op != SP_OP_OWN && n == 1) {
-		sp_ledger_book_at(w, op, parts->cpu, values, proven, site);
+		(begun ? sp_ledger_begun : sp_ledger_book_at)(w, op, parts->cpu, values, proven, site);
 		return true;
 	}
 	cell = cell_for(w, op, parts[n - 1].cpu);
 	if (op != SP_OP_OWN)
-		book(w, frame, op, cell, (const int64_t *)values, &in);
+		(begun ? book_begun : book)(w, frame, op, cell, (const int64_t *)values, &in);
 	else if (sp_get(&w->busy) || (sp_acquire(&w->slow) & (SP_SLOW_SIDE | SP_SLOW_SHARED)))
 		return false;
 	else
@@ -900,7 +1065,7 @@ SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu,
 	sp_signals_block(&h);
 	if (share(w) && take_turn(w, TURN_FOREIGN, 1000)) {
 		cell = cell_for(w, op, cpu);
-		if (sp_acquire(&w->busy)) {	/* since before it knew that it shares */
+		if (booking(w)) {	/* since before it knew that it shares */
 			book_aside(w, op, cell, x);
 		} else {
 			if (sp_acquire(&w->slow) & SP_SLOW_SIDE)

@@ -15,8 +15,10 @@
  * Who may write: the thread that started the set, without a lock.  A signal
  * handler on top of a booking of its own thread, and any other thread, write to
  * the side ledger instead, under the writer's lock, and the owner adds that in
- * when it comes by.  A handler that jumps out of a booking leaves `busy` set; the
- * next booking from a frame that is not below the abandoned one sees that.
+ * when it comes by.  `busy` says so from PAPI's answer on; while PAPI is asked it has
+ * SP_CALLING in it, and a handler books at once, but leaves word (overtake.h).  A handler that
+ * jumps out of a call or a booking leaves `busy` set; the next call from a frame that is not
+ * below the abandoned one sees that.
  *
  * A writer is private memory: the store's bytes are written, not followed.
  */
@@ -25,6 +27,7 @@
 
 #include "format.h"
 #include "interval.h"
+#include "overtake.h"
 #include "split.h"
 #include "../lock.h"
 
@@ -43,6 +46,8 @@ enum sp_op {
 #define SP_SLOW_SHARED	8u	/* another thread books here too: under the lock */
 
 #define SP_SLOW_ENTRIES	16u	/* entries are not as the short way makes them */
+#define SP_SLOW_OVER	32u	/* a handler booked while PAPI was asked (overtake.h) */
+#define SP_SLOW_LEFT	64u	/* a handler's calls, or its jump, leave open whether a call zeroed after them */
 
 /* What an event's values are to the ledger: what it counts; a floating-point counter, of which
  * it makes entries only, in double (the counts: gauge.h); a gauge, whose entry is what it showed. */
@@ -60,7 +65,7 @@ struct sp_gauge_writer;
 struct sp_writer {
 	/* One line of cache: what every reading, start and stop uses. */
 	struct sp_state *state;		/* the one that holds */
-	uintptr_t busy;			/* the frame of the booking under way, perhaps below us on the stack; and its op */
+	uintptr_t busy;			/* the frame of the call or booking under way, perhaps below us on the stack; and its op */
 	struct sp_relation *relation;	/* NULL: nothing to write to */
 	struct sp_state *states[2];
 	uint32_t slow;			/* SP_SLOW_SIDE and SHARED, which others may set at any time; */
@@ -86,6 +91,8 @@ struct sp_writer {
 	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_ENTRIES */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all SP_COUNTS; else `precise` */
 	const struct sp_gauge_writer *gauges;	/* what intervals of SP_FLOATS are parts of; NULL: there are none */
+	struct sp_overtake over;
+	uint8_t late;			/* enum sp_turn_of: what is booked was before what is booked already */
 };
 
 /* Binds w to a relation of k events and that many cells, as it stands. */
@@ -103,6 +110,17 @@ int sp_ledger_cell(struct sp_writer *w, int cpu);
 bool sp_ledger_intervals(struct sp_writer *w, const struct sp_image *image, struct sp_interval_slot *memory,
 			 uint32_t slots);
 
+/* Around a call of PAPI by the owner: asks (and asks_slow, where that says no), then answers and a
+ * booking that is `begun`, or refuses.  A handler on top of a call asks in vain, and books by
+ * sp_ledger_book_at. */
+#define SP_CALLING ((uintptr_t)8)	/* in `busy`: PAPI has not answered yet */
+bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame);
+void sp_ledger_refuses(struct sp_writer *w);
+
+/* The set runs, by a PAPI_start that is not booked yet: now it is.  on_top: the caller is a
+ * handler on top of that call; else it asks, after one has jumped out of it. */
+void sp_ledger_starts_already(struct sp_writer *w, bool on_top);
+
 /* Books by the owner; x has k values (READ, STOP, ACCUM: for ACCUM what was
  * added), else NULL.  `cpu` as the system numbers it.  proven: the counts since the
  * reading before are known to be that CPU's.  site: of the call (interval.h). */
@@ -112,14 +130,13 @@ static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, c
 	sp_ledger_book_at(w, op, cpu, x, proven, 0);
 }
 
-/* The same where `busy` already says so: what a handler has put aside since comes after. */
+/* The same where `busy` says so already (asks, answers; or sp_ledger_begin): what a handler puts
+ * aside from then on comes after.  Of START and STOP, short where the last reading was on this
+ * CPU (START: on any).  No calls, few jumps: after PAPI's system calls the processor remembers
+ * nothing of us. */
 void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
-
-/* The same as sp_ledger_book for START and STOP where nobody else is about; short where the
- * last reading was on this CPU (START: on any).  false: somebody is, and nothing was done.  No
- * calls, few jumps: after PAPI's system calls the processor remembers nothing of us. */
-bool sp_ledger_start_here(struct sp_writer *w, uint32_t site);
-bool sp_ledger_stop_here(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_start_begun(struct sp_writer *w, uint32_t site);
+void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* The same for a window that was spent on several CPUs: what is new since the value
  * before is split in these parts, the last of which gets what is left and is the CPU
@@ -127,9 +144,10 @@ bool sp_ledger_stop_here(struct sp_writer *w, int cpu, const long long *x, bool 
  * (kill-safe as any); no other comes between them.  Not proven.  Where it cannot be split
  * (a booking on top of another, a set that does not run) all goes to the last CPU.
  * op SP_OP_OWN: a reading of ours on top of the application's code; x is running counts.
- * False: not booked, since a booking is under way; the next one brings it. */
+ * False: not booked, since a booking is under way; the next one brings it.
+ * begun: as in sp_ledger_begun. */
 bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *x, const struct sp_part *parts, int n,
-			  bool proven, uint32_t site);
+			  bool proven, uint32_t site, bool begun);
 
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */
@@ -144,7 +162,43 @@ void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const l
 /* `busy` names the operation, too: a handler on top of it must know what it does. */
 static inline uintptr_t sp_ledger_mark(enum sp_op op)
 {
-	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7) | op;
+	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) | op;
+}
+
+SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
+{
+	if (SP_UNLIKELY(sp_get(&w->busy) | (sp_get(&w->slow) & SP_SLOW_SIDE)))
+		return false;
+	sp_put(&w->busy, sp_ledger_mark(op) | SP_CALLING);
+	sp_order();
+	return true;
+}
+
+/* As soon as PAPI has. */
+SP_HOT_INLINE void sp_ledger_answers(struct sp_writer *w)
+{
+	sp_order();
+	sp_put(&w->busy, sp_get(&w->busy) & ~SP_CALLING);
+	sp_order();
+}
+
+/* A booking of which no PAPI was asked; false: there is one under way. */
+SP_HOT_INLINE bool sp_ledger_begin(struct sp_writer *w, enum sp_op op)
+{
+	if (SP_UNLIKELY(!w->relation || (sp_get(&w->busy) | (sp_get(&w->slow) & SP_SLOW_SIDE))))
+		return false;
+	sp_put(&w->busy, sp_ledger_mark(op));
+	sp_order();
+	return true;
+}
+
+/* The booking has ended. */
+SP_HOT_INLINE void sp_ledger_ends(struct sp_writer *w)
+{
+	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
+	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
+		sp_ledger_settle(w);
 }
 
 /* The interval that a reading in the current cell ends is the current one from here on. */
@@ -162,19 +216,12 @@ static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 	return sp_get(&w->slow) | sp_get(&w->own);
 }
 
-/* A reading by the owner: sp_ledger_book's READ, short where it can be. */
-static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+/* READ, short where it can be; begun.  A handler may have booked until `busy` said so: the state
+ * is looked at only now. */
+static inline void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 
-	if (SP_UNLIKELY(sp_get(&w->busy) || sp_ledger_slow(w) || sp_get(&w->cpu) != cpu)) {
-		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
-		return;
-	}
-	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
-	sp_order();
-	/* Again, and the state only now: a handler may have booked until here.  What
-	 * one puts aside from here on comes after x. */
 	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
 		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
 		return;
@@ -187,37 +234,28 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 	for (uint32_t e = 0, k = w->k; e < k; e++)
 		sp_put(&s->at[e], (int64_t)x[e]);
 	sp_put(&s->readings, s->readings + 1);
-	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
-	sp_order();
-	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
-		sp_ledger_settle(w);
+	sp_ledger_ends(w);
 }
 
-/* A RESET by the owner. */
-static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
+/* RESET; begun. */
+static inline void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site)
 {
-	if (SP_UNLIKELY(sp_get(&w->busy) || !sp_get(&w->zeroed) || (sp_ledger_slow(w) & ~SP_SLOW_ZEROED))) {
-		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
-	} else {
-		w->track.from = site;
-		sp_put(&w->relation->resets, w->relation->resets + 1);
+	if (SP_UNLIKELY(!sp_get(&w->zeroed) || (sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)))) {
+		sp_ledger_begun(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+		return;
 	}
+	w->track.from = site;
+	sp_put(&w->relation->resets, w->relation->resets + 1);
+	sp_ledger_ends(w);
 }
 
-/* An ACCUM by the owner.  Of programs that call nothing else the set is always just
- * zeroed: what PAPI added is then all there is to add, each in one store. */
-static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+/* ACCUM; begun.  Of programs that call nothing else the set is always just zeroed: what PAPI
+ * added is then all there is to add, each in one store. */
+static inline void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 	uint32_t k = w->k;
 
-	if (SP_UNLIKELY(sp_get(&w->busy) || (sp_ledger_slow(w) & ~SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu ||
-			!sp_get(&w->zeroed))) {
-		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
-		return;
-	}
-	sp_put(&w->busy, sp_ledger_mark(SP_OP_ACCUM));
-	sp_order();
 	if (SP_UNLIKELY((sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
 		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven, site);
@@ -234,10 +272,32 @@ static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long
 			sp_put(xoff, *xoff + (int64_t)x[e]);
 	}
 	sp_put(&s->readings, s->readings + 1);
-	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
-	sp_order();
-	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
-		sp_ledger_settle(w);
+	sp_ledger_ends(w);
+}
+
+/* The three for a booking of which no PAPI was asked. */
+static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	if (sp_ledger_begin(w, SP_OP_READ))
+		sp_ledger_read_begun(w, cpu, x, proven, site);
+	else
+		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
+}
+
+static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
+{
+	if (sp_ledger_begin(w, SP_OP_RESET))
+		sp_ledger_reset_begun(w, site);
+	else
+		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+}
+
+static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	if (sp_ledger_begin(w, SP_OP_ACCUM))
+		sp_ledger_accum_begun(w, cpu, x, proven, site);
+	else
+		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
 }
 
 #endif

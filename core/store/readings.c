@@ -110,19 +110,11 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 	uint64_t ns;
 	int64_t *v;
 
-	if (sp_get(&w->busy) || sp_ledger_slow(w) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu || w->kinds ||
-	    w->entries != SP_ENTRIES_PERMANENT)
-		return false;
-	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
-	sp_order();
 	s = sp_get(&w->state);
-	/* Again: a handler may have booked until here.  The last reading was permanent, too, or
-	 * its temporary entry is to go first. */
+	/* The last reading was permanent, too, or its temporary entry is to go first. */
 	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
-			!(s->flags & SP_STATE_PERMANENT))) {
-		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
-		return true;
-	}
+			w->entries != SP_ENTRIES_PERMANENT || w->kinds || !(s->flags & SP_STATE_PERMANENT)))
+		return false;
 	sp_interval_step(w, site);
 	ns = sp_log_time(l);
 	v = sp_log_room(l);
@@ -138,10 +130,7 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 		sp_put(&s->at[e], (int64_t)x[e]);
 	sp_put(&s->ns, ns);
 	sp_put(&s->readings, s->readings + 1);
-	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
-	sp_order();
-	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
-		sp_ledger_settle(w);
+	sp_ledger_ends(w);
 	return true;
 }
 

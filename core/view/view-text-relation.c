@@ -366,6 +366,9 @@ static void notes_of(struct sp_out *o, const struct sp_model *m, const struct sp
 			     estimated ? "A count was seen to go backwards, as estimates do; the totals are what PAPI handed out." :
 			     subtracts(m, row) ? "A count was seen to go backwards: one of them is a difference." :
 			     "A count was seen to go backwards: something but PAPI set it anew.");
+	if (row->flags & SP_RELATION_UNSURE)
+		sp_paragraph(o, "  ", 2, "A signal handler called PAPI for this set in the middle of another call for it, or jumped "
+					 "out of one: what was counted inside that call may be missing here, or be here twice.");
 	if (row->flags & SP_RELATION_CROWDED)
 		sp_paragraph(o, "  ", 2, "There were more pairs of call sites than there was room for (of a relation 1,024, "
 					 "and fewer new ones in one run): the rest is under other call sites.");

@@ -79,7 +79,7 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 	learn_target(real, s, es, state);
 	s->wanted = rel;
 	s->changed = true;
-	sp_before_start(es, at);
+	sp_prepare_start(es, at);
 	s->wanted = NULL;
 	*set = s;
 	return s->bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
@@ -107,7 +107,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 		rel->current = part_of(rel, s->relation);
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
-		sp_after_start(rc, es, open, at);
+		sp_after_start(NULL, rc, es, open, at);
 	} else {
 		if (s)
 			sp_set_unbind(s);
@@ -217,7 +217,7 @@ static int book_apart(struct call *c, enum sp_op op, const long long *values, ui
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_book_slow(c->es, op, values, open, c->at);
+	sp_book_slow(NULL, c->es, op, values, open, c->at);
 	sp_ledger_bind(&p->writer, p->relation, p->key.k, p->cells);
 	p->writer.kinds = p->kinds;
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
@@ -304,7 +304,7 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 	open = sp_proof_look();
 	c.rc = c.real->PAPI_reset(c.es);
 	if (c.rc == PAPI_OK && c.set)
-		sp_after_reset(c.rc, c.es, open, c.at);
+		sp_after_reset(NULL, c.rc, c.es, open, c.at);
 	else if (c.rc == PAPI_OK)
 		book_apart(&c, SP_OP_RESET, NULL, open);
 	sp_watch_leave(outside);

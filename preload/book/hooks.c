@@ -367,19 +367,22 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
 }
 
-static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open, uintptr_t at)
+static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t open,
+		    uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool proven;
 
+	if (begun && (sp_get(&s->writer.slow) & SP_SLOW_OVER))
+		memset(&s->look, 0, sizeof(s->look));	/* a handler's, after these values */
 	if (sp_get(&s->watched) == sp_self.id) {
-		sp_watch_book(s, op, values, open, site);
+		sp_watch_book(s, op, values, open, site, begun);
 		goto booked;
 	}
 	proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open);
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
-		sp_ledger_book_at(&s->writer, op, cpu, values, proven, site);
+		(begun ? sp_ledger_begun : sp_ledger_book_at)(&s->writer, op, cpu, values, proven, site);
 	} else {
 		sp_ledger_book_foreign(&s->writer, op, cpu, values, site);
 	}
@@ -390,9 +393,9 @@ booked:
 		sp_end_again();
 }
 
-static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+static void book(struct sp_set *s, bool begun, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
-	book_on(s, op, sp_get(&s->watched) == sp_self.id ? SP_NO_CPU : where(s), values, open, at);
+	book_on(s, begun, op, sp_get(&s->watched) == sp_self.id ? SP_NO_CPU : where(s), values, open, at);
 }
 
 int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
@@ -401,7 +404,7 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 	int cpu = where(s);
 
 	s->writer.entries = choose(cpu, arg);
-	book_on(s, op, cpu, values, open, at);
+	book_on(s, false, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP) {
 		sp_put(&s->started, false);
@@ -412,19 +415,6 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 	return cpu;
 }
 
-/* A handler that came after PAPI had taken these values, and before we had them, has
- * booked later ones: they are not to be taken back, or a PAPI_reset that comes next
- * would lose the difference. */
-static SP_COLD void book_overtaken(struct sp_set *s, const long long *values, uint32_t open, uintptr_t at)
-{
-	long long newest[s->k];
-
-	for (uint32_t e = 0; e < s->k; e++)
-		newest[e] = values[e] > s->writer.state->at[e] ? values[e] : s->writer.state->at[e];
-	memset(&s->look, 0, sizeof(s->look));	/* the handler's, after these values */
-	book(s, SP_OP_READ, newest, open, at);
-}
-
 /* A reading of a running set that has no relation: no memory, or not counts. */
 static void dropped(const struct sp_set *s)
 {
@@ -432,17 +422,71 @@ static void dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at)
+/* A PAPI_start that a handler is on top of, or jumped out of: what comes now counts from there,
+ * if PAPI has started the set. */
+static void start_already(struct sp_set *s, int id, bool on_top)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int state = 0;
+
+	if ((s->writer.state->flags & SP_STATE_RUNNING) || !papi->PAPI_state ||
+	    papi->PAPI_state(id, &state) != PAPI_OK || !(state & PAPI_RUNNING))
+		return;
+	sp_ledger_starts_already(&s->writer, on_top);
+	if (!on_top && s->gauges.n)
+		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
+}
+
+SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
+{
+	struct sp_set *s = sp_set_of(id);
+	uintptr_t under;
+	int saved = errno;
+	bool asks;
+
+	if (!sp_booked(s) || s->starter != sp_self.id)
+		return NULL;
+	under = sp_get(&s->writer.busy);
+	asks = sp_ledger_asks_slow(&s->writer, op, frame);
+	if (under && (under & 7) == SP_OP_START && (asks || (under & SP_CALLING)))
+		start_already(s, id, !asks);
+	errno = saved;
+	return asks ? s : NULL;
+}
+
+/* It runs, or not, as the ledger has it. */
+static void started_or_not(struct sp_set *s)
+{
+	sp_put(&s->started, !(sp_get(&s->writer.own) & SP_SLOW_STOPPED));
+}
+
+/* Nothing is booked of it. */
+static void refused(struct sp_set *asks)
+{
+	if (asks)
+		started_or_not(asks);
+	sp_refused(asks);
+}
+
+/* A handler, or fork in one, made another set of it while PAPI was asked. */
+static bool gone(const struct sp_set *asks)
+{
+	return asks && !(sp_booked(asks) && sp_get(&asks->writer.busy));
+}
+
+SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
 
 	if (rc != PAPI_OK) {
+		refused(asks);
 		sp_after_start_failed(rc);
-	} else if (s) {
-		sp_put(&s->started, true);
+	} else if (s && !gone(asks)) {
+		if (!asks)
+			sp_put(&s->started, true);
 		if (s->bound)
-			book(s, SP_OP_START, NULL, open, at);
+			book(s, asks, SP_OP_START, NULL, open, at);
 		if (sp_get(&s->watched) == sp_self.id)
 			sp_watch_starts(s, id);
 	}
@@ -469,20 +513,30 @@ SP_COLD long long *sp_before_stop_slow(int id, long long *values)
 	return values || !sp_booked(s) ? values : s->values;
 }
 
-SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+				uintptr_t at)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
 	int saved = errno;
 
-	if (!s)
+	if (!s || gone(asks)) {
+		if (s)
+			dropped(s);
+		else
+			refused(asks);
+		errno = saved;
 		return;
+	}
 	if (!s->bound)
 		dropped(s);
-	sp_put(&s->started, false);
 	if (sp_booked(s) && values) {
-		book(s, SP_OP_STOP, values, open, at);
+		book(s, asks, SP_OP_STOP, values, open, at);
 		sp_put(sp_touched_by(s->creator), s);
 	}
+	if (asks)
+		started_or_not(s);
+	else
+		sp_put(&s->started, false);
 	if (sp_get(&s->watched) == sp_self.id)
 		sp_watch_stops(s);
 	sp_sites_after_stop();
@@ -493,22 +547,19 @@ SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
 {
 	if (rc == PAPI_OK)
-		sp_book_slow(id, SP_OP_WRITE, values, sp_proof_look(), at);
+		sp_book_slow(NULL, id, SP_OP_WRITE, values, sp_proof_look(), at);
 }
 
-SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long long *values, uint32_t open,
+			  uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
 
-	if (sp_booked(s)) {
-		if (op == SP_OP_READ && s->starter == sp_self.id && sp_overtaken(s, open))
-			book_overtaken(s, values, open, at);
-		else
-			book(s, op, values, open, at);
-	} else if (values) {
+	if (sp_booked(s) && !gone(asks))
+		book(s, asks, op, values, open, at);
+	else if (values)
 		dropped(s);
-	}
 	errno = saved;
 }
 

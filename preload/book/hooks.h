@@ -4,7 +4,8 @@
  * Functions named sp_before/after_start/stop/read/accum/reset are on the path of a
  * reading: inline as far as the usual case goes, no system call, errno untouched.  All
  * others are called with errno saved by the wrapper.  `open` is sp_proof_look() from right
- * before the real call, `at` to where the call returns.
+ * before the real call, `at` to where the call returns; `asks` the set whose ledger knows from
+ * before the real call on that PAPI is asked (sp_ledger_asks), NULL if it does not.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
@@ -43,8 +44,10 @@ void sp_after_domain(int rc, int id, int domain);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
 SP_COLD void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
-SP_COLD void sp_after_start_slow(int rc, int id, uint32_t open, uintptr_t at);
-SP_COLD void sp_after_stop_slow(int rc, int id, const long long *values, uint32_t open, uintptr_t at);
+SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame);
+SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at);
+SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+				uintptr_t at);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 SP_COLD long long *sp_before_stop_slow(int id, long long *values);
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
@@ -62,13 +65,8 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
 /* The ways that are not short: another thread, another target; errno kept. */
-SP_COLD void sp_book_slow(int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
-
-/* Did a handler book here while PAPI answered?  Then its window was opened later. */
-SP_HOT_INLINE bool sp_overtaken(const struct sp_set *s, uint32_t open)
-{
-	return (int32_t)(s->writer.opened - open) > 0;
-}
+SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long long *values, uint32_t open,
+			  uintptr_t at);
 
 /* Was the thread on this CPU all the time from the reading before until now?  A handler
  * that booked here since the look `open` has begun a window of its own, which proves
@@ -92,8 +90,41 @@ static inline uint32_t sp_events_of(int id)
 	return sp_booked(s) ? s->k : 0;
 }
 
+/* PAPI did nothing. */
+SP_HOT_INLINE void sp_refused(struct sp_set *asks)
+{
+	if (asks)
+		sp_ledger_refuses(&asks->writer);
+}
+
+/* PAPI is asked for this set now: `asks`. */
+SP_HOT_INLINE struct sp_set *sp_asks_for(struct sp_set *s, int id, enum sp_op op)
+{
+	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || !sp_ledger_asks(&s->writer, op)))
+		return sp_asks_slow(id, op, (uintptr_t)__builtin_frame_address(0));
+	return s;
+}
+
+SP_HOT_INLINE struct sp_set *sp_asks(int id, enum sp_op op)
+{
+	return sp_asks_for(sp_set_of(id), id, op);
+}
+
+/* PAPI has returned. */
+SP_HOT_INLINE void sp_answers(struct sp_set *asks)
+{
+	if (SP_LIKELY(asks != NULL))
+		sp_ledger_answers(&asks->writer);
+}
+
+/* May what PAPI answered take the short way? */
+SP_HOT_INLINE bool sp_is_short(const struct sp_set *asks)
+{
+	return SP_LIKELY(asks != NULL) && SP_LIKELY(sp_get(&asks->hot) == sp_self.id);
+}
+
 /* A set that this thread started before, unchanged, and touched last: nothing to prepare. */
-SP_HOT_INLINE void sp_before_start(int id, uintptr_t at)
+SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -101,86 +132,97 @@ SP_HOT_INLINE void sp_before_start(int id, uintptr_t at)
 	if (SP_UNLIKELY(sp_process.unwinds) && s)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s ||
-			sp_get(&sp_process.sites_due) || s->writer.track.low))
+			sp_get(&sp_process.sites_due) || s->writer.track.low)) {
 		sp_before_start_slow(id, at);
+		s = sp_set_of(id);
+	}
+	return s;
 }
 
-SP_HOT_INLINE void sp_after_start(int rc, int id, uint32_t open, uintptr_t at)
+/* `started` changes before PAPI is asked: a handler that stops the set then is not forgotten. */
+SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at)
 {
-	struct sp_set *s = sp_set_of(id);
+	struct sp_set *asks = sp_asks_for(sp_prepare_start(id, at), id, SP_OP_START);
 
-	if (SP_UNLIKELY(rc != PAPI_OK || !s || sp_get(&s->hot) != sp_self.id ||
-			!sp_ledger_start_here(&s->writer, SP_UNLIKELY(sp_process.unwinds) ? s->start_site :
-								       sp_site_here(&s->seen[SP_SEEN_START], at)))) {
-		sp_after_start_slow(rc, id, open, at);
+	if (SP_LIKELY(asks != NULL))
+		sp_put(&asks->started, true);
+	return asks;
+}
+
+SP_HOT_INLINE void sp_after_start(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
+{
+	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_short(asks))) {
+		sp_after_start_slow(asks, rc, id, open, at);
 		return;
 	}
-	sp_put(&s->started, true);
-	s->writer.opened = open;
+	sp_ledger_start_begun(&asks->writer, SP_UNLIKELY(sp_process.unwinds) ? asks->start_site :
+									       sp_site_here(&asks->seen[SP_SEEN_START], at));
+	asks->writer.opened = open;
 }
 
 /* An array of ours where the caller gave none. */
-SP_HOT_INLINE long long *sp_before_stop(int id, long long *values)
+SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return SP_LIKELY(values && s && sp_get(&s->hot) == sp_self.id) ? values : sp_before_stop_slow(id, values);
+	if (SP_UNLIKELY(!*values || !s || sp_get(&s->hot) != sp_self.id))
+		*values = sp_before_stop_slow(id, *values);
+	return sp_asks_for(s, id, SP_OP_STOP);
 }
 
-SP_HOT_INLINE void sp_after_stop(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_stop(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+				 uintptr_t at)
 {
-	struct sp_set *s = sp_set_of(id);
 	bool proven;
 	int cpu;
 
-	if (SP_LIKELY(rc == PAPI_OK && s && sp_get(&s->hot) == sp_self.id && values)) {
-		cpu = sp_cpu_here();
-		proven = sp_proves(s, open);
-		if (SP_LIKELY(sp_ledger_stop_here(&s->writer, cpu, values, proven,
-						    sp_site_here(&s->seen[SP_SEEN_STOP], at)))) {
-			sp_put(&s->started, false);
-			s->writer.opened = open;
-			sp_put(sp_touched_by(s->creator), s);
-			if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
-				sp_sites_after_stop();
-			return;
-		}
-	}
-	sp_after_stop_slow(rc, id, values, open, at);
-}
-
-SP_HOT_INLINE void sp_after_read(int rc, int id, const long long *values, uint32_t open, uintptr_t at)
-{
-	struct sp_set *s;
-	bool proven;
-	int cpu;
-
-	if (SP_UNLIKELY(rc != PAPI_OK))
-		return;
-	s = sp_set_of(id);
-	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || sp_overtaken(s, open))) {
-		sp_book_slow(id, SP_OP_READ, values, open, at);
+	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_short(asks) || !values)) {
+		sp_after_stop_slow(asks, rc, id, values, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = sp_proves(s, open);
-	s->writer.opened = open;
-	sp_ledger_read(&s->writer, cpu, values, proven, sp_site_here(&s->seen[SP_SEEN_READ], at));
+	proven = sp_proves(asks, open);
+	sp_ledger_stop_begun(&asks->writer, cpu, values, proven, sp_site_here(&asks->seen[SP_SEEN_STOP], at));
+	asks->writer.opened = open;
+	/* A handler on top of PAPI_stop may have started it again. */
+	sp_put(&asks->started, !(sp_get(&asks->writer.own) & SP_SLOW_STOPPED));
+	sp_put(sp_touched_by(asks->creator), asks);
+	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
+		sp_sites_after_stop();
 }
 
-SP_HOT_INLINE void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_read(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+				 uintptr_t at)
 {
-	struct sp_set *s;
+	bool proven;
+	int cpu;
 
-	if (SP_UNLIKELY(rc != PAPI_OK))
-		return;
-	s = sp_set_of(id);
-	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id)) {
-		sp_book_slow(id, SP_OP_RESET, NULL, open, at);
+	if (SP_UNLIKELY(rc != PAPI_OK)) {
+		sp_refused(asks);
 		return;
 	}
-	s->writer.opened = open;
-	sp_ledger_reset(&s->writer, sp_site_here(&s->seen[SP_SEEN_READ], at));
+	if (SP_UNLIKELY(!sp_is_short(asks))) {
+		sp_book_slow(asks, id, SP_OP_READ, values, open, at);
+		return;
+	}
+	cpu = sp_cpu_here();
+	proven = sp_proves(asks, open);
+	asks->writer.opened = open;
+	sp_ledger_read_begun(&asks->writer, cpu, values, proven, sp_site_here(&asks->seen[SP_SEEN_READ], at));
+}
+
+SP_HOT_INLINE void sp_after_reset(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
+{
+	if (SP_UNLIKELY(rc != PAPI_OK)) {
+		sp_refused(asks);
+		return;
+	}
+	if (SP_UNLIKELY(!sp_is_short(asks))) {
+		sp_book_slow(asks, id, SP_OP_RESET, NULL, open, at);
+		return;
+	}
+	asks->writer.opened = open;
+	sp_ledger_reset_begun(&asks->writer, sp_site_here(&asks->seen[SP_SEEN_READ], at));
 }
 
 /* PAPI_accum adds to the caller's array: what it added is after minus before. */
@@ -190,28 +232,27 @@ SP_HOT_INLINE void sp_after_reset(int rc, int id, uint32_t open, uintptr_t at)
 	if (values) \
 		memcpy(sp_before, values, sp_k * sizeof(*sp_before))
 
-SP_HOT_INLINE void sp_after_accum(int rc, int id, const long long *values, long long *before, uint32_t open,
-				  uintptr_t at)
+SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const long long *values, long long *before,
+				  uint32_t open, uintptr_t at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
-
-	struct sp_set *s;
 	bool proven;
 	int cpu;
 
-	if (SP_UNLIKELY(!k))
+	if (SP_UNLIKELY(!k)) {
+		sp_refused(asks);
 		return;
+	}
 	for (uint32_t e = 0; e < k; e++)
 		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
-	s = sp_set_of(id);
-	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id)) {
-		sp_book_slow(id, SP_OP_ACCUM, before, open, at);
+	if (SP_UNLIKELY(!sp_is_short(asks))) {
+		sp_book_slow(asks, id, SP_OP_ACCUM, before, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = sp_proves(s, open);
-	s->writer.opened = open;
-	sp_ledger_accum(&s->writer, cpu, before, proven, sp_site_here(&s->seen[SP_SEEN_READ], at));
+	proven = sp_proves(asks, open);
+	asks->writer.opened = open;
+	sp_ledger_accum_begun(&asks->writer, cpu, before, proven, sp_site_here(&asks->seen[SP_SEEN_READ], at));
 }
 
 #endif

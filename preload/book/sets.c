@@ -324,12 +324,12 @@ bool sp_set_bound(sp_off relation, void *but)
 	return s && s != but && sp_get(&s->alive) && sp_acquire(&s->bound) && sp_get(&s->relation) == relation;
 }
 
-/* Room for PAPI_stop(set, NULL). */
+/* Room for PAPI_stop(set, NULL) and for what the ledger keeps of a handler, touched now. */
 static bool make_values(struct sp_set *s, uint32_t k)
 {
-	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
+	uint64_t bytes = sp_align(4 * (uint64_t)k * sizeof(long long), 4096);
 
-	if (k <= s->values_room)
+	if (4 * k <= s->values_room)
 		return true;
 	if (!s->page || s->values != s->page->values)
 		sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
@@ -489,6 +489,9 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
 	s->writer.kinds = h->n_gauges ? s->gauges.kinds : NULL;
 	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
+	s->writer.over.before = (int64_t *)s->values + key.k;
+	s->writer.over.value = (int64_t *)s->values + 2 * key.k;
+	s->writer.over.kept = (int64_t *)s->values + 3 * key.k;
 	bind_intervals(s);
 	s->writer.component = h->keeps;
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {

@@ -42,7 +42,7 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_writer writer __attribute__((aligned(64)));
 	sp_off relation;
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
-	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
+	long long *values;		/* room for k, for PAPI_stop(set, NULL), and for writer.over; stays with the id */
 	uint32_t values_room;
 	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.event */

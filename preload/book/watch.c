@@ -239,7 +239,7 @@ static bool stayed(const struct sp_look *from, const struct sp_look *to)
 	return from->serial && to->serial && from->lost == to->lost && from->moves == to->moves;
 }
 
-void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uint32_t site)
+void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uint32_t site, bool begun)
 {
 	struct sp_look from = s->look, to;
 	struct sp_watch *w = own();
@@ -250,12 +250,12 @@ void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uin
 	if (w && open && w->latest.serial == open)	/* a handler may have looked since */
 		s->look = w->latest;
 	if (!w || !values || op == SP_OP_WRITE) {
-		sp_ledger_book_at(&s->writer, op, sp_cpu_here(), values, false, site);
+		(begun ? sp_ledger_begun : sp_ledger_book_at)(&s->writer, op, sp_cpu_here(), values, false, site);
 		return;
 	}
 	sp_switches_look(&w->switches, &to);
 	n = parts_between(w, &from, &to);
-	sp_ledger_book_parts(&s->writer, op, values, w->parts, n ? n : 1, stayed(&from, &to), site);
+	sp_ledger_book_parts(&s->writer, op, values, w->parts, n ? n : 1, stayed(&from, &to), site, begun);
 	sp_publish(&w->done, 1);
 }
 
@@ -306,14 +306,14 @@ static void read_running(struct sp_watch *w, struct sp_set *s, bool late)
 		late = late || sp_switches_since_move(&w->switches, &before) > AT_ONCE;
 		if (!late) {
 			w->parts[0] = (struct sp_part){ from.cpu, 1 };
-			if (sp_ledger_book_parts(&s->writer, SP_OP_OWN, w->values, w->parts, 1, true, 0))
+			if (sp_ledger_book_parts(&s->writer, SP_OP_OWN, w->values, w->parts, 1, true, 0, false))
 				s->look = before;
 			return;
 		}
 	}
 	sp_watch_trouble(SP_TROUBLE_LATE);
 	n = parts_between(w, &from, &after);
-	if (sp_ledger_book_parts(&s->writer, SP_OP_OWN, w->values, w->parts, n ? n : 1, false, 0))
+	if (sp_ledger_book_parts(&s->writer, SP_OP_OWN, w->values, w->parts, n ? n : 1, false, 0, false))
 		s->look = before;
 }
 

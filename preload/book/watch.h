@@ -38,7 +38,7 @@ uint32_t sp_watch_look(void);
 
 /* Books what the real call between that look and now brought, by the thread whose set it
  * is; values NULL: START, RESET. */
-void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uint32_t site);
+void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uint32_t site, bool begun);
 
 /* Around the time that the set runs. */
 void sp_watch_starts(struct sp_set *s, int id);

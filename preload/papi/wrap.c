@@ -91,6 +91,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		ENTER \
 		if (SP_UNLIKELY(!tell || !real->name)) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
+		struct sp_set *asks; \
 		before; \
 		const bool nests = sp_self.nests; \
 		if (SP_UNLIKELY(nests)) \
@@ -98,6 +99,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		const uintptr_t outside = sp_watch_enter(); \
 		const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
+		sp_answers(asks); \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = true; \
 		if (timed()) { \
@@ -233,12 +235,14 @@ static void nest_out(const struct nest *before)
 		const int errno_before = errno; \
 		sp_self_ready(); \
 		count(call); \
+		__attribute__((unused)) struct sp_set *asks = NULL; \
 		before; \
 		const struct nest nest = nest_in(nested, CALLER, NULL); \
 		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		real->symbol args; \
+		sp_answers(asks); \
 		const int errno_after = errno; \
 		nest_out(&nest); \
 		after; \

@@ -181,9 +181,9 @@ static uint32_t site_of(const struct step *s)
 static __attribute__((noinline)) void run(const struct step *s)
 {
 	if (s->aside)
-		writer.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
+		writer.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
 	if (s->op == SP_OP_READ && s->n)
-		sp_ledger_book_parts(&writer, SP_OP_READ, s->x, s->part, s->n, s->proven, site_of(s));
+		sp_ledger_book_parts(&writer, SP_OP_READ, s->x, s->part, s->n, s->proven, site_of(s), false);
 	else if (s->op == SP_OP_READ)
 		sp_ledger_read(&writer, s->cpu, s->x, s->proven, site_of(s));
 	else if (s->op == SP_OP_ACCUM)
@@ -193,7 +193,7 @@ static __attribute__((noinline)) void run(const struct step *s)
 	else if (s->op == SP_OP_SIDE)
 		sp_ledger_settle(&writer);
 	else if (s->op == SP_OP_OWN)
-		sp_ledger_book_parts(&writer, SP_OP_OWN, s->x, s->part, s->n, s->proven, 0);
+		sp_ledger_book_parts(&writer, SP_OP_OWN, s->x, s->part, s->n, s->proven, 0, false);
 	else
 		sp_ledger_book_at(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven, site_of(s));
 	if (s->aside)

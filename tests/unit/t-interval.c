@@ -355,7 +355,7 @@ static void aside(void **state)
 	bind(1, 8);
 	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
 	sp_ledger_read(&w, 0, ten, false, 2);
-	w.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
+	w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
 	sp_ledger_read(&w, 1, more, false, 3);
 	w.busy = 0;
 	sp_ledger_read(&w, 0, last, false, 2);	/* behind it, so aside as well */
@@ -387,9 +387,9 @@ static void own_readings(void **state)
 		long long own[K] = { x + 10, x + 10, x + 10 }, read[K] = { x + 30, x + 30, x + 30 };
 		long long parts[K] = { x + 70, x + 70, x + 70 }, back[K] = { x + 100, x + 100, x + 100 };
 
-		assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, own, &here, 1, true, 0));
+		assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, own, &here, 1, true, 0, false));
 		sp_ledger_read(&w, 1, read, false, 2);
-		assert_true(sp_ledger_book_parts(&w, SP_OP_READ, parts, split, 2, false, 3));
+		assert_true(sp_ledger_book_parts(&w, SP_OP_READ, parts, split, 2, false, 3, false));
 		sp_ledger_read(&w, 0, back, false, 1);
 	}
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
@@ -434,13 +434,13 @@ static void own_are_not_latest(void **state)
 	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
 	sp_ledger_book_at(&w, SP_OP_READ, 0, (const long long[K]){ 10, 10, 10 }, false, 2);
 	latest_is(0, &ns, false);
-	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 15, 15, 15 }, &there, 1, true, 0));
+	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 15, 15, 15 }, &there, 1, true, 0, false));
 	latest_is(0, &ns, true);
 	sp_ledger_book_at(&w, SP_OP_READ, 1, (const long long[K]){ 20, 20, 20 }, false, 2);
 	latest_is(1, &ns, false);
-	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 25, 25, 25 }, &here, 1, true, 0));
+	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 25, 25, 25 }, &here, 1, true, 0, false));
 	latest_is(1, &ns, true);
-	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 30, 30, 30 }, &there, 1, true, 0));
+	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 30, 30, 30 }, &there, 1, true, 0, false));
 	latest_is(1, &ns, true);
 	sp_ledger_book_at(&w, SP_OP_STOP, 0, (const long long[K]){ 35, 35, 35 }, false, 2);
 	latest_is(0, &ns, false);

@@ -576,7 +576,7 @@ static void parts_step(struct set *s)
 	}
 	random_work(&s->papi);
 	papi_call(&s->papi, op, x);
-	assert_true(sp_ledger_book_parts(&s->w, op, x, parts, n, proven, 0));
+	assert_true(sp_ledger_book_parts(&s->w, op, x, parts, n, proven, 0, false));
 	oracle_parts(s->o, parts, n, x, proven);
 	last = spot_of(s->o, parts[n - 1].cpu);
 	if (op == SP_OP_OWN)
@@ -1403,7 +1403,7 @@ static void foreign_comes_in(void **state)
 /* A booking goes aside while `busy` says that one is under way below us. */
 static void pretend_interrupted(bool on)
 {
-	sets[0].w.busy = on ? (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ : 0;
+	sets[0].w.busy = on ? (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ : 0;
 }
 
 static void aside_then_settled(uint32_t keeps, const char *before, const char *during)
@@ -1474,10 +1474,10 @@ static void own_gives_way(void **state)
 	(void)state;
 	open_sets(1, 1, 0, DENSE);
 	call(SP_OP_START, 0);
-	sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)7) | SP_OP_READ;
-	assert_false(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0));
+	sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
+	assert_false(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0, false));
 	sets[0].w.busy = 0;
-	assert_true(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0));
+	assert_true(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0, false));
 	assert_int_equal(total_at(1, 0), 5);
 	sp_store_close(&store);
 }

@@ -1,0 +1,201 @@
+/* overtake.c: see overtake.h.
+ *
+ * Let `before` be what was handed out last, h what the handler did, x the answer to the call.
+ * Booked as if the call had not been, h has brought its values less `before`, up to its first
+ * zeroing; what it does later is the same in either order.  So the call, if it was first, adds
+ *
+ *	READ, STOP	x - before if h zeroed without a value of its own; else h's first
+ *			value has x in it already
+ *	ACCUM		the same, and `before`, which h's value then did not have in it; only
+ *			the former if it zeroed after h
+ *	RESET		`before`, if h has a value
+ */
+#include <string.h>
+
+#include "ledger.h"
+
+static const int64_t *last_of(const struct sp_writer *w)
+{
+	return w->state->at;		/* SP_LAST is the first array */
+}
+
+/* In some event. */
+static bool below(const struct sp_writer *w, const int64_t *a, const int64_t *b)
+{
+	for (uint32_t e = 0; e < w->k; e++)
+		if (a[e] < b[e])
+			return true;
+	return false;
+}
+
+static bool any_above_zero(const struct sp_writer *w, const int64_t *a)
+{
+	for (uint32_t e = 0; e < w->k; e++)
+		if (a[e] > 0)
+			return true;
+	return false;
+}
+
+/* How far in all events together. */
+static uint64_t apart(const struct sp_writer *w, const int64_t *a, const int64_t *b)
+{
+	uint64_t sum = 0, d;
+
+	for (uint32_t e = 0; e < w->k; e++) {
+		d = !b ? (uint64_t)a[e] : a[e] < b[e] ? (uint64_t)b[e] - (uint64_t)a[e] : (uint64_t)a[e] - (uint64_t)b[e];
+		sum = sum + d < sum ? UINT64_MAX : sum + d;
+	}
+	return sum;
+}
+
+static bool same(const struct sp_writer *w, const int64_t *a, const int64_t *b)
+{
+	return memcmp(a, b, w->k * sizeof(*a)) == 0;
+}
+
+void sp_overtake_note(struct sp_writer *w, int op, const int64_t *x)
+{
+	struct sp_overtake *o = &w->over;
+	bool running = w->state->flags & SP_STATE_RUNNING;
+
+	__atomic_fetch_or(&w->slow, SP_SLOW_OVER, __ATOMIC_RELAXED);
+	/* Of values that may go down by themselves nothing is to be seen. */
+	if (!o->before || w->component || w->kinds || (w->relation->flags & SP_RELATION_ESTIMATED))
+		return;
+	if (!(o->flags & SP_OVER_ANY)) {
+		memcpy(o->before, last_of(w), w->k * sizeof(*o->before));
+		o->flags |= SP_OVER_ANY | (running ? SP_OVER_RAN : 0);
+	}
+	if (x && running && op != SP_OP_WRITE && !(o->flags & SP_OVER_ZEROED)) {
+		memcpy(o->value, x, w->k * sizeof(*o->value));
+		o->flags |= SP_OVER_VALUED;
+	}
+	if (x && running && (op == SP_OP_ACCUM || op == SP_OP_STOP)) {
+		memcpy(o->kept, x, w->k * sizeof(*o->kept));
+		o->flags |= SP_OVER_KEPT;
+	}
+	if (op == SP_OP_START || op == SP_OP_ACCUM || op == SP_OP_RESET)
+		o->flags |= SP_OVER_ZEROED;
+	if ((op == SP_OP_START || op == SP_OP_STOP) && !(o->flags & (SP_OVER_STARTED | SP_OVER_STOPPED)))
+		o->flags |= op == SP_OP_START ? SP_OVER_STARTED : SP_OVER_STOPPED;
+}
+
+/* What the handler's call left in the set, and counts that it has brought. */
+static bool handlers_own(const struct sp_writer *w, const int64_t *x)
+{
+	uint32_t seen = SP_OVER_ZEROED | SP_OVER_RAN | SP_OVER_KEPT;
+
+	return (w->over.flags & seen) == seen && same(w, x, w->over.kept);
+}
+
+/* A set that does not run answers what it did when it was stopped. */
+static enum sp_turn_of of_stopped(const struct sp_writer *w, const int64_t *x, bool *sure)
+{
+	*sure = !(w->over.flags & SP_OVER_STARTED);
+	return same(w, x, w->over.before) ? SP_CALL_FIRST : SP_CALL_LAST;
+}
+
+static enum sp_turn_of of_reading(const struct sp_writer *w, const int64_t *x, bool *sure)
+{
+	const struct sp_overtake *o = &w->over;
+	bool running = w->state->flags & SP_STATE_RUNNING;
+
+	if (!(o->flags & SP_OVER_ZEROED))
+		return SP_CALL_LAST;
+	if (!(o->flags & SP_OVER_RAN))
+		return of_stopped(w, x, sure);
+	if (below(w, x, o->before) || ((o->flags & SP_OVER_VALUED) && below(w, o->value, x)))
+		return SP_CALL_LAST;
+	*sure = running && below(w, x, last_of(w));
+	if (*sure || !(o->flags & SP_OVER_VALUED) || apart(w, x, o->value) <= apart(w, x, running ? last_of(w) : NULL))
+		return SP_CALL_FIRST;
+	return SP_CALL_LAST;
+}
+
+/* A start needs a set that was stopped.  PAPI_stop reads first, and says last that it has. */
+static enum sp_turn_of of_stop(const struct sp_writer *w, const int64_t *x, bool *sure)
+{
+	if (w->over.flags & SP_OVER_STARTED)
+		return SP_CALL_FIRST;
+	if (handlers_own(w, x)) {
+		*sure = false;
+		return SP_CALL_SAME;
+	}
+	return of_reading(w, x, sure) == SP_CALL_LAST ? SP_CALL_LAST : SP_CALL_BETWEEN;
+}
+
+static enum sp_turn_of of_accum(const struct sp_writer *w, const int64_t *x, bool *sure)
+{
+	const struct sp_overtake *o = &w->over;
+	bool zeroed = o->flags & SP_OVER_ZEROED;
+	uint64_t first, between;
+
+	if (!(o->flags & SP_OVER_RAN))
+		return of_stopped(w, x, sure);
+	if (handlers_own(w, x)) {
+		*sure = false;
+		return SP_CALL_SAME;
+	}
+	if (!(o->flags & SP_OVER_VALUED)) {
+		*sure = !zeroed || below(w, x, o->before);
+		return *sure ? SP_CALL_LAST : SP_CALL_FIRST;
+	}
+	if (sp_overtake_zeroed(w))
+		return SP_CALL_FIRST;
+	if (zeroed && below(w, x, o->before))
+		return SP_CALL_LAST;
+	*sure = false;
+	first = apart(w, o->value, NULL);
+	between = apart(w, o->value, x);
+	if (first < between && (!zeroed || first < apart(w, x, last_of(w))))
+		return SP_CALL_FIRST;
+	/* What did not zero in between is in the order of its values. */
+	if (!zeroed || (apart(w, x, last_of(w)) < between && !below(w, x, last_of(w))))
+		return SP_CALL_LAST;
+	return SP_CALL_BETWEEN;
+}
+
+bool sp_overtake_zeroed(const struct sp_writer *w)
+{
+	uint32_t seen = SP_OVER_RAN | SP_OVER_VALUED;
+
+	return (w->over.flags & seen) == seen && below(w, w->over.value, w->over.before);
+}
+
+static enum sp_turn_of of_reset(const struct sp_writer *w, bool *sure)
+{
+	const struct sp_overtake *o = &w->over;
+
+	if (!(o->flags & SP_OVER_RAN))
+		return SP_CALL_LAST;
+	if (sp_overtake_zeroed(w))
+		return SP_CALL_FIRST;
+	*sure = !any_above_zero(w, last_of(w));
+	/* If it was last after all, the next value is lower than the handler's: ledger.c looks. */
+	return *sure || (o->flags & SP_OVER_VALUED) ? SP_CALL_LAST : SP_CALL_FIRST;
+}
+
+enum sp_turn_of sp_overtake_order(const struct sp_writer *w, int op, const int64_t *x, bool *sure)
+{
+	*sure = op == SP_OP_START || (w->over.flags & SP_OVER_ANY);
+	if (!*sure || op == SP_OP_START)
+		return SP_CALL_LAST;
+	if (op == SP_OP_READ)
+		return of_reading(w, x, sure);
+	if (op == SP_OP_STOP)
+		return of_stop(w, x, sure);
+	return op == SP_OP_ACCUM ? of_accum(w, x, sure) : of_reset(w, sure);
+}
+
+int64_t sp_overtake_missing(const struct sp_writer *w, int op, enum sp_turn_of turn, const int64_t *x, uint32_t e)
+{
+	const struct sp_overtake *o = &w->over;
+
+	if (!(o->flags & SP_OVER_RAN) || turn == SP_CALL_SAME)
+		return 0;
+	if (op == SP_OP_RESET)
+		return o->flags & SP_OVER_VALUED ? o->before[e] : 0;
+	if (!(o->flags & SP_OVER_VALUED))
+		return x[e] - o->before[e];
+	return op == SP_OP_ACCUM && turn == SP_CALL_FIRST ? x[e] : 0;
+}

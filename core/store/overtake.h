@@ -1,0 +1,62 @@
+/* overtake.h: a handler that calls PAPI for the set that PAPI is being asked for already.
+ *
+ * PAPI has taken the values, or zeroed the counts, of the call under way before the handler's
+ * calls or after them: which is not to be seen, but the handler's calls are booked at once, and
+ * the call's own answer only when it comes.  What the handler did is kept here until then, as far
+ * as is needed to see from the values which was first, and to book the answer as it would have
+ * been booked in its turn:
+ *
+ *	a value below what was handed out before	counts from a zeroing in between
+ *	a reading above the handler's			came after the handler zeroed
+ *	one that is the handler's last			is the same counts: PAPI_stop and PAPI_accum hand out
+ *							what is in the set, which the handler's overwrote
+ *	none of these					can be either; then it is the order in which less
+ *							was counted inside the call, and the relation says
+ *							that it is not sure (SP_RELATION_UNSURE)
+ *
+ * A wrong guess is wrong by what was counted inside that one call.
+ * Once PAPI has answered (sp_ledger_answers) the order is certain, and the side ledger keeps it.
+ */
+#ifndef SP_OVERTAKE_H
+#define SP_OVERTAKE_H
+
+#include "../base.h"
+
+struct sp_overtake {
+	int64_t *before;		/* k values: handed out last, before the handler; NULL: no memory, nothing is kept */
+	int64_t *value;			/* k more: what the handler was handed out last before it zeroed */
+	int64_t *kept;			/* k more: what its last PAPI_accum or PAPI_stop left in the set (PAPI's sw_stop) */
+	uint32_t flags;
+};
+
+#define SP_OVER_ANY	1u		/* it did something */
+#define SP_OVER_RAN	2u		/* the set ran before */
+#define SP_OVER_ZEROED	4u
+#define SP_OVER_VALUED	8u		/* `value` is there */
+#define SP_OVER_STOPPED	16u		/* the first of its starts and stops was a stop */
+#define SP_OVER_STARTED	32u		/* a start */
+#define SP_OVER_KEPT	128u		/* `kept` is there */
+#define SP_OVER_DONE	64u		/* the call under way, a start, is booked already: PAPI says that the set runs */
+
+enum sp_turn_of {
+	SP_CALL_LAST,			/* after what the handler did */
+	SP_CALL_FIRST,
+	SP_CALL_BETWEEN,		/* PAPI_accum, PAPI_stop: read before, zeroed or stopped after it */
+	SP_CALL_SAME			/* the same, and handed out the handler's value once more */
+};
+
+struct sp_writer;
+
+/* The handler's operation is booked next; x: its values, if it has any. */
+void sp_overtake_note(struct sp_writer *w, int op, const int64_t *x);
+
+/* When was the call under way, which PAPI has answered by x?  *sure: the values leave no choice. */
+enum sp_turn_of sp_overtake_order(const struct sp_writer *w, int op, const int64_t *x, bool *sure);
+
+/* Did the handler see that the call under way had zeroed? */
+bool sp_overtake_zeroed(const struct sp_writer *w);
+
+/* The call, or its reading, was first: what it adds to the sum of what is booked. */
+int64_t sp_overtake_missing(const struct sp_writer *w, int op, enum sp_turn_of turn, const int64_t *x, uint32_t e);
+
+#endif
