@@ -1,0 +1,37 @@
+# A handler that calls PAPI for the very set whose call it interrupted, at instructions all through that
+# call: inside libpapi, between its answer and our booking, inside the booking; or jumps out of it.
+# tests/long/races.t does it at every instruction.
+. tests/lib/lib.sh
+LIMIT=60
+MORE=$preloads/step.so
+export RACES_MOST=12
+
+# (The sanitizers' own code stands in between, and is stepped through as well.)
+plain "a step at a time" || { done_testing; exit 0; }
+
+# races NAME OP PLAY...
+races() {
+	name=$1
+	shift
+	run_shim "$name" "$scenes/races" "$@"
+}
+
+for op in read stop accum reset start; do
+	races $op $op R A Z P PS ZR AR AA SR j Rj Aj
+	[ "$(status_of $op)" != 77 ] || skip_all "no trap flag here"
+	is "$op: what a handler of R, A, Z, P, PS, ZR, AR, AA, SR and jumps was handed out is booked once" \
+		"$(status_of $op) $(cat "$tmp/$op.err")" "0 "
+done
+
+unsure() {
+	json "$tmp/$1.json" 'map { $_->{unsure} ? 1 : 0 } @{$d->{relations}}'
+}
+
+# What the values leave no choice about is not called unsure.
+races sure read R RR P
+is "where the order is plain nothing is said" "$(unsure sure)" 0
+SSPAPI_OUTPUT=$tmp/both SSPAPI_FORMAT=json,text races both accum Rj
+is "where a handler jumped out of PAPI_accum the dump says so" "$(json "$tmp/both.json" \
+	'map { $_->{unsure} ? 1 : 0 } @{$d->{relations}}')" 1
+check "and the text for people, too" grep -q 'A signal handler called PAPI for this set' "$tmp/both.txt"
+done_testing

@@ -1,0 +1,384 @@
+/*
+ * races: a handler of the application calls PAPI at each instruction of main's own call, while
+ * libpapi does it and from its answer until our booking has ended (tests/preload/step.c sets the
+ * trap flag). What PAPI has handed out is known from the order in which the scripted libpapi did
+ * things, and must be what sspapi_total says, each time.  usage: races OP [PLAY...]
+ *	OP	read stop accum reset start: main's
+ *	PLAY	what the handler does, as letters: R read, A accum, Z reset, P stop, S start, and j
+ *		jump out of main's call; default: many of them
+ *	RACES_MOST=n	at so many places each, not at all
+ *	RACES_SHOW=1	what was booked and what was handed out where that differs
+ */
+#include "now.h"
+#include "../../preload/sspapi.h"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <ucontext.h>
+
+#pragma weak sspapi_relations
+#pragma weak sspapi_total
+
+#pragma weak step_when
+#pragma weak step_frame
+extern int step_when;
+extern uintptr_t step_frame;
+
+#if defined(__x86_64__)
+#define SP(u) ((uintptr_t)(u)->uc_mcontext.gregs[REG_RSP])
+#define GO_ON(u) ((u)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll)
+#define STEP_OFF() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
+				    "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
+#else
+#define SP(u) 0
+#define GO_ON(u) (void)(u)
+#define STEP_OFF() (void)0
+#endif
+
+enum where { INSIDE = 1, AFTER };	/* step_when */
+#define BASE 50			/* handed out before main's call */
+#define FRESH 7			/* and counted since */
+
+static const char *const plays[] = {"R", "A", "Z", "P", "ZR", "RZ", "AR", "AA", "PS", "PSR", "RPS", "PZS", "PAS",
+				    "ZRZR", "PSRPSR", "SR", "RR", "j", "Zj", "Rj", "Aj", "Pj", "PSj"};
+static int set, code;
+
+/* ---- what PAPI did, in its order ---------------------------------------------- */
+
+struct done {
+	char op;		/* V: handed out; 0: zeroed */
+	long long value;
+} did[64];
+static int n_did;
+
+static void handed_out(long long value)
+{
+	did[n_did++] = (struct done){'V', value};
+}
+
+static void zero_now(void)
+{
+	did[n_did++] = (struct done){'0', 0};
+}
+
+/* Between two zeroings the highest value has all the others in it. */
+static long long all_handed(void)
+{
+	long long sum = 0, most = 0;
+
+	for (int i = 0; i < n_did; i++) {
+		if (did[i].op == 'V' && did[i].value > most)
+			most = did[i].value;
+		if (did[i].op == '0') {
+			sum += most;
+			most = 0;
+		}
+	}
+	return sum + most;
+}
+
+static struct fake_set now_is(void)
+{
+	struct fake_set i;
+
+	if (fake_set_info(set, &i))
+		die("fake_set_info");
+	return i;
+}
+
+static void happens(int n)
+{
+	if (now_is().state & PAPI_RUNNING)
+		fake_count_set(set, "EV_A", n);
+}
+
+static int ask(char what, long long *value)
+{
+	*value = 0;
+	switch (what) {
+	case 'R':
+		return PAPI_read(set, value);
+	case 'A':
+		return PAPI_accum(set, value);
+	case 'Z':
+		return PAPI_reset(set);
+	case 'P':
+		return PAPI_stop(set, value);
+	default:
+		return PAPI_start(set);
+	}
+}
+
+static void note(char what, int rc, long long value)
+{
+	if (rc != PAPI_OK)
+		return;
+	if (strchr("RAP", what))
+		handed_out(value);
+	if (strchr("AZS", what))
+		zero_now();
+}
+
+static int call(char what)
+{
+	long long value;
+	int rc = ask(what, &value);
+
+	note(what, rc, value);
+	return rc;
+}
+
+/* ---- a step at a time ----------------------------------------------------------- */
+
+static struct {
+	char op;
+	const char *play;
+	enum where where;
+	int at, n;			/* the step to play at; so far; only those there count */
+	bool answered, played, left;
+	int before_n;			/* did[] up to main's call */
+	bool zeroed, running;		/* what PAPI had done of main's call by then */
+	sigjmp_buf out;
+} step;
+
+static void play(void)
+{
+	struct fake_set i = now_is();
+
+	step.played = true;
+	step.zeroed = !i.live;
+	step.running = i.state & PAPI_RUNNING;
+	for (const char *p = step.play; *p; p++) {
+		if (*p == 'j')
+			siglongjmp(step.out, 1);
+		happens(3);
+		call(*p);
+	}
+	happens(2);
+}
+
+static void trapped(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+
+	(void)signal;
+	(void)info;
+	step.answered |= SP(u) > step_frame;
+	if (step.answered != (step.where == AFTER))
+		return;
+	if (step.n++ != step.at)
+		return;
+	GO_ON(u);
+	play();
+}
+
+static void insert(int at, char op, long long value)
+{
+	memmove(&did[at + 1], &did[at], (n_did - at) * sizeof(*did));
+	did[at] = (struct done){op, value};
+	n_did++;
+}
+
+/* PAPI keeps what it answers in the set: a handler's call on top of main's overwrites it, and main
+ * is handed out the handler's value, the same counts once more. (No two values of a play are equal.) */
+static bool handlers_own(long long value)
+{
+	for (int i = step.before_n; i < n_did; i++)
+		if (did[i].op == 'V' && did[i].value == value)
+			return true;
+	return false;
+}
+
+/* Main's call is put where PAPI acted: before what the handler did, or after. */
+static void place(int rc, long long value)
+{
+	int at = step.before_n;
+
+	if (rc != PAPI_OK)
+		return;
+	if (!step.played)
+		return note(step.op, rc, value);
+	if (strchr("RPA", step.op)) {
+		if (value == BASE + FRESH)
+			insert(at++, 'V', value);
+		else if (!handlers_own(value))
+			handed_out(value);
+	}
+	if (strchr("AZS", step.op)) {
+		if (step.op == 'S' ? step.running : step.zeroed)
+			insert(at, '0', 0);
+		else
+			zero_now();
+	}
+}
+
+static __attribute__((noinline)) void stepped(void)
+{
+	long long value = 0;
+	int rc;
+
+	step.n = 0;
+	step.answered = step.played = false;
+	step.before_n = n_did;
+	step_when = step.where;
+	rc = ask(step.op, &value);
+	STEP_OFF();
+	step_when = 0;
+	place(rc, value);
+}
+
+/* ---- one time through ------------------------------------------------------------ */
+
+static long long booked(void)
+{
+	sspapi_relation *rels[8];
+	long long sum = 0;
+	int n = 8;
+
+	if (!sspapi_relations)
+		return -1;
+	must("sspapi_relations", sspapi_relations(rels, &n));
+	for (int i = 0; i < n && i < 8; i++)
+		sum += sspapi_total(rels[i], code, -1);
+	return sum;
+}
+
+static void prepare(void)
+{
+	n_did = 0;
+	call('S');
+	happens(BASE);
+	call(step.op == 'S' ? 'P' : 'R');
+	happens(FRESH);
+}
+
+/* Main's call has not returned: PAPI had zeroed, or not. */
+static void place_left(void)
+{
+	bool zeroed = step.where == AFTER || (step.op == 'S' ? step.running : step.zeroed);
+
+	step.left = true;
+	if (strchr("AZS", step.op) && zeroed)
+		insert(step.before_n, '0', 0);
+}
+
+/* Where nothing is read first, nothing makes up for what is wrong now; a reading shows what the
+ * ledger takes for PAPI's state. (A set that does not run hands out what it did: nothing new.) */
+static void finish(bool reads)
+{
+	long long value;
+
+	if (!(now_is().state & PAPI_RUNNING))
+		ask('R', &value);
+	else if (reads)
+		call('R');
+	call('Z');
+	call('S');
+	happens(11);
+	call('R');
+	happens(1);
+	call('P');
+}
+
+static int through(enum where where, int at)
+{
+	static long long so_far;
+	static int turn;
+	long long got;
+	bool wrong;
+
+	step.where = where;
+	step.at = at;
+	prepare();
+	step.left = false;
+	if (sigsetjmp(step.out, 1) == 0)
+		stepped();
+	else
+		place_left();
+	finish(step.left || turn++ % 2);
+	told("all", all_handed());
+	got = booked();
+	if (got < 0)
+		return 0;
+	got -= so_far;
+	so_far += got;
+	wrong = got != all_handed();
+	if (wrong && step.left && strchr("RPA", step.op)) {	/* it may have been booked before it was left */
+		insert(step.before_n, 'V', BASE + FRESH);
+		wrong = got != all_handed();
+	}
+	if (wrong && getenv("RACES_SHOW")) {
+		fprintf(stderr, "%c %s at %d: booked %lld, handed out", step.op, step.play, at, got);
+		for (int i = 0; i < n_did; i++)
+			fprintf(stderr, did[i].op == 'V' ? " %lld" : " zero", did[i].value);
+		fprintf(stderr, "\n");
+	}
+	return wrong;
+}
+
+static int try_at(const char *what, enum where where, int most)
+{
+	int tried = 0, wrong = 0, steps;
+
+	step.play = what;
+	through(where, -1);
+	steps = step.n;
+	if (most > steps || !most)
+		most = steps;
+	for (; tried < most; tried++)
+		wrong += through(where, (int)((long)tried * steps / most));
+	if (wrong)
+		fprintf(stderr, "%c, handler %s, %s: %d of %d wrong\n", step.op, what,
+			where == INSIDE ? "while libpapi does it" : "when it has answered", wrong, tried);
+	if (tried < 5)
+		fprintf(stderr, "only %d steps\n", tried);
+	return wrong || tried < 5;
+}
+
+static int try_play(const char *what)
+{
+	/* After a jump out of its PAPI_start libpapi itself holds the set for running and for stopped. */
+	bool inside = step.op != 'S' || !strchr(what, 'j');
+
+	const char *most = getenv("RACES_MOST");
+	int n = most ? atoi(most) : 0;
+
+	return try_at(what, AFTER, n) | (inside && try_at(what, INSIDE, n / 2));
+}
+
+/* What is slow the first time blocks signals, SIGTRAP too. */
+static void warm_up(void)
+{
+	long long value;
+
+	for (int i = 0; i < 3; i++)
+		for (const char *p = "PSRASZPS"; *p; p++)
+			ask(*p, &value);
+	ask('P', &value);
+	step.play = "";
+	for (int i = 0; i < 3; i++)
+		through(0, -1);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
+	static const char *const ops[] = {"read", "stop", "accum", "reset", "start"};
+	int wrong = 0;
+
+	for (int i = 0; i < 5; i++)
+		if (argc > 1 && !strcmp(argv[1], ops[i]))
+			step.op = "RPAZS"[i];
+	if (!step.op || !&step_when)
+		return SKIPPED;
+	up();
+	set = now_set();
+	must("PAPI_event_name_to_code", PAPI_event_name_to_code("EV_A", &code));
+	sigaction(SIGTRAP, &action, NULL);
+	warm_up();
+	for (int i = 2; i < argc; i++)
+		wrong |= try_play(argv[i]);
+	for (size_t i = 0; argc == 2 && i < sizeof(plays) / sizeof(*plays); i++)
+		wrong |= try_play(plays[i]);
+	return wrong;
+}
