@@ -197,6 +197,7 @@ static void sandbox(void)
 
 static void surprise(const char *how, struct counted *c)
 {
+	long long earlier[EVENTS];
 	char stack[8192 + 4096];
 	sigset_t all, before;
 
@@ -224,7 +225,11 @@ static void surprise(const char *how, struct counted *c)
 		install(SIGSTKFLT, only_counts, 0);
 		both();
 		raise(SIGSTKFLT);
+		must("PAPI_stop", PAPI_stop(c->id, earlier));
+		must("PAPI_start", PAPI_start(c->id));
+		both();
 		printf("handled %d\n", handled);
+		total += earlier[0];
 	} else if (!strcmp(how, "sent")) {
 		raise(SIGSTKFLT);
 	} else if (!strcmp(how, "closes")) {
@@ -271,7 +276,7 @@ int main(int argc, char **argv)
 		must("PAPI_start", PAPI_start(c->id));
 		surprise(how, c);
 		must("PAPI_stop", PAPI_stop(c->id, values));
-		total = values[0];
+		total += values[0];
 	}
 	printf("descriptors %d\n", descriptors());
 	for (int i = 0; i < 1024; i++)
