@@ -5,7 +5,7 @@ LIMIT=240
 N=10000000
 export SSPAPI_READINGS=permanent SSPAPI_READINGS_MAX=$N
 
-MOST=20		# of 30000 that make memory, and 10 million
+MOST=100		# of 30000 that make memory, and 10 million
 over() {
 	sed -n 's/^longest [0-9]* ns, over 50 us \([0-9]*\)$/\1/p' "$tmp/shim.err"
 }
