@@ -5,7 +5,7 @@ need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 LIMIT=200
 
-# row MODE: how far each CPU is off; the error in pages into $tmp/error.MODE
+# row: how far each CPU is off; the worst, as a part of what was done there, into $ERROR
 row() {
 	json "$tmp/shim.json" "$(cat <<-'P'
 		my (%did, %got, %exact, @said);
@@ -16,7 +16,7 @@ row() {
 		my $worst = 0;
 		for my $c (sort keys %did) {
 			my $off = abs(($got{$c} // 0) - $did{$c});
-			$worst = $off if $off > $worst;
+			$worst = $off / $did{$c} if $off / $did{$c} > $worst;
 			push @said, sprintf('CPU %d: did %d, booked %d, off by %.3f %%, proven %.1f %%', $c, $did{$c}, $got{$c} // 0,
 				100 * $off / $did{$c}, 100 * ($exact{$c} // 0) / $did{$c});
 		}
@@ -32,10 +32,13 @@ for mode in reading residency exact; do
 	echo "# $mode: $(OUT=$tmp/shim.out ERROR=$tmp/error.$mode row)"
 	check "$mode: moved every 5 ms for 10 s: the dump is right (sum)" \
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+	# On a machine so busy that the kernel lost records of switches, it is booked as in reading.
+	grep -q 'is not known for some windows' "$tmp/shim.json" && lost="${lost-}$mode "
 done
-is "each mode is nearer to what was done than the one before" "$(
+[ -z "${lost-}" ] && is "each mode is nearer to what was done than the one before" "$(
 	for mode in reading residency exact; do echo "$(cat "$tmp/error.$mode") $mode"; done | sort -rn | cut -d' ' -f2 | tr '\n' ' ')" \
 	"reading residency exact "
+[ -n "${lost-}" ] && skip "each mode is nearer to what was done than the one before" "records were lost: $lost"
 
 # One after the other, and more at once than an ordinary user's locked memory does for.
 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/surprises" threads 10000
