@@ -76,6 +76,13 @@ is "JSON: components have their kind's name" \
 	"$(json v.json 'map { $_->{cpu_kind_name} } grep { $_->{type} eq "PU" } @{$d->{topology}{components}}' | uniq -c | tr -s ' \n' ' ')" " 8 P 8 E "
 is "JSON: sets and events say of which kinds they are" \
 	"$(json v.json 'map { join ",", @{$_->{cpu_kinds} // ["-"]} } @{$d->{relations}}, @{$d->{events}}' | tr '\n' ' ')" "P,E - - P E "
+# By the kernel's names too; of perf:: events those of hardware are cpu_core's, those of software anybody's.
+N='cpu_core::A cpu_atom::B cpu_lowpower::C ix86arch::D perf::INSTRUCTIONS perf::PERF_COUNT_HW_CPU_CYCLES perf::L1-DCACHE-LOADS perf::PAGE-FAULTS'
+# shellcheck disable=SC2086 # words
+printf 'event %s\n' $N >natives
+FAKE_PAPI_SCRIPT=$tmp/natives count by_name "set=$(echo "$N" | tr ' ' ,)" cpu=0 start show=1,1,1,1,1,1,1,1 read cpu=1 show=2,2,2,2,2,2,2,2 stop
+is "JSON: the PMU of an event, by either of its names" \
+	"$(json by_name.json 'map { join ",", @{$_->{cpu_kinds} // ["-"]} } @{$d->{events}}' | tr '\n' ' ')" "P E - P P P P - "
 is "JSON: none where cores are alike" "$(json plain.json 'scalar grep { exists $_->{cpu_kinds} } $d, @{$d->{relations}}, @{$d->{events}}')" 0
 if command -v hwloc-info >/dev/null; then
 	hwloc-info --input v.xml machine:0 core:0 core:4 >info
