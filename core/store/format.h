@@ -170,10 +170,16 @@ static inline uint64_t sp_kinds_offset(uint64_t components, uint64_t xml_bytes)
 /* Of a topology whose components and XML are inside its block; NULL: none. */
 static inline const struct sp_cpu_kinds *sp_topology_kinds(const struct sp_topology *t)
 {
-	uint64_t off = sp_kinds_offset(t->n, t->xml_bytes);
-	const struct sp_cpu_kinds *k = (const struct sp_cpu_kinds *)((const char *)t + off);
+	const struct sp_cpu_kinds *k;
+	uint64_t off;
 
-	return t->xml_bytes <= t->b.bytes && off + sizeof(*k) <= t->b.bytes && k->n && k->n <= (t->b.bytes - off - sizeof(*k)) / sizeof(k->at[0]) ? k : NULL;
+	if (t->xml_bytes > t->b.bytes)		/* nothing is where it says */
+		return NULL;
+	off = sp_kinds_offset(t->n, t->xml_bytes);
+	if (off + sizeof(*k) > t->b.bytes)
+		return NULL;
+	k = (const struct sp_cpu_kinds *)((const char *)t + off);
+	return k->n && k->n <= (t->b.bytes - off - sizeof(*k)) / sizeof(k->at[0]) ? k : NULL;
 }
 
 /* ---- events ----------------------------------------------------------- */

@@ -18,10 +18,13 @@ static inline void *sp_model_take(struct sp_model *m, uint64_t bytes)
 	return p;
 }
 
-/* No list has more links than the store has room for blocks. */
+/* No list has more links than the store has room for blocks; `used` is a stranger's word
+ * (one flipped bit of it, and lists in a circle, took minutes). */
 static inline uint64_t sp_most_blocks(const struct sp_model *m)
 {
-	return m->h.used / 64 + 1;
+	const struct sp_image *at = m->image;
+
+	return (at->region ? m->h.used : sp_min(m->h.used, at->bytes + at->part_bytes)) / 64 + 1;
 }
 
 static inline bool sp_spend(uint64_t *left)

@@ -601,6 +601,10 @@ static void circles(void **state)
 	h->n_notes = UINT32_MAX;
 	((struct sp_relation *)(bad + t->relations))->next = t->relations;
 	assert_true(look(size, null));
+	h->used = 1ull << 44;		/* how much there is says the file, not its header */
+	assert_true(look(size, null));
+	((struct sp_topology *)(bad + h->topology))->xml_bytes = 1ull << 62;
+	assert_true(look(size, null));
 	close(null);
 	sp_store_close(&store);
 }
