@@ -65,8 +65,11 @@ for mode in residency exact; do
 	for how in blocked waits handler altstack taken closes jumps sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
-		[ "$mode,$how" != exact,altstack ] || check "$label: it was not read on too small a stack, and that is said" \
-			grep -q 'a signal stack was too small to read on' "$tmp/shim.json"
+		case $mode,$how,${SANITIZE-} in		# whose handlers run ours later, on a stack of its own
+		exact,altstack,*thread*) skip "$label: it was not read on too small a stack" "sanitized" ;;
+		exact,altstack,*) check "$label: it was not read on too small a stack, and that is said" \
+			grep -q 'a signal stack was too small to read on' "$tmp/shim.json" ;;
+		esac
 	done
 	run_native native "$apps/surprises" sent
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" sent
