@@ -9,7 +9,7 @@ random() {
 	shift 2
 	run shim env SSPAPI_OUTPUT="$tmp/shim.json" "$B/tests/$program" "$@"
 	if [ "$(status_of shim)" != 0 ] || ! books shim --no-cpu >"$tmp/books"; then
-		echo "# $label: $program $*: $(status_of shim) $(grep '^wrong' "$tmp/shim.out") $(head -n 3 "$tmp/books")"
+		echo "# $label: $program $*: $(status_of shim) $(grep '^wrong' "$tmp/shim.out") $(head -n 3 "$tmp/books")" >&2
 		bad=$((bad + 1))
 	fi
 	rm -f "$tmp/shim.json"
