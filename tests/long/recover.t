@@ -273,7 +273,7 @@ cp good bad.live
 poke bad.live 8 L 0x04030201
 refused "the other byte order" bad.live "not a store"
 cp good bad.live
-poke bad.live 14 S 2
+poke bad.live 14 S 999
 refused "from a newer sspapi" bad.live "newer"
 mkdir dir.live
 refused "a folder" dir.live ""
