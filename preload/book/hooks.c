@@ -415,10 +415,11 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 	return cpu;
 }
 
-/* A reading of a running set that has no relation: no memory, or not counts. */
+/* A reading of a running set that has no relation: no memory, or not counts; of one that has
+ * no record, whether it runs is not known. */
 static void dropped(const struct sp_set *s)
 {
-	if (s && sp_get(&s->alive) && s->started && sp_store.header)
+	if ((s ? sp_get(&s->alive) && s->started : sp_get(&sp_sets_lost)) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
@@ -520,7 +521,7 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 	int saved = errno;
 
 	if (!s || gone(asks)) {
-		if (s)
+		if (rc == PAPI_OK)
 			dropped(s);
 		else
 			refused(asks);

@@ -13,6 +13,7 @@
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
 union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
 static uint32_t serials;
+bool sp_sets_lost;
 
 struct chunk {
 	struct sp_set set[SP_SETS_CHUNK];
@@ -118,12 +119,22 @@ static void make_page(struct sp_set *s, int id)
 	}
 }
 
+/* Without its record nothing of a set is booked; what is read of it counts as dropped. */
+static void lost(void)
+{
+	if (!sp_get(&sp_sets_lost))
+		sp_process_note("no room for the record of an event set: its counts are missing here");
+	sp_put(&sp_sets_lost, true);
+}
+
 struct sp_set *sp_set_new(int id)
 {
 	struct sp_set *s = make_room(id);
 
-	if (!s)
+	if (!s) {
+		lost();
 		return NULL;
+	}
 	(void)sp_acquire(&s->alive);	/* what was done with the one before is done */
 	sp_set_unbind(s);
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));

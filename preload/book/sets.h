@@ -80,6 +80,7 @@ struct sp_set_page {
 };
 
 extern struct sp_set *sp_sets[SP_SETS_CHUNKS];
+extern bool sp_sets_lost;		/* there was no memory for a set's record */
 
 /* The set with this id, or NULL: never seen. */
 static inline struct sp_set *sp_set_of(int id)

@@ -28,4 +28,17 @@ for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_
 	*)	check "no $function: the dump has what was handed out" books shim ;;
 	esac
 done
+
+# Memory in small pieces only, as at the end of an address space: a set's record finds none.
+if plain "no record of a set"; then
+	rm -f "$tmp/shim.json"
+	LD_LIBRARY_PATH=$fake
+	run_native native "$scenes/one"
+	MORE=$preloads/faults.so
+	run_shim shim env FAULT=large:200000 "$scenes/one"
+	check "no record of a set: one line says it" said shim "no room for the record of an event set"
+	sed -i '/^sspapi: /d' "$tmp/shim.err"
+	check "no record of a set: the program sees no difference" same_as_native native shim
+	is "no record of a set: what was not booked is said" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
+fi
 done_testing

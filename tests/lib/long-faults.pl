@@ -197,5 +197,8 @@ for my $number (grep { $count[$_] } 0 .. $#count) {
 		try("write:$n:short", "write $n: half of it") if $name eq 'write' && !$o{on};
 	}
 }
+if ($count[9] && !$o{once} && ($o{only} // 9) == 9) {
+	try("large:" . 2 ** $_, 2 ** $_ . " bytes of memory or more: ENOMEM") for 12 .. 24;
+}
 print "$tried faults: the counts are in the dump $in_dump times, in the live file $in_store, and lost, with a line or named in the dump, $said times\n";
 exit($wrong ? 1 : 0);

@@ -7,6 +7,7 @@
  *	FAULT=NUMBER:N:ERRNO	the N-th call of that number fails (N+: that and all later)
  *	FAULT=write:N:short	the N-th write writes half of what it was asked for
  *	FAULT=NAME:N		the same for one of the functions above
+ *	FAULT=large:BYTES	each mmap of so much or more fails: small ones find their memory yet
  *
  * Calls count whose return address is in libsspapi*.so.
  */
@@ -32,6 +33,7 @@ enum { DLOPEN, GETRLIMIT, UNAME, GETCWD, PRCTL, NAMES };
 static unsigned own_counts[NUMBERS + NAMES], *counts = own_counts;
 static long fault_number = -1, fault_n, fault_errno;
 static int fault_on, fault_short;
+static size_t fault_large;
 
 static long raw(long n, long a, long b, long c, long d, long e, long f)
 {
@@ -82,6 +84,10 @@ static void set_up(void)
 	}
 	if (!text)
 		return;
+	if (strncmp(text, "large:", 6) == 0) {
+		fault_large = strtoul(text + 6, NULL, 10);
+		return;
+	}
 	fault_number = strtol(text, &end, 10);
 	for (int i = 0; i < NAMES; i++)
 		if (strncmp(text, names[i], strlen(names[i])) == 0)
@@ -146,6 +152,11 @@ long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
+	set_up();
+	if (number == SYS_mmap && fault_large && (size_t)a[1] >= fault_large && from_sspapi(CALLER)) {
+		errno = ENOMEM;
+		return -1;
+	}
 	if (fails(number, CALLER)) {
 		if (!fault_short) {
 			errno = fault_errno;
