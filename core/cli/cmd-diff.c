@@ -273,7 +273,7 @@ static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, 
 	sp_out_char(o, ',');
 	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
 	sp_out_char(o, ',');
-	sp_out_text(o, strchr("ng", *share) ? "" : share);
+	sp_out_text(o, *share == '+' || *share == '-' ? share : "");	/* new, gone: no number */
 	sp_out_char(o, '\n');
 }
 

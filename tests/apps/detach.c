@@ -60,17 +60,6 @@ static void run(void)
 	       value == 100 ? "child" : value == 30 ? "self" : value ? "both" : "nobody");
 }
 
-static void use_another(void)
-{
-	int other = PAPI_NULL;
-	long long value;
-
-	must("PAPI_create_eventset", PAPI_create_eventset(&other));
-	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
-	must("PAPI_start", PAPI_start(other));
-	must("PAPI_stop", PAPI_stop(other, &value));
-}
-
 int main(int argc, char **argv)
 {
 	int ret;
@@ -97,7 +86,7 @@ int main(int argc, char **argv)
 	run();
 	must("PAPI_detach", PAPI_detach(c->id));
 	if (is("other"))
-		use_another();
+		migrations_once();
 	if (is("add"))
 		must("PAPI_add_named_event", PAPI_add_named_event(c->id, "perf::CPU-MIGRATIONS"));
 	if (is("ended")) {

@@ -81,24 +81,13 @@ static void run(int domain)
 		printf("wrong: %lld\n", want);
 }
 
-static void use_another(void)
-{
-	int other = PAPI_NULL;
-	long long value;
-
-	must("PAPI_create_eventset", PAPI_create_eventset(&other));
-	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
-	must("PAPI_start", PAPI_start(other));
-	must("PAPI_stop", PAPI_stop(other, &value));
-}
-
 static void late(void)
 {
 	make(0);
 	run(PAPI_DOM_USER);
 	set_domain(c->id, PAPI_DOM_USER | PAPI_DOM_KERNEL);
 	run(PAPI_DOM_USER);
-	use_another();
+	migrations_once();
 	run(PAPI_DOM_USER | PAPI_DOM_KERNEL);
 }
 

@@ -16,11 +16,17 @@ right() {
 	perl tests/lib/check-moves.pl "$form" "$tmp/shim.out" "$tmp/shim.json"
 }
 
-# Exact: once more where the machine took a millisecond right after a move.
+# The thread moved on before a move was read: the dump says so, and calls no count of it exact.
+late_and_said() {
+	grep -q 'some moves were not read at once' "$tmp/shim.json" &&
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json" >/dev/null
+}
+
+# Exact: once more where that happened; 8 of 555 runs on a busy machine.  Never where it was not said.
 moved() {
 	moves "$@"
 	for again in 1 2; do
-		[ "$form" != exact ] || right >/dev/null 2>&1 || moves "$@"
+		[ "$form" != exact ] || right >/dev/null 2>&1 || ! late_and_said || moves "$@"
 	done
 	label="$mode: $(basename "$3") $4${5:+ $5}"
 	check "$label: the program sees no difference" same_as_native native shim
