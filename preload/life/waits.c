@@ -31,6 +31,7 @@
 
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room);
 int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room);
+int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespec *timeout, const sigset_t *mask);
 
 static struct {
 	int (*poll)(struct pollfd *, nfds_t, int);
@@ -41,13 +42,14 @@ static struct {
 	int (*pselect)(int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *);
 	int (*epoll_wait)(int, struct epoll_event *, int, int);
 	int (*epoll_pwait)(int, struct epoll_event *, int, int, const sigset_t *);
+	int (*epoll_pwait2)(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
 	int (*msgsnd)(int, const void *, size_t, int);
 } next;
 
 static SP_COLD void find_all(void)
 {
 	static const char *const names[] = { "poll", "__poll_chk", "ppoll", "__ppoll_chk", "select", "pselect",
-					     "epoll_wait", "epoll_pwait", "msgsnd" };
+					     "epoll_wait", "epoll_pwait", "epoll_pwait2", "msgsnd" };
 	void **to = (void **)&next;
 
 	_Static_assert(sizeof(next) == SP_COUNT(names) * sizeof(*to), "one each");
@@ -283,6 +285,31 @@ static SP_COLD int epoll_pwait_exact(int fd, struct epoll_event *events, int n, 
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
 {
 	return AS_EVER ? NEXT(epoll_pwait)(fd, events, n, timeout, mask) : epoll_pwait_exact(fd, events, n, timeout, mask);
+}
+
+/* glibc has it since 2.35. */
+static int before_glibc_2_35(int fd, struct epoll_event *events, int n, const struct timespec *timeout, const sigset_t *mask)
+{
+	(void)fd, (void)events, (void)n, (void)timeout, (void)mask;
+	errno = ENOSYS;
+	return -1;
+}
+
+static SP_COLD int epoll_pwait2_exact(int fd, struct epoll_event *events, int n, const struct timespec *timeout,
+				      const sigset_t *mask)
+{
+	struct wait w = begin_timespec(timeout);
+
+	return WAIT(w, next.epoll_pwait2(fd, events, n, timeout, mask), next.epoll_pwait2(fd, events, n, &none, mask),
+		    next.epoll_pwait2(fd, events, n, LEFT(w), mask ? mask : MASK(w)));
+}
+
+EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespec *timeout, const sigset_t *mask)
+{
+	if (SP_UNLIKELY(!NEXT(epoll_pwait2)))
+		next.epoll_pwait2 = before_glibc_2_35;
+	return AS_EVER ? next.epoll_pwait2(fd, events, n, timeout, mask) :
+			 epoll_pwait2_exact(fd, events, n, timeout, mask);
 }
 
 /* Woken as there is room, it says EINTR before it looks.  There is none that sets the mask;

@@ -244,6 +244,21 @@ static int do_epoll_pwait(void)
 	return wait_epoll(MS, &none);
 }
 
+/* (where the libc or the kernel lacks it, it is the same with and without us) */
+int epoll_pwait2(int, struct epoll_event *, int, const struct timespec *, const sigset_t *) __attribute__((weak));
+
+static int do_epoll_pwait2(void)
+{
+	static int fd = -1;
+	struct epoll_event e = {.events = EPOLLPRI};
+
+	if (fd < 0) {
+		fd = epoll_create1(EPOLL_CLOEXEC);
+		epoll_ctl(fd, EPOLL_CTL_ADD, sockets[0], &e);
+	}
+	return epoll_pwait2 ? epoll_pwait2(fd, &e, 1, &span, NULL) : -1;
+}
+
 static int do_sem(void)
 {
 	struct timespec t = in_a_while(CLOCK_REALTIME);
@@ -372,6 +387,7 @@ static const struct {
     {"pselect", do_pselect, "", MS},
     {"epoll_wait", do_epoll, "", MS},
     {"epoll_pwait", do_epoll_pwait, "", MS},
+    {"epoll_pwait2", do_epoll_pwait2, "", MS},
     {"sem_timedwait", do_sem, "", MS},
     {"pthread_cond_timedwait", do_cond, "", MS},
     {"futex", do_futex, "", MS},
@@ -404,6 +420,7 @@ static const struct {
     {"epoll_wait, woken for nothing", do_epoll, "p", MS},
     {"epoll_wait, woken for nothing, then signalled", do_epoll_ever, "p,c", 0},
     {"epoll_pwait, woken for nothing", do_epoll_pwait, "p", MS},
+    {"epoll_pwait2, woken for nothing", do_epoll_pwait2, "p", MS},
 };
 
 static void on_signal(int number)
