@@ -160,4 +160,79 @@ if command -v g++ >/dev/null; then
 else
 	skip "C++: names as in the source" "no g++"
 fi
+
+# ---- Fortran -----------------------------------------------------------------------
+
+cat >regions.f90 <<'END'
+module work
+  use, intrinsic :: iso_c_binding
+  implicit none
+  include 'f90papi.h'
+  integer, parameter :: most = 200
+  integer :: set, next = 1
+  integer(c_int8_t), target, volatile :: memory(most * 4096)
+contains
+  subroutine touch(n)
+    integer, intent(in) :: n
+    integer :: i
+    do i = 1, n
+      memory(next * 4096) = 1_c_int8_t
+      next = next + 1
+    end do
+  end subroutine
+  subroutine measured(n)
+    integer, intent(in) :: n
+    integer :: check
+    integer(8) :: values(1)
+    call papif_start(set, check)
+    call touch(n)
+    call papif_stop(set, values, check)
+  end subroutine
+  subroutine advance(n)
+    integer, intent(in) :: n
+    call measured(n)
+    call sleep(0)
+  end subroutine
+  subroutine diffuse(n)
+    integer, intent(in) :: n
+    integer :: check
+    integer(8) :: values(1)
+    call papif_start(set, check)
+    call touch(n)
+    call papif_stop(set, values, check)
+    call measured(n + 10)
+    call sleep(0)
+  end subroutine
+end module
+program regions
+  use work
+  implicit none
+  integer :: code, check
+  check = PAPI_VER_CURRENT
+  call papif_library_init(check)
+  set = PAPI_NULL
+  call papif_create_eventset(set, check)
+  call papif_event_name_to_code('perf::PAGE-FAULTS', code, check)
+  call papif_add_event(set, code, check)
+  call advance(20)
+  call diffuse(30)
+end program
+END
+if ${FC:-gfortran} -g -O1 -fno-optimize-sibling-calls -fno-inline -I/usr/include -o fortran regions.f90 -lpapi 2>build.err; then
+	fortran() {
+		SSPAPI_OUTPUT=$pages SSPAPI_CALLSITES=$1 run_shim fortran ./fortran
+		"$B/sspapi" report -f json "$pages" >report.json
+		perl "$root/tests/lib/between.pl" report.json | sed 's/__work_MOD_//g; s/<main$//; s/<main / /; s/<MAIN__//g'
+	}
+	is "Fortran: two regions told apart" "$(fortran 1)" "between diffuse diffuse 30
+between measured measured 60"
+	said=$(fortran 2)
+	grep -q libunwind fortran.err && todo="no libunwind"
+	is "Fortran: one subroutine for two callers told apart" "$said" "between diffuse diffuse 30
+between measured<advance measured<advance 20
+between measured<diffuse measured<diffuse 40"
+else
+	skip "Fortran: two regions told apart" "not built: $(tail -n 1 build.err)"
+	skip "Fortran: one subroutine for two callers told apart" "not built"
+fi
 done_testing
