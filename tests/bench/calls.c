@@ -66,6 +66,8 @@ static int measure(long n, int argc, char **argv)
 		PAPI_read(set, values);
 	MEASURE("read", n, PAPI_read(set, values));
 	printf("read_without_making_memory %.3f\n", settled());
+	printf("read_from_two_places %.3f\n",
+	       HOST_MEASURE(n / 2, (PAPI_read(set, values), PAPI_read(set, values))) / 2);
 	MEASURE("read_ts", n, PAPI_read_ts(set, values, &cycles));
 	MEASURE("accum", n, PAPI_accum(set, values));
 	MEASURE("reset", n, PAPI_reset(set));
