@@ -8,7 +8,7 @@
 #include "../life/machine.h"
 #include "../life/process.h"
 #include "../papi/elf.h"
-#include "../papi/loader.h"
+#include "../papi/dlerror.h"
 #include "unwind.h"
 
 #ifndef MADV_POPULATE_READ

@@ -5,7 +5,7 @@
 #include "../../core/sys.h"
 #include "../../topo/topo.h"
 #include "../papi/elf.h"
-#include "../papi/loader.h"
+#include "../papi/dlerror.h"
 #include "machine.h"
 #include "process.h"
 #include "say.h"

@@ -1,105 +1,29 @@
-/* loader.c: see loader.h.  The two entry points are in assembly because a C
- * function's return address would be the caller that dlsym(RTLD_NEXT) sees: a
- * library preloaded behind us got itself back and recursed for ever (tried).
+/* loader.c: what sspapi stands in front of in the dynamic loader.
+ *
+ * dlsym: a program that gets its PAPI functions from there (ctypes, JNI,
+ * plug-ins) gets our wrapper for a function of the libpapi that is observed, and
+ * NULL for one that libpapi lacks although we define a wrapper.  Every other call
+ * goes on with the caller's own return address, since RTLD_NEXT depends on it.
+ * dlclose: the real functions' addresses die with libpapi.
+ * (dlerror is in dlerror.c.)
+ *
+ * dlsym is in assembly because a C function's return address would be the caller that
+ * dlsym(RTLD_NEXT) sees: a library preloaded behind us got itself back and recursed for
+ * ever (tried).
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "dlerror.h"
 #include "elf.h"
-#include "loader.h"
 #include "../life/process.h"
 #include "real.h"
 #include "../book/sets.h"
 #include "../book/sites.h"
 
-/* Resolved at the first use; plain pointers, so that the assembly can jump. */
-void *sp_next_dlsym __attribute__((visibility("hidden")));
 static int (*next_dlclose)(void *);
-static char *(*next_dlerror)(void);
-
-static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));
-
-/* By dlvsym, which nobody stands in front of: at the start of a sanitizer, which asks us
- * for its first functions, not even dl_iterate_phdr works yet. */
-static void find_dlsym(void)
-{
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
-
-	for (unsigned i = 0; i < SP_COUNT(versions) && !sp_next_dlsym; i++)
-		sp_next_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	if (!sp_next_dlsym)
-		sp_next_dlsym = sp_real_next("dlsym");
-}
-
-void *sp_real_dlsym(void *handle, const char *name)
-{
-	if (!sp_next_dlsym)
-		find_dlsym();
-	return sp_next_dlsym ? ((void *(*)(void *, const char *))sp_next_dlsym)(handle, name) : NULL;
-}
-
-/* ---- dlerror ---------------------------------------------------------- */
-
-static char *real_dlerror(void)
-{
-	if (!next_dlerror)
-		next_dlerror = (char *(*)(void))sp_real_next("dlerror");
-	return next_dlerror ? next_dlerror() : NULL;
-}
-
-void sp_dlerror_keep(struct sp_pending_error *p)
-{
-	char *text = pending.is ? pending.text : real_dlerror();
-
-	p->is = text != NULL;
-	memset(p->text, 0, sizeof(p->text));
-	if (text)
-		memcpy(p->text, text, strnlen(text, sizeof(p->text) - 1));
-}
-
-void sp_dlerror_back(const struct sp_pending_error *p)
-{
-	(void)real_dlerror();
-	if (p->is)
-		pending = *p;
-}
-
-__attribute__((visibility("default"))) char *dlerror(void)
-{
-	static __thread char given[sizeof(pending.text)] __attribute__((tls_model("initial-exec")));
-	char *newer = real_dlerror();
-
-	if (newer || !pending.is) {
-		pending.is = false;
-		return newer;
-	}
-	memcpy(given, pending.text, sizeof(given));
-	pending.is = false;
-	return given;
-}
-
-/* What the loader itself would say: "./app: undefined symbol: NAME". */
-static int name_caller(const struct sp_object *o, void *arg)
-{
-	uintptr_t *caller = arg;
-
-	if (!sp_elf_holds(o, *caller))
-		return 0;
-	strncpy(pending.text, *o->path ? o->path : program_invocation_name, 300);
-	return 1;
-}
-
-static void missing(uintptr_t caller, const char *name)
-{
-	(void)real_dlerror();
-	memset(&pending, 0, sizeof(pending));
-	sp_elf_each(name_caller, &caller);
-	strcat(pending.text, ": undefined symbol: ");
-	strncat(pending.text, name, 100);
-	pending.is = true;
-}
 
 /* ---- dlclose ---------------------------------------------------------- */
 
@@ -120,6 +44,30 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 }
 
 /* ---- dlsym ------------------------------------------------------------ */
+
+/* What the loader itself would say: "./app: undefined symbol: NAME". */
+struct caller {
+	uintptr_t address;
+	char path[301];
+};
+
+static int name_caller(const struct sp_object *o, void *arg)
+{
+	struct caller *caller = arg;
+
+	if (!sp_elf_holds(o, caller->address))
+		return 0;
+	strncpy(caller->path, *o->path ? o->path : program_invocation_name, sizeof(caller->path) - 1);
+	return 1;
+}
+
+static void missing(uintptr_t address, const char *name)
+{
+	struct caller caller = { .address = address };
+
+	sp_elf_each(name_caller, &caller);
+	sp_dlerror_say(caller.path, name);
+}
 
 /* Two registers, as the assembly below wants it. */
 struct pick {
@@ -202,7 +150,7 @@ static bool exists(void *handle, uintptr_t caller, const char *name)
 
 	if (there && handle == RTLD_DEFAULT)
 		stays(caller, (uintptr_t)there);
-	(void)real_dlerror();
+	(void)sp_real_dlerror();
 	if (there)
 		return true;
 	real = sp_real_for(caller, &observed);
@@ -217,7 +165,7 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 	struct scope scope = { .caller = caller };
 
 	if (!sp_next_dlsym)
-		find_dlsym();
+		sp_dlsym_find();
 	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
 		return go_on;
 	sp_elf_each(own_symbol, &own);
