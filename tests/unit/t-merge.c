@@ -19,6 +19,7 @@
 #include "../../core/cli/cmd.h"
 #include "../../core/cli/merge.h"
 #include "../../core/cli/names.h"
+#include "../../core/store/gauge.h"
 #include "../../core/store/ledger.h"
 #include "../../core/store/store.h"
 #include "../../core/view/view-common.h"
@@ -112,6 +113,23 @@ static void make_topology(struct sp_store *s, uint32_t no_cpu)
 	assert_int_equal(sp_store_topology(s, c, 4, 3, "system", "", 0, NULL, 0), 0);
 }
 
+static void write_and_close(struct sp_store *s, const char *name)
+{
+	struct sp_model m;
+	char buffer[4096];
+	struct sp_out o;
+	int fd;
+
+	assert_int_equal(sp_model_open(&m, &s->image), 0);
+	fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	sp_out_init(&o, fd, buffer, sizeof(buffer));
+	sp_view_by_name("store", 5)->write(&o, &m);
+	assert_int_equal(sp_out_finish(&o), 0);
+	close(fd);
+	sp_model_close(&m);
+	sp_store_close(s);
+}
+
 /* Twin number i counts 1000 * (rank + 1) + i on CPU 0, and one more on CPU 1. */
 static void make(const char *name, const struct made *p)
 {
@@ -120,12 +138,8 @@ static void make(const char *name, const struct made *p)
 	long long values[4] = { 0 };
 	struct sp_store s = { 0 };
 	struct sp_relation *r;
-	struct sp_model m;
 	struct sp_writer w;
-	char buffer[4096];
-	struct sp_out o;
 	sp_off thread, off;
-	int fd;
 
 	assert_int_equal(sp_store_open(&s), 0);
 	make_topology(&s, p->no_cpu);
@@ -153,14 +167,7 @@ static void make(const char *name, const struct made *p)
 	sp_store_note(&s, p->note);
 	if (p->note2)
 		sp_store_note(&s, p->note2);
-	assert_int_equal(sp_model_open(&m, &s.image), 0);
-	fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	sp_view_by_name("store", 5)->write(&o, &m);
-	assert_int_equal(sp_out_finish(&o), 0);
-	close(fd);
-	sp_model_close(&m);
-	sp_store_close(&s);
+	write_and_close(&s, name);
 }
 
 static const struct made processes[4] = {
@@ -349,12 +356,94 @@ static void some_events(void **state)
 	sp_file_close(&f);
 }
 
+/* ---- call sites ------------------------------------------------------------------------- */
+
+/* Three sites at one address, as of a plug-in that was loaded three times and of which nothing more
+ * was known when the process was killed: WHOLE counts 1, 2, 4, 8 and PARTS a quarter of that. */
+static void make_reloaded(const char *name)
+{
+	static const struct sp_gauge_kind kind = { 1, SP_FP64, true };
+	static const uint32_t site[5] = { 1, 2, 2, 3, 1 };
+	struct sp_event_text whole = { .name = "WHOLE" }, parts = { .name = "PARTS", .data_type = SP_FP64 };
+	struct sp_relation_key key = { .k = 2, .event = (const uint32_t[]){ 0, 1 }, .n_gauges = 1, .gauge = &kind };
+	struct sp_gauge_event event = { .kind = kind };
+	struct sp_gauge_writer gauges = { .n = 1, .event = &event };
+	struct sp_interval_slot slots[32] = { 0 };
+	long long values[2] = { 0 };
+	struct sp_store s = { 0 };
+	struct sp_relation *r;
+	struct sp_sites *sites;
+	struct sp_writer w;
+	sp_off thread, off;
+	uint8_t kinds[2];
+
+	assert_int_equal(sp_store_open(&s), 0);
+	s.header->callsites = 1;
+	make_topology(&s, 2);
+	sp_store_event(&s, &whole);
+	sp_store_event(&s, &parts);
+	sites = sp_store_sites(&s, 1);
+	assert_non_null(sites);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct sp_site *at = (struct sp_site *)((char *)(sites + 1) + i * sp_site_bytes(1));
+
+		at->n = 1;
+		((struct sp_frame *)(at + 1))->address = 0x1234;
+	}
+	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
+	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
+	assert_non_null(r);
+	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_gauge_kinds(kinds, 2, &kind, 1);
+	w.kinds = gauges.kinds = kinds;
+	gauges.at = sp_store_gauges(&s, r, 1, &gauges.cells);
+	assert_non_null(gauges.at);
+	w.gauges = &gauges;
+	assert_non_null(sp_store_intervals(&s, r, 2, 16));
+	assert_true(sp_ledger_intervals(&w, &s.image, slots, SP_COUNT(slots)));
+	for (unsigned i = 0; i < SP_COUNT(site); i++) {
+		enum sp_op op = i ? i < SP_COUNT(site) - 1 ? SP_OP_READ : SP_OP_STOP : SP_OP_START;
+
+		values[0] = (1 << i) - 1;
+		values[1] = sp_float_bits((double)values[0] / 4);
+		sp_ledger_book_at(&w, op, 0, i ? values : NULL, true, site[i]);
+		sp_gauges_book(&gauges, op, (uint32_t)sp_ledger_cell(&w, 0), i ? values : NULL, true);
+	}
+	write_and_close(&s, name);
+}
+
+/* Whole counts are added as such, floating-point ones as such. */
+static void reloaded(void **state)
+{
+	struct sp_row before = { 0 }, row = { 0 };
+	struct sp_between at;
+	struct sp_file f;
+
+	(void)state;
+	make_reloaded("r");
+	load(&f, "r");
+	assert_true(sp_model_next(&f.model, &before));
+	assert_true(sp_row_interval(&f.model, &before, 3, &at));	/* one of four, as yet */
+	sp_file_close(&f);
+	assert_int_equal(merge("one", "r", NULL), 0);
+	load(&f, "one");
+	assert_true(sp_model_next(&f.model, &row));
+	assert_true(sp_row_interval(&f.model, &row, 0, &at));
+	assert_int_equal(at.count, 4);
+	assert_int_equal(at.total[0], 15);
+	assert_int_equal(at.exact[0], 15);
+	assert_true(sp_float(at.total[1]) == 15.0 / 4);
+	assert_true(sp_float(at.exact[1]) == 15.0 / 4);
+	assert_false(sp_row_interval(&f.model, &row, 1, &at));
+	sp_file_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(digests), cmocka_unit_test(any_order), cmocka_unit_test(twins),
 		cmocka_unit_test(in_common), cmocka_unit_test(disallowed), cmocka_unit_test(notes),
-		cmocka_unit_test(some_events),
+		cmocka_unit_test(some_events), cmocka_unit_test(reloaded),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
