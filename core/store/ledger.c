@@ -1053,6 +1053,12 @@ static bool share(struct sp_writer *w)
 	return w->barrier > 0;
 }
 
+SP_COLD void sp_ledger_shares(struct sp_writer *w)
+{
+	if (w->relation)
+		(void)share(w);
+}
+
 SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *values,
 				    uint32_t site)
 {

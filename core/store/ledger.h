@@ -156,6 +156,9 @@ void sp_ledger_leave(struct sp_writer *w);
 /* Adds in what a handler or another thread left in the side ledger meanwhile. */
 void sp_ledger_settle(struct sp_writer *w);
 
+/* Another thread is about to ask PAPI: from now on the writer is SP_SLOW_SHARED.  Any thread. */
+void sp_ledger_shares(struct sp_writer *w);
+
 /* The same as sp_ledger_book by any other thread. */
 void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, uint32_t site);
 

@@ -262,6 +262,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 		return PAPI_EINVAL;
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
+	sp_watch_visits(sp_set_of(c->es));
 	outside = sp_watch_enter();
 	open = sp_proof_look();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
@@ -300,6 +301,7 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 
 	if (!begin(&c, rel, CALLER, &held))
 		return c.rc;
+	sp_watch_visits(sp_set_of(c.es));
 	outside = sp_watch_enter();
 	open = sp_proof_look();
 	c.rc = c.real->PAPI_reset(c.es);

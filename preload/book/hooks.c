@@ -86,6 +86,11 @@ void sp_after_unregister(int rc)
 		sp_sets_forget(sp_self.id);
 }
 
+void sp_before_shutdown(void)
+{
+	sp_sets_each(sp_watch_visits);
+}
+
 void sp_after_shutdown(void)
 {
 	sp_sets_forget(0);
@@ -445,8 +450,12 @@ SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 	int saved = errno;
 	bool asks;
 
-	if (!sp_booked(s) || s->starter != sp_self.id)
+	if (!sp_booked(s) || s->starter != sp_self.id) {
+		if (op != SP_OP_START)
+			sp_watch_visits(s);
+		errno = saved;
 		return NULL;
+	}
 	under = sp_get(&s->writer.busy);
 	asks = sp_ledger_asks_slow(&s->writer, op, frame);
 	if (under && (under & 7) == SP_OP_START && (asks || (under & SP_CALLING)))
@@ -542,6 +551,11 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 		sp_watch_stops(s);
 	sp_sites_after_stop();
 	errno = saved;
+}
+
+void sp_before_write(int id)
+{
+	sp_watch_visits(sp_set_of(id));
 }
 
 /* The component now counts on from the values written. */

@@ -21,6 +21,7 @@
 void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller);
 void sp_after_init(int rc);
 void sp_after_unregister(int rc);
+void sp_before_shutdown(void);
 void sp_after_shutdown(void);
 
 void sp_after_create(int rc, const int *id);
@@ -50,6 +51,7 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 				uintptr_t at);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 SP_COLD long long *sp_before_stop_slow(int id, long long *values);
+void sp_before_write(int id);
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 /* The same for PAPI_start, which programs try again and again: once for each error, since each time

@@ -183,15 +183,25 @@ void sp_sets_forget(uint32_t creator)
 	}
 }
 
-void sp_sets_forget_sites(void)
+void sp_sets_each(void (*with)(struct sp_set *s))
 {
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
 		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			for (int w = 0; w < SP_SEEN; w++)
-				sp_put(&chunk[i].seen[w], 0);
+			with(&chunk[i]);
 	}
+}
+
+static void forget_sites(struct sp_set *s)
+{
+	for (int w = 0; w < SP_SEEN; w++)
+		sp_put(&s->seen[w], 0);
+}
+
+void sp_sets_forget_sites(void)
+{
+	sp_sets_each(forget_sites);
 }
 
 bool sp_sets_running(uint32_t thread)
@@ -206,14 +216,14 @@ bool sp_sets_running(uint32_t thread)
 	return false;
 }
 
+static void cool(struct sp_set *s)
+{
+	sp_put(&s->hot, 0);
+}
+
 void sp_sets_cool(void)
 {
-	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
-		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
-
-		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			sp_put(&chunk[i].hot, 0);
-	}
+	sp_sets_each(cool);
 }
 
 #define EVENTS_MOST 512

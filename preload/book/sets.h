@@ -54,6 +54,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
 	bool readable;			/* reading it once more harms nobody */
+	bool being_read;		/* by our handler, right now; any thread looks (watch.h) */
 	struct sp_look look;		/* where the thread was when its window was opened */
 	uint32_t k;
 	int opener_tid;
@@ -126,6 +127,8 @@ void sp_sets_cool(void);
 
 /* Is a set other than `but` bound to this relation? */
 bool sp_set_bound(sp_off relation, void *but);
+
+void sp_sets_each(void (*with)(struct sp_set *s));
 
 /* A call site's address may be another's code by now. */
 void sp_sets_forget_sites(void);

@@ -40,6 +40,10 @@ uint32_t sp_watch_look(void);
  * is; values NULL: START, RESET. */
 void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uint32_t site, bool begun);
 
+/* This thread is about to ask PAPI for a running set of another's, perhaps: which is not read by us
+ * at the same time (PAPI has one buffer for a set), nor between what PAPI does now and its booking. */
+void sp_watch_visits(struct sp_set *s);
+
 /* Around the time that the set runs. */
 void sp_watch_starts(struct sp_set *s, int id);
 void sp_watch_stops(struct sp_set *s);
