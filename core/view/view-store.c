@@ -1,5 +1,8 @@
 /* view-store.c: the store as the file that the sspapi command reads: its own
- * bytes, in order. */
+ * bytes, in order; but for how and when it ended, which the store of a process that was
+ * killed, or goes on, does not know. */
+#include <string.h>
+
 #include "view-common.h"
 
 #define PIECE	4096u
@@ -19,9 +22,25 @@ static uint64_t end_of_store(const struct sp_model *m)
 	return end;
 }
 
+/* As much of the header as its writer knew, and so do we. */
+static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
+{
+	uint64_t n = sp_min(m->h.bytes, sizeof(struct sp_header));
+	const void *is = sp_image_at(m->image, 0, n);
+	struct sp_header h;
+
+	if (!is || n < offsetof(struct sp_header, host))
+		return 0;
+	memcpy(&h, is, n);
+	h.end = m->h.end;
+	h.end_ns = m->h.end_ns;
+	sp_out_bytes(o, (const char *)&h, n);
+	return n;
+}
+
 void sp_view_store(struct sp_out *o, struct sp_model *m)
 {
-	uint64_t off = 0, end = 0, n;
+	uint64_t off = write_header(o, m), end = 0, n;
 	unsigned holes = 0;
 
 	for (; !o->error && holes < HOLES && (off < end || off < (end = end_of_store(m))); off += n) {

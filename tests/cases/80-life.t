@@ -89,6 +89,11 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+# A store is the live file's bytes, which do not know how the process ended.
+"$B/sspapi" recover -o "$tmp/killed.sspapi" "$tmp"/live/* >/dev/null
+"$B/sspapi" report -f json "$tmp/killed.sspapi" >"$tmp/killed.json"
+is "recovered as a store: it says so" "$(json "$tmp/killed.json" '$d->{process}{end}')" recovered
+
 # ---- what PAPI refuses again and again ------------------------------------------------------
 
 # notes_of FILE...: which errors of PAPI_start are told, and how often

@@ -37,4 +37,10 @@ is "with snapshots in between: the program ends well" "$(status_of shim) $(grep 
 is "with snapshots in between: the last dump replaces them" "$(ls -A "$tmp/d")" x.json
 check "with snapshots in between: all that happened is booked once" \
 	perl tests/lib/check-handed.pl "$tmp/d/x.json" "$tmp/shim.out"
+
+SSPAPI_OUTPUT=$tmp/d/s.sspapi run_shim shim env SSPAPI_FORMAT=store SSPAPI_SIGNAL=USR2 sh -c \
+	'"$0" mixed 100000 & p=$!; sleep 0.5; kill -USR2 $p; sleep 0.3; cp "$1" "$2"; kill -9 $p' "$scenes/signals" \
+	"$tmp/d/s.sspapi" "$tmp/snapshot.sspapi"
+run report "$B/sspapi" report "$tmp/snapshot.sspapi"
+check "a snapshot that is a store says so" sh -c "sed -n 2p '$tmp/report.out' | grep ', snapshot; PAPI'"
 done_testing
