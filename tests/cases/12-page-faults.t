@@ -1,0 +1,28 @@
+# No page is reached for the first time by us while a set runs (preload/book/warm.c). Of the stack: our frames lie
+# between the application's and PAPI's, however near to a page's end the application's is. After fork: a child's
+# page table holds less than its parent's.
+. tests/lib/lib.sh
+[ -z "${SANITIZE-}" ] || skip_all "sanitized"
+need_real_papi
+
+faults() {
+	for offset in $(seq 0 128 4095); do
+		"$1" shim "$apps/depth" "$offset"
+		cat "$tmp/shim.out" "$tmp/shim.err"
+	done | sort | uniq -c | tr -s ' ' | tr '\n' ','
+}
+
+is "32 places in a page: the 10 pages that were touched, and no other fault" "$(faults run_shim)" " 32 10,"
+echo "# natively: $(faults run_native)"
+
+forked() {
+	for again in 1 2 3 4 5 6 7 8; do
+		"$1" shim "$apps/forked" $2
+		cat "$tmp/shim.out" "$tmp/shim.err"
+	done | sort | uniq -c | tr -s ' ' | tr '\n' ','
+}
+for parent in fresh used; do
+	is "a child of a $parent parent's: its own set counts what it does natively" "$(forked run_shim $parent)" \
+		"$(forked run_native $parent)"
+done
+done_testing
