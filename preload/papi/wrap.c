@@ -51,10 +51,22 @@
 		tell = observed; \
 	}
 
+/* The first of a thread that has no set of its own: one that watches another's. */
+static SP_COLD void count_first(enum sp_call call)
+{
+	int saved = errno;
+
+	if (sp_self_ready())
+		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
+	errno = saved;
+}
+
 SP_HOT_INLINE void count(enum sp_call call)
 {
 	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
 		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
+	else
+		count_first(call);
 }
 
 /* One call in 1024 is timed, for the dump's `self`: our part of it, so once from

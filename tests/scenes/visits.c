@@ -51,7 +51,6 @@ static void *visitor(void *arg)
 	long long value = 0;
 
 	(void)arg;
-	must("PAPI_register_thread", PAPI_register_thread());
 	while (!__atomic_load_n(&comes, __ATOMIC_ACQUIRE))
 		;
 	*(when[0] == 'b' ? &meet_before : &meet_after) = move_main;
