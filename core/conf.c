@@ -1,8 +1,10 @@
 /* conf.c: the table of variables, and reading them; see conf.h. */
+#include <fcntl.h>
 #include <string.h>
 
 #include "conf.h"
 #include "out.h"
+#include "sys.h"
 #include "view/view.h"
 
 #define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }
@@ -205,12 +207,15 @@ static void check_live(struct sp_conf *c, const struct sp_conf_row *row, const s
 	if (!*c->live)
 		strcpy(c->live, row->fallback);
 	if (strcmp(c->live, "0") != 0 && strcmp(c->live, "1") != 0 && !strchr(c->live, '/')) {
-		complain(to, row, c->live, "is not 0, 1 or the path of a folder", row->fallback);
+		complain(to, row, c->live, "is not 0, 1 or the path of a folder (with a / in it: ./live)", row->fallback);
 		strcpy(c->live, row->fallback);
 	}
 }
 
-static const char *const signals[] = { "USR1", "USR2", "HUP", "URG", "WINCH", "IO", "PWR", "ALRM", "VTALRM", "PROF", "TERM", "INT", "QUIT", "CONT" };
+static const char *const signals[] = {
+	"USR1", "USR2", "HUP", "URG", "WINCH", "IO", "PWR", "ALRM", "VTALRM", "PROF", "TERM", "INT", "QUIT", "CONT"
+};
+#define SIGNALS "USR1, USR2, HUP, URG, WINCH, IO, PWR, ALRM, VTALRM, PROF, TERM, INT, QUIT, CONT"
 
 static void check_signal(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
 {
@@ -220,25 +225,41 @@ static void check_signal(struct sp_conf *c, const struct sp_conf_row *row, const
 		if (strcmp(name, signals[i]) == 0)
 			return;
 	if (*c->signal)
-		complain(to, row, c->signal, "is not a signal's name (USR2)", row->fallback);
+		complain(to, row, c->signal, "is none of " SIGNALS, row->fallback);
 	c->signal[0] = 0;
 }
 
-/* A template may hold %p %h %e %r %j %q{NAME} %% only. */
+static bool is_folder(const char *path)
+{
+	size_t n = strlen(path);
+	int fd;
+
+	if (n && path[n - 1] == '/')
+		return true;
+	fd = sp_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd >= 0)
+		sp_close(fd);
+	return fd >= 0;
+}
+
+/* What is wrong with it, or NULL.  A template may hold %p %h %e %r %j %q{NAME} %% only. */
+static const char *wrong_output(const char *output)
+{
+	for (const char *p = output; (p = strchr(p, '%')) != NULL; p += 2)
+		if (!p[1] || !strchr("pherjq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
+			return "has a % that is none of %p %h %e %r %j %q{NAME} %%";
+	return *output && strcmp(output, "-") != 0 && is_folder(output) ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)" : NULL;
+}
+
 static void check_output(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
 {
-	const char *p = c->output;
+	const char *wrong = wrong_output(c->output);
 
-	c->output_set = *p;
-	while ((p = strchr(p, '%')) != NULL) {
-		if (!p[1] || !strchr("pherjq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}')))) {
-			complain(to, row, c->output, "has a % that is none of %p %h %e %r %j %q{NAME} %%", row->fallback);
-			c->output[0] = 0;
-			c->output_set = false;
-			break;
-		}
-		p += 2;
+	if (wrong) {
+		complain(to, row, c->output, wrong, row->fallback);
+		c->output[0] = 0;
 	}
+	c->output_set = *c->output;
 	if (!*c->output)
 		strcpy(c->output, row->fallback);
 }

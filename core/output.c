@@ -234,6 +234,13 @@ static struct identity identify(const char *path)
 	return id;
 }
 
+bool sp_output_is_special(const char *path)
+{
+	struct identity id = identify(path);
+
+	return id.there && !id.regular;
+}
+
 static bool mine(const struct sp_output *o, const struct identity *id)
 {
 	for (unsigned i = 0; i < o->n_mine; i++)
@@ -311,13 +318,13 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 		    struct sp_model *m)
 {
 	char temp[SP_CONF_PATH];
-	struct identity id = identify(path);
+	struct identity id;
 	int r;
 
 	strncpy(o->path, path, sizeof(o->path) - 1);
 	if (path[strlen(path) - 1] == '/')
 		return -EISDIR;
-	if (id.there && !id.regular)
+	if (sp_output_is_special(path))
 		return write_special(path, view, m);
 	r = make_folders(o->path);
 	if (r < 0)

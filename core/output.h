@@ -45,6 +45,9 @@ int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m);
  * the extension. */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);
 
+/* A device, a FIFO, a symbolic link: it is written to, whatever is written. */
+bool sp_output_is_special(const char *path);
+
 /* `path` with view's extension in place of one that is ours, or behind it. */
 int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_view *view);
 

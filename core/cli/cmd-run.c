@@ -57,8 +57,8 @@ static void set(struct options *o, const char *name, const char *value)
 		o->set[row] = true;
 	if (strcmp(name, "SSPAPI_FORMAT") == 0)
 		o->format = true;
-	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && sp_view_by_extension(value))
-		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON */
+	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_view_by_extension(value)))
+		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
 	setenv(name, value, 1);
 }
 

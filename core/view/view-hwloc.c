@@ -590,6 +590,15 @@ static uint32_t color_event(const struct sp_model *m, bool *any)
 	return first;
 }
 
+bool sp_view_colors(const struct sp_model *m)
+{
+	char buf[32];
+	bool any;
+	uint32_t e = color_event(m, &any);
+
+	return !sp_view_color_by || !any || strcmp(sp_event_name(m, e, buf), sp_view_color_by) == 0;
+}
+
 static void job_infos(void *painter, uint32_t component, const char *indent)
 {
 	infos(painter, component, indent);

@@ -18,6 +18,7 @@ extern const unsigned sp_n_views;
 
 /* The event whose counts colour the hwloc form; NULL: the first counted one. */
 extern const char *sp_view_color_by;
+bool sp_view_colors(const struct sp_model *m);	/* false: m has others, but not this one */
 
 /* Metrics, bound to the model that is shown, which text, JSON and CSV show beside its
  * counts (core/metric/metric.h); NULL: none.  For the command: a process's own dump has none. */

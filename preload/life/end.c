@@ -97,6 +97,7 @@ static int write_all(struct sp_model *m)
 		failed(sp_conf.output, r);
 		return r;
 	}
+	several = several && !sp_output_is_special(name);
 	if (!*p)
 		r = write_one(name, v ? v : sp_view_by_name("text", 4), m, false);
 	while (*p) {
@@ -181,6 +182,9 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 		failed(sp_conf.output, r);
 	} else {
 		m.h.end = how;
+		if (!sp_view_colors(&m))	/* only now it is known which events there are */
+			sp_say2(SP_SAY_WARNING, "SSPAPI_COLOR_BY: no such event was counted; using the first",
+				sp_conf.color_by);
 		r = path ? sp_output_write(&output, path, sp_process_who(), view, &m) : write_all(&m);
 		sp_model_close(&m);
 	}

@@ -22,7 +22,12 @@ bad SSPAPI_FORMAT xml "SSPAPI_FORMAT: 'xml'" "text, json, csv, hwloc, store" "us
 bad SSPAPI_FORMAT json,xml "SSPAPI_FORMAT: 'xml'" "using json"
 bad SSPAPI_FORMAT ,, "SSPAPI_FORMAT: ''"
 bad SSPAPI_LIVE maybe "SSPAPI_LIVE: 'maybe'" "using 1"
-bad SSPAPI_SIGNAL KILL "SSPAPI_SIGNAL: 'KILL'" "using off"
+mkdir "$tmp/live"
+cd "$tmp" || exit 1
+bad SSPAPI_LIVE live "SSPAPI_LIVE: 'live'" "./live" "using 1"
+cd "$root" || exit 1
+bad SSPAPI_SIGNAL KILL "SSPAPI_SIGNAL: 'KILL'" USR2 "using off"
+bad SSPAPI_COLOR_BY EV_Z "SSPAPI_COLOR_BY" "EV_Z" "using the first"
 bad SSPAPI_VERBOSE 3 "SSPAPI_VERBOSE: '3'" "0 to 2" "using 1"
 bad SSPAPI_FORMAT "$(printf 'a\033[31m\nb')" "SSPAPI_FORMAT: 'a?[31m?b'" "using json"
 bad SSPAPI_READINGS often "SSPAPI_READINGS: 'often'" "temporary, permanent" "using temporary"
@@ -42,6 +47,16 @@ bad SSPAPI_TOPOLOGY "$tmp" "SSPAPI_TOPOLOGY: '" "folder" "using this machine's"
 bad SSPAPI_TOPOLOGY /dev/null "SSPAPI_TOPOLOGY: '/dev/null'" "using this machine's"
 mkfifo "$tmp/fifo"
 bad SSPAPI_TOPOLOGY "$tmp/fifo" "SSPAPI_TOPOLOGY: '" "using this machine's"
+
+# An output that is a folder: known before the run.
+mkdir "$tmp/here"
+cd "$tmp/here" || exit 1
+for folder in . "$tmp" dd/; do
+	run_shim shim env SSPAPI_OUTPUT="$folder" "$one" -s 3
+	check "SSPAPI_OUTPUT=$folder: one line says so" said shim "is a folder" "using sspapi.%e.%h.%p.txt"
+	check "SSPAPI_OUTPUT=$folder: and the dump has the default's name" sh -c "rm sspapi.one.*.txt"
+done
+cd "$root" || exit 1
 
 # Several at once: a line each. An empty value is none at all.
 run_shim shim env SSPAPI_FORMAT=xml SSPAPI_CALLSITES=x SSPAPI_SIGNAL=x "$one"
@@ -75,7 +90,7 @@ nowhere() {
 
 : >"$tmp/file"
 nowhere "$tmp/file/x.json" "not written" "$tmp/file/x.json" "Not a directory"
-nowhere "$tmp" "not written" "$tmp" "directory"
+nowhere "$tmp" "is a folder" "$tmp"
 nowhere /dev/full "not written" /dev/full "No space left"
 nowhere "$tmp/fifo" "not written" "$tmp/fifo" "nobody reads"
 nowhere /proc/x/y.json "not written" /proc/x

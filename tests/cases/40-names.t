@@ -95,11 +95,18 @@ x.json y"
 rm -f ./*
 mkdir x.json
 SSPAPI_OUTPUT=x.json run_shim shim "$one"
-is "a folder of that name is not touched" "$(ls -A; ls -A x.json)" x.json
+is "a folder of that name is not touched" "$(rm sspapi.one.*.txt; ls -A; ls -A x.json)" x.json
 rmdir x.json
 ln -s gone x.json
 is "a symbolic link to nothing is not replaced" "$(more x.json "$one" >/dev/null; readlink x.json)" gone
 
 check "no part of a dump is left anywhere" not grep -r . --include='.*' "$tmp/d"
 is "nor any hidden file" "$(find "$tmp" -name '.*.part*' -o -name '.*.old*')" ""
+
+# A special file is written to, in all forms; nothing new stands beside it.
+mkfifo pipe
+cat pipe >pipe.out &
+SSPAPI_OUTPUT=$PWD/pipe SSPAPI_FORMAT=csv,json run_shim special sh -c 'exec 9<>pipe; "$0"; sleep 0.2' "$one"
+wait
+is "two forms into a FIFO: both go there" "$(grep -c -e '^host,' -e '^{"format"' pipe.out) $(ls -d pipe.*)" "2 pipe.out"
 done_testing
