@@ -5,7 +5,7 @@
 
 #include "view-common.h"
 
-#define PIECE	4096u
+#define PIECE	4096u	/* no seam of the store's memory lies in one */
 #define HOLES	16384u	/* pieces; more than that in a row is a damaged `used` */
 
 /* Other threads may add blocks while the first ones are written, and a block
@@ -46,7 +46,7 @@ void sp_view_store(struct sp_out *o, struct sp_model *m)
 	for (; !o->error && holes < HOLES && (off < end || off < (end = end_of_store(m))); off += n) {
 		const void *piece;
 
-		n = sp_min(PIECE, end - off);
+		n = sp_min(PIECE - off % PIECE, end - off);
 		piece = sp_image_at(m->image, off, n);
 		holes = piece ? 0 : holes + 1;
 		if (piece)
