@@ -134,10 +134,12 @@ SP_API long long sspapi_exact(const sspapi_relation *rel, int event, int cpu)
 SP_API int sspapi_current_event_set(const sspapi_relation *rel)
 {
 	struct sp_held held;
-	int es = PAPI_EINVAL;
+	int es;
 
-	if (!sp_api_take(rel, &held))
-		return es;
+	if (!sp_api_take(rel, &held)) {
+		errno = EINVAL;
+		return PAPI_EINVAL;
+	}
 	es = rel->current ? rel->current->relation->event_set : PAPI_NULL;
 	sp_api_give(rel, &held);
 	return es;
