@@ -210,6 +210,7 @@ static struct sp_level_row *add_row(struct sp_levels *t, const struct where *w, 
 	row->process = w->process;
 	row->machine = w->machine;
 	row->kind = w->kind;
+	row->thread = t->level->what == SP_LEVEL_THREAD ? r->thread : "";
 	row->from = w->from;
 	row->to = w->to;
 	row->place = w->place;

@@ -47,6 +47,7 @@ struct sp_level_row {
 	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
 	int32_t kind;			/* of --per-kind: the model's; -1 */
 	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each */
+	const char *thread;		/* of --per-thread: its name, as long as the model; "" */
 	char label[600];		/* for people, control characters escaped: "Package L#0" */
 	uint32_t cpus;			/* on how many CPUs it was counted */
 	uint64_t readings;

@@ -269,7 +269,9 @@ static void csv_place(struct sp_out *o, const struct sp_model *m, const struct s
 	sp_out_char(o, ',');
 	if (row->tid >= 0)
 		sp_out_i64(o, row->tid);
-	sp_out_text(o, ",,,,");
+	sp_out_char(o, ',');
+	sp_out_csv(o, row->thread);
+	sp_out_text(o, ",,,");
 	sp_csv_path(o, m, row->from);
 	sp_out_char(o, ',');
 	sp_csv_path(o, m, row->to);
@@ -282,24 +284,31 @@ static void csv_place(struct sp_out *o, const struct sp_model *m, const struct s
 	sp_out_char(o, ',');
 }
 
-/* The tidy dump has no column for kinds: the name says it, as in hwloc's XML. */
-static void csv_name(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row, const char *name)
+/* The tidy dump has no column for kinds of cores, nor for caches, of which a package may have
+ * several: the name says it, as in hwloc's XML. */
+static void csv_name(struct sp_out *o, const struct sp_model *m, const struct sp_level *level,
+		     const struct sp_level_row *row, const char *name)
 {
+	bool cache = level->what == SP_LEVEL_CACHE;
 	char text[1200];
 	struct sp_out memory;
 
 	sp_memory_init(&memory, text, sizeof(text) - 48);
 	sp_out_text(&memory, name);
-	if (row->kind >= 0) {
+	if (cache || row->kind >= 0) {
 		memory.error = 0;
 		memory.size = sizeof(text) - 1;
-		sp_out_text(&memory, " on ");
-		sp_text_kinds(&memory, m, 1u << row->kind);
+		sp_out_text(&memory, cache && row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
 	}
+	if (cache)
+		sp_out_text(&memory, row->label);
+	else if (row->kind >= 0)
+		sp_text_kinds(&memory, m, 1u << row->kind);
 	sp_out_csv(o, sp_memory_text(&memory));
 }
 
-static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct sp_level *level,
+			const struct sp_level_row *row)
 {
 	compute(row);
 	for EACH_METRIC (i, sp_view_metrics) {
@@ -308,7 +317,7 @@ static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct
 		if (!d->has_value)
 			continue;
 		csv_place(o, m, row);
-		csv_name(o, m, row, d->name);
+		csv_name(o, m, level, row, d->name);
 		sp_out_char(o, ',');
 		sp_out_u64(o, row->readings);
 		sp_out_char(o, ',');
@@ -318,7 +327,7 @@ static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct
 }
 
 static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
-		    const struct sp_level_row *row)
+		    const struct sp_level *level, const struct sp_level_row *row)
 {
 	char buf[32];
 
@@ -328,7 +337,7 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 		if (!sp_report_shows(r, m, e) || !row->counted[e])
 			continue;
 		csv_place(o, m, row);
-		csv_name(o, m, row, sp_event_name(m, e, buf));
+		csv_name(o, m, level, row, sp_event_name(m, e, buf));
 		sp_out_char(o, ',');
 		sp_out_u64(o, row->event_readings[e]);
 		sp_out_char(o, ',');
@@ -337,7 +346,7 @@ static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 		sp_out_value(o, type, row->exact[e]);
 		sp_out_char(o, '\n');
 	}
-	csv_metrics(o, m, row);
+	csv_metrics(o, m, level, row);
 }
 
 int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
@@ -349,7 +358,7 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *
 		return -ENOMEM;
 	sp_out_text(o, SP_CSV_HEADER);
 	for (uint32_t n = 0; n < levels.n; n++) {
-		csv_row(r, o, m, sp_levels_row(&levels, n));
+		csv_row(r, o, m, levels.level, sp_levels_row(&levels, n));
 		mixed = mixed || is_mixed(sp_levels_row(&levels, n));
 	}
 	sp_levels_close(&levels);

@@ -16,8 +16,11 @@ sums() {
 adds_up() {
 	"$sspapi" report -f csv v.sspapi | sums "$2" >wanted
 	"$sspapi" report -f csv "--per-$1" v.sspapi >got.csv || return 1
-	sums "$2" <got.csv >got
+	# The cache stands behind the event's name.
+	sed -E 's/,(EV_[A-Z]*) (not )?on [^,]*,/,\1,/' got.csv | sums "$2" >got
 	case $1 in
+	cache) sums "$2,core,numa,package" <got.csv | wc -l >keys
+		[ "$(cat keys)" = "$(sed 1d got.csv | wc -l)" ] || { echo "rows that cannot be told apart:"; cat got.csv; return 1; } ;;
 	cpu|thread) [ "$(wc -l <got)" = "$(sed 1d got.csv | wc -l)" ] || { echo "a row twice:"; cat got.csv; return 1; } ;;
 	esac
 	diff wanted got
@@ -25,7 +28,8 @@ adds_up() {
 
 cd "$tmp" || exit 1
 lstopo-no-graphics -i "package:2 numa:1 l3:4 core:16 pu:2" --of xml -f threads256.xml
-for topology in threads256 hybrid memcache cpuless-numa holes no-numa; do
+lstopo-no-graphics -i "package:1 numa:1 l3:2 core:1 pu:1" --of xml -f two-l3.xml
+for topology in two-l3 threads256 hybrid memcache cpuless-numa holes no-numa; do
 	file=$root/tests/topo/$topology.xml
 	[ -e "$file" ] || file=$tmp/$topology.xml
 	rm -f v.sspapi
@@ -35,9 +39,17 @@ for topology in threads256 hybrid memcache cpuless-numa holes no-numa; do
 	check "$topology: memories" adds_up numa host,numa
 	check "$topology: packages" adds_up package host,package
 	check "$topology: machine" adds_up machine host
-	check "$topology: threads" adds_up thread host,tid
+	check "$topology: threads" adds_up thread host,tid,thread
 	check "$topology: caches" adds_up cache host
 done
+
+SSPAPI_TOPOLOGY=$tmp/two-l3.xml SSPAPI_OUTPUT=$tmp/two.sspapi run_shim v "$scenes/one"
+is "CSV: which cache, behind the event's name" "$("$sspapi" report -f csv --per-cache two.sspapi | sed 1d | cut -d, -f13-14,16)" \
+	"0,EV_A on L3 L#0,5
+0,EV_B on L3 L#0,0
+0,EV_A on L3 L#1,7
+0,EV_B on L3 L#1,3"
+is "CSV: the thread's name, as in the whole dump" "$("$sspapi" report -f csv --per-thread two.sspapi | sed 1d | cut -d, -f5 | sort -u)" one
 
 # The forms of one level, and what is asked for wrongly.
 "$sspapi" report -f json --per-socket --per-node v.sspapi >l.json

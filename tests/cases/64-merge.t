@@ -111,8 +111,8 @@ check "(and there are sites)" grep -q 'to=[^ ]*+0x' got
 
 # By level: a row a machine, a package of each; threads with their rank.
 "$sspapi" report -f csv --per-thread all.sspapi >threads.csv
-sums rank,pid,tid <each.csv >wanted
-sums rank,pid,tid <threads.csv >got
+sums rank,pid,tid,thread <each.csv >wanted
+sums rank,pid,tid,thread <threads.csv >got
 check "per thread and rank: the sums of the stores" cmp wanted got
 "$sspapi" report -f csv --per-machine all.sspapi | sums host >got
 sums host <each.csv >wanted
