@@ -242,7 +242,14 @@ static bool is_pu(const struct sp_component *c)
 	return sp_component_is(c, "PU") && c->os_index >= 0;
 }
 
-/* Which CPUs the process was left, if not all that the machine has. */
+/* Is the tree this machine's, as hwloc saw it? */
+static bool is_this_machine(const struct sp_model *m)
+{
+	return m->topology_source && !strcmp(m->topology_source, "system");
+}
+
+/* Which CPUs the process was left, if not all that the machine has (a description of another
+ * one says nothing of that). */
 static void allowed(struct sp_out *o, const struct sp_model *m)
 {
 	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
@@ -259,7 +266,7 @@ static void allowed(struct sp_out *o, const struct sp_model *m)
 		else if (!(m->component[c].flags & SP_COMPONENT_DISALLOWED))
 			others++;
 	}
-	if (sp_is_job(m) || !*list || may == cpus)
+	if (sp_is_job(m) || !*list || may == cpus || !is_this_machine(m))
 		return;
 	sp_memory_init(&line, text, sizeof(text));
 	sp_out_text(&line, "The process began with ");
@@ -274,7 +281,6 @@ static void allowed(struct sp_out *o, const struct sp_model *m)
 /* They are in the tables under their numbers, and nowhere in the tree. */
 static void outside(struct sp_out *o, const struct sp_model *m)
 {
-	bool system = m->topology_source && !strcmp(m->topology_source, "system");
 	struct sp_out line;
 	char text[512];
 
@@ -289,7 +295,7 @@ static void outside(struct sp_out *o, const struct sp_model *m)
 	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
 	sp_out_text(&line, m->n_outside == 1 ? " is" : " are");
 	sp_out_text(&line, " not in the topology, but counted: ");
-	sp_out_text(&line, system ? "brought online after it was read." : "it is not all of this machine's.");
+	sp_out_text(&line, is_this_machine(m) ? "brought online after it was read." : "it is not all of this machine's.");
 	sp_paragraph(o, "", 2, sp_memory_text(&line));
 }
 
@@ -326,7 +332,9 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 {
 	const char *why;
 
-	if (m->starts)
+	if (m->damaged)
+		why = "the store is damaged; what was in the damaged blocks is missing.";
+	else if (m->starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
 		      "gives no counts before.";
 	else if (m->h.dropped_readings)

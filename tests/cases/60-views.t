@@ -51,6 +51,14 @@ views holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
 check "holes: CPU 0 is in the text under its number" grep -q '^ *CPU 0 ' "$tmp/v.txt"
 check "holes: CPU 1 is in the XML" counts 1
 
+# A store that was cut off in front of what was counted: no other reason is given for what is missing.
+cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
+truncate -s 50000 "$tmp/cut.sspapi"
+run cut "$B/sspapi" report "$tmp/cut.sspapi"
+is "cut: said" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: damaged: what could be read is shown, '$tmp/cut.sspapi'"
+is "cut: why there is nothing" "$(grep '^Nothing to show' "$tmp/cut.out")" \
+	"Nothing to show: the store is damaged; what was in the damaged blocks is missing."
+
 # Names that a form must not trip over.
 cat >"$tmp/script" <<'EOF'
 event EV,"<&'_é component=perf_event descr=a"b<c>&amp;

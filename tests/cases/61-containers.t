@@ -26,6 +26,8 @@ check "bound: text says which CPUs, and that it is the affinity" grep -qxF \
 	"The process began with 1 of these $online CPUs, by its affinity (taskset, a batch system): $second" bound.txt
 is "bound: JSON too" "$(json bound.json '$d->{process}{cpus_allowed}')" "$second"
 is "bound: no CPU is said to be forbidden" "$(json bound.json 'scalar grep { exists $_->{allowed} } @{$d->{topology}{components}}')" 0
+dump described env SSPAPI_TOPOLOGY='synthetic:pack:1 numa:1 l3:2 core:2 pu:1' "$scenes/one"
+check "a described machine of more CPUs: no affinity is said" sh -c "grep -q 'described by synthetic:' described.txt && ! grep -q 'began with' described.txt"
 "$B/sspapi" merge -o both.sspapi free.sspapi bound.sspapi
 "$B/sspapi" report -f json both.sspapi >both.json
 is "merged: of each process" "$(json both.json 'map { $_->{cpus_allowed} // "null" } $d->{process}, sort { length $b->{cpus_allowed} <=> length $a->{cpus_allowed} } @{$d->{processes}}' | tr '\n' ' ')" \
