@@ -324,6 +324,25 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 	return true;
 }
 
+/* Is there a number for the term, if nothing is divided by zero? */
+static bool has_sum(const struct sp_metrics *t, const struct sp_metric_term *term, const struct sums *s)
+{
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		if (!s->present || s->present[t->id[term->ids + i]])
+			return true;
+	if (term->elapsed)
+		return t->elapsed_ns > 0.0;
+	return term->definition >= 0 && t->at[term->definition].counted;
+}
+
+static bool has_sums(const struct sp_metrics *t, const struct sp_metric *d, const struct sums *s)
+{
+	for (uint32_t i = 0; i < d->n_terms; i++)
+		if (!has_sum(t, &t->term[d->first_term + i], s))
+			return false;
+	return true;
+}
+
 static bool calculate(enum sp_metric_op op, double *a, double b)
 {
 	if (op == SP_METRIC_ADD)
@@ -372,7 +391,8 @@ void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *pr
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct sp_metric *d = &t->at[i];
 
-		d->has_value = d->usable && compute(t, d, &s, &d->value);
+		d->counted = d->usable && has_sums(t, d, &s);
+		d->has_value = d->counted && compute(t, d, &s, &d->value);
 	}
 }
 

@@ -47,7 +47,8 @@ struct sp_metric {
 	bool usable;			/* all that it needs was counted */
 	bool shown;			/* a column of its own */
 	bool whole;			/* always an integer, as counts are */
-	bool in_relation;		/* it has a value somewhere in the relation that a view shows now */
+	bool in_relation;		/* the relation that a view shows now has a column for it */
+	bool counted;			/* all that it needs is in the sums computed last; value may be none */
 	bool has_value;			/* value is one; else something was divided by zero or not counted */
 	double value;
 };
@@ -106,7 +107,7 @@ const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char 
 /* What keeps this one from being computed: a term that was not counted, or NULL. */
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d);
 
-/* Fills in value and has_value of all, from sums by event id.  present[id]: is there a
+/* Fills in counted, value and has_value of all, from sums by event id.  present[id]: is there a
  * sum of this event at all; NULL: of every one that was counted. */
 void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present);
 

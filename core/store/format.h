@@ -240,6 +240,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_API		16u	/* made for sspapi_start: no other set goes on in it */
 #define SP_RELATION_CROWDED	64u	/* pairs of call sites were met that there was no room for */
 #define SP_RELATION_UNSURE	128u	/* a handler called PAPI inside a call for it, in an order not to be seen; or left it */
+#define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it lives the state says it */
 #define SP_RELATION_HELD	32u	/* the program holds it (sspapi.h): it is not added to others */
 
 /* A relation is followed, in this order, by
@@ -356,6 +357,14 @@ enum sp_cell_array { SP_TOTAL, SP_EXACT, SP_ENTRY, SP_CELL_ARRAYS };
 struct sp_layout {
 	uint64_t state[2], side, cell, cell_bytes, bytes;
 };
+
+/* Does the set run, as this state and what is put aside have it? */
+static inline bool sp_state_runs(const struct sp_state *s, const struct sp_side *d)
+{
+	uint32_t aside = (d->flags & SP_SIDE_ACTIVE) && d->number != s->side ? d->flags : 0;
+
+	return aside & (SP_SIDE_STARTED | SP_SIDE_STOPPED) ? aside & SP_SIDE_STARTED : s->flags & SP_STATE_RUNNING;
+}
 
 /* In a merged store no states and no side ledger follow: cells of counted CPUs only,
  * ascending, whose entry holds if `epoch` is not 0. */

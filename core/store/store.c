@@ -636,6 +636,16 @@ static void floats_of(const struct sp_store *s, const struct sp_relation *r, str
 							.counts = w->at[i].data_type & SP_GAUGE_COUNTS };
 }
 
+/* What sp_ledger_bind forgets: was it left running? */
+static bool is_running(const struct sp_relation *r)
+{
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+	const char *base = (const char *)r;
+
+	return sp_state_runs((const struct sp_state *)(base + l.state[r->turn & 1]),
+			     (const struct sp_side *)(base + l.side));
+}
+
 static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_relation *from)
 {
 	struct sp_gauge_event event[FOLD_GAUGES];
@@ -643,6 +653,7 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_r
 	uint32_t n = count_intervals(s, to) + count_intervals(s, from);
 	sp_off had = to->intervals;
 	struct sp_intervals *b;
+	bool ran = is_running(from);
 
 	struct sp_writer w, v;
 
@@ -670,7 +681,7 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_r
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= from->flags;
+	to->flags |= from->flags | (ran ? SP_RELATION_RUNNING : 0);
 	to->threads += from->threads;
 	to->refused += from->refused;
 }

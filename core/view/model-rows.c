@@ -124,6 +124,8 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 
 	row->cells = 0;
 	row->readings = 0;
+	row->flags &= ~SP_RELATION_RUNNING | r->flags;
+	row->flags |= sp_state_runs(s, d) ? SP_RELATION_RUNNING : 0;
 	for (uint32_t i = 0; i < r->cells; i++)
 		m->row_of[i] = -1;
 	row->latest_ns = s->ns;
@@ -290,6 +292,14 @@ static const int64_t *total_of(const struct sp_row *row, uint32_t i, uint64_t *r
 	return c->at;
 }
 
+/* In a process that lives a set that runs is nothing to tell. */
+static bool has_ended(const struct sp_model *m, const struct sp_row *row)
+{
+	uint32_t end = m->process[row->process].h->end;
+
+	return end != SP_END_NONE && end != SP_END_SNAPSHOT;
+}
+
 static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
 			  const struct sp_relation *r)
 {
@@ -335,6 +345,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		if (sp_acquire(&r->turn) == turn)
 			break;
 	}
+	if (!has_ended(m, row))
+		row->flags &= ~SP_RELATION_RUNNING;
 	sort_cells(row);
 }
 

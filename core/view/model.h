@@ -148,7 +148,7 @@ struct sp_row {
 	enum sp_target target;
 	int32_t target_id;
 	enum sp_scope scope;
-	uint32_t flags, threads;
+	uint32_t flags, threads;	/* SP_RELATION_RUNNING: of a process that has ended */
 	uint32_t domain;		/* PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8; 0: not known */
 	uint32_t k;
 	const uint32_t *event;		/* [k] ids, each below n_events */

@@ -456,6 +456,8 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		sp_out_text(o, ", \"crowded\": true");
 	if (row->flags & SP_RELATION_UNSURE)
 		sp_out_text(o, ", \"unsure\": true");
+	if (row->flags & SP_RELATION_RUNNING)
+		sp_out_text(o, ", \"running\": true");
 	if (row->flags & SP_RELATION_FOREIGN)
 		sp_out_text(o, ", \"foreign\": true");
 	if (row->flags & SP_RELATION_API)

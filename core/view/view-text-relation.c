@@ -66,9 +66,30 @@ static bool has_sums(const struct sp_text_table *t)
 	return false;
 }
 
-/* A relation's values to the sums of the columns that the table has. */
-static void add_to_columns(struct sp_text_table *t, const int64_t *total, const int64_t *exact)
+/* Sums of a row of the table: of its columns, and for metrics of all events. */
+struct row_sums {
+	int64_t total[RELATION_METRICS];
+	uint64_t readings;
+	uint32_t kinds;			/* of cores that they are of, a bit each */
+};
+
+static void clear(struct sp_text_table *t, struct row_sums *s)
 {
+	memset(s, 0, sizeof(*s));
+	for (unsigned i = 0; i < t->n; i++)
+		t->col[i].sum = t->col[i].exact = 0;
+}
+
+static void add_values(struct sp_text_table *t, struct row_sums *s, const struct sp_row *row, int32_t component,
+		       uint64_t readings, const int64_t *total, const int64_t *exact)
+{
+	int32_t kind = sp_kind_of(t->m, component);
+
+	s->readings += readings;
+	if (t->m->n_kinds > 1)
+		s->kinds |= 1u << (kind < 0 ? SP_KINDS_MOST : (uint32_t)kind);
+	for (uint32_t e = 0; sp_view_metrics && e < row->k && row->k <= RELATION_METRICS; e++)
+		s->total[e] = sp_plus(sp_event_type(t->m, row->event[e]), s->total[e], total[e]);
 	for (unsigned i = 0; i < t->n; i++) {
 		struct sp_text_column *col = &t->col[i];
 
@@ -79,31 +100,36 @@ static void add_to_columns(struct sp_text_table *t, const int64_t *total, const 
 	}
 }
 
+static void sums_row(struct sp_out *o, struct sp_text_table *t, const struct sp_row *row, const char *label,
+		     const struct row_sums *s)
+{
+	sp_text_row_begin(o, t, label, s->readings);
+	if (sp_view_metrics && row->k <= RELATION_METRICS)
+		sp_metrics_compute_row(sp_view_metrics, row, s->total);
+	for (unsigned i = 0; i < t->n; i++) {
+		if (sp_text_metric(t->m, t->col[i].id))
+			sp_text_row_metric(o, t, i, sp_kinds_several(s->kinds));
+		else
+			sp_text_row_sum(o, t, i, t->col[i].sum, t->col[i].exact);
+	}
+	sp_text_row_end(o, t);
+}
+
 /* Over all CPUs, for the columns that the table has. */
 static void pair_row(struct sp_out *o, struct sp_text_table *t, struct sp_model *m, struct sp_row *row, uint32_t first)
 {
 	struct sp_between at, other;
-	uint64_t count = 0;
+	struct row_sums sums;
 	char text[600];
 
 	sp_row_interval(m, row, first, &at);
-	for (unsigned c = 0; c < t->n; c++)
-		t->col[c].sum = t->col[c].exact = 0;
-	for (uint32_t i = first; sp_row_interval(m, row, i, &other); i++) {
-		if (other.from != at.from || other.to != at.to)
-			continue;
-		count += other.count;
-		add_to_columns(t, other.total, other.exact);
-	}
-	if (!at.to && !count && !has_sums(t))
+	clear(t, &sums);
+	for (uint32_t i = first; sp_row_interval(m, row, i, &other); i++)
+		if (other.from == at.from && other.to == at.to)
+			add_values(t, &sums, row, other.component, other.count, other.total, other.exact);
+	if (!at.to && !sums.readings && !has_sums(t))
 		return;
-	sp_text_row_begin(o, t, pair_label(m, row, &at, text), count);
-	for (unsigned c = 0; c < t->n; c++)
-		if (sp_text_metric(m, t->col[c].id))
-			sp_out_repeat(o, ' ', t->col[c].width + 2);
-		else
-			sp_text_row_sum(o, t, c, t->col[c].sum, t->col[c].exact);
-	sp_text_row_end(o, t);
+	sums_row(o, t, row, pair_label(m, row, &at, text), &sums);
 }
 
 static void pair_rows(struct sp_out *o, struct sp_text_table *t, struct sp_model *m, struct sp_row *row)
@@ -174,21 +200,17 @@ static unsigned widest_cell(struct sp_model *m, struct sp_row *row, uint32_t e)
 	return (unsigned)sp_max(widest, sp_value_text(buf, type, sum));
 }
 
-/* Which metrics have a value anywhere in this relation?  Of the widest sets none. */
-static void find_metrics(struct sp_model *m, struct sp_row *row)
+/* Which metrics have all that they need in this relation?  Of the widest sets none. */
+static void find_metrics(const struct sp_row *row)
 {
+	static const int64_t zeros[RELATION_METRICS];
 	struct sp_metrics *t = sp_view_metrics;
-	struct sp_at_cpu at;
+	bool narrow = row->k <= RELATION_METRICS;
 
+	if (narrow)
+		sp_metrics_compute_row(t, row, zeros);
 	for (uint32_t i = 0; i < t->n; i++)
-		t->at[i].in_relation = false;
-	for (uint32_t c = 0; row->k <= RELATION_METRICS && c < row->cells; c++) {
-		if (!sp_row_cell(m, row, c, &at))
-			continue;
-		sp_metrics_compute_row(t, row, at.total);
-		for (uint32_t i = 0; i < t->n; i++)
-			t->at[i].in_relation = t->at[i].in_relation || (t->at[i].shown && t->at[i].has_value);
-	}
+		t->at[i].in_relation = narrow && t->at[i].shown && t->at[i].counted;
 }
 
 /* Adds the relation's column number e: of its events, then of metrics. */
@@ -206,31 +228,15 @@ static bool add_relation_column(struct sp_text_table *t, struct sp_model *m, str
 /* A line with the sums over the relation's CPUs of one kind of core; ALL_OF_THEM: over all. */
 static void sum_row(struct sp_out *o, struct sp_text_table *t, struct sp_model *m, struct sp_row *row, int32_t kind)
 {
-	int64_t sum[RELATION_METRICS] = { 0 };
-	uint64_t readings = 0;
+	struct row_sums sums;
 	struct sp_at_cpu at;
 	char text[48];
 
-	for (unsigned i = 0; i < t->n; i++)
-		t->col[i].sum = t->col[i].exact = 0;
-	for (uint32_t c = 0; c < row->cells; c++) {
-		if (!sp_row_cell(m, row, c, &at) || (kind >= 0 && sp_kind_of(m, at.component) != kind))
-			continue;
-		readings += at.readings;
-		for (uint32_t e = 0; e < row->k && row->k <= RELATION_METRICS; e++)
-			sum[e] = sp_plus(sp_event_type(m, row->event[e]), sum[e], at.total[e]);
-		add_to_columns(t, at.total, at.exact);
-	}
-	sp_text_row_begin(o, t, kind < 0 ? "  all of them" : kind_label(m, kind, text), readings);
-	if (sp_view_metrics && row->k <= RELATION_METRICS)
-		sp_metrics_compute_row(sp_view_metrics, row, sum);
-	for (unsigned i = 0; i < t->n; i++) {
-		if (sp_text_metric(m, t->col[i].id))
-			sp_text_row_metric(o, t, i, kind < 0 && sp_kinds_several(sp_kinds_of_row(m, row)));
-		else
-			sp_text_row_sum(o, t, i, t->col[i].sum, t->col[i].exact);
-	}
-	sp_text_row_end(o, t);
+	clear(t, &sums);
+	for (uint32_t c = 0; c < row->cells; c++)
+		if (sp_row_cell(m, row, c, &at) && (kind < 0 || sp_kind_of(m, at.component) == kind))
+			add_values(t, &sums, row, at.component, at.readings, at.total, at.exact);
+	sums_row(o, t, row, kind < 0 ? "  all of them" : kind_label(m, kind, text), &sums);
 }
 
 /* One table of a relation: its CPUs, a line over all of them if there are several, and over
@@ -297,6 +303,8 @@ static void whose(struct sp_out *o, const struct sp_row *row)
 		sp_out_i64(o, row->target_id);
 	if ((unsigned)row->scope < SP_COUNT(scopes))
 		sp_out_text(o, scopes[row->scope]);
+	if (row->flags & SP_RELATION_API)
+		sp_out_text(o, ", by sspapi_start");
 	/* Of user code alone, as PAPI does by itself: not said. */
 	for (uint32_t i = 0, n = 0; i < SP_DOMAINS && row->domain > 1; i++)
 		if (row->domain >> i & 1) {
@@ -369,6 +377,8 @@ static void notes_of(struct sp_out *o, const struct sp_model *m, const struct sp
 	if (row->flags & SP_RELATION_UNSURE)
 		sp_paragraph(o, "  ", 2, "A signal handler called PAPI for this set in the middle of another call for it, or jumped "
 					 "out of one: what was counted inside that call may be missing here, or be here twice.");
+	if (row->flags & SP_RELATION_RUNNING)
+		sp_paragraph(o, "  ", 2, "Still running at the end: what it counted since its last reading was not handed out.");
 	if (row->flags & SP_RELATION_CROWDED)
 		sp_paragraph(o, "  ", 2, "There were more pairs of call sites than there was room for (of a relation 1,024, "
 					 "and fewer new ones in one run): the rest is under other call sites.");
@@ -382,12 +392,14 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	relation_head(o, m, row);
 	if (!cpus) {
 		sp_paragraph(o, "  ", 2,
-			     row->starts ? "never read: no PAPI_read, PAPI_accum or PAPI_stop of it succeeded" :
-					   "never started");
+			     !row->starts ? "never started" :
+			     row->flags & SP_RELATION_RUNNING ?
+			     "never read, and still running at the end: what it counted was not handed out" :
+			     "never read: no PAPI_read, PAPI_accum or PAPI_stop of it succeeded");
 		return;
 	}
 	if (sp_view_metrics)
-		find_metrics(m, row);
+		find_metrics(row);
 	for (uint32_t e = 0, end = row->k + sp_text_columns_end(m) - m->n_events; e < end && !row->place;) {
 		t.n = 0;
 		while (e < end && add_relation_column(&t, m, row, e))

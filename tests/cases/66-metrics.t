@@ -35,6 +35,13 @@ is "JSON by level" "$(json levels.json 'map { $_->{derived_metrics}{AB} // "none
 check "text: a column, - where there is no value" grep -qE '^ .*PU L#0 .* 5 +0 +0\.000 +- +10 +10 .*%$' v.txt
 check "for the machine" grep -qE '^Machine.* 12 +3 +0\.250 +4\.000 +24 +24 .*%$' v.txt
 check "for a relation, too" grep -qE '^  all of them .* 0\.250 +4\.000' v.txt
+is "for call sites, as in CSV" "$(grep -- ' -> ' v.txt | sed 's/ *[0-9<.]* *%$//' | awk '{ print $(NF-3), $(NF-2), $(NF-1), $NF }')" \
+	"0.000 - 10 10
+0.429 2.333 14 14"
+printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
+"$sspapi" report -m never.csv v.sspapi >never.txt
+is "without a value in any row: a column of - in the tree and in the relation" \
+	"$(grep -c 'EV_B  *NEVER' never.txt) $(grep -cE '^(Machine|  all of them|  CPU [01]|.* -> ).* -( |$)' never.txt)" "2 6"
 "$sspapi" report --per-cpu -m mine.csv v.sspapi >cpu.txt
 check "text by level" grep -qE '^CPU 0 .* 0\.000 +- +10' cpu.txt
 check "no line is over 160 columns" not grep -qE '.{161}' v.txt

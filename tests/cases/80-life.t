@@ -57,6 +57,21 @@ rm -rf "$tmp/d"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" exec
 check "exec, one name for both programs: neither is lost" booked
 
+# What a set that was not stopped counted since its last reading nobody was handed: said, and kept by merge.
+running() {
+	"$B/sspapi" report -f json "$@" >"$tmp/running.json"
+	json "$tmp/running.json" 'map { $_->{running} ? "runs" : "no" } @{$d->{relations}}' | tr '\n' ' '
+	"$B/sspapi" report "$@" | grep -c '^  Still running at the end: what it counted since its last reading was not handed out.$'
+}
+for mode in exit return; do
+	SSPAPI_OUTPUT=$tmp/$mode.sspapi run_shim shim "$scenes/life" $mode
+done
+is "a set that was not stopped: said" "$(running "$tmp/exit.sspapi")" "runs 1"
+is "one that was: not" "$(running "$tmp/return.sspapi")" "no 0"
+"$B/sspapi" merge -o "$tmp/both.sspapi" "$tmp/exit.sspapi"
+is "merged: still" "$(running "$tmp/both.sspapi")" "runs 1"
+is "of several: of that one" "$(running "$tmp/both.sspapi" "$tmp/return.sspapi" | tr ' ' '\n' | sort | tr '\n' ' ')" "1 no runs "
+
 # ---- children --------------------------------------------------------------------
 
 life 3 3 "$scenes/life" fork-papi
@@ -81,7 +96,7 @@ for mode in abort kill; do
 	file=$(lives)
 	check "$mode: recover makes it of the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
 	check "$mode: and it has what was handed out" books shim
-	is "$mode: as recovered" "$(json "$tmp/shim.json" '$d->{process}{end}')" recovered
+	is "$mode: as recovered, its set running" "$(json "$tmp/shim.json" '$d->{process}{end}, $d->{relations}[0]{running}' | tr '\n' ' ')" "recovered true "
 	check "$mode: the live file is gone" not test -e "$file"
 done
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE=0 "$scenes/life" kill

@@ -23,6 +23,8 @@ ended=
 crowd leaver '' "$ended"
 check "leaver: nothing is lost" books shim --no-cpu
 is "leaver: a relation for each of the 16 threads" "$(relations)" 16
+is "leaver: those that nobody stopped are said to run still" \
+	"$(json "$tmp/shim.json" 'map { $_->{running} ? 1 : 0 } @{$d->{relations}}' | tr -d '\n')" 0101010101010101
 crowd short
 is "short: each thread has its own tid in the dump" \
 	"$(json "$tmp/shim.json" 'my %t; $t{$_->{tid}}++ for @{$d->{relations}}; scalar keys %t')" 2000

@@ -588,6 +588,8 @@ static void more_cpus_later(void **state)
 
 /* ---- folding ----------------------------------------------------------------------- */
 
+#define LEAVER	((int)SP_FOLD_ABOVE + 100)	/* the thread that ends with its set running; it is folded */
+
 static int alive;
 
 static bool has_ended(int tid)
@@ -619,7 +621,26 @@ static void short_thread(int tid)
 	sp_ledger_read(&w, 0, (const long long[]){ 5, 50 }, true, 0);
 	sp_ledger_read(&w, 700, (const long long[]){ 12, 120 }, false, 0);
 	sp_ledger_book(&w, SP_OP_RESET, 0, NULL, false);
-	sp_ledger_book(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false);
+	if (tid == LEAVER)		/* what it left is added up all the same */
+		sp_ledger_read(&w, 1, (const long long[]){ 1, 10 }, false, 0);
+	else
+		sp_ledger_book(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false);
+}
+
+/* How many relations were left running, as a reader has them of a process that ended so. */
+static int left_running(enum sp_end end)
+{
+	struct sp_row row = { 0 };
+	struct sp_model m;
+	int n = 0;
+
+	store.header->end = end;
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	while (sp_model_next(&m, &row))
+		n += (row.flags & SP_RELATION_RUNNING) != 0;
+	sp_model_close(&m);
+	store.header->end = SP_END_NONE;
+	return n;
 }
 
 static void check_folded(long threads)
@@ -651,12 +672,17 @@ static void folding(void **state)
 		alive = ++n;
 		sp_store_fold(&store, has_ended, never, NULL);
 		short_thread(n);
+		if (n == LEAVER)
+			assert_int_equal(left_running(SP_END_EXIT), 1);	/* its own */
 		if (n == (int)SP_FOLD_ABOVE + 300)
 			used = store.header->used;
 		if (n % 500 == 0 || n == (int)SP_FOLD_ABOVE + 3)
 			check_folded(n);
 	}
 	check_folded(n);
+	assert_int_equal(left_running(SP_END_EXIT), 1);	/* the sum of those that were folded */
+	assert_int_equal(left_running(SP_END_RECOVERED), 1);
+	assert_int_equal(left_running(SP_END_NONE) + left_running(SP_END_SNAPSHOT), 0);
 	assert_true(store.apart <= SP_FOLD_ABOVE + 1);
 	assert_int_equal(store.header->used, used);	/* blocks come back: no growth */
 }

@@ -435,10 +435,11 @@ static void text_tree(void **state)
 
 static void text_relations(void **state)
 {
+	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
 	(void)state;
-	show("text", stub_model(STUB_FULL));
+	show("text", m);
 	assert_string_equal(find("thread 4242", "thread 4242"),
 			    "thread 4242 \"main\", event set 0: 2 starts, 1 reset, 12,034 readings in 11.20 s");
 	strcpy(header, find("thread 4242", "readings"));
@@ -450,6 +451,14 @@ static void text_relations(void **state)
 	find("thread 4243 \"wo\\x1b\"rk,er\\xff\", event set 3, attached to CPU 2", "A count was seen to go backwards");
 	find("5,000 threads that have ended, event set 0:", "CPU 3 (Core L#3, E)");
 	find("thread 4244 \"idle\"", "never read");
+	assert_null(strstr(text, "by sspapi_start"));
+	assert_null(strstr(text, "still running"));
+	stub_relation[1].row.flags |= SP_RELATION_API | SP_RELATION_RUNNING;
+	stub_relation[3].row.flags |= SP_RELATION_RUNNING;
+	show("text", m);
+	find("thread 4243 \"wo\\x1b\"rk,er\\xff\", event set 3, attached to CPU 2, counts of all that runs on the CPU, by sspapi_start: 1 start",
+	     "Still running at the end: what it counted since its last reading was not handed out.");
+	find("thread 4244 \"idle\"", "never read, and still running at the end: what it counted was not handed out");
 	assert_non_null(strstr(text, "sspapi itself: 214 ns for a call of PAPI (timed in 12 of 22,049), 0.04 % of the run"));
 	find("Warnings:", "- PAPI refused PAPI_L3_TCM");
 	find("Warnings:", "- 1 relation missing");
@@ -520,6 +529,7 @@ static void text_cpus(void **state)
 	m->n_outside = SP_OUTSIDE_MOST;
 	m->topology_source = "x.xml";
 	show("text", m);
+	assert_null(strstr(text, "began with"));	/* its CPUs are not those that the list is of */
 	assert_non_null(strstr(text, "\nCPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in the topology, but counted: it is not all"));
 }
 
@@ -605,7 +615,12 @@ static void text_says_why(void **state)
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->calls[1] = 2;
 	assert_non_null(strstr(show("text", m), "PAPI refused every PAPI_start"));
-	assert_non_null(strstr(show("text", stub_model(STUB_NO_READING)), "no PAPI_read, PAPI_accum or PAPI_stop succeeded"));
+	m->damaged = 1;
+	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was in the damaged blocks is missing.\n"));
+	m = stub_model(STUB_NO_READING);
+	assert_non_null(strstr(show("text", m), "no PAPI_read, PAPI_accum or PAPI_stop succeeded"));
+	m->damaged = 1;
+	assert_null(strstr(show("text", m), "no PAPI_read, PAPI_accum or PAPI_stop succeeded"));
 }
 
 static void text_dates(void **state)
