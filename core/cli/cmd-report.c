@@ -7,6 +7,7 @@
 
 #include "../view/view-common.h"
 #include "../view/view-json.h"
+#include "../view/view-text.h"
 #include "cmd.h"
 #include "report.h"
 #include "symbols.h"
@@ -141,6 +142,7 @@ int sp_cmd_report(int argc, char **argv)
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
 		report.colour = sp_terminal_colour();
+		sp_view_bold = report.colour;
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0]);
 		if (strcmp(view->name, "text") == 0)

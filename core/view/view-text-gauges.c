@@ -83,6 +83,7 @@ static void begin(struct sp_out *o, struct list *l, const char *what)
 		rest += 2 + l->number[i];
 	l->name = (unsigned)sp_min(l->name, rest + 20 < SP_WIDTH ? SP_WIDTH - rest : 20);
 	l->measure = false;
+	sp_heading_begin(o);
 	sp_out_text(o, "  ");
 	sp_left(o, what, l->name);
 	sp_out_text(o, "  ");
@@ -93,7 +94,7 @@ static void begin(struct sp_out *o, struct list *l, const char *what)
 		sp_out_text(o, "  ");
 		sp_right(o, l->title[i], l->number[i]);
 	}
-	sp_out_char(o, '\n');
+	sp_heading_end(o);
 }
 
 static void start(struct list *l, const struct sp_model *m, const char *const *title)

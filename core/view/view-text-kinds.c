@@ -154,6 +154,7 @@ static void table(struct sp_out *o, struct kinds_table *t)
 		if (is_by_cpu(t->m, e))
 			t->label = (unsigned)sp_min(sp_max(t->label, sp_columns(sp_event_name(t->m, e, buf))), NAMES_MOST);
 	sp_out_char(o, '\n');
+	sp_heading_begin(o);
 	sp_left(o, "by kind of core", t->label);
 	for (unsigned i = 0; i < t->n; i++) {
 		sp_out_text(o, "  ");
@@ -161,7 +162,7 @@ static void table(struct sp_out *o, struct kinds_table *t)
 		if (i + 1 < t->n)
 			sp_out_repeat(o, ' ', SHARE);
 	}
-	sp_out_char(o, '\n');
+	sp_heading_end(o);
 	for (uint32_t e = 0; e < t->m->n_events; e++)
 		if (is_by_cpu(t->m, e))
 			event_line(o, t, e);

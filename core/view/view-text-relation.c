@@ -350,8 +350,9 @@ static void relation_head(struct sp_out *o, const struct sp_model *m, const stru
 		sp_out_duration(&line, row->last_ns - row->first_ns);
 	}
 	sp_out_char(o, '\n');
+	sp_heading_begin(o);
 	sp_clip(o, sp_memory_text(&line), SP_WIDTH);
-	sp_out_char(o, '\n');
+	sp_heading_end(o);
 }
 
 static bool subtracts(const struct sp_model *m, const struct sp_row *row)

@@ -95,6 +95,7 @@ void sp_text_table_head(struct sp_out *o, const struct sp_text_table *t, const c
 		bool last = line + 1 == lines;
 		size_t gap = t->label + (t->readings ? t->readings + 2 : 0);
 
+		sp_heading_begin(o);
 		if (last) {
 			sp_left(o, label, t->label);
 			gap = 0;
@@ -119,7 +120,8 @@ void sp_text_table_head(struct sp_out *o, const struct sp_text_table *t, const c
 			sp_out_bytes(o, at, n);
 			gap = 0;
 		}
-		sp_out_text(o, t->proven && last ? "  proven\n" : "\n");
+		sp_out_text(o, t->proven && last ? "  proven" : "");
+		sp_heading_end(o);
 	}
 }
 

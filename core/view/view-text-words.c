@@ -2,6 +2,20 @@
 #include "core-kinds.h"
 #include "view-text.h"
 
+/* ---- headings ------------------------------------------------------------ */
+
+bool sp_view_bold;
+
+void sp_heading_begin(struct sp_out *o)
+{
+	sp_out_text(o, sp_view_bold ? "\033[1m" : "");
+}
+
+void sp_heading_end(struct sp_out *o)
+{
+	sp_out_text(o, sp_view_bold ? "\033[0m\n" : "\n");
+}
+
 /* ---- words and sentences ----------------------------------------------- */
 
 void sp_memory_init(struct sp_out *o, char *buf, size_t size)

@@ -423,7 +423,10 @@ static void warnings(struct sp_out *o, const struct sp_model *m)
 
 	if (!m->h.dropped_readings && !m->h.dropped_relations && !m->refused && !m->damaged && !m->h.torn && !sp_model_note(m, 0))
 		return;
-	sp_out_text(o, "\nWarnings:\n");
+	sp_out_char(o, '\n');
+	sp_heading_begin(o);
+	sp_out_text(o, "Warnings:");
+	sp_heading_end(o);
 	lost(o, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
 	lost(o, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
 	     "threads that have ended and were added together");

@@ -9,6 +9,12 @@
 #define SP_WIDTH	160u	/* no line is wider */
 #define SP_TEXT_WIDTH	110u	/* of sentences */
 
+/* Headings stand between these: bold, line by line (a pager forgets it at a line's end), where the
+ * command shows the text on a terminal and says so; nothing is written otherwise. */
+extern bool sp_view_bold;
+void sp_heading_begin(struct sp_out *o);
+void sp_heading_end(struct sp_out *o);		/* with the line's end */
+
 /* Text into a buffer; what does not fit is left out. */
 void sp_memory_init(struct sp_out *o, char *buf, size_t size);
 const char *sp_memory_text(struct sp_out *o);

@@ -73,6 +73,10 @@ if command -v script >/dev/null; then
 	report="$sspapi report --per-cpu v.sspapi"
 	check "a terminal: headings in bold" sh -c "TERM=xterm PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
 	check "NO_COLOR: none" sh -c "! TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
+	whole="$sspapi report v.sspapi"
+	check "a terminal: the whole dump's headings, too" sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mcomponent .*\\[0m\$' bold && grep -q '^.\\[1mthread .*\\[0m\$' bold"
+	check "but for that it is the dump" sh -c "sed 's/.\\[[01]m//g' bold >plain && $whole >dump && diff dump plain"
+	check "NO_COLOR: the dump" sh -c "TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' | diff dump -"
 	check "the pager that PAGER names" sh -c "PAGER='sed s/^/paged:/' script -qec '$report' /dev/null | grep -q ^paged:CPU"
 	check "no pager where no terminal is" sh -c "! PAGER='sed s/^/paged:/' $report | grep -q paged:"
 else
