@@ -356,21 +356,57 @@ static int options(struct comparison *d, int argc, char **argv)
 	struct option longs[SP_LEVEL_OPTIONS + 2];
 	unsigned n = sp_level_options(longs);
 	int c, at = 0;
+	bool level = false;
 
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 	d->report.level[0] = sp_level_by_name("cpu");
-	while ((c = getopt_long(argc, argv, "+f:", longs, &at)) != -1) {
-		if (c == 'f' && (strcmp(optarg, "csv") == 0 || strcmp(optarg, "text") == 0))
-			d->csv = *optarg == 'c';
-		else if (c == 'L')
-			d->report.level[0] = sp_level_by_name(longs[at].name + strlen("per-"));
+	while ((c = sp_option(argc, argv, "f:", longs, &at, "options are --per-LEVEL, --events E,E, -f text or csv")) != -1) {
+		const struct sp_level *l = c == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
+
+		if (c == '?')
+			return 2;
+		if (c == 'f' && strcmp(optarg, "csv") != 0 && strcmp(optarg, "text") != 0)
+			return error(d, "-f takes text or csv", optarg);
+		if (l && level && l != d->report.level[0])
+			return error(d, "takes one level only", longs[at].name);
+		level = level || l;
+		if (l)
+			d->report.level[0] = l;
 		else if (c == 'E')
 			d->report.events = optarg;
 		else
-			return error(d, "options are --per-LEVEL, --events E,E, -f text or csv", NULL);
+			d->csv = *optarg == 'c';
 	}
 	return argc - optind == 2 ? 0 : error(d, "name two files", NULL);
+}
+
+/* A name that is wrong would make any two the same. */
+static int check_events(const struct comparison *d)
+{
+	char name[SP_REPORT_NAME];
+
+	if (sp_report_lacks(&d->report, &d->side[0].file.model, &d->side[1].file.model, name))
+		return error(d, "--events: neither has such an event", name);
+	if (d->report.events && !d->events.n)
+		return error(d, "--events: gauges have no sums to compare", d->report.events);
+	return 0;
+}
+
+static int compare_sides(struct comparison *d)
+{
+	int e;
+
+	for (unsigned i = 0; i < 2; i++)
+		place_rows(d, &d->side[i]);
+	for (unsigned i = 0; i < 2; i++)
+		index_rows(d, &d->side[i]);
+	index_events(d);
+	e = check_events(d);
+	if (e)
+		return e;
+	e = write_all(d);
+	return e < 0 ? error(d, strerror(-e), "standard output") : d->differs;
 }
 
 int sp_cmd_diff(int argc, char **argv)
@@ -384,13 +420,7 @@ int sp_cmd_diff(int argc, char **argv)
 		return e;
 	e = open_side(&d, 1, argv[optind + 1]);
 	if (e == 0) {
-		for (unsigned i = 0; i < 2; i++)
-			place_rows(&d, &d.side[i]);
-		for (unsigned i = 0; i < 2; i++)
-			index_rows(&d, &d.side[i]);
-		index_events(&d);
-		e = write_all(&d);
-		e = e < 0 ? error(&d, strerror(-e), "standard output") : d.differs;
+		e = compare_sides(&d);
 		close_side(&d.side[1]);
 	}
 	close_side(&d.side[0]);

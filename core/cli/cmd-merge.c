@@ -56,15 +56,20 @@ int sp_cmd_merge(int argc, char **argv)
 {
 	struct sp_merge job = { .verb = argv[0] };
 	const char *out = NULL;
+	const struct sp_view *view;
 	int c, e;
 
-	while ((c = getopt(argc, argv, "+o:")) != -1) {
-		if (c != 'o')
-			return sp_complain(2, argv[0], "the option is -o FILE", NULL);
+	while ((c = sp_option(argc, argv, "o:", NULL, NULL, "the option is -o FILE")) != -1) {
+		if (c == '?')
+			return 2;
 		out = optarg;
 	}
 	if (!out || !*out)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
+	/* What "run" and "recover" would take as a wish for another form. */
+	view = sp_view_by_extension(out);
+	if (view && strcmp(view->name, "store") != 0)
+		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);
 	job.file = argv + optind;

@@ -215,13 +215,13 @@ int sp_cmd_recover(int argc, char **argv)
 	struct recovery r = { .verb = argv[0] };
 	int c, status = 0;
 
-	while ((c = getopt_long(argc, argv, "+o:", longs, NULL)) != -1) {
+	while ((c = sp_option(argc, argv, "o:", longs, NULL, "options are -o FILE, --force")) != -1) {
 		if (c == 'o')
 			r.out = optarg;
 		else if (c == 'F')
 			r.force = true;
 		else
-			return sp_complain(2, argv[0], "options are -o FILE, --force", NULL);
+			return 2;
 	}
 	gethostname(r.host, sizeof(r.host) - 1);
 	if (optind == argc)

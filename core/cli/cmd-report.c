@@ -13,6 +13,8 @@
 #include "symbols.h"
 #include "terminal.h"
 
+#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS"
+
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
 	return sp_complain(2, r->verb, text, which);
@@ -33,7 +35,7 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 	int c, at = 0;
 
 	long_options(longs);
-	while ((c = getopt_long(argc, argv, "+f:m:", longs, &at)) != -1) {
+	while ((c = sp_option(argc, argv, "f:m:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'f') {
 			*view = sp_view_by_name(optarg, strlen(optarg));
 			if (!*view)
@@ -48,7 +50,7 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 		} else if (c == 'S') {
 			r->sort = optarg;
 		} else {
-			return usage(r, "options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS", NULL);
+			return 2;
 		}
 	}
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
@@ -58,28 +60,14 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 	return argc == optind ? usage(r, "name the files", NULL) : 0;
 }
 
-static bool is_event(const struct sp_model *m, const char *name, size_t n)
-{
-	char buf[32];
-
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		const char *text = sp_event_name(m, e, buf);
-
-		if (m->event_counted[e] && strlen(text) == n && memcmp(text, name, n) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int check_events(const struct sp_report *r, const struct sp_model *m)
 {
-	const char *p = r->events ? r->events : "";
+	char name[SP_REPORT_NAME];
 
-	for (; *p; p += strcspn(p, ","), p += *p == ',')
-		if (!is_event(m, p, strcspn(p, ",")))
-			return usage(r, "--events: there is no such event in it", p);
+	if (sp_report_lacks(r, m, NULL, name))
+		return usage(r, "--events: there is no such event in it", name);
 	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
-	    !is_event(m, r->sort, strlen(r->sort)))
+	    !sp_report_has(m, r->sort, strlen(r->sort)))
 		return usage(r, "--sort takes place, readings or an event that is in it", r->sort);
 	return 0;
 }

@@ -97,7 +97,9 @@ static bool read_options(struct options *o, int argc, char **argv)
 	int c;
 
 	long_options(longs, names);
-	while ((c = getopt_long(argc, argv, "+o:f:e:", longs, NULL)) != -1) {
+	/* "+": what stands behind the program is its own. */
+	while ((c = sp_option(argc, argv, "+o:f:e:", longs, NULL,
+			      "sspapi run --help lists them; those of the program stand behind it")) != -1) {
 		if (c == 'o')
 			set(o, "SSPAPI_OUTPUT", optarg);
 		else if (c == 'f')

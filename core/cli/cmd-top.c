@@ -320,7 +320,7 @@ static int option(struct top *t, int c, const char *value)
 		if (!sp_metrics_wish(&t->report.metrics, value))
 			return sp_complain(2, t->report.verb, "-m takes one file, or names of the usual metrics", value);
 	} else {
-		return sp_complain(2, t->report.verb, "options are -d SECONDS, -n COUNT, --per-LEVEL, -m METRICS", NULL);
+		return 2;
 	}
 	return 0;
 }
@@ -333,7 +333,7 @@ int sp_cmd_top(int argc, char **argv)
 
 	t = (struct top){ .report = { .verb = argv[0], .colour = false }, .delay = 2.0, .times = -1 };
 	levels[sp_level_options(levels)] = (struct option){ NULL, 0, NULL, 0 };
-	while ((c = getopt_long(argc, argv, "+n:d:m:", levels, &at)) != -1) {
+	while ((c = sp_option(argc, argv, "n:d:m:", levels, &at, "options are -d SECONDS, -n COUNT, --per-LEVEL, -m METRICS")) != -1) {
 		if (c == 'L') {
 			sp_report_level(&t.report, levels[at].name);
 			continue;

@@ -31,6 +31,15 @@ int sp_cmd_top(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
 int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI */
 
+/* The next option as getopt_long gives it, -1 behind the last; '?': a line of what is wrong is out,
+ * with `are` (what the options are).  --help and --version do their work and end the command.
+ * Options may stand behind other arguments unless letters begin with "+".  at: as getopt_long's. */
+struct option;
+int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are);
+
+/* What `sspapi VERB --help` or --version prints; the exit status. */
+int sp_about(const char *verb, bool help);
+
 /* A store's file, read whole (never mapped: somebody may truncate it meanwhile) and
  * opened.  0, or a message is out and 1. */
 struct sp_file {

@@ -1,5 +1,6 @@
 /* report-levels.c: a model's levels as text, CSV and JSON. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,33 @@ bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32
 	for (const char *p = r->events; *p; p += strcspn(p, ","), p += *p == ',')
 		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
 			return true;
+	return false;
+}
+
+bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *text = sp_event_name(m, e, buf);
+
+		if (m->event_counted[e] && strlen(text) == n && memcmp(text, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const struct sp_model *other,
+		     char name[SP_REPORT_NAME])
+{
+	for (const char *p = r->events ? r->events : ""; *p; p += strcspn(p, ","), p += *p == ',') {
+		size_t n = strcspn(p, ",");
+
+		if (sp_report_has(m, p, n) || (other && sp_report_has(other, p, n)))
+			continue;
+		snprintf(name, SP_REPORT_NAME, "%.*s", (int)n, p);
+		return true;
+	}
 	return false;
 }
 

@@ -30,6 +30,15 @@ bool sp_report_level(struct sp_report *r, const char *option);
 /* Is this event to be shown?  (Gauges are not: they have no sums.) */
 bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event);
 
+/* Has the model counted an event of this name? */
+bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
+
+/* Is there a name in r->events that neither model has (other NULL: that m has not)?  The first
+ * one, perhaps cut. */
+#define SP_REPORT_NAME 256
+bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const struct sp_model *other,
+		     char name[SP_REPORT_NAME]);
+
 /* Each 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
 int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m);

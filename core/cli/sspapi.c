@@ -35,8 +35,27 @@ static int closed(int status)
 	return status;
 }
 
+static const struct sp_cmd *named(const char *verb)
+{
+	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
+		if (strcmp(verb, verbs[i].name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+int sp_about(const char *verb, bool help)
+{
+	if (help)
+		sp_help(named(verb));
+	else
+		puts("sspapi " SP_VERSION);
+	return closed(0);
+}
+
 int main(int argc, char **argv)
 {
+	const struct sp_cmd *verb;
+
 	if (argc < 2) {
 		help(stderr);
 		return 2;
@@ -45,17 +64,10 @@ int main(int argc, char **argv)
 		help(stdout);
 		return closed(0);
 	}
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("sspapi " SP_VERSION);
-		return closed(0);
-	}
-	for (unsigned i = 0; i < SP_COUNT(verbs); i++) {
-		if (strcmp(argv[1], verbs[i].name) != 0)
-			continue;
-		if (argc != 3 || strcmp(argv[2], "--help") != 0)
-			return closed(verbs[i].run(argc - 1, argv + 1));
-		sp_help(&verbs[i]);
-		return closed(0);
-	}
-	return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1]);
+	if (strcmp(argv[1], "--version") == 0)
+		return sp_about(argv[1], false);
+	verb = named(argv[1]);
+	if (!verb)
+		return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1]);
+	return closed(verb->run(argc - 1, argv + 1));
 }

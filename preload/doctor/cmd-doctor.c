@@ -1,6 +1,7 @@
 /* cmd-doctor.c: what would stop counts from appearing here, for this program, and how
  * to mend it. */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,19 +34,16 @@ int sp_cmd_doctor(int argc, char **argv)
 	struct sp_doctor d = { .verb = argv[0], .colour = sp_terminal_colour(), .to = -1 };
 	static struct sp_program program;
 
-	if (argc > 1 && strcmp(argv[1], "--") == 0) {
-		argc--;
-		argv++;
-	} else if (argc > 1 && argv[1][0] == '-') {
-		return sp_complain(2, argv[0], "takes no options", argv[1]);
-	}
-	if (argc > 2)
-		return sp_complain(2, d.verb, "name one program, without its arguments", argv[2]);
-	if (argc == 2) {
-		if (look(&program, d.verb, argv[1]))
+	/* "+": what stands behind the program is its own. */
+	if (sp_option(argc, argv, "+", NULL, NULL, "it takes no options but --help, --version") != -1)
+		return 2;
+	if (argc > optind + 1)
+		return sp_complain(2, d.verb, "name one program, without its arguments", argv[optind + 1]);
+	if (argc == optind + 1) {
+		if (look(&program, d.verb, argv[optind]))
 			return 1;
 		d.program = &program;
-		d.name = argv[1];
+		d.name = argv[optind];
 		sp_doctor_program(&d);
 	}
 	sp_doctor_papi(&d);

@@ -62,10 +62,14 @@ is "in the machine's order, or --sort EVENT: most first" \
 	"CPU 0, CPU 1, CPU 1, CPU 0, "
 event=$("$sspapi" report -f csv v.sspapi | sed -n 2p | cut -d, -f14)
 is "--events: no other" "$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi | sed 1d | cut -d, -f14 | sort -u)" "$event"
-for wrong in "--per-cpu --events NO_SUCH" "--per-cpu --sort NO_SUCH" "--per-galaxy" "-f csv --per-cpu --per-core"; do
+is "options behind the file are options" "$("$sspapi" report v.sspapi -f csv --per-cpu --events "$event")" \
+	"$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi)"
+run behind "$sspapi" report -- v.sspapi -f
+is "but for those behind --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: No such file or directory, '-f'"
+for wrong in "--per-cpu --events NO_SUCH" "--per-cpu --sort NO_SUCH" "--per-galaxy" "-z" "--per-cpu=1" "--sort place -m" "-f csv --per-cpu --per-core"; do
 	# shellcheck disable=SC2086 # words
-	run wrong "$sspapi" report $wrong v.sspapi
-	is "$wrong: wrong usage, one line" "$(status_of wrong) $(grep -c '^sspapi report: ' wrong.err)" "2 1"
+	run wrong "$sspapi" report v.sspapi $wrong
+	is "$wrong: wrong usage, one line" "$(status_of wrong) $(grep -c '^sspapi report: ' wrong.err) $(wc -l <wrong.err)" "2 1 1"
 done
 
 # A person looks on, or not.

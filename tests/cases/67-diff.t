@@ -34,9 +34,20 @@ for cpu in 0 1; do
 	fi
 done
 check "(CPU 0 differs)" grep -q '^PU L#0,EV_A' d.csv
+is "options may stand behind the files" "$("$sspapi" diff a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
 is "--events: the others do not count" "$(status_of d)" 0
+run d "$sspapi" diff --events EV_A,EV_NOPE,EV_B a.sspapi same.sspapi
+is "--events: one that neither has: 2, not the same" "$(status_of d) $(cat d.out d.err)" "2 sspapi diff: --events: neither has such an event, 'EV_NOPE'"
+run d "$sspapi" diff --per-core --per-core --events EV_A a.sspapi same.sspapi
+is "a level twice is one" "$(status_of d) $(cat d.err)" "0 "
+run d "$sspapi" diff --per-core a.sspapi --per-cpu b.sspapi
+is "two levels: one only" "$(status_of d) $(cat d.err)" "2 sspapi diff: takes one level only, 'per-cpu'"
+printf 'component coretemp\nevent EV_A\nevent coretemp:::T component=coretemp\n' >warm
+SSPAPI_OUTPUT=$tmp/w.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/warm" "$scenes/ops" set=coretemp:::T start show=40 read stop
+run d "$sspapi" diff --events coretemp:::T w.sspapi w.sspapi
+is "--events: a gauge is nothing to compare" "$(status_of d) $(cat d.out) $(grep -c gauges d.err)" "2  1"
 while read -r level place; do
 	run d "$sspapi" diff --per-$level a.sspapi same.sspapi
 	is "--per-$level: the same" "$(status_of d) $(cat d.out)" "0 "
@@ -55,9 +66,9 @@ is "another machine, the same positions: the same" "$(status_of d) $(cat d.out)"
 # Cut behind its last block, or in it: what is missing would look like a difference.
 head -c "$(($(wc -c <a.sspapi) / 2))" a.sspapi >half.sspapi
 echo foreign >foreign
-for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--per-galaxy a.sspapi b.sspapi"; do
+for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events"; do
 	# shellcheck disable=SC2086 # words
 	run d "$sspapi" diff $wrong
-	is "$wrong: 2, one line" "$(status_of d) $(grep -c '^sspapi diff: ' d.err)" "2 1"
+	is "$wrong: 2, one line" "$(status_of d) $(grep -c '^sspapi diff: ' d.err) $(wc -l <d.err)" "2 1 1"
 done
 done_testing

@@ -34,7 +34,7 @@ check "and counts" grep -qE '^Machine.* 5 +0' top.out
 count 7
 run top "$sspapi" top -n 1 "$live"
 check "of its live file: what has come since" grep -qE '^Machine.* 12 +0' top.out
-run top "$sspapi" top -n 1 --per-cpu --per-machine "$pid"
+run top "$sspapi" top "$pid" -n 1 --per-cpu --per-machine
 check "by level" grep -qE '^CPU 0 .* 12 ' top.out
 printf 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n' >m.csv
 run top "$sspapi" top -n 1 --per-machine -m m.csv "$pid"

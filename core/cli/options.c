@@ -1,0 +1,60 @@
+/* options.c: a verb's options: getopt_long(3), with --help and --version of every verb,
+ * and one line of our own for what is no option. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+#define MOST 64u			/* options of a verb: run has one for each variable */
+#define HELP 1				/* what ours give; those of verbs are letters or more */
+#define VERSION 2
+
+/* How it was written, as far as getopt tells: a long one as it stands, a letter from among several. */
+static const char *written(char *const *argv, const struct option *longs, int c, char letter[3])
+{
+	const char *arg = argv[optind - 1];
+	bool is_long = optopt == 0 || c == ':';
+
+	for (const struct option *l = longs; l->name; l++)
+		is_long = is_long || (optopt == l->val && strchr(arg, '='));
+	if (is_long && strncmp(arg, "--", 2) == 0)
+		return arg;
+	letter[0] = '-';
+	letter[1] = (char)optopt;
+	letter[2] = 0;
+	return letter;
+}
+
+static int wrong(char *const *argv, const struct option *longs, int c, const char *are)
+{
+	char letter[3], text[400];
+
+	snprintf(text, sizeof(text), "%s (%s)", c == ':' ? "this option wants a value" :
+		 optopt && strchr(argv[optind - 1], '=') ? "this option takes no value" : "unrecognized option", are);
+	sp_complain(2, argv[0], text, written(argv, longs, c, letter));
+	return '?';
+}
+
+int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are)
+{
+	struct option all[MOST];
+	char text[32];
+	unsigned n = 0;
+	int c;
+
+	while (longs && longs[n].name && n < MOST - 3) {
+		all[n] = longs[n];
+		n++;
+	}
+	all[n] = (struct option){ "help", no_argument, NULL, HELP };
+	all[n + 1] = (struct option){ "version", no_argument, NULL, VERSION };
+	all[n + 2] = (struct option){ NULL, 0, NULL, 0 };
+	/* ":" behind a "+": a value that is missing is told apart. */
+	snprintf(text, sizeof(text), "%s:%s", *letters == '+' ? "+" : "", letters + (*letters == '+'));
+	opterr = 0;
+	c = getopt_long(argc, argv, text, all, at);
+	if (c == HELP || c == VERSION)
+		exit(sp_about(argv[0], c == HELP));
+	return c == '?' || c == ':' ? wrong(argv, all, c, are) : c;
+}
