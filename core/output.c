@@ -135,20 +135,6 @@ static int beside(char *to, size_t room, const char *path, const struct sp_who *
 	return o.error ? -ENAMETOOLONG : 0;
 }
 
-static int make_folders(char *path)
-{
-	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-		long r;
-
-		*p = 0;
-		r = sp_sys(SYS_mkdirat, AT_FDCWD, path, 0777);
-		*p = '/';
-		if (r < 0 && r != -EEXIST && r != -EISDIR && r != -EACCES && r != -EROFS)
-			return (int)r;
-	}
-	return 0;
-}
-
 /* ---- writing ---------------------------------------------------------- */
 
 int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m)
@@ -241,6 +227,23 @@ bool sp_output_is_special(const char *path)
 	return id.there && !id.regular;
 }
 
+int sp_output_make_folders(char *path)
+{
+	for (char *p = *path ? strchr(path + 1, '/') : NULL; p; p = strchr(p + 1, '/')) {
+		long r;
+
+		*p = 0;
+		r = sp_sys(SYS_mkdirat, AT_FDCWD, path, 0777);
+		/* A refusal may be of a folder that is there all the same. */
+		if ((r == -EACCES || r == -EROFS) && identify(path).there)
+			r = 0;
+		*p = '/';
+		if (r < 0 && r != -EEXIST && r != -EISDIR)
+			return (int)r;
+	}
+	return 0;
+}
+
 static bool mine(const struct sp_output *o, const struct identity *id)
 {
 	for (unsigned i = 0; i < o->n_mine; i++)
@@ -326,7 +329,7 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 		return -EISDIR;
 	if (sp_output_is_special(path))
 		return write_special(path, view, m);
-	r = make_folders(o->path);
+	r = sp_output_make_folders(o->path);
 	if (r < 0)
 		return r;
 	r = write_temporary(temp, sizeof(temp), path, who, view, m);

@@ -41,6 +41,9 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 /* The same to an open descriptor. */
 int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m);
 
+/* Makes the folders of path that are missing (path is changed meanwhile).  0 or -errno. */
+int sp_output_make_folders(char *path);
+
 /* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
  * the extension. */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);

@@ -92,8 +92,11 @@ static int take_name(const struct recovery *r, const struct sp_model *m, const c
 /* Linked, not renamed: over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
-	int fd = sp_part_begin(path), r, end;
+	int fd, r = sp_output_make_folders(path), end;
 
+	if (r < 0)
+		return r;
+	fd = sp_part_begin(path);
 	if (fd < 0)
 		return fd;
 	r = sp_output_write_fd(fd, v, m);
@@ -108,22 +111,22 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 	return r;
 }
 
-static int write_forms(const struct recovery *r, struct sp_file *f, const char *path)
+/* name: where the last one went, or could not go. */
+static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16])
 {
 	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
 	const struct sp_view *v = sp_view_by_extension(path);
-	char name[SP_CONF_PATH + 16];
 	int done = 0;
 
-	snprintf(name, sizeof(name), "%s", path);
+	snprintf(name, SP_CONF_PATH + 16, "%s", path);
 	if (!*forms)
 		return write_new(r, name, v ? v : sp_view_by_name("text", 4), &f->model);
 	for (const char *p = forms; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
 		v = sp_view_by_name(p, strcspn(p, ","));
 		if (!v)
 			continue;
-		snprintf(name, sizeof(name), "%s", path);
-		if (strchr(forms, ',') && sp_output_name_for(name, sizeof(name), path, v) < 0)
+		snprintf(name, SP_CONF_PATH + 16, "%s", path);
+		if (strchr(forms, ',') && sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
 		done = write_new(r, name, v, &f->model);
 	}
@@ -144,9 +147,18 @@ static bool never_began(const struct recovery *r, const char *live)
 	       sp_live_name_is_dead(live, r->host) && unlink(live) == 0;
 }
 
+static int not_written(const struct recovery *r, const char *live, const char *to, int error)
+{
+	char text[SP_CONF_PATH + 300];
+
+	snprintf(text, sizeof(text), "the dump cannot be written to '%s' (%s): say where to with -o FILE", to,
+		 error == -EEXIST ? "something of that name is there" : strerror(-error));
+	return sp_complain(1, r->verb, text, live);
+}
+
 static int recover(const struct recovery *r, const char *live)
 {
-	char to[SP_CONF_PATH];
+	char to[SP_CONF_PATH], name[SP_CONF_PATH + 16] = "";
 	struct sp_file f;
 	int e;
 
@@ -161,10 +173,10 @@ static int recover(const struct recovery *r, const char *live)
 	f.model.h.end = SP_END_RECOVERED;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
-		e = write_forms(r, &f, to);
+		e = write_forms(r, &f, to, name);
 	sp_file_close(&f);
 	if (e < 0)
-		return sp_complain(1, r->verb, e == -EEXIST ? "there is something of that name, use -o" : strerror(-e), to);
+		return not_written(r, live, *name ? name : to, e);
 	if (f.model.h.torn)
 		sp_complain(0, r->verb, "the disk of the live file was full: what came later is not in it", live);
 	else if (f.model.damaged)

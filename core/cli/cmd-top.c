@@ -31,7 +31,7 @@ struct top {
 	long times;			/* -1: until it ends */
 	char *text;			/* what was shown last */
 	size_t room;
-	bool over;			/* the process has ended */
+	bool over, killed;		/* the process has ended; not by itself */
 	unsigned from, left;		/* the line and column that the screen begins with */
 };
 
@@ -158,6 +158,7 @@ static int look(struct top *t)
 	t->over = !still_runs(&f.model);
 	if (!t->over && f.model.h.end == SP_END_NONE)
 		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
+	t->killed = f.model.n_killed != 0;
 	t->pid = f.model.h.pid;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &f.model);
@@ -247,7 +248,8 @@ static bool show_and_wait(struct top *t, bool stale)
 static void farewell(const struct top *t, bool gone)
 {
 	if (!gone) {
-		fprintf(stderr, "sspapi %s: process %u has ended, its live file is there: sspapi recover %s\n", t->report.verb, t->pid, t->live);
+		fprintf(stderr, "sspapi %s: process %u %s, its live file is there: sspapi recover %s\n", t->report.verb, t->pid,
+			t->killed ? "was killed" : "has ended", t->live);
 	} else if (*t->output == '/') {
 		fprintf(stderr, "sspapi %s: process %u has ended, its dump is ", t->report.verb, t->pid);
 		for (const char *p = t->output; *p; p++)

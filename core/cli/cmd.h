@@ -54,6 +54,10 @@ int sp_file_open(struct sp_file *f, const char *verb, const char *path);
 int sp_file_load(struct sp_file *f, const char *path);	/* without a message: 0 or -errno, as sp_file_why says it */
 const char *sp_file_why(int error);
 
+/* Of a model as it was opened (what is above does it): end_ns of a process that has not ended
+ * by itself, and n_killed. */
+void sp_unfinished(struct sp_model *m);
+
 /* Several as one run: merged, in memory, if they are more than one or only some events
  * (E,E; NULL: all) are wanted.  The same status; *n_bad: files that were named and left out. */
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,

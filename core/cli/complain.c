@@ -4,13 +4,20 @@
 
 #include "cmd.h"
 
+/* What is told may come from a store: no control characters to a terminal. */
+static void plain(const char *p)
+{
+	for (; *p; p++)
+		fputc((unsigned char)*p < ' ' || *p == 127 ? '?' : *p, stderr);
+}
+
 int sp_complain(int status, const char *verb, const char *text, const char *subject)
 {
-	fprintf(stderr, "sspapi%s%s: %s", *verb ? " " : "", verb, text);
+	fprintf(stderr, "sspapi%s%s: ", *verb ? " " : "", verb);
+	plain(text);
 	if (subject) {
 		fputs(", '", stderr);
-		for (const char *p = subject; *p; p++)
-			fputc((unsigned char)*p < ' ' || *p == 127 ? '?' : *p, stderr);
+		plain(subject);
 		fputc('\'', stderr);
 	}
 	fputc('\n', stderr);

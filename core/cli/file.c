@@ -59,6 +59,8 @@ int sp_file_load(struct sp_file *f, const char *path)
 	}
 	if (r < 0)
 		free(f->bytes);
+	else
+		sp_unfinished(&f->model);
 	return r;
 }
 

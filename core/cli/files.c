@@ -30,6 +30,8 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 	r = sp_model_open(&f->model, &f->image);
 	if (r < 0)
 		munmap(f->bytes, f->mapped);
+	else
+		sp_unfinished(&f->model);
 	return r;
 }
 

@@ -127,11 +127,25 @@ static void ranks(struct sp_out *o, const struct sp_model *m)
 	sp_out_i64(o, most);
 }
 
-static void second_line(struct sp_out *o, const struct sp_model *m)
+static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const ends[] = {
 		"still running", "ended by exit", "ended by _exit", "ended by exec", "recovered", "snapshot",
 	};
+
+	if (m->h.end != SP_END_NONE || !m->n_killed) {
+		sp_out_text(o, ends[m->h.end < SP_COUNT(ends) ? m->h.end : 0]);
+		return;
+	}
+	if (sp_is_job(m)) {
+		sp_out_grouped(o, m->n_killed);
+		sp_out_text(o, " of them ");
+	}
+	sp_out_text(o, "killed");
+}
+
+static void second_line(struct sp_out *o, const struct sp_model *m)
+{
 	const char *job = sp_model_text(m, m->h.job);
 	struct sp_out line;
 	char text[512];
@@ -156,7 +170,7 @@ static void second_line(struct sp_out *o, const struct sp_model *m)
 		sp_out_date(&line, m->h.start_ns);
 	}
 	sp_out_text(&line, ", ");
-	sp_out_text(&line, ends[m->h.end < SP_COUNT(ends) ? m->h.end : 0]);
+	how_it_ended(&line, m);
 	sp_out_text(&line, "; PAPI ");
 	sp_out_papi_version(&line, m->h.papi_version);
 	sp_clip(o, sp_memory_text(&line), SP_WIDTH);

@@ -38,6 +38,11 @@ run top "$sspapi" top "$pid" -n 1 --per-cpu --per-machine
 check "by level" grep -qE '^CPU 0 .* 12 ' top.out
 printf 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n' >m.csv
 run top "$sspapi" top -n 1 --per-machine -m m.csv "$pid"
+# What there is until now.
+last='(sort { $b <=> $a } map { $_->{last_ns}, map { map { $_->{ns} } @{$_->{list}} } @{$_->{entries}} } @{$d->{relations}})[0]'
+"$sspapi" report -f json "$live" >now.json
+is "report of it: until the last reading" "$(json now.json "\$d->{process}{end_ns} > 0 && \$d->{process}{end_ns} == $last")" 1
+check "and that it still runs" sh -c '"$0" report "$1" | sed -n 2p | grep ", still running; PAPI"' "$sspapi" "$live"
 check "with metrics" grep -qE ' 24$' top.out
 
 # The standard place.
@@ -55,15 +60,37 @@ wait "$top"
 is "the process ends: so does top" "$?" 0
 check "it says where the dump is" grep -q "process $pid has ended, its dump is $tmp/done.txt" ends.err
 
-# A killed one.
+# A killed one, some time after a snapshot. (Permanent readings all have their time in the store.)
+rm done.txt
+export SSPAPI_SIGNAL=USR2 SSPAPI_READINGS=permanent
 begin
+unset SSPAPI_SIGNAL SSPAPI_READINGS
+kill -USR2 "$pid"
+for _ in $(seq 1 600); do [ -s done.txt ] && break; sleep 0.05; done
+sleep 0.2
+count 7
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 live=$(echo live/*.live)
 run top "$sspapi" top "$live"
-check "a killed process's file is shown once" grep -qE '^Machine.* 5 ' top.out
-check "and what to do with it" grep -q "sspapi recover $live" top.err
+check "a killed process's file is shown once" grep -qE '^Machine.* 12 ' top.out
+check "that it was killed" sh -c 'sed -n 2p top.out | grep ", killed; PAPI"'
+check "and what to do with it" grep -q "process $pid was killed, its live file is there: sspapi recover $live" top.err
 exec 3>&-
+snapshot=$(date -r done.txt +%s%N)
+"$sspapi" report -f json "$live" >killed.json
+is "report of it: until the last reading, not the snapshot" \
+	"$(json killed.json "\$d->{process}{end_ns} > $snapshot && \$d->{process}{end_ns} == $last")" 1
+printf 'EVENT,TIME,DERIVED_ADD,sspapi::ELAPSED_NS\n' >elapsed.csv
+is "a metric of how long it ran" "$("$sspapi" report -f json -m elapsed.csv "$live" >m.json; json m.json '$d->{components}[0]{derived_metrics}{TIME}')" \
+	"$(json killed.json '$d->{process}{end_ns} - $d->{process}{start_ns}')"
+check "it says that it was killed" sh -c '"$0" report "$1" | sed -n 2p | grep ", killed; PAPI"' "$sspapi" "$live"
+"$sspapi" merge -o job.sspapi "$live" "$root/tests/none" 2>merge.err
+cp "$live" copy.live
+"$sspapi" report copy.live "$live" >both.out
+check "two of them as one run, too" sh -c 'sed -n 2p both.out | grep ", 2 of them killed; PAPI"'
+"$sspapi" report -f json job.sspapi >job.json
+is "merged: until the last reading" "$(json job.json '$d->{process}{end_ns}') $(cat merge.err | wc -l)" "$(json killed.json '$d->{process}{end_ns}') 1"
 
 # ---- what is no process, no file ------------------------------------------------------------
 # wrong NAME STATUS WORDS ARGUMENT...

@@ -97,6 +97,8 @@ for mode in abort kill; do
 	check "$mode: recover makes it of the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
 	check "$mode: and it has what was handed out" books shim
 	is "$mode: as recovered, its set running" "$(json "$tmp/shim.json" '$d->{process}{end}, $d->{relations}[0]{running}' | tr '\n' ' ')" "recovered true "
+	is "$mode: until its last reading" "$(json "$tmp/shim.json" '$d->{process}{end_ns} > $d->{process}{start_ns} &&
+		$d->{process}{end_ns} == (sort { $b <=> $a } map { $_->{last_ns} } @{$d->{relations}})[0]')" 1
 	check "$mode: the live file is gone" not test -e "$file"
 done
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE=0 "$scenes/life" kill
@@ -104,6 +106,24 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+# Where to: as the process, which makes folders; where that cannot be, what to do is said.
+# recovers STATUS OUTPUT LINE ARGUMENT...: of a process killed, with this output
+recovers() {
+	recovers_status=$1 recovers_to=$2 recovers_line=$3
+	shift 3
+	rm -rf "$tmp"/live/* "$tmp/d"
+	SSPAPI_OUTPUT=$recovers_to run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
+	file=$(echo "$tmp"/live/*.live)
+	run recover "$B/sspapi" recover "$file" "$@"
+	is "recover $* of one with output to $recovers_to" "$(status_of recover) $(sed "s,$file,LIVE," "$tmp/recover.out" "$tmp/recover.err")" \
+		"$recovers_status $recovers_line"
+}
+recovers 0 "$tmp/d/e/x.json" "$tmp/d/e/x.json"
+recovers 0 "$tmp/d/x.json" "$tmp/d/o/p/x.csv" -o "$tmp/d/o/p/x.csv"
+recovers 1 /proc/x/y.json "sspapi recover: the dump cannot be written to '/proc/x/y.json' (No such file or directory): say where to with -o FILE, 'LIVE'"
+check "and the live file stays" test -e "$file"
+recovers 1 "$tmp/d/x.json" "sspapi recover: the dump cannot be written to '$tmp/start' (something of that name is there): say where to with -o FILE, 'LIVE'" \
+	-o "$tmp/start"
 # A store is the live file's bytes, which do not know how the process ended.
 "$B/sspapi" recover -o "$tmp/killed.sspapi" "$tmp"/live/* >/dev/null
 "$B/sspapi" report -f json "$tmp/killed.sspapi" >"$tmp/killed.json"
