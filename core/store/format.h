@@ -239,7 +239,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_ESTIMATED	8u	/* PAPI multiplexed the set: its counts are estimates */
 #define SP_RELATION_API		16u	/* made for sspapi_start: no other set goes on in it */
 #define SP_RELATION_CROWDED	64u	/* pairs of call sites were met that there was no room for */
-#define SP_RELATION_UNSURE	128u	/* a handler called PAPI inside a call for it, in an order not to be seen; or left it */
+#define SP_RELATION_UNSURE	128u	/* a handler, or another thread, called PAPI inside a call for it, in an order not to be seen; or left it */
 #define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it lives the state says it */
 #define SP_RELATION_HELD	32u	/* the program holds it (sspapi.h): it is not added to others */
 

@@ -639,6 +639,11 @@ static void book_parts(struct sp_writer *w, const struct window *in, const int64
 	w->whole = 0;
 }
 
+static void unsure(struct sp_writer *w)
+{
+	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+}
+
 static void forget_overtaken(struct sp_writer *w)
 {
 	w->over.flags = 0;
@@ -654,7 +659,7 @@ static void apply_overtaken(struct sp_writer *w, enum sp_op op, int cell, const 
 	w->proven = false;
 	w->late = sp_overtake_order(w, op, x, &sure);
 	if (!sure)
-		__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+		unsure(w);
 	for (uint32_t e = 0; e < w->k; e++) {
 		int64_t last = w->state->at[e];
 
@@ -682,7 +687,7 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 		bool done = in->overtaken && (w->over.flags & SP_OVER_DONE);
 
 		if (in->overtaken) {
-			__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+			unsure(w);
 			forget_overtaken(w);
 		}
 		sp_put(&w->busy, in->under);
@@ -847,7 +852,7 @@ static void left_open(struct sp_writer *w, enum sp_op op)
 	} else if (zeroed) {
 		sp_put(&w->own, w->own | SP_SLOW_LEFT);
 	}
-	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+	unsure(w);
 }
 
 /* A handler jumped out of what `busy` speaks of. */
@@ -865,6 +870,37 @@ static void give_up(struct sp_writer *w)
 	sp_put(&w->busy, 0);
 }
 
+/* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right now. */
+#define PATIENCE 220u
+
+static void rest(unsigned tries)
+{
+	struct timespec nap = { 0, 100000 };
+
+	if (tries < 20)
+		(void)sp_sys(SYS_sched_yield);
+	else
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+}
+
+/* `busy` says that the owner asks; not while a visitor does. */
+static void await_visitor(struct sp_writer *w, uintptr_t busy)
+{
+	for (unsigned tries = 0;; tries++) {
+		sp_put(&w->busy, busy);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (!sp_acquire(&w->visitor))
+			return;
+		if (tries == PATIENCE) {
+			unsure(w);
+			sp_put(&w->visitor, 0);		/* it has left without a word, perhaps */
+			return;
+		}
+		sp_put(&w->busy, 0);
+		rest(tries);
+	}
+}
+
 SP_COLD bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame)
 {
 	uintptr_t under = sp_get(&w->busy);
@@ -875,8 +911,7 @@ SP_COLD bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t f
 		give_up(w);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
-	sp_put(&w->busy, (frame & ~(uintptr_t)15) | SP_CALLING | op);
-	sp_order();
+	await_visitor(w, (frame & ~(uintptr_t)15) | SP_CALLING | op);
 	return true;
 }
 
@@ -922,7 +957,7 @@ static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, 
 			return;
 		}
 		if (under & SP_CALLING)	/* another thread left something; this is behind it, and the call before */
-			__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+			unsure(w);
 		book_aside(w, op, cell, x);
 		return;
 	}
@@ -1053,10 +1088,35 @@ static bool share(struct sp_writer *w)
 	return w->barrier > 0;
 }
 
-SP_COLD void sp_ledger_shares(struct sp_writer *w)
+SP_COLD bool sp_ledger_visits(struct sp_writer *w)
 {
-	if (w->relation)
-		(void)share(w);
+	uint32_t nobody = 0;
+	unsigned tries = 0;
+	uintptr_t under;
+
+	if (!w->relation)
+		return false;
+	(void)share(w);
+	while (!sp_cas(&w->visitor, &nobody, 1)) {
+		if (tries == PATIENCE) {
+			unsure(w);
+			return false;
+		}
+		nobody = 0;
+		rest(tries++);
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (tries = 0; (under = sp_acquire(&w->busy)) != 0 && under != sp_get(&w->left); rest(tries++))
+		if (tries == PATIENCE) {
+			unsure(w);
+			sp_put(&w->left, under);
+		}
+	return true;
+}
+
+void sp_ledger_visited(struct sp_writer *w)
+{
+	sp_publish(&w->visitor, 0);
 }
 
 SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *values,

@@ -16,7 +16,8 @@
  * handler on top of a booking of its own thread, and any other thread, write to
  * the side ledger instead, under the writer's lock, and the owner adds that in
  * when it comes by.  `busy` says so from PAPI's answer on; while PAPI is asked it has
- * SP_CALLING in it, and a handler books at once, but leaves word (overtake.h).  A handler that
+ * SP_CALLING in it, and a handler books at once, but leaves word (overtake.h).  Another thread
+ * that comes is a visitor: it asks PAPI and books while the owner does neither.  A handler that
  * jumps out of a call or a booking leaves `busy` set; the next call from a frame that is not
  * below the abandoned one sees that.
  *
@@ -81,6 +82,8 @@ struct sp_writer {
 	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
 	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
 	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
+	uint32_t visitor;		/* another thread asks PAPI and books: the owner's calls wait */
+	uintptr_t left;			/* what `busy` was when a visitor waited in vain: a call that was jumped out of */
 	uint32_t cells;
 	int barrier;			/* membarrier: 0 not asked yet, 1 works, -1 does not */
 	struct sp_lock lock;		/* of the side ledger */
@@ -156,8 +159,12 @@ void sp_ledger_leave(struct sp_writer *w);
 /* Adds in what a handler or another thread left in the side ledger meanwhile. */
 void sp_ledger_settle(struct sp_writer *w);
 
-/* Another thread is about to ask PAPI: from now on the writer is SP_SLOW_SHARED.  Any thread. */
-void sp_ledger_shares(struct sp_writer *w);
+/* Another thread is about to ask PAPI: from now on the writer is SP_SLOW_SHARED, and until
+ * sp_ledger_visited neither its owner nor another visitor asks PAPI, so that what zeroes is booked in
+ * PAPI's order.  Whoever waits does not do so for ever (the other may be stopped, or have jumped out of
+ * its call): then the relation is SP_RELATION_UNSURE.  False: it is not a visitor. */
+bool sp_ledger_visits(struct sp_writer *w);
+void sp_ledger_visited(struct sp_writer *w);
 
 /* The same as sp_ledger_book by any other thread. */
 void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, uint32_t site);
@@ -168,12 +175,17 @@ static inline uintptr_t sp_ledger_mark(enum sp_op op)
 	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) | op;
 }
 
+/* `busy` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
 SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
 {
-	if (SP_UNLIKELY(sp_get(&w->busy) | (sp_get(&w->slow) & SP_SLOW_SIDE)))
+	if (SP_UNLIKELY(sp_get(&w->busy)))
 		return false;
 	sp_put(&w->busy, sp_ledger_mark(op) | SP_CALLING);
 	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_SIDE | SP_SLOW_SHARED))) {
+		sp_put(&w->busy, 0);
+		return false;
+	}
 	return true;
 }
 

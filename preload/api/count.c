@@ -262,7 +262,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 		return PAPI_EINVAL;
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
-	sp_watch_visits(sp_set_of(c->es));
+	sp_visit(sp_set_of(c->es));
 	outside = sp_watch_enter();
 	open = sp_proof_look();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
@@ -272,6 +272,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
+	sp_visited();
 	sp_watch_leave(outside);
 	sp_api_give(rel, &held);
 	return c->rc;
@@ -301,7 +302,7 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 
 	if (!begin(&c, rel, CALLER, &held))
 		return c.rc;
-	sp_watch_visits(sp_set_of(c.es));
+	sp_visit(sp_set_of(c.es));
 	outside = sp_watch_enter();
 	open = sp_proof_look();
 	c.rc = c.real->PAPI_reset(c.es);
@@ -309,6 +310,7 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 		sp_after_reset(NULL, c.rc, c.es, open, c.at);
 	else if (c.rc == PAPI_OK)
 		book_apart(&c, SP_OP_RESET, NULL, open);
+	sp_visited();
 	sp_watch_leave(outside);
 	sp_api_give(rel, &held);
 	return c.rc;

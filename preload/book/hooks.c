@@ -86,9 +86,17 @@ void sp_after_unregister(int rc)
 		sp_sets_forget(sp_self.id);
 }
 
+/* A set that is read on moves, in the middle of it: no more. */
+static void keep_out(struct sp_set *s)
+{
+	sp_visit(s);
+	sp_visited();
+}
+
 void sp_before_shutdown(void)
 {
-	sp_sets_each(sp_watch_visits);
+	if (sp_process.exact)
+		sp_sets_each(keep_out);
 }
 
 void sp_after_shutdown(void)
@@ -443,6 +451,23 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
+void sp_visit(struct sp_set *s)
+{
+	if (!sp_booked(s) || !s->started || (s->starter == sp_self.id && !(sp_get(&s->writer.slow) & SP_SLOW_SHARED)))
+		return;
+	if (!sp_self.visits && sp_ledger_visits(&s->writer))
+		sp_self.visits = s;
+	sp_watch_visits(s);
+}
+
+SP_COLD void sp_visited_slow(void)
+{
+	struct sp_set *s = sp_self.visits;
+
+	sp_self.visits = NULL;
+	sp_ledger_visited(&s->writer);
+}
+
 SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
@@ -452,7 +477,7 @@ SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 
 	if (!sp_booked(s) || s->starter != sp_self.id) {
 		if (op != SP_OP_START)
-			sp_watch_visits(s);
+			sp_visit(s);
 		errno = saved;
 		return NULL;
 	}
@@ -555,7 +580,7 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 
 void sp_before_write(int id)
 {
-	sp_watch_visits(sp_set_of(id));
+	sp_visit(sp_set_of(id));
 }
 
 /* The component now counts on from the values written. */
@@ -563,6 +588,7 @@ void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
 {
 	if (rc == PAPI_OK)
 		sp_book_slow(NULL, id, SP_OP_WRITE, values, sp_proof_look(), at);
+	sp_visited();
 }
 
 SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long long *values, uint32_t open,

@@ -70,6 +70,17 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long long *values, uint32_t open,
 			  uintptr_t at);
 
+/* Around a call of PAPI for a running set that another thread has started: neither that thread asks
+ * PAPI for it meanwhile, nor are counts read by us (ledger.h, watch.h).  (A handler on top of such a
+ * call asks without.) */
+void sp_visit(struct sp_set *s);
+SP_COLD void sp_visited_slow(void);
+static inline void sp_visited(void)
+{
+	if (SP_UNLIKELY(sp_self.visits != NULL))
+		sp_visited_slow();
+}
+
 /* Was the thread on this CPU all the time from the reading before until now?  A handler
  * that booked here since the look `open` has begun a window of its own, which proves
  * nothing of values that PAPI answered before it. */

@@ -372,8 +372,7 @@ void sp_watch_visits(struct sp_set *s)
 	if (sp_get(&sp_watching) != SP_BY_EXACT || !s || !sp_get(&s->alive) || !s->bound || !s->started ||
 	    !sp_get(&s->watched) || sp_get(&s->watched) == sp_self.id || s->generation != sp_process.generation)
 		return;
-	sp_ledger_shares(&s->writer);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* behind sp_ledger_visits */
 	for (int tries = 0; tries < 1000 && sp_acquire(&s->being_read); tries++)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 }

@@ -48,6 +48,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uint32_t sites_epoch;		/* preload/book/sites.c: */
 	uint16_t met[8];		/* sites of several frames or with a name, met last */
 	const struct sp_held *held;	/* what the application blocks, while sspapi_start blocks all; NULL: it does not */
+	struct sp_set *visits;		/* another thread's set, for which PAPI is asked right now (hooks.h); NULL: none */
 	uintptr_t inside;		/* the frame of the call of PAPI under way; kept for SP_BY_EXACT only */
 };
 

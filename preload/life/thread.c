@@ -34,6 +34,7 @@ bool sp_self_ready(void)
 	sp_self.watch = NULL;
 	sp_self.unwatched = false;
 	sp_self.inside = 0;
+	sp_self.visits = NULL;
 	sp_self.generation = sp_process.generation;
 	sp_process_torn();
 	sp_self.calls = sp_self.block ? sp_self.block->calls : NULL;

@@ -123,6 +123,8 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			count(SP_CALL_##name); \
 			after; \
 		} \
+		if (SP_UNLIKELY(!asks)) \
+			sp_visited(); \
 		sp_watch_leave(outside); \
 		return rc; \
 	}
@@ -258,6 +260,8 @@ static void nest_out(const struct nest *before)
 		const int errno_after = errno; \
 		nest_out(&nest); \
 		after; \
+		if (!asks) \
+			sp_visited(); \
 		sp_watch_leave(outside); \
 		errno = errno_after; \
 	}

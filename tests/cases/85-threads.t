@@ -47,6 +47,22 @@ is "keeps: sets with the same events go on in one relation" "$(relations)" 4
 is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} } @{$d->{relations}}' | tr '\n' ' ')" \
 	"125 125 125 125 "
 
+# Another thread resets what one reads, at any moment: PAPI zeroes, and until that is booked its values look as
+# if they had gone back.
+for mode in reading exact; do
+	rm -f "$tmp/shim.json"
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/resets" 20000
+	if [ "$(status_of shim)" = 77 ]; then
+		skip "$mode: reset by another thread" "$(tail -n 1 "$tmp/shim.err")"
+		continue
+	fi
+	# (Who waits 20 ms for the other's call in vain, on a busy machine, does not wait for ever: the dump says it.)
+	check "$mode: reset by another thread: the dump has what was handed out" sh -c "
+		perl tests/lib/check-handed.pl --no-cpu '$tmp/shim.json' '$tmp/shim.out' || grep '\"unsure\": true' '$tmp/shim.json'"
+	is "$mode: reset by another thread: no more is exact than there is" \
+		"$(json "$tmp/shim.json" 'scalar grep { $_->{exact}[0] > $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}')" 0
+done
+
 MORE=$preloads/slow.so
 crowd reuse
 MORE=''

@@ -1,0 +1,68 @@
+/*
+ * resets: a thread touches a page and reads its set, again and again; another resets that set now
+ * and then, with no lock between them. usage: resets READINGS
+ */
+#include "handed.h"
+
+#include <pthread.h>
+
+#define PAGES 4096
+
+static int set = PAPI_NULL;
+static long readings;
+static long long sum;
+static int begun, done;
+
+/* A page each time: a value that is not above the one before it counts from a zeroing. */
+static void handed_out(long long value)
+{
+	static long long last;
+
+	sum += value > last ? value - last : value;
+	last = value;
+}
+
+static void *work(void *arg)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long long value = 0;
+
+	if (at == MAP_FAILED || madvise(at, PAGES * page, MADV_NOHUGEPAGE))
+		die("mmap");
+	must("PAPI_register_thread", PAPI_register_thread());
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	if (PAPI_add_named_event(set, DEFAULT_EVENT) != PAPI_OK)
+		cannot(DEFAULT_EVENT, PAPI_ENOEVNT);
+	must("PAPI_start", PAPI_start(set));
+	__atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+	for (long i = 0; i < readings; i++) {
+		if (i % PAGES == 0)
+			madvise(at, PAGES * page, MADV_DONTNEED);
+		*(volatile char *)(at + i % PAGES * page) = 1;
+		must("PAPI_read", PAPI_read(set, &value));
+		handed_out(value);
+	}
+	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t t;
+
+	readings = argc > 1 ? atol(argv[1]) : 10000;
+	papi_up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	pthread_create(&t, NULL, work, NULL);
+	while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+		;
+	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
+		usleep(500);
+		if (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+			must("PAPI_reset", PAPI_reset(set));
+	}
+	pthread_join(t, NULL);
+	printf("handed cpu=-1 event=" DEFAULT_EVENT " value=%lld by=all\n", sum);
+	return 0;
+}
