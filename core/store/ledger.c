@@ -234,7 +234,7 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 		if (w->whole)
 			d = sp_share(d, w->part, w->whole);
 		if (d < 0 && !w->over.flags)	/* a handler's, after what PAPI zeroed for the call under way */
-			__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+			sp_ledger_backwards(w);
 		if (!w->proven)
 			in_state(w, n, SP_XOFF)[e] -= d;
 		in_state(w, n, SP_EOFF)[e] -= d;	/* entries have rules of their own */
@@ -639,6 +639,11 @@ static void book_parts(struct sp_writer *w, const struct window *in, const int64
 	w->whole = 0;
 }
 
+void sp_ledger_backwards(struct sp_writer *w)
+{
+	__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+}
+
 static void unsure(struct sp_writer *w)
 {
 	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
@@ -810,7 +815,7 @@ SP_HOT_INLINE bool read_here(struct sp_writer *w, enum sp_op op, int cpu, const 
 		n->at[SP_EOTHERS * k + e] = others;
 	}
 	if (SP_UNLIKELY(back < 0))
-		__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+		sp_ledger_backwards(w);
 	n->cell = s->cell;
 	n->flags = (s->flags & ~(SP_STATE_DELETE | (op == SP_OP_STOP ? SP_STATE_RUNNING : 0))) | SP_STATE_ENTRY;
 	n->readings = s->readings + 1;

@@ -226,6 +226,9 @@ static inline void sp_interval_step(struct sp_writer *w, uint32_t site)
 	t->from = site;
 }
 
+/* A count has gone back: the relation says so. */
+SP_COLD void sp_ledger_backwards(struct sp_writer *w);
+
 static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 {
 	return sp_get(&w->slow) | sp_get(&w->own);
@@ -236,6 +239,7 @@ static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 static inline void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
+	int64_t back = 0;
 
 	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
 		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
@@ -246,8 +250,12 @@ static inline void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long
 	if (SP_UNLIKELY(!proven))
 		for (uint32_t e = 0, k = w->k; e < k; e++)	/* before `last`: exact is never too much */
 			s->at[SP_XOFF * k + e] -= (int64_t)x[e] - s->at[e];
-	for (uint32_t e = 0, k = w->k; e < k; e++)
+	for (uint32_t e = 0, k = w->k; e < k; e++) {
+		back |= (int64_t)x[e] - s->at[e];
 		sp_put(&s->at[e], (int64_t)x[e]);
+	}
+	if (SP_UNLIKELY(back < 0))
+		sp_ledger_backwards(w);
 	sp_put(&s->readings, s->readings + 1);
 	sp_ledger_ends(w);
 }
@@ -270,6 +278,7 @@ static inline void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const lon
 {
 	struct sp_state *s;
 	uint32_t k = w->k;
+	int64_t back = 0;
 
 	if (SP_UNLIKELY((sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
 			!sp_get(&w->zeroed))) {
@@ -281,11 +290,14 @@ static inline void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const lon
 	for (uint32_t e = 0; e < k; e++) {
 		int64_t *off = &s->at[SP_OFF * k + e], *xoff = &s->at[SP_XOFF * k + e], *eoff = &s->at[SP_EOFF * k + e];
 
+		back |= (int64_t)x[e];
 		sp_put(off, *off + (int64_t)x[e]);
 		sp_put(eoff, *eoff + (int64_t)x[e]);
 		if (proven)
 			sp_put(xoff, *xoff + (int64_t)x[e]);
 	}
+	if (SP_UNLIKELY(back < 0))
+		sp_ledger_backwards(w);
 	sp_put(&s->readings, s->readings + 1);
 	sp_ledger_ends(w);
 }

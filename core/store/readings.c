@@ -107,8 +107,8 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 	struct sp_log *l = w->log;
 	uint32_t k = w->k;
 	struct sp_state *s;
+	int64_t *v, back = 0;
 	uint64_t ns;
-	int64_t *v;
 
 	s = sp_get(&w->state);
 	/* The last reading was permanent, too, or its temporary entry is to go first. */
@@ -126,8 +126,12 @@ bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, 
 	if (SP_UNLIKELY(!proven))
 		for (uint32_t e = 0; e < k; e++)	/* before `last`: exact is never too much */
 			s->at[SP_XOFF * k + e] -= (int64_t)x[e] - s->at[e];
-	for (uint32_t e = 0; e < k; e++)
+	for (uint32_t e = 0; e < k; e++) {
+		back |= (int64_t)x[e] - s->at[e];
 		sp_put(&s->at[e], (int64_t)x[e]);
+	}
+	if (SP_UNLIKELY(back < 0))
+		sp_ledger_backwards(w);
 	sp_put(&s->ns, ns);
 	sp_put(&s->readings, s->readings + 1);
 	sp_ledger_ends(w);

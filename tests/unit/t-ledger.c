@@ -665,6 +665,15 @@ static void backwards_is_noted(void **state)
 	book(&sets[0], SP_OP_READ, 1, down, false);
 	assert_true(sets[0].w.relation->flags & SP_RELATION_BACKWARDS);
 	sp_store_close(&store);
+	/* What PAPI_accum added, short: on the CPU of the one before. */
+	open_sets(1, 1, 0, DENSE);
+	book(&sets[0], SP_OP_START, 0, NULL, false);
+	for (int i = 0; i < 3; i++)
+		book(&sets[0], SP_OP_ACCUM, 0, up, true);
+	assert_false(sets[0].w.relation->flags & SP_RELATION_BACKWARDS);
+	book(&sets[0], SP_OP_ACCUM, 0, (long long[KMAX]){ -1 }, true);
+	assert_true(sets[0].w.relation->flags & SP_RELATION_BACKWARDS);
+	sp_store_close(&store);
 }
 
 /* ---- sys-sage's vectors --------------------------------------------------- */
