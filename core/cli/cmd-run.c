@@ -165,6 +165,21 @@ static void say_program(const char *verb, const char *name, long verbose)
 	free(p);
 }
 
+/* execvp's error may be of what the program needs to be started by. */
+static int not_started(const char *verb, const char *name, int error)
+{
+	static struct sp_program p;
+	static char text[PATH_MAX + 300];
+	const char *why = strerror(error);
+	int r = sp_program_look(&p, name);
+
+	if (*p.missing)
+		why = sp_program_why(&p, r, text, sizeof(text));
+	else if (error == ENOENT && r == 0)
+		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
+	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
+}
+
 /* ---- the verb ------------------------------------------------------------------- */
 
 int sp_cmd_run(int argc, char **argv)
@@ -172,7 +187,6 @@ int sp_cmd_run(int argc, char **argv)
 	const char *lib = sp_cli_library("libsspapi.so"), *output = getenv("SSPAPI_OUTPUT");
 	struct options o = { .verb = argv[0] };
 	static struct sp_conf conf;
-	int e;
 
 	if (!output || !*output || !sp_view_by_extension(output))
 		setenv("SSPAPI_FORMAT", "store", 0);
@@ -192,6 +206,5 @@ int sp_cmd_run(int argc, char **argv)
 		say_program(argv[0], argv[optind], conf.verbose);
 	preload(lib);
 	execvp(argv[optind], argv + optind);
-	e = errno;
-	return sp_complain(e == ENOENT ? 127 : 126, argv[0], strerror(e), argv[optind]);
+	return not_started(argv[0], argv[optind], errno);
 }

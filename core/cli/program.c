@@ -65,9 +65,9 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 		return !memchr(line, 0, (size_t)n);
 	}
 	line[strcspn(line, "\n")] = 0;
-	word = strtok_r(line + 2, " \t\r", &save);
+	word = strtok_r(line + 2, " \t", &save);	/* with a DOS line's \r, as the kernel */
 	if (word && strcmp(strrchr(word, '/') ? strrchr(word, '/') + 1 : word, "env") == 0)
-		for (char *next = strtok_r(NULL, " \t\r", &save); next; next = strtok_r(NULL, " \t\r", &save))
+		for (char *next = strtok_r(NULL, " \t", &save); next; next = strtok_r(NULL, " \t", &save))
 			if (*next != '-' && !strchr(next, '=')) {
 				word = next;
 				break;
@@ -237,8 +237,11 @@ int sp_program_look(struct sp_program *p, const char *name)
 	snprintf(next, sizeof(next), "%s", name);
 	for (unsigned i = 0; i < SCRIPTS_MOST; i++) {
 		r = find(next, p->path);
-		if (r < 0)
+		if (r < 0) {
+			if (*p->script)
+				strcpy(p->missing, next);
 			return r;
+		}
 		r = sp_elf_file_open(&f, p->path);
 		if (r != -ENOEXEC)
 			break;
@@ -256,6 +259,19 @@ int sp_program_look(struct sp_program *p, const char *name)
 	look_file(p, &f);
 	sp_elf_file_close(&f);
 	return 0;
+}
+
+const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room)
+{
+	size_t n = strlen(p->missing);
+	bool dos = n && p->missing[n - 1] == '\r';
+
+	if (!n)
+		return error == -ENOEXEC ? "neither a program nor a script" : strerror(-error);
+	snprintf(text, room, "its first line names an interpreter that cannot be run, '%.*s' (%s): %s", (int)(n - dos), p->missing,
+		 dos ? "with a carriage return behind it, of DOS" : strerror(-error),
+		 dos ? "dos2unix takes those out" : "install it, or mend the line");
+	return text;
 }
 
 bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how)

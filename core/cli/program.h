@@ -19,6 +19,7 @@ enum sp_program_kind {
 struct sp_program {
 	char path[PATH_MAX];		/* where execvp finds it */
 	char script[PATH_MAX];		/* not empty: that was a script (this one), and path is its interpreter */
+	char missing[PATH_MAX];		/* the interpreter of a script, as named there, that cannot be run; "" */
 	enum sp_program_kind kind;
 	bool set_id;			/* set-user-ID, set-group-ID or with capabilities: the loader is careful */
 	bool set_id_other;		/* ... for who asks now; else only for others */
@@ -35,6 +36,9 @@ struct sp_program {
 
 /* 0; or -errno: -ENOENT no such program, -EACCES not executable, -ENOEXEC nothing that could be run. */
 int sp_program_look(struct sp_program *p, const char *name);
+
+/* Such an error in words, with the interpreter if it is that; in text, or static. */
+const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room);
 
 /* Where the loader would find this library on behalf of nobody (LD_LIBRARY_PATH, cache,
  * standard folders); false: nowhere. */

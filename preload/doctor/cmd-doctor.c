@@ -1,9 +1,7 @@
 /* cmd-doctor.c: what would stop counts from appearing here, for this program, and how
  * to mend it. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../core/cli/cmd.h"
 #include "../../core/cli/terminal.h"
@@ -22,11 +20,10 @@ static void summary(const struct sp_doctor *d)
 
 static int look(struct sp_program *p, const char *verb, const char *name)
 {
+	char text[PATH_MAX + 300];
 	int r = sp_program_look(p, name);
 
-	if (r == -ENOEXEC)
-		return sp_complain(1, verb, "neither a program nor a script", name);
-	return r < 0 ? sp_complain(1, verb, strerror(-r), name) : 0;
+	return r < 0 ? sp_complain(1, verb, sp_program_why(p, r, text, sizeof(text)), name) : 0;
 }
 
 int sp_cmd_doctor(int argc, char **argv)

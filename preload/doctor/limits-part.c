@@ -99,8 +99,4 @@ void sp_doctor_limits(struct sp_doctor *d)
 	rseq(d);
 	memlock(d);
 	shared_memory(d);
-	if (access(".", W_OK) < 0 && !getenv("SSPAPI_OUTPUT")) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "the working directory cannot be written into, and SSPAPI_OUTPUT is not set");
-		sp_doctor_mend(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ...");
-	}
 }

@@ -1,4 +1,4 @@
-/* ours-part.c: sspapi's own libraries, hwloc, and the variables that are set. */
+/* ours-part.c: sspapi's own libraries, and hwloc. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "../../core/cli/cmd.h"
-#include "../../core/conf.h"
 #include "../../topo/topo.h"
 #include "doctor.h"
 
@@ -61,28 +60,6 @@ static void topology(struct sp_doctor *d, void *arg)
 		      how_many(&t, "NUMANode"), how_many(&t, "Core"), how_many(&t, "PU"), source ? " in " : "", source ? source : "");
 }
 
-static void bad_variable(const char *line, void *arg)
-{
-	sp_doctor_say(arg, SP_WORTH, "%s", line);
-}
-
-static void variables(struct sp_doctor *d)
-{
-	static struct sp_conf conf;
-	const char *preload = getenv("LD_PRELOAD"), *audit = getenv("LD_AUDIT");
-
-	sp_conf_capture(environ);
-	sp_conf_read(&conf, bad_variable, d);
-	if (conf.disable) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "SSPAPI_DISABLE=1 is set: calls are forwarded, nothing is recorded");
-		sp_doctor_mend(d, "unset SSPAPI_DISABLE");
-	}
-	if (preload && *preload)
-		sp_doctor_say(d, SP_GOOD, "LD_PRELOAD is set (%s); sspapi run goes in front of it", preload);
-	if (audit && *audit)
-		sp_doctor_say(d, SP_WORTH, "LD_AUDIT is set (%s): tools that use it may bind PAPI's functions before us", audit);
-}
-
 void sp_doctor_ours(struct sp_doctor *d)
 {
 	const char *source = getenv("SSPAPI_TOPOLOGY");
@@ -90,5 +67,5 @@ void sp_doctor_ours(struct sp_doctor *d)
 	sp_doctor_head(d, "sspapi");
 	library(d);
 	sp_doctor_apart(d, "hwloc", topology, source && *source ? (void *)source : NULL);
-	variables(d);
+	sp_doctor_variables(d);
 }

@@ -79,7 +79,7 @@ nowhere() {
 	shift
 	SSPAPI_OUTPUT=$nowhere_to
 	export SSPAPI_OUTPUT
-	run_shim shim "$one" -s 3
+	(cd "$tmp" && run_shim shim "$one" -s 3)	# whose live file lib.sh finds by that
 	unset SSPAPI_OUTPUT
 	nowhere_label="output to $(printf %.50s "$nowhere_to" | sed "s,$tmp,TMP,")"
 	check "$nowhere_label: one line says so" said shim "$@"

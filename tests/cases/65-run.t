@@ -15,6 +15,15 @@ run killed "$sspapi" run -- sh -c 'kill -9 $$'
 is "and its death" "$(status_of killed)" 137
 run none "$sspapi" run -- /no/such/program
 is "no such program" "$(status_of none)" 127
+printf '#!/no/such/interpreter\n' >"$tmp/bad"
+chmod +x "$tmp/bad"
+run bad "$sspapi" run -- "$tmp/bad"
+is "a script without its interpreter: that is named" "$(status_of bad) $(cat "$tmp/bad.err")" \
+	"127 sspapi run: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line, '$tmp/bad'"
+perl -0pe 's,/ld-,/no-,g' "$apps/nopapi" >"$tmp/no-loader"
+chmod +x "$tmp/no-loader"
+run bad "$sspapi" run --verbose=0 -- "$tmp/no-loader"
+is "a program without its loader" "$(status_of bad) $(grep -c "^sspapi run: the loader that it names is not there" "$tmp/bad.err")" "127 1"
 run folder "$sspapi" run -- /tmp
 is "nothing that can be run" "$(status_of folder)" 126
 printf 'no program' >"$tmp/plain"

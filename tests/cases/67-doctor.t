@@ -41,6 +41,12 @@ finds "no such program" 1 "No such file" "$sspapi" doctor ./none
 printf 'x\0y' >rubbish
 chmod +x rubbish
 finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./rubbish
+printf '#!/no/such/interpreter -x\n' >bad
+printf '#!/bin/sh\r\n' >dos
+chmod +x bad dos
+finds "a script without its interpreter" 1 "names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line, './bad'" \
+	"$sspapi" doctor ./bad
+finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS): dos2unix" "$sspapi" doctor ./dos
 finds "two programs" 2 "name one program" "$sspapi" doctor sh sh
 finds "an option" 2 "takes no options" "$sspapi" doctor --fast
 
@@ -71,6 +77,23 @@ finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH=
 # ---- sspapi itself -------------------------------------------------------------------------------
 finds "a variable that cannot be used" 0 "SSPAPI_FORMAT: 'xml' is not one of" env SSPAPI_FORMAT=xml "$sspapi" doctor
 finds "SSPAPI_DISABLE" 0 "BAD SSPAPI_DISABLE=1 is set" env SSPAPI_DISABLE=1 "$sspapi" doctor
+finds "where dumps go" 0 "ok dumps can be written: sspapi.%e.%h.%p.txt" "$sspapi" doctor
+finds "folders that are to be made" 0 "ok dumps can be written: x/y/%p.json" env SSPAPI_OUTPUT=x/y/%p.json "$sspapi" doctor
+is "nothing is left of the trial" "$(find . -name '.sspapi*' -o -name x)" ""
+finds "standard output" 0 "ok dumps can be written: /dev/stdout" env SSPAPI_OUTPUT=/dev/stdout "$sspapi" doctor
+: >file
+finds "a folder that is none" 0 "BAD no dump can be written to $tmp/file/y.txt (Not a directory), which SSPAPI_OUTPUT says" env SSPAPI_OUTPUT=file/y.txt "$sspapi" doctor
+finds "a folder that cannot be made" 0 "BAD no dump can be written to /proc/x/sh.txt (No such file or directory), which SSPAPI_OUTPUT says do: sspapi run -o" \
+	env SSPAPI_OUTPUT=/proc/x/%e.txt "$sspapi" doctor /bin/sh
+finds "no working directory to write into" 0 "(No such file or directory), and SSPAPI_OUTPUT is not set" sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
+finds "a variable that is misspelt" 0 "note SSPAPI_OUTPT is set, but no variable of sspapi: nothing reads it do: SSPAPI_OUTPUT may be meant" \
+	env SSPAPI_OUTPT=x.json "$sspapi" doctor
+for near in OUT:OUTPUT FORMATS:FORMAT ATTRIBUTE:ATTRIBUTION Callsite:CALLSITES READINGS_MAXIMUM:READINGS_MAX READING:READINGS; do
+	finds "SSPAPI_${near%:*}" 0 "do: SSPAPI_${near#*:} may be meant" env "SSPAPI_${near%:*}=1" "$sspapi" doctor
+done
+finds "one that is like none" 0 "note SSPAPI_WEATHER is set, but no variable of sspapi: nothing reads it do: sspapi env lists those" \
+	env SSPAPI_WEATHER=fine "$sspapi" doctor
+finds "no name at all" 0 "note SSPAPI_ is set" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$sspapi" doctor
 finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" env SSPAPI_TOPOLOGY="$root/tests/topo/malformed.xml" "$sspapi" doctor
 mkdir own

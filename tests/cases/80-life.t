@@ -106,6 +106,21 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+# What a case's processes leave goes with the case, and nobody else's.
+file=$(echo "$tmp"/live/*.live)
+cp "$file" /dev/shm/sspapi.0.others.1.1.live
+cat >"$tmp/case" <<'END'
+. tests/lib/lib.sh
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim a "$scenes/life" kill
+cd "$tmp" && run_shim b env SSPAPI_OUTPUT=/proc/x/y.json "$scenes/life" return
+for pid in $(sed -n 's/^handed pid=\([0-9]*\) .*/\1/p' a.out b.out | sort -u); do
+	echo /dev/shm/sspapi.*."$pid".*.live
+done
+END
+(cd "$root" && sh "$tmp/case") >"$tmp/left"
+is "two live files are left by a case" "$(grep -c '[0-9]\.live$' "$tmp/left")" 2
+is "until it ends" "$(cat "$tmp/left" | xargs ls 2>/dev/null)" ""
+check "and no other's goes" rm /dev/shm/sspapi.0.others.1.1.live
 # Where to: as the process, which makes folders; where that cannot be, what to do is said.
 # recovers STATUS OUTPUT LINE ARGUMENT...: of a process killed, with this output
 recovers() {

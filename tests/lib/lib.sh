@@ -38,8 +38,16 @@ export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=print_
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/sspapi-case.XXXXXX")
 chmod 755 "$tmp"
-trap 'chmod -R u+rwx "$tmp" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap clean_up EXIT
 trap 'exit 1' HUP INT TERM
+
+# What its killed processes left in the standard place goes, too: those stores name $tmp, as the
+# place of the dump or the working directory.
+clean_up() {
+	find /dev/shm -maxdepth 1 -name 'sspapi.*.live' -exec grep -lF -- "$tmp" {} + 2>/dev/null | tr '\n' '\0' | xargs -0r rm -f
+	chmod -R u+rwx "$tmp" 2>/dev/null
+	rm -rf "$tmp"
+}
 
 # ---- TAP ----------------------------------------------------------------------
 
