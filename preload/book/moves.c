@@ -7,7 +7,6 @@
 #include "../life/process.h"
 #include "../papi/real.h"
 #include "moves.h"
-#include "proof.h"
 #include "watch.h"
 #include "where.h"
 
@@ -31,30 +30,59 @@ static int real_sigaction(int number, const struct sigaction *new, struct sigact
 	return next_sigaction ? next_sigaction(number, new, old) : -1;
 }
 
-/* Did a system call end with EINTR for our signal alone?  The others are blocked now: those
- * that are not blocked otherwise, and pending, would have ended it, too.  (Of a mask that
- * holds during the call only, ppoll's, the kernel does not tell us; they stay pending.)
- * Where ours has waited for another's handler to end, the call looks just like this. */
+/* Has a system call just ended with EINTR? */
 static bool ended_call(const ucontext_t *u)
 {
-	uint64_t pending = 0, blocked;
-
-	if (sp_get(&masked))
-		return false;
 #if defined(__x86_64__)
 	const greg_t *r = u->uc_mcontext.gregs;
 	const unsigned char *ip = (const unsigned char *)r[REG_RIP];
 
-	if (r[REG_RAX] != -EINTR || ip[-2] != 0x0f || ip[-1] != 0x05)
-		return false;
+	return r[REG_RAX] == -EINTR && ip[-2] == 0x0f && ip[-1] == 0x05;
 #elif defined(__aarch64__)
-	if ((int64_t)u->uc_mcontext.regs[0] != -EINTR || *((const uint32_t *)u->uc_mcontext.pc - 1) != 0xd4000001)
-		return false;
+	return (int64_t)u->uc_mcontext.regs[0] == -EINTR && *((const uint32_t *)u->uc_mcontext.pc - 1) == 0xd4000001;
 #else
+	(void)u;
 	return false;
 #endif
-	memcpy(&blocked, &u->uc_sigmask, sizeof(blocked));
-	return sp_sys(SYS_rt_sigpending, &pending, sizeof(pending)) == 0 && !(pending & ~blocked);
+}
+
+static uintptr_t stack_pointer(const ucontext_t *u)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)u->uc_mcontext.sp;
+#else
+	(void)u;
+	return 0;
+#endif
+}
+
+/* Not libc's own two: it waits for one in pthread_cancel, and for the other in setuid. */
+#define LIBCS	(3ull << 31)
+#define NEAR	1024u			/* bytes of stack that libc's part of a call may take; less than a handler's frame */
+
+/* A call of waits.c that our signal has ended: no other signal comes from now on.  A jump
+ * out of a handler leaves sp_self.wait behind: what it points to must look like a wait, right
+ * above the call. */
+static void hold(ucontext_t *u)
+{
+	struct sp_wait *w = sp_get(&sp_self.wait);
+	uint64_t all = ~(LIBCS | 1ull << (NUMBER ? NUMBER - 1 : 0));
+
+	if (!w || (uintptr_t)w - stack_pointer(u) > NEAR || w->self != w || !ended_call(u))
+		return;
+	if (sp_get(&masked)) {	/* where ours has waited for another's handler to end, it looks just like this */
+		w->unsure = true;
+		return;
+	}
+	w->alone = true;
+	if (!w->held) {
+		memcpy(&w->mask.bits, &u->uc_sigmask, sizeof(w->mask.bits));
+		w->held = true;
+	}
+	all |= w->mask.bits;
+	memcpy(&u->uc_sigmask, &all, sizeof(all));
 }
 
 static void on_move(int number, siginfo_t *info, void *context)
@@ -67,12 +95,8 @@ static void on_move(int number, siginfo_t *info, void *context)
 		real_sigaction(number, &none, NULL);
 		(void)raise(number);
 	} else if (sp_get(&state) == OURS) {
-		sp_put(&sp_self.moved, sp_self.moved + 1);
 		sp_watch_moved(context);
-		if (ended_call(context)) {
-			sp_proof_arm();
-			sp_put(&sp_self.alone, sp_self.moved);
-		}
+		hold(context);
 	}
 	errno = saved;
 }
@@ -95,7 +119,7 @@ static void take_signal(void)
 {
 	struct sigaction a = { .sa_sigaction = on_move, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
 
-	sigfillset(&a.sa_mask);
+	memset(&a.sa_mask, 0xff, sizeof(a.sa_mask));	/* and libc's: it cancels a thread on top of us, all blocked */
 	for (int i = 1; i < NSIG; i++)
 		if (real_sigaction(i, NULL, &old) == 0)
 			look_at_mask(i, &old);
@@ -141,6 +165,28 @@ bool sp_moves_asked(int number, const struct sigaction *new)
 bool sp_moves_in(const sigset_t *set)
 {
 	return sp_get(&state) == OURS && sigismember(set, NUMBER) == 1;
+}
+
+const sigset_t *sp_moves_let_in(const sigset_t *mask, sigset_t *copy)
+{
+	if (!mask || !sp_moves_in(mask) || !sp_watch_armed())
+		return mask;
+	*copy = *mask;
+	sigdelset(copy, NUMBER);
+	return copy;
+}
+
+bool sp_moves_ends(uint64_t pending)
+{
+	const uint64_t no_end = 1ull << (SIGCHLD - 1) | 1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1) |
+				1ull << (SIGCONT - 1) | 1ull << (SIGTSTP - 1) | 1ull << (SIGTTIN - 1) | 1ull << (SIGTTOU - 1);
+	struct sigaction a;
+
+	for (int i = 1; pending; i++, pending >>= 1)
+		if ((pending & 1) && real_sigaction(i, NULL, &a) == 0 && a.sa_handler != SIG_IGN &&
+		    (a.sa_handler != SIG_DFL || !(no_end >> (i - 1) & 1)))
+			return true;
+	return false;
 }
 
 /* Is what was interrupted the end of a system call that sets the signal mask? */

@@ -49,6 +49,27 @@ bool sp_moves_has_stack(const void *context, uintptr_t bytes);
 /* Is the signal in the set? */
 bool sp_moves_in(const sigset_t *set);
 
+/* A call that waits, under way (waits.c); on the stack, above the call; sp_self.wait points to it.
+ * When our signal has ended the call with EINTR, the handler returns with signals blocked, so
+ * that none of the application's comes between the end of the call and the next one. */
+struct sp_wait {
+	const struct sp_wait *self;	/* NULL: it is over */
+	bool alone;			/* no other signal's handler came before ours */
+	bool unsure;			/* it looks so; but one of the application's may have kept ours waiting */
+	bool held;			/* all are blocked, but ours and libc's; until then this was the mask: */
+	union {
+		uint64_t bits;
+		sigset_t set;
+	} mask;
+};
+
+/* The mask for a call that sets one while it waits: ours is let in (while a handler of the
+ * application's runs is too late to tell whose signal ended the call).  mask, or *copy. */
+const sigset_t *sp_moves_let_in(const sigset_t *mask, sigset_t *copy);
+
+/* Would one of these (by bits) end a call, once it is let in? */
+bool sp_moves_ends(uint64_t pending);
+
 /* sigaction(2) by the application, before it goes to the kernel; new NULL: it only asks.
  * True: the signal is, or was until now, ours, and the application is to find the default. */
 bool sp_moves_asked(int number, const struct sigaction *new);

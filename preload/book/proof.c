@@ -59,28 +59,12 @@ bool sp_proof_test(void)
 	sp_put(&sp_process.proof_works, sp_get(&rseq_works));
 	return sp_get(&rseq_works);
 }
-
-bool sp_proof_kept(void)
-{
-	return !sp_get(&rseq_works) || sp_get(sp_proof_pointer()) == (uint64_t)(uintptr_t)&sp_proof_section;
-}
 #else
 bool sp_proof_test(void)
 {
 	return false;
 }
-
-bool sp_proof_kept(void)
-{
-	return true;
-}
 #endif
-
-void sp_proof_arm(void)
-{
-	if (sp_get(&rseq_works))
-		(void)sp_proof_rseq();
-}
 
 SP_COLD uint32_t sp_proof_other(void)
 {

@@ -27,11 +27,6 @@ bool sp_proof_test(void);
 /* The long way, where rseq does not work or the threads' moves are watched (watch.h). */
 uint32_t sp_proof_other(void);
 
-/* Between the two: has no signal been handled?  (False, too, if the thread was preempted.)
- * True where rseq does not work. */
-void sp_proof_arm(void);
-bool sp_proof_kept(void);
-
 #ifdef SP_HAVE_RSEQ
 extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")));
 

@@ -396,6 +396,13 @@ void sp_watch_blocked(bool blocked)
 	}
 }
 
+bool sp_watch_armed(void)
+{
+	struct sp_watch *w = own();
+
+	return w && w->signals && !w->blocked && w->set;
+}
+
 /* Other threads' triggers, too: their pages are stored to, nothing else of theirs. */
 void sp_watch_disarm_all(void)
 {

@@ -51,6 +51,9 @@ void sp_watch_stops(struct sp_set *s);
 /* The application blocks the signal in this thread from now on; or no more. */
 void sp_watch_blocked(bool blocked);
 
+/* May the signal come to this thread? */
+bool sp_watch_armed(void);
+
 /* For moves.c: the thread has moved (in the handler); the signal is gone. */
 void sp_watch_moved(const void *context);
 void sp_watch_disarm_all(void);

@@ -42,8 +42,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uintptr_t unwinding;		/* the frame that does; 0: none */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
-	uint32_t moved;			/* times that its moves have sent a signal, */
-	uint32_t alone;			/* and the last of them that ended a system call with no other signal there */
+	struct sp_wait *wait;		/* preload/book/moves.h: the call under way that waits; NULL: none */
 	struct sp_watch *watch;		/* preload/book/watch.h; NULL: none */
 	uint32_t sites_epoch;		/* preload/book/sites.c: */
 	uint16_t met[8];		/* sites of several frames or with a name, met last */

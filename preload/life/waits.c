@@ -5,12 +5,13 @@
  * was woken for nothing and would have slept on (another thread has taken what there was).
  * The call is made again: with no time to wait, or with the rest of it.
  *
- * A signal of the application's own must end it as ever.  It does where it came during the
- * first call (moves.c tells) or before all signals are blocked here (proof.h tells), and
- * those that are blocked here are let in by the second call, which is one that sets the mask.
+ * A signal of the application's own must end it as ever.  It does where its handler ran
+ * before ours (moves.c tells).  From the end of ours on the others are blocked, and those
+ * that come are let in by the second call, which is one that sets the mask.
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,7 +20,7 @@
 #include <time.h>
 
 #include "../../core/sys.h"
-#include "../book/proof.h"
+#include "../book/moves.h"
 #include "../book/watch.h"
 #include "../papi/real.h"
 #include "process.h"
@@ -74,14 +75,11 @@ __attribute__((constructor)) static void find(void)
 #define AS_EVER (SP_LIKELY(sp_get(&sp_watching) != SP_BY_EXACT))
 
 struct wait {
+	struct sp_wait sp;
 	uint64_t until;			/* FOR_EVER, or a time of the monotonic clock */
-	uint32_t moved;
 	int error;
-	bool blocked;			/* all signals are; before it: */
-	union {
-		uint64_t bits;
-		sigset_t set;
-	} mask;
+	const sigset_t *during;		/* the mask of the call itself; NULL: it sets none */
+	sigset_t copy;
 	struct timespec rest;
 };
 
@@ -94,43 +92,61 @@ static uint64_t now(void)
 }
 
 /* Waits for so long; s < 0: for ever. */
-static struct wait begin(long long s, long long ns)
+static void begin(struct wait *w, long long s, long long ns)
 {
-	struct wait w = { .until = FOR_EVER, .moved = sp_get(&sp_self.moved), .error = errno };
-
+	w->sp.self = &w->sp;
+	w->sp.alone = w->sp.unsure = w->sp.held = false;
+	w->until = FOR_EVER;
+	w->error = errno;
+	w->during = NULL;
 	if (s >= 0 && s < (long long)LONGEST && ns >= 0 && ns < (long long)(LONGEST * SECOND))
-		w.until = now() + (uint64_t)s * SECOND + (uint64_t)ns;
-	return w;
+		w->until = now() + (uint64_t)s * SECOND + (uint64_t)ns;
+	sp_order();
+	sp_put(&sp_self.wait, &w->sp);
 }
 
-static struct wait begin_ms(int ms)
+static void begin_ms(struct wait *w, int ms)
 {
-	return ms < 0 ? begin(-1, 0) : begin(0, ms * 1000000ll);
+	begin(w, ms < 0 ? -1 : 0, ms * 1000000ll);
 }
 
-static struct wait begin_timespec(const struct timespec *t)
+static void begin_timespec(struct wait *w, const struct timespec *t, const sigset_t *mask)
 {
-	return t ? begin(t->tv_sec, t->tv_nsec) : begin(-1, 0);
+	begin(w, t ? t->tv_sec : -1, t ? t->tv_nsec : 0);
+	w->during = sp_moves_let_in(mask, &w->copy);
 }
 
-static struct wait begin_timeval(const struct timeval *t)
+static void begin_timeval(struct wait *w, const struct timeval *t)
 {
-	return t ? begin(t->tv_sec, t->tv_usec * 1000ll) : begin(-1, 0);
+	begin(w, t ? t->tv_sec : -1, t ? t->tv_usec * 1000ll : 0);
 }
 
 static void unblock(struct wait *w)
 {
-	if (w->blocked)
-		(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &w->mask.bits, NULL, sizeof(w->mask.bits));
-	w->blocked = false;
+	if (w->sp.held)
+		(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &w->sp.mask.bits, NULL, sizeof(w->sp.mask.bits));
+	w->sp.held = false;
 }
 
-static void block(struct wait *w)
+/* At the end of each wait, and where the thread is cancelled in it. */
+static void end(void *wait)
 {
-	uint64_t all = ~0ull;
+	struct wait *w = wait;
 
-	if (!w->blocked && sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &w->mask.bits, sizeof(all)) == 0)
-		w->blocked = true;
+	sp_put(&sp_self.wait, NULL);
+	sp_order();
+	w->sp.self = NULL;
+	unblock(w);
+}
+
+/* A signal that came after ours, and would have ended the call. */
+static bool another_waits(const struct wait *w)
+{
+	uint64_t pending = 0, blocked = w->sp.mask.bits;
+
+	if (w->during)
+		memcpy(&blocked, w->during, sizeof(blocked));
+	return sp_sys(SYS_rt_sigpending, &pending, sizeof(pending)) < 0 || sp_moves_ends(pending & ~blocked);
 }
 
 enum how { NO, NOW, REST };
@@ -138,35 +154,34 @@ enum how { NO, NOW, REST };
 /* It said r.  Is it to be made again, and how? */
 static enum how again(struct wait *w, int r)
 {
-	bool is_ours = r == -1 && errno == EINTR && sp_get(&sp_self.moved) != w->moved;
-	uint64_t at = is_ours && w->until != FOR_EVER ? now() : 0, left = w->until - at;
+	bool alone = w->sp.alone, unsure = w->sp.unsure;
+	uint64_t at;
 
-	if (is_ours && at < w->until) {
-		block(w);
-		is_ours = w->blocked && sp_proof_kept() && sp_get(&sp_self.alone) == sp_get(&sp_self.moved);
-	}
-	if (!is_ours) {
-		unblock(w);
+	w->sp.alone = w->sp.unsure = false;
+	if (r != -1 || errno != EINTR || !(alone || unsure))
 		return NO;
-	}
+	at = w->until != FOR_EVER ? now() : 0;
+	if (alone ? another_waits(w) : at < w->until)
+		return NO;
 	errno = w->error;
-	w->moved = sp_get(&sp_self.moved);
-	if (at >= w->until) {
-		unblock(w);
+	if (at >= w->until)
 		return NOW;
-	}
-	w->rest = (struct timespec){ (time_t)(left / SECOND), (long)(left % SECOND) };
+	w->rest = (struct timespec){ (time_t)((w->until - at) / SECOND), (long)((w->until - at) % SECOND) };
 	return REST;
 }
 
 #define LEFT(w) ((w).until == FOR_EVER ? NULL : &(w).rest)
 #define LEFT_MS(w) ((w).until == FOR_EVER ? -1 : (int)(((w).rest.tv_sec * 1000 + ((w).rest.tv_nsec + 999999) / 1000000)))
-#define MASK(w) (&(w).mask.set)
+#define MASK(w) ((w).during ? (w).during : &(w).sp.mask.set)
 
+/* first; and as long as it is to be made again, with_none or with_rest. */
 #define WAIT(w, first, with_none, with_rest) ({ \
-	int r_ = (first); \
+	int r_; \
+	pthread_cleanup_push(end, &(w)); \
+	r_ = (first); \
 	for (enum how how_; (how_ = again(&(w), r_)) != NO;) \
 		r_ = how_ == NOW ? (with_none) : (with_rest); \
+	pthread_cleanup_pop(1); \
 	r_; \
 })
 
@@ -174,8 +189,9 @@ static const struct timespec none;
 
 static SP_COLD int poll_exact(struct pollfd *fds, nfds_t n, int timeout)
 {
-	struct wait w = begin_ms(timeout);
+	struct wait w;
 
+	begin_ms(&w, timeout);
 	return WAIT(w, NEXT(poll)(fds, n, timeout), next.poll(fds, n, 0), next.ppoll(fds, n, LEFT(w), MASK(w)));
 }
 
@@ -186,8 +202,9 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 
 static SP_COLD int poll_chk_exact(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 {
-	struct wait w = begin_ms(timeout);
+	struct wait w;
 
+	begin_ms(&w, timeout);
 	return WAIT(w, NEXT(poll_chk)(fds, n, timeout, room), next.poll(fds, n, 0), next.ppoll(fds, n, LEFT(w), MASK(w)));
 }
 
@@ -198,10 +215,11 @@ EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 
 static SP_COLD int ppoll_exact(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
-	struct wait w = begin_timespec(timeout);
+	struct wait w;
 
-	return WAIT(w, NEXT(ppoll)(fds, n, timeout, mask), next.ppoll(fds, n, &none, mask),
-		    next.ppoll(fds, n, LEFT(w), mask ? mask : MASK(w)));
+	begin_timespec(&w, timeout, mask);
+	return WAIT(w, NEXT(ppoll)(fds, n, timeout, w.during), next.ppoll(fds, n, &none, w.during),
+		    next.ppoll(fds, n, LEFT(w), MASK(w)));
 }
 
 EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
@@ -212,10 +230,11 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 static SP_COLD int ppoll_chk_exact(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask,
 				   size_t room)
 {
-	struct wait w = begin_timespec(timeout);
+	struct wait w;
 
-	return WAIT(w, NEXT(ppoll_chk)(fds, n, timeout, mask, room), next.ppoll(fds, n, &none, mask),
-		    next.ppoll(fds, n, LEFT(w), mask ? mask : MASK(w)));
+	begin_timespec(&w, timeout, mask);
+	return WAIT(w, NEXT(ppoll_chk)(fds, n, timeout, w.during, room), next.ppoll(fds, n, &none, w.during),
+		    next.ppoll(fds, n, LEFT(w), MASK(w)));
 }
 
 EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room)
@@ -224,22 +243,25 @@ EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *time
 }
 
 /* What is left is written to *timeout, as Linux does; pselect does not. */
+static int with_rest(struct wait *w, struct timeval *timeout, int r)
+{
+	uint64_t at = timeout ? now() : 0;
+
+	if (timeout)
+		*timeout = at < w->until ? (struct timeval){ (time_t)((w->until - at) / SECOND),
+							     (suseconds_t)((w->until - at) % SECOND / 1000) } :
+					   (struct timeval){ 0 };
+	return r;
+}
+
 static SP_COLD int select_exact(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
 {
-	struct wait w = begin_timeval(timeout);
-	int r = NEXT(select)(n, in, out, except, timeout);
-	uint64_t at;
+	struct wait w;
 
-	for (enum how how; (how = again(&w, r)) != NO;) {
-		r = how == NOW ? next.select(n, in, out, except, &(struct timeval){ 0 }) :
-				 next.pselect(n, in, out, except, LEFT(w), MASK(w));
-		at = timeout ? now() : 0;
-		if (timeout)
-			*timeout = at < w.until ? (struct timeval){ (time_t)((w.until - at) / SECOND),
-								    (suseconds_t)((w.until - at) % SECOND / 1000) } :
-						  (struct timeval){ 0 };
-	}
-	return r;
+	begin_timeval(&w, timeout);
+	return WAIT(w, NEXT(select)(n, in, out, except, timeout),
+		    with_rest(&w, timeout, next.select(n, in, out, except, &(struct timeval){ 0 })),
+		    with_rest(&w, timeout, next.pselect(n, in, out, except, LEFT(w), MASK(w))));
 }
 
 EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
@@ -250,10 +272,12 @@ EXPORT int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval
 static SP_COLD int pselect_exact(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout,
 				 const sigset_t *mask)
 {
-	struct wait w = begin_timespec(timeout);
+	struct wait w;
 
-	return WAIT(w, NEXT(pselect)(n, in, out, except, timeout, mask), next.pselect(n, in, out, except, &none, mask),
-		    next.pselect(n, in, out, except, LEFT(w), mask ? mask : MASK(w)));
+	begin_timespec(&w, timeout, mask);
+	return WAIT(w, NEXT(pselect)(n, in, out, except, timeout, w.during),
+		    next.pselect(n, in, out, except, &none, w.during),
+		    next.pselect(n, in, out, except, LEFT(w), MASK(w)));
 }
 
 EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout, const sigset_t *mask)
@@ -263,8 +287,9 @@ EXPORT int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct 
 
 static SP_COLD int epoll_wait_exact(int fd, struct epoll_event *events, int n, int timeout)
 {
-	struct wait w = begin_ms(timeout);
+	struct wait w;
 
+	begin_ms(&w, timeout);
 	return WAIT(w, NEXT(epoll_wait)(fd, events, n, timeout), next.epoll_wait(fd, events, n, 0),
 		    next.epoll_pwait(fd, events, n, LEFT_MS(w), MASK(w)));
 }
@@ -276,10 +301,12 @@ EXPORT int epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 
 static SP_COLD int epoll_pwait_exact(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
 {
-	struct wait w = begin_ms(timeout);
+	struct wait w;
 
-	return WAIT(w, NEXT(epoll_pwait)(fd, events, n, timeout, mask), next.epoll_pwait(fd, events, n, 0, mask),
-		    next.epoll_pwait(fd, events, n, LEFT_MS(w), mask ? mask : MASK(w)));
+	begin_ms(&w, timeout);
+	w.during = sp_moves_let_in(mask, &w.copy);
+	return WAIT(w, NEXT(epoll_pwait)(fd, events, n, timeout, w.during), next.epoll_pwait(fd, events, n, 0, w.during),
+		    next.epoll_pwait(fd, events, n, LEFT_MS(w), MASK(w)));
 }
 
 EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int timeout, const sigset_t *mask)
@@ -298,10 +325,12 @@ static int before_glibc_2_35(int fd, struct epoll_event *events, int n, const st
 static SP_COLD int epoll_pwait2_exact(int fd, struct epoll_event *events, int n, const struct timespec *timeout,
 				      const sigset_t *mask)
 {
-	struct wait w = begin_timespec(timeout);
+	struct wait w;
 
-	return WAIT(w, next.epoll_pwait2(fd, events, n, timeout, mask), next.epoll_pwait2(fd, events, n, &none, mask),
-		    next.epoll_pwait2(fd, events, n, LEFT(w), mask ? mask : MASK(w)));
+	begin_timespec(&w, timeout, mask);
+	return WAIT(w, next.epoll_pwait2(fd, events, n, timeout, w.during),
+		    next.epoll_pwait2(fd, events, n, &none, w.during),
+		    next.epoll_pwait2(fd, events, n, LEFT(w), MASK(w)));
 }
 
 EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespec *timeout, const sigset_t *mask)
@@ -316,8 +345,9 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct 
  * a signal that comes right before a call is not seen by it without us either. */
 static SP_COLD int msgsnd_exact(int id, const void *message, size_t bytes, int flags)
 {
-	struct wait w = begin(-1, 0);
+	struct wait w;
 
+	begin(&w, -1, 0);
 	return WAIT(w, NEXT(msgsnd)(id, message, bytes, flags), -1,
 		    (unblock(&w), next.msgsnd(id, message, bytes, flags)));
 }

@@ -2,9 +2,13 @@
  * blocking: calls that wait, while a set runs: what they return, and whether it was too early.
  *
  *	blocking stay|before|inside|masked
+ *	blocking racing N
+ *	blocking cancelled N
  *
  * The thread stays on its CPU; moves itself before each call; is moved by another thread
  * inside each call, masked: with a handler that blocks all signals. A line for each call: "NAME: RESULT ERRNO early|waited|late|woken, N handled".
+ * racing: N polls, each moved and woken for nothing, and signalled at any moment of that.
+ * cancelled: N threads in such a poll, at any moment; what is blocked then.
  */
 #include "handed.h"
 
@@ -180,6 +184,28 @@ static int do_ppoll_masked(void)
 	return r;
 }
 
+/* All but one signal is blocked while it waits. */
+static const sigset_t *but_usr1(void)
+{
+	static sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGUSR1);
+	return &set;
+}
+
+static const struct timespec long_span = {1, 0};
+
+static int do_ppoll_but(void)
+{
+	return ppoll(NULL, 0, &long_span, but_usr1());
+}
+
+static int do_pselect_but(void)
+{
+	return pselect(0, NULL, NULL, NULL, &long_span, but_usr1());
+}
+
 static int do_select_urgent(void)
 {
 	struct timeval t = {0, MS * 1000};
@@ -257,6 +283,21 @@ static int do_epoll_pwait2(void)
 		epoll_ctl(fd, EPOLL_CTL_ADD, sockets[0], &e);
 	}
 	return epoll_pwait2 ? epoll_pwait2(fd, &e, 1, &span, NULL) : -1;
+}
+
+static int do_epoll_pwait_but(void)
+{
+	return wait_epoll(1000, but_usr1());
+}
+
+static int do_epoll_pwait2_but(void)
+{
+	static int fd = -1;
+	struct epoll_event e;
+
+	if (fd < 0)
+		fd = epoll_create1(EPOLL_CLOEXEC);
+	return epoll_pwait2 ? epoll_pwait2(fd, &e, 1, &long_span, but_usr1()) : -1;
 }
 
 static int do_sem(void)
@@ -370,7 +411,8 @@ static int do_mq(void)
 }
 
 /* What the helper does: p pokes the socket, m receives a message and sends one, u and c
- * send SIGUSR1, SIGCHLD (before and after ours, by number), a comma is a pause. */
+ * send SIGUSR1, SIGCHLD (before and after ours, by number), s the first, whose handler then
+ * takes longer than the call may; a comma is a pause. */
 static const struct {
 	const char *name;
 	int (*call)(void);
@@ -421,11 +463,25 @@ static const struct {
     {"epoll_wait, woken for nothing, then signalled", do_epoll_ever, "p,c", 0},
     {"epoll_pwait, woken for nothing", do_epoll_pwait, "p", MS},
     {"epoll_pwait2, woken for nothing", do_epoll_pwait2, "p", MS},
+    {"ppoll, signalled, all others blocked", do_ppoll_but, "u", 0},
+    {"ppoll, signalled, two blocked", do_ppoll_but, "cu", 0},
+    {"ppoll, another signalled that is blocked", do_ppoll_but, "c", 1000},
+    {"pselect, signalled, all others blocked", do_pselect_but, "u", 0},
+    {"epoll_pwait, signalled, all others blocked", do_epoll_pwait_but, "u", 0},
+    {"epoll_pwait2, signalled, all others blocked", do_epoll_pwait2_but, "u", 0},
+    {"poll, signalled, whose handler takes longer", do_poll, "s", 0},
 };
+
+static volatile int slow;
 
 static void on_signal(int number)
 {
+	long until = now_us() + 2000 * MS;
+
 	(void)number;
+	while (slow && now_us() < until)
+		;
+	slow = 0;
 	handled++;
 }
 
@@ -438,8 +494,10 @@ static void act(const char *what)
 			die("write");
 		if (*what == 'm' && (msgrcv(full_queue, &m, 1, 0, IPC_NOWAIT) < 0 || msgsnd(queue, &m, 1, IPC_NOWAIT) < 0))
 			die("messages");
-		if (*what == 'u' || *what == 'c')
-			pthread_kill(waiting_thread, *what == 'u' ? SIGUSR1 : SIGCHLD);
+		if (*what == 's')
+			slow = 1;
+		if (*what == 'u' || *what == 's' || *what == 'c')
+			pthread_kill(waiting_thread, *what == 'c' ? SIGCHLD : SIGUSR1);
 		if (*what == ',')
 			usleep(MS * 200);
 	}
@@ -510,6 +568,137 @@ static void remove_queues(void)
 	semctl(semaphores, 0, IPC_RMID);
 }
 
+/* ---- in no order ------------------------------------------------------------ */
+
+static int sleeping(pid_t tid)
+{
+	char path[64], stat[256], *at;
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	n = (int)read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	stat[n > 0 ? n : 0] = '\0';
+	at = strrchr(stat, ')');
+	return at && at[2] == 'S';
+}
+
+static void move_waiter(int nth)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(nth_cpu(nth), &set);
+	sched_setaffinity(waiter, sizeof(set), &set);
+}
+
+static void pause_ns(long ns)
+{
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &to);
+	while ((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec < ns);
+}
+
+static void *disturb(void *unused)
+{
+	unsigned seed = 1;
+	int seen = 0;
+
+	(void)unused;
+	while (!done) {
+		if (waits == seen)
+			continue;
+		seen = waits;
+		while (!sleeping(waiter))
+			;
+		move_waiter(seen & 1);
+		if (write(sockets[1], "x", 1) != 1)
+			die("write");
+		pause_ns(rand_r(&seed) % 120 * 500);
+		pthread_kill(waiting_thread, SIGUSR1);
+	}
+	return NULL;
+}
+
+/* A handler that has run while poll waited has ended it. */
+static void race(struct counted *c, int n)
+{
+	int slept_on = 0;
+	long long values[EVENTS];
+	char rest[64];
+
+	pthread_create(&helper, NULL, disturb, NULL);
+	must("PAPI_start", PAPI_start(c->id));
+	for (int i = 0; i < n; i++) {
+		struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+		handled = 0;
+		waits++;
+		slept_on += poll(&p, 1, 100) == 0;
+		while (!handled)
+			;
+		while (recv(sockets[0], rest, sizeof(rest), MSG_DONTWAIT) > 0)
+			;
+	}
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	done = 1;
+	pthread_join(helper, NULL);
+	printf("%d of %d polls slept on after a handler\n", slept_on, n);
+}
+
+static int blocked_ones;
+
+static void count_blocked(void *unused)
+{
+	sigset_t set;
+
+	(void)unused;
+	pthread_sigmask(SIG_BLOCK, NULL, &set);
+	for (int i = 1; i < NSIG; i++)
+		blocked_ones += (i < 32 || i > 33) && sigismember(&set, i) == 1;
+}
+
+static void *poll_ever(void *unused)
+{
+	struct counted *c = counted_new(0, NULL, 1);
+	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
+
+	make_set(c);
+	pin(0);
+	waiter = (pid_t)gettid();
+	must("PAPI_start", PAPI_start(c->id));
+	pthread_cleanup_push(count_blocked, NULL);
+	waits = 1;
+	poll(&p, 1, -1);
+	pthread_cleanup_pop(0);
+	return unused;
+}
+
+/* Where a thread is cancelled, its handlers run with its own mask. */
+static void cancel(int n)
+{
+	unsigned seed = 1;
+
+	for (int i = 0; i < n; i++) {
+		waits = 0;
+		pthread_create(&helper, NULL, poll_ever, NULL);
+		while (!waits || !sleeping(waiter))
+			;
+		move_waiter(1);
+		if (write(sockets[1], "x", 1) != 1)
+			die("write");
+		pause_ns(rand_r(&seed) % 120 * 500);
+		pthread_cancel(helper);
+		pthread_join(helper, NULL);
+		clear();
+	}
+	printf("%d of %d cancelled: %d signals were blocked\n", n, n, blocked_ones);
+}
+
 static const char *when(long us, int ms)
 {
 	return !ms ? "woken" : us < ms * 1000 - 1000 ? "early" : us > ms * 1000 + 250000 ? "late" : "waited";
@@ -539,6 +728,16 @@ int main(int argc, char **argv)
 	moves_inside = !strcmp(how, "inside") || !strcmp(how, "masked");
 	waiter = (pid_t)gettid();
 	waiting_thread = pthread_self();
+	if (!strcmp(how, "racing")) {
+		race(c, argc > 2 ? atoi(argv[2]) : 1000);
+		remove_queues();
+		return 0;
+	}
+	if (!strcmp(how, "cancelled")) {
+		cancel(argc > 2 ? atoi(argv[2]) : 100);
+		remove_queues();
+		return 0;
+	}
 	pthread_create(&helper, NULL, help, NULL);
 	must("PAPI_start", PAPI_start(c->id));
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {

@@ -107,12 +107,24 @@ for mode in reading residency exact; do
 done
 
 # A handler that blocks all signals: ours waits for its end, and the call is to end all the same.
-NORMAL='/for nothing|msgsnd/d'
+# Where the time is over as well, nobody can tell: then poll says so.
+NORMAL='/for nothing|msgsnd|takes longer/d'
 run_native native "$apps/blocking" masked
 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" masked
 check "exact: blocking masked: signals end what they end" same_as_native native shim
 NORMAL=''
 
+# At any instruction; and without rseq, which had told what came after ours.
+case ${SANITIZE-} in
+*thread*) skip "exact: blocking racing" "sanitized" ;;
+*)
+	run_native native "$apps/blocking" racing 1000
+	for tunables in '' glibc.pthread.rseq=0; do
+		GLIBC_TUNABLES=$tunables SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" racing 1000
+		check "exact: blocking racing: no signal is lost${tunables:+ (without rseq)}" same_as_native native shim
+	done
+	;;
+esac
 # ---- where it cannot be had ----------------------------------------------------------
 
 # faults.so stands in front of system calls, as AddressSanitizer's runtime does.
