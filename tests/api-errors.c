@@ -1,5 +1,5 @@
 /* api-errors.c: sspapi_start that reports an error leaves no event set running, on the scripted libpapi;
- * TAP.  What fails is each function of PAPI that it asks, and memory.
+ * TAP.  What fails is each function of PAPI that it asks, and memory.  And calls that are refused.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -113,6 +113,35 @@ static void running_already(void)
 	sspapi_free(rel);
 }
 
+/* One event for another: what PAPI hands out is no count of the relation's event. */
+static void replaced(void)
+{
+	int es = made("EV_A"), a, b, rc;
+	sspapi_relation *rel = NULL;
+	long long value;
+
+	PAPI_event_name_to_code("EV_A", &a);
+	PAPI_event_name_to_code("EV_B", &b);
+	sspapi_start(es, &rel);
+	fake_count("EV_A", 5);
+	sspapi_stop(rel, NULL, false, NULL);
+	PAPI_remove_event(es, a);
+	PAPI_add_event(es, b);
+	PAPI_start(es);
+	fake_count("EV_B", 77);
+	rc = sspapi_read(rel, NULL, false, NULL);
+	value = sspapi_get_metric(rel, a, -1, 0);
+	ok(rc == PAPI_ENOEVST && value == 5, "a reading of the relation is refused", "its event was replaced", rc, (int)value);
+	rc = sspapi_stop(rel, NULL, false, NULL);
+	ok(rc == PAPI_ENOEVST && state_of(es) & PAPI_RUNNING, "a stop, too", "its event was replaced", rc, state_of(es));
+	PAPI_stop(es, &value);
+	PAPI_remove_event(es, b);
+	PAPI_add_event(es, a);
+	rc = sspapi_read(rel, NULL, false, NULL);
+	ok(rc == PAPI_OK, "read again", "it has its event back", rc, state_of(es));
+	sspapi_free(rel);
+}
+
 int main(void)
 {
 	static const char *const asked[] = { "PAPI_start", "PAPI_state", "PAPI_num_events", "PAPI_list_events", "PAPI_get_event_info",
@@ -134,6 +163,7 @@ int main(void)
 	rc = sspapi_start(es, &rel);
 	ok(rc == PAPI_EINVAL && !rel, "PAPI_EINVAL", "a set without events", rc, state_of(es));
 	running_already();
+	replaced();
 	without_memory();
 	printf("1..%d\n", tests);
 	return failed != 0;

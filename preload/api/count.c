@@ -44,23 +44,78 @@ static bool unseen(const struct sp_real *real)
 	return is == 2;
 }
 
-/* Linked behind libpapi we have not seen what the set was attached to.  Only what the
- * state says is asked for: PAPI crashes when it is asked for the CPU of a set without one. */
-static void learn_target(const struct sp_real *real, struct sp_set *s, int es, int state)
+/* What the set was attached to, where we have not seen it: the option of PAPI that says so, or 0.
+ * Only what the state says is asked for: PAPI crashes when it is asked for the CPU of a set without one. */
+static int ask_target(const struct sp_real *real, int es, int state, PAPI_option_t *o)
 {
-	PAPI_option_t o = { 0 };
+	int which = state & PAPI_CPU_ATTACHED ? PAPI_CPU_ATTACH : state & PAPI_ATTACHED ? PAPI_ATTACH : 0;
 
-	if (s->target != SP_TARGET_THREAD || !real->PAPI_get_opt)
-		return;
-	if (state & PAPI_CPU_ATTACHED) {
-		o.cpu.eventset = es;
-		if (real->PAPI_get_opt(PAPI_CPU_ATTACH, &o) >= 0)
-			sp_after_set_opt(PAPI_OK, PAPI_CPU_ATTACH, &o);
-	} else if (state & PAPI_ATTACHED) {
-		o.attach.eventset = es;
-		if (real->PAPI_get_opt(PAPI_ATTACH, &o) >= 0)
-			sp_after_attach(PAPI_OK, es, o.attach.tid);
+	memset(o, 0, sizeof(*o));
+	if (which == PAPI_CPU_ATTACH)
+		o->cpu.eventset = es;
+	else
+		o->attach.eventset = es;
+	return which && real->PAPI_get_opt && real->PAPI_get_opt(which, o) >= 0 ? which : 0;
+}
+
+static bool has_target(const struct sp_set *s, int which, const PAPI_option_t *o)
+{
+	return which == PAPI_CPU_ATTACH ? s->target == SP_TARGET_CPU && s->target_id == (int)o->cpu.cpu_num :
+	       which == PAPI_ATTACH ? s->target == SP_TARGET_TID && s->target_id == (int)o->attach.tid :
+	       s->target == SP_TARGET_THREAD;
+}
+
+/* What it holds, in one number; 0: not known. */
+static uint64_t held_by(const struct sp_real *real, int es, int state)
+{
+	int codes[512], n = SP_COUNT(codes);
+	uint64_t sum = 14695981039346656037u ^ (uint64_t)(state & PAPI_MULTIPLEXING);
+
+	if (!real->PAPI_list_events || real->PAPI_list_events(es, codes, &n) != PAPI_OK || n < 0 || n > (int)SP_COUNT(codes))
+		return 0;
+	for (int i = 0; i < n; i++)
+		sum = (sum ^ (uint32_t)codes[i]) * 1099511628211u;
+	return sum ? sum : 1;
+}
+
+/* Of a set that we do not see: the record that there is, if PAPI says nothing else of it.  Whose
+ * counters it holds is not known; they are taken for the calling thread's. */
+static struct sp_set *look_again(const struct sp_real *real, int es, int state)
+{
+	uint64_t holds = held_by(real, es, state);
+	struct sp_set *s = sp_set_of(es);
+	PAPI_option_t o;
+	int which = ask_target(real, es, state, &o);
+
+	if (!s || !sp_get(&s->alive) || s->generation != sp_process.generation || !holds || s->holds != holds ||
+	    !has_target(s, which, &o)) {
+		s = sp_set_new(es);
+		if (!s)
+			return NULL;
+		if (which)
+			sp_after_set_opt(PAPI_OK, which, &o);
 	}
+	s->unseen = true;
+	s->holds = holds;
+	s->domain = s->wants_domain = 0;
+	s->opener_tid = sp_self.tid;
+	sp_put(&s->opener, sp_self.id);
+	return s;
+}
+
+static struct sp_set *look_at(const struct sp_real *real, int es, int state)
+{
+	PAPI_option_t o;
+	struct sp_set *s;
+	int which;
+
+	if (unseen(real))
+		return look_again(real, es, state);
+	s = sp_set_known(es);
+	which = s && s->target == SP_TARGET_THREAD ? ask_target(real, es, state, &o) : 0;
+	if (which)
+		sp_after_set_opt(PAPI_OK, which, &o);
+	return s;
 }
 
 /* The set may be started, and is bound to a part of rel. */
@@ -73,10 +128,9 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 		return rc;
 	if (state & PAPI_RUNNING)
 		return PAPI_EISRUN;
-	s = unseen(real) ? sp_set_new(es) : sp_set_known(es);
+	s = look_at(real, es, state);
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
-	learn_target(real, s, es, state);
 	s->wanted = rel;
 	s->changed = true;
 	sp_prepare_start(es, at);
@@ -159,13 +213,27 @@ struct call {
 	uintptr_t at;			/* the program's call */
 };
 
+/* Does the set hold the part's events?  PAPI is asked for them only if they may be others. */
+static bool holds_part(const struct call *c, const struct sp_set *s)
+{
+	const struct sp_binding *p = c->part;
+	int n = (int)p->key.k, codes[n];
+
+	if (c->real->PAPI_num_events(c->es) != n)
+		return false;
+	if (s->bound && !s->changed && !s->unseen && s->relation == p->off)
+		return true;
+	return c->real->PAPI_list_events && c->real->PAPI_list_events(c->es, codes, &n) == PAPI_OK &&
+	       n == (int)p->key.k && memcmp(codes, p->codes, sizeof(codes)) == 0;
+}
+
 /* Is the set that the part was started with still there?  PAPI would write the values of
- * another one, which may be more. */
+ * another one, or of other events, which may be more. */
 static bool is_there(const struct call *c)
 {
 	const struct sp_set *s = sp_set_of(c->es);
 
-	return s && s->alive && s->alive == c->part->serial && c->real->PAPI_num_events(c->es) == (int)c->part->key.k;
+	return s && s->alive && s->alive == c->part->serial && holds_part(c, s);
 }
 
 static bool begin(struct call *c, sspapi_relation *rel, uintptr_t caller, struct sp_held *held)

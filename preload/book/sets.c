@@ -529,7 +529,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool own = s->bound && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+	bool own = s->bound && !s->unseen && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 	bool watched = own && sp_get(&sp_watching) && sp_watch_ready();
 

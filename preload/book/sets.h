@@ -67,6 +67,8 @@ struct __attribute__((aligned(128))) sp_set {
 	bool system_wide, inherits;
 	uint32_t domain, wants_domain;	/* PAPI_DOM_*: as the counters were opened; from the next opening on; 0: not known */
 	bool multiplexed;		/* PAPI estimates the counts */
+	bool unseen;			/* libpapi is in front of us: who opened it is not known */
+	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
 	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/api/api.h) */
 };

@@ -17,7 +17,7 @@ one() {
 	check "$label: the dump has what it was handed" books shim
 }
 
-for app in basics "threads 4" migration; do
+for app in basics "threads 4" migration handover; do
 	# shellcheck disable=SC2086 # words
 	one "$app" "$MORE" $apps/api/$app
 	# shellcheck disable=SC2086
