@@ -6,6 +6,7 @@
 
 #include "../../core/sys.h"
 #include "../../topo/topo.h"
+#include "../book/sets.h"
 #include "../life/machine.h"
 #include "api.h"
 
@@ -16,23 +17,28 @@ struct sspapi_component {		/* the tree's own index says which */
 /* One for each machine that was asked for; they stay, since a program keeps pointers. */
 struct tree {
 	struct tree *next;
+	uint64_t bytes;			/* of this block of memory */
 	uint32_t n;
 	int32_t *cpu;			/* [n] of a PU; -1 */
 	int32_t *parent;		/* [n] */
 	struct sspapi_component *at;	/* [n] */
+	bool here;			/* this machine's: source NULL, which is not "" */
 	char source[];
 };
 
 static struct tree *trees;
-static struct sp_lock adding;
 
-static struct tree *make_tree(const struct sp_topo *t, const char *source)
+static struct tree *make_tree(const struct sp_topo *t, const char *xml)
 {
-	struct tree *r = sp_map(sizeof(*r) + strlen(source) + 8 + t->n * (2 * sizeof(int32_t) + 1));
+	const char *source = xml ? xml : "";
+	uint64_t bytes = sizeof(struct tree) + strlen(source) + 8 + t->n * (2 * sizeof(int32_t) + 1);
+	struct tree *r = sp_map(bytes);
 
 	if (!r)
 		return NULL;
+	r->bytes = bytes;
 	r->n = t->n;
+	r->here = !xml;
 	strcpy(r->source, source);
 	r->cpu = (int32_t *)sp_align((uintptr_t)(r->source + strlen(source) + 1), 4);
 	r->parent = r->cpu + t->n;
@@ -44,33 +50,49 @@ static struct tree *make_tree(const struct sp_topo *t, const char *source)
 	return r;
 }
 
+static struct tree *find_tree(struct tree *r, const char *xml)
+{
+	while (r && (xml ? r->here || strcmp(r->source, xml) != 0 : !r->here))
+		r = r->next;
+	return r;
+}
+
+/* Threads that ask at the same time get one tree: the first one's. */
+static struct tree *add_tree(struct tree *r, const char *xml)
+{
+	struct tree *found;
+
+	r->next = sp_acquire(&trees);
+	do {
+		found = find_tree(r->next, xml);
+		if (found) {
+			sp_unmap(r, r->bytes);
+			return found;
+		}
+	} while (!sp_cas(&trees, &r->next, r));
+	return r;
+}
+
 SP_API sspapi_component *sspapi_topology(const char *xml)
 {
-	const char *source = xml ? xml : "";
+	struct tree *r = find_tree(sp_acquire(&trees), xml);
 	struct sp_topo t;
-	struct sp_held held;
-	struct tree *r;
 	int error;
 
-	for (r = sp_acquire(&trees); r; r = r->next)
-		if (strcmp(r->source, source) == 0)
-			return r->at;
+	if (r)
+		return r->at;
 	error = sp_machine_read(&t, xml);
 	if (error < 0) {
 		errno = -error;
 		return NULL;
 	}
-	r = t.n ? make_tree(&t, source) : NULL;
+	r = t.n ? make_tree(&t, xml) : NULL;
 	sp_topo_free(&t);
 	if (!r) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	sp_lock_take(&adding, &held);
-	r->next = trees;
-	sp_publish(&trees, r);
-	sp_lock_give(&adding, &held);
-	return r->at;
+	return add_tree(r, xml)->at;
 }
 
 static struct tree *tree_of(const struct sspapi_component *c)
@@ -114,6 +136,8 @@ SP_API sspapi_component *sspapi_find_cpu(sspapi_component *root, int cpu)
 
 /* ---- the relations of some CPUs --------------------------------------------- */
 
+#define SETS_MOST	(SP_SETS_CHUNK * SP_SETS_CHUNKS)
+
 struct search {
 	const struct tree *tree;
 	int32_t top;
@@ -122,6 +146,7 @@ struct search {
 	void (*found)(struct search *s, struct sspapi_relation *rel, int cpu);
 	sspapi_relation **rels;
 	int *sets;
+	uint64_t *seen;			/* a bit for each event set, for add_set */
 	int room, n;
 	FILE *out;
 };
@@ -177,14 +202,15 @@ static void add_relation(struct search *s, struct sspapi_relation *rel, int cpu)
 	s->n++;
 }
 
+/* Each once, whether it fits or not. */
 static void add_set(struct search *s, struct sspapi_relation *rel, int cpu)
 {
 	int set = sspapi_current_event_set(rel);
 
 	(void)cpu;
-	for (int i = 0; i < s->n && i < s->room; i++)
-		if (s->sets[i] == set)
-			return;
+	if (set < 0 || set >= SETS_MOST || s->seen[set / 64] >> set % 64 & 1)
+		return;			/* below 0: the relation was freed just now */
+	s->seen[set / 64] |= (uint64_t)1 << set % 64;
 	if (s->n < s->room)
 		s->sets[s->n] = set;
 	s->n++;
@@ -245,7 +271,9 @@ SP_API int sspapi_cpu_find_relations(const sspapi_component *cpu, sspapi_relatio
 
 SP_API int sspapi_cpu_find_event_sets(const sspapi_component *cpu, int *sets, int *n)
 {
-	struct search s = { .event_set = PAPI_NULL, .found = add_set, .once = true, .sets = sets, .room = n ? *n : 0 };
+	uint64_t seen[SETS_MOST / 64] = { 0 };
+	struct search s = { .event_set = PAPI_NULL, .found = add_set, .once = true, .sets = sets, .seen = seen,
+			    .room = n ? *n : 0 };
 	int number;
 
 	if (!n || *n < 0 || (!sets && *n) || !is_cpu(cpu, &number) || !search(&s, cpu))

@@ -3,6 +3,7 @@
  * asked by CPU and by time.
  */
 #include "own.h"
+#include <errno.h>
 
 int main(void)
 {
@@ -15,7 +16,12 @@ int main(void)
 	papi_up();
 	o = own_new(2000);
 	cpu = pin(0);
+	errno = 0;
+	expect(o, "a topology without a name", sspapi_topology("") || errno != ENOENT, 0);
 	root = sspapi_topology(NULL);
+	errno = 0;
+	expect(o, "a topology without a name, this machine's being there", sspapi_topology("") || errno != ENOENT, 0);
+	expect(o, "the machine's root, again", root != sspapi_topology(NULL), 0);
 	if (!root || !sspapi_find_cpu(root, cpu))
 		die("sspapi_topology");
 	prefault();

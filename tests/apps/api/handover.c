@@ -59,7 +59,8 @@ static int run_by_two(void)
 {
 	struct own *o = own_new(200);
 	sspapi_relation *first;
-	int cpu = nth_cpu(0), other = 0;
+	int cpu = nth_cpu(0), other = 0, n = 0, room = 8, sets[8];
+	sspapi_component *pu = sspapi_find_cpu(sspapi_topology(NULL), cpu);
 
 	prefault();
 	own_start(o);
@@ -74,6 +75,9 @@ static int run_by_two(void)
 	expect(o, "the set's values as the first relation has them", sspapi_get_metric(first, o->code, -1, 0), 30);
 	expect(o, "the first relation's total", sspapi_total(first, o->code, -1), 20);
 	expect(o, "the second relation's total", sspapi_total(o->rel, o->code, -1), 30);
+	sspapi_cpu_find_event_sets(pu, NULL, &n);
+	sspapi_cpu_find_event_sets(pu, sets, &room);
+	expect(o, "the number of event sets on the CPU, asked for without room", n, room);
 
 	must("PAPI_event_name_to_code", PAPI_event_name_to_code("perf::CPU-MIGRATIONS", &other));
 	must("PAPI_remove_event", PAPI_remove_event(o->c->id, o->code));

@@ -8,6 +8,8 @@
 
 #define ROUNDS 20
 static sspapi_relation *made[64];
+static sspapi_component *root[64];
+static pthread_barrier_t all;
 
 static void *work(void *arg)
 {
@@ -15,6 +17,8 @@ static void *work(void *arg)
 	int i = o->wrong, cpu = pin(i);
 
 	o->wrong = 0;
+	pthread_barrier_wait(&all);
+	root[i] = sspapi_topology(NULL);
 	must("PAPI_register_thread", PAPI_register_thread());
 	must("PAPI_create_eventset", PAPI_create_eventset(&o->c->id));
 	add_events(o->c);
@@ -66,6 +70,7 @@ int main(int argc, char **argv)
 		must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(o[i]->c->id));
 		must("PAPI_destroy_eventset", PAPI_destroy_eventset(&o[i]->c->id));
 	}
+	pthread_barrier_init(&all, NULL, (unsigned)n);
 	for (int i = 0; i < n; i++)
 		pthread_create(&thread[i], NULL, work, o[i]);
 	watch(n, o[0]->code);
@@ -74,6 +79,7 @@ int main(int argc, char **argv)
 	must("sspapi_subtree_find_relations", sspapi_subtree_find_relations(sspapi_topology(NULL), found, &room));
 	expect(o[0], "the relations of the machine", room, n);
 	for (int i = 0; i < n; i++) {
+		expect(o[i], "a root that another thread does not have", root[i] != root[0], 0);
 		o[i]->c->id = sspapi_current_event_set(o[i]->rel);
 		wrong |= own_end(o[i], "");
 	}
