@@ -1,14 +1,18 @@
 /* api-errors.c: sspapi_start that reports an error leaves no event set running, on the scripted libpapi;
- * TAP.  What fails is each function of PAPI that it asks, and memory.  And calls that are refused.
+ * TAP.  What fails is each function of PAPI that it asks, and memory.  Then calls that are refused, and long
+ * lists of entries while others read and free their relation.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <papi.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "fake/fake.h"
 #include "../preload/sspapi.h"
@@ -142,6 +146,196 @@ static void replaced(void)
 	sspapi_free(rel);
 }
 
+/* ---- long lists of entries ------------------------------------------------- */
+
+#define MANY	200000
+#define SOME	3000
+#define SPOILT	1000000
+
+static int ev_a, set_a;
+
+/* A relation with `n` permanent entries: first, first + 1, ... */
+static sspapi_relation *listed(long n, long long first)
+{
+	sspapi_relation *rel = NULL;
+
+	if (sspapi_start(set_a, &rel) != PAPI_OK)
+		exit(2);
+	fake_count_code(ev_a, first);
+	for (long i = 0; i < n; i++) {
+		sspapi_read(rel, NULL, true, NULL);
+		fake_count_code(ev_a, 1);
+	}
+	sspapi_stop(rel, NULL, true, NULL);
+	return rel;
+}
+
+/* Freed relations are added together once there are many, and their memory is used again. */
+static void spoil(int times)
+{
+	for (int i = 0; i < times; i++)
+		sspapi_free(listed(i % 20 ? 1 : SOME / 4, SPOILT));
+}
+
+static sspapi_relation *shared;
+static struct sspapi_cpu_metrics all;
+static volatile int stop, asked, held, released;
+
+/* In the thread that copies: if it is in the middle of it, it stays there. */
+static void hold(int sig)
+{
+	struct timespec nap = { 0, 1000000 };
+
+	(void)sig;
+	if (all.n == MANY && all.entries[0].value && !all.entries[MANY - 1].value) {
+		released = 0;
+		held = 1;
+		for (int i = 0; i < 5000 && !released; i++)
+			nanosleep(&nap, NULL);
+		held = 0;
+	}
+	asked = 0;
+}
+
+static void *copy_all(void *arg)
+{
+	struct sspapi_metric *to;
+
+	while (!stop && sspapi_get_all_metrics(shared, ev_a, -1, &all) == PAPI_OK && all.n >= MANY) {
+		to = (struct sspapi_metric *)all.entries;
+		all.n = MANY;
+		to[0].value = to[MANY - 1].value = 0;
+	}
+	return arg;
+}
+
+/* While another thread stands still in the copy of all entries. */
+static void unhindered(void)
+{
+	struct timespec nap = { 0, 1000000 };
+	pthread_t thread;
+	int times = 0, reads = 0;
+
+	signal(SIGUSR1, hold);
+	shared = listed(MANY, 1);
+	sspapi_start(set_a, &shared);
+	pthread_create(&thread, NULL, copy_all, NULL);
+	for (int tries = 0; tries < 300 && times < 10; tries++) {
+		asked = 1;
+		pthread_kill(thread, SIGUSR1);
+		while (asked && !held)
+			nanosleep(&nap, NULL);
+		times += held;
+		for (int i = 0; i < 100 && held; i++) {
+			sspapi_read(shared, NULL, false, NULL);
+			reads += held;
+		}
+		released = 1;
+		while (asked)
+			nanosleep(&nap, NULL);
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+	sspapi_stop(shared, NULL, false, NULL);
+	ok(times == 10 && reads == 1000, "are taken while another thread is in the middle of copying all entries", "readings",
+	   times, reads);
+	sspapi_free(shared);
+}
+
+/* Prints into this: the first piece frees the relation. */
+static long lines, spoilt, refused;
+
+static ssize_t piece(void *cookie, const char *text, size_t n)
+{
+	static char line[256];
+	static size_t used;
+	unsigned long long ns;
+	long long value;
+
+	(void)cookie;
+	if (!lines) {
+		sspapi_free(shared);
+		refused = sspapi_read(shared, NULL, false, NULL) == PAPI_EINVAL;
+		spoil(100);
+	}
+	for (size_t i = 0; i < n; i++) {
+		line[used++] = text[i];
+		line[used] = 0;
+		if (text[i] != '\n' && used < sizeof(line) - 1)
+			continue;
+		used = 0;
+		if (sscanf(line, " %llu %lld permanent", &ns, &value) == 2)
+			spoilt += value != ++lines;
+	}
+	return (ssize_t)n;
+}
+
+static void printed_while_freed(void)
+{
+	FILE *out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = piece });
+
+	shared = listed(SOME, 1);
+	spoil(2);
+	sspapi_print_metrics(shared, -1, out);
+	fclose(out);
+	ok(lines == SOME + 1 && !spoilt && refused, "are printed to the end", "entries of a relation that is freed",
+	   (int)lines, (int)spoilt);
+	ok(sspapi_read(shared, NULL, false, NULL) == PAPI_EINVAL, "is gone", "and then the relation", 0, 0);
+}
+
+static int copies;
+
+static void *copy_shared(void *arg)
+{
+	struct sspapi_cpu_metrics m;
+	sspapi_relation *rel;
+	long *wrong = arg;
+
+	while ((rel = __atomic_load_n(&shared, __ATOMIC_ACQUIRE)) != NULL) {
+		if (sspapi_get_all_metrics(rel, ev_a, -1, &m) != PAPI_OK || m.n < SOME)
+			continue;	/* it is freed, or another one */
+		for (size_t i = 0; i < m.n && m.entries[i].permanent; i++)
+			*wrong += m.entries[i].value != (long long)i + 1;
+		__atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void copied_while_freed(void)
+{
+	pthread_t thread[2];
+	sspapi_relation *rel;
+	long wrong[2] = { 0 };
+
+	shared = listed(SOME, 1);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, copy_shared, &wrong[i]);
+	for (int i = 0; i < 100; i++) {
+		rel = shared;
+		__atomic_store_n(&shared, listed(SOME, 1), __ATOMIC_RELEASE);
+		sspapi_free(rel);
+		spoil(10);
+	}
+	rel = shared;
+	__atomic_store_n(&shared, NULL, __ATOMIC_RELEASE);
+	sspapi_free(rel);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	ok(copies && !wrong[0] && !wrong[1], "are copied as they were", "entries of relations that are freed",
+	   (int)(wrong[0] + wrong[1]), copies);
+}
+
+static void long_lists(void)
+{
+	set_a = made("EV_A");
+	PAPI_event_name_to_code("EV_A", &ev_a);
+	for (int i = 0; i < 4200; i++)		/* from 4096 on they are added together */
+		sspapi_free(listed(1, SPOILT));
+	unhindered();
+	printed_while_freed();
+	copied_while_freed();
+}
+
 int main(void)
 {
 	static const char *const asked[] = { "PAPI_start", "PAPI_state", "PAPI_num_events", "PAPI_list_events", "PAPI_get_event_info",
@@ -164,6 +358,7 @@ int main(void)
 	ok(rc == PAPI_EINVAL && !rel, "PAPI_EINVAL", "a set without events", rc, state_of(es));
 	running_already();
 	replaced();
+	long_lists();
 	without_memory();
 	printf("1..%d\n", tests);
 	return failed != 0;

@@ -154,6 +154,8 @@ uint32_t sp_readings_complete(const struct sp_chunk *c)
 {
 	uint32_t lo = 0, hi = c->room;
 
+	if (sp_acquire(&sp_reading_at(c, hi - 1)->number) == hi)
+		return hi;		/* all but the newest one are full */
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 

@@ -7,7 +7,8 @@
  * that the shim made has one part, and is only asked.
  *
  * A slot's lock is held, with signals blocked, while its relation is counted or asked:
- * threads may share it.  Order of locks: a slot's, then the store's.  Memory comes from mmap; stdio is used
+ * threads may share it.  Its permanent readings, which do not change and may be many, are copied and printed
+ * without it.  Order of locks: a slot's, then the store's.  Memory comes from mmap; stdio is used
  * by the print functions alone.
  */
 #ifndef SP_API_H
@@ -39,6 +40,8 @@ struct sspapi_relation {
 	struct sp_lock lock;
 	uint32_t generation;		/* of the process it is of; 0: the slot is free */
 	bool own;			/* made by sspapi_start */
+	bool leaving;			/* freed while there are readers: the last of them lets it go */
+	uint32_t readers;		/* of its permanent readings in the store, without the lock */
 	int latest_cpu;
 	uint64_t latest_ns;		/* of the last reading; 0: none */
 	struct sp_binding *parts, *current;	/* current: the set that was started last */
@@ -47,6 +50,11 @@ struct sspapi_relation {
 /* Locks rel if it is one; false: wrong.  The process is known to be set up. */
 bool sp_api_take(const struct sspapi_relation *rel, struct sp_held *held);
 void sp_api_give(const struct sspapi_relation *rel, struct sp_held *held);
+
+/* From rel being locked until sp_api_done, which wants it unlocked: its permanent readings stay where they
+ * are, whoever frees it.  A reader that a jump took away leaves them there for good. */
+void sp_api_reads(const struct sspapi_relation *rel);
+void sp_api_done(const struct sspapi_relation *rel);
 
 struct sspapi_relation *sp_api_new(void);
 

@@ -302,7 +302,7 @@ static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, st
 	struct sp_kept at = { 0 };
 	struct sp_at_cpu cell;
 
-	while (sp_row_kept(m, row, &at))
+	while (c->n < row->kept && sp_row_kept(m, row, &at))
 		if (cpu < 0 || at.cpu == cpu)
 			c->at[c->n++] = (struct sspapi_metric){ at.ns, at.value[e], true };
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &cell); i++)
@@ -310,44 +310,48 @@ static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, st
 			c->at[c->n++] = (struct sspapi_metric){ cell.entry_ns, cell.entry[e], false };
 }
 
-/* Of the newest set that holds the event, as sys-sage has one list for an event. */
-static int copy_all(const struct sspapi_relation *rel, int event, int cpu, struct copy **to)
+/* Of the newest set that holds the event, as sys-sage has one list for an event: *e is its number there. */
+static int open_all(const struct sspapi_relation *rel, int event, struct sp_model *m, struct sp_row *row, int *e)
 {
-	struct sp_model m;
-	struct sp_row row = { 0 };
 	struct sp_binding *p = rel->parts;
-	int rc = PAPI_OK;
 
 	while (p && index_of(p, event) < 0)
 		p = p->next;
 	if (!p)
 		return PAPI_ENOEVNT;
-	if (sp_model_one(&m, &sp_store.image, p->off, true) < 0)
+	*e = index_of(p, event);
+	if (sp_model_one(m, &sp_store.image, p->off, true) < 0)
 		return PAPI_ENOMEM;
-	if (sp_model_next(&m, &row)) {
-		*to = room_for(row.kept + row.cells);
-		if (*to)
-			copy_part(&m, &row, index_of(p, event), cpu, *to);
-		else
-			rc = PAPI_ENOMEM;
-	}
-	sp_model_close(&m);
-	return rc;
+	sp_model_next(m, row);
+	return PAPI_OK;
 }
 
+/* The lock is held while the list is opened; it may take long to copy. */
 SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out)
 {
 	struct copy *c = NULL;
+	struct sp_row row = { 0 };
+	struct sp_model m;
 	struct sp_held held;
-	int rc;
+	int rc, e;
 
 	if (!out || cpu < -1 || !sp_api_take(rel, &held))
 		return PAPI_EINVAL;
-	rc = copy_all(rel, event, cpu, &c);
-	sp_api_give(rel, &held);
+	rc = open_all(rel, event, &m, &row, &e);
 	if (rc == PAPI_OK)
-		*out = (struct sspapi_cpu_metrics){ cpu, c ? c->n : 0, c ? c->at : NULL };
-	return rc;
+		sp_api_reads(rel);
+	sp_api_give(rel, &held);
+	if (rc != PAPI_OK)
+		return rc;
+	c = room_for(row.kept + row.cells);
+	if (c)
+		copy_part(&m, &row, e, cpu, c);
+	sp_model_close(&m);
+	sp_api_done(rel);
+	if (!c)
+		return PAPI_ENOMEM;
+	*out = (struct sspapi_cpu_metrics){ cpu, c->n, c->at };
+	return PAPI_OK;
 }
 
 /* ---- print --------------------------------------------------------------------- */
@@ -416,10 +420,13 @@ SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 		for (unsigned i = 0; p && i < n; i++)
 			p = p->next;
 		open = p && sp_model_one(&m, &sp_store.image, p->off, true) == 0;
+		if (open)
+			sp_api_reads(rel);
 		sp_api_give(rel, &held);
 		if (open) {
 			print_part(&m, cpu, out);
 			sp_model_close(&m);
+			sp_api_done(rel);
 		}
 	}
 }

@@ -36,7 +36,7 @@ static bool alive(const struct sspapi_relation *rel)
 {
 	uint32_t generation = sp_acquire(&rel->generation);
 
-	return generation && generation == sp_process.generation && sp_process.counting;
+	return generation && generation == sp_process.generation && sp_process.counting && !sp_get(&rel->leaving);
 }
 
 bool sp_api_take(const struct sspapi_relation *rel, struct sp_held *held)
@@ -180,13 +180,11 @@ static bool nobody(int tid)
 }
 
 /* What was counted stays in the store; once there are many, added together. */
-SP_API void sspapi_free(sspapi_relation *rel)
+static void let_go(struct sspapi_relation *rel)
 {
-	struct sp_held held, store;
+	struct sp_held store;
 	struct sp_binding *p;
 
-	if (!sp_api_take(rel, &held))
-		return;
 	while ((p = rel->parts) != NULL) {
 		__atomic_fetch_and(&p->relation->flags, ~SP_RELATION_HELD, __ATOMIC_RELAXED);
 		rel->parts = p->next;
@@ -198,7 +196,36 @@ SP_API void sspapi_free(sspapi_relation *rel)
 	sp_lock_take(&sp_store.lock, &store);
 	sp_store_fold(&sp_store, nobody, sp_set_bound, NULL);
 	sp_lock_give(&sp_store.lock, &store);
+}
+
+SP_API void sspapi_free(sspapi_relation *rel)
+{
+	struct sp_held held;
+
+	if (!sp_api_take(rel, &held))
+		return;
+	if (rel->readers)
+		sp_put(&rel->leaving, true);
+	else
+		let_go(rel);
 	sp_api_give(rel, &held);
+}
+
+void sp_api_reads(const struct sspapi_relation *rel)
+{
+	((struct sspapi_relation *)rel)->readers++;
+}
+
+/* In a child of fork the slot is nobody's, or another's. */
+void sp_api_done(const struct sspapi_relation *rel)
+{
+	struct sspapi_relation *r = (struct sspapi_relation *)rel;
+	struct sp_held held;
+
+	sp_lock_take(&r->lock, &held);
+	if (r->readers && !--r->readers && r->leaving && sp_process.counting)
+		let_go(r);
+	sp_lock_give(&r->lock, &held);
 }
 
 /* ---- those that the shim made ------------------------------------------- */
