@@ -13,6 +13,7 @@ static void until_last_reading(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 
+	m->h.end_ns = sp_max(m->h.end_ns, m->h.start_ns);	/* times of readings are some ms coarse */
 	while (sp_model_next(m, &row)) {
 		struct sp_kept at = { 0 };
 
