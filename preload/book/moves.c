@@ -1,9 +1,11 @@
 /* moves.c: see moves.h. */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <ucontext.h>
 
 #include "../../core/sys.h"
+#include "../life/bus.h"
 #include "../life/process.h"
 #include "../papi/real.h"
 #include "moves.h"
@@ -30,20 +32,41 @@ static int real_sigaction(int number, const struct sigaction *new, struct sigact
 	return next_sigaction ? next_sigaction(number, new, old) : -1;
 }
 
+/* Is what was interrupted the end of a system call?  What lies before the start of a page is not
+ * looked at: it may not be there (code that was made at run time). */
+static bool after_call(const ucontext_t *u, bool unknown)
+{
+#if defined(__x86_64__)
+	const unsigned char *ip = (const unsigned char *)u->uc_mcontext.gregs[REG_RIP];
+
+	return ((uintptr_t)ip & 4095) < 2 ? unknown : ip[-2] == 0x0f && ip[-1] == 0x05;
+#elif defined(__aarch64__)
+	const uint32_t *pc = (const uint32_t *)u->uc_mcontext.pc;
+
+	return ((uintptr_t)pc & 4095) < 4 ? unknown : pc[-1] == 0xd4000001;
+#else
+	(void)u;
+	return unknown;
+#endif
+}
+
+/* What a system call returned, if it was one. */
+static int64_t returned(const ucontext_t *u)
+{
+#if defined(__x86_64__)
+	return u->uc_mcontext.gregs[REG_RAX];
+#elif defined(__aarch64__)
+	return (int64_t)u->uc_mcontext.regs[0];
+#else
+	(void)u;
+	return 0;
+#endif
+}
+
 /* Has a system call just ended with EINTR? */
 static bool ended_call(const ucontext_t *u)
 {
-#if defined(__x86_64__)
-	const greg_t *r = u->uc_mcontext.gregs;
-	const unsigned char *ip = (const unsigned char *)r[REG_RIP];
-
-	return r[REG_RAX] == -EINTR && ip[-2] == 0x0f && ip[-1] == 0x05;
-#elif defined(__aarch64__)
-	return (int64_t)u->uc_mcontext.regs[0] == -EINTR && *((const uint32_t *)u->uc_mcontext.pc - 1) == 0xd4000001;
-#else
-	(void)u;
-	return false;
-#endif
+	return returned(u) == -EINTR && after_call(u, false);
 }
 
 static uintptr_t stack_pointer(const ucontext_t *u)
@@ -85,6 +108,28 @@ static void hold(ucontext_t *u)
 	memcpy(&u->uc_sigmask, &all, sizeof(all));
 }
 
+/* For a thread that is canceled as it may be again: its own handlers run with its own mask. */
+static void give_mask_back(void *context)
+{
+	uint64_t mask;
+
+	memcpy(&mask, &((const ucontext_t *)context)->uc_sigmask, sizeof(mask));
+	(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+}
+
+/* Not canceled here, which may be the middle of anything: PAPI's read(2) is a place where a thread is.  The
+ * state of cancellation is the thread's own memory: no system call, no lock. */
+static void moved(void *context)
+{
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	sp_watch_moved(context);
+	pthread_cleanup_push(give_mask_back, context);
+	pthread_setcancelstate(cancel, NULL);	/* where it may be at any time, now, too */
+	pthread_cleanup_pop(0);
+}
+
 static void on_move(int number, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -95,22 +140,17 @@ static void on_move(int number, siginfo_t *info, void *context)
 		real_sigaction(number, &none, NULL);
 		(void)raise(number);
 	} else if (sp_get(&state) == OURS) {
-		sp_watch_moved(context);
+		moved(context);
 		hold(context);
 	}
 	errno = saved;
 }
 
-/* These end the process as a rule; what they block does not matter. */
-static bool fatal(int number)
-{
-	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGABRT ||
-	       number == SIGTRAP || number == SIGSYS;
-}
-
+/* What SIGABRT's blocks does not matter: abort ends the process.  SIGSEGV's and the like go on in
+ * many a runtime. */
 static void look_at_mask(int number, const struct sigaction *a)
 {
-	if (NUMBER && number != NUMBER && !fatal(number) && a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN &&
+	if (NUMBER && number != NUMBER && number != SIGABRT && a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN &&
 	    sigismember(&a->sa_mask, NUMBER) == 1)
 		sp_put(&masked, true);
 }
@@ -119,9 +159,14 @@ static void take_signal(void)
 {
 	struct sigaction a = { .sa_sigaction = on_move, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
 
-	memset(&a.sa_mask, 0xff, sizeof(a.sa_mask));	/* and libc's: it cancels a thread on top of us, all blocked */
+	/* All, also those of libc that sigfillset leaves out: on top of us a thread would be canceled with all
+	 * others blocked.  But SIGBUS: a store into a live file that somebody cut (life/bus.h). */
+	memset(&a.sa_mask, 0xff, sizeof(a.sa_mask));
+	sigdelset(&a.sa_mask, SIGBUS);
 	for (int i = 1; i < NSIG; i++)
-		if (real_sigaction(i, NULL, &old) == 0)
+		if (i == SIGBUS && sp_bus_theirs())
+			look_at_mask(i, sp_bus_theirs());
+		else if (real_sigaction(i, NULL, &old) == 0)
 			look_at_mask(i, &old);
 	if (!NUMBER || real_sigaction(NUMBER, NULL, &old) < 0 || (old.sa_flags & SA_SIGINFO) ||
 	    old.sa_handler != SIG_DFL || real_sigaction(NUMBER, &a, NULL) < 0)
@@ -189,18 +234,33 @@ bool sp_moves_ends(uint64_t pending)
 	return false;
 }
 
-/* Is what was interrupted the end of a system call that sets the signal mask? */
+/* Is it one that sets the signal mask, or, interrupted by a handler, that had another one until now? */
 static bool after_mask_call(const ucontext_t *u)
 {
 #if defined(__x86_64__)
 	const greg_t *r = u->uc_mcontext.gregs;
-	const unsigned char *ip = (const unsigned char *)r[REG_RIP];
+	const uint64_t a[6] = { (uint64_t)r[REG_RDI], (uint64_t)r[REG_RSI], (uint64_t)r[REG_RDX],
+				(uint64_t)r[REG_R10], (uint64_t)r[REG_R8], (uint64_t)r[REG_R9] };
+	const uint64_t pointer = 4096;	/* or more */
+	bool may;
 
-	/* rt_sigprocmask(how, set, old, 8), by what a call leaves of its arguments. */
-	return ip[-2] == 0x0f && ip[-1] == 0x05 && r[REG_R10] == 8 && (uint64_t)r[REG_RDI] <= SIG_SETMASK &&
-	       (uint64_t)r[REG_RSI] >= 4096;
+	/* By what a call leaves of its arguments; more may look like it. */
+	may = a[3] == 8 && a[0] <= SIG_SETMASK && a[1] >= pointer;		/* rt_sigprocmask(how, set, old, 8) */
+	if (!may && returned(u) == -EINTR)
+		may = (a[1] == 8 && a[0] >= pointer) ||				/* rt_sigsuspend(set, 8) */
+		      (a[4] == 8 && a[3] >= pointer) ||				/* ppoll(fds, n, time, set, 8) */
+		      ((a[5] == 8 || a[5] == 24) && a[4] >= pointer) ||		/* epoll_pwait, io_uring_enter */
+		      (a[5] >= pointer && a[0] <= INT32_MAX && (!a[2] || a[2] >= pointer));	/* pselect6 */
+	return may && after_call(u, true);
 #elif defined(__aarch64__)
-	return *((const uint32_t *)u->uc_mcontext.pc - 1) == 0xd4000001 && u->uc_mcontext.regs[8] == SYS_rt_sigprocmask;
+	uint64_t call = u->uc_mcontext.regs[8];
+	bool may = call == SYS_rt_sigprocmask;
+
+	if (!may && returned(u) == -EINTR)
+		may = call == SYS_rt_sigsuspend || call == SYS_ppoll || call == SYS_pselect6 ||
+		      call == SYS_epoll_pwait || call == 441 /* epoll_pwait2 */ || call == 426 /* io_uring_enter */ ||
+		      call == 292 /* io_pgetevents */;
+	return may && after_call(u, true);
 #else
 	(void)u;
 	return true;

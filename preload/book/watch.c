@@ -403,6 +403,31 @@ bool sp_watch_armed(void)
 	return w && w->signals && !w->blocked && w->set;
 }
 
+struct sp_set *sp_watch_before_exec(void)
+{
+	struct sp_watch *w = own();
+	struct sp_set *s = w && sp_process_is_ours() ? w->set : NULL;
+
+	if (s) {
+		sp_put(&w->set, NULL);
+		sp_moves_disarm(&w->moves);
+	}
+	return s;
+}
+
+void sp_watch_after_exec(struct sp_set *s)
+{
+	struct sp_watch *w = own();
+
+	if (!s || !w || w->set)		/* a handler may have started another */
+		return;
+	sp_publish(&w->set, s);
+	if (!w->blocked) {
+		w->followed = w->switches.moves;
+		sp_moves_arm(&w->moves);
+	}
+}
+
 /* Other threads' triggers, too: their pages are stored to, nothing else of theirs. */
 void sp_watch_disarm_all(void)
 {

@@ -54,6 +54,11 @@ void sp_watch_blocked(bool blocked);
 /* May the signal come to this thread? */
 bool sp_watch_armed(void);
 
+/* Around exec, by the set that ran: the new program has no handler, and a signal that is on its way would
+ * end it. */
+struct sp_set *sp_watch_before_exec(void);
+void sp_watch_after_exec(struct sp_set *s);
+
 /* For moves.c: the thread has moved (in the handler); the signal is gone. */
 void sp_watch_moved(const void *context);
 void sp_watch_disarm_all(void);

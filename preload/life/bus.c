@@ -88,6 +88,11 @@ static int put_ours(void)
 	return real_sigaction(SIGBUS, &a, NULL);
 }
 
+const struct sigaction *sp_bus_theirs(void)
+{
+	return ours ? &theirs : NULL;
+}
+
 void sp_bus_set_up(void)
 {
 	if (ours)

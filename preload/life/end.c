@@ -287,10 +287,12 @@ __attribute__((constructor)) static void at_start(void)
 		static int (*real) params; \
 		if (!real) \
 			real = (int (*) params)next(#name); \
+		struct sp_set *watched = sp_watch_before_exec(); \
 		sp_end_dump(SP_END_EXEC); \
 		sp_bus_before_exec(); \
 		int rc = real args; \
 		sp_bus_after_exec(); \
+		sp_watch_after_exec(watched); \
 		return rc; \
 	}
 

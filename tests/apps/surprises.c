@@ -11,6 +11,11 @@
  *	surprises closes	it closes all descriptors above 2
  *	surprises forks		its child counts too
  *	surprises jumps		a handler jumps out of PAPI_read
+ *	surprises execs N	N children exec while their set runs, and are moved all the while
+ *	surprises cancels	threads are canceled and moved: one that computes, one that waits
+ *	surprises suspends	it moves while it waits with a mask that blocks all but one signal
+ *	surprises traps		its handler for SIGSEGV blocks all signals, and goes on elsewhere
+ *	surprises made		it moves in code that it has made at the start of a mapping
  *	surprises threads N	N threads, one after the other, of which each moves
  *
  * Prints what was done where, as moves does, and what it sees of descriptors and signals.
@@ -18,16 +23,20 @@
 #include "handed.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -195,7 +204,221 @@ static void sandbox(void)
 		printf("no seccomp\n");
 }
 
-static void surprise(const char *how, struct counted *c)
+static void push(pid_t tid, int which)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(nth_cpu(which), &set);
+	sched_setaffinity(tid, sizeof(set), &set);
+}
+
+/* Page faults that are not the load's: a thread is made, a signal is handled. */
+static void unsure(int pages)
+{
+	printf("unsure pages=%d\n", pages);
+}
+
+static void execs(long n)
+{
+	int ended = 0, status = 0;
+	cpu_set_t both_cpus;
+	siginfo_t info;
+
+	fflush(stdout);
+	CPU_ZERO(&both_cpus);
+	CPU_SET(nth_cpu(0), &both_cpus);
+	CPU_SET(nth_cpu(1), &both_cpus);
+	sched_setaffinity(0, sizeof(both_cpus), &both_cpus);
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			int set = PAPI_NULL;
+
+			PAPI_library_init(PAPI_VER_CURRENT);
+			PAPI_create_eventset(&set);
+			PAPI_add_named_event(set, DEFAULT_EVENT);
+			PAPI_start(set);
+			raise(SIGSTOP);
+			execl("/proc/self/exe", "surprises", "nothing", NULL);
+			_exit(1);
+		}
+		waitpid(pid, &status, WUNTRACED);
+		kill(pid, SIGCONT);
+		do {
+			for (int j = 0; j < 10; j++)
+				push(pid, j);
+			info.si_pid = 0;
+		} while (!waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid);
+		waitpid(pid, &status, 0);
+		if (WIFSIGNALED(status))
+			printf("a new program was ended by signal %d\n", WTERMSIG(status));
+		ended += WIFEXITED(status) && !WEXITSTATUS(status);
+	}
+	printf("%d ended well\n", ended);
+	unsure(100);
+}
+
+static volatile pid_t other;
+static volatile int finished;
+static int quiet[2];
+
+static void left_with(void *unused)
+{
+	sigset_t mask;
+	int n = 0;
+
+	(void)unused;
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	for (int i = 1; i < 32; i++) /* not libc's, which cancels it */
+		n += sigismember(&mask, i) == 1;
+	printf("canceled with %d signals blocked\n", n);
+}
+
+static void *canceled(void *waits)
+{
+	struct pollfd p = {quiet[0], POLLPRI, 0};
+	int set = PAPI_NULL;
+
+	PAPI_create_eventset(&set);
+	PAPI_add_named_event(set, DEFAULT_EVENT);
+	pin(0);
+	PAPI_start(set);
+	pthread_cleanup_push(left_with, NULL);
+	other = gettid();
+	if (waits)
+		poll(&p, 1, -1);
+	while (!finished)
+		;
+	for (volatile long i = 0; i < 30000000; i++)
+		;
+	finished = 2;
+	pthread_testcancel();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void cancels(void)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, quiet))
+		die("socketpair");
+	for (long waits = 0; waits < 2; waits++) {
+		pthread_t t;
+
+		other = finished = 0;
+		pthread_create(&t, NULL, canceled, (void *)waits);
+		while (!other)
+			usleep(1000);
+		usleep(20000);
+		push(other, 1);
+		usleep(20000);
+		pthread_cancel(t);
+		if (!waits) {
+			finished = 1;
+			usleep(1000);
+			push(other, 0);
+		}
+		pthread_join(t, NULL);
+		printf("canceled after %d\n", finished);
+	}
+	unsure(1000);
+}
+
+static void on_other(int sig)
+{
+	(void)sig;
+	work(1, 300);
+}
+
+static volatile int waiting;
+
+/* On the other CPU, when the thread sleeps. */
+static void *wakes(void *thread)
+{
+	for (int i = 0; i < 2; i++) {
+		while (!waiting)
+			usleep(1000);
+		waiting = 0;
+		usleep(30000);
+		push(other, 1);
+		pthread_kill(*(pthread_t *)thread, SIGUSR1);
+	}
+	return NULL;
+}
+
+static void suspends(void)
+{
+	struct sigaction a = {.sa_handler = on_other};
+	pthread_t self = pthread_self(), t;
+	sigset_t mask;
+
+	other = gettid();
+	sigaction(SIGUSR1, &a, NULL);
+	sigfillset(&mask);
+	sigdelset(&mask, SIGUSR1);
+	pthread_create(&t, NULL, wakes, &self);
+	work(0, 100);
+	waiting = 1;
+	printf("suspended: %d\n", sigsuspend(&mask));
+	work(0, 10);
+	waiting = 1;
+	printf("epoll: %ld\n", syscall(SYS_epoll_pwait, epoll_create1(0), &(struct epoll_event){0}, 1, 1000, &mask, 8));
+	pthread_join(t, NULL);
+	unsure(50);
+}
+
+static char *guard;
+
+static void on_trap(int sig)
+{
+	(void)sig;
+	work(1, 300);
+	mprotect(guard, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void traps(void)
+{
+	struct sigaction a = {.sa_handler = on_trap};
+
+	guard = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sigfillset(&a.sa_mask);
+	sigaction(SIGSEGV, &a, NULL);
+	work(0, 100);
+	*(volatile char *)guard = 1;
+	unsure(10);
+}
+
+/* A loop of one instruction at the start of a mapping, with what a system call would have left. */
+static void made(void)
+{
+#ifdef __x86_64__
+	char *code = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child, me = gettid();
+
+	mprotect(code, 4096, PROT_NONE);
+	code += 4096;
+	memcpy(code, "\xe2\xfe\xc3", 3); /* loop to itself; ret */
+	fflush(stdout);
+	child = fork();
+	for (int i = 0; !child && i < 20; i++) {
+		usleep(5000);
+		push(me, i + 1);
+	}
+	if (!child)
+		_exit(0);
+	for (int i = 0; i < 2; i++) {
+		register long r10 __asm__("r10") = 8;
+		long n = 200000000, rax = i ? -EINTR : 1;
+
+		__asm__ volatile("call *%3" : "+c"(n), "+a"(rax) : "r"(r10), "r"(code), "D"(0l), "S"(8192l) : "memory");
+	}
+	waitpid(child, NULL, 0);
+	unsure(100);
+#endif
+}
+
+static void surprise(const char *how, struct counted *c, long n)
 {
 	long long earlier[EVENTS];
 	char stack[8192 + 4096];
@@ -240,6 +463,16 @@ static void surprise(const char *how, struct counted *c)
 		forks();
 	} else if (!strcmp(how, "jumps")) {
 		jumps(c);
+	} else if (!strcmp(how, "execs")) {
+		execs(n);
+	} else if (!strcmp(how, "cancels")) {
+		cancels();
+	} else if (!strcmp(how, "suspends")) {
+		suspends();
+	} else if (!strcmp(how, "traps")) {
+		traps();
+	} else if (!strcmp(how, "made")) {
+		made();
 	}
 	both();
 }
@@ -251,6 +484,8 @@ int main(int argc, char **argv)
 	long long values[EVENTS];
 	struct counted *c;
 
+	if (!strcmp(how, "nothing"))
+		return 0;
 	papi_up();
 	if (PAPI_thread_init((unsigned long (*)(void))pthread_self) != PAPI_OK)
 		return SKIPPED;
@@ -274,7 +509,7 @@ int main(int argc, char **argv)
 		if (!strcmp(how, "sandbox"))
 			sandbox();
 		must("PAPI_start", PAPI_start(c->id));
-		surprise(how, c);
+		surprise(how, c, n);
 		must("PAPI_stop", PAPI_stop(c->id, values));
 		total += values[0];
 	}

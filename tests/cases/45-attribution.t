@@ -68,7 +68,7 @@ check "exact: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
 
 NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
 for mode in residency exact; do
-	for how in blocked waits handler altstack taken closes jumps sandbox "threads 20"; do
+	for how in blocked waits handler altstack taken closes jumps suspends traps made cancels sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 		case $mode,$how,${SANITIZE-} in		# whose handlers run ours later, on a stack of its own
@@ -77,6 +77,10 @@ for mode in residency exact; do
 			grep -q 'a signal stack was too small to read on' "$tmp/shim.json" ;;
 		esac
 	done
+	mkdir "$tmp/$mode-execs"
+	run_native native "$apps/surprises" execs 30
+	SSPAPI_OUTPUT="$tmp/$mode-execs/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" execs 30
+	check "$mode: surprises execs: the new programs see no difference" same_as_native native shim
 	run_native native "$apps/surprises" sent
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" sent
 	check "$mode: SIGSTKFLT from elsewhere ends the program as ever" same_as_native native shim
