@@ -110,9 +110,10 @@ static void prepare_process(void)
 {
 	sp_machine_load();
 	sp_warm_up();
-	if (sp_process.counting && !sp_proof_test())
-		sp_process_note_quiet("neither this kernel nor this libc tells whether a thread stayed on its CPU "
-				      "(rseq): no count is called proven");
+	if (sp_process.counting)
+		(void)sp_proof_test();
+	if (!sp_conf.attribution)	/* else what is watched is proven by that */
+		sp_proof_say();
 	sp_watch_begin();
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "../../core/out.h"
 #include "../../core/sys.h"
 #include "../life/bus.h"
 #include "../life/process.h"
@@ -194,11 +195,13 @@ bool sp_moves_asked(int number, const struct sigaction *new)
 {
 	struct sigaction none = { .sa_handler = SIG_DFL };
 
-	if (new)
+	bool lent = sp_process_is_borrowed();	/* what it asks for is its own, and ours the parent's */
+
+	if (new && !lent)
 		look_at_mask(number, new);
 	if (SP_LIKELY(number != NUMBER) || sp_get(&state) != OURS)
 		return false;
-	if (new) {
+	if (new && !lent) {
 		sp_put(&state, THEIRS);
 		sp_watch_trouble(SP_TROUBLE_TAKEN);
 		sp_watch_disarm_all();
@@ -365,8 +368,9 @@ static int open_range(struct sp_moves *m, int from, int to)
 
 	for (int cpu = from; cpu <= to && cpu < m->n; cpu++) {
 		m->trigger[cpu] = sp_switches_map(cpu, 1, NUMBER, &error);
-		if (!m->trigger[cpu] && error != ENODEV && error != ENXIO)	/* just gone offline */
-			return -error;
+		if (m->trigger[cpu] || error == ENODEV || error == ENXIO)	/* offline, perhaps just now */
+			continue;
+		return error == EINVAL && cpu ? 0 : -error;	/* past the last that there can be */
 	}
 	return 0;
 }
@@ -376,8 +380,18 @@ int sp_moves_open(struct sp_moves *m)
 	char online[4096];
 	int from, to, n = 0, r = 0;
 
-	if (sp_read_file("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
-		return -ENOENT;
+	/* In a sandbox without /sys: as many as the kernel has bits for, and it says which of them are not. */
+	if (sp_read_file("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0) {
+		long bytes = sp_sys(SYS_sched_getaffinity, 0, sizeof(online), online);
+		struct sp_out o;
+
+		if (bytes <= 0)
+			return -ENOENT;
+		sp_out_init(&o, -1, online, sizeof(online) - 1);
+		sp_out_text(&o, "0-");
+		sp_out_u64(&o, (uint64_t)bytes * 8 - 1);
+		online[o.used] = 0;
+	}
 	for (const char *p = online; (p = next_range(p, &from, &to)) != NULL;)
 		n = to + 1 > n ? to + 1 : n;
 	if (n > m->room) {

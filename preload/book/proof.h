@@ -13,7 +13,8 @@
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
  * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where
  * it fails nothing is called proven.  Other users of rseq (allocators with per-CPU
- * caches) replace the pointer; a window in which they did is not proven.
+ * caches) replace the pointer; a window in which they did is not proven.  Nobody clears it of a
+ * thread that has taken libc's registration away: sp_cpu_here, which sees that, counts a loss.
  */
 #ifndef SP_PROOF_H
 #define SP_PROOF_H
@@ -23,6 +24,7 @@
 
 /* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */
 bool sp_proof_test(void);
+void sp_proof_say(void);		/* that it proves nothing, if so */
 
 /* The long way, where rseq does not work or the threads' moves are watched (watch.h). */
 uint32_t sp_proof_other(void);

@@ -113,6 +113,18 @@ static int open_switches(struct sp_watch *w)
 	return r;
 }
 
+static void no_moves(int r)
+{
+	sp_process_note_quiet(r == -EPERM ?
+		"SSPAPI_ATTRIBUTION=exact: too little locked memory for a trigger on each CPU (perf_event_mlock_kb, "
+		"ulimit -l); some threads are booked as in residency" :
+		r == -EMFILE || r == -ENFILE || r == -ENOMEM ?
+		"SSPAPI_ATTRIBUTION=exact: no descriptor or no memory was left for a trigger on each CPU; some threads "
+		"are booked as in residency" :
+		"SSPAPI_ATTRIBUTION=exact: the kernel refuses a trigger on each CPU (seccomp, perhaps); some threads "
+		"are booked as in residency");
+}
+
 static void open_moves(struct sp_watch *w)
 {
 	int r = sp_moves_open(&w->moves);
@@ -123,8 +135,7 @@ static void open_moves(struct sp_watch *w)
 	}
 	w->signals = r == 0;
 	if (r < 0)
-		sp_process_note_quiet("SSPAPI_ATTRIBUTION=exact: too little locked memory for a trigger on each CPU "
-				      "(perf_event_mlock_kb, ulimit -l); some threads are booked as in residency");
+		no_moves(r);
 }
 
 static void no_switches(int r)
@@ -134,6 +145,7 @@ static void no_switches(int r)
 		r == -ENOMEM ? "SSPAPI_ATTRIBUTION: no memory to follow some threads; they are booked as in reading" :
 		"SSPAPI_ATTRIBUTION: the kernel lets some threads not be followed (perf_event_paranoid above 2, "
 		"seccomp, or the limit of locked memory: perf_event_mlock_kb, ulimit -l); they are booked as in reading");
+	sp_proof_say();
 }
 
 static struct sp_watch *make(void)

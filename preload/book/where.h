@@ -10,6 +10,10 @@
 #define SP_HAVE_RSEQ 1
 #endif
 
+/* Where the thread has no rseq area: one system call, or a call of the vDSO.  Nothing that was
+ * looked at before is proven (proof.h). */
+int sp_cpu_asked(void);
+
 /* The CPU that the calling thread runs on.  The kernel keeps it up to date in the
  * thread's rseq area, which glibc 2.35 and later registers: one load. */
 static inline int sp_cpu_here(void)
@@ -21,7 +25,7 @@ static inline int sp_cpu_here(void)
 	if (__builtin_expect(__rseq_size != 0 && cpu >= 0, 1))
 		return cpu;
 #endif
-	return sched_getcpu();
+	return sp_cpu_asked();
 }
 
 /* The CPU on which another thread last ran, of this process (pid 0) or of

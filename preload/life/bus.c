@@ -1,4 +1,4 @@
-/* bus.c: see bus.h.  Stands in front of sigaction and signal, for SIGBUS and, with
+/* bus.c: see bus.h.  Stands in front of sigaction, signal and their elders, for SIGBUS and, with
  * SSPAPI_ATTRIBUTION=exact, for the signal of moves.h.
  */
 #include <errno.h>
@@ -16,6 +16,7 @@
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction theirs;		/* the application's; SIG_DFL until it says otherwise */
 static bool ours;			/* the kernel's is on_bus */
+static bool bus_interrupts;		/* siginterrupt(3) said so, while it was */
 
 static int real_sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
@@ -113,9 +114,60 @@ void sp_bus_after_exec(void)
 		put_ours();
 }
 
-__attribute__((visibility("default"))) int sigaction(int number, const struct sigaction *new, struct sigaction *old)
+/* ---- what the application calls ------------------------------------------- */
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+	sighandler_t (*signal)(int, sighandler_t);
+	sighandler_t (*sysv_signal)(int, sighandler_t);
+	sighandler_t (*sigset)(int, sighandler_t);
+	int (*sigignore)(int);
+	int (*siginterrupt)(int, int);
+} next;
+
+static void find_all(void)
 {
-	bool hidden = SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && sp_moves_asked(number, new);
+	static const char *const names[] = { "signal", "__sysv_signal", "sigset", "sigignore", "siginterrupt" };
+	void **to = (void **)&next;
+
+	_Static_assert(sizeof(next) == SP_COUNT(names) * sizeof(*to), "one each");
+	for (unsigned i = 0; i < SP_COUNT(names); i++)
+		if (!to[i])
+			to[i] = sp_real_next(names[i]);
+}
+
+/* Before anybody, in a handler perhaps, needs them: they are looked for under the loader's lock. */
+__attribute__((constructor)) static void find(void)
+{
+	find_all();
+}
+
+#define NEXT(name) ({ \
+	if (SP_UNLIKELY(!next.name)) \
+		find_all(); \
+	next.name; \
+})
+
+/* The signal of moves.h is asked for; true: the application is to find the default. */
+static bool asked(int number, const struct sigaction *new)
+{
+	return SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && sp_moves_asked(number, new);
+}
+
+/* A child of vfork: what it sets is its own, and `theirs` its parent's. */
+static int in_borrowed(const struct sigaction *new, struct sigaction *old)
+{
+	int rc = real_sigaction(SIGBUS, new, old);
+
+	if (rc == 0 && old && (old->sa_flags & SA_SIGINFO) && old->sa_sigaction == on_bus)
+		*old = theirs;
+	return rc;
+}
+
+EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old)
+{
+	bool hidden = asked(number, new);
 	struct sigaction before = theirs;
 
 	if (number != SIGBUS || !ours) {
@@ -125,6 +177,8 @@ __attribute__((visibility("default"))) int sigaction(int number, const struct si
 			*old = (struct sigaction){ .sa_handler = SIG_DFL };
 		return rc;
 	}
+	if (sp_process_is_borrowed())
+		return in_borrowed(new, old);
 	if (new) {
 		theirs = *new;
 		if (put_ours() < 0) {
@@ -137,23 +191,85 @@ __attribute__((visibility("default"))) int sigaction(int number, const struct si
 	return 0;
 }
 
-__attribute__((visibility("default"))) sighandler_t signal(int number, sighandler_t handler)
+/* signal and those like it: by `real`, which is libc's own, and for SIGBUS as it does it. */
+static sighandler_t set(int number, const struct sigaction *new, sighandler_t (*real)(int, sighandler_t))
 {
-	static sighandler_t (*next_signal)(int, sighandler_t);
-	struct sigaction new = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+	bool hidden = new->sa_handler != SIG_ERR && asked(number, new);
+	struct sigaction old;
 
-	if (SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && handler != SIG_ERR)
-		(void)sp_moves_asked(number, &new);
-	if (number != SIGBUS || !ours) {
-		if (!next_signal)
-			next_signal = (sighandler_t (*)(int, sighandler_t))sp_real_next("signal");
-		return next_signal(number, handler);
+	if (number != SIGBUS || !ours || new->sa_handler == SIG_ERR) {
+		sighandler_t was = real(number, new->sa_handler);
+
+		return hidden && was != SIG_ERR && was != SIG_HOLD ? SIG_DFL : was;
 	}
-	if (handler == SIG_ERR) {
-		errno = EINVAL;
-		return SIG_ERR;
+	return sigaction(number, new, &old) < 0 ? SIG_ERR : old.sa_handler;
+}
+
+EXPORT sighandler_t signal(int number, sighandler_t handler)
+{
+	struct sigaction new = { .sa_handler = handler, .sa_flags = bus_interrupts ? 0 : SA_RESTART };
+
+	if (number == SIGBUS)
+		sigaddset(&new.sa_mask, number);
+	return set(number, &new, NEXT(signal));
+}
+
+EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+EXPORT sighandler_t ssignal(int number, sighandler_t handler) __THROW __attribute__((alias("signal")));
+
+/* What signal is to a program in strict C. */
+EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
+{
+	struct sigaction new = { .sa_handler = handler, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+
+	return set(number, &new, NEXT(sysv_signal));
+}
+
+EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) __THROW __attribute__((alias("__sysv_signal")));
+
+EXPORT sighandler_t sigset(int number, sighandler_t handler)
+{
+	struct sigaction new = { .sa_handler = handler };
+	bool bus = number == SIGBUS && ours;
+	sigset_t it, before;
+	sighandler_t was;
+
+	sigemptyset(&it);
+	sigaddset(&it, number);
+	if (handler != SIG_HOLD) {
+		was = set(number, &new, NEXT(sigset));
+		if (!bus || was == SIG_ERR)
+			return was;
+		return sigprocmask(SIG_UNBLOCK, &it, &before) < 0 ? SIG_ERR :
+		       sigismember(&before, number) == 1 ? SIG_HOLD : was;
 	}
-	sigemptyset(&new.sa_mask);
-	sigaddset(&new.sa_mask, number);
-	return sigaction(number, &new, &old) < 0 ? SIG_ERR : old.sa_handler;
+	if (sp_get(&sp_watching) == SP_BY_EXACT && sp_moves_in(&it))
+		sp_watch_blocked(true);
+	was = NEXT(sigset)(number, handler);
+	if (was == SIG_ERR || was == SIG_HOLD)
+		return was;
+	return bus ? theirs.sa_handler : asked(number, NULL) ? SIG_DFL : was;
+}
+
+EXPORT int sigignore(int number)
+{
+	struct sigaction new = { .sa_handler = SIG_IGN };
+
+	(void)asked(number, &new);
+	return number == SIGBUS && ours ? sigaction(number, &new, NULL) : NEXT(sigignore)(number);
+}
+
+EXPORT int siginterrupt(int number, int yes)
+{
+	struct sigaction new = { .sa_handler = SIG_DFL };
+	int rc;
+
+	if (yes)			/* ours is not to end what the application's would */
+		(void)asked(number, &new);
+	rc = NEXT(siginterrupt)(number, yes);
+	if (rc == 0 && number == SIGBUS && ours && !sp_process_is_borrowed()) {
+		theirs.sa_flags = yes ? theirs.sa_flags & ~SA_RESTART : theirs.sa_flags | SA_RESTART;
+		bus_interrupts = yes;
+	}
+	return rc;
 }

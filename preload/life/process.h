@@ -88,8 +88,9 @@ void sp_process_begin(int pid);			/* a child starts now */
 const char *sp_process_exe(void);
 extern int sp_process_pid;			/* of the process that was set up */
 
-/* False in a child of vfork, whose memory is its parent's. */
+/* False in a child of vfork, whose memory is its parent's; and in one of fork that has not called PAPI. */
 bool sp_process_is_ours(void);
+bool sp_process_is_borrowed(void);		/* a child of vfork */
 
 /* Names of the process, as captured when it started. */
 struct sp_who;

@@ -16,6 +16,9 @@
  *	surprises suspends	it moves while it waits with a mask that blocks all but one signal
  *	surprises traps		its handler for SIGSEGV blocks all signals, and goes on elsewhere
  *	surprises made		it moves in code that it has made at the start of a mapping
+ *	surprises launches	a child of vfork sets all signals to their default before it execs
+ *	surprises elders N	SIGBUS and SIGSTKFLT by __sysv_signal, sigset, sigignore, siginterrupt
+ *	surprises unregisters	it takes libc's restartable sequences away
  *	surprises threads N	N threads, one after the other, of which each moves
  *
  * Prints what was done where, as moves does, and what it sees of descriptors and signals.
@@ -33,6 +36,10 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define HAVE_RSEQ
+#endif
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -418,6 +425,78 @@ static void made(void)
 #endif
 }
 
+static void launches(void)
+{
+	struct sigaction none = {.sa_handler = SIG_DFL}, a = {.sa_handler = only_counts}, old;
+	char *args[] = {"/proc/self/exe", "nothing", NULL};
+	int status = 0;
+	pid_t pid;
+
+	sigaction(SIGBUS, &a, NULL);
+	pid = vfork();
+	if (!pid) {
+		for (int i = 1; i < NSIG; i++)
+			sigaction(i, &none, NULL);
+		execv(args[0], args);
+		_exit(9);
+	}
+	waitpid(pid, &status, 0);
+	sigaction(SIGBUS, NULL, &old);
+	raise(SIGBUS);
+	printf("launched %d, %s handler, handled %d\n", status, old.sa_handler == only_counts ? "its" : "another", handled);
+}
+
+sighandler_t __sysv_signal(int sig, sighandler_t handler);
+
+static const char *said(sighandler_t h)
+{
+	return h == SIG_DFL ? "default" : h == SIG_IGN ? "ignored" : h == SIG_HOLD ? "held" : h == SIG_ERR ? "error" :
+	       h == only_counts ? "its" : "another";
+}
+
+static void is_set(int sig)
+{
+	struct sigaction a;
+
+	sigaction(sig, NULL, &a);
+	printf("%d: %s, flags %x\n", sig, said(a.sa_handler), (unsigned)a.sa_flags & ~0x04000000u);
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static void elder(int sig, long n)
+{
+	if (n == 1) {
+		printf("__sysv_signal: %s\n", said(__sysv_signal(sig, only_counts)));
+	} else if (n == 2) {
+		printf("sigset: %s\n", said(sigset(sig, SIG_HOLD)));
+		printf("sigset: %s\n", said(sigset(sig, only_counts)));
+	} else if (n == 3) {
+		printf("sigignore: %d\n", sigignore(sig));
+	} else {
+		printf("siginterrupt: %d\n", siginterrupt(sig, 1));
+		is_set(sig);
+		both();
+		printf("signal: %s\n", said(signal(sig, only_counts)));
+	}
+	is_set(sig);
+	both();
+	raise(sig);
+	is_set(sig);
+	printf("handled %d\n", handled);
+}
+
+static void unregisters(void)
+{
+#ifdef HAVE_RSEQ
+	char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
+
+	if (__rseq_size)
+		printf("unregistered: %ld\n", syscall(SYS_rseq, area, 32, 1, 0x53053053));
+#endif
+	both();
+}
+
 static void surprise(const char *how, struct counted *c, long n)
 {
 	long long earlier[EVENTS];
@@ -469,6 +548,13 @@ static void surprise(const char *how, struct counted *c, long n)
 		cancels();
 	} else if (!strcmp(how, "suspends")) {
 		suspends();
+	} else if (!strcmp(how, "launches")) {
+		launches();
+	} else if (!strcmp(how, "elders")) {
+		elder(SIGBUS, n);
+		elder(SIGSTKFLT, n);
+	} else if (!strcmp(how, "unregisters")) {
+		unregisters();
 	} else if (!strcmp(how, "traps")) {
 		traps();
 	} else if (!strcmp(how, "made")) {

@@ -68,11 +68,14 @@ check "exact: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
 
 NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
 for mode in residency exact; do
-	for how in blocked waits handler altstack taken closes jumps suspends traps made cancels sandbox "threads 20"; do
+	for how in blocked waits handler altstack taken closes jumps suspends traps made cancels launches \
+		"elders 1" "elders 2" "elders 3" "elders 4" sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 		case $mode,$how,${SANITIZE-} in		# whose handlers run ours later, on a stack of its own
 		exact,altstack,*thread*) skip "$label: it was not read on too small a stack" "sanitized" ;;
+		exact,launches,*) check "$label: what its child sets is not its own" \
+			not grep -q 'took the signal' "$tmp/shim.json" ;;
 		exact,altstack,*) check "$label: it was not read on too small a stack, and that is said" \
 			grep -q 'a signal stack was too small to read on' "$tmp/shim.json" ;;
 		esac

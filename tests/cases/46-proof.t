@@ -54,6 +54,26 @@ is "rseq turned off: none is exact" \
 SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
 check "rseq turned off, exact: proven by the moves that were read" \
 	perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
+check "rseq turned off, exact: and no note says otherwise" \
+	not grep -q "no count is called proven" "$tmp/shim.json"
+
+for mode in reading residency exact; do
+	run_native native "$apps/surprises" unregisters
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" unregisters
+	check "$mode: a thread that takes libc's registration away sees no difference" same_as_native native shim
+	check "$mode: nothing is called exact for it that is not" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+done
+
+# A sandbox without /sys: which CPUs there are is asked of the kernel.
+SSPAPI_ATTRIBUTION=exact run_shim shim unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' - \
+	"$apps/moves" once 1000 3000
+if [ "$(status_of shim)" = 0 ]; then
+	check "exact without /sys: the dump is right" \
+		perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
+else
+	skip "exact without /sys" "$(tail -n 1 "$tmp/shim.err")"
+fi
 
 tcmalloc=$(ldconfig -p 2>/dev/null | sed -n 's/.*=> \(.*libtcmalloc_minimal\.so\.4\)$/\1/p' | head -n 1)
 if [ -z "$tcmalloc" ]; then
