@@ -54,6 +54,8 @@ struct set {
 	bool bound;			/* by sspapi_start, until sspapi_stop or a change */
 	bool far;			/* attached, or it was: where its target runs is not known here */
 	bool detached;			/* so, until its counters are opened again */
+	bool away;			/* PAPI has it under its target, for good */
+	bool beside;			/* attached: runs beside others there */
 	int n, order[EVENTS];		/* as PAPI has them */
 	long long count[EVENTS], last[EVENTS];
 };
@@ -72,12 +74,13 @@ struct worker {
 static struct worker worker[WORKERS_MOST];
 static int workers = 4, code[EVENTS], operations, wrong;
 static long long done_what[16];
+static pthread_barrier_t have_tids;
 static bool done, keep;
 
 enum { D_VISITS, D_ENTRIES_KEPT, D_ADDED, D_REMOVED, D_AGAIN, D_ATTACHED, D_DETACHED, D_DOMAIN, D_MPX, D_WRITTEN,
-       D_PLAIN, D_OWN };
+       D_PLAIN, D_OWN, D_REOPENED };
 static const char *const words[] = { "visits", "entries kept", "added", "removed", "again", "attached", "detached",
-				     "domain", "multiplexed", "written", "plain", "own" };
+				     "domain", "multiplexed", "written", "plain", "own", "reopened" };
 #define DID(what) __atomic_fetch_add(&done_what[what], 1, __ATOMIC_RELAXED)
 
 #define EXPECT(what, got, want) do { \
@@ -175,6 +178,14 @@ static void count(struct worker *w, struct set *s)
 
 /* ---- sets ------------------------------------------------------------------------ */
 
+static int opens(const struct set *s)
+{
+	struct fake_set info = { 0 };
+
+	fake_set_info(s->es, &info);
+	return info.opens;
+}
+
 /* Its counters are opened for this thread, if it is not attached. */
 static void opened(struct set *s)
 {
@@ -233,7 +244,8 @@ static void set_domain(struct worker *w, struct set *s)
 	DID(D_DOMAIN);
 }
 
-/* Its target is a thread of another worker's, or the visitor's: none here knows where that runs. */
+/* Its target is another worker's thread: none here knows where that runs.  Nobody else's sets have that one:
+ * PAPI keeps one pointer for all of a target, and whose touch was the last is not known then. */
 static void attach(struct worker *w, struct set *s)
 {
 	int state = 0;
@@ -242,11 +254,12 @@ static void attach(struct worker *w, struct set *s)
 	if (state & PAPI_ATTACHED) {
 		EXPECT("PAPI_detach", PAPI_detach(s->es), PAPI_OK);
 		s->detached = true;
+		s->beside = false;
 		DID(D_DETACHED);
 		return;
 	}
-	EXPECT("PAPI_attach", PAPI_attach(s->es, (unsigned long)worker[rnd(&w->seed, (unsigned)workers)].tid), PAPI_OK);
-	s->far = true;
+	EXPECT("PAPI_attach", PAPI_attach(s->es, (unsigned long)worker[(w - worker + 1) % workers].tid), PAPI_OK);
+	s->far = s->away = s->beside = true;
 	s->bound = s->detached = false;
 	DID(D_ATTACHED);
 }
@@ -289,7 +302,7 @@ static void change(struct worker *w, struct set *s)
 
 static void start(struct worker *w, struct set *s, bool plain)
 {
-	int rc;
+	int rc, opened_before = opens(s);
 
 	if (w->rel && !plain && rnd(&w->seed, 30) == 0) {
 		sspapi_free(w->rel);
@@ -310,12 +323,11 @@ static void start(struct worker *w, struct set *s, bool plain)
 			}
 	}
 	rc = plain ? PAPI_start(s->es) : sspapi_start(s->es, &w->rel);
-	if (rc == PAPI_EISRUN && __atomic_load_n(&done_what[D_ATTACHED], __ATOMIC_RELAXED)) {
-		/* Of two sets of one thread, though one of them is another worker's. */
-		s->bound = s->bound && plain;
-		return;
-	}
 	EXPECT("start", rc, PAPI_OK);
+	if (s->detached && opens(s) != opened_before) {
+		opened(s);		/* another set of its target's was touched since */
+		DID(D_REOPENED);
+	}
 	s->running = true;
 	if (!plain) {
 		s->bound = true;
@@ -475,12 +487,13 @@ static void check(struct worker *w)
 /* May this set be started beside those that run? */
 static bool may_start(const struct worker *w, const struct set *s)
 {
-	if (s->running || s->far)
-		return !s->running;
-	for (int i = 0; i < SETS; i++)
-		if (w->set[i].running && w->set[i].half == s->half && !w->set[i].far)
+	for (int i = 0; i < SETS; i++) {
+		const struct set *other = &w->set[i];
+
+		if (other->running && other->half == s->half && other->away == s->away && !other->beside)
 			return false;
-	return true;
+	}
+	return !s->running;
 }
 
 static void operate(struct worker *w, int i)
@@ -508,6 +521,7 @@ static void *work(void *arg)
 	struct worker *w = arg;
 
 	w->tid = (int)syscall(SYS_gettid);
+	pthread_barrier_wait(&have_tids);
 	PAPI_register_thread();
 	pthread_mutex_lock(&w->lock);
 	move_on(w);
@@ -636,10 +650,10 @@ int main(int argc, char **argv)
 		return 2;
 	for (int e = 0; e < EVENTS; e++)
 		PAPI_event_name_to_code(event[e].name, &code[e]);
+	pthread_barrier_init(&have_tids, NULL, (unsigned)workers);
 	for (int i = 0; i < workers; i++) {
 		pthread_mutex_init(&worker[i].lock, NULL);
 		worker[i].seed = seed * 100 + (unsigned)i;
-		worker[i].tid = (int)syscall(SYS_gettid);
 		pthread_create(&worker[i].thread, NULL, work, &worker[i]);
 	}
 	pthread_create(&visitor, NULL, look, &seed);

@@ -22,23 +22,71 @@ static uint32_t domain_of(int id)
 	return papi && papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK ? (uint32_t)o.domain.domain : 0;
 }
 
+static void target(struct sp_set *s, enum sp_target kind, int id)
+{
+	s->target = kind;
+	s->target_id = id;
+	s->target_last_cpu = SP_NO_CPU;
+	s->detached = false;
+	s->changed = true;
+	sp_put(&s->hot, 0);
+}
+
 /* What was set by options holds from now on, perhaps for a set that is bound already.
+ * anew: for its events, by an add, a remove, a start; for an attach, an overflow or the
+ * kernel's multiplexing PAPI opens what it has (seen: in the old domain, on the old CPU).
  * Attaching to a CPU and counting all that runs on one write the same word of PAPI's: the
  * last one says which CPU it is, and it stays when the granularity is a thread's again
  * (seen: then this thread is counted while it is there). */
-static void opened(struct sp_set *s)
+static void opened(struct sp_set *s, bool anew)
 {
-	s->changed |= s->domain != s->wants_domain || s->system_wide != s->wants_system ||
-		      (s->wants_cpu >= 0 && s->target == SP_TARGET_THREAD);
-	s->domain = s->wants_domain;
+	if (s->detached)
+		target(s, SP_TARGET_THREAD, 0);
+	s->changed |= s->system_wide != s->wants_system || s->inherits != s->wants_inherits ||
+		      (anew && s->domain != s->wants_domain);
 	s->system_wide = s->wants_system;
-	if (s->wants_cpu >= 0 && s->target != SP_TARGET_TID) {
-		s->target = SP_TARGET_CPU;
-		s->target_id = s->wants_cpu;
+	s->inherits = s->wants_inherits;
+	if (anew) {
+		s->domain = s->wants_domain;
+		if (s->wants_cpu >= 0 && s->target != SP_TARGET_TID &&
+		    (s->target != SP_TARGET_CPU || s->target_id != s->wants_cpu))
+			target(s, SP_TARGET_CPU, s->wants_cpu);
 	}
 	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
-	sp_put(sp_touched_by(s->creator), s);
+}
+
+static void keep_opening(struct sp_set *s)
+{
+	s->before = (struct sp_opening){ .kept = true, .touched = sp_get(&sp_touched.by[s->owner]), .opener = s->opener,
+					 .opener_tid = s->opener_tid, .target = s->target, .target_id = s->target_id,
+					 .target_last_cpu = s->target_last_cpu,
+					 .domain = s->domain, .detached = s->detached, .system_wide = s->system_wide,
+					 .inherits = s->inherits };
+}
+
+static uint64_t starts_of(const struct sp_set *s)
+{
+	return s->writer.relation ? s->writer.relation->starts : 0;
+}
+
+/* Another set of its owner's runs: PAPI refused before it looked which was touched last. */
+static void not_opened(struct sp_set *s)
+{
+	const struct sp_opening *b = &s->before;
+
+	if (!b->kept || b->starts != starts_of(s))
+		return;
+	sp_put(&sp_touched.by[s->owner], b->touched);
+	target(s, b->target, b->target_id);
+	s->target_last_cpu = b->target_last_cpu;
+	sp_put(&s->opener, b->opener);
+	s->opener_tid = b->opener_tid;
+	s->domain = b->domain;
+	s->detached = b->detached;
+	s->system_wide = b->system_wide;
+	s->inherits = b->inherits;
+	s->before.kept = false;
 }
 
 /* ---- library and threads ---------------------------------------------- */
@@ -158,30 +206,62 @@ void sp_after_create(int rc, const int *id)
 		sp_set_new(*id);
 }
 
-void sp_after_open(int rc, int id)
+/* NULL: PAPI did not, or no such set is known. */
+static struct sp_set *after_open(int rc, int id, bool anew)
 {
 	struct sp_set *s;
 
 	if (rc < 0) {
 		sp_after_failed("to open the counters of an event set", rc);
-		return;
+		return NULL;
 	}
 	s = sp_set_known(id);
 	if (!s)
-		return;
-	s->changed = true;
+		return NULL;
+	s->changed = s->has_component = true;
 	sp_put(&s->hot, 0);
-	if (s->detached) {
-		s->detached = false;
-		s->target = SP_TARGET_THREAD;
-		s->target_id = 0;
-	}
 	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
-	opened(s);
+	opened(s, anew);
 	/* PAPI could open its events now; a sandbox may forbid it before the start. */
 	if (sp_get(&sp_watching))
 		sp_watch_ready();
 	sp_set_learn(s, id);
+	return s;
+}
+
+void sp_after_open(int rc, int id)
+{
+	struct sp_set *s = after_open(rc, id, true);
+
+	if (s)
+		sp_touch(s);
+}
+
+void sp_after_multiplex(int rc, int id)
+{
+	struct sp_set *s = after_open(rc, id, false);
+
+	if (s)
+		sp_touch(s);
+}
+
+/* The set is touched by neither; its counters are opened unless a timer is to do it. */
+void sp_after_overflow(int rc, int id, int threshold, int flags)
+{
+	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+
+	if (s && threshold)
+		s->timed = flags & PAPI_OVERFLOW_FORCE_SW;
+	if (s && s->timed)
+		s->changed = true;
+	else
+		after_open(rc, id, false);
+}
+
+/* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
+void sp_after_profil(int rc, int id)
+{
+	after_open(rc, id, false);
 }
 
 void sp_after_add(int rc, int id, int code, const char *name)
@@ -217,7 +297,7 @@ void sp_after_change(int rc, int id)
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
 	if (s)
-		s->changed = true;
+		s->changed = s->has_component = true;
 }
 
 void sp_after_cleanup(int rc, int id)
@@ -227,11 +307,14 @@ void sp_after_cleanup(int rc, int id)
 	if (!s)
 		return;
 	sp_set_unbind(s);
-	s->changed = true;
-	s->target = SP_TARGET_THREAD;
-	s->target_id = 0;
+	target(s, SP_TARGET_THREAD, 0);
+	if (s->owner >= SP_OWNER_CPU)		/* PAPI drops its record of the CPU */
+		sp_put(&sp_touched.by[s->owner], NULL);
+	else if (s->has_component)
+		sp_touch(s);
+	sp_put(&s->owner, s->master);
 	s->wants_cpu = SP_NO_CPU;
-	s->detached = s->system_wide = s->wants_system = s->inherits = false;
+	s->has_component = s->timed = s->system_wide = s->wants_system = s->inherits = s->wants_inherits = false;
 }
 
 void sp_after_destroy(int rc, int id, uint32_t alive)
@@ -242,23 +325,17 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 		sp_set_forget(s, alive);
 }
 
-static void target(struct sp_set *s, enum sp_target kind, int id)
-{
-	s->target = kind;
-	s->target_id = id;
-	s->target_last_cpu = SP_NO_CPU;
-	s->detached = false;
-	s->changed = true;
-	sp_put(&s->hot, 0);
-}
-
 void sp_after_attach(int rc, int id, unsigned long tid)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
 	if (s) {
+		sp_touch(s);		/* under whom it is taken from; the target's is as it was */
 		target(s, SP_TARGET_TID, (int)tid);
-		s->domain = s->wants_domain;	/* they are opened for it */
+		sp_put(&s->creator, 0);
+		s->master = sp_owner_of_target((int)tid);
+		sp_put(&s->owner, s->master);
+		opened(s, false);
 	} else if (rc != PAPI_OK)
 		sp_after_failed("PAPI_attach", rc);
 }
@@ -268,16 +345,34 @@ void sp_after_detach(int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
-	if (s)
+	if (s) {
 		s->detached = true;
+		sp_touch(s);
+	}
+}
+
+/* Its first start opens the counters for the CPU; attached to another one after that,
+ * they stay where they are until they are opened again. */
+static void cpu_attached(struct sp_set *s, unsigned cpu)
+{
+	bool again = s->owner >= SP_OWNER_CPU;
+
+	if (!again)
+		sp_touch(s);
+	sp_put(&s->owner, sp_owner_of_cpu(cpu));
+	if (again)
+		sp_touch(s);
+	s->wants_cpu = (int)cpu;
 }
 
 void sp_after_domain(int rc, int id, int domain)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
-	if (s)
+	if (s) {
 		s->wants_domain = (uint32_t)domain;
+		sp_touch(s);
+	}
 }
 
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
@@ -295,19 +390,18 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 		break;
 	case PAPI_CPU_ATTACH:
 		s = sp_set_known(o->cpu.eventset);
-		if (s) {
-			target(s, SP_TARGET_CPU, (int)o->cpu.cpu_num);
-			s->wants_cpu = (int)o->cpu.cpu_num;
-		}
+		if (s)
+			cpu_attached(s, o->cpu.cpu_num);
 		break;
 	case PAPI_MULTIPLEX:
-		sp_after_open(rc, o->multiplex.eventset);
+		sp_after_multiplex(rc, o->multiplex.eventset);
 		break;
 	case PAPI_INHERIT:
 		s = sp_set_known(o->inherit.eventset);
-		if (s)
-			s->inherits = o->inherit.inherit != 0;
-		sp_after_change(rc, o->inherit.eventset);
+		if (s) {
+			s->wants_inherits = o->inherit.inherit != 0;
+			sp_touch(s);
+		}
 		break;
 	case PAPI_GRANUL:
 		s = sp_set_known(o->granularity.eventset);
@@ -360,14 +454,21 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	sp_warm_stack();
 	sp_self_ready();
 	s = sp_set_known(id);
-	if (s && sp_get(sp_touched_by(s->creator)) != s && s->target == SP_TARGET_THREAD)
-		opened(s);
+	if (s)
+		s->before.kept = false;
+	if (s && !sp_is_touched(s)) {
+		keep_opening(s);
+		opened(s, true);
+		sp_touch(s);
+	}
 	if (s && !s->domain)		/* one that we did not see being made */
 		s->domain = s->wants_domain = domain_of(id);
 	if (sp_conf.callsites)
 		sp_sites_prepare();
-	if (s)
+	if (s) {
 		sp_set_prepare(s, id);
+		s->before.starts = starts_of(s);
+	}
 	if (s && sp_conf.callsites > 1)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	errno = saved;
@@ -412,6 +513,14 @@ static void book(struct sp_set *s, bool begun, enum sp_op op, const long long *v
 	book_on(s, begun, op, sp_get(&s->watched) == sp_self.id ? SP_NO_CPU : where(s), values, open, at);
 }
 
+/* PAPI touches a running set when it is read, reset or written, but the short way has no time for
+ * that (libsspapi(7), LIMITS). */
+static void touch_running(struct sp_set *s)
+{
+	if (s && sp_get(&s->alive) && sp_get(&s->started) && !sp_is_touched(s))
+		sp_touch(s);
+}
+
 int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
@@ -420,9 +529,9 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 	s->writer.entries = choose(cpu, arg);
 	book_on(s, false, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
+	touch_running(s);
 	if (op == SP_OP_STOP) {
 		sp_put(&s->started, false);
-		sp_put(sp_touched_by(s->creator), s);
 		if (sp_get(&s->watched) == sp_self.id)
 			sp_watch_stops(s);
 	}
@@ -516,6 +625,8 @@ SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t o
 	int saved = errno;
 
 	if (rc != PAPI_OK) {
+		if (rc == PAPI_EISRUN && s)
+			not_opened(s);
 		refused(asks);
 		sp_after_start_failed(rc);
 	} else if (s && !gone(asks)) {
@@ -565,10 +676,10 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 	}
 	if (!s->bound)
 		dropped(s);
-	if (sp_booked(s) && values) {
+	if (sp_booked(s) && values)
 		book(s, asks, SP_OP_STOP, values, open, at);
-		sp_put(sp_touched_by(s->creator), s);
-	}
+	if (sp_get(&s->alive))
+		sp_touch(s);
 	if (asks)
 		started_or_not(s);
 	else
@@ -584,11 +695,13 @@ void sp_before_write(int id)
 	sp_visit(sp_set_of(id));
 }
 
-/* The component now counts on from the values written. */
+/* The component now counts on from the values written, if it can. */
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
 {
 	if (rc == PAPI_OK)
 		sp_book_slow(NULL, id, SP_OP_WRITE, values, sp_proof_look(), at);
+	else if (rc == PAPI_ENOSUPP)
+		touch_running(sp_set_of(id));
 	sp_visited();
 }
 
@@ -602,6 +715,7 @@ SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long
 		book(s, asks, op, values, open, at);
 	else if (values)
 		dropped(s);
+	touch_running(s);
 	errno = saved;
 }
 

@@ -27,7 +27,10 @@ void sp_after_shutdown(void);
 void sp_after_create(int rc, const int *id);
 void sp_after_add(int rc, int id, int code, const char *name);	/* name NULL: by code */
 void sp_after_add_events(int rc, int id, int number);
-void sp_after_open(int rc, int id);		/* events, overflow, multiplex: the counters are opened again */
+void sp_after_open(int rc, int id);		/* events come or go: the counters are opened again */
+void sp_after_multiplex(int rc, int id);
+void sp_after_overflow(int rc, int id, int threshold, int flags);
+void sp_after_profil(int rc, int id);
 void sp_after_change(int rc, int id);
 void sp_after_cleanup(int rc, int id);
 /* By the time that PAPI returns the id may be another thread's set, which must not find
@@ -144,7 +147,7 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 	/* More frames take longer: not while it counts. */
 	if (SP_UNLIKELY(sp_process.unwinds) && s)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
-	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || sp_get(sp_touched_by(s->creator)) != s ||
+	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || !sp_is_touched(s) ||
 			sp_get(&sp_process.sites_due) || s->writer.track.low)) {
 		sp_before_start_slow(id, at);
 		s = sp_set_of(id);
@@ -199,7 +202,7 @@ SP_HOT_INLINE void sp_after_stop(struct sp_set *asks, int rc, int id, const long
 	asks->writer.opened = open;
 	/* A handler on top of PAPI_stop may have started it again. */
 	sp_put(&asks->started, !(sp_get(&asks->writer.own) & SP_SLOW_STOPPED));
-	sp_put(sp_touched_by(asks->creator), asks);
+	sp_touch(asks);
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 		sp_sites_after_stop();
 }

@@ -20,6 +20,17 @@ struct chunk {
 	struct sp_set_page page[SP_SETS_CHUNK] __attribute__((aligned(SP_PAGE)));
 };
 
+uint32_t sp_owner_of_target(int tid)
+{
+	for (uint32_t i = 0; i < SP_OWNER_TARGETS; i++) {
+		int is = 0;
+
+		if (sp_cas(&sp_touched.target[i], &is, tid) || is == tid)
+			return SP_OWNER_TARGET + i;
+	}
+	return SP_OWNER_TARGET + (unsigned)tid % SP_OWNER_TARGETS;
+}
+
 static void populate(void *at, uint64_t bytes)
 {
 	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
@@ -142,6 +153,8 @@ struct sp_set *sp_set_new(int id)
 	sp_put(&s->started, false);
 	s->changed = true;
 	sp_put(&s->creator, sp_self.id);
+	s->master = sp_self.id % SP_OWNER_THREADS;
+	sp_put(&s->owner, s->master);
 	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
 	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
@@ -164,7 +177,10 @@ struct sp_set *sp_set_known(int id)
 	if (!papi->PAPI_is_initialized || !papi->PAPI_num_events || !papi->PAPI_is_initialized() ||
 	    papi->PAPI_num_events(id) <= 0)
 		return NULL;
-	return sp_set_new(id);
+	s = sp_set_new(id);
+	if (s)
+		s->has_component = true;
+	return s;
 }
 
 void sp_sets_forget(uint32_t creator)
@@ -534,7 +550,8 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 	bool watched = own && sp_get(&sp_watching) && sp_watch_ready();
 
 	sp_put(&s->watched, watched ? sp_self.id : 0);
-	sp_put(&s->hot, own && !watched && !sp_process.late ? sp_self.id : 0);
+	/* One that was attached once is under its target's owner, with others that wait for a start. */
+	sp_put(&s->hot, own && !watched && s->creator && !sp_process.late ? sp_self.id : 0);
 }
 
 /* May sspapi read it where the application does not?  Components other than perf_event may

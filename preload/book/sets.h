@@ -24,6 +24,17 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
 }
 
+/* How the counters are open, while PAPI is asked for a start that may open them again. */
+struct sp_opening {
+	bool kept;
+	uint64_t starts;		/* the relation's */
+	struct sp_set *touched;		/* by its owner, last */
+	uint32_t opener, domain;
+	int opener_tid, target_id, target_last_cpu;
+	enum sp_target target;
+	bool detached, system_wide, inherits;
+};
+
 /* Threads write to their sets at every reading: neighbours must not share a cache line
  * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
  * the processor fetches together. */
@@ -35,7 +46,8 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t watched;		/* as hot, where the thread's moves are watched (watch.h) */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
-	uint32_t creator;		/* PAPI's owner record */
+	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
+	uint32_t owner;			/* in sp_touched: its creator, the target it was attached to, its CPU */
 	bool bound;			/* the writer has a relation */
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
@@ -62,10 +74,14 @@ struct __attribute__((aligned(128))) sp_set {
 	int target_id, target_last_cpu;
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	bool detached;			/* PAPI_detach: still the old target until it is opened again */
+	uint32_t master;		/* the owner, but for its CPU: a cleanup takes it back there */
+	bool has_component;		/* PAPI touches it in a cleanup */
+	bool timed;			/* overflow by PAPI's timer: the counters are not opened for it */
 	int wants_cpu;			/* from the next opening on (options of PAPI); SP_NO_CPU: any */
-	bool wants_system;
+	bool wants_system, wants_inherits;
 	bool system_wide, inherits;
 	uint32_t domain, wants_domain;	/* PAPI_DOM_*: as the counters were opened; from the next opening on; 0: not known */
+	struct sp_opening before;
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool unseen;			/* libpapi is in front of us: who opened it is not known */
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
@@ -97,17 +113,41 @@ static inline struct sp_set *sp_set_of(int id)
 }
 
 /* PAPI's owner record remembers the set that was touched last, and PAPI_start
- * opens another one's counters again for whoever calls it (papi-facts 5.1).  One
- * pointer for each owner; owners are few, and a collision costs a wrong guess of
- * the opener in a program that already starts sets of other threads. */
+ * opens another one's counters again for whoever calls it (papi-facts 5.1).  Owners
+ * are the threads that made sets, those that sets were attached to (for good: also when
+ * detached or cleaned up), and the CPUs that they are attached to.  One pointer for
+ * each; owners are few, and a collision costs a wrong guess of the opener in a program
+ * that already starts sets of other threads. */
+#define SP_OWNER_THREADS	256u
+#define SP_OWNER_TARGETS	64u
+#define SP_OWNER_CPUS		128u
+#define SP_OWNER_TARGET		SP_OWNER_THREADS
+#define SP_OWNER_CPU		(SP_OWNER_TARGET + SP_OWNER_TARGETS)
+
 extern union sp_touched {
-	struct sp_set *by[256];
+	struct {
+		struct sp_set *by[SP_OWNER_CPU + SP_OWNER_CPUS];
+		int target[SP_OWNER_TARGETS];	/* tids; 0: not taken yet */
+	};
 	char bytes[SP_PAGE];		/* nothing else's: wiped in a child */
 } sp_touched;
+_Static_assert(sizeof(sp_touched) == SP_PAGE, "one page");
 
-static inline struct sp_set **sp_touched_by(uint32_t owner)
+static inline uint32_t sp_owner_of_cpu(unsigned cpu)
 {
-	return &sp_touched.by[owner % SP_COUNT(sp_touched.by)];
+	return SP_OWNER_CPU + cpu % SP_OWNER_CPUS;
+}
+
+uint32_t sp_owner_of_target(int tid);
+
+static inline bool sp_is_touched(const struct sp_set *s)
+{
+	return sp_get(&sp_touched.by[s->owner]) == s;
+}
+
+static inline void sp_touch(struct sp_set *s)
+{
+	sp_put(&sp_touched.by[s->owner], s);
 }
 
 /* Makes room for the id; a set that was there before is forgotten. */
@@ -145,6 +185,6 @@ void sp_set_unbind(struct sp_set *s);
 
 /* PAPI holds this one no more; nothing happens if the id is another set's by now. */
 void sp_set_forget(struct sp_set *s, uint32_t alive);
-void sp_sets_forget(uint32_t creator);	/* all of this thread's; 0: all */
+void sp_sets_forget(uint32_t creator);	/* all that PAPI has under this thread; 0: all */
 
 #endif

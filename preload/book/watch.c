@@ -359,7 +359,7 @@ void sp_watch_moved(const void *context)
 		if (sp_moves_has_stack(context, STACK)) {
 			sp_put(&sp_self.inside, (uintptr_t)__builtin_frame_address(0));
 			read_running(w, s, sp_moves_was_blocked(context));
-			sp_put(sp_touched_by(s->creator), s);
+			sp_touch(s);
 			sp_put(&sp_self.inside, 0);
 		} else {
 			sp_watch_trouble(SP_TROUBLE_STACK);

@@ -64,5 +64,47 @@ for mode in again other add ended; do
 		grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE/ } @{$d->{relations}}' | tr '\n' ' ')" \
 		"$(case $mode in add) echo "tid 100 thread 60 " ;; ended) echo "tid 100 " ;; *) echo "tid 300 " ;; esac)"
 done
+
+# PAPI_start opens the counters again, for its caller, if another set was touched last under the same owner: a thread,
+# a target, a CPU. How many page faults by the kind of target, and the domain if it is not the user's only.
+# opens LABEL WANTED STEP...
+opens() {
+	label=$1 wanted=$2
+	shift 2
+	whose "$label" "$apps/touched" "$@" || return
+	is "$label: by target" "$(json "$tmp/shim.json" 'my %sum; for my $r (@{$d->{relations}}) { for my $c (@{$r->{cpus}}) {
+		$sum{$r->{target}{kind} . (@{$r->{domain}} > 1 ? "+kernel" : "") . (defined $c->{cpu} ? "" : " on no CPU")} +=
+			$c->{total}[0] if $d->{events}[$r->{events}[0]]{name} =~ /PAGE/ } } map { "$_ $sum{$_}" } sort keys %sum' |
+		paste -sd, -)" "$wanted"
+}
+
+opens "touched by options" "thread 300,thread+kernel 1100" \
+	make=A add=A make=B add=B user=A T:run=A  make=A add=A make=B add=B single=A T:run=A \
+	make=A all=A add=A make=B add=B run=B user=A run=A  make=A add=A all=A multiplex=A run=A
+options='--more-events --no-cpu'
+opens "inherited from the next opening on" "thread 0,thread on no CPU 100" \
+	make=A add=A inherit=A run=A make=B add=B run=A
+options=--more-events
+opens "opened for overflow, but not touched" "thread 190,thread+kernel 1100" \
+	make=A add=A make=B add=B over=A T:run=A  make=A add=A T:profilsw=A T:run=A \
+	make=A add=A make=B add=B sprofil=A T:run=A  make=A add=A all=A over=A run=A make=B add=B run=A
+opens "not opened for a timer's overflow" "thread 200" \
+	make=A add=A T:oversw=A T:run=A  make=A add=A oversw=A T:overoff=A T:run=A
+opens "of a target: detached, another is touched" "thread 200,tid 21" \
+	make=A attach=A add=A make=B attach=B add=B run=A detach=A run=A run=B run=A \
+	make=A attach=A add=A make=B attach=B add=B start=B detach=A read=B run=A stop=B \
+	make=A attach=A add=A make=B attach=B add=B detach=A detach=B start=B refused=A stop=B user=A run=A
+opens "of a target: attached again" "tid 14,tid+kernel 2007" \
+	make=A attach=A add=A run=A detach=A all=A attach=A run=A make=B attach=B add=B run=A
+opens "of a target: not its maker's" "thread 230,tid 7" \
+	make=B attach=B add=B make=A add=A run=B T:run=A  make=A add=A make=B add=B run=A attach=B T:run=A \
+	T:make=A T:attach=A T:add=A T:unregister run=A
+opens "of a CPU" "cpu 260,thread 230" \
+	make=B cpu=B add=B make=A add=A run=B T:run=A  make=A add=A make=B add=B run=A cpu=B T:run=A \
+	make=A add=A cpu1=A T:run=A  make=A cpu=A add=A run=A cpu1=A run=A make=B cpu1=B add=B T:run=A
+opens "cleaned up" "thread 260,tid 14" \
+	make=A add=A make=B add=B run=A empty=B T:run=A \
+	make=A attach=A add=A run=A empty=A add=A make=B attach=B add=B T:run=A \
+	make=A attach=A add=A run=A empty=A add=A make=B add=B T:run=A
 options=''
 done_testing

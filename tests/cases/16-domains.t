@@ -21,6 +21,8 @@ ops() {
 }
 ops "PAPI's own default" user=5 0 set=EV_A start show=5 stop
 ops "set by PAPI_DOMAIN, the counters are as they were" user=12 0 set=EV_A start show=5 stop dom=3 start show=7 stop
+ops "also if another set was touched before: the option touches this one" user=12 0 \
+	set=EV_A start show=5 stop other dom=3 start show=7 stop
 ops "until they are opened again" "user=5 user+kernel=7" 1 set=EV_A start show=5 stop dom=3 other start show=7 stop
 ops "also a start later" "user=12 user+kernel=9" 1 set=EV_A start show=5 stop dom=3 start show=7 stop other start show=9 stop
 ops "of a set made again: the default" "user+kernel=5 user=7" 1 set=EV_A dom=3 other start show=5 stop again start show=7 stop

@@ -20,7 +20,7 @@ static void divide(const struct fk_set *s)
 /* Brings live[] up to date; what PAPI reads now. */
 static int read_live(struct fk_set *s)
 {
-	s->master->last = s;
+	fk_set_touch(s);
 	if (!s->slow)
 		return PAPI_OK;
 	if (s->slow & FK_SWMPX) {
@@ -74,7 +74,7 @@ static int start(struct fk_set *s)
 		if (rc != PAPI_OK)
 			return rc;
 	} else {
-		if (s->master->last != s)
+		if (!fk_set_touched(s))
 			fk_set_open(s);
 		/* Attached sets do not occupy their thread: they can be started twice. */
 		if (!(s->state & (PAPI_ATTACHED | PAPI_CPU_ATTACHED)))
@@ -208,7 +208,7 @@ static int reset(struct fk_set *s)
 		memset(s->saved, 0, (size_t)s->n * sizeof(s->saved[0]));
 		return PAPI_OK;
 	}
-	s->master->last = s;
+	fk_set_touch(s);
 	if (fk_sw_multiplexed(s)) {
 		int rc = fk_mpx_read(s);
 
@@ -242,6 +242,8 @@ FK_API int PAPI_write(int EventSet, long long *values)
 		FK_RETURN(PAPI_ENOCMP);
 	if (!values)
 		FK_RETURN(PAPI_EINVAL);
+	if (s->state & PAPI_RUNNING)
+		fk_set_touch(s);		/* before the component is asked */
 	if (s->state & PAPI_RUNNING && !component_of(s)->writes)
 		FK_RETURN(PAPI_ENOSUPP);
 	for (int i = 0; s->state & PAPI_RUNNING && i < s->n; i++)

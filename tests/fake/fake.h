@@ -136,6 +136,7 @@ struct fake_set {
 	int granularity, domain, inherit;
 	int hidden;			/* one of a software-multiplexed set's own: that one's id; -1 */
 	int attaches, cpu_attaches;	/* how often since it was made */
+	int opens;			/* how often its counters were opened */
 	long long live;			/* what its first event has counted since the last zeroing */
 };
 FAKE_API int fake_set_info(int event_set, struct fake_set *out);	/* 0 or -1; safe at any time */

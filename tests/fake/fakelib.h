@@ -52,6 +52,7 @@ enum fk_id {
 #define FK_EVENTS	4096
 #define FK_COMPONENTS	32
 #define FK_HIDDEN	32
+#define FK_CPUS		1024
 #define FK_SPECIFIC	4
 #define FK_VERSION	((int)((unsigned)FAKE_PAPI_VERSION << 16))
 #define FK_ERRNO	4242
@@ -64,6 +65,7 @@ struct fk_master {
 	int tid;
 	unsigned long id;			/* what the application's id function said */
 	int used;
+	int target;				/* made by PAPI_attach: no thread takes it for its own */
 	struct fk_set *last;			/* papi-facts 5.1: the last touched set */
 	struct fk_set *running[FK_COMPONENTS];
 	void *specific[FK_SPECIFIC];
@@ -125,7 +127,7 @@ struct fk_set {
 	int opener, ctl_tid;			/* ctl_tid 0: who opens */
 	int attached, cpu, granularity_cpu;
 	int granularity, domain, inherit;
-	int attaches, cpu_attaches;
+	int attaches, cpu_attaches, opens;
 	int mpx_flags, mpx_ns;
 	int hidden_of;				/* -1 */
 	int hidden[FK_HIDDEN], n_hidden, current;
@@ -146,6 +148,7 @@ struct fk_state {
 	int n_sets;				/* slots ever used */
 	struct fk_set *set[FK_SETS];
 	struct fk_master *masters;
+	struct fk_set *last_on[FK_CPUS];	/* as fk_master.last, of sets attached to a CPU */
 	int n_events, n_natives, n_presets;
 	struct fk_event event[FK_EVENTS];
 	short native[FK_EVENTS], preset[256];	/* code -> index, -1 */
@@ -178,7 +181,7 @@ void fk_hook_entry(int id, int arg, int nested);		/* core.c: the log */
 
 /* library.c */
 struct fk_master *fk_master_of_self(void);
-struct fk_master *fk_master_of(int tid);
+struct fk_master *fk_master_of_target(unsigned long id);
 int fk_gettid(void);
 
 /* events.c */
@@ -192,6 +195,9 @@ struct fk_set *fk_set_uninitialised(int es);
 int fk_set_new(struct fk_master *m);		/* its id, or an error */
 void fk_set_free(struct fk_set *s);
 void fk_set_open(struct fk_set *s);
+void fk_set_open_only(struct fk_set *s);	/* it is not the one that was touched last for it */
+void fk_set_touch(struct fk_set *s);
+int fk_set_touched(const struct fk_set *s);
 int fk_set_drop(struct fk_set *s, int code);
 void fk_set_empty(struct fk_set *s);
 

@@ -15,12 +15,18 @@ int fk_gettid(void)
 
 /* ---- threads ----------------------------------------------------------- */
 
-struct fk_master *fk_master_of(int tid)
+/* A target is looked for by what the application's id function says of its threads. */
+static int is_master_of(const struct fk_master *m, int tid, int target)
+{
+	return m->used && (target ? m->id == (unsigned long)tid : !m->target && m->tid == tid);
+}
+
+static struct fk_master *master_of(int tid, int target)
 {
 	struct fk_master *m, *unused = NULL;
 
 	fk_lock();
-	for (m = fk.masters; m && !(m->used && m->tid == tid); m = m->next)
+	for (m = fk.masters; m && !is_master_of(m, tid, target); m = m->next)
 		if (!m->used)
 			unused = m;
 	if (!m) {
@@ -36,6 +42,7 @@ struct fk_master *fk_master_of(int tid)
 			m->next = next;
 			m->tid = tid;
 			m->id = (unsigned long)tid;
+			m->target = target;
 			m->used = 1;
 		}
 	}
@@ -45,12 +52,17 @@ struct fk_master *fk_master_of(int tid)
 	return m;
 }
 
+struct fk_master *fk_master_of_target(unsigned long id)
+{
+	return master_of((int)id, 1);
+}
+
 struct fk_master *fk_master_of_self(void)
 {
 	struct fk_thread *t = fk_self ? fk_self : fk_thread_new();
 
 	if (t->generation != fk.generation || !t->master || !t->master->used) {
-		t->master = fk_master_of(t->tid);
+		t->master = master_of(t->tid, 0);
 		t->generation = fk.generation;
 		memset(&t->rate, 0, sizeof(t->rate));
 		memset(&t->hl, 0, sizeof(t->hl));
@@ -201,6 +213,7 @@ static void forget(void)
 	fk.n_natives = 0;
 	fk.initialised = fk.threads = 0;
 	fk.id_fn = NULL;
+	memset(fk.last_on, 0, sizeof(fk.last_on));
 	fk.generation++;
 	fk_unlock();
 }

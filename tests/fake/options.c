@@ -36,13 +36,12 @@ static int attach(int es, unsigned long tid)
 		return PAPI_EINVAL;
 	if (s->state & PAPI_CPU_ATTACHED)
 		return PAPI_ECMP;
-	if (s->master->last == s)
-		s->master->last = NULL;
+	fk_set_touch(s);		/* under whom it is taken from; not under the target */
 	s->attached = s->ctl_tid = (int)tid;
 	s->attaches++;
 	s->state |= PAPI_ATTACHED;
-	s->master = fk_master_of((int)tid);	/* an entry of its own in PAPI_list_threads */
-	fk_set_open(s);
+	s->master = fk_master_of_target(tid);	/* an entry of its own in PAPI_list_threads */
+	fk_set_open_only(s);
 	return PAPI_OK;
 }
 
@@ -59,6 +58,7 @@ static int detach(int es)
 		return PAPI_EISRUN;
 	if (!(s->state & PAPI_ATTACHED))
 		return PAPI_EINVAL;
+	fk_set_touch(s);
 	s->state &= ~PAPI_ATTACHED;
 	s->attached = s->ctl_tid = 0;		/* who is counted stays so until they are opened again, and the master */
 	return PAPI_OK;
@@ -77,7 +77,11 @@ static int cpu_attach(int es, unsigned cpu)
 		return PAPI_EINVAL;
 	if (!(s->state & PAPI_STOPPED))
 		return PAPI_EISRUN;
+	if (!(s->state & PAPI_CPU_ATTACHED))
+		fk_set_touch(s);
 	s->cpu = (int)cpu;
+	if (s->state & PAPI_CPU_ATTACHED)
+		fk_set_touch(s);
 	s->cpu_attaches++;
 	s->state |= PAPI_CPU_ATTACHED;
 	return PAPI_OK;
@@ -121,6 +125,7 @@ static int domain(const PAPI_domain_option_t *o)
 	if (!(s->state & PAPI_STOPPED))
 		return PAPI_EISRUN;
 	s->domain = o->domain;
+	fk_set_touch(s);
 	return PAPI_OK;
 }
 
@@ -155,6 +160,7 @@ static int inherit(const PAPI_inherit_option_t *o)
 	if (s->state & PAPI_CPU_ATTACHED)
 		return PAPI_EINVAL;
 	s->inherit = o->inherit;
+	fk_set_touch(s);
 	return PAPI_OK;
 }
 

@@ -40,10 +40,11 @@ static int overflow(struct fk_set *s, int code, int threshold, int flags, PAPI_o
 	}
 	if (threshold)
 		s->handler = handler;
-	s->over_flags = flags;
+	if (threshold)
+		s->over_flags = flags;
 	s->state = s->n_over ? s->state | PAPI_OVERFLOWING : s->state & ~PAPI_OVERFLOWING;
-	if (!(flags & PAPI_OVERFLOW_FORCE_SW))
-		fk_set_open(s);
+	if (!(s->over_flags & PAPI_OVERFLOW_FORCE_SW))
+		fk_set_open_only(s);
 	return rc;
 }
 
@@ -104,9 +105,9 @@ static int sprofil(struct fk_set *s, PAPI_sprofil_t *prof, int code, int thresho
 		s->prof_flags = flags;
 	s->state = s->n_prof ? s->state | PAPI_PROFILING : s->state & ~PAPI_PROFILING;
 	if (s->prof_flags & PAPI_PROFIL_FORCE_SW)
-		rc = FK_CALL(PAPI_overflow, s->id, code, threshold, PAPI_OVERFLOW_FORCE_SW, profiling_tick);
+		rc = FK_CALL(PAPI_overflow, s->id, code, threshold, 0, profiling_tick);
 	else
-		fk_set_open(s);
+		fk_set_open_only(s);
 	return rc;
 }
 

@@ -141,7 +141,7 @@ FAKE_API int fake_set_info(int event_set, struct fake_set *out)
 		.owner = s->master->tid, .opener = s->opener, .attached = s->attached,
 		.cpu = s->state & PAPI_CPU_ATTACHED ? s->cpu : -1,
 		.granularity = s->granularity, .domain = s->domain, .inherit = s->inherit,
-		.hidden = s->hidden_of, .attaches = s->attaches, .cpu_attaches = s->cpu_attaches,
+		.hidden = s->hidden_of, .attaches = s->attaches, .cpu_attaches = s->cpu_attaches, .opens = s->opens,
 		.live = __atomic_load_n(&s->live[0], __ATOMIC_RELAXED),
 	};
 	return 0;

@@ -44,23 +44,45 @@ int fk_set_new(struct fk_master *m)
 	return id;
 }
 
+/* Where it is kept which set was touched last. */
+static struct fk_set **last_of(const struct fk_set *s)
+{
+	return s->state & PAPI_CPU_ATTACHED ? &fk.last_on[(unsigned)s->cpu % FK_CPUS] : &s->master->last;
+}
+
+void fk_set_touch(struct fk_set *s)
+{
+	*last_of(s) = s;
+}
+
+int fk_set_touched(const struct fk_set *s)
+{
+	return *last_of(s) == s;
+}
+
 void fk_set_free(struct fk_set *s)
 {
 	for (int i = 0; i < FK_COMPONENTS; i++)
 		if (s->master->running[i] == s)
 			s->master->running[i] = NULL;
-	if (s->master->last == s)
-		s->master->last = NULL;
+	if (*last_of(s) == s)
+		*last_of(s) = NULL;
 	__atomic_store_n(&s->counts_for, 0, __ATOMIC_RELAXED);
 	s->used = 0;
 }
 
 /* The fds are opened: from now on the set counts this thread (or its target). */
-void fk_set_open(struct fk_set *s)
+void fk_set_open_only(struct fk_set *s)
 {
 	s->opener = s->ctl_tid ? s->ctl_tid : fk_gettid();
-	s->master->last = s;
+	s->opens++;
 	memset(s->live, 0, sizeof(s->live));
+}
+
+void fk_set_open(struct fk_set *s)
+{
+	fk_set_open_only(s);
+	fk_set_touch(s);
 }
 
 FK_API int PAPI_create_eventset(int *EventSet)
@@ -252,8 +274,10 @@ FK_API int PAPI_remove_named_event(int EventSet, const char *EventName)
 
 void fk_set_empty(struct fk_set *s)
 {
-	if (s->master->last == s)
-		s->master->last = NULL;
+	if (s->state & PAPI_CPU_ATTACHED)
+		*last_of(s) = NULL;		/* PAPI drops its record of the CPU */
+	else
+		fk_set_touch(s);
 	s->n = 0;
 	s->cidx = s->cpu = -1;
 	s->slow = 0;
