@@ -64,12 +64,12 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
 
 # They run before a sanitizer's own start is through: it calls our dlsym and our sigaction.
-$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/bus.o life/masks.o life/waits.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/bus.o life/masks.o life/waits.o life/sleeps.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi.so -Wl,--version-script,preload/libsspapi.map \
-		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl
+		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 
 $(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o) topo/topo.map
 	$(call say,LINK)

@@ -267,6 +267,11 @@ void sp_watch_book(struct sp_set *s, enum sp_op op, const long long *values, uin
 	}
 	sp_switches_look(&w->switches, &to);
 	n = parts_between(w, &from, &to);
+	if (w->blocked && w->set == s && from.moves != to.moves) {
+		sp_watch_trouble(SP_TROUBLE_LATE);
+		if (sp_moves_signal())		/* unblocked past masks.c: by siglongjmp */
+			sp_watch_blocked(false);
+	}
 	sp_ledger_book_parts(&s->writer, op, values, w->parts, n ? n : 1, stayed(&from, &to), site, begun);
 	sp_publish(&w->done, 1);
 }

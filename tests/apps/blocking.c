@@ -1,12 +1,13 @@
 /*
  * blocking: calls that wait, while a set runs: what they return, and whether it was too early.
  *
- *	blocking stay|before|inside|masked
+ *	blocking stay|before|inside|masked|entering
  *	blocking racing N
  *	blocking cancelled N
  *
  * The thread stays on its CPU; moves itself before each call; is moved by another thread
- * inside each call, masked: with a handler that blocks all signals. A line for each call: "NAME: RESULT ERRNO early|waited|late|woken, N handled".
+ * inside each call, masked: with a handler that blocks all signals; is moved
+ * as it enters each call, where a page, say, keeps it before it sleeps. A line for each call: "NAME: RESULT ERRNO early|waited|late|woken, N handled".
  * racing: N polls, each moved and woken for nothing, and signalled at any moment of that.
  * cancelled: N threads in such a poll, at any moment; what is blocked then.
  */
@@ -14,14 +15,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
@@ -68,6 +74,25 @@ static int returned(int error)
 static int do_nanosleep(void)
 {
 	return nanosleep(&span, NULL);
+}
+
+/* Returns as a signal comes; what is left is right. */
+static int do_nanosleep_left(void)
+{
+	struct timespec t = {10, 0};
+	int r = nanosleep(&t, &t);
+
+	return r == -1 && t.tv_sec == 9 && t.tv_nsec > 0 ? r : 100;
+}
+
+static int do_sleep(void)
+{
+	return (int)sleep(1);
+}
+
+static int do_sleep_left(void)
+{
+	return (int)sleep(10);
 }
 
 static int do_usleep(void)
@@ -309,6 +334,15 @@ static int do_sem(void)
 	return sem_timedwait(&s, &t);
 }
 
+static int do_sem_clock(void)
+{
+	struct timespec t = in_a_while(CLOCK_MONOTONIC);
+	sem_t s;
+
+	sem_init(&s, 0, 0);
+	return sem_clockwait(&s, CLOCK_MONOTONIC, &t);
+}
+
 static int do_cond(void)
 {
 	struct timespec t = in_a_while(CLOCK_REALTIME);
@@ -367,6 +401,60 @@ static int do_sigtimedwait_sent(void)
 	return wait_signal(&(struct timespec){2, 0});
 }
 
+/* It waits for all, and blocks only one of them. */
+static int wait_signal_open(int (*wait)(const sigset_t *))
+{
+	sigset_t chld, all, before;
+	int r, error;
+
+	sigfillset(&all);
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, &chld, &before);
+	r = wait(&all);
+	error = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return r;
+}
+
+static int timed(const sigset_t *set)
+{
+	return sigtimedwait(set, NULL, &span);
+}
+
+static int for_info(const sigset_t *set)
+{
+	return sigwaitinfo(set, NULL);
+}
+
+static int for_number(const sigset_t *set)
+{
+	int number = 0;
+
+	return sigwait(set, &number) ? -1 : number;
+}
+
+static int do_sigtimedwait_open(void)
+{
+	return wait_signal_open(timed);
+}
+
+static int do_sigwaitinfo_open(void)
+{
+	return wait_signal_open(for_info);
+}
+
+static int do_sigwait_open(void)
+{
+	return wait_signal_open(for_number);
+}
+
+static int do_sigsuspend(void)
+{
+	return sigsuspend(but_usr1());
+}
+
 static int do_pause(void)
 {
 	return pause();
@@ -377,6 +465,13 @@ static int do_semop(void)
 	struct sembuf b = {0, -1, 0};
 
 	return semtimedop(semaphores, &b, 1, &span);
+}
+
+static int do_semop_ever(void)
+{
+	struct sembuf b = {0, -1, 0};
+
+	return semop(semaphores, &b, 1);
 }
 
 struct message {
@@ -470,6 +565,18 @@ static const struct {
     {"epoll_pwait, signalled, all others blocked", do_epoll_pwait_but, "u", 0},
     {"epoll_pwait2, signalled, all others blocked", do_epoll_pwait2_but, "u", 0},
     {"poll, signalled, whose handler takes longer", do_poll, "s", 0},
+    {"nanosleep, signalled", do_nanosleep_left, "u", 0},
+    {"sleep", do_sleep, "", 1000},
+    {"sleep, signalled", do_sleep_left, "u", 0},
+    {"sem_clockwait", do_sem_clock, "", MS},
+    {"sem_clockwait, signalled", do_sem_clock, "u", 0},
+    {"semtimedop, signalled", do_semop, "u", 0},
+    {"semop, signalled", do_semop_ever, "u", 0},
+    {"msgrcv, signalled", do_msgrcv, "u", 0},
+    {"sigsuspend, signalled, all others blocked", do_sigsuspend, "u", 0},
+    {"sigtimedwait, not all blocked", do_sigtimedwait_open, "", MS},
+    {"sigwaitinfo, not all blocked", do_sigwaitinfo_open, "c", 0},
+    {"sigwait, not all blocked", do_sigwait_open, "c", 0},
 };
 
 static volatile int slow;
@@ -501,6 +608,66 @@ static void act(const char *what)
 		if (*what == ',')
 			usleep(MS * 200);
 	}
+}
+
+/* ---- as it enters a call ------------------------------------------------------ */
+
+/* Keeps the waiter before the call that it has entered, and moves it there. */
+static volatile int listener;
+
+static void *keep(void *unused)
+{
+	struct seccomp_notif n;
+	struct seccomp_notif_resp go_on = {.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+	int seen = 0;
+
+	for (;;) {
+		memset(&n, 0, sizeof(n));
+		if (!listener || ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n)) {
+			usleep(1000);
+			continue;
+		}
+		if (seen != waits) {
+			cpu_set_t set;
+
+			seen = waits;
+			CPU_ZERO(&set);
+			CPU_SET(next_cpu, &set);
+			sched_setaffinity(waiter, sizeof(set), &set);
+		}
+		go_on.id = n.id;
+		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &go_on);
+	}
+	return unused;
+}
+
+static void keep_as_it_enters(void)
+{
+	static const int waiting[] = {
+#ifdef SYS_poll
+		SYS_poll, SYS_select, SYS_epoll_wait, SYS_pause,
+#endif
+		SYS_ppoll, SYS_pselect6, SYS_epoll_pwait, SYS_nanosleep, SYS_clock_nanosleep, SYS_rt_sigsuspend,
+		SYS_rt_sigtimedwait, SYS_semop, SYS_semtimedop, SYS_msgsnd, SYS_msgrcv, SYS_futex,
+	};
+	enum { N = sizeof(waiting) / sizeof(waiting[0]) };
+	struct sock_filter f[N + 3] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+	struct sock_fprog p = {N + 3, f};
+	pthread_t keeper;
+	long fd;
+
+	pthread_create(&keeper, NULL, keep, NULL);	/* which has no filter itself */
+	for (unsigned i = 0; i < N; i++)
+		f[i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, waiting[i], N - i, 0);
+	f[N + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	f[N + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &p);
+	if (fd < 0) {
+		fprintf(stderr, "no seccomp listener: %s\n", strerror(errno));
+		exit(SKIPPED);
+	}
+	listener = (int)fd;
 }
 
 /* In the middle of each wait: moves the waiter, and what else is to be; at its end, writes
@@ -739,6 +906,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	pthread_create(&helper, NULL, help, NULL);
+	if (!strcmp(how, "entering"))
+		keep_as_it_enters();
 	must("PAPI_start", PAPI_start(c->id));
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		int result, error, tries = 4;

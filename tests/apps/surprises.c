@@ -6,6 +6,7 @@
  *	surprises altstack	it moves inside a handler on a small stack of its own
  *	surprises taken		it installs its own handler for SIGSTKFLT meanwhile
  *	surprises waits		it blocks all signals and waits for any while it moves
+ *	surprises unblocks	siglongjmp unblocks what it had blocked
  *	surprises sandbox	who opens events from the start on is killed
  *	surprises sent		it sends itself SIGSTKFLT, without a handler
  *	surprises closes	it closes all descriptors above 2
@@ -194,6 +195,31 @@ static void waits(int (*mask)(int, const sigset_t *, sigset_t *))
 	both();
 	printf("waited for %d\n", sigtimedwait(&all, NULL, &(struct timespec){1, 0}));
 	mask(SIG_SETMASK, &before, NULL);
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static int mask_of_bsd(int how, const sigset_t *new, sigset_t *old)
+{
+	static int before;
+
+	(void)new;
+	(void)old;
+	if (how == SIG_BLOCK)
+		before = sigblock(~0);
+	else
+		sigsetmask(before);
+	return 0;
+}
+
+static int mask_of_system_v(int how, const sigset_t *new, sigset_t *old)
+{
+	(void)new;
+	(void)old;
+	for (int i = 1; i < 32; i++)
+		if (i != SIGKILL && i != SIGSTOP && (how == SIG_BLOCK ? sighold(i) : sigrelse(i)))
+			printf("signal %d: %s\n", i, strerror(errno));
+	return 0;
 }
 
 static void sandbox(void)
@@ -498,6 +524,10 @@ static void unregisters(void)
 }
 
 static void surprise(const char *how, struct counted *c, long n)
+
+static sigjmp_buf open_mask;
+
+static void surprise(const char *how, struct counted *c)
 {
 	long long earlier[EVENTS];
 	char stack[8192 + 4096];
@@ -512,6 +542,19 @@ static void surprise(const char *how, struct counted *c, long n)
 		waits(pthread_sigmask);
 		both();
 		waits(sigprocmask);
+		both();
+		waits(mask_of_bsd);
+		both();
+		waits(mask_of_system_v);
+	} else if (!strcmp(how, "unblocks")) {
+		if (!sigsetjmp(open_mask, 1)) {
+			pthread_sigmask(SIG_SETMASK, &all, NULL);
+			siglongjmp(open_mask, 1);
+		}
+		both();
+		must("PAPI_read", PAPI_read(c->id, earlier));
+		for (int i = 0; i < 20; i++)
+			both();
 	} else if (!strcmp(how, "handler")) {
 		install(SIGUSR1, in_handler, 0);
 		raise(SIGUSR1);

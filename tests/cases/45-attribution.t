@@ -68,11 +68,13 @@ check "exact: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
 
 NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
 for mode in residency exact; do
-	for how in blocked waits handler altstack taken closes jumps suspends traps made cancels launches \
+	for how in blocked waits unblocks handler altstack taken closes jumps suspends traps made cancels launches \
 		"elders 1" "elders 2" "elders 3" "elders 4" sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 		case $mode,$how,${SANITIZE-} in		# whose handlers run ours later, on a stack of its own
+		exact,unblocks,) check "$label: followed again after the first reading ($(proven) % proven)" \
+			[ "$(proven)" -ge 80 ] ;;
 		exact,altstack,*thread*) skip "$label: it was not read on too small a stack" "sanitized" ;;
 		exact,launches,*) check "$label: what its child sets is not its own" \
 			not grep -q 'took the signal' "$tmp/shim.json" ;;
@@ -119,6 +121,18 @@ NORMAL='/for nothing|msgsnd|takes longer/d'
 run_native native "$apps/blocking" masked
 SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" masked
 check "exact: blocking masked: signals end what they end" same_as_native native shim
+NORMAL=''
+
+# A move between entering a call and sleeping in it. (The raw futex: the page says so.)
+NORMAL='/^futex:/d'
+run_native native "$apps/blocking" entering
+case $(status_of native),${SANITIZE-} in
+0,*thread* | 77,*) skip "exact: blocking entering" "sanitized, or $(tail -n 1 "$tmp/native.err")" ;;
+*)
+	SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" entering
+	check "exact: blocking entering: the program sees no difference" same_as_native native shim
+	;;
+esac
 NORMAL=''
 
 # At any instruction; and without rseq, which had told what came after ours.
