@@ -64,10 +64,12 @@ static int64_t returned(const ucontext_t *u)
 #endif
 }
 
-/* Has a system call just ended with EINTR? */
-static bool ended_call(const ucontext_t *u)
+/* Has a system call just ended with EINTR, or with some of so many? */
+static bool ended_call(const ucontext_t *u, size_t most)
 {
-	return returned(u) == -EINTR && after_call(u, false);
+	int64_t r = returned(u);
+
+	return (r == -EINTR || (r > 0 && (uint64_t)r < most)) && after_call(u, true);
 }
 
 static uintptr_t stack_pointer(const ucontext_t *u)
@@ -82,8 +84,9 @@ static uintptr_t stack_pointer(const ucontext_t *u)
 #endif
 }
 
-/* Not libc's own two: it waits for one in pthread_cancel, and for the other in setuid. */
-#define LIBCS	(3ull << 31)
+/* All but libc's own two (it waits for one in pthread_cancel, and for the other in setuid), SIGBUS
+ * (a store into a live file that somebody cut, life/bus.h), and ours. */
+#define OTHERS	(~(3ull << 31 | 1ull << (SIGBUS - 1) | 1ull << (NUMBER ? NUMBER - 1 : 0)))
 #define NEAR	1024u			/* bytes of stack that libc's part of a call may take; less than a handler's frame */
 
 /* A call of waits.c that our signal has ended: no other signal comes from now on.  A jump
@@ -92,9 +95,9 @@ static uintptr_t stack_pointer(const ucontext_t *u)
 static void hold(ucontext_t *u)
 {
 	struct sp_wait *w = sp_get(&sp_self.wait);
-	uint64_t all = ~(LIBCS | 1ull << (NUMBER ? NUMBER - 1 : 0));
+	uint64_t blocked;
 
-	if (!w || (uintptr_t)w - stack_pointer(u) > NEAR || w->self != w || !ended_call(u))
+	if (!w || (uintptr_t)w - stack_pointer(u) > NEAR || w->self != w || !ended_call(u, w->most))
 		return;
 	if (sp_get(&masked)) {	/* where ours has waited for another's handler to end, it looks just like this */
 		w->unsure = true;
@@ -105,8 +108,8 @@ static void hold(ucontext_t *u)
 		memcpy(&w->mask.bits, &u->uc_sigmask, sizeof(w->mask.bits));
 		w->held = true;
 	}
-	all |= w->mask.bits;
-	memcpy(&u->uc_sigmask, &all, sizeof(all));
+	blocked = w->mask.bits | OTHERS;
+	memcpy(&u->uc_sigmask, &blocked, sizeof(blocked));
 }
 
 /* For a thread that is canceled as it may be again: its own handlers run with its own mask. */

@@ -54,6 +54,7 @@ bool sp_moves_in(const sigset_t *set);
  * that none of the application's comes between the end of the call and the next one. */
 struct sp_wait {
 	const struct sp_wait *self;	/* NULL: it is over */
+	size_t most;			/* a call that transfers so many bytes has ended with less of them, too */
 	bool alone;			/* no other signal's handler came before ours */
 	bool unsure;			/* it looks so; but one of the application's may have kept ours waiting */
 	bool held;			/* all are blocked, but ours and libc's; until then this was the mask: */

@@ -72,6 +72,7 @@ void sp_wait_begin(struct sp_waiting *w, long long s, long long ns)
 {
 	w->sp.self = &w->sp;
 	w->sp.alone = w->sp.unsure = w->sp.held = false;
+	w->sp.most = 0;
 	w->until = SP_EVER;
 	w->error = errno;
 	w->during = NULL;
@@ -114,8 +115,7 @@ void sp_wait_end(void *wait)
 	sp_wait_unblock(w);
 }
 
-/* A signal that came after ours, and would have ended the call. */
-static bool another_waits(const struct sp_waiting *w)
+bool sp_wait_another(const struct sp_waiting *w)
 {
 	uint64_t pending = 0, blocked = w->sp.mask.bits;
 
@@ -133,7 +133,7 @@ enum sp_how sp_wait_again(struct sp_waiting *w, int r)
 	if (r != -1 || errno != EINTR || !(alone || unsure))
 		return SP_NOT;
 	at = w->until != SP_EVER ? sp_wait_now() : 0;
-	if (alone ? another_waits(w) : at < w->until)
+	if (alone ? sp_wait_another(w) : at < w->until)
 		return SP_NOT;
 	errno = w->error;
 	if (at >= w->until)

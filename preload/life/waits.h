@@ -1,5 +1,5 @@
 /* waits.h: a call that waits, and is made again where our signal alone has ended it (waits.c,
- * sleeps.c).  All of it is for SSPAPI_ATTRIBUTION=exact, by the thread that waits.
+ * sleeps.c, transfers.c).  All of it is for SSPAPI_ATTRIBUTION=exact, by the thread that waits.
  */
 #ifndef SP_WAITS_H
 #define SP_WAITS_H
@@ -32,6 +32,9 @@ void sp_wait_begin_timespec(struct sp_waiting *w, const struct timespec *t, cons
 /* It said r, and errno.  Is it to be made again, and how?  All signals are blocked then. */
 enum sp_how { SP_NOT, SP_AT_ONCE, SP_FOR_THE_REST };
 enum sp_how sp_wait_again(struct sp_waiting *w, int r);
+
+/* Is there a signal that came after ours, and would have ended the call? */
+bool sp_wait_another(const struct sp_waiting *w);
 
 /* For a call that cannot set the mask: one that comes right before it is not seen by it. */
 void sp_wait_unblock(struct sp_waiting *w);

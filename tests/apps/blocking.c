@@ -172,6 +172,11 @@ static int do_poll_urgent(void)
 	return poll(&p, 1, MS);
 }
 
+static int do_poll_a_while(void)
+{
+	return poll(NULL, 0, 10 * MS);
+}
+
 static int do_poll_long(void)
 {
 	struct pollfd p = {.fd = sockets[0], .events = POLLPRI};
@@ -219,7 +224,7 @@ static const sigset_t *but_usr1(void)
 	return &set;
 }
 
-static const struct timespec long_span = {1, 0};
+static const struct timespec long_span = {2, 0};
 
 static int do_ppoll_but(void)
 {
@@ -312,7 +317,7 @@ static int do_epoll_pwait2(void)
 
 static int do_epoll_pwait_but(void)
 {
-	return wait_epoll(1000, but_usr1());
+	return wait_epoll(2000, but_usr1());
 }
 
 static int do_epoll_pwait2_but(void)
@@ -339,6 +344,16 @@ static int do_sem_clock(void)
 	struct timespec t = in_a_while(CLOCK_MONOTONIC);
 	sem_t s;
 
+	sem_init(&s, 0, 0);
+	return sem_clockwait(&s, CLOCK_MONOTONIC, &t);
+}
+
+static int do_sem_clock_long(void)
+{
+	struct timespec t = in_a_while(CLOCK_MONOTONIC);
+	sem_t s;
+
+	t.tv_sec += 2;
 	sem_init(&s, 0, 0);
 	return sem_clockwait(&s, CLOCK_MONOTONIC, &t);
 }
@@ -467,6 +482,13 @@ static int do_semop(void)
 	return semtimedop(semaphores, &b, 1, &span);
 }
 
+static int do_semop_long(void)
+{
+	struct sembuf b = {0, -1, 0};
+
+	return semtimedop(semaphores, &b, 1, &(struct timespec){2, 0});
+}
+
 static int do_semop_ever(void)
 {
 	struct sembuf b = {0, -1, 0};
@@ -560,17 +582,17 @@ static const struct {
     {"epoll_pwait2, woken for nothing", do_epoll_pwait2, "p", MS},
     {"ppoll, signalled, all others blocked", do_ppoll_but, "u", 0},
     {"ppoll, signalled, two blocked", do_ppoll_but, "cu", 0},
-    {"ppoll, another signalled that is blocked", do_ppoll_but, "c", 1000},
+    {"ppoll, another signalled that is blocked", do_ppoll_but, "c", 2000},
     {"pselect, signalled, all others blocked", do_pselect_but, "u", 0},
     {"epoll_pwait, signalled, all others blocked", do_epoll_pwait_but, "u", 0},
     {"epoll_pwait2, signalled, all others blocked", do_epoll_pwait2_but, "u", 0},
-    {"poll, signalled, whose handler takes longer", do_poll, "s", 0},
+    {"poll, signalled, whose handler takes longer", do_poll_a_while, "s", 0},
     {"nanosleep, signalled", do_nanosleep_left, "u", 0},
     {"sleep", do_sleep, "", 1000},
     {"sleep, signalled", do_sleep_left, "u", 0},
     {"sem_clockwait", do_sem_clock, "", MS},
-    {"sem_clockwait, signalled", do_sem_clock, "u", 0},
-    {"semtimedop, signalled", do_semop, "u", 0},
+    {"sem_clockwait, signalled", do_sem_clock_long, "u", 0},
+    {"semtimedop, signalled", do_semop_long, "u", 0},
     {"semop, signalled", do_semop_ever, "u", 0},
     {"msgrcv, signalled", do_msgrcv, "u", 0},
     {"sigsuspend, signalled, all others blocked", do_sigsuspend, "u", 0},
@@ -583,7 +605,7 @@ static volatile int slow;
 
 static void on_signal(int number)
 {
-	long until = now_us() + 2000 * MS;
+	long until = now_us() + 15000 * MS;
 
 	(void)number;
 	while (slow && now_us() < until)
@@ -785,7 +807,7 @@ static void *disturb(void *unused)
 		move_waiter(seen & 1);
 		if (write(sockets[1], "x", 1) != 1)
 			die("write");
-		pause_ns(rand_r(&seed) % 120 * 500);
+		pause_ns(25000 + rand_r(&seed) % 120 * 500);	/* as it wakes up */
 		pthread_kill(waiting_thread, SIGUSR1);
 	}
 	return NULL;
@@ -805,7 +827,7 @@ static void race(struct counted *c, int n)
 
 		handled = 0;
 		waits++;
-		slept_on += poll(&p, 1, 100) == 0;
+		slept_on += poll(&p, 1, 1000) == 0;
 		while (!handled)
 			;
 		while (recv(sockets[0], rest, sizeof(rest), MSG_DONTWAIT) > 0)

@@ -523,11 +523,9 @@ static void unregisters(void)
 	both();
 }
 
-static void surprise(const char *how, struct counted *c, long n)
-
 static sigjmp_buf open_mask;
 
-static void surprise(const char *how, struct counted *c)
+static void surprise(const char *how, struct counted *c, long n)
 {
 	long long earlier[EVENTS];
 	char stack[8192 + 4096];

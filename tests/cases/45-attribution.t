@@ -135,13 +135,25 @@ case $(status_of native),${SANITIZE-} in
 esac
 NORMAL=''
 
+# Transfers are not cut short. (With a time: the page says so.)
+NORMAL='/timed/d'
+run_native native "$apps/transfers"
+case ${SANITIZE-} in
+*thread*) skip "exact: transfers" "sanitized" ;;
+*)
+	SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/transfers"
+	check "exact: transfers: the program sees no difference" same_as_native native shim
+	;;
+esac
+NORMAL=''
+
 # At any instruction; and without rseq, which had told what came after ours.
 case ${SANITIZE-} in
 *thread*) skip "exact: blocking racing" "sanitized" ;;
 *)
-	run_native native "$apps/blocking" racing 1000
+	run_native native "$apps/blocking" racing 300
 	for tunables in '' glibc.pthread.rseq=0; do
-		GLIBC_TUNABLES=$tunables SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" racing 1000
+		GLIBC_TUNABLES=$tunables SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" racing 300
 		check "exact: blocking racing: no signal is lost${tunables:+ (without rseq)}" same_as_native native shim
 	done
 	;;
