@@ -614,6 +614,20 @@ static void on_signal(int number)
 	handled++;
 }
 
+static int sleeping(pid_t tid)
+{
+	char path[64], stat[256], *at;
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	n = (int)read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	stat[n > 0 ? n : 0] = '\0';
+	at = strrchr(stat, ')');
+	return at && at[2] == 'S';
+}
+
 static void act(const char *what)
 {
 	struct message m = {.type = 1};
@@ -635,7 +649,7 @@ static void act(const char *what)
 /* ---- as it enters a call ------------------------------------------------------ */
 
 /* Keeps the waiter before the call that it has entered, and moves it there. */
-static volatile int listener;
+static volatile int listener, kept;
 
 static void *keep(void *unused)
 {
@@ -659,6 +673,7 @@ static void *keep(void *unused)
 		}
 		go_on.id = n.id;
 		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &go_on);
+		kept = seen;
 	}
 	return unused;
 }
@@ -706,6 +721,11 @@ static void *help(void *unused)
 		}
 		seen = waits;
 		usleep(MS * 500);
+		/* on a busy machine, where it may have slept before */
+		for (int i = 0; i < 100 && waits == seen && listener && kept != seen; i++)
+			usleep(1000);
+		for (int i = 0; i < 100 && !sleeping(waiter); i++)
+			usleep(1000);
 		if (moves_inside) {
 			cpu_set_t set;
 
@@ -758,20 +778,6 @@ static void remove_queues(void)
 }
 
 /* ---- in no order ------------------------------------------------------------ */
-
-static int sleeping(pid_t tid)
-{
-	char path[64], stat[256], *at;
-	int fd, n;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY);
-	n = (int)read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	stat[n > 0 ? n : 0] = '\0';
-	at = strrchr(stat, ')');
-	return at && at[2] == 'S';
-}
 
 static void move_waiter(int nth)
 {
