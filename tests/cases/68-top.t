@@ -87,7 +87,7 @@ is "a metric of how long it ran" "$("$sspapi" report -f json -m elapsed.csv "$li
 check "it says that it was killed" sh -c '"$0" report "$1" | sed -n 2p | grep ", killed; PAPI"' "$sspapi" "$live"
 "$sspapi" merge -o job.sspapi "$live" "$root/tests/none" 2>merge.err
 cp "$live" copy.live
-"$sspapi" report copy.live "$live" >both.out
+"$sspapi" report copy.live "$live" >both.out 2>both.err
 check "two of them as one run, too" sh -c 'sed -n 2p both.out | grep ", 2 of them killed; PAPI"'
 "$sspapi" report -f json job.sspapi >job.json
 is "merged: until the last reading" "$(json job.json '$d->{process}{end_ns}') $(cat merge.err | wc -l)" "$(json killed.json '$d->{process}{end_ns}') 1"
