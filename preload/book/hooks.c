@@ -219,6 +219,7 @@ static struct sp_set *after_open(int rc, int id, bool anew)
 	if (!s)
 		return NULL;
 	s->changed = s->has_component = true;
+	s->unseen = false;		/* by this thread, right now */
 	sp_put(&s->hot, 0);
 	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
 	opened(s, anew);
@@ -446,6 +447,14 @@ static int where(struct sp_set *s)
 	}
 }
 
+/* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them anew. */
+static void take_up(void)
+{
+	sp_first_set();
+	sp_process_note_quiet("an event set was used that was not seen being made (by a child of fork, its parent's): whose "
+			      "counts these are PAPI does not tell; they are booked where they were read, none as proven");
+}
+
 SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 {
 	int saved = errno;
@@ -454,6 +463,8 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	sp_warm_stack();
 	sp_self_ready();
 	s = sp_set_known(id);
+	if (s && s->unseen)
+		take_up();
 	if (s)
 		s->before.kept = false;
 	if (s && !sp_is_touched(s)) {

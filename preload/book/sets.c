@@ -179,7 +179,7 @@ struct sp_set *sp_set_known(int id)
 		return NULL;
 	s = sp_set_new(id);
 	if (s)
-		s->has_component = true;
+		s->has_component = s->unseen = true;
 	return s;
 }
 

@@ -86,6 +86,23 @@ lost=''
 life 101 3 "$scenes/life" fork-threaded 300
 lost=''
 
+# A set of the parent's that a child starts: PAPI counts the parent for it.
+if [ "$(nproc)" -ge 2 ]; then
+	rm -rf "$tmp/d"
+	run_native native "$apps/inherited"
+	if [ "$(status_of native)" = 77 ]; then
+		skip "a set from before fork" "$(tail -n 1 "$tmp/native.err")"
+	else
+		SSPAPI_OUTPUT=$tmp/d/%p.json run_shim shim "$apps/inherited"
+		is "a set from before fork: the child ends as it does without" "$(status_of native) $(status_of shim) $(cat "$tmp/shim.err")" "0 0 "
+		check "a set from before fork: what the child was handed out is in its dump" \
+			perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/shim.out"
+		is "a set from before fork: none of it is called proven, and why" "$(for f in "$tmp"/d/*.json; do
+			json "$f" 'grep({ $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}), grep { /from|fork/ } @{$d->{notes}}'; done | sed 's/(.*//')" \
+			"an event set was used that was not seen being made "
+	fi
+fi
+
 # ---- the end that nobody can wait for ------------------------------------------------
 
 for mode in abort kill; do
