@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 
 #include "../../core/out.h"
@@ -18,6 +19,15 @@
 #else
 #define NUMBER 0			/* no such signal here: exact is not to be had */
 #endif
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1u << 31)
+#endif
+#define HANDLER	4096u			/* bytes of stack of a handler of the application's, and of ours that reads nothing */
+#define ALL	16384u			/* of ours that reads */
 
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static uint32_t state;			/* of the signal */
@@ -280,12 +290,26 @@ bool sp_moves_was_blocked(const void *context)
 	return sp_get(&masked) || sigismember(&u->uc_sigmask, NUMBER) == 1 || after_mask_call(u);
 }
 
+bool sp_moves_stack_is_small(const stack_t *stack)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ), room = 2 * (frame ? frame : (size_t)MINSIGSTKSZ) + HANDLER;
+	stack_t own;
+
+	if (!stack && sp_sys(SYS_sigaltstack, NULL, &own) < 0)
+		return false;
+	stack = stack ? stack : &own;
+	if (stack->ss_flags & (int)SS_AUTODISARM)	/* nobody tells how much is left of it */
+		room += ALL;
+	return !(stack->ss_flags & SS_DISABLE) && stack->ss_size < room;
+}
+
 bool sp_moves_has_stack(const void *context, uintptr_t bytes)
 {
-	const stack_t *s = &((const ucontext_t *)context)->uc_stack;
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->ss_sp;
+	const ucontext_t *u = context;
+	uintptr_t low = (uintptr_t)u->uc_stack.ss_sp, here = (uintptr_t)__builtin_frame_address(0);
 
-	return here - low >= s->ss_size || here - low >= bytes;
+	/* By what was interrupted: we may be past its end. */
+	return stack_pointer(u) - low >= u->uc_stack.ss_size || (here >= low && here - low >= bytes);
 }
 
 /* ---- triggers --------------------------------------------------------------- */

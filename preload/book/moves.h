@@ -43,6 +43,10 @@ void sp_moves_disarm(struct sp_moves *m);
  * context: of the handler. */
 bool sp_moves_was_blocked(const void *context);
 
+/* Is this alternate signal stack (NULL: the thread's) too small for a handler of the application's and
+ * ours on top of it?  The kernel then ends the process. */
+bool sp_moves_stack_is_small(const stack_t *stack);
+
 /* How far down from the interrupted stack pointer there is stack, where that is known. */
 bool sp_moves_has_stack(const void *context, uintptr_t bytes);
 

@@ -92,12 +92,49 @@ void sp_switches_unmap(struct perf_event_mmap_page *page, unsigned pages)
 
 /* ---- what the records say ----------------------------------------------- */
 
+static uint64_t ahead;			/* ns that our clock is ahead of the records'; wraps */
+
 static uint64_t clock_now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - ahead;
+}
+
+static const char *number(const char *p, uint64_t *n)
+{
+	bool minus;
+
+	while (*p == ' ')
+		p++;
+	minus = *p == '-';
+	p += minus;
+	for (*n = 0; *p >= '0' && *p <= '9'; p++)
+		*n = *n * 10 + (uint64_t)(*p - '0');
+	*n = minus ? -*n : *n;
+	return p;
+}
+
+/* In a time namespace; the kernel's records are not.  What /proc says is for children, who after
+ * unshare(2) are in another one. */
+void sp_switches_clock(void)
+{
+	struct stat own, children;
+	uint64_t s = 0, ns = 0;
+	char text[256];
+	const char *p;
+
+	ahead = 0;
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/time", &own, 0) < 0 ||
+	    sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/time_for_children", &children, 0) < 0 ||
+	    own.st_ino != children.st_ino || sp_read_file("/proc/self/timens_offsets", text, sizeof(text) - 1) <= 0)
+		return;
+	p = strstr(text, "monotonic");
+	if (p) {
+		number(number(p + strlen("monotonic"), &s), &ns);
+		ahead = s * 1000000000u + ns;
+	}
 }
 
 /* From here we know where the thread is, and nothing of what was before. */
@@ -184,6 +221,10 @@ void sp_switches_look(struct sp_switches *s, struct sp_look *to)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
+	if (SP_UNLIKELY(sp_get(&s->off))) {
+		*to = (struct sp_look){ .cpu = sp_cpu_here() };
+		return;
+	}
 	if (SP_UNLIKELY(sp_get(&s->looking))) {
 		int saved = errno;
 		bool on_top = sp_interrupted(sp_get(&s->looking), frame);
@@ -204,6 +245,14 @@ void sp_switches_look(struct sp_switches *s, struct sp_look *to)
 	to->serial = s->serial;
 	sp_order();
 	sp_put(&s->looking, 0);
+}
+
+void sp_switches_off(struct sp_switches *s, bool off)
+{
+	if (off == sp_get(&s->off))
+		return;
+	s->lost++;			/* no more: it may be in a handler, on top of a look */
+	sp_put(&s->off, off);
 }
 
 /* ---- windows ------------------------------------------------------------ */
@@ -269,6 +318,7 @@ int sp_switches_open(struct sp_switches *s, unsigned pages)
 	s->data = (const char *)s->page + page_bytes();
 	s->bytes = pages * page_bytes();
 	s->tail = sp_acquire(&s->page->data_head);
+	s->off = false;
 	resume(s, sp_cpu_here(), clock_now());
 	return 0;
 }

@@ -39,6 +39,7 @@ struct sp_switches {
 	uint64_t tail;
 	uint64_t on_ns, in_ns;		/* run before it was switched in last; when that was */
 	uint32_t moves, lost, serial;
+	bool off;			/* looks see nothing */
 	uintptr_t looking;		/* the frame of the look under way */
 	int cpu;
 	struct sp_move move[SP_MOVES_KEPT];	/* the n-th stands at n % SP_MOVES_KEPT */
@@ -55,6 +56,12 @@ int sp_switches_open(struct sp_switches *s, unsigned pages);
 void sp_switches_close(struct sp_switches *s);
 
 void sp_switches_look(struct sp_switches *s, struct sp_look *look);
+
+/* Once in a process, before any look: the clock of the records. */
+void sp_switches_clock(void);
+
+/* The application has turned the thread's records off, or on: what was in between is not known. */
+void sp_switches_off(struct sp_switches *s, bool off);
 
 /* Time on each CPU between two looks, that of the later look last.  How many; 0: not
  * known, or more than there is room for. */

@@ -16,8 +16,9 @@ struct sp_watch {
 	struct sp_switches switches;
 	struct sp_moves moves;
 	bool signals, tried;		/* moves has triggers; was asked for them */
-	bool blocked;			/* the thread blocks the signal */
-	int blocked_on;			/* the CPU that it did so on */
+	bool blocked;			/* the thread blocks the signal; */
+	bool small;			/* its alternate stack is too small for it: */
+	int quiet_on;			/* the CPU that it began on; no trigger is armed */
 	struct sp_look latest;		/* before a real call */
 	uint32_t followed;		/* moves at the last signal */
 	struct sp_set *set;		/* that is read when the thread has moved; NULL: none runs */
@@ -69,7 +70,7 @@ static struct sp_watch *take_unused(void)
 		return w;
 	}
 	memset(&w->latest, 0, offsetof(struct sp_watch, parts) - offsetof(struct sp_watch, latest));
-	w->signals = w->tried = w->blocked = false;
+	w->signals = w->tried = w->blocked = w->small = false;
 	return w;
 }
 
@@ -190,6 +191,7 @@ bool sp_watch_ready(void)
 	if (!w || sp_get(&sp_watching) != SP_BY_EXACT)
 		return w != NULL;
 	w->blocked = !sp_moves_signal();
+	w->small = sp_moves_stack_is_small(NULL);
 	if (!w->blocked && !w->tried) {
 		w->tried = true;
 		open_moves(w);
@@ -199,6 +201,8 @@ bool sp_watch_ready(void)
 
 void sp_watch_begin(void)
 {
+	if (sp_conf.attribution)
+		sp_switches_clock();
 	sp_put(&sp_watching, (uint32_t)sp_conf.attribution);
 	sp_put(&sp_process.exact, sp_get(&sp_watching) == SP_BY_EXACT);
 	if (sp_conf.attribution)
@@ -286,7 +290,9 @@ void sp_watch_starts(struct sp_set *s, int id)
 		return;
 	if (w->blocked)
 		sp_watch_trouble(SP_TROUBLE_MASKED);
-	if (w->blocked || !w->signals || !s->readable || s->k > VALUES)
+	else if (w->small)
+		sp_watch_trouble(SP_TROUBLE_SMALL);
+	if (w->blocked || w->small || !w->signals || !s->readable || s->k > VALUES)
 		return;
 	sp_put(&w->set_id, id);
 	sp_publish(&w->set, s);
@@ -372,7 +378,9 @@ void sp_watch_moved(const void *context)
 		moves = w->switches.moves;
 	}
 	sp_publish(&s->being_read, false);
-	if (moves == w->followed + 1)
+	if (w->small)			/* it was on its way */
+		sp_moves_disarm(&w->moves);
+	else if (moves == w->followed + 1)
 		sp_moves_follow(&w->moves);
 	else
 		sp_moves_arm(&w->moves);
@@ -394,30 +402,63 @@ void sp_watch_visits(struct sp_set *s)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 }
 
-/* A signal that is pending can be waited for: none is made. */
-void sp_watch_blocked(bool blocked)
+static bool is_quiet(const struct sp_watch *w)
 {
-	struct sp_watch *w = own();
+	return w->blocked || w->small;
+}
 
-	if (!w || !w->signals || w->blocked == blocked || !sp_process_is_ours())
-		return;
-	w->blocked = blocked;
-	if (blocked) {
-		w->blocked_on = sp_cpu_here();
+static void keep_quiet(bool *why, struct sp_watch *w, bool now)
+{
+	bool was = is_quiet(w);
+
+	*why = now;
+	if (is_quiet(w) && !was) {
+		w->quiet_on = sp_cpu_here();
 		sp_moves_disarm(&w->moves);
-	} else if (w->set) {
-		if (w->blocked_on != sp_cpu_here())
+	} else if (was && !is_quiet(w) && w->set) {
+		if (w->quiet_on != sp_cpu_here())
 			sp_watch_trouble(SP_TROUBLE_LATE);
 		w->followed = w->switches.moves;
 		sp_moves_arm(&w->moves);
 	}
 }
 
+/* A signal that is pending can be waited for: none is made. */
+void sp_watch_blocked(bool blocked)
+{
+	struct sp_watch *w = own();
+
+	if (w && w->signals && w->blocked != blocked && sp_process_is_ours())
+		keep_quiet(&w->blocked, w, blocked);
+}
+
+void sp_watch_small(bool small)
+{
+	struct sp_watch *w = own();
+
+	if (!w || !w->signals || w->small == small || !sp_process_is_ours())
+		return;
+	if (small && w->set)
+		sp_watch_trouble(SP_TROUBLE_SMALL);
+	keep_quiet(&w->small, w, small);
+}
+
+void sp_watch_off(bool off)
+{
+	struct sp_watch *w = own();
+
+	if (!w || !sp_process_is_ours())
+		return;
+	if (off)
+		sp_watch_trouble(SP_TROUBLE_OFF);
+	sp_switches_off(&w->switches, off);
+}
+
 bool sp_watch_armed(void)
 {
 	struct sp_watch *w = own();
 
-	return w && w->signals && !w->blocked && w->set;
+	return w && w->signals && !is_quiet(w) && w->set;
 }
 
 struct sp_set *sp_watch_before_exec(void)
@@ -439,7 +480,7 @@ void sp_watch_after_exec(struct sp_set *s)
 	if (!s || !w || w->set)		/* a handler may have started another */
 		return;
 	sp_publish(&w->set, s);
-	if (!w->blocked) {
+	if (!is_quiet(w)) {
 		w->followed = w->switches.moves;
 		sp_moves_arm(&w->moves);
 	}
@@ -482,6 +523,11 @@ void sp_watch_tell(void)
 				     "threads; they are booked as in residency" },
 		{ SP_TROUBLE_STACK, "SSPAPI_ATTRIBUTION=exact: a signal stack was too small to read on; some windows are "
 				    "booked as in residency" },
+		{ SP_TROUBLE_SMALL, "SSPAPI_ATTRIBUTION=exact: some threads have an alternate signal stack that is too small "
+				    "for two handlers (sigaltstack); they are booked as in residency" },
+		{ SP_TROUBLE_OFF, "SSPAPI_ATTRIBUTION: the application turned perf events off "
+				  "(PR_TASK_PERF_EVENTS_DISABLE); until it turns them on, counts are booked as in reading, and "
+				  "none is called proven" },
 	};
 	uint32_t new = sp_get(&trouble) & ~sp_get(&told);
 

@@ -23,7 +23,8 @@ extern uint32_t sp_watching;		/* enum sp_attribution, once sets are made */
 
 
 enum {
-	SP_TROUBLE_LOST = 1, SP_TROUBLE_TAKEN = 2, SP_TROUBLE_LATE = 4, SP_TROUBLE_MASKED = 8, SP_TROUBLE_STACK = 16
+	SP_TROUBLE_LOST = 1, SP_TROUBLE_TAKEN = 2, SP_TROUBLE_LATE = 4, SP_TROUBLE_MASKED = 8, SP_TROUBLE_STACK = 16,
+	SP_TROUBLE_SMALL = 32, SP_TROUBLE_OFF = 64
 };
 
 /* Once in a process; and in a child of fork. */
@@ -50,6 +51,12 @@ void sp_watch_stops(struct sp_set *s);
 
 /* The application blocks the signal in this thread from now on; or no more. */
 void sp_watch_blocked(bool blocked);
+
+/* Its alternate signal stack is too small for the signal from now on; or no more. */
+void sp_watch_small(bool small);
+
+/* The application has turned this thread's perf events off, or on. */
+void sp_watch_off(bool off);
 
 /* May the signal come to this thread? */
 bool sp_watch_armed(void);

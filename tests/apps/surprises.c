@@ -20,6 +20,8 @@
  *	surprises launches	a child of vfork sets all signals to their default before it execs
  *	surprises elders N	SIGBUS and SIGSTKFLT by __sysv_signal, sigset, sigignore, siginterrupt
  *	surprises unregisters	it takes libc's restartable sequences away
+ *	surprises small		its stack for signals has room for one handler
+ *	surprises disables	it turns its perf events off, and counts on
  *	surprises threads N	N threads, one after the other, of which each moves
  *
  * Prints what was done where, as moves does, and what it sees of descriptors and signals.
@@ -523,6 +525,48 @@ static void unregisters(void)
 	both();
 }
 
+static void again(struct counted *c)
+{
+	long long values[EVENTS];
+
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	total += values[0];
+	must("PAPI_start", PAPI_start(c->id));
+}
+
+static void small(struct counted *c)
+{
+	long room = 65536, size = sysconf(_SC_MINSIGSTKSZ) + 1600;
+	char *area = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	stack_t s = {.ss_sp = area + room - size, .ss_size = size}, none = {.ss_flags = SS_DISABLE};
+	struct sigaction a = {.sa_handler = in_handler, .sa_flags = SA_ONSTACK};
+
+	sigaction(SIGUSR1, &a, NULL);
+	both();
+	printf("sigaltstack %d\n", sigaltstack(&s, NULL)); /* while it runs */
+	raise(SIGUSR1);
+	both();
+	again(c); /* before it runs */
+	raise(SIGUSR1);
+	both();
+	sigaltstack(&none, NULL);
+	raise(SIGUSR1);
+	both();
+	again(c);
+	both();
+}
+
+static void disables(struct counted *c)
+{
+	both();
+	prctl(PR_TASK_PERF_EVENTS_DISABLE);
+	again(c);
+	both();
+	prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	again(c);
+	both();
+}
+
 static sigjmp_buf open_mask;
 
 static void surprise(const char *how, struct counted *c, long n)
@@ -596,6 +640,10 @@ static void surprise(const char *how, struct counted *c, long n)
 		elder(SIGSTKFLT, n);
 	} else if (!strcmp(how, "unregisters")) {
 		unregisters();
+	} else if (!strcmp(how, "small")) {
+		small(c);
+	} else if (!strcmp(how, "disables")) {
+		disables(c);
 	} else if (!strcmp(how, "traps")) {
 		traps();
 	} else if (!strcmp(how, "made")) {

@@ -68,14 +68,21 @@ check "exact: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
 
 NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
 for mode in residency exact; do
-	for how in blocked waits unblocks handler altstack taken closes jumps suspends traps made cancels launches \
+	for how in blocked waits unblocks handler altstack taken closes jumps suspends traps made cancels launches small disables \
 		"elders 1" "elders 2" "elders 3" "elders 4" sandbox "threads 20"; do
+		case ${SANITIZE-},$how in	# whose run time has handlers, and faults, of its own
+		?*,elders* | *thread*,cancels) skip "$mode: surprises $how" "sanitized"; continue ;;
+		esac
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 		case $mode,$how,${SANITIZE-} in		# whose handlers run ours later, on a stack of its own
 		exact,unblocks,) check "$label: followed again after the first reading ($(proven) % proven)" \
 			[ "$(proven)" -ge 80 ] ;;
 		exact,altstack,*thread*) skip "$label: it was not read on too small a stack" "sanitized" ;;
+		exact,small,*) check "$label: no signal came on it, and that is said" \
+			grep -q 'alternate signal stack that is too small' "$tmp/shim.json" ;;
+		*,disables,*) check "$label: nothing is proven meanwhile, and that is said" \
+			grep -q 'PR_TASK_PERF_EVENTS_DISABLE' "$tmp/shim.json" ;;
 		exact,launches,*) check "$label: what its child sets is not its own" \
 			not grep -q 'took the signal' "$tmp/shim.json" ;;
 		exact,altstack,*) check "$label: it was not read on too small a stack, and that is said" \
@@ -97,6 +104,18 @@ for mode in residency exact; do
 		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/$mode"/*.json
 done
 NORMAL=''
+
+# A time namespace: the kernel's records have the clock of the machine.
+if unshare -T --monotonic 100000 --fork true 2>/dev/null; then
+	for form in residency-split exact-exact; do
+		SSPAPI_ATTRIBUTION=${form%-*} run_shim shim unshare -T --monotonic 100000 --fork \
+			sh -c '"$@"' - "$apps/moves" once 1000 3000
+		check "a time namespace, ${form%-*}: the dump is right" \
+			perl tests/lib/check-moves.pl "${form#*-}" "$tmp/shim.out" "$tmp/shim.json"
+	done
+else
+	skip "a time namespace" "not allowed"
+fi
 
 # Calls that wait: the same result after the same time, unless moved inside.
 for how in stay before; do
