@@ -175,8 +175,12 @@ case ${SANITIZE-} in
 		GLIBC_TUNABLES=$tunables SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" racing 300
 		check "exact: blocking racing: no signal is lost${tunables:+ (without rseq)}" same_as_native native shim
 	done
+	run_native native "$apps/blocking" cancelled 100
+	SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/blocking" cancelled 100
+	check "exact: blocking cancelled: a thread ends with its own mask" same_as_native native shim
 	;;
 esac
+
 # ---- where it cannot be had ----------------------------------------------------------
 
 # faults.so stands in front of system calls, as AddressSanitizer's runtime does.
