@@ -583,26 +583,25 @@ static void choose_scope(const struct sp_set *s, struct holding *h)
 	}
 }
 
-void sp_set_prepare(struct sp_set *s, int id)
+/* A thread's stack may be of 16 KB: room for what the set has, not for the most. */
+static int room_of(const struct sp_real *papi, int id)
+{
+	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
+
+	return n > 0 && n <= EVENTS_MOST ? n : 1;
+}
+
+static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
-	int codes[EVENTS_MOST];
-	uint32_t ids[EVENTS_MOST];
-	struct sp_gauge_kind gauge[EVENTS_MOST];
+	int state = 0, room = room_of(papi, id), codes[room];
+	uint32_t ids[room];
+	struct sp_gauge_kind gauge[room];
 	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
-	int state = 0;
-	uint32_t more;
 
-	if (s->bound && !s->changed && s->starter == sp_self.id) {
-		more = sp_intervals_wanted(&s->writer.track);
-		if (SP_UNLIKELY(more) && sp_conf.callsites)
-			make_intervals(s, s->writer.track.room + more, more);
-		choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
-		return;
-	}
 	sp_set_unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
-	if (!sp_self.calls || !list(papi, id, &h, EVENTS_MOST) || !learn(papi, &h))
+	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h))
 		return;
 	choose_scope(s, &h);
 	note_domain(papi, s, &h);
@@ -613,4 +612,18 @@ void sp_set_prepare(struct sp_set *s, int id)
 	s->readable = sp_get(&sp_watching) == SP_BY_EXACT && s->bound && readable(papi, id, &h);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
+}
+
+void sp_set_prepare(struct sp_set *s, int id)
+{
+	uint32_t more;
+
+	if (!s->bound || s->changed || s->starter != sp_self.id) {
+		bind_anew(s, id);
+		return;
+	}
+	more = sp_intervals_wanted(&s->writer.track);
+	if (SP_UNLIKELY(more) && sp_conf.callsites)
+		make_intervals(s, s->writer.track.room + more, more);
+	choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
 }

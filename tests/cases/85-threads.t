@@ -47,6 +47,18 @@ is "keeps: sets with the same events go on in one relation" "$(relations)" 4
 is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} } @{$d->{relations}}' | tr '\n' ' ')" \
 	"125 125 125 125 "
 
+# Our frames lie on the stack, too.
+if plain "a stack of 16 kB"; then
+	rm -f "$tmp/shim.json"
+	run_native native "$apps/smallstack"
+	for mode in reading exact; do
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/smallstack"
+		is "$mode: a stack of 16 kB: the program ends as it does without" \
+			"$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
+		[ "$(status_of native)" != 0 ] || check "$mode: a stack of 16 kB: the dump has what was handed out" books shim --no-cpu
+	done
+fi
+
 # Another thread resets what one reads, at any moment: PAPI zeroes, and until that is booked its values look as
 # if they had gone back.
 for mode in reading exact; do
