@@ -74,7 +74,9 @@ for mode in residency exact; do
 		?*,elders* | *thread*,cancels) skip "$mode: surprises $how" "sanitized"; continue ;;
 		esac
 		# shellcheck disable=SC2086 # words
-		moved $mode sum "$apps/surprises" $how
+		form=sum
+		[ "$how" != cancels ] || form=least
+		moved $mode $form "$apps/surprises" $how
 		case $mode,$how,${SANITIZE-} in		# whose handlers run ours later, on a stack of its own
 		exact,unblocks,) check "$label: followed again after the first reading ($(proven) % proven)" \
 			[ "$(proven)" -ge 80 ] ;;
