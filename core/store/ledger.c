@@ -1115,6 +1115,7 @@ SP_COLD bool sp_ledger_visits(struct sp_writer *w)
 		if (tries == PATIENCE) {
 			unsure(w);
 			sp_put(&w->left, under);
+			break;
 		}
 	return true;
 }

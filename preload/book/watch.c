@@ -388,8 +388,8 @@ void sp_watch_moved(const void *context)
 	sp_publish(&w->done, 1);
 }
 
-/* A reset that is not booked yet looked like counts that went back: 1 of 260 runs of random.t lost
- * some.  The wait is as long as one PAPI_read; not for ever, since that thread may be stopped. */
+/* A reset that was answered and not booked yet looked like counts that had gone back (tests/scenes/visits.c
+ * loses them so).  The wait is as long as one PAPI_read; not for ever, since that thread may be stopped. */
 void sp_watch_visits(struct sp_set *s)
 {
 	struct timespec nap = { 0, 20000 };

@@ -614,20 +614,6 @@ static void on_signal(int number)
 	handled++;
 }
 
-static int sleeping(pid_t tid)
-{
-	char path[64], stat[256], *at;
-	int fd, n;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY);
-	n = (int)read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	stat[n > 0 ? n : 0] = '\0';
-	at = strrchr(stat, ')');
-	return at && at[2] == 'S';
-}
-
 static void act(const char *what)
 {
 	struct message m = {.type = 1};
