@@ -64,7 +64,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
 
 # They run before a sanitizer's own start is through: it calls our dlsym and our sigaction.
-$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/altstack.o life/bus.o life/masks.o life/prctl.o life/waits.o life/sleeps.o life/transfers.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/bus.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)

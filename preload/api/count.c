@@ -6,7 +6,6 @@
 
 #include "api.h"
 #include "../book/hooks.h"
-#include "../book/watch.h"
 #include "../papi/elf.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
@@ -152,7 +151,6 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 {
 	struct sp_set *s = NULL;
 	int rc = prepare(real, rel, es, at, &s);
-	uintptr_t outside = sp_watch_enter();
 	uint32_t open = sp_proof_look();
 
 	if (rc == PAPI_OK)
@@ -167,7 +165,6 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 			sp_set_unbind(s);
 		sp_after_start_failed(rc);
 	}
-	sp_watch_leave(outside);
 	return rc;
 }
 
@@ -189,9 +186,7 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 		return PAPI_ENOMEM;
 	if (!sp_api_take(r, &held))
 		return PAPI_EINVAL;
-	sp_self.held = &held;
 	rc = r->own ? start(real, r, event_set, CALLER) : PAPI_EINVAL;
-	sp_self.held = NULL;
 	sp_api_give(r, &held);
 	if (rc != PAPI_OK && !*rel)
 		sspapi_free(r);
@@ -318,7 +313,6 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_t caller, uint64_t *timestamp)
 {
 	struct sp_held held;
-	uintptr_t outside;
 	uint32_t open;
 	long long *x;
 
@@ -331,7 +325,6 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
 	sp_visit(sp_set_of(c->es));
-	outside = sp_watch_enter();
 	open = sp_proof_look();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
@@ -341,7 +334,6 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 			sp_set_release(c->set);
 	}
 	sp_visited();
-	sp_watch_leave(outside);
 	sp_api_give(rel, &held);
 	return c->rc;
 }
@@ -365,13 +357,11 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 {
 	struct call c = { .rc = 0 };
 	struct sp_held held;
-	uintptr_t outside;
 	uint32_t open;
 
 	if (!begin(&c, rel, CALLER, &held))
 		return c.rc;
 	sp_visit(sp_set_of(c.es));
-	outside = sp_watch_enter();
 	open = sp_proof_look();
 	c.rc = c.real->PAPI_reset(c.es);
 	if (c.rc == PAPI_OK && c.set)
@@ -379,7 +369,6 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 	else if (c.rc == PAPI_OK)
 		book_apart(&c, SP_OP_RESET, NULL, open);
 	sp_visited();
-	sp_watch_leave(outside);
 	sp_api_give(rel, &held);
 	return c.rc;
 }

@@ -11,7 +11,6 @@
 #include "hooks.h"
 #include "../life/machine.h"
 #include "warm.h"
-#include "watch.h"
 
 /* PAPI_DOM_* as the set has it, whether by its own option or by a default. */
 static uint32_t domain_of(int id)
@@ -134,19 +133,6 @@ void sp_after_unregister(int rc)
 		sp_sets_forget(sp_self.id);
 }
 
-/* A set that is read on moves, in the middle of it: no more. */
-static void keep_out(struct sp_set *s)
-{
-	sp_visit(s);
-	sp_visited();
-}
-
-void sp_before_shutdown(void)
-{
-	if (sp_process.exact)
-		sp_sets_each(keep_out);
-}
-
 void sp_after_shutdown(void)
 {
 	sp_sets_forget(0);
@@ -160,9 +146,7 @@ static void prepare_process(void)
 	sp_warm_up();
 	if (sp_process.counting)
 		(void)sp_proof_test();
-	if (!sp_conf.attribution)	/* else what is watched is proven by that */
-		sp_proof_say();
-	sp_watch_begin();
+	sp_proof_say();
 }
 
 /* Once in a process, before anything counts.  Other threads wait: a relation made before
@@ -223,9 +207,6 @@ static struct sp_set *after_open(int rc, int id, bool anew)
 	sp_put(&s->hot, 0);
 	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
 	opened(s, anew);
-	/* PAPI could open its events now; a sandbox may forbid it before the start. */
-	if (sp_get(&sp_watching))
-		sp_watch_ready();
 	sp_set_learn(s, id);
 	return s;
 }
@@ -499,12 +480,6 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool proven;
 
-	if (begun && (sp_get(&s->writer.slow) & SP_SLOW_OVER))
-		memset(&s->look, 0, sizeof(s->look));	/* a handler's, after these values */
-	if (sp_get(&s->watched) == sp_self.id) {
-		sp_watch_book(s, op, values, open, site, begun);
-		goto booked;
-	}
 	proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open);
 	if (s->starter == sp_self.id) {
 		s->writer.opened = open;
@@ -514,14 +489,13 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 	}
 	if (SP_UNLIKELY(s->gauges.n))
 		book_gauges(s, op, cpu, values);
-booked:
 	if (SP_UNLIKELY(sp_process.late))
 		sp_end_again();
 }
 
 static void book(struct sp_set *s, bool begun, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
-	book_on(s, begun, op, sp_get(&s->watched) == sp_self.id ? SP_NO_CPU : where(s), values, open, at);
+	book_on(s, begun, op, where(s), values, open, at);
 }
 
 /* PAPI touches a running set when it is read, reset or written, but the short way has no time for
@@ -541,11 +515,8 @@ int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint
 	book_on(s, false, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	touch_running(s);
-	if (op == SP_OP_STOP) {
+	if (op == SP_OP_STOP)
 		sp_put(&s->started, false);
-		if (sp_get(&s->watched) == sp_self.id)
-			sp_watch_stops(s);
-	}
 	return cpu;
 }
 
@@ -578,7 +549,6 @@ void sp_visit(struct sp_set *s)
 		return;
 	if (!sp_self.visits && sp_ledger_visits(&s->writer))
 		sp_self.visits = s;
-	sp_watch_visits(s);
 }
 
 SP_COLD void sp_visited_slow(void)
@@ -645,8 +615,6 @@ SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t o
 			sp_put(&s->started, true);
 		if (s->bound)
 			book(s, asks, SP_OP_START, NULL, open, at);
-		if (sp_get(&s->watched) == sp_self.id)
-			sp_watch_starts(s, id);
 	}
 	errno = saved;
 }
@@ -695,8 +663,6 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 		started_or_not(s);
 	else
 		sp_put(&s->started, false);
-	if (sp_get(&s->watched) == sp_self.id)
-		sp_watch_stops(s);
 	sp_sites_after_stop();
 	errno = saved;
 }

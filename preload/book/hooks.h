@@ -21,7 +21,6 @@
 void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller);
 void sp_after_init(int rc);
 void sp_after_unregister(int rc);
-void sp_before_shutdown(void);
 void sp_after_shutdown(void);
 
 void sp_after_create(int rc, const int *id);
@@ -74,8 +73,7 @@ SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long
 			  uintptr_t at);
 
 /* Around a call of PAPI for a running set that another thread has started: neither that thread asks
- * PAPI for it meanwhile, nor are counts read by us (ledger.h, watch.h).  (A handler on top of such a
- * call asks without.) */
+ * PAPI for it meanwhile (ledger.h).  (A handler on top of such a call asks without.) */
 void sp_visit(struct sp_set *s);
 SP_COLD void sp_visited_slow(void);
 static inline void sp_visited(void)

@@ -4,7 +4,6 @@
 
 #include "../../core/sys.h"
 #include "proof.h"
-#include "watch.h"
 
 static bool rseq_works;
 
@@ -78,9 +77,5 @@ void sp_proof_say(void)
 
 SP_COLD uint32_t sp_proof_other(void)
 {
-	uint32_t look = sp_get(&sp_watching) ? sp_watch_look() : 0;
-
-	if (look)
-		return look;
 	return sp_get(&rseq_works) ? sp_proof_rseq() : ++sp_self.losses;
 }

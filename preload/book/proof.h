@@ -26,7 +26,7 @@
 bool sp_proof_test(void);
 void sp_proof_say(void);		/* that it proves nothing, if so */
 
-/* The long way, where rseq does not work or the threads' moves are watched (watch.h). */
+/* The long way, where rseq does not work, or has not been tried yet in a child of fork. */
 uint32_t sp_proof_other(void);
 
 #ifdef SP_HAVE_RSEQ

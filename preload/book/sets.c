@@ -7,7 +7,6 @@
 #include "components.h"
 #include "events.h"
 #include "sets.h"
-#include "watch.h"
 #include "where.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
@@ -73,7 +72,6 @@ void sp_set_unbind(struct sp_set *s)
 	bool was = sp_get(&s->bound);
 
 	sp_put(&s->hot, 0);
-	sp_put(&s->watched, 0);
 	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
 	s->gauges.n = 0;
@@ -84,11 +82,10 @@ void sp_set_unbind(struct sp_set *s)
 /* Only the mark: all else may be the next set's already. */
 void sp_set_forget(struct sp_set *s, uint32_t alive)
 {
-	uint32_t own = sp_self.id, mine = own;
+	uint32_t own = sp_self.id;
 
 	if (alive && sp_cas(&s->alive, &alive, 0)) {
 		(void)sp_cas(&s->hot, &own, 0);
-		(void)sp_cas(&s->watched, &mine, 0);
 		if (sp_get(&s->bound))
 			sp_store_released(&sp_store, sp_get(&s->relation));
 	}
@@ -547,22 +544,9 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
 	bool own = s->bound && !s->unseen && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
-	bool watched = own && sp_get(&sp_watching) && sp_watch_ready();
 
-	sp_put(&s->watched, watched ? sp_self.id : 0);
 	/* One that was attached once is under its target's owner, with others that wait for a start. */
-	sp_put(&s->hot, own && !watched && s->creator && !sp_process.late ? sp_self.id : 0);
-}
-
-/* May sspapi read it where the application does not?  Components other than perf_event may
- * be slow or change by being read; derived rates divide by 0; estimates
- * and samples are PAPI's business (papi-facts section 1, items 3 and 6). */
-static bool readable(const struct sp_real *papi, int id, const struct holding *h)
-{
-	int state = 0;
-
-	return h->perf_event && !h->n_gauges && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
-	       !(state & (PAPI_OVERFLOWING | PAPI_PROFILING | PAPI_MULTIPLEXING | PAPI_ATTACHED | PAPI_CPU_ATTACHED));
+	sp_put(&s->hot, own && s->creator && !sp_process.late ? sp_self.id : 0);
 }
 
 /* Whose counts they are, where it is not what the component says. */
@@ -609,7 +593,6 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");
 	bind(s, id, &h);
-	s->readable = sp_get(&sp_watching) == SP_BY_EXACT && s->bound && readable(papi, id, &h);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }

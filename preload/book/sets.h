@@ -11,7 +11,6 @@
 #include "../../core/store/gauge.h"
 #include "../../core/store/readings.h"
 #include "../life/process.h"
-#include "switches.h"
 
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
@@ -43,7 +42,6 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t seen[SP_SEEN];		/* the last call sites (sites.h), by what was called */
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
-	uint32_t watched;		/* as hot, where the thread's moves are watched (watch.h) */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
@@ -65,9 +63,6 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t starter;		/* whose relation the writer writes */
 	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
-	bool readable;			/* reading it once more harms nobody */
-	bool being_read;		/* by our handler, right now; any thread looks (watch.h) */
-	struct sp_look look;		/* where the thread was when its window was opened */
 	uint32_t k;
 	int opener_tid;
 	enum sp_target target;

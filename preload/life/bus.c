@@ -1,5 +1,5 @@
-/* bus.c: see bus.h.  Stands in front of sigaction, signal and their elders, for SIGBUS and, with
- * SSPAPI_ATTRIBUTION=exact, for the signal of moves.h.
+/* bus.c: see bus.h.  Stands in front of sigaction, signal and their elders, for SIGBUS: each of them sets
+ * its disposition, or shows it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 
 #include "../../core/sys.h"
-#include "../book/moves.h"
-#include "../book/watch.h"
 #include "bus.h"
 #include "process.h"
 #include "../papi/real.h"
@@ -89,11 +87,6 @@ static int put_ours(void)
 	return real_sigaction(SIGBUS, &a, NULL);
 }
 
-const struct sigaction *sp_bus_theirs(void)
-{
-	return ours ? &theirs : NULL;
-}
-
 void sp_bus_set_up(void)
 {
 	if (ours)
@@ -149,12 +142,6 @@ __attribute__((constructor)) static void find(void)
 	next.name; \
 })
 
-/* The signal of moves.h is asked for; true: the application is to find the default. */
-static bool asked(int number, const struct sigaction *new)
-{
-	return SP_UNLIKELY(sp_get(&sp_watching) == SP_BY_EXACT) && sp_moves_asked(number, new);
-}
-
 /* A child of vfork: what it sets is its own, and `theirs` its parent's. */
 static int in_borrowed(const struct sigaction *new, struct sigaction *old)
 {
@@ -167,16 +154,10 @@ static int in_borrowed(const struct sigaction *new, struct sigaction *old)
 
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
-	bool hidden = asked(number, new);
 	struct sigaction before = theirs;
 
-	if (number != SIGBUS || !ours) {
-		int rc = real_sigaction(number, new, old);
-
-		if (hidden && rc == 0 && old)
-			*old = (struct sigaction){ .sa_handler = SIG_DFL };
-		return rc;
-	}
+	if (number != SIGBUS || !ours)
+		return real_sigaction(number, new, old);
 	if (sp_process_is_borrowed())
 		return in_borrowed(new, old);
 	if (new) {
@@ -194,14 +175,10 @@ EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *
 /* signal and those like it: by `real`, which is libc's own, and for SIGBUS as it does it. */
 static sighandler_t set(int number, const struct sigaction *new, sighandler_t (*real)(int, sighandler_t))
 {
-	bool hidden = new->sa_handler != SIG_ERR && asked(number, new);
 	struct sigaction old;
 
-	if (number != SIGBUS || !ours || new->sa_handler == SIG_ERR) {
-		sighandler_t was = real(number, new->sa_handler);
-
-		return hidden && was != SIG_ERR && was != SIG_HOLD ? SIG_DFL : was;
-	}
+	if (number != SIGBUS || !ours || new->sa_handler == SIG_ERR)
+		return real(number, new->sa_handler);
 	return sigaction(number, new, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
@@ -243,30 +220,21 @@ EXPORT sighandler_t sigset(int number, sighandler_t handler)
 		return sigprocmask(SIG_UNBLOCK, &it, &before) < 0 ? SIG_ERR :
 		       sigismember(&before, number) == 1 ? SIG_HOLD : was;
 	}
-	if (sp_get(&sp_watching) == SP_BY_EXACT && sp_moves_in(&it))
-		sp_watch_blocked(true);
 	was = NEXT(sigset)(number, handler);
-	if (was == SIG_ERR || was == SIG_HOLD)
-		return was;
-	return bus ? theirs.sa_handler : asked(number, NULL) ? SIG_DFL : was;
+	return bus && was != SIG_ERR && was != SIG_HOLD ? theirs.sa_handler : was;
 }
 
 EXPORT int sigignore(int number)
 {
 	struct sigaction new = { .sa_handler = SIG_IGN };
 
-	(void)asked(number, &new);
 	return number == SIGBUS && ours ? sigaction(number, &new, NULL) : NEXT(sigignore)(number);
 }
 
 EXPORT int siginterrupt(int number, int yes)
 {
-	struct sigaction new = { .sa_handler = SIG_DFL };
-	int rc;
+	int rc = NEXT(siginterrupt)(number, yes);
 
-	if (yes)			/* ours is not to end what the application's would */
-		(void)asked(number, &new);
-	rc = NEXT(siginterrupt)(number, yes);
 	if (rc == 0 && number == SIGBUS && ours && !sp_process_is_borrowed()) {
 		theirs.sa_flags = yes ? theirs.sa_flags & ~SA_RESTART : theirs.sa_flags | SA_RESTART;
 		bus_interrupts = yes;

@@ -11,9 +11,6 @@
 
 #include <signal.h>
 
-/* The application's disposition, while the kernel's is ours; NULL: it is the kernel's. */
-const struct sigaction *sp_bus_theirs(void);
-
 void sp_bus_set_up(void);		/* the store is in a file; again in a child */
 
 /* Around exec: a signal that the application ignores stays ignored in the new program. */

@@ -18,7 +18,6 @@
 #include "../papi/real.h"
 #include "say.h"
 #include "../book/sets.h"
-#include "../book/watch.h"
 
 static bool expected;
 static uint32_t door;			/* the thread that writes; 0: none */
@@ -168,7 +167,6 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 
 	look_at_file();
 	sp_process_torn();
-	sp_watch_tell();
 	output.own_start_ns = sp_process_start_ns();
 	sp_put(&sp_store.header->end_ns, sp_now_ns());
 	sp_view_color_by = *sp_conf.color_by ? sp_conf.color_by : NULL;
@@ -287,12 +285,10 @@ __attribute__((constructor)) static void at_start(void)
 		static int (*real) params; \
 		if (!real) \
 			real = (int (*) params)next(#name); \
-		struct sp_set *watched = sp_watch_before_exec(); \
 		sp_end_dump(SP_END_EXEC); \
 		sp_bus_before_exec(); \
 		int rc = real args; \
 		sp_bus_after_exec(); \
-		sp_watch_after_exec(watched); \
 		return rc; \
 	}
 

@@ -19,7 +19,6 @@ struct sp_process {
 	bool late;			/* the dump is written: what comes now is written at once */
 	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
 	bool proof_works;		/* the short way of proof.h does */
-	bool exact;			/* threads' moves are read (watch.h) */
 	bool unwinds;			/* call sites have more frames than one */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the way that is not short */
@@ -33,7 +32,6 @@ struct __attribute__((aligned(64))) sp_self {
 	uint32_t tick;			/* calls so far, for timing one in 1024 */
 	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
 	int32_t tid;
-	bool unwatched;			/* it cannot have one */
 	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
 	const char *region;		/* and the region that it was given */
@@ -42,13 +40,9 @@ struct __attribute__((aligned(64))) sp_self {
 	uintptr_t unwinding;		/* the frame that does; 0: none */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
-	struct sp_wait *wait;		/* preload/book/moves.h: the call under way that waits; NULL: none */
-	struct sp_watch *watch;		/* preload/book/watch.h; NULL: none */
 	uint32_t sites_epoch;		/* preload/book/sites.c: */
 	uint16_t met[8];		/* sites of several frames or with a name, met last */
-	const struct sp_held *held;	/* what the application blocks, while sspapi_start blocks all; NULL: it does not */
 	struct sp_set *visits;		/* another thread's set, for which PAPI is asked right now (hooks.h); NULL: none */
-	uintptr_t inside;		/* the frame of the call of PAPI under way; kept for SP_BY_EXACT only */
 };
 
 #ifdef __x86_64__

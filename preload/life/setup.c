@@ -18,7 +18,6 @@
 #include "process.h"
 #include "say.h"
 #include "../book/sets.h"
-#include "../book/watch.h"
 #include "../book/sites.h"
 #include "snapshot.h"
 
@@ -157,7 +156,6 @@ static void forget_parent(void)
 	sp_api_forget();
 	sp_events_forget();
 	sp_end_child();
-	sp_watch_forget();
 	sp_store_close(&sp_store);
 	sp_process_begin((int)sp_sys(SYS_getpid));
 }

@@ -11,7 +11,6 @@
 
 #include "../../core/sys.h"
 #include "../book/hooks.h"
-#include "../book/watch.h"
 #include "real.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
@@ -108,7 +107,6 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		const bool nests = sp_self.nests; \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = false; \
-		const uintptr_t outside = sp_watch_enter(); \
 		const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		sp_answers(asks); \
@@ -125,7 +123,6 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		} \
 		if (SP_UNLIKELY(!asks)) \
 			sp_visited(); \
-		sp_watch_leave(outside); \
 		return rc; \
 	}
 
@@ -145,14 +142,12 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		sp_self.nests = false; \
-		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		const int errno_after = errno; \
 		sp_self.nests = nests; \
 		after; \
-		sp_watch_leave(outside); \
 		errno = errno_after; \
 		return rc; \
 	}
@@ -169,14 +164,12 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			count(SP_CALL_##name); \
 			before; \
 		} \
-		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		real->name args; \
 		const int errno_after = errno; \
 		if (tell) { \
 			after; \
 		} \
-		sp_watch_leave(outside); \
 		errno = errno_after; \
 	}
 
@@ -218,12 +211,10 @@ static void nest_out(const struct nest *before)
 		const int errno_before = errno; \
 		sp_self_ready(); \
 		count(SP_CALL_##name); \
-		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		const struct nest before = nest_in(true, CALLER, (const char *[1]){ __VA_ARGS__ }[0]); \
 		type rc = real->name args; \
 		nest_out(&before); \
-		sp_watch_leave(outside); \
 		return rc; \
 	}
 
@@ -252,7 +243,6 @@ static void nest_out(const struct nest *before)
 		__attribute__((unused)) struct sp_set *asks = NULL; \
 		before; \
 		const struct nest nest = nest_in(nested, CALLER, NULL); \
-		const uintptr_t outside = sp_watch_enter(); \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		real->symbol args; \
@@ -262,7 +252,6 @@ static void nest_out(const struct nest *before)
 		after; \
 		if (!asks) \
 			sp_visited(); \
-		sp_watch_leave(outside); \
 		errno = errno_after; \
 	}
 
