@@ -218,29 +218,6 @@ static void enter(struct sp_writer *w, uint32_t from, uint32_t to, int cell)
 	t->at = at;
 }
 
-/* What sspapi read by itself on the way here, on other CPUs, ends here.  (Killed in the
- * middle, the store has part of the reading under way twice in its intervals.) */
-static void close_open(struct sp_writer *w, uint32_t site)
-{
-	struct sp_track *t = &w->track;
-
-	leave(w);
-	for (uint32_t i = 0; i < t->n_open; i++) {
-		struct sp_interval *o = t->open[i];
-		struct sp_interval_slot *s = slot_of(t, o->from, site, o->cell);
-
-		if (!site || (!s->block && !new_interval(w, s, o->from, site, o->cell)))
-			continue;	/* it stays without an end: "other" */
-		for (uint32_t e = 0; e < 2 * w->k; e++) {
-			s->at->at[e] += o->at[e];
-			o->at[e] = 0;
-		}
-		s->at->count += o->count;
-		o->count = 0;
-	}
-	t->n_open = 0;
-}
-
 void sp_interval_move(struct sp_writer *w, uint32_t site)
 {
 	struct sp_track *t = &w->track;
@@ -249,26 +226,7 @@ void sp_interval_move(struct sp_writer *w, uint32_t site)
 	if (!t->slots)
 		return;
 	leave(w);
-	if (t->n_open)
-		close_open(w, site);
 	enter(w, from, site, w->state->cell);
-}
-
-/* A part of a window: its end may be known (`site`) or not. */
-static void enter_part(struct sp_writer *w, uint32_t site, int cell)
-{
-	struct sp_track *t = &w->track;
-	uint32_t i = 0;
-
-	leave(w);
-	enter(w, t->from, site, cell);
-	t->cur_from = UINT32_MAX;	/* the next reading looks again */
-	if (site || !t->at)
-		return;
-	while (i < t->n_open && t->open[i] != t->at)
-		i++;
-	if (i == t->n_open && i < SP_OPEN_MOST)
-		t->open[t->n_open++] = t->at;
 }
 
 void sp_interval_turn(struct sp_writer *w, uint32_t op, int cell, uint32_t site)
@@ -285,14 +243,14 @@ void sp_interval_turn(struct sp_writer *w, uint32_t op, int cell, uint32_t site)
 			uint32_t from = t->from;
 
 			leave(w);
-			if (t->n_open)
-				close_open(w, site);
 			enter(w, from, site, cell);
 		}
 		t->from = site;
 		break;
-	case SP_OP_OWN:
-		enter_part(w, site, cell);
+	case SP_OP_PART:
+		leave(w);
+		enter(w, t->from, site, cell);
+		t->cur_from = UINT32_MAX;	/* the reading itself looks again */
 		break;
 	case SP_OP_SIDE:		/* from several places, perhaps: nobody's */
 		t->from = 0;
@@ -302,8 +260,6 @@ void sp_interval_turn(struct sp_writer *w, uint32_t op, int cell, uint32_t site)
 		t->cur_from = UINT32_MAX;
 		break;
 	default:
-		if (t->n_open)
-			close_open(w, site);
 		t->from = site;
 		break;
 	}

@@ -19,7 +19,6 @@
 struct sp_writer;
 struct sp_image;
 
-#define SP_OPEN_MOST		8u
 #define SP_INTERVALS_FIRST	32u
 #define SP_INTERVALS_MOST	1024u	/* of one relation */
 
@@ -44,8 +43,6 @@ struct sp_track {
 	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals are kept */
 	uint32_t fresh_used, fresh_room;
 	struct sp_intervals *fresh;	/* where new ones go */
-	uint32_t n_open;		/* whose end is not reached yet: of sspapi's own readings */
-	struct sp_interval *open[SP_OPEN_MOST];
 	struct sp_interval_slot *slot;	/* the caller's memory */
 };
 

@@ -86,8 +86,7 @@ int sp_ledger_cell(struct sp_writer *w, int cpu)
 /* Only counts claim a cell for a CPU that the topology lacks. */
 static int cell_for(struct sp_writer *w, enum sp_op op, int cpu)
 {
-	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_OWN ?
-		       sp_ledger_cell(w, cpu) : (int)w->cells - 1;
+	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM ? sp_ledger_cell(w, cpu) : (int)w->cells - 1;
 }
 
 static enum sp_values kind_of(const struct sp_writer *w, uint32_t e)
@@ -308,8 +307,8 @@ static void forget_away(struct sp_state *n)
 	n->flags &= (1u << SP_STATE_AWAY_SHIFT) - 1;
 }
 
-/* Only counts: what the application reads next makes the entry that it would have made. */
-static void take_own(struct sp_writer *w, struct sp_state *n, int cell, const int64_t *x)
+/* Only counts: the reading that brought them makes the entry. */
+static void take_part(struct sp_writer *w, struct sp_state *n, int cell, const int64_t *x)
 {
 	bool permanent = n->flags & SP_STATE_PERMANENT;
 	uint32_t away = n->flags >> SP_STATE_AWAY_SHIFT;
@@ -423,7 +422,7 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	sp_interval_turn(w, op, cell, site);
 	memcpy(n, s, sizeof(*n) + (uint64_t)SP_JTOTAL * w->k * 8);
 	n->jcell = -1;
-	now = op == SP_OP_RESET || op == SP_OP_OWN ? r->last_ns :
+	now = op == SP_OP_RESET || op == SP_OP_PART ? r->last_ns :
 	      w->log ? sp_log_time(w->log) :
 	      sp_max(w->precise ? sp_stamp_ns() : sp_coarse_ns(), sp_max(n->ns, r->last_ns) + 1);
 	if ((op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE) &&
@@ -451,8 +450,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 		leave_cell(w, n);
 	} else if (op == SP_OP_SIDE) {
 		take_side(w, n, cell);
-	} else if (op == SP_OP_OWN) {
-		take_own(w, n, cell, x);
+	} else if (op == SP_OP_PART) {
+		take_part(w, n, cell, x);
 	} else {
 		take_reading(w, n, op, cell, x);
 	}
@@ -467,8 +466,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component && !w->late &&
 		(n->flags & (SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE | SP_STATE_BASELINE)) ==
 			(SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE));
-	/* After WRITE and OWN the next READ's entry is not the last one's and what came since. */
-	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE && op != SP_OP_OWN ?
+	/* After WRITE and PART the next READ's entry is not the last one's and what came since. */
+	sp_put(&w->cpu, (uint32_t)n->cell < w->cells - SP_CELLS_EXTRA && op != SP_OP_WRITE && op != SP_OP_PART ?
 				n->cell : -2);
 	set_own(w, n->flags);
 }
@@ -633,7 +632,7 @@ static void book_parts(struct sp_writer *w, const struct window *in, const int64
 		w->whole += in->parts[i].weight;
 	for (int i = 0; i + 1 < in->n && w->whole; i++) {
 		w->part = in->parts[i].weight;
-		apply(w, SP_OP_OWN, sp_ledger_cell(w, in->parts[i].cpu), x, in->site);
+		apply(w, SP_OP_PART, sp_ledger_cell(w, in->parts[i].cpu), x, in->site);
 		w->whole -= w->part;
 	}
 	w->whole = 0;
@@ -684,8 +683,7 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 {
 	uint32_t slow;
 
-	/* What comes on top of an OWN finds it a reading like any. */
-	sp_put(&w->busy, (frame & ~(uintptr_t)15) | (op == SP_OP_OWN ? SP_OP_READ : op));
+	sp_put(&w->busy, (frame & ~(uintptr_t)15) | op);
 	sp_order();
 	slow = sp_acquire(&w->slow);
 	if ((slow & SP_SLOW_SHARED) && !take_turn(w, TURN_OWNER, 100)) {
@@ -696,7 +694,7 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 			forget_overtaken(w);
 		}
 		sp_put(&w->busy, in->under);
-		if (op != SP_OP_SIDE && op != SP_OP_OWN && !done)
+		if (op != SP_OP_SIDE && !done)
 			book_aside(w, op, cell, x);
 		return;
 	}
@@ -1021,27 +1019,18 @@ SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, cons
 		book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
-SP_COLD bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *values,
+SP_COLD void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *values,
 				  const struct sp_part *parts, int n, bool proven, uint32_t site, bool begun)
 {
-	const struct window in = { .proven = proven && n == 1, .n = n, .parts = parts, .site = site };
+	const struct window in = { .n = n, .parts = parts, .site = site };
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	int cell;
 
 	if (!w->relation)
-		return false;
-	if (op != SP_OP_OWN && n == 1) {
+		return;
+	if (n == 1)
 		(begun ? sp_ledger_begun : sp_ledger_book_at)(w, op, parts->cpu, values, proven, site);
-		return true;
-	}
-	cell = cell_for(w, op, parts[n - 1].cpu);
-	if (op != SP_OP_OWN)
-		(begun ? book_begun : book)(w, frame, op, cell, (const int64_t *)values, &in);
-	else if (sp_get(&w->busy) || (sp_acquire(&w->slow) & (SP_SLOW_SIDE | SP_SLOW_SHARED)))
-		return false;
 	else
-		book_owner(w, frame, op, cell, (const int64_t *)values, &in);
-	return true;
+		(begun ? book_begun : book)(w, frame, op, cell_for(w, op, parts[n - 1].cpu), (const int64_t *)values, &in);
 }
 
 SP_COLD void sp_ledger_settle(struct sp_writer *w)

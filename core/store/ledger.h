@@ -35,8 +35,8 @@
 enum sp_op {
 	SP_OP_START, SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_RESET,
 	SP_OP_WRITE,			/* PAPI_write: counting goes on from x */
-	SP_OP_SIDE, SP_OP_LEAVE,	/* ledger.c's own: adds the side ledger in; leaves the current cell */
-	SP_OP_OWN			/* a reading that sspapi took itself: counts, but no entry and no reading */
+	SP_OP_SIDE, SP_OP_LEAVE,	/* ledger.c's own: adds the side ledger in; leaves the current cell; */
+	SP_OP_PART			/* a part of a window that is being split: counts, but no entry and no reading */
 };
 
 /* Why a reading cannot take the short way.  SIDE and SHARED may be set at any time, by atomic
@@ -80,7 +80,7 @@ struct sp_writer {
 	bool proven;			/* the window that is being booked */
 	struct sp_track track;		/* the intervals */
 	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
-	uint64_t part, whole;		/* SP_OP_OWN books part/whole of what is new; 0: all of it */
+	uint64_t part, whole;		/* SP_OP_PART books part/whole of what is new; 0: all of it */
 	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
 	uint32_t visitor;		/* another thread asks PAPI and books: the owner's calls wait */
 	uintptr_t left;			/* what `busy` was when a visitor waited in vain: a call that was jumped out of */
@@ -146,10 +146,8 @@ void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool
  * that `op` itself is booked on.  In between, each CPU's part is a booking of its own
  * (kill-safe as any); no other comes between them.  Not proven.  Where it cannot be split
  * (a booking on top of another, a set that does not run) all goes to the last CPU.
- * op SP_OP_OWN: a reading of ours on top of the application's code; x is running counts.
- * False: not booked, since a booking is under way; the next one brings it.
  * begun: as in sp_ledger_begun. */
-bool sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *x, const struct sp_part *parts, int n,
+void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *x, const struct sp_part *parts, int n,
 			  bool proven, uint32_t site, bool begun);
 
 /* Puts all counts into the cells, where they can be read without the state; for a

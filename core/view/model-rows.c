@@ -88,7 +88,7 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 	}
 }
 
-/* A split window and a reading that sspapi took itself leave counts where no reading was. */
+/* A split window leaves counts where no reading was. */
 static bool has_counts(const struct cell_record *c, uint32_t k)
 {
 	for (uint32_t e = 0; e < k; e++)

@@ -158,7 +158,7 @@ struct sp_row {
 	uint64_t kept, refused;		/* permanent readings, as in the model */
 	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
-	bool latest_away;		/* sspapi itself has read it since, elsewhere: is_latest may not say so */
+	bool latest_away;		/* a window that is being split has parts elsewhere: is_latest may not say so */
 	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 

@@ -60,7 +60,6 @@ struct step {
 	long long x[K];
 	bool aside;		/* as on top of another booking */
 	bool proven;
-	bool closes;		/* the window of an OWN: its interval is named now, not in one commit */
 	int n;			/* parts */
 	struct sp_part part[CPUS];
 };
@@ -192,8 +191,6 @@ static __attribute__((noinline)) void run(const struct step *s)
 		sp_ledger_reset(&writer, site_of(s));
 	else if (s->op == SP_OP_SIDE)
 		sp_ledger_settle(&writer);
-	else if (s->op == SP_OP_OWN)
-		sp_ledger_book_parts(&writer, SP_OP_OWN, s->x, s->part, s->n, s->proven, 0, false);
 	else
 		sp_ledger_book_at(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven, site_of(s));
 	if (s->aside)
@@ -309,8 +306,6 @@ static bool holds(const struct step *s, const struct view *v, const struct view 
 		return sums_hold(v, a, b);
 	if (s->n > 1)
 		return in_parts(v, a, b);
-	if (s->closes)
-		return memcmp(v, a, offsetof(struct view, pair)) == 0 || memcmp(v, b, offsetof(struct view, pair)) == 0;
 	return is_short(s, a, b) ? each_old_or_new(v, a, b) && each_interval(v, a, b) : one_commit(v, a, b);
 }
 
@@ -466,18 +461,15 @@ static void kept(void **state)
 	permanent = false;
 }
 
-/* Windows that were split, and readings of our own. */
+/* Windows that were split. */
 static void split(void **state)
 {
 	static const struct step script[] = {
 		{ .op = SP_OP_START },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
-		{ .op = SP_OP_OWN, .x = X(20, 200, 2000), .proven = true, .n = 1, .part = { { 0, 1 } } },
-		{ .op = SP_OP_OWN, .x = X(30, 300, 3000), .proven = true, .n = 1, .part = { { 1, 1 } } },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300), .closes = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300) },
 		{ .op = SP_OP_READ, .x = X(60, 600, 6000), .n = 3, .part = { { 2, 10 }, { 3, 20 }, { 0, 30 } } },
-		{ .op = SP_OP_OWN, .x = X(80, 800, 8000), .n = 2, .part = { { 0, 10 }, { 1, 10 } } },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100), .closes = true },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100) },
 		{ .op = SP_OP_READ, .x = X(90, 900, 9000), .n = 2, .part = { { 1, 0 }, { 2, 0 } } },
 		{ .op = SP_OP_STOP, .cpu = 2, .x = X(91, 910, 9100) },
 	};

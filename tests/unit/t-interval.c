@@ -372,10 +372,10 @@ static void aside(void **state)
 	sp_model_close(&m);
 }
 
-/* sspapi's own readings: what they book goes to the interval that is ended next. */
-static void own_readings(void **state)
+/* A window's parts are its interval's, on each CPU; the reading is counted on the last. */
+static void in_parts(void **state)
 {
-	const struct sp_part here = { 0, 1 }, split[] = { { 0, 1 }, { 1, 3 } };
+	const struct sp_part split[] = { { 0, 1 }, { 1, 3 } };
 	struct sp_row row = { 0 };
 	struct sp_between at;
 	struct sp_model m;
@@ -384,66 +384,25 @@ static void own_readings(void **state)
 	bind(1, 16);
 	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
 	for (long long x = 0; x < 200; x += 100) {
-		long long own[K] = { x + 10, x + 10, x + 10 }, read[K] = { x + 30, x + 30, x + 30 };
+		long long read[K] = { x + 30, x + 30, x + 30 };
 		long long parts[K] = { x + 70, x + 70, x + 70 }, back[K] = { x + 100, x + 100, x + 100 };
 
-		assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, own, &here, 1, true, 0, false));
 		sp_ledger_read(&w, 1, read, false, 2);
-		assert_true(sp_ledger_book_parts(&w, SP_OP_READ, parts, split, 2, false, 3, false));
+		sp_ledger_book_parts(&w, SP_OP_READ, parts, split, 2, false, 3, false);
 		sp_ledger_read(&w, 0, back, false, 1);
 	}
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
-	assert_int_equal(row.intervals, 5);
+	assert_int_equal(row.intervals, 4);
 	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
 		if (at.from == 1)
-			assert_true(at.to == 2 && (at.cpu ? at.total[0] == 40 && at.count == 2 && !at.exact[0] :
-							    at.total[0] == 20 && !at.count && at.exact[0] == 20));
+			assert_true(at.to == 2 && at.cpu == 1 && at.total[0] == 60 && at.count == 2);
 		else if (at.from == 2)
 			assert_true(at.to == 3 && (at.cpu ? at.total[0] == 60 && at.count == 2 : at.total[0] == 20 && !at.count));
 		else
 			assert_true(at.from == 3 && at.to == 1 && at.cpu == 0 && at.total[0] == 60 && at.count == 2);
 	}
 	sp_model_close(&m);
-}
-
-static void latest_is(int cpu, uint64_t *ns, bool same_time)
-{
-	struct sp_row row = { 0 };
-	struct sp_at_cpu at;
-	struct sp_model m;
-
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
-	assert_int_equal(row.latest_cpu, cpu);
-	assert_true(same_time ? row.latest_ns == *ns : row.latest_ns > *ns);
-	*ns = row.latest_ns;
-	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
-		assert_true(!at.has_entry || at.entry_ns == *ns);
-	sp_model_close(&m);
-}
-
-/* They are not the last reading, wherever they were taken, and make no entry older. */
-static void own_are_not_latest(void **state)
-{
-	const struct sp_part there = { 1, 1 }, here = { 0, 1 };
-	uint64_t ns = 0;
-
-	(void)state;
-	bind(1, 16);
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
-	sp_ledger_book_at(&w, SP_OP_READ, 0, (const long long[K]){ 10, 10, 10 }, false, 2);
-	latest_is(0, &ns, false);
-	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 15, 15, 15 }, &there, 1, true, 0, false));
-	latest_is(0, &ns, true);
-	sp_ledger_book_at(&w, SP_OP_READ, 1, (const long long[K]){ 20, 20, 20 }, false, 2);
-	latest_is(1, &ns, false);
-	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 25, 25, 25 }, &here, 1, true, 0, false));
-	latest_is(1, &ns, true);
-	assert_true(sp_ledger_book_parts(&w, SP_OP_OWN, (const long long[K]){ 30, 30, 30 }, &there, 1, true, 0, false));
-	latest_is(1, &ns, true);
-	sp_ledger_book_at(&w, SP_OP_STOP, 0, (const long long[K]){ 35, 35, 35 }, false, 2);
-	latest_is(0, &ns, false);
 }
 
 /* ---- threads that end -------------------------------------------------------- */
@@ -567,7 +526,7 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(aside), TEST(own_readings), TEST(own_are_not_latest), TEST(folding), TEST(sites),
+		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(aside), TEST(in_parts), TEST(folding), TEST(sites),
 		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
 	};
 

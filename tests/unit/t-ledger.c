@@ -558,11 +558,10 @@ static int random_parts(struct sp_part *parts)
 	return n;
 }
 
-/* Windows on several CPUs, and readings of our own between the application's: these make
- * no entry and no reading, and what the application reads next makes the entry it would. */
+/* Windows on several CPUs: a reading's parts make no entry of their own. */
 static void parts_step(struct set *s)
 {
-	static const enum sp_op ops[] = { SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_OWN, SP_OP_OWN, SP_OP_OWN };
+	static const enum sp_op ops[] = { SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM };
 	enum sp_op op = ops[rnd(SP_COUNT(ops))];
 	struct sp_part parts[DENSE];
 	int n = random_parts(parts);
@@ -576,11 +575,9 @@ static void parts_step(struct set *s)
 	}
 	random_work(&s->papi);
 	papi_call(&s->papi, op, x);
-	assert_true(sp_ledger_book_parts(&s->w, op, x, parts, n, proven, 0, false));
+	sp_ledger_book_parts(&s->w, op, x, parts, n, proven, 0, false);
 	oracle_parts(s->o, parts, n, x, proven);
 	last = spot_of(s->o, parts[n - 1].cpu);
-	if (op == SP_OP_OWN)
-		return;
 	oracle_entries(s->o, last, op, x);
 	last->readings++;
 	if (op == SP_OP_ACCUM)
@@ -1474,23 +1471,6 @@ static void aside_write(void **state)
 	sp_store_close(&store);
 }
 
-/* A booking is under way below: an own reading gives way, the next one brings it. */
-static void own_gives_way(void **state)
-{
-	const struct sp_part part = { 1, 1 };
-	long long x[KMAX] = { 5 };
-
-	(void)state;
-	open_sets(1, 1, 0, DENSE);
-	call(SP_OP_START, 0);
-	sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
-	assert_false(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0, false));
-	sets[0].w.busy = 0;
-	assert_true(sp_ledger_book_parts(&sets[0].w, SP_OP_OWN, x, &part, 1, true, 0, false));
-	assert_int_equal(total_at(1, 0), 5);
-	sp_store_close(&store);
-}
-
 static void no_relation(void **state)
 {
 	struct sp_writer w = { 0 };
@@ -1513,7 +1493,6 @@ int main(void)
 		cmocka_unit_test(backwards_is_noted),
 		cmocka_unit_test(parts_at_random),
 		cmocka_unit_test(shares),
-		cmocka_unit_test(own_gives_way),
 		cmocka_unit_test(vectors),
 #if STEPS
 		cmocka_unit_test(handler_at_each_instruction),
