@@ -1,9 +1,7 @@
 /* api-random.c: random sequences over threads and CPUs, through sspapi.h and plain PAPI calls
  * mixed, on the scripted libpapi: the sum over CPUs is what PAPI handed out, always.
  *
- *	api-random SEED OPERATIONS [WORKERS [keep]]	prints "handed ..." lines; exit 1 if something is wrong
- *
- * keep: nothing is zeroed that was not read (SSPAPI_ATTRIBUTION=exact may have read it).
+ *	api-random SEED OPERATIONS [WORKERS]	prints "handed ..." lines; exit 1 if something is wrong
  *
  * Each worker moves between CPUs and counts in sets of its own, several at a time where they are of
  * several components: started, read, accumulated, written, reset, stopped; changed between runs
@@ -75,7 +73,7 @@ static struct worker worker[WORKERS_MOST];
 static int workers = 4, code[EVENTS], operations, wrong;
 static long long done_what[16];
 static pthread_barrier_t have_tids;
-static bool done, keep;
+static bool done;
 
 enum { D_VISITS, D_ENTRIES_KEPT, D_ADDED, D_REMOVED, D_AGAIN, D_ATTACHED, D_DETACHED, D_DOMAIN, D_MPX, D_WRITTEN,
        D_PLAIN, D_OWN, D_REOPENED };
@@ -368,10 +366,6 @@ static void plain(struct worker *w, struct set *s, unsigned op, int cpu, unsigne
 
 	if (look)
 		entries_of(w, &before);
-	if (keep && (op == 3 || op == 4)) {
-		EXPECT("PAPI_read", PAPI_read(s->es, x), PAPI_OK);
-		handed(w, s, cpu);
-	}
 	switch (op) {
 	case 0:
 		EXPECT("PAPI_read", PAPI_read(s->es, x), PAPI_OK);
@@ -448,10 +442,6 @@ static void own(struct worker *w, struct set *s, unsigned op, int cpu, unsigned 
 		zeroed(s);
 		break;
 	case 4:
-		if (keep) {
-			EXPECT("sspapi_read", sspapi_read(w->rel, NULL, false, &ns), PAPI_OK);
-			handed(w, s, cpu);
-		}
 		EXPECT("sspapi_reset", sspapi_reset(w->rel), PAPI_OK);
 		zeroed(s);
 		break;
@@ -641,7 +631,6 @@ int main(int argc, char **argv)
 
 	operations = argc > 2 ? atoi(argv[2]) : 2000;
 	workers = argc > 3 && atoi(argv[3]) > 0 && atoi(argv[3]) <= WORKERS_MOST ? atoi(argv[3]) : 4;
-	keep = argc > 4;
 	fake_component(&(struct fake_component){ .name = "second", .writes = true });
 	for (int e = 0; e < EVENTS; e++)
 		fake_event(event[e].name, &event[e].is);

@@ -21,6 +21,7 @@ random() {
 	run shim env SSPAPI_OUTPUT="$tmp/shim.json" "$B/tests/$program" "$@"
 	check "$label: what is asked is right" is_equal "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")" "0 "
 	check "$label: the dump has what was handed out" books shim --no-cpu
+	grep -vE '^(handed|wrong)' "$tmp/shim.out" | sed 's/ \([0-9]*\)$/:\1/' >>"$tmp/did"
 }
 
 for seed in 1 2 $$; do
@@ -30,9 +31,9 @@ for seed in 1 2 $$; do
 done
 SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0 random "all permanent" api-random-scripted 3 2000
 SSPAPI_ATTRIBUTION=residency SSPAPI_CALLSITES=4 random residency api-random 4 2000
-SSPAPI_ATTRIBUTION=exact SSPAPI_LIVE=0 random exact api-random 5 2000 4 keep
+SSPAPI_ATTRIBUTION=exact SSPAPI_LIVE=0 random exact api-random 5 2000 4
 
-# All of it was done.
-grep -vE '^(handed|wrong)' "$tmp/shim.out" >"$tmp/did"
-is "each kind of call was made" "$(grep -c ' 0$' "$tmp/did") $(wc -l <"$tmp/did")" "0 13"
+# All of it was done, in one run or another: which thread is attached to when is chance.
+is "each kind of call was made" \
+	"$(awk -F: '{ n[$1] += $2 } END { for (w in n) { kinds++; none += !n[w] } print none + 0, kinds }' "$tmp/did")" "0 13"
 done_testing

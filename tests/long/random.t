@@ -15,18 +15,16 @@ random() {
 	rm -f "$tmp/shim.json"
 }
 
-for settings in attribution=reading attribution=residency attribution=exact readings=permanent callsites=8 callsites=0 live=0; do
+for settings in attribution=reading attribution=residency attribution=exact attribution=auto readings=permanent callsites=8 callsites=0 live=0; do
 	name=SSPAPI_$(echo "${settings%=*}" | tr a-z A-Z)
 	bad=0
 	export "$name=${settings#*=}"
-	keep=""
-	[ "$settings" != attribution=exact ] || keep=keep	# what is zeroed unread, exact may have read
 	for seed in 11 12 13 $$; do
-		random "$settings" api-random "$seed" 5000 4 $keep
-		random "$settings" api-random-scripted "$seed" 5000 4 $keep
+		random "$settings" api-random "$seed" 5000 4
+		random "$settings" api-random-scripted "$seed" 5000 4
 	done
-	random "$settings" api-random $$ 1000 32 $keep
-	random "$settings" api-random-scripted $$ 1000 32 $keep
+	random "$settings" api-random $$ 1000 32
+	random "$settings" api-random-scripted $$ 1000 32
 	unset "$name"
 	is "$settings: random sequences that go wrong" "$bad" 0
 done
