@@ -16,7 +16,7 @@ const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_FORMAT", "text,json,csv,hwloc,store", "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated", TEXT(format) },
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept", WORD(readings, "temporary", "permanent") },
 	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept for a relation", NUMBER(readings_max, 0, 1000000000000) },
-	{ "SSPAPI_ATTRIBUTION", "reading, residency, exact", "reading", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact") },
+	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact", "auto") },
 	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "the component tree to use", TEXT(topology) },
 	{ "SSPAPI_CALLSITES", "0 to 64", "1", "frames of call path kept for each interval", NUMBER(callsites, 0, 64) },
 	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
@@ -140,12 +140,14 @@ static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const ch
 	long *at = (long *)((char *)c + row->at);
 	char why[128] = "is not one of ";
 
-	*at = 0;
-	for (long i = 0; row->words[i]; i++)
+	for (long i = 0; row->words[i]; i++) {
 		if (strcmp(value, row->words[i]) == 0) {
 			*at = i;
 			return;
 		}
+		if (strcmp(row->fallback, row->words[i]) == 0)
+			*at = i;
+	}
 	strcat(why, row->values);
 	if (*value)
 		complain(to, row, value, why, row->fallback);

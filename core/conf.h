@@ -33,7 +33,7 @@ struct sp_conf_row {
 	enum { SP_CONF_TEXT, SP_CONF_NUMBER, SP_CONF_WORD } kind;
 	size_t at, room;		/* in struct sp_conf */
 	long least, most;		/* of a number */
-	const char *words[4];		/* of a word, by value */
+	const char *words[5];		/* of a word, by value */
 };
 
 extern const struct sp_conf_row sp_conf_rows[];

@@ -66,7 +66,7 @@ enum sp_end {				/* contract section 5, process.end */
 	SP_END_NONE, SP_END_EXIT, SP_END__EXIT, SP_END_EXEC, SP_END_RECOVERED, SP_END_SNAPSHOT
 };
 
-enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT };
+enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT, SP_BY_AUTO };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 
 struct sp_header {
@@ -294,8 +294,8 @@ struct sp_relation {
 #define SP_STATE_ENTRY		8u	/* the current cell has an entry */
 #define SP_STATE_PERMANENT	16u	/* the last reading was: last + eoff is its value, no temporary entry */
 
-/* In the bits above: the last reading was in another cell, this one less 1 (a reading that
- * sspapi took itself is in the current one); 0: in the current cell. */
+/* In the bits above: the last reading was in another cell, this one less 1 (a part of a window that is
+ * being split is in the current one); 0: in the current cell. */
 #define SP_STATE_AWAY_SHIFT	8
 
 struct sp_state {

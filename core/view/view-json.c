@@ -135,7 +135,7 @@ static void process(struct sp_out *o, const struct sp_model *m)
 
 static void settings(struct sp_out *o, const struct sp_model *m)
 {
-	static const char *const attributions[] = { "reading", "residency", "exact" };
+	static const char *const attributions[] = { "reading", "residency", "exact", "auto" };
 	static const char *const readings[] = { "temporary", "permanent" };
 
 	sp_out_text(o, " \"papi\": {\"version\": \"");

@@ -225,8 +225,8 @@ static void attribution(struct sp_out *o, const struct sp_model *m)
 		"counted where the thread was before: pin the threads, or take SSPAPI_ATTRIBUTION=exact.",
 		"Counts between two readings are split by the time that the thread spent on each CPU. What is "
 		"not proven is an estimate.",
-		"A reading was taken whenever the thread was seen to have changed CPU. What is not proven "
-		"lies between a move and the reading after it.",
+		"What is not proven may in part have been counted where the thread was before: pin the threads.",
+		"What is not proven may in part have been counted where the thread was before: pin the threads.",
 	};
 
 	sp_paragraph(o, "", 0, how[m->h.attribution < SP_COUNT(how) ? m->h.attribution : 0]);

@@ -33,11 +33,11 @@ bad SSPAPI_FORMAT "$(printf 'a\033[31m\nb')" "SSPAPI_FORMAT: 'a?[31m?b'" "using 
 bad SSPAPI_READINGS often "SSPAPI_READINGS: 'often'" "temporary, permanent" "using temporary"
 bad SSPAPI_READINGS_MAX -1 "SSPAPI_READINGS_MAX: '-1'" "using 1000000"
 bad SSPAPI_READINGS_MAX 99999999999999999999999 SSPAPI_READINGS_MAX "using 1000000"
-bad SSPAPI_ATTRIBUTION Exact "SSPAPI_ATTRIBUTION: 'Exact'" "reading, residency, exact" "using reading"
+bad SSPAPI_ATTRIBUTION Exact "SSPAPI_ATTRIBUTION: 'Exact'" "auto, exact, residency, reading" "using auto"
 bad SSPAPI_CALLSITES 65 "SSPAPI_CALLSITES: '65'" "0 to 64" "using 1"
 bad SSPAPI_CALLSITES 1x "SSPAPI_CALLSITES: '1x'" "0 to 64" "using 1"
 bad SSPAPI_DISABLE yes "SSPAPI_DISABLE: 'yes'" "using 0"
-bad SSPAPI_ATTRIBUTION "$(head -c 3000 /dev/zero | tr '\0' x)" "SSPAPI_ATTRIBUTION: 'xxx" "using reading"
+bad SSPAPI_ATTRIBUTION "$(head -c 3000 /dev/zero | tr '\0' x)" "SSPAPI_ATTRIBUTION: 'xxx" "using auto"
 
 for file in truncated malformed no-such other lstopo-text assertion newer; do
 	[ "$file" = no-such ] || [ -e "$root/tests/topo/$file.xml" ] || continue

@@ -47,7 +47,7 @@ done
 
 # Values.
 offers "-f of report" "csv hwloc json store text" report -f ''
-offers "an attribution" "exact reading residency" run --attribution ''
+offers "an attribution" "auto exact reading residency" run --attribution ''
 offers "of the form with =" "exact" run --attribution = e
 offers "readings" "permanent temporary" run --readings ''
 offers "metrics by name" "IPC" report -m IP
@@ -82,7 +82,7 @@ END
 	}
 	is "zsh: every verb" "$(zshell '' | cut -d: -f1 | sort | tr '\n' ' ')" "$(completes '' | grep -v '^--' | tr '\n' ' ')"
 	is "zsh: options as in bash" "$(zshell report - | sort | tr '\n' ' ')" "$(completes report - | tr '\n' ' ')"
-	is "zsh: values" "$(zshell run --attribution '' | tr '\n' ' ')" "reading residency exact "
+	is "zsh: values" "$(zshell run --attribution '' | tr '\n' ' ')" "auto exact residency reading "
 	is "zsh: files" "$(zshell report run)" files
 	is "zsh: metrics" "$(zshell report -m '' | head -n 2 | tr '\n' ' ')" "default IPC "
 	is "zsh: the program's own completion" "$(zshell run -o x -- cat run)" "normal cat run 2"

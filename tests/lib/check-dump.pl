@@ -80,7 +80,7 @@ sub conforms {
 }
 
 my %words = (
-	'process.end' => 'exit|_exit|exec|recovered|snapshot', 'settings.attribution' => 'reading|residency|exact',
+	'process.end' => 'exit|_exit|exec|recovered|snapshot', 'settings.attribution' => 'reading|residency|exact|auto',
 	'settings.readings' => 'temporary|permanent',
 );
 
