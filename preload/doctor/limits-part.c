@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #if __has_include(<sys/rseq.h>)
@@ -15,7 +14,6 @@
 #include "doctor.h"
 
 #define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */
-#define THREAD_KIB 36u			/* of locked memory for a thread's record of switches: 1 + 8 pages */
 
 static void rseq(struct sp_doctor *d)
 {
@@ -29,28 +27,6 @@ static void rseq(struct sp_doctor *d)
 #else
 	sp_doctor_say(d, SP_WORTH, "sspapi was built with a libc before glibc 2.35: no count can be proven on its CPU");
 #endif
-}
-
-/* What perf may lock for a user: so many KiB for each CPU, then the limit of the process. */
-static void memlock(struct sp_doctor *d)
-{
-	char text[32];
-	unsigned long kib = strtoul(sp_doctor_line("/proc/sys/kernel/perf_event_mlock_kb", text, sizeof(text)), NULL, 10);
-	struct rlimit limit;
-	unsigned long threads;
-
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return;
-	if (limit.rlim_cur == RLIM_INFINITY || geteuid() == 0) {
-		sp_doctor_say(d, SP_GOOD, "locked memory is not limited, so that threads' switches can be recorded");
-		return;
-	}
-	kib = kib * (unsigned long)sysconf(_SC_NPROCESSORS_ONLN) + (unsigned long)(limit.rlim_cur >> 10);
-	threads = kib / THREAD_KIB;
-	sp_doctor_say(d, threads < 64 ? SP_WORTH : SP_GOOD,
-		      "locked memory is enough to record the switches of %lu threads (SSPAPI_ATTRIBUTION=exact, residency)", threads);
-	if (threads < 64)
-		sp_doctor_mend(d, "ulimit -l unlimited, or as root: sysctl kernel.perf_event_mlock_kb=4096");
 }
 
 /* How many files killed processes of this user have left. */
@@ -97,6 +73,5 @@ void sp_doctor_limits(struct sp_doctor *d)
 {
 	sp_doctor_head(d, "the system");
 	rseq(d);
-	memlock(d);
 	shared_memory(d);
 }

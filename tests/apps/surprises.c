@@ -1,26 +1,15 @@
 /*
  * surprises: what else a program does while its thread moves between CPUs.
  *
- *	surprises blocked	all signals are blocked while it moves
- *	surprises handler	it moves inside a handler that blocks all signals
- *	surprises altstack	it moves inside a handler on a small stack of its own
- *	surprises taken		it installs its own handler for SIGSTKFLT meanwhile
- *	surprises waits		it blocks all signals and waits for any while it moves
- *	surprises unblocks	siglongjmp unblocks what it had blocked
  *	surprises sandbox	who opens events from the start on is killed
- *	surprises sent		it sends itself SIGSTKFLT, without a handler
- *	surprises closes	it closes all descriptors above 2
+ *	surprises closes	it looks at all descriptors above 2
  *	surprises forks		its child counts too
  *	surprises jumps		a handler jumps out of PAPI_read
  *	surprises execs N	N children exec while their set runs, and are moved all the while
  *	surprises cancels	threads are canceled and moved: one that computes, one that waits
- *	surprises suspends	it moves while it waits with a mask that blocks all but one signal
- *	surprises traps		its handler for SIGSEGV blocks all signals, and goes on elsewhere
- *	surprises made		it moves in code that it has made at the start of a mapping
  *	surprises launches	a child of vfork sets all signals to their default before it execs
- *	surprises elders N	SIGBUS and SIGSTKFLT by __sysv_signal, sigset, sigignore, siginterrupt
+ *	surprises elders N	SIGBUS by __sysv_signal, sigset, sigignore, siginterrupt
  *	surprises unregisters	it takes libc's restartable sequences away
- *	surprises small		its stack for signals has room for one handler
  *	surprises disables	it turns its perf events off, and counts on
  *	surprises threads N	N threads, one after the other, of which each moves
  *
@@ -38,13 +27,11 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/epoll.h>
 #if __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
 #define HAVE_RSEQ
 #endif
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -99,13 +86,6 @@ static void *thread(void *unused)
 	munmap(c, sizeof(*c));
 	PAPI_unregister_thread();
 	return NULL;
-}
-
-static void in_handler(int sig)
-{
-	(void)sig;
-	handled++;
-	both();
 }
 
 static void only_counts(int sig)
@@ -173,55 +153,6 @@ static void forks(void)
 	printf("unsure pages=%d\nhanded sum=%lld\n", 100, total);
 	fflush(stdout);
 	_exit(0);
-}
-
-/* Whoever waits for all signals sees those that somebody sent. */
-static void waits(int (*mask)(int, const sigset_t *, sigset_t *))
-{
-	struct signalfd_siginfo info;
-	sigset_t all, before, pending;
-	int fd, n = 0;
-
-	sigfillset(&all);
-	mask(SIG_BLOCK, &all, &before);
-	both();
-	sigpending(&pending);
-	for (int i = 1; i < NSIG; i++)
-		n += sigismember(&pending, i) == 1;
-	fd = signalfd(-1, &all, SFD_NONBLOCK);
-	printf("%d pending, read %ld\n", n, (long)read(fd, &info, sizeof(info)));
-	close(fd);
-	both();
-	printf("waited for %d\n", sigtimedwait(&all, NULL, &(struct timespec){0, 1000000}));
-	raise(SIGUSR2);
-	both();
-	printf("waited for %d\n", sigtimedwait(&all, NULL, &(struct timespec){1, 0}));
-	mask(SIG_SETMASK, &before, NULL);
-}
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-static int mask_of_bsd(int how, const sigset_t *new, sigset_t *old)
-{
-	static int before;
-
-	(void)new;
-	(void)old;
-	if (how == SIG_BLOCK)
-		before = sigblock(~0);
-	else
-		sigsetmask(before);
-	return 0;
-}
-
-static int mask_of_system_v(int how, const sigset_t *new, sigset_t *old)
-{
-	(void)new;
-	(void)old;
-	for (int i = 1; i < 32; i++)
-		if (i != SIGKILL && i != SIGSTOP && (how == SIG_BLOCK ? sighold(i) : sigrelse(i)))
-			printf("signal %d: %s\n", i, strerror(errno));
-	return 0;
 }
 
 static void sandbox(void)
@@ -360,99 +291,6 @@ static void cancels(void)
 	unsure(1000);
 }
 
-static void on_other(int sig)
-{
-	(void)sig;
-	work(1, 300);
-}
-
-static volatile int waiting;
-
-/* On the other CPU, when the thread sleeps. */
-static void *wakes(void *thread)
-{
-	for (int i = 0; i < 2; i++) {
-		while (!waiting)
-			usleep(1000);
-		waiting = 0;
-		usleep(30000);
-		push(other, 1);
-		pthread_kill(*(pthread_t *)thread, SIGUSR1);
-	}
-	return NULL;
-}
-
-static void suspends(void)
-{
-	struct sigaction a = {.sa_handler = on_other};
-	pthread_t self = pthread_self(), t;
-	sigset_t mask;
-
-	other = gettid();
-	sigaction(SIGUSR1, &a, NULL);
-	sigfillset(&mask);
-	sigdelset(&mask, SIGUSR1);
-	pthread_create(&t, NULL, wakes, &self);
-	work(0, 100);
-	waiting = 1;
-	printf("suspended: %d\n", sigsuspend(&mask));
-	work(0, 10);
-	waiting = 1;
-	printf("epoll: %ld\n", syscall(SYS_epoll_pwait, epoll_create1(0), &(struct epoll_event){0}, 1, 1000, &mask, 8));
-	pthread_join(t, NULL);
-	unsure(50);
-}
-
-static char *guard;
-
-static void on_trap(int sig)
-{
-	(void)sig;
-	work(1, 300);
-	mprotect(guard, 4096, PROT_READ | PROT_WRITE);
-}
-
-static void traps(void)
-{
-	struct sigaction a = {.sa_handler = on_trap};
-
-	guard = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	sigfillset(&a.sa_mask);
-	sigaction(SIGSEGV, &a, NULL);
-	work(0, 100);
-	*(volatile char *)guard = 1;
-	unsure(10);
-}
-
-/* A loop of one instruction at the start of a mapping, with what a system call would have left. */
-static void made(void)
-{
-#ifdef __x86_64__
-	char *code = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	pid_t child, me = gettid();
-
-	mprotect(code, 4096, PROT_NONE);
-	code += 4096;
-	memcpy(code, "\xe2\xfe\xc3", 3); /* loop to itself; ret */
-	fflush(stdout);
-	child = fork();
-	for (int i = 0; !child && i < 20; i++) {
-		usleep(5000);
-		push(me, i + 1);
-	}
-	if (!child)
-		_exit(0);
-	for (int i = 0; i < 2; i++) {
-		register long r10 __asm__("r10") = 8;
-		long n = 200000000, rax = i ? -EINTR : 1;
-
-		__asm__ volatile("call *%3" : "+c"(n), "+a"(rax) : "r"(r10), "r"(code), "D"(0l), "S"(8192l) : "memory");
-	}
-	waitpid(child, NULL, 0);
-	unsure(100);
-#endif
-}
-
 static void launches(void)
 {
 	struct sigaction none = {.sa_handler = SIG_DFL}, a = {.sa_handler = only_counts}, old;
@@ -534,28 +372,6 @@ static void again(struct counted *c)
 	must("PAPI_start", PAPI_start(c->id));
 }
 
-static void small(struct counted *c)
-{
-	long room = 65536, size = sysconf(_SC_MINSIGSTKSZ) + 1600;
-	char *area = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	stack_t s = {.ss_sp = area + room - size, .ss_size = size}, none = {.ss_flags = SS_DISABLE};
-	struct sigaction a = {.sa_handler = in_handler, .sa_flags = SA_ONSTACK};
-
-	sigaction(SIGUSR1, &a, NULL);
-	both();
-	printf("sigaltstack %d\n", sigaltstack(&s, NULL)); /* while it runs */
-	raise(SIGUSR1);
-	both();
-	again(c); /* before it runs */
-	raise(SIGUSR1);
-	both();
-	sigaltstack(&none, NULL);
-	raise(SIGUSR1);
-	both();
-	again(c);
-	both();
-}
-
 static void disables(struct counted *c)
 {
 	both();
@@ -567,59 +383,9 @@ static void disables(struct counted *c)
 	both();
 }
 
-static sigjmp_buf open_mask;
-
 static void surprise(const char *how, struct counted *c, long n)
 {
-	long long earlier[EVENTS];
-	char stack[8192 + 4096];
-	sigset_t all, before;
-
-	sigfillset(&all);
-	if (!strcmp(how, "blocked")) {
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		both();
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	} else if (!strcmp(how, "waits")) {
-		waits(pthread_sigmask);
-		both();
-		waits(sigprocmask);
-		both();
-		waits(mask_of_bsd);
-		both();
-		waits(mask_of_system_v);
-	} else if (!strcmp(how, "unblocks")) {
-		if (!sigsetjmp(open_mask, 1)) {
-			pthread_sigmask(SIG_SETMASK, &all, NULL);
-			siglongjmp(open_mask, 1);
-		}
-		both();
-		must("PAPI_read", PAPI_read(c->id, earlier));
-		for (int i = 0; i < 20; i++)
-			both();
-	} else if (!strcmp(how, "handler")) {
-		install(SIGUSR1, in_handler, 0);
-		raise(SIGUSR1);
-	} else if (!strcmp(how, "altstack")) {
-		stack_t s = {.ss_sp = stack, .ss_size = sizeof(stack)}, none = {.ss_flags = SS_DISABLE};
-		struct sigaction a = {.sa_handler = in_handler, .sa_flags = SA_ONSTACK};
-
-		sigaltstack(&s, NULL);
-		sigaction(SIGUSR1, &a, NULL);
-		raise(SIGUSR1);
-		sigaltstack(&none, NULL);
-	} else if (!strcmp(how, "taken")) {
-		install(SIGSTKFLT, only_counts, 0);
-		both();
-		raise(SIGSTKFLT);
-		must("PAPI_stop", PAPI_stop(c->id, earlier));
-		must("PAPI_start", PAPI_start(c->id));
-		both();
-		printf("handled %d\n", handled);
-		total += earlier[0];
-	} else if (!strcmp(how, "sent")) {
-		raise(SIGSTKFLT);
-	} else if (!strcmp(how, "closes")) {
+	if (!strcmp(how, "closes")) {
 		for (int fd = 3; fd < 1024; fd++)
 			if (fcntl(fd, F_GETFD) >= 0 && fcntl(fd, F_GETFD) & FD_CLOEXEC)
 				printf("a descriptor was there: %d\n", fd);
@@ -631,23 +397,14 @@ static void surprise(const char *how, struct counted *c, long n)
 		execs(n);
 	} else if (!strcmp(how, "cancels")) {
 		cancels();
-	} else if (!strcmp(how, "suspends")) {
-		suspends();
 	} else if (!strcmp(how, "launches")) {
 		launches();
 	} else if (!strcmp(how, "elders")) {
 		elder(SIGBUS, n);
-		elder(SIGSTKFLT, n);
 	} else if (!strcmp(how, "unregisters")) {
 		unregisters();
-	} else if (!strcmp(how, "small")) {
-		small(c);
 	} else if (!strcmp(how, "disables")) {
 		disables(c);
-	} else if (!strcmp(how, "traps")) {
-		traps();
-	} else if (!strcmp(how, "made")) {
-		made();
 	}
 	both();
 }

@@ -27,7 +27,7 @@ for app in basics "threads 4" migration handover; do
 	SSPAPI_READINGS=permanent one "$app, all permanent" "$MORE" "$apps/api/${app%% *}"
 done
 # With every setting that changes how a reading is booked: the program asks for the same, and gets it.
-for setting in ATTRIBUTION=residency ATTRIBUTION=exact CALLSITES=0 CALLSITES=16 READINGS=permanent LIVE=0; do
+for setting in ATTRIBUTION=residency ATTRIBUTION=exact ATTRIBUTION=reading CALLSITES=0 CALLSITES=16 READINGS=permanent LIVE=0; do
 	for app in basics "threads 4" migration; do
 		[ "$setting $app" != "ATTRIBUTION=residency migration" ] || continue	# it moves with counts not read
 		export "SSPAPI_$setting"

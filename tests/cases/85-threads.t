@@ -51,7 +51,7 @@ is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} }
 if plain "a stack of 16 kB"; then
 	rm -f "$tmp/shim.json"
 	run_native native "$apps/smallstack"
-	for mode in reading exact; do
+	for mode in reading auto; do
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/smallstack"
 		is "$mode: a stack of 16 kB: the program ends as it does without" \
 			"$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
@@ -61,7 +61,7 @@ fi
 
 # Another thread resets what one reads, at any moment: PAPI zeroes, and until that is booked its values look as
 # if they had gone back.
-for mode in reading exact; do
+for mode in reading auto; do
 	rm -f "$tmp/shim.json"
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/resets" 20000
 	if [ "$(status_of shim)" = 77 ]; then

@@ -24,7 +24,7 @@ booked() {
 if [ -n "${TOGETHER_ALL-}" ]; then
 	for form in plain interface; do
 		for readings in temporary permanent; do
-			for attribution in reading residency exact; do
+			for attribution in reading residency exact auto; do
 				for sites in 0 1 8; do
 					for live in 0 1; do
 						one $form $readings $attribution $sites $live 600
@@ -42,10 +42,10 @@ else
 		plain permanent reading 1 1
 		interface temporary reading 8 1
 		plain permanent residency 0 1
-		interface temporary residency 1 0
+		interface temporary auto 1 0
 		plain permanent residency 8 0
 		plain permanent exact 8 1
-		plain temporary exact 1 0
+		plain temporary auto 1 0
 		interface permanent exact 0 1
 	END
 fi

@@ -1,7 +1,6 @@
 /*
  * visits: another thread calls PAPI for main's running set, and main is moved to another CPU while
- * libpapi is asked: before it acts, or when it has (tests/preload/meet.c). Under
- * SSPAPI_ATTRIBUTION=exact a move is when sspapi would read the set itself.
+ * libpapi is asked: before it acts, or when it has (tests/preload/meet.c).
  *
  *	visits OP before|after	OP: read, accum, reset, stop, write
  */
@@ -25,7 +24,6 @@ static void move_main(void)
 	CPU_ZERO(&there);
 	CPU_SET(other_cpu, &there);
 	sched_setaffinity(main_tid, sizeof(there), &there);
-	/* It says so after the handler, which comes first where it has been moved to. */
 	while (__atomic_load_n(&main_cpu, __ATOMIC_ACQUIRE) != other_cpu)
 		;
 }
