@@ -14,7 +14,6 @@
 #define _GNU_SOURCE
 #endif
 #include <alloca.h>
-#include <fcntl.h>
 #include <link.h>
 #include <sched.h>
 #include <stdio.h>
@@ -35,21 +34,6 @@ static inline void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-/* Does this thread of ours sleep right now? */
-static inline int sleeping(pid_t tid)
-{
-	char path[64], stat[256], *at;
-	int fd, n;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY);
-	n = (int)read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	stat[n > 0 ? n : 0] = '\0';
-	at = strrchr(stat, ')');
-	return at && at[2] == 'S';
 }
 
 static inline void arena_make(struct arena *a, long pages)

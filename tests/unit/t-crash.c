@@ -49,6 +49,7 @@ struct seen {			/* one CPU, as the model tells */
 struct view {
 	struct seen at[CPUS + 1];	/* the last: elsewhere */
 	int64_t total[K];
+	int32_t latest;			/* the CPU of the last reading */
 	int64_t kept, value[OPS];	/* permanent readings: their first event's */
 	/* Of an interval: its count, totals, exact. */
 	int64_t pair[SITES + 1][SITES + 1][CPUS + 1][1 + 2 * K];
@@ -139,6 +140,7 @@ static void read_row(struct sp_model *m, struct view *v)
 	struct sp_at_cpu at;
 
 	assert_true(sp_model_next(m, &row));
+	v->latest = row.latest_cpu;
 	for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++) {
 		struct seen *s = &v->at[at.cpu >= 0 && at.cpu < CPUS ? at.cpu : CPUS];
 
@@ -267,6 +269,8 @@ static bool sums_hold(const struct view *v, const struct view *a, const struct v
 /* A split window: part by part, each in one commit.  No count is lost, none is there twice. */
 static bool in_parts(const struct view *v, const struct view *a, const struct view *b)
 {
+	if (v->latest != a->latest && v->latest != b->latest)
+		return false;
 	for (int e = 0; e < K; e++) {
 		int64_t sum = 0;
 
