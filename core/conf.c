@@ -17,6 +17,7 @@ const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept", WORD(readings, "temporary", "permanent") },
 	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept for a relation", NUMBER(readings_max, 0, 1000000000000) },
 	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact", "auto") },
+	{ "SSPAPI_DESCRIPTORS", "a number", "a quarter of the limit of descriptors, 4096 at most", "most descriptors that sspapi may hold for auto and exact", NUMBER(descriptors, 0, 1048576) },
 	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "the component tree to use", TEXT(topology) },
 	{ "SSPAPI_CALLSITES", "0 to 64", "1", "frames of call path kept for each interval", NUMBER(callsites, 0, 64) },
 	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
@@ -162,8 +163,8 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 		*at = v;
 		return;
 	}
-	*at = 0;
-	number(row->fallback, at);
+	if (!number(row->fallback, at))
+		*at = -1;		/* a default in words is not a number yet */
 	if (!*value)
 		return;
 	least[sp_format_u64(least, (uint64_t)row->least)] = 0;

@@ -22,6 +22,7 @@ struct sp_conf {
 	char color_by[128];
 	long readings, attribution;	/* enum sp_readings, enum sp_attribution */
 	long readings_max, callsites, verbose, disable;
+	long descriptors;		/* -1: as sspapi thinks fit */
 	bool output_set;		/* by the user, not the default */
 };
 

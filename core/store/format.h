@@ -22,7 +22,7 @@ typedef uint64_t sp_off;
 
 #define SP_MAGIC		"SSPAPI\r\n"
 #define SP_ENDIAN		0x01020304u
-#define SP_FORMAT_VERSION	2u	/* what this code writes */
+#define SP_FORMAT_VERSION	3u	/* what this code writes */
 #define SP_FORMAT_OLDEST	1u	/* the oldest it reads */
 #define SP_EVENTS_MAX		4096u	/* events of one relation */
 #define SP_CALLS_MAX		128u	/* functions whose calls are counted */
@@ -66,7 +66,32 @@ enum sp_end {				/* contract section 5, process.end */
 	SP_END_NONE, SP_END_EXIT, SP_END__EXIT, SP_END_EXEC, SP_END_RECOVERED, SP_END_SNAPSHOT
 };
 
-enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT, SP_BY_AUTO };
+/* AUTO is a setting only, APPROXIMATE of relations only: in proportion to what the kernel counted. */
+enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT, SP_BY_AUTO, SP_BY_APPROXIMATE };
+
+/* Why a relation's counts, or some of them, are not told to CPUs as the setting asks for (libsspapi(7)). */
+enum sp_why {
+	SP_WHY_NONE,
+	SP_WHY_OFF,			/* SSPAPI_DESCRIPTORS=0 */
+	SP_WHY_CREDIT,			/* auto: it would have cost more than a hundredth of the process's life */
+	SP_WHY_BUDGET,			/* SSPAPI_DESCRIPTORS is spent */
+	SP_WHY_DESCRIPTORS,		/* the process's or the system's are */
+	SP_WHY_MEMORY,
+	SP_WHY_REFUSED,			/* the kernel refuses the counters */
+	SP_WHY_UNSEEN,			/* what PAPI opened was not seen */
+	SP_WHY_MANY,			/* too many events in the set */
+	SP_WHY_FORMULA,			/* an event that is no sum of native ones */
+	SP_WHY_MULTIPLEXED,
+	SP_WHY_OVERFLOW,
+	SP_WHY_STARVED,			/* the processor has too few counters for two of each */
+	SP_WHY_CLOSED,			/* the application closed our descriptors */
+	SP_WHY_ENDED,			/* the thread had ended */
+	SP_WHY_ELSEWHERE,		/* it was on a CPU that it could not run on when it began */
+	SP_WHY_BUSY,			/* it moved faster than it can be looked at */
+	SP_WHY_RUNNING,			/* another thread's counts, which went on while they were read */
+	SP_WHY_DISTURBED,		/* a handler or another thread called PAPI inside the window */
+	SP_WHYS
+};
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 
 struct sp_header {
@@ -241,6 +266,9 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_CROWDED	64u	/* pairs of call sites were met that there was no room for */
 #define SP_RELATION_UNSURE	128u	/* a handler, or another thread, called PAPI inside a call for it, in an order not to be seen; or left it */
 #define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it lives the state says it */
+#define SP_RELATION_HOW_SHIFT	16	/* 4 bits: enum sp_attribution of its counts */
+#define SP_RELATION_WHY_SHIFT	20	/* 6 bits: enum sp_why */
+#define SP_RELATION_HOW		(0x3ffu << SP_RELATION_HOW_SHIFT)
 #define SP_RELATION_HELD	32u	/* the program holds it (sspapi.h): it is not added to others */
 
 /* A relation is followed, in this order, by
@@ -354,8 +382,21 @@ struct sp_cell {
 };
 enum sp_cell_array { SP_TOTAL, SP_EXACT, SP_ENTRY, SP_CELL_ARRAYS };
 
+/* Behind a relation's cells, since version 3: how its counts were told to CPUs, as far as is known. */
+struct sp_times {
+	sp_off allowed;			/* CPUs that the thread could run on, as "0-3"; 0: not known */
+	uint64_t moves;			/* as the kernel counts them, with SP_TIMES_MOVES */
+	uint64_t windows;		/* that were spent on several CPUs */
+	uint32_t flags;			/* SP_TIMES_* */
+	uint32_t pad;
+	uint64_t at[];			/* [cells] ns of the thread there while the set ran; [k] edge: what the edges of
+					 * one such window may have put on a neighbour */
+};
+#define SP_TIMES_KNOWN	1u
+#define SP_TIMES_MOVES	2u
+
 struct sp_layout {
-	uint64_t state[2], side, cell, cell_bytes, bytes;
+	uint64_t state[2], side, cell, cell_bytes, times, bytes;
 };
 
 /* Does the set run, as this state and what is put aside have it? */
@@ -373,7 +414,8 @@ static inline struct sp_layout sp_settled_layout(uint64_t k, uint64_t cells)
 	struct sp_layout l = { .cell = sizeof(struct sp_relation) + sp_align(k * 4, 8) };
 
 	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
-	l.bytes = l.cell + cells * l.cell_bytes;
+	l.times = l.cell + cells * l.cell_bytes;
+	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
 	return l;
 }
 
@@ -387,8 +429,15 @@ static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
 	l.side = l.state[1] + state;
 	l.cell = l.side + sizeof(struct sp_side) + SP_SIDE_ARRAYS * k * 8;
 	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
-	l.bytes = l.cell + cells * l.cell_bytes;
+	l.times = l.cell + cells * l.cell_bytes;
+	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
 	return l;
+}
+
+/* NULL: it is of a version that had none, or there is no room for all of it. */
+static inline struct sp_times *sp_times_of(const struct sp_relation *r, const struct sp_layout *l)
+{
+	return r->b.bytes >= l->bytes ? (struct sp_times *)((char *)r + l->times) : NULL;
 }
 
 /* ---- permanent readings ------------------------------------------------ */

@@ -230,11 +230,11 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 
 		if (kind_of(w, e) != SP_COUNTS)
 			continue;
-		if (w->whole)
-			d = sp_share(d, w->part, w->whole);
+		if (w->part)
+			d = w->part[e];
 		if (d < 0 && !w->over.flags)	/* a handler's, after what PAPI zeroed for the call under way */
 			sp_ledger_backwards(w);
-		if (!w->proven)
+		if (!(w->exact ? w->exact[e] : w->proven))
 			in_state(w, n, SP_XOFF)[e] -= d;
 		in_state(w, n, SP_EOFF)[e] -= d;	/* entries have rules of their own */
 		last[e] += d;
@@ -615,27 +615,30 @@ static bool take_turn(struct sp_writer *w, uint32_t who, unsigned tries)
 struct window {
 	bool proven;
 	uint32_t site;			/* where it ends */
-	int n;				/* parts; 0, 1: all on the cell of the operation */
-	const struct sp_part *parts;
+	const struct sp_parts *parts;	/* of other cells than the operation's; NULL: none */
 	bool overtaken;			/* a handler booked while PAPI was asked */
 	uintptr_t under;		/* the call of PAPI that this is on top of; 0: none */
 };
 
 static const struct window open_window;
 
-/* All parts but the last, which the operation itself brings. */
-static void book_parts(struct sp_writer *w, const struct window *in, const int64_t *x)
+/* All parts but the rest, which the operation itself brings. */
+static void book_parts(struct sp_writer *w, const struct sp_parts *parts, const int64_t *x, uint32_t site)
 {
 	if ((sp_get(&w->state)->flags & (SP_STATE_RUNNING | SP_STATE_BASELINE)) != SP_STATE_RUNNING)
 		return;
-	for (int i = 0; i < in->n; i++)
-		w->whole += in->parts[i].weight;
-	for (int i = 0; i + 1 < in->n && w->whole; i++) {
-		w->part = in->parts[i].weight;
-		apply(w, SP_OP_PART, sp_ledger_cell(w, in->parts[i].cpu), x, in->site);
-		w->whole -= w->part;
+	w->exact = parts->exact;
+	for (uint32_t i = 0; i < parts->n; i++) {
+		w->part = parts->at + (uint64_t)i * w->k;
+		apply(w, SP_OP_PART, sp_ledger_cell(w, parts->cpu[i]), x, site);
 	}
-	w->whole = 0;
+	w->part = NULL;
+}
+
+static void forget_parts(struct sp_writer *w)
+{
+	w->part = NULL;
+	w->exact = NULL;
 }
 
 void sp_ledger_backwards(struct sp_writer *w)
@@ -701,15 +704,16 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 	/* What is put aside from here on comes after x and is added in after it. */
 	w->proven = in->proven;
 	w->late = SP_CALL_LAST;
-	w->whole = 0;			/* a handler may have jumped out of a split */
-	if (in->n > 1 && !in->overtaken)
-		book_parts(w, in, x);
+	forget_parts(w);		/* a handler may have jumped out of a split */
+	if (in->parts && !in->overtaken)
+		book_parts(w, in->parts, x, in->site);
 	if (in->overtaken)
 		apply_overtaken(w, op, cell, x, in->site);
 	else if (op != SP_OP_SIDE)
 		apply(w, op, cell, x, in->site);
 	else if (slow & SP_SLOW_SIDE)
 		merge_side(w);
+	forget_parts(w);
 	w->proven = false;
 	w->late = SP_CALL_LAST;
 	sp_order();
@@ -867,7 +871,7 @@ static void give_up(struct sp_writer *w)
 		sp_publish(&w->turn, 0);
 	sp_publish(&w->state, w->states[w->relation->turn & 1]);
 	w->late = SP_CALL_LAST;
-	w->whole = 0;
+	forget_parts(w);
 	left_open(w, (enum sp_op)(left & 7));
 	forget_overtaken(w);
 	sp_put(&w->busy, 0);
@@ -1019,18 +1023,14 @@ SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, cons
 		book(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
-SP_COLD void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *values,
-				  const struct sp_part *parts, int n, bool proven, uint32_t site, bool begun)
+SP_COLD void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *values,
+				  const struct sp_parts *parts, uint32_t site, bool begun)
 {
-	const struct window in = { .n = n, .parts = parts, .site = site };
+	const struct window in = { .parts = parts, .site = site };
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
-	if (!w->relation)
-		return;
-	if (n == 1)
-		(begun ? sp_ledger_begun : sp_ledger_book_at)(w, op, parts->cpu, values, proven, site);
-	else
-		(begun ? book_begun : book)(w, frame, op, cell_for(w, op, parts[n - 1].cpu), (const int64_t *)values, &in);
+	if (w->relation)
+		(begun ? book_begun : book)(w, frame, op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
 SP_COLD void sp_ledger_settle(struct sp_writer *w)
@@ -1115,7 +1115,7 @@ void sp_ledger_visited(struct sp_writer *w)
 }
 
 SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *values,
-				    uint32_t site)
+				    const struct sp_parts *parts, uint32_t site)
 {
 	const int64_t *x = (const int64_t *)values;
 	struct sp_held h;
@@ -1131,7 +1131,10 @@ SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu,
 		} else {
 			if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 				merge_side(w);
+			if (parts)
+				book_parts(w, parts, x, site);
 			apply(w, op, cell, x, site);
+			forget_parts(w);
 		}
 		sp_publish(&w->turn, 0);
 	} else {

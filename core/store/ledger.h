@@ -29,7 +29,7 @@
 #include "format.h"
 #include "interval.h"
 #include "overtake.h"
-#include "split.h"
+#include "parts.h"
 #include "../lock.h"
 
 enum sp_op {
@@ -80,7 +80,8 @@ struct sp_writer {
 	bool proven;			/* the window that is being booked */
 	struct sp_track track;		/* the intervals */
 	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
-	uint64_t part, whole;		/* SP_OP_PART books part/whole of what is new; 0: all of it */
+	const int64_t *part;		/* of the window that is being split: what is this cell's; NULL: all that is new */
+	const bool *exact;		/* [k] of it; NULL: as `proven` says */
 	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
 	uint32_t visitor;		/* another thread asks PAPI and books: the owner's calls wait */
 	uintptr_t left;			/* what `busy` was when a visitor waited in vain: a call that was jumped out of */
@@ -141,14 +142,12 @@ void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long lon
 void sp_ledger_start_begun(struct sp_writer *w, uint32_t site);
 void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
 
-/* The same for a window that was spent on several CPUs: what is new since the value
- * before is split in these parts, the last of which gets what is left and is the CPU
- * that `op` itself is booked on.  In between, each CPU's part is a booking of its own
- * (kill-safe as any); no other comes between them.  Not proven.  Where it cannot be split
- * (a booking on top of another, a set that does not run) all goes to the last CPU.
- * begun: as in sp_ledger_begun. */
-void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, const long long *x, const struct sp_part *parts, int n,
-			  bool proven, uint32_t site, bool begun);
+/* The same for a window that was spent on several CPUs: `op` itself is booked on `cpu`.  In between, each
+ * other CPU's part is a booking of its own (kill-safe as any); no other comes between them.  Where it
+ * cannot be split (a booking on top of another, a set that does not run) all goes to `cpu`, not
+ * proven.  begun: as in sp_ledger_begun. */
+void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
+			  uint32_t site, bool begun);
 
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */
@@ -164,8 +163,9 @@ void sp_ledger_settle(struct sp_writer *w);
 bool sp_ledger_visits(struct sp_writer *w);
 void sp_ledger_visited(struct sp_writer *w);
 
-/* The same as sp_ledger_book by any other thread. */
-void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, uint32_t site);
+/* The same by any other thread than the one that started the set; parts NULL: all on `cpu`, not proven. */
+void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
+			    uint32_t site);
 
 /* `busy` names the operation, too: a handler on top of it must know what it does. */
 static inline uintptr_t sp_ledger_mark(enum sp_op op)

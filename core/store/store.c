@@ -409,6 +409,49 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 	return r;
 }
 
+/* ---- how counts were told to CPUs --------------------------------------- */
+
+static struct sp_times *times_of(const struct sp_relation *r)
+{
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+
+	return sp_times_of(r, &l);
+}
+
+void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
+{
+	uint32_t was = sp_get(&r->flags), is;
+
+	do {
+		uint32_t first = was >> SP_RELATION_WHY_SHIFT & 63;
+
+		is = (was & ~SP_RELATION_HOW) | (uint32_t)how << SP_RELATION_HOW_SHIFT |
+		     (first ? first : (uint32_t)why) << SP_RELATION_WHY_SHIFT;
+	} while (is != was && !sp_cas(&r->flags, &was, is));
+}
+
+/* Of several relations the least that one of them got. */
+static void add_times(struct sp_relation *to, const struct sp_relation *from)
+{
+	static const uint8_t rank[] = { [SP_BY_READING] = 0, [SP_BY_RESIDENCY] = 1, [SP_BY_APPROXIMATE] = 2, [SP_BY_EXACT] = 3,
+					[SP_BY_AUTO] = 0 };
+	uint32_t a = to->flags >> SP_RELATION_HOW_SHIFT & 7, b = from->flags >> SP_RELATION_HOW_SHIFT & 7;
+	struct sp_times *t = times_of(to), *f = times_of(from);
+
+	if (!to->threads || rank[b % SP_COUNT(rank)] < rank[a % SP_COUNT(rank)])
+		a = b;
+	sp_relation_told(to, (enum sp_attribution)a, (enum sp_why)(from->flags >> SP_RELATION_WHY_SHIFT & 63));
+	if (!to->threads)
+		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES;
+	t->flags &= f->flags;
+	t->moves += f->moves;
+	t->windows += f->windows;
+	for (uint32_t i = 0; i < to->cells; i++)
+		t->at[i] += f->at[i];
+	for (uint32_t e = 0; e < to->k; e++)
+		t->at[to->cells + e] = sp_max(t->at[to->cells + e], f->at[to->cells + e]);
+}
+
 /* ---- permanent readings ------------------------------------------------ */
 
 /* Where a chunk jumps to: so that any other is found in some log(n) steps (Myers, "An
@@ -681,7 +724,8 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_r
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= from->flags | (ran ? SP_RELATION_RUNNING : 0);
+	to->flags |= (from->flags & ~SP_RELATION_HOW) | (ran ? SP_RELATION_RUNNING : 0);
+	add_times(to, from);
 	to->threads += from->threads;
 	to->refused += from->refused;
 }

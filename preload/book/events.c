@@ -52,6 +52,35 @@ enum sp_scope sp_component_claims(const struct sp_real *papi, int component)
 	       granularity == PAPI_GRN_PROC || granularity == PAPI_GRN_PROCG ? SP_SCOPE_PROCESS : SP_SCOPE_THREAD;
 }
 
+/* The natives of a preset, and how often each counts; a native event is its own. */
+static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
+{
+	struct sp_terms *t = &e->terms;
+	unsigned n = info->count < SP_TERMS_MOST ? info->count : 0;
+	bool postfix = strstr(info->derived, "FIX") != NULL, sub = strcmp(info->derived, "DERIVED_SUB") == 0;
+	double unit[SP_TERMS_MOST] = { 0 };
+
+	if (e->kind != SP_COUNTER || e->data_type == SP_FP64)
+		return;
+	if (!(e->code & 0x80000000u)) {
+		*t = (struct sp_terms){ .n = 1, .native = { e->code }, .factor = { 1 } };
+		return;
+	}
+	if (!*info->derived || strcmp(info->derived, "NOT_DERIVED") == 0 || strcmp(info->derived, "DERIVED_CMPD") == 0)
+		n = n ? 1 : 0;
+	else if (strcmp(info->derived, "DERIVED_ADD") != 0 && !sub && !postfix)
+		return;
+	for (unsigned i = 0; i < n; i++) {
+		t->native[i] = info->code[i];
+		unit[i] = 1;
+		t->factor[i] = sub && i ? -1 : 1;
+		if (postfix && !sp_formula_value(info->postfix, unit, n, &t->factor[i]))
+			return;
+		unit[i] = 0;
+	}
+	t->n = n;
+}
+
 static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 {
 	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
@@ -83,6 +112,7 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	t.scope = (uint8_t)(fact ? fact->scope : sp_component_claims(papi, e->component));
 	e->kind = sp_kind_of(fact, t.name, info);
 	e->data_type = (enum sp_data_type)t.data_type;
+	find_terms(e, info);
 	e->where = sp_place_of((enum sp_scope)t.scope, component, t.name);
 	t.kind = (uint8_t)e->kind;
 	t.place = (uint8_t)e->where.place;

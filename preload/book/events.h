@@ -9,6 +9,7 @@
 
 #include "../life/process.h"
 #include "places.h"
+#include "../split/split.h"
 
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
@@ -17,6 +18,7 @@ struct sp_event_seen {
 	struct sp_where where;
 	enum sp_kind kind;
 	enum sp_data_type data_type;
+	struct sp_terms terms;		/* the natives that it is a sum of */
 };
 
 /* Caller holds no lock.  NULL: no memory. */

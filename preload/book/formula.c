@@ -147,3 +147,54 @@ bool sp_formula_is_linear(const char *formula)
 		return postfix_is_linear(formula);
 	return to_postfix(formula, postfix) && postfix_is_linear(postfix);
 }
+
+/* ---- its value ------------------------------------------------------------ */
+
+static bool value_of(const char **p, const double *n, unsigned natives, double *value)
+{
+	bool native = **p == 'N';
+	double number = 0;
+
+	*p += native;
+	if (!digit(**p))
+		return false;
+	for (; digit(**p); (*p)++)
+		number = number * 10 + (**p - '0');
+	if (native && number >= natives)
+		return false;
+	*value = native ? n[(unsigned)number] : number;
+	return true;
+}
+
+static double result(char op, double a, double b)
+{
+	return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : b != 0 ? a / b : 0;
+}
+
+bool sp_formula_value(const char *formula, const double *n, unsigned natives, double *value)
+{
+	char postfix[LONGEST];
+	double at[DEEPEST];
+	unsigned used = 0;
+	const char *p = formula;
+
+	if (is_infix(formula)) {
+		if (!to_postfix(formula, postfix))
+			return false;
+		p = postfix;
+	}
+	while (*p) {
+		if (*p == '|' || *p == ' ') {
+			p++;
+		} else if (operator(*p)) {
+			if (used < 2)
+				return false;
+			used--;
+			at[used - 1] = result(*p++, at[used - 1], at[used]);
+		} else if (used == DEEPEST || !value_of(&p, n, natives, &at[used++])) {
+			return false;
+		}
+	}
+	*value = used ? at[0] : 0;
+	return used == 1;
+}

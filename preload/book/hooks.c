@@ -10,6 +10,7 @@
 #include "events.h"
 #include "hooks.h"
 #include "../life/machine.h"
+#include "../split/opened.h"
 #include "warm.h"
 
 /* PAPI_DOM_* as the set has it, whether by its own option or by a default. */
@@ -147,6 +148,8 @@ static void prepare_process(void)
 	if (sp_process.counting)
 		(void)sp_proof_test();
 	sp_proof_say();
+	if (sp_process.counting)
+		sp_split_begin();
 }
 
 /* Once in a process, before anything counts.  Other threads wait: a relation made before
@@ -186,8 +189,43 @@ void sp_after_create(int rc, const int *id)
 		return;
 	}
 	sp_first_set();
+	(void)sp_opened_watch();
 	if (sp_self_ready())
 		sp_set_new(*id);
+}
+
+/* ---- what PAPI opens --------------------------------------------------- */
+
+void sp_opens(int id)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	sp_opening = s && sp_get(&s->alive) && s->generation == sp_process.generation ? &s->opened : NULL;
+}
+
+void sp_opens_by_option(int option, const PAPI_option_t *o)
+{
+	switch (o ? option : -1) {
+	case PAPI_ATTACH:
+	case PAPI_DETACH:
+		sp_opens(o->attach.eventset);
+		break;
+	case PAPI_CPU_ATTACH:
+		sp_opens(o->cpu.eventset);
+		break;
+	case PAPI_MULTIPLEX:
+		sp_opens(o->multiplex.eventset);
+		break;
+	case PAPI_INHERIT:
+		sp_opens(o->inherit.eventset);
+		break;
+	case PAPI_GRANUL:
+		sp_opens(o->granularity.eventset);
+		break;
+	case PAPI_DOMAIN:
+		sp_opens(o->domain.eventset);
+		break;
+	}
 }
 
 /* NULL: PAPI did not, or no such set is known. */
@@ -217,6 +255,15 @@ void sp_after_open(int rc, int id)
 
 	if (s)
 		sp_touch(s);
+}
+
+void sp_after_remove(int rc, int id)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (s)
+		s->opened.reordered = true;
+	sp_after_open(rc, id);
 }
 
 void sp_after_multiplex(int rc, int id)
@@ -289,6 +336,8 @@ void sp_after_cleanup(int rc, int id)
 	if (!s)
 		return;
 	sp_set_unbind(s);
+	sp_split_drop(&s->split);
+	sp_opened_forget(&s->opened);
 	target(s, SP_TARGET_THREAD, 0);
 	if (s->owner >= SP_OWNER_CPU)		/* PAPI drops its record of the CPU */
 		sp_put(&sp_touched.by[s->owner], NULL);
@@ -459,6 +508,8 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_sites_prepare();
 	if (s) {
 		sp_set_prepare(s, id);
+		if (s->split)
+			sp_split_starts(s->split);
 		s->before.starts = starts_of(s);
 	}
 	if (s && sp_conf.callsites > 1)
@@ -474,21 +525,90 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
 }
 
+SP_COLD void sp_begin_slow(struct sp_set *s)
+{
+	int saved = errno;
+
+	sp_split_zeroed(s->split);
+	errno = saved;
+}
+
+static void add_times(struct sp_set *s, const struct sp_shares *shares)
+{
+	struct sp_times *t = s->times;
+
+	for (uint32_t i = 0; i <= shares->n; i++) {
+		int cell = sp_ledger_cell(&s->writer, i < shares->n ? shares->cpu[i] : shares->last);
+
+		sp_put(&t->at[cell], t->at[cell] + shares->ns[i]);
+	}
+	t->moves += shares->moves;
+	t->windows += shares->n != 0;
+}
+
+/* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
+ * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
+static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t site)
+{
+	struct sp_writer *w = &s->writer;
+	struct sp_shares shares;
+	int64_t delta[w->k];
+
+	if (!(w->state->flags & SP_STATE_RUNNING))
+		return false;
+	if (sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SIDE))
+		sp_split_disturbed(s->split);
+	for (uint32_t e = 0; e < w->k; e++)
+		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
+	if (!sp_split_window(s->split, delta, &shares)) {
+		sp_relation_told(w->relation, shares.how, shares.why);
+		return false;
+	}
+	const struct sp_parts parts = { .n = shares.n, .cpu = shares.cpu, .at = shares.at, .exact = shares.exact };
+
+	cpu = shares.last >= 0 ? shares.last : cpu;
+	if (s->starter == sp_self.id)
+		sp_ledger_book_parts(w, op, cpu, values, &parts, site, begun);
+	else
+		sp_ledger_book_foreign(w, op, cpu, values, &parts, site);
+	if (s->times)
+		add_times(s, &shares);
+	sp_relation_told(w->relation, shares.how, shares.why);
+	sp_split_done(s->split);
+	return true;
+}
+
+/* After what zeroes, or could not be split. */
+static void begin_window(struct sp_set *s, enum sp_op op)
+{
+	if (op == SP_OP_WRITE)
+		sp_split_disturbed(s->split);
+	else if (!sp_is_ready(s))
+		sp_split_zeroed(s->split);
+	if (op == SP_OP_START)
+		sp_split_begun(s->split);
+}
+
 static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool proven;
+	bool own = s->starter == sp_self.id, proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open), split;
 
-	proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open);
-	if (s->starter == sp_self.id) {
+	if (own)
 		s->writer.opened = open;
+	split = s->split && !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) &&
+		book_split(s, begun, op, cpu, values, site);
+	if (split)
+		;
+	else if (own)
 		(begun ? sp_ledger_begun : sp_ledger_book_at)(&s->writer, op, cpu, values, proven, site);
-	} else {
-		sp_ledger_book_foreign(&s->writer, op, cpu, values, site);
-	}
+	else
+		sp_ledger_book_foreign(&s->writer, op, cpu, values, NULL, site);
 	if (SP_UNLIKELY(s->gauges.n))
 		book_gauges(s, op, cpu, values);
+	if (s->split && op != SP_OP_STOP && !split && (!proven || !values))
+		begin_window(s, op);
 	if (SP_UNLIKELY(sp_process.late))
 		sp_end_again();
 }

@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-#include "proof.h"
+#include "../split/proof.h"
 #include "sets.h"
 #include "sites.h"
-#include "where.h"
+#include "../split/where.h"
 
 /* Whose libpapi is it?  Another plug-in may have brought one of its own. */
 void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller);
@@ -45,6 +45,14 @@ void sp_after_attach(int rc, int id, unsigned long tid);
 void sp_after_detach(int rc, int id);
 void sp_after_domain(int rc, int id, int domain);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
+
+/* PAPI may open or close counters of this set now (split/opened.h). */
+void sp_opens(int id);
+void sp_opens_by_option(int option, const PAPI_option_t *o);
+void sp_after_remove(int rc, int id);
+
+/* A window of a set that is split begins, where it was not ready for it. */
+SP_COLD void sp_begin_slow(struct sp_set *s);
 
 SP_COLD void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
 SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame);
@@ -124,6 +132,19 @@ SP_HOT_INLINE struct sp_set *sp_asks(int id, enum sp_op op)
 	return sp_asks_for(sp_set_of(id), id, op);
 }
 
+/* Is the set's split, if it has one, ready for a window to begin? */
+SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s)
+{
+	return SP_LIKELY(!s->split) || SP_LIKELY(sp_split_is_ready(s->split, sp_proof_look()));
+}
+
+/* PAPI has zeroed it. */
+SP_HOT_INLINE void sp_begins_window(struct sp_set *s)
+{
+	if (SP_UNLIKELY(!sp_is_ready(s)))
+		sp_begin_slow(s);
+}
+
 /* PAPI has returned. */
 SP_HOT_INLINE void sp_answers(struct sp_set *asks)
 {
@@ -146,7 +167,7 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 	if (SP_UNLIKELY(sp_process.unwinds) && s)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || !sp_is_touched(s) ||
-			sp_get(&sp_process.sites_due) || s->writer.track.low)) {
+			sp_get(&sp_process.sites_due) || s->writer.track.low || !sp_is_ready(s))) {
 		sp_before_start_slow(id, at);
 		s = sp_set_of(id);
 	}
@@ -156,8 +177,9 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 /* `started` changes before PAPI is asked: a handler that stops the set then is not forgotten. */
 SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at)
 {
-	struct sp_set *asks = sp_asks_for(sp_prepare_start(id, at), id, SP_OP_START);
+	struct sp_set *s = sp_prepare_start(id, at), *asks = sp_asks_for(s, id, SP_OP_START);
 
+	sp_opening = SP_LIKELY(s != NULL) ? &s->opened : NULL;
 	if (SP_LIKELY(asks != NULL))
 		sp_put(&asks->started, true);
 	return asks;
@@ -165,6 +187,7 @@ SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at)
 
 SP_HOT_INLINE void sp_after_start(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
 {
+	sp_opening = NULL;
 	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_short(asks))) {
 		sp_after_start_slow(asks, rc, id, open, at);
 		return;
@@ -172,6 +195,10 @@ SP_HOT_INLINE void sp_after_start(struct sp_set *asks, int rc, int id, uint32_t 
 	sp_ledger_start_begun(&asks->writer, SP_UNLIKELY(sp_process.unwinds) ? asks->start_site :
 									       sp_site_here(&asks->seen[SP_SEEN_START], at));
 	asks->writer.opened = open;
+	if (asks->split) {
+		sp_begins_window(asks);
+		sp_split_begun(asks->split);
+	}
 }
 
 /* An array of ours where the caller gave none. */
@@ -182,6 +209,15 @@ SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values)
 	if (SP_UNLIKELY(!*values || !s || sp_get(&s->hot) != sp_self.id))
 		*values = sp_before_stop_slow(id, *values);
 	return sp_asks_for(s, id, SP_OP_STOP);
+}
+
+/* Its thread was on one CPU from the start to now. */
+SP_HOT_INLINE void sp_ran(struct sp_set *s)
+{
+	uint32_t cpu = (uint32_t)sp_get(&s->writer.cpu);
+
+	if (SP_LIKELY(cpu < s->writer.cells))
+		sp_put(&s->times->at[cpu], s->times->at[cpu] + sp_split_ran(s->split));
 }
 
 SP_HOT_INLINE void sp_after_stop(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
@@ -196,6 +232,13 @@ SP_HOT_INLINE void sp_after_stop(struct sp_set *asks, int rc, int id, const long
 	}
 	cpu = sp_cpu_here();
 	proven = sp_proves(asks, open);
+	if (asks->split) {
+		if (SP_UNLIKELY(!proven)) {
+			sp_after_stop_slow(asks, rc, id, values, open, at);
+			return;
+		}
+		sp_ran(asks);
+	}
 	sp_ledger_stop_begun(&asks->writer, cpu, values, proven, sp_site_here(&asks->seen[SP_SEEN_STOP], at));
 	asks->writer.opened = open;
 	/* A handler on top of PAPI_stop may have started it again. */
@@ -221,6 +264,10 @@ SP_HOT_INLINE void sp_after_read(struct sp_set *asks, int rc, int id, const long
 	}
 	cpu = sp_cpu_here();
 	proven = sp_proves(asks, open);
+	if (SP_UNLIKELY(!proven) && asks->split) {
+		sp_book_slow(asks, id, SP_OP_READ, values, open, at);
+		return;
+	}
 	asks->writer.opened = open;
 	sp_ledger_read_begun(&asks->writer, cpu, values, proven, sp_site_here(&asks->seen[SP_SEEN_READ], at));
 }
@@ -237,6 +284,7 @@ SP_HOT_INLINE void sp_after_reset(struct sp_set *asks, int rc, int id, uint32_t 
 	}
 	asks->writer.opened = open;
 	sp_ledger_reset_begun(&asks->writer, sp_site_here(&asks->seen[SP_SEEN_READ], at));
+	sp_begins_window(asks);
 }
 
 /* PAPI_accum adds to the caller's array: what it added is after minus before. */
@@ -265,6 +313,10 @@ SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const lon
 	}
 	cpu = sp_cpu_here();
 	proven = sp_proves(asks, open);
+	if (SP_UNLIKELY(!proven) && asks->split) {
+		sp_book_slow(asks, id, SP_OP_ACCUM, before, open, at);
+		return;
+	}
 	asks->writer.opened = open;
 	sp_ledger_accum_begun(&asks->writer, cpu, before, proven, sp_site_here(&asks->seen[SP_SEEN_READ], at));
 }

@@ -18,4 +18,8 @@ enum sp_kind sp_kind_of(const struct sp_component_fact *fact, const char *name, 
  * PAPI reads it.  What cannot be read is not linear. */
 bool sp_formula_is_linear(const char *postfix);
 
+/* Its value for native counts of n[i], i below `natives`; false: it cannot be read, or needs the clock's
+ * frequency (#). */
+bool sp_formula_value(const char *formula, const double *n, unsigned natives, double *value);
+
 #endif

@@ -7,7 +7,7 @@
 #include "components.h"
 #include "events.h"
 #include "sets.h"
-#include "where.h"
+#include "../split/where.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
 union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
@@ -75,6 +75,7 @@ void sp_set_unbind(struct sp_set *s)
 	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
 	s->gauges.n = 0;
+	s->times = NULL;
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
 }
@@ -155,6 +156,8 @@ struct sp_set *sp_set_new(int id)
 	sp_put(&s->opener, sp_self.id);
 	s->opener_tid = sp_self.tid;
 	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
+	sp_split_drop(&s->split);
+	sp_opened_forget(&s->opened);
 	make_page(s, id);
 	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
 	return s;
@@ -188,8 +191,10 @@ void sp_sets_forget(uint32_t creator)
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++) {
 			uint32_t alive = sp_acquire(&chunk[i].alive);
 
-			if (!creator || sp_get(&chunk[i].creator) == creator)
+			if (alive && (!creator || sp_get(&chunk[i].creator) == creator)) {
 				sp_set_forget(&chunk[i], alive);
+				sp_split_drop(&chunk[i].split);
+			}
 			if (!creator)
 				sp_set_unbind(&chunk[i]);
 		}
@@ -254,6 +259,7 @@ struct holding {			/* what a set holds now, as PAPI says */
 	bool domains;			/* what a domain is matters to its component */
 	uint32_t n_gauges;		/* which are no plain counters */
 	struct sp_gauge_kind *gauge;
+	const struct sp_terms **terms;
 };
 #define SP_MIXED (-3)
 
@@ -324,6 +330,8 @@ static bool learn(const struct sp_real *papi, struct holding *h)
 		if (!e)
 			return false;
 		h->ids[i] = e->id;
+		if (h->terms)
+			h->terms[i] = &e->terms;
 		if (e->kind == SP_GAUGE || e->data_type == SP_FP64)
 			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type,
 									  .counts = e->kind == SP_COUNTER };
@@ -554,17 +562,66 @@ static void choose_scope(const struct sp_set *s, struct holding *h)
 {
 	if (h->scope != SP_SCOPE_THREAD)
 		return;
-	if (s->inherits) {
-		h->scope = SP_SCOPE_PROCESS;
-		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
-				      "each of them ran; its counts are shown on no CPU");
-	} else if (h->cpu == SP_MIXED) {
+	if (h->cpu == SP_MIXED) {
 		h->scope = SP_SCOPE_PROCESS;
 		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); those without such a name "
 				      "are shown on no CPU");
 	} else if (s->system_wide) {
 		h->scope = SP_SCOPE_CPU;
+	} else if (s->inherits && !s->split) {
+		h->scope = SP_SCOPE_PROCESS;
+		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
+				      "each of them ran; its counts are shown on no CPU");
 	}
+}
+
+static bool is_sampled(const struct sp_real *papi, int id)
+{
+	int state = 0;
+
+	return papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
+	       (state & (PAPI_OVERFLOWING | PAPI_PROFILING));
+}
+
+/* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
+static enum sp_attribution split(struct sp_set *s, int id, const struct holding *h, enum sp_why *why)
+{
+	struct sp_split_want want = {
+		.opened = &s->opened, .own = s->opener == sp_self.id && s->target == SP_TARGET_THREAD,
+		.tid = s->target == SP_TARGET_TID ? s->target_id : s->opener_tid, .inherits = s->inherits,
+		.overflows = is_sampled(&sp_papi_used->real, id), .multiplexed = s->multiplexed,
+		.k = (uint32_t)h->k, .terms = h->terms,
+	};
+
+	*why = SP_WHY_NONE;
+	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->n_gauges && !s->unseen && !s->system_wide &&
+	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU)
+		return sp_split_prepare(&s->split, &want, why);
+	sp_split_drop(&s->split);
+	return s->target == SP_TARGET_CPU || h->cpu >= 0 ? SP_BY_EXACT : SP_BY_READING;
+}
+
+/* What the dump is to say of it. */
+static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
+{
+	struct sp_relation *r = s->writer.relation;
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+	struct sp_times *t = sp_times_of(r, &l);
+	struct sp_held held;
+	char allowed[1024];
+
+	sp_relation_told(r, how, why);
+	if (!s->split)
+		return;
+	s->times = t;
+	t->flags = SP_TIMES_KNOWN | (sp_split_counts_moves(s->split) ? SP_TIMES_MOVES : 0);
+	sp_split_edges(s->split, &s->opened, t->at + r->cells);
+	if (t->allowed)
+		return;
+	sp_split_allowed(s->split, allowed, sizeof(allowed));
+	sp_lock_take(&sp_store.lock, &held);
+	t->allowed = sp_store_text(&sp_store, allowed);
+	sp_lock_give(&sp_store.lock, &held);
 }
 
 /* A thread's stack may be of 16 KB: room for what the set has, not for the most. */
@@ -581,18 +638,24 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	int state = 0, room = room_of(papi, id), codes[room];
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
+	const struct sp_terms *terms[room];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
+	enum sp_attribution how;
+	enum sp_why why;
 
 	sp_set_unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
 	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h))
 		return;
+	how = split(s, id, &h, &why);
 	choose_scope(s, &h);
 	note_domain(papi, s, &h);
 	if (s->multiplexed)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");
 	bind(s, id, &h);
+	if (s->bound)
+		tell(s, how, why);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }
@@ -601,7 +664,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 {
 	uint32_t more;
 
-	if (!s->bound || s->changed || s->starter != sp_self.id) {
+	if (!s->bound || s->changed || s->starter != sp_self.id || (s->split && !sp_split_holds(s->split, &s->opened))) {
 		bind_anew(s, id);
 		return;
 	}

@@ -11,6 +11,7 @@
 #include "../../core/store/gauge.h"
 #include "../../core/store/readings.h"
 #include "../life/process.h"
+#include "../split/split.h"
 
 #define SP_SETS_CHUNK	64
 #define SP_SETS_CHUNKS	1024
@@ -50,7 +51,10 @@ struct __attribute__((aligned(128))) sp_set {
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
 	struct sp_writer writer __attribute__((aligned(64)));
+	struct sp_split *split;		/* counters of ours beside PAPI's; NULL: none */
+	struct sp_times *times;		/* of the relation */
 	sp_off relation;
+	struct sp_opened opened;	/* what PAPI has open for it */
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
 	long long *values;		/* room for k, for PAPI_stop(set, NULL), and for writer.over; stays with the id */
 	uint32_t values_room;

@@ -136,6 +136,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
 		const bool nests = sp_self.nests; \
+		struct sp_opened *const opening = sp_opening; \
 		sp_self_ready(); \
 		count(SP_CALL_##name); \
 		before; \
@@ -146,6 +147,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		const int errno_after = errno; \
+		sp_opening = opening; \
 		sp_self.nests = nests; \
 		after; \
 		errno = errno_after; \
@@ -241,6 +243,7 @@ static void nest_out(const struct nest *before)
 		sp_self_ready(); \
 		count(call); \
 		__attribute__((unused)) struct sp_set *asks = NULL; \
+		struct sp_opened *const opening = sp_opening; \
 		before; \
 		const struct nest nest = nest_in(nested, CALLER, NULL); \
 		errno = errno_before; \
@@ -248,6 +251,7 @@ static void nest_out(const struct nest *before)
 		real->symbol args; \
 		sp_answers(asks); \
 		const int errno_after = errno; \
+		sp_opening = opening; \
 		nest_out(&nest); \
 		after; \
 		if (!asks) \

@@ -1,0 +1,240 @@
+/* clock.c: see clock.h. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../core/lock.h"
+#include "../../core/sys.h"
+#include "../life/process.h"
+#include "clock.h"
+#include "counters.h"
+#include "split-own.h"
+
+static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
+static struct sp_clock *clocks;		/* own ones; guarded by: */
+static struct sp_lock lock;
+static uint32_t n_clocks, reap_at = 16;
+
+/* ---- what it may cost ------------------------------------------------------ */
+
+#define FIXED	20000000u		/* ns a process may spend before it has run for long */
+
+static uint64_t spent;
+
+uint64_t sp_clock_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void sp_clock_spent(uint64_t ns)
+{
+	sp_add(&spent, ns);
+}
+
+/* All its threads' time on CPUs: what it spends is such time, too. */
+static uint64_t life(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool sp_clock_may_spend(uint64_t ns)
+{
+	uint64_t will = sp_get(&spent) + ns;
+
+	return will <= FIXED || will - FIXED <= life() / 100;
+}
+
+/* ---- opening ----------------------------------------------------------------- */
+
+static int open_one(int tid, int cpu, bool inherits, bool migrations)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .inherit = inherits, .exclude_hv = 1,
+		.config = migrations ? PERF_COUNT_SW_CPU_MIGRATIONS : PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = !migrations,	/* or perf_event_paranoid 2 refuses it */
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+
+	return sp_counter_open(&a, tid, cpu, -1);
+}
+
+static void close_all(struct sp_clock *c)
+{
+	sp_counter_close(c->total);
+	for (uint32_t i = 0; i < c->n; i++)
+		sp_counter_close(c->at[i].fd);
+	sp_unmap(c, c->bytes);
+}
+
+/* A kernel thread's counts of moves are the kernel's: not for ordinary users. */
+static int open_total(struct sp_clock *c, int tid, bool inherits)
+{
+	c->migrations = true;
+	c->total = open_one(tid, -1, inherits, true);
+	if (c->total == -EACCES || c->total == -EPERM) {
+		c->migrations = false;
+		c->total = open_one(tid, -1, inherits, false);
+	}
+	return c->total;
+}
+
+static struct sp_clock *make(int tid, bool inherits, int *error)
+{
+	unsigned long mask[SP_CLOCK_CPUS / (8 * sizeof(long))] = { 0 };
+	long bytes = sp_sys(SYS_sched_getaffinity, tid, sizeof(mask), mask);
+	uint32_t n = 0;
+	struct sp_clock *c;
+	uint64_t size;
+
+	for (long i = 0; i < bytes / (long)sizeof(long); i++)
+		n += (uint32_t)__builtin_popcountl(mask[i]);
+	size = sizeof(*c) + n * sizeof(c->at[0]);
+	c = n ? sp_map(size) : NULL;
+	if (!c) {
+		*error = bytes < 0 ? (int)bytes : -ENOMEM;
+		return NULL;
+	}
+	c->bytes = size;
+	c->tid = tid;
+	c->generation = sp_process.generation;
+	*error = open_total(c, tid, inherits);
+	for (uint32_t cpu = 0; cpu < (uint32_t)bytes * 8 && *error >= 0; cpu++) {
+		if (!(mask[cpu / (8 * sizeof(long))] >> cpu % (8 * sizeof(long)) & 1))
+			continue;
+		c->at[c->n].cpu = (int)cpu;
+		*error = c->at[c->n].fd = open_one(tid, (int)cpu, inherits, false);
+		if (*error == -ENODEV)		/* it is offline */
+			*error = 0;
+		else
+			c->n++;
+	}
+	if (*error < 0) {
+		close_all(c);
+		return NULL;
+	}
+	return c;
+}
+
+struct sp_clock *sp_clock_of(int tid, bool inherits, int *error)
+{
+	return make(tid, inherits, error);
+}
+
+/* The calling thread's own goes, and the counters of all sets that go by it.  False: one is looked at right now. */
+static bool retire(struct sp_clock *c)
+{
+	struct sp_held held;
+	bool may;
+
+	sp_lock_take(&lock, &held);
+	may = sp_split_close_all(c->splits);
+	for (struct sp_clock **at = &clocks; may && *at; at = &(*at)->next)
+		if (*at == c) {
+			*at = c->next;
+			sp_put(&n_clocks, n_clocks - 1);
+			break;
+		}
+	sp_lock_give(&lock, &held);
+	if (may)
+		close_all(c);
+	return may;
+}
+
+struct sp_clock *sp_clock_own(int *error)
+{
+	struct sp_held held;
+
+	if (mine && mine->generation == sp_process.generation && !(mine->stale && retire(mine)))
+		return mine;
+	if (sp_get(&n_clocks) >= sp_get(&reap_at))
+		sp_clock_reap();
+	mine = make(sp_self.tid, false, error);
+	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
+		sp_clock_reap();
+		mine = make(sp_self.tid, false, error);
+	}
+	if (!mine)
+		return NULL;
+	mine->own = true;
+	sp_lock_take(&lock, &held);
+	mine->next = clocks;
+	clocks = mine;
+	sp_put(&n_clocks, n_clocks + 1);
+	sp_lock_give(&lock, &held);
+	return mine;
+}
+
+void sp_clock_drop(struct sp_clock *c)
+{
+	if (c && !c->own && c->generation == sp_process.generation)
+		close_all(c);
+}
+
+/* ---- who goes by it ------------------------------------------------------------ */
+
+void sp_clock_add(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	p->next = c->splits;
+	c->splits = p;
+	sp_lock_give(&lock, &held);
+}
+
+void sp_clock_remove(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (struct sp_split **at = &c->splits; *at; at = &(*at)->next)
+		if (*at == p) {
+			*at = p->next;
+			break;
+		}
+	if (c->counting == p)
+		c->counting = NULL;
+	sp_lock_give(&lock, &held);
+}
+
+/* A thread's number may be another's by now: that one has made its own clock, and this is not it. */
+static bool over(const struct sp_clock *c)
+{
+	return c != mine && (c->tid == sp_self.tid || sp_thread_ended(c->tid));
+}
+
+void sp_clock_reap(void)
+{
+	struct sp_clock **at, *c;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (at = &clocks; (c = *at) != NULL;) {
+		if (!over(c) || !sp_split_close_all(c->splits)) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		sp_put(&n_clocks, n_clocks - 1);
+		close_all(c);
+	}
+	sp_put(&reap_at, n_clocks * 2 > 16 ? n_clocks * 2 : 16);
+	sp_lock_give(&lock, &held);
+}
+
+void sp_clock_child(void)
+{
+	clocks = NULL;
+	mine = NULL;
+	n_clocks = 0;
+	lock.taken = 0;
+	spent = 0;
+}

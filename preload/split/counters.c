@@ -1,0 +1,134 @@
+/* counters.c: see counters.h. */
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+
+#include "../../core/sys.h"
+#include "counters.h"
+
+#define HIGHEST	8192u		/* numbers above make the table large, which each fork copies */
+#define MOST	4096u
+
+/* By number less `lowest`: the kernel's name for the counter that we opened there; 0: none. */
+static uint64_t *id;
+static uint32_t lowest, room, held;
+static long asked = -1;			/* SSPAPI_DESCRIPTORS */
+
+static uint32_t soft_limit(void)
+{
+	struct rlimit r = { 0 };
+
+	if (sp_sys(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &r) < 0)
+		return 0;
+	return r.rlim_cur > INT32_MAX ? INT32_MAX : (uint32_t)r.rlim_cur;
+}
+
+/* How many there may be right now: the application may have lowered its limit since. */
+static uint32_t budget(void)
+{
+	uint32_t limit = soft_limit();
+
+	return (uint32_t)sp_min(room, asked >= 0 ? sp_min((uint64_t)asked, limit) : sp_min(limit / 4, MOST));
+}
+
+static void grow_table(void)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
+				     .exclude_kernel = 1, .exclude_hv = 1 };
+	int fd = (int)sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	sp_close((int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + room - 1));
+	sp_close(fd);
+}
+
+void sp_counters_begin(long most)
+{
+	uint32_t limit = soft_limit(), top = (uint32_t)sp_max(sp_min(limit, HIGHEST), most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
+
+	asked = most;
+	if (room || !most)
+		return;
+	room = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MOST), top / 2);
+	lowest = top - room;
+	id = room ? sp_map(room * sizeof(*id)) : NULL;
+	if (!id) {
+		room = 0;
+		return;
+	}
+	(void)sp_sys(SYS_madvise, id, sp_align(room * sizeof(*id), 4096), MADV_POPULATE_WRITE);
+	grow_table();
+}
+
+static bool ours(int fd)
+{
+	uint32_t i = (uint32_t)fd - lowest;
+	uint64_t is = 0;
+
+	return fd >= 0 && i < room && sp_get(&id[i]) && sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0 &&
+	       is == sp_get(&id[i]);
+}
+
+/* `fd` goes to a high number, and is known from then on. */
+static int keep(int fd)
+{
+	int high = (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+	uint64_t is = 0;
+
+	sp_close(fd);
+	if (high >= 0 && (uint32_t)high - lowest < room && sp_sys(SYS_ioctl, high, PERF_EVENT_IOC_ID, &is) >= 0) {
+		sp_put(&id[(uint32_t)high - lowest], is);
+		return high;
+	}
+	sp_close(high);
+	return high < 0 ? high : -EDQUOT;
+}
+
+int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader)
+{
+	int fd;
+
+	if (sp_add(&held, 1) >= budget()) {
+		sp_add(&held, -1u);
+		return -EDQUOT;
+	}
+	fd = (int)sp_sys(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		fd = keep(fd);
+	if (fd < 0)
+		sp_add(&held, -1u);
+	return fd;
+}
+
+void sp_counter_close(int fd)
+{
+	if (fd < 0 || (uint32_t)fd - lowest >= room)
+		return;
+	if (ours(fd)) {
+		sp_put(&id[(uint32_t)fd - lowest], 0);
+		sp_close(fd);
+	}
+	sp_add(&held, -1u);
+}
+
+bool sp_counter_read(int fd, uint64_t *to, unsigned words)
+{
+	return ours(fd) && sp_sys(SYS_read, fd, to, words * sizeof(*to)) == (long)(words * sizeof(*to));
+}
+
+bool sp_counter_switch(int fd, bool on)
+{
+	return ours(fd) && sp_sys(SYS_ioctl, fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) >= 0;
+}
+
+void sp_counters_child(void)
+{
+	for (uint32_t i = 0; i < room; i++)
+		if (id[i]) {
+			if (ours((int)(lowest + i)))
+				sp_close((int)(lowest + i));
+			id[i] = 0;
+		}
+	held = 0;
+}

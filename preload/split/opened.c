@@ -1,0 +1,249 @@
+/* opened.c: see opened.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../core/sys.h"
+#include "../papi/elf.h"
+#include "../papi/real.h"
+#include "opened.h"
+
+typedef long syscall_fn(long, ...);
+typedef int close_fn(int);
+
+/* What libpapi's entries held; never NULL while they hold ours. */
+static syscall_fn *next_syscall;
+static close_fn *next_close;
+static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0: none */
+
+__thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
+
+void sp_opened_forget(struct sp_opened *o)
+{
+	o->n = 0;
+	o->lost = o->reordered = false;
+	o->changes++;
+}
+
+/* ---- what libpapi does --------------------------------------------------- */
+
+/* Populated: another set of this thread may count page faults right now. */
+static bool make_room(struct sp_opened *o)
+{
+	uint64_t bytes = SP_NATIVES_MOST * sizeof(*o->at);
+
+	if (!o->at) {
+		o->at = sp_map(bytes);
+		if (o->at)
+			(void)sp_sys(SYS_madvise, o->at, sp_align(bytes, 4096), MADV_POPULATE_WRITE);
+	}
+	return o->at != NULL;
+}
+
+static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int cpu, int fd)
+{
+	struct sp_native *n;
+
+	o->changes++;
+	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
+		o->lost = true;
+		return;
+	}
+	n = &o->at[o->n++];
+	memset(n, 0, sizeof(*n));
+	memcpy(&n->attr, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(n->attr)));
+	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
+	n->fd = fd;
+	n->cpu = cpu;
+}
+
+static void note_close(struct sp_opened *o, int fd)
+{
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (o->at[i].fd != fd)
+			continue;
+		memmove(&o->at[i], &o->at[i + 1], (o->n - i - 1) * sizeof(o->at[0]));
+		o->n--;
+		o->changes++;
+		if (!o->n)
+			o->lost = false;
+		return;
+	}
+}
+
+/* syscall(2) has no prototype to follow: as libc's own, it takes six words whatever the call needs. */
+static long on_syscall(long number, ...)
+{
+	struct sp_opened *o = sp_opening;
+	long a[6], r;
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	r = next_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (number == SYS_perf_event_open && r >= 0 && o) {
+		int saved = errno;
+
+		note_open(o, (const struct perf_event_attr *)a[0], (int)a[2], (int)r);
+		errno = saved;
+	}
+	return r;
+}
+
+static int on_close(int fd)
+{
+	if (sp_opening)
+		note_close(sp_opening, fd);
+	return next_close(fd);
+}
+
+/* ---- libpapi's entries ----------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define JUMP_SLOT R_X86_64_JUMP_SLOT
+#define GLOB_DAT R_X86_64_GLOB_DAT
+#elif defined(__aarch64__)
+#define JUMP_SLOT R_AARCH64_JUMP_SLOT
+#define GLOB_DAT R_AARCH64_GLOB_DAT
+#endif
+
+struct entries {
+	uintptr_t inside;		/* an address of libpapi's */
+	uintptr_t *syscall, *close;	/* its entries; NULL: it has none */
+	const ElfW(Phdr) *header;
+	unsigned headers;
+	uintptr_t base;
+};
+
+#ifdef JUMP_SLOT
+static void look_at(const struct sp_object *o, const ElfW(Rela) *rela, uint64_t bytes, struct entries *to)
+{
+	for (uint64_t i = 0; rela && i < bytes / sizeof(*rela); i++) {
+		unsigned long type = ELF64_R_TYPE(rela[i].r_info);
+		const char *name = o->strings + o->symbols[ELF64_R_SYM(rela[i].r_info)].st_name;
+
+		if (type != JUMP_SLOT && type != GLOB_DAT)
+			continue;
+		if (sp_same(name, "syscall"))
+			to->syscall = (uintptr_t *)(o->base + rela[i].r_offset);
+		else if (sp_same(name, "close"))
+			to->close = (uintptr_t *)(o->base + rela[i].r_offset);
+	}
+}
+
+static int find_entries(const struct sp_object *o, void *arg)
+{
+	struct entries *to = arg;
+	const ElfW(Rela) *plt = NULL, *other = NULL;
+	uint64_t plt_bytes = 0, other_bytes = 0;
+
+	if (!sp_elf_holds(o, to->inside))
+		return 0;
+	for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
+		uintptr_t at = d->d_un.d_ptr < o->base ? o->base + d->d_un.d_ptr : d->d_un.d_ptr;
+
+		if (d->d_tag == DT_JMPREL)
+			plt = (const ElfW(Rela) *)at;
+		else if (d->d_tag == DT_PLTRELSZ)
+			plt_bytes = d->d_un.d_val;
+		else if (d->d_tag == DT_RELA)
+			other = (const ElfW(Rela) *)at;
+		else if (d->d_tag == DT_RELASZ)
+			other_bytes = d->d_un.d_val;
+	}
+	if (o->symbols && o->strings) {
+		look_at(o, plt, plt_bytes, to);
+		look_at(o, other, other_bytes, to);
+	}
+	to->header = o->header;
+	to->headers = o->headers;
+	to->base = o->base;
+	return 1;
+}
+#else
+static int find_entries(const struct sp_object *o, void *arg)
+{
+	(void)o;
+	(void)arg;
+	return 1;
+}
+#endif
+
+struct first {
+	const char *name;
+	uintptr_t address;
+};
+
+static int find_first(const struct sp_object *o, void *arg)
+{
+	struct first *f = arg;
+
+	f->address = sp_elf_symbol(o, f->name);
+	return f->address != 0;
+}
+
+/* The loader has made it read-only where all is bound at the start (RELRO). */
+static bool is_relro(const struct entries *e, uintptr_t at)
+{
+	for (unsigned i = 0; i < e->headers; i++)
+		if (e->header[i].p_type == PT_GNU_RELRO && at - (e->base + e->header[i].p_vaddr) < e->header[i].p_memsz)
+			return true;
+	return false;
+}
+
+static bool write_entry(const struct entries *e, uintptr_t *entry, uintptr_t value)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)entry & ~(page - 1);
+	bool relro = is_relro(e, (uintptr_t)entry);
+
+	if (relro && sp_sys(SYS_mprotect, at, page, PROT_READ | PROT_WRITE) < 0)
+		return false;
+	sp_publish(entry, value);
+	if (relro)
+		(void)sp_sys(SYS_mprotect, at, page, PROT_READ);
+	return true;
+}
+
+/* Where the entry is bound at the first call it points into libpapi still; passing a call on to there
+ * would bind it, past us.  Then what the loader would find is looked up here. */
+static uintptr_t behind(const struct entries *e, const uintptr_t *entry, const char *name)
+{
+	struct first f = { name, *entry };
+	const struct sp_papi *p = sp_papi_used;
+
+	(void)e;
+	if (*entry - p->low < p->span) {
+		f.address = 0;
+		sp_elf_each(find_first, &f);
+	}
+	return f.address;
+}
+
+bool sp_opened_watch(void)
+{
+	struct entries e = { 0 };
+	uintptr_t to_syscall, to_close;
+
+	if (!sp_papi_used)
+		return false;
+	if (watched == sp_papi_used->low)
+		return true;
+	e.inside = (uintptr_t)sp_papi_used->real.PAPI_library_init;
+	sp_elf_each(find_entries, &e);
+	if (!e.syscall || !e.close)
+		return false;
+	to_syscall = behind(&e, e.syscall, "syscall");
+	to_close = behind(&e, e.close, "close");
+	if (!to_syscall || !to_close || to_syscall == (uintptr_t)on_syscall)
+		return false;
+	next_syscall = (syscall_fn *)to_syscall;
+	next_close = (close_fn *)to_close;
+	if (!write_entry(&e, e.close, (uintptr_t)on_close) || !write_entry(&e, e.syscall, (uintptr_t)on_syscall))
+		return false;
+	watched = sp_papi_used->low;
+	return true;
+}

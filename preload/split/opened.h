@@ -1,0 +1,44 @@
+/* opened.h: which kernel counters PAPI has open for an event set.
+ *
+ * PAPI tells nobody what it opens.  libpapi calls perf_event_open by libc's syscall(), and
+ * closes by close(): its own entries for these two (GOT) are pointed at functions of ours, which
+ * pass everything on to what stood there and write down what concerns a set.  Nobody else's calls
+ * are touched.  What is opened while PAPI is called for a set is that set's, in PAPI's order of
+ * its native events; what libpapi closes is dropped.
+ *
+ * By the threads that call PAPI; two that build one set at once race in PAPI itself.
+ */
+#ifndef SP_OPENED_H
+#define SP_OPENED_H
+
+#include <linux/perf_event.h>
+
+#include "../../core/base.h"
+
+#define SP_NATIVES_MOST	24u		/* of one set; a set with more is not split */
+
+struct sp_native {
+	struct perf_event_attr attr;	/* as PAPI passed it */
+	int fd;				/* PAPI's */
+	int cpu;			/* -1: any */
+};
+
+struct sp_opened {
+	struct sp_native *at;		/* [SP_NATIVES_MOST]; NULL: nothing was seen yet */
+	uint32_t n;
+	uint32_t changes;		/* grows whenever an event comes or goes */
+	bool lost;			/* more than there is room for, or no memory */
+	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
+};
+
+/* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
+ * entries were not found, or cannot be written: nothing will be seen. */
+bool sp_opened_watch(void);
+
+/* Whose what this thread's PAPI opens or closes is right now; NULL: nobody's. */
+extern __thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
+
+/* A new set with a record that another one had. */
+void sp_opened_forget(struct sp_opened *o);
+
+#endif

@@ -1,0 +1,540 @@
+/* plan.c: what is opened for a set's split, and what is given back; see split.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "../../core/cpu-list.h"
+#include "../../core/out.h"
+#include "../../core/sys.h"
+#include "../life/process.h"
+#include "counters.h"
+#include "proof.h"
+#include "split-own.h"
+
+#define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
+#define OPENING_NS	6000u		/* what one counter takes to open and to close, about */
+#define STARVED		16u		/* windows until counters that never run are closed */
+
+bool sp_one_clock;
+uint64_t sp_tick_ns = 1ull << 32;
+static uint64_t first_ticks, first_ns;
+
+/* ---- once in a process ------------------------------------------------------- */
+
+__attribute__((constructor)) static void at_start(void)
+{
+	first_ticks = sp_ticks();
+	first_ns = sp_clock_ns();
+}
+
+static unsigned number_at(const char **p)
+{
+	unsigned n = 0;
+
+	for (; **p >= '0' && **p <= '9'; (*p)++)
+		n = n * 10 + (unsigned)(**p - '0');
+	*p += **p == '.';
+	return n;
+}
+
+static bool one_clock(void)
+{
+	struct utsname u;
+	const char *p = u.release;
+	unsigned major;
+
+	if (uname(&u) != 0)
+		return false;
+	major = number_at(&p);
+	return major > 6 || (major == 6 && number_at(&p) >= 2);
+}
+
+void sp_split_begin(void)
+{
+	uint64_t ticks = sp_ticks() - first_ticks, ns = sp_clock_ns() - first_ns;
+
+	if (sp_conf.attribution == SP_BY_READING)
+		return;
+	sp_one_clock = one_clock();
+	if (ticks)
+		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
+	sp_counters_begin(sp_conf.descriptors);
+}
+
+void sp_split_child(void)
+{
+	sp_counters_child();
+	sp_clock_child();
+}
+
+/* ---- closing ------------------------------------------------------------------- */
+
+static void close_group(struct sp_split *p, int group)
+{
+	for (uint32_t i = p->n; i-- > 0;)
+		for (uint32_t e = p->natives; e-- > 0;)
+			if (group < 0 || p->group[e] == group) {
+				sp_counter_close(p->cpu[i].fd[e]);
+				p->cpu[i].fd[e] = -1;
+			}
+}
+
+/* It is no clock's any more. */
+static void shut(struct sp_split *p)
+{
+	close_group(p, -1);
+	sp_put(&p->gate.ready, 0);
+	p->marked = false;
+	p->clock = NULL;
+}
+
+static bool take(struct sp_split *p)
+{
+	uint32_t nobody = 0;
+
+	return sp_cas(&p->taken, &nobody, 1);
+}
+
+bool sp_split_close_all(struct sp_split *list)
+{
+	struct sp_split *p;
+
+	for (p = list; p && take(p); p = p->next)
+		;
+	if (p) {			/* that one is looked at */
+		for (struct sp_split *q = list; q != p; q = q->next)
+			sp_publish(&q->taken, 0);
+		return false;
+	}
+	for (p = list; p; p = p->next) {
+		shut(p);
+		p->trouble = SP_WHY_ENDED;
+		sp_publish(&p->taken, 0);
+	}
+	return true;
+}
+
+/* Another thread's look ends soon. */
+static void take_surely(struct sp_split *p)
+{
+	while (!take(p))
+		(void)sp_sys(SYS_sched_yield);
+}
+
+void sp_split_drop(struct sp_split **at)
+{
+	struct sp_split *p = *at;
+	struct sp_clock *c;
+
+	if (!p)
+		return;
+	*at = NULL;
+	take_surely(p);
+	c = p->clock;
+	if (c) {
+		sp_clock_remove(c, p);
+		shut(p);
+		sp_clock_drop(c);
+	}
+	sp_unmap(p, p->bytes);
+}
+
+/* The set of this thread that was started longest ago.  False: there is none but this one. */
+static bool close_oldest(struct sp_clock *c, const struct sp_split *but)
+{
+	struct sp_split *last = NULL;
+
+	for (struct sp_split *p = c->splits; p; p = p->next)
+		if (p != but)
+			last = p;
+	if (!last || !take(last))
+		return false;
+	sp_clock_remove(c, last);
+	shut(last);
+	last->trouble = SP_WHY_BUDGET;
+	sp_publish(&last->taken, 0);
+	return true;
+}
+
+/* ---- opening --------------------------------------------------------------------- */
+
+static bool is_software(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE;
+}
+
+/* As PAPI's, but that it samples nothing, never takes a counter that another one has, and is read whole. */
+static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, bool inherits)
+{
+	struct perf_event_attr a = n->attr;
+
+	a.pinned = 0;
+	a.inherit = inherits;
+	a.sample_period = 0;
+	a.freq = 0;
+	a.sample_type = 0;
+	a.wakeup_events = 0;
+	a.watermark = 0;
+	a.precise_ip = 0;
+	a.disabled = leads && !is_software(&n->attr);
+	a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | (inherits ? 0 : PERF_FORMAT_GROUP);
+	return a;
+}
+
+/* One group on one CPU; 0 or -errno. */
+static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
+{
+	int leader = -1;
+
+	for (uint32_t i = 0; i < p->natives; i++) {
+		struct perf_event_attr a;
+
+		if (p->group[i] != g)
+			continue;
+		a = attr_of(&o->at[i], leader < 0, p->inherits);
+		c->fd[i] = sp_counter_open(&a, p->tid, c->cpu, leader);
+		if (c->fd[i] < 0)
+			return c->fd[i];
+		if (!p->inherits)
+			leader = c->fd[i];
+	}
+	return 0;
+}
+
+/* Room is made by what this thread's other sets hold. */
+static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum sp_group g)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < p->n && r >= 0; i++) {
+		r = open_group(p, &p->cpu[i], o, g);
+		if ((r == -EDQUOT || r == -EMFILE) && close_oldest(p->clock, p)) {
+			close_group(p, (int)g);
+			i = UINT32_MAX;		/* from the first one again */
+			r = 0;
+		}
+	}
+	if (r < 0)
+		close_group(p, (int)g);
+	return r;
+}
+
+static enum sp_why why_not(int error)
+{
+	return error == -EDQUOT ? SP_WHY_BUDGET : error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS :
+	       error == -ENOMEM ? SP_WHY_MEMORY : error == -ESRCH ? SP_WHY_ENDED : SP_WHY_REFUSED;
+}
+
+static void open_counters(struct sp_split *p, const struct sp_opened *o)
+{
+	bool any = false;
+
+	for (int g = 0; g < SP_GROUPS; g++) {
+		int r;
+
+		p->leader[g] = -1;
+		p->size[g] = 0;
+		for (uint32_t i = p->natives; i-- > 0;)
+			if (p->group[i] == g) {
+				p->leader[g] = (int)i;
+				p->size[g]++;
+			}
+		if (p->leader[g] < 0)
+			continue;
+		r = open_everywhere(p, o, (enum sp_group)g);
+		any = any || r >= 0;
+		if (r < 0) {
+			p->leader[g] = -1;
+			p->why = why_not(r);
+		}
+	}
+	p->counts = p->leader[SP_HARDWARE] >= 0;
+	if (!any)
+		p->kind = SP_BY_RESIDENCY;
+}
+
+/* ---- what is wanted ------------------------------------------------------------------ */
+
+/* PAPI opens natives in the order in which events brought them. */
+static uint32_t native_index(uint32_t *code, uint32_t *n, uint32_t is)
+{
+	uint32_t i = 0;
+
+	while (i < *n && code[i] != is)
+		i++;
+	if (i == *n && *n < SP_NATIVES_MOST)
+		code[(*n)++] = is;
+	return i;
+}
+
+static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
+{
+	uint32_t code[SP_NATIVES_MOST], n = 0;
+
+	for (uint32_t e = 0; e < w->k; e++) {
+		const struct sp_terms *t = w->terms[e];
+
+		p->sum[e].n = t->n;
+		for (uint32_t i = 0; i < t->n; i++) {
+			uint32_t at = native_index(code, &n, t->native[i]);
+
+			if (at >= w->opened->n)
+				return false;
+			p->sum[e].native[i] = (uint8_t)at;
+			p->sum[e].factor[i] = t->factor[i];
+		}
+	}
+	return n == w->opened->n;
+}
+
+static enum sp_why obstacle(const struct sp_split_want *w)
+{
+	if (w->multiplexed)
+		return SP_WHY_MULTIPLEXED;
+	if (!w->opened->n || w->opened->reordered)
+		return SP_WHY_UNSEEN;
+	if (w->opened->lost)
+		return SP_WHY_MANY;
+	for (uint32_t e = 0; e < w->k; e++)
+		if (!w->terms[e]->n)
+			return SP_WHY_FORMULA;
+	return SP_WHY_NONE;
+}
+
+static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
+{
+	uint64_t n = c->n, k = w->k, at = sp_align(sizeof(struct sp_split), 64);
+	uint64_t sum = at, cpus = sum + k * sizeof(((struct sp_split *)0)->sum[0]), shares, values, end;
+	struct sp_split *p;
+
+	cpus = sp_align(cpus, 64);
+	shares = cpus + n * sizeof(struct sp_split_cpu);
+	values = shares + n * k * 8 + (n + 1) * 8 + n * 8 + sp_align(n * 4, 8);
+	end = values + 2 * n * k * 8;
+	p = sp_map(end);
+	if (!p)
+		return NULL;
+	(void)sp_sys(SYS_madvise, p, sp_align(end, 4096), MADV_POPULATE_WRITE);
+	p->bytes = end;
+	p->sum = (void *)((char *)p + sum);
+	p->cpu = (void *)((char *)p + cpus);
+	p->at = (int64_t *)((char *)p + shares);
+	p->ns = (uint64_t *)(p->at + n * k);
+	p->weight = (double *)(p->ns + n + 1);
+	p->cpus = (int32_t *)(p->weight + n);
+	for (uint64_t i = 0; i < n; i++) {
+		p->cpu[i].cpu = c->at[i].cpu;
+		p->cpu[i].dummy = c->at[i].fd;
+		p->cpu[i].value = (int64_t *)((char *)p + values) + 2 * i * k;
+		p->cpu[i].mark_value = p->cpu[i].value + k;
+		for (uint32_t e = 0; e < SP_NATIVES_MOST; e++)
+			p->cpu[i].fd[e] = -1;
+	}
+	p->clock = c;
+	p->n = (uint32_t)n;
+	p->k = (uint32_t)k;
+	p->tid = w->tid;
+	p->own = w->own && !w->inherits;
+	p->inherits = w->inherits;
+	p->changes = w->opened->changes;
+	p->leader[0] = p->leader[1] = -1;
+	p->home = -1;
+	return p;
+}
+
+static uint32_t splits_of(const struct sp_clock *c)
+{
+	uint32_t n = 0;
+
+	for (const struct sp_split *p = c->splits; p; p = p->next)
+		n++;
+	return n;
+}
+
+/* With its clock, and counters where they can be had. */
+static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *why)
+{
+	struct sp_clock *c;
+	struct sp_split *p;
+	int error = 0;
+
+	c = w->own && !w->inherits ? sp_clock_own(&error) : sp_clock_of(w->tid, w->inherits, &error);
+	p = c ? make(w, c) : NULL;
+	if (!p) {
+		*why = c ? SP_WHY_MEMORY : why_not(error);
+		sp_clock_drop(c);
+		return NULL;
+	}
+	p->kind = sp_conf.attribution == SP_BY_RESIDENCY ? SP_BY_RESIDENCY : SP_BY_EXACT;
+	p->why = p->kind == SP_BY_EXACT ? obstacle(w) : SP_WHY_NONE;
+	if (p->why == SP_WHY_NONE && p->kind == SP_BY_EXACT && !sum_up(p, w))
+		p->why = SP_WHY_UNSEEN;
+	if (p->kind == SP_BY_EXACT && p->why == SP_WHY_NONE) {
+		p->natives = w->opened->n;
+		for (uint32_t i = 0; i < p->natives; i++)
+			p->group[i] = is_software(&w->opened->at[i].attr) ? SP_SOFTWARE : SP_HARDWARE;
+		open_counters(p, w->opened);
+		if (p->kind == SP_BY_EXACT && w->overflows) {
+			p->kind = SP_BY_APPROXIMATE;
+			p->why = SP_WHY_OVERFLOW;
+		}
+	} else {
+		p->kind = SP_BY_RESIDENCY;
+	}
+	if (p->own && splits_of(c) >= SPLITS_EACH)
+		(void)close_oldest(c, p);
+	sp_clock_add(c, p);
+	return p;
+}
+
+/* About what it takes to open and to close it. */
+static uint64_t cost_of(const struct sp_split_want *w)
+{
+	unsigned long mask[SP_CLOCK_CPUS / (8 * sizeof(long))] = { 0 };
+	long bytes = sp_sys(SYS_sched_getaffinity, w->tid, sizeof(mask), mask);
+	uint64_t n = 0;
+
+	for (long i = 0; i < bytes / (long)sizeof(long); i++)
+		n += (uint64_t)__builtin_popcountl(mask[i]);
+	return n * (w->opened->n + 1) * OPENING_NS;
+}
+
+static bool fits(const struct sp_split *p, const struct sp_split_want *w)
+{
+	return p && sp_split_holds(p, w->opened) && p->tid == w->tid && p->own == (w->own && !w->inherits) && p->inherits == w->inherits &&
+	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
+}
+
+/* A look that failed says so: it is opened anew. */
+bool sp_split_holds(const struct sp_split *p, const struct sp_opened *opened)
+{
+	return p->clock && p->changes == opened->changes && p->trouble == SP_WHY_NONE;
+}
+
+enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
+{
+	bool credit = sp_conf.attribution == SP_BY_AUTO;
+	uint64_t begun;
+
+	*why = SP_WHY_NONE;
+	if (fits(*at, w)) {
+		*why = (*at)->why;
+		return (*at)->kind;
+	}
+	if (*at && (*at)->trouble == SP_WHY_ELSEWHERE && (*at)->clock)
+		(*at)->clock->stale = true;
+	sp_split_drop(at);
+	if (sp_conf.attribution == SP_BY_READING)
+		return SP_BY_READING;
+	if (w->k > SP_SPLIT_EVENTS)
+		*why = SP_WHY_MANY;
+	else if (!sp_conf.descriptors)
+		*why = SP_WHY_OFF;
+	else if (credit && !sp_clock_may_spend(cost_of(w)))
+		*why = SP_WHY_CREDIT;
+	if (*why != SP_WHY_NONE)
+		return SP_BY_READING;
+	begun = sp_clock_ns();
+	*at = open_split(w, why);
+	sp_clock_spent(2 * (sp_clock_ns() - begun));	/* closing takes as long */
+	if (!*at)
+		return SP_BY_READING;
+	*why = (*at)->why;
+	return (*at)->kind;
+}
+
+/* ---- starting ----------------------------------------------------------------------- */
+
+static void turn(struct sp_split *p, bool on)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t e = 0; e < p->natives; e++)
+			if (p->group[e] == SP_HARDWARE && p->cpu[i].fd[e] >= 0 &&
+			    ((int)e == p->leader[SP_HARDWARE] || p->inherits))
+				(void)sp_counter_switch(p->cpu[i].fd[e], on);
+	sp_put(&p->gate.ready, 0);
+	p->marked = false;
+}
+
+/* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */
+static void close_starved(struct sp_split *p)
+{
+	close_group(p, SP_HARDWARE);
+	p->leader[SP_HARDWARE] = -1;
+	p->counts = false;
+	p->why = SP_WHY_STARVED;
+	p->starving = 0;
+	if (p->leader[SP_SOFTWARE] < 0)
+		p->kind = SP_BY_RESIDENCY;
+}
+
+/* Hardware's counters are few: those of the set that a thread uses right now. */
+static void change_counting(struct sp_split *p)
+{
+	struct sp_clock *c = p->clock;
+	struct sp_split *before = c->counting;
+
+	if (before == p || (!p->counts && p->why != SP_WHY_MULTIPLEXED))
+		return;
+	if (before && take(before)) {
+		turn(before, false);
+		sp_publish(&before->taken, 0);
+	}
+	c->counting = p->counts ? p : NULL;
+	if (p->counts)
+		turn(p, true);
+}
+
+void sp_split_starts(struct sp_split *p)
+{
+	if (!p->clock || !take(p))
+		return;
+	if (p->starving >= STARVED)
+		close_starved(p);
+	change_counting(p);
+	sp_publish(&p->taken, 0);
+	/* Before PAPI's own start: nothing of ours counts where it need not. */
+	if (p->own && !sp_split_is_ready(p, sp_proof_look()))
+		sp_split_zeroed(p);
+}
+
+void sp_split_allowed(const struct sp_split *p, char *text, size_t n)
+{
+	unsigned long set[SP_CLOCK_CPUS / (8 * sizeof(long))] = { 0 };
+	const unsigned bits = 8 * sizeof(long);
+	struct sp_out o;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if ((unsigned)p->cpu[i].cpu < SP_CLOCK_CPUS)
+			set[(unsigned)p->cpu[i].cpu / bits] |= 1ul << (unsigned)p->cpu[i].cpu % bits;
+	sp_out_init(&o, -1, text, n - 1);
+	sp_out_cpu_list(&o, set, sizeof(set));
+	text[o.error ? 0 : o.used] = 0;
+}
+
+/* Some dozen instructions of ours, or a microsecond of a clock; nothing of ours faults or switches. */
+static uint64_t edge_of(const struct sp_native *n)
+{
+	if (!is_software(&n->attr))
+		return 100;
+	return n->attr.config == PERF_COUNT_SW_CPU_CLOCK || n->attr.config == PERF_COUNT_SW_TASK_CLOCK ? 1000 : 0;
+}
+
+void sp_split_edges(const struct sp_split *p, const struct sp_opened *o, uint64_t *edge)
+{
+	for (uint32_t e = 0; e < p->k; e++) {
+		double sum = 0;
+
+		for (uint32_t t = 0; t < p->sum[e].n; t++) {
+			double f = p->sum[e].factor[t];
+
+			sum += (f < 0 ? -f : f) * (double)edge_of(&o->at[p->sum[e].native[t]]);
+		}
+		edge[e] = (uint64_t)(sum + 0.5);
+	}
+}
+
+bool sp_split_counts_moves(const struct sp_split *p)
+{
+	return p->clock && p->clock->migrations;
+}

@@ -1,0 +1,72 @@
+/* split-own.h: a set's split, for the files of this folder. */
+#ifndef SP_SPLIT_OWN_H
+#define SP_SPLIT_OWN_H
+
+#include "clock.h"
+#include "split.h"
+
+/* Software events never lack a counter: they stand in groups of their own. */
+enum sp_group { SP_SOFTWARE, SP_HARDWARE, SP_GROUPS };
+
+/* What was there on one CPU when it was looked at. */
+struct sp_seen_at {
+	uint64_t low, high;		/* the clock's ns, before and after all else was read; equal where the thread was not */
+	uint64_t ran[SP_GROUPS];	/* ns */
+};
+
+struct sp_split_cpu {
+	int cpu;
+	int dummy;			/* the clock's descriptor */
+	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
+	struct sp_seen_at mark, now;	/* at the window's beginning; at the look under way */
+	int64_t *mark_value, *value;	/* [k] of the events then */
+};
+
+struct sp_split {
+	struct sp_gate gate;
+	struct sp_split *next;		/* of the clock's list */
+	struct sp_clock *clock;		/* NULL: closed */
+	uint64_t bytes;			/* of this mapping */
+	uint32_t taken;			/* by a look, or by who closes it */
+	uint32_t changes;		/* of what PAPI had open when these were opened (opened.h) */
+	enum sp_attribution kind;
+	enum sp_why why;		/* it is less than exact */
+	enum sp_why trouble;		/* the last look failed */
+	int tid;
+	bool own, inherits;
+	bool counts;			/* its hardware counters are to be on while it runs */
+	uint32_t k, natives, n;		/* events, natives, CPUs */
+	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
+	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
+	uint32_t size[SP_GROUPS];
+	bool marked;			/* the marks hold */
+	bool disturbed;			/* they do, but not all that was handed out is known here */
+	bool unclear;			/* the thread ran while the marks were taken: `home` had counted more than they say */
+	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
+	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
+	uint64_t mark_ticks;		/* when they were taken */
+	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
+	uint64_t moves_mark, moves_now;
+	uint32_t starving;		/* windows one after another in which no hardware counter of ours ran */
+	/* Where the last window's parts are told: */
+	int32_t *cpus;			/* [n] */
+	int64_t *at;			/* [n][k] */
+	uint64_t *ns;			/* [n + 1] */
+	double *weight;			/* [n] */
+	int64_t rest[SP_SPLIT_EVENTS];	/* what the CPU of the look was given */
+	bool exact[SP_SPLIT_EVENTS];
+	/* Events as sums of natives. */
+	struct {
+		uint32_t n;
+		uint8_t native[SP_TERMS_MOST];
+		double factor[SP_TERMS_MOST];
+	} *sum;				/* [k] */
+	struct sp_split_cpu *cpu;	/* [n] */
+};
+
+extern bool sp_one_clock;		/* this kernel's times of software and hardware events are one clock's */
+
+/* Of a thread that has ended; with the clocks' lock.  False: one is looked at right now. */
+bool sp_split_close_all(struct sp_split *list);
+
+#endif

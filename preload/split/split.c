@@ -1,0 +1,551 @@
+/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c. */
+#include <string.h>
+
+#include "../../core/sys.h"
+#include "counters.h"
+#include "proof.h"
+#include "split-own.h"
+
+#define LOOKS	6			/* until the thread has stayed for the time of one */
+
+
+/* ---- a look ---------------------------------------------------------------- */
+
+static int index_of(const struct sp_split *p, int cpu)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->cpu[i].cpu == cpu)
+			return (int)i;
+	return -1;
+}
+
+/* The clock's time there; false: it is not ours any more. */
+static bool read_clock(int fd, uint64_t *ns, uint64_t *value)
+{
+	uint64_t v[3];			/* value, enabled, running */
+
+	if (fd < 0) {			/* a CPU that is offline */
+		*ns = 0;
+		return true;
+	}
+	if (!sp_counter_read(fd, v, 3))
+		return false;
+	*ns = v[2];
+	if (value)
+		*value = v[0];
+	return true;
+}
+
+static bool read_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
+{
+	uint64_t v[3 + SP_NATIVES_MOST];	/* number, enabled, running, values */
+	uint32_t at = 3;
+
+	if (p->leader[g] < 0)
+		return true;
+	if (!sp_counter_read(c->fd[p->leader[g]], v, 3 + p->size[g]))
+		return false;
+	c->now.ran[g] = v[2];
+	for (uint32_t i = 0; i < p->natives; i++)
+		if (p->group[i] == g)
+			count[i] = v[at++];
+	return true;
+}
+
+/* Inherited ones cannot be read as groups before Linux 6.12: one by one. */
+static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
+{
+	uint64_t v[3];
+
+	for (uint32_t i = 0; i < p->natives; i++) {
+		if (c->fd[i] < 0)
+			continue;
+		if (!sp_counter_read(c->fd[i], v, 3))
+			return false;
+		count[i] = v[0];
+		c->now.ran[p->group[i]] = v[2];
+	}
+	return true;
+}
+
+/* A sum of counts, to the nearest whole number. */
+static int64_t rounded(double x)
+{
+	return (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
+}
+
+static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *count)
+{
+	double sum = 0;
+
+	if (p->sum[e].n == 1 && p->sum[e].factor[0] == 1)
+		return (int64_t)count[p->sum[e].native[0]];
+	for (uint32_t t = 0; t < p->sum[e].n; t++)
+		sum += p->sum[e].factor[t] * (double)count[p->sum[e].native[t]];
+	return rounded(sum);
+}
+
+static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
+{
+	uint64_t count[SP_NATIVES_MOST] = { 0 };
+	bool read = p->inherits ? read_singles(p, c, count) :
+				  read_group(p, c, SP_SOFTWARE, count) && read_group(p, c, SP_HARDWARE, count);
+
+	for (uint32_t e = 0; e < p->k && read; e++)
+		c->value[e] = value_of(p, e, count);
+	return read;
+}
+
+static bool went_on(const struct sp_split_cpu *c)
+{
+	return c->now.low != c->mark.low || c->now.high != c->mark.high || c->mark.low != c->mark.high;
+}
+
+/* First the clock on all CPUs, then the counters where it went on, then the clock once more: where it
+ * stands still in between, the counters are of one moment. */
+static bool read_all(struct sp_split *p, int here)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if ((int)i != here && !read_clock(p->cpu[i].dummy, &p->cpu[i].now.low, NULL))
+			return false;
+	if (here >= 0 && !read_clock(p->cpu[here].dummy, &p->cpu[here].now.low, NULL))
+		return false;
+	if (!read_clock(p->clock->total, &p->total_now, &p->moves_now))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct sp_split_cpu *c = &p->cpu[i];
+
+		c->now.high = c->now.low;
+		if (!p->marked || (int)i == here || went_on(c)) {
+			if (!read_counters(p, c))
+				return false;
+		} else {
+			memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
+			memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
+		}
+		if ((int)i == here && !read_clock(c->dummy, &c->now.high, NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Another thread's, or where rseq tells nothing: who runs where shows by the clock itself. */
+static bool read_again(struct sp_split *p, int here, int *running)
+{
+	p->others = 0;
+	*running = here;
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct sp_split_cpu *c = &p->cpu[i];
+		uint64_t before = c->now.low;
+
+		if (!read_clock(c->dummy, &c->now.high, NULL))
+			return false;
+		if (c->now.high == before || (int)i == here)
+			continue;
+		p->others++;
+		*running = *running < 0 ? (int)i : *running;
+		if (!read_counters(p, c))	/* it may have been read before it ran */
+			return false;
+	}
+	return true;
+}
+
+static bool look_own(struct sp_split *p, int *at)
+{
+	for (int tries = 0; tries < LOOKS; tries++) {
+		uint32_t proof = sp_proof_look();
+		int here = index_of(p, sp_cpu_here());
+
+		if (!read_all(p, here)) {
+			p->trouble = SP_WHY_CLOSED;
+			return false;
+		}
+		*at = here;
+		p->gate.proof = proof;
+		if (sp_proof_look() == proof)
+			return true;
+	}
+	p->trouble = SP_WHY_BUSY;
+	return false;
+}
+
+static bool look_other(struct sp_split *p, int *at)
+{
+	bool caller = p->tid == sp_self.tid;
+
+	for (int tries = 0; tries < LOOKS; tries++) {
+		int here = caller ? index_of(p, sp_cpu_here()) : -1;
+
+		p->gate.proof = sp_proof_look();
+		if (!read_all(p, here) || !read_again(p, here, at)) {
+			p->trouble = SP_WHY_CLOSED;
+			return false;
+		}
+		if (p->inherits || p->others + caller <= 1)
+			return true;
+	}
+	p->trouble = SP_WHY_BUSY;
+	return false;
+}
+
+/* *at: where the thread is during the look: an index; -1: it does not run, or on none of ours. */
+static bool look(struct sp_split *p, int *at)
+{
+	p->others = 0;
+	return p->own && sp_get(&sp_process.proof_works) ? look_own(p, at) : look_other(p, at);
+}
+
+static void mark(struct sp_split *p, int at)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->cpu[i].mark = p->cpu[i].now;
+		memcpy(p->cpu[i].mark_value, p->cpu[i].value, p->k * sizeof(int64_t));
+	}
+	p->total_mark = p->total_now;
+	p->moves_mark = p->moves_now;
+	p->home = at;
+	p->marked = true;
+	sp_put(&p->disturbed, false);
+	p->mark_ticks = p->gate.begun = sp_ticks();
+	sp_put(&p->gate.ready, p->own && at >= 0);
+}
+
+static void unmark(struct sp_split *p)
+{
+	p->marked = false;
+	sp_put(&p->gate.ready, 0);
+}
+
+/* Time of the CPU where the window began that was before it: the thread stayed there, and ran. */
+static uint64_t told(const struct sp_split *p)
+{
+	return p->own ? sp_ticks_ns(p->gate.begun - p->mark_ticks) : 0;
+}
+
+static bool take(struct sp_split *p)
+{
+	uint32_t nobody = 0;
+
+	return sp_cas(&p->taken, &nobody, 1);
+}
+
+static void give(struct sp_split *p)
+{
+	sp_publish(&p->taken, 0);
+}
+
+/* ---- does the kernel vouch for it? ------------------------------------------- */
+
+static uint64_t least(const struct sp_split_cpu *c)
+{
+	return c->now.low > c->mark.high ? c->now.low - c->mark.high : 0;
+}
+
+static uint64_t most(const struct sp_split_cpu *c)
+{
+	return c->now.high - c->mark.low;
+}
+
+/* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some hundred ns
+ * before or after the software's. */
+static uint64_t slack(enum sp_group g, uint64_t ns)
+{
+	return sp_one_clock || g == SP_SOFTWARE ? 0 : 2000 + ns / 256;
+}
+
+/* Did our counters run all the time that the thread was there? */
+static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
+{
+	uint64_t ran = c->now.ran[g] - c->mark.ran[g], may = slack(g, most(c));
+
+	return ran + may >= least(c) && ran <= most(c) + may;
+}
+
+static bool vouched(const struct sp_split *p, enum sp_group g)
+{
+	if (p->leader[g] < 0)
+		return false;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (went_on(&p->cpu[i]) && !ran_all_the_time(&p->cpu[i], g))
+			return false;
+	return true;
+}
+
+/* Was the thread nowhere else? */
+static bool closes(const struct sp_split *p)
+{
+	uint64_t ran = p->total_now - p->total_mark, low = 0, high = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		low += least(&p->cpu[i]);
+		high += most(&p->cpu[i]);
+	}
+	return low <= ran && ran <= high;
+}
+
+/* ---- a window ------------------------------------------------------------------ */
+
+/* What our counters have of event e on that CPU. */
+static int64_t grown(const struct sp_split_cpu *c, uint32_t e)
+{
+	return c->value[e] - c->mark_value[e];
+}
+
+/* Is every native of event e in a group that the kernel vouches for? */
+static bool is_vouched(const struct sp_split *p, uint32_t e, const bool *group)
+{
+	for (uint32_t t = 0; t < p->sum[e].n; t++)
+		if (!group[p->group[p->sum[e].native[t]]])
+			return false;
+	return p->sum[e].n != 0;
+}
+
+static bool visited(const struct sp_split *p, uint32_t i)
+{
+	return p->cpu[i].now.low != p->cpu[i].mark.high || p->cpu[i].now.high != p->cpu[i].mark.high;
+}
+
+/* The time there in this window. */
+static uint64_t time_on(const struct sp_split *p, uint32_t i)
+{
+	uint64_t ns = most(&p->cpu[i]), before = (int)i == p->home ? told(p) : 0;
+
+	return ns > before ? ns - before : 0;
+}
+
+/* Shares of event e by weight. */
+static void share_by_weight(const struct sp_split *p, uint32_t e, int64_t delta)
+{
+	double whole = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		whole += p->weight[i];
+	for (uint32_t i = 0; i < p->n; i++) {
+		int64_t share = whole > 0 ? rounded((double)delta * (p->weight[i] / whole)) : 0;
+
+		p->at[i * p->k + e] = share;
+		delta -= share;
+		whole -= p->weight[i];
+	}
+}
+
+static void share_by_time(const struct sp_split *p, uint32_t e, int64_t delta)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		p->weight[i] = (double)time_on(p, i);
+	share_by_weight(p, e, delta);
+}
+
+/* PAPI's counter stands still in the application's handler, ours do not: in proportion. */
+static void share_in_proportion(const struct sp_split *p, uint32_t e, int64_t delta)
+{
+	double whole = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		int64_t g = grown(&p->cpu[i], e);
+
+		p->weight[i] = g > 0 ? (double)g : 0;
+		whole += p->weight[i];
+	}
+	if (whole > 0)
+		share_by_weight(p, e, delta);
+	else
+		share_by_time(p, e, delta);
+}
+
+/* Each CPU what was counted there, `rest` what they leave.  False: more was counted elsewhere than there is. */
+static bool share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest)
+{
+	int64_t left = delta;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (i == rest || !visited(p, i))
+			continue;
+		p->at[i * p->k + e] = grown(&p->cpu[i], e);
+		left -= p->at[i * p->k + e];
+	}
+	if (delta < 0 || left < 0)
+		return false;
+	p->at[rest * p->k + e] = left;
+	return true;
+}
+
+/* Who gets what the others leave, so that nothing is lost by when we looked: of the caller's own counts the CPU
+ * where the window began; else the one where the thread runs now; where it does not run, the one where it
+ * began, which alone may have counted what our marks do not have. */
+static int rest_of(const struct sp_split *p, int at)
+{
+	return p->own || at < 0 ? p->home : at;
+}
+
+static uint32_t visits(const struct sp_split *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		n += visited(p, i);
+	return n;
+}
+
+static enum sp_why doubt(const struct sp_split *p, int at, int rest)
+{
+	bool caller = p->tid == sp_self.tid;
+
+	if (sp_get(&p->disturbed))
+		return SP_WHY_DISTURBED;
+	if (!closes(p) || rest < 0 || (caller && at < 0))
+		return SP_WHY_ELSEWHERE;
+	/* Marks that were taken while it ran are late by what it counted meanwhile. */
+	if (!p->own && (p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home)))
+		return SP_WHY_RUNNING;
+	return SP_WHY_NONE;
+}
+
+static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at)
+{
+	int rest = rest_of(p, at);
+	enum sp_why doubts = doubt(p, at, rest), why = doubts;
+	bool group[SP_GROUPS];
+
+	for (int g = 0; g < SP_GROUPS; g++)
+		group[g] = vouched(p, (enum sp_group)g);
+	if (p->leader[SP_HARDWARE] >= 0)
+		p->starving = group[SP_HARDWARE] ? 0 : p->starving + 1;
+	for (uint32_t e = 0; e < p->k; e++) {
+		bool known = p->kind == SP_BY_EXACT && rest >= 0 && is_vouched(p, e, group);
+
+		p->exact[e] = false;
+		if (p->kind == SP_BY_APPROXIMATE)
+			share_in_proportion(p, e, delta[e]);
+		else if (known && share_as_counted(p, e, delta[e], (uint32_t)rest))
+			p->exact[e] = doubts == SP_WHY_NONE;
+		else
+			share_by_time(p, e, delta[e]);
+		if (!p->exact[e] && why == SP_WHY_NONE)
+			why = p->why != SP_WHY_NONE ? p->why : known ? SP_WHY_DISTURBED : SP_WHY_STARVED;
+	}
+	return why;
+}
+
+/* All of it on one CPU, where it need not be counted to be known. */
+static enum sp_why all_on(struct sp_split *p, const int64_t *delta, uint32_t i)
+{
+	bool known = closes(p) && !sp_get(&p->disturbed);
+
+	for (uint32_t e = 0; e < p->k; e++) {
+		p->at[i * p->k + e] = delta[e];
+		p->exact[e] = known;
+	}
+	return known ? SP_WHY_NONE : sp_get(&p->disturbed) ? SP_WHY_DISTURBED : SP_WHY_ELSEWHERE;
+}
+
+/* The parts, the CPU of the reading last; those that have nothing are none. */
+static void tell(struct sp_split *p, int last, struct sp_shares *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		if ((int)i == last || !visited(p, i))
+			continue;
+		p->cpus[n] = p->cpu[i].cpu;
+		p->ns[n] = time_on(p, i);
+		memmove(&p->at[n * p->k], &p->at[i * p->k], p->k * sizeof(*p->at));
+		n++;
+	}
+	p->ns[n] = last >= 0 ? time_on(p, (uint32_t)last) : 0;
+	*s = (struct sp_shares){ .how = p->kind, .n = n, .cpu = p->cpus, .at = p->at, .exact = p->exact, .ns = p->ns,
+				 .last = last >= 0 ? p->cpu[last].cpu : SP_NO_CPU,
+				 .moves = p->clock->migrations ? p->moves_now - p->moves_mark : 0 };
+}
+
+/* Where the reading is booked: where the thread is, or was last. */
+static int reading_at(const struct sp_split *p, int at)
+{
+	int best = p->home;
+
+	if (at >= 0)
+		return at;
+	if (p->own)
+		return -1;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (visited(p, i) && (best < 0 || !visited(p, (uint32_t)best)))
+			best = (int)i;
+	return best;
+}
+
+/* Of another thread's counts the CPU where it runs was given what PAPI had counted, and not what we read after
+ * it: the next window goes on from there. */
+static void mark_after(struct sp_split *p, int at)
+{
+	bool unclear = !p->own && p->unclear && at >= 0;
+	int home = unclear || at < 0 ? p->home : at;
+
+	if (!p->own && at >= 0)
+		for (uint32_t e = 0; e < p->k; e++)
+			p->cpu[at].value[e] = p->cpu[at].mark_value[e] + p->rest[e];
+	mark(p, p->own ? at : home);
+	p->unclear = unclear;
+}
+
+bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares *shares)
+{
+	uint64_t begun = sp_clock_ns();
+	enum sp_why why;
+	int at, last;
+
+	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_DISTURBED };
+	if (!take(p))
+		return false;
+	if (!p->clock || !p->marked || !look(p, &at) || (p->own && at < 0)) {
+		if (p->clock && p->marked && !p->trouble)
+			p->trouble = SP_WHY_ELSEWHERE;
+		shares->why = p->trouble ? p->trouble : SP_WHY_DISTURBED;
+		if (p->trouble == SP_WHY_BUSY)
+			p->trouble = SP_WHY_NONE;	/* that passes */
+		unmark(p);
+		give(p);
+		return false;
+	}
+	memset(p->at, 0, (uint64_t)p->n * p->k * sizeof(*p->at));
+	last = reading_at(p, at);
+	if (last >= 0 && visits(p) == visited(p, (uint32_t)last) && (last == p->home || !p->own))
+		why = all_on(p, delta, (uint32_t)last);
+	else
+		why = split_events(p, delta, at);
+	if (at >= 0)
+		memcpy(p->rest, &p->at[(uint32_t)at * p->k], p->k * sizeof(*p->rest));
+	tell(p, last, shares);
+	shares->why = why;
+	mark_after(p, at);
+	sp_clock_spent(sp_clock_ns() - begun);
+	return true;
+}
+
+void sp_split_done(struct sp_split *p)
+{
+	give(p);
+}
+
+void sp_split_zeroed(struct sp_split *p)
+{
+	uint64_t begun = sp_clock_ns();
+	int at;
+
+	if (!take(p))
+		return;
+	unmark(p);
+	if (p->clock && look(p, &at)) {
+		mark(p, at);
+		p->unclear = !p->own && p->others;
+	} else if (p->trouble == SP_WHY_BUSY) {
+		p->trouble = SP_WHY_NONE;
+	}
+	give(p);
+	sp_clock_spent(sp_clock_ns() - begun);
+}
+
+void sp_split_disturbed(struct sp_split *p)
+{
+	sp_put(&p->disturbed, true);
+	sp_put(&p->gate.ready, 0);
+}
