@@ -13,7 +13,7 @@
 /* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
  * total[k] exact[k] entry[k]. */
 struct cell_record {
-	int64_t cpu, readings, ns;
+	int64_t cpu, readings, ns, there;
 	bool has_entry, has_kept, is_latest;
 	int64_t at[];
 };
@@ -140,6 +140,7 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 		if (!from->used)
 			continue;
 		read_cell(c, from, s, (int)i, k);
+		c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
 		if (aside && d->cell == (int)i)
 			add_side(c, d, s, k);
 		if (row->floating)
@@ -178,6 +179,7 @@ static void read_settled(struct sp_model *m, struct sp_row *row, const struct sp
 		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 		c->is_latest = false;
 		c->ns = (int64_t)from->ns;
+		c->there = row->ns ? (int64_t)row->ns[i] : -1;
 		memcpy(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k * 8);
 		row->readings += from->readings;
 		row->cell_of[row->cells] = row->cells;
@@ -300,6 +302,19 @@ static bool has_ended(const struct sp_model *m, const struct sp_row *row)
 	return end != SP_END_NONE && end != SP_END_SNAPSHOT;
 }
 
+static void read_times(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
+{
+	uint32_t cells = sp_get(&r->cells), how = r->flags >> SP_RELATION_HOW_SHIFT & 15, why = r->flags >> SP_RELATION_WHY_SHIFT & 63;
+	struct sp_layout l = sp_is_merged(m) ? sp_settled_layout(row->k, cells) : sp_relation_layout(row->k, cells);
+	const struct sp_times *t = sp_times_of(r, &l);
+
+	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how : SP_BY_READING;
+	row->why = why < SP_WHYS ? (enum sp_why)why : SP_WHY_NONE;
+	row->times = t && (t->flags & SP_TIMES_KNOWN) ? t : NULL;
+	row->ns = row->times ? t->at : NULL;
+	row->edge = row->times ? t->at + cells : NULL;
+}
+
 static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
 			  const struct sp_relation *r)
 {
@@ -320,6 +335,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->resets = r->resets;
 	row->first_ns = r->first_ns;
 	row->last_ns = r->last_ns;
+	read_times(m, row, r);
 	open_gauges(m, row, r->gauges, sp_get(&r->cells));
 	row->place = NULL;
 	row->all_entries = m->process[row->process].h->version >= 2;
@@ -397,6 +413,7 @@ static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i
 	at->has_kept = c->has_kept;
 	at->is_latest = c->is_latest;
 	at->entry_ns = (uint64_t)c->ns;
+	at->there = c->there;
 }
 
 bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)

@@ -160,6 +160,10 @@ struct sp_row {
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
 	bool latest_away;		/* a window that is being split has parts elsewhere: is_latest may not say so */
 	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
+	enum sp_attribution how;	/* of its counts that are told to CPUs */
+	enum sp_why why;		/* it is less than exact, or some of them are not (why.h) */
+	const struct sp_times *times;	/* NULL: not known; its arrays: */
+	const uint64_t *ns, *edge;	/* [cells of the relation], [k] */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
 
 	/* private to gauges.c and model-rows.c */
@@ -193,6 +197,7 @@ struct sp_at_cpu {
 	int32_t component;		/* the PU's index; -1: the topology has none */
 	uint64_t readings;
 	const int64_t *total, *exact;	/* [k] */
+	int64_t there;			/* ns that the thread was there while the set ran; -1: not known */
 	bool has_kept;			/* permanent readings, which sp_row_kept gives */
 	bool is_latest;			/* the relation's last reading was one, here: */
 	bool has_entry;			/* sys-sage's temporary entry; of either: */

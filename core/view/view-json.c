@@ -6,6 +6,7 @@
 #include "core-kinds.h"
 #include "view-json.h"
 #include "view-metrics.h"
+#include "why.h"
 
 /* ---- the grammar ------------------------------------------------------- */
 
@@ -135,7 +136,6 @@ static void process(struct sp_out *o, const struct sp_model *m)
 
 static void settings(struct sp_out *o, const struct sp_model *m)
 {
-	static const char *const attributions[] = { "reading", "residency", "exact", "auto" };
 	static const char *const readings[] = { "temporary", "permanent" };
 
 	sp_out_text(o, " \"papi\": {\"version\": \"");
@@ -146,7 +146,7 @@ static void settings(struct sp_out *o, const struct sp_model *m)
 	if (m->h.user_events)
 		key_text(o, ", \"user_events_file\": ", sp_model_text(m, m->h.user_events));
 	key_text(o, "},\n \"settings\": {\"attribution\": ",
-		 word(attributions, SP_COUNT(attributions), m->h.attribution));
+		 sp_attribution_name(m->h.attribution));
 	key_text(o, ", \"readings\": ", word(readings, SP_COUNT(readings), m->h.readings));
 	key_u64(o, ", \"callsites\": ", m->h.callsites);
 	sp_out_text(o, "},\n");
@@ -261,6 +261,10 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		comma_line(o, &more, "    ");
 		key_or_null(o, "{\"cpu\": ", at.cpu);
 		key_u64(o, ", \"readings\": ", at.readings);
+		if (at.there < 0)
+			sp_out_text(o, ", \"ns\": null");
+		else
+			key_i64(o, ", \"ns\": ", at.there);
 		values(o, m, row, ", \"total\": [", at.total);
 		values(o, m, row, ", \"exact\": [", at.exact);
 		sp_out_char(o, '}');
@@ -433,6 +437,27 @@ static void places(struct sp_out *o, const struct sp_row *row)
 	sp_out_char(o, ']');
 }
 
+/* How its counts were told to CPUs. */
+static void told(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	const char *allowed = row->times ? sp_model_text(m, row->times->allowed) : "";
+
+	key_text(o, ",\n   \"attribution\": ", sp_attribution_name(row->how));
+	if (row->why)
+		key_text(o, ", \"attribution_why\": ", sp_why_text(row->why));
+	else
+		sp_out_text(o, ", \"attribution_why\": null");
+	sp_out_text(o, ", \"bound\": [");
+	for (uint32_t e = 0; e < row->k; e++)
+		key_u64(o, e ? ", " : "", row->times ? row->edge[e] * row->times->windows : 0);
+	if (row->times && (row->times->flags & SP_TIMES_MOVES))
+		key_u64(o, "], \"moves\": ", row->times->moves);
+	else
+		sp_out_text(o, "], \"moves\": null");
+	if (*allowed)
+		key_text(o, ", \"cpus_allowed\": ", allowed);
+}
+
 static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	key_u64(o, "{\"id\": ", row->id);
@@ -465,6 +490,7 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	if (row->flags & SP_RELATION_ESTIMATED)
 		sp_out_text(o, ", \"estimated\": true");
 	domains(o, row->domain);
+	told(o, m, row);
 	places(o, row);
 	kinds_of_relation(o, m, row);
 	cpus(o, m, row);
