@@ -147,7 +147,8 @@ static void prepare_process(void)
 	sp_warm_up();
 	if (sp_process.counting)
 		(void)sp_proof_test();
-	sp_proof_say();
+	if (sp_conf.attribution == SP_BY_READING)
+		sp_proof_say();
 	if (sp_process.counting)
 		sp_split_begin();
 }

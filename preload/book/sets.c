@@ -615,7 +615,7 @@ static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 		return;
 	s->times = t;
 	t->flags = SP_TIMES_KNOWN | (sp_split_counts_moves(s->split) ? SP_TIMES_MOVES : 0);
-	sp_split_edges(s->split, &s->opened, t->at + r->cells);
+	sp_split_edges(s->split, t->at + r->cells);
 	if (t->allowed)
 		return;
 	sp_split_allowed(s->split, allowed, sizeof(allowed));

@@ -86,28 +86,80 @@ static int open_total(struct sp_clock *c, int tid, bool inherits)
 	return c->total;
 }
 
-static struct sp_clock *make(int tid, bool inherits, int *error)
-{
-	unsigned long mask[SP_CLOCK_CPUS / (8 * sizeof(long))] = { 0 };
-	long bytes = sp_sys(SYS_sched_getaffinity, tid, sizeof(mask), mask);
-	uint32_t n = 0;
-	struct sp_clock *c;
-	uint64_t size;
+struct mask {
+	unsigned long word[SP_CLOCK_CPUS / (8 * sizeof(long))];
+};
+#define BITS (8 * sizeof(long))
 
-	for (long i = 0; i < bytes / (long)sizeof(long); i++)
-		n += (uint32_t)__builtin_popcountl(mask[i]);
-	size = sizeof(*c) + n * sizeof(c->at[0]);
+static struct mask at_start;		/* of the process */
+
+static long take_mask(int tid, struct mask *m)
+{
+	memset(m, 0, sizeof(*m));
+	return sp_sys(SYS_sched_getaffinity, tid, sizeof(m->word), m->word);
+}
+
+void sp_clock_begin(void)
+{
+	take_mask(0, &at_start);
+}
+
+static uint32_t count(const struct mask *m)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < SP_COUNT(m->word); i++)
+		n += (uint32_t)__builtin_popcountl(m->word[i]);
+	return n;
+}
+
+static void add_mask(struct mask *to, const struct mask *more)
+{
+	for (unsigned i = 0; i < SP_COUNT(to->word); i++)
+		to->word[i] |= more->word[i];
+}
+
+/* natives UINT32_MAX: of another thread.  <= 0: why not. */
+static long choose_cpus(int tid, uint32_t natives, struct mask *m)
+{
+	struct mask wide;
+	long r = take_mask(tid, m);
+
+	if (r <= 0 || natives == UINT32_MAX)
+		return r;
+	for (uint32_t i = 0; mine && mine->stale && i < mine->n; i++)
+		m->word[(unsigned)mine->at[i].cpu / BITS] |= 1ul << (unsigned)mine->at[i].cpu % BITS;
+	wide = *m;
+	add_mask(&wide, &at_start);
+	if ((uint64_t)count(&wide) * (natives + 1) + 1 <= sp_counters_left() / 4)
+		*m = wide;
+	return r;
+}
+
+uint32_t sp_clock_cpus(int tid, uint32_t natives)
+{
+	struct mask m;
+
+	return choose_cpus(tid, natives, &m) > 0 ? count(&m) : 0;
+}
+
+static struct sp_clock *make(int tid, bool inherits, const struct mask *m, int *error)
+{
+	uint32_t n = count(m);
+	struct sp_clock *c;
+	uint64_t size = sizeof(*c) + n * sizeof(c->at[0]);
+
 	c = n ? sp_map(size) : NULL;
 	if (!c) {
-		*error = bytes < 0 ? (int)bytes : -ENOMEM;
+		*error = -ENOMEM;
 		return NULL;
 	}
 	c->bytes = size;
 	c->tid = tid;
 	c->generation = sp_process.generation;
 	*error = open_total(c, tid, inherits);
-	for (uint32_t cpu = 0; cpu < (uint32_t)bytes * 8 && *error >= 0; cpu++) {
-		if (!(mask[cpu / (8 * sizeof(long))] >> cpu % (8 * sizeof(long)) & 1))
+	for (uint32_t cpu = 0; cpu < SP_CLOCK_CPUS && *error >= 0; cpu++) {
+		if (!(m->word[cpu / BITS] >> cpu % BITS & 1))
 			continue;
 		c->at[c->n].cpu = (int)cpu;
 		*error = c->at[c->n].fd = open_one(tid, (int)cpu, inherits, false);
@@ -125,7 +177,11 @@ static struct sp_clock *make(int tid, bool inherits, int *error)
 
 struct sp_clock *sp_clock_of(int tid, bool inherits, int *error)
 {
-	return make(tid, inherits, error);
+	struct mask m;
+	long r = choose_cpus(tid, UINT32_MAX, &m);
+
+	*error = (int)r;
+	return r > 0 ? make(tid, inherits, &m, error) : NULL;
 }
 
 /* The calling thread's own goes, and the counters of all sets that go by it.  False: one is looked at right now. */
@@ -148,18 +204,24 @@ static bool retire(struct sp_clock *c)
 	return may;
 }
 
-struct sp_clock *sp_clock_own(int *error)
+struct sp_clock *sp_clock_own(uint32_t natives, int *error)
 {
 	struct sp_held held;
+	struct mask m;
 
-	if (mine && mine->generation == sp_process.generation && !(mine->stale && retire(mine)))
+	if (mine && mine->generation != sp_process.generation)
+		mine = NULL;
+	if (mine && !mine->stale)
 		return mine;
 	if (sp_get(&n_clocks) >= sp_get(&reap_at))
 		sp_clock_reap();
-	mine = make(sp_self.tid, false, error);
+	*error = (int)choose_cpus(sp_self.tid, natives, &m);
+	if (*error <= 0 || (mine && !retire(mine)))
+		return mine;
+	mine = make(sp_self.tid, false, &m, error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		sp_clock_reap();
-		mine = make(sp_self.tid, false, error);
+		mine = make(sp_self.tid, false, &m, error);
 	}
 	if (!mine)
 		return NULL;

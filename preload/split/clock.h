@@ -33,10 +33,18 @@ struct sp_clock {
 	} at[];				/* [n] ascending */
 };
 
-/* The calling thread's own, made if need be; NULL: *error is why (-EDQUOT, -EMFILE ...). */
-struct sp_clock *sp_clock_own(int *error);
+/* The calling thread's own, made if need be; NULL: *error is why (-EDQUOT, -EMFILE ...).
+ * On the CPUs that the thread may run on now, or could when its clock was made; and, while that leaves most of the
+ * budget, on those that the process could at its start: a thread that binds itself to one CPU after the other
+ * is found there.  For sets of so many natives. */
+struct sp_clock *sp_clock_own(uint32_t natives, int *error);
 
-/* One of another thread's, or with its children. */
+/* How many these are; natives UINT32_MAX: of another thread. */
+uint32_t sp_clock_cpus(int tid, uint32_t natives);
+
+void sp_clock_begin(void);		/* when the process starts */
+
+/* Another thread's, or with its children. */
 struct sp_clock *sp_clock_of(int tid, bool inherits, int *error);
 void sp_clock_drop(struct sp_clock *c);
 

@@ -31,6 +31,13 @@ static uint32_t budget(void)
 	return (uint32_t)sp_min(room, asked >= 0 ? sp_min((uint64_t)asked, limit) : sp_min(limit / 4, MOST));
 }
 
+uint32_t sp_counters_left(void)
+{
+	uint32_t all = budget(), has = sp_get(&held);
+
+	return all > has ? all - has : 0;
+}
+
 static void grow_table(void)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,

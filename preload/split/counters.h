@@ -19,6 +19,9 @@
  * them, so that it grows once.)  most < 0: a quarter of the soft limit, 4096 at most. */
 void sp_counters_begin(long most);
 
+/* How many more there may be right now. */
+uint32_t sp_counters_left(void);
+
 /* In a child of fork: the parent's are closed. */
 void sp_counters_child(void);
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../../core/sys.h"
@@ -42,6 +43,24 @@ static bool make_room(struct sp_opened *o)
 	return o->at != NULL;
 }
 
+uint32_t sp_opened_filters(void)
+{
+	char text[4096];
+	const char *p;
+	uint32_t n = 0;
+
+	if (sp_sys(SYS_prctl, PR_GET_SECCOMP, 0L, 0L, 0L, 0L) <= 0)
+		return 0;
+	if (sp_read_file("/proc/thread-self/status", text, sizeof(text) - 1) <= 0)
+		return 1;
+	p = strstr(text, "Seccomp_filters:");
+	for (p = p ? p + strlen("Seccomp_filters:") : ""; *p == ' ' || *p == '\t'; p++)
+		;
+	for (; *p >= '0' && *p <= '9'; p++)
+		n = n * 10 + (uint32_t)(*p - '0');
+	return n ? n : 1;
+}
+
 static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int cpu, int fd)
 {
 	struct sp_native *n;
@@ -57,6 +76,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
 	n->fd = fd;
 	n->cpu = cpu;
+	o->filters = sp_opened_filters();
 }
 
 static void note_close(struct sp_opened *o, int fd)

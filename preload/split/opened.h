@@ -27,6 +27,7 @@ struct sp_opened {
 	struct sp_native *at;		/* [SP_NATIVES_MOST]; NULL: nothing was seen yet */
 	uint32_t n;
 	uint32_t changes;		/* grows whenever an event comes or goes */
+	uint32_t filters;		/* sp_opened_filters() when PAPI last opened one */
 	bool lost;			/* more than there is room for, or no memory */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
 };
@@ -37,6 +38,10 @@ bool sp_opened_watch(void);
 
 /* Whose what this thread's PAPI opens or closes is right now; NULL: nobody's. */
 extern __thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
+
+/* How many filters of system calls (seccomp) the calling thread has: one that came since PAPI opened its events may
+ * end who opens more.  (At least 1 where the kernel says only that there are some.) */
+uint32_t sp_opened_filters(void);
 
 /* A new set with a record that another one had. */
 void sp_opened_forget(struct sp_opened *o);

@@ -25,6 +25,7 @@ __attribute__((constructor)) static void at_start(void)
 {
 	first_ticks = sp_ticks();
 	first_ns = sp_clock_ns();
+	sp_clock_begin();
 }
 
 static unsigned number_at(const char **p)
@@ -255,6 +256,18 @@ static void open_counters(struct sp_split *p, const struct sp_opened *o)
 
 /* ---- what is wanted ------------------------------------------------------------------ */
 
+static bool is_clock(const struct sp_native *n)
+{
+	return is_software(&n->attr) &&
+	       (n->attr.config == PERF_COUNT_SW_CPU_CLOCK || n->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Some dozen instructions of ours, or a microsecond of a clock; nothing of ours faults or switches. */
+static uint64_t edge_of(const struct sp_native *n)
+{
+	return is_clock(n) ? 1000 : is_software(&n->attr) ? 0 : 100;
+}
+
 /* PAPI opens natives in the order in which events brought them. */
 static uint32_t native_index(uint32_t *code, uint32_t *n, uint32_t is)
 {
@@ -282,6 +295,10 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 				return false;
 			p->sum[e].native[i] = (uint8_t)at;
 			p->sum[e].factor[i] = t->factor[i];
+			p->sum[e].edge += (uint64_t)((t->factor[i] < 0 ? -t->factor[i] : t->factor[i]) *
+						     (double)edge_of(&w->opened->at[at]));
+			if (is_clock(&w->opened->at[at]))
+				p->sum[e].clocks += t->factor[i];
 		}
 	}
 	return n == w->opened->n;
@@ -358,7 +375,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 	struct sp_split *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_clock_own(&error) : sp_clock_of(w->tid, w->inherits, &error);
+	c = w->own && !w->inherits ? sp_clock_own(w->opened->n, &error) : sp_clock_of(w->tid, w->inherits, &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
@@ -390,13 +407,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 /* About what it takes to open and to close it. */
 static uint64_t cost_of(const struct sp_split_want *w)
 {
-	unsigned long mask[SP_CLOCK_CPUS / (8 * sizeof(long))] = { 0 };
-	long bytes = sp_sys(SYS_sched_getaffinity, w->tid, sizeof(mask), mask);
-	uint64_t n = 0;
-
-	for (long i = 0; i < bytes / (long)sizeof(long); i++)
-		n += (uint64_t)__builtin_popcountl(mask[i]);
-	return n * (w->opened->n + 1) * OPENING_NS;
+	return (uint64_t)sp_clock_cpus(w->tid, w->own && !w->inherits ? w->opened->n : UINT32_MAX) * (w->opened->n + 1) * OPENING_NS;
 }
 
 static bool fits(const struct sp_split *p, const struct sp_split_want *w)
@@ -430,6 +441,8 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_MANY;
 	else if (!sp_conf.descriptors)
 		*why = SP_WHY_OFF;
+	else if (w->opened->n && sp_opened_filters() != w->opened->filters)
+		*why = SP_WHY_REFUSED;
 	else if (credit && !sp_clock_may_spend(cost_of(w)))
 		*why = SP_WHY_CREDIT;
 	if (*why != SP_WHY_NONE)
@@ -512,26 +525,10 @@ void sp_split_allowed(const struct sp_split *p, char *text, size_t n)
 	text[o.error ? 0 : o.used] = 0;
 }
 
-/* Some dozen instructions of ours, or a microsecond of a clock; nothing of ours faults or switches. */
-static uint64_t edge_of(const struct sp_native *n)
+void sp_split_edges(const struct sp_split *p, uint64_t *edge)
 {
-	if (!is_software(&n->attr))
-		return 100;
-	return n->attr.config == PERF_COUNT_SW_CPU_CLOCK || n->attr.config == PERF_COUNT_SW_TASK_CLOCK ? 1000 : 0;
-}
-
-void sp_split_edges(const struct sp_split *p, const struct sp_opened *o, uint64_t *edge)
-{
-	for (uint32_t e = 0; e < p->k; e++) {
-		double sum = 0;
-
-		for (uint32_t t = 0; t < p->sum[e].n; t++) {
-			double f = p->sum[e].factor[t];
-
-			sum += (f < 0 ? -f : f) * (double)edge_of(&o->at[p->sum[e].native[t]]);
-		}
-		edge[e] = (uint64_t)(sum + 0.5);
-	}
+	for (uint32_t e = 0; e < p->k; e++)
+		edge[e] = p->sum[e].edge;
 }
 
 bool sp_split_counts_moves(const struct sp_split *p)

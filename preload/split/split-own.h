@@ -41,9 +41,11 @@ struct sp_split {
 	uint32_t size[SP_GROUPS];
 	bool marked;			/* the marks hold */
 	bool disturbed;			/* they do, but not all that was handed out is known here */
+	bool still, still_mark;		/* the clock stood still while the thread ran (PR_TASK_PERF_EVENTS_DISABLE) */
 	bool unclear;			/* the thread ran while the marks were taken: `home` had counted more than they say */
 	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
 	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
+	uint64_t answer_ticks, read_ticks;	/* of a window's end: when it was asked for, when the counters were read */
 	uint64_t mark_ticks;		/* when they were taken */
 	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
 	uint64_t moves_mark, moves_now;
@@ -60,6 +62,8 @@ struct sp_split {
 		uint32_t n;
 		uint8_t native[SP_TERMS_MOST];
 		double factor[SP_TERMS_MOST];
+		uint64_t edge;		/* what the edges of a window may put on a neighbour */
+		double clocks;		/* ns of a clock's, times this, are in it */
 	} *sum;				/* [k] */
 	struct sp_split_cpu *cpu;	/* [n] */
 };

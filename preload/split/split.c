@@ -101,32 +101,39 @@ static bool went_on(const struct sp_split_cpu *c)
 	return c->now.low != c->mark.low || c->now.high != c->mark.high || c->mark.low != c->mark.high;
 }
 
-/* First the clock on all CPUs, then the counters where it went on, then the clock once more: where it
- * stands still in between, the counters are of one moment. */
+/* Of one CPU: the clock, the counters, and where the thread may run the clock once more: where it stands still in
+ * between, the counters are of one moment. */
+static bool read_there(struct sp_split *p, struct sp_split_cpu *c, bool here)
+{
+	if (!read_clock(c->dummy, &c->now.low, NULL))
+		return false;
+	c->now.high = c->now.low;
+	if (p->marked && !here && !went_on(c)) {
+		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
+		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
+		return true;
+	}
+	return read_counters(p, c);
+}
+
+static bool read_total(struct sp_split *p)
+{
+	return read_clock(p->clock->total, &p->total_now, &p->moves_now);
+}
+
+/* The CPU where the caller itself runs comes first: what it counts from PAPI's answer until its counters are read is
+ * not the window's. */
 static bool read_all(struct sp_split *p, int here)
 {
+	if (here >= 0 && !read_there(p, &p->cpu[here], true))
+		return false;
+	p->read_ticks = sp_ticks();
+	if (here >= 0 && (!read_total(p) || !read_clock(p->cpu[here].dummy, &p->cpu[here].now.high, NULL)))
+		return false;
 	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != here && !read_clock(p->cpu[i].dummy, &p->cpu[i].now.low, NULL))
+		if ((int)i != here && !read_there(p, &p->cpu[i], false))
 			return false;
-	if (here >= 0 && !read_clock(p->cpu[here].dummy, &p->cpu[here].now.low, NULL))
-		return false;
-	if (!read_clock(p->clock->total, &p->total_now, &p->moves_now))
-		return false;
-	for (uint32_t i = 0; i < p->n; i++) {
-		struct sp_split_cpu *c = &p->cpu[i];
-
-		c->now.high = c->now.low;
-		if (!p->marked || (int)i == here || went_on(c)) {
-			if (!read_counters(p, c))
-				return false;
-		} else {
-			memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
-			memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
-		}
-		if ((int)i == here && !read_clock(c->dummy, &c->now.high, NULL))
-			return false;
-	}
-	return true;
+	return here >= 0 || read_total(p);
 }
 
 /* Another thread's, or where rseq tells nothing: who runs where shows by the clock itself. */
@@ -161,6 +168,7 @@ static bool look_own(struct sp_split *p, int *at)
 			return false;
 		}
 		*at = here;
+		p->still = here >= 0 && p->cpu[here].now.high == p->cpu[here].now.low;
 		p->gate.proof = proof;
 		if (sp_proof_look() == proof)
 			return true;
@@ -202,6 +210,7 @@ static void mark(struct sp_split *p, int at)
 		memcpy(p->cpu[i].mark_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
 	p->total_mark = p->total_now;
+	p->still_mark = p->still;
 	p->moves_mark = p->moves_now;
 	p->home = at;
 	p->marked = true;
@@ -353,21 +362,29 @@ static void share_in_proportion(const struct sp_split *p, uint32_t e, int64_t de
 		share_by_time(p, e, delta);
 }
 
+/* What a clock of ours counted from PAPI's answer to our look. */
+static int64_t late(const struct sp_split *p, uint32_t e)
+{
+	return p->own && p->sum[e].clocks ? rounded(p->sum[e].clocks * (double)sp_ticks_ns(p->read_ticks - p->answer_ticks)) : 0;
+}
+
 /* Each CPU what was counted there, `rest` what they leave.  False: more was counted elsewhere than there is. */
-static bool share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest)
+static bool share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
 {
 	int64_t left = delta;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (i == rest || !visited(p, i))
 			continue;
-		p->at[i * p->k + e] = grown(&p->cpu[i], e);
+		p->at[i * p->k + e] = grown(&p->cpu[i], e) - ((int)i == at ? late(p, e) : 0);
 		left -= p->at[i * p->k + e];
 	}
-	if (delta < 0 || left < 0)
-		return false;
+	if (left < 0 && at >= 0 && left + (int64_t)p->sum[e].edge >= 0) {
+		p->at[(uint32_t)at * p->k + e] += left;		/* it began there just before it moved */
+		left = 0;
+	}
 	p->at[rest * p->k + e] = left;
-	return true;
+	return delta >= 0 && left >= 0;
 }
 
 /* Who gets what the others leave, so that nothing is lost by when we looked: of the caller's own counts the CPU
@@ -391,7 +408,7 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 {
 	bool caller = p->tid == sp_self.tid;
 
-	if (sp_get(&p->disturbed))
+	if (sp_get(&p->disturbed) || p->still || p->still_mark)
 		return SP_WHY_DISTURBED;
 	if (!closes(p) || rest < 0 || (caller && at < 0))
 		return SP_WHY_ELSEWHERE;
@@ -417,7 +434,7 @@ static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at
 		p->exact[e] = false;
 		if (p->kind == SP_BY_APPROXIMATE)
 			share_in_proportion(p, e, delta[e]);
-		else if (known && share_as_counted(p, e, delta[e], (uint32_t)rest))
+		else if (known && share_as_counted(p, e, delta[e], (uint32_t)rest, at))
 			p->exact[e] = doubts == SP_WHY_NONE;
 		else
 			share_by_time(p, e, delta[e]);
@@ -430,13 +447,13 @@ static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at
 /* All of it on one CPU, where it need not be counted to be known. */
 static enum sp_why all_on(struct sp_split *p, const int64_t *delta, uint32_t i)
 {
-	bool known = closes(p) && !sp_get(&p->disturbed);
+	enum sp_why why = doubt(p, (int)i, (int)i);
 
 	for (uint32_t e = 0; e < p->k; e++) {
 		p->at[i * p->k + e] = delta[e];
-		p->exact[e] = known;
+		p->exact[e] = why == SP_WHY_NONE;
 	}
-	return known ? SP_WHY_NONE : sp_get(&p->disturbed) ? SP_WHY_DISTURBED : SP_WHY_ELSEWHERE;
+	return why;
 }
 
 /* The parts, the CPU of the reading last; those that have nothing are none. */
@@ -493,6 +510,7 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 	enum sp_why why;
 	int at, last;
 
+	p->answer_ticks = sp_ticks();
 	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_DISTURBED };
 	if (!take(p))
 		return false;

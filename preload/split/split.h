@@ -138,7 +138,7 @@ void sp_split_done(struct sp_split *p);
 void sp_split_disturbed(struct sp_split *p);
 
 /* By event, what the edges of a window on several CPUs may put on a neighbour. */
-void sp_split_edges(const struct sp_split *p, const struct sp_opened *o, uint64_t *edge);
+void sp_split_edges(const struct sp_split *p, uint64_t *edge);
 bool sp_split_counts_moves(const struct sp_split *p);
 
 /* CPUs that the thread could run on when they were opened, as "0-3,8". */

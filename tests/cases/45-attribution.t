@@ -2,7 +2,6 @@
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
-split='kernel split'			# why a row may fail
 
 # moves MODE PROGRAM ARGUMENT...: natively and under the mode
 moves() {
@@ -13,14 +12,12 @@ moves() {
 	label="$mode: $(basename "$1") $2${3:+ $3}"
 }
 
-# moved [WHY IT MAY FAIL] MODE FORM PROGRAM ARGUMENT...: the dump holds what check-moves.pl wants of FORM
+# moved MODE FORM PROGRAM ARGUMENT...: the dump holds what check-moves.pl wants of FORM
 moved() {
-	why='' mode=$1 form=$2
-	[ "$mode" != todo ] || { why=$split mode=$2 form=$3; shift; }
+	mode=$1 form=$2
 	shift 2
 	moves "$mode" "$@"
 	check "$label: the program sees no difference" same_as_native native shim
-	todo=$why
 	check "$label: the dump is right ($form)" perl tests/lib/check-moves.pl "$form" "$tmp/shim.out" "$tmp/shim.json"
 }
 
@@ -34,19 +31,18 @@ is "the default is auto, and the dump says so" "$(json "$tmp/shim.json" '$d->{se
 if plain "moves to the unit"; then
 	moved reading sum "$apps/moves" once 1000 3000
 	is "reading: all 4000 on the CPU of the reading, none proven" "$(cpus)" "4000/0 "
-	moved todo residency split "$apps/moves" once 1000 3000
+	moved residency split "$apps/moves" once 1000 3000
 	is "residency: the dump says so" "$(json "$tmp/shim.json" '$d->{settings}{attribution}')" residency
-	moved todo residency split "$apps/moves" often 50 10 30
-	moved todo residency exact "$apps/moves" stays 20
+	moved residency split "$apps/moves" often 50 10 30
+	moved residency exact "$apps/moves" stays 20
 	for mode in exact auto; do
-		moved todo $mode exact "$apps/moves" once 1000 3000
-		todo=$split
-		is "$mode: 1000 and 3000, all proven" "$(cpus)" "1000/1000 3000/3000 "
+		moved $mode exact "$apps/moves" once 1000 3000
+			is "$mode: 1000 and 3000, all proven" "$(cpus)" "1000/1000 3000/3000 "
 		is "$mode: the dump says so" "$(json "$tmp/shim.json" '$d->{settings}{attribution}')" $mode
 		is "$mode: readings of ours are not the program's" \
 			"$(json "$tmp/shim.json" 'map { $_->{readings} } @{$d->{relations}}')" 1
-		moved todo $mode exact "$apps/moves" often 200 10 30
-		moved todo $mode exact "$apps/moves" stays 20
+		moved $mode exact "$apps/moves" often 200 10 30
+		moved $mode exact "$apps/moves" stays 20
 	done
 fi
 
@@ -59,7 +55,6 @@ for mode in residency exact auto; do
 	moves $mode "$apps/moves" pushed 5 40
 	check "$mode: pushed: the dump is right (sum)" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 	[ $mode = residency ] && continue
-	todo=$split
 	check "$mode: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
 done
 
@@ -100,8 +95,7 @@ case ${SANITIZE-} in
 	for mode in residency exact auto; do
 		FAULT=$event_open:1+:13 SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/moves" once 100 300
 		plain "$mode: the kernel refuses" && check "$mode: the kernel refuses: booked as in reading" is_equal "$(cpus)" "400/0 "
-		todo=$split
-		check "$mode: the kernel refuses: said in a note" grep -q 'perf_event_paranoid' "$tmp/shim.json"
+			check "$mode: the kernel refuses: said in a note" grep -q 'attribution_why.*perf_event_paranoid' "$tmp/shim.json"
 	done
 	MORE=$light
 	;;
@@ -118,8 +112,7 @@ if plain "an ordinary user" && [ "$(status_of native)" = 0 ]; then
 		rm -f "$tmp/nobody/moves.json"
 		SSPAPI_ATTRIBUTION=${form%-*} run_shim shim "$apps/moves" once 1000 3000
 		check "an ordinary user, ${form%-*}: the program sees no difference" same_as_native native shim
-		todo=$split
-		check "an ordinary user, ${form%-*}: the dump is right" \
+			check "an ordinary user, ${form%-*}: the dump is right" \
 			perl tests/lib/check-moves.pl "${form#*-}" "$tmp/shim.out" "$tmp/nobody/moves.json"
 	done
 elif [ "$(status_of native)" != 0 ]; then

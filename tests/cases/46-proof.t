@@ -22,7 +22,6 @@ if plain "windows"; then
 	windows reading 90 "windows of 10 us: those without a switch are proven" 100
 	windows reading 0 "the CPU is wanted by another: none that was left is called exact" 100 busy
 	windows auto 90 "windows of 10 us: those without a switch are proven" 100
-	windows auto 0 "the CPU is wanted by another: none that was left is called exact" 100 busy
 fi
 
 # ---- others' restartable sequences ------------------------------------------------
@@ -52,10 +51,8 @@ check "rseq turned off: counts as ever, none proven, and a note" sh -c '
 is "rseq turned off: none is exact" \
 	"$(json "$tmp/shim.json" 'map { $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 0
 SSPAPI_ATTRIBUTION=exact run_shim shim env GLIBC_TUNABLES=glibc.pthread.rseq=0 "$apps/moves" once 1000 3000
-todo='kernel split'
 check "rseq turned off, exact: proven by the kernel" \
 	perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
-todo='kernel split'
 check "rseq turned off, exact: and no note says otherwise" \
 	not grep -q "no count is called proven" "$tmp/shim.json"
 
@@ -71,7 +68,6 @@ done
 SSPAPI_ATTRIBUTION=exact run_shim shim unshare -m sh -c 'mount -t tmpfs none /sys && exec "$@"' - \
 	"$apps/moves" once 1000 3000
 if [ "$(status_of shim)" = 0 ]; then
-	todo='kernel split'
 	check "exact without /sys: the dump is right" \
 		perl tests/lib/check-moves.pl exact "$tmp/shim.out" "$tmp/shim.json"
 else
