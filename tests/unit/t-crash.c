@@ -41,7 +41,7 @@
 struct seen {			/* one CPU, as the model tells */
 	uint64_t readings;
 	bool has;
-	int64_t total[K], entry[K];
+	int64_t total[K], exact[K], entry[K];
 };
 
 #define SITES	3		/* and 0 */
@@ -61,8 +61,12 @@ struct step {
 	long long x[K];
 	bool aside;		/* as on top of another booking */
 	bool proven;
-	int n;			/* parts */
-	struct sp_part part[CPUS];
+	bool split;		/* its window was: n parts, the rest is the CPU's */
+	bool foreign;		/* by another thread */
+	uint32_t n;
+	int32_t of[CPUS];
+	int64_t at[CPUS * K];
+	bool exact[K];
 };
 
 static struct sp_store store;
@@ -147,6 +151,7 @@ static void read_row(struct sp_model *m, struct view *v)
 		s->readings = at.readings;
 		s->has = at.has_entry;
 		memcpy(s->total, at.total, sizeof(s->total));
+		memcpy(s->exact, at.exact, sizeof(s->exact));
 		if (s->has)
 			memcpy(s->entry, at.entry, sizeof(s->entry));
 		for (int e = 0; e < K; e++)
@@ -178,13 +183,23 @@ static uint32_t site_of(const struct step *s)
 	return 1 + (uint32_t)(s->x[0] / 3 % SITES);
 }
 
+static void run_split(const struct step *s)
+{
+	const struct sp_parts parts = { .n = s->n, .cpu = s->of, .at = s->at, .exact = s->exact };
+
+	if (s->foreign)
+		sp_ledger_book_foreign(&writer, s->op, s->cpu, s->x, &parts, site_of(s));
+	else
+		sp_ledger_book_parts(&writer, s->op, s->cpu, s->x, &parts, site_of(s), false);
+}
+
 /* Only here, and the same in the parent's dry run. */
 static __attribute__((noinline)) void run(const struct step *s)
 {
 	if (s->aside)
 		writer.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
-	if (s->op == SP_OP_READ && s->n)
-		sp_ledger_book_parts(&writer, SP_OP_READ, s->x, s->part, s->n, s->proven, site_of(s), false);
+	if (s->split)
+		run_split(s);
 	else if (s->op == SP_OP_READ)
 		sp_ledger_read(&writer, s->cpu, s->x, s->proven, site_of(s));
 	else if (s->op == SP_OP_ACCUM)
@@ -266,8 +281,14 @@ static bool sums_hold(const struct view *v, const struct view *a, const struct v
 	return true;
 }
 
+/* What is exact comes and goes with its counts: of an event all or none. */
+static bool exact_with_total(const struct step *s, const struct seen *v, const struct seen *a, int e)
+{
+	return v->exact[e] - a->exact[e] == (s->exact[e] && !s->aside ? v->total[e] - a->total[e] : 0);
+}
+
 /* A split window: part by part, each in one commit.  No count is lost, none is there twice. */
-static bool in_parts(const struct view *v, const struct view *a, const struct view *b)
+static bool in_parts(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
 {
 	if (v->latest != a->latest && v->latest != b->latest)
 		return false;
@@ -278,7 +299,8 @@ static bool in_parts(const struct view *v, const struct view *a, const struct vi
 			int64_t t = v->at[c].total[e];
 
 			sum += t;
-			if (!(t >= a->at[c].total[e] && t <= b->at[c].total[e]))
+			if (!(t >= a->at[c].total[e] && t <= b->at[c].total[e]) ||
+			    !exact_with_total(s, &v->at[c], &a->at[c], e))
 				return false;
 		}
 		if (sum != v->total[e])
@@ -308,8 +330,10 @@ static bool holds(const struct step *s, const struct view *v, const struct view 
 		return kept_holds(v, a, b) && each_old_or_new(v, a, b) && each_interval(v, a, b);
 	if (s->aside || s->op == SP_OP_SIDE)
 		return sums_hold(v, a, b);
-	if (s->n > 1)
-		return in_parts(v, a, b);
+	if (s->n)
+		return in_parts(s, v, a, b);
+	if (s->split)
+		return one_commit(v, a, b);
 	return is_short(s, a, b) ? each_old_or_new(v, a, b) && each_interval(v, a, b) : one_commit(v, a, b);
 }
 
@@ -472,14 +496,42 @@ static void split(void **state)
 		{ .op = SP_OP_START },
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
 		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300) },
-		{ .op = SP_OP_READ, .x = X(60, 600, 6000), .n = 3, .part = { { 2, 10 }, { 3, 20 }, { 0, 30 } } },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(60, 600, 6000), .split = true, .n = 2, .of = { 2, 3 },
+		  .at = { 5, 50, 500, 9, 0, 2200 }, .exact = { true, false, true } },
 		{ .op = SP_OP_READ, .cpu = 1, .x = X(81, 810, 8100) },
-		{ .op = SP_OP_READ, .x = X(90, 900, 9000), .n = 2, .part = { { 1, 0 }, { 2, 0 } } },
-		{ .op = SP_OP_STOP, .cpu = 2, .x = X(91, 910, 9100) },
+		{ .op = SP_OP_READ, .cpu = 2, .x = X(90, 900, 9000), .split = true, .n = 1, .of = { 1 }, .at = { 0 } },
+		{ .op = SP_OP_READ, .cpu = 2, .x = X(91, 910, 9100), .split = true, .exact = { true, true, true } },
+		{ .op = SP_OP_ACCUM, .cpu = 0, .x = X(99, 990, 9900), .split = true, .n = 2, .of = { 2, 700 },
+		  .at = { 1, 10, 100, 2, 0, 600 }, .exact = { true, true, true } },
+		{ .op = SP_OP_STOP, .cpu = 1, .x = X(9, 90, 900), .split = true, .n = 3, .of = { 0, 2, 3 },
+		  .at = { 1, 10, 100, 2, 20, 200, 3, 30, 300 }, .exact = { false, true, false } },
 	};
 
 	(void)state;
-	RUN(script, 91, 910, 9100);
+	RUN(script, 108, 1080, 10800);
+}
+
+/* The same by another thread; and on top of a booking, where all is the last CPU's, not exact. */
+static void split_elsewhere(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(33, 330, 3300), .split = true, .foreign = true, .n = 2, .of = { 2, 0 },
+		  .at = { 5, 50, 500, 9, 0, 1800 }, .exact = { true, false, true } },
+		{ .op = SP_OP_READ, .cpu = 1, .x = X(60, 600, 6000), .aside = true, .split = true, .n = 2, .of = { 2, 3 },
+		  .at = { 5, 50, 500, 9, 0, 2200 }, .exact = { true, true, true } },
+		{ .op = SP_OP_READ, .cpu = 3, .x = X(63, 630, 6300), .aside = true, .split = true, .foreign = true, .n = 1,
+		  .of = { 0 }, .at = { 1, 10, 100 }, .exact = { true, true, true } },
+		{ .op = SP_OP_SIDE },
+		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(66, 660, 6600), .split = true, .n = 1, .of = { 0 },
+		  .at = { 1, 10, 100 }, .exact = { true, true, true } },
+		{ .op = SP_OP_STOP, .cpu = 2, .x = X(6, 60, 600), .split = true, .foreign = true, .n = 1, .of = { 3 },
+		  .at = { 2, 20, 200 }, .exact = { true, true, true } },
+	};
+
+	(void)state;
+	RUN(script, 72, 720, 7200);
 }
 
 /* CPUs that the topology lacks, and none. */
@@ -531,6 +583,7 @@ int main(void)
 		cmocka_unit_test(one_thread),
 		cmocka_unit_test(kept),
 		cmocka_unit_test(split),
+		cmocka_unit_test(split_elsewhere),
 		cmocka_unit_test(other_cpus),
 		cmocka_unit_test(aside),
 	};

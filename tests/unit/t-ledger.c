@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -505,111 +504,132 @@ static void at_random_kept(void **state)
 	random_sequences(SP_KEEPS_ON_START, 90 / SLOW_BUILD);
 }
 
-/* What is new in x, by the oracle's own arithmetic: each part in turn, the last the rest. */
-static void oracle_parts(struct oracle *o, const struct sp_part *parts, int n, const long long *x, bool proven)
+/* ---- windows that were spent on several CPUs ------------------------------- */
+
+struct split {
+	struct sp_parts parts;
+	int cpu;			/* of the rest */
+	int32_t of[DENSE];
+	int64_t at[DENSE * KMAX];
+	bool exact[KMAX];
+};
+
+/* Of what is new (d), each part some, and seldom more than there is: as where clocks differ. */
+static int64_t random_share(long long d, int parts)
 {
-	long long left[KMAX];
-	double whole = 0;
+	uint32_t r = rnd(8);
+
+	if (!r)
+		return 0;
+	return r == 1 ? d + (int64_t)rnd(100) - 50 : (int64_t)((double)d * rnd(1000) / 1000 / parts);
+}
+
+static void random_split(struct split *p, const struct oracle *o, const long long *x)
+{
+	int first = (int)rnd(DENSE), n = (int)rnd(DENSE);
+
+	p->cpu = rnd(10) ? first : 1000 + (int)rnd(12);
+	for (int i = 0; i < n; i++) {
+		p->of[i] = rnd(12) ? (first + 1 + i) % DENSE : 2000 + (int)rnd(2) * DENSE + i;
+		for (int e = 0; e < o->k; e++)
+			p->at[i * o->k + e] = random_share(x[e] - o->last[e], n);
+	}
+	for (int e = 0; e < o->k; e++)
+		p->exact[e] = rnd(2);
+	p->parts = (struct sp_parts){ .n = (uint32_t)n, .cpu = p->of, .at = p->at, .exact = p->exact };
+}
+
+/* By the oracle's own arithmetic: each part as given, on the CPU of the reading what is left. */
+static void oracle_parts(struct oracle *o, const struct split *p, const long long *x)
+{
+	struct spot *rest = spot_of(o, p->cpu);
 
 	if (!o->running || o->baseline) {
-		if (o->running)
-			oracle_values(o, spot_of(o, parts[n - 1].cpu), x, false);
+		oracle_values(o, rest, x, false);
 		return;
 	}
-	for (int i = 0; i < n; i++)
-		whole += (double)parts[i].weight;
-	for (int e = 0; e < o->k; e++) {
-		long long d = x[e] - o->last[e];
+	for (uint32_t i = 0; i < p->parts.n; i++) {
+		struct spot *s = spot_of(o, p->of[i]);
 
-		left[e] = d;
-		for (int i = 0; i < n - 1 && whole > 0; i++) {
-			double ideal = (double)d * (double)parts[i].weight / whole;
-			struct spot *s = spot_of(o, parts[i].cpu);
-			int64_t *at = &s->total[e], booked;
-			struct sp_model m;
-			struct sp_row row = { 0 };
-			struct sp_at_cpu cell;
+		for (int e = 0; e < o->k; e++) {
+			int64_t share = p->at[i * (uint32_t)o->k + (uint32_t)e];
 
-			/* As booked, if that is within one unit for each part of what it should be. */
-			booked = 0;
-			assert_int_equal(sp_model_open(&m, &store.image), 0);
-			while (sp_model_next(&m, &row))
-				for (uint32_t c = 0; &oracles[row.id] == o && sp_row_cell(&m, &row, c, &cell); c++)
-					if (cell.cpu == parts[i].cpu)
-						booked = cell.total[e] - *at;
-			sp_model_close(&m);
-			if (fabs((double)booked - ideal) > n + fabs(ideal) * 1e-9)
-				fail_msg("part %d: %ld, should be %f", i, (long)booked, ideal);
-			*at += booked;
-			left[e] -= booked;
+			s->total[e] += share;
+			s->exact[e] += p->exact[e] ? share : 0;
+			o->last[e] += share;
 		}
-		spot_of(o, parts[n - 1].cpu)->total[e] += left[e];
-		spot_of(o, parts[n - 1].cpu)->exact[e] += n == 1 && proven ? left[e] : 0;
+	}
+	for (int e = 0; e < o->k; e++) {
+		rest->total[e] += x[e] - o->last[e];
+		rest->exact[e] += p->exact[e] ? x[e] - o->last[e] : 0;
 		o->last[e] = x[e];
 	}
 }
 
-static int random_parts(struct sp_part *parts)
+static void book_split(struct set *s, enum sp_op op, const long long *x, const struct split *p, bool foreign)
 {
-	int n = 1 + (int)rnd(DENSE), first = (int)rnd(DENSE);
+	bool begun;
 
-	for (int i = 0; i < n; i++)
-		parts[i] = (struct sp_part){ (first + i) % DENSE, rnd(8) ? rnd(1000000) * (uint64_t)1000 : 0 };
-	return n;
+	if (foreign) {
+		sp_ledger_book_foreign(&s->w, op, p->cpu, x, &p->parts, 0);
+		return;
+	}
+	begun = rnd(2) && sp_ledger_begin(&s->w, op);
+	sp_ledger_book_parts(&s->w, op, p->cpu, x, &p->parts, 0, begun);
 }
 
-/* Windows on several CPUs: a reading's parts make no entry of their own. */
-static void parts_step(struct set *s)
+/* A reading's parts make no entry of their own. */
+static void parts_step(struct set *s, bool foreign)
 {
 	static const enum sp_op ops[] = { SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM };
 	enum sp_op op = ops[rnd(SP_COUNT(ops))];
-	struct sp_part parts[DENSE];
-	int n = random_parts(parts);
 	long long x[KMAX] = { 0 };
-	bool proven = rnd(2);
+	struct split split;
 	struct spot *last;
 
-	if (rnd(3) == 0 || !s->papi.running) {
+	if (rnd(3) == 0 || (!s->papi.running && rnd(8))) {
 		random_step(s);
 		return;
 	}
 	random_work(&s->papi);
 	papi_call(&s->papi, op, x);
-	sp_ledger_book_parts(&s->w, op, x, parts, n, proven, 0, false);
-	oracle_parts(s->o, parts, n, x, proven);
-	last = spot_of(s->o, parts[n - 1].cpu);
+	random_split(&split, s->o, x);
+	book_split(s, op, x, &split, foreign && rnd(2));
+	oracle_parts(s->o, &split, x);
+	last = spot_of(s->o, split.cpu);
 	oracle_entries(s->o, last, op, x);
 	last->readings++;
-	if (op == SP_OP_ACCUM)
+	if (op == SP_OP_ACCUM && !(s->papi.keeps & SP_KEEPS_ON_RESET))
 		oracle_zero(s->o);
-	s->o->running = op != SP_OP_STOP;
+	if (op == SP_OP_STOP)
+		s->o->running = false;
 }
 
-static void parts_at_random(void **state)
+static void random_parts(uint64_t from, bool foreign)
 {
-	(void)state;
-	seed = 3;
+	static const uint32_t keeps[] = { 0, 0, SP_KEEPS_ON_RESET, SP_KEEPS_ON_START, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET };
+
+	seed = from;
 	for (int i = 0; i < 60 / SLOW_BUILD; i++) {
-		open_sets(1, 1 + i % KMAX, 0, DENSE);
+		open_sets(1, 1 + i % KMAX, keeps[(unsigned)i % SP_COUNT(keeps)], DENSE);
 		for (int n = 0; n < 100; n++) {
-			parts_step(&sets[0]);
+			parts_step(&sets[0], foreign);
 			check();
 		}
 		sp_store_close(&store);
 	}
 }
 
-static void shares(void **state)
+static void parts_at_random(void **state)
 {
 	(void)state;
-	assert_int_equal(sp_share(4000, 1, 4), 1000);
-	assert_int_equal(sp_share(10, 1, 3), 3);
-	assert_int_equal(sp_share(11, 1, 2), 6);
-	assert_int_equal(sp_share(-11, 1, 2), -6);
-	assert_int_equal(sp_share(INT64_MAX, UINT64_MAX, UINT64_MAX), INT64_MAX);
-	assert_int_equal(sp_share(INT64_MIN, 1, 1), INT64_MIN);
-	assert_int_equal(sp_share(INT64_MAX, 1, 2), INT64_MAX / 2 + 1);
-	assert_int_equal(sp_share(7, 0, 5), 0);
+	random_parts(3, false);
+}
+
+static void parts_of_others(void **state)
+{
+	(void)state;
+	random_parts(4, true);
 }
 
 /* A set that went away while it ran, and one like it whose start failed. */
@@ -1249,6 +1269,12 @@ static pthread_mutex_t application = PTHREAD_MUTEX_INITIALIZER;
 static bool finish;
 static long long shared_count[KMAX];	/* what all threads see of one running set */
 
+/* Whatever the parts are, the sum is what was handed out. */
+static const struct sp_parts parts_somewhere = {
+	.n = 2, .cpu = (const int32_t[]){ 2, 1001 }, .at = (const int64_t[]){ 1, 0, 2, 0, 1, 1 },
+	.exact = (const bool[]){ true, false, true },
+};
+
 static void locked_call(enum sp_op op, int cpu, bool owner)
 {
 	struct papi *p = &sets[0].papi;
@@ -1260,10 +1286,13 @@ static void locked_call(enum sp_op op, int cpu, bool owner)
 	for (int e = 0; e < p->k; e++)
 		papi_work(p, e, 1 + e);
 	papi_call(p, op, x);
-	if (owner)
+	if (owner && (!has_values(op) || cpu & 1))
 		book_main(op, cpu, x);
+	else if (owner)
+		sp_ledger_book_parts(&sets[0].w, op, cpu, x, &parts_somewhere, 0, false);
 	else
-		sp_ledger_book_foreign(&sets[0].w, op, cpu, has_values(op) ? x : NULL, 0);
+		sp_ledger_book_foreign(&sets[0].w, op, cpu, has_values(op) ? x : NULL,
+				       cpu & 1 && has_values(op) ? &parts_somewhere : NULL, 0);
 	pthread_mutex_unlock(&application);
 }
 
@@ -1318,7 +1347,8 @@ static void *foreign_reads(void *arg)
 
 	for (unsigned n = 0; !sp_get(&finish); n++) {
 		shared_values(x);
-		sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, (int)((uintptr_t)arg + n / 16) % DENSE, x, 0);
+		sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, (int)((uintptr_t)arg + n / 16) % DENSE, x,
+				       n & 1 ? &parts_somewhere : NULL, 0);
 	}
 	return NULL;
 }
@@ -1374,7 +1404,7 @@ static void *foreign_once(void *arg)
 
 	(void)arg;
 	shared_values(x);
-	sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, 1, x, 0);
+	sp_ledger_book_foreign(&sets[0].w, SP_OP_READ, 1, x, NULL, 0);
 	sp_put(&finish, true);
 	return NULL;
 }
@@ -1480,7 +1510,7 @@ static void no_relation(void **state)
 	w.cpu = -2;
 	sp_ledger_read(&w, 0, x, false, 0);
 	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_book_foreign(&w, SP_OP_READ, 0, x, 0);
+	sp_ledger_book_foreign(&w, SP_OP_READ, 0, x, NULL, 0);
 }
 
 int main(void)
@@ -1492,7 +1522,7 @@ int main(void)
 		cmocka_unit_test(entry_after_write),
 		cmocka_unit_test(backwards_is_noted),
 		cmocka_unit_test(parts_at_random),
-		cmocka_unit_test(shares),
+		cmocka_unit_test(parts_of_others),
 		cmocka_unit_test(vectors),
 #if STEPS
 		cmocka_unit_test(handler_at_each_instruction),
