@@ -21,9 +21,9 @@ for settings in attribution=reading attribution=residency attribution=exact read
 	export "$name=${settings#*=}"
 	keep=""
 	[ "$settings" != attribution=exact ] || keep=keep	# what is zeroed unread, exact may have read
-	for seed in 11 12 13 $$; do
-		random "$settings" api-random "$seed" 5000 4 $keep
-		random "$settings" api-random-scripted "$seed" 5000 4 $keep
+	for seed in $(bounded "11 12 13 $$" $$); do
+		random "$settings" api-random "$seed" "$(bounded 5000 2000)" 4 $keep
+		random "$settings" api-random-scripted "$seed" "$(bounded 5000 2000)" 4 $keep
 	done
 	random "$settings" api-random $$ 1000 32 $keep
 	random "$settings" api-random-scripted $$ 1000 32 $keep
