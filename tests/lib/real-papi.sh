@@ -12,6 +12,7 @@
 #	REAL_PAPI_HW2SW		one more for attach, CPU_ATTACH, inherit, multiplex,
 #				domain; empty where there are hardware counters
 #	REAL_PAPI_EVENTS	two events to count for people to look at
+#	REAL_PAPI_MEND		where libpfm4 does not know the CPU: what people can do
 #	PAPI_HOW		a line for people: what is counted, and why
 #	PAPI_CSV_EVENT_FILE	exported: presets on software events; unset with hardware
 # Reads	REAL_PAPI_BUILD		the build folder, default build
@@ -26,11 +27,11 @@ case ${REAL_PAPI_BUILD:=build} in
 esac
 
 # real_papi_counts EVENT [PRELOAD]: does a PAPI program count that? (Some VMs
-# hand out counters that stay 0.)
-real_papi_counts() {
-	LD_PRELOAD=${2-} "$real_papi_tests/apps/basics" "$1" 2>/dev/null |
-		grep -q '^handed .* value=[1-9]'
-}
+# hand out counters that stay 0.)  PRELOAD is relative: the folder's path may have a space.
+real_papi_counts() (
+	cd "$real_papi_tests" 2>/dev/null &&
+		LD_PRELOAD=${2-} apps/basics "$1" 2>/dev/null | grep -q '^handed .* value=[1-9]'
+)
 
 real_papi_reason() {
 	if grep -q '^flags.* hypervisor' /proc/cpuinfo; then
@@ -40,6 +41,9 @@ real_papi_reason() {
 			cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo missing))"
 	fi
 }
+
+REAL_PAPI_MEND="a newer PAPI, or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes the CPU for another: \
+only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here"
 
 real_papi_hardware() {
 	REAL_PAPI_HARDWARE=yes
@@ -58,7 +62,7 @@ real_papi_software() {
 		PAPI_HOW="software events: asked for by REAL_PAPI_SOFTWARE"
 	fi
 	if [ -n "$REAL_PAPI_PRELOAD" ]; then
-		PAPI_HOW="$PAPI_HOW, and libpfm4 does not know the CPU (lendpmu.so lends one)"
+		PAPI_HOW="$PAPI_HOW, and libpfm4 does not know the CPU (lendpmu.c lends one)"
 	fi
 }
 
@@ -69,6 +73,8 @@ real_papi_none() {
 		PAPI_HOW="PAPI cannot count here, not even page faults: $(
 			LD_PRELOAD='' "$real_papi_tests/apps/basics" 2>&1 | tail -n 1) (perf_event_paranoid $(
 			cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo missing))"
+		[ -z "${LIBPFM_FORCE_PMU-}" ] ||
+			PAPI_HOW="$PAPI_HOW; LIBPFM_FORCE_PMU=$LIBPFM_FORCE_PMU leaves only that PMU's events: unset it"
 	else
 		PAPI_HOW="$real_papi_tests/apps/basics is not built: make"
 	fi
@@ -78,13 +84,13 @@ real_papi_decide() {
 	REAL_PAPI=yes REAL_PAPI_HARDWARE=no REAL_PAPI_EVENTS=''
 	REAL_PAPI_PRELOAD='' REAL_PAPI_HW2SW=''
 	unset PAPI_CSV_EVENT_FILE
-	set -- "$real_papi_tests/preload/lendpmu.so"
+	set -- preload/lendpmu.so
 	if [ "${REAL_PAPI_SOFTWARE-}" != 1 ] && real_papi_counts PAPI_TOT_INS; then
 		real_papi_hardware
 	elif real_papi_counts perf::PAGE-FAULTS; then
 		real_papi_software ''
 	elif real_papi_counts perf::PAGE-FAULTS "$1"; then
-		real_papi_software "$1"
+		real_papi_software "$real_papi_tests/$1"
 	else
 		real_papi_none
 	fi
