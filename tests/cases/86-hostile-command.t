@@ -64,6 +64,25 @@ for at in $MACHINES $MEMBERS; do
 	done
 done
 
+# An interval that names a call site that is not there.
+cp a.sspapi x.sspapi
+perl -e '
+	open my $f, "+<", "x.sspapi"; binmode $f; local $/; $_ = <$f>;
+	while (/\x20\x53\x00\x00/g) {	# SP_BLOCK_INTERVALS
+		my $at = pos() - 4;
+		next if $at % 64;
+		my ($k, $room, $n) = unpack "x16 LLL", substr $_, $at;
+		substr $_, $at + 40 + 16 * $k, 8, pack "LL", 3e9, 4e9;
+		pos = $at + 64;
+		$found++;
+	}
+	seek $f, 0, 0; print $f $_; exit !$found' || echo "Bail out! no intervals"
+for how in "report --per-callsite" "report -f json" "report --per-callsite b.sspapi" "merge -o m.sspapi b.sspapi" "diff --per-callsite b.sspapi"; do
+	# shellcheck disable=SC2086
+	run sites "$sspapi" $how x.sspapi
+	check "a call site that is not there: $how" sh -c 'cat sites.err; [ $(cat sites.status) -le 1 ]'
+done
+
 # ---- 3: what a store names is not run, nor believed -------------------------------------------
 
 mkdir tools

@@ -5,6 +5,7 @@
  *	-f	the first one's number: to do one again
  *	-o	where what crashed it, or took more than 5 s, goes
  *	-w	writes number FIRST there, and does nothing else
+ *	-l	prints how many command lines there are, and does nothing else
  * Prints a line for each that crashed or was slow, and at the end how many were refused, and how many
  * shown. Exit 1 if one crashed or was slow.
  *
@@ -301,7 +302,7 @@ int main(int argc, char **argv)
 	const char *folder = ".", *only = NULL;
 	int opt, status, first_store;
 
-	while ((opt = getopt(argc, argv, "n:s:f:o:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:s:f:o:w:l")) != -1) {
 		if (opt == 'n')
 			n = strtoul(optarg, NULL, 0);
 		else if (opt == 's')
@@ -312,6 +313,8 @@ int main(int argc, char **argv)
 			folder = optarg;
 		else if (opt == 'w')
 			only = optarg;
+		else if (opt == 'l')
+			return printf("%u\n", fuzz_commands) < 0;
 		else
 			return 2;
 	}
