@@ -190,7 +190,7 @@ static int run(const char *path, char *const *address, uint32_t count, uint64_t 
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return -ENOENT;
-	return *text && !WIFSIGNALED(status) ? 0 : -ETIMEDOUT;
+	return *text && *n && !WIFSIGNALED(status) ? 0 : -ETIMEDOUT;
 }
 
 static char *known(char *line)
