@@ -30,23 +30,27 @@ const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
 
 static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
 static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
+static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };	/* Slurm has told it by both names */
 
 /* ---- the environment as it was ---------------------------------------- */
 
 static char captured[16384];		/* NAME=value, NUL-separated, an empty one last */
 static size_t captured_used;
 
+static bool begins_as(const char *entry, const char *const *name, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strncmp(entry, name[i], strlen(name[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool wanted(const char *entry)
 {
 	if (strncmp(entry, "SSPAPI_", 7) == 0)
 		return true;
-	for (unsigned i = 0; i < SP_COUNT(ranks); i++)
-		if (strncmp(entry, ranks[i], strlen(ranks[i])) == 0)
-			return true;
-	for (unsigned i = 0; i < SP_COUNT(jobs); i++)
-		if (strncmp(entry, jobs[i], strlen(jobs[i])) == 0)
-			return true;
-	return false;
+	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, jobs, SP_COUNT(jobs)) ||
+	       begins_as(entry, steps, SP_COUNT(steps));
 }
 
 static void keep(const char *entry)
@@ -120,14 +124,14 @@ struct complaint {
 static void complain(const struct complaint *to, const struct sp_conf_row *row, const char *value, const char *why,
 		     const char *instead)
 {
-	char line[600];
+	char line[900], begin[81] = "";
 	struct sp_out o;
 
 	sp_out_init(&o, -1, line, sizeof(line) - 1);
 	sp_out_text(&o, row->name);
 	sp_out_text(&o, ": '");
-	for (size_t i = 0; i < 80 && value[i]; i++)
-		sp_out_char(&o, (unsigned char)value[i] < ' ' || value[i] == 127 ? '?' : value[i]);
+	strncpy(begin, value, sizeof(begin) - 1);
+	sp_out_plain(&o, begin);
 	sp_out_text(&o, strlen(value) > 80 ? "...' " : "' ");
 	sp_out_text(&o, why);
 	sp_out_text(&o, "; using ");
@@ -245,12 +249,12 @@ static bool is_folder(const char *path)
 	return fd >= 0;
 }
 
-/* What is wrong with it, or NULL.  A template may hold %p %h %e %r %j %q{NAME} %% only. */
+/* What is wrong with it, or NULL.  A template may hold %p %h %e %r %j %s %q{NAME} %% only. */
 static const char *wrong_output(const char *output)
 {
 	for (const char *p = output; (p = strchr(p, '%')) != NULL; p += 2)
-		if (!p[1] || !strchr("pherjq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
-			return "has a % that is none of %p %h %e %r %j %q{NAME} %%";
+		if (!p[1] || !strchr("pherjsq%", p[1]) || (p[1] == 'q' && (p[2] != '{' || !strchr(p, '}'))))
+			return "has a % that is none of %p %h %e %r %j %s %q{NAME} %%";
 	return *output && strcmp(output, "-") != 0 && is_folder(output) ? "is a folder, not a file's name in it (FOLDER/sspapi.%p.txt)" : NULL;
 }
 
@@ -317,13 +321,23 @@ long sp_conf_rank(void)
 	return -1;
 }
 
-const char *sp_conf_job(void)
+static const char *first_of(const char *const *name, unsigned n)
 {
-	for (unsigned i = 0; i < SP_COUNT(jobs); i++) {
-		const char *v = sp_conf_env(jobs[i]);
+	for (unsigned i = 0; i < n; i++) {
+		const char *v = sp_conf_env(name[i]);
 
 		if (v && *v)
 			return v;
 	}
 	return NULL;
+}
+
+const char *sp_conf_job(void)
+{
+	return first_of(jobs, SP_COUNT(jobs));
+}
+
+const char *sp_conf_step(void)
+{
+	return first_of(steps, SP_COUNT(steps));
 }

@@ -1,5 +1,5 @@
 /* conf.h: every SSPAPI_* variable, in one table; and the few of others' that
- * name a rank or a batch job.
+ * name a rank, a batch job or its step.
  *
  * The environment is copied when the process starts (sp_conf_capture: no
  * allocation, a few microseconds), since the application may wipe or change it,
@@ -49,8 +49,9 @@ const char *sp_conf_env(const char *name);
  * says what, and what is used instead; no newline). */
 void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);
 
-/* The first of the known variables that is set: MPI rank (-1: none), job id. */
+/* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL: none). */
 long sp_conf_rank(void);
 const char *sp_conf_job(void);
+const char *sp_conf_step(void);
 
 #endif

@@ -31,17 +31,20 @@ static void path_of(char path[64], int pid, int tid, const char *leaf)
 
 /* Field n of a stat line, counted from 1 as proc(5) does; the second, the name in
  * parentheses, may hold anything, so counting starts behind the last one. */
-static uint64_t field(const char *stat, unsigned n)
+static const char *text_field(const char *stat, unsigned n)
 {
 	const char *p = strrchr(stat, ')');
+
+	for (unsigned at = 2; p && at < n; at++)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : "";
+}
+
+static uint64_t field(const char *stat, unsigned n)
+{
 	uint64_t v = 0;
 
-	for (unsigned at = 2; p && at < n; at++) {
-		p = strchr(p + 1, ' ');
-		if (!p)
-			return 0;
-	}
-	for (p = p ? p + 1 : ""; *p >= '0' && *p <= '9'; p++)
+	for (const char *p = text_field(stat, n); *p >= '0' && *p <= '9'; p++)
 		v = v * 10 + (uint64_t)(*p - '0');
 	return v;
 }
@@ -53,7 +56,9 @@ bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 	path_of(path, pid, tid, "/stat");
 	if (sp_read_file(path, stat, sizeof(stat)) <= 0)
 		return false;
+	s->state = *text_field(stat, 3);
 	s->ppid = (int)field(stat, 4);
+	s->threads = (int)field(stat, 20);
 	s->start_ticks = field(stat, 22);
 	s->processor = (int)field(stat, 39);
 	return true;

@@ -15,8 +15,17 @@ uint64_t sp_run_start_ns(uint64_t own_ns);
 /* Fields of /proc/PID/stat; 0 if there is no such process.  pid 0: this one. */
 struct sp_process_stat {
 	int ppid, processor;
+	char state;			/* 'R', 'S', 'Z' ... of the task */
+	int threads;			/* of the process, with those that have ended and are waited for */
 	uint64_t start_ticks;
 };
 bool sp_process_stat(int pid, int tid, struct sp_process_stat *s);
+
+/* Has the process ended?  One that nobody has waited for is still there (killed in a container
+ * whose first process waits for none: for as long as that lives). */
+static inline bool sp_process_is_over(const struct sp_process_stat *s)
+{
+	return (s->state == 'Z' || s->state == 'X') && s->threads <= 1;
+}
 
 #endif

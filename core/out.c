@@ -9,9 +9,10 @@
 
 /* ---- bytes ------------------------------------------------------------ */
 
-/* A FIFO or terminal that somebody made non-blocking: its reader has ten seconds
- * to make room, then we give up; the application wants to exit. */
+/* A FIFO or a non-blocking terminal: its reader has ten seconds to make room for so many
+ * bytes, then we give up; the application wants to exit. */
 #define PATIENCE	10
+#define PATIENCE_BYTES	65536u		/* of a reader that takes a byte now and then, too */
 
 /* false: no room in the time that was left, which the kernel takes off *left,
  * also where a signal ends the wait. */
@@ -28,6 +29,7 @@ static bool wait_for_room(int fd, long left[2])
 static void write_all(struct sp_out *o, const char *p, size_t n)
 {
 	long left[2] = { PATIENCE, 0 };	/* the kernel's timespec */
+	size_t since = 0;
 
 	while (n && !o->error) {
 		long w = syscall(SYS_write, o->fd, p, n);
@@ -36,12 +38,16 @@ static void write_all(struct sp_out *o, const char *p, size_t n)
 			p += w;
 			n -= (size_t)w;
 			o->written += (uint64_t)w;
-			left[0] = PATIENCE;
+			since += (size_t)w;
+			if (since >= PATIENCE_BYTES) {
+				left[0] = PATIENCE;
+				since = 0;
+			}
 		} else if (w == 0) {
 			o->error = -EIO;
 		} else if (errno == EAGAIN) {
 			if (!wait_for_room(o->fd, left))
-				o->error = -EAGAIN;
+				o->error = -ETIMEDOUT;
 		} else if (errno != EINTR) {
 			o->error = -errno;
 		}
@@ -394,7 +400,7 @@ static unsigned utf8(const unsigned char *s, uint32_t *cp)
 static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
-	       (cp >= 0x2066 && cp <= 0x2069) || (cp >= 0x200e && cp <= 0x200f) || cp == 0xfeff ||
+	       (cp >= 0x2066 && cp <= 0x206f) || (cp >= 0x200e && cp <= 0x200f) || cp == 0x61c || cp == 0xfeff ||
 	       (cp & 0xfffe) == 0xfffe;
 }
 
@@ -476,6 +482,8 @@ void sp_out_csv(struct sp_out *o, const char *text)
 
 	if (quote)
 		sp_out_char(o, '"');
+	if (sp_is_formula(*text))
+		out_hex_bytes(o, (const unsigned char *)text++, 1);
 	out_escaped(o, text, csv_special);
 	if (quote)
 		sp_out_char(o, '"');

@@ -29,10 +29,16 @@ void sp_out_i64(struct sp_out *o, int64_t v);
 void sp_out_hex(struct sp_out *o, uint64_t v);		/* 0x80000032 */
 void sp_out_double(struct sp_out *o, double v, int decimals);
 
+/* A spreadsheet takes a cell that begins so for a formula, which may start programs. */
+static inline bool sp_is_formula(char c)
+{
+	return c == '=' || c == '+' || c == '-' || c == '@';
+}
+
 /* Text from a store or from the application, as a value of each format:
  * control characters never reach a terminal or break a line. */
 void sp_out_json(struct sp_out *o, const char *text);	/* with its quotes; bytes that are not UTF-8 as \ufffd */
-void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where it must be */
+void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where it must be; no formula */
 void sp_out_xml(struct sp_out *o, const char *text);	/* for an attribute in double quotes */
 void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as \xHH */
 

@@ -35,6 +35,9 @@ static void expand_letter(struct sp_out *o, const char **p, const struct sp_who 
 	case 'j':
 		sp_out_text(o, who->job ? who->job : "0");
 		break;
+	case 's':
+		sp_out_text(o, who->step ? who->step : "0");
+		break;
 	case 'q':
 		n = strcspn(*p + 2, "}");
 		if (n < sizeof(name)) {
@@ -137,41 +140,97 @@ static int beside(char *to, size_t room, const char *path, const struct sp_who *
 
 /* ---- writing ---------------------------------------------------------- */
 
+/* A pipe once more, non-blocking, which then is so for us alone: what reads the program's standard
+ * error may stall.  -errno: fd is none. */
+static int open_again(int fd)
+{
+	char path[48] = "/proc/self/fd/";
+	struct stat s;
+
+	if (sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) < 0 || !S_ISFIFO(s.st_mode))
+		return -EINVAL;
+	sp_format_u64(path + strlen(path), (uint64_t)fd);
+	return sp_open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
+}
+
 int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m)
 {
+	int own = open_again(fd), r;
 	struct sp_out o;
 
-	sp_out_init(&o, fd, write_buffer, sizeof(write_buffer));
+	sp_out_init(&o, own >= 0 ? own : fd, write_buffer, sizeof(write_buffer));
 	view->write(&o, m);
-	return sp_out_finish(&o);
+	r = sp_out_finish(&o);
+	sp_close(own);
+	return r;
+}
+
+/* May a symbolic link be followed?  One that another user laid to where he cannot write himself, not:
+ * in /tmp anybody can lay one. */
+static int may_follow(const char *path, bool *link)
+{
+	struct stat s;
+	long r = sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, AT_SYMLINK_NOFOLLOW);
+
+	*link = r == 0 && S_ISLNK(s.st_mode);
+	if (r < 0 || !*link)
+		return (int)r;
+	return s.st_uid == 0 || s.st_uid == (uid_t)sp_sys(SYS_geteuid) ? 0 : -ELOOP;
 }
 
 /* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
- * replaced.  Appending: behind it may be a file that the application writes. */
+ * replaced.  Appending: behind it may be a file that the application writes.  It stays
+ * non-blocking, for us alone: who reads a FIFO may stall, and the application wants to end. */
 static int write_special(const char *path, const struct sp_view *view, struct sp_model *m)
 {
-	int r, fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
+	bool link;
+	int fd, r = may_follow(path, &link);
 
-	if (fd == -ENXIO)
-		return -ENXIO;		/* a FIFO that nobody reads: waiting could be for ever */
+	if (r < 0)
+		return r;
+	fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | (link ? 0 : O_NOFOLLOW), 0);
 	if (fd < 0)
-		return fd;
-	(void)sp_sys(SYS_fcntl, fd, F_SETFL, O_WRONLY | O_APPEND);
+		return fd;		/* ENXIO: a FIFO that nobody reads; waiting could be for ever */
 	r = sp_output_write_fd(fd, view, m);
 	sp_close(fd);
 	return r;
+}
+
+/* Of a process in a step of a batch job: what its dump's time has below the millisecond.  Two `srun`
+ * lines of one job have no process in common that would say that they are one run, and a file's form
+ * need not name the job.  0: in no job. */
+#define MARKS	1000000u		/* JJJSSS: from the job, and from the step */
+static uint32_t mark_of(const struct sp_who *who)
+{
+	uint32_t job = 0, step = 0;
+
+	for (const char *p = who->job; p && *p; p++)
+		job = job * 31 + (unsigned char)*p;
+	for (const char *p = who->step; p && *p; p++)	/* 10 n + digit: steps that differ by less than 999 differ */
+		step = (step * 10 + (unsigned char)*p - '0') % 999;
+	return who->job ? (1 + job % 999) * 1000 + (who->step ? 1 + step : 0) : 0;
+}
+
+static bool is_of_another_step(uint64_t mtime_ns, const struct sp_who *who)
+{
+	uint32_t own = mark_of(who), mark = (uint32_t)(mtime_ns % MARKS);
+
+	return own && mark / 1000 == own / 1000 && mark != own;
 }
 
 /* The kernel's own stamp is up to 4 ms old, which is more than a short program
  * runs: a later run asks whether this file is older than it.  The time of access
  * carries the pid in its fraction: a program that exec starts in the same process
  * finds there what the one before it wrote. */
-static void stamp(int fd, int pid)
+static void stamp(int fd, const struct sp_who *who)
 {
-	struct timespec t[2] = { { .tv_nsec = pid }, { 0 } };
+	uint64_t now = sp_now_ns(), mark = mark_of(who);
+	struct timespec t[2] = { { .tv_nsec = who->pid } };
 
-	clock_gettime(CLOCK_REALTIME, &t[1]);
-	t[0].tv_sec = t[1].tv_sec;
+	if (mark)			/* not before now: the run's own files must not look older than it */
+		now = (now / MARKS + 1) * MARKS + mark;
+	t[0].tv_sec = t[1].tv_sec = (time_t)(now / 1000000000u);
+	t[1].tv_nsec = (long)(now % 1000000000u);
 	(void)sp_sys(SYS_utimensat, fd, NULL, t, 0);
 }
 
@@ -189,7 +248,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 	if (fd < 0)
 		return fd;
 	r = sp_output_write_fd(fd, view, m);
-	stamp(fd, who->pid);
+	stamp(fd, who);
 	sp_close(fd);
 	if (r < 0)
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
@@ -308,7 +367,7 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 			return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
 		if (!run)
 			run = sp_run_start_ns(o->own_start_ns);
-		if (!old.regular || old.mtime_ns >= run || old.written_by == who->pid)
+		if (!old.regular || old.mtime_ns >= run || old.written_by == who->pid || is_of_another_step(old.mtime_ns, who))
 			continue;
 		r = replace(temp, o->path, &old, who);
 		if (r != -EEXIST)

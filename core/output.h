@@ -3,7 +3,8 @@
  * A dump is written whole under a temporary name beside its place, then takes its
  * name by link(2): two processes that want the same name cannot both have it.
  * A file of that name is replaced only if it is from an earlier run (older than
- * the topmost living ancestor that has libsspapi loaded), or our own from before;
+ * the topmost living ancestor that has libsspapi loaded, and not of another step of
+ * the same batch job), or our own from before;
  * otherwise .HOST.PID, .HOST.PID.2 ... go before the extension.
  *
  * Async-signal-safe, no malloc.  Errors: -errno.
@@ -15,7 +16,7 @@
 #include "view/view.h"
 
 struct sp_who {				/* what a template's letters stand for */
-	const char *host, *program, *job, *folder;	/* folder: of relative names */
+	const char *host, *program, *job, *step, *folder;	/* folder: of relative names */
 	long rank;			/* -1: none */
 	int pid;
 };

@@ -1,9 +1,11 @@
 /* cmd-recover.c: makes the dump that a killed process did not write, from its live
- * file, which goes once the dump is safe.
+ * file, which goes once the dump is safe; or only lets that go.
  *
  * The dump goes where the process would have put it only if the live file is the
- * caller's own and nobody else could write it: its bytes name the place.  Otherwise
- * it goes beside the live file.  Nothing that exists is replaced.
+ * caller's own, has the name that it was made with and nobody else could write it: its
+ * bytes name the place.  Otherwise it goes beside the live file: root must not make a file of
+ * a stranger's choice, nor from the copy of a stranger's that is root's by now.  Nothing
+ * that exists is replaced.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +24,7 @@
 
 struct recovery {
 	const char *verb, *out;		/* -o, or NULL */
-	bool force;
+	bool force, discard;
 	char host[65];
 };
 
@@ -35,7 +37,7 @@ static bool still_the_same(const struct sp_file *f, const char *path)
 
 static bool trusted(const struct sp_file *f, const char *path)
 {
-	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path);
+	return f->uid == geteuid() && !(f->mode & 022) && still_the_same(f, path) && sp_live_is_of(path, geteuid());
 }
 
 /* What a dump was to be written into rather than to take the name of. */
@@ -57,17 +59,6 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 	if (sp_live_is(live))
 		n -= strlen(".live");
 	return snprintf(to, room, "%.*s.txt", (int)n, live) < (int)room ? 0 : -ENAMETOOLONG;
-}
-
-/* It may come from the store: no control characters to a terminal. */
-static void print_path(const char *path)
-{
-	for (; *path; path++)
-		if ((unsigned char)*path < ' ' || *path == 127)
-			printf("\\x%02x", (unsigned char)*path);
-		else
-			putchar(*path);
-	putchar('\n');
 }
 
 /* As the process itself would have named it, but over nothing at all. */
@@ -106,8 +97,10 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 	if (r == 0)
 		r = take_name(rec, m, sp_part_name(), path);
 	sp_part_end();
-	if (r == 0)
-		print_path(path);
+	if (r == 0) {
+		sp_put_plain(stdout, path);
+		putchar('\n');
+	}
 	return r;
 }
 
@@ -156,6 +149,11 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 	return sp_complain(1, r->verb, text, live);
 }
 
+static bool may_run(const struct recovery *r, const struct sp_file *f)
+{
+	return !r->force && sp_live_may_run(&f->model.h, strcmp(sp_model_text(&f->model, f->model.h.host), r->host) == 0);
+}
+
 static int recover(const struct recovery *r, const char *live)
 {
 	char to[SP_CONF_PATH], name[SP_CONF_PATH + 16] = "";
@@ -166,7 +164,7 @@ static int recover(const struct recovery *r, const char *live)
 		return 0;
 	if (sp_file_open(&f, r->verb, live))
 		return 1;
-	if (!r->force && sp_live_may_run(&f.model.h, strcmp(sp_model_text(&f.model, f.model.h.host), r->host) == 0)) {
+	if (may_run(r, &f)) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
 	}
@@ -185,6 +183,30 @@ static int recover(const struct recovery *r, const char *live)
 		return 1;
 	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
+	return 0;
+}
+
+/* Nothing but a live file: not a dump that somebody named by mistake.  One that cannot be read any more
+ * is told by its name. */
+static int discard(const struct recovery *r, const char *live)
+{
+	struct sp_file f;
+	bool runs;
+
+	if (!sp_live_is(live))
+		return sp_complain(1, r->verb, "not the name of a live file: it is left", live);
+	if (sp_file_load(&f, live) == 0) {
+		runs = may_run(r, &f);
+		sp_file_close(&f);
+	} else {
+		runs = !r->force && !sp_live_name_is_dead(live, r->host);
+	}
+	if (runs)
+		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
+	if (unlink(live) < 0)
+		return sp_complain(1, r->verb, strerror(errno), live);
+	sp_put_plain(stdout, live);
+	putchar('\n');
 	return 0;
 }
 
@@ -208,14 +230,14 @@ static int recover_all(const struct recovery *r)
 			continue;
 		if (never_began(r, path))
 			continue;
-		if (sp_file_open(&f, r->verb, path)) {
-			status = 1;
+		if (sp_file_load(&f, path) < 0) {
+			status |= r->discard ? discard(r, path) : recover(r, path);	/* says what is wrong */
 			continue;
 		}
-		runs = sp_live_may_run(&f.model.h, strcmp(sp_model_text(&f.model, f.model.h.host), r->host) == 0);
+		runs = may_run(r, &f);
 		sp_file_close(&f);
-		if (!runs || r->force)
-			status |= recover(r, path);
+		if (!runs)
+			status |= r->discard ? discard(r, path) : recover(r, path);
 	}
 	closedir(d);
 	return status;
@@ -223,24 +245,29 @@ static int recover_all(const struct recovery *r)
 
 int sp_cmd_recover(int argc, char **argv)
 {
-	static const struct option longs[] = { { "force", no_argument, NULL, 'F' }, { NULL, 0, NULL, 0 } };
+	static const struct option longs[] = { { "force", no_argument, NULL, 'F' }, { "discard", no_argument, NULL, 'D' },
+					       { NULL, 0, NULL, 0 } };
 	struct recovery r = { .verb = argv[0] };
 	int c, status = 0;
 
-	while ((c = sp_option(argc, argv, "o:", longs, NULL, "options are -o FILE, --force")) != -1) {
+	while ((c = sp_option(argc, argv, "o:", longs, NULL, "options are -o FILE, --force, --discard")) != -1) {
 		if (c == 'o')
 			r.out = optarg;
 		else if (c == 'F')
 			r.force = true;
+		else if (c == 'D')
+			r.discard = true;
 		else
 			return 2;
 	}
 	gethostname(r.host, sizeof(r.host) - 1);
+	if (r.out && r.discard)
+		return sp_complain(2, argv[0], "--discard makes no dump: -o does not go with it", NULL);
 	if (optind == argc)
 		return r.out ? sp_complain(2, argv[0], "-o goes with one live file", NULL) : recover_all(&r);
 	if (r.out && argc - optind > 1)
 		return sp_complain(2, argv[0], "-o goes with one live file", NULL);
 	for (; optind < argc; optind++)
-		status |= recover(&r, argv[optind]);
+		status |= r.discard ? discard(&r, argv[optind]) : recover(&r, argv[optind]);
 	return status;
 }

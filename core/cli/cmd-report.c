@@ -13,7 +13,7 @@
 #include "symbols.h"
 #include "terminal.h"
 
-#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS"
+#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --no-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
@@ -26,12 +26,13 @@ static void long_options(struct option *longs)
 
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
+	longs[n++] = (struct option){ "no-symbols", no_argument, NULL, 'N' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
 static int options(struct sp_report *r, const struct sp_view **view, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 3];
+	struct option longs[SP_LEVEL_OPTIONS + 4];
 	int c, at = 0;
 
 	long_options(longs);
@@ -49,6 +50,8 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 			r->events = optarg;
 		} else if (c == 'S') {
 			r->sort = optarg;
+		} else if (c == 'N') {
+			r->no_symbols = true;
 		} else {
 			return 2;
 		}
@@ -108,7 +111,7 @@ static bool names_sites(const struct sp_report *r, const struct sp_view *view)
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		any |= r->level[i]->what == SP_LEVEL_CALLSITE;
-	return (text && any) || strcmp(view->name, "json") == 0;
+	return !r->no_symbols && ((text && any) || strcmp(view->name, "json") == 0);
 }
 
 int sp_cmd_report(int argc, char **argv)

@@ -37,12 +37,32 @@ struct top {
 
 /* ---- which file ------------------------------------------------------------------- */
 
+/* Could the process have made this file?  Anybody may put one with its pid into /dev/shm, which root
+ * can read. */
+static bool is_its_own(int fd, unsigned pid)
+{
+	char name[64], text[4096], *line;
+	unsigned uid[4];
+	struct stat s;
+
+	snprintf(name, sizeof(name), "/proc/%u/status", pid);
+	if (fstat(fd, &s) < 0 || sp_read_file(name, text, sizeof(text)) < 0)
+		return false;
+	line = strstr(text, "\nUid:");	/* real, effective, saved, of files */
+	if (!line || sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
+		return false;
+	for (unsigned i = 0; i < SP_COUNT(uid); i++)
+		if (uid[i] == s.st_uid)
+			return true;
+	return s.st_uid == 0;		/* it was root's, and gave that up */
+}
+
 /* The live file of this process that it writes to now? After exec there may be an older one, too. */
 static bool is_of(const char *path, unsigned pid, uint64_t start_ticks)
 {
 	struct sp_header h;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	bool whole = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h);
+	bool whole = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && is_its_own(fd, pid);
 
 	if (fd >= 0)
 		close(fd);
@@ -248,12 +268,13 @@ static bool show_and_wait(struct top *t, bool stale)
 static void farewell(const struct top *t, bool gone)
 {
 	if (!gone) {
-		fprintf(stderr, "sspapi %s: process %u %s, its live file is there: sspapi recover %s\n", t->report.verb, t->pid,
-			t->killed ? "was killed" : "has ended", t->live);
+		fprintf(stderr, "sspapi %s: process %u %s, its live file is there: sspapi recover ", t->report.verb, t->pid,
+			t->killed ? "was killed" : "has ended");
+		sp_put_plain(stderr, t->live);
+		fputc('\n', stderr);
 	} else if (*t->output == '/') {
 		fprintf(stderr, "sspapi %s: process %u has ended, its dump is ", t->report.verb, t->pid);
-		for (const char *p = t->output; *p; p++)
-			fputc((unsigned char)*p < ' ' || *p == 127 ? '?' : *p, stderr);
+		sp_put_plain(stderr, t->output);
 		fputc('\n', stderr);
 	} else {
 		fprintf(stderr, "sspapi %s: process %u has ended\n", t->report.verb, t->pid);

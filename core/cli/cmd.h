@@ -54,6 +54,15 @@ int sp_file_open(struct sp_file *f, const char *verb, const char *path);
 int sp_file_load(struct sp_file *f, const char *path);	/* without a message: 0 or -errno, as sp_file_why says it */
 const char *sp_file_why(int error);
 
+/* Of an open file that a stranger may have made: -EINVAL if it is longer than any store, or if nearly
+ * all of it is holes; 0. */
+struct stat;
+int sp_file_is_filled(int fd, const struct stat *s);
+
+/* n bytes from off, as many as there are, into memory that is zero: how many, or -errno.  Holes are
+ * passed over, so that they take no memory. */
+int64_t sp_file_read(int fd, void *to, uint64_t n, uint64_t off);
+
 /* Of a model as it was opened (what is above does it): end_ns of a process that has not ended
  * by itself, and n_killed. */
 void sp_unfinished(struct sp_model *m);
@@ -71,6 +80,11 @@ const char *sp_cli_data(const char *name);	/* the same of other files */
 
 /* "sspapi VERB: text, 'subject'" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
+
+/* What comes from a store, or is a name that a stranger chose: control characters, and those that turn
+ * the writing direction, as \xHH.  sp_plain: to be freed. */
+char *sp_plain(const char *text);
+void sp_put_plain(FILE *to, const char *text);
 
 /* p, or a message and the end of the command if it is NULL: there was no memory. */
 void *sp_need(void *p);

@@ -1,23 +1,38 @@
 /* complain.c: what a command says when it cannot go on. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../out.h"
 #include "cmd.h"
 
-/* What is told may come from a store: no control characters to a terminal. */
-static void plain(const char *p)
+char *sp_plain(const char *text)
 {
-	for (; *p; p++)
-		fputc((unsigned char)*p < ' ' || *p == 127 ? '?' : *p, stderr);
+	size_t room = 4 * strlen(text) + 1;	/* \xHH of each byte, at most */
+	char *plain = sp_need(malloc(room));
+	struct sp_out o;
+
+	sp_out_init(&o, -1, plain, room - 1);
+	sp_out_plain(&o, text);
+	plain[o.used] = 0;
+	return plain;
+}
+
+void sp_put_plain(FILE *to, const char *text)
+{
+	char *plain = sp_plain(text);
+
+	fputs(plain, to);
+	free(plain);
 }
 
 int sp_complain(int status, const char *verb, const char *text, const char *subject)
 {
 	fprintf(stderr, "sspapi%s%s: ", *verb ? " " : "", verb);
-	plain(text);
+	sp_put_plain(stderr, text);
 	if (subject) {
 		fputs(", '", stderr);
-		plain(subject);
+		sp_put_plain(stderr, subject);
 		fputc('\'', stderr);
 	}
 	fputc('\n', stderr);

@@ -10,23 +10,97 @@
 #include "cmd.h"
 
 #define LARGEST (1ull << 40)
+#define HOLES_FREE (64ull << 20)	/* a file so long may be all holes, */
+#define HOLES_MOST 256u			/* a longer one has a byte of data for so many */
 
-static int read_all(struct sp_file *f, int fd, uint64_t size)
+/* Of the bytes from `at` on: where the next data stand, or -errno, -ENXIO behind the last.  Where
+ * the file system tells no holes all is data. */
+static int64_t data_at(int fd, uint64_t at, uint64_t *end)
 {
-	uint64_t got = 0;
+	off_t from = lseek(fd, (off_t)at, SEEK_DATA), to;
 
-	f->bytes = malloc(size ? size : 1);
-	while (f->bytes && got < size) {
-		ssize_t n = read(fd, f->bytes + got, size - got);
+	*end = UINT64_MAX;
+	if (from < 0)
+		return errno == EINVAL ? (int64_t)at : -errno;
+	to = lseek(fd, from, SEEK_HOLE);
+	if (to > from)
+		*end = (uint64_t)to;
+	return from;
+}
 
-		if (n < 0 && errno == EINTR)
+int sp_file_is_filled(int fd, const struct stat *s)
+{
+	uint64_t size = (uint64_t)s->st_size, data = 0, end;
+	int64_t from;
+
+	if (size > LARGEST)
+		return -EINVAL;
+	if (size <= HOLES_FREE)
+		return 0;
+	for (uint64_t at = 0; at < size && (from = data_at(fd, at, &end)) >= 0; at = sp_min(end, size))
+		data += sp_min(end, size) - sp_min((uint64_t)from, size);
+	/* (NFS 3 tells no holes, but blocks; others may tell no blocks, or few of what they compress.) */
+	if (s->st_blocks)
+		data = sp_min(data, (uint64_t)s->st_blocks * 512);
+	return (size - HOLES_FREE) / HOLES_MOST <= data ? 0 : -EINVAL;
+}
+
+int64_t sp_file_read(int fd, void *to, uint64_t n, uint64_t off)
+{
+	uint64_t at = off, end = 0;
+	int64_t from = 0;
+	off_t size;
+
+	while (at < off + n) {
+		ssize_t got;
+
+		if (at >= end) {
+			from = data_at(fd, at, &end);
+			if (from < 0)
+				break;
+			at = sp_max(at, (uint64_t)from);
+			if (at >= off + n)
+				break;
+		}
+		got = pread(fd, (char *)to + (at - off), sp_min(off + n, end) - at, (off_t)at);
+		if (got < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
-			break;
-		got += (uint64_t)n;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return (int64_t)(at - off);
+		at += (uint64_t)got;
 	}
-	f->image = (struct sp_image){ .base = f->bytes, .bytes = got };
-	return f->bytes ? 0 : -ENOMEM;
+	if (from < 0 && from != -ENXIO)
+		return from;
+	size = lseek(fd, 0, SEEK_END);	/* behind the last data there may be a hole */
+	return size < 0 ? -errno : (int64_t)sp_min(n, (uint64_t)size - sp_min((uint64_t)size, off));
+}
+
+/* 0 or -errno; *cut: the header says that there is more than could be read. */
+static int read_all(struct sp_file *f, int fd, bool *cut)
+{
+	const struct sp_header *h;
+	struct stat s;
+	int64_t got;
+	int r = fstat(fd, &s) < 0 ? -errno : S_ISREG(s.st_mode) ? sp_file_is_filled(fd, &s) : -EINVAL;
+
+	if (r < 0)
+		return r;
+	f->dev = (uint64_t)s.st_dev;
+	f->ino = (uint64_t)s.st_ino;
+	f->uid = s.st_uid;
+	f->mode = s.st_mode;
+	f->bytes = calloc(1, s.st_size ? (size_t)s.st_size : 1);	/* zero, as holes are */
+	if (!f->bytes)
+		return -ENOMEM;
+	got = sp_file_read(fd, f->bytes, (uint64_t)s.st_size, 0);
+	if (got < 0)
+		return (int)got;
+	f->image = (struct sp_image){ .base = f->bytes, .bytes = (uint64_t)got };
+	h = (const struct sp_header *)f->bytes;
+	*cut = (uint64_t)got >= offsetof(struct sp_header, kept_events) && h->used > (uint64_t)got && !h->torn;
+	return 0;
 }
 
 const char *sp_file_why(int r)
@@ -38,30 +112,27 @@ const char *sp_file_why(int r)
 
 int sp_file_load(struct sp_file *f, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
-	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
+	bool cut = true;
 
 	memset(f, 0, sizeof(*f));
-	if (fd < 0 || fstat(fd, &s) < 0)
-		r = -errno;
-	else if (!S_ISREG(s.st_mode) || (uint64_t)s.st_size > LARGEST)
-		r = -EINVAL;
-	else
-		r = read_all(f, fd, (uint64_t)s.st_size);
+	/* A live file may grow between the question how long it is and its reading. */
+	for (int tries = 0; tries < 3 && r == 0 && cut; tries++) {
+		free(f->bytes);
+		f->bytes = NULL;
+		r = read_all(f, fd, &cut);
+	}
 	if (fd >= 0)
 		close(fd);
-	if (r == 0) {
-		f->dev = (uint64_t)s.st_dev;
-		f->ino = (uint64_t)s.st_ino;
-		f->uid = s.st_uid;
-		f->mode = s.st_mode;
+	if (r == 0)
 		r = sp_model_open(&f->model, &f->image);
-	}
-	if (r < 0)
+	if (r < 0) {
 		free(f->bytes);
-	else
-		sp_unfinished(&f->model);
-	return r;
+		return r;
+	}
+	f->model.damaged += cut;
+	sp_unfinished(&f->model);
+	return 0;
 }
 
 int sp_file_open(struct sp_file *f, const char *verb, const char *path)

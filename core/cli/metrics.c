@@ -49,22 +49,26 @@ static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 	if (!w->verb)
 		return;
 	if (w->said++ == 20)
-		fprintf(stderr, "sspapi %s: %s: there are more wrong definitions\n", w->verb, w->path);
+		sp_complain(0, w->verb, "there are more wrong definitions", w->path);
 	if (w->said > 20)
 		return;
-	fprintf(stderr, "sspapi %s: %s:%u:%u: ", w->verb, w->path, line, column);
-	for (const char *p = reason; *p; p++)
-		fputc((unsigned char)*p < ' ' || *p == 127 ? '?' : *p, stderr);
+	fprintf(stderr, "sspapi %s: ", w->verb);
+	sp_put_plain(stderr, w->path);
+	fprintf(stderr, ":%u:%u: ", line, column);
+	sp_put_plain(stderr, reason);
 	fputc('\n', stderr);
 }
 
 static int read_file(const char *verb, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r = fd < 0 ? -errno : 0;
+	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is read. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
 	char *bytes = malloc(SP_METRIC_FILE_MOST + 4);
 	struct where where = { .verb = verb, .path = path };
 	uint64_t got = 0;
 
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_RDONLY);
 	while (r == 0 && bytes && got < SP_METRIC_FILE_MOST + 4) {
 		ssize_t n = read(fd, bytes + got, SP_METRIC_FILE_MOST + 4 - got);
 
@@ -74,6 +78,8 @@ static int read_file(const char *verb, const char *path)
 		}
 		got += (uint64_t)n;
 	}
+	if (r == 0 && !got && lseek(fd, 0, SEEK_CUR) < 0)
+		r = -ENODATA;
 	if (fd >= 0)
 		close(fd);
 	if (r == 0)
@@ -83,10 +89,28 @@ static int read_file(const char *verb, const char *path)
 		return 1;
 	if (r == -EFBIG)
 		return sp_complain(1, verb, "more than 1 MiB: that is no file of metrics", path);
-	return r < 0 ? sp_complain(1, verb, strerror(-r), path) : 0;
+	return r < 0 ? sp_complain(1, verb, r == -ENODATA ? "nobody writes into it" : strerror(-r), path) : 0;
 }
 
 /* ---- choosing ---------------------------------------------------------------------- */
+
+static void not_there(const char *verb, const char *name, const char *path)
+{
+	fprintf(stderr, "sspapi %s: -m: '", verb);
+	sp_put_plain(stderr, name);
+	fputs("' is neither a file nor a metric of ", stderr);
+	sp_put_plain(stderr, path);
+	fputc('\n', stderr);
+}
+
+static void lacks(const char *verb, const char *name, const char *missing)
+{
+	fprintf(stderr, "sspapi %s: ", verb);
+	sp_put_plain(stderr, name);
+	fputs(" needs ", stderr);
+	sp_put_plain(stderr, missing);
+	fputs(", which was not counted\n", stderr);
+}
 
 static int choose(const char *verb, const char *path, char *names)
 {
@@ -98,12 +122,11 @@ static int choose(const char *verb, const char *path, char *names)
 
 		if (!d) {
 			if (verb)
-				fprintf(stderr, "sspapi %s: -m: '%s' is neither a file nor a metric of %s\n", verb, name, path);
+				not_there(verb, name, path);
 			return 1;
 		}
 		if (!sp_metrics_choose(&table, name) && verb)
-			fprintf(stderr, "sspapi %s: %s needs %s, which was not counted\n", verb, d->name,
-				sp_metrics_missing(&table, d) ? sp_metrics_missing(&table, d) : "another CPU's events");
+			lacks(verb, d->name, sp_metrics_missing(&table, d) ? sp_metrics_missing(&table, d) : "another CPU's events");
 	}
 	return 0;
 }

@@ -20,6 +20,7 @@ struct sp_report {
 	const char *events;		/* E,E; NULL: all */
 	const char *sort;		/* an event, "readings" or "place"; NULL: place */
 	bool colour;
+	bool no_symbols;		/* files that the store names are left alone */
 	struct sp_metrics_wish metrics;	/* -m */
 };
 

@@ -30,32 +30,24 @@ const char *sp_source_why(int error)
 
 long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off)
 {
-	uint64_t got = 0;
-
-	while (got < bytes) {
-		ssize_t n = pread(s->fd, (char *)to + got, bytes - got, (off_t)(off + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		got += (uint64_t)n;
-	}
-	return (long)got;
+	memset(to, 0, bytes);
+	return (long)sp_file_read(s->fd, to, bytes, off);
 }
+
+#define KEPT (1ull << 20)		/* a buffer so large serves the next file, too */
 
 static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *room, uint64_t bytes, uint64_t off)
 {
-	long n;
+	int64_t n;
 
-	if (bytes > *room) {
+	if (bytes > *room || *room > KEPT) {
 		free(*to);
-		*to = sp_need(malloc(bytes));
+		*to = sp_need(calloc(1, bytes ? bytes : 1));
 		*room = bytes;
+	} else {
+		memset(*to, 0, bytes);
 	}
-	n = sp_source_read(s, *to, bytes, off);
+	n = sp_file_read(s->fd, *to, bytes, off);
 	return n < 0 ? (int)n : (uint64_t)n < bytes ? -EINVAL : 0;
 }
 
@@ -90,7 +82,7 @@ int sp_source_open(struct sp_source *s, const char *path)
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
 	memset(&s->h, 0, sizeof(s->h));
-	e = S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	e = S_ISREG(st.st_mode) ? sp_file_is_filled(s->fd, &st) : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	n = e ? 0 : sp_source_read(s, &s->h, sizeof(s->h), 0);
 	if (n < 0)
 		e = (int)n;

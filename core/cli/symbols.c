@@ -1,9 +1,14 @@
 /* symbols.c: see symbols.h. */
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -27,6 +32,13 @@ struct name {
 struct names {
 	struct name *name;		/* by site and frame */
 	uint32_t n;
+	uint64_t until;			/* no more is asked then, in seconds() */
+};
+
+struct module {
+	const char *path;
+	uint64_t bytes;			/* on the disk */
+	bool stripped;
 };
 
 static void fill(void *arg, uint32_t site, uint32_t frame, struct sp_frame_seen *f)
@@ -72,36 +84,113 @@ static bool collect(struct names *all, const struct sp_model *m)
 	return all->n > 0;
 }
 
-/* addr2line's standard output, of these addresses of the file; NULL: it cannot be run. */
-static FILE *run(const char *path, char *const *address, uint32_t n, pid_t *pid)
+/* ---- addr2line, which believes what the file says -------------------------- */
+
+#define SECONDS_EACH	20u		/* of a module */
+#define SECONDS_ALL	60u
+#define ANSWER_MOST	(16ul << 20)
+#define MEMORY_LEAST	(1ull << 30)
+#define MEMORY_TIMES	16u		/* what the file takes of the disk */
+
+static uint64_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+static void limit(int what, uint64_t most)
+{
+	struct rlimit l;
+
+	if (getrlimit(what, &l) == 0 && (l.rlim_cur == RLIM_INFINITY || l.rlim_cur > most)) {
+		l.rlim_cur = (rlim_t)most;
+		setrlimit(what, &l);
+	}
+}
+
+/* A file of 20 kB that was mostly holes kept it busy for 7 s with 6 GB of memory. */
+static void become(char **argv, int out, uint64_t file_bytes)
 {
 	static const char *const tools[] = { "addr2line", "eu-addr2line" };
-	char *argv[AT_ONCE + 8] = { NULL, (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)path };
-	int out[2];
+	int nothing = open("/dev/null", O_RDWR);
 
-	memcpy(argv + 7, address, n * sizeof(*address));
-	if (pipe(out) < 0)
-		return NULL;
-	fflush(NULL);
-	*pid = fork();
-	if (*pid == 0) {
-		int nothing = open("/dev/null", O_RDWR);
+	dup2(nothing, 0);
+	dup2(out, 1);
+	dup2(nothing, 2);
+	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * file_bytes);
+	limit(RLIMIT_CPU, SECONDS_EACH);
+	limit(RLIMIT_CORE, 0);
+	unsetenv("DEBUGINFOD_URLS");	/* nor does it ask the network for what a store names */
+	for (unsigned i = 0; i < SP_COUNT(tools); i++) {
+		argv[0] = (char *)tools[i];
+		execvp(argv[0], argv);
+	}
+	_exit(127);
+}
 
-		dup2(nothing, 0);
-		dup2(out[1], 1);
-		dup2(nothing, 2);
-		for (unsigned i = 0; i < SP_COUNT(tools); i++) {
-			argv[0] = (char *)tools[i];
-			execvp(argv[0], argv);
+/* What it says until it ends or `until` is over; NULL: too much of it, or too late. */
+static char *listen_to(int from, uint64_t until, size_t *n)
+{
+	size_t room = 65536;
+	char *text = malloc(room + 1), *more;
+	ssize_t got = 1;
+
+	for (*n = 0; text && got > 0;) {
+		struct pollfd p = { .fd = from, .events = POLLIN };
+		uint64_t now = seconds();
+
+		if (*n >= ANSWER_MOST || now >= until || poll(&p, 1, (int)(until - now) * 1000) == 0)
+			break;
+		if (*n == room) {
+			more = realloc(text, 2 * room + 1);
+			if (!more)
+				break;
+			text = more;
+			room *= 2;
 		}
-		_exit(127);
+		got = read(from, text + *n, room - *n);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0)
+			*n += (size_t)got;
 	}
+	if (got == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* addr2line's standard output, of these addresses of the file: 0, -ENOENT if there is no such tool, or
+ * -ETIMEDOUT. */
+static int run(const char *path, char *const *address, uint32_t count, uint64_t file_bytes, uint64_t until, char **text, size_t *n)
+{
+	char *argv[AT_ONCE + 8] = { NULL, (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)path };
+	int out[2], status = 0;
+	pid_t pid;
+
+	*text = NULL;
+	memcpy(argv + 7, address, count * sizeof(*address));
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return -errno;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		become(argv, out[1], file_bytes);
 	close(out[1]);
-	if (*pid < 0) {
-		close(out[0]);
-		return NULL;
-	}
-	return fdopen(out[0], "r");
+	if (pid > 0)
+		*text = listen_to(out[0], until, n);
+	close(out[0]);
+	if (pid < 0)
+		return -EAGAIN;
+	if (!*text)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return -ENOENT;
+	return *text && *n && !WIFSIGNALED(status) ? 0 : -ETIMEDOUT;
 }
 
 static char *known(char *line)
@@ -167,79 +256,103 @@ static void take_answers(struct names *all, FILE *in, const uint32_t *which, uin
 }
 
 /* Names of one module's frames: those at `which`. */
-static bool ask(struct names *all, const char *path, const uint32_t *which, uint32_t n, bool stripped)
+static int ask(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
 {
 	static char text[AT_ONCE][24];
-	char *address[AT_ONCE];
-	int status = 0;
-	pid_t pid;
+	char *address[AT_ONCE], *answer;
+	size_t bytes = 0;
 	FILE *in;
+	int r;
 
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(text[i], sizeof(text[i]), "0x%llx", (unsigned long long)all->name[which[i]].at);
 		address[i] = text[i];
 	}
-	in = run(path, address, n, &pid);
-	if (!in)
-		return false;
-	take_answers(all, in, which, n, stripped);
-	fclose(in);
-	waitpid(pid, &status, 0);
-	return !(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+	r = run(is->path, address, n, is->bytes, sp_min(all->until, seconds() + SECONDS_EACH), &answer, &bytes);
+	in = answer && bytes ? fmemopen(answer, bytes, "r") : NULL;
+	if (in) {
+		take_answers(all, in, which, n, is->stripped);
+		fclose(in);
+	}
+	free(answer);
+	return r;
 }
 
 /* Without build ids: was the file there, as it is, before the process? */
-static bool is_older(const struct sp_elf_file *f, const struct sp_model *m)
+static bool is_older(const struct stat *s, const struct sp_model *m)
 {
-	struct stat s;
-
-	return fstat(f->fd, &s) == 0 && (uint64_t)s.st_mtim.tv_sec < m->h.start_ns / 1000000000u &&
-	       (uint64_t)s.st_ctim.tv_sec < m->h.start_ns / 1000000000u;
+	return (uint64_t)s->st_mtim.tv_sec < m->h.start_ns / 1000000000u &&
+	       (uint64_t)s->st_ctim.tv_sec < m->h.start_ns / 1000000000u;
 }
 
-static bool is_same_file(const struct sp_model *m, const struct name *is, const char *verb, bool *stripped)
+/* The store names the file: NULL if it may be asked, else why not. */
+static const char *why_not(const struct sp_model *m, const struct name *name, const struct sp_elf_file *f, struct module *is)
+{
+	char id[80] = "";
+	struct stat s;
+
+	if (fstat(f->fd, &s) < 0)
+		return strerror(errno);
+	if (s.st_uid != geteuid() && s.st_uid != 0)
+		return "another user's file: call sites in it have no names";
+	is->bytes = (uint64_t)s.st_blocks * 512;
+	is->stripped = !sp_elf_file_has_symbols(f);
+	sp_elf_file_build_id(f, id, sizeof(id));
+	if (strcmp(id, name->build_id) != 0)
+		return "not the file that ran (another build id): call sites in it have no names";
+	return *id || is_older(&s, m) ? NULL : "changed since it ran, and has no build id: call sites in it have no names";
+}
+
+static bool may_ask(const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
 {
 	struct sp_elf_file f;
-	char id[80] = "";
-	bool same;
+	const char *why;
 
-	if (is->module[0] != '/' || sp_elf_file_open(&f, is->module) < 0)
+	*is = (struct module){ .path = name->module };
+	if (name->module[0] != '/' || sp_elf_file_open(&f, name->module) < 0)
 		return false;
-	sp_elf_file_build_id(&f, id, sizeof(id));
-	same = strcmp(id, is->build_id) == 0;
-	*stripped = !sp_elf_file_has_symbols(&f);
-	if (same && !*id)
-		same = is_older(&f, m);
+	why = why_not(m, name, &f, is);
 	sp_elf_file_close(&f);
-	if (!same)
-		sp_complain(0, verb, *id || *is->build_id ?
-			"not the file that ran (another build id): call sites in it have no names" :
-			"changed since it ran, and has no build id: call sites in it have no names", is->module);
-	return same;
+	if (why)
+		sp_complain(0, verb, why, name->module);
+	return !why;
+}
+
+/* All frames of the module of frame i that have not been asked for, up to AT_ONCE. */
+static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = i; k < all->n && n < AT_ONCE; k++)
+		if (!done[k] && all->name[k].module == all->name[i].module) {
+			done[k] = true;
+			which[n++] = k;
+		}
+	return n;
 }
 
 void sp_symbols_add(struct sp_model *m, const char *verb)
 {
 	struct names *all = calloc(1, sizeof(*all));
-	bool *done = NULL, works = true, stripped;
+	bool *done = NULL;
 	uint32_t which[AT_ONCE];
+	struct module is;
+	int r = 0;
 
 	if (all && collect(all, m))
 		done = calloc(all->n, sizeof(*done));
-	for (uint32_t i = 0; done && works && i < all->n; i++) {
-		uint32_t n = 0;
+	if (all)
+		all->until = seconds() + SECONDS_ALL;
+	for (uint32_t i = 0; done && r != -ENOENT && i < all->n; i++) {
+		uint32_t n = done[i] ? 0 : those_of(all, i, done, which);
 
-		if (done[i])
+		if (!n || !may_ask(m, &all->name[i], verb, &is))
 			continue;
-		for (uint32_t k = i; k < all->n && n < AT_ONCE; k++)
-			if (!done[k] && all->name[k].module == all->name[i].module) {
-				done[k] = true;
-				which[n++] = k;
-			}
-		if (is_same_file(m, &all->name[i], verb, &stripped))
-			works = ask(all, all->name[i].module, which, n, stripped);
+		r = ask(all, &is, which, n);
+		if (r < 0 && r != -ENOENT)
+			sp_complain(0, verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
 	}
-	if (!works)
+	if (r == -ENOENT)
 		sp_complain(0, verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
 	free(done);
 	m->names = all;

@@ -67,6 +67,16 @@ static uint64_t number(const char **p)
 	return n;
 }
 
+bool sp_live_is_of(const char *path, unsigned uid)
+{
+	const char *p = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	if (!sp_live_is(path))
+		return false;
+	p += sizeof(PREFIX) - 1;
+	return *p >= '0' && *p <= '9' && number(&p) == uid && *p == '.';
+}
+
 bool sp_live_name_is_dead(const char *path, const char *host)
 {
 	const char *p = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -84,7 +94,7 @@ bool sp_live_name_is_dead(const char *path, const char *host)
 	if (*p++ != '.' || !pid || pid > INT32_MAX)
 		return false;
 	start = number(&p);
-	return !sp_process_stat((int)pid, 0, &s) || s.start_ticks != start;
+	return !sp_process_stat((int)pid, 0, &s) || s.start_ticks != start || sp_process_is_over(&s);
 }
 
 bool sp_live_may_run(const struct sp_header *h, bool this_host)
@@ -103,5 +113,5 @@ bool sp_live_may_run(const struct sp_header *h, bool this_host)
 		return false;
 	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0 && ns.st_ino != h->pid_ns)
 		return true;
-	return sp_process_stat((int)h->pid, 0, &p) && p.start_ticks == h->start_ticks;
+	return sp_process_stat((int)h->pid, 0, &p) && p.start_ticks == h->start_ticks && !sp_process_is_over(&p);
 }

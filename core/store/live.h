@@ -17,6 +17,9 @@ int sp_live_make(char *path, size_t room, const char *folder, const char *host, 
 /* Is this the name of a live file? */
 bool sp_live_is(const char *path);
 
+/* The same, and made by this user, as the name says. */
+bool sp_live_is_of(const char *path, unsigned uid);
+
 /* Is the process that its name gives certainly gone?  For a file without a header. */
 bool sp_live_name_is_dead(const char *path, const char *host);
 

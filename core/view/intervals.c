@@ -22,15 +22,17 @@ void sp_intervals_index(struct sp_model *m)
 	const struct sp_sites *b;
 	const struct sp_module *o;
 	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
+	sp_off off;
 
-	for (sp_off off = sp_list_head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left-- && (b = sites_at(m, off));
-	     off = b->next)
+	for (off = sp_list_head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
 		m->sites[b->first / SP_SITES_EACH] = b;
+	m->damaged += off && left;
 	left = SP_MODULES_MOST;
-	for (sp_off off = sp_list_head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
-	     left-- && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next)
+	for (off = sp_list_head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
+	     left && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
 		if (o->number && o->number <= SP_MODULES_MOST)
 			m->module[o->number - 1] = o;
+	m->damaged += off && left;
 	for (uint32_t id = SP_SITES_MOST; id && !m->n_callsites; id--)
 		if (sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
 			m->n_callsites = id + 1;
@@ -119,12 +121,15 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 	       strcmp(sp_model_text(m, o->path), sp_model_text(m, p->path)) == 0;
 }
 
-/* Where the same code was first met; it may have been loaded twice. */
+/* Where the same code was first met; it may have been loaded twice.  0: the store has no such site
+ * (merge looks ids up in a table of those that there are). */
 static uint32_t first_of(const struct sp_model *m, uint32_t id)
 {
 	const struct sp_site *s;
 	uint32_t n;
 
+	if (id >= m->n_callsites)
+		return 0;
 	for (unsigned left = 8; left && (s = site_of(m, id, &n)) != NULL && s->same_as && s->same_as < id; left--)
 		id = s->same_as;
 	return id;

@@ -94,6 +94,7 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 	}
 	n->components++;
 	if (!m->n_machines) {
+		m->h.machines = 0;	/* a damaged store: all that was left of the list of them is its head */
 		m->n_machines = 1;
 		count_topology(m, n, m->h.topology);
 	}

@@ -20,7 +20,7 @@ static void file_name(struct sp_out *o, const char *path)
 
 	strncpy(name, sp_base_name(path), sizeof(name) - 1);
 	for (char *p = name; *p; p++)
-		if (strchr(",;\"", *p))
+		if (strchr(",;\"", *p) || (p == name && sp_is_formula(*p)))
 			*p = '_';
 	sp_out_plain(o, name);
 }

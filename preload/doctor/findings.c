@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../core/cli/cmd.h"
 #include "../../core/sys.h"
 #include "doctor.h"
 
@@ -42,7 +43,7 @@ static void print_line(const char *text, unsigned indent)
 			}
 		}
 		for (const char *end = text + n; text < end; text++, column++)
-			putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+			putchar(*text);
 		text += strspn(text, " ");
 	}
 	putchar('\n');
@@ -50,6 +51,8 @@ static void print_line(const char *text, unsigned indent)
 
 static void show(struct sp_doctor *d, char kind, const char *text)
 {
+	char *plain = sp_plain(text);	/* names of files and settings are in it */
+
 	static const struct {
 		char kind;
 		const char *word, *colour;
@@ -63,7 +66,8 @@ static void show(struct sp_doctor *d, char kind, const char *text)
 			printf("  %s%s%s", d->colour ? marks[i].colour : "", marks[i].word, d->colour ? "\033[0m" : "");
 	if (kind == '>')
 		fputs("       do: ", stdout);
-	print_line(text, kind == '>' ? 11 : 7);
+	print_line(plain, kind == '>' ? 11 : 7);
+	free(plain);
 }
 
 static void say(struct sp_doctor *d, char kind, const char *format, va_list more)

@@ -39,7 +39,7 @@ static int expand(const struct sp_doctor *d, const struct sp_conf *conf, char pa
 {
 	const char *program = d->name ? d->name : "program";
 	char host[65] = "", folder[SP_CONF_PATH];
-	struct sp_who who = { .host = host, .job = sp_conf_job(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)getpid() };
+	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)getpid() };
 
 	gethostname(host, sizeof(host) - 1);
 	if (!getcwd(folder, sizeof(folder)))

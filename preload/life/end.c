@@ -53,7 +53,9 @@ static void failed(const char *path, int error)
 	if (sp_store.region.truncated)
 		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
 	else
-		sp_out_text(&o, error == -ENXIO ? "nobody reads this FIFO" : sp_say_error(error));
+		sp_out_text(&o, error == -ENXIO ? "nobody reads this FIFO" :
+				error == -ETIMEDOUT ? "who reads this does not take it" :
+				error == -ELOOP ? "another user's symbolic link" : sp_say_error(error));
 	if (*live && !sp_store.region.truncated) {
 		sp_out_text(&o, "; `sspapi recover` makes it from ");
 		sp_out_text(&o, live);

@@ -76,7 +76,7 @@ void sp_process_name(void)
 	strncpy(program, *base ? base : "unknown", sizeof(program) - 1);
 	if (uname(&u) == 0)
 		memcpy(host, u.nodename, sizeof(u.nodename));
-	who = (struct sp_who){ .host = host, .program = program, .job = sp_conf_job(), .folder = folder,
+	who = (struct sp_who){ .host = host, .program = program, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
 			       .rank = sp_conf_rank() };
 }
 

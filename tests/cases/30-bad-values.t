@@ -29,7 +29,7 @@ cd "$root" || exit 1
 bad SSPAPI_SIGNAL KILL "SSPAPI_SIGNAL: 'KILL'" USR2 "using off"
 bad SSPAPI_COLOR_BY EV_Z "SSPAPI_COLOR_BY" "EV_Z" "using the first"
 bad SSPAPI_VERBOSE 3 "SSPAPI_VERBOSE: '3'" "0 to 2" "using 1"
-bad SSPAPI_FORMAT "$(printf 'a\033[31m\nb')" "SSPAPI_FORMAT: 'a?[31m?b'" "using json"
+bad SSPAPI_FORMAT "$(printf 'a\033[31m\nb')" "SSPAPI_FORMAT: 'a\\x1b[31m\\x0ab'" "using json"
 bad SSPAPI_READINGS often "SSPAPI_READINGS: 'often'" "temporary, permanent" "using temporary"
 bad SSPAPI_READINGS_MAX -1 "SSPAPI_READINGS_MAX: '-1'" "using 1000000"
 bad SSPAPI_READINGS_MAX 99999999999999999999999 SSPAPI_READINGS_MAX "using 1000000"
@@ -96,8 +96,8 @@ nowhere "$tmp/fifo" "not written" "$tmp/fifo" "nobody reads"
 nowhere /proc/x/y.json "not written" /proc/x
 nowhere "$tmp/$(head -c 300 /dev/zero | tr '\0' n).json" "not written" "too long"
 nowhere "/$(head -c 2000 /dev/zero | tr '\0' n).json" "SSPAPI_OUTPUT" "too long"
-nowhere "$tmp/%z.json" "SSPAPI_OUTPUT: '" "%z.json" "%p %h %e %r %j %q{NAME} %%"
-nowhere "$tmp/%q{HOME.json" "SSPAPI_OUTPUT: '" "%p %h %e %r %j %q{NAME} %%"
+nowhere "$tmp/%z.json" "SSPAPI_OUTPUT: '" "%z.json" "%p %h %e %r %j %s %q{NAME} %%"
+nowhere "$tmp/%q{HOME.json" "SSPAPI_OUTPUT: '" "%p %h %e %r %j %s %q{NAME} %%"
 is "no piece of a dump is left" "$(find "$tmp" -name '*.part*' -o -name '*.old*')" ""
 
 # ---- what is no regular file ---------------------------------------------------

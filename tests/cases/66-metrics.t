@@ -77,7 +77,7 @@ wrong "a wrong formula: line, column, reason; the rest is used" 1 \
 check "the rest is used" grep -qE "EV_B +G( |$)" wrong.out
 printf 'PRESET,\033[31m,DERIVED_\033,X\n' >bad
 wrong "no control character of it reaches the terminal" 1 \
-	"sspapi report: ./bad:1:14: 'DERIVED_?' is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, _POSTFIX, _INFIX"
+	"sspapi report: ./bad:1:14: 'DERIVED_\\x1b' is none of NOT_DERIVED, DERIVED_ADD, _SUB, _PS, _ADD_PS, _CMPD, _POSTFIX, _INFIX"
 printf 'EVENT,\033[31m,NOT_DERIVED,EV_A\n' >bad
 run wrong "$sspapi" report -m ./bad v.sspapi
 check "nor of a name" not grep -q "$(printf '\033')" wrong.out

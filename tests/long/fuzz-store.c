@@ -1,13 +1,16 @@
 /*
- * fuzz-store: opens damaged stores, and shows each in every form; built with the sanitizers.
+ * fuzz-store: opens damaged stores, shows each in every form, and gives it to one verb of the command
+ * after the other (fuzz-command.c), at every level; built with the sanitizers.
  * usage: fuzz-store [-n TIMES] [-s SEED] [-f FIRST] [-o FOLDER] [-w FILE] STORE...
  *	-f	the first one's number: to do one again
  *	-o	where what crashed it, or took more than 5 s, goes
  *	-w	writes number FIRST there, and does nothing else
+ *	-l	prints how many command lines there are, and does nothing else
  * Prints a line for each that crashed or was slow, and at the end how many were refused, and how many
  * shown. Exit 1 if one crashed or was slow.
  *
- * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer.
+ * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: of each input the last byte says which command
+ * line gets the rest. FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +27,12 @@
 #include "../../core/store/format.h"
 #include "../../core/view/model.h"
 #include "../../core/view/view.h"
+#include "fuzz-command.h"
 
 #define SECONDS 5
 #define BATCH 200
 
+#ifndef LIBFUZZER
 /* 0 refused, 1 shown */
 static int show(const unsigned char *bytes, size_t n, int to)
 {
@@ -54,18 +59,7 @@ static int show(const unsigned char *bytes, size_t n, int to)
 	free(copy);
 	return r == 0;
 }
-
-#ifdef LIBFUZZER
-int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
-{
-	static int to = -1;
-
-	if (to < 0)
-		to = open("/dev/null", O_WRONLY);
-	show(bytes, n, to);
-	return 0;
-}
-#else
+#endif
 
 struct seed_store {
 	unsigned char *bytes;
@@ -110,7 +104,7 @@ static size_t some_block(const unsigned char *b, size_t n)
 
 		at &= ~(size_t)63;
 		memcpy(&kind, b + at, 4);
-		if (kind >= SP_BLOCK_STRING && kind <= SP_BLOCK_FREE)
+		if (kind >= SP_BLOCK_STRING && kind <= SP_BLOCK_MACHINE)
 			return at;
 	}
 	return below(n);
@@ -177,6 +171,64 @@ static size_t harm(unsigned char *b, size_t n)
 	return n;
 }
 
+static void load(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	struct seed_store *s = &stores[n_stores++];
+
+	if (!f || fseek(f, 0, SEEK_END)) {
+		perror(path);
+		exit(2);
+	}
+	s->n = ftell(f);
+	s->bytes = malloc(s->n);
+	rewind(f);
+	if (fread(s->bytes, 1, s->n, f) != s->n)
+		exit(2);
+	fclose(f);
+}
+
+#ifdef LIBFUZZER
+size_t LLVMFuzzerMutate(unsigned char *bytes, size_t n, size_t most);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	char *beside = getenv("FUZZ_BESIDE");
+
+	(void)argc, (void)argv;
+	if (!beside)
+		exit(2);
+	stores = calloc(1, sizeof(*stores));
+	load(beside);
+	fuzz_command_begin(beside);
+	atexit(fuzz_command_end);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
+{
+	if (n)
+		fuzz_command(bytes, n - 1, bytes[n - 1]);
+	return 0;
+}
+
+/* libFuzzer's own changes, ours, which know what a block is, and another command line. */
+size_t LLVMFuzzerCustomMutator(unsigned char *bytes, size_t n, size_t most, unsigned seed)
+{
+	unsigned char which = n ? bytes[n - 1] : 0;
+	size_t left = n ? n - 1 : 0;
+
+	start_rnd(seed, n);
+	if (!below(6))
+		which = (unsigned char)below(fuzz_commands);
+	else if (left < 512 || below(2))
+		left = LLVMFuzzerMutate(bytes, left, most - 1);
+	else
+		left = harm(bytes, left);
+	bytes[left] = which;
+	return left + 1;
+}
+#else
 static size_t make(unsigned char **b, unsigned long seed, unsigned long number)
 {
 	const struct seed_store *s;
@@ -219,6 +271,7 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 			shared->shown++;
 		else
 			shared->refused++;
+		fuzz_command(b, n, (unsigned)i);
 		clock_gettime(CLOCK_MONOTONIC, &t1);
 		took = (t1.tv_sec - t0.tv_sec) + (t1.tv_nsec - t0.tv_nsec) / 1e9;
 		if (took > shared->slowest)
@@ -228,23 +281,6 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 		free(b);
 	}
 	_exit(0);
-}
-
-static void load(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	struct seed_store *s = &stores[n_stores++];
-
-	if (!f || fseek(f, 0, SEEK_END)) {
-		perror(path);
-		exit(2);
-	}
-	s->n = ftell(f);
-	s->bytes = malloc(s->n);
-	rewind(f);
-	if (fread(s->bytes, 1, s->n, f) != s->n)
-		exit(2);
-	fclose(f);
 }
 
 static void write_one(const char *path, unsigned long seed, unsigned long number)
@@ -264,9 +300,9 @@ int main(int argc, char **argv)
 {
 	unsigned long n = 10000, seed = 1, first = 0, wrong = 0;
 	const char *folder = ".", *only = NULL;
-	int opt, status;
+	int opt, status, first_store;
 
-	while ((opt = getopt(argc, argv, "n:s:f:o:w:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:s:f:o:w:l")) != -1) {
 		if (opt == 'n')
 			n = strtoul(optarg, NULL, 0);
 		else if (opt == 's')
@@ -277,16 +313,20 @@ int main(int argc, char **argv)
 			folder = optarg;
 		else if (opt == 'w')
 			only = optarg;
+		else if (opt == 'l')
+			return printf("%u\n", fuzz_commands) < 0;
 		else
 			return 2;
 	}
+	first_store = optind;
 	stores = calloc(argc, sizeof(*stores));
-	for (; optind < argc; optind++)
-		load(argv[optind]);
+	for (int i = first_store; i < argc; i++)
+		load(argv[i]);
 	if (only) {
 		write_one(only, seed, first);
 		return 0;
 	}
+	fuzz_command_begin(argv[first_store]);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (unsigned long at = first; at < first + n;) {
 		unsigned long to = at + BATCH < first + n ? at + BATCH : first + n;
@@ -308,6 +348,7 @@ int main(int argc, char **argv)
 		if (++wrong == 20)
 			break;
 	}
+	fuzz_command_end();
 	printf("%lu stores: %lu shown, %lu refused, slowest %.2f s\n", n, shared->shown, shared->refused, shared->slowest);
 	return wrong != 0;
 }

@@ -1,5 +1,5 @@
-# Stores that strangers damaged: report and recover show what can be read or say one clear line, with
-# the address and undefined-behaviour sanitizers; never a crash, none takes more than 5 s.
+# Stores that strangers damaged: every verb, at every level and in every form, shows what can be read or says
+# one clear line, with the address and undefined-behaviour sanitizers; never a crash, none takes more than 5 s.
 . tests/lib/lib.sh
 fuzz_metrics=$B/tests/long/fuzz-metrics steps=$B/tests/long/steps fuzz=$B/tests/long/fuzz-store
 sspapi=$B/tests/long/sspapi-asan
@@ -26,7 +26,8 @@ for store in ?.sspapi d.live; do
 done
 
 : "${SEED:=20240607}" "${TIMES:=$(bounded 10000 1500)}"
-check "$TIMES damaged stores in every form" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live
+mkdir -p scratch
+check "$TIMES damaged stores in every form, and each to a verb" env TMPDIR="$tmp/scratch" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live
 echo "# $(tail -n 1 "$tmp/.said")"
 shown=$(sed -n 's/.* stores: \([0-9]*\) shown, .*/\1/p' "$tmp/.said")
 check "(many of them could be shown in part: the damage is not all in the first word)" test "${shown:-0}" -gt $((TIMES / 10))
@@ -101,13 +102,22 @@ check "$commands by merge, diff and report of several" sh -c 'head -c 2500 many.
 rm -f m.sspapi many.said
 
 # Where recover may put a dump, bytes of a stranger decide nothing: no file but ours is there.
-is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcde]\..*|live|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
+is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcde]\..*|live|scratch|sound\..*|said.*|one\..*|rec\..*|x\.live|command\.said)$')" ""
 
+# By coverage: each sound store and a merged one, behind each the number of a line of fuzz-command.c.
+# SECONDS_BY_COVERAGE=3600 for an hour by hand.
 if [ -x "$B/tests/long/fuzz-clang" ]; then
-	mkdir corpus
-	cp ?.sspapi d.live corpus
-	check "libFuzzer, $seconds s" "$B/tests/long/fuzz-clang" -max_total_time="$seconds" -max_len=40000 -timeout=5 -rss_limit_mb=3000 \
-		-seed="$SEED" -artifact_prefix="$kept/" corpus
+	mkdir corpus made
+	"$sspapi" merge -o m.sspapi a.sspapi b.sspapi c.sspapi e.sspapi
+	perl -e '
+		$lines = shift;
+		for my $store (@ARGV) {
+			open my $in, "<", $store or die; binmode $in; local $/; my $bytes = <$in>;
+			for (0 .. $lines - 1) { open my $to, ">", "corpus/$store-$_" or die; print $to $bytes, chr }
+		}' "$("$fuzz" -l)" ?.sspapi d.live
+	cp b.sspapi beside
+	check "libFuzzer, ${SECONDS_BY_COVERAGE:=60} s" env TMPDIR="$tmp/made" FUZZ_BESIDE="$tmp/beside" "$B/tests/long/fuzz-clang" \
+		-max_total_time="$SECONDS_BY_COVERAGE" -max_len=140000 -timeout=10 -rss_limit_mb=3000 -seed="$SEED" -artifact_prefix="$kept/" corpus
 	echo "# $(grep '^#.*cov:' "$tmp/.said" | tail -n 1)"
 else
 	skip "libFuzzer" "no clang with libFuzzer"

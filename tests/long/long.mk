@@ -44,10 +44,14 @@ FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"
 FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/view/*.c core/metric/*.c)
 FUZZ_DEPS := $(wildcard core/*.c core/*.h core/*/*.c core/*/*.h)
 
-$(LONG_DIR)/fuzz-store: tests/long/fuzz-store.c $(FUZZ_DEPS)
+# The command's own code, but for its main and for sigaction, see there.
+FUZZ_STORE := tests/long/fuzz-store.c tests/long/fuzz-command.c
+FUZZ_CLI = $(filter-out core/cli/sspapi.c,$(wildcard core/cli/*.c)) -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)'
+
+$(LONG_DIR)/fuzz-store: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(FUZZ_CORE)
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(FUZZ_STORE) $(FUZZ_CLI) $(FUZZ_CORE) -ldl
 
 $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 	$(call say,FUZZ)
@@ -59,7 +63,7 @@ $(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/doctor/*)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/doctor/*.c) $(FUZZ_CORE) -ldl
 
-$(LONG_DIR)/fuzz-clang: tests/long/fuzz-store.c $(FUZZ_DEPS)
+$(LONG_DIR)/fuzz-clang: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)clang $(FUZZ_FLAGS) -DLIBFUZZER -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_CORE)
+	$(Q)clang $(FUZZ_FLAGS) -DLIBFUZZER -fsanitize=fuzzer,address,undefined -o $@ $(FUZZ_STORE) $(FUZZ_CLI) $(FUZZ_CORE) -ldl

@@ -1,0 +1,380 @@
+# What strangers leave for the command, and bad days: each of these once broke it, hung it, or lost something.
+. tests/lib/lib.sh
+sspapi=$B/sspapi one=$scenes/one
+cd "$tmp" || exit 1
+mkdir live
+LIMIT=30
+
+# put FILE OFFSET FORMAT VALUE: into a store, as perl's pack writes it (where: sspapi-store(5), the header)
+put() {
+	perl -e 'open my $f, "+<", $ARGV[0] or die; seek $f, $ARGV[1], 0; print $f pack $ARGV[2], $ARGV[3]; close $f or die' "$@"
+}
+END=20 PID=32 TICKS=40 MACHINES=384 MEMBERS=376
+
+is_root() {
+	[ "$(id -u)" = 0 ]
+}
+
+# ---- 9: a FIFO whose reader stalls (begun here, since it takes its ten seconds) --------------
+
+mkfifo stalls
+sleep 1000 <stalls &
+reader=$!
+(
+	run_native stalling env LD_PRELOAD="$SHIM" SSPAPI_FORMAT=store SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/stalls" "$one"
+) &
+stalling=$!
+mkfifo stands
+sleep 1000 <stands &
+reader2=$!
+(
+	timeout -k 5 60 env LD_PRELOAD="$SHIM" SSPAPI_FORMAT=store SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT=- "$one" 2>stands >/dev/null
+	echo $? >standing.status
+) &
+standing=$!
+
+SSPAPI_OUTPUT=$tmp/a.sspapi run_shim shim "$one"
+SSPAPI_OUTPUT=$tmp/b.sspapi run_shim shim "$one" EV_B
+
+# ---- 2: lists of machines and processes that are not there ------------------------------------
+
+all_levels='--per-cpu --per-core --per-kind --per-cache --per-numa --per-package --per-machine --per-thread --per-callsite'
+everything() {
+	for level in '' $all_levels; do
+		for form in text json csv hwloc store; do
+			# shellcheck disable=SC2086 # words
+			run every "$sspapi" report $level -f $form "$1"
+			[ "$(status_of every)" = 1 ] || { echo "report $level -f $form: $(status_of every)"; cat every.err; return 1; }
+		done
+		# shellcheck disable=SC2086
+		run every "$sspapi" diff $level "$1" b.sspapi
+		[ "$(status_of every)" = 2 ] || { echo "diff $level: $(status_of every)"; return 1; }
+		# shellcheck disable=SC2086
+		run every "$sspapi" top -n 1 $level "$1"
+		[ "$(status_of every)" -le 1 ] || { echo "top $level: $(status_of every)"; return 1; }
+	done
+	run every "$sspapi" merge -o m.sspapi "$1" b.sspapi
+	[ "$(status_of every)" = 1 ] || { echo "merge: $(status_of every)"; return 1; }
+}
+for at in $MACHINES $MEMBERS; do
+	for value in 8 1000 4294967296; do
+		cp a.sspapi x.sspapi
+		put x.sspapi $at Q $value
+		check "(2) a header's word $at says $value: every verb, level and form" everything x.sspapi
+	done
+done
+
+# An interval that names a call site that is not there.
+cp a.sspapi x.sspapi
+perl -e '
+	open my $f, "+<", "x.sspapi"; binmode $f; local $/; $_ = <$f>;
+	while (/\x20\x53\x00\x00/g) {	# SP_BLOCK_INTERVALS
+		my $at = pos() - 4;
+		next if $at % 64;
+		my ($k, $room, $n) = unpack "x16 LLL", substr $_, $at;
+		substr $_, $at + 40 + 16 * $k, 8, pack "LL", 3e9, 4e9;
+		pos = $at + 64;
+		$found++;
+	}
+	seek $f, 0, 0; print $f $_; exit !$found' || echo "Bail out! no intervals"
+for how in "report --per-callsite" "report -f json" "report --per-callsite b.sspapi" "merge -o m.sspapi b.sspapi" "diff --per-callsite b.sspapi"; do
+	# shellcheck disable=SC2086
+	run sites "$sspapi" $how x.sspapi
+	check "a call site that is not there: $how" sh -c 'cat sites.err; [ $(cat sites.status) -le 1 ]'
+done
+
+# ---- 3: what a store names is not run, nor believed -------------------------------------------
+
+mkdir tools
+printf '#!/bin/sh\n{ ulimit -v; ulimit -t; echo "${DEBUGINFOD_URLS-none}"; } >"%s/limits"\n' "$tmp" >tools/addr2line
+chmod +x tools/addr2line
+PATH=$tmp/tools:$PATH DEBUGINFOD_URLS=http://nowhere run names "$sspapi" report a.sspapi
+is "(3) the tool for lines has limits, and no network" \
+	"$(perl -e '@l = map { s/\s//r } <>; print "memory ", $l[0] < 3e6, " time ", $l[1] < 60, " $l[2]"' limits)" "memory 1 time 1 none"
+rm limits
+PATH=$tmp/tools:$PATH run names "$sspapi" report --no-symbols a.sspapi
+is "(3) --no-symbols: it is not run" "$(status_of names) $(ls limits 2>/dev/null)" "0 "
+printf '#!/bin/sh\nexec yes 0x1\n' >tools/addr2line
+PATH=$tmp/tools:$PATH run names "$sspapi" report a.sspapi
+is "(3) one that does not end is ended, and said" "$(status_of names) $(grep -c 'could not read it in the time' names.err)" "0 1"
+mkdir built built/scenes built/fake
+cp "$one" built/scenes
+cp "$fake"/libpapi.so.7.0 built/fake
+SSPAPI_OUTPUT=$tmp/other.sspapi run_shim shim "$tmp/built/scenes/one"
+if is_root; then
+	chown 65534 built/scenes/one
+	run names "$sspapi" report other.sspapi
+	is "(3) a file of another user's is not asked" "$(status_of names) $(grep -c "another user's file" names.err)" "0 1"
+	chown 0 built/scenes/one
+else
+	skip "(3) a file of another user's is not asked" "not root"
+fi
+run names "$sspapi" report other.sspapi
+is "(3) the caller's own is" "$(status_of names) $(cat names.err)" "0 "
+
+# ---- 5: a file that is shorter than its header says ---------------------------------------------
+
+for cut in 1 64 4096 30000; do
+	head -c -$cut a.sspapi >cut.sspapi
+	for form in text json csv; do
+		run cut "$sspapi" report -f $form cut.sspapi
+		is "(5) $cut bytes less, $form: named" "$(status_of cut) $(cat cut.err)" \
+			"1 sspapi report: damaged: what could be read is shown, 'cut.sspapi'"
+	done
+done
+
+# ---- 6: a killed process that nobody waits for -----------------------------------------------------
+
+# steered, told to count five; killed, and $RECOVER done, before anybody waits for it.
+cat >zombie.pl <<'END'
+use POSIX ();
+pipe my $in, my $to;
+pipe my $from, my $out;
+my $pid = fork // die;
+if (!$pid) {
+	POSIX::dup2(fileno $in, 0);
+	POSIX::dup2(fileno $out, 1);
+	$ENV{LD_PRELOAD} = $ENV{PRELOAD_IT};
+	exec @ARGV;
+	POSIX::_exit(1);
+}
+syswrite $to, "5\n";
+sysread $from, my $counted, 8;
+kill 9, $pid;
+my $state = "";
+while ($state ne "Z") {
+	open my $f, "<", "/proc/$pid/stat" or die;
+	($state) = <$f> =~ /\) (.)/;
+	select undef, undef, undef, 0.01;
+}
+system $ENV{RECOVER};
+my $status = $? >> 8;
+waitpid $pid, 0;
+exit $status;
+END
+zombie() {
+	rm -rf live/* z.json
+	RECOVER=$1 PRELOAD_IT=$SHIM SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/z.json" run zombie perl zombie.pl "$scenes/steered"
+}
+zombie "'$sspapi' recover live/*.live"
+is "(6) dead, and not waited for: recovered" "$(status_of zombie) $(cat zombie.err) $(json z.json '$d->{process}{end}') $(ls live)" "0  recovered "
+RECOVER="'$sspapi' recover" PRELOAD_IT=$SHIM SSPAPI_OUTPUT="$tmp/y.json" run zombie perl zombie.pl "$scenes/steered"
+is "(6) without a file named: found" "$(status_of zombie) $(json y.json '$d->{process}{end}')" "0 recovered"
+zombie "'$sspapi' report live/*.live | sed -n 2p"
+check "(6) report knows that it was killed" grep -q ", killed;" zombie.out
+
+# Its first thread has ended, others run: it lives.
+cat >headless.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static void *stay(void *arg)
+{
+	return (void *)(long)sleep(1000 + !arg);
+}
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, stay, NULL);
+	pthread_exit(NULL);
+}
+END
+${CC:-gcc} -o headless headless.c -pthread
+./headless &
+headless=$!
+until grep -q ') Z ' /proc/$headless/stat; do sleep 0.05; done
+cp a.sspapi sspapi.0.headless.1.1.live
+put sspapi.0.headless.1.1.live $END L 0
+put sspapi.0.headless.1.1.live $PID L $headless
+put sspapi.0.headless.1.1.live $TICKS Q "$(sed 's/.*) //' /proc/$headless/stat | cut -d' ' -f20)"
+run headless "$sspapi" recover sspapi.0.headless.1.1.live
+is "(6) a process whose first thread has ended, while others run, lives" "$(status_of headless) $(grep -c 'may still live' headless.err)" "1 1"
+kill $headless
+rm -f sspapi.*.live
+
+# ---- --discard --------------------------------------------------------------------------------------
+
+run discard "$sspapi" recover --discard "$(ls "$tmp"/live/*.live)"
+is "--discard: it goes, without a dump" "$(status_of discard) $(cat discard.err) $(ls live) $(ls z.json 2>/dev/null)" "0   "
+cp a.sspapi sspapi.0.other-host.1.1.live
+put sspapi.0.other-host.1.1.live $END L 0
+put sspapi.0.other-host.1.1.live $PID LL "1"
+cp a.sspapi dump.sspapi
+run discard "$sspapi" recover --discard dump.sspapi
+is "--discard: a dump is no live file" "$(status_of discard) $(grep -c 'not the name of a live file' discard.err) $(ls dump.sspapi)" "1 1 dump.sspapi"
+run discard "$sspapi" recover --discard -o x.json dump.sspapi
+is "--discard and -o" "$(status_of discard)" 2
+printf 'no store' >sspapi.0.h.1.1.live
+run discard "$sspapi" recover --discard sspapi.0.h.1.1.live
+is "--discard: of a host that is not seen from here: refused" "$(status_of discard) $(ls sspapi.0.h.1.1.live)" "1 sspapi.0.h.1.1.live"
+run discard "$sspapi" recover --discard --force sspapi.0.h.1.1.live
+is "--discard --force" "$(status_of discard) $(ls sspapi.0.h.1.1.live 2>/dev/null)" "0 "
+rm -f sspapi.*.live
+
+# ---- 10: cells that spreadsheets compute, and characters that turn a terminal's line ------------------
+
+for sign in = + - @; do
+	ln -sf "$one" "./${sign}x"
+	printf 'event %sE\nevent EV_B\neach PAPI_read count %sE 100\n' "${sign#-}" "${sign#-}" >script
+	# (env would take =x for a variable, and one itself -E for an option)
+	event=${sign#-}E
+	SSPAPI_OUTPUT=$tmp/sign.sspapi FAKE_PAPI_SCRIPT=script run_shim shim sh -c 'exec "$@"' sh "./${sign}x" "$event" EV_B
+	for how in '' --per-thread --per-callsite; do
+		# shellcheck disable=SC2086
+		"$sspapi" report -f csv $how sign.sspapi >sign.csv
+		is "(10) no cell of CSV begins with $sign, report $how" "$(tail -n +2 sign.csv | grep -cE '(^|,)"?[=+@-][^0-9]')" 0
+	done
+	"$sspapi" report -f csv --per-thread sign.sspapi >sign.csv
+	check "(10) the names are there all the same: $sign" grep -q ',\\x..x,.*E,' sign.csv
+	"$sspapi" diff --per-thread -f csv sign.sspapi a.sspapi >sign.csv
+	is "(10) diff: $sign" "$(tail -n +2 sign.csv | cut -d, -f1,2 | grep -cE '(^|,)"?[=+@-]')" 0
+	rm -f "./${sign}x" sign.sspapi
+done
+turning=$(printf 'a\302\233b\342\200\256c\330\234d\001')
+printf 'no store' >"$turning.sspapi"
+for verb in report "merge -o m2.sspapi a.sspapi" "diff a.sspapi" recover "top -n 1" "report a.sspapi -m"; do
+	# shellcheck disable=SC2086
+	run turning "$sspapi" $verb "$turning.sspapi"
+	check "(10) messages of $verb" not grep -qP '\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xd8\x9c|\x01' turning.err
+	check "(10) name it, $verb" grep -qF 'a\xc2\x9bb\xe2\x80\xaec\xd8\x9cd\x01' turning.err
+done
+run turning "$sspapi" doctor "$turning"
+check "(10) doctor" not grep -qP '\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xd8\x9c|\x01' turning.out
+run_shim turning env SSPAPI_READINGS="$turning" "$one"
+check "(10) a setting that is said" said turning 'a\xc2\x9bb\xe2\x80\xaec\xd8\x9cd\x01'
+
+# A stranger's file with a process's pid in it is not that process's.
+if is_root; then
+	sleep 1000 &
+	sleeps=$!
+	ticks=$(sed 's/.*) //' /proc/$sleeps/stat | cut -d' ' -f20)
+	forged=/dev/shm/sspapi.65534.forged.$sleeps.$ticks.live
+	cp a.sspapi "$forged"
+	put "$forged" $END L 0
+	put "$forged" $PID L $sleeps
+	put "$forged" $TICKS Q "$ticks"
+	chmod 644 "$forged"
+	run top "$sspapi" top -n 1 $sleeps
+	is "(10) top: root's own file is taken (the test's forgery is sound)" "$(status_of top)" 0
+	chown 65534 "$forged"
+	run top "$sspapi" top -n 1 $sleeps
+	is "(10) top: a stranger's is not" "$(status_of top) $(grep -c 'no live file' top.err)" "1 1"
+	rm -f "$forged"
+	kill $sleeps
+else
+	skip "(10) top: root's own file is taken" "not root"
+	skip "(10) top: a stranger's is not" "not root"
+fi
+
+# ---- recover, of a file that is another's ----------------------------------------------------------------
+
+SSPAPI_OUTPUT=$tmp/chosen.txt run_shim shim "$one"
+rm -f chosen.txt
+zombie true
+live=$(ls live/*.live)
+if is_root; then
+	chown 65534 "$live"
+	run recover "$sspapi" recover "$live"
+	is "recover by root: a stranger's live file does not choose the place" "$(status_of recover) $(ls z.json 2>/dev/null)" "0 "
+	check "the dump stands beside it" test -e "${live%.live}.txt"
+else
+	skip "recover by root: a stranger's live file does not choose the place" "not root"
+	skip "the dump stands beside it" "not root"
+fi
+zombie true
+live=$(ls live/*.live)
+cp "$live" copy.live
+run recover "$sspapi" recover copy.live
+is "nor does a copy under another name" "$(status_of recover) $(ls z.json 2>/dev/null) $(ls copy.live*)" "0  copy.live
+copy.live.txt"
+rm -f live/* copy.live*
+
+# ---- 11: files that are holes -------------------------------------------------------------------------------
+
+# (a sanitizer's own memory is no concern of ours)
+limit='ulimit -v 2000000'
+[ -z "${SANITIZE-}" ] || limit=:
+cp a.sspapi holes.sspapi
+if truncate -s 900G holes.sspapi 2>/dev/null; then
+	for verb in "report" "report b.sspapi" "merge -o m3.sspapi" "diff b.sspapi" "top -n 1" "recover --force"; do
+		# shellcheck disable=SC2086
+		run holes sh -c "$limit; exec \"\$@\"" sh "$sspapi" $verb holes.sspapi
+		check "(11) 900 GB of holes: $verb says so" sh -c 'cat holes.err; [ $(cat holes.status) -ge 1 ] && [ $(cat holes.status) -le 2 ] && grep -q "not a store of sspapi, or damaged" holes.err'
+	done
+else
+	skip "(11) files that are holes" "none so large here"
+fi
+cp a.sspapi holes.sspapi
+truncate -s 60M holes.sspapi
+run holes sh -c "$limit; exec \"\$@\"" sh "$sspapi" report holes.sspapi
+"$sspapi" report a.sspapi >a.txt
+check "(11) holes behind what is used change nothing" cmp holes.out a.txt
+
+# ---- 15: steps of a job ---------------------------------------------------------------------------------------
+
+step() {
+	SSPAPI_OUTPUT=$tmp/steps/$1 run_shim shim env SLURM_JOB_ID="$2" SLURM_STEP_ID="$3" "$one"
+}
+mkdir steps
+step '%j.%s.json' 7 0
+step '%j.%s.json' 7 1
+is "(15) %s" "$(ls steps | tr '\n' ' ')" "7.0.json 7.1.json "
+rm -f steps/*
+step '%s.json' '' ''
+is "(15) %s without a step" "$(ls steps)" 0.json
+for form in json txt csv sspapi; do
+	rm -f steps/*
+	step x.$form 7 0
+	cp steps/x.$form first
+	step x.$form 7 1
+	is "(15) $form: another step of the job does not replace it" "$(ls steps | wc -l) $(cmp steps/x.$form first && echo same)" "2 same"
+	step x.$form 8 0
+	is "(15) $form: another job does" "$(ls steps | wc -l) $(cmp -s steps/x.$form first || echo another)" "2 another"
+	step x.$form 8 0
+	is "(15) $form: nor does it stand in the way of its own step" "$(ls steps | wc -l)" 2
+done
+
+# ---- metrics and topologies of strangers ----------------------------------------------------------------------
+
+mkfifo metrics
+for file in metrics /dev/zero /dev/full /; do
+	run odd timeout 10 "$sspapi" report -m "$file" a.sspapi
+	check "-m $file: said" sh -c 'cat odd.err; [ $(cat odd.status) = 1 ] && [ -s odd.err ]'
+done
+run odd sh -c 'printf "EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n" | "$0" report -m /dev/stdin a.sspapi' "$sspapi"
+check "-m of a pipe that has a writer is read" grep -q TWICE odd.out
+
+perl -e 'print "<topology version=\"2.0\">", "<object type=\"Group\" gp_index=\"1\" cpuset=\"0x1\">" x 200000' >deep.xml
+perl -e 'print "<!DOCTYPE t [<!ENTITY a0 \"aaaaaaaaaa\">", map({ "<!ENTITY a" . ($_ + 1) . " \"" . "&a$_;" x 10 . "\">" } 0 .. 9),
+	"]><topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x1\" gp_index=\"1\"><info name=\"x\" value=\"&a10;\"/></object></topology>"' >bomb.xml
+truncate -s 50G holes.xml 2>/dev/null || : >holes.xml
+for file in deep.xml bomb.xml holes.xml; do
+	run_shim topology sh -c "$limit; exec env SSPAPI_TOPOLOGY=$tmp/$file $one"
+	is "a topology that is $file: the program ends as it would, and has its dump" \
+		"$(status_of topology) $(json topology.json '$d->{process}{end}')" "$(run_native native "$one"; status_of native) exit"
+done
+
+# ---- 9, the end: links of others; and what the stalled readers made of it ---------------------------------------
+
+: >aim
+if is_root; then
+	mkdir -m 1777 open
+	ln -s "$tmp/aim" open/link.txt
+	chown -h 65534 open/link.txt
+	SSPAPI_OUTPUT=$tmp/open/link.txt run_shim shim env SSPAPI_LIVE=0 "$one"
+	is "(9) another user's link is not followed" "$(status_of shim) $(cat aim)" "0 "
+	check "(9) that is said" said shim "link.txt" "another user's symbolic link"
+else
+	skip "(9) another user's link is not followed" "not root"
+	skip "(9) that is said" "not root"
+fi
+ln -sf "$tmp/aim" own.txt
+SSPAPI_OUTPUT=$tmp/own.txt run_shim shim "$one"
+check "(9) one's own is" test -s aim
+wait $stalling
+is "(9) a FIFO whose reader stalls: the program ends as it would" "$(status_of stalling)" "$(run_native native "$one"; status_of native)"
+check "(9) and it is said" said stalling "not written" "does not take it" "sspapi recover"
+wait $standing
+is "(9) a stalled reader of standard error: it ends, too" "$(cat standing.status)" "$(status_of native)"
+kill $reader $reader2
+done_testing
