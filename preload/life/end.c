@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../core/output.h"
+#include "../../core/rights.h"
 #include "../../core/sys.h"
 #include "bus.h"
 #include "end.h"
@@ -191,6 +192,21 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	return r;
 }
 
+/* To the output's name, which is not the program's own choice. */
+static int dump_as_user(enum sp_end how)
+{
+	struct sp_rights rights;
+	int r = sp_rights_lower(&rights);
+
+	if (r < 0) {
+		failed(sp_conf.output, r);
+		return r;
+	}
+	r = dump(how, NULL, NULL);
+	sp_rights_back(&rights);
+	return r;
+}
+
 void sp_end_dump(enum sp_end how)
 {
 	int saved = errno, r;
@@ -208,7 +224,7 @@ void sp_end_dump(enum sp_end how)
 		return;
 	}
 	sp_put(&sp_store.header->end, how);
-	r = dump(how, NULL, NULL);
+	r = dump_as_user(how);
 	settle_live(r == 0);
 	last_end = how;
 	if (how == SP_END_EXIT || how == SP_END__EXIT) {
