@@ -25,6 +25,10 @@ static uint32_t door;			/* the thread that writes; 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
 static uint32_t ending;			/* the thread that runs the exit */
+static bool ended;			/* the dump of the end was made, or could not be */
+static bool since;			/* something was booked since that began */
+static bool closed;			/* the process ends now: who comes has nothing to wait for */
+static bool repeated;			/* at_last has written what was booked since */
 
 void sp_end_expect_dump(void)
 {
@@ -37,6 +41,7 @@ void sp_end_child(void)
 	door = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
+	ended = since = closed = repeated = false;
 }
 
 /* ---- where to --------------------------------------------------------- */
@@ -125,6 +130,8 @@ static void settle_live(bool safe)
 
 /* ---- the door --------------------------------------------------------- */
 
+#define DOOR_MS	30000			/* a large dump on a slow disk */
+
 /* Whoever comes while another thread writes waits for it, since it may be about to
  * end the process; not for ever, since that thread may be stopped.  A handler on
  * top of our own writing goes on. */
@@ -133,7 +140,9 @@ static bool enter(void)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
 	struct timespec nap = { 0, 1000000 };
 
-	for (int tries = 0; tries < 5000; tries++) {
+	for (int tries = 0; tries < DOOR_MS; tries++) {
+		if (sp_get(&closed) && ending != own)
+			return false;
 		if (sp_cas(&door, &who, own))
 			return true;
 		if (who == own)
@@ -142,6 +151,11 @@ static bool enter(void)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 	}
 	return false;
+}
+
+static void leave(void)
+{
+	sp_publish(&door, 0);
 }
 
 /* A page that was cut off and not touched since raised no signal. */
@@ -207,33 +221,58 @@ static int dump_as_user(enum sp_end how)
 	return r;
 }
 
+/* From here on each booking is told of (sp_end_again). */
+static void begin_end(void)
+{
+	ending = (uint32_t)sp_sys(SYS_gettid);
+	sp_put(&ended, false);
+	sp_put(&since, false);
+	sp_process.late = true;
+	sp_sets_cool();
+}
+
+static bool is_last(enum sp_end how)
+{
+	return how == SP_END_EXIT || how == SP_END__EXIT;
+}
+
+/* Two threads that end the process have one dump, if nothing was booked between. */
+static void dump_once(enum sp_end how)
+{
+	if (is_last(how) && ended && !sp_get(&since))
+		return;
+	if (is_last(how))
+		begin_end();
+	sp_put(&sp_store.header->end, how);
+	settle_live(dump_as_user(how) == 0);
+	last_end = how;
+	sp_put(&ended, is_last(how));
+}
+
 void sp_end_dump(enum sp_end how)
 {
-	int saved = errno, r;
+	int saved = errno;
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return;
 	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
 			settle_live(true);
-		errno = saved;
-		return;
+	} else if (enter()) {
+		dump_once(how);
+		if (how != SP_END_EXEC)		/* nobody begins what the new program would end */
+			leave();
+	} else if (is_last(how)) {
+		sp_put(&closed, true);		/* nobody else waits that long */
 	}
-	if (!enter()) {
-		errno = saved;
-		return;
-	}
-	sp_put(&sp_store.header->end, how);
-	r = dump_as_user(how);
-	settle_live(r == 0);
-	last_end = how;
-	if (how == SP_END_EXIT || how == SP_END__EXIT) {
-		ending = (uint32_t)sp_sys(SYS_gettid);
-		sp_process.late = true;
-		sp_sets_cool();
-	}
-	sp_publish(&door, 0);
 	errno = saved;
+}
+
+/* exec has failed. */
+static void after_exec(void)
+{
+	if (sp_get(&door) == (uint32_t)sp_sys(SYS_gettid))
+		leave();
 }
 
 int sp_end_snapshot(const char *path, const struct sp_view *view)
@@ -245,21 +284,47 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 	if (!enter())
 		return -EBUSY;
 	r = dump(SP_END_SNAPSHOT, path, view);
-	sp_publish(&door, 0);
+	leave();
 	return r;
 }
 
-/* Only the thread that runs the exit: the others may be ended anywhere from now on,
+/* At once only by the thread that runs the exit: the others may be ended anywhere from now on,
  * and would leave pieces of a dump behind. */
 void sp_end_again(void)
 {
-	if (ending == (uint32_t)sp_sys(SYS_gettid))
+	sp_put(&since, true);
+	if (ended && ending == (uint32_t)sp_sys(SYS_gettid))
 		sp_end_dump(last_end);
 }
 
 __attribute__((destructor)) static void at_exit(void)
 {
 	sp_end_dump(SP_END_EXIT);
+}
+
+/* ---- a second thread that ends the process ---------------------------- */
+
+/* Is there something to wait for, or to write? */
+static bool to_be_dumped(void)
+{
+	return sp_store.header && sp_process_is_ours() && sp_get(&expected) && !sp_get(&closed) &&
+	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && (!sp_get(&ended) || (sp_get(&since) && !repeated));
+}
+
+/* A second thread that calls exit, or returns from main, finds the lists of libc without what the
+ * first one has begun, and ends the process under it.  The last on its list is this, which waits;
+ * and leaves itself there for a third.  What other threads book while one writes is written once
+ * more, and not for ever: they may go on. */
+static void at_last(int status, void *arg)
+{
+	(void)status, (void)arg;
+	if (to_be_dumped()) {
+		repeated = sp_get(&ended);
+		on_exit(at_last, NULL);
+		sp_end_dump(SP_END_EXIT);
+	} else if (sp_process_is_ours() && sp_get(&ended)) {
+		sp_put(&closed, true);
+	}
 }
 
 /* ---- doors that run no destructor ------------------------------------- */
@@ -283,14 +348,19 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* quick_exit: its handlers may call PAPI, and run in the opposite order. */
+/* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another one. */
 static void at_quick(void)
 {
-	sp_end_dump(SP_END_EXIT);
+	if (to_be_dumped()) {
+		repeated = sp_get(&ended);
+		at_quick_exit(at_quick);
+		sp_end_dump(SP_END_EXIT);
+	}
 }
 
 __attribute__((constructor)) static void at_start(void)
 {
+	on_exit(at_last, NULL);
 	at_quick_exit(at_quick);
 }
 
@@ -304,6 +374,7 @@ __attribute__((constructor)) static void at_start(void)
 		sp_end_dump(SP_END_EXEC); \
 		sp_bus_before_exec(); \
 		int rc = real args; \
+		after_exec(); \
 		sp_bus_after_exec(); \
 		return rc; \
 	}

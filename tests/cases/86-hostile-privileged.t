@@ -16,7 +16,7 @@ cat >"$tmp/secure.c" <<'END'
 int main(void) { printf("%lu\n", getauxval(AT_SECURE)); return 0; }
 END
 ${CC:-gcc} -o "$tmp/secure" "$tmp/secure.c"
-lives() { find /dev/shm -maxdepth 1 -name "sspapi.*.$(uname -n).*.live" -newer "$tmp/start"; }
+lives() { grep -lsF "$program" /dev/shm/sspapi.*.live; }
 
 # privileged HOW COMMAND...: gives the programs these rights, and does the rest by them
 privileged() {
