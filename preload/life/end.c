@@ -116,16 +116,35 @@ static int write_all(struct sp_model *m)
 	return r;
 }
 
+/* Does the live file's folder have another name by now, or none (chroot, pivot_root)? */
+static bool folder_moved(const char *path)
+{
+	char folder[sizeof(sp_store.region.path)];
+	struct stat s;
+
+	strcpy(folder, path);
+	*strrchr(folder, '/') = 0;
+	return sp_sys(SYS_newfstatat, AT_FDCWD, folder, &s, 0) < 0 || (uint64_t)s.st_dev != sp_store.region.file_dev;
+}
+
 /* The live file has done its work once a dump of the end is safe; if that could not
  * be written, it is what is left. */
 static void settle_live(bool safe)
 {
 	const char *path = sp_store.region.path;
+	char text[sizeof(sp_store.region.path) + 200];
+	long r;
 
-	if (!*path)
+	if (!*path || !(safe || sp_store.region.truncated))
 		return;
-	if (safe || sp_store.region.truncated)
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+	r = sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+	if (r == 0 || (r == -ENOENT && !folder_moved(path)))
+		return;			/* (gone before us) */
+	strcpy(text, path);
+	strcat(text, r == -ENOENT ? ": this process has another root directory by now" : ": ");
+	if (r != -ENOENT)
+		strncat(text, sp_say_error((int)r), 100);
+	sp_say2(SP_SAY_WARNING, "the live file is to be removed, and could not be", text);
 }
 
 /* ---- the door --------------------------------------------------------- */
