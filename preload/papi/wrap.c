@@ -50,6 +50,18 @@
 		tell = observed; \
 	}
 
+/* Around a real call, where each call asks anew: what is called on top of it may be libpapi's own
+ * (sp_papi_front).  1: there was none around it. */
+#define OVER \
+	uintptr_t sp_over = 0; \
+	if (SP_UNLIKELY(!sp_papi)) { \
+		sp_over = sp_self.inside | 1; \
+		sp_self.inside = (uintptr_t)__builtin_frame_address(0); \
+	}
+#define UP \
+	if (SP_UNLIKELY(sp_over != 0)) \
+		sp_self.inside = sp_over & ~(uintptr_t)1;
+
 /* The first of a thread that has no set of its own: one that watches another's. */
 static SP_COLD void count_first(enum sp_call call)
 {
@@ -107,9 +119,11 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		const bool nests = sp_self.nests; \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = false; \
+		OVER \
 		const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		sp_answers(asks); \
+		UP \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = true; \
 		if (timed()) { \
@@ -142,10 +156,12 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		sp_self.nests = false; \
+		OVER \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		const int errno_after = errno; \
+		UP \
 		sp_self.nests = nests; \
 		after; \
 		errno = errno_after; \
@@ -164,9 +180,11 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			count(SP_CALL_##name); \
 			before; \
 		} \
+		OVER \
 		errno = errno_before; \
 		real->name args; \
 		const int errno_after = errno; \
+		UP \
 		if (tell) { \
 			after; \
 		} \
@@ -243,11 +261,13 @@ static void nest_out(const struct nest *before)
 		__attribute__((unused)) struct sp_set *asks = NULL; \
 		before; \
 		const struct nest nest = nest_in(nested, CALLER, NULL); \
+		OVER \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		real->symbol args; \
 		sp_answers(asks); \
 		const int errno_after = errno; \
+		UP \
 		nest_out(&nest); \
 		after; \
 		if (!asks) \
