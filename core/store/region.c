@@ -353,6 +353,83 @@ int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path)
 	return error;
 }
 
+/* Private memory instead, at so many bytes from the piece's start. */
+static void replace(struct sp_piece *p, uint64_t from, uint64_t to, int protection)
+{
+	if (from < to)
+		(void)sp_sys(SYS_mmap, p->at + from, to - from, protection,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+/* From the file, by the kernel: at an address it may be cut off.  What it has no more is zeros. */
+static bool read_step(int fd, unsigned char *to, uint64_t off)
+{
+	long n = sp_sys(SYS_pread64, fd, to, STEP, off);
+
+	n = n < 0 ? 0 : n;
+	memset(to + n, 0, STEP - (uint64_t)n);
+	return n == STEP;
+}
+
+/* A step of the file becomes private.  (A private mapping of the file would not do: to cut the file takes
+ * its pages away, too.)  What another thread wrote between copy and change it finds again, if it has not
+ * written there once more.  False: the file had it no more.  scratch is of two steps. */
+static bool leave_step(int fd, uint64_t *at, uint64_t off, unsigned char *scratch)
+{
+	const uint64_t *before = (const void *)scratch, *after = (const void *)(scratch + STEP);
+	unsigned char *page = sp_map(STEP);
+	bool whole = read_step(fd, scratch, off);
+
+	if (!page)
+		return whole;
+	memcpy(page, scratch, STEP);
+	if (sp_sys(SYS_mremap, page, STEP, STEP, MREMAP_MAYMOVE | MREMAP_FIXED, at) < 0) {
+		sp_unmap(page, STEP);
+		return whole;
+	}
+	if (!read_step(fd, scratch + STEP, off))
+		return false;
+	for (unsigned i = 0; i < STEP / 8; i++) {
+		uint64_t was = before[i];
+
+		if (after[i] != was)
+			(void)sp_cas(&at[i], &was, after[i]);
+	}
+	return whole;
+}
+
+static void leave_piece(struct sp_region *r, struct sp_piece *p, int fd)
+{
+	unsigned char *scratch = sp_map(2 * STEP);
+
+	for (uint64_t at = 0; scratch && at < p->ready; at += STEP)
+		if (!leave_step(fd, (uint64_t *)(p->at + at), p->off + at, scratch))
+			r->truncated = true;
+	sp_unmap(scratch, 2 * STEP);
+	replace(p, p->ready, p->open, PROT_READ | PROT_WRITE);
+	replace(p, p->open, p->bytes, PROT_NONE);
+	p->of_file = false;
+}
+
+int sp_region_leave_file(struct sp_region *r)
+{
+	uint64_t has, torn = 1;
+	int fd = open_file(r, 0, &has);
+
+	if (fd < 0)
+		return fd;
+	/* Not by its address, which may be cut off. */
+	(void)sp_sys(SYS_pwrite64, fd, &torn, sizeof(torn), offsetof(struct sp_header, torn));
+	for (uint32_t i = 0; i < r->pieces; i++)
+		if (r->piece[i].of_file)
+			leave_piece(r, &r->piece[i], fd);
+	sp_close(fd);
+	sp_unmap(r->ahead.at, r->ahead.bytes);
+	r->ahead = (struct sp_piece){ .at = NULL };
+	r->torn = r->left = true;
+	return 0;
+}
+
 void sp_region_close(struct sp_region *r)
 {
 	for (uint32_t i = 0; i < r->pieces; i++)

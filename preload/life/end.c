@@ -274,6 +274,7 @@ void sp_end_dump(enum sp_end how)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return;
+	sp_bus_check();
 	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
 			settle_live(true);
@@ -300,6 +301,7 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return -ENODATA;
+	sp_bus_check();
 	if (!enter())
 		return -EBUSY;
 	r = dump(SP_END_SNAPSHOT, path, view);

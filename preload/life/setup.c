@@ -275,10 +275,11 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 			set_up();
 		sp_lock_give(&setup, &held);
 	}
+	sp_bus_checked();		/* before the store is touched */
 	real = sp_real_for(caller, observed);
 	if (*observed) {
 		papi_found(sp_papi_used);
-		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting)
+		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting && !sp_bus_due())
 			sp_publish(&sp_process.papi, sp_papi_used);
 	}
 	*observed = *observed && sp_process.counting &&

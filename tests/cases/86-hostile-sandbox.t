@@ -72,6 +72,26 @@ else
 	skip "chroot" "only root can"
 fi
 
+# ---- SIGBUS is blocked, and the live file truncated -------------------------------------------------
+
+for how in bus bus-before "bus-thread" "bus-held"; do
+	if cornered "$how"; then
+		ends 3
+		whole
+		is "$label: no live file is left" "$(ls "$live")" ""
+	fi
+	if cornered "$how" cut; then
+		ends 3
+		check "$label: said" grep -q '^sspapi: SSPAPI_LIVE: the program blocks SIGBUS\|^sspapi: SSPAPI_LIVE: counts are lost' "$tmp/shim.err"
+	fi
+done
+# One that blocks it for a moment, or in a thread that does not count, keeps its live file.
+if cornered bus-moment kill; then
+	ends 137
+	silent
+	whole
+fi
+
 # ---- a sandbox that refuses, from the middle on, and from the start ------------------------------------------
 
 for call in madvise mprotect fallocate mremap madvise,mprotect,fallocate madvise,mprotect,process_vm_writev mprotect,mremap; do
