@@ -146,19 +146,40 @@ int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m)
 	return sp_out_finish(&o);
 }
 
+/* A link that somebody else has put there would choose for us what is written to. */
+static bool link_of_another(const char *path)
+{
+	struct stat s;
+
+	return sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode) && s.st_uid != 0 &&
+	       s.st_uid != (uid_t)sp_sys(SYS_geteuid);
+}
+
 /* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
- * replaced.  Appending: behind it may be a file that the application writes. */
+ * replaced.  Appending: behind it may be a file that the application writes.  Not blocking:
+ * who reads a FIFO may have stalled. */
 static int write_special(const char *path, const struct sp_view *view, struct sp_model *m)
 {
-	int r, fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
+	int r, fd = link_of_another(path) ? -ELOOP : sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
 
-	if (fd == -ENXIO)
-		return -ENXIO;		/* a FIFO that nobody reads: waiting could be for ever */
 	if (fd < 0)
-		return fd;
-	(void)sp_sys(SYS_fcntl, fd, F_SETFL, O_WRONLY | O_APPEND);
+		return fd;		/* -ENXIO: a FIFO that nobody reads; waiting could be for ever */
 	r = sp_output_write_fd(fd, view, m);
 	sp_close(fd);
+	return r;
+}
+
+int sp_output_write_open(int fd, const struct sp_view *view, struct sp_model *m)
+{
+	char path[64] = "/proc/self/fd/";
+	struct stat s;
+	int own = -1, r;
+
+	path[14 + sp_format_u64(path + 14, (uint64_t)fd)] = 0;
+	if (sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) == 0 && (S_ISFIFO(s.st_mode) || S_ISCHR(s.st_mode)))
+		own = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK, 0);
+	r = sp_output_write_fd(own < 0 ? fd : own, view, m);
+	sp_close(own);
 	return r;
 }
 

@@ -41,6 +41,9 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 /* The same to an open descriptor. */
 int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m);
 
+/* The same to one that others use, too: if it is a pipe or a terminal, without waiting for ever. */
+int sp_output_write_open(int fd, const struct sp_view *view, struct sp_model *m);
+
 /* Makes the folders of path that are missing (path is changed meanwhile).  0 or -errno. */
 int sp_output_make_folders(char *path);
 

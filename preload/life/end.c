@@ -46,6 +46,20 @@ void sp_end_child(void)
 
 /* ---- where to --------------------------------------------------------- */
 
+static const char *why(int error)
+{
+	switch (error) {
+	case -ENXIO:
+		return "nobody reads this FIFO";
+	case -EAGAIN:
+		return "who reads it has stalled";
+	case -ELOOP:
+		return "this is a symbolic link of another user, or leads to itself";
+	default:
+		return sp_say_error(error);
+	}
+}
+
 /* One line, with the mend: if there is a live file, it stays. */
 static void failed(const char *path, int error)
 {
@@ -59,7 +73,7 @@ static void failed(const char *path, int error)
 	if (sp_store.region.truncated)
 		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
 	else
-		sp_out_text(&o, error == -ENXIO ? "nobody reads this FIFO" : sp_say_error(error));
+		sp_out_text(&o, why(error));
 	if (*live && !sp_store.region.truncated) {
 		sp_out_text(&o, "; `sspapi recover` makes it from ");
 		sp_out_text(&o, live);
@@ -76,7 +90,7 @@ static int write_one(const char *name, const struct sp_view *v, struct sp_model 
 	if (strcmp(sp_conf.output, "-") == 0) {
 		int fd = sp_say_descriptor();
 
-		return fd < 0 ? 0 : sp_output_write_fd(fd, v, m);
+		return fd < 0 ? 0 : sp_output_write_open(fd, v, m);
 	}
 	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
 	if (r == 0)

@@ -48,4 +48,48 @@ killed() {
 	done
 }
 check "exit beside a signal that kills, 5 times: a dump, or a live file that makes it" killed
+
+# ---- the dump goes where somebody else decides how it ends ------------------------------------------
+
+# A FIFO that is full, whose reader has it open and does not read. Many event sets: more than a pipe holds.
+mkfifo "$tmp/fifo"
+rm -f "$tmp/shim.json"
+rm -rf "$tmp/live"
+mkdir "$tmp/live"
+stalls() {
+	SSPAPI_OUTPUT=$1 SSPAPI_FORMAT=json SSPAPI_LIVE=$tmp/live run shim perl -e '
+		my $fifo = shift;
+		$^F = 100;	# the reader stays open in the program
+		open my $f, "+<", $fifo or die;
+		if ($ENV{SSPAPI_OUTPUT} eq "-") { open STDERR, ">", $fifo or die }
+		$ENV{LD_PRELOAD} = shift;
+		exec @ARGV' "$tmp/fifo" "$SHIM" "$scenes/cornered" 300
+}
+stalls "$tmp/fifo"
+is "a FIFO whose reader stalls: it ends as it would" "$(status_of shim)" 3
+check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "stalled" "sspapi recover"
+check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
+check "a FIFO whose reader stalls: all of it" books shim
+rm -f "$tmp/shim.json"
+stalls -
+is "standard error that nobody reads: it ends as it would" "$(status_of shim)" 3
+check "standard error that nobody reads: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
+check "standard error that nobody reads: all of it" books shim
+
+# A link that another user has put in the dump's place.
+ours() {
+	rm -f "$tmp/aim"
+	: >"$tmp/aim"
+	SSPAPI_OUTPUT=$tmp/link SSPAPI_FORMAT=csv SSPAPI_LIVE=0 run_shim shim "$scenes/one"
+}
+ln -s "$tmp/aim" "$tmp/link"
+ours
+is "a link of one's own is followed" "$(grep -c ^host, "$tmp/aim")" 1
+if [ "$(id -u)" = 0 ] && chown -h 65534 "$tmp/link" 2>/dev/null; then
+	ours
+	is "a link of another user is not followed" "$(cat "$tmp/aim")" ""
+	check "a link of another user: said" said shim "the dump was not written" "$tmp/link" "of another user"
+else
+	skip "a link of another user" "only root can make one"
+fi
 done_testing
