@@ -29,8 +29,10 @@ TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/doctor/*.c))
 PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
 
-# What is put into the application: hidden symbols, direct TLS.
-PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
+# What is put into the application: hidden symbols, direct TLS, and no PLT: under LD_AUDIT glibc binds
+# one lazily, -z now or not, and a call through it has the loader's return address: dlvsym(RTLD_NEXT)
+# crashes on that.
+PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt
 
 .PHONY: all tests demo check check-unit check-shim check-long compilers bench install uninstall clean help
 all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv tests
@@ -56,7 +58,7 @@ help:
 # ---- objects ---------------------------------------------------------------
 
 # Recompiles all when the flags change.
-FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(PIC) $(LDFLAGS)
 $(B)/flags: force
 	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
 .PHONY: force

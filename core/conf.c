@@ -1,15 +1,19 @@
 /* conf.c: the table of variables, and reading them; see conf.h. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "conf.h"
 #include "out.h"
 #include "sys.h"
 #include "view/view.h"
 
-#define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }
-#define NUMBER(field, least, most) SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }
-#define WORD(field, ...) SP_CONF_WORD, offsetof(struct sp_conf, field), 0, 0, 0, { __VA_ARGS__ }
+#define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }, false
+#define NUMBER(field, least, most) SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }, false
+#define WORD(field, ...) SP_CONF_WORD, offsetof(struct sp_conf, field), 0, 0, 0, { __VA_ARGS__ }, false
+
+/* One that a privileged process may use: it can only make us do less. */
+#define OFF(field)	SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, 0, 1, { NULL }, true
 
 const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error", TEXT(output) },
@@ -23,7 +27,7 @@ const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
 	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now", TEXT(signal) },
 	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form", TEXT(color_by) },
-	{ "SSPAPI_DISABLE", "1", "0", "forward only", NUMBER(disable, 0, 1) },
+	{ "SSPAPI_DISABLE", "1", "0", "forward only", OFF(disable) },
 	{ "SSPAPI_VERBOSE", "0, 1, 2", "1", "0 errors, 1 warnings, 2 what was intercepted", NUMBER(verbose, 0, 2) },
 };
 const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
@@ -36,6 +40,27 @@ static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };	/* Slurm
 
 static char captured[16384];		/* NAME=value, NUL-separated, an empty one last */
 static size_t captured_used;
+static char refused[64];		/* the first that a privileged process does not use */
+
+bool sp_conf_privileged(void)
+{
+	return getauxval(AT_SECURE) != 0;
+}
+
+/* May a privileged process use it?  What is in no row (ranks, jobs, what %q{} asks for) goes into names
+ * of files: it may not. */
+static bool trusted(const char *entry)
+{
+	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
+		size_t n = strlen(sp_conf_rows[i].name);
+
+		if (sp_conf_rows[i].privileged && strncmp(entry, sp_conf_rows[i].name, n) == 0 && entry[n] == '=')
+			return true;
+	}
+	if (strncmp(entry, "SSPAPI_", 7) == 0 && !*refused)
+		memcpy(refused, entry, sp_min(strcspn(entry, "="), sizeof(refused) - 1));
+	return false;
+}
 
 static bool begins_as(const char *entry, const char *const *name, unsigned n)
 {
@@ -47,6 +72,8 @@ static bool begins_as(const char *entry, const char *const *name, unsigned n)
 
 static bool wanted(const char *entry)
 {
+	if (sp_conf_privileged())
+		return trusted(entry);
 	if (strncmp(entry, "SSPAPI_", 7) == 0)
 		return true;
 	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, jobs, SP_COUNT(jobs)) ||
@@ -136,6 +163,18 @@ static void complain(const struct complaint *to, const struct sp_conf_row *row, 
 	sp_out_text(&o, why);
 	sp_out_text(&o, "; using ");
 	sp_out_text(&o, instead);
+	line[o.used] = 0;
+	to->say(line, to->arg);
+}
+
+static void complain_refused(const struct complaint *to)
+{
+	char line[256];
+	struct sp_out o;
+
+	sp_out_init(&o, -1, line, sizeof(line) - 1);
+	sp_out_plain(&o, refused);
+	sp_out_text(&o, ": not used, nor any other: this program has rights that who started it has not (set-user-ID, capabilities)");
 	line[o.used] = 0;
 	to->say(line, to->arg);
 }
@@ -306,6 +345,10 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
 	check_format(c, row_of(c->format, c), &to);
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);
+	if (sp_conf_privileged())
+		strcpy(c->live, "0");	/* who started the program could change what it works on, or leave it there */
+	if (*refused)
+		complain_refused(&to);
 }
 
 long sp_conf_rank(void)

@@ -35,12 +35,18 @@ struct sp_conf_row {
 	size_t at, room;		/* in struct sp_conf */
 	long least, most;		/* of a number */
 	const char *words[5];		/* of a word, by value */
+	bool privileged;		/* used where sp_conf_privileged(), too */
 };
 
 extern const struct sp_conf_row sp_conf_rows[];
 extern const unsigned sp_conf_n_rows;
 
 void sp_conf_capture(char **environment);
+
+/* Has the process rights that who started it has not (AT_SECURE: set-user-ID, set-group-ID, file
+ * capabilities)?  Its environment is then that of a stranger: only rows marked so are captured, and
+ * there is no live file. */
+bool sp_conf_privileged(void);
 
 /* The value of a captured variable, or NULL. */
 const char *sp_conf_env(const char *name);

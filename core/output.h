@@ -39,7 +39,7 @@ struct sp_output {
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
 		    struct sp_model *m);
 
-/* The same to an open descriptor. */
+/* The same to an open descriptor; to a pipe without waiting for ever. */
 int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m);
 
 /* Makes the folders of path that are missing (path is changed meanwhile).  0 or -errno. */

@@ -17,6 +17,7 @@
 #define STEP		PIECE_LEAST	/* the largest page that Linux has */
 #endif
 #define LET_IN		(8 * STEP)
+#define AHEAD		(16ull << 20)	/* the file's length, at least */
 
 /* Past this size a write raises SIGXFSZ, which ends the process. */
 static bool file_may_have(uint64_t bytes)
@@ -47,27 +48,73 @@ static int open_file(struct sp_region *r, uint64_t bytes, uint64_t *has)
 	return (int)error;
 }
 
+/* How long the file is to be: more than it needs, since at the next growth there may be no descriptor
+ * for it, or no way to it (EMFILE, chroot, seccomp).  On tmpfs what is not used takes no memory. */
+static uint64_t wanted_length(uint64_t end)
+{
+	uint64_t length = sp_max(AHEAD, 2 * end);
+
+	return file_may_have(length) ? length : end;
+}
+
+/* Makes the file long enough for addresses up to `end`; the descriptor, or -errno. */
+static int lengthen(struct sp_region *r, uint64_t end)
+{
+	uint64_t has, length = wanted_length(end);
+	int fd = open_file(r, end, &has);
+	long error = fd;
+
+	if (fd >= 0 && has < r->file_bytes) {
+		r->truncated = true;
+		error = -ESTALE;
+	}
+	if (error >= 0 && has < end) {
+		error = sp_sys(SYS_ftruncate, fd, length);
+		if (error < 0)
+			error = sp_sys(SYS_ftruncate, fd, length = end);
+		has = error < 0 ? has : length;
+	}
+	if (error < 0) {
+		sp_close(fd);
+		return (int)error;
+	}
+	r->file_bytes = has;
+	return fd;
+}
+
+/* The same addresses without a descriptor: the kernel copies the end of the mapping before them, and
+ * makes the copy longer. */
+static long map_behind(const struct sp_region *r, uint64_t bytes)
+{
+	const struct sp_piece *last = &r->piece[r->pieces - 1];
+	long at;
+
+	if (!r->pieces || r->mapped + bytes > r->file_bytes)
+		return -ENOSPC;
+	at = sp_sys(SYS_mremap, last->at + last->bytes - PIECE_LEAST, 0, PIECE_LEAST + bytes, MREMAP_MAYMOVE);
+	if (at < 0 && at > -4096)
+		return at;
+	(void)sp_sys(SYS_munmap, at, PIECE_LEAST);
+	(void)sp_sys(SYS_mprotect, at + PIECE_LEAST, bytes, PROT_NONE);
+	return at + PIECE_LEAST;
+}
+
 /* Addresses of the file's next `bytes`, with nothing behind them yet: one mapping of a piece,
  * and not one of each step, since the application has 65530 of them.  Not yet to be
  * used, lest mlockall(MCL_FUTURE) makes all of it at once. */
 static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
 {
-	uint64_t has, end = r->mapped + bytes;
-	int fd = open_file(r, end, &has);
+	int fd = lengthen(r, r->mapped + bytes);
 	long at = fd;
 
-	if (fd >= 0 && has < r->mapped) {
-		r->truncated = true;
-		at = -ESTALE;
-	}
-	if (at >= 0)
-		at = sp_sys(SYS_ftruncate, fd, end);
-	if (at >= 0)
+	if (fd >= 0)
 		at = sp_sys(SYS_mmap, 0, bytes, PROT_NONE, MAP_SHARED, fd, r->mapped);
+	else if (fd != -ESTALE)
+		at = map_behind(r, bytes);
 	if (fd >= 0)
 		sp_close(fd);
 	if (at < 0 && at > -4096) {
-		*error = (int)at;
+		*error = fd < 0 && at != -ENOMEM ? fd : (int)at;
 		return NULL;
 	}
 	(void)sp_sys(SYS_madvise, at, bytes, MADV_NOHUGEPAGE);	/* zeroing one takes 100 us */
@@ -95,9 +142,9 @@ static int populate(unsigned char *at, uint64_t bytes)
 {
 	long error = sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
 
-	if (error == -EINVAL)
-		return populate_by_writing(at, bytes);
-	return error == -EFAULT ? -ENOSPC : (int)error;
+	if (error == -EFAULT)
+		return -ENOSPC;
+	return error < 0 ? populate_by_writing(at, bytes) : 0;	/* a sandbox may refuse it, too */
 }
 
 /* The piece may be written up to there, and somewhat beyond: to change that takes 2 us, a
@@ -115,6 +162,18 @@ static int let_in(struct sp_piece *p, uint64_t up_to)
 	return (int)error;
 }
 
+/* The file takes no more.  (A page that was cut off cannot be populated, either.) */
+static void tear(struct sp_region *r, int error)
+{
+	struct stat s;
+
+	r->torn = true;
+	r->why = error;
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (uint64_t)s.st_ino == r->file_ino && (uint64_t)s.st_size < r->file_bytes)
+		r->truncated = true;
+}
+
 /* The next step of a piece that is in the file; 0 or -errno. */
 static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 {
@@ -125,6 +184,8 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 		fd = error = open_file(r, at + step, &has);
 		if (fd >= 0)
 			error = (int)sp_sys(SYS_fallocate, fd, 0, at, step);
+		else if (fd != -ESTALE && fd != -EFBIG)
+			error = 0;	/* no way to it: the file system takes what is populated, or refuses it */
 		sp_close(fd);
 	}
 	if (error == 0)
@@ -140,13 +201,14 @@ static unsigned char *reserve(uint64_t bytes)
 	return r < 0 && r > -4096 ? NULL : (unsigned char *)r;
 }
 
-/* The next step of private memory; where the piece is of a file that is torn, in its place. */
+/* The next step of private memory; where the piece is of a file that is torn, in its place; and where a
+ * sandbox refuses the usual way. */
 static bool fill_private(struct sp_piece *p, uint64_t step)
 {
 	long r = 0;
 
-	if (!p->of_file)
-		return let_in(p, p->ready + step) == 0 && populate(p->at + p->ready, step) == 0;
+	if (!p->of_file && let_in(p, p->ready + step) == 0 && populate(p->at + p->ready, step) == 0)
+		return true;
 	r = sp_sys(SYS_mmap, p->at + p->ready, step, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_FIXED, -1, 0);
 	return !(r < 0 && r > -4096);
@@ -167,7 +229,7 @@ static struct sp_piece addresses(struct sp_region *r, uint64_t bytes)
 		p.of_file = true;
 		if (p.at || error == -ENOMEM)
 			return p;
-		r->torn = true;
+		tear(r, error);
 		p.of_file = false;
 	}
 	p.at = reserve(bytes);
@@ -227,9 +289,10 @@ static int make_ready(struct sp_region *r, uint64_t bytes)
 
 	while (p->off + p->ready < r->used + bytes) {
 		uint64_t step = sp_min(STEP, p->bytes - p->ready);
+		int error = in_file(r) ? fill(r, p, step) : 0;
 
-		if (in_file(r) && fill(r, p, step) < 0) {
-			r->torn = true;
+		if (error < 0) {
+			tear(r, error);
 			r->used = p->off + p->ready;
 			if (r->mapped - r->used < bytes)
 				return -ENOSPC;	/* into a new piece, whole */
@@ -288,6 +351,83 @@ int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path)
 	if (error)
 		sp_region_close(r);
 	return error;
+}
+
+/* Private memory instead, at so many bytes from the piece's start. */
+static void replace(struct sp_piece *p, uint64_t from, uint64_t to, int protection)
+{
+	if (from < to)
+		(void)sp_sys(SYS_mmap, p->at + from, to - from, protection,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+/* From the file, by the kernel: at an address it may be cut off.  What it has no more is zeros. */
+static bool read_step(int fd, unsigned char *to, uint64_t off)
+{
+	long n = sp_sys(SYS_pread64, fd, to, STEP, off);
+
+	n = n < 0 ? 0 : n;
+	memset(to + n, 0, STEP - (uint64_t)n);
+	return n == STEP;
+}
+
+/* A step of the file becomes private.  (A private mapping of the file would not do: to cut the file takes
+ * its pages away, too.)  What another thread wrote between copy and change it finds again, if it has not
+ * written there once more.  False: the file had it no more.  scratch is of two steps. */
+static bool leave_step(int fd, uint64_t *at, uint64_t off, unsigned char *scratch)
+{
+	const uint64_t *before = (const void *)scratch, *after = (const void *)(scratch + STEP);
+	unsigned char *page = sp_map(STEP);
+	bool whole = read_step(fd, scratch, off);
+
+	if (!page)
+		return whole;
+	memcpy(page, scratch, STEP);
+	if (sp_sys(SYS_mremap, page, STEP, STEP, MREMAP_MAYMOVE | MREMAP_FIXED, at) < 0) {
+		sp_unmap(page, STEP);
+		return whole;
+	}
+	if (!read_step(fd, scratch + STEP, off))
+		return false;
+	for (unsigned i = 0; i < STEP / 8; i++) {
+		uint64_t was = before[i];
+
+		if (after[i] != was)
+			(void)sp_cas(&at[i], &was, after[i]);
+	}
+	return whole;
+}
+
+static void leave_piece(struct sp_region *r, struct sp_piece *p, int fd)
+{
+	unsigned char *scratch = sp_map(2 * STEP);
+
+	for (uint64_t at = 0; scratch && at < p->ready; at += STEP)
+		if (!leave_step(fd, (uint64_t *)(p->at + at), p->off + at, scratch))
+			r->truncated = true;
+	sp_unmap(scratch, 2 * STEP);
+	replace(p, p->ready, p->open, PROT_READ | PROT_WRITE);
+	replace(p, p->open, p->bytes, PROT_NONE);
+	p->of_file = false;
+}
+
+int sp_region_leave_file(struct sp_region *r)
+{
+	uint64_t has, torn = 1;
+	int fd = open_file(r, 0, &has);
+
+	if (fd < 0)
+		return fd;
+	/* Not by its address, which may be cut off. */
+	(void)sp_sys(SYS_pwrite64, fd, &torn, sizeof(torn), offsetof(struct sp_header, torn));
+	for (uint32_t i = 0; i < r->pieces; i++)
+		if (r->piece[i].of_file)
+			leave_piece(r, &r->piece[i], fd);
+	sp_close(fd);
+	sp_unmap(r->ahead.at, r->ahead.bytes);
+	r->ahead = (struct sp_piece){ .at = NULL };
+	r->torn = r->left = true;
+	return 0;
 }
 
 void sp_region_close(struct sp_region *r)

@@ -1,5 +1,5 @@
 /* bus.c: see bus.h.  Stands in front of sigaction, signal and their elders, for SIGBUS: each of them sets
- * its disposition, or shows it.
+ * its disposition, or shows it; and of what blocks it, only to know.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +15,7 @@ static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction theirs;		/* the application's; SIG_DFL until it says otherwise */
 static bool ours;			/* the kernel's is on_bus */
 static bool bus_interrupts;		/* siginterrupt(3) said so, while it was */
+static uint32_t due;			/* threads that have blocked it since their last call of PAPI */
 
 static int real_sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
@@ -89,6 +90,8 @@ static int put_ours(void)
 
 void sp_bus_set_up(void)
 {
+	due = 0;			/* in a child the parent's threads are not */
+	sp_self.bus_blocked = false;
 	if (ours)
 		return;			/* a child has its parent's handlers */
 	if (real_sigaction(SIGBUS, NULL, &theirs) == 0)
@@ -107,6 +110,68 @@ void sp_bus_after_exec(void)
 		put_ours();
 }
 
+/* ---- blocked ---------------------------------------------------------------- */
+
+static void leave_file(void)
+{
+	struct sp_held held;
+	int saved = errno;
+
+	sp_lock_take(&sp_store.lock, &held);
+	if (*sp_store.region.path && !sp_store.region.left)
+		(void)sp_region_leave_file(&sp_store.region);
+	sp_lock_give(&sp_store.lock, &held);
+	errno = saved;
+}
+
+static void settled(void)
+{
+	if (sp_self.bus_blocked)
+		__atomic_fetch_sub(&due, 1, __ATOMIC_RELAXED);
+	sp_self.bus_blocked = false;
+}
+
+/* Not by an address in the store. */
+void sp_bus_check(void)
+{
+	uint64_t blocked = 0;
+
+	settled();
+	if (!ours || sp_store.region.left || !sp_process_is_ours())
+		return;
+	if (sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof(blocked)) == 0 &&
+	    (blocked & (uint64_t)1 << (SIGBUS - 1)))
+		leave_file();
+}
+
+void sp_bus_checked(void)
+{
+	if (sp_self.bus_blocked || !sp_self.calls)
+		sp_bus_check();
+}
+
+bool sp_bus_due(void)
+{
+	return sp_get(&due) != 0 && !sp_store.region.left;
+}
+
+/* The calling thread's mask was changed so.  One that helps a library, and never counts, may block what it likes. */
+static void masked(int how, bool bus)
+{
+	bool now = how == SIG_SETMASK ? bus : how == SIG_BLOCK;
+
+	if (!ours || sp_store.region.left || !sp_self.calls || (how != SIG_SETMASK && !bus) || now == sp_self.bus_blocked ||
+	    sp_process_is_borrowed())
+		return;
+	if (!now) {
+		settled();
+		return;
+	}
+	sp_self.bus_blocked = true;
+	__atomic_fetch_add(&due, 1, __ATOMIC_RELAXED);
+	sp_publish(&sp_process.papi, NULL);
+}
+
 /* ---- what the application calls ------------------------------------------- */
 
 #define EXPORT __attribute__((visibility("default")))
@@ -117,11 +182,17 @@ static struct {
 	sighandler_t (*sigset)(int, sighandler_t);
 	int (*sigignore)(int);
 	int (*siginterrupt)(int, int);
+	int (*sigprocmask)(int, const sigset_t *, sigset_t *);
+	int (*pthread_sigmask)(int, const sigset_t *, sigset_t *);
+	int (*sighold)(int);
+	int (*sigblock)(int);
+	int (*sigsetmask)(int);
 } next;
 
 static void find_all(void)
 {
-	static const char *const names[] = { "signal", "__sysv_signal", "sigset", "sigignore", "siginterrupt" };
+	static const char *const names[] = { "signal", "__sysv_signal", "sigset", "sigignore", "siginterrupt", "sigprocmask",
+					     "pthread_sigmask", "sighold", "sigblock", "sigsetmask" };
 	void **to = (void **)&next;
 
 	_Static_assert(sizeof(next) == SP_COUNT(names) * sizeof(*to), "one each");
@@ -221,6 +292,8 @@ EXPORT sighandler_t sigset(int number, sighandler_t handler)
 		       sigismember(&before, number) == 1 ? SIG_HOLD : was;
 	}
 	was = NEXT(sigset)(number, handler);
+	if (number == SIGBUS)
+		masked(SIG_BLOCK, true);
 	return bus && was != SIG_ERR && was != SIG_HOLD ? theirs.sa_handler : was;
 }
 
@@ -240,4 +313,49 @@ EXPORT int siginterrupt(int number, int yes)
 		bus_interrupts = yes;
 	}
 	return rc;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *new, sigset_t *old)
+{
+	bool bus = new && sigismember(new, SIGBUS) == 1;
+	int rc = NEXT(sigprocmask)(how, new, old);
+
+	if (new && rc == 0)
+		masked(how, bus);
+	return rc;
+}
+
+EXPORT int pthread_sigmask(int how, const sigset_t *new, sigset_t *old)
+{
+	bool bus = new && sigismember(new, SIGBUS) == 1;
+	int rc = NEXT(pthread_sigmask)(how, new, old);
+
+	if (new && rc == 0)
+		masked(how, bus);
+	return rc;
+}
+
+EXPORT int sighold(int number)
+{
+	int rc = NEXT(sighold)(number);
+
+	if (rc == 0 && number == SIGBUS)
+		masked(SIG_BLOCK, true);
+	return rc;
+}
+
+EXPORT int sigblock(int mask)
+{
+	int was = NEXT(sigblock)(mask);
+
+	masked(SIG_BLOCK, mask & 1 << (SIGBUS - 1));
+	return was;
+}
+
+EXPORT int sigsetmask(int mask)
+{
+	int was = NEXT(sigsetmask)(mask);
+
+	masked(SIG_SETMASK, mask & 1 << (SIGBUS - 1));
+	return was;
 }

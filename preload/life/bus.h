@@ -13,6 +13,13 @@
 
 void sp_bus_set_up(void);		/* the store is in a file; again in a child */
 
+/* A SIGBUS that is blocked ends the process, handler or not.  Where a thread that counts blocks it the
+ * store leaves its file before that thread touches it again: at its next call of PAPI, which comes
+ * through sp_enter as long as some thread's is due. */
+void sp_bus_check(void);		/* asks the kernel; the calling thread will touch the store */
+void sp_bus_checked(void);		/* the same, if the thread has blocked it since, or is new */
+bool sp_bus_due(void);
+
 /* Around exec: a signal that the application ignores stays ignored in the new program. */
 void sp_bus_before_exec(void);
 void sp_bus_after_exec(void);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../core/output.h"
+#include "../../core/rights.h"
 #include "../../core/sys.h"
 #include "bus.h"
 #include "end.h"
@@ -24,6 +25,10 @@ static uint32_t door;			/* the thread that writes; 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
 static uint32_t ending;			/* the thread that runs the exit */
+static bool ended;			/* the dump of the end was made, or could not be */
+static bool since;			/* something was booked since that began */
+static bool closed;			/* the process ends now: who comes has nothing to wait for */
+static bool repeated;			/* at_last has written what was booked since */
 
 void sp_end_expect_dump(void)
 {
@@ -36,9 +41,24 @@ void sp_end_child(void)
 	door = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
+	ended = since = closed = repeated = false;
 }
 
 /* ---- where to --------------------------------------------------------- */
+
+static const char *why(int error)
+{
+	switch (error) {
+	case -ENXIO:
+		return "nobody reads this FIFO";
+	case -ETIMEDOUT:
+		return "who reads this does not take it";
+	case -ELOOP:
+		return "this is a symbolic link of another user, or leads to itself";
+	default:
+		return sp_say_error(error);
+	}
+}
 
 /* One line, with the mend: if there is a live file, it stays. */
 static void failed(const char *path, int error)
@@ -53,9 +73,7 @@ static void failed(const char *path, int error)
 	if (sp_store.region.truncated)
 		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
 	else
-		sp_out_text(&o, error == -ENXIO ? "nobody reads this FIFO" :
-				error == -ETIMEDOUT ? "who reads this does not take it" :
-				error == -ELOOP ? "another user's symbolic link" : sp_say_error(error));
+		sp_out_text(&o, why(error));
 	if (*live && !sp_store.region.truncated) {
 		sp_out_text(&o, "; `sspapi recover` makes it from ");
 		sp_out_text(&o, live);
@@ -112,19 +130,40 @@ static int write_all(struct sp_model *m)
 	return r;
 }
 
+/* Does the live file's folder have another name by now, or none (chroot, pivot_root)? */
+static bool folder_moved(const char *path)
+{
+	char folder[sizeof(sp_store.region.path)];
+	struct stat s;
+
+	strcpy(folder, path);
+	*strrchr(folder, '/') = 0;
+	return sp_sys(SYS_newfstatat, AT_FDCWD, folder, &s, 0) < 0 || (uint64_t)s.st_dev != sp_store.region.file_dev;
+}
+
 /* The live file has done its work once a dump of the end is safe; if that could not
  * be written, it is what is left. */
 static void settle_live(bool safe)
 {
 	const char *path = sp_store.region.path;
+	char text[sizeof(sp_store.region.path) + 200];
+	long r;
 
-	if (!*path)
+	if (!*path || !(safe || sp_store.region.truncated))
 		return;
-	if (safe || sp_store.region.truncated)
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+	r = sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+	if (r == 0 || (r == -ENOENT && !folder_moved(path)))
+		return;			/* (gone before us) */
+	strcpy(text, path);
+	strcat(text, r == -ENOENT ? ": this process has another root directory by now" : ": ");
+	if (r != -ENOENT)
+		strncat(text, sp_say_error((int)r), 100);
+	sp_say2(SP_SAY_WARNING, "the live file is to be removed, and could not be", text);
 }
 
 /* ---- the door --------------------------------------------------------- */
+
+#define DOOR_MS	30000			/* a large dump on a slow disk */
 
 /* Whoever comes while another thread writes waits for it, since it may be about to
  * end the process; not for ever, since that thread may be stopped.  A handler on
@@ -134,7 +173,9 @@ static bool enter(void)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
 	struct timespec nap = { 0, 1000000 };
 
-	for (int tries = 0; tries < 5000; tries++) {
+	for (int tries = 0; tries < DOOR_MS; tries++) {
+		if (sp_get(&closed) && ending != own)
+			return false;
 		if (sp_cas(&door, &who, own))
 			return true;
 		if (who == own)
@@ -143,6 +184,11 @@ static bool enter(void)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 	}
 	return false;
+}
+
+static void leave(void)
+{
+	sp_publish(&door, 0);
 }
 
 /* A page that was cut off and not touched since raised no signal. */
@@ -193,33 +239,74 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	return r;
 }
 
+/* To the output's name, which is not the program's own choice. */
+static int dump_as_user(enum sp_end how)
+{
+	struct sp_rights rights;
+	int r = sp_rights_lower(&rights);
+
+	if (r < 0) {
+		failed(sp_conf.output, r);
+		return r;
+	}
+	r = dump(how, NULL, NULL);
+	sp_rights_back(&rights);
+	return r;
+}
+
+/* From here on each booking is told of (sp_end_again). */
+static void begin_end(void)
+{
+	ending = (uint32_t)sp_sys(SYS_gettid);
+	sp_put(&ended, false);
+	sp_put(&since, false);
+	sp_process.late = true;
+	sp_sets_cool();
+}
+
+static bool is_last(enum sp_end how)
+{
+	return how == SP_END_EXIT || how == SP_END__EXIT;
+}
+
+/* Two threads that end the process have one dump, if nothing was booked between. */
+static void dump_once(enum sp_end how)
+{
+	if (is_last(how) && ended && !sp_get(&since))
+		return;
+	if (is_last(how))
+		begin_end();
+	sp_put(&sp_store.header->end, how);
+	settle_live(dump_as_user(how) == 0);
+	last_end = how;
+	sp_put(&ended, is_last(how));
+}
+
 void sp_end_dump(enum sp_end how)
 {
-	int saved = errno, r;
+	int saved = errno;
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return;
+	sp_bus_check();
 	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
 			settle_live(true);
-		errno = saved;
-		return;
+	} else if (enter()) {
+		dump_once(how);
+		if (how != SP_END_EXEC)		/* nobody begins what the new program would end */
+			leave();
+	} else if (is_last(how)) {
+		sp_put(&closed, true);		/* nobody else waits that long */
 	}
-	if (!enter()) {
-		errno = saved;
-		return;
-	}
-	sp_put(&sp_store.header->end, how);
-	r = dump(how, NULL, NULL);
-	settle_live(r == 0);
-	last_end = how;
-	if (how == SP_END_EXIT || how == SP_END__EXIT) {
-		ending = (uint32_t)sp_sys(SYS_gettid);
-		sp_process.late = true;
-		sp_sets_cool();
-	}
-	sp_publish(&door, 0);
 	errno = saved;
+}
+
+/* exec has failed. */
+static void after_exec(void)
+{
+	if (sp_get(&door) == (uint32_t)sp_sys(SYS_gettid))
+		leave();
 }
 
 int sp_end_snapshot(const char *path, const struct sp_view *view)
@@ -228,24 +315,51 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return -ENODATA;
+	sp_bus_check();
 	if (!enter())
 		return -EBUSY;
 	r = dump(SP_END_SNAPSHOT, path, view);
-	sp_publish(&door, 0);
+	leave();
 	return r;
 }
 
-/* Only the thread that runs the exit: the others may be ended anywhere from now on,
+/* At once only by the thread that runs the exit: the others may be ended anywhere from now on,
  * and would leave pieces of a dump behind. */
 void sp_end_again(void)
 {
-	if (ending == (uint32_t)sp_sys(SYS_gettid))
+	sp_put(&since, true);
+	if (ended && ending == (uint32_t)sp_sys(SYS_gettid))
 		sp_end_dump(last_end);
 }
 
 __attribute__((destructor)) static void at_exit(void)
 {
 	sp_end_dump(SP_END_EXIT);
+}
+
+/* ---- a second thread that ends the process ---------------------------- */
+
+/* Is there something to wait for, or to write? */
+static bool to_be_dumped(void)
+{
+	return sp_store.header && sp_process_is_ours() && sp_get(&expected) && !sp_get(&closed) &&
+	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && (!sp_get(&ended) || (sp_get(&since) && !repeated));
+}
+
+/* A second thread that calls exit, or returns from main, finds the lists of libc without what the
+ * first one has begun, and ends the process under it.  The last on its list is this, which waits;
+ * and leaves itself there for a third.  What other threads book while one writes is written once
+ * more, and not for ever: they may go on. */
+static void at_last(int status, void *arg)
+{
+	(void)status, (void)arg;
+	if (to_be_dumped()) {
+		repeated = sp_get(&ended);
+		on_exit(at_last, NULL);
+		sp_end_dump(SP_END_EXIT);
+	} else if (sp_process_is_ours() && sp_get(&ended)) {
+		sp_put(&closed, true);
+	}
 }
 
 /* ---- doors that run no destructor ------------------------------------- */
@@ -269,14 +383,19 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* quick_exit: its handlers may call PAPI, and run in the opposite order. */
+/* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another one. */
 static void at_quick(void)
 {
-	sp_end_dump(SP_END_EXIT);
+	if (to_be_dumped()) {
+		repeated = sp_get(&ended);
+		at_quick_exit(at_quick);
+		sp_end_dump(SP_END_EXIT);
+	}
 }
 
 __attribute__((constructor)) static void at_start(void)
 {
+	on_exit(at_last, NULL);
 	at_quick_exit(at_quick);
 }
 
@@ -290,6 +409,7 @@ __attribute__((constructor)) static void at_start(void)
 		sp_end_dump(SP_END_EXEC); \
 		sp_bus_before_exec(); \
 		int rc = real args; \
+		after_exec(); \
 		sp_bus_after_exec(); \
 		return rc; \
 	}

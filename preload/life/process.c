@@ -118,13 +118,23 @@ void sp_process_note_quiet(const char *text)
 void sp_process_torn(void)
 {
 	static bool told;
+	char text[256] = "SSPAPI_LIVE: the live file cannot grow (";
 
 	if (told || !sp_store.region.torn)
 		return;
 	told = true;
-	sp_process_note(sp_store.region.truncated ?
-				"SSPAPI_LIVE: counts are lost: somebody truncated the live file" :
-				"SSPAPI_LIVE: the live file's disk is full; if this process is killed, what is new is lost");
+	if (sp_store.region.truncated) {
+		sp_process_note("SSPAPI_LIVE: counts are lost: somebody truncated the live file");
+		return;
+	}
+	if (sp_store.region.left) {
+		(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(
+			"SSPAPI_LIVE: the program blocks SIGBUS, so that a live file could end it: none is kept from then on; "
+			"if this process is killed, what is new is lost");
+		return;
+	}
+	strncat(text, sp_say_error(sp_store.region.why), 100);
+	sp_process_note(strcat(text, "); if this process is killed, what is new is lost"));
 }
 
 void sp_process_note(const char *text)

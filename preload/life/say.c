@@ -1,28 +1,47 @@
 /* say.c: see say.h. */
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "../../core/lock.h"
 #include "../../core/out.h"
 #include "../../core/sys.h"
 #include "say.h"
 
-static struct stat at_start;
+struct what {				/* a descriptor is */
+	uint64_t dev, rdev, ino;
+};
+
+static struct what at_start;
 static bool captured;
 long sp_say_most = SP_SAY_WARNING;	/* until SSPAPI_VERBOSE is read */
 
+/* Where a sandbox refuses the one call, by the other. */
+static bool look(struct what *w)
+{
+	struct statx x;
+	struct stat s;
+
+	if (sp_sys(SYS_newfstatat, 2, "", &s, AT_EMPTY_PATH) == 0)
+		*w = (struct what){ s.st_dev, s.st_rdev, s.st_ino };
+	else if (sp_sys(SYS_statx, 2, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO, &x) == 0)
+		*w = (struct what){ makedev(x.stx_dev_major, x.stx_dev_minor), makedev(x.stx_rdev_major, x.stx_rdev_minor),
+				    x.stx_ino };
+	else
+		return false;
+	return true;
+}
+
 void sp_say_capture(void)
 {
-	captured = sp_sys(SYS_newfstatat, 2, "", &at_start, AT_EMPTY_PATH) == 0;
+	captured = look(&at_start);
 }
 
 int sp_say_descriptor(void)
 {
-	struct stat now;
+	struct what now;
 
-	if (!captured || sp_sys(SYS_newfstatat, 2, "", &now, AT_EMPTY_PATH) < 0)
-		return -1;
-	return now.st_dev == at_start.st_dev && now.st_ino == at_start.st_ino && now.st_rdev == at_start.st_rdev ?
+	return captured && look(&now) && now.dev == at_start.dev && now.ino == at_start.ino && now.rdev == at_start.rdev ?
 		       2 : -1;
 }
 

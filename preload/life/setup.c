@@ -239,6 +239,25 @@ static void papi_found(struct sp_papi *p)
 	sp_store.header->papi_library = sp_store_text(&sp_store, p->path);
 	sp_store.header->papi_version = version > 0 ? (uint32_t)version : 0;
 	sp_lock_give(&sp_store.lock, &held);
+	if (sp_papi_front) {
+		char text[700] = "calls of PAPI come by way of ";
+
+		strncat(text, sp_papi_front, 500);
+		sp_process_note_quiet(strcat(text, ", preloaded before sspapi: their call sites are there"));
+	}
+}
+
+#define NESTED_MOST (256u << 10)	/* bytes of stack between a call and those that libpapi makes for it */
+
+/* A call that returns to who stands in front of us, too: libpapi's, if one of PAPI is under way on
+ * this stack.  (One that a jump left behind is seen by its place there, mostly.) */
+static bool is_nested(uintptr_t caller)
+{
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	if (!sp_self.inside || !sp_real_in_front(caller))
+		return false;
+	return sp_self.inside - frame < NESTED_MOST;
 }
 
 SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
@@ -257,13 +276,15 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 			set_up();
 		sp_lock_give(&setup, &held);
 	}
+	sp_bus_checked();		/* before the store is touched */
 	real = sp_real_for(caller, observed);
 	if (*observed) {
 		papi_found(sp_papi_used);
-		if (!sp_papi_several && wipes && sp_process.counting)
+		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting && !sp_bus_due())
 			sp_publish(&sp_process.papi, sp_papi_used);
 	}
-	*observed = *observed && sp_process.counting && (sp_self.nests || !sp_internal(sp_papi_used, caller));
+	*observed = *observed && sp_process.counting &&
+		    (sp_self.nests || !(sp_internal(sp_papi_used, caller) || is_nested(caller)));
 	errno = saved;
 	return real;
 }

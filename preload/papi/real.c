@@ -1,5 +1,7 @@
 /* real.c: finds libpapi, fills the table of its functions; see real.h. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "../../core/lock.h"
 #include "elf.h"
@@ -8,6 +10,12 @@
 
 struct sp_papi *sp_papi_used;
 bool sp_papi_several;
+const char *sp_papi_front;
+
+static struct {
+	uintptr_t low, span;
+} fronts[8];				/* the loader, then the libraries */
+static unsigned n_fronts;
 
 static struct sp_papi papis[4];
 static unsigned n_papis;
@@ -142,6 +150,56 @@ struct fill {
 	bool past_own;
 };
 
+static bool wraps(const struct sp_object *o)
+{
+	for (size_t i = 0; i < SP_COUNT(functions); i++)
+		if (sp_elf_symbol(o, functions[i].name))
+			return true;
+	return false;
+}
+
+static void add_front(const struct sp_object *o)
+{
+	if (n_fronts == SP_COUNT(fronts))
+		return;
+	fronts[n_fronts].low = o->low;
+	fronts[n_fronts++].span = o->span;
+}
+
+/* Who is asked for a function of PAPI before us. */
+static int find_front(const struct sp_object *o, void *arg)
+{
+	bool *past_own = arg;
+
+	if (sp_elf_holds(o, (uintptr_t)&locate)) {
+		*past_own = true;
+	} else if (o->base == getauxval(AT_BASE)) {
+		add_front(o);
+	} else if (!*past_own && !is_papi(o) && wraps(o)) {
+		add_front(o);
+		sp_papi_front = *o->path ? o->path : "the program";
+	}
+	return 0;
+}
+
+static void find_fronts(void)
+{
+	const char *auditors = getenv("LD_AUDIT");
+	bool past_own = false;
+
+	n_fronts = 0;
+	sp_papi_front = auditors && *auditors ? auditors : NULL;
+	sp_elf_each(find_front, &past_own);
+}
+
+bool sp_real_in_front(uintptr_t caller)
+{
+	for (unsigned i = 0; i < n_fronts; i++)
+		if (caller - fronts[i].low < fronts[i].span)
+			return true;
+	return false;
+}
+
 static int fill_from(const struct sp_object *o, void *arg)
 {
 	struct fill *f = arg;
@@ -176,6 +234,7 @@ static struct sp_papi *add(const struct sp_object *o)
 	p->low = o->low;
 	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
 	sp_elf_each(fill_from, &(struct fill){ .p = p });
+	find_fronts();
 	p->span = o->span;
 	n_papis++;
 	return p;

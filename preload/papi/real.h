@@ -115,4 +115,10 @@ void sp_real_child(void);
 /* More than one libpapi: sp_real_for must be asked at every call. */
 extern bool sp_papi_several;
 
+/* Somebody stands in front of us: another library that wraps functions of PAPI, whose path this is, or an
+ * auditor that sees calls return (LD_AUDIT).  Then libpapi's calls to itself return there, too, as the
+ * application's do (sp_real_in_front), and are told by being made inside another one.  NULL: nobody. */
+extern const char *sp_papi_front;
+bool sp_real_in_front(uintptr_t caller);
+
 #endif

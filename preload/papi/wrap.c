@@ -50,6 +50,18 @@
 		tell = observed; \
 	}
 
+/* Around a real call, where each call asks anew: what is called on top of it may be libpapi's own
+ * (sp_papi_front).  1: there was none around it. */
+#define OVER \
+	uintptr_t sp_over = 0; \
+	if (SP_UNLIKELY(!sp_papi)) { \
+		sp_over = sp_self.inside | 1; \
+		sp_self.inside = (uintptr_t)__builtin_frame_address(0); \
+	}
+#define UP \
+	if (SP_UNLIKELY(sp_over != 0)) \
+		sp_self.inside = sp_over & ~(uintptr_t)1;
+
 /* The first of a thread that has no set of its own: one that watches another's. */
 static SP_COLD void count_first(enum sp_call call)
 {
@@ -107,9 +119,11 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		const bool nests = sp_self.nests; \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = false; \
+		OVER \
 		const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		sp_answers(asks); \
+		UP \
 		if (SP_UNLIKELY(nests)) \
 			sp_self.nests = true; \
 		if (timed()) { \
@@ -143,10 +157,12 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		sp_self.nests = false; \
+		OVER \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		type rc = real->name args; \
 		const int errno_after = errno; \
+		UP \
 		sp_opening = opening; \
 		sp_self.nests = nests; \
 		after; \
@@ -166,9 +182,11 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 			count(SP_CALL_##name); \
 			before; \
 		} \
+		OVER \
 		errno = errno_before; \
 		real->name args; \
 		const int errno_after = errno; \
+		UP \
 		if (tell) { \
 			after; \
 		} \
@@ -246,11 +264,13 @@ static void nest_out(const struct nest *before)
 		struct sp_opened *const opening = sp_opening; \
 		before; \
 		const struct nest nest = nest_in(nested, CALLER, NULL); \
+		OVER \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
 		real->symbol args; \
 		sp_answers(asks); \
 		const int errno_after = errno; \
+		UP \
 		sp_opening = opening; \
 		nest_out(&nest); \
 		after; \

@@ -1,0 +1,70 @@
+/* rights.c: see rights.h. */
+#include <linux/capability.h>
+#include <string.h>
+
+#include "conf.h"
+#include "rights.h"
+#include "sys.h"
+
+#define NOBODY (-1L)			/* changes nothing: asks which it is */
+
+static struct __user_cap_header_struct own_thread(void)
+{
+	return (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
+}
+
+/* The two raw calls are the thread's; libc's would be all threads'.  They never say that they failed. */
+static bool files_as(long user, long group)
+{
+	(void)sp_sys(SYS_setfsgid, group);
+	(void)sp_sys(SYS_setfsuid, user);
+	return sp_sys(SYS_setfsuid, NOBODY) == user && sp_sys(SYS_setfsgid, NOBODY) == group;
+}
+
+static int without_capabilities(const struct sp_rights *r)
+{
+	struct __user_cap_header_struct head = own_thread();
+	uint32_t none[6];
+
+	memcpy(none, r->capabilities, sizeof(none));
+	none[0] = none[3] = 0;
+	return (int)sp_sys(SYS_capset, &head, none);
+}
+
+int sp_rights_lower(struct sp_rights *r)
+{
+	struct __user_cap_header_struct head = own_thread();
+	int error;
+
+	memset(r, 0, sizeof(*r));
+	if (!sp_conf_privileged())
+		return 0;
+	error = (int)sp_sys(SYS_capget, &head, r->capabilities);
+	if (error < 0)
+		return error;
+	sp_signals_block(&r->held);
+	r->user = sp_sys(SYS_setfsuid, NOBODY);
+	r->group = sp_sys(SYS_setfsgid, NOBODY);
+	r->lowered = true;
+	if (!files_as(sp_sys(SYS_getuid), sp_sys(SYS_getgid)))
+		error = -EPERM;
+	if (!error)
+		error = without_capabilities(r);
+	if (error < 0)
+		sp_rights_back(r);
+	return error;
+}
+
+void sp_rights_back(struct sp_rights *r)
+{
+	struct __user_cap_header_struct head = own_thread();
+
+	if (!r->lowered)
+		return;
+	/* Capabilities first and last: a change of user takes or gives those over files. */
+	(void)sp_sys(SYS_capset, &head, r->capabilities);
+	(void)files_as(r->user, r->group);
+	(void)sp_sys(SYS_capset, &head, r->capabilities);
+	sp_signals_restore(&r->held);
+	r->lowered = false;
+}

@@ -1,0 +1,25 @@
+/* rights.h: files made with the rights of who started the process.
+ *
+ * A set-user-ID program, or one with capabilities, that is linked to us writes its dump where its
+ * user started it: with its own rights that would be a file of root's, with the program's name in
+ * it, in any folder; or the end of whatever a link there names.
+ */
+#ifndef SP_RIGHTS_H
+#define SP_RIGHTS_H
+
+#include "lock.h"
+
+struct sp_rights {
+	bool lowered;
+	uint32_t capabilities[6];	/* effective, permitted, inheritable; twice */
+	long user, group;		/* of files, before */
+	struct sp_held held;
+};
+
+/* Between the two the calling thread, and no other, makes and opens files as the real user; all its
+ * signals are blocked, since a handler of the application's would be without rights.  Nothing is done
+ * where the process has no rights of its own.  0, or -errno: nothing has changed. */
+int sp_rights_lower(struct sp_rights *r);
+void sp_rights_back(struct sp_rights *r);
+
+#endif

@@ -1,0 +1,118 @@
+# What a program may do to its own surroundings, and to ours: no descriptors, another root, a sandbox, a
+# blocked SIGBUS. It ends as it would; its counts are in the dump, or in the live file, or a line says what
+# is missing.
+. tests/lib/lib.sh
+LIMIT=40
+
+# On a disk, and in memory, where the file grows in another way.
+memory=$(mktemp -d /dev/shm/sspapi-case.XXXXXX) || memory=$(mktemp -d "$tmp/XXXXXX")
+trap 'rm -rf "$memory"; clean_up' EXIT
+live=$tmp/live
+
+# cornered HOW...: with 300 event sets, so that the store grows
+cornered() {
+	rm -rf "$tmp/d" "$live" "$tmp/shim.json"
+	mkdir "$live"
+	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$live" "$scenes/cornered" 300 "$@"
+	label="$*"
+	[ "$(status_of shim)" != 77 ] || { skip "$label" "$(tail -n 1 "$tmp/shim.err")"; return 1; }
+}
+
+ends() {
+	is "$label: it ends as it would" "$(status_of shim)" "$1"
+}
+
+# The counts, from the dump or else the live file.
+all_there() {
+	cp "$tmp/d/x.json" "$tmp/shim.json" 2>/dev/null || "$B/sspapi" recover -o "$tmp/shim.json" "$live"/*.live || return 1
+	books shim
+}
+
+whole() {
+	check "$label: all that was handed out is there" all_there
+}
+
+silent() {
+	is "$label: nothing is said" "$(lines_of shim)" ""
+}
+
+# ---- the live file grows without a descriptor ---------------------------------------------------
+
+for live in "$tmp/live" "$memory/live"; do
+	for how in files deny=openat deny=openat,fallocate,ftruncate; do
+		if cornered $how kill; then
+			label="$label, $(stat -f -c %T "$live")"
+			ends 137
+			silent
+			whole
+		fi
+	done
+done
+if cornered files; then
+	ends 3
+	check "$label: why there is no dump" said shim "the dump was not written" "Too many open files" "sspapi recover"
+	whole
+fi
+# Where nothing helps: why, as the kernel says it.
+if cornered deny=openat,mremap; then
+	ends 3
+	is "$label: why the live file cannot grow" "$(lines_of shim | grep -c 'cannot grow (Operation not permitted)')" 1
+fi
+if [ "$(id -u)" = 0 ]; then
+	mkdir "$tmp/root"
+	cornered "chroot=$tmp/root" kill
+	ends 137
+	whole
+	cornered "chroot=$tmp/root"
+	ends 3
+	check "$label: the live file that cannot be removed is said" said shim "the live file" "$(echo "$live"/*.live)" "root directory"
+	cp "$tmp/root$tmp/d/x.json" "$tmp/shim.json"
+	check "$label: the dump is in its root" books shim
+else
+	skip "chroot" "only root can"
+fi
+
+# ---- SIGBUS is blocked, and the live file truncated -------------------------------------------------
+
+for how in bus bus-before "bus-thread" "bus-held"; do
+	if cornered "$how"; then
+		ends 3
+		whole
+		is "$label: no live file is left" "$(ls "$live")" ""
+	fi
+	if cornered "$how" cut; then
+		ends 3
+		check "$label: said" grep -q '^sspapi: SSPAPI_LIVE: the program blocks SIGBUS\|^sspapi: SSPAPI_LIVE: counts are lost' "$tmp/shim.err"
+	fi
+done
+# One that blocks it for a moment, or in a thread that does not count, keeps its live file.
+if cornered bus-moment kill; then
+	ends 137
+	silent
+	whole
+fi
+
+# ---- a sandbox that refuses, from the middle on, and from the start ------------------------------------------
+
+for call in madvise mprotect fallocate mremap madvise,mprotect,fallocate madvise,mprotect,process_vm_writev mprotect,mremap; do
+	for when in deny deny-before; do
+		if cornered $when=$call; then
+			ends 3
+			whole
+		fi
+	done
+done
+# No dump there: said, even where our usual look at descriptor 2 is refused.
+for calls in openat newfstatat,openat newfstatat,openat,madvise,mprotect openat,newfstatat,unlinkat,mkdirat,linkat mmap,mprotect; do
+	if cornered deny=$calls; then
+		ends 3
+		check "$label: said" grep -q '^sspapi: the dump was not written' "$tmp/shim.err"
+	fi
+done
+for calls in linkat,renameat2 mkdirat unlinkat utimensat sched_getaffinity,getcwd,readlinkat,uname prctl,tgkill rt_sigprocmask,rt_sigpending,rt_sigtimedwait; do
+	if cornered deny=$calls; then
+		ends 3
+		check "$label: a dump, or a line" sh -c '[ -e "$1" ] || grep "^sspapi: the dump was not written" "$2"' sh "$tmp/d/x.json" "$tmp/shim.err"
+	fi
+done
+done_testing

@@ -1,0 +1,62 @@
+/*
+ * exits: threads that have measured end the process at once, each in its way.
+ * usage: exits THREADS WAY...
+ *	WAY	exit _exit quick_exit return (of main; of a thread: it ends), term (kills by SIGTERM),
+ *		wait (as return, but for ever); the n-th thread, main the first, does the n-th, around
+ *	the status is 4
+ */
+#include "now.h"
+#include <pthread.h>
+#include <signal.h>
+
+static pthread_barrier_t all;
+static char **way;
+static int ways;
+
+static int end_by(const char *how)
+{
+	if (!strcmp(how, "exit"))
+		exit(4);
+	if (!strcmp(how, "_exit"))
+		_exit(4);
+	if (!strcmp(how, "quick_exit"))
+		quick_exit(4);
+	if (!strcmp(how, "term"))
+		kill(getpid(), SIGTERM);
+	while (!strcmp(how, "wait") || !strcmp(how, "term"))
+		pause();
+	return 4;
+}
+
+static void measure(int n)
+{
+	for (int i = 0; i < 4; i++)
+		now(n);
+	pthread_barrier_wait(&all);
+}
+
+static void *run(void *arg)
+{
+	int n = (int)(long)arg;
+
+	measure(n);
+	end_by(way[n % ways]);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc > 1 ? atoi(argv[1]) : 2;
+	pthread_t t;
+
+	way = argv + 2;
+	ways = argc - 2;
+	up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	pthread_barrier_init(&all, NULL, (unsigned)threads);
+	for (long i = 1; i < threads; i++)
+		if (pthread_create(&t, NULL, run, (void *)i))
+			die("pthread_create");
+	measure(100);
+	return end_by(way[0]);
+}
