@@ -67,7 +67,7 @@ stalls() {
 }
 stalls "$tmp/fifo"
 is "a FIFO whose reader stalls: it ends as it would" "$(status_of shim)" 3
-check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "stalled" "sspapi recover"
+check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "does not take it" "sspapi recover"
 check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
 check "a FIFO whose reader stalls: all of it" books shim
 rm -f "$tmp/shim.json"
