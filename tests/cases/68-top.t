@@ -38,8 +38,8 @@ run top "$sspapi" top "$pid" -n 1 --per-cpu --per-machine
 check "by level" grep -qE '^CPU 0 .* 12 ' top.out
 printf 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A\n' >m.csv
 run top "$sspapi" top -n 1 --per-machine -m m.csv "$pid"
-# What there is until now.
-last='(sort { $b <=> $a } map { $_->{last_ns}, map { map { $_->{ns} } @{$_->{list}} } @{$_->{entries}} } @{$d->{relations}})[0]'
+# What there is until now. (Times of readings are some ms coarse: the first may lie before the start.)
+last='(sort { $b <=> $a } $d->{process}{start_ns}, map { $_->{last_ns}, map { map { $_->{ns} } @{$_->{list}} } @{$_->{entries}} } @{$d->{relations}})[0]'
 "$sspapi" report -f json "$live" >now.json
 is "report of it: until the last reading" "$(json now.json "\$d->{process}{end_ns} > 0 && \$d->{process}{end_ns} == $last")" 1
 check "and that it still runs" sh -c '"$0" report "$1" | sed -n 2p | grep ", still running; PAPI"' "$sspapi" "$live"
