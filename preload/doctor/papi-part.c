@@ -54,6 +54,11 @@ static const struct {
 	{ "infiniband", "needs an InfiniBand device" },
 };
 
+/* "Error libpfm4 no default PMU found": PAPI then has not even the kernel's software events. */
+static const char unknown_cpu[] =
+	"PAPI's libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
+	"only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here";
+
 static int number(const char *info, unsigned at)
 {
 	int n;
@@ -135,9 +140,21 @@ static void say_off(struct sp_doctor *d, const char *info)
 	enum sp_finding f = strcmp(info, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;
 
 	sp_doctor_say(d, f, "component %.128s is off: %.1000s", info, *(info + REASON) ? info + REASON : "it does not say why");
+	if (f == SP_IN_THE_WAY && strstr(info + REASON, "no default PMU")) {
+		sp_doctor_mend(d, "%s", unknown_cpu);
+		return;
+	}
 	for (unsigned i = 0; i < SP_COUNT(mends); i++)
 		if (strcmp(mends[i].name, info) == 0)
 			sp_doctor_mend(d, "%s", mends[i].mend);
+}
+
+static void say_forced(struct sp_doctor *d)
+{
+	const char *forced = getenv("LIBPFM_FORCE_PMU");
+
+	if (forced)
+		sp_doctor_say(d, SP_WORTH, "LIBPFM_FORCE_PMU=%.64s: this CPU is taken for that one, and only its events are there", forced);
 }
 
 static void components(struct sp_doctor *d, const struct papi *p)
@@ -167,6 +184,7 @@ static void components(struct sp_doctor *d, const struct papi *p)
 		}
 		sp_doctor_say(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events",
 			      number(info, l->counters), presets, number(info, l->counters + 12));
+		say_forced(d);
 		if (presets)
 			continue;
 		sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");

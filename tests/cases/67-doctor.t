@@ -74,6 +74,19 @@ finds "that crashes" 0 "ends the process that asks it (Segmentation fault)" env 
 check "and the rest is looked at" grep -q "^sspapi" d.out
 finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH="$tmp/lacks" "$sspapi" doctor
 
+# Real PAPI, where libpfm4 does not know the CPU, or was told another.
+unknown_cpu
+if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
+	finds "a CPU that libpfm4 does not know" 0 "libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=" "$sspapi" doctor
+	unset LIBPFM_DISABLED_PMUS
+	case $(uname -m) in x86_64) pmu=skl ;; *) pmu=arm_ac57 ;; esac
+	finds "one that it was told" 0 "note LIBPFM_FORCE_PMU=$pmu: this CPU is taken for that one, and only its events are there" \
+		env LIBPFM_FORCE_PMU=$pmu "$sspapi" doctor
+else
+	skip "a CPU that libpfm4 does not know" "this PAPI knows it nevertheless"
+fi
+unset LIBPFM_DISABLED_PMUS
+
 # ---- sspapi itself -------------------------------------------------------------------------------
 finds "a variable that cannot be used" 0 "SSPAPI_FORMAT: 'xml' is not one of" env SSPAPI_FORMAT=xml "$sspapi" doctor
 finds "SSPAPI_DISABLE" 0 "BAD SSPAPI_DISABLE=1 is set" env SSPAPI_DISABLE=1 "$sspapi" doctor

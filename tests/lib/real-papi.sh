@@ -12,6 +12,7 @@
 #	REAL_PAPI_HW2SW		one more for attach, CPU_ATTACH, inherit, multiplex,
 #				domain; empty where there are hardware counters
 #	REAL_PAPI_EVENTS	two events to count for people to look at
+#	REAL_PAPI_MEND		where libpfm4 does not know the CPU: what people can do
 #	PAPI_HOW		a line for people: what is counted, and why
 #	PAPI_CSV_EVENT_FILE	exported: presets on software events; unset with hardware
 # Reads	REAL_PAPI_BUILD		the build folder, default build
@@ -41,6 +42,9 @@ real_papi_reason() {
 	fi
 }
 
+REAL_PAPI_MEND="a newer PAPI, or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes the CPU for another: \
+only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here"
+
 real_papi_hardware() {
 	REAL_PAPI_HARDWARE=yes
 	REAL_PAPI_EVENTS="PAPI_TOT_INS PAPI_TOT_CYC"
@@ -58,7 +62,7 @@ real_papi_software() {
 		PAPI_HOW="software events: asked for by REAL_PAPI_SOFTWARE"
 	fi
 	if [ -n "$REAL_PAPI_PRELOAD" ]; then
-		PAPI_HOW="$PAPI_HOW, and libpfm4 does not know the CPU (lendpmu.so lends one)"
+		PAPI_HOW="$PAPI_HOW, and libpfm4 does not know the CPU (lendpmu.c lends one)"
 	fi
 }
 
@@ -69,6 +73,8 @@ real_papi_none() {
 		PAPI_HOW="PAPI cannot count here, not even page faults: $(
 			LD_PRELOAD='' "$real_papi_tests/apps/basics" 2>&1 | tail -n 1) (perf_event_paranoid $(
 			cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo missing))"
+		[ -z "${LIBPFM_FORCE_PMU-}" ] ||
+			PAPI_HOW="$PAPI_HOW; LIBPFM_FORCE_PMU=$LIBPFM_FORCE_PMU leaves only that PMU's events: unset it"
 	else
 		PAPI_HOW="$real_papi_tests/apps/basics is not built: make"
 	fi

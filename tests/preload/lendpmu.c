@@ -1,5 +1,6 @@
 /*
- * lendpmu: a test preload that lends PAPI a processor.
+ * lendpmu: a test preload that lends PAPI a processor; linked into the demo, too, which
+ * is to run on every machine.
  *
  * PAPI turns its perf_event component off, software events and all, where
  * libpfm4 does not know the CPU ("no default PMU found"). libpapi asks
@@ -38,18 +39,24 @@ typedef int get_pmu_info(int pmu, struct pmu_info *out);
 int pfm_get_pmu_info(int pmu, struct pmu_info *out);
 
 /*
- * By name, and kept for good: with libpapi loaded RTLD_LOCAL, RTLD_NEXT does
- * not see its libpfm; and libpapi may be closed and opened again.
+ * The one that libpapi would have called: its own, if libpfm is linked into it. With
+ * libpapi loaded RTLD_LOCAL, RTLD_NEXT does not see it: then the system's, by name.
+ * Kept for good: libpapi may be closed and opened again.
  */
 static get_pmu_info *real_one(void)
 {
 	static get_pmu_info *real;
+	Dl_info where;
 
-	if (!real) {
+	if (real)
+		return real;
+	real = (get_pmu_info *)dlsym(RTLD_NEXT, "pfm_get_pmu_info");
+	if (real && dladdr((void *)real, &where)) {
+		dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	} else {
 		void *pfm = dlopen("libpfm.so.4", RTLD_LAZY | RTLD_LOCAL);
 
-		if (pfm)
-			real = (get_pmu_info *)dlsym(pfm, "pfm_get_pmu_info");
+		real = pfm ? (get_pmu_info *)dlsym(pfm, "pfm_get_pmu_info") : NULL;
 	}
 	return real;
 }
