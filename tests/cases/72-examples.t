@@ -48,6 +48,7 @@ command -v lstopo >/dev/null || ln -s "$(command -v lstopo-no-graphics || echo /
 
 # A process that lives meanwhile: $pid.
 mkfifo hold
+: >held
 LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/held.txt" "$scenes/steered" <hold >held 2>&1 &
 held=$!
 exec 8>hold
@@ -92,6 +93,7 @@ examples_of() {
 # One that was killed: its live file.
 mkdir left
 printf '5\n0\n' >input
+: >killed
 LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/left" SSPAPI_OUTPUT="$tmp/work/left.txt" "$scenes/steered" <input >killed 2>&1 8>&- &
 killed=$!
 for _ in $(seq 1 600); do

@@ -27,11 +27,11 @@ case ${REAL_PAPI_BUILD:=build} in
 esac
 
 # real_papi_counts EVENT [PRELOAD]: does a PAPI program count that? (Some VMs
-# hand out counters that stay 0.)
-real_papi_counts() {
-	LD_PRELOAD=${2-} "$real_papi_tests/apps/basics" "$1" 2>/dev/null |
-		grep -q '^handed .* value=[1-9]'
-}
+# hand out counters that stay 0.)  PRELOAD is relative: the folder's path may have a space.
+real_papi_counts() (
+	cd "$real_papi_tests" 2>/dev/null &&
+		LD_PRELOAD=${2-} apps/basics "$1" 2>/dev/null | grep -q '^handed .* value=[1-9]'
+)
 
 real_papi_reason() {
 	if grep -q '^flags.* hypervisor' /proc/cpuinfo; then
@@ -84,13 +84,13 @@ real_papi_decide() {
 	REAL_PAPI=yes REAL_PAPI_HARDWARE=no REAL_PAPI_EVENTS=''
 	REAL_PAPI_PRELOAD='' REAL_PAPI_HW2SW=''
 	unset PAPI_CSV_EVENT_FILE
-	set -- "$real_papi_tests/preload/lendpmu.so"
+	set -- preload/lendpmu.so
 	if [ "${REAL_PAPI_SOFTWARE-}" != 1 ] && real_papi_counts PAPI_TOT_INS; then
 		real_papi_hardware
 	elif real_papi_counts perf::PAGE-FAULTS; then
 		real_papi_software ''
 	elif real_papi_counts perf::PAGE-FAULTS "$1"; then
-		real_papi_software "$1"
+		real_papi_software "$real_papi_tests/$1"
 	else
 		real_papi_none
 	fi
