@@ -105,8 +105,11 @@ is "nor any hidden file" "$(find "$tmp" -name '.*.part*' -o -name '.*.old*')" ""
 
 # A special file is written to, in all forms; nothing new stands beside it.
 mkfifo pipe
-cat pipe >pipe.out &
-SSPAPI_OUTPUT=$PWD/pipe SSPAPI_FORMAT=csv,json run_shim special sh -c 'exec 9<>pipe; "$0"; sleep 0.2' "$one"
+exec 8<>pipe 7<pipe		# both ends, whoever comes first
+cat <&7 >pipe.out 8>&- &
+exec 7<&-
+SSPAPI_OUTPUT=$PWD/pipe SSPAPI_FORMAT=csv,json run_shim special "$one"
+exec 8>&-
 wait
 is "two forms into a FIFO: both go there" "$(grep -c -e '^host,' -e '^{"format"' pipe.out) $(ls -d pipe.*)" "2 pipe.out"
 done_testing

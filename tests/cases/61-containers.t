@@ -49,7 +49,8 @@ if plain "cpuset" && [ -e $set/cpuset.cpus ] && mkdir "$mine" 2>/dev/null; then
 	else
 		skip "cpuset" "a cpuset cannot be made here"
 	fi
-	rmdir "$mine" 2>/dev/null || { sleep 1; rmdir "$mine"; }
+	# (Who was in it may not be gone yet.)
+	for _ in $(seq 1 300); do rmdir "$mine" 2>/dev/null && break; sleep 0.1; done
 elif [ -z "${SANITIZE-}" ]; then
 	skip "cpuset" "no cgroup to write to"
 fi

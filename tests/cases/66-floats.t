@@ -77,7 +77,7 @@ is "a store of version 1 is read, without entries of them" "$(entries old)$(cat 
 is "with its sums" "$(json "$tmp/old.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "0.5 3 "
 
 [ -n "${SANITIZE-}" ] || {
-	SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT=$tmp/dump.json timeout 60 \
+	SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT=$tmp/dump.json timeout 240 \
 		"$B/tests/vectors-api" -f 'synthetic:core:4 pu:2' tests/vectors/*.jsonl >"$tmp/vectors.out"
 	is "sys-sage's sequences, every other event a floating-point counter" "$? $(grep -c '^ok' "$tmp/vectors.out")" "0 2"
 }

@@ -115,7 +115,7 @@ for file in README.md unknown:README.md $(cd "$root" && ls man/*.[1-8]); do
 	examples_of "$file"
 	: >results
 	cat prelude.sh examples.sh >script
-	(cd work && timeout 100 sh ../script >../out 2>../err </dev/null 8>&-)
+	(cd work && timeout 240 sh ../script >../out 2>../err </dev/null 8>&-)
 	while read -r status place; do
 		case $(sed -n "${place##*:}p" "$root/$file") in
 		*"sspapi diff"*) wanted='[01]' ;;	# as diff(1)

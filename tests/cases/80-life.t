@@ -1,7 +1,6 @@
 # Each way by which a process ends, and its children: whoever counted leaves one dump with what
 # it was handed; nothing else is left, nothing hangs.
 . tests/lib/lib.sh
-LIMIT=30
 cd "$tmp" || exit 1
 : >"$tmp/start"
 

@@ -4,7 +4,6 @@
 # call: inside libpapi, between its answer and our booking, inside the booking; or jumps out of it.
 # tests/long/races.t does it at every instruction.
 . tests/lib/lib.sh
-LIMIT=60
 export RACES_MOST=12
 
 # Another thread's call, while the thread that counts is moved to another CPU.

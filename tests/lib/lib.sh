@@ -13,10 +13,11 @@
 #		$MORE other objects to preload, by the case; after the shim, and natively
 #		$NORMAL a sed command for what else may differ from a native run
 #		$todo if not empty: why the next check may fail
-# A program that hangs is killed after $LIMIT seconds (four times that if sanitized): status 124.
+# A program that hangs is killed after $LIMIT seconds (four times that if sanitized): status 124. Far more
+# than a busy machine makes of any: it tells of a hang, never of a load.
 
 root=$(pwd -P)
-: "${B:=$root/build}" "${LIMIT:=60}"
+: "${B:=$root/build}" "${LIMIT:=240}"
 apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake preloads=$B/tests/preload
 MORE='' todo='' user='' n=0
 

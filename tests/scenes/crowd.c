@@ -238,7 +238,7 @@ static void has_relations(int wanted)
 /* One that hangs is ended. */
 static void asked_child(int i)
 {
-	alarm(20);
+	alarm(200);
 	has_relations(0);
 	up();
 	now(i);

@@ -121,7 +121,7 @@ static void fork_threaded(int times)
 		pthread_create(&thread[i], NULL, spin, (void *)&stop);
 	for (int i = 0; i < times; i++) {
 		if (!fork()) {
-			alarm(20);
+			alarm(200);
 			if (i % 3 == 0)
 				papi_of_child(i);
 			i % 2 ? exit(0) : _exit(0);

@@ -957,7 +957,7 @@ static void stepped(int sig, siginfo_t *info, void *context)
 		}
 		return;
 	}
-	alarm(5);
+	alarm(100);	/* a hang, not a busy machine */
 	step.child = true;
 	u->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
 	play(step.play, step.cpu);

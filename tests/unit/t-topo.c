@@ -664,7 +664,7 @@ static void variants(void **state)
 			for (int number = 1; number < 32; number++)
 				signal(number, SIG_DFL);	/* cmocka's would go on with the next test in here */
 			dup2(fd, 2);
-			alarm(60);
+			alarm(200);
 			for (unsigned k = 0; k < 100; k++)
 				one_variant((*at)++);
 			_exit(0);
