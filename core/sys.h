@@ -23,7 +23,20 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define sp_sys(...) ({ long sp_r_ = syscall(__VA_ARGS__); sp_r_ < 0 ? -(long)errno : sp_r_; })
+/* syscall() takes longs.  Of an int on the stack, where the sixth argument is, clang writes the
+ * lower half only: process_vm_writev() got flags that are none. */
+#define SP_SYS_0(nr) syscall(nr)
+#define SP_SYS_1(nr, a) syscall(nr, (long)(a))
+#define SP_SYS_2(nr, a, b) syscall(nr, (long)(a), (long)(b))
+#define SP_SYS_3(nr, a, b, c) syscall(nr, (long)(a), (long)(b), (long)(c))
+#define SP_SYS_4(nr, a, b, c, d) syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d))
+#define SP_SYS_5(nr, a, b, c, d, e) syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
+#define SP_SYS_6(nr, a, b, c, d, e, f) syscall(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define SP_SYS_N(nr, a, b, c, d, e, f, call, ...) call
+#define sp_sys(...) ({ \
+	long sp_r_ = SP_SYS_N(__VA_ARGS__, SP_SYS_6, SP_SYS_5, SP_SYS_4, SP_SYS_3, SP_SYS_2, SP_SYS_1, SP_SYS_0, 0)(__VA_ARGS__); \
+	sp_r_ < 0 ? -(long)errno : sp_r_; \
+})
 
 static inline int sp_open(const char *path, int flags, int mode)
 {

@@ -146,7 +146,8 @@ CMOCKA	:= $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 JANSSON	:= $(shell $(PKG_CONFIG) --libs jansson 2>/dev/null || echo -ljansson)
 UNITS	:= $(patsubst tests/unit/%.c,$(T)/unit/%,$(wildcard tests/unit/t-*.c)) $(T)/unit/t-fake
 
-# From an archive a test gets what it calls and has no stub for.  topo-getenv.o is
+# From an archive a test gets what it calls and has no stub for.  Without
+# what it does not need: with libhwloc in the program t-topo-dso tests that one.  topo-getenv.o is
 # libsspapi-topo.so's alone: it stands before libc.
 $(T)/unit/parts.a: $(CORE) $(METRIC) $(filter-out $(B)/topo/topo-getenv.o,$(TOPO))
 	$(call say,AR)
@@ -160,7 +161,7 @@ $(T)/unit/cli.a: $(filter-out $(B)/core/cli/sspapi.o,$(CLI))
 
 $(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/cli.a $(T)/unit/parts.a
 	$(call say,UNIT)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -Wl,--as-needed $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl
 
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 	$(call say,UNIT)
