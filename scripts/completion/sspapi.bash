@@ -1,17 +1,18 @@
 # bash completion for sspapi: asks the command itself, so that it knows what that knows.
 # Installed as share/bash-completion/completions/sspapi; or: . sspapi.bash
+# (LC_ALL=C: in Turkish "i" is not in [a-z].)
 
 # Options that `sspapi VERB --help` names.
 _sspapi_options() {
-	"$1" "$2" --help 2>/dev/null | grep -oE '(^|[][ ,|])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z][a-z-]*' | sort -u
+	"$1" "$2" --help 2>/dev/null | LC_ALL=C grep -oE '(^|[][ ,|])--?[a-z][a-z-]*' | LC_ALL=C grep -oE -- '--?[a-z][a-z-]*' | sort -u
 }
 
 # The values of a variable's option, where they are words: --attribution of SSPAPI_ATTRIBUTION.
 _sspapi_values() {
 	local name
-	name=SSPAPI_$(printf '%s' "${2#--}" | tr 'a-z-' 'A-Z_')
-	"$1" env 2>/dev/null | grep -A2 "^$name=" | sed -n 's/^ *values: \(.*\); default.*/\1/p' |
-		grep -vE '(^| )(an?|to|path) ' | tr -c 'A-Za-z0-9_\n' ' '
+	name=SSPAPI_$(printf '%s' "${2#--}" | LC_ALL=C tr 'a-z-' 'A-Z_')
+	"$1" env 2>/dev/null | LC_ALL=C grep -A2 "^$name=" | LC_ALL=C sed -n 's/^ *values: \(.*\); default.*/\1/p' |
+		LC_ALL=C grep -vE '(^| )(an?|to|path) ' | LC_ALL=C tr -c 'A-Za-z0-9_\n' ' '
 }
 
 _sspapi_files() {
@@ -31,9 +32,9 @@ _sspapi_behind() {
 	run:-f | run:--format | report:-f) _sspapi_words "text json csv hwloc store" "$current" ;;
 	diff:-f) _sspapi_words "text csv" "$current" ;;
 	*:-m)
-		_sspapi_words "default $("$command" report --help 2>/dev/null | sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
+		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
 		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;
-	run:-e) _sspapi_words "$("$command" env 2>/dev/null | sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
+	run:-e) _sspapi_words "$("$command" env 2>/dev/null | LC_ALL=C sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
 	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
 	*:--sort) _sspapi_words "place readings" "$current" ;;
 	run:--?*) _sspapi_words "$(_sspapi_values "$command" "$option")" "$current" ;;
@@ -48,7 +49,7 @@ _sspapi() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -le 1 ]; then
-		_sspapi_words "$("$command" --help 2>/dev/null | sed -n 's/^  sspapi \([a-z][a-z]*\).*/\1/p') --help --version" "$current"
+		_sspapi_words "$("$command" --help 2>/dev/null | LC_ALL=C sed -n 's/^  sspapi \([a-z][a-z]*\).*/\1/p') --help --version" "$current"
 		return
 	fi
 	# --name=value comes in three words.

@@ -23,6 +23,10 @@ MORE='' todo='' user='' n=0
 
 [ -e "$B/libsspapi.so" ] || { echo "Bail out! $B/libsspapi.so is not there: make"; exit 1; }
 
+# The tests' own sed, grep and sort mean the same everywhere (in Turkish "i" is not in [a-z]); 96-locale.t tries others.
+LC_ALL=C
+export LC_ALL
+
 # Nothing of who runs the tests gets into them: no settings, no batch job, no terminal.
 for name in $(env | sed -nE 's/^((SSPAPI|PAPI|FAKE|LD|LIBPFM|HWLOC|OMPI|PMIX?|MV2|SLURM|PBS|LSB|SGE)_[A-Za-z0-9_]*|JOB_ID|NO_COLOR|COLUMNS|LINES|TERM|PAGER|MANPAGER|TZ|POSIXLY_CORRECT)=.*/\1/p'); do
 	unset "$name"
