@@ -44,7 +44,7 @@ static void *work(void *arg)
 int main(int argc, char **argv)
 {
 	pthread_attr_t attr;
-	pthread_t t;
+	pthread_t t = 0;
 	int seen = 0;
 
 	offset = argc > 1 ? atol(argv[1]) : 0;
