@@ -32,7 +32,7 @@ PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c
 # What is put into the application: hidden symbols, direct TLS.
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
-.PHONY: all tests demo check check-unit check-shim check-long bench install uninstall clean help
+.PHONY: all tests demo check check-unit check-shim check-long compilers bench install uninstall clean help
 all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv tests
 
 help:
@@ -41,7 +41,9 @@ help:
 #: make              build/libsspapi.so, build/sspapi and all else, under build/ only
 #: make demo         a real PAPI program under sspapi, and its per-CPU dump
 #: make check        the tests, in under 3 minutes
-#: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz
+#: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers
+#:                   (TEST_SHORT=1: each in a bounded form, as .ci/run has them)
+#: make compilers    of those: gcc and clang, by level of optimisation, without a warning
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
@@ -49,6 +51,7 @@ help:
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
+#:                   ONLY=tests: of a target's tests these alone
 
 # ---- objects ---------------------------------------------------------------
 
@@ -109,16 +112,19 @@ PROVE	= ASAN_OPTIONS=use_sigaltstack=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)
 
 # t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
 check-unit: $(UNITS)
-	@$(PROVE) -j2 $(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS))
+	@$(PROVE) -j2 $(or $(ONLY),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
 
 -include tests/long/long.mk
 check-long: fixtures $(LONG)
-	@TEST_SECONDS=1500 $(PROVE) -j1 $(or $(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)))
+	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(ONLY),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)))
 
 # The cases in which the library meets threads, signals, forks and the loader; the
 # sanitizer's run time stands before it.
 check-shim: programs
-	@TEST_SECONDS=600 $(PROVE) -j$(JOBS) $(addprefix tests/cases/,45-attribution.t 80-life.t 85-threads.t 87-signals.t)
+	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(ONLY),$(addprefix tests/cases/,45-attribution.t 80-life.t 85-threads.t 87-signals.t))
+
+compilers:
+	@$(MAKE) check-long ONLY=tests/long/compilers.t
 
 demo: all
 	@B=$(B) scripts/demo

@@ -1,0 +1,59 @@
+# .ci/run: what fails is run once more, alone, and named; more than two such, or one twice, is a failure.
+. tests/lib/lib.sh
+command -v bash >/dev/null || skip_all "there is no bash"
+mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/bin"
+cp .ci/run "$tmp/tree/.ci"
+: >"$tmp/tree/Makefile"
+printf '#!/bin/sh\necho deps\n' >"$tmp/tree/scripts/deps"
+# A make whose `check` fails in the tests of $FAILS, and alone in those of $TWICE.
+cat >"$tmp/bin/make" <<'END'
+#!/bin/sh
+echo "$SANITIZE$TEST_SHORT make $*" >>"$SAID"
+case $* in
+*ONLY=*)
+	for name in $TWICE; do case $* in *ONLY=$name\ *) exit 2 ;; esac; done
+	exit 0 ;;
+"-s check")
+	[ -z "$BROKEN" ] || { echo "make: cc: error"; exit 2; }
+	echo "Test Summary Report"
+	for name in $FAILS; do
+		printf '%s  (Wstat: 0 Tests: 10 Failed: 2)\n  Failed tests:  1-2\n' "$name"
+	done
+	printf 'tests/x.t  (Wstat: 0 Tests: 3 Failed: 0)\n  TODO passed:   3\n'
+	echo "Files=5, Tests=50, 3 wallclock secs ( 0.1 usr)"
+	[ -z "$FAILS" ] || exit 2 ;;
+esac
+END
+chmod +x "$tmp/bin/make" "$tmp/tree/scripts/deps"
+export SAID="$tmp/said"
+
+# ci NAME=VALUE...
+ci() {
+	: >"$SAID"
+	run ci env PATH="$tmp/bin:$PATH" "$@" bash "$tmp/tree/.ci/run"
+}
+ended() {
+	echo "$(status_of ci) $(tail -n 1 "$tmp/ci.out")"
+}
+
+ci FAILS= TWICE= BROKEN=
+is "all is well" "$(ended)" "0 50 passed, 0 failed"
+check "what each step took" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
+check "the long tests in short form" grep -qx '1 make -s check-long' "$SAID"
+check "no machines without their target" not grep -q machines "$SAID"
+ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
+is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
+is "by name" "$(grep -c '^flaky: tests/[ab].t$' "$tmp/ci.out")" 2
+is "they alone were run again" "$(grep -c ONLY= "$SAID") $(grep -cE 'ONLY=tests/[ab].t JOBS=1$' "$SAID")" "2 2"
+ci FAILS="tests/a.t tests/b.t tests/c.t" TWICE= BROKEN=
+is "three do not" "$(ended)" "1 50 passed, 1 failed"
+ci FAILS="tests/a.t tests/b.t" TWICE=tests/b.t BROKEN=
+is "one that fails twice" "$(ended)" "1 48 passed, 1 failed"
+check "is named" grep -qx 'failed: tests/b.t (make check)' "$tmp/ci.out"
+ci FAILS= TWICE= BROKEN=1
+is "a build that fails" "$(ended)" "1 0 passed, 1 failed"
+check "the other steps are run" grep -q bench "$SAID"
+printf 'check-machines:\n' >"$tmp/tree/Makefile"
+ci FAILS= TWICE= BROKEN=
+check "the machines, where there is that target" grep -q check-machines "$SAID"
+done_testing
