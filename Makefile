@@ -51,7 +51,7 @@ help:
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
-#:                   ONLY=tests: of a target's tests these alone
+#:                   TESTS=files: of a target's tests these alone
 
 # ---- objects ---------------------------------------------------------------
 
@@ -68,6 +68,9 @@ $(B)/%.o: %.c $(B)/flags
 
 # They run before a sanitizer's own start is through: it calls our dlsym and our sigaction.
 $(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/bus.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+
+# Assembly that names functions of its file: -flto would put them elsewhere.
+$(addprefix $(B)/preload/,papi/loader.o book/proof.o): ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)
@@ -107,24 +110,26 @@ $(FORWARD): tests/forward/t-forward.c $(T)/forward/libpapi.so.7.0
 
 # ---- running ---------------------------------------------------------------
 
+# TESTS=files: these alone; for make, not for what a test starts.
+unexport TESTS
 # use_sigaltstack=0: gcc 12's ASan faults its own thread end on small stacks.
 PROVE	= ASAN_OPTIONS=use_sigaltstack=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
 
 # t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
 check-unit: $(UNITS)
-	@$(PROVE) -j2 $(or $(ONLY),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
+	@$(PROVE) -j2 $(or $(TESTS),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
 
 -include tests/long/long.mk
 check-long: fixtures $(LONG)
-	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(ONLY),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)))
+	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(TESTS),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)))
 
 # The cases in which the library meets threads, signals, forks and the loader; the
 # sanitizer's run time stands before it.
 check-shim: programs
-	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(ONLY),$(addprefix tests/cases/,45-attribution.t 80-life.t 85-threads.t 87-signals.t))
+	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 80-life.t 85-threads.t 87-signals.t))
 
 compilers:
-	@$(MAKE) check-long ONLY=tests/long/compilers.t
+	@$(MAKE) check-long TESTS=tests/long/compilers.t
 
 demo: all
 	@B=$(B) scripts/demo

@@ -78,7 +78,7 @@ static void push(struct sp_store *s, sp_off *head, sp_off *kept, sp_off *next, s
 
 sp_off sp_store_text(struct sp_store *s, const char *text)
 {
-	size_t n = text ? strnlen(text, 65535) : 0;
+	size_t n = text ? sp_min(strlen(text), 65535) : 0;
 	struct sp_string *t;
 	sp_off off;
 

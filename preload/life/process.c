@@ -42,12 +42,15 @@ void sp_process_capture(char **environment)
 		folder[0] = 0;
 }
 
-__attribute__((constructor)) static void at_start(int argc, char **argv, char **environment)
+static void at_start(int argc, char **argv, char **environment)
 {
 	(void)argc;
 	(void)argv;
 	sp_process_capture(environment);
 }
+
+/* Not as a constructor: gcc -flto calls all of a library's from one function, without arguments. */
+__attribute__((section(".init_array"), used)) static void (*start)(int, char **, char **) = at_start;
 
 const struct sp_who *sp_process_who(void)
 {
