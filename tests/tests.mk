@@ -181,4 +181,4 @@ programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures
-	@$(PROVE) -j$(JOBS) $(or $(ONLY),$(CASES) $(CHECK_UNITS))
+	@$(PROVE) -j$(JOBS) $(or $(TESTS),$(CASES) $(CHECK_UNITS))

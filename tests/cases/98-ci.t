@@ -10,8 +10,8 @@ cat >"$tmp/bin/make" <<'END'
 #!/bin/sh
 echo "$SANITIZE$TEST_SHORT make $*" >>"$SAID"
 case $* in
-*ONLY=*)
-	for name in $TWICE; do case $* in *ONLY=$name\ *) exit 2 ;; esac; done
+*TESTS=*)
+	for name in $TWICE; do case $* in *TESTS=$name\ *) exit 2 ;; esac; done
 	exit 0 ;;
 "-s check")
 	[ -z "$BROKEN" ] || { echo "make: cc: error"; exit 2; }
@@ -44,7 +44,7 @@ check "no machines without their target" not grep -q machines "$SAID"
 ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
 is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
 is "by name" "$(grep -c '^flaky: tests/[ab].t$' "$tmp/ci.out")" 2
-is "they alone were run again" "$(grep -c ONLY= "$SAID") $(grep -cE 'ONLY=tests/[ab].t JOBS=1$' "$SAID")" "2 2"
+is "they alone were run again" "$(grep -c TESTS= "$SAID") $(grep -cE 'TESTS=tests/[ab].t JOBS=1$' "$SAID")" "2 2"
 ci FAILS="tests/a.t tests/b.t tests/c.t" TWICE= BROKEN=
 is "three do not" "$(ended)" "1 50 passed, 1 failed"
 ci FAILS="tests/a.t tests/b.t" TWICE=tests/b.t BROKEN=

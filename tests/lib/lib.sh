@@ -64,6 +64,11 @@ clean_up() {
 
 # ---- TAP ----------------------------------------------------------------------
 
+# bounded LONG SHORT: how many; with TEST_SHORT, as .ci/run has the long tests, the second
+bounded() {
+	[ -z "${TEST_SHORT-}" ] && echo "$1" || echo "$2"
+}
+
 skip_all() {
 	echo "1..0 # SKIP $*"
 	exit 0

@@ -6,6 +6,7 @@
 #   --once, --on	only that call fails, or that and all later ones of its kind; default both
 #   --only NUMBER	of one system call only
 #   --but NUMBER	of all but one
+#   --every N	only each Nth of all of these
 #   --prepare CMD	done before each run, in FOLDER
 #   --no-counts	do not look for the counts
 #
@@ -24,7 +25,7 @@ while (@ARGV && $ARGV[0] =~ /^--([\w-]+)$/) {
 }
 my ($folder, @program) = @ARGV;
 my ($B, $SHIM, $FAULTS) = @ENV{qw(B SHIM FAULTS)};
-my ($wrong, $tried, %recovered) = (0, 0);
+my ($wrong, $tried, $met, %recovered) = (0, 0, 0);
 my ($in_dump, $in_store, $said) = (0, 0, 0);
 chdir $folder or die "$folder: $!\n";
 
@@ -153,6 +154,7 @@ delete $env{FAULTS_COUNT};
 sub try {
 	my ($fault, $what) = @_;
 	my @why;
+	return if $met++ % ($o{every} // 1);
 	$tried++;
 	$status = run(%env, FAULT => $fault);
 	push @why, 'it hung' unless defined $status;

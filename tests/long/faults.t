@@ -7,13 +7,14 @@ export B SHIM FAULTS
 mkdir "$tmp/work" "$tmp/work/live"
 case $SHIM in *:*) skip_all "the sanitizer's own calls are not told apart" ;; esac
 
+every=$(bounded 1 11)
 madvise=28	# MADV_WIPEONFORK
 
 # each NAME [OPTION VALUE]... PROGRAM...: all but madvise, then that
 each() {
 	each_name=$1
 	shift
-	check "$each_name" perl tests/lib/long-faults.pl --but $madvise "$@"
+	check "$each_name" perl tests/lib/long-faults.pl --every "$every" --but $madvise "$@"
 	echo "# $(tail -n 1 "$tmp/.said")"
 	todo=$each_todo
 	check "$each_name: a kernel without MADV_WIPEONFORK" perl tests/lib/long-faults.pl --only $madvise "$@"

@@ -9,6 +9,7 @@ cd "$tmp" || exit 1
 mkdir live
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 LIMIT=200
+commands=$(bounded 300 60) seconds=$(bounded 20 5) metrics=$(bounded 20000 3000)
 
 # Sound stores of several kinds: threads, many sets, another topology, a killed process's.
 run a env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/a.sspapi" "$B/tests/long/handing" -n 10 -s 3
@@ -24,7 +25,7 @@ for store in ?.sspapi d.live; do
 	done
 done
 
-: "${SEED:=20240607}" "${TIMES:=10000}"
+: "${SEED:=20240607}" "${TIMES:=$(bounded 10000 1500)}"
 check "$TIMES damaged stores in every form" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live
 echo "# $(tail -n 1 "$tmp/.said")"
 shown=$(sed -n 's/.* stores: \([0-9]*\) shown, .*/\1/p' "$tmp/.said")
@@ -46,7 +47,7 @@ END
 i=0
 bad=0
 : >command.said
-while [ $i -lt 300 ]; do
+while [ $i -lt "$commands" ]; do
 	"$fuzz" -w x.live -s "$SEED" -f $i ?.sspapi d.live
 	: >one.out
 	case $((i % 5)) in
@@ -72,15 +73,15 @@ while [ $i -lt 300 ]; do
 	fi
 	i=$((i + 1))
 done
-check "300 by the command: a dump or one line each" sh -c "head -c 2500 command.said; [ $bad = 0 ]"
-echo "# $bad of 300"
+check "$commands by the command: a dump or one line each" sh -c "head -c 2500 command.said; [ $bad = 0 ]"
+echo "# $bad of $commands"
 
 # Merged stores damaged, and damaged stores among good ones: merge, diff and a report of several
 # name what they leave out, and end.
 "$sspapi" merge -o m.sspapi a.sspapi b.sspapi c.sspapi e.sspapi
 i=0
 : >many.said
-while [ $i -lt 300 ]; do
+while [ $i -lt "$commands" ]; do
 	"$fuzz" -w x.live -s "$SEED" -f $i m.sspapi a.sspapi b.sspapi
 	case $((i % 5)) in
 	0) timeout -k 1 10 "$sspapi" merge -o said.sspapi x.live b.sspapi ;;
@@ -96,7 +97,7 @@ while [ $i -lt 300 ]; do
 	fi
 	i=$((i + 1))
 done
-check "300 by merge, diff and report of several" sh -c 'head -c 2500 many.said; [ ! -s many.said ]'
+check "$commands by merge, diff and report of several" sh -c 'head -c 2500 many.said; [ ! -s many.said ]'
 rm -f m.sspapi many.said
 
 # Where recover may put a dump, bytes of a stranger decide nothing: no file but ours is there.
@@ -105,13 +106,13 @@ is "nothing was written elsewhere" "$(ls -A | grep -vE '^(\..*|[abcde]\..*|live|
 if [ -x "$B/tests/long/fuzz-clang" ]; then
 	mkdir corpus
 	cp ?.sspapi d.live corpus
-	check "libFuzzer, 20 s" "$B/tests/long/fuzz-clang" -max_total_time=20 -max_len=40000 -timeout=5 -rss_limit_mb=3000 \
+	check "libFuzzer, $seconds s" "$B/tests/long/fuzz-clang" -max_total_time="$seconds" -max_len=40000 -timeout=5 -rss_limit_mb=3000 \
 		-seed="$SEED" -artifact_prefix="$kept/" corpus
 	echo "# $(grep '^#.*cov:' "$tmp/.said" | tail -n 1)"
 else
 	skip "libFuzzer" "no clang with libFuzzer"
 fi
 # Files of metrics, from ours and PAPI's own.
-check "20000 damaged files of metrics" "$fuzz_metrics" -n 20000 -s "$SEED" "$root/core/cli/metrics.csv" /usr/share/papi/*/papi_events.csv
+check "$metrics damaged files of metrics" "$fuzz_metrics" -n "$metrics" -s "$SEED" "$root/core/cli/metrics.csv" /usr/share/papi/*/papi_events.csv
 echo "# $(tail -n 1 "$tmp/.said")"
 done_testing

@@ -20,14 +20,14 @@ kills() {
 }
 
 kills_todo=
-kills "killed 500 times, 0 to 30 ms" --ready 10 500 "$handing"
+kills "killed many times, 0 to 30 ms" --ready 10 "$(bounded 500 60)" "$handing"
 # (the same may come in each of them)
-kills "killed 100 times, a folder" --live "$tmp/live" --ready 20 --within 40 100 "$handing"
-kills "killed 60 times, 40 event sets a thread, 6 threads" --ready 60 --within 60 60 "$handing" -t 6 -s 40
+kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" "$handing"
+kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" "$handing" -t 6 -s 40
 is "nothing is left in the folder" "$(ls live)" ""
 
 for signal in SEGV ABRT BUS TERM; do
-	kills "$signal from outside, 20 times" --signal $signal --ready 10 --within 40 20 "$handing"
+	kills "$signal from outside, often" --signal $signal --ready 10 --within 40 "$(bounded 20 5)" "$handing"
 done
 
 # ---- ends of its own making -----------------------------------------------------
@@ -70,8 +70,8 @@ need_real() {
 }
 if need_real; then
 	# It takes PAPI some 100 ms to start.
-	kills "real PAPI, killed 30 times" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
-		--ready 30 --within 300 30 "$B/tests/long/handing-real"
+	kills "real PAPI, killed often" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
+		--ready 30 --within 300 "$(bounded 30 6)" "$B/tests/long/handing-real"
 else
 	skip "real PAPI" "$PAPI_HOW"
 fi

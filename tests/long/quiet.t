@@ -49,7 +49,7 @@ if [ "$REAL_PAPI" != yes ]; then
 	exit 0
 fi
 MORE=$REAL_PAPI_PRELOAD
-idle=36	# dirty pages are written after 30 s, looked for each 5 s
+idle=$(bounded 36 8)	# dirty pages are written after 30 s, looked for each 5 s
 mkdir disk
 LIMIT=120
 run_native native "$quiet" $idle &

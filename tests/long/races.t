@@ -2,6 +2,7 @@
 . tests/lib/lib.sh
 LIMIT=900
 MORE=$preloads/step.so
+[ -z "${TEST_SHORT-}" ] || export RACES_MOST=40
 plain "a step at a time" || { done_testing; exit 0; }
 
 for op in read stop accum reset start; do

@@ -19,9 +19,9 @@ for settings in attribution=reading attribution=residency attribution=exact attr
 	name=SSPAPI_$(echo "${settings%=*}" | tr a-z A-Z)
 	bad=0
 	export "$name=${settings#*=}"
-	for seed in 11 12 13 $$; do
-		random "$settings" api-random "$seed" 5000 4
-		random "$settings" api-random-scripted "$seed" 5000 4
+	for seed in $(bounded "11 12 13 $$" $$); do
+		random "$settings" api-random "$seed" "$(bounded 5000 2000)" 4
+		random "$settings" api-random-scripted "$seed" "$(bounded 5000 2000)" 4
 	done
 	random "$settings" api-random $$ 1000 32
 	random "$settings" api-random-scripted $$ 1000 32

@@ -15,7 +15,7 @@ over() {
 # run, 50 after two, 3 after three and one, of 51 us, after four).
 least="$tmp/least"
 again() {
-	for run in 1 2 3 4 5 6 7 8; do
+	for run in $(bounded "1 2 3 4 5 6 7 8" 1); do
 		SSPAPI_OUTPUT=$tmp/shim.sspapi run_shim shim "$apps/many" -t "$least" $((N + 1000))
 		sed "s/^/# run $run: /" "$tmp/shim.err"
 		[ "$(over)" -gt "$MOST" ] || break
@@ -36,6 +36,6 @@ booked() {
 }
 check "the program is unharmed: not a page fault of ours, and the ledger has all" booked
 
-plain "hardly a call takes longer than 50 us because of it" && check "hardly a call takes longer than 50 us because of it" \
+[ -z "${TEST_SHORT-}" ] && plain "hardly a call takes longer than 50 us because of it" && check "hardly a call takes longer than 50 us because of it" \
 	test "$(over)" -le "$MOST"
 done_testing

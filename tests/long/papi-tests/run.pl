@@ -241,6 +241,7 @@ sub difference {
 
 open my $list, '<', "$built/programs" or die "$built/programs: $!\n";
 my @programs = grep { !$ENV{ONLY} || /$ENV{ONLY}/ } map { chomp; $_ } <$list>;
+@programs = @programs[grep { $_ % 6 == 0 } 0 .. $#programs] if $ENV{TEST_SHORT};
 my (%running, %done);
 my ($next, $printed, $failed) = (0, 0, 0);
 $| = 1;
