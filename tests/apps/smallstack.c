@@ -25,7 +25,7 @@ int main(void)
 {
 	struct counted *first;
 	pthread_attr_t attr;
-	pthread_t t;
+	pthread_t t = 0;
 
 	papi_up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));

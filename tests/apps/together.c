@@ -237,7 +237,7 @@ static void child(unsigned seed)
 
 static void bear(unsigned seed)
 {
-	int status;
+	int status = 0;
 	pid_t pid;
 
 	pthread_barrier_wait(&all);

@@ -9,7 +9,7 @@ cd "$tmp" || exit 1
 mkdir live
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 LIMIT=200
-commands=$(bounded 300 60) seconds=$(bounded 20 5) metrics=$(bounded 20000 3000)
+commands=$(bounded 300 60) metrics=$(bounded 20000 3000)
 
 # Sound stores of several kinds: threads, many sets, another topology, a killed process's.
 run a env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/a.sspapi" "$B/tests/long/handing" -n 10 -s 3
