@@ -278,6 +278,12 @@ static void add_value(int64_t *to, int64_t more, bool floats)
 }
 
 /* What none of the intervals has, "other", the reader finds again. */
+/* An interval of a damaged store may name a site that is not there: it is "other". */
+static uint32_t mapped(const struct sp_model *m, const uint32_t *site, uint32_t id)
+{
+	return id < m->n_callsites ? site[id] : 0;
+}
+
 static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
 			     const uint32_t *kept, uint32_t k, const uint32_t *site)
 {
@@ -293,7 +299,7 @@ static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_r
 	to = sp_bytes_at(b, place);
 	to->k = k;
 	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
-		uint32_t from = site[at.from], at_site = site[at.to];
+		uint32_t from = mapped(m, site, at.from), at_site = mapped(m, site, at.to);
 		int32_t cell = cell_of(sp_bytes_at(b, relation), &l, at.cpu);
 		struct sp_interval *is = look ? same_interval(to, k, from, at_site, cell) : NULL;
 

@@ -121,15 +121,12 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 	       strcmp(sp_model_text(m, o->path), sp_model_text(m, p->path)) == 0;
 }
 
-/* Where the same code was first met; it may have been loaded twice.  0: the store has no such site
- * (merge looks ids up in a table of those that there are). */
+/* Where the same code was first met; it may have been loaded twice. */
 static uint32_t first_of(const struct sp_model *m, uint32_t id)
 {
 	const struct sp_site *s;
 	uint32_t n;
 
-	if (id >= m->n_callsites)
-		return 0;
 	for (unsigned left = 8; left && (s = site_of(m, id, &n)) != NULL && s->same_as && s->same_as < id; left--)
 		id = s->same_as;
 	return id;
