@@ -871,7 +871,6 @@ static void give_up(struct sp_writer *w)
 		sp_publish(&w->turn, 0);
 	sp_publish(&w->state, w->states[w->relation->turn & 1]);
 	w->late = SP_CALL_LAST;
-	forget_parts(w);
 	left_open(w, (enum sp_op)(left & 7));
 	forget_overtaken(w);
 	sp_put(&w->busy, 0);
@@ -1129,6 +1128,8 @@ SP_COLD void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu,
 		if (booking(w)) {	/* since before it knew that it shares */
 			book_aside(w, op, cell, x);
 		} else {
+			w->proven = false;	/* the owner may have jumped out of a booking */
+			forget_parts(w);
 			if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 				merge_side(w);
 			if (parts)

@@ -430,9 +430,10 @@ void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_wh
 	} while (is != was && !sp_cas(&r->flags, &was, is));
 }
 
-/* Of several relations the least that one of them got. */
-static void add_times(struct sp_relation *to, const struct sp_relation *from)
+/* Of several relations the least that one of them got.  Beyond the topology's CPUs each has cells of its own. */
+static void add_times(struct sp_writer *w, const struct sp_writer *v)
 {
+	struct sp_relation *to = w->relation, *from = v->relation;
 	static const uint8_t rank[] = { [SP_BY_READING] = 0, [SP_BY_RESIDENCY] = 1, [SP_BY_APPROXIMATE] = 2, [SP_BY_EXACT] = 3,
 					[SP_BY_AUTO] = 0 };
 	uint32_t a = to->flags >> SP_RELATION_HOW_SHIFT & 7, b = from->flags >> SP_RELATION_HOW_SHIFT & 7;
@@ -446,8 +447,9 @@ static void add_times(struct sp_relation *to, const struct sp_relation *from)
 	t->flags &= f->flags;
 	t->moves += f->moves;
 	t->windows += f->windows;
-	for (uint32_t i = 0; i < to->cells; i++)
-		t->at[i] += f->at[i];
+	for (uint32_t i = 0; i < v->cells; i++)
+		if (f->at[i])
+			t->at[sp_ledger_cell(w, ((struct sp_cell *)(v->cell + i * v->cell_bytes))->cpu)] += f->at[i];
 	for (uint32_t e = 0; e < to->k; e++)
 		t->at[to->cells + e] = sp_max(t->at[to->cells + e], f->at[to->cells + e]);
 }
@@ -725,7 +727,7 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_r
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
 	to->flags |= (from->flags & ~SP_RELATION_HOW) | (ran ? SP_RELATION_RUNNING : 0);
-	add_times(to, from);
+	add_times(&w, &v);
 	to->threads += from->threads;
 	to->refused += from->refused;
 }

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../core/cli/cmd.h"
 #include "../../core/store/ledger.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"
@@ -687,6 +688,234 @@ static void folding(void **state)
 	assert_int_equal(store.header->used, used);	/* blocks come back: no growth */
 }
 
+/* ---- how counts were told to CPUs -------------------------------------------------- */
+
+#define FOLDED ((int)SP_FOLD_ABOVE)	/* this one and ten before it are folded first, the newest first */
+
+/* Thread i got this; the others SP_BY_EXACT. */
+static const struct told {
+	int tid;
+	enum sp_attribution how;
+	enum sp_why why;
+} told[] = {
+	{ FOLDED - 1, SP_BY_APPROXIMATE, SP_WHY_OVERFLOW }, { FOLDED - 4, SP_BY_RESIDENCY, SP_WHY_STARVED },
+	{ 3000, SP_BY_READING, SP_WHY_CREDIT },		/* is not folded */
+};
+
+static const struct told *told_of(int tid)
+{
+	static const struct told exact = { 0, SP_BY_EXACT, SP_WHY_NONE };
+
+	for (unsigned i = 0; i < SP_COUNT(told); i++)
+		if (told[i].tid == tid)
+			return &told[i];
+	return &exact;
+}
+
+/* tid ns on CPU 0, 5 on one of two that the topology lacks, with a reading on each. */
+static void thread_with_times(int tid, uint32_t flags)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab };
+	struct sp_relation *r;
+	struct sp_layout l;
+	struct sp_times *t;
+	struct sp_writer w;
+	sp_off thread, off;
+	int far = 700 + tid % 2;
+
+	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
+	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
+	assert_non_null(r);
+	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	sp_ledger_book(&w, SP_OP_READ, 0, (const long long[]){ 3, 30 }, true);
+	sp_ledger_book(&w, SP_OP_STOP, far, (const long long[]){ 4, 40 }, true);
+	l = sp_relation_layout(2, r->cells);
+	t = sp_times_of(r, &l);
+	assert_non_null(t);
+	t->flags = flags;
+	t->moves = 2;
+	t->windows = 1;
+	t->at[0] = (uint64_t)tid;
+	t->at[sp_ledger_cell(&w, far)] = 5;
+	t->at[r->cells] = tid == FOLDED - 2 ? 100 : 50;
+	t->at[r->cells + 1] = tid == FOLDED - 3 ? 200 : 0;
+	sp_relation_told(r, told_of(tid)->how, told_of(tid)->why);
+}
+
+static void fold_with_times(uint32_t odd)
+{
+	for (int n = 1; n <= (int)SP_FOLD_ABOVE + 40; n++) {
+		alive = n;
+		sp_store_fold(&store, has_ended, never, NULL);
+		thread_with_times(n, n == FOLDED - 5 ? odd : SP_TIMES_KNOWN | SP_TIMES_MOVES);
+	}
+}
+
+/* The sum of those that were folded; how many they are. */
+static uint64_t folded_row(struct sp_model *m, struct sp_row *row)
+{
+	memset(row, 0, sizeof(*row));
+	assert_int_equal(sp_model_open(m, &store.image), 0);
+	assert_int_equal(m->damaged, 0);
+	while (sp_model_next(m, row))
+		if (!row->tid)
+			return row->threads;
+	fail_msg("nothing was folded");
+	return 0;
+}
+
+/* Of those that are not folded the time is their own; it and they are taken off. */
+static void check_apart(struct sp_model *m, struct sp_row *row, uint64_t *on_0, uint64_t *odd)
+{
+	struct sp_at_cpu at;
+
+	memset(row, 0, sizeof(*row));
+	while (sp_model_next(m, row)) {
+		if (!row->tid)
+			continue;
+		assert_int_equal(row->how, told_of((int)row->tid)->how);
+		assert_int_equal(row->why, told_of((int)row->tid)->why);
+		assert_true(sp_row_cell(m, row, 0, &at) && at.cpu == 0);
+		assert_int_equal(at.there, row->tid);
+		*on_0 -= (uint64_t)row->tid;
+		*odd -= (uint64_t)row->tid % 2;
+	}
+}
+
+static void open_for_times(void)
+{
+	struct sp_component c[3] = { { .parent = -1, .type = "Machine" }, { .type = "PU" }, { .os_index = 1, .type = "PU" } };
+
+	make_events();
+	assert_int_equal(sp_store_topology(&store, c, 3, 2, "flat", NULL, 0, NULL, 0), 0);
+}
+
+static void folding_times(void **state)
+{
+	uint64_t all = SP_FOLD_ABOVE + 40, on_0 = all * (all + 1) / 2, odd = all / 2, threads;
+	struct sp_at_cpu at;
+	struct sp_model m;
+	struct sp_row row;
+
+	(void)state;
+	open_for_times();
+	fold_with_times(SP_TIMES_KNOWN | SP_TIMES_MOVES);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	check_apart(&m, &row, &on_0, &odd);
+	sp_model_close(&m);
+	threads = folded_row(&m, &row);
+	assert_true(threads > 30);
+	assert_int_equal(row.how, SP_BY_RESIDENCY);
+	assert_int_equal(row.why, SP_WHY_OVERFLOW);
+	assert_non_null(row.times);
+	assert_int_equal(row.times->flags, SP_TIMES_KNOWN | SP_TIMES_MOVES);
+	assert_int_equal(row.times->moves, 2 * threads);
+	assert_int_equal(row.times->windows, threads);
+	assert_int_equal(row.edge[0], 100);
+	assert_int_equal(row.edge[1], 200);
+	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
+		assert_int_equal(at.there, at.cpu == 0 ? on_0 : 5 * (at.cpu == 701 ? odd : threads - odd));
+	assert_int_equal(row.cells, 3);
+	sp_model_close(&m);
+}
+
+/* What one of them does not know is not known of their sum. */
+static void folding_unknown(void **state)
+{
+	struct sp_at_cpu at;
+	struct sp_model m;
+	struct sp_row row;
+
+	(void)state;
+	open_for_times();
+	fold_with_times(0);
+	folded_row(&m, &row);
+	assert_true(sp_row_cell(&m, &row, 0, &at));
+	assert_null(row.times);
+	assert_int_equal(at.there, -1);
+	sp_model_close(&m);
+}
+
+static void folding_unknown_moves(void **state)
+{
+	struct sp_at_cpu at;
+	struct sp_model m;
+	struct sp_row row;
+
+	(void)state;
+	open_for_times();
+	fold_with_times(SP_TIMES_KNOWN);
+	folded_row(&m, &row);
+	assert_true(sp_row_cell(&m, &row, 0, &at));
+	assert_int_equal(row.times->flags, SP_TIMES_KNOWN);
+	assert_true(at.there > 0);
+	sp_model_close(&m);
+}
+
+static void told_words(void **state)
+{
+	struct sp_relation_key key = { .k = 2, .event = ab, .flags = SP_RELATION_PROVEN };
+	struct sp_relation *r;
+	struct sp_row row = { 0 };
+	struct sp_model m;
+	sp_off thread, off;
+
+	(void)state;
+	make_events();
+	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
+	assert_non_null(r);
+	sp_relation_told(r, SP_BY_EXACT, SP_WHY_NONE);
+	assert_int_equal(r->flags, SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT);
+	sp_relation_told(r, SP_BY_APPROXIMATE, SP_WHYS - 1);
+	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* the first reason stays */
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.how, SP_BY_RESIDENCY);
+	assert_int_equal(row.why, SP_WHYS - 1);
+	assert_null(row.times);
+	assert_int_equal(row.flags & ~SP_RELATION_HOW, SP_RELATION_PROVEN);
+	sp_model_close(&m);
+	r->flags |= SP_RELATION_HOW;			/* of a version to come, or damaged */
+	memset(&row, 0, sizeof(row));
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	assert_int_equal(row.how, SP_BY_READING);
+	assert_int_equal(row.why, SP_WHY_NONE);
+	sp_model_close(&m);
+}
+
+/* tests/stores/v2.sspapi: two events, read on CPU 0 (10 and 100, proven), CPU 1, and CPU 0 again. */
+static void of_version_2(void **state)
+{
+	static const int64_t total[2][2] = { { 13, 130 }, { 7, 70 } }, exact[2][2] = { { 13, 130 }, { 0, 0 } };
+	struct sp_at_cpu at;
+	struct sp_row row = { 0 };
+	struct sp_file f;
+
+	(void)state;
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		skip();
+	assert_int_equal(sp_file_load(&f, "tests/stores/v2.sspapi"), 0);
+	assert_int_equal(f.model.h.version, 2);
+	assert_int_equal(f.model.damaged, 0);
+	assert_true(sp_model_next(&f.model, &row));
+	assert_int_equal(row.how, SP_BY_READING);
+	assert_int_equal(row.why, SP_WHY_NONE);
+	assert_null(row.times);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(sp_row_cell(&f.model, &row, i, &at));
+		assert_int_equal(at.cpu, i);
+		assert_int_equal(at.there, -1);
+		assert_memory_equal(at.total, total[i], sizeof(total[i]));
+		assert_memory_equal(at.exact, exact[i], sizeof(exact[i]));
+	}
+	assert_false(sp_row_cell(&f.model, &row, 2, &at));
+	assert_false(sp_model_next(&f.model, &row));
+	sp_file_close(&f);
+}
+
 /* ---- no memory ---------------------------------------------------------------------- */
 
 static void fill(void)
@@ -783,6 +1012,11 @@ int main(void)
 		WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later),
 		WITH_STORE(folding),
+		WITH_STORE(folding_times),
+		WITH_STORE(folding_unknown),
+		WITH_STORE(folding_unknown_moves),
+		WITH_STORE(told_words),
+		cmocka_unit_test(of_version_2),
 		WITH_STORE(no_memory),
 		WITH_STORE(little_memory),
 		cmocka_unit_test(no_store),
