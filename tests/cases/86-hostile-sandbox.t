@@ -72,6 +72,25 @@ else
 	skip "chroot" "only root can"
 fi
 
+# No /proc, as in a bare container.
+no_proc() {
+	rm -rf "$tmp/d" "$live" "$tmp/shim.json"
+	mkdir "$live"
+	label="no /proc: $*"
+	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh \
+		env SSPAPI_LIVE="$live" LD_LIBRARY_PATH="$fake" "$scenes/$@"
+}
+if unshare -m sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+	no_proc cornered 50
+	ends 3
+	whole
+	no_proc cornered 50 files kill
+	ends 137
+	whole
+else
+	skip "no /proc" "this user may not mount"
+fi
+
 # ---- SIGBUS is blocked, and the live file truncated -------------------------------------------------
 
 for how in bus bus-before "bus-thread" "bus-held"; do
