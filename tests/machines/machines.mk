@@ -4,9 +4,10 @@
 MACHINES_TESTS := $(addprefix tests/machines/,counters.t levels.t)
 MACHINES_LONG := $(sort $(wildcard tests/machines/*.t))
 MACHINES_TESTED = $(if $(MACHINES_SHORT),$(MACHINES_TESTS),$(MACHINES_LONG))
-WALKS	:= $(T)/machines/walk $(T)/machines/walkf
+WALKS	:= $(addprefix $(T)/machines/,walk walkf prices)
 
-$(T)/machines/walk: tests/machines/walk.c tests/machines/unit.h tests/apps/touch.h
+$(T)/machines/walk: tests/machines/unit.h tests/apps/touch.h
+$(T)/machines/walk $(T)/machines/prices: $(T)/machines/%: tests/machines/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi -pthread

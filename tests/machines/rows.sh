@@ -63,7 +63,7 @@ boot() {
 	"$(uname -m | tr _ -)")	boot_build=$B ;;
 	*)			boot_build=$B/$machine ;;
 	esac
-	FOLDER=$out tests/machines/run "$machine" "$boot_build" env GUEST=1 MACHINES_SHORT="${MACHINES_SHORT-}" sh "$rows_file" \
+	FOLDER=$out tests/machines/run "$machine" "$boot_build" env GUEST=1 ONLY="${ONLY-}" sh "$rows_file" \
 		>"$out/said" 2>&1
 	boot_status=$?
 	sed 's/^/# /' "$out/said"
