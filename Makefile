@@ -46,6 +46,8 @@ help:
 #: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers
 #:                   (TEST_SHORT=1: each in a bounded form, as .ci/run has them)
 #: make compilers    of those: gcc and clang, by level of optimisation, without a warning
+#: make check-machines   on machines that QEMU boots: another architecture, counters, more CPUs
+#:                   (scripts/deps --machines; MACHINES_SHORT=1: under 6 minutes)
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
@@ -97,6 +99,7 @@ $(B)/metrics.csv: core/cli/metrics.csv
 -include $(CLI:.o=.d) $(DOCTOR:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
 
 include tests/tests.mk
+include tests/machines/machines.mk
 
 # ---- the wrappers, forwarded to a libpapi that records -----------------------
 
@@ -122,8 +125,8 @@ check-unit: $(UNITS)
 	@$(PROVE) -j2 $(or $(TESTS),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
 
 -include tests/long/long.mk
-check-long: fixtures $(LONG)
-	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(TESTS),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)))
+check-long: fixtures $(LONG) guests
+	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(TESTS),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)) $(MACHINES_LONG))
 
 # The cases in which the library meets threads, signals, forks and the loader; the
 # sanitizer's run time stands before it.

@@ -1,0 +1,62 @@
+# Hardware counters, of threads that move between two packages: each instruction on the CPU that ran it.
+machine=aarch64
+. tests/machines/rows.sh
+
+two=PAPI_TOT_INS,PAPI_TOT_CYC
+row moved-read sums cpus levels exact -- -e $two p0 s w5 r p2 w15 e
+row moved-once sums cpus levels exact -- -e $two p0 s w5 p2 w15 e
+row moved-often-read sums cpus levels exact -- -e $two p0 s w1 r p1 w2 r p2 w3 r p3 w4 r p0 w1 r p2 w1 r p1 w1 e
+row moved-often-once sums cpus levels exact -- -e $two p0 s w1 p1 w2 p2 w3 p3 w4 p0 w1 p2 w1 p1 w1 e
+row stop-null cpus levels -- -e $two p1 s w5 r p3 w5 n
+row accum-read sums cpus levels exact -- -e $two p1 s w2 a p3 w3 a p2 w4 t p1 w1 e
+row accum-once sums cpus levels exact -- -e $two p1 s w2 p0 w1 a p3 w3 p2 w1 a p2 w4 p1 w1 e
+row resets sums cpus levels exact -- -e $two p0 s w5 p2 w1 z w3 r p3 w2 z p1 w4 e
+row started-twice sums cpus levels exact -- -e $two p0 s w2 e p3 w5 s w3 e
+
+# Sets of one to six events: the machine has six counters and one for cycles.
+row one-event sums cpus levels exact -- -e PAPI_TOT_INS p0 s w3 r p2 w4 e
+row one-event-once sums cpus levels exact -- -e PAPI_TOT_INS p0 s w3 p2 w4 e
+for set in three:PAPI_BR_MSP four:PAPI_BR_MSP,PAPI_L1_DCR five:PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR \
+	six:PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,PAPI_L1_ICA; do
+	row "${set%%:*}-events" sums cpus levels -- -e "$two,${set#*:}" p0 s w3 r p2 w4 e
+	row "${set%%:*}-events-once" sums cpus,within=5% levels -- -e "$two,${set#*:}" p0 s w3 p2 w9 e
+done
+ROW_ENV="PAPI_CSV_EVENT_FILE=$PWD/tests/machines/presets.csv"
+derived=PAPI_L1_TCM,PAPI_L2_TCM,PAPI_L3_TCM
+row derived sums cpus levels exact -- -e $derived,PAPI_TOT_INS p0 s w3 r p2 w4 e
+row derived-once sums cpus levels exact -- -e $derived p0 s w3 p2 w4 e
+ROW_ENV=''
+row derived-zero sums cpus levels -- -e PAPI_L1_DCM,PAPI_TOT_INS p0 s w3 r p2 w4 e
+row software-beside sums cpus levels exact -- -e perf::PAGE-FAULTS,PAPI_TOT_INS p0 s w3 r p3 w4 e
+row software-beside-once sums cpus levels exact -- -e perf::PAGE-FAULTS,PAPI_TOT_INS p0 s w3 p3 w4 e
+row faults-alone-once sums cpus levels exact -- -e perf::PAGE-FAULTS p0 s w3 p3 w4 p1 w2 e
+
+row two-threads sums cpus levels exact -- -e $two p0 s w4 r p1 w3 e , p2 s w5 r p3 w6 e
+row two-threads-once sums cpus levels exact -- -e $two p0 s w4 p1 w3 e , p2 s w5 p3 w6 e
+row four-threads sums cpus levels exact -- -e $two p0 s w4 r p1 w3 e , p1 s w5 r p2 w6 e , p2 s w1 r p3 w7 e , p3 s w8 r p0 w2 e
+row four-threads-once sums cpus levels exact -- -e $two p0 s w4 p1 w3 e , p1 s w5 p2 w6 e , p2 s w1 p3 w7 e , p3 s w8 p0 w2 e
+
+row overflow sums cpus,within=5% levels -- -e $two -o 500000 p0 s w5 r p2 w5 e
+row overflow-once sums cpus,within=5% levels -- -e $two -o 500000 p0 s w5 p2 w5 e
+row kernel-multiplex sums levels -- -e $two,PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,PAPI_L1_ICA,PAPI_LD_INS,PAPI_SR_INS,PAPI_L1_ICM -m kernel p0 s w20 r p2 w20 e
+row software-multiplex sums levels -- -e $two,PAPI_BR_MSP,PAPI_L1_DCR -m software p0 s w20 r p2 w20 e
+row attach-read sums cpus levels -- -e $two -A P1 p0 s W5 r P3 W4 r W2 e
+row attach-once sums cpus levels -- -e $two -A P1 p0 s W5 P3 W4 e
+row inherit-once sums cpus levels -- -e $two -I p0 s w2 c2:5 c3:4 e
+ROW_ENV="PAPI_EVENTS=$two PAPI_OUTPUT_DIRECTORY=/tmp"
+row high-level cpus levels -- -H p0 s w5 r p2 w4 e
+row high-level-once cpus levels -- -H p0 s w5 p2 w4 e
+ROW_ENV=''
+ROW_PROGRAM=$B/tests/machines/walkf
+row fortran sums cpus levels exact -- read
+row fortran-once sums cpus levels exact -- once
+ROW_PROGRAM=''
+
+# Nobody in particular, at the two levels that distributions have.
+user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+row ordinary-user sums cpus levels exact -- -e $two p0 s w5 r p2 w5 e
+row ordinary-user-once sums cpus levels exact -- -e $two p0 s w5 p2 w5 e
+guest 'echo 3 >/proc/sys/kernel/perf_event_paranoid'
+refused paranoid-3 'perf_event_paranoid is 3' -- -e $two p0 s w5 e
+user=''
+done_rows

@@ -1,0 +1,43 @@
+# shellcheck shell=sh disable=SC2034 # the variables are for who sources it
+# machine.sh: the machines that QEMU boots here, and where their images are kept.
+# To be sourced; then `machine NAME` sets
+#
+#	arch		what Debian calls it
+#	triplet		what the compilers call it
+#	kernel		the package with its kernel
+#	qemu		the words that make the machine, but for disk, kernel and command line
+#	console		the kernel's name of its serial port
+# and	$cache		the folder with the images
+
+cache=${SSPAPI_MACHINES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sspapi-machines}
+
+# Two packages of two cores, a NUMA node each. -icount: instructions are counted, so that the
+# emulated PMU has INST_RETIRED, and every run has the same numbers; FAST=1 has threads instead,
+# where that event reads 0.
+machine_aarch64() {
+	arch=arm64 triplet=aarch64-linux-gnu kernel=linux-image-arm64 console=ttyAMA0
+	qemu="qemu-system-aarch64 -M virt,gic-version=3 -cpu cortex-a57 -smp 4,sockets=2,cores=2,threads=1 -m 2G
+		-object memory-backend-ram,id=m0,size=1G -numa node,nodeid=0,cpus=0-1,memdev=m0
+		-object memory-backend-ram,id=m1,size=1G -numa node,nodeid=1,cpus=2-3,memdev=m1"
+	if [ "${FAST-}" = 1 ]; then
+		qemu="$qemu -accel tcg,thread=multi"
+	else
+		qemu="$qemu -accel tcg -icount shift=1"
+	fi
+}
+
+# Two packages of two cores of two threads, a NUMA node each; no counters.
+machine_x86_64() {
+	arch=amd64 triplet=x86_64-linux-gnu kernel=linux-image-amd64 console=ttyS0
+	qemu="qemu-system-x86_64 -machine q35,accel=tcg -cpu Icelake-Server -smp 8,sockets=2,cores=2,threads=2 -m 2G
+		-object memory-backend-ram,id=m0,size=1G -numa node,nodeid=0,cpus=0-3,memdev=m0
+		-object memory-backend-ram,id=m1,size=1G -numa node,nodeid=1,cpus=4-7,memdev=m1"
+}
+
+machine() {
+	case $1 in
+	aarch64)	machine_aarch64 ;;
+	x86-64)		machine_x86_64 ;;
+	*)		echo "machines: '$1' is none of aarch64, x86-64" >&2; return 2 ;;
+	esac
+}

@@ -1,0 +1,32 @@
+# machines.mk: the tests on machines that this one is not (tests/machines); included by the Makefile.
+# MACHINES_SHORT=1: counters.t and levels.t only.
+
+MACHINES_TESTS := $(addprefix tests/machines/,counters.t levels.t)
+MACHINES_LONG := $(sort $(wildcard tests/machines/*.t))
+MACHINES_TESTED = $(if $(MACHINES_SHORT),$(MACHINES_TESTS),$(MACHINES_LONG))
+WALKS	:= $(addprefix $(T)/machines/,walk walkf prices)
+
+$(T)/machines/walk: tests/machines/unit.h tests/apps/touch.h
+$(T)/machines/walk $(T)/machines/prices: $(T)/machines/%: tests/machines/%.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $< -lpapi -pthread
+
+$(T)/machines/walkf: tests/machines/walkf.f90 tests/machines/walkf-units.c tests/machines/unit.h tests/apps/touch.h
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -c -o $@.o tests/machines/walkf-units.c
+	$(Q)$(FC) -O2 -I/usr/include -J$(@D) -o $@ $< $@.o -lpapi
+
+# What a guest gets: made here for this machine's kind, and by tests/machines/cross for the others.
+.PHONY: guest guests check-machines
+guest: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv $(WALKS) $(if $(MACHINES_SHORT),,fixtures)
+
+guests:
+	$(Q)for m in aarch64 x86-64; do \
+		if [ "$$m" = "$$(uname -m | tr _ -)" ]; then $(MAKE) --no-print-directory guest && tests/machines/make-image $$m >/dev/null; \
+		else MAKEFLAGS= tests/machines/cross $$m '$(B)'/$$m -s -j$(JOBS) MACHINES_SHORT=$(MACHINES_SHORT) guest; fi || exit 1; \
+	done
+
+check-machines: guests
+	@TEST_SECONDS=3000 MACHINES_SHORT='$(MACHINES_SHORT)' $(PROVE) -j2 $(or $(filter tests/machines/%,$(CASES)),$(MACHINES_TESTED))

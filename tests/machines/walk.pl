@@ -1,0 +1,144 @@
+#!/usr/bin/perl
+# walk.pl WHAT OUT DUMP LSTOPO [OPTION...]: is what the dump says of a walk (walk.c) what the walk was handed, and
+# where it knows itself to have been?
+#
+#	sums	the sum over all CPUs of each event is what PAPI handed out, to the unit
+#	cpus	on each CPU there is what was done there
+#	levels	the dump's tree is lstopo's, and each of its components has what its CPUs have
+#	exact	the dump says of each count that it is proven
+#
+# options: within=N%	cpus: how far counts may be off, of their sum (default: a quarter of a unit; page faults 0)
+use strict;
+use warnings;
+use JSON::PP;
+
+my ($what, $out, $dump, $lstopo, @options) = @ARGV;
+my %option = map { split /=/, $_, 2 } @options;
+my ($unit, $pages) = (1_000_000, 20);	# as in walk.c
+my $wrong = 0;
+
+sub wrong { printf "%s\n", join '', @_; $wrong = 1 }
+
+sub slurp {
+	my ($file) = @_;
+	open my $in, '<', $file or die "$file: $!\n";
+	local $/;
+	return scalar <$in>;
+}
+
+my $d = JSON::PP->new->utf8->decode(slurp($dump));
+my (%handed, %did, $unsure);
+for (split /\n/, slurp($out)) {
+	$handed{$1} += $2 if /^handed event=(\S+) value=(-?\d+)/;
+	$did{$1} += $2 if /^did cpu=(\d+) units=(\d+)/;
+	$unsure += $1 if /^unsure units=(\d+)/;
+}
+wrong("nothing was done") unless %did;
+
+# event -> CPU -> count; and what is proven
+my (%booked, %exact);
+for my $r (@{$d->{relations}}) {
+	for my $c (@{$r->{cpus}}) {
+		my $cpu = $c->{cpu} // 'null';
+		for my $i (0 .. $#{$r->{events}}) {
+			my $name = $d->{events}[$r->{events}[$i]]{name};
+			$booked{$name}{$cpu} += $c->{total}[$i];
+			$exact{$name}{$cpu} += $c->{exact}[$i];
+		}
+	}
+}
+wrong("nothing is in the dump") unless %booked;
+
+sub sum { my $s = 0; $s += $_ for @_; return $s }
+
+sub check_sums {
+	wrong("nothing was handed out") unless %handed;
+	for my $event (sort keys %{{%handed, %booked}}) {
+		my ($h, $b) = ($handed{$event} // 'nothing', sum(values %{$booked{$event} || {}}));
+		wrong("$event: handed $h, booked $b") if $h ne $b;
+	}
+}
+
+# In instructions of the loop; the last three are derived (presets.csv). Other events are 0 on this machine.
+my %times = (PAPI_TOT_INS => 1, INST_RETIRED => 1, PAPI_TOT_CYC => 2, CPU_CYCLES => 2, PAPI_L1_TCM => 3, PAPI_L2_TCM => 1,
+	PAPI_L3_TCM => 1);
+
+# What the units of a CPU come to, and how far off the count may be: the calls between the units are counted,
+# too, and under -icount what other CPUs run meanwhile; a unit on a wrong CPU is far beyond that.
+sub truth {
+	my ($event, $units) = @_;
+	my $share = ($option{within} // '0%') =~ /^([\d.]+)%$/ ? $1 / 100 : die "within?\n";
+	my $all = sum(values %did);
+	return ($units * $pages, $share * $pages * $all) if $event eq 'perf::PAGE-FAULTS';
+	my $each = ($times{$event} or return) * $unit;
+	return ($units * $each, $share ? $share * $all * $each : (.25 + .005 * $units) * $each);
+}
+
+sub check_cpus {
+	my $seen;
+	for my $event (sort keys %booked) {
+		for my $cpu (sort keys %{{%did, %{$booked{$event}}}}) {
+			my ($want, $off) = truth($event, $did{$cpu} // 0) or next;
+			my $got = $booked{$event}{$cpu} // 0;
+			my $slack = ($unsure // 0) * (truth($event, 1))[0];
+			$seen = 1;
+			wrong("$event on CPU $cpu: booked $got, done $want") if abs($got - $want) > $off + $slack;
+		}
+	}
+	wrong("no event whose truth is known") unless $seen;
+}
+
+sub check_exact {
+	for my $event (sort keys %booked) {
+		for my $cpu (sort keys %{$booked{$event}}) {
+			my ($t, $e) = ($booked{$event}{$cpu}, $exact{$event}{$cpu});
+			wrong("$event on CPU $cpu: $e of $t proven") if $t != $e;
+		}
+	}
+}
+
+sub cpus_of {	# "0x0000000f" or with commas
+	my @words = reverse split /,/, shift;
+	my %cpu;
+	for my $w (0 .. $#words) {
+		my $bits = hex($words[$w] || 0);
+		for my $b (0 .. 31) { $cpu{32 * $w + $b} = 1 if $bits >> $b & 1 }
+	}
+	return \%cpu;
+}
+
+# lstopo's objects that have CPUs, "type os_index" -> CPUs
+sub machine {
+	my %object;
+	for (slurp($lstopo) =~ /<object ([^>]*)>/g) {
+		my %a = /(\w+)="([^"]*)"/g;
+		next unless $a{cpuset} && $a{type} =~ /^(Machine|Package|Die|NUMANode|L\d|L\di?Cache|L\dd?Cache|Core|PU)$/;
+		my $type = $a{type} =~ s/^L1Cache$/L1d/r =~ s/iCache$/i/r =~ s/Cache$//r;
+		push @{$object{$type}}, cpus_of($a{cpuset});
+	}
+	return \%object;
+}
+
+# lstopo lists by depth first, and both number what they list: the order within a type is the same.
+sub check_levels {
+	my $object = machine();
+	my (%at, %listed);
+	$listed{$_->{component}} = $_->{total} for @{$d->{components}};
+	for my $c (sort { $a->{logical_index} <=> $b->{logical_index} } @{$d->{topology}{components}}) {
+		push @{$at{$c->{type}}}, $c;
+	}
+	for my $type (sort keys %{{%at, map { $_ => 1 } qw(Machine Package NUMANode Core PU)}}) {
+		my ($ours, $theirs) = map { scalar @{$_->{$type} || []} } \%at, $object;
+		wrong("$type: $ours in the dump, $theirs in lstopo"), next if $ours != $theirs || !$ours;
+		for my $i (0 .. $ours - 1) {
+			for my $event (sort keys %booked) {
+				my $want = sum(map { $booked{$event}{$_} // 0 } keys %{$object->{$type}[$i]});
+				my $got = ($listed{$at{$type}[$i]{id}} || {})->{$event} // 0;
+				wrong("$event of $type $i: $got, its CPUs have $want") if $got != $want;
+			}
+		}
+	}
+}
+
+({sums => \&check_sums, cpus => \&check_cpus, levels => \&check_levels, exact => \&check_exact}->{$what} or die "what is $what?\n")->();
+exit $wrong;
