@@ -1,6 +1,8 @@
 # Several threads that end the process at the same moment: there is one dump, whole, and nothing else.
 . tests/lib/lib.sh
 LIMIT=40
+# The programs say on which CPU they read.
+export SSPAPI_ATTRIBUTION=reading
 
 # ends TIMES STATUSES THREADS WAY...: each time one of these statuses, the dump with what was handed out,
 # no piece of one, no live file

@@ -3,6 +3,8 @@
 # is missing.
 . tests/lib/lib.sh
 LIMIT=40
+# The programs say on which CPU they read.
+export SSPAPI_ATTRIBUTION=reading
 
 # On a disk, and in memory, where the file grows in another way.
 memory=$(mktemp -d /dev/shm/sspapi-case.XXXXXX) || memory=$(mktemp -d "$tmp/XXXXXX")
