@@ -390,6 +390,29 @@ static void encode_gauges(struct sp_bytes *b, const struct sp_model *m, const st
 	((struct sp_relation *)sp_bytes_at(b, relation))->gauges = b->origin + place;
 }
 
+/* How its counts were told to CPUs, as far as that is known. */
+static void encode_times(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
+			 const uint32_t *kept, uint32_t k)
+{
+	struct sp_layout l = sp_settled_layout(k, row->cells);
+	struct sp_at_cpu at;
+	struct sp_times *t;
+	sp_off allowed;
+
+	if (!row->times)
+		return;
+	allowed = sp_bytes_text(b, sp_model_text(m, row->times->allowed));
+	t = sp_times_of(sp_bytes_at(b, relation), &l);
+	t->allowed = allowed;
+	t->moves = row->times->moves;
+	t->windows = row->times->windows;
+	t->flags = row->times->flags;
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+		t->at[i] = (uint64_t)at.there;
+	for (uint32_t e = 0; e < k; e++)
+		t->at[row->cells + e] = row->edge[kept[e]];
+}
+
 /* Its offset, or 0 where none of its events stays. */
 static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint32_t id,
 			      const struct sp_encode *with)
@@ -424,6 +447,7 @@ static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
 		encode_cell((struct sp_cell *)((char *)r + l.cell + i * l.cell_bytes), &at, kept, k);
 	r->refused = row->refused;
+	encode_times(b, m, row, place, kept, k);
 	encode_intervals(b, m, row, place, kept, k, with->site);
 	encode_gauges(b, m, row, place, kept, k);
 	encode_readings(b, m, row, place, kept, k);

@@ -44,12 +44,71 @@ static void formulas(void **state)
 	assert_false(sp_formula_is_linear(deep));
 }
 
+/* With counts 7, 40 and 3 of N0, N1 and N2. */
+static const struct { const char *formula; double value; } worth[] = {
+	{ "N0", 7 }, { "|N0|", 7 }, { "((N1))", 40 }, { "N0|N1|+|", 47 }, { "N0|N1|-|", -33 }, { "N0|2|/|", 3.5 },
+	{ "4|N0|*|N1|8|*|+|", 348 }, { "N0|3|*|N1|-|16|/|", -19 / 16.0 }, { "N0|N1|N2|+|-|", -36 }, { "N0 N1 +", 47 },
+	{ "N0+N1", 47 }, { "(N0+N1)*2", 94 }, { "2*(N0-N1)/4", -16.5 }, { "N0+N1+N2-N0", 43 }, { "N1/N0", 40 / 7.0 },
+	{ "N0|N1|N2|*|+|N0|-|", 120 }, { "N002", 3 }, { "12", 12 }, { "N0|0|/|", 0 },
+	/* PAPI binds from the right */
+	{ "N0-N1-N2", 7 - (40 - 3) }, { "N1/2/N0", 40 / (2 / 7.0) },
+};
+
+static const char *const worthless[] = {
+	"", "|", "N3", "N0|N3|+|", "N0|+|", "+|", "N0|N1|", "N0|#|*|", "N", "X0|", "N0|1.5|*|", "N0|N1|^|", "(N0+N1", "N0+N1)", "()",
+	"N4294967296", "N99999999999999999999999999",
+};
+
+/* The value by which counters of a CPU are told to a preset. */
+static void values(void **state)
+{
+	static const double n[4] = { 7, 40, 3, 1e300 };
+	char deep[400] = "";
+	double value;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(worth) / sizeof(worth[0]); i++)
+		if (!sp_formula_value(worth[i].formula, n, 3, &value) || value != worth[i].value)
+			fail_msg("'%s' is %.17g, not %.17g", worth[i].formula, worth[i].value, value);
+	for (size_t i = 0; i < sizeof(worthless) / sizeof(worthless[0]); i++)
+		if (sp_formula_value(worthless[i], n, 3, &value))
+			fail_msg("'%s' has a value", worthless[i]);
+	for (int i = 0; i < 90; i++)
+		strcat(deep, "N0|");
+	assert_false(sp_formula_value(deep, n, 3, &value));
+	memset(deep, '(', 300);
+	assert_false(sp_formula_value(deep, n, 3, &value));
+}
+
+/* Of what is linear: the value of a sum is the sum of the values, or it could not be split. */
+static void values_of_linear(void **state)
+{
+	static const double a[12] = { 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 24, 4 }, b[12] = { 80, 800, 0, 16, 0, 0, 0, 0, 0, 0, 48, 12 };
+	double both[12], x, y, z;
+	unsigned valued = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 12; i++)
+		both[i] = a[i] + b[i];
+	for (size_t i = 0; i < sizeof(linear) / sizeof(linear[0]); i++) {
+		if (!sp_formula_value(linear[i], a, 12, &x))
+			continue;
+		valued++;
+		assert_true(sp_formula_value(linear[i], b, 12, &y) && sp_formula_value(linear[i], both, 12, &z));
+		if (z != x + y)
+			fail_msg("'%s': %g, and %g + %g", linear[i], z, x, y);
+	}
+	assert_int_equal(valued, sizeof(linear) / sizeof(linear[0]) - 2);	/* not those with # */
+}
+
 /* The longest text that PAPI's struct holds, of all that may be in it. */
 static void hostile(void **state)
 {
 	static const char alphabet[] = "N01#|+-*/()% x";
+	static const double counts[2] = { 1, 2 };
 	static char text[6000];
 	uint32_t seed = 1;
+	double value;
 
 	(void)state;
 	for (int t = 0; t < 2000; t++) {
@@ -61,6 +120,7 @@ static void hostile(void **state)
 		}
 		text[n] = 0;
 		sp_formula_is_linear(text);
+		(void)sp_formula_value(text, counts, 2, &value);
 	}
 }
 
@@ -110,7 +170,10 @@ static void kinds(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(formulas), cmocka_unit_test(hostile), cmocka_unit_test(kinds) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formulas), cmocka_unit_test(values), cmocka_unit_test(values_of_linear),
+		cmocka_unit_test(hostile), cmocka_unit_test(kinds),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

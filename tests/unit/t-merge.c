@@ -438,12 +438,124 @@ static void reloaded(void **state)
 	sp_file_close(&f);
 }
 
+/* ---- how counts were told to CPUs ------------------------------------------------------- */
+
+/* OTHER and TWIN, read on CPU 0, a CPU that the topology lacks, and CPU 1. */
+static void make_timed(const char *name, int64_t rank)
+{
+	bool exact = rank == 9;
+	static const int cpu[3] = { 0, 700, 1 };
+	struct sp_relation_key key = { .k = 2, .event = (const uint32_t[]){ 0, 1 } };
+	struct sp_event_text other = { .name = "OTHER" }, twin = { .name = "TWIN" };
+	struct sp_store s = { 0 };
+	struct sp_relation *r;
+	struct sp_layout l;
+	struct sp_times *t;
+	struct sp_writer w;
+	sp_off thread, off;
+
+	assert_int_equal(sp_store_open(&s), 0);
+	make_topology(&s, 2);
+	s.header->rank = rank;
+	sp_store_event(&s, &other);
+	sp_store_event(&s, &twin);
+	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
+	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
+	assert_non_null(r);
+	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	for (int i = 0; i < 3; i++)
+		sp_ledger_book(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, true);
+	l = sp_relation_layout(2, r->cells);
+	t = sp_times_of(r, &l);
+	assert_non_null(t);
+	t->allowed = sp_store_text(&s, exact ? "0-2" : "0-1,700");
+	t->flags = exact ? SP_TIMES_KNOWN : SP_TIMES_KNOWN | SP_TIMES_MOVES;
+	t->moves = 12;
+	t->windows = 3;
+	for (int i = 0; i < 3; i++)
+		t->at[sp_ledger_cell(&w, cpu[i])] = 1000 + (uint64_t)cpu[i];
+	t->at[r->cells] = 5;
+	t->at[r->cells + 1] = 9;
+	sp_relation_told(r, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
+	write_and_close(&s, name);
+}
+
+/* With one event or both. */
+static void check_timed(struct sp_model *m, struct sp_row *row)
+{
+	bool exact = m->process[row->process].h->rank == 9;
+	static const int32_t cpu[3] = { 0, 1, 700 };
+	struct sp_at_cpu at;
+
+	assert_int_equal(row->how, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE);
+	assert_int_equal(row->why, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);
+	assert_non_null(row->times);
+	assert_int_equal(row->times->flags, exact ? SP_TIMES_KNOWN : SP_TIMES_KNOWN | SP_TIMES_MOVES);
+	assert_int_equal(row->times->moves, 12);
+	assert_int_equal(row->times->windows, 3);
+	assert_string_equal(sp_model_text(m, row->times->allowed), exact ? "0-2" : "0-1,700");
+	assert_int_equal(row->edge[0], row->k == 1 ? 9 : 5);
+	assert_int_equal(row->edge[row->k - 1], 9);
+	assert_int_equal(row->cells, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(sp_row_cell(m, row, i, &at));
+		assert_int_equal(at.cpu, cpu[i]);
+		assert_int_equal(at.there, 1000 + cpu[i]);
+	}
+}
+
+/* v, of version 2, and 0 know nothing of times; t and u do.  How many relations there are. */
+static unsigned check_times(const char *name)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+	struct sp_file f;
+	unsigned n = 0;
+
+	load(&f, name);
+	for (; sp_model_next(&f.model, &row); n++) {
+		if (f.model.process[row.process].h->rank >= 8) {
+			check_timed(&f.model, &row);
+			continue;
+		}
+		assert_null(row.times);
+		assert_int_equal(row.how, SP_BY_READING);
+		assert_int_equal(row.why, SP_WHY_NONE);
+		assert_true(sp_row_cell(&f.model, &row, 0, &at));
+		assert_int_equal(at.there, -1);
+	}
+	sp_file_close(&f);
+	return n;
+}
+
+static void times(void **state)
+{
+	char line[200];
+
+	(void)state;
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		skip();		/* v's */
+	make_timed("t", 8);
+	make_timed("u", 9);
+	snprintf(line, sizeof(line), "cp tests/stores/v2.sspapi %s", path_of("v"));
+	assert_int_equal(system(line), 0);
+	assert_int_equal(merge("a", "v0tu", NULL), 0);
+	assert_int_equal(check_times("a"), 4);
+	assert_int_equal(merge("b", "u0", NULL), 0);
+	assert_int_equal(merge("c", "tbv", NULL), 0);
+	snprintf(line, sizeof(line), "cmp %s %s", path_of("a"), path_of("c"));
+	assert_int_equal(system(line), 0);
+	assert_int_equal(merge("d", "c", "TWIN"), 0);
+	assert_int_equal(check_times("d"), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(digests), cmocka_unit_test(any_order), cmocka_unit_test(twins),
 		cmocka_unit_test(in_common), cmocka_unit_test(disallowed), cmocka_unit_test(notes),
-		cmocka_unit_test(some_events), cmocka_unit_test(reloaded),
+		cmocka_unit_test(some_events), cmocka_unit_test(reloaded), cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
