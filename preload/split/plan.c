@@ -196,7 +196,7 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 		c->fd[i] = sp_counter_open(&a, p->tid, c->cpu, leader);
 		if (c->fd[i] < 0)
 			return c->fd[i];
-		if (!p->inherits)
+		if (!p->inherits && leader < 0)
 			leader = c->fd[i];
 	}
 	return 0;
@@ -308,7 +308,7 @@ static enum sp_why obstacle(const struct sp_split_want *w)
 {
 	if (w->multiplexed)
 		return SP_WHY_MULTIPLEXED;
-	if (!w->opened->n || w->opened->reordered)
+	if (w->opened->reordered)
 		return SP_WHY_UNSEEN;
 	if (w->opened->lost)
 		return SP_WHY_MANY;
@@ -441,7 +441,9 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_MANY;
 	else if (!sp_conf.descriptors)
 		*why = SP_WHY_OFF;
-	else if (w->opened->n && sp_opened_filters() != w->opened->filters)
+	else if (!w->opened->n)
+		*why = SP_WHY_UNSEEN;		/* whose counts they are is not known, then */
+	else if (sp_opened_filters() != w->opened->filters)
 		*why = SP_WHY_REFUSED;
 	else if (credit && !sp_clock_may_spend(cost_of(w)))
 		*why = SP_WHY_CREDIT;

@@ -70,9 +70,9 @@ between() {
 	json "$tmp/shim.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ' >"$tmp/booked"
 	cat "$tmp/booked"
 	read -r a b rest <"$tmp/booked"
-	[ "$a" = 1500 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] && [ -z "$rest" ]
+	[ "$a" -ge 1500 ] && [ "$a" -le 1508 ] && [ "$b" -ge 2000 ] && [ "$b" -le 2008 ] && [ -z "$rest" ]
 }
-regions "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b" between
+regions "regions: the dump" && check "regions: the dump has 1500 pages of region a, 2000 of region b, and those of the prints" between
 
 # What PAPI does with hardware counters only.
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW

@@ -33,7 +33,7 @@ is "not executable" "$(status_of plain)" 126
 # ---- the environment -----------------------------------------------------------------
 cat >"$tmp/all" <<END
 --output o.csv --format csv --readings permanent --readings-max 7 --attribution exact --topology t.xml --callsites 3
---live /tmp --signal USR2 --color-by E --disable --verbose 2
+--descriptors 9 --live /tmp --signal USR2 --color-by E --disable --verbose 2
 END
 # shellcheck disable=SC2046 # words
 run all "$sspapi" run $(cat "$tmp/all") -- env
@@ -44,6 +44,7 @@ SSPAPI_FORMAT=csv
 SSPAPI_READINGS=permanent
 SSPAPI_READINGS_MAX=7
 SSPAPI_ATTRIBUTION=exact
+SSPAPI_DESCRIPTORS=9
 SSPAPI_TOPOLOGY=t.xml
 SSPAPI_CALLSITES=3
 SSPAPI_LIVE=/tmp

@@ -363,7 +363,7 @@ if is_root; then
 	chown -h 65534 open/link.txt
 	SSPAPI_OUTPUT=$tmp/open/link.txt run_shim shim env SSPAPI_LIVE=0 "$one"
 	is "(9) another user's link is not followed" "$(status_of shim) $(cat aim)" "0 "
-	check "(9) that is said" said shim "link.txt" "another user's symbolic link"
+	check "(9) that is said" said shim "link.txt" "symbolic link of another user"
 else
 	skip "(9) another user's link is not followed" "not root"
 	skip "(9) that is said" "not root"

@@ -8,7 +8,8 @@
 #   --more-events  the dump may have events that the program did not print
 #   --no-cpu       compares the sums over all CPUs (multiplexed or moved behind the program's back)
 #
-# It also wants that each component's total is the sum over the PUs below it.
+# Clocks are compared as sums: a thread's time between a reading and its move is the CPU's that it leaves, and no
+# program knows it.  It also wants that each component's total is the sum over the PUs below it.
 use strict;
 use warnings;
 use JSON::PP;
@@ -18,10 +19,13 @@ $option{shift @ARGV} = 1 while @ARGV && $ARGV[0] =~ /^--/;
 my $handed = pop @ARGV;
 die "usage: check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED\n" unless @ARGV;
 my $wrong = 0;
+our $by_cpu;		# all of it, for the sums of components
 our $by_process;	# the lines say which process was handed the count
 binmode STDOUT, ':utf8';
 
 sub wrong { print @_, "\n"; $wrong = 1 }
+
+sub any { return $option{'--no-cpu'} || $_[0] =~ /(TASK|CPU)-CLOCK$|_(TOT|REF)_CYC$/ }
 
 sub handed {
 	my (%sum, $lines);
@@ -34,7 +38,7 @@ sub handed {
 		$event = "process $pid: $event" if defined $pid;
 		$by_process = 1 if defined $pid;
 		my ($value) = /\bvalue=(-?\d+)/ or die "no value in $_";
-		$sum{$event}{$option{'--no-cpu'} ? 'any' : $cpu} += $value;
+		$sum{$event}{any($event) ? 'any' : $cpu} += $value;
 		$lines++;
 	}
 	wrong("$handed: the program was handed nothing") unless $lines;
@@ -47,10 +51,10 @@ sub booked {
 	my %name = map { $_->{id} => "$process$_->{name}" } @{$dump->{events}};
 	for my $r (@{$dump->{relations}}) {
 		for my $c (@{$r->{cpus}}) {
-			my $cpu = $option{'--no-cpu'} ? 'any' : defined $c->{cpu} ? $c->{cpu} : 'null';
+			my $on = defined $c->{cpu} ? $c->{cpu} : 'null';
 			wrong("relation $r->{id}: totals and events differ in number")
 				if @{$c->{total}} != @{$r->{events}} || @{$c->{exact}} != @{$r->{events}};
-			$sum->{$name{$r->{events}[$_]}}{$cpu} += $c->{total}[$_]
+			$sum->{$name{$r->{events}[$_]}}{!$by_cpu && any($name{$r->{events}[$_]}) ? 'any' : $on} += $c->{total}[$_]
 				for grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}};	# gauges have none
 		}
 	}
@@ -74,7 +78,7 @@ sub rollup {
 	my %component = map { $_->{id} => $_ } @{$dump->{topology}{components}};
 	my (%of_cpu, %sum, %cpu_of);
 	my $booked = {};
-	local $option{'--no-cpu'} = 0;
+	local $by_cpu = 1;
 	local $by_process = 0;
 	booked($dump, $booked);
 	for my $id (grep { $component{$_}{type} eq 'PU' } keys %component) {
