@@ -100,6 +100,20 @@ static sp_off bind(struct sp_writer *w, sp_off thread, const struct sp_relation_
 	return off;
 }
 
+/* How its counts were told to CPUs. */
+static void tell(struct sp_relation *r)
+{
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+	struct sp_times *t = sp_times_of(r, &l);
+
+	assert_non_null(t);
+	*t = (struct sp_times){ .allowed = sp_store_text(&store, "0-1,5"), .moves = 4, .windows = 3,
+				.flags = SP_TIMES_KNOWN | SP_TIMES_MOVES };
+	for (uint32_t i = 0; i < r->cells + r->k; i++)
+		t->at[i] = 1000 + i;
+	sp_relation_told(r, SP_BY_APPROXIMATE, SP_WHY_OVERFLOW);
+}
+
 static void make_relations(void)
 {
 	struct sp_relation_key two = { .event_set = 3, .k = 2, .event = (const uint32_t[]){ EV_A, EV_B } };
@@ -113,6 +127,7 @@ static void make_relations(void)
 	assert_non_null(t);
 	t->calls[0] = 7;
 	bind(&w, thread, &two);
+	tell(w.relation);
 	book(&w, SP_OP_START, 0, 0, 0);
 	book(&w, SP_OP_READ, 0, 10, 100);
 	book(&w, SP_OP_READ, 1, 13, 120);
