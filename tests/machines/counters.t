@@ -3,6 +3,7 @@ machine=aarch64
 . tests/machines/rows.sh
 
 two=PAPI_TOT_INS,PAPI_TOT_CYC
+row stayed sums cpus levels -- -e $two p2 s w2 r w3 r w4 a w2 t w1 z w3 r w1 e
 row moved-read sums cpus levels exact -- -e $two p0 s w5 r p2 w15 e
 row moved-once sums cpus levels exact -- -e $two p0 s w5 p2 w15 e
 row moved-often-read sums cpus levels exact -- -e $two p0 s w1 r p1 w2 r p2 w3 r p3 w4 r p0 w1 r p2 w1 r p1 w1 e

@@ -5,6 +5,7 @@ APPEND='isolcpus=6'
 . tests/machines/rows.sh
 
 faults=perf::PAGE-FAULTS
+row stayed sums cpus levels -- -e $faults p2 s w2 r w3 r w4 a w2 t w1 z w3 r w1 e
 row moved-read sums cpus levels exact -- -e $faults p0 s w5 r p7 w15 e
 row moved-once sums cpus levels exact -- -e $faults p0 s w5 p7 w15 e
 row eight-cpus-read sums cpus levels exact -- -e $faults p0 s w1 r p1 w2 r p2 w3 r p3 w4 r p4 w5 r p5 w6 r p6 w7 r p7 w8 e
