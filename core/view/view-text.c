@@ -3,6 +3,7 @@
  */
 #include "../cpu-list.h"
 #include "view-text.h"
+#include "why.h"
 
 #define RELATIONS_SHOWN 64
 
@@ -217,19 +218,28 @@ static void third_line(struct sp_out *o, const struct sp_model *m)
 	sp_out_char(o, '\n');
 }
 
-/* How counts came to their CPUs; only where they may have come to the wrong one. */
-static void attribution(struct sp_out *o, const struct sp_model *m)
+/* How counts came to their CPUs, and why not all of them surely; only where some may have come to the wrong one. */
+static void attribution(struct sp_out *o, struct sp_model *m)
 {
 	static const char *const how[] = {
-		"Counts are booked on the CPU of the reading that brought them. What is not proven may in part have been "
-		"counted where the thread was before: pin the threads, or take SSPAPI_ATTRIBUTION=exact.",
-		"Counts between two readings are split by the time that the thread spent on each CPU. What is "
-		"not proven is an estimate.",
-		"What is not proven may in part have been counted where the thread was before: pin the threads.",
-		"What is not proven may in part have been counted where the thread was before: pin the threads.",
+		[SP_BY_READING] = "Counts are booked on the CPU of the reading that brought them. What is not proven may in part "
+				  "have been counted where the thread was before: pin the threads, or take "
+				  "SSPAPI_ATTRIBUTION=auto.",
+		[SP_BY_RESIDENCY] = "Counts between two readings are split by the time that the thread spent on each CPU. What is "
+				    "not proven is an estimate.",
+		[SP_BY_EXACT] = "What is not proven may in part have been counted where the thread was before.",
+		[SP_BY_AUTO] = "What is not proven may in part have been counted where the thread was before.",
 	};
+	struct sp_row row = { 0 };
+	uint64_t told = 0;
 
 	sp_paragraph(o, "", 0, how[m->h.attribution < SP_COUNT(how) ? m->h.attribution : 0]);
+	while (m->h.attribution != SP_BY_READING && sp_model_next(m, &row)) {
+		if (row.why == SP_WHY_NONE || (told >> row.why & 1))
+			continue;
+		told |= 1ull << row.why;
+		sp_paragraph(o, "Why: ", 2, sp_why_text(row.why));
+	}
 }
 
 static void topology_source(struct sp_out *o, const struct sp_model *m)
