@@ -310,7 +310,7 @@ static void read_times(const struct sp_model *m, struct sp_row *row, const struc
 
 	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how : SP_BY_READING;
 	row->why = why < SP_WHYS ? (enum sp_why)why : SP_WHY_NONE;
-	row->times = t && (t->flags & SP_TIMES_KNOWN) ? t : NULL;
+	row->times = t && m->process[row->process].h->version >= 3 && (t->flags & SP_TIMES_KNOWN) ? t : NULL;
 	row->ns = row->times ? t->at : NULL;
 	row->edge = row->times ? t->at + cells : NULL;
 }
