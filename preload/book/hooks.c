@@ -576,6 +576,8 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 		add_times(s, &shares);
 	sp_relation_told(w->relation, shares.how, shares.why);
 	sp_split_done(s->split);
+	if (sp_split_needs_time(s->split))
+		sp_put(&s->hot, 0);
 	return true;
 }
 
@@ -594,7 +596,10 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 		    uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool own = s->starter == sp_self.id, proven = sp_get(&s->hot) == sp_self.id && sp_proves(s, open), split;
+	bool own = s->starter == sp_self.id, hot = sp_get(&s->hot) == sp_self.id, timed, proven, split;
+
+	timed = own && !hot && s->split && sp_split_needs_time(s->split);
+	proven = (hot || timed) && sp_proves(s, open);
 
 	if (own)
 		s->writer.opened = open;
@@ -608,6 +613,8 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 		sp_ledger_book_foreign(&s->writer, op, cpu, values, NULL, site);
 	if (SP_UNLIKELY(s->gauges.n))
 		book_gauges(s, op, cpu, values);
+	if (timed && proven && values)
+		sp_ran(s);
 	if (s->split && op != SP_OP_STOP && !split && (!proven || !values))
 		begin_window(s, op);
 	if (SP_UNLIKELY(sp_process.late))

@@ -554,7 +554,7 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 
 	/* One that was attached once is under its target's owner, with others that wait for a start. */
-	sp_put(&s->hot, own && s->creator && !sp_process.late ? sp_self.id : 0);
+	sp_put(&s->hot, own && s->creator && !sp_process.late && !(s->split && sp_split_needs_time(s->split)) ? sp_self.id : 0);
 }
 
 /* Whose counts they are, where it is not what the component says. */

@@ -119,15 +119,13 @@ static void add_mask(struct mask *to, const struct mask *more)
 		to->word[i] |= more->word[i];
 }
 
-/* natives UINT32_MAX: of another thread.  <= 0: why not. */
+/* <= 0: why not. */
 static long choose_cpus(int tid, uint32_t natives, struct mask *m)
 {
 	struct mask wide;
 	long r = take_mask(tid, m);
 
-	if (r <= 0 || natives == UINT32_MAX)
-		return r;
-	for (uint32_t i = 0; mine && mine->stale && i < mine->n; i++)
+	for (uint32_t i = 0; mine && mine->tid == tid && mine->stale && i < mine->n; i++)
 		m->word[(unsigned)mine->at[i].cpu / BITS] |= 1ul << (unsigned)mine->at[i].cpu % BITS;
 	wide = *m;
 	add_mask(&wide, &at_start);
@@ -175,10 +173,10 @@ static struct sp_clock *make(int tid, bool inherits, const struct mask *m, int *
 	return c;
 }
 
-struct sp_clock *sp_clock_of(int tid, bool inherits, int *error)
+struct sp_clock *sp_clock_of(int tid, bool inherits, uint32_t natives, int *error)
 {
 	struct mask m;
-	long r = choose_cpus(tid, UINT32_MAX, &m);
+	long r = choose_cpus(tid, natives, &m);
 
 	*error = (int)r;
 	return r > 0 ? make(tid, inherits, &m, error) : NULL;

@@ -39,13 +39,13 @@ struct sp_clock {
  * is found there.  For sets of so many natives. */
 struct sp_clock *sp_clock_own(uint32_t natives, int *error);
 
-/* How many these are; natives UINT32_MAX: of another thread. */
+/* How many these are. */
 uint32_t sp_clock_cpus(int tid, uint32_t natives);
 
 void sp_clock_begin(void);		/* when the process starts */
 
 /* Another thread's, or with its children. */
-struct sp_clock *sp_clock_of(int tid, bool inherits, int *error);
+struct sp_clock *sp_clock_of(int tid, bool inherits, uint32_t natives, int *error);
 void sp_clock_drop(struct sp_clock *c);
 
 /* Adds a split to the clock's list, takes it out.  (Threads that have ended are cleared away by others.) */

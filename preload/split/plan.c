@@ -375,7 +375,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 	struct sp_split *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_clock_own(w->opened->n, &error) : sp_clock_of(w->tid, w->inherits, &error);
+	c = w->own && !w->inherits ? sp_clock_own(w->opened->n, &error) : sp_clock_of(w->tid, w->inherits, w->opened->n, &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
@@ -407,7 +407,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 /* About what it takes to open and to close it. */
 static uint64_t cost_of(const struct sp_split_want *w)
 {
-	return (uint64_t)sp_clock_cpus(w->tid, w->own && !w->inherits ? w->opened->n : UINT32_MAX) * (w->opened->n + 1) * OPENING_NS;
+	return (uint64_t)sp_clock_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * OPENING_NS;
 }
 
 static bool fits(const struct sp_split *p, const struct sp_split_want *w)

@@ -12,6 +12,7 @@ enum sp_group { SP_SOFTWARE, SP_HARDWARE, SP_GROUPS };
 struct sp_seen_at {
 	uint64_t low, high;		/* the clock's ns, before and after all else was read; equal where the thread was not */
 	uint64_t ran[SP_GROUPS];	/* ns */
+	uint64_t enabled;		/* ns of the hardware group: all that the thread ran anywhere since it was opened */
 };
 
 struct sp_split_cpu {
@@ -45,6 +46,7 @@ struct sp_split {
 	bool unclear;			/* the thread ran while the marks were taken: `home` had counted more than they say */
 	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
 	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
+	uint64_t look_ticks;		/* what the last look took */
 	uint64_t answer_ticks, read_ticks;	/* of a window's end: when it was asked for, when the counters were read */
 	uint64_t mark_ticks;		/* when they were taken */
 	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */

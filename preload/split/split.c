@@ -46,6 +46,8 @@ static bool read_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group
 	if (!sp_counter_read(c->fd[p->leader[g]], v, 3 + p->size[g]))
 		return false;
 	c->now.ran[g] = v[2];
+	if (g == SP_HARDWARE)
+		c->now.enabled = v[1];
 	for (uint32_t i = 0; i < p->natives; i++)
 		if (p->group[i] == g)
 			count[i] = v[at++];
@@ -64,6 +66,8 @@ static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *c
 			return false;
 		count[i] = v[0];
 		c->now.ran[p->group[i]] = v[2];
+		if (p->group[i] == SP_HARDWARE)
+			c->now.enabled = v[1];
 	}
 	return true;
 }
@@ -110,6 +114,7 @@ static bool read_there(struct sp_split *p, struct sp_split_cpu *c, bool here)
 	c->now.high = c->now.low;
 	if (p->marked && !here && !went_on(c)) {
 		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
+		c->now.enabled = c->mark.enabled;
 		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
 		return true;
 	}
@@ -199,8 +204,13 @@ static bool look_other(struct sp_split *p, int *at)
 /* *at: where the thread is during the look: an index; -1: it does not run, or on none of ours. */
 static bool look(struct sp_split *p, int *at)
 {
+	uint64_t begun = sp_ticks();
+	bool looked;
+
 	p->others = 0;
-	return p->own && sp_get(&sp_process.proof_works) ? look_own(p, at) : look_other(p, at);
+	looked = p->own && sp_get(&sp_process.proof_works) ? look_own(p, at) : look_other(p, at);
+	p->look_ticks = sp_ticks() - begun;
+	return looked;
 }
 
 static void mark(struct sp_split *p, int at)
@@ -255,25 +265,42 @@ static uint64_t most(const struct sp_split_cpu *c)
 	return c->now.high - c->mark.low;
 }
 
-/* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some hundred ns
- * before or after the software's. */
-static uint64_t slack(enum sp_group g, uint64_t ns)
-{
-	return sp_one_clock || g == SP_SOFTWARE ? 0 : 2000 + ns / 256;
-}
-
 /* Did our counters run all the time that the thread was there? */
 static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
 {
-	uint64_t ran = c->now.ran[g] - c->mark.ran[g], may = slack(g, most(c));
+	uint64_t ran = c->now.ran[g] - c->mark.ran[g];
 
-	return ran + may >= least(c) && ran <= most(c) + may;
+	return ran >= least(c) && ran <= most(c);
+}
+
+/* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some time before or after the
+ * software's.  By that clock the group of the CPU where the window began says how long the thread ran anywhere:
+ * the groups ran that long, taken together, but for the time that reading them one after the other took. */
+static bool ran_together(const struct sp_split *p)
+{
+	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->look_ticks), all;
+
+	if (p->home < 0)
+		return false;
+	all = p->cpu[p->home].now.enabled - p->cpu[p->home].mark.enabled;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct sp_split_cpu *c = &p->cpu[i];
+
+		if (!went_on(c))
+			continue;
+		if (c->now.ran[SP_HARDWARE] - c->mark.ran[SP_HARDWARE] < least(c) / 2)
+			return false;
+		ran += c->now.ran[SP_HARDWARE] - c->mark.ran[SP_HARDWARE];
+	}
+	return ran + may >= all && ran <= all + may;
 }
 
 static bool vouched(const struct sp_split *p, enum sp_group g)
 {
 	if (p->leader[g] < 0)
 		return false;
+	if (g == SP_HARDWARE && !sp_one_clock)
+		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
 		if (went_on(&p->cpu[i]) && !ran_all_the_time(&p->cpu[i], g))
 			return false;
@@ -560,6 +587,11 @@ void sp_split_zeroed(struct sp_split *p)
 	}
 	give(p);
 	sp_clock_spent(sp_clock_ns() - begun);
+}
+
+bool sp_split_needs_time(const struct sp_split *p)
+{
+	return p->own && (p->kind == SP_BY_RESIDENCY || p->starving);
 }
 
 void sp_split_disturbed(struct sp_split *p)

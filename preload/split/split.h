@@ -134,6 +134,10 @@ struct sp_shares {
 bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares *shares);
 void sp_split_done(struct sp_split *p);
 
+/* Are its windows split by time (for now)?  Then those that are proven without a look must be told, too (sp_split_ran):
+ * the time of a window on several CPUs begins after them. */
+bool sp_split_needs_time(const struct sp_split *p);
+
 /* What was handed out meanwhile was not seen by it: the window that is under way is not exact. */
 void sp_split_disturbed(struct sp_split *p);
 
