@@ -155,6 +155,7 @@ static void forget_parent(void)
 	sp_sites_forget_all();
 	sp_api_forget();
 	sp_events_forget();
+	sp_opened_child();
 	sp_split_child();
 	sp_end_child();
 	sp_store_close(&sp_store);

@@ -36,6 +36,8 @@ struct sp_opened {
  * entries were not found, or cannot be written: nothing will be seen. */
 bool sp_opened_watch(void);
 
+void sp_opened_child(void);		/* in a child of fork: the lock is free */
+
 /* Whose what this thread's PAPI opens or closes is right now; NULL: nobody's. */
 extern __thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
 
