@@ -510,7 +510,7 @@ void sp_split_starts(struct sp_split *p)
 	sp_publish(&p->taken, 0);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (p->own && !sp_split_is_ready(p, sp_proof_look()))
-		sp_split_zeroed(p);
+		sp_split_zeroed(p, false);
 }
 
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n)

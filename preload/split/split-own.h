@@ -51,6 +51,7 @@ struct sp_split {
 	uint64_t mark_ticks;		/* when they were taken */
 	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
 	uint64_t moves_mark, moves_now;
+	bool probed;			/* did they find a place beside PAPI's? */
 	uint32_t starving;		/* windows one after another in which no hardware counter of ours ran */
 	/* Where the last window's parts are told: */
 	int32_t *cpus;			/* [n] */

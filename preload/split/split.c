@@ -226,7 +226,7 @@ static void mark(struct sp_split *p, int at)
 	p->marked = true;
 	sp_put(&p->disturbed, false);
 	p->mark_ticks = p->gate.begun = sp_ticks();
-	sp_put(&p->gate.ready, p->own && at >= 0);
+	sp_put(&p->gate.ready, p->own && at >= 0 && (p->probed || !p->counts));
 }
 
 static void unmark(struct sp_split *p)
@@ -395,9 +395,13 @@ static int64_t late(const struct sp_split *p, uint32_t e)
 	return p->own && p->sum[e].clocks ? rounded(p->sum[e].clocks * (double)sp_ticks_ns(p->read_ticks - p->answer_ticks)) : 0;
 }
 
-/* Each CPU what was counted there, `rest` what they leave.  False: more was counted elsewhere than there is. */
-static bool share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
+enum share { COUNTED, CLAMPED, NOT_SHARED };
+
+/* Each CPU what was counted there, `rest` what they leave.  Where more was counted elsewhere than there is, the CPU of the
+ * look has that much less: within the edge of a window that is what it counted after PAPI's answer. */
+static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
 {
+	enum share how = COUNTED;
 	int64_t left = delta;
 
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -406,12 +410,13 @@ static bool share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta
 		p->at[i * p->k + e] = grown(&p->cpu[i], e) - ((int)i == at ? late(p, e) : 0);
 		left -= p->at[i * p->k + e];
 	}
-	if (left < 0 && at >= 0 && left + (int64_t)p->sum[e].edge >= 0) {
-		p->at[(uint32_t)at * p->k + e] += left;		/* it began there just before it moved */
-		left = 0;
+	if (left < 0 && at >= 0) {
+		how = left + (int64_t)p->sum[e].edge >= 0 ? COUNTED : CLAMPED;
+		p->at[(uint32_t)at * p->k + e] += left;
+		left = p->at[(uint32_t)at * p->k + e] < 0 ? -1 : 0;
 	}
 	p->at[rest * p->k + e] = left;
-	return delta >= 0 && left >= 0;
+	return delta < 0 || left < 0 ? NOT_SHARED : how;
 }
 
 /* Who gets what the others leave, so that nothing is lost by when we looked: of the caller's own counts the CPU
@@ -457,14 +462,15 @@ static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at
 		p->starving = group[SP_HARDWARE] ? 0 : p->starving + 1;
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool known = p->kind == SP_BY_EXACT && rest >= 0 && is_vouched(p, e, group);
+		enum share share = p->kind == SP_BY_APPROXIMATE ? CLAMPED : NOT_SHARED;
 
-		p->exact[e] = false;
 		if (p->kind == SP_BY_APPROXIMATE)
 			share_in_proportion(p, e, delta[e]);
-		else if (known && share_as_counted(p, e, delta[e], (uint32_t)rest, at))
-			p->exact[e] = doubts == SP_WHY_NONE;
-		else
+		else if (known)
+			share = share_as_counted(p, e, delta[e], (uint32_t)rest, at);
+		if (share == NOT_SHARED)
 			share_by_time(p, e, delta[e]);
+		p->exact[e] = share == COUNTED && doubts == SP_WHY_NONE;
 		if (!p->exact[e] && why == SP_WHY_NONE)
 			why = p->why != SP_WHY_NONE ? p->why : known ? SP_WHY_DISTURBED : SP_WHY_STARVED;
 	}
@@ -571,13 +577,37 @@ void sp_split_done(struct sp_split *p)
 	give(p);
 }
 
-void sp_split_zeroed(struct sp_split *p)
+/* Do hardware counters of ours run beside PAPI's, which have started?  If not, windows are split by time, and what is
+ * proven without a look is told from the first one on. */
+static void probe(struct sp_split *p)
+{
+	int here = index_of(p, sp_cpu_here());
+	uint64_t count[SP_NATIVES_MOST], ran, enabled;
+	struct sp_split_cpu *c;
+
+	if (here < 0)
+		return;
+	c = &p->cpu[here];
+	if (!read_group(p, c, SP_HARDWARE, count))
+		return;
+	ran = c->now.ran[SP_HARDWARE];
+	enabled = c->now.enabled;
+	if (!read_group(p, c, SP_HARDWARE, count))
+		return;
+	p->probed = true;
+	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == ran)
+		p->starving = 1;
+}
+
+void sp_split_zeroed(struct sp_split *p, bool started)
 {
 	uint64_t begun = sp_clock_ns();
 	int at;
 
 	if (!take(p))
 		return;
+	if (started && p->counts && !p->probed && p->own && p->clock)
+		probe(p);
 	unmark(p);
 	if (p->clock && look(p, &at)) {
 		mark(p, at);
