@@ -551,6 +551,7 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
  * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
 static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t site)
 {
+	struct sp_split *p = s->split;		/* a handler on top may drop it: it stays until it is done */
 	struct sp_writer *w = &s->writer;
 	struct sp_shares shares;
 	int64_t delta[w->k];
@@ -558,10 +559,10 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	if (!(w->state->flags & SP_STATE_RUNNING))
 		return false;
 	if (sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SIDE))
-		sp_split_disturbed(s->split);
+		sp_split_disturbed(p);
 	for (uint32_t e = 0; e < w->k; e++)
 		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
-	if (!sp_split_window(s->split, delta, &shares)) {
+	if (!sp_split_window(p, delta, &shares)) {
 		sp_relation_told(w->relation, shares.how, shares.why);
 		return false;
 	}
@@ -575,8 +576,8 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	if (s->times)
 		add_times(s, &shares);
 	sp_relation_told(w->relation, shares.how, shares.why);
-	sp_split_done(s->split);
-	if (sp_split_needs_time(s->split))
+	sp_split_done(p);
+	if (sp_split_needs_time(p))
 		sp_put(&s->hot, 0);
 	return true;
 }

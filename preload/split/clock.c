@@ -197,8 +197,10 @@ static bool retire(struct sp_clock *c)
 			break;
 		}
 	sp_lock_give(&lock, &held);
-	if (may)
+	if (may) {
+		mine = NULL;		/* before it is gone: a handler may ask for it */
 		close_all(c);
+	}
 	return may;
 }
 
@@ -250,11 +252,8 @@ void sp_clock_add(struct sp_clock *c, struct sp_split *p)
 	sp_lock_give(&lock, &held);
 }
 
-void sp_clock_remove(struct sp_clock *c, struct sp_split *p)
+void sp_clock_unlink(struct sp_clock *c, struct sp_split *p)
 {
-	struct sp_held held;
-
-	sp_lock_take(&lock, &held);
 	for (struct sp_split **at = &c->splits; *at; at = &(*at)->next)
 		if (*at == p) {
 			*at = p->next;
@@ -262,7 +261,58 @@ void sp_clock_remove(struct sp_clock *c, struct sp_split *p)
 		}
 	if (c->counting == p)
 		c->counting = NULL;
+}
+
+void sp_clock_remove(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	sp_clock_unlink(c, p);
 	sp_lock_give(&lock, &held);
+}
+
+uint32_t sp_clock_splits(struct sp_clock *c)
+{
+	struct sp_held held;
+	uint32_t n = 0;
+
+	sp_lock_take(&lock, &held);
+	for (const struct sp_split *p = c->splits; p; p = p->next)
+		n++;
+	sp_lock_give(&lock, &held);
+	return n;
+}
+
+struct sp_split *sp_clock_take_oldest(struct sp_clock *c, const struct sp_split *but)
+{
+	struct sp_split *last = NULL;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (struct sp_split *p = c->splits; p; p = p->next)
+		if (p != but)
+			last = p;
+	if (last && !sp_split_take_here(last))
+		last = NULL;
+	if (last)
+		sp_clock_unlink(c, last);
+	sp_lock_give(&lock, &held);
+	return last;
+}
+
+struct sp_split *sp_clock_counts(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_split *before;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	before = c->counting;
+	c->counting = p;
+	if (before && !sp_split_take_here(before))
+		before = NULL;
+	sp_lock_give(&lock, &held);
+	return before;
 }
 
 /* A thread's number may be another's by now: that one has made its own clock, and this is not it. */

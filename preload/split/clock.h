@@ -51,6 +51,12 @@ void sp_clock_drop(struct sp_clock *c);
 /* Adds a split to the clock's list, takes it out.  (Threads that have ended are cleared away by others.) */
 void sp_clock_add(struct sp_clock *c, struct sp_split *p);
 void sp_clock_remove(struct sp_clock *c, struct sp_split *p);
+void sp_clock_unlink(struct sp_clock *c, struct sp_split *p);	/* with the lock */
+
+/* Other threads may drop what is in the list at any time, but not what is taken. */
+uint32_t sp_clock_splits(struct sp_clock *c);
+struct sp_split *sp_clock_take_oldest(struct sp_clock *c, const struct sp_split *but);	/* out of the list; NULL: none */
+struct sp_split *sp_clock_counts(struct sp_clock *c, struct sp_split *p);	/* the one before, taken; or NULL */
 
 /* Gives back what threads hold that have ended. */
 void sp_clock_reap(void);

@@ -77,15 +77,33 @@ static bool ours(int fd)
 	       is == sp_get(&id[i]);
 }
 
+/* A number that the application has closed under us stays ours until who has it closes it: nobody may take another
+ * one's counter for his. */
+static uint32_t next_free(uint32_t from)
+{
+	while (from < room && sp_get(&id[from]))
+		from++;
+	return from;
+}
+
 /* `fd` goes to a high number, and is known from then on. */
 static int keep(int fd)
 {
-	int high = (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+	uint32_t from = 0, i;
 	uint64_t is = 0;
+	int high;
 
+	for (;;) {
+		high = from < room ? (int)sp_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest + from) : -EDQUOT;
+		i = (uint32_t)high - lowest;
+		if (high < 0 || i >= room || !sp_get(&id[i]))
+			break;
+		sp_close(high);
+		from = next_free(i);
+	}
 	sp_close(fd);
-	if (high >= 0 && (uint32_t)high - lowest < room && sp_sys(SYS_ioctl, high, PERF_EVENT_IOC_ID, &is) >= 0) {
-		sp_put(&id[(uint32_t)high - lowest], is);
+	if (high >= 0 && i < room && sp_sys(SYS_ioctl, high, PERF_EVENT_IOC_ID, &is) >= 0) {
+		sp_put(&id[i], is);
 		return high;
 	}
 	sp_close(high);
@@ -110,12 +128,14 @@ int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int le
 
 void sp_counter_close(int fd)
 {
+	bool is;
+
 	if (fd < 0 || (uint32_t)fd - lowest >= room)
 		return;
-	if (ours(fd)) {
-		sp_put(&id[(uint32_t)fd - lowest], 0);
+	is = ours(fd);
+	sp_put(&id[(uint32_t)fd - lowest], 0);
+	if (is)
 		sp_close(fd);
-	}
 	sp_add(&held, -1u);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "../../core/cpu-list.h"
+#include "../../core/lock.h"
 #include "../../core/out.h"
 #include "../../core/sys.h"
 #include "../life/process.h"
@@ -89,71 +90,92 @@ static void shut(struct sp_split *p)
 	p->clock = NULL;
 }
 
-static bool take(struct sp_split *p)
+/* Nobody finds it any more. */
+static void free_split(struct sp_split *p, bool locked)
 {
-	uint32_t nobody = 0;
+	struct sp_clock *c = p->clock;
 
-	return sp_cas(&p->taken, &nobody, 1);
-}
-
-bool sp_split_close_all(struct sp_split *list)
-{
-	struct sp_split *p;
-
-	for (p = list; p && take(p); p = p->next)
-		;
-	if (p) {			/* that one is looked at */
-		for (struct sp_split *q = list; q != p; q = q->next)
-			sp_publish(&q->taken, 0);
-		return false;
-	}
-	for (p = list; p; p = p->next) {
-		shut(p);
-		p->trouble = SP_WHY_ENDED;
-		sp_publish(&p->taken, 0);
-	}
-	return true;
-}
-
-/* Another thread's look ends soon. */
-static void take_surely(struct sp_split *p)
-{
-	while (!take(p))
-		(void)sp_sys(SYS_sched_yield);
-}
-
-void sp_split_drop(struct sp_split **at)
-{
-	struct sp_split *p = *at;
-	struct sp_clock *c;
-
-	if (!p)
-		return;
-	*at = NULL;
-	take_surely(p);
-	c = p->clock;
 	if (c) {
-		sp_clock_remove(c, p);
+		(locked ? sp_clock_unlink : sp_clock_remove)(c, p);
 		shut(p);
 		sp_clock_drop(c);
 	}
 	sp_unmap(p, p->bytes);
 }
 
+bool sp_split_take(struct sp_split *p, uintptr_t frame)
+{
+	uint32_t holder = 0, self = (uint32_t)sp_self.tid;
+
+	if (sp_cas(&p->taken, &holder, self)) {
+		sp_put(&p->frame, frame);
+		return true;
+	}
+	if (holder != self || !sp_get(&p->frame) || sp_interrupted(sp_get(&p->frame), frame))
+		return false;
+	/* A handler jumped out of a look: what it left is half done. */
+	p->marked = false;
+	sp_put(&p->gate.ready, 0);
+	sp_put(&p->frame, frame);
+	return true;
+}
+
+static void give(struct sp_split *p, bool locked)
+{
+	uint32_t holder = sp_get(&p->taken) & ~SP_DROPPED;
+
+	sp_put(&p->frame, 0);
+	if (!sp_cas(&p->taken, &holder, 0))
+		free_split(p, locked);
+}
+
+void sp_split_give(struct sp_split *p)
+{
+	give(p, false);
+}
+
+bool sp_split_close_all(struct sp_split *list)
+{
+	struct sp_split *p, *next;
+
+	for (p = list; p && sp_split_take_here(p); p = p->next)
+		;
+	if (p) {			/* that one is looked at */
+		for (struct sp_split *q = list; q != p; q = next) {
+			next = q->next;
+			give(q, true);
+		}
+		return false;
+	}
+	for (p = list; p; p = next) {
+		next = p->next;
+		shut(p);
+		p->trouble = SP_WHY_ENDED;
+		give(p, true);
+	}
+	return true;
+}
+
+void sp_split_drop(struct sp_split **at)
+{
+	struct sp_split *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
+
+	/* Not waited for: it may be this very thread that has it, under the handler that we run in; or one that a
+	 * handler jumped out of. */
+	if (p && (sp_split_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
+		free_split(p, false);
+}
+
 /* The set of this thread that was started longest ago.  False: there is none but this one. */
 static bool close_oldest(struct sp_clock *c, const struct sp_split *but)
 {
-	struct sp_split *last = NULL;
+	struct sp_split *last = sp_clock_take_oldest(c, but);
 
-	for (struct sp_split *p = c->splits; p; p = p->next)
-		if (p != but)
-			last = p;
-	if (!last || !take(last))
+	if (!last)
 		return false;
-	sp_clock_remove(c, last);
 	shut(last);
 	last->trouble = SP_WHY_BUDGET;
-	sp_publish(&last->taken, 0);
+	sp_split_give(last);
 	return true;
 }
 
@@ -359,15 +381,6 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	return p;
 }
 
-static uint32_t splits_of(const struct sp_clock *c)
-{
-	uint32_t n = 0;
-
-	for (const struct sp_split *p = c->splits; p; p = p->next)
-		n++;
-	return n;
-}
-
 /* With its clock, and counters where they can be had. */
 static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *why)
 {
@@ -398,7 +411,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 	} else {
 		p->kind = SP_BY_RESIDENCY;
 	}
-	if (p->own && splits_of(c) >= SPLITS_EACH)
+	if (p->own && sp_clock_splits(c) >= SPLITS_EACH)
 		(void)close_oldest(c, p);
 	sp_clock_add(c, p);
 	return p;
@@ -487,29 +500,33 @@ static void close_starved(struct sp_split *p)
 static void change_counting(struct sp_split *p)
 {
 	struct sp_clock *c = p->clock;
-	struct sp_split *before = c->counting;
+	struct sp_split *before;
 
-	if (before == p || (!p->counts && p->why != SP_WHY_MULTIPLEXED))
+	if (c->counting == p || (!p->counts && p->why != SP_WHY_MULTIPLEXED))
 		return;
-	if (before && take(before)) {
+	before = sp_clock_counts(c, p->counts ? p : NULL);
+	if (before) {
 		turn(before, false);
-		sp_publish(&before->taken, 0);
+		sp_split_give(before);
 	}
-	c->counting = p->counts ? p : NULL;
 	if (p->counts)
 		turn(p, true);
 }
 
 void sp_split_starts(struct sp_split *p)
 {
-	if (!p->clock || !take(p))
+	bool begins;
+
+	if (!p->clock || !sp_split_take_here(p))
 		return;
 	if (p->starving >= STARVED)
 		close_starved(p);
-	change_counting(p);
-	sp_publish(&p->taken, 0);
+	if (p->clock)
+		change_counting(p);
+	begins = p->own && !sp_split_is_ready(p, sp_proof_look());
+	sp_split_give(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (p->own && !sp_split_is_ready(p, sp_proof_look()))
+	if (begins)
 		sp_split_zeroed(p, false);
 }
 

@@ -28,7 +28,8 @@ struct sp_split {
 	struct sp_split *next;		/* of the clock's list */
 	struct sp_clock *clock;		/* NULL: closed */
 	uint64_t bytes;			/* of this mapping */
-	uint32_t taken;			/* by a look, or by who closes it */
+	uint32_t taken;			/* by a look, or by who closes it: the thread's number, and SP_DROPPED */
+	uintptr_t frame;		/* of who took it; 0: not said yet */
 	uint32_t changes;		/* of what PAPI had open when these were opened (opened.h) */
 	enum sp_attribution kind;
 	enum sp_why why;		/* it is less than exact */
@@ -41,7 +42,8 @@ struct sp_split {
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
 	bool marked;			/* the marks hold */
-	bool disturbed;			/* they do, but not all that was handed out is known here */
+	bool disturbed;			/* they do, but not all that was handed out is known here: since the last look began, */
+	bool was_disturbed;		/* and before */
 	bool still, still_mark;		/* the clock stood still while the thread ran (PR_TASK_PERF_EVENTS_DISABLE) */
 	bool unclear;			/* the thread ran while the marks were taken: `home` had counted more than they say */
 	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
@@ -72,6 +74,17 @@ struct sp_split {
 };
 
 extern bool sp_one_clock;		/* this kernel's times of software and hardware events are one clock's */
+
+/* Whoever has it taken is the one who frees it: the set does not need it any more. */
+#define SP_DROPPED	0x80000000u
+
+/* False: somebody has it, perhaps this very thread, under the handler that we run in.  What a handler jumped out
+ * of has it no more.  `frame`: the caller's. */
+bool sp_split_take(struct sp_split *p, uintptr_t frame);
+#define sp_split_take_here(p) sp_split_take((p), (uintptr_t)__builtin_frame_address(0))
+
+/* From here on it may be gone. */
+void sp_split_give(struct sp_split *p);
 
 /* Of a thread that has ended; with the clocks' lock.  False: one is looked at right now. */
 bool sp_split_close_all(struct sp_split *list);

@@ -224,9 +224,8 @@ static void mark(struct sp_split *p, int at)
 	p->moves_mark = p->moves_now;
 	p->home = at;
 	p->marked = true;
-	sp_put(&p->disturbed, false);
 	p->mark_ticks = p->gate.begun = sp_ticks();
-	sp_put(&p->gate.ready, p->own && at >= 0 && (p->probed || !p->counts));
+	sp_put(&p->gate.ready, p->own && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed));
 }
 
 static void unmark(struct sp_split *p)
@@ -239,18 +238,6 @@ static void unmark(struct sp_split *p)
 static uint64_t told(const struct sp_split *p)
 {
 	return p->own ? sp_ticks_ns(p->gate.begun - p->mark_ticks) : 0;
-}
-
-static bool take(struct sp_split *p)
-{
-	uint32_t nobody = 0;
-
-	return sp_cas(&p->taken, &nobody, 1);
-}
-
-static void give(struct sp_split *p)
-{
-	sp_publish(&p->taken, 0);
 }
 
 /* ---- does the kernel vouch for it? ------------------------------------------- */
@@ -440,7 +427,7 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 {
 	bool caller = p->tid == sp_self.tid;
 
-	if (sp_get(&p->disturbed) || p->still || p->still_mark)
+	if (p->was_disturbed || sp_get(&p->disturbed) || p->still || p->still_mark)
 		return SP_WHY_DISTURBED;
 	if (!closes(p) || rest < 0 || (caller && at < 0))
 		return SP_WHY_ELSEWHERE;
@@ -545,8 +532,11 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 
 	p->answer_ticks = sp_ticks();
 	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_DISTURBED };
-	if (!take(p))
+	if (!sp_split_take_here(p)) {
+		sp_split_disturbed(p);
 		return false;
+	}
+	p->was_disturbed = __atomic_exchange_n(&p->disturbed, false, __ATOMIC_RELAXED);
 	if (!p->clock || !p->marked || !look(p, &at) || (p->own && at < 0)) {
 		if (p->clock && p->marked && !p->trouble)
 			p->trouble = SP_WHY_ELSEWHERE;
@@ -554,7 +544,7 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 		if (p->trouble == SP_WHY_BUSY)
 			p->trouble = SP_WHY_NONE;	/* that passes */
 		unmark(p);
-		give(p);
+		sp_split_give(p);
 		return false;
 	}
 	memset(p->at, 0, (uint64_t)p->n * p->k * sizeof(*p->at));
@@ -574,7 +564,7 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 
 void sp_split_done(struct sp_split *p)
 {
-	give(p);
+	sp_split_give(p);
 }
 
 /* Do hardware counters of ours run beside PAPI's, which have started?  If not, windows are split by time, and what is
@@ -604,8 +594,11 @@ void sp_split_zeroed(struct sp_split *p, bool started)
 	uint64_t begun = sp_clock_ns();
 	int at;
 
-	if (!take(p))
+	if (!sp_split_take_here(p)) {
+		sp_split_disturbed(p);
 		return;
+	}
+	sp_put(&p->disturbed, false);
 	if (started && p->counts && !p->probed && p->own && p->clock)
 		probe(p);
 	unmark(p);
@@ -615,7 +608,7 @@ void sp_split_zeroed(struct sp_split *p, bool started)
 	} else if (p->trouble == SP_WHY_BUSY) {
 		p->trouble = SP_WHY_NONE;
 	}
-	give(p);
+	sp_split_give(p);
 	sp_clock_spent(sp_clock_ns() - begun);
 }
 
