@@ -4,8 +4,10 @@
  *	instructions EVENT...		lines "NAME:OBJECT NUMBER" with OBJECT ours, PAPI, other
  *
  * Valgrind would count by function, but has no rseq, so that sspapi takes its slow way there.
- * Here each instruction is followed by a trap, after which the kernel says that the thread may
- * have left its CPU: a reading is then not proven, which takes 3 instructions an event more.
+ * Here each instruction is followed by a trap, at which the kernel clears the pointer by which sspapi
+ * tells that the thread stayed on its CPU: every reading would take the way of one that was moved.  So
+ * the thread, which is bound to one CPU, takes its rseq area from the kernel before it is traced, and
+ * the pointer stays: what is counted is a reading of a thread that stayed.
  * A system call counts as one.
  */
 #ifndef _GNU_SOURCE
@@ -19,9 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define HAVE_RSEQ
+#endif
 
 #define WARM	2000			/* calls before, of which one in 1024 is timed by sspapi */
 #define RUNS	9			/* of which the median counts */
@@ -101,6 +108,23 @@ static void round_of_calls(int counted)
 	one(STOP, 0);
 }
 
+/* From now on nobody clears the pointer.  The area still says which CPU it is.  Where libc registers
+ * none, sspapi has no use for it either. */
+static int keep_rseq(void)
+{
+#ifdef HAVE_RSEQ
+	struct rseq *area = (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	unsigned length = (__rseq_size + 31) & -32u, cpu = area->cpu_id;
+
+	if (__rseq_size == 0)
+		return 1;
+	if (syscall(SYS_rseq, area, length, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) < 0)
+		return 0;
+	area->cpu_id_start = area->cpu_id = cpu;
+#endif
+	return 1;
+}
+
 static void child(int n, char **event)
 {
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_create_eventset(&set) != PAPI_OK)
@@ -110,6 +134,8 @@ static void child(int n, char **event)
 			_exit(77);
 	for (int i = 0; i < 20; i++)
 		round_of_calls(0);
+	if (!keep_rseq())
+		_exit(77);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
 		_exit(77);
 	raise(SIGSTOP);
