@@ -531,6 +531,8 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 	int saved = errno;
 
 	sp_split_zeroed(s->split, true);
+	if (sp_split_needs_time(s->split))
+		sp_put(&s->hot, 0);
 	errno = saved;
 }
 

@@ -13,7 +13,6 @@
 # $user (setpriv...: who runs the rows), $ROW_ENV (NAME=VALUE... for their programs), $ROW_PROGRAM (not walk), $ROW_BEFORE
 # (a command before each run), $out (the folder of what came out: NAME.native.out, NAME.shim.out, .err, .status, NAME.json).
 # RECHECK=1: what came out of the boot before is checked once more.
-# A row that is in tests/machines/kernel-split is expected to fail the checks behind its name there.
 
 rows_file=$0
 user='' ROW_ENV='' ROW_BEFORE='' ROW_PROGRAM=''
@@ -97,9 +96,6 @@ host_row() {
 	[ "$(cat "$out/$row_name.native.status")" = 0 ] || check "$row_name: runs natively" not cat "$out/$row_name.native.out" "$out/$row_name.native.err"
 	check "$row_name: it runs as natively" as_native "$row_name"
 	while [ "$1" != -- ]; do
-		case " $(sed -n "s/^$machine $row_name //p" tests/machines/kernel-split) " in
-		*" ${1%%,*} "*)	todo='kernel split' ;;
-		esac
 		# shellcheck disable=SC2046 # words
 		check "$row_name: $1" perl tests/machines/walk.pl "${1%%,*}" "$out/$row_name.shim.out" "$out/$row_name.json" \
 			"$out/lstopo.xml" $(echo "$1" | tr , ' ' | cut -s -d' ' -f2-)
