@@ -530,7 +530,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 {
 	int saved = errno;
 
-	sp_split_zeroed(s->split);
+	sp_split_zeroed(s->split, s->writer.opened);
 	errno = saved;
 }
 
@@ -586,7 +586,7 @@ static void begin_window(struct sp_set *s, enum sp_op op)
 	if (op == SP_OP_WRITE)
 		sp_split_disturbed(s->split);
 	else if (!sp_is_ready(s))
-		sp_split_zeroed(s->split);
+		sp_split_zeroed(s->split, s->writer.opened);
 	if (op == SP_OP_START)
 		sp_split_begun(s->split);
 }

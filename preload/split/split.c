@@ -534,9 +534,25 @@ void sp_split_done(struct sp_split *p)
 	sp_split_give(p);
 }
 
-void sp_split_zeroed(struct sp_split *p)
+/* Has the thread counted anything since the marks where it is not now, or is that not known? */
+static bool counted_elsewhere(const struct sp_split *p, int at)
+{
+	bool group[SP_GROUPS];
+
+	for (int g = 0; g < SP_GROUPS; g++)
+		group[g] = vouched(p, (enum sp_group)g);
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t e = 0; (int)i != at && visited(p, i) && e < p->k; e++)
+			if (!is_vouched(p, e, group) || grown(&p->cpu[i], e))
+				return true;
+	return false;
+}
+
+void sp_split_zeroed(struct sp_split *p, uint32_t open)
 {
 	uint64_t begun = sp_clock_ns();
+	uint32_t proof = sp_proof_look();
+	bool known;
 	int at;
 
 	if (!sp_split_take_here(p)) {
@@ -544,8 +560,12 @@ void sp_split_zeroed(struct sp_split *p)
 		return;
 	}
 	sp_put(&p->disturbed, false);
+	known = p->marked;
 	unmark(p);
 	if (p->clock && look(p, &at)) {
+		/* What a handler counted between PAPI's zeroing and our look, and where, the marks do not have. */
+		if (p->own && (open != proof || p->gate.proof != proof) && (!known || counted_elsewhere(p, at)))
+			sp_put(&p->disturbed, true);
 		mark(p, at);
 		p->unclear = !p->own && p->others;
 	} else if (p->trouble == SP_WHY_BUSY) {

@@ -98,8 +98,9 @@ void sp_split_drop(struct sp_split **p);
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
 void sp_split_starts(struct sp_split *p);
 
-/* PAPI has zeroed or started it: the window begins, with a look where it was not ready. */
-void sp_split_zeroed(struct sp_split *p);
+/* PAPI has zeroed or started it: the window begins, with a look where it was not ready.
+ * `open`: sp_proof_look() from right before PAPI was called. */
+void sp_split_zeroed(struct sp_split *p, uint32_t open);
 
 static inline void sp_split_begun(struct sp_split *p)
 {
