@@ -530,7 +530,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 {
 	int saved = errno;
 
-	sp_split_zeroed(s->split, true);
+	sp_split_zeroed(s->split, s->writer.opened, true);
 	if (sp_split_needs_time(s->split))
 		sp_put(&s->hot, 0);
 	errno = saved;
@@ -590,7 +590,7 @@ static void begin_window(struct sp_set *s, enum sp_op op)
 	if (op == SP_OP_WRITE)
 		sp_split_disturbed(s->split);
 	else if (!sp_is_ready(s))
-		sp_split_zeroed(s->split, true);
+		sp_split_zeroed(s->split, s->writer.opened, true);
 	if (op == SP_OP_START)
 		sp_split_begun(s->split);
 }

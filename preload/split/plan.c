@@ -527,7 +527,7 @@ void sp_split_starts(struct sp_split *p)
 	sp_split_give(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (begins)
-		sp_split_zeroed(p, false);
+		sp_split_zeroed(p, sp_proof_look(), false);
 }
 
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n)

@@ -208,7 +208,7 @@ static bool look(struct sp_split *p, int *at)
 	bool looked;
 
 	p->others = 0;
-	looked = p->own && sp_get(&sp_process.proof_works) ? look_own(p, at) : look_other(p, at);
+	looked = p->own && p->tid == sp_self.tid && sp_get(&sp_process.proof_works) ? look_own(p, at) : look_other(p, at);
 	p->look_ticks = sp_ticks() - begun;
 	return looked;
 }
@@ -431,6 +431,8 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 		return SP_WHY_DISTURBED;
 	if (!closes(p) || rest < 0 || (caller && at < 0))
 		return SP_WHY_ELSEWHERE;
+	if (p->own && !caller)		/* its rule for the rest is the owner's */
+		return SP_WHY_RUNNING;
 	/* Marks that were taken while it ran are late by what it counted meanwhile. */
 	if (!p->own && (p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home)))
 		return SP_WHY_RUNNING;
@@ -589,9 +591,25 @@ static void probe(struct sp_split *p)
 		p->starving = 1;
 }
 
-void sp_split_zeroed(struct sp_split *p, bool started)
+/* Has the thread counted anything since the marks where it is not now, or is that not known? */
+static bool counted_elsewhere(const struct sp_split *p, int at)
+{
+	bool group[SP_GROUPS];
+
+	for (int g = 0; g < SP_GROUPS; g++)
+		group[g] = vouched(p, (enum sp_group)g);
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t e = 0; (int)i != at && visited(p, i) && e < p->k; e++)
+			if (!is_vouched(p, e, group) || grown(&p->cpu[i], e))
+				return true;
+	return false;
+}
+
+void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started)
 {
 	uint64_t begun = sp_clock_ns();
+	uint32_t proof = sp_proof_look();
+	bool known;
 	int at;
 
 	if (!sp_split_take_here(p)) {
@@ -599,12 +617,16 @@ void sp_split_zeroed(struct sp_split *p, bool started)
 		return;
 	}
 	sp_put(&p->disturbed, false);
+	known = p->marked;
 	if (started && p->counts && !p->probed && p->own && p->clock)
 		probe(p);
 	unmark(p);
 	if (p->clock && look(p, &at)) {
+		/* What a handler counted between PAPI's zeroing and our look, and where, the marks do not have. */
+		if (p->own && (open != proof || p->gate.proof != proof) && (!known || counted_elsewhere(p, at)))
+			sp_put(&p->disturbed, true);
 		mark(p, at);
-		p->unclear = !p->own && p->others;
+		p->unclear = !p->own && (p->tid != sp_self.tid || p->others);
 	} else if (p->trouble == SP_WHY_BUSY) {
 		p->trouble = SP_WHY_NONE;
 	}

@@ -98,8 +98,9 @@ void sp_split_drop(struct sp_split **p);
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
 void sp_split_starts(struct sp_split *p);
 
-/* PAPI has zeroed or started it (started false: is about to): the window begins, with a look. */
-void sp_split_zeroed(struct sp_split *p, bool started);
+/* PAPI has zeroed or started it (started false: is about to): the window begins, with a look.
+ * `open`: sp_proof_look() from right before PAPI was called. */
+void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started);
 
 static inline void sp_split_begun(struct sp_split *p)
 {

@@ -88,4 +88,17 @@ elif plain "tcmalloc"; then
 	done
 	MORE=$light
 fi
+
+# ---- handlers in the gaps ----------------------------------------------------------------
+
+# A handler on top of PAPI_reset counts here and moves there: it was the other CPU's, and called exact.
+for mode in exact auto; do
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" zeroed 5000
+	read -r _ other <"$tmp/shim.out"
+	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
+		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
+	# It waited for ever for a look that a handler had jumped out of.
+	SSPAPI_ATTRIBUTION=$mode run_shim shim timeout 60 "$apps/gaps" thrown 300
+	is "$mode: a set is thrown away after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
+done
 done_testing
