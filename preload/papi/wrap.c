@@ -38,7 +38,7 @@
 
 /* Declares `real`, the functions to forward to, and `tell`, whether to say so. */
 #define ENTER \
-	struct sp_papi *const sp_papi = sp_process.papi; \
+	struct sp_papi *const sp_papi = sp_get(&sp_process.papi); \
 	const struct sp_real *real; \
 	bool tell; \
 	if (SP_LIKELY(sp_papi != NULL)) { \
