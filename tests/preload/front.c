@@ -6,9 +6,15 @@
 #include <dlfcn.h>
 
 /* Not a jump: that would return to who called us. */
+#ifdef __clang__
+#define CALLS __attribute__((disable_tail_calls))
+#else
+#define CALLS __attribute__((optimize("no-optimize-sibling-calls")))
+#endif
+
 #define CALL(name, params, args) \
 	int name params; \
-	__attribute__((optimize("no-optimize-sibling-calls"))) int name params \
+	CALLS int name params \
 	{ \
 		static int (*real) params; \
 		int rc; \

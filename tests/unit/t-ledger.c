@@ -924,6 +924,7 @@ static int wrong_sum(void)
 
 static const char *const plays[] = { "R", "O", "A", "Z", "ZR", "RZRR", "OAOR", "PS", "PSRO", "RPZSRZR", "AA" };
 
+#if STEPS
 static int64_t count_at(int cpu, int e, bool exact)
 {
 	struct sp_model m;
@@ -945,7 +946,6 @@ static int64_t total_at(int cpu, int e)
 	return count_at(cpu, e, false);
 }
 
-#if STEPS
 /* At every instruction of a booking: the trap flag stops there, a child is forked
  * that plays a handler's part and checks what came of it. */
 static struct {
