@@ -518,6 +518,18 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 	errno = saved;
 }
 
+/* The stack is not warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
+SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at)
+{
+	int saved = errno;
+
+	if (sp_split_holds(s->split, &s->opened))
+		sp_split_starts(s->split);
+	else
+		sp_before_start_slow(id, at);
+	errno = saved;
+}
+
 /* Gauges and floating-point counters, after the ledger (gauge.h). */
 static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {

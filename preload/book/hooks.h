@@ -54,6 +54,9 @@ void sp_after_remove(int rc, int id);
 /* A window of a set that is split begins, where it was not ready for it. */
 SP_COLD void sp_begin_slow(struct sp_set *s);
 
+/* All is as it was at the start before, but the thread may have moved since. */
+SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at);
+
 SP_COLD void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
 SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame);
 SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at);
@@ -167,9 +170,11 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 	if (SP_UNLIKELY(sp_process.unwinds) && s)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || !sp_is_touched(s) ||
-			sp_get(&sp_process.sites_due) || s->writer.track.low || !sp_is_ready(s))) {
+			sp_get(&sp_process.sites_due) || s->writer.track.low)) {
 		sp_before_start_slow(id, at);
 		s = sp_set_of(id);
+	} else if (SP_UNLIKELY(!sp_is_ready(s))) {
+		sp_get_ready(s, id, at);
 	}
 	return s;
 }
