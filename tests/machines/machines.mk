@@ -29,4 +29,4 @@ guests:
 	done
 
 check-machines: guests
-	@TEST_SECONDS=3000 MACHINES_SHORT='$(MACHINES_SHORT)' $(PROVE) -j2 $(or $(filter tests/machines/%,$(CASES)),$(MACHINES_TESTED))
+	@TEST_SECONDS=3000 MACHINES_SHORT='$(MACHINES_SHORT)' $(PROVE) -j2 $(or $(filter tests/machines/%,$(TESTS) $(CASES)),$(MACHINES_TESTED))
