@@ -534,7 +534,7 @@ static void folding(void **state)
 
 static void sites(void **state)
 {
-	struct sp_string *path;
+	struct sp_string *path = NULL;
 	struct sp_module *module = sp_store_module(&store, 20, &path);
 	struct sp_sites *b = sp_store_sites(&store, 2);
 	struct sp_site *s = (struct sp_site *)(b + 1);

@@ -57,7 +57,7 @@ static bool zeroed(const unsigned char *p, uint64_t n)
 static void allocation(void **state)
 {
 	struct sp_region r;
-	sp_off before = 0, off;
+	sp_off before = 0, off = 0;
 
 	(void)state;
 	assert_int_equal(sp_region_open(&r, 1), 0);
@@ -103,7 +103,7 @@ static void outside(void **state)
 static void blocks_come_back(void **state)
 {
 	struct sp_region r;
-	sp_off off[SP_FREE_SLOTS + 8], again;
+	sp_off off[SP_FREE_SLOTS + 8], again = 0;
 	uint64_t used;
 
 	(void)state;
@@ -132,7 +132,7 @@ static void blocks_come_back(void **state)
 static void free_sizes(void **state)
 {
 	struct sp_region r;
-	sp_off off[SP_FREE_SIZES + 4], again;
+	sp_off off[SP_FREE_SIZES + 4], again = 0;
 
 	(void)state;
 	assert_int_equal(sp_region_open(&r, 1), 0);
@@ -965,7 +965,7 @@ static void no_memory(void **state)
 static void little_memory(void **state)
 {
 	struct sp_model m;
-	sp_off off;
+	sp_off off = 0;
 
 	(void)state;
 	fill();
