@@ -74,7 +74,7 @@ static void close_all(struct sp_clock *c)
 	sp_unmap(c, c->bytes);
 }
 
-/* A kernel thread's counts of moves are the kernel's: not for ordinary users. */
+/* The kernel counts moves in its own domain, which ordinary users may not count. */
 static int open_total(struct sp_clock *c, int tid, bool inherits)
 {
 	c->migrations = true;
