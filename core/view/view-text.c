@@ -225,8 +225,8 @@ static void attribution(struct sp_out *o, struct sp_model *m)
 		[SP_BY_READING] = "Counts are booked on the CPU of the reading that brought them. What is not proven may in part "
 				  "have been counted where the thread was before: pin the threads, or take "
 				  "SSPAPI_ATTRIBUTION=auto.",
-		[SP_BY_RESIDENCY] = "Counts between two readings are split by the time that the thread spent on each CPU. What is "
-				    "not proven is an estimate.",
+		[SP_BY_RESIDENCY] = ("Counts between two readings are split by the time that the thread spent on each CPU. What is "
+				     "not proven is an estimate."),
 		[SP_BY_EXACT] = "What is not proven may in part have been counted where the thread was before.",
 		[SP_BY_AUTO] = "What is not proven may in part have been counted where the thread was before.",
 	};

@@ -16,8 +16,8 @@ const char *sp_why_text(enum sp_why why)
 	static const char *const texts[SP_WHYS] = {
 		[SP_WHY_NONE] = "",
 		[SP_WHY_OFF] = "SSPAPI_DESCRIPTORS=0",
-		[SP_WHY_CREDIT] = "counters by CPU would have cost more than 1 % of the life of the process (SSPAPI_ATTRIBUTION=exact "
-				  "takes them all the same)",
+		[SP_WHY_CREDIT] = ("counters by CPU would have cost more than 1 % of the life of the process "
+				   "(SSPAPI_ATTRIBUTION=exact takes them all the same)"),
 		[SP_WHY_BUDGET] = "all descriptors that sspapi may hold were in use (SSPAPI_DESCRIPTORS, ulimit -n)",
 		[SP_WHY_DESCRIPTORS] = "the process, or the system, had no descriptor left (ulimit -n)",
 		[SP_WHY_MEMORY] = "there was no memory for counters by CPU",
