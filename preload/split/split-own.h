@@ -50,6 +50,7 @@ struct sp_split {
 	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
 	uint64_t look_ticks;		/* what the last look took */
 	uint64_t answer_ticks, read_ticks;	/* of a window's end: when it was asked for, when the counters were read */
+	uint32_t answer_proof;		/* if gate.proof is this, the thread ran all the time between */
 	uint64_t mark_ticks;		/* when they were taken */
 	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
 	uint64_t moves_mark, moves_now;

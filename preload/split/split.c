@@ -376,29 +376,44 @@ static void share_in_proportion(const struct sp_split *p, uint32_t e, int64_t de
 		share_by_time(p, e, delta);
 }
 
-/* What a clock of ours counted from PAPI's answer to our look. */
-static int64_t late(const struct sp_split *p, uint32_t e)
-{
-	return p->own && p->sum[e].clocks ? rounded(p->sum[e].clocks * (double)sp_ticks_ns(p->read_ticks - p->answer_ticks)) : 0;
-}
-
 enum share { COUNTED, CLAMPED, NOT_SHARED };
+
+/* What a clock counted on the CPU of the look, less what it counted from PAPI's answer to the look.  Where the
+ * thread did not run all that time, which the processor's time tells nothing of, it is not known. */
+static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t counted, enum share *how)
+{
+	double since = (double)sp_ticks_ns(p->read_ticks - p->answer_ticks);
+
+	if (p->answer_proof != p->gate.proof) {
+		*how = CLAMPED;
+		return counted;
+	}
+	counted -= rounded(p->sum[e].clocks * since);
+	if (counted + (int64_t)p->sum[e].edge < 0)
+		*how = CLAMPED;
+	return counted < 0 ? 0 : counted;
+}
 
 /* Each CPU what was counted there, `rest` what they leave.  Where more was counted elsewhere than there is, the CPU of the
  * look has that much less: within the edge of a window that is what it counted after PAPI's answer. */
 static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
 {
+	bool clock = p->own && p->sum[e].clocks > 0;
 	enum share how = COUNTED;
 	int64_t left = delta;
 
 	for (uint32_t i = 0; i < p->n; i++) {
+		int64_t counted;
+
 		if (i == rest || !visited(p, i))
 			continue;
-		p->at[i * p->k + e] = grown(&p->cpu[i], e) - ((int)i == at ? late(p, e) : 0);
+		counted = grown(&p->cpu[i], e);
+		p->at[i * p->k + e] = clock && (int)i == at ? clock_at_look(p, e, counted, &how) : counted;
 		left -= p->at[i * p->k + e];
 	}
 	if (left < 0 && at >= 0) {
-		how = left + (int64_t)p->sum[e].edge >= 0 ? COUNTED : CLAMPED;
+		if (left + (int64_t)p->sum[e].edge < 0)
+			how = CLAMPED;
 		p->at[(uint32_t)at * p->k + e] += left;
 		left = p->at[(uint32_t)at * p->k + e] < 0 ? -1 : 0;
 	}
@@ -532,6 +547,7 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 	enum sp_why why;
 	int at, last;
 
+	p->answer_proof = sp_proof_look();
 	p->answer_ticks = sp_ticks();
 	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_DISTURBED };
 	if (!sp_split_take_here(p)) {
