@@ -210,6 +210,8 @@ static void *work(void *arg)
 		for (int i = 0; i < rounds / 3; i++)
 			one_round(w);
 	}
+	while (!w->handled) /* main may not have had a CPU until now */
+		one_round(w);
 	stop(w);
 	return NULL;
 }
