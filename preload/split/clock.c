@@ -152,6 +152,8 @@ static struct sp_clock *make(int tid, bool inherits, const struct mask *m, int *
 		*error = -ENOMEM;
 		return NULL;
 	}
+	/* Another set may count the page faults of the thread that makes it. */
+	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
 	c->bytes = size;
 	c->tid = tid;
 	c->generation = sp_process.generation;
