@@ -478,7 +478,7 @@ static void begin(long steps)
 static void end(void)
 {
 	for (int i = 0; i < sets; i++)
-		do_stop(&worker[0], &set[i]);
+		let(&worker[i % threads], &set[i], do_stop);
 	for (int i = 1; i < threads; i++) {
 		worker[i].quit = 1;
 		sem_post(&worker[i].ask);
