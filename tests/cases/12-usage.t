@@ -1,0 +1,26 @@
+# What the kernel counts for the program's threads: from a start's end to the last stop no page fault and no wait (a
+# voluntary context switch) more than natively, ever; no descriptor with a low number; and a bounded number of faults
+# where a thread's memory is made. USAGE=N: so many threads.
+. tests/lib/lib.sh
+[ -z "${SANITIZE-}" ] || skip_all "sanitized"
+need_real_papi
+[ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
+
+threads=${USAGE:-500}
+NORMAL='/^(set|first start|end|thread):/d'
+# faults NAME PART
+faults() {
+	sed -n "s/^$2: \([0-9]*\) faults.*/\1/p" "$tmp/$1.out"
+}
+for at_once in 1 16; do
+	run_native native "$apps/usage" "$threads" $at_once
+	check "natively: none while it counts, $at_once at once" grep -q "^counting: 0 faults, 0 waits" "$tmp/native.out"
+	for mode in auto exact; do
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/usage" "$threads" $at_once
+		check "$mode: $threads threads, $at_once at once: as natively while they count" same_as_native native shim
+		more=$(($(faults shim thread) - $(faults native thread)))
+		check "$mode: at most 4 faults more a thread, before its first start has ended ($more)" test $more -le $((4 * threads))
+		is "$mode: and none at its end" "$(faults shim end)" "$(faults native end)"
+	done
+done
+done_testing
