@@ -104,7 +104,7 @@ void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller)
 /* Files of presets that PAPI has just read: what PAPI_TOT_INS is depends on them. */
 static void keep_preset_files(void)
 {
-	const char *csv = getenv("PAPI_CSV_EVENT_FILE"), *user = getenv("PAPI_USER_EVENTS_FILE");
+	const char *csv = secure_getenv("PAPI_CSV_EVENT_FILE"), *user = secure_getenv("PAPI_USER_EVENTS_FILE");
 	struct sp_header *h = sp_store.header;
 	struct sp_held held;
 

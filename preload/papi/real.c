@@ -184,7 +184,7 @@ static int find_front(const struct sp_object *o, void *arg)
 
 static void find_fronts(void)
 {
-	const char *auditors = getenv("LD_AUDIT");
+	const char *auditors = secure_getenv("LD_AUDIT");
 	bool past_own = false;
 
 	n_fronts = 0;

@@ -50,6 +50,9 @@ attack() {
 	run shim env SSPAPI_OUTPUT="$tmp/new" SSPAPI_LIVE="$tmp" SSPAPI_FORMAT=store SSPAPI_TOPOLOGY="$tmp/victim" SLURM_JOB_ID=../x "$program"
 	is "$how: nothing is made where root alone may write" "$(ls "$tmp"/new* "$tmp"/sspapi.* 2>/dev/null)" ""
 	rm -f sspapi.*
+	run shim env PAPI_CSV_EVENT_FILE=of-a-stranger PAPI_USER_EVENTS_FILE=of-a-stranger LD_AUDIT=of-a-stranger.so "$program"
+	is "$how: no other variable gets into the dump" "$(grep -c of-a-stranger sspapi.*)" 0
+	rm -f sspapi.*
 	run shim env SSPAPI_SIGNAL=USR1 SSPAPI_DISABLE=1 "$program"
 	is "$how, SSPAPI_DISABLE=1: no dump" "$(ls)" ""
 	# The default's name, taken by a link before: the pids to come are known.
