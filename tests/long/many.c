@@ -1,16 +1,27 @@
 /*
  * many: so many that whatever is left behind of each adds up. usage: many MODE N [M]
- *	threads	N threads, M at a time, each with an event set that counts 2 EV_A; two of three leave
+ *	threads	N threads, M at a time, each with an event set that counts 2 of an event; two of three leave
  *		the set to PAPI_unregister_thread
  *	forks	N children of a process with two threads that measure all the time; every second
  *		child calls PAPI, too, without counting, some _exit, some exit
- * Prints the `handed` lines, summed, and on stderr what grew between the first tenth and the end:
+ *	soak	for N seconds, after M readings of a set that runs on: threads as above, 16 at a time
+ * Prints the `handed` lines, summed, and on stderr what grew between the first tenth and the end
+ * (soak: from where 8192 threads and all readings are done, ten times):
  * "descriptors N maps N rss-kb N". The store's size is for who started it to see.
+ * Built with -DREAL it counts page faults with the real libpapi.
  */
+#ifdef REAL
+#include "../apps/handed.h"
+#define EVENT "perf::PAGE-FAULTS"
+#define up papi_up
+#else
 #include "scenes/scene.h"
+#define EVENT "EV_A"
+#endif
 #include <dirent.h>
 #include <pthread.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static long long handed_a[2];
 static volatile long stop;
@@ -51,17 +62,34 @@ static void say(struct held was)
 
 /* ---- what is done --------------------------------------------------------------- */
 
+static void happen(int set, int n)
+{
+#ifdef REAL
+	char *memory = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)set;
+	for (int i = 0; i < n; i++)
+		*(volatile char *)(memory + i * 4096) = 1;
+	munmap(memory, n * 4096);
+#else
+	fake_count_set(set, EVENT, n);
+#endif
+}
+
 static void measure(int keep)
 {
 	int set = PAPI_NULL;
 	long long value = 0;
 
 	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("EV_A", PAPI_add_named_event(set, "EV_A"));
+	must(EVENT, PAPI_add_named_event(set, EVENT));
 	must("PAPI_start", PAPI_start(set));
-	fake_count_set(set, "EV_A", 2);
+	happen(set, 2);
 	must("PAPI_stop", PAPI_stop(set, &value));
 	__atomic_fetch_add(&handed_a[sched_getcpu() != nth_cpu(0)], value, __ATOMIC_RELAXED);
+#ifdef REAL
+	keep = 0;			/* PAPI_unregister_thread leaves a set's descriptors and memory there */
+#endif
 	if (keep)
 		return;
 	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
@@ -95,6 +123,36 @@ static void threads(long from, long to, int at_once)
 		while (n)
 			pthread_join(t[--n], NULL);
 	}
+}
+
+/* Main's set runs and is read all the time: first as often as readings are kept, then past that. */
+static void soak(long seconds, long readings)
+{
+	int set = PAPI_NULL;
+	long long value = 0;
+	long i = 8192;
+
+	threads(0, i, 16);
+	pin(0);
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must(EVENT, PAPI_add_named_event(set, EVENT));
+	must("PAPI_start", PAPI_start(set));
+	happen(set, 3);
+	for (long n = 0; n < readings + 1000; n++)
+		must("PAPI_read", PAPI_read(set, &value));
+	struct held was = look_around();
+	time_t start = time(NULL);
+
+	for (int tenth = 1; tenth <= 10; tenth++) {
+		for (; time(NULL) - start < seconds * tenth / 10; i += 16) {
+			threads(i, i + 16, 16);
+			must("PAPI_read", PAPI_read(set, &value));
+		}
+		fprintf(stderr, "%ld threads: ", i);
+		say(was);
+	}
+	must("PAPI_stop", PAPI_stop(set, &value));
+	handed_a[0] += value;
 }
 
 static void *spin(void *arg)
@@ -157,6 +215,8 @@ int main(int argc, char **argv)
 	nth_cpu(0);
 	if (!strcmp(mode, "forks")) {
 		forks((int)n);
+	} else if (!strcmp(mode, "soak")) {
+		soak(n, m);
 	} else {
 		threads(0, n / 10, (int)m);
 		was = look_around();
@@ -164,6 +224,6 @@ int main(int argc, char **argv)
 		say(was);
 	}
 	for (int c = 0; c < 2; c++)
-		printf("handed cpu=%d event=EV_A value=%lld by=all\n", nth_cpu(c), handed_a[c]);
+		printf("handed cpu=%d event=%s value=%lld by=all\n", nth_cpu(c), EVENT, handed_a[c]);
 	return 0;
 }

@@ -26,8 +26,43 @@ done
 check "$more threads: no more memory than 20000 ($kb_few KB, then $kb_many KB)" test "$kb_many" -le "$((kb_few + 1000))"
 check "$more threads: no more mappings ($maps_few, then $maps_many)" test "$maps_many" -le "$((maps_few + 20))"
 check "$more threads: no larger dump ($bytes_few, then $bytes_many bytes)" test "$bytes_many" -le $((bytes_few * 11 / 10))
+
 run_shim shim "$many" threads 6400 64
 check "64 at a time, 100 times: the dump has what was handed out" books shim
+
+# soak NAME PROGRAM DESCRIPTORS: threads and sets that come and go beside 10 million permanent readings; after those
+# nothing grows. SOAK_SECONDS=3600 for an hour by hand. (With the real PAPI the counters of threads that
+# are about to end are there or not.)
+: "${SOAK_SECONDS:=$(bounded 60 5)}" "${SOAK_READINGS:=$(bounded 10000000 1000000)}"
+soak() {
+	LIMIT=$((SOAK_SECONDS + 300)) SSPAPI_OUTPUT=$tmp/soak.sspapi run_shim shim \
+		env SSPAPI_READINGS=permanent SSPAPI_READINGS_MAX="$SOAK_READINGS" "$2" soak "$SOAK_SECONDS" "$SOAK_READINGS"
+	sed 's/^/# /' shim.err
+	"$B/sspapi" report -f csv soak.sspapi >soak.csv
+	is "soak of $SOAK_SECONDS s, $1: the program ends well" "$(status_of shim) $(grep -c '^sspapi: ' shim.err)" "0 0"
+	is "soak, $1: the dump has what was handed out" "$(awk -F, 'NR > 1 { n += $16 } END { print n }' soak.csv)" \
+		"$(sed -n 's/.*value=\([0-9]*\).*/\1/p' shim.out | awk '{ n += $1 } END { print n }')"
+	check "soak, $1: descriptors" test "$(most descriptors)" -le "$3"
+	check "soak, $1: mappings" test "$(most maps)" -le 20
+	check "soak, $1: resident size" test "$(most rss-kb)" -le 4000
+	rm -f soak.*
+}
+most() {
+	grew "$1" | sort -n | tail -n 1
+}
+soak "scripted PAPI" "$many" 0
+REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
+cd "$root" || exit 1
+# shellcheck disable=SC1091
+. tests/lib/real-papi.sh
+cd "$tmp" || exit 1
+if [ "$REAL_PAPI" = yes ]; then
+	MORE=$REAL_PAPI_PRELOAD
+	soak "real PAPI" "$many-real" 64
+	MORE=
+else
+	skip "soak, real PAPI" "$PAPI_HOW"
+fi
 
 SSPAPI_OUTPUT=$tmp/d/%p.json
 export SSPAPI_OUTPUT
