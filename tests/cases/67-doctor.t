@@ -50,6 +50,18 @@ finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS
 finds "two programs" 2 "name one program" "$sspapi" doctor sh sh
 finds "an option" 2 "takes no options" "$sspapi" doctor --fast
 
+# ---- another preload library that wraps PAPI ---------------------------------------------------
+if case $SHIM in *:*) false ;; esac; then
+	finds "a wrapper of PAPI before ours" 0 "note $preloads/front.so is preloaded before libsspapi.so and wraps PAPI's functions" \
+		env LD_PRELOAD="$preloads/audit.so $preloads/front.so:$SHIM" "$sspapi" doctor
+	is "and only that" "$(grep -o 'is preloaded before' d.text)" "is preloaded before"
+	check "and what to do" grep -q "do: name libsspapi.so first in LD_PRELOAD, or start the program by sspapi run" d.out
+	for list in "$SHIM:$preloads/front.so" "$preloads/front.so" "$fake/libpapi.so.7.0:$SHIM"; do
+		run d env LD_PRELOAD="$list" "$sspapi" doctor
+		is "none in front: $list" "$(status_of d) $(tr -s ' \n' ' ' <d.out | grep -c 'is preloaded before')" "0 0"
+	done
+fi
+
 # ---- libpapi ------------------------------------------------------------------------------------
 for version in 5.7 6.0 7.1 7.2; do
 	finds "libpapi $version" 0 "is PAPI $version" "$sspapi" doctor "$scenes/one-$version"
