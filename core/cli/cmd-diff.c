@@ -334,7 +334,7 @@ static int open_side(struct comparison *d, unsigned i, char *path)
 		return error(d, "damaged: what is missing would look like a difference", path);
 	}
 	if (d->report.level[0]->what == SP_LEVEL_CALLSITE && !d->csv)
-		sp_symbols_add(&s->file.model, d->report.verb);
+		sp_symbols_add(&s->file.model, d->report.verb, false);
 	if (sp_levels_open(&s->levels, &s->file.model, d->report.level[0]) == 0)
 		return 0;
 	sp_symbols_forget(&s->file.model);

@@ -13,7 +13,7 @@
 #include "symbols.h"
 #include "terminal.h"
 
-#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --no-symbols"
+#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --no-symbols, --all-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
@@ -27,12 +27,13 @@ static void long_options(struct option *longs)
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
 	longs[n++] = (struct option){ "no-symbols", no_argument, NULL, 'N' };
+	longs[n++] = (struct option){ "all-symbols", no_argument, NULL, 'A' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
 static int options(struct sp_report *r, const struct sp_view **view, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 4];
+	struct option longs[SP_LEVEL_OPTIONS + 5];
 	int c, at = 0;
 
 	long_options(longs);
@@ -52,6 +53,8 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 			r->sort = optarg;
 		} else if (c == 'N') {
 			r->no_symbols = true;
+		} else if (c == 'A') {
+			r->all_symbols = true;
 		} else {
 			return 2;
 		}
@@ -135,7 +138,7 @@ int sp_cmd_report(int argc, char **argv)
 		report.colour = sp_terminal_colour();
 		sp_view_bold = report.colour;
 		if (names_sites(&report, view))
-			sp_symbols_add(&f.model, argv[0]);
+			sp_symbols_add(&f.model, argv[0], report.all_symbols);
 		if (strcmp(view->name, "text") == 0)
 			sp_pager_start();
 		r = show(&report, view, &f.model);

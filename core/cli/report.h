@@ -21,6 +21,7 @@ struct sp_report {
 	const char *sort;		/* an event, "readings" or "place"; NULL: place */
 	bool colour;
 	bool no_symbols;		/* files that the store names are left alone */
+	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_wish metrics;	/* -m */
 };
 

@@ -33,12 +33,14 @@ struct names {
 	struct name *name;		/* by site and frame */
 	uint32_t n;
 	uint64_t until;			/* no more is asked then, in seconds() */
+	bool of_others;			/* modules of other users are asked, too */
+	const char *left;		/* the first that was not */
 };
 
 struct module {
 	const char *path;
 	uint64_t bytes;			/* on the disk */
-	bool stripped;
+	bool stripped, of_other;
 };
 
 static void fill(void *arg, uint32_t site, uint32_t frame, struct sp_frame_seen *f)
@@ -293,8 +295,7 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 
 	if (fstat(f->fd, &s) < 0)
 		return strerror(errno);
-	if (s.st_uid != geteuid() && s.st_uid != 0)
-		return "another user's file: call sites in it have no names";
+	is->of_other = s.st_uid != geteuid() && s.st_uid != 0;
 	is->bytes = (uint64_t)s.st_blocks * 512;
 	is->stripped = !sp_elf_file_has_symbols(f);
 	sp_elf_file_build_id(f, id, sizeof(id));
@@ -303,7 +304,7 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 	return *id || is_older(&s, m) ? NULL : "changed since it ran, and has no build id: call sites in it have no names";
 }
 
-static bool may_ask(const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
+static bool may_ask(struct names *all, const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
 {
 	struct sp_elf_file f;
 	const char *why;
@@ -315,7 +316,10 @@ static bool may_ask(const struct sp_model *m, const struct name *name, const cha
 	sp_elf_file_close(&f);
 	if (why)
 		sp_complain(0, verb, why, name->module);
-	return !why;
+	if (why || !is->of_other || all->of_others)
+		return !why;
+	all->left = all->left ? all->left : name->module;
+	return false;
 }
 
 /* All frames of the module of frame i that have not been asked for, up to AT_ONCE. */
@@ -331,22 +335,22 @@ static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32
 	return n;
 }
 
-void sp_symbols_add(struct sp_model *m, const char *verb)
+void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 {
-	struct names *all = calloc(1, sizeof(*all));
+	struct names *all = sp_need(calloc(1, sizeof(*all)));
 	bool *done = NULL;
 	uint32_t which[AT_ONCE];
 	struct module is;
 	int r = 0;
 
-	if (all && collect(all, m))
+	if (collect(all, m))
 		done = calloc(all->n, sizeof(*done));
-	if (all)
-		all->until = seconds() + SECONDS_ALL;
+	all->until = seconds() + SECONDS_ALL;
+	all->of_others = of_others;
 	for (uint32_t i = 0; done && r != -ENOENT && i < all->n; i++) {
 		uint32_t n = done[i] ? 0 : those_of(all, i, done, which);
 
-		if (!n || !may_ask(m, &all->name[i], verb, &is))
+		if (!n || !may_ask(all, m, &all->name[i], verb, &is))
 			continue;
 		r = ask(all, &is, which, n);
 		if (r < 0 && r != -ENOENT)
@@ -354,9 +358,12 @@ void sp_symbols_add(struct sp_model *m, const char *verb)
 	}
 	if (r == -ENOENT)
 		sp_complain(0, verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
+	if (all->left)
+		sp_complain(0, verb, "another user's file: call sites in it have no names, nor in others of this kind; if you trust "
+			    "them and the store, sspapi report --all-symbols asks them", all->left);
 	free(done);
 	m->names = all;
-	m->name_frame = all ? fill : NULL;
+	m->name_frame = fill;
 }
 
 void sp_symbols_forget(struct sp_model *m)

@@ -11,8 +11,10 @@
 #include "../view/model.h"
 
 /* From now on the model's frames have symbols and lines, where they can be had.  A line on
- * standard error for each module that is another by now, or if there is no addr2line. */
-void sp_symbols_add(struct sp_model *m, const char *verb);
+ * standard error for each module that is another by now, or if there is no addr2line; and one for all that
+ * belong neither to the caller nor to root, which are asked only if of_others: the store may come from a
+ * stranger, and addr2line believes what a file says. */
+void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others);
 void sp_symbols_forget(struct sp_model *m);
 
 #endif

@@ -102,12 +102,17 @@ cp "$one" built/scenes
 cp "$fake"/libpapi.so.7.0 built/fake
 SSPAPI_OUTPUT=$tmp/other.sspapi run_shim shim "$tmp/built/scenes/one"
 if is_root; then
-	chown 65534 built/scenes/one
-	run names "$sspapi" report other.sspapi
-	is "(3) a file of another user's is not asked" "$(status_of names) $(grep -c "another user's file" names.err)" "0 1"
-	chown 0 built/scenes/one
+	chown 65534 built/scenes/one built/fake/libpapi.so.7.0
+	run names "$sspapi" report -f json other.sspapi
+	is "(3) files of another user's are not asked, and one line says how" \
+		"$(status_of names) $(wc -l <names.err) $(grep -c "another user's file: .*--all-symbols" names.err)" "0 1 1"
+	lines() { json names.out 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -c 'one\.c:\|scene\.h:\|handed\.h:'; }
+	is "(3) nor are there lines from them" "$(lines)" 0
+	run names "$sspapi" report -f json --all-symbols other.sspapi
+	check "(3) --all-symbols asks them" sh -c "cat names.err; [ ! -s names.err ] && [ $(lines) -gt 0 ]"
+	chown 0 built/scenes/one built/fake/libpapi.so.7.0
 else
-	skip "(3) a file of another user's is not asked" "not root"
+	skip "(3) files of another user's are not asked" "not root"
 fi
 run names "$sspapi" report other.sspapi
 is "(3) the caller's own is" "$(status_of names) $(cat names.err)" "0 "

@@ -30,9 +30,9 @@ void sp_file_close(struct sp_file *f)
 	(void)f;
 }
 
-void sp_symbols_add(struct sp_model *m, const char *verb)
+void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 {
-	(void)m, (void)verb;
+	(void)m, (void)verb, (void)of_others;
 }
 
 void sp_symbols_forget(struct sp_model *m)
