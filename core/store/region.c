@@ -82,6 +82,34 @@ static int lengthen(struct sp_region *r, uint64_t end)
 	return fd;
 }
 
+/* May nobody but the user and root put another file in its place? */
+static bool keeps_its_name(const struct sp_region *r)
+{
+	char folder[sizeof(r->path)];
+	struct stat s;
+
+	strcpy(folder, r->path);
+	strrchr(folder, '/')[1] = 0;
+	if (sp_sys(SYS_newfstatat, AT_FDCWD, folder, &s, 0) < 0)
+		return false;
+	return (!s.st_uid || s.st_uid == (uint64_t)sp_sys(SYS_geteuid)) && (s.st_mode & S_ISVTX || !(s.st_mode & 022));
+}
+
+/* Without a descriptor, by its name: EMFILE is no reason to leave it. */
+static void lengthen_by_name(struct sp_region *r, uint64_t end)
+{
+	uint64_t length = wanted_length(end);
+	struct stat s;
+
+	if (end <= r->file_bytes || !file_may_have(end) || !keeps_its_name(r) ||
+	    sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if ((uint64_t)s.st_dev != r->file_dev || (uint64_t)s.st_ino != r->file_ino || (uint64_t)s.st_size != r->file_bytes)
+		return;
+	if (sp_sys(SYS_truncate, r->path, length) == 0 || sp_sys(SYS_truncate, r->path, length = end) == 0)
+		r->file_bytes = length;
+}
+
 /* The same addresses without a descriptor: the kernel copies the end of the mapping before them, and
  * makes the copy longer. */
 static long map_behind(const struct sp_region *r, uint64_t bytes)
@@ -107,10 +135,12 @@ static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
 	int fd = lengthen(r, r->mapped + bytes);
 	long at = fd;
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		at = sp_sys(SYS_mmap, 0, bytes, PROT_NONE, MAP_SHARED, fd, r->mapped);
-	else if (fd != -ESTALE)
+	} else if (fd != -ESTALE) {
+		lengthen_by_name(r, r->mapped + bytes);
 		at = map_behind(r, bytes);
+	}
 	if (fd >= 0)
 		sp_close(fd);
 	if (at < 0 && at > -4096) {

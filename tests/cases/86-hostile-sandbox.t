@@ -11,11 +11,12 @@ memory=$(mktemp -d /dev/shm/sspapi-case.XXXXXX) || memory=$(mktemp -d "$tmp/XXXX
 trap 'rm -rf "$memory"; clean_up' EXIT
 live=$tmp/live
 
-# cornered HOW...: with 300 event sets, so that the store grows
+# cornered HOW...: with 300 event sets, so that the store grows (8000: past 16 MiB, the file's first length)
+sets=300
 cornered() {
 	rm -rf "$tmp/d" "$live" "$tmp/shim.json"
 	mkdir "$live"
-	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$live" "$scenes/cornered" 300 "$@"
+	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$live" "$scenes/cornered" $sets "$@"
 	label="$*"
 	[ "$(status_of shim)" != 77 ] || { skip "$label" "$(tail -n 1 "$tmp/shim.err")"; return 1; }
 }
@@ -50,6 +51,25 @@ for live in "$tmp/live" "$memory/live"; do
 		fi
 	done
 done
+sets=8000
+for live in "$tmp/live" "$memory/live"; do
+	if cornered files kill; then
+		label="$label, $sets sets, $(stat -f -c %T "$live")"
+		ends 137
+		silent
+		check "$label: (the store is longer than the file was)" test "$(stat -c %s "$live"/*.live)" -gt 17000000
+		whole
+	fi
+done
+# Where others may put another file in its place, not by its name: that would make a file of the user's longer.
+live=$tmp/open before=$(umask)
+umask 0
+if cornered files; then
+	is "$label, others may write into the folder: said" "$(lines_of shim | grep -c 'cannot grow (Too many open files)')" 1
+fi
+umask "$before"
+live=$tmp/live
+sets=300
 if cornered files; then
 	ends 3
 	check "$label: why there is no dump" said shim "the dump was not written" "Too many open files" "sspapi recover"
