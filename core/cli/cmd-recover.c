@@ -164,6 +164,11 @@ static int recover(const struct recovery *r, const char *live)
 		return 0;
 	if (sp_file_open(&f, r->verb, live))
 		return 1;
+	/* A link of a stranger's to one that only the caller may read would lay its dump open beside the link. */
+	if (!still_the_same(&f, live)) {
+		sp_file_close(&f);
+		return sp_complain(1, r->verb, "a symbolic link, or exchanged meanwhile: name the file itself", live);
+	}
 	if (may_run(r, &f)) {
 		sp_file_close(&f);
 		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);

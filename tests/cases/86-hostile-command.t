@@ -293,6 +293,15 @@ run recover "$sspapi" recover copy.live
 is "nor does a copy under another name" "$(status_of recover) $(ls z.json 2>/dev/null) $(ls copy.live*)" "0  copy.live
 copy.live.txt"
 rm -f live/* copy.live*
+zombie true
+live=$(ls live/*.live)
+mkdir theirs
+ln -s "$tmp/$live" theirs/sspapi.0.h.1.1.live
+mkfifo theirs/sspapi.0.h.2.1.live
+run recover timeout 20 "$sspapi" recover --force theirs/sspapi.0.h.1.1.live theirs/sspapi.0.h.2.1.live
+is "nor does recover follow a link, nor wait for a FIFO" "$(status_of recover) $(wc -l <recover.err) $(ls theirs | wc -l) $(ls z.json 2>/dev/null)" "1 2 2 "
+check "(the live file that it names stays)" test -e "$live"
+rm -rf live/* theirs
 
 # ---- 11: files that are holes -------------------------------------------------------------------------------
 
