@@ -7,6 +7,7 @@
 #   --within MS     0 to so many ms from its start; default 30
 #   --ready MS      of every second run instead: from its first reading
 #   --preload SO    after ours
+#   --settings 1    each run has another attribution, kind of readings and depth of call sites
 #   --folder TMP    where to work
 #   --seed N        for the moments; default: by the clock, and printed
 #
@@ -19,7 +20,7 @@ use JSON::PP;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-my %o = (signal => 'KILL', live => '', within => 30, ready => 0, preload => '', folder => '.', seed => time ^ $$);
+my %o = (signal => 'KILL', live => '', within => 30, ready => 0, preload => '', settings => 0, folder => '.', seed => time ^ $$);
 while (@ARGV && $ARGV[0] =~ /^--(\w+)$/) {
 	exists $o{$1} or die "no option --$1\n";
 	$o{$1} = $ARGV[1];
@@ -37,7 +38,11 @@ my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of others: a pid may c
 
 sub wrong { print @_, "\n"; $wrong++ }
 
+my @settings = map { my $a = $_; map { my $r = $_; map { [$a, $r, $_] } 0, 1, 8 } qw(temporary permanent) }
+	qw(auto exact residency reading);
+
 sub start {
+	my ($i) = @_;
 	open my $f, '>', $page or die "$page: $!\n";
 	truncate $f, 4096;
 	close $f;
@@ -45,6 +50,7 @@ sub start {
 	return $pid if $pid;
 	$ENV{LD_PRELOAD} = $o{preload} ? "$SHIM:$o{preload}" : $SHIM;
 	$ENV{SSPAPI_LIVE} = $o{live} if $o{live};
+	@ENV{qw(SSPAPI_ATTRIBUTION SSPAPI_READINGS SSPAPI_CALLSITES)} = @{$settings[$i / 2 % @settings]} if $o{settings};
 	$ENV{SSPAPI_OUTPUT} = "$o{folder}/killed.%p.json";
 	open STDIN, '<', '/dev/null';
 	open STDERR, '>', "$o{folder}/killed.err";
@@ -105,9 +111,22 @@ sub booked {
 	return \%b;
 }
 
+# {tid}{all}: residency splits by time what the kernel counted
+sub by_thread {
+	my ($of) = @_;
+	my %all;
+	for my $tid (keys %$of) {
+		for my $values (values %{$of->{$tid}}) {
+			$all{$tid}{all}[$_] += $values->[$_] // 0 for 0 .. $#$values;
+		}
+	}
+	return \%all;
+}
+
 sub compare {
 	my ($what, $d, $seen, $may) = @_;
 	my $booked = booked($d);
+	($booked, $seen, $may) = map { by_thread($_) } $booked, $seen, $may if $d->{settings}{attribution} eq 'residency';
 	my $pending = 0;
 	for my $tid (keys %{{%$seen, %$booked}}) {
 		for my $cpu (keys %{{%{$seen->{$tid} || {}}, %{$booked->{$tid} || {}}}}) {
@@ -148,8 +167,8 @@ sub recover {
 
 for my $i (1 .. $times) {
 	my $ready = $o{ready} && $i % 2;
-	my $pid = start();
-	my $what = "run $i (pid $pid)";
+	my $pid = start($i);
+	my $what = "run $i (pid $pid" . ($o{settings} ? "; @{$settings[$i / 2 % @settings]}" : '') . ')';
 	wait_for_reading() if $ready;
 	sleep rand($ready ? $o{ready} : $o{within}) / 1000;
 	kill $o{signal}, $pid;

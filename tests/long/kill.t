@@ -20,7 +20,7 @@ kills() {
 }
 
 kills_todo=
-kills "killed many times, 0 to 30 ms" --ready 10 "$(bounded 500 60)" "$handing"
+kills "killed many times, 0 to 30 ms, all settings" --settings 1 --ready 10 "$(bounded 500 96)" "$handing"
 # (the same may come in each of them)
 kills "killed often, a folder" --live "$tmp/live" --ready 20 --within 40 "$(bounded 100 20)" "$handing"
 kills "killed often, 40 event sets a thread, 6 threads" --ready 60 --within 60 "$(bounded 60 10)" "$handing" -t 6 -s 40
@@ -71,7 +71,7 @@ need_real() {
 if need_real; then
 	# It takes PAPI some 100 ms to start.
 	kills "real PAPI, killed often" ${REAL_PAPI_PRELOAD:+--preload "$REAL_PAPI_PRELOAD"} \
-		--ready 30 --within 300 "$(bounded 30 6)" "$B/tests/long/handing-real"
+		--settings 1 --ready 30 --within 300 "$(bounded 96 48)" "$B/tests/long/handing-real"
 else
 	skip "real PAPI" "$PAPI_HOW"
 fi

@@ -3,12 +3,13 @@
  * usage: cornered SETS HOW... [kill]
  *	SETS	event sets that it then makes, each measured once: the store grows by them
  *	HOW	files	no descriptor can be had any more
- *		chroot=FOLDER
+ *		chroot=FOLDER, pivot=FOLDER	(pivot_root, in a mount namespace of its own)
  *		bus	SIGBUS is blocked, with all others; bus-before: already before PAPI; bus-held: it alone, by
  *			sighold; bus-thread: in a thread that then does the rest; bus-moment: only while a thread is
  *			made that keeps it blocked
  *		cut	the live file is truncated (SSPAPI_LIVE is its folder)
  *		deny=CALL,...  deny-before=CALL,...	EPERM; the second already before PAPI
+ *		die=CALL,...	the kernel ends the process at such a call
  *	kill	ends by SIGKILL
  */
 #include "now.h" /* first: _GNU_SOURCE */
@@ -16,6 +17,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 static void no_files(void)
@@ -78,6 +80,17 @@ static void cut(void)
 		closedir(d);
 }
 
+/* As container runtimes do. */
+static void pivot(const char *folder)
+{
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount(folder, folder, NULL, MS_BIND, NULL) || chdir(folder) || syscall(SYS_pivot_root, ".", ".") ||
+	    umount2(".", MNT_DETACH) || chdir("/")) {
+		perror("pivot_root");
+		exit(77);
+	}
+}
+
 static void corner(const char *how)
 {
 	if (!strcmp(how, "files"))
@@ -92,6 +105,10 @@ static void corner(const char *how)
 		block_for_a_moment();
 	if (!strcmp(how, "cut"))
 		cut();
+	if (!strncmp(how, "pivot=", 6))
+		pivot(how + 6);
+	if (!strncmp(how, "die=", 4))
+		deny(how, SECCOMP_RET_KILL_PROCESS);
 	if (!strncmp(how, "deny=", 5))
 		deny(how, SECCOMP_RET_ERRNO | EPERM);
 }
