@@ -4,6 +4,7 @@
 
 #include "../store/gauge.h"
 #include "../store/interval.h"
+#include "../store/overflow.h"
 #include "../view/gauges.h"
 #include "cmd.h"
 #include "encode.h"
@@ -413,6 +414,84 @@ static void encode_times(struct sp_bytes *b, struct sp_model *m, struct sp_row *
 		t->at[row->cells + e] = row->edge[kept[e]];
 }
 
+static unsigned nibble(char c)
+{
+	return c >= 'a' ? (unsigned)(c - 'a') + 10 : (unsigned)(c - '0');
+}
+
+void sp_encode_build_id(struct sp_module *m, const char *id)
+{
+	for (m->build_id_bytes = 0; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id); id += 2)
+		m->build_id[m->build_id_bytes++] = (unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
+}
+
+/* The number of f's module in the list of the process, whose block is the buffer's first; 0: in none. */
+static uint32_t encode_module(struct sp_bytes *b, const struct sp_frame_seen *f)
+{
+	struct sp_header h = ((struct sp_member *)sp_bytes_at(b, 0))->h;
+	struct sp_module is = { .number = h.n_modules + 1, .next = h.modules }, *to;
+	uint64_t place;
+
+	sp_encode_build_id(&is, f->build_id);
+	for (sp_off off = h.modules; off; off = to->next) {
+		to = sp_bytes_at(b, off - b->origin);
+		if (memcmp(to->build_id, is.build_id, sizeof(is.build_id)) == 0 &&
+		    strcmp(((struct sp_string *)sp_bytes_at(b, to->path - b->origin))->text, f->module) == 0)
+			return to->number;
+	}
+	if (!*f->module || is.number > SP_MODULES_MOST)
+		return 0;
+	is.path = sp_bytes_text(b, f->module);
+	place = sp_bytes_block(b, SP_BLOCK_MODULE, sizeof(is));
+	is.b = *(struct sp_block *)sp_bytes_at(b, place);
+	memcpy(sp_bytes_at(b, place), &is, sizeof(is));
+	((struct sp_member *)sp_bytes_at(b, 0))->h.modules = b->origin + place;
+	((struct sp_member *)sp_bytes_at(b, 0))->h.n_modules = is.number;
+	return is.number;
+}
+
+/* Where event e of the row stands among those that stay; behind them what PAPI did not tell; -1: it is left out. */
+static int64_t kept_index(const struct sp_row *row, uint32_t e, const uint32_t *kept, uint32_t k)
+{
+	for (uint32_t i = 0; i < k; i++)
+		if (kept[i] == e)
+			return i;
+	return e == row->k ? (int64_t)k : -1;
+}
+
+static void encode_overflows(struct sp_bytes *b, const struct sp_model *m, const struct sp_row *row, uint64_t relation,
+			     const uint32_t *kept, uint32_t k)
+{
+	struct sp_overflow *counts = sp_need(calloc(row->overflows + 1ull, sizeof(*counts)));
+	struct sp_hit *hits = sp_need(calloc(row->hits + 1ull, sizeof(*hits)));
+	struct sp_layout l = sp_settled_layout(k, row->cells);
+	struct sp_overflows o = { .n = 0 };
+	struct sp_overflowed at;
+	struct sp_frame_seen f;
+	uint64_t place, count;
+
+	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
+		int64_t e = kept_index(row, at.event, kept, k);
+
+		if (e < 0)
+			continue;
+		counts[o.n++] = (struct sp_overflow){ .event = (uint32_t)e, .cpu = at.cpu, .count = at.count };
+		for (uint32_t hit = UINT32_MAX; sp_row_hit(m, row, &at, &hit, &f, &count);)
+			hits[o.hits++] = (struct sp_hit){ .address = f.offset, .module = encode_module(b, &f), .of = o.n,
+							  .count = count };
+	}
+	if (o.n) {
+		place = sp_bytes_block(b, SP_BLOCK_OVERFLOWS, sp_overflows_bytes(o.n, o.hits));
+		o.b = *(struct sp_block *)sp_bytes_at(b, place);
+		memcpy(sp_bytes_at(b, place), &o, sizeof(o));
+		memcpy(sp_overflow_in(sp_bytes_at(b, place)), counts, o.n * sizeof(*counts));
+		memcpy(sp_hits_in(sp_bytes_at(b, place), o.n), hits, o.hits * sizeof(*hits));
+		sp_times_of(sp_bytes_at(b, relation), &l)->overflows = b->origin + place;
+	}
+	free(counts);
+	free(hits);
+}
+
 /* Its offset, or 0 where none of its events stays. */
 static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint32_t id,
 			      const struct sp_encode *with)
@@ -450,6 +529,7 @@ static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_
 	encode_times(b, m, row, place, kept, k);
 	encode_intervals(b, m, row, place, kept, k, with->site);
 	encode_gauges(b, m, row, place, kept, k);
+	encode_overflows(b, m, row, place, kept, k);
 	encode_readings(b, m, row, place, kept, k);
 	return b->origin + place;
 }

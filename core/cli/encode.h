@@ -36,6 +36,9 @@ sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off l
 /* An event with its texts; its place. */
 uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id);
 
+/* From hexadecimal. */
+void sp_encode_build_id(struct sp_module *m, const char *id);
+
 struct sp_encode {
 	const uint32_t *event;		/* [the model's n_events] ids in the merged store; SP_LEFT_OUT */
 	const uint32_t *call;		/* [SP_CALLS_MAX] the same of calls; NULL: no calls */

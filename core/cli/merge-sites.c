@@ -86,11 +86,6 @@ static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_
 	return (uint32_t)sp_min(most, SP_FRAMES_MAX);
 }
 
-static unsigned nibble(char c)
-{
-	return c >= 'a' ? (unsigned)(c - 'a') + 10 : (unsigned)(c - '0');
-}
-
 static void write_modules(struct merge *g, struct sp_bytes *b, const struct sp_names *modules, const uint32_t *order)
 {
 	for (uint32_t i = 0; i < modules->n && i < SP_MODULES_MOST; i++) {
@@ -102,8 +97,7 @@ static void write_modules(struct merge *g, struct sp_bytes *b, const struct sp_n
 		m->next = g->h.modules;
 		m->number = i + 1;
 		m->path = text;
-		for (; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id); id += 2)
-			m->build_id[m->build_id_bytes++] = (unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
+		sp_encode_build_id(m, id);
 		g->h.modules = b->origin + place;
 		g->h.n_modules++;
 	}

@@ -17,10 +17,10 @@
 
 #define AT_ONCE	512u		/* addresses of one run */
 
+#define NAMES_MANY 32768u		/* a job of many ranks has the same addresses again and again */
 #define INLINED_MOST 16u		/* functions around one that was inlined */
 
 struct name {
-	uint32_t site, frame;
 	uint64_t at;
 	const char *module;		/* the store's */
 	char build_id[80];
@@ -30,8 +30,8 @@ struct name {
 };
 
 struct names {
-	struct name *name;		/* by site and frame */
-	uint32_t n;
+	struct name *name;		/* by module and offset */
+	uint32_t n, room;
 	uint64_t until;			/* no more is asked then, in seconds() */
 	bool of_others;			/* modules of other users are asked, too */
 	const char *left;		/* the first that was not */
@@ -43,46 +43,88 @@ struct module {
 	bool stripped, of_other;
 };
 
-static void fill(void *arg, uint32_t site, uint32_t frame, struct sp_frame_seen *f)
+static int compare(const void *a, const void *b)
 {
-	const struct names *all = arg;
-	uint32_t lo = 0, hi = all->n;
+	const struct name *x = a, *y = b;
+	int r = strcmp(x->module, y->module);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct name *is = &all->name[mid];
-
-		if (is->site == site && is->frame == frame) {
-			f->symbol = is->symbol ? is->symbol : f->symbol;
-			f->line = is->line ? is->line : f->line;
-			f->into = is->into;
-			f->n_into = is->n_into;
-			return;
-		}
-		if (is->site < site || (is->site == site && is->frame < frame))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	if (r == 0)
+		r = strcmp(x->build_id, y->build_id);
+	return r ? r : x->at < y->at ? -1 : x->at > y->at;
 }
 
-static bool collect(struct names *all, const struct sp_model *m)
+static struct name name_of(const struct sp_frame_seen *f, uint64_t at)
 {
+	struct name is = { .at = at, .module = f->module };
+
+	memcpy(is.build_id, f->build_id, sizeof(is.build_id));
+	return is;
+}
+
+static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
+{
+	const struct names *all = arg;
+	struct name key = name_of(f, at);
+	const struct name *is = bsearch(&key, all->name, all->n, sizeof(key), compare);
+
+	if (!is)
+		return;
+	f->symbol = is->symbol ? is->symbol : f->symbol;
+	f->line = is->line ? is->line : f->line;
+	f->into = is->into;
+	f->n_into = is->n_into;
+}
+
+static bool add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
+{
+	if (all->n == all->room) {
+		uint32_t room = all->room ? 2 * all->room : 256;
+		struct name *more = realloc(all->name, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		all->name = more;
+		all->room = room;
+	}
+	all->name[all->n++] = name_of(f, at);
+	return true;
+}
+
+/* What is there already is added once more, and goes when all are sorted. */
+static void sort(struct names *all)
+{
+	uint32_t n = 0;
+
+	if (all->n)
+		qsort(all->name, all->n, sizeof(*all->name), compare);
+	for (uint32_t i = 0; i < all->n; i++)
+		if (!n || compare(&all->name[n - 1], &all->name[i]) != 0)
+			all->name[n++] = all->name[i];
+	all->n = n;
+}
+
+static bool collect(struct names *all, struct sp_model *m)
+{
+	struct sp_overflowed at;
 	struct sp_frame_seen f;
-	uint32_t room = 0;
+	struct sp_row row = { 0 };
+	uint64_t count;
 
 	for (uint32_t id = 1; id < m->n_callsites; id++)
-		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
-			if (all->n == room) {
-				struct name *more = realloc(all->name, (room = room ? 2 * room : 256) * sizeof(*more));
-
-				if (!more)
+		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++)
+			if (!add(all, &f, f.offset - 1))
+				return false;
+	while (sp_model_next(m, &row)) {
+		for (uint32_t i = 0; sp_row_overflow(m, &row, &i, &at);)
+			for (uint32_t hit = UINT32_MAX; sp_row_hit(m, &row, &at, &hit, &f, &count);)
+				if (!add(all, &f, f.offset))
 					return false;
-				all->name = more;
-			}
-			all->name[all->n] = (struct name){ .site = id, .frame = i, .at = f.offset - 1, .module = f.module };
-			memcpy(all->name[all->n++].build_id, f.build_id, sizeof(f.build_id));
-		}
+		if (all->n > NAMES_MANY)
+			sort(all);
+		if (all->n > NAMES_MANY)
+			break;
+	}
+	sort(all);
 	return all->n > 0;
 }
 
@@ -328,7 +370,8 @@ static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32
 	uint32_t n = 0;
 
 	for (uint32_t k = i; k < all->n && n < AT_ONCE; k++)
-		if (!done[k] && all->name[k].module == all->name[i].module) {
+		if (!done[k] && strcmp(all->name[k].module, all->name[i].module) == 0 &&
+		    strcmp(all->name[k].build_id, all->name[i].build_id) == 0) {
 			done[k] = true;
 			which[n++] = k;
 		}

@@ -38,6 +38,7 @@ enum sp_block_kind {
 	SP_BLOCK_FREE,			/* was something, belongs to nobody */
 	SP_BLOCK_READINGS,
 	SP_BLOCK_GAUGES,
+	SP_BLOCK_OVERFLOWS,
 	SP_BLOCK_INTERVALS = 0x5320,
 	SP_BLOCK_SITES,
 	SP_BLOCK_MODULE,
@@ -389,6 +390,7 @@ struct sp_times {
 	uint64_t windows;		/* that were spent on several CPUs */
 	uint32_t flags;			/* SP_TIMES_* */
 	uint32_t pad;
+	sp_off overflows;		/* struct sp_overflows; 0: no overflow handler was called */
 	uint64_t at[];			/* [cells] ns of the thread there while the set ran; [k] edge: what the edges of
 					 * one such window may have put on a neighbour */
 };
@@ -488,6 +490,38 @@ struct sp_gauge {
 	double exact;			/* the part of a counter's total that is proven */
 	uint32_t data_type;		/* and SP_GAUGE_COUNTS */
 	int32_t cpu;			/* in a merged store: of the readings; a cell of gauges has one CPU */
+};
+
+/* ---- overflows --------------------------------------------------------- */
+
+/* How often the overflow handlers of a relation's sets were called, and what they
+ * interrupted.  Followed by
+ *	struct sp_overflow at[n]	by event, then by cell; in a merged store those that are counted
+ *	struct sp_hit hit[hits]		in buckets of SP_HIT_WAYS; in a merged store in no order
+ * A call is in `count` first, and then perhaps in a hit: what a count has beyond its hits fell
+ * out of them, or its process was killed in between. */
+struct sp_overflows {
+	struct sp_block b;
+	uint32_t n, hits;
+};
+
+struct sp_overflow {
+	uint32_t event;			/* of the relation; k: PAPI did not tell */
+	int32_t cpu;			/* that the handler ran on; SP_NO_CPU */
+	uint64_t count;
+};
+
+#define SP_HITS		512u		/* of a relation that is not merged */
+#define SP_HIT_WAYS	8u
+#define SP_HIT_BUSY	UINT32_MAX	/* in `of`: being written */
+
+/* An address has been hit count - before times at least since it got its place; `before` is what
+ * the one that had the place before had (Metwally and others, "Space-Saving"). */
+struct sp_hit {
+	uint64_t address;		/* in a merged store from the module's base */
+	uint32_t module;		/* its number; in a merged store in the process's own list; 0: in none */
+	uint32_t of;			/* the number, from 1, of its struct sp_overflow; 0: free */
+	uint64_t count, before;
 };
 
 /* ---- merged stores ------------------------------------------------------
@@ -590,5 +624,6 @@ _Static_assert(sizeof(struct sp_component) == 112, "a component has no holes");
 _Static_assert(sizeof(struct sp_state) == 64, "the words of a reading share a cache line");
 _Static_assert(sizeof(struct sp_cell) == 32, "a cell has no holes");
 _Static_assert(sizeof(struct sp_gauge) == 64, "a gauge is a cache line");
+_Static_assert(sizeof(struct sp_hit) == 32, "a hit has no holes");
 
 #endif

@@ -552,6 +552,81 @@ struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_s
 	return m;
 }
 
+/* ---- overflows ------------------------------------------------------------ */
+
+struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relation *r)
+{
+	struct sp_overflow_writer w = { .n = (uint32_t)sp_overflows_counts(r->k, r->cells) };
+	struct sp_times *t = times_of(r);
+	struct sp_overflows *o = sp_overflows_at(&s->image, t->overflows);
+	sp_off off;
+
+	if (!t->overflows) {
+		o = make(s, SP_BLOCK_OVERFLOWS, sp_overflows_bytes(w.n, SP_HITS), &off);
+		if (!o)
+			return w;
+		o->n = w.n;
+		o->hits = SP_HITS;
+		sp_publish(&t->overflows, off);
+	}
+	w.block = o && o->n == w.n && o->hits == SP_HITS ? o : NULL;
+	return w;
+}
+
+/* Beyond the topology's CPUs each relation has cells of its own. */
+static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer *w, const struct sp_overflow_writer *from)
+{
+	const struct sp_overflow *f = sp_overflow_in(from->block);
+	const struct sp_hit *h = sp_hits_in(from->block, from->n);
+	uint32_t cells = w->cells, at;
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		at = i - i % cells + (uint32_t)sp_ledger_cell(w, f[i].cpu);
+		if (f[i].count)
+			sp_overflow_book(to, at, f[i].event, f[i].cpu, f[i].count);
+	}
+	for (uint32_t i = 0; i < SP_HITS; i++) {
+		uint32_t of = h[i].of - 1;
+
+		if (of >= from->n || !sp_hit_weight(&h[i]))
+			continue;
+		at = of - of % cells + (uint32_t)sp_ledger_cell(w, f[of].cpu);
+		sp_overflow_hit(to, at, sp_hit_weight(&h[i]), h[i].address, h[i].module);
+	}
+}
+
+/* sum, a copy of a relation that stays until sum takes its place, gets a block of its own; false: no memory. */
+static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, struct sp_relation *from)
+{
+	struct sp_overflow_writer old = { 0 }, add = { 0 }, to;
+	struct sp_writer w;
+
+	if (times_of(sum)->overflows)
+		old = sp_store_overflows(s, sum);
+	if (times_of(from)->overflows)
+		add = sp_store_overflows(s, from);
+	times_of(sum)->overflows = 0;
+	if (!old.block && !add.block)
+		return true;
+	to = sp_store_overflows(s, sum);
+	if (!to.block)
+		return false;
+	sp_ledger_bind(&w, sum, sum->k, sum->cells);
+	if (old.block)
+		add_overflows(&to, &w, &old);
+	if (add.block)
+		add_overflows(&to, &w, &add);
+	return true;
+}
+
+static void free_overflows(struct sp_store *s, const struct sp_relation *r)
+{
+	const struct sp_overflows *o = sp_overflows_at(&s->image, times_of(r)->overflows);
+
+	if (o)
+		sp_region_free(&s->region, times_of(r)->overflows, sp_overflows_bytes(o->n, o->hits));
+}
+
 /* ---- folding ---------------------------------------------------------- */
 
 static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
@@ -808,7 +883,7 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	if (!sum)
 		return false;
 	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
-	if (r->gauges && !fold_gauges(s, sum, old, r))
+	if ((r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, r))
 		return false;
 	add_relation(s, sum, r);
 	sum->folded = off;
@@ -828,6 +903,8 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 		sp_region_free(&s->region, r->gauges, gauges_bytes);
 	if (old->gauges && gauges_at(s, old->gauges, &gauges_bytes))
 		sp_region_free(&s->region, old->gauges, gauges_bytes);
+	free_overflows(s, r);
+	free_overflows(s, old);
 	free_intervals(s, r->intervals, r->k);
 	if (old->intervals != sum->intervals)
 		free_intervals(s, old->intervals, r->k);

@@ -11,6 +11,7 @@
 
 #include "gauge.h"
 #include "image.h"
+#include "overflow.h"
 #include "../lock.h"
 #include "region.h"
 
@@ -123,6 +124,9 @@ struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_s
 
 /* The gauges of r, which has n, and how many cells of them; NULL: not as they should be. */
 struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);
+
+/* Where the calls of r's overflow handlers are counted; block NULL: no memory. */
+struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relation *r);
 
 /* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads
  * into those of tid 0 (same events, target, scope), and those that sspapi_free has let go; blocks of threads that have no

@@ -66,22 +66,40 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 }
 
 /* A process that was killed may not have come to look it up. */
-static const struct sp_module *module_of(const struct sp_model *m, const struct sp_frame *f)
+const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number, uint64_t address)
 {
-	uint32_t n = f->module;
-
-	if (n)
-		return n <= SP_MODULES_MOST ? m->module[n - 1] : NULL;
-	for (n = 0; n < SP_MODULES_MOST; n++)
-		if (m->module[n] && !m->module[n]->gone && f->address - 1 - m->module[n]->low < m->module[n]->span)
+	if (number)
+		return number <= SP_MODULES_MOST ? m->module[number - 1] : NULL;
+	for (uint32_t n = 0; n < SP_MODULES_MOST; n++)
+		if (m->module[n] && !m->module[n]->gone && address - m->module[n]->low < m->module[n]->span)
 			return m->module[n];
 	return NULL;
 }
 
-bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *seen)
+static const struct sp_module *module_of(const struct sp_model *m, const struct sp_frame *f)
+{
+	return sp_module_found(m, f->module, f->address - 1);
+}
+
+void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address, uint32_t back,
+		  struct sp_frame_seen *seen)
 {
 	static const char digits[] = "0123456789abcdef";
-	const struct sp_module *o;
+
+	memset(seen, 0, sizeof(*seen));
+	seen->module = o ? sp_model_text(m, o->path) : "";
+	seen->offset = address - (o ? o->base : 0);
+	seen->symbol = seen->line = "";
+	for (uint32_t b = 0; o && b < o->build_id_bytes && b < sizeof(o->build_id); b++) {
+		seen->build_id[2 * b] = digits[o->build_id[b] >> 4];
+		seen->build_id[2 * b + 1] = digits[o->build_id[b] & 15];
+	}
+	if (m->name_frame)
+		m->name_frame(m->names, seen->offset - back, seen);
+}
+
+bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *seen)
+{
 	const struct sp_site *s;
 	const struct sp_frame *f;
 	uint32_t n;
@@ -90,18 +108,9 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	if (!s || i >= n)
 		return false;
 	f = (const struct sp_frame *)(s + 1) + i;
-	o = module_of(m, f);
-	memset(seen, 0, sizeof(*seen));
-	seen->module = o ? sp_model_text(m, o->path) : "";
-	seen->offset = f->address - (o ? o->base : 0);
-	seen->symbol = sp_model_text(m, f->symbol);
-	seen->line = "";
-	for (uint32_t b = 0; o && b < o->build_id_bytes && b < sizeof(o->build_id); b++) {
-		seen->build_id[2 * b] = digits[o->build_id[b] >> 4];
-		seen->build_id[2 * b + 1] = digits[o->build_id[b] & 15];
-	}
-	if (m->name_frame)
-		m->name_frame(m->names, id, i, seen);
+	sp_code_seen(m, module_of(m, f), f->address, 1, seen);
+	if (!*seen->symbol)
+		seen->symbol = sp_model_text(m, f->symbol);
 	return true;
 }
 

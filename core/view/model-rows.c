@@ -9,6 +9,7 @@
 #include "gauges.h"
 #include "intervals.h"
 #include "model-blocks.h"
+#include "overflows.h"
 
 /* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
  * total[k] exact[k] entry[k]. */
@@ -391,6 +392,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		row->thread_at = p->thread;
 		row->interval_values = m->row_intervals;
 		read_relation(m, row, t, r);
+		sp_overflows_read(m, row, r);
 		read_chunks(m, row, r);
 		row->id = row->given++;
 		return true;
@@ -453,13 +455,14 @@ uint64_t sp_row_bytes(const struct sp_model *m)
 	return m->most_chunks * sizeof(void *) + (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) +
 	       record_bytes(m->most_k) +
 	       ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
-	       m->most_cells * sizeof(int32_t);
+	       m->most_cells * sizeof(int32_t) + sp_overflows_row_bytes(m);
 }
 
 int sp_row_take(struct sp_model *m)
 {
 	m->chunk = sp_model_take(m, m->most_chunks * sizeof(void *));
 	m->row_of = sp_model_take(m, m->most_cells * sizeof(int32_t));
+	sp_overflows_take(m);
 	m->row_intervals = sp_model_take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) *
 					    sp_interval_record_bytes(m->most_k));
 	m->row_cell_of = sp_model_take(m, (uint64_t)m->most_cells * 8);

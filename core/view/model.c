@@ -7,6 +7,7 @@
 #include "gauges.h"
 #include "intervals.h"
 #include "model-blocks.h"
+#include "overflows.h"
 #include "../sys.h"
 
 #define CPUS_MOST 65536			/* highest number of a CPU, plus one */
@@ -124,6 +125,7 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
 			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
 			sp_row_count_chunks(m, r);
+			sp_overflows_count(m, r);
 			m->most_intervals = (uint32_t)sp_max(m->most_intervals, sp_intervals_room(m->image, r->intervals, r->k));
 		}
 	}

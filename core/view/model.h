@@ -100,9 +100,9 @@ struct sp_model {
 
 	uint32_t n_callsites;		/* ids 0 .. n_callsites - 1; 0 is "other"; 0: none are kept */
 
-	/* Who knows more about a frame than the store (the command, from debug information)
-	 * fills in symbol and line; or NULL. */
-	void (*name_frame)(void *names, uint32_t callsite, uint32_t frame, struct sp_frame_seen *f);
+	/* Who knows more about the code at an offset of f's module than the store (the command, from
+	 * debug information) fills in symbol and line; or NULL. */
+	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
 	void *names;
 
 	/* private to intervals.c */
@@ -111,6 +111,11 @@ struct sp_model {
 	uint32_t most_intervals;
 	void *row_intervals;
 	int32_t *row_of;
+
+	/* private to overflows.c: of the row that sp_model_next gave last, what does not change any more */
+	struct sp_overflow *row_overflow;
+	struct sp_hit *row_hit;
+	uint32_t most_overflows, most_hits;	/* of any relation */
 
 	/* private to gauges.c */
 	uint32_t n_gauges;		/* events that are gauges */
@@ -174,6 +179,7 @@ struct sp_row {
 	int32_t extra_cpu[SP_CELLS_EXTRA];
 
 	uint32_t intervals;		/* to ask sp_row_interval for */
+	uint32_t overflows, hits;	/* private to overflows.c */
 
 	uint64_t index;			/* private to model-rows.c, as all below */
 	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
@@ -251,6 +257,22 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 /* Interval number i of the row; false behind the last.  None where the store has no call
  * sites (settings.callsites 0).  at's arrays hold until the next row. */
 bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_between *at);
+
+/* How often an overflow handler was called on a CPU for an event. */
+struct sp_overflowed {
+	uint32_t event;			/* of the row: 0 .. k - 1; k: PAPI did not tell */
+	int32_t cpu;			/* SP_NO_CPU: not known */
+	uint64_t count, other;		/* other: of the count, what no hit has */
+	uint32_t number;		/* private: from 1 */
+};
+
+/* The next one that is not 0, by event; *i is 0 before the first. */
+bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at);
+
+/* The next address that it was called at, the most frequent first, and how often (at least); *hit is
+ * UINT32_MAX before the first. */
+bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
+		struct sp_frame_seen *f, uint64_t *count);
 
 /* Call site number id; false: it is not in use (it has no frames, then). */
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);

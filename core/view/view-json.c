@@ -385,6 +385,60 @@ static void intervals(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	sp_out_char(o, ']');
 }
 
+/* Its object stays open. */
+static void frame(struct sp_out *o, const struct sp_frame_seen *f)
+{
+	key_text(o, "{\"module\": ", f->module);
+	key_text(o, ", \"build_id\": ", f->build_id);
+	sp_out_text(o, ", \"offset\": \"");
+	sp_out_hex(o, f->offset);
+	sp_out_text(o, "\", \"symbol\": ");
+	if (*f->symbol)
+		sp_out_json(o, f->symbol);
+	else
+		sp_out_text(o, "null");
+	if (*f->line)
+		key_text(o, ", \"line\": ", f->line);
+	for (uint32_t i = 0; i < f->n_into; i++) {
+		key_text(o, i ? ", {\"symbol\": " : ", \"inlined_into\": [{\"symbol\": ", f->into[i].symbol);
+		if (f->into[i].line)
+			key_text(o, ", \"line\": ", f->into[i].line);
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, f->n_into ? "]" : "");
+}
+
+/* `other`: calls at addresses that fell out of the most frequent ones. */
+static void overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_overflowed at;
+	bool more = false;
+	uint32_t i = 0;
+
+	sp_out_text(o, ",\n   \"overflows\": [");
+	while (sp_row_overflow(m, row, &i, &at)) {
+		struct sp_frame_seen f;
+		uint32_t hit = UINT32_MAX;
+		bool more_hits = false;
+		uint64_t count;
+
+		comma_line(o, &more, "    ");
+		key_or_null(o, "{\"event\": ", at.event < row->k ? (int64_t)row->event[at.event] : -1);
+		key_or_null(o, ", \"cpu\": ", at.cpu);
+		key_u64(o, ", \"count\": ", at.count);
+		key_u64(o, ", \"other\": ", at.other);
+		sp_out_text(o, ", \"addresses\": [");
+		while (sp_row_hit(m, row, &at, &hit, &f, &count)) {
+			comma(o, &more_hits);
+			frame(o, &f);
+			key_u64(o, ", \"count\": ", count);
+			sp_out_char(o, '}');
+		}
+		sp_out_text(o, "]}");
+	}
+	sp_out_char(o, ']');
+}
+
 static void target(struct sp_out *o, const struct sp_row *row)
 {
 	static const char *const scopes[] = { "thread", "cpu", "process", "package", "host", "device" };
@@ -494,6 +548,7 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	places(o, row);
 	kinds_of_relation(o, m, row);
 	cpus(o, m, row);
+	overflows(o, m, row);
 	gauges(o, m, row);
 	entries(o, m, row);
 	intervals(o, m, row);
@@ -663,28 +718,6 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 		kinds(o, m, repeated);
 }
 
-static void frame(struct sp_out *o, const struct sp_frame_seen *f)
-{
-	key_text(o, "{\"module\": ", f->module);
-	key_text(o, ", \"build_id\": ", f->build_id);
-	sp_out_text(o, ", \"offset\": \"");
-	sp_out_hex(o, f->offset);
-	sp_out_text(o, "\", \"symbol\": ");
-	if (*f->symbol)
-		sp_out_json(o, f->symbol);
-	else
-		sp_out_text(o, "null");
-	if (*f->line)
-		key_text(o, ", \"line\": ", f->line);
-	for (uint32_t i = 0; i < f->n_into; i++) {
-		key_text(o, i ? ", {\"symbol\": " : ", \"inlined_into\": [{\"symbol\": ", f->into[i].symbol);
-		if (f->into[i].line)
-			key_text(o, ", \"line\": ", f->into[i].line);
-		sp_out_char(o, '}');
-	}
-	sp_out_text(o, f->n_into ? "]}" : "}");
-}
-
 static void callsites(struct sp_out *o, const struct sp_model *m)
 {
 	struct sp_callsite c;
@@ -704,6 +737,7 @@ static void callsites(struct sp_out *o, const struct sp_model *m)
 		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 			comma(o, &more_frames);
 			frame(o, &f);
+			sp_out_char(o, '}');
 		}
 		sp_out_text(o, "]}");
 	}

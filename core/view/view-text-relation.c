@@ -391,6 +391,7 @@ void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, 
 	uint32_t cpus = measure_row(&t, m, row);
 
 	relation_head(o, m, row);
+	sp_text_overflows(o, m, row);
 	if (!cpus) {
 		sp_paragraph(o, "  ", 2,
 			     !row->starts ? "never started" :

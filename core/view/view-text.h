@@ -75,6 +75,8 @@ void sp_text_row_kinds(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 /* Lists: of the row's gauges; of its events that are counted on components as a whole. */
 void sp_text_gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row);
 void sp_text_placed(struct sp_out *o, struct sp_model *m, struct sp_row *row);
+/* Sentences: how often its overflow handler was called, where. */
+void sp_text_overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row);
 void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven);
 
 #endif

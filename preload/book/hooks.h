@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../split/proof.h"
+#include "overflow.h"
 #include "sets.h"
 #include "sites.h"
 #include "../split/where.h"

@@ -6,6 +6,7 @@
 #include "../api/api.h"
 #include "components.h"
 #include "events.h"
+#include "overflow.h"
 #include "sets.h"
 #include "../split/where.h"
 
@@ -76,6 +77,7 @@ void sp_set_unbind(struct sp_set *s)
 	s->writer.relation = NULL;
 	s->gauges.n = 0;
 	s->times = NULL;
+	s->overflows.block = NULL;
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
 }
@@ -656,6 +658,8 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	bind(s, id, &h);
 	if (s->bound)
 		tell(s, how, why);
+	if (s->bound && (state & PAPI_OVERFLOWING))
+		sp_overflow_bind(s);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }

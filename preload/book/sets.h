@@ -53,6 +53,7 @@ struct __attribute__((aligned(128))) sp_set {
 	struct sp_writer writer __attribute__((aligned(64)));
 	struct sp_split *split;		/* counters of ours beside PAPI's; NULL: none */
 	struct sp_times *times;		/* of the relation */
+	struct sp_overflow_writer overflows;	/* of the relation, if the set overflows */
 	sp_off relation;
 	struct sp_opened opened;	/* what PAPI has open for it */
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */

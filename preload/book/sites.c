@@ -371,13 +371,11 @@ void sp_sites_after_unload(void)
 	struct sp_held held;
 	bool any;
 
-	if (!sp_acquire(&table))
-		return;
 	sp_lock_take(&lock, &held);
 	any = sp_modules_unloaded();
 	if (any)
 		sp_put(&sp_process.sites_due, true);
-	for (uint32_t i = 0; any && i < TABLE; i++)
+	for (uint32_t i = 0; any && table && i < TABLE; i++)
 		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
 			sp_put(&table[i], RETIRED);
 	if (any) {
@@ -463,6 +461,15 @@ void sp_sites_prepare(void)
 		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
 				      "under \"other\"");
 	sp_put(&full, false);
+	sp_lock_give(&lock, &held);
+}
+
+void sp_sites_modules(void)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	sp_modules_prepare();
 	sp_lock_give(&lock, &held);
 }
 

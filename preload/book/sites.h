@@ -32,6 +32,9 @@ static inline uint32_t sp_site_here(uint64_t *seen, uintptr_t caller)
 /* Before a start: room for sites to come, and the modules of those met. */
 void sp_sites_prepare(void);
 
+/* The modules of addresses that a handler meets can be looked up from now on (sp_module_at). */
+void sp_sites_modules(void);
+
 /* The modules of those met since; where nothing counts that this could disturb. */
 void sp_sites_resolve(void);
 

@@ -63,7 +63,7 @@ static const struct {
 #include "fortran.def"
 #undef FROW
 #undef FNESTS
-	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state)
+	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state) AT(PAPI_get_overflow_event_index)
 	AT(PAPI_event_code_to_name) AT(PAPI_get_event_info) AT(PAPI_get_event_component)
 	AT(PAPI_get_eventset_component) AT(PAPI_get_component_info) AT(PAPI_get_opt)
 };

@@ -46,6 +46,7 @@ struct sp_real {
 	int (*PAPI_num_events)(int);
 	int (*PAPI_list_events)(int, int *, int *);
 	int (*PAPI_state)(int, int *);
+	int (*PAPI_get_overflow_event_index)(int, long long, int *, int *);
 	int (*PAPI_event_code_to_name)(int, char *);
 	int (*PAPI_get_event_info)(int, PAPI_event_info_t *);
 	int (*PAPI_get_event_component)(int);

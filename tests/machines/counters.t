@@ -37,8 +37,9 @@ row two-threads-once sums cpus levels exact -- -e $two p0 s w4 p1 w3 e , p2 s w5
 row four-threads sums cpus levels exact -- -e $two p0 s w4 r p1 w3 e , p1 s w5 r p2 w6 e , p2 s w1 r p3 w7 e , p3 s w8 r p0 w2 e
 row four-threads-once sums cpus levels exact -- -e $two p0 s w4 p1 w3 e , p1 s w5 p2 w6 e , p2 s w1 p3 w7 e , p3 s w8 p0 w2 e
 
-row overflow sums cpus,within=5% levels -- -e $two -o 500000 p0 s w5 r p2 w5 e
-row overflow-once sums cpus,within=5% levels -- -e $two -o 500000 p0 s w5 p2 w5 e
+row overflow sums cpus,within=5% levels overflows -- -e $two -o 500000 p0 s w5 r p2 w5 e
+row overflow-once sums cpus,within=5% levels overflows -- -e $two -o 500000 p0 s w5 p2 w5 e
+row overflow-threads sums levels overflows -- -e $two -o 200000 p0 s w5 p2 w5 p1 w2 e , p1 s w3 p3 w4 e
 row kernel-multiplex sums levels -- -e $two,PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,PAPI_L1_ICA,PAPI_LD_INS,PAPI_SR_INS,PAPI_L1_ICM -m kernel p0 s w20 r p2 w20 e
 row software-multiplex sums levels -- -e $two,PAPI_BR_MSP,PAPI_L1_DCR -m software p0 s w20 r p2 w20 e
 row attach-read sums cpus levels -- -e $two -A P1 p0 s W5 r P3 W4 r W2 e

@@ -15,7 +15,7 @@
  * A unit is UNIT instructions of a loop in assembly (or as many turns of it) and PAGES page faults. Prints, for the
  * checker (walk.pl), `did cpu=2 units=5` of each CPU, what was done while a set ran and a reading took;
  * `unsure units=N` where the kernel may have moved the thread inside a unit; `handed event=E value=V` of each
- * reading; `overflows N`.
+ * reading; `overflows cpu=C calls=N` of the handler.
  */
 #define _GNU_SOURCE
 #include "unit.h"
@@ -41,7 +41,7 @@ struct walker {
 
 static char *event[EVENTS];
 static int events, attach, inherit, high_level, overflow_each, threads;
-static volatile int overflows;
+static int overflows[CPUS];
 static const char *multiplex;
 static int shell_in, shell_out; /* the shell: commands go in, a byte comes out */
 static int child_in, child_out;
@@ -190,7 +190,7 @@ static void thread_works(struct walker *w, const char *step)
 static void overflowed(int set, void *at, long long vector, void *context)
 {
 	(void)set, (void)at, (void)vector, (void)context;
-	overflows++;
+	__atomic_fetch_add(&overflows[sched_getcpu() % CPUS], 1, __ATOMIC_RELAXED);
 }
 
 static void set_options(struct walker *w)
@@ -451,8 +451,9 @@ int main(int argc, char **argv)
 		pthread_join(w[i].thread, NULL);
 	for (int i = 0; i < threads; i++)
 		report(&w[i]);
-	if (overflow_each)
-		printf("overflows %d\n", overflows);
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		if (overflows[cpu])
+			printf("overflows cpu=%d calls=%d\n", cpu, overflows[cpu]);
 	if (child) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);

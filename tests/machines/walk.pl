@@ -6,6 +6,7 @@
 #	cpus	on each CPU there is what was done there
 #	levels	the dump's tree is lstopo's, and each of its components has what its CPUs have
 #	exact	the dump says of each count that it is proven
+#	overflows	the overflow handler's calls of each CPU are in the dump, most of them in the loop's module
 #
 # options: within=N%	cpus: how far counts may be off, of their sum (default: a quarter of a unit; page faults 0)
 use strict;
@@ -140,5 +141,26 @@ sub check_levels {
 	}
 }
 
-({sums => \&check_sums, cpus => \&check_cpus, levels => \&check_levels, exact => \&check_exact}->{$what} or die "what is $what?\n")->();
+sub check_overflows {
+	my (%called, %booked, $walk, $all);
+	for (split /\n/, slurp($out)) {
+		$called{$1} = $2 if /^overflows cpu=(\d+) calls=(\d+)/;
+	}
+	for my $o (map { @{$_->{overflows}} } @{$d->{relations}}) {
+		my $at = sum(map { $_->{count} } @{$o->{addresses}});
+		wrong("an overflow of no event") unless defined $o->{event};
+		wrong("$o->{count} calls, $at at addresses, $o->{other} at others") if $o->{count} != $at + $o->{other};
+		$booked{$o->{cpu}} += $o->{count};
+		$all += $o->{count};
+		$walk += sum(map { $_->{count} } grep { $_->{module} =~ m,/walk$, } @{$o->{addresses}});
+	}
+	wrong("the handler was not called") unless %called;
+	for my $cpu (sort keys %{{%called, %booked}}) {
+		my ($c, $b) = ($called{$cpu} // 0, $booked{$cpu} // 0);
+		wrong("CPU $cpu: called $c times, in the dump $b") if $c != $b;
+	}
+	wrong("$walk of $all calls in the loop's module") if ($walk // 0) < .5 * ($all // 0);
+}
+
+({overflows => \&check_overflows, sums => \&check_sums, cpus => \&check_cpus, levels => \&check_levels, exact => \&check_exact}->{$what} or die "what is $what?\n")->();
 exit $wrong;

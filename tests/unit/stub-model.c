@@ -133,7 +133,7 @@ static const struct stub_relation stub_full[] = {
 	    .cells = 2 },
 	  { 0, 6, 7 },
 	  { { 2, 2, true, { 6172839450, -1, -5 }, { 6172839450, 0, 0 } }, { 99, 1, false, { 5, 0, 1 }, { 0, 0, 0 } } } },
-	{ { .id = 2, .intervals = 4, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
+	{ { .id = 2, .intervals = 4, .overflows = 2, .event_set = 0, .tid = 0, .thread = "", .threads = 5000, .k = 2, .starts = 5000, .readings = 5000,
 	    .cells = 2 },
 	  { 1, 0 },
 	  { { 1, 4000, false, { 40, 30 }, { 0, 0 } }, { 3, 1000, false, { 4, 3 }, { 0, 0 } } } },
@@ -230,6 +230,30 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 	struct sp_frame_seen f, g;
 
 	return sp_model_frame(m, a, i, &f) && sp_model_frame(m, b, k, &g) && f.offset == g.offset;
+}
+
+/* Of a relation that has any: on CPU 0 calls at two places, as many at each; of an event that PAPI does not
+ * tell at none. */
+bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
+{
+	(void)m;
+	if (*i >= row->overflows)
+		return false;
+	++*i;
+	*at = (struct sp_overflowed){ .event = *i == 1 ? 0 : row->k, .cpu = *i == 1 ? 0 : SP_NO_CPU,
+				      .count = *i == 1 ? 12 : 7, .other = *i == 1 ? 2 : 7, .number = *i };
+	return true;
+}
+
+bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
+		struct sp_frame_seen *f, uint64_t *count)
+{
+	(void)row;
+	if (at->number != 1 || *hit == 1)
+		return false;
+	*hit = *hit == UINT32_MAX ? 0 : 1;
+	*count = 5;
+	return sp_model_frame(m, 2, *hit, f);
 }
 
 int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type)

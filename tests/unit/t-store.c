@@ -605,6 +605,22 @@ static bool never(sp_off off, void *arg)
 	return false;
 }
 
+/* Twice on CPU 0, for event 1 at two addresses; once on one that the topology lacks, for none that PAPI told. */
+static void overflow_thrice(struct sp_relation *r, struct sp_writer *w, int tid)
+{
+	struct sp_overflow_writer o = sp_store_overflows(&store, r);
+	uint32_t far = 2 * r->cells + (uint32_t)sp_ledger_cell(w, 700 + tid % 16);
+
+	assert_non_null(o.block);
+	assert_ptr_equal(sp_store_overflows(&store, r).block, o.block);
+	sp_overflow_book(&o, r->cells, 1, 0, 1);
+	sp_overflow_hit(&o, r->cells, 1, 0x1000, 1);
+	sp_overflow_book(&o, r->cells, 1, 0, 1);
+	sp_overflow_hit(&o, r->cells, 1, 0x2000 + (uint64_t)tid % 16, 1);
+	sp_overflow_book(&o, far, 2, 700 + tid % 16, 1);
+	sp_overflow_hit(&o, far, 1, 0x3000, 0);
+}
+
 /* A thread that books 5 on CPU 0, 2 of them proven, and 7 and 1 in two runs elsewhere. */
 static void short_thread(int tid)
 {
@@ -626,6 +642,32 @@ static void short_thread(int tid)
 		sp_ledger_read(&w, 1, (const long long[]){ 1, 10 }, false, 0);
 	else
 		sp_ledger_book(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false);
+	if (tid % 8 == 0)
+		overflow_thrice(r, &w, tid);
+}
+
+/* Of so many threads every eighth was. */
+static void check_overflows(struct sp_model *m, uint64_t threads)
+{
+	struct sp_row row = { 0 };
+	struct sp_overflowed at;
+	struct sp_frame_seen f;
+	uint64_t n[3] = { 0 }, hits = 0, count, folded = 0;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; sp_row_overflow(m, &row, &i, &at);) {
+			n[at.event == 1 && at.cpu == 0 ? 0 : at.event == 2 && at.cpu == 700 ? 1 : 2] += at.count;
+			assert_true(at.event == 1 || at.cpu >= 700);
+			folded += row.tid ? 0 : at.count;
+			hits += at.other;
+			for (uint32_t hit = UINT32_MAX; sp_row_hit(m, &row, &at, &hit, &f, &count);)
+				hits += count;
+		}
+	assert_int_equal(n[0], threads / 8 * 2);
+	assert_int_equal(n[1], threads / 16);
+	assert_int_equal(n[2], threads / 8 - threads / 16);
+	assert_int_equal(hits, threads / 8 * 3);
+	assert_true(threads < SP_FOLD_ABOVE + 200 || folded > 3);
 }
 
 /* How many relations were left running, as a reader has them of a process that ended so. */
@@ -657,6 +699,7 @@ static void check_folded(long threads)
 	assert_int_equal(m.sum[0], 6 * threads);
 	assert_int_equal(m.readings, 4 * (uint64_t)threads);
 	assert_int_equal(m.starts, (uint64_t)threads);
+	check_overflows(&m, (uint64_t)threads);
 	sp_model_close(&m);
 }
 

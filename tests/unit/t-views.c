@@ -166,6 +166,33 @@ static void json_relations(void **state)
 	json_decref(root);
 }
 
+static void json_overflows(void **state)
+{
+	json_t *root = parse(stub_model(STUB_FULL)), *all = json_object_get(root, "relations"), *o, *at;
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(json_array_get(all, 0), "overflows")), 0);
+	all = json_object_get(json_array_get(all, 2), "overflows");
+	assert_int_equal(json_array_size(all), 2);
+	o = json_array_get(all, 0);
+	assert_int_equal(number(o, "event"), 1);
+	assert_int_equal(number(o, "cpu"), 0);
+	assert_int_equal(number(o, "count"), 12);
+	assert_int_equal(number(o, "other"), 2);
+	at = json_array_get(json_object_get(o, "addresses"), 1);
+	assert_text(at, "module", "/lib/ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\");
+	assert_text(at, "offset", "0x1021");
+	assert_int_equal(number(at, "count"), 5);
+	o = json_array_get(all, 1);
+	assert_true(json_is_null(json_object_get(o, "event")) && json_is_null(json_object_get(o, "cpu")));
+	assert_int_equal(json_array_size(json_object_get(o, "addresses")), 0);
+	json_decref(root);
+	show("text", stub_model(STUB_FULL));
+	assert_non_null(strstr(text, "  Overflow handler: 12 calls for "));
+	assert_non_null(strstr(text, ", 12 on CPU 0; in ma\"in 41.6 %, "));
+	assert_non_null(strstr(text, "  Overflow handler: 7 calls for an event that PAPI does not tell, 7 on no known CPU\n"));
+}
+
 static void json_sums(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL)), *sums = json_object_get(root, "components"), *total;
@@ -906,7 +933,7 @@ static void no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations),
+		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations), cmocka_unit_test(json_overflows),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_calls), cmocka_unit_test(text_twins),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_relations),

@@ -1,0 +1,112 @@
+/* overflows.c: the model's part about overflow handlers; see model.h. */
+#include "../store/overflow.h"
+#include "intervals.h"
+#include "model-blocks.h"
+#include "overflows.h"
+
+static const struct sp_overflows *block_of(const struct sp_model *m, const struct sp_relation *r)
+{
+	struct sp_layout l = sp_is_merged(m) ? sp_settled_layout(r->k, r->cells) : sp_relation_layout(r->k, r->cells);
+	const struct sp_times *t = sp_times_of(r, &l);
+
+	return t ? sp_overflows_at(m->image, t->overflows) : NULL;
+}
+
+void sp_overflows_count(struct sp_model *m, const struct sp_relation *r)
+{
+	const struct sp_overflows *o = block_of(m, r);
+
+	m->most_overflows = (uint32_t)sp_max(m->most_overflows, o ? o->n : 0);
+	m->most_hits = (uint32_t)sp_max(m->most_hits, o ? o->hits : 0);
+}
+
+uint64_t sp_overflows_row_bytes(const struct sp_model *m)
+{
+	return (uint64_t)m->most_overflows * sizeof(struct sp_overflow) + (uint64_t)m->most_hits * sizeof(struct sp_hit) + 32;
+}
+
+void sp_overflows_take(struct sp_model *m)
+{
+	m->row_overflow = sp_model_take(m, (uint64_t)m->most_overflows * sizeof(struct sp_overflow));
+	m->row_hit = sp_model_take(m, (uint64_t)m->most_hits * sizeof(struct sp_hit));
+}
+
+/* Copied, hits first: of a process that lives no more calls are at addresses than there were. */
+void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
+{
+	const struct sp_overflows *o = m->process[row->process].h->version >= 3 ? block_of(m, r) : NULL;
+	uint32_t n = o ? sp_get(&o->n) : 0, hits = o ? sp_get(&o->hits) : 0;
+
+	row->overflows = row->hits = 0;
+	if (n > m->most_overflows || hits > m->most_hits || !m->row_overflow || !m->row_hit)
+		return;
+	for (uint32_t i = 0; i < hits; i++) {
+		const struct sp_hit *h = &sp_hits_in((struct sp_overflows *)o, n)[i];
+		struct sp_hit *to = &m->row_hit[row->hits];
+
+		*to = (struct sp_hit){ .of = sp_acquire(&h->of), .address = sp_get(&h->address),
+				       .module = sp_get(&h->module), .before = sp_get(&h->before), .count = sp_get(&h->count) };
+		row->hits += to->of - 1 < n && sp_hit_weight(to);
+	}
+	for (; row->overflows < n; row->overflows++) {
+		const struct sp_overflow *from = &sp_overflow_in((struct sp_overflows *)o)[row->overflows];
+		struct sp_overflow *to = &m->row_overflow[row->overflows];
+
+		to->count = sp_acquire(&from->count);
+		to->event = (uint32_t)sp_min(sp_get(&from->event), row->k);
+		to->cpu = sp_get(&from->cpu);
+	}
+}
+
+bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
+{
+	uint64_t hits = 0;
+
+	while (*i < row->overflows && !m->row_overflow[*i].count)
+		++*i;
+	if (*i == row->overflows)
+		return false;
+	*at = (struct sp_overflowed){ .event = m->row_overflow[*i].event, .cpu = m->row_overflow[*i].cpu,
+				      .count = m->row_overflow[*i].count, .number = *i + 1 };
+	++*i;
+	for (uint32_t h = 0; h < row->hits; h++)
+		hits += m->row_hit[h].of == at->number ? sp_hit_weight(&m->row_hit[h]) : 0;
+	at->other = at->count > hits ? at->count - hits : 0;
+	return true;
+}
+
+/* In a merged store each process has a list of its own. */
+static const struct sp_module *module_of(const struct sp_model *m, const struct sp_row *row, const struct sp_hit *h)
+{
+	const struct sp_module *o;
+	unsigned left = SP_MODULES_MOST;
+
+	if (!sp_is_merged(m))
+		return sp_module_found(m, h->module, h->address);
+	for (sp_off off = m->process[row->process].h->modules;
+	     left-- && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))) != NULL; off = o->next)
+		if (o->number == h->module)
+			return o;
+	return NULL;
+}
+
+bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
+		struct sp_frame_seen *f, uint64_t *count)
+{
+	const struct sp_hit *h = m->row_hit, *last = *hit < row->hits ? &h[*hit] : NULL, *best = NULL;
+
+	for (uint32_t i = 0; i < row->hits; i++) {
+		uint64_t w = sp_hit_weight(&h[i]);
+
+		if (h[i].of != at->number || (last && (w > sp_hit_weight(last) || (w == sp_hit_weight(last) && &h[i] <= last))))
+			continue;
+		if (!best || w > sp_hit_weight(best))
+			best = &h[i];
+	}
+	if (!best)
+		return false;
+	*hit = (uint32_t)(best - h);
+	*count = sp_hit_weight(best);
+	sp_code_seen(m, module_of(m, row, best), best->address, 0, f);
+	return true;
+}

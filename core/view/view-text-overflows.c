@@ -1,0 +1,127 @@
+/* view-text-overflows.c: the text view's sentence about an overflow handler: for which event it was
+ * called, how often, on which CPUs, in which functions.
+ */
+#include "view-text.h"
+
+#define CPUS_SHOWN	8u
+#define PLACES_SHOWN	4u
+#define PLACES_MOST	64u		/* that are told apart: the most frequent ones come first */
+
+/* A function, or an address whose function is not known, over all CPUs. */
+struct place {
+	uint64_t count;
+	char name[56];
+};
+
+static void name_place(char name[56], const struct sp_frame_seen *f)
+{
+	struct sp_out o, plain;
+	char text[512];
+
+	sp_memory_init(&plain, text, sizeof(text));
+	if (*f->symbol) {
+		sp_out_plain(&plain, f->symbol);
+	} else if (!*f->module && (int64_t)f->offset < 0) {
+		sp_out_text(&plain, "the kernel");
+	} else {
+		sp_out_plain(&plain, sp_base_name(f->module));
+		sp_out_text(&plain, *f->module ? "+" : "");
+		sp_out_hex(&plain, f->offset);
+	}
+	sp_memory_init(&o, name, 56);
+	sp_clip(&o, sp_memory_text(&plain), 48);
+	sp_memory_text(&o);
+}
+
+/* How many places there are now. */
+static uint32_t add_places(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at,
+			   struct place places[PLACES_MOST], uint32_t n)
+{
+	struct sp_frame_seen f;
+	uint64_t count;
+
+	for (uint32_t hit = UINT32_MAX, i; sp_row_hit(m, row, at, &hit, &f, &count);) {
+		char name[56];
+
+		name_place(name, &f);
+		for (i = 0; i < n && strcmp(places[i].name, name) != 0; i++)
+			;
+		if (i == PLACES_MOST)
+			continue;
+		if (i == n)
+			memcpy(places[n++].name, name, sizeof(name));
+		places[i].count += count;
+	}
+	return n;
+}
+
+static void amount(struct sp_para *p, uint64_t n, const char *of, int32_t cpu, const char *end)
+{
+	char line[128];
+	struct sp_out o;
+
+	sp_memory_init(&o, line, sizeof(line));
+	sp_out_grouped(&o, n);
+	sp_out_text(&o, of);
+	if (cpu >= 0)
+		sp_out_i64(&o, cpu);
+	sp_out_text(&o, end);
+	sp_words(p, sp_memory_text(&o));
+}
+
+static void say_places(struct sp_para *p, struct place *places, uint32_t n, uint64_t calls)
+{
+	char buf[48];
+
+	for (uint32_t shown = 0; shown < PLACES_SHOWN && shown < n; shown++) {
+		struct place *most = &places[0];
+
+		for (uint32_t i = 1; i < n; i++)
+			most = places[i].count > most->count ? &places[i] : most;
+		sp_words(p, most->name);
+		sp_word(p, sp_percent(buf, (double)most->count, (double)calls));
+		if (shown + 1 < PLACES_SHOWN && shown + 1 < n)
+			sp_out_char(p->o, ',');
+		most->count = 0;
+	}
+}
+
+static void say_event(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e)
+{
+	struct sp_para p = { .o = o, .indent = 4 };
+	struct place places[PLACES_MOST] = { 0 };
+	struct sp_overflowed at;
+	uint64_t calls = 0;
+	uint32_t n = 0, cpus = 0, shown = 0;
+	char text[256];
+
+	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
+		calls += at.event == e ? at.count : 0;
+		cpus += at.event == e;
+	}
+	sp_out_text(o, "  Overflow handler:");
+	p.column = 19;
+	amount(&p, calls, calls == 1 ? " call for" : " calls for", -1, "");
+	sp_words(&p, e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
+	sp_out_char(o, ',');
+	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
+		if (at.event != e)
+			continue;
+		n = add_places(m, row, &at, places, n);
+		if (shown++ < CPUS_SHOWN)
+			amount(&p, at.count, at.cpu < 0 ? " on no known CPU" : " on CPU ", at.cpu, shown < cpus ? "," : n ? "; in" : "");
+	}
+	if (cpus > CPUS_SHOWN)
+		amount(&p, cpus - CPUS_SHOWN, " CPUs more", -1, n ? "; in" : "");
+	say_places(&p, places, n, calls);
+	sp_out_char(o, '\n');
+}
+
+void sp_text_overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_overflowed at, before = { .event = UINT32_MAX };
+
+	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at); before = at)
+		if (at.event != before.event)
+			say_event(o, m, row, at.event);
+}
