@@ -489,6 +489,7 @@ static void take_up(void)
 SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 {
 	int saved = errno;
+	bool again = false;
 	struct sp_set *s;
 
 	sp_warm_stack();
@@ -502,6 +503,7 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		keep_opening(s);
 		opened(s, true);
 		sp_touch(s);
+		again = true;
 	}
 	if (s && !s->domain)		/* one that we did not see being made */
 		s->domain = s->wants_domain = domain_of(id);
@@ -511,6 +513,8 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_set_prepare(s, id);
 		if (s->split)
 			sp_split_starts(s->split);
+		if (s->split && again)
+			sp_split_expects(s->split);
 		s->before.starts = starts_of(s);
 	}
 	if (s && sp_conf.callsites > 1)
@@ -538,6 +542,23 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
 }
 
+SP_COLD void sp_opened_again(struct sp_set *s)
+{
+	if (sp_split_holds(s->split, &s->opened))
+		return;
+	sp_split_unseen(s->split);
+	sp_relation_told(s->writer.relation, SP_BY_READING, SP_WHY_UNSEEN);
+	if (s->target != SP_TARGET_THREAD || s->opened.tid == s->opener_tid)
+		return;
+	if (s->opened.tid == sp_self.tid) {
+		sp_put(&s->opener, sp_self.id);
+		s->opener_tid = sp_self.tid;
+	} else {
+		not_opened(s);		/* it was not: the thread that opened it before is counted */
+	}
+	sp_put(&s->hot, 0);
+}
+
 SP_COLD void sp_begin_slow(struct sp_set *s)
 {
 	int saved = errno;
@@ -563,7 +584,8 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 
 /* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
  * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
-static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t site)
+static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t open,
+		       uint32_t site)
 {
 	struct sp_split *p = s->split;		/* a handler on top may drop it: it stays until it is done */
 	struct sp_writer *w = &s->writer;
@@ -576,7 +598,7 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 		sp_split_disturbed(p);
 	for (uint32_t e = 0; e < w->k; e++)
 		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
-	if (!sp_split_window(p, delta, &shares)) {
+	if (!sp_split_window(p, delta, open, &shares)) {
 		sp_relation_told(w->relation, shares.how, shares.why);
 		return false;
 	}
@@ -613,13 +635,15 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = s->starter == sp_self.id, hot = sp_get(&s->hot) == sp_self.id, timed, proven, split;
 
+	if (op == SP_OP_START && s->split && !sp_split_is_for(s->split, &s->opened))
+		sp_opened_again(s);
 	timed = own && !hot && s->split && sp_split_needs_time(s->split);
 	proven = (hot || timed) && sp_proves(s, open);
 
 	if (own)
 		s->writer.opened = open;
 	split = s->split && !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) &&
-		book_split(s, begun, op, cpu, values, site);
+		book_split(s, begun, op, cpu, values, open, site);
 	if (split)
 		;
 	else if (own)
@@ -712,10 +736,14 @@ SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 	if (!sp_booked(s) || s->starter != sp_self.id) {
 		if (op != SP_OP_START)
 			sp_visit(s);
+		if (sp_booked(s) && s->split)
+			sp_split_ask(s->split);
 		errno = saved;
 		return NULL;
 	}
 	under = sp_get(&s->writer.busy);
+	if (s->split)
+		sp_split_ask(s->split);
 	asks = sp_ledger_asks_slow(&s->writer, op, frame);
 	if (under && (under & 7) == SP_OP_START && (asks || (under & SP_CALLING)))
 		start_already(s, id, !asks);

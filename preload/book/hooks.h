@@ -52,6 +52,9 @@ void sp_opens(int id);
 void sp_opens_by_option(int option, const PAPI_option_t *o);
 void sp_after_remove(int rc, int id);
 
+/* PAPI has opened the counters of the set again, or was expected to, by the start that it has answered. */
+SP_COLD void sp_opened_again(struct sp_set *s);
+
 /* A window of a set that is split begins, where it was not ready for it. */
 SP_COLD void sp_begin_slow(struct sp_set *s);
 
@@ -193,11 +196,12 @@ SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at)
 
 SP_HOT_INLINE void sp_after_start(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
 {
-	sp_opening = NULL;
 	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_short(asks))) {
 		sp_after_start_slow(asks, rc, id, open, at);
 		return;
 	}
+	if (asks->split && SP_UNLIKELY(!sp_split_is_for(asks->split, &asks->opened)))
+		sp_opened_again(asks);
 	sp_ledger_start_begun(&asks->writer, SP_UNLIKELY(sp_process.unwinds) ? asks->start_site :
 									       sp_site_here(&asks->seen[SP_SEEN_START], at));
 	asks->writer.opened = open;

@@ -8,6 +8,7 @@
 
 #include "../../core/lock.h"
 #include "../../core/sys.h"
+#include "../life/process.h"
 #include "../papi/elf.h"
 #include "../papi/real.h"
 #include "opened.h"
@@ -63,7 +64,7 @@ uint32_t sp_opened_filters(void)
 	return n ? n : 1;
 }
 
-static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int cpu, int fd)
+static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int fd)
 {
 	struct sp_native *n;
 
@@ -78,6 +79,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
 	n->fd = fd;
 	n->cpu = cpu;
+	o->tid = tid ? tid : sp_self.tid;
 	o->filters = sp_opened_filters();
 }
 
@@ -110,7 +112,7 @@ static long on_syscall(long number, ...)
 	if (number == SYS_perf_event_open && r >= 0 && o) {
 		int saved = errno;
 
-		note_open(o, (const struct perf_event_attr *)a[0], (int)a[2], (int)r);
+		note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)r);
 		errno = saved;
 	}
 	return r;

@@ -340,6 +340,23 @@ static enum sp_why obstacle(const struct sp_split_want *w)
 	return SP_WHY_NONE;
 }
 
+/* FNV-1a.  Whether PAPI's are inherited is looked at by itself: where an option says it, ours are so before
+ * PAPI's are. */
+static uint64_t digest(const struct sp_opened *o)
+{
+	uint64_t d = 0xcbf29ce484222325u + o->n + o->lost;
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		struct perf_event_attr a = o->at[i].attr;
+
+		a.inherit = 0;
+		for (size_t b = 0; b < sizeof(a); b++)
+			d = (d ^ ((const uint8_t *)&a)[b]) * 0x100000001b3u;
+		d = (d ^ (uint32_t)o->at[i].cpu) * 0x100000001b3u;
+	}
+	return d;
+}
+
 static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 {
 	uint64_t n = c->n, k = w->k, at = sp_align(sizeof(struct sp_split), 64);
@@ -375,7 +392,8 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->tid = w->tid;
 	p->own = w->own && !w->inherits;
 	p->inherits = w->inherits;
-	p->changes = w->opened->changes;
+	p->gate.changes = w->opened->changes;
+	p->digest = digest(w->opened);
 	p->leader[0] = p->leader[1] = -1;
 	p->home = -1;
 	return p;
@@ -423,16 +441,39 @@ static uint64_t cost_of(const struct sp_split_want *w)
 	return (uint64_t)sp_clock_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * OPENING_NS;
 }
 
-static bool fits(const struct sp_split *p, const struct sp_split_want *w)
+static bool fits(struct sp_split *p, const struct sp_split_want *w)
 {
 	return p && sp_split_holds(p, w->opened) && p->tid == w->tid && p->own == (w->own && !w->inherits) && p->inherits == w->inherits &&
 	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
 }
 
-/* A look that failed says so: it is opened anew. */
-bool sp_split_holds(const struct sp_split *p, const struct sp_opened *opened)
+static bool is_same(const struct sp_split *p, const struct sp_opened *o)
 {
-	return p->clock && p->changes == opened->changes && p->trouble == SP_WHY_NONE;
+	for (uint32_t i = 0; i < o->n; i++)
+		if (o->at[i].attr.inherit != p->inherits)
+			return false;
+	return o->tid == p->tid && digest(o) == p->digest;
+}
+
+/* A look that failed says so: it is opened anew. */
+bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
+{
+	if (!p->clock || p->trouble != SP_WHY_NONE)
+		return false;
+	if (p->gate.changes != opened->changes && is_same(p, opened))
+		p->gate.changes = opened->changes;
+	return p->gate.changes == opened->changes;
+}
+
+void sp_split_expects(struct sp_split *p)
+{
+	p->gate.changes--;
+}
+
+void sp_split_unseen(struct sp_split *p)
+{
+	p->trouble = SP_WHY_UNSEEN;
+	sp_split_disturbed(p);
 }
 
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)

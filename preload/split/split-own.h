@@ -20,6 +20,7 @@ struct sp_split_cpu {
 	int dummy;			/* the clock's descriptor */
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
 	struct sp_seen_at mark, now;	/* at the window's beginning; at the look under way */
+	uint64_t before;		/* the clock's ns before PAPI was asked (sp_split_ask) */
 	int64_t *mark_value, *value;	/* [k] of the events then */
 };
 
@@ -30,7 +31,7 @@ struct sp_split {
 	uint64_t bytes;			/* of this mapping */
 	uint32_t taken;			/* by a look, or by who closes it: the thread's number, and SP_DROPPED */
 	uintptr_t frame;		/* of who took it; 0: not said yet */
-	uint32_t changes;		/* of what PAPI had open when these were opened (opened.h) */
+	uint64_t digest;		/* of what PAPI had open when these were opened (opened.h) */
 	enum sp_attribution kind;
 	enum sp_why why;		/* it is less than exact */
 	enum sp_why trouble;		/* the last look failed */
@@ -45,7 +46,8 @@ struct sp_split {
 	bool disturbed;			/* they do, but not all that was handed out is known here: since the last look began, */
 	bool was_disturbed;		/* and before */
 	bool still, still_mark;		/* the clock stood still while the thread ran (PR_TASK_PERF_EVENTS_DISABLE) */
-	bool unclear;			/* the thread ran while the marks were taken: `home` had counted more than they say */
+	bool unclear;			/* another thread ran while the marks were taken: `home` had counted more than they say */
+	int asked;			/* the thread that took the times before it asked PAPI; 0: none */
 	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
 	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
 	uint64_t look_ticks;		/* what the last look took */

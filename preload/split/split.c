@@ -1,4 +1,5 @@
 /* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c. */
+#include <signal.h>
 #include <string.h>
 
 #include "../../core/sys.h"
@@ -156,7 +157,8 @@ static bool read_again(struct sp_split *p, int here, int *running)
 			continue;
 		p->others++;
 		*running = *running < 0 ? (int)i : *running;
-		if (!read_counters(p, c))	/* it may have been read before it ran */
+		/* They may have been read before it ran; the clock is last. */
+		if (!read_counters(p, c) || !read_clock(c->dummy, &c->now.high, NULL))
 			return false;
 	}
 	return true;
@@ -213,6 +215,12 @@ static bool look(struct sp_split *p, int *at)
 	return looked;
 }
 
+/* Not the caller's own counts: what is counted goes on while the caller looks. */
+static bool is_theirs(const struct sp_split *p)
+{
+	return !p->own || p->tid != sp_self.tid;
+}
+
 static void mark(struct sp_split *p, int at)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -225,7 +233,7 @@ static void mark(struct sp_split *p, int at)
 	p->home = at;
 	p->marked = true;
 	p->mark_ticks = p->gate.begun = sp_ticks();
-	sp_put(&p->gate.ready, p->own && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed));
+	sp_put(&p->gate.ready, !is_theirs(p) && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed));
 }
 
 static void unmark(struct sp_split *p)
@@ -398,7 +406,7 @@ static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t count
  * look has that much less: within the edge of a window that is what it counted after PAPI's answer. */
 static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
 {
-	bool clock = p->own && p->sum[e].clocks > 0;
+	bool clock = !is_theirs(p) && p->sum[e].clocks > 0;
 	enum share how = COUNTED;
 	int64_t left = delta;
 
@@ -426,7 +434,30 @@ static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t
  * began, which alone may have counted what our marks do not have. */
 static int rest_of(const struct sp_split *p, int at)
 {
-	return p->own || at < 0 ? p->home : at;
+	return !is_theirs(p) || at < 0 ? p->home : at;
+}
+
+/* Was all that was counted from before PAPI was asked until our look counted on `rest`, if anything was?  So the look
+ * is as good as one of the moment of PAPI's answer. */
+static bool only_there(const struct sp_split *p, int rest)
+{
+	if (p->asked != sp_self.tid)
+		return false;
+	for (uint32_t i = 0; i < p->n; i++)
+		if ((int)i != rest && p->cpu[i].before != p->cpu[i].now.high)
+			return false;
+	return true;
+}
+
+void sp_split_ask(struct sp_split *p)
+{
+	if (!is_theirs(p) || !p->clock || !sp_split_take_here(p))
+		return;
+	p->asked = sp_self.tid;
+	for (uint32_t i = 0; p->clock && i < p->n; i++)
+		if (!read_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
+			p->asked = 0;
+	sp_split_give(p);
 }
 
 static uint32_t visits(const struct sp_split *p)
@@ -446,20 +477,22 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 		return SP_WHY_DISTURBED;
 	if (!closes(p) || rest < 0 || (caller && at < 0))
 		return SP_WHY_ELSEWHERE;
-	if (p->own && !caller)		/* its rule for the rest is the owner's */
-		return SP_WHY_RUNNING;
+	if (!is_theirs(p))
+		return SP_WHY_NONE;
 	/* Marks that were taken while it ran are late by what it counted meanwhile. */
-	if (!p->own && (p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home)))
-		return SP_WHY_RUNNING;
-	return SP_WHY_NONE;
+	return p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home) ? SP_WHY_RUNNING : SP_WHY_NONE;
 }
 
-static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at)
+/* `sure`: what was counted between PAPI's answer and the look was counted where it is known. */
+static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at, bool sure)
 {
 	int rest = rest_of(p, at);
-	enum sp_why doubts = doubt(p, at, rest), why = doubts;
+	enum sp_why doubts = doubt(p, at, rest), why;
 	bool group[SP_GROUPS];
 
+	if (doubts == SP_WHY_NONE && !sure)
+		doubts = is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_DISTURBED;
+	why = doubts;
 	for (int g = 0; g < SP_GROUPS; g++)
 		group[g] = vouched(p, (enum sp_group)g);
 	if (p->leader[SP_HARDWARE] >= 0)
@@ -519,7 +552,7 @@ static int reading_at(const struct sp_split *p, int at)
 
 	if (at >= 0)
 		return at;
-	if (p->own)
+	if (!is_theirs(p))
 		return -1;
 	for (uint32_t i = 0; i < p->n; i++)
 		if (visited(p, i) && (best < 0 || !visited(p, (uint32_t)best)))
@@ -531,19 +564,47 @@ static int reading_at(const struct sp_split *p, int at)
  * it: the next window goes on from there. */
 static void mark_after(struct sp_split *p, int at)
 {
-	bool unclear = !p->own && p->unclear && at >= 0;
+	bool theirs = is_theirs(p), unclear = theirs && p->unclear && at >= 0;
 	int home = unclear || at < 0 ? p->home : at;
 
-	if (!p->own && at >= 0)
+	if (theirs && at >= 0)
 		for (uint32_t e = 0; e < p->k; e++)
 			p->cpu[at].value[e] = p->cpu[at].mark_value[e] + p->rest[e];
-	mark(p, p->own ? at : home);
+	mark(p, home);
 	p->unclear = unclear;
 }
 
-bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares *shares)
+/* Has the process a handler of signals, beside libc's own two and ours?  (As the kernel has them: 5 us.) */
+static bool has_handlers(void)
+{
+	for (int sig = 1; sig < NSIG; sig++) {
+		struct {
+			uintptr_t handler;
+			unsigned long flags;
+			uintptr_t restorer;
+			uint64_t mask;
+		} is = { 0 };
+
+		if (sig != 32 && sig != 33 && sp_sys(SYS_rt_sigaction, sig, NULL, &is, sizeof(is.mask)) == 0 &&
+		    is.handler > (uintptr_t)SIG_IGN && !sp_is_ours(is.handler))
+			return true;
+	}
+	return false;
+}
+
+/* What a handler counted between PAPI's answer and our look, or another thread elsewhere, is not to be told from what
+ * PAPI handed out.  A thread that was not interrupted counted nothing, nor one that was only made to wait. */
+static bool is_sure(const struct sp_split *p, int at, uint32_t open)
+{
+	if (is_theirs(p))
+		return only_there(p, rest_of(p, at));
+	return p->gate.proof == open || !sp_get(&sp_process.proof_works) || !has_handlers();
+}
+
+bool sp_split_window(struct sp_split *p, const int64_t *delta, uint32_t open, struct sp_shares *shares)
 {
 	uint64_t begun = sp_clock_ns();
+	bool sure, moved;
 	enum sp_why why;
 	int at, last;
 
@@ -555,7 +616,7 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 		return false;
 	}
 	p->was_disturbed = __atomic_exchange_n(&p->disturbed, false, __ATOMIC_RELAXED);
-	if (!p->clock || !p->marked || !look(p, &at) || (p->own && at < 0)) {
+	if (!p->clock || !p->marked || p->trouble == SP_WHY_UNSEEN || !look(p, &at) || (!is_theirs(p) && at < 0)) {
 		if (p->clock && p->marked && !p->trouble)
 			p->trouble = SP_WHY_ELSEWHERE;
 		shares->why = p->trouble ? p->trouble : SP_WHY_DISTURBED;
@@ -567,10 +628,11 @@ bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares 
 	}
 	memset(p->at, 0, (uint64_t)p->n * p->k * sizeof(*p->at));
 	last = reading_at(p, at);
-	if (last >= 0 && visits(p) == visited(p, (uint32_t)last) && (last == p->home || !p->own))
-		why = all_on(p, delta, (uint32_t)last);
-	else
-		why = split_events(p, delta, at);
+	moved = last < 0 || visits(p) != visited(p, (uint32_t)last) || (last != p->home && !is_theirs(p));
+	sure = !moved || is_sure(p, at, open);
+	why = moved ? split_events(p, delta, at, sure) : all_on(p, delta, (uint32_t)last);
+	sp_put(&p->disturbed, sp_get(&p->disturbed) || !sure);		/* the marks are no better */
+	p->asked = 0;
 	if (at >= 0)
 		memcpy(p->rest, &p->at[(uint32_t)at * p->k], p->k * sizeof(*p->rest));
 	tell(p, last, shares);
@@ -634,15 +696,17 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started)
 	}
 	sp_put(&p->disturbed, false);
 	known = p->marked;
-	if (started && p->counts && !p->probed && p->own && p->clock)
+	if (started && p->counts && !p->probed && !is_theirs(p) && p->clock)
 		probe(p);
 	unmark(p);
-	if (p->clock && look(p, &at)) {
-		/* What a handler counted between PAPI's zeroing and our look, and where, the marks do not have. */
-		if (p->own && (open != proof || p->gate.proof != proof) && (!known || counted_elsewhere(p, at)))
+	if (p->clock && p->trouble != SP_WHY_UNSEEN && look(p, &at)) {
+		/* What a handler counted between PAPI's zeroing and our look, and where, the marks do not have; nor what
+		 * another thread did. */
+		if (is_theirs(p) ? !only_there(p, at) :
+		    (open != proof || p->gate.proof != proof) && (!known || counted_elsewhere(p, at)))
 			sp_put(&p->disturbed, true);
 		mark(p, at);
-		p->unclear = !p->own && (p->tid != sp_self.tid || p->others);
+		p->unclear = is_theirs(p) && (p->tid != sp_self.tid || p->others);
 	} else if (p->trouble == SP_WHY_BUSY) {
 		p->trouble = SP_WHY_NONE;
 	}

@@ -48,6 +48,7 @@ struct sp_split_want {
 struct sp_gate {
 	uint32_t ready;			/* a window of the calling thread's own may begin without a look; 0: not so */
 	uint32_t proof;			/* if sp_proof_look() is still this */
+	uint32_t changes;		/* of what PAPI had open when it was made (opened.h) */
 	uint64_t begun;			/* sp_ticks() from which on its time is not told yet */
 };
 
@@ -58,6 +59,12 @@ static inline bool sp_split_is_ready(const struct sp_split *p, uint32_t proof)
 	const struct sp_gate *g = (const struct sp_gate *)p;
 
 	return sp_get(&g->ready) & (g->proof == proof);
+}
+
+/* PAPI has opened and closed nothing since. */
+static inline bool sp_split_is_for(const struct sp_split *p, const struct sp_opened *opened)
+{
+	return ((const struct sp_gate *)p)->changes == opened->changes;
 }
 
 /* The processor's time, of any CPU: no system call, a few ns. */
@@ -89,8 +96,14 @@ void sp_split_child(void);
  * others.  *why: why it is less than the setting asks for.  How it will be split. */
 enum sp_attribution sp_split_prepare(struct sp_split **p, const struct sp_split_want *want, enum sp_why *why);
 
-/* Are they still those for what PAPI has open? */
-bool sp_split_holds(const struct sp_split *p, const struct sp_opened *opened);
+/* Are they still those for what PAPI has open?  (The same events, opened again, are.)  By the set's user. */
+bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened);
+
+/* PAPI is expected to open them again: then whose counts they are shows. */
+void sp_split_expects(struct sp_split *p);
+
+/* They are not: until it is prepared anew nothing is known but that a thread stayed. */
+void sp_split_unseen(struct sp_split *p);
 
 /* They are not needed any more; NULL is none. */
 void sp_split_drop(struct sp_split **p);
@@ -131,8 +144,12 @@ struct sp_shares {
 	enum sp_why why;		/* not all is exact */
 };
 
-/* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_split_done. */
-bool sp_split_window(struct sp_split *p, const int64_t *delta, struct sp_shares *shares);
+/* Before PAPI is asked for a set whose counts are another thread's: where that one goes on meanwhile. */
+void sp_split_ask(struct sp_split *p);
+
+/* `open` as in hooks.h.  False: it cannot be told, and shares->why says why.  Else *shares holds until
+ * sp_split_done. */
+bool sp_split_window(struct sp_split *p, const int64_t *delta, uint32_t open, struct sp_shares *shares);
 void sp_split_done(struct sp_split *p);
 
 /* Are its windows split by time (for now)?  Then those that are proven without a look must be told, too (sp_split_ran):

@@ -1,0 +1,184 @@
+/*
+ * edges: a thread that moves in a window whose edges are not plain.
+ *
+ *	edges domain	PAPI_start opens the counters again, in another domain than before
+ *	edges array	PAPI_read itself faults, when it writes to an array that was never touched
+ *	edges foreign	another thread reads the set while its own runs, before that one moves
+ *
+ * Prints what was done where, as moves does. domain needs hw2sw where there are no hardware counters.
+ */
+#include "handed.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+static long on[1024];
+static struct counted *c;
+static long long total, last;
+static int zero;
+
+static void took(long long value)
+{
+	total += value - last;
+	last = value;
+}
+
+static void work(int which, long pages)
+{
+	int cpu = pin(which);
+
+	touch(&c->arena, pages);
+	on[cpu] += pages;
+}
+
+/* Faults of the kernel's, when it writes for us. */
+static void work_inside(int which, int pages)
+{
+	int cpu = pin(which);
+
+	for (int i = 0; i < pages; i++, c->arena.next += c->arena.page)
+		if (read(zero, c->arena.next, 1) != 1)
+			die("/dev/zero");
+	on[cpu] += pages;
+}
+
+static void domain(void)
+{
+	PAPI_option_t o = {.domain = {.eventset = c->id, .domain = PAPI_DOM_USER | PAPI_DOM_KERNEL}};
+	long long value;
+	int ret = PAPI_set_opt(PAPI_DOMAIN, &o);
+
+	if (ret != PAPI_OK)
+		cannot("PAPI_DOMAIN", ret);
+	for (int i = 0; i < 2; i++) {
+		migrations_once();
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 100);
+		work_inside(0, 30);
+		work(1, 10);
+		work_inside(1, 50);
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+	}
+}
+
+/* The fault of the array is counted in the next window, or in none. */
+static void array(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *fresh = mmap(NULL, 20 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(fresh, 20 * page, MADV_NOHUGEPAGE);
+	pin(0);
+	must("PAPI_start", PAPI_start(c->id));
+	for (int i = 0; i < 20; i++) {
+		long long *value = (long long *)(fresh + i * page);
+
+		work(0, 20);
+		work(1, 30);
+		if (i % 10 == 9) {
+			must("PAPI_stop", PAPI_stop(c->id, value));
+			took(*value);
+			last = 0;
+			pin(0);
+			if (i < 19)
+				must("PAPI_start", PAPI_start(c->id));
+		} else {
+			must("PAPI_read", PAPI_read(c->id, value));
+			on[sched_getcpu()]++;
+			took(*value);
+		}
+	}
+}
+
+static volatile int step;
+
+static void await(int what)
+{
+	while (__atomic_load_n(&step, __ATOMIC_ACQUIRE) != what)
+		;
+}
+
+static void go(int what)
+{
+	__atomic_store_n(&step, what, __ATOMIC_RELEASE);
+}
+
+static void *reader(void *unused)
+{
+	long long value;
+
+	(void)unused;
+	pin(1);
+	for (int i = 0; i < 20; i++) {
+		await(2 * i + 1);
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+		go(2 * i + 2);
+	}
+	return NULL;
+}
+
+/* What it touches while it waits for the other's reading is before it or after it, but always here. */
+static void touch_until(int what)
+{
+	int cpu = sched_getcpu();
+
+	while (__atomic_load_n(&step, __ATOMIC_ACQUIRE) != what) {
+		*(volatile char *)c->arena.next = 1;
+		madvise(c->arena.next, c->arena.page, MADV_DONTNEED);
+		on[cpu]++;
+	}
+}
+
+static void foreign(void)
+{
+	pthread_t t;
+	long long value;
+
+	pthread_create(&t, NULL, reader, NULL);
+	pin(0);
+	must("PAPI_start", PAPI_start(c->id));
+	for (int i = 0; i < 20; i++) {
+		pin(0);
+		go(2 * i + 1);
+		touch_until(2 * i + 2);
+		work(1, 1);
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+	}
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
+	pthread_join(t, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	papi_up();
+	if (PAPI_thread_init((unsigned long (*)(void))pthread_self) != PAPI_OK)
+		return SKIPPED;
+	c = counted_new(0, NULL, 3000);
+	zero = open("/dev/zero", O_RDONLY);
+	pin(0);
+	make_set(c);
+	prefault();
+	look_at((char *)on, (char *)(on + 1024), 4096);
+	memset(on, 0, sizeof(on));
+	if (read(zero, &(char){0}, 1) != 1)
+		die("/dev/zero");
+	if (!strcmp(how, "domain"))
+		domain();
+	else if (!strcmp(how, "array"))
+		array();
+	else
+		foreign();
+	for (int i = 0; i < 1024; i++)
+		if (on[i])
+			printf("touched cpu=%d pages=%ld\n", i, on[i]);
+	printf("handed sum=%lld\n", total);
+	return 0;
+}

@@ -1,0 +1,26 @@
+# Windows whose edges are not plain: what is called exact was counted there.
+. tests/lib/lib.sh
+need_real_papi
+[ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
+
+# edges MODE HOW
+edges() {
+	SSPAPI_ATTRIBUTION=$1 run_shim shim "$apps/edges" "$2"
+	if [ "$(status_of shim)" = 77 ]; then
+		skip "$1: $2" "$(tail -n 1 "$tmp/shim.err")"
+		return 1
+	fi
+	check "$1: $2: no CPU has more called exact than was counted there" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+}
+
+MORE=$MORE${REAL_PAPI_HW2SW:+:$REAL_PAPI_HW2SW}
+for mode in exact auto; do
+	edges $mode domain &&
+		is "$mode: opened again in another domain: not exact in that run, exact in the next" "$(
+			json "$tmp/shim.json" 'map { map { $_->{exact}[0] } @{$_->{cpus}} }
+				grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE-FAULTS/ } @{$d->{relations}}' |
+				grep -v '^0$' | tr '\n' ' ')" "130 60 "
+	edges $mode foreign
+done
+done_testing
