@@ -453,10 +453,17 @@ static uint32_t encode_module(struct sp_bytes *b, const struct sp_frame_seen *f)
 /* Where event e of the row stands among those that stay; behind them what PAPI did not tell; -1: it is left out. */
 static int64_t kept_index(const struct sp_row *row, uint32_t e, const uint32_t *kept, uint32_t k)
 {
-	for (uint32_t i = 0; i < k; i++)
-		if (kept[i] == e)
-			return i;
-	return e == row->k ? (int64_t)k : -1;
+	uint32_t lo = 0, hi = k;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (kept[mid] < e)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return e == row->k || (lo < k && kept[lo] == e) ? (int64_t)lo : -1;
 }
 
 static void encode_overflows(struct sp_bytes *b, const struct sp_model *m, const struct sp_row *row, uint64_t relation,

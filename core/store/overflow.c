@@ -5,7 +5,7 @@ struct sp_overflows *sp_overflows_at(const struct sp_image *image, sp_off off)
 {
 	const struct sp_overflows *o = sp_image_block(image, off, SP_BLOCK_OVERFLOWS, sizeof(*o));
 
-	return o && sp_overflows_bytes(o->n, o->hits) <= o->b.bytes ? (struct sp_overflows *)o : NULL;
+	return o && o->hits <= SP_HITS && sp_overflows_bytes(o->n, o->hits) <= o->b.bytes ? (struct sp_overflows *)o : NULL;
 }
 
 void sp_overflow_book(const struct sp_overflow_writer *w, uint32_t at, uint32_t event, int32_t cpu, uint64_t times)

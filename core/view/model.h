@@ -113,9 +113,13 @@ struct sp_model {
 	int32_t *row_of;
 
 	/* private to overflows.c: of the row that sp_model_next gave last, what does not change any more */
-	struct sp_overflow *row_overflow;
+	struct sp_overflow_seen {
+		uint32_t event;
+		int32_t cpu;
+		uint64_t count, hits;
+	} *row_overflow;
 	struct sp_hit *row_hit;
-	uint32_t most_overflows, most_hits;	/* of any relation */
+	uint32_t most_overflows;	/* of any relation */
 
 	/* private to gauges.c */
 	uint32_t n_gauges;		/* events that are gauges */

@@ -17,40 +17,44 @@ void sp_overflows_count(struct sp_model *m, const struct sp_relation *r)
 	const struct sp_overflows *o = block_of(m, r);
 
 	m->most_overflows = (uint32_t)sp_max(m->most_overflows, o ? o->n : 0);
-	m->most_hits = (uint32_t)sp_max(m->most_hits, o ? o->hits : 0);
 }
 
 uint64_t sp_overflows_row_bytes(const struct sp_model *m)
 {
-	return (uint64_t)m->most_overflows * sizeof(struct sp_overflow) + (uint64_t)m->most_hits * sizeof(struct sp_hit) + 32;
+	return m->most_overflows * sizeof(*m->row_overflow) + SP_HITS * sizeof(*m->row_hit) + 32;
 }
 
 void sp_overflows_take(struct sp_model *m)
 {
-	m->row_overflow = sp_model_take(m, (uint64_t)m->most_overflows * sizeof(struct sp_overflow));
-	m->row_hit = sp_model_take(m, (uint64_t)m->most_hits * sizeof(struct sp_hit));
+	m->row_overflow = sp_model_take(m, m->most_overflows * sizeof(*m->row_overflow));
+	m->row_hit = sp_model_take(m, SP_HITS * sizeof(*m->row_hit));
 }
 
 /* Copied, hits first: of a process that lives no more calls are at addresses than there were. */
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
-	const struct sp_overflows *o = m->process[row->process].h->version >= 3 ? block_of(m, r) : NULL;
+	struct sp_overflows *o = m->process[row->process].h->version >= 3 ? (struct sp_overflows *)block_of(m, r) : NULL;
 	uint32_t n = o ? sp_get(&o->n) : 0, hits = o ? sp_get(&o->hits) : 0;
 
 	row->overflows = row->hits = 0;
-	if (n > m->most_overflows || hits > m->most_hits || !m->row_overflow || !m->row_hit)
+	if (n > m->most_overflows || hits > SP_HITS || !m->row_overflow || !m->row_hit)
 		return;
+	for (uint32_t i = 0; i < n; i++)
+		m->row_overflow[i].hits = 0;
 	for (uint32_t i = 0; i < hits; i++) {
-		const struct sp_hit *h = &sp_hits_in((struct sp_overflows *)o, n)[i];
+		const struct sp_hit *h = &sp_hits_in(o, n)[i];
 		struct sp_hit *to = &m->row_hit[row->hits];
 
 		*to = (struct sp_hit){ .of = sp_acquire(&h->of), .address = sp_get(&h->address),
 				       .module = sp_get(&h->module), .before = sp_get(&h->before), .count = sp_get(&h->count) };
-		row->hits += to->of - 1 < n && sp_hit_weight(to);
+		if (to->of - 1 >= n || !sp_hit_weight(to))
+			continue;
+		m->row_overflow[to->of - 1].hits += sp_hit_weight(to);
+		row->hits++;
 	}
 	for (; row->overflows < n; row->overflows++) {
-		const struct sp_overflow *from = &sp_overflow_in((struct sp_overflows *)o)[row->overflows];
-		struct sp_overflow *to = &m->row_overflow[row->overflows];
+		const struct sp_overflow *from = &sp_overflow_in(o)[row->overflows];
+		struct sp_overflow_seen *to = &m->row_overflow[row->overflows];
 
 		to->count = sp_acquire(&from->count);
 		to->event = (uint32_t)sp_min(sp_get(&from->event), row->k);
@@ -60,18 +64,15 @@ void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
 {
-	uint64_t hits = 0;
+	const struct sp_overflow_seen *is;
 
 	while (*i < row->overflows && !m->row_overflow[*i].count)
 		++*i;
 	if (*i == row->overflows)
 		return false;
-	*at = (struct sp_overflowed){ .event = m->row_overflow[*i].event, .cpu = m->row_overflow[*i].cpu,
-				      .count = m->row_overflow[*i].count, .number = *i + 1 };
-	++*i;
-	for (uint32_t h = 0; h < row->hits; h++)
-		hits += m->row_hit[h].of == at->number ? sp_hit_weight(&m->row_hit[h]) : 0;
-	at->other = at->count > hits ? at->count - hits : 0;
+	is = &m->row_overflow[(*i)++];
+	*at = (struct sp_overflowed){ .event = is->event, .cpu = is->cpu, .count = is->count, .number = *i,
+				      .other = is->count > is->hits ? is->count - is->hits : 0 };
 	return true;
 }
 
@@ -95,7 +96,7 @@ bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct
 {
 	const struct sp_hit *h = m->row_hit, *last = *hit < row->hits ? &h[*hit] : NULL, *best = NULL;
 
-	for (uint32_t i = 0; i < row->hits; i++) {
+	for (uint32_t i = 0; i < row->hits && m->row_overflow[at->number - 1].hits; i++) {
 		uint64_t w = sp_hit_weight(&h[i]);
 
 		if (h[i].of != at->number || (last && (w > sp_hit_weight(last) || (w == sp_hit_weight(last) && &h[i] <= last))))

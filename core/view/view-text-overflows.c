@@ -3,6 +3,7 @@
  */
 #include "view-text.h"
 
+#define EVENTS_SHOWN	8u
 #define CPUS_SHOWN	8u
 #define PLACES_SHOWN	4u
 #define PLACES_MOST	64u		/* that are told apart: the most frequent ones come first */
@@ -119,9 +120,13 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 
 void sp_text_overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
-	struct sp_overflowed at, before = { .event = UINT32_MAX };
+	struct sp_overflowed at;
+	uint32_t shown = 0, next = 0;
 
-	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at); before = at)
-		if (at.event != before.event)
+	for (uint32_t i = 0; shown < EVENTS_SHOWN && sp_row_overflow(m, row, &i, &at);)
+		if (at.event >= next) {
 			say_event(o, m, row, at.event);
+			next = at.event + 1;
+			shown++;
+		}
 }

@@ -18,6 +18,7 @@ run c env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/c.sspapi" SSPAPI_TOPOLOGY="$roo
 run d env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" "$B/tests/long/handing" -n 10 -e 9
 mv live/*.live d.live
 run e env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/e.sspapi" SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' "$scenes/kinds"
+run f env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/f.sspapi" "$apps/overflows" two
 for store in ?.sspapi d.live; do
 	for form in text json csv hwloc store; do
 		run sound "$sspapi" report -f $form "$store"
