@@ -1,6 +1,6 @@
 /*
  * overflows: knows how often its overflow handlers were called on each CPU, and for which event.
- * usage: overflows moves|two|handlers|threads|jumps|timer|child|exits|killed
+ * usage: overflows moves|two|handlers|crowd|threads|jumps|timer|child|exits|killed
  *
  * Prints, of each event and CPU, "called event=E cpu=C count=N", and what the handler saw.
  */
@@ -119,6 +119,28 @@ static void handlers(struct arena *a)
 	count(id, a, 100, 400);
 }
 
+/* Forty handlers, one after the other. */
+#define ONE(i) \
+	static void one_##i(int id, void *at, long long vector, void *context) \
+	{ \
+		by_b += i; \
+		called_a(id, at, vector, context); \
+	}
+#define TEN(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7) X(i##8) X(i##9)
+#define NAME(i) one_##i,
+TEN(ONE, 1) TEN(ONE, 2) TEN(ONE, 3) TEN(ONE, 4)
+
+static void crowd(struct arena *a)
+{
+	static const PAPI_overflow_handler_t all[] = { TEN(NAME, 1) TEN(NAME, 2) TEN(NAME, 3) TEN(NAME, 4) };
+	int id = new_set(1);
+
+	for (int i = 0; i < 40; i++) {
+		over(id, 0, 10, all[i]);
+		count(id, a, 10, 0);
+	}
+}
+
 static void *thread(void *arg)
 {
 	int id = new_set(1), i = (int)(long)arg;
@@ -215,6 +237,8 @@ int main(int argc, char **argv)
 	kills = strcmp(what, "killed") ? 0 : 7;
 	if (!strcmp(what, "handlers")) {
 		handlers(&a);
+	} else if (!strcmp(what, "crowd")) {
+		crowd(&a);
 	} else if (!strcmp(what, "threads")) {
 		threads();
 	} else if (!strcmp(what, "jumps")) {

@@ -53,6 +53,13 @@ is "what a child of fork started has its calls, too" \
 	"$(sums "$(find "$tmp" -name 'shim.*.json')" | sed 's/.*event=//')" \
 	"$(sed -n 's/^in the child: \(.*\)/perf::PAGE-FAULTS cpu=0 count=\1/p' "$tmp/shim.out" | sed "s/cpu=0/cpu=$(sed -n 's/^called.* cpu=\([0-9]*\).*/\1/p' "$tmp/shim.out" | head -n 1)/")"
 
+run_native native "$apps/overflows" crowd
+rm -f "$tmp"/shim.*
+run_shim shim "$apps/overflows" crowd
+check "40 handlers: the program sees no difference" same_as_native native shim
+is "40 handlers: 32 of them are counted, and the dump says so" \
+	"$(sums "$tmp/shim.json" | sed 's/.*count=//') $(json "$tmp/shim.json" 'grep { /more than 32 overflow handlers/ } @{$d->{notes}}' | wc -l)" "32 1"
+
 # A clock decides how often.
 for what in threads timer; do
 	run_shim shim "$apps/overflows" $what

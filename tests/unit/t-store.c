@@ -659,7 +659,7 @@ static void check_overflows(struct sp_model *m, uint64_t threads)
 			n[at.event == 1 && at.cpu == 0 ? 0 : at.event == 2 && at.cpu == 700 ? 1 : 2] += at.count;
 			assert_true(at.event == 1 || at.cpu >= 700);
 			folded += row.tid ? 0 : at.count;
-			hits += at.other;
+			assert_int_equal(at.other, 0);
 			for (uint32_t hit = UINT32_MAX; sp_row_hit(m, &row, &at, &hit, &f, &count);)
 				hits += count;
 		}
