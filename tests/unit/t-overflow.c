@@ -87,17 +87,30 @@ static void many(void **state)
 	uint64_t late = 0;
 
 	(void)state;
-	for (uint32_t i = 0; i < 200000; i++) {
-		bool loop = i > 100000 && dice(20) == 0;
+	for (uint32_t i = 0; i < 500000; i++) {
+		bool loop = i > 100000 && dice(300) == 0;
 
 		late += loop;
 		call(2, loop ? 0x1234 : 0x400000 + (uint64_t)i * 4);
 	}
-	assert_int_equal(count(2), 200000);
-	assert_true(hits(2, 0) <= 200000);
+	assert_int_equal(count(2), 500000);
+	assert_true(hits(2, 0) <= 500000);
 	assert_true(hits(2, 0x1234) <= late && hits(2, 0x1234) > late / 2);
 	for (uint32_t i = 0; i < SP_HITS; i++)
 		assert_true(sp_hits_in(w.block, N)[i].of == 3 && sp_hit_weight(&sp_hits_in(w.block, N)[i]) <= late);
+}
+
+/* The code of a later phase gets its places, all of which were taken by a phase before. */
+static void phases(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 50 * 1000; i++)
+		call(0, 0x400000 + i % 1000 * 4);
+	for (uint32_t i = 0; i < 2000 * 100; i++)
+		call(0, 0x500000 + i % 100 * 4);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_in_range(hits(0, 0x500000 + i * 4), 1500, 2000);
+	assert_true(hits(0, 0) <= count(0));
 }
 
 /* One that a handler is writing, or whose writer was killed, is nobody's. */
@@ -148,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(few, make, drop), cmocka_unit_test_setup_teardown(many, make, drop),
+		cmocka_unit_test_setup_teardown(phases, make, drop),
 		cmocka_unit_test_setup_teardown(busy, make, drop), cmocka_unit_test_setup_teardown(killed, make, drop),
 	};
 
