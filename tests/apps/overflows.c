@@ -87,6 +87,8 @@ static void over(int id, int event, int each, PAPI_overflow_handler_t handler)
 
 static void count(int id, struct arena *a, int first, int second)
 {
+	long long values[3] = { 0 };
+
 	must("PAPI_start", PAPI_start(id));
 	errno = SAID_ERRNO;
 	touch(a, first);
@@ -95,8 +97,9 @@ static void count(int id, struct arena *a, int first, int second)
 		errno = SAID_ERRNO;
 		touch(a, second);
 	}
-	must("PAPI_stop", PAPI_stop(id, NULL));
+	must("PAPI_stop", PAPI_stop(id, values));
 	pin(0);
+	printf("counted %lld %lld\n", values[0], values[1]);
 }
 
 static void handlers(struct arena *a)

@@ -40,8 +40,10 @@ as_deep() {
 	[ $depth -ge -256 ] && [ $depth -le 256 ]
 }
 
-NORMAL='s/depth=[0-9]+/depth=N/'
+depths='s/depth=[0-9]+/depth=N/'
 for what in moves two handlers jumps child; do
+	# A child's first store to a page after fork is a fault that comes or not, natively too.
+	[ $what = child ] && NORMAL="$depths; s/^counted .*//" || NORMAL=$depths
 	run_native native "$apps/overflows" $what
 	rm -f "$tmp"/shim.*
 	run_shim shim "$apps/overflows" $what
@@ -53,6 +55,7 @@ is "what a child of fork started has its calls, too" \
 	"$(sums "$(find "$tmp" -name 'shim.*.json')" | sed 's/.*event=//')" \
 	"$(sed -n 's/^in the child: \(.*\)/perf::PAGE-FAULTS cpu=0 count=\1/p' "$tmp/shim.out" | sed "s/cpu=0/cpu=$(sed -n 's/^called.* cpu=\([0-9]*\).*/\1/p' "$tmp/shim.out" | head -n 1)/")"
 
+NORMAL=$depths
 run_native native "$apps/overflows" crowd
 rm -f "$tmp"/shim.*
 run_shim shim "$apps/overflows" crowd
