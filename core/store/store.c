@@ -316,6 +316,7 @@ static struct sp_relation *new_relation(struct sp_store *s, sp_off thread, const
 	r->scope = key->scope;
 	r->domain = key->domain;
 	r->threads = 1;
+	r->flags = SP_BY_AUTO << SP_RELATION_HOW_SHIFT;
 	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
 	for (int i = 0; i < 2; i++) {
 		struct sp_state *st = (struct sp_state *)((unsigned char *)r + l.state[i]);
@@ -418,30 +419,38 @@ static struct sp_times *times_of(const struct sp_relation *r)
 	return sp_times_of(r, &l);
 }
 
+/* A new relation is SP_BY_AUTO: nothing was told yet. */
+static uint32_t how_of(uint32_t flags)
+{
+	return flags >> SP_RELATION_HOW_SHIFT & 7;
+}
+
+static uint32_t why_of(uint32_t flags)
+{
+	return flags >> SP_RELATION_WHY_SHIFT & 63;
+}
+
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {
+	static const uint8_t rank[8] = { [SP_BY_RESIDENCY] = 1, [SP_BY_APPROXIMATE] = 2, [SP_BY_EXACT] = 3, [SP_BY_AUTO] = 4 };
 	uint32_t was = sp_get(&r->flags), is;
 
 	do {
-		uint32_t first = was >> SP_RELATION_WHY_SHIFT & 63;
+		uint32_t a = rank[how_of(was)], b = rank[how & 7];
 
-		is = (was & ~SP_RELATION_HOW) | (uint32_t)how << SP_RELATION_HOW_SHIFT |
-		     (first ? first : (uint32_t)why) << SP_RELATION_WHY_SHIFT;
+		if (b > a || (b == a && why_of(was)))
+			return;
+		is = (was & ~SP_RELATION_HOW) | (uint32_t)how << SP_RELATION_HOW_SHIFT | (uint32_t)why << SP_RELATION_WHY_SHIFT;
 	} while (is != was && !sp_cas(&r->flags, &was, is));
 }
 
-/* Of several relations the least that one of them got.  Beyond the topology's CPUs each has cells of its own. */
+/* Beyond the topology's CPUs each has cells of its own. */
 static void add_times(struct sp_writer *w, const struct sp_writer *v)
 {
 	struct sp_relation *to = w->relation, *from = v->relation;
-	static const uint8_t rank[] = { [SP_BY_READING] = 0, [SP_BY_RESIDENCY] = 1, [SP_BY_APPROXIMATE] = 2, [SP_BY_EXACT] = 3,
-					[SP_BY_AUTO] = 0 };
-	uint32_t a = to->flags >> SP_RELATION_HOW_SHIFT & 7, b = from->flags >> SP_RELATION_HOW_SHIFT & 7;
 	struct sp_times *t = times_of(to), *f = times_of(from);
 
-	if (!to->threads || rank[b % SP_COUNT(rank)] < rank[a % SP_COUNT(rank)])
-		a = b;
-	sp_relation_told(to, (enum sp_attribution)a, (enum sp_why)(from->flags >> SP_RELATION_WHY_SHIFT & 63));
+	sp_relation_told(to, (enum sp_attribution)how_of(from->flags), (enum sp_why)why_of(from->flags));
 	if (!to->threads)
 		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES;
 	t->flags &= f->flags;

@@ -112,7 +112,8 @@ struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
 /* Room for more intervals of r, whose writer has k events; NULL: no memory. */
 struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room);
 
-/* How its counts are told to CPUs, and why not better; the latter stays if it says so already. */
+/* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that it was told, with
+ * the first reason for that. */
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why);
 
 /* SP_SITES_EACH more sites, of up to so many frames each. */

@@ -712,6 +712,8 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 
 void sp_visit(struct sp_set *s)
 {
+	if (sp_booked(s) && s->split)
+		sp_split_ask(s->split);
 	if (!sp_booked(s) || !s->started || (s->starter == sp_self.id && !(sp_get(&s->writer.slow) & SP_SLOW_SHARED)))
 		return;
 	if (!sp_self.visits && sp_ledger_visits(&s->writer))
@@ -736,8 +738,6 @@ SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 	if (!sp_booked(s) || s->starter != sp_self.id) {
 		if (op != SP_OP_START)
 			sp_visit(s);
-		if (sp_booked(s) && s->split)
-			sp_split_ask(s->split);
 		errno = saved;
 		return NULL;
 	}

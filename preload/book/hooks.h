@@ -88,7 +88,8 @@ SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long
 			  uintptr_t at);
 
 /* Around a call of PAPI for a running set that another thread has started: neither that thread asks
- * PAPI for it meanwhile (ledger.h).  (A handler on top of such a call asks without.) */
+ * PAPI for it meanwhile (ledger.h).  (A handler on top of such a call asks without.)  And what counts another
+ * thread is looked at first (sp_split_ask). */
 void sp_visit(struct sp_set *s);
 SP_COLD void sp_visited_slow(void);
 static inline void sp_visited(void)

@@ -850,7 +850,7 @@ static void folding_times(void **state)
 	threads = folded_row(&m, &row);
 	assert_true(threads > 30);
 	assert_int_equal(row.how, SP_BY_RESIDENCY);
-	assert_int_equal(row.why, SP_WHY_OVERFLOW);
+	assert_int_equal(row.why, SP_WHY_STARVED);
 	assert_non_null(row.times);
 	assert_int_equal(row.times->flags, SP_TIMES_KNOWN | SP_TIMES_MOVES);
 	assert_int_equal(row.times->moves, 2 * threads);
@@ -912,11 +912,14 @@ static void told_words(void **state)
 	sp_relation_told(r, SP_BY_EXACT, SP_WHY_NONE);
 	assert_int_equal(r->flags, SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT);
 	sp_relation_told(r, SP_BY_APPROXIMATE, SP_WHYS - 1);
-	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* the first reason stays */
+	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_NONE);
+	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);
+	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_BUSY);	/* the first reason stays */
+	sp_relation_told(r, SP_BY_EXACT, SP_WHY_DISTURBED);	/* and the least certain */
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
 	assert_int_equal(row.how, SP_BY_RESIDENCY);
-	assert_int_equal(row.why, SP_WHYS - 1);
+	assert_int_equal(row.why, SP_WHY_CLOSED);
 	assert_null(row.times);
 	assert_int_equal(row.flags & ~SP_RELATION_HOW, SP_RELATION_PROVEN);
 	sp_model_close(&m);
