@@ -107,7 +107,8 @@ static int keep(int fd)
 		return high;
 	}
 	sp_close(high);
-	return high < 0 ? high : -EDQUOT;
+	/* The application has lowered its limit below our numbers. */
+	return high == -EINVAL ? -EMFILE : high < 0 ? high : -EDQUOT;
 }
 
 int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int leader)

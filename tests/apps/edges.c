@@ -4,6 +4,7 @@
  *	edges domain	PAPI_start opens the counters again, in another domain than before
  *	edges array	PAPI_read itself faults, when it writes to an array that was never touched
  *	edges foreign	another thread reads the set while its own runs, before that one moves
+ *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *
  * Prints what was done where, as moves does. domain needs hw2sw where there are no hardware counters.
  */
@@ -11,6 +12,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 static long on[1024];
 static struct counted *c;
@@ -91,6 +93,20 @@ static void array(void)
 			took(*value);
 		}
 	}
+}
+
+static void limit(void)
+{
+	struct rlimit few = {256, 256};
+	long long value;
+
+	if (setrlimit(RLIMIT_NOFILE, &few))
+		die("setrlimit");
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 100);
+	work(1, 300);
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
 }
 
 static volatile int step;
@@ -174,6 +190,8 @@ int main(int argc, char **argv)
 		domain();
 	else if (!strcmp(how, "array"))
 		array();
+	else if (!strcmp(how, "limit"))
+		limit();
 	else
 		foreign();
 	for (int i = 0; i < 1024; i++)

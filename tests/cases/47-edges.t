@@ -27,5 +27,9 @@ for mode in exact auto; do
 			)" "reading: which counters PAPI opened was not seen"
 	fi
 	edges $mode foreign
+	edges $mode limit
+	is "$mode: a lowered limit of descriptors is what the dump names" \
+		"$(json "$tmp/shim.json" 'map { $_->{attribution_why} } @{$d->{relations}}')" \
+		"the process, or the system, had no descriptor left (ulimit -n)"
 done
 done_testing
