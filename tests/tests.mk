@@ -64,6 +64,8 @@ $(T)/apps/fortran: tests/apps/fortran.f90
 	@mkdir -p $(@D)
 	$(Q)$(FC) -O2 -I/usr/include -J$(@D) -o $@ $< -lpapi
 
+$(addprefix $(T)/preload/,faults.so wide.so): tests/preload/raw.h
+
 $(T)/preload/%.so: tests/preload/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
