@@ -1,6 +1,7 @@
 # System calls that wait, in a thread that counts and is moved: the same EINTRs and lengths as natively, with a signal
 # and without (tests/apps/blocked.c). BLOCKED=N: so many of each.
 . tests/lib/lib.sh
+[ -z "${SANITIZE-}" ] || skip_all "sanitized"	# whose run time delivers signals later
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
