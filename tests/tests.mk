@@ -69,7 +69,7 @@ $(addprefix $(T)/preload/,faults.so wide.so): tests/preload/raw.h
 $(T)/preload/%.so: tests/preload/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -shared -fPIC -o $@ $<
+	$(Q)$(CC) $(PLAIN) -shared -fPIC -o $@ $< $(if $(filter beside,$(*F)),-lpapi -pthread)
 
 # ---- the scripted libpapi, one for each version, and what runs on it ----------
 

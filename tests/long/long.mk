@@ -12,7 +12,7 @@ LONG_LIBFUZZER := $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}
 LONG_MPI := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(LONG_DIR)/mpi-$(m)))
 
 # What make check-long needs beside the fixtures of make check.
-LONG	:= $(LONG_DIR)/many-stores $(LONG_MPI) $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
+LONG	:= $(LONG_DIR)/many-stores $(LONG_DIR)/mover $(LONG_MPI) $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
 
 $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h tests/apps/handed.h tests/apps/touch.h $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -35,6 +35,11 @@ $(LONG_MPI): $(LONG_DIR)/mpi-%: tests/long/mpi.c
 	$(call say,APP)
 	@mkdir -p $(@D)
 	$(Q)mpicc.$* -O2 -o $@ $< -lpapi -pthread
+
+$(LONG_DIR)/mover: tests/long/mover.c
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -o $@ $<
 
 $(LONG_DIR)/many-stores: tests/long/many-stores.c $(T)/unit/parts.a
 	$(call say,APP)
