@@ -41,7 +41,8 @@ seed() {
 		}' "$tmp/shim.out" "$tmp/shim.csv"
 }
 
-# clients MODE MORE LEAST SEEDS...: LEAST: of what they counted, that much must be proven, in percent
+# clients MODE MORE LEAST SEEDS...: LEAST: of what they counted, that much must be proven, in percent; of what was done
+# on another CPU than it is booked on 0.1 % are a machine that stands still between two looks
 clients() {
 	mode=$1 more=$2 least=$3
 	shift 3
@@ -51,8 +52,8 @@ clients() {
 	awk -v least="$least" '/^had/ { all += $2; proven += $3; off += $4; n++; equal += !$4 }
 		END { if (n != '$#' || !all) exit 1
 		      printf "%d of %d equal by CPU; %d counts, %.3f %% proven, %d elsewhere\n", equal, n, all, 100 * proven / all, off
-		      exit 100 * proven / all < least }' "$tmp/said" >"$tmp/sum"
-	result $? "$name: $least % proven"
+		      exit 100 * proven / all < least || (least && 1000 * off > all) }' "$tmp/said" >"$tmp/sum"
+	result $? "$name: enough of it is proven"
 	sed 's/^/# /' "$tmp/sum"
 }
 
