@@ -29,7 +29,7 @@ static const char *const lines[] = {
 	"merge -o O. X", "merge -o O. X B", "merge -o O. B L X",
 	"diff X B", "diff B X", "diff X X", "diff -f csv X B",
 	LEVELS("diff", "", "X B"), LEVELS("diff", " -f csv", "B X"),
-	"recover --force L", "recover L",
+	"recover --force L", "recover L", "recover --discard L", "recover --discard --force L", "report --all-symbols -f json X",
 	"recover --force -o O.txt L", "recover --force -o O.json L", "recover --force -o O.csv L",
 	"recover --force -o O.xml L", "recover --force -o O.sspapi L",
 	"top -n 1 L", "top -n 1 X", LEVELS("top -n 1", "", "L"),
