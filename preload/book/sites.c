@@ -440,8 +440,8 @@ void sp_sites_prepare(void)
 	struct sp_held held;
 
 	load_unwinder();
-	if (sp_conf.callsites > 1)
-		sp_unwind_warm();
+	if (sp_conf.callsites > 1 && !sp_unwind_warm() && !sp_get(&room))
+		sp_process_note_quiet("this process was forked while its parent looked for a call path: its own have one frame");
 	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= wanted() &&
 				   sp_get(&resolved) == sp_get(&used) && !sp_get(&sp_modules_away) &&
 				   !sp_get(&full)))
@@ -480,6 +480,7 @@ void sp_sites_forget_all(void)
 	epoch++;
 	sp_sets_forget_sites();
 	sp_modules_forget();
+	sp_unwind_child();
 	used = room = resolved = 0;
 	full = false;
 	memset(&lock, 0, sizeof(lock));

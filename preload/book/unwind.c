@@ -1,6 +1,7 @@
 /* unwind.c: see unwind.h. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "../../core/store/ledger.h"
@@ -23,6 +24,13 @@ static void **address_space;
 static bool tried;
 static unsigned long long loads;
 
+/* Each thread's sp_self.unwinding, once it has been warmed; of threads that have ended, too.  A child of fork sees
+ * there who was in libunwind just then: he may have held its lock, which nobody opens again, and the child's first
+ * call path waited for ever.  (A counter of them would be a page that each fork makes fault again.) */
+static uintptr_t *threads[1024];
+static uint32_t n_threads;
+static bool stuck;
+
 bool sp_unwind_load(void)
 {
 	struct sp_pending_error pending;
@@ -44,6 +52,54 @@ bool sp_unwind_load(void)
 	return backtrace != NULL;
 }
 
+/* Before its first call there. */
+static void register_self(void)
+{
+	uint32_t n = sp_min(sp_get(&n_threads), SP_COUNT(threads));
+
+	for (uint32_t i = 0; i < n; i++)
+		if (sp_get(&threads[i]) == &sp_self.unwinding)
+			return;
+	n = __atomic_fetch_add(&n_threads, 1, __ATOMIC_RELAXED);
+	if (n < SP_COUNT(threads))
+		sp_put(&threads[n], &sp_self.unwinding);
+}
+
+/* The stack of a thread that ended may be gone: the kernel looks first, and then finds that `how` is none. */
+static bool unwinds(const uintptr_t *at)
+{
+	return at && sp_sys(SYS_rt_sigprocmask, -1, at, NULL, sizeof(*at)) == -EINVAL && *at;
+}
+
+void sp_unwind_child(void)
+{
+	stuck |= n_threads > SP_COUNT(threads);
+	for (uint32_t i = 0; i < sp_min(n_threads, SP_COUNT(threads)); i++)
+		stuck |= threads[i] != &sp_self.unwinding && unwinds(threads[i]);
+	memset(threads, 0, sizeof(threads));
+	n_threads = 0;
+	if (sp_self.unwinds)
+		register_self();
+}
+
+/* False: on top of another of these. */
+static bool enter(uintptr_t here)
+{
+	uintptr_t above = sp_get(&sp_self.unwinding);
+
+	if (stuck || (above && sp_interrupted(above, here)))
+		return false;
+	sp_put(&sp_self.unwinding, here);
+	sp_order();
+	return true;
+}
+
+static void leave(void)
+{
+	sp_order();
+	sp_put(&sp_self.unwinding, 0);
+}
+
 /* The segment with the unwind tables, so that reading them later is no page fault. */
 static int read_tables(const struct sp_object *o, void *arg)
 {
@@ -63,24 +119,27 @@ static int read_tables(const struct sp_object *o, void *arg)
 	return 0;
 }
 
-void sp_unwind_warm(void)
+bool sp_unwind_warm(void)
 {
 	void *frames[SP_FRAMES_MAX];
 	unsigned long long now;
 	int saved = errno;
 
-	if (!backtrace)
-		return;
+	if (!backtrace || stuck)
+		return !stuck;
 	now = sp_elf_loads();
 	if (now != loads)
 		sp_elf_each(read_tables, NULL);
 	loads = now;
-	if (!sp_self.unwinds) {
+	if (!sp_self.unwinds && enter((uintptr_t)__builtin_frame_address(0))) {
+		register_self();
 		for (int i = 0; i < 3; i++)
 			(void)backtrace(frames, (int)SP_COUNT(frames));
+		leave();
 		sp_self.unwinds = true;
 	}
 	errno = saved;
+	return true;
 }
 
 void sp_unwind_forget(void)
@@ -113,20 +172,16 @@ static bool walk(uintptr_t *frame, uint32_t most, uintptr_t caller, int ask, uin
 
 uint32_t sp_unwind(uintptr_t *frame, uint32_t most, uintptr_t caller)
 {
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), above = sp_get(&sp_self.unwinding);
 	int saved = errno, all = (int)most + OWN_MOST;
 	uint32_t n = 0;
 
 	frame[0] = caller;
-	if (!backtrace || !sp_self.unwinds || (above && sp_interrupted(above, here)))
+	if (!backtrace || !sp_self.unwinds || !enter((uintptr_t)__builtin_frame_address(0)))
 		return 1;
-	sp_put(&sp_self.unwinding, here);
-	sp_order();
 	/* Each frame takes 7 ns, and a program may have many more than are kept. */
 	if (!walk(frame, most, caller, (int)most + sp_self.in_front, &n) && (int)most + sp_self.in_front < all)
 		(void)walk(frame, most, caller, all, &n);
-	sp_order();
-	sp_put(&sp_self.unwinding, 0);
+	leave();
 	errno = saved;
 	if (!n)
 		frame[0] = caller;

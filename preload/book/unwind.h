@@ -14,12 +14,16 @@
 bool sp_unwind_load(void);
 
 /* Before a start, by each thread: what unw_backtrace makes at its first call in a thread
- * (memory, a thread's key) is made; unwind tables are in memory. */
-void sp_unwind_warm(void);
+ * (memory, a thread's key) is made; unwind tables are in memory.  False: it is stuck, as the parent of this
+ * process was unwinding when it forked. */
+bool sp_unwind_warm(void);
+
+/* In a child of fork. */
+void sp_unwind_child(void);
 
 /* The path to a call that returns to `caller`: up to `most` return addresses, innermost
  * first, without ours and libpapi's.  Just the caller where it cannot be had: in a thread that
- * has not been warmed, on top of another of these.  errno kept. */
+ * has not been warmed, on top of another of these, where it is stuck.  errno kept. */
 uint32_t sp_unwind(uintptr_t *frame, uint32_t most, uintptr_t caller);
 
 /* Something was unloaded. */
