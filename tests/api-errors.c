@@ -190,7 +190,7 @@ static void hold(int sig)
 	if (all.n == MANY && all.entries[0].value && !all.entries[MANY - 1].value) {
 		released = 0;
 		held = 1;
-		for (int i = 0; i < 5000 && !released; i++)
+		for (int i = 0; i < 100000 && !released; i++)
 			nanosleep(&nap, NULL);
 		held = 0;
 	}
@@ -220,7 +220,7 @@ static void unhindered(void)
 	shared = listed(MANY, 1);
 	sspapi_start(set_a, &shared);
 	pthread_create(&thread, NULL, copy_all, NULL);
-	for (int tries = 0; tries < 300 && times < 10; tries++) {
+	for (int tries = 0; tries < 300 && times < 10 && reads == 100 * times; tries++) {
 		asked = 1;
 		pthread_kill(thread, SIGUSR1);
 		while (asked && !held)

@@ -301,7 +301,7 @@ static int play(const char *name, const char *path)
 	p.seq = json_array_get(list, 0);
 	if (!p.seq)
 		die("'%s': no sequence '%s'", path, name);
-	alarm(60);
+	alarm(200);
 	if (PAPI_library_init(fake_version() << 16) < 0)
 		die("PAPI_library_init fails");
 	pin(&p, 0);

@@ -6,7 +6,8 @@
  *
  * zeroed prints both CPUs: all that is handed out was counted on the first.
  */
-#define _GNU_SOURCE
+#include "touch.h"
+
 #include <papi.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -140,6 +141,7 @@ int main(int argc, char **argv)
 	long n = argc > 2 ? atol(argv[2]) : 0;
 	int throws = argc > 1 && !strcmp(argv[1], "thrown");
 
+	stay_mapped();
 	find_cpus();
 	signal(SIGUSR1, throws ? jump : count_and_move);
 	memory = mmap(NULL, (size_t)ROOM * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -98,7 +98,7 @@ for mode in exact auto; do
 	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0
 	# It waited for ever for a look that a handler had jumped out of.
-	SSPAPI_ATTRIBUTION=$mode run_shim shim timeout 60 "$apps/gaps" thrown 300
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" thrown 300
 	is "$mode: a set is thrown away after a jump out of its reading" "$(cat "$tmp/shim.out")" "done"
 done
 done_testing

@@ -19,10 +19,11 @@ counted=0
 count() {
 	counted=$(($(grep -c counted told) + 1))	# before it can answer
 	echo "$1" >&3
-	for _ in $(seq 1 600); do
-		[ "$(grep -c counted told)" -ge $counted ] && return
-		sleep 0.05
-	done
+	await has_counted
+}
+
+has_counted() {
+	[ "$(grep -c counted told)" -ge $counted ]
 }
 
 begin
@@ -53,7 +54,7 @@ check "no control characters where no terminal is" not grep -q "$(printf '\033')
 # It ends while somebody looks on.
 "$sspapi" top -d 0.1 "$pid" >ends 2>ends.err 3>&- &
 top=$!
-for _ in $(seq 1 600); do [ -s ends ] && break; sleep 0.05; done
+await test -s ends
 exec 3>&-
 wait "$pid"
 wait "$top"
@@ -66,7 +67,7 @@ export SSPAPI_SIGNAL=USR2 SSPAPI_READINGS=permanent
 begin
 unset SSPAPI_SIGNAL SSPAPI_READINGS
 kill -USR2 "$pid"
-for _ in $(seq 1 600); do [ -s done.txt ] && break; sleep 0.05; done
+await test -s done.txt
 sleep 0.2
 count 7
 kill -9 "$pid"
@@ -119,7 +120,7 @@ live=$(ls -t live/*.live | head -n 1)
 cp "$live" shown.live
 "$sspapi" top -d 0.1 -n 12 ./shown.live >shown.out 2>shown.err 3>&- &
 top=$!
-for _ in $(seq 1 600); do [ -s shown.out ] && break; sleep 0.05; done
+await test -s shown.out
 for size in 0 100 4096 9000 0; do
 	head -c "$size" "$live" >shown.live
 	sleep 0.15
@@ -145,7 +146,7 @@ if pid == 0:
     for n in 0, 1, 2:
         os.dup2(slave, n)
     os.execvp(command[0], command)
-seen, end, acted, status = b"", time.time() + 60, False, None
+seen, end, acted, status = b"", time.time() + 240, False, None
 while time.time() < end:
     if select.select([fd], [], [], 0.05)[0]:
         seen += os.read(fd, 65536)

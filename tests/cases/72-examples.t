@@ -53,10 +53,7 @@ LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/held.txt" "$scenes/steered" <hold >held 2
 held=$!
 exec 8>hold
 echo 5 >&8
-for _ in $(seq 1 600); do
-	grep -q counted held && break
-	sleep 0.05
-done
+await grep -q counted held
 
 cat >prelude.sh <<END
 example() {
@@ -96,10 +93,7 @@ printf '5\n0\n' >input
 : >killed
 LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/left" SSPAPI_OUTPUT="$tmp/work/left.txt" "$scenes/steered" <input >killed 2>&1 8>&- &
 killed=$!
-for _ in $(seq 1 600); do
-	grep -q counted killed && break
-	sleep 0.05
-done
+await grep -q counted killed
 kill -9 "$killed"
 wait "$killed" 2>/dev/null
 
@@ -115,7 +109,7 @@ for file in README.md unknown:README.md $(cd "$root" && ls man/*.[1-8]); do
 	examples_of "$file"
 	: >results
 	cat prelude.sh examples.sh >script
-	(cd work && timeout 240 sh ../script >../out 2>../err </dev/null 8>&-)
+	(cd work && timeout "$LIMIT" sh ../script >../out 2>../err </dev/null 8>&-)
 	while read -r status place; do
 		case $(sed -n "${place##*:}p" "$root/$file") in
 		*"sspapi diff"*) wanted='[01]' ;;	# as diff(1)

@@ -122,6 +122,15 @@ not() {
 	! "$@"
 }
 
+# await COMMAND...: until it succeeds; $LIMIT seconds later it fails
+await() {
+	await_end=$(($(date +%s) + LIMIT))
+	until "$@"; do
+		[ "$(date +%s)" -lt $await_end ] || return 1
+		sleep 0.05
+	done
+}
+
 # ---- running --------------------------------------------------------------------
 
 # run NAME COMMAND...: stdout, stderr, status in $tmp/NAME.out, .err, .status

@@ -16,7 +16,7 @@ int main(void)
 	begin(c);
 	while (fgets(line, sizeof(line), stdin)) {
 		if (!atoi(line))
-			sleep(60);
+			sleep(240);
 		fake_count("EV_A", atoi(line));
 		look(c);
 		puts("counted");
