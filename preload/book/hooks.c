@@ -598,7 +598,8 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 		sp_split_disturbed(p);
 	for (uint32_t e = 0; e < w->k; e++)
 		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
-	if (!sp_split_window(p, delta, open, &shares)) {
+	if (!sp_split_window(p, &(struct sp_answer){ .delta = delta, .counts = op == SP_OP_READ ? values : NULL,
+						      .opened = &s->opened, .open = open }, &shares)) {
 		sp_relation_told(w->relation, shares.how, shares.why);
 		return false;
 	}

@@ -63,6 +63,7 @@ struct sp_split {
 	int64_t *at;			/* [n][k] */
 	uint64_t *ns;			/* [n + 1] */
 	double *weight;			/* [n] */
+	int64_t since[SP_SPLIT_EVENTS];	/* what was counted from PAPI's answer to the look, of events without an edge */
 	int64_t rest[SP_SPLIT_EVENTS];	/* what the CPU of the look was given */
 	bool exact[SP_SPLIT_EVENTS];
 	/* Events as sums of natives. */

@@ -147,9 +147,16 @@ struct sp_shares {
 /* Before PAPI is asked for a set whose counts are another thread's: where that one goes on meanwhile. */
 void sp_split_ask(struct sp_split *p);
 
-/* `open` as in hooks.h.  False: it cannot be told, and shares->why says why.  Else *shares holds until
- * sp_split_done. */
-bool sp_split_window(struct sp_split *p, const int64_t *delta, uint32_t open, struct sp_shares *shares);
+/* PAPI's answer: by how much more than the one before. */
+struct sp_answer {
+	const int64_t *delta;		/* [k] */
+	const long long *counts;	/* [k] that its counters had then, and count on from; NULL: they do not */
+	const struct sp_opened *opened;
+	uint32_t open;			/* as in hooks.h */
+};
+
+/* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_split_done. */
+bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares);
 void sp_split_done(struct sp_split *p);
 
 /* Are its windows split by time (for now)?  Then those that are proven without a look must be told, too (sp_split_ran):

@@ -3,6 +3,7 @@
  *
  *	edges domain	PAPI_start opens the counters again, in another domain than before
  *	edges array	PAPI_read itself faults, when it writes to an array that was never touched
+ *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *
@@ -12,6 +13,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
 
 static long on[1024];
@@ -92,6 +94,49 @@ static void array(void)
 			on[sched_getcpu()]++;
 			took(*value);
 		}
+	}
+}
+
+static volatile int armed;
+
+static void on_signal(int unused)
+{
+	(void)unused;
+	touch(&c->arena, 10);
+	on[sched_getcpu()] += 10;
+}
+
+/* libpapi's, by which it asks its counters. */
+ssize_t read(int fd, void *to, size_t bytes)
+{
+	ssize_t got = syscall(SYS_read, fd, to, bytes);
+
+	if (armed) {
+		armed = 0;
+		raise(SIGUSR1);
+	}
+	return got;
+}
+
+static void handler(void)
+{
+	long long value;
+
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1); /* all of it has run once */
+	on[sched_getcpu()] -= 10;
+	for (int i = 0; i < 10; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 20);
+		work(1, 30);
+		armed = 1;
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+		work(0, 5);
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
 	}
 }
 
@@ -190,6 +235,8 @@ int main(int argc, char **argv)
 		domain();
 	else if (!strcmp(how, "array"))
 		array();
+	else if (!strcmp(how, "handler"))
+		handler();
 	else if (!strcmp(how, "limit"))
 		limit();
 	else

@@ -26,6 +26,8 @@ for mode in exact auto; do
 				grep { grep { $_->{total}[0] } @{$_->{cpus}} } @{$d->{relations}}'
 			)" "reading: which counters PAPI opened was not seen"
 	fi
+	edges $mode array
+	edges $mode handler
 	edges $mode foreign
 	edges $mode limit
 	is "$mode: a lowered limit of descriptors is what the dump names" \
