@@ -150,7 +150,7 @@ static int read_member(struct sp_source *s)
 	if (n < 0)
 		return (int)n;
 	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) || p.extent > PART_MOST ||
-	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent))
+	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.n_machines)
 		return -EINVAL;
 	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);
 	if (e < 0)

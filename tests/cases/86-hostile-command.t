@@ -64,6 +64,23 @@ for at in $MACHINES $MEMBERS; do
 	done
 done
 
+# A process of a merged store whose machine is not in the list: the fuzzer found it.
+"$sspapi" merge -o members.sspapi a.sspapi b.sspapi
+perl -e '
+	open my $f, "+<", "members.sspapi"; binmode $f; local $/; $_ = <$f>;
+	while (/\x30\x53\x00\x00/g) {	# SP_BLOCK_MEMBER
+		my $at = pos() - 4;
+		substr $_, $at + 24, 4, pack "L", 0x20008044 unless $at % 8;
+		pos = $at + 64;
+		$found++;
+	}
+	seek $f, 0, 0; print $f $_; exit !$found' || echo "Bail out! no members"
+for how in "report" "report -f json b.sspapi" "report --events EV_A" "merge -o m.sspapi b.sspapi" "diff b.sspapi" "top -n 1"; do
+	# shellcheck disable=SC2086
+	run members "$sspapi" $how members.sspapi
+	check "(2) a process on a machine that is not there: $how" sh -c 'cat members.err; [ $(cat members.status) -le 2 ]'
+done
+
 # An interval that names a call site that is not there.
 cp a.sspapi x.sspapi
 perl -e '
