@@ -8,11 +8,19 @@ row moved-read sums cpus levels exact -- -e $two p0 s w5 r p2 w15 e
 row moved-once sums cpus levels exact -- -e $two p0 s w5 p2 w15 e
 row moved-often-read sums cpus levels exact -- -e $two p0 s w1 r p1 w2 r p2 w3 r p3 w4 r p0 w1 r p2 w1 r p1 w1 e
 row moved-often-once sums cpus levels exact -- -e $two p0 s w1 p1 w2 p2 w3 p3 w4 p0 w1 p2 w1 p1 w1 e
-row stop-null cpus levels -- -e $two p1 s w5 r p3 w5 n
+row stop-null sums cpus levels -- -e $two p1 s w5 r p3 w5 n r
 row accum-read sums cpus levels exact -- -e $two p1 s w2 a p3 w3 a p2 w4 t p1 w1 e
 row accum-once sums cpus levels exact -- -e $two p1 s w2 p0 w1 a p3 w3 p2 w1 a p2 w4 p1 w1 e
 row resets sums cpus levels exact -- -e $two p0 s w5 p2 w1 z w3 r p3 w2 z p1 w4 e
 row started-twice sums cpus levels exact -- -e $two p0 s w2 e p3 w5 s w3 e
+row another-thread sums cpus levels -- -e $two p1 s w1 xr w2 xr p3 w3 xr w1 xe
+
+# Windows in most of which nothing comes between: what is booked the short way. A unit is long enough to be preempted
+# in, so that the other rows meet it by chance.
+row short-reads sums cpus levels -- -e $two p2 s f r f r f r f t f t f r f e
+row short-accums sums cpus levels -- -e $two p2 s f a f a f a f a f a f a f e
+row short-resets sums cpus levels -- -e $two p2 s f z f r f z f r f z f r f z f e
+row short-starts sums cpus levels -- -e $two p2 s f e s f e s f e s f r f e s f r f e s f r f e
 
 # Sets of one to six events: the machine has six counters and one for cycles.
 row one-event sums cpus levels exact -- -e PAPI_TOT_INS p0 s w3 r p2 w4 e
@@ -44,6 +52,7 @@ row kernel-multiplex sums levels -- -e $two,PAPI_BR_MSP,PAPI_L1_DCR,PAPI_L2_DCR,
 row software-multiplex sums levels -- -e $two,PAPI_BR_MSP,PAPI_L1_DCR -m software p0 s w20 r p2 w20 e
 row attach-read sums cpus levels -- -e $two -A P1 p0 s W5 r P3 W4 r W2 e
 row attach-once sums cpus levels -- -e $two -A P1 p0 s W5 P3 W4 e
+row inherit-read sums cpus levels -- -e $two -I p0 s w2 r c2:5 r c3:4 e
 row inherit-once sums cpus levels -- -e $two -I p0 s w2 c2:5 c3:4 e
 ROW_ENV="PAPI_EVENTS=$two PAPI_OUTPUT_DIRECTORY=/tmp"
 row high-level cpus levels -- -H p0 s w5 r p2 w4 e

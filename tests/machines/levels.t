@@ -15,6 +15,13 @@ row four-threads sums cpus levels exact -- -e $faults p0 s w4 r p1 w3 e , p2 s w
 row four-threads-once sums cpus levels exact -- -e $faults p0 s w4 p1 w3 e , p2 s w5 p4 w6 e , p5 s w1 p3 w7 e , p6 s w8 p7 w2 e
 ROW_ENV=''
 row two-events sums cpus levels -- -e $faults,perf::TASK-CLOCK p0 s w5 r p4 w5 e
+row another-thread sums levels -- -e $faults p1 s w1 xr w2 xr p7 w3 xr w1 xe
+
+# The short ways (counters.t).
+row short-reads sums cpus levels -- -e $faults p2 s f r f r f r f t f t f r f e
+row short-accums sums cpus levels -- -e $faults p2 s f a f a f a f a f a f a f e
+row short-resets sums cpus levels -- -e $faults p2 s f z f r f z f r f z f r f z f e
+row short-starts sums cpus levels -- -e $faults p2 s f e s f e s f e s f r f e s f r f e s f r f e
 
 # A CPU goes while its thread runs there: the kernel lets the thread run anywhere.
 ROW_BEFORE='echo 1 >/sys/devices/system/cpu/cpu3/online'

@@ -21,14 +21,19 @@ __attribute__((noinline)) static void loop(long instructions)
 #endif
 }
 
-/* The CPU where a unit was done; -1: it may have been two. */
-static inline int unit(struct arena *arena)
+/* So many parts of a unit, which is PAGES of them: the CPU where they were done; -1: it may have been two. */
+static inline int parts_of_unit(struct arena *arena, int parts)
 {
 	int cpu = sched_getcpu();
 
-	loop(UNIT);
-	touch(arena, PAGES);
+	loop(UNIT / PAGES * parts);
+	touch(arena, parts);
 	return cpu == sched_getcpu() ? cpu : -1;
+}
+
+static inline int unit(struct arena *arena)
+{
+	return parts_of_unit(arena, PAGES);
 }
 
 static inline void pin_to(int cpu)

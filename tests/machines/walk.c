@@ -1,11 +1,12 @@
 /*
  * walk: a PAPI program that knows how much it did on which CPU. Its steps are words on the command line:
  *
- *	p2 pin to CPU 2		u allowed on all CPUs again	w5 work 5 units here
+ *	p2 pin to CPU 2		u allowed on all CPUs again	w5 work 5 units here	f work a twentieth of one
  *	s start  r read  t read_ts  a accum  z reset  e stop  n stop with NULL
  *	!COMMAND	a shell, made before PAPI came up, runs that ($WALK is this process); waits for it
  *	P2 W5		the same as p, w, done by a child process: the set is attached to it (-A)
  *	c2:5		a thread that works 5 units on CPU 2, waited for: inherited (-I)
+ *	xr xe		the same as r, e, by a thread that did not start the set
  *	,		what follows is another thread's, with a set of its own. Their steps take turns: where QEMU counts
  *			instructions, each CPU's counters count those of all CPUs
  *
@@ -33,7 +34,7 @@ struct walker {
 	char **step;
 	int steps, set, running, ended;
 	struct arena arena;
-	long pending[CPUS], did[CPUS], unsure; /* units: not taken by a reading yet, and taken */
+	long pending[CPUS], did[CPUS], unsure; /* parts of units: not taken by a reading yet, and taken */
 	int readings;
 	long long values[EVENTS], last[EVENTS], handed[READINGS][EVENTS];
 	pthread_t thread;
@@ -62,18 +63,16 @@ static void must(const char *what, int code)
 
 /* ---- work ---- */
 
-static void work(struct walker *w, long units)
+static void work(struct walker *w, int parts)
 {
-	for (; units > 0; units--) {
-		int cpu = unit(&w->arena);
+	int cpu = parts_of_unit(&w->arena, parts);
 
-		if (!w->running)
-			continue;
-		if (cpu < 0)
-			w->unsure++;
-		else
-			w->pending[cpu]++;
-	}
+	if (!w->running)
+		return;
+	if (cpu < 0)
+		w->unsure += parts;
+	else
+		w->pending[cpu] += parts;
 }
 
 static void unpin(void)
@@ -157,7 +156,7 @@ static void tell_child(struct walker *w, const char *step)
 	if (order[0] == 'P')
 		child_cpu = atoi(order + 1);
 	else if (w->running)
-		w->pending[child_cpu] += atol(order + 1);
+		w->pending[child_cpu] += PAGES * atol(order + 1);
 }
 
 static void *work_elsewhere(void *arg)
@@ -182,7 +181,7 @@ static void thread_works(struct walker *w, const char *step)
 	pthread_create(&thread, NULL, work_elsewhere, order);
 	pthread_join(thread, NULL);
 	if (w->running)
-		w->pending[order[0]] += order[1];
+		w->pending[order[0]] += PAGES * order[1];
 }
 
 /* ---- PAPI ---- */
@@ -295,6 +294,29 @@ static void papi(struct walker *w, char what)
 	w->running = w->running && what != 'e' && what != 'n';
 }
 
+struct visit {
+	struct walker *w;
+	char what;
+};
+
+static void *visit(void *arg)
+{
+	struct visit *v = arg;
+
+	papi(v->w, v->what);
+	return NULL;
+}
+
+/* The set's own thread waits meanwhile. */
+static void by_another(struct walker *w, char what)
+{
+	struct visit v = {.w = w, .what = what};
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, visit, &v);
+	pthread_join(thread, NULL);
+}
+
 static void step(struct walker *w, const char *s)
 {
 	switch (*s) {
@@ -305,7 +327,11 @@ static void step(struct walker *w, const char *s)
 		unpin();
 		break;
 	case 'w':
-		work(w, atol(s + 1));
+		for (long i = atol(s + 1); i > 0; i--)
+			work(w, PAGES);
+		break;
+	case 'f':
+		work(w, 1);
 		break;
 	case 'P':
 	case 'W':
@@ -313,6 +339,9 @@ static void step(struct walker *w, const char *s)
 		break;
 	case 'c':
 		thread_works(w, s + 1);
+		break;
+	case 'x':
+		by_another(w, s[1]);
 		break;
 	case '!':
 		tell(shell_in, shell_out, s + 1, strlen(s + 1));
@@ -404,9 +433,9 @@ static void report(const struct walker *w)
 {
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		if (w->did[cpu])
-			printf("did cpu=%d units=%ld\n", cpu, w->did[cpu]);
+			printf("did cpu=%d units=%g\n", cpu, 1. * w->did[cpu] / PAGES);
 	if (w->unsure)
-		printf("unsure units=%ld\n", w->unsure);
+		printf("unsure units=%g\n", 1. * w->unsure / PAGES);
 	for (int r = 0; r < w->readings && r < READINGS; r++)
 		for (int i = 0; i < events; i++)
 			printf("handed event=%s value=%lld\n", event[i], w->handed[r][i]);

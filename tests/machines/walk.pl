@@ -31,8 +31,8 @@ my $d = JSON::PP->new->utf8->decode(slurp($dump));
 my (%handed, %did, $unsure);
 for (split /\n/, slurp($out)) {
 	$handed{$1} += $2 if /^handed event=(\S+) value=(-?\d+)/;
-	$did{$1} += $2 if /^did cpu=(\d+) units=(\d+)/;
-	$unsure += $1 if /^unsure units=(\d+)/;
+	$did{$1} += $2 if /^did cpu=(\d+) units=([\d.]+)/;
+	$unsure += $1 if /^unsure units=([\d.]+)/;
 }
 wrong("nothing was done") unless %did;
 
@@ -70,7 +70,7 @@ sub truth {
 	my ($event, $units) = @_;
 	my $share = ($option{within} // '0%') =~ /^([\d.]+)%$/ ? $1 / 100 : die "within?\n";
 	my $all = sum(values %did);
-	return ($units * $pages, $share * $pages * $all) if $event eq 'perf::PAGE-FAULTS';
+	return (sprintf('%.0f', $units * $pages), $share * $pages * $all) if $event eq 'perf::PAGE-FAULTS';
 	my $each = ($times{$event} or return) * $unit;
 	return ($units * $each, $share ? $share * $all * $each : (.25 + .005 * $units) * $each);
 }
