@@ -51,4 +51,17 @@ static inline uint64_t sp_max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* gcc 10 has no __builtin_thread_pointer on x86-64. */
+static inline uintptr_t sp_thread_pointer(void)
+{
+#if defined(__x86_64__) && !defined(__clang__) && __GNUC__ < 11
+	uintptr_t at;
+
+	__asm__("mov %%fs:0, %0" : "=r"(at));
+	return at;
+#else
+	return (uintptr_t)__builtin_thread_pointer();
+#endif
+}
+
 #endif

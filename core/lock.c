@@ -86,7 +86,7 @@ void sp_quiet_end(const struct sp_quiet *q)
 
 bool sp_interrupted(uintptr_t below, uintptr_t frame)
 {
-	uintptr_t top = (uintptr_t)__builtin_thread_pointer();
+	uintptr_t top = sp_thread_pointer();
 	stack_t stack;
 
 	if (sp_sys(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK))

@@ -35,7 +35,7 @@ $(T)/apps/demo: tests/preload/lendpmu.c
 $(addprefix $(T)/apps/,$(PAPI_APPS)): $(T)/apps/%: tests/apps/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -o $@ $(filter %.c,$^) -lpapi -pthread -ldl
+	$(Q)$(CC) $(PLAIN) -o $@ $(filter %.c,$^) -lpapi -pthread -ldl -lrt
 
 $(addprefix $(T)/apps/,$(BARE_APPS)): $(T)/apps/%: tests/apps/%.c
 	$(call say,APP)
@@ -94,7 +94,7 @@ VERSIONS := $(addprefix $(T)/scenes/,one-5.7 high5-5.7 one-6.0 one-7.1 one-7.2)
 PLUGINS	:= $(addprefix $(T)/scenes/,plugin-7.0.so plugin-7.1.so)
 # (call SCENE,source,folder of libpapi,flags)
 SCENE	= $(CC) $(PLAIN) -D_GNU_SOURCE -Itests $(3) -o $@ $(1) $(filter $(FAKE)/% %.so,$^) \
-	  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake/$(2):$$ORIGIN' -pthread -ldl
+	  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake/$(2):$$ORIGIN' -pthread -ldl -lrt
 
 $(SCENES): $(T)/scenes/%: tests/scenes/%.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -163,7 +163,7 @@ $(T)/unit/cli.a: $(filter-out $(B)/core/cli/sspapi.o,$(CLI))
 
 $(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/cli.a $(T)/unit/parts.a
 	$(call say,UNIT)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -Wl,--as-needed $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< -Wl,--as-needed $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl -lrt
 
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 	$(call say,UNIT)

@@ -34,7 +34,7 @@ extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")
 
 static inline uint64_t *sp_proof_pointer(void)
 {
-	return (uint64_t *)&((struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset))->rseq_cs;
+	return (uint64_t *)&((struct rseq *)(sp_thread_pointer() + __rseq_offset))->rseq_cs;
 }
 
 SP_HOT_INLINE uint32_t sp_proof_rseq(void)

@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "../../core/base.h"
+
 #if __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
 #define SP_HAVE_RSEQ 1
@@ -19,7 +21,7 @@ int sp_cpu_asked(void);
 static inline int sp_cpu_here(void)
 {
 #ifdef SP_HAVE_RSEQ
-	const struct rseq *r = (const struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	const struct rseq *r = (const struct rseq *)(sp_thread_pointer() + __rseq_offset);
 	int cpu = (int)__atomic_load_n(&r->cpu_id, __ATOMIC_RELAXED);
 
 	if (__builtin_expect(__rseq_size != 0 && cpu >= 0, 1))
