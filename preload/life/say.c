@@ -74,7 +74,11 @@ void sp_say(enum sp_say_level level, const char *line)
 
 const char *sp_say_error(int error)
 {
+#if __GLIBC_PREREQ(2, 32)
 	const char *text = strerrordesc_np(error < 0 ? -error : error);
+#else
+	const char *text = strerror(error < 0 ? -error : error);
+#endif
 
 	return text ? text : "unknown error";
 }
