@@ -64,6 +64,7 @@ void sp_clock_child(void);		/* in a child of fork: there are none */
 
 /* The time of a look or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
+uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
 void sp_clock_spent(uint64_t ns);
 bool sp_clock_may_spend(uint64_t ns);
 

@@ -525,9 +525,9 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_CREDIT;
 	if (*why != SP_WHY_NONE)
 		return SP_BY_READING;
-	begun = sp_clock_ns();
+	begun = sp_clock_own_ns();
 	*at = open_split(w, why);
-	sp_clock_spent(2 * (sp_clock_ns() - begun));	/* closing takes as long */
+	sp_clock_spent(2 * (sp_clock_own_ns() - begun));	/* closing takes as long */
 	if (!*at)
 		return SP_BY_READING;
 	*why = (*at)->why;

@@ -475,8 +475,9 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 
 	if (p->was_disturbed || sp_get(&p->disturbed) || p->still || p->still_mark)
 		return SP_WHY_DISTURBED;
+	/* Clocks that went on while they were read one after the other do not add up either. */
 	if (!closes(p) || rest < 0 || (caller && at < 0))
-		return SP_WHY_ELSEWHERE;
+		return is_theirs(p) && p->others ? SP_WHY_RUNNING : SP_WHY_ELSEWHERE;
 	if (!is_theirs(p))
 		return SP_WHY_NONE;
 	/* Marks that were taken while it ran are late by what it counted meanwhile. */
@@ -509,7 +510,7 @@ static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at
 			share_by_time(p, e, delta[e]);
 		p->exact[e] = share == COUNTED && doubts == SP_WHY_NONE;
 		if (!p->exact[e] && why == SP_WHY_NONE)
-			why = p->why != SP_WHY_NONE ? p->why : known ? SP_WHY_DISTURBED : SP_WHY_STARVED;
+			why = p->why != SP_WHY_NONE || p->kind != SP_BY_EXACT ? p->why : known ? SP_WHY_DISTURBED : SP_WHY_STARVED;
 	}
 	return why;
 }
@@ -610,7 +611,7 @@ static bool is_sure(const struct sp_split *p, int at, uint32_t open)
 
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
-	uint64_t begun = sp_clock_ns();
+	uint64_t begun = sp_clock_own_ns();
 	bool sure, moved;
 	enum sp_why why;
 	int at, last;
@@ -647,7 +648,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	tell(p, last, shares);
 	shares->why = why;
 	mark_after(p, at);
-	sp_clock_spent(sp_clock_ns() - begun);
+	sp_clock_spent(sp_clock_own_ns() - begun);
 	return true;
 }
 
@@ -694,7 +695,7 @@ static bool counted_elsewhere(const struct sp_split *p, int at)
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started)
 {
-	uint64_t begun = sp_clock_ns();
+	uint64_t begun = sp_clock_own_ns();
 	uint32_t proof = sp_proof_look();
 	bool known;
 	int at;
@@ -720,7 +721,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started)
 		p->trouble = SP_WHY_NONE;
 	}
 	sp_split_give(p);
-	sp_clock_spent(sp_clock_ns() - begun);
+	sp_clock_spent(sp_clock_own_ns() - begun);
 }
 
 bool sp_split_needs_time(const struct sp_split *p)
