@@ -13,7 +13,7 @@
 #include "symbols.h"
 #include "terminal.h"
 
-#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --no-symbols, --all-symbols"
+#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --all, --no-symbols, --all-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
@@ -26,6 +26,7 @@ static void long_options(struct option *longs)
 
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
+	longs[n++] = (struct option){ "all", no_argument, NULL, 'W' };
 	longs[n++] = (struct option){ "no-symbols", no_argument, NULL, 'N' };
 	longs[n++] = (struct option){ "all-symbols", no_argument, NULL, 'A' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
@@ -33,7 +34,7 @@ static void long_options(struct option *longs)
 
 static int options(struct sp_report *r, const struct sp_view **view, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 5];
+	struct option longs[SP_LEVEL_OPTIONS + 6];
 	int c, at = 0;
 
 	long_options(longs);
@@ -51,6 +52,8 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 			r->events = optarg;
 		} else if (c == 'S') {
 			r->sort = optarg;
+		} else if (c == 'W') {
+			sp_view_all = true;
 		} else if (c == 'N') {
 			r->no_symbols = true;
 		} else if (c == 'A') {
@@ -129,6 +132,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (r)
 		return r;
 	n = (unsigned)(argc - optind);
+	sp_view_file = n == 1 ? argv[optind] : "FILE...";
 	/* By level events are only not shown: metrics are still computed from them. */
 	if (sp_files_open(&f, argv[0], argv + optind, n, report.n_levels ? NULL : report.events, &n_bad))
 		return 1;

@@ -168,7 +168,7 @@ static void label(struct sp_levels *t, struct sp_level_row *row, const struct sp
 	if (t->level->what == SP_LEVEL_THREAD)
 		thread_words(&o, r);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
-		sp_text_pair(&o, t->m, row->from, row->to, sp_pair_width(t->m->n_events));
+		sp_text_pair(&o, t->m, row->from, row->to, SP_PAIR_WIDTH);
 	else if (row->kind >= 0)
 		sp_text_kinds(&o, t->m, 1u << row->kind);
 	else if (row->cpu >= 0)

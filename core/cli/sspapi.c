@@ -7,7 +7,7 @@
 static const struct sp_cmd verbs[] = {
 	{ "run", sp_cmd_run, "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--no-symbols] [--all-symbols] FILE...",
+	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--all] [--no-symbols] [--all-symbols] FILE...",
 	  "shows stores and killed processes' live files, as one run, by level if one is named" },
 	{ "merge", sp_cmd_merge, "-o FILE FILE...", "many processes (ranks, hosts) into one store" },
 	{ "diff", sp_cmd_diff, "[--per-LEVEL] [--events E,E] [-f text|csv] A B",

@@ -3,7 +3,6 @@
  */
 #include "view-text.h"
 
-#define EVENTS_SHOWN	8u
 #define CPUS_SHOWN	8u
 #define PLACES_SHOWN	4u
 #define PLACES_MOST	64u		/* that are told apart: the most frequent ones come first */
@@ -56,21 +55,17 @@ static uint32_t add_places(const struct sp_model *m, const struct sp_row *row, c
 	return n;
 }
 
-static void amount(struct sp_para *p, uint64_t n, const char *of, int32_t cpu, const char *end)
+static void amount(struct sp_out *o, uint64_t n, const char *of, int32_t cpu, const char *end)
 {
-	char line[128];
-	struct sp_out o;
-
-	sp_memory_init(&o, line, sizeof(line));
-	sp_out_grouped(&o, n);
-	sp_out_text(&o, of);
+	sp_out_char(o, ' ');
+	sp_out_grouped(o, n);
+	sp_out_text(o, of);
 	if (cpu >= 0)
-		sp_out_i64(&o, cpu);
-	sp_out_text(&o, end);
-	sp_words(p, sp_memory_text(&o));
+		sp_out_i64(o, cpu);
+	sp_out_text(o, end);
 }
 
-static void say_places(struct sp_para *p, struct place *places, uint32_t n, uint64_t calls)
+static void say_places(struct sp_out *o, struct place *places, uint32_t n, uint64_t calls)
 {
 	char buf[48];
 
@@ -79,17 +74,17 @@ static void say_places(struct sp_para *p, struct place *places, uint32_t n, uint
 
 		for (uint32_t i = 1; i < n; i++)
 			most = places[i].count > most->count ? &places[i] : most;
-		sp_words(p, most->name);
-		sp_word(p, sp_percent(buf, (double)most->count, (double)calls));
-		if (shown + 1 < PLACES_SHOWN && shown + 1 < n)
-			sp_out_char(p->o, ',');
+		sp_out_char(o, ' ');
+		sp_out_text(o, most->name);
+		sp_out_char(o, ' ');
+		sp_out_text(o, sp_percent(buf, (double)most->count, (double)calls));
+		sp_out_text(o, shown + 1 < PLACES_SHOWN && shown + 1 < n ? "," : "");
 		most->count = 0;
 	}
 }
 
 static void say_event(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, uint32_t e)
 {
-	struct sp_para p = { .o = o, .indent = 4 };
 	struct place places[PLACES_MOST] = { 0 };
 	struct sp_overflowed at;
 	uint64_t calls = 0;
@@ -100,33 +95,35 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 		calls += at.event == e ? at.count : 0;
 		cpus += at.event == e;
 	}
-	sp_out_text(o, "  Overflow handler:");
-	p.column = 19;
-	amount(&p, calls, calls == 1 ? " call for" : " calls for", -1, "");
-	sp_words(&p, e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
+	sp_out_text(o, "overflow handler:");
+	amount(o, calls, calls == 1 ? " call for " : " calls for ", -1, "");
+	sp_out_text(o, e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
 	sp_out_char(o, ',');
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
 		if (at.event != e)
 			continue;
 		n = add_places(m, row, &at, places, n);
 		if (shown++ < CPUS_SHOWN)
-			amount(&p, at.count, at.cpu < 0 ? " on no known CPU" : " on CPU ", at.cpu, shown < cpus ? "," : n ? "; in" : "");
+			amount(o, at.count, at.cpu < 0 ? " on no known CPU" : " on CPU ", at.cpu, shown < cpus ? "," : n ? "; in" : "");
 	}
 	if (cpus > CPUS_SHOWN)
-		amount(&p, cpus - CPUS_SHOWN, " CPUs more", -1, n ? "; in" : "");
-	say_places(&p, places, n, calls);
-	sp_out_char(o, '\n');
+		amount(o, cpus - CPUS_SHOWN, " CPUs more", -1, n ? "; in" : "");
+	say_places(o, places, n, calls);
 }
 
-void sp_text_overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024])
 {
 	struct sp_overflowed at;
-	uint32_t shown = 0, next = 0;
+	struct sp_out o;
 
-	for (uint32_t i = 0; shown < EVENTS_SHOWN && sp_row_overflow(m, row, &i, &at);)
-		if (at.event >= next) {
-			say_event(o, m, row, at.event);
-			next = at.event + 1;
-			shown++;
-		}
+	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
+		if (at.event < *next)
+			continue;
+		sp_memory_init(&o, text, 1024);
+		say_event(&o, m, row, at.event);
+		sp_memory_text(&o);
+		*next = at.event + 1;
+		return true;
+	}
+	return false;
 }

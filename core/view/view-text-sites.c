@@ -1,38 +1,181 @@
 /* view-text-sites.c: the text view's names of the code between two call sites.
  *
- *	work (work.c:12) -> work (work.c:19)
- *	[work (work.c:12) -> more (work.c:31)] < .. < solver_b (main.c:7) < ..
- *	work (work.c:12 -> work.c:19) < solver_b (main.c:7)
- *	solve (main.c:40) -> solve (main.c:44)		a region of the high level
+ *	assemble → solve			the functions that called PAPI
+ *	solve (main.c:40 → 44)			where two calls are in one of them
+ *	work < solver_b → work < solver_b	where they are told apart by who called them
+ *	app+0x11f0 → app+0x1230			functions without names
  *
- * A frame is function (file:line), or (0xoffset) without debug information, or
- * module+0xoffset; callers stand behind <, those of both sites behind the brackets.  Paths that
- * are too long keep their innermost frames and those at which they part from other paths.
+ * Places are file:line, or offsets without debug information.  Functions that were inlined stand
+ * under the name of the one that they are in: that one has a name in every form.
  */
 #include <string.h>
 
 #include "view-text.h"
 
-#define FRAME_NAME	30u	/* columns of a function's name, in what is too long */
-#define TEXT		1024u	/* bytes: more than any width takes */
+#define NAME	96u			/* columns of a function's name, at most */
+#define TEXT	1024u			/* bytes: more than any width takes */
 
-struct style {
-	bool brief;
-	uint64_t marks;			/* frames that are shown then: at which it parts from other paths */
-	uint64_t twins;			/* of them: from one whose frame reads the same */
-};
+/* ---- names of functions ---------------------------------------------------- */
 
-static void name(struct sp_out *o, const char *of, bool brief)
+/* Behind a substitution: St, Sa, S_, S0_, T_, T1_. */
+static const char *behind_substitution(const char *s)
 {
-	char text[TEXT];
-	struct sp_out plain;
-
-	sp_memory_init(&plain, text, sizeof(text));
-	sp_out_plain(&plain, of);
-	sp_clip(o, sp_memory_text(&plain), brief ? FRAME_NAME : TEXT);
+	s++;
+	while ((*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z'))
+		s++;
+	return *s ? s + 1 : s;
 }
 
-/* twin: there is another on the same line. */
+/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z; template arguments and what the standard
+ * abbreviates are left out.  False: another construct (operators, lambdas). */
+static bool demangled(struct sp_out *o, const char *s)
+{
+	bool nested = *s == 'N', any = false;
+	const char *class = "";
+	size_t n = 0, depth = 0;
+
+	if (*s == 'Z') {		/* within a function */
+		any = demangled(o, s + 1);
+		sp_out_text(o, strstr(s, "Ul") ? "::lambda" : "::local");
+		return any;
+	}
+	for (s += nested; *s;) {
+		if (*s >= '1' && *s <= '9') {
+			for (n = 0; *s >= '0' && *s <= '9' && n < TEXT; s++)
+				n = n * 10 + (size_t)(*s - '0');
+			if (strnlen(s, n) < n)
+				return false;
+			if (!depth && (n != 12 || memcmp(s, "_GLOBAL__N_1", 12) != 0)) {
+				class = s;
+				sp_out_text(o, any ? "::" : "");
+				sp_out_bytes(o, s, n);
+				any = true;
+			}
+			s += n;
+			if (!nested && !depth && *s != 'I')
+				return any;
+		} else if (*s == 'S' || *s == 'T') {
+			s = behind_substitution(s);
+		} else if (depth && *s == 'L') {
+			s += strcspn(s, "E") + (strchr(s, 'E') != NULL);
+		} else if (*s == 'I' || (depth && strchr("NXJF", *s))) {
+			depth++, s++;
+		} else if (*s == 'E') {
+			if (!depth || (depth == 1 && !nested))
+				return any;
+			depth--, s++;
+		} else if (!depth && any && (*s == 'C' || *s == 'D') && *class) {
+			sp_out_text(o, *s == 'C' ? "::" : "::~");
+			sp_out_bytes(o, class, n);
+			return true;
+		} else if (!depth && any && !strncmp(s, "cl", 2)) {
+			sp_out_text(o, "::operator()");
+			return true;
+		} else if (depth || strchr("KVrLRO", *s)) {
+			s++;
+		} else {
+			return false;
+		}
+	}
+	return false;
+}
+
+/* What addr2line -C says without arguments and what stands in angle brackets:
+ * (anonymous namespace)::Solver<double>::step(int) const, main::{lambda(int)#1}::operator()(int). */
+static void plain_name(struct sp_out *o, const char *name)
+{
+	unsigned depth = 0;
+
+	for (const char *p = name; *p; p++) {
+		if (!depth && !strncmp(p, "(anonymous namespace)::", 23)) {
+			p += 22;
+		} else if (!depth && !strncmp(p, "{lambda", 7) && strstr(p, "operator()")) {
+			sp_out_text(o, "lambda");
+			return;
+		} else if (!depth && !strncmp(p, "operator", 8)) {
+			sp_out_text(o, "operator");
+			sp_out_bytes(o, p + 8, 1 + strcspn(p + 9, "("));
+			return;
+		} else if (!depth && *p == '(') {
+			return;
+		} else if (*p == '<' || *p == '>') {
+			depth = *p == '<' ? depth + 1 : depth - (depth != 0);
+		} else if (!depth) {
+			sp_out_char(o, *p);
+		}
+	}
+}
+
+/* In brief without the namespaces that it is in. */
+static void function(struct sp_out *o, const char *name, bool brief)
+{
+	char text[TEXT], plain[TEXT], *from = text;
+	struct sp_out t;
+
+	sp_memory_init(&t, text, sizeof(text));
+	if (strncmp(name, "_Z", 2) != 0) {
+		plain_name(&t, name);
+	} else if (!demangled(&t, name + 2)) {
+		sp_memory_init(&t, text, sizeof(text));
+		sp_out_bytes(&t, name, sp_min(strlen(name), TEXT - 1));
+	}
+	sp_memory_text(&t);
+	for (char *last = strstr(text, "::"), *next; brief && last && (next = strstr(last + 2, "::")) != NULL; last = next)
+		from = last + 2;
+	sp_memory_init(&t, plain, sizeof(plain));
+	sp_out_plain(&t, from);
+	sp_clip(o, sp_memory_text(&t), NAME);
+}
+
+/* ---- frames ------------------------------------------------------------------ */
+
+/* Of what was inlined the function that it stands in. */
+static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
+{
+	if (!sp_model_frame(m, id, i, f))
+		return false;
+	if (f->n_into) {
+		f->symbol = f->into[f->n_into - 1].symbol;
+		f->line = f->into[f->n_into - 1].line ? f->into[f->n_into - 1].line : "";
+	}
+	return true;
+}
+
+struct style {
+	uint64_t marks;			/* frames at which it parts from other sites: shown */
+	uint64_t places;		/* of these: from one in the same function */
+	uint64_t twins;			/* of these: on the same line */
+};
+
+static bool in_one_function(const struct sp_frame_seen *f, const struct sp_frame_seen *g)
+{
+	return *f->symbol && !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
+}
+
+static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
+{
+	struct style s = { 0 };
+	struct sp_frame_seen f, g;
+	struct sp_callsite c;
+
+	for (uint32_t other = 1; other < m->n_callsites; other++) {
+		uint32_t i = 0;
+
+		if (other == id || !sp_model_callsite(m, other, &c))
+			continue;
+		while (i < n && i < c.frames && sp_model_same_frame(m, id, i, other, i))
+			i++;
+		if (i == n)
+			continue;
+		s.marks |= 1ull << i;
+		if (i == c.frames || !frame_at(m, id, i, &f) || !frame_at(m, other, i, &g) || !in_one_function(&f, &g))
+			continue;
+		s.places |= 1ull << i;
+		s.twins |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
+	}
+	return s;
+}
+
 static void place(struct sp_out *o, const struct sp_frame_seen *f, bool twin)
 {
 	if (*f->line)
@@ -43,193 +186,77 @@ static void place(struct sp_out *o, const struct sp_frame_seen *f, bool twin)
 		sp_out_hex(o, f->offset);
 }
 
-/* Of what was inlined, in brief, only the function that it stands in. */
-static void outermost(struct sp_frame_seen *f)
+static void frame(struct sp_out *o, const struct sp_frame_seen *f, const char *region, bool brief, bool with_place, bool twin)
 {
-	if (!f->n_into)
-		return;
-	f->symbol = f->into[f->n_into - 1].symbol;
-	f->line = f->into[f->n_into - 1].line ? f->into[f->n_into - 1].line : "";
-	f->n_into = 0;
-}
-
-static void frame(struct sp_out *o, struct sp_frame_seen *f, bool brief, bool twin)
-{
-	if (brief)
-		outermost(f);
-	name(o, *f->symbol ? f->symbol : sp_base_name(f->module), brief);
-	sp_out_text(o, *f->symbol ? " (" : "+");
-	place(o, f, twin && *f->symbol);
-	sp_out_text(o, *f->symbol ? ")" : "");
-	for (uint32_t i = 0; i < f->n_into; i++) {
-		sp_out_text(o, " < ");
-		name(o, f->into[i].symbol, brief);
-		if (!f->into[i].line)
-			continue;
-		sp_out_text(o, " (");
-		sp_out_plain(o, sp_base_name(f->into[i].line));
-		sp_out_char(o, ')');
-	}
-}
-
-/* In brief: both in one function, called from the same place?  twin, twin_to: as in place(). */
-static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool twin,
-			 bool twin_to)
-{
-	struct sp_frame_seen f, g;
-
-	if (!sp_model_frame(m, from, 0, &f) || !sp_model_frame(m, to, 0, &g))
-		return false;
-	outermost(&f);
-	outermost(&g);
-	if (!*f.symbol || strcmp(f.symbol, g.symbol) != 0 || strcmp(f.module, g.module) != 0)
-		return false;
-	name(o, f.symbol, true);
-	sp_out_text(o, " (");
-	place(o, &f, twin);
-	sp_out_text(o, " -> ");
-	place(o, &g, twin_to);
-	sp_out_char(o, ')');
-	return true;
-}
-
-/* Frames from .. to - 1. */
-static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t from, uint32_t to,
-		   const struct style *s)
-{
-	struct sp_frame_seen f;
-	bool gap = false;
-
-	for (uint32_t i = from; i < to && sp_model_frame(m, id, i, &f); i++) {
-		if (s->brief && i && !(s->marks >> i & 1)) {
-			gap = true;
-			continue;
-		}
-		sp_out_text(o, i ? " < " : "");
-		sp_out_text(o, gap ? ".. < " : "");
-		frame(o, &f, s->brief, s->twins >> i & 1);
-		gap = false;
-	}
-	sp_out_text(o, gap ? " < .." : "");
-}
-
-/* Up to where from the outermost frame on both are the same: frames of `from` that are its own. */
-static uint32_t callers_begin(const struct sp_model *m, uint32_t from, uint32_t to, uint32_t n, uint32_t n_to)
-{
-	while (n > 1 && n_to > 1 && sp_model_same_frame(m, from, n - 1, to, n_to - 1))
-		n--, n_to--;
-	return n;
-}
-
-static bool reads_the_same(const struct sp_model *m, uint32_t a, uint32_t b, uint32_t i)
-{
-	struct sp_frame_seen f, g;
-
-	if (!sp_model_frame(m, a, i, &f) || !sp_model_frame(m, b, i, &g) || !*f.line || strcmp(f.line, g.line) != 0 ||
-	    strcmp(f.symbol, g.symbol) != 0 || f.n_into != g.n_into)
-		return false;
-	for (uint32_t k = 0; k < f.n_into; k++)
-		if (strcmp(f.into[k].symbol, g.into[k].symbol) != 0 || !f.into[k].line != !g.into[k].line ||
-		    (f.into[k].line && strcmp(f.into[k].line, g.into[k].line) != 0))
-			return false;
-	return true;
-}
-
-static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n, bool brief)
-{
-	struct style s = { .brief = brief };
-	struct sp_callsite c;
-
-	/* Offsets always differ, and what is shown whole needs no marks. */
-	for (uint32_t other = 1; id && (brief || m->name_frame) && other < m->n_callsites; other++) {
-		uint32_t i = 0;
-
-		if (other == id || !sp_model_callsite(m, other, &c))
-			continue;
-		while (i < n && i < c.frames && sp_model_same_frame(m, id, i, other, i))
-			i++;
-		if (i == n)
-			continue;
-		s.marks |= 1ull << i;
-		if (i < c.frames && !(s.twins >> i & 1) && reads_the_same(m, id, other, i))
-			s.twins |= 1ull << i;
-	}
-	return s;
-}
-
-static uint64_t shifted(uint64_t bits, uint32_t own, uint32_t own_to)
-{
-	return own > own_to ? bits >> (own - own_to) : bits << (own_to - own);
-}
-
-/* A region's name, and where: it begins and ends under one name. */
-static void region(struct sp_out *o, const struct sp_model *m, uint32_t id, const char *of, const struct style *s)
-{
-	struct sp_frame_seen f;
-
-	name(o, of, s->brief);
-	if (!sp_model_frame(m, id, 0, &f))
-		return;
-	outermost(&f);
-	sp_out_text(o, " (");
-	if (!*f.line && !s->brief) {
-		sp_out_plain(o, sp_base_name(f.module));
+	if (region && *region) {
+		sp_out_plain(o, region);
+	} else if (*f->symbol) {
+		function(o, f->symbol, brief);
+	} else {
+		sp_out_plain(o, *f->module ? sp_base_name(f->module) : "unknown");
 		sp_out_char(o, '+');
+		sp_out_hex(o, f->offset);
+		return;
 	}
-	place(o, &f, s->twins & 1);
+	if (!with_place)
+		return;
+	sp_out_text(o, " (");
+	place(o, f, twin);
 	sp_out_char(o, ')');
 }
 
 /* What stands on one side of the arrow; site 0: not known. */
-static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, const struct sp_callsite *c, uint32_t own,
-		 const struct style *s)
+static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, bool brief)
 {
-	if (!id)
-		sp_out_char(o, '?');
-	else if (*c->name)
-		region(o, m, id, c->name, s);
-	else
-		frames(o, m, id, 0, own, s);
+	struct sp_callsite c = { 0 };
+	struct sp_frame_seen f;
+	struct style s;
+
+	if (!id || !sp_model_callsite(m, id, &c)) {
+		sp_out_text(o, id ? "?" : "an unknown call");
+		return;
+	}
+	s = style_of(m, id, c.frames);
+	for (uint32_t i = 0; i < c.frames && frame_at(m, id, i, &f); i++) {
+		if (i && !(s.marks >> i & 1))
+			continue;
+		sp_out_text(o, i ? " < " : "");
+		/* A region of the high level begins and ends under one name. */
+		frame(o, &f, i ? NULL : c.name, brief, (s.places >> i & 1) || (!i && *c.name), s.twins >> i & 1);
+	}
 }
 
-static void pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool brief)
+/* Both in one function, and nothing else to tell: "solve (main.c:40 → 44)". */
+static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool brief)
 {
 	struct sp_callsite a = { 0 }, b = { 0 };
-	struct style of_from, of_to;
-	uint32_t own, own_to;
-	bool same;
+	struct sp_frame_seen f, g;
+	struct style s, t;
+	size_t file;
 
-	if (from)
-		sp_model_callsite(m, from, &a);
-	sp_model_callsite(m, to, &b);
-	own = from && !*a.name && !*b.name ? callers_begin(m, from, to, a.frames, b.frames) : a.frames;
-	own_to = b.frames - (a.frames - own);
-	same = own == a.frames;
-	of_from = style_of(m, from, a.frames, brief);
-	of_to = style_of(m, to, b.frames, brief);
-	if (same || !brief || own > 1 || own_to > 1 ||
-	    !one_function(o, m, from, to, of_from.twins & 1, of_to.twins & 1)) {
-		sp_out_text(o, same ? "" : "[");
-		side(o, m, from, &a, own, &of_from);
-		sp_out_text(o, " -> ");
-		side(o, m, to, &b, own_to, &of_to);
-		sp_out_text(o, same ? "" : "]");
-	}
-	/* What tells the first from others does for the pair. */
-	of_to.marks |= shifted(of_from.marks, own, own_to);
-	of_to.twins |= shifted(of_from.twins, own, own_to);
-	if (!same)
-		frames(o, m, to, own_to, b.frames, &of_to);
-}
-
-unsigned sp_pair_width(uint32_t events)
-{
-	return events > 3 ? 72 : 134 - 18 * events;
+	if (from == to || !sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name ||
+	    !frame_at(m, from, 0, &f) || !frame_at(m, to, 0, &g) || !in_one_function(&f, &g))
+		return false;
+	s = style_of(m, from, a.frames);
+	t = style_of(m, to, b.frames);
+	if ((s.marks | t.marks) & ~1ull)
+		return false;
+	function(o, f.symbol, brief);
+	sp_out_text(o, " (");
+	place(o, &f, s.twins & 1);
+	sp_out_text(o, " → ");
+	file = strcspn(f.line, ":") + 1;
+	if (*f.line && !strncmp(f.line, g.line, file) && !((s.twins | t.twins) & 1))
+		sp_out_plain(o, g.line + file);
+	else
+		place(o, &g, t.twins & 1);
+	sp_out_char(o, ')');
+	return true;
 }
 
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width)
 {
-	char text[TEXT], number[64];
+	char text[2 * TEXT], number[64];
 	struct sp_out t;
 
 	if (!to) {
@@ -238,17 +265,21 @@ void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uin
 	}
 	for (int brief = 0; brief < 2; brief++) {
 		sp_memory_init(&t, text, sizeof(text));
-		pair(&t, m, from, to, brief);
+		if (!one_function(&t, m, from, to, brief)) {
+			side(&t, m, from, brief);
+			sp_out_text(&t, " → ");
+			side(&t, m, to, brief);
+		}
 		if (sp_columns(sp_memory_text(&t)) <= width) {
 			sp_out_text(o, text);
 			return;
 		}
 	}
-	/* The numbers that they have in JSON. */
+	/* Cut: the numbers that they have in JSON tell them apart. */
 	sp_memory_init(&t, number, sizeof(number));
 	sp_out_text(&t, " #");
 	sp_out_u64(&t, from);
-	sp_out_text(&t, " -> #");
+	sp_out_text(&t, " → #");
 	sp_out_u64(&t, to);
 	sp_clip(o, text, width - sp_columns(sp_memory_text(&t)));
 	sp_out_text(o, number);

@@ -1,9 +1,10 @@
-/* view-text-table.h: the tables of the text view: rows with a label and a column for each event,
- * and, behind them, for each derived metric (ids from n_events on).
+/* view-text-table.h: the text view's tables: rows with a label, a column for each event, the share
+ * of the first one, and a column for each derived metric (ids from n_events on).
  *
- * Tables have up to six events, and fewer where numbers are long.  There is no
- * memory for widths, so that each table is walked twice: to measure, to write.
- * Nothing here is of use outside the files of the text view.
+ * A table takes what its rows are in any order (sp_table_add), shows the heaviest ten, in all
+ * modes but sp_view_all, and below them the sum of the rest.  Events that do not fit beside each
+ * other are for the next table (`next`).  Memory is the table's own: no malloc is called where
+ * dumps are made.  Nothing here is of use outside the files of the text view.
  */
 #ifndef SP_VIEW_TEXT_TABLE_H
 #define SP_VIEW_TEXT_TABLE_H
@@ -12,49 +13,114 @@
 #include "view-text.h"
 
 #define SP_TEXT_EVENTS	6u
-#define SP_TEXT_PROVEN	8u	/* columns of "  proven" */
-#define SP_TEXT_METRIC	9u	/* columns of most metrics' values */
+#define SP_TEXT_ROWS	10u		/* shown of a table */
+#define SP_TEXT_TAILS	2u		/* columns of text behind the numbers */
 
-struct sp_text_column {
-	uint32_t id;			/* of the event; n_events + i: metric number i */
-	uint32_t index;			/* of its values in a row */
-	unsigned width;
-	int64_t sum, exact;		/* over the CPUs of a relation */
+/* Sums by event id, of a row of a table. */
+struct sp_text_sums {
+	int64_t *total, *exact;
+	bool *has;			/* was the event counted there at all? */
+	uint64_t readings;
+	uint32_t kinds;			/* of cores that they are of, a bit each */
 };
 
-struct sp_text_table {
+struct sp_table {
 	const struct sp_model *m;
-	struct sp_text_column col[SP_TEXT_EVENTS];
-	unsigned n;
-	unsigned label;			/* columns of what the rows are called */
-	unsigned readings;		/* columns of the number of readings; 0: not shown */
-	bool proven;			/* a column for what is proven */
-	unsigned detail;
-	double part, whole;		/* proven shares of the row at hand, and how many */
+	const char *title, *things;	/* "CPU", "CPUs": of what is left out */
+	const char *tail_title[SP_TEXT_TAILS];	/* NULL: no such column */
+	unsigned most;			/* columns, beside each other; 0: what fits */
+	bool in_place;			/* the rows stand as they were added */
+	/* Fills in label, tail and sums (which are empty) of row number `at`. */
+	void (*row)(struct sp_table *t, uint64_t at);
+	void *arg;
+	char label[600], tail[SP_TEXT_TAILS][64];
+	struct sp_text_sums sums;
+	unsigned n_spread;		/* lines above the rows: least, mean, most */
+	struct sp_text_sums spread[3];
+	char spread_label[3][48];
+	unsigned room_for_label;	/* columns that a row may take for it */
+	uint32_t next;			/* the first event or metric that has no column yet */
+
+	uint32_t col[SP_TEXT_EVENTS];	/* private, as all below */
+	unsigned n_cols, share, width[SP_TEXT_EVENTS], label_width, tail_width[SP_TEXT_TAILS];
+	bool marks;
+	struct sp_heavy {
+		double weight;
+		uint64_t at;
+	} *heavy;
+	uint32_t n, room;
+	void *memory;
+	uint64_t bytes;
 };
 
-/* The metric whose column has this id; NULL: it is an event's. */
-static inline struct sp_metric *sp_text_metric(const struct sp_model *m, uint32_t id)
+/* False: there is no memory.  `room`: most rows. */
+bool sp_table_open(struct sp_table *t, const struct sp_model *m, uint32_t room);
+void sp_table_close(struct sp_table *t);
+
+void sp_table_clear(struct sp_table *t);	/* the sums */
+void sp_table_add(struct sp_table *t, uint64_t at, double weight);
+double sp_table_weight(const struct sp_table *t);	/* of the sums: their first event's */
+
+/* Event e of the row at hand. */
+static inline void sp_table_sum(struct sp_table *t, uint32_t e, int64_t total, int64_t exact)
 {
-	return id >= m->n_events ? &sp_view_metrics->at[id - m->n_events] : NULL;
+	enum sp_data_type type = sp_event_type(t->m, e);
+
+	if (sp_event_is_gauge(t->m, e))
+		return;
+	t->sums.total[e] = sp_plus(type, t->sums.total[e], total);
+	t->sums.exact[e] = sp_plus(type, t->sums.exact[e], exact);
+	t->sums.has[e] = true;
 }
 
-/* Behind the last column that there may be. */
-static inline uint32_t sp_text_columns_end(const struct sp_model *m)
+/* The columns from t->next on that fit; false: there are none left. */
+bool sp_table_columns(struct sp_table *t);
+/* With the events that fit beside each other, and all metrics where columns are not limited; with
+ * sp_view_all with all events, below each other. */
+void sp_table_blocks(struct sp_out *o, struct sp_table *t);
+
+/* Events that stand in these tables: sums of what was counted by CPU. */
+static inline bool sp_event_has_column(const struct sp_model *m, uint32_t e)
 {
-	return m->n_events + (sp_view_metrics ? sp_view_metrics->n : 0);
+	return sp_event_is_summed(m, e) && !sp_event_is_placed(m, e);
 }
 
-/* Adds a column if it fits; `values` is how wide its values are, `events` how many are still to be shown. */
-bool sp_text_table_add(struct sp_text_table *t, uint32_t id, uint32_t index, unsigned values, unsigned events);
-void sp_text_table_head(struct sp_out *o, const struct sp_text_table *t, const char *label);
+/* The one that rows are weighed by, and have shares of: the first that counted anything; n_events:
+ * there are none. */
+static inline uint32_t sp_first_column(const struct sp_model *m)
+{
+	uint32_t first = m->n_events;
 
-/* A row: its begin, for each column i one of these, its end (what is proven, the line's end). */
-void sp_text_row_begin(struct sp_out *o, struct sp_text_table *t, const char *label, uint64_t readings);
-void sp_text_row_sum(struct sp_out *o, struct sp_text_table *t, unsigned i, int64_t total, int64_t exact);
-void sp_text_row_text(struct sp_out *o, const struct sp_text_table *t, unsigned i, const char *text);
-/* As it was computed last; mixed: of the sum of several kinds of cores. */
-void sp_text_row_metric(struct sp_out *o, const struct sp_text_table *t, unsigned i, bool mixed);
-void sp_text_row_end(struct sp_out *o, struct sp_text_table *t);
+	for (uint32_t e = m->n_events; e-- > 0;)
+		if (sp_event_has_column(m, e) && (m->total[e] || first == m->n_events || !m->total[first]))
+			first = e;
+	return first;
+}
+
+/* Lists, of what does not fit into tables of events: told twice, to measure and to write; the
+ * first line is the heading, the first two columns stand on the left. */
+struct sp_text_list {
+	struct sp_out *o;		/* NULL: widths are measured */
+	unsigned width[6], n;
+	uint32_t lines, left;		/* shown; and left out */
+};
+void sp_list_line(struct sp_text_list *l, const char *const *cell);
+void sp_list_fit(struct sp_text_list *l, const struct sp_text_list *measured);
+void sp_list_end(struct sp_text_list *l, const char *things);
+
+/* The tables that view-text.c puts in order (view-text-rows.c, view-text-places.c). */
+void sp_text_cpus(struct sp_out *o, struct sp_model *m);
+void sp_text_by_kind(struct sp_out *o, struct sp_model *m);
+void sp_text_other_events(struct sp_out *o, const struct sp_model *m);
+void sp_text_gauges(struct sp_out *o, const struct sp_model *m);
+void sp_text_ranks(struct sp_out *o, struct sp_model *m);
+void sp_text_threads(struct sp_out *o, struct sp_model *m);
+void sp_text_sites(struct sp_out *o, struct sp_model *m);
+
+/* Is anything that stands in tables not proven? */
+bool sp_text_unproven(const struct sp_model *m);
+
+/* How many threads have counts, those that have ended among them. */
+uint64_t sp_text_n_threads(struct sp_model *m);
 
 #endif

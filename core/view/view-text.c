@@ -1,56 +1,20 @@
-/* view-text.c: the dump for people (contract, section 7): what ran, how sure its
- * counts are, the tables, what is missing and why.
+/* view-text.c: the dump for people (contract, section 7): what ran, how sure its counts are, the
+ * tables, what is wrong or unusual, where to look further.
  */
 #include "../cpu-list.h"
-#include "view-text.h"
+#include "core-kinds.h"
+#include "view-text-table.h"
 #include "why.h"
 
-#define RELATIONS_SHOWN 64
+bool sp_view_all;
+const char *sp_view_file;
 
-/* ---- head ----------------------------------------------------- */
-
-enum proven { PROVEN_NOTHING, PROVEN_NONE, PROVEN_SOME, PROVEN_ALL };
-
-/* Each event weighs the same: cycles would drown cache misses. */
-static enum proven how_proven(const struct sp_model *m, double *part, double *whole)
-{
-	bool all = true, some = false;
-
-	*part = *whole = 0.0;
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		double share;
-
-		if (!sp_event_is_summed(m, e) || sp_event_is_placed(m, e))
-			continue;
-		share = sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]);
-		if (share < 0.0)
-			continue;
-		*part += share;
-		*whole += 1.0;
-		all = all && share >= 1.0;
-		some = some || share > 0.0;
-	}
-	if (!(*whole > 0.0))
-		return PROVEN_NOTHING;
-	return all ? PROVEN_ALL : some ? PROVEN_SOME : PROVEN_NONE;
-}
-
-static bool counts_on_cpus(const struct sp_model *m)
-{
-	for (uint32_t e = 0; e < m->n_events; e++)
-		if (sp_event_is_summed(m, e) && !sp_event_is_placed(m, e))
-			return true;
-	return false;
-}
+/* ---- the first line --------------------------------------------------------- */
 
 static void command(struct sp_out *o, const struct sp_model *m)
 {
 	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
 
-	if (sp_is_job(m)) {
-		sp_out_grouped(o, m->n_processes);
-		sp_out_text(o, " processes of ");
-	}
 	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
 			sp_is_job(m) ? "several programs" : "an unknown program");
 	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++) {
@@ -63,218 +27,414 @@ static void command(struct sp_out *o, const struct sp_model *m)
 	}
 }
 
-/* What ran, where, for how long, how much is proven. */
-static void first_line(struct sp_out *o, const struct sp_model *m)
+static uint64_t cpus_in_list(const char *list)
 {
-	struct sp_out line;
-	char what[700], tail[256], host[200], buf[48];
-	double part, whole;
+	uint64_t from, to, n = 0;
 
-	sp_memory_init(&line, host, sizeof(host));
-	sp_out_plain(&line, sp_model_text(m, m->h.host));
-	sp_memory_text(&line);
-	sp_memory_init(&line, tail, sizeof(tail));
-	sp_out_text(&line, " on ");
-	if (!*host && sp_is_job(m))
-		sp_out_amount(&line, m->n_machines, "host");
-	else
-		sp_clip(&line, *host ? host : "an unknown host", 40);
-	if (sp_elapsed(m)) {
-		sp_out_text(&line, ", ");
-		sp_out_duration(&line, sp_elapsed(m));
-	}
-	switch (how_proven(m, &part, &whole)) {
-	case PROVEN_NOTHING:
-		sp_out_text(&line, !m->readings ? ": no counts" : counts_on_cpus(m) ? ": every count is 0" :
-									    ": nothing was counted by CPU");
-		break;
-	case PROVEN_NONE:
-		sp_out_text(&line, ": none of the counts is proven on its CPU");
-		break;
-	case PROVEN_ALL:
-		sp_out_text(&line, ": all counts are proven on their CPU");
-		break;
-	case PROVEN_SOME:
-		sp_out_text(&line, ": ");
-		sp_percent(buf, part, whole);
-		sp_out_text(&line, buf);
-		sp_out_text(&line, " of the counts proven on their CPU");
-		break;
-	}
-	sp_memory_text(&line);
-	sp_memory_init(&line, what, sizeof(what));
-	command(&line, m);
-	sp_clip(o, sp_memory_text(&line), SP_WIDTH - sp_columns(tail));
-	sp_out_text(o, tail);
-	sp_out_char(o, '\n');
+	while (list && *list && (list = sp_cpu_range(list, &from, &to)) != NULL)
+		n += from <= to ? to - from + 1 : 0;
+	return n;
 }
 
-/* "ranks 0 to 7", if each process has one. */
-static void ranks(struct sp_out *o, const struct sp_model *m)
+static int32_t only_cpu(const struct sp_model *m)
 {
-	int64_t least = INT64_MAX, most = -1;
+	for (uint32_t c = 0; c < m->n_components; c++)
+		if (m->counted[c] && sp_component_is(&m->component[c], "PU"))
+			return m->component[c].os_index;
+	return m->outside[0];
+}
 
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		least = least < m->process[i].h->rank ? least : m->process[i].h->rank;
-		most = most > m->process[i].h->rank ? most : m->process[i].h->rank;
-	}
-	if (least < 0 || least == most) {
-		sp_out_text(o, "merged");
+/* "on CPU 0, allowed 0-1", "on 2 of 2 CPUs": of those allowed. */
+static void on_cpus(struct sp_out *o, const struct sp_model *m)
+{
+	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
+	uint64_t n = m->n_cpus_counted + m->n_outside, of = cpus_in_list(list);
+
+	if (!n)
+		return;
+	if (n == 1) {
+		sp_out_text(o, " on CPU ");
+		sp_out_i64(o, only_cpu(m));
+		if (of > 1) {
+			sp_out_text(o, ", allowed ");
+			sp_out_plain(o, list);
+		}
 		return;
 	}
-	sp_out_text(o, "ranks ");
-	sp_out_i64(o, least);
-	sp_out_text(o, " to ");
-	sp_out_i64(o, most);
+	sp_out_text(o, " on ");
+	sp_out_grouped(o, n);
+	if (of >= n && !sp_is_job(m)) {
+		sp_out_text(o, " of ");
+		sp_out_grouped(o, of);
+	}
+	sp_out_text(o, " CPUs");
 }
 
+static bool have_ranks(const struct sp_model *m)
+{
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->process[i].h->rank < 0)
+			return false;
+	return true;
+}
+
+static void on_host(struct sp_out *o, const struct sp_model *m)
+{
+	const char *host = sp_model_text(m, m->h.host);
+	char text[300];
+	struct sp_out plain;
+
+	sp_out_text(o, " on ");
+	if (!*host && sp_is_job(m)) {
+		sp_out_amount(o, m->n_machines, "host");
+		return;
+	}
+	sp_memory_init(&plain, text, sizeof(text));
+	sp_out_plain(&plain, *host ? host : "an unknown host");
+	sp_clip(o, sp_memory_text(&plain), 32);
+}
+
+/* "killed", if it did not end as processes do. */
 static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 {
-	static const char *const ends[] = {
-		"still running", "ended by exit", "ended by _exit", "ended by exec", "recovered", "snapshot",
-	};
+	const char *how = m->h.end == SP_END_RECOVERED ? "recovered" : m->h.end == SP_END_SNAPSHOT ? "a snapshot" :
+			  m->h.end == SP_END_EXEC ? "until exec" : m->h.end == SP_END_NONE && !m->n_killed ? "still running" : "killed";
 
-	if (m->h.end != SP_END_NONE || !m->n_killed) {
-		sp_out_text(o, ends[m->h.end < SP_COUNT(ends) ? m->h.end : 0]);
+	if (m->h.end == SP_END_EXIT || m->h.end == SP_END__EXIT)
 		return;
-	}
-	if (sp_is_job(m)) {
+	sp_out_text(o, ", ");
+	if (m->n_killed && sp_is_job(m)) {
 		sp_out_grouped(o, m->n_killed);
 		sp_out_text(o, " of them ");
 	}
-	sp_out_text(o, "killed");
+	sp_out_text(o, how);
 }
 
-static void second_line(struct sp_out *o, const struct sp_model *m)
+static void first_line(struct sp_out *o, struct sp_model *m)
 {
-	const char *job = sp_model_text(m, m->h.job);
+	char what[700], tail[300];
+	uint64_t threads = sp_text_n_threads(m);
 	struct sp_out line;
-	char text[512];
 
-	sp_memory_init(&line, text, sizeof(text));
+	sp_memory_init(&line, tail, sizeof(tail));
+	sp_out_text(&line, ": ");
 	if (sp_is_job(m)) {
-		ranks(&line, m);
-	} else {
-		sp_out_text(&line, "pid ");
-		sp_out_u64(&line, m->h.pid);
+		sp_out_amount(&line, m->n_processes, have_ranks(m) ? "rank" : "processe");
+		on_host(&line, m);
 	}
-	if (m->h.rank >= 0) {
-		sp_out_text(&line, ", rank ");
-		sp_out_i64(&line, m->h.rank);
+	if (sp_elapsed(m)) {
+		sp_out_text(&line, sp_is_job(m) ? ", " : "");
+		sp_out_duration(&line, sp_elapsed(m));
 	}
-	if (*job) {
-		sp_out_text(&line, ", job ");
-		sp_out_plain(&line, job);
+	if (!sp_is_job(m)) {
+		on_host(&line, m);
+		if (m->h.rank >= 0) {
+			sp_out_text(&line, ", rank ");
+			sp_out_i64(&line, m->h.rank);
+		}
 	}
-	if (m->h.start_ns) {
-		sp_out_text(&line, ", started ");
-		sp_out_date(&line, m->h.start_ns);
+	if (m->readings) {
+		sp_out_text(&line, ", ");
+		sp_out_amount(&line, threads, "thread");
+		on_cpus(&line, m);
 	}
-	sp_out_text(&line, ", ");
 	how_it_ended(&line, m);
-	sp_out_text(&line, "; PAPI ");
-	sp_out_papi_version(&line, m->h.papi_version);
-	sp_clip(o, sp_memory_text(&line), SP_WIDTH);
-	sp_out_char(o, '\n');
+	sp_memory_text(&line);
+	sp_memory_init(&line, what, sizeof(what));
+	command(&line, m);
+	sp_clip(o, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 60), 20));
+	sp_paragraph(o, "", 2, tail);
 }
 
-/* " (4 P, 2 E)" */
-static void cpus_by_kind(struct sp_out *o, const struct sp_model *m)
-{
-	bool more = false;
+/* ---- how sure ------------------------------------------------------------------ */
 
-	for (uint32_t k = 0; m->n_kinds > 1 && k < m->n_kinds; k++) {
-		if (!m->kind[k].n_counted)
+static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t n)
+{
+	uint32_t told = 0;
+	char text[256], buf[48];
+
+	for (uint32_t e = 0; e < m->n_events && told < (n == 4 ? 4 : 3); e++) {
+		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
+
+		if (share < 0.0 || share >= 1.0)
 			continue;
-		sp_out_text(o, more ? ", " : " (");
-		sp_out_grouped(o, m->kind[k].n_counted);
-		sp_out_char(o, ' ');
-		sp_out_plain(o, m->kind[k].name);
-		more = true;
+		sp_out_text(o, !told ? "" : told + 1 == n ? " and " : ", ");
+		sp_out_text(o, sp_share(buf, 1.0 - share, 1.0));
+		sp_out_text(o, " of ");
+		sp_out_text(o, sp_text_event(m, e, text));
+		told++;
 	}
-	if (more)
-		sp_out_char(o, ')');
+	if (n > told) {
+		sp_out_text(o, " and some of ");
+		sp_out_amount(o, n - told, "more event");
+	}
+	sp_out_text(o, n == 1 ? " is not proven on its CPU" : " are not proven on their CPU");
 }
 
-static void third_line(struct sp_out *o, const struct sp_model *m)
+/* How the counts are told to CPUs that are not proven there, and what to do. */
+static void why_unproven(struct sp_out *o, struct sp_model *m)
 {
-	sp_out_amount(o, m->n_threads, "thread");
-	sp_out_text(o, ", ");
-	sp_out_amount(o, m->n_relations, "relation");
-	sp_out_text(o, ", ");
-	sp_out_amount(o, m->readings, "reading");
-	if (m->n_cpus_counted + m->n_outside) {
-		sp_out_text(o, " on ");
-		sp_out_amount(o, m->n_cpus_counted + m->n_outside, "CPU");
-		cpus_by_kind(o, m);
-	}
-	if (m->h.attribution == SP_BY_RESIDENCY || m->h.attribution == SP_BY_EXACT)
-		sp_out_text(o, m->h.attribution == SP_BY_EXACT ? ", attribution exact" : ", attribution residency");
-	if (m->kept) {
-		sp_out_text(o, "; ");
-		sp_out_grouped(o, m->kept);
-		sp_out_text(o, " kept");
-	}
-	sp_out_char(o, '\n');
-}
-
-/* How counts came to their CPUs, and why not all of them surely; only where some may have come to the wrong one. */
-static void attribution(struct sp_out *o, struct sp_model *m)
-{
-	static const char *const how[] = {
-		[SP_BY_READING] = "Counts are booked on the CPU of the reading that brought them. What is not proven may in part "
-				  "have been counted where the thread was before: pin the threads, or take "
-				  "SSPAPI_ATTRIBUTION=auto.",
-		[SP_BY_RESIDENCY] = ("Counts between two readings are split by the time that the thread spent on each CPU. What is "
-				     "not proven is an estimate."),
-		[SP_BY_EXACT] = "What is not proven may in part have been counted where the thread was before.",
-		[SP_BY_AUTO] = "What is not proven may in part have been counted where the thread was before.",
-	};
 	struct sp_row row = { 0 };
 	uint64_t told = 0;
 
-	sp_paragraph(o, "", 0, how[m->h.attribution < SP_COUNT(how) ? m->h.attribution : 0]);
-	while (m->h.attribution != SP_BY_READING && sp_model_next(m, &row)) {
+	while (sp_model_next(m, &row)) {
 		if (row.why == SP_WHY_NONE || (told >> row.why & 1))
 			continue;
 		told |= 1ull << row.why;
-		sp_paragraph(o, "Why: ", 2, sp_why_text(row.why));
+		sp_paragraph(o, "  why: ", 2, sp_why_text(row.why));
 	}
+	if (m->h.attribution == SP_BY_READING)
+		sp_paragraph(o, "  ", 2, "booked on the CPU of the reading that brought them: pin the threads, or take "
+			     "SSPAPI_ATTRIBUTION=auto");
+	else if (m->h.attribution == SP_BY_RESIDENCY)
+		sp_paragraph(o, "  ", 2, "split by the time that the thread spent on each CPU: pin the threads, or take "
+			     "SSPAPI_ATTRIBUTION=auto");
+	else if (!told)
+		sp_paragraph(o, "  ", 2, "the threads moved between two readings: pin them, or read more often");
 }
 
-static void topology_source(struct sp_out *o, const struct sp_model *m)
+static void how_sure(struct sp_out *o, struct sp_model *m)
+{
+	uint32_t unproven = 0, none = 0, counted = 0;
+	char text[600];
+	struct sp_out line;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
+
+		counted += share >= 0.0;
+		unproven += share >= 0.0 && share < 1.0;
+		none += share >= 0.0 && !(share > 0.0);
+	}
+	if (!counted) {
+		sp_out_text(o, sp_first_column(m) < m->n_events ? "every count is 0\n" : "nothing was counted by CPU\n");
+		return;
+	}
+	if (!unproven) {
+		sp_out_text(o, "every count is on the CPU it was counted on\n");
+		return;
+	}
+	sp_memory_init(&line, text, sizeof(text));
+	if (none == counted)
+		sp_out_text(&line, "no count is proven on its CPU");
+	else
+		unproven_events(&line, m, unproven);
+	sp_paragraph(o, "", 2, sp_memory_text(&line));
+	why_unproven(o, m);
+}
+
+static uint64_t calls_of(const struct sp_model *m, const char *prefix)
+{
+	uint64_t n = 0;
+	const char *name;
+
+	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++)
+		if (!strncmp(name, prefix, strlen(prefix)))
+			n += m->calls[i];
+	return n;
+}
+
+static void why_nothing(struct sp_out *o, const struct sp_model *m)
+{
+	const char *why;
+
+	if (m->damaged)
+		why = "the store is damaged; what was in the damaged blocks is missing.";
+	else if (m->starts)
+		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
+		      "gives no counts before.";
+	else if (m->h.dropped_readings)
+		why = "event sets were started, but sspapi could not keep what they counted; the notes say how much is "
+		      "missing.";
+	else if (calls_of(m, "PAPI_start"))
+		why = "PAPI refused every PAPI_start of the program; the notes say why, and sspapi doctor what this "
+		      "machine can count.";
+	else if (calls_of(m, "PAPI_add_"))
+		why = "the program asked PAPI for events, but never called PAPI_start. If it was "
+		      "refused them, the notes say why, and sspapi doctor what this machine can count.";
+	else
+		why = "the program never called PAPI_start.";
+	sp_paragraph(o, "Nothing to show: ", 2, why);
+}
+
+/* ---- what is wrong or unusual ---------------------------------------------------- */
+
+struct notes {
+	struct sp_out *o;
+	uint32_t lines, left;
+};
+
+static void note(struct notes *n, const char *text)
+{
+	if (!sp_view_all && n->lines == SP_TEXT_ROWS) {
+		n->left++;
+		return;
+	}
+	if (!n->lines++)
+		sp_out_char(n->o, '\n');
+	sp_paragraph(n->o, "- ", 2, text);
+}
+
+static void amount(struct notes *n, uint64_t of, const char *thing, const char *rest)
 {
 	struct sp_out line;
-	char text[512];
+	char text[600];
 
-	if (!m->topology_source || !strcmp(m->topology_source, "system"))
+	if (!of)
 		return;
 	sp_memory_init(&line, text, sizeof(text));
-	if (!strcmp(m->topology_source, "flat")) {
-		sp_out_text(&line, "The CPUs are shown without the machine's structure: hwloc could not see it.");
-	} else if (!strcmp(m->topology_source, "merged")) {
-		sp_out_text(&line, "The machines are shown as described by several files.");
-	} else {
-		sp_out_text(&line, "The machine is shown as described by ");
-		sp_out_plain(&line, m->topology_source);
-	}
-	sp_paragraph(o, "", 2, sp_memory_text(&line));
+	sp_out_amount(&line, of, thing);
+	sp_out_text(&line, rest);
+	note(n, sp_memory_text(&line));
 }
 
-static bool is_pu(const struct sp_component *c)
+/* What may be said of an event set, each a bit. */
+static const char *const of_sets[] = {
+	"counted in turns with others (multiplexing): estimates",
+	"a count went backwards, as differences do",
+	"a count went backwards: something but PAPI set it anew",
+	"a signal handler called PAPI for it inside another call for it, or jumped out of one: what was counted there may be missing, or be here twice",
+	"still running at the end: what came after the last reading was not handed out",
+	"never read, and still running at the end: its counts were not handed out",
+	"started, but never read",
+	"read by a thread that is not the one counted: booked where that one last ran",
+	"attached to a CPU: counts all that ran there",
+	"attached to another thread",
+	"counts the whole process, by inheritance",
+	"more pairs of calls than there is room for (1,024): the rest is under other call sites",
+};
+
+static bool subtracts(const struct sp_model *m, const struct sp_row *row)
 {
-	return sp_component_is(c, "PU") && c->os_index >= 0;
+	for (uint32_t e = 0; e < row->k; e++)
+		if (!strcmp(SP_EVENT_TEXT(m, row->event[e], derived), "DERIVED_SUB") ||
+		    strchr(SP_EVENT_TEXT(m, row->event[e], postfix), '-'))
+			return true;
+	return false;
 }
 
-/* Is the tree this machine's, as hwloc saw it? */
+/* The high level keeps the sets of its regions running. */
+static bool is_of_regions(struct sp_model *m, struct sp_row *row)
+{
+	struct sp_between at;
+	struct sp_callsite c;
+
+	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++)
+		if (at.to && sp_model_callsite(m, at.to, &c) && *c.name)
+			return true;
+	return false;
+}
+
+static uint32_t of_set(struct sp_model *m, struct sp_row *row)
+{
+	bool back = (row->flags & SP_RELATION_BACKWARDS) && !(row->flags & SP_RELATION_ESTIMATED);
+	bool running = (row->flags & SP_RELATION_RUNNING) && !is_of_regions(m, row);
+
+	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back && subtracts(m, row) ? 2u : 0) |
+	       (back && !subtracts(m, row) ? 4u : 0) | (row->flags & SP_RELATION_UNSURE ? 8u : 0) |
+	       (running && row->readings ? 16u : 0) | (running && !row->readings ? 32u : 0) |
+	       (!running && row->starts && !row->readings ? 64u : 0) | (row->flags & SP_RELATION_FOREIGN ? 128u : 0) |
+	       (row->target == SP_TARGET_CPU ? 256u : 0) | (row->target == SP_TARGET_TID ? 512u : 0) |
+	       (row->scope == SP_SCOPE_PROCESS ? 1024u : 0) | (row->flags & SP_RELATION_CROWDED ? 2048u : 0);
+}
+
+static void set_note(struct notes *n, uint64_t sets, int32_t event_set, int32_t tid, const char *what)
+{
+	struct sp_out line;
+	char text[400];
+
+	if (!sets)
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	if (sets == 1) {
+		sp_out_text(&line, "event set ");
+		sp_out_i64(&line, event_set);
+		sp_out_text(&line, tid ? " of thread " : "");
+		if (tid)
+			sp_out_i64(&line, tid);
+	} else {
+		sp_out_amount(&line, sets, "event set");
+	}
+	sp_out_text(&line, ": ");
+	sp_out_text(&line, what);
+	note(n, sp_memory_text(&line));
+}
+
+/* Of user code alone, as PAPI counts by itself, nothing is said. */
+static const char *domain_text(uint32_t domain, char text[96])
+{
+	struct sp_out o;
+	bool more = false;
+
+	sp_memory_init(&o, text, 96);
+	sp_out_text(&o, "counts in domain ");
+	for (uint32_t i = 0; i < SP_DOMAINS; i++)
+		if (domain >> i & 1) {
+			sp_out_text(&o, more ? "+" : "");
+			sp_out_text(&o, sp_domain_name(i));
+			more = true;
+		}
+	return sp_memory_text(&o);
+}
+
+static void notes_of_sets(struct notes *n, struct sp_model *m)
+{
+	struct { uint64_t n; int32_t event_set, tid; } is[SP_COUNT(of_sets) + 16] = { { 0 } };
+	struct sp_row row = { 0 };
+	char text[96];
+
+	while (sp_model_next(m, &row)) {
+		uint32_t bits = of_set(m, &row) | (row.domain > 1 ? 1u << (SP_COUNT(of_sets) + (row.domain & 15)) : 0);
+
+		for (unsigned i = 0; i < SP_COUNT(is); i++)
+			if (bits >> i & 1) {
+				is[i].n++;
+				is[i].event_set = row.event_set;
+				is[i].tid = row.tid;
+			}
+	}
+	for (unsigned i = 0; i < SP_COUNT(is); i++)
+		set_note(n, is[i].n, is[i].event_set, is[i].tid,
+			 i < SP_COUNT(of_sets) ? of_sets[i] : domain_text(i - (uint32_t)SP_COUNT(of_sets), text));
+}
+
+static void overflows(struct notes *n, struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	char text[1024];
+
+	while (sp_model_next(m, &row))
+		for (uint32_t next = 0; sp_text_overflow(m, &row, &next, text);)
+			note(n, text);
+}
+
 static bool is_this_machine(const struct sp_model *m)
 {
 	return m->topology_source && !strcmp(m->topology_source, "system");
 }
 
+static void topology_source(struct notes *n, const struct sp_model *m)
+{
+	struct sp_out line;
+	char text[512];
+
+	if (!m->topology_source || is_this_machine(m))
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	if (!strcmp(m->topology_source, "flat")) {
+		sp_out_text(&line, "the CPUs are shown without the machine's structure: hwloc could not see it");
+	} else if (!strcmp(m->topology_source, "merged")) {
+		sp_out_text(&line, "the machines are shown as described by several files");
+	} else {
+		sp_out_text(&line, "the machine is shown as described by ");
+		sp_out_plain(&line, m->topology_source);
+	}
+	note(n, sp_memory_text(&line));
+}
+
 /* Which CPUs the process was left, if not all that the machine has (a description of another
  * one says nothing of that). */
-static void allowed(struct sp_out *o, const struct sp_model *m)
+static void allowed(struct notes *n, const struct sp_model *m)
 {
 	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
 	uint32_t cpus = 0, may = 0, others = 0;
@@ -282,7 +442,7 @@ static void allowed(struct sp_out *o, const struct sp_model *m)
 	char text[512];
 
 	for (uint32_t c = 0; c < m->n_components; c++) {
-		if (!is_pu(&m->component[c]))
+		if (!sp_component_is(&m->component[c], "PU") || m->component[c].os_index < 0)
 			continue;
 		cpus++;
 		if (sp_cpu_in_list(list, (uint64_t)m->component[c].os_index))
@@ -293,17 +453,16 @@ static void allowed(struct sp_out *o, const struct sp_model *m)
 	if (sp_is_job(m) || !*list || may == cpus || !is_this_machine(m))
 		return;
 	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, "The process began with ");
+	sp_out_text(&line, "the process began with ");
 	sp_out_grouped(&line, may);
-	sp_out_text(&line, " of these ");
+	sp_out_text(&line, " of the machine's ");
 	sp_out_amount(&line, cpus, "CPU");
 	sp_out_text(&line, others ? ", by its affinity (taskset, a batch system): " : ", by its cpuset (a container, a batch system): ");
 	sp_out_plain(&line, list);
-	sp_paragraph(o, "", 2, sp_memory_text(&line));
+	note(n, sp_memory_text(&line));
 }
 
-/* They are in the tables under their numbers, and nowhere in the tree. */
-static void outside(struct sp_out *o, const struct sp_model *m)
+static void outside(struct notes *n, const struct sp_model *m)
 {
 	struct sp_out line;
 	char text[512];
@@ -319,12 +478,59 @@ static void outside(struct sp_out *o, const struct sp_model *m)
 	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
 	sp_out_text(&line, m->n_outside == 1 ? " is" : " are");
 	sp_out_text(&line, " not in the topology, but counted: ");
-	sp_out_text(&line, is_this_machine(m) ? "brought online after it was read." : "it is not all of this machine's.");
-	sp_paragraph(o, "", 2, sp_memory_text(&line));
+	sp_out_text(&line, is_this_machine(m) ? "brought online after it was read" : "it is not all of this machine's");
+	note(n, sp_memory_text(&line));
+}
+
+/* The events that only these kinds of cores count, by name; how many. */
+static uint32_t tied_events(struct sp_out *o, const struct sp_model *m, uint32_t kinds, bool *off)
+{
+	uint32_t n = 0, most = 6;
+	char text[256];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_event_has_column(m, e) || sp_kinds_of_event(m, e) != kinds)
+			continue;
+		for (uint32_t k = 0; k < m->n_kinds; k++)
+			*off = *off || (!(kinds >> k & 1) && m->kind[k].sum[e]);
+		if (n++ >= most)
+			continue;
+		sp_out_text(o, n > 1 ? ", " : "");
+		sp_out_text(o, sp_text_event(m, e, text));
+	}
+	if (n > most)
+		sp_out_text(o, " and others");
+	return n;
+}
+
+/* A PMU is one kind's: its events stand still while the thread is on another. */
+static void tied(struct notes *notes, const struct sp_model *m)
+{
+	uint32_t all = (1u << m->n_kinds) - 1;
+
+	for (uint32_t kinds = 1; m->n_kinds > 1 && kinds < all; kinds++) {
+		bool off = false;
+		struct sp_out line;
+		char text[2000];
+		uint32_t n;
+
+		sp_memory_init(&line, text, sizeof(text));
+		n = tied_events(&line, m, kinds, &off);
+		if (!n)
+			continue;
+		sp_out_text(&line, n == 1 ? " counts on " : " count on ");
+		sp_text_kinds(&line, m, kinds);
+		sp_out_text(&line, " only, by their own PMU: what ran on ");
+		sp_text_kinds(&line, m, all & ~kinds);
+		sp_out_text(&line, " is missing");
+		if (off)
+			sp_out_text(&line, ", and what is booked there was counted before the thread moved");
+		note(notes, sp_memory_text(&line));
+	}
 }
 
 /* What a preset counts depends on them. */
-static void preset_file(struct sp_out *o, const struct sp_model *m, sp_off path, const char *variable)
+static void preset_file(struct notes *n, const struct sp_model *m, sp_off path, const char *variable)
 {
 	struct sp_out line;
 	char text[512];
@@ -332,181 +538,83 @@ static void preset_file(struct sp_out *o, const struct sp_model *m, sp_off path,
 	if (!path)
 		return;
 	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, "Presets are also those of ");
+	sp_out_text(&line, "presets are also those of ");
 	sp_out_plain(&line, sp_model_text(m, path));
 	sp_out_text(&line, " (");
 	sp_out_text(&line, variable);
 	sp_out_char(&line, ')');
-	sp_paragraph(o, "", 2, sp_memory_text(&line));
+	note(n, sp_memory_text(&line));
 }
 
-static uint64_t calls_of(const struct sp_model *m, const char *prefix)
+static void all_notes(struct sp_out *o, struct sp_model *m)
 {
-	uint64_t n = 0;
-	const char *name;
+	struct notes n = { .o = o };
+	const char *said;
 
-	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
-		if (!strncmp(name, prefix, strlen(prefix)))
-			n += m->calls[i];
-	}
-	return n;
-}
-
-static void why_nothing(struct sp_out *o, const struct sp_model *m)
-{
-	const char *why;
-
-	if (m->damaged)
-		why = "the store is damaged; what was in the damaged blocks is missing.";
-	else if (m->starts)
-		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
-		      "gives no counts before.";
-	else if (m->h.dropped_readings)
-		why = "event sets were started, but sspapi could not keep what they counted; the warnings say how much is "
-		      "missing.";
-	else if (calls_of(m, "PAPI_start"))
-		why = "PAPI refused every PAPI_start of the program; the warnings say why, and sspapi doctor what this "
-		      "machine can count.";
-	else if (calls_of(m, "PAPI_add_"))
-		why = "the program asked PAPI for events, but never called PAPI_start. If it was "
-		      "refused them, the warnings say why, and sspapi doctor what this machine can count.";
-	else
-		why = "the program never called PAPI_start.";
-	sp_out_char(o, '\n');
-	sp_paragraph(o, "Nothing to show:", 0, why);
-}
-
-/* ---- foot ------------------------------------------------------------- */
-
-static void cost(struct sp_out *o, const struct sp_model *m)
-{
-	double share = sp_self_share(m) * 100.0;
-	uint64_t calls = sp_all_calls(m);
-
-	sp_out_text(o, "\nsspapi itself: ");
-	if (!m->h.self_calls) {
-		sp_out_text(o, "not timed, there were too few calls of PAPI (");
-		sp_out_grouped(o, calls);
-		sp_out_text(o, ")\n");
-		return;
-	}
-	sp_out_double(o, sp_self_ns(m), 0);
-	sp_out_text(o, " ns for a call of PAPI (timed in ");
-	sp_out_grouped(o, m->h.self_calls);
-	sp_out_text(o, " of ");
-	sp_out_grouped(o, calls);
-	sp_out_char(o, ')');
-	if (sp_elapsed(m)) {
-		sp_out_text(o, share < 0.01 ? ", less than " : ", ");
-		sp_out_double(o, share < 0.01 ? 0.01 : share, 2);
-		sp_out_text(o, " % of the run");
-	}
-	sp_out_char(o, '\n');
-}
-
-static void call_list(struct sp_out *o, const struct sp_model *m)
-{
-	struct sp_para p = { .o = o, .indent = 2 };
-	const char *name;
-	unsigned left = 0;
-
-	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
-		left += m->calls[i] && sp_model_call_name(m, i);
-	if (!left)
-		return;
-	sp_word(&p, "Calls:");
-	for (uint32_t i = 0; left && (name = sp_model_call_name(m, i)); i++) {
-		struct sp_out item;
-		char text[128];
-
-		if (!m->calls[i])
-			continue;
-		sp_memory_init(&item, text, sizeof(text));
-		sp_out_plain(&item, name);
-		sp_out_char(&item, ' ');
-		sp_out_grouped(&item, m->calls[i]);
-		sp_out_text(&item, --left ? "," : "");
-		sp_word(&p, sp_memory_text(&item));
-	}
-	sp_out_char(o, '\n');
-}
-
-static void lost(struct sp_out *o, uint64_t n, const char *thing, const char *rest)
-{
-	if (!n)
-		return;
-	sp_out_text(o, "- ");
-	sp_out_amount(o, n, thing);
-	sp_out_text(o, rest);
-	sp_out_char(o, '\n');
-}
-
-static void warnings(struct sp_out *o, const struct sp_model *m)
-{
-	const char *note;
-
-	if (!m->h.dropped_readings && !m->h.dropped_relations && !m->refused && !m->damaged && !m->h.torn && !sp_model_note(m, 0))
-		return;
-	sp_out_char(o, '\n');
-	sp_heading_begin(o);
-	sp_out_text(o, "Warnings:");
-	sp_heading_end(o);
-	lost(o, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
-	lost(o, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
-	     "threads that have ended and were added together");
-	lost(o, m->h.dropped_relations, "relation", " missing: there was no memory for them");
+	amount(&n, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
+	amount(&n, m->h.dropped_relations, "event set", " missing: there was no memory for them");
 	if (m->h.torn && m->h.end == SP_END_RECOVERED)
-		sp_out_text(o, "- the live file's disk was full: what came later is missing here\n");
-	lost(o, m->damaged, "block", " of the store damaged: what was in them is missing here");
-	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++) {
+		note(&n, "the live file's disk was full: what came later is missing here");
+	amount(&n, m->damaged, "block", " of the store damaged: what was in them is missing here");
+	amount(&n, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
+	       "threads that have ended and were added together");
+	amount(&n, m->kept, "permanent reading", " kept");
+	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++) {
 		struct sp_out line;
 		char text[1024];
 
 		sp_memory_init(&line, text, sizeof(text));
-		sp_out_plain(&line, note);
-		sp_paragraph(o, "- ", 2, sp_memory_text(&line));
+		sp_out_plain(&line, said);
+		note(&n, sp_memory_text(&line));
+	}
+	notes_of_sets(&n, m);
+	overflows(&n, m);
+	tied(&n, m);
+	outside(&n, m);
+	allowed(&n, m);
+	topology_source(&n, m);
+	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
+	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
+	if (n.left) {
+		sp_out_text(o, "… and ");
+		sp_out_grouped(o, n.left);
+		sp_out_text(o, " more notes (sspapi report --all)\n");
 	}
 }
 
-/* A page or two of them: with a relation a thread there may be thousands. */
-static void relations(struct sp_out *o, struct sp_model *m, bool proven)
-{
-	struct sp_row row = { 0 };
-	uint32_t shown = 0;
+/* ---- all of it ---------------------------------------------------------------------- */
 
-	for (; shown < RELATIONS_SHOWN && sp_model_next(m, &row); shown++)
-		sp_text_relation(o, m, &row, proven);
-	if (m->n_relations <= shown)
+static void further(struct sp_out *o, const struct sp_model *m)
+{
+	if (!sp_view_file || !m->readings)
 		return;
-	sp_out_text(o, "\n... and ");
-	sp_out_amount(o, m->n_relations - shown, "relation");
-	sp_out_text(o, " more, which the json and csv forms show.\n");
+	sp_out_text(o, "\nlook further: ");
+	if (!*sp_view_file) {
+		sp_out_text(o, "SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
+		return;
+	}
+	sp_out_text(o, "sspapi report --per-thread ");
+	sp_out_plain(o, sp_view_file);
+	sp_out_char(o, '\n');
 }
 
 void sp_view_text(struct sp_out *o, struct sp_model *m)
 {
-	double part, whole;
-	enum proven how = how_proven(m, &part, &whole);
-
 	first_line(o, m);
-	second_line(o, m);
-	third_line(o, m);
-	sp_text_kinds_line(o, m);
-	topology_source(o, m);
-	allowed(o, m);
-	outside(o, m);
-	preset_file(o, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
-	preset_file(o, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
-	if (how == PROVEN_NONE || how == PROVEN_SOME)
-		attribution(o, m);
 	if (m->readings) {
-		sp_text_tree(o, m, how == PROVEN_SOME);
+		how_sure(o, m);
+		if (sp_is_job(m))
+			sp_text_ranks(o, m);
+		sp_text_cpus(o, m);
 		sp_text_by_kind(o, m);
+		if (!sp_is_job(m) || sp_view_all)
+			sp_text_threads(o, m);
+		sp_text_sites(o, m);
+		sp_text_other_events(o, m);
+		sp_text_gauges(o, m);
 	} else {
 		why_nothing(o, m);
 	}
-	relations(o, m, how == PROVEN_SOME);
-	cost(o, m);
-	call_list(o, m);
-	warnings(o, m);
+	all_notes(o, m);
+	further(o, m);
 }

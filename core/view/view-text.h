@@ -1,13 +1,14 @@
-/* view-text.h: what the files of the text view share: words, numbers and tables
- * in columns.  Nothing here is of use outside it.
+/* view-text.h: what the files of the text view share: words, numbers and the order of its
+ * tables.  The command writes its own texts with the same words.
  */
 #ifndef SP_VIEW_TEXT_H
 #define SP_VIEW_TEXT_H
 
 #include "view-common.h"
 
-#define SP_WIDTH	160u	/* no line is wider */
-#define SP_TEXT_WIDTH	110u	/* of sentences */
+#define SP_WIDTH	160u	/* no line of the command's tables is wider */
+#define SP_TEXT_WIDTH	80u	/* no line of the text view, nor of sentences */
+#define SP_PAIR_WIDTH	72u	/* of two call sites in the command's tables */
 
 /* Headings stand between these: bold, line by line (a pager forgets it at a line's end), where the
  * command shows the text on a terminal and says so; nothing is written otherwise. */
@@ -31,52 +32,38 @@ void sp_right(struct sp_out *o, const char *text, unsigned width);	/* never clip
 void sp_out_grouped(struct sp_out *o, uint64_t v);
 void sp_out_amount(struct sp_out *o, uint64_t n, const char *thing);	/* "1 reading", "12,034 readings" */
 void sp_out_duration(struct sp_out *o, uint64_t ns);
-void sp_out_date(struct sp_out *o, uint64_t ns);			/* since the epoch */
 
-/* Sentences, broken between words.  Fed in pieces of whole words. */
-struct sp_para {
-	struct sp_out *o;
-	unsigned column, indent;
-};
-
-void sp_words(struct sp_para *p, const char *text);
-void sp_word(struct sp_para *p, const char *word);	/* kept together, whatever is in it */
+/* Sentences, broken between words.  `start` stands before the first line, `indent` columns
+ * before all others. */
 void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
 
 /* A count as people read it; its columns are returned. */
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
+/* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
+unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
 int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b);
 
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
 const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
+const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */
 
-/* "CPU 4 (Core L#2, P)", "CPU 9 (not in the topology)", "not on a known CPU"; an event's name, with its unit,
- * control characters escaped, cut so that 15 bytes are left. */
+/* "CPU 4 (core 2, P)", "CPU 9 (not in the topology)", "no known CPU"; an event's name, without
+ * its prefix where what is left is unique, and with its unit unless that stands with its values;
+ * control characters escaped. */
 void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component);
+void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t component);	/* "package 0", "L3 1" */
 const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256]);
 
-/* The code between two call sites (to 0: other than those known), in at most `width` columns; what
- * tells it from others is not cut off (view-text-sites.c). */
+/* What was counted between two call sites (to 0: other than those known), in at most `width`
+ * columns; what tells it from others is not cut off (view-text-sites.c). */
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);
 
-/* Columns that are kept for it beside so many events'; so that six fit. */
-unsigned sp_pair_width(uint32_t events);
-
-/* `proven`: with a column for how much is. */
-void sp_text_tree(struct sp_out *o, const struct sp_model *m, bool proven);
 /* "P cores", "P and E cores": the kinds with a bit here. */
 void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
-/* On a machine with cores of several kinds: a line, a table; what a relation has of which. */
-void sp_text_kinds_line(struct sp_out *o, const struct sp_model *m);
-void sp_text_by_kind(struct sp_out *o, const struct sp_model *m);
-void sp_text_row_kinds(struct sp_out *o, struct sp_model *m, struct sp_row *row);
-/* Lists: of the row's gauges; of its events that are counted on components as a whole. */
-void sp_text_gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row);
-void sp_text_placed(struct sp_out *o, struct sp_model *m, struct sp_row *row);
-/* Sentences: how often its overflow handler was called, where. */
-void sp_text_overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row);
-void sp_text_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row, bool proven);
+/* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
+ * 0 before the first. */
+bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024]);
 
 #endif

@@ -25,6 +25,11 @@ bool sp_view_colors(const struct sp_model *m);	/* false: m has others, but not t
 struct sp_metrics;
 extern struct sp_metrics *sp_view_metrics;
 
+/* The text form: all rows, events and notes; where sspapi report finds what is shown ("": no
+ * store was written; NULL: nothing is said of that). */
+extern bool sp_view_all;
+extern const char *sp_view_file;
+
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);	/* NULL: none of ours */
 

@@ -176,6 +176,12 @@ uint32_t sp_module_of(const struct sp_object *o)
 	return number;
 }
 
+const struct sp_module *sp_module_block(uint32_t number)
+{
+	return number && number <= sp_min(sp_get(&claimed), MOST) && sp_acquire(&modules[number - 1].ready) ?
+		       modules[number - 1].block : NULL;
+}
+
 bool sp_modules_same(uint32_t module, uintptr_t address, uint32_t other, uintptr_t there)
 {
 	const struct module *m = &modules[(module - 1) % MOST], *o = &modules[(other - 1) % MOST];

@@ -21,6 +21,9 @@ uint32_t sp_module_at(uintptr_t address);
 /* The same for an object; 0: there are too many, or no memory. */
 uint32_t sp_module_of(const struct sp_object *o);
 
+/* As the store has it; NULL: there is none of this number. */
+const struct sp_module *sp_module_block(uint32_t number);
+
 /* Blocks for modules to come; what sp_module_at will read of those loaded is in memory. */
 void sp_modules_prepare(void);
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "../../core/sys.h"
+#include "../papi/elf-names.h"
 #include "modules.h"
 #include "sets.h"
 #include "sites.h"
@@ -317,6 +318,63 @@ void sp_sites_resolve(void)
 	sp_lock_give(&lock, &held);
 }
 
+/* ---- names of functions ------------------------------------------------- */
+
+static uint32_t named;			/* sites that were looked for in files */
+
+static void take_name(const struct sp_elf_want *want, const char *name)
+{
+	struct sp_frame *f = want->of;
+	struct sp_held held;
+
+	if (!sp_lock_try(&sp_store.lock, &held, 1000))
+		return;
+	f->symbol = sp_store_text(&sp_store, name);
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+/* The frames of this module that have no name, of the sites since the last time; how many. */
+static uint32_t unnamed(uint32_t module, struct sp_elf_want *want)
+{
+	uint32_t n = 0;
+
+	for (uint32_t id = named + 1; id <= resolved; id++) {
+		struct sp_site *s = site_at(id);
+
+		for (uint32_t i = 0, all = frames_in(s); i < all; i++) {
+			struct sp_frame *f = &frames_of(s)[i];
+
+			if (f->module != module || f->symbol)
+				continue;
+			if (want)
+				want[n] = (struct sp_elf_want){ .offset = f->address - 1 - sp_module_block(module)->base, .of = f };
+			n++;
+		}
+	}
+	return n;
+}
+
+void sp_sites_name(void)
+{
+	const struct sp_module *b;
+	struct sp_held held;
+
+	if (!sp_acquire(&table) || sp_get(&named) == sp_get(&resolved) || !sp_lock_try(&lock, &held, 1000))
+		return;
+	for (uint32_t module = 1; (b = sp_module_block(module)) != NULL; module++) {
+		uint32_t n = unnamed(module, NULL);
+		struct sp_elf_want *want = n ? sp_map(n * sizeof(*want)) : NULL;
+
+		if (!want)
+			continue;
+		unnamed(module, want);
+		sp_elf_names(sp_image_text(&sp_store.image, b->path), b->build_id, b->build_id_bytes, want, n, take_name);
+		sp_unmap(want, n * sizeof(*want));
+	}
+	sp_put(&named, sp_get(&resolved));
+	sp_lock_give(&lock, &held);
+}
+
 /* ---- unloading -------------------------------------------------------- */
 
 static bool in_gone(uint32_t id)
@@ -481,7 +539,7 @@ void sp_sites_forget_all(void)
 	sp_sets_forget_sites();
 	sp_modules_forget();
 	sp_unwind_child();
-	used = room = resolved = 0;
+	used = room = resolved = named = 0;
 	full = false;
 	memset(&lock, 0, sizeof(lock));
 }

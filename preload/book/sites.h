@@ -38,6 +38,10 @@ void sp_sites_modules(void);
 /* The modules of those met since; where nothing counts that this could disturb. */
 void sp_sites_resolve(void);
 
+/* The functions of those, from the symbol tables of the modules' files: for a dump, which must
+ * be safe already. */
+void sp_sites_name(void);
+
 /* Around the real dlclose: what was met until now, and what is gone. */
 void sp_sites_before_unload(void);
 void sp_sites_after_unload(void);

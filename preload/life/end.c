@@ -19,6 +19,7 @@
 #include "../papi/real.h"
 #include "say.h"
 #include "../book/sets.h"
+#include "../book/sites.h"
 
 static bool expected;
 static uint32_t door;			/* the thread that writes; 0: none */
@@ -102,6 +103,19 @@ static int write_one(const char *name, const struct sp_view *v, struct sp_model 
 	return r;
 }
 
+/* What the text says of where to look further: the store that is written beside it, by its name if
+ * nobody else has that. */
+static void name_store(const char *name, const char *forms, bool several)
+{
+	static char path[SP_CONF_PATH];
+	const char *store = strstr(forms, "store");
+
+	sp_view_all = sp_conf.verbose >= 2;
+	sp_view_file = "";
+	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0)
+		sp_view_file = path;
+}
+
 /* 0 if all of it is written. */
 static int write_all(struct sp_model *m)
 {
@@ -117,6 +131,7 @@ static int write_all(struct sp_model *m)
 		return r;
 	}
 	several = several && !sp_output_is_special(name);
+	name_store(name, p, several);
 	if (!*p)
 		r = write_one(name, v ? v : sp_view_by_name("text", 4), m, false);
 	while (*p) {
@@ -223,6 +238,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	if (sp_lock_try(&sp_store.lock, &held, 1000))
 		sp_lock_give(&sp_store.lock, &held);
 	sp_quiet_begin(&quiet);
+	sp_sites_name();
 	r = sp_model_open(&m, &sp_store.image);
 	if (r < 0) {
 		failed(sp_conf.output, r);
@@ -231,6 +247,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 		if (!sp_view_colors(&m))	/* only now it is known which events there are */
 			sp_say2(SP_SAY_WARNING, "SSPAPI_COLOR_BY: no such event was counted; using the first",
 				sp_conf.color_by);
+		sp_view_file = NULL;
 		r = path ? sp_output_write(&output, path, sp_process_who(), view, &m) : write_all(&m);
 		sp_model_close(&m);
 	}

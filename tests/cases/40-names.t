@@ -50,7 +50,7 @@ looks() {
 	*.csv) head -n 1 "$1" | grep -q ^host,rank,pid ;;
 	*.xml) head -n 1 "$1" | grep -q '<?xml' ;;
 	*.sspapi) head -c 16 "$1" | grep -qa -i sspapi ;;
-	*) grep -q "PAPI 7" "$1" ;;
+	*) grep -qE "^one: .* threads? on " "$1" ;;
 	esac
 }
 for e in txt json csv xml sspapi other; do

@@ -78,7 +78,7 @@ if command -v script >/dev/null; then
 	check "a terminal: headings in bold" sh -c "TERM=xterm PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
 	check "NO_COLOR: none" sh -c "! TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$report' /dev/null | grep -q '\\[1m'"
 	whole="$sspapi report v.sspapi"
-	check "a terminal: the whole dump's headings, too" sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mcomponent .*\\[0m\$' bold && grep -q '^.\\[1mthread .*\\[0m\$' bold"
+	check "a terminal: the whole dump's headings, too" sh -c "TERM=xterm PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' >bold && grep -q '^.\\[1mCPU .*\\[0m\$' bold && grep -q '^.\\[1mbetween .*\\[0m\$' bold"
 	check "but for that it is the dump" sh -c "sed 's/.\\[[01]m//g' bold >plain && $whole >dump && diff dump plain"
 	check "NO_COLOR: the dump" sh -c "TERM=xterm NO_COLOR=1 PAGER=cat script -qec '$whole' /dev/null | tr -d '\\r' | diff dump -"
 	check "the pager that PAGER names" sh -c "PAGER='sed s/^/paged:/' script -qec '$report' /dev/null | grep -q ^paged:CPU"

@@ -46,8 +46,8 @@ check "a merged store alone is what it was" cmp all.sspapi again.sspapi
 # One process, merged, is shown as its own store is.
 "$sspapi" merge -o just.sspapi s2.sspapi
 for form in text csv hwloc; do
-	"$sspapi" report -f $form s2.sspapi | sed '/^Calls:/,$d' >wanted	# (calls by name)
-	"$sspapi" report -f $form just.sspapi | sed '/^Calls:/,$d' >got
+	"$sspapi" report -f $form s2.sspapi | sed '/^look further:/d' >wanted
+	"$sspapi" report -f $form just.sspapi | sed '/^look further:/d' >got
 	check "one process as $form: as from its store" cmp wanted got
 done
 
@@ -92,13 +92,15 @@ is "JSON: what they have in common" "$(json all.json '$d->{process}{rank} // "nu
 is "JSON: a tree above the machines" "$(json all.json 'map { "$_->{type}:" . ($_->{parent} // "") } grep { $_->{type} =~ /Job|Machine/ } @{$d->{topology}{components}}' | tr '\n' ' ')" "Job: Machine:0 Machine:0 Machine:0 "
 is "JSON: the root's sum is all" "$(json all.json 'my ($c) = grep { $_->{component} == 0 } @{$d->{components}}; $c->{total}{EV_A}')" \
 	"$(awk -F, '$14 == "EV_A" && $11 != "" { n += $16 } END { print n }' all.csv)"
-check "text: says how many and whose" grep -q '^5 processes of one on ' all.text
-check "text: whose relation" grep -q '^rank 3, pid [0-9]* on .*: thread ' all.text
+check "text: says how many and whose" grep -qE '^one: 5 ranks on .*, [0-9]' all.text
+check "text: each rank" sh -c "grep -qE '^~? ?rank 1 on .* 12 ' all.text && grep -qE '^ *max .max/mean [0-9.]+. ' all.text"
+check "text: each host" grep -qE '^~? ?host .* [0-9]+ +[0-9]+ %' all.text
 
 # Several files shown as one run are what they are merged.
 for form in text json csv hwloc store; do
 	"$sspapi" report -f $form s4.sspapi s2.sspapi s0.sspapi s1.sspapi s3.sspapi >got
 	"$sspapi" report -f $form all.sspapi >wanted
+	sed -i '/^look further:/d' got wanted
 	check "report of them all as $form: as of the merged store" cmp got wanted
 done
 "$sspapi" report -f csv --events EV_A all.sspapi >some.csv

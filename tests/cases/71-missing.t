@@ -23,7 +23,7 @@ for function in PAPI_is_initialized PAPI_state PAPI_event_code_to_name PAPI_get_
 	PAPI_num_events|PAPI_list_events)
 		is "no $function: what was not booked is said" "$(json "$tmp/shim.json" '$d->{dropped}{readings}')" 2
 		SSPAPI_OUTPUT=$tmp/shim.txt run_shim text "$scenes/one"
-		check "no $function: in text, too, and why there is nothing" grep -q '^Nothing to show: .*could not keep' "$tmp/shim.txt"
+		check "no $function: in text, too, and why there is nothing" sh -c 'tr -s "\n " " " <"$1" | grep -q "Nothing to show: .*could not keep"' - "$tmp/shim.txt"
 		;;
 	*)	check "no $function: the dump has what was handed out" books shim ;;
 	esac

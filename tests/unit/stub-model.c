@@ -156,6 +156,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		return false;
 	*row = stub_relation[next].row;
 	row->event = stub_relation[next].event;
+	row->thread_at = 100 + (uint64_t)row->tid;
 	row->index = next + 1;
 	return true;
 }
@@ -202,6 +203,7 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct 
 	return true;
 }
 
+static const char *stub_symbol;	/* of all frames; NULL: as below */
 static bool stub_twins;	/* sites 1 and 2 are on one line of one function, called from one place */
 
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
@@ -222,6 +224,7 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 		return false;
 	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul", .build_id = "00ff",
 				     .offset = stub_twins && i ? 0x2000 : 0x1000 + id * 16 + i, .symbol = i ? "" : "ma\"in", .line = i ? "" : "a.c:7" };
+	f->symbol = stub_symbol && !i ? stub_symbol : f->symbol;
 	return true;
 }
 

@@ -74,10 +74,10 @@ static void by_cpu(void **state)
 	(void)state;
 	open_level("cpu", model(STUB_FULL));
 	assert_int_equal(t.n, 6);
-	is_row(0, "CPU 0 (Core L#0, P)", 12345678901, 23456789012);
-	is_row(1, "CPU 1 (Core L#1, P)", 1030, 2040);
-	is_row(2, "CPU 2 (Core L#2, E)", 6172839450, 0);
-	is_row(3, "CPU 3 (Core L#3, E)", 3, 4);
+	is_row(0, "CPU 0 (core 0, P)", 12345678901, 23456789012);
+	is_row(1, "CPU 1 (core 1, P)", 1030, 2040);
+	is_row(2, "CPU 2 (core 2, E)", 6172839450, 0);
+	is_row(3, "CPU 3 (core 3, E)", 3, 4);
 	is_row(4, "CPU 99 (not in the topology)", 5, 0);
 	is_row(5, "not on a known CPU", 7, 8);
 	assert_int_equal(row(0)->exact[INS], 12345678901);
@@ -178,8 +178,8 @@ static void placed(void **state)
 	stub_relation[0].row.place = place;
 	open_level("cpu", m);
 	is_row(0, "Package L#0", 0, 23456789012 + 2000 + 8);
-	is_row(1, "CPU 0 (Core L#0, P)", 12345678901, 0);
-	is_row(2, "CPU 1 (Core L#1, P)", 1030, 40);
+	is_row(1, "CPU 0 (core 0, P)", 12345678901, 0);
+	is_row(2, "CPU 1 (core 1, P)", 1030, 40);
 	assert_int_equal(row(0)->readings, 12034);
 	assert_int_equal(row(0)->cpus, 0);
 	assert_false(row(0)->counted[INS]);

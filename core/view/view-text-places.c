@@ -1,0 +1,363 @@
+/* view-text-places.c: the text view's tables of places: CPUs and what they are in, hosts, kinds
+ * of cores; what was counted on components as a whole, and gauges.
+ */
+#include "../sys.h"
+#include "core-kinds.h"
+#include "view-text-table.h"
+
+#define UNKNOWN		(1ull << 40)	/* in place of a component: on no known CPU; and */
+#define OUTSIDE		(1ull << 41)	/* on a CPU that the topology lacks, its number in the low bits */
+#define DEPTHS		8u
+
+/* ---- the tree, folded ------------------------------------------------------ */
+
+struct tree {
+	const struct sp_model *m;
+	uint32_t *below;		/* [component]: how many right below it have counts */
+	uint32_t *only;			/* the last one of these */
+	uint8_t *depth;			/* of the shown ones */
+	bool *shown, flat;
+	uint32_t n;			/* shown */
+	void *memory;
+	uint64_t bytes;
+};
+
+/* Does the component repeat what the only one below it has? */
+static bool repeats(const struct tree *r, uint32_t c)
+{
+	for (uint32_t e = 0; e < r->m->n_events; e++)
+		if (sp_event_has_column(r->m, e) && sp_sum(r->m, c, e) != sp_sum(r->m, r->only[c], e))
+			return false;
+	return true;
+}
+
+static bool is_pu(const struct sp_model *m, uint32_t c)
+{
+	return sp_component_is(&m->component[c], "PU");
+}
+
+/* What has no counts by CPU is not shown, nor is memory: it repeats what it stands beside. */
+static bool open_tree(struct tree *r, const struct sp_model *m)
+{
+	uint64_t nc = m->n_components;
+	char *p;
+
+	*r = (struct tree){ .m = m, .bytes = nc * 10 + 64 };
+	r->memory = p = sp_map(r->bytes);
+	if (!p)
+		return false;
+	r->below = (uint32_t *)p;
+	r->only = (uint32_t *)p + nc;
+	r->depth = (uint8_t *)(p + 8 * nc);
+	r->shown = (bool *)(p + 9 * nc);
+	for (uint32_t c = m->n_components; c-- > 0;) {
+		int32_t up = sp_parent(m, c);
+
+		if (!m->counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(is_pu(m, c) || r->below[c]))
+			continue;
+		r->shown[c] = r->below[c] != 1 || !repeats(r, c);
+		r->n += r->shown[c];
+		if (up >= 0) {
+			r->below[up]++;
+			r->only[up] = c;
+		}
+	}
+	for (uint32_t c = 1; c < m->n_components; c++)
+		if (sp_parent(m, c) >= 0)
+			r->depth[c] = (uint8_t)sp_min(r->depth[sp_parent(m, c)] + r->shown[sp_parent(m, c)], DEPTHS);
+	return true;
+}
+
+/* ---- a table of places -------------------------------------------------------- */
+
+/* Of the cells of all relations that are on no CPU of the topology: those of this one. */
+static void outside_sums(struct sp_table *t, int32_t cpu)
+{
+	struct sp_model *m = (struct sp_model *)t->m;
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; i < row.cells; i++) {
+			if (!sp_row_cell(m, &row, i, &at) || at.component >= 0 || at.cpu != cpu)
+				continue;
+			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
+			for (uint32_t e = 0; e < row.k; e++)
+				if (sp_row_place(&row, e) < 0)
+					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
+		}
+}
+
+static void place_row(struct sp_table *t, uint64_t at)
+{
+	const struct sp_model *m = t->m;
+	const struct tree *r = t->arg;
+	struct sp_out o;
+
+	sp_memory_init(&o, t->label, sizeof(t->label));
+	if (at >= UNKNOWN) {
+		int32_t cpu = at == UNKNOWN ? SP_NO_CPU : (int32_t)(at - OUTSIDE);
+
+		sp_text_cpu(&o, m, cpu, -1);
+		sp_memory_text(&o);
+		outside_sums(t, cpu);
+		return;
+	}
+	sp_out_repeat(&o, ' ', r->flat ? 0 : 2u * r->depth[at]);
+	if (!r->flat && !r->depth[at] && !is_pu(m, (uint32_t)at) && !sp_component_is(&m->component[at], "Job"))
+		sp_out_text(&o, "all CPUs");
+	else
+		sp_text_component(&o, m, (uint32_t)at);
+	sp_memory_text(&o);
+	t->sums.kinds = sp_kinds_below(m, (uint32_t)at);
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (sp_event_has_column(m, e))
+			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
+}
+
+static void add_place(struct sp_table *t, uint64_t at)
+{
+	sp_table_clear(t);
+	place_row(t, at);
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		if (at < UNKNOWN || t->sums.total[e]) {
+			sp_table_add(t, at, sp_table_weight(t));
+			return;
+		}
+}
+
+static void add_outside(struct sp_table *t)
+{
+	for (uint32_t i = 0; i < t->m->n_outside; i++)
+		add_place(t, OUTSIDE + (uint32_t)t->m->outside[i]);
+	add_place(t, UNKNOWN);
+}
+
+/* All of the tree where it is small; else what is right below the root, and CPUs by weight. */
+static void tree_tables(struct sp_out *o, struct sp_table *t, struct tree *r)
+{
+	bool whole = sp_view_all || r->n <= SP_TEXT_ROWS;
+	const struct sp_model *m = t->m;
+
+	t->title = "CPU";
+	t->things = "CPUs";
+	t->in_place = whole;
+	r->flat = !whole;
+	for (uint32_t c = 0; !whole && c < m->n_components; c++)
+		if (r->shown[c] && !is_pu(m, c) && r->depth[c] == 1)
+			add_place(t, c);
+	if (t->n) {
+		t->title = "part of the machine";
+		t->things = "parts";
+		sp_table_blocks(o, t);
+		t->title = "CPU";
+		t->things = "CPUs";
+		t->n = 0;
+	}
+	for (uint32_t c = 0; c < m->n_components; c++)
+		if (r->shown[c] && (whole || is_pu(m, c)))
+			add_place(t, c);
+	add_outside(t);
+	sp_table_blocks(o, t);
+}
+
+static void hosts(struct sp_out *o, struct sp_table *t, struct tree *r)
+{
+	t->title = "host";
+	t->things = "hosts";
+	r->flat = true;
+	for (uint32_t i = 0; i < t->m->n_machines; i++)
+		if (t->m->machine[i].root >= 0)
+			add_place(t, (uint32_t)t->m->machine[i].root);
+	sp_table_blocks(o, t);
+	t->n = 0;
+}
+
+void sp_text_cpus(struct sp_out *o, struct sp_model *m)
+{
+	struct tree r;
+	struct sp_table t = { .row = place_row, .arg = &r };
+
+	if (!open_tree(&r, m))
+		return;
+	if (sp_table_open(&t, m, m->n_components + SP_OUTSIDE_MOST + 1)) {
+		if (m->n_machines > 1)
+			hosts(o, &t, &r);
+		if (m->n_machines <= 1 || sp_view_all)
+			tree_tables(o, &t, &r);
+		sp_table_close(&t);
+	}
+	sp_unmap(r.memory, r.bytes);
+}
+
+/* ---- kinds of cores ------------------------------------------------------------- */
+
+void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds)
+{
+	bool more = false;
+
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		if (!(kinds >> k & 1))
+			continue;
+		kinds &= ~(1u << k);
+		sp_out_text(o, !more ? "" : kinds & ((1u << m->n_kinds) - 1) ? ", " : " and ");
+		sp_out_plain(o, m->kind[k].name);
+		more = true;
+	}
+	sp_out_text(o, " cores");
+}
+
+static void kind_row(struct sp_table *t, uint64_t k)
+{
+	const struct sp_model_kind *kind = k < t->m->n_kinds ? &t->m->kind[k] : NULL;
+	struct sp_out o;
+
+	sp_memory_init(&o, t->label, sizeof(t->label));
+	if (kind) {
+		sp_text_kinds(&o, t->m, 1u << k);
+		sp_out_text(&o, " (");
+		sp_out_grouped(&o, kind->n_counted);
+		sp_out_text(&o, " of ");
+		sp_out_grouped(&o, kind->n_cpus);
+		sp_out_char(&o, ')');
+	} else {
+		sp_out_text(&o, "elsewhere");
+	}
+	sp_memory_text(&o);
+	t->sums.kinds = kind ? 1u << k : 1u << SP_KINDS_MOST;
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		if (sp_event_has_column(t->m, e)) {
+			int64_t rest = kind ? 0 : sp_kinds_rest(t->m, e);
+
+			sp_table_sum(t, e, kind ? kind->sum[e] : rest, kind ? kind->exact[e] : 0);
+		}
+}
+
+void sp_text_by_kind(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_table t = { .title = "kind of core (CPUs)", .things = "kinds", .row = kind_row, .in_place = true };
+	bool any = false;
+
+	if (m->n_kinds < 2 || !sp_table_open(&t, m, m->n_kinds + 1))
+		return;
+	for (uint32_t k = 0; k < m->n_kinds; k++)
+		if (m->kind[k].n_counted)
+			sp_table_add(&t, k, 0.0);
+	for (uint32_t e = 0; e < m->n_events; e++)
+		any = any || (sp_event_has_column(m, e) && sp_kinds_rest(m, e));
+	if (any)
+		sp_table_add(&t, m->n_kinds, 0.0);
+	sp_table_blocks(o, &t);
+	sp_table_close(&t);
+}
+
+/* ---- what is not in these tables -------------------------------------------------- */
+
+static const char *component_text(const struct sp_model *m, int32_t c, char text[96])
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 96);
+	if (c < 0)
+		sp_out_text(&o, "no known CPU");
+	else
+		sp_text_component(&o, m, (uint32_t)c);
+	return sp_memory_text(&o);
+}
+
+/* Has no component below this one any of it? */
+static bool is_deepest(const struct sp_model *m, uint32_t c, uint32_t e)
+{
+	for (uint32_t d = c + 1; d < m->n_components && sp_parent(m, d) >= (int32_t)c; d++)
+		if (sp_sum(m, d, e))
+			return false;
+	return true;
+}
+
+static void event_line(struct sp_text_list *l, const struct sp_model *m, uint32_t e, const char *where, int64_t v)
+{
+	char name[256], value[48];
+	const char *cell[] = { sp_text_event(m, e, name), where, value };
+
+	sp_short_text(value, m, e, v);
+	sp_list_line(l, cell);
+}
+
+/* Those of packages, memory, devices, the host; and by CPU those from number `from` on. */
+static void event_lines(struct sp_text_list *l, const struct sp_model *m, uint32_t from)
+{
+	static const char *const title[] = { "event", "counted on", "total" };
+	char where[96];
+
+	sp_list_line(l, title);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (sp_event_has_column(m, e) && e >= from)
+			event_line(l, m, e, "all CPUs", m->total[e]);
+		for (uint32_t c = 0; sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components; c++)
+			if (sp_sum(m, c, e) && is_deepest(m, c, e))
+				event_line(l, m, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
+		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
+			event_line(l, m, e, component_text(m, -1, where), m->unplaced[e]);
+	}
+}
+
+void sp_text_other_events(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_text_list measured = { .n = 3 }, l = { .o = o, .n = 3 };
+	struct sp_table t = { 0 };
+	uint32_t from;
+
+	if (!sp_table_open(&t, m, 0))
+		return;
+	sp_table_columns(&t);
+	from = sp_view_all ? m->n_events : t.next;
+	sp_table_close(&t);
+	event_lines(&measured, m, from);
+	if (measured.lines < 2)
+		return;
+	sp_list_fit(&l, &measured);
+	event_lines(&l, m, from);
+	sp_list_end(&l, "(all of them: sspapi report --all)");
+}
+
+static void gauge_line(struct sp_text_list *l, const struct sp_model *m, const struct sp_shown *g)
+{
+	enum sp_data_type type = sp_event_type(m, g->event);
+	char name[256], where[96], number[4][48] = { "", "-", "-", "-" };
+	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
+			       number[2], number[3] };
+	int64_t mean;
+
+	sp_value_text(number[0], type, g->last);
+	if (type != SP_BIT64) {		/* bits have neither order nor mean */
+		memcpy(&mean, &g->mean, sizeof(mean));
+		sp_value_text(number[1], type, g->min);
+		sp_value_text(number[2], type, g->max);
+		sp_value_text(number[3], SP_FP64, mean);
+	}
+	sp_list_line(l, cell);
+}
+
+static void gauge_lines(struct sp_text_list *l, const struct sp_model *m)
+{
+	static const char *const title[] = { "gauge", "of", "last", "min", "max", "mean" };
+	struct sp_shown g;
+
+	sp_list_line(l, title);
+	for (uint32_t e = 0; e < m->n_events; e++)
+		for (int32_t c = -1; sp_event_is_gauge(m, e) && c < (int32_t)m->n_components; c++)
+			if (sp_gauge_at(m, c, e, &g))
+				gauge_line(l, m, &g);
+}
+
+void sp_text_gauges(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_text_list measured = { .n = 6 }, l = { .o = o, .n = 6 };
+
+	gauge_lines(&measured, m);
+	if (measured.lines < 2)
+		return;
+	sp_list_fit(&l, &measured);
+	gauge_lines(&l, m);
+	sp_list_end(&l, "gauges");
+}
