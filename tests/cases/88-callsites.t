@@ -59,6 +59,7 @@ run_shim stripped "$tmp/stripped"
 is "stripped: the same offsets" "$(offsets stripped)" "$(offsets one)"
 check "and the names that are exported" told stripped
 run_shim fixed "$apps/sites-no-pie"
+check "not PIE: names that are not exported, from the program's symbol table" told fixed
 check "not PIE: addr2line knows the offsets" sh -c "
 	grep -o '\"offset\": \"0x[0-9a-f]*\"' '$tmp/fixed.json' | cut -d'\"' -f4 |
 		while read -r at; do addr2line -f -e '$apps/sites-no-pie' \$(printf '0x%x' \$((at - 1))) | head -n 1; done | sort -u |
