@@ -171,8 +171,8 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	/* More frames take longer: not while it counts. */
-	if (SP_UNLIKELY(sp_process.unwinds) && s)
+	/* More frames take longer: not while it counts.  (Else, and where there is no room for it yet, below.) */
+	if (SP_UNLIKELY(sp_process.unwinds) && s && s->generation == sp_process.generation && sp_get(&s->hot) == sp_self.id)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || !sp_is_touched(s) ||
 			sp_get(&sp_process.sites_due) || s->writer.track.low)) {

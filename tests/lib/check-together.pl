@@ -48,6 +48,8 @@ for my $file (@files) {
 	wrong("$file: made by $s{attribution}, $s{readings}, $s{callsites}")
 		if "$s{attribution} $s{readings} $s{callsites}" ne "$attribution $readings $callsites";
 	wrong("$file: dropped $_: $d->{dropped}{$_}") for grep { $d->{dropped}{$_} } keys %{$d->{dropped}};
+	# A child of fork has room for its own.
+	wrong("$file: $_") for grep { /more call sites/ } @{$d->{notes}};
 	of_relation($_) for @{$d->{relations}};
 }
 wrong($kept ? "permanent readings, though not asked for" : "no permanent readings")
