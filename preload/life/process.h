@@ -22,6 +22,8 @@ struct sp_process {
 	bool unwinds;			/* call sites have more frames than one */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the way that is not short */
+	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
+	uint64_t spent __attribute__((aligned(128)));	/* ns, on counters by CPU (split/clock.c) */
 };
 
 /* What a thread keeps for itself.  Written by its thread alone. */

@@ -21,8 +21,6 @@ static uint32_t n_clocks, reap_at = 16;
 
 #define FIXED	20000000u		/* ns a process may spend before it has run for long */
 
-static uint64_t spent;
-
 static uint64_t ns_of(clockid_t clock)
 {
 	struct timespec t = { 0 };
@@ -45,7 +43,7 @@ uint64_t sp_clock_own_ns(void)
 
 void sp_clock_spent(uint64_t ns)
 {
-	sp_add(&spent, ns);
+	sp_add(&sp_process.spent, ns);
 }
 
 /* All its threads' time on CPUs: what it spends is such time, too. */
@@ -56,7 +54,7 @@ static uint64_t life(void)
 
 bool sp_clock_may_spend(uint64_t ns)
 {
-	uint64_t will = sp_get(&spent) + ns;
+	uint64_t will = sp_get(&sp_process.spent) + ns;
 
 	return will <= FIXED || will - FIXED <= life() / 100;
 }
@@ -161,7 +159,9 @@ static struct sp_clock *make(int tid, bool inherits, const struct mask *m, int *
 		*error = -ENOMEM;
 		return NULL;
 	}
-	/* Another set may count the page faults of the thread that makes it. */
+	/* Another set may count the page faults of the thread that makes it; and those after a fork, where a page that the
+	 * child has, too, is one at the next store. */
+	sp_wipe_on_fork(c, size);
 	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
 	c->bytes = size;
 	c->tid = tid;
@@ -357,5 +357,4 @@ void sp_clock_child(void)
 	mine = NULL;
 	n_clocks = 0;
 	lock.taken = 0;
-	spent = 0;
 }

@@ -392,6 +392,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p = sp_map(end);
 	if (!p)
 		return NULL;
+	sp_wipe_on_fork(p, end);
 	(void)sp_sys(SYS_madvise, p, sp_align(end, 4096), MADV_POPULATE_WRITE);
 	p->bytes = end;
 	p->sum = (void *)((char *)p + sum);
