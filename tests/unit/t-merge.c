@@ -416,7 +416,7 @@ static void make_reloaded(const char *name)
 static void reloaded(void **state)
 {
 	struct sp_row before = { 0 }, row = { 0 };
-	struct sp_between at;
+	struct sp_between at = { 0 };
 	struct sp_file f;
 
 	(void)state;
