@@ -119,7 +119,8 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
 	if (sp_is_job(m)) {
-		sp_out_amount(&line, m->n_processes, have_ranks(m) ? "rank" : "processe");
+		sp_out_grouped(&line, m->n_processes);
+		sp_out_text(&line, have_ranks(m) ? " ranks" : " processes");
 		on_host(&line, m);
 	}
 	if (sp_elapsed(m)) {
