@@ -511,6 +511,8 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_sites_prepare();
 	if (s) {
 		sp_set_prepare(s, id);
+		if (s->overflows.block)		/* its handler may be called in any of them */
+			sp_sites_modules();
 		if (s->split)
 			sp_split_starts(s->split);
 		if (s->split && again)

@@ -106,12 +106,6 @@ SP_HOT_INLINE bool sp_proves(const struct sp_set *s, uint32_t open)
 	return SP_LIKELY(s->writer.opened == open) && SP_LIKELY(sp_proof_look() == open);
 }
 
-/* Is what PAPI hands out for it booked? */
-static inline bool sp_booked(const struct sp_set *s)
-{
-	return s && s->bound && sp_get(&s->alive) && s->generation == sp_process.generation;
-}
-
 /* How many values the set has; 0: not known. */
 static inline uint32_t sp_events_of(int id)
 {

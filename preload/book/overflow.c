@@ -1,9 +1,10 @@
 /* overflow.c: see overflow.h. */
-#include "hooks.h"
 #include "modules.h"
 #include "overflow.h"
+#include "sets.h"
+#include "../split/where.h"
 
-#define DOORS	32u			/* handlers of a process; none is known that has more than 3 */
+#define DOORS	32u			/* handlers of a process */
 
 static PAPI_overflow_handler_t handlers[DOORS];
 
@@ -74,16 +75,4 @@ PAPI_overflow_handler_t sp_overflow_door(PAPI_overflow_handler_t handler)
 	if (handler)
 		sp_process_note_quiet("the program has more than 32 overflow handlers: the others' calls are not counted");
 	return handler;
-}
-
-void sp_overflow_bind(struct sp_set *s)
-{
-	struct sp_held held;
-
-	sp_lock_take(&sp_store.lock, &held);
-	s->overflows = sp_store_overflows(&sp_store, s->writer.relation);
-	sp_lock_give(&sp_store.lock, &held);
-	if (!s->overflows.block)
-		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
-	sp_sites_modules();
 }

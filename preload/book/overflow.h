@@ -8,12 +8,9 @@
 #ifndef SP_BOOK_OVERFLOW_H
 #define SP_BOOK_OVERFLOW_H
 
-#include "sets.h"
+#include "../papi/real.h"
 
 /* What PAPI is to be given for this handler: itself, if there were too many others. */
 PAPI_overflow_handler_t sp_overflow_door(PAPI_overflow_handler_t handler);
-
-/* The set is bound, and PAPI says that it overflows: its calls are counted from now on. */
-void sp_overflow_bind(struct sp_set *s);
 
 #endif

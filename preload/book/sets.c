@@ -6,7 +6,6 @@
 #include "../api/api.h"
 #include "components.h"
 #include "events.h"
-#include "overflow.h"
 #include "sets.h"
 #include "../split/where.h"
 
@@ -634,6 +633,18 @@ static int room_of(const struct sp_real *papi, int id)
 	return n > 0 && n <= EVENTS_MOST ? n : 1;
 }
 
+/* PAPI says that it overflows: its handler's calls are counted from now on. */
+static void bind_overflows(struct sp_set *s)
+{
+	struct sp_held held;
+
+	sp_lock_take(&sp_store.lock, &held);
+	s->overflows = sp_store_overflows(&sp_store, s->writer.relation);
+	sp_lock_give(&sp_store.lock, &held);
+	if (!s->overflows.block)
+		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
+}
+
 static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -659,7 +670,7 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	if (s->bound)
 		tell(s, how, why);
 	if (s->bound && (state & PAPI_OVERFLOWING))
-		sp_overflow_bind(s);
+		bind_overflows(s);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }

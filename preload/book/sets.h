@@ -138,6 +138,12 @@ static inline uint32_t sp_owner_of_cpu(unsigned cpu)
 	return SP_OWNER_CPU + cpu % SP_OWNER_CPUS;
 }
 
+/* Is what PAPI hands out for it booked? */
+static inline bool sp_booked(const struct sp_set *s)
+{
+	return s && s->bound && sp_get(&s->alive) && s->generation == sp_process.generation;
+}
+
 uint32_t sp_owner_of_target(int tid);
 
 static inline bool sp_is_touched(const struct sp_set *s)

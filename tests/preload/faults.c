@@ -119,13 +119,9 @@ static int fails(long number, void *caller)
 
 long syscall(long number, ...)
 {
-	long a[6], r;
-	va_list ap;
+	long a[6];
 
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
+	SIX_WORDS(a, number);
 	set_up();
 	if (number == SYS_mmap && fault_large && (size_t)a[1] >= fault_large && from_sspapi(CALLER)) {
 		errno = ENOMEM;
@@ -140,12 +136,7 @@ long syscall(long number, ...)
 		if (a[2] > 1)
 			a[2] /= 2;
 	}
-	r = raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (r < 0 && r > -4096) {
-		errno = (int)-r;
-		return -1;
-	}
-	return r;
+	return returned(raw(number, a[0], a[1], a[2], a[3], a[4], a[5]));
 }
 
 static void *next(const char *name)

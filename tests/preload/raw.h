@@ -30,4 +30,23 @@ static long raw(long n, long a, long b, long c, long d, long e, long f)
 	return r;
 }
 
+/* syscall(2) takes six words, whatever the call needs. */
+#define SIX_WORDS(to, last) \
+	do { \
+		va_list ap; \
+		va_start(ap, last); \
+		for (int i = 0; i < 6; i++) \
+			(to)[i] = va_arg(ap, long); \
+		va_end(ap); \
+	} while (0)
+
+/* As libc's returns it. */
+static long returned(long r)
+{
+	if (r >= 0 || r <= -4096)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
 #endif

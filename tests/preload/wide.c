@@ -52,21 +52,13 @@ static long mask(long tid, unsigned char *bits, long bytes)
 long syscall(long number, ...)
 {
 	long a[6], r;
-	va_list ap;
 
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
+	SIX_WORDS(a, number);
 	if (number == SYS_sched_getaffinity && wide)
 		r = mask(a[0], (unsigned char *)a[2], a[1]);
 	else if (number == SYS_perf_event_open && wide && (int)a[2] >= there)
 		r = open_event((struct perf_event_attr *)a[0], a);
 	else
 		r = raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	if (r < 0 && r > -4096) {
-		errno = (int)-r;
-		return -1;
-	}
-	return r;
+	return returned(r);
 }
