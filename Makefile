@@ -14,7 +14,9 @@ comma	:= ,
 Q	:= $(if $(filter 0,$(V)),@)
 say	= $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst $(B)/%,%,$@)')
 
-VERSION	:= 0.1.0
+# The one place of the number.  The other one is raised when a function of sspapi.h goes or changes.
+VERSION	:= 0.2.0
+SONAME	:= libsspapi.so.0
 WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla=0
 # -fwrapv: counts are added as PAPI hands them out, and stores come from strangers.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filter-out -Wvla=0,$(WARN)) \
@@ -78,8 +80,9 @@ $(addprefix $(B)/preload/,papi/loader.o book/proof.o): ALL_CFLAGS += $(if $(find
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi.so -Wl,--version-script,preload/libsspapi.map \
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,preload/libsspapi.map \
 		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
+	$(Q)ln -sf libsspapi.so $(@D)/$(SONAME)
 
 $(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o) topo/topo.map
 	$(call say,LINK)
@@ -159,31 +162,35 @@ clean:
 
 # ---- installing ------------------------------------------------------------
 
-# What is installed: from, to, mode.  One list for both directions.
-LIBRARIES := $(B)/libsspapi.so $(B)/libsspapi-topo.so
+# One list for both directions.  What only we load lies in a folder of its own.
+OWN	:= $(B)/libsspapi-topo.so
 BINDIR	?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
 PAGES	:= $(wildcard man/*.[1-8])
 BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
-INSTALLED = $(patsubst $(B)/%,$(LIBDIR)/%,$(LIBRARIES)) \
-	    $(foreach p,$(PAGES),$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)))/$(notdir $(p))) \
+page	= $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+INSTALLED = $(LIBDIR)/$(SONAME) $(LIBDIR)/libsspapi.so $(patsubst $(B)/%,$(LIBDIR)/sspapi/%,$(OWN)) $(foreach p,$(PAGES),$(call page,$(p))) \
 	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv \
 	    $(BASHDIR)/sspapi $(ZSHDIR)/_sspapi
 
 $(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/flags
 	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
-install: $(LIBRARIES) $(B)/sspapi $(B)/sspapi.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(foreach p,$(PAGES),$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p))))
-	install -m 755 $(LIBRARIES) $(DESTDIR)$(LIBDIR)
+install: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/sspapi.pc
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/sspapi $(sort $(foreach p,$(PAGES),$(DESTDIR)$(dir $(call page,$(p)))))
+	install -m 755 $(B)/libsspapi.so $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsspapi.so
+	install -m 755 $(OWN) $(DESTDIR)$(LIBDIR)/sspapi
 	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
 	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 core/cli/metrics.csv $(DESTDIR)$(DATADIR)
 	install -m 644 scripts/completion/sspapi.bash $(DESTDIR)$(BASHDIR)/sspapi
 	install -m 644 scripts/completion/_sspapi $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
-	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)));)
+	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(call page,$(p)) &&) true
+	sed -i '1,5s/^\(\.TH .*\)"sspapi" "sspapi"$$/\1"sspapi $(VERSION)" "sspapi"/' $(foreach p,$(PAGES),$(DESTDIR)$(call page,$(p)))
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
+	rmdir $(DESTDIR)$(LIBDIR)/sspapi $(DESTDIR)$(DATADIR) 2>/dev/null || true

@@ -6,35 +6,43 @@
 
 #include "cmd.h"
 
-/* Beside the command in a build, else as installed: seen from the command, else where it was to be. */
-static const char *find(char path[PATH_MAX + 64], const char *name, const char *beside, const char *installed)
+/* Seen from the command: beside it in a build, else as installed; or where it was to be. */
+static bool find(char path[PATH_MAX + 64], const char *name, const char *const places[], unsigned n)
 {
 	char own[PATH_MAX], *folder;
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	own[n > 0 ? n : 0] = 0;
+	own[length > 0 ? length : 0] = 0;
 	folder = strrchr(own, '/') ? own : strcpy(own, "./");
 	*strrchr(folder, '/') = 0;
-	snprintf(path, PATH_MAX + 64, "%s/%s", folder, name);
-	if (access(path, R_OK) == 0)
-		return path;
-	snprintf(path, PATH_MAX + 64, "%s/%s/%s", folder, beside, name);
-	if (access(path, R_OK) == 0)
-		return path;
-	snprintf(path, PATH_MAX + 64, "%s/%s", installed, name);
-	return path;
+	for (unsigned i = 0; i < n; i++) {
+		bool absolute = *places[i] == '/';
+
+		snprintf(path, PATH_MAX + 64, "%s%s%s/%s", absolute ? "" : folder, absolute || !*places[i] ? "" : "/", places[i], name);
+		if (access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
+/* Where there is no link of the plain name (distributions give it to developers only) it is the versioned one. */
 const char *sp_cli_library(const char *name)
 {
+	static const char *const places[] = { "", "../lib/sspapi", SP_LIBDIR "/sspapi", "../lib", SP_LIBDIR };
 	static char path[PATH_MAX + 64];
+	char versioned[64];
 
-	return find(path, name, "../lib", SP_LIBDIR);
+	snprintf(versioned, sizeof(versioned), "%s.0", name);
+	if (!find(path, name, places, SP_COUNT(places)) && !find(path, versioned, places, SP_COUNT(places)))
+		snprintf(path, sizeof(path), SP_LIBDIR "/%s", name);
+	return path;
 }
 
 const char *sp_cli_data(const char *name)
 {
+	static const char *const places[] = { "", "../share/sspapi", SP_DATADIR };
 	static char path[PATH_MAX + 64];
 
-	return find(path, name, "../share/sspapi", SP_DATADIR);
+	find(path, name, places, SP_COUNT(places));
+	return path;
 }

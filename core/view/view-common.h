@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-#ifndef SSPAPI_VERSION
-#define SSPAPI_VERSION	"0.1.0"
-#endif
-
 /* Contract, section 6. */
 #define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
 			"readings,total,exact\n"

@@ -792,7 +792,7 @@ void sp_view_json(struct sp_out *o, struct sp_model *m)
 void sp_json_dump(struct sp_out *o, struct sp_model *m)
 {
 	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
-		       "\"sspapi_version\": \"" SSPAPI_VERSION "\",\n");
+		       "\"sspapi_version\": \"" SP_VERSION "\",\n");
 	process(o, m);
 	settings(o, m);
 	topology(o, m);

@@ -47,7 +47,7 @@ static void topology(struct sp_doctor *d, void *arg)
 
 	if (!load) {
 		sp_doctor_say(d, SP_WORTH, "no hwloc: %s; the dump will have CPUs without cores, caches and packages", library ? "not our library" : dlerror());
-		sp_doctor_mend(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so beside libsspapi.so");
+		sp_doctor_mend(d, "install libhwloc (scripts/deps), and keep libsspapi-topo.so beside libsspapi.so, or in sspapi/ there");
 		return;
 	}
 	r = load(&t, source, why, sizeof(why));

@@ -1,6 +1,7 @@
 /* machine.c: see machine.h. */
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../core/sys.h"
 #include "../../topo/topo.h"
@@ -58,7 +59,9 @@ static void *open_library(void)
 	slash = strrchr(w.path, '/');
 	if (!slash || (size_t)(slash - w.path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(w.path))
 		return NULL;
-	strcpy(slash + 1, TOPO_LIBRARY);
+	strcpy(slash + 1, "sspapi/" TOPO_LIBRARY);	/* as installed; in a build that is the command */
+	if (access(w.path, R_OK) < 0)
+		strcpy(slash + 1, TOPO_LIBRARY);
 	return dlopen(w.path, flags);
 }
 

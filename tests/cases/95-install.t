@@ -7,7 +7,7 @@ run_make() {
 }
 
 check "make install, with DESTDIR" run_make install PREFIX=/usr/x DESTDIR="$tmp/stage"
-for file in lib/libsspapi.so lib/libsspapi-topo.so bin/sspapi include/sspapi.h lib/pkgconfig/sspapi.pc \
+for file in lib/libsspapi.so lib/libsspapi.so.0 lib/sspapi/libsspapi-topo.so bin/sspapi include/sspapi.h lib/pkgconfig/sspapi.pc \
 	share/man/man7/libsspapi.7 share/man/man1/sspapi.1; do
 	check "$file" test -s "$tmp/stage/usr/x/$file"
 done
@@ -25,9 +25,22 @@ if [ -z "${SANITIZE-}" ]; then
 	is "with its topology library" "$(json "$tmp/shim.json" '$d->{topology}{source}')" system
 	run report "$tmp/stage/usr/x/bin/sspapi" --version
 	check "the command runs" grep -q . "$tmp/report.out"
+	version=$(sed -n 's/^VERSION	:= //p' Makefile)
+	is "its version is the Makefile's" "$(cat "$tmp/report.out")" "sspapi $version"
+	is "JSON's" "$(json "$tmp/shim.json" '$d->{sspapi_version}')" "$version"
+	is "sspapi.pc's" "$(PKG_CONFIG_PATH=$tmp/stage/usr/x/lib/pkgconfig pkg-config --modversion sspapi)" "$version"
+	is "the man pages'" "$(grep -h '^\.TH' -r "$tmp/stage/usr/x/share/man" | grep -vF "\"sspapi $version\"")" ""
+	check "the newest news are of it" grep -q "^## $version " NEWS.md
+	is "no other place has the number" "$(grep -rnIF "$version" Makefile core topo preload man scripts | grep -v '^Makefile:.*VERSION')" ""
+	# A distribution leaves the link of the plain name to developers.
+	rm "$tmp/stage/usr/x/lib/libsspapi.so"
+	run "without" env SSPAPI_OUTPUT="$tmp/without.json" "$tmp/stage/usr/x/bin/sspapi" run -- "$scenes/one"
+	check "sspapi run finds the versioned name alone" test -s "$tmp/without.json"
+	is "and its topology library" "$(json "$tmp/without.json" '$d->{topology}{source}')" system
 fi
 check "make uninstall" run_make uninstall PREFIX=/usr/x DESTDIR="$tmp/stage"
 is "nothing is left" "$(find "$tmp/stage" ! -type d)" ""
+is "nor a folder of ours" "$(find "$tmp/stage" -name sspapi)" ""
 
 check "LIBDIR, MANDIR" run_make install PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
 check "LIBDIR is used" test -s "$tmp/other/opt/lib64/libsspapi.so"
