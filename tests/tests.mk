@@ -4,10 +4,10 @@
 T	:= $(B)/tests
 PLAIN	= -std=gnu11 -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
-BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi
+BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted
 PAPI_APPS := $(filter-out $(BARE_APPS) plugin sites sites-plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
 
-APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) fortran) $(T)/apps/plugin.so $(addprefix $(T)/apps/,sites sites-no-pie sites-a.so sites-b.so)
+APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) counted-static fortran) $(T)/apps/plugin.so $(addprefix $(T)/apps/,sites sites-no-pie sites-a.so sites-b.so)
 PRELOADS := $(patsubst tests/preload/%.c,$(T)/preload/%.so,$(wildcard tests/preload/*.c))
 
 # The programs that use sspapi.h: linked to it in front of libpapi, and behind.
@@ -41,6 +41,11 @@ $(addprefix $(T)/apps/,$(BARE_APPS)): $(T)/apps/%: tests/apps/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -o $@ $< -pthread -ldl
+
+$(T)/apps/counted-static: tests/apps/counted.c tests/apps/touch.h
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -static -o $@ $< -pthread
 
 $(T)/apps/plugin.so: tests/apps/plugin.c
 	$(call say,APP)

@@ -297,7 +297,7 @@ static int write_all(struct comparison *d)
 {
 	static char buffer[65536];
 	struct sp_table t = { .keys = 2 };
-	bool colour = sp_terminal_colour();
+	bool colour = sp_terminal_colour(STDOUT_FILENO);
 	struct sp_out o;
 	int e;
 

@@ -91,13 +91,13 @@ static int write_json(const struct sp_report *r, struct sp_out *o, struct sp_mod
 	return e;
 }
 
-static int show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m)
+int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, int fd)
 {
 	static char buffer[65536];
 	struct sp_out o;
 	int e = 0, closed;
 
-	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
+	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	if (r->n_levels && strcmp(view->name, "text") == 0)
 		e = sp_report_text(r, &o, m);
 	else if (r->n_levels && strcmp(view->name, "csv") == 0)
@@ -139,13 +139,13 @@ int sp_cmd_report(int argc, char **argv)
 	r = check_events(&report, &f.model);
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
-		report.colour = sp_terminal_colour();
+		report.colour = sp_terminal_colour(STDOUT_FILENO);
 		sp_view_bold = report.colour;
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
 		if (strcmp(view->name, "text") == 0)
 			sp_pager_start();
-		r = show(&report, view, &f.model);
+		r = sp_report_show(&report, view, &f.model, STDOUT_FILENO);
 		sp_pager_wait();
 		if (r == -EPIPE)
 			r = 0;

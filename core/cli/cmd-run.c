@@ -165,8 +165,7 @@ static void say_program(const char *verb, const char *name, long verbose)
 	free(p);
 }
 
-/* execvp's error may be of what the program needs to be started by. */
-static int not_started(const char *verb, const char *name, int error)
+int sp_not_started(const char *verb, const char *name, int error)
 {
 	static struct sp_program p;
 	static char text[PATH_MAX + 300];
@@ -206,5 +205,5 @@ int sp_cmd_run(int argc, char **argv)
 		say_program(argv[0], argv[optind], conf.verbose);
 	preload(lib);
 	execvp(argv[optind], argv + optind);
-	return not_started(argv[0], argv[optind], errno);
+	return sp_not_started(argv[0], argv[optind], errno);
 }

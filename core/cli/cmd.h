@@ -23,6 +23,7 @@ void sp_help(const struct sp_cmd *c);
 void sp_help_verb(FILE *to, const struct sp_cmd *c);
 
 int sp_cmd_run(int argc, char **argv);
+int sp_cmd_stat(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
 int sp_cmd_merge(int argc, char **argv);
 int sp_cmd_diff(int argc, char **argv);
@@ -39,6 +40,9 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 
 /* What `sspapi VERB --help` or --version prints; the exit status. */
 int sp_about(const char *verb, bool help);
+
+/* Says why execvp did not start it, whose error may be of what the program needs to be started by; 126 or 127. */
+int sp_not_started(const char *verb, const char *name, int error);
 
 /* A store's file, read whole (never mapped: somebody may truncate it meanwhile) and
  * opened.  0, or a message is out and 1. */

@@ -140,7 +140,7 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 		.readings = from->readings, .callsites = from->callsites, .readings_max = from->readings_max, .cpu_max_khz = from->cpu_max_khz,
 		.n_threads = m->n_threads, .dropped_readings = from->dropped_readings,
 		.dropped_relations = from->dropped_relations, .self_calls = from->self_calls,
-		.self_ns = from->self_ns, .torn = from->torn,
+		.self_ns = from->self_ns, .torn = from->torn, .stat = from->stat,
 	};
 
 	memcpy(h.boot_id, from->boot_id, sizeof(h.boot_id));

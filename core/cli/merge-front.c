@@ -66,6 +66,7 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 			.attribution = h->attribution, .readings = h->readings, .callsites = h->callsites,
 			.readings_max = h->readings_max, .dropped_readings = h->dropped_readings,
 			.cpu_max_khz = h->cpu_max_khz, .dropped_relations = h->dropped_relations, .self_calls = h->self_calls, .self_ns = h->self_ns,
+			.stat = h->stat,
 		};
 		memcpy(to->boot_id, h->boot_id, sizeof(to->boot_id));
 		return;
@@ -86,6 +87,7 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	to->dropped_relations += h->dropped_relations;
 	to->self_calls += h->self_calls;
 	to->self_ns += h->self_ns;
+	to->stat = sp_min(to->stat, h->stat);
 }
 
 static void common_notes(struct merge *g, const struct sp_model *m)

@@ -41,6 +41,10 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const struct sp_model *other,
 		     char name[SP_REPORT_NAME]);
 
+/* All of it to fd, by level if one is named; 0 or -errno. */
+struct sp_view;
+int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, int fd);
+
 /* Each 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
 int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m);

@@ -7,6 +7,8 @@
 static const struct sp_cmd verbs[] = {
 	{ "run", sp_cmd_run, "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
+	{ "stat", sp_cmd_stat, "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [--per-LEVEL...] [--] PROGRAM [ARGS]",
+	  "counts any program from outside, by CPU and by thread; exit status: the program's" },
 	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|store] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--all] [--no-symbols] [--all-symbols] FILE...",
 	  "shows stores and killed processes' live files, as one run, by level if one is named" },
 	{ "merge", sp_cmd_merge, "-o FILE FILE...", "many processes (ranks, hosts) into one store" },

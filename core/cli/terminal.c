@@ -14,11 +14,11 @@
 
 static pid_t pager;
 
-bool sp_terminal_colour(void)
+bool sp_terminal_colour(int fd)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return !(no && *no) && !(term && strcmp(term, "dumb") == 0) && isatty(STDOUT_FILENO);
+	return !(no && *no) && !(term && strcmp(term, "dumb") == 0) && isatty(fd);
 }
 
 void sp_pager_start(void)

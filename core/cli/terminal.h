@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Standard output is a terminal, and NO_COLOR and TERM=dumb do not forbid it.  To be
+/* This is a terminal (of a descriptor), and NO_COLOR and TERM=dumb do not forbid it.  To be
  * asked before a pager is there. */
-bool sp_terminal_colour(void);
+bool sp_terminal_colour(int fd);
 
 /* Puts a pager behind standard output if that is a terminal: $PAGER, or less as git
  * calls it (LESS=FRX).  An empty PAGER or "cat": none.  sp_pager_wait closes standard

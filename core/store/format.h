@@ -141,7 +141,7 @@ struct sp_header {
 	uint32_t n_members, n_machines;
 	sp_off csv_events, user_events;	/* files that PAPI was told to take presets from */
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
-	uint64_t reserved[1];
+	uint64_t stat;			/* 1: counted from outside (sspapi stat), not by the program's calls of PAPI */
 };
 
 /* ---- topology --------------------------------------------------------- */

@@ -134,6 +134,24 @@ static void process(struct sp_out *o, const struct sp_model *m)
 	sp_out_text(o, "],\n");
 }
 
+/* Of a store of `sspapi stat`: what was counted from outside. */
+static void stat(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+	char buf[32];
+
+	if (!m->h.stat) {
+		sp_out_text(o, ", \"stat\": null");
+		return;
+	}
+	sp_out_text(o, ", \"stat\": {\"events\": [");
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		comma(o, &more);
+		sp_out_json(o, sp_event_name(m, e, buf));
+	}
+	sp_out_text(o, "]}");
+}
+
 static void settings(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const readings[] = { "temporary", "permanent" };
@@ -149,6 +167,7 @@ static void settings(struct sp_out *o, const struct sp_model *m)
 		 sp_attribution_name(m->h.attribution));
 	key_text(o, ", \"readings\": ", word(readings, SP_COUNT(readings), m->h.readings));
 	key_u64(o, ", \"callsites\": ", m->h.callsites);
+	stat(o, m);
 	sp_out_text(o, "},\n");
 }
 

@@ -2,6 +2,7 @@
  * to mend it. */
 #include <getopt.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../../core/cli/cmd.h"
 #include "../../core/cli/terminal.h"
@@ -28,7 +29,7 @@ static int look(struct sp_program *p, const char *verb, const char *name)
 
 int sp_cmd_doctor(int argc, char **argv)
 {
-	struct sp_doctor d = { .verb = argv[0], .colour = sp_terminal_colour(), .to = -1 };
+	struct sp_doctor d = { .verb = argv[0], .colour = sp_terminal_colour(STDOUT_FILENO), .to = -1 };
 	static struct sp_program program;
 
 	/* "+": what stands behind the program is its own. */

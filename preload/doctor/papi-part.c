@@ -4,25 +4,13 @@
  */
 #include <dlfcn.h>
 #include <link.h>
-#include <papi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../core/base.h"
 #include "doctor.h"
-
-#define CALLS(X) \
-	X(PAPI_library_init) X(PAPI_get_opt) X(PAPI_num_components) X(PAPI_get_component_info) X(PAPI_strerror) \
-	X(PAPI_create_eventset) X(PAPI_event_name_to_code) X(PAPI_add_event) X(PAPI_start) X(PAPI_stop)
-
-struct papi {
-	void *library;
-	int version;			/* 0x07000000 */
-#define X(name) __typeof__(&name) name;
-	CALLS(X)
-#undef X
-};
+#include "papi-part.h"
 
 /* Where papi.h of each generation has what is asked for (papi-facts.md, section 8). */
 struct layout {
@@ -69,28 +57,32 @@ static int number(const char *info, unsigned at)
 
 /* ---- finding and loading ---------------------------------------------------------- */
 
-static bool load(struct papi *p, struct sp_doctor *d)
+void sp_asked_find(char path[PATH_MAX])
 {
-	p->library = dlopen(d->papi, RTLD_NOW | RTLD_GLOBAL);
-	if (!p->library) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi cannot be loaded: %s", dlerror());
-		sp_doctor_mend(d, "install what it needs, or put it into LD_LIBRARY_PATH");
-		return false;
-	}
+	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
+					     "libpapi.so.6.0", "libpapi.so.5" };
+	const char *how;
+
+	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
+		if (!sp_program_library(names[i], path, &how))
+			*path = 0;
+}
+
+const char *sp_asked_load(struct sp_asked_papi *p, const char *path)
+{
+	p->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+	if (!p->library)
+		return dlerror();
 #define X(name) p->name = (__typeof__(p->name))dlsym(p->library, #name);
-	CALLS(X)
+	SP_ASKED_CALLS(X)
 #undef X
 #define X(name) && p->name
-	if (!(true CALLS(X))) {
+	return true SP_ASKED_CALLS(X) ? NULL : "it has not the functions of a libpapi";
 #undef X
-		sp_doctor_say(d, SP_IN_THE_WAY, "%s has not the functions of a libpapi", d->papi);
-		return false;
-	}
-	return true;
 }
 
 /* Asked for before it is initialised (from 7.0 on); before, the file's name has it: libpapi.so.6.0.0.1 */
-static int version_of(const struct papi *p, const char *path)
+static int version_of(const struct sp_asked_papi *p, const char *path)
 {
 	int version = p->PAPI_get_opt(PAPI_LIB_VERSION, NULL);
 	char real[PATH_MAX];
@@ -106,8 +98,18 @@ static int version_of(const struct papi *p, const char *path)
 	return (int)(major << 24 | minor << 16);
 }
 
+int sp_asked_init(struct sp_asked_papi *p, const char *path)
+{
+	int r;
+
+	p->version = version_of(p, path);
+	r = p->version ? p->PAPI_library_init(p->version & (int)0xffff0000) : 0;
+	p->version = r > p->version ? r : p->version;
+	return r;
+}
+
 /* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
-static bool calls_itself_openly(const struct papi *p)
+static bool calls_itself_openly(const struct sp_asked_papi *p)
 {
 	struct link_map *map = NULL;
 	const ElfW(Sym) *symbols = NULL;
@@ -157,7 +159,7 @@ static void say_forced(struct sp_doctor *d)
 		sp_doctor_say(d, SP_WORTH, "LIBPFM_FORCE_PMU=%.64s: this CPU is taken for that one, and only its events are there", forced);
 }
 
-static void components(struct sp_doctor *d, const struct papi *p)
+static void components(struct sp_doctor *d, const struct sp_asked_papi *p)
 {
 	const struct layout *l = layouts;
 
@@ -194,7 +196,7 @@ static void components(struct sp_doctor *d, const struct papi *p)
 }
 
 /* Does a set of this one event start, count and stop? */
-static bool counts(struct sp_doctor *d, const struct papi *p, const char *name)
+static bool counts(struct sp_doctor *d, const struct sp_asked_papi *p, const char *name)
 {
 	int set = PAPI_NULL, code = 0, r = p->PAPI_create_eventset(&set);
 	const char *failed = "PAPI_create_eventset";
@@ -224,21 +226,23 @@ static bool counts(struct sp_doctor *d, const struct papi *p, const char *name)
 
 static void ask(struct sp_doctor *d, void *arg)
 {
-	struct papi p = { 0 };
+	struct sp_asked_papi p = { 0 };
+	const char *wrong = sp_asked_load(&p, d->papi);
 	int r;
 
 	(void)arg;
-	if (!load(&p, d))
+	if (wrong) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi cannot be used: %s: %s", d->papi, wrong);
+		sp_doctor_mend(d, "install what it needs, or put it into LD_LIBRARY_PATH");
 		return;
-	p.version = version_of(&p, d->papi);
-	r = p.version ? p.PAPI_library_init(p.version & (int)0xffff0000) : 0;
+	}
+	r = sp_asked_init(&p, d->papi);
 	if (r <= 0) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "%s: PAPI_library_init fails: %s", d->papi,
 			      p.version ? p.PAPI_strerror(r) : "its version cannot be told");
 		sp_doctor_mend(d, "papi_component_avail may say more; PAPI_VERBOSE=1 in its environment");
 		return;
 	}
-	p.version = r > p.version ? r : p.version;
 	sp_doctor_say(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD, "%s is PAPI %d.%d.%d.%d%s", d->papi,
 		      p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
 		      p.version < 0x05070000 || p.version >= 0x08000000 ? ", which sspapi was not made for (5.7 to 7.x)" : "");
@@ -251,22 +255,11 @@ static void ask(struct sp_doctor *d, void *arg)
 		counts(d, &p, "perf::PAGE-FAULTS");
 }
 
-static void find(struct sp_doctor *d)
-{
-	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
-					     "libpapi.so.6.0", "libpapi.so.5" };
-	const char *how;
-
-	for (unsigned i = 0; !*d->papi && i < SP_COUNT(names); i++)
-		if (!sp_program_library(names[i], d->papi, &how))
-			*d->papi = 0;
-}
-
 void sp_doctor_papi(struct sp_doctor *d)
 {
 	if (d->program && d->program->papi_missing)
 		return;			/* said already, and no other one will do */
-	find(d);
+	sp_asked_find(d->papi);
 	sp_doctor_head(d, "libpapi");
 	if (*d->papi) {
 		sp_doctor_apart(d, d->papi, ask, NULL);

@@ -29,11 +29,13 @@ _sspapi_behind() {
 	local command=$1 verb=$2 option=$3 current=$4
 
 	case $verb:$option in
-	run:-f | run:--format | report:-f) _sspapi_words "text json csv hwloc store" "$current" ;;
+	run:-f | run:--format | stat:-f | report:-f) _sspapi_words "text json csv hwloc store" "$current" ;;
 	diff:-f) _sspapi_words "text csv" "$current" ;;
 	*:-m)
 		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
 		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;
+	stat:-e) _sspapi_words "perf::TASK-CLOCK perf::PAGE-FAULTS perf::CONTEXT-SWITCHES perf::CPU-MIGRATIONS $(papi_avail -a 2>/dev/null |
+		LC_ALL=C grep -oE '^PAPI_[A-Z0-9_]+')" "$current" ;;
 	run:-e) _sspapi_words "$("$command" env 2>/dev/null | LC_ALL=C sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
 	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
 	*:--sort) _sspapi_words "place readings" "$current" ;;
@@ -63,7 +65,7 @@ _sspapi() {
 		return
 	fi
 	_sspapi_behind "$command" "$verb" "$before" "$current" && return
-	if [ "$verb" = run ]; then
+	if [ "$verb" = run ] || [ "$verb" = stat ]; then
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			if [ "${COMP_WORDS[i]}" = -- ]; then
 				if declare -F _command_offset >/dev/null; then
@@ -79,7 +81,7 @@ _sspapi() {
 	fi
 	case $verb:$current in
 	*:-*) _sspapi_words "$(_sspapi_options "$command" "$verb")" "$current" ;;
-	run:* | doctor:*) mapfile -t COMPREPLY < <(compgen -c -- "$current"); compopt -o filenames 2>/dev/null ;;
+	run:* | stat:* | doctor:*) mapfile -t COMPREPLY < <(compgen -c -- "$current"); compopt -o filenames 2>/dev/null ;;
 	top:*) mapfile -t COMPREPLY < <(compgen -W "$(ls /dev/shm/sspapi.*.live 2>/dev/null) $(pgrep -u "$(id -u)" 2>/dev/null)" -- "$current") ;;
 	recover:*) _sspapi_words "$(ls /dev/shm/sspapi.*.live 2>/dev/null) $(compgen -f -X '!*.live' -- "$current")" "$current" ;;
 	report:* | merge:* | diff:*) _sspapi_files "$current" ;;

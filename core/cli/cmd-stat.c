@@ -1,0 +1,242 @@
+/* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../conf.h"
+#include "../output.h"
+#include "../view/view-text.h"
+#include "../sys.h"
+#include "cmd.h"
+#include "report.h"
+#include "stat-names.h"
+#include "terminal.h"
+
+#define WRONG 125			/* as env(1): what is wrong is not the program */
+
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, --per-LEVEL; those of the program stand behind it"
+
+struct wish {
+	const char *verb, *out, *formats;
+	char *events;			/* of all -e, joined by commas; NULL: none */
+	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
+	struct sp_report report;
+};
+
+/* ---- the command line --------------------------------------------------------- */
+
+static void add_events(struct wish *w, const char *more)
+{
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", w->events ? w->events : "", w->events ? "," : "", more) < 0)
+		sp_need(NULL);
+	free(w->events);
+	w->events = all;
+}
+
+static bool all_are_views(const char *formats)
+{
+	for (const char *p = formats; *p; p += strcspn(p, ","), p += *p == ',')
+		if (!sp_view_by_name(p, strcspn(p, ",")))
+			return false;
+	return *formats;
+}
+
+static bool take_level(struct wish *w, const char *name)
+{
+	if (strcmp(name, "per-thread") == 0 && optarg && strcmp(optarg, "no") == 0)
+		w->rows = 0;
+	else if (optarg)
+		return !sp_complain(WRONG, w->verb, "--per-thread takes =no or nothing", optarg);
+	else
+		sp_report_level(&w->report, name);
+	if (strcmp(name, "per-thread") == 0 && !optarg)
+		w->rows = 1;
+	return true;
+}
+
+static int usage(const struct wish *w, const char *text, const char *which)
+{
+	return sp_complain(WRONG, w->verb, text, which);
+}
+
+static int read_options(struct wish *w, int argc, char **argv)
+{
+	struct option longs[SP_LEVEL_OPTIONS + 1];
+	unsigned n = sp_level_options(longs);
+	int c, at = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(longs[i].name, "per-thread") == 0)
+			longs[i].has_arg = optional_argument;
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	/* "+": what stands behind the program is its own. */
+	while ((c = sp_option(argc, argv, "+e:m:o:f:", longs, &at, OPTIONS)) != -1) {
+		if (c == 'e')
+			add_events(w, optarg);
+		else if (c == 'o')
+			w->out = optarg;
+		else if (c == 'f')
+			w->formats = optarg;
+		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
+			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
+		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
+			return WRONG;
+	}
+	if (w->formats && !all_are_views(w->formats))
+		return usage(w, "-f takes text, json, csv, hwloc or store", w->formats);
+	if (w->out && w->report.n_levels)
+		return usage(w, "--per-LEVEL goes with the table; sspapi report shows the levels of a store", w->out);
+	if (w->report.n_levels && w->formats && strchr(w->formats, ','))
+		return usage(w, "--per-LEVEL takes one form", w->formats);
+	return argc == optind ? usage(w, "name the program to count", NULL) : 0;
+}
+
+/* ---- counting -------------------------------------------------------------------- */
+
+/* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
+static void choose_rows(struct sp_stat_run *r, const struct wish *w)
+{
+	struct sp_stat_counters *c = &r->c;
+
+	c->rows = w->rows != 0;
+	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST) {
+		c->rows = false;
+		r->why_no_rows = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for "
+				 "them, fewer events or CPUs (taskset) make them cheap";
+	} else if (c->rows && !sp_stat_reads_come(c->cpu[0])) {
+		c->rows = false;
+		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends";
+	}
+}
+
+static int count(struct sp_stat_run *r, const char *verb)
+{
+	bool wanted = r->c.rows;
+	int e = sp_stat_fork(&r->child, verb, r->argv);
+
+	if (e)
+		return e;
+	e = sp_stat_open(&r->c, verb, r->child.pid);
+	if (e) {
+		sp_stat_abandon(&r->child);
+		return e;
+	}
+	if (wanted && !r->c.rows)
+		r->why_no_rows = "threads have no rows of their own: the pool of locked pages that they come through is used up (by other "
+				 "processes of this user, or RLIMIT_MEMLOCK)";
+	sp_stat_wait(&r->child, &r->c, &r->who);
+	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
+	if (r->c.rows)
+		sp_stat_drain(&r->c, &r->who);
+	sp_stat_read(&r->c);
+	sp_stat_settle(&r->c, &r->who, r->child.pid, r->argv, r->child.start_ns, r->child.end_ns);
+	sp_stat_close(&r->c);
+	return r->child.error ? sp_not_started(verb, r->argv[0], r->child.error) : 0;
+}
+
+/* ---- showing ------------------------------------------------------------------------ */
+
+static void who_is_it(struct sp_who *who, const struct sp_stat_run *r, const struct sp_model *m, char *folder, size_t room)
+{
+	const char *slash = strrchr(r->argv[0], '/');
+
+	if (!getcwd(folder, room))
+		strcpy(folder, ".");
+	if (strcmp(folder, "/") == 0)
+		folder[0] = 0;
+	*who = (struct sp_who){ .host = sp_model_text(m, m->h.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
+				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->child.pid };
+}
+
+static int write_form(const struct wish *w, struct sp_stat_run *r, struct sp_model *m, const struct sp_view *view, bool several)
+{
+	struct sp_output o = { .own_start_ns = r->child.start_ns };
+	char path[SP_CONF_PATH], name[SP_CONF_PATH], folder[SP_CONF_PATH];
+	struct sp_who who;
+	int e;
+
+	who_is_it(&who, r, m, folder, sizeof(folder));
+	e = sp_output_expand(path, sizeof(path), w->out, &who);
+	if (e == 0 && several)
+		e = sp_output_name_for(name, sizeof(name), path, view);
+	if (e == 0)
+		e = sp_output_write(&o, several ? name : path, &who, view, m);
+	return e < 0 ? sp_complain(WRONG, w->verb, strerror(-e), *o.path ? o.path : w->out) : 0;
+}
+
+/* To files, or to standard error: the program's output is its own. */
+static int show(struct wish *w, struct sp_stat_run *r, struct sp_model *m)
+{
+	const struct sp_view *view = w->out ? sp_view_by_extension(w->out) : NULL;
+	const char *formats = w->formats ? w->formats : view ? view->name : "text";
+	int e = 0;
+
+	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
+		view = sp_view_by_name(p, strcspn(p, ","));
+		if (w->out && strcmp(w->out, "-") != 0) {
+			e = write_form(w, r, m, view, strchr(formats, ',') != NULL);
+		} else {
+			w->report.colour = sp_view_bold = sp_terminal_colour(STDERR_FILENO);
+			e = sp_report_show(&w->report, view, m, STDERR_FILENO) < 0 ? WRONG : 0;
+		}
+	}
+	return e;
+}
+
+static int show_store(struct wish *w, struct sp_stat_run *r)
+{
+	struct sp_bytes b = { 0 };
+	struct sp_image image = { 0 };
+	struct sp_model m;
+	int e;
+
+	sp_stat_topo_end(&r->topo);
+	sp_stat_store(&b, r);
+	image.base = b.at;
+	image.bytes = b.used;
+	e = sp_model_open(&m, &image);
+	if (e < 0)
+		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
+	sp_metrics_show(&w->report.metrics, w->verb, &m);
+	e = show(w, r, &m);
+	sp_metrics_forget();
+	sp_model_close(&m);
+	sp_bytes_free(&b);
+	return e;
+}
+
+int sp_cmd_stat(int argc, char **argv)
+{
+	struct wish w = { .verb = argv[0], .rows = -1, .report = { .verb = argv[0] } };
+	struct sp_stat_run r = { .c = { .whole = -1, .apart = -1 } };
+	const char *metrics;
+	int e = read_options(&w, argc, argv);
+
+	if (e)
+		return e;
+	sp_conf_capture(environ);
+	metrics = *w.report.metrics.names ? w.report.metrics.names : NULL;
+	sp_stat_topo_begin(&r.topo);
+	r.argv = argv + optind;
+	r.c.plan = mmap(NULL, sizeof(*r.c.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sp_need(r.c.plan == MAP_FAILED ? NULL : r.c.plan);
+	if (!sp_stat_plan(r.c.plan, w.events, metrics))
+		e = sp_complain(WRONG, w.verb, r.c.plan->wrong, NULL);
+	if (e == 0) {
+		sp_stat_cpus(&r.c);
+		choose_rows(&r, &w);
+		e = count(&r, w.verb);
+	}
+	if (e) {
+		sp_stat_topo_end(&r.topo);
+		return e;
+	}
+	e = show_store(&w, &r);
+	sp_stat_who_free(&r.who);
+	return e ? e : r.child.status;
+}

@@ -1,0 +1,334 @@
+/* stat-count.c: the counters: one inherited event of the child for each CPU. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../sys.h"
+#include "cmd.h"
+#include "stat.h"
+
+#define CPUS_MOST 65536u
+
+static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
+
+static size_t ring_bytes(void)
+{
+	return (SP_STAT_RING_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void sp_stat_cpus(struct sp_stat_counters *c)
+{
+	size_t bytes = CPUS_MOST / 8;
+	cpu_set_t *set = sp_need(calloc(1, bytes));
+
+	if (sched_getaffinity(0, bytes, set) < 0)
+		for (long k = 0; k < sysconf(_SC_NPROCESSORS_ONLN); k++)
+			CPU_SET_S((size_t)k, bytes, set);
+	c->cpu = sp_need(calloc(CPUS_MOST, sizeof(*c->cpu)));
+	for (size_t k = 0; k < CPUS_MOST; k++)
+		if (CPU_ISSET_S(k, bytes, set))
+			c->cpu[c->n_cpus++] = (int)k;
+	free(set);
+}
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static struct perf_event_attr inherited(const struct perf_event_attr *from, bool rows)
+{
+	struct perf_event_attr a = *from;
+	bool soft = a.type == PERF_TYPE_SOFTWARE;
+
+	a.size = sizeof(a);
+	a.disabled = a.enable_on_exec = a.inherit = 1;
+	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come first */
+	a.sample_period = a.sample_type = 0;
+	a.read_format = soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a.inherit_stat = rows;
+	if (rows) {
+		a.watermark = 1;
+		a.wakeup_watermark = (uint32_t)(ring_bytes() / 2);
+	}
+	return a;
+}
+
+static long open_one(const struct perf_event_attr *a, pid_t child, int cpu)
+{
+	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Switches and migrations happen in the kernel: counted without it they are 0, which is no count. */
+static bool is_of_the_kernel(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+/* As much as this user may see, unless the event's name says how much: its kernel's part, too, if that is permitted. */
+static long open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
+{
+	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->rows);
+	long fd;
+
+	if (n && n->as_named)
+		return open_one(&a, child, cpu);
+	a.exclude_kernel = a.exclude_hv = c->user_only;
+	fd = open_one(&a, child, cpu);
+	if ((fd == -EACCES || fd == -EPERM) && !c->user_only) {
+		a.exclude_kernel = a.exclude_hv = 1;
+		fd = open_one(&a, child, cpu);
+		c->user_only = fd >= 0;
+	}
+	return fd;
+}
+
+static int refuse(const struct sp_stat_counters *c, const char *verb, long error, const char *what)
+{
+	char text[300];
+
+	if (error == -EMFILE || error == -ENFILE)
+		snprintf(text, sizeof(text), "%u descriptors are wanted, one for each of %u CPUs and %u events, and the limit is lower: "
+			 "raise it (ulimit -Hn), bind the program to fewer CPUs (taskset), or name fewer events",
+			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + 1, c->n_cpus, c->n);
+	else if (error == -EACCES || error == -EPERM)
+		snprintf(text, sizeof(text), "the kernel does not permit to count (%s): see sspapi doctor", strerror((int)-error));
+	else
+		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-error));
+	return sp_complain(125, verb, text, what);
+}
+
+/* On every CPU that has such an event: of two kinds of cores, each has its own. */
+static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, pid_t child)
+{
+	const char *name = i < c->plan->n_natives ? c->plan->native[i].name : "perf::TASK-CLOCK";
+	bool any = false;
+	long fd = -ENODEV;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		fd = open_native(c, i, child, c->cpu[k]);
+		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
+		any = any || fd >= 0;
+		if (fd < 0 && fd != -ENOENT && fd != -ENODEV && fd != -ENXIO)
+			return refuse(c, verb, fd, name);
+	}
+	if (i < c->plan->n_natives && c->user_only && is_of_the_kernel(&c->plan->native[i].attr))
+		c->refused[i] = true;
+	return any ? 0 : refuse(c, verb, fd, name);
+}
+
+static void find_clock(struct sp_stat_counters *c)
+{
+	const struct sp_stat_plan *p = c->plan;
+
+	c->clock = 0;
+	while (c->clock < p->n_natives && (p->native[c->clock].attr.type != task_clock.type ||
+					   p->native[c->clock].attr.config != task_clock.config))
+		c->clock++;
+	c->n = p->n_natives + (c->clock == p->n_natives);
+}
+
+/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
+static long open_side(pid_t child, int cpu)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1, .enable_on_exec = 1,
+		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME, .watermark = 1,
+		.wakeup_watermark = (uint32_t)(ring_bytes() / 2),
+	};
+
+	return open_one(&a, child, cpu);
+}
+
+/* At a switch between siblings the kernel swaps their counters rather than the hardware's contents, and with
+ * inherit_stat puts the counts back by pairs: the first of one's list is the first of the other's.  Lists of
+ * inherited counters are in the order of (CPU, PMU); ours, in that of the opening, would be paired with the wrong
+ * ones (seen: 755,229 page faults, which were ns).  One event that is not inherited keeps the first thread out of it. */
+static int open_apart(pid_t child)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
+				     .exclude_kernel = 1, .exclude_hv = 1 };
+
+	return (int)open_one(&a, child, -1);
+}
+
+static void *map_ring(int fd)
+{
+	void *p = fd < 0 ? NULL : mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Rings come out of a pool of locked pages that all of a user's processes share: false, there are none left. */
+static bool open_rings(struct sp_stat_counters *c, pid_t child)
+{
+	uint32_t of = c->n + 1;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		c->side[k] = (int)open_side(child, c->cpu[k]);
+		c->ring[k * of + c->n] = map_ring(c->side[k]);
+		if (!c->ring[k * of + c->n])
+			return false;
+		for (uint32_t i = 0; i < c->n; i++) {
+			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i]);
+			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void close_all(struct sp_stat_counters *c)
+{
+	for (uint32_t i = 0; c->ring && i < c->n_cpus * (c->n + 1); i++)
+		if (c->ring[i])
+			munmap(c->ring[i], ring_bytes());
+	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
+		sp_close(c->side[i]);
+	for (uint32_t i = 0; c->fd && i < c->n_cpus * c->n; i++)
+		sp_close(c->fd[i]);
+	free(c->ring);
+	free(c->side);
+	free(c->fd);
+	c->ring = NULL;
+	c->side = c->fd = NULL;
+}
+
+static int open_counters(struct sp_stat_counters *c, const char *verb, pid_t child)
+{
+	int r = 0;
+
+	c->fd = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(*c->fd)));
+	memset(c->fd, -1, (size_t)c->n_cpus * c->n * sizeof(*c->fd));
+	for (uint32_t i = 0; r == 0 && i < c->n; i++)
+		r = open_event(c, verb, i, child);
+	return r;
+}
+
+int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
+{
+	struct perf_event_attr a;
+	int r;
+
+	find_clock(c);
+	r = open_counters(c, verb, child);
+	if (r == 0 && c->rows) {
+		c->side = sp_need(calloc(c->n_cpus, sizeof(*c->side)));
+		memset(c->side, -1, c->n_cpus * sizeof(*c->side));
+		c->ring = sp_need(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
+		if (!open_rings(c, child)) {
+			close_all(c);
+			c->rows = false;
+			r = open_counters(c, verb, child);
+		}
+	}
+	c->apart = r == 0 && c->rows ? open_apart(child) : -1;
+	a = inherited(&task_clock, false);
+	a.exclude_kernel = a.exclude_hv = c->user_only;
+	c->whole = r == 0 ? (int)open_one(&a, child, -1) : -1;
+	if (r == 0 && c->whole < 0)
+		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
+	if (r)
+		sp_stat_close(c);
+	return r;
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+/* What ran all the time that the program was on the CPU counted; the two clocks differ by what a switch takes. */
+static bool ran_enough(uint64_t running, uint64_t clock)
+{
+	return running + 100000 + clock / 100 >= clock;
+}
+
+void sp_stat_read(struct sp_stat_counters *c)
+{
+	uint64_t is[3];
+
+	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
+	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
+	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
+		c->whole_ns = 0;
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		for (uint32_t i = c->clock, round = 0; round <= c->n; i = round++) {	/* the clock first: others are compared with it */
+			int fd = c->fd[k * c->n + i];
+			ssize_t got = fd < 0 ? 0 : read(fd, is, sizeof(is));
+			uint64_t clock = (uint64_t)c->value[k * c->n + c->clock];
+
+			if (got < (ssize_t)sizeof(is[0]))
+				continue;
+			c->value[k * c->n + i] = (int64_t)is[0];
+			if (got == sizeof(is) && !ran_enough(is[2], clock)) {
+				c->short_of[i] = true;
+				c->worst_running += is[2];
+				c->worst_clock += clock;
+			}
+		}
+}
+
+void sp_stat_close(struct sp_stat_counters *c)
+{
+	close_all(c);
+	sp_close(c->whole);
+	sp_close(c->apart);
+	c->whole = c->apart = -1;
+}
+
+/* ---- do reads come? ------------------------------------------------------------------ */
+
+/* A child that has a child, which ends. */
+static pid_t fork_twice(int go[2])
+{
+	pid_t pid = fork();
+	char byte;
+
+	if (pid)
+		return pid;
+	close(go[1]);
+	if (read(go[0], &byte, 1) == 1) {
+		pid = fork();
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+	_exit(0);
+}
+
+static bool has_read(void *ring)
+{
+	const struct perf_event_mmap_page *m = ring;
+	const struct perf_event_header *h = (const void *)((const char *)ring + sysconf(_SC_PAGESIZE));
+
+	return sp_acquire(&m->data_head) >= sizeof(*h) && h->type == PERF_RECORD_READ;
+}
+
+bool sp_stat_reads_come(int cpu)
+{
+	struct perf_event_attr a = inherited(&task_clock, true);
+	bool come = false;
+	int go[2], fd;
+	void *ring;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return false;
+	a.enable_on_exec = a.disabled = 0;
+	a.exclude_kernel = a.exclude_hv = 1;
+	pid = fork_twice(go);
+	close(go[0]);
+	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
+	ring = map_ring(fd);
+	come = ring && write(go[1], "g", 1) == 1;
+	close(go[1]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	come = come && has_read(ring);
+	if (ring)
+		munmap(ring, ring_bytes());
+	sp_close(fd);
+	return come;
+}

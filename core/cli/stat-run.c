@@ -1,0 +1,146 @@
+/* stat-run.c: the program that is counted: how it starts, which signals it gets, how it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../sys.h"
+#include "cmd.h"
+#include "stat.h"
+
+#define DRAIN_MS 50			/* while threads have rows: command lines are read of processes that live that long */
+
+/* What somebody may send to the command and mean the program; all others do to the command what they do. */
+static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
+
+static sigset_t caught(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (unsigned i = 0; i < SP_COUNT(passed_on); i++)
+		sigaddset(&set, passed_on[i]);
+	return set;
+}
+
+/* The child: as if it had been started without us, but that it waits for a byte. */
+static _Noreturn void become(const struct sp_stat_child *c, int go, int failed, const sigset_t *before, char **argv)
+{
+	char byte;
+	int error;
+
+	setrlimit(RLIMIT_NOFILE, &c->files);
+	sigprocmask(SIG_SETMASK, before, NULL);
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+	if (byte != 'g')
+		_exit(125);		/* the command ended, or never meant it */
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(failed, &error, sizeof(error)) != sizeof(error))
+		_exit(125);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+/* Many CPUs times many events: up to what the administrator allows. */
+static void raise_files(struct sp_stat_child *c)
+{
+	struct rlimit r;
+
+	getrlimit(RLIMIT_NOFILE, &c->files);
+	r = c->files;
+	r.rlim_cur = r.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &r);
+}
+
+int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv)
+{
+	sigset_t set = caught(), before;
+	int go[2], failed[2];
+
+	raise_files(c);
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
+		return sp_complain(125, verb, strerror(errno), "pipe");
+	sigprocmask(SIG_BLOCK, &set, &before);
+	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	fflush(NULL);
+	c->pid = c->signals < 0 ? -1 : fork();
+	if (c->pid < 0)
+		return sp_complain(125, verb, strerror(errno), c->signals < 0 ? "signalfd" : "fork");
+	if (c->pid == 0) {
+		close(go[1]);
+		become(c, go[0], failed[1], &before, argv);
+	}
+	/* Ignored, as some start us, it would take the child's status away. */
+	signal(SIGCHLD, SIG_DFL);
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+	return 0;
+}
+
+void sp_stat_abandon(struct sp_stat_child *c)
+{
+	close(c->go);
+	close(c->failed);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* A terminal's signal has gone to the whole group: the program has it already.  One that somebody sent
+ * to the command was meant for the program. */
+static void pass_on(const struct sp_stat_child *c)
+{
+	struct signalfd_siginfo s;
+
+	while (read(c->signals, &s, sizeof(s)) == sizeof(s))
+		if (s.ssi_signo != SIGCHLD && s.ssi_code <= 0)
+			kill(c->pid, (int)s.ssi_signo);
+}
+
+static bool has_ended(struct sp_stat_child *c)
+{
+	int status;
+
+	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+		return false;
+	c->end_ns = sp_now_ns();
+	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return true;
+}
+
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w)
+{
+	uint32_t rings = n->rows ? n->n_cpus * (n->n + 1) : 0, used = 1;
+	struct pollfd *p = sp_need(calloc(rings + 1, sizeof(*p)));
+
+	p[0] = (struct pollfd){ .fd = c->signals, .events = POLLIN };
+	for (uint32_t k = 0; rings && k < n->n_cpus; k++) {
+		p[used++] = (struct pollfd){ .fd = n->side[k], .events = POLLIN };
+		for (uint32_t i = 0; i < n->n; i++)
+			p[used++] = (struct pollfd){ .fd = n->fd[k * n->n + i], .events = POLLIN };
+	}
+	c->start_ns = sp_now_ns();
+	if (write(c->go, "g", 1) != 1)
+		c->error = errno;
+	close(c->go);
+	while (!has_ended(c)) {
+		poll(p, used, rings ? DRAIN_MS : -1);
+		pass_on(c);
+		if (rings)
+			sp_stat_drain(n, w);
+	}
+	free(p);
+	pass_on(c);
+	if (read(c->failed, &c->error, sizeof(c->error)) != sizeof(c->error))
+		c->error = 0;
+	close(c->failed);
+	close(c->signals);
+}

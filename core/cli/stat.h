@@ -1,0 +1,186 @@
+/* stat.h: what the parts of `sspapi stat` share: a program counted from outside, by CPU and by thread.
+ *
+ * Nothing of ours runs in the program.  The command forks, opens every event with pid = child, cpu = k,
+ * inherited and enabled by exec, for every CPU k that the child may run on; the child execs.  So the kernel
+ * counts all threads and processes that come of it, by CPU.  One more inherited clock on no CPU in particular
+ * is the proof: what ran on a CPU that is not watched is in it alone.  Rows by thread are what the kernel
+ * writes when one ends (inherit_stat, PERF_RECORD_READ), where a trial at the start shows that it does.
+ *
+ *	cmd-stat.c	the command line, and what is shown
+ *	stat-run.c	the child: its start, its signals, its end
+ *	stat-count.c	the counters
+ *	stat-rows.c	what the kernel writes of threads and processes
+ *	stat-store.c	the store of it
+ *	preload/doctor/stat-papi.c, stat-topo.c: PAPI's names of events, and the machine, each asked in a child
+ */
+#ifndef SP_STAT_H
+#define SP_STAT_H
+
+#include <linux/perf_event.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "../view/model.h"
+#include "encode.h"
+
+#define SP_STAT_EVENTS	64u
+#define SP_STAT_NATIVES	128u
+#define SP_STAT_TERMS	12u		/* natives of one event */
+#define SP_STAT_NAME	1024u
+
+/* What the kernel counts. */
+struct sp_stat_native {
+	struct perf_event_attr attr;
+	char name[SP_STAT_NAME];
+	bool as_named;			/* the name says what is excluded (:u, :k): it stays so */
+};
+
+/* What is shown: a native, or a preset of several. */
+struct sp_stat_event {
+	char name[SP_STAT_NAME], component[128], derived[64], postfix[SP_STAT_NAME], units[64], description[SP_STAT_NAME];
+	uint32_t code, n;
+	uint32_t native[SP_STAT_TERMS];
+	double factor[SP_STAT_TERMS];	/* how often it has each */
+	bool unasked;			/* one of the defaults: left out if it cannot be had */
+	const char *gone;		/* why it is not counted; NULL: it is */
+};
+
+/* In memory that is shared with the child that asks PAPI. */
+struct sp_stat_plan {
+	uint32_t n_events, n_natives;
+	struct sp_stat_event event[SP_STAT_EVENTS];
+	struct sp_stat_native native[SP_STAT_NATIVES];
+	char papi[PATH_MAX];		/* the libpapi that was asked; "" */
+	uint32_t papi_version;
+	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
+};
+
+/* Names as they were asked for, joined by commas as PAPI has them; unasked: as in the event.  False: p->wrong
+ * says why.  In preload/doctor/. */
+bool sp_stat_ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked);
+
+/* A child that reads the machine, and what it read: once it has ended.  n 0: a flat list of CPUs. */
+struct sp_stat_topo {
+	int fd;				/* of memory that it writes; -1 */
+	pid_t pid;
+	uint32_t n, n_cpus, n_kinds;
+	uint64_t xml_bytes;
+	const struct sp_component *component;
+	const char *xml;
+	const struct sp_cpu_kind *kind;
+	const char *source;
+	void *memory;
+	uint64_t bytes;
+};
+void sp_stat_topo_begin(struct sp_stat_topo *t);	/* in preload/doctor/ */
+void sp_stat_topo_end(struct sp_stat_topo *t);
+
+/* ---- counting ----------------------------------------------------------------- */
+
+#define SP_STAT_RING_PAGES 8u
+#define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows unasked */
+
+struct sp_stat_counters {
+	struct sp_stat_plan *plan;
+	uint32_t n_cpus, n;		/* n: natives, and the clock if it is none of them */
+	uint32_t clock;			/* its number: below n */
+	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
+	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
+	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
+	void **ring;			/* [n_cpus][n + 1], the last the side's; rows only */
+	int whole;			/* the clock on all CPUs */
+	int apart;			/* keeps the first thread's counters from being swapped; rows only */
+	bool rows;
+	bool user_only;			/* the kernel's part was refused */
+	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
+	int64_t *value;			/* [n_cpus][n], once read */
+	bool *short_of;			/* [n] its counter did not run all the time */
+	uint64_t whole_ns;		/* of the clock on all CPUs */
+	uint64_t worst_running, worst_clock;	/* of one that did not */
+};
+
+/* The CPUs of our own affinity; no memory: the end. */
+void sp_stat_cpus(struct sp_stat_counters *c);
+
+/* Opens all for the child.  0; or a status of the command, and a message is out. */
+int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
+
+/* Reads them, and closes all. */
+void sp_stat_read(struct sp_stat_counters *c);
+void sp_stat_close(struct sp_stat_counters *c);
+
+/* Does this kernel write what a thread counted when it ends?  By trial: versions do not tell. */
+bool sp_stat_reads_come(int cpu);
+
+/* ---- who was counted ------------------------------------------------------------ */
+
+struct sp_stat_row {			/* a thread */
+	int pid, tid;
+	uint64_t start_ns, end_ns;	/* 0: not known; it has not ended */
+	bool has_read;			/* what it counted is known; else it is in what all others leave of the total */
+	char name[16];
+	int64_t *at;			/* [n_cpus][n] */
+};
+
+struct sp_stat_process {
+	int pid, ppid;
+	uint64_t start_ns, end_ns;
+	char *args;			/* as /proc/PID/cmdline has them, args_bytes long; NULL: not known */
+	uint32_t args_bytes;
+	uint32_t rows, first;		/* into the order of the rows */
+};
+
+struct sp_stat_who {
+	struct sp_stat_row *row;
+	uint32_t n, room;
+	uint32_t *slot, slots;		/* by pid and tid, for finding */
+	struct sp_stat_task *task;	/* what the side rings told, for the end */
+	uint32_t n_tasks, task_room;
+	struct sp_stat_process *process;
+	uint32_t n_processes;
+	uint64_t lost;			/* records that a full ring did not take */
+	uint32_t running;		/* threads that had not ended */
+	uint32_t rest;			/* threads whose counts are known together only */
+};
+
+void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
+void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
+		    uint64_t end_ns);
+void sp_stat_who_free(struct sp_stat_who *w);
+
+/* ---- the child ---------------------------------------------------------------------- */
+
+struct sp_stat_child {
+	pid_t pid;
+	int go, failed, signals;	/* descriptors */
+	struct rlimit files;		/* what it is to have again */
+	uint64_t start_ns, end_ns;
+	int status;			/* as a shell says it: 0 to 255 */
+	int error;			/* it could not be started: errno */
+};
+
+/* Forked, and waits; 0, or a message is out. */
+int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv);
+
+/* Lets it go, passes signals on, empties the rings, and comes back when it has ended. */
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w);
+void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
+
+/* ---- the store ---------------------------------------------------------------------- */
+
+struct sp_stat_run {
+	struct sp_stat_counters c;
+	struct sp_stat_who who;
+	struct sp_stat_child child;
+	struct sp_stat_topo topo;
+	char **argv;
+	const char *why_no_rows;	/* NULL: there are */
+};
+
+/* The bytes of a store of it. */
+void sp_stat_store(struct sp_bytes *b, struct sp_stat_run *r);
+
+#endif

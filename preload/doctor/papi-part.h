@@ -1,0 +1,30 @@
+/* papi-part.h: libpapi as the command asks it, always in a child: it may be of any version, and crash. */
+#ifndef SP_PAPI_PART_H
+#define SP_PAPI_PART_H
+
+#include <limits.h>
+#include <papi.h>
+
+#define SP_ASKED_CALLS(X) \
+	X(PAPI_library_init) X(PAPI_get_opt) X(PAPI_num_components) X(PAPI_get_component_info) X(PAPI_strerror) \
+	X(PAPI_create_eventset) X(PAPI_event_name_to_code) X(PAPI_add_event) X(PAPI_start) X(PAPI_stop) \
+	X(PAPI_get_event_info) X(PAPI_event_code_to_name) X(PAPI_enum_cmp_event) X(PAPI_get_event_component)
+
+struct sp_asked_papi {
+	void *library;
+	int version;			/* 0x07000000 */
+#define X(name) __typeof__(&name) name;
+	SP_ASKED_CALLS(X)
+#undef X
+};
+
+/* The libpapi that the loader would find; "": none. */
+void sp_asked_find(char path[PATH_MAX]);
+
+/* 0, or a line of what is wrong with it: static, or the loader's. */
+const char *sp_asked_load(struct sp_asked_papi *p, const char *path);
+
+/* PAPI_library_init with the version that it is of; what that gives, or 0 if the version cannot be told. */
+int sp_asked_init(struct sp_asked_papi *p, const char *path);
+
+#endif

@@ -1,0 +1,351 @@
+/* stat-papi.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the kernel for.
+ *
+ * In a child, which gives its answers through shared memory: nothing of libpapi's, no descriptor, no handler,
+ * comes near the program that is counted.  A native event is added to a set of its own, with a function of ours
+ * in front of libpapi's syscall(): the attributes of the last perf_event_open that succeeds are the event's.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "../../core/cli/cmd.h"
+#include "../../core/cli/stat.h"
+#include "../../core/sys.h"
+#include "../book/kinds.h"
+#include "papi-part.h"
+
+#define INFO_BYTES 32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
+#define SECONDS 10			/* for libpapi to answer in */
+
+static struct perf_event_attr last_opened;
+static bool any_opened;
+
+/* ---- what libpapi opens --------------------------------------------------------- */
+
+static long on_syscall(long number, ...)
+{
+	long a[6], r;
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	r = syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (number == SYS_perf_event_open && r >= 0) {
+		const struct perf_event_attr *attr = (const void *)a[0];
+
+		memset(&last_opened, 0, sizeof(last_opened));
+		memcpy(&last_opened, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(last_opened)));
+		any_opened = true;
+	}
+	return r;
+}
+
+/* Its entry for syscall() is ours from now on; this process is a child that ends soon. */
+static void stand_in_front(const struct link_map *map, const ElfW(Rela) *rela, size_t bytes, const ElfW(Sym) *symbols,
+			   const char *strings)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t i = 0; rela && i < bytes / sizeof(*rela); i++) {
+		uintptr_t at = map->l_addr + rela[i].r_offset;
+
+		if (strcmp(strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name, "syscall") != 0)
+			continue;
+		mprotect((void *)(at & ~(page - 1)), page, PROT_READ | PROT_WRITE);
+		*(uintptr_t *)at = (uintptr_t)on_syscall;
+	}
+}
+
+static void watch(const struct sp_asked_papi *p)
+{
+	const ElfW(Rela) *plt = NULL, *other = NULL;
+	size_t plt_bytes = 0, other_bytes = 0;
+	const ElfW(Sym) *symbols = NULL;
+	const char *strings = NULL;
+	struct link_map *map = NULL;
+
+	if (dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0)
+		return;
+	for (const ElfW(Dyn) *y = map->l_ld; y->d_tag != DT_NULL; y++) {
+		const void *at = (const void *)y->d_un.d_ptr;
+
+		symbols = y->d_tag == DT_SYMTAB ? at : symbols;
+		strings = y->d_tag == DT_STRTAB ? at : strings;
+		plt = y->d_tag == DT_JMPREL ? at : plt;
+		other = y->d_tag == DT_RELA ? at : other;
+		plt_bytes = y->d_tag == DT_PLTRELSZ ? y->d_un.d_val : plt_bytes;
+		other_bytes = y->d_tag == DT_RELASZ ? y->d_un.d_val : other_bytes;
+	}
+	if (!symbols || !strings)
+		return;
+	stand_in_front(map, plt, plt_bytes, symbols, strings);
+	stand_in_front(map, other, other_bytes, symbols, strings);
+}
+
+/* ---- names that are near ------------------------------------------------------------ */
+
+#define NEAR 3u
+#define LONGEST 64u
+
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[LONGEST + 1], n = (unsigned)strlen(b);
+
+	if (n > LONGEST || strlen(a) > LONGEST)
+		return UINT_MAX;
+	for (unsigned j = 0; j <= n; j++)
+		row[j] = j;
+	for (unsigned i = 1; a[i - 1]; i++) {
+		unsigned corner = row[0];
+
+		row[0] = i;
+		for (unsigned j = 1; j <= n; j++) {
+			unsigned least = corner + ((a[i - 1] | 32) != (b[j - 1] | 32));
+
+			corner = row[j];
+			least = row[j] + 1 < least ? row[j] + 1 : least;
+			row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+		}
+	}
+	return row[n];
+}
+
+struct near {
+	char name[NEAR][128];
+	unsigned far[NEAR];
+};
+
+static void look(struct near *n, const char *wanted, const char *name)
+{
+	const char *bare = strstr(name, "::");
+	unsigned far = distance(wanted, name), also = bare ? distance(wanted, bare + 2) : far, i = NEAR;
+
+	far = also < far ? also : far;
+	if (strlen(name) >= sizeof(n->name[0]) || far > strlen(wanted) / 2)
+		return;
+	while (i > 0 && far < n->far[i - 1])
+		i--;
+	if (i == NEAR)
+		return;
+	memmove(&n->name[i + 1], &n->name[i], (NEAR - 1 - i) * sizeof(n->name[0]));
+	memmove(&n->far[i + 1], &n->far[i], (NEAR - 1 - i) * sizeof(n->far[0]));
+	strcpy(n->name[i], name);
+	n->far[i] = far;
+}
+
+static void look_at_all(const struct sp_asked_papi *p, struct near *n, const char *wanted, int code, int component)
+{
+	PAPI_event_info_t *info = sp_need(calloc(1, INFO_BYTES));
+	char name[SP_STAT_NAME + 64];
+
+	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component); r == PAPI_OK;
+	     r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, component)) {
+		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK)
+			continue;
+		/* A preset that this machine has not is no help. */
+		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, info) != PAPI_OK || !info->count))
+			continue;
+		look(n, wanted, name);
+	}
+	free(info);
+}
+
+static void say_near(const struct sp_asked_papi *p, char *text, size_t room, const char *wanted)
+{
+	struct near n = { .far = { UINT_MAX, UINT_MAX, UINT_MAX } };
+	size_t used = strlen(text);
+
+	look_at_all(p, &n, wanted, (int)PAPI_PRESET_MASK, 0);
+	for (int i = 0; i < p->PAPI_num_components(); i++)
+		look_at_all(p, &n, wanted, (int)PAPI_NATIVE_MASK, i);
+	for (unsigned i = 0; i < NEAR && *n.name[i]; i++)
+		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "; near it are ", n.name[i]);
+}
+
+/* ---- an event -------------------------------------------------------------------------- */
+
+static bool wrong(struct sp_stat_plan *plan, const char *format, ...) SP_PRINTF(2, 3);
+static bool wrong(struct sp_stat_plan *plan, const char *format, ...)
+{
+	va_list more;
+
+	va_start(more, format);
+	vsnprintf(plan->wrong, sizeof(plan->wrong), format, more);
+	va_end(more);
+	return false;
+}
+
+/* Says the name what is excluded: perf::CYCLES:u, :k=1? */
+static bool says_domain(const char *name)
+{
+	for (const char *p = strchr(name, ':'); p; p = strchr(p + 1, ':'))
+		if (p[1] && strchr("ukh", p[1]) && (!p[2] || p[2] == ':' || p[2] == '='))
+			return true;
+	return false;
+}
+
+/* Its place in the plan, or -1 and plan->wrong. */
+static int native(const struct sp_asked_papi *p, struct sp_stat_plan *plan, int code, const char *name)
+{
+	struct sp_stat_native *n = &plan->native[plan->n_natives];
+	int set = PAPI_NULL, r;
+
+	for (uint32_t i = 0; i < plan->n_natives; i++)
+		if (strcmp(plan->native[i].name, name) == 0)
+			return (int)i;
+	if (plan->n_natives == SP_STAT_NATIVES)
+		return wrong(plan, "there are more than %u native events in all", SP_STAT_NATIVES) - 1;
+	any_opened = false;
+	r = p->PAPI_create_eventset(&set);
+	r = r == PAPI_OK ? p->PAPI_add_event(set, code) : r;
+	if (r != PAPI_OK)
+		return wrong(plan, "PAPI refuses it here (%s)%s", p->PAPI_strerror(r),
+			     r == PAPI_ENOEVNT || r == PAPI_ECNFLCT ? ": there is no such counter, or none is free" : "") - 1;
+	if (!any_opened)
+		return wrong(plan, "what PAPI asks the kernel for was not seen") - 1;
+	n->attr = last_opened;
+	n->as_named = says_domain(name);
+	snprintf(n->name, sizeof(n->name), "%s", name);
+	return (int)plan->n_natives++;
+}
+
+static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
+{
+	bool sub = strcmp(e->derived, "DERIVED_SUB") == 0, formula = strstr(e->derived, "FIX") != NULL;
+	double unit[SP_STAT_TERMS] = { 0 };
+
+	if (!formula && !sub && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 && strcmp(e->derived, "DERIVED_ADD") != 0 &&
+	    strcmp(e->derived, "DERIVED_CMPD") != 0)
+		return wrong(plan, "PAPI computes it as %s, which is no sum of counts: name the events that it is made of", e->derived);
+	if (formula && !sp_formula_is_linear(e->postfix))
+		return wrong(plan, "PAPI computes it as %s, which is no sum of counts: name the events that it is made of", e->postfix);
+	for (uint32_t i = 0; i < e->n; i++) {
+		e->factor[i] = sub && i ? -1 : 1;
+		unit[i] = 1;
+		if (formula && !sp_formula_value(e->postfix, unit, e->n, &e->factor[i]))
+			return wrong(plan, "PAPI's formula for it cannot be read: %s", e->postfix);
+		unit[i] = 0;
+	}
+	return true;
+}
+
+/* What PAPI says of it. */
+static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
+{
+	snprintf(e->derived, sizeof(e->derived), "%s", *info->derived ? info->derived : "NOT_DERIVED");
+	snprintf(e->postfix, sizeof(e->postfix), "%s", info->postfix);
+	snprintf(e->units, sizeof(e->units), "%s", info->units);
+	snprintf(e->description, sizeof(e->description), "%s", info->long_descr);
+}
+
+static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
+{
+	bool preset = e->code & 0x80000000u;
+	uint32_t n = preset ? info->count : 1;
+
+	if (preset && !n)
+		return wrong(plan, "PAPI has no such preset on this machine");
+	if (n > SP_STAT_TERMS)
+		return wrong(plan, "it is made of more than %u native events", SP_STAT_TERMS);
+	for (e->n = 0; e->n < n; e->n++) {
+		int at = preset ? native(p, plan, (int)info->code[e->n], info->name[e->n]) : native(p, plan, (int)e->code, e->name);
+
+		if (at < 0)
+			return false;
+		e->native[e->n] = (uint32_t)at;
+	}
+	return factors(plan, e);
+}
+
+static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
+{
+	struct sp_stat_event *e = &plan->event[plan->n_events];
+	PAPI_event_info_t *info = sp_need(calloc(1, INFO_BYTES));
+	const PAPI_component_info_t *component;
+	int code = 0, r = p->PAPI_event_name_to_code((char *)name, &code);
+	bool known = r == PAPI_OK && p->PAPI_get_event_info(code, info) == PAPI_OK;
+
+	if (!known) {
+		wrong(plan, "PAPI does not know it (%s)", p->PAPI_strerror(r == PAPI_OK ? PAPI_ENOEVNT : r));
+		say_near(p, plan->wrong, sizeof(plan->wrong), name);
+		free(info);
+		return false;
+	}
+	memset(e, 0, sizeof(*e));
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	e->code = (uint32_t)code;
+	describe(e, info);
+	component = p->PAPI_get_component_info(p->PAPI_get_event_component(code));
+	snprintf(e->component, sizeof(e->component), "%s", component ? component->name : "");
+	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) :
+		wrong(plan, "it is of PAPI's component %s, which does not count programs", e->component);
+	free(info);
+	return known;
+}
+
+/* ---- in a child ----------------------------------------------------------------------------- */
+
+static void ask(struct sp_stat_plan *plan, char *const *name, unsigned n, bool unasked)
+{
+	struct sp_asked_papi p = { 0 };
+	const char *bad = sp_asked_load(&p, plan->papi);
+	int r = bad ? 0 : sp_asked_init(&p, plan->papi);
+
+	if (bad || r <= 0) {
+		wrong(plan, "%s: %s", plan->papi, bad ? bad : p.version ? p.PAPI_strerror(r) : "its version cannot be told");
+		return;
+	}
+	plan->papi_version = (uint32_t)p.version;
+	watch(&p);
+	for (unsigned i = 0; i < n && plan->n_events < SP_STAT_EVENTS; i++) {
+		uint32_t natives_before = plan->n_natives;
+
+		if (event(&p, plan, name[i])) {
+			plan->event[plan->n_events++].unasked = unasked;
+		} else {
+			plan->n_natives = natives_before;
+			if (!unasked) {
+				char why[sizeof(plan->wrong)];
+
+				strcpy(why, plan->wrong);
+				wrong(plan, "%.*s: %.1000s", (int)SP_STAT_NAME - 100, name[i], why);
+				return;
+			}
+		}
+	}
+	plan->wrong[0] = 0;
+}
+
+bool sp_stat_ask_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, bool unasked)
+{
+	int status = 0, null;
+	pid_t pid;
+
+	sp_asked_find(plan->papi);
+	if (!*plan->papi)
+		return wrong(plan, "%s: the loader finds no libpapi to ask for it", name[0]);
+	strcpy(plan->wrong, "PAPI did not answer");
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		/* Libraries talk. */
+		null = sp_open("/dev/null", O_RDWR, 0);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		alarm(SECONDS);
+		ask(plan, name, n, unasked);
+		_exit(0);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0 || WIFSIGNALED(status))
+		return wrong(plan, "%s ends the process that asks it (%s)", plan->papi, pid < 0 ? strerror(errno) : strsignal(WTERMSIG(status)));
+	return !*plan->wrong;
+}

@@ -1,0 +1,92 @@
+/* stat-topo.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "../../core/cli/cmd.h"
+#include "../../core/cli/stat.h"
+#include "../../core/sys.h"
+#include "../../topo/topo.h"
+
+typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
+
+/* What the child writes: this, the components, the kinds, the XML. */
+struct head {
+	uint32_t n, n_cpus, n_kinds, pad;
+	uint64_t xml_bytes;
+	char source[PATH_MAX];
+};
+
+static void give(int fd, const struct sp_topo *t, const char *source)
+{
+	struct head h = { .n = t->n, .n_cpus = t->n_cpus, .n_kinds = t->n_kinds, .xml_bytes = t->xml_bytes };
+
+	strncpy(h.source, source, sizeof(h.source) - 1);
+	sp_write_all(fd, &h, sizeof(h));
+	sp_write_all(fd, t->component, t->n * sizeof(*t->component));
+	sp_write_all(fd, t->kind, t->n_kinds * sizeof(*t->kind));
+	sp_write_all(fd, t->xml, t->xml_bytes);
+}
+
+static void read_machine(int fd)
+{
+	void *library = dlopen(sp_cli_library("libsspapi-topo.so"), RTLD_NOW | RTLD_LOCAL);
+	load_fn load = library ? (load_fn)dlsym(library, "sp_topo_load") : NULL;
+	const char *source = getenv("SSPAPI_TOPOLOGY");
+	struct sp_topo t = { 0 };
+	char why[300];
+
+	source = source && *source ? source : NULL;
+	if (load && source && load(&t, source, why, sizeof(why)) == 0)
+		give(fd, &t, source);
+	else if (load && load(&t, NULL, why, sizeof(why)) == 0)
+		give(fd, &t, "system");
+	else if (sp_topo_flat(&t) == 0)
+		give(fd, &t, "flat");
+}
+
+void sp_stat_topo_begin(struct sp_stat_topo *t)
+{
+	int null;
+
+	t->fd = memfd_create("sspapi-topology", MFD_CLOEXEC);
+	fflush(NULL);
+	t->pid = t->fd < 0 ? -1 : fork();
+	if (t->pid)
+		return;
+	null = sp_open("/dev/null", O_RDWR, 0);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	signal(SIGINT, SIG_IGN);	/* meant for the program */
+	signal(SIGQUIT, SIG_IGN);
+	read_machine(t->fd);
+	_exit(0);
+}
+
+void sp_stat_topo_end(struct sp_stat_topo *t)
+{
+	const struct head *h;
+	struct stat s;
+
+	while (t->pid > 0 && waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (t->fd < 0 || fstat(t->fd, &s) < 0 || (size_t)s.st_size < sizeof(*h))
+		return;
+	t->bytes = (uint64_t)s.st_size;
+	t->memory = mmap(NULL, t->bytes, PROT_READ, MAP_PRIVATE, t->fd, 0);
+	sp_close(t->fd);
+	h = t->memory;
+	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->component) + h->n_kinds * sizeof(*t->kind) + h->xml_bytes != t->bytes)
+		return;			/* it did not come to its end */
+	t->component = (const void *)(h + 1);
+	t->kind = (const void *)(t->component + h->n);
+	t->xml = (const char *)(t->kind + h->n_kinds);
+	t->source = h->source;
+	t->n = h->n;
+	t->n_cpus = h->n_cpus;
+	t->n_kinds = h->n_kinds;
+	t->xml_bytes = h->xml_bytes;
+}

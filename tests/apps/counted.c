@@ -1,0 +1,144 @@
+/*
+ * counted: a program without PAPI whose threads and processes know their page
+ * faults: each says "tid T faults F" at its end, by the kernel's own account.
+ * usage: counted pages P | threads N P | forks N P | execs N P | vfork P | daemon P FIFO | kill P | term
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "touch.h"
+
+static long pages;
+
+static void work(void)
+{
+	struct arena a;
+	struct rusage r;
+	char line[64];
+	int n;
+
+	if (pages) {
+		arena_make(&a, pages);
+		touch(&a, pages);
+	}
+	getrusage(RUSAGE_THREAD, &r);
+	n = snprintf(line, sizeof(line), "tid %ld faults %ld\n", (long)syscall(SYS_gettid), r.ru_minflt + r.ru_majflt);
+	if (write(1, line, (size_t)n) != n)
+		_exit(1);
+}
+
+static void *thread(void *number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker-%ld", (long)number);
+	prctl(PR_SET_NAME, name);
+	work();
+	return NULL;
+}
+
+static void threads(int n)
+{
+	pthread_t at[64];
+
+	for (long i = 0; i < n; i++) {
+		if (pthread_create(&at[i % 64], NULL, thread, (void *)i))
+			exit(1);
+		for (long j = i / 64 * 64; (i % 64 == 63 || i == n - 1) && j <= i; j++)
+			pthread_join(at[j % 64], NULL);
+	}
+}
+
+static void forks(int n)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			work();
+			_exit(0);
+		}
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			exit(1);
+	}
+}
+
+static void start(char **argv)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execv("/proc/self/exe", argv);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* Its grandchild lives on when it has ended, until somebody opens the FIFO. */
+static void leave_behind(const char *fifo)
+{
+	int told[2];
+	char byte;
+
+	if (pipe(told))
+		exit(1);
+	if (fork() == 0) {
+		if (fork())
+			_exit(0);
+		work();
+		if (write(told[1], "x", 1) != 1)
+			_exit(1);
+		close(told[1]);
+		close(1);
+		close(2);
+		close(open(fifo, O_RDONLY));
+		_exit(0);
+	}
+	wait(NULL);
+	if (read(told[0], &byte, 1) != 1)
+		exit(1);
+}
+
+static void on_term(int signal)
+{
+	(void)signal;
+	_exit(42);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int n = argc > 3 ? atoi(argv[2]) : 0;
+	char less[16];
+
+	pages = argc > 2 ? atol(argv[argc > 3 && strcmp(mode, "daemon") ? 3 : 2]) : 0;
+	if (!strcmp(mode, "threads"))
+		threads(n);
+	else if (!strcmp(mode, "forks"))
+		forks(n);
+	else if (!strcmp(mode, "vfork"))
+		start((char *[]){ argv[0], "pages", argv[2], NULL });
+	else if (!strcmp(mode, "daemon"))
+		leave_behind(argv[3]);
+	if (!strcmp(mode, "execs") && n > 0) {
+		snprintf(less, sizeof(less), "%d", n - 1);
+		execv("/proc/self/exe", (char *[]){ argv[0], "execs", less, argv[3], NULL });
+		return 1;
+	}
+	if (!strcmp(mode, "term")) {
+		signal(SIGTERM, on_term);
+		if (write(1, "ready\n", 6) != 6)
+			return 1;
+		for (;;)
+			pause();
+	}
+	work();
+	if (!strcmp(mode, "kill"))
+		raise(SIGKILL);
+	return 7;
+}

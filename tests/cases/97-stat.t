@@ -1,0 +1,108 @@
+# sspapi stat: any program counted from outside: right by thread and process, and as if nobody counted.
+. tests/lib/lib.sh
+cd "$tmp" || exit 1
+sspapi=$B/sspapi
+# The command itself needs no sanitizer's runtime in front; what it starts does not know one.
+case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
+run try "$sspapi" stat true
+[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+
+# stat NAME ARGUMENT...: with a dump in NAME.json
+stat() {
+	stat_to=$1
+	shift
+	run "$stat_to" "$sspapi" stat -o "$tmp/$stat_to.json" "$@"
+}
+agrees() {
+	perl "$root/tests/lib/check-counted.pl" "$tmp/$1.json" "$tmp/$1.out" "$2"
+}
+if json_rows=$(stat rows "$apps/counted" forks 1 0; json "$tmp/rows.json" 'scalar grep { /no rows of their own/ } @{$d->{notes}}'); [ "$json_rows" = 0 ]; then
+	rows=yes
+else
+	rows=
+fi
+
+# ---- what each thread and process counted --------------------------------------------------
+for program in counted counted-static; do
+	for what in "pages 500:1" "threads 200 20:201" "forks 100 10:101" "execs 5 100:1" "vfork 100:2"; do
+		# shellcheck disable=SC2086 # words
+		stat one "$apps/$program" ${what%:*}
+		is "$program ${what%:*}: its status" "$(status_of one)" 7
+		if [ -n "$rows" ]; then
+			check "each thread's faults" agrees one "${what#*:}"
+		else
+			skip "each thread's faults" "this kernel writes no rows"
+		fi
+	done
+done
+stat one "$apps/counted" kill 100
+is "killed in the middle" "$(status_of one)" 137
+check "and its faults are there" agrees one 1
+
+is "its command line" "$(json "$tmp/one.json" '@{$d->{process}{args}}[1,2]' | paste -sd' ')" "kill 100"
+is "the clock of each CPU is the time there" "$(json "$tmp/one.json" 'my $r = $d->{relations}[0]; my ($at) = grep { $d->{events}[$r->{events}[$_]]{name} eq "perf::TASK-CLOCK" } 0..$#{$r->{events}};
+	join " ", map { $_->{ns} == $_->{total}[$at] ? "same" : "other" } @{$r->{cpus}}' | tr ' ' '\n' | sort -u)" same
+if [ -n "$rows" ]; then
+	stat one "$apps/counted" threads 3 5
+	is "names of threads" "$(json "$tmp/one.json" 'sort map { $_->{thread} } @{$d->{relations}}' | paste -sd' ')" "counted worker-0 worker-1 worker-2"
+	stat one sh -c '"$0" pages 3; "$0" pages 4; :' "$apps/counted"
+	is "processes" "$(json "$tmp/one.json" 'scalar @{$d->{processes}}')" 3
+	# A daemon that lives on: what it had counted is in the total, and said.
+	mkfifo fifo
+	stat one "$apps/counted" daemon 300 "$tmp/fifo"
+	check "still running" sh -c 'grep -q "1 thread was still running when the program ended" "$1"' sh "$tmp/one.json"
+	check "and counted so far" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 300
+	timeout 60 sh -c ': >"$0"' "$tmp/fifo"
+fi
+stat one --per-thread=no "$apps/counted" threads 20 10
+is "without rows by thread all are one" "$(json "$tmp/one.json" 'scalar @{$d->{relations}}')" 1
+check "and are all there" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 200
+
+# ---- as if nobody counted --------------------------------------------------------------------
+cat >around.sh <<'END'
+env | sort | grep -v '^_='
+ulimit -Sn; ulimit -Hn
+grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status
+ls /proc/self/fd
+END
+run native sh around.sh
+run stat "$sspapi" stat sh around.sh
+check "its environment, limits, signals, descriptors" diff native.out stat.out
+is "its output is its own" "$(grep -c TASK-CLOCK stat.out)" 0
+run native sh -c 'trap "" CHLD HUP; exec sh "$0"' around.sh
+run stat sh -c 'trap "" CHLD HUP; exec "$1" stat sh "$0"' around.sh "$sspapi"
+check "also where signals were ignored" diff native.out stat.out
+is "and its status is found" "$(status_of stat)" "$(status_of native)"
+
+mkfifo ready
+"$sspapi" stat -o term.json "$apps/counted" term >ready 2>term.err &
+command=$!
+read -r _ <ready
+kill -TERM "$command"
+wait "$command"
+is "a signal to the command is the program's" "$?" 42
+check "and it is counted all the same" test -s term.json
+is "no process is left" "$(pgrep -f "$tmp" | grep -vx "$$" | while read -r pid; do tr '\0' ' ' <"/proc/$pid/cmdline"; done | grep -c stat)" 0
+
+# ---- what cannot be started ---------------------------------------------------------------------
+run none "$sspapi" stat -- /no/such/program
+is "no such program" "$(status_of none) $(wc -l <none.err)" "127 1"
+run none "$sspapi" stat /tmp
+is "nothing that can be run" "$(status_of none)" 126
+run none "$sspapi" stat
+is "no program" "$(status_of none)" 125
+run none "$sspapi" stat -f pdf touch it-ran
+is "no such form" "$(status_of none)" 125
+run none "$sspapi" stat -m NO_SUCH touch it-ran
+is "no such metric" "$(status_of none) $(cut -d, -f1 none.err)" "125 sspapi stat: -m: 'NO_SUCH' is neither a file nor a metric of $B/metrics.csv"
+check "nothing of them ran" not test -e it-ran
+
+# ---- elsewhere ----------------------------------------------------------------------------------
+first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')
+if [ "$first" != "$last" ]; then
+	run bound taskset -c "$first" "$sspapi" stat -o "$tmp/bound.json" taskset -c "$last" "$apps/counted" pages 50
+	check "what ran where nobody looked is said" sh -c 'grep -q "ms were spent on other CPUs than $2" "$1"' sh bound.json "$first"
+else
+	skip "what ran where nobody looked is said" "there is one CPU"
+fi
+done_testing

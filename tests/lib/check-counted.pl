@@ -1,0 +1,37 @@
+#!/usr/bin/perl
+# check-counted.pl DUMP.json OUT [ROWS]: has each thread that said "tid T faults F" in OUT a row with that many page faults,
+# and those of its end? Rows add up to the totals; ROWS: at least so many are there.
+use strict;
+use warnings;
+use JSON::PP;
+
+my ($dump, $out, $rows) = @ARGV;
+my $d = do { local (@ARGV, $/) = $dump; JSON::PP->new->utf8->decode(<>) };
+my ($event) = grep { $_->{name} eq 'perf::PAGE-FAULTS' } @{ $d->{events} };
+my (%row, $sum, $bad, $said);
+for my $r (@{ $d->{relations} }) {
+	my ($at) = grep { $r->{events}[$_] == $event->{id} } 0 .. $#{ $r->{events} };
+	for my $c (@{ $r->{cpus} }) {
+		$row{ $r->{tid} } += $c->{total}[$at];
+		$sum += $c->{total}[$at];
+		$bad .= "tid $r->{tid}: exact is not total\n" if $c->{total}[$at] != $c->{exact}[$at];
+		$bad .= "tid $r->{tid}: fewer than none\n" if $c->{total}[$at] < 0;
+	}
+}
+my $total = $d->{components}[0]{total}{'perf::PAGE-FAULTS'};
+$bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
+# The first thread's faults before its exec, as a copy of the command, are in its own account only.
+my $first = $d->{process}{pid} || $d->{processes}[0]{pid};
+open my $in, '<', $out or die "$out: $!\n";
+while (<$in>) {
+	my ($tid, $faults) = /^tid (\d+) faults (\d+)$/ or next;
+	my $is = $row{$tid} // 0;
+	my $least = $tid == $first ? $faults - 100 : $faults;
+	$said++;
+	# (its end takes a few: the stack's last pages, libc's)
+	$bad .= "tid $tid: $is, it says $faults\n" if $is < $least || $is > $faults + 20;
+}
+$bad .= "nobody said anything\n" unless $said;
+$bad .= keys(%row) . " rows, $rows wanted\n" if defined $rows && keys(%row) < $rows;
+print $bad // "$said rows agree, $sum faults in all\n";
+exit($bad ? 1 : 0);
