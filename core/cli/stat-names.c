@@ -111,7 +111,7 @@ static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const
 
 		if (term->definition >= 0)
 			good = plan_terms(p, t, &t->at[term->definition]);
-		else if (!term->elapsed)
+		else if (strncmp(term->name, "sspapi::", 8) != 0)	/* how long the run took is no event */
 			good = plan_names(p, term->name, false);
 	}
 	return good;

@@ -180,6 +180,12 @@ static void notes(struct making *m)
 			 r->who.running, r->who.running == 1 ? "thread was" : "threads were");
 		note(m, text);
 	}
+	for (uint32_t i = 0; i < r->who.n_processes; i++)
+		if (r->who.process[i].escaped) {
+			snprintf(text, sizeof(text), "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
+				 r->who.process[i].args ? r->who.process[i].args : "a program", r->who.process[i].pid);
+			note(m, text);
+		}
 	if (m->folded) {
 		snprintf(text, sizeof(text), "of more than %u threads those that ran shortest are one row", ROWS_MOST);
 		note(m, text);
@@ -312,17 +318,17 @@ static sp_off threads(struct making *m, const struct sp_stat_process *p, bool re
 	sp_off newest = 0;
 
 	*n = 0;
-	if (rest) {
-		newest = thread(m, 0, 0, "", m->rest, w->rest + m->folded, m->r->child.start_ns, m->r->child.end_ns);
-		++*n;
-	}
-	for (uint32_t i = p->rows; i-- > 0;) {
+	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
 
 		if (!m->apart[p->first + i])
 			continue;
 		newest = thread(m, newest, row->tid, row->name, row->at, 1, row->start_ns,
 				row->end_ns ? row->end_ns : m->r->child.end_ns);
+		++*n;
+	}
+	if (rest) {
+		newest = thread(m, newest, 0, "", m->rest, w->rest + m->folded, m->r->child.start_ns, m->r->child.end_ns);
 		++*n;
 	}
 	return newest;

@@ -125,7 +125,8 @@ struct sp_stat_row {			/* a thread */
 
 struct sp_stat_process {
 	int pid, ppid;
-	uint64_t start_ns, end_ns;
+	uint64_t start_ns, end_ns, exec_ns;
+	bool escaped;			/* the kernel let nobody count it any more: it became another user's */
 	char *args;			/* as /proc/PID/cmdline has them, args_bytes long; NULL: not known */
 	uint32_t args_bytes;
 	uint32_t rows, first;		/* into the order of the rows */

@@ -1,0 +1,100 @@
+# sspapi stat: its store is one like any other; events by PAPI's names; what an ordinary user may see.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
+run try "$sspapi" stat true
+[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+cd "$tmp" || exit 1
+
+# ---- the table -----------------------------------------------------------------------------
+run table "$sspapi" stat "$apps/counted" pages 100
+is "the table is on standard error, the program's output on its own" \
+	"$(grep -c '^component .*perf::PAGE-FAULTS' table.err) $(grep -c '^tid' table.out) $(status_of table)" "1 1 7"
+is "its head" "$(sed -n '1s/ on .*:/:/p' table.err)" "counted pages 100: all counts are proven on their CPU"
+is "no word of what there is not" "$(grep -c -E 'event set|reading taken|sspapi itself|PAPI 0' table.err)" 0
+run csv "$sspapi" stat -f csv -e perf::PAGE-FAULTS "$apps/counted" pages 100
+is "another form" "$(sed -n '2p' csv.err | cut -d, -f5,7,14)" "counted,-1,perf::PAGE-FAULTS"
+run level "$sspapi" stat --per-machine -m CPUS_BUSY "$apps/counted" pages 100
+is "a level, and a metric whose events it names itself" "$(grep -c '^machine .*CPUS_BUSY' level.err)" 1
+run several "$sspapi" stat -o a/s.txt -f text,json,store "$apps/counted" pages 1
+check "several forms, missing folders" test -s a/s.txt -a -s a/s.json -a -s a/s.sspapi
+is "and no table then" "$(wc -c <several.err)" 0
+is "settings.stat" "$(json a/s.json 'scalar @{$d->{settings}{stat}{events}}, $d->{settings}{attribution}' | paste -sd' ')" "4 exact"
+
+# ---- the store -------------------------------------------------------------------------------
+faults() {
+	"$sspapi" report -f csv "$@" | awk -F, '$14 == "perf::PAGE-FAULTS" { n += $16 } END { print n }'
+}
+for i in 1 2; do
+	run s$i "$sspapi" stat -o s$i.sspapi "$apps/counted" forks 5 "$((i * 50))"
+done
+check "merge" "$sspapi" merge -o both.sspapi s1.sspapi s2.sspapi
+is "adds up" "$(faults both.sspapi)" "$(($(faults s1.sspapi) + $(faults s2.sspapi)))"
+check "merged again it is the same" sh -c '"$0" merge -o again.sspapi both.sspapi && cmp both.sspapi again.sspapi' "$sspapi"
+run twice "$sspapi" merge -o one.sspapi s1.sspapi
+is "a store of it is whole" "$(status_of twice) $(wc -c <twice.err) $(faults one.sspapi)" "0 0 $(faults s1.sspapi)"
+"$sspapi" report -f json both.sspapi >both.json
+is "it stays one of stat" "$(json both.json 'ref $d->{settings}{stat}')" HASH
+run diff "$sspapi" diff --events perf::PAGE-FAULTS s1.sspapi s2.sspapi
+is "diff" "$(status_of diff)" 1
+run same "$sspapi" diff s1.sspapi s1.sspapi
+is "diff of the same" "$(status_of same)" 0
+check "hwloc" sh -c '"$0" report -f hwloc s1.sspapi | grep -q "perf::PAGE-FAULTS"' "$sspapi"
+for rank in 0 1; do
+	run rank env OMPI_COMM_WORLD_RANK=$rank "$sspapi" stat -o run.%r.sspapi "$apps/counted" pages "$((rank * 100))"
+done
+"$sspapi" merge -o ranks.sspapi run.0.sspapi run.1.sspapi
+"$sspapi" report -f json ranks.sspapi >ranks.json
+is "ranks" "$(json ranks.json 'map { $_->{rank} } @{$d->{processes}}' | paste -sd' ')" "0 1"
+run full "$sspapi" stat -o /dev/full "$apps/counted" pages 1
+is "a full disk" "$(status_of full) $(grep -c '^sspapi stat: No space left on device' full.err)" "125 1"
+
+# ---- names -------------------------------------------------------------------------------------
+run unknown "$sspapi" stat -e perf::PAGE-FAULT touch it-ran
+is "an event that nobody knows" "$(status_of unknown)" 125
+check "nothing ran" not test -e it-ran
+run many sh -c 'ulimit -n 12; exec "$0" stat touch it-ran' "$sspapi"
+is "too few descriptors" "$(status_of many) $(grep -c 'descriptors are wanted' many.err)" "125 1"
+check "and nothing ran" not test -e it-ran
+cd "$root" || exit 1
+need_real_papi
+cd "$tmp" || exit 1
+# stat NAME EVENTS ARGUMENT...: PAPI as it counts here
+stat() {
+	run "$1" env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e "$2" -o "$tmp/$1.json" "$apps/counted" pages 100
+}
+total() {
+	json "$tmp/$1.json" "\$d->{components}[0]{total}{'$2'}"
+}
+run unknown env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e perf::PAGE-FAULT true
+check "with those that are near" grep -q 'PAPI does not know it .*near it are .*perf::PAGE-FAULTS' unknown.err
+stat native perf::FAULTS,perf::PAGE-FAULTS
+is "a native event that PAPI alone knows" "$(total native perf::FAULTS)" "$(total native perf::PAGE-FAULTS)"
+check "has counts" test "$(total native perf::FAULTS)" -ge 100
+stat user perf::PAGE-FAULTS:u,perf::PAGE-FAULTS
+check "a name that says what is excluded" test "$(total user perf::PAGE-FAULTS:u)" -gt 0
+# The presets of tests/software-presets.csv: a sum, a difference, a formula.
+stat preset PAPI_L1_TCM,PAPI_L2_TCM,PAPI_L3_TCM,perf::MINOR-FAULTS,perf::MAJOR-FAULTS
+small=$(total preset perf::MINOR-FAULTS) large=$(total preset perf::MAJOR-FAULTS)
+is "presets that PAPI derives" "$(total preset PAPI_L1_TCM) $(total preset PAPI_L2_TCM) $(total preset PAPI_L3_TCM)" \
+	"$((small + large)) $small $((2 * (small + large)))"
+check "have counts" test "$small" -ge 100
+
+# ---- an ordinary user -----------------------------------------------------------------------------
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may not see"; then
+	mkdir -m 777 own
+	cp "$sspapi" "$B/libsspapi-topo.so" "$B/metrics.csv" "$apps/counted" own
+	cp own/counted own/owned
+	chmod u+s own/owned
+	as_user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	# shellcheck disable=SC2086 # words
+	run user $as_user own/sspapi stat -o own/user.json own/counted threads 3 100
+	is "threads of an ordinary user" "$(json own/user.json 'scalar @{$d->{relations}}')" 4
+	is "what he may not see is no 0" "$(json own/user.json 'sort map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
+		"perf::PAGE-FAULTS perf::TASK-CLOCK 2"
+	# shellcheck disable=SC2086,SC2016
+	run other $as_user own/sspapi stat -f text sh -c 'own/owned pages 100; own/counted pages 1; :'
+	check "a program of another user is said not to be counted" grep -q 'not counted: .*owned.* runs as another user' other.err
+fi
+done_testing
