@@ -127,8 +127,8 @@ static int count(struct sp_stat_run *r, const char *verb)
 		return e;
 	}
 	if (wanted && !r->c.rows)
-		r->why_no_rows = "threads have no rows of their own: the pool of locked pages that they come through is used up (by other "
-				 "processes of this user, or RLIMIT_MEMLOCK)";
+		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
+				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	sp_stat_wait(&r->child, &r->c, &r->who);
 	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
 	if (r->c.rows)

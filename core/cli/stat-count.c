@@ -94,7 +94,7 @@ static int refuse(const struct sp_stat_counters *c, const char *verb, long error
 	if (error == -EMFILE || error == -ENFILE)
 		snprintf(text, sizeof(text), "%u descriptors are wanted, one for each of %u CPUs and %u events, and the limit is lower: "
 			 "raise it (ulimit -Hn), bind the program to fewer CPUs (taskset), or name fewer events",
-			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + 1, c->n_cpus, c->n);
+			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + (c->rows ? 2 : 1), c->n_cpus, c->n);
 	else if (error == -EACCES || error == -EPERM)
 		snprintf(text, sizeof(text), "the kernel does not permit to count (%s): see sspapi doctor", strerror((int)-error));
 	else
@@ -263,11 +263,8 @@ void sp_stat_read(struct sp_stat_counters *c)
 			if (got < (ssize_t)sizeof(is[0]))
 				continue;
 			c->value[k * c->n + i] = (int64_t)is[0];
-			if (got == sizeof(is) && !ran_enough(is[2], clock)) {
+			if (got == sizeof(is) && !ran_enough(is[2], clock))
 				c->short_of[i] = true;
-				c->worst_running += is[2];
-				c->worst_clock += clock;
-			}
 		}
 }
 

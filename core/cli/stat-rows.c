@@ -9,7 +9,6 @@
  * is exact; it is the one that was not written.  Tasks that still run have nothing written either: with
  * them it is one row of them all.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -133,6 +133,10 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	close(c->go);
 	while (!has_ended(c)) {
 		poll(p, used, rings ? DRAIN_MS : -1);
+		/* Events of a task that the kernel took them off (set-user-ID) hang up at once, for as long as it runs. */
+		for (uint32_t i = 1; i < used; i++)
+			if (p[i].revents & (POLLHUP | POLLERR))
+				p[i].fd = -1;
 		pass_on(c);
 		if (rings)
 			sp_stat_drain(n, w);

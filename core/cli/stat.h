@@ -97,7 +97,6 @@ struct sp_stat_counters {
 	int64_t *value;			/* [n_cpus][n], once read */
 	bool *short_of;			/* [n] its counter did not run all the time */
 	uint64_t whole_ns;		/* of the clock on all CPUs */
-	uint64_t worst_running, worst_clock;	/* of one that did not */
 };
 
 /* The CPUs of our own affinity; no memory: the end. */

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "../../core/cli/stat.h"
 #include "../../core/sys.h"
 #include "doctor.h"
 
@@ -144,6 +145,19 @@ static void hardware(struct sp_doctor *d)
 		sp_doctor_mend(d, "see dmesg for what the kernel says of the PMU; another profiler or the firmware may hold it");
 }
 
+/* The first CPU that we may run on will do for the trial. */
+static void for_stat(struct sp_doctor *d)
+{
+	struct sp_stat_counters c = { 0 };
+
+	sp_stat_cpus(&c);
+	if (c.n_cpus && sp_stat_reads_come(c.cpu[0]))
+		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU and by thread");
+	else
+		sp_doctor_say(d, SP_WORTH, "sspapi stat counts by CPU only: this kernel does not write what a thread counted when it ends");
+	free(c.cpu);
+}
+
 void sp_doctor_kernel(struct sp_doctor *d)
 {
 	const char *in = container();
@@ -160,6 +174,7 @@ void sp_doctor_kernel(struct sp_doctor *d)
 	}
 	close((int)fd);
 	hardware(d);
+	for_stat(d);
 	if (access("/sys/devices/cpu_core", F_OK) == 0 && access("/sys/devices/cpu_atom", F_OK) == 0) {
 		sp_doctor_say(d, SP_WORTH, "this CPU has two kinds of cores; an event of one kind counts nothing on the other");
 		sp_doctor_mend(d, "pin threads to one kind (taskset), or count the event of each kind");
