@@ -134,7 +134,7 @@ static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu
 
 		memcpy(&value, word + 2, 8);
 		row->at[cpu * c->n + event] += (int64_t)value;
-		row->has_read = true;
+		row->reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
 	}
@@ -320,6 +320,24 @@ static void tell(struct sp_stat_who *w)
 	w->task = NULL;
 }
 
+/* A row is whole with a record of each event and CPU (twice so many, of a number that was given twice); of one that
+ * is not, what came is in the rest, too. */
+static void check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	uint32_t values = c->n_cpus * c->n, each = 0;
+
+	for (uint32_t v = 0; v < values; v++)
+		each += c->fd[v] >= 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *row = &w->row[i];
+
+		if (row->reads && row->reads % each == 0)
+			row->has_read = true;
+		else if (row->reads)
+			memset(row->at, 0, values * sizeof(*row->at));
+	}
+}
+
 /* One thread of which nothing was written: it has the total less the others. */
 static void give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
@@ -374,6 +392,7 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	tell(w);
 	if (!c->rows)
 		row->end_ns = p->end_ns = end_ns;
+	check_rows(c, w);
 	give_rest(c, w);
 }
 

@@ -175,7 +175,7 @@ static void notes(struct making *m)
 			 "totals are whole", (unsigned long long)r->who.lost);
 		note(m, text);
 	}
-	if (r->c.rows && r->who.running) {
+	if (r->c.rows && r->who.running && !r->who.lost) {	/* (an end that was lost is none) */
 		snprintf(text, sizeof(text), "%u %s still running when the program ended: what came after that is not here",
 			 r->who.running, r->who.running == 1 ? "thread was" : "threads were");
 		note(m, text);

@@ -117,6 +117,7 @@ bool sp_stat_reads_come(int cpu);
 struct sp_stat_row {			/* a thread */
 	int pid, tid;
 	uint64_t start_ns, end_ns;	/* 0: not known; it has not ended */
+	uint32_t reads;			/* records of it that came */
 	bool has_read;			/* what it counted is known; else it is in what all others leave of the total */
 	char name[16];
 	int64_t *at;			/* [n_cpus][n] */
