@@ -87,7 +87,7 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	to->dropped_relations += h->dropped_relations;
 	to->self_calls += h->self_calls;
 	to->self_ns += h->self_ns;
-	to->stat = sp_min(to->stat, h->stat);
+	to->stat &= h->stat;
 }
 
 static void common_notes(struct merge *g, const struct sp_model *m)

@@ -19,6 +19,7 @@ struct making {
 	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
 	bool *apart;			/* [rows] */
 	uint64_t folded;
+	bool whole;			/* nothing that we know of is missing */
 	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
 	char allowed[2048], host[65];
 	sp_off notes;
@@ -162,8 +163,11 @@ static void notes(struct making *m)
 	char text[500];
 
 	note_events(m);
+	if (r->c.user_only)
+		note(m, "what the kernel did for the program is not counted: perf_event_paranoid lets this user see user code only");
 	/* The two clocks agree to the nanosecond where they are the same; a microsecond is nobody's visit. */
-	if (whole > sum + 1000) {
+	m->whole = whole <= sum + 1000;
+	if (!m->whole) {
 		snprintf(text, sizeof(text), "%.3f of %.3f ms were spent on other CPUs than %.200s, to which the command is bound: what "
 			 "was counted there is missing", (double)(whole - sum) / 1e6, (double)whole / 1e6, m->allowed);
 		note(m, text);
@@ -182,6 +186,7 @@ static void notes(struct making *m)
 	}
 	for (uint32_t i = 0; i < r->who.n_processes; i++)
 		if (r->who.process[i].escaped) {
+			m->whole = false;
 			snprintf(text, sizeof(text), "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
 				 r->who.process[i].args ? r->who.process[i].args : "a program", r->who.process[i].pid);
 			note(m, text);
@@ -351,7 +356,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->rank = sp_conf_rank();
 	h->papi_version = r->c.plan->papi_version;
 	h->attribution = SP_BY_EXACT;
-	h->stat = 1;
+	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0);
 	h->host = sp_bytes_text(m->b, m->host);
 	h->exe = p->args ? sp_bytes_text(m->b, p->args) : 0;
 	h->args = texts(m->b, p->args, p->args_bytes);
@@ -490,6 +495,7 @@ static void front(struct making *m, struct sp_header *h)
 {
 	const struct sp_stat_process *first = first_process(m);
 
+	notes(m);
 	header(m, h, first);
 	memcpy(h->magic, SP_MAGIC, sizeof(h->magic));
 	h->endian = SP_ENDIAN;
@@ -499,7 +505,6 @@ static void front(struct making *m, struct sp_header *h)
 	h->call_names = sp_bytes_block(m->b, SP_BLOCK_STRINGS, sizeof(struct sp_strings));
 	h->events = events(m);
 	h->n_events = m->k;
-	notes(m);
 	h->notes = m->notes;
 	h->n_notes = m->n_notes;
 }

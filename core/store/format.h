@@ -94,6 +94,8 @@ enum sp_why {
 	SP_WHYS
 };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
+#define SP_STAT_OUTSIDE	1u		/* counted from outside (sspapi stat), not by the program's calls of PAPI */
+#define SP_STAT_WHOLE	2u		/* nothing is missing: the clock on all CPUs says so, and nothing became another user's */
 
 struct sp_header {
 	char magic[8];
@@ -141,7 +143,7 @@ struct sp_header {
 	uint32_t n_members, n_machines;
 	sp_off csv_events, user_events;	/* files that PAPI was told to take presets from */
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
-	uint64_t stat;			/* 1: counted from outside (sspapi stat), not by the program's calls of PAPI */
+	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
 };
 
 /* ---- topology --------------------------------------------------------- */

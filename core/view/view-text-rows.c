@@ -22,6 +22,7 @@ struct group {
 	const char *allowed;		/* "0-3"; "": not known */
 	uint64_t moves;
 	bool moves_known, many_cpus;
+	bool together;			/* by sspapi stat: whose counts are known as a sum only */
 	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
 };
 
@@ -41,7 +42,8 @@ static void begin_group(struct sp_table *t, struct group *g, const struct sp_row
 
 	sp_table_clear(t);
 	*g = (struct group){ .by_process = g->by_process, .process = row->process, .tid = row->tid, .threads = row->threads,
-			     .allowed = row->times ? sp_model_text(t->m, row->times->allowed) : "", .moves_known = true };
+			     .allowed = row->times ? sp_model_text(t->m, row->times->allowed) : "", .moves_known = true,
+			     .together = row->event_set < 0 };
 	sp_memory_init(&name, g->name, sizeof(g->name));
 	sp_out_plain(&name, row->thread);
 	sp_memory_text(&name);
@@ -103,8 +105,12 @@ static void rank_label(struct sp_table *t, const struct group *g)
 		sp_out_text(&o, "rank ");
 		sp_out_i64(&o, h->rank);
 	} else {
+		const char *exe = sp_model_text(t->m, h->exe);
+
 		sp_out_text(&o, "pid ");
 		sp_out_u64(&o, h->pid);
+		sp_out_text(&o, *exe ? " " : "");
+		sp_out_plain(&o, sp_base_name(exe));
 	}
 	if (t->m->n_machines > 1) {
 		sp_out_text(&o, " on ");
@@ -126,7 +132,7 @@ static void thread_label(struct sp_table *t, const struct group *g)
 	}
 	if (!g->tid) {
 		sp_out_amount(&o, g->threads, "thread");
-		sp_out_text(&o, g->threads == 1 ? " that has ended" : " that have ended");
+		sp_out_text(&o, g->together ? " together" : g->threads == 1 ? " that has ended" : " that have ended");
 	} else {
 		sp_out_i64(&o, g->tid);
 		sp_out_text(&o, *g->name ? " " : "");
@@ -281,8 +287,10 @@ static bool has_columns(const struct sp_table *t)
 static void groups(struct sp_out *o, struct sp_model *m, bool by_process)
 {
 	struct group g = { .by_process = by_process };
-	struct sp_table t = { .title = by_process ? "rank" : "thread", .things = by_process ? "ranks" : "threads", .row = group_row,
-			      .arg = &g, .most = COLUMNS, .tail_title = { by_process ? NULL : "ran on CPU", by_process ? NULL : "moves" } };
+	bool ranks = by_process && sp_text_have_ranks(m);
+	struct sp_table t = { .title = ranks ? "rank" : by_process ? "process" : "thread",
+			      .things = ranks ? "ranks" : by_process ? "processes" : "threads", .row = group_row, .arg = &g,
+			      .most = COLUMNS, .tail_title = { by_process ? NULL : "ran on CPU", by_process ? NULL : "moves" } };
 	struct spread s = { 0 };
 
 	if (sp_first_column(m) == m->n_events || !sp_table_open(&t, m, m->n_relations))

@@ -114,6 +114,7 @@ void sp_text_by_kind(struct sp_out *o, struct sp_model *m);
 void sp_text_other_events(struct sp_out *o, const struct sp_model *m);
 void sp_text_gauges(struct sp_out *o, const struct sp_model *m);
 void sp_text_ranks(struct sp_out *o, struct sp_model *m);
+bool sp_text_have_ranks(const struct sp_model *m);	/* each process one */
 void sp_text_threads(struct sp_out *o, struct sp_model *m);
 void sp_text_sites(struct sp_out *o, struct sp_model *m);
 

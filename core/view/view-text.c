@@ -70,7 +70,7 @@ static void on_cpus(struct sp_out *o, const struct sp_model *m)
 	sp_out_text(o, " CPUs");
 }
 
-static bool have_ranks(const struct sp_model *m)
+bool sp_text_have_ranks(const struct sp_model *m)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		if (m->process[i].h->rank < 0)
@@ -97,8 +97,9 @@ static void on_host(struct sp_out *o, const struct sp_model *m)
 /* "killed", if it did not end as processes do. */
 static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 {
-	const char *how = m->h.end == SP_END_RECOVERED ? "recovered" : m->h.end == SP_END_SNAPSHOT ? "a snapshot" :
-			  m->h.end == SP_END_EXEC ? "until exec" : m->h.end == SP_END_NONE && !m->n_killed ? "still running" : "killed";
+	bool runs = m->h.end == SP_END_NONE || (m->h.stat && m->h.end == SP_END_SNAPSHOT);
+	const char *how = m->h.end == SP_END_RECOVERED ? "recovered" : m->h.end == SP_END_EXEC ? "until exec" :
+			  runs && !m->n_killed ? "still running" : m->h.end == SP_END_SNAPSHOT ? "a snapshot" : "killed";
 
 	if (m->h.end == SP_END_EXIT || m->h.end == SP_END__EXIT)
 		return;
@@ -120,7 +121,7 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_out_text(&line, ": ");
 	if (sp_is_job(m)) {
 		sp_out_grouped(&line, m->n_processes);
-		sp_out_text(&line, have_ranks(m) ? " ranks" : " processes");
+		sp_out_text(&line, sp_text_have_ranks(m) ? " ranks" : " processes");
 		on_host(&line, m);
 	}
 	if (sp_elapsed(m)) {
@@ -212,7 +213,8 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 		return;
 	}
 	if (!unproven) {
-		sp_out_text(o, "every count is on the CPU it was counted on\n");
+		sp_paragraph(o, "", 2, !m->h.stat ? "every count is on the CPU it was counted on" :
+			     m->h.stat & SP_STAT_WHOLE ? "every count is on the CPU it was counted on (the CPUs' clocks add up)" : "every count is on the CPU it was counted on; some are missing");
 		return;
 	}
 	sp_memory_init(&line, text, sizeof(text));
@@ -241,6 +243,8 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 
 	if (m->damaged)
 		why = "the store is damaged; what was in the damaged blocks is missing.";
+	else if (m->h.stat)
+		why = "no event was counted; the notes say why.";
 	else if (m->starts)
 		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
 		      "gives no counts before.";
@@ -387,6 +391,8 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 	while (sp_model_next(m, &row)) {
 		uint32_t bits = of_set(m, &row) | (row.domain > 1 ? 1u << (SP_COUNT(of_sets) + (row.domain & 15)) : 0);
 
+		if (row.event_set < 0)	/* sspapi stat: no set of the program's */
+			continue;
 		for (unsigned i = 0; i < SP_COUNT(is); i++)
 			if (bits >> i & 1) {
 				is[i].n++;
