@@ -153,6 +153,7 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 	h.csv_events = sp_bytes_text(b, sp_image_text(m->image, from->csv_events));
 	h.user_events = sp_bytes_text(b, sp_image_text(m->image, from->user_events));
 	h.cpus_allowed = sp_bytes_text(b, sp_image_text(m->image, from->cpus_allowed));
+	h.pmus = sp_bytes_text(b, sp_image_text(m->image, from->pmus));
 	h.notes = encode_notes(b, m, &h.n_notes);
 	((struct sp_member *)sp_bytes_at(b, member))->h = h;
 }

@@ -10,7 +10,7 @@
 #include "source.h"
 
 /* What processes have in common: their header's texts, or nothing. */
-enum { COMMON_HOST, COMMON_EXE, COMMON_ARGS, COMMON_JOB, COMMON_CWD, COMMON_LIBRARY, COMMON_ALLOWED, COMMONS };
+enum { COMMON_HOST, COMMON_EXE, COMMON_ARGS, COMMON_JOB, COMMON_CWD, COMMON_LIBRARY, COMMON_ALLOWED, COMMON_PMUS, COMMONS };
 
 struct merge {
 	struct sp_names events, calls;	/* as they were met; what they are is the key */

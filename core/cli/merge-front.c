@@ -28,7 +28,7 @@ static void common_texts(struct merge *g, const struct sp_model *m, const struct
 		sp_off at;
 	} texts[] = { { COMMON_HOST, h->host }, { COMMON_EXE, h->exe }, { COMMON_JOB, h->job },
 		      { COMMON_CWD, h->cwd }, { COMMON_LIBRARY, h->papi_library },
-		      { COMMON_ALLOWED, h->cpus_allowed } };
+		      { COMMON_ALLOWED, h->cpus_allowed }, { COMMON_PMUS, h->pmus } };
 	const char *text;
 
 	for (unsigned i = 0; i < SP_COUNT(texts); i++) {
@@ -210,6 +210,7 @@ int merge_write_front(struct merge *g)
 	h->cwd = front_text(g, b, COMMON_CWD);
 	h->papi_library = front_text(g, b, COMMON_LIBRARY);
 	h->cpus_allowed = front_text(g, b, COMMON_ALLOWED);
+	h->pmus = front_text(g, b, COMMON_PMUS);
 	front_calls(g, b);
 	front_events(g, b);
 	merge_write_sites(g, b);

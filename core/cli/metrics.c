@@ -103,13 +103,36 @@ static void not_there(const char *verb, const char *name, const char *path)
 	fputc('\n', stderr);
 }
 
-static void lacks(const char *verb, const char *name, const char *missing)
+/* The machine's PMUs, if they are known: "Of this machine (icl, perf)". */
+static void of_this_machine(const char *words)
+{
+	const char *pmus = sp_metrics_pmus(&table);
+
+	fputs(words, stderr);
+	if (*pmus)
+		fputs(" (", stderr);
+	sp_put_plain(stderr, pmus);
+	fputs(*pmus ? ")\n" : "\n", stderr);
+}
+
+static void lacks(const char *verb, const struct sp_metric *d)
 {
 	fprintf(stderr, "sspapi %s: ", verb);
-	sp_put_plain(stderr, name);
+	sp_put_plain(stderr, d->name);
+	if (!d->sorts) {
+		of_this_machine(" is defined for other CPUs than this machine's");
+		return;
+	}
 	fputs(" needs ", stderr);
-	sp_put_plain(stderr, missing);
+	sp_put_plain(stderr, sp_metrics_missing(&table, d));
 	fputs(", which was not counted\n", stderr);
+}
+
+static void say_foreign(const char *verb, const char *path)
+{
+	fprintf(stderr, "sspapi %s: ", verb);
+	sp_put_plain(stderr, path);
+	of_this_machine(": none of its tables is for this machine's CPUs");
 }
 
 static int choose(const char *verb, const char *path, char *names)
@@ -126,7 +149,7 @@ static int choose(const char *verb, const char *path, char *names)
 			return 1;
 		}
 		if (!sp_metrics_choose(&table, name) && verb)
-			lacks(verb, d->name, sp_metrics_missing(&table, d) ? sp_metrics_missing(&table, d) : "another CPU's events");
+			lacks(verb, d);
 	}
 	return 0;
 }
@@ -148,7 +171,9 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const str
 	strcpy(names, w->names);
 	if (*names && choose(verb, path, names))
 		return 1;
-	if (verb && !*names && !n && table.n)
+	if (verb && !*names && table.foreign)
+		say_foreign(verb, path);
+	else if (verb && !*names && !n && table.n)
 		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
 	return table.n_wrong ? 1 : 0;
 }

@@ -126,7 +126,7 @@ static void count(struct sp_table *t, uint64_t n)
 static void compute(const struct sp_level_row *row)
 {
 	if (sp_view_metrics)
-		sp_metrics_compute(sp_view_metrics, row->total, row->counted);
+		sp_metrics_compute(sp_view_metrics, row->total, row->counted, row->machine);
 }
 
 static void metric_headings(struct sp_table *t)

@@ -114,40 +114,133 @@ static int32_t find_definition(const struct sp_metrics *t, uint32_t before, cons
 	return -1;
 }
 
-/* Does a counted event carry the name of this CPU's PMU? */
-static bool is_counted_on(const struct sp_model *m, const char *cpu)
+/* ---- whose machine a table is for ------------------------------------------------ */
+
+static uint32_t all_sorts(const struct sp_metrics *t)
 {
-	size_t n = strlen(cpu);
+	return (uint32_t)((1ull << t->n_sorts) - 1);
+}
 
-	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++) {
-		const char *name = sp_event_is_summed(m, e) ? SP_EVENT_TEXT(m, e, name) : "";
+static uint8_t sort_number(struct sp_metrics *t, const char *pmus)
+{
+	uint32_t i = 0;
 
-		if (without_pmu(name) == name + n + 2 && same_n(name, cpu, n))
+	while (i < t->n_sorts && strcmp(t->pmus[i], pmus) != 0)
+		i++;
+	if (i == t->n_sorts && i == SP_METRIC_SORTS)
+		return SP_METRIC_SORTS - 1;
+	if (i == t->n_sorts)
+		t->pmus[t->n_sorts++] = pmus;
+	return (uint8_t)i;
+}
+
+/* Machines with the same PMUs are of one sort.  Of its processes the one that PAPI told the most. */
+static void sort_machines(struct sp_metrics *t)
+{
+	const struct sp_model *m = t->model;
+	uint32_t at = 0;
+
+	t->n_sorts = 0;
+	for (uint32_t k = 0; k < m->n_machines; k++) {
+		const char *most = "";
+
+		/* a machine's processes stand together, as merge writes them */
+		while (at < m->n_processes && m->process[at].machine < k)
+			at++;
+		for (; at < m->n_processes && m->process[at].machine == k; at++) {
+			const char *text = sp_model_text(m, m->process[at].h->pmus);
+
+			most = strlen(text) > strlen(most) ? text : most;
+		}
+		t->sort_of[k] = sort_number(t, most);
+	}
+	if (!t->n_sorts)
+		sort_number(t, "");
+}
+
+static bool is_in_list(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *list; list += strcspn(list, ","), list += *list == ',')
+		if (strcspn(list, ",") == n && same_n(list, name, n))
 			return true;
+	return false;
+}
+
+static bool is_of_pmu(const char *event, const char *pmu)
+{
+	size_t n = strlen(pmu);
+
+	return without_pmu(event) == event + n + 2 && same_n(event, pmu, n);
+}
+
+/* Does a counted event, or a native behind it, carry the name of this PMU? */
+static bool is_counted_on(const struct sp_model *m, const char *pmu)
+{
+	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++) {
+		const char *native;
+
+		if (!sp_event_is_summed(m, e))
+			continue;
+		if (is_of_pmu(SP_EVENT_TEXT(m, e, name), pmu))
+			return true;
+		for (uint32_t i = 0; (native = sp_image_text_at(m->image, m->event[e]->natives, i)) != NULL; i++)
+			if (is_of_pmu(native, pmu))
+				return true;
 	}
 	return false;
 }
 
-/* Definitions of tables for other CPUs than the one that counted are no use.  Names of
+/* Events do not tell on which of several machines they were counted. */
+static uint32_t sorts_with(const struct sp_metrics *t, const char *pmu)
+{
+	uint32_t sorts = 0;
+
+	for (uint32_t i = 0; i < t->n_sorts; i++)
+		if (is_in_list(t->pmus[i], pmu) || (t->n_sorts == 1 && is_counted_on(t->model, pmu)))
+			sorts |= 1u << i;
+	return sorts;
+}
+
+/* Definitions of tables for other CPUs than the machines' are no use.  Names of
  * tables and definitions both stand in the order of the file. */
 static void leave_out_tables(struct sp_metrics *t)
 {
-	bool any = false;
-	uint32_t c = 0;
+	uint32_t c = 0, found = 0, cpus = 0;
 
 	for (uint32_t i = 0; i < t->n_cpus; i++) {
-		t->cpu[i].counted = !t->cpu[i].component && is_counted_on(t->model, t->cpu[i].name);
-		any = any || t->cpu[i].counted;
+		t->cpu[i].sorts = t->cpu[i].component ? all_sorts(t) : sorts_with(t, t->cpu[i].name);
+		found |= t->cpu[i].component ? 0 : t->cpu[i].sorts;
+		cpus += !t->cpu[i].component;
 	}
-	for (uint32_t i = 0; i < t->n && any; i++) {
+	t->foreign = cpus && !found;
+	for (uint32_t i = 0; i < t->n; i++) {
 		struct sp_metric *d = &t->at[i];
 
 		while (c < t->n_cpus && t->cpu[c].table < d->table)
 			c++;
-		d->usable = !d->table;
-		for (uint32_t k = c; k < t->n_cpus && t->cpu[k].table == d->table && !d->usable; k++)
-			d->usable = t->cpu[k].counted || t->cpu[k].component;
+		d->sorts = d->table ? 0 : all_sorts(t);
+		for (uint32_t k = c; k < t->n_cpus && t->cpu[k].table == d->table; k++)
+			d->sorts |= t->cpu[k].sorts;
+		d->usable = d->sorts != 0;
 	}
+}
+
+const char *sp_metrics_pmus(const struct sp_metrics *t)
+{
+	return t->n_sorts ? t->pmus[0] : "";
+}
+
+int32_t sp_metrics_machine(const struct sp_metrics *t, int32_t c)
+{
+	const struct sp_model *m = t->model;
+
+	for (; t->n_sorts > 1 && c >= 0; c = m->component[c].parent)
+		for (uint32_t k = 0; k < m->n_machines; k++)
+			if (m->machine[k].root == c)
+				return (int32_t)k;
+	return -1;
 }
 
 static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_term *term)
@@ -176,28 +269,34 @@ static bool was_counted(const struct sp_model *m, const char *name)
 	return false;
 }
 
-/* Only the last usable one of a name, and no name that was itself counted. */
+/* Only the last usable one of a name, and no name that was itself counted.  On machines that it is not
+ * for the one before it takes its place. */
 static void choose_all(struct sp_metrics *t)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct sp_metric *d = &t->at[i];
 
 		d->shown = d->usable && !was_counted(t->model, d->name);
+		d->other = -1;
 		for (uint32_t j = 0; d->shown && j < i; j++)
-			if (t->at[j].shown && t->at[j].hash == d->hash && same(t->at[j].name, d->name))
+			if (t->at[j].shown && t->at[j].hash == d->hash && same(t->at[j].name, d->name)) {
 				t->at[j].shown = false;
+				d->other = (int32_t)j;
+				d->whole = d->whole && t->at[j].whole;
+			}
 	}
 }
 
-/* Room for one relation's sums by event id. */
-static bool make_room(struct sp_metrics *t, uint64_t n_events)
+/* Room for one relation's sums by event id, and for the machines' sorts. */
+static bool make_room(struct sp_metrics *t, uint64_t n_events, uint64_t n_machines)
 {
 	if (t->row_memory)
 		sp_unmap(t->row_memory, t->row_bytes);
-	t->row_bytes = n_events * (sizeof(*t->row_sum) + sizeof(*t->row_present)) + 16;
+	t->row_bytes = n_events * (sizeof(*t->row_sum) + sizeof(*t->row_present)) + n_machines + 16;
 	t->row_memory = sp_map(t->row_bytes);
 	t->row_sum = t->row_memory;
 	t->row_present = (bool *)(t->row_sum + n_events);
+	t->sort_of = (uint8_t *)(t->row_present + n_events);
 	return t->row_memory != NULL;
 }
 
@@ -232,14 +331,13 @@ long sp_metrics_bind(struct sp_metrics *t, const struct sp_model *m)
 {
 	long n = 0;
 
-	if (!make_room(t, m->n_events))
+	if (!make_room(t, m->n_events, m->n_machines))
 		return -ENOMEM;
 	t->model = m;
 	t->n_ids = 0;
 	t->elapsed_ns = (double)sp_elapsed(m);
 	t->hertz = (double)m->h.cpu_max_khz * 1e3;
-	for (uint32_t i = 0; i < t->n; i++)
-		t->at[i].usable = true;
+	sort_machines(t);
 	leave_out_tables(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		bind_one(t, i);
@@ -266,10 +364,16 @@ void sp_metrics_hide(struct sp_metrics *t)
 
 const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char *name)
 {
-	for (uint32_t i = t->n; i-- > 0;)
-		if (same(t->at[i].name, name))
+	const struct sp_metric *of_others = NULL;
+
+	for (uint32_t i = t->n; i-- > 0;) {
+		if (!same(t->at[i].name, name))
+			continue;
+		if (t->at[i].sorts)
 			return &t->at[i];
-	return NULL;
+		of_others = of_others ? of_others : &t->at[i];
+	}
+	return of_others;
 }
 
 bool sp_metrics_choose(struct sp_metrics *t, const char *name)
@@ -384,15 +488,28 @@ static bool compute(const struct sp_metrics *t, const struct sp_metric *d, const
 	return stack[0] - stack[0] == 0.0;	/* neither infinite nor NaN */
 }
 
-void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present)
+/* What the definition before says, on machines that this one is not for. */
+static void take_others(const struct sp_metrics *t, struct sp_metric *d)
 {
+	for (int32_t i = d->other; i >= 0 && !d->counted; i = t->at[i].other) {
+		d->counted = t->at[i].counted;
+		d->has_value = t->at[i].has_value;
+		d->value = t->at[i].value;
+	}
+}
+
+void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present, int32_t machine)
+{
+	uint32_t sorts = machine >= 0 && t->n_sorts > 1 ? 1u << t->sort_of[machine] : all_sorts(t);
 	struct sums s = { sum, present };
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct sp_metric *d = &t->at[i];
 
-		d->counted = d->usable && has_sums(t, d, &s);
+		d->counted = d->usable && !(sorts & ~d->sorts) && has_sums(t, d, &s);
 		d->has_value = d->counted && compute(t, d, &s, &d->value);
+		if (!d->counted && d->shown && t->n_sorts > 1)
+			take_others(t, d);
 	}
 }
 
@@ -407,5 +524,5 @@ void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, cons
 		t->row_sum[e] = total[i];
 		t->row_present[e] = true;
 	}
-	sp_metrics_compute(t, t->row_sum, t->row_present);
+	sp_metrics_compute(t, t->row_sum, t->row_present, t->n_sorts > 1 ? (int32_t)t->model->process[row->process].machine : -1);
 }

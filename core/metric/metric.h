@@ -20,6 +20,7 @@
 
 #define SP_METRIC_TERMS 64u		/* most events of one definition */
 #define SP_METRIC_STEPS 256u		/* most words of one formula */
+#define SP_METRIC_SORTS 32u		/* most sorts of machines of a merged store */
 #define SP_METRIC_FILE_MOST (1u << 20)	/* bytes of a file; PAPI's own has a quarter of it */
 #define SP_METRIC_IDS_MOST (1u << 18)	/* events of all terms of a file */
 
@@ -44,7 +45,9 @@ struct sp_metric {
 	uint32_t hash;
 	uint32_t table, line, column;	/* table 0: for every CPU; column of the name */
 	uint32_t first_term, n_terms, first_step, n_steps;
-	bool usable;			/* all that it needs was counted */
+	uint32_t sorts;			/* of machines that its table is for, a bit each; 0: none of these */
+	int32_t other;			/* the usable one of this name before it, for other machines; -1: none */
+	bool usable;			/* for one of these machines, and all that it needs was counted */
 	bool shown;			/* a column of its own */
 	bool whole;			/* always an integer, as counts are */
 	bool in_relation;		/* the relation that a view shows now has a column for it */
@@ -57,7 +60,7 @@ struct sp_metric_cpu {
 	const char *name;
 	uint32_t table;
 	bool component;			/* "cuda,GH100": a component's table, which any CPU may have */
-	bool counted;			/* an event of this CPU's PMU was */
+	uint32_t sorts;			/* of machines that have this PMU, a bit each */
 };
 
 struct sp_metrics {
@@ -68,10 +71,14 @@ struct sp_metrics {
 	struct sp_metric_step *step;
 	uint32_t *id;
 	uint32_t n_wrong;		/* lines that were refused */
+	uint32_t n_sorts;		/* of machines: by their PMUs; of a merged store perhaps several */
+	bool foreign;			/* there are tables for CPUs, and none is for these machines */
 	double hertz, elapsed_ns;	/* of the store; 0: not known */
 	const struct sp_model *model;
 
-	int64_t *row_sum;		/* private to metric.c: of one relation, by event id */
+	const char *pmus[SP_METRIC_SORTS];	/* private to metric.c: of each sort, "perf,icl"; "": not known */
+	uint8_t *sort_of;		/* [machine] */
+	int64_t *row_sum;		/* of one relation, by event id */
 	bool *row_present;
 	void *row_memory;
 	uint64_t row_bytes;
@@ -92,8 +99,8 @@ void sp_metrics_close(struct sp_metrics *t);
 
 /* Finds the terms among what this model counted and decides what is shown: definitions
  * that can be computed, of a name that was not itself counted, the last one of a name.
- * Of tables for CPUs only those whose name the counted events carry (icl::...), if there
- * is one.  The model must outlive the table.  How many are shown, or -ENOMEM. */
+ * Of tables for CPUs only those of a machine's own PMUs: as PAPI listed them (sp_header.pmus), or as
+ * events and their natives carry them (icl::...).  The model must outlive the table.  How many are shown, or -ENOMEM. */
 long sp_metrics_bind(struct sp_metrics *t, const struct sp_model *m);
 
 /* Shows none of the bound ones, then those of these names (any case).  False: there is
@@ -101,15 +108,22 @@ long sp_metrics_bind(struct sp_metrics *t, const struct sp_model *m);
 void sp_metrics_hide(struct sp_metrics *t);
 bool sp_metrics_choose(struct sp_metrics *t, const char *name);
 
-/* The last definition of this name, computable or not; NULL: none. */
+/* The last definition of this name, computable or not, if there is one for these machines; NULL: none. */
 const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char *name);
 
 /* What keeps this one from being computed: a term that was not counted, or NULL. */
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d);
 
+/* The PMUs of the machines, for people: "perf,icl", or "" where none is known. */
+const char *sp_metrics_pmus(const struct sp_metrics *t);
+
 /* Fills in counted, value and has_value of all, from sums by event id.  present[id]: is there a
- * sum of this event at all; NULL: of every one that was counted. */
-void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present);
+ * sum of this event at all; NULL: of every one that was counted.  machine: the model's, whose counts
+ * these are; -1: of all machines, and what is not the same on each has no value. */
+void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present, int32_t machine);
+
+/* The machine that component c is in, as far as it matters here; -1. */
+int32_t sp_metrics_machine(const struct sp_metrics *t, int32_t c);
 
 /* The same of one relation's events: total[k], as sp_row_cell gives it. */
 void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total);

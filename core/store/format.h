@@ -144,6 +144,7 @@ struct sp_header {
 	sp_off csv_events, user_events;	/* files that PAPI was told to take presets from */
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
 	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
+	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
 };
 
 /* ---- topology --------------------------------------------------------- */

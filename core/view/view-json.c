@@ -163,6 +163,8 @@ static void settings(struct sp_out *o, const struct sp_model *m)
 		key_text(o, ", \"csv_event_file\": ", sp_model_text(m, m->h.csv_events));
 	if (m->h.user_events)
 		key_text(o, ", \"user_events_file\": ", sp_model_text(m, m->h.user_events));
+	if (m->h.pmus)
+		key_text(o, ", \"pmus\": ", sp_model_text(m, m->h.pmus));
 	key_text(o, "},\n \"settings\": {\"attribution\": ",
 		 sp_attribution_name(m->h.attribution));
 	key_text(o, ", \"readings\": ", word(readings, SP_COUNT(readings), m->h.readings));
@@ -704,7 +706,7 @@ static void kinds(struct sp_out *o, const struct sp_model *m, const uint64_t rep
 		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, repeated);
 		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, repeated);
 		if (sp_view_metrics)
-			sp_metrics_compute(sp_view_metrics, m->kind[k].sum, NULL);
+			sp_metrics_compute(sp_view_metrics, m->kind[k].sum, NULL, -1);
 		sp_metrics_json(o);
 		sp_out_char(o, '}');
 	}
@@ -726,7 +728,8 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events, repeated);
 		gauges_at(o, m, c, repeated);
 		if (sp_view_metrics)
-			sp_metrics_compute(sp_view_metrics, m->sum + (uint64_t)c * m->n_events, NULL);
+			sp_metrics_compute(sp_view_metrics, m->sum + (uint64_t)c * m->n_events, NULL,
+					   sp_metrics_machine(sp_view_metrics, (int32_t)c));
 		sp_metrics_json(o);
 		if (sp_view_metrics && sp_kinds_several(sp_kinds_below(m, c)))
 			sp_out_text(o, ", \"mixed_cpu_kinds\": true");

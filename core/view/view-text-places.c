@@ -110,6 +110,7 @@ static void place_row(struct sp_table *t, uint64_t at)
 		sp_text_component(&o, m, (uint32_t)at);
 	sp_memory_text(&o);
 	t->sums.kinds = sp_kinds_below(m, (uint32_t)at);
+	t->sums.machine = sp_view_metrics ? sp_metrics_machine(sp_view_metrics, (int32_t)at) : -1;
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (sp_event_has_column(m, e))
 			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);

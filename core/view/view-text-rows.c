@@ -57,6 +57,7 @@ static void add_relation(struct sp_table *t, struct group *g, struct sp_row *row
 	g->moves_known = g->moves_known && row->times && (row->times->flags & SP_TIMES_MOVES);
 	g->moves = sp_max(g->moves, row->times ? row->times->moves : 0);
 	g->threads = (uint32_t)sp_max(g->threads, row->threads);
+	t->sums.machine = row->process < m->n_processes ? (int32_t)m->process[row->process].machine : -1;
 	for (uint32_t i = 0; i < row->cells; i++) {
 		int32_t kind;
 

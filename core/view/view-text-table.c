@@ -38,6 +38,7 @@ void sp_table_clear(struct sp_table *t)
 {
 	memset(t->sums.total, 0, t->m->n_events * 17ull);
 	t->sums.readings = t->sums.kinds = 0;
+	t->sums.machine = -1;
 }
 
 void sp_table_add(struct sp_table *t, uint64_t at, double weight)
@@ -287,7 +288,7 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 		sp_out_text(o, is_unproven(t) ? "~ " : "  ");
 	sp_left(o, t->label, t->label_width);
 	if (sp_view_metrics)
-		sp_metrics_compute(sp_view_metrics, t->sums.total, t->sums.has);
+		sp_metrics_compute(sp_view_metrics, t->sums.total, t->sums.has, t->sums.machine);
 	for (unsigned i = 0; i < t->n_cols; i++) {
 		uint32_t id = t->col[i];
 		enum sp_data_type type = sp_event_type(t->m, id);

@@ -22,6 +22,7 @@ struct sp_text_sums {
 	bool *has;			/* was the event counted there at all? */
 	uint64_t readings;
 	uint32_t kinds;			/* of cores that they are of, a bit each */
+	int32_t machine;		/* whose they are; -1: of several, perhaps */
 };
 
 struct sp_table {

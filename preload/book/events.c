@@ -1,6 +1,7 @@
 /* events.c: see events.h. */
 #include <string.h>
 
+#include "../../core/out.h"
 #include "../../core/sys.h"
 #include "events.h"
 #include "kinds.h"
@@ -81,6 +82,38 @@ static void find_terms(struct sp_event_seen *e, const PAPI_event_info_t *info)
 	t->n = n;
 }
 
+/* Where a component's list of PMUs is, by version, and how long it may be (papi-facts 8.). */
+static const char *const *pmu_names(const void *component, uint32_t version, uint32_t *most)
+{
+	*most = version < 0x0700 ? 40 : 80;
+	return (const char *const *)((const char *)component + (version < 0x0700 ? 688 : version < 0x0702 ? 1592 : 2616));
+}
+
+/* Of every component that is up by now: which machine this is, for tables of metrics.  Once. */
+static void store_pmus(const struct sp_real *papi)
+{
+	uint32_t version = sp_store.header ? sp_store.header->papi_version >> 16 : 0, most;
+	const void *c;
+	struct sp_held h;
+	struct sp_out o;
+
+	if (!version || !papi->PAPI_get_component_info || sp_store.header->pmus)
+		return;
+	sp_out_init(&o, -1, scratch, INFO_BYTES - 1);
+	for (int i = 0; (c = papi->PAPI_get_component_info(i)) != NULL; i++) {
+		const char *const *name = pmu_names(c, version, &most);
+
+		for (uint32_t k = 0; k < most && name[k]; k++) {
+			sp_out_text(&o, o.used ? "," : "");
+			sp_out_text(&o, name[k]);
+		}
+	}
+	scratch[o.used] = 0;
+	sp_lock_take(&sp_store.lock, &h);
+	sp_store.header->pmus = sp_store_text(&sp_store, scratch);
+	sp_lock_give(&sp_store.lock, &h);
+}
+
 static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 {
 	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
@@ -145,6 +178,7 @@ struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 	}
 	e->code = (uint32_t)code;
 	e->component = papi->PAPI_get_event_component ? papi->PAPI_get_event_component(code) : 0;
+	store_pmus(papi);
 	id = store_event(papi, e);
 	if (id < 0) {
 		e->code = 0;

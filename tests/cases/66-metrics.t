@@ -66,6 +66,32 @@ check "two by name: two columns" grep -qE ' TOT_CYC +IPC +CPI$' d.out
 run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
 [ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
 
+# ---- tables of CPUs ---------------------------------------------------------------------
+printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \
+	'EVENT,ZEN,NOT_DERIVED,PAPI_TOT_INS' >cpus.csv
+# counted PMU TOPOLOGY: 12 PAPI_TOT_INS on a machine with this PMU
+counted() {
+	printf '%s\n' "component perf_event pmus=perf,$1" 'event PAPI_TOT_INS' 'at PAPI_read 1 count PAPI_TOT_INS 12' >script
+	run counted env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/$1.sspapi" SSPAPI_TOPOLOGY="$2" "$scenes/one" PAPI_TOT_INS
+}
+counted icl ""
+counted zen4 "$root/tests/topo/v1-numa.xml"
+counted snb ""
+flops() { "$sspapi" report -f json --per-machine -m cpus.csv "$@" 2>flops.err >flops.json; json flops.json 'map { map { $_->{total}{PAPI_TOT_INS} . " " . ($_->{derived_metrics}{FLOPS} // "none") } @{$_->{rows}} } @{$d->{levels}}'; }
+is "a table counts where its name is a PMU of the machine" "$(flops icl.sspapi), $(flops zen4.sspapi)" "12 96, 12 48"
+is "the machine's PMUs are in the dump" "$("$sspapi" report -f json icl.sspapi >flops.json; json flops.json '$d->{papi}{pmus}')" "perf,icl"
+flops snb.sspapi >none
+is "none is for this machine: said" "$(cat none; cat flops.err)" "12 none
+sspapi report: cpus.csv: none of its tables is for this machine's CPUs (perf,snb)"
+run d "$sspapi" report -m cpus.csv icl.sspapi
+check "no metric of another CPU" not grep -q ZEN d.out
+is "merged runs of unlike machines: each by its own" "$(flops icl.sspapi zen4.sspapi | sort)" "12 48
+12 96"
+"$sspapi" report -f json -m cpus.csv icl.sspapi zen4.sspapi >both.json
+is "and none of both together" "$(json both.json '$d->{components}[0]{derived_metrics}{FLOPS} // "null"')" null
+"$sspapi" report -f csv -m cpus.csv icl.sspapi zen4.sspapi | grep -c ',FLOPS,[0-9]*,\(48\|96\),$' >n
+is "CSV: each line by its machine" "$(cat n)" 2
+
 # ---- what is wrong ----------------------------------------------------------------------
 # wrong NAME STATUS LINE: of the file `bad`
 wrong() {

@@ -48,11 +48,11 @@ static const struct fake_component likes[] = {
 
 /* Where PAPI_component_info_t has what, by version (papi-facts 8). */
 #if FAKE_PAPI_VERSION >= 0x0702
-enum { SIZE = 3296, DISABLED = 1536, CMPIDX = 2572, DEFAULT_GRN = 2600 };
+enum { SIZE = 3296, DISABLED = 1536, CMPIDX = 2572, DEFAULT_GRN = 2600, PMU_NAMES = 2616 };
 #elif FAKE_PAPI_VERSION >= 0x0700
-enum { SIZE = 2272, DISABLED = 1536, CMPIDX = 1544, DEFAULT_GRN = 1572 };
+enum { SIZE = 2272, DISABLED = 1536, CMPIDX = 1544, DEFAULT_GRN = 1572, PMU_NAMES = 1592 };
 #else
-enum { SIZE = 1048, DISABLED = 640, CMPIDX = 644, DEFAULT_GRN = 672 };
+enum { SIZE = 1048, DISABLED = 640, CMPIDX = 644, DEFAULT_GRN = 672, PMU_NAMES = 688 };
 #endif
 
 static void put(char *info, int offset, int value)
@@ -74,6 +74,7 @@ static void fill_info(int cidx)
 	put(k->info, CMPIDX + 8, FK_PER_SET);		/* num_mpx_cntrs */
 	put(k->info, DEFAULT_GRN, k->c.granularity);
 	put(k->info, DEFAULT_GRN + 4, k->c.granularities);
+	memcpy(k->info + PMU_NAMES, k->c.pmus, sizeof(k->c.pmus));
 	memset(&bits, 0, sizeof(bits));
 	bits.attach = !k->c.no_attach;
 	bits.cpu = !k->c.no_cpu;

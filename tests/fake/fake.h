@@ -75,6 +75,7 @@ struct fake_component {		/* all 0: as perf_event */
 	bool writes;			/* PAPI_write of a running set works */
 	bool no_attach, no_cpu, no_inherit, no_kernel_multiplex, fast_read;
 	int disabled;			/* a PAPI error code */
+	const char *pmus[8];		/* pmu_names */
 };
 
 /* Returns the component's index.  One that exists is changed. */

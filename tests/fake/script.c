@@ -296,6 +296,15 @@ static int do_event(char **w, int n)
 	return n < 1 ? -1 : fake_event(w[0], &e);
 }
 
+/* a,b: they stay, as PAPI's do */
+static void pmus(struct fake_component *c, const char *list)
+{
+	char *names = strdup(list), *save;
+
+	for (unsigned i = 0; i + 1 < sizeof(c->pmus) / sizeof(*c->pmus); i++)
+		c->pmus[i] = strtok_r(i ? NULL : names, ",", &save);
+}
+
 static int do_component(char **w, int n)
 {
 	struct fake_component c;
@@ -316,6 +325,8 @@ static int do_component(char **w, int n)
 		c.no_kernel_multiplex = number(w, n, "no_kernel_multiplex");
 	if (option(w, n, "disabled"))
 		c.disabled = number(w, n, "disabled");
+	if (option(w, n, "pmus"))
+		pmus(&c, option(w, n, "pmus"));
 	return fake_component(&c) < 0 ? -1 : 0;
 }
 

@@ -81,8 +81,8 @@ static void try(const char *text, size_t n, const struct sp_model *m, unsigned l
 	free(exact);
 	if (sp_metrics_bind(&t, m) < 0)
 		abort();
-	sp_metrics_compute(&t, sums, NULL);
-	sp_metrics_compute(&t, sums, some);
+	sp_metrics_compute(&t, sums, NULL, -1);
+	sp_metrics_compute(&t, sums, some, -1);
 	for (int32_t i = sp_metrics_next(&t, -1); i >= 0; i = sp_metrics_next(&t, i))
 		if (!t.at[i].usable || (t.at[i].has_value && t.at[i].value - t.at[i].value != 0.0))
 			abort();

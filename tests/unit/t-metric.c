@@ -14,7 +14,7 @@
 /* ---- a model of a few events; an sp_off is an index of `names` -------------------- */
 
 static const char *const names[] = { "", "PAPI_TOT_INS", "PAPI_TOT_CYC", "icl::L1D:REPLACEMENT:u=0", "perf::PAGE-FAULTS",
-				     "PAPI_TOT_INS", "temp", "cuda:::op:stat=sum" };
+				     "PAPI_TOT_INS", "temp", "cuda:::op:stat=sum", "perf,ICL", "perf,zen" };
 #define EVENTS 7u
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
@@ -87,7 +87,7 @@ static double value(struct sp_metrics *t, const char *name, const int64_t *sum)
 	const struct sp_metric *d = sp_metrics_named(t, name);
 
 	assert_non_null(d);
-	sp_metrics_compute(t, sum, NULL);
+	sp_metrics_compute(t, sum, NULL, -1);
 	return d->has_value ? d->value : 0.0 / 0.0;
 }
 
@@ -314,7 +314,7 @@ static void tables(void **state)
 	assert_int_equal(sp_metrics_bind(&t, &m), 3);
 	assert_int_equal(shown(&t), 3);
 	assert_int_equal(t.at[sp_metrics_next(&t, -1)].line, 6);
-	sp_metrics_compute(&t, sums, NULL);
+	sp_metrics_compute(&t, sums, NULL, -1);
 	same_value(t.at[2].value, 57.0);
 	same_value(t.at[3].value, 114.0);	/* M2: twice the M of its own table */
 	same_value(t.at[5].value, 0.5);
@@ -324,10 +324,52 @@ static void tables(void **state)
 	assert_true(sp_metrics_choose(&t, "ipc"));
 	assert_false(sp_metrics_choose(&t, "no"));
 	assert_int_equal(shown(&t), 1);
-	/* Without a word of the CPU all tables count, the last of a name first. */
+	/* Without a word of the CPU none of its tables counts, and that is told. */
 	event[2].name = 1;
-	sp_metrics_bind(&t, &m);
-	same_value(value(&t, "M", sums), 1050.0);	/* two events of one name: their sum */
+	assert_int_equal(sp_metrics_bind(&t, &m), 1);
+	assert_true(t.foreign);
+	same_value(value(&t, "IPC", sums), 1050.0 / 4000.0);	/* two events of one name: their sum */
+	no_value(value(&t, "M", sums));
+	sp_metrics_close(&t);
+}
+
+/* PAPI's list of the machine's PMUs decides; of merged runs each machine by its own. */
+static void machines(void **state)
+{
+	static const char text[] = "CPU,icl\nEVENT,F,DERIVED_INFIX,N0*8,PAPI_TOT_INS\nCPU,zen\nEVENT,F,DERIVED_INFIX,N0*4,PAPI_TOT_INS\n"
+				   "cuda,GH100\nEVENT,G,NOT_DERIVED,PAPI_TOT_INS\n";
+	struct sp_header h[2] = { { .pmus = 8 }, { .pmus = 9 } };
+	struct sp_model_process process[2] = { { .h = &h[0], .machine = 0 }, { .h = &h[1], .machine = 1 } };
+	struct sp_component c[4] = { { .parent = -1 }, { .parent = 0 }, { .parent = 0 }, { .parent = 2 } };
+	struct sp_model_machine machine[2] = { { .root = 1 }, { .root = 2 } };
+	struct sp_model m = model();
+	struct sp_metrics t;
+
+	(void)state;
+	event[2].name = 4;
+	m.process = process;
+	m.machine = machine;
+	m.component = c;
+	m.n_processes = m.n_machines = 1;
+	sound(&t, text);
+	assert_int_equal(sp_metrics_bind(&t, &m), 2);
+	same_value(value(&t, "F", sums), 8000.0);
+	same_value(value(&t, "G", sums), 1000.0);
+	h[0].pmus = 4;				/* another PMU: neither table is its */
+	assert_int_equal(sp_metrics_bind(&t, &m), 1);
+	assert_true(t.foreign);
+	h[0].pmus = 8;
+	m.n_processes = m.n_machines = 2;
+	assert_int_equal(sp_metrics_bind(&t, &m), 2);
+	assert_int_equal(sp_metrics_machine(&t, 0), -1);
+	for (int32_t at = 1; at < 4; at++) {
+		const struct sp_metric *d = &t.at[sp_metrics_next(&t, -1)];
+
+		sp_metrics_compute(&t, sums, NULL, sp_metrics_machine(&t, at));
+		same_value(d->value, at == 1 ? 8000.0 : 4000.0);
+	}
+	sp_metrics_compute(&t, sums, NULL, -1);	/* both together: no word for that */
+	assert_false(t.at[sp_metrics_next(&t, -1)].has_value);
 	sp_metrics_close(&t);
 }
 
@@ -341,7 +383,7 @@ static void absent(void **state)
 	(void)state;
 	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,A,NOT_DERIVED,PAPI_TOT_INS\n");
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
-	sp_metrics_compute(&t, sums, present);
+	sp_metrics_compute(&t, sums, present, -1);
 	assert_false(t.at[0].has_value);
 	assert_true(t.at[1].has_value);
 	sp_metrics_close(&t);
@@ -372,7 +414,7 @@ static void mutations(void **state)
 			n = (random >> 9) % n;
 		read_text(&t, text, n);
 		sp_metrics_bind(&t, &m);
-		sp_metrics_compute(&t, sums, NULL);
+		sp_metrics_compute(&t, sums, NULL, -1);
 		sp_metrics_close(&t);
 	}
 }
@@ -407,7 +449,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds), cmocka_unit_test(files), cmocka_unit_test(errors), cmocka_unit_test(limits),
-		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(absent), cmocka_unit_test(mutations),
+		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(machines), cmocka_unit_test(absent), cmocka_unit_test(mutations),
 		cmocka_unit_test(papi_file),
 	};
 
