@@ -128,6 +128,16 @@ static void lacks(const char *verb, const struct sp_metric *d)
 	fputs(", which was not counted\n", stderr);
 }
 
+/* Nothing is left out for it, so it is no error; a comma or an event may be missing. */
+static void say_alone(const char *verb, const char *path)
+{
+	struct where w = { .verb = verb, .path = path };
+
+	for (uint32_t i = 0; i < table.n; i++)
+		if (table.at[i].alone && table.at[i].sorts)
+			wrong(table.at[i].line, table.at[i].column, "a sum or difference of one event; it is taken for that event", &w);
+}
+
 static void say_foreign(const char *verb, const char *path)
 {
 	fprintf(stderr, "sspapi %s: ", verb);
@@ -168,6 +178,7 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const str
 	if (n < 0)
 		return verb ? sp_complain(1, verb, strerror((int)-n), path) : 1;
 	sp_view_metrics = &table;
+	say_alone(verb, path);
 	strcpy(names, w->names);
 	if (*names && choose(verb, path, names))
 		return 1;

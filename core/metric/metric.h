@@ -49,6 +49,7 @@ struct sp_metric {
 	int32_t other;			/* the usable one of this name before it, for other machines; -1: none */
 	bool usable;			/* for one of these machines, and all that it needs was counted */
 	bool shown;			/* a column of its own */
+	bool alone;			/* DERIVED_ADD or _SUB of one event: that event, as PAPI takes it, but perhaps a slip */
 	bool whole;			/* always an integer, as counts are */
 	bool in_relation;		/* the relation that a view shows now has a column for it */
 	bool counted;			/* all that it needs is in the sums computed last; value may be none */

@@ -113,11 +113,16 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 {
 	struct sp_metrics *t = r->t;
 
+	if (kind == NOT_DERIVED && d->n_terms > 1)
+		return wrong(r, t->term[d->first_term + 1].name, "", derived_names[kind], " has one event; of several PAPI would hand out the first");
+	if (kind == CMPD && d->n_terms < 2)
+		return wrong(r, at, "", derived_names[kind], " needs two events or more");
 	if (kind == NOT_DERIVED || kind == CMPD) {
 		step(t, d, SP_METRIC_TERM, 0);	/* of several, PAPI hands out the first */
 		return true;
 	}
 	if (kind == ADD || kind == SUB) {
+		d->alone = d->n_terms < 2;	/* in PAPI's own file there are some */
 		chain(t, d, 0, kind == ADD ? SP_METRIC_ADD : SP_METRIC_SUB);
 		return true;
 	}
@@ -239,9 +244,13 @@ static void read_cpu(struct reader *r, const char *name, bool component)
 /* A line of a component's table: "cuda,GH100", two words. */
 static bool read_other(struct reader *r, const char *word)
 {
+	static const char *const components[] = { "cuda", "rocm", "rocp_sdk", "rocm_smi", "amd_smi", "nvml", "intel_gpu" };
 	char *arch = next_field(r), *more = arch ? next_field(r) : NULL;
+	unsigned i = 0;
 
-	if (!arch || !*arch || (more && *more))
+	while (i < SP_COUNT(components) && !same(word, components[i]))
+		i++;
+	if (i == SP_COUNT(components) || !arch || !*arch || (more && *more))
 		return wrong(r, word, "", word, " is none of CPU, PRESET, EVENT");
 	read_cpu(r, arch, true);
 	return true;

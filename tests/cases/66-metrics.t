@@ -92,6 +92,11 @@ is "and none of both together" "$(json both.json '$d->{components}[0]{derived_me
 "$sspapi" report -f csv -m cpus.csv icl.sspapi zen4.sspapi | grep -c ',FLOPS,[0-9]*,\(48\|96\),$' >n
 is "CSV: each line by its machine" "$(cat n)" 2
 
+printf '%s\n' 'EVENT,A,DERIVED_ADD,EV_A' >alone.csv
+run d "$sspapi" report -m alone.csv v.sspapi
+is "a sum of one event is said, and taken for it" "$(status_of d) $(cat d.err)$(grep -oE 'EV_B +A$' d.out | sort -u | wc -l)" \
+	"0 sspapi report: alone.csv:1:7: a sum or difference of one event; it is taken for that event1"
+
 # ---- what is wrong ----------------------------------------------------------------------
 # wrong NAME STATUS LINE: of the file `bad`
 wrong() {

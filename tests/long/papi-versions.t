@@ -12,6 +12,8 @@ for prefix in $OTHER_PAPIS; do
 	flags="-I$prefix/include -L$prefix/lib -Wl,-rpath,$prefix/lib"
 	check "PAPI $version: the programs build" \
 		make -s B="$tmp/$version" CC="${CC:-gcc} $flags" FC="${FC:-gfortran} $flags" all
+	check "PAPI $version: its table of presets, whole" \
+		env PAPI_EVENTS_CSV="$prefix/share/papi/papi_events.csv" "$B/tests/unit/t-metric"
 	for name in $cases; do
 		B=$tmp/$version sh tests/lib/run-test "tests/cases/$name.t" >"$tmp/said" 2>&1
 		check "PAPI $version: $name" not grep -q "^not ok\|^Bail\|^1\.\.0" "$tmp/said"
