@@ -237,6 +237,17 @@ static uint64_t calls_of(const struct sp_model *m, const char *prefix)
 	return n;
 }
 
+/* Only where there is a note that says why. */
+static const char *refused(const struct sp_model *m, const char *told, const char *else_)
+{
+	const char *note;
+
+	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++)
+		if (strncmp(note, "PAPI refused ", 13) == 0 || strncmp(note, "PAPI's component ", 17) == 0)
+			return told;
+	return else_;
+}
+
 static void why_nothing(struct sp_out *o, const struct sp_model *m)
 {
 	const char *why;
@@ -251,12 +262,13 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 	else if (m->h.dropped_readings)
 		why = "event sets were started, but sspapi could not keep what they counted; the notes say how much is "
 		      "missing.";
-	else if (calls_of(m, "PAPI_start"))
-		why = "PAPI refused every PAPI_start of the program; the notes say why, and sspapi doctor what this "
-		      "machine can count.";
-	else if (calls_of(m, "PAPI_add_"))
-		why = "the program asked PAPI for events, but never called PAPI_start. If it was "
-		      "refused them, the notes say why, and sspapi doctor what this machine can count.";
+	else if (calls_of(m, "PAPI_start") || calls_of(m, "papif_start"))
+		why = refused(m, "PAPI refused every PAPI_start of the program; the notes say why, and sspapi doctor what this "
+			      "machine can count.", "no PAPI_start of the program succeeded; sspapi doctor says what this machine can count.");
+	else if (calls_of(m, "PAPI_add_") || calls_of(m, "papif_add_"))
+		why = refused(m, "the program asked PAPI for events, but never called PAPI_start. What it was refused the notes "
+			      "say, and sspapi doctor what this machine can count.",
+			      "the program asked PAPI for events, but never called PAPI_start.");
 	else
 		why = "the program never called PAPI_start.";
 	sp_paragraph(o, "Nothing to show: ", 2, why);

@@ -230,12 +230,12 @@ void sp_opens_by_option(int option, const PAPI_option_t *o)
 }
 
 /* NULL: PAPI did not, or no such set is known. */
-static struct sp_set *after_open(int rc, int id, bool anew)
+static struct sp_set *after_open(const char *what, int rc, int id, bool anew)
 {
 	struct sp_set *s;
 
 	if (rc < 0) {
-		sp_after_failed("to open the counters of an event set", rc);
+		sp_after_failed(what, rc);
 		return NULL;
 	}
 	s = sp_set_known(id);
@@ -250,9 +250,9 @@ static struct sp_set *after_open(int rc, int id, bool anew)
 	return s;
 }
 
-void sp_after_open(int rc, int id)
+static void after_new_events(const char *what, int rc, int id)
 {
-	struct sp_set *s = after_open(rc, id, true);
+	struct sp_set *s = after_open(what, rc, id, true);
 
 	if (s)
 		sp_touch(s);
@@ -264,12 +264,12 @@ void sp_after_remove(int rc, int id)
 
 	if (s)
 		s->opened.reordered = true;
-	sp_after_open(rc, id);
+	after_new_events("to remove an event", rc, id);
 }
 
 void sp_after_multiplex(int rc, int id)
 {
-	struct sp_set *s = after_open(rc, id, false);
+	struct sp_set *s = after_open("PAPI_set_multiplex", rc, id, false);
 
 	if (s)
 		sp_touch(s);
@@ -285,28 +285,31 @@ void sp_after_overflow(int rc, int id, int threshold, int flags)
 	if (s && s->timed)
 		s->changed = true;
 	else
-		after_open(rc, id, false);
+		after_open("PAPI_overflow", rc, id, false);
 }
 
 /* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
 void sp_after_profil(int rc, int id)
 {
-	after_open(rc, id, false);
+	after_open("PAPI_profil", rc, id, false);
 }
 
-void sp_after_add(int rc, int id, int code, const char *name)
+void sp_after_add(int rc, int id, int code, const char *name, size_t length)
 {
 	char text[128];
 	struct sp_out o;
 
 	if (rc >= 0) {
-		sp_after_open(rc, id);
+		after_new_events("", rc, id);
 		return;
 	}
 	sp_out_init(&o, -1, text, sizeof(text) - 1);
 	sp_out_text(&o, "the event ");
+	length = name ? strnlen(name, sp_min(length, 80)) : 0;
+	while (length && name[length - 1] == ' ')		/* Fortran's */
+		length--;
 	if (name)
-		sp_out_bytes(&o, name, strnlen(name, 80));
+		sp_out_bytes(&o, name, length);
 	else
 		sp_out_hex(&o, (uint32_t)code);
 	text[o.used] = 0;
@@ -319,13 +322,14 @@ void sp_after_add_events(int rc, int id, int number)
 		sp_after_failed("the events of PAPI_add_events", rc);
 	else if (rc > 0 && rc < number)
 		sp_process_note_quiet("PAPI_add_events added only some of its events");
-	sp_after_open(0, id);
+	after_new_events("", 0, id);
 }
 
-void sp_after_change(int rc, int id)
+void sp_after_change(const char *what, int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
+	sp_tells(what, rc);
 	if (s)
 		s->changed = s->has_component = true;
 }
@@ -377,6 +381,7 @@ void sp_after_detach(int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
+	sp_tells("PAPI_detach", rc);
 	if (s) {
 		s->detached = true;
 		sp_touch(s);
@@ -401,16 +406,33 @@ void sp_after_domain(int rc, int id, int domain)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
+	sp_tells("PAPI_set_opt of PAPI_DOMAIN", rc);
 	if (s) {
 		s->wants_domain = (uint32_t)domain;
 		sp_touch(s);
 	}
 }
 
+static void set_opt_failed(int rc, int option)
+{
+	const char *what = "PAPI_set_opt";
+
+	switch (option) {
+#define NAME(option) case option: what = "PAPI_set_opt of " #option; break;
+	NAME(PAPI_ATTACH) NAME(PAPI_DETACH) NAME(PAPI_CPU_ATTACH) NAME(PAPI_MULTIPLEX) NAME(PAPI_INHERIT) NAME(PAPI_GRANUL)
+	NAME(PAPI_DOMAIN) NAME(PAPI_DEFDOM) NAME(PAPI_DEFGRN) NAME(PAPI_DATA_ADDRESS) NAME(PAPI_INSTR_ADDRESS)
+	NAME(PAPI_DEF_ITIMER) NAME(PAPI_DEF_MPX_NS) NAME(PAPI_DEF_ITIMER_NS)
+#undef NAME
+	}
+	sp_after_failed(what, rc);
+}
+
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 {
 	struct sp_set *s;
 
+	if (rc < 0)
+		set_opt_failed(rc, option);
 	if (rc != PAPI_OK || !o)
 		return;
 	switch (option) {
@@ -441,7 +463,7 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 			s->wants_cpu = sp_cpu_here();	/* PAPI takes the CPU of this call */
 		if (s)
 			s->wants_system = o->granularity.granularity == PAPI_GRN_SYS;
-		sp_after_change(rc, o->granularity.eventset);
+		sp_after_change("", rc, o->granularity.eventset);
 		break;
 	case PAPI_DOMAIN:
 		sp_after_domain(rc, o->domain.eventset, o->domain.domain);

@@ -25,13 +25,13 @@ void sp_after_unregister(int rc);
 void sp_after_shutdown(void);
 
 void sp_after_create(int rc, const int *id);
-void sp_after_add(int rc, int id, int code, const char *name);	/* name NULL: by code */
+/* name NULL: by its code; else up to a NUL or length bytes. */
+void sp_after_add(int rc, int id, int code, const char *name, size_t length);
 void sp_after_add_events(int rc, int id, int number);
-void sp_after_open(int rc, int id);		/* events come or go: the counters are opened again */
 void sp_after_multiplex(int rc, int id);
 void sp_after_overflow(int rc, int id, int threshold, int flags);
 void sp_after_profil(int rc, int id);
-void sp_after_change(int rc, int id);
+void sp_after_change(const char *what, int rc, int id);
 void sp_after_cleanup(int rc, int id);
 /* By the time that PAPI returns the id may be another thread's set, which must not find
  * the work on this one unfinished. */
@@ -71,6 +71,12 @@ SP_COLD long long *sp_before_stop_slow(int id, long long *values);
 void sp_before_write(int id);
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
+static inline void sp_tells(const char *function, int rc)
+{
+	if (rc < 0)
+		sp_after_failed(function, rc);
+}
+
 /* The same for PAPI_start, which programs try again and again: once for each error, since each time
  * would take 5 us. */
 void sp_after_start_failed(int rc);

@@ -235,6 +235,9 @@ static void nest_out(const struct nest *before)
 		const struct nest before = nest_in(true, CALLER, (const char *[1]){ __VA_ARGS__ }[0]); \
 		type rc = real->name args; \
 		nest_out(&before); \
+		const int errno_after = errno; \
+		sp_tells(#name, rc); \
+		errno = errno_after; \
 		return rc; \
 	}
 

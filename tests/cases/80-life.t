@@ -161,6 +161,28 @@ is "recovered as a store: it says so" "$(json "$tmp/killed.json" '$d->{process}{
 
 # ---- what PAPI refuses again and again ------------------------------------------------------
 
+# Each call that was refused, from C, from Fortran, of the high level; the program cannot tell.
+run_native denied.native "$scenes/denied"
+SSPAPI_OUTPUT=$tmp/denied.json run_shim denied "$scenes/denied"
+check "refused: the program sees no difference" same_as_native denied.native denied
+is "refused: each is told" "$(json "$tmp/denied.json" 'map { s/^PAPI refused (.*): PAPI_EPERM$/$1/r } @{$d->{notes}}')" "PAPI_set_opt of PAPI_INHERIT
+PAPI_set_opt of PAPI_GRANUL
+PAPI_overflow
+PAPI_profil
+the event 0x7ffffff0
+the events of PAPI_add_events
+the event EV_Z
+PAPI_thread_init
+PAPI_assign_eventset_component
+PAPI_attach
+PAPI_detach
+PAPI_set_multiplex
+to remove an event
+PAPI_hl_region_begin
+the event EV_Y
+the event 0x7ffffff1
+PAPI_set_domain"
+
 # notes_of FILE...: which errors of PAPI_start are told, and how often
 notes_of() {
 	for file; do

@@ -741,12 +741,22 @@ static void text_says_why(void **state)
 	assert_null(strstr(text, "booked on the CPU of the reading"));
 	m = stub_model(STUB_NO_START);
 	show("text", m);
-	assert_non_null(strstr(text, "never called\n  PAPI_start. If it"));
+	assert_non_null(strstr(text, "What it was refused"));
+	m->h.n_notes = 0;	/* none says why */
+	show("text", m);
+	assert_non_null(strstr(text, "never called PAPI_start.\n"));
+	assert_null(strstr(text, "notes"));
+	m->h.n_notes = 2;
+	show("text", m);
+	assert_non_null(strstr(text, "never called\n  PAPI_start. What it was refused the notes say"));
 	assert_non_null(strstr(text, "sspapi doctor"));
 	m->calls[4] = 0;
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->calls[1] = 2;
 	assert_non_null(strstr(show("text", m), "PAPI refused every PAPI_start"));
+	m->h.n_notes = 0;
+	assert_non_null(strstr(show("text", m), "no PAPI_start of the program succeeded; sspapi doctor"));
+	m->h.n_notes = 2;
 	m->damaged = 1;
 	assert_non_null(strstr(show("text", m), "\nNothing to show: the store is damaged; what was in the damaged blocks is\n  missing.\n"));
 	m = stub_model(STUB_NO_READING);
