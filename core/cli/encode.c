@@ -129,6 +129,29 @@ static sp_off encode_notes(struct sp_bytes *b, const struct sp_model *m, uint32_
 	return newest;
 }
 
+static sp_off encode_watched(struct sp_bytes *b, const struct sp_model *m)
+{
+	const struct sp_watched *w;
+	sp_off newest = 0;
+	uint64_t left = 4096, place;
+
+	for (sp_off off = m->process[0].h->watched; off && left--; off = w->next) {
+		struct sp_watched to;
+
+		w = sp_image_block(m->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		if (!w)
+			break;
+		place = sp_bytes_block(b, SP_BLOCK_WATCHED, sizeof(to));
+		to = *w;
+		to.b = ((struct sp_watched *)sp_bytes_at(b, place))->b;
+		to.next = newest;
+		to.args = sp_bytes_texts(b, m->image, w->args);
+		memcpy(sp_bytes_at(b, place), &to, sizeof(to));
+		newest = b->origin + place;
+	}
+	return newest;
+}
+
 static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t member)
 {
 	const struct sp_header *from = m->process[0].h;
@@ -153,6 +176,7 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 	h.csv_events = sp_bytes_text(b, sp_image_text(m->image, from->csv_events));
 	h.user_events = sp_bytes_text(b, sp_image_text(m->image, from->user_events));
 	h.cpus_allowed = sp_bytes_text(b, sp_image_text(m->image, from->cpus_allowed));
+	h.watched = encode_watched(b, m);
 	h.pmus = sp_bytes_text(b, sp_image_text(m->image, from->pmus));
 	h.notes = encode_notes(b, m, &h.n_notes);
 	((struct sp_member *)sp_bytes_at(b, member))->h = h;

@@ -43,7 +43,8 @@ enum sp_block_kind {
 	SP_BLOCK_SITES,
 	SP_BLOCK_MODULE,
 	SP_BLOCK_MEMBER = 0x5330,	/* of a merged store */
-	SP_BLOCK_MACHINE
+	SP_BLOCK_MACHINE,
+	SP_BLOCK_WATCHED = 0x5340
 };
 
 struct sp_block {
@@ -145,6 +146,7 @@ struct sp_header {
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
 	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
 	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
+	sp_off watched;			/* those that sets were attached to, newest first */
 };
 
 /* ---- topology --------------------------------------------------------- */
@@ -616,6 +618,18 @@ static inline uint64_t sp_site_bytes(uint32_t frames)
 {
 	return sizeof(struct sp_site) + frames * sizeof(struct sp_frame);
 }
+
+/* A thread of another process, or of this one, that a set was attached to. */
+struct sp_watched {
+	struct sp_block b;
+	sp_off next;
+	int32_t tid;
+	uint32_t over;			/* enum sp_over: at the last dump */
+	uint64_t start_ticks;		/* as in the header */
+	char name[16];			/* as all else here, when it was attached to */
+	sp_off args;			/* of its process: SP_BLOCK_STRINGS */
+};
+enum sp_over { SP_OVER_UNKNOWN, SP_OVER_NO, SP_OVER_YES };
 
 struct sp_note {
 	struct sp_block b;

@@ -561,6 +561,29 @@ struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_s
 	return m;
 }
 
+struct sp_watched *sp_store_watched(struct sp_store *s, int tid, uint64_t start_ticks)
+{
+	const struct sp_watched *is;
+	struct sp_watched *w;
+	sp_off off;
+
+	for (off = s->header->watched; off; off = is->next) {
+		is = sp_image_block(&s->image, off, SP_BLOCK_WATCHED, sizeof(*is));
+		if (!is)
+			return NULL;
+		if (is->tid == tid && is->start_ticks == start_ticks)
+			return (struct sp_watched *)is;
+	}
+	w = make(s, SP_BLOCK_WATCHED, sizeof(*w), &off);
+	if (!w)
+		return NULL;
+	w->tid = tid;
+	w->start_ticks = start_ticks;
+	w->next = s->header->watched;
+	sp_publish(&s->header->watched, off);
+	return w;
+}
+
 /* ---- overflows ------------------------------------------------------------ */
 
 struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relation *r)

@@ -123,6 +123,10 @@ struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames);
  * for so many bytes. */
 struct sp_module *sp_store_module(struct sp_store *s, uint32_t room, struct sp_string **path);
 
+/* Who a set was attached to, with name and args still to be filled in; the newest of its tid, if that is the
+ * same thread.  NULL: no memory. */
+struct sp_watched *sp_store_watched(struct sp_store *s, int tid, uint64_t start_ticks);
+
 /* The gauges of r, which has n, and how many cells of them; NULL: not as they should be. */
 struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relation *r, uint32_t n, uint32_t *cells);
 

@@ -54,6 +54,19 @@ const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_
 	return note_of(m, sp_is_merged(m) ? m->process[process].h->notes : notes_head(m), i);
 }
 
+const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row)
+{
+	uint64_t left = sp_most_blocks(m);
+	const struct sp_watched *w = NULL;
+
+	for (sp_off off = m->process[row->process].h->watched; row->target == SP_TARGET_TID && off && sp_spend(&left); off = w->next) {
+		w = sp_image_block(m->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		if (!w || w->tid == row->target_id)
+			return w;
+	}
+	return NULL;
+}
+
 static int32_t memory_beside(const struct sp_model *m, int32_t c, const char *type)
 {
 	for (uint32_t i = (uint32_t)c + 1; i < m->n_components; i++)

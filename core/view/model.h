@@ -291,6 +291,9 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
  * "NUMANode": the one beside the tree that holds c. */
 int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type);
 
+/* What is known of the thread that this row's set was attached to; NULL: nothing, or it was not. */
+const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row);
+
 const char *sp_model_text(const struct sp_model *m, sp_off off);
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
 const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* oldest first; NULL behind the last */

@@ -460,7 +460,22 @@ static void overflows(struct sp_out *o, const struct sp_model *m, const struct s
 	sp_out_char(o, ']');
 }
 
-static void target(struct sp_out *o, const struct sp_row *row)
+/* Of whom it was attached to: as it was then, and whether it had ended when the dump was made. */
+static void watched(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	static const char *const over[] = { "null", "false", "true" };
+	const struct sp_watched *w = sp_row_watched(m, row);
+	char name[17];
+
+	if (!w)
+		return;
+	key_text(o, ", \"name\": ", sp_fixed_text(name, w->name, 16));
+	strings(o, ", \"args\": ", m->image, w->args);
+	sp_out_text(o, ", \"ended\": ");
+	sp_out_text(o, word(over, SP_COUNT(over), w->over));
+}
+
+static void target(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	static const char *const scopes[] = { "thread", "cpu", "process", "package", "host", "device" };
 
@@ -470,6 +485,7 @@ static void target(struct sp_out *o, const struct sp_row *row)
 		break;
 	case SP_TARGET_TID:
 		key_i64(o, ", \"target\": {\"kind\": \"tid\", \"tid\": ", row->target_id);
+		watched(o, m, row);
 		break;
 	default:
 		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
@@ -541,7 +557,7 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	key_i64(o, ", \"event_set\": ", row->event_set);
 	key_i64(o, ", \"tid\": ", row->tid);
 	key_text(o, ", \"thread\": ", row->thread);
-	target(o, row);
+	target(o, m, row);
 	sp_out_text(o, ",\n   \"events\": [");
 	for (uint32_t i = 0; i < row->k; i++)
 		key_u64(o, i ? ", " : "", row->event[i]);

@@ -417,6 +417,38 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 			 i < SP_COUNT(of_sets) ? of_sets[i] : domain_text(i - (uint32_t)SP_COUNT(of_sets), text));
 }
 
+/* Each thread once: rows of one are not far from each other. */
+static void attached(struct notes *n, struct sp_model *m)
+{
+	static const char *const over[] = { "", "; it still ran at the end", "; it had ended" };
+	const struct sp_watched *w, *before = NULL;
+	struct sp_row row = { 0 };
+
+	while (sp_model_next(m, &row)) {
+		struct sp_out line;
+		char text[600], name[17];
+		const char *word;
+
+		w = sp_row_watched(m, &row);
+		if (!w || w == before)
+			continue;
+		before = w;
+		sp_memory_init(&line, text, sizeof(text) - 40);
+		sp_out_i64(&line, w->tid);
+		sp_out_text(&line, " (");
+		sp_out_plain(&line, sp_fixed_text(name, w->name, 16));
+		for (uint32_t i = 0; (word = sp_image_text_at(m->image, w->args, i)); i++) {
+			sp_out_text(&line, i ? " " : ": ");
+			sp_out_plain(&line, word);
+		}
+		line.error = 0;			/* a long one is cut */
+		line.size = sizeof(text) - 1;
+		sp_out_text(&line, ") was counted by attaching to it");
+		sp_out_text(&line, over[w->over < SP_COUNT(over) ? w->over : 0]);
+		note(n, sp_memory_text(&line));
+	}
+}
+
 static void overflows(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -587,6 +619,7 @@ static void all_notes(struct sp_out *o, struct sp_model *m)
 		note(&n, sp_memory_text(&line));
 	}
 	notes_of_sets(&n, m);
+	attached(&n, m);
 	overflows(&n, m);
 	tied(&n, m);
 	outside(&n, m);

@@ -12,6 +12,7 @@
 #include "../life/machine.h"
 #include "../split/opened.h"
 #include "warm.h"
+#include "watched.h"
 
 /* PAPI_DOM_* as the set has it, whether by its own option or by a default. */
 static uint32_t domain_of(int id)
@@ -368,6 +369,7 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 	if (s) {
 		sp_touch(s);		/* under whom it is taken from; the target's is as it was */
 		target(s, SP_TARGET_TID, (int)tid);
+		sp_watch((int)tid);
 		sp_put(&s->creator, 0);
 		s->master = sp_owner_of_target((int)tid);
 		sp_put(&s->owner, s->master);

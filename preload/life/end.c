@@ -20,6 +20,7 @@
 #include "say.h"
 #include "../book/sets.h"
 #include "../book/sites.h"
+#include "../book/watched.h"
 
 static bool expected;
 static uint32_t door;			/* the thread that writes; 0: none */
@@ -229,6 +230,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	int r;
 
 	look_at_file();
+	sp_watched_look();
 	sp_process_torn();
 	output.own_start_ns = sp_process_start_ns();
 	sp_put(&sp_store.header->end_ns, sp_now_ns());

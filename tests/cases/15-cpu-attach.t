@@ -55,9 +55,25 @@ NORMAL=''
 
 if whose "attached to another process" "$apps/monitor"; then
 	target=$(sed -n 's/^handed .* target=\([0-9]*\)/\1/p;q' "$tmp/shim.out")
-	is "attached: the dump says so" "$(relation '$_->{target}')" "{\"kind\":\"tid\",\"tid\":$target}"
+	is "attached: the dump says so, whom, and that it had ended" "$(relation '$_->{target}')" \
+		"{\"args\":[\"$apps/monitor\"],\"ended\":true,\"kind\":\"tid\",\"name\":\"monitor\",\"tid\":$target}"
 	is "attached: the kernel splits it" "$(relation '$_->{attribution}')" exact
 fi
+
+# One that outlives us: not ended; a merged store and the text know it, too.
+sleep 100 &
+target=$!
+until [ "$(cat /proc/$target/comm)" = sleep ]; do :; done
+SSPAPI_OUTPUT=$tmp/watch.sspapi run_shim watch "$scenes/watch" "$target"
+"$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/watch.sspapi"
+for store in watch merged; do
+	"$B/sspapi" report -f json "$tmp/$store.sspapi" >"$tmp/shim.json"
+	is "attached to one that runs on: $store" "$(json "$tmp/shim.json" 'map { $_->{target} } @{$d->{relations}}')" \
+		"{\"args\":[\"sleep\",\"100\"],\"ended\":false,\"kind\":\"tid\",\"name\":\"sleep\",\"tid\":$target}"
+done
+check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 100) was counted by attaching to it; it still ran at the end"' \
+	- "$B/sspapi" "$tmp/watch.sspapi" "$target"
+kill "$target"
 
 # Detached, the counters are the old target's until they are opened again.
 for mode in again other add ended; do

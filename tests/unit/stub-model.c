@@ -279,6 +279,13 @@ const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
 	return i < SP_COUNT(stub_calls) ? stub_calls[i] : NULL;
 }
 
+const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row)
+{
+	(void)m;
+	(void)row;
+	return NULL;
+}
+
 const char *sp_model_note(const struct sp_model *m, uint32_t i)
 {
 	return i < m->h.n_notes ? stub_notes[i] : NULL;
