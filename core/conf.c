@@ -4,9 +4,12 @@
 #include <sys/auxv.h>
 
 #include "conf.h"
+#include "cpu-list.h"
 #include "out.h"
 #include "sys.h"
 #include "view/view.h"
+
+#define PREFIX	"SSPAPI_"
 
 #define TEXT(field)	SP_CONF_TEXT, offsetof(struct sp_conf, field), sizeof(((struct sp_conf *)0)->field), 0, 0, { NULL }, false
 #define NUMBER(field, least, most) SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, least, most, { NULL }, false
@@ -15,9 +18,14 @@
 /* One that a privileged process may use: it can only make us do less. */
 #define OFF(field)	SP_CONF_NUMBER, offsetof(struct sp_conf, field), 0, 0, 1, { NULL }, true
 
+/* Where a rank's dump goes that nobody named.  A job of a thousand ranks leaves one folder of a thousand stores,
+ * and not two thousand files among the user's own. */
+const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
+
 const struct sp_conf_row sp_conf_rows[] = {
-	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error", TEXT(output) },
-	{ "SSPAPI_FORMAT", "text,json,csv,hwloc,store", "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated", TEXT(format) },
+	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error; not set, a rank's goes to sspapi.%e.%j.%s/%r.sspapi", TEXT(output) },
+	{ "SSPAPI_FORMAT", "text,json,csv,hwloc,store", "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
+	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "the ranks that are counted; the others forward only", TEXT(ranks) },
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept", WORD(readings, "temporary", "permanent") },
 	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept for a relation", NUMBER(readings_max, 0, 1000000000000) },
 	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact", "auto") },
@@ -57,7 +65,7 @@ static bool trusted(const char *entry)
 		if (sp_conf_rows[i].privileged && strncmp(entry, sp_conf_rows[i].name, n) == 0 && entry[n] == '=')
 			return true;
 	}
-	if (strncmp(entry, "SSPAPI_", 7) == 0 && !*refused)
+	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0 && !*refused)
 		memcpy(refused, entry, sp_min(strcspn(entry, "="), sizeof(refused) - 1));
 	return false;
 }
@@ -74,7 +82,7 @@ static bool wanted(const char *entry)
 {
 	if (sp_conf_privileged())
 		return trusted(entry);
-	if (strncmp(entry, "SSPAPI_", 7) == 0)
+	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0)
 		return true;
 	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, jobs, SP_COUNT(jobs)) ||
 	       begins_as(entry, steps, SP_COUNT(steps));
@@ -179,6 +187,86 @@ static void complain_refused(const struct complaint *to)
 	to->say(line, to->arg);
 }
 
+/* ---- names that are no variable's ------------------------------------------ */
+
+#define NAME	32u			/* letters of a name that are compared */
+
+/* Letters to put in, take out or change to make one of the other, whatever their case. */
+static unsigned edits(const char *a, const char *b)
+{
+	unsigned row[NAME + 1], n = (unsigned)strnlen(b, NAME);
+
+	for (unsigned k = 0; k <= n; k++)
+		row[k] = k;
+	for (unsigned i = 0; a[i] && i < NAME; i++) {
+		unsigned before = row[0];
+
+		row[0] = i + 1;
+		for (unsigned k = 1; k <= n; k++) {
+			char letter = a[i] >= 'a' && a[i] <= 'z' ? (char)(a[i] - 'a' + 'A') : a[i];
+			unsigned same = before + (letter != b[k - 1]);
+
+			before = row[k];
+			row[k] = sp_min(same, sp_min(row[k], row[k - 1]) + 1);
+		}
+	}
+	return row[n];
+}
+
+const char *sp_conf_nearest(const char *name)
+{
+	const char *found = NULL;
+	unsigned best;
+
+	name += strncmp(name, PREFIX, strlen(PREFIX)) == 0 ? strlen(PREFIX) : 0;
+	best = sp_max((unsigned)strlen(name) / 3, 2u);
+	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
+		const char *row = sp_conf_rows[i].name + strlen(PREFIX);
+		bool begins = strlen(name) > 2 && strncasecmp(row, name, strlen(name)) == 0;
+		unsigned n = begins ? 1 : edits(name, row);
+
+		if (n < best || (n == best && !found)) {
+			best = n;
+			found = sp_conf_rows[i].name;
+		}
+	}
+	return found;
+}
+
+static bool is_known(const char *entry)
+{
+	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
+		size_t n = strlen(sp_conf_rows[i].name);
+
+		if (strncmp(entry, sp_conf_rows[i].name, n) == 0 && entry[n] == '=')
+			return true;
+	}
+	return false;
+}
+
+static void complain_unknown(const struct complaint *to)
+{
+	for (const char *p = captured; *p; p += strlen(p) + 1) {
+		char line[256], name[128] = "";
+		const char *meant;
+		struct sp_out o;
+
+		if (strncmp(p, PREFIX, strlen(PREFIX)) != 0 || is_known(p))
+			continue;
+		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
+		meant = sp_conf_nearest(name);
+		sp_out_init(&o, -1, line, sizeof(line) - 1);
+		sp_out_plain(&o, name);
+		sp_out_text(&o, ": no variable of sspapi, nothing reads it; ");
+		sp_out_text(&o, meant ? meant : "`sspapi env`");
+		sp_out_text(&o, meant ? " may be meant" : " lists them");
+		line[o.used] = 0;
+		to->say(line, to->arg);
+	}
+}
+
+/* ---- values of each kind ----------------------------------------------------- */
+
 static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
 {
 	long *at = (long *)((char *)c + row->at);
@@ -227,24 +315,52 @@ static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const ch
 		complain(to, row, value, "is too long", row->fallback);
 }
 
+/* The forms where SSPAPI_FORMAT names none. */
+static const char *usual_format(const struct sp_conf *c)
+{
+	const struct sp_view *by = sp_view_by_extension(c->output);
+
+	if (c->output_set)
+		return by ? by->name : "text";
+	return sp_conf_rank() < 0 ? "text,store" : "store";
+}
+
 /* Each name of the list must be a form that there is; else none of it is used. */
 static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
 {
 	for (const char *p = c->format; *p;) {
 		size_t n = strcspn(p, ",");
-		const struct sp_view *by = sp_view_by_extension(c->output);
 
 		if (!sp_view_by_name(p, n)) {
 			char bad[sizeof(c->format)];
 
 			memcpy(bad, p, n);
 			bad[n] = 0;
-			complain(to, row, bad, "is not one of text, json, csv, hwloc, store", by ? by->name : "text");
+			complain(to, row, bad, "is not one of text, json, csv, hwloc, store", usual_format(c));
 			c->format[0] = 0;
-			return;
+			break;
 		}
 		p += n + (p[n] == ',');
 	}
+	if (!*c->format && !c->output_set)
+		strcpy(c->format, usual_format(c));
+}
+
+/* A process that no launcher gave a rank is counted. */
+static void check_ranks(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	uint64_t least, most;
+	const char *p = c->ranks;
+
+	while (p && *p)
+		if ((p = sp_cpu_range(p, &least, &most)) != NULL && (most < least || strchr(c->ranks, '\n')))
+			p = NULL;
+	if (!p) {
+		complain(to, row, c->ranks, "is no list of ranks, as 0,64-67 is", row->fallback);
+		c->ranks[0] = 0;
+	}
+	if (*c->ranks && sp_conf_rank() >= 0 && !sp_cpu_in_list(c->ranks, (uint64_t)sp_conf_rank()))
+		c->disable = 1;
 }
 
 /* A folder that is none is found out when the store is made; a word is no folder. */
@@ -307,7 +423,7 @@ static void check_output(struct sp_conf *c, const struct sp_conf_row *row, const
 	}
 	c->output_set = *c->output;
 	if (!*c->output)
-		strcpy(c->output, row->fallback);
+		strcpy(c->output, sp_conf_rank() < 0 ? row->fallback : sp_conf_rank_output);
 }
 
 static const struct sp_conf_row *row_of(const void *field, const struct sp_conf *c)
@@ -343,12 +459,15 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
 			read_row(c, &sp_conf_rows[i], &to);
 	check_output(c, row_of(c->output, c), &to);
 	check_format(c, row_of(c->format, c), &to);
+	check_ranks(c, row_of(c->ranks, c), &to);
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);
 	if (sp_conf_privileged())
 		strcpy(c->live, "0");	/* who started the program could change what it works on, or leave it there */
 	if (*refused)
 		complain_refused(&to);
+	else
+		complain_unknown(&to);
 }
 
 long sp_conf_rank(void)

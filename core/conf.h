@@ -24,6 +24,7 @@ struct sp_conf {
 	long readings_max, callsites, verbose, disable;
 	long descriptors;		/* -1: as sspapi thinks fit */
 	bool output_set;		/* by the user, not the default */
+	char ranks[256];		/* which are counted, as a list of CPUs is written; "" : all */
 };
 
 struct sp_conf_row {
@@ -40,6 +41,7 @@ struct sp_conf_row {
 
 extern const struct sp_conf_row sp_conf_rows[];
 extern const unsigned sp_conf_n_rows;
+extern const char sp_conf_rank_output[];	/* SSPAPI_OUTPUT where a rank has none */
 
 void sp_conf_capture(char **environment);
 
@@ -52,8 +54,12 @@ bool sp_conf_privileged(void);
 const char *sp_conf_env(const char *name);
 
 /* Fills *c; calls say(line, arg) for each value that cannot be used (the line
- * says what, and what is used instead; no newline). */
+ * says what, and what is used instead; no newline), and for each name that is no variable's. */
 void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);
+
+/* The variable that a name which is none may mean: what begins like it, or differs in few letters;
+ * NULL: none is near. */
+const char *sp_conf_nearest(const char *name);
 
 /* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL: none). */
 long sp_conf_rank(void);

@@ -146,22 +146,28 @@ static uint64_t epoch_of(uint64_t ticks)
 	       ticks * (1000000000u / (hz ? hz : 100));
 }
 
-uint64_t sp_run_start_ns(uint64_t own_ns)
+#define PID_BITS 22			/* the kernel's PID_MAX_LIMIT */
+
+struct sp_run sp_run_find(uint64_t own_ns)
 {
+	struct sp_run run = { .start_ns = own_ns };
 	struct sp_process_stat s;
-	uint64_t start = own_ns;
+	uint64_t own = (uint64_t)sp_sys(SYS_getpid);
 
 	if (!sp_process_stat(0, 0, &s))
-		return own_ns;
+		return run;
 	/* The kernel tells a process's start to 10 ms only, while own_ns is exact, but
 	 * later: by the loader's time, or by a whole program that exec has ended. */
 	if (own_ns > epoch_of(s.start_ticks) + FRESH_NS)
-		start = epoch_of(s.start_ticks);
+		run.start_ns = epoch_of(s.start_ticks);
+	run.id = s.start_ticks << PID_BITS | own;
 	for (int i = 0, pid = s.ppid; i < MOST_ANCESTORS && pid > 0; i++, pid = s.ppid) {
 		if (!sp_process_stat(pid, 0, &s))
 			break;
-		if (has_library(pid))
-			start = sp_min(start, epoch_of(s.start_ticks));
+		if (!has_library(pid))
+			continue;
+		run.start_ns = sp_min(run.start_ns, epoch_of(s.start_ticks));
+		run.id = s.start_ticks << PID_BITS | (uint64_t)pid;
 	}
-	return start;
+	return run;
 }

@@ -8,9 +8,13 @@
 
 #include "base.h"
 
-/* When the run started, in ns since the epoch; own_ns, when this process did, if
- * no ancestor has the library.  Reads /proc; async-signal-safe. */
-uint64_t sp_run_start_ns(uint64_t own_ns);
+struct sp_run {
+	uint64_t start_ns;		/* of that ancestor, since the epoch; if none has the library, own_ns: when this process began */
+	uint64_t id;			/* the same number in all processes of a run on one machine since its boot; 0: not known */
+};
+
+/* Reads /proc, some 10 us for each ancestor; async-signal-safe. */
+struct sp_run sp_run_find(uint64_t own_ns);
 
 /* Fields of /proc/PID/stat; 0 if there is no such process.  pid 0: this one. */
 struct sp_process_stat {

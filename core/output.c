@@ -366,7 +366,7 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 		if (mine(o, &old))
 			return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
 		if (!run)
-			run = sp_run_start_ns(o->own_start_ns);
+			run = sp_run_find(o->own_start_ns).start_ns;
 		if (!old.regular || old.mtime_ns >= run || old.written_by == who->pid || is_of_another_step(old.mtime_ns, who))
 			continue;
 		r = replace(temp, o->path, &old, who);

@@ -4,7 +4,7 @@
  *	vectors --one NAME FILE.jsonl
  *
  * Each sequence runs in a process of its own (--one), two at a time, with
- * $SSPAPI_LIB preloaded.  That process checks what PAPI hands out against the
+ * $VECTORS_PRELOAD preloaded.  That process checks what PAPI hands out against the
  * sequence and prints what must have been booked, by tests/vectors' rule:
  * a reading of x on CPU c books x - last on c; `last` is 0 after start, reset
  * and accum.  PAPI_stop(set, NULL) is a reading, too.  Without --check these
@@ -346,7 +346,7 @@ struct job {
 
 static void preload(const char *dir, const char *name, bool permanent)
 {
-	const char *lib = getenv("SSPAPI_LIB"), *old = getenv("LD_PRELOAD");
+	const char *lib = getenv("VECTORS_PRELOAD"), *old = getenv("LD_PRELOAD");
 	char value[8192];
 
 	if (!lib || !*lib)
@@ -708,8 +708,8 @@ int main(int argc, char **argv)
 	}
 	if (i == argc)
 		usage();
-	if (c.dir && (!getenv("SSPAPI_LIB") || !*getenv("SSPAPI_LIB"))) {
-		puts("1..0 # SKIP SSPAPI_LIB is not set");
+	if (c.dir && (!getenv("VECTORS_PRELOAD") || !*getenv("VECTORS_PRELOAD"))) {
+		puts("1..0 # SKIP VECTORS_PRELOAD is not set");
 		return 0;
 	}
 	if (c.dir && mkdir(c.dir, 0777) && errno != EEXIST)

@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "merge.h"
 #include "part.h"
+#include "runs.h"
 
 /* Standing where the result is to be: nothing, a store of ours, or something that must stay. */
 static int may_replace(const char *verb, const char *out, char *const *file, unsigned n)
@@ -55,6 +56,7 @@ static int write_whole(struct sp_merge *job, const char *out)
 int sp_cmd_merge(int argc, char **argv)
 {
 	struct sp_merge job = { .verb = argv[0] };
+	struct sp_runs runs;
 	const char *out = NULL;
 	const struct sp_view *view;
 	int c, e;
@@ -72,12 +74,17 @@ int sp_cmd_merge(int argc, char **argv)
 		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);
-	job.file = argv + optind;
-	job.n_files = (unsigned)(argc - optind);
-	e = may_replace(argv[0], out, job.file, job.n_files);
-	if (e)
+	e = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind));
+	job.file = runs.path;
+	job.n_files = runs.n;
+	if (e == 0)
+		e = may_replace(argv[0], out, job.file, job.n_files);
+	if (e) {
+		sp_runs_free(&runs);
 		return e;
+	}
 	e = write_whole(&job, out);
+	sp_runs_free(&runs);
 	if (e == -ENODATA)
 		return sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
 	if (e == -ESTALE)

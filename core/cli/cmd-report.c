@@ -10,6 +10,7 @@
 #include "../view/view-text.h"
 #include "cmd.h"
 #include "report.h"
+#include "runs.h"
 #include "symbols.h"
 #include "terminal.h"
 
@@ -66,7 +67,7 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
 	if (r->sort && !r->n_levels)
 		return usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL);
-	return argc == optind ? usage(r, "name the files", NULL) : 0;
+	return 0;
 }
 
 static int check_events(const struct sp_report *r, const struct sp_model *m)
@@ -125,17 +126,21 @@ int sp_cmd_report(int argc, char **argv)
 	const struct sp_view *view = sp_view_by_name("text", 4);
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
-	unsigned n, n_bad;
+	struct sp_runs runs;
+	unsigned n_bad;
 	int r, metrics;
 
 	r = options(&report, &view, argc, argv);
+	if (r == 0 && (r = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind))) != 0)
+		sp_runs_free(&runs);
 	if (r)
 		return r;
-	n = (unsigned)(argc - optind);
-	sp_view_file = n == 1 ? argv[optind] : "FILE...";
+	sp_view_file = runs.shown;
 	/* By level events are only not shown: metrics are still computed from them. */
-	if (sp_files_open(&f, argv[0], argv + optind, n, report.n_levels ? NULL : report.events, &n_bad))
+	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.events, &n_bad)) {
+		sp_runs_free(&runs);
 		return 1;
+	}
 	r = check_events(&report, &f.model);
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
@@ -152,10 +157,11 @@ int sp_cmd_report(int argc, char **argv)
 		if (r < 0)
 			r = sp_complain(1, argv[0], strerror(-r), "standard output");
 		else if (f.model.damaged)
-			r = sp_complain(1, argv[0], "damaged: what could be read is shown", argv[optind]);
+			r = sp_complain(1, argv[0], "damaged: what could be read is shown", runs.path[0]);
 	}
 	sp_metrics_forget();
 	sp_symbols_forget(&f.model);
 	sp_file_close(&f);
+	sp_runs_free(&runs);
 	return r ? r : metrics ? metrics : n_bad != 0;
 }

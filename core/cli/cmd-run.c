@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../conf.h"
+#include "../output.h"
 #include "cmd.h"
 #include "program.h"
 
@@ -140,28 +140,79 @@ static bool is_launcher(const char *path)
 	return false;
 }
 
-static void say_program(const char *verb, const char *name, long verbose)
+/* Why nothing of the program can be counted, or may be; NULL: nothing speaks against it. */
+static const char *doubt(const struct sp_program *p, const char *name, long verbose)
+{
+	if (p->kind == SP_PROGRAM_FOREIGN)
+		return "made for another word size or machine than libsspapi: nothing of it can be counted";
+	if (p->kind == SP_PROGRAM_STATIC)
+		return "statically linked: nothing can be preloaded into it, nothing of it is counted";
+	if (p->set_id_other)
+		return "set-user-ID, or like it: the loader will not preload into it, nothing of it is counted";
+	if (p->set_id)
+		return "set-user-ID: for anybody but its owner nothing of it is counted";
+	if (p->static_papi && !*p->papi)
+		return "has libpapi linked into it statically: its calls cannot be seen";
+	if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
+		return "no PAPI in sight: it neither links nor names libpapi";
+	return NULL;
+}
+
+/* The dump's name, or its template where processes that the program starts have the dumps. */
+static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p, const char *template)
+{
+	const struct sp_view *form = sp_view_by_name(conf->format, strcspn(conf->format, ","));
+	char host[65] = "", folder[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
+	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
+			      .rank = sp_conf_rank(), .pid = (int)getpid(), .program = basename(p->path) };
+	int r = 0;
+
+	gethostname(host, sizeof(host) - 1);
+	if (!getcwd(folder, sizeof(folder)))
+		return -errno;
+	if (realpath(p->path, real))
+		who.program = basename(real);
+	if (template)
+		snprintf(name, sizeof(name), "%s", template);
+	else
+		r = sp_output_expand(name, sizeof(name), conf->output, &who);
+	if (r == 0 && form && (strchr(conf->format, ',') || !conf->output_set))
+		r = sp_output_name_for(to, room, name, form);
+	else
+		snprintf(to, room, "%s", name);
+	if (r == 0 && strncmp(to, folder, strlen(folder)) == 0 && to[strlen(folder)] == '/')
+		memmove(to, to + strlen(folder) + 1, strlen(to + strlen(folder)));	/* as a user here would name it */
+	return r;
+}
+
+static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
+{
+	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
+	const char *template = others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
+	char path[SP_CONF_PATH];
+
+	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
+		return;
+	fprintf(stderr, "sspapi %s: counts go to ", verb);
+	sp_put_plain(stderr, path);
+	fputs(ranks ? ", of each rank" : others ? ", of each process" : "", stderr);
+	fputs(strstr(conf->format, "store") ? "; sspapi report shows them\n" : "\n", stderr);
+}
+
+static void say_program(const char *verb, const char *name, const struct sp_conf *conf)
 {
 	struct sp_program *p = malloc(sizeof(*p));
-	const char *what;
+	const char *why;
 
-	if (!p || verbose < 1 || sp_program_look(p, name) < 0) {
+	if (!p || conf->verbose < 1 || sp_program_look(p, name) < 0) {
 		free(p);
 		return;			/* execvp will say why it cannot be run */
 	}
-	what = *p->script ? p->path : name;
-	if (p->kind == SP_PROGRAM_FOREIGN)
-		sp_complain(0, verb, "made for another word size or machine than libsspapi: nothing of it can be counted", what);
-	else if (p->kind == SP_PROGRAM_STATIC)
-		sp_complain(0, verb, "statically linked: nothing can be preloaded into it, nothing of it is counted", what);
-	else if (p->set_id_other)
-		sp_complain(0, verb, "set-user-ID, or like it: the loader will not preload into it, nothing of it is counted", what);
-	else if (p->set_id)
-		sp_complain(0, verb, "set-user-ID: for anybody but its owner nothing of it is counted", what);
-	else if (p->static_papi && !*p->papi)
-		sp_complain(0, verb, "has libpapi linked into it statically: its calls cannot be seen", what);
-	else if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
-		sp_complain(0, verb, "no PAPI in sight: it neither links nor names libpapi", what);
+	why = doubt(p, name, conf->verbose);
+	if (why)
+		sp_complain(0, verb, why, *p->script ? p->path : name);
+	else
+		say_where(verb, conf, p, name);
 	free(p);
 }
 
@@ -202,7 +253,7 @@ int sp_cmd_run(int argc, char **argv)
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
 	if (!conf.disable)
-		say_program(argv[0], argv[optind], conf.verbose);
+		say_program(argv[0], argv[optind], &conf);
 	preload(lib);
 	execvp(argv[optind], argv + optind);
 	return sp_not_started(argv[0], argv[optind], errno);

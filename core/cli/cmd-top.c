@@ -287,7 +287,7 @@ static int run(struct top *t)
 	bool screen, more = true, gone = false;
 
 	if (r < 0)
-		return sp_complain(1, t->report.verb, sp_file_why(r), t->live);
+		return sp_complain(1, t->report.verb, sp_file_why(r, t->live), t->live);
 	screen = !t->over && sp_screen_begin();
 	if (screen)
 		fit(t);

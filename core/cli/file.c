@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../output.h"
 #include "cmd.h"
 
 #define LARGEST (1ull << 40)
@@ -103,11 +104,55 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 	return 0;
 }
 
-const char *sp_file_why(int r)
+/* A dump for people or programs, by its first bytes: its form, or NULL. */
+static const char *form_of(const char *path)
 {
-	if (r == -EPROTO)
+	static const struct { const char *begins, *form; } forms[] = {
+		{ "{\"format\": \"sspapi-dump\"", "a JSON dump" },
+		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" },
+	};
+	char first[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *dot = strrchr(path, '.');
+	ssize_t n = fd < 0 ? -1 : read(fd, first, sizeof(first) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	for (unsigned i = 0; n > 0 && i < SP_COUNT(forms); i++)
+		if (strncmp(first, forms[i].begins, strlen(forms[i].begins)) == 0)
+			return forms[i].form;
+	return n > 0 && dot && strcmp(dot, ".txt") == 0 ? "a text" : NULL;
+}
+
+static const char *not_a_store(const char *path)
+{
+	static char text[SP_CONF_PATH + 200];
+	const char *form = form_of(path);
+	char store[SP_CONF_PATH] = "";
+
+	if (!form)
+		return "not a store of sspapi, or damaged";
+	if (sp_output_name_for(store, sizeof(store), path, sp_view_by_name("store", 5)) == 0 && access(store, R_OK) == 0)
+		snprintf(text, sizeof(text), "%s, not a store: that is %s", form, store);
+	else
+		snprintf(text, sizeof(text), "%s, not a store: run it with SSPAPI_FORMAT=text,store, or sspapi run", form);
+	return text;
+}
+
+const char *sp_file_why(int error, const char *path)
+{
+	switch (error) {
+	case -EPROTO:
 		return "written by a newer sspapi, which must be used to read it";
-	return r == -EINVAL ? "not a store of sspapi, or damaged" : strerror(-r);
+	case -EINVAL:
+		return not_a_store(path);
+	case -ENODATA:
+		return "empty";
+	case -EBUSY:
+		return "its process may still live";
+	default:
+		return strerror(-error);
+	}
 }
 
 int sp_file_load(struct sp_file *f, const char *path)
@@ -139,7 +184,7 @@ int sp_file_open(struct sp_file *f, const char *verb, const char *path)
 {
 	int r = sp_file_load(f, path);
 
-	return r < 0 ? sp_complain(1, verb, sp_file_why(r), path) : 0;
+	return r < 0 ? sp_complain(1, verb, sp_file_why(r, path), path) : 0;
 }
 
 void sp_file_close(struct sp_file *f)

@@ -192,7 +192,7 @@ static void take_files(struct merge *g, struct sp_merge *job)
 		sp_source_close(&s);
 		if (e < 0) {
 			sp_progress(job->verb, job->n_files, job->n_files);
-			sp_complain(1, job->verb, sp_source_why(e), job->file[i]);
+			sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
 			job->n_bad++;
 		}
 		sp_progress(job->verb, i, 2 * (uint64_t)job->n_files);

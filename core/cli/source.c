@@ -12,22 +12,6 @@
 #define FRONT_MOST	(1ull << 28)	/* events of a merged store */
 #define PART_MOST	(1ull << 34)	/* one process of it */
 
-const char *sp_source_why(int error)
-{
-	switch (error) {
-	case -EPROTO:
-		return "written by a newer sspapi, which must be used to read it";
-	case -EINVAL:
-		return "not a store of sspapi, or damaged";
-	case -ENODATA:
-		return "empty";
-	case -EBUSY:
-		return "its process may still live";
-	default:
-		return strerror(-error);
-	}
-}
-
 long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off)
 {
 	memset(to, 0, bytes);

@@ -42,7 +42,4 @@ void sp_source_seek(struct sp_source *s, sp_off at);
 /* Bytes of the file, as many as there are: how many, or -errno. */
 long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off);
 
-/* What -errno means, for a person. */
-const char *sp_source_why(int error);
-
 #endif

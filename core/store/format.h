@@ -147,6 +147,7 @@ struct sp_header {
 	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
 	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
 	sp_off watched;			/* those that sets were attached to, newest first */
+	uint64_t run;			/* the same in all processes of a run, as sp_run_find tells it; 0: not known */
 };
 
 /* ---- topology --------------------------------------------------------- */

@@ -641,11 +641,11 @@ static void further(struct sp_out *o, const struct sp_model *m)
 	if (!sp_view_file || !m->readings)
 		return;
 	sp_out_text(o, "\nlook further: ");
-	if (!*sp_view_file) {
+	if (strcmp(sp_view_file, SP_VIEW_NO_STORE) == 0) {
 		sp_out_text(o, "SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
 		return;
 	}
-	sp_out_text(o, "sspapi report --per-thread ");
+	sp_out_text(o, *sp_view_file ? "sspapi report --per-thread " : "sspapi report --per-thread");
 	sp_out_plain(o, sp_view_file);
 	sp_out_char(o, '\n');
 }

@@ -25,8 +25,9 @@ bool sp_view_colors(const struct sp_model *m);	/* false: m has others, but not t
 struct sp_metrics;
 extern struct sp_metrics *sp_view_metrics;
 
-/* The text form: all rows, events and notes; where sspapi report finds what is shown ("": no
- * store was written; NULL: nothing is said of that). */
+/* The text form: all rows, events and notes; what sspapi report is told to find what is
+ * shown ("": nothing, it finds the run here; NULL: where to look further is not said). */
+#define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
 extern bool sp_view_all;
 extern const char *sp_view_file;
 

@@ -1,6 +1,5 @@
 /* variables-part.c: the variables that are set: what cannot be used, what is none of ours, what
  * others of the loader's do. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,82 +9,7 @@
 #include "../../core/conf.h"
 #include "doctor.h"
 
-#define PREFIX	"SSPAPI_"
 #define OURS	"libsspapi.so"
-#define NAME	32u			/* letters of a name that are compared */
-
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-/* Letters to put in, take out or change to make one of the other. */
-static unsigned edits(const char *a, const char *b)
-{
-	unsigned row[NAME + 1], n = (unsigned)strnlen(b, NAME);
-
-	for (unsigned k = 0; k <= n; k++)
-		row[k] = k;
-	for (unsigned i = 0; a[i] && i < NAME; i++) {
-		unsigned before = row[0];
-
-		row[0] = i + 1;
-		for (unsigned k = 1; k <= n; k++) {
-			unsigned same = before + (toupper((unsigned char)a[i]) != b[k - 1]);
-
-			before = row[k];
-			row[k] = least(same, least(row[k], row[k - 1]) + 1);
-		}
-	}
-	return row[n];
-}
-
-/* The variable that may be meant: what begins like it, or differs in few letters; NULL: none. */
-static const char *nearest(const char *name)
-{
-	const char *found = NULL;
-	unsigned best = (unsigned)strlen(name) / 3;
-
-	best = best < 2 ? 2 : best;
-	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
-		const char *row = sp_conf_rows[i].name + strlen(PREFIX);
-		bool begins = strlen(name) > 2 && strncasecmp(row, name, strlen(name)) == 0;
-		unsigned n = begins ? 1 : edits(name, row);
-
-		if (n < best || (n == best && !found)) {
-			best = n;
-			found = sp_conf_rows[i].name;
-		}
-	}
-	return found;
-}
-
-static bool is_known(const char *name, size_t n)
-{
-	for (unsigned i = 0; i < sp_conf_n_rows; i++)
-		if (strlen(sp_conf_rows[i].name) == n && memcmp(sp_conf_rows[i].name, name, n) == 0)
-			return true;
-	return false;
-}
-
-static void unknown(struct sp_doctor *d)
-{
-	for (char **e = environ; *e; e++) {
-		size_t n = strcspn(*e, "=");
-		char name[200];
-		const char *meant;
-
-		if (strncmp(*e, PREFIX, strlen(PREFIX)) != 0 || is_known(*e, n))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)n, *e);
-		meant = nearest(name + strlen(PREFIX));
-		sp_doctor_say(d, SP_WORTH, "%s is set, but no variable of sspapi: nothing reads it", name);
-		if (meant)
-			sp_doctor_mend(d, "%s may be meant; sspapi env lists them all", meant);
-		else
-			sp_doctor_mend(d, "sspapi env lists those that there are");
-	}
-}
 
 static void bad_value(const char *line, void *arg)
 {
@@ -133,8 +57,10 @@ void sp_doctor_variables(struct sp_doctor *d)
 
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, bad_value, d);
-	unknown(d);
-	if (conf.disable) {
+	if (conf.disable && *conf.ranks) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "SSPAPI_RANKS=%s is set, and this process has another rank: nothing is recorded", conf.ranks);
+		sp_doctor_mend(d, "unset SSPAPI_RANKS");
+	} else if (conf.disable) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "SSPAPI_DISABLE=1 is set: calls are forwarded, nothing is recorded");
 		sp_doctor_mend(d, "unset SSPAPI_DISABLE");
 	}

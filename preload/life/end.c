@@ -112,7 +112,7 @@ static void name_store(const char *name, const char *forms, bool several)
 	const char *store = strstr(forms, "store");
 
 	sp_view_all = sp_conf.verbose >= 2;
-	sp_view_file = "";
+	sp_view_file = SP_VIEW_NO_STORE;
 	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0)
 		sp_view_file = path;
 }

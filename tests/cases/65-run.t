@@ -33,7 +33,7 @@ is "not executable" "$(status_of plain)" 126
 # ---- the environment -----------------------------------------------------------------
 cat >"$tmp/all" <<END
 --output o.csv --format csv --readings permanent --readings-max 7 --attribution exact --topology t.xml --callsites 3
---descriptors 9 --live /tmp --signal USR2 --color-by E --disable --verbose 2
+--descriptors 9 --ranks 1-2 --live /tmp --signal USR2 --color-by E --disable --verbose 2
 END
 # shellcheck disable=SC2046 # words
 run all "$sspapi" run $(cat "$tmp/all") -- env
@@ -45,6 +45,7 @@ SSPAPI_READINGS=permanent
 SSPAPI_READINGS_MAX=7
 SSPAPI_ATTRIBUTION=exact
 SSPAPI_DESCRIPTORS=9
+SSPAPI_RANKS=1-2
 SSPAPI_TOPOLOGY=t.xml
 SSPAPI_CALLSITES=3
 SSPAPI_LIVE=/tmp
@@ -163,10 +164,13 @@ told() {
 		check "$told_name" grep -qF -- "$told_words" "$tmp/told.lines"
 	fi
 }
-told "a program with PAPI" "" "$scenes/one"
-told "one that dlopens it" "" "$apps/nolib"
+told "a program with PAPI" "counts go to sspapi.one.$(uname -n)." "$scenes/one"
+told "one that dlopens it" "counts go to sspapi.nolib.$(uname -n)." "$apps/nolib"
 told "one without" "no PAPI in sight" "$apps/nopapi"
-told "a shell may start one that has it" "" sh -c true
+told "a shell may start one that has it" "counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true
+printf '#!/bin/sh\n' >"$tmp/mpirun"
+chmod +x "$tmp/mpirun"
+told "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
 run quiet "$sspapi" run --verbose 0 -- "$apps/nopapi"
 is "not with SSPAPI_VERBOSE=0" "$(cat "$tmp/quiet.err")" ""
 printf 'int main(void) { return 0; }\n' >"$tmp/main.c"

@@ -111,14 +111,14 @@ finds "a folder that is none" 0 "BAD no dump can be written to $tmp/file/y.txt (
 finds "a folder that cannot be made" 0 "BAD no dump can be written to /proc/x/sh.txt (No such file or directory), which SSPAPI_OUTPUT says do: sspapi run -o" \
 	env SSPAPI_OUTPUT=/proc/x/%e.txt "$sspapi" doctor /bin/sh
 finds "no working directory to write into" 0 "(No such file or directory), and SSPAPI_OUTPUT is not set" sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
-finds "a variable that is misspelt" 0 "note SSPAPI_OUTPT is set, but no variable of sspapi: nothing reads it do: SSPAPI_OUTPUT may be meant" \
+finds "a variable that is misspelt" 0 "note SSPAPI_OUTPT: no variable of sspapi, nothing reads it; SSPAPI_OUTPUT may be meant" \
 	env SSPAPI_OUTPT=x.json "$sspapi" doctor
 for near in OUT:OUTPUT FORMATS:FORMAT ATTRIBUTE:ATTRIBUTION Callsite:CALLSITES READINGS_MAXIMUM:READINGS_MAX READING:READINGS; do
-	finds "SSPAPI_${near%:*}" 0 "do: SSPAPI_${near#*:} may be meant" env "SSPAPI_${near%:*}=1" "$sspapi" doctor
+	finds "SSPAPI_${near%:*}" 0 "nothing reads it; SSPAPI_${near#*:} may be meant" env "SSPAPI_${near%:*}=1" "$sspapi" doctor
 done
-finds "one that is like none" 0 "note SSPAPI_WEATHER is set, but no variable of sspapi: nothing reads it do: sspapi env lists those" \
+finds "one that is like none" 0 "note SSPAPI_WEATHER: no variable of sspapi, nothing reads it; \`sspapi env\` lists them" \
 	env SSPAPI_WEATHER=fine "$sspapi" doctor
-finds "no name at all" 0 "note SSPAPI_ is set" env SSPAPI_= "$sspapi" doctor
+finds "no name at all" 0 "note SSPAPI_: no variable of sspapi" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$sspapi" doctor
 finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" env SSPAPI_TOPOLOGY="$root/tests/topo/malformed.xml" "$sspapi" doctor
 mkdir own

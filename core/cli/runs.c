@@ -1,0 +1,230 @@
+/* runs.c: which files are meant; see runs.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../store/format.h"
+#include "cmd.h"
+#include "runs.h"
+
+#define EXTENSION ".sspapi"
+
+static void add(struct sp_runs *r, const char *path)
+{
+	if (r->n == r->room) {
+		r->room = r->room ? 2 * r->room : 16;
+		r->path = sp_need(realloc(r->path, r->room * sizeof(*r->path)));
+	}
+	r->path[r->n++] = sp_need(strdup(path));
+}
+
+static bool ends_as_store(const char *name)
+{
+	size_t n = strlen(name);
+
+	return *name != '.' && n > strlen(EXTENSION) && strcmp(name + n - strlen(EXTENSION), EXTENSION) == 0;
+}
+
+static int is_store(const struct dirent *e)
+{
+	return ends_as_store(e->d_name);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* The stores of a folder; how many, or -errno. */
+static int add_folder(struct sp_runs *r, const char *folder)
+{
+	struct dirent **found;
+	int n = scandir(folder, &found, is_store, versionsort), added = 0;
+	size_t end = strlen(folder);
+
+	if (n < 0)
+		return -errno;
+	while (end > 1 && folder[end - 1] == '/')
+		end--;
+	for (int i = 0; i < n; i++) {
+		char *path;
+
+		if (asprintf(&path, "%.*s/%s", (int)end, folder, found[i]->d_name) < 0)
+			path = sp_need(NULL);
+		if (!is_folder(path)) {
+			add(r, path);
+			added++;
+		}
+		free(path);
+		free(found[i]);
+	}
+	free(found);
+	return added;
+}
+
+/* What a header says of its process; false: it has none that can be used. */
+static bool header_of(const char *path, struct sp_header *h)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, h, sizeof(*h), 0);
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof(*h) && memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) == 0 && h->bytes >= sizeof(*h);
+}
+
+/* A run of fewer ranks than the one before leaves the others' files where they are. */
+static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *folder)
+{
+	uint64_t last = 0;
+	unsigned before = 0;
+	char text[160];
+	struct sp_header h;
+
+	for (unsigned i = 0; i < r->n; i++)
+		if (header_of(r->path[i], &h) && h.rank >= 0)
+			last = sp_max(last, h.start_ns);
+	for (unsigned i = 0; i < r->n; i++)
+		before += header_of(r->path[i], &h) && h.rank >= 0 && h.end_ns && h.end_ns < last;
+	if (!before)
+		return;
+	snprintf(text, sizeof(text), "%u of %u processes ended before the last one began: files of an earlier run may be among them",
+		 before, r->n);
+	sp_complain(0, verb, text, folder);
+}
+
+/* ---- the newest run -------------------------------------------------------- */
+
+static int64_t age_of(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) ? (int64_t)s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec : INT64_MIN;
+}
+
+/* Of the paths from `from` on, the newest; its time, or INT64_MIN. */
+static int64_t newest_of(const struct sp_runs *r, const char **path)
+{
+	int64_t best = INT64_MIN;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		int64_t age = age_of(r->path[i]);
+
+		if (age > best) {
+			best = age;
+			*path = r->path[i];
+		}
+	}
+	return best;
+}
+
+static int is_ranks(const struct dirent *e)
+{
+	return strncmp(e->d_name, "sspapi.", 7) == 0 && is_folder(e->d_name);
+}
+
+/* Folders of ranks: the stores of the newest, if it is newer than `than`. */
+static void take_newer_folder(struct sp_runs *r, int64_t than)
+{
+	struct dirent **found;
+	int n = scandir(".", &found, is_ranks, versionsort);
+
+	for (int i = 0; i < n; i++) {
+		struct sp_runs of = { 0 };
+		const char *path;
+
+		if (add_folder(&of, found[i]->d_name) > 0 && newest_of(&of, &path) > than) {
+			than = newest_of(&of, &path);
+			sp_runs_free(r);
+			*r = of;
+			r->shown = sp_need(strdup(found[i]->d_name));
+		} else {
+			sp_runs_free(&of);
+		}
+		free(found[i]);
+	}
+	if (n >= 0)
+		free(found);
+}
+
+static bool same_run(const struct sp_header *a, const struct sp_header *b)
+{
+	return a->run && a->run == b->run && a->pid_ns == b->pid_ns && strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) == 0;
+}
+
+/* Of the stores that are here those of the run of the newest. */
+static void keep_run_of(struct sp_runs *r, const char *newest)
+{
+	struct sp_header of, h;
+	bool known = header_of(newest, &of);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		char *path = r->path[i];
+
+		if (strcmp(path, newest) == 0 || (known && header_of(path, &h) && same_run(&of, &h)))
+			r->path[n++] = path;
+		else
+			free(path);
+	}
+	r->n = n;
+}
+
+static int find_newest(struct sp_runs *r, const char *verb)
+{
+	const char *newest = NULL;
+	char *name;
+	int64_t age;
+
+	if (add_folder(r, ".") < 0)
+		return sp_complain(1, verb, strerror(errno), ".");
+	age = newest_of(r, &newest);
+	name = newest ? sp_need(strdup(newest)) : NULL;
+	take_newer_folder(r, age);
+	if (!r->n) {
+		free(name);
+		return sp_complain(2, verb, "name the files: no store (*" EXTENSION ") of a run is here", NULL);
+	}
+	if (!r->shown) {
+		keep_run_of(r, name);
+		r->shown = sp_need(strdup(r->n == 1 ? r->path[0] + strlen("./") : ""));
+	} else {
+		doubt_ranks(r, verb, r->shown);
+	}
+	free(name);
+	return 0;
+}
+
+int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned n)
+{
+	*r = (struct sp_runs){ 0 };
+	if (!n)
+		return find_newest(r, verb);
+	for (unsigned i = 0; i < n; i++) {
+		int added = is_folder(arg[i]) ? add_folder(r, arg[i]) : 1;
+
+		if (added < 1)
+			return sp_complain(1, verb, added ? strerror(-added) : "no store (*" EXTENSION ") is in this folder", arg[i]);
+		if (!is_folder(arg[i]))
+			add(r, arg[i]);
+		else if (n == 1)
+			doubt_ranks(r, verb, arg[i]);
+	}
+	r->shown = sp_need(strdup(n == 1 ? arg[0] : "FILE..."));
+	return 0;
+}
+
+void sp_runs_free(struct sp_runs *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		free(r->path[i]);
+	free(r->path);
+	free(r->shown);
+	*r = (struct sp_runs){ 0 };
+}

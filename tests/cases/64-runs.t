@@ -1,0 +1,105 @@
+# One run is one thing to look at: where dumps go that nobody named, the stores of a folder, the newest run here.
+. tests/lib/lib.sh
+sspapi=$B/sspapi one=$scenes/one
+mkdir "$tmp/here"
+cd "$tmp/here" || exit 1
+SSPAPI_OUTPUT=''			# the default's names
+host=$(uname -n)
+
+# shows WANTED ARGUMENT...: how many processes the report of what is named has, and which events
+shows() {
+	shows_wanted=$1
+	shift
+	run shown "$sspapi" report -f json "$@"
+	is "report $*: processes, events" "$(json "$tmp/shown.out" '($d->{processes} ? scalar @{$d->{processes}} : 1) . " @{[sort map { $_->{name} } @{$d->{events}}]}"')" "$shows_wanted"
+}
+
+run none "$sspapi" report
+is "no run is here: status, a line" "$(status_of none) $(cat "$tmp/none.err")" "2 sspapi report: name the files: no store (*.sspapi) of a run is here"
+mkdir empty
+run none "$sspapi" report empty
+is "a folder without stores" "$(status_of none) $(grep -c 'no store.*empty' "$tmp/none.err")" "1 1"
+rmdir empty
+
+# ---- a process alone: a text to read at once, a store for more --------------------
+run_shim alone "$one" EV_A
+text=$(ls sspapi.one."$host".*.txt) store=${text%.txt}.sspapi
+is "a text and its store, nothing else" "$(ls)" "$(printf '%s\n' "$store" "$text")"
+check "the text says where to look further" grep -q "^look further: sspapi report --per-thread $PWD/$store$" "$text"
+shows "1 EV_A"
+run told "$sspapi" report "$text"
+is "a text is named as what it is, with its store" "$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
+	"$(printf '1 sspapi report: a text, not a store: that is %s, %s' "$store" "$text")"
+for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
+	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
+	run told "$sspapi" report "other.${form%%:*}"
+	is "${form%%:*}, too" "$(status_of told) $(grep -c "${form#*:}, not a store: run it with SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
+	rm "other.${form%%:*}"
+done
+
+# ---- what a program starts is one run with it --------------------------------------
+run_shim first sh -c '"$0" EV_A; "$0" EV_B' "$one"
+shows "2 EV_A EV_B"
+run_shim second sh -c '"$0" EV_C; "$0" EV_C; (exec "$0" EV_C)' "$one"
+shows "3 EV_C"
+run_shim alone "$one" EV_B
+shows "1 EV_B"
+run named "$sspapi" run -- "$one" EV_C
+shows "1 EV_C"
+said=$(sed -n 's/^sspapi run: counts go to \(.*\); sspapi report shows them$/\1/p' "$tmp/named.err")
+shows "1 EV_C" "$said"
+
+# Of another boot, or unreadable: not of the run.
+printf 'no store' >broken.sspapi
+touch -d '2001-01-01' broken.sspapi
+shows "1 EV_C"
+rm broken.sspapi
+
+# ---- ranks: one folder for a job ----------------------------------------------------
+ranks() {
+	for rank in $1; do
+		run_shim rank env OMPI_COMM_WORLD_RANK="$rank" SLURM_JOB_ID=88 SLURM_STEP_ID="${step:-0}" "$one" EV_A
+	done
+}
+before=$(ls | wc -l)
+ranks "0 1 2 10"
+is "a folder for the job, a store for each rank" "$(ls sspapi.one.88.0)" "$(printf '%s\n' 0.sspapi 1.sspapi 10.sspapi 2.sspapi)"
+is "and nothing else" "$(ls | wc -l)" $((before + 1))
+shows "4 EV_A"
+shows "4 EV_A" sspapi.one.88.0
+shows "4 EV_A" sspapi.one.88.0/
+run csv "$sspapi" report -f csv sspapi.one.88.0
+is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" "0 1 2 10 "
+run doubt "$sspapi" report sspapi.one.88.0
+check "they ran one after the other, as those of two runs do: a line" grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
+check "where to look further is the folder" grep -q "^look further: sspapi report --per-thread sspapi.one.88.0$" "$tmp/doubt.out"
+step=1
+ranks "0 1"
+shows "2 EV_A"
+run merged "$sspapi" merge -o all.sspapi sspapi.one.88.0 sspapi.one.88.1/1.sspapi
+is "merge takes folders, too" "$(status_of merged) $("$sspapi" report -f json all.sspapi >all.json && json all.json 'scalar @{$d->{processes}}')" "0 5"
+run_shim rank env OMPI_COMM_WORLD_RANK=3 SSPAPI_FORMAT=json "$one"
+is "a form that is named" "$(ls sspapi.one.0.0)" 3.json
+
+# ---- some ranks only ----------------------------------------------------------------
+rm -rf sspapi.*
+for rank in 0 1 5 6 7; do
+	run_shim rank env PMIX_RANK=$rank SSPAPI_RANKS=0,5-6 "$one"
+done
+is "SSPAPI_RANKS: only these write" "$(ls sspapi.one.0.0)" "$(printf '%s\n' 0.sspapi 5.sspapi 6.sspapi)"
+run_native native "$one" -s 2
+run_shim rank env PMIX_RANK=1 SSPAPI_RANKS=0,5-6 "$one" -s 2
+check "one that is not counted runs as natively" same_as_native native rank
+rm -rf sspapi.*
+run_shim rank env SSPAPI_RANKS=0 "$one"
+is "a process without a rank is counted" "$(ls | sed 's/.*\.//' | sort | tr '\n' ' ')" "json sspapi sspapi txt "
+for bad in 1-x 2-1 x 1,,2; do
+	run_shim rank env PMIX_RANK=1 SSPAPI_RANKS=$bad SSPAPI_OUTPUT="$tmp/bad.json" "$one" -s 2
+	check "SSPAPI_RANKS=$bad: a line" said rank "SSPAPI_RANKS: '$bad'" "0,64-67" "using all"
+	check "(and it is counted)" rm "$tmp/bad.json"
+done
+run_shim misspelt env SSPAPI_OUTPT=x SSPAPI_WEATHER=fine "$one"
+is "a variable that is none" "$(lines_of misspelt)" "$(printf '%s\n' \
+	'sspapi: SSPAPI_OUTPT: no variable of sspapi, nothing reads it; SSPAPI_OUTPUT may be meant' \
+	'sspapi: SSPAPI_WEATHER: no variable of sspapi, nothing reads it; `sspapi env` lists them')"
+done_testing
