@@ -84,7 +84,8 @@ static void failed(const char *path, int error)
 	sp_say2(SP_SAY_ERROR, "the dump was not written", text);
 }
 
-static int write_one(const char *name, const struct sp_view *v, struct sp_model *m, bool rename_it)
+/* `told`: a form before this one could not be written, for the same reason, as a rule. */
+static int write_one(const char *name, const struct sp_view *v, struct sp_model *m, bool rename_it, bool told)
 {
 	char path[SP_CONF_PATH];
 	int r;
@@ -97,9 +98,9 @@ static int write_one(const char *name, const struct sp_view *v, struct sp_model 
 	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
 	if (r == 0)
 		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, m);
-	if (r < 0)
+	if (r < 0 && !told)
 		failed(rename_it ? path : name, r);
-	else
+	else if (r == 0)
 		sp_say2(SP_SAY_DETAIL, "dump written", output.path);
 	return r;
 }
@@ -134,12 +135,12 @@ static int write_all(struct sp_model *m)
 	several = several && !sp_output_is_special(name);
 	name_store(name, p, several);
 	if (!*p)
-		r = write_one(name, v ? v : sp_view_by_name("text", 4), m, false);
+		r = write_one(name, v ? v : sp_view_by_name("text", 4), m, false, false);
 	while (*p) {
 		size_t n = strcspn(p, ",");
 
 		v = sp_view_by_name(p, n);
-		if (v && write_one(name, v, m, several) < 0)
+		if (v && write_one(name, v, m, several, r < 0) < 0)
 			r = -EIO;
 		p += n + (p[n] == ',');
 	}

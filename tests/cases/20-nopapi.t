@@ -4,8 +4,8 @@
 mkdir "$tmp/empty"
 cd "$tmp/empty" || exit 1
 
-SSPAPI_OUTPUT=$tmp/empty/%p.json
-export SSPAPI_VERBOSE=2
+SSPAPI_OUTPUT=$tmp/empty/%p.json SSPAPI_VERBOSE=2
+export SSPAPI_OUTPUT SSPAPI_VERBOSE
 run_native native "$apps/nopapi"
 run_shim shim "$apps/nopapi"
 check "the program sees no difference" same_as_native native shim
@@ -42,7 +42,6 @@ is "nothing was written" "$(ls -A "$tmp/empty")" ""
 run_shim shim sh -c 'find /dev/shm -maxdepth 1 -name "sspapi.*.$$.*.live" -newer "$1" | wc -l' sh "$tmp"
 is "nor in /dev/shm" "$(cat "$tmp/shim.out")" 0
 
-SSPAPI_OUTPUT=$tmp/empty/%p.json
 run_shim shim env SSPAPI_VERBOSE=1 "$scenes/one"
 is "(one that does call PAPI writes one file)" "$(ls -A "$tmp/empty" | wc -l)" 1
 done_testing

@@ -19,7 +19,7 @@ more() {
 	find . ! -type d | sed "s,^\./,,; s/\b$host\b/HOST/; s/\b[0-9]\{2,\}\b/PID/g" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//'
 }
 
-is "the default" "$(dumps '' "$one")" sspapi.one.HOST.PID.txt
+is "the default" "$(dumps '' "$one")" "sspapi.one.HOST.PID.sspapi sspapi.one.HOST.PID.txt"
 is "%e %h %p" "$(dumps '%e-%h-%p.json' "$one")" one-HOST-PID.json
 is "%p is the process" "$(dumps %p.json "$one"; ls)" "PID.json$(json "$(ls ./*.json)" '$d->{process}{pid}').json"
 is "%% %q{X}" "$(dumps '5%%-%q{X}-%q{EMPTY}.json' env X=a-b EMPTY= "$one")" "5%-a-b-.json"
@@ -95,7 +95,7 @@ x.json y"
 rm -f ./*
 mkdir x.json
 SSPAPI_OUTPUT=x.json run_shim shim "$one"
-is "a folder of that name is not touched" "$(rm sspapi.one.*.txt; ls -A; ls -A x.json)" x.json
+is "a folder of that name is not touched" "$(rm sspapi.one.*; ls -A; ls -A x.json)" x.json
 rmdir x.json
 ln -s gone x.json
 is "a symbolic link to nothing is not replaced" "$(more x.json "$one" >/dev/null; readlink x.json)" gone

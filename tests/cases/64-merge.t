@@ -137,7 +137,8 @@ head -c 3000 s0.sspapi >short.sspapi
 head -c "$(($(wc -c <all.sspapi) - 100))" all.sspapi >cut.sspapi
 cp s0.sspapi future.sspapi
 printf '\377\377\377\377' | dd of=future.sspapi bs=1 seek=12 conv=notrunc 2>dd.err
-run bad "$sspapi" merge -o good.sspapi s0.sspapi empty.sspapi s1.sspapi foreign.sspapi missing.sspapi s2.sspapi short.sspapi cut.sspapi future.sspapi s3.sspapi "$tmp" s4.sspapi
+mkfifo fifo
+run bad "$sspapi" merge -o good.sspapi s0.sspapi empty.sspapi s1.sspapi foreign.sspapi missing.sspapi s2.sspapi short.sspapi cut.sspapi future.sspapi s3.sspapi fifo s4.sspapi
 is "bad ones: exit 1, a line each" "$(status_of bad) $(wc -l <bad.err)" "1 7"
 for bad in empty foreign missing short cut future; do
 	check "bad ones: $bad is named" grep -q "^sspapi merge: .*'$bad.sspapi'\$" bad.err

@@ -216,7 +216,7 @@ as_nobody() {
 	[ "$(id -u)" = 0 ] || return 0
 	user="setpriv --reuid=65534 --regid=65534 --clear-groups"
 	mkdir -p "$tmp/built/tests/fake"
-	cp -r "$B"/libsspapi*.so "$root/tests/software-presets.csv" "$tmp/built"
+	cp -a "$B"/libsspapi*.so* "$root/tests/software-presets.csv" "$tmp/built"
 	cp -r "$B/tests/apps" "$B/tests/scenes" "$B/tests/preload" "$tmp/built/tests"
 	cp "$B"/tests/fake/libpapi* "$tmp/built/tests/fake"
 	MORE=$(echo "$MORE" | sed "s,$B/,$tmp/built/,g") SHIM=$(echo "$SHIM" | sed "s,$B/,$tmp/built/,g")
