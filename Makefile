@@ -36,8 +36,11 @@ PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c
 # crashes on that.
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt
 
-.PHONY: all tests demo check check-unit check-shim check-long compilers bench install uninstall clean help
-all: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv tests
+# What only we load: installed in a folder of its own.
+OWN	:= $(B)/libsspapi-topo.so
+.PHONY: all product tests demo check check-unit check-shim check-long compilers bench install uninstall deb clean help
+all: product tests
+product: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv
 
 help:
 	@sed -n 's/^#: //p' Makefile
@@ -55,16 +58,20 @@ help:
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
 #:                   with BENCH_PARTS=1 or =only what that is made of
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
+#: make deb          Debian packages in $(B)/deb, by scripts/packaging/deb
 #: make clean        removes $(B)
 #: variables         SANITIZE=address,undefined | thread    V=1    B=folder    CC, CFLAGS, LDFLAGS
 #:                   TESTS=files: of a target's tests these alone
 
 # ---- objects ---------------------------------------------------------------
 
-# Recompiles all when the flags change.
+# Recompiles all when the flags change, and what knows where things are installed when that does.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(PIC) $(LDFLAGS)
-$(B)/flags: force
-	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
+PLACES_TEXT = $(VERSION) $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(DATADIR)
+$(B)/flags: TEXT = $(FLAGS_TEXT)
+$(B)/places: TEXT = $(PLACES_TEXT)
+$(B)/flags $(B)/places: force
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(TEXT))' >$@
 .PHONY: force
 
 $(B)/%.o: %.c $(B)/flags
@@ -94,7 +101,8 @@ $(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(B)/prelo
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
-$(CLI): ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
+$(B)/core/cli/library.o: $(B)/places
+$(B)/core/cli/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 
 # Beside the command in a build, as installed in DATADIR.
 $(B)/metrics.csv: core/cli/metrics.csv
@@ -163,8 +171,7 @@ clean:
 
 # ---- installing ------------------------------------------------------------
 
-# One list for both directions.  What only we load lies in a folder of its own.
-OWN	:= $(B)/libsspapi-topo.so
+# One list for both directions.
 BINDIR	?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
 PAGES	:= $(wildcard man/*.[1-8])
@@ -175,10 +182,10 @@ INSTALLED = $(LIBDIR)/$(SONAME) $(LIBDIR)/libsspapi.so $(patsubst $(B)/%,$(LIBDI
 	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv \
 	    $(BASHDIR)/sspapi $(ZSHDIR)/_sspapi
 
-$(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/flags
+$(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/places
 	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
-install: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/sspapi.pc
+install: product $(B)/sspapi.pc
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/sspapi $(sort $(foreach p,$(PAGES),$(DESTDIR)$(dir $(call page,$(p)))))
 	install -m 755 $(B)/libsspapi.so $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsspapi.so
@@ -191,6 +198,9 @@ install: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/sspapi.pc
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(call page,$(p)) &&) true
 	sed -i '1,5s/^\(\.TH .*\)"sspapi" "sspapi"$$/\1"sspapi $(VERSION)" "sspapi"/' $(foreach p,$(PAGES),$(DESTDIR)$(call page,$(p)))
+
+deb:
+	@B='$(B)' scripts/packaging/deb
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))

@@ -31,7 +31,7 @@ if [ -z "${SANITIZE-}" ]; then
 	is "sspapi.pc's" "$(PKG_CONFIG_PATH=$tmp/stage/usr/x/lib/pkgconfig pkg-config --modversion sspapi)" "$version"
 	is "the man pages'" "$(grep -h '^\.TH' -r "$tmp/stage/usr/x/share/man" | grep -vF "\"sspapi $version\"")" ""
 	check "the newest news are of it" grep -q "^## $version " NEWS.md
-	is "no other place has the number" "$(grep -rnIF "$version" Makefile core topo preload man scripts | grep -v '^Makefile:.*VERSION')" ""
+	is "no other place has the number" "$(grep -rnIF "$version" Makefile core topo preload man scripts | grep -v '^Makefile:.*VERSION\|\.symbols:')" ""
 	# A distribution leaves the link of the plain name to developers.
 	rm "$tmp/stage/usr/x/lib/libsspapi.so"
 	run "without" env SSPAPI_OUTPUT="$tmp/without.json" "$tmp/stage/usr/x/bin/sspapi" run -- "$scenes/one"
@@ -44,6 +44,7 @@ is "nor a folder of ours" "$(find "$tmp/stage" -name sspapi)" ""
 
 check "LIBDIR, MANDIR" run_make install PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
 check "LIBDIR is used" test -s "$tmp/other/opt/lib64/libsspapi.so"
+check "the command looks there" grep -qF /opt/lib64/sspapi "$tmp/other/opt/bin/sspapi"
 check "MANDIR is used" test -s "$tmp/other/opt/man/man7/libsspapi.7"
 check "make uninstall of these" run_make uninstall PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
 is "nothing is left of these" "$(find "$tmp/other" ! -type d)" ""

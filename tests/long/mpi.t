@@ -123,6 +123,8 @@ if start_slurm; then
 		run "$way" env SSPAPI_OUTPUT="$tmp/$way/rank%r.sspapi" srun --mpi="${way%-*}" -n 8 env LD_PRELOAD="$preload" "$program"
 		is "srun, $way: the job ran" "$(status_of "$way")" 0
 		job "$way"
+		SLURM_EXPORT_ENV=ALL,LD_PRELOAD=$SHIM srun -n 2 env >"$way.env"
+		is "srun, $way: what the module sets preloads the step's tasks" "$(grep -c "^LD_PRELOAD=$SHIM" "$way.env")" 2
 		is "srun, $way: the dumps know their job" "$("$sspapi" report -f json "$way.sspapi" | grep -c '"job": "[0-9][0-9]*"')" 9
 	done
 else

@@ -1,0 +1,51 @@
+# spack repo add scripts/packaging/spack && spack install sspapi
+# The source is the clone that this file is in; the number is its Makefile's.
+import os
+import re
+
+from spack.package import *
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 5))
+
+
+def number():
+    with open(os.path.join(ROOT, "Makefile")) as makefile:
+        return re.search(r"^VERSION\s*:=\s*(\S+)", makefile.read(), re.M).group(1)
+
+
+class Sspapi(MakefilePackage):
+    """Counts of hardware and kernel events of an unmodified program, by hardware thread: a library that is
+    preloaded into programs that use PAPI, and a command that shows what each CPU, core, cache, NUMA node and
+    package did."""
+
+    git = "file://" + ROOT
+    license("BSD-3-Clause")
+
+    version(number(), branch="main")
+
+    depends_on("c", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("papi@5.7:")
+    depends_on("hwloc@2.1:")
+    depends_on("libunwind@1.3:")
+    depends_on("binutils", type="run")
+
+    build_targets = ["product"]
+
+    # libunwind is opened while the program runs, where call paths are asked for: nothing links to it.
+    def edit(self, spec, prefix):
+        self.settings = [
+            "PREFIX=" + prefix,
+            "LDFLAGS=-Wl,-rpath," + spec["libunwind"].prefix.lib,
+        ]
+
+    def build(self, spec, prefix):
+        make("V=1", *self.settings, *self.build_targets)
+
+    def install(self, spec, prefix):
+        make("install", *self.settings)
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def says_its_version(self):
+        Executable(self.prefix.bin.sspapi)("--version")

@@ -1,0 +1,21 @@
+# The Debian packages: made here as far as their source, built in a clean Debian, installed in another, run, removed.
+. tests/lib/lib.sh
+[ -z "${SANITIZE-}" ] || skip_all "sanitized"
+for tool in dpkg-buildpackage dh lintian mmdebstrap; do
+	command -v $tool >/dev/null || skip_all "no $tool (scripts/deps --long --machines)"
+done
+[ "$(id -u)" = 0 ] || skip_all "a chroot needs root"
+B=$tmp/build
+export B
+check "the source package, and lintian has nothing to say" scripts/packaging/deb --source
+chmod 755 "$tmp/build" "$tmp/build/deb"
+scripts/packaging/in-chroot "$tmp/build/deb" >"$tmp/tap"
+while read -r line; do
+	case $line in
+	"ok "*) check "${line#*- }" true ;;
+	"not ok "*) check "${line#*- }" cat "$tmp/build/deb/log" false ;;
+	"Bail out!"*) check "$line" false ;;
+	esac
+done <"$tmp/tap"
+check "lintian has nothing to say of the packages" lintian --fail-on warning,error "$tmp/build/deb"/packages/*.changes "$tmp/build/deb"/*.changes
+done_testing
