@@ -71,7 +71,7 @@ enum sp_end {				/* contract section 5, process.end */
 /* AUTO is a setting only, APPROXIMATE of relations only: in proportion to what the kernel counted. */
 enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT, SP_BY_AUTO, SP_BY_APPROXIMATE };
 
-/* Why a relation's counts, or some of them, are not told to CPUs as the setting asks for (libsspapi(7)). */
+/* Why a relation's counts, or some of them, are not told to CPUs as the setting asks for (sspapi-attribution(7)). */
 enum sp_why {
 	SP_WHY_NONE,
 	SP_WHY_OFF,			/* SSPAPI_DESCRIPTORS=0 */

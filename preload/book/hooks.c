@@ -693,7 +693,7 @@ static void book(struct sp_set *s, bool begun, enum sp_op op, const long long *v
 }
 
 /* PAPI touches a running set when it is read, reset or written, but the short way has no time for
- * that (libsspapi(7), LIMITS). */
+ * that (sspapi-limits(7), LIMITS). */
 static void touch_running(struct sp_set *s)
 {
 	if (s && sp_get(&s->alive) && sp_get(&s->started) && !sp_is_touched(s))

@@ -1,4 +1,4 @@
-# How many threads are split by CPU, by time, or not: what libsspapi(7)'s table says of threads, the CPUs that they may
+# How many threads are split by CPU, by time, or not: what sspapi-limits(7)'s table says of threads, the CPUs that they may
 # run on and the limit of descriptors. CPUs that this machine has not are imitated (tests/preload/wide.c).
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
@@ -8,8 +8,8 @@ two=$(taskset -cp $$ | sed 's/.*: //' | awk -F'[,-]' '{ print $1 "," ($0 ~ /^[0-
 [ "${two#*,}" != "${two%,*}" ] || skip_all "only one CPU to run on"
 
 MORE=$preloads/wide.so${MORE:+:$MORE}
-grep -E "^([0-9]+$tab){5}[0-9]+$" man/libsspapi.7 >"$tmp/rows"
-check "libsspapi(7) has rows" test -s "$tmp/rows"
+grep -E "^([0-9]+$tab){5}[0-9]+$" man/sspapi-limits.7 >"$tmp/rows"
+check "sspapi-limits(7) has rows" test -s "$tmp/rows"
 while read -r threads cpus limit split by_time not; do
 	name="$threads threads, $cpus CPUs, ulimit -n $limit"
 	[ "$(ulimit -Hn)" = unlimited ] || [ "$limit" -le "$(ulimit -Hn)" ] || { skip "$name" "the hard limit is $(ulimit -Hn)"; continue; }

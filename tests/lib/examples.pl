@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # examples.pl FILE: the examples of a man page or of README.md, as shell: a line for each, and behind
 # each its place, for 72-examples.t. A C example becomes a file that is compiled.
-#	man page: what stands between .nf and .fi (.EX and .EE) under EXAMPLES, and lines of METRICS
+#	man page: what stands between .nf and .fi (.EX and .EE) under QUICK START and EXAMPLES, and lines of METRICS
 #	README: indented lines that are commands, and `commands` in the text
 use strict;
 use warnings;
@@ -69,7 +69,7 @@ while (my $text = <$in>) {
 		give($1, $.) while $text !~ /^    / && $text =~ /`((?:sspapi|lstopo|man|scripts\/[a-z]+ &&) [^`]+)`/g;
 		next;
 	}
-	$examples = $1 =~ /EXAMPLE/ if $text =~ /^\.SH (.*)/;
+	$examples = $1 =~ /EXAMPLE|QUICK START/ if $text =~ /^\.SH (.*)/;
 	if ($text =~ /^\.(nf|EX)/) {
 		$block = 1;
 		print "(\n:\n" if $examples;	# what it exports is its own

@@ -98,7 +98,7 @@ sub slurp {
 sub normal {
 	my $text = shift;
 
-	# The list of loaded objects has us in it (LIMITS in libsspapi(7)).
+	# The list of loaded objects has us in it (LIMITS in sspapi-limits(7)).
 	$text =~ s/^Library: .*libsspapi\S*\n(^(Text|Data|Bss) start: .*\n)*//mg;
 	$text =~ s/\(nil\)/0x0/g;
 	$text =~ s/(PAPI_DOM_USER)[\0\x80-\xff]/$1/g;	# a byte of the stack that Fortran's zero.F never wrote
