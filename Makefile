@@ -101,6 +101,16 @@ $(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(B)/prelo
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
+# The page of the html form, and what it is made of.
+PAGE	:= $(B)/core/cli/page-parts.h
+$(PAGE): scripts/embed-page $(wildcard core/cli/page/*)
+	$(call say,PAGE)
+	@mkdir -p $(@D)
+	$(Q)scripts/embed-page core/cli/page >$@.part && mv $@.part $@
+
+$(B)/core/cli/page.o: $(PAGE)
+$(B)/core/cli/page.o: ALL_CFLAGS += -I$(B)/core/cli
+
 $(B)/core/cli/library.o: $(B)/places
 $(B)/core/cli/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 

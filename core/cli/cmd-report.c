@@ -9,12 +9,14 @@
 #include "../view/view-json.h"
 #include "../view/view-text.h"
 #include "cmd.h"
+#include "into.h"
+#include "page.h"
 #include "report.h"
 #include "runs.h"
 #include "symbols.h"
 #include "terminal.h"
 
-#define OPTIONS	"options are -f FORMAT, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --all, --no-symbols, --all-symbols"
+#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --all, --no-symbols, --all-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
@@ -33,17 +35,19 @@ static void long_options(struct option *longs)
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
-static int options(struct sp_report *r, const struct sp_view **view, int argc, char **argv)
+static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 6];
 	int c, at = 0;
 
 	long_options(longs);
-	while ((c = sp_option(argc, argv, "f:m:", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'f') {
 			*view = sp_view_by_name(optarg, strlen(optarg));
 			if (!*view)
-				return usage(r, "-f takes text, json, csv, hwloc or store", optarg);
+				return usage(r, "-f takes text, json, csv, hwloc, html or store", optarg);
+		} else if (c == 'o') {
+			*to = optarg;
 		} else if (c == 'm') {
 			if (!sp_metrics_wish(&r->metrics, optarg))
 				return usage(r, "-m takes one file, or names of the usual metrics", optarg);
@@ -63,6 +67,10 @@ static int options(struct sp_report *r, const struct sp_view **view, int argc, c
 			return 2;
 		}
 	}
+	if (!*view && *to)
+		*view = sp_view_by_extension(*to);
+	if (!*view)
+		*view = sp_view_by_name("text", 4);
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
 	if (r->sort && !r->n_levels)
@@ -118,19 +126,42 @@ static bool names_sites(const struct sp_report *r, const struct sp_view *view)
 
 	for (unsigned i = 0; i < r->n_levels; i++)
 		any |= r->level[i]->what == SP_LEVEL_CALLSITE;
-	return !r->no_symbols && ((text && any) || strcmp(view->name, "json") == 0);
+	return !r->no_symbols && ((text && any) || view == &sp_page || strcmp(view->name, "json") == 0);
+}
+
+/* Into the file that -o names, or to standard output. */
+static int write_to(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, const char *to,
+		    char *const *file, unsigned n)
+{
+	int e = sp_into_begin(r->verb, to, file, n), closed;
+
+	if (e)
+		return e;
+	if (strcmp(view->name, "text") == 0)
+		sp_pager_start();
+	e = sp_report_show(r, view, m, STDOUT_FILENO);
+	sp_pager_wait();
+	if (e == -EPIPE && !to)
+		e = 0;
+	closed = sp_into_end(to, e == 0);
+	if (e == 0)
+		e = closed;
+	if (e < 0)
+		return sp_complain(1, r->verb, strerror(-e), to ? to : "standard output");
+	return m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
 }
 
 int sp_cmd_report(int argc, char **argv)
 {
-	const struct sp_view *view = sp_view_by_name("text", 4);
+	const struct sp_view *view = NULL;
+	const char *to = NULL;
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
 	struct sp_runs runs;
 	unsigned n_bad;
 	int r, metrics;
 
-	r = options(&report, &view, argc, argv);
+	r = options(&report, &view, &to, argc, argv);
 	if (r == 0 && (r = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind))) != 0)
 		sp_runs_free(&runs);
 	if (r)
@@ -144,20 +175,11 @@ int sp_cmd_report(int argc, char **argv)
 	r = check_events(&report, &f.model);
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
-		report.colour = sp_terminal_colour(STDOUT_FILENO);
+		report.colour = !to && sp_terminal_colour(STDOUT_FILENO);
 		sp_view_bold = report.colour;
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
-		if (strcmp(view->name, "text") == 0)
-			sp_pager_start();
-		r = sp_report_show(&report, view, &f.model, STDOUT_FILENO);
-		sp_pager_wait();
-		if (r == -EPIPE)
-			r = 0;
-		if (r < 0)
-			r = sp_complain(1, argv[0], strerror(-r), "standard output");
-		else if (f.model.damaged)
-			r = sp_complain(1, argv[0], "damaged: what could be read is shown", runs.path[0]);
+		r = write_to(&report, view, &f.model, to, runs.path, runs.n);
 	}
 	sp_metrics_forget();
 	sp_symbols_forget(&f.model);

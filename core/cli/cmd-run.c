@@ -114,6 +114,15 @@ static bool read_options(struct options *o, int argc, char **argv)
 	return true;
 }
 
+/* A form that the command makes, of a store. */
+static bool wants_page(void)
+{
+	const char *output = getenv("SSPAPI_OUTPUT"), *format = getenv("SSPAPI_FORMAT");
+	size_t n = output ? strlen(output) : 0;
+
+	return (format && strstr(format, "html")) || (n > 5 && strcmp(output + n - 5, ".html") == 0);
+}
+
 static void bad_value(const char *line, void *arg)
 {
 	struct options *o = arg;
@@ -242,6 +251,8 @@ int sp_cmd_run(int argc, char **argv)
 		setenv("SSPAPI_FORMAT", "store", 0);
 	if (!read_options(&o, argc, argv))
 		return 2;
+	if (wants_page())
+		return sp_complain(2, argv[0], "a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html FILE.sspapi", "html");
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, bad_value, &o);
 	if (o.wrong)

@@ -88,7 +88,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return WRONG;
 	}
 	if (w->formats && !all_are_views(w->formats))
-		return usage(w, "-f takes text, json, csv, hwloc or store", w->formats);
+		return usage(w, "-f takes text, json, csv, hwloc, html or store", w->formats);
 	if (w->out && w->report.n_levels)
 		return usage(w, "--per-LEVEL goes with the table; sspapi report shows the levels of a store", w->out);
 	if (w->report.n_levels && w->formats && strchr(w->formats, ','))

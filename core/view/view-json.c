@@ -8,6 +8,8 @@
 #include "view-metrics.h"
 #include "why.h"
 
+bool sp_json_brief;
+
 /* ---- the grammar ------------------------------------------------------- */
 
 /* Before each item of a list or object but the first. */
@@ -312,7 +314,7 @@ static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row,
 		 uint32_t e, bool *more)
 {
 	struct sp_kept r = { 0 };
-	bool some = false, permanent, temporary = at->has_entry && !sp_event_is_gauge(m, row->event[e]);
+	bool some = false, permanent, temporary = at->has_entry && !sp_json_brief && !sp_event_is_gauge(m, row->event[e]);
 
 	do {
 		permanent = at->has_kept && sp_row_kept(m, row, &r);
@@ -393,7 +395,7 @@ static void intervals(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	bool more = false;
 
 	sp_out_text(o, ",\n   \"intervals\": [");
-	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
+	for (uint32_t i = 0; !sp_json_brief && sp_row_interval(m, row, i, &at); i++) {
 		comma_line(o, &more, "    ");
 		key_or_null(o, "{\"from\": ", at.from ? (int64_t)at.from : -1);
 		key_u64(o, ", \"to\": ", at.to);

@@ -4,6 +4,10 @@
 
 #include "view-common.h"
 
+/* The lists of entries hold those that are kept, and intervals are left to the level of call sites: for
+ * the html form, which shows no more, and a run of 10,000 ranks. */
+extern bool sp_json_brief;
+
 /* The whole dump but for its closing brace: more keys may follow, each with a comma before. */
 void sp_json_dump(struct sp_out *o, struct sp_model *m);
 

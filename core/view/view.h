@@ -31,6 +31,9 @@ extern struct sp_metrics *sp_view_metrics;
 extern bool sp_view_all;
 extern const char *sp_view_file;
 
+/* One more, which only the command makes: it sets this; or NULL. */
+extern const struct sp_view *sp_view_also;
+
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);	/* NULL: none of ours */
 

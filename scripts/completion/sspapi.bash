@@ -29,7 +29,8 @@ _sspapi_behind() {
 	local command=$1 verb=$2 option=$3 current=$4
 
 	case $verb:$option in
-	run:-f | run:--format | stat:-f | report:-f) _sspapi_words "text json csv hwloc store" "$current" ;;
+	run:-f | run:--format) _sspapi_words "text json csv hwloc store" "$current" ;;
+	stat:-f | report:-f) _sspapi_words "text json csv hwloc html store" "$current" ;;
 	diff:-f) _sspapi_words "text csv" "$current" ;;
 	*:-m)
 		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"

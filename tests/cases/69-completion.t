@@ -46,7 +46,7 @@ for level in cpu core package socket node machine thread; do
 done
 
 # Values.
-offers "-f of report" "csv hwloc json store text" report -f ''
+offers "-f of report" "csv html hwloc json store text" report -f ''
 offers "an attribution" "auto exact reading residency" run --attribution ''
 offers "of the form with =" "exact" run --attribution = e
 offers "readings" "permanent temporary" run --readings ''

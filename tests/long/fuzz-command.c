@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../core/cli/cmd.h"
+#include "../../core/cli/page.h"
 #include "fuzz-command.h"
 
 /* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file to make. */
@@ -20,11 +21,11 @@ static const char *const lines[] = {
 	verb " --per-cache" form " " last, verb " --per-numa" form " " last, verb " --per-package" form " " last, \
 	verb " --per-machine" form " " last, verb " --per-thread" form " " last, verb " --per-callsite" form " " last
 #define EACH_LEVEL " --per-cpu --per-core --per-kind --per-cache --per-numa --per-package --per-machine --per-thread --per-callsite"
-	"report X", "report -f json X", "report -f csv X", "report -f hwloc X", "report -f store X",
+	"report X", "report -f json X", "report -f csv X", "report -f hwloc X", "report -f html X", "report -f store X",
 	LEVELS("report", "", "X"), LEVELS("report", " -f csv", "X"),
 	"report" EACH_LEVEL " X", "report -f json" EACH_LEVEL " X", "report --sort readings" EACH_LEVEL " X",
 	"report --sort EV_A" EACH_LEVEL " X", "report --events EV_A X", "report --events EV_A" EACH_LEVEL " X",
-	"report X B", "report -f json" EACH_LEVEL " X B", "report -f hwloc B X", "report -f csv X B",
+	"report X B", "report -f json" EACH_LEVEL " X B", "report -f hwloc B X", "report -f html X B", "report -o O.html X", "report -f csv X B",
 	"report -f json L", "report" EACH_LEVEL " L", "report -f csv --events EV_A X B",
 	"merge -o O. X", "merge -o O. X B", "merge -o O. B L X",
 	"diff X B", "diff B X", "diff X X", "diff -f csv X B",
@@ -97,6 +98,7 @@ void fuzz_command_begin(const char *beside)
 	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", folder);
 	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", folder);
 	sound = beside;
+	sp_view_also = &sp_page;
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	said = fopen("/dev/null", "we");

@@ -20,7 +20,7 @@ mv live/*.live d.live
 run e env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/e.sspapi" SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' "$scenes/kinds"
 run f env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/f.sspapi" "$apps/overflows" two
 for store in ?.sspapi d.live; do
-	for form in text json csv hwloc store; do
+	for form in text json csv hwloc html store; do
 		run sound "$sspapi" report -f $form "$store"
 		is "(sound) $store as $form" "$(status_of sound) $(cat sound.err)" "0 "
 	done

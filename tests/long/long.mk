@@ -47,10 +47,10 @@ $(LONG_DIR)/many-stores: tests/long/many-stores.c $(T)/unit/parts.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -o $@ $^ -pthread -ldl
 
-FUZZ_FLAGS = -std=gnu11 -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
+FUZZ_FLAGS = -std=gnu11 -I$(B)/core/cli -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
 FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/view/*.c core/metric/*.c)
-FUZZ_DEPS := $(wildcard core/*.c core/*.h core/*/*.c core/*/*.h)
+FUZZ_DEPS := $(wildcard core/*.c core/*.h core/*/*.c core/*/*.h) $(PAGE)
 
 # The command's own code, but for its main and for sigaction, see there.
 FUZZ_STORE := tests/long/fuzz-store.c tests/long/fuzz-command.c

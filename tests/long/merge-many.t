@@ -22,6 +22,13 @@ check "in a minute" test "$took" -le "$SECONDS_MOST"
 { cat sums; echo "ranks $MANY"; } | sort >wanted
 check "every count is there, of every rank" diff wanted got
 
+begin=$(date +%s)
+check "as a page" "$sspapi" report -o all.html all.sspapi
+took=$(($(date +%s) - begin))
+echo "# $took s, $(wc -c <all.html) bytes"
+check "in a minute" test "$took" -le "$SECONDS_MOST"
+rm all.html
+
 # In groups of 100, and the groups: by node and then by job.
 mkdir groups
 check "in groups" sh -c 'find stores -name "*.sspapi" | sort | xargs -n "$2" sh -c "ulimit -v 65536; exec \"\$0\" merge -o groups/\$\$.sspapi \"\$@\"" "$1"' sh "$sspapi" "$((MANY / 20))"

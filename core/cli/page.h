@@ -1,0 +1,14 @@
+/* page.h: the html form: one file, without a network, that shows a run to whoever it is handed on to.
+ *
+ * The page is core/cli/page/ (its markup, style and script) around the JSON that report writes, which
+ * the script draws: so its numbers are the JSON's.  scripts/embed-page makes it C.
+ */
+#ifndef SP_PAGE_H
+#define SP_PAGE_H
+
+#include "../view/view.h"
+
+/* sp_view_also of the command. */
+extern const struct sp_view sp_page;
+
+#endif

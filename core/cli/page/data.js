@@ -1,0 +1,157 @@
+/* data.js: the run, as `sspapi report -f json` writes it, and how its numbers and names are said. */
+'use strict';
+
+/* Integers that a double cannot hold stay text, which num() makes a BigInt. */
+function parseExactly(json) {
+	return JSON.parse(json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+[.eE][\d.eE+-]*|-?\d{16,}/g,
+		token => /^-?\d+$/.test(token) ? `"${token}"` : token));
+}
+
+const num = v => typeof v === 'string' ? BigInt(v) : v;
+
+function add(a, b) {
+	if (a == null || b == null)
+		return a ?? b;
+	if (typeof a === 'number' && typeof b === 'number') {
+		const sum = a + b;
+
+		if (!Number.isInteger(a) || !Number.isInteger(b) || Number.isSafeInteger(sum))
+			return sum;
+	}
+	return BigInt(a) + BigInt(b);
+}
+
+/* Names of threads, functions and hosts are strangers': what is not seen, or turns the writing's
+ * direction, is shown as what it is. */
+const plain = text => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+	c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const base = path => path.slice(path.lastIndexOf('/') + 1) || path;
+const grouped = v => typeof v === 'number' && !Number.isInteger(v) ? String(v) : String(v).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/* Four digits and the power of 1000; seconds are not counted in thousands. */
+function scaled(v, unit) {
+	const prefix = ['n', '\u00b5', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+	let size = Math.abs(v), p = 3;
+
+	for (; size >= 999.95 && p < 9 && (p < 3 || unit !== 's'); p++)
+		size /= 1000;
+	for (; size > 0 && size < 0.99995 && p > 0; p--)
+		size *= 1000;
+	const digits = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : size > 0 ? 3 : 0;
+
+	return `${v < 0 ? '-' : ''}${size.toFixed(digits)} ${prefix[p]}${unit}`.trim();
+}
+
+function percent(part, whole) {
+	const share = Number(part) / Number(whole) * 100;
+
+	return !Number.isFinite(share) ? '' : share > 0 && share < 0.05 ? '< 0.1 %' : `${share < 0.95 ? Number(share.toFixed(1)) : Math.round(share)} %`;
+}
+
+/* 0, 1, 2, 5 as 0-2,5 */
+function ranges(numbers) {
+	const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts = [];
+
+	for (let i = 0, from; i < sorted.length; i++) {
+		from = sorted[i];
+		while (sorted[i + 1] === sorted[i] + 1)
+			i++;
+		parts.push(from === sorted[i] ? `${from}` : `${from}-${sorted[i]}`);
+	}
+	return parts.join(',');
+}
+
+class Counted {
+	constructor(key, event) {
+		const clock = /^perf::.*(TASK|CPU)[-_]CLOCK$/.test(key) && !event?.units;
+
+		this.key = key;
+		this.description = event?.description || '';
+		this.units = clock ? 'ns' : event?.units || '';
+		this.scale = { ns: ['s', 1e-9], us: ['s', 1e-6], nJ: ['J', 1e-9], uJ: ['J', 1e-6] }[this.units];
+		this.rest = key.replace(/^PAPI_(?=.)|^.*?:::?(?=.)/, '').replace(/^PERF_COUNT_.._(?=.)/, '');
+		this.bits = event?.data_type === 'bit64';
+	}
+	text(v) {
+		if (v == null)
+			return '\u2013';
+		if (this.scale)
+			return scaled(Number(v) * this.scale[1], this.scale[0]);
+		if (this.bits)
+			return `0x${BigInt(v).toString(16)}`;
+		return Math.abs(Number(v)) >= 1e7 ? scaled(Number(v), '') : grouped(v);
+	}
+	exactly(v) {
+		return v == null ? 'not counted here' : `${grouped(v)}${this.units ? ' ' + this.units : ''}`;
+	}
+}
+
+class Metric {
+	constructor(key) {
+		this.key = this.title = key;
+		this.description = 'derived metric';
+		this.metric = true;
+	}
+	text(v) {
+		const size = Math.abs(v);
+
+		return v == null ? '\u2013' : size >= 1000 && size < 1e15 ? grouped(Math.round(v)) : String(Number(Number(v).toPrecision(4)));
+	}
+	exactly(v) {
+		return v == null ? 'has no value here' : String(v);
+	}
+}
+
+/* What a row has of an event or a metric. */
+function amount(row, column) {
+	return num((column.metric ? row.derived_metrics : row.total)?.[column.key] ?? null);
+}
+
+const data = parseExactly(document.getElementById('data').textContent);
+const components = data.topology.components;
+const summed = new Map(data.components.map(c => [c.component, c]));
+const level = name => data.levels.find(l => l.level === name).rows;
+const byKey = (rows, of) => {
+	const map = new Map();
+
+	for (const row of rows) {
+		const key = of(row);
+
+		if (map.has(key))
+			map.get(key).push(row);
+		else
+			map.set(key, [row]);
+	}
+	return map;
+};
+const children = byKey(components.filter(c => c.parent !== null), c => c.parent);
+const threadKey = r => `${r.process ?? 0}/${r.tid ?? 'ended'}`;
+const relationsOf = byKey(data.relations, threadKey);
+const processes = data.processes ?? [data.process];
+const machines = components.filter(c => c.type === 'Machine');
+
+/* Those that have sums, as their keys are; then the metrics. */
+const events = [], metrics = [];
+
+for (const row of [...data.components, ...level('thread')]) {
+	for (const key of Object.keys(row.total))
+		if (!events.some(e => e.key === key))
+			events.push(new Counted(key, data.events.find(e => e.name === key || `${e.name}#${e.id}` === key)));
+	for (const key of Object.keys(row.derived_metrics ?? {}))
+		if (!metrics.some(e => e.key === key))
+			metrics.push(new Metric(key));
+}
+for (const e of events)
+	e.title = plain(events.some(o => o !== e && o.rest === e.rest) ? e.key : e.rest) +
+		(e.units && !e.scale ? ` [${plain(e.units)}]` : '');
+const columns = [...events, ...metrics];
+
+/* An event's sum of the whole run, and what of it is proven. */
+for (const e of events) {
+	e.total = e.proven = null;
+	for (const row of level('thread')) {
+		e.total = add(e.total, num(row.total[e.key] ?? null));
+		e.proven = add(e.proven, num(row.exact[e.key] ?? null));
+	}
+}

@@ -1,0 +1,195 @@
+/* table.js: a table of any length: rows are drawn as they come into sight, sorted and searched
+ * without a mouse, and on paper the first hundred. */
+
+const PAPER = 100;
+
+function make(tag, attributes, ...inside) {
+	const svg = /^(svg|g|rect|text|path|line|circle|title|polyline)$/.test(tag);
+	const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
+
+	for (const [name, value] of Object.entries(attributes ?? {}))
+		if (value !== undefined && value !== false)
+			e.setAttribute(name, value === true ? '' : value);
+	e.append(...inside.filter(i => i != null));
+	return e;
+}
+
+class Table {
+	/* columns: title, hint, text(row), value(row) to sort by, exact(row), number; of rows: search(row) */
+	constructor(name, columns, rows, { search, detail, mark }) {
+		this.name = name;
+		this.columns = columns;
+		this.all = this.rows = rows;
+		this.detail = detail;
+		this.mark = mark;
+		this.words = rows.map(row => search(row).toLowerCase());
+		this.at = -1;
+		this.sorted = { column: null, up: false };
+		this.number = new Map(rows.map((row, i) => [row, i]));
+		this.build();
+		this.search('');
+	}
+	build() {
+		this.input = make('input', { type: 'search', placeholder: 'search', 'aria-label': `search ${this.name}`,
+			title: 'words that all stand in a row ( / )', autocomplete: 'off', spellcheck: 'false' });
+		this.count = make('output', { 'aria-live': 'polite' });
+		this.buttons = this.columns.map((c, i) => make('button', { type: 'button', title: c.hint }, c.title));
+		this.heads = this.columns.map((c, i) => make('th', { scope: 'col', 'aria-sort': 'none', class: c.number ? 'number' : undefined },
+			this.buttons[i]));
+		this.body = make('tbody');
+		this.table = make('table', { role: 'grid', 'aria-label': this.name, 'aria-colcount': this.columns.length },
+			make('colgroup', null, ...this.columns.map(c => this.width(c))),
+			make('thead', null, make('tr', null, ...this.heads)), this.body);
+		this.box = make('div', { class: 'rows', tabindex: 0, 'aria-label': `${this.name}: arrow keys move, Enter shows more`, role: 'group' },
+			this.table);
+		this.more = make('div', { class: 'detail', 'aria-live': 'polite', hidden: true });
+		this.rest = make('p', { class: 'paper' });
+		this.element = make('div', { class: 'table' },
+			make('div', { class: 'bar' }, this.input, this.count), this.box, this.rest, this.more);
+		this.buttons.forEach((b, i) => b.addEventListener('click', () => this.sort(this.columns[i])));
+		this.input.addEventListener('input', () => this.search(this.input.value));
+		this.input.addEventListener('keydown', e => this.leave(e));
+		this.box.addEventListener('scroll', () => this.draw());
+		this.box.addEventListener('keydown', e => this.key(e));
+		this.body.addEventListener('click', e => this.click(e));
+		new ResizeObserver(() => this.draw(true)).observe(this.box);
+	}
+	/* Of the longest text there is: rows that come later move nothing. */
+	width(c) {
+		const col = make('col');
+		let most = c.title.length + 2;
+
+		for (const row of this.all)
+			most = Math.max(most, c.text(row).length);
+		col.style.width = `${Math.min(most, c.number ? 30 : 60) + 2}ch`;
+		return col;
+	}
+	search(text) {
+		const words = text.toLowerCase().split(/\s+/).filter(w => w);
+
+		this.rows = this.all.filter((row, i) => words.every(w => this.words[i].includes(w)));
+		this.count.value = this.rows.length === this.all.length ? `${grouped(this.all.length)} rows` :
+			`${grouped(this.rows.length)} of ${grouped(this.all.length)} rows`;
+		this.table.setAttribute('aria-rowcount', this.rows.length + 1);
+		this.order();
+	}
+	sort(column, up) {
+		const s = this.sorted;
+
+		this.sorted = { column, up: up ?? (s.column === column ? !s.up : !column.number) };
+		this.order();
+	}
+	order() {
+		const { column, up } = this.sorted;
+
+		if (column) {
+			const keys = new Map(this.rows.map(row => [row, column.value(row)]));
+
+			/* What is not there stands last, whichever way. */
+			this.rows.sort((a, b) => {
+				const x = keys.get(a), y = keys.get(b);
+
+				if (x == null || y == null)
+					return (x == null) - (y == null) || this.number.get(a) - this.number.get(b);
+				return (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1) || this.number.get(a) - this.number.get(b);
+			});
+		}
+		this.columns.forEach((c, i) => this.heads[i].setAttribute('aria-sort',
+			c !== column ? 'none' : up ? 'ascending' : 'descending'));
+		this.at = -1;
+		this.box.scrollTop = 0;
+		this.draw(true);
+	}
+	draw(anew) {
+		const high = this.high || 28, paper = this.paper;
+		const first = paper ? 0 : Math.max(0, Math.floor(this.box.scrollTop / high) - 8);
+		const last = Math.min(this.rows.length, paper ? PAPER : first + Math.ceil((this.box.clientHeight || 600) / high) + 24);
+
+		if (!anew && first === this.first && last === this.last)
+			return;
+		this.first = first;
+		this.last = last;
+		this.body.replaceChildren(this.gap(first), ...this.rows.slice(first, last).map((row, i) => this.row(row, first + i)),
+			this.gap(paper ? 0 : this.rows.length - last));
+		this.rest.textContent = this.rows.length > PAPER ? `\u2026 and ${grouped(this.rows.length - PAPER)} more rows, on the screen` : '';
+		this.high = this.body.children[1]?.getBoundingClientRect().height || high;
+	}
+	gap(rows) {
+		const td = make('td', { colspan: this.columns.length });
+
+		td.style.height = `${Math.max(0, rows) * (this.high || 28)}px`;
+		return make('tr', { 'aria-hidden': 'true', class: 'gap', hidden: rows <= 0 }, td);
+	}
+	row(row, i) {
+		const cells = this.columns.map((c, k) => {
+			const td = make(k ? 'td' : 'th', { class: c.number ? 'number' : undefined, title: c.exact?.(row), scope: k ? undefined : 'row' },
+				(k ? '' : this.mark?.(row) ?? '') + c.text(row));
+
+			if (c.bar)
+				td.style.setProperty('--x', c.bar(row) || 0);
+			if (c.bar)
+				td.classList.add('share');
+			return td;
+		});
+
+		return make('tr', { 'aria-rowindex': i + 2, 'data-row': i, 'aria-selected': i === this.at ? 'true' : 'false' }, ...cells);
+	}
+	click(e) {
+		const tr = e.target.closest('tr[data-row]');
+
+		if (tr) {
+			this.move(Number(tr.dataset.row));
+			this.show();
+		}
+	}
+	leave(e) {
+		if (e.key !== 'Escape' && e.key !== 'Enter' && e.key !== 'ArrowDown')
+			return;
+		if (e.key === 'Escape' && this.input.value) {
+			this.input.value = '';
+			this.search('');
+		} else {
+			this.box.focus();
+			this.move(Math.max(this.at, 0));
+		}
+		e.preventDefault();
+	}
+	key(e) {
+		const page = Math.max(1, Math.floor(this.box.clientHeight / (this.high || 28)) - 2);
+		const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page,
+			Home: 0, End: this.rows.length - 1 }[e.key];
+
+		if (e.target !== this.box || e.ctrlKey || e.metaKey || e.altKey)
+			return;
+		if (to !== undefined)
+			this.move(to);
+		else if (e.key === 'Enter' && this.at >= 0)
+			this.show();
+		else if (e.key === 'Escape')
+			this.more.hidden = true;
+		else
+			return;
+		e.preventDefault();
+	}
+	/* Row i becomes the one that Enter is for, and is in sight. */
+	move(i) {
+		const high = this.high || 28, head = this.table.tHead.offsetHeight;
+
+		if (!this.rows.length)
+			return;
+		this.at = Math.min(Math.max(i, 0), this.rows.length - 1);
+		if (this.at * high < this.box.scrollTop)
+			this.box.scrollTop = this.at * high;
+		else if ((this.at + 1) * high + head > this.box.scrollTop + this.box.clientHeight)
+			this.box.scrollTop = (this.at + 1) * high + head - this.box.clientHeight;
+		this.draw(true);
+		if (!this.more.hidden)
+			this.show();
+	}
+	show() {
+		if (!this.detail)
+			return;
+		this.more.hidden = false;
+		this.more.replaceChildren(...this.detail(this.rows[this.at]));
+	}
+}

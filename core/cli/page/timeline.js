@@ -1,0 +1,86 @@
+/* timeline.js: what each permanent reading gave, over time: a line a thread, a point in its CPU's colour. */
+
+const SERIES = 100, POINTS = 20000;
+
+/* Every permanent reading of an event or gauge, oldest first in each thread. */
+function readingsOf(id) {
+	const list = [];
+
+	for (const r of data.relations) {
+		const own = [];
+
+		for (const e of r.entries)
+			if (e.event === id)
+				for (const one of e.list)
+					if (one.permanent)
+						own.push({ relation: r, cpu: e.cpu, ns: num(one.ns), value: num(one.value) });
+		own.sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0);
+		list.push(...own);
+	}
+	return list;
+}
+
+/* Of more points in a column of pixels than one sees: the lowest and the highest. */
+function thin(points, columns) {
+	const kept = new Set(), of = new Map();
+
+	if (points.length <= 2 * columns)
+		return points;
+	for (const p of points) {
+		const c = of.get(Math.floor(p.x)) ?? [p, p];
+
+		of.set(Math.floor(p.x), [p.y < c[0].y ? p : c[0], p.y > c[1].y ? p : c[1]]);
+	}
+	for (const [low, high] of of.values())
+		kept.add(low).add(high);
+	return points.filter(p => kept.has(p));
+}
+
+/* Round steps, four or so, up to `most`. */
+function ticks(most) {
+	const power = 10 ** Math.floor(Math.log10(most / 4 || 1)), step = [1, 2, 5, 10].map(f => f * power).find(s => most / s <= 5) ?? power * 10;
+	const list = [];
+
+	for (let v = 0; v <= most * 1.0001; v += step)
+		list.push(v);
+	return list;
+}
+
+class Timeline {
+	constructor(threadName) {
+		this.threadName = threadName;
+		this.svg = make('svg', { role: 'img', class: 'timeline' });
+		this.note = make('p', { class: 'said' });
+		this.element = make('div', null, this.svg, this.note);
+		new ResizeObserver(() => this.element.clientWidth !== this.width && this.list && this.draw(this.list, this.event)).observe(this.element);
+	}
+	draw(list, event) {
+		const wide = this.width = Math.max(this.element.clientWidth, 280), high = 240, left = 74, bottom = 24;
+		const start = BigInt(num(data.process.start_ns)), ms = r => Number(BigInt(r.ns) - start) / 1e6;
+		const last = list.reduce((m, r) => Math.max(m, ms(r)), 0) || 1, most = list.reduce((m, r) => Math.max(m, Number(r.value)), 0) || 1;
+		const series = [...byKey(list, r => r.relation).values()].sort((a, b) => b.length - a.length), shown = series.slice(0, SERIES);
+		const x = t => left + t / last * (wide - left - 10), y = v => high - bottom - v / most * (high - bottom - 12);
+
+		this.list = list;
+		this.event = event;
+		this.svg.setAttribute('viewBox', `0 0 ${wide} ${high}`);
+		this.svg.setAttribute('width', wide);
+		this.svg.setAttribute('height', high);
+		this.svg.setAttribute('aria-label', `${event.title} as it was read, by thread; the table below has the same numbers`);
+		this.svg.replaceChildren(
+			...ticks(most).map(v => make('g', { class: 'tick' }, make('line', { x1: left, x2: wide - 8, y1: y(v), y2: y(v) }),
+				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, event.text(v)))),
+			...ticks(last).map(t => make('g', { class: 'tick' }, make('text', { x: x(t), y: high - 6 }, scaled(t / 1e3, 's')))),
+			...shown.map(s => this.series(s.map(r => ({ r, x: x(ms(r)), y: y(Number(r.value)) })), shown.length, wide)));
+		this.note.textContent = `${grouped(list.length)} readings of ${series.length} ${series.length === 1 ? 'thread' : 'threads'}` +
+			(series.length > SERIES ? `; drawn are the ${SERIES} with most of them` : '') +
+			'; a point has the colour of its CPU; values are as PAPI handed them out, so a reset begins at 0 again';
+	}
+	series(points, of, wide) {
+		const some = thin(points, Math.min(wide, POINTS / 2 / of));
+
+		return make('g', { class: 'series' }, make('polyline', { points: some.map(p => `${p.x.toFixed(1)},${p.y.toFixed(1)}`).join(' ') }),
+			...some.map(p => make('circle', { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: some.length > 300 ? 1.5 : 3, class: `cpu${(p.r.cpu ?? 8) % 8}` },
+				make('title', null, `${this.threadName(p.r.relation)}, CPU ${p.r.cpu ?? 'not known'}: ${this.event.exactly(p.r.value)}`))));
+	}
+}

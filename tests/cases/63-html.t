@@ -1,0 +1,62 @@
+# The html form: report's JSON in one page, and in Chromium what a reader does with it.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+
+cat >"$tmp/script" <<'EOF'
+event EV_</script><b>x
+event EV_BIG
+each PAPI_read count EV_</script><b>x 5
+each PAPI_read count EV_BIG 123456789012345678
+each PAPI_stop count EV_BIG 12345678901234567
+EOF
+SSPAPI_OUTPUT=$tmp/odd.sspapi run_shim odd env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_READINGS=permanent \
+	"$scenes/one" -u "</script><img src=x onerror=alert(1)> <!-- $(printf '\033')[31m" 'EV_</script><b>x' EV_BIG
+SSPAPI_OUTPUT=$tmp/many.sspapi run_shim many "$scenes/crowd" short
+for i in 1 2; do
+	SSPAPI_OUTPUT=$tmp/rank$i.sspapi run_shim rank env SSPAPI_READINGS=permanent PMI_RANK=$i "$scenes/one" -n $i
+done
+"$sspapi" merge -o "$tmp/job.sspapi" "$tmp/rank1.sspapi" "$tmp/rank2.sspapi"
+
+# without what a page does not show: readings that are not kept, and intervals, which are in the level of call sites
+plainly() {
+	json "$1" '$_->{intervals} = [] for @{$d->{relations}};
+		$_->{entries} = [grep { @{$_->{list}} } map { $_->{list} = [grep { $_->{permanent} } @{$_->{list}}]; $_ } @{$_->{entries}}] for @{$d->{relations}}; $d' 2>/dev/null
+}
+for page in odd many job; do
+	run page "$sspapi" report -o "$tmp/$page.html" "$tmp/$page.sspapi"
+	is "$page: made" "$(status_of page) $(cat "$tmp/page.err" "$tmp/page.out")" "0 "
+	"$sspapi" report -f html "$tmp/$page.sspapi" >"$tmp/printed"
+	check "$page: -f html is the same" cmp "$tmp/printed" "$tmp/$page.html"
+	sed -n '/id="data"/,/^<\/script>/p' "$tmp/$page.html" | sed '1d;$d' >"$tmp/in.json"
+	"$sspapi" report -f json -m default --per-thread --per-callsite "$tmp/$page.sspapi" >"$tmp/report.json" 2>/dev/null
+	check "$page: its data are report's JSON" sh -c 'cmp "$1" "$2"' sh "$(plainly "$tmp/in.json" >"$tmp/in"; echo "$tmp/in")" \
+		"$(plainly "$tmp/report.json" >"$tmp/wanted"; echo "$tmp/wanted")"
+	check "$page: no < in them" not grep -q '<' "$tmp/in.json"
+	is "$page: two scripts, and nothing from elsewhere" "$(grep -c '</script>' "$tmp/$page.html") $(grep -cE '(src|href)=' "$tmp/$page.html")" "2 $(grep -cE '(src|href)=' "$tmp/in.json")"
+	check "$page: a policy that names its script" grep -q "default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]*='; script-src 'sha256-[A-Za-z0-9+/]*='" "$tmp/$page.html"
+done
+
+# -o
+run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
+is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: the file to write is one of those to read, 'rank1.sspapi'"
+run into "$sspapi" report -o "$tmp/none/x.html" "$tmp/rank1.sspapi"
+is "-o: a folder that is not there" "$(status_of into) $(wc -l <"$tmp/into.err")" "1 1"
+"$sspapi" report -o "$tmp/x.csv" "$tmp/rank1.sspapi"
+check "-o: by its extension" sh -c '"$1" report -f csv "$2" | cmp - "$3"' sh "$sspapi" "$tmp/rank1.sspapi" "$tmp/x.csv"
+is "-o: nothing else is left" "$(ls "$tmp" | grep -c part)" 0
+run app "$sspapi" run -f html -- true
+is "run makes no page, and says what does" "$(status_of app) $(grep -c 'sspapi report' "$tmp/app.err")" "2 1"
+
+if ! command -v chromium >/dev/null; then
+	skip "in Chromium" "there is no chromium (scripts/deps --page)"
+else
+	perl "$root/tests/lib/html.pl" "$tmp" >"$tmp/checks" 2>"$tmp/checks.err"
+	status=$?
+	while IFS="$(printf '\t')" read -r ok name said; do
+		printf '%s\n' "$said" >"$tmp/.said"
+		result "$ok" "$name"
+	done <"$tmp/checks"
+	cp "$tmp/checks.err" "$tmp/.said"
+	result $status "Chromium came through"
+fi
+done_testing

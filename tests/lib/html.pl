@@ -1,0 +1,168 @@
+#!/usr/bin/perl
+# html.pl FOLDER: the pages odd.html, many.html and job.html of that folder in Chromium; a line "STATUS<tab>NAME<tab>SAID" a check.
+use strict;
+use warnings;
+use lib 'tests/lib';
+use Browser;
+use JSON::PP;
+binmode STDOUT, ':utf8';
+$| = 1;
+
+my $folder = shift;
+my $page = Browser->new($folder);
+
+sub result {
+	my ($ok, $name, $said) = @_;
+	$said //= 'undef';
+	$said =~ s/[\t\n]/ /g;
+	print $ok ? 0 : 1, "\t$name\t$said\n";
+}
+
+sub is {
+	my ($name, $got, $wanted) = @_;
+	$_ //= 'undef' for $got, $wanted;
+	result($got eq $wanted, $name, "got: $got wanted: $wanted");
+}
+
+sub no_complaint {
+	my @said = $page->complaints;
+	result(!@said, "$_[0]: nothing on the console, and nothing asked of a network", "@said");
+}
+
+# Of the table of this name, as text.
+my $table = sub { "[...document.querySelectorAll('table')].find(t => t.getAttribute('aria-label') === '$_[0]')" };
+sub rows { $page->run("[...$_[0].tBodies[0].rows].filter(r => r.dataset.row).map(r => [...r.cells].map(c => c.textContent).join('|')).join('\\n')") }
+sub first_cells { $page->run("[...$_[0].tBodies[0].rows].filter(r => r.dataset.row).map(r => r.cells[0].textContent).slice(0, 3).join(' ')") }
+
+# ---- the numbers, by the titles of cells, which have all digits; sums by BigInt, from the JSON of report ----
+
+my $compare = <<'END';
+(() => {
+	const wrong = [], digits = t => (t.match(/^-?[\d,]+/) ?? [''])[0].replace(/,/g, '');
+	const json = JSON.parse(document.getElementById('data').textContent, (k, v, c) =>
+		typeof v === 'number' && c && /^-?\d+$/.test(c.source) ? BigInt(c.source) : v);
+	let seen = 0;
+	for (const [label, name] of [['threads', 'thread'], ['call sites', 'callsite']]) {
+		const table = [...document.querySelectorAll('table')].find(t => t.getAttribute('aria-label') === label);
+		if (!table) continue;
+		const heads = [...table.tHead.rows[0].cells].map(c => c.textContent), rows = json.levels.find(l => l.level === name).rows;
+		for (const tr of table.tBodies[0].rows) {
+			if (!tr.dataset.row) continue;
+			const row = rows.find(r => r.label === tr.cells[0].title);
+			for (const [key, v] of Object.entries(row?.total ?? { none: 0n })) {
+				const cell = tr.cells[heads.findIndex(h => h === key || h === key.replace(/^PAPI_/, ''))];
+				seen++;
+				if (digits(cell?.title ?? '') !== String(v)) wrong.push(`${label} ${row?.label} ${key}: ${cell?.title}, not ${v}`);
+			}
+		}
+	}
+	const key = document.querySelector('#event').selectedOptions[0].textContent;
+	for (const leaf of document.querySelectorAll('.leaf')) {
+		const cpu = leaf.querySelector('title').textContent.match(/^CPU (\d+)/), c = json.topology.components.find(c => c.type === 'PU' && cpu && String(c.os_index) === cpu[1]);
+		const sum = json.components.find(x => c && x.component === c.id)?.total?.[key] ?? '';
+		if (cpu) seen++;
+		if (cpu && leaf.dataset.value !== String(sum)) wrong.push(`${cpu[0]}: ${leaf.dataset.value}, not ${sum}`);
+	}
+	return `${seen > 3 ? 'some' : seen} seen ${wrong.slice(0, 3).join('; ')}`;
+})()
+END
+
+# ---- a hostile store ----
+
+$page->open("$folder/odd.html", 1280, 900);
+is('odd names: the numbers are those of the JSON, all their digits', $page->run($compare), 'some seen ');
+is('odd names: none became an element', $page->run('[...document.querySelectorAll("script, img, b")].length'), 2);
+result(scalar($page->run('document.querySelector("h1").textContent') =~ m{</script><img src=x onerror=alert\(1\)> <!-- \\u001b\[31m}), 'odd names: they are shown, control characters escaped',
+	$page->run('document.querySelector("h1").textContent'));
+$page->key('e');
+my $before = $page->run('[...document.querySelectorAll(".leaf")].map(l => l.dataset.value).join()');
+$page->key('ArrowDown');
+is('e, arrow: by another event', $page->run('document.querySelector("#event").selectedIndex'), 1);
+result($before ne $page->run('[...document.querySelectorAll(".leaf")].map(l => l.dataset.value).join()'), 'the map follows', $before);
+is('the numbers still', $page->run($compare), 'some seen ');
+no_complaint('odd names');
+
+# Its policy, not only its escaping: what is put in afterwards is not run.
+$page->run('document.body.append(Object.assign(document.createElement("script"), { textContent: "window.mine = 1" }))');
+is('another script is not run', $page->run('typeof window.mine'), 'undefined');
+
+# ---- 2000 threads ----
+
+my $threads = $table->('threads');
+$page->open("$folder/many.html", 1280, 900);
+is('many: the numbers', $page->run($compare), 'some seen ');
+is('many: every thread has a row', $page->run("$threads.getAttribute('aria-rowcount')"), 2001);
+my $drawn = $page->run("$threads.tBodies[0].rows.length");
+result($drawn < 120, 'many: the rows in sight are drawn', $drawn);
+$page->key('/');
+is('/ goes to the search', $page->run('document.activeElement.getAttribute("aria-label")'), 'search threads');
+my $last = $page->run("JSON.parse(document.getElementById('data').textContent).levels[0].rows.at(-1).tid");
+$page->type($last);
+is('search: what is left', rows($threads) =~ /^(\d+)[^\n]*$/ ? $1 : rows($threads), $last);
+$page->key('Escape');
+is('Escape: all again', $page->run("$threads.getAttribute('aria-rowcount')"), 2001);
+$page->key('Enter');
+$page->key('End');
+is('End: the last row is drawn, and the one at hand', $page->run("$threads.querySelector('tr[aria-selected=true]').dataset.row"), 1999);
+$page->key('Home');
+$page->key('ArrowDown');
+$page->key('Enter');
+is('Enter: more of the row', $page->run("document.querySelector('.detail:not([hidden]) h3').textContent"),
+	'thread ' . $page->run("$threads.querySelector('tr[aria-selected=true]').cells[0].textContent"));
+$page->key('Tab');
+$page->key('Enter');
+is('Tab, Enter: sorted by thread', $page->run("$threads.tHead.rows[0].cells[0].getAttribute('aria-sort')"), 'ascending');
+my $up = first_cells($threads);
+$page->key('Enter');
+my $down = first_cells($threads);
+my @tids = map { /^(\d+)/g } split / /, $up;
+result(join(' ', @tids) eq join(' ', sort { $a <=> $b } @tids) && $up ne $down, 'up, and down', "$up; $down");
+no_complaint('many');
+
+# ---- light, dark, paper, a telephone ----
+
+# Contrast of what is written, WCAG's ratio: the least of all texts.
+my $contrast = <<'END';
+(() => {
+	const light = c => { const [r, g, b] = c.match(/[\d.]+/g).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const ground = light(getComputedStyle(document.body).backgroundColor);
+	return Math.min(...[...document.querySelectorAll('h1, p, td, .keys, output')].filter(e => e.textContent).map(e => {
+		const ink = light(getComputedStyle(e).color);
+		return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05); }));
+})()
+END
+my %ground;
+for my $scheme (qw(light dark)) {
+	$page->media('', $scheme);
+	$ground{$scheme} = $page->run('getComputedStyle(document.body).backgroundColor');
+	my $least = $page->run($contrast);
+	result($least >= 4.5, "$scheme: contrast of at least 4.5", $least);
+}
+result($ground{light} ne $ground{dark}, 'dark is another ground', "@ground{qw(light dark)}");
+$page->media('print', 'dark');
+is('paper is white', $page->run('getComputedStyle(document.body).backgroundColor'), 'rgb(255, 255, 255)');
+$page->run('window.dispatchEvent(new Event("beforeprint"))');
+is('paper: a hundred rows, in full', $page->run("$threads.querySelectorAll('tr[data-row]').length + getComputedStyle($threads.parentNode).overflowY"), '100visible');
+is('paper: and how many more', $page->run("document.querySelector('.paper').textContent"), "\x{2026} and 1,900 more rows, on the screen");
+$page->run('window.dispatchEvent(new Event("afterprint"))');
+$page->media('', 'light');
+$page->size(390, 800);
+is('390 pixels: the page does not scroll sideways', $page->run('document.documentElement.scrollWidth'), 390);
+
+# ---- several processes ----
+
+$page->open("$folder/job.html", 390, 800);
+is('job: the numbers', $page->run($compare), 'some seen ');
+is('job: a row a process', $page->run($table->('ranks') . '.getAttribute("aria-rowcount")'), 3);
+is('job: its sums', $page->run(<<"END"), 'same');
+(() => {
+	const json = JSON.parse(document.getElementById('data').textContent), t = ${\ $table->('ranks')}, key = 'EV_A';
+	const of = p => json.relations.filter(r => r.process === p).flatMap(r => r.cpus.map(c => c.total[r.events.map(e => json.events[e].name).indexOf(key)] ?? 0)).reduce((a, b) => a + b, 0);
+	const at = [...t.tHead.rows[0].cells].findIndex(c => c.textContent === key), got = [...t.tBodies[0].rows].filter(r => r.dataset.row).map(r => Number(r.cells[at].title.split(' ')[0].replace(/,|;.*/g, '')));
+	const wanted = json.processes.map(p => of(p.id)).sort((a, b) => b - a);
+	return String(got) === String(wanted) ? 'same' : `\${got} \${wanted}`;
+})()
+END
+is('job: the readings are there', $page->run("document.querySelectorAll('.timeline circle').length > 0 && document.querySelectorAll('.timeline polyline').length > 0 ? 'yes' : 'no'"), 'yes');
+is('job, 390 pixels', $page->run('document.documentElement.scrollWidth'), 390);
+no_complaint('job');
