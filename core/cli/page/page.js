@@ -283,13 +283,13 @@ function gaugeSection() {
 function eventSection() {
 	return section('events', 'Events', make('dl', null, ...data.events.flatMap(e => [make('dt', null, plain(e.name)),
 		make('dd', null, plain([e.description, e.units && `in ${e.units}`, e.kind === 'gauge' && 'a gauge', `from ${e.component}`].filter(t => t).join('; ')))])),
-	make('p', null, `sspapi ${data.sspapi_version}, PAPI ${data.papi.version}; a value's title has all its digits; ` +
+	make('p', null, `sspapi ${data.sspapi_version}${data.settings.stat ? '' : `, PAPI ${data.papi.version}`}; a value's title has all its digits; ` +
 		'the numbers are those of sspapi report -f json, in the element \u201cdata\u201d of this page'));
 }
 
 document.body.append(head(), columns.length ? chooser() : '', make('main', null, components.length && columns.length ? mapSection() : '',
 	job ? rankSection() : '', new Set(processes.map(p => p.host)).size > 1 ? hostSection() : '',
-	level('thread').length ? threadSection() : '', level('callsite').length ? siteSection() : '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
+	level('thread').length ? threadSection() : '', data.callsites.length && level('callsite').length ? siteSection() : '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
 if (columns.length)
 	choose(columns[0]);
 

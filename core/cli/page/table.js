@@ -68,7 +68,7 @@ class Table {
 		const words = text.toLowerCase().split(/\s+/).filter(w => w);
 
 		this.rows = this.all.filter((row, i) => words.every(w => this.words[i].includes(w)));
-		this.count.value = this.rows.length === this.all.length ? `${grouped(this.all.length)} rows` :
+		this.count.value = this.rows.length === this.all.length ? `${grouped(this.all.length)} ${this.all.length === 1 ? 'row' : 'rows'}` :
 			`${grouped(this.rows.length)} of ${grouped(this.all.length)} rows`;
 		this.table.setAttribute('aria-rowcount', this.rows.length + 1);
 		this.order();
