@@ -1,0 +1,52 @@
+# sspapi-tutorial(7), done as a new user would: the program that the page shows is compiled, every command run; the screens
+# have the tables that the page shows, and say what its text says of them.
+. tests/lib/lib.sh
+[ -z "${SANITIZE-}" ] || skip_all "sanitized"
+need_real_papi
+taskset -c 0,1 true 2>/dev/null || skip_all "not allowed to run on CPUs 0 and 1, which the tutorial's program binds itself to"
+cd "$tmp" || exit 1
+# The page as plain lines: what stands between .EX and .EE.
+sed -n '/^\.EX/,/^\.EE/p' "$root/man/sspapi-tutorial.7" | sed -e '/^\.EX/s/.*/<</' -e '/^\.EE/d' -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' \
+	-e 's/\\&//g' -e 's/\\e/\\/g' >page
+perl -ne 'if (/^<</) { $block++ } elsif ($block == 1) { print }' page >loop.c
+grep '^\$ ' page | sed 's/^\$ //' >commands
+check "there are commands" test "$(wc -l <commands)" -ge 8
+
+PATH=$B:$PATH
+n_command=0
+while read -r command; do
+	n_command=$((n_command + 1))
+	run "screen$n_command" taskset -c 0,1 sh -c "$command"
+	case $command in
+	*"sspapi diff"*) wanted='[01]' ;;	# as diff(1)
+	*) wanted=0 ;;
+	esac
+	# shellcheck disable=SC2254 # a pattern
+	case $(status_of "screen$n_command") in
+	$wanted) check "$command" true ;;
+	*) check "$command" sh -c 'cat "$1"; exit 1' sh "$tmp/screen$n_command.err" ;;
+	esac
+	# Of the page's screen the lines without a number: headings.
+	perl -e 'my ($wanted, @lines) = shift; open my $in, "<", "page"; my $on;
+		while (<$in>) { chomp; if (/^\$ (.*)/) { $on = $1 eq $wanted } elsif (/^<</) { $on = 0 }
+			elsif ($on && !/\d/ && !/^every/ && /\S/) { s/ +/ /g; print "$_\n" } }' "$command" >headings
+	cat "screen$n_command.out" "screen$n_command.err" | tr -s ' ' >shown
+	while read -r heading; do
+		check "... $heading" grep -qxF -e "$heading" shown
+	done <headings
+done <commands
+
+# share NAME FILE: of the row that begins with it, its percent
+share() {
+	sed -n "s/^[~ ]*$1 .* \([0-9][0-9]*\) %.*/\1/p" "$2" | head -n 1
+}
+of() {
+	grep -nxF -e "$1" commands | cut -d: -f1
+}
+first=screen$(of "sspapi stat -e perf::TASK-CLOCK ./loop").err
+check "bound to CPU 0: nearly all is there" test "$(share 'CPU 0' "$first")" -ge 95
+before=screen$(of "sspapi report before.sspapi").out
+check "one thread has much more than the other" test "$(share '[0-9]* loop' "$before")" -ge 60
+run after sspapi report after.sspapi
+check "by turns they have the same" test "$(share '[0-9]* loop' "$tmp/after.out")" -le 60
+done_testing
