@@ -62,7 +62,7 @@ sub end_of_block {
 while (my $text = <$in>) {
 	chomp $text;
 	if ($file =~ /README/) {
-		if ($text =~ /^    (?:\$ )?((?:[A-Z_]+=\S+ )+\S.*|scripts\/.*|sspapi (?:run|report|merge|diff|recover|top|doctor|env)\b.*|make .*)$/ || $text =~ /^    \$ (.*)$/) {
+		if ($text =~ /^    (?:\$ )?((?:[A-Z_]+=\S+ )+\S.*|scripts\/.*|sspapi (?:run|stat|report|merge|diff|recover|top|doctor|env)\b.*|make .*)$/ || $text =~ /^    \$ (.*)$/) {
 			give($1, $.);
 			next;
 		}
