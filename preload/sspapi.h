@@ -43,6 +43,29 @@ sspapi_component *sspapi_topology(const char *xml);
 /* The PU of this number (the system's) at or below root; NULL: there is none. */
 sspapi_component *sspapi_find_cpu(sspapi_component *root, int cpu);
 
+/* Walking it: NULL where there is none, and for wrong arguments with errno EINVAL.  Types are named as hwloc
+ * writes them, in any case: Machine, Package, NUMANode, L3, Core, PU. */
+sspapi_component *sspapi_parent(const sspapi_component *c);
+int sspapi_children(const sspapi_component *c, sspapi_component **list, int *n);	/* n: room in, number out */
+
+/* The nearest of this type at or above c; a NUMANode hangs beside what it is the memory of. */
+sspapi_component *sspapi_ancestor(const sspapi_component *c, const char *type);
+
+/* The first of this type and the system's number at or below root. */
+sspapi_component *sspapi_find(const sspapi_component *root, const char *type, int os_index);
+
+struct sspapi_info {
+	const char *type, *name;	/* they stay; name is for people and may be "" */
+	int logical_index, os_index;	/* os_index -1: the system gives it none */
+	uint64_t size;			/* bytes of a cache or memory; else 0 */
+};
+int sspapi_component_info(const sspapi_component *c, struct sspapi_info *info);
+
+/* All that the process counted of the event at and below a component, whatever thread, set and relation; what a
+ * dump would say now.  Some ms. */
+long long sspapi_subtree_total(const sspapi_component *component, int event);
+long long sspapi_subtree_exact(const sspapi_component *component, int event);
+
 /* ---- counting ------------------------------------------------------------------ */
 
 /* Starts the event set.  *rel NULL: in a new relation; else in this one.  On error the set does

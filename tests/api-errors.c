@@ -7,6 +7,7 @@
 #endif
 #include <papi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,6 +337,71 @@ static void long_lists(void)
 	copied_while_freed();
 }
 
+/* Parents, children and ancestors agree, all the way down; how many PUs there are. */
+static int walk(sspapi_component *c, int *wrong)
+{
+	sspapi_component *list[64];
+	struct sspapi_info is = { 0 };
+	int n = 64, pus = 0;
+
+	*wrong += sspapi_component_info(c, &is) != PAPI_OK || sspapi_children(c, list, &n) != PAPI_OK || n > 64 ||
+		  sspapi_ancestor(c, is.type) != c || sspapi_find(c, is.type, is.os_index) != c;
+	for (int i = 0; i < n && i < 64; i++) {
+		*wrong += sspapi_parent(list[i]) != c;
+		pus += walk(list[i], wrong);
+	}
+	return pus + !strcmp(is.type, "PU");
+}
+
+static void walked(void)
+{
+	sspapi_component *root = sspapi_topology("synthetic:pack:2 [numa(memory=1GB)] core:2 pu:2"), *list[1];
+	sspapi_component *pu = sspapi_find_cpu(root, 5), *numa = sspapi_ancestor(pu, "numanode");
+	struct sspapi_info is = { 0 };
+	int wrong = 0, n = 1, pus = root ? walk(root, &wrong) : -1;
+
+	ok(pus == 8 && !wrong, "is walked", "a synthetic machine", pus, wrong);
+	ok(root && !sspapi_parent(root) && sspapi_children(root, list, &n) == PAPI_OK && n == 2, "has two packages", "the root", n, 0);
+	sspapi_component_info(numa, &is);
+	ok(numa && !strcmp(is.type, "NUMANode") && is.os_index == 1 && is.size >= 1000000000, "is beside the package", "a PU's memory",
+	   is.os_index, 0);
+	ok(sspapi_find_cpu(numa, 5) == pu && !sspapi_find_cpu(numa, 1), "has its package's PUs", "memory", 0, 0);
+	ok(!sspapi_find(root, "Core", 77) && !sspapi_ancestor(root, "PU") && !sspapi_find(root, NULL, 0), "is NULL", "what is not there", 0, 0);
+	ok(!sspapi_parent(NULL) && !sspapi_ancestor((sspapi_component *)&wrong, "PU") && sspapi_children(root, NULL, &n) == PAPI_EINVAL &&
+	   sspapi_component_info(root, NULL) == PAPI_EINVAL && sspapi_component_info(NULL, &is) == PAPI_EINVAL, "is refused", "what is no component", 0, 0);
+}
+
+/* What a package counts as a whole is the package's and the machine's, and no core's; all sets and threads together. */
+static void summed(void)
+{
+	sspapi_component *root = sspapi_topology(NULL), *package = sspapi_find(root, "Package", 0);
+	int energy, es = PAPI_NULL, code;
+	long long v[1], before;
+
+	fake_event("PKG_ENERGY:PACKAGE0", &(struct fake_event){ .component = "rapl" });
+	es = made("PKG_ENERGY:PACKAGE0");
+	PAPI_event_name_to_code("PKG_ENERGY:PACKAGE0", &energy);
+	PAPI_event_name_to_code("EV_H", &code);
+	PAPI_start(es);
+	fake_count("PKG_ENERGY:PACKAGE0", 70);
+	PAPI_stop(es, v);
+	ok(sspapi_subtree_total(root, energy) == v[0] && (!package || sspapi_subtree_total(package, energy) == v[0]), "is the package's",
+	   "what a package counts", (int)v[0], 0);
+	ok(sspapi_subtree_total(sspapi_find_cpu(root, sched_getcpu()), energy) == 0, "is no CPU's", "what a package counts", 0, 0);
+	for (int i = 0; i < 2; i++) {
+		es = made("EV_H");
+		before = sspapi_subtree_total(root, code);
+		PAPI_start(es);
+		fake_count("EV_H", 9);
+		PAPI_stop(es, v);
+		ok(v[0] == 9 && sspapi_subtree_total(root, code) == before + 9, "are summed", "all sets", (int)before, 0);
+	}
+	ok(sspapi_subtree_exact(root, code) <= sspapi_subtree_total(root, code), "is no more than all", "what is proven", 0, 0);
+	/* Another tree, by its PUs. */
+	ok(sspapi_subtree_total(sspapi_topology("synthetic:core:64 pu:16"), code) == 18, "is summed by CPU", "another tree", 0, 0);
+	ok(sspapi_subtree_total(root, 12345) == 0 && sspapi_subtree_total(NULL, code) == 0, "is 0", "an event that there is not", 0, 0);
+}
+
 int main(void)
 {
 	static const char *const asked[] = { "PAPI_start", "PAPI_state", "PAPI_num_events", "PAPI_list_events", "PAPI_get_event_info",
@@ -358,6 +424,8 @@ int main(void)
 	ok(rc == PAPI_EINVAL && !rel, "PAPI_EINVAL", "a set without events", rc, state_of(es));
 	running_already();
 	replaced();
+	walked();
+	summed();
 	long_lists();
 	without_memory();
 	printf("1..%d\n", tests);

@@ -25,7 +25,14 @@ $(addprefix $(T)/apps/api/behind/,$(API_APPS)): $(T)/apps/api/behind/%: tests/ap
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -o $@ $< -L$(B) -lpapi -lsspapi -pthread
 
-tests: $(APPS) $(APIS) $(PRELOADS)
+# The header as C++ users have it; nothing where there is no C++ compiler.
+API_CXX	:= $(if $(shell command -v $(CXX)),$(T)/apps/api/examples)
+$(API_CXX): tests/apps/api/examples.cc preload/sspapi.h $(B)/libsspapi.so
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Ipreload -o $@ $< -L$(B) -lsspapi -lpapi -pthread
+
+tests: $(APPS) $(APIS) $(API_CXX) $(PRELOADS)
 
 $(APPS): tests/apps/touch.h tests/apps/handed.h
 

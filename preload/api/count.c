@@ -112,7 +112,8 @@ static struct sp_set *look_at(const struct sp_real *real, int es, int state)
 		return look_again(real, es, state);
 	s = sp_set_known(es);
 	which = s && s->target == SP_TARGET_THREAD ? ask_target(real, es, state, &o) : 0;
-	if (which)
+	/* A CPU that the set is to be opened for at this start is known; told again, the set would count as opened. */
+	if (which && !(which == PAPI_CPU_ATTACH && s->wants_cpu == (int)o.cpu.cpu_num))
 		sp_after_set_opt(PAPI_OK, which, &o);
 	return s;
 }

@@ -221,12 +221,46 @@ static void look_at_file(void)
 		r->torn = r->truncated = true;
 }
 
+/* Nothing leaves the lists while we read them; what was about to has. */
+static void begin_reading(void)
+{
+	struct sp_held held;
+
+	__atomic_fetch_add(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
+	if (sp_lock_try(&sp_store.lock, &held, 1000))
+		sp_lock_give(&sp_store.lock, &held);
+}
+
+static void end_reading(void)
+{
+	__atomic_fetch_sub(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
+}
+
+int sp_end_look(struct sp_model *m)
+{
+	int r;
+
+	if (!sp_store.header || !sp_process_is_ours())
+		return -ENODATA;
+	sp_bus_check();
+	begin_reading();
+	r = sp_model_open(m, &sp_store.image);
+	if (r < 0)
+		end_reading();
+	return r;
+}
+
+void sp_end_looked(struct sp_model *m)
+{
+	sp_model_close(m);
+	end_reading();
+}
+
 /* Opens the model, writes, gives the door back.  `path` NULL: the output's own name
  * and forms. */
 static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 {
 	struct sp_quiet quiet;
-	struct sp_held held;
 	struct sp_model m;
 	int r;
 
@@ -236,10 +270,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	output.own_start_ns = sp_process_start_ns();
 	sp_put(&sp_store.header->end_ns, sp_now_ns());
 	sp_view_color_by = *sp_conf.color_by ? sp_conf.color_by : NULL;
-	/* Nothing leaves the lists while we read them; what was about to has. */
-	__atomic_fetch_add(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
-	if (sp_lock_try(&sp_store.lock, &held, 1000))
-		sp_lock_give(&sp_store.lock, &held);
+	begin_reading();
 	sp_quiet_begin(&quiet);
 	sp_sites_name();
 	r = sp_model_open(&m, &sp_store.image);
@@ -255,7 +286,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 		sp_model_close(&m);
 	}
 	sp_quiet_end(&quiet);
-	__atomic_fetch_sub(&sp_store.dumping, 1, __ATOMIC_SEQ_CST);
+	end_reading();
 	return r;
 }
 

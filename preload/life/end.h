@@ -20,6 +20,11 @@ void sp_end_dump(enum sp_end how);
 struct sp_view;
 int sp_end_snapshot(const char *path, const struct sp_view *view);
 
+/* What a dump of now would have, to be asked and then closed; -errno: there is nothing.  Not from a handler. */
+struct sp_model;
+int sp_end_look(struct sp_model *m);
+void sp_end_looked(struct sp_model *m);
+
 void sp_end_again(void);		/* after sp_end_dump(SP_END_EXIT): something was booked since */
 void sp_end_child(void);		/* a child of fork has written nothing yet */
 

@@ -1,0 +1,259 @@
+/*
+ * examples: sys-sage's examples (papi_basics, papi_migrate_cpus, papi_multithreading, papi_monitor_process) on
+ * sspapi.h, from C++ as its users write it.  PAPI_TOT_INS and PAPI_TOT_CYC may be software events.
+ * usage: examples basics|migrate|threads|monitor [XML]	77: PAPI cannot count that here
+ */
+#include "sspapi.h"
+
+#include <papi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr size_t N = 1'000'000;
+int events[] = {PAPI_TOT_INS, PAPI_TOT_CYC};
+sspapi_component *node;
+
+void must(const char *what, int rc)
+{
+	if (rc == PAPI_OK)
+		return;
+	std::cerr << what << ": " << PAPI_strerror(rc) << '\n';
+	std::exit(EXIT_FAILURE);
+}
+
+void expect(const char *what, bool is)
+{
+	if (is)
+		return;
+	std::cout << "wrong: " << what << '\n';
+	std::exit(EXIT_FAILURE);
+}
+
+void saxpy()
+{
+	auto a = std::make_unique<double[]>(N), b = std::make_unique<double[]>(N), c = std::make_unique<double[]>(N);
+
+	for (size_t i = 0; i < N; i++)
+		a[i] = 3.14159 * b[i] + c[i];
+	asm volatile("" : : "r"(a.get()) : "memory");
+}
+
+int new_set()
+{
+	int set = PAPI_NULL;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	if (PAPI_add_events(set, events, 2) != PAPI_OK)
+		std::exit(77);
+	return set;
+}
+
+void free_set(int set)
+{
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+}
+
+void bind_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set) != 0)
+		std::exit(77);
+}
+
+std::vector<int> allowed()
+{
+	std::vector<int> cpus;
+	cpu_set_t set;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int cpu = 0; cpu < CPU_SETSIZE && cpus.size() < 4; cpu++)
+		if (CPU_ISSET(cpu, &set))
+			cpus.push_back(cpu);
+	return cpus;
+}
+
+/* ITER permanent readings, the set stopped by PAPI itself, what was stored printed. */
+void basics()
+{
+	int set = new_set();
+	sspapi_relation *metrics = nullptr;
+	sspapi_cpu_metrics all;
+
+	must("sspapi_start", sspapi_start(set, &metrics));
+	for (int i = 0; i < 3; i++) {
+		saxpy();
+		must("sspapi_read", sspapi_read(metrics, node, true, nullptr));
+	}
+	must("PAPI_stop", PAPI_stop(set, nullptr));
+	free_set(set);
+	must("sspapi_get_all_metrics", sspapi_get_all_metrics(metrics, PAPI_TOT_INS, -1, &all));
+	expect("three permanent readings", all.n == 3 && all.entries[2].permanent);
+	for (size_t i = 1; i < all.n; i++)
+		expect("times that grow", all.entries[i].timestamp > all.entries[i - 1].timestamp);
+	sspapi_print_metrics(metrics, -1, stdout);
+	sspapi_free(metrics);
+}
+
+/* A temporary reading on each CPU and on the first again: what it has is what was counted there. */
+void migrate()
+{
+	std::vector<int> cpus = allowed();
+	int set = new_set();
+	sspapi_relation *metrics = nullptr;
+	long long sum = 0;
+
+	bind_to(cpus[0]);
+	must("sspapi_start", sspapi_start(set, &metrics));
+	for (size_t i = 0; i <= cpus.size(); i++) {
+		bind_to(cpus[i % cpus.size()]);
+		saxpy();
+		must("sspapi_read", sspapi_read(metrics, node, false, nullptr));
+	}
+	must("PAPI_stop", PAPI_stop(set, nullptr));
+	for (int cpu : cpus) {
+		sspapi_cpu_metrics at;
+
+		must("sspapi_get_all_metrics", sspapi_get_all_metrics(metrics, PAPI_TOT_INS, cpu, &at));
+		expect("one entry a CPU", at.n == 1);
+		sum += sspapi_get_metric(metrics, PAPI_TOT_INS, cpu, 0);
+		std::cout << "CPU " << cpu << ": " << at.entries[0].value << '\n';
+	}
+	expect("the CPUs' sum is the total", sum == sspapi_get_metric(metrics, PAPI_TOT_INS, -1, 0));
+	free_set(set);
+}
+
+struct worker {
+	int cpu = -1, set = PAPI_NULL;
+	sspapi_relation *metrics = nullptr;
+};
+
+void *work(void *arg)
+{
+	auto w = static_cast<worker *>(arg);
+
+	bind_to(w->cpu);
+	must("PAPI_register_thread", PAPI_register_thread());
+	must("sspapi_start", sspapi_start(w->set, &w->metrics));
+	saxpy();
+	must("sspapi_stop", sspapi_stop(w->metrics, node, false, nullptr));
+	PAPI_unregister_thread();
+	return nullptr;
+}
+
+/* A worker bound to each CPU, its set attached to that CPU; then sums by core, walking up from the CPUs. */
+void threads()
+{
+	std::vector<int> cpus = allowed();
+	std::vector<worker> workers(cpus.size());
+	std::vector<pthread_t> ids(cpus.size());
+	std::map<sspapi_component *, std::pair<long long, long long>> cores;
+	long long all = 0;
+
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	for (size_t i = 0; i < cpus.size(); i++) {
+		PAPI_option_t o;
+
+		workers[i].cpu = cpus[i];
+		workers[i].set = new_set();
+		std::memset(&o, 0, sizeof(o));
+		o.cpu.eventset = workers[i].set;
+		o.cpu.cpu_num = static_cast<unsigned>(cpus[i]);
+		if (PAPI_set_opt(PAPI_CPU_ATTACH, &o) != PAPI_OK)
+			std::exit(77);
+	}
+	for (size_t i = 0; i < cpus.size(); i++)
+		pthread_create(&ids[i], nullptr, work, &workers[i]);
+	for (pthread_t id : ids)
+		pthread_join(id, nullptr);
+	for (const worker &w : workers) {
+		sspapi_component *cpu = sspapi_find_cpu(node, w.cpu), *core = sspapi_ancestor(cpu, "Core");
+		int found[8], n = 8;
+
+		must("sspapi_find_cpus", sspapi_find_cpus(w.metrics, found, &n));
+		expect("its own CPU and no other", n == 1 && found[0] == w.cpu);
+		cores[core].first += sspapi_get_metric(w.metrics, PAPI_TOT_INS, w.cpu, 0);
+		cores[core].second += sspapi_get_metric(w.metrics, PAPI_TOT_CYC, w.cpu, 0);
+	}
+	for (auto &[core, sum] : cores) {
+		sspapi_info info;
+
+		must("sspapi_component_info", sspapi_component_info(core, &info));
+		expect("it is a core", std::strcmp(info.type, "Core") == 0);
+		expect("the core's sum by walking is its subtree's", sum.first == sspapi_subtree_total(core, PAPI_TOT_INS) &&
+									 sum.second == sspapi_subtree_total(core, PAPI_TOT_CYC));
+		all += sum.first;
+		std::cout << "core " << info.logical_index << ": " << sum.first << ' ' << sum.second << '\n';
+	}
+	expect("the cores' sum is the machine's", all > 0 && all == sspapi_subtree_total(node, PAPI_TOT_INS));
+	for (const worker &w : workers)
+		free_set(w.set);
+}
+
+/* A child, attached to and read again and again; then each CPU's values by time. */
+void monitor()
+{
+	sspapi_relation *metrics = nullptr;
+	int set = new_set(), cpus[256], n = 256;
+	size_t readings = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			saxpy();
+	if (PAPI_attach(set, static_cast<unsigned long>(pid)) != PAPI_OK) {
+		kill(pid, SIGKILL);
+		std::exit(77);
+	}
+	must("sspapi_start", sspapi_start(set, &metrics));
+	for (int i = 0; i < 20; i++) {
+		usleep(1000);
+		must("sspapi_read", sspapi_read(metrics, node, true, nullptr));
+	}
+	must("PAPI_stop", PAPI_stop(set, nullptr));
+	kill(pid, SIGKILL);
+	waitpid(pid, nullptr, 0);
+	must("sspapi_find_cpus", sspapi_find_cpus(metrics, cpus, &n));
+	for (int i = 0; i < n; i++) {
+		sspapi_cpu_metrics at;
+
+		must("sspapi_get_all_metrics", sspapi_get_all_metrics(metrics, PAPI_TOT_INS, cpus[i], &at));
+		for (size_t k = 0; k < at.n; k++)
+			std::cout << "CPU " << cpus[i] << ' ' << sspapi_elapsed_time(metrics, at.entries[k].timestamp) << ' '
+				  << at.entries[k].value << '\n';
+		readings += at.n;
+	}
+	expect("each reading is on some CPU", readings == 20);
+	free_set(set);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	const std::map<std::string, void (*)()> of = {{"basics", basics}, {"migrate", migrate}, {"threads", threads}, {"monitor", monitor}};
+	auto example = of.find(argc > 1 ? argv[1] : "");
+
+	node = sspapi_topology(argc > 2 ? argv[2] : nullptr);
+	if (example == of.end() || !node || PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+		return EXIT_FAILURE;
+	example->second();
+	PAPI_shutdown();
+	return EXIT_SUCCESS;
+}
