@@ -80,6 +80,14 @@ void sp_wipe_on_fork(void *p, size_t bytes)
 	(void)sp_sys(SYS_madvise, p, bytes, MADV_WIPEONFORK);
 }
 
+uint64_t sp_boot_ns(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t sp_now_ns(void)
 {
 	struct timespec t = { 0 };

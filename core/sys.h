@@ -64,6 +64,7 @@ void sp_unmap(void *p, size_t bytes);
  * Kernels before 4.14 cannot. */
 void sp_wipe_on_fork(void *p, size_t bytes);
 
+uint64_t sp_boot_ns(void);		/* since the machine started: no clock that is set */
 uint64_t sp_now_ns(void);		/* since the epoch */
 
 static inline uint64_t sp_coarse_ns(void)	/* the same, a few ms coarse, a few ns cheap */

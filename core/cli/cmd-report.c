@@ -16,7 +16,7 @@
 #include "symbols.h"
 #include "terminal.h"
 
-#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --all, --no-symbols, --all-symbols"
+#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --readings, --all, --no-symbols, --all-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
@@ -29,6 +29,7 @@ static void long_options(struct option *longs)
 
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
+	longs[n++] = (struct option){ "readings", no_argument, NULL, 'R' };
 	longs[n++] = (struct option){ "all", no_argument, NULL, 'W' };
 	longs[n++] = (struct option){ "no-symbols", no_argument, NULL, 'N' };
 	longs[n++] = (struct option){ "all-symbols", no_argument, NULL, 'A' };
@@ -37,7 +38,7 @@ static void long_options(struct option *longs)
 
 static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 6];
+	struct option longs[SP_LEVEL_OPTIONS + 7];
 	int c, at = 0;
 
 	long_options(longs);
@@ -57,6 +58,8 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 			r->events = optarg;
 		} else if (c == 'S') {
 			r->sort = optarg;
+		} else if (c == 'R') {
+			r->readings = true;
 		} else if (c == 'W') {
 			sp_view_all = true;
 		} else if (c == 'N') {
@@ -69,8 +72,12 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	}
 	if (!*view && *to)
 		*view = sp_view_by_extension(*to);
+	if (r->readings && !*view)
+		*view = sp_view_by_name("csv", 3);
 	if (!*view)
 		*view = sp_view_by_name("text", 4);
+	if (r->readings && (r->n_levels || r->metrics.any || (strcmp((*view)->name, "csv") != 0 && strcmp((*view)->name, "text") != 0)))
+		return usage(r, "--readings are CSV, or text with -f text, and have no level and no metrics", NULL);
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
 	if (r->sort && !r->n_levels)
@@ -107,7 +114,9 @@ int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct
 	int e = 0, closed;
 
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	if (r->n_levels && strcmp(view->name, "text") == 0)
+	if (r->readings)
+		sp_report_readings(r, &o, m, strcmp(view->name, "text") == 0);
+	else if (r->n_levels && strcmp(view->name, "text") == 0)
 		e = sp_report_text(r, &o, m);
 	else if (r->n_levels && strcmp(view->name, "csv") == 0)
 		e = sp_report_csv(r, &o, m);

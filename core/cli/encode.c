@@ -158,7 +158,8 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 	struct sp_header h = {
 		.version = from->version, .bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
 		.start_ticks = from->start_ticks, .pid_ns = from->pid_ns,
-		.start_ns = from->start_ns, .end_ns = from->end_ns, .rank = from->rank,
+		.start_ns = from->start_ns, .end_ns = from->end_ns, .start_boot_ns = from->start_boot_ns,
+		.end_boot_ns = from->end_boot_ns, .rank = from->rank,
 		.papi_version = from->papi_version, .attribution = from->attribution,
 		.readings = from->readings, .callsites = from->callsites, .readings_max = from->readings_max, .cpu_max_khz = from->cpu_max_khz,
 		.n_threads = m->n_threads, .dropped_readings = from->dropped_readings,

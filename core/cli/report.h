@@ -23,6 +23,7 @@ struct sp_report {
 	bool no_symbols;		/* files that the store names are left alone */
 	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_wish metrics;	/* -m */
+	bool readings;			/* the permanent readings instead */
 };
 
 /* Keeps the level of an option ("per-core", by perf stat's names, too); false: it is none, or
@@ -44,6 +45,9 @@ bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const 
 /* All of it to fd, by level if one is named; 0 or -errno. */
 struct sp_view;
 int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, int fd);
+
+/* The permanent readings, as text or CSV; what is to be said of the hosts' clocks goes to standard error. */
+void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m, bool text);
 
 /* Each 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m);

@@ -10,7 +10,7 @@ static const struct sp_cmd verbs[] = {
 	  "runs a program with sspapi preloaded; its dump is a store" },
 	{ "stat", sp_cmd_stat, "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [--per-LEVEL...] [--] PROGRAM [ARGS]",
 	  "counts any program from outside, by CPU and by thread; exit status: the program's" },
-	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|html|store] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
+	{ "report", sp_cmd_report, "[-f text|json|csv|hwloc|html|store] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
 	{ "merge", sp_cmd_merge, "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
 	{ "diff", sp_cmd_diff, "[--per-LEVEL] [--events E,E] [-f text|csv] A B",

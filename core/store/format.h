@@ -148,6 +148,7 @@ struct sp_header {
 	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
 	sp_off watched;			/* those that sets were attached to, newest first */
 	uint64_t run;			/* the same in all processes of a run, as sp_run_find tells it; 0: not known */
+	uint64_t start_boot_ns, end_boot_ns;	/* start_ns and end_ns by CLOCK_BOOTTIME, which nobody sets */
 };
 
 /* ---- topology --------------------------------------------------------- */

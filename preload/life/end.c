@@ -269,6 +269,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	sp_process_torn();
 	output.own_start_ns = sp_process_start_ns();
 	sp_put(&sp_store.header->end_ns, sp_now_ns());
+	sp_put(&sp_store.header->end_boot_ns, sp_boot_ns());
 	sp_view_color_by = *sp_conf.color_by ? sp_conf.color_by : NULL;
 	begin_reading();
 	sp_quiet_begin(&quiet);

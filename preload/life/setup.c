@@ -78,6 +78,7 @@ static void store_identity(struct sp_header *h)
 	h->start_ticks = s.start_ticks;
 	h->start_ns = sp_process_start_ns();
 	h->run = sp_run_find(h->start_ns).id;
+	h->start_boot_ns = sp_boot_ns() - (sp_now_ns() - h->start_ns);
 	if (sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0) == 0)
 		h->pid_ns = ns.st_ino;
 	if (sp_read_file("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof(h->boot_id)) > 0)

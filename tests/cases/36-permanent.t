@@ -29,6 +29,38 @@ for live in 1 0; do
 done
 unset SSPAPI_LIVE
 
+# ---- report --readings ------------------------------------------------------------------------
+SSPAPI_OUTPUT=$tmp/moved.sspapi run_shim moved "$apps/migration" -a 7 -b 5
+"$B/sspapi" report --readings "$tmp/moved.sspapi" >"$tmp/readings.csv"
+"$B/sspapi" report -f json "$tmp/moved.sspapi" >"$tmp/moved.json"
+is "--readings: a row for each, as in JSON" "$(sed 1d "$tmp/readings.csv" | cut -d, -f 6-10)" "$(json "$tmp/moved.json" 'map { my $r = $_; map { my $e = $_;
+	map { join ",", $r->{event_set}, $_->{ns}, $e->{cpu}, "perf::PAGE-FAULTS", $_->{value} } grep { $_->{permanent} } @{$e->{list}} } @{$r->{entries}} } @{$d->{relations}}' |
+	sort -t , -k 2,2n)"
+is "--readings: the header" "$(head -n 1 "$tmp/readings.csv")" "host,rank,pid,tid,thread,event_set,ns,cpu,event,value"
+"$B/sspapi" report --readings -f text "$tmp/moved.sspapi" >"$tmp/readings.txt"
+check "--readings: value against time by CPU, as text" grep -qE '^ +0\.[0-9]{6} +[0-9]+ +7  perf::PAGE-FAULTS$' "$tmp/readings.txt"
+run other "$B/sspapi" report --readings --per-cpu "$tmp/moved.sspapi"
+is "--readings has no level" "$(status_of other)" 2
+
+# field NAME: its place in the header, from the manual
+field() { sed -nE "s/^ *([0-9]+) +8 +$1 .*/\1/p" "$root/man/sspapi-store.5" | head -n 1; }
+# elsewhere SECONDS FILE: the store as of another host whose clock is ahead by that
+elsewhere() {
+	perl -0777 -e 'my ($by, $host, $name, @at) = @ARGV; $_ = <STDIN>;
+		my $off = unpack("Q", substr($_, $host, 8)); substr($_, $off + 12, length $name) = $name;
+		for my $at (@at) { substr($_, $at, 8) = pack("Q", unpack("Q", substr($_, $at, 8)) + int($by * 1e9)) }
+		print' "$1" "$(field host)" "$(hostname | tr 'a-zA-Z0-9' 'b-zab-zA1-90')" "$(field start_ns)" "$(field end_ns)" <"$tmp/moved.sspapi" >"$2"
+}
+elsewhere 2.5 "$tmp/ahead.sspapi"
+run ahead "$B/sspapi" report --readings "$tmp/moved.sspapi" "$tmp/ahead.sspapi"
+is "hosts' clocks that are apart are said" "$(sed -E 's/the clock of .* (ahead of|behind) that of [^ ]*/H \1/' "$tmp/ahead.err" | cut -d '(' -f 1)" "sspapi report: H ahead of by 2.500 s "
+elsewhere 0.01 "$tmp/ahead.sspapi"
+run ahead "$B/sspapi" report --readings "$tmp/moved.sspapi" "$tmp/ahead.sspapi"
+is "those that are not are not" "$(cat "$tmp/ahead.err")" ""
+perl -0777 -pe 'BEGIN { $at = shift } substr($_, $at, 8) = pack("Q", unpack("Q", substr($_, $at, 8)) - 5e9)' "$(field end_ns)" <"$tmp/moved.sspapi" >"$tmp/set.sspapi"
+run set "$B/sspapi" report --readings "$tmp/set.sspapi"
+check "a clock that was set meanwhile is said" grep -q "was set back by 5.000 s while process" "$tmp/set.err"
+
 SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX
 run_shim shim "$apps/many" 5000
