@@ -1,4 +1,5 @@
-/* unwind.h: call paths of more than one frame, by libunwind's unw_backtrace.
+/* unwind.h: call paths of more than one frame, by libunwind's unw_backtrace; on aarch64 by
+ * frame records, without libunwind.
  *
  * libunwind is no library of ours: it is loaded, private, when SSPAPI_CALLSITES asks for
  * more than one frame.  unw_backtrace keeps what it learned of each return address, so

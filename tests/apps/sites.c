@@ -5,7 +5,8 @@
  * -2 their callers behind a "<".
  * usage: sites [-2] [PLUGIN...]	each is loaded, called and unloaded in turn
  *	 sites -k PLUGIN		killed before the first stop
- *	 sites -m			reads in 200 places, on two CPUs, between one start and its stop
+ *	 sites -m			reads in 200 places, on up to four CPUs, between one start and its stop
+ *	 sites -g			reads from code that has anything in the frame register
  */
 #include "handed.h"
 #include <dlfcn.h>
@@ -66,6 +67,31 @@ HERE static int many_places(void)
 	}
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	return 0;
+}
+
+/* PAPI_read(id, values) with that in the register. */
+int read_garbled(int id, long long *into, uintptr_t garbage);
+__asm__(".globl read_garbled\n .type read_garbled, %function\nread_garbled:\n"
+#if defined(__aarch64__)
+	"	stp	x29, x30, [sp, #-16]!\n	mov	x29, x2\n	bl	PAPI_read\n	ldp	x29, x30, [sp], #16\n	ret\n"
+#elif defined(__x86_64__)
+	"	push	%rbp\n	mov	%rdx, %rbp\n	call	PAPI_read@PLT\n	pop	%rbp\n	ret\n"
+#endif
+	"	.size	read_garbled, . - read_garbled\n");
+
+HERE static int garbled(void)
+{
+	uintptr_t self[2] = { (uintptr_t)self, (uintptr_t)garbled };
+	const uintptr_t garbage[] = { 0, 1, 4096, (uintptr_t)self, (uintptr_t)self + 1, UINTPTR_MAX, UINTPTR_MAX - 7,
+				      UINTPTR_MAX / 2 - 4095, (uintptr_t)c->arena.next };
+
+	must("PAPI_start", PAPI_start(c->id));
+	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
+		touch(&c->arena, 1);
+		must("PAPI_read", read_garbled(c->id, values, garbage[i]));
+		printf("%lld\n", values[0]);
+	}
+	return PAPI_stop(c->id, values);
 }
 
 HERE int caller_one(void)
@@ -143,6 +169,8 @@ int main(int argc, char **argv)
 		return killed(argv[2]);
 	if (argc > 1 && !strcmp(argv[1], "-m"))
 		return many_places();
+	if (argc > 1 && !strcmp(argv[1], "-g"))
+		return garbled();
 	region_a();
 	region_b();
 	region_a();

@@ -50,7 +50,15 @@ places() {
 		my $sum = 0; $sum += $_->{total}[0] for @i;
 		join " ", $named, 0 + keys %cpu, $none, $sum'
 }
-is "200 places in one run, on each CPU: all named, none in other" "$(places)" "200 $(($(nproc) > 1 ? 2 : 1)) 0 800"
+is "200 places in one run, on each CPU: all named, none in other" "$(places)" "200 $(($(nproc) > 4 ? 4 : $(nproc))) 0 800"
+
+# Code without frame pointers has anything in their register; to follow it is no fault of the program's.
+run_native native "$apps/sites" -g
+run_shim garbled env SSPAPI_CALLSITES=16 "$apps/sites" -g
+check "anything in the frame register: the program sees no difference" same_as_native native garbled
+is "anything in the frame register: the dump has what it was handed" \
+	"$(json "$tmp/garbled.json" 'my $n = 0; $n += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n')" \
+	"$(tail -n 1 "$tmp/garbled.out")"
 
 # ---- programs without names ---------------------------------------------------------
 
