@@ -236,7 +236,8 @@ static int recover_all(const struct recovery *r)
 		if (never_began(r, path))
 			continue;
 		if (sp_file_load(&f, path) < 0) {
-			status |= r->discard ? discard(r, path) : recover(r, path);	/* says what is wrong */
+			if (lstat(path, &s) == 0)	/* else its process has just ended */
+				status |= r->discard ? discard(r, path) : recover(r, path);	/* says what is wrong */
 			continue;
 		}
 		runs = may_run(r, &f);

@@ -108,7 +108,9 @@ SSPAPI_OUTPUT=/dev/stdout run_shim shim env SSPAPI_FORMAT=csv "$one"
 is "/dev/stdout: behind what the program wrote" "$(sed -n '1p;6p' "$tmp/shim.out" | cut -c1-13 | tr '\n' ' ')" \
 	"one: to stdou host,rank,pid "
 check "/dev/stdout is still what it was" test -e /dev/stdout
-run_shim shim sh -c "cat '$tmp/fifo' >'$tmp/read' & SSPAPI_FORMAT=csv SSPAPI_OUTPUT='$tmp/fifo' '$one'; wait"
+# (To open it for writing waits for the reader.)
+run_shim shim sh -c "cat '$tmp/fifo' >'$tmp/read' & exec 3>'$tmp/fifo'
+	SSPAPI_FORMAT=csv SSPAPI_OUTPUT='$tmp/fifo' '$one' 3>&-; exec 3>&-; wait"
 check "a FIFO with a reader gets the dump" grep -q ^host,rank, "$tmp/read"
 check "and is still a FIFO" test -p "$tmp/fifo"
 ln -s "$tmp/aim" "$tmp/link"
