@@ -32,6 +32,7 @@ tool papi_event_chooser PRESET PAPI_TOT_CYC
 check "papi_event_chooser: it made sets, but counted nothing: no dump, or an empty one" \
 	not grep -q '"total":\[[1-9]' "$tmp/shim.json"
 tool papi_command_line NO_SUCH_EVENT
+MORE=${MORE:+$MORE:}$preloads/stay.so
 tool papi_command_line perf::PAGE-FAULTS
 # perf::PAGE-FAULTS : 	64
 is "papi_command_line: not a page fault more, and the dump has what it printed" \
