@@ -13,7 +13,9 @@
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
  * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where
  * it fails nothing is called proven.  Other users of rseq (allocators with per-CPU
- * caches) replace the pointer; a window in which they did is not proven.  Nobody clears it of a
+ * caches) replace the pointer; a window in which they did is not proven.  Before Linux 6.6 close() clears it,
+ * too: the window that a PAPI_start opens is not proven where PAPI opened its events again in there, as
+ * it does when another set was used meanwhile.  Nobody clears it of a
  * thread that has taken libc's registration away: sp_cpu_here, which sees that, counts a loss.
  */
 #ifndef SP_PROOF_H
