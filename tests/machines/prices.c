@@ -1,6 +1,8 @@
 /*
  * prices: how many user instructions each PAPI call takes, counted by a counter of our own beside PAPI's: the least
- * of BATCHES batches of CALLS calls, because under -icount what other CPUs run is counted, too. usage: prices EVENT,EVENT...	prints `price PAPI_read 123.4`
+ * of BATCHES batches of CALLS calls, because under -icount what other CPUs run is counted, too. It is pinned: the
+ * library's beside PAPI's took turns with it, and with six events a call took -307.
+ * usage: prices EVENT,EVENT...	prints `price PAPI_read 123.4`
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -32,7 +34,7 @@ static void open_counter(void)
 {
 	struct perf_event_attr attr = {
 	    .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS, .size = sizeof(attr),
-	    .exclude_kernel = 1, .exclude_hv = 1,
+	    .exclude_kernel = 1, .exclude_hv = 1, .pinned = 1,
 	};
 
 	counter = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
