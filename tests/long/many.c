@@ -25,6 +25,7 @@
 
 static long long handed_a[2];
 static volatile long stop;
+static pthread_barrier_t all_count;
 
 /* ---- what a process holds --------------------------------------------------- */
 
@@ -96,6 +97,7 @@ static void measure(int keep)
 	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
 }
 
+/* All that are there at once have counted before one ends: a machine's load makes them so now and then. */
 static void *thread(void *arg)
 {
 	long i = (long)arg;
@@ -103,6 +105,7 @@ static void *thread(void *arg)
 	pin(i & 1);
 	must("PAPI_register_thread", PAPI_register_thread());
 	measure(i % 3);
+	pthread_barrier_wait(&all_count);
 	must("PAPI_unregister_thread", PAPI_unregister_thread());	/* frees what is kept */
 	return NULL;
 }
@@ -115,13 +118,15 @@ static void threads(long from, long to, int at_once)
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 65536);
 	while (from < to) {
-		int n = 0;
+		int n = 0, most = to - from < at_once ? (int)(to - from) : at_once;
 
-		for (; n < at_once && from < to; n++, from++)
+		pthread_barrier_init(&all_count, NULL, (unsigned)most);
+		for (; n < most; n++, from++)
 			if (pthread_create(&t[n], &small, thread, (void *)from))
 				die("pthread_create");
 		while (n)
 			pthread_join(t[--n], NULL);
+		pthread_barrier_destroy(&all_count);
 	}
 }
 

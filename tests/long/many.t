@@ -30,9 +30,9 @@ check "$more threads: no larger dump ($bytes_few, then $bytes_many bytes)" test 
 run_shim shim "$many" threads 6400 64
 check "64 at a time, 100 times: the dump has what was handed out" books shim
 
-# soak NAME PROGRAM DESCRIPTORS: threads and sets that come and go beside 10 million permanent readings; after those
-# nothing grows. SOAK_SECONDS=3600 for an hour by hand. (With the real PAPI the counters of threads that
-# are about to end are there or not.)
+# soak NAME PROGRAM THREADS: threads and sets that come and go beside 10 million permanent readings; after those
+# nothing grows. SOAK_SECONDS=3600 for an hour by hand. With the real PAPI the counters of threads that have ended stay
+# until there are twice as many as had been alive: three descriptors and a page a thread. (96 and 21 were seen beside a load.)
 : "${SOAK_SECONDS:=$(bounded 60 5)}" "${SOAK_READINGS:=$(bounded 10000000 1000000)}"
 soak() {
 	LIMIT=$((SOAK_SECONDS + 300)) SSPAPI_OUTPUT=$tmp/soak.sspapi run_shim shim \
@@ -42,8 +42,8 @@ soak() {
 	is "soak of $SOAK_SECONDS s, $1: the program ends well" "$(status_of shim) $(grep -c '^sspapi: ' shim.err)" "0 0"
 	is "soak, $1: the dump has what was handed out" "$(awk -F, 'NR > 1 { n += $16 } END { print n }' soak.csv)" \
 		"$(sed -n 's/.*value=\([0-9]*\).*/\1/p' shim.out | awk '{ n += $1 } END { print n }')"
-	check "soak, $1: descriptors" test "$(most descriptors)" -le "$3"
-	check "soak, $1: mappings" test "$(most maps)" -le 20
+	check "soak, $1: descriptors" test "$(most descriptors)" -le $(($3 * 3))
+	check "soak, $1: mappings" test "$(most maps)" -le $((20 + $3))
 	check "soak, $1: resident size" test "$(most rss-kb)" -le 4000
 	rm -f soak.*
 }
@@ -58,7 +58,7 @@ cd "$root" || exit 1
 cd "$tmp" || exit 1
 if [ "$REAL_PAPI" = yes ]; then
 	MORE=$REAL_PAPI_PRELOAD
-	soak "real PAPI" "$many-real" 64
+	soak "real PAPI" "$many-real" $((2 * (16 + 1)))
 	MORE=
 else
 	skip "soak, real PAPI" "$PAPI_HOW"
