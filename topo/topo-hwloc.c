@@ -5,6 +5,7 @@
  * it made is copied and given back before sp_topo_load returns.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <hwloc.h>
 #include <hwloc/cpukinds.h>
 #include <limits.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../core/sys.h"
 #include "topo.h"
@@ -27,6 +29,7 @@ struct walk {
 	hwloc_const_cpuset_t allowed;
 	bool hybrid;
 	hwloc_bitmap_t seen;		/* OS indexes of PUs */
+	uint32_t gpus;
 	struct sp_topo *t;
 	const struct sp_said *said;
 };
@@ -94,11 +97,122 @@ static uint32_t flags_of(const struct walk *w, hwloc_obj_t o)
 	return 0;
 }
 
+/* ---- GPUs ---------------------------------------------------------------- */
+
+static enum sp_vendor vendor_of(hwloc_obj_t pci)
+{
+	switch (pci->attr->pcidev.vendor_id) {
+	case 0x10de:
+		return SP_VENDOR_NVIDIA;
+	case 0x1002:
+		return SP_VENDOR_AMD;
+	case 0x8086:
+		return SP_VENDOR_INTEL;
+	}
+	return SP_VENDOR_NONE;
+}
+
+/* A display controller, or an accelerator of compute. */
+static bool is_gpu(hwloc_obj_t o)
+{
+	unsigned class = o->type == HWLOC_OBJ_PCI_DEVICE ? o->attr->pcidev.class_id >> 8 : 0;
+
+	return (class == 0x03 || class == 0x12) && vendor_of(o) != SP_VENDOR_NONE;
+}
+
+static uint64_t bus_of(hwloc_obj_t o)
+{
+	const struct hwloc_pcidev_attr_s *p = &o->attr->pcidev;
+
+	return (uint64_t)p->domain << 24 | (uint64_t)p->bus << 16 | (uint64_t)p->dev << 8 | p->func;
+}
+
+/* As its vendor's library numbers it, if hwloc asked that (cuda1, in a file); else by its place on the bus,
+ * which is how they do. */
+static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
+{
+	static const char *const libraries[] = { "cuda", "nvml", "rsmi", "ze" };
+	int32_t n = 0;
+
+	for (size_t i = 0; i < SP_COUNT(libraries); i++)
+		for (hwloc_obj_t k = o->io_first_child; k; k = k->next_sibling) {
+			size_t length = strlen(libraries[i]);
+			char *end;
+			unsigned long number;
+
+			if (!k->name || strncmp(k->name, libraries[i], length) != 0 || !k->name[length])
+				continue;
+			number = strtoul(k->name + length, &end, 10);
+			if (!*end && number < 65536)
+				return (int32_t)number;
+		}
+	for (hwloc_obj_t k = NULL; (k = hwloc_get_next_pcidev(hwloc, k)) != NULL;)
+		n += is_gpu(k) && vendor_of(k) == vendor_of(o) && bus_of(k) < bus_of(o);
+	return n;
+}
+
+static void add_gpu(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
+{
+	struct sp_component *c = &w->t->component[w->t->n++];
+
+	*c = (struct sp_component){ .parent = parent, .os_index = gpu_number(w->hwloc, o), .cpu_kind = -1, .depth = depth,
+				    .flags = (uint32_t)vendor_of(o) << SP_COMPONENT_VENDOR_SHIFT, .gp_index = o->gp_index };
+	c->logical_index = (int32_t)w->gpus++;
+	strcpy(c->type, "GPU");
+	clip(c->name, sizeof(c->name), hwloc_obj_get_info_by_name(o, "PCIDevice"));
+}
+
+/* Those below a bridge, too. */
+static void add_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
+{
+	for (hwloc_obj_t k = o->io_first_child; k; k = k->next_sibling)
+		if (is_gpu(k))
+			add_gpu(w, k, parent, depth);
+		else
+			add_gpus(w, k, parent, depth);
+}
+
+static uint64_t count_gpus(hwloc_obj_t o)
+{
+	uint64_t n = 0;
+
+	for (hwloc_obj_t k = o->io_first_child; k; k = k->next_sibling)
+		n += is_gpu(k) ? 1 : count_gpus(k);
+	return n;
+}
+
+/* Only where there is one: to look at all devices takes ms. */
+static bool may_have_gpus(const char *source)
+{
+	static const char *const signs[] = { "/proc/driver/nvidia/gpus", "/sys/class/kfd/kfd", "/sys/class/drm/card0" };
+
+	for (size_t i = 0; !source && i < SP_COUNT(signs); i++)
+		if (faccessat(AT_FDCWD, signs[i], F_OK, 0) == 0)
+			return true;
+	return source != NULL;
+}
+
+/* The vendors' libraries are not for us to start in somebody else's process. */
+static void look_for_gpus(hwloc_topology_t hwloc, const char *source)
+{
+#if HWLOC_API_VERSION >= 0x00020100
+	static const char *const others[] = { "cuda", "nvml", "rsmi", "levelzero", "opencl", "gl" };
+
+	if (!may_have_gpus(source))
+		return;
+	for (size_t i = 0; i < SP_COUNT(others); i++)
+		hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, others[i]);
+	hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+#else
+	(void)hwloc, (void)source;
+#endif
+}
+
 /* ---- the tree ---------------------------------------------------------- */
 
 static uint64_t count(hwloc_obj_t o)
 {
-	uint64_t n = 1;
+	uint64_t n = 1 + count_gpus(o);
 
 	for (hwloc_obj_t c = o->memory_first_child; c; c = c->next_sibling)
 		n += count(c);
@@ -142,6 +256,8 @@ static int add(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 		r = add(w, k, normal, depth + 1);
 	for (hwloc_obj_t k = o->first_child; k && !r; k = k->next_sibling)
 		r = add(w, k, me, depth + 1);
+	if (!r)
+		add_gpus(w, o, me, depth + 1);
 	return r;
 }
 
@@ -310,6 +426,7 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 	if (r)
 		return r;
 	hwloc_topology_set_flags(hwloc, load_flags());
+	look_for_gpus(hwloc, source);
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (hwloc_topology_load(hwloc) < 0)
 		return source ? sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND) :

@@ -155,6 +155,8 @@ struct sp_header {
 
 #define SP_COMPONENT_MEMORY	1u	/* beside the tree (NUMANode): sums what its parent sums */
 #define SP_COMPONENT_DISALLOWED	2u	/* a PU that this process may not run on */
+#define SP_COMPONENT_VENDOR_SHIFT 8	/* of a GPU: enum sp_vendor; its os_index is its number among the vendor's */
+enum sp_vendor { SP_VENDOR_NONE, SP_VENDOR_NVIDIA, SP_VENDOR_AMD, SP_VENDOR_INTEL };
 
 /* Components stand in the order of a walk from the root, so that a parent's
  * index is below its children's. */
@@ -229,7 +231,10 @@ enum sp_place_kind {
 	SP_PLACE_PACKAGE,
 	SP_PLACE_MEMORY,		/* of package place_id: its NUMANode if it has just one, else the package */
 	SP_PLACE_PACKAGE_OF_CPU,	/* SP_NO_CPU: that of the set's target */
-	SP_PLACE_MEMORY_OF_CPU
+	SP_PLACE_MEMORY_OF_CPU,
+	SP_PLACE_DIE,			/* place_id: package << 8 | die */
+	SP_PLACE_GPU,			/* place_id: enum sp_vendor << 16 | number */
+	SP_PLACE_UNKNOWN		/* of a device or package, PAPI does not tell which */
 };
 
 struct sp_event {

@@ -50,6 +50,32 @@ static int32_t package(const struct sp_model *m, const struct sp_row *row, const
 	return id >= 0 ? sp_model_above(m, id, "Package") : -1;
 }
 
+/* A vendor's GPU by its number, wherever on this machine it is; -1. */
+static int32_t gpu(const struct sp_model *m, int32_t root, int32_t id)
+{
+	for (uint32_t c = (uint32_t)root + 1; c < m->n_components && m->component[c].parent >= root; c++)
+		if (m->component[c].flags >> SP_COMPONENT_VENDOR_SHIFT == (uint32_t)id >> 16 && m->component[c].os_index == (id & 0xffff))
+			return (int32_t)c;
+	return -1;
+}
+
+/* A package's only die has no component of its own. */
+static int32_t die(const struct sp_model *m, int32_t package, int32_t number)
+{
+	int32_t c = package < 0 ? -1 : below(m, package, "Die", number);
+
+	return c < 0 && package >= 0 && number == 0 && below(m, package, "Die", ONLY) < 0 ? package : c;
+}
+
+/* Where the topology has no packages at all, the machine is one. */
+static bool has_packages(const struct sp_model *m, int32_t root)
+{
+	for (uint32_t c = (uint32_t)root; c < m->n_components && (c == (uint32_t)root || m->component[c].parent >= root); c++)
+		if (strcmp(m->component[c].type, "Package") == 0)
+			return true;
+	return false;
+}
+
 int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32_t e)
 {
 	const struct sp_event *v = m->event[row->event[e]];
@@ -74,8 +100,17 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 		memory = c >= 0 ? below(m, c, "NUMANode", ONLY) : -1;
 		c = memory >= 0 ? memory : c;
 		break;
+	case SP_PLACE_DIE:
+		c = die(m, below(m, root, "Package", v->place_id >> 8), v->place_id & 255);
+		break;
+	case SP_PLACE_GPU:
+		return gpu(m, root, v->place_id);
+	case SP_PLACE_UNKNOWN:
+		return -1;
+	default:
+		return root;
 	}
-	return c >= 0 ? c : root;
+	return c >= 0 || has_packages(m, root) ? c : root;
 }
 
 /* ---- the block of a relation ------------------------------------------- */

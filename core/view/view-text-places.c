@@ -260,7 +260,7 @@ static const char *component_text(const struct sp_model *m, int32_t c, char text
 
 	sp_memory_init(&o, text, 96);
 	if (c < 0)
-		sp_out_text(&o, "no known CPU");
+		sp_out_text(&o, "no known place");
 	else
 		sp_text_component(&o, m, (uint32_t)c);
 	return sp_memory_text(&o);

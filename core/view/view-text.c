@@ -449,6 +449,35 @@ static void attached(struct notes *n, struct sp_model *m)
 	}
 }
 
+/* Of what PAPI counts in one place that the topology does not have: the event, once. */
+static void nowhere(struct notes *n, struct sp_model *m)
+{
+	static const char *const things[] = { [SP_PLACE_PACKAGE] = "package", [SP_PLACE_MEMORY] = "package", [SP_PLACE_DIE] = "die",
+					      [SP_PLACE_GPU] = "GPU" };
+	struct sp_row row = { 0 };
+	uint32_t told = UINT32_MAX;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; i < row.k; i++) {
+			const struct sp_event *v = m->event[row.event[i]];
+			struct sp_out line;
+			char text[400], buf[32];
+
+			if (!v || v->place >= SP_COUNT(things) || !things[v->place] || row.scope == SP_SCOPE_THREAD ||
+			    sp_row_place(&row, i) >= 0 || row.event[i] == told)
+				continue;
+			told = row.event[i];
+			sp_memory_init(&line, text, sizeof(text) - 100);
+			sp_out_plain(&line, sp_event_name(m, told, buf));
+			line.error = 0;
+			line.size = sizeof(text) - 1;
+			sp_out_text(&line, ": the topology shows no such ");
+			sp_out_text(&line, things[v->place]);
+			sp_out_text(&line, "; what it counted is on no component");
+			note(n, sp_memory_text(&line));
+		}
+}
+
 static void overflows(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -620,6 +649,7 @@ static void all_notes(struct sp_out *o, struct sp_model *m)
 	}
 	notes_of_sets(&n, m);
 	attached(&n, m);
+	nowhere(&n, m);
 	overflows(&n, m);
 	tied(&n, m);
 	outside(&n, m);

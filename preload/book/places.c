@@ -28,7 +28,7 @@ static struct sp_where at(enum sp_place_kind place, int id)
 	return (struct sp_where){ place, id };
 }
 
-static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN };
+static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN }, unknown = { SP_PLACE_UNKNOWN, NOT_KNOWN };
 
 /* "/sys/.../intel-rapl:0" + ":1" + "/name" -> what the kernel calls the zone */
 static bool zone_name(int zone, int subzone, char text[64])
@@ -57,11 +57,15 @@ static struct sp_where powercap(const char *name)
 	char text[64];
 
 	if (zone < 0)
-		return machine;
+		return unknown;
 	if (zone_name(zone, NOT_KNOWN, text)) {
+		int die = number_behind(text, "-die-");
+
 		package = number_behind(text, "package-");
 		if (package < 0)
 			return machine;		/* psys: the whole platform */
+		if (die >= 0 && die < 256 && package < 65536)
+			return at(SP_PLACE_DIE, package << 8 | die);
 	}
 	if (subzone >= 0 && zone_name(zone, subzone, text) && strncmp(text, "dram", 4) == 0)
 		return at(SP_PLACE_MEMORY, package);
@@ -96,7 +100,7 @@ static struct sp_where coretemp(const char *name)
 	long n;
 
 	if (hwmon < 0)
-		return machine;
+		return unknown;
 	sp_out_init(&o, -1, path, sizeof(path) - 1);
 	sp_out_text(&o, "/sys/class/hwmon/hwmon");
 	sp_out_i64(&o, hwmon);
@@ -105,7 +109,27 @@ static struct sp_where coretemp(const char *name)
 	n = sp_sys(SYS_readlinkat, AT_FDCWD, path, link, sizeof(link) - 1);
 	link[n > 0 ? n : 0] = 0;
 	id = number_behind(link, "coretemp.");
-	return id < 0 ? machine : at(SP_PLACE_PACKAGE, id);
+	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
+}
+
+/* cuda:::x:device=1, rocm:::x:device=1; nvml:::NAME:device_1:power, and the like; as the vendor's library
+ * numbers them. */
+static struct sp_where gpu(const char *component, const char *name)
+{
+	static const struct { const char *component; enum sp_vendor vendor; } whose[] = {
+		{ "cuda", SP_VENDOR_NVIDIA }, { "nvml", SP_VENDOR_NVIDIA }, { "rocm", SP_VENDOR_AMD }, { "rocp_sdk", SP_VENDOR_AMD },
+		{ "rocm_smi", SP_VENDOR_AMD }, { "amd_smi", SP_VENDOR_AMD }, { "intel_gpu", SP_VENDOR_INTEL },
+	};
+	int id = number_behind(name, "device=");
+
+	if (id < 0)
+		id = number_behind(name, "device_");
+	if (id < 0)
+		id = number_behind(name, "device:");
+	for (unsigned i = 0; id >= 0 && id < 65536 && i < SP_COUNT(whose); i++)
+		if (strcmp(component, whose[i].component) == 0)
+			return at(SP_PLACE_GPU, (int)whose[i].vendor << 16 | id);
+	return unknown;
 }
 
 struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name)
@@ -121,7 +145,7 @@ struct sp_where sp_place_of(enum sp_scope scope, const char *component, const ch
 			return powercap(name);
 		return strcmp(component, "perf_event_uncore") == 0 ? uncore(name) : package(name);
 	case SP_SCOPE_DEVICE:
-		return strcmp(component, "coretemp") == 0 ? coretemp(name) : machine;
+		return strcmp(component, "coretemp") == 0 ? coretemp(name) : gpu(component, name);
 	case SP_SCOPE_HOST:
 		cpu = strcmp(component, "stealtime") == 0 ? number_behind(name, ":CPU") : NOT_KNOWN;
 		return cpu < 0 ? machine : at(SP_PLACE_CPU, cpu);

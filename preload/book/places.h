@@ -14,7 +14,7 @@ struct sp_where {
 	int id;				/* as the system numbers it; SP_NO_CPU: not known */
 };
 
-/* component, name: PAPI's.  SP_PLACE_MACHINE also where it is not known. */
+/* component, name: PAPI's. */
 struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name);
 
 #endif

@@ -311,13 +311,13 @@ static void note_place(const struct sp_real *papi, const struct holding *h, cons
 	const char *name = sp_component_name(papi, e->component);
 	char text[256];
 
-	if (e->where.place != SP_PLACE_MACHINE || (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) ||
+	if (e->where.place != SP_PLACE_UNKNOWN || (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) ||
 	    strlen(name) > 100)
 		return;
 	strcpy(text, "PAPI component '");
 	strcat(strcat(text, name), h->scope == SP_SCOPE_DEVICE ?
-	       "' counts devices that the component tree does not hold; their values are shown on the Machine" :
-	       "' does not tell the package of some of its events; their values are shown on the Machine");
+	       "' does not tell the devices of some of its events: their values are on no component" :
+	       "' does not tell the package of some of its events: their values are on no component");
 	sp_process_note_quiet(text);
 }
 

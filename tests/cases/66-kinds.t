@@ -32,7 +32,7 @@ EV_A 1 5
 rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000
 rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30
 rapl:::THERMAL_SPEC:PACKAGE0 Package0 115.5 115.5 115.5 115.5 3
-coretemp:::hwmon77:temp1_input Machine0 55 45 55 51.6666666666667 3
+coretemp:::hwmon77:temp1_input  55 45 55 51.6666666666667 3
 TOPDOWN_RETIRING_PERC 0 12.5 12.5 12.5 12.5 1
 TOPDOWN_RETIRING_PERC 1 37.5 37.5 37.5 37.5 1
 sde:::LIB::FLOPS 0 0.5
@@ -66,11 +66,11 @@ is "values that only grow are not said to go backwards" \
 is "times put readings of these sets in one order" \
 	"$(json "$tmp/kinds.json" 'my @r = @{$d->{relations}}; join ",", grep { $r[$_]{first_ns} <= $r[$_ - 1]{first_ns} || $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
 is "the dump says what has no place in the tree" "$(json "$tmp/kinds.json" 'grep { /coretemp/ } @{$d->{notes}}')" \
-	"PAPI component 'coretemp' counts devices that the component tree does not hold; their values are shown on the Machine"
+	"PAPI component 'coretemp' does not tell the devices of some of its events: their values are on no component"
 
 check "text: a package's counts stand with it" grep -qE '^PACKAGE_ENERGY:PACKAGE1 .* package 1 +3\.000 uJ$' "$tmp/kinds.txt"
 check "text: bits are hexadecimal" grep -qE 'FLAGS +CPU 0 .*  0xf0 +- +- +-$' "$tmp/kinds.txt"
-check "text: a gauge has last, min, max and mean" grep -qE 'temp1_input \[degre.* +machine +55 +45 +55 +51\.667$' "$tmp/kinds.txt"
+check "text: a gauge has last, min, max and mean" grep -qE 'temp1_input \[degre.* +no known place +55 +45 +55 +51\.667$' "$tmp/kinds.txt"
 check "text: of a CPU, too" grep -qE 'RETIRING_PERC.* CPU 1 .* 37\.500$' "$tmp/kinds.txt"
 check "CSV: a line for each of them, with no exact" \
 	grep -qE '^[^,]*,,[0-9]+,[0-9]+,kinds,2,2,,,,,,,coretemp:::hwmon77:temp1_input \(mean\),3,51\.6[0-9]*,$' "$tmp/kinds.csv"
@@ -98,8 +98,8 @@ check "report: by CPU it has a row of its own" grep -qE '^ *Package L#1 .* 3,000
 cp "$tmp/kinds.sspapi" "$tmp/other.sspapi"
 run merge "$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/kinds.sspapi" "$tmp/other.sspapi"
 "$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/two.json" 2>"$tmp/two.err"
-is "merge: gauges of two processes" \
-	"$(json "$tmp/two.json" 'join " ", @{$d->{components}[0]{gauges}{"coretemp:::hwmon77:temp1_input"}}{qw(readings max)}')" "6 55"
+is "merge: gauges of two processes" "$(json "$tmp/two.json" 'my %g = map { $_->{id} => 1 } grep { $_->{name} =~ /temp1/ } @{$d->{events}};
+	join " ", map { "$_->{readings} $_->{max}" } grep { $g{$_->{event}} } map { @{$_->{gauges} || []} } @{$d->{relations}}')" "3 55 3 55"
 is "merge: and floating-point counts" "$(json "$tmp/two.json" '$d->{components}[0]{total}{"sde:::LIB::FLOPS"}')" 5.5
 
 # A component that nobody knows is what its granularity says, wherever PAPI's version has that.
@@ -122,4 +122,25 @@ for version in 5.7 6.0 7.0 7.1 7.2; do
 	is "$version: unknown components of all granularities" "$got" "host:null=5 process:null=5 thread:0=5,1=0 "
 done
 check "the dump says so" grep -q "'widget' is not known to sspapi; its counts are taken for the calling thread" "$tmp/unknown.json"
+# ---- GPUs, by a topology that has some -------------------------------------------------------
+# gpu PAPI_COMPONENT EVENT: where 40 of it are booked, by type, number and name
+gpu() {
+	printf '%s\n' "component $1" "event $2 component=$1" "at PAPI_stop 1 count $2 40" >"$tmp/script"
+	SSPAPI_OUTPUT=$tmp/gpu.json SSPAPI_FORMAT=json,text,hwloc run_shim gpu env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/gpus.xml" \
+		"$scenes/one" "$2"
+	json "$tmp/gpu.json" 'my @c = @{$d->{topology}{components}}; map { my $c = $_; map { my $p = $c[$c[$_]{parent}];
+		"$c[$_]{type} $c[$_]{os_index} $c[$_]{name} of $p->{type} $p->{os_index}" } grep { defined $_ && $_ >= 0 } @{$c->{places} || []} } @{$d->{relations}}'
+}
+is "cuda's device 1 is its GPU, behind the second package" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=1)" "GPU 1 H100 of Package 1"
+is "and the package and the machine have its counts" "$(json "$tmp/gpu.json" 'map { "$d->{topology}{components}[$_->{component}]{type} " . ($_->{total}{"cuda:::sm__cycles:stat=sum:device=1"} // 0) } @{$d->{components}}')" \
+"Machine 40
+Package 40
+NUMANode 0
+GPU 40"
+command -v lstopo-no-graphics >/dev/null && check "hwloc can read it" sh -c 'lstopo-no-graphics -i "$1" --of console --whole-io >/dev/null' - "$tmp/gpu.xml"
+is "nvml's by its name" "$(gpu nvml nvml:::NVIDIA_H100:device_0:power)" "GPU 0 H100 of Package 0"
+is "another vendor's are numbered for themselves" "$(gpu rocm rocm:::SQ_WAVES:device=0)" "GPU 0 MI210 of Package 0"
+is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
+null"
+check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; what it counted is on no component"' - "$tmp/gpu.txt"
 done_testing
