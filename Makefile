@@ -38,7 +38,7 @@ PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt
 
 # What only we load: installed in a folder of its own.
 OWN	:= $(B)/libsspapi-topo.so
-.PHONY: all product tests demo check check-unit check-shim check-long compilers bench install uninstall deb clean help
+.PHONY: all product tests demo check check-unit check-shim check-long compilers bench errors install uninstall deb clean help
 all: product tests
 product: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv
 
@@ -57,6 +57,7 @@ help:
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
 #:                   with BENCH_PARTS=1 or =only what that is made of
+#: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1)
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
 #: make deb          Debian packages in $(B)/deb, by scripts/packaging/deb
 #: make clean        removes $(B)
@@ -161,11 +162,15 @@ compilers:
 demo: all
 	@B=$(B) scripts/demo
 
-BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split instructions $(addsuffix .so,$(addprefix part-,1 2 3 4)))
+BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split instructions errors $(addsuffix .so,$(addprefix part-,1 2 3 4)))
 bench: all $(BENCHES) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
 
+errors: all $(B)/tests/bench/errors
+	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && B=$(B) scripts/errors
+
 $(BENCHES): tests/bench/host.h
+$(B)/tests/bench/errors: tests/apps/handed.h tests/apps/touch.h
 $(B)/tests/bench/part-%.so: tests/bench/parts.c
 	$(call say,APP)
 	@mkdir -p $(@D)
