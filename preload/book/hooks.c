@@ -589,7 +589,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 {
 	int saved = errno;
 
-	sp_split_zeroed(s->split, s->writer.opened, true);
+	sp_split_zeroed(s->split, s->writer.opened, &s->opened);
 	if (sp_split_needs_time(s->split))
 		sp_put(&s->hot, 0);
 	errno = saved;
@@ -602,10 +602,10 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	for (uint32_t i = 0; i <= shares->n; i++) {
 		int cell = sp_ledger_cell(&s->writer, i < shares->n ? shares->cpu[i] : shares->last);
 
-		sp_put(&t->at[cell], t->at[cell] + shares->ns[i]);
+		sp_add(&t->at[cell], shares->ns[i]);
 	}
-	t->moves += shares->moves;
-	t->windows += shares->n != 0;
+	sp_add(&t->moves, shares->moves);
+	sp_add(&t->windows, shares->n != 0);
 }
 
 /* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
@@ -618,8 +618,10 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	struct sp_shares shares;
 	int64_t delta[w->k];
 
-	if (!(w->state->flags & SP_STATE_RUNNING))
+	if (!(w->state->flags & SP_STATE_RUNNING)) {		/* the start is put aside */
+		sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
 		return false;
+	}
 	if (sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SIDE))
 		sp_split_disturbed(p);
 	for (uint32_t e = 0; e < w->k; e++)
@@ -638,6 +640,8 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 		sp_ledger_book_foreign(w, op, cpu, values, &parts, site);
 	if (s->times)
 		add_times(s, &shares);
+	if (sp_get(&w->slow) & SP_SLOW_SIDE)		/* put aside, without its parts */
+		shares.why = SP_WHY_DISTURBED;
 	sp_relation_told(w->relation, shares.how, shares.why);
 	sp_split_done(p);
 	if (sp_split_needs_time(p))
@@ -651,7 +655,7 @@ static void begin_window(struct sp_set *s, enum sp_op op)
 	if (op == SP_OP_WRITE)
 		sp_split_disturbed(s->split);
 	else if (!sp_is_ready(s))
-		sp_split_zeroed(s->split, s->writer.opened, true);
+		sp_split_zeroed(s->split, s->writer.opened, &s->opened);
 	if (op == SP_OP_START)
 		sp_split_begun(s->split);
 }
@@ -740,7 +744,7 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 void sp_visit(struct sp_set *s)
 {
 	if (sp_booked(s) && s->split)
-		sp_split_ask(s->split);
+		sp_split_ask(s->split, false);
 	if (!sp_booked(s) || !s->started || (s->starter == sp_self.id && !(sp_get(&s->writer.slow) & SP_SLOW_SHARED)))
 		return;
 	if (!sp_self.visits && sp_ledger_visits(&s->writer))
@@ -753,6 +757,14 @@ SP_COLD void sp_visited_slow(void)
 
 	sp_self.visits = NULL;
 	sp_ledger_visited(&s->writer);
+}
+
+SP_COLD void sp_ask_ending(struct sp_set *s)
+{
+	int saved = errno;
+
+	sp_split_ask(s->split, true);
+	errno = saved;
 }
 
 SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
@@ -770,7 +782,7 @@ SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 	}
 	under = sp_get(&s->writer.busy);
 	if (s->split)
-		sp_split_ask(s->split);
+		sp_split_ask(s->split, op == SP_OP_STOP || op == SP_OP_ACCUM);
 	asks = sp_ledger_asks_slow(&s->writer, op, frame);
 	if (under && (under & 7) == SP_OP_START && (asks || (under & SP_CALLING)))
 		start_already(s, id, !asks);

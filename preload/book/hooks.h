@@ -146,6 +146,15 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s)
 	return SP_LIKELY(!s->split) || SP_LIKELY(sp_split_is_ready(s->split, sp_proof_look()));
 }
 
+/* Before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
+SP_COLD void sp_ask_ending(struct sp_set *s);
+SP_HOT_INLINE struct sp_set *sp_asks_ending(struct sp_set *s, int id, enum sp_op op)
+{
+	if (s && sp_get(&s->hot) == sp_self.id && SP_UNLIKELY(!sp_is_ready(s)))
+		sp_ask_ending(s);
+	return sp_asks_for(s, id, op);
+}
+
 /* PAPI has zeroed it. */
 SP_HOT_INLINE void sp_begins_window(struct sp_set *s)
 {
@@ -219,7 +228,7 @@ SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values)
 
 	if (SP_UNLIKELY(!*values || !s || sp_get(&s->hot) != sp_self.id))
 		*values = sp_before_stop_slow(id, *values);
-	return sp_asks_for(s, id, SP_OP_STOP);
+	return sp_asks_ending(s, id, SP_OP_STOP);
 }
 
 /* Its thread was on one CPU from the start to now. */
@@ -228,7 +237,7 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s)
 	uint32_t cpu = (uint32_t)sp_get(&s->writer.cpu);
 
 	if (SP_LIKELY(cpu < s->writer.cells))
-		sp_put(&s->times->at[cpu], s->times->at[cpu] + sp_split_ran(s->split));
+		sp_add(&s->times->at[cpu], sp_split_ran(s->split));
 }
 
 SP_HOT_INLINE void sp_after_stop(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,

@@ -344,6 +344,7 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 			if (is_clock(&w->opened->at[at]))
 				p->sum[e].clocks += t->factor[i];
 		}
+		p->plain |= t->n && !p->sum[e].edge;
 	}
 	return n == w->opened->n;
 }
@@ -418,7 +419,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->gate.changes = w->opened->changes;
 	p->digest = digest(w->opened);
 	p->leader[0] = p->leader[1] = -1;
-	p->home = -1;
+	p->home = p->early = -1;
 	return p;
 }
 
@@ -591,7 +592,7 @@ void sp_split_starts(struct sp_split *p)
 	sp_split_give(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (begins)
-		sp_split_zeroed(p, sp_proof_look(), false);
+		sp_split_zeroed(p, sp_proof_look(), NULL);
 }
 
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n)

@@ -48,11 +48,16 @@ struct sp_split {
 	bool still, still_mark;		/* the clock stood still while the thread ran (PR_TASK_PERF_EVENTS_DISABLE) */
 	bool unclear;			/* another thread ran while the marks were taken: `home` had counted more than they say */
 	int asked;			/* the thread that took the times before it asked PAPI; 0: none */
+	bool plain;			/* it has events without an edge */
+	int early;			/* the CPU where the caller read these before it asked PAPI, an index; -1: none */
+	uint32_t early_proof;		/* if `looked` is this, the caller stayed there since */
+	int64_t early_value[SP_SPLIT_EVENTS];
 	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
 	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
 	uint64_t look_ticks;		/* what the last look took */
 	uint64_t answer_ticks, read_ticks;	/* of a window's end: when it was asked for, when the counters were read */
-	uint32_t answer_proof;		/* if gate.proof is this, the thread ran all the time between */
+	uint32_t answer_proof;		/* if `looked` is this, the thread ran all the time between */
+	uint32_t looked;		/* sp_proof_look() at the end of a look */
 	uint64_t mark_ticks;		/* when they were taken */
 	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
 	uint64_t moves_mark, moves_now;
@@ -63,7 +68,9 @@ struct sp_split {
 	int64_t *at;			/* [n][k] */
 	uint64_t *ns;			/* [n + 1] */
 	double *weight;			/* [n] */
-	int64_t since[SP_SPLIT_EVENTS];	/* what was counted from PAPI's answer to the look, of events without an edge */
+	int64_t since[SP_SPLIT_EVENTS];	/* what was counted from PAPI's answer to the look, on the CPU of the look */
+	bool unsure[SP_SPLIT_EVENTS];	/* that, or what was counted elsewhere meanwhile, is not known */
+	bool unmarked[SP_SPLIT_EVENTS];	/* the marks do not tell where all was counted before them */
 	int64_t rest[SP_SPLIT_EVENTS];	/* what the CPU of the look was given */
 	bool exact[SP_SPLIT_EVENTS];
 	/* Events as sums of natives. */

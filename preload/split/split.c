@@ -142,11 +142,15 @@ static bool read_all(struct sp_split *p, int here)
 	return here >= 0 || read_total(p);
 }
 
-/* Another thread's, or where rseq tells nothing: who runs where shows by the clock itself. */
+/* Not the caller's own counts: what is counted goes on while the caller looks. */
+static bool is_theirs(const struct sp_split *p)
+{
+	return !p->own || p->tid != sp_self.tid;
+}
+
+/* Another thread's, or where rseq tells nothing, or tells of an interruption: who runs where shows by the clock itself. */
 static bool read_again(struct sp_split *p, int here, int *running)
 {
-	p->others = 0;
-	*running = here;
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct sp_split_cpu *c = &p->cpu[i];
 		uint64_t before = c->now.low;
@@ -164,61 +168,41 @@ static bool read_again(struct sp_split *p, int here, int *running)
 	return true;
 }
 
-static bool look_own(struct sp_split *p, int *at)
-{
-	for (int tries = 0; tries < LOOKS; tries++) {
-		uint32_t proof = sp_proof_look();
-		int here = index_of(p, sp_cpu_here());
-
-		if (!read_all(p, here)) {
-			p->trouble = SP_WHY_CLOSED;
-			return false;
-		}
-		*at = here;
-		p->still = here >= 0 && p->cpu[here].now.high == p->cpu[here].now.low;
-		p->gate.proof = proof;
-		if (sp_proof_look() == proof)
-			return true;
-	}
-	p->trouble = SP_WHY_BUSY;
-	return false;
-}
-
-static bool look_other(struct sp_split *p, int *at)
+/* All of it once; *again: it was not of one moment. */
+static bool look_once(struct sp_split *p, int *at, bool *again)
 {
 	bool caller = p->tid == sp_self.tid;
+	int here;
 
-	for (int tries = 0; tries < LOOKS; tries++) {
-		int here = caller ? index_of(p, sp_cpu_here()) : -1;
-
-		p->gate.proof = sp_proof_look();
-		if (!read_all(p, here) || !read_again(p, here, at)) {
-			p->trouble = SP_WHY_CLOSED;
-			return false;
-		}
-		if (p->inherits || p->others + caller <= 1)
-			return true;
-	}
-	p->trouble = SP_WHY_BUSY;
-	return false;
+	p->gate.proof = sp_proof_look();
+	*at = here = caller ? index_of(p, sp_cpu_here()) : -1;
+	p->others = 0;
+	*again = false;
+	if (!read_all(p, here))
+		return false;
+	p->still = !is_theirs(p) && here >= 0 && p->cpu[here].now.high == p->cpu[here].now.low;
+	p->looked = sp_proof_look();
+	if (!is_theirs(p) && p->looked == p->gate.proof)
+		return true;
+	/* A busy machine interrupts a look six times one after the other (seen: one of 300,000), but does not move it. */
+	if (!read_again(p, here, at))
+		return false;
+	*again = !p->inherits && p->others + caller > 1;
+	return true;
 }
 
 /* *at: where the thread is during the look: an index; -1: it does not run, or on none of ours. */
 static bool look(struct sp_split *p, int *at)
 {
 	uint64_t begun = sp_ticks();
-	bool looked;
+	bool again = true, read = true;
 
-	p->others = 0;
-	looked = p->own && p->tid == sp_self.tid && sp_get(&sp_process.proof_works) ? look_own(p, at) : look_other(p, at);
+	for (int tries = 0; tries < LOOKS && read && again; tries++)
+		read = look_once(p, at, &again);
+	if (!read || again)
+		p->trouble = read ? SP_WHY_BUSY : SP_WHY_CLOSED;
 	p->look_ticks = sp_ticks() - begun;
-	return looked;
-}
-
-/* Not the caller's own counts: what is counted goes on while the caller looks. */
-static bool is_theirs(const struct sp_split *p)
-{
-	return !p->own || p->tid != sp_self.tid;
+	return read && !again;
 }
 
 static void mark(struct sp_split *p, int at)
@@ -231,9 +215,11 @@ static void mark(struct sp_split *p, int at)
 	p->still_mark = p->still;
 	p->moves_mark = p->moves_now;
 	p->home = at;
+	p->early = -1;
 	p->marked = true;
 	p->mark_ticks = p->gate.begun = sp_ticks();
-	sp_put(&p->gate.ready, !is_theirs(p) && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed));
+	sp_put(&p->gate.ready, !is_theirs(p) && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed) &&
+			       !memchr(p->unmarked, true, p->k));
 }
 
 static void unmark(struct sp_split *p)
@@ -392,7 +378,7 @@ static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t count
 {
 	double since = (double)sp_ticks_ns(p->read_ticks - p->answer_ticks);
 
-	if (p->answer_proof != p->gate.proof) {
+	if (p->answer_proof != p->looked) {
 		*how = CLAMPED;
 		return counted;
 	}
@@ -449,14 +435,34 @@ static bool only_there(const struct sp_split *p, int rest)
 	return true;
 }
 
-void sp_split_ask(struct sp_split *p)
+/* Of the caller's own counts what will be new on this CPU shows what was counted while PAPI was at it. */
+static void read_early(struct sp_split *p)
 {
-	if (!is_theirs(p) || !p->clock || !sp_split_take_here(p))
+	uint64_t count[SP_NATIVES_MOST] = { 0 };
+	int here;
+
+	p->early = -1;
+	p->early_proof = sp_proof_look();
+	here = index_of(p, sp_cpu_here());
+	if (!p->plain || !p->marked || here < 0 || !read_group(p, &p->cpu[here], SP_SOFTWARE, count))
 		return;
-	p->asked = sp_self.tid;
-	for (uint32_t i = 0; p->clock && i < p->n; i++)
-		if (!read_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
-			p->asked = 0;
+	for (uint32_t e = 0; e < p->k; e++)
+		p->early_value[e] = p->sum[e].edge ? 0 : value_of(p, e, count);
+	p->early = here;
+}
+
+void sp_split_ask(struct sp_split *p, bool ends)
+{
+	if (!(ends || is_theirs(p)) || !p->clock || !sp_split_take_here(p))
+		return;
+	if (!is_theirs(p)) {
+		read_early(p);
+	} else {
+		p->asked = sp_self.tid;
+		for (uint32_t i = 0; p->clock && i < p->n; i++)
+			if (!read_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
+				p->asked = 0;
+	}
 	sp_split_give(p);
 }
 
@@ -484,16 +490,27 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 	return p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home) ? SP_WHY_RUNNING : SP_WHY_NONE;
 }
 
-/* `sure`: what was counted between PAPI's answer and the look was counted where it is known. */
-static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at, bool sure)
+/* What the caller's own marks, or what was counted after PAPI's answer, leave open; or another thread's. */
+static enum sp_why open_question(const struct sp_split *p)
+{
+	return is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
+}
+
+static enum sp_why why_less(const struct sp_split *p, enum share share, bool known)
+{
+	if (share == COUNTED)
+		return open_question(p);
+	if (p->why != SP_WHY_NONE || p->kind != SP_BY_EXACT)
+		return p->why;
+	return known ? SP_WHY_INSIDE : SP_WHY_STARVED;
+}
+
+static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at)
 {
 	int rest = rest_of(p, at);
-	enum sp_why doubts = doubt(p, at, rest), why;
+	enum sp_why doubts = doubt(p, at, rest), why = doubts;
 	bool group[SP_GROUPS];
 
-	if (doubts == SP_WHY_NONE && !sure)
-		doubts = is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_DISTURBED;
-	why = doubts;
 	for (int g = 0; g < SP_GROUPS; g++)
 		group[g] = vouched(p, (enum sp_group)g);
 	if (p->leader[SP_HARDWARE] >= 0)
@@ -508,9 +525,9 @@ static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at
 			share = share_as_counted(p, e, delta[e], (uint32_t)rest, at);
 		if (share == NOT_SHARED)
 			share_by_time(p, e, delta[e]);
-		p->exact[e] = share == COUNTED && doubts == SP_WHY_NONE;
+		p->exact[e] = share == COUNTED && doubts == SP_WHY_NONE && !p->unsure[e] && !p->unmarked[e];
 		if (!p->exact[e] && why == SP_WHY_NONE)
-			why = p->why != SP_WHY_NONE || p->kind != SP_BY_EXACT ? p->why : known ? SP_WHY_DISTURBED : SP_WHY_STARVED;
+			why = why_less(p, share, known);
 	}
 	return why;
 }
@@ -518,11 +535,13 @@ static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at
 /* All of it on one CPU, where it need not be counted to be known. */
 static enum sp_why all_on(struct sp_split *p, const int64_t *delta, uint32_t i)
 {
-	enum sp_why why = doubt(p, (int)i, (int)i);
+	enum sp_why doubts = doubt(p, (int)i, (int)i), why = doubts;
 
 	for (uint32_t e = 0; e < p->k; e++) {
 		p->at[i * p->k + e] = delta[e];
-		p->exact[e] = why == SP_WHY_NONE;
+		p->exact[e] = doubts == SP_WHY_NONE && !p->unmarked[e];
+		if (!p->exact[e] && why == SP_WHY_NONE)
+			why = open_question(p);
 	}
 	return why;
 }
@@ -575,45 +594,76 @@ static void mark_after(struct sp_split *p, int at)
 	p->unclear = unclear;
 }
 
-/* PAPI itself faults when it writes its answer to an array that was never touched, and our counters have that fault
- * before its have handed it out: what these have by now tells.  Where the caller is where the window began it goes
- * there anyway. */
-static void read_papis(struct sp_split *p, const struct sp_answer *a)
+/* What PAPI's own counters have more than `counts` (NULL: since they were zeroed), on all CPUs.  False: they do not
+ * tell. */
+static bool read_papis(struct sp_split *p, const struct sp_opened *o, const long long *counts, int64_t *more)
 {
-	const struct sp_native *leader = a->opened->at;
+	const struct sp_native *leader = o->at;
 	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 }, count[SP_NATIVES_MOST], is;
 	unsigned head = 1, each = 1;
 
-	memset(p->since, 0, p->k * sizeof(*p->since));
-	if (!a->counts || is_theirs(p) || !p->natives || !(leader->attr.read_format & PERF_FORMAT_GROUP) ||
+	if (!p->natives || o->n != p->natives || !(leader->attr.read_format & PERF_FORMAT_GROUP) ||
 	    sp_sys(SYS_ioctl, leader->fd, PERF_EVENT_IOC_ID, &is) < 0)
-		return;
+		return false;
 	head += !!(leader->attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED);
 	head += !!(leader->attr.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	each += !!(leader->attr.read_format & PERF_FORMAT_ID);
 	if (sp_sys(SYS_read, leader->fd, v, (head + each * p->natives) * sizeof(*v)) < 0 || v[0] != p->natives)
-		return;
+		return false;
 	for (uint32_t i = 0; i < p->natives; i++)
 		count[i] = v[head + each * i];
 	for (uint32_t e = 0; e < p->k; e++)
-		p->since[e] = p->sum[e].edge ? 0 : value_of(p, e, count) - a->counts[e];
+		more[e] = value_of(p, e, count) - (counts ? counts[e] : 0);
+	return true;
 }
 
-/* What a handler counted between PAPI's answer and our look, or another thread elsewhere, is not to be told from what
- * PAPI handed out.  A thread that was not interrupted counted nothing, nor one that was only made to wait. */
-static bool is_sure(const struct sp_split *p, int at, uint32_t open)
+/* What event e had more on that CPU at the look than when PAPI was asked; before that the thread was there or on
+ * `early`, or, where nothing was read, where the window began. */
+static int64_t grown_late(const struct sp_split *p, uint32_t i, uint32_t e)
 {
-	if (is_theirs(p))
-		return only_there(p, rest_of(p, at));
-	return p->gate.proof == open || !sp_get(&sp_process.proof_works) ||
-	       !sp_get(&sp_bus_handlers);
+	if ((int)i == p->early)
+		return p->cpu[i].value[e] - p->early_value[e];
+	return p->early >= 0 && p->looked == p->early_proof ? 0 : grown(&p->cpu[i], e);
+}
+
+/* Of an event without an edge: PAPI's answer is somewhere between the two looks.  PAPI's own fault, where it writes the
+ * answer to an array that nothing was written to, comes after it. */
+static void doubt_late(struct sp_split *p, uint32_t e, int at)
+{
+	p->since[e] = at >= 0 && at == p->early ? grown_late(p, (uint32_t)at, e) : 0;
+	for (uint32_t i = 0; i < p->n; i++)
+		if ((int)i != p->home && visited(p, i) && grown_late(p, i, e))
+			p->unsure[e] = true;
+}
+
+/* What was counted between PAPI's answer and our look is not to be told from what PAPI handed out, unless PAPI's own
+ * counters tell it, which have counted on, or nothing was.  Where the caller is where the window began, and was all
+ * that time, it goes there anyway.  Events with an edge: a thread that was not interrupted counted nothing, nor one
+ * that was only made to wait; a handler may have, and another thread elsewhere. */
+static void find_doubts(struct sp_split *p, const struct sp_answer *a, int at)
+{
+	bool theirs = is_theirs(p), away = p->looked != a->open, ask = away || at != p->home;
+	bool sure = theirs ? only_there(p, rest_of(p, at)) :
+		    !away || !sp_get(&sp_process.proof_works) || !sp_get(&sp_bus_handlers);
+	int64_t more[SP_SPLIT_EVENTS];
+	bool told = !theirs && p->plain && a->counts && ask && read_papis(p, a->opened, a->counts, more);
+
+	away = sp_proof_look() != a->open;
+	for (uint32_t e = 0; e < p->k; e++) {
+		bool plain = !theirs && !p->sum[e].edge;
+
+		p->since[e] = plain && told ? more[e] : 0;
+		p->unsure[e] = plain ? told && away && more[e] : !sure;
+		if (plain && ask && !told)
+			doubt_late(p, e, at);
+	}
 }
 
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
 	uint64_t begun = sp_clock_own_ns();
-	bool sure, moved;
 	enum sp_why why;
+	bool moved;
 	int at, last;
 
 	p->answer_proof = sp_proof_look();
@@ -637,11 +687,11 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	memset(p->at, 0, (uint64_t)p->n * p->k * sizeof(*p->at));
 	last = reading_at(p, at);
 	moved = last < 0 || visits(p) != visited(p, (uint32_t)last) || (last != p->home && !is_theirs(p));
-	sure = !moved || is_sure(p, at, answer->open);
-	if (moved && at != p->home)
-		read_papis(p, answer);
-	why = moved ? split_events(p, answer->delta, at, sure) : all_on(p, answer->delta, (uint32_t)last);
-	sp_put(&p->disturbed, sp_get(&p->disturbed) || !sure);		/* the marks are no better */
+	if (moved)
+		find_doubts(p, answer, at);
+	why = moved ? split_events(p, answer->delta, at) : all_on(p, answer->delta, (uint32_t)last);
+	for (uint32_t e = 0; e < p->k; e++)
+		p->unmarked[e] = moved && p->unsure[e];
 	p->asked = 0;
 	if (at >= 0)
 		memcpy(p->rest, &p->at[(uint32_t)at * p->k], p->k * sizeof(*p->rest));
@@ -679,21 +729,24 @@ static void probe(struct sp_split *p)
 		p->starving = 1;
 }
 
-/* Has the thread counted anything since the marks where it is not now, or is that not known? */
-static bool counted_elsewhere(const struct sp_split *p, int at)
+/* Has the thread been elsewhere since the marks, or is that not known? */
+static bool was_elsewhere(const struct sp_split *p, bool known, int at)
 {
-	bool group[SP_GROUPS];
-
-	for (int g = 0; g < SP_GROUPS; g++)
-		group[g] = vouched(p, (enum sp_group)g);
-	for (uint32_t i = 0; i < p->n; i++)
-		for (uint32_t e = 0; (int)i != at && visited(p, i) && e < p->k; e++)
-			if (!is_vouched(p, e, group) || grown(&p->cpu[i], e))
-				return true;
-	return false;
+	return !known || visits(p) != visited(p, (uint32_t)at);
 }
 
-void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started)
+/* What was counted between PAPI's zeroing and our look, and where, the marks do not have: PAPI's own counters tell
+ * whether anything was. */
+static void doubt_marks(struct sp_split *p, const struct sp_opened *o)
+{
+	int64_t more[SP_SPLIT_EVENTS];
+	bool told = read_papis(p, o, NULL, more);
+
+	for (uint32_t e = 0; e < p->k; e++)
+		p->unmarked[e] = !told || more[e] < 0 || more[e] > (int64_t)p->sum[e].edge;
+}
+
+void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *started)
 {
 	uint64_t begun = sp_clock_own_ns();
 	uint32_t proof = sp_proof_look();
@@ -705,16 +758,16 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started)
 		return;
 	}
 	sp_put(&p->disturbed, false);
+	memset(p->unmarked, 0, p->k * sizeof(*p->unmarked));
 	known = p->marked;
 	if (started && p->counts && !p->probed && !is_theirs(p) && p->clock)
 		probe(p);
 	unmark(p);
 	if (p->clock && p->trouble != SP_WHY_UNSEEN && look(p, &at)) {
-		/* What a handler counted between PAPI's zeroing and our look, and where, the marks do not have; nor what
-		 * another thread did. */
-		if (is_theirs(p) ? !only_there(p, at) :
-		    (open != proof || p->gate.proof != proof) && (!known || counted_elsewhere(p, at)))
-			sp_put(&p->disturbed, true);
+		if (is_theirs(p))
+			sp_put(&p->disturbed, !only_there(p, at));
+		else if (started && (open != proof || p->gate.proof != proof) && (at < 0 || was_elsewhere(p, known, at)))
+			doubt_marks(p, started);
 		mark(p, at);
 		p->unclear = is_theirs(p) && (p->tid != sp_self.tid || p->others);
 	} else if (p->trouble == SP_WHY_BUSY) {

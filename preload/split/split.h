@@ -111,9 +111,9 @@ void sp_split_drop(struct sp_split **p);
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
 void sp_split_starts(struct sp_split *p);
 
-/* PAPI has zeroed or started it (started false: is about to): the window begins, with a look.
+/* PAPI has zeroed or started it, with these counters (NULL: is about to): the window begins, with a look.
  * `open`: sp_proof_look() from right before PAPI was called. */
-void sp_split_zeroed(struct sp_split *p, uint32_t open, bool started);
+void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *started);
 
 static inline void sp_split_begun(struct sp_split *p)
 {
@@ -144,8 +144,10 @@ struct sp_shares {
 	enum sp_why why;		/* not all is exact */
 };
 
-/* Before PAPI is asked for a set whose counts are another thread's: where that one goes on meanwhile. */
-void sp_split_ask(struct sp_split *p);
+/* Before PAPI is asked for a set.  Of another thread's counts: where that one runs meanwhile.  Of the caller's own, which
+ * may have moved (the gate is not ready), if PAPI's counters do not count on from the answer (`ends`: PAPI_stop,
+ * PAPI_accum): what ours have here, so that what is counted while PAPI is at it is not taken for part of the answer. */
+void sp_split_ask(struct sp_split *p, bool ends);
 
 /* PAPI's answer: by how much more than the one before. */
 struct sp_answer {

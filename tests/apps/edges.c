@@ -2,8 +2,9 @@
  * edges: a thread that moves in a window whose edges are not plain.
  *
  *	edges domain	PAPI_start opens the counters again, in another domain than before
- *	edges array	PAPI_read itself faults, when it writes to an array that was never touched
+ *	edges array	PAPI itself faults, when it writes its answer to an array that was never written to
  *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
+ *	edges interrupted	signals come faster than counters can be read
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *
@@ -15,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static long on[1024];
 static struct counted *c;
@@ -68,32 +70,45 @@ static void domain(void)
 	}
 }
 
-/* The fault of the array is counted in the next window, or in none. */
-static void array(void)
+/* A page for PAPI's answer, which nothing was written to. */
+static long long *fresh(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char *fresh = mmap(NULL, 20 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	madvise(fresh, 20 * page, MADV_NOHUGEPAGE);
-	pin(0);
-	must("PAPI_start", PAPI_start(c->id));
-	for (int i = 0; i < 20; i++) {
-		long long *value = (long long *)(fresh + i * page);
+	madvise(at, page, MADV_NOHUGEPAGE);
+	return (long long *)at;
+}
 
+/* A fault of the array's after PAPI has read its counters: PAPI_read's is counted in the next window, PAPI_stop's and
+ * PAPI_accum's in none. */
+static void array(void)
+{
+	for (int i = 0; i < 30; i++) {
+		long long *value = fresh(), rest;
+
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
 		work(0, 20);
 		work(1, 30);
-		if (i % 10 == 9) {
+		if (i % 3 == 0) {
 			must("PAPI_stop", PAPI_stop(c->id, value));
 			took(*value);
-			last = 0;
-			pin(0);
-			if (i < 19)
-				must("PAPI_start", PAPI_start(c->id));
-		} else {
-			must("PAPI_read", PAPI_read(c->id, value));
-			on[sched_getcpu()]++;
-			took(*value);
+			continue;
 		}
+		on[sched_getcpu()]++;
+		if (i % 3 == 1) {
+			must("PAPI_read", PAPI_read(c->id, value));
+			took(*value);
+		} else {
+			total += *(volatile long long *)value; /* a fault, too */
+			must("PAPI_accum", PAPI_accum(c->id, value));
+			took(*value);
+			last = 0;
+		}
+		must("PAPI_stop", PAPI_stop(c->id, &rest));
+		took(rest);
 	}
 }
 
@@ -137,6 +152,53 @@ static void handler(void)
 		work(0, 5);
 		must("PAPI_stop", PAPI_stop(c->id, &value));
 		took(value);
+	}
+}
+
+static timer_t timer;
+static volatile int ticks;
+
+static void soon(void)
+{
+	struct itimerspec t = {{0, 0}, {0, 8000}};
+
+	timer_settime(timer, 0, &t, NULL);
+}
+
+/* Faster than any machine reads its counters; and not for ever, where it takes longer than that to come here. */
+static void on_tick(int unused)
+{
+	(void)unused;
+	if (ticks-- > 0)
+		soon();
+}
+
+static void interrupted(void)
+{
+	struct sigevent by = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	long long value;
+
+	if (timer_create(CLOCK_MONOTONIC, &by, &timer))
+		die("timer_create");
+	signal(SIGUSR1, on_tick);
+	raise(SIGUSR1); /* all of it has run once */
+	for (int i = 0; i < 20; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 20);
+		work(1, 30);
+		ticks = 400;
+		soon();
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+		work(0, 10);
+		ticks = 400;
+		soon();
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+		while (ticks > 0)
+			;
 	}
 }
 
@@ -237,6 +299,8 @@ int main(int argc, char **argv)
 		array();
 	else if (!strcmp(how, "handler"))
 		handler();
+	else if (!strcmp(how, "interrupted"))
+		interrupted();
 	else if (!strcmp(how, "limit"))
 		limit();
 	else

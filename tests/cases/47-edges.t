@@ -3,7 +3,7 @@
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
-# edges MODE HOW
+# edges MODE HOW [FORM]: what check-moves.pl wants of FORM
 edges() {
 	SSPAPI_ATTRIBUTION=$1 run_shim shim "$apps/edges" "$2"
 	if [ "$(status_of shim)" = 77 ]; then
@@ -11,7 +11,7 @@ edges() {
 		return 1
 	fi
 	check "$1: $2: no CPU has more called exact than was counted there" \
-		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+		perl tests/lib/check-moves.pl "${3-sum}" "$tmp/shim.out" "$tmp/shim.json"
 }
 
 MORE=$MORE${REAL_PAPI_HW2SW:+:$REAL_PAPI_HW2SW}
@@ -26,8 +26,9 @@ for mode in exact auto; do
 				grep { grep { $_->{total}[0] } @{$_->{cpus}} } @{$d->{relations}}'
 			)" "reading: which counters PAPI opened was not seen"
 	fi
-	edges $mode array
+	edges $mode array booked
 	edges $mode handler
+	edges $mode interrupted exact
 	edges $mode foreign
 	edges $mode limit
 	is "$mode: a lowered limit of descriptors is what the dump names" \
