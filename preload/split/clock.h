@@ -18,6 +18,7 @@ struct sp_split;
 
 struct sp_clock {
 	struct sp_clock *next;
+	/* hold.h's: */
 	struct sp_split *splits;	/* that go by it; their list */
 	struct sp_split *counting;	/* whose hardware counters are on; NULL: nobody's */
 	uint64_t bytes;			/* of this mapping */
@@ -33,34 +34,21 @@ struct sp_clock {
 	} at[];				/* [n] ascending */
 };
 
-/* The calling thread's own, made if need be; NULL: *error is why (-EDQUOT, -EMFILE ...).
- * On the CPUs that the thread may run on now, or could when its clock was made; and, while that leaves most of the
- * budget, on those that the process could at its start: a thread that binds itself to one CPU after the other
- * is found there.  For sets of so many natives. */
-struct sp_clock *sp_clock_own(uint32_t natives, int *error);
-
-/* How many these are. */
-uint32_t sp_clock_cpus(int tid, uint32_t natives);
+struct sp_clock_mask {
+	unsigned long word[SP_CLOCK_CPUS / (8 * sizeof(long))];
+};
 
 void sp_clock_begin(void);		/* when the process starts */
 
-/* Another thread's, or with its children. */
-struct sp_clock *sp_clock_of(int tid, bool inherits, uint32_t natives, int *error);
-void sp_clock_drop(struct sp_clock *c);
+/* The CPUs for a thread's clock, which sets of so many natives are to go by: those that the thread may run on now, and those
+ * of the clock that it had before (NULL: none); and, while that leaves most of the budget, those that the process could run
+ * on at its start: a thread that binds itself to one CPU after the other is found there.  <= 0: why not. */
+long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_clock_mask *m);
+uint32_t sp_clock_count(const struct sp_clock_mask *m);
 
-/* Adds a split to the clock's list, takes it out.  (Threads that have ended are cleared away by others.) */
-void sp_clock_add(struct sp_clock *c, struct sp_split *p);
-void sp_clock_remove(struct sp_clock *c, struct sp_split *p);
-void sp_clock_unlink(struct sp_clock *c, struct sp_split *p);	/* with the lock */
-
-/* Other threads may drop what is in the list at any time, but not what is taken. */
-uint32_t sp_clock_splits(struct sp_clock *c);
-struct sp_split *sp_clock_take_oldest(struct sp_clock *c, const struct sp_split *but);	/* out of the list; NULL: none */
-struct sp_split *sp_clock_counts(struct sp_clock *c, struct sp_split *p);	/* the one before, taken; or NULL */
-
-/* Gives back what threads hold that have ended. */
-void sp_clock_reap(void);
-void sp_clock_child(void);		/* in a child of fork: there are none */
+/* NULL: *error is why (-EDQUOT, -EMFILE ...). */
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error);
+void sp_clock_close(struct sp_clock *c);
 
 /* The time of a look or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */

@@ -11,8 +11,9 @@
 #include "../life/bus.h"
 #include "../life/process.h"
 #include "counters.h"
+#include "hold.h"
+#include "plan.h"
 #include "proof.h"
-#include "split-own.h"
 
 #define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
 #define OPENING_NS	6000u		/* what one counter takes to open and to close, about */
@@ -88,117 +89,7 @@ void sp_split_begin(void)
 void sp_split_child(void)
 {
 	sp_counters_child();
-	sp_clock_child();
-}
-
-/* ---- closing ------------------------------------------------------------------- */
-
-static void close_group(struct sp_split *p, int group)
-{
-	for (uint32_t i = p->n; i-- > 0;)
-		for (uint32_t e = p->natives; e-- > 0;)
-			if (group < 0 || p->group[e] == group) {
-				sp_counter_close(p->cpu[i].fd[e]);
-				p->cpu[i].fd[e] = -1;
-			}
-}
-
-/* It is no clock's any more. */
-static void shut(struct sp_split *p)
-{
-	close_group(p, -1);
-	sp_put(&p->gate.ready, 0);
-	p->marked = false;
-	p->clock = NULL;
-}
-
-/* Nobody finds it any more. */
-static void free_split(struct sp_split *p, bool locked)
-{
-	struct sp_clock *c = p->clock;
-
-	if (c) {
-		(locked ? sp_clock_unlink : sp_clock_remove)(c, p);
-		shut(p);
-		sp_clock_drop(c);
-	}
-	sp_unmap(p, p->bytes);
-}
-
-bool sp_split_take(struct sp_split *p, uintptr_t frame)
-{
-	uint32_t holder = 0, self = (uint32_t)sp_self.tid;
-
-	if (sp_cas(&p->taken, &holder, self)) {
-		sp_put(&p->frame, frame);
-		return true;
-	}
-	if (holder != self || !sp_get(&p->frame) || sp_interrupted(sp_get(&p->frame), frame))
-		return false;
-	/* A handler jumped out of a look: what it left is half done. */
-	p->marked = false;
-	sp_put(&p->gate.ready, 0);
-	sp_put(&p->frame, frame);
-	return true;
-}
-
-static void give(struct sp_split *p, bool locked)
-{
-	uint32_t holder = sp_get(&p->taken) & ~SP_DROPPED;
-
-	sp_put(&p->frame, 0);
-	if (!sp_cas(&p->taken, &holder, 0))
-		free_split(p, locked);
-}
-
-void sp_split_give(struct sp_split *p)
-{
-	give(p, false);
-}
-
-bool sp_split_close_all(struct sp_split *list)
-{
-	struct sp_split *p, *next;
-
-	for (p = list; p && sp_split_take_here(p); p = p->next)
-		;
-	if (p) {			/* that one is looked at */
-		for (struct sp_split *q = list; q != p; q = next) {
-			next = q->next;
-			give(q, true);
-		}
-		return false;
-	}
-	for (p = list; p; p = next) {
-		next = p->next;
-		shut(p);
-		p->trouble = SP_WHY_ENDED;
-		give(p, true);
-	}
-	return true;
-}
-
-void sp_split_drop(struct sp_split **at)
-{
-	struct sp_split *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
-
-	/* Not waited for: it may be this very thread that has it, under the handler that we run in; or one that a
-	 * handler jumped out of. */
-	if (p && (sp_split_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
-		free_split(p, false);
-}
-
-/* The set of this thread that was started longest ago.  False: there is none but this one. */
-static bool close_oldest(struct sp_clock *c, const struct sp_split *but)
-{
-	struct sp_split *last = sp_clock_take_oldest(c, but);
-
-	if (!last)
-		return false;
-	shut(last);
-	last->trouble = SP_WHY_BUDGET;
-	sp_split_give(last);
-	return true;
+	sp_hold_child();
 }
 
 /* ---- opening --------------------------------------------------------------------- */
@@ -253,14 +144,14 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 
 	for (uint32_t i = 0; i < p->n && r >= 0; i++) {
 		r = open_group(p, &p->cpu[i], o, g);
-		if ((r == -EDQUOT || r == -EMFILE) && close_oldest(p->clock, p)) {
-			close_group(p, (int)g);
+		if ((r == -EDQUOT || r == -EMFILE) && sp_hold_close_oldest(p->clock, p)) {
+			sp_hold_close(p, (int)g);
 			i = UINT32_MAX;		/* from the first one again */
 			r = 0;
 		}
 	}
 	if (r < 0)
-		close_group(p, (int)g);
+		sp_hold_close(p, (int)g);
 	return r;
 }
 
@@ -430,11 +321,11 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 	struct sp_split *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_clock_own(w->opened->n, &error) : sp_clock_of(w->tid, w->inherits, w->opened->n, &error);
+	c = w->own && !w->inherits ? sp_hold_own(w->opened->n, &error) : sp_hold_other(w->tid, w->inherits, w->opened->n, &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
-		sp_clock_drop(c);
+		sp_hold_drop(c);
 		return NULL;
 	}
 	p->kind = sp_conf.attribution == SP_BY_RESIDENCY ? SP_BY_RESIDENCY : SP_BY_EXACT;
@@ -453,16 +344,16 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 	} else {
 		p->kind = SP_BY_RESIDENCY;
 	}
-	if (p->own && sp_clock_splits(c) >= SPLITS_EACH)
-		(void)close_oldest(c, p);
-	sp_clock_add(c, p);
+	if (p->own && sp_hold_splits(c) >= SPLITS_EACH)
+		(void)sp_hold_close_oldest(c, p);
+	sp_hold_add(c, p);
 	return p;
 }
 
 /* About what it takes to open and to close it. */
 static uint64_t cost_of(const struct sp_split_want *w)
 {
-	return (uint64_t)sp_clock_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * OPENING_NS;
+	return (uint64_t)sp_hold_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * OPENING_NS;
 }
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
@@ -492,12 +383,6 @@ bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
 void sp_split_expects(struct sp_split *p)
 {
 	p->gate.changes--;
-}
-
-void sp_split_unseen(struct sp_split *p)
-{
-	p->trouble = SP_WHY_UNSEEN;
-	sp_split_disturbed(p);
 }
 
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
@@ -552,7 +437,7 @@ static void turn(struct sp_split *p, bool on)
 /* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */
 static void close_starved(struct sp_split *p)
 {
-	close_group(p, SP_HARDWARE);
+	sp_hold_close(p, SP_HARDWARE);
 	p->leader[SP_HARDWARE] = -1;
 	p->counts = false;
 	p->why = SP_WHY_STARVED;
@@ -569,7 +454,7 @@ static void change_counting(struct sp_split *p)
 
 	if (c->counting == p || (!p->counts && p->why != SP_WHY_MULTIPLEXED))
 		return;
-	before = sp_clock_counts(c, p->counts ? p : NULL);
+	before = sp_hold_counts(c, p->counts ? p : NULL);
 	if (before) {
 		turn(before, false);
 		sp_split_give(before);
@@ -578,21 +463,12 @@ static void change_counting(struct sp_split *p)
 		turn(p, true);
 }
 
-void sp_split_starts(struct sp_split *p)
+void sp_plan_starts(struct sp_split *p)
 {
-	bool begins;
-
-	if (!p->clock || !sp_split_take_here(p))
-		return;
 	if (p->starving >= STARVED)
 		close_starved(p);
 	if (p->clock)
 		change_counting(p);
-	begins = p->own && !sp_split_is_ready(p, sp_proof_look());
-	sp_split_give(p);
-	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (begins)
-		sp_split_zeroed(p, sp_proof_look(), NULL);
 }
 
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n)

@@ -86,18 +86,4 @@ struct sp_split {
 
 extern bool sp_one_clock;		/* this kernel's times of software and hardware events are one clock's */
 
-/* Whoever has it taken is the one who frees it: the set does not need it any more. */
-#define SP_DROPPED	0x80000000u
-
-/* False: somebody has it, perhaps this very thread, under the handler that we run in.  What a handler jumped out
- * of has it no more.  `frame`: the caller's. */
-bool sp_split_take(struct sp_split *p, uintptr_t frame);
-#define sp_split_take_here(p) sp_split_take((p), (uintptr_t)__builtin_frame_address(0))
-
-/* From here on it may be gone. */
-void sp_split_give(struct sp_split *p);
-
-/* Of a thread that has ended; with the clocks' lock.  False: one is looked at right now. */
-bool sp_split_close_all(struct sp_split *list);
-
 #endif

@@ -1,232 +1,12 @@
-/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c. */
+/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, the look at it look.c. */
 #include <string.h>
 
-#include "../../core/sys.h"
+#include "../life/process.h"
 #include "../life/bus.h"
-#include "counters.h"
+#include "hold.h"
+#include "look.h"
+#include "plan.h"
 #include "proof.h"
-#include "split-own.h"
-
-#define LOOKS	6			/* until the thread has stayed for the time of one */
-
-
-/* ---- a look ---------------------------------------------------------------- */
-
-static int index_of(const struct sp_split *p, int cpu)
-{
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->cpu[i].cpu == cpu)
-			return (int)i;
-	return -1;
-}
-
-/* The clock's time there; false: it is not ours any more. */
-static bool read_clock(int fd, uint64_t *ns, uint64_t *value)
-{
-	uint64_t v[3];			/* value, enabled, running */
-
-	if (fd < 0) {			/* a CPU that is offline */
-		*ns = 0;
-		return true;
-	}
-	if (!sp_counter_read(fd, v, 3))
-		return false;
-	*ns = v[2];
-	if (value)
-		*value = v[0];
-	return true;
-}
-
-static bool read_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
-{
-	uint64_t v[3 + SP_NATIVES_MOST];	/* number, enabled, running, values */
-	uint32_t at = 3;
-
-	if (p->leader[g] < 0)
-		return true;
-	if (!sp_counter_read(c->fd[p->leader[g]], v, 3 + p->size[g]))
-		return false;
-	c->now.ran[g] = v[2];
-	if (g == SP_HARDWARE)
-		c->now.enabled = v[1];
-	for (uint32_t i = 0; i < p->natives; i++)
-		if (p->group[i] == g)
-			count[i] = v[at++];
-	return true;
-}
-
-/* Inherited ones cannot be read as groups before Linux 6.12: one by one. */
-static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
-{
-	uint64_t v[3];
-
-	for (uint32_t i = 0; i < p->natives; i++) {
-		if (c->fd[i] < 0)
-			continue;
-		if (!sp_counter_read(c->fd[i], v, 3))
-			return false;
-		count[i] = v[0];
-		c->now.ran[p->group[i]] = v[2];
-		if (p->group[i] == SP_HARDWARE)
-			c->now.enabled = v[1];
-	}
-	return true;
-}
-
-/* A sum of counts, to the nearest whole number. */
-static int64_t rounded(double x)
-{
-	return (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
-}
-
-static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *count)
-{
-	double sum = 0;
-
-	if (p->sum[e].n == 1 && p->sum[e].factor[0] == 1)
-		return (int64_t)count[p->sum[e].native[0]];
-	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		sum += p->sum[e].factor[t] * (double)count[p->sum[e].native[t]];
-	return rounded(sum);
-}
-
-static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
-{
-	uint64_t count[SP_NATIVES_MOST] = { 0 };
-	bool read = p->inherits ? read_singles(p, c, count) :
-				  read_group(p, c, SP_SOFTWARE, count) && read_group(p, c, SP_HARDWARE, count);
-
-	for (uint32_t e = 0; e < p->k && read; e++)
-		c->value[e] = value_of(p, e, count);
-	return read;
-}
-
-static bool went_on(const struct sp_split_cpu *c)
-{
-	return c->now.low != c->mark.low || c->now.high != c->mark.high || c->mark.low != c->mark.high;
-}
-
-/* Of one CPU: the clock, the counters, and where the thread may run the clock once more: where it stands still in
- * between, the counters are of one moment. */
-static bool read_there(struct sp_split *p, struct sp_split_cpu *c, bool here)
-{
-	if (!read_clock(c->dummy, &c->now.low, NULL))
-		return false;
-	c->now.high = c->now.low;
-	if (p->marked && !here && !went_on(c)) {
-		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
-		c->now.enabled = c->mark.enabled;
-		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
-		return true;
-	}
-	return read_counters(p, c);
-}
-
-static bool read_total(struct sp_split *p)
-{
-	return read_clock(p->clock->total, &p->total_now, &p->moves_now);
-}
-
-/* The CPU where the caller itself runs comes first: what it counts from PAPI's answer until its counters are read is
- * not the window's. */
-static bool read_all(struct sp_split *p, int here)
-{
-	if (here >= 0 && !read_there(p, &p->cpu[here], true))
-		return false;
-	p->read_ticks = sp_ticks();
-	if (here >= 0 && (!read_total(p) || !read_clock(p->cpu[here].dummy, &p->cpu[here].now.high, NULL)))
-		return false;
-	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != here && !read_there(p, &p->cpu[i], false))
-			return false;
-	return here >= 0 || read_total(p);
-}
-
-/* Not the caller's own counts: what is counted goes on while the caller looks. */
-static bool is_theirs(const struct sp_split *p)
-{
-	return !p->own || p->tid != sp_self.tid;
-}
-
-/* Another thread's, or where rseq tells nothing, or tells of an interruption: who runs where shows by the clock itself. */
-static bool read_again(struct sp_split *p, int here, int *running)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		struct sp_split_cpu *c = &p->cpu[i];
-		uint64_t before = c->now.low;
-
-		if (!read_clock(c->dummy, &c->now.high, NULL))
-			return false;
-		if (c->now.high == before || (int)i == here)
-			continue;
-		p->others++;
-		*running = *running < 0 ? (int)i : *running;
-		/* They may have been read before it ran; the clock is last. */
-		if (!read_counters(p, c) || !read_clock(c->dummy, &c->now.high, NULL))
-			return false;
-	}
-	return true;
-}
-
-/* All of it once; *again: it was not of one moment. */
-static bool look_once(struct sp_split *p, int *at, bool *again)
-{
-	bool caller = p->tid == sp_self.tid;
-	int here;
-
-	p->gate.proof = sp_proof_look();
-	*at = here = caller ? index_of(p, sp_cpu_here()) : -1;
-	p->others = 0;
-	*again = false;
-	if (!read_all(p, here))
-		return false;
-	p->still = !is_theirs(p) && here >= 0 && p->cpu[here].now.high == p->cpu[here].now.low;
-	p->looked = sp_proof_look();
-	if (!is_theirs(p) && p->looked == p->gate.proof)
-		return true;
-	/* A busy machine interrupts a look six times one after the other (seen: one of 300,000), but does not move it. */
-	if (!read_again(p, here, at))
-		return false;
-	*again = !p->inherits && p->others + caller > 1;
-	return true;
-}
-
-/* *at: where the thread is during the look: an index; -1: it does not run, or on none of ours. */
-static bool look(struct sp_split *p, int *at)
-{
-	uint64_t begun = sp_ticks();
-	bool again = true, read = true;
-
-	for (int tries = 0; tries < LOOKS && read && again; tries++)
-		read = look_once(p, at, &again);
-	if (!read || again)
-		p->trouble = read ? SP_WHY_BUSY : SP_WHY_CLOSED;
-	p->look_ticks = sp_ticks() - begun;
-	return read && !again;
-}
-
-static void mark(struct sp_split *p, int at)
-{
-	for (uint32_t i = 0; i < p->n; i++) {
-		p->cpu[i].mark = p->cpu[i].now;
-		memcpy(p->cpu[i].mark_value, p->cpu[i].value, p->k * sizeof(int64_t));
-	}
-	p->total_mark = p->total_now;
-	p->still_mark = p->still;
-	p->moves_mark = p->moves_now;
-	p->home = at;
-	p->early = -1;
-	p->marked = true;
-	p->mark_ticks = p->gate.begun = sp_ticks();
-	sp_put(&p->gate.ready, !is_theirs(p) && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed) &&
-			       !memchr(p->unmarked, true, p->k));
-}
-
-static void unmark(struct sp_split *p)
-{
-	p->marked = false;
-	sp_put(&p->gate.ready, 0);
-}
 
 /* Time of the CPU where the window began that was before it: the thread stayed there, and ran. */
 static uint64_t told(const struct sp_split *p)
@@ -267,7 +47,7 @@ static bool ran_together(const struct sp_split *p)
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
 
-		if (!went_on(c))
+		if (!sp_went_on(c))
 			continue;
 		if (c->now.ran[SP_HARDWARE] - c->mark.ran[SP_HARDWARE] < least(c) / 2)
 			return false;
@@ -283,7 +63,7 @@ static bool vouched(const struct sp_split *p, enum sp_group g)
 	if (g == SP_HARDWARE && !sp_one_clock)
 		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (went_on(&p->cpu[i]) && !ran_all_the_time(&p->cpu[i], g))
+		if (sp_went_on(&p->cpu[i]) && !ran_all_the_time(&p->cpu[i], g))
 			return false;
 	return true;
 }
@@ -338,7 +118,7 @@ static void share_by_weight(const struct sp_split *p, uint32_t e, int64_t delta)
 	for (uint32_t i = 0; i < p->n; i++)
 		whole += p->weight[i];
 	for (uint32_t i = 0; i < p->n; i++) {
-		int64_t share = whole > 0 ? rounded((double)delta * (p->weight[i] / whole)) : 0;
+		int64_t share = whole > 0 ? sp_rounded((double)delta * (p->weight[i] / whole)) : 0;
 
 		p->at[i * p->k + e] = share;
 		delta -= share;
@@ -382,7 +162,7 @@ static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t count
 		*how = CLAMPED;
 		return counted;
 	}
-	counted -= rounded(p->sum[e].clocks * since);
+	counted -= sp_rounded(p->sum[e].clocks * since);
 	if (counted + (int64_t)p->sum[e].edge < 0)
 		*how = CLAMPED;
 	return counted < 0 ? 0 : counted;
@@ -392,7 +172,7 @@ static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t count
  * look has that much less: within the edge of a window that is what it counted after PAPI's answer. */
 static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
 {
-	bool clock = !is_theirs(p) && p->sum[e].clocks > 0;
+	bool clock = !sp_is_theirs(p) && p->sum[e].clocks > 0;
 	enum share how = COUNTED;
 	int64_t left = delta;
 
@@ -420,7 +200,7 @@ static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t
  * began, which alone may have counted what our marks do not have. */
 static int rest_of(const struct sp_split *p, int at)
 {
-	return !is_theirs(p) || at < 0 ? p->home : at;
+	return !sp_is_theirs(p) || at < 0 ? p->home : at;
 }
 
 /* Was all that was counted from before PAPI was asked until our look counted on `rest`, if anything was?  So the look
@@ -435,32 +215,16 @@ static bool only_there(const struct sp_split *p, int rest)
 	return true;
 }
 
-/* Of the caller's own counts what will be new on this CPU shows what was counted while PAPI was at it. */
-static void read_early(struct sp_split *p)
-{
-	uint64_t count[SP_NATIVES_MOST] = { 0 };
-	int here;
-
-	p->early = -1;
-	p->early_proof = sp_proof_look();
-	here = index_of(p, sp_cpu_here());
-	if (!p->plain || !p->marked || here < 0 || !read_group(p, &p->cpu[here], SP_SOFTWARE, count))
-		return;
-	for (uint32_t e = 0; e < p->k; e++)
-		p->early_value[e] = p->sum[e].edge ? 0 : value_of(p, e, count);
-	p->early = here;
-}
-
 void sp_split_ask(struct sp_split *p, bool ends)
 {
-	if (!(ends || is_theirs(p)) || !p->clock || !sp_split_take_here(p))
+	if (!(ends || sp_is_theirs(p)) || !p->clock || !sp_split_take_here(p))
 		return;
-	if (!is_theirs(p)) {
-		read_early(p);
+	if (!sp_is_theirs(p)) {
+		sp_look_early(p);
 	} else {
 		p->asked = sp_self.tid;
 		for (uint32_t i = 0; p->clock && i < p->n; i++)
-			if (!read_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
+			if (!sp_look_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
 				p->asked = 0;
 	}
 	sp_split_give(p);
@@ -483,8 +247,8 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 		return SP_WHY_DISTURBED;
 	/* Clocks that went on while they were read one after the other do not add up either. */
 	if (!closes(p) || rest < 0 || (caller && at < 0))
-		return is_theirs(p) && p->others ? SP_WHY_RUNNING : SP_WHY_ELSEWHERE;
-	if (!is_theirs(p))
+		return sp_is_theirs(p) && p->others ? SP_WHY_RUNNING : SP_WHY_ELSEWHERE;
+	if (!sp_is_theirs(p))
 		return SP_WHY_NONE;
 	/* Marks that were taken while it ran are late by what it counted meanwhile. */
 	return p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home) ? SP_WHY_RUNNING : SP_WHY_NONE;
@@ -493,7 +257,7 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 /* What the caller's own marks, or what was counted after PAPI's answer, leave open; or another thread's. */
 static enum sp_why open_question(const struct sp_split *p)
 {
-	return is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
+	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
 }
 
 static enum sp_why why_less(const struct sp_split *p, enum share share, bool known)
@@ -572,7 +336,7 @@ static int reading_at(const struct sp_split *p, int at)
 
 	if (at >= 0)
 		return at;
-	if (!is_theirs(p))
+	if (!sp_is_theirs(p))
 		return -1;
 	for (uint32_t i = 0; i < p->n; i++)
 		if (visited(p, i) && (best < 0 || !visited(p, (uint32_t)best)))
@@ -584,37 +348,14 @@ static int reading_at(const struct sp_split *p, int at)
  * it: the next window goes on from there. */
 static void mark_after(struct sp_split *p, int at)
 {
-	bool theirs = is_theirs(p), unclear = theirs && p->unclear && at >= 0;
+	bool theirs = sp_is_theirs(p), unclear = theirs && p->unclear && at >= 0;
 	int home = unclear || at < 0 ? p->home : at;
 
 	if (theirs && at >= 0)
 		for (uint32_t e = 0; e < p->k; e++)
 			p->cpu[at].value[e] = p->cpu[at].mark_value[e] + p->rest[e];
-	mark(p, home);
+	sp_look_mark(p, home);
 	p->unclear = unclear;
-}
-
-/* What PAPI's own counters have more than `counts` (NULL: since they were zeroed), on all CPUs.  False: they do not
- * tell. */
-static bool read_papis(struct sp_split *p, const struct sp_opened *o, const long long *counts, int64_t *more)
-{
-	const struct sp_native *leader = o->at;
-	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 }, count[SP_NATIVES_MOST], is;
-	unsigned head = 1, each = 1;
-
-	if (!p->natives || o->n != p->natives || !(leader->attr.read_format & PERF_FORMAT_GROUP) ||
-	    sp_sys(SYS_ioctl, leader->fd, PERF_EVENT_IOC_ID, &is) < 0)
-		return false;
-	head += !!(leader->attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED);
-	head += !!(leader->attr.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	each += !!(leader->attr.read_format & PERF_FORMAT_ID);
-	if (sp_sys(SYS_read, leader->fd, v, (head + each * p->natives) * sizeof(*v)) < 0 || v[0] != p->natives)
-		return false;
-	for (uint32_t i = 0; i < p->natives; i++)
-		count[i] = v[head + each * i];
-	for (uint32_t e = 0; e < p->k; e++)
-		more[e] = value_of(p, e, count) - (counts ? counts[e] : 0);
-	return true;
 }
 
 /* What event e had more on that CPU at the look than when PAPI was asked; before that the thread was there or on
@@ -642,11 +383,11 @@ static void doubt_late(struct sp_split *p, uint32_t e, int at)
  * that was only made to wait; a handler may have, and another thread elsewhere. */
 static void find_doubts(struct sp_split *p, const struct sp_answer *a, int at)
 {
-	bool theirs = is_theirs(p), away = p->looked != a->open, ask = away || at != p->home;
+	bool theirs = sp_is_theirs(p), away = p->looked != a->open, ask = away || at != p->home;
 	bool sure = theirs ? only_there(p, rest_of(p, at)) :
 		    !away || !sp_get(&sp_process.proof_works) || !sp_get(&sp_bus_handlers);
 	int64_t more[SP_SPLIT_EVENTS];
-	bool told = !theirs && p->plain && a->counts && ask && read_papis(p, a->opened, a->counts, more);
+	bool told = !theirs && p->plain && a->counts && ask && sp_look_papis(p, a->opened, a->counts, more);
 
 	away = sp_proof_look() != a->open;
 	for (uint32_t e = 0; e < p->k; e++) {
@@ -674,19 +415,19 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		return false;
 	}
 	p->was_disturbed = __atomic_exchange_n(&p->disturbed, false, __ATOMIC_RELAXED);
-	if (!p->clock || !p->marked || p->trouble == SP_WHY_UNSEEN || !look(p, &at) || (!is_theirs(p) && at < 0)) {
+	if (!p->clock || !p->marked || p->trouble == SP_WHY_UNSEEN || !sp_look(p, &at) || (!sp_is_theirs(p) && at < 0)) {
 		if (p->clock && p->marked && !p->trouble)
 			p->trouble = SP_WHY_ELSEWHERE;
 		shares->why = p->trouble ? p->trouble : SP_WHY_DISTURBED;
 		if (p->trouble == SP_WHY_BUSY)
 			p->trouble = SP_WHY_NONE;	/* that passes */
-		unmark(p);
+		sp_look_unmark(p);
 		sp_split_give(p);
 		return false;
 	}
 	memset(p->at, 0, (uint64_t)p->n * p->k * sizeof(*p->at));
 	last = reading_at(p, at);
-	moved = last < 0 || visits(p) != visited(p, (uint32_t)last) || (last != p->home && !is_theirs(p));
+	moved = last < 0 || visits(p) != visited(p, (uint32_t)last) || (last != p->home && !sp_is_theirs(p));
 	if (moved)
 		find_doubts(p, answer, at);
 	why = moved ? split_events(p, answer->delta, at) : all_on(p, answer->delta, (uint32_t)last);
@@ -711,18 +452,18 @@ void sp_split_done(struct sp_split *p)
  * proven without a look is told from the first one on. */
 static void probe(struct sp_split *p)
 {
-	int here = index_of(p, sp_cpu_here());
+	int here = sp_look_index(p, sp_cpu_here());
 	uint64_t count[SP_NATIVES_MOST], ran, enabled;
 	struct sp_split_cpu *c;
 
 	if (here < 0)
 		return;
 	c = &p->cpu[here];
-	if (!read_group(p, c, SP_HARDWARE, count))
+	if (!sp_look_group(p, c, SP_HARDWARE, count))
 		return;
 	ran = c->now.ran[SP_HARDWARE];
 	enabled = c->now.enabled;
-	if (!read_group(p, c, SP_HARDWARE, count))
+	if (!sp_look_group(p, c, SP_HARDWARE, count))
 		return;
 	p->probed = true;
 	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == ran)
@@ -740,7 +481,7 @@ static bool was_elsewhere(const struct sp_split *p, bool known, int at)
 static void doubt_marks(struct sp_split *p, const struct sp_opened *o)
 {
 	int64_t more[SP_SPLIT_EVENTS];
-	bool told = read_papis(p, o, NULL, more);
+	bool told = sp_look_papis(p, o, NULL, more);
 
 	for (uint32_t e = 0; e < p->k; e++)
 		p->unmarked[e] = !told || more[e] < 0 || more[e] > (int64_t)p->sum[e].edge;
@@ -760,16 +501,16 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	sp_put(&p->disturbed, false);
 	memset(p->unmarked, 0, p->k * sizeof(*p->unmarked));
 	known = p->marked;
-	if (started && p->counts && !p->probed && !is_theirs(p) && p->clock)
+	if (started && p->counts && !p->probed && !sp_is_theirs(p) && p->clock)
 		probe(p);
-	unmark(p);
-	if (p->clock && p->trouble != SP_WHY_UNSEEN && look(p, &at)) {
-		if (is_theirs(p))
+	sp_look_unmark(p);
+	if (p->clock && p->trouble != SP_WHY_UNSEEN && sp_look(p, &at)) {
+		if (sp_is_theirs(p))
 			sp_put(&p->disturbed, !only_there(p, at));
 		else if (started && (open != proof || p->gate.proof != proof) && (at < 0 || was_elsewhere(p, known, at)))
 			doubt_marks(p, started);
-		mark(p, at);
-		p->unclear = is_theirs(p) && (p->tid != sp_self.tid || p->others);
+		sp_look_mark(p, at);
+		p->unclear = sp_is_theirs(p) && (p->tid != sp_self.tid || p->others);
 	} else if (p->trouble == SP_WHY_BUSY) {
 		p->trouble = SP_WHY_NONE;
 	}
@@ -786,4 +527,24 @@ void sp_split_disturbed(struct sp_split *p)
 {
 	sp_put(&p->disturbed, true);
 	sp_put(&p->gate.ready, 0);
+}
+
+void sp_split_starts(struct sp_split *p)
+{
+	bool begins;
+
+	if (!p->clock || !sp_split_take_here(p))
+		return;
+	sp_plan_starts(p);
+	begins = p->own && !sp_split_is_ready(p, sp_proof_look());
+	sp_split_give(p);
+	/* Before PAPI's own start: nothing of ours counts where it need not. */
+	if (begins)
+		sp_split_zeroed(p, sp_proof_look(), NULL);
+}
+
+void sp_split_unseen(struct sp_split *p)
+{
+	p->trouble = SP_WHY_UNSEEN;
+	sp_split_disturbed(p);
 }

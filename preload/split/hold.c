@@ -1,0 +1,314 @@
+/* hold.c: see hold.h. */
+#include <errno.h>
+
+#include "../../core/lock.h"
+#include "../../core/sys.h"
+#include "../life/process.h"
+#include "counters.h"
+#include "hold.h"
+
+static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
+static struct sp_clock *clocks;		/* own ones; guarded by: */
+static struct sp_lock lock;
+static uint32_t n_clocks, reap_at = 16;
+
+/* ---- whose look it is ---------------------------------------------------------- */
+
+bool sp_split_take(struct sp_split *p, uintptr_t frame)
+{
+	uint32_t holder = 0, self = (uint32_t)sp_self.tid;
+
+	if (sp_cas(&p->taken, &holder, self)) {
+		sp_put(&p->frame, frame);
+		return true;
+	}
+	if (holder != self || !sp_get(&p->frame) || sp_interrupted(sp_get(&p->frame), frame))
+		return false;
+	/* A handler jumped out of a look: what it left is half done. */
+	p->marked = false;
+	sp_put(&p->gate.ready, 0);
+	sp_put(&p->frame, frame);
+	return true;
+}
+
+/* ---- who goes by it ------------------------------------------------------------ */
+
+void sp_hold_add(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	p->next = c->splits;
+	c->splits = p;
+	sp_lock_give(&lock, &held);
+}
+
+static void unlink_split(struct sp_clock *c, struct sp_split *p)
+{
+	for (struct sp_split **at = &c->splits; *at; at = &(*at)->next)
+		if (*at == p) {
+			*at = p->next;
+			break;
+		}
+	if (c->counting == p)
+		c->counting = NULL;
+}
+
+static void remove_split(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	unlink_split(c, p);
+	sp_lock_give(&lock, &held);
+}
+
+uint32_t sp_hold_splits(struct sp_clock *c)
+{
+	struct sp_held held;
+	uint32_t n = 0;
+
+	sp_lock_take(&lock, &held);
+	for (const struct sp_split *p = c->splits; p; p = p->next)
+		n++;
+	sp_lock_give(&lock, &held);
+	return n;
+}
+
+static struct sp_split *take_oldest(struct sp_clock *c, const struct sp_split *but)
+{
+	struct sp_split *last = NULL;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (struct sp_split *p = c->splits; p; p = p->next)
+		if (p != but)
+			last = p;
+	if (last && !sp_split_take_here(last))
+		last = NULL;
+	if (last)
+		unlink_split(c, last);
+	sp_lock_give(&lock, &held);
+	return last;
+}
+
+struct sp_split *sp_hold_counts(struct sp_clock *c, struct sp_split *p)
+{
+	struct sp_split *before;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	before = c->counting;
+	c->counting = p;
+	if (before && !sp_split_take_here(before))
+		before = NULL;
+	sp_lock_give(&lock, &held);
+	return before;
+}
+
+/* ---- closing ------------------------------------------------------------------- */
+
+void sp_hold_close(struct sp_split *p, int group)
+{
+	for (uint32_t i = p->n; i-- > 0;)
+		for (uint32_t e = p->natives; e-- > 0;)
+			if (group < 0 || p->group[e] == group) {
+				sp_counter_close(p->cpu[i].fd[e]);
+				p->cpu[i].fd[e] = -1;
+			}
+}
+
+/* It is no clock's any more. */
+static void shut(struct sp_split *p)
+{
+	sp_hold_close(p, -1);
+	sp_put(&p->gate.ready, 0);
+	p->marked = false;
+	p->clock = NULL;
+}
+
+/* Nobody finds it any more. */
+static void free_split(struct sp_split *p, bool locked)
+{
+	struct sp_clock *c = p->clock;
+
+	if (c) {
+		(locked ? unlink_split : remove_split)(c, p);
+		shut(p);
+		sp_hold_drop(c);
+	}
+	sp_unmap(p, p->bytes);
+}
+
+static void give(struct sp_split *p, bool locked)
+{
+	uint32_t holder = sp_get(&p->taken) & ~SP_DROPPED;
+
+	sp_put(&p->frame, 0);
+	if (!sp_cas(&p->taken, &holder, 0))
+		free_split(p, locked);
+}
+
+void sp_split_give(struct sp_split *p)
+{
+	give(p, false);
+}
+
+static bool close_splits(struct sp_split *list)
+{
+	struct sp_split *p, *next;
+
+	for (p = list; p && sp_split_take_here(p); p = p->next)
+		;
+	if (p) {			/* that one is looked at */
+		for (struct sp_split *q = list; q != p; q = next) {
+			next = q->next;
+			give(q, true);
+		}
+		return false;
+	}
+	for (p = list; p; p = next) {
+		next = p->next;
+		shut(p);
+		p->trouble = SP_WHY_ENDED;
+		give(p, true);
+	}
+	return true;
+}
+
+void sp_split_drop(struct sp_split **at)
+{
+	struct sp_split *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
+
+	/* Not waited for: it may be this very thread that has it, under the handler that we run in; or one that a
+	 * handler jumped out of. */
+	if (p && (sp_split_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
+		free_split(p, false);
+}
+
+bool sp_hold_close_oldest(struct sp_clock *c, const struct sp_split *but)
+{
+	struct sp_split *last = take_oldest(c, but);
+
+	if (!last)
+		return false;
+	shut(last);
+	last->trouble = SP_WHY_BUDGET;
+	sp_split_give(last);
+	return true;
+}
+
+/* A thread's number may be another's by now: that one has made its own clock, and this is not it. */
+static bool over(const struct sp_clock *c)
+{
+	return c != mine && (c->tid == sp_self.tid || sp_thread_ended(c->tid));
+}
+
+/* Gives back what threads hold that have ended. */
+static void reap(void)
+{
+	struct sp_clock **at, *c;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (at = &clocks; (c = *at) != NULL;) {
+		if (!over(c) || !close_splits(c->splits)) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
+		sp_put(&n_clocks, n_clocks - 1);
+		sp_clock_close(c);
+	}
+	sp_put(&reap_at, n_clocks * 2 > 16 ? n_clocks * 2 : 16);
+	sp_lock_give(&lock, &held);
+}
+
+/* ---- clocks ---------------------------------------------------------------------- */
+
+void sp_hold_drop(struct sp_clock *c)
+{
+	if (c && !c->own && c->generation == sp_process.generation)
+		sp_clock_close(c);
+}
+
+static const struct sp_clock *stale_of(int tid)
+{
+	return mine && mine->tid == tid && mine->stale ? mine : NULL;
+}
+
+uint32_t sp_hold_cpus(int tid, uint32_t natives)
+{
+	struct sp_clock_mask m;
+
+	return sp_clock_cpus(tid, stale_of(tid), natives, &m) > 0 ? sp_clock_count(&m) : 0;
+}
+
+struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *error)
+{
+	struct sp_clock_mask m;
+	long r = sp_clock_cpus(tid, stale_of(tid), natives, &m);
+
+	*error = (int)r;
+	return r > 0 ? sp_clock_make(tid, inherits, &m, error) : NULL;
+}
+
+/* The calling thread's own goes, and the counters of all sets that go by it.  False: one is looked at right now. */
+static bool retire(struct sp_clock *c)
+{
+	struct sp_held held;
+	bool may;
+
+	sp_lock_take(&lock, &held);
+	may = close_splits(c->splits);
+	for (struct sp_clock **at = &clocks; may && *at; at = &(*at)->next)
+		if (*at == c) {
+			*at = c->next;
+			sp_put(&n_clocks, n_clocks - 1);
+			break;
+		}
+	sp_lock_give(&lock, &held);
+	if (may) {
+		mine = NULL;		/* before it is gone: a handler may ask for it */
+		sp_clock_close(c);
+	}
+	return may;
+}
+
+struct sp_clock *sp_hold_own(uint32_t natives, int *error)
+{
+	struct sp_clock_mask m;
+	struct sp_held held;
+
+	if (mine && mine->generation != sp_process.generation)
+		mine = NULL;
+	if (mine && !mine->stale)
+		return mine;
+	if (sp_get(&n_clocks) >= sp_get(&reap_at))
+		reap();
+	*error = (int)sp_clock_cpus(sp_self.tid, stale_of(sp_self.tid), natives, &m);
+	if (*error <= 0 || (mine && !retire(mine)))
+		return mine;
+	mine = sp_clock_make(sp_self.tid, false, &m, error);
+	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
+		reap();
+		mine = sp_clock_make(sp_self.tid, false, &m, error);
+	}
+	if (!mine)
+		return NULL;
+	mine->own = true;
+	sp_lock_take(&lock, &held);
+	mine->next = clocks;
+	clocks = mine;
+	sp_put(&n_clocks, n_clocks + 1);
+	sp_lock_give(&lock, &held);
+	return mine;
+}
+
+void sp_hold_child(void)
+{
+	clocks = NULL;
+	mine = NULL;
+	n_clocks = 0;
+	lock.taken = 0;
+}
