@@ -259,11 +259,34 @@ static void after_new_events(const char *what, int rc, int id)
 		sp_touch(s);
 }
 
-void sp_after_remove(int rc, int id)
+static void list_events(int id, struct sp_listed *l)
+{
+	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
+
+	l->n = SP_COUNT(l->code);
+	if (!papi || !papi->PAPI_list_events || !papi->PAPI_num_events ||
+	    papi->PAPI_num_events(id) > l->n || papi->PAPI_list_events(id, l->code, &l->n) != PAPI_OK)
+		l->n = 0;
+}
+
+void sp_before_remove(int id, struct sp_listed *had)
+{
+	sp_opens(id);
+	had->n = 0;
+	if (sp_opening)			/* else PAPI may not be up, and crash */
+		list_events(id, had);
+}
+
+/* Where the last events go, the order of the others stays; a gap PAPI fills in an order of its own, and hands out
+ * the counts of one event as another's. */
+void sp_after_remove(int rc, int id, const struct sp_listed *had)
 {
 	struct sp_set *s = sp_set_of(id);
+	struct sp_listed has = { .n = 0 };
 
-	if (s)
+	if (had->n)
+		list_events(id, &has);
+	if (s && (!had->n || has.n > had->n || memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0))
 		s->opened.reordered = true;
 	after_new_events("to remove an event", rc, id);
 }

@@ -50,7 +50,13 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 /* PAPI may open or close counters of this set now (split/opened.h). */
 void sp_opens(int id);
 void sp_opens_by_option(int option, const PAPI_option_t *o);
-void sp_after_remove(int rc, int id);
+
+/* The events of a set before some are removed. */
+struct sp_listed {
+	int n, code[SP_SPLIT_EVENTS];	/* n 0: none, or more */
+};
+void sp_before_remove(int id, struct sp_listed *had);
+void sp_after_remove(int rc, int id, const struct sp_listed *had);
 
 /* PAPI has opened the counters of the set again, or was expected to, by the start that it has answered. */
 SP_COLD void sp_opened_again(struct sp_set *s);

@@ -5,6 +5,7 @@
  *	edges array	PAPI itself faults, when it writes its answer to an array that was never written to
  *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
  *	edges interrupted	signals come faster than counters can be read
+ *	edges removed	its last event is removed before
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *
@@ -202,6 +203,21 @@ static void interrupted(void)
 	}
 }
 
+static void removed(void)
+{
+	const char *name = "perf::TASK-CLOCK";
+	long long value;
+
+	must(name, PAPI_add_named_event(c->id, name));
+	must(name, PAPI_remove_named_event(c->id, name));
+	pin(0);
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 100);
+	work(1, 300);
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
+}
+
 static void limit(void)
 {
 	struct rlimit few = {256, 256};
@@ -301,6 +317,8 @@ int main(int argc, char **argv)
 		handler();
 	else if (!strcmp(how, "interrupted"))
 		interrupted();
+	else if (!strcmp(how, "removed"))
+		removed();
 	else if (!strcmp(how, "limit"))
 		limit();
 	else

@@ -29,6 +29,7 @@ for mode in exact auto; do
 	edges $mode array booked
 	edges $mode handler
 	edges $mode interrupted exact
+	edges $mode removed exact
 	edges $mode foreign
 	edges $mode limit
 	is "$mode: a lowered limit of descriptors is what the dump names" \

@@ -61,11 +61,11 @@ for mode in auto exact; do
 	# shellcheck disable=SC2046 # numbers
 	clients $mode '' 95 ${TRUTH_SEEDS:-$(seq "$(bounded 500 8)")}
 done
-for more in ts tsmqd; do
+for more in ts tse tsmqd; do
 	# shellcheck disable=SC2046
 	clients exact $more 95 ${TRUTH_SEEDS:-$(seq "$(bounded 200 3)")}
 done
-# Sets that lose events, are attached or read by anybody are split by time, in part: no promise of how much is proven.
+# Sets that are attached or read by anybody are split by time, in part: no promise of how much is proven.
 for mode in auto exact; do
 	# shellcheck disable=SC2046
 	clients $mode tsodeamq 0 ${TRUTH_SEEDS:-$(seq "$(bounded 500 6)")}
