@@ -237,6 +237,11 @@ static const struct sp_clock *stale_of(int tid)
 	return mine && mine->tid == tid && mine->stale ? mine : NULL;
 }
 
+bool sp_hold_has_clock(void)
+{
+	return mine && mine->generation == sp_process.generation && !mine->stale;
+}
+
 uint32_t sp_hold_cpus(int tid, uint32_t natives)
 {
 	struct sp_clock_mask m;
@@ -280,10 +285,10 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 	struct sp_clock_mask m;
 	struct sp_held held;
 
+	if (sp_hold_has_clock())
+		return mine;
 	if (mine && mine->generation != sp_process.generation)
 		mine = NULL;
-	if (mine && !mine->stale)
-		return mine;
 	if (sp_get(&n_clocks) >= sp_get(&reap_at))
 		reap();
 	*error = (int)sp_clock_cpus(sp_self.tid, stale_of(sp_self.tid), natives, &m);

@@ -21,6 +21,9 @@ void sp_split_give(struct sp_split *p);
 /* The calling thread's clock, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
 struct sp_clock *sp_hold_own(uint32_t natives, int *error);
 
+/* The calling thread has one that it need not make. */
+bool sp_hold_has_clock(void);
+
 /* Another thread's, or with its children: the caller's. */
 struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *error);
 void sp_hold_drop(struct sp_clock *c);

@@ -314,8 +314,8 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	return p;
 }
 
-/* With its clock, and counters where they can be had. */
-static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *why)
+/* With its clock, and counters where they can be had; there is credit for them. */
+static struct sp_split *open_split(const struct sp_split_want *w, bool counters, enum sp_why *why)
 {
 	struct sp_clock *c;
 	struct sp_split *p;
@@ -329,7 +329,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, enum sp_why *w
 		return NULL;
 	}
 	p->kind = sp_conf.attribution == SP_BY_RESIDENCY ? SP_BY_RESIDENCY : SP_BY_EXACT;
-	p->why = p->kind == SP_BY_EXACT ? obstacle(w) : SP_WHY_NONE;
+	p->why = p->kind == SP_BY_EXACT ? (counters ? obstacle(w) : SP_WHY_CREDIT) : SP_WHY_NONE;
 	if (p->why == SP_WHY_NONE && p->kind == SP_BY_EXACT && !sum_up(p, w))
 		p->why = SP_WHY_UNSEEN;
 	if (p->kind == SP_BY_EXACT && p->why == SP_WHY_NONE) {
@@ -387,7 +387,7 @@ void sp_split_expects(struct sp_split *p)
 
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
 {
-	bool credit = sp_conf.attribution == SP_BY_AUTO;
+	bool counters = sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend(cost_of(w));
 	uint64_t begun;
 
 	*why = SP_WHY_NONE;
@@ -408,12 +408,12 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_UNSEEN;		/* whose counts they are is not known, then */
 	else if (sp_opened_filters() != w->opened->filters)
 		*why = SP_WHY_REFUSED;
-	else if (credit && !sp_clock_may_spend(cost_of(w)))
-		*why = SP_WHY_CREDIT;
+	else if (!counters && !(w->own && !w->inherits && sp_hold_has_clock()))
+		*why = SP_WHY_CREDIT;		/* and the thread has no clock yet, which alone is for nothing */
 	if (*why != SP_WHY_NONE)
 		return SP_BY_READING;
 	begun = sp_clock_own_ns();
-	*at = open_split(w, why);
+	*at = open_split(w, counters, why);
 	sp_clock_spent(2 * (sp_clock_own_ns() - begun));	/* closing takes as long */
 	if (!*at)
 		return SP_BY_READING;

@@ -6,6 +6,7 @@
  *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
  *	edges interrupted	signals come faster than counters can be read
  *	edges removed	its last event is removed before
+ *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *
@@ -218,6 +219,24 @@ static void removed(void)
 	took(value);
 }
 
+static void credit(void)
+{
+	long long value;
+
+	for (int i = 0; i < 1000; i++) {
+		make_set(c);
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 1);
+		work(1, 1);
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+		must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
+		must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	}
+}
+
 static void limit(void)
 {
 	struct rlimit few = {256, 256};
@@ -319,6 +338,8 @@ int main(int argc, char **argv)
 		interrupted();
 	else if (!strcmp(how, "removed"))
 		removed();
+	else if (!strcmp(how, "credit"))
+		credit();
 	else if (!strcmp(how, "limit"))
 		limit();
 	else

@@ -36,4 +36,8 @@ for mode in exact auto; do
 		"$(json "$tmp/shim.json" 'map { $_->{attribution_why} } @{$d->{relations}}')" \
 		"the process, or the system, had no descriptor left (ulimit -n)"
 done
+edges auto credit
+is "auto: without credit for counters a thread that has a clock is split by its time" \
+	"$(json "$tmp/shim.json" 'map { "$_->{attribution}: $_->{attribution_why}" } @{$d->{relations}}' | cut -d '(' -f 1)" \
+	"residency: counters by CPU would have cost more than 1 % of the life of the process "
 done_testing
