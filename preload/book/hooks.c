@@ -641,8 +641,9 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	struct sp_shares shares;
 	int64_t delta[w->k];
 
-	if (!(w->state->flags & SP_STATE_RUNNING)) {		/* the start is put aside */
-		sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
+	if (!(w->state->flags & SP_STATE_RUNNING)) {
+		if (sp_get(&s->started))		/* but that is put aside */
+			sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
 		return false;
 	}
 	if (sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SIDE))

@@ -164,7 +164,7 @@ static bool look_once(struct sp_split *p, int *at, bool *again)
 	p->looked = sp_proof_look();
 	if (!sp_is_theirs(p) && p->looked == p->gate.proof)
 		return true;
-	/* A busy machine interrupts a look six times one after the other (seen: one of 300,000), but does not move it. */
+	/* A busy machine interrupts a look six times one after the other (seen), but does not move it. */
 	if (!read_again(p, here, at))
 		return false;
 	*again = !p->inherits && p->others + caller > 1;

@@ -5,7 +5,7 @@
  *	edges array	PAPI itself faults, when it writes its answer to an array that was never written to
  *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
  *	edges interrupted	signals come faster than counters can be read
- *	edges removed	its last event is removed before
+ *	edges removed	its last event is removed before; and it is read when it is stopped
  *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
@@ -217,6 +217,8 @@ static void removed(void)
 	work(1, 300);
 	must("PAPI_stop", PAPI_stop(c->id, &value));
 	took(value);
+	pin(0);
+	must("PAPI_read", PAPI_read(c->id, &value));
 }
 
 static void credit(void)

@@ -30,6 +30,8 @@ for mode in exact auto; do
 	edges $mode handler
 	edges $mode interrupted exact
 	edges $mode removed exact
+	is "$mode: and nothing says that it is less" \
+		"$(json "$tmp/shim.json" 'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" exact
 	edges $mode foreign
 	edges $mode limit
 	is "$mode: a lowered limit of descriptors is what the dump names" \
