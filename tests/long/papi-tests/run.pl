@@ -4,9 +4,10 @@
 #
 #	BUILT	where the programs are		PAPI_TESTS_TMP	a folder for the runs
 #	SHIM	LD_PRELOAD of the shim		MORE	of both
-#	PRESETS, FEW_PRESETS	PAPI_CSV_EVENT_FILE
+#	PRESETS, FEW_PRESETS	PAPI_CSV_EVENT_FILE; not set: PAPI's own presets
 #	LIVE_FOLDER	a folder for live files
 #	JOBS	how many at a time		ONLY	a regex: only these programs
+#	PAPI_TESTS_LIMIT	seconds that a program has: 60
 #
 # A program is run as PAPI's run_tests.sh does, with TESTS_QUIET, and once more with all
 # that it can print if that does not take long. The same is: exit status or signal, and
@@ -20,9 +21,9 @@ use Time::HiRes qw(time sleep);
 
 my ($built, $tmp, $shim, $more, $live) = @ENV{qw(BUILT PAPI_TESTS_TMP SHIM MORE LIVE_FOLDER)};
 my $jobs = $ENV{JOBS} || 2;
-my $slow = 45;		# natively longer than this, in seconds: not run under the shim
-my $limit = 60;		# killed
-my $quick = 3;		# natively shorter than this: also with all that it prints
+my $limit = $ENV{PAPI_TESTS_LIMIT} || 60;	# seconds: killed
+my $slow = $limit * 3 / 4;	# natively longer than this: not run under the shim
+my $quick = $limit / 20;	# natively shorter than this: also with all that it prints
 my ($most_native, $most_shim) = (6, 3);
 
 # Not started by themselves, as in PAPI's run_tests_exclude.txt: helpers and tools.
@@ -43,7 +44,9 @@ $clean{PATH} = "./ctests:$ENV{PATH}";
 # Runs it in a folder of its own; returns what came out.
 sub run {
 	my ($program, $under, $folder, @arguments) = @_;
-	my %env = (%clean, PAPI_CSV_EVENT_FILE => $few{$program} ? $ENV{FEW_PRESETS} : $ENV{PRESETS});
+	my %env = %clean;
+
+	$env{PAPI_CSV_EVENT_FILE} = $few{$program} ? $ENV{FEW_PRESETS} : $ENV{PRESETS} if $ENV{PRESETS};
 
 	mkdir $folder or die "$folder: $!";
 	mkdir "$folder/$_" for qw(work dumps);

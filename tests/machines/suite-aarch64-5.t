@@ -1,0 +1,4 @@
+# Of the tests of make check on aarch64, piece 5 (suite.sh).
+machine=aarch64 piece=5
+export FAST=1
+. tests/machines/suite.sh
