@@ -19,7 +19,7 @@ esac
 # None of them knows the machine.
 not_here="95-install 98-ci 99-checks"
 # The boot's seconds: below what a test has (machines.mk). In there it is what a program has.
-export LIMIT=2800
+export LIMIT="${LIMIT:-2800}"
 
 guest_suite() {
 	mkdir /tmp/tap
