@@ -13,7 +13,8 @@
 struct job {
 	struct sp_out *o;
 	const struct sp_model *m;
-	void (*infos)(void *painter, uint32_t component, const char *indent);
+	void (*infos)(void *painter, uint32_t component, bool whole);
+	void (*subtype)(void *painter, uint32_t component);
 	void *painter;
 	uint32_t cpus, nodes;		/* of all */
 	bool whole;			/* machines as one CPU each */
@@ -185,8 +186,9 @@ static void open_object(struct job *j, uint32_t component, uint32_t cpus, uint32
 	}
 	sets(j, cpus, nodes, is_node(c));
 	attribute(j->o, " gp_index=\"", component + 1ull);
+	j->subtype(j->painter, component);
 	sp_out_char(j->o, '>');
-	j->infos(j->painter, component, "");
+	j->infos(j->painter, component, false);
 	sp_out_char(j->o, '\n');
 }
 
@@ -201,7 +203,7 @@ static void open_whole(struct job *j, uint32_t machine)
 	j->depth--;
 	attribute(j->o, " gp_index=\"", (uint64_t)j->m->n_components + machine + 2);
 	sp_out_char(j->o, '>');
-	j->infos(j->painter, machine, "");
+	j->infos(j->painter, machine, true);
 	sp_out_text(j->o, "\n</object>\n</object>\n");
 	j->next_cpu++;
 }
@@ -270,9 +272,10 @@ static void walk(struct job *j)
 }
 
 void sp_view_hwloc_job(struct sp_out *o, const struct sp_model *m,
-		       void (*infos)(void *painter, uint32_t component, const char *indent), void *painter)
+		       void (*infos)(void *painter, uint32_t component, bool whole),
+		       void (*subtype)(void *painter, uint32_t component), void *painter)
 {
-	struct job j = { .o = o, .m = m, .infos = infos, .painter = painter };
+	struct job j = { .o = o, .m = m, .infos = infos, .subtype = subtype, .painter = painter };
 
 	j.cpus = count(m, 0, m->n_components, false);
 	j.whole = !j.cpus || j.cpus > CPUS_MOST;

@@ -7,6 +7,7 @@
  */
 #include "core-kinds.h"
 #include "view-hwloc.h"
+#include "view-text.h"
 
 /* The name of the event that the colours show; NULL, or none that was counted:
  * the first.  Set before the view is written (SSPAPI_COLOR_BY). */
@@ -14,6 +15,8 @@ extern const char *sp_view_color_by;
 const char *sp_view_color_by;
 
 #define STYLE		"lstopoStyle"
+#define LEGEND		"lstopoLegend"		/* a line below the picture */
+#define OURS		"sspapi: "		/* its beginning */
 #define ELSEWHERE	" not on a known CPU"	/* behind the event's name, on the root */
 #define BY_KIND		" on "			/* the same, and the kind's name, and: */
 #define CORES		" cores"
@@ -30,6 +33,8 @@ struct painter {
 	int32_t component;		/* of the object that is open; -1: none of ours */
 	bool pending;			/* its infos are still to be written */
 	bool stale;			/* it has counts of an earlier run */
+	bool dropped;			/* it is one that an earlier dump put in */
+	uint32_t unlabelled;		/* 1 + the component whose box with its number is to come; 0: none */
 	uint32_t next;			/* component that is likely met next */
 	bool any;			/* event to show */
 	bool gauges;			/* some component may have one */
@@ -73,8 +78,56 @@ static void find_maxima(struct painter *p)
 	}
 }
 
+static bool is_cache(const struct sp_component *c)
+{
+	return c->type[0] == 'L' && c->type[1] >= '1' && c->type[1] <= '5';
+}
+
+/* What the colour is for: what holds other things that have one stays neutral, or it drowns them. */
+static bool is_coloured(const struct painter *p, uint32_t component)
+{
+	const struct sp_component *c = &p->m->component[component];
+
+	return p->any && p->m->counted[component] && (sp_component_is(c, "PU") || is_cache(c));
+}
+
+/* Boxes around them are neutral on all of the machine: lstopo's own colours would look like counts. */
+static bool is_styled(const struct painter *p, uint32_t component)
+{
+	const struct sp_component *c = &p->m->component[component];
+
+	return is_coloured(p, component) || (p->any && !sp_component_is(c, "PU") && !is_cache(c));
+}
+
+/* "768 (17 %)" */
+static void amount_text(struct painter *p, uint32_t component)
+{
+	enum sp_data_type type = sp_event_type(p->m, p->color);
+	char number[48], part[48];
+
+	sp_short_text(number, p->m, p->color, sp_sum(p->m, component, p->color));
+	sp_out_xml(p->o, number);
+	sp_out_text(p->o, " (");
+	sp_out_xml(p->o, sp_share(part, amount(p, component), sp_number(type, p->m->total[p->color])));
+	sp_out_char(p->o, ')');
+}
+
+static void subtype(struct painter *p, uint32_t component)
+{
+	const struct sp_component *c = &p->m->component[component];
+	char type[sizeof(c->type) + 1];
+
+	if (!is_coloured(p, component) || !is_cache(c))
+		return;
+	sp_out_text(p->o, " subtype=\"");
+	sp_out_xml(p->o, sp_fixed_text(type, c->type, sizeof(c->type)));
+	sp_out_char(p->o, ' ');
+	amount_text(p, component);
+	sp_out_char(p->o, '"');
+}
+
 /* 0 .. 1: how much of the largest of its type this component has; -1 for one
- * that is alone: it would always be the darkest, and drown what is inside it. */
+ * that is alone: it would always be the darkest. */
 static double share(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -203,11 +256,56 @@ static void kind_infos(struct painter *p, uint32_t component, const char *indent
 	}
 }
 
-/* Every object gets every event, also as 0: nothing was counted there.  Only
- * where something was is it coloured.  What is counted on a package as a whole, and
- * gauges, stand where they are known. */
-static void infos(struct painter *p, uint32_t component, const char *indent)
+/* The scale, which lstopo writes below its picture. */
+static void legend(struct painter *p, const char *indent)
 {
+	char buf[32], most[48];
+	uint32_t best = 0;
+
+	for (uint32_t c = 0; c < p->m->n_components; c++)
+		if (sp_component_is(&p->m->component[c], "PU") &&
+		    (!sp_component_is(&p->m->component[best], "PU") || amount(p, c) > amount(p, best)))
+			best = c;
+	sp_short_text(most, p->m, p->color, sp_sum(p->m, best, p->color));
+	for (unsigned line = 0; line < 2; line++) {
+		copy(p, p->gap, p->gap_bytes);
+		sp_out_text(p->o, indent);
+		sp_out_text(p->o, "<info name=\"" LEGEND "\" value=\"" OURS);
+		if (line == 0) {
+			sp_out_xml(p->o, sp_event_name(p->m, p->color, buf));
+			sp_out_text(p->o, ", pale 0 to dark red ");
+			sp_out_xml(p->o, most);
+			sp_out_text(p->o, " of a PU; a cache by the largest of its kind");
+		} else {
+			sp_out_text(p->o, "lstopo --no-factorize shows each PU");
+		}
+		sp_out_text(p->o, "\"/>");
+	}
+}
+
+/* lstopo shows no number of a PU but in a box inside it; behind its last info, or hwloc refuses the file. */
+static void label(struct painter *p, const char *indent)
+{
+	uint32_t component = p->unlabelled - 1;
+
+	if (!p->unlabelled)
+		return;
+	p->unlabelled = 0;
+	copy(p, p->gap, p->gap_bytes);
+	sp_out_text(p->o, indent);
+	sp_out_text(p->o, "<object type=\"Misc\" subtype=\"sspapi\" name=\"");
+	amount_text(p, component);
+	sp_out_text(p->o, "\">");
+	style(p->o, share(p, component));
+	sp_out_text(p->o, "</object>");
+}
+
+/* Every object gets every event, also as 0: nothing was counted there.  Only
+ * where something was is it coloured.  whole: it stands for a machine that is not drawn.  What is counted on a package as a whole, and
+ * gauges, stand where they are known. */
+static void infos(struct painter *p, uint32_t component, const char *indent, bool whole)
+{
+	bool coloured = is_coloured(p, component) || (whole && p->any && p->m->counted[component]);
 	struct sp_shown g;
 
 	for (uint32_t e = 0; e < p->m->n_events; e++) {
@@ -223,11 +321,15 @@ static void infos(struct painter *p, uint32_t component, const char *indent)
 			info(p, e, ELSEWHERE, p->m->unplaced[e], indent);
 	}
 	kind_infos(p, component, indent);
-	if (p->any && p->m->counted[component]) {
+	if (component == 0 && p->any)
+		legend(p, indent);
+	if (is_styled(p, component)) {
 		copy(p, p->gap, p->gap_bytes);
 		sp_out_text(p->o, indent);
-		style(p->o, share(p, component));
+		style(p->o, coloured ? share(p, component) : -1.0);
 	}
+	if (coloured && !is_cache(&p->m->component[component]))
+		p->unlabelled = component + 1;
 }
 
 /* ---- tags -------------------------------------------------------------- */
@@ -376,7 +478,11 @@ static bool is_stale(struct painter *p, const char *tag, size_t n)
 	if (length == strlen(KIND) && !memcmp(name, KIND, length) && sp_kind_of(p->m, p->component) >= 0)
 		return true;
 	if (length == strlen(STYLE) && !memcmp(name, STYLE, length))
-		return p->stale || (p->component >= 0 && p->m->counted[p->component]);
+		return p->stale || (p->component >= 0 && is_styled(p, (uint32_t)p->component));
+	if (length == strlen(LEGEND) && !memcmp(name, LEGEND, length)) {
+		name = attribute(tag, n, "value", &length);
+		return name && length > strlen(OURS) && !memcmp(name, OURS, strlen(OURS));
+	}
 	for (uint32_t e = 0; e < p->m->n_events; e++) {
 		if (!p->m->event_counted[e] || !p->m->event[e])
 			continue;
@@ -391,6 +497,32 @@ static bool is_stale(struct painter *p, const char *tag, size_t n)
 
 /* ---- the walk ---------------------------------------------------------- */
 
+/* The beginning of an object's tag, `end` bytes of its n.  A cache has its number as subtype, which lstopo writes
+ * instead of the type; what an earlier dump put there goes. */
+static void copy_tag(struct painter *p, const char *tag, size_t n, size_t end)
+{
+	static const char before[] = " subtype=\"";
+	bool cache = p->component >= 0 && is_cache(&p->m->component[p->component]);
+	size_t length, from = 0;
+	const char *old = cache ? attribute(tag, n, "subtype", &length) : NULL;
+
+	if (old) {
+		copy(p, tag, (size_t)(old - tag) - strlen(before));
+		from = (size_t)(old - tag) + length + 1;
+	}
+	copy(p, tag + from, end - from);
+	if (p->component >= 0)
+		subtype(p, (uint32_t)p->component);
+}
+
+static bool has(const char *tag, size_t n, const char *name, const char *value)
+{
+	size_t length;
+	const char *text = attribute(tag, n, name, &length);
+
+	return text && length == strlen(value) && !memcmp(text, value, length);
+}
+
 static void open_object(struct painter *p, const char *tag, size_t n)
 {
 	bool closed = n >= 2 && tag[n - 2] == '/';
@@ -398,14 +530,21 @@ static void open_object(struct painter *p, const char *tag, size_t n)
 	p->component = p->any || p->gauges ? component_of(p, tag, n) : -1;
 	p->stale = false;
 	p->pending = p->component >= 0 && !closed;
-	copy(p, p->gap, p->gap_bytes);
-	if (p->component < 0 || !closed) {
-		copy(p, tag, n);
+	if (has(tag, n, "type", "Misc") && has(tag, n, "subtype", "sspapi")) {
+		p->pending = false;
+		p->dropped = !closed;
 		return;
 	}
-	copy(p, tag, n - 2);
+	copy(p, p->gap, p->gap_bytes);
+	if (p->component < 0 || !closed) {
+		copy_tag(p, tag, n, n - 1 - closed);
+		sp_out_text(p->o, closed ? "/>" : ">");
+		return;
+	}
+	copy_tag(p, tag, n, n - 2);
 	sp_out_char(p->o, '>');
-	infos(p, (uint32_t)p->component, "  ");
+	infos(p, (uint32_t)p->component, "  ", false);
+	label(p, "  ");
 	copy(p, p->gap, p->gap_bytes);
 	sp_out_text(p->o, "</object>");
 	p->component = -1;
@@ -416,11 +555,18 @@ static void tag(struct painter *p, const char *text, size_t n)
 	static const char close_info[] = "</info>";
 	bool opens = is_tag(text, n, "<object"), closes = is_tag(text, n, "</object");
 
+	/* A box of an earlier dump: with its colour to its end. */
+	if (p->dropped) {
+		p->dropped = !closes;
+		return;
+	}
 	/* Page types come before infos in hwloc's DTD. */
 	if (p->pending && !is_tag(text, n, "<page_type") && !is_tag(text, n, "</page_type")) {
-		infos(p, (uint32_t)p->component, closes ? "  " : "");
+		infos(p, (uint32_t)p->component, closes ? "  " : "", false);
 		p->pending = false;
 	}
+	if (opens || closes)
+		label(p, closes ? "  " : "");
 	if (opens) {
 		open_object(p, text, n);
 		return;
@@ -527,7 +673,8 @@ static void pu(struct painter *p, int32_t os_index, int32_t component)
 	sp_out_i64(p->o, (int64_t)os_index + 3);
 	sp_out_text(p->o, "\">");
 	if (component >= 0)
-		infos(p, (uint32_t)component, "      ");
+		infos(p, (uint32_t)component, "      ", false);
+	label(p, "      ");
 	sp_out_text(p->o, "\n    </object>\n");
 }
 
@@ -554,7 +701,7 @@ static void generate(struct painter *p)
 	sp_out_text(p->o, sets);
 	sp_out_text(p->o, " allowed_nodeset=\"0x00000001\" gp_index=\"1\">");
 	if (p->m->n_components)
-		infos(p, 0, "    ");
+		infos(p, 0, "    ", false);
 	sp_out_text(p->o, "\n    <object type=\"NUMANode\" os_index=\"0\"");
 	cpusets(p->o, p->m, -1);
 	sp_out_text(p->o, sets);
@@ -599,9 +746,15 @@ bool sp_view_colors(const struct sp_model *m)
 	return !sp_view_color_by || !any || strcmp(sp_event_name(m, e, buf), sp_view_color_by) == 0;
 }
 
-static void job_infos(void *painter, uint32_t component, const char *indent)
+static void job_infos(void *painter, uint32_t component, bool whole)
 {
-	infos(painter, component, indent);
+	infos(painter, component, "", whole);
+	label(painter, "");
+}
+
+static void job_subtype(void *painter, uint32_t component)
+{
+	subtype(painter, component);
 }
 
 void sp_view_hwloc(struct sp_out *o, struct sp_model *m)
@@ -615,7 +768,7 @@ void sp_view_hwloc(struct sp_out *o, struct sp_model *m)
 	if (m->n_machines > 1) {
 		p.gap = "\n";
 		p.gap_bytes = 1;
-		sp_view_hwloc_job(o, m, job_infos, &p);
+		sp_view_hwloc_job(o, m, job_infos, job_subtype, &p);
 		return;
 	}
 	if (!m->xml || !m->xml_bytes) {

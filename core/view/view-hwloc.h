@@ -4,9 +4,11 @@
 
 #include "view-common.h"
 
-/* The whole XML of a model with several machines; infos(painter, component, indent) writes
- * what is shown of a component into its object. */
+/* The whole XML of a model with several machines; infos writes
+ * what is shown of a component into its object (whole: one that stands for a machine), subtype that
+ * attribute of its tag, if it has one. */
 void sp_view_hwloc_job(struct sp_out *o, const struct sp_model *m,
-		       void (*infos)(void *painter, uint32_t component, const char *indent), void *painter);
+		       void (*infos)(void *painter, uint32_t component, bool whole),
+		       void (*subtype)(void *painter, uint32_t component), void *painter);
 
 #endif

@@ -786,9 +786,11 @@ static hwloc_obj_t object_of(hwloc_topology_t t, const struct sp_component *c)
 static char *machine_xml(int *bytes)
 {
 	hwloc_topology_t t;
+	hwloc_obj_t old;
 	char *xml, *copy;
 
 	assert_int_equal(hwloc_topology_init(&t), 0);
+	hwloc_topology_set_type_filter(t, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL);
 	assert_int_equal(hwloc_topology_set_synthetic(t, "Package:2 [NUMANode] L3:1 L2:2 L1d:1 Core:1 PU:1"), 0);
 	assert_int_equal(hwloc_topology_load(t), 0);
 	for (unsigned i = 0; i < STUB_COMPONENTS; i++)
@@ -799,6 +801,12 @@ static char *machine_xml(int *bytes)
 		hwloc_obj_add_info(o, "PAPI_TOT_INS_X", "43");
 		hwloc_obj_add_info(o, "lstopoStyle", "Background=#123456");
 	}
+	hwloc_obj_add_info(hwloc_get_root_obj(t), "lstopoLegend", "sspapi: old");
+	hwloc_obj_add_info(hwloc_get_root_obj(t), "lstopoLegend", "a user's");
+	hwloc_get_obj_by_type(t, HWLOC_OBJ_L3CACHE, 0)->subtype = strdup("L3 9 (9 %)");
+	old = hwloc_topology_insert_misc_object(t, hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 0), "9 (9 %)");
+	old->subtype = strdup("sspapi");
+	hwloc_obj_add_info(old, "lstopoStyle", "Background=#123456");
 	assert_int_equal(hwloc_topology_export_xmlbuffer(t, &xml, bytes, 0), 0);
 	/* Without its NUL, and at the end of its memory, for ASan to watch. */
 	*bytes = (int)strlen(xml);
@@ -885,8 +893,8 @@ static void hwloc_colors(void **state)
 	assert_string_equal(style_of(t, 0), "Background=#b21414;Text=#ffffff");
 	assert_string_equal(style_of(t, 1), "Background=#ffffd4");
 	assert_null(style_of(t, 2));
-	/* What an earlier run painted goes with what it counted. */
-	assert_null(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE, 0), "lstopoStyle"));
+	/* What an earlier run painted goes with what it counted; boxes around leaves are neutral. */
+	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE, 0), "lstopoStyle"), "Background=#eeeeee");
 	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_root_obj(t), "lstopoStyle"), "Background=#eeeeee");
 	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 2), "BIG"),
 			    "18446744073709551615");
@@ -898,6 +906,38 @@ static void hwloc_colors(void **state)
 	t = load();
 	assert_string_equal(style_of(t, 0), "Background=#ffffd4");
 	assert_string_equal(style_of(t, 2), "Background=#b21414;Text=#ffffff");
+	hwloc_topology_destroy(t);
+	free(xml);
+}
+
+/* In the picture: the number and its share, once, and a scale. */
+static void hwloc_numbers(void **state)
+{
+	struct sp_model *m = stub_model(STUB_FULL);
+	hwloc_topology_t t;
+	hwloc_obj_t pu, l3, root;
+	unsigned legends = 0;
+	char *xml;
+	int bytes;
+
+	(void)state;
+	m->xml = xml = machine_xml(&bytes);
+	m->xml_bytes = (uint64_t)bytes;
+	show("hwloc", m);
+	t = load();
+	pu = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 0);
+	l3 = hwloc_get_obj_by_type(t, HWLOC_OBJ_L3CACHE, 0);
+	root = hwloc_get_root_obj(t);
+	assert_int_equal(pu->misc_arity, 1);
+	assert_string_equal(pu->misc_first_child->name, "12.35 G (67 %)");
+	assert_string_equal(hwloc_obj_get_info_by_name(pu->misc_first_child, "lstopoStyle"), style_of(t, 0));
+	assert_string_equal(l3->subtype, "L3 12.35 G (67 %)");
+	assert_int_equal(hwloc_get_obj_by_type(t, HWLOC_OBJ_CORE, 0)->misc_arity, 0);
+	for (unsigned i = 0; i < root->infos_count; i++)
+		legends += !strcmp(root->infos[i].name, "lstopoLegend");
+	assert_int_equal(legends, 3);
+	assert_null(strstr(text, "sspapi: old"));
+	assert_non_null(strstr(text, "PAPI_TOT_INS, pale 0 to dark red "));
 	hwloc_topology_destroy(t);
 	free(xml);
 }
@@ -1034,7 +1074,8 @@ int main(void)
 		cmocka_unit_test(text_threads), cmocka_unit_test(text_numbers), cmocka_unit_test(text_functions),
 		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
 		cmocka_unit_test(text_says_why), cmocka_unit_test(hwloc_infos),
-		cmocka_unit_test(hwloc_colors), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
+		cmocka_unit_test(hwloc_colors),
+		cmocka_unit_test(hwloc_numbers), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
 		cmocka_unit_test(hwloc_small_things), cmocka_unit_test(store), cmocka_unit_test(no_room),
 	};
 
