@@ -384,10 +384,11 @@ static int options(struct comparison *d, int argc, char **argv)
 /* A name that is wrong would make any two the same. */
 static int check_events(const struct comparison *d)
 {
-	char name[SP_REPORT_NAME];
+	char name[SP_REPORT_NAME], text[1500];
 
+	sp_report_there_are("neither has such an event", &d->side[0].file.model, &d->side[1].file.model, text, sizeof(text));
 	if (sp_report_lacks(&d->report, &d->side[0].file.model, &d->side[1].file.model, name))
-		return error(d, "--events: neither has such an event", name);
+		return error(d, text, name);
 	if (d->report.events && !d->events.n)
 		return error(d, "--events: gauges have no sums to compare", d->report.events);
 	return 0;

@@ -87,13 +87,15 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 
 static int check_events(const struct sp_report *r, const struct sp_model *m)
 {
-	char name[SP_REPORT_NAME];
+	char name[SP_REPORT_NAME], text[1500];
 
+	sp_report_there_are("no such event", m, NULL, text, sizeof(text));
 	if (sp_report_lacks(r, m, NULL, name))
-		return usage(r, "--events: there is no such event in it", name);
+		return usage(r, text, name);
+	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text, sizeof(text));
 	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
 	    !sp_report_has(m, r->sort, strlen(r->sort)))
-		return usage(r, "--sort takes place, readings or an event that is in it", r->sort);
+		return usage(r, text, r->sort);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* cmd.h: what each verb of the sspapi command is made of.
  *
  * Exit status: 0 success, 1 something was wrong with the data or a file could not
- * be read, 2 wrong usage.  Messages go to standard error: "sspapi VERB: what, 'which'".
+ * be read, 2 wrong usage.  Messages go to standard error: "sspapi VERB: which: what".
  */
 #ifndef SP_CMD_H
 #define SP_CMD_H
@@ -84,7 +84,7 @@ void sp_file_close(struct sp_file *f);
 const char *sp_cli_library(const char *name);
 const char *sp_cli_data(const char *name);	/* the same of other files */
 
-/* "sspapi VERB: text, 'subject'" (subject NULL: none), and status back. */
+/* "sspapi VERB: subject: text" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
 
 /* What comes from a store, or is a name that a stranger chose: control characters, and those that turn

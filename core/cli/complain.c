@@ -29,12 +29,14 @@ void sp_put_plain(FILE *to, const char *text)
 int sp_complain(int status, const char *verb, const char *text, const char *subject)
 {
 	fprintf(stderr, "sspapi%s%s: ", *verb ? " " : "", verb);
-	sp_put_plain(stderr, text);
 	if (subject) {
-		fputs(", '", stderr);
+		const char *quote = !*subject || strpbrk(subject, " \t") ? "'" : "";
+
+		fputs(quote, stderr);
 		sp_put_plain(stderr, subject);
-		fputc('\'', stderr);
+		fprintf(stderr, "%s: ", quote);
 	}
+	sp_put_plain(stderr, text);
 	fputc('\n', stderr);
 	return status;
 }

@@ -100,6 +100,10 @@ static void not_there(const char *verb, const char *name, const char *path)
 	sp_put_plain(stderr, name);
 	fputs("' is neither a file nor a metric of ", stderr);
 	sp_put_plain(stderr, path);
+	for (uint32_t i = 0; i < table.n && i < 40; i++) {
+		fputs(i ? ", " : "; there are ", stderr);
+		sp_put_plain(stderr, table.at[i].name);
+	}
 	fputc('\n', stderr);
 }
 

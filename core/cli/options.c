@@ -1,4 +1,4 @@
-/* options.c: a verb's options: getopt_long(3), with --help and --version of every verb,
+/* options.c: a verb's options: getopt_long(3), with -h, --help, -V and --version of every verb,
  * and one line of our own for what is no option. */
 #include <getopt.h>
 #include <stdlib.h>
@@ -51,10 +51,10 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 	all[n + 1] = (struct option){ "version", no_argument, NULL, VERSION };
 	all[n + 2] = (struct option){ NULL, 0, NULL, 0 };
 	/* ":" behind a "+": a value that is missing is told apart. */
-	snprintf(text, sizeof(text), "%s:%s", *letters == '+' ? "+" : "", letters + (*letters == '+'));
+	snprintf(text, sizeof(text), "%s:hV%s", *letters == '+' ? "+" : "", letters + (*letters == '+'));
 	opterr = 0;
 	c = getopt_long(argc, argv, text, all, at);
-	if (c == HELP || c == VERSION)
-		exit(sp_about(argv[0], c == HELP));
+	if (c == HELP || c == 'h' || c == VERSION || c == 'V')
+		exit(sp_about(argv[0], c == HELP || c == 'h'));
 	return c == '?' || c == ':' ? wrong(argv, all, c, are) : c;
 }

@@ -49,6 +49,9 @@ int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct
 /* The permanent readings, as text or CSV; what is to be said of the hosts' clocks goes to standard error. */
 void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m, bool text);
 
+/* "what; there are EV_A, EV_B": the events that m has counted, and other (NULL: none). */
+void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other, char *text, size_t room);
+
 /* Each 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
 int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m);

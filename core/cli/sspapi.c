@@ -19,7 +19,7 @@ static const struct sp_cmd verbs[] = {
 	  "makes the dump that a killed process did not write; or only removes what it left" },
 	{ "top", sp_cmd_top, "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS] PID|FILE.live",
 	  "the same tables of a process that still runs; q ends" },
-	{ "doctor", sp_cmd_doctor, "[PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
+	{ "doctor", sp_cmd_doctor, "[--check] [PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
 	{ "env", sp_cmd_env, "", "every variable, its value now, default and meaning" },
 };
 
@@ -28,7 +28,7 @@ static void help(FILE *to)
 	fputs("usage: sspapi VERB ...\n\n", to);
 	for (unsigned i = 0; i < SP_COUNT(verbs); i++)
 		sp_help_verb(to, &verbs[i]);
-	fputs("\n  sspapi VERB --help, sspapi --help, sspapi --version\n", to);
+	fputs("\n  sspapi --help, sspapi help VERB, sspapi --version\n", to);
 }
 
 /* A full disk behind standard output is a failure, too. */
@@ -59,20 +59,24 @@ int sp_about(const char *verb, bool help)
 int main(int argc, char **argv)
 {
 	const struct sp_cmd *verb;
+	bool asks;
 
 	sp_view_also = &sp_page;
 	if (argc < 2) {
 		help(stderr);
 		return 2;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return sp_about(argv[1], false);
+	asks = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0;
+	if (asks && argc > 2 && named(argv[2]))
+		return sp_about(argv[2], true);
+	if (asks && argc == 2) {
 		help(stdout);
 		return closed(0);
 	}
-	if (strcmp(argv[1], "--version") == 0)
-		return sp_about(argv[1], false);
-	verb = named(argv[1]);
+	verb = named(argv[1 + asks]);
 	if (!verb)
-		return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1]);
+		return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1 + asks]);
 	return closed(verb->run(argc - 1, argv + 1));
 }

@@ -30,11 +30,17 @@ static int look(struct sp_program *p, const char *verb, const char *name)
 int sp_cmd_doctor(int argc, char **argv)
 {
 	struct sp_doctor d = { .verb = argv[0], .colour = sp_terminal_colour(STDOUT_FILENO), .to = -1 };
+	static const struct option longs[] = { { "check", no_argument, NULL, 'C' }, { NULL, 0, NULL, 0 } };
 	static struct sp_program program;
+	bool check = false;
+	int c;
 
 	/* "+": what stands behind the program is its own. */
-	if (sp_option(argc, argv, "+", NULL, NULL, "it takes no options but --help, --version") != -1)
-		return 2;
+	while ((c = sp_option(argc, argv, "+", longs, NULL, "the option is --check")) != -1) {
+		if (c != 'C')
+			return 2;
+		check = true;
+	}
 	if (argc > optind + 1)
 		return sp_complain(2, d.verb, "name one program, without its arguments", argv[optind + 1]);
 	if (argc == optind + 1) {
@@ -49,5 +55,5 @@ int sp_cmd_doctor(int argc, char **argv)
 	sp_doctor_limits(&d);
 	sp_doctor_ours(&d);
 	summary(&d);
-	return 0;
+	return check && d.in_the_way;
 }

@@ -3,6 +3,7 @@
  * All of it in a child (sp_doctor_apart): libpapi may be of any version, and crash.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,8 +191,11 @@ static void components(struct sp_doctor *d, const struct sp_asked_papi *p)
 		if (presets)
 			continue;
 		sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
-		sp_doctor_mend(d, "it does not know this CPU, or there are no counters; a newer PAPI, native events (papi_native_avail), "
-				  "or PAPI_CSV_EVENT_FILE with presets of one's own");
+		if (sp_doctor_counters() == -ENOENT || sp_doctor_counters() == -EOPNOTSUPP)
+			sp_doctor_mend(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
+		else
+			sp_doctor_mend(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
+					  "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
 	}
 }
 

@@ -65,7 +65,7 @@ is "--events: no other" "$("$sspapi" report -f csv --per-cpu --events "$event" v
 is "options behind the file are options" "$("$sspapi" report v.sspapi -f csv --per-cpu --events "$event")" \
 	"$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi)"
 run behind "$sspapi" report -- v.sspapi -f
-is "but for those behind --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: No such file or directory, '-f'"
+is "but for those behind --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: -f: No such file or directory"
 for wrong in "--per-cpu --events NO_SUCH" "--per-cpu --sort NO_SUCH" "--per-galaxy" "-z" "--per-cpu=1" "--sort place -m" "-f csv --per-cpu --per-core"; do
 	# shellcheck disable=SC2086 # words
 	run wrong "$sspapi" report v.sspapi $wrong

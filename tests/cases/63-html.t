@@ -38,7 +38,7 @@ done
 
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
-is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: the file to write is one of those to read, 'rank1.sspapi'"
+is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: rank1.sspapi: the file to write is one of those to read"
 run into "$sspapi" report -o "$tmp/none/x.html" "$tmp/rank1.sspapi"
 is "-o: a folder that is not there" "$(status_of into) $(wc -l <"$tmp/into.err")" "1 1"
 "$sspapi" report -o "$tmp/x.csv" "$tmp/rank1.sspapi"

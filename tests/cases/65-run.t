@@ -19,11 +19,11 @@ printf '#!/no/such/interpreter\n' >"$tmp/bad"
 chmod +x "$tmp/bad"
 run bad "$sspapi" run -- "$tmp/bad"
 is "a script without its interpreter: that is named" "$(status_of bad) $(cat "$tmp/bad.err")" \
-	"127 sspapi run: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line, '$tmp/bad'"
+	"127 sspapi run: $tmp/bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line"
 perl -0pe 's,/ld-,/no-,g' "$apps/nopapi" >"$tmp/no-loader"
 chmod +x "$tmp/no-loader"
 run bad "$sspapi" run --verbose=0 -- "$tmp/no-loader"
-is "a program without its loader" "$(status_of bad) $(grep -c "^sspapi run: the loader that it names is not there" "$tmp/bad.err")" "127 1"
+is "a program without its loader" "$(status_of bad) $(grep -c "^sspapi run: $tmp/no-loader: the loader that it names is not there" "$tmp/bad.err")" "127 1"
 run folder "$sspapi" run -- /tmp
 is "nothing that can be run" "$(status_of folder)" 126
 printf 'no program' >"$tmp/plain"
@@ -96,13 +96,13 @@ for verb in run report merge diff recover top doctor env; do
 	run about "$sspapi" $verb --version
 	is "$verb --version" "$(status_of about) $(cat "$tmp/about.out" "$tmp/about.err")" "0 $("$sspapi" --version)"
 	run about "$sspapi" $verb --no-such-option
-	is "$verb: no such option: one line" "$(status_of about) $(grep -c "^sspapi $verb: unrecognized option (.*), '--no-such-option'" "$tmp/about.err") $(wc -l <"$tmp/about.err")" "2 1 1"
+	is "$verb: no such option: one line" "$(status_of about) $(grep -c "^sspapi $verb: --no-such-option: unrecognized option (.*)" "$tmp/about.err") $(wc -l <"$tmp/about.err")" "2 1 1"
 done
 run about "$sspapi" report "$tmp/none.sspapi" --help
 is "--help behind others" "$(status_of about) $(grep -c '^  sspapi report' "$tmp/about.out")" "0 1"
 run lacks "$sspapi" run --callsites
 is "an option without its value" "$(status_of lacks) $(cat "$tmp/lacks.err")" \
-	"2 sspapi run: this option wants a value (sspapi run --help lists them; those of the program stand behind it), '--callsites'"
+	"2 sspapi run: --callsites: this option wants a value (sspapi run --help lists them; those of the program stand behind it)"
 run nothing "$sspapi" run
 is "no program named" "$(status_of nothing)" 2
 run theirs env SSPAPI_CALLSITES=65 "$sspapi" run -- true
@@ -179,11 +179,11 @@ if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
 	printf '#!%s\n' "$tmp/static" >"$tmp/script"
 	printf '#!%s -x\n' "$tmp/script" >"$tmp/script2"
 	chmod +x "$tmp/script" "$tmp/script2"
-	told "a script of a static interpreter" "'$tmp/static'" "$tmp/script"
-	told "a script of such a script" "'$tmp/static'" "$tmp/script2"
+	told "a script of a static interpreter" ": $tmp/static: " "$tmp/script"
+	told "a script of such a script" ": $tmp/static: " "$tmp/script2"
 	printf '#!/usr/bin/env -S A=1 %s\n' "$tmp/static" >"$tmp/script3"
 	chmod +x "$tmp/script3"
-	told "by way of env" "'$tmp/static'" "$tmp/script3"
+	told "by way of env" ": $tmp/static: " "$tmp/script3"
 fi
 cp "$apps/nopapi" "$tmp/foreign"
 printf '\003' | dd of="$tmp/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null	# e_machine: i386

@@ -116,12 +116,12 @@ check "nor of a name" not grep -q "$(printf '\033')" wrong.out
 : >bad
 wrong "an empty file" 0 ""
 rm bad
-wrong "no file" 1 "sspapi report: No such file or directory, './bad'"
+wrong "no file" 1 "sspapi report: ./bad: No such file or directory"
 mkdir bad
-wrong "a folder" 1 "sspapi report: Is a directory, './bad'"
+wrong "a folder" 1 "sspapi report: ./bad: Is a directory"
 rmdir bad
 head -c 1100000 /dev/zero | tr '\0' x >bad
-wrong "more than a file of metrics is" 1 "sspapi report: more than 1 MiB: that is no file of metrics, './bad'"
+wrong "more than a file of metrics is" 1 "sspapi report: ./bad: more than 1 MiB: that is no file of metrics"
 head -c 60000 /dev/urandom >bad
 run wrong "$sspapi" report -m ./bad v.sspapi
 check "rubbish: a page of lines at most" test "$(wc -l <wrong.err)" -le 21

@@ -39,11 +39,11 @@ is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
 is "--events: the others do not count" "$(status_of d)" 0
 run d "$sspapi" diff --events EV_A,EV_NOPE,EV_B a.sspapi same.sspapi
-is "--events: one that neither has: 2, not the same" "$(status_of d) $(cat d.out d.err)" "2 sspapi diff: --events: neither has such an event, 'EV_NOPE'"
+is "--events: one that neither has: 2, not the same" "$(status_of d) $(cat d.out d.err)" "2 sspapi diff: EV_NOPE: neither has such an event; there are EV_A, EV_B"
 run d "$sspapi" diff --per-core --per-core --events EV_A a.sspapi same.sspapi
 is "a level twice is one" "$(status_of d) $(cat d.err)" "0 "
 run d "$sspapi" diff --per-core a.sspapi --per-cpu b.sspapi
-is "two levels: one only" "$(status_of d) $(cat d.err)" "2 sspapi diff: takes one level only, 'per-cpu'"
+is "two levels: one only" "$(status_of d) $(cat d.err)" "2 sspapi diff: per-cpu: takes one level only"
 printf 'component coretemp\nevent EV_A\nevent coretemp:::T component=coretemp\n' >warm
 SSPAPI_OUTPUT=$tmp/w.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/warm" "$scenes/ops" set=coretemp:::T start show=40 read stop
 run d "$sspapi" diff --events coretemp:::T w.sspapi w.sspapi

@@ -44,11 +44,11 @@ finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./
 printf '#!/no/such/interpreter -x\n' >bad
 printf '#!/bin/sh\r\n' >dos
 chmod +x bad dos
-finds "a script without its interpreter" 1 "names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line, './bad'" \
+finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line" \
 	"$sspapi" doctor ./bad
 finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS): dos2unix" "$sspapi" doctor ./dos
 finds "two programs" 2 "name one program" "$sspapi" doctor sh sh
-finds "an option" 2 "takes no options" "$sspapi" doctor --fast
+finds "an option" 2 "sspapi doctor: --fast: unrecognized option" "$sspapi" doctor --fast
 
 # ---- another preload library that wraps PAPI ---------------------------------------------------
 if case $SHIM in *:*) false ;; esac; then
@@ -73,6 +73,16 @@ finds "a component that is off, and what to do" 0 "component cuda is off: it doe
 	env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor "$scenes/one"
 check "one that waits" grep -q "component nvml waits until it is first used" d.out
 check "the one that matters" grep -q "BAD  component perf_event is off" d.out
+finds "--check: 1 where something is BAD" 1 "BAD component perf_event is off" env FAKE_PAPI_SCRIPT="$tmp/off" "$sspapi" doctor --check "$scenes/one"
+run d "$sspapi" doctor --check "$scenes/one"
+is "and there alone" "$(status_of d)" "$(grep -c '^  BAD' d.out | sed 's/[1-9].*/1/')"
+run d "$sspapi" doctor
+if grep -q 'PAPI has no presets here' d.out; then
+	is "no presets: for want of counters, or of a table for this CPU" "$(tr -s ' \n' ' ' <d.out | grep -c 'there are no hardware counters that they could')" \
+		"$(grep -c 'the kernel has no hardware counters' d.out)"
+else
+	skip "no presets" "PAPI has presets here"
+fi
 printf 'fail PAPI_library_init -3\n' >fails
 finds "that cannot be initialised" 0 "BAD" env FAKE_PAPI_SCRIPT="$tmp/fails" "$sspapi" doctor "$scenes/one"
 mkdir crash lacks

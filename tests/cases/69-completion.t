@@ -92,5 +92,5 @@ fi
 
 run unknown "$sspapi" reprot
 is "an unknown verb: wrong usage, one line" "$(status_of unknown) $(cat "$tmp/unknown.err")" \
-	"2 sspapi: no such verb (sspapi --help lists them), 'reprot'"
+	"2 sspapi: reprot: no such verb (sspapi --help lists them)"
 done_testing

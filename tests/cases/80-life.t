@@ -150,9 +150,9 @@ recovers() {
 }
 recovers 0 "$tmp/d/e/x.json" "$tmp/d/e/x.json"
 recovers 0 "$tmp/d/x.json" "$tmp/d/o/p/x.csv" -o "$tmp/d/o/p/x.csv"
-recovers 1 /proc/x/y.json "sspapi recover: the dump cannot be written to '/proc/x/y.json' (No such file or directory): say where to with -o FILE, 'LIVE'"
+recovers 1 /proc/x/y.json "sspapi recover: LIVE: the dump cannot be written to '/proc/x/y.json' (No such file or directory): say where to with -o FILE"
 check "and the live file stays" test -e "$file"
-recovers 1 "$tmp/d/x.json" "sspapi recover: the dump cannot be written to '$tmp/start' (something of that name is there): say where to with -o FILE, 'LIVE'" \
+recovers 1 "$tmp/d/x.json" "sspapi recover: LIVE: the dump cannot be written to '$tmp/start' (something of that name is there): say where to with -o FILE" \
 	-o "$tmp/start"
 # A store is the live file's bytes, which do not know how the process ended.
 "$B/sspapi" recover -o "$tmp/killed.sspapi" "$tmp"/live/* >/dev/null

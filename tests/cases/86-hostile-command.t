@@ -141,7 +141,7 @@ for cut in 1 64 4096 30000; do
 	for form in text json csv; do
 		run cut "$sspapi" report -f $form cut.sspapi
 		is "(5) $cut bytes less, $form: named" "$(status_of cut) $(cat cut.err)" \
-			"1 sspapi report: damaged: what could be read is shown, 'cut.sspapi'"
+			"1 sspapi report: cut.sspapi: damaged: what could be read is shown"
 	done
 done
 

@@ -60,7 +60,7 @@ dead
 echo mine >to.json
 recover -o to.json "$dead"
 is "-o: over nothing" "$(status_of recover) $(cat to.json) $(found)" "1 mine live/sspapi.0.HOST.PID.live"
-check "and one line says so" grep -q "^sspapi recover: .*'to.json'" recover.err
+check "and one line says so" grep -q "^sspapi recover: to.json: " recover.err
 recover -o to2.csv "$dead"
 is "-o: the form by the extension" "$(status_of recover) $(head -c 9 to2.csv) $(found)" "0 host,rank "
 dead
@@ -142,7 +142,7 @@ if [ "$(id -u)" = 0 ]; then
 	chmod 777 live
 	run recover setpriv --reuid=65534 --regid=65534 --clear-groups "$B/sspapi" recover "$dead"
 	is "as nobody: ours cannot be read" "$(status_of recover) $(found)" "1 live/sspapi.0.HOST.PID.live"
-	check "and one line says so" is_equal "$(cat recover.err)" "sspapi recover: Permission denied, '$dead'"
+	check "and one line says so" is_equal "$(cat recover.err)" "sspapi recover: $dead: Permission denied"
 	dead
 	chmod 777 live
 	chmod 644 "$dead"
@@ -166,7 +166,7 @@ while ! grep -q ready alive.out; do sleep 0.01; done
 dead=$(echo live/*.live) pid=$alive
 recover "$dead"
 is "a live process is refused" "$(status_of recover) $(found)" "1 live/sspapi.0.HOST.PID.live"
-check "and one line says how" grep -q "^sspapi recover: .*may still live.*--force.*'$dead'" recover.err
+check "and one line says how" grep -q "^sspapi recover: $dead: .*may still live.*--force" recover.err
 run report "$B/sspapi" report -f json "$dead"
 cp report.out report.json
 check "report may look" holds report.json
@@ -257,7 +257,7 @@ is "two at a time: whole dumps, the store is gone" "$(cat both)" ""
 refused() {
 	recover -o refused.json "$2"
 	is "$1: 1" "$(status_of recover) $(wc -l <recover.err)" "1 1"
-	check "$1: $3" grep -q "^sspapi recover: .*$3.*'$2'" recover.err
+	check "$1: $3" grep -q "^sspapi recover: $2: .*$3" recover.err
 	check "$1: it is still there" test -e "$2"
 	check "$1: no dump" not test -e refused.json
 }
@@ -280,7 +280,7 @@ refused "a folder" dir.live ""
 mkfifo fifo.live
 refused "a FIFO" fifo.live ""
 recover -o refused.json gone.live
-is "no such file" "$(status_of recover) $(cat recover.err)" "1 sspapi recover: No such file or directory, 'gone.live'"
+is "no such file" "$(status_of recover) $(cat recover.err)" "1 sspapi recover: gone.live: No such file or directory"
 
 # Readable in part: what could be read is in the dump, and 1 says that it is not all.
 cp good bad.live
@@ -290,7 +290,7 @@ poke bad.live "$relation" L 0x5308
 rm -f part.json
 recover -o part.json bad.live
 check "damaged in part: a dump" json part.json '$d->{format}'
-check "damaged in part: a line says so" grep -q "^sspapi recover: .*damaged.*'bad.live'" recover.err
+check "damaged in part: a line says so" grep -q "^sspapi recover: bad.live: .*damaged" recover.err
 is "damaged in part: 1" "$(status_of recover)" 1
 truncate -s 66000 good
 cp good bad.live
