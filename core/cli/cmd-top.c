@@ -14,6 +14,7 @@
 #include "../store/live.h"
 #include "../sys.h"
 #include "cmd.h"
+#include "rates.h"
 #include "report.h"
 #include "screen.h"
 
@@ -31,6 +32,7 @@ struct top {
 	long times;			/* -1: until it ends */
 	char *text;			/* what was shown last */
 	size_t room;
+	struct sp_rates rates;
 	bool over, killed;		/* the process has ended; not by itself */
 	unsigned from, left;		/* the line and column that the screen begins with */
 };
@@ -137,6 +139,8 @@ static int write_text(struct top *t, struct sp_model *m)
 		int r = 0;
 
 		sp_out_init(&o, -1, t->text, t->room ? t->room - 1 : 0);
+		if (!t->over)
+			sp_rates_write(&t->rates, &o, m);
 		if (t->room && t->report.n_levels)
 			r = sp_report_text(&t->report, &o, m);
 		else if (t->room)
@@ -183,6 +187,7 @@ static int look(struct top *t)
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &f.model);
 	r = write_text(t, &f.model);
+	sp_rates_keep(&t->rates, &f.model);
 	sp_metrics_forget();
 	sp_file_close(&f);
 	return r;
@@ -230,6 +235,7 @@ static void fit(struct top *t)
 		return;
 	sp_report_level(&t->report, "per-cpu");
 	sp_report_level(&t->report, "per-thread");
+	sp_rates_keep(&t->rates, NULL);	/* not those of a moment */
 	look(t);
 }
 
@@ -371,5 +377,6 @@ int sp_cmd_top(int argc, char **argv)
 	if (r == 0)
 		r = run(&t);
 	free(t.text);
+	sp_rates_keep(&t.rates, NULL);
 	return r;
 }

@@ -18,7 +18,7 @@ run none "$sspapi" report
 is "no run is here: status, a line" "$(status_of none) $(cat "$tmp/none.err")" "2 sspapi report: name the files: no store (*.sspapi) of a run is here"
 mkdir empty
 run none "$sspapi" report empty
-is "a folder without stores" "$(status_of none) $(grep -c 'no store.*empty' "$tmp/none.err")" "1 1"
+is "a folder without stores" "$(status_of none) $(grep -c 'empty: .*no store' "$tmp/none.err")" "1 1"
 rmdir empty
 
 # ---- a process alone: a text to read at once, a store for more --------------------
@@ -29,7 +29,7 @@ check "the text says where to look further" grep -q "^look further: sspapi repor
 shows "1 EV_A"
 run told "$sspapi" report "$text"
 is "a text is named as what it is, with its store" "$(status_of told) $(cat "$tmp/told.err" | tr -d \')" \
-	"$(printf '1 sspapi report: a text, not a store: that is %s, %s' "$store" "$text")"
+	"$(printf '1 sspapi report: %s: a text, not a store: that is %s' "$text" "$store")"
 for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
