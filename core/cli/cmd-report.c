@@ -177,12 +177,12 @@ int sp_cmd_report(int argc, char **argv)
 		sp_runs_free(&runs);
 	if (r)
 		return r;
-	sp_view_file = runs.shown;
 	/* By level events are only not shown: metrics are still computed from them. */
 	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.events, &n_bad)) {
 		sp_runs_free(&runs);
 		return 1;
 	}
+	sp_view_file = runs.shown;
 	r = check_events(&report, &f.model);
 	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
 	if (r == 0) {
@@ -195,6 +195,7 @@ int sp_cmd_report(int argc, char **argv)
 	sp_metrics_forget();
 	sp_symbols_forget(&f.model);
 	sp_file_close(&f);
+	sp_view_file = NULL;		/* the name was of these */
 	sp_runs_free(&runs);
 	return r ? r : metrics ? metrics : n_bad != 0;
 }
