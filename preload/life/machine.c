@@ -1,7 +1,6 @@
 /* machine.c: see machine.h. */
 #include <dlfcn.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../core/sys.h"
 #include "../../topo/topo.h"
@@ -52,6 +51,7 @@ int sp_machine_bind(void)
 static void *open_library(void)
 {
 	struct where w = { "" };
+	void *library;
 	char *slash;
 	int flags = RTLD_NOW | RTLD_LOCAL | sp_machine_bind();
 
@@ -59,9 +59,12 @@ static void *open_library(void)
 	slash = strrchr(w.path, '/');
 	if (!slash || (size_t)(slash - w.path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(w.path))
 		return NULL;
-	strcpy(slash + 1, "sspapi/" TOPO_LIBRARY);	/* as installed; in a build that is the command */
-	if (access(w.path, R_OK) < 0)
-		strcpy(slash + 1, TOPO_LIBRARY);
+	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a sandbox may not know. */
+	strcpy(slash + 1, "sspapi/" TOPO_LIBRARY);
+	library = dlopen(w.path, flags);
+	if (library)
+		return library;
+	strcpy(slash + 1, TOPO_LIBRARY);
 	return dlopen(w.path, flags);
 }
 
