@@ -5,6 +5,11 @@ import re
 
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.makefile import MakefilePackage
+except ImportError:  # before Spack 1.0 it is in spack.package
+    pass
+
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 5))
 
 
