@@ -81,6 +81,12 @@ int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, ui
 int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
 int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp);
 
+/* The same of one of the sets that were started on it, whichever that was last. */
+int sspapi_reset_set(sspapi_relation *rel, int event_set);
+int sspapi_read_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp);
+int sspapi_accum_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp);
+int sspapi_stop_set(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp);
+
 /* The program does not need it any more; what was counted stays in the dump. */
 void sspapi_free(sspapi_relation *rel);
 

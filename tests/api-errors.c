@@ -337,6 +337,56 @@ static void long_lists(void)
 	copied_while_freed();
 }
 
+/* Several sets on one relation: all entries by time; each that runs is read by itself. */
+static void several(void)
+{
+	static const char *const names[] = { "EV_C", "EV_C", "other:::X" };
+	sspapi_relation *rel = NULL;
+	struct sspapi_cpu_metrics all;
+	int es[3], code, x, sorted = 1, rc;
+
+	fake_event("other:::X", &(struct fake_event){ .component = "sde" });
+	for (int i = 0; i < 3; i++)
+		es[i] = made(names[i]);
+	PAPI_event_name_to_code("EV_C", &code);
+	PAPI_event_name_to_code("other:::X", &x);
+	for (int i = 0; i < 4; i++) {		/* one set after the other, twice */
+		sspapi_start(es[i % 2], &rel);
+		fake_count("EV_C", 10 + i);
+		sspapi_stop(rel, NULL, true, NULL);
+	}
+	rc = sspapi_get_all_metrics(rel, code, -1, &all);
+	for (size_t i = 1; i < all.n; i++)
+		sorted = sorted && all.entries[i].timestamp > all.entries[i - 1].timestamp;
+	ok(rc == PAPI_OK && all.n == 4 && sorted, "are listed by time", "entries of two sets with one event", (int)all.n, sorted);
+	ok(sspapi_total(rel, code, -1) == 46, "are summed", "counts of two sets with one event", (int)sspapi_total(rel, code, -1), 0);
+	sspapi_start(es[0], &rel);
+	for (size_t i = 0; i < all.n; i++)	/* the last of this set, too, which has been started again since */
+		sorted = sorted && sspapi_get_metric(rel, code, -1, all.entries[i].timestamp) == all.entries[i].value;
+	ok(sorted, "are found by their times", "entries of two sets with one event", (int)all.n, 0);
+	sspapi_start(es[2], &rel);
+	fake_count("EV_C", 5);
+	fake_count("other:::X", 3);
+	rc = sspapi_read_set(rel, es[0], NULL, false, NULL);
+	ok(rc == PAPI_OK && sspapi_total(rel, code, -1) == 51 && !sspapi_total(rel, x, -1), "is read by itself", "one of two sets that run",
+	   rc, state_of(es[0]));
+	fake_count("EV_C", 2);
+	rc = sspapi_reset_set(rel, es[0]);
+	fake_count("EV_C", 4);
+	ok(rc == PAPI_OK && sspapi_accum_set(rel, es[0], NULL, false, NULL) == PAPI_OK && sspapi_total(rel, code, -1) == 55,
+	   "is reset and accumulated by itself", "one of two sets that run", (int)sspapi_total(rel, code, -1), 0);
+	rc = sspapi_stop_set(rel, es[0], NULL, false, NULL);
+	ok(rc == PAPI_OK && !(state_of(es[0]) & PAPI_RUNNING) && (state_of(es[2]) & PAPI_RUNNING), "is stopped by itself",
+	   "one of two sets that run", rc, state_of(es[2]));
+	rc = sspapi_stop(rel, NULL, false, NULL);
+	ok(rc == PAPI_OK && sspapi_total(rel, x, -1) == 3, "is the one of the plain functions", "the set that was started last", rc, 0);
+	rc = sspapi_read_set(rel, made("EV_D"), NULL, false, NULL);
+	ok(rc == PAPI_EINVAL, "is refused", "a set that was not started on it", rc, 0);
+	ok(sspapi_read_set(rel, -7, NULL, false, NULL) == PAPI_EINVAL && sspapi_reset_set(NULL, es[0]) == PAPI_EINVAL, "is refused",
+	   "what is no set, what is no relation", 0, 0);
+	sspapi_free(rel);
+}
+
 /* Parents, children and ancestors agree, all the way down; how many PUs there are. */
 static int walk(sspapi_component *c, int *wrong)
 {
@@ -424,6 +474,7 @@ int main(void)
 	ok(rc == PAPI_EINVAL && !rel, "PAPI_EINVAL", "a set without events", rc, state_of(es));
 	running_already();
 	replaced();
+	several();
 	walked();
 	summed();
 	long_lists();

@@ -594,7 +594,7 @@ static void ask(sspapi_relation *rel)
 			EXPECT("times grow", all.entries[k].timestamp < all.entries[k - 1].timestamp, 0);
 		if (all.n && all.entries[0].permanent)
 			EXPECT("found by its time", sspapi_get_metric(rel, list[i], -1, all.entries[0].timestamp) ==
-				all.entries[0].value || all.entries[0].timestamp == all.entries[all.n - 1].timestamp, 1);
+				all.entries[0].value || (all.n > 1 && all.entries[0].timestamp == all.entries[1].timestamp), 1);
 	}
 }
 

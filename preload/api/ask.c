@@ -1,6 +1,7 @@
 /* ask.c: what a relation knows: sys-sage's entries, and the ledger. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../core/out.h"
@@ -74,7 +75,7 @@ static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t 
 		if ((at.has_entry || at.is_latest) && at.entry_ns == ns && is_asked(p, e, &row, &at, q->cpu))
 			add(p, e, &q->entry, at.entry[e]);
 	}
-	if (!ns || latest || (row.latest_ns == ns && !row.latest_away))
+	if (!ns || latest)
 		return;
 	r = sp_readings_find(&sp_store.image, p->relation->readings, ns);
 	if (r && (q->cpu < 0 || r->cpu == q->cpu))
@@ -296,60 +297,95 @@ static struct copy *room_for(uint64_t n)
 	return c;
 }
 
-/* Permanent ones as they came, then the temporary ones. */
-static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c)
+/* Permanent ones as they came, then the temporary ones; what came since there was room for it, next time. */
+static void copy_part(struct sp_model *m, struct sp_row *row, int e, int cpu, struct copy *c, uint64_t room)
 {
 	struct sp_kept at = { 0 };
 	struct sp_at_cpu cell;
 
-	while (c->n < row->kept && sp_row_kept(m, row, &at))
+	for (uint64_t i = 0; i < row->kept && c->n < room && sp_row_kept(m, row, &at); i++)
 		if (cpu < 0 || at.cpu == cpu)
 			c->at[c->n++] = (struct sspapi_metric){ at.ns, at.value[e], true };
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &cell); i++)
-		if ((cpu < 0 || cell.cpu == cpu) && cell.has_entry)
+		if ((cpu < 0 || cell.cpu == cpu) && cell.has_entry && c->n < room)
 			c->at[c->n++] = (struct sspapi_metric){ cell.entry_ns, cell.entry[e], false };
 }
 
-/* Of the newest set that holds the event, as sys-sage has one list for an event: *e is its number there. */
-static int open_all(const struct sspapi_relation *rel, int event, struct sp_model *m, struct sp_row *row, int *e)
-{
-	struct sp_binding *p = rel->parts;
+/* What is seen of the n-th set that holds the event, the one that was made first is 0.  PAPI_OK: to be closed. */
+struct part {
+	struct sp_model model;
+	struct sp_row row;
+	int e;				/* the event's number there */
+};
 
-	while (p && index_of(p, event) < 0)
-		p = p->next;
-	if (!p)
-		return PAPI_ENOEVNT;
-	*e = index_of(p, event);
-	if (sp_model_one(m, &sp_store.image, p->off, true) < 0)
-		return PAPI_ENOMEM;
-	sp_model_next(m, row);
-	return PAPI_OK;
-}
-
-/* The lock is held while the list is opened; it may take long to copy. */
-SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out)
+/* The lock is held while it is opened; it may take long to copy. */
+static int open_part(const struct sspapi_relation *rel, int event, unsigned n, struct part *is)
 {
-	struct copy *c = NULL;
-	struct sp_row row = { 0 };
-	struct sp_model m;
 	struct sp_held held;
-	int rc, e;
+	unsigned all = 0;
+	int rc = PAPI_ENOEVNT;
 
-	if (!out || cpu < -1 || !sp_api_take(rel, &held))
+	if (!sp_api_take(rel, &held))
 		return PAPI_EINVAL;
-	rc = open_all(rel, event, &m, &row, &e);
+	for (struct sp_binding *p = rel->parts; p; p = p->next)
+		all += index_of(p, event) >= 0;
+	for (struct sp_binding *p = rel->parts; p && rc == PAPI_ENOEVNT && n < all; p = p->next) {
+		is->e = index_of(p, event);
+		if (is->e < 0 || --all != n)
+			continue;
+		rc = sp_model_one(&is->model, &sp_store.image, p->off, true) < 0 ? PAPI_ENOMEM : PAPI_OK;
+	}
 	if (rc == PAPI_OK)
 		sp_api_reads(rel);
 	sp_api_give(rel, &held);
-	if (rc != PAPI_OK)
-		return rc;
-	c = room_for(row.kept + row.cells);
-	if (c)
-		copy_part(&m, &row, e, cpu, c);
-	sp_model_close(&m);
+	memset(&is->row, 0, sizeof(is->row));
+	if (rc == PAPI_OK)
+		sp_model_next(&is->model, &is->row);
+	return rc;
+}
+
+static void close_part(const struct sspapi_relation *rel, struct part *is)
+{
+	sp_model_close(&is->model);
 	sp_api_done(rel);
+}
+
+/* By time; of one reading the permanent ones first. */
+static int by_time(const void *a, const void *b)
+{
+	const struct sspapi_metric *x = a, *y = b;
+
+	return x->timestamp != y->timestamp ? (x->timestamp < y->timestamp ? -1 : 1) : y->permanent - x->permanent;
+}
+
+/* Of one set in the order of its list; those of several sets by time. */
+SP_API int sspapi_get_all_metrics(const sspapi_relation *rel, int event, int cpu, struct sspapi_cpu_metrics *out)
+{
+	struct part is;
+	struct copy *c;
+	uint64_t room = 0;
+	unsigned n = 0, copied = 0;
+	int rc;
+
+	if (!out || cpu < -1)
+		return PAPI_EINVAL;
+	for (; (rc = open_part(rel, event, n, &is)) == PAPI_OK; n++) {
+		room += is.row.kept + is.row.cells;
+		close_part(rel, &is);
+	}
+	if (rc != PAPI_ENOEVNT || !n)
+		return rc;
+	c = room_for(room);
 	if (!c)
 		return PAPI_ENOMEM;
+	for (; copied < n && (rc = open_part(rel, event, copied, &is)) == PAPI_OK; copied++) {
+		copy_part(&is.model, &is.row, is.e, cpu, c, room);
+		close_part(rel, &is);
+	}
+	if (rc == PAPI_EINVAL || rc == PAPI_ENOMEM)
+		return rc;
+	if (copied > 1)
+		qsort(c->at, c->n, sizeof(*c->at), by_time);
 	*out = (struct sspapi_cpu_metrics){ cpu, c->n, c->at };
 	return PAPI_OK;
 }

@@ -199,6 +199,7 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 /* ---- the rest ------------------------------------------------------------ */
 
 struct call {
+	bool by_set;			/* the set `es`, whichever was started last */
 	const struct sp_real *real;
 	struct sspapi_relation *rel;
 	struct sp_binding *part;
@@ -232,6 +233,17 @@ static bool is_there(const struct call *c)
 	return s && s->alive && s->alive == c->part->serial && holds_part(c, s);
 }
 
+/* The part that this set was started on last; of several a set that was made anew may have had the same number. */
+static struct sp_binding *part_of_set(struct sspapi_relation *rel, int es)
+{
+	const struct sp_set *s = sp_set_of(es);
+	struct sp_binding *p = rel->parts;
+
+	while (p && (p->key.event_set != es || !s || p->serial != s->alive))
+		p = p->next;
+	return p;
+}
+
 static bool begin(struct call *c, sspapi_relation *rel, uintptr_t caller, struct sp_held *held)
 {
 	c->at = caller;
@@ -244,7 +256,7 @@ static bool begin(struct call *c, sspapi_relation *rel, uintptr_t caller, struct
 	if (!sp_api_take(rel, held))
 		return false;
 	c->rel = rel;
-	c->part = rel->own ? rel->current : NULL;
+	c->part = !rel->own ? NULL : c->by_set ? part_of_set(rel, c->es) : rel->current;
 	c->es = c->part ? c->part->key.event_set : PAPI_NULL;
 	if (c->part && !is_there(c)) {
 		c->rc = PAPI_ENOEVST;
@@ -354,22 +366,43 @@ SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool perman
 	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_STOP, CALLER, timestamp);
 }
 
-SP_API int sspapi_reset(sspapi_relation *rel)
+static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
 {
-	struct call c = { .rc = 0 };
 	struct sp_held held;
 	uint32_t open;
 
-	if (!begin(&c, rel, CALLER, &held))
-		return c.rc;
-	sp_visit(sp_set_of(c.es));
+	if (!begin(c, rel, caller, &held))
+		return c->rc;
+	sp_visit(sp_set_of(c->es));
 	open = sp_proof_look();
-	c.rc = c.real->PAPI_reset(c.es);
-	if (c.rc == PAPI_OK && c.set)
-		sp_after_reset(NULL, c.rc, c.es, open, c.at);
-	else if (c.rc == PAPI_OK)
-		book_apart(&c, SP_OP_RESET, NULL, open);
+	c->rc = c->real->PAPI_reset(c->es);
+	if (c->rc == PAPI_OK && c->set)
+		sp_after_reset(NULL, c->rc, c->es, open, c->at);
+	else if (c->rc == PAPI_OK)
+		book_apart(c, SP_OP_RESET, NULL, open);
 	sp_visited();
 	sp_api_give(rel, &held);
-	return c.rc;
+	return c->rc;
+}
+
+SP_API int sspapi_reset(sspapi_relation *rel)
+{
+	return reset(&(struct call){ .rc = 0 }, rel, CALLER);
+}
+
+/* ---- a set by itself -------------------------------------------------------- */
+
+#define BY_SET(name, op) \
+	SP_API int name(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp) \
+	{ \
+		return reading(&(struct call){ .by_set = true, .es = event_set, .root = root, .permanent = permanent }, rel, op, CALLER, \
+			       timestamp); \
+	}
+BY_SET(sspapi_read_set, SP_OP_READ)
+BY_SET(sspapi_accum_set, SP_OP_ACCUM)
+BY_SET(sspapi_stop_set, SP_OP_STOP)
+
+SP_API int sspapi_reset_set(sspapi_relation *rel, int event_set)
+{
+	return reset(&(struct call){ .by_set = true, .es = event_set }, rel, CALLER);
 }
