@@ -421,6 +421,44 @@ static void walked(void)
 	   sspapi_component_info(root, NULL) == PAPI_EINVAL && sspapi_component_info(NULL, &is) == PAPI_EINVAL, "is refused", "what is no component", 0, 0);
 }
 
+static int prints(const sspapi_component *c, int set, void (*print)(const sspapi_component *, int, FILE *), const char *what)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	int is;
+
+	print(c, set, out);
+	fclose(out);
+	is = strstr(text, what) != NULL;
+	free(text);
+	return is;
+}
+
+/* What a PU and a subtree are asked for, of a reading on this CPU. */
+static void asked_by_place(void)
+{
+	sspapi_component *root = sspapi_topology(NULL), *pu;
+	sspapi_relation *rel = NULL;
+	cpu_set_t set;
+	int es = made("EV_G"), other = made("EV_A");
+
+	CPU_ZERO(&set);
+	CPU_SET(sched_getcpu(), &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	pu = sspapi_find_cpu(root, sched_getcpu());
+	sspapi_start(es, &rel);
+	fake_count("EV_G", 4711);
+	sspapi_stop(rel, NULL, true, NULL);
+	ok(sspapi_cpu_get_relation(pu, es) == rel && !sspapi_cpu_get_relation(pu, other), "is the set's", "the relation on a CPU", es, 0);
+	ok(!sspapi_cpu_get_relation(root, es), "is none", "the relation on what is no CPU", 0, 0);
+	ok(prints(pu, es, sspapi_cpu_print_metrics, "4711") && !prints(pu, other, sspapi_cpu_print_metrics, "4711"), "are printed",
+	   "a CPU's entries", es, 0);
+	ok(prints(root, es, sspapi_subtree_print_metrics, "4711") && !prints(root, other, sspapi_subtree_print_metrics, "4711"), "are printed",
+	   "the machine's entries", es, 0);
+	sspapi_free(rel);
+}
+
 /* What a package counts as a whole is the package's and the machine's, and no core's; all sets and threads together. */
 static void summed(void)
 {
@@ -476,6 +514,7 @@ int main(void)
 	replaced();
 	several();
 	walked();
+	asked_by_place();
 	summed();
 	long_lists();
 	without_memory();

@@ -3,6 +3,16 @@
 check "scripts/check-layers" scripts/check-layers
 check "scripts/check-man" scripts/check-man
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
+# tests/relation.md names tests, and words in them: they are there.
+for place in $(sed -n 's/^|.* | \([^|]*\) |$/\1/p' tests/relation.md | tr ' ' '\n' | grep '^tests/'); do
+	case $place in
+	*:*) grep -qF -- "${place#*:}" "${place%%:*}" || echo "$place" ;;
+	*) [ -s "$place" ] || echo "$place" ;;
+	esac
+done >"$tmp/missing"
+is "tests/relation.md: each test that it names is there" "$(cat "$tmp/missing")" ""
+is "and each function of sspapi.h is in it" "$(sed -nE 's/.*[ *](sspapi_[a-z_]+)\(.*/\1/p' preload/sspapi.h | sort -u | while read -r name; do
+	grep -q "$name" tests/relation.md || echo "$name"; done)" ""
 # What a test left behind was committed once.
 if [ -e .git ] && git ls-files >"$tmp/files" 2>/dev/null; then
 	is "the top level" "$(sed 's|/.*||' "$tmp/files" | sort -u | grep -vE '^(\.|NEWS\.md$)' | LC_ALL=C sort | tr '\n' ' ')" \
