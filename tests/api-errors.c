@@ -440,9 +440,10 @@ static void asked_by_place(void)
 {
 	sspapi_component *root = sspapi_topology(NULL), *pu;
 	sspapi_relation *rel = NULL;
-	cpu_set_t set;
+	cpu_set_t set, before;
 	int es = made("EV_G"), other = made("EV_A");
 
+	sched_getaffinity(0, sizeof(before), &before);
 	CPU_ZERO(&set);
 	CPU_SET(sched_getcpu(), &set);
 	sched_setaffinity(0, sizeof(set), &set);
@@ -457,6 +458,7 @@ static void asked_by_place(void)
 	ok(prints(root, es, sspapi_subtree_print_metrics, "4711") && !prints(root, other, sspapi_subtree_print_metrics, "4711"), "are printed",
 	   "the machine's entries", es, 0);
 	sspapi_free(rel);
+	sched_setaffinity(0, sizeof(before), &before);
 }
 
 /* What a package counts as a whole is the package's and the machine's, and no core's; all sets and threads together. */
