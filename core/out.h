@@ -42,6 +42,20 @@ void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where i
 void sp_out_xml(struct sp_out *o, const char *text);	/* for an attribute in double quotes */
 void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as \xHH */
 
+/* By a format of printf's, a small part of it: %s (control characters escaped), %c, %d, %u, %x (with its 0x: %#x), %f
+ * (%.3f; without decimals as few as tell it from others); l with integers; ' for 1,234,567, and a blank for nothing
+ * where the number is below 0 (% d).  Text in JSON has its quotes, and what is not there (NULL, below 0) is null;
+ * text in CSV is quoted where it must be. */
+void sp_out_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
+void sp_json_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
+void sp_csv_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
+const char *sp_text_f(char *buf, size_t size, const char *format, ...) SP_PRINTF(3, 4);	/* into buf, closed */
+#define SP_MANY(n)	((n) == 1 ? "" : "s")
+
+/* Text into a buffer; what does not fit is left out. */
+void sp_memory_init(struct sp_out *o, char *buf, size_t size);
+const char *sp_memory_text(struct sp_out *o);
+
 /* Into memory, for columns: the text of v and its length (buf of 32 bytes). */
 size_t sp_format_grouped(char buf[32], int64_t v);	/* 1,234,567 */
 size_t sp_format_u64(char buf[32], uint64_t v);

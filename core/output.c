@@ -153,13 +153,13 @@ static int open_again(int fd)
 	return sp_open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
 }
 
-int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m)
+int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s)
 {
 	int own = open_again(fd), r;
 	struct sp_out o;
 
 	sp_out_init(&o, own >= 0 ? own : fd, write_buffer, sizeof(write_buffer));
-	view->write(&o, m);
+	view->write(&o, s);
 	r = sp_out_finish(&o);
 	sp_close(own);
 	return r;
@@ -181,7 +181,7 @@ static int may_follow(const char *path, bool *link)
 /* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
  * replaced.  Appending: behind it may be a file that the application writes.  It stays
  * non-blocking, for us alone: who reads a FIFO may stall, and the application wants to end. */
-static int write_special(const char *path, const struct sp_view *view, struct sp_model *m)
+static int write_special(const char *path, const struct sp_view *view, const struct sp_show *s)
 {
 	bool link;
 	int fd, r = may_follow(path, &link);
@@ -191,7 +191,7 @@ static int write_special(const char *path, const struct sp_view *view, struct sp
 	fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | (link ? 0 : O_NOFOLLOW), 0);
 	if (fd < 0)
 		return fd;		/* ENXIO: a FIFO that nobody reads; waiting could be for ever */
-	r = sp_output_write_fd(fd, view, m);
+	r = sp_output_write_fd(fd, view, s);
 	sp_close(fd);
 	return r;
 }
@@ -235,7 +235,7 @@ static void stamp(int fd, const struct sp_who *who)
 }
 
 static int write_temporary(char *temp, size_t room, const char *path, const struct sp_who *who,
-			   const struct sp_view *view, struct sp_model *m)
+			   const struct sp_view *view, const struct sp_show *s)
 {
 	int fd = -EEXIST, r;
 
@@ -247,7 +247,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 	}
 	if (fd < 0)
 		return fd;
-	r = sp_output_write_fd(fd, view, m);
+	r = sp_output_write_fd(fd, view, s);
 	stamp(fd, who);
 	sp_close(fd);
 	if (r < 0)
@@ -377,7 +377,7 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 }
 
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
-		    struct sp_model *m)
+		    const struct sp_show *s)
 {
 	char temp[SP_CONF_PATH];
 	struct identity id;
@@ -387,11 +387,11 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 	if (path[strlen(path) - 1] == '/')
 		return -EISDIR;
 	if (sp_output_is_special(path))
-		return write_special(path, view, m);
+		return write_special(path, view, s);
 	r = sp_output_make_folders(o->path);
 	if (r < 0)
 		return r;
-	r = write_temporary(temp, sizeof(temp), path, who, view, m);
+	r = write_temporary(temp, sizeof(temp), path, who, view, s);
 	if (r < 0)
 		return r;
 	id = identify(temp);

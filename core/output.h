@@ -35,12 +35,12 @@ struct sp_output {
 	unsigned n_mine;
 };
 
-/* Writes one view of m to `path` (absolute).  0 or -errno; o->path says where. */
+/* Writes one view of s to `path` (absolute).  0 or -errno; o->path says where. */
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
-		    struct sp_model *m);
+		    const struct sp_show *s);
 
 /* The same to an open descriptor; to a pipe without waiting for ever. */
-int sp_output_write_fd(int fd, const struct sp_view *view, struct sp_model *m);
+int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s);
 
 /* Makes the folders of path that are missing (path is changed meanwhile).  0 or -errno. */
 int sp_output_make_folders(char *path);

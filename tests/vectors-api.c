@@ -9,9 +9,6 @@
  * up (that is not done at a reading here), and what follows an ACCUM that it lost.  Of
  * sequences with two sets, the ledger.
  */
-#include <papi.h>
-
-#include "fake/fake.h"
 #include "../preload/sspapi.h"
 #include "vectors.h"
 
@@ -40,23 +37,19 @@ static long long number_of(int e, long long value)
 }
 
 struct player {
-	const json_t *seq;
+	struct sequence s;
 	sspapi_component *root;
 	sspapi_relation *rel;
-	int n_events, n_sets, cpus;
-	const char *event[EVENTS];
-	int code[EVENTS], es[SETS], n[SETS], at[SETS][EVENTS];
-	int current;			/* -1 */
+	int cpus, code[EVENTS];
 	bool entries;			/* are compared */
 	uint64_t ns[READINGS];
 	int readings;
-	long long total[EVENTS][16], last[EVENTS], count[EVENTS];
-	bool running;
+	long long total[EVENTS][16];
 	char why[512];
 };
 
 #define WRONG(p, step, ...) do { \
-	int at_ = snprintf((p)->why, sizeof((p)->why), "%s: op %d: ", text((p)->seq, "name"), step); \
+	int at_ = snprintf((p)->why, sizeof((p)->why), "%s: op %d: ", text((p)->s.seq, "name"), step); \
 	snprintf((p)->why + at_, sizeof((p)->why) - (size_t)at_, __VA_ARGS__); \
 	return false; \
 } while (0)
@@ -73,14 +66,14 @@ static bool same_list(struct player *p, int step, int e, int cpu, const json_t *
 	if (rc != PAPI_OK && (rc != PAPI_ENOEVNT || p->rel))
 		WRONG(p, step, "sspapi_get_all_metrics gives %d", rc);
 	if (got.n != json_array_size(want))
-		WRONG(p, step, "%s on CPU %d: %zu entries, not %zu", p->event[e], cpu, got.n, json_array_size(want));
+		WRONG(p, step, "%s on CPU %d: %zu entries, not %zu", p->s.event[e], cpu, got.n, json_array_size(want));
 	json_array_foreach(want, i, x) {
 		const struct sspapi_metric *m = &got.entries[i];
 
 		if (m->timestamp != p->ns[json_integer_value(json_array_get(x, 0))] ||
 		    number_of(e, m->value) != json_integer_value(json_array_get(x, 1)) ||
 		    m->permanent != json_is_true(json_array_get(x, 2)))
-			WRONG(p, step, "%s on CPU %d, entry %zu: %lld at %llu", p->event[e], cpu, i, m->value,
+			WRONG(p, step, "%s on CPU %d, entry %zu: %lld at %llu", p->s.event[e], cpu, i, m->value,
 			      (unsigned long long)m->timestamp);
 	}
 	return true;
@@ -88,15 +81,15 @@ static bool same_list(struct player *p, int step, int e, int cpu, const json_t *
 
 static bool same_event(struct player *p, int step, int e, const json_t *state)
 {
-	const json_t *lists = json_object_get(json_object_get(state, "entries"), p->event[e]);
-	const json_t *percpu = json_object_get(json_object_get(state, "percpu"), p->event[e]);
-	const json_t *hist = json_object_get(json_object_get(state, "hist"), p->event[e]), *x;
-	long long total = json_integer_value(json_object_get(json_object_get(state, "total"), p->event[e]));
+	const json_t *lists = json_object_get(json_object_get(state, "entries"), p->s.event[e]);
+	const json_t *percpu = json_object_get(json_object_get(state, "percpu"), p->s.event[e]);
+	const json_t *hist = json_object_get(json_object_get(state, "hist"), p->s.event[e]), *x;
+	long long total = json_integer_value(json_object_get(json_object_get(state, "total"), p->s.event[e]));
 	char key[16];
 	size_t i;
 
 	if (number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, 0)) != total)
-		WRONG(p, step, "%s: %lld, not %lld", p->event[e],
+		WRONG(p, step, "%s: %lld, not %lld", p->s.event[e],
 		      number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, 0)), total);
 	for (int cpu = 0; cpu < p->cpus; cpu++) {
 		snprintf(key, sizeof(key), "%d", cpu);
@@ -106,11 +99,11 @@ static bool same_event(struct player *p, int step, int e, const json_t *state)
 	json_array_foreach(percpu, i, x)
 		if (number_of(e, sspapi_get_metric(p->rel, p->code[e], (int)i, 0)) != json_integer_value(x) ||
 		    number_of(e, sspapi_cpu_get_metric(sspapi_find_cpu(p->root, (int)i), p->code[e],
-						       p->es[p->current], 0)) != json_integer_value(x))
-			WRONG(p, step, "%s on CPU %zu is not %lld", p->event[e], i, (long long)json_integer_value(x));
+						       p->s.es[p->s.current], 0)) != json_integer_value(x))
+			WRONG(p, step, "%s on CPU %zu is not %lld", p->s.event[e], i, (long long)json_integer_value(x));
 	json_array_foreach(hist, i, x)
 		if (number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])) != json_integer_value(x))
-			WRONG(p, step, "%s at reading %zu: %lld, not %lld", p->event[e], i,
+			WRONG(p, step, "%s at reading %zu: %lld, not %lld", p->s.event[e], i,
 			      number_of(e, sspapi_get_metric(p->rel, p->code[e], -1, p->ns[i])),
 			      (long long)json_integer_value(x));
 	return true;
@@ -131,7 +124,7 @@ static bool same_cpus(struct player *p, int step, const json_t *want)
 /* The ledger, by the rule of tests/vectors/README.md; and its sum. */
 static bool same_totals(struct player *p, int step)
 {
-	for (int e = 0; e < p->n_events && p->rel; e++) {
+	for (int e = 0; e < p->s.n_events && p->rel; e++) {
 		long long sum = 0;
 
 		for (int cpu = 0; cpu < 16; cpu++) {
@@ -139,11 +132,11 @@ static bool same_totals(struct player *p, int step)
 
 			sum += got;
 			if (got != p->total[e][cpu])
-				WRONG(p, step, "the ledger has %lld of %s on CPU %d, not %lld", got, p->event[e], cpu,
+				WRONG(p, step, "the ledger has %lld of %s on CPU %d, not %lld", got, p->s.event[e], cpu,
 				      p->total[e][cpu]);
 		}
 		if (number_of(e, sspapi_total(p->rel, p->code[e], -1)) != sum)
-			WRONG(p, step, "the ledger's sum of %s", p->event[e]);
+			WRONG(p, step, "the ledger's sum of %s", p->s.event[e]);
 	}
 	return true;
 }
@@ -154,7 +147,7 @@ static bool same(struct player *p, int step, const json_t *state)
 		return false;
 	if (!p->entries || !p->rel)
 		return true;
-	for (int e = 0; e < p->n_events; e++)
+	for (int e = 0; e < p->s.n_events; e++)
 		if (!same_event(p, step, e, state))
 			return false;
 	return same_cpus(p, step, json_object_get(state, "cpus"));
@@ -162,35 +155,25 @@ static bool same(struct player *p, int step, const json_t *state)
 
 /* ---- what is done ---------------------------------------------------------- */
 
-static void work(struct player *p, const json_t *op)
+static void count(const struct sequence *s, int event, long long n)
 {
-	const json_t *list = json_object_get(op, "work");
-
-	scripted_cpu = number(op, "cpu");
-	for (size_t e = 0; e < json_array_size(list); e++) {
-		long long n = json_integer_value(json_array_get(list, e));
-
-		if (n && floats && e % 2 == 0)
-			fake_count_fp64(p->event[e], (double)n / 4);
-		else if (n)
-			fake_count(p->event[e], n);
-		for (int i = 0; p->running && i < p->n[p->current]; i++)
-			if (p->at[p->current][i] == (int)e)
-				p->count[i] += n;
-	}
+	if (floats && event % 2 == 0)
+		fake_count_fp64(s->event[event], (double)n / 4);
+	else
+		fake_count(s->event[event], n);
 }
 
-static void zeroed(struct player *p)
+static void work_at(struct player *p, const json_t *op)
 {
-	memset(p->last, 0, sizeof(p->last));
-	memset(p->count, 0, sizeof(p->count));
+	scripted_cpu = number(op, "cpu");
+	work(&p->s, json_object_get(op, "work"), count);
 }
 
 static void book(struct player *p, int cpu, const long long *x)
 {
-	for (int i = 0; i < p->n[p->current]; i++) {
-		p->total[p->at[p->current][i]][cpu] += x[i] - p->last[i];
-		p->last[i] = x[i];
+	for (int i = 0; i < p->s.n[p->s.current]; i++) {
+		p->total[p->s.at[p->s.current][i]][cpu] += x[i] - p->s.last[i];
+		p->s.last[i] = x[i];
 	}
 }
 
@@ -203,7 +186,7 @@ static int reading(struct player *p, const json_t *op, const json_t *state)
 	uint64_t ns = 0;
 	int rc;
 
-	work(p, op);
+	work_at(p, op);
 	rc = !strcmp(what, "read") ? sspapi_read(p->rel, p->root, permanent, &ns) :
 	     !strcmp(what, "accum") ? sspapi_accum(p->rel, p->root, permanent, &ns) :
 				      sspapi_stop(p->rel, p->root, permanent, &ns);
@@ -215,21 +198,21 @@ static int reading(struct player *p, const json_t *op, const json_t *state)
 		x[i] = json_integer_value(json_array_get(want, i));
 	book(p, number(op, "cpu"), x);
 	if (!strcmp(what, "accum"))
-		zeroed(p);
+		zeroed(&p->s);
 	if (!strcmp(what, "stop"))
-		p->running = false;
+		p->s.running = false;
 	return rc;
 }
 
 static int start(struct player *p, const json_t *op)
 {
-	int set = number(op, "es"), rc = sspapi_start(p->es[set], &p->rel);
+	int set = number(op, "es"), rc = sspapi_start(p->s.es[set], &p->rel);
 
 	if (rc != PAPI_OK)
 		return rc;
-	p->current = set;
-	p->running = true;
-	zeroed(p);
+	p->s.current = set;
+	p->s.running = true;
+	zeroed(&p->s);
 	return rc;
 }
 
@@ -242,65 +225,40 @@ static int play_op(struct player *p, const json_t *op, const json_t *state)
 		return start(p, op);
 	if (!strcmp(what, "reset")) {
 		rc = sspapi_reset(p->rel);
-		zeroed(p);
+		zeroed(&p->s);
 	} else if (!strcmp(what, "papi_stop")) {
-		rc = PAPI_stop(p->es[p->current], NULL);
-		book(p, scripted_cpu, p->count);
-		p->running = false;
+		rc = PAPI_stop(p->s.es[p->s.current], NULL);
+		book(p, scripted_cpu, p->s.count);
+		p->s.running = false;
 	} else if (!strcmp(what, "work")) {
-		work(p, op);
+		work_at(p, op);
 	} else if (!strcmp(what, "failnames")) {
 		p->entries = false;
-		fake_fail_clear();
-		if (number(op, "on"))
-			fake_fail("PAPI_event_code_to_name", PAPI_ENOEVNT, 0, -1);
+		fail_names(op);
 	} else {
 		rc = reading(p, op, state);
 	}
 	return rc;
 }
 
-static void make_sets(struct player *p)
+static void meet(struct sequence *s, int event)
 {
-	const json_t *sets = json_object_get(p->seq, "sets"), *events = json_object_get(p->seq, "events");
+	struct player *p = (struct player *)s;
 
-	p->n_events = (int)json_array_size(events);
-	p->n_sets = (int)json_array_size(sets);
-	for (int e = 0; e < p->n_events; e++) {
-		p->event[e] = json_string_value(json_array_get(events, (size_t)e));
-		if (floats)
-			fake_event(p->event[e], &(struct fake_event){ .data_type = e % 2 ? PAPI_DATATYPE_INT64 :
-											   PAPI_DATATYPE_FP64 });
-		if (PAPI_event_name_to_code(p->event[e], &p->code[e]) != PAPI_OK)
-			die("no event '%s'", p->event[e]);
-	}
-	for (int s = 0; s < p->n_sets; s++) {
-		const json_t *set = json_array_get(sets, (size_t)s);
-
-		p->es[s] = PAPI_NULL;
-		p->n[s] = (int)json_array_size(set);
-		if (PAPI_create_eventset(&p->es[s]) != PAPI_OK)
-			die("PAPI_create_eventset fails");
-		for (int i = 0; i < p->n[s]; i++) {
-			const char *name = json_string_value(json_array_get(set, (size_t)i));
-
-			for (int e = 0; e < p->n_events; e++)
-				if (!strcmp(p->event[e], name))
-					p->at[s][i] = e;
-			if (PAPI_add_named_event(p->es[s], name) != PAPI_OK)
-				die("cannot add '%s'", name);
-		}
-	}
+	if (floats)
+		fake_event(s->event[event], &(struct fake_event){ .data_type = event % 2 ? PAPI_DATATYPE_INT64 : PAPI_DATATYPE_FP64 });
+	if (PAPI_event_name_to_code(s->event[event], &p->code[event]) != PAPI_OK)
+		die("no event '%s'", s->event[event]);
 }
 
 static void end(struct player *p)
 {
 	fake_fail_clear();
 	sspapi_free(p->rel);
-	for (int s = 0; s < p->n_sets; s++) {
-		PAPI_stop(p->es[s], NULL);
-		PAPI_cleanup_eventset(p->es[s]);
-		PAPI_destroy_eventset(&p->es[s]);
+	for (int s = 0; s < p->s.n_sets; s++) {
+		PAPI_stop(p->s.es[s], NULL);
+		PAPI_cleanup_eventset(p->s.es[s]);
+		PAPI_destroy_eventset(&p->s.es[s]);
 	}
 }
 
@@ -309,16 +267,16 @@ static bool play(struct player *p)
 	const json_t *op, *state;
 	size_t i;
 
-	make_sets(p);
+	make_sets(&p->s, meet);
 	scripted_cpu = 0;
-	json_array_foreach(json_object_get(p->seq, "ops"), i, op) {
+	json_array_foreach(json_object_get(p->s.seq, "ops"), i, op) {
 		int rc;
 
-		state = json_array_get(json_object_get(p->seq, "states"), i);
+		state = json_array_get(json_object_get(p->s.seq, "states"), i);
 		rc = play_op(p, op, state);
-		if (!strcmp(text(p->seq, "name"), "x_accum_cpu_unknown_then_read") && i > 2)
+		if (!strcmp(text(p->s.seq, "name"), "x_accum_cpu_unknown_then_read") && i > 2)
 			p->entries = false;	/* -70 in sys-sage */
-		if (rc != number(state, "rc") && (p->entries || p->n_sets > 1))
+		if (rc != number(state, "rc") && (p->entries || p->s.n_sets > 1))
 			WRONG(p, (int)i, "%s gives %d, not %d", text(op, "op"), rc, number(state, "rc"));
 		if (!same(p, (int)i, state))
 			return false;
@@ -341,7 +299,7 @@ static bool file(const char *path, sspapi_component *root, int test)
 	size_t i, bad = 0;
 
 	json_array_foreach(list, i, seq) {
-		struct player p = { .seq = seq, .root = root, .cpus = number(seq, "ncpus"), .current = -1 };
+		struct player p = { .s = { .seq = seq, .current = -1 }, .root = root, .cpus = number(seq, "ncpus") };
 
 		p.entries = json_array_size(json_object_get(seq, "sets")) == 1;
 		if (!play(&p) && bad++ < 10)

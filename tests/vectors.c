@@ -21,9 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <papi.h>
-
-#include "fake/fake.h"
 #include "vectors.h"
 
 #define ADDED_TO	1000		/* what accum finds in the application's array */
@@ -67,15 +64,8 @@ static json_t *without_zeros(json_t *o)
 /* ---- one sequence, in its own process ---------------------------------- */
 
 struct player {
-	const json_t *seq;
-	int n_events, n_sets;
-	const char *event[EVENTS];
-	int es[SETS], n[SETS], at[SETS][EVENTS];	/* at: index into event[] */
-	int current;					/* the set started last; -1 */
-	bool running;
+	struct sequence s;
 	int cpu;					/* real, where this thread is */
-	long long count[EVENTS];			/* of the set, since the last zeroing */
-	long long last[EVENTS];				/* handed out since the last zeroing */
 	long long kept[EVENTS];				/* what the last reading appended */
 	json_t *expect, *lists;				/* lists: {event: {cpu: [value, ...]}} */
 	bool zero;					/* since the last reading: temporary entries are to go */
@@ -91,20 +81,12 @@ static void pin(struct player *p, int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(p->cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
-		die("%s: cannot go to CPU %d: %s", text(p->seq, "name"), p->cpu, strerror(errno));
+		die("%s: cannot go to CPU %d: %s", text(p->s.seq, "name"), p->cpu, strerror(errno));
 }
 
-static void work(struct player *p, const json_t *list)
+static void count(const struct sequence *s, int event, long long n)
 {
-	for (size_t e = 0; e < json_array_size(list); e++) {
-		long long n = json_integer_value(json_array_get(list, e));
-
-		if (n)
-			fake_count(p->event[e], n);
-		for (int i = 0; p->running && i < p->n[p->current]; i++)
-			if (p->at[p->current][i] == (int)e)
-				p->count[i] += n;
-	}
+	fake_count(s->event[event], n);
 }
 
 static json_t *member(json_t *o, const char *key)
@@ -120,7 +102,7 @@ static json_t *member(json_t *o, const char *key)
 
 static void keep(struct player *p, const char *cpu, int i, long long x, bool accum)
 {
-	json_t *by_cpu = member(p->lists, p->event[p->at[p->current][i]]);
+	json_t *by_cpu = member(p->lists, p->s.event[p->s.at[p->s.current][i]]);
 	json_t *list = json_object_get(by_cpu, cpu);
 
 	if (!list) {
@@ -136,8 +118,8 @@ static void enter(struct player *p, const long long *x, bool accum)
 {
 	if (p->zero && !accum)
 		memset(p->has, 0, sizeof(p->has));
-	for (int i = 0; i < p->n[p->current]; i++) {
-		long long *entry = p->entry[p->at[p->current][i]], others = 0;
+	for (int i = 0; i < p->s.n[p->s.current]; i++) {
+		long long *entry = p->entry[p->s.at[p->s.current][i]], others = 0;
 
 		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			others += p->has[cpu] && cpu != p->cpu ? entry[cpu] : 0;
@@ -153,22 +135,16 @@ static void book(struct player *p, const long long *values, bool accum)
 
 	snprintf(cpu, sizeof(cpu), "%d", p->cpu);
 	enter(p, values, accum);
-	for (int i = 0; i < p->n[p->current]; i++) {
-		const char *name = p->event[p->at[p->current][i]];
-		long long x = values[i] - p->last[i];
+	for (int i = 0; i < p->s.n[p->s.current]; i++) {
+		const char *name = p->s.event[p->s.at[p->s.current][i]];
+		long long x = values[i] - p->s.last[i];
 		json_t *by_cpu = member(p->expect, name);
 
 		keep(p, cpu, i, values[i], accum);
-		p->last[i] = values[i];
+		p->s.last[i] = values[i];
 		x += json_integer_value(json_object_get(by_cpu, cpu));
 		json_object_set_new(by_cpu, cpu, json_integer(x));
 	}
-}
-
-static void zeroed(struct player *p)
-{
-	memset(p->last, 0, sizeof(p->last));
-	memset(p->count, 0, sizeof(p->count));
 }
 
 /* read, accum, stop: the sequence says what PAPI hands out; nothing if it fails. */
@@ -180,8 +156,8 @@ static void reading(struct player *p, int step, const json_t *op)
 	int es, rc;
 
 	pin(p, number(op, "cpu"));
-	work(p, json_object_get(op, "work"));
-	es = p->es[p->current < 0 ? 0 : p->current];
+	work(&p->s, json_object_get(op, "work"), count);
+	es = p->s.es[p->s.current < 0 ? 0 : p->s.current];
 	if (!strcmp(what, "accum"))
 		base = ADDED_TO;
 	for (int i = 0; i < EVENTS; i++)
@@ -189,32 +165,32 @@ static void reading(struct player *p, int step, const json_t *op)
 	rc = !strcmp(what, "read") ? PAPI_read(es, values) :
 	     !strcmp(what, "accum") ? PAPI_accum(es, values) : PAPI_stop(es, values);
 	if ((rc == PAPI_OK) != (json_array_size(want) > 0))
-		die("%s: op %d: PAPI_%s gives %d", text(p->seq, "name"), step, what, rc);
+		die("%s: op %d: PAPI_%s gives %d", text(p->s.seq, "name"), step, what, rc);
 	if (rc != PAPI_OK)
 		return;
-	for (int i = 0; i < p->n[p->current]; i++) {
+	for (int i = 0; i < p->s.n[p->s.current]; i++) {
 		values[i] -= base;
 		if (values[i] != json_integer_value(json_array_get(want, (size_t)i)))
-			die("%s: op %d: PAPI_%s hands out %lld as value %d", text(p->seq, "name"), step, what, values[i], i);
+			die("%s: op %d: PAPI_%s hands out %lld as value %d", text(p->s.seq, "name"), step, what, values[i], i);
 	}
 	book(p, values, base);
 	if (base)
-		zeroed(p);
+		zeroed(&p->s);
 	if (!strcmp(what, "stop"))
-		p->running = false;
+		p->s.running = false;
 }
 
 static void start(struct player *p, const json_t *op)
 {
-	int set = number(op, "es"), rc = PAPI_start(p->es[set]);
+	int set = number(op, "es"), rc = PAPI_start(p->s.es[set]);
 
-	if (rc == PAPI_EISRUN && p->running)
+	if (rc == PAPI_EISRUN && p->s.running)
 		return;
 	if (rc != PAPI_OK)
-		die("%s: PAPI_start gives %d", text(p->seq, "name"), rc);
-	p->current = set;
-	p->running = p->zero = true;
-	zeroed(p);
+		die("%s: PAPI_start gives %d", text(p->s.seq, "name"), rc);
+	p->s.current = set;
+	p->s.running = p->zero = true;
+	zeroed(&p->s);
 }
 
 static void play_op(struct player *p, int step, const json_t *op)
@@ -224,53 +200,22 @@ static void play_op(struct player *p, int step, const json_t *op)
 	if (!strcmp(what, "start")) {
 		start(p, op);
 	} else if (!strcmp(what, "reset")) {
-		if (PAPI_reset(p->es[p->current]) != PAPI_OK)
-			die("%s: op %d: PAPI_reset fails", text(p->seq, "name"), step);
-		zeroed(p);
+		if (PAPI_reset(p->s.es[p->s.current]) != PAPI_OK)
+			die("%s: op %d: PAPI_reset fails", text(p->s.seq, "name"), step);
+		zeroed(&p->s);
 		p->zero = true;
 	} else if (!strcmp(what, "papi_stop")) {
-		if (PAPI_stop(p->es[p->current], NULL) != PAPI_OK)
-			die("%s: op %d: PAPI_stop fails", text(p->seq, "name"), step);
-		book(p, p->count, false);
-		p->running = false;
+		if (PAPI_stop(p->s.es[p->s.current], NULL) != PAPI_OK)
+			die("%s: op %d: PAPI_stop fails", text(p->s.seq, "name"), step);
+		book(p, p->s.count, false);
+		p->s.running = false;
 	} else if (!strcmp(what, "work")) {
 		pin(p, number(op, "cpu"));
-		work(p, json_object_get(op, "work"));
+		work(&p->s, json_object_get(op, "work"), count);
 	} else if (!strcmp(what, "failnames")) {
-		fake_fail_clear();
-		if (number(op, "on"))
-			fake_fail("PAPI_event_code_to_name", PAPI_ENOEVNT, 0, -1);
+		fail_names(op);
 	} else {
 		reading(p, step, op);
-	}
-}
-
-static void make_sets(struct player *p)
-{
-	const json_t *sets = json_object_get(p->seq, "sets"), *events = json_object_get(p->seq, "events");
-
-	p->n_events = (int)json_array_size(events);
-	p->n_sets = (int)json_array_size(sets);
-	if (p->n_events > EVENTS || p->n_sets > SETS)
-		die("%s: too many events or sets", text(p->seq, "name"));
-	for (int e = 0; e < p->n_events; e++)
-		p->event[e] = json_string_value(json_array_get(events, (size_t)e));
-	for (int s = 0; s < p->n_sets; s++) {
-		const json_t *set = json_array_get(sets, (size_t)s);
-
-		p->es[s] = PAPI_NULL;
-		p->n[s] = (int)json_array_size(set);
-		if (PAPI_create_eventset(&p->es[s]) != PAPI_OK)
-			die("PAPI_create_eventset fails");
-		for (int i = 0; i < p->n[s]; i++) {
-			const char *name = json_string_value(json_array_get(set, (size_t)i));
-
-			for (int e = 0; e < p->n_events; e++)
-				if (!strcmp(p->event[e], name))
-					p->at[s][i] = e;
-			if (PAPI_add_named_event(p->es[s], name) != PAPI_OK)
-				die("%s: cannot add '%s'", text(p->seq, "name"), name);
-		}
 	}
 }
 
@@ -282,10 +227,10 @@ static json_t *temporary(const struct player *p)
 
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		snprintf(key, sizeof(key), "%d", cpu);
-		for (int i = 0; p->has[cpu] && i < p->n[p->current]; i++) {
-			int e = p->at[p->current][i];
+		for (int i = 0; p->has[cpu] && i < p->s.n[p->s.current]; i++) {
+			int e = p->s.at[p->s.current][i];
 
-			json_object_set_new(member(out, p->event[e]), key, json_pack("[[I, b]]", (json_int_t)p->entry[e][cpu], 0));
+			json_object_set_new(member(out, p->s.event[e]), key, json_pack("[[I, b]]", (json_int_t)p->entry[e][cpu], 0));
 		}
 	}
 	return out;
@@ -294,19 +239,19 @@ static json_t *temporary(const struct player *p)
 static int play(const char *name, const char *path)
 {
 	json_t *list = load(path, named, name), *line;
-	struct player p = { .current = -1, .expect = json_object(), .lists = json_object() };
+	struct player p = { .s.current = -1, .expect = json_object(), .lists = json_object() };
 	size_t i;
 	const json_t *op;
 
-	p.seq = json_array_get(list, 0);
-	if (!p.seq)
+	p.s.seq = json_array_get(list, 0);
+	if (!p.s.seq)
 		die("'%s': no sequence '%s'", path, name);
 	alarm(200);
 	if (PAPI_library_init(fake_version() << 16) < 0)
 		die("PAPI_library_init fails");
 	pin(&p, 0);
-	make_sets(&p);
-	json_array_foreach(json_object_get(p.seq, "ops"), i, op)
+	make_sets(&p.s, NULL);
+	json_array_foreach(json_object_get(p.s.seq, "ops"), i, op)
 		play_op(&p, (int)i, op);
 	line = json_pack("{s:s, s:o, s:o, s:o}", "name", name, "expect", without_zeros(p.expect), "lists", p.lists,
 			 "temporary", temporary(&p));

@@ -10,17 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../view/view-json.h"
-#include "../view/view-text.h"
+#include "../view/view-csv.h"
+#include "../view/view-text-table.h"
 #include "cmd.h"
 #include "names.h"
 #include "report.h"
 #include "symbols.h"
-#include "table.h"
 #include "terminal.h"
+
+#define PLACE 72u			/* columns of two call sites */
 
 struct side {
 	struct sp_file file;
+	struct sp_show show;
 	struct sp_levels levels;
 	uint32_t *row;			/* [position]: row number + 1; 0: nothing there */
 	uint32_t *event;		/* [event of both]: id + 1; 0: it has none */
@@ -45,28 +47,23 @@ static void thread_position(struct sp_out *o, struct side *s, const struct sp_le
 {
 	const struct sp_model *m = &s->file.model;
 	const struct sp_header *h = sp_process_header(m, (uint32_t)row->process);
-	const char *name = strchr(row->label, '"');
 	uint32_t nth = 0;
 
 	for (uint32_t before = i; before-- > 0 && s->levels.row[before].process == row->process;) {
-		const char *other = strchr(s->levels.row[before].label, '"');
+		const struct sp_level_row *other = &s->levels.row[before];
 
-		nth += strcmp(name ? name : "", other ? other : "") == 0 &&
-		       (s->levels.row[before].tid == 0) == (row->tid == 0);
+		nth += strcmp(row->thread, other->thread) == 0 && (other->tid == 0) == (row->tid == 0);
 	}
-	if (sp_is_job(m) && h->rank >= 0) {
-		sp_out_text(o, "rank ");
-		sp_out_i64(o, h->rank);
-		sp_out_text(o, " ");
-	} else if (sp_is_job(m)) {
-		sp_out_text(o, "process ");
-		sp_out_i64(o, row->process);
-		sp_out_text(o, " ");
-	}
+	if (sp_is_job(m) && h->rank >= 0)
+		sp_out_f(o, "rank %ld ", h->rank);
+	else if (sp_is_job(m))
+		sp_out_f(o, "process %d ", row->process);
+	if (s->levels.level->what == SP_LEVEL_PROCESS)
+		return;
 	sp_out_text(o, row->tid == 0 ? "threads that have ended " : "thread ");
-	sp_out_text(o, name ? name : "");
-	sp_out_text(o, name ? " #" : "#");
-	sp_out_u64(o, nth);
+	if (*row->thread)
+		sp_out_f(o, "\"%s\" ", row->thread);
+	sp_out_f(o, "#%u", nth);
 }
 
 static void position(struct sp_out *o, struct side *s, const struct sp_level_row *row, uint32_t i)
@@ -74,22 +71,16 @@ static void position(struct sp_out *o, struct side *s, const struct sp_level_row
 	const struct sp_model *m = &s->file.model;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
 
-	if (s->levels.level->what == SP_LEVEL_THREAD) {
+	if (row->process >= 0) {
 		thread_position(o, s, row, i);
 		return;
 	}
-	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine"))) {
-		sp_out_text(o, "Machine L#");
-		sp_out_i64(o, row->machine);
-		sp_out_char(o, ' ');
-	}
-	if (!c) {
-		sp_out_text(o, row->label);
-	} else {
-		sp_out_plain(o, c->type);
-		sp_out_text(o, " L#");
-		sp_out_i64(o, c->logical_index);
-	}
+	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine")))
+		sp_out_f(o, "Machine L#%d ", row->machine);
+	if (c)
+		sp_out_f(o, "%s L#%d", c->type, c->logical_index);
+	else
+		sp_level_label(o, &s->levels, row, 0);
 }
 
 /* The same calls of the same code; labels are cut, and say as much as their own table needs. */
@@ -107,7 +98,7 @@ static uint32_t place_of(struct comparison *d, struct side *s, const struct sp_l
 	struct sp_out o;
 
 	sp_memory_init(&o, text, sizeof(text));
-	if (s->levels.level->what == SP_LEVEL_CALLSITE && row->to)
+	if (row->to)
 		pair_position(&o, s, row);
 	else
 		position(&o, s, row, (uint32_t)(row - s->levels.row));
@@ -132,25 +123,21 @@ static void index_rows(struct comparison *d, struct side *s)
 }
 
 /* The key of an event: its name, and which of that name it is. */
-static uint32_t event_number(struct comparison *d, const struct sp_model *m, uint32_t e)
+static uint32_t event_number(struct comparison *d, const struct side *s, uint32_t e)
 {
+	const struct sp_model *m = &s->file.model;
 	char buf[32], key[600];
 	const char *name = sp_event_name(m, e, buf);
 	uint32_t nth = 0;
-	struct sp_out o;
 
 	for (uint32_t i = 0; i < e; i++) {
 		char other[32];
 
-		nth += sp_report_shows(&d->report, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
+		nth += sp_show_event(&s->show, i) && strcmp(sp_event_name(m, i, other), name) == 0;
 	}
-	sp_memory_init(&o, key, sizeof(key));
-	sp_out_plain(&o, name);
-	if (nth) {
-		sp_out_char(&o, '#');
-		sp_out_u64(&o, nth);
-	}
-	sp_memory_text(&o);
+	sp_text_f(key, sizeof(key) - 16, "%s", name);
+	if (nth)
+		sp_text_f(key + strlen(key), 16, "#%u", nth);
 	return sp_names_number(&d->events, key, strlen(key));
 }
 
@@ -163,7 +150,7 @@ static void index_events(struct comparison *d)
 			if (pass)
 				d->side[i].event = sp_need(calloc(d->events.n + 1, sizeof(uint32_t)));
 			for (uint32_t e = 0; e < m->n_events; e++) {
-				uint32_t n = sp_report_shows(&d->report, m, e) ? event_number(d, m, e) : UINT32_MAX;
+				uint32_t n = sp_show_event(&d->side[i].show, e) ? event_number(d, &d->side[i], e) : UINT32_MAX;
 
 				if (pass && n != UINT32_MAX)
 					d->side[i].event[n] = e + 1;
@@ -217,40 +204,41 @@ static const char *percent(char text[48], const struct value *a, const struct va
 	return text;
 }
 
-static void text_value(struct sp_table *t, const struct value *v)
-{
-	char buf[48] = "-";
-
-	if (v->there)
-		sp_value_text(buf, v->type, v->v);
-	sp_table_cell(t, buf);
-}
-
-static const char *shown(const struct comparison *d, uint32_t position)
+/* A place by its name on the side that has it; threads by their order, since no other run has their numbers. */
+static void shown(struct sp_out *o, const struct comparison *d, uint32_t position)
 {
 	const struct side *s = &d->side[!d->side[0].row[position]];
+	const struct sp_level_row *row = &s->levels.row[s->row[position] - 1];
 
-	if (s->levels.level->what == SP_LEVEL_CALLSITE)
-		return s->levels.row[s->row[position] - 1].label;
-	return (const char *)d->positions.name[position].key;
+	if (row->process >= 0) {
+		sp_out_text(o, (const char *)d->positions.name[position].key);
+		return;
+	}
+	if (s->file.model.n_machines > 1 && row->machine >= 0 && s->levels.level != sp_level_by_name("machine"))
+		sp_out_f(o, "host %s: ", s->file.model.machine[row->machine].host);
+	sp_level_label(o, &s->levels, row, PLACE);
 }
 
-static void text_line(struct comparison *d, struct sp_table *t, uint32_t position, uint32_t event,
+static void text_line(const struct comparison *d, struct sp_text_list *l, uint32_t position, uint32_t event,
 		      const struct value *a, const struct value *b)
 {
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
 	double number = type == SP_FP64 ? sp_as_double(by) : (double)by;
-	char buf[48], signed_by[52];
+	char place[1200], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52], share[48];
+	const char *cell[] = { place, (const char *)d->events.name[event].key, of_a, of_b, signed_by, percent(share, a, b, number) };
+	struct sp_out o;
 
-	sp_table_cell(t, shown(d, position));
-	sp_table_cell(t, (const char *)d->events.name[event].key);
-	text_value(t, a);
-	text_value(t, b);
-	sp_value_text(buf, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
-	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : "", buf);
-	sp_table_cell(t, signed_by);
-	sp_table_cell(t, percent(buf, a, b, number));
+	sp_memory_init(&o, place, sizeof(place));
+	shown(&o, d, position);
+	sp_memory_text(&o);
+	if (a->there)
+		sp_value_text(of_a, a->type, a->v);
+	if (b->there)
+		sp_value_text(of_b, b->type, b->v);
+	sp_value_text(text, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
+	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : "", text);
+	sp_list_line(l, cell);
 }
 
 static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, uint32_t event,
@@ -277,7 +265,8 @@ static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, 
 	sp_out_char(o, '\n');
 }
 
-static void compare(struct comparison *d, struct sp_table *t, struct sp_out *o)
+/* Each difference: a line of CSV, or of the list. */
+static void compare(struct comparison *d, struct sp_text_list *l, struct sp_out *o)
 {
 	for (uint32_t p = 0; p < d->positions.n; p++)
 		for (uint32_t e = 0; e < d->events.n; e++) {
@@ -289,36 +278,38 @@ static void compare(struct comparison *d, struct sp_table *t, struct sp_out *o)
 			if (d->csv)
 				csv_line(d, o, p, e, &a, &b);
 			else
-				text_line(d, t, p, e, &a, &b);
+				text_line(d, l, p, e, &a, &b);
 		}
+}
+
+static void tell(struct sp_text_list *l, void *comparison)
+{
+	struct comparison *d = comparison;
+	const char *title[] = { d->side[0].levels.level->heading, "event", "A", "B", "B - A", "percent" };
+
+	sp_list_line(l, title);
+	compare(d, l, NULL);
 }
 
 static int write_all(struct comparison *d)
 {
 	static char buffer[65536];
-	struct sp_table t = { .keys = 2 };
-	bool colour = sp_terminal_colour(STDOUT_FILENO);
+	struct sp_show how = { .all = true, .bold = sp_terminal_colour(STDOUT_FILENO) };
 	struct sp_out o;
 	int e;
 
 	if (!d->csv)
 		sp_pager_start();
 	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
-	if (d->csv)
+	if (d->csv) {
 		sp_out_text(&o, "place,event,a,b,difference,percent\n");
-	sp_table_column(&t, d->side[0].levels.level->heading, SP_TABLE_LEFT);
-	sp_table_column(&t, "event", SP_TABLE_LEFT);
-	sp_table_column(&t, "A", SP_TABLE_RIGHT);
-	sp_table_column(&t, "B", SP_TABLE_RIGHT);
-	sp_table_column(&t, "B - A", SP_TABLE_RIGHT);
-	sp_table_column(&t, "percent", SP_TABLE_RIGHT);
-	compare(d, &t, &o);
-	if (!d->csv && d->differs)
-		sp_table_print(&t, &o, colour);
-	sp_table_free(&t);
+		compare(d, NULL, &o);
+	} else {
+		sp_list_show(&o, &how, 6, false, "", tell, d);
+	}
 	e = sp_out_finish(&o);
 	sp_pager_wait();
-	return t.failed ? -ENOMEM : e == -EPIPE ? 0 : e;
+	return e == -EPIPE ? 0 : e;
 }
 
 /* ---- the command -------------------------------------------------------------- */
@@ -333,8 +324,9 @@ static int open_side(struct comparison *d, unsigned i, char *path)
 		sp_file_close(&s->file);
 		return error(d, "damaged: what is missing would look like a difference", path);
 	}
-	if (d->report.level[0]->what == SP_LEVEL_CALLSITE && !d->csv)
+	if (sp_level_is_code(d->report.level[0]) && !d->csv)
 		sp_symbols_add(&s->file.model, d->report.verb, false);
+	s->show = (struct sp_show){ .m = &s->file.model, .events = d->report.show.events };
 	if (sp_levels_open(&s->levels, &s->file.model, d->report.level[0]) == 0)
 		return 0;
 	sp_symbols_forget(&s->file.model);
@@ -374,7 +366,7 @@ static int options(struct comparison *d, int argc, char **argv)
 		if (l)
 			d->report.level[0] = l;
 		else if (c == 'E')
-			d->report.events = optarg;
+			d->report.show.events = optarg;
 		else
 			d->csv = *optarg == 'c';
 	}
@@ -389,8 +381,8 @@ static int check_events(const struct comparison *d)
 	sp_report_there_are("neither has such an event", &d->side[0].file.model, &d->side[1].file.model, text, sizeof(text));
 	if (sp_report_lacks(&d->report, &d->side[0].file.model, &d->side[1].file.model, name))
 		return error(d, text, name);
-	if (d->report.events && !d->events.n)
-		return error(d, "--events: gauges have no sums to compare", d->report.events);
+	if (d->report.show.events && !d->events.n)
+		return error(d, "--events: gauges have no sums to compare", d->report.show.events);
 	return 0;
 }
 

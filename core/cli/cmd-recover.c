@@ -90,7 +90,7 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 	fd = sp_part_begin(path);
 	if (fd < 0)
 		return fd;
-	r = sp_output_write_fd(fd, v, m);
+	r = sp_output_write_fd(fd, v, &(struct sp_show){ .m = m });
 	end = sp_part_finish(fd);
 	if (r == 0)
 		r = end;

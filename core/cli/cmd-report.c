@@ -7,7 +7,6 @@
 
 #include "../view/view-common.h"
 #include "../view/view-json.h"
-#include "../view/view-text.h"
 #include "cmd.h"
 #include "into.h"
 #include "page.h"
@@ -55,13 +54,13 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		} else if (c == 'L') {
 			sp_report_level(r, longs[at].name);
 		} else if (c == 'E') {
-			r->events = optarg;
+			r->show.events = optarg;
 		} else if (c == 'S') {
 			r->sort = optarg;
 		} else if (c == 'R') {
 			r->readings = true;
 		} else if (c == 'W') {
-			sp_view_all = true;
+			r->show.all = true;
 		} else if (c == 'N') {
 			r->no_symbols = true;
 		} else if (c == 'A') {
@@ -99,17 +98,17 @@ static int check_events(const struct sp_report *r, const struct sp_model *m)
 	return 0;
 }
 
-static int write_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+static int write_json(const struct sp_report *r, struct sp_out *o)
 {
 	int e;
 
-	sp_json_dump(o, m);
-	e = sp_report_json(r, o, m);
+	sp_json_dump(o, &r->show);
+	e = sp_report_json(r, o);
 	sp_out_text(o, "}\n");
 	return e;
 }
 
-int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, int fd)
+int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd)
 {
 	static char buffer[65536];
 	struct sp_out o;
@@ -117,15 +116,15 @@ int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct
 
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	if (r->readings)
-		sp_report_readings(r, &o, m, strcmp(view->name, "text") == 0);
+		sp_report_readings(r, &o, r->show.m, strcmp(view->name, "text") == 0);
 	else if (r->n_levels && strcmp(view->name, "text") == 0)
-		e = sp_report_text(r, &o, m);
+		e = sp_report_text(r, &o);
 	else if (r->n_levels && strcmp(view->name, "csv") == 0)
-		e = sp_report_csv(r, &o, m);
+		e = sp_report_csv(r, &o);
 	else if (r->n_levels && strcmp(view->name, "json") == 0)
-		e = write_json(r, &o, m);
+		e = write_json(r, &o);
 	else
-		view->write(&o, m);
+		view->write(&o, &r->show);
 	closed = sp_out_finish(&o);
 	return e < 0 ? e : closed;
 }
@@ -136,13 +135,12 @@ static bool names_sites(const struct sp_report *r, const struct sp_view *view)
 	bool text = strcmp(view->name, "text") == 0, any = !r->n_levels;
 
 	for (unsigned i = 0; i < r->n_levels; i++)
-		any |= r->level[i]->what == SP_LEVEL_CALLSITE;
+		any |= sp_level_is_code(r->level[i]);
 	return !r->no_symbols && ((text && any) || view == &sp_page || strcmp(view->name, "json") == 0);
 }
 
 /* Into the file that -o names, or to standard output. */
-static int write_to(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, const char *to,
-		    char *const *file, unsigned n)
+static int write_to(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n)
 {
 	int e = sp_into_begin(r->verb, to, file, n), closed;
 
@@ -150,7 +148,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, struc
 		return e;
 	if (strcmp(view->name, "text") == 0)
 		sp_pager_start();
-	e = sp_report_show(r, view, m, STDOUT_FILENO);
+	e = sp_report_show(r, view, STDOUT_FILENO);
 	sp_pager_wait();
 	if (e == -EPIPE && !to)
 		e = 0;
@@ -159,7 +157,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, struc
 		e = closed;
 	if (e < 0)
 		return sp_complain(1, r->verb, strerror(-e), to ? to : "standard output");
-	return m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
+	return r->show.m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
 }
 
 int sp_cmd_report(int argc, char **argv)
@@ -177,25 +175,24 @@ int sp_cmd_report(int argc, char **argv)
 		sp_runs_free(&runs);
 	if (r)
 		return r;
+	report.show.file = runs.shown;
 	/* By level events are only not shown: metrics are still computed from them. */
-	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.events, &n_bad)) {
+	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.show.events, &n_bad)) {
 		sp_runs_free(&runs);
 		return 1;
 	}
-	sp_view_file = runs.shown;
+	report.show.m = &f.model;
 	r = check_events(&report, &f.model);
-	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &f.model);
+	metrics = r ? 0 : sp_metrics_show(&report.metrics, argv[0], &report.show);
 	if (r == 0) {
-		report.colour = !to && sp_terminal_colour(STDOUT_FILENO);
-		sp_view_bold = report.colour;
+		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
-		r = write_to(&report, view, &f.model, to, runs.path, runs.n);
+		r = write_to(&report, view, to, runs.path, runs.n);
 	}
 	sp_metrics_forget();
 	sp_symbols_forget(&f.model);
 	sp_file_close(&f);
-	sp_view_file = NULL;		/* the name was of these */
 	sp_runs_free(&runs);
 	return r ? r : metrics ? metrics : n_bad != 0;
 }

@@ -8,7 +8,6 @@
 
 #include "../conf.h"
 #include "../output.h"
-#include "../view/view-text.h"
 #include "../sys.h"
 #include "cmd.h"
 #include "report.h"
@@ -165,7 +164,7 @@ static int write_form(const struct wish *w, struct sp_stat_run *r, struct sp_mod
 	if (e == 0 && several)
 		e = sp_output_name_for(name, sizeof(name), path, view);
 	if (e == 0)
-		e = sp_output_write(&o, several ? name : path, &who, view, m);
+		e = sp_output_write(&o, several ? name : path, &who, view, &w->report.show);
 	return e < 0 ? sp_complain(WRONG, w->verb, strerror(-e), *o.path ? o.path : w->out) : 0;
 }
 
@@ -181,8 +180,8 @@ static int show(struct wish *w, struct sp_stat_run *r, struct sp_model *m)
 		if (w->out && strcmp(w->out, "-") != 0) {
 			e = write_form(w, r, m, view, strchr(formats, ',') != NULL);
 		} else {
-			w->report.colour = sp_view_bold = sp_terminal_colour(STDERR_FILENO);
-			e = sp_report_show(&w->report, view, m, STDERR_FILENO) < 0 ? WRONG : 0;
+			w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
+			e = sp_report_show(&w->report, view, STDERR_FILENO) < 0 ? WRONG : 0;
 		}
 	}
 	return e;
@@ -202,7 +201,8 @@ static int show_store(struct wish *w, struct sp_stat_run *r)
 	e = sp_model_open(&m, &image);
 	if (e < 0)
 		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
-	sp_metrics_show(&w->report.metrics, w->verb, &m);
+	w->report.show.m = &m;
+	sp_metrics_show(&w->report.metrics, w->verb, &w->report.show);
 	e = show(w, r, &m);
 	sp_metrics_forget();
 	sp_model_close(&m);

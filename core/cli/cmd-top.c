@@ -132,7 +132,7 @@ static int find(struct top *t, const char *which)
 /* ---- one look ------------------------------------------------------------------------ */
 
 /* The whole text in memory: it is shown in one go, and perhaps in part. */
-static int write_text(struct top *t, struct sp_model *m)
+static int write_text(struct top *t)
 {
 	for (;;) {
 		struct sp_out o;
@@ -140,11 +140,11 @@ static int write_text(struct top *t, struct sp_model *m)
 
 		sp_out_init(&o, -1, t->text, t->room ? t->room - 1 : 0);
 		if (!t->over)
-			sp_rates_write(&t->rates, &o, m);
+			sp_rates_write(&t->rates, &o, t->report.show.m);
 		if (t->room && t->report.n_levels)
-			r = sp_report_text(&t->report, &o, m);
+			r = sp_report_text(&t->report, &o);
 		else if (t->room)
-			sp_view_text(&o, m);
+			sp_view_text(&o, &t->report.show);
 		if (r < 0)
 			return r;
 		if (t->room && !o.error) {
@@ -185,8 +185,9 @@ static int look(struct top *t)
 	t->killed = f.model.n_killed != 0;
 	t->pid = f.model.h.pid;
 	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
-	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &f.model);
-	r = write_text(t, &f.model);
+	t->report.show = (struct sp_show){ .m = &f.model };
+	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show);
+	r = write_text(t);
 	sp_rates_keep(&t->rates, &f.model);
 	sp_metrics_forget();
 	sp_file_close(&f);
@@ -360,7 +361,7 @@ int sp_cmd_top(int argc, char **argv)
 	struct option levels[SP_LEVEL_OPTIONS + 1];
 	int c, at = 0, r;
 
-	t = (struct top){ .report = { .verb = argv[0], .colour = false }, .delay = 2.0, .times = -1 };
+	t = (struct top){ .report = { .verb = argv[0] }, .delay = 2.0, .times = -1 };
 	levels[sp_level_options(levels)] = (struct option){ NULL, 0, NULL, 0 };
 	while ((c = sp_option(argc, argv, "n:d:m:", levels, &at, "options are -d SECONDS, -n COUNT, --per-LEVEL, -m METRICS")) != -1) {
 		if (c == 'L') {

@@ -11,17 +11,6 @@
 #include "../view/model.h"
 #include "../view/view.h"
 
-struct sp_cmd {
-	const char *name;
-	int (*run)(int argc, char **argv);	/* argv[0] is the verb */
-	const char *usage;			/* behind the verb's name */
-	const char *help;			/* one line */
-};
-
-/* `sspapi VERB --help`, and a verb's lines in `sspapi --help`. */
-void sp_help(const struct sp_cmd *c);
-void sp_help_verb(FILE *to, const struct sp_cmd *c);
-
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_stat(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
@@ -38,8 +27,12 @@ int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI *
 struct option;
 int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are);
 
-/* What `sspapi VERB --help` or --version prints; the exit status. */
+/* What `sspapi VERB --help` or --version prints, and `sspapi --help`; the exit status. */
 int sp_about(const char *verb, bool help);
+void sp_help_all(FILE *to);
+
+/* A full disk behind standard output is a failure, too: the status, or what it is then. */
+int sp_closed(int status);
 
 /* Says why execvp did not start it, whose error may be of what the program needs to be started by; 126 or 127. */
 int sp_not_started(const char *verb, const char *name, int error);

@@ -1,7 +1,7 @@
 /* event-names.c: what there is, for who asked for what is not. */
 #include <string.h>
 
-#include "../view/view-text.h"
+#include "../view/view-text-words.h"
 #include "report.h"
 
 /* Those of m that `but` has not. */

@@ -6,10 +6,32 @@
 
 #include "../conf.h"
 #include "cmd.h"
-#include "level.h"
+#include "report.h"
 #include "metrics.h"
 
-void sp_help_verb(FILE *to, const struct sp_cmd *c)
+static const struct cmd {
+	const char *name;
+	const char *usage;		/* behind the name */
+	const char *help;		/* one line */
+} cmds[] = {
+	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
+	  "runs a program with sspapi preloaded; its dump is a store" },
+	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [--per-LEVEL...] [--] PROGRAM [ARGS]",
+	  "counts any program from outside, by CPU and by thread; exit status: the program's" },
+	{ "report", "[-f text|json|csv|hwloc|html|store] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
+	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
+	{ "merge", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
+	{ "diff", "[--per-LEVEL] [--events E,E] [-f text|csv] A B",
+	  "what two runs counted differently, by logical position; exit 0 same, 1 differs, 2 error" },
+	{ "recover", "[-o FILE] [--force] [--discard] [FILE.live...]",
+	  "makes the dump that a killed process did not write; or only removes what it left" },
+	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS] PID|FILE.live",
+	  "the same tables of a process that still runs; q ends" },
+	{ "doctor", "[--check] [PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
+	{ "env", "", "every variable, its value now, default and meaning" },
+};
+
+static void verb(FILE *to, const struct cmd *c)
 {
 	fprintf(to, "  sspapi %s%s%s\n      %s\n", c->name, *c->usage ? " " : "", c->usage, c->help);
 }
@@ -53,10 +75,18 @@ static void metrics(void)
 	sp_metrics_forget();
 }
 
-void sp_help(const struct sp_cmd *c)
+void sp_help_all(FILE *to)
+{
+	fputs("usage: sspapi VERB ...\n\n", to);
+	for (unsigned i = 0; i < SP_COUNT(cmds); i++)
+		verb(to, &cmds[i]);
+	fputs("\n  sspapi --help, sspapi help VERB, sspapi --version\n", to);
+}
+
+static void help(const struct cmd *c)
 {
 	puts("usage:");
-	sp_help_verb(stdout, c);
+	verb(stdout, c);
 	if (strcmp(c->name, "run") == 0)
 		variables();
 	if (strstr(c->usage, "--per-LEVEL"))
@@ -64,4 +94,21 @@ void sp_help(const struct sp_cmd *c)
 	if (strstr(c->usage, "-m METRICS"))
 		metrics();
 	puts("\nman sspapi tells the rest");
+}
+
+int sp_closed(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return sp_complain(status ? status : 1, "", "cannot write", "standard output");
+	return status;
+}
+
+int sp_about(const char *name, bool with_help)
+{
+	for (unsigned i = 0; with_help && i < SP_COUNT(cmds); i++)
+		if (strcmp(name, cmds[i].name) == 0)
+			help(&cmds[i]);
+	if (!with_help)
+		puts("sspapi " SP_VERSION);
+	return sp_closed(0);
 }

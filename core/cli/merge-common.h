@@ -5,7 +5,6 @@
 
 #include "../out.h"
 #include "encode.h"
-#include "merge.h"
 #include "names.h"
 #include "source.h"
 
@@ -85,7 +84,7 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file);
 int merge_check_machines(const struct sp_source *s);
 void merge_sort_machines(struct merge *g);
-int merge_write_machines(struct merge *g, const struct sp_merge *job);
+int merge_write_machines(struct merge *g, char *const *file);
 
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);

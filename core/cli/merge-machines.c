@@ -230,10 +230,10 @@ void merge_sort_machines(struct merge *g)
 
 /* The topology as its file has it, but for what is a process's own. */
 static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,
-			   const struct sp_merge *job, sp_off *at)
+			   char *const *file, sp_off *at)
 {
 	struct sp_source s = { .fd = -1 };
-	int e = sp_source_open(&s, job->file[t->file]);
+	int e = sp_source_open(&s, file[t->file]);
 	unsigned char *bytes = e == 0 ? read_block(&s, t->at, SP_BLOCK_TOPOLOGY, sizeof(struct sp_topology)) : NULL;
 	const struct sp_topology *p = bytes ? checked(bytes, ((struct sp_block *)bytes)->bytes) : NULL;
 
@@ -260,7 +260,7 @@ static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,
 	return e;
 }
 
-int merge_write_machines(struct merge *g, const struct sp_merge *job)
+int merge_write_machines(struct merge *g, char *const *file)
 {
 	struct sp_bytes *b = &g->scratch;
 
@@ -276,7 +276,7 @@ int merge_write_machines(struct merge *g, const struct sp_merge *job)
 		place = sp_bytes_block(b, SP_BLOCK_MACHINE, sizeof(*to) + words * 8);
 		host = sp_bytes_text(b, (const char *)g->machines.name[g->machine_order[i]].key);
 		if (t && !t->written) {
-			e = encode_topology(b, t, job, &t->written);
+			e = encode_topology(b, t, file, &t->written);
 			if (e < 0)
 				return e;
 		}

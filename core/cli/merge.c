@@ -345,7 +345,7 @@ int sp_merge_files(struct sp_merge *job, int fd)
 		e = merge_write_front(g);
 	}
 	if (e == 0)
-		e = merge_write_machines(g, job);
+		e = merge_write_machines(g, job->file);
 	g->members = merge_position(g);
 	if (e == 0)
 		e = write_processes(g, job);

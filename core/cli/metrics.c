@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../view/view.h"
 #include "cmd.h"
 #include "metrics.h"
 
@@ -168,7 +167,7 @@ static int choose(const char *verb, const char *path, char *names)
 	return 0;
 }
 
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const struct sp_model *m)
+int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_show *s)
 {
 	const char *path = w->file ? w->file : sp_cli_data("metrics.csv");
 	char names[sizeof(w->names)];
@@ -178,10 +177,10 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const str
 		return 0;
 	if (read_file(verb, path))
 		return 1;
-	n = sp_metrics_bind(&table, m);
+	n = sp_metrics_bind(&table, s->m);
 	if (n < 0)
 		return verb ? sp_complain(1, verb, strerror((int)-n), path) : 1;
-	sp_view_metrics = &table;
+	s->metrics = &table;
 	say_alone(verb, path);
 	strcpy(names, w->names);
 	if (*names && choose(verb, path, names))
@@ -195,7 +194,6 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const str
 
 void sp_metrics_forget(void)
 {
-	sp_view_metrics = NULL;
 	sp_metrics_close(&table);
 }
 

@@ -3,6 +3,7 @@
 #define SP_CLI_METRICS_H
 
 #include "../metric/metric.h"
+#include "../view/view.h"
 
 /* Keeps the value of a -m: "default", a file, or names joined by commas.  False: a second
  * one of another kind. */
@@ -13,11 +14,11 @@ struct sp_metrics_wish {
 };
 bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
 
-/* Reads what is wished for, binds it to the model and has the views show it; for names
+/* Reads what is wished for, binds it to s->m and puts it into s; for names
  * that cannot be computed, and where nothing can, a line says why.  The exit status: 0,
  * or 1 for wrong definitions or what cannot be read, which a line has named (verb NULL: none is said).  Forget it
  * before the model is closed. */
-int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, const struct sp_model *m);
+int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_show *s);
 void sp_metrics_forget(void);
 
 /* The installed ones, read and not bound, to be forgotten; NULL: they are not there. */

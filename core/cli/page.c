@@ -38,9 +38,9 @@ static int copy(struct sp_out *o, int fd)
 }
 
 /* The JSON of report with the levels that the page has tables of. */
-static int json(int fd, struct sp_model *m)
+static int json(int fd, const struct sp_show *s)
 {
-	struct sp_report levels = { .verb = "report" };
+	struct sp_report levels = { .verb = "report", .show = *s };
 	char buffer[65536];
 	struct sp_out o;
 	int e, closed;
@@ -48,10 +48,9 @@ static int json(int fd, struct sp_model *m)
 	sp_report_level(&levels, "per-thread");
 	sp_report_level(&levels, "per-callsite");
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	sp_json_brief = true;
-	sp_json_dump(&o, m);
-	sp_json_brief = false;
-	e = sp_report_json(&levels, &o, m);
+	levels.show.brief = true;
+	sp_json_dump(&o, &levels.show);
+	e = sp_report_json(&levels, &o);
 	sp_out_text(&o, "}\n");
 	closed = sp_out_finish(&o);
 	return e < 0 ? e : closed;
@@ -59,16 +58,17 @@ static int json(int fd, struct sp_model *m)
 
 /* With those metrics that there are, unless others are wished for.  The JSON goes by way of a file in
  * memory: views know nothing of what is around them. */
-static void write_page(struct sp_out *o, struct sp_model *m)
+static void write_page(struct sp_out *o, const struct sp_show *s)
 {
+	struct sp_show show = *s;
 	const struct sp_metrics_wish usual = { .any = true };
-	bool wished = sp_view_metrics != NULL;
+	bool wished = show.metrics != NULL;
 	int fd = memfd_create("sspapi", MFD_CLOEXEC), e = fd < 0 ? -errno : 0;
 
 	if (!wished)
-		sp_metrics_show(&usual, NULL, m);
+		sp_metrics_show(&usual, NULL, &show);
 	if (e == 0)
-		e = json(fd, m);
+		e = json(fd, &show);
 	if (!wished)
 		sp_metrics_forget();
 	sp_out_text(o, page_before);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../view/view-text.h"
+#include "../view/view-text-words.h"
 #include "cmd.h"
 #include "rates.h"
 

@@ -1,16 +1,36 @@
 /* report-levels.c: a model's levels as text, CSV and JSON. */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../view/core-kinds.h"
+#include "../view/view-csv.h"
 #include "../view/view-json.h"
 #include "../view/view-metrics.h"
-#include "../view/view-text.h"
+#include "../view/view-text-levels.h"
 #include "cmd.h"
 #include "report.h"
-#include "table.h"
+
+#define PAIR_WIDTH 72u		/* of two call sites in JSON's labels */
+
+unsigned sp_level_options(struct option *longs)
+{
+	static char names[SP_LEVEL_OPTIONS][16];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sp_n_levels && n + 2 <= SP_LEVEL_OPTIONS; i++)
+		for (unsigned also = 0; also < 2; also++) {
+			const char *name = also ? sp_level_table[i].also : sp_level_table[i].name;
+
+			if (!name)
+				continue;
+			snprintf(names[n], sizeof(names[n]), "per-%s", name);
+			longs[n] = (struct option){ names[n], no_argument, NULL, 'L' };
+			n++;
+		}
+	return n;
+}
 
 bool sp_report_level(struct sp_report *r, const char *option)
 {
@@ -23,24 +43,6 @@ bool sp_report_level(struct sp_report *r, const char *option)
 		return false;
 	r->level[r->n_levels++] = l;
 	return true;
-}
-
-bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event)
-{
-	char buf[32];
-	const char *name;
-	size_t n;
-
-	if (!m->event_counted[event] || sp_event_is_gauge(m, event))
-		return false;
-	if (!r->events)
-		return true;
-	name = sp_event_name(m, event, buf);
-	n = strlen(name);
-	for (const char *p = r->events; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
-			return true;
-	return false;
 }
 
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
@@ -59,7 +61,7 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
 bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const struct sp_model *other,
 		     char name[SP_REPORT_NAME])
 {
-	for (const char *p = r->events ? r->events : ""; *p; p += strcspn(p, ","), p += *p == ',') {
+	for (const char *p = r->show.events ? r->show.events : ""; *p; p += strcspn(p, ","), p += *p == ',') {
 		size_t n = strcspn(p, ",");
 
 		if (sp_report_has(m, p, n) || (other && sp_report_has(other, p, n)))
@@ -85,310 +87,94 @@ static long sort_key(const struct sp_report *r, const struct sp_model *m)
 	return SP_SORT_PLACE;
 }
 
-static int open_levels(struct sp_levels *t, const struct sp_report *r, struct sp_model *m, unsigned i)
+static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i)
 {
-	int e = sp_levels_open(t, m, r->level[i]);
+	int e = sp_levels_open(t, r->show.m, r->level[i]);
 
 	if (e == 0)
-		sp_levels_sort(t, sort_key(r, m));
+		sp_levels_sort(t, sort_key(r, r->show.m));
 	return e;
 }
 
-/* ---- text --------------------------------------------------------------- */
-
-static void heading(struct sp_table *t, const struct sp_model *m, uint32_t event)
-{
-	const char *units = SP_EVENT_TEXT(m, event, units);
-	char text[200], buf[32];
-	struct sp_out o;
-
-	sp_memory_init(&o, text, sizeof(text));
-	sp_out_plain(&o, sp_event_name(m, event, buf));
-	if (*units && strlen(units) < 16) {
-		sp_out_text(&o, " [");
-		sp_out_plain(&o, units);
-		sp_out_char(&o, ']');
-	}
-	sp_table_column(t, sp_memory_text(&o), SP_TABLE_RIGHT);
-}
-
-static void count(struct sp_table *t, uint64_t n)
-{
-	char buf[32];
-
-	sp_format_grouped(buf, (int64_t)sp_min(n, INT64_MAX));
-	sp_table_cell(t, buf);
-}
-
-/* The shown metrics, computed from a row's sums. */
-#define EACH_METRIC(i, t) (int32_t i = (t) ? sp_metrics_next(t, -1) : -1; i >= 0; i = sp_metrics_next(t, i))
-
-static void compute(const struct sp_level_row *row)
-{
-	if (sp_view_metrics)
-		sp_metrics_compute(sp_view_metrics, row->total, row->counted, row->machine);
-}
-
-static void metric_headings(struct sp_table *t)
-{
-	for EACH_METRIC (i, sp_view_metrics) {
-		char text[200];
-		struct sp_out o;
-
-		sp_memory_init(&o, text, sizeof(text));
-		sp_out_plain(&o, sp_view_metrics->at[i].name);
-		sp_table_column(t, sp_memory_text(&o), SP_TABLE_RIGHT);
-	}
-}
-
-/* Its counts are of P and E cores: a metric of them is neither's. */
-static bool is_mixed(const struct sp_level_row *row)
-{
-	return sp_view_metrics && sp_kinds_several(row->kinds);
-}
-
-static void metric_cells(struct sp_table *t, const struct sp_level_row *row)
-{
-	char buf[49];
-
-	compute(row);
-	for EACH_METRIC (i, sp_view_metrics) {
-		sp_metric_text(buf, &sp_view_metrics->at[i]);
-		if (is_mixed(row) && sp_view_metrics->at[i].has_value)
-			strcat(buf, "*");
-		sp_table_cell(t, buf);
-	}
-}
-
-/* Of several machines which one; of several processes whose thread. */
-static unsigned whose_columns(struct sp_table *t, const struct sp_model *m, const struct sp_level *level)
-{
-	bool threads = sp_is_job(m) && level->what == SP_LEVEL_THREAD;
-
-	if (m->n_machines > 1)
-		sp_table_column(t, "host", SP_TABLE_LEFT);
-	if (threads) {
-		sp_table_column(t, "rank", SP_TABLE_RIGHT);
-		sp_table_column(t, "pid", SP_TABLE_RIGHT);
-	}
-	return (m->n_machines > 1) + 2 * threads;
-}
-
-static void number(struct sp_table *t, int64_t n)
-{
-	char buf[32] = "-";
-
-	if (n >= 0)
-		sp_format_u64(buf, (uint64_t)n);
-	sp_table_cell(t, buf);
-}
-
-static void whose_cells(struct sp_table *t, const struct sp_model *m, const struct sp_level_row *row)
-{
-	char host[200];
-	struct sp_out o;
-
-	sp_memory_init(&o, host, sizeof(host));
-	sp_out_plain(&o, row->machine >= 0 ? m->machine[row->machine].host : "");
-	if (m->n_machines > 1)
-		sp_table_cell(t, sp_memory_text(&o));
-	if (sp_is_job(m) && row->process >= 0) {
-		number(t, m->process[row->process].h->rank);
-		number(t, m->process[row->process].h->pid);
-	}
-}
-
-/* On how many CPUs it was counted; not known between two calls. */
-static bool has_cpus(const struct sp_level *level)
-{
-	return level->what != SP_LEVEL_CALLSITE;
-}
-
-static void text_row(const struct sp_report *r, struct sp_table *t, const struct sp_model *m,
-		     const struct sp_level *level, const struct sp_level_row *row)
-{
-	double part = 0.0, whole = 0.0;
-	char buf[48];
-
-	whose_cells(t, m, row);
-	sp_table_cell(t, row->label);
-	if (has_cpus(level))
-		number(t, row->cpus ? (int64_t)row->cpus : -1);
-	count(t, row->readings);
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		enum sp_data_type type = sp_event_type(m, e);
-		double share;
-
-		if (!sp_report_shows(r, m, e))
-			continue;
-		if (row->counted[e])
-			sp_value_text(buf, type, row->total[e]);
-		else
-			strcpy(buf, "-");
-		sp_table_cell(t, buf);
-		share = sp_proven_share(type, row->total[e], row->exact[e]);
-		if (share >= 0.0) {
-			part += share;
-			whole += 1.0;
-		}
-	}
-	sp_table_cell(t, sp_percent(buf, part, whole));
-	metric_cells(t, row);
-}
-
-int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+int sp_report_text(const struct sp_report *r, struct sp_out *o)
 {
 	for (unsigned i = 0; i < r->n_levels; i++) {
-		struct sp_table t = { 0 };
 		struct sp_levels levels;
-		bool mixed = false;
 
-		if (open_levels(&levels, r, m, i) < 0)
+		if (open_level(&levels, r, i) < 0)
 			return -ENOMEM;
-		t.keys = whose_columns(&t, m, levels.level) + 1;
-		sp_table_column(&t, levels.level->heading, SP_TABLE_LEFT);
-		if (has_cpus(levels.level))
-			sp_table_column(&t, "CPUs", SP_TABLE_RIGHT);
-		sp_table_column(&t, "readings", SP_TABLE_RIGHT);
-		for (uint32_t e = 0; e < m->n_events; e++)
-			if (sp_report_shows(r, m, e))
-				heading(&t, m, e);
-		sp_table_column(&t, "proven", SP_TABLE_RIGHT);
-		metric_headings(&t);
-		for (uint32_t n = 0; n < levels.n; n++) {
-			text_row(r, &t, m, levels.level, sp_levels_row(&levels, n));
-			mixed = mixed || is_mixed(sp_levels_row(&levels, n));
-		}
-		sp_out_text(o, i ? "\n" : "");
-		sp_table_print(&t, o, r->colour);
-		sp_out_text(o, mixed ? "(* of cores of several kinds together; --per-kind tells them apart)\n" : "");
+		sp_text_level(o, &r->show, &levels, i > 0);
 		sp_levels_close(&levels);
-		sp_table_free(&t);
-		if (t.failed)
-			return -ENOMEM;
 	}
 	return 0;
 }
 
+/* Computes the metrics of this row.  Are its counts of P and E cores? A metric of them is neither's. */
+static bool compute(const struct sp_report *r, const struct sp_level_row *row)
+{
+	if (r->show.metrics)
+		sp_metrics_compute(r->show.metrics, row->total, row->counted, row->machine);
+	return r->show.metrics && sp_kinds_several(row->kinds);
+}
+
 /* ---- CSV ---------------------------------------------------------------- */
 
-static void logical(struct sp_out *o, const struct sp_model *m, int32_t component, const char *type)
+/* The tidy dump has no column for kinds of cores, nor for caches, of which a package may have
+ * several: it stands behind the event's name, as in hwloc's XML. */
+static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row, char text[200])
 {
-	int32_t above = component >= 0 ? sp_model_above(m, component, type) : -1;
+	bool cache = levels->level->what == SP_LEVEL_CACHE;
+	struct sp_out o;
 
-	sp_out_char(o, ',');
-	if (above >= 0)
-		sp_out_i64(o, m->component[above].logical_index);
+	sp_memory_init(&o, text, 200);
+	if (cache || row->kind >= 0) {
+		sp_out_text(&o, cache && row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
+		sp_level_label(&o, levels, row, PAIR_WIDTH);
+	}
+	return sp_memory_text(&o);
 }
 
 /* The columns of the tidy dump up to `package`, empty where the level has no such thing. */
-static void csv_place(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+static struct sp_csv_place place_of(const struct sp_levels *levels, const struct sp_level_row *row, char what[200])
 {
+	const struct sp_model *m = levels->m;
 	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
 	bool of_one = !sp_is_job(m) || row->process >= 0;
 
-	sp_out_csv(o, row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host));
-	sp_out_char(o, ',');
-	if (of_one && h->rank >= 0)
-		sp_out_i64(o, h->rank);
-	sp_out_char(o, ',');
-	if (of_one)
-		sp_out_u64(o, h->pid);
-	sp_out_char(o, ',');
-	if (row->tid >= 0)
-		sp_out_i64(o, row->tid);
-	sp_out_char(o, ',');
-	sp_out_csv(o, row->thread);
-	sp_out_text(o, ",,,");
-	sp_csv_path(o, m, row->from);
-	sp_out_char(o, ',');
-	sp_csv_path(o, m, row->to);
-	sp_out_char(o, ',');
-	if (row->cpu >= 0)
-		sp_out_i64(o, row->cpu);
-	logical(o, m, row->component, "Core");
-	logical(o, m, row->component, "NUMANode");
-	logical(o, m, row->component, "Package");
-	sp_out_char(o, ',');
+	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host),
+				      .rank = of_one ? h->rank : -1, .pid = of_one ? (int64_t)h->pid : -1, .tid = row->tid,
+				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
+				      .component = row->component, .what = behind_name(levels, row, what) };
 }
 
-/* The tidy dump has no column for kinds of cores, nor for caches, of which a package may have
- * several: the name says it, as in hwloc's XML. */
-static void csv_name(struct sp_out *o, const struct sp_model *m, const struct sp_level *level,
-		     const struct sp_level_row *row, const char *name)
+static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
 {
-	bool cache = level->what == SP_LEVEL_CACHE;
-	char text[1200];
-	struct sp_out memory;
-
-	sp_memory_init(&memory, text, sizeof(text) - 48);
-	sp_out_text(&memory, name);
-	if (cache || row->kind >= 0) {
-		memory.error = 0;
-		memory.size = sizeof(text) - 1;
-		sp_out_text(&memory, cache && row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
-	}
-	if (cache)
-		sp_out_text(&memory, row->label);
-	else if (row->kind >= 0)
-		sp_text_kinds(&memory, m, 1u << row->kind);
-	sp_out_csv(o, sp_memory_text(&memory));
-}
-
-static void csv_metrics(struct sp_out *o, const struct sp_model *m, const struct sp_level *level,
-			const struct sp_level_row *row)
-{
-	compute(row);
-	for EACH_METRIC (i, sp_view_metrics) {
-		const struct sp_metric *d = &sp_view_metrics->at[i];
-
-		if (!d->has_value)
-			continue;
-		csv_place(o, m, row);
-		csv_name(o, m, level, row, d->name);
-		sp_out_char(o, ',');
-		sp_out_u64(o, row->readings);
-		sp_out_char(o, ',');
-		sp_metric_number(o, d);
-		sp_out_text(o, ",\n");
-	}
-}
-
-static void csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
-		    const struct sp_level *level, const struct sp_level_row *row)
-{
-	char buf[32];
+	const struct sp_model *m = levels->m;
+	char buf[32], what[200];
+	struct sp_csv_place p = place_of(levels, row, what);
+	bool mixed;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		enum sp_data_type type = sp_event_type(m, e);
-
-		if (!sp_report_shows(r, m, e) || !row->counted[e])
+		if (!sp_show_event(&r->show, e) || !row->counted[e])
 			continue;
-		csv_place(o, m, row);
-		csv_name(o, m, level, row, sp_event_name(m, e, buf));
-		sp_out_char(o, ',');
-		sp_out_u64(o, row->event_readings[e]);
-		sp_out_char(o, ',');
-		sp_out_value(o, type, row->total[e]);
-		sp_out_char(o, ',');
-		sp_out_value(o, type, row->exact[e]);
-		sp_out_char(o, '\n');
+		sp_csv_begin(o, m, &p, sp_event_name(m, e, buf), row->event_readings[e]);
+		sp_csv_counts(o, sp_event_type(m, e), row->total[e], row->exact[e]);
 	}
-	csv_metrics(o, m, level, row);
+	mixed = compute(r, row);
+	sp_csv_metrics(o, &r->show, &p, row->readings);
+	return mixed;
 }
 
-int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 {
 	struct sp_levels levels;
 	bool mixed = false;
 
-	if (open_levels(&levels, r, m, 0) < 0)
+	if (open_level(&levels, r, 0) < 0)
 		return -ENOMEM;
 	sp_out_text(o, SP_CSV_HEADER);
-	for (uint32_t n = 0; n < levels.n; n++) {
-		csv_row(r, o, m, levels.level, sp_levels_row(&levels, n));
-		mixed = mixed || is_mixed(sp_levels_row(&levels, n));
-	}
+	for (uint32_t n = 0; n < levels.n; n++)
+		mixed |= csv_row(r, o, &levels, sp_levels_row(&levels, n));
 	sp_levels_close(&levels);
 	if (mixed)
 		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together; "
@@ -398,84 +184,66 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *
 
 /* ---- JSON --------------------------------------------------------------- */
 
-static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
-			const struct sp_level_row *row, const char *key, const int64_t *v)
+static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_level_row *row, const char *key, const int64_t *v)
 {
 	bool more = false;
 
 	sp_out_text(o, key);
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_report_shows(r, m, e) || !row->counted[e])
+	for (uint32_t e = 0; e < r->show.m->n_events; e++) {
+		if (!sp_show_event(&r->show, e) || !row->counted[e])
 			continue;
 		sp_out_text(o, more ? ", " : "");
-		sp_json_event_key(o, m, e);
+		sp_json_event_key(o, r->show.m, e);
 		sp_out_text(o, ": ");
-		sp_json_value(o, sp_event_type(m, e), v[e]);
+		sp_json_value(o, sp_event_type(r->show.m, e), v[e]);
 		more = true;
 	}
 	sp_out_char(o, '}');
 }
 
-static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_model *m,
-		     const struct sp_level_row *row)
+static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
 {
-	sp_out_text(o, "{\"label\": ");
-	sp_out_json(o, row->label);
-	sp_out_text(o, ", \"component\": ");
-	if (row->component >= 0)
-		sp_out_i64(o, row->component);
-	else
-		sp_out_text(o, "null");
-	if (sp_is_job(m) && row->process >= 0) {
-		sp_out_text(o, ", \"process\": ");
-		sp_out_i64(o, row->process);
-	}
-	if (row->to) {
-		sp_out_text(o, ", \"from\": ");
-		if (row->from)
-			sp_out_u64(o, row->from);
-		else
-			sp_out_text(o, "null");
-		sp_out_text(o, ", \"to\": ");
-		sp_out_u64(o, row->to);
-	}
-	if (m->n_machines > 1 && row->machine >= 0) {
-		sp_out_text(o, ", \"host\": ");
-		sp_out_json(o, m->machine[row->machine].host);
-	}
-	if (row->cpu >= 0) {
-		sp_out_text(o, ", \"cpu\": ");
-		sp_out_i64(o, row->cpu);
-	}
-	if (row->tid >= 0) {
-		sp_out_text(o, ", \"tid\": ");
-		sp_out_i64(o, row->tid);
-	}
-	sp_out_text(o, ", \"cpus\": ");
-	sp_out_u64(o, row->cpus);
-	sp_out_text(o, ", \"readings\": ");
-	sp_out_u64(o, row->readings);
-	json_values(r, o, m, row, ",\n    \"total\": {", row->total);
-	json_values(r, o, m, row, ",\n    \"exact\": {", row->exact);
-	compute(row);
-	sp_metrics_json(o);
-	sp_out_text(o, is_mixed(row) ? ", \"mixed_cpu_kinds\": true}" : "}");
+	const struct sp_model *m = levels->m;
+	char label[600];
+	struct sp_out words;
+	bool mixed;
+
+	sp_memory_init(&words, label, sizeof(label));
+	sp_level_label(&words, levels, row, PAIR_WIDTH);
+	sp_json_f(o, "{\"label\": %s, \"component\": % d", sp_memory_text(&words), row->component);
+	if (sp_is_job(m) && row->process >= 0)
+		sp_json_f(o, ", \"process\": %d", row->process);
+	if (row->to && levels->level->what == SP_LEVEL_SITE)
+		sp_json_f(o, ", \"to\": %u", row->to);
+	else if (row->to)
+		sp_json_f(o, ", \"from\": % ld, \"to\": %u", row->from ? (int64_t)row->from : -1, row->to);
+	if (m->n_machines > 1 && row->machine >= 0)
+		sp_json_f(o, ", \"host\": %s", m->machine[row->machine].host);
+	if (row->cpu >= 0)
+		sp_json_f(o, ", \"cpu\": %d", row->cpu);
+	if (row->tid >= 0)
+		sp_json_f(o, ", \"tid\": %d", row->tid);
+	sp_json_f(o, ", \"cpus\": %u, \"readings\": %lu", row->cpus, row->readings);
+	json_values(r, o, row, ",\n    \"total\": {", row->total);
+	json_values(r, o, row, ",\n    \"exact\": {", row->exact);
+	mixed = compute(r, row);
+	sp_metrics_json(o, r->show.metrics);
+	sp_out_text(o, mixed ? ", \"mixed_cpu_kinds\": true}" : "}");
 }
 
-int sp_report_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m)
+int sp_report_json(const struct sp_report *r, struct sp_out *o)
 {
 	sp_out_text(o, ",\n \"levels\": [");
 	for (unsigned i = 0; i < r->n_levels; i++) {
 		struct sp_levels levels;
 
-		if (open_levels(&levels, r, m, i) < 0)
+		if (open_level(&levels, r, i) < 0)
 			return -ENOMEM;
-		sp_out_text(o, i ? ",\n  {\"level\": " : "\n  {\"level\": ");
-		sp_out_json(o, levels.level->name);
-		sp_out_text(o, ", \"rows\": [");
+		sp_out_text(o, i ? "," : "");
+		sp_json_f(o, "\n  {\"level\": %s, \"rows\": [", levels.level->name);
 		for (uint32_t n = 0; n < levels.n; n++) {
 			sp_out_text(o, n ? ",\n   " : "\n   ");
-			json_row(r, o, m, sp_levels_row(&levels, n));
+			json_row(r, o, &levels, sp_levels_row(&levels, n));
 		}
 		sp_out_text(o, "]}");
 		sp_levels_close(&levels);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../view/view-text.h"
+#include "../view/view-text-words.h"
 #include "cmd.h"
 #include "report.h"
 
@@ -16,10 +16,10 @@ static bool shows(const struct sp_report *r, const struct sp_model *m, uint32_t 
 	const char *name = sp_event_name(m, event, buf);
 	size_t n = strlen(name);
 
-	for (const char *p = r->events; p && *p; p += strcspn(p, ","), p += *p == ',')
+	for (const char *p = r->show.events; p && *p; p += strcspn(p, ","), p += *p == ',')
 		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
 			return true;
-	return !r->events;
+	return !r->show.events;
 }
 
 /* ---- rows --------------------------------------------------------------------- */

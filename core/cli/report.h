@@ -1,50 +1,51 @@
 /* report.h: what report shows of a model, beside the views: tables by level.
  *
  * cmd-report.c reads the command line into a struct sp_report; report-*.c write.
- * Derived metrics (sp_view_metrics), computed from each row's sums, are columns behind
+ * Derived metrics, computed from each row's sums, are columns behind
  * those of the events, lines without `exact` in CSV, "derived_metrics" in JSON's rows.
  */
 #ifndef SP_REPORT_H
 #define SP_REPORT_H
 
-#include "../out.h"
-#include "level.h"
+#include "../view/level.h"
+#include "../view/view.h"
 #include "metrics.h"
 
 #define SP_REPORT_LEVELS 16
 
 struct sp_report {
 	const char *verb;
+	struct sp_show show;
 	const struct sp_level *level[SP_REPORT_LEVELS];	/* as asked for */
 	unsigned n_levels;
-	const char *events;		/* E,E; NULL: all */
 	const char *sort;		/* an event, "readings" or "place"; NULL: place */
-	bool colour;
 	bool no_symbols;		/* files that the store names are left alone */
 	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_wish metrics;	/* -m */
 	bool readings;			/* the permanent readings instead */
 };
 
+/* --per-NAME of each, without an argument and with val 'L', into the first of `longs`;
+ * how many, up to SP_LEVEL_OPTIONS. */
+#define SP_LEVEL_OPTIONS 20
+struct option;
+unsigned sp_level_options(struct option *longs);
+
 /* Keeps the level of an option ("per-core", by perf stat's names, too); false: it is none, or
  * there is no more room. */
 bool sp_report_level(struct sp_report *r, const char *option);
 
-/* Is this event to be shown?  (Gauges are not: they have no sums.) */
-bool sp_report_shows(const struct sp_report *r, const struct sp_model *m, uint32_t event);
-
 /* Has the model counted an event of this name? */
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 
-/* Is there a name in r->events that neither model has (other NULL: that m has not)?  The first
+/* Is there a name in r->show.events that neither model has (other NULL: that m has not)?  The first
  * one, perhaps cut. */
 #define SP_REPORT_NAME 256
 bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const struct sp_model *other,
 		     char name[SP_REPORT_NAME]);
 
 /* All of it to fd, by level if one is named; 0 or -errno. */
-struct sp_view;
-int sp_report_show(const struct sp_report *r, const struct sp_view *view, struct sp_model *m, int fd);
+int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd);
 
 /* The permanent readings, as text or CSV; what is to be said of the hosts' clocks goes to standard error. */
 void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_model *m, bool text);
@@ -53,9 +54,9 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other, char *text, size_t room);
 
 /* Each 0 or -ENOMEM. */
-int sp_report_text(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
-int sp_report_csv(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
+int sp_report_text(const struct sp_report *r, struct sp_out *o);
+int sp_report_csv(const struct sp_report *r, struct sp_out *o);
 /* `, "levels": [...]`: to go behind the last key of the JSON dump. */
-int sp_report_json(const struct sp_report *r, struct sp_out *o, struct sp_model *m);
+int sp_report_json(const struct sp_report *r, struct sp_out *o);
 
 #endif

@@ -4,17 +4,10 @@
 #ifndef SP_VIEW_COMMON_H
 #define SP_VIEW_COMMON_H
 
-#include "gauges.h"
-#include "view.h"
-
 #include <string.h>
 
-/* Contract, section 6. */
-#define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
-			"readings,total,exact\n"
-
-/* A call site in CSV: module+0xoffset;... */
-void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id);
+#include "../out.h"
+#include "gauges.h"
 
 /* A damaged event is counted like any other, as an int64 without a name. */
 static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, size_t field)
@@ -90,6 +83,18 @@ static inline double sp_number(enum sp_data_type type, int64_t v)
 	if (type == SP_FP64)
 		return sp_as_double(v);
 	return type == SP_INT64 ? (double)v : (double)(uint64_t)v;
+}
+
+/* Sums of floating-point events are kept as their bits. */
+static inline int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b)
+{
+	double d;
+
+	if (type != SP_FP64)
+		return (int64_t)((uint64_t)a + (uint64_t)b);
+	d = sp_as_double(a) + sp_as_double(b);
+	memcpy(&a, &d, sizeof(a));
+	return a;
 }
 
 /* A count as the number that it is, for programs. */
@@ -174,16 +179,6 @@ static inline double sp_self_share(const struct sp_model *m)
 	}
 
 	return elapsed ? sp_self_ns(m) * (double)sp_all_calls(m) / (double)elapsed : 0.0;
-}
-
-/* 7.0.0.0 */
-static inline void sp_out_papi_version(struct sp_out *o, uint32_t version)
-{
-	for (int shift = 24; shift >= 0; shift -= 8) {
-		sp_out_u64(o, version >> shift & 255);
-		if (shift)
-			sp_out_char(o, '.');
-	}
 }
 
 #endif

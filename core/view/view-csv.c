@@ -1,4 +1,5 @@
 /* view-csv.c: a line for each relation, CPU and event (RFC 4180, \n line ends). */
+#include "view-csv.h"
 #include "view-metrics.h"
 
 #define NAME_BYTES 1100u		/* PAPI's longest is 1024 */
@@ -33,128 +34,108 @@ void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 		sp_out_text(o, i ? ";" : "");
 		file_name(o, f.module);
-		sp_out_char(o, '+');
-		sp_out_hex(o, f.offset);
+		sp_out_f(o, "+%#lx", f.offset);
 	}
 }
 
-/* All fields up to `package`: of a CPU's counts, or of those of a component as a whole. */
-static void place(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_between *ends,
-		  int32_t cpu, int32_t component)
+void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p, const char *event, uint64_t readings)
+{
+	char name[2 * NAME_BYTES];
+
+	sp_csv_f(o, "%s,% ld,% ld,% ld,%s,", p->host, p->rank, p->pid, p->tid, p->thread);
+	if (p->relation >= 0)
+		sp_csv_f(o, "%ld,%d,", p->relation, p->event_set);
+	else
+		sp_out_text(o, ",,");
+	sp_csv_path(o, m, p->from);
+	sp_out_char(o, ',');
+	sp_csv_path(o, m, p->to);
+	sp_csv_f(o, ",% d", p->cpu);
+	logical(o, m, p->component, "Core");
+	logical(o, m, p->component, "NUMANode");
+	logical(o, m, p->component, "Package");
+	sp_text_f(name, NAME_BYTES, "%s", event);
+	sp_text_f(name + strlen(name), NAME_BYTES, "%s", p->what ? p->what : "");
+	sp_csv_f(o, ",%s,%lu,", name, readings);
+}
+
+void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int64_t exact)
+{
+	sp_out_value(o, type, total);
+	sp_out_char(o, ',');
+	sp_out_value(o, type, exact);
+	sp_out_char(o, '\n');
+}
+
+void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings)
+{
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i)) {
+		const struct sp_metric *d = &s->metrics->at[i];
+
+		if (!d->has_value)
+			continue;
+		sp_csv_begin(o, s->m, p, d->name, readings);
+		sp_metric_number(o, d);
+		sp_out_text(o, ",\n");
+	}
+}
+
+/* Of a CPU's counts, or of those of a component as a whole. */
+static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *row, const struct sp_between *ends,
+				 int32_t cpu, int32_t component)
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
-	sp_out_csv(o, sp_model_text(m, h->host));
-	sp_out_char(o, ',');
-	if (h->rank >= 0)
-		sp_out_i64(o, h->rank);
-	sp_out_char(o, ',');
-	sp_out_u64(o, h->pid);
-	sp_out_char(o, ',');
-	sp_out_i64(o, row->tid);
-	sp_out_char(o, ',');
-	sp_out_csv(o, row->thread);
-	sp_out_char(o, ',');
-	sp_out_u64(o, row->id);
-	sp_out_char(o, ',');
-	sp_out_i64(o, row->event_set);
-	sp_out_char(o, ',');
-	sp_csv_path(o, m, ends->from);
-	sp_out_char(o, ',');
-	sp_csv_path(o, m, ends->to);
-	sp_out_char(o, ',');
-	if (cpu >= 0)
-		sp_out_i64(o, cpu);
-	logical(o, m, component, "Core");
-	logical(o, m, component, "NUMANode");
-	logical(o, m, component, "Package");
+	return (struct sp_csv_place){ .host = sp_model_text(m, h->host), .rank = h->rank, .pid = h->pid, .tid = row->tid,
+				      .thread = row->thread, .relation = row->id, .event_set = row->event_set, .from = ends->from,
+				      .to = ends->to, .cpu = cpu, .component = component };
 }
 
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
 static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at)
 {
-	enum sp_data_type type = sp_event_type(m, row->event[e]);
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
+	struct sp_csv_place p;
 	char buf[32];
 
 	if (component >= 0)
 		cpu = sp_component_is(&m->component[component], "PU") ? m->component[component].os_index : SP_NO_CPU;
-	place(o, m, row, at, cpu, component >= 0 ? component : at->component);
-	sp_out_char(o, ',');
-	sp_out_csv(o, sp_event_name(m, row->event[e], buf));
-	sp_out_char(o, ',');
-	sp_out_u64(o, at->count);
-	sp_out_char(o, ',');
-	sp_out_value(o, type, at->total[e]);
-	sp_out_char(o, ',');
-	sp_out_value(o, type, at->exact[e]);
-	sp_out_char(o, '\n');
+	p = place(m, row, at, cpu, component >= 0 ? component : at->component);
+	sp_csv_begin(o, m, &p, sp_event_name(m, row->event[e], buf), at->count);
+	sp_csv_counts(o, sp_event_type(m, row->event[e]), at->total[e], at->exact[e]);
 }
-
-static const struct sp_between nowhere;
 
 /* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
  * where the number is no sum of counts. */
-static void gauge_line(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_shown *g,
+static void gauge_line(struct sp_out *o, const struct sp_model *m, struct sp_csv_place *p, const struct sp_shown *g,
 		       const char *what, enum sp_data_type type, int64_t value)
 {
-	char buf[32], name[NAME_BYTES + 16];
-	struct sp_out memory;
+	char buf[32];
 
-	sp_out_init(&memory, -1, name, sizeof(name) - 16);
-	sp_out_text(&memory, sp_event_name(m, g->event, buf));
-	memory.size = sizeof(name) - 1;
-	memory.error = 0;
-	sp_out_text(&memory, what);
-	name[memory.used] = 0;
-	place(o, m, row, &nowhere, g->cpu, g->component);
-	sp_out_char(o, ',');
-	sp_out_csv(o, name);
-	sp_out_char(o, ',');
-	sp_out_u64(o, g->readings);
-	sp_out_char(o, ',');
+	p->what = what;
+	sp_csv_begin(o, m, p, sp_event_name(m, g->event, buf), g->readings);
 	sp_out_value(o, type, value);
 	sp_out_text(o, ",\n");
 }
 
 static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
+	static const struct sp_between nowhere;
 	struct sp_shown g;
 	uint64_t at = 0;
 	int64_t mean;
 
 	while (sp_row_gauge(m, row, &at, &g)) {
 		enum sp_data_type type = sp_event_type(m, g.event);
+		struct sp_csv_place p = place(m, row, &nowhere, g.cpu, g.component);
 
-		gauge_line(o, m, row, &g, " (last)", type, g.last);
+		gauge_line(o, m, &p, &g, " (last)", type, g.last);
 		if (type == SP_BIT64)	/* has no order */
 			continue;
 		memcpy(&mean, &g.mean, sizeof(mean));
-		gauge_line(o, m, row, &g, " (min)", type, g.min);
-		gauge_line(o, m, row, &g, " (max)", type, g.max);
-		gauge_line(o, m, row, &g, " (mean)", SP_FP64, mean);
-	}
-}
-
-/* From the sums of this line's CPU; what is proven of a quotient nobody can say. */
-static void metrics(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_between *at)
-{
-	struct sp_metrics *t = sp_view_metrics;
-
-	if (!t)
-		return;
-	sp_metrics_compute_row(t, row, at->total);
-	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
-		if (!t->at[i].has_value)
-			continue;
-		place(o, m, row, at, at->cpu, at->component);
-		sp_out_char(o, ',');
-		sp_out_csv(o, t->at[i].name);
-		sp_out_char(o, ',');
-		sp_out_u64(o, at->count);
-		sp_out_char(o, ',');
-		sp_metric_number(o, &t->at[i]);
-		sp_out_text(o, ",\n");
+		gauge_line(o, m, &p, &g, " (min)", type, g.min);
+		gauge_line(o, m, &p, &g, " (max)", type, g.max);
+		gauge_line(o, m, &p, &g, " (mean)", SP_FP64, mean);
 	}
 }
 
@@ -165,26 +146,31 @@ static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_
 	return !row->intervals || at->to || at->count || at->total[e] || at->exact[e];
 }
 
-static void lines(struct sp_out *o, struct sp_model *m, struct sp_row *row, const struct sp_between *at)
+/* Metrics are from the sums of this line's CPU; what is proven of a quotient nobody can say. */
+static void lines(struct sp_out *o, const struct sp_show *s, struct sp_row *row, const struct sp_between *at)
 {
+	struct sp_csv_place p = place(s->m, row, at, at->cpu, at->component);
+
 	for (uint32_t e = 0; e < row->k; e++)
-		if (has_line(m, row, e, at))
-			counts(o, m, row, e, at);
-	metrics(o, m, row, at);
+		if (has_line(s->m, row, e, at))
+			counts(o, s->m, row, e, at);
+	if (s->metrics)
+		sp_metrics_compute_row(s->metrics, row, at->total);
+	sp_csv_metrics(o, s, &p, at->count);
 }
 
-void sp_view_csv(struct sp_out *o, struct sp_model *m)
+void sp_view_csv(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_row row = { 0 };
 	struct sp_between between;
 	struct sp_at_cpu at;
 
 	sp_out_text(o, SP_CSV_HEADER);
-	while (sp_model_next(m, &row)) {
-		for (uint32_t i = 0; sp_row_interval(m, &row, i, &between); i++)
-			lines(o, m, &row, &between);
-		for (uint32_t i = 0; !row.intervals && sp_row_cell(m, &row, i, &at); i++)
-			lines(o, m, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact });
-		gauges(o, m, &row);
+	while (sp_model_next(s->m, &row)) {
+		for (uint32_t i = 0; sp_row_interval(s->m, &row, i, &between); i++)
+			lines(o, s, &row, &between);
+		for (uint32_t i = 0; !row.intervals && sp_row_cell(s->m, &row, i, &at); i++)
+			lines(o, s, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact });
+		gauges(o, s->m, &row);
 	}
 }

@@ -5,7 +5,7 @@
  * object, so that a job of very many would take gigabytes: of that each machine is
  * shown as a whole, as one CPU.
  */
-#include "view-hwloc.h"
+#include "view-hwloc-job.h"
 
 #define CPUS_MOST	4096u
 #define DEPTHS		80u

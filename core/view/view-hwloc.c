@@ -6,13 +6,9 @@
  * each look at it is bounded by its end.
  */
 #include "core-kinds.h"
-#include "view-hwloc.h"
-#include "view-text.h"
-
-/* The name of the event that the colours show; NULL, or none that was counted:
- * the first.  Set before the view is written (SSPAPI_COLOR_BY). */
-extern const char *sp_view_color_by;
-const char *sp_view_color_by;
+#include "view-hwloc-job.h"
+#include "view-text-words.h"
+#include "view.h"
 
 #define STYLE		"lstopoStyle"
 #define LEGEND		"lstopoLegend"		/* a line below the picture */
@@ -717,8 +713,9 @@ static void generate(struct painter *p)
 	sp_out_text(p->o, "  </object>\n</topology>\n");
 }
 
-static uint32_t color_event(const struct sp_model *m, bool *any)
+static uint32_t color_event(const struct sp_show *s, bool *any)
 {
+	const struct sp_model *m = s->m;
 	uint32_t first = 0;
 	char buf[32];
 
@@ -726,7 +723,7 @@ static uint32_t color_event(const struct sp_model *m, bool *any)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_event_is_summed(m, e))
 			continue;
-		if (sp_view_color_by && !strcmp(sp_event_name(m, e, buf), sp_view_color_by)) {
+		if (s->color_by && !strcmp(sp_event_name(m, e, buf), s->color_by)) {
 			*any = true;
 			return e;
 		}
@@ -737,13 +734,13 @@ static uint32_t color_event(const struct sp_model *m, bool *any)
 	return first;
 }
 
-bool sp_view_colors(const struct sp_model *m)
+bool sp_view_colors(const struct sp_show *s)
 {
 	char buf[32];
 	bool any;
-	uint32_t e = color_event(m, &any);
+	uint32_t e = color_event(s, &any);
 
-	return !sp_view_color_by || !any || strcmp(sp_event_name(m, e, buf), sp_view_color_by) == 0;
+	return !s->color_by || !any || strcmp(sp_event_name(s->m, e, buf), s->color_by) == 0;
 }
 
 static void job_infos(void *painter, uint32_t component, bool whole)
@@ -757,11 +754,12 @@ static void job_subtype(void *painter, uint32_t component)
 	subtype(painter, component);
 }
 
-void sp_view_hwloc(struct sp_out *o, struct sp_model *m)
+void sp_view_hwloc(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	struct painter p = { .o = o, .m = m, .component = -1 };
 
-	p.color = color_event(m, &p.any);
+	p.color = color_event(s, &p.any);
 	p.gauges = m->n_gauges != 0;
 	if (p.any)
 		find_maxima(&p);

@@ -8,8 +8,6 @@
 #include "view-metrics.h"
 #include "why.h"
 
-bool sp_json_brief;
-
 /* ---- the grammar ------------------------------------------------------- */
 
 /* Before each item of a list or object but the first. */
@@ -25,34 +23,6 @@ static void comma_line(struct sp_out *o, bool *more, const char *indent)
 	sp_out_text(o, *more ? ",\n" : "\n");
 	sp_out_text(o, indent);
 	*more = true;
-}
-
-/* Keys are ours: plain words, with what goes before them. */
-static void key_text(struct sp_out *o, const char *key, const char *text)
-{
-	sp_out_text(o, key);
-	sp_out_json(o, text);
-}
-
-static void key_u64(struct sp_out *o, const char *key, uint64_t v)
-{
-	sp_out_text(o, key);
-	sp_out_u64(o, v);
-}
-
-static void key_i64(struct sp_out *o, const char *key, int64_t v)
-{
-	sp_out_text(o, key);
-	sp_out_i64(o, v);
-}
-
-static void key_or_null(struct sp_out *o, const char *key, int64_t v)
-{
-	sp_out_text(o, key);
-	if (v >= 0)
-		sp_out_i64(o, v);
-	else
-		sp_out_text(o, "null");
 }
 
 void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v)
@@ -93,24 +63,14 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
 	const char *job = sp_model_text(m, h->job);
 
-	key_u64(o, "\"pid\": ", h->pid);
-	key_u64(o, ", \"ppid\": ", h->ppid);
-	key_text(o, ", \"exe\": ", sp_model_text(m, h->exe));
+	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->pid, h->ppid, sp_model_text(m, h->exe));
 	strings(o, ", \"args\": ", m->image, h->args);
-	key_text(o, ",\n  \"host\": ", sp_model_text(m, h->host));
-	key_or_null(o, ", \"rank\": ", h->rank);
-	sp_out_text(o, ", \"job\": ");
-	if (*job)
-		sp_out_json(o, job);
-	else
-		sp_out_text(o, "null");
-	key_text(o, ", \"cwd\": ", sp_model_text(m, h->cwd));
+	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s", sp_model_text(m, h->host), h->rank,
+		  *job ? job : NULL, sp_model_text(m, h->cwd));
 	if (h->cpus_allowed)
-		key_text(o, ", \"cpus_allowed\": ", sp_model_text(m, h->cpus_allowed));
-	key_u64(o, ",\n  \"start_ns\": ", h->start_ns);
-	key_u64(o, ", \"end_ns\": ", h->end_ns);
-	key_text(o, ", \"end\": ", word(ends, SP_COUNT(ends), h->end));
-	sp_out_char(o, '}');
+		sp_json_f(o, ", \"cpus_allowed\": %s", sp_model_text(m, h->cpus_allowed));
+	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s}", h->start_ns, h->end_ns,
+		  word(ends, SP_COUNT(ends), h->end));
 }
 
 /* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
@@ -128,9 +88,7 @@ static void process(struct sp_out *o, const struct sp_model *m)
 		const struct sp_model_process *p = &m->process[i];
 
 		comma_line(o, &more, "  ");
-		key_u64(o, "{\"id\": ", i);
-		key_or_null(o, ", \"machine\": ", m->machine[p->machine].root);
-		sp_out_text(o, ", ");
+		sp_json_f(o, "{\"id\": %u, \"machine\": % d, ", i, m->machine[p->machine].root);
 		process_fields(o, m, p->h);
 	}
 	sp_out_text(o, "],\n");
@@ -142,35 +100,30 @@ static void stat(struct sp_out *o, const struct sp_model *m)
 	bool more = false;
 	char buf[32];
 
-	if (!m->h.stat) {
-		sp_out_text(o, ", \"stat\": null");
-		return;
-	}
-	sp_out_text(o, ", \"stat\": {\"events\": [");
-	for (uint32_t e = 0; e < m->n_events; e++) {
+	sp_out_text(o, m->h.stat ? ", \"stat\": {\"events\": [" : ", \"stat\": null");
+	for (uint32_t e = 0; m->h.stat && e < m->n_events; e++) {
 		comma(o, &more);
 		sp_out_json(o, sp_event_name(m, e, buf));
 	}
-	sp_out_text(o, "]}");
+	sp_out_text(o, m->h.stat ? "]}" : "");
 }
 
 static void settings(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const readings[] = { "temporary", "permanent" };
 
-	sp_out_text(o, " \"papi\": {\"version\": \"");
-	sp_out_papi_version(o, m->h.papi_version);
-	key_text(o, "\", \"library\": ", sp_model_text(m, m->h.papi_library));
+	uint32_t v = m->h.papi_version;
+
+	sp_json_f(o, " \"papi\": {\"version\": \"%u.%u.%u.%u\", \"library\": %s", v >> 24, v >> 16 & 255, v >> 8 & 255, v & 255,
+		  sp_model_text(m, m->h.papi_library));
 	if (m->h.csv_events)
-		key_text(o, ", \"csv_event_file\": ", sp_model_text(m, m->h.csv_events));
+		sp_json_f(o, ", \"csv_event_file\": %s", sp_model_text(m, m->h.csv_events));
 	if (m->h.user_events)
-		key_text(o, ", \"user_events_file\": ", sp_model_text(m, m->h.user_events));
+		sp_json_f(o, ", \"user_events_file\": %s", sp_model_text(m, m->h.user_events));
 	if (m->h.pmus)
-		key_text(o, ", \"pmus\": ", sp_model_text(m, m->h.pmus));
-	key_text(o, "},\n \"settings\": {\"attribution\": ",
-		 sp_attribution_name(m->h.attribution));
-	key_text(o, ", \"readings\": ", word(readings, SP_COUNT(readings), m->h.readings));
-	key_u64(o, ", \"callsites\": ", m->h.callsites);
+		sp_json_f(o, ", \"pmus\": %s", sp_model_text(m, m->h.pmus));
+	sp_json_f(o, "},\n \"settings\": {\"attribution\": %s, \"readings\": %s, \"callsites\": %u",
+		  sp_attribution_name(m->h.attribution), word(readings, SP_COUNT(readings), m->h.readings), m->h.callsites);
 	stat(o, m);
 	sp_out_text(o, "},\n");
 }
@@ -179,28 +132,22 @@ static void topology(struct sp_out *o, const struct sp_model *m)
 {
 	bool more = false;
 
-	key_text(o, " \"topology\": {\"source\": ", m->topology_source ? m->topology_source : "");
-	sp_out_text(o, ", \"components\": [");
+	sp_json_f(o, " \"topology\": {\"source\": %s, \"components\": [", m->topology_source ? m->topology_source : "");
 	for (uint32_t i = 0; i < m->n_components; i++) {
 		const struct sp_component *c = &m->component[i];
-		char text[sizeof(c->name) + 1];
+		char type[sizeof(c->type) + 1], name[sizeof(c->name) + 1];
 
 		comma_line(o, &more, "  ");
-		key_u64(o, "{\"id\": ", i);
-		key_or_null(o, ", \"parent\": ", sp_parent(m, i));
-		key_text(o, ", \"type\": ", sp_fixed_text(text, c->type, sizeof(c->type)));
-		key_or_null(o, ", \"os_index\": ", c->os_index);
-		key_i64(o, ", \"logical_index\": ", c->logical_index);
-		key_text(o, ", \"name\": ", sp_fixed_text(text, c->name, sizeof(c->name)));
+		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": %s, \"os_index\": % d, \"logical_index\": %d, \"name\": %s", i,
+			  sp_parent(m, i), sp_fixed_text(type, c->type, sizeof(c->type)), c->os_index, c->logical_index,
+			  sp_fixed_text(name, c->name, sizeof(c->name)));
 		if (c->size)
-			key_u64(o, ", \"size\": ", c->size);
+			sp_json_f(o, ", \"size\": %lu", c->size);
 		if (c->cpu_kind >= 0)
-			key_i64(o, ", \"cpu_kind\": ", c->cpu_kind);
+			sp_json_f(o, ", \"cpu_kind\": %d", c->cpu_kind);
 		if (sp_kind_of(m, (int32_t)i) >= 0)
-			key_text(o, ", \"cpu_kind_name\": ", m->kind[sp_kind_of(m, (int32_t)i)].name);
-		if (c->flags & SP_COMPONENT_DISALLOWED)
-			sp_out_text(o, ", \"allowed\": false");
-		sp_out_char(o, '}');
+			sp_json_f(o, ", \"cpu_kind_name\": %s", m->kind[sp_kind_of(m, (int32_t)i)].name);
+		sp_out_text(o, c->flags & SP_COMPONENT_DISALLOWED ? ", \"allowed\": false}" : "}");
 	}
 	sp_out_text(o, "]},\n");
 }
@@ -236,20 +183,15 @@ static void events(struct sp_out *o, const struct sp_model *m)
 		const char *postfix = SP_EVENT_TEXT(m, i, postfix);
 
 		comma_line(o, &more, "  ");
-		key_u64(o, "{\"id\": ", i);
-		key_text(o, ", \"name\": ", sp_event_name(m, i, buf));
-		sp_out_text(o, ", \"code\": \"");
-		sp_out_hex(o, e ? e->code : 0);
-		key_text(o, "\", \"component\": ", SP_EVENT_TEXT(m, i, component));
-		key_text(o, ", \"data_type\": ", types[sp_event_type(m, i)]);
-		key_text(o, ", \"kind\": ", sp_event_is_gauge(m, i) ? "gauge" : "counter");
+		sp_json_f(o, "{\"id\": %u, \"name\": %s, \"code\": \"%#lx\", \"component\": %s, \"data_type\": %s, \"kind\": %s", i,
+			  sp_event_name(m, i, buf), e ? (uint64_t)e->code : 0, SP_EVENT_TEXT(m, i, component),
+			  types[sp_event_type(m, i)], sp_event_is_gauge(m, i) ? "gauge" : "counter");
 		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_event(m, i));
-		key_text(o, ", \"derived\": ", SP_EVENT_TEXT(m, i, derived));
+		sp_json_f(o, ", \"derived\": %s", SP_EVENT_TEXT(m, i, derived));
 		if (*postfix)
-			key_text(o, ", \"postfix\": ", postfix);
+			sp_json_f(o, ", \"postfix\": %s", postfix);
 		strings(o, ", \"natives\": ", m->image, e ? e->natives : 0);
-		key_text(o, ", \"units\": ", SP_EVENT_TEXT(m, i, units));
-		key_text(o, ", \"description\": ", SP_EVENT_TEXT(m, i, description));
+		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units), SP_EVENT_TEXT(m, i, description));
 		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
 	}
 	sp_out_text(o, "],\n");
@@ -282,12 +224,7 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 		if (!sp_row_cell(m, row, i, &at))
 			continue;
 		comma_line(o, &more, "    ");
-		key_or_null(o, "{\"cpu\": ", at.cpu);
-		key_u64(o, ", \"readings\": ", at.readings);
-		if (at.there < 0)
-			sp_out_text(o, ", \"ns\": null");
-		else
-			key_i64(o, ", \"ns\": ", at.there);
+		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings, at.there);
 		values(o, m, row, ", \"total\": [", at.total);
 		values(o, m, row, ", \"exact\": [", at.exact);
 		sp_out_char(o, '}');
@@ -297,8 +234,7 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 
 static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, uint64_t ns, int64_t v, bool permanent)
 {
-	key_u64(o, "{\"ns\": ", ns);
-	sp_out_text(o, ", \"value\": ");
+	sp_json_f(o, "{\"ns\": %lu, \"value\": ", ns);
 	sp_json_value(o, sp_event_type(m, event), v);
 	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
 }
@@ -310,11 +246,12 @@ static bool has_entries(const struct sp_model *m, const struct sp_row *row, uint
 
 /* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
  * gauge those that are kept: its last value is with the gauges. */
-static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row, const struct sp_at_cpu *at,
+static void list(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, const struct sp_at_cpu *at,
 		 uint32_t e, bool *more)
 {
+	const struct sp_model *m = s->m;
 	struct sp_kept r = { 0 };
-	bool some = false, permanent, temporary = at->has_entry && !sp_json_brief && !sp_event_is_gauge(m, row->event[e]);
+	bool some = false, permanent, temporary = at->has_entry && !s->brief && !sp_event_is_gauge(m, row->event[e]);
 
 	do {
 		permanent = at->has_kept && sp_row_kept(m, row, &r);
@@ -322,9 +259,7 @@ static void list(struct sp_out *o, struct sp_model *m, const struct sp_row *row,
 			continue;
 		if (!some) {
 			comma_line(o, more, "    ");
-			key_u64(o, "{\"event\": ", row->event[e]);
-			key_or_null(o, ", \"cpu\": ", at->cpu);
-			sp_out_text(o, ", \"list\": [");
+			sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"list\": [", row->event[e], at->cpu);
 		}
 		comma(o, &some);
 		entry(o, m, row->event[e], permanent ? r.ns : at->entry_ns, permanent ? r.value[e] : at->entry[e],
@@ -350,7 +285,7 @@ static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_sh
 		sp_out_text(o, "null");
 	else
 		sp_out_double(o, g->mean, -1);
-	key_u64(o, ", \"readings\": ", g->readings);
+	sp_json_f(o, ", \"readings\": %lu", g->readings);
 }
 
 static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
@@ -362,19 +297,16 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	sp_out_text(o, ",\n   \"gauges\": [");
 	while (sp_row_gauge(m, row, &at, &g)) {
 		comma_line(o, &more, "    ");
-		key_u64(o, "{\"event\": ", g.event);
-		key_or_null(o, ", \"cpu\": ", g.cpu);
-		key_or_null(o, ", \"component\": ", g.component);
-		sp_out_text(o, ", ");
+		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"component\": % d, ", g.event, g.cpu, g.component);
 		shown(o, m, &g);
-		key_u64(o, ", \"last_ns\": ", g.ns);
-		sp_out_char(o, '}');
+		sp_json_f(o, ", \"last_ns\": %lu}", g.ns);
 	}
 	sp_out_char(o, ']');
 }
 
-static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
 {
+	struct sp_model *m = s->m;
 	struct sp_at_cpu at;
 	bool more = false;
 
@@ -382,25 +314,22 @@ static void entries(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
 			if (has_entries(m, row, row->event[e]))
-				list(o, m, row, &at, e, &more);
-	key_u64(o, "],\n   \"permanent\": {\"kept\": ", row->kept);
-	key_u64(o, ", \"refused\": ", row->refused);
-	sp_out_char(o, '}');
+				list(o, s, row, &at, e, &more);
+	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept, row->refused);
 }
 
 /* `from` is null where it is not known. */
-static void intervals(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+static void intervals(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
 {
+	struct sp_model *m = s->m;
 	struct sp_between at;
 	bool more = false;
 
 	sp_out_text(o, ",\n   \"intervals\": [");
-	for (uint32_t i = 0; !sp_json_brief && sp_row_interval(m, row, i, &at); i++) {
+	for (uint32_t i = 0; !s->brief && sp_row_interval(m, row, i, &at); i++) {
 		comma_line(o, &more, "    ");
-		key_or_null(o, "{\"from\": ", at.from ? (int64_t)at.from : -1);
-		key_u64(o, ", \"to\": ", at.to);
-		key_or_null(o, ", \"cpu\": ", at.cpu);
-		key_u64(o, ", \"count\": ", at.count);
+		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu", at.from ? (int64_t)at.from : -1, at.to, at.cpu,
+			  at.count);
 		values(o, m, row, ", \"total\": [", at.total);
 		values(o, m, row, ", \"exact\": [", at.exact);
 		sp_out_char(o, '}');
@@ -411,21 +340,15 @@ static void intervals(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 /* Its object stays open. */
 static void frame(struct sp_out *o, const struct sp_frame_seen *f)
 {
-	key_text(o, "{\"module\": ", f->module);
-	key_text(o, ", \"build_id\": ", f->build_id);
-	sp_out_text(o, ", \"offset\": \"");
-	sp_out_hex(o, f->offset);
-	sp_out_text(o, "\", \"symbol\": ");
-	if (*f->symbol)
-		sp_out_json(o, f->symbol);
-	else
-		sp_out_text(o, "null");
+	sp_json_f(o, "{\"module\": %s, \"build_id\": %s, \"offset\": \"%#lx\", \"symbol\": %s", f->module, f->build_id, f->offset,
+		  *f->symbol ? f->symbol : NULL);
 	if (*f->line)
-		key_text(o, ", \"line\": ", f->line);
+		sp_json_f(o, ", \"line\": %s", f->line);
 	for (uint32_t i = 0; i < f->n_into; i++) {
-		key_text(o, i ? ", {\"symbol\": " : ", \"inlined_into\": [{\"symbol\": ", f->into[i].symbol);
+		sp_out_text(o, i ? ", " : ", \"inlined_into\": [");
+		sp_json_f(o, "{\"symbol\": %s", f->into[i].symbol);
 		if (f->into[i].line)
-			key_text(o, ", \"line\": ", f->into[i].line);
+			sp_json_f(o, ", \"line\": %s", f->into[i].line);
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, f->n_into ? "]" : "");
@@ -446,16 +369,12 @@ static void overflows(struct sp_out *o, const struct sp_model *m, const struct s
 		uint64_t count;
 
 		comma_line(o, &more, "    ");
-		key_or_null(o, "{\"event\": ", at.event < row->k ? (int64_t)row->event[at.event] : -1);
-		key_or_null(o, ", \"cpu\": ", at.cpu);
-		key_u64(o, ", \"count\": ", at.count);
-		key_u64(o, ", \"other\": ", at.other);
-		sp_out_text(o, ", \"addresses\": [");
+		sp_json_f(o, "{\"event\": % ld, \"cpu\": % d, \"count\": %lu, \"other\": %lu, \"addresses\": [",
+			  at.event < row->k ? (int64_t)row->event[at.event] : -1, at.cpu, at.count, at.other);
 		while (sp_row_hit(m, row, &at, &hit, &f, &count)) {
 			comma(o, &more_hits);
 			frame(o, &f);
-			key_u64(o, ", \"count\": ", count);
-			sp_out_char(o, '}');
+			sp_json_f(o, ", \"count\": %lu}", count);
 		}
 		sp_out_text(o, "]}");
 	}
@@ -471,30 +390,23 @@ static void watched(struct sp_out *o, const struct sp_model *m, const struct sp_
 
 	if (!w)
 		return;
-	key_text(o, ", \"name\": ", sp_fixed_text(name, w->name, 16));
+	sp_json_f(o, ", \"name\": %s", sp_fixed_text(name, w->name, 16));
 	strings(o, ", \"args\": ", m->image, w->args);
-	sp_out_text(o, ", \"ended\": ");
-	sp_out_text(o, word(over, SP_COUNT(over), w->over));
+	sp_out_f(o, ", \"ended\": %s", word(over, SP_COUNT(over), w->over));
 }
 
 static void target(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	static const char *const scopes[] = { "thread", "cpu", "process", "package", "host", "device" };
 
-	switch (row->target) {
-	case SP_TARGET_CPU:
-		key_i64(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": ", row->target_id);
-		break;
-	case SP_TARGET_TID:
-		key_i64(o, ", \"target\": {\"kind\": \"tid\", \"tid\": ", row->target_id);
-		watched(o, m, row);
-		break;
-	default:
+	if (row->target == SP_TARGET_CPU)
+		sp_json_f(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": %d", row->target_id);
+	else if (row->target == SP_TARGET_TID)
+		sp_json_f(o, ", \"target\": {\"kind\": \"tid\", \"tid\": %d", row->target_id);
+	else
 		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
-		break;
-	}
-	key_text(o, "}, \"scope\": ", word(scopes, SP_COUNT(scopes), (uint32_t)row->scope));
-	key_u64(o, ", \"threads\": ", row->threads);
+	watched(o, m, row);
+	sp_json_f(o, "}, \"scope\": %s, \"threads\": %u", word(scopes, SP_COUNT(scopes), (uint32_t)row->scope), row->threads);
 }
 
 static void domains(struct sp_out *o, uint32_t domain)
@@ -503,9 +415,8 @@ static void domains(struct sp_out *o, uint32_t domain)
 
 	for (uint32_t i = 0; i < SP_DOMAINS && domain; i++)
 		if (domain >> i & 1) {
-			sp_out_text(o, more ? ", \"" : ", \"domain\": [\"");
-			sp_out_text(o, sp_domain_name(i));
-			sp_out_char(o, '"');
+			sp_out_text(o, more ? ", " : ", \"domain\": [");
+			sp_json_f(o, "%s", sp_domain_name(i));
 			more = true;
 		}
 	if (more)
@@ -526,7 +437,7 @@ static void places(struct sp_out *o, const struct sp_row *row)
 		return;
 	sp_out_text(o, ", \"places\": [");
 	for (uint32_t e = 0; e < row->k; e++)
-		key_or_null(o, e ? ", " : "", sp_row_place(row, e));
+		sp_json_f(o, e ? ", % d" : "% d", sp_row_place(row, e));
 	sp_out_char(o, ']');
 }
 
@@ -535,53 +446,43 @@ static void told(struct sp_out *o, const struct sp_model *m, const struct sp_row
 {
 	const char *allowed = row->times ? sp_model_text(m, row->times->allowed) : "";
 
-	key_text(o, ",\n   \"attribution\": ", sp_attribution_name(row->how));
-	if (row->why)
-		key_text(o, ", \"attribution_why\": ", sp_why_text(row->why));
-	else
-		sp_out_text(o, ", \"attribution_why\": null");
-	sp_out_text(o, ", \"bound\": [");
+	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [", sp_attribution_name(row->how),
+		  row->why ? sp_why_text(row->why) : NULL);
 	for (uint32_t e = 0; e < row->k; e++)
-		key_u64(o, e ? ", " : "", row->times ? row->edge[e] * row->times->windows : 0);
-	if (row->times && (row->times->flags & SP_TIMES_MOVES))
-		key_u64(o, "], \"moves\": ", row->times->moves);
-	else
-		sp_out_text(o, "], \"moves\": null");
+		sp_json_f(o, e ? ", %lu" : "%lu", row->times ? row->edge[e] * row->times->windows : 0);
+	sp_json_f(o, "], \"moves\": % ld", row->times && (row->times->flags & SP_TIMES_MOVES) ? (int64_t)row->times->moves : -1);
 	if (*allowed)
-		key_text(o, ", \"cpus_allowed\": ", allowed);
+		sp_json_f(o, ", \"cpus_allowed\": %s", allowed);
 }
 
-static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+static void flags(struct sp_out *o, uint32_t flags)
 {
-	key_u64(o, "{\"id\": ", row->id);
+	static const struct { uint32_t flag; const char *key; } is[] = {
+		{ SP_RELATION_BACKWARDS, "backwards" }, { SP_RELATION_CROWDED, "crowded" }, { SP_RELATION_UNSURE, "unsure" },
+		{ SP_RELATION_RUNNING, "running" }, { SP_RELATION_FOREIGN, "foreign" }, { SP_RELATION_API, "api" },
+		{ SP_RELATION_ESTIMATED, "estimated" },
+	};
+
+	for (unsigned i = 0; i < SP_COUNT(is); i++)
+		if (flags & is[i].flag)
+			sp_json_f(o, ", %s: true", is[i].key);
+}
+
+static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+{
+	struct sp_model *m = s->m;
+
+	sp_json_f(o, "{\"id\": %u", row->id);
 	if (sp_is_job(m))
-		key_u64(o, ", \"process\": ", row->process);
-	key_i64(o, ", \"event_set\": ", row->event_set);
-	key_i64(o, ", \"tid\": ", row->tid);
-	key_text(o, ", \"thread\": ", row->thread);
+		sp_json_f(o, ", \"process\": %u", row->process);
+	sp_json_f(o, ", \"event_set\": %d, \"tid\": %d, \"thread\": %s", row->event_set, row->tid, row->thread);
 	target(o, m, row);
 	sp_out_text(o, ",\n   \"events\": [");
 	for (uint32_t i = 0; i < row->k; i++)
-		key_u64(o, i ? ", " : "", row->event[i]);
-	key_u64(o, "], \"starts\": ", row->starts);
-	key_u64(o, ", \"resets\": ", row->resets);
-	key_u64(o, ", \"readings\": ", row->readings);
-	key_u64(o, ", \"first_ns\": ", row->first_ns);
-	key_u64(o, ", \"last_ns\": ", row->last_ns);
-	if (row->flags & SP_RELATION_BACKWARDS)
-		sp_out_text(o, ", \"backwards\": true");
-	if (row->flags & SP_RELATION_CROWDED)
-		sp_out_text(o, ", \"crowded\": true");
-	if (row->flags & SP_RELATION_UNSURE)
-		sp_out_text(o, ", \"unsure\": true");
-	if (row->flags & SP_RELATION_RUNNING)
-		sp_out_text(o, ", \"running\": true");
-	if (row->flags & SP_RELATION_FOREIGN)
-		sp_out_text(o, ", \"foreign\": true");
-	if (row->flags & SP_RELATION_API)
-		sp_out_text(o, ", \"api\": true");
-	if (row->flags & SP_RELATION_ESTIMATED)
-		sp_out_text(o, ", \"estimated\": true");
+		sp_json_f(o, i ? ", %u" : "%u", row->event[i]);
+	sp_json_f(o, "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, \"last_ns\": %lu", row->starts,
+		  row->resets, row->readings, row->first_ns, row->last_ns);
+	flags(o, row->flags);
 	domains(o, row->domain);
 	told(o, m, row);
 	places(o, row);
@@ -589,20 +490,20 @@ static void relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	cpus(o, m, row);
 	overflows(o, m, row);
 	gauges(o, m, row);
-	entries(o, m, row);
-	intervals(o, m, row);
+	entries(o, s, row);
+	intervals(o, s, row);
 	sp_out_char(o, '}');
 }
 
-static void relations(struct sp_out *o, struct sp_model *m)
+static void relations(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_row row = { 0 };
 	bool more = false;
 
 	sp_out_text(o, " \"relations\": [");
-	while (sp_model_next(m, &row)) {
+	while (sp_model_next(s->m, &row)) {
 		comma_line(o, &more, "  ");
-		relation(o, m, &row);
+		relation(o, s, &row);
 	}
 	sp_out_text(o, "],\n");
 }
@@ -632,20 +533,10 @@ static void find_repeated(const struct sp_model *m, uint64_t repeated[REPEATED_W
 static void event_key(struct sp_out *o, const struct sp_model *m, uint32_t id, bool repeated)
 {
 	char buf[32], name[256];
-	struct sp_out memory;
 
-	if (!repeated) {
-		sp_out_json(o, sp_event_name(m, id, buf));
-		return;
-	}
-	sp_out_init(&memory, -1, name, sizeof(name) - 32);
-	sp_out_text(&memory, sp_event_name(m, id, buf));
-	memory.size = sizeof(name) - 1;
-	memory.error = 0;
-	sp_out_char(&memory, '#');
-	sp_out_u64(&memory, id);
-	name[memory.used] = '\0';
-	sp_out_json(o, name);
+	sp_text_f(name, sizeof(name) - 32, "%s", sp_event_name(m, id, buf));
+	sp_text_f(name + strlen(name), 32, "#%u", id);
+	sp_json_f(o, "%s", repeated ? name : sp_event_name(m, id, buf));
 }
 
 void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
@@ -697,24 +588,23 @@ static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, co
 /* What is not known is left out. */
 static void kind_facts(struct sp_out *o, const struct sp_model_kind *k)
 {
-	key_text(o, "{\"name\": ", k->name);
+	sp_json_f(o, "{\"name\": %s", k->name);
 	if (*k->core_type)
-		key_text(o, ", \"core_type\": ", k->core_type);
+		sp_json_f(o, ", \"core_type\": %s", k->core_type);
 	if (k->efficiency >= 0)
-		key_i64(o, ", \"efficiency\": ", k->efficiency);
+		sp_json_f(o, ", \"efficiency\": %d", k->efficiency);
 	if (k->max_mhz)
-		key_u64(o, ", \"max_mhz\": ", k->max_mhz);
+		sp_json_f(o, ", \"max_mhz\": %u", k->max_mhz);
 	if (k->base_mhz)
-		key_u64(o, ", \"base_mhz\": ", k->base_mhz);
+		sp_json_f(o, ", \"base_mhz\": %u", k->base_mhz);
 	if (k->capacity)
-		key_u64(o, ", \"capacity\": ", k->capacity);
-	key_u64(o, ", \"cpus\": ", k->n_cpus);
-	key_u64(o, ", \"cpus_counted\": ", k->n_counted);
-	key_u64(o, ", \"readings\": ", k->readings);
+		sp_json_f(o, ", \"capacity\": %u", k->capacity);
+	sp_json_f(o, ", \"cpus\": %u, \"cpus_counted\": %u, \"readings\": %lu", k->n_cpus, k->n_counted, k->readings);
 }
 
-static void kinds(struct sp_out *o, const struct sp_model *m, const uint64_t repeated[REPEATED_WORDS])
+static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repeated[REPEATED_WORDS])
 {
+	const struct sp_model *m = s->m;
 	bool more = false;
 
 	sp_out_text(o, " \"cpu_kinds\": [");
@@ -723,16 +613,17 @@ static void kinds(struct sp_out *o, const struct sp_model *m, const uint64_t rep
 		kind_facts(o, &m->kind[k]);
 		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, repeated);
 		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, repeated);
-		if (sp_view_metrics)
-			sp_metrics_compute(sp_view_metrics, m->kind[k].sum, NULL, -1);
-		sp_metrics_json(o);
+		if (s->metrics)
+			sp_metrics_compute(s->metrics, m->kind[k].sum, NULL, -1);
+		sp_metrics_json(o, s->metrics);
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
 }
 
-static void sums(struct sp_out *o, const struct sp_model *m)
+static void sums(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	uint64_t repeated[REPEATED_WORDS];
 	bool more = false;
 
@@ -742,20 +633,20 @@ static void sums(struct sp_out *o, const struct sp_model *m)
 		if (!m->counted[c])
 			continue;
 		comma_line(o, &more, "  ");
-		key_u64(o, "{\"component\": ", c);
+		sp_json_f(o, "{\"component\": %u", c);
 		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events, repeated);
 		gauges_at(o, m, c, repeated);
-		if (sp_view_metrics)
-			sp_metrics_compute(sp_view_metrics, m->sum + (uint64_t)c * m->n_events, NULL,
-					   sp_metrics_machine(sp_view_metrics, (int32_t)c));
-		sp_metrics_json(o);
-		if (sp_view_metrics && sp_kinds_several(sp_kinds_below(m, c)))
+		if (s->metrics)
+			sp_metrics_compute(s->metrics, m->sum + (uint64_t)c * m->n_events, NULL,
+					   sp_metrics_machine(s->metrics, (int32_t)c));
+		sp_metrics_json(o, s->metrics);
+		if (s->metrics && sp_kinds_several(sp_kinds_below(m, c)))
 			sp_out_text(o, ", \"mixed_cpu_kinds\": true");
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
 	if (m->n_kinds > 1)
-		kinds(o, m, repeated);
+		kinds(o, s, repeated);
 }
 
 static void callsites(struct sp_out *o, const struct sp_model *m)
@@ -770,9 +661,9 @@ static void callsites(struct sp_out *o, const struct sp_model *m)
 
 		sp_model_callsite(m, id, &c);
 		comma_line(o, &more, "  ");
-		key_u64(o, "{\"id\": ", id);
+		sp_json_f(o, "{\"id\": %u", id);
 		if (*c.name)
-			key_text(o, ", \"name\": ", c.name);
+			sp_json_f(o, ", \"name\": %s", c.name);
 		sp_out_text(o, ", \"frames\": [");
 		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 			comma(o, &more_frames);
@@ -794,20 +685,12 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 		if (!m->calls[i])
 			continue;
 		comma(o, &more);
-		sp_out_json(o, name);
-		key_u64(o, ": ", m->calls[i]);
+		sp_json_f(o, "%s: %lu", name, m->calls[i]);
 	}
-	key_u64(o, "},\n \"dropped\": {\"readings\": ", m->h.dropped_readings);
-	key_u64(o, ", \"relations\": ", m->h.dropped_relations);
-	key_u64(o, ", \"permanent_readings\": ", m->refused);
-	key_u64(o, ", \"damaged_blocks\": ", m->damaged);
-	key_u64(o, "},\n \"self\": {\"calls\": ", sp_all_calls(m));
-	key_u64(o, ", \"timed\": ", m->h.self_calls);
-	sp_out_text(o, ", \"ns_per_call\": ");
-	sp_out_double(o, sp_self_ns(m), 1);
-	sp_out_text(o, ", \"share\": ");
-	sp_out_double(o, sp_self_share(m), 9);
-	sp_out_text(o, "},\n");
+	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
+		  m->h.dropped_readings, m->h.dropped_relations, m->refused, m->damaged);
+	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"share\": %.9f},\n", sp_all_calls(m),
+		  m->h.self_calls, sp_self_ns(m), sp_self_share(m));
 }
 
 static void notes(struct sp_out *o, const struct sp_model *m)
@@ -823,23 +706,23 @@ static void notes(struct sp_out *o, const struct sp_model *m)
 	sp_out_char(o, ']');
 }
 
-void sp_view_json(struct sp_out *o, struct sp_model *m)
+void sp_view_json(struct sp_out *o, const struct sp_show *s)
 {
-	sp_json_dump(o, m);
+	sp_json_dump(o, s);
 	sp_out_text(o, "}\n");
 }
 
-void sp_json_dump(struct sp_out *o, struct sp_model *m)
+void sp_json_dump(struct sp_out *o, const struct sp_show *s)
 {
 	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
 		       "\"sspapi_version\": \"" SP_VERSION "\",\n");
-	process(o, m);
-	settings(o, m);
-	topology(o, m);
-	events(o, m);
-	relations(o, m);
-	sums(o, m);
-	callsites(o, m);
-	calls(o, m);
-	notes(o, m);
+	process(o, s->m);
+	settings(o, s->m);
+	topology(o, s->m);
+	events(o, s->m);
+	relations(o, s);
+	sums(o, s);
+	callsites(o, s->m);
+	calls(o, s->m);
+	notes(o, s->m);
 }

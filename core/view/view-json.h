@@ -3,13 +3,10 @@
 #define SP_VIEW_JSON_H
 
 #include "view-common.h"
-
-/* The lists of entries hold those that are kept, and intervals are left to the level of call sites: for
- * the html form, which shows no more, and a run of 10,000 ranks. */
-extern bool sp_json_brief;
+#include "view.h"
 
 /* The whole dump but for its closing brace: more keys may follow, each with a comma before. */
-void sp_json_dump(struct sp_out *o, struct sp_model *m);
+void sp_json_dump(struct sp_out *o, const struct sp_show *s);
 
 /* A count as a number of JSON. */
 void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v);

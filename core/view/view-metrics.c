@@ -1,8 +1,6 @@
 /* view-metrics.c: see view-metrics.h. */
 #include "view-metrics.h"
 
-struct sp_metrics *sp_view_metrics;
-
 static double size_of(double v)
 {
 	return v < 0.0 ? -v : v;
@@ -32,9 +30,8 @@ void sp_metric_number(struct sp_out *o, const struct sp_metric *d)
 		sp_out_double(o, d->value, -1);
 }
 
-void sp_metrics_json(struct sp_out *o)
+void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
 {
-	const struct sp_metrics *t = sp_view_metrics;
 	bool more = false;
 
 	if (!t)

@@ -11,7 +11,7 @@ unsigned sp_metric_text(char buf[48], const struct sp_metric *d);
 /* The value as a number for programs; nothing where it has none. */
 void sp_metric_number(struct sp_out *o, const struct sp_metric *d);
 
-/* `, "derived_metrics": {"IPC": 0.25}` of what was computed last; null where there is no value. */
-void sp_metrics_json(struct sp_out *o);
+/* `, "derived_metrics": {"IPC": 0.25}` of what was computed last (t NULL: nothing); null where there is no value. */
+void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "view-common.h"
+#include "view.h"
 
 #define PIECE	4096u	/* no seam of the store's memory lies in one */
 #define HOLES	16384u	/* pieces; more than that in a row is a damaged `used` */
@@ -38,8 +39,9 @@ static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 	return n;
 }
 
-void sp_view_store(struct sp_out *o, struct sp_model *m)
+void sp_view_store(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	uint64_t off = write_header(o, m), end = 0, n;
 	unsigned holes = 0;
 

@@ -1,7 +1,8 @@
 /* view-text-overflows.c: the text view's sentence about an overflow handler: for which event it was
  * called, how often, on which CPUs, in which functions.
  */
-#include "view-text.h"
+#include "function-name.h"
+#include "view-text-words.h"
 
 #define CPUS_SHOWN	8u
 #define PLACES_SHOWN	4u
@@ -15,21 +16,17 @@ struct place {
 
 static void name_place(char name[56], const struct sp_frame_seen *f)
 {
-	struct sp_out o, plain;
-	char text[512];
+	struct sp_out o;
+	char text[SP_FUNCTION_NAME];
 
-	sp_memory_init(&plain, text, sizeof(text));
-	if (*f->symbol) {
-		sp_out_plain(&plain, f->symbol);
-	} else if (!*f->module && (int64_t)f->offset < 0) {
-		sp_out_text(&plain, "the kernel");
-	} else {
-		sp_out_plain(&plain, sp_base_name(f->module));
-		sp_out_text(&plain, *f->module ? "+" : "");
-		sp_out_hex(&plain, f->offset);
-	}
+	if (*f->symbol)
+		sp_function_name(text, f->symbol, false);
+	else if (!*f->module && (int64_t)f->offset < 0)
+		strcpy(text, "the kernel");
+	else
+		sp_text_f(text, sizeof(text), "%s%s%#lx", sp_base_name(f->module), *f->module ? "+" : "", f->offset);
 	sp_memory_init(&o, name, 56);
-	sp_clip(&o, sp_memory_text(&plain), 48);
+	sp_clip(&o, text, 48);
 	sp_memory_text(&o);
 }
 
@@ -55,16 +52,6 @@ static uint32_t add_places(const struct sp_model *m, const struct sp_row *row, c
 	return n;
 }
 
-static void amount(struct sp_out *o, uint64_t n, const char *of, int32_t cpu, const char *end)
-{
-	sp_out_char(o, ' ');
-	sp_out_grouped(o, n);
-	sp_out_text(o, of);
-	if (cpu >= 0)
-		sp_out_i64(o, cpu);
-	sp_out_text(o, end);
-}
-
 static void say_places(struct sp_out *o, struct place *places, uint32_t n, uint64_t calls)
 {
 	char buf[48];
@@ -74,11 +61,7 @@ static void say_places(struct sp_out *o, struct place *places, uint32_t n, uint6
 
 		for (uint32_t i = 1; i < n; i++)
 			most = places[i].count > most->count ? &places[i] : most;
-		sp_out_char(o, ' ');
-		sp_out_text(o, most->name);
-		sp_out_char(o, ' ');
-		sp_out_text(o, sp_percent(buf, (double)most->count, (double)calls));
-		sp_out_text(o, shown + 1 < PLACES_SHOWN && shown + 1 < n ? "," : "");
+		sp_out_f(o, "%s %s %s", shown ? "," : "; in", most->name, sp_percent(buf, (double)most->count, (double)calls));
 		most->count = 0;
 	}
 }
@@ -88,26 +71,26 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 	struct place places[PLACES_MOST] = { 0 };
 	struct sp_overflowed at;
 	uint64_t calls = 0;
-	uint32_t n = 0, cpus = 0, shown = 0;
+	uint32_t n = 0, shown = 0;
 	char text[256];
 
-	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
+	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);)
 		calls += at.event == e ? at.count : 0;
-		cpus += at.event == e;
-	}
-	sp_out_text(o, "overflow handler:");
-	amount(o, calls, calls == 1 ? " call for " : " calls for ", -1, "");
-	sp_out_text(o, e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
-	sp_out_char(o, ',');
+	sp_out_f(o, "overflow handler: %'lu call%s for %s", calls, SP_MANY(calls),
+		 e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
 		if (at.event != e)
 			continue;
 		n = add_places(m, row, &at, places, n);
-		if (shown++ < CPUS_SHOWN)
-			amount(o, at.count, at.cpu < 0 ? " on no known CPU" : " on CPU ", at.cpu, shown < cpus ? "," : n ? "; in" : "");
+		if (shown++ >= CPUS_SHOWN)
+			continue;
+		if (at.cpu < 0)
+			sp_out_f(o, ", %'lu on no known CPU", at.count);
+		else
+			sp_out_f(o, ", %'lu on CPU %d", at.count, at.cpu);
 	}
-	if (cpus > CPUS_SHOWN)
-		amount(o, cpus - CPUS_SHOWN, " CPUs more", -1, n ? "; in" : "");
+	if (shown > CPUS_SHOWN)
+		sp_out_f(o, ", %'u CPUs more", shown - CPUS_SHOWN);
 	say_places(o, places, n, calls);
 }
 

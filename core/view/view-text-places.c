@@ -1,8 +1,7 @@
-/* view-text-places.c: the text view's tables of places: CPUs and what they are in, hosts, kinds
- * of cores; what was counted on components as a whole, and gauges.
- */
+/* view-text-places.c: see view-text-places.h. */
 #include "../sys.h"
 #include "core-kinds.h"
+#include "view-text-places.h"
 #include "view-text-table.h"
 
 #define UNKNOWN		(1ull << 40)	/* in place of a component: on no known CPU; and */
@@ -73,7 +72,7 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 /* Of the cells of all relations that are on no CPU of the topology: those of this one. */
 static void outside_sums(struct sp_table *t, int32_t cpu)
 {
-	struct sp_model *m = (struct sp_model *)t->m;
+	struct sp_model *m = t->s->m;
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
 
@@ -110,21 +109,21 @@ static void place_row(struct sp_table *t, uint64_t at)
 		sp_text_component(&o, m, (uint32_t)at);
 	sp_memory_text(&o);
 	t->sums.kinds = sp_kinds_below(m, (uint32_t)at);
-	t->sums.machine = sp_view_metrics ? sp_metrics_machine(sp_view_metrics, (int32_t)at) : -1;
+	t->sums.machine = t->s->metrics ? sp_metrics_machine(t->s->metrics, (int32_t)at) : -1;
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (sp_event_has_column(m, e))
-			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
+		sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
 }
 
+/* Outside of the topology only where anything is. */
 static void add_place(struct sp_table *t, uint64_t at)
 {
-	sp_table_clear(t);
-	place_row(t, at);
+	uint32_t before = t->n;
+	bool any = at < UNKNOWN;
+
+	sp_table_add(t, at);
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (at < UNKNOWN || t->sums.total[e]) {
-			sp_table_add(t, at, sp_table_weight(t));
-			return;
-		}
+		any = any || t->sums.total[e];
+	t->n = any ? t->n : before;
 }
 
 static void add_outside(struct sp_table *t)
@@ -134,57 +133,54 @@ static void add_outside(struct sp_table *t)
 	add_place(t, UNKNOWN);
 }
 
+static void show(struct sp_out *o, struct sp_table *t, const char *title, const char *things)
+{
+	t->title = title;
+	t->things = things;
+	sp_table_blocks(o, t);
+	t->n = 0;
+}
+
 /* All of the tree where it is small; else what is right below the root, and CPUs by weight. */
 static void tree_tables(struct sp_out *o, struct sp_table *t, struct tree *r)
 {
-	bool whole = sp_view_all || r->n <= SP_TEXT_ROWS;
+	bool whole = t->s->all || r->n <= SP_TEXT_ROWS;
 	const struct sp_model *m = t->m;
 
-	t->title = "CPU";
-	t->things = "CPUs";
 	t->in_place = whole;
 	r->flat = !whole;
 	for (uint32_t c = 0; !whole && c < m->n_components; c++)
 		if (r->shown[c] && !is_pu(m, c) && r->depth[c] == 1)
 			add_place(t, c);
-	if (t->n) {
-		t->title = "part of the machine";
-		t->things = "parts";
-		sp_table_blocks(o, t);
-		t->title = "CPU";
-		t->things = "CPUs";
-		t->n = 0;
-	}
+	show(o, t, "part of the machine", "parts");
 	for (uint32_t c = 0; c < m->n_components; c++)
 		if (r->shown[c] && (whole || is_pu(m, c)))
 			add_place(t, c);
 	add_outside(t);
-	sp_table_blocks(o, t);
+	show(o, t, "CPU", "CPUs");
 }
 
 static void hosts(struct sp_out *o, struct sp_table *t, struct tree *r)
 {
-	t->title = "host";
-	t->things = "hosts";
 	r->flat = true;
 	for (uint32_t i = 0; i < t->m->n_machines; i++)
 		if (t->m->machine[i].root >= 0)
 			add_place(t, (uint32_t)t->m->machine[i].root);
-	sp_table_blocks(o, t);
-	t->n = 0;
+	show(o, t, "host", "hosts");
 }
 
-void sp_text_cpus(struct sp_out *o, struct sp_model *m)
+void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	struct tree r;
-	struct sp_table t = { .row = place_row, .arg = &r };
+	struct sp_table t = { .row = place_row, .arg = &r, .all = s->all };
 
 	if (!open_tree(&r, m))
 		return;
-	if (sp_table_open(&t, m, m->n_components + SP_OUTSIDE_MOST + 1)) {
+	if (sp_table_open(&t, s, m->n_components + SP_OUTSIDE_MOST + 1)) {
 		if (m->n_machines > 1)
 			hosts(o, &t, &r);
-		if (m->n_machines <= 1 || sp_view_all)
+		if (m->n_machines <= 1 || s->all)
 			tree_tables(o, &t, &r);
 		sp_table_close(&t);
 	}
@@ -192,21 +188,6 @@ void sp_text_cpus(struct sp_out *o, struct sp_model *m)
 }
 
 /* ---- kinds of cores ------------------------------------------------------------- */
-
-void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds)
-{
-	bool more = false;
-
-	for (uint32_t k = 0; k < m->n_kinds; k++) {
-		if (!(kinds >> k & 1))
-			continue;
-		kinds &= ~(1u << k);
-		sp_out_text(o, !more ? "" : kinds & ((1u << m->n_kinds) - 1) ? ", " : " and ");
-		sp_out_plain(o, m->kind[k].name);
-		more = true;
-	}
-	sp_out_text(o, " cores");
-}
 
 static void kind_row(struct sp_table *t, uint64_t k)
 {
@@ -216,38 +197,32 @@ static void kind_row(struct sp_table *t, uint64_t k)
 	sp_memory_init(&o, t->label, sizeof(t->label));
 	if (kind) {
 		sp_text_kinds(&o, t->m, 1u << k);
-		sp_out_text(&o, " (");
-		sp_out_grouped(&o, kind->n_counted);
-		sp_out_text(&o, " of ");
-		sp_out_grouped(&o, kind->n_cpus);
-		sp_out_char(&o, ')');
+		sp_out_f(&o, " (%'u of %'u)", kind->n_counted, kind->n_cpus);
 	} else {
 		sp_out_text(&o, "elsewhere");
 	}
 	sp_memory_text(&o);
 	t->sums.kinds = kind ? 1u << k : 1u << SP_KINDS_MOST;
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (sp_event_has_column(t->m, e)) {
-			int64_t rest = kind ? 0 : sp_kinds_rest(t->m, e);
-
-			sp_table_sum(t, e, kind ? kind->sum[e] : rest, kind ? kind->exact[e] : 0);
-		}
+		if (t->columns[e])
+			sp_table_sum(t, e, kind ? kind->sum[e] : sp_kinds_rest(t->m, e), kind ? kind->exact[e] : 0);
 }
 
-void sp_text_by_kind(struct sp_out *o, struct sp_model *m)
+void sp_text_by_kind(struct sp_out *o, const struct sp_show *s)
 {
-	struct sp_table t = { .title = "kind of core (CPUs)", .things = "kinds", .row = kind_row, .in_place = true };
+	const struct sp_model *m = s->m;
+	struct sp_table t = { .title = "kind of core (CPUs)", .things = "kinds", .row = kind_row, .in_place = true, .all = s->all };
 	bool any = false;
 
-	if (m->n_kinds < 2 || !sp_table_open(&t, m, m->n_kinds + 1))
+	if (m->n_kinds < 2 || !sp_table_open(&t, s, m->n_kinds + 1))
 		return;
 	for (uint32_t k = 0; k < m->n_kinds; k++)
 		if (m->kind[k].n_counted)
-			sp_table_add(&t, k, 0.0);
+			sp_table_add(&t, k);
 	for (uint32_t e = 0; e < m->n_events; e++)
-		any = any || (sp_event_has_column(m, e) && sp_kinds_rest(m, e));
+		any = any || (t.columns[e] && sp_kinds_rest(m, e));
 	if (any)
-		sp_table_add(&t, m->n_kinds, 0.0);
+		sp_table_add(&t, m->n_kinds);
 	sp_table_blocks(o, &t);
 	sp_table_close(&t);
 }
@@ -275,54 +250,50 @@ static bool is_deepest(const struct sp_model *m, uint32_t c, uint32_t e)
 	return true;
 }
 
-static void event_line(struct sp_text_list *l, const struct sp_model *m, uint32_t e, const char *where, int64_t v)
+static void event_line(struct sp_text_list *l, uint32_t e, const char *where, int64_t v)
 {
 	char name[256], value[48];
-	const char *cell[] = { sp_text_event(m, e, name), where, value };
+	const char *cell[] = { sp_text_event(l->s->m, e, name), where, value };
 
-	sp_short_text(value, m, e, v);
+	sp_short_text(value, l->s->m, e, v);
 	sp_list_line(l, cell);
 }
 
-/* Those of packages, memory, devices, the host; and by CPU those from number `from` on. */
-static void event_lines(struct sp_text_list *l, const struct sp_model *m, uint32_t from)
+/* Those of packages, memory, devices, the host; and by CPU those from number *from on. */
+static void event_lines(struct sp_text_list *l, void *from)
 {
 	static const char *const title[] = { "event", "counted on", "total" };
+	const struct sp_model *m = l->s->m;
 	char where[96];
 
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (sp_event_has_column(m, e) && e >= from)
-			event_line(l, m, e, "all CPUs", m->total[e]);
+		if (sp_event_has_column(m, e) && e >= *(uint32_t *)from)
+			event_line(l, e, "all CPUs", m->total[e]);
 		for (uint32_t c = 0; sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components; c++)
 			if (sp_sum(m, c, e) && is_deepest(m, c, e))
-				event_line(l, m, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
+				event_line(l, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
 		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
-			event_line(l, m, e, component_text(m, -1, where), m->unplaced[e]);
+			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
 	}
 }
 
-void sp_text_other_events(struct sp_out *o, const struct sp_model *m)
+void sp_text_other_events(struct sp_out *o, const struct sp_show *s)
 {
-	struct sp_text_list measured = { .n = 3 }, l = { .o = o, .n = 3 };
 	struct sp_table t = { 0 };
 	uint32_t from;
 
-	if (!sp_table_open(&t, m, 0))
+	if (!sp_table_open(&t, s, 0))
 		return;
 	sp_table_columns(&t);
-	from = sp_view_all ? m->n_events : t.next;
+	from = s->all ? s->m->n_events : t.next;
 	sp_table_close(&t);
-	event_lines(&measured, m, from);
-	if (measured.lines < 2)
-		return;
-	sp_list_fit(&l, &measured);
-	event_lines(&l, m, from);
-	sp_list_end(&l, "(all of them: sspapi report --all)");
+	sp_list_show(o, s, 3, true, "(all of them: sspapi report --all)", event_lines, &from);
 }
 
-static void gauge_line(struct sp_text_list *l, const struct sp_model *m, const struct sp_shown *g)
+static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
 {
+	const struct sp_model *m = l->s->m;
 	enum sp_data_type type = sp_event_type(m, g->event);
 	char name[256], where[96], number[4][48] = { "", "-", "-", "-" };
 	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
@@ -339,26 +310,21 @@ static void gauge_line(struct sp_text_list *l, const struct sp_model *m, const s
 	sp_list_line(l, cell);
 }
 
-static void gauge_lines(struct sp_text_list *l, const struct sp_model *m)
+static void gauge_lines(struct sp_text_list *l, void *nothing)
 {
 	static const char *const title[] = { "gauge", "of", "last", "min", "max", "mean" };
+	const struct sp_model *m = l->s->m;
 	struct sp_shown g;
 
+	(void)nothing;
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++)
 		for (int32_t c = -1; sp_event_is_gauge(m, e) && c < (int32_t)m->n_components; c++)
 			if (sp_gauge_at(m, c, e, &g))
-				gauge_line(l, m, &g);
+				gauge_line(l, &g);
 }
 
-void sp_text_gauges(struct sp_out *o, const struct sp_model *m)
+void sp_text_gauges(struct sp_out *o, const struct sp_show *s)
 {
-	struct sp_text_list measured = { .n = 6 }, l = { .o = o, .n = 6 };
-
-	gauge_lines(&measured, m);
-	if (measured.lines < 2)
-		return;
-	sp_list_fit(&l, &measured);
-	gauge_lines(&l, m);
-	sp_list_end(&l, "gauges");
+	sp_list_show(o, s, 6, true, "gauges", gauge_lines, NULL);
 }

@@ -10,121 +10,17 @@
  */
 #include <string.h>
 
-#include "view-text.h"
+#include "function-name.h"
+#include "view-text-words.h"
 
 #define NAME	96u			/* columns of a function's name, at most */
 #define TEXT	1024u			/* bytes: more than any width takes */
 
-/* ---- names of functions ---------------------------------------------------- */
-
-/* Behind a substitution: St, Sa, S_, S0_, T_, T1_. */
-static const char *behind_substitution(const char *s)
+static void function(struct sp_out *o, const char *symbol, bool brief)
 {
-	s++;
-	while ((*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z'))
-		s++;
-	return *s ? s + 1 : s;
-}
+	char text[SP_FUNCTION_NAME];
 
-/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z; template arguments and what the standard
- * abbreviates are left out.  False: another construct (operators, lambdas). */
-static bool demangled(struct sp_out *o, const char *s)
-{
-	bool nested = *s == 'N', any = false;
-	const char *class = "";
-	size_t n = 0, depth = 0;
-
-	if (*s == 'Z') {		/* within a function */
-		any = demangled(o, s + 1);
-		sp_out_text(o, strstr(s, "Ul") ? "::lambda" : "::local");
-		return any;
-	}
-	for (s += nested; *s;) {
-		if (*s >= '1' && *s <= '9') {
-			for (n = 0; *s >= '0' && *s <= '9' && n < TEXT; s++)
-				n = n * 10 + (size_t)(*s - '0');
-			if (strnlen(s, n) < n)
-				return false;
-			if (!depth && (n != 12 || memcmp(s, "_GLOBAL__N_1", 12) != 0)) {
-				class = s;
-				sp_out_text(o, any ? "::" : "");
-				sp_out_bytes(o, s, n);
-				any = true;
-			}
-			s += n;
-			if (!nested && !depth && *s != 'I')
-				return any;
-		} else if (*s == 'S' || *s == 'T') {
-			s = behind_substitution(s);
-		} else if (depth && *s == 'L') {
-			s += strcspn(s, "E") + (strchr(s, 'E') != NULL);
-		} else if (*s == 'I' || (depth && strchr("NXJF", *s))) {
-			depth++, s++;
-		} else if (*s == 'E') {
-			if (!depth || (depth == 1 && !nested))
-				return any;
-			depth--, s++;
-		} else if (!depth && any && (*s == 'C' || *s == 'D') && *class) {
-			sp_out_text(o, *s == 'C' ? "::" : "::~");
-			sp_out_bytes(o, class, n);
-			return true;
-		} else if (!depth && any && !strncmp(s, "cl", 2)) {
-			sp_out_text(o, "::operator()");
-			return true;
-		} else if (depth || strchr("KVrLRO", *s)) {
-			s++;
-		} else {
-			return false;
-		}
-	}
-	return false;
-}
-
-/* What addr2line -C says without arguments and what stands in angle brackets:
- * (anonymous namespace)::Solver<double>::step(int) const, main::{lambda(int)#1}::operator()(int). */
-static void plain_name(struct sp_out *o, const char *name)
-{
-	unsigned depth = 0;
-
-	for (const char *p = name; *p; p++) {
-		if (!depth && !strncmp(p, "(anonymous namespace)::", 23)) {
-			p += 22;
-		} else if (!depth && !strncmp(p, "{lambda", 7) && strstr(p, "operator()")) {
-			sp_out_text(o, "lambda");
-			return;
-		} else if (!depth && !strncmp(p, "operator", 8)) {
-			sp_out_text(o, "operator");
-			sp_out_bytes(o, p + 8, 1 + strcspn(p + 9, "("));
-			return;
-		} else if (!depth && *p == '(') {
-			return;
-		} else if (*p == '<' || *p == '>') {
-			depth = *p == '<' ? depth + 1 : depth - (depth != 0);
-		} else if (!depth) {
-			sp_out_char(o, *p);
-		}
-	}
-}
-
-/* In brief without the namespaces that it is in. */
-static void function(struct sp_out *o, const char *name, bool brief)
-{
-	char text[TEXT], plain[TEXT], *from = text;
-	struct sp_out t;
-
-	sp_memory_init(&t, text, sizeof(text));
-	if (strncmp(name, "_Z", 2) != 0) {
-		plain_name(&t, name);
-	} else if (!demangled(&t, name + 2)) {
-		sp_memory_init(&t, text, sizeof(text));
-		sp_out_bytes(&t, name, sp_min(strlen(name), TEXT - 1));
-	}
-	sp_memory_text(&t);
-	for (char *last = strstr(text, "::"), *next; brief && last && (next = strstr(last + 2, "::")) != NULL; last = next)
-		from = last + 2;
-	sp_memory_init(&t, plain, sizeof(plain));
-	sp_out_plain(&t, from);
-	sp_clip(o, sp_memory_text(&t), NAME);
+	sp_clip(o, sp_function_name(text, symbol, brief), NAME);
 }
 
 /* ---- frames ------------------------------------------------------------------ */
@@ -252,6 +148,19 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 		place(o, &g, t.twins & 1);
 	sp_out_char(o, ')');
 	return true;
+}
+
+void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsigned width)
+{
+	char text[TEXT];
+	struct sp_out t;
+
+	sp_memory_init(&t, text, sizeof(text));
+	if (id)
+		side(&t, m, id, false);
+	else
+		sp_out_text(&t, "other call sites");
+	sp_clip(o, sp_memory_text(&t), width);
 }
 
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width)

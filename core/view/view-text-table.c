@@ -1,4 +1,5 @@
 /* view-text-table.c: see view-text-table.h. */
+#include "../sort.h"
 #include "../sys.h"
 #include "core-kinds.h"
 #include "view-text-table.h"
@@ -6,106 +7,179 @@
 #define LABEL_LEAST	22u		/* columns that are kept for labels */
 #define SHARE		6u		/* "100 %", and a blank */
 #define NAME_LINES	8u		/* of an event's name above its column */
+#define SPREAD_LEAST	3u		/* rows that have a least, a mean and a most */
 
 /* ---- rows --------------------------------------------------------------- */
 
-bool sp_table_open(struct sp_table *t, const struct sp_model *m, uint32_t room)
+/* Which events have columns, and which is the first of these. */
+static void choose_columns(struct sp_table *t)
 {
-	uint64_t ne = m->n_events;
+	const struct sp_model *m = t->m;
+
+	t->first = m->n_events;
+	for (uint32_t e = m->n_events; e-- > 0;) {
+		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
+		if (t->columns[e] && sp_show_event(t->s, e) && (m->total[e] || t->first == m->n_events || !m->total[t->first]))
+			t->first = e;
+	}
+}
+
+static struct sp_text_sums sums_at(char **p, uint64_t ne)
+{
+	char *at = *p;
+
+	*p += sp_align(17 * ne, 8);
+	return (struct sp_text_sums){ .total = (int64_t *)at, .exact = (int64_t *)at + ne, .has = (bool *)(at + 16 * ne) };
+}
+
+bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
+{
+	uint64_t ne = s->m->n_events;
 	char *p;
 
-	t->m = m;
-	t->n = t->next = 0;
+	t->s = s;
+	t->m = s->m;
+	t->line = t->line ? t->line : SP_TEXT_WIDTH;
+	t->n = t->next = t->rows_spread = 0;
 	t->room = room;
-	t->bytes = (uint64_t)room * sizeof(*t->heavy) + ne * 17 + 64;
-	t->memory = sp_map(t->bytes);
-	if (!t->memory)
+	t->bytes = (uint64_t)room * 20 + 5 * sp_align(17 * ne, 8) + ne * 13 + 64;
+	t->memory = p = sp_map(t->bytes);
+	if (!p)
 		return false;
-	t->heavy = t->memory;
-	p = (char *)(t->heavy + room);
-	t->sums = (struct sp_text_sums){ .total = (int64_t *)p, .exact = (int64_t *)p + ne, .has = (bool *)(p + 16 * ne) };
+	t->at = (uint64_t *)p;
+	t->weight = (double *)(t->at + room);
+	t->sum_spread = t->weight + room;
+	p = (char *)(t->sum_spread + ne);
+	t->own = t->sums = sums_at(&p, ne);
+	t->rest = sums_at(&p, ne);
+	for (unsigned i = 0; i < 3; i++)
+		t->spread[i] = sums_at(&p, ne);
+	t->order = (uint32_t *)p;
+	t->n_spread = t->order + room;
+	t->columns = (bool *)(t->n_spread + ne);
+	choose_columns(t);
 	return true;
 }
 
 void sp_table_close(struct sp_table *t)
 {
-	if (t->memory)
-		sp_unmap(t->memory, t->bytes);
-	t->memory = NULL;
+	sp_unmap(t->memory, t->bytes);
 }
 
-void sp_table_clear(struct sp_table *t)
+static void clear(struct sp_table *t)
 {
 	memset(t->sums.total, 0, t->m->n_events * 17ull);
-	t->sums.readings = t->sums.kinds = 0;
+	t->sums.kinds = 0;
 	t->sums.machine = -1;
+	t->label[0] = 0;
+	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
+		t->tail[i][0] = 0;
 }
 
-void sp_table_add(struct sp_table *t, uint64_t at, double weight)
+/* The row that stands in place i. */
+static void take(struct sp_table *t, uint32_t i)
 {
-	if (t->n < t->room)
-		t->heavy[t->n++] = (struct sp_heavy){ weight, at };
+	clear(t);
+	t->row(t, t->at[t->order[i]]);
 }
 
-double sp_table_weight(const struct sp_table *t)
+static bool is_any(const bool *has, uint32_t n)
 {
-	uint32_t e = sp_first_column(t->m);
+	return memchr(has, 1, n) != NULL;
+}
 
-	return e < t->m->n_events ? sp_number(sp_event_type(t->m, e), t->sums.total[e]) : (double)t->sums.readings;
+void sp_table_add(struct sp_table *t, uint64_t at)
+{
+	if (t->n == t->room)
+		return;
+	t->at[t->n] = at;
+	t->order[t->n] = t->n;
+	take(t, t->n);
+	if (!is_any(t->sums.has, t->m->n_events))
+		return;
+	t->weight[t->n++] = t->first < t->m->n_events ? sp_number(sp_event_type(t->m, t->first), t->sums.total[t->first]) : 0.0;
 }
 
 /* Those of one weight as they were added. */
-static bool comes_before(const struct sp_heavy *a, const struct sp_heavy *b)
+static bool stands_before(const void *table, uint32_t a, uint32_t b)
 {
-	return a->weight > b->weight || (!(a->weight < b->weight) && a->at < b->at);
+	const struct sp_table *t = table;
+
+	return t->weight[a] > t->weight[b] || (!(t->weight[a] < t->weight[b]) && a < b);
 }
 
-static void sift(struct sp_heavy *h, uint32_t i, uint32_t n)
-{
-	for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-		struct sp_heavy up = h[i];
+/* ---- least, mean and most ---------------------------------------------------- */
 
-		child += child + 1 < n && comes_before(&h[child], &h[child + 1]);
-		if (!comes_before(&up, &h[child]))
-			return;
-		h[i] = h[child];
-		h[child] = up;
+void sp_table_spread(struct sp_table *t)
+{
+	for (uint32_t e = 0; e < t->m->n_events; e++) {
+		enum sp_data_type type = sp_event_type(t->m, e);
+		int64_t v = t->sums.total[e];
+
+		if (!t->sums.has[e])
+			continue;
+		if (!t->n_spread[e] || sp_number(type, v) < sp_number(type, t->spread[0].total[e]))
+			t->spread[0].total[e] = v;
+		if (!t->n_spread[e] || sp_number(type, v) > sp_number(type, t->spread[2].total[e]))
+			t->spread[2].total[e] = v;
+		t->sum_spread[e] += sp_number(type, v);
+		t->n_spread[e]++;
+	}
+	t->rows_spread++;
+}
+
+/* The nearest value of the type; sums of a damaged store may be anything. */
+static int64_t nearest(enum sp_data_type type, double d)
+{
+	int64_t bits;
+
+	if (type == SP_FP64) {
+		memcpy(&bits, &d, sizeof(bits));
+		return bits;
+	}
+	d += d < 0.0 ? -0.5 : 0.5;
+	if (type == SP_INT64)
+		return d >= 0x1p63 ? INT64_MAX : d >= -0x1p63 ? (int64_t)d : INT64_MIN;
+	return d >= 0x1p64 ? -1 : d > 0.0 ? (int64_t)(uint64_t)d : 0;
+}
+
+static void end_spread(struct sp_table *t)
+{
+	for (uint32_t e = 0; e < t->m->n_events; e++) {
+		t->spread[1].total[e] = nearest(sp_event_type(t->m, e), t->n_spread[e] ? t->sum_spread[e] / t->n_spread[e] : 0.0);
+		for (unsigned i = 0; i < 3; i++) {
+			t->spread[i].exact[e] = t->spread[i].total[e];
+			t->spread[i].has[e] = t->n_spread[e];
+		}
 	}
 }
 
-/* By hand, since qsort(3) calls malloc. */
-static void sort(struct sp_heavy *h, uint32_t n)
+/* "max (max/mean 1.69)" */
+static void spread_label(struct sp_table *t, unsigned i)
 {
-	for (uint32_t i = n / 2; i-- > 0;)
-		sift(h, i, n);
-	for (; n > 1; n--) {
-		struct sp_heavy last = h[n - 1];
+	static const char *const label[] = { "min", "mean", "max" };
+	uint32_t e = t->first, n = e < t->m->n_events ? t->n_spread[e] : 0;
 
-		h[n - 1] = h[0];
-		h[0] = last;
-		sift(h, 0, n - 1);
-	}
+	strcpy(t->label, label[i]);
+	if (i == 2 && n && t->sum_spread[e] > 0.0)
+		sp_text_f(t->label, sizeof(t->label), "max (max/mean %.2f)",
+			  sp_number(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
 }
 
 /* ---- columns ------------------------------------------------------------ */
 
-static const struct sp_metric *metric(const struct sp_model *m, uint32_t id)
+static const struct sp_metric *metric(const struct sp_table *t, uint32_t id)
 {
-	return id >= m->n_events ? &sp_view_metrics->at[id - m->n_events] : NULL;
+	return id >= t->m->n_events ? &t->s->metrics->at[id - t->m->n_events] : NULL;
 }
 
 /* Its name as a heading, with its unit: ASCII, so that columns are bytes. */
-static const char *heading(const struct sp_model *m, uint32_t id, char text[256])
+static const char *heading(const struct sp_table *t, uint32_t id, char text[256])
 {
-	struct sp_out o;
-
-	if (id < m->n_events) {
-		sp_text_event(m, id, text);
-	} else {
-		sp_memory_init(&o, text, 200);
-		sp_out_plain(&o, metric(m, id)->name);
-		sp_memory_text(&o);
-	}
+	if (id < t->m->n_events)
+		sp_text_event(t->m, id, text);
+	else
+		sp_text_f(text, 200, "%s", metric(t, id)->name);
 	for (char *p = text; *p; p++)
 		if (*p & 0x80)
 			*p = '?';
@@ -148,45 +222,40 @@ static unsigned heading_lines(const char *text, unsigned width)
 	return lines;
 }
 
-static bool is_column(const struct sp_model *m, uint32_t id)
+static bool is_column(const struct sp_table *t, uint32_t id)
 {
-	return id < m->n_events ? sp_event_has_column(m, id) : metric(m, id)->shown;
-}
-
-static uint32_t columns_end(const struct sp_model *m)
-{
-	return m->n_events + (sp_view_metrics ? sp_view_metrics->n : 0);
+	return id < t->m->n_events ? t->columns[id] && sp_show_event(t->s, id) : metric(t, id)->shown;
 }
 
 /* Names are broken so that six columns are no wider than values need. */
-static unsigned column_width(const struct sp_model *m, uint32_t id, unsigned columns)
+static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned columns)
 {
 	unsigned wide = columns >= 3 ? 10 : columns == 2 ? 14 : 20;
 	char text[256];
-	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(m, id, text)), wide), id < m->n_events ? 9 : 6);
+	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide), id < t->m->n_events ? 9 : 6);
 
-	return id < m->n_events ? (unsigned)sp_max(width, sp_short_text(text, m, id, m->total[id])) : width;
+	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->total[id])) : width;
 }
 
 bool sp_table_columns(struct sp_table *t)
 {
 	unsigned used = LABEL_LEAST + SHARE, columns = 0;
-	uint32_t end = columns_end(t->m);
+	uint32_t end = t->m->n_events + (t->s->metrics ? t->s->metrics->n : 0);
 
 	t->n_cols = 0;
 	t->share = SP_TEXT_EVENTS;
 	for (uint32_t id = t->next; id < end; id++)
-		columns += is_column(t->m, id);
+		columns += is_column(t, id);
 	for (; t->next < end && t->n_cols < (t->most ? t->most : SP_TEXT_EVENTS); t->next++) {
 		unsigned width;
 
-		if (!is_column(t->m, t->next))
+		if (!is_column(t, t->next))
 			continue;
-		width = column_width(t->m, t->next, columns);
+		width = column_width(t, t->next, columns);
 		used += width + 2;
-		if (t->n_cols && used > SP_TEXT_WIDTH)
+		if (t->n_cols && used > t->line)
 			break;
-		if (t->next == sp_first_column(t->m))
+		if (t->next == t->first)
 			t->share = t->n_cols;
 		t->width[t->n_cols] = width;
 		t->col[t->n_cols++] = t->next;
@@ -196,25 +265,17 @@ bool sp_table_columns(struct sp_table *t)
 
 /* ---- writing ------------------------------------------------------------ */
 
-bool sp_text_unproven(const struct sp_model *m)
-{
-	for (uint32_t e = 0; e < m->n_events; e++)
-		if (sp_event_has_column(m, e) && m->total[e] != m->total_exact[e])
-			return true;
-	return false;
-}
-
-static bool is_unproven(const struct sp_table *t)
+static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->sums.has[e] && sp_event_has_column(t->m, e) && t->sums.total[e] != t->sums.exact[e])
+		if (t->columns[e] && total[e] != exact[e])
 			return true;
 	return false;
 }
 
 static unsigned numbers_width(const struct sp_table *t)
 {
-	unsigned used = t->share < t->n_cols ? SHARE + 2 : 0;
+	unsigned used = (t->share < t->n_cols ? SHARE + 2 : 0) + 2 * t->marks;
 
 	for (unsigned i = 0; i < t->n_cols; i++)
 		used += t->width[i] + 2;
@@ -223,59 +284,60 @@ static unsigned numbers_width(const struct sp_table *t)
 	return used;
 }
 
+static void head_line(struct sp_out *o, const struct sp_table *t, unsigned below)
+{
+	size_t gap = t->label_width + 2 * t->marks;
+	char text[256];
+
+	if (!below) {
+		sp_left(o, t->title, t->label_width + 2 * t->marks);
+		gap = 0;
+	}
+	for (unsigned i = 0; i < t->n_cols; i++) {
+		unsigned width = t->width[i], n = 0, own = heading_lines(heading(t, t->col[i], text), width);
+		const char *at = "";
+
+		if (own > below)
+			heading_line(text, width, own - below - 1, &at, &n);
+		while (n && at[n - 1] == ' ')
+			n--;
+		gap += 2 + width - n;
+		if (n) {
+			sp_out_repeat(o, ' ', gap);
+			sp_out_bytes(o, at, n);
+			gap = 0;
+		}
+		if (i == t->share && !below)
+			sp_out_text(o, "   share");
+		else if (i == t->share)
+			gap += SHARE + 2;
+	}
+	for (unsigned i = 0; !below && i < SP_TEXT_TAILS; i++)
+		if (t->tail_width[i])
+			sp_right(o, t->tail_title[i], t->tail_width[i] + 2);
+}
+
 static void head(struct sp_out *o, const struct sp_table *t)
 {
 	unsigned lines = 1;
 	char text[256];
 
 	for (unsigned i = 0; i < t->n_cols; i++)
-		lines = (unsigned)sp_max(lines, heading_lines(heading(t->m, t->col[i], text), t->width[i]));
-	for (unsigned line = 0; line < lines; line++) {
-		bool last = line + 1 == lines;
-		size_t gap = t->label_width + 2 * t->marks;
-
-		sp_heading_begin(o);
-		if (last) {
-			sp_left(o, t->title, t->label_width + 2 * t->marks);
-			gap = 0;
-		}
-		for (unsigned i = 0; i < t->n_cols; i++) {
-			unsigned width = t->width[i], n = 0, own;
-			const char *at = "";
-
-			own = heading_lines(heading(t->m, t->col[i], text), width);
-			if (line + own >= lines)
-				heading_line(text, width, line + own - lines, &at, &n);
-			while (n && at[n - 1] == ' ')
-				n--;
-			gap += 2 + width - n;
-			if (n) {
-				sp_out_repeat(o, ' ', gap);
-				sp_out_bytes(o, at, n);
-				gap = 0;
-			}
-			if (i == t->share && last)
-				sp_out_text(o, "   share");
-			else if (i == t->share)
-				gap += SHARE + 2;
-		}
-		for (unsigned i = 0; last && i < SP_TEXT_TAILS; i++)
-			if (t->tail_width[i])
-				sp_out_text(o, "  "), sp_right(o, t->tail_title[i], t->tail_width[i]);
-		sp_heading_end(o);
+		lines = (unsigned)sp_max(lines, heading_lines(heading(t, t->col[i], text), t->width[i]));
+	while (lines--) {
+		sp_heading_begin(o, t->s->bold);
+		head_line(o, t, lines);
+		sp_heading_end(o, t->s->bold);
 	}
 }
 
 static void cell(const struct sp_table *t, uint32_t id, char buf[49])
 {
 	strcpy(buf, "-");
-	if (id < t->m->n_events && t->sums.has[id]) {
+	if (id < t->m->n_events && t->sums.has[id])
 		sp_short_text(buf, t->m, id, t->sums.total[id]);
-	} else if (id >= t->m->n_events) {
-		sp_metric_text(buf, metric(t->m, id));
-		if (sp_kinds_several(t->sums.kinds) && metric(t->m, id)->has_value)
-			strcpy(buf, "-");	/* of unlike cores */
-	}
+	else if (id >= t->m->n_events && !sp_kinds_several(t->sums.kinds))	/* of unlike cores none */
+		sp_metric_text(buf, metric(t, id));
 }
 
 /* The row that label and sums are of. */
@@ -285,10 +347,10 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 	char buf[49];
 
 	if (t->marks)
-		sp_out_text(o, is_unproven(t) ? "~ " : "  ");
+		sp_out_text(o, is_unproven(t, t->sums.total, t->sums.exact) ? "~ " : "  ");
 	sp_left(o, t->label, t->label_width);
-	if (sp_view_metrics)
-		sp_metrics_compute(sp_view_metrics, t->sums.total, t->sums.has, t->sums.machine);
+	if (t->s->metrics)
+		sp_metrics_compute(t->s->metrics, t->sums.total, t->sums.has, t->sums.machine);
 	for (unsigned i = 0; i < t->n_cols; i++) {
 		uint32_t id = t->col[i];
 		enum sp_data_type type = sp_event_type(t->m, id);
@@ -307,103 +369,86 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 	sp_out_char(o, '\n');
 }
 
-static void take(struct sp_table *t, uint32_t i)
-{
-	sp_table_clear(t);
-	t->label[0] = t->tail[0][0] = t->tail[1][0] = 0;
-	t->row(t, t->heavy[i].at);
-}
-
 static void rest_label(struct sp_table *t, uint32_t n)
 {
-	struct sp_out label;
+	clear(t);
+	sp_text_f(t->label, sizeof(t->label), "… and %'u more %s", n, t->things);
+}
 
-	sp_memory_init(&label, t->label, sizeof(t->label));
-	sp_out_text(&label, "… and ");
-	sp_out_grouped(&label, n);
-	sp_out_text(&label, " more ");
-	sp_out_text(&label, t->things);
-	sp_memory_text(&label);
+static unsigned room_for_label(const struct sp_table *t)
+{
+	return numbers_width(t) + 12 < t->line ? t->line - numbers_width(t) : 12;
 }
 
 /* How wide labels and tails are: what does not fit goes from the last tail on. */
-static void measure(struct sp_table *t, uint32_t shown)
+static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 {
-	unsigned longest = (unsigned)sp_columns(t->title), left;
+	unsigned longest = (unsigned)sp_columns(t->title);
 
-	t->marks = sp_text_unproven(t->m);
 	for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
 		t->tail_width[k] = t->tail_title[k] ? (unsigned)strlen(t->tail_title[k]) : 0;
-	left = numbers_width(t) + 2 * t->marks;
-	t->room_for_label = left + 12 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - left : 12;
-	for (uint32_t i = 0; i < shown; i++) {
-		take(t, i);
+	t->room_for_label = room_for_label(t);
+	for (uint32_t i = 0; i < shown + spread + 1; i++) {
+		if (i < shown)
+			take(t, i);
+		else if (i < shown + spread)
+			spread_label(t, i - shown);
+		else if (shown < t->n)
+			rest_label(t, t->n - shown);
 		longest = (unsigned)sp_max(longest, sp_columns(t->label));
 		for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
 			if (t->tail_title[k])
 				t->tail_width[k] = (unsigned)sp_max(t->tail_width[k], sp_columns(t->tail[k]));
 	}
-	for (unsigned i = 0; i < t->n_spread; i++)
-		longest = (unsigned)sp_max(longest, sp_columns(t->spread_label[i]));
-	if (shown < t->n) {
-		rest_label(t, t->n - shown);
-		longest = (unsigned)sp_max(longest, sp_columns(t->label));
-	}
 	for (unsigned k = SP_TEXT_TAILS; k-- > 0;)
-		if (numbers_width(t) + 2 * t->marks + sp_min(longest, LABEL_LEAST - 4) > SP_TEXT_WIDTH)
+		if (numbers_width(t) + sp_min(longest, LABEL_LEAST - 4) > t->line)
 			t->tail_width[k] = 0;
-	left = numbers_width(t) + 2 * t->marks;
-	left = left + 12 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - left : 12;
-	t->label_width = (unsigned)sp_min(longest, left);
+	t->label_width = (unsigned)sp_min(longest, room_for_label(t));
 }
 
 /* The sum of the rows from `from` on. */
 static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 {
-	struct sp_text_sums own = t->sums, all = own;
-	uint64_t ne = t->m->n_events, bytes = ne * 17 + 64;
-	char *p = sp_map(bytes);
-
-	if (!p)
-		return;
-	all = (struct sp_text_sums){ .total = (int64_t *)p, .exact = (int64_t *)p + ne, .has = (bool *)(p + 16 * ne) };
+	memset(t->rest.total, 0, t->m->n_events * 17ull);
+	t->rest.kinds = 0;
+	t->rest.machine = -1;
 	for (uint32_t i = from; i < t->n; i++) {
 		take(t, i);
-		own = t->sums;
-		t->sums = all;
-		for (uint32_t e = 0; e < ne; e++)
-			if (own.has[e])
-				sp_table_sum(t, e, own.total[e], own.exact[e]);
-		all.kinds |= own.kinds;
-		t->sums = own;
+		t->rest.kinds |= t->sums.kinds;
+		t->sums = t->rest;
+		for (uint32_t e = 0; e < t->m->n_events; e++)
+			if (t->own.has[e])
+				sp_table_sum(t, e, t->own.total[e], t->own.exact[e]);
+		t->sums = t->own;
 	}
 	rest_label(t, t->n - from);
-	t->tail[0][0] = t->tail[1][0] = 0;
-	t->sums = all;
+	t->sums = t->rest;
 	line(o, t, true);
-	t->sums = own;
-	sp_unmap(p, bytes);
+	t->sums = t->own;
 }
 
 static void show(struct sp_out *o, struct sp_table *t)
 {
-	uint32_t shown = sp_view_all ? t->n : (uint32_t)sp_min(t->n, SP_TEXT_ROWS);
+	uint32_t shown = t->all ? t->n : (uint32_t)sp_min(t->n, SP_TEXT_ROWS);
+	unsigned spread = t->rows_spread < SPREAD_LEAST ? 0 : 3;
 
 	if (!t->n)
 		return;
 	if (!t->in_place)
-		sort(t->heavy, t->n);
-	measure(t, shown);
-	sp_out_char(o, '\n');
+		sp_sort(t->order, t->n, stands_before, t);
+	t->marks = is_unproven(t, t->m->total, t->m->total_exact);
+	measure(t, shown, spread);
+	sp_out_text(o, t->first_line ? "" : "\n");
+	t->first_line = false;
 	head(o, t);
-	for (unsigned i = 0; i < t->n_spread; i++) {
-		struct sp_text_sums own = t->sums;
-
+	end_spread(t);
+	for (unsigned i = 0; i < spread; i++) {
+		clear(t);
+		spread_label(t, i);
 		t->sums = t->spread[i];
-		strcpy(t->label, t->spread_label[i]);
-		t->tail[0][0] = t->tail[1][0] = 0;
+		t->sums.machine = -1;
 		line(o, t, false);
-		t->sums = own;
+		t->sums = t->own;
 	}
 	for (uint32_t i = 0; i < shown; i++) {
 		take(t, i);
@@ -415,12 +460,14 @@ static void show(struct sp_out *o, struct sp_table *t)
 
 void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 {
+	bool all = t->s->all || t->placed;
+
 	t->next = 0;
 	while (sp_table_columns(t)) {
 		show(o, t);
-		if (!sp_view_all && t->most)
+		if (!all && t->most)
 			break;
-		if (!sp_view_all)
+		if (!all)
 			t->next = (uint32_t)sp_max(t->next, t->m->n_events);
 	}
 }
@@ -429,47 +476,42 @@ void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 
 void sp_list_line(struct sp_text_list *l, const char *const *cell)
 {
-	bool head = l->o && !l->lines;
+	bool bold = l->s->bold && !l->lines;
 
-	if (!sp_view_all && l->lines > SP_TEXT_ROWS) {	/* the heading is one */
+	if (!l->s->all && l->lines > SP_TEXT_ROWS) {	/* the heading is one */
 		l->left++;
 		return;
 	}
-	if (head)
-		sp_heading_begin(l->o);
 	l->lines++;
-	for (unsigned i = 0; i < l->n; i++) {
+	if (l->o)
+		sp_heading_begin(l->o, bold);
+	for (unsigned i = 0; i < l->n; i++)
 		if (!l->o)
 			l->width[i] = (unsigned)sp_max(l->width[i], sp_columns(cell[i]));
 		else if (i < 2)
 			sp_out_text(l->o, i ? "  " : ""), sp_left(l->o, cell[i], l->width[i]);
 		else
-			sp_out_text(l->o, "  "), sp_right(l->o, cell[i], l->width[i]);
-	}
-	if (head)
-		sp_heading_end(l->o);
-	else if (l->o)
-		sp_out_char(l->o, '\n');
+			sp_right(l->o, cell[i], l->width[i] + 2);
+	if (l->o)
+		sp_heading_end(l->o, bold);
 }
 
-void sp_list_fit(struct sp_text_list *l, const struct sp_text_list *measured)
+void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, bool below, const char *things,
+		  void (*tell)(struct sp_text_list *l, void *arg), void *arg)
 {
+	struct sp_text_list l = { .s = s, .n = columns };
 	unsigned used = 0;
 
-	memcpy(l->width, measured->width, sizeof(l->width));
-	for (unsigned i = 1; i < l->n; i++)
-		used += 2 + l->width[i];
-	l->width[0] = (unsigned)sp_min(l->width[0], used + 16 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - used : 16);
-	sp_out_char(l->o, '\n');
-}
-
-void sp_list_end(struct sp_text_list *l, const char *things)
-{
-	if (!l->o || !l->left)
+	tell(&l, arg);
+	if (l.lines < 2)
 		return;
-	sp_out_text(l->o, "… and ");
-	sp_out_grouped(l->o, l->left);
-	sp_out_text(l->o, " more ");
-	sp_out_text(l->o, things);
-	sp_out_char(l->o, '\n');
+	for (unsigned i = 1; i < l.n; i++)
+		used += 2 + l.width[i];
+	l.width[0] = (unsigned)sp_min(l.width[0], used + 16 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - used : 16);
+	l.o = o;
+	l.lines = l.left = 0;
+	sp_out_text(o, below ? "\n" : "");
+	tell(&l, arg);
+	if (l.left)
+		sp_out_f(o, "… and %'u more %s\n", l.left, things);
 }

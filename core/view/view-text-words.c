@@ -1,33 +1,18 @@
 /* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
 #include "core-kinds.h"
-#include "view-text.h"
+#include "view-text-words.h"
 
-/* ---- headings ------------------------------------------------------------ */
-
-bool sp_view_bold;
-
-void sp_heading_begin(struct sp_out *o)
+void sp_heading_begin(struct sp_out *o, bool bold)
 {
-	sp_out_text(o, sp_view_bold ? "\033[1m" : "");
+	sp_out_text(o, bold ? "\033[1m" : "");
 }
 
-void sp_heading_end(struct sp_out *o)
+void sp_heading_end(struct sp_out *o, bool bold)
 {
-	sp_out_text(o, sp_view_bold ? "\033[0m\n" : "\n");
+	sp_out_text(o, bold ? "\033[0m\n" : "\n");
 }
 
 /* ---- words and sentences ----------------------------------------------- */
-
-void sp_memory_init(struct sp_out *o, char *buf, size_t size)
-{
-	sp_out_init(o, -1, buf, size - 1);
-}
-
-const char *sp_memory_text(struct sp_out *o)
-{
-	o->buffer[o->used] = '\0';
-	return o->buffer;
-}
 
 unsigned sp_columns(const char *text)
 {
@@ -70,22 +55,6 @@ void sp_right(struct sp_out *o, const char *text, unsigned width)
 	sp_out_text(o, text);
 }
 
-void sp_out_grouped(struct sp_out *o, uint64_t v)
-{
-	char buf[32];
-
-	sp_out_bytes(o, buf, sp_format_grouped(buf, (int64_t)sp_min(v, INT64_MAX)));
-}
-
-void sp_out_amount(struct sp_out *o, uint64_t n, const char *thing)
-{
-	sp_out_grouped(o, n);
-	sp_out_char(o, ' ');
-	sp_out_text(o, thing);
-	if (n != 1)
-		sp_out_char(o, 's');
-}
-
 /* As many columns of the text as a line may have left; longer words are cut where they must be. */
 static size_t line_of(const char *text, unsigned width)
 {
@@ -123,30 +92,23 @@ void sp_out_duration(struct sp_out *o, uint64_t ns)
 {
 	uint64_t s = ns / 1000000000;
 
-	if (ns < 1000000) {
-		sp_out_double(o, (double)ns / 1e3, 1);
-		sp_out_text(o, " us");
-	} else if (s < 1) {
-		sp_out_double(o, (double)ns / 1e6, 1);
-		sp_out_text(o, " ms");
-	} else if (s < 120) {
-		sp_out_double(o, (double)ns / 1e9, 2);
-		sp_out_text(o, " s");
-	} else {
-		if (s >= 3600)
-			sp_out_amount(o, s / 3600, "hour");
-		sp_out_text(o, s >= 3600 ? " " : "");
-		sp_out_u64(o, s % 3600 / 60);
-		sp_out_text(o, " min ");
-		sp_out_u64(o, s % 60);
-		sp_out_text(o, " s");
-	}
+	if (ns < 1000000)
+		sp_out_f(o, "%.1f us", (double)ns / 1e3);
+	else if (s < 1)
+		sp_out_f(o, "%.1f ms", (double)ns / 1e6);
+	else if (s < 120)
+		sp_out_f(o, "%.2f s", (double)ns / 1e9);
+	else if (s < 3600)
+		sp_out_f(o, "%lu min %lu s", s / 60, s % 60);
+	else
+		sp_out_f(o, "%'lu hour%s %lu min %lu s", s / 3600, SP_MANY(s / 3600), s % 3600 / 60, s % 60);
 }
 
-static void two_digits(struct sp_out *o, uint64_t v)
+static void three_digits(struct sp_out *o, char before, uint64_t v)
 {
-	sp_out_char(o, (char)('0' + v / 10 % 10));
-	sp_out_char(o, (char)('0' + v % 10));
+	char text[] = { before, (char)('0' + v / 100 % 10), (char)('0' + v / 10 % 10), (char)('0' + v % 10) };
+
+	sp_out_bytes(o, text, sizeof(text));
 }
 
 /* ---- numbers ----------------------------------------------------------- */
@@ -159,19 +121,14 @@ static void fp64(struct sp_out *o, double d)
 		sp_out_double(o, d, -1);
 		return;
 	}
-	if (d < 0.0)
-		sp_out_char(o, '-');
 	n = (uint64_t)((d < 0.0 ? -d : d) * 1e3 + 0.5);
-	sp_out_grouped(o, n / 1000);
-	sp_out_char(o, '.');
-	sp_out_char(o, (char)('0' + n / 100 % 10));
-	two_digits(o, n % 100);
+	sp_out_f(o, "%s%'lu", d < 0.0 ? "-" : "", n / 1000);
+	three_digits(o, '.', n);
 }
 
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v)
 {
 	struct sp_out o;
-	char group[32];
 	uint64_t u = (uint64_t)v;
 
 	sp_memory_init(&o, buf, 48);
@@ -179,14 +136,11 @@ unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v)
 		fp64(&o, sp_as_double(v));
 	} else if (type == SP_BIT64) {
 		sp_out_hex(&o, u);
-	} else if (type == SP_UINT64 && v < 0) {
-		/* More than sp_format_grouped takes. */
-		sp_out_grouped(&o, u / 1000);
-		sp_out_char(&o, ',');
-		sp_out_char(&o, (char)('0' + u / 100 % 10));
-		two_digits(&o, u % 100);
+	} else if (type == SP_UINT64 && v < 0) {	/* more than a grouped number may be */
+		sp_out_f(&o, "%'lu", u / 1000);
+		three_digits(&o, ',', u);
 	} else {
-		sp_out_bytes(&o, group, sp_format_grouped(group, v));
+		sp_out_f(&o, "%'ld", v);
 	}
 	return sp_columns(sp_memory_text(&o));
 }
@@ -263,56 +217,24 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
 	return part > 0.0 ? (part < 0.9999 ? part : 0.9999) : 0.0;
 }
 
-int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b)
-{
-	double d;
-	int64_t v;
-
-	if (type != SP_FP64)
-		return (int64_t)((uint64_t)a + (uint64_t)b);
-	d = sp_as_double(a) + sp_as_double(b);
-	memcpy(&v, &d, sizeof(v));
-	return v;
-}
-
 const char *sp_percent(char buf[48], double part, double whole)
 {
-	struct sp_out o;
+	uint64_t n = part > 0.0 && part < whole ? (uint64_t)sp_min((uint64_t)(part / whole * 1000.0), 999) : 0;
 
-	sp_memory_init(&o, buf, 48);
-	if (!(whole > 0.0)) {
-		sp_out_char(&o, '-');
-	} else if (part >= whole) {
-		sp_out_text(&o, "100 %");
-	} else if (!(part > 0.0)) {
-		sp_out_text(&o, "0 %");
-	} else if (part / whole < 0.001) {
-		sp_out_text(&o, "<0.1 %");
-	} else {
-		uint64_t n = (uint64_t)(part / whole * 1000.0);
-
-		n = sp_min(n, 999);
-		sp_out_u64(&o, n / 10);
-		sp_out_char(&o, '.');
-		sp_out_u64(&o, n % 10);
-		sp_out_text(&o, " %");
-	}
-	return sp_memory_text(&o);
+	if (!(whole > 0.0))
+		return strcpy(buf, "-");
+	if (part >= whole || !(part > 0.0))
+		return strcpy(buf, part >= whole ? "100 %" : "0 %");
+	return part / whole < 0.001 ? strcpy(buf, "<0.1 %") : sp_text_f(buf, 48, "%lu.%lu %%", n / 10, n % 10);
 }
 
 const char *sp_share(char buf[48], double part, double whole)
 {
 	double share = whole > 0.0 || whole < 0.0 ? part / whole * 100.0 : 0.0;
-	struct sp_out o;
 
-	sp_memory_init(&o, buf, 48);
 	if (!(whole > 0.0 || whole < 0.0) || !(share > -1e6 && share < 1e6))
-		sp_out_char(&o, '-');
-	else if (share > 0.0 && share < 0.5)
-		sp_out_text(&o, "<1 %");
-	else
-		sp_out_double(&o, share, 0), sp_out_text(&o, " %");
-	return sp_memory_text(&o);
+		return strcpy(buf, "-");
+	return share > 0.0 && share < 0.5 ? strcpy(buf, "<1 %") : sp_text_f(buf, 48, "%.0f %%", share);
 }
 
 /* ---- names -------------------------------------------------------------- */
@@ -321,52 +243,51 @@ void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t inde
 {
 	const struct sp_component *c = &m->component[index];
 	char type[sizeof(c->type) + 1], name[sizeof(c->name) + 1];
+	bool machine = sp_component_is(c, "Machine");
 
 	sp_fixed_text(type, c->type, sizeof(c->type));
 	if (type[0] >= 'A' && type[0] <= 'Z' && type[1] >= 'a' && type[1] <= 'z')
 		type[0] = (char)(type[0] - 'A' + 'a');
-	if (sp_component_is(c, "PU")) {
+	if (sp_component_is(c, "PU"))
 		sp_text_cpu(o, m, c->os_index, (int32_t)index);
-		return;
-	}
-	if (sp_component_is(c, "Machine") && m->n_machines > 1) {
-		sp_out_text(o, "host ");
-		sp_out_plain(o, sp_fixed_text(name, c->name, sizeof(c->name)));
-		return;
-	}
-	sp_out_plain(o, type);
-	if (sp_component_is(c, "Machine") || sp_component_is(c, "Job"))
-		return;
-	sp_out_char(o, ' ');
-	sp_out_i64(o, c->logical_index);
-	if (sp_component_is(c, "Core") && sp_kind_of(m, (int32_t)index) >= 0) {
-		sp_out_text(o, " (");
-		sp_out_plain(o, m->kind[sp_kind_of(m, (int32_t)index)].name);
-		sp_out_char(o, ')');
-	}
+	else if (machine && m->n_machines > 1)
+		sp_out_f(o, "host %s", sp_fixed_text(name, c->name, sizeof(c->name)));
+	else if (machine || sp_component_is(c, "Job"))
+		sp_out_f(o, "%s", type);
+	else
+		sp_out_f(o, "%s %d", type, c->logical_index);
+	if (sp_component_is(c, "Core") && sp_kind_of(m, (int32_t)index) >= 0)
+		sp_out_f(o, " (%s)", m->kind[sp_kind_of(m, (int32_t)index)].name);
 }
 
 void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
 {
-	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1;
+	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1, kind = sp_kind_of(m, core);
 
-	if (cpu < 0) {
+	if (cpu < 0)
 		sp_out_text(o, "no known CPU");
-		return;
+	else if (component < 0)
+		sp_out_f(o, "CPU %d (not in the topology)", cpu);
+	else if (core < 0)
+		sp_out_f(o, "CPU %d", cpu);
+	else
+		sp_out_f(o, "CPU %d (core %d%s%s)", cpu, m->component[core].logical_index, kind < 0 ? "" : ", ",
+			 kind < 0 ? "" : m->kind[kind].name);
+}
+
+void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds)
+{
+	uint32_t left = kinds & ((1u << m->n_kinds) - 1);
+	bool more = false;
+
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		if (!(left >> k & 1))
+			continue;
+		left &= ~(1u << k);
+		sp_out_f(o, "%s%s", !more ? "" : left ? ", " : " and ", m->kind[k].name);
+		more = true;
 	}
-	sp_out_text(o, "CPU ");
-	sp_out_i64(o, cpu);
-	if (component < 0) {
-		sp_out_text(o, " (not in the topology)");
-	} else if (core >= 0) {
-		sp_out_text(o, " (core ");
-		sp_out_i64(o, m->component[core].logical_index);
-		if (sp_kind_of(m, core) >= 0) {
-			sp_out_text(o, ", ");
-			sp_out_plain(o, m->kind[sp_kind_of(m, core)].name);
-		}
-		sp_out_char(o, ')');
-	}
+	sp_out_text(o, " cores");
 }
 
 /* perf::PAGE-FAULTS, PAPI_TOT_INS, perf::PERF_COUNT_SW_TASK_CLOCK, rapl:::ENERGY */
@@ -397,18 +318,11 @@ static const char *short_name(const struct sp_model *m, uint32_t event, char buf
 const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256])
 {
 	const char *units = SP_EVENT_TEXT(m, event, units);
-	struct sp_out o;
 	double one;
 	char buf[32];
 
-	sp_memory_init(&o, text, 200);
-	sp_out_plain(&o, short_name(m, event, buf));
-	o.error = 0;
-	o.size = 240;
-	if (*units && strlen(units) < 16 && !scaled_unit(m, event, &one)) {
-		sp_out_text(&o, " [");
-		sp_out_plain(&o, units);
-		sp_out_char(&o, ']');
-	}
-	return sp_memory_text(&o);
+	sp_text_f(text, 200, "%s", short_name(m, event, buf));
+	if (*units && strlen(units) < 16 && !scaled_unit(m, event, &one))
+		sp_text_f(text + strlen(text), 42, " [%s]", units);
+	return text;
 }

@@ -3,11 +3,10 @@
  */
 #include "../cpu-list.h"
 #include "core-kinds.h"
+#include "view-text-levels.h"
+#include "view-text-places.h"
 #include "view-text-table.h"
 #include "why.h"
-
-bool sp_view_all;
-const char *sp_view_file;
 
 /* ---- the first line --------------------------------------------------------- */
 
@@ -17,14 +16,8 @@ static void command(struct sp_out *o, const struct sp_model *m)
 
 	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
 			sp_is_job(m) ? "several programs" : "an unknown program");
-	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++) {
-		const char *quote = *arg && !strchr(arg, ' ') ? "" : "'";
-
-		sp_out_char(o, ' ');
-		sp_out_text(o, quote);
-		sp_out_plain(o, arg);
-		sp_out_text(o, quote);
-	}
+	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++)
+		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
 }
 
 static uint64_t cpus_in_list(const char *list)
@@ -52,46 +45,26 @@ static void on_cpus(struct sp_out *o, const struct sp_model *m)
 
 	if (!n)
 		return;
-	if (n == 1) {
-		sp_out_text(o, " on CPU ");
-		sp_out_i64(o, only_cpu(m));
-		if (of > 1) {
-			sp_out_text(o, ", allowed ");
-			sp_out_plain(o, list);
-		}
-		return;
-	}
-	sp_out_text(o, " on ");
-	sp_out_grouped(o, n);
-	if (of >= n && !sp_is_job(m)) {
-		sp_out_text(o, " of ");
-		sp_out_grouped(o, of);
-	}
-	sp_out_text(o, " CPUs");
-}
-
-bool sp_text_have_ranks(const struct sp_model *m)
-{
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		if (m->process[i].h->rank < 0)
-			return false;
-	return true;
+	if (n == 1 && of > 1)
+		sp_out_f(o, " on CPU %d, allowed %s", only_cpu(m), list);
+	else if (n == 1)
+		sp_out_f(o, " on CPU %d", only_cpu(m));
+	else if (of >= n && !sp_is_job(m))
+		sp_out_f(o, " on %'lu of %'lu CPUs", n, of);
+	else
+		sp_out_f(o, " on %'lu CPUs", n);
 }
 
 static void on_host(struct sp_out *o, const struct sp_model *m)
 {
 	const char *host = sp_model_text(m, m->h.host);
 	char text[300];
-	struct sp_out plain;
 
 	sp_out_text(o, " on ");
-	if (!*host && sp_is_job(m)) {
-		sp_out_amount(o, m->n_machines, "host");
-		return;
-	}
-	sp_memory_init(&plain, text, sizeof(text));
-	sp_out_plain(&plain, *host ? host : "an unknown host");
-	sp_clip(o, sp_memory_text(&plain), 32);
+	if (!*host && sp_is_job(m))
+		sp_out_f(o, "%'u host%s", m->n_machines, SP_MANY(m->n_machines));
+	else
+		sp_clip(o, sp_text_f(text, sizeof(text), "%s", *host ? host : "an unknown host"), 32);
 }
 
 /* "killed", if it did not end as processes do. */
@@ -103,12 +76,10 @@ static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 
 	if (m->h.end == SP_END_EXIT || m->h.end == SP_END__EXIT)
 		return;
-	sp_out_text(o, ", ");
-	if (m->n_killed && sp_is_job(m)) {
-		sp_out_grouped(o, m->n_killed);
-		sp_out_text(o, " of them ");
-	}
-	sp_out_text(o, how);
+	if (m->n_killed && sp_is_job(m))
+		sp_out_f(o, ", %'u of them %s", m->n_killed, how);
+	else
+		sp_out_f(o, ", %s", how);
 }
 
 static void first_line(struct sp_out *o, struct sp_model *m)
@@ -120,8 +91,7 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
 	if (sp_is_job(m)) {
-		sp_out_grouped(&line, m->n_processes);
-		sp_out_text(&line, sp_text_have_ranks(m) ? " ranks" : " processes");
+		sp_out_f(&line, "%'u %s", m->n_processes, sp_text_have_ranks(m) ? "ranks" : "processes");
 		on_host(&line, m);
 	}
 	if (sp_elapsed(m)) {
@@ -130,14 +100,11 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	}
 	if (!sp_is_job(m)) {
 		on_host(&line, m);
-		if (m->h.rank >= 0) {
-			sp_out_text(&line, ", rank ");
-			sp_out_i64(&line, m->h.rank);
-		}
+		if (m->h.rank >= 0)
+			sp_out_f(&line, ", rank %ld", m->h.rank);
 	}
 	if (m->readings) {
-		sp_out_text(&line, ", ");
-		sp_out_amount(&line, threads, "thread");
+		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
 		on_cpus(&line, m);
 	}
 	how_it_ended(&line, m);
@@ -160,16 +127,12 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 
 		if (share < 0.0 || share >= 1.0)
 			continue;
-		sp_out_text(o, !told ? "" : told + 1 == n ? " and " : ", ");
-		sp_out_text(o, sp_share(buf, 1.0 - share, 1.0));
-		sp_out_text(o, " of ");
-		sp_out_text(o, sp_text_event(m, e, text));
+		sp_out_f(o, "%s%s of %s", !told ? "" : told + 1 == n ? " and " : ", ", sp_share(buf, 1.0 - share, 1.0),
+			 sp_text_event(m, e, text));
 		told++;
 	}
-	if (n > told) {
-		sp_out_text(o, " and some of ");
-		sp_out_amount(o, n - told, "more event");
-	}
+	if (n > told)
+		sp_out_f(o, " and some of %'u more event%s", n - told, SP_MANY(n - told));
 	sp_out_text(o, n == 1 ? " is not proven on its CPU" : " are not proven on their CPU");
 }
 
@@ -198,23 +161,25 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 static void how_sure(struct sp_out *o, struct sp_model *m)
 {
 	uint32_t unproven = 0, none = 0, counted = 0;
+	bool any = false;
 	char text[600];
 	struct sp_out line;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
 
+		any = any || sp_event_has_column(m, e);
 		counted += share >= 0.0;
 		unproven += share >= 0.0 && share < 1.0;
 		none += share >= 0.0 && !(share > 0.0);
 	}
 	if (!counted) {
-		sp_out_text(o, sp_first_column(m) < m->n_events ? "every count is 0\n" : "nothing was counted by CPU\n");
+		sp_out_text(o, any ? "every count is 0\n" : "nothing was counted by CPU\n");
 		return;
 	}
 	if (!unproven) {
-		sp_paragraph(o, "", 2, !m->h.stat ? "every count is on the CPU it was counted on" :
-			     m->h.stat & SP_STAT_WHOLE ? "every count is on the CPU it was counted on (the CPUs' clocks add up)" : "every count is on the CPU it was counted on; some are missing");
+		sp_out_f(o, "every count is on the CPU it was counted on%s\n", !m->h.stat ? "" :
+			 m->h.stat & SP_STAT_WHOLE ? " (the CPUs' clocks add up)" : "; some are missing");
 		return;
 	}
 	sp_memory_init(&line, text, sizeof(text));
@@ -278,12 +243,13 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 
 struct notes {
 	struct sp_out *o;
+	bool all;
 	uint32_t lines, left;
 };
 
 static void note(struct notes *n, const char *text)
 {
-	if (!sp_view_all && n->lines == SP_TEXT_ROWS) {
+	if (!n->all && n->lines == SP_TEXT_ROWS) {
 		n->left++;
 		return;
 	}
@@ -292,17 +258,16 @@ static void note(struct notes *n, const char *text)
 	sp_paragraph(n->o, "- ", 2, text);
 }
 
+/* The same of a text made by a format. */
+#define NOTE(n, ...) do { \
+	char note_[2000]; \
+	note(n, sp_text_f(note_, sizeof(note_), __VA_ARGS__)); \
+} while (0)
+
 static void amount(struct notes *n, uint64_t of, const char *thing, const char *rest)
 {
-	struct sp_out line;
-	char text[600];
-
-	if (!of)
-		return;
-	sp_memory_init(&line, text, sizeof(text));
-	sp_out_amount(&line, of, thing);
-	sp_out_text(&line, rest);
-	note(n, sp_memory_text(&line));
+	if (of)
+		NOTE(n, "%'lu %s%s%s", of, thing, SP_MANY(of), rest);
 }
 
 /* What may be said of an event set, each a bit. */
@@ -355,28 +320,6 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 	       (row->scope == SP_SCOPE_PROCESS ? 1024u : 0) | (row->flags & SP_RELATION_CROWDED ? 2048u : 0);
 }
 
-static void set_note(struct notes *n, uint64_t sets, int32_t event_set, int32_t tid, const char *what)
-{
-	struct sp_out line;
-	char text[400];
-
-	if (!sets)
-		return;
-	sp_memory_init(&line, text, sizeof(text));
-	if (sets == 1) {
-		sp_out_text(&line, "event set ");
-		sp_out_i64(&line, event_set);
-		sp_out_text(&line, tid ? " of thread " : "");
-		if (tid)
-			sp_out_i64(&line, tid);
-	} else {
-		sp_out_amount(&line, sets, "event set");
-	}
-	sp_out_text(&line, ": ");
-	sp_out_text(&line, what);
-	note(n, sp_memory_text(&line));
-}
-
 /* Of user code alone, as PAPI counts by itself, nothing is said. */
 static const char *domain_text(uint32_t domain, char text[96])
 {
@@ -387,8 +330,7 @@ static const char *domain_text(uint32_t domain, char text[96])
 	sp_out_text(&o, "counts in domain ");
 	for (uint32_t i = 0; i < SP_DOMAINS; i++)
 		if (domain >> i & 1) {
-			sp_out_text(&o, more ? "+" : "");
-			sp_out_text(&o, sp_domain_name(i));
+			sp_out_f(&o, "%s%s", more ? "+" : "", sp_domain_name(i));
 			more = true;
 		}
 	return sp_memory_text(&o);
@@ -412,9 +354,16 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 				is[i].tid = row.tid;
 			}
 	}
-	for (unsigned i = 0; i < SP_COUNT(is); i++)
-		set_note(n, is[i].n, is[i].event_set, is[i].tid,
-			 i < SP_COUNT(of_sets) ? of_sets[i] : domain_text(i - (uint32_t)SP_COUNT(of_sets), text));
+	for (unsigned i = 0; i < SP_COUNT(is); i++) {
+		const char *what = i < SP_COUNT(of_sets) ? of_sets[i] : domain_text(i - (uint32_t)SP_COUNT(of_sets), text);
+
+		if (is[i].n == 1 && is[i].tid)
+			NOTE(n, "event set %d of thread %d: %s", is[i].event_set, is[i].tid, what);
+		else if (is[i].n == 1)
+			NOTE(n, "event set %d: %s", is[i].event_set, what);
+		else if (is[i].n)
+			NOTE(n, "%'lu event sets: %s", is[i].n, what);
+	}
 }
 
 /* Each thread once: rows of one are not far from each other. */
@@ -426,26 +375,18 @@ static void attached(struct notes *n, struct sp_model *m)
 
 	while (sp_model_next(m, &row)) {
 		struct sp_out line;
-		char text[600], name[17];
+		char text[560], name[17];
 		const char *word;
 
 		w = sp_row_watched(m, &row);
 		if (!w || w == before)
 			continue;
 		before = w;
-		sp_memory_init(&line, text, sizeof(text) - 40);
-		sp_out_i64(&line, w->tid);
-		sp_out_text(&line, " (");
-		sp_out_plain(&line, sp_fixed_text(name, w->name, 16));
-		for (uint32_t i = 0; (word = sp_image_text_at(m->image, w->args, i)); i++) {
-			sp_out_text(&line, i ? " " : ": ");
-			sp_out_plain(&line, word);
-		}
-		line.error = 0;			/* a long one is cut */
-		line.size = sizeof(text) - 1;
-		sp_out_text(&line, ") was counted by attaching to it");
-		sp_out_text(&line, over[w->over < SP_COUNT(over) ? w->over : 0]);
-		note(n, sp_memory_text(&line));
+		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
+		sp_out_f(&line, "%d (%s", w->tid, sp_fixed_text(name, w->name, 16));
+		for (uint32_t i = 0; (word = sp_image_text_at(m->image, w->args, i)); i++)
+			sp_out_f(&line, i ? " %s" : ": %s", word);
+		NOTE(n, "%s) was counted by attaching to it%s", sp_memory_text(&line), over[w->over < SP_COUNT(over) ? w->over : 0]);
 	}
 }
 
@@ -460,21 +401,14 @@ static void nowhere(struct notes *n, struct sp_model *m)
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.k; i++) {
 			const struct sp_event *v = m->event[row.event[i]];
-			struct sp_out line;
-			char text[400], buf[32];
+			char buf[32];
 
 			if (!v || v->place >= SP_COUNT(things) || !things[v->place] || row.scope == SP_SCOPE_THREAD ||
 			    sp_row_place(&row, i) >= 0 || row.event[i] == told)
 				continue;
 			told = row.event[i];
-			sp_memory_init(&line, text, sizeof(text) - 100);
-			sp_out_plain(&line, sp_event_name(m, told, buf));
-			line.error = 0;
-			line.size = sizeof(text) - 1;
-			sp_out_text(&line, ": the topology shows no such ");
-			sp_out_text(&line, things[v->place]);
-			sp_out_text(&line, "; what it counted is on no component");
-			note(n, sp_memory_text(&line));
+			NOTE(n, "%s: the topology shows no such %s; what it counted is on no component", sp_event_name(m, told, buf),
+			     things[v->place]);
 		}
 }
 
@@ -495,21 +429,14 @@ static bool is_this_machine(const struct sp_model *m)
 
 static void topology_source(struct notes *n, const struct sp_model *m)
 {
-	struct sp_out line;
-	char text[512];
-
 	if (!m->topology_source || is_this_machine(m))
 		return;
-	sp_memory_init(&line, text, sizeof(text));
-	if (!strcmp(m->topology_source, "flat")) {
-		sp_out_text(&line, "the CPUs are shown without the machine's structure: hwloc could not see it");
-	} else if (!strcmp(m->topology_source, "merged")) {
-		sp_out_text(&line, "the machines are shown as described by several files");
-	} else {
-		sp_out_text(&line, "the machine is shown as described by ");
-		sp_out_plain(&line, m->topology_source);
-	}
-	note(n, sp_memory_text(&line));
+	if (!strcmp(m->topology_source, "flat"))
+		note(n, "the CPUs are shown without the machine's structure: hwloc could not see it");
+	else if (!strcmp(m->topology_source, "merged"))
+		note(n, "the machines are shown as described by several files");
+	else
+		NOTE(n, "the machine is shown as described by %s", m->topology_source);
 }
 
 /* Which CPUs the process was left, if not all that the machine has (a description of another
@@ -518,8 +445,6 @@ static void allowed(struct notes *n, const struct sp_model *m)
 {
 	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
 	uint32_t cpus = 0, may = 0, others = 0;
-	struct sp_out line;
-	char text[512];
 
 	for (uint32_t c = 0; c < m->n_components; c++) {
 		if (!sp_component_is(&m->component[c], "PU") || m->component[c].os_index < 0)
@@ -532,14 +457,8 @@ static void allowed(struct notes *n, const struct sp_model *m)
 	}
 	if (sp_is_job(m) || !*list || may == cpus || !is_this_machine(m))
 		return;
-	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, "the process began with ");
-	sp_out_grouped(&line, may);
-	sp_out_text(&line, " of the machine's ");
-	sp_out_amount(&line, cpus, "CPU");
-	sp_out_text(&line, others ? ", by its affinity (taskset, a batch system): " : ", by its cpuset (a container, a batch system): ");
-	sp_out_plain(&line, list);
-	note(n, sp_memory_text(&line));
+	NOTE(n, "the process began with %'u of the machine's %'u CPU%s, by its %s: %s", may, cpus, SP_MANY(cpus),
+	     others ? "affinity (taskset, a batch system)" : "cpuset (a container, a batch system)", list);
 }
 
 static void outside(struct notes *n, const struct sp_model *m)
@@ -550,16 +469,11 @@ static void outside(struct notes *n, const struct sp_model *m)
 	if (!m->n_outside)
 		return;
 	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, m->n_outside == 1 ? "CPU " : "CPUs ");
-	for (uint32_t i = 0; i < m->n_outside; i++) {
-		sp_out_text(&line, i ? ", " : "");
-		sp_out_i64(&line, m->outside[i]);
-	}
+	for (uint32_t i = 0; i < m->n_outside; i++)
+		sp_out_f(&line, "%s%d", i ? ", " : "", m->outside[i]);
 	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
-	sp_out_text(&line, m->n_outside == 1 ? " is" : " are");
-	sp_out_text(&line, " not in the topology, but counted: ");
-	sp_out_text(&line, is_this_machine(m) ? "brought online after it was read" : "it is not all of this machine's");
-	note(n, sp_memory_text(&line));
+	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside), sp_memory_text(&line),
+	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online after it was read" : "it is not all of this machine's");
 }
 
 /* The events that only these kinds of cores count, by name; how many. */
@@ -575,8 +489,7 @@ static uint32_t tied_events(struct sp_out *o, const struct sp_model *m, uint32_t
 			*off = *off || (!(kinds >> k & 1) && m->kind[k].sum[e]);
 		if (n++ >= most)
 			continue;
-		sp_out_text(o, n > 1 ? ", " : "");
-		sp_out_text(o, sp_text_event(m, e, text));
+		sp_out_f(o, "%s%s", n > 1 ? ", " : "", sp_text_event(m, e, text));
 	}
 	if (n > most)
 		sp_out_text(o, " and others");
@@ -598,7 +511,7 @@ static void tied(struct notes *notes, const struct sp_model *m)
 		n = tied_events(&line, m, kinds, &off);
 		if (!n)
 			continue;
-		sp_out_text(&line, n == 1 ? " counts on " : " count on ");
+		sp_out_f(&line, " %s on ", n == 1 ? "counts" : "count");
 		sp_text_kinds(&line, m, kinds);
 		sp_out_text(&line, " only, by their own PMU: what ran on ");
 		sp_text_kinds(&line, m, all & ~kinds);
@@ -612,23 +525,14 @@ static void tied(struct notes *notes, const struct sp_model *m)
 /* What a preset counts depends on them. */
 static void preset_file(struct notes *n, const struct sp_model *m, sp_off path, const char *variable)
 {
-	struct sp_out line;
-	char text[512];
-
-	if (!path)
-		return;
-	sp_memory_init(&line, text, sizeof(text));
-	sp_out_text(&line, "presets are also those of ");
-	sp_out_plain(&line, sp_model_text(m, path));
-	sp_out_text(&line, " (");
-	sp_out_text(&line, variable);
-	sp_out_char(&line, ')');
-	note(n, sp_memory_text(&line));
+	if (path)
+		NOTE(n, "presets are also those of %s (%s)", sp_model_text(m, path), variable);
 }
 
-static void all_notes(struct sp_out *o, struct sp_model *m)
+static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
-	struct notes n = { .o = o };
+	struct notes n = { .o = o, .all = s->all };
+	struct sp_model *m = s->m;
 	const char *said;
 
 	amount(&n, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
@@ -639,14 +543,8 @@ static void all_notes(struct sp_out *o, struct sp_model *m)
 	amount(&n, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
 	       "threads that have ended and were added together");
 	amount(&n, m->kept, "permanent reading", " kept");
-	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++) {
-		struct sp_out line;
-		char text[1024];
-
-		sp_memory_init(&line, text, sizeof(text));
-		sp_out_plain(&line, said);
-		note(&n, sp_memory_text(&line));
-	}
+	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
+		NOTE(&n, "%s", said);
 	notes_of_sets(&n, m);
 	attached(&n, m);
 	nowhere(&n, m);
@@ -657,46 +555,39 @@ static void all_notes(struct sp_out *o, struct sp_model *m)
 	topology_source(&n, m);
 	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
 	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
-	if (n.left) {
-		sp_out_text(o, "… and ");
-		sp_out_grouped(o, n.left);
-		sp_out_text(o, " more notes (sspapi report --all)\n");
-	}
+	if (n.left)
+		sp_out_f(o, "… and %'u more notes (sspapi report --all)\n", n.left);
 }
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
-static void further(struct sp_out *o, const struct sp_model *m)
+static void further(struct sp_out *o, const struct sp_show *s)
 {
-	if (!sp_view_file || !m->readings)
+	if (!s->file || !s->m->readings)
 		return;
-	sp_out_text(o, "\nlook further: ");
-	if (strcmp(sp_view_file, SP_VIEW_NO_STORE) == 0) {
-		sp_out_text(o, "SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
-		return;
-	}
-	sp_out_text(o, *sp_view_file ? "sspapi report --per-thread " : "sspapi report --per-thread");
-	sp_out_plain(o, sp_view_file);
-	sp_out_char(o, '\n');
+	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
+		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
+	else
+		sp_out_f(o, "\nlook further: sspapi report --per-thread%s%s\n", *s->file ? " " : "", s->file);
 }
 
-void sp_view_text(struct sp_out *o, struct sp_model *m)
+void sp_view_text(struct sp_out *o, const struct sp_show *s)
 {
-	first_line(o, m);
-	if (m->readings) {
-		how_sure(o, m);
-		if (sp_is_job(m))
-			sp_text_ranks(o, m);
-		sp_text_cpus(o, m);
-		sp_text_by_kind(o, m);
-		if (!sp_is_job(m) || sp_view_all)
-			sp_text_threads(o, m);
-		sp_text_sites(o, m);
-		sp_text_other_events(o, m);
-		sp_text_gauges(o, m);
+	first_line(o, s->m);
+	if (s->m->readings) {
+		how_sure(o, s->m);
+		if (sp_is_job(s->m))
+			sp_text_heaviest(o, s, "process");
+		sp_text_cpus(o, s);
+		sp_text_by_kind(o, s);
+		if (!sp_is_job(s->m) || s->all)
+			sp_text_heaviest(o, s, "thread");
+		sp_text_heaviest(o, s, "callsite");
+		sp_text_other_events(o, s);
+		sp_text_gauges(o, s);
 	} else {
-		why_nothing(o, m);
+		why_nothing(o, s->m);
 	}
-	all_notes(o, m);
-	further(o, m);
+	all_notes(o, s);
+	further(o, s);
 }

@@ -1,35 +1,36 @@
-/* view.h: the forms in which a store is shown.  One row a form in view.c's
- * table; a new form is a new view-NAME.c and its row.
+/* view.h: the forms in which a store is shown.  One row a form in forms.c's table; a new form is a new
+ * view-NAME.c and its row.
  */
 #ifndef SP_VIEW_H
 #define SP_VIEW_H
 
-#include "model.h"
 #include "../out.h"
+#include "model.h"
+
+/* What is shown, and how.  All but the model may be 0: as in a process's own dump. */
+struct sp_show {
+	struct sp_model *m;
+	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its counts (core/metric/metric.h); NULL: none */
+	const char *events;		/* by level: of these only, E,E; NULL: all */
+	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL: the first counted one */
+	/* text: all rows, events and notes; headings in bold; what sspapi report is told to find what is shown
+	 * ("": nothing, it finds the run here; NULL: where to look further is not said). */
+#define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
+	bool all, bold;
+	const char *file;
+	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level of call sites: for
+	 * the html form, which shows no more, and a run of 10,000 ranks. */
+	bool brief;
+};
 
 struct sp_view {
 	const char *name;		/* as in SSPAPI_FORMAT */
 	const char *extension;		/* as in SSPAPI_OUTPUT, with its dot */
-	void (*write)(struct sp_out *o, struct sp_model *m);
+	void (*write)(struct sp_out *o, const struct sp_show *s);
 };
 
 extern const struct sp_view sp_views[];
 extern const unsigned sp_n_views;
-
-/* The event whose counts colour the hwloc form; NULL: the first counted one. */
-extern const char *sp_view_color_by;
-bool sp_view_colors(const struct sp_model *m);	/* false: m has others, but not this one */
-
-/* Metrics, bound to the model that is shown, which text, JSON and CSV show beside its
- * counts (core/metric/metric.h); NULL: none.  For the command: a process's own dump has none. */
-struct sp_metrics;
-extern struct sp_metrics *sp_view_metrics;
-
-/* The text form: all rows, events and notes; what sspapi report is told to find what is
- * shown ("": nothing, it finds the run here; NULL: where to look further is not said). */
-#define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
-extern bool sp_view_all;
-extern const char *sp_view_file;
 
 /* One more, which only the command makes: it sets this; or NULL. */
 extern const struct sp_view *sp_view_also;
@@ -37,10 +38,16 @@ extern const struct sp_view *sp_view_also;
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);	/* NULL: none of ours */
 
-void sp_view_text(struct sp_out *o, struct sp_model *m);
-void sp_view_json(struct sp_out *o, struct sp_model *m);
-void sp_view_csv(struct sp_out *o, struct sp_model *m);
-void sp_view_hwloc(struct sp_out *o, struct sp_model *m);
-void sp_view_store(struct sp_out *o, struct sp_model *m);
+void sp_view_text(struct sp_out *o, const struct sp_show *s);
+void sp_view_json(struct sp_out *o, const struct sp_show *s);
+void sp_view_csv(struct sp_out *o, const struct sp_show *s);
+void sp_view_hwloc(struct sp_out *o, const struct sp_show *s);
+void sp_view_store(struct sp_out *o, const struct sp_show *s);
+
+/* Is this event among those that are shown?  (Gauges are not: they have no sums.) */
+bool sp_show_event(const struct sp_show *s, uint32_t event);
+
+/* False: color_by is none of the events that were counted, but there are others. */
+bool sp_view_colors(const struct sp_show *s);
 
 #endif

@@ -85,7 +85,7 @@ static void failed(const char *path, int error)
 }
 
 /* `told`: a form before this one could not be written, for the same reason, as a rule. */
-static int write_one(const char *name, const struct sp_view *v, struct sp_model *m, bool rename_it, bool told)
+static int write_one(const char *name, const struct sp_view *v, const struct sp_show *s, bool rename_it, bool told)
 {
 	char path[SP_CONF_PATH];
 	int r;
@@ -93,11 +93,11 @@ static int write_one(const char *name, const struct sp_view *v, struct sp_model 
 	if (strcmp(sp_conf.output, "-") == 0) {
 		int fd = sp_say_descriptor();
 
-		return fd < 0 ? 0 : sp_output_write_fd(fd, v, m);
+		return fd < 0 ? 0 : sp_output_write_fd(fd, v, s);
 	}
 	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
 	if (r == 0)
-		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, m);
+		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, s);
 	if (r < 0 && !told)
 		failed(rename_it ? path : name, r);
 	else if (r == 0)
@@ -107,19 +107,19 @@ static int write_one(const char *name, const struct sp_view *v, struct sp_model 
 
 /* What the text says of where to look further: the store that is written beside it, by its name if
  * nobody else has that. */
-static void name_store(const char *name, const char *forms, bool several)
+static void name_store(struct sp_show *s, const char *name, const char *forms, bool several)
 {
 	static char path[SP_CONF_PATH];
 	const char *store = strstr(forms, "store");
 
-	sp_view_all = sp_conf.verbose >= 2;
-	sp_view_file = SP_VIEW_NO_STORE;
+	s->all = sp_conf.verbose >= 2;
+	s->file = SP_VIEW_NO_STORE;
 	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0)
-		sp_view_file = path;
+		s->file = path;
 }
 
 /* 0 if all of it is written. */
-static int write_all(struct sp_model *m)
+static int write_all(struct sp_show *s)
 {
 	const char *p = sp_conf.format;
 	const struct sp_view *v = sp_view_by_extension(sp_conf.output);
@@ -133,14 +133,14 @@ static int write_all(struct sp_model *m)
 		return r;
 	}
 	several = several && !sp_output_is_special(name);
-	name_store(name, p, several);
+	name_store(s, name, p, several);
 	if (!*p)
-		r = write_one(name, v ? v : sp_view_by_name("text", 4), m, false, false);
+		r = write_one(name, v ? v : sp_view_by_name("text", 4), s, false, false);
 	while (*p) {
 		size_t n = strcspn(p, ",");
 
 		v = sp_view_by_name(p, n);
-		if (v && write_one(name, v, m, several, r < 0) < 0)
+		if (v && write_one(name, v, s, several, r < 0) < 0)
 			r = -EIO;
 		p += n + (p[n] == ',');
 	}
@@ -262,6 +262,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 {
 	struct sp_quiet quiet;
 	struct sp_model m;
+	struct sp_show s = { .m = &m, .color_by = *sp_conf.color_by ? sp_conf.color_by : NULL };
 	int r;
 
 	look_at_file();
@@ -270,7 +271,6 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	output.own_start_ns = sp_process_start_ns();
 	sp_put(&sp_store.header->end_ns, sp_now_ns());
 	sp_put(&sp_store.header->end_boot_ns, sp_boot_ns());
-	sp_view_color_by = *sp_conf.color_by ? sp_conf.color_by : NULL;
 	begin_reading();
 	sp_quiet_begin(&quiet);
 	sp_sites_name();
@@ -279,11 +279,10 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 		failed(sp_conf.output, r);
 	} else {
 		m.h.end = how;
-		if (!sp_view_colors(&m))	/* only now it is known which events there are */
+		if (!sp_view_colors(&s))	/* only now it is known which events there are */
 			sp_say2(SP_SAY_WARNING, "SSPAPI_COLOR_BY: no such event was counted; using the first",
 				sp_conf.color_by);
-		sp_view_file = NULL;
-		r = path ? sp_output_write(&output, path, sp_process_who(), view, &m) : write_all(&m);
+		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s) : write_all(&s);
 		sp_model_close(&m);
 	}
 	sp_quiet_end(&quiet);

@@ -91,9 +91,9 @@ fi
 
 SSPAPI_OUTPUT=$tmp/kinds.sspapi run_shim stored "$scenes/kinds"
 run packages "$B/sspapi" report --per-package "$tmp/kinds.sspapi"
-check "report: a package's count is in its row" grep -qE '^ *Package L#1 .* 3,000 ' "$tmp/packages.out"
+check "report: a package's count is in its row" grep -qE '^[~ ] package 1 .* 3\.000 uJ ' "$tmp/packages.out"
 run cpus "$B/sspapi" report --per-cpu "$tmp/kinds.sspapi"
-check "report: by CPU it has a row of its own" grep -qE '^ *Package L#1 .* 3,000 ' "$tmp/cpus.out"
+check "report: by CPU it has a row of its own" grep -qE '^[~ ] package 1 .* 3\.000 uJ ' "$tmp/cpus.out"
 
 cp "$tmp/kinds.sspapi" "$tmp/other.sspapi"
 run merge "$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/kinds.sspapi" "$tmp/other.sspapi"

@@ -54,10 +54,10 @@ while read -r level place; do
 	run d "$sspapi" diff --per-$level a.sspapi b.sspapi
 	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^ *$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out)" "1 $(sed 1d d.out | wc -l)"
 done <<END
-core Core L#
-cache L3 L#
-package Package L#
-machine Machine L#
+core core
+cache L3
+package package
+machine machine
 thread thread
 END
 run d "$sspapi" diff a.sspapi other.sspapi

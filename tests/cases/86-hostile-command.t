@@ -38,7 +38,7 @@ SSPAPI_OUTPUT=$tmp/b.sspapi run_shim shim "$one" EV_B
 
 # ---- 2: lists of machines and processes that are not there ------------------------------------
 
-all_levels='--per-cpu --per-core --per-kind --per-cache --per-numa --per-package --per-machine --per-thread --per-callsite'
+all_levels='--per-cpu --per-core --per-kind --per-cache --per-numa --per-package --per-machine --per-process --per-thread --per-callsite --per-site'
 everything() {
 	for level in '' $all_levels; do
 		for form in text json csv hwloc store; do

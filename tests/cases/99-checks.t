@@ -1,6 +1,15 @@
 # The repository's own rules, as scripts/check-* know them.
 . tests/lib/lib.sh
 check "scripts/check-layers" scripts/check-layers
+mkdir -p "$tmp/tree/core/view"
+printf '/* a.h: one. */\n#include "b.h"\n' >"$tmp/tree/core/view/a.h"
+printf '/* b.h: two. */\n' >"$tmp/tree/core/view/b.h"
+printf '/* b.c: two. */\n#include "c.h"\nint b(void)\n{\n\treturn 0;\n}\n' >"$tmp/tree/core/view/b.c"
+printf '/* c.h: three. */\n' >"$tmp/tree/core/view/c.h"
+check "check-layers: no circle" env SSPAPI_TREE="$tmp/tree" scripts/check-layers
+printf '/* c.h: three. */\n#include "a.h"\n' >"$tmp/tree/core/view/c.h"
+SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
+check "check-layers: a circle of three files" grep -q 'core/view/a.*circle$' "$tmp/said"
 check "scripts/check-man" scripts/check-man
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
 # tests/relation.md names tests, and words in them: they are there.

@@ -399,6 +399,8 @@ static void stub_kinds_of(struct sp_model *m, enum stub kind)
 static struct sp_model *stub_model(enum stub kind)
 {
 	static struct sp_model m;
+	static struct sp_model_process process[1];
+	static struct sp_model_machine machine[1];
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
 
@@ -430,6 +432,11 @@ static struct sp_model *stub_model(enum stub kind)
 		.n_notes = kind == STUB_UNPROVEN ? 0 : 2, .self_calls = 12, .self_ns = 2568,
 		.dropped_relations = kind == STUB_FULL,
 	};
+	m.process = process;
+	m.n_processes = m.n_machines = 1;
+	process[0].h = &m.h;
+	m.machine = machine;
+	machine[0].host = sp_model_text(&m, T_HOST);
 	stub_kinds_of(&m, kind);
 	if (kind != STUB_NO_START) {
 		m.calls[1] = 5005;

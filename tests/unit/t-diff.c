@@ -78,6 +78,7 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 		if (i)
 			change(m);
 		d.side[i].file.model = *m;
+		d.side[i].show.m = &d.side[i].file.model;
 		assert_int_equal(sp_levels_open(&d.side[i].levels, &d.side[i].file.model, d.report.level[0]), 0);
 	}
 	for (unsigned i = 0; i < 2; i++)

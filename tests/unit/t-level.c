@@ -10,7 +10,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "../../core/cli/level.h"
+#include "../../core/cli/report.h"
 #include "stub-model.c"
 
 enum { INS, CYC, ENERGY = 3, DAMAGED, GAUGE, BIG, ODD };
@@ -19,11 +19,8 @@ static struct sp_levels t;
 
 static struct sp_model *model(enum stub kind)
 {
-	static struct sp_model_process process[1];
 	struct sp_model *m = stub_model(kind);
 
-	m->process = process;
-	m->n_processes = m->n_machines = 1;
 	for (uint32_t i = 0; i < stub_relations; i++)
 		stub_relation[i].row.thread_at = (sp_off)(stub_relation[i].row.tid + 1);
 	return m;
@@ -40,9 +37,19 @@ static const struct sp_level_row *row(uint32_t i)
 	return sp_levels_row(&t, i);
 }
 
+static const char *label_of(uint32_t i)
+{
+	static char text[600];
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	sp_level_label(&o, &t, row(i), 72);
+	return sp_memory_text(&o);
+}
+
 static void is_row(uint32_t i, const char *label, int64_t ins, int64_t cyc)
 {
-	assert_string_equal(row(i)->label, label);
+	assert_string_equal(label_of(i), label);
 	assert_int_equal(row(i)->total[INS], ins);
 	assert_int_equal(row(i)->total[CYC], cyc);
 }
@@ -101,14 +108,14 @@ static void by_cpu(void **state)
 static void by_component(void **state)
 {
 	static const char *const name[] = { "core", "cache", "numa", "package", "machine" };
-	static const char *const first[] = { "Core L#0", "L3 L#0", "NUMANode L#0", "Package L#0", "Machine" };
+	static const char *const first[] = { "core 0 (P)", "L3 0", "NUMANode 0", "package 0", "machine" };
 	static const uint32_t n[] = { 4, 2, 2, 2, 1 };
 
 	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(name); i++) {
 		open_level(name[i], model(STUB_FULL));
 		assert_int_equal(t.n, n[i] + 2);
-		assert_string_equal(row(0)->label, first[i]);
+		assert_string_equal(label_of(0), first[i]);
 		is_row(n[i], "CPUs that the topology lacks", 5, 0);
 		is_row(n[i] + 1, "not on a known CPU", 7, 8);
 		assert_int_equal(row(0)->cpus, i == 0 ? 1 : i < 4 ? 2 : 4);
@@ -116,8 +123,8 @@ static void by_component(void **state)
 		sp_levels_close(&t);
 	}
 	open_level("package", model(STUB_FULL));
-	is_row(0, "Package L#0", 12345678901 + 1030, 23456789012 + 2040);
-	is_row(1, "Package L#1", 6172839450 + 3, 4);
+	is_row(0, "package 0", 12345678901 + 1030, 23456789012 + 2040);
+	is_row(1, "package 1", 6172839450 + 3, 4);
 	sp_levels_close(&t);
 }
 
@@ -126,7 +133,7 @@ static void by_kind(void **state)
 	(void)state;
 	open_level("kind", model(STUB_FULL));
 	assert_int_equal(t.n, 4);
-	assert_non_null(strstr(row(0)->label, "P"));
+	assert_non_null(strstr(label_of(0), "P"));
 	assert_int_equal(row(0)->total[INS], 12345678901 + 1030);
 	assert_int_equal(row(1)->total[INS], 6172839450 + 3);
 	assert_int_equal(row(0)->cpus, 2);
@@ -141,9 +148,9 @@ static void by_thread(void **state)
 	stub_relations = 4;	/* a thread's come one after the other */
 	open_level("thread", m);
 	assert_int_equal(t.n, 3);	/* "idle" has counted nothing */
-	is_row(0, "4242 \"main\"", 12345678901 + 1000 + 7, 23456789012 + 2000 + 8);
-	assert_string_equal(row(1)->label, "4243 \"wo\\x1b\"rk,er\\xff\"");
-	is_row(2, "threads that have ended", 33, 44);
+	is_row(0, "4242 main", 12345678901 + 1000 + 7, 23456789012 + 2000 + 8);
+	assert_string_equal(label_of(1), "4243 wo\\x1b\"rk,er\\xff");
+	is_row(2, "5,000 threads that have ended", 33, 44);
 	assert_int_equal(row(0)->cpus, 2);
 	assert_int_equal(row(0)->tid, 4242);
 	sp_levels_close(&t);
@@ -166,6 +173,16 @@ static void by_callsite(void **state)
 	assert_int_equal(row(1)->total[CYC], 2);
 	assert_true(row(2)->from == 0 && row(2)->to == 0);	/* "other" is last */
 	sp_levels_close(&t);
+	/* By the second call alone. */
+	open_level("site", model(STUB_FULL));
+	assert_int_equal(t.n, 3);
+	for (uint32_t i = 0; i < t.n; i++) {
+		readings -= row(i)->readings;
+		assert_int_equal(row(i)->from, 0);
+	}
+	assert_int_equal(readings, 0);
+	assert_true(row(0)->to == 1 && row(1)->to == 2 && row(2)->to == 0);
+	sp_levels_close(&t);
 }
 
 /* What is counted on a package is the package's, wherever it was read. */
@@ -177,7 +194,7 @@ static void placed(void **state)
 	(void)state;
 	stub_relation[0].row.place = place;
 	open_level("cpu", m);
-	is_row(0, "Package L#0", 0, 23456789012 + 2000 + 8);
+	is_row(0, "package 0", 0, 23456789012 + 2000 + 8);
 	is_row(1, "CPU 0 (core 0, P)", 12345678901, 0);
 	is_row(2, "CPU 1 (core 1, P)", 1030, 40);
 	assert_int_equal(row(0)->readings, 12034);
@@ -187,11 +204,11 @@ static void placed(void **state)
 	sp_levels_close(&t);
 	/* A package is in no memory, and in a machine. */
 	open_level("numa", m);
-	assert_string_equal(row(0)->label, "Package L#0");
-	assert_string_equal(row(1)->label, "NUMANode L#0");
+	assert_string_equal(label_of(0), "package 0");
+	assert_string_equal(label_of(1), "NUMANode 0");
 	sp_levels_close(&t);
 	open_level("machine", m);
-	is_row(0, "Machine", 12345678901 + 1030 + 6172839450 + 3, 23456789012 + 2000 + 8 + 40 + 4);
+	is_row(0, "machine", 12345678901 + 1030 + 6172839450 + 3, 23456789012 + 2000 + 8 + 40 + 4);
 	sp_levels_close(&t);
 }
 
@@ -236,7 +253,7 @@ static void sorted(void **state)
 	/* Below zero is least; what is the same stays as the machine has it. */
 	sp_levels_sort(&t, ODD);
 	for (uint32_t i = 0; i < t.n; i++)
-		assert_int_equal(strncmp(row(i)->label, by_odd[i], strlen(by_odd[i])), 0);
+		assert_int_equal(strncmp(label_of(i), by_odd[i], strlen(by_odd[i])), 0);
 	/* All bits set of an unsigned event are the most that there can be. */
 	sp_levels_sort(&t, BIG);
 	assert_int_equal(row(0)->cpu, 2);

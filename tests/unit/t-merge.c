@@ -23,6 +23,7 @@
 #include "../../core/store/ledger.h"
 #include "../../core/store/store.h"
 #include "../../core/view/view-common.h"
+#include "../../core/view/view.h"
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -123,7 +124,7 @@ static void write_and_close(struct sp_store *s, const char *name)
 	assert_int_equal(sp_model_open(&m, &s->image), 0);
 	fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	sp_view_by_name("store", 5)->write(&o, &m);
+	sp_view_by_name("store", 5)->write(&o, &(struct sp_show){ .m = &m });
 	assert_int_equal(sp_out_finish(&o), 0);
 	close(fd);
 	sp_model_close(&m);

@@ -514,7 +514,7 @@ static void show(struct sp_model *m, const struct sp_view *view, int null)
 	struct sp_out o;
 
 	sp_out_init(&o, null, buffer, sizeof(buffer));
-	view->write(&o, m);
+	view->write(&o, &(struct sp_show){ .m = m });
 	(void)sp_out_finish(&o);
 }
 

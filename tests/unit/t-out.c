@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "../../core/cpu-list.h"
+#include "../../core/out.h"
+#include "../../core/sort.h"
 
 static char text[4096];
 static struct sp_out o;
@@ -143,6 +145,48 @@ static void escapes(void **state)
 	CHECK(sp_out_csv(&o, " x"), "\" x\"");
 	CHECK(sp_out_xml(&o, "<a href=\"x\">&'\t"), "&lt;a href=&quot;x&quot;&gt;&amp;'\\x09");
 	CHECK(sp_out_xml(&o, "\xef\xbf\xbf"), "\\xef\\xbf\\xbf");
+}
+
+/* By a format: what is not there, and what must not reach a terminal or break a form. */
+static void formats(void **state)
+{
+	const char *volatile none = NULL;
+
+	(void)state;
+	assert_string_equal(sp_text_f(text, 200, "%s %d %'u %'ld % d%#x %c%% %.2f %f", "a\033b", -7, 1234567u, -1234567L, -1, 0xf0u, 'x', 0.5, 0.1),
+			    "a\\x1bb -7 1,234,567 -1,234,567 0xf0 x% 0.50 0.1");
+	assert_string_equal(sp_text_f(text, 4, "%s", "abcdef"), "abc");
+	assert_string_equal(sp_text_f(text, 200, "%lu%'lu%s", UINT64_MAX, UINT64_MAX, SP_MANY(2)),
+			    "184467440737095516159,223,372,036,854,775,807s");
+	sp_memory_init(&o, text, 200);
+	sp_json_f(&o, "{%s: %s, \"n\": % d, \"m\": % ld}", "a\"b", none, -1, 5L);
+	assert_string_equal(sp_memory_text(&o), "{\"a\\\"b\": null, \"n\": null, \"m\": 5}");
+	sp_memory_init(&o, text, 200);
+	sp_csv_f(&o, "%s,% d,%s,%d", "a,\"b", -1, none, -1);
+	assert_string_equal(sp_memory_text(&o), "\"a,\"\"b\",,,-1");
+}
+
+static bool is_less(const void *of, uint32_t a, uint32_t b)
+{
+	const int *n = of;
+
+	return n[a] != n[b] ? n[a] < n[b] : a < b;
+}
+
+static void sorts(void **state)
+{
+	static int n[1000];
+	static uint32_t order[1000];
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		n[i] = (int)(i * 7919 % 101);
+		order[i] = i;
+	}
+	sp_sort(order, 1000, is_less, n);
+	for (uint32_t i = 1; i < 1000; i++)
+		assert_true(is_less(n, order[i - 1], order[i]));
+	sp_sort(order, 0, is_less, n);
 }
 
 static void memory_is_full(void **state)
@@ -275,7 +319,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(integers), cmocka_unit_test(fixed_doubles), cmocka_unit_test(shortest_doubles),
-		cmocka_unit_test(escapes), cmocka_unit_test(memory_is_full), cmocka_unit_test(first_error_sticks),
+		cmocka_unit_test(escapes), cmocka_unit_test(formats), cmocka_unit_test(sorts), cmocka_unit_test(memory_is_full), cmocka_unit_test(first_error_sticks),
 		cmocka_unit_test(pipes), cmocka_unit_test(cpu_lists),
 	};
 

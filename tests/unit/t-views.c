@@ -15,21 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/view/view-text.h"
+#include "../../core/view/view-text-words.h"
 #include "../../core/view/view.h"
 #include "stub-model.c"
 
-extern const char *sp_view_color_by;
 
 static char text[1 << 20];
 static size_t length;
+
+static struct sp_show how;
 
 static const char *show(const char *view, struct sp_model *m)
 {
 	struct sp_out o;
 
 	sp_out_init(&o, -1, text, sizeof(text) - 1);
-	sp_view_by_name(view, strlen(view))->write(&o, m);
+	how.m = m;
+	sp_view_by_name(view, strlen(view))->write(&o, &how);
 	assert_int_equal(sp_out_finish(&o), 0);
 	length = o.used;
 	text[length] = '\0';
@@ -187,9 +189,9 @@ static void json_overflows(void **state)
 	assert_true(json_is_null(json_object_get(o, "event")) && json_is_null(json_object_get(o, "cpu")));
 	assert_int_equal(json_array_size(json_object_get(o, "addresses")), 0);
 	json_decref(root);
-	sp_view_all = true;
+	how.all = true;
 	show("text", stub_model(STUB_FULL));
-	sp_view_all = false;
+	how.all = false;
 	assert_non_null(strstr(text, "\n- overflow handler: 12 calls for TOT_CYC, 12 on CPU 0; in ma\"in 41.6 %,"));
 	assert_non_null(strstr(text, "\n- overflow handler: 7 calls for an event that PAPI does not tell, 7 on no known\n  CPU\n"));
 }
@@ -406,7 +408,7 @@ static void text_lines(void **state)
 		unsigned lines = 0;
 
 		for (int all = 0; all < 2; all++) {
-		sp_view_all = all;
+		how.all = all;
 		copy = strdup(show("text", stub_model(kind)));
 		for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 			if (columns(line) > 80)
@@ -419,7 +421,7 @@ static void text_lines(void **state)
 		free(copy);
 		assert_null(strstr(text, "\n\n\n"));
 		}
-		sp_view_all = false;
+		how.all = false;
 		assert_true(lines <= 100);
 	}
 }
@@ -484,9 +486,9 @@ static void text_rows(void **state)
 	assert_null(strstr(text, "\nCPU 30 "));
 	/* (what is on no known CPU is one of them) */
 	assert_non_null(strstr(text, "\n… and 30 more CPUs        465    37 %\n"));
-	sp_view_all = true;
+	how.all = true;
 	show("text", m);
-	sp_view_all = false;
+	how.all = false;
 	assert_non_null(strstr(text, "\n  CPU 30 "));
 	assert_null(strstr(text, "more CPUs"));
 }
@@ -511,7 +513,7 @@ static void text_threads(void **state)
 	find("\n- ", "- event set 2 of thread 4242: read by a thread that is not the one counted:");
 	find("\n- ", "- PAPI refused PAPI_L3_TCM");
 	find("\n- ", "- 1 event set missing");
-	sp_view_all = true;
+	how.all = true;
 	stub_relation[1].row.flags |= SP_RELATION_RUNNING;
 	stub_relation[3].row.flags |= SP_RELATION_RUNNING;
 	stub_relation[4].row.tid = 4250;
@@ -525,7 +527,7 @@ static void text_threads(void **state)
 	stub_relation[1].row.intervals = 4;	/* of a region: it runs on, and nobody need know */
 	show("text", m);
 	assert_null(strstr(text, "still running"));
-	sp_view_all = false;
+	how.all = false;
 }
 
 static const char *shortened(uint32_t event, int64_t v)
@@ -635,7 +637,7 @@ static void text_cpus(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 
 	(void)state;
-	sp_view_all = true;
+	how.all = true;
 	show("text", m);
 	assert_null(strstr(text, "began with"));
 	assert_null(strstr(text, "in the topology, but"));
@@ -656,7 +658,7 @@ static void text_cpus(void **state)
 	show("text", m);
 	assert_null(strstr(text, "began with"));	/* its CPUs are not those that the list is of */
 	assert_non_null(strstr(text, "\n- CPUs 99, 0, 0, 0, 0, 0, 0, 0 and perhaps more are not in the topology, but\n  counted: it is not all"));
-	sp_view_all = false;
+	how.all = false;
 }
 
 /* One event a name, on CPU 0 (P). */
@@ -678,9 +680,9 @@ static const char *tied(const char *name, const char *native)
 	m->n_events = 1;
 	memcpy(m->sum, (int64_t[STUB_COMPONENTS]){ 1 }, sizeof(int64_t) * STUB_COMPONENTS);
 	m->kind[1].sum[0] = 0;
-	sp_view_all = true;
+	how.all = true;
 	show("text", m);
-	sp_view_all = false;
+	how.all = false;
 	at = strstr(text, " only, by their own PMU:");
 	for (end = at; end && *end && strncmp(end, "\n- ", 3) && strcmp(end, "\n"); )
 		end++;
@@ -899,10 +901,10 @@ static void hwloc_colors(void **state)
 	assert_string_equal(hwloc_obj_get_info_by_name(hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 2), "BIG"),
 			    "18446744073709551615");
 	hwloc_topology_destroy(t);
-	sp_view_color_by = "BIG";
+	how.color_by = "BIG";
 	m->counted[18] = true;
 	show("hwloc", m);
-	sp_view_color_by = NULL;
+	how.color_by = NULL;
 	t = load();
 	assert_string_equal(style_of(t, 0), "Background=#ffffd4");
 	assert_string_equal(style_of(t, 2), "Background=#b21414;Text=#ffffff");
@@ -1059,7 +1061,7 @@ static void no_room(void **state)
 		struct sp_out o;
 
 		sp_out_init(&o, -1, small, sizeof(small));
-		sp_views[i].write(&o, stub_model(STUB_WIDE));
+		sp_views[i].write(&o, &(struct sp_show){ .m = stub_model(STUB_WIDE) });
 		assert_int_equal(sp_out_finish(&o), -ENOSPC);
 	}
 }

@@ -1,6 +1,6 @@
-/* view-hwloc.h: what the hwloc view's files share. */
-#ifndef SP_VIEW_HWLOC_H
-#define SP_VIEW_HWLOC_H
+/* view-hwloc-job.h: what the hwloc view is for several machines. */
+#ifndef SP_VIEW_HWLOC_JOB_H
+#define SP_VIEW_HWLOC_JOB_H
 
 #include "view-common.h"
 

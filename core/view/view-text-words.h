@@ -1,24 +1,17 @@
-/* view-text.h: what the files of the text view share: words, numbers and the order of its
- * tables.  The command writes its own texts with the same words.
+/* view-text-words.h: words, names and numbers of the text view; the command writes its own texts with
+ * the same.
  */
-#ifndef SP_VIEW_TEXT_H
-#define SP_VIEW_TEXT_H
+#ifndef SP_VIEW_TEXT_WORDS_H
+#define SP_VIEW_TEXT_WORDS_H
 
+#include "../out.h"
 #include "view-common.h"
 
-#define SP_WIDTH	160u	/* no line of the command's tables is wider */
-#define SP_TEXT_WIDTH	80u	/* no line of the text view, nor of sentences */
-#define SP_PAIR_WIDTH	72u	/* of two call sites in the command's tables */
+#define SP_TEXT_WIDTH	80u	/* no line of a table, nor of sentences */
 
-/* Headings stand between these: bold, line by line (a pager forgets it at a line's end), where the
- * command shows the text on a terminal and says so; nothing is written otherwise. */
-extern bool sp_view_bold;
-void sp_heading_begin(struct sp_out *o);
-void sp_heading_end(struct sp_out *o);		/* with the line's end */
-
-/* Text into a buffer; what does not fit is left out. */
-void sp_memory_init(struct sp_out *o, char *buf, size_t size);
-const char *sp_memory_text(struct sp_out *o);
+/* Headings stand between these: bold, line by line (a pager forgets it at a line's end). */
+void sp_heading_begin(struct sp_out *o, bool bold);
+void sp_heading_end(struct sp_out *o, bool bold);	/* with the line's end */
 
 /* Columns on a terminal, for texts that sp_out_plain has been over. */
 unsigned sp_columns(const char *text);
@@ -29,8 +22,6 @@ unsigned sp_clip(struct sp_out *o, const char *text, unsigned max);
 void sp_left(struct sp_out *o, const char *text, unsigned width);	/* clipped */
 void sp_right(struct sp_out *o, const char *text, unsigned width);	/* never clipped */
 
-void sp_out_grouped(struct sp_out *o, uint64_t v);
-void sp_out_amount(struct sp_out *o, uint64_t n, const char *thing);	/* "1 reading", "12,034 readings" */
 void sp_out_duration(struct sp_out *o, uint64_t ns);
 
 /* Sentences, broken between words.  `start` stands before the first line, `indent` columns
@@ -41,7 +32,6 @@ void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const ch
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
-int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b);
 
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */
@@ -49,21 +39,24 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
 const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
 const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */
 
-/* "CPU 4 (core 2, P)", "CPU 9 (not in the topology)", "no known CPU"; an event's name, without
- * its prefix where what is left is unique, and with its unit unless that stands with its values;
- * control characters escaped. */
+/* "CPU 4 (core 2, P)", "CPU 9 (not in the topology)", "no known CPU"; "package 0", "L3 1"; "P cores",
+ * "P and E cores": the kinds with a bit here. */
 void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component);
-void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t component);	/* "package 0", "L3 1" */
+void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t component);
+void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
+
+/* An event's name, without its prefix where what is left is unique, and with its unit unless that
+ * stands with its values; control characters escaped. */
 const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256]);
 
 /* What was counted between two call sites (to 0: other than those known), in at most `width`
  * columns; what tells it from others is not cut off (view-text-sites.c). */
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);
 
-/* "P cores", "P and E cores": the kinds with a bit here. */
-void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
+void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsigned width);	/* one of them */
+
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
- * 0 before the first. */
+ * 0 before the first (view-text-overflows.c). */
 bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024]);
 
 #endif

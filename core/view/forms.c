@@ -1,4 +1,4 @@
-/* view.c: the table of the forms in which a store is shown. */
+/* forms.c: the table of the forms in which a store is shown. */
 #include "view.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* model.c: reads a store once, trusts nothing in it, and sums it up the tree. */
+/* model-open.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
 #include "../store/gauge.h"

@@ -1,0 +1,22 @@
+/* view-text-levels.h: the text form's tables of what a level has: CPUs, threads, ranks, call sites ... */
+#ifndef SP_VIEW_TEXT_LEVELS_H
+#define SP_VIEW_TEXT_LEVELS_H
+
+#include "level.h"
+#include "view.h"
+
+/* All of the level's rows in its order, all events, as many tables below each other as that takes;
+ * `below`: something stands above them. */
+void sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below);
+
+/* The heaviest ranks, threads, or pairs of call sites of a dump, by the events that fit; of ranks
+ * and threads the least, mean and most, too (nothing where there is one); of very many pairs also the call
+ * sites that they lead to. */
+void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *level);
+
+bool sp_text_have_ranks(const struct sp_model *m);	/* each process one */
+
+/* How many threads have counts, those that have ended among them. */
+uint64_t sp_text_n_threads(struct sp_model *m);
+
+#endif

@@ -1,0 +1,25 @@
+# SSPAPI_ATTRIBUTION: what else a program does: forks, execs, jumps, closes descriptors, ends.
+. tests/lib/lib.sh
+. tests/lib/moves.sh
+
+NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
+for mode in residency exact auto; do
+	for how in closes jumps cancels launches disables "elders 1" "elders 2" "elders 3" "elders 4" sandbox "threads 20"; do
+		case ${SANITIZE-},$how in	# whose run time has handlers, and faults, of its own
+		?*,elders* | *thread*,cancels) skip "$mode: surprises $how" "sanitized"; continue ;;
+		esac
+		# shellcheck disable=SC2086 # words
+		moved $mode sum "$apps/surprises" $how
+	done
+	mkdir "$tmp/$mode-execs"
+	run_native native "$apps/surprises" execs 30
+	SSPAPI_OUTPUT="$tmp/$mode-execs/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" execs 30
+	check "$mode: surprises execs: the new programs see no difference" same_as_native native shim
+	mkdir "$tmp/$mode"
+	run_native native "$apps/surprises" forks
+	SSPAPI_OUTPUT="$tmp/$mode/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" forks
+	check "$mode: surprises forks: the program sees no difference" same_as_native native shim
+	check "$mode: surprises forks: the dumps are right (sum)" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/$mode"/*.json
+done
+done_testing
