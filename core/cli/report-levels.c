@@ -100,11 +100,14 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o)
 {
 	for (unsigned i = 0; i < r->n_levels; i++) {
 		struct sp_levels levels;
+		int e = open_level(&levels, r, i);
 
-		if (open_level(&levels, r, i) < 0)
-			return -ENOMEM;
-		sp_text_level(o, &r->show, &levels, i > 0);
-		sp_levels_close(&levels);
+		if (e == 0) {
+			e = sp_text_level(o, &r->show, &levels, i > 0);
+			sp_levels_close(&levels);
+		}
+		if (e < 0)
+			return e;
 	}
 	return 0;
 }

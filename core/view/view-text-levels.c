@@ -1,4 +1,6 @@
 /* view-text-levels.c: see view-text-levels.h. */
+#include <errno.h>
+
 #include "../cpu-list.h"
 #include "view-text-levels.h"
 #include "view-text-table.h"
@@ -101,7 +103,7 @@ static struct sp_table table_of(struct sp_levels *levels)
 				  .row = level_row, .arg = levels, .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
 }
 
-void sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below)
+int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below)
 {
 	struct sp_table t = table_of(levels);
 
@@ -110,11 +112,14 @@ void sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *
 	t.first_line = !below;
 	t.line = sp_level_is_code(levels->level) ? WIDE : 0;
 	if (!sp_table_open(&t, s, levels->n))
-		return;
+		return -ENOMEM;
 	for (uint32_t i = 0; i < levels->n; i++)
 		sp_table_add(&t, i);
 	sp_table_blocks(o, &t);
+	if (t.first_line || !t.n)
+		sp_out_f(o, "%snothing to show per %s\n", below ? "\n" : "", levels->level->name);
 	sp_table_close(&t);
+	return 0;
 }
 
 /* Do the ten heaviest pairs have less than half of it?  50 readers in any order are 2,500 pairs, and 50 call sites. */

@@ -6,8 +6,8 @@
 #include "view.h"
 
 /* All of the level's rows in its order, all events, as many tables below each other as that takes;
- * `below`: something stands above them. */
-void sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below);
+ * `below`: something stands above them.  0 or -ENOMEM. */
+int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below);
 
 /* The heaviest ranks, threads, or pairs of call sites of a dump, by the events that fit; of ranks
  * and threads the least, mean and most, too (nothing where there is one); of very many pairs also the call

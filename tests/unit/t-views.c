@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/view/view-text-levels.h"
 #include "../../core/view/view-text-words.h"
 #include "../../core/view/view.h"
 #include "stub-model.c"
@@ -1051,6 +1052,43 @@ static void store(void **state)
 	assert_int_equal(length, sizeof(stub_bytes));
 }
 
+static const char *level(const char *name, struct sp_model *m)
+{
+	struct sp_levels levels;
+	struct sp_out o;
+
+	how.m = m;
+	assert_int_equal(sp_levels_open(&levels, m, sp_level_by_name(name)), 0);
+	sp_memory_init(&o, text, sizeof(text));
+	assert_int_equal(sp_text_level(&o, &how, &levels, false), 0);
+	sp_levels_close(&levels);
+	return sp_memory_text(&o);
+}
+
+/* All rows of a level in its order, with the events that are wanted. */
+static void text_levels(void **state)
+{
+	const char *first, *at;
+
+	(void)state;
+	level("cpu", stub_model(STUB_FULL));
+	assert_non_null(at = strstr(text, "CPU 0 (core 0"));
+	assert_non_null(strstr(at, "CPU 2 (core 2"));
+	assert_non_null(strstr(text, "TOT_CYC"));
+	assert_non_null(strstr(text, "  readings\n"));
+	how.events = "PAPI_TOT_INS";
+	level("thread", stub_model(STUB_FULL));
+	first = strchr(text, '\n');
+	assert_non_null(strstr(text, "TOT_INS   share  ran on CPU  moves  readings\n"));
+	assert_null(strstr(text, "TOT_CYC"));
+	assert_non_null(strstr(first, "5,000 threads that have ended"));
+	level("package", stub_model(STUB_ALL_PROVEN));
+	assert_int_equal(strncmp(text, "package ", 8), 0);
+	assert_null(strchr(text, '~'));
+	how.events = NULL;
+	assert_string_equal(level("core", stub_model(STUB_NO_START)), "nothing to show per core\n");
+}
+
 /* Every view into a buffer that is too small for it, and into one that stays. */
 static void no_room(void **state)
 {
@@ -1078,7 +1116,7 @@ int main(void)
 		cmocka_unit_test(text_says_why), cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors),
 		cmocka_unit_test(hwloc_numbers), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),
-		cmocka_unit_test(hwloc_small_things), cmocka_unit_test(store), cmocka_unit_test(no_room),
+		cmocka_unit_test(hwloc_small_things), cmocka_unit_test(store), cmocka_unit_test(text_levels), cmocka_unit_test(no_room),
 	};
 
 	return cmocka_run_group_tests_name("views", tests, NULL, NULL);
