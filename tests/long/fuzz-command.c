@@ -55,13 +55,6 @@ static const char *sound;
 static int nowhere = -1, out = -1;
 static FILE *said;			/* what a verb says; a sanitizer's words come through */
 
-/* In sspapi.c, which has main: what --help prints. */
-int sp_about(const char *verb, bool help)
-{
-	(void)verb, (void)help;
-	abort();
-}
-
 /* libFuzzer watches the time by SIGALRM; a verb that makes files would take it for its own end. */
 #undef sigaction
 int sigaction(int number, const struct sigaction *new, struct sigaction *old);

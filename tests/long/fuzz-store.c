@@ -49,7 +49,7 @@ static int show(const unsigned char *bytes, size_t n, int to)
 	if (r == 0) {
 		for (unsigned i = 0; i < sp_n_views; i++) {
 			sp_out_init(&o, to, buffer, sizeof(buffer));
-			sp_views[i].write(&o, &m);
+			sp_views[i].write(&o, &(struct sp_show){ .m = &m });
 			sp_out_finish(&o);
 		}
 		sp_model_close(&m);
