@@ -170,7 +170,8 @@ static const char *doubt(const struct sp_program *p, const char *name, long verb
 /* The dump's name, or its template where processes that the program starts have the dumps. */
 static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p, const char *template)
 {
-	const struct sp_view *form = sp_view_by_name(conf->format, strcspn(conf->format, ","));
+	const char *forms = strstr(conf->format, "store") ? "store" : conf->format;	/* what report shows, if it is there */
+	const struct sp_view *form = sp_view_by_name(forms, strcspn(forms, ","));
 	char host[65] = "", folder[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
 	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
 			      .rank = sp_conf_rank(), .pid = (int)getpid(), .program = basename(p->path) };

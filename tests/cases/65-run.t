@@ -171,6 +171,8 @@ told "a shell may start one that has it" "counts go to sspapi.%e.%h.%p.sspapi, o
 printf '#!/bin/sh\n' >"$tmp/mpirun"
 chmod +x "$tmp/mpirun"
 told "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
+run several env SSPAPI_FORMAT=text,csv,store SSPAPI_OUTPUT="$tmp/several.txt" "$sspapi" run -- "$scenes/one"
+check "of several forms the store is named" grep -qF "several.sspapi; sspapi report shows them" "$tmp/several.err"
 run quiet "$sspapi" run --verbose 0 -- "$apps/nopapi"
 is "not with SSPAPI_VERBOSE=0" "$(cat "$tmp/quiet.err")" ""
 printf 'int main(void) { return 0; }\n' >"$tmp/main.c"
