@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../view/repeats.h"
 #include "../view/view-csv.h"
 #include "../view/view-text-table.h"
 #include "cmd.h"
@@ -23,8 +24,12 @@
 struct side {
 	struct sp_file file;
 	struct sp_show show;
-	struct sp_levels levels;
-	uint32_t *row;			/* [position]: row number + 1; 0: nothing there */
+	uint32_t n;			/* runs that the file has (stat -r), each for itself */
+	struct run {
+		struct sp_levels levels;
+		uint32_t *row;		/* [position]: row number + 1; 0: nothing there */
+		int32_t first;		/* the number of its first process */
+	} *run;
 	uint32_t *event;		/* [event of both]: id + 1; 0: it has none */
 };
 
@@ -43,9 +48,9 @@ static int error(const struct comparison *d, const char *text, const char *which
 /* ---- positions ------------------------------------------------------------ */
 
 /* Threads have no place but their process (the rank of a job's), name and order. */
-static void thread_position(struct sp_out *o, struct side *s, const struct sp_level_row *row, uint32_t i)
+static void thread_position(struct sp_out *o, const struct run *s, const struct sp_level_row *row, uint32_t i)
 {
-	const struct sp_model *m = &s->file.model;
+	const struct sp_model *m = s->levels.m;
 	const struct sp_header *h = sp_process_header(m, (uint32_t)row->process);
 	uint32_t nth = 0;
 
@@ -57,7 +62,7 @@ static void thread_position(struct sp_out *o, struct side *s, const struct sp_le
 	if (sp_is_job(m) && h->rank >= 0)
 		sp_out_f(o, "rank %ld ", h->rank);
 	else if (sp_is_job(m))
-		sp_out_f(o, "process %d ", row->process);
+		sp_out_f(o, "process %d ", row->process - s->first);
 	if (s->levels.level->what == SP_LEVEL_PROCESS)
 		return;
 	sp_out_text(o, row->tid == 0 ? "threads that have ended " : "thread ");
@@ -66,9 +71,9 @@ static void thread_position(struct sp_out *o, struct side *s, const struct sp_le
 	sp_out_f(o, "#%u", nth);
 }
 
-static void position(struct sp_out *o, struct side *s, const struct sp_level_row *row, uint32_t i)
+static void position(struct sp_out *o, const struct run *s, const struct sp_level_row *row, uint32_t i)
 {
-	const struct sp_model *m = &s->file.model;
+	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
 
 	if (row->process >= 0) {
@@ -84,15 +89,15 @@ static void position(struct sp_out *o, struct side *s, const struct sp_level_row
 }
 
 /* The same calls of the same code; labels are cut, and say as much as their own table needs. */
-static void pair_position(struct sp_out *o, const struct side *s, const struct sp_level_row *row)
+static void pair_position(struct sp_out *o, const struct run *s, const struct sp_level_row *row)
 {
-	sp_csv_path(o, &s->file.model, row->from);
+	sp_csv_path(o, s->levels.m, row->from);
 	sp_out_text(o, " -> ");
-	sp_csv_path(o, &s->file.model, row->to);
+	sp_csv_path(o, s->levels.m, row->to);
 }
 
-/* The number of the position that a row of this side has. */
-static uint32_t place_of(struct comparison *d, struct side *s, const struct sp_level_row *row)
+/* The number of the position that a row of this run has. */
+static uint32_t place_of(struct comparison *d, const struct run *s, const struct sp_level_row *row)
 {
 	static char text[1u << 17];	/* two paths of 64 frames */
 	struct sp_out o;
@@ -108,17 +113,22 @@ static uint32_t place_of(struct comparison *d, struct side *s, const struct sp_l
 /* Numbers the positions of this side's rows, behind those that are there. */
 static void place_rows(struct comparison *d, struct side *s)
 {
-	for (uint32_t i = 0; i < s->levels.n; i++)
-		place_of(d, s, sp_levels_row(&s->levels, i));
+	for (uint32_t i = 0; i < s->n; i++)
+		for (uint32_t r = 0; r < s->run[i].levels.n; r++)
+			place_of(d, &s->run[i], sp_levels_row(&s->run[i].levels, r));
 }
 
 static void index_rows(struct comparison *d, struct side *s)
 {
-	s->row = sp_need(calloc(d->positions.n + 1, sizeof(*s->row)));
-	for (uint32_t i = 0; i < s->levels.n; i++) {
-		const struct sp_level_row *row = sp_levels_row(&s->levels, i);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct run *of = &s->run[i];
 
-		s->row[place_of(d, s, row)] = (uint32_t)(row - s->levels.row) + 1;
+		of->row = sp_need(calloc(d->positions.n + 1, sizeof(*of->row)));
+		for (uint32_t r = 0; r < of->levels.n; r++) {
+			const struct sp_level_row *row = sp_levels_row(&of->levels, r);
+
+			of->row[place_of(d, of, row)] = (uint32_t)(row - of->levels.row) + 1;
+		}
 	}
 }
 
@@ -163,21 +173,65 @@ static void index_events(struct comparison *d)
 struct value {
 	bool there;
 	enum sp_data_type type;
-	int64_t v;
+	int64_t v;			/* of several runs the mean, rounded */
+	struct sp_spread spread;
 };
 
+static const struct sp_level_row *row_at(const struct side *s, uint32_t i, uint32_t position)
+{
+	return s->run[i].row[position] ? &s->run[i].levels.row[s->run[i].row[position] - 1] : NULL;
+}
+
+/* Nothing there in one run of several is 0 in that one. */
 static struct value value_of(const struct side *s, uint32_t position, uint32_t event)
 {
-	uint32_t row = s->row[position], e = s->event[event];
-	struct value v = { .type = SP_INT64 };
+	uint32_t e = s->event[event];
+	struct value v = { .type = e ? sp_event_type(&s->file.model, e - 1) : SP_INT64 };
 
-	if (e)
-		v.type = sp_event_type(&s->file.model, e - 1);
-	if (row && e && s->levels.row[row - 1].counted[e - 1]) {
-		v.there = true;
-		v.v = s->levels.row[row - 1].total[e - 1];
+	for (uint32_t i = 0; e && i < s->n; i++) {
+		const struct sp_level_row *row = row_at(s, i, position);
+		bool there = row && row->counted[e - 1];
+
+		v.v = there ? row->total[e - 1] : 0;
+		v.there = v.there || there;
+		sp_spread_add(&v.spread, sp_number(v.type, v.v));
 	}
+	if (s->n > 1)
+		v.v = sp_nearest(v.type, v.spread.mean);
 	return v;
+}
+
+/* Student's t, 99 %, both sides: by degrees of freedom. */
+static double t_of(double df)
+{
+	static const double t[] = { 63.7, 9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36, 3.25, 3.17, 3.11, 3.05, 3.01, 2.98, 2.95, 2.92, 2.90,
+				    2.88, 2.86, 2.85 };
+
+	return df < 1.0 ? t[0] : df < SP_COUNT(t) + 1.0 ? t[(unsigned)df - 1] : 2.58 + 5.0 / df;
+}
+
+/* Welch's test: are the means of repeats further apart than chance puts them in one of a hundred cases?  Of one run
+ * the spread is taken to be that of the other side. */
+static bool is_beyond(const struct value *a, const struct value *b)
+{
+	const struct sp_spread *x = a->spread.n > 1 ? &a->spread : &b->spread, *y = b->spread.n > 1 ? &b->spread : &a->spread;
+	double by = b->spread.mean - a->spread.mean, u, v, t;
+
+	if (x->n < 2)
+		return true;
+	u = x->squares / (x->n - 1) / (double)sp_max(a->spread.n, 1);
+	v = y->squares / (y->n - 1) / (double)sp_max(b->spread.n, 1);
+	if (u + v == 0.0)
+		return by != 0.0;
+	t = t_of((u + v) * (u + v) / (u * u / (x->n - 1) + v * v / (y->n - 1)));
+	return by * by > (u + v) * t * t;
+}
+
+static bool differ(const struct value *a, const struct value *b)
+{
+	if (a->there == b->there && (!a->there || (a->v == b->v && a->type == b->type)))
+		return false;
+	return is_beyond(a, b);
 }
 
 /* Missing is 0, as far as a count goes. */
@@ -207,16 +261,35 @@ static const char *percent(char text[48], const struct value *a, const struct va
 /* A place by its name on the side that has it; threads by their order, since no other run has their numbers. */
 static void shown(struct sp_out *o, const struct comparison *d, uint32_t position)
 {
-	const struct side *s = &d->side[!d->side[0].row[position]];
-	const struct sp_level_row *row = &s->levels.row[s->row[position] - 1];
+	const struct run *r = NULL;
+	const struct sp_level_row *row;
 
+	for (uint32_t i = 0; i < 2 && !r; i++)
+		for (uint32_t run = 0; run < d->side[i].n && !r; run++)
+			r = d->side[i].run[run].row[position] ? &d->side[i].run[run] : NULL;
+	row = &r->levels.row[r->row[position] - 1];
 	if (row->process >= 0) {
 		sp_out_text(o, (const char *)d->positions.name[position].key);
 		return;
 	}
-	if (s->file.model.n_machines > 1 && row->machine >= 0 && s->levels.level != sp_level_by_name("machine"))
-		sp_out_f(o, "host %s: ", s->file.model.machine[row->machine].host);
-	sp_level_label(o, &s->levels, row, PLACE);
+	if (r->levels.m->n_machines > 1 && row->machine >= 0 && r->levels.level != sp_level_by_name("machine"))
+		sp_out_f(o, "host %s: ", r->levels.m->machine[row->machine].host);
+	sp_level_label(o, &r->levels, row, PLACE);
+}
+
+/* In percent of the mean. */
+static const char *spread_text(char text[48], const struct value *v)
+{
+	double mean = v->spread.mean < 0 ? -v->spread.mean : v->spread.mean;
+
+	if (!v->there || v->spread.n < 2 || mean == 0.0)
+		return "-";
+	return sp_text_f(text, 48, "%.2f", sp_deviation(&v->spread) / mean * 100.0);
+}
+
+static bool have_repeats(const struct comparison *d)
+{
+	return d->side[0].n > 1 || d->side[1].n > 1;
 }
 
 static void text_line(const struct comparison *d, struct sp_text_list *l, uint32_t position, uint32_t event,
@@ -225,8 +298,9 @@ static void text_line(const struct comparison *d, struct sp_text_list *l, uint32
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
 	double number = type == SP_FP64 ? sp_as_double(by) : (double)by;
-	char place[1200], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52], share[48];
-	const char *cell[] = { place, (const char *)d->events.name[event].key, of_a, of_b, signed_by, percent(share, a, b, number) };
+	char place[1200], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52], share[48], spread[2][48];
+	const char *cell[] = { place, (const char *)d->events.name[event].key, of_a, of_b, signed_by, percent(share, a, b, number),
+			       spread_text(spread[0], a), spread_text(spread[1], b) };
 	struct sp_out o;
 
 	sp_memory_init(&o, place, sizeof(place));
@@ -262,6 +336,10 @@ static void csv_line(struct comparison *d, struct sp_out *o, uint32_t position, 
 	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
 	sp_out_char(o, ',');
 	sp_out_text(o, *share == '+' || *share == '-' ? share : "");	/* new, gone: no number */
+	for (unsigned i = 0; have_repeats(d) && i < 2; i++) {
+		sp_out_char(o, ',');
+		sp_out_double(o, sp_deviation(i ? &b->spread : &a->spread), -1);
+	}
 	sp_out_char(o, '\n');
 }
 
@@ -272,7 +350,7 @@ static void compare(struct comparison *d, struct sp_text_list *l, struct sp_out 
 		for (uint32_t e = 0; e < d->events.n; e++) {
 			struct value a = value_of(&d->side[0], p, e), b = value_of(&d->side[1], p, e);
 
-			if (a.there == b.there && (!a.there || (a.v == b.v && a.type == b.type)))
+			if (!differ(&a, &b))
 				continue;
 			d->differs = true;
 			if (d->csv)
@@ -285,7 +363,7 @@ static void compare(struct comparison *d, struct sp_text_list *l, struct sp_out 
 static void tell(struct sp_text_list *l, void *comparison)
 {
 	struct comparison *d = comparison;
-	const char *title[] = { d->side[0].levels.level->heading, "event", "A", "B", "B - A", "percent" };
+	const char *title[] = { d->report.level[0]->heading, "event", "A", "B", "B - A", "percent", "std dev A [%]", "B [%]" };
 
 	sp_list_line(l, title);
 	compare(d, l, NULL);
@@ -302,10 +380,10 @@ static int write_all(struct comparison *d)
 		sp_pager_start();
 	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
 	if (d->csv) {
-		sp_out_text(&o, "place,event,a,b,difference,percent\n");
+		sp_out_f(&o, "place,event,a,b,difference,percent%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
 		compare(d, NULL, &o);
 	} else {
-		sp_list_show(&o, &how, 6, false, "", tell, d);
+		sp_list_show(&o, &how, have_repeats(d) ? 8 : 6, false, "", tell, d);
 	}
 	e = sp_out_finish(&o);
 	sp_pager_wait();
@@ -313,6 +391,38 @@ static int write_all(struct comparison *d)
 }
 
 /* ---- the command -------------------------------------------------------------- */
+
+static void close_runs(struct side *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		sp_levels_close(&s->run[i].levels);
+		free(s->run[i].row);
+	}
+	free(s->run);
+}
+
+/* Each run has levels of its own; 0 or -ENOMEM. */
+static int open_runs(struct side *s, const struct sp_level *level)
+{
+	struct sp_model *m = &s->file.model;
+	uint32_t n = (uint32_t)sp_max(sp_n_repeats(m), 1);
+	int e = 0;
+
+	s->run = sp_need(calloc(n, sizeof(*s->run)));
+	for (s->n = 0; e == 0 && s->n < n; s->n += e == 0) {
+		struct run *r = &s->run[s->n];
+
+		m->only_run = n > 1 ? s->n + 1 : 0;
+		e = sp_levels_open(&r->levels, m, level);
+		while (m->only_run && (uint32_t)r->first < m->n_processes &&
+		       sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != m->only_run)
+			r->first++;
+	}
+	m->only_run = 0;
+	if (e)
+		close_runs(s);
+	return e;
+}
 
 static int open_side(struct comparison *d, unsigned i, char *path)
 {
@@ -327,7 +437,7 @@ static int open_side(struct comparison *d, unsigned i, char *path)
 	if (sp_level_is_code(d->report.level[0]) && !d->csv)
 		sp_symbols_add(&s->file.model, d->report.verb, false);
 	s->show = (struct sp_show){ .m = &s->file.model, .events = d->report.show.events };
-	if (sp_levels_open(&s->levels, &s->file.model, d->report.level[0]) == 0)
+	if (open_runs(s, d->report.level[0]) == 0)
 		return 0;
 	sp_symbols_forget(&s->file.model);
 	sp_file_close(&s->file);
@@ -336,10 +446,9 @@ static int open_side(struct comparison *d, unsigned i, char *path)
 
 static void close_side(struct side *s)
 {
-	sp_levels_close(&s->levels);
+	close_runs(s);
 	sp_symbols_forget(&s->file.model);
 	sp_file_close(&s->file);
-	free(s->row);
 	free(s->event);
 }
 

@@ -14,13 +14,15 @@
 #include "stat-names.h"
 #include "terminal.h"
 
+#define REPEATS_MOST 1000
 #define WRONG 125			/* as env(1): what is wrong is not the program */
 
-#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, --per-LEVEL; those of the program stand behind it"
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -r N, --per-LEVEL; those of the program stand behind it"
 
 struct wish {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
+	uint32_t repeats;		/* of -r; 0: not asked for */
 	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
 	struct sp_report report;
 };
@@ -63,6 +65,15 @@ static int usage(const struct wish *w, const char *text, const char *which)
 	return sp_complain(WRONG, w->verb, text, which);
 }
 
+static bool take_repeats(struct wish *w, const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	w->repeats = n > 0 && n <= REPEATS_MOST && !*end ? (uint32_t)n : 0;
+	return w->repeats;
+}
+
 static int read_options(struct wish *w, int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 1];
@@ -74,13 +85,15 @@ static int read_options(struct wish *w, int argc, char **argv)
 			longs[i].has_arg = optional_argument;
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+e:m:o:f:", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "+e:m:o:f:r:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'e')
 			add_events(w, optarg);
 		else if (c == 'o')
 			w->out = optarg;
 		else if (c == 'f')
 			w->formats = optarg;
+		else if (c == 'r' && !take_repeats(w, optarg))
+			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
 		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
@@ -113,10 +126,10 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w)
 	}
 }
 
-static int count(struct sp_stat_run *r, const char *verb)
+static int count(struct sp_stat_run *r, const char *verb, char **argv)
 {
 	bool wanted = r->c.rows;
-	int e = sp_stat_fork(&r->child, verb, r->argv);
+	int e = sp_stat_fork(&r->child, verb, argv);
 
 	if (e)
 		return e;
@@ -133,14 +146,48 @@ static int count(struct sp_stat_run *r, const char *verb)
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
 	sp_stat_read(&r->c);
-	sp_stat_settle(&r->c, &r->who, r->child.pid, r->argv, r->child.start_ns, r->child.end_ns);
+	sp_stat_settle(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
 	sp_stat_close(&r->c);
-	return r->child.error ? sp_not_started(verb, r->argv[0], r->child.error) : 0;
+	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
+}
+
+/* Events that do not fit beside each other take turns, run by run: without -r there is one run, of those that fit. */
+static int count_all(struct sp_stat_all *a, const struct wish *w)
+{
+	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1, .apart = -1 } };
+	uint32_t turns = sp_stat_turns(a->plan);
+	int e = 0;
+
+	a->plan->n_turns = w->repeats ? turns : 1;
+	a->repeats = (uint32_t)sp_max(w->repeats, 1);
+	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
+	sp_stat_cpus(&first.c);
+	choose_rows(&first, w);
+	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
+		a->run[i] = first;
+		a->run[i].c.turn = i % a->plan->n_turns;
+		e = count(&a->run[i], w->verb, a->argv);
+		a->n = i + 1;
+		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
+			a->repeats = (i + 1) / a->plan->n_turns;
+			break;
+		}
+	}
+	return e;
+}
+
+/* That of the first one that went wrong. */
+static int status_of(const struct sp_stat_all *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].child.status)
+			return a->run[i].child.status;
+	return 0;
 }
 
 /* ---- showing ------------------------------------------------------------------------ */
 
-static void who_is_it(struct sp_who *who, const struct sp_stat_run *r, const struct sp_model *m, char *folder, size_t room)
+static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m, char *folder, size_t room)
 {
 	const char *slash = strrchr(r->argv[0], '/');
 
@@ -149,12 +196,12 @@ static void who_is_it(struct sp_who *who, const struct sp_stat_run *r, const str
 	if (strcmp(folder, "/") == 0)
 		folder[0] = 0;
 	*who = (struct sp_who){ .host = sp_model_text(m, m->h.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
-				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->child.pid };
+				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
 }
 
-static int write_form(const struct wish *w, struct sp_stat_run *r, struct sp_model *m, const struct sp_view *view, bool several)
+static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_view *view, bool several)
 {
-	struct sp_output o = { .own_start_ns = r->child.start_ns };
+	struct sp_output o = { .own_start_ns = r->run[0].child.start_ns };
 	char path[SP_CONF_PATH], name[SP_CONF_PATH], folder[SP_CONF_PATH];
 	struct sp_who who;
 	int e;
@@ -169,7 +216,7 @@ static int write_form(const struct wish *w, struct sp_stat_run *r, struct sp_mod
 }
 
 /* To files, or to standard error: the program's output is its own. */
-static int show(struct wish *w, struct sp_stat_run *r, struct sp_model *m)
+static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 {
 	const struct sp_view *view = w->out ? sp_view_by_extension(w->out) : NULL;
 	const char *formats = w->formats ? w->formats : view ? view->name : "text";
@@ -187,7 +234,7 @@ static int show(struct wish *w, struct sp_stat_run *r, struct sp_model *m)
 	return e;
 }
 
-static int show_store(struct wish *w, struct sp_stat_run *r)
+static int show_store(struct wish *w, struct sp_stat_all *r)
 {
 	struct sp_bytes b = { 0 };
 	struct sp_image image = { 0 };
@@ -202,7 +249,12 @@ static int show_store(struct wish *w, struct sp_stat_run *r)
 	if (e < 0)
 		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
 	w->report.show.m = &m;
-	sp_metrics_show(&w->report.metrics, w->verb, &w->report.show);
+	if (w->report.metrics.any) {
+		sp_metrics_show(&w->report.metrics, w->verb, &w->report.show);
+	} else {
+		sp_metrics_wish(&w->report.metrics, "IPC");
+		sp_metrics_show(&w->report.metrics, NULL, &w->report.show);	/* where it can be had */
+	}
 	e = show(w, r, &m);
 	sp_metrics_forget();
 	sp_model_close(&m);
@@ -210,33 +262,40 @@ static int show_store(struct wish *w, struct sp_stat_run *r)
 	return e;
 }
 
+static void forget(struct sp_stat_all *a, struct wish *w)
+{
+	sp_stat_topo_end(&a->topo);
+	for (uint32_t i = 0; i < a->n; i++) {
+		sp_stat_who_free(&a->run[i].who);
+		free(a->run[i].c.value);
+		free(a->run[i].c.short_of);
+	}
+	free(a->n ? a->run[0].c.cpu : NULL);
+	free(a->run);
+	free(w->events);
+}
+
 int sp_cmd_stat(int argc, char **argv)
 {
 	struct wish w = { .verb = argv[0], .rows = -1, .report = { .verb = argv[0] } };
-	struct sp_stat_run r = { .c = { .whole = -1, .apart = -1 } };
-	const char *metrics;
+	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
 
 	if (e)
 		return e;
 	sp_conf_capture(environ);
-	metrics = *w.report.metrics.names ? w.report.metrics.names : NULL;
-	sp_stat_topo_begin(&r.topo);
-	r.argv = argv + optind;
-	r.c.plan = mmap(NULL, sizeof(*r.c.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	sp_need(r.c.plan == MAP_FAILED ? NULL : r.c.plan);
-	if (!sp_stat_plan(r.c.plan, w.events, metrics))
-		e = sp_complain(WRONG, w.verb, r.c.plan->wrong, NULL);
-	if (e == 0) {
-		sp_stat_cpus(&r.c);
-		choose_rows(&r, &w);
-		e = count(&r, w.verb);
-	}
-	if (e) {
-		sp_stat_topo_end(&r.topo);
-		return e;
-	}
-	e = show_store(&w, &r);
-	sp_stat_who_free(&r.who);
-	return e ? e : r.child.status;
+	sp_stat_topo_begin(&a.topo);
+	a.argv = argv + optind;
+	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);
+	if (!sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
+		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
+	if (e == 0)
+		e = count_all(&a, &w);
+	if (e == 0)
+		e = show_store(&w, &a);
+	if (e == 0)
+		e = status_of(&a);
+	forget(&a, &w);
+	return e;
 }

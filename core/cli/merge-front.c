@@ -87,7 +87,8 @@ static void common_numbers(struct merge *g, const struct sp_header *h)
 	to->dropped_relations += h->dropped_relations;
 	to->self_calls += h->self_calls;
 	to->self_ns += h->self_ns;
-	to->stat &= h->stat;
+	to->stat = (to->stat & h->stat & ((1u << SP_STAT_RUN_SHIFT) - 1)) |
+		   sp_max(to->stat, h->stat) >> SP_STAT_RUN_SHIFT << SP_STAT_RUN_SHIFT;
 }
 
 static void common_notes(struct merge *g, const struct sp_model *m)

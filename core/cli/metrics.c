@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../view/view-common.h"
 #include "cmd.h"
+#include "encode.h"
 #include "metrics.h"
 
 static struct sp_metrics table;
@@ -38,6 +40,7 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value)
 struct where {
 	const char *verb, *path;
 	unsigned said;
+	uint32_t before;		/* lines in front that are not the file's */
 };
 
 /* PATH:LINE:COLUMN: reason, one line whatever the file has in it. */
@@ -53,17 +56,17 @@ static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 		return;
 	fprintf(stderr, "sspapi %s: ", w->verb);
 	sp_put_plain(stderr, w->path);
-	fprintf(stderr, ":%u:%u: ", line, column);
+	fprintf(stderr, ":%u:%u: ", line - w->before, column);
 	sp_put_plain(stderr, reason);
 	fputc('\n', stderr);
 }
 
-static int read_file(const char *verb, const char *path)
+/* The bytes of a file, behind those that are there; 0 or -errno. */
+static int add_file(struct sp_bytes *b, const char *path)
 {
 	/* A FIFO that nobody writes is empty, and not waited for; one that somebody has open is read. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
 	char *bytes = malloc(SP_METRIC_FILE_MOST + 4);
-	struct where where = { .verb = verb, .path = path };
 	uint64_t got = 0;
 
 	if (fd >= 0)
@@ -81,14 +84,65 @@ static int read_file(const char *verb, const char *path)
 		r = -ENODATA;
 	if (fd >= 0)
 		close(fd);
+	if (r == 0 && !bytes)
+		r = -ENOMEM;
 	if (r == 0)
-		r = bytes ? sp_metrics_read(&table, bytes, got, wrong, &where) : -ENOMEM;
+		sp_bytes_add(b, bytes, got);
 	free(bytes);
+	return r;
+}
+
+/* Reads what is in front and the file (NULL: none); a line says what is wrong, and 1 is returned. */
+static int read_all(const char *verb, const struct sp_bytes *front, uint32_t lines, const char *path)
+{
+	struct where where = { .verb = verb, .path = path, .before = lines };
+	struct sp_bytes all = { 0 };
+	int r = 0;
+
+	if (front && front->used)
+		sp_bytes_add(&all, front->at, front->used);
+	if (path)
+		r = add_file(&all, path);
+	if (r == 0)
+		r = sp_metrics_read(&table, all.at ? (const char *)all.at : "", all.used, wrong, &where);
+	sp_bytes_free(&all);
 	if (r < 0 && !verb)
 		return 1;
 	if (r == -EFBIG)
 		return sp_complain(1, verb, "more than 1 MiB: that is no file of metrics", path);
 	return r < 0 ? sp_complain(1, verb, r == -ENODATA ? "nobody writes into it" : strerror(-r), path) : 0;
+}
+
+/* ---- of the store's own ------------------------------------------------------------- */
+
+/* Presets that PAPI computes by a formula, and that sspapi stat counted by their parts: an event that no relation has. */
+static bool is_formula(const struct sp_model *m, uint32_t e)
+{
+	return m->h.stat && m->event[e] && !m->event_counted[e] && strstr(SP_EVENT_TEXT(m, e, derived), "FIX");
+}
+
+/* Their definitions; how many. */
+static uint32_t definitions(struct sp_bytes *b, const struct sp_model *m)
+{
+	uint32_t n = 0;
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *part;
+
+		if (!is_formula(m, e))
+			continue;
+		n++;
+		for (const char *const *p = (const char *const[]){ "EVENT,", sp_event_name(m, e, buf), ",", SP_EVENT_TEXT(m, e, derived), ",",
+								   SP_EVENT_TEXT(m, e, postfix), NULL }; *p; p++)
+			sp_bytes_add(b, *p, strlen(*p));
+		for (uint32_t i = 0; (part = sp_image_text_at(m->image, m->event[e]->natives, i)); i++) {
+			sp_bytes_add(b, ",", 1);
+			sp_bytes_add(b, part, strlen(part));
+		}
+		sp_bytes_add(b, "\n", 1);
+	}
+	return n;
 }
 
 /* ---- choosing ---------------------------------------------------------------------- */
@@ -170,12 +224,18 @@ static int choose(const char *verb, const char *path, char *names)
 int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_show *s)
 {
 	const char *path = w->file ? w->file : sp_cli_data("metrics.csv");
-	char names[sizeof(w->names)];
+	char names[sizeof(w->names)], buf[32];
+	struct sp_bytes front = { 0 };
+	uint32_t own;
 	long n;
+	int r;
 
-	if (!w->any)
+	own = definitions(&front, s->m);
+	if (!w->any && !own)
 		return 0;
-	if (read_file(verb, path))
+	r = read_all(verb, &front, own, w->any ? path : NULL);
+	sp_bytes_free(&front);
+	if (r)
 		return 1;
 	n = sp_metrics_bind(&table, s->m);
 	if (n < 0)
@@ -185,6 +245,9 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	strcpy(names, w->names);
 	if (*names && choose(verb, path, names))
 		return 1;
+	for (uint32_t e = 0; own && *names && e < s->m->n_events; e++)
+		if (is_formula(s->m, e))
+			sp_metrics_choose(&table, sp_event_name(s->m, e, buf));
 	if (verb && !*names && table.foreign)
 		say_foreign(verb, path);
 	else if (verb && !*names && !n && table.n)
@@ -199,5 +262,5 @@ void sp_metrics_forget(void)
 
 struct sp_metrics *sp_metrics_usual(void)
 {
-	return read_file(NULL, sp_cli_data("metrics.csv")) == 0 ? &table : NULL;
+	return read_all(NULL, NULL, 0, sp_cli_data("metrics.csv")) == 0 ? &table : NULL;
 }

@@ -109,6 +109,8 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 	bool any = false;
 	long fd = -ENODEV;
 
+	if (i < c->plan->n_natives && i != c->clock && !sp_stat_in_turn(c->plan, i, c->turn))
+		return 0;
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		fd = open_native(c, i, child, c->cpu[k]);
 		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;

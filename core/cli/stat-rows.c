@@ -304,7 +304,8 @@ static void tell(struct sp_stat_who *w)
 {
 	bool first = true;
 
-	qsort(w->task, w->n_tasks, sizeof(*w->task), by_time);
+	if (w->n_tasks)
+		qsort(w->task, w->n_tasks, sizeof(*w->task), by_time);
 	for (uint32_t i = 0; i < w->n_tasks; i++) {
 		const struct sp_stat_task *t = &w->task[i];
 

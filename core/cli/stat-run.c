@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,14 +30,42 @@ static sigset_t caught(void)
 	return set;
 }
 
+/* What the command was started with, and the program is to have: in all runs of it. */
+static struct {
+	bool known;
+	struct rlimit files;
+	sigset_t signals;
+	struct sigaction on_child;
+} own;
+
+/* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored, as some start us,
+ * would take the child's status away. */
+static void prepare(void)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set = caught();
+	struct rlimit r;
+
+	if (own.known)
+		return;
+	own.known = true;
+	getrlimit(RLIMIT_NOFILE, &own.files);
+	r = own.files;
+	r.rlim_cur = r.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &r);
+	sigprocmask(SIG_BLOCK, &set, &own.signals);
+	sigaction(SIGCHLD, &usual, &own.on_child);
+}
+
 /* The child: as if it had been started without us, but that it waits for a byte. */
-static _Noreturn void become(const struct sp_stat_child *c, int go, int failed, const sigset_t *before, char **argv)
+static _Noreturn void become(int go, int failed, char **argv)
 {
 	char byte;
 	int error;
 
-	setrlimit(RLIMIT_NOFILE, &c->files);
-	sigprocmask(SIG_SETMASK, before, NULL);
+	setrlimit(RLIMIT_NOFILE, &own.files);
+	sigaction(SIGCHLD, &own.on_child, NULL);
+	sigprocmask(SIG_SETMASK, &own.signals, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
 	if (byte != 'g')
@@ -48,26 +77,14 @@ static _Noreturn void become(const struct sp_stat_child *c, int go, int failed, 
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/* Many CPUs times many events: up to what the administrator allows. */
-static void raise_files(struct sp_stat_child *c)
-{
-	struct rlimit r;
-
-	getrlimit(RLIMIT_NOFILE, &c->files);
-	r = c->files;
-	r.rlim_cur = r.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &r);
-}
-
 int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv)
 {
-	sigset_t set = caught(), before;
+	sigset_t set = caught();
 	int go[2], failed[2];
 
-	raise_files(c);
+	prepare();
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
 		return sp_complain(125, verb, strerror(errno), "pipe");
-	sigprocmask(SIG_BLOCK, &set, &before);
 	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	fflush(NULL);
 	c->pid = c->signals < 0 ? -1 : fork();
@@ -75,10 +92,8 @@ int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv)
 		return sp_complain(125, verb, strerror(errno), c->signals < 0 ? "signalfd" : "fork");
 	if (c->pid == 0) {
 		close(go[1]);
-		become(c, go[0], failed[1], &before, argv);
+		become(go[0], failed[1], argv);
 	}
-	/* Ignored, as some start us, it would take the child's status away. */
-	signal(SIGCHLD, SIG_DFL);
 	close(go[0]);
 	close(failed[1]);
 	c->go = go[1];
@@ -94,15 +109,24 @@ void sp_stat_abandon(struct sp_stat_child *c)
 		;
 }
 
-/* A terminal's signal has gone to the whole group: the program has it already.  One that somebody sent
- * to the command was meant for the program. */
-static void pass_on(const struct sp_stat_child *c)
+/* A terminal's signal has gone to the whole group: the program has it already, but for the hangup that the kernel
+ * tells who leads the session.  One that somebody sent to the command was meant for the program. */
+static bool is_for_program(const struct signalfd_siginfo *s)
+{
+	return s->ssi_signo != SIGCHLD && (s->ssi_code <= 0 || (s->ssi_signo == SIGHUP && getsid(0) == getpid()));
+}
+
+static void pass_on(struct sp_stat_child *c)
 {
 	struct signalfd_siginfo s;
 
-	while (read(c->signals, &s, sizeof(s)) == sizeof(s))
-		if (s.ssi_signo != SIGCHLD && s.ssi_code <= 0)
-			kill(c->pid, (int)s.ssi_signo);
+	while (read(c->signals, &s, sizeof(s)) == sizeof(s)) {
+		int n = (int)s.ssi_signo;
+
+		c->interrupted = c->interrupted || n == SIGINT || n == SIGQUIT || n == SIGTERM || n == SIGHUP;
+		if (is_for_program(&s) && !c->end_ns)
+			kill(c->pid, n);
+	}
 }
 
 static bool has_ended(struct sp_stat_child *c)
@@ -112,6 +136,7 @@ static bool has_ended(struct sp_stat_child *c)
 	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
 		return false;
 	c->end_ns = sp_now_ns();
+	c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return true;
 }

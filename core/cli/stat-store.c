@@ -15,47 +15,52 @@
 
 struct making {
 	struct sp_bytes *b;
-	struct sp_stat_run *r;
+	const struct sp_stat_all *all;
+	const struct sp_stat_run *r;	/* the run at hand, and as all below */
 	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
+	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted in this run */
 	bool *apart;			/* [rows] */
-	uint64_t folded;
+	uint64_t folded, all_folded;
 	bool whole;			/* nothing that we know of is missing */
 	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
-	char allowed[2048], host[65];
+	char allowed[2048], host[65];	/* of all runs, as all below */
 	sp_off notes;
 	uint32_t n_notes;
 };
 
 /* ---- what was counted, and what not ---------------------------------------------- */
 
-/* All of whose natives can be had; else why not, in words. */
-static const char *why_gone(const struct sp_stat_counters *c, const struct sp_stat_event *e)
+/* All of whose natives can be had, in each run that had them; else why not, in words. */
+static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_event *e)
 {
-	for (uint32_t t = 0; t < e->n; t++)
-		if (c->refused[e->native[t]])
-			return "not permitted: it happens in the kernel, which perf_event_paranoid lets this user not see";
-	for (uint32_t t = 0; t < e->n; t++)
-		if (c->short_of[e->native[t]])
-			return "not counted: its counter did not run all the time; others had it, or there are more events than counters: "
-			       "name fewer at once";
+	if (e->turn >= a->plan->n_turns)
+		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
+		       "turns (-r 1 runs the program once for each turn)";
+	for (uint32_t i = 0; i < a->n; i++)
+		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
+			if (a->run[i].c.refused[e->native[t]])
+				return "not permitted: it happens in the kernel, which perf_event_paranoid lets this user not see";
+			if (a->run[i].c.short_of[e->native[t]])
+				return "not counted: its counter did not run all the time: others had it";
+		}
 	return NULL;
 }
 
 static void choose_events(struct making *m)
 {
-	struct sp_stat_plan *p = m->r->c.plan;
+	struct sp_stat_plan *p = m->all->plan;
 
 	for (uint32_t e = 0; e < p->n_events; e++) {
-		p->event[e].gone = why_gone(&m->r->c, &p->event[e]);
+		p->event[e].gone = why_gone(m->all, &p->event[e]);
 		if (!p->event[e].gone)
 			m->event[m->k++] = e;
 	}
 }
 
 /* Of one place in the arrays of values; whole numbers, as PAPI gives them. */
-static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu, uint32_t i)
+static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu, uint32_t id)
 {
-	const struct sp_stat_event *e = &m->r->c.plan->event[m->event[i]];
+	const struct sp_stat_event *e = &m->all->plan->event[m->event[id]];
 	long double sum = 0;
 
 	for (uint32_t t = 0; t < e->n; t++)
@@ -102,7 +107,7 @@ static sp_off events(struct making *m)
 	sp_off newest = 0;
 
 	for (uint32_t i = 0; i < m->k; i++) {
-		const struct sp_stat_event *e = &m->r->c.plan->event[m->event[i]];
+		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
 		uint64_t place = sp_bytes_block(m->b, SP_BLOCK_EVENT, sizeof(struct sp_event));
 		struct sp_event to = *(struct sp_event *)sp_bytes_at(m->b, place);
 
@@ -115,7 +120,7 @@ static sp_off events(struct making *m)
 		to.postfix = sp_bytes_text(m->b, e->postfix);
 		to.units = sp_bytes_text(m->b, e->units);
 		to.description = sp_bytes_text(m->b, e->description);
-		to.natives = natives(m->b, m->r->c.plan, e);
+		to.natives = natives(m->b, m->all->plan, e);
 		*(struct sp_event *)sp_bytes_at(m->b, place) = to;
 		newest = place;
 	}
@@ -146,8 +151,8 @@ static uint64_t clocks(const struct sp_stat_counters *c)
 /* Not all of what is a native's own reason is said for each preset: once an event. */
 static void note_events(struct making *m)
 {
-	const struct sp_stat_plan *p = m->r->c.plan;
-	char text[SP_STAT_NAME + 200];
+	const struct sp_stat_plan *p = m->all->plan;
+	char text[SP_STAT_NAME + 300];
 
 	for (uint32_t e = 0; e < p->n_events; e++)
 		if (p->event[e].gone) {
@@ -156,45 +161,83 @@ static void note_events(struct making *m)
 		}
 }
 
-static void notes(struct making *m)
+/* What ran elsewhere.  The two clocks agree to the nanosecond where they are the same; a microsecond is nobody's visit. */
+static void note_elsewhere(struct making *m)
 {
-	const struct sp_stat_run *r = m->r;
-	uint64_t sum = clocks(&r->c), whole = r->c.whole_ns;
-	char text[500];
+	uint64_t elsewhere = 0, all = 0;
+	char text[2500];
 
-	note_events(m);
-	if (r->c.user_only)
-		note(m, "what the kernel did for the program is not counted: perf_event_paranoid lets this user see user code only");
-	/* The two clocks agree to the nanosecond where they are the same; a microsecond is nobody's visit. */
-	m->whole = whole <= sum + 1000;
-	if (!m->whole) {
-		snprintf(text, sizeof(text), "%.3f of %.3f ms were spent on other CPUs than %.200s, to which the command is bound: what "
-			 "was counted there is missing", (double)(whole - sum) / 1e6, (double)whole / 1e6, m->allowed);
-		note(m, text);
+	for (uint32_t i = 0; i < m->all->n; i++) {
+		uint64_t sum = clocks(&m->all->run[i].c), whole = m->all->run[i].c.whole_ns;
+
+		elsewhere += whole > sum + 1000 ? whole - sum : 0;
+		all += whole;
 	}
-	if (r->why_no_rows)
-		note(m, r->why_no_rows);
-	if (r->who.lost) {
-		snprintf(text, sizeof(text), "%llu records of threads that ended were lost, they came too fast: these threads are one row; "
-			 "totals are whole", (unsigned long long)r->who.lost);
-		note(m, text);
-	}
-	if (r->c.rows && r->who.running && !r->who.lost) {	/* (an end that was lost is none) */
-		snprintf(text, sizeof(text), "%u %s still running when the program ended: what came after that is not here",
-			 r->who.running, r->who.running == 1 ? "thread was" : "threads were");
-		note(m, text);
-	}
-	for (uint32_t i = 0; i < r->who.n_processes; i++)
-		if (r->who.process[i].escaped) {
-			m->whole = false;
-			snprintf(text, sizeof(text), "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
-				 r->who.process[i].args ? r->who.process[i].args : "a program", r->who.process[i].pid);
+	m->whole = !elsewhere;
+	if (m->whole)
+		return;
+	snprintf(text, sizeof(text), "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted "
+		 "there is missing", (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
+	note(m, text);
+}
+
+static void note_end(struct making *m)
+{
+	char text[100];
+
+	for (uint32_t i = 0; i < m->all->n; i++)
+		if (m->all->run[i].child.signal) {
+			snprintf(text, sizeof(text), "the program was ended by signal %d (%s)", m->all->run[i].child.signal,
+				 strsignal(m->all->run[i].child.signal));
 			note(m, text);
+			return;
 		}
-	if (m->folded) {
+}
+
+static void note_rows(struct making *m)
+{
+	uint64_t lost = 0, running = 0;
+	const char *none = NULL;
+	char text[300];
+
+	for (uint32_t i = 0; i < m->all->n; i++) {
+		const struct sp_stat_run *r = &m->all->run[i];
+
+		lost += r->who.lost;
+		running += r->c.rows && !r->who.lost ? r->who.running : 0;	/* (an end that was lost is none) */
+		none = r->why_no_rows ? r->why_no_rows : none;
+	}
+	if (none)
+		note(m, none);
+	if (lost) {
+		snprintf(text, sizeof(text), "%llu records of threads that ended were lost, they came too fast: these threads are one row; "
+			 "totals are whole", (unsigned long long)lost);
+		note(m, text);
+	}
+	if (running) {
+		snprintf(text, sizeof(text), "%llu %s still running when the program ended: what came after that is not here",
+			 (unsigned long long)running, running == 1 ? "thread was" : "threads were");
+		note(m, text);
+	}
+	if (m->all_folded) {
 		snprintf(text, sizeof(text), "of more than %u threads those that ran shortest are one row", ROWS_MOST);
 		note(m, text);
 	}
+}
+
+/* The programs of one run are those of all. */
+static void note_escaped(struct making *m)
+{
+	const struct sp_stat_who *w = &m->all->run[0].who;
+	char text[400];
+
+	for (uint32_t i = 0; i < w->n_processes; i++)
+		if (w->process[i].escaped) {
+			m->whole = false;
+			snprintf(text, sizeof(text), "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
+				 w->process[i].args ? w->process[i].args : "a program", w->process[i].pid);
+			note(m, text);
+		}
 }
 
 /* ---- which threads stay apart -------------------------------------------------------- */
@@ -222,6 +265,9 @@ static void choose_rows(struct making *m)
 	int64_t *clock = sp_need(calloc(2 * (size_t)w->n + 1, sizeof(*clock))), *sorted = clock + w->n, least = INT64_MIN;
 	uint32_t n = 0;
 
+	free(m->apart);
+	free(m->rest);
+	m->folded = 0;
 	m->apart = sp_need(calloc(w->n + 1, sizeof(*m->apart)));
 	for (uint32_t i = 0; i < w->n; i++)
 		sorted[i] = clock[i] = clock_of(c, &w->row[i]);
@@ -229,11 +275,14 @@ static void choose_rows(struct making *m)
 	if (w->n > ROWS_MOST)
 		least = sorted[ROWS_MOST - 1];
 	for (uint32_t i = 0; i < w->n; i++) {
-		m->apart[i] = w->row[i].has_read && clock[i] >= least && n < ROWS_MOST;
+		bool has = w->row[i].has_read && m->n_now;
+
+		m->apart[i] = has && clock[i] >= least && n < ROWS_MOST;
 		n += m->apart[i];
-		m->folded += w->row[i].has_read && !m->apart[i];
+		m->folded += has && !m->apart[i];
 	}
 	free(clock);
+	m->all_folded += m->folded;
 	m->rest = sp_need(malloc((size_t)c->n_cpus * c->n * sizeof(*m->rest) + 1));
 	memcpy(m->rest, c->value, (size_t)c->n_cpus * c->n * sizeof(*m->rest));
 	for (uint32_t i = 0; i < w->n; i++)
@@ -255,11 +304,13 @@ static bool is_used(const struct making *m, const int64_t *at, uint32_t cpu)
 
 static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t *at, uint32_t cpu)
 {
+	uint32_t k = m->n_now;
+
 	to->cpu = m->r->c.cpu[cpu];
 	to->used = SP_CELL_USED;
 	to->readings = 1;
-	for (uint32_t i = 0; i < m->k; i++)
-		to->at[SP_TOTAL * m->k + i] = to->at[SP_EXACT * m->k + i] = value_of(m, at, cpu, i);
+	for (uint32_t i = 0; i < k; i++)
+		to->at[SP_TOTAL * k + i] = to->at[SP_EXACT * k + i] = value_of(m, at, cpu, m->now[i]);
 }
 
 /* Of what was counted in `at`; its place. */
@@ -274,12 +325,12 @@ static uint64_t relation(struct making *m, uint64_t thread, const int64_t *at, u
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		cells += is_used(m, at, k);
-	l = sp_settled_layout(m->k, cells);
+	l = sp_settled_layout(m->n_now, cells);
 	place = sp_bytes_block(m->b, SP_BLOCK_RELATION, l.bytes);
 	r = sp_bytes_at(m->b, place);
 	r->thread = m->b->origin + thread;
 	r->event_set = -1;		/* none of the program's */
-	r->k = m->k;
+	r->k = m->n_now;
 	r->cells = cells;
 	r->scope = SP_SCOPE_THREAD;
 	r->domain = c->user_only ? 1 : 3;
@@ -288,8 +339,7 @@ static uint64_t relation(struct making *m, uint64_t thread, const int64_t *at, u
 	r->starts = 1;
 	r->first_ns = first;
 	r->last_ns = last;
-	for (uint32_t i = 0; i < m->k; i++)
-		((uint32_t *)(r + 1))[i] = i;
+	memcpy(r + 1, m->now, m->n_now * sizeof(*m->now));
 	t = sp_times_of(r, &l);
 	t->flags = SP_TIMES_KNOWN;
 	for (uint32_t k = 0; k < c->n_cpus; k++)
@@ -354,7 +404,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->start_ns = p->start_ns ? p->start_ns : r->child.start_ns;
 	h->end_ns = p->end_ns ? p->end_ns : r->child.end_ns;
 	h->rank = sp_conf_rank();
-	h->papi_version = r->c.plan->papi_version;
+	h->papi_version = m->all->plan->papi_version;
 	h->attribution = SP_BY_EXACT;
 	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0);
 	h->host = sp_bytes_text(m->b, m->host);
@@ -362,7 +412,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->args = texts(m->b, p->args, p->args_bytes);
 	h->job = job ? sp_bytes_text(m->b, job) : 0;
 	h->cwd = getcwd(cwd, sizeof(cwd)) ? sp_bytes_text(m->b, cwd) : 0;
-	h->papi_library = sp_bytes_text(m->b, r->c.plan->papi);
+	h->papi_library = sp_bytes_text(m->b, m->all->plan->papi);
 	h->cpus_allowed = sp_bytes_text(m->b, m->allowed);
 }
 
@@ -401,6 +451,8 @@ static uint64_t member(struct making *m, const struct sp_stat_process *p, bool r
 	uint32_t n;
 
 	header(m, &h, p);
+	if (m->all->repeats > 1)
+		h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
 	h.threads = threads(m, p, rest, &n);
 	h.n_threads = h.n_relations = n;
 	((struct sp_member *)sp_bytes_at(m->b, place))->h = h;
@@ -408,27 +460,37 @@ static uint64_t member(struct making *m, const struct sp_stat_process *p, bool r
 	return place;
 }
 
-/* How many. */
-static uint32_t members(struct making *m)
+/* Those of the run at hand; before: the last one of the run before, or 0.  The last one. */
+static uint64_t members(struct making *m, uint64_t before, uint32_t *n)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	const struct sp_stat_process *first = first_process(m), **p = sp_need(calloc(w->n_processes + 1, sizeof(*p)));
-	uint32_t n = 0;
-	uint64_t before = 0;
+	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (&w->process[i] == first || has_rows(m, &w->process[i]))
-			p[n++] = &w->process[i];
-	qsort(p, n, sizeof(*p), by_start);
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t place = member(m, p[i], p[i] == first && w->rest + m->folded);
+			p[k++] = &w->process[i];
+	qsort(p, k, sizeof(*p), by_start);
+	for (uint32_t i = 0; i < k; i++) {
+		uint64_t place = member(m, p[i], p[i] == first && m->n_now && w->rest + m->folded);
 
-		if (i)
+		if (before)
 			((struct sp_member *)sp_bytes_at(m->b, before))->next = place;
 		before = place;
 	}
 	free(p);
-	return n;
+	*n += k;
+	return before;
+}
+
+static void begin_run(struct making *m, const struct sp_stat_run *r)
+{
+	m->r = r;
+	m->n_now = 0;
+	for (uint32_t i = 0; i < m->k; i++)
+		if (m->all->plan->event[m->event[i]].turn == r->c.turn && !m->all->plan->event[m->event[i]].formula)
+			m->now[m->n_now++] = i;
+	choose_rows(m);
 }
 
 /* ---- the machine ---------------------------------------------------------------------------- */
@@ -462,7 +524,7 @@ static sp_off topology(struct making *m, const struct sp_stat_topo *t)
 
 static uint64_t machine(struct making *m)
 {
-	const struct sp_stat_topo *t = &m->r->topo;
+	const struct sp_stat_topo *t = &m->all->topo;
 	uint64_t words = (t->n + 63) / 64, place = sp_bytes_block(m->b, SP_BLOCK_MACHINE, sizeof(struct sp_machine) + words * 8);
 	sp_off host = sp_bytes_text(m->b, m->host), at = t->n ? topology(m, t) : 0;
 	struct sp_machine *to = sp_bytes_at(m->b, place);
@@ -490,41 +552,53 @@ static void cpu_list(struct making *m)
 	m->allowed[o.error ? 0 : o.used] = 0;
 }
 
-/* Of the whole run: what the first process is, and how long it took. */
+/* Of all runs: what the first process is, and how long they took. */
 static void front(struct making *m, struct sp_header *h)
 {
-	const struct sp_stat_process *first = first_process(m);
+	const struct sp_stat_all *a = m->all;
 
-	notes(m);
-	header(m, h, first);
+	begin_run(m, &a->run[0]);
+	header(m, h, first_process(m));
 	memcpy(h->magic, SP_MAGIC, sizeof(h->magic));
 	h->endian = SP_ENDIAN;
 	h->oldest_reader = SP_FORMAT_OLDEST;
-	h->start_ns = m->r->child.start_ns;
-	h->end_ns = m->r->child.end_ns;
+	h->start_ns = a->run[0].child.start_ns;
+	h->end_ns = a->run[a->n - 1].child.end_ns;
 	h->call_names = sp_bytes_block(m->b, SP_BLOCK_STRINGS, sizeof(struct sp_strings));
 	h->events = events(m);
 	h->n_events = m->k;
-	h->notes = m->notes;
-	h->n_notes = m->n_notes;
 }
 
-void sp_stat_store(struct sp_bytes *b, struct sp_stat_run *r)
+void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 {
-	struct making m = { .b = b, .r = r };
+	struct making m = { .b = b, .all = a };
+	uint64_t last = 0;
 	struct sp_header h = { 0 };
 
 	gethostname(m.host, sizeof(m.host) - 1);
+	m.r = &a->run[0];
 	cpu_list(&m);
 	choose_events(&m);
-	choose_rows(&m);
 	sp_bytes_clear(b, 0);
 	sp_bytes_block(b, 0, sizeof(h));
+	note_elsewhere(&m);
+	note_escaped(&m);
 	front(&m, &h);
 	h.machines = machine(&m);
 	h.n_machines = 1;
 	h.members = b->used;
-	h.n_members = members(&m);
+	for (uint32_t i = 0; i < a->n; i++) {
+		begin_run(&m, &a->run[i]);
+		last = members(&m, last, &h.n_members);
+	}
+	note_end(&m);
+	note_events(&m);
+	if (a->run[0].c.user_only)
+		note(&m, "what the kernel did for the program is not counted: perf_event_paranoid lets this user see user code only");
+	note_rows(&m);
+	h.notes = m.notes;
+	h.n_notes = m.n_notes;
+	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;
 	h.used = b->used;
 	*(struct sp_header *)sp_bytes_at(b, 0) = h;
 	free(m.apart);

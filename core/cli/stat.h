@@ -9,6 +9,7 @@
  *	cmd-stat.c	the command line, and what is shown
  *	stat-run.c	the child: its start, its signals, its end
  *	stat-count.c	the counters
+ *	stat-turns.c	which of them fit beside each other
  *	stat-rows.c	what the kernel writes of threads and processes
  *	stat-store.c	the store of it
  *	preload/doctor/stat-papi.c, stat-topo.c: PAPI's names of events, and the machine, each asked in a child
@@ -18,7 +19,6 @@
 
 #include <linux/perf_event.h>
 #include <limits.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "../view/model.h"
@@ -33,6 +33,7 @@
 struct sp_stat_native {
 	struct perf_event_attr attr;
 	char name[SP_STAT_NAME];
+	uint32_t code;			/* PAPI's */
 	bool as_named;			/* the name says what is excluded (:u, :k): it stays so */
 };
 
@@ -42,19 +43,30 @@ struct sp_stat_event {
 	uint32_t code, n;
 	uint32_t native[SP_STAT_TERMS];
 	double factor[SP_STAT_TERMS];	/* how often it has each */
+	bool formula;			/* no sum of them: they are events themselves, and it is computed where they are shown */
+	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or in none */
 	bool unasked;			/* one of the defaults: left out if it cannot be had */
 	const char *gone;		/* why it is not counted; NULL: it is */
 };
 
 /* In memory that is shared with the child that asks PAPI. */
 struct sp_stat_plan {
-	uint32_t n_events, n_natives;
+	uint32_t n_events, n_natives, n_turns;
 	struct sp_stat_event event[SP_STAT_EVENTS];
 	struct sp_stat_native native[SP_STAT_NATIVES];
 	char papi[PATH_MAX];		/* the libpapi that was asked; "" */
 	uint32_t papi_version;
 	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
 };
+
+static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native, uint32_t turn)
+{
+	for (uint32_t e = 0; e < p->n_events; e++)
+		for (uint32_t t = 0; p->event[e].turn == turn && t < p->event[e].n; t++)
+			if (p->event[e].native[t] == native)
+				return true;
+	return false;
+}
 
 /* Names as they were asked for, joined by commas as PAPI has them; unasked: as in the event.  False: p->wrong
  * says why.  In preload/doctor/. */
@@ -83,6 +95,7 @@ void sp_stat_topo_end(struct sp_stat_topo *t);
 
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
+	uint32_t turn;			/* of the plan's events */
 	uint32_t n_cpus, n;		/* n: natives, and the clock if it is none of them */
 	uint32_t clock;			/* its number: below n */
 	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
@@ -101,6 +114,9 @@ struct sp_stat_counters {
 
 /* The CPUs of our own affinity; no memory: the end. */
 void sp_stat_cpus(struct sp_stat_counters *c);
+
+/* Gives each event a turn: those that the counters take together have the same.  How many turns there are. */
+uint32_t sp_stat_turns(struct sp_stat_plan *p);
 
 /* Opens all for the child.  0; or a status of the command, and a message is out. */
 int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
@@ -157,9 +173,10 @@ void sp_stat_who_free(struct sp_stat_who *w);
 struct sp_stat_child {
 	pid_t pid;
 	int go, failed, signals;	/* descriptors */
-	struct rlimit files;		/* what it is to have again */
 	uint64_t start_ns, end_ns;
 	int status;			/* as a shell says it: 0 to 255 */
+	int signal;			/* that ended it; 0 */
+	bool interrupted;		/* somebody meant to end it */
 	int error;			/* it could not be started: errno */
 };
 
@@ -176,12 +193,19 @@ struct sp_stat_run {
 	struct sp_stat_counters c;
 	struct sp_stat_who who;
 	struct sp_stat_child child;
-	struct sp_stat_topo topo;
-	char **argv;
 	const char *why_no_rows;	/* NULL: there are */
 };
 
-/* The bytes of a store of it. */
-void sp_stat_store(struct sp_bytes *b, struct sp_stat_run *r);
+struct sp_stat_all {
+	struct sp_stat_plan *plan;
+	struct sp_stat_topo topo;
+	char **argv;
+	uint32_t n;			/* runs: each event in `repeats` of them */
+	uint32_t repeats;
+	struct sp_stat_run *run;
+};
+
+/* The bytes of a store of them. */
+void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a);
 
 #endif

@@ -23,6 +23,22 @@ const struct sp_level sp_level_table[] = {
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);
+const struct sp_level sp_level_rank = { "process", NULL, "rank", "ranks", NULL, SP_LEVEL_PROCESS };
+
+bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b)
+{
+	const struct sp_header *x = sp_process_header(m, a), *y = sp_process_header(m, b);
+
+	return a == b || (x->rank >= 0 && x->rank == y->rank && m->process[a].machine == m->process[b].machine);
+}
+
+static bool each_its_rank(const struct sp_model *m)
+{
+	for (uint32_t i = 1; i < m->n_processes; i++)
+		if (sp_is_same_rank(m, i - 1, i))
+			return false;
+	return true;
+}
 
 const struct sp_level *sp_level_by_name(const char *name)
 {
@@ -77,7 +93,10 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 		w.thread = thread ? r->thread : "";
 		w.together = r->event_set < 0;
 		w.process = (int32_t)r->process;
-		w.key = thread ? r->thread_at : r->process;
+		while (t->level == &sp_level_rank && w.process > 0 &&
+		       sp_is_same_rank(t->m, (uint32_t)w.process - 1, (uint32_t)w.process))
+			w.process--;
+		w.key = thread ? r->thread_at : (uint32_t)w.process;
 		w.place = t->n;
 		return w;
 	}
@@ -283,6 +302,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	memset(t, 0, sizeof(*t));
 	t->m = m;
 	t->level = level;
+	t->ranks = level == &sp_level_rank || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	e = t->stamp ? grow(t) : -ENOMEM;
@@ -341,15 +361,14 @@ void sp_levels_sort(struct sp_levels *t, long event)
 
 /* ---- labels ------------------------------------------------------------ */
 
-static void process_words(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+static void process_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
 {
-	const struct sp_header *h = sp_process_header(m, (uint32_t)row->process);
-
-	const char *exe = sp_model_text(m, h->exe);
+	const struct sp_header *h = sp_process_header(t->m, (uint32_t)row->process);
+	const char *exe = sp_model_text(t->m, h->exe);
 
 	if (h->rank >= 0)
-		sp_out_f(o, "rank %ld", h->rank);
-	else
+		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->rank);
+	if (h->rank < 0 || !t->ranks)
 		sp_out_f(o, "pid %u%s%s", h->pid, *exe ? " " : "", sp_base_name(exe));
 }
 
@@ -383,7 +402,7 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 	if (t->level->what == SP_LEVEL_THREAD)
 		thread_words(o, m, row);
 	else if (t->level->what == SP_LEVEL_PROCESS)
-		process_words(o, m, row);
+		process_words(o, t, row);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
 		sp_text_pair(o, m, row->from, row->to, width);
 	else if (t->level->what == SP_LEVEL_SITE)

@@ -35,6 +35,12 @@ struct sp_level {
 extern const struct sp_level sp_level_table[];
 extern const unsigned sp_n_levels;
 
+/* By process, those of one rank together: the text form's, not by name. */
+extern const struct sp_level sp_level_rank;
+
+/* The processes of a rank, which may have several, stand one after the other. */
+bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b);
+
 /* Are its rows code? */
 static inline bool sp_level_is_code(const struct sp_level *l)
 {
@@ -72,6 +78,7 @@ struct sp_levels {
 	uint32_t *order;		/* row numbers as they were sorted */
 	struct sp_level_row *row;	/* as they were found: use sp_levels_row */
 
+	bool ranks;			/* by process: no two rows are of one rank */
 	uint32_t room;			/* private to level.c, as all below */
 	uint32_t *slot;			/* [2 * room]: number of a row, plus one, by its key */
 	uint32_t *stamp;

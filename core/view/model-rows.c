@@ -386,6 +386,8 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		/* Blocks that were whole a moment ago, unless somebody writes there. */
 		if (!t || !r || r->k > m->most_k || r->cells > m->most_cells || is_folded(m, p->relation))
 			continue;
+		if (m->only_run && m->process[p->process].h->stat >> SP_STAT_RUN_SHIFT != m->only_run)
+			continue;
 		row->cell_of = m->row_cell_of;
 		row->values = m->row_values;
 		row->process = (uint32_t)p->process;

@@ -43,6 +43,7 @@ struct sp_model {
 		const struct sp_header *h;	/* its texts: sp_model_text */
 		uint32_t machine;		/* below n_machines */
 	} *process;
+	uint32_t only_run;		/* sp_model_next gives what is of this run (repeats.h); 0: of all */
 	uint32_t n_killed;		/* of them, as far as who opened it knows (the command): not running, end none */
 	uint32_t n_machines;		/* 1 or more */
 	struct sp_model_machine {

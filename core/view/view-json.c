@@ -4,6 +4,7 @@
  * diff(1) and grep(1) are of use.
  */
 #include "core-kinds.h"
+#include "repeats.h"
 #include "view-json.h"
 #include "view-metrics.h"
 #include "why.h"
@@ -89,13 +90,36 @@ static void process(struct sp_out *o, const struct sp_model *m)
 
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"id\": %u, \"machine\": % d, ", i, m->machine[p->machine].root);
+		if (sp_n_repeats(m))
+			sp_json_f(o, "\"run\": %lu, ", p->h->stat >> SP_STAT_RUN_SHIFT);
 		process_fields(o, m, p->h);
 	}
 	sp_out_text(o, "],\n");
 }
 
+/* Each event's sums, from run to run. */
+static void runs(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_spread *s = sp_repeats_spread(m);
+	bool more = false;
+	char buf[32];
+
+	if (!s)
+		return;
+	sp_json_f(o, ", \"runs\": %u, \"per_run\": [", sp_n_repeats(m));
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!s[e].n)
+			continue;
+		comma(o, &more);
+		sp_json_f(o, "{\"event\": %s, \"runs\": %u, \"mean\": %f, \"stddev\": %f, \"min\": %f, \"max\": %f}",
+			  sp_event_name(m, e, buf), s[e].n, s[e].mean, sp_deviation(&s[e]), s[e].min, s[e].max);
+	}
+	sp_out_char(o, ']');
+	sp_repeats_free(s, m);
+}
+
 /* Of a store of `sspapi stat`: what was counted from outside. */
-static void stat(struct sp_out *o, const struct sp_model *m)
+static void stat(struct sp_out *o, struct sp_model *m)
 {
 	bool more = false;
 	char buf[32];
@@ -105,10 +129,14 @@ static void stat(struct sp_out *o, const struct sp_model *m)
 		comma(o, &more);
 		sp_out_json(o, sp_event_name(m, e, buf));
 	}
-	sp_out_text(o, m->h.stat ? "]}" : "");
+	if (!m->h.stat)
+		return;
+	sp_out_char(o, ']');
+	runs(o, m);
+	sp_out_char(o, '}');
 }
 
-static void settings(struct sp_out *o, const struct sp_model *m)
+static void settings(struct sp_out *o, struct sp_model *m)
 {
 	static const char *const readings[] = { "temporary", "permanent" };
 

@@ -97,7 +97,7 @@ static void level_row(struct sp_table *t, uint64_t i)
 
 static struct sp_table table_of(struct sp_levels *levels)
 {
-	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->level->what == SP_LEVEL_PROCESS && sp_text_have_ranks(levels->m);
+	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
 	return (struct sp_table){ .title = ranks ? "rank" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
 				  .row = level_row, .arg = levels, .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
@@ -137,14 +137,14 @@ static bool is_spread_out(const struct sp_table *t, const struct sp_levels *leve
 }
 
 /* How many rows of this level there are, if ten of them are not enough; 0.  Nothing is shown where they are more than `most`. */
-static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const char *level, uint32_t most)
+static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct sp_level *level, uint32_t most)
 {
 	struct sp_levels levels;
 	struct sp_table t;
 	bool code, any;
 	uint32_t n = 0;
 
-	if (sp_levels_open(&levels, s->m, sp_level_by_name(level)) < 0)
+	if (sp_levels_open(&levels, s->m, level) < 0)
 		return 0;
 	code = sp_level_is_code(levels.level);
 	any = !code;
@@ -172,10 +172,12 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const char *
 
 void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *level)
 {
-	uint32_t n = heaviest(o, s, level, UINT32_MAX);
+	const struct sp_level *l = sp_level_by_name(level);
+	bool ranks = l->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) && sp_text_n_ranks(s->m) > 1;
+	uint32_t n = heaviest(o, s, ranks ? &sp_level_rank : l, UINT32_MAX);
 
-	if (n && !strcmp(level, "callsite"))
-		heaviest(o, s, "site", n / 2);
+	if (n && l->what == SP_LEVEL_CALLSITE)
+		heaviest(o, s, sp_level_by_name("site"), n / 2);
 }
 
 bool sp_text_have_ranks(const struct sp_model *m)
@@ -184,6 +186,15 @@ bool sp_text_have_ranks(const struct sp_model *m)
 		if (m->process[i].h->rank < 0)
 			return false;
 	return true;
+}
+
+uint32_t sp_text_n_ranks(const struct sp_model *m)
+{
+	uint32_t n = m->n_processes > 0;
+
+	for (uint32_t i = 1; i < m->n_processes; i++)
+		n += !sp_is_same_rank(m, i - 1, i);
+	return n;
 }
 
 uint64_t sp_text_n_threads(struct sp_model *m)

@@ -128,25 +128,10 @@ void sp_table_spread(struct sp_table *t)
 	t->rows_spread++;
 }
 
-/* The nearest value of the type; sums of a damaged store may be anything. */
-static int64_t nearest(enum sp_data_type type, double d)
-{
-	int64_t bits;
-
-	if (type == SP_FP64) {
-		memcpy(&bits, &d, sizeof(bits));
-		return bits;
-	}
-	d += d < 0.0 ? -0.5 : 0.5;
-	if (type == SP_INT64)
-		return d >= 0x1p63 ? INT64_MAX : d >= -0x1p63 ? (int64_t)d : INT64_MIN;
-	return d >= 0x1p64 ? -1 : d > 0.0 ? (int64_t)(uint64_t)d : 0;
-}
-
 static void end_spread(struct sp_table *t)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++) {
-		t->spread[1].total[e] = nearest(sp_event_type(t->m, e), t->n_spread[e] ? t->sum_spread[e] / t->n_spread[e] : 0.0);
+		t->spread[1].total[e] = sp_nearest(sp_event_type(t->m, e), t->n_spread[e] ? t->sum_spread[e] / t->n_spread[e] : 0.0);
 		for (unsigned i = 0; i < 3; i++) {
 			t->spread[i].exact[e] = t->spread[i].total[e];
 			t->spread[i].has[e] = t->n_spread[e];

@@ -96,7 +96,7 @@ static inline bool sp_event_has_column(const struct sp_model *m, uint32_t e)
 struct sp_text_list {
 	const struct sp_show *s;
 	struct sp_out *o;		/* NULL: widths are measured */
-	unsigned width[6], n;
+	unsigned width[8], n;
 	uint32_t lines, left;		/* shown; and left out */
 };
 void sp_list_line(struct sp_text_list *l, const char *const *cell);

@@ -217,6 +217,21 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
 	return part > 0.0 ? (part < 0.9999 ? part : 0.9999) : 0.0;
 }
 
+/* Sums of a damaged store may be anything. */
+int64_t sp_nearest(enum sp_data_type type, double d)
+{
+	int64_t bits;
+
+	if (type == SP_FP64) {
+		memcpy(&bits, &d, sizeof(bits));
+		return bits;
+	}
+	d += d < 0.0 ? -0.5 : 0.5;
+	if (type == SP_INT64)
+		return d >= 0x1p63 ? INT64_MAX : d >= -0x1p63 ? (int64_t)d : INT64_MIN;
+	return d >= 0x1p64 ? -1 : d > 0.0 ? (int64_t)(uint64_t)d : 0;
+}
+
 const char *sp_percent(char buf[48], double part, double whole)
 {
 	uint64_t n = part > 0.0 && part < whole ? (uint64_t)sp_min((uint64_t)(part / whole * 1000.0), 999) : 0;

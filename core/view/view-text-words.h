@@ -32,6 +32,7 @@ void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const ch
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
+int64_t sp_nearest(enum sp_data_type type, double d);	/* the nearest value of the type */
 
 /* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
  * -1 where there is nothing to prove. */

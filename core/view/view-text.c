@@ -3,8 +3,10 @@
  */
 #include "../cpu-list.h"
 #include "core-kinds.h"
+#include "repeats.h"
 #include "view-text-levels.h"
 #include "view-text-places.h"
+#include "view-text-repeats.h"
 #include "view-text-table.h"
 #include "why.h"
 
@@ -90,8 +92,15 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
+	if (sp_n_repeats(m))
+		sp_out_f(&line, "%'u run%s together%s", sp_n_repeats(m), SP_MANY(sp_n_repeats(m)), sp_is_job(m) ? ", " : "");
 	if (sp_is_job(m)) {
-		sp_out_f(&line, "%'u %s", m->n_processes, sp_text_have_ranks(m) ? "ranks" : "processes");
+		uint32_t ranks = sp_text_n_ranks(m);
+
+		if (sp_text_have_ranks(m))
+			sp_out_f(&line, "%'u rank%s%s", ranks, SP_MANY(ranks), ranks < m->n_processes ? ", " : "");
+		if (!sp_text_have_ranks(m) || ranks < m->n_processes)
+			sp_out_f(&line, "%'u processes", m->n_processes);
 		on_host(&line, m);
 	}
 	if (sp_elapsed(m)) {
@@ -576,6 +585,7 @@ void sp_view_text(struct sp_out *o, const struct sp_show *s)
 	first_line(o, s->m);
 	if (s->m->readings) {
 		how_sure(o, s->m);
+		sp_text_repeats(o, s);
 		if (sp_is_job(s->m))
 			sp_text_heaviest(o, s, "process");
 		sp_text_cpus(o, s);

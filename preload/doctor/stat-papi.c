@@ -212,6 +212,7 @@ static int native(const struct sp_asked_papi *p, struct sp_stat_plan *plan, int 
 		return wrong(plan, "what PAPI asks the kernel for was not seen") - 1;
 	n->attr = last_opened;
 	n->as_named = says_domain(name);
+	n->code = (uint32_t)code;
 	snprintf(n->name, sizeof(n->name), "%s", name);
 	return (int)plan->n_natives++;
 }
@@ -224,8 +225,9 @@ static bool factors(struct sp_stat_plan *plan, struct sp_stat_event *e)
 	if (!formula && !sub && *e->derived && strcmp(e->derived, "NOT_DERIVED") != 0 && strcmp(e->derived, "DERIVED_ADD") != 0 &&
 	    strcmp(e->derived, "DERIVED_CMPD") != 0)
 		return wrong(plan, "PAPI computes it as %s, which is no sum of counts: name the events that it is made of", e->derived);
-	if (formula && !sp_formula_is_linear(e->postfix))
-		return wrong(plan, "PAPI computes it as %s, which is no sum of counts: name the events that it is made of", e->postfix);
+	e->formula = formula && !sp_formula_is_linear(e->postfix);
+	if (e->formula)
+		return true;
 	for (uint32_t i = 0; i < e->n; i++) {
 		e->factor[i] = sub && i ? -1 : 1;
 		unit[i] = 1;
@@ -251,7 +253,7 @@ static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, st
 	uint32_t n = preset ? info->count : 1;
 
 	if (preset && !n)
-		return wrong(plan, "PAPI has no such preset on this machine");
+		return wrong(plan, "PAPI has no such preset on this machine; sspapi doctor says more");
 	if (n > SP_STAT_TERMS)
 		return wrong(plan, "it is made of more than %u native events", SP_STAT_TERMS);
 	for (e->n = 0; e->n < n; e->n++) {
@@ -262,6 +264,32 @@ static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, st
 		e->native[e->n] = (uint32_t)at;
 	}
 	return factors(plan, e);
+}
+
+/* What a quotient is computed from are events like any other, in front of it, so that they are counted together. */
+static bool add_parts(struct sp_stat_plan *plan)
+{
+	struct sp_stat_event of = plan->event[plan->n_events];
+
+	for (uint32_t i = 0; i < of.n; i++) {
+		const struct sp_stat_native *n = &plan->native[of.native[i]];
+		struct sp_stat_event *e = &plan->event[plan->n_events];
+		uint32_t same = 0;
+
+		while (same < plan->n_events && strcmp(plan->event[same].name, n->name) != 0)
+			same++;
+		if (same < plan->n_events)
+			continue;
+		if (plan->n_events + 1 == SP_STAT_EVENTS)
+			return wrong(plan, "more than %u events", SP_STAT_EVENTS);
+		*e = (struct sp_stat_event){ .code = n->code, .n = 1, .native = { of.native[i] }, .factor = { 1 }, .unasked = of.unasked };
+		strcpy(e->name, n->name);
+		strcpy(e->component, of.component);
+		strcpy(e->derived, "NOT_DERIVED");
+		plan->n_events++;
+	}
+	plan->event[plan->n_events] = of;
+	return true;
 }
 
 static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
@@ -287,7 +315,7 @@ static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, cons
 	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) :
 		wrong(plan, "it is of PAPI's component %s, which does not count programs", e->component);
 	free(info);
-	return known;
+	return known && (!e->formula || add_parts(plan));
 }
 
 /* ---- in a child ----------------------------------------------------------------------------- */
@@ -305,12 +333,13 @@ static void ask(struct sp_stat_plan *plan, char *const *name, unsigned n, bool u
 	plan->papi_version = (uint32_t)p.version;
 	watch(&p);
 	for (unsigned i = 0; i < n && plan->n_events < SP_STAT_EVENTS; i++) {
-		uint32_t natives_before = plan->n_natives;
+		uint32_t natives_before = plan->n_natives, events_before = plan->n_events;
 
 		if (event(&p, plan, name[i])) {
 			plan->event[plan->n_events++].unasked = unasked;
 		} else {
 			plan->n_natives = natives_before;
+			plan->n_events = events_before;
 			if (!unasked) {
 				char why[sizeof(plan->wrong)];
 

@@ -73,11 +73,13 @@ void sp_stat_topo_end(struct sp_stat_topo *t)
 
 	while (t->pid > 0 && waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+	t->pid = 0;
 	if (t->fd < 0 || fstat(t->fd, &s) < 0 || (size_t)s.st_size < sizeof(*h))
 		return;
 	t->bytes = (uint64_t)s.st_size;
 	t->memory = mmap(NULL, t->bytes, PROT_READ, MAP_PRIVATE, t->fd, 0);
 	sp_close(t->fd);
+	t->fd = -1;
 	h = t->memory;
 	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->component) + h->n_kinds * sizeof(*t->kind) + h->xml_bytes != t->bytes)
 		return;			/* it did not come to its end */

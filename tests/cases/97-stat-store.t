@@ -48,8 +48,40 @@ done
 "$sspapi" merge -o ranks.sspapi run.0.sspapi run.1.sspapi
 "$sspapi" report -f json ranks.sspapi >ranks.json
 is "ranks" "$(json ranks.json 'map { $_->{rank} } @{$d->{processes}}' | paste -sd' ')" "0 1"
+run ranks "$sspapi" report ranks.sspapi
+is "in the text" "$(sed -n 's/.*: \(2 ranks\) on .*/\1/p' ranks.out) $(grep -c '^rank [01] ' ranks.out)" "2 ranks 2"
+run of env OMPI_COMM_WORLD_RANK=1 "$sspapi" stat -o several.sspapi sh -c '"$0" pages 1; "$0" pages 2' "$apps/counted"
+run of "$sspapi" report run.0.sspapi several.sspapi
+is "a rank of several processes is one row" "$(grep -c '^rank [01] ' of.out)" 2
 run full "$sspapi" stat -o /dev/full "$apps/counted" pages 1
 is "a full disk" "$(status_of full) $(grep -c '^sspapi stat: .*: No space left on device' full.err)" "125 1"
+
+# ---- repeats -----------------------------------------------------------------------------------
+counts='$d->{settings}{stat}{runs}, scalar @{$d->{settings}{stat}{per_run}}, map { $_->{run} } @{$d->{processes}}'
+run repeats "$sspapi" stat -r 3 -e perf::PAGE-FAULTS -o r.json -f json,store "$apps/counted" pages 100
+is "-r: each run is a process of its own" "$(status_of repeats) $(json r.json "$counts" | paste -sd' ')" "7 3 1 1 2 3"
+is "its mean is that of the runs" "$(json r.json '(map { $_->{mean} * 3 } @{$d->{settings}{stat}{per_run}}),
+	$d->{components}[0]{total}{"perf::PAGE-FAULTS"}' | awk '{ print int($1 + 0.5) }' | uniq | wc -l)" 1
+run around sh -c 'ulimit -Sn 100; trap "" CHLD; exec "$0" stat -r 2 sh -c "ulimit -Sn; grep -E ^Sig[BI] /proc/self/status"' "$sspapi"
+is "the second run is as the first" "$(sed -n 1,3p around.out | md5sum)" "$(sed -n 4,6p around.out | md5sum)"
+is "and as without" "$(sed -n 1p around.out)" 100
+run ended "$sspapi" stat -r 3 -o ended.json sh -c 'kill -INT "$PPID"; exec sleep 60'
+is "whoever ends the program ends the runs" "$(status_of ended) $(json ended.json 'scalar @{$d->{processes}}' 2>/dev/null)" "130 "
+run text "$sspapi" stat -r 3 "$apps/counted" pages 100
+is "its text" "$(grep -c -E '^(each run .*mean +std dev|PAGE-FAULTS +3 )' text.err)" 2
+run bad "$sspapi" stat -r 0 touch it-ran
+is "-r 0" "$(status_of bad)" 125
+for size in 100 110; do
+	run r$size "$sspapi" stat -r 4 -e perf::PAGE-FAULTS -o r$size.sspapi "$apps/counted" pages $size
+done
+run diff "$sspapi" diff --per-machine -f csv r100.sspapi r110.sspapi
+is "diff: what differs by more than runs do" "$(status_of diff) $(sed -n 2p diff.out | cut -d, -f1-2)" "1 Machine L#0,perf::PAGE-FAULTS"
+check "with the spread" grep -q ',a_stddev,b_stddev$' diff.out
+run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock1.sspapi "$apps/counted" pages 100
+run clock "$sspapi" stat -r 3 -e perf::TASK-CLOCK -o clock2.sspapi "$apps/counted" pages 101
+run diff "$sspapi" diff --per-thread clock1.sspapi clock2.sspapi
+# (It may differ once in a hundred times; then by all of its rows.)
+check "runs are compared by place, not by process" not grep -q -E 'process [1-9]| - ' diff.out
 
 # ---- names -------------------------------------------------------------------------------------
 run unknown "$sspapi" stat -e perf::PAGE-FAULT touch it-ran
@@ -81,6 +113,15 @@ small=$(total preset perf::MINOR-FAULTS) large=$(total preset perf::MAJOR-FAULTS
 is "presets that PAPI derives" "$(total preset PAPI_L1_TCM) $(total preset PAPI_L2_TCM) $(total preset PAPI_L3_TCM)" \
 	"$((small + large)) $small $((2 * (small + large)))"
 check "have counts" test "$small" -ge 100
+
+# A quotient: computed from the sums of each level, here and in a report of the store; its parts are events.
+sed '$a PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|1000|*|N1|/|,perf::MINOR-FAULTS,perf::FAULTS' "$root/tests/software-presets.csv" >quotient.csv
+run quotient env PAPI_CSV_EVENT_FILE="$tmp/quotient.csv" LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" \
+	"$sspapi" stat -e PAPI_L2_TCA -o q.json -f json,store "$apps/counted" pages 100
+is "a quotient" "$(json q.json 'my $c = $d->{components}[0]; map { int(1000 * $c->{total}{"perf::MINOR-FAULTS"} / $c->{total}{"perf::FAULTS"} - $_ + 0.5) }
+	$c->{derived_metrics}{PAPI_L2_TCA}')" 0
+is "of each CPU" "$("$sspapi" report --per-cpu q.sspapi | grep -c -E '^CPU +FAULTS.* TCA +readings')" 1
+is "in CSV" "$("$sspapi" report -f csv --per-machine q.sspapi | grep -c ',PAPI_L2_TCA,')" 1
 
 # ---- an ordinary user -----------------------------------------------------------------------------
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)

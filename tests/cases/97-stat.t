@@ -38,6 +38,7 @@ done
 stat one "$apps/counted" kill 100
 is "killed in the middle" "$(status_of one)" 137
 check "and its faults are there" agrees one 1
+check "and which signal it was" sh -c 'grep -q "ended by signal 9 (Killed)" "$1"' sh "$tmp/one.json"
 
 is "its command line" "$(json "$tmp/one.json" '@{$d->{process}{args}}[1,2]' | paste -sd' ')" "kill 100"
 is "the clock of each CPU is the time there" "$(json "$tmp/one.json" 'my $r = $d->{relations}[0]; my ($at) = grep { $d->{events}[$r->{events}[$_]]{name} eq "perf::TASK-CLOCK" } 0..$#{$r->{events}};
@@ -83,6 +84,24 @@ wait "$command"
 is "a signal to the command is the program's" "$?" 42
 check "and it is counted all the same" test -s term.json
 is "no process is left" "$(pgrep -f "$tmp" | grep -vx "$$" | while read -r pid; do tr '\0' ' ' <"/proc/$pid/cmdline"; done | grep -c stat)" 0
+
+# The kernel tells whoever leads the session that the terminal is gone, and nobody else.
+cat >hangup.py <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["sspapi", "stat", "-o", "hup.json", "sh", "-c", "trap 'exit 5' HUP; echo ready; while :; do sleep .1; done"])
+said = b""
+while b"ready" not in said:
+    said += os.read(terminal, 100)
+os.close(terminal)
+print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
+END
+if command -v python3 >/dev/null; then
+	is "the terminal is gone: the program hears of it, and is counted" "$(timeout -k 1 60 python3 hangup.py "$sspapi") $(test -s hup.json; echo $?)" "5 0"
+else
+	skip "the terminal is gone" "there is no python3"
+fi
 
 # ---- what cannot be started ---------------------------------------------------------------------
 run none "$sspapi" stat -- /no/such/program

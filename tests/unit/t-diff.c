@@ -79,7 +79,7 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 			change(m);
 		d.side[i].file.model = *m;
 		d.side[i].show.m = &d.side[i].file.model;
-		assert_int_equal(sp_levels_open(&d.side[i].levels, &d.side[i].file.model, d.report.level[0]), 0);
+		assert_int_equal(open_runs(&d.side[i], d.report.level[0]), 0);
 	}
 	for (unsigned i = 0; i < 2; i++)
 		place_rows(&d, &d.side[i]);
@@ -89,8 +89,7 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 	sp_memory_init(&o, lines, sizeof(lines));
 	compare(&d, NULL, &o);
 	for (unsigned i = 0; i < 2; i++) {
-		sp_levels_close(&d.side[i].levels);
-		free(d.side[i].row);
+		close_runs(&d.side[i]);
 		free(d.side[i].event);
 	}
 	sp_names_free(&d.positions);

@@ -1,0 +1,79 @@
+/* repeats.c: see repeats.h. */
+#include "../sys.h"
+#include "repeats.h"
+#include "view-common.h"
+
+void sp_spread_add(struct sp_spread *s, double v)
+{
+	double from = v - s->mean;
+
+	if (!s->n || v < s->min)
+		s->min = v;
+	if (!s->n || v > s->max)
+		s->max = v;
+	s->n++;
+	s->mean += from / s->n;
+	s->squares += from * (v - s->mean);
+}
+
+/* By Newton; where views are made there is no libm. */
+double sp_root(double v)
+{
+	double x = v > 1.0 ? v : 1.0;
+
+	if (!(v > 0.0))
+		return 0.0;
+	for (int i = 0; i < 1100; i++) {
+		double next = (x + v / x) / 2.0;
+
+		if (!(next < x))
+			break;
+		x = next;
+	}
+	return x;
+}
+
+double sp_deviation(const struct sp_spread *s)
+{
+	return s->n > 1 ? sp_root(s->squares / (s->n - 1)) : 0.0;
+}
+
+static uint64_t bytes_of(const struct sp_model *m)
+{
+	return m->n_events * (sizeof(struct sp_spread) + sizeof(int64_t) + 1);
+}
+
+static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool *has)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	memset(sum, 0, m->n_events * sizeof(*sum));
+	memset(has, 0, m->n_events);
+	while (sp_model_next(m, &row)) {
+		for (uint32_t e = 0; e < row.k; e++)
+			has[row.event[e]] = sp_event_is_summed(m, row.event[e]);
+		for (uint32_t i = 0; i < row.cells; i++)
+			for (uint32_t e = 0; sp_row_cell(m, &row, i, &at) && e < row.k; e++)
+				sum[row.event[e]] = sp_plus(sp_event_type(m, row.event[e]), sum[row.event[e]], at.total[e]);
+	}
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (has[e])
+			sp_spread_add(&s[e], sp_number(sp_event_type(m, e), sum[e]));
+}
+
+struct sp_spread *sp_repeats_spread(struct sp_model *m)
+{
+	struct sp_spread *s = sp_n_repeats(m) ? sp_map(bytes_of(m)) : NULL;
+	int64_t *sum = (int64_t *)(s + m->n_events);
+
+	for (m->only_run = 1; s && m->only_run <= sp_n_repeats(m); m->only_run++)
+		add_run(m, s, sum, (bool *)(sum + m->n_events));
+	m->only_run = 0;
+	return s;
+}
+
+void sp_repeats_free(struct sp_spread *s, const struct sp_model *m)
+{
+	sp_unmap(s, s ? bytes_of(m) : 0);
+}
