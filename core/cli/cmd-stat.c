@@ -9,6 +9,7 @@
 #include "../conf.h"
 #include "../output.h"
 #include "../sys.h"
+#include "../view/view-common.h"
 #include "cmd.h"
 #include "report.h"
 #include "stat-names.h"
@@ -111,11 +112,16 @@ static int read_options(struct wish *w, int argc, char **argv)
 /* ---- counting -------------------------------------------------------------------- */
 
 /* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
-static void choose_rows(struct sp_stat_run *r, const struct wish *w)
+static void choose_rows(struct sp_stat_run *r, const struct wish *w, const char *program)
 {
 	struct sp_stat_counters *c = &r->c;
 
 	c->rows = w->rows != 0;
+	if (w->rows < 0 && strcmp(sp_base_name(program), "perf") == 0) {
+		c->rows = false;
+		r->why_no_rows = "threads have no rows of their own: the kernel would mix the counts of perf, which are inherited, with ours";
+		return;
+	}
 	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST) {
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for "
@@ -162,7 +168,7 @@ static int count_all(struct sp_stat_all *a, const struct wish *w)
 	a->repeats = (uint32_t)sp_max(w->repeats, 1);
 	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
-	choose_rows(&first, w);
+	choose_rows(&first, w, a->argv[0]);
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;

@@ -256,6 +256,9 @@ void sp_stat_read(struct sp_stat_counters *c)
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
 		c->whole_ns = 0;
+	/* They count nothing: what they have was put there. */
+	for (uint32_t k = 0; c->rows && k < c->n_cpus; k++)
+		c->mixed = c->mixed || (read(c->side[k], is, sizeof(is)) > 0 && is[0]);
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		for (uint32_t i = c->clock, round = 0; round <= c->n; i = round++) {	/* the clock first: others are compared with it */
 			int fd = c->fd[k * c->n + i];

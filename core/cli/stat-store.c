@@ -37,6 +37,10 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
 		       "turns (-r 1 runs the program once for each turn)";
 	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].c.mixed)
+			return "not counted: the program counts what it starts by inherited events of its own (perf, PAPI_INHERIT), and the "
+			       "kernel mixed theirs and ours up, the program's numbers, too: --per-thread=no counts without that";
+	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
 				return "not permitted: it happens in the kernel, which perf_event_paranoid lets this user not see";
@@ -148,17 +152,29 @@ static uint64_t clocks(const struct sp_stat_counters *c)
 	return sum;
 }
 
-/* Not all of what is a native's own reason is said for each preset: once an event. */
+/* Events that are not counted for the same reason are one note. */
 static void note_events(struct making *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
-	char text[SP_STAT_NAME + 300];
 
-	for (uint32_t e = 0; e < p->n_events; e++)
-		if (p->event[e].gone) {
-			snprintf(text, sizeof(text), "%s: %s", p->event[e].name, p->event[e].gone);
-			note(m, text);
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		struct sp_bytes text = { 0 };
+
+		for (uint32_t i = 0; i < p->n_events && p->event[e].gone; i++) {
+			if (p->event[i].gone != p->event[e].gone)
+				continue;
+			if (i < e)
+				break;	/* said with that one */
+			sp_bytes_add(&text, ", ", i == e ? 0 : 2);
+			sp_bytes_add(&text, p->event[i].name, strlen(p->event[i].name));
 		}
+		if (text.used) {
+			sp_bytes_add(&text, ": ", 2);
+			sp_bytes_add(&text, p->event[e].gone, strlen(p->event[e].gone) + 1);
+			note(m, (const char *)text.at);
+		}
+		sp_bytes_free(&text);
+	}
 }
 
 /* What ran elsewhere.  The two clocks agree to the nanosecond where they are the same; a microsecond is nobody's visit. */

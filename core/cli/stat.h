@@ -110,6 +110,7 @@ struct sp_stat_counters {
 	int64_t *value;			/* [n_cpus][n], once read */
 	bool *short_of;			/* [n] its counter did not run all the time */
 	uint64_t whole_ns;		/* of the clock on all CPUs */
+	bool mixed;			/* counts came among others': none is right (stat-rows.c); set where who is settled, too */
 };
 
 /* The CPUs of our own affinity; no memory: the end. */

@@ -139,7 +139,7 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 		is "threads of an ordinary user" "$(json own/user.json 'scalar @{$d->{relations}}')" 4
 	fi
 	is "what he may not see is no 0" "$(json own/user.json 'sort map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
-		"perf::PAGE-FAULTS perf::TASK-CLOCK 2"
+		"perf::PAGE-FAULTS perf::TASK-CLOCK 1"
 	# shellcheck disable=SC2086,SC2016
 	run other $as_user own/sspapi stat -f text sh -c 'own/owned pages 100; own/counted pages 1; :'
 	# (Told by who begins and ends, as rows are.)
