@@ -11,6 +11,9 @@ for mode in residency exact auto; do
 	moves $mode "$apps/moves" pushed 5 40
 	check "$mode: pushed: the dump is right (sum)" perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
 	[ $mode = residency ] && continue
-	check "$mode: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ]
+	case ${SANITIZE-} in	# whose run time makes page faults of its own within PAPI_start and PAPI_stop: not known before or after
+	*thread*) skip "$mode: pushed: most of it is proven" "sanitized" ;;
+	*) check "$mode: pushed: most of it is proven ($(proven) %)" [ "$(proven)" -ge 50 ] ;;
+	esac
 done
 done_testing
