@@ -111,6 +111,12 @@ sub booked {
 	return \%b;
 }
 
+# Under auto a set that is first started when the time for counters is used up is split by time, too.
+sub by_time {
+	my ($d) = @_;
+	return $d->{settings}{attribution} eq 'residency' || grep { $_->{attribution} eq 'residency' } @{$d->{relations}};
+}
+
 # {tid}{all}: residency splits by time what the kernel counted
 sub by_thread {
 	my ($of) = @_;
@@ -126,7 +132,7 @@ sub by_thread {
 sub compare {
 	my ($what, $d, $seen, $may) = @_;
 	my $booked = booked($d);
-	($booked, $seen, $may) = map { by_thread($_) } $booked, $seen, $may if $d->{settings}{attribution} eq 'residency';
+	($booked, $seen, $may) = map { by_thread($_) } $booked, $seen, $may if by_time($d);
 	my $pending = 0;
 	for my $tid (keys %{{%$seen, %$booked}}) {
 		for my $cpu (keys %{{%{$seen->{$tid} || {}}, %{$booked->{$tid} || {}}}}) {
