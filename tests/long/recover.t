@@ -60,7 +60,7 @@ dead
 echo mine >to.json
 recover -o to.json "$dead"
 is "-o: over nothing" "$(status_of recover) $(cat to.json) $(found)" "1 mine live/sspapi.0.HOST.PID.live"
-check "and one line says so" grep -q "^sspapi recover: to.json: " recover.err
+check "and one line says so" grep -q "^sspapi recover: $dead: .*to.json" recover.err
 recover -o to2.csv "$dead"
 is "-o: the form by the extension" "$(status_of recover) $(head -c 9 to2.csv) $(found)" "0 host,rank "
 dead
