@@ -76,22 +76,30 @@ static bool header_of(const char *path, struct sp_header *h)
 
 	if (fd >= 0)
 		close(fd);
-	return n == (ssize_t)sizeof(*h) && memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) == 0 && h->bytes >= sizeof(*h);
+	if (n < (ssize_t)SP_HEADER_MERGED || memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->bytes < SP_HEADER_MERGED)
+		return false;
+	n = (ssize_t)sp_min((uint64_t)n, h->bytes);
+	memset((char *)h + n, 0, sizeof(*h) - (size_t)n);
+	return true;
 }
 
 /* A run of fewer ranks than the one before leaves the others' files where they are. */
 static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *folder)
 {
-	uint64_t last = 0;
+	uint64_t last = 0, *end = sp_need(calloc(r->n + 1, sizeof(*end)));
 	unsigned before = 0;
 	char text[160];
 	struct sp_header h;
 
+	for (unsigned i = 0; i < r->n; i++) {
+		if (!header_of(r->path[i], &h) || h.rank < 0)
+			continue;
+		last = sp_max(last, h.start_ns);
+		end[i] = h.end_ns;
+	}
 	for (unsigned i = 0; i < r->n; i++)
-		if (header_of(r->path[i], &h) && h.rank >= 0)
-			last = sp_max(last, h.start_ns);
-	for (unsigned i = 0; i < r->n; i++)
-		before += header_of(r->path[i], &h) && h.rank >= 0 && h.end_ns && h.end_ns < last;
+		before += end[i] && end[i] < last;
+	free(end);
 	if (!before)
 		return;
 	snprintf(text, sizeof(text), "%u of %u processes ended before the last one began: files of an earlier run may be among them",
@@ -108,7 +116,7 @@ static int64_t age_of(const char *path)
 	return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) ? (int64_t)s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec : INT64_MIN;
 }
 
-/* Of the paths from `from` on, the newest; its time, or INT64_MIN. */
+/* The newest of the paths; its time, or INT64_MIN. */
 static int64_t newest_of(const struct sp_runs *r, const char **path)
 {
 	int64_t best = INT64_MIN;

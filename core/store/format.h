@@ -153,6 +153,9 @@ struct sp_header {
 	uint64_t start_boot_ns, end_boot_ns;	/* start_ns and end_ns by CLOCK_BOOTTIME, which nobody sets */
 };
 
+/* The least of a header that a merged store or a process in one has: what came later may be missing. */
+#define SP_HEADER_MERGED offsetof(struct sp_header, csv_events)
+
 /* ---- topology --------------------------------------------------------- */
 
 #define SP_COMPONENT_MEMORY	1u	/* beside the tree (NUMANode): sums what its parent sums */

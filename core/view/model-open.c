@@ -46,9 +46,9 @@ static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
 
 static const struct sp_member *member_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, sizeof(*p));
+	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, offsetof(struct sp_member, h) + SP_HEADER_MERGED);
 
-	return p && p->h.bytes >= sizeof(p->h) && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
+	return p && p->h.bytes >= SP_HEADER_MERGED && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
 	       p->n_calls <= (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8 ? p : NULL;
 }
 
@@ -59,7 +59,7 @@ static bool is_pu(const struct sp_component *c)
 
 /* How much of everything there is, so that one mapping holds it all. */
 struct amounts {
-	uint64_t components, cpus;
+	uint64_t components, cpus, short_headers;
 };
 
 static void count_topology(struct sp_model *m, struct amounts *n, sp_off off)
@@ -132,7 +132,7 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 	m->most_chunks = (uint32_t)sp_min(m->most_chunks, sp_most_blocks(m));
 }
 
-static void count_members(struct sp_model *m)
+static void count_members(struct sp_model *m, struct amounts *n)
 {
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_member *p;
@@ -144,6 +144,7 @@ static void count_members(struct sp_model *m)
 			break;
 		}
 		m->n_processes++;
+		n->short_headers += p->h.bytes < sizeof(p->h);
 		m->n_threads += (uint32_t)sp_min(p->h.n_threads, UINT32_MAX - m->n_threads);
 		count_threads(m, p->h.threads, &left);
 	}
@@ -164,7 +165,7 @@ static void count(struct sp_model *m, struct amounts *n)
 	}
 	m->n_events = (uint32_t)sp_min(m->n_events, sp_most_blocks(m));
 	if (sp_is_merged(m)) {
-		count_members(m);
+		count_members(m, n);
 	} else {
 		m->n_processes = 1;
 		left = sp_most_blocks(m);
@@ -193,7 +194,8 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->memory_bytes = ne * 5 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
 			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + 3 * nc + 4 * ne * 8 +
 			  2 * SP_KINDS_MOST * ne * 8 +
-			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
+			  m->n_processes * sizeof(*m->process) + n->short_headers * sizeof(struct sp_header) +
+			  m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  sp_row_bytes(m) + 4096;
 	m->memory = sp_map(m->memory_bytes);
@@ -354,6 +356,17 @@ static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uin
 	}
 }
 
+/* The process's header, whole: of an earlier minor form, with zeros for what came later. */
+static const struct sp_header *member_header(struct sp_model *m, const struct sp_member *p)
+{
+	struct sp_header *whole;
+
+	if (p->h.bytes >= sizeof(p->h))
+		return &p->h;
+	whole = sp_model_take(m, sizeof(*whole));
+	return whole ? memcpy(whole, &p->h, p->h.bytes) : NULL;
+}
+
 static void index_members(struct sp_model *m)
 {
 	const struct sp_member *p;
@@ -364,7 +377,9 @@ static void index_members(struct sp_model *m)
 		return;
 	}
 	for (sp_off off = m->h.members; n < m->n_processes && (p = member_at(m, off)); off = p->next, n++) {
-		m->process[n].h = &p->h;
+		m->process[n].h = member_header(m, p);
+		if (!m->process[n].h)
+			break;
 		m->process[n].machine = p->machine < m->n_machines ? p->machine : 0;
 		for (uint32_t i = 0; i < p->n_calls && i < SP_CALLS_MAX; i++)
 			m->calls[i] += ((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];

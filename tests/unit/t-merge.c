@@ -551,12 +551,44 @@ static void times(void **state)
 	assert_int_equal(check_times("d"), 3);
 }
 
+/* tests/stores/v3-merged.sspapi: ranks 1 and 2, of 100 and 200 page faults on CPU 0, merged when headers were shorter. */
+static void check_shorter(const char *name)
+{
+	struct sp_file f;
+
+	assert_int_equal(sp_file_load(&f, path_of(name)), 0);
+	assert_int_equal(f.model.damaged, 0);
+	assert_int_equal(f.model.n_processes, 2);
+	assert_int_equal(f.model.total[0], 300);
+	assert_int_equal(f.model.total_exact[0], 300);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(f.model.process[i].h->rank, i + 1);
+		assert_true(f.model.process[i].h->csv_events == 0 && f.model.process[i].h->cpus_allowed != 0);
+		assert_true(f.model.process[i].h->run == 0 && f.model.process[i].h->end_boot_ns == 0);
+	}
+	sp_file_close(&f);
+}
+
+static void shorter_headers(void **state)
+{
+	char line[200];
+
+	(void)state;
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		skip();
+	snprintf(line, sizeof(line), "cp tests/stores/v3-merged.sspapi %s", path_of("s"));
+	assert_int_equal(system(line), 0);
+	check_shorter("s");
+	assert_int_equal(merge("w", "s", NULL), 0);
+	check_shorter("w");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(digests), cmocka_unit_test(any_order), cmocka_unit_test(twins),
 		cmocka_unit_test(in_common), cmocka_unit_test(disallowed), cmocka_unit_test(notes),
-		cmocka_unit_test(some_events), cmocka_unit_test(reloaded), cmocka_unit_test(times),
+		cmocka_unit_test(some_events), cmocka_unit_test(reloaded), cmocka_unit_test(times), cmocka_unit_test(shorter_headers),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
