@@ -4,6 +4,7 @@
 #include "../../core/out.h"
 #include "../../core/sys.h"
 #include "events.h"
+#include "formula.h"
 #include "kinds.h"
 
 #define ROOM		8192u		/* codes remembered; a power of two */

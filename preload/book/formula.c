@@ -1,4 +1,4 @@
-/* formula.c: does a preset's formula add up?  See kinds.h.
+/* formula.c: does a preset's formula add up, and to what?  See formula.h.
  *
  * PAPI computes it on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2.  Here the stack holds
  * not numbers but what is known of them: a constant, a sum of native counts times
@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "kinds.h"
+#include "formula.h"
 
 #define DEEPEST 32
 #define LONGEST 2048			/* PAPI's PAPI_HUGE_STR_LEN, twice */

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "formula.h"
 #include "kinds.h"
 
 /* Of what is measured, not counted. */

@@ -13,13 +13,4 @@
 /* fact may be NULL.  name: PAPI's, with the component. */
 enum sp_kind sp_kind_of(const struct sp_component_fact *fact, const char *name, const PAPI_event_info_t *info);
 
-/* Is the preset's value a sum of its native counts, each times a constant?  Then
- * values add up: a counter.  postfix: PAPI's formula, or one in infix form; read as
- * PAPI reads it.  What cannot be read is not linear. */
-bool sp_formula_is_linear(const char *postfix);
-
-/* Its value for native counts of n[i], i below `natives`; false: it cannot be read, or needs the clock's
- * frequency (#). */
-bool sp_formula_value(const char *formula, const double *n, unsigned natives, double *value);
-
 #endif

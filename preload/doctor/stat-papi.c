@@ -16,6 +16,7 @@
 #include "../../core/cli/cmd.h"
 #include "../../core/cli/stat.h"
 #include "../../core/sys.h"
+#include "../book/formula.h"
 #include "../book/kinds.h"
 #include "papi-part.h"
 

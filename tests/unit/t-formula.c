@@ -1,4 +1,4 @@
-/* t-formula.c: which preset formulas add up (preload/book/kinds.h). */
+/* t-formula.c: which preset formulas add up (preload/book/formula.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
