@@ -318,9 +318,18 @@ void sp_after_profil(int rc, int id)
 	after_open("PAPI_profil", rc, id, false);
 }
 
+/* PAPI's name of it: 0x8000003b says nothing to who reads the dump. */
+static const char *name_of(int code, char name[PAPI_HUGE_STR_LEN])
+{
+	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
+
+	*name = 0;
+	return papi && papi->PAPI_event_code_to_name && papi->PAPI_event_code_to_name(code, name) == PAPI_OK && *name ? name : NULL;
+}
+
 void sp_after_add(int rc, int id, int code, const char *name, size_t length)
 {
-	char text[128];
+	char text[128], known[PAPI_HUGE_STR_LEN];
 	struct sp_out o;
 
 	if (rc >= 0) {
@@ -329,6 +338,10 @@ void sp_after_add(int rc, int id, int code, const char *name, size_t length)
 	}
 	sp_out_init(&o, -1, text, sizeof(text) - 1);
 	sp_out_text(&o, "the event ");
+	if (!name) {
+		name = name_of(code, known);
+		length = sizeof(known);
+	}
 	length = name ? strnlen(name, sp_min(length, 80)) : 0;
 	while (length && name[length - 1] == ' ')		/* Fortran's */
 		length--;

@@ -170,6 +170,7 @@ PAPI_set_opt of PAPI_GRANUL
 PAPI_overflow
 PAPI_profil
 the event 0x7ffffff0
+the event EV_A
 the events of PAPI_add_events
 the event EV_Z
 PAPI_thread_init

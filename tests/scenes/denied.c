@@ -49,6 +49,7 @@ int main(void)
 	printf("overflow %d\n", PAPI_overflow(c->id, event, 1000, 0, overflowed));
 	printf("profil %d\n", PAPI_profil(buffer, sizeof(buffer), 0, 65536, c->id, event, 1000, 0));
 	printf("add_event %d\n", PAPI_add_event(c->id, 0x7ffffff0));
+	printf("add_event %d\n", PAPI_add_event(c->id, event));
 	printf("add_events %d\n", PAPI_add_events(c->id, &code, 1));
 	printf("add_named_event %d\n", PAPI_add_named_event(c->id, "EV_Z"));
 	printf("thread_init %d\n", PAPI_thread_init((unsigned long (*)(void))pthread_self));
