@@ -122,7 +122,7 @@ static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, bool b
 	}
 }
 
-/* Both in one function, and nothing else to tell: "solve (main.c:40 → 44)". */
+/* Both in one function, and nothing else to tell: "solve (main.c:40 → 44)"; a loop's: "solve (main.c:40 → 40)". */
 static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool brief)
 {
 	struct sp_callsite a = { 0 }, b = { 0 };
@@ -130,12 +130,12 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 	struct style s, t;
 	size_t file;
 
-	if (from == to || !sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name ||
+	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name ||
 	    !frame_at(m, from, 0, &f) || !frame_at(m, to, 0, &g) || !in_one_function(&f, &g))
 		return false;
 	s = style_of(m, from, a.frames);
 	t = style_of(m, to, b.frames);
-	if ((s.marks | t.marks) & ~1ull)
+	if ((s.marks | t.marks) & ~1ull || (from == to && !(s.places & 1)))
 		return false;
 	function(o, f.symbol, brief);
 	sp_out_text(o, " (");

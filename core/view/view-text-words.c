@@ -249,7 +249,9 @@ const char *sp_share(char buf[48], double part, double whole)
 
 	if (!(whole > 0.0 || whole < 0.0) || !(share > -1e6 && share < 1e6))
 		return strcpy(buf, "-");
-	return share > 0.0 && share < 0.5 ? strcpy(buf, "<1 %") : sp_text_f(buf, 48, "%.0f %%", share);
+	if (share > 0.0 && share < 0.5)
+		return strcpy(buf, "<1 %");
+	return share >= 99.5 && share < 100.0 ? strcpy(buf, ">99 %") : sp_text_f(buf, 48, "%.0f %%", share);
 }
 
 /* ---- names -------------------------------------------------------------- */

@@ -87,6 +87,34 @@ run build sh -c "
 is "(they are built)" "$(cat build.status build.err)" 0
 pages=$tmp/store.sspapi
 
+# A reading in a loop: what lies between one and the next has the same place twice. The last pages but 7 of 2007.
+cat >loop.c <<'END'
+#include <papi.h>
+int main(void)
+{
+	static volatile char arena[2010 * 4096];
+	int set = PAPI_NULL, at = 0;
+	long long value;
+
+	PAPI_library_init(PAPI_VER_CURRENT);
+	PAPI_create_eventset(&set);
+	PAPI_add_named_event(set, "perf::PAGE-FAULTS");
+	PAPI_start(set);
+	for (int i = 0; i < 3; i++) {
+		for (int n = i ? 1000 : 7; n; n--)
+			arena[++at * 4096] = 1;
+		PAPI_read(set, &value);
+	}
+	return 0;
+}
+END
+run build $cc -g -O1 -o loop loop.c -lpapi
+SSPAPI_OUTPUT=$tmp/loop.sspapi run_shim loop ./loop
+run report "$B/sspapi" report --per-callsite "$tmp/loop.sspapi"
+line=$(sed -n '/PAPI_read/=' loop.c)
+is "a loop's reading: from its line to its line, in few columns; a share that is not the whole is not 100 %" \
+	"$(sed -n "s/^main (loop.c:$line → $line) *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out | tr -s ' ')" "2,000 >99 %"
+
 # names FRAMES LIBRARY: a report by call site
 names() {
 	SSPAPI_OUTPUT=$pages SSPAPI_CALLSITES=$1 run_shim names ./main "$2"
