@@ -148,7 +148,7 @@ check-unit: $(UNITS)
 	@$(PROVE) -j2 $(or $(TESTS),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
 
 -include tests/long/long.mk
-check-long: fixtures $(LONG) $(if $(TEST_SHORT),,guests)
+check-long: fixtures $(LONG) $(if $(or $(TEST_SHORT),$(TESTS),$(filter tests/long/%,$(CASES))),,guests)
 	@TEST_SECONDS=3000 $(PROVE) --timer -j1 $(or $(TESTS),$(filter tests/long/%,$(CASES)),$(sort $(wildcard tests/long/*.t)) $(if $(TEST_SHORT),,$(MACHINES_LONG)))
 
 # The cases in which the library meets threads, signals, forks and the loader; the
