@@ -1,0 +1,25 @@
+# What PAPI computes for a derived preset is what report -m computes from the counts of its parts, for every way to derive.
+# (On hardware counters and by PAPI's own tables: tests/machines/counters.t.)
+. tests/lib/lib.sh
+need_real_papi
+
+{ grep '^CPU,' "$root/tests/software-presets.csv" && cat <<'END'; } >"$tmp/table.csv"
+PRESET,PAPI_L1_TCM,DERIVED_ADD,perf::MINOR-FAULTS,perf::MAJOR-FAULTS
+PRESET,PAPI_L2_TCM,DERIVED_SUB,perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::MAJOR-FAULTS
+PRESET,PAPI_L3_TCM,DERIVED_POSTFIX,N0|N1|+|2|*|,perf::MINOR-FAULTS,perf::TASK-CLOCK
+PRESET,PAPI_TLB_TL,DERIVED_INFIX,(N0-N1)*3,perf::TASK-CLOCK,perf::PAGE-FAULTS
+PRESET,PAPI_BR_PRC,DERIVED_CMPD,perf::PAGE-FAULTS,perf::TASK-CLOCK
+PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|1000|*|N1|/|,perf::TASK-CLOCK,perf::PAGE-FAULTS
+PRESET,PAPI_LST_INS,DERIVED_PS,perf::TASK-CLOCK,perf::PAGE-FAULTS
+PRESET,PAPI_FP_OPS,DERIVED_ADD_PS,perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::MINOR-FAULTS
+END
+presets=$(sed -n 's/^PRESET,\([^,]*\).*/\1/p' "$tmp/table.csv")
+sed 's/^PRESET,PAPI_/EVENT,MINE_/' "$tmp/table.csv" >"$tmp/mine.csv"
+# shellcheck disable=SC2086 # words
+SSPAPI_OUTPUT="$tmp/counted.sspapi" PAPI_CSV_EVENT_FILE="$tmp/table.csv" run_shim counted "$apps/migration" -a 700 -b 500 $presets \
+	perf::MINOR-FAULTS perf::MAJOR-FAULTS perf::PAGE-FAULTS perf::TASK-CLOCK
+is "a set of presets and their parts" "$(status_of counted) $(grep -c ' event=PAPI_' "$tmp/counted.out")" "0 16"
+run mine "$B/sspapi" report -f json -m "$tmp/mine.csv" "$tmp/counted.sspapi"
+is "a report by the same table" "$(status_of mine)$(cat "$tmp/mine.err")" 0
+check "all eight have PAPI's values, of each CPU and of all" perl tests/lib/derived.pl "$tmp/mine.out" 8
+done_testing
