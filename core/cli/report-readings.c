@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../view/view-common.h"
 #include "../view/view-text-words.h"
 #include "cmd.h"
 #include "report.h"
@@ -178,7 +179,7 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 			if (first && text)
 				heading(o, m, &row);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (shows(r, m, row.event[e]))
+				if (shows(r, m, row.event[e]) && sp_has_entries(m, &row, row.event[e]))
 					(text ? text_reading : csv_reading)(o, m, &row, &at, e);
 		}
 	}

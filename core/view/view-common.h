@@ -36,6 +36,12 @@ static inline bool sp_event_is_gauge(const struct sp_model *m, uint32_t id)
 	return e && e->kind == SP_GAUGE;
 }
 
+/* Version 1 did not keep entries of gauges and floating-point counters. */
+static inline bool sp_has_entries(const struct sp_model *m, const struct sp_row *row, uint32_t event)
+{
+	return row->all_entries || (!sp_event_is_gauge(m, event) && sp_event_type(m, event) != SP_FP64);
+}
+
 /* The name, or "event 7" where a damaged store has none. */
 static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, char buf[32])
 {

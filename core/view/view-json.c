@@ -267,11 +267,6 @@ static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, ui
 	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
 }
 
-static bool has_entries(const struct sp_model *m, const struct sp_row *row, uint32_t event)
-{
-	return row->all_entries || (!sp_event_is_gauge(m, event) && sp_event_type(m, event) != SP_FP64);
-}
-
 /* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
  * gauge those that are kept: its last value is with the gauges. */
 static void list(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, const struct sp_at_cpu *at,
@@ -341,7 +336,7 @@ static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *ro
 	sp_out_text(o, ",\n   \"entries\": [");
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
-			if (has_entries(m, row, row->event[e]))
+			if (sp_has_entries(m, row, row->event[e]))
 				list(o, s, row, &at, e, &more);
 	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept, row->refused);
 }
