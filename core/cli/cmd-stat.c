@@ -112,23 +112,19 @@ static int read_options(struct wish *w, int argc, char **argv)
 /* ---- counting -------------------------------------------------------------------- */
 
 /* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
-static void choose_rows(struct sp_stat_run *r, const struct wish *w, const char *program)
+static void choose_rows(struct sp_stat_run *r, const struct wish *w)
 {
 	struct sp_stat_counters *c = &r->c;
 
 	c->rows = w->rows != 0;
-	if (w->rows < 0 && strcmp(sp_base_name(program), "perf") == 0) {
-		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: the kernel would mix the counts of perf, which are inherited, with ours";
-		return;
-	}
 	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST) {
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for "
 				 "them, fewer events or CPUs (taskset) make them cheap";
 	} else if (c->rows && !sp_stat_reads_come(c->cpu[0])) {
 		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends";
+		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, or would "
+				 "mix it with events that the program opens itself";
 	}
 }
 
@@ -160,7 +156,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 /* Events that do not fit beside each other take turns, run by run: without -r there is one run, of those that fit. */
 static int count_all(struct sp_stat_all *a, const struct wish *w)
 {
-	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1, .apart = -1 } };
+	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
 	uint32_t turns = sp_stat_turns(a->plan);
 	int e = 0;
 
@@ -168,7 +164,7 @@ static int count_all(struct sp_stat_all *a, const struct wish *w)
 	a->repeats = (uint32_t)sp_max(w->repeats, 1);
 	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
-	choose_rows(&first, w, a->argv[0]);
+	choose_rows(&first, w);
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;

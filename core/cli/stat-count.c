@@ -134,29 +134,24 @@ static void find_clock(struct sp_stat_counters *c)
 	c->n = p->n_natives + (c->clock == p->n_natives);
 }
 
-/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
+/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them.
+ *
+ * It keeps counts apart, too.  At a switch between siblings the kernel swaps their lists of counters and, with
+ * inherit_stat, puts the counts back by their places in the lists: with events that the program opened itself, and
+ * its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in a program of PAPI_INHERIT that made
+ * none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped; kernels that do not know that (before
+ * 6.13) refuse it. */
 static long open_side(pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1, .enable_on_exec = 1,
 		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
-		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME, .watermark = 1,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_TID, .use_clockid = 1, .clockid = CLOCK_REALTIME,
+		.watermark = 1,
 		.wakeup_watermark = (uint32_t)(ring_bytes() / 2),
 	};
 
 	return open_one(&a, child, cpu);
-}
-
-/* At a switch between siblings the kernel swaps their counters rather than the hardware's contents, and with
- * inherit_stat puts the counts back by pairs: the first of one's list is the first of the other's.  Lists of
- * inherited counters are in the order of (CPU, PMU); ours, in that of the opening, would be paired with the wrong
- * ones (seen: 755,229 page faults, which were ns).  One event that is not inherited keeps the first thread out of it. */
-static int open_apart(pid_t child)
-{
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
-				     .exclude_kernel = 1, .exclude_hv = 1 };
-
-	return (int)open_one(&a, child, -1);
 }
 
 static void *map_ring(int fd)
@@ -229,7 +224,6 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	c->apart = r == 0 && c->rows ? open_apart(child) : -1;
 	a = inherited(&task_clock, false);
 	a.exclude_kernel = a.exclude_hv = c->user_only;
 	c->whole = r == 0 ? (int)open_one(&a, child, -1) : -1;
@@ -256,9 +250,6 @@ void sp_stat_read(struct sp_stat_counters *c)
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
 		c->whole_ns = 0;
-	/* They count nothing: what they have was put there. */
-	for (uint32_t k = 0; c->rows && k < c->n_cpus; k++)
-		c->mixed = c->mixed || (read(c->side[k], is, sizeof(is)) > 0 && is[0]);
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		for (uint32_t i = c->clock, round = 0; round <= c->n; i = round++) {	/* the clock first: others are compared with it */
 			int fd = c->fd[k * c->n + i];
@@ -277,8 +268,7 @@ void sp_stat_close(struct sp_stat_counters *c)
 {
 	close_all(c);
 	sp_close(c->whole);
-	sp_close(c->apart);
-	c->whole = c->apart = -1;
+	c->whole = -1;
 }
 
 /* ---- do reads come? ------------------------------------------------------------------ */
@@ -312,7 +302,7 @@ bool sp_stat_reads_come(int cpu)
 {
 	struct perf_event_attr a = inherited(&task_clock, true);
 	bool come = false;
-	int go[2], fd;
+	int go[2], fd, side;
 	void *ring;
 	pid_t pid;
 
@@ -323,8 +313,9 @@ bool sp_stat_reads_come(int cpu)
 	pid = fork_twice(go);
 	close(go[0]);
 	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
+	side = pid < 0 ? -1 : (int)open_side(pid, cpu);
 	ring = map_ring(fd);
-	come = ring && write(go[1], "g", 1) == 1;
+	come = ring && side >= 0 && write(go[1], "g", 1) == 1;
 	close(go[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -332,5 +323,6 @@ bool sp_stat_reads_come(int cpu)
 	if (ring)
 		munmap(ring, ring_bytes());
 	sp_close(fd);
+	sp_close(side);
 	return come;
 }

@@ -4,15 +4,9 @@
  * Each event has a ring for each CPU; rings that several share lose records where threads end fast.  What
  * begins and ends, and new names, come by rings of their own, with times: they are put in order at the end.
  *
- * One task never gets its counts written: the kernel swaps the counters of siblings at a switch, so that in
- * the end somebody has those that were opened and not inherited.  Its row is the total less the others, which
- * is exact; it is the one that was not written.  Tasks that still run have nothing written either: with
- * them it is one row of them all.
- *
- * A program that opens inherited events of its own (perf stat, PAPI_INHERIT) and forks has them in front of ours in its
- * children's lists and behind ours in its own: the kernel, which puts counts back by their places in these lists, then
- * mixes them up (seen: 4,509,596 page faults of a make that has 18,029).  It is found by events that count nothing and
- * have counts, and by clocks that add up to more than the time there was: then nothing is taken for counted.
+ * The first task's counts are never written: it has the counters that were opened, which nobody inherited.  Its row
+ * is the total less the others, which is exact.  Tasks that still run have nothing written either: with them it is one
+ * row of them all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,7 +378,6 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 {
 	struct sp_stat_process *p;
 	struct sp_stat_row *row;
-	uint64_t sum = 0;
 
 	row_of(c, w, child, child);
 	for (uint32_t i = 0; i < w->n_tasks; i++)
@@ -401,9 +394,6 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 		row->end_ns = p->end_ns = end_ns;
 	check_rows(c, w);
 	give_rest(c, w);
-	for (uint32_t k = 0; k < c->n_cpus; k++)
-		sum += (uint64_t)c->value[k * c->n + c->clock];
-	c->mixed = c->mixed || (c->rows && !w->running && sum > c->whole_ns + 1000);
 }
 
 void sp_stat_who_free(struct sp_stat_who *w)

@@ -37,10 +37,6 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
 		       "turns (-r 1 runs the program once for each turn)";
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->run[i].c.mixed)
-			return "not counted: the program counts what it starts by inherited events of its own (perf, PAPI_INHERIT), and the "
-			       "kernel mixed theirs and ours up, the program's numbers, too: --per-thread=no counts without that";
-	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
 				return "not permitted: it happens in the kernel, which perf_event_paranoid lets this user not see";

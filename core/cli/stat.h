@@ -103,14 +103,12 @@ struct sp_stat_counters {
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
 	void **ring;			/* [n_cpus][n + 1], the last the side's; rows only */
 	int whole;			/* the clock on all CPUs */
-	int apart;			/* keeps the first thread's counters from being swapped; rows only */
 	bool rows;
 	bool user_only;			/* the kernel's part was refused */
 	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
 	int64_t *value;			/* [n_cpus][n], once read */
 	bool *short_of;			/* [n] its counter did not run all the time */
 	uint64_t whole_ns;		/* of the clock on all CPUs */
-	bool mixed;			/* counts came among others': none is right (stat-rows.c); set where who is settled, too */
 };
 
 /* The CPUs of our own affinity; no memory: the end. */
@@ -126,7 +124,8 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 void sp_stat_read(struct sp_stat_counters *c);
 void sp_stat_close(struct sp_stat_counters *c);
 
-/* Does this kernel write what a thread counted when it ends?  By trial: versions do not tell. */
+/* Does this kernel write what a thread counted when it ends, apart from what others count?  By trial: versions do not
+ * tell. */
 bool sp_stat_reads_come(int cpu);
 
 /* ---- who was counted ------------------------------------------------------------ */

@@ -163,7 +163,8 @@ static void for_stat(struct sp_doctor *d)
 	if (c.n_cpus && sp_stat_reads_come(c.cpu[0]))
 		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU and by thread");
 	else
-		sp_doctor_say(d, SP_WORTH, "sspapi stat counts by CPU only: this kernel does not write what a thread counted when it ends");
+		sp_doctor_say(d, SP_WORTH, "sspapi stat counts by CPU only: this kernel does not write what a thread counted when it ends, or would "
+			      "mix it with events that the program opens itself");
 	free(c.cpu);
 }
 

@@ -114,6 +114,15 @@ is "presets that PAPI derives" "$(total preset PAPI_L1_TCM) $(total preset PAPI_
 	"$((small + large)) $small $((2 * (small + large)))"
 check "have counts" test "$small" -ge 100
 
+# Siblings follow each other on a CPU, and the kernel swaps their counters; one that cannot move makes no moves.
+first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+run inherits env LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$MORE${MORE:+:}$REAL_PAPI_HW2SW" "$sspapi" stat -o "$tmp/inherits.json" \
+	taskset -c "$first" sh -c 'for i in 1 2 3; do "$0" 100 20; done' "$apps/inherits"
+is "what PAPI_INHERIT hands out is the program's" "$(awk '{ n[$1] += $2 }
+	END { print NR, n["perf::CPU-MIGRATIONS"],
+		(n["perf::PAGE-FAULTS"] <= n["rusage"] && n["perf::PAGE-FAULTS"] > 0.9 * n["rusage"] ? "right" : n["perf::PAGE-FAULTS"]) }' \
+	inherits.out)" "12 0 right"
+
 # A quotient: computed from the sums of each level, here and in a report of the store; its parts are events.
 sed '$a PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|1000|*|N1|/|,perf::MINOR-FAULTS,perf::FAULTS' "$root/tests/software-presets.csv" >quotient.csv
 run quotient env PAPI_CSV_EVENT_FILE="$tmp/quotient.csv" LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" \
