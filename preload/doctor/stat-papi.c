@@ -248,6 +248,14 @@ static void describe(struct sp_stat_event *e, const PAPI_event_info_t *info)
 	snprintf(e->description, sizeof(e->description), "%s", info->long_descr);
 }
 
+/* PAPI does not say that the kernel's clocks are in ns, which under perf::TASK-CLOCK is known. */
+static void find_units(struct sp_stat_event *e, const struct sp_stat_native *n)
+{
+	if (!*e->units && n->attr.type == PERF_TYPE_SOFTWARE &&
+	    (n->attr.config == PERF_COUNT_SW_TASK_CLOCK || n->attr.config == PERF_COUNT_SW_CPU_CLOCK))
+		strcpy(e->units, "ns");
+}
+
 static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
 	bool preset = e->code & 0x80000000u;
@@ -264,6 +272,8 @@ static bool natives(const struct sp_asked_papi *p, struct sp_stat_plan *plan, st
 			return false;
 		e->native[e->n] = (uint32_t)at;
 	}
+	if (n == 1)
+		find_units(e, &plan->native[e->native[0]]);
 	return factors(plan, e);
 }
 

@@ -105,6 +105,8 @@ check "with those that are near" grep -q 'PAPI does not know it .*near it are .*
 stat native perf::FAULTS,perf::PAGE-FAULTS
 is "a native event that PAPI alone knows" "$(total native perf::FAULTS)" "$(total native perf::PAGE-FAULTS)"
 check "has counts" test "$(total native perf::FAULTS)" -ge 100
+stat clock TASK-CLOCK,perf::CPU-CLOCK:u=1
+is "the kernel's clocks are in ns, whatever they are called" "$(json clock.json 'map { $_->{units} } @{$d->{events}}' | paste -sd' ')" "ns ns"
 stat user perf::PAGE-FAULTS:u,perf::PAGE-FAULTS
 check "a name that says what is excluded" test "$(total user perf::PAGE-FAULTS:u)" -gt 0
 # The presets of tests/software-presets.csv: a sum, a difference, a formula.
