@@ -143,7 +143,9 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (wanted && !r->c.rows)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
+	sp_stat_beside_start(&r->beside);
 	sp_stat_wait(&r->child, &r->c, &r->who);
+	sp_stat_beside_stop(&r->beside);
 	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
@@ -168,7 +170,10 @@ static int count_all(struct sp_stat_all *a, const struct wish *w)
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;
+		if (a->run[i].c.turn == 0)
+			sp_stat_beside_begin(&a->run[i].beside, a->plan);
 		e = count(&a->run[i], w->verb, a->argv);
+		sp_stat_beside_end(&a->run[i].beside);
 		a->n = i + 1;
 		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
 			a->repeats = (i + 1) / a->plan->n_turns;

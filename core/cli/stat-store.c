@@ -18,7 +18,8 @@ struct making {
 	const struct sp_stat_all *all;
 	const struct sp_stat_run *r;	/* the run at hand, and as all below */
 	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
-	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted in this run */
+	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in this run */
+	uint32_t n_beside, beside[SP_STAT_EVENTS];	/* and beside it */
 	bool *apart;			/* [rows] */
 	uint64_t folded, all_folded;
 	bool whole;			/* nothing that we know of is missing */
@@ -36,6 +37,9 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 	if (e->turn >= a->plan->n_turns)
 		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
 		       "turns (-r 1 runs the program once for each turn)";
+	for (uint32_t i = 0; i < a->n && e->beside; i++)
+		if (*a->run[i].beside.answer.wrong)
+			return a->run[i].beside.answer.wrong;
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
@@ -114,6 +118,10 @@ static sp_off events(struct making *m)
 		to.next = newest;
 		to.id = i;
 		to.code = e->code;
+		to.data_type = e->data_type;
+		to.scope = e->scope;
+		to.place = e->place;
+		to.place_id = e->place_id;
 		to.name = sp_bytes_text(m->b, e->name);
 		to.component = sp_bytes_text(m->b, e->component);
 		to.derived = sp_bytes_text(m->b, e->derived);
@@ -325,33 +333,45 @@ static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t 
 		to->at[SP_TOTAL * k + i] = to->at[SP_EXACT * k + i] = value_of(m, at, cpu, m->now[i]);
 }
 
-/* Of what was counted in `at`; its place. */
-static uint64_t relation(struct making *m, uint64_t thread, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
+/* The thread's newest relation, of k events. */
+static struct sp_relation *new_relation(struct making *m, uint64_t thread, const uint32_t *event, uint32_t k,
+					const struct sp_layout *l)
+{
+	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_RELATION, l->bytes);
+	struct sp_relation *r = sp_bytes_at(m->b, place);
+	struct sp_thread *t = sp_bytes_at(m->b, thread);
+
+	r->next = t->relations;
+	t->relations = m->b->origin + place;
+	t->n_relations++;
+	r->thread = m->b->origin + thread;
+	r->event_set = -1;		/* none of the program's */
+	r->k = k;
+	r->starts = 1;
+	memcpy(r + 1, event, k * sizeof(*event));
+	return r;
+}
+
+/* Of what was counted in `at`. */
+static void relation(struct making *m, uint64_t thread, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	uint32_t cells = 0, n = 0;
 	struct sp_relation *r;
 	struct sp_layout l;
 	struct sp_times *t;
-	uint64_t place;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		cells += is_used(m, at, k);
 	l = sp_settled_layout(m->n_now, cells);
-	place = sp_bytes_block(m->b, SP_BLOCK_RELATION, l.bytes);
-	r = sp_bytes_at(m->b, place);
-	r->thread = m->b->origin + thread;
-	r->event_set = -1;		/* none of the program's */
-	r->k = m->n_now;
+	r = new_relation(m, thread, m->now, m->n_now, &l);
 	r->cells = cells;
 	r->scope = SP_SCOPE_THREAD;
 	r->domain = c->user_only ? 1 : 3;
 	r->flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT;
 	r->threads = (uint32_t)threads;
-	r->starts = 1;
 	r->first_ns = first;
 	r->last_ns = last;
-	memcpy(r + 1, m->now, m->n_now * sizeof(*m->now));
 	t = sp_times_of(r, &l);
 	t->flags = SP_TIMES_KNOWN;
 	for (uint32_t k = 0; k < c->n_cpus; k++)
@@ -359,46 +379,81 @@ static uint64_t relation(struct making *m, uint64_t thread, const int64_t *at, u
 			fill_cell(m, (struct sp_cell *)((char *)r + l.cell + n * l.cell_bytes), at, k);
 			t->at[n++] = (uint64_t)at[k * c->n + c->clock];
 		}
+}
+
+/* Its place; before: that of the one before, or 0. */
+static uint64_t new_thread(struct making *m, uint64_t before, int tid, const char *name, uint64_t threads)
+{
+	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_THREAD, offsetof(struct sp_thread, calls));
+	struct sp_thread *t = sp_bytes_at(m->b, place);
+
+	t->next = before ? m->b->origin + before : 0;
+	t->tid = tid;
+	t->threads = threads;
+	memcpy(t->name, name, sp_min(strlen(name), sizeof(t->name) - 1));
 	return place;
 }
 
-/* A thread's block and its relation; the thread's offset. */
-static sp_off thread(struct making *m, sp_off before, int tid, const char *name, const int64_t *at, uint64_t threads,
-		     uint64_t first, uint64_t last)
+/* What PAPI counted beside the program: a relation of the thread for each component; how many. */
+static uint32_t beside(struct making *m, uint64_t thread)
 {
-	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_THREAD, offsetof(struct sp_thread, calls));
-	uint64_t of = relation(m, place, at, threads, first, last);
-	struct sp_thread *t = sp_bytes_at(m->b, place);
+	const struct sp_stat_event *event = m->all->plan->event;
+	uint32_t n = 0;
 
-	t->next = before;
-	t->tid = tid;
-	t->threads = threads;
-	t->n_relations = 1;
-	t->relations = m->b->origin + of;
-	memcpy(t->name, name, sp_min(strlen(name), sizeof(t->name) - 1));
-	return m->b->origin + place;
+	for (uint32_t i = 0, k; i < m->n_beside; i += k, n++) {
+		const struct sp_stat_event *of = &event[m->event[m->beside[i]]];
+		struct sp_relation *r;
+		struct sp_layout l;
+		struct sp_cell *to;
+
+		for (k = 1; i + k < m->n_beside && strcmp(event[m->event[m->beside[i + k]]].component, of->component) == 0; k++)
+			;
+		l = sp_settled_layout(k, 1);
+		r = new_relation(m, thread, m->beside + i, k, &l);
+		r->cells = 1;
+		r->scope = of->scope;
+		r->threads = 1;
+		r->first_ns = m->r->child.start_ns;
+		r->last_ns = m->r->child.end_ns;
+		to = (struct sp_cell *)((char *)r + l.cell);
+		to->cpu = SP_NO_CPU;
+		to->used = SP_CELL_USED;
+		to->readings = 1;
+		for (uint32_t e = 0; e < k; e++)
+			to->at[SP_TOTAL * k + e] = m->r->beside.answer.value[m->event[m->beside[i + e]]];
+	}
+	return n;
 }
 
-static sp_off threads(struct making *m, const struct sp_stat_process *p, bool rest, uint32_t *n)
+/* Those of a process; the offset of the newest.  first: it is the one that was started, with what is nobody's own. */
+static sp_off threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
 {
 	const struct sp_stat_who *w = &m->r->who;
-	sp_off newest = 0;
+	uint32_t rest = first && m->n_now ? w->rest + m->folded : 0;
+	uint64_t place = 0;
 
-	*n = 0;
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
 
 		if (!m->apart[p->first + i])
 			continue;
-		newest = thread(m, newest, row->tid, row->name, row->at, 1, row->start_ns,
-				row->end_ns ? row->end_ns : m->r->child.end_ns);
-		++*n;
+		place = new_thread(m, place, row->tid, row->name, 1);
+		relation(m, place, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
+		h->n_threads++;
 	}
 	if (rest) {
-		newest = thread(m, newest, 0, "", m->rest, w->rest + m->folded, m->r->child.start_ns, m->r->child.end_ns);
-		++*n;
+		place = new_thread(m, place, 0, "", rest);
+		relation(m, place, m->rest, rest, m->r->child.start_ns, m->r->child.end_ns);
+		h->n_threads++;
 	}
-	return newest;
+	h->n_relations = h->n_threads;
+	if (first && m->n_beside) {
+		if (!place)		/* nothing was counted of the program itself */
+			place = new_thread(m, 0, p->pid, "", 1);
+		h->n_threads = sp_max(h->n_threads, 1);
+		h->n_relations += beside(m, place);
+	}
+	return place ? m->b->origin + place : 0;
 }
 
 /* The texts of a process, and of the store where it is the first. */
@@ -456,17 +511,15 @@ static int by_start(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static uint64_t member(struct making *m, const struct sp_stat_process *p, bool rest)
+static uint64_t member(struct making *m, const struct sp_stat_process *p, bool first)
 {
 	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_MEMBER, sizeof(struct sp_member));
 	struct sp_header h = { 0 };
-	uint32_t n;
 
 	header(m, &h, p);
 	if (m->all->repeats > 1)
 		h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
-	h.threads = threads(m, p, rest, &n);
-	h.n_threads = h.n_relations = n;
+	h.threads = threads(m, p, first, &h);
 	((struct sp_member *)sp_bytes_at(m->b, place))->h = h;
 	((struct sp_member *)sp_bytes_at(m->b, place))->extent = m->b->used - place;
 	return place;
@@ -484,7 +537,7 @@ static uint64_t members(struct making *m, uint64_t before, uint32_t *n)
 			p[k++] = &w->process[i];
 	qsort(p, k, sizeof(*p), by_start);
 	for (uint32_t i = 0; i < k; i++) {
-		uint64_t place = member(m, p[i], p[i] == first && m->n_now && w->rest + m->folded);
+		uint64_t place = member(m, p[i], p[i] == first);
 
 		if (before)
 			((struct sp_member *)sp_bytes_at(m->b, before))->next = place;
@@ -498,10 +551,15 @@ static uint64_t members(struct making *m, uint64_t before, uint32_t *n)
 static void begin_run(struct making *m, const struct sp_stat_run *r)
 {
 	m->r = r;
-	m->n_now = 0;
-	for (uint32_t i = 0; i < m->k; i++)
-		if (m->all->plan->event[m->event[i]].turn == r->c.turn && !m->all->plan->event[m->event[i]].formula)
+	m->n_now = m->n_beside = 0;
+	for (uint32_t i = 0; i < m->k; i++) {
+		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
+
+		if (e->turn == r->c.turn && e->beside)
+			m->beside[m->n_beside++] = i;
+		else if (e->turn == r->c.turn && !e->formula)
 			m->now[m->n_now++] = i;
+	}
 	choose_rows(m);
 }
 

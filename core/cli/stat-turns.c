@@ -84,7 +84,7 @@ uint32_t sp_stat_turns(struct sp_stat_plan *p)
 			turn++;
 			all_fit(&t, p, &p->event[e]);
 		}
-		p->event[e].turn = turn;
+		p->event[e].turn = p->event[e].beside ? 0 : turn;
 	}
 	begin(&t);
 	return turn + 1;

@@ -13,6 +13,7 @@
  *	stat-rows.c	what the kernel writes of threads and processes
  *	stat-store.c	the store of it
  *	preload/doctor/stat-papi.c, stat-topo.c: PAPI's names of events, and the machine, each asked in a child
+ *	preload/doctor/stat-beside.c: what PAPI counts of packages and the machine, in a child, while the program runs
  */
 #ifndef SP_STAT_H
 #define SP_STAT_H
@@ -46,6 +47,9 @@ struct sp_stat_event {
 	bool formula;			/* no sum of them: they are events themselves, and it is computed where they are shown */
 	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or in none */
 	bool unasked;			/* one of the defaults: left out if it cannot be had */
+	bool beside;			/* no program's: of a package or the machine (scope, place as in struct sp_event) */
+	uint8_t data_type, scope, place;
+	int place_id;
 	const char *gone;		/* why it is not counted; NULL: it is */
 };
 
@@ -71,6 +75,20 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
 /* Names as they were asked for, joined by commas as PAPI has them; unasked: as in the event.  False: p->wrong
  * says why.  In preload/doctor/. */
 bool sp_stat_ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked);
+
+/* A child in which PAPI counts the plan's events of packages and the machine, and what it said last. */
+struct sp_stat_beside {
+	pid_t pid;			/* 0: there are none */
+	int ask;
+	struct sp_stat_answer {
+		char wrong[200];	/* why they are not counted; "": they are */
+		int64_t value[SP_STAT_EVENTS];	/* by their place in the plan */
+	} answer;
+};
+void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p);	/* in preload/doctor/ */
+void sp_stat_beside_start(struct sp_stat_beside *b);	/* back when they count */
+void sp_stat_beside_stop(struct sp_stat_beside *b);
+void sp_stat_beside_end(struct sp_stat_beside *b);
 
 /* A child that reads the machine, and what it read: once it has ended.  n 0: a flat list of CPUs. */
 struct sp_stat_topo {
@@ -193,6 +211,7 @@ struct sp_stat_run {
 	struct sp_stat_counters c;
 	struct sp_stat_who who;
 	struct sp_stat_child child;
+	struct sp_stat_beside beside;
 	const char *why_no_rows;	/* NULL: there are */
 };
 

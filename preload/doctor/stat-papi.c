@@ -18,6 +18,7 @@
 #include "../../core/sys.h"
 #include "../book/formula.h"
 #include "../book/kinds.h"
+#include "../book/places.h"
 #include "papi-part.h"
 
 #define INFO_BYTES 32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
@@ -303,6 +304,31 @@ static bool add_parts(struct sp_stat_plan *plan)
 	return true;
 }
 
+/* Of a package or the machine: counted beside the program (stat-beside.c).  PAPI adds it here, so that a refusal is
+ * known before anything runs. */
+static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
+{
+	const struct sp_component_fact *fact = sp_component_fact(e->component);
+	int set = PAPI_NULL, r;
+	struct sp_where at;
+
+	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
+		return wrong(plan, "it is of PAPI's component %s, which counts neither programs nor packages nor the machine", e->component);
+	if (info->data_type > PAPI_DATATYPE_UINT64 || sp_kind_of(fact, e->name, info) != SP_COUNTER)
+		return wrong(plan, "it is no count that grows while the program runs");
+	r = p->PAPI_create_eventset(&set);
+	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;
+	if (r != PAPI_OK)
+		return wrong(plan, "PAPI refuses it here (%s)", p->PAPI_strerror(r));
+	at = sp_place_of(fact->scope, e->component, e->name);
+	e->beside = true;
+	e->data_type = (uint8_t)info->data_type;
+	e->scope = (uint8_t)fact->scope;
+	e->place = (uint8_t)at.place;
+	e->place_id = at.id;
+	return true;
+}
+
 static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
@@ -323,8 +349,7 @@ static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, cons
 	describe(e, info);
 	component = p->PAPI_get_component_info(p->PAPI_get_event_component(code));
 	snprintf(e->component, sizeof(e->component), "%s", component ? component->name : "");
-	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) :
-		wrong(plan, "it is of PAPI's component %s, which does not count programs", e->component);
+	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : beside(p, plan, e, info);
 	free(info);
 	return known && (!e->formula || add_parts(plan));
 }

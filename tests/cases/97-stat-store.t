@@ -83,6 +83,53 @@ run diff "$sspapi" diff --per-thread clock1.sspapi clock2.sspapi
 # (It may differ once in a hundred times; then by all of its rows.)
 check "runs are compared by place, not by process" not grep -q -E 'process [1-9]| - ' diff.out
 
+# ---- beside the program: packages, the machine ----------------------------------------------------
+mkdir beside
+ln -s "$fake/libpapi.so.7.0" beside/libpapi.so
+cat >script <<'END'
+event rapl:::PACKAGE_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
+event rapl:::DRAM_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
+event rapl:::THERMAL_SPEC:PACKAGE0 component=rapl units=W
+event eth0:rx:bytes component=net
+event READ_BYTES component=io
+at PAPI_stop 1 count rapl:::PACKAGE_ENERGY:PACKAGE1 3000
+at PAPI_stop 1 count rapl:::DRAM_ENERGY:PACKAGE1 30
+at PAPI_stop 1 count eth0:rx:bytes 250
+END
+# scripted NAME EVENTS ARGUMENT...: by the scripted libpapi, on two packages
+scripted() {
+	run "$1" env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' \
+		"$sspapi" stat -e "$2" -o "$tmp/$1.json" -f json,store "$3" "$4" "$apps/counted" pages 100
+}
+cat >placed.pl <<'END'
+	my %type = map { $_->{id} => $_->{type} . ($_->{logical_index} // '') } @{$d->{topology}{components}};
+	my @out;
+	for my $r (@{$d->{relations}}) {
+		push @out, "$d->{events}[$r->{events}[$_]]{name} $type{$r->{places}[$_]} $r->{cpus}[0]{total}[$_]" for
+			grep { ($r->{places}[$_] // -1) >= 0 } 0 .. $#{$r->{events}};
+	}
+	sort @out
+END
+total='$d->{components}[0]{total}'
+scripted energy rapl:::DRAM_ENERGY:PACKAGE1,rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS,eth0:rx:bytes -r 1
+is "what PAPI counted while it ran is where it was counted" "$(status_of energy) $(json energy.json "$(cat placed.pl)" | paste -sd,)" \
+	"7 eth0:rx:bytes Machine0 250,rapl:::DRAM_ENERGY:PACKAGE1 NUMANode1 30,rapl:::PACKAGE_ENERGY:PACKAGE1 Package1 3000"
+check "and the program's is there" test "$(json energy.json "$total"'{"perf::PAGE-FAULTS"}')" -ge 100
+scripted energies rapl:::PACKAGE_ENERGY:PACKAGE1 -r 3
+is "in each run" "$(json energies.json "$total"'{"rapl:::PACKAGE_ENERGY:PACKAGE1"}, map { "$_->{runs} of $_->{mean}" } @{$d->{settings}{stat}{per_run}}' |
+	paste -sd' ')" "9000 3 of 3000"
+run energies "$sspapi" report --per-package energies.sspapi
+check "in the table of packages" grep -qE '^[~ ] package 1 .* 9\.000 uJ ' energies.out
+for event in rapl:::THERMAL_SPEC:PACKAGE0 READ_BYTES rapl:::NONE; do
+	scripted refused "$event" -r 1
+	is "what is no such count: $event" "$(status_of refused) $(grep -c "^sspapi stat: $event: " refused.err)" "125 1"
+done
+echo 'fail PAPI_start -14' >>script
+scripted unstarted rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS -r 1
+is "what PAPI does not start is said" \
+	"$(status_of unstarted) $(json unstarted.json 'map { $_->{name} } @{$d->{events}}') $(grep -c 'PACKAGE1: not counted: PAPI does not start it' unstarted.json)" \
+	"7 perf::PAGE-FAULTS 1"
+
 # ---- names -------------------------------------------------------------------------------------
 run unknown "$sspapi" stat -e perf::PAGE-FAULT touch it-ran
 is "an event that nobody knows" "$(status_of unknown)" 125

@@ -1,0 +1,169 @@
+/* stat-beside.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...) while a program runs.
+ *
+ * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's' to start and 'e'
+ * to stop, and answers with all that it knows; it ends when the command closes the socket, or is gone.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "../../core/cli/cmd.h"
+#include "../../core/cli/stat.h"
+#include "../../core/sys.h"
+#include "papi-part.h"
+
+#define SECONDS 10			/* for libpapi to answer in */
+
+/* An event set for each component. */
+struct sets {
+	const struct sp_stat_plan *plan;
+	uint32_t n;
+	int set[SP_STAT_EVENTS];
+	uint32_t of[SP_STAT_EVENTS];	/* an event of the plan: its set */
+};
+
+/* ---- in the child ---------------------------------------------------------------- */
+
+static int add(const struct sp_asked_papi *p, struct sets *s, uint32_t event)
+{
+	const struct sp_stat_event *e = &s->plan->event[event];
+	uint32_t same = 0;
+	int code, r;
+
+	while (same < event && (!s->plan->event[same].beside || strcmp(s->plan->event[same].component, e->component) != 0))
+		same++;
+	s->of[event] = same < event ? s->of[same] : s->n++;
+	if (same == event) {
+		s->set[s->of[event]] = PAPI_NULL;
+		r = p->PAPI_create_eventset(&s->set[s->of[event]]);
+		if (r != PAPI_OK)
+			return r;
+	}
+	r = p->PAPI_event_name_to_code((char *)e->name, &code);
+	return r == PAPI_OK ? p->PAPI_add_event(s->set[s->of[event]], code) : r;
+}
+
+static int start(struct sp_asked_papi *p, struct sets *s)
+{
+	int r = PAPI_OK;
+
+	for (uint32_t e = 0; r == PAPI_OK && e < s->plan->n_events; e++)
+		if (s->plan->event[e].beside)
+			r = add(p, s, e);
+	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
+		r = p->PAPI_start(s->set[i]);
+	return r;
+}
+
+/* The values of a set stand in the order in which its events were added. */
+static int stop(const struct sp_asked_papi *p, const struct sets *s, int64_t *value)
+{
+	long long counted[SP_STAT_EVENTS];
+	int r = PAPI_OK;
+
+	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++) {
+		r = p->PAPI_stop(s->set[i], counted);
+		for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
+			if (s->plan->event[e].beside && s->of[e] == i)
+				value[e] = counted[k++];
+	}
+	return r;
+}
+
+/* Signals of the terminal mean the program; the alarm is ours. */
+static void be_quiet(void)
+{
+	int null = sp_open("/dev/null", O_RDWR, 0);
+	sigset_t set;
+
+	dup2(null, STDOUT_FILENO);	/* libraries talk */
+	dup2(null, STDERR_FILENO);
+	signal(SIGALRM, SIG_DFL);
+	sigfillset(&set);
+	sigdelset(&set, SIGALRM);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+static _Noreturn void serve(const struct sp_stat_plan *plan, int asked)
+{
+	struct sp_stat_answer a = { 0 };
+	struct sp_asked_papi p = { 0 };
+	struct sets s = { .plan = plan };
+	const char *bad;
+	char what;
+	int r;
+
+	be_quiet();
+	alarm(SECONDS);
+	bad = sp_asked_load(&p, plan->papi);
+	r = bad || sp_asked_init(&p, plan->papi) <= 0 ? PAPI_ENOINIT : PAPI_OK;
+	alarm(0);
+	while (read(asked, &what, 1) == 1) {
+		alarm(SECONDS);
+		if (r == PAPI_OK)
+			r = what == 's' ? start(&p, &s) : stop(&p, &s, a.value);
+		if (r != PAPI_OK && !*a.wrong)
+			snprintf(a.wrong, sizeof(a.wrong), "not counted: PAPI does not %s it here (%s)", what == 's' ? "start" : "stop",
+				 bad ? bad : p.PAPI_strerror(r));
+		if (send(asked, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+			break;
+		alarm(0);
+	}
+	_exit(0);
+}
+
+/* ---- in the command ---------------------------------------------------------------- */
+
+void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p)
+{
+	bool any = false;
+	int both[2];
+
+	for (uint32_t e = 0; e < p->n_events; e++)
+		any = any || p->event[e].beside;
+	if (!any)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {
+		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: socketpair: %s", strerror(errno));
+		return;
+	}
+	fflush(NULL);
+	b->pid = fork();
+	if (b->pid == 0) {
+		close(both[0]);
+		serve(p, both[1]);
+	}
+	close(both[1]);
+	b->ask = both[0];
+}
+
+static void ask(struct sp_stat_beside *b, char what)
+{
+	if (b->pid > 0 && send(b->ask, &what, 1, MSG_NOSIGNAL) == 1 &&
+	    recv(b->ask, &b->answer, sizeof(b->answer), MSG_WAITALL) == sizeof(b->answer))
+		return;
+	if (!*b->answer.wrong)
+		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: PAPI does not answer");
+}
+
+void sp_stat_beside_start(struct sp_stat_beside *b)
+{
+	ask(b, 's');
+}
+
+void sp_stat_beside_stop(struct sp_stat_beside *b)
+{
+	ask(b, 'e');
+}
+
+void sp_stat_beside_end(struct sp_stat_beside *b)
+{
+	if (b->pid <= 0)
+		return;
+	close(b->ask);
+	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
