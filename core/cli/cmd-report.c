@@ -89,7 +89,7 @@ static int check_events(const struct sp_report *r, const struct sp_model *m)
 	char name[SP_REPORT_NAME], text[1500];
 
 	sp_report_there_are("no such event", m, NULL, text, sizeof(text));
-	if (sp_report_lacks(r, m, NULL, name))
+	if (sp_report_lacks(r, m, name))
 		return usage(r, text, name);
 	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text, sizeof(text));
 	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&

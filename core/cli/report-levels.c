@@ -58,13 +58,12 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
 	return false;
 }
 
-bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, const struct sp_model *other,
-		     char name[SP_REPORT_NAME])
+bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, char name[SP_REPORT_NAME])
 {
 	for (const char *p = r->show.events ? r->show.events : ""; *p; p += strcspn(p, ","), p += *p == ',') {
 		size_t n = strcspn(p, ",");
 
-		if (sp_report_has(m, p, n) || (other && sp_report_has(other, p, n)))
+		if (sp_report_has(m, p, n))
 			continue;
 		snprintf(name, SP_REPORT_NAME, "%.*s", (int)n, p);
 		return true;

@@ -25,7 +25,7 @@ total() {
 }
 for cpu in 0 1; do
 	a=$(total a $cpu) b=$(total b $cpu)
-	line=$(grep "^PU L#$cpu,EV_A," d.csv)
+	line=$(grep "^PU L#$cpu,EV_A," d.csv | cut -d, -f1-6)
 	if [ "$a" = "$b" ]; then
 		is "CPU $cpu: no line where nothing differs" "$line" ""
 	else
@@ -34,6 +34,8 @@ for cpu in 0 1; do
 	fi
 done
 check "(CPU 0 differs)" grep -q '^PU L#0,EV_A' d.csv
+is "first the total" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
+	"total,EV_A,$(($(total a 0) + $(total a 1))),$(($(total b 0) + $(total b 1))),$(($(total b 0) + $(total b 1) - $(total a 0) - $(total a 1)))"
 is "options may stand behind the files" "$("$sspapi" diff a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
@@ -52,7 +54,8 @@ while read -r level place; do
 	run d "$sspapi" diff --per-$level a.sspapi same.sspapi
 	is "--per-$level: the same" "$(status_of d) $(cat d.out)" "0 "
 	run d "$sspapi" diff --per-$level a.sspapi b.sspapi
-	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^ *$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out)" "1 $(sed 1d d.out | wc -l)"
+	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^[~ ]*$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out) $(grep -c "^[~ ]*total *EV_A " d.out)" \
+		"1 $(grep -v '^~:' d.out | sed 1,2d | wc -l) 1"
 done <<END
 core core
 cache L3
@@ -63,10 +66,49 @@ END
 run d "$sspapi" diff a.sspapi other.sspapi
 is "another machine, the same positions: the same" "$(status_of d) $(cat d.out)" "0 "
 
+# The same in sum, elsewhere: a total that is the same, and lines for the places.
+moved() {
+	SSPAPI_ATTRIBUTION=reading SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s "$scenes/ops" set=EV_A cpu="$2" start cpu="$3" read stop
+}
+printf 'event EV_A\neach PAPI_read count EV_A 100\neach PAPI_stop count EV_A 100\n' >script
+FAKE_PAPI_SCRIPT=$tmp/script; export FAKE_PAPI_SCRIPT
+moved to0 1 0
+moved to1 0 1
+run d "$sspapi" diff to0.sspapi to1.sspapi
+is "moved: the total is the same" "$(status_of d) $(sed -n 2p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
+is "what is not proven is marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: in part not proven on its CPU"
+is "in CSV a line is a difference, and has what is proven" "$("$sspapi" diff -f csv to0.sspapi to1.sspapi | grep -v ^place)" \
+	"$(printf 'PU L#0,EV_A,200,,-200,-100.00,100,\nPU L#1,EV_A,,200,200,,,100')"
+unset FAKE_PAPI_SCRIPT
+
+# Repeats, by files; a rank's processes, each by itself; folders.
+for i in 1 2 3; do
+	one r$i hybrid less
+	one l$i hybrid more
+done
+run d "$sspapi" diff r1.sspapi r2.sspapi -- r3.sspapi a.sspapi same.sspapi
+is "repeats of the same: 0" "$(status_of d) $(cat d.out d.err)" "0 "
+run d "$sspapi" diff -f csv r1.sspapi r2.sspapi r3.sspapi -- l1.sspapi l2.sspapi l3.sspapi
+is "repeats of others: 1, means and spread" "$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" "1 place,event,a_stddev,b_stddev total,EV_A,0,0"
+run d "$sspapi" diff r1.sspapi r2.sspapi r3.sspapi -- l1.sspapi
+is "one on a side" "$(status_of d) $(tail -n 1 d.out)" "1 A: 3 runs, B: 1 run; what chance explains is left out"
+mkdir job1 job2
+for i in 1 2; do
+	for process in 1 2; do
+		counts=less
+		[ $i$process = 22 ] && counts=more
+		OMPI_COMM_WORLD_RANK=3 one job$i/$process hybrid $counts
+	done
+done
+run d "$sspapi" diff --per-process -f csv job1 job2
+is "two processes of one rank; folders are runs" "$(status_of d) $(grep -v '^total' d.out | cut -d, -f1,2 | paste -sd' ')" "1 place,event rank 3 process 1,EV_A"
+run d "$sspapi" diff --per-thread -f csv job1 job2
+is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
+
 # Cut behind its last block, or in it: what is missing would look like a difference.
 head -c "$(($(wc -c <a.sspapi) / 2))" a.sspapi >half.sspapi
 echo foreign >foreign
-for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events"; do
+for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--" "a.sspapi -- missing" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events"; do
 	# shellcheck disable=SC2086 # words
 	run d "$sspapi" diff $wrong
 	is "$wrong: 2, one line" "$(status_of d) $(grep -c '^sspapi diff: ' d.err) $(wc -l <d.err)" "2 1 1"

@@ -1,4 +1,4 @@
-/* t-diff.c: what of cmd-diff.c two stores of real programs seldom bring: positions on other
+/* t-diff.c: what of diff.c two stores of real programs seldom bring: positions on other
  * machines and in other jobs, threads of one name, events of one name, what only one has,
  * values of each type.  On a model made by hand (stub-model.c), as side A and, changed, as B.
  */
@@ -8,40 +8,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../core/cli/cmd-diff.c"
+#include "../../core/cli/diff.c"
 #include "stub-model.c"
 
-/* The command's table of verbs, which no test asks. */
-int sp_about(const char *verb, bool help)
-{
-	(void)verb;
-	return help;
-}
-
-/* Files and debug information are for 67-diff.t. */
-int sp_file_open(struct sp_file *f, const char *verb, const char *path)
-{
-	(void)f, (void)verb, (void)path;
-	return 1;
-}
-
-void sp_file_close(struct sp_file *f)
-{
-	(void)f;
-}
-
-void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
-{
-	(void)m, (void)verb, (void)of_others;
-}
-
-void sp_symbols_forget(struct sp_model *m)
-{
-	(void)m;
-}
-
-static struct comparison d;
+static struct sp_diff d;
+static struct sp_model models[2][4];
+static unsigned repeats;		/* of each side; 0: one run */
 static char lines[1 << 16];
+static bool any;
 
 static struct sp_header ranks[2] = { { .rank = 3 }, { .rank = 5 } };
 static struct sp_model_process process[2] = { { .h = &ranks[0] }, { .h = &ranks[1], .machine = 1 } };
@@ -69,35 +43,41 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 	struct sp_out o;
 
 	memset(&d, 0, sizeof(d));
-	d.report.level[0] = sp_level_by_name(level);
 	d.csv = true;
-	for (unsigned i = 0; i < 2; i++) {
-		struct sp_model *m = model();
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned r = 0; r < (repeats ? repeats : 1); r++) {
+			struct sp_model *m = &models[i][r];
 
-		both(m);
-		if (i)
-			change(m);
-		d.side[i].file.model = *m;
-		d.side[i].show.m = &d.side[i].file.model;
-		assert_int_equal(open_runs(&d.side[i], d.report.level[0]), 0);
-	}
-	for (unsigned i = 0; i < 2; i++)
-		place_rows(&d, &d.side[i]);
-	for (unsigned i = 0; i < 2; i++)
-		index_rows(&d, &d.side[i]);
-	index_events(&d);
+			*m = *model();
+			both(m);
+			if (i)
+				change(m);
+			assert_int_equal(sp_diff_add(&d, i, m, sp_level_by_name(level)), 0);
+		}
+	sp_diff_index(&d);
+	any = look(&d);
 	sp_memory_init(&o, lines, sizeof(lines));
 	compare(&d, NULL, &o);
-	for (unsigned i = 0; i < 2; i++) {
-		close_runs(&d.side[i]);
-		free(d.side[i].event);
-	}
-	sp_names_free(&d.positions);
-	sp_names_free(&d.events);
+	sp_diff_free(&d);
 	return sp_memory_text(&o);
 }
 
+/* Behind the lines of totals. */
+static const char *places_of(const char *text)
+{
+	while (strncmp(text, "total,", 6) == 0)
+		text = strchr(text, '\n') + 1;
+	return text;
+}
+
 static void begins(const char *text, const char *start)
+{
+	text = places_of(text);
+	if (strncmp(text, start, strlen(start)) != 0)
+		fail_msg("not \"%s\":\n%s", start, text);
+}
+
+static void begins_with_total(const char *text, const char *start)
 {
 	if (strncmp(text, start, strlen(start)) != 0)
 		fail_msg("not \"%s\":\n%s", start, text);
@@ -108,7 +88,7 @@ static void nothing(void **state)
 	(void)state;
 	for (unsigned l = 0; l < sp_n_levels; l++) {
 		assert_string_equal(compared(sp_level_table[l].name, same, same), "");
-		assert_false(d.differs);
+		assert_false(any);
 	}
 }
 
@@ -132,9 +112,11 @@ static void places(void **state)
 		char line[200];
 		int64_t a = i < 2 ? 6172839450 : i < 5 ? 6172839453 : 12345678901 + 1030 + 6172839453;
 
-		snprintf(line, sizeof(line), "%s,PAPI_TOT_INS,%lld,%lld,1,+0.00\n", want[i][1], (long long)a, (long long)a + 1);
-		assert_string_equal(compared(want[i][0], same, one_more), line);
-		assert_true(d.differs);
+		snprintf(line, sizeof(line), "%s,PAPI_TOT_INS,%lld,%lld,1,+0.00,", want[i][1], (long long)a, (long long)a + 1);
+		begins(compared(want[i][0], same, one_more), line);
+		assert_null(strchr(strchr(places_of(lines), '\n') + 1, '\n'));
+		begins_with_total(lines, "total,PAPI_TOT_INS,18518519396,18518519397,1,+0.00,18518518351,18518518351\n");
+		assert_true(any);
 	}
 }
 
@@ -171,6 +153,36 @@ static void in_a_job(void **state)
 	/* Alone on a machine's row: it is that machine, by its own place. */
 	begins(compared("machine", job, one_more), "Machine L#0,PAPI_TOT_INS,");
 	begins(compared("thread", job, one_more), "\"rank 5 thread \"\"wo");
+}
+
+/* What a rank starts (a script, its program) has the rank, too. */
+static void two_of_a_rank(struct sp_model *m)
+{
+	static struct sp_header second = { .rank = 3 };
+	static struct sp_model_process of_rank[2] = { { .h = &ranks[0] }, { .h = &second } };
+
+	m->process = of_rank;
+	m->n_processes = 2;
+	stub_relation[1].row.process = 1;
+	for (unsigned i = 0; i < 2; i++)
+		stub_relation[i].row.thread = "main";
+}
+
+static void one_more_in_both(struct sp_model *m)
+{
+	one_more(m);
+	stub_relation[0].cell[0].total[0] += 2;
+}
+
+static void of_one_rank(void **state)
+{
+	(void)state;
+	compared("thread", two_of_a_rank, one_more_in_both);
+	assert_non_null(strstr(lines, "\"rank 3 thread \"\"main\"\" #0\",PAPI_TOT_INS,12345679908,12345679910,2,"));
+	assert_non_null(strstr(lines, "\"rank 3 process 1 thread \"\"main\"\" #0\",PAPI_TOT_INS,6172839455,6172839456,1,"));
+	compared("process", two_of_a_rank, one_more);
+	assert_non_null(strstr(lines, "rank 3 process 1,PAPI_TOT_INS,6172839455,6172839456,1,"));
+	assert_null(strstr(lines, "rank 3,"));
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */
@@ -225,9 +237,10 @@ static void other_big(struct sp_model *m)
 static void events(void **state)
 {
 	(void)state;
-	assert_string_equal(compared("cpu", same, other_big), "PU L#2,BIG,18446744073709551615,18446744073709551614,-1,-0.00\n");
-	assert_string_equal(compared("cpu", second_of_its_name, other_big),
-			    "PU L#2,PAPI_TOT_INS#1,18446744073709551615,18446744073709551614,-1,-0.00\n");
+	assert_string_equal(places_of(compared("cpu", same, other_big)),
+			    "PU L#2,BIG,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
+	assert_string_equal(places_of(compared("cpu", second_of_its_name, other_big)),
+			    "PU L#2,PAPI_TOT_INS#1,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
 	stub_event[6].name = T_BIG;
 }
 
@@ -262,11 +275,11 @@ static void values(void **state)
 	const char *text;
 
 	(void)state;
-	begins(compared("cpu", same, joules), "PU L#0,rapl:::PACKAGE_ENERGY:PACKAGE0,1234,0.5,-1233.5,-99.96\n");
+	begins(compared("cpu", same, joules), "PU L#0,rapl:::PACKAGE_ENERGY:PACKAGE0,1234,0.5,-1233.5,-99.96,1234,1234\n");
 	/* What one side lacks is no 0: a line with nothing there, even where the other has 0. */
 	text = compared("cpu", same, gone);
-	assert_non_null(strstr(text, "CPU 99 (not in the topology),PAPI_TOT_INS,5,,-5,-100.00\n"));
-	assert_non_null(strstr(text, "CPU 99 (not in the topology),BIG,0,,0,\n"));
+	assert_non_null(strstr(text, "CPU 99 (not in the topology),PAPI_TOT_INS,5,,-5,-100.00,0,\n"));
+	assert_non_null(strstr(text, "CPU 99 (not in the topology),BIG,0,,0,,0,\n"));
 	text = compared("cpu", gone, same);
 	assert_string_equal(text, "");
 	/* The same bits, another type. */
@@ -306,8 +319,64 @@ static void sites(void **state)
 	(void)state;
 	assert_non_null(strstr(text, " -> "));
 	assert_non_null(strstr(text, "matmul+0x1010"));	/* by module and offset, as in the CSV */
-	assert_non_null(strstr(text, ",PAPI_TOT_CYC,42,52,10,+23.81\n"));
+	assert_non_null(strstr(text, ",PAPI_TOT_CYC,42,52,10,+23.81,"));
+	text = places_of(text);
 	assert_null(strchr(strchr(text, '\n') + 1, '\n'));
+}
+
+/* ---- repeats ------------------------------------------------------------------------------------- */
+
+static int64_t more;
+
+/* As many more as this is of how often it was called: 0 to 3, and what `more` says. */
+static void spread(struct sp_model *m)
+{
+	static unsigned n;
+
+	(void)m;
+	stub_relation[2].cell[0].total[0] += n++ % 4;
+}
+
+static void shifted(struct sp_model *m)
+{
+	(void)m;
+	stub_relation[2].cell[0].total[0] += more;
+}
+
+static void of_repeats(void **state)
+{
+	(void)state;
+	repeats = 4;
+	more = 1;			/* two runs of four would have it by chance */
+	assert_string_equal(compared("machine", spread, shifted), "");
+	assert_false(any);
+	more = 30;
+	begins_with_total(compared("machine", spread, shifted), "total,PAPI_TOT_CYC,23456791066,23456791096,30,");
+	assert_true(any);
+	/* Two of 5 and two of 6 prove nothing: counts are rounded. */
+	repeats = 2;
+	more = 1;
+	assert_string_equal(compared("machine", same, shifted), "");
+	more = 1000;
+	assert_string_not_equal(compared("machine", same, shifted), "");
+	repeats = 0;
+}
+
+/* Of tables of Student's t. */
+static void chance_of_t(void **state)
+{
+	static const struct { double t; unsigned df; double p; } known[] = {
+		{ 63.657, 1, 0.01 }, { 9.925, 2, 0.01 }, { 4.032, 5, 0.01 }, { 2.845, 20, 0.01 }, { 2.101, 18, 0.05 }, { 3.922, 18, 0.001 },
+		{ -3.922, 18, 0.001 }, { 636.62, 1, 0.001 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(known); i++) {
+		double p = sp_chance_of_t(known[i].t, known[i].df);
+
+		assert_true(p > known[i].p * 0.998 && p < known[i].p * 1.002);
+	}
+	assert_true(sp_chance_of_t(0.5, 7) == 1.0);
 }
 
 int main(void)
@@ -315,7 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing), cmocka_unit_test(places), cmocka_unit_test(other_numbers), cmocka_unit_test(in_a_job),
 		cmocka_unit_test(threads), cmocka_unit_test(events), cmocka_unit_test(values), cmocka_unit_test(new_value),
-		cmocka_unit_test(sites),
+		cmocka_unit_test(sites), cmocka_unit_test(of_one_rank), cmocka_unit_test(of_repeats), cmocka_unit_test(chance_of_t),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
