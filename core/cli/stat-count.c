@@ -16,9 +16,9 @@
 
 static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 
-static size_t ring_bytes(void)
+static size_t ring_bytes(uint32_t pages)
 {
-	return (SP_STAT_RING_PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE);
+	return (pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 void sp_stat_cpus(struct sp_stat_counters *c)
@@ -49,10 +49,6 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	a.sample_period = a.sample_type = 0;
 	a.read_format = soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	a.inherit_stat = rows;
-	if (rows) {
-		a.watermark = 1;
-		a.wakeup_watermark = (uint32_t)(ring_bytes() / 2);
-	}
 	return a;
 }
 
@@ -134,29 +130,35 @@ static void find_clock(struct sp_stat_counters *c)
 	c->n = p->n_natives + (c->clock == p->n_natives);
 }
 
-/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them.
- *
- * It keeps counts apart, too.  At a switch between siblings the kernel swaps their lists of counters and, with
- * inherit_stat, puts the counts back by their places in the lists: with events that the program opened itself, and
- * its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in a program of PAPI_INHERIT that made
- * none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped; kernels that do not know that (before
- * 6.13) refuse it. */
+/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
 static long open_side(pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1, .enable_on_exec = 1,
 		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
-		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_READ | PERF_SAMPLE_TID, .use_clockid = 1, .clockid = CLOCK_REALTIME,
-		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(ring_bytes() / 2),
+		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
 	};
 
 	return open_one(&a, child, cpu);
 }
 
-static void *map_ring(int fd)
+/* The clock on all CPUs; where threads have rows it keeps counts apart, too.  At a switch between siblings the kernel
+ * swaps their lists of counters and, with inherit_stat, puts the counts back by their places in the lists: with events
+ * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
+ * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
+ * kernels that do not know that (before 6.13) refuse it. */
+static long open_whole(pid_t child, bool rows, bool user_only)
 {
-	void *p = fd < 0 ? NULL : mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct perf_event_attr a = inherited(&task_clock, false);
+
+	a.exclude_kernel = a.exclude_hv = user_only;
+	a.sample_type = rows ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
+	return open_one(&a, child, -1);
+}
+
+static void *map_ring(int fd, uint32_t pages)
+{
+	void *p = fd < 0 ? NULL : mmap(NULL, ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -168,11 +170,11 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		c->side[k] = (int)open_side(child, c->cpu[k]);
-		c->ring[k * of + c->n] = map_ring(c->side[k]);
+		c->ring[k * of + c->n] = map_ring(c->side[k], SP_STAT_SIDE_PAGES);
 		if (!c->ring[k * of + c->n])
 			return false;
 		for (uint32_t i = 0; i < c->n; i++) {
-			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i]);
+			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
 			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
 				return false;
 		}
@@ -184,7 +186,7 @@ static void close_all(struct sp_stat_counters *c)
 {
 	for (uint32_t i = 0; c->ring && i < c->n_cpus * (c->n + 1); i++)
 		if (c->ring[i])
-			munmap(c->ring[i], ring_bytes());
+			munmap(c->ring[i], ring_bytes(i % (c->n + 1) == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES));
 	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
 		sp_close(c->side[i]);
 	for (uint32_t i = 0; c->fd && i < c->n_cpus * c->n; i++)
@@ -209,7 +211,6 @@ static int open_counters(struct sp_stat_counters *c, const char *verb, pid_t chi
 
 int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 {
-	struct perf_event_attr a;
 	int r;
 
 	find_clock(c);
@@ -224,9 +225,7 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	a = inherited(&task_clock, false);
-	a.exclude_kernel = a.exclude_hv = c->user_only;
-	c->whole = r == 0 ? (int)open_one(&a, child, -1) : -1;
+	c->whole = r == 0 ? (int)open_whole(child, c->rows, c->user_only) : -1;
 	if (r == 0 && c->whole < 0)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
 	if (r)
@@ -302,7 +301,7 @@ bool sp_stat_reads_come(int cpu)
 {
 	struct perf_event_attr a = inherited(&task_clock, true);
 	bool come = false;
-	int go[2], fd, side;
+	int go[2], fd, whole;
 	void *ring;
 	pid_t pid;
 
@@ -313,16 +312,16 @@ bool sp_stat_reads_come(int cpu)
 	pid = fork_twice(go);
 	close(go[0]);
 	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
-	side = pid < 0 ? -1 : (int)open_side(pid, cpu);
-	ring = map_ring(fd);
-	come = ring && side >= 0 && write(go[1], "g", 1) == 1;
+	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true);
+	ring = map_ring(fd, SP_STAT_RING_PAGES);
+	come = ring && whole >= 0 && write(go[1], "g", 1) == 1;
 	close(go[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	come = come && has_read(ring);
 	if (ring)
-		munmap(ring, ring_bytes());
+		munmap(ring, ring_bytes(SP_STAT_RING_PAGES));
 	sp_close(fd);
-	sp_close(side);
+	sp_close(whole);
 	return come;
 }

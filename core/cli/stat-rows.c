@@ -74,6 +74,14 @@ static struct sp_stat_row *row_of(const struct sp_stat_counters *c, struct sp_st
 
 /* ---- rings ------------------------------------------------------------------- */
 
+/* Then /proc has it no more. */
+static bool has_ended(const struct sp_stat_who *w, int pid)
+{
+	uint32_t at = w->slots ? w->slot[slot_of(w, pid, pid)] : 0;
+
+	return at && w->row[at - 1].reads;
+}
+
 static void take_args(struct sp_stat_task *t)
 {
 	char path[64], *text = NULL;
@@ -110,7 +118,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 		t->tid = (int)word[1];
 		memcpy(t->name, word + 2, sizeof(t->name) - 1);	/* padded with zeros to 8 bytes, and a time behind */
 		t->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
-		if (t->exec)
+		if (t->exec && !has_ended(w, t->pid))
 			take_args(t);
 		return;
 	}
@@ -142,14 +150,17 @@ static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu
 static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event)
 {
 	struct perf_event_mmap_page *m = c->ring[cpu * (c->n + 1) + event];
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = SP_STAT_RING_PAGES * page;
-	uint64_t head = m ? sp_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0;
+	uint64_t head = m ? sp_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page, size;
 	union {
 		struct perf_event_header h;
 		uint64_t aligned;
 		char bytes[RECORD_MOST];
 	} r;
 
+	if (tail == head)
+		return;
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	size = (event == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES) * page;
 	while (tail < head) {
 		const char *data = (const char *)m + page;
 		uint64_t at = tail % size, first;
@@ -163,17 +174,17 @@ static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32
 		take(c, w, cpu, event, &r.h, r.bytes + sizeof(r.h));
 		tail += r.h.size;
 	}
-	if (m && tail != m->data_tail)
-		sp_publish(&m->data_tail, head);
+	sp_publish(&m->data_tail, head);
 }
 
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
-	for (uint32_t k = 0; k < c->n_cpus; k++) {
-		drain_ring(c, w, k, c->n);
+	for (uint32_t k = 0; k < c->n_cpus; k++)
 		for (uint32_t i = 0; i < c->n; i++)
 			drain_ring(c, w, k, i);
-	}
+	/* Then we know of most that have ended. */
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		drain_ring(c, w, k, c->n);
 }
 
 /* ---- at the end ----------------------------------------------------------------- */

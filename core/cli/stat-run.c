@@ -14,7 +14,7 @@
 #include "cmd.h"
 #include "stat.h"
 
-#define DRAIN_MS 50			/* while threads have rows: command lines are read of processes that live that long */
+#define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings hold) */
 
 /* What somebody may send to the command and mean the program; all others do to the command what they do. */
 static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
@@ -143,30 +143,18 @@ static bool has_ended(struct sp_stat_child *c)
 
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w)
 {
-	uint32_t rings = n->rows ? n->n_cpus * (n->n + 1) : 0, used = 1;
-	struct pollfd *p = sp_need(calloc(rings + 1, sizeof(*p)));
+	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 
-	p[0] = (struct pollfd){ .fd = c->signals, .events = POLLIN };
-	for (uint32_t k = 0; rings && k < n->n_cpus; k++) {
-		p[used++] = (struct pollfd){ .fd = n->side[k], .events = POLLIN };
-		for (uint32_t i = 0; i < n->n; i++)
-			p[used++] = (struct pollfd){ .fd = n->fd[k * n->n + i], .events = POLLIN };
-	}
 	c->start_ns = sp_now_ns();
 	if (write(c->go, "g", 1) != 1)
 		c->error = errno;
 	close(c->go);
 	while (!has_ended(c)) {
-		poll(p, used, rings ? DRAIN_MS : -1);
-		/* Events of a task that the kernel took them off (set-user-ID) hang up at once, for as long as it runs. */
-		for (uint32_t i = 1; i < used; i++)
-			if (p[i].revents & (POLLHUP | POLLERR))
-				p[i].fd = -1;
-		pass_on(c);
-		if (rings)
+		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
+		while (poll(&p, 1, n->rows ? DRAIN_MS : -1) == 0)
 			sp_stat_drain(n, w);
+		pass_on(c);
 	}
-	free(p);
 	pass_on(c);
 	if (read(c->failed, &c->error, sizeof(c->error)) != sizeof(c->error))
 		c->error = 0;

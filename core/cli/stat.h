@@ -108,7 +108,10 @@ void sp_stat_topo_end(struct sp_stat_topo *t);
 
 /* ---- counting ----------------------------------------------------------------- */
 
+/* Rings are emptied every few ms: those of events hold some 1,300 threads that ended, those that tell who begins and
+ * ends some 900 threads of one CPU; a thread takes 20 us at least to begin and end. */
 #define SP_STAT_RING_PAGES 8u
+#define SP_STAT_SIDE_PAGES 32u
 #define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows unasked */
 
 struct sp_stat_counters {
