@@ -29,6 +29,8 @@ CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/doctor/*.c))
+# What the command needs of what is preloaded: what is known of PAPI's events.
+FACTS	:= $(addprefix preload/book/,components.c formula.c kinds.c places.c)
 PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
 
 # What is put into the application: hidden symbols, direct TLS, and no PLT: under LD_AUDIT glibc binds
@@ -97,8 +99,8 @@ $(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o) t
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
 
-# Beside its own: the machine without hwloc, and what is known of PAPI's events.
-$(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(addprefix $(B)/preload/book/,formula.o components.o kinds.o places.o)
+# Beside its own: the machine without hwloc.
+$(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(FACTS:%.c=$(B)/%.o)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 

@@ -69,7 +69,7 @@ $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 $(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/doctor/*)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/doctor/*.c) preload/book/formula.c topo/topo-flat.c \
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/doctor/*.c) $(FACTS) topo/topo-flat.c \
 		$(FUZZ_CORE) -ldl
 
 $(LONG_DIR)/fuzz-clang: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
