@@ -77,7 +77,7 @@ static size_t stem(const char *path)
 {
 	const struct sp_view *v = sp_view_by_extension(path);
 
-	return strlen(path) - (v ? strlen(v->extension) : 0);
+	return strlen(path) - (v ? strlen(v->extension) : sp_has_extension(path, SP_PAGE_EXTENSION) ? strlen(SP_PAGE_EXTENSION) : 0);
 }
 
 int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_view *view)

@@ -9,6 +9,7 @@
 #include "../store/format.h"
 #include "cmd.h"
 #include "merge.h"
+#include "page.h"
 #include "part.h"
 #include "runs.h"
 
@@ -69,7 +70,7 @@ int sp_cmd_merge(int argc, char **argv)
 	if (!out || !*out)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
 	/* What "run" and "recover" would take as a wish for another form. */
-	view = sp_view_by_extension(out);
+	view = sp_form_by_extension(out);
 	if (view && strcmp(view->name, "store") != 0)
 		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)

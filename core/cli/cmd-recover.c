@@ -20,6 +20,7 @@
 #include "../store/live.h"
 #include "../output.h"
 #include "cmd.h"
+#include "page.h"
 #include "part.h"
 
 struct recovery {
@@ -108,7 +109,7 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16])
 {
 	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
-	const struct sp_view *v = sp_view_by_extension(path);
+	const struct sp_view *v = sp_form_by_extension(path);
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);

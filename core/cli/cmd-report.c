@@ -43,7 +43,7 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	long_options(longs);
 	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'f') {
-			*view = sp_view_by_name(optarg, strlen(optarg));
+			*view = sp_form_by_name(optarg, strlen(optarg));
 			if (!*view)
 				return usage(r, "-f takes text, json, csv, hwloc, html or store", optarg);
 		} else if (c == 'o') {
@@ -70,7 +70,7 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		}
 	}
 	if (!*view && *to)
-		*view = sp_view_by_extension(*to);
+		*view = sp_form_by_extension(*to);
 	if (r->readings && !*view)
 		*view = sp_view_by_name("csv", 3);
 	if (!*view)

@@ -118,9 +118,8 @@ static bool read_options(struct options *o, int argc, char **argv)
 static bool wants_page(void)
 {
 	const char *output = getenv("SSPAPI_OUTPUT"), *format = getenv("SSPAPI_FORMAT");
-	size_t n = output ? strlen(output) : 0;
 
-	return (format && strstr(format, "html")) || (n > 5 && strcmp(output + n - 5, ".html") == 0);
+	return (format && strstr(format, "html")) || (output && sp_has_extension(output, SP_PAGE_EXTENSION));
 }
 
 static void bad_value(const char *line, void *arg)

@@ -11,6 +11,7 @@
 #include "../sys.h"
 #include "../view/view-common.h"
 #include "cmd.h"
+#include "page.h"
 #include "report.h"
 #include "stat-names.h"
 #include "terminal.h"
@@ -43,7 +44,7 @@ static void add_events(struct wish *w, const char *more)
 static bool all_are_views(const char *formats)
 {
 	for (const char *p = formats; *p; p += strcspn(p, ","), p += *p == ',')
-		if (!sp_view_by_name(p, strcspn(p, ",")))
+		if (!sp_form_by_name(p, strcspn(p, ",")))
 			return false;
 	return *formats;
 }
@@ -225,12 +226,12 @@ static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_mod
 /* To files, or to standard error: the program's output is its own. */
 static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 {
-	const struct sp_view *view = w->out ? sp_view_by_extension(w->out) : NULL;
+	const struct sp_view *view = w->out ? sp_form_by_extension(w->out) : NULL;
 	const char *formats = w->formats ? w->formats : view ? view->name : "text";
 	int e = 0;
 
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
-		view = sp_view_by_name(p, strcspn(p, ","));
+		view = sp_form_by_name(p, strcspn(p, ","));
 		if (w->out && strcmp(w->out, "-") != 0) {
 			e = write_form(w, r, m, view, strchr(formats, ',') != NULL);
 		} else {

@@ -70,23 +70,37 @@ sp_off sp_bytes_text(struct sp_bytes *b, const char *text)
 	return b->origin + place;
 }
 
-sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off list)
+sp_off sp_bytes_words(struct sp_bytes *b, const char *words, size_t bytes)
 {
 	uint32_t n = 0;
 	uint64_t place;
 
-	while (sp_image_text_at(image, list, n))
+	for (size_t i = 0; i < bytes; i += strlen(words + i) + 1)
 		n++;
 	if (!n)
 		return 0;
 	place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + n * sizeof(sp_off));
 	((struct sp_strings *)sp_bytes_at(b, place))->n = n;
-	for (uint32_t i = 0; i < n; i++) {
-		sp_off at = sp_bytes_text(b, sp_image_text_at(image, list, i));
+	n = 0;
+	for (size_t i = 0; i < bytes; i += strlen(words + i) + 1) {
+		sp_off at = sp_bytes_text(b, words + i);
 
-		((struct sp_strings *)sp_bytes_at(b, place))->at[i] = at;
+		((struct sp_strings *)sp_bytes_at(b, place))->at[n++] = at;
 	}
 	return b->origin + place;
+}
+
+sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off list)
+{
+	struct sp_bytes all = { 0 };
+	const char *text;
+	sp_off at;
+
+	for (uint32_t i = 0; (text = sp_image_text_at(image, list, i)) != NULL; i++)
+		sp_bytes_add(&all, text, strlen(text) + 1);
+	at = sp_bytes_words(b, (char *)all.at, all.used);
+	sp_bytes_free(&all);
+	return at;
 }
 
 /* ---- events -------------------------------------------------------------- */

@@ -31,6 +31,7 @@ static inline void *sp_bytes_at(const struct sp_bytes *b, uint64_t place)
 
 /* Each gives the offset for others to name it by; "" and no texts: 0. */
 sp_off sp_bytes_text(struct sp_bytes *b, const char *text);
+sp_off sp_bytes_words(struct sp_bytes *b, const char *words, size_t bytes);	/* each closed by its NUL */
 sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off list);	/* a copy */
 
 /* An event with its texts; its place. */

@@ -118,26 +118,6 @@ void merge_common(struct merge *g, struct sp_model *m)
 
 /* ---- writing --------------------------------------------------------------- */
 
-static sp_off front_args(struct sp_bytes *b, const char *text, size_t bytes)
-{
-	uint32_t n = 0;
-	uint64_t place;
-
-	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1)
-		n++;
-	if (!n)
-		return 0;
-	place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + n * sizeof(sp_off));
-	((struct sp_strings *)sp_bytes_at(b, place))->n = n;
-	n = 0;
-	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1) {
-		sp_off at = sp_bytes_text(b, text + i);
-
-		((struct sp_strings *)sp_bytes_at(b, place))->at[n++] = at;
-	}
-	return b->origin + place;
-}
-
 static sp_off front_text(struct merge *g, struct sp_bytes *b, unsigned which)
 {
 	g->common[which].text[g->common[which].bytes] = 0;
@@ -206,7 +186,7 @@ int merge_write_front(struct merge *g)
 	sp_bytes_block(b, 0, sizeof(*h));
 	h->host = front_text(g, b, COMMON_HOST);
 	h->exe = front_text(g, b, COMMON_EXE);
-	h->args = front_args(b, g->common[COMMON_ARGS].text, g->common[COMMON_ARGS].bytes);
+	h->args = sp_bytes_words(b, g->common[COMMON_ARGS].text, g->common[COMMON_ARGS].bytes);
 	h->job = front_text(g, b, COMMON_JOB);
 	h->cwd = front_text(g, b, COMMON_CWD);
 	h->papi_library = front_text(g, b, COMMON_LIBRARY);

@@ -81,4 +81,14 @@ static void write_page(struct sp_out *o, const struct sp_show *s)
 		o->error = e;
 }
 
-const struct sp_view sp_page = { "html", ".html", write_page };
+const struct sp_view sp_page = { "html", SP_PAGE_EXTENSION, write_page };
+
+const struct sp_view *sp_form_by_name(const char *name, size_t length)
+{
+	return length == 4 && memcmp(name, sp_page.name, 4) == 0 ? &sp_page : sp_view_by_name(name, length);
+}
+
+const struct sp_view *sp_form_by_extension(const char *path)
+{
+	return sp_has_extension(path, SP_PAGE_EXTENSION) ? &sp_page : sp_view_by_extension(path);
+}

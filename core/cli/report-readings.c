@@ -11,18 +11,6 @@
 
 #define MS 1000000			/* ns */
 
-static bool shows(const struct sp_report *r, const struct sp_model *m, uint32_t event)
-{
-	char buf[32];
-	const char *name = sp_event_name(m, event, buf);
-	size_t n = strlen(name);
-
-	for (const char *p = r->show.events; p && *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
-			return true;
-	return !r->show.events;
-}
-
 /* ---- rows --------------------------------------------------------------------- */
 
 static void csv_reading(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const struct sp_kept *at, uint32_t e)
@@ -30,26 +18,8 @@ static void csv_reading(struct sp_out *o, const struct sp_model *m, const struct
 	const struct sp_header *h = sp_process_header(m, row->process);
 	char buf[32];
 
-	sp_out_csv(o, sp_model_text(m, h->host));
-	sp_out_char(o, ',');
-	if (h->rank >= 0)
-		sp_out_i64(o, h->rank);
-	sp_out_char(o, ',');
-	sp_out_u64(o, h->pid);
-	sp_out_char(o, ',');
-	sp_out_i64(o, row->tid);
-	sp_out_char(o, ',');
-	sp_out_csv(o, row->thread);
-	sp_out_char(o, ',');
-	sp_out_i64(o, row->event_set);
-	sp_out_char(o, ',');
-	sp_out_u64(o, at->ns);
-	sp_out_char(o, ',');
-	if (at->cpu >= 0)
-		sp_out_i64(o, at->cpu);
-	sp_out_char(o, ',');
-	sp_out_csv(o, sp_event_name(m, row->event[e], buf));
-	sp_out_char(o, ',');
+	sp_csv_f(o, "%s,% ld,%u,%d,%s,%d,%lu,% d,%s,", sp_model_text(m, h->host), h->rank, h->pid, row->tid, row->thread, row->event_set,
+		 at->ns, at->cpu, sp_event_name(m, row->event[e], buf));
 	sp_out_value(o, sp_event_type(m, row->event[e]), at->value[e]);
 	sp_out_char(o, '\n');
 }
@@ -60,28 +30,11 @@ static void heading(struct sp_out *o, const struct sp_model *m, const struct sp_
 {
 	const struct sp_header *h = sp_process_header(m, row->process);
 
-	sp_out_text(o, "\nevent set ");
-	sp_out_i64(o, row->event_set);
-	sp_out_text(o, " of thread ");
-	sp_out_i64(o, row->tid);
-	sp_out_text(o, " (");
-	sp_out_plain(o, row->thread);
-	sp_out_text(o, ")");
-	if (sp_is_job(m)) {
-		sp_out_text(o, h->rank >= 0 ? ", rank " : ", process ");
-		sp_out_i64(o, h->rank >= 0 ? h->rank : (int64_t)h->pid);
-		sp_out_text(o, " on ");
-		sp_out_plain(o, sp_model_text(m, h->host));
-	}
+	sp_out_f(o, "\nevent set %d of thread %d (%s)", row->event_set, row->tid, row->thread);
+	if (sp_is_job(m))
+		sp_out_f(o, ", %s %ld on %s", h->rank >= 0 ? "rank" : "process", h->rank >= 0 ? h->rank : (int64_t)h->pid,
+			 sp_model_text(m, h->host));
 	sp_out_text(o, "\n   elapsed s  CPU                 value  event\n");
-}
-
-static void right(struct sp_out *o, const char *text, unsigned width)
-{
-	size_t n = strlen(text);
-
-	sp_out_repeat(o, ' ', n < width ? width - n : 0);
-	sp_out_text(o, text);
 }
 
 /* Since the set was first started, as sspapi_elapsed_time has it. */
@@ -90,15 +43,11 @@ static void text_reading(struct sp_out *o, const struct sp_model *m, const struc
 	double s = at->ns > row->first_ns ? (double)(at->ns - row->first_ns) / 1e9 : 0.0;
 	char buf[64];
 
-	snprintf(buf, sizeof(buf), "%.6f", s);
-	right(o, buf, 12);
-	snprintf(buf, sizeof(buf), "%d", at->cpu);
-	right(o, at->cpu >= 0 ? buf : "-", 5);
+	sp_right(o, sp_text_f(buf, sizeof(buf), "%.6f", s), 12);
+	sp_right(o, at->cpu >= 0 ? sp_text_f(buf, sizeof(buf), "%d", at->cpu) : "-", 5);
 	sp_value_text(buf, sp_event_type(m, row->event[e]), at->value[e]);
-	right(o, buf, 22);
-	sp_out_text(o, "  ");
-	sp_out_plain(o, sp_event_name(m, row->event[e], buf));
-	sp_out_char(o, '\n');
+	sp_right(o, buf, 22);
+	sp_out_f(o, "  %s\n", sp_event_name(m, row->event[e], buf));
 }
 
 /* ---- the hosts' clocks --------------------------------------------------------------- */
@@ -179,7 +128,7 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 			if (first && text)
 				heading(o, m, &row);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (shows(r, m, row.event[e]) && sp_has_entries(m, &row, row.event[e]))
+				if (sp_show_named(&r->show, row.event[e]) && sp_has_entries(m, &row, row.event[e]))
 					(text ? text_reading : csv_reading)(o, m, &row, &at, e);
 		}
 	}

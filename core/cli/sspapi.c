@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "page.h"
 
 /* What they are is in help.c, which what they call may ask. */
 static const struct {
@@ -36,7 +35,6 @@ int main(int argc, char **argv)
 	verb run;
 	bool asks;
 
-	sp_view_also = &sp_page;
 	if (argc < 2) {
 		sp_help_all(stderr);
 		return 2;

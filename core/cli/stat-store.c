@@ -74,26 +74,6 @@ static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu,
 
 /* ---- the front ------------------------------------------------------------------- */
 
-static sp_off texts(struct sp_bytes *b, const char *text, uint32_t bytes)
-{
-	uint32_t n = 0;
-	uint64_t place;
-
-	for (uint32_t i = 0; i < bytes; i += (uint32_t)strlen(text + i) + 1)
-		n++;
-	if (!n)
-		return 0;
-	place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + n * sizeof(sp_off));
-	((struct sp_strings *)sp_bytes_at(b, place))->n = n;
-	n = 0;
-	for (uint32_t i = 0; i < bytes; i += (uint32_t)strlen(text + i) + 1) {
-		sp_off at = sp_bytes_text(b, text + i);
-
-		((struct sp_strings *)sp_bytes_at(b, place))->at[n++] = at;
-	}
-	return b->origin + place;
-}
-
 static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const struct sp_stat_event *e)
 {
 	struct sp_bytes all = { 0 };
@@ -101,7 +81,7 @@ static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const st
 
 	for (uint32_t t = 0; t < e->n; t++)
 		sp_bytes_add(&all, p->native[e->native[t]].name, strlen(p->native[e->native[t]].name) + 1);
-	at = texts(b, (char *)all.at, (uint32_t)all.used);
+	at = sp_bytes_words(b, (char *)all.at, all.used);
 	sp_bytes_free(&all);
 	return at;
 }
@@ -476,7 +456,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0);
 	h->host = sp_bytes_text(m->b, m->host);
 	h->exe = p->args ? sp_bytes_text(m->b, p->args) : 0;
-	h->args = texts(m->b, p->args, p->args_bytes);
+	h->args = sp_bytes_words(m->b, p->args, p->args_bytes);
 	h->job = job ? sp_bytes_text(m->b, job) : 0;
 	h->cwd = getcwd(cwd, sizeof(cwd)) ? sp_bytes_text(m->b, cwd) : 0;
 	h->papi_library = sp_bytes_text(m->b, m->all->plan->papi);

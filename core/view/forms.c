@@ -12,36 +12,29 @@ const struct sp_view sp_views[] = {
 };
 
 const unsigned sp_n_views = SP_COUNT(sp_views);
-const struct sp_view *sp_view_also;
-
-/* NULL behind the last. */
-static const struct sp_view *view(unsigned i)
-{
-	return i < sp_n_views ? &sp_views[i] : i == sp_n_views ? sp_view_also : NULL;
-}
 
 const struct sp_view *sp_view_by_name(const char *name, size_t length)
 {
-	const struct sp_view *v;
-
-	for (unsigned i = 0; (v = view(i)) != NULL; i++)
-		if (strlen(v->name) == length && !memcmp(v->name, name, length))
-			break;
-	return v;
+	for (unsigned i = 0; i < sp_n_views; i++)
+		if (strlen(sp_views[i].name) == length && !memcmp(sp_views[i].name, name, length))
+			return &sp_views[i];
+	return NULL;
 }
 
-const struct sp_view *sp_view_by_extension(const char *path)
+bool sp_has_extension(const char *path, const char *extension)
 {
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 	const char *dot = strrchr(base, '.');
-	const struct sp_view *v;
 
 	/* ".json" alone is a hidden file's name, not an extension. */
-	if (!dot || dot == base)
-		return NULL;
-	for (unsigned i = 0; (v = view(i)) != NULL; i++)
-		if (!strcmp(v->extension, dot))
-			break;
-	return v;
+	return dot && dot != base && !strcmp(extension, dot);
+}
+
+const struct sp_view *sp_view_by_extension(const char *path)
+{
+	for (unsigned i = 0; i < sp_n_views; i++)
+		if (sp_has_extension(path, sp_views[i].extension))
+			return &sp_views[i];
+	return NULL;
 }

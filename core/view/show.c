@@ -2,16 +2,19 @@
 #include "view-common.h"
 #include "view.h"
 
-bool sp_show_event(const struct sp_show *s, uint32_t e)
+bool sp_show_named(const struct sp_show *s, uint32_t e)
 {
 	char buf[32];
 	const char *name = sp_event_name(s->m, e, buf);
 	size_t n = strlen(name);
 
-	if (!s->m->event_counted[e] || sp_event_is_gauge(s->m, e))
-		return false;
 	for (const char *p = s->events; p && *p; p += strcspn(p, ","), p += *p == ',')
 		if (strcspn(p, ",") == n && !memcmp(p, name, n))
 			return true;
 	return !s->events;
+}
+
+bool sp_show_event(const struct sp_show *s, uint32_t e)
+{
+	return s->m->event_counted[e] && !sp_event_is_gauge(s->m, e) && sp_show_named(s, e);
 }

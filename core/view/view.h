@@ -32,11 +32,12 @@ struct sp_view {
 extern const struct sp_view sp_views[];
 extern const unsigned sp_n_views;
 
-/* One more, which only the command makes: it sets this; or NULL. */
-extern const struct sp_view *sp_view_also;
+/* (One more, which only the command makes, is core/cli/page.h's; names of files are made of its extension, too.) */
+#define SP_PAGE_EXTENSION ".html"
 
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);	/* NULL: none of ours */
+bool sp_has_extension(const char *path, const char *extension);
 
 void sp_view_text(struct sp_out *o, const struct sp_show *s);
 void sp_view_json(struct sp_out *o, const struct sp_show *s);
@@ -44,8 +45,9 @@ void sp_view_csv(struct sp_out *o, const struct sp_show *s);
 void sp_view_hwloc(struct sp_out *o, const struct sp_show *s);
 void sp_view_store(struct sp_out *o, const struct sp_show *s);
 
-/* Is this event among those that are shown?  (Gauges are not: they have no sums.) */
+/* Is this event among those that are shown?  (Gauges are not: they have no sums; by its name alone it may be one.) */
 bool sp_show_event(const struct sp_show *s, uint32_t event);
+bool sp_show_named(const struct sp_show *s, uint32_t event);
 
 /* False: color_by is none of the events that were counted, but there are others. */
 bool sp_view_colors(const struct sp_show *s);

@@ -46,6 +46,11 @@ check "-o: by its extension" sh -c '"$1" report -f csv "$2" | cmp - "$3"' sh "$s
 is "-o: nothing else is left" "$(ls "$tmp" | grep -c part)" 0
 run app "$sspapi" run -f html -- true
 is "run makes no page, and says what does" "$(status_of app) $(grep -c 'sspapi report' "$tmp/app.err")" "2 1"
+run several "$B/sspapi" stat -f html,json -o "$tmp/several.html" true
+case $(status_of several) in
+0) is "stat: several forms have each its own extension" "$(cd "$tmp" && echo several.*)" "several.err several.html several.json several.out several.status" ;;
+*) result 0 "stat: several forms" "# SKIP the kernel lets nobody count here" ;;
+esac
 
 if ! command -v chromium >/dev/null; then
 	skip "in Chromium" "there is no chromium (scripts/deps --page)"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "../../core/cli/cmd.h"
-#include "../../core/cli/page.h"
 #include "fuzz-command.h"
 
 /* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file to make. */
@@ -91,7 +90,6 @@ void fuzz_command_begin(const char *beside)
 	snprintf(bytes_at, sizeof(bytes_at), "%s/x.sspapi", folder);
 	snprintf(live_at, sizeof(live_at), "%s/sspapi.0.host.1.1.live", folder);
 	sound = beside;
-	sp_view_also = &sp_page;
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	out = fcntl(1, F_DUPFD_CLOEXEC, 10);
 	said = fopen("/dev/null", "we");
