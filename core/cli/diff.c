@@ -76,7 +76,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 		return;
 	}
 	if (row->process >= 0) {
-		(s->levels.level->what == SP_LEVEL_PROCESS ? (void)process_position(o, s, row->process) : thread_position(o, s, row));
+		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process) : thread_position(o, s, row));
 		return;
 	}
 	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine")))

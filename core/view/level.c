@@ -17,13 +17,13 @@ const struct sp_level sp_level_table[] = {
 	{ "package", "socket", "package", "packages", "Package", SP_LEVEL_COMPONENT },
 	{ "machine", NULL, "machine", "machines", "Machine", SP_LEVEL_COMPONENT },
 	{ "process", NULL, "process", "processes", NULL, SP_LEVEL_PROCESS },
+	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK },
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD },
 	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE },
 	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);
-const struct sp_level sp_level_rank = { "process", NULL, "rank", "ranks", NULL, SP_LEVEL_PROCESS };
 
 bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b)
 {
@@ -86,14 +86,14 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 	int32_t above = -1;
 
 	w.machine = (int32_t)t->m->process[r->process].machine;
-	if (t->level->what == SP_LEVEL_THREAD || t->level->what == SP_LEVEL_PROCESS) {
+	if (t->level->what == SP_LEVEL_THREAD || sp_level_is_process(t->level)) {
 		bool thread = t->level->what == SP_LEVEL_THREAD;
 
 		w.tid = thread ? r->tid : -1;
 		w.thread = thread ? r->thread : "";
 		w.together = r->event_set < 0;
 		w.process = (int32_t)r->process;
-		while (t->level == &sp_level_rank && w.process > 0 &&
+		while (t->level->what == SP_LEVEL_RANK && w.process > 0 &&
 		       sp_is_same_rank(t->m, (uint32_t)w.process - 1, (uint32_t)w.process))
 			w.process--;
 		w.key = thread ? r->thread_at : (uint32_t)w.process;
@@ -302,7 +302,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	memset(t, 0, sizeof(*t));
 	t->m = m;
 	t->level = level;
-	t->ranks = level == &sp_level_rank || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
+	t->ranks = level->what == SP_LEVEL_RANK || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	e = t->stamp ? grow(t) : -ENOMEM;
@@ -401,7 +401,7 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 
 	if (t->level->what == SP_LEVEL_THREAD)
 		thread_words(o, m, row);
-	else if (t->level->what == SP_LEVEL_PROCESS)
+	else if (sp_level_is_process(t->level))
 		process_words(o, t, row);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
 		sp_text_pair(o, m, row->from, row->to, width);

@@ -28,18 +28,21 @@ struct sp_level {
 	const char *heading, *things;	/* of its column; and several of them */
 	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
 	enum {
-		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_THREAD, SP_LEVEL_CALLSITE, SP_LEVEL_SITE, SP_LEVEL_KIND
+		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_CALLSITE, SP_LEVEL_SITE, SP_LEVEL_KIND
 	} what;
 };
 
 extern const struct sp_level sp_level_table[];
 extern const unsigned sp_n_levels;
 
-/* By process, those of one rank together: the text form's, not by name. */
-extern const struct sp_level sp_level_rank;
-
 /* The processes of a rank, which may have several, stand one after the other. */
 bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b);
+
+/* Are its rows processes?  Those of one rank may be one row. */
+static inline bool sp_level_is_process(const struct sp_level *l)
+{
+	return l->what == SP_LEVEL_PROCESS || l->what == SP_LEVEL_RANK;
+}
 
 /* Are its rows code? */
 static inline bool sp_level_is_code(const struct sp_level *l)

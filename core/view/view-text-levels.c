@@ -100,7 +100,7 @@ static struct sp_table table_of(struct sp_levels *levels)
 	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
 	return (struct sp_table){ .title = ranks ? "rank" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
-				  .row = level_row, .arg = levels, .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
+				  .row = level_row, .arg = levels, .name_spread = ranks, .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
 }
 
 int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below)
@@ -174,7 +174,7 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *lev
 {
 	const struct sp_level *l = sp_level_by_name(level);
 	bool ranks = l->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) && sp_text_n_ranks(s->m) > 1;
-	uint32_t n = heaviest(o, s, ranks ? &sp_level_rank : l, UINT32_MAX);
+	uint32_t n = heaviest(o, s, ranks ? sp_level_by_name("rank") : l, UINT32_MAX);
 
 	if (n && l->what == SP_LEVEL_CALLSITE)
 		heaviest(o, s, sp_level_by_name("site"), n / 2);

@@ -4,9 +4,11 @@
  *	solve (main.c:40 → 44)			where two calls are in one of them
  *	work < solver_b → work < solver_b	where they are told apart by who called them
  *	app+0x11f0 → app+0x1230			functions without names
+ *	libffi.so.8 → libffi.so.8		of which there is one in the library
  *
  * Places are file:line, or offsets without debug information.  Functions that were inlined stand
- * under the name of the one that they are in: that one has a name in every form.
+ * under the name of the one that they are in: that one has a name in every form.  (But not under
+ * one of the C++ library's: what a std::thread runs would all be _M_run, in std_thread.h.)
  */
 #include <string.h>
 
@@ -25,14 +27,27 @@ static void function(struct sp_out *o, const char *symbol, bool brief)
 
 /* ---- frames ------------------------------------------------------------------ */
 
-/* Of what was inlined the function that it stands in. */
+/* A header of the system's, as what std::thread calls stands in. */
+static bool is_of_system(const char *line)
+{
+	return line && !strncmp(line, "/usr/", 5);
+}
+
+/* Of what was inlined the function that it stands in; of the program's own code, if there is any. */
 static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
 {
+	uint32_t k;
+
 	if (!sp_model_frame(m, id, i, f))
 		return false;
-	if (f->n_into) {
-		f->symbol = f->into[f->n_into - 1].symbol;
-		f->line = f->into[f->n_into - 1].line ? f->into[f->n_into - 1].line : "";
+	k = f->n_into;
+	while (k && is_of_system(f->into[k - 1].line))
+		k--;
+	if (!k && (!*f->line || is_of_system(f->line)))
+		k = f->n_into;
+	if (k) {
+		f->symbol = f->into[k - 1].symbol;
+		f->line = f->into[k - 1].line ? f->into[k - 1].line : "";
 	}
 	return true;
 }
@@ -45,7 +60,7 @@ struct style {
 
 static bool in_one_function(const struct sp_frame_seen *f, const struct sp_frame_seen *g)
 {
-	return *f->symbol && !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
+	return !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
 }
 
 static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
@@ -90,11 +105,11 @@ static void frame(struct sp_out *o, const struct sp_frame_seen *f, const char *r
 		function(o, f->symbol, brief);
 	} else {
 		sp_out_plain(o, *f->module ? sp_base_name(f->module) : "unknown");
-		sp_out_char(o, '+');
-		sp_out_hex(o, f->offset);
+		if (with_place || !*f->module)
+			sp_out_f(o, "+%#lx", f->offset);
 		return;
 	}
-	if (!with_place)
+	if (!with_place && strcmp(f->symbol, "operator()") != 0)	/* a lambda: which one only its place says */
 		return;
 	sp_out_text(o, " (");
 	place(o, f, twin);
@@ -131,7 +146,7 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 	size_t file;
 
 	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name ||
-	    !frame_at(m, from, 0, &f) || !frame_at(m, to, 0, &g) || !in_one_function(&f, &g))
+	    !frame_at(m, from, 0, &f) || !frame_at(m, to, 0, &g) || !*f.symbol || !in_one_function(&f, &g))
 		return false;
 	s = style_of(m, from, a.frames);
 	t = style_of(m, to, b.frames);
@@ -142,10 +157,9 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 	place(o, &f, s.twins & 1);
 	sp_out_text(o, " → ");
 	file = strcspn(f.line, ":") + 1;
-	if (*f.line && !strncmp(f.line, g.line, file) && !((s.twins | t.twins) & 1))
-		sp_out_plain(o, g.line + file);
-	else
-		place(o, &g, t.twins & 1);
+	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said, and so may be the line */
+		g.line += strcmp(f.line, g.line) ? file : strlen(g.line);
+	place(o, &g, t.twins & 1);
 	sp_out_char(o, ')');
 	return true;
 }

@@ -118,10 +118,15 @@ void sp_table_spread(struct sp_table *t)
 
 		if (!t->sums.has[e])
 			continue;
-		if (!t->n_spread[e] || sp_number(type, v) < sp_number(type, t->spread[0].total[e]))
-			t->spread[0].total[e] = v;
-		if (!t->n_spread[e] || sp_number(type, v) > sp_number(type, t->spread[2].total[e]))
-			t->spread[2].total[e] = v;
+		for (unsigned most = 0; most < 2; most++) {
+			double by = sp_number(type, v) - sp_number(type, t->spread[2 * most].total[e]);
+
+			if (t->n_spread[e] && !(most ? by > 0.0 : by < 0.0))
+				continue;
+			t->spread[2 * most].total[e] = v;
+			if (e == t->first)
+				sp_text_f(t->who[most], sizeof(t->who[most]), "%s", t->label);
+		}
 		t->sum_spread[e] += sp_number(type, v);
 		t->n_spread[e]++;
 	}
@@ -139,16 +144,21 @@ static void end_spread(struct sp_table *t)
 	}
 }
 
-/* "max (max/mean 1.69)" */
+/* "min (rank 126)", "max (rank 83; max/mean 1.69)": of the first event. */
 static void spread_label(struct sp_table *t, unsigned i)
 {
 	static const char *const label[] = { "min", "mean", "max" };
 	uint32_t e = t->first, n = e < t->m->n_events ? t->n_spread[e] : 0;
+	bool name = t->name_spread && i != 1 && n && t->spread[0].total[e] != t->spread[2].total[e];
+	bool ratio = i == 2 && n && t->sum_spread[e] > 0.0;
+	struct sp_out o;
 
-	strcpy(t->label, label[i]);
-	if (i == 2 && n && t->sum_spread[e] > 0.0)
-		sp_text_f(t->label, sizeof(t->label), "max (max/mean %.2f)",
-			  sp_number(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
+	sp_memory_init(&o, t->label, sizeof(t->label));
+	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "", name ? t->who[i / 2] : "", name && ratio ? "; " : "");
+	if (ratio)
+		sp_out_f(&o, "max/mean %.2f", sp_number(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
+	sp_out_text(&o, name || ratio ? ")" : "");
+	sp_memory_text(&o);
 }
 
 /* ---- columns ------------------------------------------------------------ */

@@ -34,6 +34,7 @@ struct sp_table {
 	bool in_place;			/* the rows stand as they were added */
 	bool all;			/* of them; else ten */
 	bool first_line;		/* nothing stands above it */
+	bool name_spread;		/* say which rows have the least and the most */
 	bool placed;			/* also events that are counted on packages and other components as a whole */
 	/* Fills in label, tail and sums (which are empty) of row number `at`. */
 	void (*row)(struct sp_table *t, uint64_t at);
@@ -50,6 +51,7 @@ struct sp_table {
 	bool marks, *columns;		/* columns: [n_events] the events that stand in tables */
 	struct sp_text_sums own, rest, spread[3];	/* spread: least, mean, most of the rows that sp_table_spread was told */
 	uint32_t *n_spread, rows_spread;
+	char who[2][32];		/* by the first event */
 	double *sum_spread;
 	uint64_t *at;			/* of the rows */
 	double *weight;

@@ -142,7 +142,7 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 	}
 	if (n > told)
 		sp_out_f(o, " and some of %'u more event%s", n - told, SP_MANY(n - told));
-	sp_out_text(o, n == 1 ? " is not proven on its CPU" : " are not proven on their CPU");
+	sp_out_text(o, n == 1 ? " is not proven on its CPU (~)" : " are not proven on their CPU (~)");
 }
 
 /* How the counts are told to CPUs that are not proven there, and what to do. */
@@ -193,7 +193,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	}
 	sp_memory_init(&line, text, sizeof(text));
 	if (none == counted)
-		sp_out_text(&line, "no count is proven on its CPU");
+		sp_out_text(&line, "no count is proven on its CPU (~)");
 	else
 		unproven_events(&line, m, unproven);
 	sp_paragraph(o, "", 2, sp_memory_text(&line));
@@ -577,7 +577,8 @@ static void further(struct sp_out *o, const struct sp_show *s)
 	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
 		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
 	else
-		sp_out_f(o, "\nlook further: sspapi report --per-thread%s%s\n", *s->file ? " " : "", s->file);
+		sp_out_f(o, "\nlook further: sspapi report --per-%s%s%s\n", sp_is_job(s->m) && sp_text_have_ranks(s->m) ? "rank" : "thread",
+			 *s->file ? " " : "", s->file);
 }
 
 void sp_view_text(struct sp_out *o, const struct sp_show *s)

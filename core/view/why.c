@@ -34,8 +34,8 @@ const char *sp_why_text(enum sp_why why)
 		[SP_WHY_BUSY] = "the thread moved faster than its counters could be read",
 		[SP_WHY_RUNNING] = "the counted thread ran on, on another CPU, while its counters were read",
 		[SP_WHY_DISTURBED] = "a signal handler or another thread called PAPI for the set between two readings",
-		[SP_WHY_INSIDE] = ("the thread was interrupted in a call of PAPI, or counted something there: before or after PAPI's "
-				   "answer is not known"),
+		[SP_WHY_INSIDE] = ("the thread was interrupted, or counted something, while PAPI read: what came before and what after "
+				   "is not known (fewer readings have less of it)"),
 	};
 
 	return texts[why < SP_WHYS ? why : SP_WHY_NONE];

@@ -72,7 +72,24 @@ run csv "$sspapi" report -f csv sspapi.one.88.0
 is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" "0 1 2 10 "
 run doubt "$sspapi" report sspapi.one.88.0
 check "they ran one after the other, as those of two runs do: a line" grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
-check "where to look further is the folder" grep -q "^look further: sspapi report --per-thread sspapi.one.88.0$" "$tmp/doubt.out"
+check "where to look further is the folder" grep -q "^look further: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
+mkdir uneven
+printf 'event EV_A\neach PAPI_read count EV_A 10\n' >uneven/script
+reads=
+for rank in 0 1 2; do
+	reads="$reads read"
+	for process in a b; do
+		# shellcheck disable=SC2086 # words
+		run_shim rank env OMPI_COMM_WORLD_RANK=$rank SSPAPI_OUTPUT="uneven/$rank$process.sspapi" FAKE_PAPI_SCRIPT=uneven/script \
+			"$scenes/ops" set=EV_A start $reads
+	done
+done
+run uneven "$sspapi" report uneven
+is "who has the least and the most" "$(grep -E '^(rank .*share|min|mean|max) ?' "$tmp/uneven.out" | tr -s ' ' | paste -sd';')" \
+	"rank EV_A share;min (rank 0) 20;mean 40;max (rank 2; max/mean 1.50) 60"
+run uneven "$sspapi" report --per-rank -f json uneven
+is "--per-rank: a rank's processes are one row" "$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' | paste -sd' ')" "20 40 60"
+rm -r uneven
 step=1
 ranks "0 1"
 shows "2 EV_A"

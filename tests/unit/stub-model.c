@@ -204,6 +204,9 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct 
 }
 
 static const char *stub_symbol;	/* of all frames; NULL: as below */
+static struct sp_inlined *stub_into;	/* what the outermost frames were inlined into */
+static uint32_t stub_n_into;
+static bool stub_lonely;	/* there is no site 1 */
 static bool stub_twins;	/* sites 1 and 2 are on one line of one function, called from one place */
 
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
@@ -214,7 +217,7 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 		return id < 3;
 	}
 	*c = (struct sp_callsite){ .frames = id, .name = id == 2 ? "" : id ? "re\x1bgion" : "other" };
-	return id == 1 || id == 2;
+	return (id == 1 && !stub_lonely) || id == 2;
 }
 
 bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
@@ -225,6 +228,8 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul", .build_id = "00ff",
 				     .offset = stub_twins && i ? 0x2000 : 0x1000 + id * 16 + i, .symbol = i ? "" : "ma\"in", .line = i ? "" : "a.c:7" };
 	f->symbol = stub_symbol && !i ? stub_symbol : f->symbol;
+	f->into = stub_into;
+	f->n_into = i ? 0 : stub_n_into;
 	return true;
 }
 

@@ -436,7 +436,7 @@ static void text_tree(void **state)
 	show("text", m);
 	find("matmul", "matmul -n 2000 'two words..: 12.35 s on node017, rank 3, 5,003 threads on 4 CPUs");
 	assert_non_null(strstr(text, "\n<1 % of TOT_INS, <1 % of TOT_CYC, 1 % of\n  CACHE_REFERENCES:u=0:k=1:period=100000:precise=2 "
-			       "and some of 3 more events\n  are not proven on their CPU\n"));
+			       "and some of 3 more events\n  are not proven on their CPU (~)\n"));
 	strcpy(header, find("\nCPU ", "CPU "));
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ all CPUs"), "18.52 G"));
 	assert_int_equal(end_of(header, "share"), end_of(find("\nCPU ", "~   L3 1"), "33 %"));
@@ -603,15 +603,50 @@ static void text_twins(void **state)
 	sp_memory_init(&o, text, sizeof(text));
 	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 45);
 	stub_twins = false;
-	assert_string_equal(sp_memory_text(&o), "ma\"in (a.c:7 0x1010 \u2192 a.c:7 0x1020)");
+	assert_string_equal(sp_memory_text(&o), "ma\"in (a.c:7 0x1010 \u2192 0x1020)");
 	sp_memory_init(&o, text, sizeof(text));
 	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 200);
 	/* A region has a name, and a place. */
 	assert_int_equal(strncmp(sp_memory_text(&o), "re\\x1bgion (a.c:7 0x1010) \u2192 ma\"in (a.c:7 0x1020)", 40), 0);
 	sp_memory_init(&o, text, sizeof(text));
-	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 30);
-	assert_int_equal(columns(sp_memory_text(&o)), 30);
+	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 25);
+	assert_int_equal(columns(sp_memory_text(&o)), 25);
 	assert_non_null(strstr(text, ".. #1 \u2192 #2"));
+}
+
+static const char *site(uint32_t id)
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	sp_text_site(&o, stub_model(STUB_FULL), id, 200);
+	return sp_memory_text(&o);
+}
+
+/* What was inlined stands under the function that it is in, unless that is the C++ library's; a lambda has its place. */
+static void text_inlined(void **state)
+{
+	static struct sp_inlined of_program[] = { { "_Z4stepv", "/home/u/step.cc:9" }, { "_Z3runv", "/home/u/run.cc:12" } },
+				 of_library[] = { { "_Z4stepv", "/home/u/step.cc:9" }, { "_M_run", "/usr/include/c++/12/bits/std_thread.h:210" } },
+				 of_it_alone[] = { { "_M_run", "/usr/include/c++/12/bits/std_thread.h:210" } };
+	static const struct { struct sp_inlined *into; uint32_t n; const char *symbol, *shown; } is[] = {
+		{ of_program, 2, NULL, "run" }, { of_library, 2, NULL, "step" }, { of_it_alone, 1, NULL, "ma\"in" },
+		{ of_it_alone, 1, "operator()", "operator() (a.c:7)" }, { NULL, 0, "", "matmul" },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(is); i++) {
+		stub_into = is[i].into;
+		stub_n_into = is[i].n;
+		stub_symbol = is[i].symbol;
+		stub_lonely = true;
+		assert_string_equal(site(2), is[i].shown);
+	}
+	stub_lonely = false;
+	assert_string_equal(site(2), "matmul+0x1020");	/* there is another one in that library */
+	stub_into = NULL;
+	stub_n_into = 0;
+	stub_symbol = NULL;
 }
 
 static void text_kinds(void **state)
@@ -737,7 +772,7 @@ static void text_says_why(void **state)
 
 	(void)state;
 	show("text", stub_model(STUB_UNPROVEN));
-	assert_non_null(strstr(text, "\nno count is proven on its CPU\n  booked on the CPU of the reading that brought them: pin the threads"));
+	assert_non_null(strstr(text, "\nno count is proven on its CPU (~)\n  booked on the CPU of the reading that brought them: pin the threads"));
 	show("text", stub_model(STUB_ALL_PROVEN));
 	assert_non_null(strstr(text, "\nevery count is on the CPU it was counted on\n"));
 	assert_null(strstr(text, "~"));
@@ -1109,7 +1144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations), cmocka_unit_test(json_overflows),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
-		cmocka_unit_test(text_lines), cmocka_unit_test(text_twins),
+		cmocka_unit_test(text_lines), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),
 		cmocka_unit_test(text_threads), cmocka_unit_test(text_numbers), cmocka_unit_test(text_functions),
 		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
