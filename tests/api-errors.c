@@ -159,7 +159,13 @@ static int ev_a, set_a;
 static sspapi_relation *listed(long n, long long first)
 {
 	sspapi_relation *rel = NULL;
+	cpu_set_t before, here;
 
+	/* Entries are listed by CPU: a thread that the scheduler moves in between has them in another order. */
+	sched_getaffinity(0, sizeof(before), &before);
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
 	if (sspapi_start(set_a, &rel) != PAPI_OK)
 		exit(2);
 	fake_count_code(ev_a, first);
@@ -168,6 +174,7 @@ static sspapi_relation *listed(long n, long long first)
 		fake_count_code(ev_a, 1);
 	}
 	sspapi_stop(rel, NULL, true, NULL);
+	sched_setaffinity(0, sizeof(before), &before);
 	return rel;
 }
 
