@@ -157,8 +157,8 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 	place(o, &f, s.twins & 1);
 	sp_out_text(o, " → ");
 	file = strcspn(f.line, ":") + 1;
-	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said, and so may be the line */
-		g.line += strcmp(f.line, g.line) ? file : strlen(g.line);
+	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said; and of two calls on a line, that */
+		g.line += strcmp(f.line, g.line) || !(t.twins & 1) ? file : strlen(g.line);
 	place(o, &g, t.twins & 1);
 	sp_out_char(o, ')');
 	return true;
