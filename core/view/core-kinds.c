@@ -83,21 +83,6 @@ uint32_t sp_kinds_of_row(struct sp_model *m, struct sp_row *row)
 	return kinds;
 }
 
-int64_t sp_kinds_rest(const struct sp_model *m, uint32_t event)
-{
-	bool floating = sp_event_type(m, event) == SP_FP64;
-	double d = sp_as_double(m->total[event]);
-	int64_t rest = m->total[event];
-
-	for (uint32_t i = 0; i < m->n_kinds; i++) {
-		rest = (int64_t)((uint64_t)rest - (uint64_t)m->kind[i].sum[event]);
-		d -= sp_as_double(m->kind[i].sum[event]);
-	}
-	if (floating)
-		memcpy(&rest, &d, sizeof(rest));
-	return rest;
-}
-
 /* ---- events that one kind counts --------------------------------------------- */
 
 #define P	"IntelCore"

@@ -35,9 +35,6 @@ static inline bool sp_kinds_several(uint32_t kinds)
 /* The kinds that the relation was counted on; with bit SP_KINDS_MOST: also on no known kind. */
 uint32_t sp_kinds_of_row(struct sp_model *m, struct sp_row *row);
 
-/* What was booked on CPUs of none of the kinds, or on no known CPU, as event's data_type. */
-int64_t sp_kinds_rest(const struct sp_model *m, uint32_t event);
-
 /* For model.c: takes in the kinds of the components from number `from` on. */
 void sp_kinds_index(struct sp_model *m, const struct sp_cpu_kinds *kinds, uint32_t from);
 

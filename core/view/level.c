@@ -392,7 +392,7 @@ static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t 
 	else if (place == NOWHERE)
 		sp_out_f(o, "CPUs without %s", t->level->heading);
 	else
-		sp_out_text(o, place == NOT_LISTED ? "CPUs that the topology lacks" : "not on a known CPU");
+		sp_out_text(o, place == NOT_LISTED ? "CPUs not in the topology" : "no known CPU");
 }
 
 void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row, unsigned width)

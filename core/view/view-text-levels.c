@@ -81,6 +81,8 @@ static void level_row(struct sp_table *t, uint64_t i)
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
 	sp_level_label(&o, levels, row, t->room_for_label);
+	if (row->kind >= 0 && !t->placed)
+		sp_out_f(&o, " (%'u of %'u)", t->m->kind[row->kind].n_counted, t->m->kind[row->kind].n_cpus);
 	if (wants_host(t->m, row))
 		sp_out_f(&o, " on %s", t->m->machine[row->machine].host);
 	sp_memory_text(&o);
@@ -100,7 +102,8 @@ static struct sp_table table_of(struct sp_levels *levels)
 	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
 	return (struct sp_table){ .title = ranks ? "rank" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
-				  .row = level_row, .arg = levels, .name_spread = ranks, .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
+				  .in_place = levels->level->what == SP_LEVEL_KIND, .row = level_row, .arg = levels, .name_spread = ranks,
+				  .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
 }
 
 int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below)
@@ -149,7 +152,8 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct
 	code = sp_level_is_code(levels.level);
 	any = !code;
 	t = table_of(&levels);
-	t.most = COLUMNS;
+	t.title = t.in_place ? "kind of core (CPUs)" : t.title;
+	t.most = t.in_place ? 0 : COLUMNS;
 	t.all = s->all;
 	if (sp_table_open(&t, s, levels.n)) {
 		for (uint32_t i = 0; i < levels.n; i++) {
@@ -158,10 +162,10 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct
 
 			sp_table_add(&t, i);
 			any = any || row->to;
-			if (t.n > before && !code && row->tid)
+			if (t.n > before && !code && !t.in_place && row->tid)
 				sp_table_spread(&t);
 		}
-		if (any && (code || t.n > 1) && t.n <= most)
+		if (any && (code || t.in_place || t.n > 1) && t.n <= most)
 			sp_table_blocks(o, &t);
 		n = any && is_spread_out(&t, &levels) ? t.n : 0;
 		sp_table_close(&t);

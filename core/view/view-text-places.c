@@ -187,46 +187,6 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 	sp_unmap(r.memory, r.bytes);
 }
 
-/* ---- kinds of cores ------------------------------------------------------------- */
-
-static void kind_row(struct sp_table *t, uint64_t k)
-{
-	const struct sp_model_kind *kind = k < t->m->n_kinds ? &t->m->kind[k] : NULL;
-	struct sp_out o;
-
-	sp_memory_init(&o, t->label, sizeof(t->label));
-	if (kind) {
-		sp_text_kinds(&o, t->m, 1u << k);
-		sp_out_f(&o, " (%'u of %'u)", kind->n_counted, kind->n_cpus);
-	} else {
-		sp_out_text(&o, "elsewhere");
-	}
-	sp_memory_text(&o);
-	t->sums.kinds = kind ? 1u << k : 1u << SP_KINDS_MOST;
-	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->columns[e])
-			sp_table_sum(t, e, kind ? kind->sum[e] : sp_kinds_rest(t->m, e), kind ? kind->exact[e] : 0);
-}
-
-void sp_text_by_kind(struct sp_out *o, const struct sp_show *s)
-{
-	const struct sp_model *m = s->m;
-	struct sp_table t = { .title = "kind of core (CPUs)", .things = "kinds", .row = kind_row, .in_place = true, .all = s->all };
-	bool any = false;
-
-	if (m->n_kinds < 2 || !sp_table_open(&t, s, m->n_kinds + 1))
-		return;
-	for (uint32_t k = 0; k < m->n_kinds; k++)
-		if (m->kind[k].n_counted)
-			sp_table_add(&t, k);
-	for (uint32_t e = 0; e < m->n_events; e++)
-		any = any || (t.columns[e] && sp_kinds_rest(m, e));
-	if (any)
-		sp_table_add(&t, m->n_kinds);
-	sp_table_blocks(o, &t);
-	sp_table_close(&t);
-}
-
 /* ---- what is not in these tables -------------------------------------------------- */
 
 static const char *component_text(const struct sp_model *m, int32_t c, char text[96])

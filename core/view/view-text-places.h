@@ -1,4 +1,4 @@
-/* view-text-places.h: the text form's tables of places: CPUs and what they are in, hosts, kinds of cores; of
+/* view-text-places.h: the text form's tables of places: CPUs and what they are in, hosts; of
  * what was counted on components as a whole, and of gauges.
  */
 #ifndef SP_VIEW_TEXT_PLACES_H
@@ -7,7 +7,6 @@
 #include "view.h"
 
 void sp_text_cpus(struct sp_out *o, const struct sp_show *s);
-void sp_text_by_kind(struct sp_out *o, const struct sp_show *s);
 void sp_text_other_events(struct sp_out *o, const struct sp_show *s);
 void sp_text_gauges(struct sp_out *o, const struct sp_show *s);
 

@@ -590,7 +590,8 @@ void sp_view_text(struct sp_out *o, const struct sp_show *s)
 		if (sp_is_job(s->m))
 			sp_text_heaviest(o, s, "process");
 		sp_text_cpus(o, s);
-		sp_text_by_kind(o, s);
+		if (s->m->n_kinds > 1)
+			sp_text_heaviest(o, s, "kind");
 		if (!sp_is_job(s->m) || s->all)
 			sp_text_heaviest(o, s, "thread");
 		sp_text_heaviest(o, s, "callsite");

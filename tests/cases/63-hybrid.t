@@ -58,7 +58,7 @@ squeezed one.txt >text
 check "text: or on the other" sh -c "grep -qx '~ E cores (2 of 8) 9 100 %' text && ! grep -q 'P cores' text"
 ELSEWHERE=8,99 count one set=PAPI_TOT_INS cpu=0 start show=5 read cpu=1 show=9 stop
 squeezed one.txt >text
-check "text: on a CPU that the topology lacks: elsewhere" sh -c "grep -qx '~ E cores (1 of 8) 5 56 %' text && grep -qx '~ elsewhere 4 44 %' text"
+check "text: on a CPU that the topology lacks: a row" sh -c "grep -qx '~ E cores (1 of 8) 5 56 %' text && grep -qx '~ CPUs not in the topology 4 44 %' text"
 SSPAPI_TOPOLOGY='synthetic:core:2 pu:8' count plain set=PAPI_TOT_INS cpu=0 start show=5 stop
 check "no word of kinds where cores are alike" not grep -qE 'cores|kind' plain.txt
 

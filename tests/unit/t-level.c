@@ -86,7 +86,7 @@ static void by_cpu(void **state)
 	is_row(2, "CPU 2 (core 2, E)", 6172839450, 0);
 	is_row(3, "CPU 3 (core 3, E)", 3, 4);
 	is_row(4, "CPU 99 (not in the topology)", 5, 0);
-	is_row(5, "not on a known CPU", 7, 8);
+	is_row(5, "no known CPU", 7, 8);
 	assert_int_equal(row(0)->exact[INS], 12345678901);
 	assert_int_equal(row(1)->exact[INS], 0);
 	assert_int_equal(row(0)->readings, 12000 + 1);
@@ -116,8 +116,8 @@ static void by_component(void **state)
 		open_level(name[i], model(STUB_FULL));
 		assert_int_equal(t.n, n[i] + 2);
 		assert_string_equal(label_of(0), first[i]);
-		is_row(n[i], "CPUs that the topology lacks", 5, 0);
-		is_row(n[i] + 1, "not on a known CPU", 7, 8);
+		is_row(n[i], "CPUs not in the topology", 5, 0);
+		is_row(n[i] + 1, "no known CPU", 7, 8);
 		assert_int_equal(row(0)->cpus, i == 0 ? 1 : i < 4 ? 2 : 4);
 		assert_int_equal(row(0)->kinds, i < 4 ? 1 : 3);
 		sp_levels_close(&t);
@@ -240,7 +240,7 @@ static void nothing_lost(void **state)
 
 static void sorted(void **state)
 {
-	static const char *const by_odd[] = { "CPU 99", "CPU 0", "CPU 1", "CPU 3", "not on", "CPU 2" };
+	static const char *const by_odd[] = { "CPU 99", "CPU 0", "CPU 1", "CPU 3", "no known", "CPU 2" };
 
 	(void)state;
 	open_level("cpu", model(STUB_FULL));

@@ -255,7 +255,6 @@ static void kinds(void **state)
 		assert_int_equal(m.kind[1].sum[EV_A], 4);
 		assert_int_equal(m.kind[1].sum[4], 1000);
 		assert_int_equal(m.kind[1].exact[4], 1000);
-		assert_int_equal(sp_kinds_rest(&m, EV_A), 17);
 		assert_int_equal(m.kind[0].n_cpus, 2);
 		assert_int_equal(m.kind[1].n_counted, 1);
 		assert_int_equal(sp_kind_of(&m, CORE0), 0);
