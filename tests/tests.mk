@@ -137,7 +137,7 @@ $(PLUGINS): tests/scenes/plugin/plugin.c
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,$(patsubst plugin-%.so,%,$(filter-out plugin-7.0.so,$(@F))),-shared -fPIC)
 
-$(SCENES) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h
+$(SCENES) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)

@@ -67,8 +67,8 @@ void sp_overtake_note(struct sp_writer *w, int op, const int64_t *x)
 		o->flags |= SP_OVER_ANY | (running ? SP_OVER_RAN : 0);
 	}
 	if (x && running && op != SP_OP_WRITE && !(o->flags & SP_OVER_ZEROED)) {
+		o->flags |= SP_OVER_VALUED | (below(w, x, last_of(w)) ? SP_OVER_BACK : 0);
 		memcpy(o->value, x, w->k * sizeof(*o->value));
-		o->flags |= SP_OVER_VALUED;
 	}
 	if (x && running && (op == SP_OP_ACCUM || op == SP_OP_STOP)) {
 		memcpy(o->kept, x, w->k * sizeof(*o->kept));
@@ -144,6 +144,10 @@ static enum sp_turn_of of_accum(const struct sp_writer *w, const int64_t *x, boo
 		return SP_CALL_FIRST;
 	if (zeroed && below(w, x, o->before))
 		return SP_CALL_LAST;
+	/* More than the handler saw was not read before it and zeroed after it; nor after it stopped the set; and before
+	 * or after what zeroed it the sum is the same. */
+	if ((zeroed || (o->flags & SP_OVER_STOPPED)) && below(w, o->value, x))
+		return SP_CALL_FIRST;
 	*sure = false;
 	first = apart(w, o->value, NULL);
 	between = apart(w, o->value, x);
@@ -157,9 +161,9 @@ static enum sp_turn_of of_accum(const struct sp_writer *w, const int64_t *x, boo
 
 bool sp_overtake_zeroed(const struct sp_writer *w)
 {
-	uint32_t seen = SP_OVER_RAN | SP_OVER_VALUED;
+	uint32_t seen = SP_OVER_RAN | SP_OVER_BACK;
 
-	return (w->over.flags & seen) == seen && below(w, w->over.value, w->over.before);
+	return (w->over.flags & seen) == seen;
 }
 
 static enum sp_turn_of of_reset(const struct sp_writer *w, bool *sure)

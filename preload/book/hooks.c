@@ -653,6 +653,7 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	struct sp_writer *w = &s->writer;
 	struct sp_shares shares;
 	int64_t delta[w->k];
+	bool back = false;
 
 	if (!(w->state->flags & SP_STATE_RUNNING)) {
 		if (sp_get(&s->started))		/* but that is put aside */
@@ -661,8 +662,16 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	}
 	if (sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SIDE))
 		sp_split_disturbed(p);
-	for (uint32_t e = 0; e < w->k; e++)
+	for (uint32_t e = 0; e < w->k; e++) {
 		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
+		back |= delta[e] < 0;
+	}
+	/* On top of a call that has zeroed, whose own answer brings that back (overtake.h): to one CPU, too. */
+	if (back && (sp_get(&w->busy) & SP_CALLING)) {
+		sp_split_disturbed(p);
+		sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
+		return false;
+	}
 	if (!sp_split_window(p, &(struct sp_answer){ .delta = delta, .counts = op == SP_OP_READ ? values : NULL,
 						      .opened = &s->opened, .open = open }, &shares)) {
 		sp_relation_told(w->relation, shares.how, shares.why);

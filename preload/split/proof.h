@@ -44,8 +44,10 @@ SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
 
 	if (SP_UNLIKELY(sp_get(sp_proof_pointer()) != ours)) {
-		sp_self.losses++;
+		/* The pointer first: what a handler proves here, on top, ends with a move before our next look. */
 		sp_put(sp_proof_pointer(), ours);
+		sp_order();
+		sp_add(&sp_self.losses, 1);
 	}
 	sp_order();
 	return sp_self.losses;

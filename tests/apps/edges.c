@@ -4,6 +4,7 @@
  *	edges domain	PAPI_start opens the counters again, in another domain than before
  *	edges array	PAPI itself faults, when it writes its answer to an array that was never written to
  *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
+ *	edges zeroed	a handler reads the set when PAPI_reset has zeroed it, but has not returned; the thread has moved before
  *	edges interrupted	signals come faster than counters can be read
  *	edges removed	its last event is removed before; and it is read when it is stopped
  *	edges credit	it makes more sets than there is time for counters by CPU
@@ -15,8 +16,10 @@
 #include "handed.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -152,6 +155,58 @@ static void handler(void)
 		must("PAPI_read", PAPI_read(c->id, &value));
 		took(value);
 		work(0, 5);
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+	}
+}
+
+static volatile int zeroes;
+
+static void on_zeroed(int unused)
+{
+	long long value;
+
+	(void)unused;
+	must("PAPI_read", PAPI_read(c->id, &value));
+	took(value);
+	work(1, 10);
+	must("PAPI_read", PAPI_read(c->id, &value));
+	took(value);
+}
+
+/* libpapi's, by which it zeroes its counters. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	long arg, ret;
+
+	va_start(ap, request);
+	arg = va_arg(ap, long);
+	va_end(ap);
+	ret = syscall(SYS_ioctl, fd, request, arg);
+	if (zeroes && request == PERF_EVENT_IOC_RESET) {
+		zeroes = 0;
+		last = 0;
+		raise(SIGUSR1);
+	}
+	return (int)ret;
+}
+
+static void zeroed_under(void)
+{
+	long long value;
+
+	signal(SIGUSR1, on_zeroed);
+	for (int i = 0; i < 10; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 20);
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+		pin(1);
+		zeroes = 1;
+		must("PAPI_reset", PAPI_reset(c->id));
 		must("PAPI_stop", PAPI_stop(c->id, &value));
 		took(value);
 	}
@@ -336,6 +391,8 @@ int main(int argc, char **argv)
 		array();
 	else if (!strcmp(how, "handler"))
 		handler();
+	else if (!strcmp(how, "zeroed"))
+		zeroed_under();
 	else if (!strcmp(how, "interrupted"))
 		interrupted();
 	else if (!strcmp(how, "removed"))

@@ -28,6 +28,7 @@ for mode in exact auto; do
 	fi
 	edges $mode array booked
 	edges $mode handler
+	edges $mode zeroed booked
 	edges $mode interrupted exact
 	edges $mode removed exact
 	is "$mode: and nothing says that it is less" \

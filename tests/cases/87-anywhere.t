@@ -1,0 +1,14 @@
+# A handler that calls PAPI at each instruction of the program's own call: what PAPI handed out is booked.
+. tests/lib/lib.sh
+
+plain "at each instruction" || { done_testing; exit; }
+for call in read stop start accum reset; do
+	run_shim shim "$scenes/anywhere" $call
+	if [ "$(status_of shim)" = 77 ]; then
+		skip "$call" "$(cat "$tmp/shim.err")"
+		continue
+	fi
+	is "$call: the program ends well" "$(status_of shim) $(cat "$tmp/shim.err")" "0 "
+	check "$call: what PAPI handed out is booked" perl tests/lib/check-anywhere.pl "$tmp/shim.json" "$tmp/shim.out"
+done
+done_testing

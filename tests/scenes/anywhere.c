@@ -1,0 +1,135 @@
+/*
+ * anywhere: a handler that calls PAPI, at each instruction of one of main's calls (apps/anywhere.h). Each call has a
+ * set of its own, of which a line says what PAPI handed out in all.
+ * usage: anywhere read|stop|start|accum|reset [moved] [all]
+ *	moved	the thread is on another CPU than at the reading before
+ *	all	each kind of handler at each instruction; else they take turns
+ */
+#include "scene.h"
+#include "apps/anywhere.h"
+#include <errno.h>
+
+enum { READ, ACCUM, RESET, RESTART, STOP, START, HANDLERS };
+
+static struct anywhere *shared;
+static int set = PAPI_NULL;
+static volatile long long happened;
+static int stops, moved;
+
+static int runs(void)
+{
+	int state = 0;
+
+	return PAPI_state(set, &state) == PAPI_OK && (state & PAPI_RUNNING);
+}
+
+static void count(int n)
+{
+	happened += fake_count("EV_A", n) > 0 ? n : 0;
+}
+
+static void handler(int signal)
+{
+	long long values[1] = {0};
+	int saved = errno, how = shared->handler;
+
+	(void)signal;
+	if (stops && (how == STOP || how == RESTART))
+		how = READ;	/* in the middle of PAPI's own stop that spoils PAPI */
+	if (how == START && !runs())
+		PAPI_start(set);
+	count(4);
+	if (how == ACCUM)
+		PAPI_accum(set, values);
+	else if (how == STOP || how == RESTART)
+		PAPI_stop(set, values);
+	else
+		PAPI_read(set, values);
+	if (how == RESET)
+		PAPI_reset(set);
+	if (how == RESTART && !runs())
+		PAPI_start(set);
+	shared->handled = 1;
+	errno = saved;
+}
+
+static void call(const char *what)
+{
+	long long values[1] = {0};
+
+	set = PAPI_NULL;
+	happened = 0;
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+	must("PAPI_start", PAPI_start(set));
+	count(3);
+	must("PAPI_read", PAPI_read(set, values));
+	count(3);
+	if (!strcmp(what, "start"))
+		must("PAPI_stop", PAPI_stop(set, values));
+	if (!strcmp(what, "reset"))
+		must("PAPI_read", PAPI_read(set, values));
+	if (moved)
+		pin(1);
+	shared->returned = 0;
+	anywhere_stop();
+	if (!strcmp(what, "start"))
+		PAPI_start(set);
+	else if (!strcmp(what, "stop"))
+		PAPI_stop(set, values);
+	else if (!strcmp(what, "accum"))
+		PAPI_accum(set, values);
+	else if (!strcmp(what, "reset"))
+		PAPI_reset(set);
+	else
+		PAPI_read(set, values);
+	shared->returned = 1;
+	printf("set %d handler %d instruction %d ", set, shared->handler, shared->at);
+	anywhere_stop();
+	if (moved)
+		pin(0);
+	if (!runs())
+		must("PAPI_start", PAPI_start(set));
+	count(3);
+	must("PAPI_read", PAPI_read(set, values));
+	count(3);
+	must("PAPI_stop", PAPI_stop(set, values));
+	printf("handed %lld\n", happened);
+}
+
+static int client(const char *what, int fd)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED)
+		die("mmap");
+	stops = !strcmp(what, "stop");
+	signal(SIGUSR1, handler);
+	up();
+	pin(0);
+	anywhere_stop();
+	while (shared->handler >= 0)
+		call(what);
+	return 0;
+}
+
+#if defined(__x86_64__)
+int main(int argc, char **argv)
+{
+	const char *fd = getenv("ANYWHERE");
+	int all = 0;
+
+	for (int i = 2; i < argc; i++) {
+		moved |= !strcmp(argv[i], "moved");
+		all |= !strcmp(argv[i], "all");
+	}
+	if (fd)
+		return client(argv[1], atoi(fd));
+	return anywhere_run(argv, HANDLERS, all);
+}
+#else
+int main(void)
+{
+	fprintf(stderr, "instructions are stepped on x86-64 only\n");
+	return SKIPPED;
+}
+#endif
