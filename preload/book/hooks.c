@@ -1,5 +1,6 @@
 /* hooks.c: what each kind of PAPI call means for sets and relations. */
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -920,6 +921,19 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 	else
 		sp_put(&s->started, false);
 	sp_sites_after_stop();
+	errno = saved;
+}
+
+/* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there without a lock, for
+ * which madvise would wait while other threads map memory (seen: 23 waits in 500 threads). Nobody waits there. */
+SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
+{
+	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN, last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
+	int saved = errno;
+
+	s->arrays[page % SP_COUNT(s->arrays)] = page;
+	for (; page <= last; page++)
+		(void)sp_sys(SYS_futex, page * SP_ARRAY_GRAIN, FUTEX_WAKE, 0, NULL, NULL, 0);
 	errno = saved;
 }
 

@@ -313,12 +313,27 @@ SP_HOT_INLINE void sp_after_reset(struct sp_set *asks, int rc, int id, uint32_t 
 	sp_begins_window(asks);
 }
 
+/* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault in no count then.
+ * Ours, which looks at the array before, would be one. */
+#define SP_ARRAY_GRAIN 4096u		/* the smallest page of Linux */
+SP_COLD void sp_meet_array(struct sp_set *s, const long long *values);
+SP_HOT_INLINE void sp_before_array(int id, const long long *values)
+{
+	struct sp_set *s = sp_set_of(id);
+	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN;
+
+	if (SP_UNLIKELY(s->arrays[page % SP_COUNT(s->arrays)] != page))
+		sp_meet_array(s, values);
+}
+
 /* PAPI_accum adds to the caller's array: what it added is after minus before. */
 #define SP_BEFORE_ACCUM(id, values) \
 	uint32_t sp_k = sp_events_of(id); \
 	long long sp_before[sp_k + 1]; \
-	if (values) \
-		memcpy(sp_before, values, sp_k * sizeof(*sp_before))
+	if (values && sp_k) { \
+		sp_before_array(id, values); \
+		memcpy(sp_before, values, sp_k * sizeof(*sp_before)); \
+	}
 
 SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const long long *values, long long *before,
 				  uint32_t open, uintptr_t at)

@@ -86,6 +86,7 @@ struct __attribute__((aligned(128))) sp_set {
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
+	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
 	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/api/api.h) */
 };
 

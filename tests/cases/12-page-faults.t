@@ -25,4 +25,9 @@ for parent in fresh used; do
 	is "a child of a $parent parent's: its own set counts what it does natively" "$(forked run_shim $parent)" \
 		"$(forked run_native $parent)"
 done
+
+# It looked at the array before PAPI did.
+run_native native "$apps/fresh"
+run_shim shim "$apps/fresh"
+check "PAPI_accum into arrays that nobody has touched: as natively" same_as_native native shim
 done_testing
