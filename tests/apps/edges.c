@@ -5,6 +5,7 @@
  *	edges array	PAPI itself faults, when it writes its answer to an array that was never written to
  *	edges handler	a signal is handled between PAPI's answer and its return, and the handler faults
  *	edges zeroed	a handler reads the set when PAPI_reset has zeroed it, but has not returned; the thread has moved before
+ *	edges looks	it is moved at each look at the counters by CPU
  *	edges interrupted	signals come faster than counters can be read
  *	edges removed	its last event is removed before; and it is read when it is stopped
  *	edges credit	it makes more sets than there is time for counters by CPU
@@ -15,6 +16,7 @@
  */
 #include "handed.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -22,6 +24,8 @@
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#include "../preload/raw.h"
 
 static long on[1024];
 static struct counted *c;
@@ -212,6 +216,48 @@ static void zeroed_under(void)
 	}
 }
 
+static volatile int looks, looking;
+
+static void to_the_other(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(nth_cpu(looks++ & 1), &one);
+	raw(SYS_sched_setaffinity, 0, sizeof(one), (long)&one, 0, 0, 0);
+}
+
+/* sspapi's, by which it reads counters of its own; PAPI's are read by read. */
+long syscall(long number, ...)
+{
+	long a[6];
+
+	SIX_WORDS(a, number);
+	if (looking && number == SYS_read)
+		to_the_other();
+	return returned(raw(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
+static void moved_in_looks(void)
+{
+	long long value;
+
+	for (int i = 0; i < 10; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 20);
+		work(1, 30);
+		looking = 1;
+		must("PAPI_read", PAPI_read(c->id, &value));
+		looking = 0;
+		took(value);
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+	}
+	fprintf(stderr, "moves %d\n", looks);
+}
+
 static timer_t timer;
 static volatile int ticks;
 
@@ -393,6 +439,8 @@ int main(int argc, char **argv)
 		handler();
 	else if (!strcmp(how, "zeroed"))
 		zeroed_under();
+	else if (!strcmp(how, "looks"))
+		moved_in_looks();
 	else if (!strcmp(how, "interrupted"))
 		interrupted();
 	else if (!strcmp(how, "removed"))

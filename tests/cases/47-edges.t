@@ -29,6 +29,10 @@ for mode in exact auto; do
 	edges $mode array booked
 	edges $mode handler
 	edges $mode zeroed booked
+	edges $mode looks
+	is "$mode: moved inside each look: none of it is exact, and that is said" \
+		"$(json "$tmp/shim.json" 'map { $_->{attribution_why}, map { $_->{exact}[0] } @{$_->{cpus}} } @{$d->{relations}}' |
+			sort -u | tr '\n' ',')" "0,the thread moved faster than its counters could be read,"
 	edges $mode interrupted exact
 	edges $mode removed exact
 	is "$mode: and nothing says that it is less" \
