@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -37,6 +38,17 @@
 	long sp_r_ = SP_SYS_N(__VA_ARGS__, SP_SYS_6, SP_SYS_5, SP_SYS_4, SP_SYS_3, SP_SYS_2, SP_SYS_1, SP_SYS_0, 0)(__VA_ARGS__); \
 	sp_r_ < 0 ? -(long)errno : sp_r_; \
 })
+
+/* What stands in front of syscall(2), which has no prototype to follow: as libc's own it takes six words, whatever the call
+ * needs. */
+#define SP_SIX_WORDS(to, last) \
+	do { \
+		va_list sp_ap_; \
+		va_start(sp_ap_, last); \
+		for (int sp_i_ = 0; sp_i_ < 6; sp_i_++) \
+			(to)[sp_i_] = va_arg(sp_ap_, long); \
+		va_end(sp_ap_); \
+	} while (0)
 
 static inline int sp_open(const char *path, int flags, int mode)
 {

@@ -9,7 +9,7 @@
 
 #include "../life/process.h"
 #include "places.h"
-#include "../split/split.h"
+#include "../split/gate.h"
 
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */

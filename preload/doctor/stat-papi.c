@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +31,8 @@ static bool any_opened;
 static long on_syscall(long number, ...)
 {
 	long a[6], r;
-	va_list ap;
 
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
+	SP_SIX_WORDS(a, number);
 	r = syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (number == SYS_perf_event_open && r >= 0) {
 		const struct perf_event_attr *attr = (const void *)a[0];

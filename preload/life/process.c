@@ -91,6 +91,11 @@ void sp_process_begin(int pid)
 	sp_process_pid = pid;
 }
 
+bool sp_thread_ended(int tid)
+{
+	return sp_sys(SYS_tgkill, sp_process_pid, tid, 0) == -ESRCH;
+}
+
 bool sp_process_is_ours(void)
 {
 	return sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);

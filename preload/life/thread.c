@@ -9,11 +9,6 @@
 
 static uint32_t threads_seen;
 
-bool sp_thread_ended(int tid)
-{
-	return sp_sys(SYS_tgkill, sp_process_pid, tid, 0) == -ESRCH;
-}
-
 bool sp_self_ready(void)
 {
 	char name[17] = "";

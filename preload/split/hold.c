@@ -6,6 +6,7 @@
 #include "../life/process.h"
 #include "counters.h"
 #include "hold.h"
+#include "split-own.h"
 
 static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
 static struct sp_clock *clocks;		/* own ones; guarded by: */

@@ -5,7 +5,10 @@
 #ifndef SP_HOLD_H
 #define SP_HOLD_H
 
-#include "split-own.h"
+#include "../../core/base.h"
+
+struct sp_clock;
+struct sp_split;
 
 /* Whoever has it taken is the one who frees it: the set does not need it any more. */
 #define SP_DROPPED	0x80000000u
@@ -17,6 +20,9 @@ bool sp_split_take(struct sp_split *p, uintptr_t frame);
 
 /* From here on it may be gone. */
 void sp_split_give(struct sp_split *p);
+
+/* They are not needed any more; NULL is none. */
+void sp_split_drop(struct sp_split **p);
 
 /* The calling thread's clock, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
 struct sp_clock *sp_hold_own(uint32_t natives, int *error);

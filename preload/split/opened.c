@@ -1,6 +1,5 @@
 /* opened.c: see opened.h. */
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -97,17 +96,12 @@ static void note_close(struct sp_opened *o, int fd)
 	}
 }
 
-/* syscall(2) has no prototype to follow: as libc's own, it takes six words whatever the call needs. */
 static long on_syscall(long number, ...)
 {
 	struct sp_opened *o = sp_opening;
 	long a[6], r;
-	va_list ap;
 
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
+	SP_SIX_WORDS(a, number);
 	r = next_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (number == SYS_perf_event_open && r >= 0 && o) {
 		int saved = errno;

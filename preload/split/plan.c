@@ -14,6 +14,7 @@
 #include "hold.h"
 #include "plan.h"
 #include "proof.h"
+#include "split-own.h"
 
 #define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
 #define OPENING_NS	6000u		/* what one counter takes to open and to close, about */

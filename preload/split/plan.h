@@ -2,7 +2,39 @@
 #ifndef SP_PLAN_H
 #define SP_PLAN_H
 
-#include "split-own.h"
+#include "../../core/store/format.h"
+#include "gate.h"
+
+/* What is to be split. */
+struct sp_split_want {
+	const struct sp_opened *opened;
+	int tid;			/* whose counts they are */
+	bool own;			/* the calling thread's */
+	bool inherits, overflows, multiplexed;
+	uint32_t k;
+	const struct sp_terms *const *terms;	/* [k] */
+};
+
+/* Once in a process, before anything counts; and in a child of fork. */
+void sp_split_begin(void);
+void sp_split_child(void);
+
+/* Counters of ours for what is wanted, before PAPI starts it: those of *p where they still fit, else
+ * others.  *why: why it is less than the setting asks for.  How it will be split. */
+enum sp_attribution sp_split_prepare(struct sp_split **p, const struct sp_split_want *want, enum sp_why *why);
+
+/* Are they still those for what PAPI has open?  (The same events, opened again, are.)  By the set's user. */
+bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened);
+
+/* PAPI is expected to open them again: then whose counts they are shows. */
+void sp_split_expects(struct sp_split *p);
+
+/* By event, what the edges of a window on several CPUs may put on a neighbour. */
+void sp_split_edges(const struct sp_split *p, uint64_t *edge);
+bool sp_split_counts_moves(const struct sp_split *p);
+
+/* CPUs that the thread could run on when they were opened, as "0-3,8". */
+void sp_split_allowed(const struct sp_split *p, char *text, size_t n);
 
 /* Before PAPI starts the set: its hardware counters are on, no other set's of the thread; those that never found a place
  * go.  The caller has it (hold.h). */

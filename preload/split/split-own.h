@@ -2,8 +2,9 @@
 #ifndef SP_SPLIT_OWN_H
 #define SP_SPLIT_OWN_H
 
+#include "../../core/store/format.h"
 #include "clock.h"
-#include "split.h"
+#include "gate.h"
 
 /* Software events never lack a counter: they stand in groups of their own. */
 enum sp_group { SP_SOFTWARE, SP_HARDWARE, SP_GROUPS };

@@ -7,6 +7,8 @@
 #include "look.h"
 #include "plan.h"
 #include "proof.h"
+#include "split.h"
+#include "split-own.h"
 
 /* Time of the CPU where the window began that was before it: the thread stayed there, and ran. */
 static uint64_t told(const struct sp_split *p)
