@@ -103,6 +103,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 	}
 	if (w->formats && !all_are_views(w->formats))
 		return usage(w, "-f takes text, json, csv, hwloc, html or store", w->formats);
+	if (w->out && w->rows > 0 && w->report.n_levels == 1)
+		w->report.n_levels = 0;		/* they are in the file */
 	if (w->out && w->report.n_levels)
 		return usage(w, "--per-LEVEL goes with the table; sspapi report shows the levels of a store", w->out);
 	if (w->report.n_levels && w->formats && strchr(w->formats, ','))

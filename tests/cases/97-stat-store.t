@@ -20,6 +20,8 @@ is "a level, and a metric whose events it names itself" "$(grep -c '^machine .*C
 run several "$sspapi" stat -o a/s.txt -f text,json,store "$apps/counted" pages 1
 check "several forms, missing folders" test -s a/s.txt -a -s a/s.json -a -s a/s.sspapi
 is "and no table then" "$(wc -c <several.err)" 0
+run rows "$sspapi" stat --per-thread -o rows.json "$apps/counted" pages 1
+is "rows are asked for by --per-thread, into a file, too" "$(status_of rows) $(test -s rows.json; echo $?)" "7 0"
 is "settings.stat" "$(json a/s.json '$d->{settings}{attribution}, sort(grep { /CLOCK|PAGE/ } @{$d->{settings}{stat}{events}})' | paste -sd' ')" \
 	"exact perf::PAGE-FAULTS perf::TASK-CLOCK"
 

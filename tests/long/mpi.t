@@ -37,6 +37,17 @@ job() {
 	check "$1: the text says so" sh -c "'$sspapi' report '$tmp/$1.sspapi' | grep -q '^[^ ]*: 8 ranks on '"
 }
 
+# counted NAME: the ranks' stores of sspapi stat are in $tmp/NAME
+counted() {
+	is "$1: it ran" "$(status_of "$1")" 0
+	"$sspapi" merge -o "$tmp/$1.sspapi" "$tmp/$1"/rank[0-7].sspapi
+	for of in "$tmp/$1.sspapi" "$tmp/$1"/rank[0-7].sspapi; do
+		"$sspapi" report -f csv "$of" | awk -F, '$14 == "perf::PAGE-FAULTS" { n[$2] += $16 } END { for (r in n) print r, n[r] }' | sort
+	done >"$tmp/faults"
+	is "$1: a merged rank has what its store has" "$(head -n 8 "$tmp/faults" | paste -sd,)" "$(tail -n +9 "$tmp/faults" | paste -sd,)"
+	is "$1: each has some" "$(awk '$2 >= 100' "$tmp/faults" | wc -l)" 16
+}
+
 for mpi in openmpi mpich; do
 	program=$B/tests/long/mpi-$mpi
 	if ! [ -x "$program" ] || ! command -v mpirun.$mpi >/dev/null; then
@@ -46,10 +57,12 @@ for mpi in openmpi mpich; do
 	case $mpi in
 	openmpi)
 		run native mpirun.openmpi --oversubscribe -n 8 -x LD_PRELOAD="$MORE" "$program"
+		run stat-openmpi mpirun.openmpi --oversubscribe -n 8 "$sspapi" stat -o "$tmp/stat-openmpi/rank%r.sspapi" env LD_PRELOAD="$MORE" "$program"
 		run openmpi mpirun.openmpi --oversubscribe -n 8 -x LD_PRELOAD="$preload" -x SSPAPI_OUTPUT="$tmp/openmpi/rank%r.sspapi" "$program"
 		;;
 	mpich)
 		run native mpirun.mpich -n 8 -genv LD_PRELOAD "$MORE" "$program"
+		run stat-mpich mpirun.mpich -n 8 "$sspapi" stat -o "$tmp/stat-mpich/rank%r.sspapi" env LD_PRELOAD="$MORE" "$program"
 		run mpich mpirun.mpich -n 8 -genv LD_PRELOAD "$preload" -genv SSPAPI_OUTPUT "$tmp/mpich/rank%r.sspapi" "$program"
 		;;
 	esac
@@ -58,6 +71,7 @@ for mpi in openmpi mpich; do
 	sort "$tmp/$mpi.out" >"$tmp/shim.sorted"
 	check "$mpi: the ranks see no difference" cmp "$tmp/native.sorted" "$tmp/shim.sorted"
 	job $mpi
+	counted stat-$mpi
 done
 
 # ---- Slurm: one node, its daemons our own, in this case's folder ----------------
@@ -123,6 +137,8 @@ if start_slurm; then
 		run "$way" env SSPAPI_OUTPUT="$tmp/$way/rank%r.sspapi" srun --mpi="${way%-*}" -n 8 env LD_PRELOAD="$preload" "$program"
 		is "srun, $way: the job ran" "$(status_of "$way")" 0
 		job "$way"
+		run "stat-$way" srun --mpi="${way%-*}" -n 8 "$sspapi" stat -o "$tmp/stat-$way/rank%r.sspapi" env LD_PRELOAD="$MORE" "$program"
+		counted "stat-$way"
 		SLURM_EXPORT_ENV=ALL,LD_PRELOAD=$SHIM srun -n 2 env >"$way.env"
 		is "srun, $way: what the module sets preloads the step's tasks" "$(grep -c "^LD_PRELOAD=$SHIM" "$way.env")" 2
 		is "srun, $way: the dumps know their job" "$("$sspapi" report -f json "$way.sspapi" | grep -c '"job": "[0-9][0-9]*"')" 9
