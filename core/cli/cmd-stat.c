@@ -124,6 +124,10 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w)
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for "
 				 "them, fewer events or CPUs (taskset) make them cheap";
+	} else if (w->rows < 0 && !sp_stat_leaves_pages(c)) {
+		c->rows = false;
+		r->why_no_rows = "threads have no rows of their own: what they come through would take locked pages that the program may need "
+				 "itself; --per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
 	} else if (c->rows && !sp_stat_reads_come(c->cpu[0])) {
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, or would "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,7 +164,18 @@ static void *map_ring(int fd, uint32_t pages)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Rings come out of a pool of locked pages that all of a user's processes share: false, there are none left. */
+/* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it is empty a process
+ * locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there is in the pool, if we take no more than
+ * that of it (with 64 kB perf record could not map its own rings under stat). */
+bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
+{
+	struct rlimit r;
+
+	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
+	       c->n_cpus * ((c->plan->n_natives + 1) * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
+}
+
+/* False: there are no locked pages left. */
 static bool open_rings(struct sp_stat_counters *c, pid_t child)
 {
 	uint32_t of = c->n + 1;

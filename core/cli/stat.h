@@ -145,6 +145,9 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 void sp_stat_read(struct sp_stat_counters *c);
 void sp_stat_close(struct sp_stat_counters *c);
 
+/* Would the program find as many locked pages as without rows? */
+bool sp_stat_leaves_pages(const struct sp_stat_counters *c);
+
 /* Does this kernel write what a thread counted when it ends, apart from what others count?  By trial: versions do not
  * tell. */
 bool sp_stat_reads_come(int cpu);

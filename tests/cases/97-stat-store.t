@@ -201,6 +201,10 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 	is "what he may not see is no 0" "$(json own/user.json 'sort map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
 		"perf::PAGE-FAULTS perf::TASK-CLOCK 1"
 	# shellcheck disable=SC2086,SC2016
+	run low $as_user sh -c 'ulimit -l 64; own/sspapi stat -o own/low.json -f json,text own/counted pages 100; own/sspapi stat --per-thread -o own/asked.json own/counted pages 100'
+	grep -q "this kernel does not write" own/user.json || is "locked pages are left to the program, unless rows are asked for" \
+		"$(grep -c 'locked pages that the program may need' own/low.json) $(grep -c 'locked pages that the program may need' own/asked.json)" "1 0"
+	# shellcheck disable=SC2086,SC2016
 	run other $as_user own/sspapi stat -f text sh -c 'own/owned pages 100; own/counted pages 1; :'
 	# (Told by who begins and ends, as rows are.)
 	grep -q "no rows of their own" own/user.json || check "a program of another user is said not to be counted" \
