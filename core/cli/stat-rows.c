@@ -404,6 +404,7 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	if (!c->rows)
 		row->end_ns = p->end_ns = end_ns;
 	check_rows(c, w);
+	row->has_read = false;		/* what was written for its number is another thread's, that became a program */
 	give_rest(c, w);
 }
 

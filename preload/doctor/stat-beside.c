@@ -161,9 +161,9 @@ void sp_stat_beside_stop(struct sp_stat_beside *b)
 
 void sp_stat_beside_end(struct sp_stat_beside *b)
 {
-	if (b->pid <= 0)
+	if (!b->pid)
 		return;
 	close(b->ask);
-	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
+	while (b->pid > 0 && waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

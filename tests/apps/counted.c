@@ -1,7 +1,7 @@
 /*
  * counted: a program without PAPI whose threads and processes know their page
  * faults: each says "tid T faults F" at its end, by the kernel's own account.
- * usage: counted pages P | threads N P | forks N P | execs N P | vfork P | daemon P FIFO | kill P | term
+ * usage: counted pages P | threads N P | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -68,6 +68,27 @@ static void forks(int n)
 	}
 }
 
+static void *touch_and_exec(void *argv)
+{
+	struct arena a;
+
+	arena_make(&a, pages);
+	touch(&a, pages);
+	if (argv)
+		execv("/proc/self/exe", argv);
+	return NULL;
+}
+
+/* The first thread touches its pages; another one does, and becomes a program that does. */
+static void exec_in_thread(char **argv)
+{
+	pthread_t thread;
+
+	touch_and_exec(NULL);
+	if (pthread_create(&thread, NULL, touch_and_exec, argv) || pthread_join(thread, NULL))
+		exit(1);
+}
+
 static void start(char **argv)
 {
 	pid_t pid = vfork();
@@ -121,6 +142,8 @@ int main(int argc, char **argv)
 		threads(n);
 	else if (!strcmp(mode, "forks"))
 		forks(n);
+	else if (!strcmp(mode, "texec"))
+		exec_in_thread((char *[]){ argv[0], "pages", argv[2], NULL });
 	else if (!strcmp(mode, "vfork"))
 		start((char *[]){ argv[0], "pages", argv[2], NULL });
 	else if (!strcmp(mode, "daemon"))

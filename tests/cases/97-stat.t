@@ -55,6 +55,9 @@ if [ -n "$rows" ]; then
 	check "and counted so far" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 300
 	timeout 60 sh -c ': >"$0"' "$tmp/fifo"
 fi
+stat one "$apps/counted" texec 500
+check "a thread that becomes a program: the first thread's faults, its own, the program's" \
+	test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 1500
 # Events of the program's own that its children inherit: beside those that make rows, both are right.
 if command -v perf >/dev/null && perf stat -e page-faults true 2>/dev/null; then
 	for i in 1 2 3; do
