@@ -38,7 +38,7 @@ done <commands
 
 # share NAME FILE: of the row that begins with it, its percent
 share() {
-	sed -n "s/^[~ ]*$1 .* \([0-9][0-9]*\) %.*/\1/p" "$2" | head -n 1
+	sed -n "s/^[~ ]*$1 .*[ >]\([0-9][0-9]*\) %.*/\1/p" "$2" | head -n 1
 }
 of() {
 	grep -nxF -e "$1" commands | cut -d: -f1
