@@ -925,7 +925,8 @@ SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long 
 }
 
 /* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there without a lock, for
- * which madvise would wait while other threads map memory (seen: 23 waits in 500 threads). Nobody waits there. */
+ * which madvise would wait while other threads map memory (seen: 23 waits in 500 threads). An address in the array: nobody
+ * waits at a count. */
 SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
 {
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN, last = (uintptr_t)(values + s->k - 1) / SP_ARRAY_GRAIN;
@@ -933,7 +934,7 @@ SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
 
 	s->arrays[page % SP_COUNT(s->arrays)] = page;
 	for (; page <= last; page++)
-		(void)sp_sys(SYS_futex, page * SP_ARRAY_GRAIN, FUTEX_WAKE, 0, NULL, NULL, 0);
+		(void)sp_sys(SYS_futex, sp_max((uintptr_t)values, page * SP_ARRAY_GRAIN), FUTEX_WAKE, 0, NULL, NULL, 0);
 	errno = saved;
 }
 
