@@ -174,11 +174,11 @@ static inline uintptr_t sp_ledger_mark(enum sp_op op)
 }
 
 /* `busy` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
-SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
+SP_HOT_INLINE bool sp_ledger_asks_at(struct sp_writer *w, uintptr_t mark)
 {
 	if (SP_UNLIKELY(sp_get(&w->busy)))
 		return false;
-	sp_put(&w->busy, sp_ledger_mark(op) | SP_CALLING);
+	sp_put(&w->busy, mark | SP_CALLING);
 	sp_order();
 	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_SIDE | SP_SLOW_SHARED))) {
 		sp_put(&w->busy, 0);
@@ -187,12 +187,22 @@ SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
 	return true;
 }
 
+SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
+{
+	return sp_ledger_asks_at(w, sp_ledger_mark(op));
+}
+
 /* As soon as PAPI has. */
-SP_HOT_INLINE void sp_ledger_answers(struct sp_writer *w)
+SP_HOT_INLINE void sp_ledger_answers_at(struct sp_writer *w, uintptr_t mark)
 {
 	sp_order();
-	sp_put(&w->busy, sp_get(&w->busy) & ~SP_CALLING);
+	sp_put(&w->busy, mark);
 	sp_order();
+}
+
+SP_HOT_INLINE void sp_ledger_answers(struct sp_writer *w)
+{
+	sp_ledger_answers_at(w, sp_get(&w->busy) & ~SP_CALLING);
 }
 
 /* A booking of which no PAPI was asked; false: there is one under way. */
@@ -234,7 +244,7 @@ static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 
 /* READ, short where it can be; begun.  A handler may have booked until `busy` said so: the state
  * is looked at only now. */
-static inline void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+SP_HOT_INLINE void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 	int64_t back = 0;
@@ -272,7 +282,7 @@ static inline void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site)
 
 /* ACCUM; begun.  Of programs that call nothing else the set is always just zeroed: what PAPI
  * added is then all there is to add, each in one store. */
-static inline void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+SP_HOT_INLINE void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	struct sp_state *s;
 	uint32_t k = w->k;

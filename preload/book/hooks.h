@@ -4,7 +4,7 @@
  * Functions named sp_before/after_start/stop/read/accum/reset are on the path of a
  * reading: inline as far as the usual case goes, no system call, errno untouched.  All
  * others are called with errno saved by the wrapper.  `open` is sp_proof_look() from right
- * before the real call, `at` to where the call returns; `asks` the set whose ledger knows from
+ * before the real call, `at` to where the call returns, `frame` the wrapper's; `asks` the set whose ledger knows from
  * before the real call on that PAPI is asked (sp_ledger_asks), NULL if it does not.
  */
 #ifndef SP_HOOKS_H
@@ -134,16 +134,16 @@ SP_HOT_INLINE void sp_refused(struct sp_set *asks)
 }
 
 /* PAPI is asked for this set now: `asks`. */
-SP_HOT_INLINE struct sp_set *sp_asks_for(struct sp_set *s, int id, enum sp_op op)
+SP_HOT_INLINE struct sp_set *sp_asks_for(struct sp_set *s, int id, enum sp_op op, uintptr_t frame)
 {
 	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || !sp_ledger_asks(&s->writer, op)))
-		return sp_asks_slow(id, op, (uintptr_t)__builtin_frame_address(0));
+		return sp_asks_slow(id, op, frame);
 	return s;
 }
 
-SP_HOT_INLINE struct sp_set *sp_asks(int id, enum sp_op op)
+SP_HOT_INLINE struct sp_set *sp_asks(int id, enum sp_op op, uintptr_t frame)
 {
-	return sp_asks_for(sp_set_of(id), id, op);
+	return sp_asks_for(sp_set_of(id), id, op, frame);
 }
 
 /* Is the set's split, if it has one, ready for a window to begin? */
@@ -154,11 +154,11 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s)
 
 /* Before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
 SP_COLD void sp_ask_ending(struct sp_set *s);
-SP_HOT_INLINE struct sp_set *sp_asks_ending(struct sp_set *s, int id, enum sp_op op)
+SP_HOT_INLINE struct sp_set *sp_asks_ending(struct sp_set *s, int id, enum sp_op op, uintptr_t frame)
 {
 	if (s && sp_get(&s->hot) == sp_self.id && SP_UNLIKELY(!sp_is_ready(s)))
 		sp_ask_ending(s);
-	return sp_asks_for(s, id, op);
+	return sp_asks_for(s, id, op, frame);
 }
 
 /* PAPI has zeroed it. */
@@ -200,9 +200,9 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 }
 
 /* `started` changes before PAPI is asked: a handler that stops the set then is not forgotten. */
-SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at)
+SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
 {
-	struct sp_set *s = sp_prepare_start(id, at), *asks = sp_asks_for(s, id, SP_OP_START);
+	struct sp_set *s = sp_prepare_start(id, at), *asks = sp_asks_for(s, id, SP_OP_START, frame);
 
 	sp_opening = SP_LIKELY(s != NULL) ? &s->opened : NULL;
 	if (SP_LIKELY(asks != NULL))
@@ -228,13 +228,13 @@ SP_HOT_INLINE void sp_after_start(struct sp_set *asks, int rc, int id, uint32_t 
 }
 
 /* An array of ours where the caller gave none. */
-SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values)
+SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (SP_UNLIKELY(!*values || !s || sp_get(&s->hot) != sp_self.id))
 		*values = sp_before_stop_slow(id, *values);
-	return sp_asks_ending(s, id, SP_OP_STOP);
+	return sp_asks_ending(s, id, SP_OP_STOP, frame);
 }
 
 /* Its thread was on one CPU from the start to now. */
@@ -327,12 +327,11 @@ SP_HOT_INLINE void sp_before_array(int id, const long long *values)
 }
 
 /* PAPI_accum adds to the caller's array: what it added is after minus before. */
-#define SP_BEFORE_ACCUM(id, values) \
-	uint32_t sp_k = sp_events_of(id); \
-	long long sp_before[sp_k + 1]; \
-	if (values && sp_k) { \
+#define SP_BEFORE_ACCUM(id, k, values) \
+	sp_before = __builtin_alloca(((k) + 1) * sizeof(*sp_before)); \
+	if (values && (k)) { \
 		sp_before_array(id, values); \
-		memcpy(sp_before, values, sp_k * sizeof(*sp_before)); \
+		memcpy(sp_before, values, (k) * sizeof(*sp_before)); \
 	}
 
 SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const long long *values, long long *before,

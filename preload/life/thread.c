@@ -21,7 +21,7 @@ bool sp_self_ready(void)
 	sp_bus_check();
 	prctl(PR_GET_NAME, name);
 	/* Somewhere in its 1024, so that short threads are timed too, some of them. */
-	sp_self.tick = (uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 20;
+	sp_self.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);
 	sp_self.tid = (int)sp_sys(SYS_gettid);
 	sp_self.id = sp_add(&threads_seen, 1) + 1;
 	sp_lock_take(&sp_store.lock, &held);

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "../../core/sys.h"
-#include "../book/hooks.h"
+#include "../book/gate.h"
 #include "real.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
@@ -34,19 +34,20 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uintptr_t)__builtin_return_address(0))
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
 #define NONE (void)0
 
 /* Declares `real`, the functions to forward to, and `tell`, whether to say so. */
-#define ENTER \
+#define ENTER(caller) \
 	struct sp_papi *const sp_papi = sp_get(&sp_process.papi); \
 	const struct sp_real *real; \
 	bool tell; \
 	if (SP_LIKELY(sp_papi != NULL)) { \
 		real = &sp_papi->real; \
-		tell = SP_LIKELY(!sp_internal(sp_papi, CALLER)) || sp_self.nests; \
+		tell = SP_LIKELY(!sp_internal(sp_papi, caller)) || sp_self.nests; \
 	} else { \
 		bool observed = false;	/* not `tell` itself, which would be kept in memory for it */ \
-		real = sp_enter(CALLER, &observed); \
+		real = sp_enter(caller, &observed); \
 		tell = observed; \
 	}
 
@@ -84,7 +85,10 @@ SP_HOT_INLINE void count(enum sp_call call)
  * the real function's return to ours, plus what stands before it. */
 SP_HOT_INLINE bool timed(void)
 {
-	return SP_UNLIKELY((++sp_self.tick & 1023) == 0);
+	if (SP_LIKELY(sp_self.ticks != 0))
+		return false;
+	sp_self.ticks = 1024;
+	return true;
 }
 
 static SP_COLD uint64_t clock_now(void)
@@ -108,44 +112,116 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 	}
 }
 
+/* How a call came to the long way. */
+struct way {
+	uintptr_t at, frame;		/* to where it returns; the wrapper's */
+	const struct sp_real *real;
+	const struct sp_papi *sp_papi;	/* NULL: each call asks */
+	struct sp_set *asks;		/* it began the short way, and PAPI has answered; else NULL */
+	long long *had;			/* what PAPI_accum is to add to */
+	int rc;
+	uint32_t open;
+};
+
+/* A call that comes from where the one before came takes the short way (gate.h). */
+#define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
-	EXPORT type name params \
+	static __attribute__((noinline)) type long_##name(const struct way *way, BARE params) \
 	{ \
-		ENTER \
-		if (SP_UNLIKELY(!tell || !real->name)) \
-			return real->name ? real->name args : PAPI_ENOSUPP; \
-		struct sp_set *asks; \
-		before; \
-		const bool nests = sp_self.nests; \
-		if (SP_UNLIKELY(nests)) \
-			sp_self.nests = false; \
-		OVER \
-		const uint32_t open = sp_proof_look(); \
-		type rc = real->name args; \
-		sp_answers(asks); \
-		UP \
-		if (SP_UNLIKELY(nests)) \
-			sp_self.nests = true; \
-		if (timed()) { \
-			uint64_t t = clock_now(); \
-			count(SP_CALL_##name); \
-			after; \
-			add_time(t, clock_now()); \
-		} else { \
-			count(SP_CALL_##name); \
-			after; \
+		const uintptr_t at = way->at; \
+		__attribute__((unused)) const uintptr_t frame = way->frame; \
+		__attribute__((unused)) long long *sp_before = way->had; \
+		struct sp_set *asks = way->asks; \
+		uint32_t open = way->open; \
+		type rc = way->rc; \
+		if (!asks) { \
+			const struct sp_real *const real = way->real; \
+			const struct sp_papi *const sp_papi = way->sp_papi; \
+			struct sp_opened *const under = sp_opening; \
+			before; \
+			const bool nests = sp_self.nests; \
+			if (SP_UNLIKELY(nests)) \
+				sp_self.nests = false; \
+			OVER \
+			open = sp_proof_look(); \
+			rc = real->name args; \
+			sp_answers(asks); \
+			UP \
+			if (SP_UNLIKELY(nests)) \
+				sp_self.nests = true; \
+			sp_opening = under; \
+			--sp_self.ticks; \
 		} \
+		const bool is_timed = timed(); \
+		const uint64_t since = SP_UNLIKELY(is_timed) ? clock_now() : 0; \
+		count(SP_CALL_##name); \
+		after; \
+		if (SP_UNLIKELY(is_timed)) \
+			add_time(since, clock_now()); \
 		if (SP_UNLIKELY(!asks)) \
 			sp_visited(); \
 		return rc; \
+	} \
+	EXPORT type name params \
+	{ \
+		SHORT_##name \
+		ENTER(CALLER) \
+		if (SP_UNLIKELY(!tell || !real->name)) \
+			return real->name ? real->name args : PAPI_ENOSUPP; \
+		return long_##name(&(struct way){ .at = CALLER, .frame = FRAME, .real = real, .sp_papi = sp_papi }, BARE args); \
 	}
+
+/* may: may the set?  before: what comes right before PAPI is asked.  book: was it booked? */
+#define SHORT(name, args, op, may, before, book) \
+	uint32_t site; \
+	const uintptr_t mark = (FRAME & ~(uintptr_t)15) | op; \
+	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
+	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_gate_of(EventSet, sp_seen_by(op), CALLER, &site) : NULL; \
+	if (SP_LIKELY(s != NULL) && SP_LIKELY(may) && SP_LIKELY(sp_gate_asks(s, mark))) { \
+		before; \
+		const uint32_t open = sp_proof_rseq(); \
+		const int rc = papi->real.name args; \
+		UNDER_##name; \
+		sp_ledger_answers_at(&s->writer, mark); \
+		if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
+			sp_put(&sp_self.calls[SP_CALL_##name], sp_self.calls[SP_CALL_##name] + 1); \
+			return rc; \
+		} \
+		return long_##name(&(struct way){ CALLER, FRAME, NULL, papi, s, sp_before, rc, open }, BARE args); \
+	}
+#define UNDER_PAPI_read NONE
+#define UNDER_PAPI_read_ts NONE
+#define UNDER_PAPI_reset NONE
+#define UNDER_PAPI_accum NONE
+#define UNDER_PAPI_stop NONE
+#define UNDER_PAPI_start sp_opening = under
+#define SHORT_PAPI_read \
+	long long *const sp_before = NULL; \
+	SHORT(PAPI_read, (EventSet, values), SP_OP_READ, true, NONE, sp_gate_read(s, values, open, site))
+#define SHORT_PAPI_read_ts \
+	long long *const sp_before = NULL; \
+	SHORT(PAPI_read_ts, (EventSet, values, cyc), SP_OP_READ, true, NONE, sp_gate_read(s, values, open, site))
+#define SHORT_PAPI_reset \
+	long long *const sp_before = NULL; \
+	SHORT(PAPI_reset, (EventSet), SP_OP_RESET, true, NONE, sp_gate_reset(s, open, site))
+#define SHORT_PAPI_accum \
+	long long *sp_before = NULL; \
+	SHORT(PAPI_accum, (EventSet, values), SP_OP_ACCUM, sp_is_ready(s), SP_BEFORE_ACCUM(EventSet, s->writer.k, values), \
+	      sp_gate_accum(s, values, sp_before, open, site))
+#define SHORT_PAPI_start \
+	long long *const sp_before = NULL; \
+	SHORT(PAPI_start, (EventSet), SP_OP_START, sp_gate_may_start(s), struct sp_opened *const under = sp_opening; sp_gate_starts(s), \
+	      sp_gate_start(s, open, site))
+#define SHORT_PAPI_stop \
+	long long *const sp_before = NULL; \
+	SHORT(PAPI_stop, (EventSet, values), SP_OP_STOP, values && sp_is_ready(s), NONE, sp_gate_stop(s, values, open, site))
 
 /* Wrappers of the rest: errno as PAPI (before: as the application) left it, the
  * calling thread known to the store. */
 #define ROW(type, name, params, args, before, after) \
 	EXPORT type name params \
 	{ \
-		ENTER \
+		ENTER(CALLER) \
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
@@ -173,7 +249,7 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 #define VOID(name, params, args, before, after) \
 	EXPORT void name params \
 	{ \
-		ENTER \
+		ENTER(CALLER) \
 		if (!real->name) \
 			return; \
 		const int errno_before = errno; \
@@ -212,6 +288,7 @@ static struct nest nest_in(bool nested, uintptr_t caller, const char *region)
 	if (region)
 		sp_self.region = region;
 	sp_self.nests = nested;
+	sp_self.set_id = SP_NO_SET;
 	return before;
 }
 
@@ -225,7 +302,7 @@ static void nest_out(const struct nest *before)
 #define NESTS(type, name, params, args, ...) \
 	EXPORT type name params \
 	{ \
-		ENTER \
+		ENTER(CALLER) \
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
@@ -254,7 +331,7 @@ static void nest_out(const struct nest *before)
 	EXPORT void symbol params; \
 	EXPORT void symbol params \
 	{ \
-		ENTER \
+		ENTER(CALLER) \
 		if (!tell || !real->symbol) { \
 			if (real->symbol) \
 				real->symbol args; \
@@ -264,6 +341,8 @@ static void nest_out(const struct nest *before)
 		sp_self_ready(); \
 		count(call); \
 		__attribute__((unused)) struct sp_set *asks = NULL; \
+		__attribute__((unused)) const uintptr_t at = CALLER, frame = (uintptr_t)__builtin_frame_address(0); \
+		__attribute__((unused)) long long *sp_before = NULL; \
 		struct sp_opened *const opening = sp_opening; \
 		before; \
 		const struct nest nest = nest_in(nested, CALLER, NULL); \

@@ -59,6 +59,17 @@ SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 }
 #endif
 
+/* Where it works: nothing was lost since it looked so. */
+SP_HOT_INLINE bool sp_proof_stayed(uint32_t open)
+{
+#ifdef SP_HAVE_RSEQ
+	if (SP_UNLIKELY(sp_get(sp_proof_pointer()) != (uint64_t)(uintptr_t)&sp_proof_section))
+		return false;
+	sp_order();
+#endif
+	return SP_LIKELY(sp_self.losses == open);
+}
+
 SP_HOT_INLINE uint32_t sp_proof_look(void)
 {
 	return SP_LIKELY(sp_get(&sp_process.proof_works)) ? sp_proof_rseq() : sp_proof_other();

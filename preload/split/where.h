@@ -30,6 +30,18 @@ static inline int sp_cpu_here(void)
 	return sp_cpu_asked();
 }
 
+/* The same where it is known without a question; else SP_NO_CPU or less. */
+static inline int sp_cpu_now(void)
+{
+#ifdef SP_HAVE_RSEQ
+	const struct rseq *r = (const struct rseq *)(sp_thread_pointer() + __rseq_offset);
+
+	return (int)__atomic_load_n(&r->cpu_id, __ATOMIC_RELAXED);
+#else
+	return -1;
+#endif
+}
+
 /* The CPU on which another thread last ran, of this process (pid 0) or of
  * another; SP_NO_CPU if it has ended.  Reads /proc: about 10 us. */
 int sp_cpu_of(int pid, int tid);

@@ -1,0 +1,12 @@
+/* gate.c: see gate.h. */
+#include "gate.h"
+
+SP_COLD void sp_gate_open(struct sp_set *s, int id)
+{
+	/* A call path is more than the address; what libpapi calls inside is not the program's. */
+	if (sp_process.unwinds || sp_self.nests || !sp_get(&sp_process.papi) || !sp_get(&sp_process.proof_works) ||
+	    !sp_self.calls || sp_self.generation != sp_process.generation || sp_get(&s->hot) != sp_self.id)
+		return;
+	sp_self.set = s;
+	sp_self.set_id = (uint32_t)id;
+}
