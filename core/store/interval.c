@@ -169,11 +169,8 @@ static bool new_interval(struct sp_writer *w, struct sp_interval_slot *s, uint32
 	struct sp_track *t = &w->track;
 	struct sp_interval *at;
 
-	if (t->fresh_used == t->fresh_room) {
-		if (!(sp_get(&w->relation->flags) & SP_RELATION_CROWDED))
-			__atomic_fetch_or(&w->relation->flags, SP_RELATION_CROWDED, __ATOMIC_RELAXED);
+	if (t->fresh_used == t->fresh_room)
 		return false;
-	}
 	at = sp_interval_in(t->fresh, w->k, t->fresh_used);
 	at->from = from;
 	at->to = to;
@@ -184,6 +181,19 @@ static bool new_interval(struct sp_writer *w, struct sp_interval_slot *s, uint32
 	sp_publish(&t->fresh->n, t->fresh_used);
 	*s = (struct sp_interval_slot){ from, to, cell, t->fresh_used, t->fresh, at };
 	return true;
+}
+
+/* Pairs may be as many as the square of the sites (50 readers in any order are 2,500): the last quarter of the room is for
+ * what a site has from any other, so that what finds no place of its own is still known by the site that it led up to. */
+static bool is_for_sites(const struct sp_track *t)
+{
+	return t->fresh_room - t->fresh_used <= t->fresh_room / 4;
+}
+
+static void crowd(struct sp_writer *w)
+{
+	if (!(sp_get(&w->relation->flags) & SP_RELATION_CROWDED))
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_CROWDED, __ATOMIC_RELAXED);
 }
 
 /* From here on what its cell gets is this interval's. */
@@ -199,8 +209,15 @@ static void enter(struct sp_writer *w, uint32_t from, uint32_t to, int cell)
 	t->cur_from = from;
 	t->cur_to = to;
 	t->cell = cell;
-	if (!s->block && !new_interval(w, s, from, to, cell))
+	if (!s->block && from && is_for_sites(t)) {
+		crowd(w);
+		from = 0;
+		s = slot_of(t, from, to, cell);
+	}
+	if (!s->block && !new_interval(w, s, from, to, cell)) {
+		crowd(w);
 		return;
+	}
 	at = s->at;
 	b = s->block;
 	n = now_of(w, cell);

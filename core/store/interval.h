@@ -5,8 +5,9 @@
  * one is what its cell has beyond all others of that cell (format.h, struct
  * sp_intervals), so a reading between the same two sites as the one before costs
  * nothing, and the sum over a cell's intervals is the cell's total at any
- * instruction.  What no interval claims (more pairs than there was room for; what
- * came by the side ledger) is nobody's: readers show it as "other".
+ * instruction.  More pairs than there is room for are told by their second site only
+ * (from 0, as where the first is not known).  What no interval claims (more sites, too;
+ * what came by the side ledger) is nobody's: readers show it as "other".
  *
  * A site is a number that the caller made up (preload/book/sites.h), 0: not known.
  * Room is made before a set starts; nothing here allocates.

@@ -124,7 +124,7 @@ static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, bool b
 	struct style s;
 
 	if (!id || !sp_model_callsite(m, id, &c)) {
-		sp_out_text(o, id ? "?" : "an unknown call");
+		sp_out_text(o, id ? "?" : "any other call");
 		return;
 	}
 	s = style_of(m, id, c.frames);

@@ -292,7 +292,7 @@ static const char *const of_sets[] = {
 	"attached to a CPU: counts all that ran there",
 	"attached to another thread",
 	"counts the whole process, by inheritance",
-	"more pairs of calls than there is room for (1,024): the rest is under other call sites",
+	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
 };
 
 static bool subtracts(const struct sp_model *m, const struct sp_row *row)
