@@ -29,7 +29,7 @@ struct sp_process {
 /* What a thread keeps for itself.  Written by its thread alone. */
 struct __attribute__((aligned(64))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
-	struct sp_set *set;		/* for which it may take the short way (gate.h), */
+	struct sp_set *set;		/* for which it may take the short way (short.h), */
 	uint64_t set_id;		/* by its number, any int; SP_NO_SET: none */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */

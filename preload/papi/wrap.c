@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "../../core/sys.h"
-#include "../book/gate.h"
+#include "../book/short.h"
 #include "real.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
@@ -123,7 +123,7 @@ struct way {
 	uint32_t open;
 };
 
-/* A call that comes from where the one before came takes the short way (gate.h). */
+/* A call that comes from where the one before came takes the short way (short.h). */
 #define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
 	static __attribute__((noinline)) type long_##name(const struct way *way, BARE params) \
@@ -176,8 +176,8 @@ struct way {
 	uint32_t site; \
 	const uintptr_t mark = (FRAME & ~(uintptr_t)15) | op; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_gate_of(EventSet, sp_seen_by(op), CALLER, &site) : NULL; \
-	if (SP_LIKELY(s != NULL) && SP_LIKELY(may) && SP_LIKELY(sp_gate_asks(s, mark))) { \
+	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_short_of(EventSet, sp_seen_by(op), CALLER, &site) : NULL; \
+	if (SP_LIKELY(s != NULL) && SP_LIKELY(may) && SP_LIKELY(sp_short_asks(s, mark))) { \
 		before; \
 		const uint32_t open = sp_proof_rseq(); \
 		const int rc = papi->real.name args; \
@@ -197,24 +197,24 @@ struct way {
 #define UNDER_PAPI_start sp_opening = under
 #define SHORT_PAPI_read \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_read, (EventSet, values), SP_OP_READ, true, NONE, sp_gate_read(s, values, open, site))
+	SHORT(PAPI_read, (EventSet, values), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site))
 #define SHORT_PAPI_read_ts \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_read_ts, (EventSet, values, cyc), SP_OP_READ, true, NONE, sp_gate_read(s, values, open, site))
+	SHORT(PAPI_read_ts, (EventSet, values, cyc), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site))
 #define SHORT_PAPI_reset \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_reset, (EventSet), SP_OP_RESET, true, NONE, sp_gate_reset(s, open, site))
+	SHORT(PAPI_reset, (EventSet), SP_OP_RESET, true, NONE, sp_short_reset(s, open, site))
 #define SHORT_PAPI_accum \
 	long long *sp_before = NULL; \
 	SHORT(PAPI_accum, (EventSet, values), SP_OP_ACCUM, sp_is_ready(s), SP_BEFORE_ACCUM(EventSet, s->writer.k, values), \
-	      sp_gate_accum(s, values, sp_before, open, site))
+	      sp_short_accum(s, values, sp_before, open, site))
 #define SHORT_PAPI_start \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_start, (EventSet), SP_OP_START, sp_gate_may_start(s), struct sp_opened *const under = sp_opening; sp_gate_starts(s), \
-	      sp_gate_start(s, open, site))
+	SHORT(PAPI_start, (EventSet), SP_OP_START, sp_short_may_start(s), struct sp_opened *const under = sp_opening; sp_short_starts(s), \
+	      sp_short_start(s, open, site))
 #define SHORT_PAPI_stop \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_stop, (EventSet, values), SP_OP_STOP, values && sp_is_ready(s), NONE, sp_gate_stop(s, values, open, site))
+	SHORT(PAPI_stop, (EventSet, values), SP_OP_STOP, values && sp_is_ready(s), NONE, sp_short_stop(s, values, open, site))
 
 /* Wrappers of the rest: errno as PAPI (before: as the application) left it, the
  * calling thread known to the store. */

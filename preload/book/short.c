@@ -1,7 +1,7 @@
-/* gate.c: see gate.h. */
-#include "gate.h"
+/* short.c: see short.h. */
+#include "short.h"
 
-SP_COLD void sp_gate_open(struct sp_set *s, int id)
+SP_COLD void sp_short_open(struct sp_set *s, int id)
 {
 	/* A call path is more than the address; what libpapi calls inside is not the program's. */
 	if (sp_process.unwinds || sp_self.nests || !sp_get(&sp_process.papi) || !sp_get(&sp_process.proof_works) ||

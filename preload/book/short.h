@@ -1,17 +1,17 @@
-/* gate.h: the short way into a call that comes from where the one before came.
+/* short.h: the short way into a call that comes from where the one before came.
  *
  * Most of what a wrapper looks at before PAPI is asked is the same each time: which libpapi, that it is not libpapi's own
  * call, which record the set's number is, which call site the return address.  A thread remembers the set that it called
  * PAPI for last, and a set where it was called from last (`seen`, sites.h): a call that finds both as they were need not
  * look at the rest.  `hot` says whose the set is; what else may change meanwhile, the ledger and the proof look at.
  */
-#ifndef SP_GATE_H
-#define SP_GATE_H
+#ifndef SP_SHORT_H
+#define SP_SHORT_H
 
 #include "hooks.h"
 
 /* The set, if this call of it need not be looked at any further; its site.  Else NULL. */
-SP_HOT_INLINE struct sp_set *sp_gate_of(int id, enum sp_seen which, uintptr_t to, uint32_t *site)
+SP_HOT_INLINE struct sp_set *sp_short_of(int id, enum sp_seen which, uintptr_t to, uint32_t *site)
 {
 	struct sp_set *s = sp_self.set;
 	uint64_t seen;
@@ -24,21 +24,21 @@ SP_HOT_INLINE struct sp_set *sp_gate_of(int id, enum sp_seen which, uintptr_t to
 }
 
 /* PAPI is asked for it now; false: somebody is at it. */
-SP_HOT_INLINE bool sp_gate_asks(struct sp_set *s, uintptr_t mark)
+SP_HOT_INLINE bool sp_short_asks(struct sp_set *s, uintptr_t mark)
 {
 	return sp_ledger_asks_at(&s->writer, mark);
 }
 
 /* This thread's calls for the set may come the short way from now on. */
-SP_COLD void sp_gate_open(struct sp_set *s, int id);
-SP_HOT_INLINE void sp_gate_learn(struct sp_set *s, int id)
+SP_COLD void sp_short_open(struct sp_set *s, int id);
+SP_HOT_INLINE void sp_short_learn(struct sp_set *s, int id)
 {
 	if (s && SP_UNLIKELY(sp_self.set_id != (uint32_t)id || sp_self.set != s))
-		sp_gate_open(s, id);
+		sp_short_open(s, id);
 }
 
 /* Still this thread's, which stayed where the reading before was. */
-SP_HOT_INLINE bool sp_gate_stayed(const struct sp_set *s, uint32_t open)
+SP_HOT_INLINE bool sp_short_stayed(const struct sp_set *s, uint32_t open)
 {
 	return SP_LIKELY(sp_get(&s->hot) == sp_self.id) && SP_LIKELY(sp_cpu_now() == sp_get(&s->writer.cpu)) &&
 	       SP_LIKELY(s->writer.opened == open) && sp_proof_stayed(open);
@@ -46,15 +46,15 @@ SP_HOT_INLINE bool sp_gate_stayed(const struct sp_set *s, uint32_t open)
 
 /* ---- one of each kind, when PAPI has answered; false: the long way has to book it -------- */
 
-SP_HOT_INLINE bool sp_gate_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
+SP_HOT_INLINE bool sp_short_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
 {
-	if (!sp_gate_stayed(s, open))
+	if (!sp_short_stayed(s, open))
 		return false;
 	sp_ledger_read_begun(&s->writer, s->writer.cpu, values, true, site);
 	return true;
 }
 
-SP_HOT_INLINE bool sp_gate_reset(struct sp_set *s, uint32_t open, uint32_t site)
+SP_HOT_INLINE bool sp_short_reset(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
 		return false;
@@ -64,9 +64,9 @@ SP_HOT_INLINE bool sp_gate_reset(struct sp_set *s, uint32_t open, uint32_t site)
 	return true;
 }
 
-SP_HOT_INLINE bool sp_gate_accum(struct sp_set *s, const long long *values, long long *before, uint32_t open, uint32_t site)
+SP_HOT_INLINE bool sp_short_accum(struct sp_set *s, const long long *values, long long *before, uint32_t open, uint32_t site)
 {
-	if (!sp_gate_stayed(s, open))
+	if (!sp_short_stayed(s, open))
 		return false;
 	for (uint32_t e = 0, k = s->writer.k; e < k; e++)
 		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
@@ -75,19 +75,19 @@ SP_HOT_INLINE bool sp_gate_accum(struct sp_set *s, const long long *values, long
 }
 
 /* The thread made and started it, unchanged, and PAPI has its counters open. */
-SP_HOT_INLINE bool sp_gate_may_start(const struct sp_set *s)
+SP_HOT_INLINE bool sp_short_may_start(const struct sp_set *s)
 {
 	return SP_LIKELY(!s->changed) && SP_LIKELY(sp_is_touched(s)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
 	       SP_LIKELY(!s->writer.track.low) && sp_is_ready(s);
 }
 
-SP_HOT_INLINE void sp_gate_starts(struct sp_set *s)
+SP_HOT_INLINE void sp_short_starts(struct sp_set *s)
 {
 	sp_opening = &s->opened;
 	sp_put(&s->started, true);
 }
 
-SP_HOT_INLINE bool sp_gate_start(struct sp_set *s, uint32_t open, uint32_t site)
+SP_HOT_INLINE bool sp_short_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id) || (s->split && SP_UNLIKELY(!sp_split_is_for(s->split, &s->opened))))
 		return false;
@@ -100,9 +100,9 @@ SP_HOT_INLINE bool sp_gate_start(struct sp_set *s, uint32_t open, uint32_t site)
 	return true;
 }
 
-SP_HOT_INLINE bool sp_gate_stop(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
+SP_HOT_INLINE bool sp_short_stop(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
 {
-	if (!sp_gate_stayed(s, open))
+	if (!sp_short_stayed(s, open))
 		return false;
 	if (s->split)
 		sp_ran(s);
