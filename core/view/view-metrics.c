@@ -6,6 +6,20 @@ static double size_of(double v)
 	return v < 0.0 ? -v : v;
 }
 
+/* 4.87e-05: what is not worth six places behind the point. */
+static void scientific(struct sp_out *o, double v)
+{
+	double size = size_of(v);
+	unsigned places = 0;
+
+	for (; size < 1.0 && places < 400; places++) {
+		size *= 10.0;
+		v *= 10.0;
+	}
+	sp_out_double(o, v, 2);
+	sp_out_f(o, places < 10 ? "e-0%u" : "e-%u", places);
+}
+
 unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
 {
 	double v = size_of(d->value);
@@ -19,7 +33,10 @@ unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
 		return (unsigned)sp_format_grouped(buf, (int64_t)(d->value + (d->value < 0.0 ? -0.5 : 0.5)));
 	sp_out_init(&o, -1, buf, 47);
 	/* of a number below 1 the first few digits that are not 0 */
-	sp_out_double(&o, d->value, v >= 1e15 || (v > 0.0 && v < 1e-9) ? -1 : v >= 0.1 || !(v > 0.0) ? 3 : v >= 1e-4 ? 6 : 12);
+	if (v > 0.0 && v < 1e-4)
+		scientific(&o, d->value);
+	else
+		sp_out_double(&o, d->value, v >= 1e15 ? -1 : v >= 0.1 || !(v > 0.0) ? 3 : 6);
 	buf[o.used] = 0;
 	return (unsigned)o.used;
 }

@@ -227,7 +227,7 @@ static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned col
 {
 	unsigned wide = columns >= 3 ? 10 : columns == 2 ? 14 : 20;
 	char text[256];
-	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide), id < t->m->n_events ? 9 : 6);
+	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide), id < t->m->n_events ? 9 : 8);
 
 	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->total[id])) : width;
 }

@@ -22,4 +22,13 @@ is "a set of presets and their parts" "$(status_of counted) $(grep -c ' event=PA
 run mine "$B/sspapi" report -f json -m "$tmp/mine.csv" "$tmp/counted.sspapi"
 is "a report by the same table" "$(status_of mine)$(cat "$tmp/mine.err")" 0
 check "all eight have PAPI's values, of each CPU and of all" perl tests/lib/derived.pl "$tmp/mine.out" 8
+
+# What everybody divides stands in the text unasked, where both were counted; small, it still has its column.
+SSPAPI_OUTPUT="$tmp/ipc.sspapi" PAPI_CSV_EVENT_FILE="$root/tests/software-presets.csv" run_shim ipc "$apps/migration" -a 700 -b 500 \
+	PAPI_TOT_INS PAPI_TOT_CYC
+run text "$B/sspapi" report "$tmp/ipc.sspapi"
+check "IPC, where instructions and cycles were counted" grep -qE '^CPU +TOT_INS +share +TOT_CYC +IPC$' "$tmp/text.out"
+check "in its own column" grep -qE '^..CPU 0 .* [0-9.,]+( [kMG])?  +[0-9]\.[0-9]+(e-[0-9]+)?$' "$tmp/text.out"
+"$B/sspapi" report "$tmp/counted.sspapi" >"$tmp/text.out"
+check "else not" sh -c "! grep -q IPC '$tmp/text.out'"
 done_testing
