@@ -10,7 +10,7 @@
 
 #define MOST_SUFFIXES 10000
 
-static char write_buffer[65536];	/* one dump at a time: the door is won once (preload/end.c) */
+static char write_buffer[65536];	/* one dump at a time: the door is won once (preload/life/end.c) */
 
 /* ---- names ------------------------------------------------------------ */
 

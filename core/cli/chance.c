@@ -57,6 +57,7 @@ double sp_chance(const struct sp_spread *a, const struct sp_spread *b, double le
 	v = variance(y, b->n, least);
 	if (u + v == 0.0)
 		return by == 0.0;
-	df = (u + v) * (u + v) / (u * u / (x->n - 1) + v * v / (y->n - 1));
+	/* One run has the other's spread, which is known no better for being used twice. */
+	df = x == y ? x->n - 1 : (u + v) * (u + v) / (u * u / (x->n - 1) + v * v / (y->n - 1));
 	return sp_chance_of_t(by / sp_root(u + v), df < 1.0 ? 1 : df < DF_MOST ? (unsigned)df : DF_MOST);
 }

@@ -200,6 +200,8 @@ static int find_newest(struct sp_runs *r, const char *verb)
 		return sp_complain(2, verb, "name the files: no store (*" EXTENSION ") of a run is here", NULL);
 	}
 	if (!r->shown) {
+		if (!name)
+			return sp_complain(1, verb, "cannot be read", r->path[0]);
 		keep_run_of(r, name);
 		r->shown = sp_need(strdup(r->n == 1 ? r->path[0] + strlen("./") : ""));
 	} else {

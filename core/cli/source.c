@@ -84,7 +84,7 @@ int sp_source_open(struct sp_source *s, const char *path)
 	}
 	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
 		char host[65] = "";
-		const struct sp_image image = { .base = s->front, .bytes = s->bytes };
+		const struct sp_image image = { .base = s->front, .bytes = s->h.members ? s->h.machines : s->bytes };
 
 		gethostname(host, sizeof(host) - 1);
 		if (sp_live_may_run(&s->h, strcmp(sp_image_text(&image, s->h.host), host) == 0)) {

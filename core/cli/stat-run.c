@@ -21,12 +21,14 @@ static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGU
 
 static sigset_t caught(void)
 {
+	struct sigaction is;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (unsigned i = 0; i < SP_COUNT(passed_on); i++)
-		sigaddset(&set, passed_on[i]);
+		if (sigaction(passed_on[i], NULL, &is) == 0 && is.sa_handler != SIG_IGN)	/* as nohup has it */
+			sigaddset(&set, passed_on[i]);
 	return set;
 }
 
@@ -60,7 +62,7 @@ static void prepare(void)
 /* The child: as if it had been started without us, but that it waits for a byte. */
 static _Noreturn void become(int go, int failed, char **argv)
 {
-	char byte;
+	char byte = 0;
 	int error;
 
 	setrlimit(RLIMIT_NOFILE, &own.files);
@@ -144,10 +146,14 @@ static bool has_ended(struct sp_stat_child *c)
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w)
 {
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
+	struct sigaction broken;
 
 	c->start_ns = sp_now_ns();
+	/* Somebody may have killed it meanwhile: its status says so. */
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &broken);
 	if (write(c->go, "g", 1) != 1)
 		c->error = errno;
+	sigaction(SIGPIPE, &broken, NULL);
 	close(c->go);
 	while (!has_ended(c)) {
 		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */

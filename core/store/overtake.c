@@ -72,7 +72,7 @@ void sp_overtake_note(struct sp_writer *w, int op, const int64_t *x)
 	}
 	if (x && running && (op == SP_OP_ACCUM || op == SP_OP_STOP)) {
 		memcpy(o->kept, x, w->k * sizeof(*o->kept));
-		o->flags |= SP_OVER_KEPT;
+		o->flags |= SP_OVER_KEPT | (op == SP_OP_ACCUM ? SP_OVER_ADDED : 0);
 	}
 	if (op == SP_OP_START || op == SP_OP_ACCUM || op == SP_OP_RESET)
 		o->flags |= SP_OVER_ZEROED;
@@ -181,6 +181,8 @@ static enum sp_turn_of of_reset(const struct sp_writer *w, bool *sure)
 
 enum sp_turn_of sp_overtake_order(const struct sp_writer *w, int op, const int64_t *x, bool *sure)
 {
+	enum sp_turn_of turn;
+
 	*sure = op == SP_OP_START || (w->over.flags & SP_OVER_ANY);
 	if (!*sure || op == SP_OP_START)
 		return SP_CALL_LAST;
@@ -188,7 +190,13 @@ enum sp_turn_of sp_overtake_order(const struct sp_writer *w, int op, const int64
 		return of_reading(w, x, sure);
 	if (op == SP_OP_STOP)
 		return of_stop(w, x, sure);
-	return op == SP_OP_ACCUM ? of_accum(w, x, sure) : of_reset(w, sure);
+	if (op == SP_OP_RESET)
+		return of_reset(w, sure);
+	if (!(w->over.flags & SP_OVER_ADDED))
+		return of_accum(w, x, sure);
+	turn = of_accum(w, x, sure);
+	*sure = false;			/* into one array: what the handler added is in x, too */
+	return turn;
 }
 
 int64_t sp_overtake_missing(const struct sp_writer *w, int op, enum sp_turn_of turn, const int64_t *x, uint32_t e)

@@ -34,6 +34,7 @@ struct sp_overtake {
 #define SP_OVER_ZEROED	4u
 #define SP_OVER_VALUED	8u		/* `value` is there */
 #define SP_OVER_BACK	256u		/* and it, or one before it, was below the one before */
+#define SP_OVER_ADDED	512u		/* by PAPI_accum: perhaps to the array of the call that it is on top of */
 #define SP_OVER_STOPPED	16u		/* the first of its starts and stops was a stop */
 #define SP_OVER_STARTED	32u		/* a start */
 #define SP_OVER_KEPT	128u		/* `kept` is there */

@@ -1,4 +1,4 @@
-/* intervals.h: what model.c and model-rows.c ask of intervals.c. */
+/* intervals.h: what model-open.c and model-rows.c ask of intervals.c. */
 #ifndef SP_VIEW_INTERVALS_H
 #define SP_VIEW_INTERVALS_H
 

@@ -131,7 +131,7 @@ struct sp_model {
 		double sum;
 	} *gauge_sum;			/* [component][gauge]; behind the last, of no component */
 
-	/* private to model.c and model-rows.c */
+	/* private to model-open.c and model-rows.c */
 	struct sp_place {
 		sp_off thread, relation;
 		uint64_t process;

@@ -1,4 +1,4 @@
-/* overflows.h: what model.c and model-rows.c ask of overflows.c. */
+/* overflows.h: what model-open.c and model-rows.c ask of overflows.c. */
 #ifndef SP_VIEW_OVERFLOWS_H
 #define SP_VIEW_OVERFLOWS_H
 

@@ -938,6 +938,14 @@ SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
 	errno = saved;
 }
 
+SP_COLD void sp_accum_lost(int id)
+{
+	int saved = errno;
+
+	dropped(sp_set_of(id));
+	errno = saved;
+}
+
 void sp_before_write(int id)
 {
 	sp_visit(sp_set_of(id));

@@ -326,9 +326,12 @@ SP_HOT_INLINE void sp_before_array(int id, const long long *values)
 		sp_meet_array(s, values);
 }
 
-/* PAPI_accum adds to the caller's array: what it added is after minus before. */
+SP_COLD void sp_accum_lost(int id);	/* a handler changed how many events the set has: what was added cannot be told */
+
+/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front of them says how many there were. */
 #define SP_BEFORE_ACCUM(id, k, values) \
-	sp_before = __builtin_alloca(((k) + 1) * sizeof(*sp_before)); \
+	sp_before = (long long *)__builtin_alloca(((k) + 1) * sizeof(*sp_before)) + 1; \
+	sp_before[-1] = (k); \
 	if (values && (k)) { \
 		sp_before_array(id, values); \
 		memcpy(sp_before, values, (k) * sizeof(*sp_before)); \
@@ -341,7 +344,10 @@ SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const lon
 	bool proven;
 	int cpu;
 
-	if (SP_UNLIKELY(!k)) {
+	/* (Another number: a handler changed the set meanwhile.) */
+	if (SP_UNLIKELY(!k || k != (uint64_t)before[-1])) {
+		if (k)
+			sp_accum_lost(id);
 		sp_refused(asks);
 		return;
 	}

@@ -47,6 +47,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
 	uint32_t owner;			/* in sp_touched: its creator, the target it was attached to, its CPU */
+	int32_t number;			/* PAPI's, once a thread takes the short way for it (short.h) */
 	bool bound;			/* the writer has a relation */
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
@@ -171,7 +172,7 @@ void sp_set_prepare(struct sp_set *s, int id);
 /* Its events' texts are fetched now if they are new. */
 void sp_set_learn(struct sp_set *s, int id);
 
-/* From now on every reading takes the long way (preload/end.c). */
+/* From now on every reading takes the long way (preload/life/end.c). */
 void sp_sets_cool(void);
 
 /* Is a set other than `but` bound to this relation? */

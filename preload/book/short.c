@@ -7,6 +7,7 @@ SP_COLD void sp_short_open(struct sp_set *s, int id)
 	if (sp_process.unwinds || sp_self.nests || !sp_get(&sp_process.papi) || !sp_get(&sp_process.proof_works) ||
 	    !sp_self.calls || sp_self.generation != sp_process.generation || sp_get(&s->hot) != sp_self.id)
 		return;
-	sp_self.set = s;
-	sp_self.set_id = (uint32_t)id;
+	sp_put(&s->number, id);
+	sp_order();
+	sp_put(&sp_self.set, s);
 }

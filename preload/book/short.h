@@ -13,10 +13,11 @@
 /* The set, if this call of it need not be looked at any further; its site.  Else NULL. */
 SP_HOT_INLINE struct sp_set *sp_short_of(int id, enum sp_seen which, uintptr_t to, uint32_t *site)
 {
-	struct sp_set *s = sp_self.set;
+	struct sp_set *s = sp_get(&sp_self.set);
 	uint64_t seen;
 
-	if (SP_UNLIKELY(sp_self.set_id != (uint32_t)id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
+	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
+	if (SP_UNLIKELY(!s) || SP_UNLIKELY(s->number != id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
 		return NULL;
 	seen = sp_get(&s->seen[which]);
 	*site = (uint32_t)(seen >> 48);
@@ -33,7 +34,7 @@ SP_HOT_INLINE bool sp_short_asks(struct sp_set *s, uintptr_t mark)
 SP_COLD void sp_short_open(struct sp_set *s, int id);
 SP_HOT_INLINE void sp_short_learn(struct sp_set *s, int id)
 {
-	if (s && SP_UNLIKELY(sp_self.set_id != (uint32_t)id || sp_self.set != s))
+	if (s && SP_UNLIKELY(sp_get(&sp_self.set) != s))
 		sp_short_open(s, id);
 }
 

@@ -29,8 +29,7 @@ struct sp_process {
 /* What a thread keeps for itself.  Written by its thread alone. */
 struct __attribute__((aligned(64))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
-	struct sp_set *set;		/* for which it may take the short way (short.h), */
-	uint64_t set_id;		/* by its number, any int; SP_NO_SET: none */
+	struct sp_set *set;		/* for which it may take the short way (short.h); NULL: none */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
@@ -64,7 +63,6 @@ extern union sp_pages {			/* nothing else may be wiped with it */
 
 extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));
 #define SP_NO_THREAD UINT32_MAX
-#define SP_NO_SET UINT64_MAX
 
 extern struct sp_store sp_store;
 extern struct sp_conf sp_conf;

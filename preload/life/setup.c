@@ -41,7 +41,7 @@ static void store_args(struct sp_header *h)
 	h->args = sp_store_texts(&sp_store, n, args);
 }
 
-/* Where no name was given, its extension goes by the form (preload/end.c). */
+/* Where no name was given, its extension goes by the form (preload/life/end.c). */
 static const char *default_name(char output[SP_CONF_PATH])
 {
 	const struct sp_view *v = sp_view_by_name(sp_conf.format, strlen(sp_conf.format));

@@ -288,7 +288,7 @@ static struct nest nest_in(bool nested, uintptr_t caller, const char *region)
 	if (region)
 		sp_self.region = region;
 	sp_self.nests = nested;
-	sp_self.set_id = SP_NO_SET;
+	sp_put(&sp_self.set, NULL);
 	return before;
 }
 
