@@ -1,5 +1,5 @@
 # The Debian packages: made here as far as their source, built in a clean Debian, installed in another, run, removed; the same
-# on a machine that QEMU boots, where it is here (5 minutes of a busy machine).
+# on a machine that QEMU boots, where it is here and TEST_SHORT is not set (minutes).
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 for tool in dpkg-buildpackage dh lintian mmdebstrap; do
