@@ -119,4 +119,10 @@ run_shim misspelt env SSPAPI_OUTPT=x SSPAPI_WEATHER=fine "$one"
 is "a variable that is none" "$(lines_of misspelt)" "$(printf '%s\n' \
 	'sspapi: SSPAPI_OUTPT: no variable of sspapi, nothing reads it; SSPAPI_OUTPUT may be meant' \
 	'sspapi: SSPAPI_WEATHER: no variable of sspapi, nothing reads it; `sspapi env` lists them')"
+mkdir "$tmp/dangling"
+cd "$tmp/dangling" || exit 1
+ln -s nowhere x.sspapi
+run report "$B/sspapi" report
+is "a link to nothing is all that is here: one line" "$(status_of report) $(cat report.err 2>/dev/null || cat "$tmp/report.err")" \
+	"1 sspapi report: ./x.sspapi: cannot be read"
 done_testing

@@ -420,4 +420,12 @@ check "(9) and it is said" said stalling "not written" "does not take it" "sspap
 wait $standing
 is "(9) a stalled reader of standard error: it ends, too" "$(cat standing.status)" "$(status_of native)"
 kill $reader $reader2
+
+# A merged store that says it is a live file: nothing of it is looked for beyond its beginning.
+run one env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/one.sspapi" "$one"
+run merge "$B/sspapi" merge -o merged.sspapi one.sspapi
+perl -e 'local $/; $_ = <STDIN>; my $n = 48 << 20; substr($_, 20, 4) = pack "L", 0; substr($_, 112, 8) = pack "Q", $n - 4096;
+	$_ .= "\1" x ($n - length); substr($_, 24, 8) = pack "Q", $n; print' <merged.sspapi >sspapi.0.vm.123.456.live
+run merge "$B/sspapi" merge -o again.sspapi sspapi.0.vm.123.456.live
+check "a merged live file whose host is far behind: no crash" test "$(status_of merge)" -le 2
 done_testing

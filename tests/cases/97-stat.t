@@ -129,6 +129,10 @@ run none "$sspapi" stat -m NO_SUCH touch it-ran
 is "no such metric" "$(status_of none) $(cut -d, -f1 none.err)" "125 sspapi stat: -m: 'NO_SUCH' is neither a file nor a metric of $B/metrics.csv"
 check "nothing of them ran" not test -e it-ran
 
+# What the command was started to ignore (nohup) is ignored between its runs, too.
+run ignoring sh -c 'trap "" HUP; exec "$@"' sh "$sspapi" stat -r 3 sh -c 'kill -HUP $PPID; echo ran'
+is "an ignored signal ends no repeats" "$(status_of ignoring) $(grep -c '^ran' ignoring.out)" "0 3"
+
 # ---- elsewhere ----------------------------------------------------------------------------------
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')
 if [ "$first" != "$last" ]; then
