@@ -17,7 +17,7 @@ SP_HOT_INLINE struct sp_set *sp_short_of(int id, enum sp_seen which, uintptr_t t
 	uint64_t seen;
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
-	if (SP_UNLIKELY(!s) || SP_UNLIKELY(s->number != id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
+	if (SP_UNLIKELY(!s) || SP_UNLIKELY(sp_get(&s->number) != id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
 		return NULL;
 	seen = sp_get(&s->seen[which]);
 	*site = (uint32_t)(seen >> 48);
