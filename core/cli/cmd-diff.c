@@ -116,6 +116,7 @@ static int sides(struct command *c, int argc, char **argv)
 	c->n_paths[0] = (unsigned)(middle - optind);
 	c->path[1] = argv + middle + 1;
 	c->n_paths[1] = middle < argc ? (unsigned)(argc - middle - 1) : 0;
+	/* "A B" without repeats, with a -- before or behind them, or none: one file a side. */
 	for (unsigned two = 0; two < 2; two++)
 		if (c->n_paths[two] == 2 && !c->n_paths[!two]) {
 			c->path[0] = c->path[two];

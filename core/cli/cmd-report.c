@@ -164,9 +164,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 /* What everybody computes from two of its columns the text has unasked, where both were counted and it fits beside them. */
 static int show_metrics(struct sp_report *r, const struct sp_view *view)
 {
-	if (r->metrics.any || strcmp(view->name, "text") != 0)
-		return sp_metrics_show(&r->metrics, r->verb, &r->show);
-	if (r->show.m->n_events > FITS)
+	if (r->metrics.any || strcmp(view->name, "text") != 0 || r->show.m->n_events > FITS)
 		return sp_metrics_show(&r->metrics, r->verb, &r->show);
 	sp_metrics_wish(&r->metrics, "IPC");
 	sp_metrics_show(&r->metrics, NULL, &r->show);

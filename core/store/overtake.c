@@ -144,8 +144,9 @@ static enum sp_turn_of of_accum(const struct sp_writer *w, const int64_t *x, boo
 		return SP_CALL_FIRST;
 	if (zeroed && below(w, x, o->before))
 		return SP_CALL_LAST;
-	/* More than the handler saw was not read before it and zeroed after it; nor after it stopped the set; and before
-	 * or after what zeroed it the sum is the same. */
+	/* The handler zeroed or stopped the set, and the call's value is higher than what the handler saw: the call did
+	 * not read before the handler, whose value would be the higher one, and did not read a set that was stopped.
+	 * Whether it came before or after the zeroing, the sum is the same. */
 	if ((zeroed || (o->flags & SP_OVER_STOPPED)) && below(w, o->value, x))
 		return SP_CALL_FIRST;
 	*sure = false;
@@ -192,10 +193,9 @@ enum sp_turn_of sp_overtake_order(const struct sp_writer *w, int op, const int64
 		return of_stop(w, x, sure);
 	if (op == SP_OP_RESET)
 		return of_reset(w, sure);
-	if (!(w->over.flags & SP_OVER_ADDED))
-		return of_accum(w, x, sure);
 	turn = of_accum(w, x, sure);
-	*sure = false;			/* into one array: what the handler added is in x, too */
+	if (w->over.flags & SP_OVER_ADDED)
+		*sure = false;		/* into one array: what the handler added is in x, too */
 	return turn;
 }
 

@@ -4,8 +4,9 @@
  * Functions named sp_before/after_start/stop/read/accum/reset are on the path of a
  * reading: inline as far as the usual case goes, no system call, errno untouched.  All
  * others are called with errno saved by the wrapper.  `open` is sp_proof_look() from right
- * before the real call, `at` to where the call returns, `frame` the wrapper's; `asks` the set whose ledger knows from
- * before the real call on that PAPI is asked (sp_ledger_asks), NULL if it does not.
+ * before the real call, `at` to where the call returns, `frame` the address of the wrapper's
+ * frame.  `asks` is the set whose ledger was told of the call before PAPI was called
+ * (sp_ledger_asks), NULL where the ledger was not told.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
@@ -328,7 +329,7 @@ SP_HOT_INLINE void sp_before_array(int id, const long long *values)
 
 SP_COLD void sp_accum_lost(int id);	/* a handler changed how many events the set has: what was added cannot be told */
 
-/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front of them says how many there were. */
+/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front says how many the set had. */
 #define SP_BEFORE_ACCUM(id, k, values) \
 	sp_before = (long long *)__builtin_alloca(((k) + 1) * sizeof(*sp_before)) + 1; \
 	sp_before[-1] = (k); \

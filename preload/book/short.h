@@ -38,7 +38,8 @@ SP_HOT_INLINE void sp_short_learn(struct sp_set *s, int id)
 		sp_short_open(s, id);
 }
 
-/* Still this thread's, which stayed where the reading before was. */
+/* Still this thread's, which stayed where the reading before was; and no handler came, which could have changed the
+ * set's events: a signal clears the proof. */
 SP_HOT_INLINE bool sp_short_stayed(const struct sp_set *s, uint32_t open)
 {
 	return SP_LIKELY(sp_get(&s->hot) == sp_self.id) && SP_LIKELY(sp_cpu_now() == sp_get(&s->writer.cpu)) &&

@@ -156,6 +156,7 @@ struct way {
 		const uint64_t since = SP_UNLIKELY(is_timed) ? clock_now() : 0; \
 		count(SP_CALL_##name); \
 		after; \
+		sp_short_learn(asks, EventSet); \
 		if (SP_UNLIKELY(is_timed)) \
 			add_time(since, clock_now()); \
 		if (SP_UNLIKELY(!asks)) \

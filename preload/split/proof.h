@@ -7,8 +7,8 @@
  * and `losses` counts it.
  *
  * A reading proves its window if nothing was lost from before the real call that
- * opened the window until after the one that closes it.  sp_proof_look stands right
- * before the real call, sp_proof_stayed right after the CPU's number was read.
+ * opened the window until after the one that closes it.  sp_proof_look (the short way: sp_proof_rseq) stands
+ * right before the real call; after it the CPU's number is read, and right then sp_proof_stayed asks.
  *
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
  * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where

@@ -177,7 +177,7 @@ static inline int anywhere_trace(int handlers, int all)
 {
 	static unsigned long trace[INSTRUCTIONS];
 	long signals = 0, missed = 0;
-	int n = 0;
+	int n = 0, rare = 0;
 
 	if (waitpid(anywhere_pid, NULL, 0) < 0)
 		anywhere_failed("waitpid");
@@ -197,11 +197,17 @@ static inline int anywhere_trace(int handlers, int all)
 		if (!next)
 			break;
 		if (next == trace[n]) {
-			/* A busy machine takes the CPU away at each stop: what comes then is another way. */
-			if (tries < 500)
+			/* A busy machine takes the CPU away at each stop, one call in 1024 is timed: what comes then is
+			 * another way.  An instruction that was learnt on such a way is forgotten. */
+			if (tries < 20)
 				continue;
-			fprintf(stderr, "instruction %d was not reached again\n", n);
-			break;
+			if (!n || ++rare == 1000) {
+				fprintf(stderr, "instruction %d was not reached again\n", n);
+				break;
+			}
+			n--;
+			tries = -1;
+			continue;
 		}
 		trace[++n] = next;
 		tries = -1;

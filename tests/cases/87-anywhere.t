@@ -2,7 +2,7 @@
 . tests/lib/lib.sh
 
 plain "at each instruction" || { done_testing; exit; }
-for call in read stop start accum reset; do
+for call in read stop start accum reset "read again" "stop again" "start again" "accum again" "reset again"; do
 	run_shim shim "$scenes/anywhere" $call
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$call" "$(cat "$tmp/shim.err")"

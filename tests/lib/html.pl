@@ -98,7 +98,9 @@ $page->key('/');
 is('/ goes to the search', $page->run('document.activeElement.getAttribute("aria-label")'), 'search threads');
 my $last = $page->run("JSON.parse(document.getElementById('data').textContent).levels[0].rows.at(-1).tid");
 $page->type($last);
-is('search: what is left', rows($threads) =~ /^(\d+)[^\n]*$/ ? $1 : rows($threads), $last);
+# Its number may stand in that of another: 1234 in 41234.
+my @left = split /\n/, rows($threads);
+result(@left < 20 && (grep { /^$last\b/ } @left) && !(grep { index($_, $last) < 0 } @left), 'search: what is left', "$last: @left");
 $page->key('Escape');
 is('Escape: all again', $page->run("$threads.getAttribute('aria-rowcount')"), 2001);
 $page->key('Enter');

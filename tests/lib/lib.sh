@@ -85,7 +85,10 @@ result() {
 		echo "ok $n - $2${todo:+ # TODO $todo}"
 	else
 		echo "not ok $n - $2${todo:+ # TODO $todo}"
-		head -c 3000 "$tmp/.said" | sed -e 's/^/# /' -e '$a\'
+		head -c 3000 "$tmp/.said" | sed -e 's/^/# /' -e '$a\' >"$tmp/.why"
+		cat "$tmp/.why"
+		# prove shows what is on standard error alone.
+		[ -z "${HARNESS_ACTIVE-}" ] || [ -n "$todo" ] || { echo "# $0 $n: $2" | cat - "$tmp/.why" >&2; }
 	fi
 	todo=''
 }

@@ -1,20 +1,21 @@
 /*
  * anywhere: a handler that calls PAPI, at each instruction of one of main's calls (apps/anywhere.h). Each call has a
  * set of its own, of which a line says what PAPI handed out in all.
- * usage: anywhere read|stop|start|accum|reset [moved] [all]
+ * usage: anywhere read|stop|start|accum|reset [moved] [again] [all]
  *	moved	the thread is on another CPU than at the reading before
+ *	again	the call was made from the same place before
  *	all	each kind of handler at each instruction; else they take turns
  */
 #include "scene.h"
 #include "apps/anywhere.h"
 #include <errno.h>
 
-enum { READ, ACCUM, RESET, RESTART, STOP, START, HANDLERS };
+enum { READ, ACCUM, RESET, RESTART, STOP, START, GROW, HANDLERS };	/* GROW: restart with one event more */
 
 static struct anywhere *shared;
 static int set = PAPI_NULL;
 static volatile long long happened;
-static int stops, moved;
+static int stops, moved, again;
 
 static int runs(void)
 {
@@ -30,49 +31,33 @@ static void count(int n)
 
 static void handler(int signal)
 {
-	long long values[1] = {0};
+	long long values[2] = {0};
 	int saved = errno, how = shared->handler;
 
 	(void)signal;
-	if (stops && (how == STOP || how == RESTART))
+	if (stops && (how == STOP || how == RESTART || how == GROW))
 		how = READ;	/* in the middle of PAPI's own stop that spoils PAPI */
 	if (how == START && !runs())
 		PAPI_start(set);
 	count(4);
 	if (how == ACCUM)
 		PAPI_accum(set, values);
-	else if (how == STOP || how == RESTART)
+	else if (how == STOP || how == RESTART || how == GROW)
 		PAPI_stop(set, values);
 	else
 		PAPI_read(set, values);
 	if (how == RESET)
 		PAPI_reset(set);
-	if (how == RESTART && !runs())
+	if (how == GROW)
+		PAPI_add_named_event(set, "EV_B");
+	if ((how == RESTART || how == GROW) && !runs())
 		PAPI_start(set);
 	shared->handled = 1;
 	errno = saved;
 }
 
-static void call(const char *what)
+static __attribute__((noinline)) void one(const char *what, long long *values)
 {
-	long long values[1] = {0};
-
-	set = PAPI_NULL;
-	happened = 0;
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
-	must("PAPI_start", PAPI_start(set));
-	count(3);
-	must("PAPI_read", PAPI_read(set, values));
-	count(3);
-	if (!strcmp(what, "start"))
-		must("PAPI_stop", PAPI_stop(set, values));
-	if (!strcmp(what, "reset"))
-		must("PAPI_read", PAPI_read(set, values));
-	if (moved)
-		pin(1);
-	shared->returned = 0;
-	anywhere_stop();
 	if (!strcmp(what, "start"))
 		PAPI_start(set);
 	else if (!strcmp(what, "stop"))
@@ -83,6 +68,36 @@ static void call(const char *what)
 		PAPI_reset(set);
 	else
 		PAPI_read(set, values);
+}
+
+static void call(const char *what)
+{
+	long long values[2] = {0};
+
+	set = PAPI_NULL;
+	happened = 0;
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+	must("PAPI_start", PAPI_start(set));
+	count(3);
+	must("PAPI_read", PAPI_read(set, values));
+	if (again) {
+		if (!strcmp(what, "start"))
+			must("PAPI_stop", PAPI_stop(set, values));
+		one(what, values);
+		if (!runs())
+			must("PAPI_start", PAPI_start(set));
+	}
+	count(3);
+	if (!strcmp(what, "start"))
+		must("PAPI_stop", PAPI_stop(set, values));
+	if (!strcmp(what, "reset"))
+		must("PAPI_read", PAPI_read(set, values));
+	if (moved)
+		pin(1);
+	shared->returned = 0;
+	anywhere_stop();
+	one(what, values);
 	shared->returned = 1;
 	printf("set %d handler %d instruction %d ", set, shared->handler, shared->at);
 	anywhere_stop();
@@ -120,6 +135,7 @@ int main(int argc, char **argv)
 
 	for (int i = 2; i < argc; i++) {
 		moved |= !strcmp(argv[i], "moved");
+		again |= !strcmp(argv[i], "again");
 		all |= !strcmp(argv[i], "all");
 	}
 	if (fd)
