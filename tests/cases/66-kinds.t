@@ -20,7 +20,7 @@ cat >"$tmp/look.pl" <<'END'
 				push @out, "$d->{events}[$r->{events}[$_]]{name} " . ($at ne '' && $at >= 0 ? $type{$at} : $c->{cpu} // 'null') . " $c->{total}[$_]";
 			}
 		}
-		push @out, join ' ', $d->{events}[$_->{event}]{name}, $_->{cpu} // $type{$_->{component}},
+		push @out, join ' ', $d->{events}[$_->{event}]{name}, $_->{cpu} // $type{$_->{component} // ""} // "",
 			map { $_ // 'null' } @$_{qw(last min max mean readings)} for @{$r->{gauges}};
 	}
 	@out
