@@ -3,7 +3,7 @@
 
 #include "../../core/sys.h"
 #include "../../core/store/gauge.h"
-#include "../book/sets.h"
+#include "../life/process.h"
 #include "api.h"
 
 #define SLOTS	64u
@@ -171,61 +171,6 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_rela
 		rel->parts = p;
 	}
 	return p;
-}
-
-static bool nobody(int tid)
-{
-	(void)tid;
-	return false;
-}
-
-/* What was counted stays in the store; once there are many, added together. */
-static void let_go(struct sspapi_relation *rel)
-{
-	struct sp_held store;
-	struct sp_binding *p;
-
-	while ((p = rel->parts) != NULL) {
-		__atomic_fetch_and(&p->relation->flags, ~SP_RELATION_HELD, __ATOMIC_RELAXED);
-		rel->parts = p->next;
-		sp_model_close(&p->model);
-		sp_unmap(p, p->bytes);
-	}
-	rel->current = NULL;
-	sp_publish(&rel->generation, 0);
-	sp_lock_take(&sp_store.lock, &store);
-	sp_store_fold(&sp_store, nobody, sp_set_bound, NULL);
-	sp_lock_give(&sp_store.lock, &store);
-}
-
-SP_API void sspapi_free(sspapi_relation *rel)
-{
-	struct sp_held held;
-
-	if (!sp_api_take(rel, &held))
-		return;
-	if (rel->readers)
-		sp_put(&rel->leaving, true);
-	else
-		let_go(rel);
-	sp_api_give(rel, &held);
-}
-
-void sp_api_reads(const struct sspapi_relation *rel)
-{
-	((struct sspapi_relation *)rel)->readers++;
-}
-
-/* In a child of fork the slot is nobody's, or another's. */
-void sp_api_done(const struct sspapi_relation *rel)
-{
-	struct sspapi_relation *r = (struct sspapi_relation *)rel;
-	struct sp_held held;
-
-	sp_lock_take(&r->lock, &held);
-	if (r->readers && !--r->readers && r->leaving && sp_process.counting)
-		let_go(r);
-	sp_lock_give(&r->lock, &held);
 }
 
 /* ---- those that the shim made ------------------------------------------- */

@@ -214,8 +214,10 @@ void sp_sets_each(void (*with)(struct sp_set *s))
 
 static void forget_sites(struct sp_set *s)
 {
-	for (int w = 0; w < SP_SEEN; w++)
-		sp_put(&s->seen[w], 0);
+	for (int w = 0; w < SP_SEEN; w++) {
+		sp_put(&s->seen[w].last, 0);
+		sp_put(&s->seen[w].before, 0);
+	}
 }
 
 void sp_sets_forget_sites(void)

@@ -19,6 +19,12 @@
 /* A start and a stop come from two places, mostly, and readings from a third. */
 enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN };
 
+/* The two call sites met last, to find them again: a loop that reads at two places has both.  Each is one word, with the
+ * site's number in the upper 16 bits: a handler may meet a site, too. */
+struct sp_sites_seen {
+	uint64_t last, before;
+};
+
 static inline enum sp_seen sp_seen_by(enum sp_op op)
 {
 	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
@@ -40,7 +46,7 @@ struct sp_opening {
  * the processor fetches together. */
 struct __attribute__((aligned(128))) sp_set {
 	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
-	uint64_t seen[SP_SEEN];		/* the last call sites (sites.h), by what was called */
+	struct sp_sites_seen seen[SP_SEEN];	/* the last call sites (sites.h), by what was called */
 	/* Threads by sp_self.id; 0: none. */
 	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
 	/* Also read by threads that have nothing to do with the set. */

@@ -1,9 +1,10 @@
-/* short.h: the short way into a call that comes from where the one before came.
+/* short.h: the short way into a call that comes from where one of the last two came.
  *
  * Most of what a wrapper looks at before PAPI is asked is the same each time: which libpapi, that it is not libpapi's own
  * call, which record the set's number is, which call site the return address.  A thread remembers the set that it called
- * PAPI for last, and a set where it was called from last (`seen`, sites.h): a call that finds both as they were need not
- * look at the rest.  `hot` says whose the set is; what else may change meanwhile, the ledger and the proof look at.
+ * PAPI for last, and a set the two places that it was called from last (`seen`, sites.h): a call that finds its own there
+ * need not look at the rest.  `hot` says whose the set is; what else may change meanwhile, the ledger and the proof look
+ * at.
  */
 #ifndef SP_SHORT_H
 #define SP_SHORT_H
@@ -19,7 +20,9 @@ SP_HOT_INLINE struct sp_set *sp_short_of(int id, enum sp_seen which, uintptr_t t
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
 	if (SP_UNLIKELY(!s) || SP_UNLIKELY(sp_get(&s->number) != id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
 		return NULL;
-	seen = sp_get(&s->seen[which]);
+	seen = sp_get(&s->seen[which].last);
+	if (SP_UNLIKELY((seen & SP_SITE_ADDRESS) != to))
+		seen = sp_get(&s->seen[which].before);
 	*site = (uint32_t)(seen >> 48);
 	return SP_LIKELY((seen & SP_SITE_ADDRESS) == to) ? s : NULL;
 }

@@ -189,7 +189,7 @@ static uint32_t find_any(struct key *k)
 }
 
 /* A return address that was met before, where it is all there is to compare; 0: look further.
- * Code that reads at two places in turn comes here each time. */
+ * Code that reads at three places in turn comes here each time. */
 static uint32_t find_plain(uintptr_t caller)
 {
 	uint32_t i = (uint32_t)(caller * 0x9e3779b97f4a7c15ull >> 40);
@@ -201,19 +201,28 @@ static uint32_t find_plain(uintptr_t caller)
 	return 0;
 }
 
-uint32_t sp_site_find(uint64_t *seen, uintptr_t caller)
+static void keep(struct sp_sites_seen *seen, uint64_t is)
 {
+	sp_put(&seen->before, sp_get(&seen->last));
+	sp_put(&seen->last, is);
+}
+
+uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
+{
+	uint64_t before = sp_get(&seen->before);
 	struct key k;
 	bool inside;
 	uint32_t id;
 
+	if ((before & SP_SITE_ADDRESS) == caller)
+		return (uint32_t)(before >> 48);
 	if (sp_conf.callsites == 1 && caller < HASHED && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
-		sp_put(seen, caller | (uint64_t)id << 48);
+		keep(seen, caller | (uint64_t)id << 48);
 		return id;
 	}
 	if (!sp_acquire(&table)) {
 		if (!sp_conf.callsites && caller <= SP_SITE_ADDRESS)
-			sp_put(seen, caller);
+			keep(seen, caller);
 		return 0;
 	}
 	inside = sp_self.nests && sp_internal(sp_papi_used, caller);
@@ -223,7 +232,7 @@ uint32_t sp_site_find(uint64_t *seen, uintptr_t caller)
 	hash_key(&k);
 	id = find(&k);
 	if (id && !inside)
-		sp_put(seen, k.hash | (uint64_t)id << 48);
+		keep(seen, k.hash | (uint64_t)id << 48);
 	return id;
 }
 

@@ -13,18 +13,17 @@
 #ifndef SP_SITES_H
 #define SP_SITES_H
 
-#include "../life/process.h"
+#include "sets.h"
 
 #define SP_SITE_ADDRESS ((1ull << 48) - 1)
 
-/* What is not *seen's address, or no address that fits into 48 bits. */
-uint32_t sp_site_find(uint64_t *seen, uintptr_t caller);
+/* What is not the last one's address, or no address that fits into 48 bits. */
+uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller);
 
-/* The site of a call that returns to `caller`; *seen: the last one, to find the same again
- * (its number in the upper 16 bits). */
-static inline uint32_t sp_site_here(uint64_t *seen, uintptr_t caller)
+/* The site of a call that returns to `caller`. */
+static inline uint32_t sp_site_here(struct sp_sites_seen *seen, uintptr_t caller)
 {
-	uint64_t last = sp_get(seen);
+	uint64_t last = sp_get(&seen->last);
 
 	return SP_LIKELY((last & SP_SITE_ADDRESS) == caller) ? (uint32_t)(last >> 48) : sp_site_find(seen, caller);
 }
