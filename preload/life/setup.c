@@ -229,6 +229,8 @@ static void set_up(void)
 	sp_publish(&sp_process.generation, ++generations);
 }
 
+static bool second_told;
+
 static void papi_found(struct sp_papi *p)
 {
 	struct sp_held held;
@@ -285,6 +287,8 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 		papi_found(sp_papi_used);
 		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting && !sp_bus_due())
 			sp_publish(&sp_process.papi, sp_papi_used);
+	} else if (real->PAPI_library_init && !__atomic_exchange_n(&second_told, true, __ATOMIC_RELAXED)) {
+		sp_process_note_quiet("a second libpapi is in use; its calls are forwarded, not counted");
 	}
 	*observed = *observed && sp_process.counting &&
 		    (sp_self.nests || !(sp_internal(sp_papi_used, caller) || is_nested(caller)));

@@ -5,7 +5,6 @@
 
 #include "../../core/lock.h"
 #include "elf.h"
-#include "../life/process.h"
 #include "real.h"
 
 struct sp_papi *sp_papi_used;
@@ -268,13 +267,9 @@ static struct sp_papi *find(uintptr_t caller)
 	return p;
 }
 
-static bool told;
-
 static const struct sp_real *answer(struct sp_papi *p, bool *observed)
 {
 	*observed = p && p == sp_papi_used;
-	if (p && !*observed && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		sp_process_note_quiet("a second libpapi is in use; its calls are forwarded, not counted");
 	return p ? &p->real : &none;
 }
 
