@@ -85,7 +85,7 @@ for rank in 0 1 2; do
 	done
 done
 run uneven "$sspapi" report uneven
-is "who has the least and the most" "$(grep -E '^(rank .*share|min|mean|max) ?' "$tmp/uneven.out" | tr -s ' ' | paste -sd';')" \
+is "who has the least and the most" "$(sed 's/^[~ ] //' "$tmp/uneven.out" | grep -E '^(rank .*share|min|mean|max) ?' | tr -s ' ' | paste -sd';')" \
 	"rank EV_A share;min (rank 0) 20;mean 40;max (rank 2; max/mean 1.50) 60"
 run uneven "$sspapi" report --per-rank -f json uneven
 is "--per-rank: a rank's processes are one row" "$(json "$tmp/uneven.out" 'map { $_->{total}{EV_A} } @{$d->{levels}[0]{rows}}' | paste -sd' ')" "20 40 60"
