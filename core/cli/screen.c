@@ -21,6 +21,8 @@
 static struct {
 	volatile sig_atomic_t on, again;	/* again: draw anew */
 	int keys;				/* the terminal, to read from; -1: none */
+	char typed[64];				/* keys that were read and not taken yet */
+	size_t n_typed;
 	struct termios before, during;
 } screen = { .keys = -1 };
 
@@ -169,7 +171,8 @@ unsigned sp_screen_draw(const char *text, unsigned from, unsigned left, const ch
 
 /* ---- keys ------------------------------------------------------------------------- */
 
-static enum sp_key meaning(const char *bytes, ssize_t n)
+/* The first of the keys that were typed; how many bytes of them the key is. */
+static enum sp_key first_key(const char *bytes, size_t n, size_t *length)
 {
 	static const struct {
 		const char *bytes;
@@ -182,26 +185,40 @@ static enum sp_key meaning(const char *bytes, ssize_t n)
 		{ "b", SP_KEY_PAGE_UP }, { "\033[6~", SP_KEY_PAGE_DOWN }, { " ", SP_KEY_PAGE_DOWN },
 	};
 
-	for (unsigned i = 0; i < SP_COUNT(keys); i++)
-		if (n == (ssize_t)strlen(keys[i].bytes) && memcmp(bytes, keys[i].bytes, (size_t)n) == 0)
+	for (unsigned i = 0; i < SP_COUNT(keys); i++) {
+		*length = strlen(keys[i].bytes);
+		if (n >= *length && memcmp(bytes, keys[i].bytes, *length) == 0)
 			return keys[i].key;
+	}
+	*length = 1;
+	if (bytes[0] == '\033' && n > 1 && (bytes[1] == '[' || bytes[1] == 'O'))
+		for (*length = 2; *length < n && !(bytes[(*length)++] & 0x40);)
+			;	/* another key's sequence, up to its last byte */
 	return SP_KEY_OTHER;
 }
 
 enum sp_key sp_screen_key(unsigned milliseconds)
 {
 	struct pollfd p = { .fd = screen.keys, .events = POLLIN };
-	char bytes[8];
+	enum sp_key key;
+	size_t length;
 	ssize_t n;
 
-	if (poll(&p, 1, (int)milliseconds) <= 0) {
+	if (!screen.n_typed && poll(&p, 1, (int)milliseconds) <= 0) {
 		bool again = screen.again;
 
 		screen.again = 0;
 		return again ? SP_KEY_OTHER : SP_KEY_NONE;
 	}
-	n = read(screen.keys, bytes, sizeof(bytes));
-	if (n <= 0)
-		return SP_KEY_QUIT;	/* the terminal has gone */
-	return meaning(bytes, n);
+	/* On a slow terminal, or where a key is held, several come at once. */
+	if (!screen.n_typed) {
+		n = read(screen.keys, screen.typed, sizeof(screen.typed));
+		if (n <= 0)
+			return SP_KEY_QUIT;	/* the terminal has gone */
+		screen.n_typed = (size_t)n;
+	}
+	key = first_key(screen.typed, screen.n_typed, &length);
+	screen.n_typed -= length;
+	memmove(screen.typed, screen.typed + length, screen.n_typed);
+	return key;
 }

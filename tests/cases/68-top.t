@@ -176,7 +176,7 @@ print("screen", seen.count(b"\033[?1049h") - seen.count(b"\033[?1049l"), seen.en
 print("rows", len(lines), max(len(l.replace(b"\033[K", b"")) for l in lines[:-1]) if lines else 0)
 END
 if command -v python3 >/dev/null; then
-	for case in "q:0" "j+ +b+l+h+q:0" "\\x1b[B+q:0" "15:-15" "2:-2" "11:-11"; do
+	for case in "q:0" "jl\\x1b[B\\x1b[24~hq:0" "j+ +b+l+h+q:0" "\\x1b[B+q:0" "15:-15" "2:-2" "11:-11"; do
 		[ -n "${SANITIZE-}" ] && [ "$case" = "11:-11" ] && continue
 		run screen python3 screen.py "${case%:*}" "$sspapi" top -d 0.2 "$pid"
 		is "a terminal, ended by ${case%:*}: status, given back" "$(sed 4q screen.out | tr '\n' ' ')" \
