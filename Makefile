@@ -214,7 +214,7 @@ install: product $(B)/sspapi.pc
 	install -m 644 scripts/completion/_sspapi $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(call page,$(p)) &&) true
-	sed -i '1,5s/^\(\.TH .*\)"sspapi" "sspapi"$$/\1"sspapi $(VERSION)" "sspapi"/' $(foreach p,$(PAGES),$(DESTDIR)$(call page,$(p)))
+	sed -i -e '1,5s/^\(\.TH .*\)"sspapi" "sspapi"$$/\1"sspapi $(VERSION)" "sspapi"/' -e 's,/usr/local/lib/libsspapi\.so,$(LIBDIR)/$(SONAME),' $(foreach p,$(PAGES),$(DESTDIR)$(call page,$(p)))
 
 deb:
 	@B='$(B)' scripts/packaging/deb

@@ -162,7 +162,7 @@ static const char *doubt(const struct sp_program *p, const char *name, long verb
 	if (p->static_papi && !*p->papi)
 		return "has libpapi linked into it statically: its calls cannot be seen";
 	if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
-		return "no PAPI in sight: it neither links nor names libpapi";
+		return "no PAPI in sight: it neither links nor names libpapi (sspapi stat counts any program)";
 	return NULL;
 }
 

@@ -474,6 +474,33 @@ static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_o
 		}
 }
 
+/* "A: loop spread, 1.06 s": what ran, and how long; not of stat -r, whose runs stand in one file. */
+static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
+{
+	const struct sp_diff_side *s = &d->side[side];
+	uint64_t elapsed = 0;
+	bool known = true;
+	struct sp_out what;
+	char text[700];
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sp_model *m = s->run[i].levels.m;
+
+		elapsed += sp_elapsed(m) / s->n;
+		known = known && sp_elapsed(m) && !sp_n_repeats(m);
+	}
+	sp_memory_init(&what, text, sizeof(text));
+	sp_text_command(&what, s->run[0].levels.m);
+	sp_out_text(o, side ? "B: " : "A: ");
+	sp_clip(o, sp_memory_text(&what), 55);
+	if (known) {
+		sp_out_text(o, ", ");
+		sp_out_duration(o, elapsed);
+		sp_out_text(o, s->n > 1 ? " on average" : "");
+	}
+	sp_out_char(o, '\n');
+}
+
 static void tell(struct sp_text_list *l, void *diff)
 {
 	const struct sp_diff *d = diff;
@@ -505,7 +532,9 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
 		compare(d, NULL, &o);
 	} else if (any) {
-		sp_list_show(&o, &how, have_repeats(d) ? 8 : 6, false, "", tell, d);
+		head(&o, d, 0);
+		head(&o, d, 1);
+		sp_list_show(&o, &how, have_repeats(d) ? 8 : 6, true, "", tell, d);
 		below(&o, d);
 	}
 	e = sp_out_finish(&o);

@@ -181,6 +181,23 @@ static void note_elsewhere(struct making *m)
 	note(m, text);
 }
 
+/* Clocks run in the kernel, too, however they were opened. */
+static void note_kernel(struct making *m)
+{
+	const struct sp_stat_plan *p = m->all->plan;
+
+	for (uint32_t e = 0; m->all->run[0].c.user_only && e < p->n_events; e++) {
+		const struct perf_event_attr *a = &p->native[p->event[e].native[0]].attr;
+
+		if (p->event[e].gone || p->event[e].beside ||
+		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK)))
+			continue;
+		note(m, "what the kernel did for the program is in its clocks, and not counted else: perf_event_paranoid lets this user see "
+			"user code only");
+		return;
+	}
+}
+
 static void note_end(struct making *m)
 {
 	char text[100];
@@ -643,8 +660,7 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	}
 	note_end(&m);
 	note_events(&m);
-	if (a->run[0].c.user_only)
-		note(&m, "what the kernel did for the program is not counted: perf_event_paranoid lets this user see user code only");
+	note_kernel(&m);
 	note_rows(&m);
 	h.notes = m.notes;
 	h.n_notes = m.n_notes;

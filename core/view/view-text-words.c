@@ -14,6 +14,16 @@ void sp_heading_end(struct sp_out *o, bool bold)
 
 /* ---- words and sentences ----------------------------------------------- */
 
+void sp_text_command(struct sp_out *o, const struct sp_model *m)
+{
+	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
+
+	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
+			sp_is_job(m) ? "several programs" : "an unknown program");
+	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++)
+		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
+}
+
 unsigned sp_columns(const char *text)
 {
 	unsigned n = 0;

@@ -13,6 +13,9 @@
 void sp_heading_begin(struct sp_out *o, bool bold);
 void sp_heading_end(struct sp_out *o, bool bold);	/* with the line's end */
 
+/* The program's name and what it was given, as one line. */
+void sp_text_command(struct sp_out *o, const struct sp_model *m);
+
 /* Columns on a terminal, for texts that sp_out_plain has been over. */
 unsigned sp_columns(const char *text);
 

@@ -12,16 +12,6 @@
 
 /* ---- the first line --------------------------------------------------------- */
 
-static void command(struct sp_out *o, const struct sp_model *m)
-{
-	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
-
-	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
-			sp_is_job(m) ? "several programs" : "an unknown program");
-	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++)
-		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
-}
-
 static uint64_t cpus_in_list(const char *list)
 {
 	uint64_t from, to, n = 0;
@@ -119,7 +109,7 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	how_it_ended(&line, m);
 	sp_memory_text(&line);
 	sp_memory_init(&line, what, sizeof(what));
-	command(&line, m);
+	sp_text_command(&line, m);
 	sp_clip(o, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 60), 20));
 	sp_paragraph(o, "", 2, tail);
 }

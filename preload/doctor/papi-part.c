@@ -270,5 +270,5 @@ void sp_doctor_papi(struct sp_doctor *d)
 		return;
 	}
 	sp_doctor_say(d, SP_IN_THE_WAY, "the loader finds no libpapi");
-	sp_doctor_mend(d, "install it (scripts/deps; Debian: libpapi-dev), or put its folder into LD_LIBRARY_PATH");
+	sp_doctor_mend(d, "install PAPI (Debian, Ubuntu: libpapi-dev), or put its folder into LD_LIBRARY_PATH");
 }

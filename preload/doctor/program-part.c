@@ -66,7 +66,7 @@ static void say_papi(struct sp_doctor *d)
 		sp_doctor_mend(d, "of a launcher or interpreter, ask for the program that it starts: sspapi doctor PROGRAM");
 	} else {
 		sp_doctor_say(d, SP_IN_THE_WAY, "no PAPI in sight: it neither links nor names libpapi");
-		sp_doctor_mend(d, "sspapi books what a program counts with PAPI; one that does not call it has no counts");
+		sp_doctor_mend(d, "sspapi stat counts any program; sspapi run shows what a program counts with PAPI itself");
 	}
 	if (p->apart) {
 		sp_doctor_say(d, SP_WORTH, "it uses dlmopen: a libpapi in a namespace of its own is not seen");

@@ -390,7 +390,7 @@ bool sp_stat_ask_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, 
 
 	sp_asked_find(plan->papi);
 	if (!*plan->papi)
-		return wrong(plan, "%s: the loader finds no libpapi to ask for it", name[0]);
+		return wrong(plan, "%s: the loader finds no libpapi to ask for it; sspapi doctor says more", name[0]);
 	strcpy(plan->wrong, "PAPI did not answer");
 	fflush(NULL);
 	pid = fork();

@@ -36,6 +36,7 @@ done
 check "(CPU 0 differs)" grep -q '^PU L#0,EV_A' d.csv
 is "first the total" "$(sed -n 2p d.csv | cut -d, -f1-5)" \
 	"total,EV_A,$(($(total a 0) + $(total a 1))),$(($(total b 0) + $(total b 1))),$(($(total b 0) + $(total b 1) - $(total a 0) - $(total a 1)))"
+is "in front, what each side is" "$("$sspapi" diff a.sspapi b.sspapi | sed -n '1,3s/, [0-9.]* [mun]*s$//p' | paste -sd'|')" "A: one EV_A EV_B|B: one EV_A EV_B"
 is "options may stand behind the files" "$("$sspapi" diff a.sspapi -f csv b.sspapi)" "$(cat d.csv)"
 is "an event that is the same has no line" "$(grep -c EV_B d.csv)" 0
 run d "$sspapi" diff --events EV_B a.sspapi b.sspapi
@@ -55,7 +56,7 @@ while read -r level place; do
 	is "--per-$level: the same" "$(status_of d) $(cat d.out)" "0 "
 	run d "$sspapi" diff --per-$level a.sspapi b.sspapi
 	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^[~ ]*$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out) $(grep -c "^[~ ]*total *EV_A " d.out)" \
-		"1 $(grep -v '^~:' d.out | sed 1,2d | wc -l) 1"
+		"1 $(grep -v '^~:' d.out | sed 1,5d | wc -l) 1"
 done <<END
 core core
 cache L3
@@ -75,7 +76,7 @@ FAKE_PAPI_SCRIPT=$tmp/script; export FAKE_PAPI_SCRIPT
 moved to0 1 0
 moved to1 0 1
 run d "$sspapi" diff to0.sspapi to1.sspapi
-is "moved: the total is the same" "$(status_of d) $(sed -n 2p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
+is "moved: the total is the same" "$(status_of d) $(sed -n 5p d.out | tr -s ' ')" "1 ~ total EV_A 200 200 0 same"
 is "what is not proven is marked" "$(grep -c '^~ ' d.out) $(tail -n 1 d.out)" "3 ~: in part not proven on its CPU"
 # On a busy machine less.
 proven() {
@@ -96,6 +97,7 @@ is "repeats of the same: 0" "$(status_of d) $(cat d.out d.err)" "0 "
 run d "$sspapi" diff -f csv r1.sspapi r2.sspapi r3.sspapi -- l1.sspapi l2.sspapi l3.sspapi
 is "repeats of others: 1, means and spread" "$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" "1 place,event,a_stddev,b_stddev total,EV_A,0,0"
 run d "$sspapi" diff r?.sspapi -- l1.sspapi
+is "the mean of how long repeats took" "$(grep -c '^A: one EV_A EV_B, .* on average$' d.out) $(grep -c '^B: .* on average' d.out)" "1 0"
 is "one on a side" "$(status_of d) $(tail -n 1 d.out)" "1 A: 6 runs, B: 1 run; what chance explains is left out"
 mkdir job1 job2
 for i in 1 2; do

@@ -1,4 +1,4 @@
-# sspapi-tutorial(7), done as a new user would: the program that the page shows is compiled, every command run; the screens
+# sspapi-tutorial(7), done as a new user would: the programs that the page shows are compiled, every command run; the screens
 # have the tables that the page shows, and say what its text says of them.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
@@ -8,7 +8,9 @@ cd "$tmp" || exit 1
 # The page as plain lines: what stands between .EX and .EE.
 sed -n '/^\.EX/,/^\.EE/p' "$root/man/sspapi-tutorial.7" | sed -e '/^\.EX/s/.*/<</' -e '/^\.EE/d' -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' \
 	-e 's/\\&//g' -e 's/\\e/\\/g' >page
-perl -ne 'if (/^<</) { $block++ } elsif ($block == 1) { print }' page >loop.c
+awk '/^<</ { first = 1; next }
+	first { to = /^#define _GNU/ ? "loop.c" : /^#include/ ? "parts.c" : "/dev/null"; first = 0 }
+	{ print >to }' page
 grep '^\$ ' page | sed 's/^\$ //' >commands
 check "there are commands" test "$(wc -l <commands)" -ge 8
 
@@ -43,10 +45,12 @@ share() {
 of() {
 	grep -nxF -e "$1" commands | cut -d: -f1
 }
-first=screen$(of "sspapi stat -e perf::TASK-CLOCK ./loop").err
-check "bound to CPU 0: nearly all is there" test "$(share 'CPU 0' "$first")" -ge 95
-before=screen$(of "sspapi report before.sspapi").out
-check "one thread has much more than the other" test "$(share '[0-9]* loop' "$before")" -ge 60
-run after sspapi report after.sspapi
+check "bound to CPU 0: nearly all is there" test "$(share 'CPU 0' "screen$(of "sspapi report bound.sspapi").out")" -ge 95
+check "one thread has much more than the other" test "$(share '[0-9]* loop' "screen$(of "sspapi report apart.sspapi").out")" -ge 60
+run after sspapi report turns.sspapi
 check "by turns they have the same" test "$(share '[0-9]* loop' "$tmp/after.out")" -le 60
+run spread sspapi diff bound.sspapi spread.sspapi
+is "diff says what its sides are, and how long they took" "$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
+	"A: loop, TIME B: loop spread, TIME"
+is "parts: which function did what" "$(grep -c -e '^main → fill ' -e '^fill → add_columns ' "screen$(of "sspapi report parts.sspapi").out")" 2
 done_testing

@@ -46,6 +46,7 @@ check "LIBDIR, MANDIR" run_make install PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/op
 check "LIBDIR is used" test -s "$tmp/other/opt/lib64/libsspapi.so"
 check "the command looks there" grep -qF /opt/lib64/sspapi "$tmp/other/opt/bin/sspapi"
 check "MANDIR is used" test -s "$tmp/other/opt/man/man7/libsspapi.7"
+check "the man pages name the library where it is" test "$(grep -rh "LD_PRELOAD=/" "$tmp/other/opt/man" | grep -vc "LD_PRELOAD=/\(opt/lib64/libsspapi.so.[0-9]\|path/to\)")" = 0
 check "make uninstall of these" run_make uninstall PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
 is "nothing is left of these" "$(find "$tmp/other" ! -type d)" ""
 done_testing

@@ -133,6 +133,19 @@ check "nothing of them ran" not test -e it-ran
 run ignoring sh -c 'trap "" HUP; exec "$@"' sh "$sspapi" stat -r 3 sh -c 'kill -HUP $PPID; echo ran'
 is "an ignored signal ends no repeats" "$(status_of ignoring) $(grep -c '^ran' ignoring.out)" "0 3"
 
+# ---- what this user may not see -------------------------------------------------------------------
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] && [ -z "${SANITIZE-}" ]; then
+	cp -r "$B"/sspapi "$B"/libsspapi*.so "$tmp"
+	user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	run clock "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::CPU-CLOCK true
+	is "a clock has the kernel's part" "$(status_of clock) $(grep -c 'what the kernel did' clock.err)" "0 0"
+	run faults "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::PAGE-FAULTS true
+	is "other events have it not: it is said" "$(status_of faults) $(grep -c 'what the kernel did' faults.err)" "0 1"
+	user=
+else
+	skip "what this user may not see" "it may see all, or is not ours to choose"
+fi
+
 # ---- elsewhere ----------------------------------------------------------------------------------
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')
 if [ "$first" != "$last" ]; then
