@@ -41,6 +41,7 @@ const struct sp_conf_row sp_conf_rows[] = {
 const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
 
 static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MV2_COMM_WORLD_RANK" };
+static const char *const beside[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE" };
 static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID" };
 static const char *const steps[] = { "SLURM_STEP_ID", "SLURM_STEPID" };	/* Slurm has told it by both names */
 
@@ -84,8 +85,8 @@ static bool wanted(const char *entry)
 		return trusted(entry);
 	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0)
 		return true;
-	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, jobs, SP_COUNT(jobs)) ||
-	       begins_as(entry, steps, SP_COUNT(steps));
+	return begins_as(entry, ranks, SP_COUNT(ranks)) || begins_as(entry, beside, SP_COUNT(beside)) ||
+	       begins_as(entry, jobs, SP_COUNT(jobs)) || begins_as(entry, steps, SP_COUNT(steps));
 }
 
 static void keep(const char *entry)
@@ -470,17 +471,29 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
 		complain_unknown(&to);
 }
 
-long sp_conf_rank(void)
+static long number_of(const char *const *name, unsigned n)
 {
-	long rank;
+	long value;
 
-	for (unsigned i = 0; i < SP_COUNT(ranks); i++) {
-		const char *v = sp_conf_env(ranks[i]);
+	for (unsigned i = 0; i < n; i++) {
+		const char *v = sp_conf_env(name[i]);
 
-		if (v && number(v, &rank))
-			return rank;
+		if (v && number(v, &value))
+			return value;
 	}
 	return -1;
+}
+
+long sp_conf_rank(void)
+{
+	return number_of(ranks, SP_COUNT(ranks));
+}
+
+long sp_conf_ranks_beside(void)
+{
+	long n = number_of(beside, SP_COUNT(beside));
+
+	return n > 0 ? n : sp_conf_rank() < 0 ? 1 : 0;
 }
 
 static const char *first_of(const char *const *name, unsigned n)

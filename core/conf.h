@@ -63,6 +63,7 @@ const char *sp_conf_nearest(const char *name);
 
 /* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL: none). */
 long sp_conf_rank(void);
+long sp_conf_ranks_beside(void);	/* on this node, itself one of them; 1: it is no rank; 0: not known */
 const char *sp_conf_job(void);
 const char *sp_conf_step(void);
 

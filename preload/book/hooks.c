@@ -715,6 +715,8 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 
 	if (op == SP_OP_START && s->split && !sp_split_is_for(s->split, &s->opened))
 		sp_opened_again(s);
+	if (!begun)
+		sp_proof_on_top();
 	timed = own && !hot && s->split && sp_split_needs_time(s->split);
 	proven = (hot || timed) && sp_proves(s, open);
 

@@ -18,6 +18,7 @@
 #include "sets.h"
 #include "sites.h"
 #include "../split/where.h"
+#include "../split/witness.h"
 
 /* Whose libpapi is it?  Another plug-in may have brought one of its own. */
 void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller);
@@ -187,6 +188,8 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 
+	if (SP_UNLIKELY(!sp_get(&sp_process.proof_works)))
+		sp_witness_starts();
 	/* More frames take longer: not while it counts.  (Else, and where there is no room for it yet, below.) */
 	if (SP_UNLIKELY(sp_process.unwinds) && s && s->generation == sp_process.generation && sp_get(&s->hot) == sp_self.id)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);

@@ -9,6 +9,7 @@
 #include "../life/process.h"
 #include "clock.h"
 #include "counters.h"
+#include "witness.h"
 
 /* ---- what it may cost ------------------------------------------------------ */
 
@@ -68,6 +69,7 @@ static int open_one(int tid, int cpu, bool inherits, bool migrations)
 
 void sp_clock_close(struct sp_clock *c)
 {
+	sp_witness_unmap(c->page);
 	sp_counter_close(c->total);
 	for (uint32_t i = 0; i < c->n; i++)
 		sp_counter_close(c->at[i].fd);

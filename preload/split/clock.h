@@ -27,6 +27,7 @@ struct sp_clock {
 	bool stale;			/* its thread may run elsewhere, too, by now */
 	bool migrations;		/* `total` counts moves */
 	int total;			/* descriptors */
+	void *page;			/* of witness.h, which goes with the thread; NULL: none */
 	uint32_t n;
 	uint32_t generation;
 	struct {

@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "hold.h"
 #include "split-own.h"
+#include "witness.h"
 
 static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
 static struct sp_clock *clocks;		/* own ones; guarded by: */
@@ -259,8 +260,8 @@ struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *er
 	return r > 0 ? sp_clock_make(tid, inherits, &m, error) : NULL;
 }
 
-/* The calling thread's own goes, and the counters of all sets that go by it.  False: one is looked at right now. */
-static bool retire(struct sp_clock *c)
+/* The calling thread's own goes, and the counters of all sets that go by it; but *page.  False: one is looked at right now. */
+static bool retire(struct sp_clock *c, void **page)
 {
 	struct sp_held held;
 	bool may;
@@ -276,6 +277,9 @@ static bool retire(struct sp_clock *c)
 	sp_lock_give(&lock, &held);
 	if (may) {
 		mine = NULL;		/* before it is gone: a handler may ask for it */
+		sp_witness_leave();
+		*page = c->page;
+		c->page = NULL;
 		sp_clock_close(c);
 	}
 	return may;
@@ -285,6 +289,7 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 {
 	struct sp_clock_mask m;
 	struct sp_held held;
+	void *page = NULL;
 
 	if (sp_hold_has_clock())
 		return mine;
@@ -293,7 +298,7 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 	if (sp_get(&n_clocks) >= sp_get(&reap_at))
 		reap();
 	*error = (int)sp_clock_cpus(sp_self.tid, stale_of(sp_self.tid), natives, &m);
-	if (*error <= 0 || (mine && !retire(mine)))
+	if (*error <= 0 || (mine && !retire(mine, &page)))
 		return mine;
 	mine = sp_clock_make(sp_self.tid, false, &m, error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
@@ -303,6 +308,9 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 	if (!mine)
 		return NULL;
 	mine->own = true;
+	if (sp_witness_full())
+		reap();			/* threads that have ended have pages */
+	mine->page = page ? page : sp_witness_map(mine->total);
 	sp_lock_take(&lock, &held);
 	mine->next = clocks;
 	clocks = mine;
@@ -313,6 +321,7 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 
 void sp_hold_child(void)
 {
+	sp_witness_child();
 	clocks = NULL;
 	mine = NULL;
 	n_clocks = 0;

@@ -15,6 +15,7 @@
 #include "plan.h"
 #include "proof.h"
 #include "split-own.h"
+#include "witness.h"
 
 #define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
 #define OPENING_NS	6000u		/* what one counter takes to open and to close, about */
@@ -85,6 +86,8 @@ void sp_split_begin(void)
 	if (ticks)
 		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	sp_counters_begin(sp_conf.descriptors);
+	if (!sp_get(&sp_process.proof_works))
+		sp_witness_test();
 }
 
 void sp_split_child(void)

@@ -4,6 +4,7 @@
 
 #include "../../core/sys.h"
 #include "proof.h"
+#include "witness.h"
 
 static bool rseq_works;
 
@@ -77,5 +78,12 @@ void sp_proof_say(void)
 
 SP_COLD uint32_t sp_proof_other(void)
 {
-	return sp_get(&rseq_works) ? sp_proof_rseq() : ++sp_self.losses;
+	if (sp_get(&rseq_works))
+		return sp_proof_rseq();
+	if (!sp_witness_stayed(sp_cpu_now())) {
+		sp_order();
+		sp_add(&sp_self.losses, 1);
+	}
+	sp_order();
+	return sp_self.losses;
 }

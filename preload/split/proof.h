@@ -12,7 +12,7 @@
  *
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
  * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where
- * it fails nothing is called proven.  Other users of rseq (allocators with per-CPU
+ * it fails a page of the kernel's is asked instead (witness.h).  Other users of rseq (allocators with per-CPU
  * caches) replace the pointer; a window in which they did is not proven.  Before Linux 6.6 close() clears it,
  * too: the window that a PAPI_start opens is not proven where PAPI opened its events again in there, as
  * it does when another set was used meanwhile.  Nobody clears it of a
@@ -30,6 +30,14 @@ void sp_proof_say(void);		/* that it proves nothing, if so */
 
 /* The long way, where rseq does not work, or has not been tried yet in a child of fork. */
 uint32_t sp_proof_other(void);
+
+/* What is booked may be on top of another call, or under one: rseq tells of signals, what else there is does not, and what
+ * was proven here is nothing to the other. */
+static inline void sp_proof_on_top(void)
+{
+	if (!sp_get(&sp_process.proof_works))
+		sp_add(&sp_self.losses, 1);
+}
 
 #ifdef SP_HAVE_RSEQ
 extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")));

@@ -391,7 +391,8 @@ static void find_doubts(struct sp_split *p, const struct sp_answer *a, int at)
 	int64_t more[SP_SPLIT_EVENTS];
 	bool told = !theirs && p->plain && a->counts && ask && sp_look_papis(p, a->opened, a->counts, more);
 
-	away = sp_proof_look() != a->open;
+	/* (Only rseq tells of a handler.) */
+	away = !sp_get(&sp_process.proof_works) || sp_proof_look() != a->open;
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool plain = !theirs && !p->sum[e].edge;
 

@@ -3,11 +3,15 @@
 #include "../../core/lineage.h"
 #include "../life/process.h"
 #include "where.h"
+#include "witness.h"
 
 __attribute__((cold, noinline)) int sp_cpu_asked(void)
 {
-	sp_self.losses++;
-	return sched_getcpu();
+	int cpu = sched_getcpu();
+
+	if (!sp_witness_is_on(cpu))
+		sp_add(&sp_self.losses, 1);
+	return cpu;
 }
 
 int sp_cpu_of(int pid, int tid)

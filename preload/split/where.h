@@ -13,7 +13,7 @@
 #endif
 
 /* Where the thread has no rseq area: one system call, or a call of the vDSO.  Nothing that was
- * looked at before is proven (proof.h). */
+ * looked at before is proven (proof.h), but by a witness on that CPU. */
 int sp_cpu_asked(void);
 
 /* The CPU that the calling thread runs on.  The kernel keeps it up to date in the

@@ -6,6 +6,7 @@
  *	moves pushed MS N	moved by another thread every MS ms, N times; few pages at a time
  *				on the first CPU, many on the second
  *	moves stays N		N readings, napping between, on one CPU
+ *	moves again N		N readings one after the other, on one CPU
  *
  * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", what PAPI_stop gave; with
  * pushed also "unsure pages=U": those during which the CPU changed.
@@ -147,6 +148,10 @@ int main(int argc, char **argv)
 			nap(200);
 			must("PAPI_read", PAPI_read(c->id, values));
 		}
+	} else if (!strcmp(how, "again")) {
+		fault_on(0, 10);
+		for (long i = 0; i < n; i++)
+			must("PAPI_read", PAPI_read(c->id, values));
 	} else {
 		be_pushed(c, page);
 	}

@@ -56,6 +56,37 @@ check "rseq turned off, exact: proven by the kernel" \
 check "rseq turned off, exact: and no note says otherwise" \
 	not grep -q "no count is called proven" "$tmp/shim.json"
 
+# The page that takes rseq's place (preload/split/witness.h). By residency a window in which the thread moved is never
+# exact by what was counted, so that one that is was called unmoved.
+GLIBC_TUNABLES=glibc.pthread.rseq=0
+export GLIBC_TUNABLES
+if plain "windows, by a page"; then
+	windows residency 90 "by a page: windows of 10 us: those without a switch are proven" 100
+	windows auto 90 "by a page: windows of 10 us: those without a switch are proven" 100
+	for i in $(seq "$(bounded 4 1)"); do
+		windows residency 0 "by a page: the thread goes elsewhere and comes back: none is called exact" 1000 busy
+	done
+fi
+for mode in residency exact auto; do
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" disables
+	check "$mode: by a page: the thread turns its counters off, PAPI_start turns PAPI's own on: nothing is called exact that is not" \
+		perl tests/lib/check-moves.pl sum "$tmp/shim.out" "$tmp/shim.json"
+done
+case ${SANITIZE-} in
+*address*) skip "by a page: 2000 readings make few system calls" "sanitized" ;;
+*)
+	light=$MORE
+	MORE=${MORE:+$MORE:}$preloads/faults.so
+	read=0
+	[ "$(uname -m)" = x86_64 ] || read=63
+	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/moves" again 2000
+	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
+	check "by a page: 2000 readings make few system calls ($calls)" test "$calls" -le 1000
+	MORE=$light
+	;;
+esac
+unset GLIBC_TUNABLES
+
 for mode in reading exact auto; do
 	run_native native "$apps/surprises" unregisters
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" unregisters

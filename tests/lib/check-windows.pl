@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # check-windows.pl MODE LEAST OUTPUT DUMP.json: no window is called exact in which the kernel recorded a
-# switch of the thread (reading) or one on another CPU (auto); of those without any switch around
+# switch of the thread (reading) or one on another CPU (auto; residency, where such a window is split by time); of those without any switch around
 # them at least LEAST per cent are. OUTPUT: tests/apps/windows'.
 use strict;
 use warnings;

@@ -1,0 +1,48 @@
+/* witness.h: where rseq proves nothing (proof.h), a page of the kernel's does.
+ *
+ * An event that counts a thread on all CPUs, mapped, has a word in its page (`lock`) that the kernel changes
+ * each time that it puts the thread on a CPU, whichever that is: while it is the same the thread has not left its
+ * CPU.  (That of an inherited event would not do: the kernel swaps those of two threads.)  The thread's clock
+ * (clock.h) has such an event.  A page for each thread, as many as locked.h allows; once mapped it stays until the
+ * thread has ended, since a handler may come right before its word is read.  The mapping keeps the event, too,
+ * whoever closes the descriptor.
+ *
+ * The word stands still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE).  PAPI's are off then, too,
+ * and nothing is counted, until PAPI_start turns them on: right before it ours is turned on.  What was counted before
+ * is told by the CPU's number, which must be the same.
+ *
+ * Unlike rseq it does not tell of signals.
+ *
+ * By the thread itself, but where it says so.
+ */
+#ifndef SP_WITNESS_H
+#define SP_WITNESS_H
+
+#include "../../core/base.h"
+
+/* Once in a process where rseq proves nothing: sleeps, looks. */
+void sp_witness_test(void);
+
+/* All pages that there may be are taken. */
+bool sp_witness_full(void);
+
+/* From now on the calling thread goes by the event of this descriptor, counters.h's; the page, whose owner unmaps it.
+ * NULL: there is none to be had, or the thread has one. */
+void *sp_witness_map(int fd);
+/* Of a thread that has ended, by any. */
+void sp_witness_unmap(void *page);
+
+/* The event's descriptor is closed: the thread goes by it no more. */
+void sp_witness_leave(void);
+
+/* PAPI_start comes. */
+void sp_witness_starts(void);
+
+/* Is the word as at the last look, and the CPU's number, where rseq tells it (else < 0)?  And, where a call was asked for
+ * that, is this the number?  No: from now on it is. */
+bool sp_witness_stayed(int cpu);
+bool sp_witness_is_on(int cpu);
+
+void sp_witness_child(void);		/* in a child of fork, which has none of the pages */
+
+#endif
