@@ -346,7 +346,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
-	sp_visited();
+	sp_visited(0);
 	sp_api_give(rel, &held);
 	return c->rc;
 }
@@ -380,7 +380,7 @@ static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
 		sp_after_reset(NULL, c->rc, c->es, open, c->at);
 	else if (c->rc == PAPI_OK)
 		book_apart(c, SP_OP_RESET, NULL, open);
-	sp_visited();
+	sp_visited(0);
 	sp_api_give(rel, &held);
 	return c->rc;
 }

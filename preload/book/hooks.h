@@ -103,13 +103,14 @@ SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long
 
 /* Around a call of PAPI for a running set that another thread has started: neither that thread asks
  * PAPI for it meanwhile (ledger.h).  (A handler on top of such a call asks without.)  And what counts another
- * thread is looked at first (sp_split_ask). */
+ * thread is looked at first (sp_split_ask).  A call that a handler makes on top of another one for the same set ends
+ * here, too: from sp_asks_slow to then no second handler comes, so that those calls are booked in PAPI's order. */
 void sp_visit(struct sp_set *s);
-SP_COLD void sp_visited_slow(void);
-static inline void sp_visited(void)
+SP_COLD void sp_visited_slow(uintptr_t frame);
+static inline void sp_visited(uintptr_t frame)
 {
-	if (SP_UNLIKELY(sp_self.visits != NULL))
-		sp_visited_slow();
+	if (SP_UNLIKELY(sp_self.visits != NULL) || SP_UNLIKELY(sp_self.alone))
+		sp_visited_slow(frame);
 }
 
 /* Was the thread on this CPU all the time from the reading before until now?  A handler

@@ -48,6 +48,8 @@ struct __attribute__((aligned(64))) sp_self {
 	bool bus_blocked;		/* bus.h: since its last call of PAPI */
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
 	struct sp_set *visits;		/* another thread's set, for which PAPI is asked right now (hooks.h); NULL: none */
+	uintptr_t alone;		/* the frame of the call during which no handler comes (hooks.h); 0: none; */
+	uint64_t blocked;		/* then: the signals that were blocked before */
 };
 
 #ifdef __x86_64__

@@ -129,7 +129,7 @@ struct way {
 	static __attribute__((noinline)) type long_##name(const struct way *way, BARE params) \
 	{ \
 		const uintptr_t at = way->at; \
-		__attribute__((unused)) const uintptr_t frame = way->frame; \
+		const uintptr_t frame = way->frame; \
 		__attribute__((unused)) long long *sp_before = way->had; \
 		struct sp_set *asks = way->asks; \
 		uint32_t open = way->open; \
@@ -160,7 +160,7 @@ struct way {
 		if (SP_UNLIKELY(is_timed)) \
 			add_time(since, clock_now()); \
 		if (SP_UNLIKELY(!asks)) \
-			sp_visited(); \
+			sp_visited(frame); \
 		return rc; \
 	} \
 	EXPORT type name params \
@@ -358,7 +358,7 @@ static void nest_out(const struct nest *before)
 		nest_out(&nest); \
 		after; \
 		if (!asks) \
-			sp_visited(); \
+			sp_visited(frame); \
 		errno = errno_after; \
 	}
 

@@ -3,6 +3,7 @@
  * ptrace; its client makes the call again and again, between two stops, and the tracer lets it run to the next
  * instruction each time, by a breakpoint, so that nothing interrupts it before, and sends SIGUSR1 there. The
  * instructions are learnt on the way, each by one more call that is stepped there. (x86-64 only.)
+ * Nested: a SIGUSR2 at each instruction between the two stops that the handler of SIGUSR1 makes itself.
  */
 #ifndef ANYWHERE_H
 #define ANYWHERE_H
@@ -25,9 +26,11 @@
 
 struct anywhere {
 	volatile int handler;	/* what the handler is to do; < 0: there will be no more calls */
-	volatile int handled;	/* it has */
-	volatile int at;	/* which instruction, for who wants to know */
-	volatile int returned;	/* the client's: from the call */
+	volatile int handled;	/* it has: 1; and the one on top of it: 2 */
+	volatile int inner;	/* what the handler's handler is to do; < 0: there is none, and the handler makes no stops */
+	volatile int at, inner_at;	/* which instruction, for who wants to know */
+	volatile int returned;	/* the client's: from the call, or the handler from its own */
+	volatile int inside;	/* the client's: at the handler's first stop */
 };
 
 /* The client's two stops around the call. */
@@ -123,25 +126,31 @@ static inline void anywhere_ends(int signal)
 {
 	int is = anywhere_runs(PTRACE_CONT, signal);
 
-	while (is == SIGUSR1)		/* it was blocked */
+	while (is == SIGUSR1 || is == SIGUSR2)		/* it was blocked */
 		is = anywhere_runs(PTRACE_CONT, is);
 	if (is != SIGSTOP) {
-		fprintf(stderr, "instruction %d, handler %d: signal %d\n", anywhere->at, anywhere->handler, is);
+		fprintf(stderr, "instruction %d, handler %d, on top of it at %d %d: signal %d\n", anywhere->at, anywhere->handler,
+			anywhere->inner_at, anywhere->inner, is);
 		kill(anywhere_pid, SIGKILL);
 		exit(1);
 	}
+}
+
+/* The first step only leaves the system call. */
+static inline void anywhere_leaves(void)
+{
+	for (unsigned long at = anywhere_pc(); anywhere_pc() == at;)
+		if (anywhere_runs(PTRACE_SINGLESTEP, 0) != SIGTRAP)
+			anywhere_failed("step");
 }
 
 /* To the first of the next. */
 static inline void anywhere_next(int handler)
 {
 	anywhere->handler = handler;
-	anywhere->handled = 0;
+	anywhere->handled = anywhere->inside = 0;
 	anywhere_ends(0);
-	/* The first step only leaves the system call. */
-	for (unsigned long at = anywhere_pc(); anywhere_pc() == at;)
-		if (anywhere_runs(PTRACE_SINGLESTEP, 0) != SIGTRAP)
-			anywhere_failed("step");
+	anywhere_leaves();
 }
 
 static inline int anywhere_here(const unsigned long *trace, int n, int handler)
@@ -219,8 +228,86 @@ static inline int anywhere_trace(int handlers, int all)
 	return 0;
 }
 
+/* Until it has returned, one by one, then to its next stop: how many. */
+static inline int anywhere_steps(unsigned long *trace)
+{
+	int n = 0;
+
+	while (n < INSTRUCTIONS && !anywhere->returned) {
+		trace[n++] = anywhere_pc();
+		if (anywhere_runs(PTRACE_SINGLESTEP, 0) != SIGTRAP)
+			anywhere_failed("step");
+	}
+	anywhere_ends(0);
+	return n;
+}
+
+/* To the stop of the handler that comes at trace[n] of the next call; false: it did not come, and the call is at its end. */
+static inline int anywhere_enters(const unsigned long *trace, int n, int handler, int inner)
+{
+	anywhere->inner = inner;
+	anywhere_next(handler);
+	if (!anywhere_reaches(trace[n], times(trace, n)))
+		return 0;
+	anywhere_ends(SIGUSR1);
+	if (anywhere->inside)
+		anywhere_leaves();
+	return anywhere->inside;
+}
+
+/* A handler at trace[n], and one on top of that at each `stride`th instruction of its own, each of `handlers` in turns. */
+static inline long anywhere_on_top(const unsigned long *trace, int n, int handler, int handlers, int stride)
+{
+	static unsigned long inner[INSTRUCTIONS];
+	static int turn;
+	long handled = 0;
+	int k;
+
+	if (!anywhere_enters(trace, n, handler, 0))
+		return 0;
+	k = anywhere_steps(inner);
+	anywhere_ends(0);
+	for (int i = turn % stride; i < k; i += stride) {
+		anywhere->inner_at = i;
+		if (!anywhere_enters(trace, n, handler, turn++ % handlers))
+			continue;
+		if (anywhere_reaches(inner[i], times(inner, i)))
+			anywhere_ends(SIGUSR2);
+		anywhere_ends(0);
+		handled += anywhere->handled >> 1;
+	}
+	return handled;
+}
+
+/* The same at each 61st instruction of the call, by handlers in turns, or (all) by all of them, at each of their instructions. */
+static inline int anywhere_nest(int handlers, int all)
+{
+	static unsigned long trace[INSTRUCTIONS];
+	long signals = 0;
+	int n = 0;
+
+	if (waitpid(anywhere_pid, NULL, 0) < 0)
+		anywhere_failed("waitpid");
+	anywhere->inner = -1;
+	anywhere_next(0);
+	for (int i = 0; i < 3; i++) {	/* the first calls take other ways */
+		anywhere_next(0);
+		n = anywhere_steps(trace);
+	}
+	for (int m = 0, turn = 0; m < n; m += 61, turn++) {
+		anywhere->at = m;
+		for (int h = all ? 0 : turn % handlers; h < handlers; h += all ? 1 : handlers)
+			signals += anywhere_on_top(trace, m, h, handlers, all ? 1 : 7);
+	}
+	anywhere->handler = -1;
+	while (anywhere_runs(PTRACE_CONT, 0) >= 0)
+		;
+	printf("instructions %d signals on top of signals %ld\n", n, signals);
+	return 0;
+}
+
 /* The program once more, as the client: $ANYWHERE is the descriptor of what both see. */
-static inline int anywhere_run(char **argv, int handlers, int all)
+static inline int anywhere_run(char **argv, int handlers, int all, int nested)
 {
 	int fd = memfd_create("anywhere", 0);
 	char number[16];
@@ -232,13 +319,14 @@ static inline int anywhere_run(char **argv, int handlers, int all)
 		anywhere_failed("mmap");
 	snprintf(number, sizeof(number), "%d", fd);
 	setenv("ANYWHERE", number, 1);
+	setenv("LD_BIND_NOW", "1", 1);	/* else the first calls are the loader's, thousands of instructions */
 	anywhere_pid = fork();
 	if (!anywhere_pid) {
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		execv("/proc/self/exe", argv);
 		_exit(127);
 	}
-	return anywhere_trace(handlers, all);
+	return nested ? anywhere_nest(handlers, all) : anywhere_trace(handlers, all);
 }
 #endif
 #endif

@@ -1,9 +1,10 @@
 /*
  * anywhere: a handler that calls PAPI, at each instruction of one of main's calls (apps/anywhere.h). Each call has a
  * set of its own, of which a line says what PAPI handed out in all.
- * usage: anywhere read|stop|start|accum|reset [moved] [again] [all]
+ * usage: anywhere read|stop|start|accum|reset [moved] [again] [nested] [all]
  *	moved	the thread is on another CPU than at the reading before
  *	again	the call was made from the same place before
+ *	nested	at each instruction of the handler another one comes on top of it, which does the same
  *	all	each kind of handler at each instruction; else they take turns
  */
 #include "scene.h"
@@ -15,7 +16,7 @@ enum { READ, ACCUM, RESET, RESTART, STOP, START, HANDLERS };
 static struct anywhere *shared;
 static int set = PAPI_NULL;
 static volatile long long happened;
-static int stops, moved, again;
+static int stops, moved, again, nested;
 
 static int runs(void)
 {
@@ -24,19 +25,27 @@ static int runs(void)
 	return PAPI_state(set, &state) == PAPI_OK && (state & PAPI_RUNNING);
 }
 
+/* If it runs, and nobody stops it meanwhile. (fake_count looks at each set that there is, and each call has one.) */
 static void count(int n)
 {
-	happened += fake_count("EV_A", n) > 0 ? n : 0;
+	sigset_t inner, was;
+
+	sigemptyset(&inner);
+	sigaddset(&inner, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &inner, &was);
+	happened += runs() && fake_count_set(set, "EV_A", n) > 0 ? n : 0;
+	sigprocmask(SIG_SETMASK, &was, NULL);
 }
 
-static void handler(int signal)
+static int changes(int how)
+{
+	return how == STOP || how == START || how == RESTART;
+}
+
+static void act(int how)
 {
 	long long values[1] = {0};
-	int saved = errno, how = shared->handler;
 
-	(void)signal;
-	if (stops && (how == STOP || how == RESTART))
-		how = READ;	/* in the middle of PAPI's own stop that spoils PAPI */
 	if (how == START && !runs())
 		PAPI_start(set);
 	count(4);
@@ -50,7 +59,35 @@ static void handler(int signal)
 		PAPI_reset(set);
 	if (how == RESTART && !runs())
 		PAPI_start(set);
-	shared->handled = 1;
+}
+
+static void handler(int signal)
+{
+	int saved = errno, how = shared->handler, nests = nested && shared->inner >= 0;
+
+	(void)signal;
+	if (stops && how != START && changes(how))
+		how = READ;	/* in the middle of PAPI's own stop that spoils PAPI */
+	shared->returned = 0;
+	shared->inside = nests;
+	if (nests)
+		anywhere_stop();
+	act(how);
+	shared->handled |= 1;
+	shared->returned = 1;
+	if (nests)
+		anywhere_stop();
+	errno = saved;
+}
+
+/* On top of that. */
+static void inner(int signal)
+{
+	int saved = errno, how = shared->inner;
+
+	(void)signal;
+	act((stops || changes(shared->handler)) && changes(how) ? READ : how);
+	shared->handled |= 2;
 	errno = saved;
 }
 
@@ -77,7 +114,7 @@ static void call(const char *what)
 	must("PAPI_create_eventset", PAPI_create_eventset(&set));
 	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
 	must("PAPI_start", PAPI_start(set));
-	count(3);
+	count(nested ? 30 : 3);		/* more than handlers do, so that the order can be told */
 	must("PAPI_read", PAPI_read(set, values));
 	if (again) {
 		if (!strcmp(what, "start"))
@@ -99,6 +136,8 @@ static void call(const char *what)
 	one(what, values);
 	shared->returned = 1;
 	printf("set %d handler %d instruction %d ", set, shared->handler, shared->at);
+	if (nested)
+		printf("on top %d instruction %d ", shared->inner, shared->inner_at);
 	anywhere_stop();
 	if (moved)
 		pin(0);
@@ -111,6 +150,20 @@ static void call(const char *what)
 	printf("handed %lld\n", happened);
 }
 
+/* What is done for a call site the first time takes thousands of instructions. */
+static void acts_once(void)
+{
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+	for (int how = 0; how < HANDLERS; how++) {
+		if (!runs())
+			must("PAPI_start", PAPI_start(set));
+		act(how == START ? STOP : how);
+	}
+	act(START);
+	must("PAPI_stop", PAPI_stop(set, (long long[1]){0}));
+}
+
 static int client(const char *what, int fd)
 {
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -118,8 +171,11 @@ static int client(const char *what, int fd)
 		die("mmap");
 	stops = !strcmp(what, "stop");
 	signal(SIGUSR1, handler);
+	signal(SIGUSR2, inner);
 	up();
 	pin(0);
+	if (nested)
+		acts_once();
 	anywhere_stop();
 	while (shared->handler >= 0)
 		call(what);
@@ -135,11 +191,12 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		moved |= !strcmp(argv[i], "moved");
 		again |= !strcmp(argv[i], "again");
+		nested |= !strcmp(argv[i], "nested");
 		all |= !strcmp(argv[i], "all");
 	}
 	if (fd)
 		return client(argv[1], atoi(fd));
-	return anywhere_run(argv, HANDLERS, all);
+	return anywhere_run(argv, HANDLERS, all, nested);
 }
 #else
 int main(void)
