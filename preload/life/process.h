@@ -35,7 +35,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
 	int32_t tid;
-	bool nests;			/* inside a NESTS row: libpapi's own calls are the readings */
+	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
 	const char *region;		/* and the region that it was given */
 	bool unwinds;			/* unwind.h */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "../../core/lock.h"
 #include "../../core/sys.h"
 #include "../book/short.h"
 #include "real.h"
@@ -62,6 +63,20 @@
 #define UP \
 	if (SP_UNLIKELY(sp_over != 0)) \
 		sp_self.inside = sp_over & ~(uintptr_t)1;
+
+/* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame that is not below it. (Where
+ * somebody stands in front of us, libpapi's own calls look like the program's.) */
+static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
+{
+	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) && !sp_interrupted(sp_self.nests, frame))
+		sp_self.nests = 0;
+	return sp_self.nests;
+}
+
+SP_HOT_INLINE uintptr_t nests_now(uintptr_t caller, uintptr_t frame)
+{
+	return SP_LIKELY(!sp_self.nests) ? 0 : nests_still(caller, frame);
+}
 
 /* The first of a thread that has no set of its own: one that watches another's. */
 static SP_COLD void count_first(enum sp_call call)
@@ -139,16 +154,16 @@ struct way {
 			const struct sp_papi *const sp_papi = way->sp_papi; \
 			struct sp_opened *const under = sp_opening; \
 			before; \
-			const bool nests = sp_self.nests; \
+			const uintptr_t nests = nests_now(at, frame); \
 			if (SP_UNLIKELY(nests)) \
-				sp_self.nests = false; \
+				sp_self.nests = 0; \
 			OVER \
 			open = sp_proof_look(); \
 			rc = real->name args; \
 			sp_answers(asks); \
 			UP \
 			if (SP_UNLIKELY(nests)) \
-				sp_self.nests = true; \
+				sp_self.nests = nests; \
 			sp_opening = under; \
 			--sp_self.ticks; \
 		} \
@@ -226,14 +241,14 @@ struct way {
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
 		const int errno_before = errno; \
-		const bool nests = sp_self.nests; \
+		const uintptr_t nests = nests_now(CALLER, FRAME); \
 		struct sp_opened *const opening = sp_opening; \
 		sp_self_ready(); \
 		count(SP_CALL_##name); \
 		before; \
 		if (!tell || !real->name) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
-		sp_self.nests = false; \
+		sp_self.nests = 0; \
 		OVER \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
@@ -255,6 +270,7 @@ struct way {
 			return; \
 		const int errno_before = errno; \
 		if (tell) { \
+			(void)nests_now(CALLER, FRAME); \
 			sp_self_ready(); \
 			count(SP_CALL_##name); \
 			before; \
@@ -273,14 +289,13 @@ struct way {
 /* What the calls inside are called for: where the outermost was called, and the region
  * that it was given. */
 struct nest {
-	bool nests;
-	uintptr_t outer;
+	uintptr_t nests, outer;
 	const char *region;
 };
 
-static struct nest nest_in(bool nested, uintptr_t caller, const char *region)
+static struct nest nest_in(bool nested, uintptr_t caller, uintptr_t frame, const char *region)
 {
-	struct nest before = { sp_self.nests, sp_self.outer, sp_self.region };
+	struct nest before = { nests_now(caller, frame), sp_self.outer, sp_self.region };
 
 	if (!sp_self.nests || !sp_internal(sp_papi_used, caller)) {
 		sp_self.outer = caller;
@@ -288,7 +303,7 @@ static struct nest nest_in(bool nested, uintptr_t caller, const char *region)
 	}
 	if (region)
 		sp_self.region = region;
-	sp_self.nests = nested;
+	sp_self.nests = nested ? frame : 0;
 	sp_put(&sp_self.set, NULL);
 	return before;
 }
@@ -310,7 +325,7 @@ static void nest_out(const struct nest *before)
 		sp_self_ready(); \
 		count(SP_CALL_##name); \
 		errno = errno_before; \
-		const struct nest before = nest_in(true, CALLER, (const char *[1]){ __VA_ARGS__ }[0]); \
+		const struct nest before = nest_in(true, CALLER, FRAME, (const char *[1]){ __VA_ARGS__ }[0]); \
 		type rc = real->name args; \
 		nest_out(&before); \
 		const int errno_after = errno; \
@@ -346,7 +361,7 @@ static void nest_out(const struct nest *before)
 		__attribute__((unused)) long long *sp_before = NULL; \
 		struct sp_opened *const opening = sp_opening; \
 		before; \
-		const struct nest nest = nest_in(nested, CALLER, NULL); \
+		const struct nest nest = nest_in(nested, CALLER, frame, NULL); \
 		OVER \
 		errno = errno_before; \
 		__attribute__((unused)) const uint32_t open = sp_proof_look(); \

@@ -28,6 +28,15 @@ if plain "between PAPI's answer and ours"; then
 	MORE=''
 fi
 
+# Inside a region libpapi's own calls are the readings.
+run_shim left "$scenes/left" jumps
+is "a handler jumps out of a region: the program ends well" "$(status_of left) $(cat "$tmp/left.err")" "0 "
+check "a handler jumps out of a region: what PAPI_shutdown reads for itself afterwards is not the program's" books left
+run_shim left "$scenes/left" goes-on
+is "a handler calls PAPI on top of a region: the program ends well" "$(status_of left) $(cat "$tmp/left.err")" "0 "
+is "a handler calls PAPI on top of a region: what that reads afterwards is booked" \
+	"$(json "$tmp/left.json" '$d->{calls}{PAPI_read_ts}')" 2
+
 # catches PID USR2: waits until it has a handler for it, and would not die of it.
 mkdir "$tmp/bin"
 cat >"$tmp/bin/catches" <<'END'
