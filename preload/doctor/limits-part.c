@@ -11,23 +11,36 @@
 #include <sys/rseq.h>
 #endif
 
+#include "../../core/locked.h"
 #include "../../core/store/live.h"
 #include "doctor.h"
 
 #define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */
 
-static void rseq(struct sp_doctor *d)
+static bool has_rseq(void)
 {
 #ifdef RSEQ_SIG
-	if (__rseq_size) {
-		sp_doctor_say(d, SP_GOOD, "restartable sequences (rseq) are there: counts can be proven on their CPU");
-		return;
-	}
-	sp_doctor_say(d, SP_WORTH, "no restartable sequences (rseq): no count can be proven on its CPU");
-	sp_doctor_mend(d, "a kernel of 4.18 or later; and no glibc.pthread.rseq=0 in GLIBC_TUNABLES");
+	return __rseq_size != 0;
 #else
-	sp_doctor_say(d, SP_WORTH, "sspapi was built with a libc before glibc 2.35: no count can be proven on its CPU");
+	return false;
 #endif
+}
+
+static void rseq(struct sp_doctor *d)
+{
+	uint32_t pages = sp_locked_share();
+
+	if (has_rseq()) {
+		sp_doctor_say(d, SP_GOOD, "restartable sequences (rseq) are there: counts can be proven on their CPU");
+	} else if (pages) {
+		sp_doctor_say(d, SP_GOOD, "no restartable sequences (rseq): a locked page for each thread, %u at most, tells if it stayed on its CPU",
+			      pages);
+	} else {
+		sp_doctor_say(d, SP_WORTH, "no restartable sequences (rseq), and no memory may be locked in their place: each reading of a "
+			      "set that is split by CPU makes system calls");
+		sp_doctor_mend(d, "glibc 2.35 or later, without glibc.pthread.rseq=0 in GLIBC_TUNABLES; or a higher ulimit -l and "
+			       "kernel.perf_event_mlock_kb");
+	}
 }
 
 /* What killed processes have left in memory, for ever if nobody takes it. */

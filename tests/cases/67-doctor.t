@@ -20,6 +20,11 @@ check "everything that is in the way has its mend behind it" perl -ne \
 is "no line is over 100 columns, but for long words" "$(grep -cE '^.{101}' d.out)" 0
 check "it needs neither libpapi nor hwloc to start" sh -c '! readelf -d "$0" | grep -E "NEEDED.*(papi|hwloc)"' "$sspapi"
 
+rseq=glibc.pthread.rseq=0
+finds "without rseq" 0 "a locked page for each thread" env GLIBC_TUNABLES=$rseq "$sspapi" doctor
+finds "without rseq and locked memory" 0 "each reading of a set that is split by CPU makes system calls" \
+	sh -c 'ulimit -l 0; exec "$@"' - env GLIBC_TUNABLES=$rseq "$sspapi" doctor
+
 # ---- programs --------------------------------------------------------------------------------
 finds "one that links it" 0 "it links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
 finds "one that loads it" 0 "names it: it may load it with dlopen" "$sspapi" doctor "$apps/nolib"
