@@ -15,11 +15,13 @@ faults() {
 is "32 places in a page: the 10 pages that were touched, and no other fault" "$(faults run_shim)" " 32 10,"
 echo "# natively: $(faults run_native)"
 
+# The least of eight: natively, too, a child has one more now and then (seen in a guest of eight CPUs: 11 for 10).
 forked() {
 	for again in 1 2 3 4 5 6 7 8; do
 		"$1" shim "$apps/forked" $2
 		cat "$tmp/shim.out" "$tmp/shim.err"
-	done | sort | uniq -c | tr -s ' ' | tr '\n' ','
+	done | awk '{ for (i = 1; i <= NF; i++) if (NR == 1 || $i < least[i]) least[i] = $i; n = NF }
+		END { for (i = 1; i <= n; i++) printf "%s ", least[i] }'
 }
 for parent in fresh used; do
 	is "a child of a $parent parent's: its own set counts what it does natively" "$(forked run_shim $parent)" \

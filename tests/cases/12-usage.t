@@ -7,7 +7,9 @@ need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
 threads=${USAGE:-500}
-NORMAL='/^(set|first start|end|thread):/d'
+# Where there are more CPUs than two, a thread that is bound elsewhere opens other counters at its next start.
+[ "$(nproc)" -gt 2 ] && start='|start'
+NORMAL="/^(set|first start|end|thread${start-}):/d"
 # faults NAME PART
 faults() {
 	sed -n "s/^$2: \([0-9]*\) faults.*/\1/p" "$tmp/$1.out"
@@ -19,7 +21,7 @@ for at_once in 1 16; do
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/usage" "$threads" $at_once
 		check "$mode: $threads threads, $at_once at once: as natively while they count" same_as_native native shim
 		more=$(($(faults shim thread) - $(faults native thread)))
-		check "$mode: at most 4 faults more a thread, before its first start has ended ($more)" test $more -le $((4 * threads))
+		check "$mode: at most 6 faults more a thread, where its memory is made ($more)" test $more -le $((6 * threads))
 		is "$mode: and none at its end" "$(faults shim end)" "$(faults native end)"
 	done
 done

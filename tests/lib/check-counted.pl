@@ -1,11 +1,11 @@
 #!/usr/bin/perl
-# check-counted.pl DUMP.json OUT [ROWS]: has each thread that said "tid T faults F" in OUT a row with that many page faults,
+# check-counted.pl DUMP.json OUT [ROWS [EXECS]]: has each thread that said "tid T faults F" in OUT a row with that many page faults,
 # and those of its end? Rows add up to the totals; ROWS: at least so many are there.
 use strict;
 use warnings;
 use JSON::PP;
 
-my ($dump, $out, $rows) = @ARGV;
+my ($dump, $out, $rows, $execs) = @ARGV;
 my $d = do { local (@ARGV, $/) = $dump; JSON::PP->new->utf8->decode(<>) };
 my ($event) = grep { $_->{name} eq 'perf::PAGE-FAULTS' } @{ $d->{events} };
 my (%row, $sum, $bad, $said);
@@ -24,6 +24,8 @@ $bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
 my $first = $d->{process}{pid} || $d->{processes}[0]{pid};
 # An ordinary user's are those of its own code: the kernel's, as it writes into the program's memory, are in the account only.
 my $unseen = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 10;
+# The pages that execve() fetches for the arguments are in the account only: one more where they lie across a page's end.
+$unseen += 3 if $execs;
 open my $in, '<', $out or die "$out: $!\n";
 while (<$in>) {
 	my ($tid, $faults) = /^tid (\d+) faults (\d+)$/ or next;
