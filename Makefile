@@ -31,7 +31,8 @@ TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/doctor/*.c))
 # What the command needs of what is preloaded: what is known of PAPI's events.
 FACTS	:= $(addprefix preload/book/,components.c formula.c kinds.c places.c)
-PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
+THREADS	:= $(B)/preload/threads/threads.o
+PRELOAD	:= $(filter-out $(DOCTOR) $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
 
 # What is put into the application: hidden symbols, direct TLS, and no PLT: under LD_AUDIT glibc binds
 # one lazily, -z now or not, and a call through it has the loader's return address: dlvsym(RTLD_NEXT)
@@ -39,7 +40,7 @@ PRELOAD	:= $(filter-out $(DOCTOR),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt
 
 # What only we load: installed in a folder of its own.
-OWN	:= $(B)/libsspapi-topo.so
+OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so
 .PHONY: all product tests demo check check-unit check-shim check-long compilers bench errors install uninstall deb clean help
 all: product tests
 product: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv
@@ -99,6 +100,12 @@ $(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o) t
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
 
+# In programs that know no sanitizer: none in it.
+$(THREADS): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+$(B)/libsspapi-threads.so: $(THREADS)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(SANITIZE),-fno-sanitize=all) -shared -Wl,-soname,libsspapi-threads.so -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $^ -ldl -lpthread
+
 # Beside its own: the machine without hwloc.
 $(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(FACTS:%.c=$(B)/%.o)
 	$(call say,LINK)
@@ -121,7 +128,7 @@ $(B)/core/cli/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"
 $(B)/metrics.csv: core/cli/metrics.csv
 	@mkdir -p $(@D); cp $< $@
 
--include $(CLI:.o=.d) $(DOCTOR:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d)
+-include $(CLI:.o=.d) $(DOCTOR:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d) $(THREADS:.o=.d)
 
 include tests/tests.mk
 include tests/machines/machines.mk

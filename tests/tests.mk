@@ -4,7 +4,7 @@
 T	:= $(B)/tests
 PLAIN	= -std=gnu11 -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
-BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted
+BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted born
 PAPI_APPS := $(filter-out $(BARE_APPS) plugin sites sites-plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
 
 APPS	:= $(addprefix $(T)/apps/,$(PAPI_APPS) $(BARE_APPS) counted-static fortran) $(T)/apps/plugin.so $(addprefix $(T)/apps/,sites sites-no-pie sites-a.so sites-b.so)
@@ -76,7 +76,7 @@ $(T)/apps/fortran: tests/apps/fortran.f90
 	@mkdir -p $(@D)
 	$(Q)$(FC) -O2 -I/usr/include -J$(@D) -o $@ $< -lpapi
 
-$(addprefix $(T)/preload/,faults.so wide.so): tests/preload/raw.h
+$(addprefix $(T)/preload/,faults.so noread.so wide.so): tests/preload/raw.h
 $(T)/preload/stay.so: tests/apps/touch.h
 
 $(T)/preload/%.so: tests/preload/%.c

@@ -115,11 +115,12 @@ static int read_options(struct wish *w, int argc, char **argv)
 /* ---- counting -------------------------------------------------------------------- */
 
 /* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
-static void choose_rows(struct sp_stat_run *r, const struct wish *w)
+static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns)
 {
 	struct sp_stat_counters *c = &r->c;
 
 	c->rows = w->rows != 0;
+	c->told = c->rows && !sp_stat_reads_come(c->cpu[0]);
 	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST) {
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for "
@@ -128,18 +129,27 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w)
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: what they come through would take locked pages that the program may need "
 				 "itself; --per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
-	} else if (c->rows && !sp_stat_reads_come(c->cpu[0])) {
+	} else if (c->told && !sp_told_library()) {
 		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, or would "
-				 "mix it with events that the program opens itself";
+		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
+				 "libsspapi-threads.so, which would tell of them in the program, is not installed";
+	} else if (c->told && sp_stat_turns(c->plan, 2) > turns) {
+		sp_stat_turns(c->plan, 1);
+		c->rows = false;
+		r->why_no_rows = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name "
+				 "fewer events";
 	}
+	c->told = c->told && c->rows;
 }
 
 static int count(struct sp_stat_run *r, const char *verb, char **argv)
 {
 	bool wanted = r->c.rows;
-	int e = sp_stat_fork(&r->child, verb, argv);
+	int e;
 
+	if (r->c.told)
+		sp_told_begin(&r->c);
+	e = sp_stat_fork(&r->child, &r->c, verb, argv);
 	if (e)
 		return e;
 	e = sp_stat_open(&r->c, verb, r->child.pid);
@@ -156,6 +166,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
+	if (r->c.board)
+		sp_told_end(&r->c, &r->who);
 	sp_stat_read(&r->c);
 	sp_stat_settle(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
 	sp_stat_close(&r->c);
@@ -166,14 +178,14 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 static int count_all(struct sp_stat_all *a, const struct wish *w)
 {
 	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
-	uint32_t turns = sp_stat_turns(a->plan);
+	uint32_t turns = sp_stat_turns(a->plan, 1);
 	int e = 0;
 
 	a->plan->n_turns = w->repeats ? turns : 1;
 	a->repeats = (uint32_t)sp_max(w->repeats, 1);
 	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
-	choose_rows(&first, w);
+	choose_rows(&first, w, turns);
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;

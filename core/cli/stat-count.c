@@ -39,7 +39,7 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 
 /* ---- opening ------------------------------------------------------------------ */
 
-static struct perf_event_attr inherited(const struct perf_event_attr *from, bool rows)
+static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat)
 {
 	struct perf_event_attr a = *from;
 	bool soft = a.type == PERF_TYPE_SOFTWARE;
@@ -49,7 +49,7 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come first */
 	a.sample_period = a.sample_type = 0;
 	a.read_format = soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	a.inherit_stat = rows;
+	a.inherit_stat = stat;
 	return a;
 }
 
@@ -69,7 +69,7 @@ static bool is_of_the_kernel(const struct perf_event_attr *a)
 static long open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
 {
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
-	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->rows);
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->rows && !c->told);
 	long fd;
 
 	if (n && n->as_named)
@@ -82,6 +82,17 @@ static long open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int
 		c->user_only = fd >= 0;
 	}
 	return fd;
+}
+
+long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu)
+{
+	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, false);
+
+	a.disabled = a.enable_on_exec = a.inherit = 0;
+	if (!n || !n->as_named)
+		a.exclude_kernel = a.exclude_hv = c->user_only;
+	return open_one(&a, thread, cpu);
 }
 
 static int refuse(const struct sp_stat_counters *c, const char *verb, long error, const char *what)
@@ -148,12 +159,12 @@ static long open_side(pid_t child, int cpu)
  * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
  * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
  * kernels that do not know that (before 6.13) refuse it. */
-static long open_whole(pid_t child, bool rows, bool user_only)
+static long open_whole(pid_t child, bool stat, bool user_only)
 {
 	struct perf_event_attr a = inherited(&task_clock, false);
 
 	a.exclude_kernel = a.exclude_hv = user_only;
-	a.sample_type = rows ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
+	a.sample_type = stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
 	return open_one(&a, child, -1);
 }
 
@@ -172,7 +183,7 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 	struct rlimit r;
 
 	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
-	       c->n_cpus * ((c->plan->n_natives + 1) * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
+	       c->n_cpus * ((c->told ? 0 : c->plan->n_natives + 1) * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
 }
 
 /* False: there are no locked pages left. */
@@ -185,7 +196,7 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 		c->ring[k * of + c->n] = map_ring(c->side[k], SP_STAT_SIDE_PAGES);
 		if (!c->ring[k * of + c->n])
 			return false;
-		for (uint32_t i = 0; i < c->n; i++) {
+		for (uint32_t i = 0; !c->told && i < c->n; i++) {
 			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
 			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
 				return false;
@@ -233,11 +244,11 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 		c->ring = sp_need(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
 		if (!open_rings(c, child)) {
 			close_all(c);
-			c->rows = false;
+			c->rows = c->told = false;
 			r = open_counters(c, verb, child);
 		}
 	}
-	c->whole = r == 0 ? (int)open_whole(child, c->rows, c->user_only) : -1;
+	c->whole = r == 0 ? (int)open_whole(child, c->rows && !c->told, c->user_only) : -1;
 	if (r == 0 && c->whole < 0)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
 	if (r)
@@ -253,26 +264,31 @@ static bool ran_enough(uint64_t running, uint64_t clock)
 	return running + 100000 + clock / 100 >= clock;
 }
 
-void sp_stat_read(struct sp_stat_counters *c)
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, int64_t *value, bool *short_of)
 {
 	uint64_t is[3];
 
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		for (uint32_t i = c->clock, round = 0; round <= c->n; i = round++) {	/* the clock first: others are compared with it */
+			int fd = fds[k * c->n + i];
+			ssize_t got = fd < 0 ? 0 : read(fd, is, sizeof(is));
+			uint64_t clock = (uint64_t)value[k * c->n + c->clock];
+
+			if (got < (ssize_t)sizeof(is[0]))
+				continue;
+			value[k * c->n + i] = (int64_t)is[0];
+			if (got == sizeof(is) && !ran_enough(is[2], clock))
+				short_of[i] = true;
+		}
+}
+
+void sp_stat_read(struct sp_stat_counters *c)
+{
 	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
 		c->whole_ns = 0;
-	for (uint32_t k = 0; k < c->n_cpus; k++)
-		for (uint32_t i = c->clock, round = 0; round <= c->n; i = round++) {	/* the clock first: others are compared with it */
-			int fd = c->fd[k * c->n + i];
-			ssize_t got = fd < 0 ? 0 : read(fd, is, sizeof(is));
-			uint64_t clock = (uint64_t)c->value[k * c->n + c->clock];
-
-			if (got < (ssize_t)sizeof(is[0]))
-				continue;
-			c->value[k * c->n + i] = (int64_t)is[0];
-			if (got == sizeof(is) && !ran_enough(is[2], clock))
-				c->short_of[i] = true;
-		}
+	sp_stat_read_all(c, c->fd, c->value, c->short_of);
 }
 
 void sp_stat_close(struct sp_stat_counters *c)

@@ -72,14 +72,21 @@ static struct sp_stat_row *row_of(const struct sp_stat_counters *c, struct sp_st
 	return &w->row[w->slot[at] - 1];
 }
 
+struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
+{
+	uint32_t at = w->slots ? slot_of(w, pid, tid) : 0;
+
+	return w->slots && w->slot[at] ? &w->row[w->slot[at] - 1] : NULL;
+}
+
 /* ---- rings ------------------------------------------------------------------- */
 
 /* Then /proc has it no more. */
 static bool has_ended(const struct sp_stat_who *w, int pid)
 {
-	uint32_t at = w->slots ? w->slot[slot_of(w, pid, pid)] : 0;
+	const struct sp_stat_row *row = sp_stat_known(w, pid, pid);
 
-	return at && w->row[at - 1].reads;
+	return row && row->reads;
 }
 
 static void take_args(struct sp_stat_task *t)
@@ -127,6 +134,20 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	t->ptid = (int)word[3];
 }
 
+/* Rings are read one after the other: what is older than what was read is no news.  A number that is given again is
+ * another thread's. */
+static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	struct sp_stat_row *row = row_of(c, w, t->pid, t->tid);
+
+	if (t->ns < row->seen_ns)
+		return;
+	row->seen_ns = t->ns;
+	row->lives = t->type != PERF_RECORD_EXIT;
+	if (row->fd && t->type != PERF_RECORD_COMM)
+		sp_own_ended(c, w, row);
+}
+
 static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event,
 		 const struct perf_event_header *h, const void *body)
 {
@@ -144,6 +165,8 @@ static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu
 		row->reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
+		if (c->told)
+			note_life(c, w, &w->task[w->n_tasks - 1]);
 	}
 }
 
@@ -361,7 +384,7 @@ static void give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 			one = &w->row[i];
 		}
 	}
-	if (w->rest != 1)
+	if (w->rest != 1 || c->told)
 		return;
 	w->rest = 0;
 	one->has_read = true;
@@ -403,8 +426,12 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	tell(w);
 	if (!c->rows)
 		row->end_ns = p->end_ns = end_ns;
-	check_rows(c, w);
-	row->has_read = false;		/* what was written for its number is another thread's, that became a program */
+	if (c->told) {
+		sp_own_settle(c, w);
+	} else {
+		check_rows(c, w);
+		row->has_read = false;	/* what was written for its number is another thread's, that became a program */
+	}
 	give_rest(c, w);
 }
 

@@ -60,7 +60,7 @@ static void prepare(void)
 }
 
 /* The child: as if it had been started without us, but that it waits for a byte. */
-static _Noreturn void become(int go, int failed, char **argv)
+static _Noreturn void become(int go, int failed, const struct sp_stat_counters *n, pid_t command, char **argv)
 {
 	char byte = 0;
 	int error;
@@ -70,7 +70,9 @@ static _Noreturn void become(int go, int failed, char **argv)
 	sigprocmask(SIG_SETMASK, &own.signals, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
-	if (byte != 'g')
+	if (byte == 't')
+		sp_told_enter(n, command);
+	else if (byte != 'g')
 		_exit(125);		/* the command ended, or never meant it */
 	execvp(argv[0], argv);
 	error = errno;
@@ -79,9 +81,10 @@ static _Noreturn void become(int go, int failed, char **argv)
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv)
+int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
 {
 	sigset_t set = caught();
+	pid_t command = getpid();
 	int go[2], failed[2];
 
 	prepare();
@@ -94,7 +97,7 @@ int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv)
 		return sp_complain(125, verb, strerror(errno), c->signals < 0 ? "signalfd" : "fork");
 	if (c->pid == 0) {
 		close(go[1]);
-		become(go[0], failed[1], argv);
+		become(go[0], failed[1], n, command, argv);
 	}
 	close(go[0]);
 	close(failed[1]);
@@ -151,13 +154,18 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	/* Somebody may have killed it meanwhile: its status says so. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &broken);
-	if (write(c->go, "g", 1) != 1)
+	if (write(c->go, n->told ? "t" : "g", 1) != 1)
 		c->error = errno;
 	sigaction(SIGPIPE, &broken, NULL);
 	close(c->go);
 	while (!has_ended(c)) {
+		if (n->told) {
+			sp_told_wait(n, DRAIN_MS);
+			sp_told_answer(n, w);
+			sp_stat_drain(n, w);
+		}
 		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
-		while (poll(&p, 1, n->rows ? DRAIN_MS : -1) == 0)
+		while (!n->told && poll(&p, 1, n->rows ? DRAIN_MS : -1) == 0)
 			sp_stat_drain(n, w);
 		pass_on(c);
 	}

@@ -213,7 +213,7 @@ static void note_end(struct making *m)
 
 static void note_rows(struct making *m)
 {
-	uint64_t lost = 0, running = 0;
+	uint64_t lost = 0, running = 0, untold = 0;
 	const char *none = NULL;
 	char text[300];
 
@@ -223,6 +223,16 @@ static void note_rows(struct making *m)
 		lost += r->who.lost;
 		running += r->c.rows && !r->who.lost ? r->who.running : 0;	/* (an end that was lost is none) */
 		none = r->why_no_rows ? r->why_no_rows : none;
+		untold += r->who.untold;
+	}
+	if (m->all->run[0].c.told)
+		note(m, "threads were told of by libsspapi-threads.so in the program, as this kernel does not write what they counted; the rest "
+			"is what was counted before they could tell, by the loader and by static programs");
+	if (untold) {
+		snprintf(text, sizeof(text), "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters could be had for %s",
+			 (unsigned long long)untold, untold == 1 ? "thread has" : "threads have", untold == 1 ? "is" : "are",
+			 untold == 1 ? "it" : "them");
+		note(m, text);
 	}
 	if (none)
 		note(m, none);
@@ -426,7 +436,8 @@ static uint32_t beside(struct making *m, uint64_t thread)
 static sp_off threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
 {
 	const struct sp_stat_who *w = &m->r->who;
-	uint32_t rest = first && m->n_now ? w->rest + m->folded : 0;
+	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
+	bool told = first && m->n_now && m->r->c.told;
 	uint64_t place = 0;
 
 	for (uint32_t i = 0; i < p->rows; i++) {
@@ -438,9 +449,9 @@ static sp_off threads(struct making *m, const struct sp_stat_process *p, bool fi
 		relation(m, place, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->n_threads++;
 	}
-	if (rest) {
-		place = new_thread(m, place, 0, "", rest);
-		relation(m, place, m->rest, rest, m->r->child.start_ns, m->r->child.end_ns);
+	if (rest || told) {
+		place = new_thread(m, place, 0, told ? "the rest" : "", rest);
+		relation(m, place, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
 		h->n_threads++;
 	}
 	h->n_relations = h->n_threads;

@@ -13,7 +13,7 @@
 struct trial {
 	uint32_t n_pmus, n;
 	uint64_t pmu[PMUS_MOST];
-	int leader[PMUS_MOST], fd[SP_STAT_NATIVES];
+	int leader[PMUS_MOST], fd[2 * SP_STAT_NATIVES];
 	bool has[SP_STAT_NATIVES];
 };
 
@@ -34,18 +34,18 @@ static uint64_t pmu_of(const struct perf_event_attr *a)
 }
 
 /* Does it fit beside those that are there?  What cannot be opened at all is said when it is counted. */
-static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
+static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
 {
 	struct perf_event_attr a = p->native[native].attr;
 	uint64_t pmu = pmu_of(&a);
 	uint32_t g = 0;
 	long fd;
 
-	if (t->has[native] || a.type == PERF_TYPE_SOFTWARE || a.type == PERF_TYPE_TRACEPOINT)
+	if (a.type == PERF_TYPE_SOFTWARE || a.type == PERF_TYPE_TRACEPOINT)
 		return true;
 	while (g < t->n_pmus && t->pmu[g] != pmu)
 		g++;
-	if (g == PMUS_MOST || t->n == SP_STAT_NATIVES)
+	if (g == PMUS_MOST || t->n == SP_COUNT(t->fd))
 		return true;
 	a.size = sizeof(a);
 	a.exclude_kernel = a.exclude_hv = 1;
@@ -60,29 +60,37 @@ static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
 		t->pmu[g] = pmu;
 		t->leader[t->n_pmus++] = (int)fd;
 	}
-	t->has[native] = true;
 	t->fd[t->n++] = (int)fd;
 	return true;
 }
 
-static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e)
+static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native, uint32_t copies)
+{
+	for (uint32_t i = 0; !t->has[native] && i < copies; i++)
+		if (!fits_once(t, p, native))
+			return false;
+	t->has[native] = true;
+	return true;
+}
+
+static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e, uint32_t copies)
 {
 	for (uint32_t i = 0; i < e->n; i++)
-		if (!fits(t, p, e->native[i]))
+		if (!fits(t, p, e->native[i], copies))
 			return false;
 	return true;
 }
 
-uint32_t sp_stat_turns(struct sp_stat_plan *p)
+uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies)
 {
 	struct trial t = { 0 };
 	uint32_t turn = 0;
 
 	for (uint32_t e = 0; e < p->n_events; e++) {
-		if (!all_fit(&t, p, &p->event[e])) {
+		if (!all_fit(&t, p, &p->event[e], copies)) {
 			begin(&t);
 			turn++;
-			all_fit(&t, p, &p->event[e]);
+			all_fit(&t, p, &p->event[e], copies);
 		}
 		p->event[e].turn = p->event[e].beside ? 0 : turn;
 	}

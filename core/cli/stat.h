@@ -1,16 +1,19 @@
 /* stat.h: what the parts of `sspapi stat` share: a program counted from outside, by CPU and by thread.
  *
- * Nothing of ours runs in the program.  The command forks, opens every event with pid = child, cpu = k,
+ * Nothing of ours runs in the program, but for the last resort below.  The command forks, opens every event with pid = child, cpu = k,
  * inherited and enabled by exec, for every CPU k that the child may run on; the child execs.  So the kernel
  * counts all threads and processes that come of it, by CPU.  One more inherited clock on no CPU in particular
  * is the proof: what ran on a CPU that is not watched is in it alone.  Rows by thread are what the kernel
- * writes when one ends (inherit_stat, PERF_RECORD_READ), where a trial at the start shows that it does.
+ * writes when one ends (inherit_stat, PERF_RECORD_READ), where a trial at the start shows that it does; elsewhere
+ * a small library in the program tells of each thread that begins, and it gets counters of its own.
  *
  *	cmd-stat.c	the command line, and what is shown
  *	stat-run.c	the child: its start, its signals, its end
  *	stat-count.c	the counters
  *	stat-turns.c	which of them fit beside each other
  *	stat-rows.c	what the kernel writes of threads and processes
+ *	stat-told.c	threads that a library in the program tells of
+ *	stat-own.c	and their own counters
  *	stat-store.c	the store of it
  *	preload/doctor/stat-papi.c, stat-topo.c: PAPI's names of events, and the machine, each asked in a child
  *	preload/doctor/stat-beside.c: what PAPI counts of packages and the machine, in a child, while the program runs
@@ -125,6 +128,10 @@ struct sp_stat_counters {
 	void **ring;			/* [n_cpus][n + 1], the last the side's; rows only */
 	int whole;			/* the clock on all CPUs */
 	bool rows;
+	bool told;			/* they come from a library in the program, not from the kernel */
+	struct sp_board *board;		/* by which it tells; told only, as all below */
+	int board_fd;
+	uint32_t heard;			/* the bell, when it was last looked at */
 	bool user_only;			/* the kernel's part was refused */
 	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
 	int64_t *value;			/* [n_cpus][n], once read */
@@ -135,13 +142,18 @@ struct sp_stat_counters {
 /* The CPUs of our own affinity; no memory: the end. */
 void sp_stat_cpus(struct sp_stat_counters *c);
 
-/* Gives each event a turn: those that the counters take together have the same.  How many turns there are. */
-uint32_t sp_stat_turns(struct sp_stat_plan *p);
+/* Gives each event a turn: those that the counters take together, so many times each, have the same.  How many turns
+ * there are. */
+uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies);
 
 /* Opens all for the child.  0; or a status of the command, and a message is out. */
 int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 
-/* Reads them, and closes all. */
+/* Opens an event of its own for a thread, on at once: a descriptor, or -errno. */
+long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
+
+/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time short_of is set. */
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, int64_t *value, bool *short_of);
 void sp_stat_read(struct sp_stat_counters *c);
 void sp_stat_close(struct sp_stat_counters *c);
 
@@ -159,6 +171,9 @@ struct sp_stat_row {			/* a thread */
 	uint64_t start_ns, end_ns;	/* 0: not known; it has not ended */
 	uint32_t reads;			/* records of it that came */
 	bool has_read;			/* what it counted is known; else it is in what all others leave of the total */
+	bool lives;			/* by the newest that the kernel wrote of it, at seen_ns; told only, as fd */
+	uint64_t seen_ns;
+	int *fd;			/* [n_cpus][n] its own counters, while it is counted; NULL */
 	char name[16];
 	int64_t *at;			/* [n_cpus][n] */
 };
@@ -183,14 +198,32 @@ struct sp_stat_who {
 	uint64_t lost;			/* records that a full ring did not take */
 	uint32_t running;		/* threads that had not ended */
 	uint32_t rest;			/* threads whose counts are known together only */
+	uint32_t untold;		/* of them, threads for which there were no descriptors or counters */
 };
 
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* The row of a thread that the kernel wrote of; NULL: it did not. */
+struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid);
 
 /* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
 void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns);
 void sp_stat_who_free(struct sp_stat_who *w);
+
+/* ---- threads that are told of ----------------------------------------------------- */
+
+const char *sp_told_library(void);	/* its path; NULL: it cannot be preloaded */
+void sp_told_begin(struct sp_stat_counters *c);	/* before the fork; there are no rows if it cannot */
+void sp_told_enter(const struct sp_stat_counters *c, pid_t command);	/* in the child, before its exec */
+void sp_told_wait(struct sp_stat_counters *c, int ms);	/* until a thread is there, or for so long */
+void sp_told_answer(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* Their own counters: a thread that tells of itself, and one that has ended, or is not counted any longer. */
+void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* ---- the child ---------------------------------------------------------------------- */
 
@@ -205,9 +238,9 @@ struct sp_stat_child {
 };
 
 /* Forked, and waits; 0, or a message is out. */
-int sp_stat_fork(struct sp_stat_child *c, const char *verb, char **argv);
+int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
 
-/* Lets it go, passes signals on, empties the rings, and comes back when it has ended. */
+/* Lets it go, as one that tells of its threads if they are to be told of; passes signals on, empties the rings, and comes back when it has ended. */
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w);
 void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
 

@@ -380,6 +380,8 @@ static void thread_words(struct sp_out *o, const struct sp_model *m, const struc
 		sp_out_f(o, "rank %ld: ", h->rank);
 	if (row->tid)
 		sp_out_f(o, "%d%s%s", row->tid, *row->thread ? " " : "", row->thread);
+	else if (*row->thread)
+		sp_out_text(o, row->thread);
 	else
 		sp_out_f(o, "%'u thread%s %s", row->threads, SP_MANY(row->threads), row->together ? "together" :
 			 row->threads == 1 ? "that has ended" : "that have ended");

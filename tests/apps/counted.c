@@ -1,7 +1,7 @@
 /*
  * counted: a program without PAPI whose threads and processes know their page
  * faults: each says "tid T faults F" at its end, by the kernel's own account.
- * usage: counted pages P | threads N P | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
+ * usage: counted pages P | threads N P | c11 N P | closed N P | wait N P FIFO | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <threads.h>
 
 #include "touch.h"
 
@@ -52,6 +53,40 @@ static void threads(int n)
 		for (long j = i / 64 * 64; (i % 64 == 63 || i == n - 1) && j <= i; j++)
 			pthread_join(at[j % 64], NULL);
 	}
+}
+
+static int thread_c11(void *number)
+{
+	thread(number);
+	return 3;
+}
+
+static void threads_c11(int n)
+{
+	for (long i = 0; i < n; i++) {
+		thrd_t at;
+		int r = 0;
+
+		if (thrd_create(&at, thread_c11, (void *)i) != thrd_success || thrd_join(at, &r) != thrd_success || r != 3)
+			exit(1);
+	}
+}
+
+/* As daemons begin: whatever is open is not ours, and other numbers are taken. */
+static void close_all(void)
+{
+	for (int i = 3; i < 1024; i++)
+		close(i);
+	for (int i = 3; i < 1024; i++)
+		dup2(1, i);
+}
+
+/* Until somebody has opened the FIFO. */
+static void wait_for(const char *fifo)
+{
+	if (write(1, "ready\n", 6) != 6)
+		exit(1);
+	close(open(fifo, O_RDONLY));
 }
 
 static void forks(int n)
@@ -138,7 +173,13 @@ int main(int argc, char **argv)
 	char less[16];
 
 	pages = argc > 2 ? atol(argv[argc > 3 && strcmp(mode, "daemon") ? 3 : 2]) : 0;
-	if (!strcmp(mode, "threads"))
+	if (!strcmp(mode, "wait"))
+		wait_for(argv[4]);
+	if (!strcmp(mode, "closed"))
+		close_all();
+	if (!strcmp(mode, "c11"))
+		threads_c11(n);
+	else if (!strcmp(mode, "threads") || !strcmp(mode, "closed") || !strcmp(mode, "wait"))
 		threads(n);
 	else if (!strcmp(mode, "forks"))
 		forks(n);

@@ -7,7 +7,7 @@ run_make() {
 }
 
 check "make install, with DESTDIR" run_make install PREFIX=/usr/x DESTDIR="$tmp/stage"
-for file in lib/libsspapi.so lib/libsspapi.so.0 lib/sspapi/libsspapi-topo.so bin/sspapi include/sspapi.h lib/pkgconfig/sspapi.pc \
+for file in lib/libsspapi.so lib/libsspapi.so.0 lib/sspapi/libsspapi-topo.so lib/sspapi/libsspapi-threads.so bin/sspapi include/sspapi.h lib/pkgconfig/sspapi.pc \
 	share/man/man7/libsspapi.7 share/man/man1/sspapi.1; do
 	check "$file" test -s "$tmp/stage/usr/x/$file"
 done

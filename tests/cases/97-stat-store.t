@@ -187,27 +187,24 @@ is "in CSV" "$("$sspapi" report -f csv --per-machine q.sspapi | grep -c ',PAPI_L
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may not see"; then
 	mkdir -m 777 own
-	cp "$sspapi" "$B/libsspapi-topo.so" "$B/metrics.csv" "$apps/counted" own
+	cp "$sspapi" "$B/libsspapi-topo.so" "$B/libsspapi-threads.so" "$B/metrics.csv" "$apps/counted" own
 	cp own/counted own/owned
 	chmod u+s own/owned
 	as_user="setpriv --reuid=65534 --regid=65534 --clear-groups"
 	# shellcheck disable=SC2086 # words
 	run user $as_user own/sspapi stat -o own/user.json own/counted threads 3 100
-	if grep -q "no rows of their own" own/user.json; then
-		skip "threads of an ordinary user" "this kernel writes no rows"
-	else
-		is "threads of an ordinary user" "$(json own/user.json 'scalar @{$d->{relations}}')" 4
-	fi
+	# (With the rest, where a library in the program tells of them.)
+	is "threads of an ordinary user" "$(json own/user.json 'scalar grep { $_->{thread} ne "the rest" } @{$d->{relations}}')" 4
 	is "what he may not see is no 0" "$(json own/user.json 'sort map { $_->{name} } @{$d->{events}}' | paste -sd' ') $(grep -c 'not permitted' own/user.json)" \
 		"perf::PAGE-FAULTS perf::TASK-CLOCK 1"
 	# shellcheck disable=SC2086,SC2016
 	run low $as_user sh -c 'ulimit -l 64; own/sspapi stat -o own/low.json -f json,text own/counted pages 100; own/sspapi stat --per-thread -o own/asked.json own/counted pages 100'
-	grep -q "this kernel does not write" own/user.json || is "locked pages are left to the program, unless rows are asked for" \
+	grep -q "libsspapi-threads" own/user.json || is "locked pages are left to the program, unless rows are asked for" \
 		"$(grep -c 'locked pages that the program may need' own/low.json) $(grep -c 'locked pages that the program may need' own/asked.json)" "1 0"
 	# shellcheck disable=SC2086,SC2016
 	run other $as_user own/sspapi stat -f text sh -c 'own/owned pages 100; own/counted pages 1; :'
-	# (Told by who begins and ends, as rows are.)
-	grep -q "no rows of their own" own/user.json || check "a program of another user is said not to be counted" \
+	# (Told by how soon it ends, for which machines that QEMU boots, with kernels before 6.13, are too slow.)
+	grep -q "libsspapi-threads" own/user.json || check "a program of another user is said not to be counted" \
 		sh -c 'tr -s " \n" "  " <other.err | grep -q "some are missing.*not counted: .*owned.* runs as another user"'
 fi
 done_testing

@@ -14,7 +14,7 @@ made() {
 	[ -z "${TEST_SHORT-}" ] || case $label in "gcc -O3 -flto=auto" | "clang -O2") ;; *) return ;; esac
 	command -v "$compiler" >/dev/null || { skip "$label" "no $compiler here (scripts/deps --long)"; return; }
 	begin=$(date +%s)
-	programs="libsspapi.so libsspapi-topo.so sspapi"
+	programs="libsspapi.so libsspapi-topo.so libsspapi-threads.so sspapi"
 	programs=$(printf "$at/%s " $programs)
 	[ "$*" != -O2 ] || programs="all programs"
 	# shellcheck disable=SC2046,SC2086 # words

@@ -20,7 +20,7 @@ $(T)/machines/walkf: tests/machines/walkf.f90 tests/machines/walkf-units.c tests
 
 # What a guest gets: made here for this machine's kind, and by tests/machines/cross for the others.
 .PHONY: guest guests check-machines
-guest: $(B)/libsspapi.so $(B)/libsspapi-topo.so $(B)/sspapi $(B)/metrics.csv $(WALKS) $(if $(MACHINES_SHORT),,fixtures)
+guest: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv $(WALKS) $(if $(MACHINES_SHORT),,fixtures)
 
 guests:
 	$(Q)for m in aarch64 x86-64; do \

@@ -1,0 +1,32 @@
+/* board.h: the memory by which a program's threads tell `sspapi stat` that they begin: preload/threads/ has the
+ * program's side, core/cli/stat-told.c the command's.
+ *
+ * It is a file without a name that the command holds open, and that whoever may trace the command can map by the path
+ * and number in the environment: no descriptor stays in the program, and a thread's beginning needs no system call but
+ * futex and gettid.  Each process that maps it may write anything into it: the command believes numbers of threads that
+ * the kernel says it counts, and nothing else.
+ */
+#ifndef SP_BOARD_H
+#define SP_BOARD_H
+
+#include <stdint.h>
+
+#define SP_BOARD_NAME	"_SSPSTAT"	/* DEVICE:INODE:PATH; no setting: for the library beside it alone */
+#define SP_BOARD_SLOTS	1023u
+#define SP_BOARD_MS	1000		/* for so long a thread waits for the command, once in a process */
+
+/* A slot's state: SP_SLOT_STATES times how often it was used, and one of these. */
+enum { SP_SLOT_FREE, SP_SLOT_TAKEN, SP_SLOT_ASKED, SP_SLOT_STATES = 4 };
+
+struct sp_board {
+	uint32_t bell;			/* a futex: another thread is there */
+	uint32_t listens;		/* the command does */
+	uint64_t zero;
+	struct sp_slot {
+		uint32_t state;		/* a futex: has it been answered? */
+		int32_t pid, tid;
+		uint32_t image;		/* a program begins, not a thread of it: it has no others */
+	} slot[SP_BOARD_SLOTS];
+};
+
+#endif

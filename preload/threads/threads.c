@@ -1,0 +1,215 @@
+/* threads.c: libsspapi-threads.so, which `sspapi stat` puts into a program where the kernel does not write what a thread
+ * counted: it tells the command of each thread before that runs, so that the command opens counters of its own for it.
+ *
+ * Nothing else: no descriptor stays open, no memory is allocated, errno and signals stay as they are.  If nobody
+ * listens, or the answer does not come in time, threads run on without.
+ */
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "../../core/board.h"
+#include "../../core/sys.h"
+
+static struct sp_board *board;		/* NULL: nobody is told */
+static int own_pid;
+
+/* ---- telling ------------------------------------------------------------------ */
+
+/* False: the command is stopped, or has died.  By the kernel's own clock: programs are run under others. */
+static bool is_answered(const uint32_t *state, uint32_t asked)
+{
+	struct timespec until = { 0 };
+	long r = 0;
+
+	sp_sys(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
+	until.tv_sec += SP_BOARD_MS / 1000;
+	until.tv_nsec += SP_BOARD_MS % 1000 * 1000000;
+	while (sp_acquire(state) == asked && (r >= 0 || r == -EAGAIN || r == -EINTR))
+		r = sp_sys(SYS_futex, state, FUTEX_WAIT_BITSET, asked, &until, NULL, FUTEX_BITSET_MATCH_ANY);
+	return sp_acquire(state) != asked;
+}
+
+/* A slot that nobody else has; is: its state before. */
+static struct sp_slot *take_slot(struct sp_board *b, uint32_t first, uint32_t *is)
+{
+	for (uint32_t i = 0; i < SP_BOARD_SLOTS; i++) {
+		struct sp_slot *slot = &b->slot[(first + i) % SP_BOARD_SLOTS];
+
+		*is = sp_acquire(&slot->state);
+		if (*is % SP_SLOT_STATES == SP_SLOT_FREE && sp_cas(&slot->state, is, *is + SP_SLOT_TAKEN))
+			return slot;
+	}
+	return NULL;
+}
+
+static void tell(uint32_t image)
+{
+	struct sp_board *b = sp_get(&board);
+	struct sp_slot *slot;
+	int error = errno;
+	uint32_t is, asked;
+	long tid;
+
+	if (!b || !sp_acquire(&b->listens))
+		return;
+	tid = sp_sys(SYS_gettid);
+	slot = take_slot(b, (uint32_t)tid, &is);
+	if (slot) {
+		slot->pid = own_pid;
+		slot->tid = (int32_t)tid;
+		slot->image = image;
+		asked = is + SP_SLOT_ASKED;
+		sp_publish(&slot->state, asked);
+		__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
+		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
+		if (!is_answered(&slot->state, asked)) {
+			sp_cas(&slot->state, &asked, is + SP_SLOT_STATES);
+			sp_put(&board, NULL);
+		}
+	}
+	errno = error;
+}
+
+/* ---- threads ------------------------------------------------------------------- */
+
+/* What a thread is to run, until it has read it; no malloc: it may be the program's.  When all are taken, the thread
+ * begins as it would without us. */
+static struct birth {
+	uint32_t used;
+	void *(*start)(void *);
+	int (*start_c11)(void *);
+	void *arg;
+} births[4096];
+static uint32_t born;
+
+static struct birth *new_birth(void *(*start)(void *), int (*start_c11)(void *), void *arg)
+{
+	uint32_t first = sp_add(&born, 1);
+
+	for (uint32_t i = 0; sp_get(&board) && i < SP_COUNT(births); i++) {
+		struct birth *b = &births[(first + i) % SP_COUNT(births)];
+
+		if (!sp_get(&b->used) && !__atomic_exchange_n(&b->used, 1, __ATOMIC_ACQUIRE)) {
+			b->start = start;
+			b->start_c11 = start_c11;
+			b->arg = arg;
+			return b;
+		}
+	}
+	return NULL;
+}
+
+static struct birth take_birth(struct birth *b)
+{
+	struct birth is = *b;
+
+	sp_publish(&b->used, 0);
+	tell(0);
+	return is;
+}
+
+static void *begin(void *birth)
+{
+	struct birth b = take_birth(birth);
+
+	return b.start(b.arg);
+}
+
+static int begin_c11(void *birth)
+{
+	struct birth b = take_birth(birth);
+
+	return b.start_c11(b.arg);
+}
+
+typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int create_c11_fn(thrd_t *, int (*)(void *), void *);
+
+/* At the beginning, as dlsym() forgets what dlerror() would say; later where the threads' library comes later. */
+static void *find(void **real, const char *name)
+{
+	if (!sp_get(real))
+		sp_put(real, dlsym(RTLD_NEXT, name));
+	return sp_get(real);
+}
+
+static void *real_create, *real_create_c11;
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+							  void *arg)
+{
+	create_fn *create = (create_fn *)find(&real_create, "pthread_create");
+	struct birth *b = create ? new_birth(start, NULL, arg) : NULL;
+	int r = !create ? EAGAIN : b ? create(thread, attr, begin, b) : create(thread, attr, start, arg);
+
+	if (b && r)
+		sp_publish(&b->used, 0);
+	return r;
+}
+
+/* libc's own makes threads without a call of the other. */
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*start)(void *), void *arg)
+{
+	create_c11_fn *create = (create_c11_fn *)find(&real_create_c11, "thrd_create");
+	struct birth *b = create ? new_birth(NULL, start, arg) : NULL;
+	int r = !create ? thrd_error : b ? create(thread, begin_c11, b) : create(thread, start, arg);
+
+	if (b && r != thrd_success)
+		sp_publish(&b->used, 0);
+	return r;
+}
+
+/* ---- processes -------------------------------------------------------------------- */
+
+static void in_child(void)
+{
+	own_pid = (int)sp_sys(SYS_getpid);
+	tell(0);
+}
+
+static bool is_it(const struct stat *s, unsigned long device, unsigned long inode)
+{
+	return s->st_dev == device && s->st_ino == inode;
+}
+
+/* text: as SP_BOARD_NAME has it.  Elsewhere (another namespace of processes, a number that is somebody else's now) the
+ * path is another file's, which is not even opened. */
+static void map_board(const char *text)
+{
+	char *end;
+	unsigned long device = strtoul(text, &end, 10), inode = strtoul(*end ? end + 1 : end, &end, 10);
+	const char *path = *end ? end + 1 : end;
+	struct stat s;
+	void *p = MAP_FAILED;
+	int fd;
+
+	if (stat(path, &s) < 0 || !is_it(&s, device, inode))
+		return;
+	fd = sp_open(path, O_RDWR | O_NOCTTY, 0);
+	if (fd >= 0 && fstat(fd, &s) == 0 && is_it(&s, device, inode) && s.st_size >= (off_t)sizeof(*board))
+		p = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	sp_close(fd);
+	if (p != MAP_FAILED)
+		board = p;
+}
+
+__attribute__((constructor)) static void program_begins(void)
+{
+	const char *text = getenv(SP_BOARD_NAME);
+	int error = errno;
+
+	own_pid = (int)sp_sys(SYS_getpid);
+	if (text)
+		map_board(text);
+	if (board) {
+		find(&real_create, "pthread_create");
+		find(&real_create_c11, "thrd_create");
+		pthread_atfork(NULL, NULL, in_child);
+		tell(1);
+	}
+	errno = error;
+}
