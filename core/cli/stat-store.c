@@ -213,7 +213,7 @@ static void note_end(struct making *m)
 
 static void note_rows(struct making *m)
 {
-	uint64_t lost = 0, running = 0, untold = 0;
+	uint64_t lost = 0, running = 0, untold = 0, late = 0;
 	const char *none = NULL;
 	char text[300];
 
@@ -224,6 +224,12 @@ static void note_rows(struct making *m)
 		running += r->c.rows && !r->who.lost ? r->who.running : 0;	/* (an end that was lost is none) */
 		none = r->why_no_rows ? r->why_no_rows : none;
 		untold += r->who.untold;
+		late += r->who.late;
+	}
+	if (late) {
+		snprintf(text, sizeof(text), "%llu %s not wait for counters after a second without an answer of the command: what came before "
+			 "those is in the rest", (unsigned long long)late, late == 1 ? "thread did" : "threads did");
+		note(m, text);
 	}
 	if (m->all->run[0].c.told)
 		note(m, "threads were told of by libsspapi-threads.so in the program, as this kernel does not write what they counted; the rest "

@@ -103,6 +103,7 @@ void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w)
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd)
 			sp_own_ended(c, w, &w->row[i]);
+	w->late = sp_get(&c->board->late);
 	munmap(c->board, sizeof(*c->board));
 	sp_close(c->board_fd);
 	c->board = NULL;

@@ -198,6 +198,7 @@ struct sp_stat_who {
 	uint64_t lost;			/* records that a full ring did not take */
 	uint32_t running;		/* threads that had not ended */
 	uint32_t rest;			/* threads whose counts are known together only */
+	uint32_t late;			/* threads that did not wait for their counters any longer */
 	uint32_t untold;		/* of them, threads for which there were no descriptors or counters */
 };
 

@@ -15,6 +15,7 @@
 #include "../../core/sys.h"
 
 static struct sp_board *board;		/* NULL: nobody is told */
+static bool hurries;			/* an answer did not come in time: nobody waits any more */
 static int own_pid;
 
 /* ---- telling ------------------------------------------------------------------ */
@@ -51,7 +52,7 @@ static void tell(uint32_t image)
 	struct sp_board *b = sp_get(&board);
 	struct sp_slot *slot;
 	int error = errno;
-	uint32_t is, asked;
+	uint32_t is;
 	long tid;
 
 	if (!b || !sp_acquire(&b->listens))
@@ -62,13 +63,12 @@ static void tell(uint32_t image)
 		slot->pid = own_pid;
 		slot->tid = (int32_t)tid;
 		slot->image = image;
-		asked = is + SP_SLOT_ASKED;
-		sp_publish(&slot->state, asked);
+		sp_publish(&slot->state, is + SP_SLOT_ASKED);
 		__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
 		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
-		if (!is_answered(&slot->state, asked)) {
-			sp_cas(&slot->state, &asked, is + SP_SLOT_STATES);
-			sp_put(&board, NULL);
+		if (sp_get(&hurries) || !is_answered(&slot->state, is + SP_SLOT_ASKED)) {
+			sp_put(&hurries, true);
+			sp_add(&b->late, 1);
 		}
 	}
 	errno = error;
