@@ -133,6 +133,11 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		c->rows = false;
 		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
 				 "libsspapi-threads.so, which would tell of them in the program, is not installed";
+	} else if (c->told && w->rows < 0) {
+		/* Under any preload programs made with ASan refuse to start: nothing is put into a program unasked. */
+		c->rows = false;
+		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; "
+				 "--per-thread has libsspapi-threads.so, in the program, tell of them";
 	} else if (c->told && sp_stat_turns(c->plan, 2) > turns) {
 		sp_stat_turns(c->plan, 1);
 		c->rows = false;

@@ -163,8 +163,8 @@ static void for_stat(struct sp_doctor *d)
 	if (c.n_cpus && sp_stat_reads_come(c.cpu[0]))
 		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU and by thread");
 	else if (sp_told_library())
-		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU, and by thread with %s in it: this kernel does not write what "
-			      "a thread counted", sp_told_library());
+		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU; by thread with --per-thread, which puts %s into it: this kernel "
+			      "does not write what a thread counted", sp_told_library());
 	else
 		sp_doctor_say(d, SP_WORTH, "sspapi stat counts by CPU only: this kernel does not write what a thread counted, and "
 			      "libsspapi-threads.so, which tells of threads in the program, is not installed");

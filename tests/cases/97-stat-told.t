@@ -75,7 +75,7 @@ is "one thread after the other takes those of the one before" "$(notes few 'no r
 run shown "$sspapi" stat --per-thread true
 check "the table names the rest" grep -q '^the rest .* [0-9]' shown.err
 run doctor "$sspapi" doctor
-check "sspapi doctor says how rows come" sh -c 'tr -s " \n" "  " <doctor.out | grep -q "by thread with $1/libsspapi-threads.so in it"' sh "$B"
+check "sspapi doctor says how rows come" sh -c 'tr -s " \n" "  " <doctor.out | grep -q "by thread with --per-thread, which puts $1/libsspapi-threads.so into it"' sh "$B"
 
 # ---- as if nobody counted ---------------------------------------------------------------------
 run native "$apps/born"
@@ -90,9 +90,9 @@ grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status
 ls /proc/self/fd
 END
 run native sh around.sh
-run told "$sspapi" stat sh around.sh
+run told "$sspapi" stat --per-thread sh around.sh
 check "its environment, limits, signals, descriptors" diff native.out told.out
-run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat sh -c 'echo "$LD_PRELOAD"'
+run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat --per-thread sh -c 'echo "$LD_PRELOAD"'
 is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:$B/libsspapi-threads.so"
 # (What a program is told that is not so: another's file, none, rubbish.)
 for wrong in "" rubbish 1:2:/dev/null "0:0:/proc/self/fd/0" "1:2"; do
