@@ -34,7 +34,7 @@ static uint64_t *table;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool full;
-static uint32_t epoch;			/* something was unloaded since: what threads remember is not to be used */
+static uint32_t epoch;			/* something was unloaded since: what threads remember is not to be used; odd: right now */
 static struct sp_lock lock;		/* of what is below; not on the path of a reading */
 
 static struct sp_site *site_at(uint32_t id)
@@ -201,10 +201,16 @@ static uint32_t find_plain(uintptr_t caller)
 	return 0;
 }
 
+/* Another thread's dlclose() may come in between: what it has made forgotten is not put back. */
 static void keep(struct sp_sites_seen *seen, uint64_t is)
 {
+	uint32_t was = sp_acquire(&epoch);
+
 	sp_put(&seen->before, sp_get(&seen->last));
 	sp_put(&seen->last, is);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (was % 2 || sp_acquire(&epoch) != was)
+		sp_put(&seen->before, 0);
 }
 
 uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
@@ -446,8 +452,9 @@ void sp_sites_after_unload(void)
 		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
 			sp_put(&table[i], RETIRED);
 	if (any) {
-		__atomic_fetch_add(&epoch, 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 		sp_sets_forget_sites();
+		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	}
 	if (any && sp_conf.callsites > 1)
 		sp_unwind_forget();
@@ -544,7 +551,7 @@ void sp_sites_forget_all(void)
 {
 	if (table)
 		memset(table, 0, TABLE * sizeof(*table));
-	epoch++;
+	epoch = (epoch | 1) + 1;
 	sp_sets_forget_sites();
 	sp_modules_forget();
 	sp_unwind_child();

@@ -70,6 +70,7 @@ static int open_one(int tid, int cpu, bool inherits, bool migrations)
 void sp_clock_close(struct sp_clock *c)
 {
 	sp_witness_unmap(c->page);
+	sp_counter_close(c->page_fd);
 	sp_counter_close(c->total);
 	for (uint32_t i = 0; i < c->n; i++)
 		sp_counter_close(c->at[i].fd);
@@ -150,6 +151,7 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mas
 	c->bytes = size;
 	c->tid = tid;
 	c->generation = sp_process.generation;
+	c->page_fd = -1;
 	*error = open_total(c, tid, inherits);
 	for (uint32_t cpu = 0; cpu < SP_CLOCK_CPUS && *error >= 0; cpu++) {
 		if (!(m->word[cpu / BITS] >> cpu % BITS & 1))

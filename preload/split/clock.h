@@ -28,6 +28,7 @@ struct sp_clock {
 	bool migrations;		/* `total` counts moves */
 	int total;			/* descriptors */
 	void *page;			/* of witness.h, which goes with the thread; NULL: none */
+	int page_fd;			/* its event, where that is not `total`; else -1 */
 	uint32_t n;
 	uint32_t generation;
 	struct {

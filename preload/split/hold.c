@@ -13,6 +13,7 @@ static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")))
 static struct sp_clock *clocks;		/* own ones; guarded by: */
 static struct sp_lock lock;
 static uint32_t n_clocks, reap_at = 16;
+static uint32_t full_at;		/* so many clocks: look for pages of threads that have ended */
 
 /* ---- whose look it is ---------------------------------------------------------- */
 
@@ -260,8 +261,40 @@ struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *er
 	return r > 0 ? sp_clock_make(tid, inherits, &m, error) : NULL;
 }
 
-/* The calling thread's own goes, and the counters of all sets that go by it; but *page.  False: one is looked at right now. */
-static bool retire(struct sp_clock *c, void **page)
+/* Of a clock that went before its thread: for the next one, as handlers may look at the page at any time. */
+static __thread struct {
+	void *page;			/* NULL: none */
+	int fd;
+} left __attribute__((tls_model("initial-exec")));
+
+static void keep_page(struct sp_clock *c)
+{
+	if (!c->page)
+		return;
+	left.page = c->page;
+	left.fd = c->page_fd >= 0 ? c->page_fd : c->total;
+	if (c->page_fd < 0)
+		c->total = -1;
+	c->page_fd = -1;
+	c->page = NULL;
+}
+
+static void give_page(struct sp_clock *c)
+{
+	/* Threads that have ended have pages; those that live are not looked at for each new one. */
+	if (!left.page && sp_witness_full() && n_clocks >= sp_get(&full_at)) {
+		reap();
+		sp_put(&full_at, n_clocks + n_clocks / 2 + 1);
+	}
+	c->page = left.page ? left.page : sp_witness_map(c->total);
+	if (left.page)
+		c->page_fd = left.fd;
+	left.page = NULL;
+}
+
+/* The calling thread's own goes, and the counters of all sets that go by it; but its page.  False: one is looked at right
+ * now. */
+static bool retire(struct sp_clock *c)
 {
 	struct sp_held held;
 	bool may;
@@ -277,9 +310,7 @@ static bool retire(struct sp_clock *c, void **page)
 	sp_lock_give(&lock, &held);
 	if (may) {
 		mine = NULL;		/* before it is gone: a handler may ask for it */
-		sp_witness_leave();
-		*page = c->page;
-		c->page = NULL;
+		keep_page(c);
 		sp_clock_close(c);
 	}
 	return may;
@@ -289,7 +320,6 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 {
 	struct sp_clock_mask m;
 	struct sp_held held;
-	void *page = NULL;
 
 	if (sp_hold_has_clock())
 		return mine;
@@ -298,7 +328,7 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 	if (sp_get(&n_clocks) >= sp_get(&reap_at))
 		reap();
 	*error = (int)sp_clock_cpus(sp_self.tid, stale_of(sp_self.tid), natives, &m);
-	if (*error <= 0 || (mine && !retire(mine, &page)))
+	if (*error <= 0 || (mine && !retire(mine)))
 		return mine;
 	mine = sp_clock_make(sp_self.tid, false, &m, error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
@@ -308,9 +338,7 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 	if (!mine)
 		return NULL;
 	mine->own = true;
-	if (sp_witness_full())
-		reap();			/* threads that have ended have pages */
-	mine->page = page ? page : sp_witness_map(mine->total);
+	give_page(mine);
 	sp_lock_take(&lock, &held);
 	mine->next = clocks;
 	clocks = mine;
@@ -324,6 +352,8 @@ void sp_hold_child(void)
 	sp_witness_child();
 	clocks = NULL;
 	mine = NULL;
+	left.page = NULL;
+	full_at = 0;
 	n_clocks = 0;
 	lock.taken = 0;
 }

@@ -93,11 +93,6 @@ void sp_witness_unmap(void *page)
 	sp_add(&held, -1u);
 }
 
-void sp_witness_leave(void)
-{
-	sp_put(&own.fd, -1);
-}
-
 /* Does the thread go by it? */
 static bool is_used(void)
 {
@@ -107,7 +102,7 @@ static bool is_used(void)
 void sp_witness_starts(void)
 {
 	if (is_used() && !sp_counter_switch(own.fd, true))
-		sp_witness_leave();
+		sp_put(&own.fd, -1);
 }
 
 bool sp_witness_stayed(int cpu)

@@ -32,9 +32,6 @@ void *sp_witness_map(int fd);
 /* Of a thread that has ended, by any. */
 void sp_witness_unmap(void *page);
 
-/* The event's descriptor is closed: the thread goes by it no more. */
-void sp_witness_leave(void);
-
 /* PAPI_start comes. */
 void sp_witness_starts(void);
 

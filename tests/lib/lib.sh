@@ -28,9 +28,17 @@ LC_ALL=C
 export LC_ALL
 
 # Nothing of who runs the tests gets into them: no settings, no batch job, no terminal.
-for name in $(env | sed -nE 's/^((SSPAPI|PAPI|FAKE|LD|LIBPFM|HWLOC|OMPI|PMIX?|MV2|SLURM|PBS|LSB|SGE)_[A-Za-z0-9_]*|JOB_ID|NO_COLOR|COLUMNS|LINES|TERM|PAGER|MANPAGER|TZ|POSIXLY_CORRECT)=.*/\1/p'); do
+for name in $(env | sed -nE 's/^((SSPAPI|PAPI|FAKE|LD|LIBPFM|HWLOC|OMPI|MPI|PMIX?|MV2|SLURM|PBS|LSB|SGE)_[A-Za-z0-9_]*|JOB_ID|NO_COLOR|COLUMNS|LINES|TERM|PAGER|MANPAGER|TZ|POSIXLY_CORRECT)=.*/\1/p'); do
 	unset "$name"
 done
+
+# Does a thread get a locked page of the kernel's, as core/locked.h shares them out?
+locked_page() {
+	pages=$(($(cat /proc/sys/kernel/perf_event_mlock_kb) * $(getconf _NPROCESSORS_ONLN) * 1024 / 8 / $(getconf PAGESIZE)))
+	limit=$(ulimit -l)
+	[ "$limit" = unlimited ] || [ $((limit * 1024 / 8 / $(getconf PAGESIZE))) -ge $pages ] || pages=$((limit * 1024 / 8 / $(getconf PAGESIZE)))
+	[ $pages -gt 0 ]
+}
 
 # TEST_UNKNOWN_CPU=1: as on a machine that libpfm4 does not know; elsewhere for the whole of make check.
 unknown_cpu() {
