@@ -7,6 +7,7 @@
  *				on the first CPU, many on the second
  *	moves stays N		N readings, napping between, on one CPU
  *	moves again N		N readings one after the other, on one CPU
+ *	moves wider N		the same, after two starts on a CPU that the process was not allowed (taskset) at first
  *
  * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", what PAPI_stop gave; with
  * pushed also "unsure pages=U": those during which the CPU changed.
@@ -103,6 +104,31 @@ static void be_pushed(struct counted *c, long page)
 	}
 }
 
+/* The counters that were opened for the CPUs of the first mask are of no use there. */
+static void go_elsewhere(struct counted *c)
+{
+	long long values[EVENTS];
+	cpu_set_t mask;
+	int cpu = 0, here = sched_getcpu();
+
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	memset(&mask, -1, sizeof(mask));
+	if (sched_setaffinity(0, sizeof(mask), &mask) || sched_getaffinity(0, sizeof(mask), &mask))
+		die("affinity");
+	while (cpu == here || !CPU_ISSET(cpu, &mask))
+		cpu++;
+	CPU_ZERO(&mask);
+	CPU_SET(cpu, &mask);
+	if (sched_setaffinity(0, sizeof(mask), &mask))
+		die("sched_setaffinity");
+	for (int i = 0; i < 2; i++) {
+		must("PAPI_start", PAPI_start(c->id));
+		nap(2000);
+		must("PAPI_stop", PAPI_stop(c->id, values));
+	}
+	must("PAPI_start", PAPI_start(c->id));
+}
+
 int main(int argc, char **argv)
 {
 	struct counted *c;
@@ -148,8 +174,11 @@ int main(int argc, char **argv)
 			nap(200);
 			must("PAPI_read", PAPI_read(c->id, values));
 		}
-	} else if (!strcmp(how, "again")) {
-		fault_on(0, 10);
+	} else if (!strcmp(how, "again") || !strcmp(how, "wider")) {
+		if (!strcmp(how, "wider"))
+			go_elsewhere(c);
+		fault_here(page, 10);
+		pages_on[sched_getcpu()] += 10;
 		for (long i = 0; i < n; i++)
 			must("PAPI_read", PAPI_read(c->id, values));
 	} else {
