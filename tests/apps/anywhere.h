@@ -279,7 +279,8 @@ static inline long anywhere_on_top(const unsigned long *trace, int n, int handle
 	return handled;
 }
 
-/* The same at each 61st instruction of the call, by handlers in turns, or (all) by all of them, at each of their instructions. */
+/* The same at each 127th instruction of the call, by handlers in turns; all: at each 61st by all of them, at each of their
+ * instructions. */
 static inline int anywhere_nest(int handlers, int all)
 {
 	static unsigned long trace[INSTRUCTIONS];
@@ -294,7 +295,7 @@ static inline int anywhere_nest(int handlers, int all)
 		anywhere_next(0);
 		n = anywhere_steps(trace);
 	}
-	for (int m = 0, turn = 0; m < n; m += 61, turn++) {
+	for (int m = 0, turn = 0; m < n; m += all ? 61 : 127, turn++) {
 		anywhere->at = m;
 		for (int h = all ? 0 : turn % handlers; h < handlers; h += all ? 1 : handlers)
 			signals += anywhere_on_top(trace, m, h, handlers, all ? 1 : 7);
