@@ -15,6 +15,9 @@
 #include <threads.h>
 #include <unistd.h>
 
+/* mallinfo(), as mallinfo2() is of glibc 2.33. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 static void say(const char *who)
 {
 	int error = errno, fd = open("/dev/null", O_RDONLY), state, type;
@@ -60,13 +63,13 @@ static void a_thread(const char *name, void *(*start)(void *), int cancel)
 {
 	pthread_t t;
 	void *r = NULL;
-	size_t before = mallinfo2().uordblks;
+	int before = mallinfo().uordblks;
 	int e = pthread_create(&t, NULL, start, (void *)name);
 
 	if (cancel)
 		pthread_cancel(t);
 	pthread_join(t, &r);
-	printf("%s: %d, errno %d, returned %ld, malloc %s\n", name, e, errno, (long)r, mallinfo2().uordblks >= before + 65536 ? "more" : "as it was");
+	printf("%s: %d, errno %d, returned %ld, malloc %s\n", name, e, errno, (long)r, mallinfo().uordblks >= before + 65536 ? "more" : "as it was");
 }
 
 static void too_many(void)
@@ -76,7 +79,7 @@ static void too_many(void)
 
 	pthread_attr_init(&a);
 	pthread_attr_setstacksize(&a, (size_t)1 << 46);
-	printf("no room: %s\n", strerrorname_np(pthread_create(&t, &a, thread, NULL)));
+	printf("no room: %d\n", pthread_create(&t, &a, thread, NULL));
 }
 
 int main(void)
