@@ -13,7 +13,7 @@
 
 #define SP_BOARD_NAME	"_SSPSTAT"	/* DEVICE:INODE:PATH; no setting: for the library beside it alone */
 #define SP_BOARD_SLOTS	1023u
-#define SP_BOARD_MS	1000		/* for so long a thread waits for the command; then its process's tell, and do not wait */
+#define SP_BOARD_MS	1000		/* for so long a thread waits for the command; then nobody does, until it answers again */
 
 /* A slot's state: SP_SLOT_STATES times how often it was used, and one of these. */
 enum { SP_SLOT_FREE, SP_SLOT_TAKEN, SP_SLOT_ASKED, SP_SLOT_STATES = 4 };
@@ -21,11 +21,11 @@ enum { SP_SLOT_FREE, SP_SLOT_TAKEN, SP_SLOT_ASKED, SP_SLOT_STATES = 4 };
 struct sp_board {
 	uint32_t bell;			/* a futex: another thread is there */
 	uint32_t listens;		/* the command does */
-	uint32_t late, zero;		/* late: threads that did not wait any longer */
+	uint32_t late;			/* threads that did not wait any longer */
+	uint32_t hurries;		/* an answer did not come in time: no thread of any process waits */
 	struct sp_slot {
 		uint32_t state;		/* a futex: has it been answered? */
 		int32_t pid, tid;
-		uint32_t image;		/* a program begins, not a thread of it: it has no others */
 	} slot[SP_BOARD_SLOTS];
 };
 

@@ -167,6 +167,8 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	sp_stat_beside_start(&r->beside);
 	sp_stat_wait(&r->child, &r->c, &r->who);
+	if (r->c.told)
+		sp_told_stop(&r->c, &r->who);
 	sp_stat_beside_stop(&r->beside);
 	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
 	if (r->c.rows)

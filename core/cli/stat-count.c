@@ -14,6 +14,7 @@
 #include "stat.h"
 
 #define CPUS_MOST 65536u
+#define SLACK_NS 100000u		/* of many threads' switches */
 
 static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 
@@ -258,13 +259,14 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* What ran all the time that the program was on the CPU counted; the two clocks differ by what a switch takes. */
-static bool ran_enough(uint64_t running, uint64_t clock)
+/* What ran all the time that the program was on the CPU counted; the two clocks differ by what a switch takes.  What never
+ * ran counted nothing, in however short a time. */
+static bool ran_enough(uint64_t running, uint64_t clock, uint64_t slack_ns)
 {
-	return running + 100000 + clock / 100 >= clock;
+	return running + slack_ns + clock / 100 >= clock && (running || !clock);
 }
 
-void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, int64_t *value, bool *short_of)
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, uint64_t slack_ns, int64_t *value, bool *short_of)
 {
 	uint64_t is[3];
 
@@ -277,7 +279,7 @@ void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, int64_t 
 			if (got < (ssize_t)sizeof(is[0]))
 				continue;
 			value[k * c->n + i] = (int64_t)is[0];
-			if (got == sizeof(is) && !ran_enough(is[2], clock))
+			if (got == sizeof(is) && !ran_enough(is[2], clock, slack_ns))
 				short_of[i] = true;
 		}
 }
@@ -288,7 +290,7 @@ void sp_stat_read(struct sp_stat_counters *c)
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
 		c->whole_ns = 0;
-	sp_stat_read_all(c, c->fd, c->value, c->short_of);
+	sp_stat_read_all(c, c->fd, SLACK_NS, c->value, c->short_of);
 }
 
 void sp_stat_close(struct sp_stat_counters *c)

@@ -134,17 +134,39 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	t->ptid = (int)word[3];
 }
 
+/* A program that begins is the only thread of its process: one that became it by exec has the first thread's number now.
+ * True: there were others. */
+static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *row = &w->row[i];
+
+		if (row->pid != t->pid || row->tid == t->tid || t->ns < row->seen_ns)
+			continue;
+		any = any || row->lives;
+		row->seen_ns = t->ns;
+		row->lives = false;
+		if (row->fd)
+			sp_own_ended(c, w, row);
+	}
+	return any;
+}
+
 /* Rings are read one after the other: what is older than what was read is no news.  A number that is given again is
- * another thread's. */
+ * another thread's: also at an exec of one of several threads, where the end of the first may stand in a ring that is read
+ * later (seen: the program that it became had no counters). */
 static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
 {
 	struct sp_stat_row *row = row_of(c, w, t->pid, t->tid);
+	bool several = t->exec && end_others(c, w, t);
 
 	if (t->ns < row->seen_ns)
 		return;
 	row->seen_ns = t->ns;
 	row->lives = t->type != PERF_RECORD_EXIT;
-	if (row->fd && t->type != PERF_RECORD_COMM)
+	if (row->fd && (t->type != PERF_RECORD_COMM || several))
 		sp_own_ended(c, w, row);
 }
 

@@ -1,6 +1,7 @@
 /* stat-told.c: rows by thread where the kernel does not write what a thread counted: a small library in the program
- * (preload/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-own.c).  Totals stay what the inherited counters say: what the loader, static programs and
- * threads that nobody tells of counted is the total less the rows.
+ * (preload/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-own.c).  Totals
+ * stay what the inherited counters say: what the loader, static programs and threads that nobody tells of counted is the
+ * total less the rows.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -34,10 +35,12 @@ void sp_told_begin(struct sp_stat_counters *c)
 	c->board = b == MAP_FAILED ? NULL : b;
 	c->board_fd = fd;
 	c->heard = 0;
-	if (c->board)
+	if (c->board) {
 		c->board->listens = 1;
-	else
+	} else {
+		sp_close(fd);
 		c->told = c->rows = false;
+	}
 }
 
 /* In the child: ours stands last, so that what must come first (a sanitizer) does. */
@@ -64,18 +67,12 @@ void sp_told_wait(struct sp_stat_counters *c, int ms)
 
 /* ---- who is there ----------------------------------------------------------------- */
 
-/* A thread that we do not count, or that has ended, is somebody else's.  A program that begins is the only thread of its
- * process: one that became it by exec has the first thread's number now. */
-static void told(struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid, bool image)
+/* A thread that we do not count, or that has ended, is somebody else's. */
+static void told(struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
 {
 	struct sp_stat_row *row = sp_stat_known(w, pid, tid);
 
-	if (!row || !row->lives)
-		return;
-	for (uint32_t i = 0; image && i < w->n; i++)
-		if (w->row[i].pid == pid && w->row[i].tid != tid && w->row[i].fd)
-			sp_own_ended(c, w, &w->row[i]);
-	if (!row->fd)
+	if (row && row->lives && !row->fd)
 		sp_own_open(c, w, row);
 }
 
@@ -84,22 +81,28 @@ void sp_told_answer(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	for (uint32_t i = 0; i < SP_BOARD_SLOTS; i++) {
 		struct sp_slot *slot = &c->board->slot[i];
-		uint32_t state = sp_acquire(&slot->state);
+		uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_SEQ_CST);
 
 		if (state % SP_SLOT_STATES != SP_SLOT_ASKED)
 			continue;
 		sp_stat_drain(c, w);
-		told(c, w, slot->pid, slot->tid, slot->image);
+		told(c, w, slot->pid, slot->tid);
 		if (sp_cas(&slot->state, &state, state - SP_SLOT_ASKED + SP_SLOT_STATES))
 			sp_sys(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX);
 	}
+	sp_put(&c->board->hurries, 0);
+}
+
+/* Whoever asks from now on sees that nobody listens, or is answered here. */
+void sp_told_stop(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	__atomic_store_n(&c->board->listens, 0, __ATOMIC_SEQ_CST);
+	sp_told_answer(c, w);
 }
 
 /* Before the totals are read: a thread that lives on counts in between, and that is in the rest. */
 void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
-	sp_publish(&c->board->listens, 0);
-	sp_told_answer(c, w);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd)
 			sp_own_ended(c, w, &w->row[i]);

@@ -152,8 +152,9 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 /* Opens an event of its own for a thread, on at once: a descriptor, or -errno. */
 long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
 
-/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time short_of is set. */
-void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, int64_t *value, bool *short_of);
+/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, but for slack_ns on a CPU and a
+ * hundredth, short_of is set. */
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, uint64_t slack_ns, int64_t *value, bool *short_of);
 void sp_stat_read(struct sp_stat_counters *c);
 void sp_stat_close(struct sp_stat_counters *c);
 
@@ -219,6 +220,7 @@ void sp_told_begin(struct sp_stat_counters *c);	/* before the fork; there are no
 void sp_told_enter(const struct sp_stat_counters *c, pid_t command);	/* in the child, before its exec */
 void sp_told_wait(struct sp_stat_counters *c, int ms);	/* until a thread is there, or for so long */
 void sp_told_answer(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_told_stop(struct sp_stat_counters *c, struct sp_stat_who *w);	/* at once when the program has ended */
 void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w);
 
 /* Their own counters: a thread that tells of itself, and one that has ended, or is not counted any longer. */

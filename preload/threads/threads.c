@@ -15,7 +15,6 @@
 #include "../../core/sys.h"
 
 static struct sp_board *board;		/* NULL: nobody is told */
-static bool hurries;			/* an answer did not come in time: nobody waits any more */
 static int own_pid;
 
 /* ---- telling ------------------------------------------------------------------ */
@@ -47,7 +46,8 @@ static struct sp_slot *take_slot(struct sp_board *b, uint32_t first, uint32_t *i
 	return NULL;
 }
 
-static void tell(uint32_t image)
+/* On the board, for all: each child of a shell would wait for a command that has died. */
+static void tell(void)
 {
 	struct sp_board *b = sp_get(&board);
 	struct sp_slot *slot;
@@ -62,12 +62,13 @@ static void tell(uint32_t image)
 	if (slot) {
 		slot->pid = own_pid;
 		slot->tid = (int32_t)tid;
-		slot->image = image;
-		sp_publish(&slot->state, is + SP_SLOT_ASKED);
+		__atomic_store_n(&slot->state, is + SP_SLOT_ASKED, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
 		sp_sys(SYS_futex, &b->bell, FUTEX_WAKE, 1);
-		if (sp_get(&hurries) || !is_answered(&slot->state, is + SP_SLOT_ASKED)) {
-			sp_put(&hurries, true);
+		/* Again: who was asked after it looked for the last time does not answer. */
+		if (__atomic_load_n(&b->listens, __ATOMIC_SEQ_CST) &&
+		    (sp_get(&b->hurries) || !is_answered(&slot->state, is + SP_SLOT_ASKED))) {
+			sp_put(&b->hurries, 1);
 			sp_add(&b->late, 1);
 		}
 	}
@@ -108,7 +109,7 @@ static struct birth take_birth(struct birth *b)
 	struct birth is = *b;
 
 	sp_publish(&b->used, 0);
-	tell(0);
+	tell();
 	return is;
 }
 
@@ -168,7 +169,7 @@ __attribute__((visibility("default"))) int thrd_create(thrd_t *thread, int (*sta
 static void in_child(void)
 {
 	own_pid = (int)sp_sys(SYS_getpid);
-	tell(0);
+	tell();
 }
 
 static bool is_it(const struct stat *s, unsigned long device, unsigned long inode)
@@ -209,7 +210,7 @@ __attribute__((constructor)) static void program_begins(void)
 		find(&real_create, "pthread_create");
 		find(&real_create_c11, "thrd_create");
 		pthread_atfork(NULL, NULL, in_child);
-		tell(1);
+		tell();
 	}
 	errno = error;
 }

@@ -129,4 +129,11 @@ dead() {
 dead STOP
 is "and what could not be told is in the total" "$(cat STOP.status) $([ "$(total STOP)" -ge 250 ]; echo $?) $(notes STOP 'not wait for counters')" "7 0 1"
 dead KILL
+
+# Each child of a shell is a process: one of them waits for the dead command, and those that come after it do not.  (One more
+# may have waited before: the shell itself, for a command that a loaded machine did not run for a second.)
+"$sspapi" stat --per-thread sh -c 'kill -KILL $PPID; for n in 1 2 3 4 5; do (echo $n); done; exit' 2>&1 | cat >forks.out
+is "processes that come later run on" "$(grep -c '^[1-5]$' forks.out)" 5
+waits=$(grep -c 'waited in vain' forks.out)
+check "and one second is all that they wait together, not one each" test "$waits" -le 2
 done_testing
