@@ -259,11 +259,11 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* What ran all the time that the program was on the CPU counted; the two clocks differ by what a switch takes.  What never
- * ran counted nothing, in however short a time. */
+/* What ran all the time that the program was on the CPU counted; the two clocks differ by what a switch takes.  One
+ * thread's that never ran counted nothing, in however short a time. */
 static bool ran_enough(uint64_t running, uint64_t clock, uint64_t slack_ns)
 {
-	return running + slack_ns + clock / 100 >= clock && (running || !clock);
+	return running + slack_ns + clock / 100 >= clock && (running || !clock || slack_ns >= SLACK_NS);
 }
 
 void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, uint64_t slack_ns, int64_t *value, bool *short_of)
