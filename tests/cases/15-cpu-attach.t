@@ -101,8 +101,10 @@ opens "touched by options" "thread 300,thread+kernel 1100" \
 	make=A add=A make=B add=B user=A T:run=A  make=A add=A make=B add=B single=A T:run=A \
 	make=A all=A add=A make=B add=B run=B user=A run=A  make=A add=A all=A multiplex=A run=A
 options='--more-events --no-cpu'
+export SSPAPI_ATTRIBUTION=exact		# (auto: as far as it may cost)
 opens "inherited from the next opening on" "thread 100" \
 	make=A add=A inherit=A run=A make=B add=B run=A
+unset SSPAPI_ATTRIBUTION
 options=--more-events
 opens "opened for overflow, but not touched" "thread 190,thread+kernel 1100" \
 	make=A add=A make=B add=B over=A T:run=A  make=A add=A T:profilsw=A T:run=A \

@@ -78,12 +78,17 @@ sub truth {
 sub check_cpus {
 	my $seen;
 	for my $event (sort keys %booked) {
+		# What PAPI handed out beyond what the units come to was done, too: by a thread that waited for PAPI's lock, while
+		# QEMU ran another CPU (seen: half a unit).
+		my ($all) = truth($event, sum(values %did));
+		my $beyond = defined $all && ($handed{$event} // 0) > $all ? $handed{$event} - $all : 0;
 		for my $cpu (sort keys %{{%did, %{$booked{$event}}}}) {
 			my ($want, $off) = truth($event, $did{$cpu} // 0) or next;
 			my $got = $booked{$event}{$cpu} // 0;
 			my $slack = ($unsure // 0) * (truth($event, 1))[0];
 			$seen = 1;
-			wrong("$event on CPU $cpu: booked $got, done $want") if abs($got - $want) > $off + $slack;
+			wrong("$event on CPU $cpu: booked $got, done $want")
+				if $got < $want - $off - $slack || $got > $want + $off + $slack + $beyond;
 		}
 	}
 	wrong("no event whose truth is known") unless $seen;
