@@ -171,8 +171,10 @@ static enum sp_turn_of of_reset(const struct sp_writer *w, bool *sure)
 {
 	const struct sp_overtake *o = &w->over;
 
-	if (!(o->flags & SP_OVER_RAN))
+	if (!(o->flags & SP_OVER_RAN)) {
+		*sure = !(o->flags & SP_OVER_STARTED);	/* the reset came before that start, or after it */
 		return SP_CALL_LAST;
+	}
 	if (sp_overtake_zeroed(w))
 		return SP_CALL_FIRST;
 	*sure = !any_above_zero(w, last_of(w));
