@@ -204,14 +204,14 @@ enum sp_key sp_screen_key(unsigned milliseconds)
 	size_t length;
 	ssize_t n;
 
-	if (!screen.n_typed && poll(&p, 1, (int)milliseconds) <= 0) {
-		bool again = screen.again;
-
-		screen.again = 0;
-		return again ? SP_KEY_OTHER : SP_KEY_NONE;
-	}
 	/* On a slow terminal, or where a key is held, several come at once. */
 	if (!screen.n_typed) {
+		if (poll(&p, 1, (int)milliseconds) <= 0) {
+			bool again = screen.again;
+
+			screen.again = 0;
+			return again ? SP_KEY_OTHER : SP_KEY_NONE;
+		}
 		n = read(screen.keys, screen.typed, sizeof(screen.typed));
 		if (n <= 0)
 			return SP_KEY_QUIT;	/* the terminal has gone */

@@ -183,8 +183,10 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 {
 	struct rlimit r;
 
+	uint64_t rings = c->told ? 0 : c->plan->n_natives + 1;
+
 	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
-	       c->n_cpus * ((c->told ? 0 : c->plan->n_natives + 1) * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
+	       c->n_cpus * (rings * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
 }
 
 /* False: there are no locked pages left. */

@@ -1,7 +1,8 @@
 /* stat.h: what the parts of `sspapi stat` share: a program counted from outside, by CPU and by thread.
  *
- * Nothing of ours runs in the program, but for the last resort below.  The command forks, opens every event with pid = child, cpu = k,
- * inherited and enabled by exec, for every CPU k that the child may run on; the child execs.  So the kernel
+ * Nothing of ours runs in the program, but for the last resort below.  The command forks, opens every event
+ * with pid = child, cpu = k, inherited and enabled by exec, for every CPU k that the child may run on; the child
+ * execs.  So the kernel
  * counts all threads and processes that come of it, by CPU.  One more inherited clock on no CPU in particular
  * is the proof: what ran on a CPU that is not watched is in it alone.  Rows by thread are what the kernel
  * writes when one ends (inherit_stat, PERF_RECORD_READ), where a trial at the start shows that it does; elsewhere
@@ -243,7 +244,8 @@ struct sp_stat_child {
 /* Forked, and waits; 0, or a message is out. */
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
 
-/* Lets it go, as one that tells of its threads if they are to be told of; passes signals on, empties the rings, and comes back when it has ended. */
+/* Lets it go, with the library that tells of threads if `told`; passes signals on, empties the rings, answers, and comes
+ * back when it has ended. */
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w);
 void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
 

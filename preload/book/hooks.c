@@ -820,8 +820,9 @@ SP_COLD void sp_visited_slow(uintptr_t frame)
 #define BIT(signal) ((uint64_t)1 << ((signal) - 1))
 #define FAULTS	(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS))
 
-/* A handler's call on top of another one for the set is booked when it has ended: were it interrupted by one more, which
- * of these two PAPI did first would not be known, nor then when the lowest was (overtake.h). */
+/* A handler's call on top of another one for the set is booked when it has ended. If a second handler called PAPI for the
+ * set before then, nothing would tell which of the handlers' calls PAPI did first, and the order of the lowest call is found
+ * from theirs (overtake.h). */
 static void be_alone(uintptr_t frame)
 {
 	uint64_t others = ~FAULTS;

@@ -282,14 +282,17 @@ static void keep_page(struct sp_clock *c)
 static void give_page(struct sp_clock *c)
 {
 	/* Threads that have ended have pages; those that live are not looked at for each new one. */
-	if (!left.page && sp_witness_full() && n_clocks >= sp_get(&full_at)) {
+	if (!left.page && sp_witness_full() && sp_get(&n_clocks) >= sp_get(&full_at)) {
 		reap();
-		sp_put(&full_at, n_clocks + n_clocks / 2 + 1);
+		sp_put(&full_at, sp_get(&n_clocks) * 3 / 2 + 1);
 	}
-	c->page = left.page ? left.page : sp_witness_map(c->total);
-	if (left.page)
+	if (left.page) {
+		c->page = left.page;
 		c->page_fd = left.fd;
-	left.page = NULL;
+		left.page = NULL;
+	} else {
+		c->page = sp_witness_map(c->total);
+	}
 }
 
 /* The calling thread's own goes, and the counters of all sets that go by it; but its page.  False: one is looked at right

@@ -31,8 +31,8 @@ void sp_proof_say(void);		/* that it proves nothing, if so */
 /* The long way, where rseq does not work, or has not been tried yet in a child of fork. */
 uint32_t sp_proof_other(void);
 
-/* What is booked may be on top of another call, or under one: rseq tells of signals, what else there is does not, and what
- * was proven here is nothing to the other. */
+/* A call is booked that may stand on top of another one, in a handler: rseq shows that to both as a loss; a page
+ * (witness.h) does not, so that it is counted as one here. */
 static inline void sp_proof_on_top(void)
 {
 	if (!sp_get(&sp_process.proof_works))

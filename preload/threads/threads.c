@@ -46,7 +46,8 @@ static struct sp_slot *take_slot(struct sp_board *b, uint32_t first, uint32_t *i
 	return NULL;
 }
 
-/* On the board, for all: each child of a shell would wait for a command that has died. */
+/* That an answer did not come is on the board, for all processes: else each child of a shell waits once for a command
+ * that has died. */
 static void tell(void)
 {
 	struct sp_board *b = sp_get(&board);

@@ -83,14 +83,9 @@ run told "$sspapi" stat --per-thread -o told.json "$apps/born"
 is "threads, forks, errno, signals, descriptors: it ends" "$(status_of told)" "$(status_of native)"
 check "as without" diff native.out told.out
 check "and was told of" test "$(json told.json 'scalar @{$d->{relations}}')" -ge 6
-cat >around.sh <<'END'
-env | sort | grep -Ev '^(_|LD_PRELOAD|_SSPSTAT)='
-ulimit -Sn; ulimit -Hn
-grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status
-ls /proc/self/fd
-END
-run native sh around.sh
-run told "$sspapi" stat --per-thread sh around.sh
+around=$root/tests/lib/around.sh
+run native sh "$around" 'LD_PRELOAD|_SSPSTAT'
+run told "$sspapi" stat --per-thread sh "$around" 'LD_PRELOAD|_SSPSTAT'
 check "its environment, limits, signals, descriptors" diff native.out told.out
 run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat --per-thread sh -c 'echo "$LD_PRELOAD"'
 is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:$B/libsspapi-threads.so"

@@ -77,19 +77,14 @@ is "without rows by thread all are one" "$(json "$tmp/one.json" 'scalar @{$d->{r
 check "and are all there" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 200
 
 # ---- as if nobody counted --------------------------------------------------------------------
-cat >around.sh <<'END'
-env | sort | grep -v '^_='
-ulimit -Sn; ulimit -Hn
-grep -E "^Sig(Blk|Ign|Cgt)" /proc/self/status
-ls /proc/self/fd
-END
-run native sh around.sh
+around=$root/tests/lib/around.sh
+run native sh "$around"
 # shellcheck disable=SC2086
-run stat "$sspapi" stat $way sh around.sh
+run stat "$sspapi" stat $way sh "$around"
 check "its environment, limits, signals, descriptors" diff native.out stat.out
 is "its output is its own" "$(grep -c TASK-CLOCK stat.out)" 0
-run native sh -c 'trap "" CHLD HUP; exec sh "$0"' around.sh
-run stat sh -c 'trap "" CHLD HUP; exec "$@" sh "$0"' around.sh "$sspapi" stat $way
+run native sh -c 'trap "" CHLD HUP; exec sh "$0"' "$around"
+run stat sh -c 'trap "" CHLD HUP; exec "$@" sh "$0"' "$around" "$sspapi" stat $way
 check "also where signals were ignored" diff native.out stat.out
 is "and its status is found" "$(status_of stat)" "$(status_of native)"
 

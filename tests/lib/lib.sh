@@ -34,10 +34,9 @@ done
 
 # Does a thread get a locked page of the kernel's, as core/locked.h shares them out?
 locked_page() {
-	pages=$(($(cat /proc/sys/kernel/perf_event_mlock_kb) * $(getconf _NPROCESSORS_ONLN) * 1024 / 8 / $(getconf PAGESIZE)))
-	limit=$(ulimit -l)
-	[ "$limit" = unlimited ] || [ $((limit * 1024 / 8 / $(getconf PAGESIZE))) -ge $pages ] || pages=$((limit * 1024 / 8 / $(getconf PAGESIZE)))
-	[ $pages -gt 0 ]
+	kb=$(($(cat /proc/sys/kernel/perf_event_mlock_kb) * $(getconf _NPROCESSORS_ONLN))) limit=$(ulimit -l)
+	[ "$limit" = unlimited ] || [ "$limit" -ge $kb ] || kb=$limit
+	[ $((kb * 1024 / 8)) -ge "$(getconf PAGESIZE)" ]
 }
 
 # TEST_UNKNOWN_CPU=1: as on a machine that libpfm4 does not know; elsewhere for the whole of make check.
