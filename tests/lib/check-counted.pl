@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# check-counted.pl DUMP.json OUT [ROWS [EXECS]]: has each thread that said "tid T faults F" in OUT a row with that many page
+# check-counted.pl DUMP.json OUT [ROWS [EXECS]]: has each thread that said "tid T faults F before B" in OUT a row with that many page
 # faults, and those of its end? Rows add up to the totals; ROWS: at least so many are there. With TOLD=1 threads told of
-# themselves: what a program counts before it can is in the rest.
+# themselves: what a program counts before it can (B: before main(), by the loader) is in the rest.
 use strict;
 use warnings;
 use JSON::PP;
@@ -27,12 +27,11 @@ my $first = $d->{process}{pid} || $d->{processes}[0]{pid};
 my $unseen = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 10;
 # The pages that execve() fetches for the arguments are in the account only: one more where they lie across a page's end.
 $unseen += 3 if $execs;
-my %exec = map { $_->{pid} => 1 } grep { ($_->{args}[1] // '') ne 'forks' } @{ $d->{processes} || [ $d->{process} ] };
 open my $in, '<', $out or die "$out: $!\n";
 while (<$in>) {
-	my ($tid, $faults) = /^tid (\d+) faults (\d+)$/ or next;
+	my ($tid, $faults, $before) = /^tid (\d+) faults (\d+) before (\d+)$/ or next;
 	my $is = $row{$tid} // 0;
-	my $least = $faults - ($tid == $first || ($ENV{TOLD} && $exec{$tid}) ? 150 : 0) - $unseen - ($ENV{TOLD} ? 15 : 0);
+	my $least = $faults - ($ENV{TOLD} ? $before + 15 : $tid == $first ? 150 : 0) - $unseen;
 	$said++;
 	# (its end takes a few: the stack's last pages, libc's)
 	$bad .= "tid $tid: $is, it says $faults\n" if $is < $least || $is > $faults + 20;
