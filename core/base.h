@@ -22,6 +22,7 @@
  * call goes and returns to, so that each costs some 5 ns there. */
 #define SP_HOT_INLINE	static inline __attribute__((always_inline))
 #define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
+#define SP_HIDDEN	__attribute__((visibility("hidden")))	/* a variable: asked for without the table of addresses */
 #define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define sp_get(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
@@ -35,6 +36,17 @@
 /* A signal handler of this thread, or a reader of the store after SIGKILL,
  * sees the stores before this line before those after it. */
 #define sp_order()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* What only this thread and its handlers write, in one step where the processor has one.  Another thread may look. */
+#ifdef __SANITIZE_THREAD__
+#define sp_own(p)	sp_get(p)
+#define sp_count(p)	sp_put((p), sp_get(p) + 1)
+#define sp_clear(p, b)	sp_put((p), sp_get(p) & ~(b))
+#else
+#define sp_own(p)	(*(p))
+#define sp_count(p)	(++*(p))
+#define sp_clear(p, b)	(*(p) &= ~(b))
+#endif
 
 static inline uint64_t sp_align(uint64_t n, uint64_t to)
 {

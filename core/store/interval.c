@@ -240,6 +240,7 @@ void sp_interval_move(struct sp_writer *w, uint32_t site)
 	struct sp_track *t = &w->track;
 	uint32_t from = t->from;
 
+	sp_put(&t->steady, 0);
 	if (!t->slots)
 		return;
 	leave(w);
@@ -250,6 +251,7 @@ void sp_interval_turn(struct sp_writer *w, uint32_t op, int cell, uint32_t site)
 {
 	struct sp_track *t = &w->track;
 
+	sp_put(&t->steady, 0);
 	if (!t->slots)
 		return;
 	switch (op) {

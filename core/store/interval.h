@@ -36,6 +36,8 @@ struct sp_interval_slot {
 struct sp_track {
 	uint32_t from;			/* the site of the call before; 0: not known */
 	uint32_t cur_from, cur_to;	/* the pair of the last reading */
+	uint64_t steady;		/* what the caller knows a reading by that comes from `from`, which is cur_from and cur_to,
+					 * too: nothing here changes by it; 0: there is none */
 	int32_t cell;			/* and its cell */
 	struct sp_intervals *block;
 	struct sp_interval *at;		/* NULL: what comes is nobody's */
@@ -59,6 +61,9 @@ void sp_intervals_bind(struct sp_writer *w, const struct sp_image *image, struct
 /* How many more there should be room for before a start; 0: there is enough, or all
  * that may be. */
 uint32_t sp_intervals_wanted(const struct sp_track *t);
+
+/* In place of a site: the reading is the `steady` one. */
+#define SP_SITE_STEADY UINT32_MAX
 
 /* An operation from `site`, in cell `cell`, is about to be applied. */
 void sp_interval_turn(struct sp_writer *w, uint32_t op, int cell, uint32_t site);

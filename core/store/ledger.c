@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gauge.h"
+#include "here.h"
 #include "readings.h"
 #include "../stamp.h"
 #include "../sys.h"
@@ -737,124 +738,36 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 	sp_publish(&w->busy, in->under);
 }
 
-/* ---- START and STOP, short ---------------------------------------------- */
-
-/* apply() where neither the cell changes nor anything is left to settle: n is a copy of s but
- * for what each operation changes. */
-
-/* What must hold, but for the CPU; `own`: SP_SLOW_* that may be set. */
-static inline bool is_simple(const struct sp_writer *w, const struct sp_state *s, uint32_t own)
-{
-	return !((sp_ledger_slow(w) & ~SP_SLOW_SIDE) ^ own) && !(w->component | w->precise) && s->jcell < 0 &&
-	       !(s->flags & SP_STATE_BASELINE);
-}
-
-/* n holds from here on. */
-static inline void turn_to(struct sp_writer *w, struct sp_state *n, uint32_t own)
-{
-	sp_order();
-	sp_publish(&w->relation->turn, w->relation->turn + 1);
-	sp_order();
-	sp_publish(&w->state, n);
-	sp_put(&w->zeroed, false);
-	sp_put(&w->own, own);
-	sp_order();
-	sp_ledger_ends(w);
-}
-
-SP_HOT_INLINE bool start_here(struct sp_writer *w, uint32_t site)
-{
-	struct sp_state *s = sp_get(&w->state), *n;
-	uint32_t k = w->k;
-
-	if (SP_UNLIKELY(!is_simple(w, s, SP_SLOW_STOPPED) || sp_get(&w->cpu) < 0))
-		return false;
-	n = w->states[s == w->states[0]];
-	w->track.from = site;
-	for (uint32_t e = 0; e < k; e++) {
-		int64_t last = s->at[SP_LAST * k + e];
-
-		n->at[SP_LAST * k + e] = 0;
-		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e] + last;
-		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] + last;
-		n->at[SP_EOFF * k + e] = s->at[SP_EOFF * k + e] + last;
-		n->at[SP_EOTHERS * k + e] = s->at[SP_EOTHERS * k + e];
-	}
-	n->cell = s->cell;
-	n->flags = s->flags | SP_STATE_RUNNING | SP_STATE_DELETE;
-	n->readings = s->readings;
-	n->epoch = s->epoch;
-	n->ns = s->ns;
-	n->jcell = -1;
-	n->side = s->side;
-	sp_put(&w->relation->starts, w->relation->starts + 1);
-	turn_to(w, n, SP_SLOW_ZEROED);
-	return true;
-}
-
-/* The coarse time, if it may have changed: the clock's ways through libc and the vDSO take 27 ns
- * after PAPI's system calls, the counter 6.  A million ticks are less than a millisecond, or
- * not much more. */
-static inline uint64_t time_here(struct sp_writer *w)
-{
-#if defined(__x86_64__)
-	uint64_t ticks = __builtin_ia32_rdtsc();
-
-	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
-		return 0;
-	w->stop_ticks = ticks;
-#else
-	(void)w;
-#endif
-	return sp_coarse_ns();
-}
-
-/* READ after a zeroing, and STOP. */
-SP_HOT_INLINE bool read_here(struct sp_writer *w, enum sp_op op, int cpu, const int64_t *x, bool proven, uint32_t site)
-{
-	struct sp_state *s = sp_get(&w->state), *n;
-	int64_t back = 0, keep, counts = proven ? 0 : -1;
-	uint32_t k = w->k;
-
-	if (SP_UNLIKELY(!is_simple(w, s, sp_get(&w->own) & SP_SLOW_ZEROED) || sp_get(&w->cpu) != cpu))
-		return false;
-	n = w->states[s == w->states[0]];
-	sp_interval_step(w, site);
-	keep = s->flags & SP_STATE_DELETE ? 0 : -1;
-	for (uint32_t e = 0; e < k; e++) {
-		int64_t d = x[e] - s->at[e], others = s->at[SP_EOTHERS * k + e] & keep;
-
-		back |= d;
-		n->at[SP_LAST * k + e] = x[e];
-		n->at[SP_OFF * k + e] = s->at[SP_OFF * k + e];
-		n->at[SP_XOFF * k + e] = s->at[SP_XOFF * k + e] - (d & counts);
-		n->at[SP_EOFF * k + e] = -others;
-		n->at[SP_EOTHERS * k + e] = others;
-	}
-	if (SP_UNLIKELY(back < 0))
-		sp_ledger_backwards(w);
-	n->cell = s->cell;
-	n->flags = (s->flags & ~(SP_STATE_DELETE | (op == SP_OP_STOP ? SP_STATE_RUNNING : 0))) | SP_STATE_ENTRY;
-	n->readings = s->readings + 1;
-	n->epoch = s->epoch + !keep;
-	n->jcell = -1;
-	n->side = s->side;
-	n->ns = sp_max(time_here(w), s->ns + 1);
-	sp_put(&w->relation->last_ns, n->ns);
-	turn_to(w, n, op == SP_OP_STOP ? SP_SLOW_STOPPED : 0);
-	return true;
-}
+/* ---- short where it can be ----------------------------------------------- */
 
 void sp_ledger_start_begun(struct sp_writer *w, uint32_t site)
 {
-	if (SP_UNLIKELY(!start_here(w, site)))
+	if (SP_UNLIKELY(!sp_start_here(w, site)))
 		sp_ledger_begun(w, SP_OP_START, SP_NO_CPU, NULL, false, site);
 }
 
 void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
-	if (SP_UNLIKELY(!read_here(w, SP_OP_STOP, cpu, (const int64_t *)x, proven, site)))
+	if (SP_UNLIKELY(sp_get(&w->cpu) != cpu || !sp_ending_here(w, SP_OP_STOP, x, proven, site)))
 		sp_ledger_begun(w, SP_OP_STOP, cpu, x, proven, site);
+}
+
+void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	if (SP_UNLIKELY(sp_get(&w->cpu) != cpu || !sp_read_here(w, x, proven, site)))
+		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
+}
+
+void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	if (SP_UNLIKELY(sp_get(&w->cpu) != cpu || !sp_accum_here(w, x, proven, site)))
+		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven, site);
+}
+
+void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site)
+{
+	if (SP_UNLIKELY(!sp_reset_here(w, site)))
+		sp_ledger_begun(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
 }
 
 /* ---- who comes when ------------------------------------------------------- */
@@ -1004,24 +917,22 @@ static void book_begun(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 }
 
 /* The ways that are short, if one is to be had. */
-static bool book_here(struct sp_writer *w, enum sp_op op, int cpu, const int64_t *x, bool proven, uint32_t site)
+static bool book_here(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (op == SP_OP_START)
-		return start_here(w, site);
-	if (op == SP_OP_STOP)
-		return read_here(w, SP_OP_STOP, cpu, x, proven, site);
-	return op == SP_OP_READ && ((w->log && sp_log_read(w, cpu, (const long long *)x, proven, site)) ||
-				    read_here(w, SP_OP_READ, cpu, x, proven, site));
+		return sp_start_here(w, site);
+	if (op == SP_OP_READ && w->log && sp_log_read(w, cpu, x, proven, site))
+		return true;
+	return (op == SP_OP_READ || op == SP_OP_STOP) && sp_get(&w->cpu) == cpu && sp_ending_here(w, op, x, proven, site);
 }
 
 SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
 			     uint32_t site)
 {
 	const struct window in = { .proven = proven, .site = site };
-	const int64_t *x = (const int64_t *)values;
 
-	if (!book_here(w, op, cpu, x, proven, site))
-		book_begun(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), x, &in);
+	if (!book_here(w, op, cpu, values, proven, site))
+		book_begun(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
 SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,

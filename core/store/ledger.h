@@ -135,12 +135,13 @@ static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, c
 }
 
 /* The same where `busy` says so already (asks, answers; or sp_ledger_begin): what a handler puts
- * aside from then on comes after.  Of START and STOP, short where the last reading was on this
- * CPU (START: on any).  No calls, few jumps: after PAPI's system calls the processor remembers
- * nothing of us. */
+ * aside from then on comes after.  By operation: short (here.h) where it can be. */
 void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 void sp_ledger_start_begun(struct sp_writer *w, uint32_t site);
 void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site);
 
 /* The same for a window that was spent on several CPUs: `op` itself is booked on `cpu`.  In between, each
  * other CPU's part is a booking of its own (kill-safe as any); no other comes between them.  Where it
@@ -173,10 +174,11 @@ static inline uintptr_t sp_ledger_mark(enum sp_op op)
 	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) | op;
 }
 
-/* `busy` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
+/* mark: the wrapper's frame (as any, aligned to 16), and the op.
+ * `busy` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
 SP_HOT_INLINE bool sp_ledger_asks_at(struct sp_writer *w, uintptr_t mark)
 {
-	if (SP_UNLIKELY(sp_get(&w->busy)))
+	if (SP_UNLIKELY(sp_own(&w->busy)))
 		return false;
 	sp_put(&w->busy, mark | SP_CALLING);
 	sp_order();
@@ -193,16 +195,11 @@ SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
 }
 
 /* As soon as PAPI has. */
-SP_HOT_INLINE void sp_ledger_answers_at(struct sp_writer *w, uintptr_t mark)
-{
-	sp_order();
-	sp_put(&w->busy, mark);
-	sp_order();
-}
-
 SP_HOT_INLINE void sp_ledger_answers(struct sp_writer *w)
 {
-	sp_ledger_answers_at(w, sp_get(&w->busy) & ~SP_CALLING);
+	sp_order();
+	sp_clear(&w->busy, SP_CALLING);
+	sp_order();
 }
 
 /* A booking of which no PAPI was asked; false: there is one under way. */
@@ -234,80 +231,19 @@ static inline void sp_interval_step(struct sp_writer *w, uint32_t site)
 	t->from = site;
 }
 
+/* What is counted from here on begins at this site. */
+static inline void sp_interval_from(struct sp_writer *w, uint32_t site)
+{
+	w->track.from = site;
+	sp_put(&w->track.steady, 0);
+}
+
 /* A count has gone back: the relation says so. */
 SP_COLD void sp_ledger_backwards(struct sp_writer *w);
 
 static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 {
 	return sp_get(&w->slow) | sp_get(&w->own);
-}
-
-/* READ, short where it can be; begun.  A handler may have booked until `busy` said so: the state
- * is looked at only now. */
-SP_HOT_INLINE void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
-{
-	struct sp_state *s;
-	int64_t back = 0;
-
-	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) || sp_get(&w->cpu) != cpu)) {
-		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
-		return;
-	}
-	sp_interval_step(w, site);
-	s = sp_get(&w->state);
-	if (SP_UNLIKELY(!proven))
-		for (uint32_t e = 0, k = w->k; e < k; e++)	/* before `last`: exact is never too much */
-			s->at[SP_XOFF * k + e] -= (int64_t)x[e] - s->at[e];
-	for (uint32_t e = 0, k = w->k; e < k; e++) {
-		back |= (int64_t)x[e] - s->at[e];
-		sp_put(&s->at[e], (int64_t)x[e]);
-	}
-	if (SP_UNLIKELY(back < 0))
-		sp_ledger_backwards(w);
-	sp_put(&s->readings, s->readings + 1);
-	sp_ledger_ends(w);
-}
-
-/* RESET; begun. */
-static inline void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site)
-{
-	if (SP_UNLIKELY(!sp_get(&w->zeroed) || (sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)))) {
-		sp_ledger_begun(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
-		return;
-	}
-	w->track.from = site;
-	sp_put(&w->relation->resets, w->relation->resets + 1);
-	sp_ledger_ends(w);
-}
-
-/* ACCUM; begun.  Of programs that call nothing else the set is always just zeroed: what PAPI
- * added is then all there is to add, each in one store. */
-SP_HOT_INLINE void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
-{
-	struct sp_state *s;
-	uint32_t k = w->k;
-	int64_t back = 0;
-
-	if (SP_UNLIKELY((sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE)) || sp_get(&w->cpu) != cpu ||
-			!sp_get(&w->zeroed))) {
-		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven, site);
-		return;
-	}
-	sp_interval_step(w, site);
-	s = sp_get(&w->state);
-	for (uint32_t e = 0; e < k; e++) {
-		int64_t *off = &s->at[SP_OFF * k + e], *xoff = &s->at[SP_XOFF * k + e], *eoff = &s->at[SP_EOFF * k + e];
-
-		back |= (int64_t)x[e];
-		sp_put(off, *off + (int64_t)x[e]);
-		sp_put(eoff, *eoff + (int64_t)x[e]);
-		if (proven)
-			sp_put(xoff, *xoff + (int64_t)x[e]);
-	}
-	if (SP_UNLIKELY(back < 0))
-		sp_ledger_backwards(w);
-	sp_put(&s->readings, s->readings + 1);
-	sp_ledger_ends(w);
 }
 
 /* The three for a booking of which no PAPI was asked. */

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "../../core/store/here.h"
 #include "../split/proof.h"
 #include "overflow.h"
 #include "sets.h"
@@ -322,9 +323,8 @@ SP_HOT_INLINE void sp_after_reset(struct sp_set *asks, int rc, int id, uint32_t 
  * Ours, which looks at the array before, would be one. */
 #define SP_ARRAY_GRAIN 4096u		/* the smallest page of Linux */
 SP_COLD void sp_meet_array(struct sp_set *s, const long long *values);
-SP_HOT_INLINE void sp_before_array(int id, const long long *values)
+SP_HOT_INLINE void sp_before_array(struct sp_set *s, const long long *values)
 {
-	struct sp_set *s = sp_set_of(id);
 	uintptr_t page = (uintptr_t)values / SP_ARRAY_GRAIN;
 
 	if (SP_UNLIKELY(s->arrays[page % SP_COUNT(s->arrays)] != page))
@@ -333,13 +333,15 @@ SP_HOT_INLINE void sp_before_array(int id, const long long *values)
 
 SP_COLD void sp_accum_lost(int id);	/* a handler changed how many events the set has: what was added cannot be told */
 
-/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front says how many the set had. */
-#define SP_BEFORE_ACCUM(id, k, values) \
-	sp_before = (long long *)__builtin_alloca(((k) + 1) * sizeof(*sp_before)) + 1; \
+/* PAPI_accum adds to the caller's array: what it added is after minus before. The word in front says how many the set had.
+ * room: for k + 1. */
+#define SP_ACCUM_ROOM(k) ((long long *)__builtin_alloca(((k) + 1) * sizeof(long long)))
+#define SP_BEFORE_ACCUM(s, k, values, room) \
+	sp_before = (room) + 1; \
 	sp_before[-1] = (k); \
 	if (values && (k)) { \
-		sp_before_array(id, values); \
-		memcpy(sp_before, values, (k) * sizeof(*sp_before)); \
+		sp_before_array(s, values); \
+		sp_copy_counts(sp_before, values, (k)); \
 	}
 
 SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const long long *values, long long *before,

@@ -218,6 +218,8 @@ static void forget_sites(struct sp_set *s)
 		sp_put(&s->seen[w].last, 0);
 		sp_put(&s->seen[w].before, 0);
 	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	sp_put(&s->writer.track.steady, 0);
 }
 
 void sp_sets_forget_sites(void)

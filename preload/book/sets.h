@@ -20,7 +20,7 @@
 enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN };
 
 /* The two call sites met last, to find them again: a loop that reads at two places has both.  Each is one word, with the
- * site's number in the upper 16 bits: a handler may meet a site, too. */
+ * site's number in the lower 16 bits: a handler may meet a site, too. */
 struct sp_sites_seen {
 	uint64_t last, before;
 };
@@ -106,7 +106,7 @@ struct sp_set_page {
 	struct sp_interval_slot slot[SP_PAGE_SLOTS];
 };
 
-extern struct sp_set *sp_sets[SP_SETS_CHUNKS];
+extern struct sp_set *sp_sets[SP_SETS_CHUNKS] SP_HIDDEN;
 extern bool sp_sets_lost;		/* there was no memory for a set's record */
 
 /* The set with this id, or NULL: never seen. */
@@ -138,7 +138,7 @@ extern union sp_touched {
 		int target[SP_OWNER_TARGETS];	/* tids; 0: not taken yet */
 	};
 	char bytes[SP_PAGE];		/* nothing else's: wiped in a child */
-} sp_touched;
+} sp_touched SP_HIDDEN;
 _Static_assert(sizeof(sp_touched) == SP_PAGE, "one page");
 
 static inline uint32_t sp_owner_of_cpu(unsigned cpu)

@@ -4,7 +4,7 @@
  * call, which record the set's number is, which call site the return address.  A thread remembers the set that it called
  * PAPI for last, and a set the two places that it was called from last (`seen`, sites.h): a call that finds its own there
  * need not look at the rest.  `hot` says whose the set is; what else may change meanwhile, the ledger and the proof look
- * at.
+ * at.  A reading from where the two before came (`steady`, interval.h) changes nothing but the counts.
  */
 #ifndef SP_SHORT_H
 #define SP_SHORT_H
@@ -12,25 +12,25 @@
 #include "hooks.h"
 
 /* The set, if this call of it need not be looked at any further; its site.  Else NULL. */
-SP_HOT_INLINE struct sp_set *sp_short_of(int id, enum sp_seen which, uintptr_t to, uint32_t *site)
+SP_HOT_INLINE struct sp_set *sp_short_of(int id, enum sp_op op, uintptr_t to, uint32_t *site)
 {
-	struct sp_set *s = sp_get(&sp_self.set);
-	uint64_t seen;
+	const enum sp_seen which = sp_seen_by(op);
+	struct sp_set *s = sp_self.set;
+	uint64_t differs;
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
-	if (SP_UNLIKELY(!s) || SP_UNLIKELY(sp_get(&s->number) != id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
+	if (SP_UNLIKELY(!s) || SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
 		return NULL;
-	seen = sp_get(&s->seen[which].last);
-	if (SP_UNLIKELY((seen & SP_SITE_ADDRESS) != to))
-		seen = sp_get(&s->seen[which].before);
-	*site = (uint32_t)(seen >> 48);
-	return SP_LIKELY((seen & SP_SITE_ADDRESS) == to) ? s : NULL;
-}
-
-/* PAPI is asked for it now; false: somebody is at it. */
-SP_HOT_INLINE bool sp_short_asks(struct sp_set *s, uintptr_t mark)
-{
-	return sp_ledger_asks_at(&s->writer, mark);
+	/* (By a pointer the same place may call PAPI_accum.) */
+	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.track.steady) == to)) {
+		*site = SP_SITE_STEADY;
+		return s;
+	}
+	differs = sp_own(&s->seen[which].last) ^ SP_SITE_OF(to);
+	if (SP_UNLIKELY(differs > SP_SITE_MOST))
+		differs = sp_own(&s->seen[which].before) ^ SP_SITE_OF(to);
+	*site = (uint32_t)differs;
+	return SP_LIKELY(differs <= SP_SITE_MOST) ? s : NULL;
 }
 
 /* This thread's calls for the set may come the short way from now on. */
@@ -45,18 +45,28 @@ SP_HOT_INLINE void sp_short_learn(struct sp_set *s, int id)
  * set's events: a signal clears the proof. */
 SP_HOT_INLINE bool sp_short_stayed(const struct sp_set *s, uint32_t open)
 {
-	return SP_LIKELY(sp_get(&s->hot) == sp_self.id) && SP_LIKELY(sp_cpu_now() == sp_get(&s->writer.cpu)) &&
-	       SP_LIKELY(s->writer.opened == open) && sp_proof_stayed(open);
+	return SP_LIKELY(sp_get(&s->hot) == sp_self.id) && SP_LIKELY(s->writer.opened == open) &&
+	       sp_proof_stayed(sp_self.area, open, s->writer.cpu);
 }
 
 /* ---- one of each kind, when PAPI has answered; false: the long way has to book it -------- */
 
-SP_HOT_INLINE bool sp_short_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
+/* From another place than the one before; the next may be from there, too. */
+bool sp_short_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to);
+
+SP_HOT_INLINE bool sp_short_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
-	if (!sp_short_stayed(s, open))
-		return false;
-	sp_ledger_read_begun(&s->writer, s->writer.cpu, values, true, site);
-	return true;
+	if (SP_UNLIKELY(site != SP_SITE_STEADY))
+		return sp_short_read_from(s, values, open, site, to);
+	return sp_short_stayed(s, open) && sp_read_here(&s->writer, values, true, SP_SITE_STEADY);
+}
+
+/* PAPI has zeroed the set: a window begins that is known to have begun on the CPU of its split's last look, or that needs
+ * a look now. */
+SP_HOT_INLINE void sp_short_begins(struct sp_set *s, uint32_t open)
+{
+	if (s->split && SP_UNLIKELY(!sp_split_is_ready(s->split, open) || !sp_proof_holds(sp_self.area, open)))
+		sp_begin_slow(s);
 }
 
 SP_HOT_INLINE bool sp_short_reset(struct sp_set *s, uint32_t open, uint32_t site)
@@ -64,26 +74,38 @@ SP_HOT_INLINE bool sp_short_reset(struct sp_set *s, uint32_t open, uint32_t site
 	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id))
 		return false;
 	s->writer.opened = open;
-	sp_ledger_reset_begun(&s->writer, site);
-	sp_begins_window(s);
+	if (!sp_reset_here(&s->writer, site))
+		sp_ledger_begun(&s->writer, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+	sp_short_begins(s, open);
 	return true;
 }
 
+#define SP_SHORT_ACCUM	12u		/* events; of more the long way keeps what was there before */
 SP_HOT_INLINE bool sp_short_accum(struct sp_set *s, const long long *values, long long *before, uint32_t open, uint32_t site)
 {
+	const size_t k = s->writer.k;
+
 	if (!sp_short_stayed(s, open))
 		return false;
-	for (uint32_t e = 0, k = s->writer.k; e < k; e++)
-		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
-	sp_ledger_accum_begun(&s->writer, s->writer.cpu, before, true, site);
+#define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
+	SP_EACH(k, EACH);
+#undef EACH
+	if (!sp_accum_here(&s->writer, before, true, site))
+		sp_ledger_begun(&s->writer, SP_OP_ACCUM, s->writer.cpu, before, true, site);
 	return true;
+}
+
+/* Its split, if it has one, is ready for a window to begin or to end. */
+SP_HOT_INLINE bool sp_short_is_ready(const struct sp_set *s, uint32_t open)
+{
+	return !s->split || SP_LIKELY(sp_split_is_ready(s->split, open));
 }
 
 /* The thread made and started it, unchanged, and PAPI has its counters open. */
-SP_HOT_INLINE bool sp_short_may_start(const struct sp_set *s)
+SP_HOT_INLINE bool sp_short_may_start(const struct sp_set *s, uint32_t open)
 {
 	return SP_LIKELY(!s->changed) && SP_LIKELY(sp_is_touched(s)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
-	       SP_LIKELY(!s->writer.track.low) && sp_is_ready(s);
+	       SP_LIKELY(!s->writer.track.low) && sp_short_is_ready(s, open);
 }
 
 SP_HOT_INLINE void sp_short_starts(struct sp_set *s)
@@ -96,10 +118,12 @@ SP_HOT_INLINE bool sp_short_start(struct sp_set *s, uint32_t open, uint32_t site
 {
 	if (SP_UNLIKELY(sp_get(&s->hot) != sp_self.id) || (s->split && SP_UNLIKELY(!sp_split_is_for(s->split, &s->opened))))
 		return false;
-	sp_ledger_start_begun(&s->writer, site);
+	if (!sp_start_here(&s->writer, site))
+		sp_ledger_begun(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);
 	s->writer.opened = open;
 	if (s->split) {
-		sp_begins_window(s);
+		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
+			sp_begin_slow(s);
 		sp_split_begun(s->split);
 	}
 	return true;
@@ -111,7 +135,8 @@ SP_HOT_INLINE bool sp_short_stop(struct sp_set *s, const long long *values, uint
 		return false;
 	if (s->split)
 		sp_ran(s);
-	sp_ledger_stop_begun(&s->writer, s->writer.cpu, values, true, site);
+	if (!sp_ending_here(&s->writer, SP_OP_STOP, values, true, site))
+		sp_ledger_begun(&s->writer, SP_OP_STOP, s->writer.cpu, values, true, site);
 	/* A handler on top of PAPI_stop may have started it again. */
 	sp_put(&s->started, !(sp_get(&s->writer.own) & SP_SLOW_STOPPED));
 	sp_touch(s);

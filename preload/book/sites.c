@@ -1,7 +1,7 @@
 /* sites.c: see sites.h.
  *
- * The table maps a key to a site's number: key in the lower 48 bits, number in the
- * upper 16.  The key is the return address, or, with more frames or a name, a hash of
+ * The table maps a key to a site's number: key in the upper 48 bits, number in the
+ * lower 16.  The key is the return address, or, with more frames or a name, a hash of
  * them all; then the site itself is compared.
  */
 #include <string.h>
@@ -16,7 +16,9 @@
 
 #define TABLE	8192u			/* a power of 2, twice the sites */
 #define HASHED	(1ull << 47)		/* in a key that is a hash */
-#define RETIRED	1ull			/* no address, no number */
+#define RETIRED	SP_SITE_OF(1)		/* no address, no number */
+#define ADDRESS	((1ull << 48) - 1)
+#define NUMBER(is) ((uint32_t)((is) & SP_SITE_MOST))
 #define ROOM_BYTES	(48u << 10)	/* so much is free before a start, */
 #define ROOM_MOST	512u		/* but for no more than that many, */
 #define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
@@ -87,7 +89,7 @@ static void hash_key(struct key *k)
 		k->hash = mix(k->hash, k->frame[i]);
 	for (const char *p = k->name; p && *p && p < k->name + sizeof(((struct sp_site *)0)->name) - 1; p++)
 		k->hash = mix(k->hash, (unsigned char)*p);
-	k->hash = (k->hash & SP_SITE_ADDRESS) | HASHED;
+	k->hash = (k->hash & ADDRESS) | HASHED;
 }
 
 static bool is_it(uint32_t id, const struct key *k)
@@ -144,12 +146,12 @@ static uint32_t find(const struct key *k)
 		if (!is) {
 			if (!id)
 				id = new_site(k);
-			if (!id || sp_cas(at, &is, k->hash | (uint64_t)id << 48))
+			if (!id || sp_cas(at, &is, SP_SITE_OF(k->hash) | id))
 				return id;
 			/* Another thread or a handler was faster; if with the same, ours is not used. */
 		}
-		if ((is & SP_SITE_ADDRESS) == k->hash && is >> 48 && is_it((uint32_t)(is >> 48), k))
-			return (uint32_t)(is >> 48);
+		if (is >> 16 == k->hash && NUMBER(is) && is_it(NUMBER(is), k))
+			return NUMBER(is);
 	}
 	return 0;
 }
@@ -196,8 +198,8 @@ static uint32_t find_plain(uintptr_t caller)
 	uint64_t is;
 
 	for (uint32_t tries = 0; tries < 8 && (is = sp_acquire(&table[i % TABLE])) != 0; i++, tries++)
-		if ((is & SP_SITE_ADDRESS) == caller)
-			return (uint32_t)(is >> 48);
+		if (is >> 16 == caller)
+			return NUMBER(is);
 	return 0;
 }
 
@@ -220,15 +222,15 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 	bool inside;
 	uint32_t id;
 
-	if ((before & SP_SITE_ADDRESS) == caller)
-		return (uint32_t)(before >> 48);
+	if (before >> 16 == caller)
+		return NUMBER(before);
 	if (sp_conf.callsites == 1 && caller < HASHED && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
-		keep(seen, caller | (uint64_t)id << 48);
+		keep(seen, SP_SITE_OF(caller) | id);
 		return id;
 	}
 	if (!sp_acquire(&table)) {
-		if (!sp_conf.callsites && caller <= SP_SITE_ADDRESS)
-			keep(seen, caller);
+		if (!sp_conf.callsites && caller <= ADDRESS)
+			keep(seen, SP_SITE_OF(caller));
 		return 0;
 	}
 	inside = sp_self.nests && sp_internal(sp_papi_used, caller);
@@ -238,7 +240,7 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 	hash_key(&k);
 	id = find(&k);
 	if (id && !inside)
-		keep(seen, k.hash | (uint64_t)id << 48);
+		keep(seen, SP_SITE_OF(k.hash) | id);
 	return id;
 }
 
@@ -427,9 +429,9 @@ static void put_back(uint32_t id)
 		uint64_t none = 0;
 
 		at = &table[i % TABLE];
-		if ((*at & SP_SITE_ADDRESS) == k.hash && *at >> 48)
+		if (*at >> 16 == k.hash && NUMBER(*at))
 			return;
-		if (!*at && sp_cas(at, &none, k.hash | (uint64_t)id << 48))
+		if (!*at && sp_cas(at, &none, SP_SITE_OF(k.hash) | id))
 			return;
 	}
 }
@@ -449,7 +451,7 @@ void sp_sites_after_unload(void)
 	if (any)
 		sp_put(&sp_process.sites_due, true);
 	for (uint32_t i = 0; any && table && i < TABLE; i++)
-		if (table[i] >> 48 && in_gone((uint32_t)(table[i] >> 48)))
+		if (NUMBER(table[i]) && in_gone(NUMBER(table[i])))
 			sp_put(&table[i], RETIRED);
 	if (any) {
 		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);

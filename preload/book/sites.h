@@ -15,7 +15,9 @@
 
 #include "sets.h"
 
-#define SP_SITE_ADDRESS ((1ull << 48) - 1)
+/* A site in one word: the address, the number below it.  What differs from an address of the same is the number. */
+#define SP_SITE_OF(address) ((uint64_t)(address) << 16)
+#define SP_SITE_MOST	0xffffull
 
 /* What is not the last one's address, or no address that fits into 48 bits. */
 uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller);
@@ -23,9 +25,9 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller);
 /* The site of a call that returns to `caller`. */
 static inline uint32_t sp_site_here(struct sp_sites_seen *seen, uintptr_t caller)
 {
-	uint64_t last = sp_get(&seen->last);
+	uint64_t differs = sp_get(&seen->last) ^ SP_SITE_OF(caller);
 
-	return SP_LIKELY((last & SP_SITE_ADDRESS) == caller) ? (uint32_t)(last >> 48) : sp_site_find(seen, caller);
+	return SP_LIKELY(differs <= SP_SITE_MOST) ? (uint32_t)differs : sp_site_find(seen, caller);
 }
 
 /* Before a start: room for sites to come, and the modules of those met. */

@@ -34,6 +34,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
+	struct rseq *area;		/* libc's, where it has one: whoever takes the short way has its address here */
 	int32_t tid;
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
@@ -60,7 +61,7 @@ struct __attribute__((aligned(64))) sp_self {
 extern union sp_pages {			/* nothing else may be wiped with it */
 	struct sp_process process;
 	char bytes[SP_PAGE];
-} sp_pages;
+} sp_pages SP_HIDDEN;
 #define sp_process sp_pages.process
 
 extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));

@@ -91,7 +91,7 @@ static SP_COLD void count_first(enum sp_call call)
 SP_HOT_INLINE void count(enum sp_call call)
 {
 	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
-		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
+		sp_count(&sp_self.calls[call]);
 	else
 		count_first(call);
 }
@@ -187,23 +187,26 @@ struct way {
 		return long_##name(&(struct way){ .at = CALLER, .frame = FRAME, .real = real, .sp_papi = sp_papi }, BARE args); \
 	}
 
-/* may: may the set?  before: what comes right before PAPI is asked.  book: was it booked? */
-#define SHORT(name, args, op, may, before, book) \
+/* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is asked.  book: was it booked? */
+#define SHORT(name, args, again, op, may, before, book) \
 	uint32_t site; \
-	const uintptr_t mark = (FRAME & ~(uintptr_t)15) | op; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_short_of(EventSet, sp_seen_by(op), CALLER, &site) : NULL; \
-	if (SP_LIKELY(s != NULL) && SP_LIKELY(may) && SP_LIKELY(sp_short_asks(s, mark))) { \
-		before; \
-		const uint32_t open = sp_proof_rseq(); \
-		const int rc = papi->real.name args; \
-		UNDER_##name; \
-		sp_ledger_answers_at(&s->writer, mark); \
-		if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
-			sp_put(&sp_self.calls[SP_CALL_##name], sp_self.calls[SP_CALL_##name] + 1); \
-			return rc; \
+	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_short_of(EventSet, op, CALLER, &site) : NULL; \
+	if (SP_LIKELY(s != NULL)) { \
+		const uint32_t open = sp_proof_at(sp_self.area); \
+		if (SP_LIKELY(may) && SP_LIKELY(sp_ledger_asks_at(&s->writer, FRAME | op))) { \
+			before; \
+			const int rc = papi->real.name args; \
+			UNDER_##name; \
+			sp_ledger_answers(&s->writer); \
+			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
+				int ok = PAPI_OK; \
+				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
+				sp_count(&sp_self.calls[SP_CALL_##name]); \
+				return ok; \
+			} \
+			return long_##name(&(struct way){ CALLER, FRAME, NULL, NULL, s, sp_before, rc, open }, BARE again); \
 		} \
-		return long_##name(&(struct way){ CALLER, FRAME, NULL, papi, s, sp_before, rc, open }, BARE args); \
 	}
 #define UNDER_PAPI_read NONE
 #define UNDER_PAPI_read_ts NONE
@@ -213,24 +216,25 @@ struct way {
 #define UNDER_PAPI_start sp_opening = under
 #define SHORT_PAPI_read \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_read, (EventSet, values), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site))
+	SHORT(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site, CALLER))
 #define SHORT_PAPI_read_ts \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_read_ts, (EventSet, values, cyc), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site))
+	SHORT(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site, CALLER))
 #define SHORT_PAPI_reset \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_reset, (EventSet), SP_OP_RESET, true, NONE, sp_short_reset(s, open, site))
+	SHORT(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, sp_short_reset(s, open, site))
 #define SHORT_PAPI_accum \
-	long long *sp_before = NULL; \
-	SHORT(PAPI_accum, (EventSet, values), SP_OP_ACCUM, sp_is_ready(s), SP_BEFORE_ACCUM(EventSet, s->writer.k, values), \
+	long long *sp_before = NULL, room[SP_SHORT_ACCUM + 1]; \
+	SHORT(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, s->writer.k <= SP_SHORT_ACCUM && sp_short_is_ready(s, open), \
+	      SP_BEFORE_ACCUM(s, s->writer.k, values, room), \
 	      sp_short_accum(s, values, sp_before, open, site))
 #define SHORT_PAPI_start \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_start, (EventSet), SP_OP_START, sp_short_may_start(s), struct sp_opened *const under = sp_opening; sp_short_starts(s), \
+	SHORT(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_short_may_start(s, open), struct sp_opened *const under = sp_opening; sp_short_starts(s), \
 	      sp_short_start(s, open, site))
 #define SHORT_PAPI_stop \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_stop, (EventSet, values), SP_OP_STOP, values && sp_is_ready(s), NONE, sp_short_stop(s, values, open, site))
+	SHORT(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_short_is_ready(s, open), NONE, sp_short_stop(s, values, open, site))
 
 /* Wrappers of the rest: errno as PAPI (before: as the application) left it, the
  * calling thread known to the store. */

@@ -52,7 +52,7 @@ static inline uint64_t sp_ticks(void)
 #endif
 }
 
-extern uint64_t sp_tick_ns;		/* of a tick, in 2^-32 ns */
+extern uint64_t sp_tick_ns SP_HIDDEN;		/* of a tick, in 2^-32 ns */
 static inline uint64_t sp_ticks_ns(uint64_t ticks)
 {
 	return (uint64_t)((unsigned __int128)ticks * sp_tick_ns >> 32);

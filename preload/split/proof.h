@@ -41,42 +41,67 @@ static inline void sp_proof_on_top(void)
 
 #ifdef SP_HAVE_RSEQ
 extern const struct rseq_cs sp_proof_section __attribute__((visibility("hidden")));
+#define SP_PROOF_SECTION ((uint64_t)(uintptr_t)&sp_proof_section)
+typedef uint64_t sp_proof_pointer __attribute__((may_alias));	/* the kernel's headers have it as a union, older ones */
 
-static inline uint64_t *sp_proof_pointer(void)
+SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
 {
-	return (uint64_t *)&((struct rseq *)(sp_thread_pointer() + __rseq_offset))->rseq_cs;
-}
-
-SP_HOT_INLINE uint32_t sp_proof_rseq(void)
-{
-	const uint64_t ours = (uint64_t)(uintptr_t)&sp_proof_section;
-
-	if (SP_UNLIKELY(sp_get(sp_proof_pointer()) != ours)) {
+	if (SP_UNLIKELY(sp_own((sp_proof_pointer *)&area->rseq_cs) != SP_PROOF_SECTION)) {
 		/* The pointer first: what a handler proves here, on top, ends with a move before our next look. */
-		sp_put(sp_proof_pointer(), ours);
+		sp_put((sp_proof_pointer *)&area->rseq_cs, SP_PROOF_SECTION);
 		sp_order();
 		sp_add(&sp_self.losses, 1);
 	}
 	sp_order();
 	return sp_self.losses;
 }
+
+/* The same, whatever is known of the thread. */
+static inline uint32_t sp_proof_rseq(void)
+{
+	return sp_proof_at(sp_rseq_area());
+}
+
+/* Where it works: nothing was lost since it looked so; and the CPU is this one. */
+SP_HOT_INLINE bool sp_proof_holds(const struct rseq *area, uint32_t open)
+{
+	if (SP_UNLIKELY(sp_own((const sp_proof_pointer *)&area->rseq_cs) != SP_PROOF_SECTION))
+		return false;
+	sp_order();
+	return SP_LIKELY(sp_self.losses == open);
+}
+
+SP_HOT_INLINE bool sp_proof_stayed(const struct rseq *area, uint32_t open, int cpu)
+{
+	if (SP_UNLIKELY((int)sp_own(&area->cpu_id) != cpu))
+		return false;
+	sp_order();
+	return sp_proof_holds(area, open);
+}
 #else
+SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
+{
+	(void)area;
+	return ++sp_self.losses;
+}
+
 SP_HOT_INLINE uint32_t sp_proof_rseq(void)
 {
 	return ++sp_self.losses;
 }
-#endif
 
-/* Where it works: nothing was lost since it looked so. */
-SP_HOT_INLINE bool sp_proof_stayed(uint32_t open)
+SP_HOT_INLINE bool sp_proof_holds(const struct rseq *area, uint32_t open)
 {
-#ifdef SP_HAVE_RSEQ
-	if (SP_UNLIKELY(sp_get(sp_proof_pointer()) != (uint64_t)(uintptr_t)&sp_proof_section))
-		return false;
-	sp_order();
-#endif
-	return SP_LIKELY(sp_self.losses == open);
+	(void)area, (void)open;
+	return false;
 }
+
+SP_HOT_INLINE bool sp_proof_stayed(const struct rseq *area, uint32_t open, int cpu)
+{
+	(void)cpu;
+	return sp_proof_holds(area, open);
+}
+#endif
 
 SP_HOT_INLINE uint32_t sp_proof_look(void)
 {

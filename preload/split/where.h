@@ -12,6 +12,16 @@
 #define SP_HAVE_RSEQ 1
 #endif
 
+/* The calling thread's rseq area; NULL: libc has none. */
+static inline struct rseq *sp_rseq_area(void)
+{
+#ifdef SP_HAVE_RSEQ
+	return (struct rseq *)(sp_thread_pointer() + __rseq_offset);
+#else
+	return NULL;
+#endif
+}
+
 /* Where the thread has no rseq area: one system call, or a call of the vDSO.  Nothing that was
  * looked at before is proven (proof.h), but by a witness on that CPU. */
 int sp_cpu_asked(void);
@@ -21,8 +31,7 @@ int sp_cpu_asked(void);
 static inline int sp_cpu_here(void)
 {
 #ifdef SP_HAVE_RSEQ
-	const struct rseq *r = (const struct rseq *)(sp_thread_pointer() + __rseq_offset);
-	int cpu = (int)__atomic_load_n(&r->cpu_id, __ATOMIC_RELAXED);
+	int cpu = (int)sp_get(&sp_rseq_area()->cpu_id);
 
 	if (__builtin_expect(__rseq_size != 0 && cpu >= 0, 1))
 		return cpu;
@@ -34,9 +43,7 @@ static inline int sp_cpu_here(void)
 static inline int sp_cpu_now(void)
 {
 #ifdef SP_HAVE_RSEQ
-	const struct rseq *r = (const struct rseq *)(sp_thread_pointer() + __rseq_offset);
-
-	return (int)__atomic_load_n(&r->cpu_id, __ATOMIC_RELAXED);
+	return (int)sp_get(&sp_rseq_area()->cpu_id);
 #else
 	return -1;
 #endif

@@ -86,7 +86,7 @@ int main(void)
 {
 	sigset_t set;
 	thrd_t t;
-	int r = 0;
+	int e, r = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sigemptyset(&set);
@@ -99,9 +99,9 @@ int main(void)
 	a_thread("thread", thread, 0);
 	a_thread("cancelled", until_cancelled, 1);
 	a_thread("left", leaves, 0);
-	printf("thrd_create: %d\n", thrd_create(&t, thread_c11, "c11"));
+	e = thrd_create(&t, thread_c11, "c11");		/* (it says something itself) */
 	thrd_join(t, &r);
-	printf("returned %d\n", r);
+	printf("thrd_create: %d, returned %d\n", e, r);
 	printf("dlerror: %s\n", dlerror());
 	too_many();
 	errno = 78;
