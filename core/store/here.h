@@ -105,7 +105,7 @@ SP_HOT_INLINE bool sp_reset_here(struct sp_writer *w, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_own(&w->zeroed) || (sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE))))
 		return false;
-	sp_interval_from(w, site);
+	w->track.from = site;
 	sp_count(&w->relation->resets);
 	sp_ledger_ends(w);
 	return true;
@@ -176,7 +176,7 @@ SP_HOT_INLINE bool sp_start_here(struct sp_writer *w, uint32_t site)
 
 	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) != SP_SLOW_STOPPED || !sp_is_simple(w, s) || sp_own(&w->cpu) < 0))
 		return false;
-	sp_interval_from(w, site);
+	w->track.from = site;
 #define EACH(type, e) do { \
 		type last = SP_FROM(type, SP_LAST, e); \
 		SP_TO(type, SP_LAST, e, last - last); \

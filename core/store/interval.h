@@ -37,7 +37,8 @@ struct sp_track {
 	uint32_t from;			/* the site of the call before; 0: not known */
 	uint32_t cur_from, cur_to;	/* the pair of the last reading */
 	uint64_t steady;		/* what the caller knows a reading by that comes from `from`, which is cur_from and cur_to,
-					 * too: nothing here changes by it; 0: there is none */
+					 * too: nothing here changes by it; 0: there is none.  (A start and a reset change `from`
+					 * only: the first reading after them does not ask for it.) */
 	int32_t cell;			/* and its cell */
 	struct sp_intervals *block;
 	struct sp_interval *at;		/* NULL: what comes is nobody's */

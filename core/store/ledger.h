@@ -231,13 +231,6 @@ static inline void sp_interval_step(struct sp_writer *w, uint32_t site)
 	t->from = site;
 }
 
-/* What is counted from here on begins at this site. */
-static inline void sp_interval_from(struct sp_writer *w, uint32_t site)
-{
-	w->track.from = site;
-	sp_put(&w->track.steady, 0);
-}
-
 /* A count has gone back: the relation says so. */
 SP_COLD void sp_ledger_backwards(struct sp_writer *w);
 

@@ -6,6 +6,7 @@
  * usage: sites [-2] [PLUGIN...]	each is loaded, called and unloaded in turn
  *	 sites -k PLUGIN		killed before the first stop
  *	 sites -m			reads in 200 places, on up to four CPUs, between one start and its stop
+ *	 sites -p			reads, accumulates and stops by a pointer, in one place
  *	 sites -g			reads from code that has anything in the frame register
  */
 #include "handed.h"
@@ -19,6 +20,7 @@ static const char *callers;
 #define HERE __attribute__((noinline))
 
 int region_a(void), region_b(void), measured(long pages), caller_one(void), caller_two(void);
+int one_place(int (*call)(int, long long *), long pages), by_pointer(void);
 
 HERE int region_a(void)
 {
@@ -104,6 +106,45 @@ HERE int caller_two(void)
 	return measured(700) + 1;
 }
 
+static void between(const char *from, const char *to, const char *from_caller, long total)
+{
+	printf("between %s", from);
+	if (callers)
+		printf("<%s", from_caller);
+	printf(" %s", to);
+	if (callers)
+		printf("<%s", from_caller);
+	printf(" %ld\n", total);
+}
+
+/* Whatever the call is, it comes from here. */
+HERE int one_place(int (*call)(int, long long *), long pages)
+{
+	int rc;
+
+	touch(&c->arena, pages);
+	rc = call(c->id, values);
+	__asm__ volatile("" : "+r"(rc));	/* no jump there */
+	return rc;
+}
+
+/* The readings that change nothing but the counts, and what ends them, have one return address. */
+HERE int by_pointer(void)
+{
+	for (int i = 0; i < 2; i++) {
+		must("PAPI_start", PAPI_start(c->id));
+		must("PAPI_read", one_place(PAPI_read, 3));
+		for (int k = 0; k < 5; k++)
+			must("PAPI_read", one_place(PAPI_read, 1));
+		must("PAPI_accum", one_place(PAPI_accum, 2));
+		must("PAPI_read", one_place(PAPI_read, 4));
+		must("PAPI_stop", one_place(PAPI_stop, 0));
+	}
+	between("by_pointer", "one_place", "", 2 * 3);
+	between("one_place", "one_place", "", 2 * 11);
+	return 0;
+}
+
 /* Reads 10 pages after the start, loads the plug-in, which reads 40 more, and is no more. */
 HERE static int killed(const char *path)
 {
@@ -143,17 +184,6 @@ static int call_plugin(const char *path)
 	return dlclose(plugin);
 }
 
-static void between(const char *from, const char *to, const char *from_caller, long total)
-{
-	printf("between %s", from);
-	if (callers)
-		printf("<%s", from_caller);
-	printf(" %s", to);
-	if (callers)
-		printf("<%s", from_caller);
-	printf(" %ld\n", total);
-}
-
 int main(int argc, char **argv)
 {
 	int at = 1;
@@ -171,6 +201,8 @@ int main(int argc, char **argv)
 		return many_places();
 	if (argc > 1 && !strcmp(argv[1], "-g"))
 		return garbled();
+	if (argc > 1 && !strcmp(argv[1], "-p"))
+		return by_pointer();
 	region_a();
 	region_b();
 	region_a();

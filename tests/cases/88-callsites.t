@@ -25,6 +25,8 @@ check "the program sees no difference" same_as_native native one
 is "the default is one frame" "$(json "$tmp/one.json" '$d->{settings}{callsites}')" 1
 is "a frame has its module and a build id" \
 	"$(json "$tmp/one.json" 'map { "$_->{module} " . ($_->{build_id} =~ /^[0-9a-f]{40}$/ ? 1 : 0) } @{$d->{callsites}[1]{frames}}')" "$apps/sites 1"
+run_shim pointer "$apps/sites" -p
+check "readings and what comes in between from one place: told apart" told pointer
 SSPAPI_OUTPUT=$tmp/off.json run_shim off env SSPAPI_CALLSITES=0 "$apps/sites"
 is "0: none are kept" "$(json "$tmp/off.json" 'join " ", map({ scalar @{$_->{intervals}} } @{$d->{relations}}), scalar @{$d->{callsites}}')" "0 0"
 
