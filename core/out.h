@@ -49,6 +49,7 @@ void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as 
 void sp_out_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_json_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_csv_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
+void sp_xml_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);	/* text as sp_out_xml has it */
 const char *sp_text_f(char *buf, size_t size, const char *format, ...) SP_PRINTF(3, 4);	/* into buf, closed */
 #define SP_MANY(n)	((n) == 1 ? "" : "s")
 

@@ -65,7 +65,7 @@ static uint32_t count(const struct sp_model *m, uint32_t from, uint32_t end, boo
 	return n;
 }
 
-static void hex(struct sp_out *o, uint32_t v)
+void sp_hex_word(struct sp_out *o, uint32_t v)
 {
 	for (int shift = 28; shift >= 0; shift -= 4)
 		sp_out_char(o, "0123456789abcdef"[v >> shift & 15]);
@@ -95,9 +95,7 @@ static void set(const struct job *j, const char *name, uint32_t first, uint32_t 
 {
 	bool begun = false;
 
-	sp_out_char(j->o, ' ');
-	sp_out_text(j->o, name);
-	sp_out_text(j->o, "=\"");
+	sp_xml_f(j->o, " %s=\"", name);
 	for (uint32_t w = (all + 31) / 32; w-- > 0;) {
 		uint32_t bits = word_of_range(w, first, n) | (nodes ? word_around(j, w) : 0);
 
@@ -105,7 +103,7 @@ static void set(const struct job *j, const char *name, uint32_t first, uint32_t 
 			continue;
 		sp_out_text(j->o, begun ? bits ? ",0x" : ",0x0" : "0x");
 		if (bits || !begun)
-			hex(j->o, bits);
+			sp_hex_word(j->o, bits);
 		begun = true;
 	}
 	sp_out_char(j->o, '"');
@@ -126,66 +124,41 @@ static void sets(const struct job *j, uint32_t cpus, uint32_t nodes, bool alone)
 		set(j, "allowed_nodeset", 0, j->nodes, j->nodes, true);
 }
 
-static void attribute(struct sp_out *o, const char *name, uint64_t v)
-{
-	sp_out_text(o, name);
-	sp_out_u64(o, v);
-	sp_out_char(o, '"');
-}
-
 /* hwloc's name of the type and what it wants to be told of it. */
 static void type(struct job *j, const struct sp_component *c)
 {
 	struct sp_out *o = j->o;
-	bool cache = c->type[0] == 'L' && c->type[1] >= '1' && c->type[1] <= '5';
-	char last = cache ? c->type[2] : 0;
-	char text[sizeof(c->type) + 1];
+	char last = c->type[2], text[sizeof(c->type) + 1];
 
-	if (j->depth == 0) {
+	sp_fixed_text(text, c->type, sizeof(c->type));
+	if (j->depth == 0)
 		sp_out_text(o, "type=\"Machine\"");
-	} else if (cache) {
-		sp_out_text(o, "type=\"L");
-		sp_out_char(o, c->type[1]);
-		sp_out_text(o, last == 'i' ? "iCache\"" : "Cache\"");
-		attribute(o, " cache_size=\"", c->size);
-		attribute(o, " depth=\"", (uint64_t)(c->type[1] - '0'));
-		sp_out_text(o, " cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"");
-		sp_out_char(o, last == 'd' ? '1' : last == 'i' ? '2' : '0');
-		sp_out_char(o, '"');
-	} else if (sp_component_is(c, "Package") || sp_component_is(c, "Core") || sp_component_is(c, "PU") ||
-		   sp_component_is(c, "Die") || is_node(c)) {
-		sp_out_text(o, "type=\"");
-		sp_out_xml(o, sp_fixed_text(text, c->type, sizeof(c->type)));
-		sp_out_char(o, '"');
-	} else {
-		sp_out_text(o, "type=\"Group\" subtype=\"");
-		sp_out_xml(o, sp_fixed_text(text, c->type, sizeof(c->type)));
-		sp_out_text(o, "\" kind=\"0\" subkind=\"0\" dont_merge=\"1\"");
-	}
+	else if (sp_is_cache(c))
+		sp_xml_f(o, "type=\"L%c%s\" cache_size=\"%lu\" depth=\"%c\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"%c\"",
+			 c->type[1], last == 'i' ? "iCache" : "Cache", c->size, c->type[1], last == 'd' ? '1' : last == 'i' ? '2' : '0');
+	else if (sp_component_is(c, "Package") || sp_component_is(c, "Core") || sp_component_is(c, "PU") ||
+		 sp_component_is(c, "Die") || is_node(c))
+		sp_xml_f(o, "type=\"%s\"", text);
+	else
+		sp_xml_f(o, "type=\"Group\" subtype=\"%s\" kind=\"0\" subkind=\"0\" dont_merge=\"1\"", text);
 	if (is_node(c))
-		attribute(o, " local_memory=\"", c->size);
+		sp_xml_f(o, " local_memory=\"%lu\"", c->size);
 }
 
 static void open_object(struct job *j, uint32_t component, uint32_t cpus, uint32_t nodes)
 {
 	const struct sp_component *c = &j->m->component[component];
+	int64_t number = sp_component_is(c, "PU") ? (int64_t)j->next_cpu : is_node(c) ? (int64_t)j->next_node : c->os_index;
 	char name[sizeof(c->name) + 1];
 
 	sp_out_text(j->o, "<object ");
 	type(j, c);
-	if (sp_component_is(c, "PU"))
-		attribute(j->o, " os_index=\"", j->next_cpu);
-	else if (is_node(c))
-		attribute(j->o, " os_index=\"", j->next_node);
-	else if (c->os_index >= 0)
-		attribute(j->o, " os_index=\"", (uint64_t)c->os_index);
-	if (sp_component_is(c, "Machine")) {
-		sp_out_text(j->o, " name=\"");
-		sp_out_xml(j->o, sp_fixed_text(name, c->name, sizeof(c->name)));
-		sp_out_char(j->o, '"');
-	}
+	if (number >= 0)
+		sp_xml_f(j->o, " os_index=\"%ld\"", number);
+	if (sp_component_is(c, "Machine"))
+		sp_xml_f(j->o, " name=\"%s\"", sp_fixed_text(name, c->name, sizeof(c->name)));
 	sets(j, cpus, nodes, is_node(c));
-	attribute(j->o, " gp_index=\"", component + 1ull);
+	sp_xml_f(j->o, " gp_index=\"%lu\"", component + 1ul);
 	j->subtype(j->painter, component);
 	sp_out_char(j->o, '>');
 	j->infos(j->painter, component, false);
@@ -196,13 +169,11 @@ static void open_object(struct job *j, uint32_t component, uint32_t cpus, uint32
 static void open_whole(struct job *j, uint32_t machine)
 {
 	open_object(j, machine, 1, 0);
-	sp_out_text(j->o, "<object type=\"PU\"");
-	attribute(j->o, " os_index=\"", j->next_cpu);
+	sp_xml_f(j->o, "<object type=\"PU\" os_index=\"%u\"", j->next_cpu);
 	j->depth++;
 	sets(j, 1, 0, false);
 	j->depth--;
-	attribute(j->o, " gp_index=\"", (uint64_t)j->m->n_components + machine + 2);
-	sp_out_char(j->o, '>');
+	sp_xml_f(j->o, " gp_index=\"%lu\">", (uint64_t)j->m->n_components + machine + 2);
 	j->infos(j->painter, machine, true);
 	sp_out_text(j->o, "\n</object>\n</object>\n");
 	j->next_cpu++;
@@ -255,8 +226,7 @@ static void walk(struct job *j)
 	if (own) {
 		sp_out_text(j->o, "<object type=\"NUMANode\" os_index=\"0\"");
 		sets(j, j->cpus, 1, true);
-		attribute(j->o, " gp_index=\"", (uint64_t)m->n_components + 1);
-		sp_out_text(j->o, " local_memory=\"0\"/>\n");
+		sp_xml_f(j->o, " gp_index=\"%lu\" local_memory=\"0\"/>\n", m->n_components + 1ul);
 		j->next_node = 1;
 	}
 	for (uint32_t c = 1; c < m->n_components && !j->o->error; c++) {

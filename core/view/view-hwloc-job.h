@@ -4,6 +4,13 @@
 
 #include "view-common.h"
 
+static inline bool sp_is_cache(const struct sp_component *c)
+{
+	return c->type[0] == 'L' && c->type[1] >= '1' && c->type[1] <= '5';
+}
+
+void sp_hex_word(struct sp_out *o, uint32_t v);	/* 8 digits */
+
 /* The whole XML of a model with several machines; infos writes
  * what is shown of a component into its object (whole: one that stands for a machine), subtype that
  * attribute of its tag, if it has one. */

@@ -18,7 +18,8 @@
 #define CORES		" cores"
 #define KIND		"CPUKind"		/* on CPUs and cores */
 #define TYPES		24u
-#define CPUS		4096u	/* of a machine that came without XML */
+#define CPUS		4096u	/* of a machine that came without XML; its memory: */
+#define NODE		" nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\""
 
 struct painter {
 	struct sp_out *o;
@@ -74,17 +75,12 @@ static void find_maxima(struct painter *p)
 	}
 }
 
-static bool is_cache(const struct sp_component *c)
-{
-	return c->type[0] == 'L' && c->type[1] >= '1' && c->type[1] <= '5';
-}
-
 /* What the colour is for: what holds other things that have one stays neutral, or it drowns them. */
 static bool is_coloured(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
 
-	return p->any && p->m->counted[component] && (sp_component_is(c, "PU") || is_cache(c));
+	return p->any && p->m->counted[component] && (sp_component_is(c, "PU") || sp_is_cache(c));
 }
 
 /* Boxes around them are neutral on all of the machine: lstopo's own colours would look like counts. */
@@ -92,7 +88,7 @@ static bool is_styled(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
 
-	return is_coloured(p, component) || (p->any && !sp_component_is(c, "PU") && !is_cache(c));
+	return is_coloured(p, component) || (p->any && !sp_component_is(c, "PU") && !sp_is_cache(c));
 }
 
 /* "768 (17 %)" */
@@ -102,22 +98,18 @@ static void amount_text(struct painter *p, uint32_t component)
 	char number[48], part[48];
 
 	sp_short_text(number, p->m, p->color, sp_sum(p->m, component, p->color));
-	sp_out_xml(p->o, number);
-	sp_out_text(p->o, " (");
-	sp_out_xml(p->o, sp_share(part, amount(p, component), sp_number(type, p->m->total[p->color])));
-	sp_out_char(p->o, ')');
+	sp_xml_f(p->o, "%s (%s)", number, sp_share(part, amount(p, component), sp_number(type, p->m->total[p->color])));
 }
 
-static void subtype(struct painter *p, uint32_t component)
+static void subtype(void *painter, uint32_t component)
 {
+	struct painter *p = painter;
 	const struct sp_component *c = &p->m->component[component];
 	char type[sizeof(c->type) + 1];
 
-	if (!is_coloured(p, component) || !is_cache(c))
+	if (!is_coloured(p, component) || !sp_is_cache(c))
 		return;
-	sp_out_text(p->o, " subtype=\"");
-	sp_out_xml(p->o, sp_fixed_text(type, c->type, sizeof(c->type)));
-	sp_out_char(p->o, ' ');
+	sp_xml_f(p->o, " subtype=\"%s ", sp_fixed_text(type, c->type, sizeof(c->type)));
 	amount_text(p, component);
 	sp_out_char(p->o, '"');
 }
@@ -185,16 +177,19 @@ static void copy(struct painter *p, const char *bytes, size_t n)
 	sp_out_bytes(p->o, bytes + from, n - from);
 }
 
+/* Where a tag of ours begins. */
+static void begin_line(struct painter *p, const char *indent)
+{
+	copy(p, p->gap, p->gap_bytes);
+	sp_out_text(p->o, indent);
+}
+
 static void begin_info(struct painter *p, uint32_t id, const char *suffix, const char *indent)
 {
 	char buf[32];
 
-	copy(p, p->gap, p->gap_bytes);
-	sp_out_text(p->o, indent);
-	sp_out_text(p->o, "<info name=\"");
-	sp_out_xml(p->o, sp_event_name(p->m, id, buf));
-	sp_out_xml(p->o, suffix);
-	sp_out_text(p->o, "\" value=\"");
+	begin_line(p, indent);
+	sp_xml_f(p->o, "<info name=\"%s%s\" value=\"", sp_event_name(p->m, id, buf), suffix);
 }
 
 static void info(struct painter *p, uint32_t id, const char *suffix, int64_t value, const char *indent)
@@ -210,24 +205,17 @@ static void gauge(struct painter *p, uint32_t id, const struct sp_shown *g, cons
 	enum sp_data_type type = sp_event_type(p->m, id);
 
 	begin_info(p, id, suffix, indent);
-	if (type != SP_BIT64) {
-		sp_out_text(p->o, "mean ");
-		sp_out_double(p->o, g->mean, g->mean < 0.1 && g->mean > -0.1 ? -1 : 3);
-		sp_out_text(p->o, ", ");
-	}
-	sp_out_text(p->o, "last ");
 	if (type == SP_BIT64) {
-		sp_out_hex(p->o, (uint64_t)g->last);
+		sp_xml_f(p->o, "last %#lx", (uint64_t)g->last);
 	} else {
+		sp_xml_f(p->o, g->mean < 0.1 && g->mean > -0.1 ? "mean %f, last " : "mean %.3f, last ", g->mean);
 		sp_out_value(p->o, type, g->last);
 		sp_out_text(p->o, ", min ");
 		sp_out_value(p->o, type, g->min);
 		sp_out_text(p->o, ", max ");
 		sp_out_value(p->o, type, g->max);
 	}
-	sp_out_text(p->o, ", ");
-	sp_out_u64(p->o, g->readings);
-	sp_out_text(p->o, g->readings == 1 ? " reading\"/>" : " readings\"/>");
+	sp_xml_f(p->o, ", %lu reading%s\"/>", g->readings, SP_MANY(g->readings));
 }
 
 /* The root has sums by kind, "PAPI_TOT_INS on P cores"; CPUs and cores have what they are. */
@@ -238,11 +226,8 @@ static void kind_infos(struct painter *p, uint32_t component, const char *indent
 	char text[sizeof(m->kind[0].name) + 16];
 
 	if (own >= 0) {
-		copy(p, p->gap, p->gap_bytes);
-		sp_out_text(p->o, indent);
-		sp_out_text(p->o, "<info name=\"" KIND "\" value=\"");
-		sp_out_xml(p->o, m->kind[own].name);
-		sp_out_text(p->o, "\"/>");
+		begin_line(p, indent);
+		sp_xml_f(p->o, "<info name=\"" KIND "\" value=\"%s\"/>", m->kind[own].name);
 	}
 	for (uint32_t k = 0; component == 0 && m->n_kinds > 1 && k < m->n_kinds; k++) {
 		strcat(strcat(strcpy(text, BY_KIND), m->kind[k].name), CORES);
@@ -263,20 +248,11 @@ static void legend(struct painter *p, const char *indent)
 		    (!sp_component_is(&p->m->component[best], "PU") || amount(p, c) > amount(p, best)))
 			best = c;
 	sp_short_text(most, p->m, p->color, sp_sum(p->m, best, p->color));
-	for (unsigned line = 0; line < 2; line++) {
-		copy(p, p->gap, p->gap_bytes);
-		sp_out_text(p->o, indent);
-		sp_out_text(p->o, "<info name=\"" LEGEND "\" value=\"" OURS);
-		if (line == 0) {
-			sp_out_xml(p->o, sp_event_name(p->m, p->color, buf));
-			sp_out_text(p->o, ", pale 0 to dark red ");
-			sp_out_xml(p->o, most);
-			sp_out_text(p->o, " of a PU; a cache by the largest of its kind");
-		} else {
-			sp_out_text(p->o, "lstopo --no-factorize shows each PU");
-		}
-		sp_out_text(p->o, "\"/>");
-	}
+	begin_line(p, indent);
+	sp_xml_f(p->o, "<info name=\"" LEGEND "\" value=\"" OURS "%s, pale 0 to dark red %s of a PU; a cache by the largest of its kind\"/>",
+		 sp_event_name(p->m, p->color, buf), most);
+	begin_line(p, indent);
+	sp_out_text(p->o, "<info name=\"" LEGEND "\" value=\"" OURS "lstopo --no-factorize shows each PU\"/>");
 }
 
 /* lstopo shows no number of a PU but in a box inside it; behind its last info, or hwloc refuses the file. */
@@ -287,8 +263,7 @@ static void label(struct painter *p, const char *indent)
 	if (!p->unlabelled)
 		return;
 	p->unlabelled = 0;
-	copy(p, p->gap, p->gap_bytes);
-	sp_out_text(p->o, indent);
+	begin_line(p, indent);
 	sp_out_text(p->o, "<object type=\"Misc\" subtype=\"sspapi\" name=\"");
 	amount_text(p, component);
 	sp_out_text(p->o, "\">");
@@ -296,9 +271,9 @@ static void label(struct painter *p, const char *indent)
 	sp_out_text(p->o, "</object>");
 }
 
-/* Every object gets every event, also as 0: nothing was counted there.  Only
- * where something was is it coloured.  whole: it stands for a machine that is not drawn.  What is counted on a package as a whole, and
- * gauges, stand where they are known. */
+/* Every object gets every event, also as 0: nothing was counted there.  Only where something was is it coloured.
+ * whole: it stands for a machine that is not drawn.  What is counted on a package as a whole, and gauges, stand where
+ * they are known. */
 static void infos(struct painter *p, uint32_t component, const char *indent, bool whole)
 {
 	bool coloured = is_coloured(p, component) || (whole && p->any && p->m->counted[component]);
@@ -320,11 +295,10 @@ static void infos(struct painter *p, uint32_t component, const char *indent, boo
 	if (component == 0 && p->any)
 		legend(p, indent);
 	if (is_styled(p, component)) {
-		copy(p, p->gap, p->gap_bytes);
-		sp_out_text(p->o, indent);
+		begin_line(p, indent);
 		style(p->o, coloured ? share(p, component) : -1.0);
 	}
-	if (coloured && !is_cache(&p->m->component[component]))
+	if (coloured && !sp_is_cache(&p->m->component[component]))
 		p->unlabelled = component + 1;
 }
 
@@ -395,6 +369,11 @@ static const char *attribute(const char *tag, size_t n, const char *name, size_t
 		i = (size_t)(close - tag) + 1;
 	}
 	return NULL;
+}
+
+static bool is(const char *text, size_t length, const char *word)
+{
+	return length == strlen(word) && !memcmp(text, word, length);
 }
 
 /* The component of this <object> tag; -1: none of ours (a PCI device, say). */
@@ -471,11 +450,11 @@ static bool is_stale(struct painter *p, const char *tag, size_t n)
 	if (!name)
 		return false;
 	end = name + length;
-	if (length == strlen(KIND) && !memcmp(name, KIND, length) && sp_kind_of(p->m, p->component) >= 0)
+	if (is(name, length, KIND) && sp_kind_of(p->m, p->component) >= 0)
 		return true;
-	if (length == strlen(STYLE) && !memcmp(name, STYLE, length))
+	if (is(name, length, STYLE))
 		return p->stale || (p->component >= 0 && is_styled(p, (uint32_t)p->component));
-	if (length == strlen(LEGEND) && !memcmp(name, LEGEND, length)) {
+	if (is(name, length, LEGEND)) {
 		name = attribute(tag, n, "value", &length);
 		return name && length > strlen(OURS) && !memcmp(name, OURS, strlen(OURS));
 	}
@@ -498,7 +477,7 @@ static bool is_stale(struct painter *p, const char *tag, size_t n)
 static void copy_tag(struct painter *p, const char *tag, size_t n, size_t end)
 {
 	static const char before[] = " subtype=\"";
-	bool cache = p->component >= 0 && is_cache(&p->m->component[p->component]);
+	bool cache = p->component >= 0 && sp_is_cache(&p->m->component[p->component]);
 	size_t length, from = 0;
 	const char *old = cache ? attribute(tag, n, "subtype", &length) : NULL;
 
@@ -516,7 +495,7 @@ static bool has(const char *tag, size_t n, const char *name, const char *value)
 	size_t length;
 	const char *text = attribute(tag, n, name, &length);
 
-	return text && length == strlen(value) && !memcmp(text, value, length);
+	return text && is(text, length, value);
 }
 
 static void open_object(struct painter *p, const char *tag, size_t n)
@@ -630,12 +609,6 @@ static uint32_t word_of_cpus(const struct sp_model *m, int32_t word)
 	return bits;
 }
 
-static void hex_word(struct sp_out *o, uint32_t v)
-{
-	for (int shift = 28; shift >= 0; shift -= 4)
-		sp_out_char(o, "0123456789abcdef"[v >> shift & 15]);
-}
-
 /* hwloc's form of a set: 32 bits a word, the highest first. */
 static void cpusets(struct sp_out *o, const struct sp_model *m, int32_t only)
 {
@@ -653,7 +626,7 @@ static void cpusets(struct sp_out *o, const struct sp_model *m, int32_t only)
 			if (only < 0 && top == 0 && !bits)
 				bits = 1;
 			sp_out_text(o, w == top ? "0x" : ",0x");
-			hex_word(o, bits);
+			sp_hex_word(o, bits);
 		}
 		sp_out_char(o, '"');
 	}
@@ -661,13 +634,9 @@ static void cpusets(struct sp_out *o, const struct sp_model *m, int32_t only)
 
 static void pu(struct painter *p, int32_t os_index, int32_t component)
 {
-	sp_out_text(p->o, "    <object type=\"PU\" os_index=\"");
-	sp_out_i64(p->o, os_index);
-	sp_out_char(p->o, '"');
+	sp_xml_f(p->o, "    <object type=\"PU\" os_index=\"%d\"", os_index);
 	cpusets(p->o, p->m, os_index);
-	sp_out_text(p->o, " nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\" gp_index=\"");
-	sp_out_i64(p->o, (int64_t)os_index + 3);
-	sp_out_text(p->o, "\">");
+	sp_xml_f(p->o, NODE " gp_index=\"%d\">", os_index + 3);
 	if (component >= 0)
 		infos(p, (uint32_t)component, "      ", false);
 	label(p, "      ");
@@ -685,7 +654,6 @@ static bool pu_was_written(const struct sp_model *m, uint32_t c)
 
 static void generate(struct painter *p)
 {
-	static const char sets[] = " nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\"";
 	bool any = false;
 
 	p->gap = "\n";
@@ -694,14 +662,12 @@ static void generate(struct painter *p)
 			  "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
 			  "  <object type=\"Machine\" os_index=\"0\"");
 	cpusets(p->o, p->m, -1);
-	sp_out_text(p->o, sets);
-	sp_out_text(p->o, " allowed_nodeset=\"0x00000001\" gp_index=\"1\">");
+	sp_out_text(p->o, NODE " allowed_nodeset=\"0x00000001\" gp_index=\"1\">");
 	if (p->m->n_components)
 		infos(p, 0, "    ", false);
 	sp_out_text(p->o, "\n    <object type=\"NUMANode\" os_index=\"0\"");
 	cpusets(p->o, p->m, -1);
-	sp_out_text(p->o, sets);
-	sp_out_text(p->o, " gp_index=\"2\" local_memory=\"0\"/>\n");
+	sp_out_text(p->o, NODE " gp_index=\"2\" local_memory=\"0\"/>\n");
 	for (uint32_t c = 0; c < p->m->n_components; c++) {
 		if (!is_pu(p->m, c) || pu_was_written(p->m, c))
 			continue;
@@ -749,11 +715,6 @@ static void job_infos(void *painter, uint32_t component, bool whole)
 	label(painter, "");
 }
 
-static void job_subtype(void *painter, uint32_t component)
-{
-	subtype(painter, component);
-}
-
 void sp_view_hwloc(struct sp_out *o, const struct sp_show *s)
 {
 	const struct sp_model *m = s->m;
@@ -766,7 +727,7 @@ void sp_view_hwloc(struct sp_out *o, const struct sp_show *s)
 	if (m->n_machines > 1) {
 		p.gap = "\n";
 		p.gap_bytes = 1;
-		sp_view_hwloc_job(o, m, job_infos, job_subtype, &p);
+		sp_view_hwloc_job(o, m, job_infos, subtype, &p);
 		return;
 	}
 	if (!m->xml || !m->xml_bytes) {
