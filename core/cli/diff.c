@@ -246,8 +246,8 @@ static struct value value_of(const struct sp_diff_side *s, uint32_t position, ui
 		v.exact = there ? row->exact[e - 1] : 0;
 		v.there = v.there || there;
 		v.unproven = v.unproven || v.v != v.exact;
-		sp_spread_add(&v.spread, sp_number(v.type, v.v));
-		sp_spread_add(&exact, sp_number(v.type, v.exact));
+		sp_spread_add(&v.spread, sp_value_double(v.type, v.v));
+		sp_spread_add(&exact, sp_value_double(v.type, v.exact));
 	}
 	if (s->n > 1) {
 		v.v = sp_nearest(v.type, v.spread.mean);
@@ -276,20 +276,13 @@ static bool differ(const struct sp_diff *d, bool total, const struct value *a, c
 /* Missing is 0, as far as a count goes. */
 static int64_t difference(const struct value *a, const struct value *b, enum sp_data_type type)
 {
-	double d;
-	int64_t v;
-
-	if (type != SP_FP64)
-		return (int64_t)((uint64_t)b->v - (uint64_t)a->v);
-	d = (b->there ? sp_as_double(b->v) : 0.0) - (a->there ? sp_as_double(a->v) : 0.0);
-	memcpy(&v, &d, sizeof(v));
-	return v;
+	return type == SP_FP64 ? sp_float_bits(sp_float(b->v) - sp_float(a->v)) : b->v - a->v;
 }
 
 /* Of nothing there is no share. */
 static const char *percent(char text[48], const struct value *a, const struct value *b, double by)
 {
-	double base = a->there ? sp_number(a->type, a->v) : 0.0;
+	double base = a->there ? sp_value_double(a->type, a->v) : 0.0;
 
 	if (base == 0.0)
 		return b->there ? "new" : "gone";
@@ -405,7 +398,7 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 {
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
-	double number = type == SP_FP64 ? sp_as_double(by) : (double)by;
+	double number = type == SP_FP64 ? sp_float(by) : (double)by;
 	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52], share[48], spread[2][48];
 	bool differs = differ(d, !position, a, b);
 	const char *cell[] = { place, name, of_a, of_b, signed_by, differs ? percent(share, a, b, number) : number != 0.0 ? "chance" : "same",
@@ -442,7 +435,7 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 	enum sp_data_type type = a->there ? a->type : b->type;
 	int64_t by = difference(a, b, type);
 	char buf[48];
-	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_as_double(by) : (double)by);
+	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_float(by) : (double)by);
 
 	sp_csv_f(o, "%s,%s", (const char *)d->positions.name[position].key, (const char *)d->names.name[event].key);
 	csv_value(o, a, a->v);

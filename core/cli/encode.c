@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../store/gauge.h"
 #include "../store/interval.h"
 #include "../store/overflow.h"
-#include "../view/gauges.h"
+#include "../view/view-common.h"
 #include "cmd.h"
 #include "encode.h"
 
@@ -310,21 +309,13 @@ static int32_t cell_of(const struct sp_relation *r, const struct sp_layout *l, i
 	return -1;
 }
 
-static void add_value(int64_t *to, int64_t more, bool floats)
-{
-	if (floats)
-		sp_float_add(to, more);
-	else
-		*to += more;
-}
-
-/* What none of the intervals has, "other", the reader finds again. */
 /* An interval of a damaged store may name a site that is not there: it is "other". */
 static uint32_t mapped(const struct sp_model *m, const uint32_t *site, uint32_t id)
 {
 	return id < m->n_callsites ? site[id] : 0;
 }
 
+/* What none of the intervals has, "other", the reader finds again. */
 static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
 			     const uint32_t *kept, uint32_t k, const uint32_t *site)
 {
@@ -352,10 +343,10 @@ static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_r
 		is->cell = cell;
 		is->count += at.count;
 		for (uint32_t e = 0; e < k; e++) {
-			bool floats = m->event[row->event[kept[e]]]->data_type == SP_FP64;
+			enum sp_data_type type = sp_event_type(m, row->event[kept[e]]);
 
-			add_value(&is->at[e], at.total[kept[e]], floats);
-			add_value(&is->at[k + e], at.exact[kept[e]], floats);
+			is->at[e] = sp_plus(type, is->at[e], at.total[kept[e]]);
+			is->at[k + e] = sp_plus(type, is->at[k + e], at.exact[kept[e]]);
 		}
 	}
 	to->room = to->n;

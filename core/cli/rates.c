@@ -12,14 +12,10 @@
 static int64_t rate(const struct sp_rates *r, const struct sp_model *m, uint32_t e, double seconds)
 {
 	enum sp_data_type type = sp_event_type(m, e);
-	double more = sp_number(type, m->total[e]) - (e < r->n_events ? sp_number(type, r->total[e]) : 0.0);
+	double more = sp_value_double(type, m->total[e]) - (e < r->n_events ? sp_value_double(type, r->total[e]) : 0.0);
 	double each = more > 0.0 && seconds > 0.0 ? more / seconds : 0.0;
-	int64_t v;
 
-	if (type != SP_FP64)
-		return each < 9e18 ? (int64_t)(each + 0.5) : INT64_MAX;
-	memcpy(&v, &each, sizeof(v));
-	return v;
+	return type == SP_FP64 ? sp_float_bits(each) : each < 9e18 ? (int64_t)(each + 0.5) : INT64_MAX;
 }
 
 void sp_rates_write(const struct sp_rates *r, struct sp_out *o, const struct sp_model *m)
@@ -27,10 +23,7 @@ void sp_rates_write(const struct sp_rates *r, struct sp_out *o, const struct sp_
 	uint64_t from = r->ns ? r->ns : m->h.start_ns, ns = m->h.end_ns > from ? m->h.end_ns - from : 0;
 	unsigned n = 0;
 
-	sp_out_plain(o, sp_base_name(sp_model_text(m, m->h.exe)));
-	sp_out_text(o, " (pid ");
-	sp_out_u64(o, m->h.pid);
-	sp_out_text(o, r->ns ? "), in the last " : "), in its ");
+	sp_out_f(o, "%s (pid %u), in %s ", sp_base_name(sp_model_text(m, m->h.exe)), m->h.pid, r->ns ? "the last" : "its");
 	sp_out_duration(o, ns);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		char name[256], value[48];
@@ -38,11 +31,7 @@ void sp_rates_write(const struct sp_rates *r, struct sp_out *o, const struct sp_
 		if (!sp_event_is_summed(m, e) || n++ >= MOST)
 			continue;
 		sp_short_text(value, m, e, rate(r, m, e, (double)ns / 1e9));
-		sp_out_text(o, n > 1 ? ", " : ": ");
-		sp_out_text(o, sp_text_event(m, e, name));
-		sp_out_char(o, ' ');
-		sp_out_text(o, value);
-		sp_out_text(o, "/s");
+		sp_out_f(o, "%s %s %s/s", n > 1 ? "," : ":", sp_text_event(m, e, name), value);
 	}
 	sp_out_text(o, n > MOST ? " \xe2\x80\xa6\n\n" : "\n\n");
 }

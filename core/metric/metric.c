@@ -413,7 +413,7 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 
 		if (s->present && !s->present[e])
 			continue;
-		*v += sp_number(sp_event_type(t->model, e), s->sum[e]);
+		*v += sp_value_double(sp_event_type(t->model, e), s->sum[e]);
 		any = true;
 	}
 	if (any)

@@ -150,13 +150,6 @@ static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings
 		out->mean = high;
 }
 
-static enum sp_data_type type_of(const struct sp_model *m, uint32_t event)
-{
-	const struct sp_event *v = m->event[event];
-
-	return v && v->data_type <= SP_BIT64 ? (enum sp_data_type)v->data_type : SP_INT64;
-}
-
 /* Of which CPU is the cell? The others' numbers are in the relation's cells. */
 static int32_t cpu_of(const struct sp_row *row, const struct sp_gauge *g, uint32_t cell)
 {
@@ -186,7 +179,7 @@ bool sp_row_gauge(const struct sp_model *m, const struct sp_row *row, uint64_t *
 		out->component = sp_row_place(row, e);
 		if (out->component < 0)
 			out->component = component_of_cpu(m, row, out->cpu);
-		take(out, type_of(m, out->event), readings, value, g->sum);
+		take(out, sp_event_type(m, out->event), readings, value, g->sum);
 		out->ns = g->ns;
 		return true;
 	}
@@ -211,7 +204,7 @@ void sp_add_gauges(struct sp_model *m, const struct sp_row *row)
 
 	while (sp_row_gauge(m, row, &at, &g)) {
 		struct sp_gauge_sum *s = sum_at(m, g.component, g.event);
-		enum sp_data_type type = type_of(m, g.event);
+		enum sp_data_type type = sp_event_type(m, g.event);
 
 		if (!s)
 			continue;
@@ -237,6 +230,6 @@ bool sp_gauge_at(const struct sp_model *m, int32_t component, uint32_t event, st
 	if (!s || !s->readings)
 		return false;
 	*out = (struct sp_shown){ .event = event, .cpu = SP_NO_CPU, .component = component, .ns = s->ns };
-	take(out, type_of(m, event), s->readings, s->value, s->sum);
+	take(out, sp_event_type(m, event), s->readings, s->value, s->sum);
 	return true;
 }

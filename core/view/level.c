@@ -58,11 +58,6 @@ const struct sp_level *sp_level_by_name(const char *name)
 #define NOT_LISTED	(3ull << 32)
 #define NOT_KNOWN	(4ull << 32)
 
-static bool is_pu(const struct sp_model *m, int32_t c)
-{
-	return c >= 0 && sp_component_is(&m->component[c], "PU");
-}
-
 /* hwloc's last cache before memory. */
 static const char *last_cache(const struct sp_model *m)
 {
@@ -105,11 +100,11 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 	else if (at->component >= 0)
 		above = sp_model_above(t->m, at->component, type);
 	/* A package is in no memory: memory stands beside it. */
-	if (above > at->component && !is_pu(t->m, at->component))
+	if (above > at->component && !sp_is_pu(t->m, at->component))
 		above = -1;
 	/* A CPU that is under no such component is with all of its kind in one row; what
 	 * was booked on a larger component stays there. */
-	w.component = above >= 0 || is_pu(t->m, at->component) ? above : at->component;
+	w.component = above >= 0 || sp_is_pu(t->m, at->component) ? above : at->component;
 	if (t->level->what == SP_LEVEL_CPU)
 		w.cpu = at->cpu;
 	/* As the machine has them; by number what it lacks; then the unknown. */
@@ -220,7 +215,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->cpus += at->cpu >= 0 && row->cpus == 0;
 	} else if (t->stamp[at->component] != row - t->row + 1) {
 		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
-		row->cpus += is_pu(t->m, at->component);
+		row->cpus += sp_is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++)
 		if (sp_row_place(r, i) == place)
@@ -269,7 +264,7 @@ static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_c
 			continue;
 		if (place >= 0) {
 			there.component = place;
-			there.cpu = is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
+			there.cpu = sp_is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
 		}
 		e = add_at(t, r, &there, place);
 	}
@@ -339,7 +334,7 @@ static double amount(const struct by *by, const struct sp_level_row *row)
 		return 0.0;
 	if (by->event == SP_SORT_READINGS)
 		return (double)row->readings;
-	return sp_number(sp_event_type(by->t->m, (uint32_t)by->event), row->total[by->event]);
+	return sp_value_double(sp_event_type(by->t->m, (uint32_t)by->event), row->total[by->event]);
 }
 
 static bool stands_before(const void *of, uint32_t a, uint32_t b)

@@ -1,14 +1,13 @@
 /* model-open.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
-#include "../store/gauge.h"
 #include "../store/readings.h"
+#include "../sys.h"
 #include "core-kinds.h"
-#include "gauges.h"
 #include "intervals.h"
 #include "model-blocks.h"
 #include "overflows.h"
-#include "../sys.h"
+#include "view-common.h"
 
 #define CPUS_MOST 65536			/* highest number of a CPU, plus one */
 #define COMPONENTS_MOST (1ull << 24)	/* of all machines of a merged store */
@@ -415,28 +414,17 @@ static void index_lists(struct sp_model *m)
 
 /* ---- sums ------------------------------------------------------------- */
 
-/* Sums of floating-point events are kept as their bits. */
-static int64_t plus(const struct sp_event *v, int64_t a, int64_t b)
-{
-	double d;
-
-	if (!v || v->data_type != SP_FP64)
-		return a + b;
-	d = sp_value_double(SP_FP64, a) + sp_value_double(SP_FP64, b);
-	memcpy(&a, &d, sizeof(a));
-	return a;
-}
-
 /* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
 static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact)
 {
+	enum sp_data_type type = sp_event_type(m, e);
 	bool more = true;
 
 	for (; more && c >= 0; c = m->component[c].parent) {
 		uint64_t at = (uint64_t)c * m->n_events + e;
 
-		m->sum[at] = plus(m->event[e], m->sum[at], total);
-		m->exact[at] = plus(m->event[e], m->exact[at], exact);
+		m->sum[at] = sp_plus(type, m->sum[at], total);
+		m->exact[at] = sp_plus(type, m->exact[at], exact);
 		m->counted[c] = true;
 		more = m->component[c].flags & SP_COMPONENT_MEMORY;
 	}
@@ -459,20 +447,21 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 	for (uint32_t i = 0; i < row->k; i++) {
 		uint32_t e = row->event[i];
 		const struct sp_event *v = m->event[e];
+		enum sp_data_type type = sp_event_type(m, e);
 		int32_t place = sp_row_place(row, i), c = place >= 0 ? place : at->component;
 
 		if (!v || v->kind != SP_COUNTER)
 			continue;
 		m->event_placed[e] = m->event_placed[e] || place >= 0;
-		m->total[e] = plus(v, m->total[e], at->total[i]);
-		m->total_exact[e] = plus(v, m->total_exact[e], at->exact[i]);
+		m->total[e] = sp_plus(type, m->total[e], at->total[i]);
+		m->total_exact[e] = sp_plus(type, m->total_exact[e], at->exact[i]);
 		if (c < 0)
-			m->unplaced[e] = plus(v, m->unplaced[e], at->total[i]);
+			m->unplaced[e] = sp_plus(type, m->unplaced[e], at->total[i]);
 		else
 			add_at(m, c, e, at->total[i], at->exact[i]);
 		if (kind >= 0 && c == at->component) {
-			m->kind[kind].sum[e] = plus(v, m->kind[kind].sum[e], at->total[i]);
-			m->kind[kind].exact[e] = plus(v, m->kind[kind].exact[e], at->exact[i]);
+			m->kind[kind].sum[e] = sp_plus(type, m->kind[kind].sum[e], at->total[i]);
+			m->kind[kind].exact[e] = sp_plus(type, m->kind[kind].exact[e], at->exact[i]);
 		}
 	}
 	if (kind >= 0) {
@@ -488,7 +477,7 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
-		to[e] = plus(m->event[e], to[e], from[e]);
+		to[e] = sp_plus(sp_event_type(m, e), to[e], from[e]);
 }
 
 /* But not what is counted in a package as a whole: that is no memory's. */
@@ -496,7 +485,7 @@ static void add_beside(struct sp_model *m, int64_t *to, const int64_t *from)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (!m->event_placed[e])
-			to[e] = plus(m->event[e], to[e], from[e]);
+			to[e] = sp_plus(sp_event_type(m, e), to[e], from[e]);
 }
 
 static void sum_tree(struct sp_model *m)

@@ -295,6 +295,20 @@ int32_t sp_model_above(const struct sp_model *m, int32_t c, const char *type);
 /* What is known of the thread that this row's set was attached to; NULL: nothing, or it was not. */
 const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row);
 
+static inline enum sp_data_type sp_event_type(const struct sp_model *m, uint32_t id)
+{
+	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
+
+	return e && e->data_type <= SP_BIT64 ? (enum sp_data_type)e->data_type : SP_INT64;
+}
+
+static inline bool sp_event_is_gauge(const struct sp_model *m, uint32_t id)
+{
+	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
+
+	return e && e->kind == SP_GAUGE;
+}
+
 const char *sp_model_text(const struct sp_model *m, sp_off off);
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
 const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* oldest first; NULL behind the last */

@@ -59,7 +59,7 @@ static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool 
 	}
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (has[e])
-			sp_spread_add(&s[e], sp_number(sp_event_type(m, e), sum[e]));
+			sp_spread_add(&s[e], sp_value_double(sp_event_type(m, e), sum[e]));
 }
 
 struct sp_spread *sp_repeats_spread(struct sp_model *m)

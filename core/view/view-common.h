@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../out.h"
+#include "../store/gauge.h"
 #include "gauges.h"
 
 /* A damaged event is counted like any other, as an int64 without a name. */
@@ -21,20 +22,6 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	return sp_model_text(m, off);
 }
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
-
-static inline enum sp_data_type sp_event_type(const struct sp_model *m, uint32_t id)
-{
-	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
-
-	return e && e->data_type <= SP_BIT64 ? (enum sp_data_type)e->data_type : SP_INT64;
-}
-
-static inline bool sp_event_is_gauge(const struct sp_model *m, uint32_t id)
-{
-	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
-
-	return e && e->kind == SP_GAUGE;
-}
 
 /* Version 1 did not keep entries of gauges and floating-point counters. */
 static inline bool sp_has_entries(const struct sp_model *m, const struct sp_row *row, uint32_t event)
@@ -75,32 +62,10 @@ static inline int64_t sp_sum(const struct sp_model *m, uint32_t component, uint3
 	return m->sum[(uint64_t)component * m->n_events + id];
 }
 
-static inline double sp_as_double(int64_t v)
-{
-	double d;
-
-	memcpy(&d, &v, sizeof(d));
-	return d;
-}
-
-/* For shares and colours, not for sums. */
-static inline double sp_number(enum sp_data_type type, int64_t v)
-{
-	if (type == SP_FP64)
-		return sp_as_double(v);
-	return type == SP_INT64 ? (double)v : (double)(uint64_t)v;
-}
-
 /* Sums of floating-point events are kept as their bits. */
 static inline int64_t sp_plus(enum sp_data_type type, int64_t a, int64_t b)
 {
-	double d;
-
-	if (type != SP_FP64)
-		return (int64_t)((uint64_t)a + (uint64_t)b);
-	d = sp_as_double(a) + sp_as_double(b);
-	memcpy(&a, &d, sizeof(a));
-	return a;
+	return type == SP_FP64 ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
 }
 
 /* A count as the number that it is, for programs. */
@@ -109,7 +74,7 @@ static inline void sp_out_value(struct sp_out *o, enum sp_data_type type, int64_
 	if (type == SP_INT64)
 		sp_out_i64(o, v);
 	else if (type == SP_FP64)
-		sp_out_double(o, sp_as_double(v), -1);
+		sp_out_double(o, sp_float(v), -1);
 	else
 		sp_out_u64(o, (uint64_t)v);
 }
@@ -143,6 +108,11 @@ static inline const char *sp_base_name(const char *path)
 static inline bool sp_component_is(const struct sp_component *c, const char *type)
 {
 	return !strncmp(c->type, type, sizeof(c->type));
+}
+
+static inline bool sp_is_pu(const struct sp_model *m, int32_t c)
+{
+	return c >= 0 && sp_component_is(&m->component[c], "PU");
 }
 
 /* The parent's index, also where a damaged store has it wrong; -1: none. */

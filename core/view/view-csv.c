@@ -99,7 +99,7 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 	char buf[32];
 
 	if (component >= 0)
-		cpu = sp_component_is(&m->component[component], "PU") ? m->component[component].os_index : SP_NO_CPU;
+		cpu = sp_is_pu(m, component) ? m->component[component].os_index : SP_NO_CPU;
 	p = place(m, row, at, cpu, component >= 0 ? component : at->component);
 	sp_csv_begin(o, m, &p, sp_event_name(m, row->event[e], buf), at->count);
 	sp_csv_counts(o, sp_event_type(m, row->event[e]), at->total[e], at->exact[e]);
@@ -123,7 +123,6 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	static const struct sp_between nowhere;
 	struct sp_shown g;
 	uint64_t at = 0;
-	int64_t mean;
 
 	while (sp_row_gauge(m, row, &at, &g)) {
 		enum sp_data_type type = sp_event_type(m, g.event);
@@ -132,10 +131,9 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 		gauge_line(o, m, &p, &g, " (last)", type, g.last);
 		if (type == SP_BIT64)	/* has no order */
 			continue;
-		memcpy(&mean, &g.mean, sizeof(mean));
 		gauge_line(o, m, &p, &g, " (min)", type, g.min);
 		gauge_line(o, m, &p, &g, " (max)", type, g.max);
-		gauge_line(o, m, &p, &g, " (mean)", SP_FP64, mean);
+		gauge_line(o, m, &p, &g, " (mean)", SP_FP64, sp_float_bits(g.mean));
 	}
 }
 

@@ -48,7 +48,7 @@ struct painter {
 
 static double amount(const struct painter *p, uint32_t component)
 {
-	double d = sp_number(sp_event_type(p->m, p->color), sp_sum(p->m, component, p->color));
+	double d = sp_value_double(sp_event_type(p->m, p->color), sp_sum(p->m, component, p->color));
 
 	return d > 0.0 ? d : 0.0;
 }
@@ -98,7 +98,7 @@ static void amount_text(struct painter *p, uint32_t component)
 	char number[48], part[48];
 
 	sp_short_text(number, p->m, p->color, sp_sum(p->m, component, p->color));
-	sp_xml_f(p->o, "%s (%s)", number, sp_share(part, amount(p, component), sp_number(type, p->m->total[p->color])));
+	sp_xml_f(p->o, "%s (%s)", number, sp_share(part, amount(p, component), sp_value_double(type, p->m->total[p->color])));
 }
 
 static void subtype(void *painter, uint32_t component)

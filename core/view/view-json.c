@@ -28,7 +28,7 @@ static void comma_line(struct sp_out *o, bool *more, const char *indent)
 
 void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v)
 {
-	double d = sp_as_double(v);
+	double d = sp_float(v);
 
 	/* JSON has no word for nan and infinities: d - d is then nan. */
 	if (type == SP_FP64 && d - d != 0.0)

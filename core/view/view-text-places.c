@@ -30,11 +30,6 @@ static bool repeats(const struct tree *r, uint32_t c)
 	return true;
 }
 
-static bool is_pu(const struct sp_model *m, uint32_t c)
-{
-	return sp_component_is(&m->component[c], "PU");
-}
-
 /* What has no counts by CPU is not shown, nor is memory: it repeats what it stands beside. */
 static bool open_tree(struct tree *r, const struct sp_model *m)
 {
@@ -52,7 +47,7 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 	for (uint32_t c = m->n_components; c-- > 0;) {
 		int32_t up = sp_parent(m, c);
 
-		if (!m->counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(is_pu(m, c) || r->below[c]))
+		if (!m->counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(sp_is_pu(m, (int32_t)c) || r->below[c]))
 			continue;
 		r->shown[c] = r->below[c] != 1 || !repeats(r, c);
 		r->n += r->shown[c];
@@ -103,7 +98,7 @@ static void place_row(struct sp_table *t, uint64_t at)
 		return;
 	}
 	sp_out_repeat(&o, ' ', r->flat ? 0 : 2u * r->depth[at]);
-	if (!r->flat && !r->depth[at] && !is_pu(m, (uint32_t)at) && !sp_component_is(&m->component[at], "Job"))
+	if (!r->flat && !r->depth[at] && !sp_is_pu(m, (int32_t)at) && !sp_component_is(&m->component[at], "Job"))
 		sp_out_text(&o, "all CPUs");
 	else
 		sp_text_component(&o, m, (uint32_t)at);
@@ -150,11 +145,11 @@ static void tree_tables(struct sp_out *o, struct sp_table *t, struct tree *r)
 	t->in_place = whole;
 	r->flat = !whole;
 	for (uint32_t c = 0; !whole && c < m->n_components; c++)
-		if (r->shown[c] && !is_pu(m, c) && r->depth[c] == 1)
+		if (r->shown[c] && !sp_is_pu(m, (int32_t)c) && r->depth[c] == 1)
 			add_place(t, c);
 	show(o, t, "part of the machine", "parts");
 	for (uint32_t c = 0; c < m->n_components; c++)
-		if (r->shown[c] && (whole || is_pu(m, c)))
+		if (r->shown[c] && (whole || sp_is_pu(m, (int32_t)c)))
 			add_place(t, c);
 	add_outside(t);
 	show(o, t, "CPU", "CPUs");
@@ -258,14 +253,12 @@ static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
 	char name[256], where[96], number[4][48] = { "", "-", "-", "-" };
 	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
 			       number[2], number[3] };
-	int64_t mean;
 
 	sp_value_text(number[0], type, g->last);
 	if (type != SP_BIT64) {		/* bits have neither order nor mean */
-		memcpy(&mean, &g->mean, sizeof(mean));
 		sp_value_text(number[1], type, g->min);
 		sp_value_text(number[2], type, g->max);
-		sp_value_text(number[3], SP_FP64, mean);
+		sp_value_text(number[3], SP_FP64, sp_float_bits(g->mean));
 	}
 	sp_list_line(l, cell);
 }

@@ -97,7 +97,7 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 	take(t, t->n);
 	if (!is_any(t->sums.has, t->m->n_events))
 		return;
-	t->weight[t->n++] = t->first < t->m->n_events ? sp_number(sp_event_type(t->m, t->first), t->sums.total[t->first]) : 0.0;
+	t->weight[t->n++] = t->first < t->m->n_events ? sp_value_double(sp_event_type(t->m, t->first), t->sums.total[t->first]) : 0.0;
 }
 
 /* Those of one weight as they were added. */
@@ -119,7 +119,7 @@ void sp_table_spread(struct sp_table *t)
 		if (!t->sums.has[e])
 			continue;
 		for (unsigned most = 0; most < 2; most++) {
-			double by = sp_number(type, v) - sp_number(type, t->spread[2 * most].total[e]);
+			double by = sp_value_double(type, v) - sp_value_double(type, t->spread[2 * most].total[e]);
 
 			if (t->n_spread[e] && !(most ? by > 0.0 : by < 0.0))
 				continue;
@@ -127,7 +127,7 @@ void sp_table_spread(struct sp_table *t)
 			if (e == t->first)
 				sp_text_f(t->who[most], sizeof(t->who[most]), "%s", t->label);
 		}
-		t->sum_spread[e] += sp_number(type, v);
+		t->sum_spread[e] += sp_value_double(type, v);
 		t->n_spread[e]++;
 	}
 	t->rows_spread++;
@@ -156,7 +156,7 @@ static void spread_label(struct sp_table *t, unsigned i)
 	sp_memory_init(&o, t->label, sizeof(t->label));
 	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "", name ? t->who[i / 2] : "", name && ratio ? "; " : "");
 	if (ratio)
-		sp_out_f(&o, "max/mean %.2f", sp_number(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
+		sp_out_f(&o, "max/mean %.2f", sp_value_double(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
 	sp_out_text(&o, name || ratio ? ")" : "");
 	sp_memory_text(&o);
 }
@@ -355,7 +355,7 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 		gap = i == t->share && !share ? SHARE + 2 : 0;
 		if (i != t->share || !share)
 			continue;
-		sp_share(buf, sp_number(type, t->sums.total[id]), t->sums.has[id] ? sp_number(type, t->m->total[id]) : 0.0);
+		sp_share(buf, sp_value_double(type, t->sums.total[id]), t->sums.has[id] ? sp_value_double(type, t->m->total[id]) : 0.0);
 		sp_right(o, buf, SHARE + 2);
 	}
 	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)

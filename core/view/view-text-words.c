@@ -143,7 +143,7 @@ unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v)
 
 	sp_memory_init(&o, buf, 48);
 	if (type == SP_FP64) {
-		fp64(&o, sp_as_double(v));
+		fp64(&o, sp_float(v));
 	} else if (type == SP_BIT64) {
 		sp_out_hex(&o, u);
 	} else if (type == SP_UINT64 && v < 0) {	/* more than a grouped number may be */
@@ -204,7 +204,7 @@ static void scaled(struct sp_out *o, double v, const char *unit)
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v)
 {
 	enum sp_data_type type = sp_event_type(m, event);
-	double one, number = sp_number(type, v);
+	double one, number = sp_value_double(type, v);
 	const char *unit = scaled_unit(m, event, &one);
 	struct sp_out o;
 
@@ -217,25 +217,21 @@ unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, i
 
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
 {
-	double whole = sp_number(type, total), part;
+	double whole = sp_value_double(type, total), part;
 
 	if (whole == 0.0)
 		return -1.0;
 	if (total == exact)
 		return 1.0;
-	part = sp_number(type, exact) / whole;
+	part = sp_value_double(type, exact) / whole;
 	return part > 0.0 ? (part < 0.9999 ? part : 0.9999) : 0.0;
 }
 
 /* Sums of a damaged store may be anything. */
 int64_t sp_nearest(enum sp_data_type type, double d)
 {
-	int64_t bits;
-
-	if (type == SP_FP64) {
-		memcpy(&bits, &d, sizeof(bits));
-		return bits;
-	}
+	if (type == SP_FP64)
+		return sp_float_bits(d);
 	d += d < 0.0 ? -0.5 : 0.5;
 	if (type == SP_INT64)
 		return d >= 0x1p63 ? INT64_MAX : d >= -0x1p63 ? (int64_t)d : INT64_MIN;

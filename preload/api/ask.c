@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/out.h"
-#include "../../core/store/gauge.h"
 #include "../../core/sys.h"
+#include "../../core/view/view-common.h"
 #include "api.h"
 
 bool sp_api_row(struct sp_binding *p, struct sp_row *row)
@@ -35,25 +34,13 @@ struct question {
 /* Floating-point counters are their bits, as PAPI hands them out. */
 static void add(const struct sp_binding *p, int e, int64_t *to, int64_t x)
 {
-	const struct sp_event *v = p->model.event[p->key.event[e]];
-	double sum, more;
-
-	if (!v || v->data_type != SP_FP64) {
-		*to += x;
-		return;
-	}
-	memcpy(&sum, to, sizeof(sum));
-	memcpy(&more, &x, sizeof(more));
-	sum += more;
-	memcpy(to, &sum, sizeof(sum));
+	*to = sp_plus(sp_event_type(&p->model, p->key.event[e]), *to, x);
 }
 
 /* A gauge is not summed over CPUs: of all of them it is what was seen last. */
 static bool is_asked(const struct sp_binding *p, int e, const struct sp_row *row, const struct sp_at_cpu *at, int cpu)
 {
-	const struct sp_event *v = p->model.event[p->key.event[e]];
-
-	return cpu >= 0 || !v || v->kind != SP_GAUGE || at->cpu == row->latest_cpu;
+	return cpu >= 0 || !sp_event_is_gauge(&p->model, p->key.event[e]) || at->cpu == row->latest_cpu;
 }
 
 static void ask_cells(struct sp_binding *p, int e, struct question *q, uint64_t ns)
@@ -403,7 +390,7 @@ static void print_value(const struct sp_event *v, uint64_t ns, int64_t value, bo
 	const char *end = permanent ? "  permanent\n" : "\n";
 
 	if (v && v->data_type == SP_FP64)
-		fprintf(out, "  %llu  %.17g%s", (unsigned long long)ns, sp_value_double(SP_FP64, value), end);
+		fprintf(out, "  %llu  %.17g%s", (unsigned long long)ns, sp_float(value), end);
 	else if (v && v->data_type != SP_INT64)
 		fprintf(out, "  %llu  %llu%s", (unsigned long long)ns, (unsigned long long)value, end);
 	else

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "../../core/sys.h"
+#include "../../core/view/view-common.h"
 #include "../../topo/topo.h"
 #include "../life/end.h"
 #include "../life/machine.h"
@@ -236,19 +237,6 @@ static bool is_dumped(const struct tree *r, const struct sp_model *m)
 	return r->n == m->n_components;
 }
 
-static int64_t add(const struct sp_model *m, uint32_t e, int64_t a, int64_t b)
-{
-	double x, y;
-
-	if (m->event[e]->data_type != SP_FP64)
-		return a + b;
-	memcpy(&x, &a, sizeof(x));
-	memcpy(&y, &b, sizeof(y));
-	x += y;
-	memcpy(&a, &x, sizeof(a));
-	return a;
-}
-
 /* Of another tree by its PUs: what was counted on a package as a whole is in the dump's own alone. */
 static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i, uint32_t e, const int64_t *sum)
 {
@@ -263,7 +251,7 @@ static int64_t sum_of(const struct sp_model *m, const struct tree *r, int32_t i,
 					      m->machine->cpu_component[cpu] : -1;
 
 		if (pu >= 0)
-			all = add(m, e, all, sum[(uint64_t)pu * m->n_events + e]);
+			all = sp_plus(sp_event_type(m, e), all, sum[(uint64_t)pu * m->n_events + e]);
 	}
 	return all;
 }
@@ -284,7 +272,7 @@ static long long total(const sspapi_component *c, int event, bool exact)
 		if (!m.event[e] || (int)m.event[e]->code != event)
 			continue;
 		known = true;
-		found = add(&m, e, found, sum_of(&m, r, i, e, exact ? m.exact : m.sum));
+		found = sp_plus(sp_event_type(&m, e), found, sum_of(&m, r, i, e, exact ? m.exact : m.sum));
 	}
 	sp_end_looked(&m);
 	if (!known)
