@@ -88,4 +88,7 @@ void sp_put_plain(FILE *to, const char *text);
 /* p, or a message and the end of the command if it is NULL: there was no memory. */
 void *sp_need(void *p);
 
+/* The array, grown if n of `each` bytes do not fit into it; what is new is zero.  room: how many fit. */
+void *sp_room(void *array, uint32_t *room, uint32_t n, size_t each);
+
 #endif

@@ -47,3 +47,15 @@ void *sp_need(void *p)
 		exit(sp_complain(1, "", "there is not enough memory", NULL));
 	return p;
 }
+
+void *sp_room(void *array, uint32_t *room, uint32_t n, size_t each)
+{
+	uint32_t old = *room;
+
+	if (n <= old)
+		return array;
+	*room = (uint32_t)sp_max(64, n + n / 2);
+	array = sp_need(reallocarray(array, *room, each));
+	memset((char *)array + old * each, 0, (*room - old) * each);
+	return array;
+}

@@ -154,10 +154,7 @@ static int add_run(struct sp_diff_side *s, struct sp_model *m, const struct sp_l
 	struct sp_diff_run *r;
 	int e;
 
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 16;
-		s->run = sp_need(reallocarray(s->run, s->room, sizeof(*s->run)));
-	}
+	s->run = sp_room(s->run, &s->room, s->n + 1, sizeof(*s->run));
 	r = &s->run[s->n];
 	*r = (struct sp_diff_run){ .first = 0 };
 	m->only_run = n;

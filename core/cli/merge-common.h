@@ -83,7 +83,6 @@ static inline uint64_t merge_position(const struct merge *g)
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file);
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file);
 int merge_check_machines(const struct sp_source *s);
-void merge_sort_machines(struct merge *g);
 int merge_write_machines(struct merge *g, char *const *file);
 
 /* merge-sites.c. */

@@ -96,13 +96,9 @@ static void common_notes(struct merge *g, const struct sp_model *m)
 	const char *text;
 
 	for (uint32_t i = 0; (text = sp_model_note_of(m, 0, i)) != NULL; i++) {
-		uint32_t n = sp_names_number(&g->notes, text, strlen(text)), room = g->note_room;
+		uint32_t n = sp_names_number(&g->notes, text, strlen(text));
 
-		if (n >= room) {
-			g->note_room = sp_max(64u, 2 * n);
-			g->note_count = sp_need(reallocarray(g->note_count, g->note_room, sizeof(*g->note_count)));
-			memset(g->note_count + room, 0, (g->note_room - room) * sizeof(*g->note_count));
-		}
+		g->note_count = sp_room(g->note_count, &g->note_room, n + 1, sizeof(*g->note_count));
 		g->note_count[n]++;
 	}
 }

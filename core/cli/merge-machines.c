@@ -62,14 +62,10 @@ static uint32_t topology_number(struct merge *g, const struct sp_topology *p, co
 				sp_off at)
 {
 	struct sp_digest like = shape(p, source), d = { 0 };
-	uint32_t n = sp_names_number(&g->topologies, &like, sizeof(like)), room = g->topology_room;
+	uint32_t n = sp_names_number(&g->topologies, &like, sizeof(like));
 	struct merge_topology *t;
 
-	if (n >= room) {
-		g->topology_room = sp_max(16u, 2 * n);
-		g->topology = sp_need(reallocarray(g->topology, g->topology_room, sizeof(*g->topology)));
-		memset(g->topology + room, 0, (g->topology_room - room) * sizeof(*g->topology));
-	}
+	g->topology = sp_room(g->topology, &g->topology_room, n + 1, sizeof(*g->topology));
 	t = &g->topology[n];
 	sp_digest_add(&d, p->at + p->n, tail_bytes(p));
 	if (t->at && (!xml_bytes(p) || (t->xml_bytes && sp_digest_compare(&t->xml, &d) <= 0)))
@@ -82,18 +78,14 @@ static uint32_t topology_number(struct merge *g, const struct sp_topology *p, co
 
 static uint32_t machine_number(struct merge *g, const char *host, uint32_t topology)
 {
-	uint32_t n, room = g->machine_room;
+	uint32_t n;
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, host, strlen(host) + 1);
 	if (topology != SP_NO_TOPOLOGY)
 		sp_bytes_add(&g->key, g->topologies.name[topology].key, sizeof(struct sp_digest));
 	n = sp_names_number(&g->machines, g->key.at, g->key.used);
-	if (n >= room) {
-		g->machine_room = sp_max(64u, 2 * n);
-		g->machine = sp_need(reallocarray(g->machine, g->machine_room, sizeof(*g->machine)));
-		memset(g->machine + room, 0, (g->machine_room - room) * sizeof(*g->machine));
-	}
+	g->machine = sp_room(g->machine, &g->machine_room, n + 1, sizeof(*g->machine));
 	g->machine[n].topology = topology;
 	return n;
 }
@@ -143,8 +135,6 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 }
 
 /* ---- those of a merged store ----------------------------------------------------- */
-
-
 
 /* The block at off, whole, in a buffer that the caller frees; NULL: it is not there. */
 static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t kind, uint64_t least)
@@ -214,19 +204,11 @@ int merge_check_machines(const struct sp_source *s)
 
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 {
-	if (s->h.n_machines > g->machine_map_room) {
-		g->machine_map_room = s->h.n_machines;
-		g->machine_map = sp_need(reallocarray(g->machine_map, g->machine_map_room, sizeof(*g->machine_map)));
-	}
+	g->machine_map = sp_room(g->machine_map, &g->machine_map_room, s->h.n_machines, sizeof(*g->machine_map));
 	return walk(g, s, file);
 }
 
 /* ---- writing ------------------------------------------------------------------------ */
-
-void merge_sort_machines(struct merge *g)
-{
-	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
-}
 
 /* The topology as its file has it, but for what is a process's own. */
 static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,

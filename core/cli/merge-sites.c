@@ -27,10 +27,7 @@ void merge_number_sites(struct merge *g, const struct sp_model *m)
 {
 	struct sp_callsite c;
 
-	if (m->n_callsites + 1 > g->site_room) {
-		g->site_room = m->n_callsites + 64;
-		g->site_map = sp_need(reallocarray(g->site_map, g->site_room, sizeof(*g->site_map)));
-	}
+	g->site_map = sp_room(g->site_map, &g->site_room, m->n_callsites + 1, sizeof(*g->site_map));
 	memset(g->site_map, 0, g->site_room * sizeof(*g->site_map));
 	for (uint32_t id = 1; id < m->n_callsites; id++) {
 		if (!sp_model_callsite(m, id, &c))

@@ -16,14 +16,7 @@
 
 static bool wanted(const struct sp_merge *job, const char *name)
 {
-	size_t n = strlen(name);
-
-	if (!job->events)
-		return true;
-	for (const char *p = job->events; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == n && memcmp(p, name, n) == 0)
-			return true;
-	return false;
+	return !job->events || sp_in_list(job->events, name);
 }
 
 /* One event wherever it was counted: name, component, unit, kind and place.  `which` tells those
@@ -64,13 +57,9 @@ static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, ui
 static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e, bool first_pass)
 {
 	for (uint32_t which = 0;; which++) {
-		uint32_t number = event_number(g, m, e, which), room = g->event_room;
+		uint32_t number = event_number(g, m, e, which);
 
-		if (number >= room) {
-			g->event_room = sp_max(64u, 2 * number);
-			g->event = sp_need(reallocarray(g->event, g->event_room, sizeof(*g->event)));
-			memset(g->event + room, 0, (g->event_room - room) * sizeof(*g->event));
-		}
+		g->event = sp_room(g->event, &g->event_room, number + 1, sizeof(*g->event));
 		if (g->event[number].met == g->turn)
 			continue;
 		g->event[number].met = g->turn;
@@ -87,10 +76,7 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	char buf[32];
 
 	g->turn++;
-	if (m->n_events > g->map_room) {
-		g->map_room = m->n_events + 64;
-		g->map = sp_need(reallocarray(g->map, g->map_room, sizeof(*g->map)));
-	}
+	g->map = sp_room(g->map, &g->map_room, m->n_events, sizeof(*g->map));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e, first_pass) : SP_LEFT_OUT;
 	merge_number_sites(g, m);
@@ -103,15 +89,11 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 /* A digest of all that the process has, whatever numbers anything got. */
 static struct sp_digest digest(struct merge *g, struct sp_model *m)
 {
-	struct sp_encode with = { .event = g->neutral, .site = g->site_map };
+	struct sp_encode with = { .site = g->site_map };
 	struct sp_digest d = { 0 };
 	uint64_t calls = 0;
 
-	if (m->n_events > g->neutral_room) {
-		g->neutral_room = m->n_events + 64;
-		g->neutral = sp_need(reallocarray(g->neutral, g->neutral_room, sizeof(*g->neutral)));
-		with.event = g->neutral;
-	}
+	with.event = g->neutral = sp_room(g->neutral, &g->neutral_room, m->n_events, sizeof(*g->neutral));
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		uint32_t name = g->map[e] == SP_LEFT_OUT ? SP_LEFT_OUT : (uint32_t)g->events.name[g->map[e]].hash;
 
@@ -139,10 +121,7 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	struct merge_process *p;
 
 	number_all(g, job, &s->model, true);
-	if (g->n == g->room) {
-		g->room = g->room ? g->room + g->room / 2 : 1024;
-		g->process = sp_need(reallocarray(g->process, g->room, sizeof(*g->process)));
-	}
+	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
 	*p = (struct merge_process){ .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
 				     .machine = machine, .at = s->at, .digest = digest(g, &s->model) };
@@ -224,7 +203,7 @@ static void sort(struct merge *g, const struct sp_merge *job)
 	sp_names_sort(&g->events, &g->event_order, &g->event_rank);
 	sp_names_sort(&g->calls, &g->call_order, &g->call_rank);
 	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
-	merge_sort_machines(g);
+	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];
 	qsort(g->process, g->n, sizeof(*g->process), by_content);

@@ -15,10 +15,7 @@
 
 static void add(struct sp_runs *r, const char *path)
 {
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 16;
-		r->path = sp_need(realloc(r->path, r->room * sizeof(*r->path)));
-	}
+	r->path = sp_room(r->path, &r->room, r->n + 1, sizeof(*r->path));
 	r->path[r->n++] = sp_need(strdup(path));
 }
 

@@ -2,9 +2,11 @@
 #ifndef SP_RUNS_H
 #define SP_RUNS_H
 
+#include <stdint.h>
+
 struct sp_runs {
 	char **path;			/* owned, as the names in it */
-	unsigned n, room;
+	uint32_t n, room;
 	char *shown;			/* how a command line names them all; "": by naming none */
 };
 

@@ -113,10 +113,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	const uint32_t *word = body;
 	struct sp_stat_task *t;
 
-	if (w->n_tasks == w->task_room) {
-		w->task_room = w->task_room ? 2 * w->task_room : 1024;
-		w->task = sp_need(reallocarray(w->task, w->task_room, sizeof(*w->task)));
-	}
+	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
 	t = &w->task[w->n_tasks];
 	*t = (struct sp_stat_task){ .type = h->type, .number = w->n_tasks, .pid = (int)word[0] };
 	w->n_tasks++;

@@ -75,19 +75,10 @@ static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
 	f->n_into = is->n_into;
 }
 
-static bool add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
+static void add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
 {
-	if (all->n == all->room) {
-		uint32_t room = all->room ? 2 * all->room : 256;
-		struct name *more = realloc(all->name, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		all->name = more;
-		all->room = room;
-	}
+	all->name = sp_room(all->name, &all->room, all->n + 1, sizeof(*all->name));
 	all->name[all->n++] = name_of(f, at);
-	return true;
 }
 
 /* What is there already is added once more, and goes when all are sorted. */
@@ -103,7 +94,7 @@ static void sort(struct names *all)
 	all->n = n;
 }
 
-static bool collect(struct names *all, struct sp_model *m)
+static void collect(struct names *all, struct sp_model *m)
 {
 	struct sp_overflowed at;
 	struct sp_frame_seen f;
@@ -112,20 +103,17 @@ static bool collect(struct names *all, struct sp_model *m)
 
 	for (uint32_t id = 1; id < m->n_callsites; id++)
 		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++)
-			if (!add(all, &f, f.offset - 1))
-				return false;
+			add(all, &f, f.offset - 1);
 	while (sp_model_next(m, &row)) {
 		for (uint32_t i = 0; sp_row_overflow(m, &row, &i, &at);)
 			for (uint32_t hit = UINT32_MAX; sp_row_hit(m, &row, &at, &hit, &f, &count);)
-				if (!add(all, &f, f.offset))
-					return false;
+				add(all, &f, f.offset);
 		if (all->n > NAMES_MANY)
 			sort(all);
 		if (all->n > NAMES_MANY)
 			break;
 	}
 	sort(all);
-	return all->n > 0;
 }
 
 /* ---- addr2line, which believes what the file says -------------------------- */
@@ -381,16 +369,16 @@ static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32
 void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 {
 	struct names *all = sp_need(calloc(1, sizeof(*all)));
-	bool *done = NULL;
 	uint32_t which[AT_ONCE];
 	struct module is;
+	bool *done;
 	int r = 0;
 
-	if (collect(all, m))
-		done = calloc(all->n, sizeof(*done));
+	collect(all, m);
+	done = sp_need(calloc(all->n + 1, sizeof(*done)));
 	all->until = seconds() + SECONDS_ALL;
 	all->of_others = of_others;
-	for (uint32_t i = 0; done && r != -ENOENT && i < all->n; i++) {
+	for (uint32_t i = 0; r != -ENOENT && i < all->n; i++) {
 		uint32_t n = done[i] ? 0 : those_of(all, i, done, which);
 
 		if (!n || !may_ask(all, m, &all->name[i], verb, &is))

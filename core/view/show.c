@@ -2,16 +2,21 @@
 #include "view-common.h"
 #include "view.h"
 
+bool sp_in_list(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == n && !memcmp(p, name, n))
+			return true;
+	return false;
+}
+
 bool sp_show_named(const struct sp_show *s, uint32_t e)
 {
 	char buf[32];
-	const char *name = sp_event_name(s->m, e, buf);
-	size_t n = strlen(name);
 
-	for (const char *p = s->events; p && *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == n && !memcmp(p, name, n))
-			return true;
-	return !s->events;
+	return !s->events || sp_in_list(s->events, sp_event_name(s->m, e, buf));
 }
 
 bool sp_show_event(const struct sp_show *s, uint32_t e)

@@ -48,6 +48,7 @@ void sp_view_store(struct sp_out *o, const struct sp_show *s);
 /* Is this event among those that are shown?  (Gauges are not: they have no sums; by its name alone it may be one.) */
 bool sp_show_event(const struct sp_show *s, uint32_t event);
 bool sp_show_named(const struct sp_show *s, uint32_t event);
+bool sp_in_list(const char *list, const char *name);	/* E,E */
 
 /* False: color_by is none of the events that were counted, but there are others. */
 bool sp_view_colors(const struct sp_show *s);
