@@ -56,16 +56,26 @@ bool sp_conf_privileged(void)
 	return getauxval(AT_SECURE) != 0;
 }
 
-/* May a privileged process use it?  What is in no row (ranks, jobs, what %q{} asks for) goes into names
- * of files: it may not. */
-static bool trusted(const char *entry)
+/* NAME=value; NULL: no variable of ours. */
+static const struct sp_conf_row *row_of_entry(const char *entry)
 {
 	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
 		size_t n = strlen(sp_conf_rows[i].name);
 
-		if (sp_conf_rows[i].privileged && strncmp(entry, sp_conf_rows[i].name, n) == 0 && entry[n] == '=')
-			return true;
+		if (strncmp(entry, sp_conf_rows[i].name, n) == 0 && entry[n] == '=')
+			return &sp_conf_rows[i];
 	}
+	return NULL;
+}
+
+/* May a privileged process use it?  What is in no row (ranks, jobs, what %q{} asks for) goes into names
+ * of files: it may not. */
+static bool trusted(const char *entry)
+{
+	const struct sp_conf_row *row = row_of_entry(entry);
+
+	if (row && row->privileged)
+		return true;
 	if (strncmp(entry, PREFIX, strlen(PREFIX)) == 0 && !*refused)
 		memcpy(refused, entry, sp_min(strcspn(entry, "="), sizeof(refused) - 1));
 	return false;
@@ -161,51 +171,36 @@ static void complain(const struct complaint *to, const struct sp_conf_row *row, 
 		     const char *instead)
 {
 	char line[900], begin[81] = "";
-	struct sp_out o;
 
-	sp_out_init(&o, -1, line, sizeof(line) - 1);
-	sp_out_text(&o, row->name);
-	sp_out_text(&o, ": '");
 	strncpy(begin, value, sizeof(begin) - 1);
-	sp_out_plain(&o, begin);
-	sp_out_text(&o, strlen(value) > 80 ? "...' " : "' ");
-	sp_out_text(&o, why);
-	sp_out_text(&o, "; using ");
-	sp_out_text(&o, instead);
-	line[o.used] = 0;
-	to->say(line, to->arg);
+	to->say(sp_text_f(line, sizeof(line), "%s: '%s%s' %s; using %s", row->name, begin, strlen(value) > 80 ? "..." : "", why, instead),
+		to->arg);
 }
 
 static void complain_refused(const struct complaint *to)
 {
 	char line[256];
-	struct sp_out o;
 
-	sp_out_init(&o, -1, line, sizeof(line) - 1);
-	sp_out_plain(&o, refused);
-	sp_out_text(&o, ": not used, nor any other: this program has rights that who started it has not (set-user-ID, capabilities)");
-	line[o.used] = 0;
-	to->say(line, to->arg);
+	to->say(sp_text_f(line, sizeof(line), "%s: not used, nor any other: this program has rights that who started it has not "
+			  "(set-user-ID, capabilities)", refused), to->arg);
 }
 
 /* ---- names that are no variable's ------------------------------------------ */
 
 #define NAME	32u			/* letters of a name that are compared */
 
-/* Letters to put in, take out or change to make one of the other, whatever their case. */
-static unsigned edits(const char *a, const char *b)
+unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 {
-	unsigned row[NAME + 1], n = (unsigned)strnlen(b, NAME);
+	unsigned row[SP_CONF_EDITS + 1], n = (unsigned)strnlen(b, most);
 
 	for (unsigned k = 0; k <= n; k++)
 		row[k] = k;
-	for (unsigned i = 0; a[i] && i < NAME; i++) {
+	for (unsigned i = 0; a[i] && i < most; i++) {
 		unsigned before = row[0];
 
 		row[0] = i + 1;
 		for (unsigned k = 1; k <= n; k++) {
-			char letter = a[i] >= 'a' && a[i] <= 'z' ? (char)(a[i] - 'a' + 'A') : a[i];
-			unsigned same = before + (letter != b[k - 1]);
+			unsigned same = before + ((a[i] | 32) != (b[k - 1] | 32));
 
 			before = row[k];
 			row[k] = sp_min(same, sp_min(row[k], row[k - 1]) + 1);
@@ -224,7 +219,7 @@ const char *sp_conf_nearest(const char *name)
 	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
 		const char *row = sp_conf_rows[i].name + strlen(PREFIX);
 		bool begins = strlen(name) > 2 && strncasecmp(row, name, strlen(name)) == 0;
-		unsigned n = begins ? 1 : edits(name, row);
+		unsigned n = begins ? 1 : sp_conf_edits(name, row, NAME);
 
 		if (n < best || (n == best && !found)) {
 			best = n;
@@ -234,35 +229,18 @@ const char *sp_conf_nearest(const char *name)
 	return found;
 }
 
-static bool is_known(const char *entry)
-{
-	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
-		size_t n = strlen(sp_conf_rows[i].name);
-
-		if (strncmp(entry, sp_conf_rows[i].name, n) == 0 && entry[n] == '=')
-			return true;
-	}
-	return false;
-}
-
 static void complain_unknown(const struct complaint *to)
 {
 	for (const char *p = captured; *p; p += strlen(p) + 1) {
 		char line[256], name[128] = "";
 		const char *meant;
-		struct sp_out o;
 
-		if (strncmp(p, PREFIX, strlen(PREFIX)) != 0 || is_known(p))
+		if (strncmp(p, PREFIX, strlen(PREFIX)) != 0 || row_of_entry(p))
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
 		meant = sp_conf_nearest(name);
-		sp_out_init(&o, -1, line, sizeof(line) - 1);
-		sp_out_plain(&o, name);
-		sp_out_text(&o, ": no variable of sspapi, nothing reads it; ");
-		sp_out_text(&o, meant ? meant : "`sspapi env`");
-		sp_out_text(&o, meant ? " may be meant" : " lists them");
-		line[o.used] = 0;
-		to->say(line, to->arg);
+		to->say(sp_text_f(line, sizeof(line), "%s: no variable of sspapi, nothing reads it; %s %s", name,
+				  meant ? meant : "`sspapi env`", meant ? "may be meant" : "lists them"), to->arg);
 	}
 }
 
@@ -289,7 +267,7 @@ static void read_word(struct sp_conf *c, const struct sp_conf_row *row, const ch
 static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const char *value, const struct complaint *to)
 {
 	long *at = (long *)((char *)c + row->at), v;
-	char why[96] = "is not ", least[32], most[32];
+	char why[96];
 
 	if (*value && number(value, &v) && v >= row->least && v <= row->most) {
 		*at = v;
@@ -299,9 +277,7 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 		*at = -1;		/* a default in words is not a number yet */
 	if (!*value)
 		return;
-	least[sp_format_u64(least, (uint64_t)row->least)] = 0;
-	most[sp_format_u64(most, (uint64_t)row->most)] = 0;
-	strcat(strcat(strcat(strcat(why, "a number from "), least), " to "), most);
+	sp_text_f(why, sizeof(why), "is not a number from %ld to %ld", row->least, row->most);
 	complain(to, row, value, why, row->fallback);
 }
 

@@ -61,6 +61,11 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
  * NULL: none is near. */
 const char *sp_conf_nearest(const char *name);
 
+/* Letters to put in, take out or change to make one of the other, whatever their case; of longer names the first
+ * `most` count, SP_CONF_EDITS at most. */
+#define SP_CONF_EDITS 64u
+unsigned sp_conf_edits(const char *a, const char *b, unsigned most);
+
 /* The first of the known variables that is set: MPI rank (-1: none), job id, step of the job (NULL: none). */
 long sp_conf_rank(void);
 long sp_conf_ranks_beside(void);	/* on this node, itself one of them; 1: it is no rank; 0: not known */

@@ -13,20 +13,13 @@
 
 static void path_of(char path[64], int pid, int tid, const char *leaf)
 {
-	struct sp_out o;
+	char process[24] = "self", task[32] = "";
 
-	sp_out_init(&o, -1, path, 63);
-	sp_out_text(&o, "/proc/");
 	if (pid)
-		sp_out_u64(&o, (uint64_t)pid);
-	else
-		sp_out_text(&o, "self");
-	if (tid) {
-		sp_out_text(&o, "/task/");
-		sp_out_u64(&o, (uint64_t)tid);
-	}
-	sp_out_text(&o, leaf);
-	path[o.used] = 0;
+		sp_text_f(process, sizeof(process), "%d", pid);
+	if (tid)
+		sp_text_f(task, sizeof(task), "/task/%d", tid);
+	sp_text_f(path, 64, "/proc/%s%s%s", process, task, leaf);
 }
 
 /* Field n of a stat line, counted from 1 as proc(5) does; the second, the name in

@@ -14,6 +14,7 @@
 
 #include "../../core/cli/cmd.h"
 #include "../../core/cli/stat.h"
+#include "../../core/conf.h"
 #include "../../core/sys.h"
 #include "../book/formula.h"
 #include "../book/kinds.h"
@@ -89,42 +90,23 @@ static void watch(const struct sp_asked_papi *p)
 /* ---- names that are near ------------------------------------------------------------ */
 
 #define NEAR 3u
-#define LONGEST 64u
-
-static unsigned distance(const char *a, const char *b)
-{
-	unsigned row[LONGEST + 1], n = (unsigned)strlen(b);
-
-	if (n > LONGEST || strlen(a) > LONGEST)
-		return UINT_MAX;
-	for (unsigned j = 0; j <= n; j++)
-		row[j] = j;
-	for (unsigned i = 1; a[i - 1]; i++) {
-		unsigned corner = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= n; j++) {
-			unsigned least = corner + ((a[i - 1] | 32) != (b[j - 1] | 32));
-
-			corner = row[j];
-			least = row[j] + 1 < least ? row[j] + 1 : least;
-			row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-		}
-	}
-	return row[n];
-}
-
 struct near {
 	char name[NEAR][128];
 	unsigned far[NEAR];
 };
+
+/* Names that are longer are near to none. */
+static unsigned distance(const char *a, const char *b)
+{
+	return sp_max(strlen(a), strlen(b)) > SP_CONF_EDITS ? UINT_MAX : sp_conf_edits(a, b, SP_CONF_EDITS);
+}
 
 static void look(struct near *n, const char *wanted, const char *name)
 {
 	const char *bare = strstr(name, "::");
 	unsigned far = distance(wanted, name), also = bare ? distance(wanted, bare + 2) : far, i = NEAR;
 
-	far = also < far ? also : far;
+	far = (unsigned)sp_min(far, also);
 	if (strlen(name) >= sizeof(n->name[0]) || far > strlen(wanted) / 2)
 		return;
 	while (i > 0 && far < n->far[i - 1])
