@@ -126,23 +126,12 @@ static int sides(struct command *c, int argc, char **argv)
 	return c->n_paths[0] && c->n_paths[1] ? 0 : error(c, "name two files, or repeats of both as A... -- B...", NULL);
 }
 
-static bool any_has(const struct command *c, const char *name, size_t n)
-{
-	for (unsigned i = 0; i < c->n; i++)
-		if (sp_report_has(&c->file[i].model, name, n))
-			return true;
-	return false;
-}
-
 /* A name that is wrong would make any two the same. */
 static int check_events(const struct command *c)
 {
 	char name[SP_REPORT_NAME], text[1500];
 
-	for (const char *p = c->diff.events ? c->diff.events : ""; *p; p += strcspn(p, ","), p += *p == ',') {
-		if (any_has(c, p, strcspn(p, ",")))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(p, ","), p);
+	if (sp_report_lacks(c->diff.events, c->file, c->n, name)) {
 		sp_report_there_are("neither has such an event", &c->file[0].model, &c->file[c->n - 1].model, text, sizeof(text));
 		return error(c, text, name);
 	}

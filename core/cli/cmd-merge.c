@@ -1,6 +1,5 @@
 /* cmd-merge.c: many stores (ranks, hosts) into one. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 
 #include "../store/format.h"
 #include "cmd.h"
+#include "into.h"
 #include "merge.h"
 #include "page.h"
 #include "part.h"
@@ -17,23 +17,16 @@
 static int may_replace(const char *verb, const char *out, char *const *file, unsigned n)
 {
 	char magic[8] = "";
-	struct stat to, s;
-	int fd;
+	struct stat to;
 
 	if (stat(out, &to) < 0)
 		return 0;
 	if (!S_ISREG(to.st_mode))
 		return sp_complain(1, verb, "not a regular file, where the merged store is to be", out);
-	for (unsigned i = 0; i < n; i++)
-		if (stat(file[i], &s) == 0 && s.st_dev == to.st_dev && s.st_ino == to.st_ino)
-			return sp_complain(2, verb, "the file to write is one of those to read", out);
-	fd = open(out, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		if (to.st_size && read(fd, magic, sizeof(magic)) != (ssize_t)sizeof(magic))
-			magic[0] = 0;
-		close(fd);
-	}
-	if (fd >= 0 && to.st_size && memcmp(magic, SP_MAGIC, sizeof(magic)) != 0)
+	if (sp_is_one_of(out, file, n))
+		return sp_complain(2, verb, "the file to write is one of those to read", out);
+	if (access(out, R_OK) == 0 && to.st_size &&
+	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) || memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
 		return sp_complain(1, verb, "it is there, and is no store: not replaced", out);
 	return 0;
 }

@@ -132,11 +132,8 @@ static int write_forms(const struct recovery *r, struct sp_file *f, const char *
 static bool never_began(const struct recovery *r, const char *live)
 {
 	char magic[8] = "";
-	int fd = open(live, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	ssize_t n = fd < 0 ? -1 : read(fd, magic, sizeof(magic));
+	long n = sp_file_first(live, O_NOFOLLOW, magic, sizeof(magic));
 
-	if (fd >= 0)
-		close(fd);
 	return n >= 0 && (n == 0 || memcmp(magic, "\0\0\0\0\0\0\0\0", sizeof(magic)) == 0) &&
 	       sp_live_name_is_dead(live, r->host) && unlink(live) == 0;
 }
@@ -152,7 +149,7 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 
 static bool may_run(const struct recovery *r, const struct sp_file *f)
 {
-	return !r->force && sp_live_may_run(&f->model.h, strcmp(sp_model_text(&f->model, f->model.h.host), r->host) == 0);
+	return !r->force && sp_may_run(&f->model.h, &f->image);
 }
 
 static int recover(const struct recovery *r, const char *live)

@@ -43,31 +43,25 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 
 	long_options(longs);
 	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at, OPTIONS)) != -1) {
-		if (c == 'f') {
+		switch (c) {
+		case 'f':
 			*view = sp_form_by_name(optarg, strlen(optarg));
 			if (!*view)
 				return usage(r, "-f takes text, json, csv, hwloc, html or store", optarg);
-		} else if (c == 'o') {
-			*to = optarg;
-		} else if (c == 'm') {
+			break;
+		case 'm':
 			if (!sp_metrics_wish(&r->metrics, optarg))
 				return usage(r, "-m takes one file, or names of the usual metrics", optarg);
-		} else if (c == 'L') {
-			sp_report_level(r, longs[at].name);
-		} else if (c == 'E') {
-			r->show.events = optarg;
-		} else if (c == 'S') {
-			r->sort = optarg;
-		} else if (c == 'R') {
-			r->readings = true;
-		} else if (c == 'W') {
-			r->show.all = true;
-		} else if (c == 'N') {
-			r->no_symbols = true;
-		} else if (c == 'A') {
-			r->all_symbols = true;
-		} else {
-			return 2;
+			break;
+		case 'o': *to = optarg; break;
+		case 'L': sp_report_level(r, longs[at].name); break;
+		case 'E': r->show.events = optarg; break;
+		case 'S': r->sort = optarg; break;
+		case 'R': r->readings = true; break;
+		case 'W': r->show.all = true; break;
+		case 'N': r->no_symbols = true; break;
+		case 'A': r->all_symbols = true; break;
+		default: return 2;
 		}
 	}
 	if (!*view && *to)
@@ -85,12 +79,13 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	return 0;
 }
 
-static int check_events(const struct sp_report *r, const struct sp_model *m)
+static int check_events(const struct sp_report *r, const struct sp_file *f)
 {
+	const struct sp_model *m = &f->model;
 	char name[SP_REPORT_NAME], text[1500];
 
 	sp_report_there_are("no such event", m, NULL, text, sizeof(text));
-	if (sp_report_lacks(r, m, name))
+	if (sp_report_lacks(r->show.events, f, 1, name))
 		return usage(r, text, name);
 	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text, sizeof(text));
 	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
@@ -193,7 +188,7 @@ int sp_cmd_report(int argc, char **argv)
 		return 1;
 	}
 	report.show.m = &f.model;
-	r = check_events(&report, &f.model);
+	r = check_events(&report, &f);
 	metrics = r ? 0 : show_metrics(&report, view);
 	if (r == 0) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);

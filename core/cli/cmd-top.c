@@ -163,14 +163,6 @@ static int write_text(struct top *t)
 	}
 }
 
-static bool still_runs(const struct sp_model *m)
-{
-	char host[65] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	return sp_live_may_run(&m->h, strcmp(sp_model_text(m, m->h.host), host) == 0);
-}
-
 /* 0, or -errno: what is there now cannot be read. */
 static int look(struct top *t)
 {
@@ -179,7 +171,7 @@ static int look(struct top *t)
 
 	if (r < 0)
 		return r;
-	t->over = !still_runs(&f.model);
+	t->over = !sp_may_run(&f.model.h, &f.image);
 	if (!t->over && f.model.h.end == SP_END_NONE)
 		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;

@@ -62,6 +62,9 @@ int sp_file_is_filled(int fd, const struct stat *s);
  * passed over, so that they take no memory. */
 int64_t sp_file_read(int fd, void *to, uint64_t n, uint64_t off);
 
+/* The first bytes of a file, opened with these flags, too: how many; -1: it cannot be read. */
+long sp_file_first(const char *path, int flags, void *to, size_t n);
+
 /* Of a model as it was opened (what is above does it): end_ns of a process that has not ended
  * by itself, and n_killed. */
 void sp_unfinished(struct sp_model *m);
@@ -76,6 +79,9 @@ void sp_file_close(struct sp_file *f);
  * or not.  Static memory, until the next call. */
 const char *sp_cli_library(const char *name);
 const char *sp_cli_data(const char *name);	/* the same of other files */
+
+/* May the process of this header, whose texts are the image's, still run on this host? */
+bool sp_may_run(const struct sp_header *h, const struct sp_image *image);
 
 /* "sspapi VERB: subject: text" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);

@@ -104,6 +104,16 @@ static int read_all(struct sp_file *f, int fd, bool *cut)
 	return 0;
 }
 
+long sp_file_first(const char *path, int flags, void *to, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+	ssize_t got = fd < 0 ? -1 : read(fd, to, n);
+
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
 /* A dump for people or programs, by its first bytes: its form, or NULL. */
 static const char *form_of(const char *path)
 {
@@ -112,12 +122,9 @@ static const char *form_of(const char *path)
 		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" },
 	};
 	char first[64] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const char *dot = strrchr(path, '.');
-	ssize_t n = fd < 0 ? -1 : read(fd, first, sizeof(first) - 1);
+	long n = sp_file_first(path, 0, first, sizeof(first) - 1);
 
-	if (fd >= 0)
-		close(fd);
 	for (unsigned i = 0; n > 0 && i < SP_COUNT(forms); i++)
 		if (strncmp(first, forms[i].begins, strlen(forms[i].begins)) == 0)
 			return forms[i].form;

@@ -13,7 +13,7 @@
 
 static int part = -1;
 
-static bool is_one_of(const char *path, char *const *file, unsigned n)
+bool sp_is_one_of(const char *path, char *const *file, unsigned n)
 {
 	struct stat to, s;
 
@@ -32,7 +32,7 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 
 	if (!path)
 		return 0;
-	if (is_one_of(path, file, n))
+	if (sp_is_one_of(path, file, n))
 		return sp_complain(2, verb, "the file to write is one of those to read", path);
 	fd = special ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : sp_part_begin(path);
 	if (special && fd < 0)

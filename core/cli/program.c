@@ -8,6 +8,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../view/view-common.h"
+#include "cmd.h"
 #include "elf-file.h"
 #include "library-path.h"
 #include "program.h"
@@ -52,11 +54,8 @@ static int find(const char *name, char path[PATH_MAX])
 static bool interpreter_of(const char *path, char name[PATH_MAX])
 {
 	char line[PATH_MAX + 2] = "", *word, *save;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	long n = sp_file_first(path, O_NOCTTY, line, sizeof(line) - 1);
 
-	if (fd >= 0)
-		close(fd);
 	if (n < 0)
 		return false;
 	line[n] = 0;
@@ -66,7 +65,7 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 	}
 	line[strcspn(line, "\n")] = 0;
 	word = strtok_r(line + 2, " \t", &save);	/* with a DOS line's \r, as the kernel */
-	if (word && strcmp(strrchr(word, '/') ? strrchr(word, '/') + 1 : word, "env") == 0)
+	if (word && strcmp(sp_base_name(word), "env") == 0)
 		for (char *next = strtok_r(NULL, " \t", &save); next; next = strtok_r(NULL, " \t", &save))
 			if (*next != '-' && !strchr(next, '=')) {
 				word = next;
@@ -91,9 +90,7 @@ struct closure {
 
 static bool is_papi(const char *soname)
 {
-	const char *base = strrchr(soname, '/') ? strrchr(soname, '/') + 1 : soname;
-
-	return strncmp(base, "libpapi.so", 10) == 0;
+	return strncmp(sp_base_name(soname), "libpapi.so", 10) == 0;
 }
 
 static void add(struct closure *c, const char *path, const char *rpath)
@@ -119,11 +116,8 @@ static void found_papi(struct closure *c, unsigned from, const char *path, const
 	p->papi_how = how;
 	p->papi_missing = !how;
 	p->papi_from[0] = 0;
-	if (from) {
-		const char *by = c->at[from].path, *slash = strrchr(by, '/');
-
-		snprintf(p->papi_from, sizeof(p->papi_from), "%s", slash ? slash + 1 : by);
-	}
+	if (from)
+		snprintf(p->papi_from, sizeof(p->papi_from), "%s", sp_base_name(c->at[from].path));
 }
 
 /* What object number i needs, and the closure grows by it. */

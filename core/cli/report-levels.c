@@ -58,15 +58,16 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
 	return false;
 }
 
-bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, char name[SP_REPORT_NAME])
+bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, char name[SP_REPORT_NAME])
 {
-	for (const char *p = r->show.events ? r->show.events : ""; *p; p += strcspn(p, ","), p += *p == ',') {
-		size_t n = strcspn(p, ",");
+	for (const char *p = events; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		unsigned i = 0;
 
-		if (sp_report_has(m, p, n))
-			continue;
-		snprintf(name, SP_REPORT_NAME, "%.*s", (int)n, p);
-		return true;
+		while (i < n && !sp_report_has(&f[i].model, p, strcspn(p, ",")))
+			i++;
+		snprintf(name, SP_REPORT_NAME, "%.*s", (int)strcspn(p, ","), p);
+		if (i == n)
+			return true;
 	}
 	return false;
 }

@@ -38,9 +38,10 @@ bool sp_report_level(struct sp_report *r, const char *option);
 /* Has the model counted an event of this name? */
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 
-/* Is there a name in r->show.events that m has not?  The first one, perhaps cut. */
+/* Is there a name in this list (E,E; NULL: none) that none of the n files has?  The first one, perhaps cut. */
 #define SP_REPORT_NAME 256
-bool sp_report_lacks(const struct sp_report *r, const struct sp_model *m, char name[SP_REPORT_NAME]);
+struct sp_file;
+bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, char name[SP_REPORT_NAME]);
 
 /* All of it to fd, by level if one is named; 0 or -errno. */
 int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd);

@@ -1,11 +1,9 @@
 /* runs.c: which files are meant; see runs.h. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "../store/format.h"
 #include "cmd.h"
@@ -68,14 +66,11 @@ static int add_folder(struct sp_runs *r, const char *folder)
 /* What a header says of its process; false: it has none that can be used. */
 static bool header_of(const char *path, struct sp_header *h)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : pread(fd, h, sizeof(*h), 0);
+	long n = sp_file_first(path, 0, h, sizeof(*h));
 
-	if (fd >= 0)
-		close(fd);
-	if (n < (ssize_t)SP_HEADER_MERGED || memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->bytes < SP_HEADER_MERGED)
+	if (n < (long)SP_HEADER_MERGED || memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->bytes < SP_HEADER_MERGED)
 		return false;
-	n = (ssize_t)sp_min((uint64_t)n, h->bytes);
+	n = (long)sp_min((uint64_t)n, h->bytes);
 	memset((char *)h + n, 0, sizeof(*h) - (size_t)n);
 	return true;
 }

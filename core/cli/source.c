@@ -83,11 +83,9 @@ int sp_source_open(struct sp_source *s, const char *path)
 		return e;
 	}
 	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
-		char host[65] = "";
 		const struct sp_image image = { .base = s->front, .bytes = s->h.members ? s->h.machines : s->bytes };
 
-		gethostname(host, sizeof(host) - 1);
-		if (sp_live_may_run(&s->h, strcmp(sp_image_text(&image, s->h.host), host) == 0)) {
+		if (sp_may_run(&s->h, &image)) {
 			sp_source_close(s);
 			return -EBUSY;
 		}

@@ -23,16 +23,21 @@ static void until_last_reading(struct sp_model *m)
 	}
 }
 
-void sp_unfinished(struct sp_model *m)
+bool sp_may_run(const struct sp_header *h, const struct sp_image *image)
 {
 	char host[65] = "";
 
 	gethostname(host, sizeof(host) - 1);
+	return sp_live_may_run(h, strcmp(sp_image_text(image, h->host), host) == 0);
+}
+
+void sp_unfinished(struct sp_model *m)
+{
 	if (!sp_is_job(m) && m->h.end == SP_END_NONE)
 		until_last_reading(m);
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct sp_header *h = sp_process_header(m, i);
 
-		m->n_killed += h->end == SP_END_NONE && !sp_live_may_run(h, strcmp(sp_model_text(m, h->host), host) == 0);
+		m->n_killed += h->end == SP_END_NONE && !sp_may_run(h, m->image);
 	}
 }
