@@ -118,31 +118,27 @@ static int read_options(struct wish *w, int argc, char **argv)
 static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns)
 {
 	struct sp_stat_counters *c = &r->c;
+	const char *why = NULL;
 
 	c->rows = w->rows != 0;
 	c->told = c->rows && !sp_stat_reads_come(c->cpu[0]);
-	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST) {
+	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
+		why = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for them, "
+		      "fewer events or CPUs (taskset) make them cheap";
+	else if (w->rows < 0 && !sp_stat_leaves_pages(c))
+		why = "threads have no rows of their own: what they come through would take locked pages that the program may need itself; "
+		      "--per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
+	else if (c->told && !sp_told_library())
+		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
+		      "libsspapi-threads.so, which would tell of them in the program, is not installed";
+	else if (c->told && w->rows < 0)	/* under any preload programs made with ASan refuse to start: none is put in unasked */
+		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; --per-thread has "
+		      "libsspapi-threads.so, in the program, tell of them";
+	else if (c->told && sp_stat_turns(c->plan, 2) > turns && sp_stat_turns(c->plan, 1))
+		why = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name fewer events";
+	if (why) {
 		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for "
-				 "them, fewer events or CPUs (taskset) make them cheap";
-	} else if (w->rows < 0 && !sp_stat_leaves_pages(c)) {
-		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: what they come through would take locked pages that the program may need "
-				 "itself; --per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
-	} else if (c->told && !sp_told_library()) {
-		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
-				 "libsspapi-threads.so, which would tell of them in the program, is not installed";
-	} else if (c->told && w->rows < 0) {
-		/* Under any preload programs made with ASan refuse to start: nothing is put into a program unasked. */
-		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; "
-				 "--per-thread has libsspapi-threads.so, in the program, tell of them";
-	} else if (c->told && sp_stat_turns(c->plan, 2) > turns) {
-		sp_stat_turns(c->plan, 1);
-		c->rows = false;
-		r->why_no_rows = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name "
-				 "fewer events";
+		r->why_no_rows = why;
 	}
 	c->told = c->told && c->rows;
 }

@@ -102,6 +102,16 @@ sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off l
 	return at;
 }
 
+sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const char *more)
+{
+	uint64_t place = sp_bytes_block(b, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + strlen(more) + 1);
+	struct sp_note *note = sp_bytes_at(b, place);
+
+	note->next = before;
+	strcat(strcpy(note->text, text), more);
+	return b->origin + place;
+}
+
 /* ---- events -------------------------------------------------------------- */
 
 uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id)
@@ -131,14 +141,8 @@ static sp_off encode_notes(struct sp_bytes *b, const struct sp_model *m, uint32_
 	sp_off newest = 0;
 	const char *text;
 
-	for (*n = 0; (text = sp_model_note_of(m, 0, *n)) != NULL; ++*n) {
-		uint64_t place = sp_bytes_block(b, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + 1);
-		struct sp_note *note = sp_bytes_at(b, place);
-
-		note->next = newest;
-		strcpy(note->text, text);
-		newest = b->origin + place;
-	}
+	for (*n = 0; (text = sp_model_note_of(m, 0, *n)) != NULL; ++*n)
+		newest = sp_encode_note(b, newest, text, "");
 	return newest;
 }
 
@@ -572,15 +576,15 @@ static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_
 	return b->origin + place;
 }
 
-static uint64_t encode_thread(struct sp_bytes *b, const struct sp_row *row, sp_off before)
+uint64_t sp_encode_thread(struct sp_bytes *b, sp_off before, int tid, const char *name, uint64_t threads)
 {
 	uint64_t place = sp_bytes_block(b, SP_BLOCK_THREAD, offsetof(struct sp_thread, calls));
 	struct sp_thread *t = sp_bytes_at(b, place);
 
 	t->next = before;
-	t->tid = row->tid;
-	t->threads = row->tid ? 1 : row->threads;
-	memcpy(t->name, row->thread, sp_min(strlen(row->thread), sizeof(t->name) - 1));
+	t->tid = tid;
+	t->threads = threads;
+	memcpy(t->name, name, sp_min(strlen(name), sizeof(t->name) - 1));
 	return place;
 }
 
@@ -594,7 +598,7 @@ static void encode_threads(struct sp_bytes *b, struct sp_model *m, uint64_t memb
 	while (sp_model_next(m, &row)) {
 		uint64_t before = b->used;
 		bool begins = row.thread_at != thread_at;
-		uint64_t in = begins ? encode_thread(b, &row, newest) : thread;
+		uint64_t in = !begins ? thread : sp_encode_thread(b, newest, row.tid, row.thread, row.tid ? 1 : row.threads);
 		sp_off off = encode_relation(b, m, &row, n, with);
 		struct sp_thread *t = sp_bytes_at(b, in);
 		struct sp_relation *r;

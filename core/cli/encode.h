@@ -34,6 +34,10 @@ sp_off sp_bytes_text(struct sp_bytes *b, const char *text);
 sp_off sp_bytes_words(struct sp_bytes *b, const char *words, size_t bytes);	/* each closed by its NUL */
 sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off list);	/* a copy */
 
+/* A note of text and more in front of those from `before` on; a thread, its place: `threads` of them are one. */
+sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const char *more);
+uint64_t sp_encode_thread(struct sp_bytes *b, sp_off before, int tid, const char *name, uint64_t threads);
+
 /* An event with its texts; its place. */
 uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id);
 

@@ -21,19 +21,26 @@ static void common_text(struct merge *g, unsigned which, const char *text, size_
 	}
 }
 
+static sp_off *field(const struct sp_header *h, unsigned which)
+{
+	static const size_t at[COMMONS] = {
+		[COMMON_HOST] = offsetof(struct sp_header, host), [COMMON_EXE] = offsetof(struct sp_header, exe),
+		[COMMON_ARGS] = offsetof(struct sp_header, args), [COMMON_JOB] = offsetof(struct sp_header, job),
+		[COMMON_CWD] = offsetof(struct sp_header, cwd), [COMMON_LIBRARY] = offsetof(struct sp_header, papi_library),
+		[COMMON_ALLOWED] = offsetof(struct sp_header, cpus_allowed), [COMMON_PMUS] = offsetof(struct sp_header, pmus),
+	};
+
+	return (sp_off *)((char *)h + at[which]);
+}
+
 static void common_texts(struct merge *g, const struct sp_model *m, const struct sp_header *h)
 {
-	const struct {
-		unsigned which;
-		sp_off at;
-	} texts[] = { { COMMON_HOST, h->host }, { COMMON_EXE, h->exe }, { COMMON_JOB, h->job },
-		      { COMMON_CWD, h->cwd }, { COMMON_LIBRARY, h->papi_library },
-		      { COMMON_ALLOWED, h->cpus_allowed }, { COMMON_PMUS, h->pmus } };
 	const char *text;
 
-	for (unsigned i = 0; i < SP_COUNT(texts); i++) {
-		text = sp_model_text(m, texts[i].at);
-		common_text(g, texts[i].which, text, strlen(text));
+	for (unsigned i = 0; i < COMMONS; i++) {
+		text = sp_model_text(m, *field(h, i));
+		if (i != COMMON_ARGS)
+			common_text(g, i, text, strlen(text));
 	}
 	g->key.used = 0;
 	for (uint32_t i = 0; (text = sp_image_text_at(m->image, h->args, i)) != NULL; i++)
@@ -114,12 +121,6 @@ void merge_common(struct merge *g, struct sp_model *m)
 
 /* ---- writing --------------------------------------------------------------- */
 
-static sp_off front_text(struct merge *g, struct sp_bytes *b, unsigned which)
-{
-	g->common[which].text[g->common[which].bytes] = 0;
-	return sp_bytes_text(b, g->common[which].text);
-}
-
 static void front_events(struct merge *g, struct sp_bytes *b)
 {
 	for (uint32_t i = 0; i < g->events.n; i++) {
@@ -155,18 +156,11 @@ static void front_notes(struct merge *g, struct sp_bytes *b)
 	for (uint32_t i = g->notes.n; i-- > 0;) {
 		const struct sp_name *note = &g->notes.name[order[i]];
 		char more[64] = "";
-		struct sp_note *to;
-		uint64_t place;
 
 		if (g->n > 1)
 			snprintf(more, sizeof(more), " (in %llu of %u processes)",
 				 (unsigned long long)g->note_count[order[i]], g->n);
-		place = sp_bytes_block(b, SP_BLOCK_NOTE, sizeof(*to) + note->bytes + strlen(more) + 1);
-		to = sp_bytes_at(b, place);
-		to->next = g->h.notes;
-		memcpy(to->text, note->key, note->bytes);
-		strcpy(to->text + note->bytes, more);
-		g->h.notes = b->origin + place;
+		g->h.notes = sp_encode_note(b, g->h.notes, (const char *)note->key, more);
 	}
 	g->h.n_notes = g->notes.n;
 	free(order);
@@ -180,14 +174,10 @@ int merge_write_front(struct merge *g)
 
 	sp_bytes_clear(b, 0);
 	sp_bytes_block(b, 0, sizeof(*h));
-	h->host = front_text(g, b, COMMON_HOST);
-	h->exe = front_text(g, b, COMMON_EXE);
-	h->args = sp_bytes_words(b, g->common[COMMON_ARGS].text, g->common[COMMON_ARGS].bytes);
-	h->job = front_text(g, b, COMMON_JOB);
-	h->cwd = front_text(g, b, COMMON_CWD);
-	h->papi_library = front_text(g, b, COMMON_LIBRARY);
-	h->cpus_allowed = front_text(g, b, COMMON_ALLOWED);
-	h->pmus = front_text(g, b, COMMON_PMUS);
+	for (unsigned i = 0; i < COMMONS; i++) {
+		g->common[i].text[g->common[i].bytes] = 0;
+		*field(h, i) = i == COMMON_ARGS ? sp_bytes_words(b, g->common[i].text, g->common[i].bytes) : sp_bytes_text(b, g->common[i].text);
+	}
 	front_calls(g, b);
 	front_events(g, b);
 	merge_write_sites(g, b);
@@ -223,36 +213,22 @@ int merge_write_header(struct merge *g, int fd)
 
 void merge_free(struct merge *g)
 {
+	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites };
+	void *const arrays[] = { g->site_order, g->site_rank, g->site_map, g->event, g->event_order, g->event_rank, g->call_order,
+				 g->call_rank, g->machine, g->machine_order, g->machine_rank, g->machine_map, g->topology, g->process,
+				 g->note_count, g->map, g->neutral };
+
 	for (uint32_t i = 0; i < g->events.n && i < g->event_room; i++)
 		free(g->event[i].blob);
 	for (uint32_t i = 0; i < g->machines.n && i < g->machine_room; i++)
 		free(g->machine[i].disallowed);
 	for (unsigned i = 0; i < COMMONS; i++)
 		free(g->common[i].text);
-	sp_names_free(&g->events);
-	sp_names_free(&g->calls);
-	sp_names_free(&g->machines);
-	sp_names_free(&g->topologies);
-	sp_names_free(&g->notes);
-	sp_names_free(&g->sites);
-	free(g->site_order);
-	free(g->site_rank);
-	free(g->site_map);
+	for (unsigned i = 0; i < SP_COUNT(names); i++)
+		sp_names_free(names[i]);
+	for (unsigned i = 0; i < SP_COUNT(arrays); i++)
+		free(arrays[i]);
 	sp_bytes_free(&g->scratch);
 	sp_bytes_free(&g->key);
-	free(g->event);
-	free(g->event_order);
-	free(g->event_rank);
-	free(g->call_order);
-	free(g->call_rank);
-	free(g->machine);
-	free(g->machine_order);
-	free(g->machine_rank);
-	free(g->machine_map);
-	free(g->topology);
-	free(g->process);
-	free(g->note_count);
-	free(g->map);
-	free(g->neutral);
 	free(g);
 }

@@ -1,4 +1,5 @@
 /* stat-store.c: what was counted as a store: a merged one (format.h), with a member for each process. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,15 +117,22 @@ static sp_off events(struct making *m)
 }
 
 /* The newest first, so the last one that is to be read comes first. */
-static void note(struct making *m, const char *text)
+static void note_text(struct making *m, const char *text)
 {
-	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + 1);
-	struct sp_note *to = sp_bytes_at(m->b, place);
-
-	to->next = m->notes;
-	strcpy(to->text, text);
-	m->notes = place;
+	m->notes = sp_encode_note(m->b, m->notes, text, "");
 	m->n_notes++;
+}
+
+static void note(struct making *m, const char *format, ...) SP_PRINTF(2, 3);
+static void note(struct making *m, const char *format, ...)
+{
+	char text[2500];
+	va_list more;
+
+	va_start(more, format);
+	vsnprintf(text, sizeof(text), format, more);
+	va_end(more);
+	note_text(m, text);
 }
 
 static uint64_t clocks(const struct sp_stat_counters *c)
@@ -155,7 +163,7 @@ static void note_events(struct making *m)
 		if (text.used) {
 			sp_bytes_add(&text, ": ", 2);
 			sp_bytes_add(&text, p->event[e].gone, strlen(p->event[e].gone) + 1);
-			note(m, (const char *)text.at);
+			note_text(m, (const char *)text.at);
 		}
 		sp_bytes_free(&text);
 	}
@@ -165,7 +173,6 @@ static void note_events(struct making *m)
 static void note_elsewhere(struct making *m)
 {
 	uint64_t elsewhere = 0, all = 0;
-	char text[2500];
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
 		uint64_t sum = clocks(&m->all->run[i].c), whole = m->all->run[i].c.whole_ns;
@@ -174,11 +181,9 @@ static void note_elsewhere(struct making *m)
 		all += whole;
 	}
 	m->whole = !elsewhere;
-	if (m->whole)
-		return;
-	snprintf(text, sizeof(text), "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted "
-		 "there is missing", (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
-	note(m, text);
+	if (!m->whole)
+		note(m, "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted there is missing",
+		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
 }
 
 /* Clocks run in the kernel, too, however they were opened. */
@@ -200,22 +205,18 @@ static void note_kernel(struct making *m)
 
 static void note_end(struct making *m)
 {
-	char text[100];
+	int signal = 0;
 
-	for (uint32_t i = 0; i < m->all->n; i++)
-		if (m->all->run[i].child.signal) {
-			snprintf(text, sizeof(text), "the program was ended by signal %d (%s)", m->all->run[i].child.signal,
-				 strsignal(m->all->run[i].child.signal));
-			note(m, text);
-			return;
-		}
+	for (uint32_t i = 0; i < m->all->n && !signal; i++)
+		signal = m->all->run[i].child.signal;
+	if (signal)
+		note(m, "the program was ended by signal %d (%s)", signal, strsignal(signal));
 }
 
 static void note_rows(struct making *m)
 {
 	uint64_t lost = 0, running = 0, untold = 0, late = 0;
 	const char *none = NULL;
-	char text[300];
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
 		const struct sp_stat_run *r = &m->all->run[i];
@@ -226,50 +227,38 @@ static void note_rows(struct making *m)
 		untold += r->who.untold;
 		late += r->who.late;
 	}
-	if (late) {
-		snprintf(text, sizeof(text), "%llu %s not wait for counters after a second without an answer of the command: what came before "
-			 "those is in the rest", (unsigned long long)late, late == 1 ? "thread did" : "threads did");
-		note(m, text);
-	}
+	if (late)
+		note(m, "%llu %s not wait for counters after a second without an answer of the command: what came before those is in the rest",
+		     (unsigned long long)late, late == 1 ? "thread did" : "threads did");
 	if (m->all->run[0].c.told)
 		note(m, "threads were told of by libsspapi-threads.so in the program, as this kernel does not write what they counted; the rest "
 			"is what was counted before they could tell, by the loader and by static programs");
-	if (untold) {
-		snprintf(text, sizeof(text), "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters could be had for %s",
-			 (unsigned long long)untold, untold == 1 ? "thread has" : "threads have", untold == 1 ? "is" : "are",
-			 untold == 1 ? "it" : "them");
-		note(m, text);
-	}
+	if (untold)
+		note(m, "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters could be had for %s",
+		     (unsigned long long)untold, untold == 1 ? "thread has" : "threads have", untold == 1 ? "is" : "are",
+		     untold == 1 ? "it" : "them");
 	if (none)
-		note(m, none);
-	if (lost) {
-		snprintf(text, sizeof(text), "%llu records of threads that ended were lost, they came too fast: these threads are one row; "
-			 "totals are whole", (unsigned long long)lost);
-		note(m, text);
-	}
-	if (running) {
-		snprintf(text, sizeof(text), "%llu %s still running when the program ended: what came after that is not here",
-			 (unsigned long long)running, running == 1 ? "thread was" : "threads were");
-		note(m, text);
-	}
-	if (m->all_folded) {
-		snprintf(text, sizeof(text), "of more than %u threads those that ran shortest are one row", ROWS_MOST);
-		note(m, text);
-	}
+		note_text(m, none);
+	if (lost)
+		note(m, "%llu records of threads that ended were lost, they came too fast: these threads are one row; totals are whole",
+		     (unsigned long long)lost);
+	if (running)
+		note(m, "%llu %s still running when the program ended: what came after that is not here", (unsigned long long)running,
+		     running == 1 ? "thread was" : "threads were");
+	if (m->all_folded)
+		note(m, "of more than %u threads those that ran shortest are one row", ROWS_MOST);
 }
 
 /* The programs of one run are those of all. */
 static void note_escaped(struct making *m)
 {
 	const struct sp_stat_who *w = &m->all->run[0].who;
-	char text[400];
 
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].escaped) {
 			m->whole = false;
-			snprintf(text, sizeof(text), "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
-				 w->process[i].args ? w->process[i].args : "a program", w->process[i].pid);
-			note(m, text);
+			note(m, "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
+			     w->process[i].args ? w->process[i].args : "a program", w->process[i].pid);
 		}
 }
 
@@ -394,19 +383,6 @@ static void relation(struct making *m, uint64_t thread, const int64_t *at, uint6
 		}
 }
 
-/* Its place; before: that of the one before, or 0. */
-static uint64_t new_thread(struct making *m, uint64_t before, int tid, const char *name, uint64_t threads)
-{
-	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_THREAD, offsetof(struct sp_thread, calls));
-	struct sp_thread *t = sp_bytes_at(m->b, place);
-
-	t->next = before ? m->b->origin + before : 0;
-	t->tid = tid;
-	t->threads = threads;
-	memcpy(t->name, name, sp_min(strlen(name), sizeof(t->name) - 1));
-	return place;
-}
-
 /* What PAPI counted beside the program: a relation of the thread for each component; how many. */
 static uint32_t beside(struct making *m, uint64_t thread)
 {
@@ -451,19 +427,19 @@ static sp_off threads(struct making *m, const struct sp_stat_process *p, bool fi
 
 		if (!m->apart[p->first + i])
 			continue;
-		place = new_thread(m, place, row->tid, row->name, 1);
+		place = sp_encode_thread(m->b, place, row->tid, row->name, 1);
 		relation(m, place, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->n_threads++;
 	}
 	if (rest || told) {
-		place = new_thread(m, place, 0, told ? "the rest" : "", rest);
+		place = sp_encode_thread(m->b, place, 0, told ? "the rest" : "", rest);
 		relation(m, place, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
 		h->n_threads++;
 	}
 	h->n_relations = h->n_threads;
 	if (first && m->n_beside) {
 		if (!place)		/* nothing was counted of the program itself */
-			place = new_thread(m, 0, p->pid, "", 1);
+			place = sp_encode_thread(m->b, 0, p->pid, "", 1);
 		h->n_threads = sp_max(h->n_threads, 1);
 		h->n_relations += beside(m, place);
 	}
