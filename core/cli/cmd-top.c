@@ -13,15 +13,22 @@
 #include "../lineage.h"
 #include "../store/live.h"
 #include "../sys.h"
+#include "../view/view-text-words.h"
 #include "cmd.h"
-#include "rates.h"
 #include "report.h"
 #include "screen.h"
 
 #define TEXT_MOST	(64ul << 20)
 #define WIDE		120u		/* columns that take the component tree with some counts */
 #define WIDEST		160u		/* of any line */
+#define EVENTS		6u		/* of the line of rates */
 #define ASIDE		8u		/* columns that a key moves by */
+
+struct rates {				/* as the last look found it; zero: there was none */
+	uint64_t ns;
+	uint32_t n_events;
+	int64_t *total;
+};
 
 struct top {
 	struct sp_report report;
@@ -32,7 +39,7 @@ struct top {
 	long times;			/* -1: until it ends */
 	char *text;			/* what was shown last */
 	size_t room;
-	struct sp_rates rates;
+	struct rates rates;
 	bool over, killed;		/* the process has ended; not by itself */
 	unsigned from, left;		/* the line and column that the screen begins with */
 };
@@ -129,6 +136,50 @@ static int find(struct top *t, const char *which)
 			   "or is another user's", which);
 }
 
+/* ---- how fast it counts ------------------------------------------------------------ */
+
+/* What came of event e meanwhile, for each second, in the event's own type. */
+static int64_t rate(const struct rates *r, const struct sp_model *m, uint32_t e, double seconds)
+{
+	enum sp_data_type type = sp_event_type(m, e);
+	double more = sp_value_double(type, m->total[e]) - (e < r->n_events ? sp_value_double(type, r->total[e]) : 0.0);
+	double each = more > 0.0 && seconds > 0.0 ? more / seconds : 0.0;
+
+	return type == SP_FP64 ? sp_float_bits(each) : each < 9e18 ? (int64_t)(each + 0.5) : INT64_MAX;
+}
+
+/* "solver (pid 4711), in the last 2.00 s: PAGE-FAULTS 1,234/s": since the last look, or since the process began. */
+static void write_rates(const struct rates *r, struct sp_out *o, const struct sp_model *m)
+{
+	uint64_t from = r->ns ? r->ns : m->h.start_ns, ns = m->h.end_ns > from ? m->h.end_ns - from : 0;
+	unsigned n = 0;
+
+	sp_out_f(o, "%s (pid %u), in %s ", sp_base_name(sp_model_text(m, m->h.exe)), m->h.pid, r->ns ? "the last" : "its");
+	sp_out_duration(o, ns);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		char name[256], value[48];
+
+		if (!sp_event_is_summed(m, e) || n++ >= EVENTS)
+			continue;
+		sp_short_text(value, m, e, rate(r, m, e, (double)ns / 1e9));
+		sp_out_f(o, "%s %s %s/s", n > 1 ? "," : ":", sp_text_event(m, e, name), value);
+	}
+	sp_out_text(o, n > EVENTS ? " \xe2\x80\xa6\n\n" : "\n\n");
+}
+
+/* m is the last look from now on; NULL: there was none. */
+static void keep_rates(struct rates *r, const struct sp_model *m)
+{
+	free(r->total);
+	*r = (struct rates){ 0 };
+	if (!m)
+		return;
+	r->ns = m->h.end_ns;
+	r->n_events = m->n_events;
+	r->total = sp_need(calloc(m->n_events + 1, sizeof(*r->total)));
+	memcpy(r->total, m->total, m->n_events * sizeof(*r->total));
+}
+
 /* ---- one look ------------------------------------------------------------------------ */
 
 /* The whole text in memory: it is shown in one go, and perhaps in part. */
@@ -140,7 +191,7 @@ static int write_text(struct top *t)
 
 		sp_out_init(&o, -1, t->text, t->room ? t->room - 1 : 0);
 		if (!t->over)
-			sp_rates_write(&t->rates, &o, t->report.show.m);
+			write_rates(&t->rates, &o, t->report.show.m);
 		if (t->room && t->report.n_levels)
 			r = sp_report_text(&t->report, &o);
 		else if (t->room)
@@ -180,7 +231,7 @@ static int look(struct top *t)
 	t->report.show = (struct sp_show){ .m = &f.model };
 	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show);
 	r = write_text(t);
-	sp_rates_keep(&t->rates, &f.model);
+	keep_rates(&t->rates, &f.model);
 	sp_metrics_forget();
 	sp_file_close(&f);
 	return r;
@@ -228,7 +279,7 @@ static void fit(struct top *t)
 		return;
 	sp_report_level(&t->report, "per-cpu");
 	sp_report_level(&t->report, "per-thread");
-	sp_rates_keep(&t->rates, NULL);	/* not those of a moment */
+	keep_rates(&t->rates, NULL);	/* not those of a moment */
 	look(t);
 }
 
@@ -370,6 +421,6 @@ int sp_cmd_top(int argc, char **argv)
 	if (r == 0)
 		r = run(&t);
 	free(t.text);
-	sp_rates_keep(&t.rates, NULL);
+	keep_rates(&t.rates, NULL);
 	return r;
 }

@@ -316,7 +316,6 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	int e;
 
 	take_files(g, job);
-	job->n_processes = g->n;
 	e = g->n ? 0 : -ENODATA;
 	if (e == 0) {
 		sort(g, job);

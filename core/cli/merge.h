@@ -17,7 +17,6 @@ struct sp_merge {
 	const char *events;		/* E,E: no other; NULL: all */
 
 	unsigned n_bad;			/* files that a message named, and that were left out */
-	uint32_t n_processes;		/* in the result */
 };
 
 /* Writes the merged store to fd, which must be at its start and can be seeked.  0 or

@@ -64,8 +64,6 @@ int sp_source_open(struct sp_source *s, const char *path)
 		return e;
 	}
 	s->bytes = (uint64_t)st.st_size;
-	s->dev = st.st_dev;
-	s->ino = st.st_ino;
 	memset(&s->h, 0, sizeof(s->h));
 	e = S_ISREG(st.st_mode) ? sp_file_is_filled(s->fd, &st) : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	n = e ? 0 : sp_source_read(s, &s->h, sizeof(s->h), 0);

@@ -14,7 +14,6 @@ struct sp_source {
 	sp_off at;			/* where it stands in the file; 0: a plain store's */
 	uint32_t machine;		/* its number in the file; 0 in a plain store */
 	struct sp_header h;		/* the file's */
-	uint64_t dev, ino;
 
 	int fd;				/* private to source.c, as all below; -1: not open */
 	uint64_t bytes;			/* of the file */

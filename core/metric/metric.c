@@ -22,7 +22,7 @@ static bool same_n(const char *a, const char *b, size_t n)
 	return n == 0;
 }
 
-static bool same(const char *a, const char *b)
+bool sp_metric_same(const char *a, const char *b)
 {
 	size_t n = strlen(a);
 
@@ -67,7 +67,7 @@ static bool same_event(const char *term, const char *event)
 {
 	const char *a = term, *b = event, *masks_a, *masks_b;
 
-	if (same(a, b))
+	if (sp_metric_same(a, b))
 		return true;
 	if (without_pmu(a) == a || without_pmu(b) == b) {
 		a = without_pmu(a);
@@ -91,7 +91,7 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 
 	term->ids = t->n_ids;
 	term->n_ids = 0;
-	term->elapsed = same(term->name, ELAPSED);
+	term->elapsed = sp_metric_same(term->name, ELAPSED);
 	for (uint32_t e = 0; e < most && t->n_ids < SP_METRIC_IDS_MOST; e++) {
 		char buffer[32];
 
@@ -109,7 +109,7 @@ static int32_t find_definition(const struct sp_metrics *t, uint32_t before, cons
 
 	for (uint32_t i = before; i-- > 0;)
 		if (t->at[i].hash == term->hash && (t->at[i].table == table || !t->at[i].table) &&
-		    same(t->at[i].name, term->name))
+		    sp_metric_same(t->at[i].name, term->name))
 			return (int32_t)i;
 	return -1;
 }
@@ -264,7 +264,7 @@ const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metri
 static bool was_counted(const struct sp_model *m, const char *name)
 {
 	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++)
-		if (sp_event_is_summed(m, e) && same(name, SP_EVENT_TEXT(m, e, name)))
+		if (sp_event_is_summed(m, e) && sp_metric_same(name, SP_EVENT_TEXT(m, e, name)))
 			return true;
 	return false;
 }
@@ -279,7 +279,7 @@ static void choose_all(struct sp_metrics *t)
 		d->shown = d->usable && !was_counted(t->model, d->name);
 		d->other = -1;
 		for (uint32_t j = 0; d->shown && j < i; j++)
-			if (t->at[j].shown && t->at[j].hash == d->hash && same(t->at[j].name, d->name)) {
+			if (t->at[j].shown && t->at[j].hash == d->hash && sp_metric_same(t->at[j].name, d->name)) {
 				t->at[j].shown = false;
 				d->other = (int32_t)j;
 				d->whole = d->whole && t->at[j].whole;
@@ -367,7 +367,7 @@ const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char 
 	const struct sp_metric *of_others = NULL;
 
 	for (uint32_t i = t->n; i-- > 0;) {
-		if (!same(t->at[i].name, name))
+		if (!sp_metric_same(t->at[i].name, name))
 			continue;
 		if (t->at[i].sorts)
 			return &t->at[i];
@@ -381,7 +381,7 @@ bool sp_metrics_choose(struct sp_metrics *t, const char *name)
 	int32_t chosen = -1;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->at[i].usable && same(t->at[i].name, name))
+		if (t->at[i].usable && sp_metric_same(t->at[i].name, name))
 			chosen = (int32_t)i;
 	if (chosen >= 0)
 		t->at[chosen].shown = true;

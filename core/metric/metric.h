@@ -51,7 +51,6 @@ struct sp_metric {
 	bool shown;			/* a column of its own */
 	bool alone;			/* DERIVED_ADD or _SUB of one event: that event, as PAPI takes it, but perhaps a slip */
 	bool whole;			/* always an integer, as counts are */
-	bool in_relation;		/* the relation that a view shows now has a column for it */
 	bool counted;			/* all that it needs is in the sums computed last; value may be none */
 	bool has_value;			/* value is one; else something was divided by zero or not counted */
 	double value;
@@ -85,7 +84,7 @@ struct sp_metrics {
 	uint64_t row_bytes;
 
 	char *text;			/* private to read.c, as all below */
-	uint64_t text_bytes, memory_bytes;
+	uint64_t memory_bytes;
 	void *memory;
 };
 
@@ -133,5 +132,6 @@ void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, cons
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i);
 
 uint32_t sp_metric_hash(const char *name);	/* of a name in any case */
+bool sp_metric_same(const char *a, const char *b);	/* but for case */
 
 #endif

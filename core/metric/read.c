@@ -37,18 +37,6 @@ static bool wrong(struct reader *r, const char *at, const char *text, const char
 	return false;
 }
 
-static int lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c + 32 : (unsigned char)c;
-}
-
-static bool same(const char *a, const char *b)
-{
-	while (*a && lower(*a) == lower(*b))
-		a++, b++;
-	return lower(*a) == lower(*b);
-}
-
 /* The next field, without blanks around it; empty ones do not count, as with PAPI.
  * NULL at the end of the line. */
 static char *next_field(struct reader *r)
@@ -138,7 +126,7 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 
 static bool is_note(const char *word)
 {
-	return same(word, "NOTE") || same(word, "SDESC") || same(word, "LDESC");
+	return sp_metric_same(word, "NOTE") || sp_metric_same(word, "SDESC") || sp_metric_same(word, "LDESC");
 }
 
 static bool read_terms(struct reader *r, struct sp_metric *d)
@@ -187,7 +175,7 @@ static enum derived derived_of(const char *word)
 {
 	unsigned i = 0;
 
-	while (i < N_DERIVED && !same(word, derived_names[i]))
+	while (i < N_DERIVED && !sp_metric_same(word, derived_names[i]))
 		i++;
 	return (enum derived)i;
 }
@@ -248,7 +236,7 @@ static bool read_other(struct reader *r, const char *word)
 	char *arch = next_field(r), *more = arch ? next_field(r) : NULL;
 	unsigned i = 0;
 
-	while (i < SP_COUNT(components) && !same(word, components[i]))
+	while (i < SP_COUNT(components) && !sp_metric_same(word, components[i]))
 		i++;
 	if (i == SP_COUNT(components) || !arch || !*arch || (more && *more))
 		return wrong(r, word, "", word, " is none of CPU, PRESET, EVENT");
@@ -268,10 +256,10 @@ static void read_line(struct reader *r)
 	word = next_field(r);
 	if (!word || !*word || *word == '#')
 		return;
-	if (same(word, "PRESET") || same(word, "EVENT")) {
+	if (sp_metric_same(word, "PRESET") || sp_metric_same(word, "EVENT")) {
 		r->table_used = true;
 		read_definition(r);
-	} else if (same(word, "CPU")) {
+	} else if (sp_metric_same(word, "CPU")) {
 		name = next_field(r);
 		if (name && *name)
 			read_cpu(r, name, false);

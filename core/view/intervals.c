@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "../store/gauge.h"
-#include "intervals.h"
 #include "model-blocks.h"
 
 #define BLOCKS_MOST	64u		/* of a relation */

@@ -55,4 +55,33 @@ uint64_t sp_row_bytes(const struct sp_model *m);
 int sp_row_take(struct sp_model *m);
 void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r);
 
+/* intervals.c.  The cells that a row was read into. */
+struct sp_row_cells {
+	uint32_t n;			/* of the relation */
+	const int32_t *of;		/* [n]: the row's record of each; -1: none */
+	/* What a record has: total[k] exact[k]. */
+	const int64_t *(*total)(const struct sp_row *row, uint32_t record, uint64_t *readings);
+};
+
+void sp_intervals_index(struct sp_model *m);
+uint64_t sp_interval_record_bytes(uint32_t k);
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+		       const struct sp_row_cells *cells);
+
+/* The module of this number, or of none known yet that holds the address; NULL. */
+const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number, uint64_t address);
+
+/* The code at an address of module o (NULL: in none); back: bytes before it, of what is meant. */
+void sp_code_seen(const struct sp_model *m, const struct sp_module *o, uint64_t address, uint32_t back,
+		  struct sp_frame_seen *seen);
+
+/* Interval i of the row, but for where it was; that is its cell's record, which is returned. */
+uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at);
+
+/* overflows.c: what it needs of the model's memory, as sp_row_bytes and sp_row_take. */
+void sp_overflows_count(struct sp_model *m, const struct sp_relation *r);
+uint64_t sp_overflows_row_bytes(const struct sp_model *m);
+void sp_overflows_take(struct sp_model *m);
+void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r);
+
 #endif

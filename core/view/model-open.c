@@ -4,9 +4,7 @@
 #include "../store/readings.h"
 #include "../sys.h"
 #include "core-kinds.h"
-#include "intervals.h"
 #include "model-blocks.h"
-#include "overflows.h"
 #include "view-common.h"
 
 #define CPUS_MOST 65536			/* highest number of a CPU, plus one */

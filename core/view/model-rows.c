@@ -7,9 +7,7 @@
 #include "../store/gauge.h"
 #include "../store/readings.h"
 #include "gauges.h"
-#include "intervals.h"
 #include "model-blocks.h"
-#include "overflows.h"
 
 /* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
  * total[k] exact[k] entry[k]. */
@@ -131,7 +129,6 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 		m->row_of[i] = -1;
 	row->latest_ns = s->ns;
 	row->latest_cpu = SP_NO_CPU;
-	row->latest_away = s->flags >> SP_STATE_AWAY_SHIFT != 0;
 	for (uint32_t i = 0; i < r->cells; i++) {
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);

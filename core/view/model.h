@@ -168,10 +168,9 @@ struct sp_row {
 	uint64_t kept, refused;		/* permanent readings, as in the model */
 	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
-	bool latest_away;		/* a window that is being split has parts elsewhere: is_latest may not say so */
 	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
 	enum sp_attribution how;	/* of its counts that are told to CPUs */
-	enum sp_why why;		/* it is less than exact, or some of them are not (why.h) */
+	enum sp_why why;		/* it is less than exact, or some of them are not (why.c) */
 	const struct sp_times *times;	/* NULL: not known; its arrays: */
 	const uint64_t *ns, *edge;	/* [cells of the relation], [k] */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */
@@ -201,6 +200,9 @@ static inline const char *sp_domain_name(uint32_t bit)
 
 	return names[bit];
 }
+
+const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION has it */
+const char *sp_why_text(enum sp_why why);	/* with what to do, where something can be done; "" */
 
 /* What was booked on one CPU. */
 struct sp_at_cpu {

@@ -1,8 +1,6 @@
 /* overflows.c: the model's part about overflow handlers; see model.h. */
 #include "../store/overflow.h"
-#include "intervals.h"
 #include "model-blocks.h"
-#include "overflows.h"
 
 static const struct sp_overflows *block_of(const struct sp_model *m, const struct sp_relation *r)
 {

@@ -7,7 +7,6 @@
 #include "repeats.h"
 #include "view-json.h"
 #include "view-metrics.h"
-#include "why.h"
 
 /* ---- the grammar ------------------------------------------------------- */
 

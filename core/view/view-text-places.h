@@ -1,5 +1,5 @@
-/* view-text-places.h: the text form's tables of places: CPUs and what they are in, hosts; of
- * what was counted on components as a whole, and of gauges.
+/* view-text-places.h: the text form's tables of places: CPUs and what they are in, hosts; and its lists: of
+ * what was counted on components as a whole, of gauges, and of what each event counted from run to run.
  */
 #ifndef SP_VIEW_TEXT_PLACES_H
 #define SP_VIEW_TEXT_PLACES_H
@@ -9,5 +9,6 @@
 void sp_text_cpus(struct sp_out *o, const struct sp_show *s);
 void sp_text_other_events(struct sp_out *o, const struct sp_show *s);
 void sp_text_gauges(struct sp_out *o, const struct sp_show *s);
+void sp_text_repeats(struct sp_out *o, const struct sp_show *s);	/* (sspapi stat -r); nothing, where the store is of one run */
 
 #endif

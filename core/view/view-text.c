@@ -6,9 +6,7 @@
 #include "repeats.h"
 #include "view-text-levels.h"
 #include "view-text-places.h"
-#include "view-text-repeats.h"
 #include "view-text-table.h"
-#include "why.h"
 
 /* ---- the first line --------------------------------------------------------- */
 

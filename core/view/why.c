@@ -1,5 +1,5 @@
-/* why.c: see why.h. */
-#include "why.h"
+/* why.c: how counts are told to CPUs, and why not better, in words. */
+#include "model.h"
 
 const char *sp_attribution_name(uint32_t how)
 {

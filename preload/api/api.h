@@ -75,11 +75,6 @@ bool sp_api_has_cpu(struct sspapi_relation *rel, int cpu);
 /* Is there such a PU at or below root?  -1: root is no component. */
 int sp_api_knows_cpu(const struct sspapi_component *root, int cpu);
 
-/* Lists for the caller: what fits, and how many there are. */
-struct sp_api_list {
-	int room, n;
-};
-
 void sp_api_forget(void);		/* a new process */
 
 #endif
