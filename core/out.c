@@ -413,9 +413,13 @@ static void out_hex_bytes(struct sp_out *o, const unsigned char *s, unsigned n)
 	}
 }
 
-/* Writes text with each character that `special` names replaced: by what it
- * returns, or, for controls and what is no UTF-8, by \xHH. */
-static void out_escaped(struct sp_out *o, const char *text, const char *(*special)(unsigned char c))
+struct escapes {
+	const char *(*special)(unsigned char c);	/* what is written in its place; NULL: the character */
+	/* Of n bytes, which are a control character's (n 0: one, that is no UTF-8). */
+	void (*other)(struct sp_out *o, const unsigned char *s, unsigned n, uint32_t cp);
+};
+
+static void out_escaped(struct sp_out *o, const char *text, const struct escapes *as)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
@@ -425,7 +429,7 @@ static void out_escaped(struct sp_out *o, const char *text, const char *(*specia
 		uint32_t cp;
 		unsigned n = 0;
 
-		while (*s && (n = utf8(s, &cp)) && !is_control(cp) && !(instead = special(*s)))
+		while (*s && (n = utf8(s, &cp)) && !is_control(cp) && !(instead = as->special(*s)))
 			s += n;
 		sp_out_bytes(o, start, (size_t)(s - start));
 		if (!*s)
@@ -433,7 +437,7 @@ static void out_escaped(struct sp_out *o, const char *text, const char *(*specia
 		if (instead)
 			sp_out_text(o, instead);
 		else
-			out_hex_bytes(o, s, n ? n : 1);
+			as->other(o, s, n, cp);
 		s += n ? n : 1;
 	}
 }
@@ -449,30 +453,30 @@ static const char *csv_special(unsigned char c)
 	return c == '"' ? "\"\"" : NULL;
 }
 
+static const char *json_special(unsigned char c)
+{
+	return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
+}
+
 static const char *xml_special(unsigned char c)
 {
-	switch (c) {
-	case '"':
-		return "&quot;";
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	default:
-		return NULL;
-	}
+	return c == '"' ? "&quot;" : c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
+}
+
+static void by_bytes(struct sp_out *o, const unsigned char *s, unsigned n, uint32_t cp)
+{
+	(void)cp;
+	out_hex_bytes(o, s, n ? n : 1);
 }
 
 void sp_out_plain(struct sp_out *o, const char *text)
 {
-	out_escaped(o, text, plain_special);
+	out_escaped(o, text, &(const struct escapes){ plain_special, by_bytes });
 }
 
 void sp_out_xml(struct sp_out *o, const char *text)
 {
-	out_escaped(o, text, xml_special);
+	out_escaped(o, text, &(const struct escapes){ xml_special, by_bytes });
 }
 
 void sp_out_csv(struct sp_out *o, const char *text)
@@ -484,7 +488,7 @@ void sp_out_csv(struct sp_out *o, const char *text)
 		sp_out_char(o, '"');
 	if (sp_is_formula(*text))
 		out_hex_bytes(o, (const unsigned char *)text++, 1);
-	out_escaped(o, text, csv_special);
+	out_escaped(o, text, &(const struct escapes){ csv_special, by_bytes });
 	if (quote)
 		sp_out_char(o, '"');
 }
@@ -502,28 +506,15 @@ static void json_u(struct sp_out *o, uint32_t cp)
 	}
 }
 
+static void by_code_point(struct sp_out *o, const unsigned char *s, unsigned n, uint32_t cp)
+{
+	(void)s;
+	json_u(o, n ? cp : 0xfffd);
+}
+
 void sp_out_json(struct sp_out *o, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-
 	sp_out_char(o, '"');
-	while (*s) {
-		const unsigned char *start = s;
-		uint32_t cp;
-		unsigned n = 0;
-
-		while (*s && (n = utf8(s, &cp)) && !is_control(cp) && cp != '"' && cp != '\\')
-			s += n;
-		sp_out_bytes(o, start, (size_t)(s - start));
-		if (!*s)
-			break;
-		if (n == 1 && (*s == '"' || *s == '\\')) {
-			sp_out_char(o, '\\');
-			sp_out_char(o, (char)*s);
-		} else {
-			json_u(o, n ? cp : 0xfffd);
-		}
-		s += n ? n : 1;
-	}
+	out_escaped(o, text, &(const struct escapes){ json_special, by_code_point });
 	sp_out_char(o, '"');
 }

@@ -340,8 +340,7 @@ static int replace(const char *temp, const char *name, const struct identity *ol
 		return -EEXIST;
 	moved = identify(aside);
 	if (moved.dev != old->dev || moved.ino != old->ino) {
-		if (take(aside, name) < 0)
-			return -EEXIST;	/* it stays under the other name: not lost */
+		(void)take(aside, name);	/* where that fails it stays under the other name: not lost */
 		return -EEXIST;
 	}
 	r = take(temp, name);

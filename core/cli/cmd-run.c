@@ -1,5 +1,4 @@
 /* cmd-run.c: sets the environment and becomes the program; no process in between. */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -76,17 +75,14 @@ static bool set_pair(struct options *o, const char *pair)
 	return true;
 }
 
-/* --readings-max for SSPAPI_READINGS_MAX, of every row; a switch may stand without its 1. */
+/* Of every row; a switch may stand without its 1. */
 static void long_options(struct option *longs, char names[][32])
 {
 	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
 		const struct sp_conf_row *row = &sp_conf_rows[i];
 		bool a_switch = row->kind == SP_CONF_NUMBER && row->least == 0 && row->most == 1;
 
-		snprintf(names[i], sizeof(names[i]), "%s", row->name + strlen("SSPAPI_"));
-		for (char *p = names[i]; *p; p++)
-			*p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
-		longs[i] = (struct option){ names[i], a_switch ? optional_argument : required_argument, NULL, FIRST_ROW + (int)i };
+		longs[i] = (struct option){ sp_option_of(row->name, names[i]), a_switch ? optional_argument : required_argument, NULL, FIRST_ROW + (int)i };
 	}
 }
 

@@ -27,6 +27,9 @@ int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI *
 struct option;
 int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are);
 
+/* run's option for a variable of the table: readings-max of SSPAPI_READINGS_MAX. */
+const char *sp_option_of(const char *variable, char name[32]);
+
 /* What `sspapi VERB --help` or --version prints, and `sspapi --help`; the exit status. */
 int sp_about(const char *verb, bool help);
 void sp_help_all(FILE *to);

@@ -58,21 +58,15 @@ static void thread_position(struct sp_out *o, const struct sp_diff_run *s, const
 	sp_out_f(o, "#%u", nth);
 }
 
-/* The same calls of the same code; labels are cut, and say as much as their own table needs. */
-static void pair_position(struct sp_out *o, const struct sp_diff_run *s, const struct sp_level_row *row)
-{
-	sp_csv_path(o, s->levels.m, row->from);
-	sp_out_text(o, " -> ");
-	sp_csv_path(o, s->levels.m, row->to);
-}
-
 static void position(struct sp_out *o, const struct sp_diff_run *s, const struct sp_level_row *row)
 {
 	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
 
-	if (row->to) {
-		pair_position(o, s, row);
+	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much as their own table needs */
+		sp_csv_path(o, m, row->from);
+		sp_out_text(o, " -> ");
+		sp_csv_path(o, m, row->to);
 		return;
 	}
 	if (row->process >= 0) {

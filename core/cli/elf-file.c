@@ -28,6 +28,17 @@ static bool read_at(const struct sp_elf_file *f, void *to, uint64_t n, uint64_t 
 	return at <= f->size && n <= f->size - at && pread(f->fd, to, n, (off_t)at) == (ssize_t)n;
 }
 
+/* n bytes of it, and a NUL behind them, to be freed; NULL: none, more than `most`, or not all there. */
+static void *take(const struct sp_elf_file *f, uint64_t at, uint64_t n, uint64_t most)
+{
+	char *bytes = n && n <= most ? calloc(1, n + 1) : NULL;
+
+	if (bytes && read_at(f, bytes, n, at))
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
 /* Where this address of the loaded object stands in the file; 0: nowhere. */
 static uint64_t file_offset(const ElfW(Phdr) *h, unsigned n, uint64_t address)
 {
@@ -55,11 +66,10 @@ static void read_entry(struct sp_elf_file *f, const ElfW(Dyn) *d, uint64_t *stri
 static void read_dynamic(struct sp_elf_file *f, const ElfW(Phdr) *h, unsigned n, unsigned at)
 {
 	uint64_t entries = sp_min(h[at].p_filesz / sizeof(ElfW(Dyn)), DYNAMIC_MOST), strings = 0;
-	ElfW(Dyn) *d = calloc(entries + 1, sizeof(*d));
+	ElfW(Dyn) *d = take(f, h[at].p_offset, entries * sizeof(*d), UINT64_MAX);
 
-	if (d && read_at(f, d, entries * sizeof(*d), h[at].p_offset))
-		for (uint64_t i = 0; i < entries && d[i].d_tag != DT_NULL; i++)
-			read_entry(f, &d[i], &strings);
+	for (uint64_t i = 0; d && i < entries && d[i].d_tag != DT_NULL; i++)
+		read_entry(f, &d[i], &strings);
 	free(d);
 	f->strings_at = file_offset(h, n, strings);
 }
@@ -122,26 +132,10 @@ const char *sp_elf_file_text(const struct sp_elf_file *f, uint64_t offset, char 
 	return text;
 }
 
-static char *names(const struct sp_elf_file *f, uint64_t *n)
-{
-	char *text = NULL;
-
-	*n = sp_min(f->strings_size, NAMES_MOST);
-	if (f->strings_at && *n)
-		text = malloc(*n + 1);
-	if (text && !read_at(f, text, *n, f->strings_at)) {
-		free(text);
-		text = NULL;
-	}
-	if (text)
-		text[*n] = 0;
-	return text;
-}
-
 bool sp_elf_file_has_name(const struct sp_elf_file *f, const char *const *wanted)
 {
-	uint64_t n;
-	char *text = names(f, &n);
+	uint64_t n = sp_min(f->strings_size, NAMES_MOST);
+	char *text = f->strings_at ? take(f, f->strings_at, n, NAMES_MOST) : NULL;
 	bool found = false;
 
 	for (; text && *wanted && !found; wanted++) {
@@ -160,14 +154,10 @@ static bool defined_in(const struct sp_elf_file *f, const ElfW(Shdr) *table, con
 {
 	uint64_t n = table->sh_entsize == sizeof(ElfW(Sym)) ? table->sh_size / sizeof(ElfW(Sym)) : 0;
 	size_t length = strlen(name) + 1;
+	char *text = take(f, strings->sh_offset, strings->sh_size, SCAN_MOST);
 	ElfW(Sym) s[256];
-	char *text = NULL;
 	bool found = false;
 
-	if (strings->sh_size && strings->sh_size <= SCAN_MOST)
-		text = malloc(strings->sh_size);
-	if (text && !read_at(f, text, strings->sh_size, strings->sh_offset))
-		n = 0;
 	for (uint64_t i = 0; text && i < n && !found; i += SP_COUNT(s)) {
 		uint64_t some = sp_min(n - i, SP_COUNT(s));
 
@@ -184,18 +174,12 @@ static bool defined_in(const struct sp_elf_file *f, const ElfW(Shdr) *table, con
 /* Its section headers and their number; NULL: none that can be read. */
 static ElfW(Shdr) *sections(const struct sp_elf_file *f, unsigned *n)
 {
-	ElfW(Shdr) *s = NULL;
 	ElfW(Ehdr) e;
 
-	if (f->foreign || !read_at(f, &e, sizeof(e), 0) || e.e_shentsize != sizeof(*s) || !e.e_shnum)
+	if (f->foreign || !read_at(f, &e, sizeof(e), 0) || e.e_shentsize != sizeof(ElfW(Shdr)))
 		return NULL;
 	*n = e.e_shnum;
-	s = calloc(*n, sizeof(*s));
-	if (s && !read_at(f, s, *n * sizeof(*s), e.e_shoff)) {
-		free(s);
-		s = NULL;
-	}
-	return s;
+	return take(f, e.e_shoff, *n * sizeof(ElfW(Shdr)), UINT64_MAX);
 }
 
 bool sp_elf_file_defines(const struct sp_elf_file *f, const char *name)

@@ -36,6 +36,14 @@ static void verb(FILE *to, const struct cmd *c)
 	fprintf(to, "  sspapi %s%s%s\n      %s\n", c->name, *c->usage ? " " : "", c->usage, c->help);
 }
 
+const char *sp_option_of(const char *variable, char name[32])
+{
+	snprintf(name, 32, "%s", variable + strlen("SSPAPI_"));
+	for (char *p = name; *p; p++)
+		*p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
+	return name;
+}
+
 /* Of run: an option for each variable. */
 static void variables(void)
 {
@@ -44,10 +52,7 @@ static void variables(void)
 		const struct sp_conf_row *row = &sp_conf_rows[i];
 		char name[32];
 
-		snprintf(name, sizeof(name), "%s", row->name + strlen("SSPAPI_"));
-		for (char *p = name; *p; p++)
-			*p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
-		printf("  --%-16s %s (%s)\n", name, row->help, row->values);
+		printf("  --%-16s %s (%s)\n", sp_option_of(row->name, name), row->help, row->values);
 	}
 }
 

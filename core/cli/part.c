@@ -14,7 +14,7 @@
 static char *name;
 static volatile sig_atomic_t there;
 
-static void remove_it(void)
+void sp_part_end(void)
 {
 	if (there)
 		unlink(name);
@@ -23,7 +23,7 @@ static void remove_it(void)
 
 static void ended(int signal_number)
 {
-	remove_it();
+	sp_part_end();
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
 }
@@ -43,7 +43,7 @@ static void watch_ends(sigset_t *all)
 			sigaction(ends[i], &a, NULL);
 	}
 	if (!watched)
-		atexit(remove_it);
+		atexit(sp_part_end);
 	watched = true;
 }
 
@@ -77,9 +77,4 @@ int sp_part_finish(int fd)
 	int e = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
 
 	return close(fd) < 0 && e == 0 ? -errno : e;
-}
-
-void sp_part_end(void)
-{
-	remove_it();
 }

@@ -36,7 +36,7 @@ static void enter(void)
 	sp_write_all(STDOUT_FILENO, ENTER, sizeof(ENTER) - 1);
 }
 
-static void leave(void)
+void sp_screen_end(void)
 {
 	if (!screen.on)
 		return;
@@ -48,7 +48,7 @@ static void leave(void)
 
 static void ended(int signal_number)
 {
-	leave();
+	sp_screen_end();
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
 }
@@ -58,7 +58,7 @@ static void stopped(int signal_number)
 	int saved = errno;
 
 	(void)signal_number;
-	leave();
+	sp_screen_end();
 	raise(SIGSTOP);
 	enter();			/* somebody has continued us */
 	screen.again = 1;
@@ -96,18 +96,13 @@ bool sp_screen_begin(void)
 	screen.during.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	screen.during.c_cc[VMIN] = 1;
 	screen.during.c_cc[VTIME] = 0;
-	atexit(leave);
+	atexit(sp_screen_end);
 	for (unsigned i = 0; i < SP_COUNT(ends); i++)
 		handle(ends[i], ended);
 	handle(SIGTSTP, stopped);
 	handle(SIGWINCH, resized);
 	enter();
 	return true;
-}
-
-void sp_screen_end(void)
-{
-	leave();
 }
 
 /* ---- drawing -------------------------------------------------------------------- */
