@@ -13,7 +13,7 @@
 #include "cmd.h"
 #include "page.h"
 #include "report.h"
-#include "stat-names.h"
+#include "stat.h"
 #include "terminal.h"
 
 #define REPEATS_MOST 1000

@@ -6,7 +6,7 @@
 #include "../sys.h"
 #include "cmd.h"
 #include "metrics.h"
-#include "stat-names.h"
+#include "stat.h"
 
 /* The kernel's own, by libpfm4's names: they are the same on every machine, also on one whose CPU libpfm4 does
  * not know, where PAPI has none of them. */

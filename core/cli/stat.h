@@ -9,6 +9,7 @@
  * a small library in the program tells of each thread that begins, and it gets counters of its own.
  *
  *	cmd-stat.c	the command line, and what is shown
+ *	stat-names.c	which events
  *	stat-run.c	the child: its start, its signals, its end
  *	stat-count.c	the counters
  *	stat-turns.c	which of them fit beside each other
@@ -75,6 +76,10 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
 				return true;
 	return false;
 }
+
+/* Fills the plan, which is in memory that is shared with children.  events: E,E as asked for, or NULL; metrics: M,M
+ * of -m, or NULL; neither: the usual ones.  False: p->wrong says what cannot be counted and why. */
+bool sp_stat_plan(struct sp_stat_plan *p, const char *events, const char *metrics);
 
 /* Names as they were asked for, joined by commas as PAPI has them; unasked: as in the event.  False: p->wrong
  * says why.  In preload/doctor/. */

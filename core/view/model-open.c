@@ -54,6 +54,13 @@ static bool is_pu(const struct sp_component *c)
 	return strncmp(c->type, "PU", sizeof(c->type)) == 0 && c->os_index >= 0 && c->os_index < CPUS_MOST;
 }
 
+/* One that is not there ends its list, and is counted. */
+static bool whole(struct sp_model *m, const void *block)
+{
+	m->damaged += !block;
+	return block;
+}
+
 /* How much of everything there is, so that one mapping holds it all. */
 struct amounts {
 	uint64_t components, cpus, short_headers;
@@ -78,12 +85,7 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_machine *on;
 
-	for (sp_off off = m->h.machines; off && sp_spend(&left); off = on->next) {
-		on = machine_at(m, off);
-		if (!on) {
-			m->damaged++;
-			break;
-		}
+	for (sp_off off = m->h.machines; off && sp_spend(&left) && whole(m, on = machine_at(m, off)); off = on->next) {
 		m->n_machines++;
 		if (n->components > COMPONENTS_MOST)
 			break;
@@ -100,24 +102,13 @@ static void count_machines(struct sp_model *m, struct amounts *n)
 
 static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 {
+	const struct sp_relation *r;
 	const struct sp_thread *t;
 
-	for (sp_off off = newest; off && sp_spend(left); off = t->next) {
-		const struct sp_relation *r;
-
-		t = sp_thread_at(m, off);
-		if (!t) {
-			m->damaged++;
-			break;
-		}
+	for (sp_off off = newest; off && sp_spend(left) && whole(m, t = sp_thread_at(m, off)); off = t->next) {
 		if (!sp_is_merged(m))
 			m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
-		for (sp_off at = sp_relations_head(m, t); at && sp_spend(left); at = r->next) {
-			r = sp_relation_at(m, at);
-			if (!r) {
-				m->damaged++;
-				break;
-			}
+		for (sp_off at = sp_relations_head(m, t); at && sp_spend(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
 			m->n_places++;
 			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
 			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
@@ -134,12 +125,7 @@ static void count_members(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_member *p;
 
-	for (sp_off off = m->h.members; off && sp_spend(&left); off = p->next) {
-		p = member_at(m, off);
-		if (!p) {
-			m->damaged++;
-			break;
-		}
+	for (sp_off off = m->h.members; off && sp_spend(&left) && whole(m, p = member_at(m, off)); off = p->next) {
 		m->n_processes++;
 		n->short_headers += p->h.bytes < sizeof(p->h);
 		m->n_threads += (uint32_t)sp_min(p->h.n_threads, UINT32_MAX - m->n_threads);
@@ -152,14 +138,8 @@ static void count(struct sp_model *m, struct amounts *n)
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_event *v;
 
-	for (sp_off off = sp_events_head(m); off && sp_spend(&left); off = v->next) {
-		v = sp_event_at(m, off);
-		if (!v) {
-			m->damaged++;
-			break;
-		}
+	for (sp_off off = sp_events_head(m); off && sp_spend(&left) && whole(m, v = sp_event_at(m, off)); off = v->next)
 		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.n_events ? v->id + 1 : 0);
-	}
 	m->n_events = (uint32_t)sp_min(m->n_events, sp_most_blocks(m));
 	if (sp_is_merged(m)) {
 		count_members(m, n);
