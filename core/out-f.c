@@ -1,5 +1,4 @@
 /* out-f.c: texts by a format; see out.h. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "out.h"
@@ -95,6 +94,11 @@ static void write_form(struct sp_out *o, const struct form *as, const char *p, v
 void sp_out_f(struct sp_out *o, const char *format, ...)
 {
 	WRITE(o, format, sp_out_plain, "");
+}
+
+void sp_out_vf(struct sp_out *o, const char *format, va_list *list)
+{
+	write_form(o, &(const struct form){ sp_out_plain, "" }, format, list);
 }
 
 void sp_json_f(struct sp_out *o, const char *format, ...)

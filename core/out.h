@@ -7,6 +7,8 @@
 #ifndef SP_OUT_H
 #define SP_OUT_H
 
+#include <stdarg.h>
+
 #include "base.h"
 
 struct sp_out {
@@ -47,6 +49,7 @@ void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as 
  * where the number is below 0 (% d).  Text in JSON has its quotes, and what is not there (NULL, below 0) is null;
  * text in CSV is quoted where it must be. */
 void sp_out_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
+void sp_out_vf(struct sp_out *o, const char *format, va_list *list);
 void sp_json_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_csv_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_xml_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);	/* text as sp_out_xml has it */

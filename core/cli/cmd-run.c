@@ -198,10 +198,8 @@ static void say_where(const char *verb, const struct sp_conf *conf, const struct
 
 	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
-	fprintf(stderr, "sspapi %s: counts go to ", verb);
-	sp_put_plain(stderr, path);
-	fputs(ranks ? ", of each rank" : others ? ", of each process" : "", stderr);
-	fputs(strstr(conf->format, "store") ? "; sspapi report shows them\n" : "\n", stderr);
+	sp_message(verb, "counts go to %s%s%s", path, ranks ? ", of each rank" : others ? ", of each process" : "",
+	       strstr(conf->format, "store") ? "; sspapi report shows them" : "");
 }
 
 static void say_program(const char *verb, const char *name, const struct sp_conf *conf)

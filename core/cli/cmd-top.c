@@ -317,18 +317,14 @@ static bool show_and_wait(struct top *t, bool stale)
 /* What became of it, and what can be done with that. */
 static void farewell(const struct top *t, bool gone)
 {
-	if (!gone) {
-		fprintf(stderr, "sspapi %s: process %u %s, its live file is there: sspapi recover ", t->report.verb, t->pid,
-			t->killed ? "was killed" : "has ended");
-		sp_put_plain(stderr, t->live);
-		fputc('\n', stderr);
-	} else if (*t->output == '/') {
-		fprintf(stderr, "sspapi %s: process %u has ended, its dump is ", t->report.verb, t->pid);
-		sp_put_plain(stderr, t->output);
-		fputc('\n', stderr);
-	} else {
-		fprintf(stderr, "sspapi %s: process %u has ended\n", t->report.verb, t->pid);
-	}
+	const char *verb = t->report.verb;
+
+	if (!gone)
+		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid, t->killed ? "was killed" : "has ended", t->live);
+	else if (*t->output == '/')
+		sp_message(verb, "process %u has ended, its dump is %s", t->pid, t->output);
+	else
+		sp_message(verb, "process %u has ended", t->pid);
 }
 
 static int run(struct top *t)

@@ -89,6 +89,9 @@ bool sp_may_run(const struct sp_header *h, const struct sp_image *image);
 /* "sspapi VERB: subject: text" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);
 
+/* A line on standard error behind "sspapi VERB: ", by sp_out_f's format; texts as sp_plain has them. */
+void sp_message(const char *verb, const char *format, ...) SP_PRINTF(2, 3);
+
 /* What comes from a store, or is a name that a stranger chose: control characters, and those that turn
  * the writing direction, as \xHH.  sp_plain: to be freed. */
 char *sp_plain(const char *text);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../out.h"
 #include "cmd.h"
@@ -26,18 +27,26 @@ void sp_put_plain(FILE *to, const char *text)
 	free(plain);
 }
 
+void sp_message(const char *verb, const char *format, ...)
+{
+	char buffer[1024];
+	struct sp_out o;
+	va_list more;
+
+	sp_out_init(&o, STDERR_FILENO, buffer, sizeof(buffer));
+	sp_out_f(&o, "sspapi%s%s: ", *verb ? " " : "", verb);
+	va_start(more, format);
+	sp_out_vf(&o, format, &more);
+	va_end(more);
+	sp_out_char(&o, '\n');
+	sp_out_finish(&o);
+}
+
 int sp_complain(int status, const char *verb, const char *text, const char *subject)
 {
-	fprintf(stderr, "sspapi%s%s: ", *verb ? " " : "", verb);
-	if (subject) {
-		const char *quote = !*subject || strpbrk(subject, " \t") ? "'" : "";
+	const char *quote = subject && (!*subject || strpbrk(subject, " \t")) ? "'" : "";
 
-		fputs(quote, stderr);
-		sp_put_plain(stderr, subject);
-		fprintf(stderr, "%s: ", quote);
-	}
-	sp_put_plain(stderr, text);
-	fputc('\n', stderr);
+	sp_message(verb, "%s%s%s%s%s", quote, subject ? subject : "", quote, subject ? ": " : "", text);
 	return status;
 }
 

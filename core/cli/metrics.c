@@ -54,11 +54,7 @@ static void wrong(uint32_t line, uint32_t column, const char *reason, void *arg)
 		sp_complain(0, w->verb, "there are more wrong definitions", w->path);
 	if (w->said > 20)
 		return;
-	fprintf(stderr, "sspapi %s: ", w->verb);
-	sp_put_plain(stderr, w->path);
-	fprintf(stderr, ":%u:%u: ", line - w->before, column);
-	sp_put_plain(stderr, reason);
-	fputc('\n', stderr);
+	sp_message(w->verb, "%s:%u:%u: %s", w->path, line - w->before, column, reason);
 }
 
 /* The bytes of a file, behind those that are there; 0 or -errno. */
@@ -160,29 +156,20 @@ static void not_there(const char *verb, const char *name, const char *path)
 	fputc('\n', stderr);
 }
 
-/* The machine's PMUs, if they are known: "Of this machine (icl, perf)". */
-static void of_this_machine(const char *words)
+/* With the machine's PMUs, if they are known: "Of this machine (icl, perf)". */
+static void of_this_machine(const char *verb, const char *what, const char *words)
 {
 	const char *pmus = sp_metrics_pmus(&table);
 
-	fputs(words, stderr);
-	if (*pmus)
-		fputs(" (", stderr);
-	sp_put_plain(stderr, pmus);
-	fputs(*pmus ? ")\n" : "\n", stderr);
+	sp_message(verb, "%s%s%s%s%s", what, words, *pmus ? " (" : "", pmus, *pmus ? ")" : "");
 }
 
 static void lacks(const char *verb, const struct sp_metric *d)
 {
-	fprintf(stderr, "sspapi %s: ", verb);
-	sp_put_plain(stderr, d->name);
-	if (!d->sorts) {
-		of_this_machine(" is defined for other CPUs than this machine's");
-		return;
-	}
-	fputs(" needs ", stderr);
-	sp_put_plain(stderr, sp_metrics_missing(&table, d));
-	fputs(", which was not counted\n", stderr);
+	if (d->sorts)
+		sp_message(verb, "%s needs %s, which was not counted", d->name, sp_metrics_missing(&table, d));
+	else
+		of_this_machine(verb, d->name, " is defined for other CPUs than this machine's");
 }
 
 /* Nothing is left out for it, so it is no error; a comma or an event may be missing. */
@@ -193,13 +180,6 @@ static void say_alone(const char *verb, const char *path)
 	for (uint32_t i = 0; i < table.n; i++)
 		if (table.at[i].alone && table.at[i].sorts)
 			wrong(table.at[i].line, table.at[i].column, "a sum or difference of one event; it is taken for that event", &w);
-}
-
-static void say_foreign(const char *verb, const char *path)
-{
-	fprintf(stderr, "sspapi %s: ", verb);
-	sp_put_plain(stderr, path);
-	of_this_machine(": none of its tables is for this machine's CPUs");
 }
 
 static int choose(const char *verb, const char *path, char *names)
@@ -249,7 +229,7 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 		if (is_formula(s->m, e))
 			sp_metrics_choose(&table, sp_event_name(s->m, e, buf));
 	if (verb && !*names && table.foreign)
-		say_foreign(verb, path);
+		of_this_machine(verb, path, ": none of its tables is for this machine's CPUs");
 	else if (verb && !*names && !n && table.n)
 		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
 	return table.n_wrong ? 1 : 0;
