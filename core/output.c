@@ -1,6 +1,5 @@
 /* output.c: names of dumps and how they are taken; see output.h. */
 #include <linux/fs.h>
-#include <poll.h>
 #include <string.h>
 #include <time.h>
 

@@ -3,7 +3,6 @@
  * Also sp_topo_free, so that it is there without hwloc.  What a struct sp_topo
  * points to is mapped, not malloc'd, by all who make one.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "../core/cpu-list.h"

@@ -1,6 +1,5 @@
 /* topo-read.c: the bytes of a file that somebody named as a topology. */
 #include <stdio.h>
-#include <string.h>
 
 #include "../core/sys.h"
 #include "topo-inside.h"

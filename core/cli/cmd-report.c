@@ -1,7 +1,6 @@
 /* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
 #include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -8,7 +8,6 @@
 
 #include "../conf.h"
 #include "../output.h"
-#include "../sys.h"
 #include "../view/view-common.h"
 #include "cmd.h"
 #include "page.h"

@@ -2,7 +2,6 @@
 #ifndef SP_ELF_FILE_H
 #define SP_ELF_FILE_H
 
-#include <elf.h>
 #include <limits.h>
 
 #include "../base.h"

@@ -7,7 +7,6 @@
 #define SP_SCREEN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* False: standard output is no terminal; nothing was done. */
 bool sp_screen_begin(void);

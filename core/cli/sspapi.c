@@ -1,6 +1,5 @@
 /* sspapi.c: the command: a table of verbs, and running one. */
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
 

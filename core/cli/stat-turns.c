@@ -1,10 +1,8 @@
 /* stat-turns.c: which events the counters take together: tried as groups, that the kernel refuses when they are too
  * large.  The groups are our own process's, and never run.
  */
-#include <unistd.h>
 
 #include "../sys.h"
-#include "cmd.h"
 #include "stat.h"
 
 #define PMUS_MOST 16u

@@ -1,6 +1,5 @@
 /* component.c: what PUs and subtrees of a tree are asked for. */
 #include <errno.h>
-#include <string.h>
 
 #include "../book/sets.h"
 #include "tree.h"

@@ -8,7 +8,6 @@
 #ifndef SP_DOCTOR_H
 #define SP_DOCTOR_H
 
-#include <stdarg.h>
 
 #include "../../core/cli/program.h"
 

@@ -1,6 +1,5 @@
 /* ours-part.c: sspapi's own libraries, and hwloc. */
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

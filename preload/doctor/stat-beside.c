@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "../../core/cli/cmd.h"
 #include "../../core/cli/stat.h"
 #include "../../core/sys.h"
 #include "papi-part.h"

@@ -1,6 +1,5 @@
 /* variables-part.c: the variables that are set: what cannot be used, what is none of ours, what
  * others of the loader's do. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
