@@ -109,31 +109,40 @@ int sp_asked_init(struct sp_asked_papi *p, const char *path)
 	return r;
 }
 
-/* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
-static bool calls_itself_openly(const struct sp_asked_papi *p)
+bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt))
 {
-	struct link_map *map = NULL;
+	const ElfW(Rela) *rela[2] = { NULL };	/* of the PLT; others */
+	size_t bytes[2] = { 0 };
 	const ElfW(Sym) *symbols = NULL;
 	const char *strings = NULL;
-	const ElfW(Rela) *rela = NULL;
-	size_t bytes = 0;
+	struct link_map *map = NULL;
 
 	if (dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0)
 		return true;
 	for (const ElfW(Dyn) *y = map->l_ld; y->d_tag != DT_NULL; y++) {
-		if (y->d_tag == DT_SYMTAB)
-			symbols = (const void *)y->d_un.d_ptr;
-		else if (y->d_tag == DT_STRTAB)
-			strings = (const void *)y->d_un.d_ptr;
-		else if (y->d_tag == DT_JMPREL)
-			rela = (const void *)y->d_un.d_ptr;
-		else if (y->d_tag == DT_PLTRELSZ)
-			bytes = y->d_un.d_val;
+		const void *at = (const void *)y->d_un.d_ptr;
+
+		switch (y->d_tag) {
+		case DT_SYMTAB: symbols = at; break;
+		case DT_STRTAB: strings = at; break;
+		case DT_JMPREL: rela[0] = at; break;
+		case DT_RELA: rela[1] = at; break;
+		case DT_PLTRELSZ: bytes[0] = y->d_un.d_val; break;
+		case DT_RELASZ: bytes[1] = y->d_un.d_val; break;
+		}
 	}
-	for (size_t i = 0; symbols && strings && rela && i < bytes / sizeof(*rela); i++)
-		if (strcmp(strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name, "PAPI_add_event") == 0)
-			return true;
+	for (unsigned t = 0; symbols && strings && t < 2; t++)
+		for (size_t i = 0; rela[t] && i < bytes[t] / sizeof(*rela[t]); i++)
+			if (fn(map->l_addr + rela[t][i].r_offset, strings + symbols[ELF64_R_SYM(rela[t][i].r_info)].st_name, t == 0))
+				return true;
 	return false;
+}
+
+/* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
+static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt)
+{
+	(void)at;
+	return in_plt && strcmp(name, "PAPI_add_event") == 0;
 }
 
 /* ---- what it says -------------------------------------------------------------------- */
@@ -250,7 +259,7 @@ static void ask(struct sp_doctor *d, void *arg)
 	sp_doctor_say(d, p.version < 0x05070000 || p.version >= 0x08000000 ? SP_WORTH : SP_GOOD, "%s is PAPI %d.%d.%d.%d%s", d->papi,
 		      p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
 		      p.version < 0x05070000 || p.version >= 0x08000000 ? ", which sspapi was not made for (5.7 to 7.x)" : "");
-	if (!calls_itself_openly(&p)) {
+	if (!sp_asked_each(&p, calls_itself_openly)) {
 		sp_doctor_say(d, SP_WORTH, "it is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
 		sp_doctor_mend(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without it");
 	}

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <papi.h>
+#include <stdint.h>
 
 #define SP_ASKED_CALLS(X) \
 	X(PAPI_library_init) X(PAPI_get_opt) X(PAPI_num_components) X(PAPI_get_component_info) X(PAPI_strerror) \
@@ -26,5 +27,9 @@ const char *sp_asked_load(struct sp_asked_papi *p, const char *path);
 
 /* PAPI_library_init with the version that it is of; what that gives, or 0 if the version cannot be told. */
 int sp_asked_init(struct sp_asked_papi *p, const char *path);
+
+/* Each word of libpapi's that the loader has filled in with another function or variable (in_plt: to be called), and
+ * that one's name, until fn says true, which is returned. */
+bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt));
 
 #endif

@@ -4,9 +4,7 @@
  * comes near the program that is counted.  A native event is added to a set of its own, with a function of ours
  * in front of libpapi's syscall(): the attributes of the last perf_event_open that succeeds are the event's.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,45 +44,16 @@ static long on_syscall(long number, ...)
 }
 
 /* Its entry for syscall() is ours from now on; this process is a child that ends soon. */
-static void stand_in_front(const struct link_map *map, const ElfW(Rela) *rela, size_t bytes, const ElfW(Sym) *symbols,
-			   const char *strings)
+static bool stand_in_front(uintptr_t at, const char *name, bool in_plt)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (size_t i = 0; rela && i < bytes / sizeof(*rela); i++) {
-		uintptr_t at = map->l_addr + rela[i].r_offset;
-
-		if (strcmp(strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name, "syscall") != 0)
-			continue;
+	(void)in_plt;
+	if (strcmp(name, "syscall") == 0) {
 		mprotect((void *)(at & ~(page - 1)), page, PROT_READ | PROT_WRITE);
 		*(uintptr_t *)at = (uintptr_t)on_syscall;
 	}
-}
-
-static void watch(const struct sp_asked_papi *p)
-{
-	const ElfW(Rela) *plt = NULL, *other = NULL;
-	size_t plt_bytes = 0, other_bytes = 0;
-	const ElfW(Sym) *symbols = NULL;
-	const char *strings = NULL;
-	struct link_map *map = NULL;
-
-	if (dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0)
-		return;
-	for (const ElfW(Dyn) *y = map->l_ld; y->d_tag != DT_NULL; y++) {
-		const void *at = (const void *)y->d_un.d_ptr;
-
-		symbols = y->d_tag == DT_SYMTAB ? at : symbols;
-		strings = y->d_tag == DT_STRTAB ? at : strings;
-		plt = y->d_tag == DT_JMPREL ? at : plt;
-		other = y->d_tag == DT_RELA ? at : other;
-		plt_bytes = y->d_tag == DT_PLTRELSZ ? y->d_un.d_val : plt_bytes;
-		other_bytes = y->d_tag == DT_RELASZ ? y->d_un.d_val : other_bytes;
-	}
-	if (!symbols || !strings)
-		return;
-	stand_in_front(map, plt, plt_bytes, symbols, strings);
-	stand_in_front(map, other, other_bytes, symbols, strings);
+	return false;
 }
 
 /* ---- names that are near ------------------------------------------------------------ */
@@ -344,7 +313,7 @@ static void ask(struct sp_stat_plan *plan, char *const *name, unsigned n, bool u
 		return;
 	}
 	plan->papi_version = (uint32_t)p.version;
-	watch(&p);
+	sp_asked_each(&p, stand_in_front);
 	for (unsigned i = 0; i < n && plan->n_events < SP_STAT_EVENTS; i++) {
 		uint32_t natives_before = plan->n_natives, events_before = plan->n_events;
 
