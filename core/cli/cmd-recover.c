@@ -225,21 +225,18 @@ static int recover_all(const struct recovery *r)
 	while ((e = readdir(d)) != NULL) {
 		struct stat s;
 		struct sp_file f;
-		bool runs;
+		bool loaded, leave;
 
 		snprintf(path, sizeof(path), SP_LIVE_FOLDER "/%s", e->d_name);
 		if (!sp_live_is(path) || lstat(path, &s) < 0 || s.st_uid != geteuid())
 			continue;
 		if (never_began(r, path))
 			continue;
-		if (sp_file_load(&f, path) < 0) {
-			if (lstat(path, &s) == 0)	/* else its process has just ended */
-				status |= r->discard ? discard(r, path) : recover(r, path);	/* says what is wrong */
-			continue;
-		}
-		runs = may_run(r, &f);
-		sp_file_close(&f);
-		if (!runs)
+		loaded = sp_file_load(&f, path) == 0;
+		leave = loaded ? may_run(r, &f) : lstat(path, &s) < 0;	/* its process lives, or has just ended */
+		if (loaded)
+			sp_file_close(&f);
+		if (!leave)
 			status |= r->discard ? discard(r, path) : recover(r, path);
 	}
 	closedir(d);
