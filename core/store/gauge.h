@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "ledger.h"
+#include "writer.h"
 
 struct sp_gauge_kind {
 	uint32_t index;			/* among the set's events */

@@ -4,7 +4,6 @@
 #include "gauge.h"
 #include "image.h"
 #include "interval.h"
-#include "ledger.h"
 
 #define BLOCKS_MOST 64		/* of a relation: they double */
 

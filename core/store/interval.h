@@ -15,9 +15,8 @@
 #ifndef SP_INTERVAL_H
 #define SP_INTERVAL_H
 
-#include "format.h"
+#include "writer.h"
 
-struct sp_writer;
 struct sp_image;
 
 #define SP_INTERVALS_FIRST	32u
@@ -30,24 +29,6 @@ struct sp_interval_slot {
 	uint32_t number;		/* in its block, from 1 */
 	struct sp_intervals *block;	/* NULL: a free slot */
 	struct sp_interval *at;
-};
-
-/* The part of a writer (ledger.h) that is about intervals. */
-struct sp_track {
-	uint32_t from;			/* the site of the call before; 0: not known */
-	uint32_t cur_from, cur_to;	/* the pair of the last reading */
-	uint64_t steady;		/* what the caller knows a reading by that comes from `from`, which is cur_from and cur_to,
-					 * too: nothing here changes by it; 0: there is none.  (A start and a reset change `from`
-					 * only: the first reading after them does not ask for it.) */
-	int32_t cell;			/* and its cell */
-	struct sp_intervals *block;
-	struct sp_interval *at;		/* NULL: what comes is nobody's */
-	uint32_t used, room;		/* intervals of the relation */
-	bool low;			/* sp_intervals_wanted says so */
-	uint32_t slots;			/* a power of 2, at least twice the room; 0: no intervals are kept */
-	uint32_t fresh_used, fresh_room;
-	struct sp_intervals *fresh;	/* where new ones go */
-	struct sp_interval_slot *slot;	/* the caller's memory */
 };
 
 /* Bytes of a block with room for that many intervals of k events. */

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "ledger.h"
+#include "overtake.h"
 
 static const int64_t *last_of(const struct sp_writer *w)
 {

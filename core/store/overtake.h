@@ -20,25 +20,7 @@
 #ifndef SP_OVERTAKE_H
 #define SP_OVERTAKE_H
 
-#include "../base.h"
-
-struct sp_overtake {
-	int64_t *before;		/* k values: handed out last, before the handler; NULL: no memory, nothing is kept */
-	int64_t *value;			/* k more: what the handler was handed out last before it zeroed */
-	int64_t *kept;			/* k more: what its last PAPI_accum or PAPI_stop left in the set (PAPI's sw_stop) */
-	uint32_t flags;
-};
-
-#define SP_OVER_ANY	1u		/* it did something */
-#define SP_OVER_RAN	2u		/* the set ran before */
-#define SP_OVER_ZEROED	4u
-#define SP_OVER_VALUED	8u		/* `value` is there */
-#define SP_OVER_BACK	256u		/* and it, or one before it, was below the one before */
-#define SP_OVER_ADDED	512u		/* by PAPI_accum: perhaps to the array of the call that it is on top of */
-#define SP_OVER_STOPPED	16u		/* the first of its starts and stops was a stop */
-#define SP_OVER_STARTED	32u		/* a start */
-#define SP_OVER_KEPT	128u		/* `kept` is there */
-#define SP_OVER_DONE	64u		/* the call under way, a start, is booked already: PAPI says that the set runs */
+#include "writer.h"
 
 enum sp_turn_of {
 	SP_CALL_LAST,			/* after what the handler did */
@@ -46,8 +28,6 @@ enum sp_turn_of {
 	SP_CALL_BETWEEN,		/* PAPI_accum, PAPI_stop: read before, zeroed or stopped after it */
 	SP_CALL_SAME			/* the same, and handed out the handler's value once more */
 };
-
-struct sp_writer;
 
 /* The handler's operation is booked next; x: its values, if it has any. */
 void sp_overtake_note(struct sp_writer *w, int op, const int64_t *x);

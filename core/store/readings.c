@@ -52,9 +52,7 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 	sp_clock_now(&l->clock);
 }
 
-/* The chunk is full, or nothing more is kept; or it is half full, and the store is to
- * get addresses, so that a call which makes a chunk does not wait for both. */
-SP_COLD static bool next_chunk(struct sp_log *l)
+SP_COLD bool sp_log_goes_on(struct sp_log *l)
 {
 	struct sp_held h;
 
@@ -69,73 +67,6 @@ SP_COLD static bool next_chunk(struct sp_log *l)
 	}
 	sp_lock_give(&l->store->lock, &h);
 	return l->room;
-}
-
-int64_t *sp_log_room(struct sp_log *l)
-{
-	struct sp_reading *r;
-
-	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) && (l->kept >= l->most || !next_chunk(l))) {
-		sp_add(&l->relation->refused, 1);
-		return NULL;
-	}
-	r = (struct sp_reading *)l->at;
-	if (SP_UNLIKELY(r->number)) {	/* its booking was jumped out of */
-		sp_put(&r->number, 0);
-		sp_order();
-	}
-	return r->value;
-}
-
-void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
-{
-	struct sp_reading *r = (struct sp_reading *)l->at;
-
-	r->ns = ns;
-	r->cpu = cpu;
-	if (SP_UNLIKELY(!l->n))
-		l->chunk->first_ns = ns;
-	sp_publish(&r->number, l->n + 1);
-	sp_order();
-	l->n++;
-	l->kept++;
-	l->at += sp_reading_bytes(l->k);
-}
-
-bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
-{
-	struct sp_log *l = w->log;
-	uint32_t k = w->k;
-	struct sp_state *s;
-	int64_t *v, back = 0;
-	uint64_t ns;
-
-	s = sp_get(&w->state);
-	/* The last reading was permanent, too, or its temporary entry is to go first. */
-	if (SP_UNLIKELY((sp_ledger_slow(w) & ~SP_SLOW_SIDE) != SP_SLOW_ENTRIES || sp_get(&w->cpu) != cpu ||
-			w->entries != SP_ENTRIES_PERMANENT || w->kinds || !(s->flags & SP_STATE_PERMANENT)))
-		return false;
-	sp_interval_step(w, site);
-	ns = sp_log_time(l);
-	v = sp_log_room(l);
-	if (SP_LIKELY(v != NULL)) {
-		for (uint32_t e = 0; e < k; e++)
-			v[e] = (int64_t)x[e] + s->at[SP_EOFF * k + e];
-		sp_log_append(l, cpu, ns);
-	}
-	if (SP_UNLIKELY(!proven))
-		for (uint32_t e = 0; e < k; e++)	/* before `last`: exact is never too much */
-			s->at[SP_XOFF * k + e] -= (int64_t)x[e] - s->at[e];
-	for (uint32_t e = 0; e < k; e++) {
-		back |= (int64_t)x[e] - s->at[e];
-		sp_put(&s->at[e], (int64_t)x[e]);
-	}
-	if (SP_UNLIKELY(back < 0))
-		sp_ledger_backwards(w);
-	sp_put(&s->ns, ns);
-	sp_put(&s->readings, s->readings + 1);
-	sp_ledger_ends(w);
-	return true;
 }
 
 /* ---- finding them ------------------------------------------------------ */

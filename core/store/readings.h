@@ -13,7 +13,6 @@
 #define SP_READINGS_H
 
 #include "clock.h"
-#include "ledger.h"
 #include "store.h"
 
 #define SP_READINGS_CHUNK	8192u
@@ -35,11 +34,42 @@ struct sp_log {
  * a store's lock not held. */
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k, uint64_t most);
 
+/* The chunk is full, or nothing more is kept; or it is half full, and the store is to
+ * get addresses, so that a call which makes a chunk does not wait for both.  False: no room. */
+bool sp_log_goes_on(struct sp_log *l);
+
 /* Room for the next reading: its values, or NULL: counted as refused. */
-int64_t *sp_log_room(struct sp_log *l);
+static inline int64_t *sp_log_room(struct sp_log *l)
+{
+	struct sp_reading *r;
+
+	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) && (l->kept >= l->most || !sp_log_goes_on(l))) {
+		sp_add(&l->relation->refused, 1);
+		return NULL;
+	}
+	r = (struct sp_reading *)l->at;
+	if (SP_UNLIKELY(r->number)) {	/* its booking was jumped out of */
+		sp_put(&r->number, 0);
+		sp_order();
+	}
+	return r->value;
+}
 
 /* The values that sp_log_room gave are filled in. */
-void sp_log_append(struct sp_log *l, int cpu, uint64_t ns);
+static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
+{
+	struct sp_reading *r = (struct sp_reading *)l->at;
+
+	r->ns = ns;
+	r->cpu = cpu;
+	if (SP_UNLIKELY(!l->n))
+		l->chunk->first_ns = ns;
+	sp_publish(&r->number, l->n + 1);
+	sp_order();
+	l->n++;
+	l->kept++;
+	l->at += sp_reading_bytes(l->k);
+}
 
 /* The time of a reading now: later than that of the one before. */
 static inline uint64_t sp_log_time(struct sp_log *l)
@@ -49,10 +79,6 @@ static inline uint64_t sp_log_time(struct sp_log *l)
 	l->ns = SP_LIKELY(now > l->ns) ? now : l->ns + 1;
 	return l->ns;
 }
-
-/* sp_ledger_book, short: a permanent READ on the CPU of the one before.  False: it is
- * not such a case. */
-bool sp_log_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* ---- reading them, in a store that may be anybody's --------------------- */
 

@@ -1,6 +1,7 @@
 /* store.c: what goes into a store, and where; see store.h. */
 #include <string.h>
 
+#include "ledger.h"
 #include "readings.h"
 #include "../sys.h"
 

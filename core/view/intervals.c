@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "../store/gauge.h"
+#include "../store/interval.h"
+#include "intervals.h"
 #include "model-blocks.h"
 
 #define BLOCKS_MOST	64u		/* of a relation */

@@ -1,6 +1,8 @@
 /* model-open.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
+#include "../store/gauge.h"
+#include "../store/interval.h"
 #include "../store/readings.h"
 #include "../sys.h"
 #include "core-kinds.h"

@@ -9,6 +9,7 @@
 #define SP_SETS_H
 
 #include "../../core/store/gauge.h"
+#include "../../core/store/ledger.h"
 #include "../../core/store/readings.h"
 #include "../life/process.h"
 #include "../split/split.h"

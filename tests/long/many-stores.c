@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/store/ledger.h"
 #include "core/store/store.h"
 #include "core/view/view.h"
 
