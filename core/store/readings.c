@@ -1,14 +1,55 @@
 /* readings.c: appends permanent readings, and finds them again; see readings.h. */
 #include "readings.h"
 
+/* Where a chunk jumps to: so that any other is found in some log(n) steps (Myers, "An
+ * applicative random-access stack"). */
+static void set_jump(struct sp_store *s, struct sp_chunk *c, struct sp_chunk *prev, sp_off prev_off)
+{
+	struct sp_chunk *far = sp_store_readings_at(&s->image, prev->jump);
+
+	c->jump = prev_off;
+	c->jump_number = prev->number;
+	if (far && prev->number - prev->jump_number == far->number - far->jump_number) {
+		c->jump = far->jump ? far->jump : prev_off;
+		c->jump_number = far->jump ? far->jump_number : prev->number;
+	}
+}
+
+/* For at least one reading, the newest of the relation's from now on; NULL: no memory.
+ * SP_READINGS_CHUNK bytes, the first ones less. */
+static struct sp_chunk *new_chunk(struct sp_log *l)
+{
+	struct sp_relation *r = l->relation;
+	struct sp_chunk *prev = l->chunk;
+	uint32_t k = l->k;
+	uint64_t bytes = prev ? sp_min(SP_READINGS_CHUNK, 2 * (uint64_t)prev->b.bytes) : SP_READINGS_CHUNK / 2;
+	struct sp_chunk *c;
+	sp_off off;
+
+	bytes = sp_max(bytes, sizeof(*c) + sp_reading_bytes(k));
+	c = sp_store_make(l->store, SP_BLOCK_READINGS, bytes, &off);
+	if (!c)
+		return NULL;
+	c->k = k;
+	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_reading_bytes(k));
+	if (prev) {
+		c->number = prev->number + 1;
+		c->first = prev->first + prev->room;
+		set_jump(l->store, c, prev, r->readings);
+	}
+	sp_store_push(l->store, &r->readings, &r->kept, &c->next, off);
+	return c;
+}
+
 static void aim(struct sp_log *l)
 {
 	l->at = (unsigned char *)(l->chunk + 1) + l->n * sp_reading_bytes(l->k);
 }
 
-/* A new one, or NULL. */
-static void take_chunk(struct sp_log *l, struct sp_chunk *c)
+static void take_chunk(struct sp_log *l)
 {
+	struct sp_chunk *c = new_chunk(l);
+
 	l->n = 0;
 	l->whole = l->room = c ? c->room : 0;
 	if (!c)
@@ -42,7 +83,7 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 
 		sp_lock_take(&s->lock, &h);
 		if (l->n == l->room)
-			take_chunk(l, sp_store_readings(s, r, k, l->chunk));
+			take_chunk(l);
 		l->room = l->whole;
 		sp_region_ahead(&s->region);
 		sp_lock_give(&s->lock, &h);
@@ -63,7 +104,7 @@ SP_COLD bool sp_log_goes_on(struct sp_log *l)
 		sp_region_ahead(&l->store->region);
 		l->room = l->whole;
 	} else {
-		take_chunk(l, sp_store_readings(l->store, l->relation, l->k, l->chunk));
+		take_chunk(l);
 	}
 	sp_lock_give(&l->store->lock, &h);
 	return l->room;

@@ -82,6 +82,9 @@ static inline uint64_t sp_log_time(struct sp_log *l)
 
 /* ---- reading them, in a store that may be anybody's --------------------- */
 
+/* The chunk at off, if it is a whole one. */
+struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
+
 /* How many of a chunk are complete. */
 uint32_t sp_readings_complete(const struct sp_chunk *c);
 

@@ -15,8 +15,6 @@
 #include "../lock.h"
 #include "region.h"
 
-#define SP_FOLD_ABOVE	4096u	/* relations of ended threads kept apart (contract section 4) */
-#define SP_FOLD_AT_ONCE	16u	/* by one call: whoever makes a thread waits for it */
 #define SP_NOTES_MAX	64u
 
 /* What a search for a relation of this thread and key has seen: from `head` to `upto` all were
@@ -103,18 +101,13 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 /* `bound` is false from now on of a relation of which it was true.  Without the lock. */
 void sp_store_released(struct sp_store *s, sp_off relation);
 
-/* A chunk for at least one permanent reading of k values, the newest of r's from now on; prev: the one
- * that was, or NULL.  SP_READINGS_CHUNK bytes, the first ones less. */
-struct sp_chunk *sp_store_readings(struct sp_store *s, struct sp_relation *r, uint32_t k, struct sp_chunk *prev);
-
-/* The chunk at off, if it is a whole one. */
-struct sp_chunk *sp_store_readings_at(const struct sp_image *image, sp_off off);
 /* Room for more intervals of r, whose writer has k events; NULL: no memory. */
 struct sp_intervals *sp_store_intervals(struct sp_store *s, struct sp_relation *r, uint32_t k, uint32_t room);
 
 /* How its counts are told to CPUs, and why not better.  What stays is the least certain of all that it was told, with
  * the first reason for that. */
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why);
+void sp_relation_told_like(struct sp_relation *r, const struct sp_relation *other);
 
 /* SP_SITES_EACH more sites, of up to so many frames each. */
 struct sp_sites *sp_store_sites(struct sp_store *s, uint32_t frames);
@@ -133,10 +126,33 @@ struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relat
 /* Where the calls of r's overflow handlers are counted; block NULL: no memory. */
 struct sp_overflow_writer sp_store_overflows(struct sp_store *s, struct sp_relation *r);
 
-/* Once more than SP_FOLD_ABOVE relations are kept apart: folds some of ended threads
- * into those of tid 0 (same events, target, scope), and those that sspapi_free has let go; blocks of threads that have no
- * relation left go.  Called for each new thread, so that it keeps pace.  ended(tid) must be sure; bound as above.
- * Does nothing while a dump is being made (`dumping`). */
-void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg);
+/* ---- for who makes and drops blocks elsewhere: readings.c, fold.c ------------- */
+
+void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *off);
+
+/* A block becomes the head of its list.  When it is the first that is not in the file
+ * any more, the head before it stays known to who reads the file. */
+void sp_store_push(struct sp_store *s, sp_off *head, sp_off *kept, sp_off *next, sp_off off);
+
+/* The store's bytes may be a file that somebody scribbles on: a list is followed for
+ * no more links than there can be blocks. */
+uint64_t sp_store_most_blocks(const struct sp_store *s);
+
+/* The block at off, or NULL; of gauges, with their bytes. */
+struct sp_thread *sp_store_thread_at(struct sp_store *s, sp_off off);
+struct sp_relation *sp_store_relation_at(struct sp_store *s, sp_off off);
+struct sp_gauges *sp_store_gauges_at(const struct sp_store *s, sp_off off, uint64_t *bytes);
+
+/* Relations that differ in one of these are told from each other. */
+#define SP_RELATION_APART	(SP_RELATION_PROVEN | SP_RELATION_ESTIMATED | SP_RELATION_API)
+
+/* One of t's with this key, bound or not; and a new one. */
+struct sp_relation *sp_store_relation_like(struct sp_store *s, const struct sp_thread *t,
+					   const struct sp_relation_key *key, sp_off *off);
+struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
+					  sp_off *off);
+
+/* Of a relation of this store, whose block has room for them. */
+struct sp_times *sp_relation_times(const struct sp_relation *r);
 
 #endif

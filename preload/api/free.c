@@ -1,4 +1,5 @@
 /* free.c: a relation that a program held is let go, once nobody reads it; see api.h. */
+#include "../../core/store/fold.h"
 #include "../../core/sys.h"
 #include "../book/sets.h"
 #include "api.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "../../core/store/fold.h"
 #include "../../core/sys.h"
 #include "bus.h"
 #include "process.h"

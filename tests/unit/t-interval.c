@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../core/store/gauge.h"
+#include "../../core/store/fold.h"
 #include "../../core/store/ledger.h"
 #include "../../core/store/store.h"
 #include "../../core/view/model.h"

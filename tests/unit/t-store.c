@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "../../core/cli/cmd.h"
+#include "../../core/store/fold.h"
 #include "../../core/store/ledger.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"

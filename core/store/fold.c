@@ -1,0 +1,450 @@
+/* fold.c: see fold.h. */
+#include <string.h>
+
+#include "fold.h"
+#include "interval.h"
+#include "ledger.h"
+#include "readings.h"
+
+#define FOLD_GAUGES 64u		/* of one relation; with more it is kept apart */
+
+/* ---- the parts of a relation ----------------------------------------- */
+
+/* Beyond the topology's CPUs each has cells of its own. */
+static void add_times(struct sp_writer *w, const struct sp_writer *v)
+{
+	struct sp_relation *to = w->relation, *from = v->relation;
+	struct sp_times *t = sp_relation_times(to), *f = sp_relation_times(from);
+
+	sp_relation_told_like(to, from);
+	if (!to->threads)
+		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES;
+	t->flags &= f->flags;
+	t->moves += f->moves;
+	t->windows += f->windows;
+	for (uint32_t i = 0; i < v->cells; i++)
+		if (f->at[i])
+			t->at[sp_ledger_cell(w, ((struct sp_cell *)(v->cell + i * v->cell_bytes))->cpu)] += f->at[i];
+	for (uint32_t e = 0; e < to->k; e++)
+		t->at[to->cells + e] = sp_max(t->at[to->cells + e], f->at[to->cells + e]);
+}
+
+/* Those of a thread that has ended are not kept longer than it is told from the others:
+ * their times would be in no order among others' readings, and without end. */
+static void drop_readings(struct sp_store *s, struct sp_relation *r, struct sp_relation *sum)
+{
+	struct sp_chunk *c;
+	sp_off off = r->readings, next;
+	uint64_t left = sp_store_most_blocks(s);
+
+	for (; left-- && (c = sp_store_readings_at(&s->image, off)) != NULL; off = next) {
+		if (off == r->readings)
+			sp_add(&sum->refused, c->first + sp_readings_complete(c));
+		next = c->next;
+		sp_region_free(&s->region, off, c->b.bytes);
+	}
+}
+
+/* Beyond the topology's CPUs each relation has cells of its own. */
+static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer *w, const struct sp_overflow_writer *from)
+{
+	const struct sp_overflow *f = sp_overflow_in(from->block);
+	const struct sp_hit *h = sp_hits_in(from->block, from->n);
+	uint32_t cells = w->cells, at;
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		at = i - i % cells + (uint32_t)sp_ledger_cell(w, f[i].cpu);
+		if (f[i].count)
+			sp_overflow_book(to, at, f[i].event, f[i].cpu, f[i].count);
+	}
+	for (uint32_t i = 0; i < SP_HITS; i++) {
+		uint32_t of = h[i].of - 1;
+
+		if (of >= from->n || !sp_hit_weight(&h[i]))
+			continue;
+		at = of - of % cells + (uint32_t)sp_ledger_cell(w, f[of].cpu);
+		sp_overflow_hit(to, at, sp_hit_weight(&h[i]), h[i].address, h[i].module);
+	}
+}
+
+/* sum, a copy of a relation that stays until sum takes its place, gets a block of its own; false: no memory. */
+static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, struct sp_relation *from)
+{
+	struct sp_overflow_writer old = { 0 }, add = { 0 }, to;
+	struct sp_writer w;
+
+	if (sp_relation_times(sum)->overflows)
+		old = sp_store_overflows(s, sum);
+	if (sp_relation_times(from)->overflows)
+		add = sp_store_overflows(s, from);
+	sp_relation_times(sum)->overflows = 0;
+	if (!old.block && !add.block)
+		return true;
+	to = sp_store_overflows(s, sum);
+	if (!to.block)
+		return false;
+	sp_ledger_bind(&w, sum, sum->k, sum->cells);
+	if (old.block)
+		add_overflows(&to, &w, &old);
+	if (add.block)
+		add_overflows(&to, &w, &add);
+	return true;
+}
+
+static void free_overflows(struct sp_store *s, const struct sp_relation *r)
+{
+	const struct sp_overflows *o = sp_overflows_at(&s->image, sp_relation_times(r)->overflows);
+
+	if (o)
+		sp_region_free(&s->region, sp_relation_times(r)->overflows, sp_overflows_bytes(o->n, o->hits));
+}
+
+static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
+{
+	const struct sp_intervals *b;
+	unsigned left = 64;
+	uint32_t n = 0;
+
+	for (sp_off off = r->intervals; left-- && (b = sp_intervals_at(&s->image, off, r->k)) != NULL; off = b->next)
+		n += (uint32_t)sp_min(b->n, b->room);
+	return n;
+}
+
+static struct sp_interval *same_interval(struct sp_intervals *b, uint32_t k, const struct sp_interval *like, int cell)
+{
+	struct sp_interval *at;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		at = sp_interval_in(b, k, i);
+		if (at->from == like->from && at->to == like->to && at->cell == cell)
+			return at;
+	}
+	if (b->n == b->room)
+		return NULL;
+	at = sp_interval_in(b, k, b->n++);
+	at->from = like->from;
+	at->to = like->to;
+	at->cell = cell;
+	return at;
+}
+
+/* to += v: whole numbers, but what a relation has gauges for is floating. */
+static void add_values(int64_t *to, const int64_t *v, uint32_t k, const struct sp_gauge_writer *floats)
+{
+	for (uint32_t e = 0; e < 2 * k; e++)
+		to[e] += v[e];
+	for (uint32_t i = 0; i < floats->n; i++)
+		for (uint32_t e = floats->event[i].kind.index; e < 2 * k; e += k) {
+			to[e] -= v[e];
+			sp_float_add(&to[e], v[e]);
+		}
+}
+
+/* What the relation of `from`, whose counts are all in its cells, has goes into block b
+ * of the relation of `to`. */
+static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, struct sp_writer *from,
+			  const struct sp_gauge_writer *floats)
+{
+	uint32_t k = to->k;
+	struct sp_intervals *a;
+	unsigned left = 64;
+
+	for (sp_off off = from->relation->intervals;
+	     left-- && (a = (struct sp_intervals *)sp_intervals_at(&s->image, off, k)) != NULL; off = a->next)
+		for (uint32_t i = 0; i < a->n && i < a->room; i++) {
+			struct sp_interval *f = sp_interval_in(a, k, i), *t;
+			const struct sp_cell *c;
+			int64_t v[2 * k];
+			uint64_t count;
+
+			if ((uint32_t)f->cell >= from->cells)
+				continue;
+			c = (const struct sp_cell *)(from->cell + (uint64_t)f->cell * from->cell_bytes);
+			count = sp_interval_value(a, f, k, i, c->at, c->at + (uint64_t)SP_EXACT * k, c->readings, v);
+			for (uint32_t g = 0; g < floats->n; g++) {
+				double total, exact;
+
+				if (!floats->event[g].kind.counts)
+					continue;
+				sp_gauges_sum(floats, g, (uint32_t)f->cell, from->cells, &total, &exact);
+				sp_interval_float(a, f, k, i, floats->event[g].kind.index, sp_float_bits(total),
+						  sp_float_bits(exact), v);
+			}
+			t = same_interval(b, k, f, sp_ledger_cell(to, c->cpu));
+			if (!t) {		/* it is "other" now */
+				to->relation->flags |= SP_RELATION_CROWDED;
+				continue;
+			}
+			t->count += count;
+			add_values(t->at, v, k, floats);
+		}
+}
+
+static void free_intervals(struct sp_store *s, sp_off off, uint32_t k)
+{
+	const struct sp_intervals *b;
+	unsigned left = 64;
+
+	while (left-- && (b = sp_intervals_at(&s->image, off, k)) != NULL) {
+		sp_off next = b->next;
+
+		sp_region_free(&s->region, off, sp_intervals_bytes(k, b->room));
+		off = next;
+	}
+}
+
+static void add_cells(struct sp_writer *to, struct sp_writer *from)
+{
+	for (uint32_t i = 0; i < from->cells; i++) {
+		const struct sp_cell *f = (const struct sp_cell *)(from->cell + i * from->cell_bytes);
+		struct sp_cell *t;
+
+		if (!f->used)
+			continue;
+		t = (struct sp_cell *)(to->cell + (uint64_t)sp_ledger_cell(to, f->cpu) * to->cell_bytes);
+		t->readings += f->readings;
+		for (uint32_t e = 0; e < (SP_EXACT + 1) * to->k; e++)	/* totals and exact; entries end with their set */
+			t->at[e] += f->at[e];
+	}
+}
+
+/* r's floating-point counters, in room for them. */
+static void floats_of(const struct sp_store *s, const struct sp_relation *r, struct sp_gauge_writer *w,
+		      struct sp_gauge_event event[FOLD_GAUGES])
+{
+	uint64_t bytes;
+	const struct sp_gauges *g = r->gauges ? sp_store_gauges_at(s, r->gauges, &bytes) : NULL;
+
+	*w = (struct sp_gauge_writer){ .event = event };
+	if (!g || g->n > FOLD_GAUGES)
+		return;
+	w->n = g->n;
+	w->cells = g->cells;
+	w->at = sp_gauges_at((struct sp_gauges *)g, g->n);
+	for (uint32_t i = 0; i < g->n; i++)
+		event[i].kind = (struct sp_gauge_kind){ .index = (uint32_t)sp_min(((const uint32_t *)(g + 1))[i], r->k - 1),
+							.counts = w->at[i].data_type & SP_GAUGE_COUNTS };
+}
+
+/* What sp_ledger_bind forgets: was it left running? */
+static bool is_running(const struct sp_relation *r)
+{
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+	const char *base = (const char *)r;
+
+	return sp_state_runs((const struct sp_state *)(base + l.state[r->turn & 1]),
+			     (const struct sp_side *)(base + l.side));
+}
+
+static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_relation *from)
+{
+	struct sp_gauge_event event[FOLD_GAUGES];
+	struct sp_gauge_writer floats;
+	uint32_t n = count_intervals(s, to) + count_intervals(s, from);
+	sp_off had = to->intervals;
+	struct sp_intervals *b;
+	bool ran = is_running(from);
+
+	struct sp_writer w, v;
+
+	sp_ledger_bind(&w, to, to->k, to->cells);
+	sp_ledger_bind(&v, from, from->k, from->cells);
+	sp_ledger_leave(&v);
+	to->intervals = 0;
+	b = n ? sp_store_intervals(s, to, w.k, (uint32_t)sp_min(n, SP_INTERVALS_MOST)) : NULL;
+	if (b) {
+		sp_off made = to->intervals;
+
+		to->intervals = had;
+		floats_of(s, to, &floats, event);
+		add_intervals(s, b, &w, &w, &floats);
+		to->intervals = made;
+		b->next = 0;
+		floats_of(s, from, &floats, event);
+		add_intervals(s, b, &w, &v, &floats);
+	} else {
+		to->intervals = had;
+	}
+	add_cells(&w, &v);
+	to->starts += from->starts;
+	to->resets += from->resets;
+	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
+							to->first_ns + from->first_ns;
+	to->last_ns = sp_max(to->last_ns, from->last_ns);
+	to->flags |= (from->flags & ~SP_RELATION_HOW) | (ran ? SP_RELATION_RUNNING : 0);
+	add_times(&w, &v);
+	to->threads += from->threads;
+	to->refused += from->refused;
+}
+
+/* Where the list that starts at *head holds off: the word that says so. */
+static sp_off *link_to(struct sp_store *s, sp_off *head, sp_off off)
+{
+	for (uint64_t left = sp_store_most_blocks(s); left && *head && *head != off; left--) {
+		struct sp_relation *r = sp_store_relation_at(s, *head);
+
+		if (!r)
+			return NULL;
+		head = &r->next;
+	}
+	return *head == off ? head : NULL;
+}
+
+/* What r's gauges are, for one that is to be its sum; false: it cannot be. */
+static bool same_gauges(const struct sp_store *s, const struct sp_relation *r, struct sp_relation_key *key,
+			struct sp_gauge_kind kind[FOLD_GAUGES])
+{
+	uint64_t bytes;
+	const struct sp_gauges *g = sp_store_gauges_at(s, r->gauges, &bytes);
+	uint32_t n = g ? g->n : 0;
+
+	if (!r->gauges)
+		return true;
+	if (!n || n > FOLD_GAUGES)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		kind[i] = (struct sp_gauge_kind){ .index = ((const uint32_t *)(g + 1))[i],
+						  .data_type = sp_gauges_at(g, n)[i].data_type & 3,
+						  .counts = sp_gauges_at(g, n)[i].data_type & SP_GAUGE_COUNTS };
+	key->n_gauges = n;
+	key->gauge = kind;
+	return true;
+}
+
+/* A new block, as fold's own: r's gauges and old's. */
+static bool fold_gauges(struct sp_store *s, struct sp_relation *sum, const struct sp_relation *old,
+			const struct sp_relation *r)
+{
+	uint64_t bytes, other;
+	struct sp_gauges *from = sp_store_gauges_at(s, r->gauges, &bytes), *g = sp_store_gauges_at(s, old->gauges, &other), *to;
+
+	if (!from || !g || bytes != other || from->n != g->n || from->cells != g->cells)
+		return false;
+	to = sp_store_make(s, SP_BLOCK_GAUGES, bytes, &sum->gauges);
+	if (!to)
+		return false;
+	memcpy((char *)to + sizeof(to->b), (char *)g + sizeof(g->b), bytes - sizeof(g->b));
+	sp_gauges_add(sp_gauges_at(to, from->n), sp_gauges_at(from, from->n), (uint64_t)from->n * from->cells);
+	return true;
+}
+
+/* Adds r (at off, in t's list) to the relation of tid 0 that it belongs to.  Killed
+ * anywhere in here, a reader counts it once: the sum is a new block, which takes
+ * the old one's place by one store and names r as included. */
+static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, struct sp_relation *r, sp_off off)
+{
+	struct sp_relation_key key = { .k = r->k, .event = (const uint32_t *)(r + 1), .target = (enum sp_target)r->target,
+				       .target_id = r->target_id, .scope = (enum sp_scope)r->scope, .domain = r->domain,
+				       .event_set = r->event_set, .flags = r->flags & SP_RELATION_APART };
+	sp_off old_off, new_off, *at;
+	struct sp_relation *old = sp_store_relation_like(s, zero, &key, &old_off), *sum;
+	uint64_t bytes = sp_relation_layout(r->k, r->cells).bytes, gauges_bytes = 0;
+	struct sp_gauge_kind kind[FOLD_GAUGES];
+
+	if (r->cells != s->cells || !same_gauges(s, r, &key, kind))
+		return false;
+	if (!old) {
+		old = sp_store_new_relation(s, s->folded, &key, &old_off);
+		if (!old)
+			return false;
+		old->threads = 0;
+	}
+	sum = sp_store_make(s, SP_BLOCK_RELATION, bytes, &new_off);
+	if (!sum)
+		return false;
+	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
+	if ((r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, r))
+		return false;
+	add_relation(s, sum, r);
+	sum->folded = off;
+	at = link_to(s, &zero->relations, old_off);
+	if (!at)
+		return false;
+	sp_publish(at, new_off);
+	at = link_to(s, &t->relations, off);
+	if (at)
+		sp_publish(at, r->next);
+	t->n_relations--;
+	s->apart--;
+	sp_order();
+	sum->folded = 0;
+	drop_readings(s, r, sum);
+	if (r->gauges && sp_store_gauges_at(s, r->gauges, &gauges_bytes))
+		sp_region_free(&s->region, r->gauges, gauges_bytes);
+	if (old->gauges && sp_store_gauges_at(s, old->gauges, &gauges_bytes))
+		sp_region_free(&s->region, old->gauges, gauges_bytes);
+	free_overflows(s, r);
+	free_overflows(s, old);
+	free_intervals(s, r->intervals, r->k);
+	if (old->intervals != sum->intervals)
+		free_intervals(s, old->intervals, r->k);
+	sp_region_free(&s->region, off, bytes);
+	sp_region_free(&s->region, old_off, bytes);
+	return true;
+}
+
+static void drop_thread(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, sp_off off)
+{
+	sp_off *at = &s->header->threads;
+
+	for (uint64_t left = sp_store_most_blocks(s); *at != off; left--) {
+		struct sp_thread *next = left ? sp_store_thread_at(s, *at) : NULL;
+
+		if (!next)
+			return;
+		at = &next->next;
+	}
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+		zero->calls[i] += t->calls[i];
+	zero->threads += t->threads;
+	sp_publish(at, t->next);
+	sp_region_free(&s->region, off, sizeof(*t));
+}
+
+static struct sp_thread *folded_thread(struct sp_store *s)
+{
+	if (!s->folded)
+		sp_store_thread(s, 0, "", &s->folded);
+	return sp_store_thread_at(s, s->folded);
+}
+
+/* Folds one relation of t that may be; false: none.  Of a thread that may live, one that
+ * its program has freed (sspapi.h). */
+static bool fold_one(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t, bool ended,
+		     bool (*bound)(sp_off, void *), void *arg)
+{
+	struct sp_relation *r;
+
+	uint64_t left = sp_store_most_blocks(s);
+
+	for (sp_off off = t->relations; left-- && (r = sp_store_relation_at(s, off)) != NULL; off = r->next)
+		if ((ended || (r->flags & SP_RELATION_API)) && !(r->flags & SP_RELATION_HELD) && !bound(off, arg))
+			return fold(s, zero, t, r, off);
+	return false;
+}
+
+void sp_store_fold(struct sp_store *s, bool (*ended)(int tid), bool (*bound)(sp_off relation, void *arg), void *arg)
+{
+	struct sp_thread *zero, *t;
+	uint64_t left = sp_store_most_blocks(s);
+	unsigned folded = 0;
+	sp_off next;
+	bool gone;
+
+	if (s->apart <= SP_FOLD_ABOVE || sp_acquire(&s->dumping))
+		return;
+	zero = folded_thread(s);
+	for (sp_off off = zero ? s->header->threads : 0; off && folded < SP_FOLD_AT_ONCE; off = next) {
+		t = left-- ? sp_store_thread_at(s, off) : NULL;
+		if (!t)
+			return;
+		next = t->next;
+		if (!t->tid)
+			continue;
+		gone = ended(t->tid);
+		while (folded < SP_FOLD_AT_ONCE && fold_one(s, zero, t, gone, bound, arg))
+			folded++;
+		if (gone && !t->n_relations)
+			drop_thread(s, zero, t, off);
+	}
+}
