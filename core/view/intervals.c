@@ -3,7 +3,6 @@
 
 #include "../store/gauge.h"
 #include "../store/interval.h"
-#include "intervals.h"
 #include "model-blocks.h"
 
 #define BLOCKS_MOST	64u		/* of a relation */

@@ -10,6 +10,14 @@ check "check-layers: no circle" env SSPAPI_TREE="$tmp/tree" scripts/check-layers
 printf '/* c.h: three. */\n#include "a.h"\n' >"$tmp/tree/core/view/c.h"
 SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
 check "check-layers: a circle of three files" grep -q 'core/view/a.*circle$' "$tmp/said"
+# The same where one of the three only calls another.
+mkdir -p "$tmp/tree/build/core/view"
+printf '/* a.c: one. */\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/tree/core/view/a.c"
+printf '/* c.c: three. */\nint a(void);\nint c(void)\n{\n\treturn a();\n}\n' >"$tmp/tree/core/view/c.c"
+printf '/* c.h: three. */\n' >"$tmp/tree/core/view/c.h"
+for o in a c; do ${CC:-gcc} -c -o "$tmp/tree/build/core/view/$o.o" "$tmp/tree/core/view/$o.c"; done
+B=$tmp/tree/build SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
+check "check-layers: a circle that a call closes" grep -q 'core/view/a.*circle$' "$tmp/said"
 check "scripts/check-man" scripts/check-man
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
 # tests/relation.md names tests, and words in them: they are there.
