@@ -1,0 +1,545 @@
+/* t-ledger-handlers.c: ledger.h: bookings on top of bookings (at every single instruction, and by
+ * a timer), jumps out of them, and what is put aside meanwhile.
+ */
+#include "ledger-sets.h"
+
+#include <sys/wait.h>
+#include <ucontext.h>
+
+/* ---- one booking on top of another ---------------------------------------- */
+
+static inline bool busy(void)
+{
+	return __atomic_load_n(&sets[0].w.busy, __ATOMIC_RELAXED) != 0;
+}
+
+/* What the main thread's windows are. */
+static enum windows { OPEN, PROVEN, SPLIT, WINDOWS } windows;
+
+static __attribute__((noinline)) void book_main(enum sp_op op, int cpu, const long long *x)
+{
+	if (windows == SPLIT && has_values(op))
+		sp_ledger_book_parts(&sets[0].w, op, cpu, x, &parts_somewhere, 0, false);
+	else
+		book(&sets[0], op, cpu, x, windows == PROVEN);
+}
+
+static bool stepping;
+
+/* The trap flag: SIGTRAP after each instruction. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define STEPS 1
+#define STEP_ON() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; " \
+				   "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
+#define STEP_OFF() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
+				    "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
+#else
+#define STEPS 0
+#define STEP_ON() (void)0
+#define STEP_OFF() (void)0
+#endif
+
+/* A PAPI call and its booking, as an application's wrapper makes them. */
+static __attribute__((noinline)) void call(enum sp_op op, int cpu)
+{
+	struct papi *p = &sets[0].papi;
+	long long x[KMAX] = { 0 };
+
+	for (int e = 0; e < p->k; e++)
+		papi_work(p, e, 1 + e);
+	papi_call(p, op, x);
+	if (stepping) {
+		stepping = false;
+		STEP_ON();
+		book_main(op, cpu, x);
+		STEP_OFF();
+		return;
+	}
+	book_main(op, cpu, x);
+}
+
+/* What a handler does, as letters.  S start, P stop, R read here, O read on
+ * another CPU, A accum, Z reset. */
+static void play(const char *s, int cpu)
+{
+	static const char letters[] = "SRPAZ";
+
+	for (; *s; s++) {
+		enum sp_op op = *s == 'O' ? SP_OP_READ : (enum sp_op)(strchr(letters, *s) - letters);
+
+		if (op == SP_OP_STOP && !sets[0].papi.running)
+			continue;
+		call(op, *s == 'O' ? (cpu + 1) % DENSE : cpu);
+	}
+}
+
+static const char *const plays[] = { "R", "O", "A", "Z", "ZR", "RZRR", "OAOR", "PS", "PSRO", "RPZSRZR", "AA" };
+
+#if STEPS
+static int64_t count_at(int cpu, int e, bool exact)
+{
+	struct sp_model m;
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+	int64_t v = 0;
+
+	if (sp_model_open(&m, &store.image) < 0 || !sp_model_next(&m, &row))
+		return -1;
+	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
+		if (at.cpu == cpu)
+			v = (exact ? at.exact : at.total)[e];
+	sp_model_close(&m);
+	return v;
+}
+
+static int64_t total_at(int cpu, int e)
+{
+	return count_at(cpu, e, false);
+}
+
+/* At every instruction of a booking: the trap flag stops there, a child is forked
+ * that plays a handler's part and checks what came of it. */
+static struct {
+	int n;				/* instructions so far */
+	enum sp_op op;
+	uint64_t turn;			/* before */
+	bool child, jump;
+	unsigned which;			/* of the handlers: not each plays at each instruction */
+	const char *play;
+	int cpu;
+	sigjmp_buf out;
+	int failed, done;
+} step;
+
+/* May the handler's part be told apart from the booking that it interrupts?
+ * Not where PAPI has answered and the booking has not begun: nothing can.  There
+ * only readings between readings go well, since their sum telescopes. */
+static bool ordered(void)
+{
+	if (busy() || sets[0].w.relation->turn != step.turn)
+		return true;
+	return (step.op == SP_OP_READ || step.op == SP_OP_STOP) && strspn(step.play, "RO") == strlen(step.play);
+}
+
+static void stepped(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *u = context;
+	int status;
+	pid_t pid;
+
+	(void)sig;
+	(void)info;
+	step.n++;
+	if (step.jump ? !busy() : !ordered())
+		return;
+	if (((unsigned)step.n + step.which) % (SLOW_BUILD > 1 ? 211 : windows ? 61 : step.jump ? 4 : 11))
+		return;
+	pid = fork();
+	if (pid) {
+		waitpid(pid, &status, 0);
+		step.done++;
+		if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+			if (step.failed++ < 8)
+				print_message("op %d, handler %s%s, instruction %d, busy %d: status %x\n", step.op,
+					      step.play, step.jump ? " and jump" : "", step.n, busy(), status);
+		}
+		return;
+	}
+	alarm(100);	/* a hang, not a busy machine */
+	step.child = true;
+	u->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
+	play(step.play, step.cpu);
+	if (step.jump)
+		siglongjmp(step.out, 1);
+}
+
+/* What a child found: its exit status. */
+static int after_handler(void)
+{
+	call(SP_OP_READ, step.cpu);
+	if (wrong_sum())
+		return 1;
+	sp_ledger_settle(&sets[0].w);
+	if (wrong_sum())
+		return 2;
+	return busy() || sets[0].w.turn || (sets[0].w.slow & SP_SLOW_SIDE) ? 3 : 0;
+}
+
+/* Another thread reads while the owner, having jumped out of a booking, asks PAPI again: of its window
+ * nothing is exact, whatever that booking's was. */
+static inline __attribute__((always_inline)) bool foreign_after_jump(void)
+{
+	struct papi *p = &sets[0].papi;
+	struct sp_writer *w = &sets[0].w;
+	long long x[KMAX] = { 0 };
+	int64_t exact;
+
+	if (!sp_ledger_asks(w, SP_OP_READ) && !sp_ledger_asks_slow(w, SP_OP_READ, (uintptr_t)__builtin_frame_address(0)))
+		return false;
+	exact = count_at(3, 0, true);
+	papi_work(p, 0, 7);
+	papi_call(p, SP_OP_READ, x);
+	sp_ledger_book_foreign(w, SP_OP_READ, 3, x, NULL, 0);
+	sp_ledger_refuses(w);
+	return count_at(3, 0, true) == exact && !wrong_sum();
+}
+
+/* After a jump out all goes on as ever: per CPU, nothing aside. */
+static inline __attribute__((always_inline)) int after_jump(void)
+{
+	struct papi *p = &sets[0].papi;
+	int64_t here, there;
+
+	windows = OPEN;
+	if (step.which == 2 && !foreign_after_jump())
+		return 8;
+	call(SP_OP_READ, step.cpu);
+	if (wrong_sum())
+		return 4;
+	if (busy() || (sets[0].w.slow & SP_SLOW_SIDE))
+		return 5;
+	if (!p->running)
+		return 0;
+	here = total_at(step.cpu, 0);
+	there = total_at((step.cpu + 1) % DENSE, 0);
+	call(SP_OP_READ, (step.cpu + 1) % DENSE);
+	call(SP_OP_READ, step.cpu);
+	call(SP_OP_READ, step.cpu);
+	if (total_at(step.cpu, 0) != here + 2 || total_at((step.cpu + 1) % DENSE, 0) != there + 1)
+		return 6;
+	return wrong_sum() ? 7 : 0;
+}
+
+static __attribute__((noinline)) void step_through(enum sp_op op, int cpu, const char *handler, bool jump)
+{
+	step.n = 0;
+	step.op = op;
+	step.cpu = cpu;
+	step.play = handler;
+	step.jump = jump;
+	step.turn = sets[0].w.relation->turn;
+	stepping = true;
+	if (sigsetjmp(step.out, 1) == 0)
+		call(op, cpu);
+	if (step.child)
+		_exit(jump ? after_jump() : after_handler());
+}
+
+static const struct {
+	enum sp_op op;
+	int cpu;
+} script[] = {
+	{ SP_OP_START, 0 }, { SP_OP_READ, 0 }, { SP_OP_READ, 0 }, { SP_OP_READ, 1 }, { SP_OP_ACCUM, 1 },
+	{ SP_OP_READ, 1 }, { SP_OP_READ, 1 }, { SP_OP_RESET, 0 }, { SP_OP_READ, 0 }, { SP_OP_STOP, 2 },
+};
+
+static void step_script(const char *handler, bool jump)
+{
+	open_sets(1, 2, 0, DENSE);
+	for (unsigned i = 0; i < SP_COUNT(script); i++) {
+		if (!jump || script[i].op == SP_OP_READ || script[i].op == SP_OP_STOP)
+			step_through(script[i].op, script[i].cpu, handler, jump);
+		else
+			call(script[i].op, script[i].cpu);
+		assert_int_equal(wrong_sum(), 0);
+	}
+	sp_store_close(&store);
+}
+
+static void step_all(const char *const *handlers, unsigned n, bool jump)
+{
+	struct sigaction a = { .sa_sigaction = stepped, .sa_flags = SA_SIGINFO }, old;
+
+	memset(&step, 0, sizeof(step));
+	sigaction(SIGTRAP, &a, &old);
+	for (step.which = 0; step.which < n; step.which += SLOW_BUILD > 1 ? 5 : 1)
+		for (windows = OPEN; windows < WINDOWS; windows += jump ? 1 : SPLIT)
+			step_script(handlers[step.which], jump);
+	windows = OPEN;
+	sigaction(SIGTRAP, &old, NULL);
+	print_message("%d of %d handlers went wrong\n", step.failed, step.done);
+	assert_true(step.done > (SLOW_BUILD > 1 ? 10 : 500));
+	assert_int_equal(step.failed, 0);
+}
+
+static void handler_at_each_instruction(void **state)
+{
+	(void)state;
+	step_all(plays, SP_COUNT(plays), false);
+}
+
+static void jump_at_each_instruction(void **state)
+{
+	static const char *const handlers[] = { "", "R", "" };	/* the last: another thread comes then */
+
+	(void)state;
+	step_all(handlers, SP_COUNT(handlers), true);
+}
+#endif
+
+/* ---- by a timer ------------------------------------------------------------ */
+
+#ifndef __SANITIZE_THREAD__	/* it delivers signals late, at some later call, whatever the mask is then */
+static struct {
+	volatile sig_atomic_t in_papi, pending, between;
+	volatile enum sp_op op;
+	volatile bool jump;
+	volatile uintptr_t left;	/* what a jump left in `busy`: while it stands there, no booking is under way */
+	volatile unsigned long hits, on_top, after_jump, jumps;
+	sigjmp_buf out;
+} timed;
+
+static bool booking(void)
+{
+	return busy() && sp_get(&sets[0].w.busy) != timed.left;
+}
+
+static void timer_handler(int sig)
+{
+	uint64_t mine = seed;
+	const char *what;
+
+	(void)sig;
+	if (timed.in_papi)
+		return;
+	timed.hits++;
+	timed.on_top += booking();
+	timed.after_jump += booking() && timed.left;
+	seed = timed.hits;
+	what = plays[rnd(SP_COUNT(plays))];
+	if (timed.pending && !booking()) {
+		bool reading = timed.op == SP_OP_READ || timed.op == SP_OP_STOP;
+
+		what = reading && !timed.jump ? "RO" : "";
+		timed.between = 1;
+	}
+	else if (timed.between)		/* a zeroing before that next reading could not be booked exactly either */
+		what = "";
+	if (timed.jump && booking())	/* PAPI handed out what the jump may leave unbooked: read it again */
+		play("R", (int)rnd(DENSE));
+	play(what, (int)rnd(DENSE));
+	seed = mine;
+	if (timed.jump && timed.pending && booking() && timed.op == SP_OP_READ) {
+		timed.jumps++;
+		timed.left = sp_get(&sets[0].w.busy);
+		siglongjmp(timed.out, 1);
+	}
+}
+
+/* The same some frames further down, so that what is left in `busy` can be told from
+ * what the next booking puts there. */
+static __attribute__((noinline)) void book_deeper(enum sp_op op, int cpu, const long long *x)
+{
+	volatile char room[96];
+
+	room[0] = 0;
+	book_main(op, cpu, x);
+	(void)room[0];
+}
+
+static enum sp_op timed_op(void)
+{
+	enum sp_op op = rnd(3) ? SP_OP_READ : (enum sp_op)rnd(SP_OP_WRITE);
+
+	return op == SP_OP_STOP && !sets[0].papi.running ? SP_OP_START : op;
+}
+
+static void timed_call(const enum sp_op op, int cpu)
+{
+	static volatile unsigned n;
+	struct papi *p = &sets[0].papi;
+	long long x[KMAX] = { 0 };
+
+	n++;
+	timed.in_papi = 1;
+	sp_order();
+	if (!busy())
+		timed.left = 0;
+	for (int e = 0; e < p->k; e++)
+		papi_work(p, e, 1 + e);
+	papi_call(p, op, x);
+	timed.op = op;
+	timed.pending = 1;
+	sp_order();
+	timed.in_papi = 0;
+	sp_order();
+	if (sigsetjmp(timed.out, 1) == 0)
+		(n & 1 ? book_main : book_deeper)(op, cpu, x);
+	timed.pending = 0;
+	sp_order();
+	if (!timed.between)
+		return;
+	/* It read after us and booked before us: the sum is right from the next reading on. */
+	timed.in_papi = 1;
+	sp_order();
+	timed.between = 0;
+	call(SP_OP_READ, cpu);
+	sp_order();
+	timed.in_papi = 0;
+}
+
+static void under_timer(bool jump, int flags, double seconds)
+{
+	double end = now() + seconds;
+	timer_t timer;
+
+	memset(&timed, 0, sizeof(timed));
+	timed.jump = jump;
+	seed = 7;
+	open_sets(1, 3, 0, DENSE);
+	timed.in_papi = 1;
+	call(SP_OP_START, 0);
+	start_timer(&timer, timer_handler, 20000 + rnd(30000), flags);
+	while (now() < end) {
+		for (int i = 0; i < 500; i++)
+			timed_call(timed_op(), (int)rnd(DENSE));
+	}
+	timed.in_papi = 1;
+	sp_order();
+	timer_delete(timer);
+	signal(SIGALRM, SIG_IGN);
+	call(SP_OP_READ, 0);
+	print_message("%lu handlers, %lu on top of a booking, %lu jumps, %lu on top of the next\n", timed.hits,
+		      timed.on_top, timed.jumps, timed.after_jump);
+	assert_int_equal(wrong_sum(), 0);
+	assert_false(busy());
+	assert_int_equal(sets[0].w.slow & SP_SLOW_SIDE, 0);
+	assert_true(timed.on_top > 0);
+	sp_store_close(&store);
+}
+
+static void handler_by_timer(void **state)
+{
+	(void)state;
+	under_timer(false, 0, 0.6);
+}
+
+static void handler_that_jumps(void **state)
+{
+	(void)state;
+	under_timer(true, 0, 0.4);
+}
+
+static void handler_on_its_own_stack(void **state)
+{
+	static char memory[65536];
+	stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory) }, old;
+
+	(void)state;
+	sigaltstack(&stack, &old);
+	under_timer(false, SA_ONSTACK, 0.4);
+#ifndef __SANITIZE_ADDRESS__	/* cannot follow a jump off another stack */
+	under_timer(true, SA_ONSTACK, 0.3);
+#endif
+	sigaltstack(&old, NULL);
+}
+#endif
+
+/* ---- aside ------------------------------------------------------------------- */
+
+/* A booking goes aside while `busy` says that one is under way below us. */
+static void pretend_interrupted(bool on)
+{
+	sets[0].w.busy = on ? (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ : 0;
+}
+
+static void aside_then_settled(uint32_t keeps, const char *before, const char *during)
+{
+	open_sets(1, 2, keeps, DENSE);
+	call(SP_OP_START, 0);
+	play(before, 0);
+	pretend_interrupted(true);
+	for (const char *s = during; *s; s++) {
+		play((char[]){ *s, 0 }, 0);
+		assert_int_equal(wrong_sum(), 0);
+	}
+	pretend_interrupted(false);
+	sp_ledger_settle(&sets[0].w);
+	assert_int_equal(wrong_sum(), 0);
+	play("ROR", 0);
+	assert_int_equal(wrong_sum(), 0);
+	sp_store_close(&store);
+}
+
+/* What lies aside counts in the model before it is added in, as after. */
+static void aside(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(plays); i++) {
+		aside_then_settled(0, "", plays[i]);
+		aside_then_settled(0, "ROR", plays[i]);
+		aside_then_settled(0, "RP", plays[i]);
+		aside_then_settled(0, "RPS", plays[i]);
+		aside_then_settled(0, "RA", plays[i]);
+	}
+}
+
+static void aside_kept(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(plays); i++) {
+		aside_then_settled(SP_KEEPS_ON_RESET, "ROR", plays[i]);
+		aside_then_settled(SP_KEEPS_ON_RESET | SP_KEEPS_ON_START, "ROR", plays[i]);
+		aside_then_settled(SP_KEEPS_ON_RESET | SP_KEEPS_ON_START, "", plays[i]);
+	}
+}
+
+/* Killed while a handler's reading lies on top of a call that has zeroed and is not booked yet: it counts from there. */
+static void aside_of_a_zeroing(void **state)
+{
+	static const struct {
+		const char *before;
+		enum sp_op op;
+	} under[] = { { "RO", SP_OP_RESET }, { "ROP", SP_OP_START } };
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(under); i++) {
+		open_sets(1, 2, 0, DENSE);
+		call(SP_OP_START, 0);
+		play(under[i].before, 0);
+		papi_call(&sets[0].papi, under[i].op, NULL);
+		sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | under[i].op;
+		play("R", 0);
+		assert_int_equal(wrong_sum(), 0);
+		sp_store_close(&store);
+	}
+}
+
+static void aside_write(void **state)
+{
+	long long x[KMAX] = { 5, 5 };
+
+	(void)state;
+	open_sets(1, 2, 0, DENSE);
+	call(SP_OP_START, 0);
+	call(SP_OP_READ, 0);
+	pretend_interrupted(true);
+	papi_call(&sets[0].papi, SP_OP_WRITE, x);
+	book_main(SP_OP_WRITE, 0, x);
+	pretend_interrupted(false);
+	sp_ledger_settle(&sets[0].w);
+	call(SP_OP_READ, 0);
+	assert_int_equal(wrong_sum(), 0);
+	sp_store_close(&store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#if STEPS
+		cmocka_unit_test(handler_at_each_instruction),
+		cmocka_unit_test(jump_at_each_instruction),
+#endif
+#ifndef __SANITIZE_THREAD__
+		cmocka_unit_test(handler_by_timer),
+		cmocka_unit_test(handler_that_jumps),
+		cmocka_unit_test(handler_on_its_own_stack),
+#endif
+		cmocka_unit_test(aside),
+		cmocka_unit_test(aside_kept),
+		cmocka_unit_test(aside_of_a_zeroing),
+		cmocka_unit_test(aside_write),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
