@@ -174,12 +174,34 @@ static void foreign_comes_in(void **state)
 	}
 }
 
+/* It came in while the owner, who did not know yet that the set is shared, was in the middle of a booking. */
+static void foreign_leaves_a_booking_alone(void **state)
+{
+	long long x[KMAX] = { 1, 2, 3 };
+	struct sp_writer *w = &sets[0].w;
+	uint64_t turn;
+
+	(void)state;
+	open_sets(1, 3, 0, DENSE);
+	book_own(SP_OP_START, 0, NULL);
+	w->busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
+	turn = w->relation->turn;
+	sp_ledger_book_foreign(w, SP_OP_READ, 1, x, NULL, 0);
+	assert_int_equal(w->relation->turn, turn);
+	w->busy = 0;
+	sp_ledger_settle(w);
+	memcpy(sets[0].papi.handed, x, sizeof(x));
+	assert_int_equal(wrong_sum(), 0);
+	sp_store_close(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(foreign_with_a_lock),
 		cmocka_unit_test(foreign_without_a_lock),
 		cmocka_unit_test(foreign_comes_in),
+		cmocka_unit_test(foreign_leaves_a_booking_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
