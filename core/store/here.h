@@ -259,4 +259,45 @@ SP_HOT_INLINE bool sp_ending_here(struct sp_writer *w, enum sp_op op, const long
 #undef SP_FROM
 #undef SP_TO
 
+/* ---- any booking by the owner, short where it can be (sp_ledger_book_long says what the words are) ---- */
+
+void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
+static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven)
+{
+	sp_ledger_book_at(w, op, cpu, x, proven, 0);
+}
+
+/* The same where it is begun. */
+void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_start_begun(struct sp_writer *w, uint32_t site);
+void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site);
+
+/* Three that are not begun. */
+static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	if (sp_ledger_begin(w, SP_OP_READ))
+		sp_ledger_read_begun(w, cpu, x, proven, site);
+	else
+		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
+}
+
+static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
+{
+	if (sp_ledger_begin(w, SP_OP_RESET))
+		sp_ledger_reset_begun(w, site);
+	else
+		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+}
+
+static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	if (sp_ledger_begin(w, SP_OP_ACCUM))
+		sp_ledger_accum_begun(w, cpu, x, proven, site);
+	else
+		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
+}
+
 #endif

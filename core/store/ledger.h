@@ -54,28 +54,19 @@ void sp_ledger_refuses(struct sp_writer *w);
  * handler on top of that call; else it asks, after one has jumped out of it. */
 void sp_ledger_starts_already(struct sp_writer *w, bool on_top);
 
-/* Books by the owner; x has k values (READ, STOP, ACCUM: for ACCUM what was
+/* Books by the owner, whose frame it is; x has k values (READ, STOP, ACCUM: for ACCUM what was
  * added), else NULL.  `cpu` as the system numbers it.  proven: the counts since the
- * reading before are known to be that CPU's.  site: of the call (interval.h). */
-void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
-static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven)
-{
-	sp_ledger_book_at(w, op, cpu, x, proven, 0);
-}
-
-/* The same where `busy` says so already (asks, answers; or sp_ledger_begin): what a handler puts
- * aside from then on comes after.  By operation: short (here.h) where it can be. */
-void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_start_begun(struct sp_writer *w, uint32_t site);
-void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site);
+ * reading before are known to be that CPU's.  site: of the call (interval.h).
+ * begun: `busy` says so already (asks, answers; or sp_ledger_begin): what a handler puts aside from
+ * then on comes after.  Short where it can be: by here.h. */
+void sp_ledger_book_long(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cpu, const long long *x, bool proven,
+			 uint32_t site);
+void sp_ledger_book_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* The same for a window that was spent on several CPUs: `op` itself is booked on `cpu`.  In between, each
  * other CPU's part is a booking of its own (kill-safe as any); no other comes between them.  Where it
  * cannot be split (a booking on top of another, a set that does not run) all goes to `cpu`, not
- * proven.  begun: as in sp_ledger_begun. */
+ * proven. */
 void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
 			  uint32_t site, bool begun);
 
@@ -166,31 +157,6 @@ SP_COLD void sp_ledger_backwards(struct sp_writer *w);
 static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 {
 	return sp_get(&w->slow) | sp_get(&w->own);
-}
-
-/* The three for a booking of which no PAPI was asked. */
-static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
-{
-	if (sp_ledger_begin(w, SP_OP_READ))
-		sp_ledger_read_begun(w, cpu, x, proven, site);
-	else
-		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
-}
-
-static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
-{
-	if (sp_ledger_begin(w, SP_OP_RESET))
-		sp_ledger_reset_begun(w, site);
-	else
-		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
-}
-
-static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
-{
-	if (sp_ledger_begin(w, SP_OP_ACCUM))
-		sp_ledger_accum_begun(w, cpu, x, proven, site);
-	else
-		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* warm.c: see warm.h. */
 #include <string.h>
 
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/sys.h"
 #include "../life/process.h"
 #include "../papi/elf.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/store/ledger.h"
+#include "core/store/here.h"
 #include "core/store/store.h"
 #include "core/view/view.h"
 

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"
 

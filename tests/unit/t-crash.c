@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/store/readings.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"

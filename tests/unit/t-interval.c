@@ -13,7 +13,7 @@
 
 #include "../../core/store/gauge.h"
 #include "../../core/store/fold.h"
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/store/store.h"
 #include "../../core/view/model.h"
 

@@ -20,7 +20,7 @@
 #include "../../core/cli/merge.h"
 #include "../../core/cli/names.h"
 #include "../../core/store/gauge.h"
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/store/store.h"
 #include "../../core/view/view-common.h"
 #include "../../core/view/view.h"

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "../../core/view/core-kinds.h"
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"
 #include "../../core/view/view.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "../../core/store/fold.h"
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/store/readings.h"
 #include "../../core/sys.h"
 #include "../../core/view/model.h"

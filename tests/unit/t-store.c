@@ -26,7 +26,7 @@
 
 #include "../../core/cli/cmd.h"
 #include "../../core/store/fold.h"
-#include "../../core/store/ledger.h"
+#include "../../core/store/here.h"
 #include "../../core/view/model.h"
 #include "../../core/store/store.h"
 
