@@ -87,7 +87,7 @@ $(B)/%.o: %.c $(B)/flags
 $(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/bus.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 
 # Assembly that names functions of its file: -flto would put them elsewhere.
-$(addprefix $(B)/preload/,papi/loader.o book/proof.o): ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
+$(B)/preload/papi/loader.o: ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)

@@ -1,9 +1,10 @@
 /* here.h: the bookings that change nothing but the state that holds: on the CPU of the reading before, where nothing is
  * left to settle.  Inline, without calls and with few jumps: after PAPI's system calls the processor remembers nothing
- * of us.  All are of a booking that is begun (ledger.h); false: the ledger has to do it.
+ * of us.  All are of a booking that is begun (ledger.h), by who knows that the CPU is that one; false: the ledger has to
+ * do it.
  *
- * The counts of a state stand in rows, one for each event (enum sp_state_array).  A row is gone through two events at
- * a time: these loops were a third of what a start or a stop takes.
+ * A state has a row for each thing that it keeps (enum sp_state_array), with a word for each event.  A row is gone
+ * through two events at a time: these loops were a third of what a start or a stop takes.
  */
 #ifndef SP_HERE_H
 #define SP_HERE_H
@@ -11,14 +12,15 @@
 #include "../sys.h"
 #include "ledger.h"
 
-/* Two neighbours of a row.  Each is stored whole. */
+/* A count of a row, or of the application's array; two neighbours, each of which is stored whole. */
+typedef int64_t sp_one __attribute__((may_alias));
 typedef int64_t sp_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* each(type, e): by pairs from the end, then the first of an odd number. */
 #ifdef __SANITIZE_THREAD__		/* another thread may read the state that holds: atomic stores, which pairs have not */
 #define SP_EACH(k, each) \
 	for (size_t e = 0; e < (k); e++) \
-		each(int64_t, e)
+		each(sp_one, e)
 #define SP_STORE(type, p, v) sp_put((p), (v))
 #else
 #define SP_EACH(k, each) \
@@ -28,14 +30,14 @@ typedef int64_t sp_pair __attribute__((vector_size(16), aligned(8), may_alias));
 		each(sp_pair, left); \
 	} \
 	if (left) \
-		each(int64_t, 0)
+		each(sp_one, 0)
 #define SP_STORE(type, p, v) (*(type *)(p) = (v))
 #endif
 #define SP_AT(type, p) (*(const type *)(p))
 
 /* Has a count gone back?  The signs of what is new say so. */
 #define SP_BACK_sp_pair(d) (back |= (d))
-#define SP_BACK_int64_t(d) (back |= (sp_pair){ (d), 0 })
+#define SP_BACK_sp_one(d) (back |= (sp_pair){ (d), 0 })
 static inline bool sp_gone_back(sp_pair back)
 {
 #ifdef __SSE2__
@@ -95,7 +97,7 @@ SP_HOT_INLINE bool sp_read_here(struct sp_writer *w, const long long *x, bool pr
 #undef EACH
 	if (SP_UNLIKELY(sp_gone_back(back)))
 		sp_ledger_backwards(w);
-	sp_count(&s->readings);
+	sp_bump(&s->readings);
 	sp_ledger_ends(w);
 	return true;
 }
@@ -106,7 +108,7 @@ SP_HOT_INLINE bool sp_reset_here(struct sp_writer *w, uint32_t site)
 	if (SP_UNLIKELY(!sp_own(&w->zeroed) || (sp_ledger_slow(w) & ~(SP_SLOW_ZEROED | SP_SLOW_SIDE))))
 		return false;
 	w->track.from = site;
-	sp_count(&w->relation->resets);
+	sp_bump(&w->relation->resets);
 	sp_ledger_ends(w);
 	return true;
 }
@@ -137,7 +139,7 @@ SP_HOT_INLINE bool sp_accum_here(struct sp_writer *w, const long long *x, bool p
 #undef MORE
 	if (SP_UNLIKELY(sp_gone_back(back)))
 		sp_ledger_backwards(w);
-	sp_count(&s->readings);
+	sp_bump(&s->readings);
 	sp_ledger_ends(w);
 	return true;
 }
@@ -194,7 +196,7 @@ SP_HOT_INLINE bool sp_start_here(struct sp_writer *w, uint32_t site)
 	n->ns = s->ns;
 	n->jcell = -1;
 	n->side = s->side;
-	sp_count(&w->relation->starts);
+	sp_bump(&w->relation->starts);
 	sp_turn_to(w, n, SP_SLOW_ZEROED);
 	return true;
 }

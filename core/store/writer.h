@@ -48,7 +48,7 @@ struct sp_track {
 	uint32_t cur_from, cur_to;	/* the pair of the last reading */
 	uint64_t steady;		/* what the caller knows a reading by that comes from `from`, which is cur_from and cur_to,
 					 * too: nothing here changes by it; 0: there is none.  (A start and a reset change `from`
-					 * only: the first reading after them does not ask for it.) */
+					 * only: the first reading after them takes a longer way.) */
 	int32_t cell;			/* and its cell */
 	struct sp_intervals *block;
 	struct sp_interval *at;		/* NULL: what comes is nobody's */

@@ -182,7 +182,8 @@ SP_HOT_INLINE void sp_answers(struct sp_set *asks)
 /* May what PAPI answered take the short way? */
 SP_HOT_INLINE bool sp_is_short(const struct sp_set *asks)
 {
-	return SP_LIKELY(asks != NULL) && SP_LIKELY(sp_get(&asks->hot) == sp_self.id);
+	/* (`busy` 0: a handler on top of the call has made another set of it.) */
+	return SP_LIKELY(asks != NULL) && SP_LIKELY(sp_get(&asks->hot) == sp_self.id) && SP_LIKELY(sp_get(&asks->writer.busy) != 0);
 }
 
 /* A set that this thread started before, unchanged, and touched last: nothing to prepare. */

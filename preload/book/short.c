@@ -1,17 +1,24 @@
 /* short.c: see short.h. */
 #include "short.h"
 
-/* Another thread's dlclose() may make the site forgotten meanwhile (sites.c): what is set here then is not to stay. */
-static void stay_steady(struct sp_set *s, uintptr_t to)
+static bool is_steady(const struct sp_track *t, uint32_t site)
 {
-	const struct sp_track *t = &s->writer.track;
+	return sp_get(&t->from) == site && sp_get(&t->cur_from) == site && sp_get(&t->cur_to) == site;
+}
 
-	if (t->from != t->cur_from || t->from != t->cur_to)
+/* A handler that reads elsewhere, and another thread's dlclose(), which makes the site forgotten (sites.c), may come in
+ * between: what is set here is not to stay then. */
+static void stay_steady(struct sp_set *s, uint32_t site, uintptr_t to)
+{
+	const struct sp_sites_seen *seen = &s->seen[SP_SEEN_READ];
+	struct sp_track *t = &s->writer.track;
+
+	if (!is_steady(t, site))
 		return;
-	sp_put(&s->writer.track.steady, to);
+	sp_put(&t->steady, to);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (sp_get(&s->seen[SP_SEEN_READ].last) >> 16 != to)
-		sp_put(&s->writer.track.steady, 0);
+	if (!is_steady(t, site) || (sp_get(&seen->last) >> 16 != to && sp_get(&seen->before) >> 16 != to))
+		sp_put(&t->steady, 0);
 }
 
 SP_COLD void sp_short_open(struct sp_set *s, int id)
@@ -29,6 +36,6 @@ bool sp_short_read_from(struct sp_set *s, const long long *values, uint32_t open
 {
 	if (!sp_short_stayed(s, open) || !sp_read_here(&s->writer, values, true, site))
 		return false;
-	stay_steady(s, to);
+	stay_steady(s, site, to);
 	return true;
 }

@@ -51,7 +51,7 @@ SP_HOT_INLINE bool sp_short_stayed(const struct sp_set *s, uint32_t open)
 
 /* ---- one of each kind, when PAPI has answered; false: the long way has to book it -------- */
 
-/* From another place than the one before; the next may be from there, too. */
+/* Not from where the two before came; the next may be steady. */
 bool sp_short_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to);
 
 SP_HOT_INLINE bool sp_short_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)

@@ -34,7 +34,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
-	struct rseq *area;		/* libc's, where it has one: whoever takes the short way has its address here */
+	struct rseq *area;		/* rseq's, of libc: to be used where proof_works (the short way) */
 	int32_t tid;
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */

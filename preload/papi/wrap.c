@@ -91,7 +91,7 @@ static SP_COLD void count_first(enum sp_call call)
 SP_HOT_INLINE void count(enum sp_call call)
 {
 	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
-		sp_count(&sp_self.calls[call]);
+		sp_bump(&sp_self.calls[call]);
 	else
 		count_first(call);
 }
@@ -202,7 +202,7 @@ struct way {
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
 				int ok = PAPI_OK; \
 				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
-				sp_count(&sp_self.calls[SP_CALL_##name]); \
+				sp_bump(&sp_self.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
 			return long_##name(&(struct way){ CALLER, FRAME, NULL, NULL, s, sp_before, rc, open }, BARE again); \
@@ -225,8 +225,9 @@ struct way {
 	SHORT(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, sp_short_reset(s, open, site))
 #define SHORT_PAPI_accum \
 	long long *sp_before = NULL, room[SP_SHORT_ACCUM + 1]; \
-	SHORT(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, s->writer.k <= SP_SHORT_ACCUM && sp_short_is_ready(s, open), \
-	      SP_BEFORE_ACCUM(s, s->writer.k, values, room), \
+	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
+	SHORT(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
+	      (k = sp_get(&s->writer.k)) <= SP_SHORT_ACCUM && sp_short_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
 	      sp_short_accum(s, values, sp_before, open, site))
 #define SHORT_PAPI_start \
 	long long *const sp_before = NULL; \

@@ -7,8 +7,8 @@
  * and `losses` counts it.
  *
  * A reading proves its window if nothing was lost from before the real call that
- * opened the window until after the one that closes it.  sp_proof_look (the short way: sp_proof_rseq) stands
- * right before the real call; after it the CPU's number is read, and right then sp_proof_stayed asks.
+ * opened the window until after the one that closes it.  sp_proof_look (the short way: sp_proof_at) stands
+ * before the real call; after it the CPU's number is read, and right then sp_proof_stayed asks.
  *
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
  * on) would let a sleeping thread keep it: sp_proof_test finds out, once, and where
@@ -56,12 +56,6 @@ SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
 	return sp_self.losses;
 }
 
-/* The same, whatever is known of the thread. */
-static inline uint32_t sp_proof_rseq(void)
-{
-	return sp_proof_at(sp_rseq_area());
-}
-
 /* Where it works: nothing was lost since it looked so; and the CPU is this one. */
 SP_HOT_INLINE bool sp_proof_holds(const struct rseq *area, uint32_t open)
 {
@@ -85,11 +79,6 @@ SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
 	return ++sp_self.losses;
 }
 
-SP_HOT_INLINE uint32_t sp_proof_rseq(void)
-{
-	return ++sp_self.losses;
-}
-
 SP_HOT_INLINE bool sp_proof_holds(const struct rseq *area, uint32_t open)
 {
 	(void)area, (void)open;
@@ -102,6 +91,11 @@ SP_HOT_INLINE bool sp_proof_stayed(const struct rseq *area, uint32_t open, int c
 	return sp_proof_holds(area, open);
 }
 #endif
+
+static inline uint32_t sp_proof_rseq(void)
+{
+	return sp_proof_at(sp_rseq_area());
+}
 
 SP_HOT_INLINE uint32_t sp_proof_look(void)
 {

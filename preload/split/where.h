@@ -12,7 +12,7 @@
 #define SP_HAVE_RSEQ 1
 #endif
 
-/* The calling thread's rseq area; NULL: libc has none. */
+/* The calling thread's rseq area, where __rseq_size is not 0. */
 static inline struct rseq *sp_rseq_area(void)
 {
 #ifdef SP_HAVE_RSEQ
