@@ -20,7 +20,7 @@ SONAME	:= libsspapi.so.0
 WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla=0
 # -fwrapv: counts are added as PAPI hands them out, and stores come from strangers.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filter-out -Wvla=0,$(WARN)) \
-	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
+	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
 CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c))

@@ -34,8 +34,11 @@ SP_COLD void sp_short_open(struct sp_set *s, int id)
 
 bool sp_short_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
-	if (!sp_short_stayed(s, open) || !sp_read_here(&s->writer, values, true, site))
+	if (!sp_short_stayed(s, open))
 		return false;
-	stay_steady(s, site, to);
+	if (sp_read_here(&s->writer, values, true, site))
+		stay_steady(s, site, to);
+	else
+		sp_ledger_begun(&s->writer, SP_OP_READ, s->writer.cpu, values, true, site);
 	return true;
 }

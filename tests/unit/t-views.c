@@ -460,7 +460,7 @@ static void text_tree(void **state)
 static void text_rows(void **state)
 {
 	static struct sp_component many[40];
-	static int64_t sum[80];
+	static int64_t sum[40 * 8];
 	static bool counted[40];
 	struct sp_model *m = stub_model(STUB_FULL);
 
@@ -469,18 +469,18 @@ static void text_rows(void **state)
 	many[0] = (struct sp_component){ .parent = -1, .os_index = 0, .type = "Machine" };
 	for (int i = 1; i < 40; i++) {
 		many[i] = (struct sp_component){ .os_index = i, .type = "PU" };
-		sum[2 * i] = i == 7 ? 500 : i;
-		sum[0] += sum[2 * i];
+		sum[8 * i] = i == 7 ? 500 : i;
+		sum[0] += sum[8 * i];
 	}
 	memset(counted, true, sizeof(counted));
 	m->component = many;
 	m->n_components = 40;
 	m->n_kinds = 0;
-	m->n_events = 2;
+	assert_int_equal(m->n_events, 8);
 	m->sum = m->exact = sum;
 	m->counted = counted;
 	m->total[0] = m->total_exact[0] = sum[0];
-	m->event_counted[1] = false;
+	memset(m->event_counted + 1, false, 7 * sizeof(*m->event_counted));
 	show("text", m);
 	find("\nCPU ", "CPU 7 ");
 	assert_non_null(strstr(text, "\nCPU 7                     500    39 %\nCPU 39 "));
