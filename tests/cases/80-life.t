@@ -123,7 +123,8 @@ SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/l
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
 # What a case's processes leave goes with the case, and nobody else's.
 file=$(echo "$tmp"/live/*.live)
-cp "$file" /dev/shm/sspapi.0.others.1.1.live
+others=/dev/shm/sspapi.0.others-$$.1.1.live
+cp "$file" "$others"
 cat >"$tmp/case" <<'END'
 . tests/lib/lib.sh
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim a "$scenes/life" kill
@@ -135,7 +136,7 @@ END
 (cd "$root" && sh "$tmp/case") >"$tmp/left"
 is "two live files are left by a case" "$(grep -c '[0-9]\.live$' "$tmp/left")" 2
 is "until it ends" "$(cat "$tmp/left" | xargs ls 2>/dev/null)" ""
-check "and no other's goes" rm /dev/shm/sspapi.0.others.1.1.live
+check "and no other's goes" rm "$others"
 # Where to: as the process, which makes folders; where that cannot be, what to do is said.
 # recovers STATUS OUTPUT LINE ARGUMENT...: of a process killed, with this output
 recovers() {
