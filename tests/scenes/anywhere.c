@@ -3,7 +3,7 @@
  * set of its own, of which a line says what PAPI handed out in all.
  * usage: anywhere read|stop|start|accum|reset [moved] [again] [nested] [all]
  *	moved	the thread is on another CPU than at the reading before
- *	again	the call was made from the same place before
+ *	again	the call was made from the same place before, three times
  *	nested	at each instruction of the handler another one comes on top of it, which does the same
  *	all	each kind of handler at each instruction; else they take turns
  */
@@ -116,9 +116,11 @@ static void call(const char *what)
 	must("PAPI_start", PAPI_start(set));
 	count(nested ? 30 : 3);		/* more than handlers do, so that the order can be told */
 	must("PAPI_read", PAPI_read(set, values));
-	if (again) {
+	for (int i = 0; again && i < 3; i++) {
 		if (!strcmp(what, "start"))
 			must("PAPI_stop", PAPI_stop(set, values));
+		if (!strcmp(what, "reset"))
+			must("PAPI_read", PAPI_read(set, values));
 		one(what, values);
 		if (!runs())
 			must("PAPI_start", PAPI_start(set));
