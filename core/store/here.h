@@ -9,6 +9,8 @@
 #ifndef SP_HERE_H
 #define SP_HERE_H
 
+#include <string.h>
+
 #include "../sys.h"
 #include "ledger.h"
 
@@ -24,13 +26,17 @@ typedef int64_t sp_pair __attribute__((vector_size(16), aligned(8), may_alias));
 #define SP_STORE(type, p, v) sp_put((p), (v))
 #else
 #define SP_EACH(k, each) \
-	size_t left = (k); \
-	while (left > 1) { \
-		left -= 2; \
-		each(sp_pair, left); \
-	} \
-	if (left) \
-		each(sp_one, 0)
+	if (SP_LIKELY((k) == 2)) {		/* most sets: no loop, and rows at fixed places */ \
+		each(sp_pair, 0); \
+	} else { \
+		size_t left = (k); \
+		while (left > 1) { \
+			left -= 2; \
+			each(sp_pair, left); \
+		} \
+		if (left) \
+			each(sp_one, 0); \
+	}
 #define SP_STORE(type, p, v) (*(type *)(p) = (v))
 #endif
 #define SP_AT(type, p) (*(const type *)(p))
@@ -189,13 +195,8 @@ SP_HOT_INLINE bool sp_start_here(struct sp_writer *w, uint32_t site)
 	} while (0)
 	SP_EACH(k, EACH);
 #undef EACH
-	n->cell = s->cell;
-	n->flags = s->flags | SP_STATE_RUNNING | SP_STATE_DELETE;
-	n->readings = s->readings;
-	n->epoch = s->epoch;
-	n->ns = s->ns;
-	n->jcell = -1;
-	n->side = s->side;
+	memcpy(n, s, offsetof(struct sp_state, jreadings));
+	n->flags |= SP_STATE_RUNNING | SP_STATE_DELETE;
 	sp_bump(&w->relation->starts);
 	sp_turn_to(w, n, SP_SLOW_ZEROED);
 	return true;
@@ -223,12 +224,13 @@ SP_HOT_INLINE bool sp_ending_here(struct sp_writer *w, enum sp_op op, const long
 {
 	const struct sp_state *s = sp_own(&w->state);
 	struct sp_state *n = w->states[s == w->states[0]];
-	int64_t keep = s->flags & SP_STATE_DELETE ? 0 : -1;
 	sp_pair back = { 0, 0 };
 	const size_t k = w->k;
+	int64_t keep;
 
 	if (SP_UNLIKELY(sp_ledger_slow(w) & ~(SP_SLOW_SIDE | SP_SLOW_ZEROED)) || SP_UNLIKELY(!sp_is_simple(w, s)))
 		return false;
+	keep = s->flags & SP_STATE_DELETE ? 0 : -1;
 	sp_interval_step(w, site);
 #define EACH(type, e) do { \
 		type is = SP_AT(type, &x[e]), more = is - SP_FROM(type, SP_LAST, e); \
@@ -246,12 +248,10 @@ SP_HOT_INLINE bool sp_ending_here(struct sp_writer *w, enum sp_op op, const long
 #undef EACH
 	if (SP_UNLIKELY(sp_gone_back(back)))
 		sp_ledger_backwards(w);
-	n->cell = s->cell;
+	memcpy(n, s, offsetof(struct sp_state, jreadings));
 	n->flags = (s->flags & ~(SP_STATE_DELETE | (op == SP_OP_STOP ? SP_STATE_RUNNING : 0))) | SP_STATE_ENTRY;
-	n->readings = s->readings + 1;
-	n->epoch = s->epoch + !keep;
-	n->jcell = -1;
-	n->side = s->side;
+	n->readings++;
+	n->epoch += !keep;
 	n->ns = sp_max(sp_time_here(w), s->ns + 1);
 	sp_put(&w->relation->last_ns, n->ns);
 	sp_turn_to(w, n, op == SP_OP_STOP ? SP_SLOW_STOPPED : 0);
