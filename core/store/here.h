@@ -79,6 +79,15 @@ static inline bool sp_is_plain(const struct sp_writer *w)
 #endif
 }
 
+/* A reading is booked in s. */
+SP_HOT_INLINE void sp_reading_ends(struct sp_writer *w, struct sp_state *s, sp_pair back)
+{
+	if (SP_UNLIKELY(sp_gone_back(back)))
+		sp_ledger_backwards(w);
+	sp_bump(&s->readings);
+	sp_ledger_ends(w);
+}
+
 /* READ.  A handler may have booked until `busy` said so: the state is looked at only now. */
 SP_HOT_INLINE bool sp_read_here(struct sp_writer *w, const long long *x, bool proven, uint32_t site)
 {
@@ -101,10 +110,7 @@ SP_HOT_INLINE bool sp_read_here(struct sp_writer *w, const long long *x, bool pr
 	} while (0)
 	SP_EACH(k, EACH);
 #undef EACH
-	if (SP_UNLIKELY(sp_gone_back(back)))
-		sp_ledger_backwards(w);
-	sp_bump(&s->readings);
-	sp_ledger_ends(w);
+	sp_reading_ends(w, s, back);
 	return true;
 }
 
@@ -143,10 +149,7 @@ SP_HOT_INLINE bool sp_accum_here(struct sp_writer *w, const long long *x, bool p
 	SP_EACH(k, EACH);
 #undef EACH
 #undef MORE
-	if (SP_UNLIKELY(sp_gone_back(back)))
-		sp_ledger_backwards(w);
-	sp_bump(&s->readings);
-	sp_ledger_ends(w);
+	sp_reading_ends(w, s, back);
 	return true;
 }
 

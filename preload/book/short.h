@@ -4,7 +4,7 @@
  * call, which record the set's number is, which call site the return address.  A thread remembers the set that it called
  * PAPI for last, and a set the two places that it was called from last (`seen`, sites.h): a call that finds its own there
  * need not look at the rest.  `hot` says whose the set is; what else may change meanwhile, the ledger and the proof look
- * at.  A reading from where the two before came (`steady`, interval.h) changes nothing but the counts.
+ * at.  A reading from where the two before came (`steady`, writer.h) changes nothing but the counts.
  */
 #ifndef SP_SHORT_H
 #define SP_SHORT_H

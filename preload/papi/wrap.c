@@ -187,7 +187,8 @@ struct way {
 		return long_##name(&(struct way){ .at = CALLER, .frame = FRAME, .real = real, .sp_papi = sp_papi }, BARE args); \
 	}
 
-/* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is asked.  book: was it booked? */
+/* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
+ * asked.  book: was it booked? */
 #define SHORT(name, args, again, op, may, before, book) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
