@@ -45,7 +45,7 @@ static bool look(uint64_t *ticks, uint64_t *ns)
 
 /* Measures the pace since the look before.  One that differs from the last by more than
  * a thousandth is of a time in which somebody set the clock: measured again from now. */
-SP_COLD uint64_t sp_clock_look(struct sp_clock *c)
+SP_COLD uint64_t sp_clock_read(struct sp_clock *c)
 {
 	uint64_t ticks, now, ns, pace;
 

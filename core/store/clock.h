@@ -23,7 +23,7 @@ struct sp_clock {
 /* Does the kernel count by the time-stamp counter?  Asked once, before anything counts. */
 void sp_clock_set_up(void);
 
-uint64_t sp_clock_look(struct sp_clock *c);
+uint64_t sp_clock_read(struct sp_clock *c);
 
 static inline uint64_t sp_clock_now(struct sp_clock *c)	/* ns since the epoch */
 {
@@ -32,9 +32,9 @@ static inline uint64_t sp_clock_now(struct sp_clock *c)	/* ns since the epoch */
 
 	if (SP_LIKELY(since < c->span))
 		return c->ns + (since * c->pace >> 32);
-	return sp_clock_look(c);
+	return sp_clock_read(c);
 #else
-	return sp_clock_look(c);
+	return sp_clock_read(c);
 #endif
 }
 

@@ -2,34 +2,34 @@
 #include "here.h"
 #include "readings.h"
 
-void sp_ledger_start_begun(struct sp_writer *w, uint32_t site)
+void sp_ledger_finish_start(struct sp_writer *w, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_start_here(w, site)))
-		sp_ledger_begun(w, SP_OP_START, SP_NO_CPU, NULL, false, site);
+		sp_ledger_finish(w, SP_OP_START, SP_NO_CPU, NULL, false, site);
 }
 
-void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+void sp_ledger_finish_stop(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (SP_UNLIKELY(sp_get(&w->cpu) != cpu || !sp_ending_here(w, SP_OP_STOP, x, proven, site)))
-		sp_ledger_begun(w, SP_OP_STOP, cpu, x, proven, site);
+		sp_ledger_finish(w, SP_OP_STOP, cpu, x, proven, site);
 }
 
-void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+void sp_ledger_finish_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (SP_UNLIKELY(sp_get(&w->cpu) != cpu || !sp_read_here(w, x, proven, site)))
-		sp_ledger_begun(w, SP_OP_READ, cpu, x, proven, site);
+		sp_ledger_finish(w, SP_OP_READ, cpu, x, proven, site);
 }
 
-void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
+void sp_ledger_finish_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (SP_UNLIKELY(sp_get(&w->cpu) != cpu || !sp_accum_here(w, x, proven, site)))
-		sp_ledger_begun(w, SP_OP_ACCUM, cpu, x, proven, site);
+		sp_ledger_finish(w, SP_OP_ACCUM, cpu, x, proven, site);
 }
 
-void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site)
+void sp_ledger_finish_reset(struct sp_writer *w, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_reset_here(w, site)))
-		sp_ledger_begun(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+		sp_ledger_finish(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
 }
 
 /* A permanent READ on the CPU of the one before.  hot: gcc takes for cold what cold functions alone call. */
@@ -65,7 +65,7 @@ __attribute__((hot, noinline)) static bool keep_here(struct sp_writer *w, int cp
 		sp_ledger_backwards(w);
 	sp_put(&s->ns, ns);
 	sp_put(&s->readings, s->readings + 1);
-	sp_ledger_ends(w);
+	sp_ledger_end(w);
 	return true;
 }
 
@@ -79,10 +79,10 @@ static bool book_here(struct sp_writer *w, enum sp_op op, int cpu, const long lo
 	return (op == SP_OP_READ || op == SP_OP_STOP) && sp_get(&w->cpu) == cpu && sp_ending_here(w, op, x, proven, site);
 }
 
-SP_COLD void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+SP_COLD void sp_ledger_finish(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (!book_here(w, op, cpu, x, proven, site))
-		sp_ledger_book_begun(w, op, cpu, x, proven, site);
+		sp_ledger_finish_slow(w, op, cpu, x, proven, site);
 }
 
 SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
@@ -90,7 +90,7 @@ SP_COLD void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, cons
 	if (!w->relation)
 		return;
 	if (sp_ledger_begin(w, op))
-		sp_ledger_begun(w, op, cpu, x, proven, site);
+		sp_ledger_finish(w, op, cpu, x, proven, site);
 	else
-		sp_ledger_book_long(w, (uintptr_t)__builtin_frame_address(0), op, cpu, x, proven, site);
+		sp_ledger_book_slow(w, (uintptr_t)__builtin_frame_address(0), op, cpu, x, proven, site);
 }

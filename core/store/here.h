@@ -1,7 +1,7 @@
 /* here.h: the bookings that change nothing but the state that holds: on the CPU of the reading before, where nothing is
  * left to settle.  Inline, without calls and with few jumps: after PAPI's system calls the processor remembers nothing
- * of us.  All are of a booking that is begun (ledger.h), by who knows that the CPU is that one; false: the ledger has to
- * do it.
+ * of us.  For all of them `in_flight` is set (ledger.h), and the caller knows that the CPU is the one before; false: the
+ * ledger has to book.
  *
  * A state has a row for each thing that it keeps (enum sp_state_array), with a word for each event.  A row is gone
  * through two events at a time: these loops were a third of what a start or a stop takes.
@@ -74,7 +74,7 @@ static inline bool sp_is_plain(const struct sp_writer *w)
 #else
 	typedef uint64_t both __attribute__((may_alias));
 
-	_Static_assert(offsetof(struct sp_writer, own) == offsetof(struct sp_writer, slow) + 4, "one word");
+	_Static_assert(offsetof(struct sp_writer, slow_owner) == offsetof(struct sp_writer, slow) + 4, "one word");
 	return !*(const both *)&w->slow;
 #endif
 }
@@ -85,10 +85,10 @@ SP_HOT_INLINE void sp_reading_ends(struct sp_writer *w, struct sp_state *s, sp_p
 	if (SP_UNLIKELY(sp_gone_back(back)))
 		sp_ledger_backwards(w);
 	sp_bump(&s->readings);
-	sp_ledger_ends(w);
+	sp_ledger_end(w);
 }
 
-/* READ.  A handler may have booked until `busy` said so: the state is looked at only now. */
+/* READ.  A handler may have booked until `in_flight` said so: the state is looked at only now. */
 SP_HOT_INLINE bool sp_read_here(struct sp_writer *w, const long long *x, bool proven, uint32_t site)
 {
 	sp_pair back = { 0, 0 };
@@ -121,7 +121,7 @@ SP_HOT_INLINE bool sp_reset_here(struct sp_writer *w, uint32_t site)
 		return false;
 	w->track.from = site;
 	sp_bump(&w->relation->resets);
-	sp_ledger_ends(w);
+	sp_ledger_end(w);
 	return true;
 }
 
@@ -170,9 +170,9 @@ static inline void sp_turn_to(struct sp_writer *w, struct sp_state *n, uint32_t 
 	sp_order();
 	sp_publish(&w->state, n);
 	sp_put(&w->zeroed, false);
-	sp_put(&w->own, own);
+	sp_put(&w->slow_owner, own);
 	sp_order();
-	sp_ledger_ends(w);
+	sp_ledger_end(w);
 }
 
 #define SP_FROM(type, row, e) SP_AT(type, &s->at[(row) * k + (e)])
@@ -264,7 +264,7 @@ SP_HOT_INLINE bool sp_ending_here(struct sp_writer *w, enum sp_op op, const long
 #undef SP_FROM
 #undef SP_TO
 
-/* ---- any booking by the owner, short where it can be (sp_ledger_book_long says what the words are) ---- */
+/* ---- any booking by the owner, short where it can be (sp_ledger_book_slow says what the words are) ---- */
 
 void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven)
@@ -272,19 +272,19 @@ static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, c
 	sp_ledger_book_at(w, op, cpu, x, proven, 0);
 }
 
-/* The same where it is begun. */
-void sp_ledger_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_start_begun(struct sp_writer *w, uint32_t site);
-void sp_ledger_stop_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_read_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_accum_begun(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
-void sp_ledger_reset_begun(struct sp_writer *w, uint32_t site);
+/* The same where `in_flight` is set. */
+void sp_ledger_finish(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_finish_start(struct sp_writer *w, uint32_t site);
+void sp_ledger_finish_stop(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_finish_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_finish_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_finish_reset(struct sp_writer *w, uint32_t site);
 
-/* Three that are not begun. */
+/* Three for which `in_flight` is not set yet. */
 static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (sp_ledger_begin(w, SP_OP_READ))
-		sp_ledger_read_begun(w, cpu, x, proven, site);
+		sp_ledger_finish_read(w, cpu, x, proven, site);
 	else
 		sp_ledger_book_at(w, SP_OP_READ, cpu, x, proven, site);
 }
@@ -292,7 +292,7 @@ static inline void sp_ledger_read(struct sp_writer *w, int cpu, const long long 
 static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
 {
 	if (sp_ledger_begin(w, SP_OP_RESET))
-		sp_ledger_reset_begun(w, site);
+		sp_ledger_finish_reset(w, site);
 	else
 		sp_ledger_book_at(w, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
 }
@@ -300,7 +300,7 @@ static inline void sp_ledger_reset(struct sp_writer *w, uint32_t site)
 static inline void sp_ledger_accum(struct sp_writer *w, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	if (sp_ledger_begin(w, SP_OP_ACCUM))
-		sp_ledger_accum_begun(w, cpu, x, proven, site);
+		sp_ledger_finish_accum(w, cpu, x, proven, site);
 	else
 		sp_ledger_book_at(w, SP_OP_ACCUM, cpu, x, proven, site);
 }

@@ -9,7 +9,7 @@
 
 #include "gauge.h"
 #include "ledger.h"
-#include "overtake.h"
+#include "nested.h"
 #include "readings.h"
 #include "../stamp.h"
 #include "../sys.h"
@@ -54,7 +54,7 @@ void sp_ledger_bind(struct sp_writer *w, struct sp_relation *r, uint32_t k, uint
 	w->state = w->states[r->turn & 1];
 	w->state->flags &= ~SP_STATE_RUNNING;	/* the set that ran is gone, perhaps unstopped */
 	w->cpu = -2;
-	w->own = SP_SLOW_STOPPED;
+	w->slow_owner = SP_SLOW_STOPPED;
 	w->slow = w->side->flags & SP_SIDE_ACTIVE ? SP_SLOW_SIDE : 0;
 }
 
@@ -62,7 +62,7 @@ void sp_ledger_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entr
 {
 	w->log = log;
 	w->entries = entries;
-	sp_put(&w->own, w->own | SP_SLOW_ENTRIES);
+	sp_put(&w->slow_owner, w->slow_owner | SP_SLOW_ENTRIES);
 }
 
 int sp_ledger_cell(struct sp_writer *w, int cpu)
@@ -221,7 +221,7 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 
 	if (!(n->flags & SP_STATE_RUNNING))
 		return;
-	if (sp_get(&w->own) & SP_SLOW_LEFT)
+	if (sp_get(&w->slow_owner) & SP_SLOW_UNDECIDED)
 		zero_if_it_was(w, n, x);
 	if (n->flags & SP_STATE_BASELINE) {
 		take_baseline(w, n, x);
@@ -234,7 +234,7 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 			continue;
 		if (w->part)
 			d = w->part[e];
-		if (d < 0 && !w->over.flags)	/* a handler's, after what PAPI zeroed for the call under way */
+		if (d < 0 && !w->nested.flags)	/* a handler's, after what PAPI zeroed for the call under way */
 			sp_ledger_backwards(w);
 		if (!(w->exact ? w->exact[e] : w->proven))
 			in_state(w, n, SP_XOFF)[e] -= d;
@@ -347,10 +347,10 @@ static void take_reading(struct sp_writer *w, struct sp_state *n, enum sp_op op,
 	}
 }
 
-/* Why the next reading may not take the short way. */
+/* Why the next reading may not take the fast path. */
 static void set_own(struct sp_writer *w, uint32_t flags)
 {
-	sp_put(&w->own, (w->own & SP_SLOW_ENTRIES) |
+	sp_put(&w->slow_owner, (w->slow_owner & SP_SLOW_ENTRIES) |
 			(flags & (SP_STATE_DELETE | SP_STATE_BASELINE) ? SP_SLOW_ZEROED : 0) |
 			(flags & SP_STATE_RUNNING ? 0 : SP_SLOW_STOPPED));
 }
@@ -393,7 +393,7 @@ static void take_side(struct sp_writer *w, struct sp_state *n, int cell)
 	n->side = d->number;
 }
 
-/* A call that was before what is booked already: x is what the sum lacks (overtake.h). */
+/* A call that was before what is booked already: x is what the sum lacks (nested.h). */
 static void take_late(struct sp_writer *w, struct sp_state *n, enum sp_op op, int cell, const int64_t *x)
 {
 	if (op != SP_OP_RESET && n->cell != cell)
@@ -402,9 +402,9 @@ static void take_late(struct sp_writer *w, struct sp_state *n, enum sp_op op, in
 		in_state(w, n, SP_OFF)[e] += x[e];
 	if (op == SP_OP_ACCUM || op == SP_OP_RESET)
 		n->flags |= SP_STATE_DELETE;
-	if (w->late >= SP_CALL_BETWEEN && op == SP_OP_ACCUM)
+	if (w->order >= SP_CALL_BETWEEN && op == SP_OP_ACCUM)
 		zero(w, n);
-	if (w->late >= SP_CALL_BETWEEN && op == SP_OP_STOP)
+	if (w->order >= SP_CALL_BETWEEN && op == SP_OP_STOP)
 		n->flags &= ~SP_STATE_RUNNING;
 	if (op == SP_OP_RESET)
 		sp_put(&w->relation->resets, w->relation->resets + 1);
@@ -430,7 +430,7 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	if ((op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM || op == SP_OP_SIDE) &&
 			w->entries != SP_ENTRIES_NONE)
 		n->ns = now;		/* what makes entries, whose time it is (A2, A4) */
-	if (w->late) {
+	if (w->order) {
 		take_late(w, n, op, cell, x);
 	} else if (op == SP_OP_START) {
 		zero(w, n);
@@ -465,7 +465,7 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	sp_order();
 	sp_publish(&w->state, n);
 	settle_journal(w, n);
-	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component && !w->late &&
+	sp_put(&w->zeroed, (op == SP_OP_ACCUM || op == SP_OP_RESET) && !w->component && !w->order &&
 		(n->flags & (SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE | SP_STATE_BASELINE)) ==
 			(SP_STATE_RUNNING | SP_STATE_ENTRY | SP_STATE_DELETE));
 	/* After WRITE and PART the next READ's entry is not the last one's and what came since. */
@@ -547,16 +547,16 @@ static bool zeroes(const struct sp_writer *w, enum sp_op op)
 /* Has PAPI answered the owner, who is booking it now? */
 static bool booking(const struct sp_writer *w)
 {
-	uintptr_t busy = sp_acquire(&w->busy);
+	uintptr_t in_flight = sp_acquire(&w->in_flight);
 
-	return busy && !(busy & SP_CALLING);
+	return in_flight && !(in_flight & SP_IN_PAPI);
 }
 
 /* The operation that this one is on top of was PAPI's last, but is perhaps not in the
  * state yet.  (After STOP the set hands out what it did: nothing to know.) */
 static uint32_t side_begins(const struct sp_writer *w)
 {
-	enum sp_op under = booking(w) ? (enum sp_op)(sp_get(&w->busy) & 7) : SP_OP_READ;
+	enum sp_op under = booking(w) ? (enum sp_op)(sp_get(&w->in_flight) & 7) : SP_OP_READ;
 
 	return (under == SP_OP_START ? SP_SIDE_STARTED : 0) |
 	       (under == SP_OP_START && (w->component & SP_KEEPS_ON_START) ? SP_SIDE_BASELINE : 0) |
@@ -633,7 +633,7 @@ struct window {
 	bool proven;
 	uint32_t site;			/* where it ends */
 	const struct sp_parts *parts;	/* of other cells than the operation's; NULL: none */
-	bool overtaken;			/* a handler booked while PAPI was asked */
+	bool nested;			/* a handler booked while PAPI was called */
 	uintptr_t under;		/* the call of PAPI that this is on top of; 0: none */
 };
 
@@ -670,32 +670,32 @@ static void unsure(struct sp_writer *w)
 
 static void forget_overtaken(struct sp_writer *w)
 {
-	w->over.flags = 0;
-	__atomic_fetch_and(&w->slow, ~SP_SLOW_OVER, __ATOMIC_RELAXED);
+	w->nested.flags = 0;
+	__atomic_fetch_and(&w->slow, ~SP_SLOW_NESTED, __ATOMIC_RELAXED);
 }
 
 /* The answer to a call during which a handler booked. */
 static void apply_overtaken(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x, uint32_t site)
 {
-	bool sure, open, done = w->over.flags & SP_OVER_DONE;
+	bool sure, open, done = w->nested.flags & SP_NESTED_DONE;
 	int64_t at[w->k];
 
 	w->proven = false;
-	w->late = sp_overtake_order(w, op, x, &sure);
+	w->order = sp_nested_order(w, op, x, &sure);
 	if (!sure)
 		unsure(w);
 	for (uint32_t e = 0; e < w->k; e++) {
 		int64_t last = w->state->at[e];
 
-		at[e] = w->late ? sp_overtake_missing(w, op, w->late, x, e) :
+		at[e] = w->order ? sp_nested_missing(w, op, w->order, x, e) :
 			x && (x[e] > last || kind_of(w, e) != SP_COUNTS) ? x[e] : last;
 	}
-	open = !sure && w->late == SP_CALL_FIRST && (op == SP_OP_ACCUM || op == SP_OP_RESET);
+	open = !sure && w->order == SP_CALL_FIRST && (op == SP_OP_ACCUM || op == SP_OP_RESET);
 	forget_overtaken(w);
 	if (!done)
-		apply(w, op, cell, x || w->late ? at : NULL, site);
+		apply(w, op, cell, x || w->order ? at : NULL, site);
 	if (open)
-		sp_put(&w->own, w->own | SP_SLOW_LEFT);
+		sp_put(&w->slow_owner, w->slow_owner | SP_SLOW_UNDECIDED);
 }
 
 static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
@@ -703,28 +703,28 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 {
 	uint32_t slow;
 
-	sp_put(&w->busy, (frame & ~(uintptr_t)15) | op);
+	sp_put(&w->in_flight, (frame & ~(uintptr_t)15) | op);
 	sp_order();
 	slow = sp_acquire(&w->slow);
 	if ((slow & SP_SLOW_SHARED) && !take_turn(w, TURN_OWNER, 100)) {
-		bool done = in->overtaken && (w->over.flags & SP_OVER_DONE);
+		bool done = in->nested && (w->nested.flags & SP_NESTED_DONE);
 
-		if (in->overtaken) {
+		if (in->nested) {
 			unsure(w);
 			forget_overtaken(w);
 		}
-		sp_put(&w->busy, in->under);
+		sp_put(&w->in_flight, in->under);
 		if (op != SP_OP_SIDE && !done)
 			book_aside(w, op, cell, x);
 		return;
 	}
 	/* What is put aside from here on comes after x and is added in after it. */
 	w->proven = in->proven;
-	w->late = SP_CALL_LAST;
+	w->order = SP_CALL_LAST;
 	forget_parts(w);		/* a handler may have jumped out of a split */
-	if (in->parts && !in->overtaken)
+	if (in->parts && !in->nested)
 		book_parts(w, in->parts, x, in->site);
-	if (in->overtaken)
+	if (in->nested)
 		apply_overtaken(w, op, cell, x, in->site);
 	else if (op != SP_OP_SIDE)
 		apply(w, op, cell, x, in->site);
@@ -732,11 +732,11 @@ static void book_owner(struct sp_writer *w, uintptr_t frame, enum sp_op op, int 
 		merge_side(w);
 	forget_parts(w);
 	w->proven = false;
-	w->late = SP_CALL_LAST;
+	w->order = SP_CALL_LAST;
 	sp_order();
 	if (slow & SP_SLOW_SHARED)
 		sp_publish(&w->turn, 0);
-	sp_publish(&w->busy, in->under);
+	sp_publish(&w->in_flight, in->under);
 }
 
 /* ---- who comes when ------------------------------------------------------- */
@@ -749,28 +749,28 @@ static void left_open(struct sp_writer *w, enum sp_op op)
 
 	if (op != SP_OP_STOP && !zeroed)
 		return;			/* the next reading has it in it; PAPI says whether the set runs */
-	if (zeroed && sp_overtake_zeroed(w) && !(sp_get(&w->slow) & SP_SLOW_SHARED)) {
-		w->late = SP_CALL_FIRST;
-		apply(w, SP_OP_RESET, (int)w->cells - 1, w->over.before, 0);
-		w->late = SP_CALL_LAST;
+	if (zeroed && sp_nested_zeroed(w) && !(sp_get(&w->slow) & SP_SLOW_SHARED)) {
+		w->order = SP_CALL_FIRST;
+		apply(w, SP_OP_RESET, (int)w->cells - 1, w->nested.before, 0);
+		w->order = SP_CALL_LAST;
 	} else if (zeroed) {
-		sp_put(&w->own, w->own | SP_SLOW_LEFT);
+		sp_put(&w->slow_owner, w->slow_owner | SP_SLOW_UNDECIDED);
 	}
 	unsure(w);
 }
 
-/* A handler jumped out of what `busy` speaks of. */
+/* A handler jumped out of the call in flight. */
 static void give_up(struct sp_writer *w)
 {
-	uintptr_t left = sp_get(&w->busy);
+	uintptr_t left = sp_get(&w->in_flight);
 
 	if (sp_get(&w->turn) == TURN_OWNER)
 		sp_publish(&w->turn, 0);
 	sp_publish(&w->state, w->states[w->relation->turn & 1]);
-	w->late = SP_CALL_LAST;
+	w->order = SP_CALL_LAST;
 	left_open(w, (enum sp_op)(left & 7));
 	forget_overtaken(w);
-	sp_put(&w->busy, 0);
+	sp_put(&w->in_flight, 0);
 }
 
 /* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right now. */
@@ -786,11 +786,11 @@ static void rest(unsigned tries)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 }
 
-/* `busy` says that the owner asks; not while a visitor does. */
-static void await_visitor(struct sp_writer *w, uintptr_t busy)
+/* The owner's call is in flight; it waits while a visitor's is. */
+static void await_visitor(struct sp_writer *w, uintptr_t in_flight)
 {
 	for (unsigned tries = 0;; tries++) {
-		sp_put(&w->busy, busy);
+		sp_put(&w->in_flight, in_flight);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (!sp_acquire(&w->visitor))
 			return;
@@ -799,14 +799,14 @@ static void await_visitor(struct sp_writer *w, uintptr_t busy)
 			sp_put(&w->visitor, 0);		/* it has left without a word, perhaps */
 			return;
 		}
-		sp_put(&w->busy, 0);
+		sp_put(&w->in_flight, 0);
 		rest(tries);
 	}
 }
 
-SP_COLD bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame)
+SP_COLD bool sp_ledger_begin_call_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame)
 {
-	uintptr_t under = sp_get(&w->busy);
+	uintptr_t under = sp_get(&w->in_flight);
 
 	if (under && sp_interrupted(under, frame))
 		return false;
@@ -814,26 +814,26 @@ SP_COLD bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t f
 		give_up(w);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
-	await_visitor(w, (frame & ~(uintptr_t)15) | SP_CALLING | op);
+	await_visitor(w, (frame & ~(uintptr_t)15) | SP_IN_PAPI | op);
 	return true;
 }
 
-SP_COLD void sp_ledger_refuses(struct sp_writer *w)
+SP_COLD void sp_ledger_call_failed(struct sp_writer *w)
 {
 	if (!w->relation)		/* a handler took the set apart */
 		return;
 	forget_overtaken(w);
 	sp_order();
-	sp_ledger_ends(w);
+	sp_ledger_end(w);
 }
 
 SP_COLD void sp_ledger_starts_already(struct sp_writer *w, bool on_top)
 {
-	const struct window in = { .under = sp_get(&w->busy) };
+	const struct window in = { .under = sp_get(&w->in_flight) };
 
 	if (on_top) {
-		__atomic_fetch_or(&w->slow, SP_SLOW_OVER, __ATOMIC_RELAXED);
-		w->over.flags |= SP_OVER_DONE;
+		__atomic_fetch_or(&w->slow, SP_SLOW_NESTED, __ATOMIC_RELAXED);
+		w->nested.flags |= SP_NESTED_DONE;
 	}
 	book_owner(w, (uintptr_t)__builtin_frame_address(0), SP_OP_START, (int)w->cells - 1, NULL, &in);
 }
@@ -844,22 +844,22 @@ static void book_over(struct sp_writer *w, uintptr_t frame, enum sp_op op, int c
 {
 	struct window over = *in;
 
-	over.under = sp_get(&w->busy);
-	sp_overtake_note(w, op, x);
+	over.under = sp_get(&w->in_flight);
+	sp_nested_note(w, op, x);
 	book_owner(w, frame, op, cell, x, &over);
 }
 
 static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
 		 const struct window *in)
 {
-	uintptr_t under = sp_get(&w->busy);
+	uintptr_t under = sp_get(&w->in_flight);
 
 	if (under && sp_interrupted(under, frame)) {
-		if ((under & SP_CALLING) && !(sp_acquire(&w->slow) & SP_SLOW_SIDE)) {
+		if ((under & SP_IN_PAPI) && !(sp_acquire(&w->slow) & SP_SLOW_SIDE)) {
 			book_over(w, frame, op, cell, x, in);
 			return;
 		}
-		if (under & SP_CALLING)	/* another thread left something; this is behind it, and the call before */
+		if (under & SP_IN_PAPI)	/* another thread left something; this is behind it, and the call before */
 			unsure(w);
 		book_aside(w, op, cell, x);
 		return;
@@ -874,26 +874,26 @@ static void book(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, 
 		sp_ledger_settle(w);
 }
 
-static void book_begun(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
+static void finish(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cell, const int64_t *x,
 		       const struct window *in)
 {
 	struct window answer = *in;
 
-	answer.overtaken = sp_get(&w->slow) & SP_SLOW_OVER;
+	answer.nested = sp_get(&w->slow) & SP_SLOW_NESTED;
 	book_owner(w, frame, op, cell, x, &answer);
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
 }
 
-SP_COLD void sp_ledger_book_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
+SP_COLD void sp_ledger_finish_slow(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven,
 				  uint32_t site)
 {
 	const struct window in = { .proven = proven, .site = site };
 
-	book_begun(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
+	finish(w, (uintptr_t)__builtin_frame_address(0), op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
-SP_COLD void sp_ledger_book_long(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cpu, const long long *values,
+SP_COLD void sp_ledger_book_slow(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cpu, const long long *values,
 				 bool proven, uint32_t site)
 {
 	const struct window in = { .proven = proven, .site = site };
@@ -902,13 +902,13 @@ SP_COLD void sp_ledger_book_long(struct sp_writer *w, uintptr_t frame, enum sp_o
 }
 
 SP_COLD void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *values,
-				  const struct sp_parts *parts, uint32_t site, bool begun)
+				  const struct sp_parts *parts, uint32_t site, bool in_flight)
 {
 	const struct window in = { .parts = parts, .site = site };
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
 
 	if (w->relation)
-		(begun ? book_begun : book)(w, frame, op, cell_for(w, op, cpu), (const int64_t *)values, &in);
+		(in_flight ? finish : book)(w, frame, op, cell_for(w, op, cpu), (const int64_t *)values, &in);
 }
 
 SP_COLD void sp_ledger_settle(struct sp_writer *w)
@@ -932,15 +932,15 @@ bool sp_ledger_intervals(struct sp_writer *w, const struct sp_image *image, stru
 {
 	bool may;
 
-	if (sp_get(&w->busy))
+	if (sp_get(&w->in_flight))
 		return false;
-	sp_put(&w->busy, sp_ledger_mark(SP_OP_READ));
+	sp_put(&w->in_flight, sp_ledger_mark(SP_OP_READ));
 	sp_order();
 	may = !(sp_acquire(&w->slow) & SP_SLOW_SHARED);
 	if (may)
 		sp_intervals_bind(w, image, memory, slots);
 	sp_order();
-	sp_publish(&w->busy, 0);
+	sp_publish(&w->in_flight, 0);
 	sp_order();
 	if (sp_acquire(&w->slow) & SP_SLOW_SIDE)
 		sp_ledger_settle(w);
@@ -978,10 +978,10 @@ SP_COLD bool sp_ledger_visits(struct sp_writer *w)
 		rest(tries++);
 	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (tries = 0; (under = sp_acquire(&w->busy)) != 0 && under != sp_get(&w->left); rest(tries++))
+	for (tries = 0; (under = sp_acquire(&w->in_flight)) != 0 && under != sp_get(&w->abandoned); rest(tries++))
 		if (tries == PATIENCE) {
 			unsure(w);
-			sp_put(&w->left, under);
+			sp_put(&w->abandoned, under);
 			break;
 		}
 	return true;

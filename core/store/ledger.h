@@ -12,14 +12,14 @@
  * stores the values (format.h, struct sp_state, says why that is enough); the
  * rest is done when the CPU changes, when something is zeroed, or by the reader.
  *
- * Who may write: the thread that started the set, without a lock.  A signal
- * handler on top of a booking of its own thread, and any other thread, write to
- * the side ledger instead, under the writer's lock, and the owner adds that in
- * when it comes by.  `busy` says so from PAPI's answer on; while PAPI is asked it has
- * SP_CALLING in it, and a handler books at once, but leaves word (overtake.h).  Another thread
- * that comes is a visitor: it asks PAPI and books while the owner does neither.  A handler that
- * jumps out of a call or a booking leaves `busy` set; the next call from a frame that is not
- * below the abandoned one sees that.
+ * Who may write: the thread that started the set (the owner), without a lock.  `in_flight` names
+ * the call that the owner makes.  Until PAPI returns `in_flight` has SP_IN_PAPI: a signal handler
+ * that calls PAPI for the same set is booked at once, and noted (nested.h).  After that the owner
+ * books: a handler on top of the booking writes to the side ledger, under the writer's lock, and
+ * the owner adds the side ledger in afterwards.  Another thread is a visitor: it calls PAPI and
+ * books while the owner does neither, or writes to the side ledger, too.  A handler that jumps out
+ * of a call or a booking leaves `in_flight` set; the owner's next call comes from a frame that is
+ * not below the abandoned one, and so finds that out.
  */
 #ifndef SP_LEDGER_H
 #define SP_LEDGER_H
@@ -43,32 +43,33 @@ int sp_ledger_cell(struct sp_writer *w, int cpu);
 bool sp_ledger_intervals(struct sp_writer *w, const struct sp_image *image, struct sp_interval_slot *memory,
 			 uint32_t slots);
 
-/* Around a call of PAPI by the owner: asks (and asks_slow, where that says no), then answers and a
- * booking that is `begun`, or refuses.  A handler on top of a call asks in vain, and books by
- * sp_ledger_book_at. */
-#define SP_CALLING ((uintptr_t)8)	/* in `busy`: PAPI has not answered yet */
-bool sp_ledger_asks_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame);
-void sp_ledger_refuses(struct sp_writer *w);
+/* Around a call of PAPI by the owner: sp_ledger_begin_call (where that is false, _slow); PAPI's
+ * function; then sp_ledger_call_returned and one of sp_ledger_finish_* (here.h), or, where PAPI
+ * returned an error, sp_ledger_call_failed.  For a handler on top of a call begin_call is false:
+ * the handler's own call is booked by sp_ledger_book_at. */
+#define SP_IN_PAPI ((uintptr_t)8)	/* in `in_flight`: PAPI has not returned yet */
+bool sp_ledger_begin_call_slow(struct sp_writer *w, enum sp_op op, uintptr_t frame);
+void sp_ledger_call_failed(struct sp_writer *w);
 
 /* The set runs, by a PAPI_start that is not booked yet: now it is.  on_top: the caller is a
- * handler on top of that call; else it asks, after one has jumped out of it. */
+ * handler on top of that call; else the owner begins a call, after a handler has jumped out of the start. */
 void sp_ledger_starts_already(struct sp_writer *w, bool on_top);
 
 /* Books by the owner, whose frame it is; x has k values (READ, STOP, ACCUM: for ACCUM what was
  * added), else NULL.  `cpu` as the system numbers it.  proven: the counts since the
  * reading before are known to be that CPU's.  site: of the call (interval.h).
- * begun: `busy` says so already (asks, answers; or sp_ledger_begin): what a handler puts aside from
- * then on comes after.  Short where it can be: by here.h. */
-void sp_ledger_book_long(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cpu, const long long *x, bool proven,
+ * _finish_: where `in_flight` is set already (sp_ledger_begin_call, or sp_ledger_begin); what a handler writes
+ * to the side ledger from then on is added in afterwards.  On the fast path by here.h. */
+void sp_ledger_book_slow(struct sp_writer *w, uintptr_t frame, enum sp_op op, int cpu, const long long *x, bool proven,
 			 uint32_t site);
-void sp_ledger_book_begun(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
+void sp_ledger_finish_slow(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 
 /* The same for a window that was spent on several CPUs: `op` itself is booked on `cpu`.  In between, each
  * other CPU's part is a booking of its own (kill-safe as any); no other comes between them.  Where it
  * cannot be split (a booking on top of another, a set that does not run) all goes to `cpu`, not
  * proven. */
 void sp_ledger_book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
-			  uint32_t site, bool begun);
+			  uint32_t site, bool in_flight);
 
 /* Puts all counts into the cells, where they can be read without the state; for a
  * relation that nobody writes any more. */
@@ -77,8 +78,8 @@ void sp_ledger_leave(struct sp_writer *w);
 /* Adds in what a handler or another thread left in the side ledger meanwhile. */
 void sp_ledger_settle(struct sp_writer *w);
 
-/* Another thread is about to ask PAPI: from now on the writer is SP_SLOW_SHARED, and until
- * sp_ledger_visited neither its owner nor another visitor asks PAPI, so that what zeroes is booked in
+/* Another thread is about to call PAPI: from now on the writer is SP_SLOW_SHARED, and until
+ * sp_ledger_visited neither its owner nor another visitor calls PAPI, so that what zeroes is booked in
  * PAPI's order.  Whoever waits does not do so for ever (the other may be stopped, or have jumped out of
  * its call): then the relation is SP_RELATION_UNSURE.  False: it is not a visitor. */
 bool sp_ledger_visits(struct sp_writer *w);
@@ -88,54 +89,54 @@ void sp_ledger_visited(struct sp_writer *w);
 void sp_ledger_book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
 			    uint32_t site);
 
-/* `busy` names the operation, too: a handler on top of it must know what it does. */
+/* `in_flight` names the operation, too: a handler on top of it must know what it does. */
 static inline uintptr_t sp_ledger_mark(enum sp_op op)
 {
 	return ((uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)15) | op;
 }
 
 /* mark: the wrapper's frame (as any, aligned to 16), and the op.
- * `busy` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
-SP_HOT_INLINE bool sp_ledger_asks_at(struct sp_writer *w, uintptr_t mark)
+ * `in_flight` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
+SP_HOT_INLINE bool sp_ledger_begin_call_at(struct sp_writer *w, uintptr_t mark)
 {
-	if (SP_UNLIKELY(sp_own(&w->busy)))
+	if (SP_UNLIKELY(sp_own(&w->in_flight)))
 		return false;
-	sp_put(&w->busy, mark | SP_CALLING);
+	sp_put(&w->in_flight, mark | SP_IN_PAPI);
 	sp_order();
 	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_SIDE | SP_SLOW_SHARED))) {
-		sp_put(&w->busy, 0);
+		sp_put(&w->in_flight, 0);
 		return false;
 	}
 	return true;
 }
 
-SP_HOT_INLINE bool sp_ledger_asks(struct sp_writer *w, enum sp_op op)
+SP_HOT_INLINE bool sp_ledger_begin_call(struct sp_writer *w, enum sp_op op)
 {
-	return sp_ledger_asks_at(w, sp_ledger_mark(op));
+	return sp_ledger_begin_call_at(w, sp_ledger_mark(op));
 }
 
-/* As soon as PAPI has. */
-SP_HOT_INLINE void sp_ledger_answers(struct sp_writer *w)
+/* At once when PAPI has returned. */
+SP_HOT_INLINE void sp_ledger_call_returned(struct sp_writer *w)
 {
 	sp_order();
-	sp_clear(&w->busy, SP_CALLING);
+	sp_clear(&w->in_flight, SP_IN_PAPI);
 	sp_order();
 }
 
-/* A booking of which no PAPI was asked; false: there is one under way. */
+/* A booking without a call of PAPI; false: one is in flight. */
 SP_HOT_INLINE bool sp_ledger_begin(struct sp_writer *w, enum sp_op op)
 {
-	if (SP_UNLIKELY(!w->relation || (sp_get(&w->busy) | (sp_get(&w->slow) & SP_SLOW_SIDE))))
+	if (SP_UNLIKELY(!w->relation || (sp_get(&w->in_flight) | (sp_get(&w->slow) & SP_SLOW_SIDE))))
 		return false;
-	sp_put(&w->busy, sp_ledger_mark(op));
+	sp_put(&w->in_flight, sp_ledger_mark(op));
 	sp_order();
 	return true;
 }
 
 /* The booking has ended. */
-SP_HOT_INLINE void sp_ledger_ends(struct sp_writer *w)
+SP_HOT_INLINE void sp_ledger_end(struct sp_writer *w)
 {
-	sp_publish(&w->busy, 0);	/* for a thread that comes to share */
+	sp_publish(&w->in_flight, 0);	/* for a thread that comes to share */
 	sp_order();
 	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_SIDE))
 		sp_ledger_settle(w);
@@ -156,7 +157,7 @@ SP_COLD void sp_ledger_backwards(struct sp_writer *w);
 
 static inline uint32_t sp_ledger_slow(const struct sp_writer *w)
 {
-	return sp_get(&w->slow) | sp_get(&w->own);
+	return sp_get(&w->slow) | sp_get(&w->slow_owner);
 }
 
 #endif

@@ -152,7 +152,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 {
 	struct sp_set *s = NULL;
 	int rc = prepare(real, rel, es, at, &s);
-	uint32_t open = sp_proof_look();
+	uint32_t open = sp_proof_now();
 
 	if (rc == PAPI_OK)
 		rc = real->PAPI_start(es);
@@ -210,7 +210,7 @@ struct call {
 	uintptr_t at;			/* the program's call */
 };
 
-/* Does the set hold the part's events?  PAPI is asked for them only if they may be others. */
+/* Does the set hold the part's events?  PAPI is called for them only if they may be others. */
 static bool holds_part(const struct call *c, const struct sp_set *s)
 {
 	const struct sp_binding *p = c->part;
@@ -338,7 +338,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
 	sp_visit(sp_set_of(c->es));
-	open = sp_proof_look();
+	open = sp_proof_now();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
 	if (c->rc == PAPI_OK) {
@@ -374,7 +374,7 @@ static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
 	if (!begin(c, rel, caller, &held))
 		return c->rc;
 	sp_visit(sp_set_of(c->es));
-	open = sp_proof_look();
+	open = sp_proof_now();
 	c->rc = c->real->PAPI_reset(c->es);
 	if (c->rc == PAPI_OK && c->set)
 		sp_after_reset(NULL, c->rc, c->es, open, c->at);

@@ -32,7 +32,7 @@ static void target(struct sp_set *s, enum sp_target kind, int id)
 	s->target_last_cpu = SP_NO_CPU;
 	s->detached = false;
 	s->changed = true;
-	sp_put(&s->hot, 0);
+	sp_put(&s->fast_thread, 0);
 }
 
 /* What was set by options holds from now on, perhaps for a set that is bound already.
@@ -246,7 +246,7 @@ static struct sp_set *after_open(const char *what, int rc, int id, bool anew)
 		return NULL;
 	s->changed = s->has_component = true;
 	s->unseen = false;		/* by this thread, right now */
-	sp_put(&s->hot, 0);
+	sp_put(&s->fast_thread, 0);
 	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
 	opened(s, anew);
 	sp_set_learn(s, id);
@@ -620,7 +620,7 @@ SP_COLD void sp_opened_again(struct sp_set *s)
 	} else {
 		not_opened(s);		/* it was not: the thread that opened it before is counted */
 	}
-	sp_put(&s->hot, 0);
+	sp_put(&s->fast_thread, 0);
 }
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
@@ -629,7 +629,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 
 	sp_split_zeroed(s->split, s->writer.opened, &s->opened);
 	if (sp_split_needs_time(s->split))
-		sp_put(&s->hot, 0);
+		sp_put(&s->fast_thread, 0);
 	errno = saved;
 }
 
@@ -648,7 +648,7 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 
 /* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
  * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
-static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t open,
+static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		       uint32_t site)
 {
 	struct sp_split *p = s->split;		/* a handler on top may drop it: it stays until it is done */
@@ -662,14 +662,14 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 			sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
 		return false;
 	}
-	if (sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SIDE))
+	if (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE))
 		sp_split_disturbed(p);
 	for (uint32_t e = 0; e < w->k; e++) {
 		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
 		back |= delta[e] < 0;
 	}
-	/* On top of a call that has zeroed, whose own answer brings that back (overtake.h): to one CPU, too. */
-	if (back && (sp_get(&w->busy) & SP_CALLING)) {
+	/* On top of a call that has zeroed, whose own answer brings that back (nested.h): to one CPU, too. */
+	if (back && (sp_get(&w->in_flight) & SP_IN_PAPI)) {
 		sp_split_disturbed(p);
 		sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
 		return false;
@@ -683,7 +683,7 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 
 	cpu = shares.last >= 0 ? shares.last : cpu;
 	if (s->starter == sp_self.id)
-		sp_ledger_book_parts(w, op, cpu, values, &parts, site, begun);
+		sp_ledger_book_parts(w, op, cpu, values, &parts, site, in_flight);
 	else
 		sp_ledger_book_foreign(w, op, cpu, values, &parts, site);
 	if (s->times)
@@ -693,7 +693,7 @@ static bool book_split(struct sp_set *s, bool begun, enum sp_op op, int cpu, con
 	sp_relation_told(w->relation, shares.how, shares.why);
 	sp_split_done(p);
 	if (sp_split_needs_time(p))
-		sp_put(&s->hot, 0);
+		sp_put(&s->fast_thread, 0);
 	return true;
 }
 
@@ -708,15 +708,15 @@ static void begin_window(struct sp_set *s, enum sp_op op)
 		sp_split_begun(s->split);
 }
 
-static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const long long *values, uint32_t open,
+static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool own = s->starter == sp_self.id, hot = sp_get(&s->hot) == sp_self.id, timed, proven, split;
+	bool own = s->starter == sp_self.id, hot = sp_get(&s->fast_thread) == sp_self.id, timed, proven, split;
 
 	if (op == SP_OP_START && s->split && !sp_split_is_for(s->split, &s->opened))
 		sp_opened_again(s);
-	if (!begun)
+	if (!in_flight)
 		sp_proof_on_top();
 	timed = own && !hot && s->split && sp_split_needs_time(s->split);
 	proven = (hot || timed) && sp_proves(s, open);
@@ -724,11 +724,11 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 	if (own)
 		s->writer.opened = open;
 	split = s->split && !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) &&
-		book_split(s, begun, op, cpu, values, open, site);
+		book_split(s, in_flight, op, cpu, values, open, site);
 	if (split)
 		;
 	else if (own)
-		(begun ? sp_ledger_begun : sp_ledger_book_at)(&s->writer, op, cpu, values, proven, site);
+		(in_flight ? sp_ledger_finish : sp_ledger_book_at)(&s->writer, op, cpu, values, proven, site);
 	else
 		sp_ledger_book_foreign(&s->writer, op, cpu, values, NULL, site);
 	if (SP_UNLIKELY(s->gauges.n))
@@ -737,16 +737,16 @@ static void book_on(struct sp_set *s, bool begun, enum sp_op op, int cpu, const 
 		sp_ran(s);
 	if (s->split && op != SP_OP_STOP && !split && (!proven || !values))
 		begin_window(s, op);
-	if (SP_UNLIKELY(sp_process.late))
+	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
 
-static void book(struct sp_set *s, bool begun, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+static void book(struct sp_set *s, bool in_flight, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
-	book_on(s, begun, op, where(s), values, open, at);
+	book_on(s, in_flight, op, where(s), values, open, at);
 }
 
-/* PAPI touches a running set when it is read, reset or written, but the short way has no time for
+/* PAPI touches a running set when it is read, reset or written, but the fast path has no time for
  * that (sspapi-limits(7), LIMITS). */
 static void touch_running(struct sp_set *s)
 {
@@ -822,7 +822,7 @@ SP_COLD void sp_visited_slow(uintptr_t frame)
 
 /* A handler's call on top of another one for the set is booked when it has ended. If a second handler called PAPI for the
  * set before then, nothing would tell which of the handlers' calls PAPI did first, and the order of the lowest call is found
- * from theirs (overtake.h). */
+ * from theirs (nested.h). */
 static void be_alone(uintptr_t frame)
 {
 	uint64_t others = ~FAULTS;
@@ -841,12 +841,12 @@ SP_COLD void sp_ask_ending(struct sp_set *s)
 	errno = saved;
 }
 
-SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
+SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 	uintptr_t under;
 	int saved = errno;
-	bool asks;
+	bool called;
 
 	if (!sp_booked(s) || s->starter != sp_self.id) {
 		if (op != SP_OP_START)
@@ -854,39 +854,39 @@ SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame)
 		errno = saved;
 		return NULL;
 	}
-	under = sp_get(&s->writer.busy);
+	under = sp_get(&s->writer.in_flight);
 	if (s->split)
 		sp_split_ask(s->split, op == SP_OP_STOP || op == SP_OP_ACCUM);
-	asks = sp_ledger_asks_slow(&s->writer, op, frame);
-	if (!asks)
+	called = sp_ledger_begin_call_slow(&s->writer, op, frame);
+	if (!called)
 		be_alone(frame);
-	if (under && (under & 7) == SP_OP_START && (asks || (under & SP_CALLING)))
-		start_already(s, id, !asks);
+	if (under && (under & 7) == SP_OP_START && (called || (under & SP_IN_PAPI)))
+		start_already(s, id, !called);
 	errno = saved;
-	return asks ? s : NULL;
+	return called ? s : NULL;
 }
 
 /* It runs, or not, as the ledger has it. */
 static void started_or_not(struct sp_set *s)
 {
-	sp_put(&s->started, !(sp_get(&s->writer.own) & SP_SLOW_STOPPED));
+	sp_put(&s->started, !(sp_get(&s->writer.slow_owner) & SP_SLOW_STOPPED));
 }
 
 /* Nothing is booked of it. */
-static void refused(struct sp_set *asks)
+static void failed(struct sp_set *called)
 {
-	if (asks)
-		started_or_not(asks);
-	sp_refused(asks);
+	if (called)
+		started_or_not(called);
+	sp_call_failed(called);
 }
 
-/* A handler, or fork in one, made another set of it while PAPI was asked. */
-static bool gone(const struct sp_set *asks)
+/* A handler, or fork in one, made another set of it while PAPI was called. */
+static bool gone(const struct sp_set *called)
 {
-	return asks && !(sp_booked(asks) && sp_get(&asks->writer.busy));
+	return called && !(sp_booked(called) && sp_get(&called->writer.in_flight));
 }
 
-SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
+SP_COLD void sp_after_start_slow(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
@@ -894,13 +894,13 @@ SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t o
 	if (rc != PAPI_OK) {
 		if (rc == PAPI_EISRUN && s)
 			not_opened(s);
-		refused(asks);
+		failed(called);
 		sp_after_start_failed(rc);
-	} else if (s && !gone(asks)) {
-		if (!asks)
+	} else if (s && !gone(called)) {
+		if (!called)
 			sp_put(&s->started, true);
 		if (s->bound)
-			book(s, asks, SP_OP_START, NULL, open, at);
+			book(s, called, SP_OP_START, NULL, open, at);
 	}
 	errno = saved;
 }
@@ -925,27 +925,27 @@ SP_COLD long long *sp_before_stop_slow(int id, long long *values)
 	return values || !sp_booked(s) ? values : s->values;
 }
 
-SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+SP_COLD void sp_after_stop_slow(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
 				uintptr_t at)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
 	int saved = errno;
 
-	if (!s || gone(asks)) {
+	if (!s || gone(called)) {
 		if (rc == PAPI_OK)
 			dropped(s);
 		else
-			refused(asks);
+			failed(called);
 		errno = saved;
 		return;
 	}
 	if (!s->bound)
 		dropped(s);
 	if (sp_booked(s) && values)
-		book(s, asks, SP_OP_STOP, values, open, at);
+		book(s, called, SP_OP_STOP, values, open, at);
 	if (sp_get(&s->alive))
 		sp_touch(s);
-	if (asks)
+	if (called)
 		started_or_not(s);
 	else
 		sp_put(&s->started, false);
@@ -984,20 +984,20 @@ void sp_before_write(int id)
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
 {
 	if (rc == PAPI_OK)
-		sp_book_slow(NULL, id, SP_OP_WRITE, values, sp_proof_look(), at);
+		sp_book_slow(NULL, id, SP_OP_WRITE, values, sp_proof_now(), at);
 	else if (rc == PAPI_ENOSUPP)
 		touch_running(sp_set_of(id));
 	sp_visited(0);
 }
 
-SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long long *values, uint32_t open,
+SP_COLD void sp_book_slow(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open,
 			  uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
 	int saved = errno;
 
-	if (sp_booked(s) && !gone(asks))
-		book(s, asks, op, values, open, at);
+	if (sp_booked(s) && !gone(called))
+		book(s, called, op, values, open, at);
 	else if (values)
 		dropped(s);
 	touch_running(s);

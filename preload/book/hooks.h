@@ -1,12 +1,12 @@
-/* hooks.h: what the wrappers tell, after PAPI has answered (before, where that is
+/* hooks.h: what the wrappers tell, after PAPI has returned (before, where that is
  * needed).  One function a kind of call; papi.def says which call is which.
  *
  * Functions named sp_before/after_start/stop/read/accum/reset are on the path of a
  * reading: inline as far as the usual case goes, no system call, errno untouched.  All
- * others are called with errno saved by the wrapper.  `open` is sp_proof_look() from right
+ * others are called with errno saved by the wrapper.  `open` is sp_proof_now() from right
  * before the real call, `at` to where the call returns, `frame` the address of the wrapper's
- * frame.  `asks` is the set whose ledger was told of the call before PAPI was called
- * (sp_ledger_asks), NULL where the ledger was not told.
+ * frame.  `called` is the set whose ledger has the call in flight (sp_ledger_begin_call); NULL:
+ * there is none.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
@@ -71,9 +71,9 @@ SP_COLD void sp_begin_slow(struct sp_set *s);
 SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at);
 
 SP_COLD void sp_before_start_slow(int id, uintptr_t at);		/* errno is given back */
-SP_COLD struct sp_set *sp_asks_slow(int id, enum sp_op op, uintptr_t frame);
-SP_COLD void sp_after_start_slow(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at);
-SP_COLD void sp_after_stop_slow(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame);
+SP_COLD void sp_after_start_slow(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at);
+SP_COLD void sp_after_stop_slow(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
 				uintptr_t at);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 SP_COLD long long *sp_before_stop_slow(int id, long long *values);
@@ -98,14 +98,14 @@ void sp_first_set(void);
 int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
-/* The ways that are not short: another thread, another target; errno kept. */
-SP_COLD void sp_book_slow(struct sp_set *asks, int id, enum sp_op op, const long long *values, uint32_t open,
+/* The slow path: another thread, another target; errno kept. */
+SP_COLD void sp_book_slow(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open,
 			  uintptr_t at);
 
-/* Around a call of PAPI for a running set that another thread has started: neither that thread asks
- * PAPI for it meanwhile (ledger.h).  (A handler on top of such a call asks without.)  And what counts another
- * thread is looked at first (sp_split_ask).  A call that a handler makes on top of another one for the same set ends
- * here, too: from sp_asks_slow to then no second handler comes, so that those calls are booked in PAPI's order. */
+/* Around a call of PAPI for a running set that another thread has started: that thread does not call PAPI for the set
+ * meanwhile (ledger.h).  (A handler on top of such a call does not wait.)  The counters of another thread are read first
+ * (sp_split_ask).  A call that a handler makes on top of another one for the same set ends here, too: from
+ * sp_begin_call_slow to then no second handler comes, so that both are booked in PAPI's order. */
 void sp_visit(struct sp_set *s);
 SP_COLD void sp_visited_slow(uintptr_t frame);
 static inline void sp_visited(uintptr_t frame)
@@ -114,12 +114,11 @@ static inline void sp_visited(uintptr_t frame)
 		sp_visited_slow(frame);
 }
 
-/* Was the thread on this CPU all the time from the reading before until now?  A handler
- * that booked here since the look `open` has begun a window of its own, which proves
- * nothing of values that PAPI answered before it. */
+/* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
+ * has begun a window of its own, which proves nothing of values that PAPI returned before it. */
 SP_HOT_INLINE bool sp_proves(const struct sp_set *s, uint32_t open)
 {
-	return SP_LIKELY(s->writer.opened == open) && SP_LIKELY(sp_proof_look() == open);
+	return SP_LIKELY(s->writer.opened == open) && SP_LIKELY(sp_proof_now() == open);
 }
 
 /* How many values the set has; 0: not known. */
@@ -130,39 +129,39 @@ static inline uint32_t sp_events_of(int id)
 	return sp_booked(s) ? s->k : 0;
 }
 
-/* PAPI did nothing. */
-SP_HOT_INLINE void sp_refused(struct sp_set *asks)
+/* PAPI returned an error. */
+SP_HOT_INLINE void sp_call_failed(struct sp_set *called)
 {
-	if (asks)
-		sp_ledger_refuses(&asks->writer);
+	if (called)
+		sp_ledger_call_failed(&called->writer);
 }
 
-/* PAPI is asked for this set now: `asks`. */
-SP_HOT_INLINE struct sp_set *sp_asks_for(struct sp_set *s, int id, enum sp_op op, uintptr_t frame)
+/* PAPI is about to be called for this set: `called`. */
+SP_HOT_INLINE struct sp_set *sp_begin_call_for(struct sp_set *s, int id, enum sp_op op, uintptr_t frame)
 {
-	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || !sp_ledger_asks(&s->writer, op)))
-		return sp_asks_slow(id, op, frame);
+	if (SP_UNLIKELY(!s || sp_get(&s->fast_thread) != sp_self.id || !sp_ledger_begin_call(&s->writer, op)))
+		return sp_begin_call_slow(id, op, frame);
 	return s;
 }
 
-SP_HOT_INLINE struct sp_set *sp_asks(int id, enum sp_op op, uintptr_t frame)
+SP_HOT_INLINE struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame)
 {
-	return sp_asks_for(sp_set_of(id), id, op, frame);
+	return sp_begin_call_for(sp_set_of(id), id, op, frame);
 }
 
 /* Is the set's split, if it has one, ready for a window to begin? */
 SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s)
 {
-	return SP_LIKELY(!s->split) || SP_LIKELY(sp_split_is_ready(s->split, sp_proof_look()));
+	return SP_LIKELY(!s->split) || SP_LIKELY(sp_split_is_ready(s->split, sp_proof_now()));
 }
 
 /* Before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
 SP_COLD void sp_ask_ending(struct sp_set *s);
-SP_HOT_INLINE struct sp_set *sp_asks_ending(struct sp_set *s, int id, enum sp_op op, uintptr_t frame)
+SP_HOT_INLINE struct sp_set *sp_begin_ending_call(struct sp_set *s, int id, enum sp_op op, uintptr_t frame)
 {
-	if (s && sp_get(&s->hot) == sp_self.id && SP_UNLIKELY(!sp_is_ready(s)))
+	if (s && sp_get(&s->fast_thread) == sp_self.id && SP_UNLIKELY(!sp_is_ready(s)))
 		sp_ask_ending(s);
-	return sp_asks_for(s, id, op, frame);
+	return sp_begin_call_for(s, id, op, frame);
 }
 
 /* PAPI has zeroed it. */
@@ -173,17 +172,17 @@ SP_HOT_INLINE void sp_begins_window(struct sp_set *s)
 }
 
 /* PAPI has returned. */
-SP_HOT_INLINE void sp_answers(struct sp_set *asks)
+SP_HOT_INLINE void sp_call_returned(struct sp_set *called)
 {
-	if (SP_LIKELY(asks != NULL))
-		sp_ledger_answers(&asks->writer);
+	if (SP_LIKELY(called != NULL))
+		sp_ledger_call_returned(&called->writer);
 }
 
-/* May what PAPI answered take the short way? */
-SP_HOT_INLINE bool sp_is_short(const struct sp_set *asks)
+/* May what PAPI returned take the fast path? */
+SP_HOT_INLINE bool sp_is_fast(const struct sp_set *called)
 {
-	/* (`busy` 0: a handler on top of the call has made another set of it.) */
-	return SP_LIKELY(asks != NULL) && SP_LIKELY(sp_get(&asks->hot) == sp_self.id) && SP_LIKELY(sp_get(&asks->writer.busy) != 0);
+	/* (`in_flight` 0: a handler on top of the call has made another set of it.) */
+	return SP_LIKELY(called != NULL) && SP_LIKELY(sp_get(&called->fast_thread) == sp_self.id) && SP_LIKELY(sp_get(&called->writer.in_flight) != 0);
 }
 
 /* A set that this thread started before, unchanged, and touched last: nothing to prepare. */
@@ -194,9 +193,9 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 	if (SP_UNLIKELY(!sp_get(&sp_process.proof_works)))
 		sp_witness_starts();
 	/* More frames take longer: not while it counts.  (Else, and where there is no room for it yet, below.) */
-	if (SP_UNLIKELY(sp_process.unwinds) && s && s->generation == sp_process.generation && sp_get(&s->hot) == sp_self.id)
+	if (SP_UNLIKELY(sp_process.unwinds) && s && s->generation == sp_process.generation && sp_get(&s->fast_thread) == sp_self.id)
 		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
-	if (SP_UNLIKELY(!s || sp_get(&s->hot) != sp_self.id || s->changed || !sp_is_touched(s) ||
+	if (SP_UNLIKELY(!s || sp_get(&s->fast_thread) != sp_self.id || s->changed || !sp_is_touched(s) ||
 			sp_get(&sp_process.sites_due) || s->writer.track.low)) {
 		sp_before_start_slow(id, at);
 		s = sp_set_of(id);
@@ -206,31 +205,31 @@ SP_HOT_INLINE struct sp_set *sp_prepare_start(int id, uintptr_t at)
 	return s;
 }
 
-/* `started` changes before PAPI is asked: a handler that stops the set then is not forgotten. */
+/* `started` changes before PAPI is called: a handler that stops the set then is not forgotten. */
 SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
 {
-	struct sp_set *s = sp_prepare_start(id, at), *asks = sp_asks_for(s, id, SP_OP_START, frame);
+	struct sp_set *s = sp_prepare_start(id, at), *called = sp_begin_call_for(s, id, SP_OP_START, frame);
 
 	sp_opening = SP_LIKELY(s != NULL) ? &s->opened : NULL;
-	if (SP_LIKELY(asks != NULL))
-		sp_put(&asks->started, true);
-	return asks;
+	if (SP_LIKELY(called != NULL))
+		sp_put(&called->started, true);
+	return called;
 }
 
-SP_HOT_INLINE void sp_after_start(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
 {
-	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_short(asks))) {
-		sp_after_start_slow(asks, rc, id, open, at);
+	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_fast(called))) {
+		sp_after_start_slow(called, rc, id, open, at);
 		return;
 	}
-	if (asks->split && SP_UNLIKELY(!sp_split_is_for(asks->split, &asks->opened)))
-		sp_opened_again(asks);
-	sp_ledger_start_begun(&asks->writer, SP_UNLIKELY(sp_process.unwinds) ? asks->start_site :
-									       sp_site_here(&asks->seen[SP_SEEN_START], at));
-	asks->writer.opened = open;
-	if (asks->split) {
-		sp_begins_window(asks);
-		sp_split_begun(asks->split);
+	if (called->split && SP_UNLIKELY(!sp_split_is_for(called->split, &called->opened)))
+		sp_opened_again(called);
+	sp_ledger_finish_start(&called->writer, SP_UNLIKELY(sp_process.unwinds) ? called->start_site :
+									       sp_site_here(&called->seen[SP_SEEN_START], at));
+	called->writer.opened = open;
+	if (called->split) {
+		sp_begins_window(called);
+		sp_split_begun(called->split);
 	}
 }
 
@@ -239,9 +238,9 @@ SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values, uintptr_
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (SP_UNLIKELY(!*values || !s || sp_get(&s->hot) != sp_self.id))
+	if (SP_UNLIKELY(!*values || !s || sp_get(&s->fast_thread) != sp_self.id))
 		*values = sp_before_stop_slow(id, *values);
-	return sp_asks_ending(s, id, SP_OP_STOP, frame);
+	return sp_begin_ending_call(s, id, SP_OP_STOP, frame);
 }
 
 /* Its thread was on one CPU from the start to now. */
@@ -253,71 +252,71 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s)
 		sp_add(&s->times->at[cpu], sp_split_ran(s->split));
 }
 
-SP_HOT_INLINE void sp_after_stop(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+SP_HOT_INLINE void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
 				 uintptr_t at)
 {
 	bool proven;
 	int cpu;
 
-	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_short(asks) || !values)) {
-		sp_after_stop_slow(asks, rc, id, values, open, at);
+	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_fast(called) || !values)) {
+		sp_after_stop_slow(called, rc, id, values, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = sp_proves(asks, open);
-	if (asks->split) {
+	proven = sp_proves(called, open);
+	if (called->split) {
 		if (SP_UNLIKELY(!proven)) {
-			sp_after_stop_slow(asks, rc, id, values, open, at);
+			sp_after_stop_slow(called, rc, id, values, open, at);
 			return;
 		}
-		sp_ran(asks);
+		sp_ran(called);
 	}
-	sp_ledger_stop_begun(&asks->writer, cpu, values, proven, sp_site_here(&asks->seen[SP_SEEN_STOP], at));
-	asks->writer.opened = open;
+	sp_ledger_finish_stop(&called->writer, cpu, values, proven, sp_site_here(&called->seen[SP_SEEN_STOP], at));
+	called->writer.opened = open;
 	/* A handler on top of PAPI_stop may have started it again. */
-	sp_put(&asks->started, !(sp_get(&asks->writer.own) & SP_SLOW_STOPPED));
-	sp_touch(asks);
+	sp_put(&called->started, !(sp_get(&called->writer.slow_owner) & SP_SLOW_STOPPED));
+	sp_touch(called);
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 		sp_sites_after_stop();
 }
 
-SP_HOT_INLINE void sp_after_read(struct sp_set *asks, int rc, int id, const long long *values, uint32_t open,
+SP_HOT_INLINE void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
 				 uintptr_t at)
 {
 	bool proven;
 	int cpu;
 
 	if (SP_UNLIKELY(rc != PAPI_OK)) {
-		sp_refused(asks);
+		sp_call_failed(called);
 		return;
 	}
-	if (SP_UNLIKELY(!sp_is_short(asks))) {
-		sp_book_slow(asks, id, SP_OP_READ, values, open, at);
+	if (SP_UNLIKELY(!sp_is_fast(called))) {
+		sp_book_slow(called, id, SP_OP_READ, values, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = sp_proves(asks, open);
-	if (SP_UNLIKELY(!proven) && asks->split) {
-		sp_book_slow(asks, id, SP_OP_READ, values, open, at);
+	proven = sp_proves(called, open);
+	if (SP_UNLIKELY(!proven) && called->split) {
+		sp_book_slow(called, id, SP_OP_READ, values, open, at);
 		return;
 	}
-	asks->writer.opened = open;
-	sp_ledger_read_begun(&asks->writer, cpu, values, proven, sp_site_here(&asks->seen[SP_SEEN_READ], at));
+	called->writer.opened = open;
+	sp_ledger_finish_read(&called->writer, cpu, values, proven, sp_site_here(&called->seen[SP_SEEN_READ], at));
 }
 
-SP_HOT_INLINE void sp_after_reset(struct sp_set *asks, int rc, int id, uint32_t open, uintptr_t at)
+SP_HOT_INLINE void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
 {
 	if (SP_UNLIKELY(rc != PAPI_OK)) {
-		sp_refused(asks);
+		sp_call_failed(called);
 		return;
 	}
-	if (SP_UNLIKELY(!sp_is_short(asks))) {
-		sp_book_slow(asks, id, SP_OP_RESET, NULL, open, at);
+	if (SP_UNLIKELY(!sp_is_fast(called))) {
+		sp_book_slow(called, id, SP_OP_RESET, NULL, open, at);
 		return;
 	}
-	asks->writer.opened = open;
-	sp_ledger_reset_begun(&asks->writer, sp_site_here(&asks->seen[SP_SEEN_READ], at));
-	sp_begins_window(asks);
+	called->writer.opened = open;
+	sp_ledger_finish_reset(&called->writer, sp_site_here(&called->seen[SP_SEEN_READ], at));
+	sp_begins_window(called);
 }
 
 /* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault in no count then.
@@ -345,7 +344,7 @@ SP_COLD void sp_accum_lost(int id);	/* a handler changed how many events the set
 		sp_copy_counts(sp_before, values, (k)); \
 	}
 
-SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const long long *values, long long *before,
+SP_HOT_INLINE void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values, long long *before,
 				  uint32_t open, uintptr_t at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
@@ -356,23 +355,23 @@ SP_HOT_INLINE void sp_after_accum(struct sp_set *asks, int rc, int id, const lon
 	if (SP_UNLIKELY(!k || k != (uint64_t)before[-1])) {
 		if (k)
 			sp_accum_lost(id);
-		sp_refused(asks);
+		sp_call_failed(called);
 		return;
 	}
 	for (uint32_t e = 0; e < k; e++)
 		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
-	if (SP_UNLIKELY(!sp_is_short(asks))) {
-		sp_book_slow(asks, id, SP_OP_ACCUM, before, open, at);
+	if (SP_UNLIKELY(!sp_is_fast(called))) {
+		sp_book_slow(called, id, SP_OP_ACCUM, before, open, at);
 		return;
 	}
 	cpu = sp_cpu_here();
-	proven = sp_proves(asks, open);
-	if (SP_UNLIKELY(!proven) && asks->split) {
-		sp_book_slow(asks, id, SP_OP_ACCUM, before, open, at);
+	proven = sp_proves(called, open);
+	if (SP_UNLIKELY(!proven) && called->split) {
+		sp_book_slow(called, id, SP_OP_ACCUM, before, open, at);
 		return;
 	}
-	asks->writer.opened = open;
-	sp_ledger_accum_begun(&asks->writer, cpu, before, proven, sp_site_here(&asks->seen[SP_SEEN_READ], at));
+	called->writer.opened = open;
+	sp_ledger_finish_accum(&called->writer, cpu, before, proven, sp_site_here(&called->seen[SP_SEEN_READ], at));
 }
 
 #endif

@@ -71,7 +71,7 @@ void sp_set_unbind(struct sp_set *s)
 {
 	bool was = sp_get(&s->bound);
 
-	sp_put(&s->hot, 0);
+	sp_put(&s->fast_thread, 0);
 	sp_put(&s->bound, false);
 	s->writer.relation = NULL;
 	s->gauges.n = 0;
@@ -87,7 +87,7 @@ void sp_set_forget(struct sp_set *s, uint32_t alive)
 	uint32_t own = sp_self.id;
 
 	if (alive && sp_cas(&s->alive, &alive, 0)) {
-		(void)sp_cas(&s->hot, &own, 0);
+		(void)sp_cas(&s->fast_thread, &own, 0);
 		if (sp_get(&s->bound))
 			sp_store_released(&sp_store, sp_get(&s->relation));
 	}
@@ -96,7 +96,7 @@ void sp_set_forget(struct sp_set *s, uint32_t alive)
 void sp_set_release(struct sp_set *s)
 {
 	s->changed = true;
-	sp_put(&s->hot, 0);
+	sp_put(&s->fast_thread, 0);
 }
 
 /* Populated first: another set of this thread's may count page faults while this one is made.
@@ -241,7 +241,7 @@ bool sp_sets_running(uint32_t thread)
 
 static void cool(struct sp_set *s)
 {
-	sp_put(&s->hot, 0);
+	sp_put(&s->fast_thread, 0);
 }
 
 void sp_sets_cool(void)
@@ -536,9 +536,9 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 	sp_ledger_bind(&s->writer, r, key.k, r->cells);
 	s->writer.kinds = h->n_gauges ? s->gauges.kinds : NULL;
 	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
-	s->writer.over.before = (int64_t *)s->values + key.k;
-	s->writer.over.value = (int64_t *)s->values + 2 * key.k;
-	s->writer.over.kept = (int64_t *)s->values + 3 * key.k;
+	s->writer.nested.before = (int64_t *)s->values + key.k;
+	s->writer.nested.value = (int64_t *)s->values + 2 * key.k;
+	s->writer.nested.kept = (int64_t *)s->values + 3 * key.k;
 	bind_intervals(s);
 	s->writer.component = h->keeps;
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
@@ -559,7 +559,7 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 
 	/* One that was attached once is under its target's owner, with others that wait for a start. */
-	sp_put(&s->hot, own && s->creator && !sp_process.late && !(s->split && sp_split_needs_time(s->split)) ? sp_self.id : 0);
+	sp_put(&s->fast_thread, own && s->creator && !sp_process.dumped && !(s->split && sp_split_needs_time(s->split)) ? sp_self.id : 0);
 }
 
 /* Whose counts they are, where it is not what the component says. */

@@ -31,7 +31,7 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
 }
 
-/* How the counters are open, while PAPI is asked for a start that may open them again. */
+/* How the counters are open, while PAPI is called for a start that may open them again. */
 struct sp_opening {
 	bool kept;
 	uint64_t starts;		/* the relation's */
@@ -49,12 +49,12 @@ struct __attribute__((aligned(128))) sp_set {
 	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
 	struct sp_sites_seen seen[SP_SEEN];	/* the last call sites (sites.h), by what was called */
 	/* Threads by sp_self.id; 0: none. */
-	uint32_t hot;			/* may book the short way: started the set, and is the one counted */
+	uint32_t fast_thread;		/* may book the fast path: started the set, and is the one counted */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
 	uint32_t owner;			/* in sp_touched: its creator, the target it was attached to, its CPU */
-	int32_t number;			/* PAPI's, once a thread takes the short way for it (short.h) */
+	int32_t number;			/* PAPI's, once a thread takes the fast path for it (fast.h) */
 	bool bound;			/* the writer has a relation */
 	bool changed;			/* events, target or component may differ from the relation's */
 	bool started;			/* PAPI says it runs */
@@ -65,7 +65,7 @@ struct __attribute__((aligned(128))) sp_set {
 	sp_off relation;
 	struct sp_opened opened;	/* what PAPI has open for it */
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
-	long long *values;		/* room for k, for PAPI_stop(set, NULL), and for writer.over; stays with the id */
+	long long *values;		/* room for k, for PAPI_stop(set, NULL), and for writer.nested; stays with the id */
 	uint32_t values_room;
 	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
 	uint64_t gauges_bytes;		/* of the room for gauges.event */
@@ -172,14 +172,14 @@ struct sp_set *sp_set_new(int id);
  * taken up if PAPI knows it.  NULL: none. */
 struct sp_set *sp_set_known(int id);
 
-/* Binds the set to the calling thread's relation for what it now holds; asks PAPI
+/* Binds the set to the calling thread's relation for what it now holds; calls PAPI
  * only if something changed.  Called before PAPI_start. */
 void sp_set_prepare(struct sp_set *s, int id);
 
 /* Its events' texts are fetched now if they are new. */
 void sp_set_learn(struct sp_set *s, int id);
 
-/* From now on every reading takes the long way (preload/life/end.c). */
+/* From now on every reading takes the slow path (preload/life/end.c). */
 void sp_sets_cool(void);
 
 /* Is a set other than `but` bound to this relation? */

@@ -311,7 +311,7 @@ static void begin_end(void)
 	ending = (uint32_t)sp_sys(SYS_gettid);
 	sp_put(&ended, false);
 	sp_put(&since, false);
-	sp_process.late = true;
+	sp_process.dumped = true;
 	sp_sets_cool();
 }
 

@@ -16,9 +16,9 @@ struct sp_process {
 	struct sp_papi *papi;		/* the libpapi observed; NULL: ask sp_enter */
 	uint32_t generation;		/* 0: nothing is set up */
 	bool counting;			/* not disabled, and there is a store */
-	bool late;			/* the dump is written: what comes now is written at once */
+	bool dumped;			/* the dump is written: what comes now is written at once */
 	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
-	bool proof_works;		/* the short way of proof.h does */
+	bool proof_works;		/* the fast path of proof.h does */
 	bool unwinds;			/* call sites have more frames than one */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the way that is not short */
@@ -29,12 +29,12 @@ struct sp_process {
 /* What a thread keeps for itself.  Written by its thread alone. */
 struct __attribute__((aligned(64))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
-	struct sp_set *set;		/* for which it may take the short way (short.h); NULL: none */
+	struct sp_set *set;		/* for which it may take the fast path (fast.h); NULL: none */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
 	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
-	struct rseq *area;		/* rseq's, of libc: to be used where proof_works (the short way) */
+	struct rseq *area;		/* rseq's, of libc: to be used where proof_works (the fast path) */
 	int32_t tid;
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
@@ -48,7 +48,7 @@ struct __attribute__((aligned(64))) sp_self {
 	uint16_t met[8];		/* sites of several frames or with a name, met last */
 	bool bus_blocked;		/* bus.h: since its last call of PAPI */
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
-	struct sp_set *visits;		/* another thread's set, for which PAPI is asked right now (hooks.h); NULL: none */
+	struct sp_set *visits;		/* another thread's set, for which PAPI is called right now (hooks.h); NULL: none */
 	uintptr_t alone;		/* the frame of the call during which no handler comes (hooks.h); 0: none; */
 	uint64_t blocked;		/* then: the signals that were blocked before */
 };

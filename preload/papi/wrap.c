@@ -11,7 +11,7 @@
 
 #include "../../core/lock.h"
 #include "../../core/sys.h"
-#include "../book/short.h"
+#include "../book/fast.h"
 #include "real.h"
 
 /* ---- the types are PAPI's --------------------------------------------- */
@@ -127,29 +127,29 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 	}
 }
 
-/* How a call came to the long way. */
+/* How a call came to the slow path. */
 struct way {
 	uintptr_t at, frame;		/* to where it returns; the wrapper's */
 	const struct sp_real *real;
-	const struct sp_papi *sp_papi;	/* NULL: each call asks */
-	struct sp_set *asks;		/* it began the short way, and PAPI has answered; else NULL */
+	const struct sp_papi *sp_papi;	/* NULL: each call asks which libpapi */
+	struct sp_set *called;		/* the call began on the fast path, and PAPI has returned; else NULL */
 	long long *had;			/* what PAPI_accum is to add to */
 	int rc;
 	uint32_t open;
 };
 
-/* A call that comes from where the one before came takes the short way (short.h). */
+/* A call that comes from where the one before came takes the fast path (fast.h). */
 #define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
-	static __attribute__((noinline)) type long_##name(const struct way *way, BARE params) \
+	static __attribute__((noinline)) type slow_##name(const struct way *way, BARE params) \
 	{ \
 		const uintptr_t at = way->at; \
 		const uintptr_t frame = way->frame; \
 		__attribute__((unused)) long long *sp_before = way->had; \
-		struct sp_set *asks = way->asks; \
+		struct sp_set *called = way->called; \
 		uint32_t open = way->open; \
 		type rc = way->rc; \
-		if (!asks) { \
+		if (!called) { \
 			const struct sp_real *const real = way->real; \
 			const struct sp_papi *const sp_papi = way->sp_papi; \
 			struct sp_opened *const under = sp_opening; \
@@ -158,9 +158,9 @@ struct way {
 			if (SP_UNLIKELY(nests)) \
 				sp_self.nests = 0; \
 			OVER \
-			open = sp_proof_look(); \
+			open = sp_proof_now(); \
 			rc = real->name args; \
-			sp_answers(asks); \
+			sp_call_returned(called); \
 			UP \
 			if (SP_UNLIKELY(nests)) \
 				sp_self.nests = nests; \
@@ -171,42 +171,42 @@ struct way {
 		const uint64_t since = SP_UNLIKELY(is_timed) ? clock_now() : 0; \
 		count(SP_CALL_##name); \
 		after; \
-		sp_short_learn(asks, EventSet); \
+		sp_fast_learn(called, EventSet); \
 		if (SP_UNLIKELY(is_timed)) \
 			add_time(since, clock_now()); \
-		if (SP_UNLIKELY(!asks)) \
+		if (SP_UNLIKELY(!called)) \
 			sp_visited(frame); \
 		return rc; \
 	} \
 	EXPORT type name params \
 	{ \
-		SHORT_##name \
+		FAST_##name \
 		ENTER(CALLER) \
 		if (SP_UNLIKELY(!tell || !real->name)) \
 			return real->name ? real->name args : PAPI_ENOSUPP; \
-		return long_##name(&(struct way){ .at = CALLER, .frame = FRAME, .real = real, .sp_papi = sp_papi }, BARE args); \
+		return slow_##name(&(struct way){ .at = CALLER, .frame = FRAME, .real = real, .sp_papi = sp_papi }, BARE args); \
 	}
 
 /* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
  * asked.  book: was it booked? */
-#define SHORT(name, args, again, op, may, before, book) \
+#define FAST(name, args, again, op, may, before, book) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_short_of(EventSet, op, CALLER, &site) : NULL; \
+	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(sp_self.area); \
-		if (SP_LIKELY(may) && SP_LIKELY(sp_ledger_asks_at(&s->writer, FRAME | op))) { \
+		if (SP_LIKELY(may) && SP_LIKELY(sp_ledger_begin_call_at(&s->writer, FRAME | op))) { \
 			before; \
 			const int rc = papi->real.name args; \
 			UNDER_##name; \
-			sp_ledger_answers(&s->writer); \
+			sp_ledger_call_returned(&s->writer); \
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
 				int ok = PAPI_OK; \
 				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
 				sp_bump(&sp_self.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return long_##name(&(struct way){ CALLER, FRAME, NULL, NULL, s, sp_before, rc, open }, BARE again); \
+			return slow_##name(&(struct way){ CALLER, FRAME, NULL, NULL, s, sp_before, rc, open }, BARE again); \
 		} \
 	}
 #define UNDER_PAPI_read NONE
@@ -215,28 +215,28 @@ struct way {
 #define UNDER_PAPI_accum NONE
 #define UNDER_PAPI_stop NONE
 #define UNDER_PAPI_start sp_opening = under
-#define SHORT_PAPI_read \
+#define FAST_PAPI_read \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site, CALLER))
-#define SHORT_PAPI_read_ts \
+	FAST(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, sp_fast_read(s, values, open, site, CALLER))
+#define FAST_PAPI_read_ts \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, sp_short_read(s, values, open, site, CALLER))
-#define SHORT_PAPI_reset \
+	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, sp_fast_read(s, values, open, site, CALLER))
+#define FAST_PAPI_reset \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, sp_short_reset(s, open, site))
-#define SHORT_PAPI_accum \
-	long long *sp_before = NULL, room[SP_SHORT_ACCUM + 1]; \
+	FAST(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, sp_fast_reset(s, open, site))
+#define FAST_PAPI_accum \
+	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1]; \
 	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
-	SHORT(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
-	      (k = sp_get(&s->writer.k)) <= SP_SHORT_ACCUM && sp_short_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
-	      sp_short_accum(s, values, sp_before, open, site))
-#define SHORT_PAPI_start \
+	FAST(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
+	      (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_fast_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
+	      sp_fast_accum(s, values, sp_before, open, site))
+#define FAST_PAPI_start \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_short_may_start(s, open), struct sp_opened *const under = sp_opening; sp_short_starts(s), \
-	      sp_short_start(s, open, site))
-#define SHORT_PAPI_stop \
+	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_fast_may_start(s, open), struct sp_opened *const under = sp_opening; sp_fast_starts(s), \
+	      sp_fast_start(s, open, site))
+#define FAST_PAPI_stop \
 	long long *const sp_before = NULL; \
-	SHORT(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_short_is_ready(s, open), NONE, sp_short_stop(s, values, open, site))
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_fast_is_ready(s, open), NONE, sp_fast_stop(s, values, open, site))
 
 /* Wrappers of the rest: errno as PAPI (before: as the application) left it, the
  * calling thread known to the store. */
@@ -257,7 +257,7 @@ struct way {
 		sp_self.nests = 0; \
 		OVER \
 		errno = errno_before; \
-		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
+		__attribute__((unused)) const uint32_t open = sp_proof_now(); \
 		type rc = real->name args; \
 		const int errno_after = errno; \
 		UP \
@@ -362,7 +362,7 @@ static void nest_out(const struct nest *before)
 		const int errno_before = errno; \
 		sp_self_ready(); \
 		count(call); \
-		__attribute__((unused)) struct sp_set *asks = NULL; \
+		__attribute__((unused)) struct sp_set *called = NULL; \
 		__attribute__((unused)) const uintptr_t at = CALLER, frame = (uintptr_t)__builtin_frame_address(0); \
 		__attribute__((unused)) long long *sp_before = NULL; \
 		struct sp_opened *const opening = sp_opening; \
@@ -370,15 +370,15 @@ static void nest_out(const struct nest *before)
 		const struct nest nest = nest_in(nested, CALLER, frame, NULL); \
 		OVER \
 		errno = errno_before; \
-		__attribute__((unused)) const uint32_t open = sp_proof_look(); \
+		__attribute__((unused)) const uint32_t open = sp_proof_now(); \
 		real->symbol args; \
-		sp_answers(asks); \
+		sp_call_returned(called); \
 		const int errno_after = errno; \
 		UP \
 		sp_opening = opening; \
 		nest_out(&nest); \
 		after; \
-		if (!asks) \
+		if (!called) \
 			sp_visited(frame); \
 		errno = errno_after; \
 	}

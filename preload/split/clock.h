@@ -52,7 +52,7 @@ uint32_t sp_clock_count(const struct sp_clock_mask *m);
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error);
 void sp_clock_close(struct sp_clock *c);
 
-/* The time of a look or of an opening is spent; is there any left for more? */
+/* The time of a scan or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
 void sp_clock_spent(uint64_t ns);

@@ -16,8 +16,8 @@ struct sp_terms {
 
 /* The first words of a split, which every start and stop looks at. */
 struct sp_gate {
-	uint32_t ready;			/* a window of the calling thread's own may begin without a look; 0: not so */
-	uint32_t proof;			/* if sp_proof_look() is still this */
+	uint32_t ready;			/* a window of the calling thread's own may begin without a scan; 0: not so */
+	uint32_t proof;			/* if sp_proof_now() is still this */
 	uint32_t changes;		/* of what PAPI had open when it was made (opened.h) */
 	uint64_t begun;			/* sp_ticks() from which on its time is not told yet */
 };

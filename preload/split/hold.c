@@ -15,7 +15,7 @@ static struct sp_lock lock;
 static uint32_t n_clocks, reap_at = 16;
 static uint32_t full_at;		/* so many clocks: look for pages of threads that have ended */
 
-/* ---- whose look it is ---------------------------------------------------------- */
+/* ---- whose scan it is ---------------------------------------------------------- */
 
 bool sp_split_take(struct sp_split *p, uintptr_t frame)
 {
@@ -27,7 +27,7 @@ bool sp_split_take(struct sp_split *p, uintptr_t frame)
 	}
 	if (holder != self || !sp_get(&p->frame) || sp_interrupted(sp_get(&p->frame), frame))
 		return false;
-	/* A handler jumped out of a look: what it left is half done. */
+	/* A handler jumped out of a scan: what it left is half done. */
 	p->marked = false;
 	sp_put(&p->gate.ready, 0);
 	sp_put(&p->frame, frame);

@@ -1,4 +1,4 @@
-/* hold.h: who has what: a thread its clock, a clock the splits that go by it, a look the split that it looks at.
+/* hold.h: who has what: a thread its clock, a clock the splits that go by it, a scan the split that it reads.
  *
  * Other threads clear away what a thread held that has ended, and drop sets of others, at any time: but not what is taken.
  */

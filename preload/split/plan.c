@@ -374,7 +374,7 @@ static bool is_same(const struct sp_split *p, const struct sp_opened *o)
 	return o->tid == p->tid && digest(o) == p->digest;
 }
 
-/* A look that failed says so: it is opened anew. */
+/* A scan that failed says so: it is opened anew. */
 bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
 {
 	if (!p->clock || p->trouble != SP_WHY_NONE)

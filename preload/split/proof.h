@@ -7,7 +7,7 @@
  * and `losses` counts it.
  *
  * A reading proves its window if nothing was lost from before the real call that
- * opened the window until after the one that closes it.  sp_proof_look (the short way: sp_proof_at) stands
+ * opened the window until after the one that closes it.  sp_proof_now (the fast path: sp_proof_at) stands
  * before the real call; after it the CPU's number is read, and right then sp_proof_stayed asks.
  *
  * Kernels that look at the pointer only on interrupts from user space (Linux 6.19
@@ -47,7 +47,7 @@ typedef uint64_t sp_proof_pointer __attribute__((may_alias));	/* the kernel's he
 SP_HOT_INLINE uint32_t sp_proof_at(struct rseq *area)
 {
 	if (SP_UNLIKELY(sp_own((sp_proof_pointer *)&area->rseq_cs) != SP_PROOF_SECTION)) {
-		/* The pointer first: what a handler proves here, on top, ends with a move before our next look. */
+		/* The pointer first: what a handler proves here, on top, ends with a move before our next scan. */
 		sp_put((sp_proof_pointer *)&area->rseq_cs, SP_PROOF_SECTION);
 		sp_order();
 		sp_add(&sp_self.losses, 1);
@@ -97,7 +97,7 @@ static inline uint32_t sp_proof_rseq(void)
 	return sp_proof_at(sp_rseq_area());
 }
 
-SP_HOT_INLINE uint32_t sp_proof_look(void)
+SP_HOT_INLINE uint32_t sp_proof_now(void)
 {
 	return SP_LIKELY(sp_get(&sp_process.proof_works)) ? sp_proof_rseq() : sp_proof_other();
 }

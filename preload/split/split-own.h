@@ -20,8 +20,8 @@ struct sp_split_cpu {
 	int cpu;
 	int dummy;			/* the clock's descriptor */
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
-	struct sp_seen_at mark, now;	/* at the window's beginning; at the look under way */
-	uint64_t before;		/* the clock's ns before PAPI was asked (sp_split_ask) */
+	struct sp_seen_at mark, now;	/* at the window's beginning; at the scan under way */
+	uint64_t before;		/* the clock's ns before PAPI was called (sp_split_ask) */
 	int64_t *mark_value, *value;	/* [k] of the events then */
 };
 
@@ -30,12 +30,12 @@ struct sp_split {
 	struct sp_split *next;		/* of the clock's list */
 	struct sp_clock *clock;		/* NULL: closed */
 	uint64_t bytes;			/* of this mapping */
-	uint32_t taken;			/* by a look, or by who closes it: the thread's number, and SP_DROPPED */
+	uint32_t taken;			/* by a scan, or by who closes it: the thread's number, and SP_DROPPED */
 	uintptr_t frame;		/* of who took it; 0: not said yet */
 	uint64_t digest;		/* of what PAPI had open when these were opened (opened.h) */
 	enum sp_attribution kind;
 	enum sp_why why;		/* it is less than exact */
-	enum sp_why trouble;		/* the last look failed */
+	enum sp_why trouble;		/* the last scan failed */
 	int tid;
 	bool own, inherits;
 	bool counts;			/* its hardware counters are to be on while it runs */
@@ -44,21 +44,21 @@ struct sp_split {
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
 	bool marked;			/* the marks hold */
-	bool disturbed;			/* they do, but not all that was handed out is known here: since the last look began, */
+	bool disturbed;			/* they do, but not all that was handed out is known here: since the last scan began, */
 	bool was_disturbed;		/* and before */
 	bool still, still_mark;		/* the clock stood still while the thread ran (PR_TASK_PERF_EVENTS_DISABLE) */
 	bool unclear;			/* another thread ran while the marks were taken: `home` had counted more than they say */
-	int asked;			/* the thread that took the times before it asked PAPI; 0: none */
+	int asked;			/* the thread that took the times before it called PAPI; 0: none */
 	bool plain;			/* it has events without an edge */
-	int early;			/* the CPU where the caller read these before it asked PAPI, an index; -1: none */
-	uint32_t early_proof;		/* if `looked` is this, the caller stayed there since */
+	int early;			/* the CPU where the caller read these before it called PAPI, an index; -1: none */
+	uint32_t early_proof;		/* if `scanned` is this, the caller stayed there since */
 	int64_t early_value[SP_SPLIT_EVENTS];
-	uint32_t others;		/* CPUs where it, or a child, ran during the look, beside the caller's own */
+	uint32_t others;		/* CPUs where it, or a child, ran during the scan, beside the caller's own */
 	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
-	uint64_t look_ticks;		/* what the last look took */
+	uint64_t scan_ticks;		/* what the last scan took */
 	uint64_t answer_ticks, read_ticks;	/* of a window's end: when it was asked for, when the counters were read */
-	uint32_t answer_proof;		/* if `looked` is this, the thread ran all the time between */
-	uint32_t looked;		/* sp_proof_look() at the end of a look */
+	uint32_t answer_proof;		/* if `scanned` is this, the thread ran all the time between */
+	uint32_t scanned;		/* sp_proof_now() at the end of a scan */
 	uint64_t mark_ticks;		/* when they were taken */
 	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
 	uint64_t moves_mark, moves_now;
@@ -69,10 +69,10 @@ struct sp_split {
 	int64_t *at;			/* [n][k] */
 	uint64_t *ns;			/* [n + 1] */
 	double *weight;			/* [n] */
-	int64_t since[SP_SPLIT_EVENTS];	/* what was counted from PAPI's answer to the look, on the CPU of the look */
+	int64_t since[SP_SPLIT_EVENTS];	/* what was counted from PAPI's return to the scan, on the CPU of the scan */
 	bool unsure[SP_SPLIT_EVENTS];	/* that, or what was counted elsewhere meanwhile, is not known */
 	bool unmarked[SP_SPLIT_EVENTS];	/* the marks do not tell where all was counted before them */
-	int64_t rest[SP_SPLIT_EVENTS];	/* what the CPU of the look was given */
+	int64_t rest[SP_SPLIT_EVENTS];	/* what the CPU of the scan was given */
 	bool exact[SP_SPLIT_EVENTS];
 	/* Events as sums of natives. */
 	struct {

@@ -1,10 +1,10 @@
-/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, the look at it look.c. */
+/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, their reading is scan.c. */
 #include <string.h>
 
 #include "../life/process.h"
 #include "../life/bus.h"
 #include "hold.h"
-#include "look.h"
+#include "scan.h"
 #include "plan.h"
 #include "proof.h"
 #include "split.h"
@@ -41,7 +41,7 @@ static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
  * the groups ran that long, taken together, but for the time that reading them one after the other took. */
 static bool ran_together(const struct sp_split *p)
 {
-	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->look_ticks), all;
+	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->scan_ticks), all;
 
 	if (p->home < 0)
 		return false;
@@ -154,13 +154,13 @@ static void share_in_proportion(const struct sp_split *p, uint32_t e, int64_t de
 
 enum share { COUNTED, CLAMPED, NOT_SHARED };
 
-/* What a clock counted on the CPU of the look, less what it counted from PAPI's answer to the look.  Where the
+/* What a clock counted on the CPU of the scan, less what it counted from PAPI's return to the scan.  Where the
  * thread did not run all that time, which the processor's time tells nothing of, it is not known. */
-static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t counted, enum share *how)
+static int64_t clock_at_scan(const struct sp_split *p, uint32_t e, int64_t counted, enum share *how)
 {
 	double since = (double)sp_ticks_ns(p->read_ticks - p->answer_ticks);
 
-	if (p->answer_proof != p->looked) {
+	if (p->answer_proof != p->scanned) {
 		*how = CLAMPED;
 		return counted;
 	}
@@ -171,7 +171,7 @@ static int64_t clock_at_look(const struct sp_split *p, uint32_t e, int64_t count
 }
 
 /* Each CPU what was counted there, `rest` what they leave.  Where more was counted elsewhere than there is, the CPU of the
- * look has that much less: within the edge of a window that is what it counted after PAPI's answer. */
+ * scan has that much less: within the edge of a window that is what it counted after PAPI's return. */
 static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
 {
 	bool clock = !sp_is_theirs(p) && p->sum[e].clocks > 0;
@@ -184,7 +184,7 @@ static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t
 		if (i == rest || !visited(p, i))
 			continue;
 		counted = grown(&p->cpu[i], e) - ((int)i == at ? p->since[e] : 0);
-		p->at[i * p->k + e] = clock && (int)i == at ? clock_at_look(p, e, counted, &how) : counted;
+		p->at[i * p->k + e] = clock && (int)i == at ? clock_at_scan(p, e, counted, &how) : counted;
 		left -= p->at[i * p->k + e];
 	}
 	if (left < 0 && at >= 0) {
@@ -205,8 +205,8 @@ static int rest_of(const struct sp_split *p, int at)
 	return !sp_is_theirs(p) || at < 0 ? p->home : at;
 }
 
-/* Was all that was counted from before PAPI was asked until our look counted on `rest`, if anything was?  So the look
- * is as good as one of the moment of PAPI's answer. */
+/* Was all that was counted from before PAPI was called until our scan counted on `rest`, if anything was?  So the scan
+ * is as good as one of the moment of PAPI's return. */
 static bool only_there(const struct sp_split *p, int rest)
 {
 	if (p->asked != sp_self.tid)
@@ -222,11 +222,11 @@ void sp_split_ask(struct sp_split *p, bool ends)
 	if (!(ends || sp_is_theirs(p)) || !p->clock || !sp_split_take_here(p))
 		return;
 	if (!sp_is_theirs(p)) {
-		sp_look_early(p);
+		sp_scan_early(p);
 	} else {
 		p->asked = sp_self.tid;
 		for (uint32_t i = 0; p->clock && i < p->n; i++)
-			if (!sp_look_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
+			if (!sp_scan_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
 				p->asked = 0;
 	}
 	sp_split_give(p);
@@ -256,7 +256,7 @@ static enum sp_why doubt(const struct sp_split *p, int at, int rest)
 	return p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home) ? SP_WHY_RUNNING : SP_WHY_NONE;
 }
 
-/* What the caller's own marks, or what was counted after PAPI's answer, leave open; or another thread's. */
+/* What the caller's own marks, or what was counted after PAPI's return, leave open; or another thread's. */
 static enum sp_why open_question(const struct sp_split *p)
 {
 	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
@@ -356,20 +356,20 @@ static void mark_after(struct sp_split *p, int at)
 	if (theirs && at >= 0)
 		for (uint32_t e = 0; e < p->k; e++)
 			p->cpu[at].value[e] = p->cpu[at].mark_value[e] + p->rest[e];
-	sp_look_mark(p, home);
+	sp_scan_mark(p, home);
 	p->unclear = unclear;
 }
 
-/* What event e had more on that CPU at the look than when PAPI was asked; before that the thread was there or on
+/* What event e had more on that CPU at the scan than when PAPI was called; before that the thread was there or on
  * `early`, or, where nothing was read, where the window began. */
 static int64_t grown_late(const struct sp_split *p, uint32_t i, uint32_t e)
 {
 	if ((int)i == p->early)
 		return p->cpu[i].value[e] - p->early_value[e];
-	return p->early >= 0 && p->looked == p->early_proof ? 0 : grown(&p->cpu[i], e);
+	return p->early >= 0 && p->scanned == p->early_proof ? 0 : grown(&p->cpu[i], e);
 }
 
-/* Of an event without an edge: PAPI's answer is somewhere between the two looks.  PAPI's own fault, where it writes the
+/* Of an event without an edge: PAPI's return is somewhere between the two looks.  PAPI's own fault, where it writes the
  * answer to an array that nothing was written to, comes after it. */
 static void doubt_late(struct sp_split *p, uint32_t e, int at)
 {
@@ -379,20 +379,20 @@ static void doubt_late(struct sp_split *p, uint32_t e, int at)
 			p->unsure[e] = true;
 }
 
-/* What was counted between PAPI's answer and our look is not to be told from what PAPI handed out, unless PAPI's own
+/* What was counted between PAPI's return and our scan is not to be told from what PAPI handed out, unless PAPI's own
  * counters tell it, which have counted on, or nothing was.  Where the caller is where the window began, and was all
  * that time, it goes there anyway.  Events with an edge: a thread that was not interrupted counted nothing, nor one
  * that was only made to wait; a handler may have, and another thread elsewhere. */
 static void find_doubts(struct sp_split *p, const struct sp_answer *a, int at)
 {
-	bool theirs = sp_is_theirs(p), away = p->looked != a->open, ask = away || at != p->home;
+	bool theirs = sp_is_theirs(p), away = p->scanned != a->open, ask = away || at != p->home;
 	bool sure = theirs ? only_there(p, rest_of(p, at)) :
 		    !away || !sp_get(&sp_process.proof_works) || !sp_get(&sp_bus_handlers);
 	int64_t more[SP_SPLIT_EVENTS];
-	bool told = !theirs && p->plain && a->counts && ask && sp_look_papis(p, a->opened, a->counts, more);
+	bool told = !theirs && p->plain && a->counts && ask && sp_scan_papis(p, a->opened, a->counts, more);
 
 	/* (Only rseq tells of a handler.) */
-	away = !sp_get(&sp_process.proof_works) || sp_proof_look() != a->open;
+	away = !sp_get(&sp_process.proof_works) || sp_proof_now() != a->open;
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool plain = !theirs && !p->sum[e].edge;
 
@@ -410,7 +410,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	bool moved;
 	int at, last;
 
-	p->answer_proof = sp_proof_look();
+	p->answer_proof = sp_proof_now();
 	p->answer_ticks = sp_ticks();
 	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_DISTURBED };
 	if (!sp_split_take_here(p)) {
@@ -418,13 +418,13 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		return false;
 	}
 	p->was_disturbed = __atomic_exchange_n(&p->disturbed, false, __ATOMIC_RELAXED);
-	if (!p->clock || !p->marked || p->trouble == SP_WHY_UNSEEN || !sp_look(p, &at) || (!sp_is_theirs(p) && at < 0)) {
+	if (!p->clock || !p->marked || p->trouble == SP_WHY_UNSEEN || !sp_scan(p, &at) || (!sp_is_theirs(p) && at < 0)) {
 		if (p->clock && p->marked && !p->trouble)
 			p->trouble = SP_WHY_ELSEWHERE;
 		shares->why = p->trouble ? p->trouble : SP_WHY_DISTURBED;
 		if (p->trouble == SP_WHY_BUSY)
 			p->trouble = SP_WHY_NONE;	/* that passes */
-		sp_look_unmark(p);
+		sp_scan_unmark(p);
 		sp_split_give(p);
 		return false;
 	}
@@ -452,21 +452,21 @@ void sp_split_done(struct sp_split *p)
 }
 
 /* Do hardware counters of ours run beside PAPI's, which have started?  If not, windows are split by time, and what is
- * proven without a look is told from the first one on. */
+ * proven without a scan is told from the first one on. */
 static void probe(struct sp_split *p)
 {
-	int here = sp_look_index(p, sp_cpu_here());
+	int here = sp_scan_index(p, sp_cpu_here());
 	uint64_t count[SP_NATIVES_MOST], ran, enabled;
 	struct sp_split_cpu *c;
 
 	if (here < 0)
 		return;
 	c = &p->cpu[here];
-	if (!sp_look_group(p, c, SP_HARDWARE, count))
+	if (!sp_scan_group(p, c, SP_HARDWARE, count))
 		return;
 	ran = c->now.ran[SP_HARDWARE];
 	enabled = c->now.enabled;
-	if (!sp_look_group(p, c, SP_HARDWARE, count))
+	if (!sp_scan_group(p, c, SP_HARDWARE, count))
 		return;
 	p->probed = true;
 	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == ran)
@@ -479,12 +479,12 @@ static bool was_elsewhere(const struct sp_split *p, bool known, int at)
 	return !known || visits(p) != visited(p, (uint32_t)at);
 }
 
-/* What was counted between PAPI's zeroing and our look, and where, the marks do not have: PAPI's own counters tell
+/* What was counted between PAPI's zeroing and our scan, and where, the marks do not have: PAPI's own counters tell
  * whether anything was. */
 static void doubt_marks(struct sp_split *p, const struct sp_opened *o)
 {
 	int64_t more[SP_SPLIT_EVENTS];
-	bool told = sp_look_papis(p, o, NULL, more);
+	bool told = sp_scan_papis(p, o, NULL, more);
 
 	for (uint32_t e = 0; e < p->k; e++)
 		p->unmarked[e] = !told || more[e] < 0 || more[e] > (int64_t)p->sum[e].edge;
@@ -493,7 +493,7 @@ static void doubt_marks(struct sp_split *p, const struct sp_opened *o)
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *started)
 {
 	uint64_t begun = sp_clock_own_ns();
-	uint32_t proof = sp_proof_look();
+	uint32_t proof = sp_proof_now();
 	bool known;
 	int at;
 
@@ -506,13 +506,13 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	known = p->marked;
 	if (started && p->counts && !p->probed && !sp_is_theirs(p) && p->clock)
 		probe(p);
-	sp_look_unmark(p);
-	if (p->clock && p->trouble != SP_WHY_UNSEEN && sp_look(p, &at)) {
+	sp_scan_unmark(p);
+	if (p->clock && p->trouble != SP_WHY_UNSEEN && sp_scan(p, &at)) {
 		if (sp_is_theirs(p))
 			sp_put(&p->disturbed, !only_there(p, at));
 		else if (started && (open != proof || p->gate.proof != proof) && (at < 0 || was_elsewhere(p, known, at)))
 			doubt_marks(p, started);
-		sp_look_mark(p, at);
+		sp_scan_mark(p, at);
 		p->unclear = sp_is_theirs(p) && (p->tid != sp_self.tid || p->others);
 	} else if (p->trouble == SP_WHY_BUSY) {
 		p->trouble = SP_WHY_NONE;
@@ -539,11 +539,11 @@ void sp_split_starts(struct sp_split *p)
 	if (!p->clock || !sp_split_take_here(p))
 		return;
 	sp_plan_starts(p);
-	begins = p->own && !sp_split_is_ready(p, sp_proof_look());
+	begins = p->own && !sp_split_is_ready(p, sp_proof_now());
 	sp_split_give(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (begins)
-		sp_split_zeroed(p, sp_proof_look(), NULL);
+		sp_split_zeroed(p, sp_proof_now(), NULL);
 }
 
 void sp_split_unseen(struct sp_split *p)

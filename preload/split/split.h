@@ -9,14 +9,14 @@
  * A window is what lies between two values that PAPI handed out (or a zeroing and a value).  Where the
  * thread may have moved in it, the clock tells on which CPUs it was, and the counters there how much
  * was counted.  What PAPI handed out is the sum, always: the CPU where the window began gets what the
- * others leave of it, so that what a look of ours costs moves no count.  The kernel vouches for the
+ * others leave of it, so that what a scan of ours costs moves no count.  The kernel vouches for the
  * split if on each of these CPUs our counters ran all the time that the thread was there, and these
  * times add up to all the time that it ran: else counts are split by the times, and not called exact.
  *
  * A set's counts are its opener's or its target's, perhaps another thread's than the caller's: then
- * nothing is known without a look, and the CPU where that thread runs during the look gets the rest.
+ * nothing is known without a scan, and the CPU where that thread runs during the scan gets the rest.
  *
- * Not from handlers on top of a look: those find it taken, and their window is not split.
+ * Not from handlers on top of a scan: those find it taken, and their window is not split.
  */
 #ifndef SP_SPLIT_H
 #define SP_SPLIT_H
@@ -32,8 +32,8 @@ void sp_split_unseen(struct sp_split *p);
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
 void sp_split_starts(struct sp_split *p);
 
-/* PAPI has zeroed or started it, with these counters (NULL: is about to): the window begins, with a look.
- * `open`: sp_proof_look() from right before PAPI was called. */
+/* PAPI has zeroed or started it, with these counters (NULL: is about to): the window begins, with a scan.
+ * `open`: sp_proof_now() from right before PAPI was called. */
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *started);
 
 /* The parts of a window that ends with a reading, which PAPI answered by `delta` more than the one before. */
@@ -49,12 +49,12 @@ struct sp_shares {
 	enum sp_why why;		/* not all is exact */
 };
 
-/* Before PAPI is asked for a set.  Of another thread's counts: where that one runs meanwhile.  Of the caller's own, which
+/* Before PAPI is called for a set.  Of another thread's counts: where that one runs meanwhile.  Of the caller's own, which
  * may have moved (the gate is not ready), if PAPI's counters do not count on from the answer (`ends`: PAPI_stop,
  * PAPI_accum): what ours have here, so that what is counted while PAPI is at it is not taken for part of the answer. */
 void sp_split_ask(struct sp_split *p, bool ends);
 
-/* PAPI's answer: by how much more than the one before. */
+/* PAPI's return: by how much more than the one before. */
 struct sp_answer {
 	const int64_t *delta;		/* [k] */
 	const long long *counts;	/* [k] that its counters had then, and count on from; NULL: they do not */
@@ -66,7 +66,7 @@ struct sp_answer {
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares);
 void sp_split_done(struct sp_split *p);
 
-/* Are its windows split by time (for now)?  Then those that are proven without a look must be told, too (sp_split_ran):
+/* Are its windows split by time (for now)?  Then those that are proven without a scan must be told, too (sp_split_ran):
  * the time of a window on several CPUs begins after them. */
 bool sp_split_needs_time(const struct sp_split *p);
 

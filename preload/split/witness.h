@@ -35,7 +35,7 @@ void sp_witness_unmap(void *page);
 /* PAPI_start comes. */
 void sp_witness_starts(void);
 
-/* Is the word as at the last look, and the CPU's number, where rseq tells it (else < 0)?  And, where a call was asked for
+/* Is the word as at the last scan, and the CPU's number, where rseq tells it (else < 0)?  And, where a call was asked for
  * that, is this the number?  No: from now on it is. */
 bool sp_witness_stayed(int cpu);
 bool sp_witness_is_on(int cpu);

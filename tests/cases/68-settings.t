@@ -27,7 +27,7 @@ is "multiplexed: nothing is proven" "$(exact)" "0 "
 is "multiplexed: the dump says why" "$(noted 'multiplexed: its counts are PAPI.s estimates')" 1
 ops "multiplexed, backwards on another CPU: that one has less" "0:100;1:-10;backwards;estimated;" "" \
 	set=EV_A mpx start show=100 read cpu=1 show=90 stop
-# On the short ways, too: not multiplexed, the CPU of the reading before.
+# On the fast paths, too: not multiplexed, the CPU of the reading before.
 ops "set back by something else, between two readings" "0:9;backwards;" "" \
 	set=EV_A start show=5 read show=6 read show=3 read show=9 stop
 ops "and back between the last and the stop" "0:3;backwards;" "" set=EV_A start show=5 read show=3 stop

@@ -17,7 +17,7 @@ ROW_ENV=''
 row two-events sums cpus levels -- -e $faults,perf::TASK-CLOCK p0 s w5 r p4 w5 e
 row another-thread sums levels -- -e $faults p1 s w1 xr w2 xr p7 w3 xr w1 xe
 
-# The short ways (counters.t).
+# The fast paths (counters.t).
 row short-reads sums cpus levels -- -e $faults p2 s f r f r f r f t f t f r f e
 row short-accums sums cpus levels -- -e $faults p2 s f a f a f a f a f a f a f e
 row short-resets sums cpus levels -- -e $faults p2 s f z f r f z f r f z f r f z f e

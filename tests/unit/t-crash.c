@@ -201,7 +201,7 @@ static void run_split(const struct step *s)
 static __attribute__((noinline)) void run(const struct step *s)
 {
 	if (s->aside)
-		writer.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
+		writer.in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
 	if (s->split)
 		run_split(s);
 	else if (s->op == SP_OP_READ)
@@ -215,7 +215,7 @@ static __attribute__((noinline)) void run(const struct step *s)
 	else
 		sp_ledger_book_at(&writer, s->op, s->cpu, s->op == SP_OP_START ? NULL : s->x, s->proven, site_of(s));
 	if (s->aside)
-		writer.busy = 0;
+		writer.in_flight = 0;
 }
 
 static void child(const struct step *script, int n)

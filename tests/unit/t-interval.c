@@ -435,9 +435,9 @@ static void aside(void **state)
 	bind(1, 8);
 	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
 	sp_ledger_read(&w, 0, ten, false, 2);
-	w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
+	w.in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
 	sp_ledger_read(&w, 1, more, false, 3);
-	w.busy = 0;
+	w.in_flight = 0;
 	sp_ledger_read(&w, 0, last, false, 2);	/* behind it, so aside as well */
 	sp_ledger_read(&w, 0, (const long long[K]){ 25, 25, 25 }, false, 2);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);

@@ -10,7 +10,7 @@
 
 static inline bool busy(void)
 {
-	return __atomic_load_n(&sets[0].w.busy, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&sets[0].w.in_flight, __ATOMIC_RELAXED) != 0;
 }
 
 /* What the main thread's windows are. */
@@ -112,7 +112,7 @@ static struct {
 } step;
 
 /* May the handler's part be told apart from the booking that it interrupts?
- * Not where PAPI has answered and the booking has not begun: nothing can.  There
+ * Not where PAPI has returned and the booking has not begun: nothing can.  There
  * only readings between readings go well, since their sum telescopes. */
 static bool ordered(void)
 {
@@ -165,7 +165,7 @@ static int after_handler(void)
 	return busy() || sets[0].w.turn || (sets[0].w.slow & SP_SLOW_SIDE) ? 3 : 0;
 }
 
-/* Another thread reads while the owner, having jumped out of a booking, asks PAPI again: of its window
+/* Another thread reads while the owner, having jumped out of a booking, calls PAPI again: of its window
  * nothing is exact, whatever that booking's was. */
 static inline __attribute__((always_inline)) bool foreign_after_jump(void)
 {
@@ -174,13 +174,13 @@ static inline __attribute__((always_inline)) bool foreign_after_jump(void)
 	long long x[KMAX] = { 0 };
 	int64_t exact;
 
-	if (!sp_ledger_asks(w, SP_OP_READ) && !sp_ledger_asks_slow(w, SP_OP_READ, (uintptr_t)__builtin_frame_address(0)))
+	if (!sp_ledger_begin_call(w, SP_OP_READ) && !sp_ledger_begin_call_slow(w, SP_OP_READ, (uintptr_t)__builtin_frame_address(0)))
 		return false;
 	exact = count_at(3, 0, true);
 	papi_work(p, 0, 7);
 	papi_call(p, SP_OP_READ, x);
 	sp_ledger_book_foreign(w, SP_OP_READ, 3, x, NULL, 0);
-	sp_ledger_refuses(w);
+	sp_ledger_call_failed(w);
 	return count_at(3, 0, true) == exact && !wrong_sum();
 }
 
@@ -284,14 +284,14 @@ static struct {
 	volatile sig_atomic_t in_papi, pending, between;
 	volatile enum sp_op op;
 	volatile bool jump;
-	volatile uintptr_t left;	/* what a jump left in `busy`: while it stands there, no booking is under way */
+	volatile uintptr_t left;	/* what a jump left in `in_flight`: while it stands there, no booking is under way */
 	volatile unsigned long hits, on_top, after_jump, jumps;
 	sigjmp_buf out;
 } timed;
 
 static bool booking(void)
 {
-	return busy() && sp_get(&sets[0].w.busy) != timed.left;
+	return busy() && sp_get(&sets[0].w.in_flight) != timed.left;
 }
 
 static void timer_handler(int sig)
@@ -321,12 +321,12 @@ static void timer_handler(int sig)
 	seed = mine;
 	if (timed.jump && timed.pending && booking() && timed.op == SP_OP_READ) {
 		timed.jumps++;
-		timed.left = sp_get(&sets[0].w.busy);
+		timed.left = sp_get(&sets[0].w.in_flight);
 		siglongjmp(timed.out, 1);
 	}
 }
 
-/* The same some frames further down, so that what is left in `busy` can be told from
+/* The same some frames further down, so that what is left in `in_flight` can be told from
  * what the next booking puts there. */
 static __attribute__((noinline)) void book_deeper(enum sp_op op, int cpu, const long long *x)
 {
@@ -437,10 +437,10 @@ static void handler_on_its_own_stack(void **state)
 
 /* ---- aside ------------------------------------------------------------------- */
 
-/* A booking goes aside while `busy` says that one is under way below us. */
+/* A booking goes aside while `in_flight` says that one is under way below us. */
 static void pretend_interrupted(bool on)
 {
-	sets[0].w.busy = on ? (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ : 0;
+	sets[0].w.in_flight = on ? (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ : 0;
 }
 
 static void aside_then_settled(uint32_t keeps, const char *before, const char *during)
@@ -498,7 +498,7 @@ static void aside_of_a_zeroing(void **state)
 		call(SP_OP_START, 0);
 		play(under[i].before, 0);
 		papi_call(&sets[0].papi, under[i].op, NULL);
-		sets[0].w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | under[i].op;
+		sets[0].w.in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | under[i].op;
 		play("R", 0);
 		assert_int_equal(wrong_sum(), 0);
 		sp_store_close(&store);

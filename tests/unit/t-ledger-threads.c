@@ -137,7 +137,7 @@ static void foreign_without_a_lock(void **state)
 	sp_store_close(&store);
 }
 
-/* The first foreign booking meets an owner on the short way, again and again. */
+/* The first foreign booking meets an owner on the fast path, again and again. */
 static void *foreign_once(void *arg)
 {
 	long long x[KMAX];
@@ -184,11 +184,11 @@ static void foreign_leaves_a_booking_alone(void **state)
 	(void)state;
 	open_sets(1, 3, 0, DENSE);
 	book_own(SP_OP_START, 0, NULL);
-	w->busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
+	w->in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
 	turn = w->relation->turn;
 	sp_ledger_book_foreign(w, SP_OP_READ, 1, x, NULL, 0);
 	assert_int_equal(w->relation->turn, turn);
-	w->busy = 0;
+	w->in_flight = 0;
 	sp_ledger_settle(w);
 	memcpy(sets[0].papi.handed, x, sizeof(x));
 	assert_int_equal(wrong_sum(), 0);

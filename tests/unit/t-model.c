@@ -135,7 +135,7 @@ static void make_relations(void)
 	book(&w, SP_OP_READ, 77, 21, 122);	/* a CPU that the topology lacks */
 	book(&w, SP_OP_READ, 3, 23, 122);	/* a hole among those that it has */
 	book(&w, SP_OP_ACCUM, SP_NO_CPU, 30, 125);
-	w.busy = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;	/* and something aside */
+	w.in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;	/* and something aside */
 	book(&w, SP_OP_READ, 2, 4, 1);
 	bind(&w, thread, &four);
 	book(&w, SP_OP_START, 0, 0, 0);

@@ -1,5 +1,5 @@
-/* short.c: see short.h. */
-#include "short.h"
+/* fast.c: see fast.h. */
+#include "fast.h"
 
 static bool is_steady(const struct sp_track *t, uint32_t site)
 {
@@ -21,24 +21,24 @@ static void stay_steady(struct sp_set *s, uint32_t site, uintptr_t to)
 		sp_put(&t->steady, 0);
 }
 
-SP_COLD void sp_short_open(struct sp_set *s, int id)
+SP_COLD void sp_fast_open(struct sp_set *s, int id)
 {
 	/* A call path is more than the address; what libpapi calls inside is not the program's. */
 	if (sp_process.unwinds || sp_self.nests || !sp_get(&sp_process.papi) || !sp_get(&sp_process.proof_works) ||
-	    !sp_self.calls || sp_self.generation != sp_process.generation || sp_get(&s->hot) != sp_self.id)
+	    !sp_self.calls || sp_self.generation != sp_process.generation || sp_get(&s->fast_thread) != sp_self.id)
 		return;
 	sp_put(&s->number, id);
 	sp_order();
 	sp_put(&sp_self.set, s);
 }
 
-bool sp_short_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
-	if (!sp_short_stayed(s, open))
+	if (!sp_fast_stayed(s, open))
 		return false;
 	if (sp_read_here(&s->writer, values, true, site))
 		stay_steady(s, site, to);
 	else
-		sp_ledger_begun(&s->writer, SP_OP_READ, s->writer.cpu, values, true, site);
+		sp_ledger_finish(&s->writer, SP_OP_READ, s->writer.cpu, values, true, site);
 	return true;
 }

@@ -1,15 +1,15 @@
-/* look.c: see look.h. */
+/* scan.c: see scan.h. */
 #include <string.h>
 
 #include "../../core/sys.h"
 #include "clock.h"
 #include "counters.h"
-#include "look.h"
+#include "scan.h"
 #include "proof.h"
 
 #define LOOKS	6			/* until the thread has stayed for the time of one */
 
-int sp_look_index(const struct sp_split *p, int cpu)
+int sp_scan_index(const struct sp_split *p, int cpu)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->cpu[i].cpu == cpu)
@@ -18,7 +18,7 @@ int sp_look_index(const struct sp_split *p, int cpu)
 }
 
 /* The clock's time there; false: it is not ours any more. */
-bool sp_look_clock(int fd, uint64_t *ns, uint64_t *value)
+bool sp_scan_clock(int fd, uint64_t *ns, uint64_t *value)
 {
 	uint64_t v[3];			/* value, enabled, running */
 
@@ -34,7 +34,7 @@ bool sp_look_clock(int fd, uint64_t *ns, uint64_t *value)
 	return true;
 }
 
-bool sp_look_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
+bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
 {
 	uint64_t v[3 + SP_NATIVES_MOST];	/* number, enabled, running, values */
 	uint32_t at = 3;
@@ -85,7 +85,7 @@ static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 	bool read = p->inherits ? read_singles(p, c, count) :
-				  sp_look_group(p, c, SP_SOFTWARE, count) && sp_look_group(p, c, SP_HARDWARE, count);
+				  sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
 
 	for (uint32_t e = 0; e < p->k && read; e++)
 		c->value[e] = value_of(p, e, count);
@@ -96,7 +96,7 @@ static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
  * between, the counters are of one moment. */
 static bool read_there(struct sp_split *p, struct sp_split_cpu *c, bool here)
 {
-	if (!sp_look_clock(c->dummy, &c->now.low, NULL))
+	if (!sp_scan_clock(c->dummy, &c->now.low, NULL))
 		return false;
 	c->now.high = c->now.low;
 	if (p->marked && !here && !sp_went_on(c)) {
@@ -110,17 +110,17 @@ static bool read_there(struct sp_split *p, struct sp_split_cpu *c, bool here)
 
 static bool read_total(struct sp_split *p)
 {
-	return sp_look_clock(p->clock->total, &p->total_now, &p->moves_now);
+	return sp_scan_clock(p->clock->total, &p->total_now, &p->moves_now);
 }
 
-/* The CPU where the caller itself runs comes first: what it counts from PAPI's answer until its counters are read is
+/* The CPU where the caller itself runs comes first: what it counts from PAPI's return until its counters are read is
  * not the window's. */
 static bool read_all(struct sp_split *p, int here)
 {
 	if (here >= 0 && !read_there(p, &p->cpu[here], true))
 		return false;
 	p->read_ticks = sp_ticks();
-	if (here >= 0 && (!read_total(p) || !sp_look_clock(p->cpu[here].dummy, &p->cpu[here].now.high, NULL)))
+	if (here >= 0 && (!read_total(p) || !sp_scan_clock(p->cpu[here].dummy, &p->cpu[here].now.high, NULL)))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++)
 		if ((int)i != here && !read_there(p, &p->cpu[i], false))
@@ -135,57 +135,57 @@ static bool read_again(struct sp_split *p, int here, int *running)
 		struct sp_split_cpu *c = &p->cpu[i];
 		uint64_t before = c->now.low;
 
-		if (!sp_look_clock(c->dummy, &c->now.high, NULL))
+		if (!sp_scan_clock(c->dummy, &c->now.high, NULL))
 			return false;
 		if (c->now.high == before || (int)i == here)
 			continue;
 		p->others++;
 		*running = *running < 0 ? (int)i : *running;
 		/* They may have been read before it ran; the clock is last. */
-		if (!read_counters(p, c) || !sp_look_clock(c->dummy, &c->now.high, NULL))
+		if (!read_counters(p, c) || !sp_scan_clock(c->dummy, &c->now.high, NULL))
 			return false;
 	}
 	return true;
 }
 
 /* All of it once; *again: it was not of one moment. */
-static bool look_once(struct sp_split *p, int *at, bool *again)
+static bool scan_once(struct sp_split *p, int *at, bool *again)
 {
 	bool caller = p->tid == sp_self.tid;
 	int here;
 
-	p->gate.proof = sp_proof_look();
-	*at = here = caller ? sp_look_index(p, sp_cpu_here()) : -1;
+	p->gate.proof = sp_proof_now();
+	*at = here = caller ? sp_scan_index(p, sp_cpu_here()) : -1;
 	p->others = 0;
 	*again = false;
 	if (!read_all(p, here))
 		return false;
 	p->still = !sp_is_theirs(p) && here >= 0 && p->cpu[here].now.high == p->cpu[here].now.low;
-	p->looked = sp_proof_look();
-	if (!sp_is_theirs(p) && p->looked == p->gate.proof)
+	p->scanned = sp_proof_now();
+	if (!sp_is_theirs(p) && p->scanned == p->gate.proof)
 		return true;
-	/* A busy machine interrupts a look six times one after the other (seen), but does not move it. */
+	/* A busy machine interrupts a scan six times one after the other (seen), but does not move it. */
 	if (!read_again(p, here, at))
 		return false;
 	*again = !p->inherits && p->others + caller > 1;
 	return true;
 }
 
-/* *at: where the thread is during the look: an index; -1: it does not run, or on none of ours. */
-bool sp_look(struct sp_split *p, int *at)
+/* *at: where the thread is during the scan: an index; -1: it does not run, or on none of ours. */
+bool sp_scan(struct sp_split *p, int *at)
 {
 	uint64_t begun = sp_ticks();
 	bool again = true, read = true;
 
 	for (int tries = 0; tries < LOOKS && read && again; tries++)
-		read = look_once(p, at, &again);
+		read = scan_once(p, at, &again);
 	if (!read || again)
 		p->trouble = read ? SP_WHY_BUSY : SP_WHY_CLOSED;
-	p->look_ticks = sp_ticks() - begun;
+	p->scan_ticks = sp_ticks() - begun;
 	return read && !again;
 }
 
-void sp_look_mark(struct sp_split *p, int at)
+void sp_scan_mark(struct sp_split *p, int at)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->cpu[i].mark = p->cpu[i].now;
@@ -202,22 +202,22 @@ void sp_look_mark(struct sp_split *p, int at)
 			       !memchr(p->unmarked, true, p->k));
 }
 
-void sp_look_unmark(struct sp_split *p)
+void sp_scan_unmark(struct sp_split *p)
 {
 	p->marked = false;
 	sp_put(&p->gate.ready, 0);
 }
 
 /* Of the caller's own counts what will be new on this CPU shows what was counted while PAPI was at it. */
-void sp_look_early(struct sp_split *p)
+void sp_scan_early(struct sp_split *p)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 	int here;
 
 	p->early = -1;
-	p->early_proof = sp_proof_look();
-	here = sp_look_index(p, sp_cpu_here());
-	if (!p->plain || !p->marked || here < 0 || !sp_look_group(p, &p->cpu[here], SP_SOFTWARE, count))
+	p->early_proof = sp_proof_now();
+	here = sp_scan_index(p, sp_cpu_here());
+	if (!p->plain || !p->marked || here < 0 || !sp_scan_group(p, &p->cpu[here], SP_SOFTWARE, count))
 		return;
 	for (uint32_t e = 0; e < p->k; e++)
 		p->early_value[e] = p->sum[e].edge ? 0 : value_of(p, e, count);
@@ -229,7 +229,7 @@ void sp_look_early(struct sp_split *p)
 
 /* What PAPI's own counters have more than `counts` (NULL: since they were zeroed), on all CPUs.  False: they do not
  * tell. */
-bool sp_look_papis(struct sp_split *p, const struct sp_opened *o, const long long *counts, int64_t *more)
+bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, const long long *counts, int64_t *more)
 {
 	const struct sp_native *leader = o->at;
 	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 }, count[SP_NATIVES_MOST], is;

@@ -1,0 +1,148 @@
+/* fast.h: the fast path, for a call from the place that one of the last two came from.
+ *
+ * Most of what a wrapper finds out before PAPI is called is the same each time: which libpapi, that the call is not
+ * libpapi's own, which record the set's number is, which call site the return address.  A thread remembers the set of its
+ * last call, and a set its last two call sites (`seen`, sites.h): a call whose set and site are there need not find out
+ * the rest.  `fast_thread` says which thread may; what else may change meanwhile, the ledger and the proof check.  A reading
+ * from the site of the two before (`steady`, writer.h) changes nothing but the counts.
+ */
+#ifndef SP_FAST_H
+#define SP_FAST_H
+
+#include "hooks.h"
+
+/* The set, if this call may take the fast path, and the call's site.  Else NULL. */
+SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uint32_t *site)
+{
+	const enum sp_seen which = sp_seen_by(op);
+	struct sp_set *s = sp_self.set;
+	uint64_t differs;
+
+	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
+	if (SP_UNLIKELY(!s) || SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id))
+		return NULL;
+	/* (By a pointer the same place may call PAPI_accum.) */
+	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.track.steady) == to)) {
+		*site = SP_SITE_STEADY;
+		return s;
+	}
+	differs = sp_own(&s->seen[which].last) ^ SP_SITE_OF(to);
+	if (SP_UNLIKELY(differs > SP_SITE_MOST))
+		differs = sp_own(&s->seen[which].before) ^ SP_SITE_OF(to);
+	*site = (uint32_t)differs;
+	return SP_LIKELY(differs <= SP_SITE_MOST) ? s : NULL;
+}
+
+/* This thread's calls for the set may take the fast path from now on. */
+SP_COLD void sp_fast_open(struct sp_set *s, int id);
+SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
+{
+	if (s && SP_UNLIKELY(sp_get(&sp_self.set) != s))
+		sp_fast_open(s, id);
+}
+
+/* Still this thread's, which stayed where the reading before was; and no handler came, which could have changed the
+ * set's events: a signal clears the proof. */
+SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
+{
+	return SP_LIKELY(sp_get(&s->fast_thread) == sp_self.id) && SP_LIKELY(s->writer.opened == open) &&
+	       sp_proof_stayed(sp_self.area, open, s->writer.cpu);
+}
+
+/* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
+
+/* From another site than the two before; the next may be steady. */
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to);
+
+SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
+{
+	if (SP_UNLIKELY(site != SP_SITE_STEADY))
+		return sp_fast_read_from(s, values, open, site, to);
+	return sp_fast_stayed(s, open) && sp_read_here(&s->writer, values, true, SP_SITE_STEADY);
+}
+
+/* PAPI has zeroed the set, so that a window begins: on the CPU of its split's last scan, if the thread is known to be
+ * there still; else a scan is needed now. */
+SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
+{
+	if (s->split && SP_UNLIKELY(!sp_split_is_ready(s->split, open) || !sp_proof_holds(sp_self.area, open)))
+		sp_begin_slow(s);
+}
+
+SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
+{
+	if (SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id))
+		return false;
+	s->writer.opened = open;
+	if (!sp_reset_here(&s->writer, site))
+		sp_ledger_finish(&s->writer, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+	sp_fast_begins(s, open);
+	return true;
+}
+
+#define SP_FAST_ACCUM	12u		/* events; of more the slow path keeps what was there before */
+SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long long *before, uint32_t open, uint32_t site)
+{
+	const size_t k = s->writer.k;
+
+	if (!sp_fast_stayed(s, open))
+		return false;
+#define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
+	SP_EACH(k, EACH);
+#undef EACH
+	if (!sp_accum_here(&s->writer, before, true, site))
+		sp_ledger_finish(&s->writer, SP_OP_ACCUM, s->writer.cpu, before, true, site);
+	return true;
+}
+
+/* Its split, if it has one, is ready for a window to begin or to end. */
+SP_HOT_INLINE bool sp_fast_is_ready(const struct sp_set *s, uint32_t open)
+{
+	return !s->split || SP_LIKELY(sp_split_is_ready(s->split, open));
+}
+
+/* The thread made and started it, unchanged, and PAPI has its counters open. */
+SP_HOT_INLINE bool sp_fast_may_start(const struct sp_set *s, uint32_t open)
+{
+	return SP_LIKELY(!s->changed) && SP_LIKELY(sp_is_touched(s)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
+	       SP_LIKELY(!s->writer.track.low) && sp_fast_is_ready(s, open);
+}
+
+SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
+{
+	sp_opening = &s->opened;
+	sp_put(&s->started, true);
+}
+
+SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
+{
+	if (SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id) || (s->split && SP_UNLIKELY(!sp_split_is_for(s->split, &s->opened))))
+		return false;
+	if (!sp_start_here(&s->writer, site))
+		sp_ledger_finish(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);
+	s->writer.opened = open;
+	if (s->split) {
+		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
+			sp_begin_slow(s);
+		sp_split_begun(s->split);
+	}
+	return true;
+}
+
+SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint32_t open, uint32_t site)
+{
+	if (!sp_fast_stayed(s, open))
+		return false;
+	if (s->split)
+		sp_ran(s);
+	if (!sp_ending_here(&s->writer, SP_OP_STOP, values, true, site))
+		sp_ledger_finish(&s->writer, SP_OP_STOP, s->writer.cpu, values, true, site);
+	/* A handler on top of PAPI_stop may have started it again. */
+	sp_put(&s->started, !(sp_get(&s->writer.slow_owner) & SP_SLOW_STOPPED));
+	sp_touch(s);
+	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
+		sp_sites_after_stop();
+	return true;
+}
+
+#endif
