@@ -223,6 +223,10 @@ static int look(struct top *t)
 	if (r < 0)
 		return r;
 	t->over = !sp_may_run(&f.model.h, &f.image);
+	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the file was read */
+		sp_file_close(&f);
+		return -ENOENT;
+	}
 	if (!t->over && f.model.h.end == SP_END_NONE)
 		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;

@@ -144,8 +144,20 @@ void sp_after_shutdown(void)
 
 /* ---- building --------------------------------------------------------- */
 
+/* The clock that PAPI computes its presets a second with: where the kernel tells none (aarch64 has no "cpu MHz"), PAPI
+ * takes another, by its version. */
+static void keep_clock(void)
+{
+	const struct sp_papi *p = sp_get(&sp_papi_used);
+	int mhz = p && p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_CLOCKRATE, NULL) : 0;
+
+	if (sp_store.header && mhz > 0)
+		sp_store.header->cpu_max_khz = (uint64_t)mhz * 1000;
+}
+
 static void prepare_process(void)
 {
+	keep_clock();
 	sp_machine_load();
 	sp_warm_up();
 	if (sp_process.counting)

@@ -85,27 +85,6 @@ static void store_identity(struct sp_header *h)
 		h->boot_id[strcspn(h->boot_id, "\n")] = 0;
 }
 
-/* As PAPI finds its cpu_max_mhz; of /proc/cpuinfo the first CPU will do. */
-static uint64_t cpu_max_khz(void)
-{
-	char text[4096];
-	const char *p;
-	uint64_t n = 0;
-
-	if (sp_read_file("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text, 32) > 0) {
-		for (p = text; *p >= '0' && *p <= '9'; p++)
-			n = n * 10 + (uint64_t)(*p - '0');
-		return n;
-	}
-	p = sp_read_file("/proc/cpuinfo", text, sizeof(text)) > 0 ? strstr(text, "cpu MHz") : NULL;
-	p = p ? strchr(p, ':') : NULL;
-	for (p = p ? p + 1 : ""; *p == ' '; p++)
-		;
-	for (; *p >= '0' && *p <= '9'; p++)
-		n = n * 10 + (uint64_t)(*p - '0');
-	return n * 1000;
-}
-
 /* What the process may use: its thread has not been bound by a runtime yet, as a rule. */
 static sp_off cpus_allowed(void)
 {
@@ -134,7 +113,6 @@ static void fill_header(void)
 	h->readings = (uint32_t)sp_conf.readings;
 	h->callsites = (uint32_t)sp_conf.callsites;
 	h->readings_max = (uint64_t)sp_conf.readings_max;
-	h->cpu_max_khz = cpu_max_khz();
 	h->cpus_allowed = cpus_allowed();
 }
 
