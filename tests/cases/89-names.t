@@ -90,12 +90,14 @@ pages=$tmp/store.sspapi
 # A reading in a loop: what lies between one and the next has the same place twice. The last pages but 7 of 2007.
 cat >loop.c <<'END'
 #include <papi.h>
+#include <sys/prctl.h>
 int main(void)
 {
 	static volatile char arena[2010 * 4096];
 	int set = PAPI_NULL, at = 0;
 	long long value;
 
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);	/* else one fault may be of 512 pages */
 	PAPI_library_init(PAPI_VER_CURRENT);
 	PAPI_create_eventset(&set);
 	PAPI_add_named_event(set, "perf::PAGE-FAULTS");

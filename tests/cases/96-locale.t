@@ -5,8 +5,7 @@ cd "$tmp" || exit 1
 command -v localedef >/dev/null || skip_all "no localedef (scripts/deps)"
 mkdir locale
 for name in de_DE tr_TR; do
-	localedef -i $name -f UTF-8 "$tmp/locale/$name.UTF-8" >/dev/null 2>&1
-	[ -d locale/$name.UTF-8 ] || skip_all "no source of $name (scripts/deps)"
+	localedef -i $name -f UTF-8 "$tmp/locale/$name.UTF-8" >/dev/null 2>&1 || skip_all "no source of $name (scripts/deps)"
 done
 export LOCPATH="$tmp/locale"
 
