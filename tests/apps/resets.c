@@ -1,6 +1,6 @@
 /*
  * resets: a thread touches a page and reads its set, again and again; another resets that set now
- * and then, with no lock between them. usage: resets READINGS
+ * and then (not before 20 readings), with no lock between them. usage: resets READINGS
  */
 #include "handed.h"
 
@@ -11,9 +11,10 @@
 static int set = PAPI_NULL;
 static long readings;
 static long long sum;
+static long have_read;
 static int begun, done;
 
-/* A page each time: a value that is not above the one before it counts from a zeroing. */
+/* A page or two each time: a value that is not above the one before it counts from a zeroing. */
 static void handed_out(long long value)
 {
 	static long long last;
@@ -42,6 +43,7 @@ static void *work(void *arg)
 		*(volatile char *)(at + i % PAGES * page) = 1;
 		must("PAPI_read", PAPI_read(set, &value));
 		handed_out(value);
+		__atomic_store_n(&have_read, i, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
 	return arg;
@@ -49,6 +51,7 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
+	long before = 0;
 	pthread_t t;
 
 	readings = argc > 1 ? atol(argv[1]) : 10000;
@@ -59,8 +62,10 @@ int main(int argc, char **argv)
 		;
 	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
 		usleep(500);
-		if (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
-			must("PAPI_reset", PAPI_reset(set));
+		if (__atomic_load_n(&have_read, __ATOMIC_ACQUIRE) < before + 20 || __atomic_load_n(&done, __ATOMIC_ACQUIRE))
+			continue;
+		before = __atomic_load_n(&have_read, __ATOMIC_ACQUIRE);
+		must("PAPI_reset", PAPI_reset(set));
 	}
 	pthread_join(t, NULL);
 	printf("handed cpu=-1 event=" DEFAULT_EVENT " value=%lld by=all\n", sum);

@@ -98,9 +98,10 @@ at PAPI_stop 1 count rapl:::PACKAGE_ENERGY:PACKAGE1 3000
 at PAPI_stop 1 count rapl:::DRAM_ENERGY:PACKAGE1 30
 at PAPI_stop 1 count eth0:rx:bytes 250
 END
-# scripted NAME EVENTS ARGUMENT...: by the scripted libpapi, on two packages
+# scripted NAME EVENTS ARGUMENT...: by the scripted libpapi, on two packages; the program runs on the first, which has as many
+# CPUs as the machine
 scripted() {
-	run "$1" env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1' \
+	run "$1" env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="synthetic:pack:2 [numa] core:1 pu:$(getconf _NPROCESSORS_CONF)" \
 		"$sspapi" stat -e "$2" -o "$tmp/$1.json" -f json,store "$3" "$4" "$apps/counted" pages 100
 }
 cat >placed.pl <<'END'
