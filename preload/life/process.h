@@ -21,13 +21,21 @@ struct sp_process {
 	bool proof_works;		/* the fast path of proof.h does */
 	bool unwinds;			/* call sites have more frames than one */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
-					 * stop then take the way that is not short */
+					 * stop then take the slow path */
 	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
 	uint64_t spent __attribute__((aligned(128)));	/* ns, on counters by CPU (split/clock.c) */
 };
 
+/* A line of cache, where the loader lets us: after an auditor (LD_AUDIT) it refuses a library whose threads' storage is
+ * aligned to more than that of libc, 16 on aarch64. */
+#ifdef __x86_64__
+#define SP_SELF_ALIGN 64
+#else
+#define SP_SELF_ALIGN 16
+#endif
+
 /* What a thread keeps for itself.  Written by its thread alone. */
-struct __attribute__((aligned(64))) sp_self {
+struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
 	struct sp_set *set;		/* for which it may take the fast path (fast.h); NULL: none */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
