@@ -129,19 +129,16 @@ static bool is_kept_off(int cpu)
 static void keep_off(void)
 {
 	cpu_set_t set, rest;
-	int first = -1;
 
 	sched_getaffinity(0, sizeof(set), &set);
 	rest = set;
 	for (int i = 0; i < 6; i++)
 		CPU_CLR(cpus[i], &rest);
-	for (int i = 0; CPU_COUNT(&rest) == 0; i++) {
-		first = cpus[i];
-		if (CPU_ISSET(first, &set)) {
-			CPU_SET(first, &rest);
+	for (int i = 0; CPU_COUNT(&rest) == 0; i++)
+		if (CPU_ISSET(cpus[i], &set)) {		/* it may run nowhere else */
+			CPU_SET(cpus[i], &rest);
 			cpus[i] = 4;
 		}
-	}
 	sched_setaffinity(0, sizeof(rest), &rest);
 	printf("scripted %d|%d|%d|%d|%d|%d\n", cpus[0], cpus[1], cpus[2], cpus[3], cpus[4], cpus[5]);
 }

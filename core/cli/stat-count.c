@@ -260,13 +260,6 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* The kernel's own events are in nobody's way, and always run: on a busy or emulated machine, where a switch takes long, their
- * times differ by more than is allowed below. */
-static bool is_shared(const struct sp_stat_counters *c, uint32_t i)
-{
-	return i < c->plan->n_natives && c->plan->native[i].attr.type != PERF_TYPE_SOFTWARE;
-}
-
 /* What ran all the time that the program was on the CPU counted; the two clocks differ by what a switch takes.  One
  * thread's that never ran counted nothing, in however short a time. */
 static bool ran_enough(uint64_t running, uint64_t clock, uint64_t slack_ns)
@@ -287,7 +280,7 @@ void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, uint64_t
 			if (got < (ssize_t)sizeof(is[0]))
 				continue;
 			value[k * c->n + i] = (int64_t)is[0];
-			if (got == sizeof(is) && is_shared(c, i) && !ran_enough(is[2], clock, slack_ns))
+			if (got == sizeof(is) && !ran_enough(is[2], clock, slack_ns))
 				short_of[i] = true;
 		}
 }

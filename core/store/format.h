@@ -92,7 +92,7 @@ enum sp_why {
 	SP_WHY_BUSY,			/* it moved faster than it can be looked at */
 	SP_WHY_RUNNING,			/* another thread's counts, which went on while they were read */
 	SP_WHY_DISTURBED,		/* a handler or another thread called PAPI inside the window */
-	SP_WHY_INSIDE,			/* something was counted, or the thread interrupted, while PAPI was called */
+	SP_WHY_INSIDE,			/* something was counted, or the thread interrupted, inside the call of PAPI */
 	SP_WHYS
 };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };

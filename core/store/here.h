@@ -88,7 +88,7 @@ SP_HOT_INLINE void sp_reading_ends(struct sp_writer *w, struct sp_state *s, sp_p
 	sp_ledger_end(w);
 }
 
-/* READ.  A handler may have booked until `in_flight` said so: the state is looked at only now. */
+/* READ.  Handlers may have booked until PAPI returned: the state is looked at only now. */
 SP_HOT_INLINE bool sp_read_here(struct sp_writer *w, const long long *x, bool proven, uint32_t site)
 {
 	sp_pair back = { 0, 0 };
@@ -264,7 +264,7 @@ SP_HOT_INLINE bool sp_ending_here(struct sp_writer *w, enum sp_op op, const long
 #undef SP_FROM
 #undef SP_TO
 
-/* ---- any booking by the owner, short where it can be (sp_ledger_book_slow says what the words are) ---- */
+/* ---- any booking by the owner, on the fast path where it can be (sp_ledger_book_slow says what the words are) ---- */
 
 void sp_ledger_book_at(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site);
 static inline void sp_ledger_book(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven)

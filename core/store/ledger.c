@@ -633,7 +633,7 @@ struct window {
 	bool proven;
 	uint32_t site;			/* where it ends */
 	const struct sp_parts *parts;	/* of other cells than the operation's; NULL: none */
-	bool nested;			/* a handler booked while PAPI was called */
+	bool nested;			/* a handler booked inside the call of PAPI */
 	uintptr_t under;		/* the call of PAPI that this is on top of; 0: none */
 };
 

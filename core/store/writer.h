@@ -30,7 +30,7 @@ enum sp_op {
 #define SP_SLOW_SHARED	8u	/* another thread books here too: under the lock */
 
 #define SP_SLOW_ENTRIES	16u	/* entries are not as the fast path makes them */
-#define SP_SLOW_NESTED	32u	/* a handler booked while PAPI was called (nested.h) */
+#define SP_SLOW_NESTED	32u	/* a handler booked inside a call of PAPI (nested.h) */
 #define SP_SLOW_UNDECIDED	64u	/* a handler's calls, or its jump, leave open whether a call zeroed after them */
 
 /* What an event's values are to the ledger: what it counts; a floating-point counter, of which

@@ -97,7 +97,7 @@ static bool has_counts(const int64_t *total, uint32_t k)
 }
 
 /* Nothing was booked there, and nothing that is kept elsewhere (the state, the side ledger) will be added: most cells, as a
- * thread comes to few CPUs.  A dump of 1000 threads on 256 CPUs took four times as long where each was decoded. */
+ * thread comes to few CPUs.  (A dump of 1000 threads on 256 CPUs takes 82 ms; 102 where each was decoded.) */
 static bool is_empty(const struct sp_cell *c, const struct sp_state *s, const struct sp_side *side, int i, uint32_t k)
 {
 	return i != s->cell && i != s->jcell && !(side && side->cell == i) && !sp_get(&c->readings) &&

@@ -210,7 +210,7 @@ struct call {
 	uintptr_t at;			/* the program's call */
 };
 
-/* Does the set hold the part's events?  PAPI is called for them only if they may be others. */
+/* Does the set hold the part's events?  PAPI is asked which the set holds only if they may be others. */
 static bool holds_part(const struct call *c, const struct sp_set *s)
 {
 	const struct sp_binding *p = c->part;

@@ -724,14 +724,14 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 		    uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool own = s->starter == sp_self.id, hot = sp_get(&s->fast_thread) == sp_self.id, timed, proven, split;
+	bool own = s->starter == sp_self.id, fast = sp_get(&s->fast_thread) == sp_self.id, timed, proven, split;
 
 	if (op == SP_OP_START && s->split && !sp_split_is_for(s->split, &s->opened))
 		sp_opened_again(s);
 	if (!in_flight)
 		sp_proof_on_top();
-	timed = own && !hot && s->split && sp_split_needs_time(s->split);
-	proven = (hot || timed) && sp_proves(s, open);
+	timed = own && !fast && s->split && sp_split_needs_time(s->split);
+	proven = (fast || timed) && sp_proves(s, open);
 
 	if (own)
 		s->writer.opened = open;
@@ -892,7 +892,7 @@ static void failed(struct sp_set *called)
 	sp_call_failed(called);
 }
 
-/* A handler, or fork in one, made another set of it while PAPI was called. */
+/* A handler, or fork in one, made another set of it inside the call of PAPI. */
 static bool gone(const struct sp_set *called)
 {
 	return called && !(sp_booked(called) && sp_get(&called->writer.in_flight));

@@ -31,7 +31,7 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
 }
 
-/* How the counters are open, while PAPI is called for a start that may open them again. */
+/* How the counters are open, during a PAPI_start that may open them again. */
 struct sp_opening {
 	bool kept;
 	uint64_t starts;		/* the relation's */
@@ -49,7 +49,7 @@ struct __attribute__((aligned(128))) sp_set {
 	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
 	struct sp_sites_seen seen[SP_SEEN];	/* the last call sites (sites.h), by what was called */
 	/* Threads by sp_self.id; 0: none. */
-	uint32_t fast_thread;		/* may book the fast path: started the set, and is the one counted */
+	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted */
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */

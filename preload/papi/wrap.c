@@ -188,7 +188,7 @@ struct way {
 	}
 
 /* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
- * asked.  book: was it booked? */
+ * called.  book: was it booked? */
 #define FAST(name, args, again, op, may, before, book) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \

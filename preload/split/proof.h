@@ -28,7 +28,7 @@
 bool sp_proof_test(void);
 void sp_proof_say(void);		/* that it proves nothing, if so */
 
-/* The long way, where rseq does not work, or has not been tried yet in a child of fork. */
+/* The slow path, where rseq does not work, or has not been tried yet in a child of fork. */
 uint32_t sp_proof_other(void);
 
 /* A call is booked that may stand on top of another one, in a handler: rseq shows that to both as a loss; a page

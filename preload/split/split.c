@@ -369,7 +369,7 @@ static int64_t grown_late(const struct sp_split *p, uint32_t i, uint32_t e)
 	return p->early >= 0 && p->scanned == p->early_proof ? 0 : grown(&p->cpu[i], e);
 }
 
-/* Of an event without an edge: PAPI's return is somewhere between the two looks.  PAPI's own fault, where it writes the
+/* Of an event without an edge: PAPI's return is somewhere between the two scans.  PAPI's own fault, where it writes the
  * answer to an array that nothing was written to, comes after it. */
 static void doubt_late(struct sp_split *p, uint32_t e, int at)
 {

@@ -47,6 +47,7 @@ chmod +x bin/scripts-deps
 command -v sqlite3 >/dev/null || ln -s /bin/true bin/sqlite3
 python3 -c 'import pandas' 2>/dev/null || ln -s /bin/true bin/python3
 command -v lstopo >/dev/null || ln -s "$(command -v lstopo-no-graphics || echo /bin/true)" bin/lstopo
+command -v man >/dev/null || ln -s /bin/true bin/man
 
 # A process that lives meanwhile: $pid.
 mkfifo hold

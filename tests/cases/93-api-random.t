@@ -25,7 +25,7 @@ random() {
 	grep -vE '^(handed|wrong|scripted)' "$tmp/shim.out" | sed 's/ \([0-9]*\)$/:\1/' >>"$tmp/did"
 }
 
-# An emulated machine takes a hundred times as long.
+# (On an emulated machine 2000 did not end in 1500 s.)
 operations=${EMULATED:+400}
 operations=${operations:-2000}
 for seed in 1 2 $$; do

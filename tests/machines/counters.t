@@ -25,7 +25,7 @@ row resets sums cpus levels exact -- -e $two p0 s w5 p2 w1 z w3 r p3 w2 z p1 w4 
 row started-twice sums cpus levels exact -- -e $two p0 s w2 e p3 w5 s w3 e
 row another-thread sums cpus levels -- -e $two p1 s w1 xr w2 xr p3 w3 xr w1 xe
 
-# Windows in most of which nothing comes between: what is booked the fast path. A unit is long enough to be preempted
+# Windows in most of which nothing comes between: what is booked on the fast path. A unit is long enough to be preempted
 # in, so that the other rows meet it by chance.
 row short-reads sums cpus levels -- -e $two p2 s f r f r f r f t f t f r f e
 row short-accums sums cpus levels -- -e $two p2 s f a f a f a f a f a f a f e

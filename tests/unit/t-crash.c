@@ -32,7 +32,7 @@
 #include "../../core/store/store.h"
 
 /* The store is looked at after so many instructions: after each one in a plain build, but on an emulated machine, which
- * takes 500 times as long. */
+ * takes more than a hundred times as long. */
 #if defined(__SANITIZE_ADDRESS__)
 static int each = 8;
 #else
