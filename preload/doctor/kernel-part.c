@@ -151,7 +151,8 @@ static void hardware(struct sp_doctor *d)
 		sp_doctor_mend(d, "this is a virtual machine without them: ask its host for a virtual PMU (KVM: -cpu host,pmu=on; "
 				  "clouds: a metal or whole-socket type); until then count perf::PAGE-FAULTS, perf::TASK-CLOCK ...");
 	else
-		sp_doctor_mend(d, "see dmesg for what the kernel says of the PMU; another profiler or the firmware may hold it");
+		sp_doctor_mend(d, "see dmesg for what the kernel says of the PMU; another profiler or the firmware may hold it; a virtual "
+				  "machine has what its host gives it (KVM: -cpu host,pmu=on)");
 }
 
 /* The first CPU that we may run on will do for the trial. */
