@@ -18,8 +18,6 @@ esac
 # 95: builds once more, and a guest has no objects; 98: runs .ci/run on a make of its own; 99: looks at this tree's git.
 # None of them knows the machine.
 not_here="95-install 98-ci 99-checks"
-# With FAST counters of the processor run for less time than their threads (stat.t has these rows, with INST_RETIRED).
-[ -z "${FAST-}" ] || not_here="$not_here 97-stat-told"
 # The boot's seconds: below what a test has (machines.mk). In there it is what a program has.
 export LIMIT="${LIMIT:-2800}"
 
