@@ -14,6 +14,7 @@
 
 #define CPUS_MOST 65536u
 #define SLACK_NS 100000u		/* of many threads' switches */
+#define OWN_SLACK_NS 5000u		/* of one thread's */
 
 static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
 
@@ -261,19 +262,20 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 /* ---- reading --------------------------------------------------------------------- */
 
 /* On one CPU, by the clock there; the two differ by what a switch takes.  One thread's that never ran counted nothing, in
- * however short a time. */
-static bool ran_enough(uint64_t running, uint64_t clock, uint64_t slack_ns)
+ * however short a time: with more slack, a counter that others had passes in a short life. */
+static bool ran_enough(uint64_t running, uint64_t clock, bool own)
 {
-	return running + slack_ns + clock / 100 >= clock && (running || !clock || slack_ns >= SLACK_NS);
+	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock && (running || !clock || !own);
 }
 
-/* False: the counter did not run all the time.  The kernel has its own word for that: the times that it ran on each CPU are
- * then less than the time that it was on.  They are, too, where the program went to CPUs that are not counted: there the
- * clock decides, CPU by CPU.  (By the clock alone, a machine where a switch takes long is taken for one without free
- * counters: seen on an emulated aarch64.) */
-static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, uint64_t slack_ns, int64_t *value)
+/* False: the counter did not run all the time.  Of one thread the kernel has its own word for that: the times that it ran
+ * on each CPU are then less than the time that it was on.  (By the clock alone, an emulated aarch64, where a switch takes
+ * long, is taken for one without free counters.)  They are less, too, where the thread went to CPUs that are not counted:
+ * there the clock decides, as it does for inherited counters, of which kernels from 5.13 to 6.14 do not add the time that
+ * one was on but not running when its thread ended. */
+static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, bool own, int64_t *value)
 {
-	uint64_t is[3], ran = 0, enabled = UINT64_MAX;	/* the first that is read: no thread that runs gets ahead of it */
+	uint64_t is[3], ran = 0, on = UINT64_MAX;	/* the first that is read: no thread that runs gets ahead of it */
 	bool enough = true;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
@@ -286,17 +288,17 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 		if (got < (ssize_t)sizeof(is))
 			continue;
 		ran += is[2];
-		enabled = is[1] < enabled ? is[1] : enabled;
-		enough = enough && ran_enough(is[2], (uint64_t)value[k * c->n + c->clock], slack_ns);
+		on = is[1] < on ? is[1] : on;
+		enough = enough && ran_enough(is[2], (uint64_t)value[k * c->n + c->clock], own);
 	}
-	return enough || ran >= enabled;
+	return enough || (own && ran && ran >= on);
 }
 
-void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, uint64_t slack_ns, int64_t *value, bool *short_of)
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value, bool *short_of)
 {
-	read_event(c, fds, c->clock, slack_ns, value);		/* first: others are compared with it */
+	read_event(c, fds, c->clock, own, value);		/* first: others are compared with it */
 	for (uint32_t i = 0; i < c->n; i++)
-		if (i != c->clock && !read_event(c, fds, i, slack_ns, value))
+		if (i != c->clock && !read_event(c, fds, i, own, value))
 			short_of[i] = true;
 }
 
@@ -306,7 +308,7 @@ void sp_stat_read(struct sp_stat_counters *c)
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
 	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
 		c->whole_ns = 0;
-	sp_stat_read_all(c, c->fd, SLACK_NS, c->value, c->short_of);
+	sp_stat_read_all(c, c->fd, false, c->value, c->short_of);
 }
 
 void sp_stat_close(struct sp_stat_counters *c)

@@ -8,7 +8,6 @@
 #include "stat.h"
 
 #define FILES_LEFT 64			/* descriptors for all else that the command does */
-#define SLACK_NS 5000u			/* one thread's: with more, a counter that others had passes in a short life */
 
 static void close_counters(const struct sp_stat_counters *c, struct sp_stat_row *row)
 {
@@ -26,7 +25,7 @@ void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_s
 	int64_t *value = sp_need(calloc(values + 1, sizeof(*value)));
 	bool *short_of = sp_need(calloc(c->n + 1, sizeof(*short_of))), whole = true;
 
-	sp_stat_read_all(c, row->fd, SLACK_NS, value, short_of);
+	sp_stat_read_all(c, row->fd, true, value, short_of);
 	for (uint32_t i = 0; i < c->n; i++)
 		whole = whole && !short_of[i];
 	for (uint32_t v = 0; whole && v < values; v++)

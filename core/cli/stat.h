@@ -158,9 +158,9 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 /* Opens an event of its own for a thread, on at once: a descriptor, or -errno. */
 long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
 
-/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, by the kernel's word and, but for
- * slack_ns on a CPU and a hundredth, by the clock, short_of is set. */
-void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, uint64_t slack_ns, int64_t *value, bool *short_of);
+/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, short_of is set.  own: they are
+ * one thread's, not inherited. */
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, bool own, int64_t *value, bool *short_of);
 void sp_stat_read(struct sp_stat_counters *c);
 void sp_stat_close(struct sp_stat_counters *c);
 

@@ -3,7 +3,7 @@
 machine=aarch64
 . tests/machines/rows.sh
 
-# counted NAME STAT'S ARGUMENTS -- WALK'S ARGUMENTS: (what comes before its first pin is on CPU 0)
+# counted NAME STAT'S ARGUMENTS -- WALK'S ARGUMENTS: (what walk does before its first pin is on CPU 0)
 if [ "${GUEST-}" = 1 ]; then
 	counted() {
 		name=$1 options=''
@@ -40,8 +40,9 @@ fi
 
 two=PAPI_TOT_INS,PAPI_TOT_CYC
 walk="-- -e $two p0 s w5 r p2 w15 e"
-# (15 units on CPU 2, and what touching pages, reading and ending take beside them.)
-units='at(2, "PAPI_TOT_INS") >= 15e6 && at(2, "PAPI_TOT_INS") < 18e6 && at(0, "PAPI_TOT_INS") >= 5e6 && !at(1, "PAPI_TOT_INS") && !at(3, "PAPI_TOT_INS")'
+# (15 units on CPU 2, and what touching pages, reading and ending take beside them. On the other two taskset may begin: on a
+# loaded host it did, 1.2e6 of its instructions.)
+units='at(2, "PAPI_TOT_INS") >= 15e6 && at(2, "PAPI_TOT_INS") < 18e6 && at(0, "PAPI_TOT_INS") >= 5e6 && at(1, "PAPI_TOT_INS") + at(3, "PAPI_TOT_INS") < 2e6'
 # shellcheck disable=SC2086 # words
 counted root -e $two,perf::PAGE-FAULTS $walk
 has root "instructions, by CPU" "$units"
