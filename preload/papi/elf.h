@@ -1,6 +1,6 @@
 /* elf.h: the loaded objects and their dynamic symbols, without dlopen or dlsym.
  *
- * Uses dl_iterate_phdr alone, which takes the loader's lock, so not from signal
+ * Uses dl_iterate_phdr, which takes the loader's lock, so not from signal
  * handlers; nothing on the path of a reading comes here but sp_elf_at.
  */
 #ifndef SP_ELF_H

@@ -5,6 +5,7 @@
  */
 #include "now.h"
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -135,6 +136,49 @@ static void fork_threaded(int times)
 		pthread_join(thread[i], NULL);
 }
 
+static int inside[2], over[2];
+
+static int stay_in(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	char c = 0;
+
+	(void)info, (void)size, (void)arg;
+	if (write(inside[1], &c, 1) != 1 || read(over[0], &c, 1) != 1)
+		die("pipe");
+	return 1;
+}
+
+static void *walk(void *arg)
+{
+	dl_iterate_phdr(stay_in, NULL);
+	return arg;
+}
+
+/* While another thread has the loader's lock, which glibc does not free in a child. */
+static void fork_locked(void)
+{
+	pthread_t thread;
+	char c = 0;
+
+	if (pipe(inside) || pipe(over) || pthread_create(&thread, NULL, walk, NULL) || read(inside[0], &c, 1) != 1)
+		die("pipe");
+	for (int i = 0; i < 3; i++) {
+		if (!fork()) {
+			alarm(100);
+			if (i == 2) {
+				execl(self, self, "return", NULL);
+				_exit(127);
+			}
+			papi_of_child(i);
+			i % 2 ? exit(0) : _exit(0);
+		}
+		reap();
+	}
+	if (write(over[1], &c, 1) != 1)
+		die("pipe");
+	pthread_join(thread, NULL);
+}
+
 static int is(const char *mode, const char *name)
 {
 	return !strcmp(mode, name);
@@ -185,6 +229,8 @@ int main(int argc, char **argv)
 	}
 	if (is(mode, "fork-exec"))
 		fork_exec();
+	if (is(mode, "fork-locked"))
+		fork_locked();
 	if (is(mode, "fork-threaded"))
 		fork_threaded(argc > 2 ? atoi(argv[2]) : 300);
 	if (is(mode, "vfork"))
