@@ -64,8 +64,8 @@ int main(int argc, char **argv)
 		usleep(500);
 		if (__atomic_load_n(&have_read, __ATOMIC_ACQUIRE) < before + 20 || __atomic_load_n(&done, __ATOMIC_ACQUIRE))
 			continue;
-		before = __atomic_load_n(&have_read, __ATOMIC_ACQUIRE);
 		must("PAPI_reset", PAPI_reset(set));
+		before = __atomic_load_n(&have_read, __ATOMIC_ACQUIRE);	/* it may have taken long */
 	}
 	pthread_join(t, NULL);
 	printf("handed cpu=-1 event=" DEFAULT_EVENT " value=%lld by=all\n", sum);

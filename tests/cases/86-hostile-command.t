@@ -3,7 +3,8 @@
 sspapi=$B/sspapi one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live
-LIMIT=30
+LIMIT=${EMULATED:+400}
+: "${LIMIT:=30}"
 
 # put FILE OFFSET FORMAT VALUE: into a store, as perl's pack writes it (where: sspapi-store(5), the header)
 put() {

@@ -1,6 +1,7 @@
 # Several threads that end the process at the same moment: there is one dump, whole, and nothing else.
 . tests/lib/lib.sh
-LIMIT=40
+LIMIT=${EMULATED:+400}
+: "${LIMIT:=40}"
 # The programs say on which CPU they read.
 export SSPAPI_ATTRIBUTION=reading
 
