@@ -67,5 +67,8 @@ fi
 run spread sspapi diff bound.sspapi spread.sspapi
 is "diff says what its sides are, and how long they took" "$(sed -n '1,2s/[0-9.]* m*s$/TIME/p' "$tmp/spread.out" | paste -sd' ')" \
 	"A: loop, TIME B: loop spread, TIME"
-is "parts: which function did what" "$(grep -c -e '^main → fill ' -e '^fill → add_columns ' "screen$(of "sspapi report parts.sspapi").out")" 2
+screen=$tmp/screen$(of "sspapi report parts.sspapi").out
+for part in 'main → fill' 'fill → add_columns'; do
+	check "parts: $part" sh -c 'grep "^[~ ]*$1 " "$2" || { cat "$2"; exit 1; }' sh "$part" "$screen"
+done
 done_testing
