@@ -163,7 +163,7 @@ check-long: fixtures $(LONG) $(if $(or $(TEST_SHORT),$(TESTS),$(filter tests/lon
 # The cases in which the library meets threads, signals, forks and the loader; the
 # sanitizer's run time stands before it.
 check-shim: programs
-	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-life.t 85-threads.t 87-signals.t))
+	@TEST_SECONDS=1800 $(PROVE) -j$(JOBS) $(or $(TESTS),$(addprefix tests/cases/,45-attribution.t 45-attribution-program.t 45-attribution-pushed.t 45-attribution-refused.t 45-attribution-user.t 80-life.t 85-threads.t 86-hostile-ends.t 87-signals.t))
 
 compilers:
 	@$(MAKE) check-long TESTS=tests/long/compilers.t

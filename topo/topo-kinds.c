@@ -59,7 +59,7 @@ static void tell_apart(struct sp_cpu_kind *kind, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		strcpy(name, kind[i].name);
 		if (shared[i])
-			snprintf(kind[i].name, sizeof(name), "%.12s#%u", name, i);
+			snprintf(kind[i].name, sizeof(name), "%.12s#%u", name, i % 100);
 	}
 }
 

@@ -193,7 +193,7 @@ static bool enter(void)
 	struct timespec nap = { 0, 1000000 };
 
 	for (int tries = 0; tries < DOOR_MS; tries++) {
-		if (sp_get(&closed) && ending != own)
+		if (sp_get(&closed) && sp_get(&ending) != own)
 			return false;
 		if (sp_cas(&door, &who, own))
 			return true;
@@ -310,7 +310,7 @@ static int dump_as_user(enum sp_end how)
 /* From here on each booking is told of (sp_end_again). */
 static void begin_end(void)
 {
-	ending = (uint32_t)sp_sys(SYS_gettid);
+	sp_put(&ending, (uint32_t)sp_sys(SYS_gettid));
 	sp_put(&ended, false);
 	sp_put(&since, false);
 	sp_process.dumped = true;
@@ -325,7 +325,7 @@ static bool is_last(enum sp_end how)
 /* Two threads that end the process have one dump, if nothing was booked between. */
 static void dump_once(enum sp_end how)
 {
-	if (is_last(how) && ended && !sp_get(&since))
+	if (is_last(how) && sp_get(&ended) && !sp_get(&since))
 		return;
 	if (is_last(how))
 		begin_end();
@@ -381,7 +381,7 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 void sp_end_again(void)
 {
 	sp_put(&since, true);
-	if (ended && ending == (uint32_t)sp_sys(SYS_gettid))
+	if (sp_get(&ended) && sp_get(&ending) == (uint32_t)sp_sys(SYS_gettid))
 		sp_end_dump(last_end);
 }
 
@@ -414,7 +414,7 @@ static void *next(const char *name)
 static bool to_be_dumped(void)
 {
 	return sp_store.header && sp_process_is_ours() && sp_get(&expected) && !sp_get(&closed) &&
-	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && (!sp_get(&ended) || (sp_get(&since) && !repeated));
+	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && (!sp_get(&ended) || (sp_get(&since) && !sp_get(&repeated)));
 }
 
 /* A second thread that calls exit, or returns from main, finds the lists of libc without what the
@@ -425,7 +425,7 @@ static void at_last(int status, void *arg)
 {
 	(void)status, (void)arg;
 	if (to_be_dumped()) {
-		repeated = sp_get(&ended);
+		sp_put(&repeated, sp_get(&ended));
 		on_exit(at_last, NULL);
 		sp_end_dump(SP_END_EXIT);
 	} else if (sp_process_is_ours() && sp_get(&ended)) {
@@ -451,7 +451,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 static void at_quick(void)
 {
 	if (to_be_dumped()) {
-		repeated = sp_get(&ended);
+		sp_put(&repeated, sp_get(&ended));
 		at_quick_exit(at_quick);
 		sp_end_dump(SP_END_EXIT);
 	}
