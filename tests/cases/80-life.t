@@ -1,6 +1,8 @@
 # Each way by which a process ends, and its children: whoever counted leaves one dump with what
 # it was handed; nothing else is left, nothing hangs.
 . tests/lib/lib.sh
+find_real_papi
+unset PAPI_CSV_EVENT_FILE
 cd "$tmp" || exit 1
 : >"$tmp/start"
 
@@ -94,6 +96,7 @@ lost=''
 # A set of the parent's that a child starts: PAPI counts the parent for it.
 if [ "$(nproc)" -ge 2 ]; then
 	rm -rf "$tmp/d"
+	MORE=$REAL_PAPI_PRELOAD
 	run_native native "$apps/inherited"
 	if [ "$(status_of native)" = 77 ]; then
 		skip "a set from before fork" "$(tail -n 1 "$tmp/native.err")"
@@ -106,6 +109,7 @@ if [ "$(nproc)" -ge 2 ]; then
 			json "$f" 'grep({ $_->{exact}[0] } map { @{$_->{cpus}} } @{$d->{relations}}), grep { /from|fork/ } @{$d->{notes}}'; done | sed 's/(.*//')" \
 			"an event set was used that was not seen being made "
 	fi
+	MORE=''
 fi
 
 # ---- the end that nobody can wait for ------------------------------------------------

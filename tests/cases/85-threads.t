@@ -61,6 +61,8 @@ fi
 
 # Another thread resets what one reads, at any moment: PAPI zeroes, and until that is booked its values look as
 # if they had gone back.
+find_real_papi
+MORE=$REAL_PAPI_PRELOAD
 for mode in reading auto; do
 	rm -f "$tmp/shim.json"
 	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/resets" 20000
@@ -80,8 +82,6 @@ crowd reuse
 MORE=''
 
 # Real PAPI, more threads than CPUs, nobody pinned by the test.
-REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
-. tests/lib/real-papi.sh
 if [ "$REAL_PAPI" != yes ]; then
 	skip "64 threads on real PAPI" "$PAPI_HOW"
 elif plain "64 threads on real PAPI"; then

@@ -234,11 +234,16 @@ as_nobody() {
 	[ -z "${PAPI_CSV_EVENT_FILE-}" ] || PAPI_CSV_EVENT_FILE=$tmp/built/software-presets.csv
 }
 
-# Sets MORE for real PAPI, and skips the case where it cannot count.
-need_real_papi() {
+# What real-papi.sh sets; from the root.
+find_real_papi() {
 	REAL_PAPI_BUILD=$B REAL_PAPI_SOFTWARE=1
 	# shellcheck disable=SC1091
 	. tests/lib/real-papi.sh
+}
+
+# Sets MORE for real PAPI, and skips the case where it cannot count.
+need_real_papi() {
+	find_real_papi
 	[ "$REAL_PAPI" = yes ] || skip_all "$PAPI_HOW"
 	MORE=$REAL_PAPI_PRELOAD
 }
