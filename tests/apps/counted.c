@@ -1,7 +1,7 @@
 /*
  * counted: a program without PAPI whose threads and processes know their page
  * faults: each says "tid T faults F" at its end, by the kernel's own account.
- * usage: counted pages P | threads N P | c11 N P | closed N P | wait N P FIFO | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
+ * usage: counted pages P | threads N P | together N P (none ends before all have begun; at most 64) | c11 N P | closed N P | wait N P FIFO | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -53,6 +53,8 @@ static void work(void)
 		_exit(1);
 }
 
+static pthread_barrier_t *together;
+
 static void *thread(void *number)
 {
 	char name[16];
@@ -60,6 +62,8 @@ static void *thread(void *number)
 	snprintf(name, sizeof(name), "worker-%ld", (long)number);
 	prctl(PR_SET_NAME, name);
 	work();
+	if (together)
+		pthread_barrier_wait(together);
 	return NULL;
 }
 
@@ -73,6 +77,16 @@ static void threads(int n)
 		for (long j = i / 64 * 64; (i % 64 == 63 || i == n - 1) && j <= i; j++)
 			pthread_join(at[j % 64], NULL);
 	}
+}
+
+static void threads_together(int n)
+{
+	static pthread_barrier_t all;
+
+	if (n > 64 || pthread_barrier_init(&all, NULL, (unsigned)n))
+		exit(1);
+	together = &all;
+	threads(n);
 }
 
 static int thread_c11(void *number)
@@ -202,6 +216,8 @@ int main(int argc, char **argv)
 		close_all();
 	if (!strcmp(mode, "c11"))
 		threads_c11(n);
+	else if (!strcmp(mode, "together"))
+		threads_together(n);
 	else if (!strcmp(mode, "threads") || !strcmp(mode, "closed") || !strcmp(mode, "wait"))
 		threads(n);
 	else if (!strcmp(mode, "forks"))
