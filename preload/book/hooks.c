@@ -98,6 +98,7 @@ void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller)
 {
 	bool observed;
 
+	sp_process_look();
 	*real = sp_real_search(caller, &observed);
 	if (sp_papi_several)
 		sp_process.papi = NULL;	/* from now on each call asks */

@@ -1,7 +1,7 @@
 /* end.c: see end.h.
  *
  * Stands in front of _exit, _Exit and the exec family: the destructor below is
- * not run by these; and of exit and quick_exit, which several threads may call.
+ * not run by these; and of exit, which several threads may call at once.
  * After abort and fatal signals the live file is what is left.
  */
 #include <errno.h>
@@ -28,6 +28,7 @@ static uint32_t door;			/* the thread that writes; 0: none */
 static struct sp_output output;
 static enum sp_end last_end;
 static uint32_t leaving;		/* the thread that called exit first; 0: none */
+static uint32_t turn;			/* the one that has its turn at libc's list; 0: none */
 static uint32_t ending;			/* the thread that runs the exit */
 static bool ended;			/* the dump of the end was made, or could not be */
 static bool since;			/* something was booked since that began */
@@ -42,7 +43,7 @@ void sp_end_expect_dump(void)
 void sp_end_child(void)
 {
 	expected = false;
-	door = leaving = 0;
+	door = leaving = turn = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
 	ended = since = closed = repeated = false;
@@ -394,7 +395,7 @@ __attribute__((destructor)) static void at_exit(void)
 
 /* What we stand in front of here: looked up at the beginning, since a child of fork may find the loader's lock taken
  * for ever (elf.c), and one that only execs needs none without us. */
-static const char *const names[] = { "exit", "quick_exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat" };
+static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat" };
 static void *behind[SP_COUNT(names)];
 
 static void *next(const char *name)
@@ -423,14 +424,46 @@ static bool to_be_dumped(void)
  * more, and not for ever: they may go on. */
 static void at_last(int status, void *arg)
 {
+	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
+
 	(void)status, (void)arg;
 	if (to_be_dumped()) {
 		sp_put(&repeated, sp_get(&ended));
 		on_exit(at_last, NULL);
+		sp_cas(&turn, &own, 0);
 		sp_end_dump(SP_END_EXIT);
 	} else if (sp_process_is_ours() && sp_get(&ended)) {
 		sp_put(&closed, true);
 	}
+}
+
+#define TURN_MS	2000			/* a turn takes 1 us; one in a long handler of the program's keeps nobody for ever */
+
+/* From when libc takes at_last off its list until that is there again, a third thread would find the list empty, and end
+ * the process before the dump (seen on an emulated aarch64, in 5 of 20 runs of 16 threads).  So after the first thread
+ * they take turns.  (One more may return from main: at_last is there twice.) */
+static void before_exit(void)
+{
+	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
+	struct timespec nap = { 0, 1000000 };
+
+	if (!sp_store.header || !sp_process_is_ours() || sp_cas(&leaving, &first, own) || first == own)
+		return;
+	for (int tries = 0; tries < TURN_MS && to_be_dumped(); tries++) {
+		first = 0;
+		if (sp_cas(&turn, &first, own) || first == own)
+			return;
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	}
+}
+
+EXPORT __attribute__((noreturn)) void exit(int status)
+{
+	void (*real)(int) = (void (*)(int))next("exit");
+
+	before_exit();
+	for (;;)
+		real(status);
 }
 
 /* ---- doors that run no destructor ------------------------------------- */
@@ -457,41 +490,16 @@ static void at_quick(void)
 	}
 }
 
+#define QUICK	24			/* threads in quick_exit at once; libc has room for 32 functions */
+
 __attribute__((constructor)) static void at_start(void)
 {
 	on_exit(at_last, NULL);
-	at_quick_exit(at_quick);
+	on_exit(at_last, NULL);
+	for (unsigned i = 0; i < QUICK; i++)
+		at_quick_exit(at_quick);
 	for (unsigned i = 0; i < SP_COUNT(names); i++)
 		next(names[i]);
-}
-
-/* From when libc takes at_last off its list until that is on it again, a further thread would find nothing there, and end
- * the process before the dump (seen on an emulated aarch64, in 5 of 20 runs of 16 threads).  So all but the first wait
- * before libc's turn.  (main may still return beside the first: these are two.) */
-static void before_exit(void)
-{
-	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
-
-	if (sp_store.header && sp_process_is_ours() && !sp_cas(&leaving, &first, own) && first != own && to_be_dumped())
-		sp_end_dump(SP_END_EXIT);
-}
-
-EXPORT __attribute__((noreturn)) void exit(int status)
-{
-	void (*real)(int) = (void (*)(int))next("exit");
-
-	before_exit();
-	for (;;)
-		real(status);
-}
-
-EXPORT __attribute__((noreturn)) void quick_exit(int status)
-{
-	void (*real)(int) = (void (*)(int))next("quick_exit");
-
-	before_exit();
-	for (;;)
-		real(status);
 }
 
 /* What exec leaves behind is this dump; if it fails, a later one replaces it. */

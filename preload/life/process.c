@@ -8,6 +8,7 @@
 
 #include "../../core/output.h"
 #include "../../core/sys.h"
+#include "../papi/elf.h"
 #include "process.h"
 #include "say.h"
 
@@ -87,6 +88,8 @@ const char *sp_process_exe(void)
 
 void sp_process_begin(int pid)
 {
+	if (sp_process_pid)
+		sp_elf_in_child();
 	start_ns = sp_now_ns();
 	sp_process_pid = pid;
 }
@@ -105,6 +108,13 @@ bool sp_process_is_ours(void)
 bool sp_process_is_borrowed(void)
 {
 	return sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid);
+}
+
+/* (Its pages are as the kernel gave them.) */
+void sp_process_look(void)
+{
+	if (sp_process_pid && !sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid))
+		sp_elf_in_child();
 }
 
 /* ---- notes ------------------------------------------------------------ */

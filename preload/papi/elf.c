@@ -1,9 +1,13 @@
 /* elf.c: see elf.h.  The tables read here were mapped and checked by the loader. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "../../core/sys.h"
 #include "elf.h"
+
+#define FIRST_PAGE	4096u
 
 struct walk {
 	int (*each)(const struct sp_object *, void *);
@@ -93,7 +97,8 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
 	if (_dl_find_object((void *)address, &found) < 0)
 		return false;
 	h = found.dlfo_map_start;
-	if (!found.dlfo_link_map || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(ElfW(Phdr)))
+	if (!found.dlfo_link_map || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(ElfW(Phdr)) ||
+	    h->e_phoff > FIRST_PAGE || h->e_phoff + h->e_phnum * sizeof(ElfW(Phdr)) > FIRST_PAGE)
 		return false;
 	*o = (struct sp_object){ .path = found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "", .soname = "",
 				 .base = found.dlfo_link_map->l_addr, .headers = h->e_phnum,
@@ -113,28 +118,53 @@ bool sp_elf_at(struct sp_object *o, uintptr_t address)
  * dl_iterate_phdr takes a lock that glibc does not free in a child of fork: where another thread had it at that moment the
  * child waits for ever (seen on an emulated aarch64, once in 18,000 forks beside threads that counted).  While a child has
  * one thread nobody changes the loader's list, and it is read without the lock. */
-static int loaded_in;			/* the process */
+static bool child;
+static uintptr_t closed;
 
-__attribute__((constructor)) static void remember_process(void)
+void sp_elf_in_child(void)
 {
-	loaded_in = (int)sp_sys(SYS_getpid);
+	child = true;
+}
+
+void sp_elf_closed(void)
+{
+	__atomic_fetch_add(&closed, 1, __ATOMIC_RELAXED);
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-/* The list's first; NULL: dl_iterate_phdr is to be used. */
+static bool has_one_thread(void)
+{
+	struct stat tasks;
+
+	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) == 0 && tasks.st_nlink == 2 + 1;
+}
+
+static bool can_be_read(const struct link_map *l)
+{
+	struct sp_object o;
+
+	for (; l; l = l->l_next)
+		if (!sp_elf_at(&o, (uintptr_t)l->l_ld) && l->l_addr != getauxval(AT_SYSINFO_EHDR))
+			return false;
+	return true;
+}
+
+/* The list's first; NULL: dl_iterate_phdr is to be used, also where an object's headers are not in its first page. */
 static const struct link_map *list_of_child(void)
 {
+	const struct link_map *m = NULL;
 	struct dl_find_object own;
-	struct stat tasks;
-	struct link_map *m;
+	int saved = errno;
 
-	if (!loaded_in || loaded_in == (int)sp_sys(SYS_getpid) ||
-	    sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) < 0 || tasks.st_nlink != 2 + 1 ||
-	    _dl_find_object((void *)(uintptr_t)&list_of_child, &own) < 0)
+	if (!child)
 		return NULL;
-	m = own.dlfo_link_map;
+	if (has_one_thread() && _dl_find_object((void *)(uintptr_t)&list_of_child, &own) == 0)
+		m = own.dlfo_link_map;
 	while (m && m->l_prev)
 		m = m->l_prev;
+	if (!can_be_read(m))
+		m = NULL;
+	errno = saved;
 	return m;
 }
 
@@ -297,7 +327,7 @@ static int take_loads(struct dl_phdr_info *info, size_t size, void *arg)
 unsigned long long sp_elf_loads(void)
 {
 	const struct link_map *list = list_of_child();
-	unsigned long long loads = 0;
+	unsigned long long loads = closed;
 
 	if (!list)
 		dl_iterate_phdr(take_loads, &loads);

@@ -33,8 +33,10 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 
 	if (!next_dlclose)
 		next_dlclose = (int (*)(void *))sp_real_next("dlclose");
+	sp_process_look();
 	sp_sites_before_unload();
 	r = next_dlclose(handle);
+	sp_elf_closed();
 	sp_sites_after_unload();
 	if (sp_papi_used && sp_real_unloaded()) {
 		sp_process.papi = NULL;
@@ -168,6 +170,7 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 		sp_dlsym_find();
 	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
 		return go_on;
+	sp_process_look();
 	sp_elf_each(own_symbol, &own);
 	if (!own.address)
 		return go_on;		/* not one of ours */
