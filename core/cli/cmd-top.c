@@ -214,6 +214,17 @@ static int write_text(struct top *t)
 	}
 }
 
+/* It has said that it ends, and may still write its dump: its file goes after that. */
+static bool is_ending(const struct sp_file *f)
+{
+	struct sp_header h = f->model.h;
+
+	if (h.end != SP_END_EXIT && h.end != SP_END__EXIT)
+		return false;
+	h.end = SP_END_NONE;
+	return sp_may_run(&h, &f->image);
+}
+
 /* 0, or -errno: what is there now cannot be read. */
 static int look(struct top *t)
 {
@@ -222,7 +233,7 @@ static int look(struct top *t)
 
 	if (r < 0)
 		return r;
-	t->over = !sp_may_run(&f.model.h, &f.image);
+	t->over = !sp_may_run(&f.model.h, &f.image) && !is_ending(&f);
 	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the file was read */
 		sp_file_close(&f);
 		return -ENOENT;

@@ -64,6 +64,26 @@ wait "$top"
 is "the process ends: so does top" "$?" 0
 check "it says where the dump is" grep -q "process $pid has ended, its dump is $tmp/done.txt" ends.err
 
+# It writes its dump, into a FIFO that nobody reads just then: it has not ended.
+mkfifo full
+exec 9<>full
+env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/live" SSPAPI_OUTPUT="$tmp/full" SSPAPI_FORMAT=json "$scenes/cornered" 300 >cornered.out 2>&1 3>&- 9>&- &
+pid=$!
+is_ending() {
+	"$sspapi" report -f json live/*.live >ending.json 2>ending.err && [ "$(json ending.json '$d->{process}{end}')" = exit ]
+}
+await is_ending
+run top "$sspapi" top -n 1 live/*.live
+if kill -0 "$pid" 2>/dev/null; then
+	is "one that writes its dump has not ended" "$(status_of top) $(cat top.err)" "0 "
+else
+	skip "one that writes its dump has not ended" "it has"
+fi
+cat full >full.json 9>&- &
+wait "$pid"
+exec 9>&-
+wait
+
 # A killed one, some time after a snapshot. (Permanent readings all have their time in the store.)
 rm done.txt
 export SSPAPI_SIGNAL=USR2 SSPAPI_READINGS=permanent
