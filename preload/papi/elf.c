@@ -139,12 +139,19 @@ static bool has_one_thread(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) == 0 && tasks.st_nlink == 2 + 1;
 }
 
+/* At its base: where the kernel mapped segments apart (the program and ld.so on aarch64) its data lead to no header.  At its
+ * data if it has no base (a program that is not relocated). */
+static bool read_object(struct sp_object *o, const struct link_map *l)
+{
+	return (sp_elf_at(o, l->l_addr) && o->base == l->l_addr) || (sp_elf_at(o, (uintptr_t)l->l_ld) && o->base == l->l_addr);
+}
+
 static bool can_be_read(const struct link_map *l)
 {
 	struct sp_object o;
 
 	for (; l; l = l->l_next)
-		if (!sp_elf_at(&o, (uintptr_t)l->l_ld) && l->l_addr != getauxval(AT_SYSINFO_EHDR))
+		if (!read_object(&o, l) && l->l_addr != getauxval(AT_SYSINFO_EHDR))
 			return false;
 	return true;
 }
@@ -174,7 +181,7 @@ static int visit_list(struct walk *w, const struct link_map *m)
 	int r = 0;
 
 	for (; m && r == 0; m = m->l_next, w->index++)
-		if (sp_elf_at(&o, (uintptr_t)m->l_ld)) {
+		if (read_object(&o, m)) {
 			o.index = w->index;
 			if (o.dynamic)
 				read_dynamic(&o);

@@ -58,9 +58,9 @@ const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n);
 /* The exported function that holds the address, or NULL; looks at every symbol. */
 const char *sp_elf_name_of(const struct sp_object *o, uintptr_t address);
 
-/* Changes whenever something was loaded or unloaded, which sp_elf_closed says. */
+/* Changes whenever something was loaded or unloaded. */
 unsigned long long sp_elf_loads(void);
-void sp_elf_closed(void);
+void sp_elf_closed(void);		/* dlclose was called */
 
 void sp_elf_in_child(void);		/* from now on: this process is a child of fork */
 

@@ -86,7 +86,7 @@ life 2 3 "$scenes/life" spawn
 lost=''
 life 101 3 "$scenes/life" fork-threaded 300
 # (Before glibc 2.35 the loaded objects cannot be told without its lock.)
-if [ "$(getconf GNU_LIBC_VERSION | sed 's/.* 2\.//')" -ge 35 ]; then
+if [ "$(getconf GNU_LIBC_VERSION | sed 's/.* 2\.\([0-9]*\).*/\1/')" -ge 35 ]; then
 	life 4 3 "$scenes/life" fork-locked
 else
 	skip "life fork-locked" "$(getconf GNU_LIBC_VERSION)"

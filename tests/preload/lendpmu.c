@@ -5,8 +5,9 @@
  * PAPI turns its perf_event component off, software events and all, where
  * libpfm4 does not know the CPU ("no default PMU found"). libpapi asks
  * pfm_get_pmu_info() through its PLT which PMUs there are; this one says
- * that one more of this architecture's is present, too. No event of it is ever opened: it only
- * keeps the component alive, so that perf::PAGE-FAULTS and the like count.
+ * that one more of this architecture's is present, too. No event of it is ever
+ * opened: it only keeps the component alive, so that perf::PAGE-FAULTS and the
+ * like count.
  *
  * Where libpfm4 knows the CPU nothing is changed.
  */
@@ -73,7 +74,8 @@ static int knows_this_cpu(get_pmu_info *real)
 	return 0;
 }
 
-/* Ice Lake's; the libpfm4 of PAPI 6 and before has none as PAPI wants it.  On aarch64 Cortex-A53's (N1's where that is disabled). */
+/* Ice Lake's; the libpfm4 of PAPI 6 and before has none as PAPI wants it.  On aarch64
+ * Cortex-A53's (N1's where that is disabled). */
 static int which_to_lend(get_pmu_info *real)
 {
 	static const char *const fit[] = {"icl", "skl", "arm_ac53", "arm_n1"};
