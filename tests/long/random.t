@@ -23,8 +23,8 @@ for settings in attribution=reading attribution=residency attribution=exact attr
 		random "$settings" api-random "$seed" "$(bounded 5000 2000)" 4
 		random "$settings" api-random-scripted "$seed" "$(bounded 5000 2000)" 4
 	done
-	random "$settings" api-random $$ 1000 32
-	random "$settings" api-random-scripted $$ 1000 32
+	random "$settings" api-random $$ "$(bounded 1000 500)" 32
+	random "$settings" api-random-scripted $$ "$(bounded 1000 500)" 32
 	unset "$name"
 	is "$settings: random sequences that go wrong" "$bad" 0
 done
