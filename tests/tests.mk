@@ -114,6 +114,14 @@ $(SCENES): $(T)/scenes/%: tests/scenes/%.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<)
 
+# Their segments lie apart, as each program's on aarch64 and those linked for large pages.
+APART	:= $(addprefix $(T)/scenes/,life-apart life-apart-no-pie)
+$(T)/scenes/life-apart-no-pie: NO_PIE = -no-pie
+$(APART): tests/scenes/life.c $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<,,-Wl$(comma)-z$(comma)max-page-size=0x200000 $(NO_PIE))
+
 # One that measures before and after everybody else.
 $(T)/scenes/moments: $(T)/scenes/libmoments.so
 $(T)/scenes/libmoments.so: tests/scenes/plugin/moments.c $(FAKE)/libpapi.so.7.0
@@ -137,7 +145,7 @@ $(PLUGINS): tests/scenes/plugin/plugin.c
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,$(patsubst plugin-%.so,%,$(filter-out plugin-7.0.so,$(@F))),-shared -fPIC)
 
-$(SCENES) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
+$(SCENES) $(APART) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -192,7 +200,7 @@ CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(VERSIONS) $(PLUGINS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(VERSIONS) $(PLUGINS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

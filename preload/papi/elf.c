@@ -89,15 +89,29 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE		/* glibc 2.35 */
+/* An object's first page.  Of the program and of ld.so dlfo_map_start is a segment's start where the kernel mapped segments
+ * apart (aarch64; linked for large pages): their first page is at their base, or where the kernel says that the program's
+ * headers are, if it is not relocated. */
+static const void *first_page(const struct dl_find_object *found)
+{
+	const uintptr_t in_first[] = { found->dlfo_link_map->l_addr, getauxval(AT_PHDR) };
+	struct dl_find_object first;
+
+	for (unsigned i = 0; i < SP_COUNT(in_first); i++)
+		if (_dl_find_object((void *)in_first[i], &first) == 0 && first.dlfo_link_map == found->dlfo_link_map)
+			return first.dlfo_map_start;
+	return found->dlfo_map_start;
+}
+
 bool sp_elf_at(struct sp_object *o, uintptr_t address)
 {
 	struct dl_find_object found;
 	const ElfW(Ehdr) *h;
 
-	if (_dl_find_object((void *)address, &found) < 0)
+	if (_dl_find_object((void *)address, &found) < 0 || !found.dlfo_link_map)
 		return false;
-	h = found.dlfo_map_start;
-	if (!found.dlfo_link_map || memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(ElfW(Phdr)) ||
+	h = first_page(&found);
+	if (memcmp(h->e_ident, ELFMAG, SELFMAG) != 0 || h->e_phentsize != sizeof(ElfW(Phdr)) ||
 	    h->e_phoff > FIRST_PAGE || h->e_phoff + h->e_phnum * sizeof(ElfW(Phdr)) > FIRST_PAGE)
 		return false;
 	*o = (struct sp_object){ .path = found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "", .soname = "",
@@ -139,19 +153,12 @@ static bool has_one_thread(void)
 	return sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) == 0 && tasks.st_nlink == 2 + 1;
 }
 
-/* At its base: where the kernel mapped segments apart (the program and ld.so on aarch64) its data lead to no header.  At its
- * data if it has no base (a program that is not relocated). */
-static bool read_object(struct sp_object *o, const struct link_map *l)
-{
-	return (sp_elf_at(o, l->l_addr) && o->base == l->l_addr) || (sp_elf_at(o, (uintptr_t)l->l_ld) && o->base == l->l_addr);
-}
-
 static bool can_be_read(const struct link_map *l)
 {
 	struct sp_object o;
 
 	for (; l; l = l->l_next)
-		if (!read_object(&o, l) && l->l_addr != getauxval(AT_SYSINFO_EHDR))
+		if (!sp_elf_at(&o, (uintptr_t)l->l_ld) && l->l_addr != getauxval(AT_SYSINFO_EHDR))
 			return false;
 	return true;
 }
@@ -181,7 +188,7 @@ static int visit_list(struct walk *w, const struct link_map *m)
 	int r = 0;
 
 	for (; m && r == 0; m = m->l_next, w->index++)
-		if (read_object(&o, m)) {
+		if (sp_elf_at(&o, (uintptr_t)m->l_ld)) {
 			o.index = w->index;
 			if (o.dynamic)
 				read_dynamic(&o);

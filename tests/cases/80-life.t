@@ -87,7 +87,9 @@ lost=''
 life 101 3 "$scenes/life" fork-threaded 300
 # (Before glibc 2.35 the loaded objects cannot be told without its lock.)
 if [ "$(getconf GNU_LIBC_VERSION | sed 's/.* 2\.\([0-9]*\).*/\1/')" -ge 35 ]; then
-	life 4 3 "$scenes/life" fork-locked
+	for program in life life-apart life-apart-no-pie; do
+		life 4 3 "$scenes/$program" fork-locked
+	done
 else
 	skip "life fork-locked" "$(getconf GNU_LIBC_VERSION)"
 fi
