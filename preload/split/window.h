@@ -1,0 +1,82 @@
+/* window.h: which counts are proven, as a pure function: no system call, no pointer to the world.
+ *
+ * The rule: a count on CPU k is proven if CPU k's own counter had counted it before PAPI read its own.
+ *
+ * P is PAPI's counter of an event, which counts wherever the thread runs.  Copy k is a counter of ours of the same event
+ * and thread that counts only on CPU k: whatever copy k had when PAPI read P, P has counted there, too.  So what a copy
+ * has grown from its anchor (what it had when the segment began: a segment lasts from one zeroing of P to the next) to a
+ * look at it before PAPI's call is a lower bound, whatever else went wrong: a copy that could not run all the time, a CPU
+ * that has none, a move inside the call.
+ *
+ * A thread's own set is started without a look at the copies: those of other CPUs stand still, that of the CPU where the
+ * thread is (home) has no anchor.  Home's bound is then what all others leave at most of P, if the thread was on no CPU
+ * without a copy (`high`: the times of the copies say so), and from then on home has an anchor, too.
+ *
+ * Where the thread stayed on one CPU from one value of PAPI's to the next (rseq, or a page of the kernel's, says so) all
+ * that is new is that CPU's: proven without copies.
+ *
+ * One event of one set; counts may be sums of several counters'.  Bounds are of the relation's whole life, so that what
+ * one window leaves open the next one may prove.  The model of all this is the test beside it: tests/unit/t-window.c.
+ */
+#ifndef SP_WINDOW_H
+#define SP_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SP_UNKNOWN	INT64_MIN
+
+struct sp_window_cpu {
+	int64_t anchor;			/* the copy's count that the segment began with; SP_UNKNOWN: home's, as yet */
+	int64_t base;			/* what was proven in the segment when the anchor was taken */
+	int64_t proven;			/* in this segment */
+	int64_t stayed;			/* of it: without copies */
+	int64_t open;			/* booked less proven, over the whole life: > 0 not proven, < 0 proven and not booked yet */
+};
+
+struct sp_window {
+	uint32_t n;			/* CPUs that have a copy */
+	bool falls;			/* P may fall: a difference of counters */
+	bool sound;			/* the copies have counted nothing that P has not */
+	int64_t value;			/* that PAPI handed out last in this segment */
+	int64_t before;			/* P when the anchors were taken: nobody knows where that was counted */
+	struct sp_window_cpu *cpu;	/* [n] */
+};
+
+/* A value that PAPI handed out. */
+struct sp_window_seen {
+	int64_t value;
+	const int64_t *low;		/* [n] copies that were looked at before PAPI's call, or what they had then at least (SP_UNKNOWN:
+					 * nothing is known of this one); NULL: of none */
+	const int64_t *high;		/* [n] what they had then at most; NULL: the thread may have been on a CPU without a copy */
+	const int64_t *now;		/* [n] for home's anchor, looked at after the call; NULL: home stays without one */
+	const double *weight;		/* [n] of what is not proven; all 0: it goes where the reading is booked */
+	uint32_t at;			/* where the reading is booked; n: on a CPU without a copy */
+};
+
+/* Where what is new is booked, and what is newly proven, perhaps of what was booked before: [n + 1], the last one for
+ * `at` n. */
+struct sp_window_shares {
+	int64_t *total, *proven;
+};
+
+/* All CPUs and nothing proven. */
+void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, bool falls);
+
+/* P was zeroed, and had `before` right before the copies were looked at.  home: the CPU of an own set whose copy was not
+ * looked at since; n: there is none. */
+void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home);
+
+/* All that is new up to this value was counted on CPU i (< n), and is booked there. */
+void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i);
+
+/* All that is new up to this value is booked on CPU i (n: elsewhere), and nobody knows where it was counted. */
+void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i);
+
+/* The copies are not to be believed until P is zeroed again. */
+void sp_window_distrust(struct sp_window *w);
+
+/* The thread may have moved, or is another one. */
+void sp_window_moved(struct sp_window *w, const struct sp_window_seen *seen, const struct sp_window_shares *to);
+
+#endif
