@@ -88,11 +88,16 @@ enum sp_why {
 	SP_WHY_STARVED,			/* the processor has too few counters for two of each */
 	SP_WHY_CLOSED,			/* the application closed our descriptors */
 	SP_WHY_ENDED,			/* the thread had ended */
-	SP_WHY_ELSEWHERE,		/* it was on a CPU that it could not run on when it began */
-	SP_WHY_BUSY,			/* it moved faster than it can be looked at */
-	SP_WHY_RUNNING,			/* another thread's counts, which went on while they were read */
-	SP_WHY_DISTURBED,		/* a handler or another thread called PAPI inside the window */
-	SP_WHY_INSIDE,			/* something was counted, or the thread interrupted, inside the call of PAPI */
+	SP_WHY_UNWATCHED,		/* it was on a CPU where no counter of ours stood */
+	SP_WHY_EDGE,			/* counting went on between our look at the counters and PAPI's */
+	SP_WHY_RUNNING,			/* the same of other threads' counts, which nobody can stop */
+	SP_WHY_HANDLER,			/* a handler, or another thread, called PAPI inside a call for the set */
+	SP_WHY_INSIDE,			/* the thread moved, or was interrupted, inside the call of PAPI */
+	SP_WHY_COPIES,			/* our counters counted what PAPI's did not */
+	SP_WHY_CLOCK,			/* a clock, of which each move costs the two some time */
+	SP_WHY_OPENER,			/* another thread than the set's user opened PAPI's counters */
+	SP_WHY_SWITCHED_OFF,		/* the program switched counters of the thread off (prctl) */
+	SP_WHY_COMPONENT,		/* its component has no counters in the kernel */
 	SP_WHYS
 };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };

@@ -213,6 +213,19 @@ static void zero_if_it_was(struct sp_writer *w, struct sp_state *n, const int64_
 	}
 }
 
+/* Of what is new, or was booked before: what is proven is never more than what is booked, nor below 0. */
+static int64_t newly_proven(struct sp_writer *w, struct sp_state *n, uint32_t e, int64_t d)
+{
+	int64_t total = in_state(w, n, SP_LAST)[e] + in_state(w, n, SP_OFF)[e];
+	int64_t exact = in_state(w, n, SP_LAST)[e] + in_state(w, n, SP_XOFF)[e], is;
+
+	if (!w->newly)
+		return w->proven ? d : 0;
+	is = exact + w->newly[e];
+	is = is > total + d ? total + d : is;
+	return (is < 0 ? 0 : is) - exact;
+}
+
 /* The ledger: what came since the last value is the current cell's.  A set that
  * does not run hands out what it handed out before: nothing new. */
 static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *x)
@@ -236,8 +249,7 @@ static void book_values(struct sp_writer *w, struct sp_state *n, const int64_t *
 			d = w->part[e];
 		if (d < 0 && !w->nested.flags)	/* a handler's, after what PAPI zeroed for the call under way */
 			sp_ledger_backwards(w);
-		if (!(w->exact ? w->exact[e] : w->proven))
-			in_state(w, n, SP_XOFF)[e] -= d;
+		in_state(w, n, SP_XOFF)[e] -= d - newly_proven(w, n, e, d);
 		in_state(w, n, SP_EOFF)[e] -= d;	/* entries have rules of their own */
 		last[e] += d;
 	}
@@ -644,18 +656,19 @@ static void book_parts(struct sp_writer *w, const struct sp_parts *parts, const 
 {
 	if ((sp_get(&w->state)->flags & (SP_STATE_RUNNING | SP_STATE_BASELINE)) != SP_STATE_RUNNING)
 		return;
-	w->exact = parts->exact;
 	for (uint32_t i = 0; i < parts->n; i++) {
 		w->part = parts->at + (uint64_t)i * w->k;
+		w->newly = parts->proven + (uint64_t)i * w->k;
 		apply(w, SP_OP_PART, sp_ledger_cell(w, parts->cpu[i]), x, site);
 	}
 	w->part = NULL;
+	w->newly = parts->proven + (uint64_t)parts->n * w->k;
 }
 
 static void forget_parts(struct sp_writer *w)
 {
 	w->part = NULL;
-	w->exact = NULL;
+	w->newly = NULL;
 }
 
 void sp_ledger_backwards(struct sp_writer *w)

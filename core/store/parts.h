@@ -10,7 +10,8 @@ struct sp_parts {
 	uint32_t n;
 	const int32_t *cpu;		/* [n] */
 	const int64_t *at;		/* [n][k] */
-	const bool *exact;		/* [k]: known to have been counted there, all parts and the rest */
+	const int64_t *proven;		/* [n + 1][k] newly known to have been counted there, perhaps of what was booked before; the last
+					 * row is the CPU's that the operation is booked on */
 };
 
 #endif

@@ -423,17 +423,17 @@ static uint32_t why_of(uint32_t flags)
 	return flags >> SP_RELATION_WHY_SHIFT & 63;
 }
 
+/* The best that any window got, and why the last one that left something open was not better. */
 void sp_relation_told(struct sp_relation *r, enum sp_attribution how, enum sp_why why)
 {
-	static const uint8_t rank[8] = { [SP_BY_RESIDENCY] = 1, [SP_BY_APPROXIMATE] = 2, [SP_BY_EXACT] = 3, [SP_BY_AUTO] = 4 };
-	uint32_t was = sp_get(&r->flags), is;
+	static const uint8_t rank[8] = { [SP_BY_AUTO] = 0, [SP_BY_READING] = 1, [SP_BY_RESIDENCY] = 2, [SP_BY_APPROXIMATE] = 3,
+					 [SP_BY_EXACT] = 4 };
+	uint32_t was = sp_get(&r->flags), is, best;
 
 	do {
-		uint32_t a = rank[how_of(was)], b = rank[how & 7];
-
-		if (b > a || (b == a && why_of(was)))
-			return;
-		is = (was & ~SP_RELATION_HOW) | (uint32_t)how << SP_RELATION_HOW_SHIFT | (uint32_t)why << SP_RELATION_WHY_SHIFT;
+		best = rank[how & 7] > rank[how_of(was)] ? (uint32_t)how : how_of(was);
+		is = (was & ~SP_RELATION_HOW) | best << SP_RELATION_HOW_SHIFT |
+		     (why ? (uint32_t)why : why_of(was)) << SP_RELATION_WHY_SHIFT;
 	} while (is != was && !sp_cas(&r->flags, &was, is));
 }
 

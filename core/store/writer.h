@@ -99,7 +99,7 @@ struct sp_writer {
 	struct sp_track track;		/* the intervals */
 	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
 	const int64_t *part;		/* of the window that is being split: what is this cell's; NULL: all that is new */
-	const bool *exact;		/* [k] of it; NULL: as `proven` says */
+	const int64_t *newly;		/* [k] newly proven of this cell; NULL: as `proven` says */
 	uint32_t turn;			/* who books while SHARED: nobody, the owner, another */
 	uint32_t visitor;		/* another thread calls PAPI and books: the owner's calls wait */
 	uintptr_t abandoned;		/* what `in_flight` was when a visitor waited in vain: a handler jumped out of that call */

@@ -181,6 +181,17 @@ static bool is_float(const struct sp_model *m, const struct sp_row *row, uint32_
 	return row->floating && v && v->data_type == SP_FP64 && v->kind == SP_COUNTER;
 }
 
+/* A window may prove what was counted in an earlier one: more than its own interval has is no interval's. */
+static void clamp(const struct sp_model *m, const struct sp_row *row, int64_t *at)
+{
+	for (uint32_t e = 0; e < row->k; e++) {
+		int64_t *total = &at[e], *exact = &at[row->k + e];
+
+		if (!is_float(m, row, e))
+			*exact = *exact < 0 ? 0 : *exact > *total ? *total : *exact;
+	}
+}
+
 static void add_values(const struct sp_model *m, const struct sp_row *row, int64_t *to, const int64_t *more)
 {
 	for (uint32_t e = 0; e < 2 * row->k; e++) {
@@ -299,6 +310,8 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	while (n)			/* the oldest first */
 		read_block(m, row, b[--n], m->most_intervals, cells);
 	add_others(m, row, cells);
+	for (uint32_t i = 0; i < row->intervals; i++)
+		clamp(m, row, record(row, i)->at);
 }
 
 uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at)

@@ -321,6 +321,17 @@ static void read_times(const struct sp_model *m, struct sp_row *row, const struc
 	row->edge = row->times ? t->at + cells : NULL;
 }
 
+/* Then there is nothing to give a reason for. */
+static bool is_proven(struct sp_model *m, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+		if (memcmp(at.total, at.exact, row->k * sizeof(*at.total)) != 0)
+			return false;
+	return true;
+}
+
 static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
 			  const struct sp_relation *r)
 {
@@ -370,6 +381,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	if (!has_ended(m, row))
 		row->flags &= ~SP_RELATION_RUNNING;
 	sort_cells(row);
+	if (is_proven(m, row))
+		row->why = SP_WHY_NONE;
 }
 
 /* Is r included in a relation of the folded threads already? */

@@ -30,12 +30,16 @@ const char *sp_why_text(enum sp_why why)
 		[SP_WHY_STARVED] = "the processor has too few counters for two of each event (count fewer events at once)",
 		[SP_WHY_CLOSED] = "the application closed descriptors of sspapi's",
 		[SP_WHY_ENDED] = "the thread had ended",
-		[SP_WHY_ELSEWHERE] = "the thread ran on a CPU that it was not allowed to run on when its set was first started",
-		[SP_WHY_BUSY] = "the thread moved faster than its counters could be read",
-		[SP_WHY_RUNNING] = "the counted thread ran on, on another CPU, while its counters were read",
-		[SP_WHY_DISTURBED] = "a signal handler or another thread called PAPI for the set between two readings",
-		[SP_WHY_INSIDE] = ("the thread was interrupted, or counted something, while PAPI read: what came before and what after "
-				   "is not known (fewer readings have less of it)"),
+		[SP_WHY_UNWATCHED] = "the thread ran on a CPU for which sspapi had no counter",
+		[SP_WHY_EDGE] = "counting went on between sspapi's look at the counters and PAPI's",
+		[SP_WHY_RUNNING] = "the counted threads ran on while their counters were read",
+		[SP_WHY_HANDLER] = "a signal handler, or another thread, called PAPI for the set inside another call",
+		[SP_WHY_INSIDE] = "the thread moved, or was interrupted, inside a call of PAPI (fewer readings have less of it)",
+		[SP_WHY_COPIES] = "counters by CPU counted what PAPI's own counter did not",
+		[SP_WHY_CLOCK] = "a clock by CPU differs from PAPI's by some 100 ns a move (perf::TASK-CLOCK does not)",
+		[SP_WHY_OPENER] = "another thread than the one that started the set opened PAPI's counters",
+		[SP_WHY_SWITCHED_OFF] = "the program switched the thread's counters off (PR_TASK_PERF_EVENTS_DISABLE)",
+		[SP_WHY_COMPONENT] = "PAPI's component has no counters in the kernel, which alone count by CPU",
 	};
 
 	return texts[why < SP_WHYS ? why : SP_WHY_NONE];

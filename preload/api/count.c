@@ -337,7 +337,7 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 		return PAPI_EINVAL;
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
-	sp_visit(sp_set_of(c->es));
+	sp_visit(sp_set_of(c->es), op);
 	open = sp_proof_now();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
@@ -373,7 +373,7 @@ static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
 
 	if (!begin(c, rel, caller, &held))
 		return c->rc;
-	sp_visit(sp_set_of(c->es));
+	sp_visit(sp_set_of(c->es), SP_OP_RESET);
 	open = sp_proof_now();
 	c->rc = c->real->PAPI_reset(c->es);
 	if (c->rc == PAPI_OK && c->set)

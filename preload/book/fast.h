@@ -65,8 +65,12 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
  * there still; else a scan is needed now. */
 SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 {
-	if (s->split && SP_UNLIKELY(!sp_split_is_ready(s->split, open) || !sp_proof_holds(sp_self.area, open)))
+	if (!s->split)
+		return;
+	if (SP_UNLIKELY(!sp_split_is_ready(s->split, open) || !sp_proof_holds(sp_self.area, open)))
 		sp_begin_slow(s);
+	else
+		sp_split_fresh(s->split);
 }
 
 SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
@@ -92,6 +96,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #undef EACH
 	if (!sp_accum_here(&s->writer, before, true, site))
 		sp_ledger_finish(&s->writer, SP_OP_ACCUM, s->writer.cpu, before, true, site);
+	sp_fast_begins(s, open);
 	return true;
 }
 
@@ -122,8 +127,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 		sp_ledger_finish(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);
 	s->writer.opened = open;
 	if (s->split) {
-		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
-			sp_begin_slow(s);
+		sp_fast_begins(s, open);
 		sp_split_begun(s->split);
 	}
 	return true;

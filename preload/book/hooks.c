@@ -667,42 +667,29 @@ static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu,
 	struct sp_split *p = s->split;		/* a handler on top may drop it: it stays until it is done */
 	struct sp_writer *w = &s->writer;
 	struct sp_shares shares;
-	int64_t delta[w->k];
-	bool back = false;
 
-	if (!(w->state->flags & SP_STATE_RUNNING)) {
-		if (sp_get(&s->started))		/* but that is put aside */
-			sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
+	if (!(w->state->flags & SP_STATE_RUNNING) && !sp_get(&s->started))
+		return false;
+	/* A handler's call inside another one's, or what is put aside: the ledger finds the order by itself. */
+	if (!(w->state->flags & SP_STATE_RUNNING) || (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE))) {
+		sp_split_lost(p);
+		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
 		return false;
 	}
-	if (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE))
-		sp_split_disturbed(p);
-	for (uint32_t e = 0; e < w->k; e++) {
-		delta[e] = values[e] - sp_get(&w->state->at[e]);	/* SP_LAST is the first array */
-		back |= delta[e] < 0;
-	}
-	/* On top of a call that has zeroed, whose own answer brings that back (nested.h): to one CPU, too. */
-	if (back && (sp_get(&w->in_flight) & SP_IN_PAPI)) {
-		sp_split_disturbed(p);
-		sp_relation_told(w->relation, SP_BY_EXACT, SP_WHY_DISTURBED);
-		return false;
-	}
-	if (!sp_split_window(p, &(struct sp_answer){ .delta = delta, .counts = op == SP_OP_READ ? values : NULL,
-						      .opened = &s->opened, .open = open }, &shares)) {
+	if (!sp_split_window(p, &(struct sp_answer){ .last = w->state->at, .value = (const int64_t *)values,
+						      .counts_on = op == SP_OP_READ, .opened = &s->opened, .open = open,
+						      .cpu = cpu }, &shares)) {
 		sp_relation_told(w->relation, shares.how, shares.why);
 		return false;
 	}
-	const struct sp_parts parts = { .n = shares.n, .cpu = shares.cpu, .at = shares.at, .exact = shares.exact };
+	const struct sp_parts parts = { .n = shares.n, .cpu = shares.cpu, .at = shares.at, .proven = shares.proven };
 
-	cpu = shares.last >= 0 ? shares.last : cpu;
 	if (s->starter == sp_self.id)
-		sp_ledger_book_parts(w, op, cpu, values, &parts, site, in_flight);
+		sp_ledger_book_parts(w, op, shares.last, values, &parts, site, in_flight);
 	else
-		sp_ledger_book_foreign(w, op, cpu, values, &parts, site);
+		sp_ledger_book_foreign(w, op, shares.last, values, &parts, site);
 	if (s->times)
 		add_times(s, &shares);
-	if (sp_get(&w->slow) & SP_SLOW_SIDE)		/* put aside, without its parts */
-		shares.why = SP_WHY_DISTURBED;
 	sp_relation_told(w->relation, shares.how, shares.why);
 	sp_split_done(p);
 	if (sp_split_needs_time(p))
@@ -710,12 +697,17 @@ static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu,
 	return true;
 }
 
-/* After what zeroes, or could not be split. */
-static void begin_window(struct sp_set *s, enum sp_op op)
+static bool zeroes(enum sp_op op)
+{
+	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
+}
+
+/* After what zeroes. */
+static void begin_segment(struct sp_set *s, enum sp_op op)
 {
 	if (op == SP_OP_WRITE)
-		sp_split_disturbed(s->split);
-	else if (!sp_is_ready(s))
+		sp_split_lost(s->split);
+	else if (zeroes(op))
 		sp_split_zeroed(s->split, s->writer.opened, &s->opened);
 	if (op == SP_OP_START)
 		sp_split_begun(s->split);
@@ -732,7 +724,7 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 	if (!in_flight)
 		sp_proof_on_top();
 	timed = own && !fast && s->split && sp_split_needs_time(s->split);
-	proven = (fast || timed) && sp_proves(s, open);
+	proven = (fast || timed) && !s->multiplexed && sp_proves(s, open);
 
 	if (own)
 		s->writer.opened = open;
@@ -748,8 +740,8 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 		book_gauges(s, op, cpu, values);
 	if (timed && proven && values)
 		sp_ran(s);
-	if (s->split && op != SP_OP_STOP && !split && (!proven || !values))
-		begin_window(s, op);
+	if (s->split)
+		begin_segment(s, op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
@@ -804,14 +796,23 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
-void sp_visit(struct sp_set *s)
+static void ask(struct sp_set *s, enum sp_op op)
 {
-	if (sp_booked(s) && s->split)
-		sp_split_ask(s->split, false);
-	if (!sp_booked(s) || !s->started || (s->starter == sp_self.id && !(sp_get(&s->writer.slow) & SP_SLOW_SHARED)))
+	if (!s->split)
 		return;
-	if (!sp_self.visits && sp_ledger_visits(&s->writer))
+	if (sp_split_share(s->split))
+		sp_put(&s->fast_thread, 0);
+	sp_split_ask(s->split, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.state->at, &s->opened);
+}
+
+void sp_visit(struct sp_set *s, enum sp_op op)
+{
+	if (!sp_booked(s))
+		return;
+	if (s->started && (s->starter != sp_self.id || (sp_get(&s->writer.slow) & SP_SLOW_SHARED)) && !sp_self.visits &&
+	    sp_ledger_visits(&s->writer))
 		sp_self.visits = s;
+	ask(s, op);
 }
 
 SP_COLD void sp_visited_slow(uintptr_t frame)
@@ -850,7 +851,7 @@ SP_COLD void sp_ask_ending(struct sp_set *s)
 {
 	int saved = errno;
 
-	sp_split_ask(s->split, true);
+	ask(s, SP_OP_STOP);
 	errno = saved;
 }
 
@@ -863,14 +864,13 @@ SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame
 
 	if (!sp_booked(s) || s->starter != sp_self.id) {
 		if (op != SP_OP_START)
-			sp_visit(s);
+			sp_visit(s, op);
 		errno = saved;
 		return NULL;
 	}
 	under = sp_get(&s->writer.in_flight);
-	if (s->split)
-		sp_split_ask(s->split, op == SP_OP_STOP || op == SP_OP_ACCUM);
 	called = sp_ledger_begin_call_slow(&s->writer, op, frame);
+	ask(s, op);
 	if (!called)
 		be_alone(frame);
 	if (under && (under & 7) == SP_OP_START && (called || (under & SP_IN_PAPI)))
@@ -990,7 +990,7 @@ SP_COLD void sp_accum_lost(int id)
 
 void sp_before_write(int id)
 {
-	sp_visit(sp_set_of(id));
+	sp_visit(sp_set_of(id), SP_OP_WRITE);
 }
 
 /* The component now counts on from the values written, if it can. */

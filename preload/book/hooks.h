@@ -64,7 +64,7 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had);
 /* PAPI has opened the counters of the set again, or was expected to, by the start that it has answered. */
 SP_COLD void sp_opened_again(struct sp_set *s);
 
-/* A window of a set that is split begins, where it was not ready for it. */
+/* PAPI has zeroed a set that is split, and was not ready for it. */
 SP_COLD void sp_begin_slow(struct sp_set *s);
 
 /* All is as it was at the start before, but the thread may have moved since. */
@@ -106,7 +106,7 @@ SP_COLD void sp_book_slow(struct sp_set *called, int id, enum sp_op op, const lo
  * meanwhile (ledger.h).  (A handler on top of such a call does not wait.)  The counters of another thread are read first
  * (sp_split_ask).  A call that a handler makes on top of another one for the same set ends here, too: from
  * sp_begin_call_slow to then no second handler comes, so that both are booked in PAPI's order. */
-void sp_visit(struct sp_set *s);
+void sp_visit(struct sp_set *s, enum sp_op op);
 SP_COLD void sp_visited_slow(uintptr_t frame);
 static inline void sp_visited(uintptr_t frame)
 {
@@ -167,7 +167,11 @@ SP_HOT_INLINE struct sp_set *sp_begin_ending_call(struct sp_set *s, int id, enum
 /* PAPI has zeroed it. */
 SP_HOT_INLINE void sp_begins_window(struct sp_set *s)
 {
-	if (SP_UNLIKELY(!sp_is_ready(s)))
+	if (!s->split)
+		return;
+	if (SP_LIKELY(sp_split_is_ready(s->split, sp_proof_now())))
+		sp_split_fresh(s->split);
+	else
 		sp_begin_slow(s);
 }
 
@@ -372,6 +376,7 @@ SP_HOT_INLINE void sp_after_accum(struct sp_set *called, int rc, int id, const l
 	}
 	called->writer.opened = open;
 	sp_ledger_finish_accum(&called->writer, cpu, before, proven, sp_site_here(&called->seen[SP_SEEN_READ], at));
+	sp_begins_window(called);
 }
 
 #endif

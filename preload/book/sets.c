@@ -559,7 +559,8 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 
 	/* One that was attached once is under its target's owner, with others that wait for a start. */
-	sp_put(&s->fast_thread, own && s->creator && !sp_process.dumped && !(s->split && sp_split_needs_time(s->split)) ? sp_self.id : 0);
+	sp_put(&s->fast_thread, own && s->creator && !sp_process.dumped && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
+				  sp_self.id : 0);
 }
 
 /* Whose counts they are, where it is not what the component says. */
@@ -603,7 +604,10 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU)
 		return sp_split_prepare(&s->split, &want, why);
 	sp_split_drop(&s->split);
-	return s->target == SP_TARGET_CPU || h->cpu >= 0 ? SP_BY_EXACT : SP_BY_READING;
+	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
+		return SP_BY_EXACT;
+	*why = h->perf_event ? SP_WHY_UNSEEN : SP_WHY_COMPONENT;
+	return SP_BY_READING;
 }
 
 /* What the dump is to say of it. */

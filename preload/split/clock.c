@@ -67,11 +67,22 @@ static int open_one(int tid, int cpu, bool inherits, bool migrations)
 	return sp_counter_open(&a, tid, cpu, -1);
 }
 
+static int open_off(int tid)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1,
+		.disabled = 1, .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+
+	return sp_counter_open(&a, tid, -1, -1);
+}
+
 void sp_clock_close(struct sp_clock *c)
 {
 	sp_witness_unmap(c->page);
 	sp_counter_close(c->page_fd);
 	sp_counter_close(c->total);
+	sp_counter_close(c->off);
 	for (uint32_t i = 0; i < c->n; i++)
 		sp_counter_close(c->at[i].fd);
 	sp_unmap(c, c->bytes);
@@ -133,6 +144,71 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, str
 	return r;
 }
 
+/* ---- on no other CPU? ---------------------------------------------------------- */
+
+bool sp_clock_look(int fd, struct sp_clock_look *l)
+{
+	*l = (struct sp_clock_look){ 0 };
+	return fd < 0 || sp_counter_read(fd, (uint64_t *)l, 3);
+}
+
+#define LOOKS 3			/* the closest of them counts */
+
+/* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags behind the first one's shows
+ * by a look between two looks at that one. */
+static void compare(struct sp_clock *c)
+{
+	struct sp_clock_look before, it, after;
+	uint64_t closest = UINT64_MAX;
+	int64_t least, most;
+
+	for (uint32_t i = 1; i < c->n; i++) {
+		c->at[i].low = INT64_MIN / 2;
+		c->at[i].high = INT64_MAX / 2;
+		for (int n = 0; n < LOOKS && sp_clock_look(c->at[0].fd, &before); n++) {
+			if (!sp_clock_look(c->at[i].fd, &it) || !sp_clock_look(c->at[0].fd, &after))
+				break;
+			least = (int64_t)(before.enabled - it.enabled);
+			most = (int64_t)(after.enabled - it.enabled);
+			c->at[i].low = least > c->at[i].low ? least : c->at[i].low;
+			c->at[i].high = most < c->at[i].high ? most : c->at[i].high;
+			closest = sp_min(closest, after.enabled - before.enabled);
+		}
+	}
+	c->slack = closest == UINT64_MAX ? 0 : 2 * closest;
+}
+
+uint32_t sp_clock_switched(struct sp_clock *c)
+{
+	struct sp_clock_look look;
+
+	if (c->off >= 0 && sp_clock_look(c->off, &look) && look.enabled) {
+		compare(c);
+		sp_counter_close(c->off);
+		c->off = open_off(c->tid);
+		c->switched++;
+	}
+	return c->switched;
+}
+
+struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint64_t others)
+{
+	return (struct sp_clock_sum){ .known = true, .at = at, .time = (int64_t)(here->enabled - here->ran - others) };
+}
+
+bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+{
+	int64_t least, most;
+
+	if (!from->known || !to->known)
+		return false;
+	if (from->at == to->at)
+		return from->time == to->time;
+	least = to->time + c->at[to->at].low - from->time - c->at[from->at].high;
+	most = to->time + c->at[to->at].high - from->time - c->at[from->at].low;
+	return least <= 0 && most <= (int64_t)c->slack;
+}
+
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error)
 {
 	uint32_t n = sp_clock_count(m);
@@ -153,6 +229,7 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mas
 	c->generation = sp_process.generation;
 	c->page_fd = -1;
 	*error = open_total(c, tid, inherits);
+	c->off = *error < 0 || inherits || tid != sp_self.tid ? -1 : open_off(tid);
 	for (uint32_t cpu = 0; cpu < SP_CLOCK_CPUS && *error >= 0; cpu++) {
 		if (!(m->word[cpu / BITS] >> cpu % BITS & 1))
 			continue;
@@ -167,5 +244,6 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mas
 		sp_clock_close(c);
 		return NULL;
 	}
+	compare(c);
 	return c;
 }

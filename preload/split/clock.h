@@ -27,13 +27,32 @@ struct sp_clock {
 	bool stale;			/* its thread may run elsewhere, too, by now */
 	bool migrations;		/* `total` counts moves */
 	int total;			/* descriptors */
+	int off;			/* an event that is switched off: the program's prctl switches all on (sp_clock_switched) */
+	uint32_t switched;		/* how often it did */
 	void *page;			/* of witness.h, which goes with the thread; NULL: none */
 	int page_fd;			/* its event, where that is not `total`; else -1 */
 	uint32_t n;
 	uint32_t generation;
+	uint64_t slack;			/* ns that two looks at the clock may be apart: a visit to any CPU takes longer */
 	struct {
 		int cpu, fd;
+		int64_t low, high;	/* ns that this event's time lags behind the first one's, at least and at most */
 	} at[];				/* [n] ascending */
+};
+
+/* One event of the clock. */
+struct sp_clock_look {
+	uint64_t value;
+	uint64_t enabled;		/* ns that the thread ran anywhere since the event was opened */
+	uint64_t ran;			/* ns that it ran there */
+};
+
+/* The time of the thread's own that was on none of the clock's CPUs, in ns from some beginning of the clock's: by one scan
+ * of the thread itself. */
+struct sp_clock_sum {
+	bool known;
+	int at;				/* the CPU by whose event, an index */
+	int64_t time;			/* by that event */
 };
 
 struct sp_clock_mask {
@@ -51,6 +70,21 @@ uint32_t sp_clock_count(const struct sp_clock_mask *m);
 /* NULL: *error is why (-EDQUOT, -EMFILE ...). */
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error);
 void sp_clock_close(struct sp_clock *c);
+
+/* False: the descriptor is not ours any more.  fd < 0, a CPU that is offline: no time. */
+bool sp_clock_look(int fd, struct sp_clock_look *l);
+
+/* The thread, which is the caller, was on CPU `at` alone while all events were looked at: `here` of that CPU, `others` the
+ * sum of what the rest ran. */
+struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint64_t others);
+
+/* How often the program has switched the thread's events on again (PR_TASK_PERF_EVENTS_ENABLE): in between ours stood still, but
+ * PAPI's did not if PAPI_start came.  By the thread itself. */
+uint32_t sp_clock_switched(struct sp_clock *c);
+
+/* Was the thread on the clock's CPUs only from the one to the other?  (The one and only place where looks at two events of
+ * one clock are compared: they are some hundred ns apart, which no visit to a CPU is shorter than.) */
+bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
 /* The time of a scan or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */

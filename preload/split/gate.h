@@ -19,6 +19,7 @@ struct sp_gate {
 	uint32_t ready;			/* a window of the calling thread's own may begin without a scan; 0: not so */
 	uint32_t proof;			/* if sp_proof_now() is still this */
 	uint32_t changes;		/* of what PAPI had open when it was made (opened.h) */
+	uint32_t fresh;			/* PAPI has zeroed the set since, while the thread stayed: a segment has begun (window.h) */
 	uint64_t begun;			/* sp_ticks() from which on its time is not told yet */
 };
 
@@ -29,6 +30,12 @@ static inline bool sp_split_is_ready(const struct sp_split *p, uint32_t proof)
 	const struct sp_gate *g = (const struct sp_gate *)p;
 
 	return sp_get(&g->ready) & (g->proof == proof);
+}
+
+/* PAPI has zeroed the set, and it was and is ready. */
+static inline void sp_split_fresh(struct sp_split *p)
+{
+	sp_put(&((struct sp_gate *)p)->fresh, 1);
 }
 
 /* PAPI has opened and closed nothing since. */

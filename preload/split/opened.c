@@ -79,6 +79,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	n->fd = fd;
 	n->cpu = cpu;
 	o->tid = tid ? tid : sp_self.tid;
+	o->opener = sp_self.tid;
 	o->filters = sp_opened_filters();
 }
 

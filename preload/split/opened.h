@@ -28,6 +28,7 @@ struct sp_opened {
 	uint32_t n;
 	uint32_t changes;		/* grows whenever an event comes or goes */
 	int tid;			/* whose counts they are, all of them: of the last one that PAPI opened */
+	int opener;			/* the thread that opened the last one */
 	uint32_t filters;		/* sp_opened_filters() when PAPI last opened one */
 	bool lost;			/* more than there is room for, or no memory */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */

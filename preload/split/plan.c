@@ -121,7 +121,22 @@ static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, boo
 	return a;
 }
 
-/* One group on one CPU; 0 or -errno. */
+/* What one CPU cannot count is that CPU's matter: on a machine with cores of two kinds an event is some CPUs'. */
+static bool is_of_cpu(int error)
+{
+	return error == -ENOENT || error == -ENODEV || error == -EINVAL || error == -EOPNOTSUPP;
+}
+
+static void close_cpu(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g)
+{
+	for (uint32_t i = p->natives; i-- > 0;)
+		if (p->group[i] == g) {
+			sp_counter_close(c->fd[i]);
+			c->fd[i] = -1;
+		}
+}
+
+/* One group on one CPU; 0, 1: the CPU cannot count it, or -errno. */
 static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
 {
 	int leader = -1;
@@ -133,6 +148,12 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 			continue;
 		a = attr_of(&o->at[i], leader < 0, p->inherits);
 		c->fd[i] = sp_counter_open(&a, p->tid, c->cpu, leader);
+		if (is_of_cpu(c->fd[i])) {
+			/* (PAPI's, which is the same event, can have no counter of that kind there either.) */
+			c->blind |= c->fd[i] == -EINVAL || c->fd[i] == -EOPNOTSUPP;
+			close_cpu(p, c, g);
+			return 1;
+		}
 		if (c->fd[i] < 0)
 			return c->fd[i];
 		if (!p->inherits && leader < 0)
@@ -144,16 +165,20 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 /* Room is made by what this thread's other sets hold. */
 static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum sp_group g)
 {
+	uint32_t have = 0;
 	int r = 0;
 
 	for (uint32_t i = 0; i < p->n && r >= 0; i++) {
 		r = open_group(p, &p->cpu[i], o, g);
+		have += r == 0;
 		if ((r == -EDQUOT || r == -EMFILE) && sp_hold_close_oldest(p->clock, p)) {
 			sp_hold_close(p, (int)g);
 			i = UINT32_MAX;		/* from the first one again */
-			r = 0;
+			r = have = 0;
 		}
 	}
+	if (r >= 0 && !have)
+		r = -ENOENT;
 	if (r < 0)
 		sp_hold_close(p, (int)g);
 	return r;
@@ -195,16 +220,16 @@ static void open_counters(struct sp_split *p, const struct sp_opened *o)
 
 /* ---- what is wanted ------------------------------------------------------------------ */
 
+/* Copies of CPU-CLOCK differ from PAPI's by some 100 ns a move, at times by 50 us; TASK-CLOCK is exact. */
 static bool is_clock(const struct sp_native *n)
 {
-	return is_software(&n->attr) &&
-	       (n->attr.config == PERF_COUNT_SW_CPU_CLOCK || n->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+	return is_software(&n->attr) && n->attr.config == PERF_COUNT_SW_CPU_CLOCK;
 }
 
-/* Some dozen instructions of ours, or a microsecond of a clock; nothing of ours faults or switches. */
+/* Some dozen instructions of the kernel's on its way to a counter; software's events are exact. */
 static uint64_t edge_of(const struct sp_native *n)
 {
-	return is_clock(n) ? 1000 : is_software(&n->attr) ? 0 : 100;
+	return is_software(&n->attr) ? 0 : 100;
 }
 
 /* PAPI opens natives in the order in which events brought them. */
@@ -236,10 +261,9 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 			p->sum[e].factor[i] = t->factor[i];
 			p->sum[e].edge += (uint64_t)((t->factor[i] < 0 ? -t->factor[i] : t->factor[i]) *
 						     (double)edge_of(&w->opened->at[at]));
-			if (is_clock(&w->opened->at[at]))
-				p->sum[e].clocks += t->factor[i];
+			p->sum[e].clock |= is_clock(&w->opened->at[at]);
+			p->sum[e].falls |= t->factor[i] < 0;
 		}
-		p->plain |= t->n && !p->sum[e].edge;
 	}
 	return n == w->opened->n;
 }
@@ -277,14 +301,14 @@ static uint64_t digest(const struct sp_opened *o)
 
 static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 {
-	uint64_t n = c->n, k = w->k, at = sp_align(sizeof(struct sp_split), 64);
-	uint64_t sum = at, cpus = sum + k * sizeof(((struct sp_split *)0)->sum[0]), shares, values, end;
+	uint64_t n = c->n, k = w->k, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values, end;
 	struct sp_split *p;
 
-	cpus = sp_align(cpus, 64);
-	shares = cpus + n * sizeof(struct sp_split_cpu);
-	values = shares + n * k * 8 + (n + 1) * 8 + n * 8 + sp_align(n * 4, 8);
-	end = values + 2 * n * k * 8;
+	cpus = sp_align(sum + k * sizeof(((struct sp_split *)0)->sum[0]), 64);
+	windows = cpus + n * sizeof(struct sp_split_cpu);
+	shares = windows + k * sizeof(struct sp_window) + k * n * sizeof(struct sp_window_cpu);
+	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 3 * n * 8 + sp_align(n * 4, 8);
+	end = values + 3 * n * k * 8;
 	p = sp_map(end);
 	if (!p)
 		return NULL;
@@ -293,15 +317,22 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->bytes = end;
 	p->sum = (void *)((char *)p + sum);
 	p->cpu = (void *)((char *)p + cpus);
+	p->window = (void *)((char *)p + windows);
 	p->at = (int64_t *)((char *)p + shares);
-	p->ns = (uint64_t *)(p->at + n * k);
-	p->weight = (double *)(p->ns + n + 1);
+	p->proven = p->at + (n + 1) * k;
+	p->total = p->proven + (n + 1) * k;
+	p->share = p->total + n + 1;
+	p->ns = (uint64_t *)(p->share + n + 1);
+	p->low = (int64_t *)(p->ns + n + 1);
+	p->high = p->low + n;
+	p->weight = (double *)(p->high + n);
 	p->cpus = (int32_t *)(p->weight + n);
 	for (uint64_t i = 0; i < n; i++) {
 		p->cpu[i].cpu = c->at[i].cpu;
 		p->cpu[i].dummy = c->at[i].fd;
-		p->cpu[i].value = (int64_t *)((char *)p + values) + 2 * i * k;
+		p->cpu[i].value = (int64_t *)((char *)p + values) + 3 * i * k;
 		p->cpu[i].mark_value = p->cpu[i].value + k;
+		p->cpu[i].told_value = p->cpu[i].mark_value + k;
 		for (uint32_t e = 0; e < SP_NATIVES_MOST; e++)
 			p->cpu[i].fd[e] = -1;
 	}
@@ -313,9 +344,18 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->inherits = w->inherits;
 	p->gate.changes = w->opened->changes;
 	p->digest = digest(w->opened);
+	p->foreign = w->opened->opener != sp_self.tid;
 	p->leader[0] = p->leader[1] = -1;
-	p->home = p->early = -1;
+	p->home = p->told_home = -1;
 	return p;
+}
+
+static void make_windows(struct sp_split *p)
+{
+	struct sp_window_cpu *cpu = (void *)(p->window + p->k);
+
+	for (uint32_t e = 0; e < p->k; e++)
+		sp_window_init(&p->window[e], cpu + (uint64_t)e * p->n, p->n, p->sum[e].falls);
 }
 
 /* With its clock, and counters where they can be had; there is credit for them. */
@@ -348,6 +388,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 	} else {
 		p->kind = SP_BY_RESIDENCY;
 	}
+	make_windows(p);
 	if (p->own && sp_hold_splits(c) >= SPLITS_EACH)
 		(void)sp_hold_close_oldest(c, p);
 	sp_hold_add(c, p);
@@ -377,7 +418,7 @@ static bool is_same(const struct sp_split *p, const struct sp_opened *o)
 /* A scan that failed says so: it is opened anew. */
 bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
 {
-	if (!p->clock || p->trouble != SP_WHY_NONE)
+	if (!p->clock || p->trouble != SP_WHY_NONE || p->wide)
 		return false;
 	if (p->gate.changes != opened->changes && is_same(p, opened))
 		p->gate.changes = opened->changes;
@@ -399,7 +440,7 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = (*at)->why;
 		return (*at)->kind;
 	}
-	if (*at && (*at)->trouble == SP_WHY_ELSEWHERE && (*at)->clock)
+	if (*at && (*at)->wide && (*at)->clock)
 		(*at)->clock->stale = true;
 	sp_split_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)

@@ -7,8 +7,6 @@
 #include "scan.h"
 #include "proof.h"
 
-#define LOOKS	6			/* until the thread has stayed for the time of one */
-
 int sp_scan_index(const struct sp_split *p, int cpu)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -17,29 +15,14 @@ int sp_scan_index(const struct sp_split *p, int cpu)
 	return -1;
 }
 
-/* The clock's time there; false: it is not ours any more. */
-bool sp_scan_clock(int fd, uint64_t *ns, uint64_t *value)
-{
-	uint64_t v[3];			/* value, enabled, running */
-
-	if (fd < 0) {			/* a CPU that is offline */
-		*ns = 0;
-		return true;
-	}
-	if (!sp_counter_read(fd, v, 3))
-		return false;
-	*ns = v[2];
-	if (value)
-		*value = v[0];
-	return true;
-}
+/* ---- counts of one CPU ---------------------------------------------------------- */
 
 bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count)
 {
 	uint64_t v[3 + SP_NATIVES_MOST];	/* number, enabled, running, values */
 	uint32_t at = 3;
 
-	if (p->leader[g] < 0)
+	if (p->leader[g] < 0 || c->fd[p->leader[g]] < 0)
 		return true;
 	if (!sp_counter_read(c->fd[p->leader[g]], v, 3 + p->size[g]))
 		return false;
@@ -70,6 +53,7 @@ static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *c
 	return true;
 }
 
+/* A sum of counts, to the nearest whole number. */
 static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *count)
 {
 	double sum = 0;
@@ -78,174 +62,196 @@ static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *co
 		return (int64_t)count[p->sum[e].native[0]];
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
 		sum += p->sum[e].factor[t] * (double)count[p->sum[e].native[t]];
-	return sp_rounded(sum);
+	return (int64_t)(sum < 0 ? sum - 0.5 : sum + 0.5);
 }
 
-static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
+static bool read_counters(struct sp_split *p, struct sp_split_cpu *c, int64_t *value)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 	bool read = p->inherits ? read_singles(p, c, count) :
 				  sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
 
 	for (uint32_t e = 0; e < p->k && read; e++)
-		c->value[e] = value_of(p, e, count);
+		value[e] = value_of(p, e, count);
 	return read;
 }
 
-/* Of one CPU: the clock, the counters, and where the thread may run the clock once more: where it stands still in
- * between, the counters are of one moment. */
-static bool read_there(struct sp_split *p, struct sp_split_cpu *c, bool here)
+bool sp_scan_one(struct sp_split *p, uint32_t i, int64_t *value)
 {
-	if (!sp_scan_clock(c->dummy, &c->now.low, NULL))
+	struct sp_split_cpu once = p->cpu[i];		/* its times stay those of the scan */
+
+	return read_counters(p, &once, value);
+}
+
+/* ---- all CPUs ------------------------------------------------------------------- */
+
+/* Where the thread was not since the scan before, nothing was counted. */
+static bool read_there(struct sp_split *p, struct sp_split_cpu *c)
+{
+	struct sp_clock_look look;
+
+	if (!sp_clock_look(c->dummy, &look))
 		return false;
-	c->now.high = c->now.low;
-	if (p->marked && !here && !sp_went_on(c)) {
+	c->now.low = c->now.high = look.ran;
+	if (p->marked && !sp_went_on(c)) {
 		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
 		c->now.enabled = c->mark.enabled;
 		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
 		return true;
 	}
-	return read_counters(p, c);
+	return read_counters(p, c, c->value);
 }
 
-static bool read_total(struct sp_split *p)
+/* The CPU where the caller itself runs, whose clock goes on meanwhile. */
+static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_clock_look *look)
 {
-	return sp_scan_clock(p->clock->total, &p->total_now, &p->moves_now);
+	if (!sp_clock_look(c->dummy, look) || !read_counters(p, c, c->value))
+		return false;
+	c->now.low = c->now.high = look->ran;
+	return true;
 }
 
-/* The CPU where the caller itself runs comes first: what it counts from PAPI's return until its counters are read is
- * not the window's. */
+/* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it ran anywhere. */
+static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *first, uint64_t others)
+{
+	struct sp_clock_look again;
+
+	if (!sp_clock_look(p->cpu[i].dummy, &again))
+		return false;
+	p->cpu[i].now.high = again.ran;
+	if (again.enabled - first->enabled == again.ran - first->ran && again.ran != first->ran)
+		p->last.sum = sp_clock_sum(first, i, others);
+	return true;
+}
+
 static bool read_all(struct sp_split *p, int here)
 {
-	if (here >= 0 && !read_there(p, &p->cpu[here], true))
-		return false;
-	p->read_ticks = sp_ticks();
-	if (here >= 0 && (!read_total(p) || !sp_scan_clock(p->cpu[here].dummy, &p->cpu[here].now.high, NULL)))
-		return false;
-	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != here && !read_there(p, &p->cpu[i], false))
-			return false;
-	return here >= 0 || read_total(p);
-}
+	struct sp_clock_look first;
+	uint64_t others = 0;
 
-/* Another thread's, or where rseq tells nothing, or tells of an interruption: who runs where shows by the clock itself. */
-static bool read_again(struct sp_split *p, int here, int *running)
-{
+	if (here >= 0 && !read_here(p, &p->cpu[here], &first))
+		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct sp_split_cpu *c = &p->cpu[i];
-		uint64_t before = c->now.low;
-
-		if (!sp_scan_clock(c->dummy, &c->now.high, NULL))
-			return false;
-		if (c->now.high == before || (int)i == here)
+		if ((int)i == here)
 			continue;
-		p->others++;
-		*running = *running < 0 ? (int)i : *running;
-		/* They may have been read before it ran; the clock is last. */
-		if (!read_counters(p, c) || !sp_scan_clock(c->dummy, &c->now.high, NULL))
+		if (!read_there(p, &p->cpu[i]))
 			return false;
+		others += p->cpu[i].now.low;
 	}
+	return here < 0 || look_again(p, here, &first, others);
+}
+
+/* Of another thread: did it sleep meanwhile?  Then its times are of one moment. */
+static bool read_theirs(struct sp_split *p, int by)
+{
+	struct sp_clock_look first, again;
+	uint64_t ran = 0;
+
+	if (!sp_clock_look(p->cpu[by].dummy, &first))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (!read_there(p, &p->cpu[i]))
+			return false;
+		ran += p->cpu[i].now.low;
+	}
+	if (!sp_clock_look(p->cpu[by].dummy, &again))
+		return false;
+	if (again.enabled == first.enabled && !p->inherits)
+		p->last.sum = sp_clock_sum(&(struct sp_clock_look){ .enabled = first.enabled }, by, ran);
+	p->last.enabled = first.enabled;
 	return true;
 }
 
-/* All of it once; *again: it was not of one moment. */
-static bool scan_once(struct sp_split *p, int *at, bool *again)
+bool sp_scan_slept(const struct sp_split *p)
 {
-	bool caller = p->tid == sp_self.tid;
-	int here;
+	struct sp_clock_look now;
 
-	p->gate.proof = sp_proof_now();
-	*at = here = caller ? sp_scan_index(p, sp_cpu_here()) : -1;
-	p->others = 0;
-	*again = false;
-	if (!read_all(p, here))
-		return false;
-	p->still = !sp_is_theirs(p) && here >= 0 && p->cpu[here].now.high == p->cpu[here].now.low;
-	p->scanned = sp_proof_now();
-	if (!sp_is_theirs(p) && p->scanned == p->gate.proof)
-		return true;
-	/* A busy machine interrupts a scan six times one after the other (seen), but does not move it. */
-	if (!read_again(p, here, at))
-		return false;
-	*again = !p->inherits && p->others + caller > 1;
-	return true;
+	return p->last.sum.known && sp_clock_look(p->cpu[p->last.sum.at].dummy, &now) && now.enabled == p->last.enabled;
 }
 
-/* *at: where the thread is during the scan: an index; -1: it does not run, or on none of ours. */
-bool sp_scan(struct sp_split *p, int *at)
-{
-	uint64_t begun = sp_ticks();
-	bool again = true, read = true;
-
-	for (int tries = 0; tries < LOOKS && read && again; tries++)
-		read = scan_once(p, at, &again);
-	if (!read || again)
-		p->trouble = read ? SP_WHY_BUSY : SP_WHY_CLOSED;
-	p->scan_ticks = sp_ticks() - begun;
-	return read && !again;
-}
-
-void sp_scan_mark(struct sp_split *p, int at)
+static void mark(struct sp_split *p)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->cpu[i].mark = p->cpu[i].now;
 		memcpy(p->cpu[i].mark_value, p->cpu[i].value, p->k * sizeof(int64_t));
 	}
-	p->total_mark = p->total_now;
-	p->still_mark = p->still;
-	p->moves_mark = p->moves_now;
-	p->home = at;
-	p->early = -1;
-	p->marked = true;
-	p->mark_ticks = p->gate.begun = sp_ticks();
-	sp_put(&p->gate.ready, !sp_is_theirs(p) && at >= 0 && (p->probed || !p->counts) && !sp_get(&p->disturbed) &&
-			       !memchr(p->unmarked, true, p->k));
+	p->before = p->last;
 }
 
-void sp_scan_unmark(struct sp_split *p)
+bool sp_scan(struct sp_split *p)
 {
-	p->marked = false;
-	sp_put(&p->gate.ready, 0);
-}
-
-/* Of the caller's own counts what will be new on this CPU shows what was counted while PAPI was at it. */
-void sp_scan_early(struct sp_split *p)
-{
-	uint64_t count[SP_NATIVES_MOST] = { 0 };
+	bool theirs = sp_is_theirs(p), read;
+	struct sp_clock_look moves = { 0 };
+	uint64_t begun = sp_ticks();
 	int here;
 
-	p->early = -1;
-	p->early_proof = sp_proof_now();
-	here = sp_scan_index(p, sp_cpu_here());
-	if (!p->plain || !p->marked || here < 0 || !sp_scan_group(p, &p->cpu[here], SP_SOFTWARE, count))
-		return;
-	for (uint32_t e = 0; e < p->k; e++)
-		p->early_value[e] = p->sum[e].edge ? 0 : value_of(p, e, count);
-	p->early = here;
+	if (p->marked)
+		mark(p);
+	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched };
+	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	if (!theirs)
+		p->last.switched = sp_clock_switched(p->clock);
+	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here)) && (!p->clock->migrations || sp_clock_look(p->clock->total, &moves));
+	p->last.moves = moves.value;
+	p->last.quiet = p->last.proof == sp_proof_now();
+	p->last.ticks = sp_ticks();
+	p->last.took = p->last.ticks - begun;
+	p->home = theirs ? -1 : here;
+	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
+	if (read && !p->marked)
+		mark(p);
+	p->marked = read;
+	p->gate.proof = p->last.proof;
+	sp_put(&p->gate.ready, read && !theirs && here >= 0 && p->last.quiet && (p->probed || !p->counts));
+	return read;
 }
 
+/* ---- PAPI's own counters ---------------------------------------------------------- */
 
-/* ---- PAPI's own counters ------------------------------------------------------ */
-
-/* What PAPI's own counters have more than `counts` (NULL: since they were zeroed), on all CPUs.  False: they do not
- * tell. */
-bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, const long long *counts, int64_t *more)
+static bool is_counter(int fd)
 {
-	const struct sp_native *leader = o->at;
-	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 }, count[SP_NATIVES_MOST], is;
-	unsigned head = 1, each = 1;
+	uint64_t is;
 
-	if (!p->natives || o->n != p->natives || !(leader->attr.read_format & PERF_FORMAT_GROUP) ||
-	    sp_sys(SYS_ioctl, leader->fd, PERF_EVENT_IOC_ID, &is) < 0)
+	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0;
+}
+
+static bool read_papis_group(const struct sp_opened *o, unsigned head, unsigned each, uint64_t *count)
+{
+	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 };
+
+	if (!is_counter(o->at->fd) || sp_sys(SYS_read, o->at->fd, v, (head + 1 + each * o->n) * sizeof(*v)) < 0 || v[0] != o->n)
 		return false;
-	head += !!(leader->attr.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED);
-	head += !!(leader->attr.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	each += !!(leader->attr.read_format & PERF_FORMAT_ID);
-	if (sp_sys(SYS_read, leader->fd, v, (head + each * p->natives) * sizeof(*v)) < 0 || v[0] != p->natives)
+	for (uint32_t i = 0; i < o->n; i++)
+		count[i] = v[head + 1 + each * i];
+	return true;
+}
+
+static bool read_papis_singles(const struct sp_opened *o, unsigned words, uint64_t *count)
+{
+	uint64_t v[4];
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (!is_counter(o->at[i].fd) || sp_sys(SYS_read, o->at[i].fd, v, words * sizeof(*v)) < 0)
+			return false;
+		count[i] = v[0];
+	}
+	return true;
+}
+
+bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value)
+{
+	uint64_t count[SP_NATIVES_MOST], format;
+	unsigned times, id;
+
+	if (!p->natives || o->n != p->natives)
 		return false;
-	for (uint32_t i = 0; i < p->natives; i++)
-		count[i] = v[head + each * i];
+	format = o->at->attr.read_format;
+	times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	id = !!(format & PERF_FORMAT_ID);
+	if (format & PERF_FORMAT_GROUP ? !read_papis_group(o, times, 1 + id, count) :
+					 !read_papis_singles(o, 1 + times + id, count))
+		return false;
 	for (uint32_t e = 0; e < p->k; e++)
-		more[e] = value_of(p, e, count) - (counts ? counts[e] : 0);
+		value[e] = value_of(p, e, count);
 	return true;
 }

@@ -5,13 +5,14 @@
 #include "../../core/store/format.h"
 #include "clock.h"
 #include "gate.h"
+#include "window.h"
 
 /* Software events never lack a counter: they stand in groups of their own. */
 enum sp_group { SP_SOFTWARE, SP_HARDWARE, SP_GROUPS };
 
-/* What was there on one CPU when it was looked at. */
+/* The times of one CPU at a scan. */
 struct sp_seen_at {
-	uint64_t low, high;		/* the clock's ns, before and after all else was read; equal where the thread was not */
+	uint64_t low, high;		/* the clock's ns, before and after the counters were read; equal where the thread was not */
 	uint64_t ran[SP_GROUPS];	/* ns */
 	uint64_t enabled;		/* ns of the hardware group: all that the thread ran anywhere since it was opened */
 };
@@ -19,10 +20,23 @@ struct sp_seen_at {
 struct sp_split_cpu {
 	int cpu;
 	int dummy;			/* the clock's descriptor */
+	bool blind;			/* the kernel refused a counter here that PAPI's may have */
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
-	struct sp_seen_at mark, now;	/* at the window's beginning; at the scan under way */
-	uint64_t before;		/* the clock's ns before PAPI was called (sp_split_ask) */
-	int64_t *mark_value, *value;	/* [k] of the events then */
+	struct sp_seen_at mark, now;	/* at the scan before, at the last one */
+	int64_t *mark_value, *value;	/* [k] of the copies then */
+	uint64_t told;			/* the clock's ns, */
+	int64_t *told_value;		/* [k] and the copies, when times were told last */
+};
+
+/* All CPUs at a scan. */
+struct sp_scan {
+	struct sp_clock_sum sum;	/* the times of all CPUs beside the thread's own (clock.h) */
+	uint64_t enabled;		/* of another thread, which slept: by the event of sum.at it had run that long anywhere */
+	uint32_t switched;		/* how often the program had switched the thread's events on again */
+	uint64_t moves;			/* of the thread so far, where they are counted */
+	uint64_t ticks, took;		/* at its end; ticks */
+	uint32_t proof;			/* sp_proof_now() at its end */
+	bool quiet;			/* the caller stayed on one CPU all the time */
 };
 
 struct sp_split {
@@ -36,52 +50,51 @@ struct sp_split {
 	enum sp_attribution kind;
 	enum sp_why why;		/* it is less than exact */
 	enum sp_why trouble;		/* the last scan failed */
+	enum sp_why distrust;		/* why the segment's copies are not believed */
 	int tid;
 	bool own, inherits;
+	bool shared;			/* another thread reads it, */
+	bool visited;			/* and did since its owner started it */
+	bool foreign;			/* another thread opened PAPI's counters: what switches them off leaves ours on */
 	bool counts;			/* its hardware counters are to be on while it runs */
 	uint32_t k, natives, n;		/* events, natives, CPUs */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
-	bool marked;			/* the marks hold */
-	bool disturbed;			/* they do, but not all that was handed out is known here: since the last scan began, */
-	bool was_disturbed;		/* and before */
-	bool still, still_mark;		/* the clock stood still while the thread ran (PR_TASK_PERF_EVENTS_DISABLE) */
-	bool unclear;			/* another thread ran while the marks were taken: `home` had counted more than they say */
-	int asked;			/* the thread that took the times before it called PAPI; 0: none */
-	bool plain;			/* it has events without an edge */
-	int early;			/* the CPU where the caller read these before it called PAPI, an index; -1: none */
-	uint32_t early_proof;		/* if `scanned` is this, the caller stayed there since */
-	int64_t early_value[SP_SPLIT_EVENTS];
-	uint32_t others;		/* CPUs where it, or a child, ran during the scan, beside the caller's own */
-	int home;			/* index of the CPU where the window begins; -1: it is none of ours */
-	uint64_t scan_ticks;		/* what the last scan took */
-	uint64_t answer_ticks, read_ticks;	/* of a window's end: when it was asked for, when the counters were read */
-	uint32_t answer_proof;		/* if `scanned` is this, the thread ran all the time between */
-	uint32_t scanned;		/* sp_proof_now() at the end of a scan */
-	uint64_t mark_ticks;		/* when they were taken */
-	uint64_t total_mark, total_now;	/* the clock's, of all CPUs */
-	uint64_t moves_mark, moves_now;
-	bool probed;			/* did they find a place beside PAPI's? */
-	uint32_t starving;		/* windows one after another in which no hardware counter of ours ran */
+	bool marked;			/* there was a scan */
+	bool missed;			/* values were booked that the windows have not seen */
+	bool lost;			/* a zeroing, too */
+	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
+	bool had;			/* and looked at what PAPI's counters had then: */
+	int64_t papi[SP_SPLIT_EVENTS];
+	int home;			/* index of the CPU where an own set's thread was at the last scan; -1: it is none of ours */
+	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
+	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */
+	enum sp_why open_why;		/* why what is open was not proven when it was booked */
+	bool wide;			/* the thread was on a CPU that is none of ours */
+	struct sp_scan before, last;	/* the scan before the last one, and that one */
+	int told_home;			/* when times were told last: where the thread was, */
+	uint64_t told_ticks, told_moves;	/* when that was, and its moves until then */
+	bool probed;			/* did hardware counters of ours find a place beside PAPI's? */
+	uint32_t starving;		/* windows one after another in which none of them ran */
 	/* Where the last window's parts are told: */
 	int32_t *cpus;			/* [n] */
-	int64_t *at;			/* [n][k] */
+	int64_t *at, *proven;		/* [n + 1][k], the last row for a CPU that is none of ours */
 	uint64_t *ns;			/* [n + 1] */
 	double *weight;			/* [n] */
-	int64_t since[SP_SPLIT_EVENTS];	/* what was counted from PAPI's return to the scan, on the CPU of the scan */
-	bool unsure[SP_SPLIT_EVENTS];	/* that, or what was counted elsewhere meanwhile, is not known */
-	bool unmarked[SP_SPLIT_EVENTS];	/* the marks do not tell where all was counted before them */
-	int64_t rest[SP_SPLIT_EVENTS];	/* what the CPU of the scan was given */
-	bool exact[SP_SPLIT_EVENTS];
+	int64_t *low, *high;		/* [n] */
+	int64_t *total, *share;		/* [n + 1] of one event */
+	int64_t elsewhere[SP_SPLIT_EVENTS];	/* booked on such CPUs so far */
 	/* Events as sums of natives. */
 	struct {
 		uint32_t n;
 		uint8_t native[SP_TERMS_MOST];
 		double factor[SP_TERMS_MOST];
-		uint64_t edge;		/* what the edges of a window may put on a neighbour */
-		double clocks;		/* ns of a clock's, times this, are in it */
+		uint64_t edge;		/* what a move may put on a neighbour */
+		bool clock;		/* counts by CPU differ from PAPI's at each move */
+		bool falls;		/* a difference of natives */
 	} *sum;				/* [k] */
+	struct sp_window *window;	/* [k] */
 	struct sp_split_cpu *cpu;	/* [n] */
 };
 

@@ -1,8 +1,8 @@
-/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, their reading is scan.c. */
+/* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, their reading is scan.c, what is
+ * proven by it window.c. */
 #include <string.h>
 
 #include "../life/process.h"
-#include "../life/bus.h"
 #include "hold.h"
 #include "scan.h"
 #include "plan.h"
@@ -10,13 +10,7 @@
 #include "split.h"
 #include "split-own.h"
 
-/* Time of the CPU where the window began that was before it: the thread stayed there, and ran. */
-static uint64_t told(const struct sp_split *p)
-{
-	return p->own ? sp_ticks_ns(p->gate.begun - p->mark_ticks) : 0;
-}
-
-/* ---- does the kernel vouch for it? ------------------------------------------- */
+/* ---- did the copies run? -------------------------------------------------------- */
 
 static uint64_t least(const struct sp_split_cpu *c)
 {
@@ -28,7 +22,6 @@ static uint64_t most(const struct sp_split_cpu *c)
 	return c->now.high - c->mark.low;
 }
 
-/* Did our counters run all the time that the thread was there? */
 static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
 {
 	uint64_t ran = c->now.ran[g] - c->mark.ran[g];
@@ -37,15 +30,15 @@ static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
 }
 
 /* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some time before or after the
- * software's.  By that clock the group of the CPU where the window began says how long the thread ran anywhere:
- * the groups ran that long, taken together, but for the time that reading them one after the other took. */
-static bool ran_together(const struct sp_split *p)
+ * software's.  By that clock the group of the CPU where the thread is says how long the thread ran anywhere: the groups
+ * ran that long, taken together, but for the time that reading them one after the other took. */
+static bool ran_together(const struct sp_split *p, int here)
 {
-	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->scan_ticks), all;
+	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->last.took), all;
 
-	if (p->home < 0)
+	if (here < 0)
 		return false;
-	all = p->cpu[p->home].now.enabled - p->cpu[p->home].mark.enabled;
+	all = p->cpu[here].now.enabled - p->cpu[here].mark.enabled;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
 
@@ -58,390 +51,406 @@ static bool ran_together(const struct sp_split *p)
 	return ran + may >= all && ran <= all + may;
 }
 
-static bool vouched(const struct sp_split *p, enum sp_group g)
+/* Since the scan before, wherever the thread was. */
+static bool has_run(const struct sp_split *p, enum sp_group g)
 {
 	if (p->leader[g] < 0)
 		return false;
 	if (g == SP_HARDWARE && !sp_one_clock)
-		return ran_together(p);
+		return ran_together(p, p->home);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && !ran_all_the_time(&p->cpu[i], g))
+		if (sp_went_on(&p->cpu[i]) && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
 	return true;
 }
 
-/* Was the thread nowhere else? */
-static bool closes(const struct sp_split *p)
-{
-	uint64_t ran = p->total_now - p->total_mark, low = 0, high = 0;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		low += least(&p->cpu[i]);
-		high += most(&p->cpu[i]);
-	}
-	return low <= ran && ran <= high;
-}
-
-/* ---- a window ------------------------------------------------------------------ */
-
-/* What our counters have of event e on that CPU. */
-static int64_t grown(const struct sp_split_cpu *c, uint32_t e)
-{
-	return c->value[e] - c->mark_value[e];
-}
-
-/* Is every native of event e in a group that the kernel vouches for? */
-static bool is_vouched(const struct sp_split *p, uint32_t e, const bool *group)
+/* Is every native of event e in a group of copies that ran? */
+static bool is_counted(const struct sp_split *p, uint32_t e)
 {
 	for (uint32_t t = 0; t < p->sum[e].n; t++)
-		if (!group[p->group[p->sum[e].native[t]]])
+		if (!p->ran[p->group[p->sum[e].native[t]]])
 			return false;
 	return p->sum[e].n != 0;
 }
 
-static bool visited(const struct sp_split *p, uint32_t i)
+/* Are copies of event e there, which count what PAPI's counts? */
+static bool has_copies(const struct sp_split *p, uint32_t e)
 {
-	return p->cpu[i].now.low != p->cpu[i].mark.high || p->cpu[i].now.high != p->cpu[i].mark.high;
-}
-
-/* The time there in this window. */
-static uint64_t time_on(const struct sp_split *p, uint32_t i)
-{
-	uint64_t ns = most(&p->cpu[i]), before = (int)i == p->home ? told(p) : 0;
-
-	return ns > before ? ns - before : 0;
-}
-
-/* Shares of event e by weight. */
-static void share_by_weight(const struct sp_split *p, uint32_t e, int64_t delta)
-{
-	double whole = 0;
-
-	for (uint32_t i = 0; i < p->n; i++)
-		whole += p->weight[i];
-	for (uint32_t i = 0; i < p->n; i++) {
-		int64_t share = whole > 0 ? sp_rounded((double)delta * (p->weight[i] / whole)) : 0;
-
-		p->at[i * p->k + e] = share;
-		delta -= share;
-		whole -= p->weight[i];
-	}
-}
-
-static void share_by_time(const struct sp_split *p, uint32_t e, int64_t delta)
-{
-	for (uint32_t i = 0; i < p->n; i++)
-		p->weight[i] = (double)time_on(p, i);
-	share_by_weight(p, e, delta);
-}
-
-/* PAPI's counter stands still in the application's handler, ours do not: in proportion. */
-static void share_in_proportion(const struct sp_split *p, uint32_t e, int64_t delta)
-{
-	double whole = 0;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		int64_t g = grown(&p->cpu[i], e);
-
-		p->weight[i] = g > 0 ? (double)g : 0;
-		whole += p->weight[i];
-	}
-	if (whole > 0)
-		share_by_weight(p, e, delta);
-	else
-		share_by_time(p, e, delta);
-}
-
-enum share { COUNTED, CLAMPED, NOT_SHARED };
-
-/* What a clock counted on the CPU of the scan, less what it counted from PAPI's return to the scan.  Where the
- * thread did not run all that time, which the processor's time tells nothing of, it is not known. */
-static int64_t clock_at_scan(const struct sp_split *p, uint32_t e, int64_t counted, enum share *how)
-{
-	double since = (double)sp_ticks_ns(p->read_ticks - p->answer_ticks);
-
-	if (p->answer_proof != p->scanned) {
-		*how = CLAMPED;
-		return counted;
-	}
-	counted -= sp_rounded(p->sum[e].clocks * since);
-	if (counted + (int64_t)p->sum[e].edge < 0)
-		*how = CLAMPED;
-	return counted < 0 ? 0 : counted;
-}
-
-/* Each CPU what was counted there, `rest` what they leave.  Where more was counted elsewhere than there is, the CPU of the
- * scan has that much less: within the edge of a window that is what it counted after PAPI's return. */
-static enum share share_as_counted(const struct sp_split *p, uint32_t e, int64_t delta, uint32_t rest, int at)
-{
-	bool clock = !sp_is_theirs(p) && p->sum[e].clocks > 0;
-	enum share how = COUNTED;
-	int64_t left = delta;
-
-	for (uint32_t i = 0; i < p->n; i++) {
-		int64_t counted;
-
-		if (i == rest || !visited(p, i))
-			continue;
-		counted = grown(&p->cpu[i], e) - ((int)i == at ? p->since[e] : 0);
-		p->at[i * p->k + e] = clock && (int)i == at ? clock_at_scan(p, e, counted, &how) : counted;
-		left -= p->at[i * p->k + e];
-	}
-	if (left < 0 && at >= 0) {
-		if (left + (int64_t)p->sum[e].edge < 0)
-			how = CLAMPED;
-		p->at[(uint32_t)at * p->k + e] += left;
-		left = p->at[(uint32_t)at * p->k + e] < 0 ? -1 : 0;
-	}
-	p->at[rest * p->k + e] = left;
-	return delta < 0 || left < 0 ? NOT_SHARED : how;
-}
-
-/* Who gets what the others leave, so that nothing is lost by when we looked: of the caller's own counts the CPU
- * where the window began; else the one where the thread runs now; where it does not run, the one where it
- * began, which alone may have counted what our marks do not have. */
-static int rest_of(const struct sp_split *p, int at)
-{
-	return !sp_is_theirs(p) || at < 0 ? p->home : at;
-}
-
-/* Was all that was counted from before PAPI was called until our scan counted on `rest`, if anything was?  So the scan
- * is as good as one of the moment of PAPI's return. */
-static bool only_there(const struct sp_split *p, int rest)
-{
-	if (p->asked != sp_self.tid)
-		return false;
-	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != rest && p->cpu[i].before != p->cpu[i].now.high)
+	for (uint32_t t = 0; t < p->sum[e].n; t++)
+		if (p->leader[p->group[p->sum[e].native[t]]] < 0)
 			return false;
+	return p->sum[e].n && !p->sum[e].clock && !p->foreign && p->kind == SP_BY_EXACT;
+}
+
+/* After a scan: where was the thread since the scan before but on CPUs that are watched? */
+static enum sp_why gap_of(const struct sp_split *p)
+{
+	if (p->home < 0 && !sp_is_theirs(p))
+		return SP_WHY_UNWATCHED;
+	if (p->last.switched != p->before.switched)
+		return SP_WHY_SWITCHED_OFF;
+	if (!p->last.sum.known || !p->before.sum.known)
+		return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
+	return sp_clock_closes(p->clock, &p->before.sum, &p->last.sum) ? SP_WHY_NONE : SP_WHY_UNWATCHED;
+}
+
+static bool scan(struct sp_split *p)
+{
+	if (!sp_scan(p))
+		return false;
+	if (p->gap == SP_WHY_NONE)
+		p->gap = gap_of(p);
+	for (int g = 0; g < SP_GROUPS; g++)
+		p->ran[g] = p->ran[g] && has_run(p, (enum sp_group)g);
 	return true;
 }
 
-void sp_split_ask(struct sp_split *p, bool ends)
+/* ---- the windows' state ---------------------------------------------------------- */
+
+static void copies_of(const struct sp_split *p, uint32_t e, int64_t *to)
 {
-	if (!(ends || sp_is_theirs(p)) || !p->clock || !sp_split_take_here(p))
+	for (uint32_t i = 0; i < p->n; i++)
+		to[i] = p->cpu[i].value[e];
+}
+
+static void begin(struct sp_split *p, const int64_t *had, uint32_t home)
+{
+	for (uint32_t e = 0; e < p->k; e++) {
+		copies_of(p, e, p->low);
+		sp_window_begin(&p->window[e], p->low, had ? had[e] : 0, home);
+	}
+	p->gap = p->distrust = SP_WHY_NONE;
+	p->ran[SP_SOFTWARE] = p->ran[SP_HARDWARE] = true;
+}
+
+static void distrust(struct sp_split *p, enum sp_why why)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		sp_window_distrust(&p->window[e]);
+	p->distrust = why;
+}
+
+/* What was booked since the last scan without a look at the copies: where the thread stayed at home, it is proven.
+ * Handlers' calls inside others it does not know. */
+static void catch_up(struct sp_split *p, const int64_t *last)
+{
+	bool lost = __atomic_exchange_n(&p->lost, false, __ATOMIC_RELAXED), fresh = sp_get(&p->gate.fresh);
+	bool missed = __atomic_exchange_n(&p->missed, false, __ATOMIC_RELAXED);
+	uint32_t home = p->home < 0 ? p->n : (uint32_t)p->home;
+
+	sp_put(&p->gate.fresh, 0);
+	if (fresh || lost)
+		begin(p, NULL, home);
+	if (lost || (fresh && missed))
+		distrust(p, SP_WHY_HANDLER);
+	for (uint32_t e = 0; e < p->k; e++) {
+		if (home < p->n && !missed && !lost && last[e] >= p->window[e].value)
+			sp_window_stayed(&p->window[e], last[e], home);
+		else
+			sp_window_missed(&p->window[e], last[e], home);
+	}
+}
+
+void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened)
+{
+	bool theirs = sp_is_theirs(p);
+
+	if (!(ends || theirs) || !p->clock || !p->marked || p->trouble || (!theirs && sp_split_is_ready(p, sp_proof_now())) ||
+	    !sp_split_take_here(p))
 		return;
-	if (!sp_is_theirs(p)) {
-		sp_scan_early(p);
-	} else {
-		p->asked = sp_self.tid;
-		for (uint32_t i = 0; p->clock && i < p->n; i++)
-			if (!sp_scan_clock(p->cpu[i].dummy, &p->cpu[i].before, NULL))
-				p->asked = 0;
+	if (p->clock) {
+		catch_up(p, last);
+		p->asked = scan(p) ? sp_self.tid : 0;
+		p->had = !theirs && sp_scan_papis(p, opened, p->papi);
 	}
 	sp_split_give(p);
 }
 
-static uint32_t visits(const struct sp_split *p)
+bool sp_split_share(struct sp_split *p)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n; i++)
-		n += visited(p, i);
-	return n;
+	if (p->own && p->tid != sp_self.tid)
+		sp_put(&p->visited, true);
+	return p->own && p->tid != sp_self.tid && !__atomic_exchange_n(&p->shared, true, __ATOMIC_RELAXED);
 }
 
-static enum sp_why doubt(const struct sp_split *p, int at, int rest)
+bool sp_split_is_shared(const struct sp_split *p)
 {
-	bool caller = p->tid == sp_self.tid;
-
-	if (p->was_disturbed || sp_get(&p->disturbed) || p->still || p->still_mark)
-		return SP_WHY_DISTURBED;
-	/* Clocks that went on while they were read one after the other do not add up either. */
-	if (!closes(p) || rest < 0 || (caller && at < 0))
-		return sp_is_theirs(p) && p->others ? SP_WHY_RUNNING : SP_WHY_ELSEWHERE;
-	if (!sp_is_theirs(p))
-		return SP_WHY_NONE;
-	/* Marks that were taken while it ran are late by what it counted meanwhile. */
-	return p->others + caller > 1 || (p->unclear && at >= 0 && at != p->home) ? SP_WHY_RUNNING : SP_WHY_NONE;
+	return sp_get(&p->shared);
 }
 
-/* What the caller's own marks, or what was counted after PAPI's return, leave open; or another thread's. */
-static enum sp_why open_question(const struct sp_split *p)
+/* ---- a window -------------------------------------------------------------------- */
+
+/* What one look tells of all events. */
+struct look {
+	bool low, high;			/* the copies are a lower bound; an upper one, if the times close */
+	bool before;			/* they were read before PAPI was called, */
+	bool twice;			/* and once more after it: that scan is the last one */
+	bool stayed;			/* the caller, in the call of PAPI and until the scan that came after it */
+	int here;			/* its CPU, an index; -1: none of ours */
+	const int64_t *more;		/* [k] PAPI's counters have counted since; NULL: not known */
+	const int64_t *after;		/* [k] the copies of `here`, looked at after the call; NULL: they are in the scan */
+	const int64_t *had;		/* [k] what PAPI's counters had right after that scan; NULL: not known */
+};
+
+/* The copies, as they were when PAPI was called, at least and at most. */
+static void bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value_then)
 {
-	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
-}
+	for (uint32_t i = 0; i < p->n; i++) {
+		int64_t now = p->cpu[i].value[e], value = l->twice ? p->cpu[i].mark_value[e] : now;
+		bool still = l->stayed && (int)i != l->here;
 
-static enum sp_why why_less(const struct sp_split *p, enum share share, bool known)
-{
-	if (share == COUNTED)
-		return open_question(p);
-	if (p->why != SP_WHY_NONE || p->kind != SP_BY_EXACT)
-		return p->why;
-	return known ? SP_WHY_INSIDE : SP_WHY_STARVED;
-}
-
-static enum sp_why split_events(struct sp_split *p, const int64_t *delta, int at)
-{
-	int rest = rest_of(p, at);
-	enum sp_why doubts = doubt(p, at, rest), why = doubts;
-	bool group[SP_GROUPS];
-
-	for (int g = 0; g < SP_GROUPS; g++)
-		group[g] = vouched(p, (enum sp_group)g);
-	if (p->leader[SP_HARDWARE] >= 0)
-		p->starving = group[SP_HARDWARE] ? 0 : p->starving + 1;
-	for (uint32_t e = 0; e < p->k; e++) {
-		bool known = p->kind == SP_BY_EXACT && rest >= 0 && is_vouched(p, e, group);
-		enum share share = p->kind == SP_BY_APPROXIMATE ? CLAMPED : NOT_SHARED;
-
-		if (p->kind == SP_BY_APPROXIMATE)
-			share_in_proportion(p, e, delta[e]);
-		else if (known)
-			share = share_as_counted(p, e, delta[e], (uint32_t)rest, at);
-		if (share == NOT_SHARED)
-			share_by_time(p, e, delta[e]);
-		p->exact[e] = share == COUNTED && doubts == SP_WHY_NONE && !p->unsure[e] && !p->unmarked[e];
-		if (!p->exact[e] && why == SP_WHY_NONE)
-			why = why_less(p, share, known);
+		p->high[i] = l->after && (int)i == l->here ? l->after[e] : now;
+		p->low[i] = l->before || still ? value : l->more ? value - l->more[e] : SP_UNKNOWN;
+		if (l->had && (int)i == l->here && l->stayed && value_then > l->had[e])
+			p->low[i] += value_then - l->had[e];
 	}
-	return why;
 }
 
-/* All of it on one CPU, where it need not be counted to be known. */
-static enum sp_why all_on(struct sp_split *p, const int64_t *delta, uint32_t i)
+/* What is not proven: as the copies counted; where they did not run, as long as the thread was there. */
+static void weigh(struct sp_split *p, uint32_t e, bool by_count)
 {
-	enum sp_why doubts = doubt(p, (int)i, (int)i), why = doubts;
-
-	for (uint32_t e = 0; e < p->k; e++) {
-		p->at[i * p->k + e] = delta[e];
-		p->exact[e] = doubts == SP_WHY_NONE && !p->unmarked[e];
-		if (!p->exact[e] && why == SP_WHY_NONE)
-			why = open_question(p);
-	}
-	return why;
-}
-
-/* The parts, the CPU of the reading last; those that have nothing are none. */
-static void tell(struct sp_split *p, int last, struct sp_shares *s)
-{
-	uint32_t n = 0;
+	double whole = 0;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		if ((int)i == last || !visited(p, i))
+		int64_t counted = p->cpu[i].value[e] - p->cpu[i].told_value[e];
+
+		p->weight[i] = by_count && counted > 0 ? (double)counted : 0;
+		whole += p->weight[i];
+	}
+	for (uint32_t i = 0; i < p->n && whole <= 0; i++)
+		p->weight[i] = (double)(p->cpu[i].now.high - p->cpu[i].told);
+}
+
+static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a, const struct look *l, uint32_t at)
+{
+	struct sp_window *w = &p->window[e];
+	bool copies = has_copies(p, e), counted = is_counted(p, e), sound = w->sound;
+	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight };
+
+	if (copies && l->low) {
+		bounds(p, e, l, a->value[e]);
+		seen.low = p->low;
+		seen.high = l->high && p->gap == SP_WHY_NONE && counted ? p->high : NULL;
+	}
+	weigh(p, e, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
+	if (sound && !w->sound)
+		p->distrust = SP_WHY_COPIES;
+	for (uint32_t i = 0; i <= p->n; i++) {
+		p->at[i * p->k + e] = p->total[i];
+		p->proven[i * p->k + e] = p->share[i];
+	}
+	p->elsewhere[e] += p->total[p->n];
+	/* (Of a set that was its owner's alone until now, too: home goes on from this scan.) */
+	if (copies && a->counts_on) {
+		copies_of(p, e, p->low);
+		sp_window_anchor(w, p->low);
+	}
+}
+
+/* Of all that was booked so far. */
+static int64_t not_proven(const struct sp_split *p, uint32_t e)
+{
+	int64_t sum = p->elsewhere[e];
+
+	for (uint32_t i = 0; i < p->n; i++)
+		sum += p->window[e].cpu[i].open > 0 ? p->window[e].cpu[i].open : 0;
+	return sum;
+}
+
+static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct look *l)
+{
+	if (p->kind != SP_BY_EXACT || p->foreign)
+		return p->kind != SP_BY_EXACT ? p->why : SP_WHY_OPENER;
+	if (p->sum[e].clock)
+		return SP_WHY_CLOCK;
+	if (!has_copies(p, e))
+		return p->why;
+	if (p->distrust)
+		return p->distrust;
+	if (sp_is_theirs(p))
+		return !l->low ? SP_WHY_HANDLER : p->elsewhere[e] ? SP_WHY_UNWATCHED : SP_WHY_RUNNING;
+	if (p->starving)
+		return SP_WHY_STARVED;
+	return p->gap ? p->gap : l->stayed ? SP_WHY_EDGE : SP_WHY_INSIDE;
+}
+
+static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, const struct look *l, uint32_t at)
+{
+	bool all = true;
+
+	if (p->leader[SP_HARDWARE] >= 0)
+		p->starving = has_run(p, SP_HARDWARE) ? 0 : p->starving + 1;
+	for (uint32_t e = 0; e < p->k; e++) {
+		int64_t was = not_proven(p, e), is;
+
+		tell_event(p, e, a, l, at);
+		is = not_proven(p, e);
+		all = all && !is;
+		if (is > was)
+			p->open_why = why_of(p, e, l);
+	}
+	p->open_why = all ? SP_WHY_NONE : p->open_why;
+	return p->open_why;
+}
+
+/* ---- what is told of it ---------------------------------------------------------- */
+
+/* The time there since times were told last; what was told without a scan was at home. */
+static uint64_t time_on(const struct sp_split *p, uint32_t i)
+{
+	uint64_t ns = p->cpu[i].now.high - p->cpu[i].told, told = 0;
+
+	if ((int)i == p->told_home)
+		told = sp_ticks_ns(p->gate.begun - p->told_ticks);
+	return ns > told ? ns - told : 0;
+}
+
+static bool has_part(const struct sp_split *p, uint32_t i)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->at[i * p->k + e] || p->proven[i * p->k + e])
+			return true;
+	return p->cpu[i].now.high != p->cpu[i].told;
+}
+
+static void times_are_told(struct sp_split *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->cpu[i].told = p->cpu[i].now.high;
+		memcpy(p->cpu[i].told_value, p->cpu[i].value, p->k * sizeof(int64_t));
+	}
+	p->told_home = p->home;
+	p->told_moves = p->last.moves;
+	p->told_ticks = p->gate.begun = p->last.ticks;
+}
+
+/* The parts, that of the reading's CPU last; those that have nothing are none. */
+static void tell(struct sp_split *p, uint32_t at, int cpu, struct sp_shares *s)
+{
+	size_t row = p->k * sizeof(*p->at);
+	int64_t last[p->k];
+	uint32_t n = 0;
+
+	memcpy(last, &p->proven[at * p->k], row);
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (i == at || !has_part(p, i))
 			continue;
 		p->cpus[n] = p->cpu[i].cpu;
 		p->ns[n] = time_on(p, i);
-		memmove(&p->at[n * p->k], &p->at[i * p->k], p->k * sizeof(*p->at));
+		memmove(&p->at[n * p->k], &p->at[i * p->k], row);
+		memmove(&p->proven[n * p->k], &p->proven[i * p->k], row);
 		n++;
 	}
-	p->ns[n] = last >= 0 ? time_on(p, (uint32_t)last) : 0;
-	*s = (struct sp_shares){ .how = p->kind, .n = n, .cpu = p->cpus, .at = p->at, .exact = p->exact, .ns = p->ns,
-				 .last = last >= 0 ? p->cpu[last].cpu : SP_NO_CPU,
-				 .moves = p->clock->migrations ? p->moves_now - p->moves_mark : 0 };
+	memcpy(&p->proven[n * p->k], last, row);
+	p->ns[n] = at < p->n ? time_on(p, at) : 0;
+	*s = (struct sp_shares){ .how = p->kind, .n = n, .cpu = p->cpus, .at = p->at, .proven = p->proven, .ns = p->ns,
+				 .last = at < p->n ? p->cpu[at].cpu : cpu,
+				 .moves = p->clock->migrations ? p->last.moves - p->told_moves : 0 };
+	times_are_told(p);
 }
 
-/* Where the reading is booked: where the thread is, or was last. */
-static int reading_at(const struct sp_split *p, int at)
+/* Where the reading is booked: where the thread is, or was last; of one that has ended, where it has counted last. */
+static uint32_t reading_at(const struct sp_split *p, int cpu)
 {
-	int best = p->home;
+	int i = cpu < 0 ? -1 : sp_scan_index(p, cpu);
 
-	if (at >= 0)
-		return at;
-	if (!sp_is_theirs(p))
-		return -1;
-	for (uint32_t i = 0; i < p->n; i++)
-		if (visited(p, i) && (best < 0 || !visited(p, (uint32_t)best)))
-			best = (int)i;
-	return best;
+	for (uint32_t c = 0; c < p->n && cpu < 0 && i < 0; c++)
+		if (p->cpu[c].now.high != p->cpu[c].told)
+			i = (int)c;
+	return i < 0 ? p->n : (uint32_t)i;
 }
 
-/* Of another thread's counts the CPU where it runs was given what PAPI had counted, and not what we read after
- * it: the next window goes on from there. */
-static void mark_after(struct sp_split *p, int at)
+/* The copies were read before PAPI was called (ask).  Of an own set also what they have at most is known: where the thread
+ * stayed in the call, the others stood still. */
+static bool look_before(struct sp_split *p, struct look *l, int64_t *after)
 {
-	bool theirs = sp_is_theirs(p), unclear = theirs && p->unclear && at >= 0;
-	int home = unclear || at < 0 ? p->home : at;
-
-	if (theirs && at >= 0)
-		for (uint32_t e = 0; e < p->k; e++)
-			p->cpu[at].value[e] = p->cpu[at].mark_value[e] + p->rest[e];
-	sp_scan_mark(p, home);
-	p->unclear = unclear;
-}
-
-/* What event e had more on that CPU at the scan than when PAPI was called; before that the thread was there or on
- * `early`, or, where nothing was read, where the window began. */
-static int64_t grown_late(const struct sp_split *p, uint32_t i, uint32_t e)
-{
-	if ((int)i == p->early)
-		return p->cpu[i].value[e] - p->early_value[e];
-	return p->early >= 0 && p->scanned == p->early_proof ? 0 : grown(&p->cpu[i], e);
-}
-
-/* Of an event without an edge: PAPI's return is somewhere between the two scans.  PAPI's own fault, where it writes the
- * answer to an array that nothing was written to, comes after it. */
-static void doubt_late(struct sp_split *p, uint32_t e, int at)
-{
-	p->since[e] = at >= 0 && at == p->early ? grown_late(p, (uint32_t)at, e) : 0;
-	for (uint32_t i = 0; i < p->n; i++)
-		if ((int)i != p->home && visited(p, i) && grown_late(p, i, e))
-			p->unsure[e] = true;
-}
-
-/* What was counted between PAPI's return and our scan is not to be told from what PAPI handed out, unless PAPI's own
- * counters tell it, which have counted on, or nothing was.  Where the caller is where the window began, and was all
- * that time, it goes there anyway.  Events with an edge: a thread that was not interrupted counted nothing, nor one
- * that was only made to wait; a handler may have, and another thread elsewhere. */
-static void find_doubts(struct sp_split *p, const struct sp_answer *a, int at)
-{
-	bool theirs = sp_is_theirs(p), away = p->scanned != a->open, ask = away || at != p->home;
-	bool sure = theirs ? only_there(p, rest_of(p, at)) :
-		    !away || !sp_get(&sp_process.proof_works) || !sp_get(&sp_bus_handlers);
-	int64_t more[SP_SPLIT_EVENTS];
-	bool told = !theirs && p->plain && a->counts && ask && sp_scan_papis(p, a->opened, a->counts, more);
-
-	/* (Only rseq tells of a handler.) */
-	away = !sp_get(&sp_process.proof_works) || sp_proof_now() != a->open;
-	for (uint32_t e = 0; e < p->k; e++) {
-		bool plain = !theirs && !p->sum[e].edge;
-
-		p->since[e] = plain && told ? more[e] : 0;
-		p->unsure[e] = plain ? told && away && more[e] : !sure;
-		if (plain && ask && !told)
-			doubt_late(p, e, at);
+	l->low = l->before = true;
+	if (sp_is_theirs(p)) {
+		l->high = sp_scan_slept(p);
+		return true;
 	}
+	l->here = p->home;
+	l->high = p->home >= 0;
+	l->stayed = l->high && p->last.proof == sp_proof_now();
+	if (!l->stayed) {
+		l->twice = l->high;
+		return !l->twice || scan(p);
+	}
+	l->after = after;
+	l->had = p->had ? p->papi : NULL;
+	return sp_scan_one(p, (uint32_t)p->home, after);
+}
+
+/* They are read after it: what PAPI's counters have counted since is told by those, if they count on. */
+static bool look_after(struct sp_split *p, const struct sp_answer *a, struct look *l, int64_t *more)
+{
+	if (!scan(p))
+		return false;
+	if (sp_is_theirs(p))
+		return true;
+	l->here = p->home;
+	l->low = l->high = p->home >= 0;
+	l->stayed = p->last.quiet && p->last.proof == a->open;
+	if (a->counts_on && sp_scan_papis(p, a->opened, more)) {
+		l->more = more;
+		for (uint32_t e = 0; e < p->k; e++)
+			more[e] -= a->value[e];
+	}
+	return true;
+}
+
+/* Has a handler booked since the copies were read? */
+static bool is_behind(const struct sp_split *p, const struct sp_answer *a)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->window[e].value != a->last[e])
+			return true;
+	return sp_get(&p->missed) || sp_get(&p->lost) || sp_get(&p->gate.fresh);
+}
+
+static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l, int64_t *room)
+{
+	bool asked = p->asked == sp_self.tid && !is_behind(p, a);
+
+	p->asked = 0;
+	*l = (struct look){ .here = -1 };
+	if (asked)
+		return look_before(p, l, room);
+	catch_up(p, a->last);
+	return look_after(p, a, l, room);
 }
 
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
+	int64_t room[SP_SPLIT_EVENTS];
 	uint64_t begun = sp_clock_own_ns();
 	enum sp_why why;
-	bool moved;
-	int at, last;
+	struct look l;
+	uint32_t at;
+	int cpu;
 
-	p->answer_proof = sp_proof_now();
-	p->answer_ticks = sp_ticks();
-	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_DISTURBED };
+	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_HANDLER };
 	if (!sp_split_take_here(p)) {
-		sp_split_disturbed(p);
+		sp_split_missed(p);
 		return false;
 	}
-	p->was_disturbed = __atomic_exchange_n(&p->disturbed, false, __ATOMIC_RELAXED);
-	if (!p->clock || !p->marked || p->trouble == SP_WHY_UNSEEN || !sp_scan(p, &at) || (!sp_is_theirs(p) && at < 0)) {
-		if (p->clock && p->marked && !p->trouble)
-			p->trouble = SP_WHY_ELSEWHERE;
-		shares->why = p->trouble ? p->trouble : SP_WHY_DISTURBED;
-		if (p->trouble == SP_WHY_BUSY)
-			p->trouble = SP_WHY_NONE;	/* that passes */
-		sp_scan_unmark(p);
+	if (!p->clock || !p->marked || p->trouble || !look(p, answer, &l, room)) {
+		shares->why = p->trouble ? p->trouble : SP_WHY_HANDLER;
+		p->missed = true;
+		sp_put(&p->gate.ready, 0);
 		sp_split_give(p);
 		return false;
 	}
-	memset(p->at, 0, (uint64_t)p->n * p->k * sizeof(*p->at));
-	last = reading_at(p, at);
-	moved = last < 0 || visits(p) != visited(p, (uint32_t)last) || (last != p->home && !sp_is_theirs(p));
-	if (moved)
-		find_doubts(p, answer, at);
-	why = moved ? split_events(p, answer->delta, at) : all_on(p, answer->delta, (uint32_t)last);
-	for (uint32_t e = 0; e < p->k; e++)
-		p->unmarked[e] = moved && p->unsure[e];
-	p->asked = 0;
-	if (at >= 0)
-		memcpy(p->rest, &p->at[(uint32_t)at * p->k], p->k * sizeof(*p->rest));
-	tell(p, last, shares);
+	cpu = sp_is_theirs(p) ? answer->cpu : sp_cpu_here();
+	at = reading_at(p, cpu);
+	why = split_events(p, answer, &l, at);
+	tell(p, at, cpu, shares);
 	shares->why = why;
-	mark_after(p, at);
+	p->wide |= at == p->n && cpu >= 0;
+	/* The next call that ends the segment proves it. */
+	if (why != SP_WHY_NONE && answer->counts_on)
+		sp_put(&p->gate.ready, 0);
 	sp_clock_spent(sp_clock_own_ns() - begun);
 	return true;
 }
@@ -451,12 +460,14 @@ void sp_split_done(struct sp_split *p)
 	sp_split_give(p);
 }
 
+/* ---- a zeroing ------------------------------------------------------------------- */
+
 /* Do hardware counters of ours run beside PAPI's, which have started?  If not, windows are split by time, and what is
  * proven without a scan is told from the first one on. */
 static void probe(struct sp_split *p)
 {
 	int here = sp_scan_index(p, sp_cpu_here());
-	uint64_t count[SP_NATIVES_MOST], ran, enabled;
+	uint64_t count[SP_NATIVES_MOST], first, enabled;
 	struct sp_split_cpu *c;
 
 	if (here < 0)
@@ -464,61 +475,68 @@ static void probe(struct sp_split *p)
 	c = &p->cpu[here];
 	if (!sp_scan_group(p, c, SP_HARDWARE, count))
 		return;
-	ran = c->now.ran[SP_HARDWARE];
+	first = c->now.ran[SP_HARDWARE];
 	enabled = c->now.enabled;
 	if (!sp_scan_group(p, c, SP_HARDWARE, count))
 		return;
 	p->probed = true;
-	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == ran)
+	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == first)
 		p->starving = 1;
 }
 
-/* Has the thread been elsewhere since the marks, or is that not known? */
-static bool was_elsewhere(const struct sp_split *p, bool known, int at)
+/* PAPI has zeroed it: what its counters have by now, and then the copies. */
+static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 {
-	return !known || visits(p) != visited(p, (uint32_t)at);
+	int64_t had[SP_SPLIT_EVENTS];
+	bool told = sp_scan_papis(p, opened, had);
+
+	if (!scan(p))
+		return;
+	begin(p, told ? had : NULL, p->n);
+	p->lost = p->missed = false;
+	sp_put(&p->gate.fresh, 0);
 }
 
-/* What was counted between PAPI's zeroing and our scan, and where, the marks do not have: PAPI's own counters tell
- * whether anything was. */
-static void doubt_marks(struct sp_split *p, const struct sp_opened *o)
-{
-	int64_t more[SP_SPLIT_EVENTS];
-	bool told = sp_scan_papis(p, o, NULL, more);
-
-	for (uint32_t e = 0; e < p->k; e++)
-		p->unmarked[e] = !told || more[e] < 0 || more[e] > (int64_t)p->sum[e].edge;
-}
-
-void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *started)
+void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
 {
 	uint64_t begun = sp_clock_own_ns();
-	uint32_t proof = sp_proof_now();
-	bool known;
-	int at;
 
+	if (!p->clock || p->trouble)
+		return;
 	if (!sp_split_take_here(p)) {
-		sp_split_disturbed(p);
+		sp_split_lost(p);
 		return;
 	}
-	sp_put(&p->disturbed, false);
-	memset(p->unmarked, 0, p->k * sizeof(*p->unmarked));
-	known = p->marked;
-	if (started && p->counts && !p->probed && !sp_is_theirs(p) && p->clock)
+	if (p->clock && p->counts && !p->probed && !sp_is_theirs(p)) {
 		probe(p);
-	sp_scan_unmark(p);
-	if (p->clock && p->trouble != SP_WHY_UNSEEN && sp_scan(p, &at)) {
-		if (sp_is_theirs(p))
-			sp_put(&p->disturbed, !only_there(p, at));
-		else if (started && (open != proof || p->gate.proof != proof) && (at < 0 || was_elsewhere(p, known, at)))
-			doubt_marks(p, started);
-		sp_scan_mark(p, at);
-		p->unclear = sp_is_theirs(p) && (p->tid != sp_self.tid || p->others);
-	} else if (p->trouble == SP_WHY_BUSY) {
-		p->trouble = SP_WHY_NONE;
+		sp_put(&p->gate.ready, p->marked && p->home >= 0 && p->probed);
+	}
+	p->asked = 0;
+	if (p->clock && sp_split_is_ready(p, open) && open == sp_proof_now()) {
+		sp_split_fresh(p);
+	} else if (p->clock) {
+		begin_anew(p, opened);
+		times_are_told(p);
 	}
 	sp_split_give(p);
 	sp_clock_spent(sp_clock_own_ns() - begun);
+}
+
+void sp_split_starts(struct sp_split *p)
+{
+	if (!p->clock || !sp_split_take_here(p))
+		return;
+	if (!__atomic_exchange_n(&p->visited, false, __ATOMIC_RELAXED))
+		sp_put(&p->shared, false);
+	sp_plan_starts(p);
+	/* Before PAPI's own start: nothing of ours counts where it need not. */
+	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
+		(void)sp_scan(p);
+		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
+		times_are_told(p);
+	}
+	p->asked = 0;
+	sp_split_give(p);
 }
 
 bool sp_split_needs_time(const struct sp_split *p)
@@ -526,28 +544,19 @@ bool sp_split_needs_time(const struct sp_split *p)
 	return p->own && (p->kind == SP_BY_RESIDENCY || p->starving);
 }
 
-void sp_split_disturbed(struct sp_split *p)
+void sp_split_missed(struct sp_split *p)
 {
-	sp_put(&p->disturbed, true);
-	sp_put(&p->gate.ready, 0);
+	sp_put(&p->missed, true);
 }
 
-void sp_split_starts(struct sp_split *p)
+void sp_split_lost(struct sp_split *p)
 {
-	bool begins;
-
-	if (!p->clock || !sp_split_take_here(p))
-		return;
-	sp_plan_starts(p);
-	begins = p->own && !sp_split_is_ready(p, sp_proof_now());
-	sp_split_give(p);
-	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (begins)
-		sp_split_zeroed(p, sp_proof_now(), NULL);
+	sp_put(&p->lost, true);
+	sp_put(&p->gate.ready, 0);
 }
 
 void sp_split_unseen(struct sp_split *p)
 {
 	p->trouble = SP_WHY_UNSEEN;
-	sp_split_disturbed(p);
+	sp_split_lost(p);
 }

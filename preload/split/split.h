@@ -1,20 +1,16 @@
 /* split.h: the counts of a window, split by CPU by the kernel.
  *
- * Beside PAPI's own counters of an event set stand counters of ours: the same events, for the same
+ * Beside PAPI's own counters of an event set stand counters of ours (copies): the same events, for the same
  * thread, but each on one CPU only.  And for each thread that is split a clock: an event that counts
  * nothing, once for each CPU that the thread may run on, whose running time is the time of the thread
- * there, and once for all CPUs.  The kernel keeps them; nothing happens at a move, and while a thread
- * stays (proof.h) nothing is read.
+ * there.  The kernel keeps them; nothing happens at a move, and while a thread stays (proof.h) nothing is read.
  *
- * A window is what lies between two values that PAPI handed out (or a zeroing and a value).  Where the
- * thread may have moved in it, the clock tells on which CPUs it was, and the counters there how much
- * was counted.  What PAPI handed out is the sum, always: the CPU where the window began gets what the
- * others leave of it, so that what a scan of ours costs moves no count.  The kernel vouches for the
- * split if on each of these CPUs our counters ran all the time that the thread was there, and these
- * times add up to all the time that it ran: else counts are split by the times, and not called exact.
+ * A window is what lies between two values that PAPI handed out (or a zeroing and a value).  What is proven of it, and
+ * where it is booked, window.h says; here it is found out what window.h is to know: the copies are read before PAPI is
+ * called (sp_split_ask), or after it, where PAPI's counters count on and say how far they are.
  *
- * A set's counts are its opener's or its target's, perhaps another thread's than the caller's: then
- * nothing is known without a scan, and the CPU where that thread runs during the scan gets the rest.
+ * A set's counts are its opener's or its target's, perhaps another thread's than the caller's, or are read by several
+ * threads: then the copies are read before each call.
  *
  * Not from handlers on top of a scan: those find it taken, and their window is not split.
  */
@@ -32,34 +28,38 @@ void sp_split_unseen(struct sp_split *p);
 /* Before PAPI starts the set: its counters run, no other set's of the thread in their place. */
 void sp_split_starts(struct sp_split *p);
 
-/* PAPI has zeroed or started it, with these counters (NULL: is about to): the window begins, with a scan.
- * `open`: sp_proof_now() from right before PAPI was called. */
-void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *started);
+/* PAPI has zeroed or started it, with these counters: a segment begins, with a scan.  `open`: sp_proof_now() from right
+ * before PAPI was called. */
+void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened);
 
-/* The parts of a window that ends with a reading, which PAPI answered by `delta` more than the one before. */
+/* Before PAPI is called: the copies are read, where what they have now proves what PAPI will hand out.  `last`: [k] what it
+ * handed out last.  ends: the call ends the segment (PAPI_stop, PAPI_accum), so that the copies tell nothing after it. */
+void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened);
+
+/* It is read by another thread than its owner, from now until the owner starts it anew.  True: it was not before. */
+bool sp_split_share(struct sp_split *p);
+bool sp_split_is_shared(const struct sp_split *p);
+
+/* PAPI's return. */
+struct sp_answer {
+	const int64_t *last, *value;	/* [k] the value before, and this one */
+	bool counts_on;			/* PAPI's counters count on from the value */
+	const struct sp_opened *opened;
+	uint32_t open;			/* as above */
+	int cpu;			/* where the counted thread runs, or ran last, where it is not the caller; SP_NO_CPU */
+};
+
+/* The parts of a window that ends with a reading. */
 struct sp_shares {
 	uint32_t n;			/* CPUs beside the last one */
 	const int32_t *cpu;		/* [n] */
 	const int64_t *at;		/* [n][k] */
-	const bool *exact;		/* [k] */
+	const int64_t *proven;		/* [n + 1][k] newly proven, the last CPU's last; perhaps of what was booked before */
 	const uint64_t *ns;		/* [n + 1] time there, the last CPU's last */
 	int32_t last;			/* the CPU of the reading, which gets the rest */
 	uint64_t moves;			/* in the window */
 	enum sp_attribution how;
-	enum sp_why why;		/* not all is exact */
-};
-
-/* Before PAPI is called for a set.  Of another thread's counts: where that one runs meanwhile.  Of the caller's own, which
- * may have moved (the gate is not ready), if PAPI's counters do not count on from the answer (`ends`: PAPI_stop,
- * PAPI_accum): what ours have here, so that what is counted while PAPI is at it is not taken for part of the answer. */
-void sp_split_ask(struct sp_split *p, bool ends);
-
-/* PAPI's return: by how much more than the one before. */
-struct sp_answer {
-	const int64_t *delta;		/* [k] */
-	const long long *counts;	/* [k] that its counters had then, and count on from; NULL: they do not */
-	const struct sp_opened *opened;
-	uint32_t open;			/* as in hooks.h */
+	enum sp_why why;		/* of what is not proven; none: all of it is */
 };
 
 /* False: it cannot be told, and shares->why says why.  Else *shares holds until sp_split_done. */
@@ -70,7 +70,10 @@ void sp_split_done(struct sp_split *p);
  * the time of a window on several CPUs begins after them. */
 bool sp_split_needs_time(const struct sp_split *p);
 
-/* What was handed out meanwhile was not seen by it: the window that is under way is not exact. */
-void sp_split_disturbed(struct sp_split *p);
+/* A value was booked that the windows do not see: a handler's, inside a call of PAPI. */
+void sp_split_missed(struct sp_split *p);
+
+/* A zeroing, or what PAPI_write does. */
+void sp_split_lost(struct sp_split *p);
 
 #endif

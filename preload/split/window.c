@@ -31,6 +31,25 @@ void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before,
 	w->sound = true;
 }
 
+static uint32_t home_of(const struct sp_window *w)
+{
+	uint32_t i = 0;
+
+	while (i < w->n && w->cpu[i].anchor != SP_UNKNOWN)
+		i++;
+	return i;
+}
+
+void sp_window_anchor(struct sp_window *w, const int64_t *copies)
+{
+	uint32_t home = home_of(w);
+
+	if (home == w->n)
+		return;
+	w->cpu[home].anchor = copies[home];
+	w->cpu[home].base = w->cpu[home].proven;
+}
+
 void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
 {
 	w->cpu[i].proven += value - w->value;
@@ -78,30 +97,16 @@ static bool too_many(const struct sp_window *w, const struct sp_window_seen *s)
 	return sum > s->value - w->before;
 }
 
-static uint32_t home_of(const struct sp_window *w)
-{
-	uint32_t i = 0;
-
-	while (i < w->n && w->cpu[i].anchor != SP_UNKNOWN)
-		i++;
-	return i;
-}
-
 /* What the others leave of P at most is home's. */
 static void prove_home(struct sp_window *w, const struct sp_window_seen *s, uint32_t home)
 {
 	struct sp_window_cpu *h = &w->cpu[home];
 	int64_t left = s->value;
 
-	for (uint32_t i = 0; i < w->n && s->high; i++)
+	for (uint32_t i = 0; i < w->n; i++)
 		if (i != home)
 			left -= s->high[i] - w->cpu[i].anchor;
-	if (s->high)
-		prove(w, home, w->falls ? left : most(left, h->proven));
-	if (s->now) {
-		h->anchor = s->now[home];
-		h->base = h->proven;
-	}
+	prove(w, home, w->falls ? left : most(left, h->proven));
 }
 
 static void prove_all(struct sp_window *w, const struct sp_window_seen *s)
@@ -115,7 +120,7 @@ static void prove_all(struct sp_window *w, const struct sp_window_seen *s)
 			continue;
 		prove(w, i, w->falls ? c->base + s->low[i] - c->anchor : most(c->proven, c->base + s->low[i] - c->anchor));
 	}
-	if (home < w->n)
+	if (home < w->n && s->high)
 		prove_home(w, s, home);
 }
 

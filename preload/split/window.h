@@ -49,7 +49,6 @@ struct sp_window_seen {
 	const int64_t *low;		/* [n] copies that were looked at before PAPI's call, or what they had then at least (SP_UNKNOWN:
 					 * nothing is known of this one); NULL: of none */
 	const int64_t *high;		/* [n] what they had then at most; NULL: the thread may have been on a CPU without a copy */
-	const int64_t *now;		/* [n] for home's anchor, looked at after the call; NULL: home stays without one */
 	const double *weight;		/* [n] of what is not proven; all 0: it goes where the reading is booked */
 	uint32_t at;			/* where the reading is booked; n: on a CPU without a copy */
 };
@@ -66,6 +65,9 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
 /* P was zeroed, and had `before` right before the copies were looked at.  home: the CPU of an own set whose copy was not
  * looked at since; n: there is none. */
 void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home);
+
+/* Home has an anchor from now on: its copy was looked at after PAPI had handed out the last value. */
+void sp_window_anchor(struct sp_window *w, const int64_t *copies);
 
 /* All that is new up to this value was counted on CPU i (< n), and is booked there. */
 void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i);

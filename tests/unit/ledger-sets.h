@@ -221,7 +221,7 @@ static void book(struct set *s, enum sp_op op, int cpu, const long long *x, bool
 /* Whatever the parts are, the sum is what was handed out. */
 static const struct sp_parts parts_somewhere = {
 	.n = 2, .cpu = (const int32_t[]){ 2, 1001 }, .at = (const int64_t[]){ 1, 0, 2, 0, 1, 1 },
-	.exact = (const bool[]){ true, false, true },
+	.proven = (const int64_t[]){ 1, 0, 2, 0, 0, 1, 1, 0, 1 },
 };
 
 /* 0, or the first event whose sum is not what was handed out, plus one. */

@@ -189,9 +189,26 @@ static uint32_t site_of(const struct step *s)
 	return 1 + (uint32_t)(s->x[0] / 3 % SITES);
 }
 
+/* Of an event all or none. */
+static void newly_proven(const struct step *s, int64_t *proven)
+{
+	for (int e = 0; e < K; e++) {
+		int64_t rest = s->x[e] - writer.state->at[e];	/* SP_LAST is the first array */
+
+		for (uint32_t i = 0; i < s->n; i++) {
+			proven[i * K + (uint32_t)e] = s->exact[e] ? s->at[i * K + (uint32_t)e] : 0;
+			rest -= s->at[i * K + (uint32_t)e];
+		}
+		proven[s->n * K + (uint32_t)e] = s->exact[e] ? rest : 0;
+	}
+}
+
 static void run_split(const struct step *s)
 {
-	const struct sp_parts parts = { .n = s->n, .cpu = s->of, .at = s->at, .exact = s->exact };
+	int64_t proven[(CPUS + 1) * K];
+	const struct sp_parts parts = { .n = s->n, .cpu = s->of, .at = s->at, .proven = proven };
+
+	newly_proven(s, proven);
 
 	if (s->foreign)
 		sp_ledger_book_foreign(&writer, s->op, s->cpu, s->x, &parts, site_of(s));

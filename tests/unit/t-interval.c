@@ -254,7 +254,7 @@ static void booked_part(const struct sp_parts *p, uint32_t i, int e, uint32_t to
 
 	for (int b = 0; b < 2; b++) {
 		both[b]->total[e] += share;
-		both[b]->exact[e] += p->exact[e] ? share : 0;
+		both[b]->exact[e] += p->proven[i * K + (uint32_t)e];
 	}
 	*rest -= share;
 }
@@ -263,10 +263,10 @@ static void booked_part(const struct sp_parts *p, uint32_t i, int e, uint32_t to
 static void read_split(enum sp_op op, int cpu, const long long *x, const long long *d, uint32_t site)
 {
 	int32_t of[2] = { (cpu + 1) % CPUS, (cpu + 2) % CPUS };
-	int64_t at[2 * K];
-	bool exact[K];
-	const struct sp_parts parts = { .n = rnd(3), .cpu = of, .at = at, .exact = exact };
+	int64_t at[2 * K], proven[3 * K];
+	const struct sp_parts parts = { .n = rnd(3), .cpu = of, .at = at, .proven = proven };
 	long long rest[K], none[K] = { 0 };
+	bool exact[K];
 
 	booked(cpu, site, none, false);
 	for (int e = 0; e < K; e++) {
@@ -275,11 +275,14 @@ static void read_split(enum sp_op op, int cpu, const long long *x, const long lo
 		for (uint32_t i = 0; i < 2; i++)
 			at[i * K + (uint32_t)e] = (int64_t)rnd((uint32_t)d[e] / 2 + 1);
 		for (uint32_t i = 0; i < parts.n; i++)
+			proven[i * K + (uint32_t)e] = exact[e] ? at[i * K + (uint32_t)e] : 0;
+		for (uint32_t i = 0; i < parts.n; i++)
 			booked_part(&parts, i, e, site, &rest[e]);
 		want[from][site][slot(cpu)].total[e] += rest[e];
 		cell_of[slot(cpu)].total[e] += rest[e];
 		want[from][site][slot(cpu)].exact[e] += exact[e] ? rest[e] : 0;
 		cell_of[slot(cpu)].exact[e] += exact[e] ? rest[e] : 0;
+		proven[parts.n * K + (uint32_t)e] = exact[e] ? rest[e] : 0;
 	}
 	sp_ledger_book_parts(&w, op, cpu, x, &parts, site, false);
 }
@@ -467,7 +470,7 @@ static void check_parts(const struct sp_between *at)
 static void in_parts(void **state)
 {
 	const struct sp_parts split = { .n = 1, .cpu = (const int32_t[]){ 0 }, .at = (const int64_t[K]){ 10, 11, 0 },
-					.exact = (const bool[K]){ true, false, true } };
+					.proven = (const int64_t[2 * K]){ 10, 0, 0, 30, 0, 40 } };
 	struct sp_row row = { 0 };
 	struct sp_between at;
 	struct sp_model m;

@@ -315,8 +315,7 @@ struct split {
 	struct sp_parts parts;
 	int cpu;			/* of the rest */
 	int32_t of[DENSE];
-	int64_t at[DENSE * KMAX];
-	bool exact[KMAX];
+	int64_t at[DENSE * KMAX], proven[(DENSE + 1) * KMAX];
 };
 
 /* Of what is new (d), each part some, and seldom more than there is: as where clocks differ. */
@@ -339,9 +338,22 @@ static void random_split(struct split *p, const struct oracle *o, const long lon
 		for (int e = 0; e < o->k; e++)
 			p->at[i * o->k + e] = random_share(x[e] - o->last[e], n);
 	}
-	for (int e = 0; e < o->k; e++)
-		p->exact[e] = rnd(2);
-	p->parts = (struct sp_parts){ .n = (uint32_t)n, .cpu = p->of, .at = p->at, .exact = p->exact };
+	/* Some of what is new, all of it, or more: of what was booked before. */
+	for (int i = 0; i <= n; i++)
+		for (int e = 0; e < o->k; e++)
+			p->proven[i * o->k + e] = rnd(4) ? random_share(x[e] - o->last[e], n + 1) : (int64_t)rnd(1000) - 100;
+	p->parts = (struct sp_parts){ .n = (uint32_t)n, .cpu = p->of, .at = p->at, .proven = p->proven };
+}
+
+/* What is proven is never more than what is booked, nor below 0. */
+static void oracle_part(struct oracle *o, struct spot *s, int e, int64_t share, int64_t proven)
+{
+	long long is = s->exact[e] + proven;
+
+	s->total[e] += share;
+	is = is > s->total[e] ? s->total[e] : is;
+	s->exact[e] = is < 0 ? 0 : is;
+	o->last[e] += share;
 }
 
 /* By the oracle's own arithmetic: each part as given, on the CPU of the reading what is left. */
@@ -356,19 +368,11 @@ static void oracle_parts(struct oracle *o, const struct split *p, const long lon
 	for (uint32_t i = 0; i < p->parts.n; i++) {
 		struct spot *s = spot_of(o, p->of[i]);
 
-		for (int e = 0; e < o->k; e++) {
-			int64_t share = p->at[i * (uint32_t)o->k + (uint32_t)e];
-
-			s->total[e] += share;
-			s->exact[e] += p->exact[e] ? share : 0;
-			o->last[e] += share;
-		}
+		for (int e = 0; e < o->k; e++)
+			oracle_part(o, s, e, p->at[i * (uint32_t)o->k + (uint32_t)e], p->proven[i * (uint32_t)o->k + (uint32_t)e]);
 	}
-	for (int e = 0; e < o->k; e++) {
-		rest->total[e] += x[e] - o->last[e];
-		rest->exact[e] += p->exact[e] ? x[e] - o->last[e] : 0;
-		o->last[e] = x[e];
-	}
+	for (int e = 0; e < o->k; e++)
+		oracle_part(o, rest, e, x[e] - o->last[e], p->proven[p->parts.n * (uint32_t)o->k + (uint32_t)e]);
 }
 
 static void book_split(struct set *s, enum sp_op op, const long long *x, const struct split *p, bool foreign)

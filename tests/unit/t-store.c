@@ -772,8 +772,8 @@ static void thread_with_times(int tid, uint32_t flags)
 	assert_non_null(r);
 	sp_ledger_bind(&w, r, 2, r->cells);
 	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_book(&w, SP_OP_READ, 0, (const long long[]){ 3, 30 }, true);
-	sp_ledger_book(&w, SP_OP_STOP, far, (const long long[]){ 4, 40 }, true);
+	sp_ledger_book(&w, SP_OP_READ, 0, (const long long[]){ 3, 30 }, !told_of(tid)->why);
+	sp_ledger_book(&w, SP_OP_STOP, far, (const long long[]){ 4, 40 }, !told_of(tid)->why);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
 	assert_non_null(t);
@@ -899,9 +899,10 @@ static void folding_unknown_moves(void **state)
 
 static void told_words(void **state)
 {
-	struct sp_relation_key key = { .k = 2, .event = ab, .flags = SP_RELATION_PROVEN };
+	struct sp_relation_key key = { .k = 2, .event = ab, .flags = SP_RELATION_ESTIMATED };
 	struct sp_relation *r;
 	struct sp_row row = { 0 };
+	struct sp_writer w;
 	struct sp_model m;
 	sp_off thread, off;
 
@@ -910,19 +911,21 @@ static void told_words(void **state)
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
 	assert_non_null(r);
-	sp_relation_told(r, SP_BY_EXACT, SP_WHY_NONE);
-	assert_int_equal(r->flags, SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT);
+	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	sp_ledger_book(&w, SP_OP_STOP, 0, (const long long[]){ 7, 8 }, false);	/* what is proven needs no reason */
+	sp_relation_told(r, SP_BY_READING, SP_WHY_BUDGET);
+	sp_relation_told(r, SP_BY_EXACT, SP_WHY_NONE);		/* the best */
+	assert_int_equal(r->flags, SP_RELATION_ESTIMATED | SP_BY_EXACT << SP_RELATION_HOW_SHIFT | SP_WHY_BUDGET << SP_RELATION_WHY_SHIFT);
 	sp_relation_told(r, SP_BY_APPROXIMATE, SP_WHYS - 1);
+	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);	/* and the last reason */
 	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_NONE);
-	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_CLOSED);
-	sp_relation_told(r, SP_BY_RESIDENCY, SP_WHY_BUSY);	/* the first reason stays */
-	sp_relation_told(r, SP_BY_EXACT, SP_WHY_DISTURBED);	/* and the least certain */
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
-	assert_int_equal(row.how, SP_BY_RESIDENCY);
+	assert_int_equal(row.how, SP_BY_EXACT);
 	assert_int_equal(row.why, SP_WHY_CLOSED);
 	assert_null(row.times);
-	assert_int_equal(row.flags & ~SP_RELATION_HOW, SP_RELATION_PROVEN);
+	assert_int_equal(row.flags & ~SP_RELATION_HOW, SP_RELATION_ESTIMATED);
 	sp_model_close(&m);
 	r->flags |= SP_RELATION_HOW;			/* of a version to come, or damaged */
 	memset(&row, 0, sizeof(row));
