@@ -71,6 +71,8 @@ static void be_target(void)
 	target.stays = target.wide = bound;
 	atomic_store(&story->tid, (unsigned)syscall(SYS_gettid));
 	futex_wake(&story->tid);
+	if (how == ENDS)
+		futex_wait(&story->ask, 0);
 	for (int left = 200 + (int)rnd(20000); !atomic_load(&story->end) && (how != ENDS || left > 0); left--)
 		if (how == SLEEPS)
 			sleeps();
@@ -165,14 +167,20 @@ static void free_it(void)
 /* Until the set is stopped. */
 static void count_once(void)
 {
+	unsigned most = rnd_scale();
+
 	call(START);
-	for (int i = 1 + (int)rnd(10); i > 0; i--) {
-		let(200);
+	if (how == ENDS) {
+		atomic_store(&story->ask, 1);
+		futex_wake(&story->ask);
+	}
+	for (int i = 1 + (int)rnd(30); i > 0; i--) {
+		let(most);
 		if (bound && rnd(3) == 0)
 			free_it();
 		call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
 	}
-	let(200);
+	let(most);
 	call(STOP);
 }
 
@@ -188,7 +196,7 @@ static void attached(enum how what)
 	int ret = PAPI_attach(set, (unsigned long)tid);
 	if (ret != PAPI_OK)
 		cannot("PAPI_attach", ret);
-	for (int i = 1 + (int)rnd(8); i > 0 && !has_ended; i--)
+	for (int i = 1 + (int)rnd(20); i > 0 && !has_ended; i--)
 		count_once();
 	end_target();
 }

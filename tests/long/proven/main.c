@@ -40,6 +40,11 @@ unsigned rnd(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
+unsigned rnd_scale(void)
+{
+	return (unsigned[]){3, 10, 30, 100, 300}[rnd(5)];
+}
+
 void spin(unsigned n)
 {
 	for (volatile unsigned i = n; i > 0; i--)

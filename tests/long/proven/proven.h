@@ -38,6 +38,7 @@ struct walker {
 	int stays;			/* goes nowhere until story->freed */
 	int wide;			/* it may run anywhere now and then, as far as the kernel is asked */
 	int hidden;			/* what it does is not counted and not entered */
+	unsigned stay;			/* steps between two moves, about */
 	int at;
 	long area_used, begun;
 	unsigned entered;
@@ -93,6 +94,7 @@ extern int fault_code;			/* PAPI's, once papi_up() */
 unsigned rnd(unsigned n);
 void rnd_seed(unsigned long seed);	/* of the calling thread */
 void spin(unsigned n);
+unsigned rnd_scale(void);		/* 3 to 300 */
 void reader_moves(void);
 int set_of(const char *event);
 void begin_papi(void);

@@ -65,11 +65,14 @@ static void step(void)
 
 static void *reader(void *seed)
 {
+	unsigned scale;
+
 	rnd_seed((unsigned long)seed);
+	scale = rnd_scale();
 	prefault();
 	futex_wait(&story->ask, 0);
 	while (!atomic_load(&story->end)) {
-		unsigned from = atomic_load(&story->n), n = rnd(300);
+		unsigned from = atomic_load(&story->n), n = rnd(scale);
 
 		reader_moves();
 		while (atomic_load(&story->n) - from < n && !atomic_load(&story->end))
@@ -108,7 +111,7 @@ void shared(void)
 	set = set_of(fault_event);
 	warm();
 	one_by_one = (int)rnd(2);
-	stops_left = 1 + (int)rnd(4);
+	stops_left = 1 + (int)rnd(12);
 	for (int i = 0; i < READERS; i++)
 		pthread_create(&thread[i], NULL, reader, (void *)(unsigned long)rnd(1u << 30));
 	is_owner = 1;

@@ -56,7 +56,7 @@ static void look_at_story(void)
 /* What follows is all that it does, and was done before: no fault of it is to come when it counts. */
 void walker_make(struct walker *w, int only)
 {
-	*w = (struct walker){.only = only};
+	*w = (struct walker){.only = only, .stay = rnd_scale()};
 	prefault();
 	look_at_story();
 	faults_count();
@@ -142,7 +142,7 @@ static void move(struct walker *w)
 void walk(struct walker *w, int steps)
 {
 	while (steps-- > 0) {
-		if (rnd(40) == 0)
+		if (rnd(w->stay) == 0)
 			move(w);
 		if (rnd(4))
 			walker_touch(w);
