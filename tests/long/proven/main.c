@@ -15,7 +15,9 @@ static const struct {
 } cases[] = {
     {"attach-runs", attach_runs},   {"attach-sleeps", attach_sleeps},	  {"attach-freed", attach_freed},
     {"attach-forks", attach_forks}, {"attach-ends", attach_ends},	  {"shared", shared},
-    {"inherit-threads", inherit_threads}, {"inherit-forks", inherit_forks},
+    {"inherit-threads", inherit_threads}, {"inherit-forks", inherit_forks}, {"handlers", handlers},
+    {"widened", widened}, {"multiplexed", multiplexed}, {"overflow", overflown}, {"filtered", filtered},
+    {"closed", closed}, {"switched-off", switched_off}, {"cpu-clock", cpu_clock}, {"task-clock", task_clock},
 };
 
 int cpus;

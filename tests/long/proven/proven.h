@@ -38,6 +38,7 @@ struct walker {
 	int stays;			/* goes nowhere until story->freed */
 	int wide;			/* it may run anywhere now and then, as far as the kernel is asked */
 	int hidden;			/* what it does is not counted and not entered */
+	int narrow;			/* always bound to one CPU: signal handlers bind it there again */
 	unsigned stay;			/* steps between two moves, about */
 	int at;
 	long area_used, begun;
@@ -53,6 +54,7 @@ void walk(struct walker *w, int steps);
 void walker_catch_up(struct walker *w);	/* enters the faults that were not the walker's own */
 void walker_end(struct walker *w);
 void faults_count(void);
+int fault_counter(void);
 long faults_of_thread(void);
 void faults_end(void);
 void until_asleep(pid_t tid);
@@ -78,6 +80,8 @@ void entered(enum call how, unsigned least, long long value, unsigned most);
 /* What sspapi says is proven by now, if it is there; kept with the value entered last, and looked at in the end. */
 int proven_now(long long *by_cpu);
 void value_asked(void);
+
+extern int nothing_can_be_proven;	/* of what sspapi has to say of the set */
 
 void values_report(void);
 
@@ -105,7 +109,9 @@ void true_count(int kind, int cpu, long long most, long long least);
 void handed_out(int kind, const char *event, long long value);
 
 void attach_runs(void), attach_sleeps(void), attach_freed(void), attach_forks(void), attach_ends(void);
-void shared(void);
+void shared(void), handlers(void);
+void widened(void), multiplexed(void), overflown(void), filtered(void), closed(void), switched_off(void);
+void cpu_clock(void), task_clock(void);
 void inherit_threads(void), inherit_forks(void);
 
 #endif

@@ -37,6 +37,11 @@ void faults_end(void)
 	close(counter);
 }
 
+int fault_counter(void)
+{
+	return counter;
+}
+
 long faults_of_thread(void)
 {
 	long n;
@@ -131,7 +136,7 @@ static void move(struct walker *w)
 	if (w->stays && !atomic_load(&story->freed))
 		return;
 	if (w->only < 0) {
-		rnd(4) ? walker_go(w, (int)rnd(cpus)) : be_free(w);
+		rnd(4) || w->narrow ? walker_go(w, (int)rnd(cpus)) : be_free(w);
 		return;
 	}
 	walker_go(w, (int)rnd(cpus));
