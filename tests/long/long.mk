@@ -3,7 +3,7 @@
 
 LONG_DIR := $(T)/long
 LONG_FAKE := $(addprefix $(LONG_DIR)/,handing many steps tight)
-LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real locked many-real matrix quiet truth)
+LONG_REAL := $(addprefix $(LONG_DIR)/,handing-real locked many-real matrix proven quiet truth)
 LONG_FUZZ := $(addprefix $(LONG_DIR)/,fuzz-store fuzz-metrics sspapi-asan)
 # Empty where there is no clang with libFuzzer.
 LONG_LIBFUZZER := $(if $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
@@ -25,6 +25,7 @@ $(LONG_DIR)/handing-real: tests/long/handing.c
 $(LONG_DIR)/many-real: tests/long/many.c
 $(LONG_DIR)/locked: tests/long/locked.c
 $(LONG_DIR)/matrix: tests/long/matrix.c
+$(LONG_DIR)/proven: $(wildcard tests/long/proven/*.c) tests/long/proven/proven.h
 $(LONG_DIR)/quiet: tests/long/quiet.c
 $(LONG_DIR)/truth: tests/long/truth.c
 $(LONG_REAL):

@@ -1,0 +1,75 @@
+#!/usr/bin/perl
+# check-proven.pl FOLDER SEED...: of each client (tests/long/proven) FOLDER/SEED.out, .err, .status, what it was told by
+# PAPI and knows to be true, and SEED.json, its dump: is anything wrong there? A line on each thing that is, and at last
+#	had RUNS TOTAL PROVEN INSIDE MET ELSEWHERE
+# what was handed out, and what of it is proven; what was not on an edge of a window, and what of that is proven; what is
+# booked on another CPU. Of clocks whose truth the client does not know only the sum is looked at.
+use strict;
+use warnings;
+use JSON::PP;
+
+my ($folder, @seeds) = @ARGV;
+my ($runs, $total, $proven, $inside, $met, $elsewhere) = (0) x 6;
+
+sub text {
+	open(my $f, '<', "$folder/$_[0]") or return '';
+	local $/ = undef;
+	return <$f> // '';
+}
+
+# By event and CPU: what is booked, what is called proven, and the bound.
+sub booked {
+	my ($d) = @_;
+	my (%total, %exact, %bound, @wrong);
+	my %name = map { $_->{id} => $_->{name} } @{ $d->{events} };
+	for my $r (@{ $d->{relations} }) {
+		my @names = map { $name{$_} } @{ $r->{events} };
+		$bound{ $names[$_] } += $r->{bound}[$_] for 0 .. $#names;
+		for my $c (@{ $r->{cpus} }) {
+			for my $i (0 .. $#names) {
+				my ($t, $e, $k) = ($c->{total}[$i], $c->{exact}[$i], $c->{cpu} // 'none');
+				$total{ $names[$i] }{$k} += $t;
+				$exact{ $names[$i] }{$k} += $e;
+				push @wrong, "CPU $k: $e $names[$i] of $t are proven" if $e < 0 || $e > $t;
+			}
+		}
+	}
+	return (\%total, \%exact, \%bound, @wrong);
+}
+
+sub look {
+	my ($seed) = @_;
+	my ($out, $err, $status) = map { text("$seed.$_") } qw(out err status);
+	return "status $status: $err" if $status != 0 || $err ne '';
+	my $d = eval { decode_json(text("$seed.json")) } or return 'no dump';
+	my ($got, $exact, $bound, @wrong) = booked($d);
+	push @wrong, $1 if $out =~ /^(wrong: .*)/m;
+	my (%known, $off);
+	while ($out =~ /^truth cpu=(\d+) event=(\S+) most=(-?\d+) least=(-?\d+)/mg) {
+		my $e = delete $exact->{$2}{$1} // 0;
+		push @wrong, "CPU $1: $e $2 are proven, at most $3 were counted there" if $e > $3 + ($bound->{$2} // 0);
+		$proven += $e;
+		$inside += $4;
+		$met += $e < $4 ? $e : $4;
+		$off = ($got->{$2}{$1} // 0) - $3;
+		$elsewhere += $off if $off > 0;
+		$known{$2} = 1;
+	}
+	for my $event (grep { !/CLOCK/ || $known{$_} } keys %$exact) {
+		my $by = $exact->{$event};
+		$by->{$_} and push @wrong, "CPU $_: $by->{$_} $event are proven, nothing was counted there" for keys %$by;
+	}
+	while ($out =~ /^handed event=(\S+) sum=(-?\d+)/mg) {
+		my $sum = 0;
+		$sum += $_ for values %{ $got->{$1} };
+		push @wrong, "$sum $1 are booked, $2 were handed out" if $sum != $2;
+		$total += $2 if $1 !~ /CLOCK/ || $known{$1};
+	}
+	return @wrong;
+}
+
+for my $seed (@seeds) {
+	print map { "seed $seed: $_\n" } look($seed);
+	$runs++;
+}
+print "had $runs $total $proven $inside $met $elsewhere\n";

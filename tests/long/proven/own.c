@@ -1,0 +1,272 @@
+/*
+ * own.c: a thread that counts itself, and what is special about its set or befalls it: the mask of CPUs that it was
+ * started with is widened; the set is multiplexed; or has an overflow handler, which is not counted; the process gets a
+ * seccomp filter, loses descriptors, or has its events switched off.
+ */
+#include "proven.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+static struct walker self, in_handler;
+static int set;
+
+/* Between two calls, or NULL. */
+static void (*befalls)(void);
+
+static void call(enum call c)
+{
+	unsigned least = least_now();
+	long long value = papi_call(set, c);
+
+	entered(c, least, value, most_now());
+}
+
+static void warm(void)
+{
+	for (int i = 0; i < 2; i++) {
+		papi_call(set, START);
+		for (enum call c = READ; c <= STOP; c++)
+			papi_call(set, c);
+	}
+}
+
+static void count_once(void)
+{
+	call(START);
+	for (int i = (int)rnd(20); i > 0; i--) {
+		walk(&self, (int)rnd(100));
+		if (befalls)
+			befalls();
+		call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
+	}
+	walk(&self, (int)rnd(100));
+	call(STOP);
+}
+
+/* With the set made and the thread where it is to begin. */
+static void count(int only)
+{
+	warm();
+	walker_make(&self, only);
+	quiet = 1;
+	for (int i = 1 + (int)rnd(10); i > 0; i--)
+		count_once();
+	walker_end(&self);
+}
+
+static int anywhere(void)
+{
+	return rnd(2) ? -1 : (int)rnd(cpus);
+}
+
+/* ---- widened: as under taskset, and then not --------------------------------------------------------------------- */
+
+/* Short, and where nobody looks. */
+static void visit_elsewhere(void)
+{
+	walker_go(&self, 1 + (int)rnd(cpus - 1));
+	for (int i = (int)rnd(4); i > 0; i--)
+		walker_touch(&self);
+	walker_go(&self, 0);
+}
+
+void widened(void)
+{
+	go_to(0);
+	begin_papi();
+	set = set_of(fault_event);
+	warm();
+	walker_make(&self, 0);
+	self.stays = quiet = 1;
+	for (int i = 1 + (int)rnd(3); i > 0; i--) {
+		befalls = NULL;
+		count_once();
+		befalls = visit_elsewhere;
+		count_once();
+	}
+	walker_end(&self);
+}
+
+/* ---- multiplexed: an estimate --------------------------------------------------------------------------------------- */
+
+void multiplexed(void)
+{
+	int ret;
+
+	begin_papi();
+	must("PAPI_multiplex_init", PAPI_multiplex_init());
+	set = PAPI_NULL;
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(set, 0));
+	ret = PAPI_set_multiplex(set);
+	if (ret != PAPI_OK)
+		cannot("PAPI_set_multiplex", ret);
+	must(fault_event, PAPI_add_named_event(set, fault_event));
+	nothing_can_be_proven = 1;
+	count(anywhere());
+}
+
+/* ---- overflow: PAPI's counter stands still in the handler ------------------------------------------------------------- */
+
+static void on_overflow(int id, void *at, long long vector, void *context)
+{
+	(void)id, (void)at, (void)vector, (void)context;
+	if (rnd(2))
+		walker_go(&in_handler, (int)rnd(cpus));
+	for (int i = (int)rnd(5); i > 0; i--)
+		walker_touch(&in_handler);
+	go_to(self.at);
+}
+
+void overflown(void)
+{
+	int ret;
+
+	begin_papi();
+	set = set_of(fault_event);
+	ret = PAPI_overflow(set, fault_code, 20 + (int)rnd(200), 0, on_overflow);
+	if (ret != PAPI_OK)
+		cannot("PAPI_overflow", ret);
+	walker_make(&in_handler, -1);
+	in_handler.hidden = 1;
+	warm();
+	walker_make(&self, anywhere());
+	self.narrow = 1;
+	for (int i = 1 + (int)rnd(5); i > 0; i--)
+		count_once();
+}
+
+/* ---- what befalls a process --------------------------------------------------------------------------------------------- */
+
+/* No event is opened any more, none of ours is read: PAPI's are, up to @last. */
+static void filter(unsigned last)
+{
+	struct sock_filter code[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 3, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 0, 3),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+	    BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, last, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		die("seccomp");
+}
+
+static void filter_once(void)
+{
+	static int done;
+
+	if (!done && rnd(10) == 0) {
+		done = 1;
+		filter(rnd(2) ? 99 : ~0u);
+	}
+}
+
+void filtered(void)
+{
+	begin_papi();
+	set = set_of(fault_event);
+	befalls = filter_once;
+	count(anywhere());
+}
+
+static int is_ours(int fd)
+{
+	char name[64], path[64] = "";
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return readlink(name, path, sizeof(path) - 1) > 0 && strstr(path, "perf_event") && fcntl(fd, F_GETFD) & FD_CLOEXEC &&
+	       fd != fault_counter();
+}
+
+/* PAPI's own are not closed at exec; some of the others get another file, some another event. */
+static void close_some(void)
+{
+	for (int fd = 3; fd < 4096; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 || !is_ours(fd) || rnd(2))
+			continue;
+		close(fd);
+		if (rnd(2))
+			dup3(rnd(2) ? eventfd(1000000, 0) : fault_counter(), fd, O_CLOEXEC);
+	}
+}
+
+/* It faults, and PAPI's set counts that: it is entered when it is over. */
+static void close_once(void)
+{
+	static int done;
+
+	if (done || rnd(10))
+		return;
+	done = 1;
+	close_some();
+	walker_catch_up(&self);
+}
+
+void closed(void)
+{
+	begin_papi();
+	set = set_of(fault_event);
+	befalls = close_once;
+	count(anywhere());
+}
+
+/* ---- switched off: what the caller opened ---------------------------------------------------------------------------------- */
+
+static void *start_it(void *arg)
+{
+	rnd_seed((unsigned long)arg);
+	prefault();
+	call(START);
+	if (rnd(2))
+		prctl(PR_TASK_PERF_EVENTS_DISABLE);
+	return NULL;
+}
+
+/* Another thread starts it at times, and so has opened whatever is opened then. */
+static void start(void)
+{
+	pthread_t t;
+
+	if (rnd(2)) {
+		call(START);
+		return;
+	}
+	pthread_create(&t, NULL, start_it, (void *)(unsigned long)rnd(1u << 30));
+	pthread_join(t, NULL);
+	call(RESET);
+}
+
+void switched_off(void)
+{
+	begin_papi();
+	set = set_of(fault_event);
+	warm();
+	walker_make(&self, anywhere());
+	quiet = 1;
+	for (int i = 1 + (int)rnd(5); i > 0; i--) {
+		start();
+		for (int n = (int)rnd(20); n > 0; n--) {
+			walk(&self, (int)rnd(100));
+			if (rnd(5) == 0) {
+				self.hidden = !self.hidden;
+				prctl(self.hidden ? PR_TASK_PERF_EVENTS_DISABLE : PR_TASK_PERF_EVENTS_ENABLE);
+			}
+			call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
+		}
+		call(STOP);
+		self.hidden = 0;
+		prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	}
+}

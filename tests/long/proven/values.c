@@ -1,0 +1,230 @@
+/* values.c: what PAPI handed out of the walker's faults, and how much of that the log has on which CPU. */
+#include "proven.h"
+
+#define VALUES 8192
+
+/* sspapi.h's, where it is loaded. */
+extern int sspapi_relations(void **rels, int *n) __attribute__((weak));
+extern long long sspapi_exact(const void *rel, int event, int cpu) __attribute__((weak));
+
+static struct value {
+	enum call how;
+	unsigned least, most;		/* faults of the walker's when the call was made */
+	long long value;
+	int asked;
+	long long proven[CPUS];
+} *values;
+
+static unsigned n_values;
+int nothing_can_be_proven;
+
+/* What was handed out since the set began to count. */
+struct window {
+	unsigned from, last;		/* values[]: what it began with; what was handed out last, or from */
+	unsigned lo, hi;		/* where in the log it began */
+};
+
+void values_make(void)
+{
+	values = mmap(NULL, VALUES * sizeof(*values), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (values == MAP_FAILED)
+		die("mmap");
+}
+
+long long papi_call(int set, enum call how)
+{
+	long long value = 0, cycles;
+
+	switch (how) {
+	case START:
+		must("PAPI_start", PAPI_start(set));
+		break;
+	case READ:
+		must("PAPI_read", PAPI_read(set, &value));
+		break;
+	case READ_TS:
+		must("PAPI_read_ts", PAPI_read_ts(set, &value, &cycles));
+		break;
+	case ACCUM:
+		must("PAPI_accum", PAPI_accum(set, &value));
+		break;
+	case RESET:
+		must("PAPI_reset", PAPI_reset(set));
+		break;
+	case STOP:
+		must("PAPI_stop", PAPI_stop(set, &value));
+	}
+	return value;
+}
+
+/* The one that was entered last may not have happened. */
+unsigned least_now(void)
+{
+	unsigned n = atomic_load(&story->n);
+
+	return n && !quiet ? n - 1 : n;
+}
+
+unsigned most_now(void)
+{
+	unsigned batch = atomic_load(&story->batch);
+
+	while (batch & 1 && atomic_load(&story->batch) == batch)
+		sched_yield();
+	return atomic_load(&story->n);
+}
+
+void entered(enum call how, unsigned least, long long value, unsigned most)
+{
+	unsigned n = __atomic_fetch_add(&n_values, 1, __ATOMIC_SEQ_CST);
+
+	if (n >= VALUES)
+		die("values");
+	values[n] = (struct value){.how = how, .least = least, .most = most, .value = value};
+}
+
+int proven_now(long long *by_cpu)
+{
+	void *rels[16];
+	int n = 16;
+
+	if (!sspapi_relations || !sspapi_exact || sspapi_relations(rels, &n) != PAPI_OK || n > 16)
+		return 0;
+	memset(by_cpu, 0, cpus * sizeof(*by_cpu));
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < cpus; k++)
+			by_cpu[k] += sspapi_exact(rels[i], fault_code, cpu_of(k));
+	return 1;
+}
+
+void value_asked(void)
+{
+	struct value *v = &values[n_values - 1];
+
+	v->asked = proven_now(v->proven);
+}
+
+/* ---- looked at in the end ----------------------------------------------------------------------------------- */
+
+static unsigned *before[CPUS];		/* faults on that CPU, of so many */
+static unsigned n_faults;
+
+static void sum_up(void)
+{
+	n_faults = atomic_load(&story->n);
+	for (int k = 0; k < cpus; k++) {
+		before[k] = calloc(n_faults + 1, sizeof(**before));
+		for (unsigned i = 0; i < n_faults; i++)
+			before[k][i + 1] = before[k][i] + (story->cpu[i] == k || story->cpu[i] == UNSURE);
+	}
+}
+
+static unsigned upto(unsigned n)
+{
+	return n < n_faults ? n : n_faults;
+}
+
+/* Of @value faults on CPU @k, from wherever the window may have begun. */
+static long long most_there(const struct window *w, int k, long long value)
+{
+	long long most = 0;
+
+	if (nothing_can_be_proven)
+		return 0;
+	for (unsigned s = upto(w->lo); s <= upto(w->hi); s++) {
+		long long there = (long long)before[k][upto(s + (unsigned)value)] - before[k][s];
+
+		most = there > most ? there : most;
+	}
+	return most + atomic_load(&story->noise);
+}
+
+/* What surely happened after the call that began it and before the one that handed out last. */
+static long long least_there(const struct window *w, int k)
+{
+	unsigned from = upto(values[w->from].most), to = upto(values[w->last].least);
+	long long n = 0;
+
+	for (unsigned i = from; i < to; i++)
+		n += story->cpu[i] == k;
+	return n;
+}
+
+static int has_value(enum call how)
+{
+	return how != START && how != RESET;
+}
+
+static int begins(enum call how)
+{
+	return how == START || how == RESET || how == ACCUM;
+}
+
+/* The values tell where it began: each is the number of faults then without that at the beginning. */
+static void place(struct window *w, unsigned end)
+{
+	long long lo = values[w->from].least, hi = values[w->from].most;
+
+	for (unsigned i = w->from + 1; i < end; i++) {
+		const struct value *v = &values[i];
+
+		if (!has_value(v->how))
+			continue;
+		lo = (long long)v->least - v->value > lo ? (long long)v->least - v->value : lo;
+		hi = (long long)v->most - v->value < hi ? (long long)v->most - v->value : hi;
+		if (w->last == w->from || v->value >= values[w->last].value)
+			w->last = i;
+	}
+	if (lo > hi) {			/* others' faults: it is not known which are whose */
+		long long swap = lo;
+
+		atomic_fetch_add(&story->noise, lo - hi);
+		lo = hi, hi = swap;
+	}
+	w->lo = lo < 0 ? 0 : (unsigned)lo;
+	w->hi = hi < 0 ? 0 : (unsigned)hi;
+}
+
+static void look_at_asked(const struct window *w, unsigned end, const long long *earlier)
+{
+	for (unsigned i = w->from + 1; i < end; i++)
+		for (int k = 0; values[i].asked && k < cpus; k++)
+			if (values[i].proven[k] > earlier[k] + most_there(w, k, values[i].value))
+				printf("wrong: value %u: CPU %d: proven %lld, done at most %lld\n", i, cpu_of(k),
+				       values[i].proven[k], earlier[k] + most_there(w, k, values[i].value));
+}
+
+static void window_report(unsigned from, unsigned end)
+{
+	static long long earlier[CPUS];
+	struct window w = {.from = from, .last = from};
+
+	place(&w, end);
+	look_at_asked(&w, end, earlier);
+	if (w.last == w.from)
+		return;
+	handed_out(0, fault_event, values[w.last].value);
+	for (int k = 0; k < cpus; k++) {
+		long long most = most_there(&w, k, values[w.last].value);
+
+		true_count(0, k, most, least_there(&w, k));
+		earlier[k] += most;
+	}
+}
+
+/* A window is from the call that begins it to the next that begins one, which may hand out, too. */
+void values_report(void)
+{
+	unsigned end;
+
+	if (!n_values)
+		return;
+	sum_up();
+	handed_out(0, fault_event, 0);
+	for (unsigned i = 0; i < n_values; i = end) {
+		for (end = i + 1; end < n_values && !begins(values[end].how); end++)
+			;
+		window_report(i, end + (end < n_values && has_value(values[end].how)));
+	}
+}
