@@ -270,8 +270,10 @@ static void after_new_events(const char *what, int rc, int id)
 {
 	struct sp_set *s = after_open(what, rc, id, true);
 
-	if (s)
-		sp_touch(s);
+	if (!s)
+		return;
+	sp_touch(s);
+	sp_set_opened(s, id);
 }
 
 static void list_events(int id, struct sp_listed *l)
@@ -659,6 +661,12 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	sp_add(&t->windows, shares->n != 0);
 }
 
+/* A handler's call, on top of one that is not booked yet? */
+static bool is_on_top(const struct sp_set *s, bool in_flight)
+{
+	return !in_flight && s->starter == sp_self.id && sp_get(&s->writer.in_flight);
+}
+
 /* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
  * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
 static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
@@ -671,7 +679,7 @@ static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu,
 	if (!(w->state->flags & SP_STATE_RUNNING) && !sp_get(&s->started))
 		return false;
 	/* A handler's call inside another one's, or what is put aside: the ledger finds the order by itself. */
-	if (!(w->state->flags & SP_STATE_RUNNING) || (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE))) {
+	if (!(w->state->flags & SP_STATE_RUNNING) || (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE)) || is_on_top(s, in_flight)) {
 		sp_split_lost(p);
 		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
 		return false;
@@ -703,9 +711,9 @@ static bool zeroes(enum sp_op op)
 }
 
 /* After what zeroes. */
-static void begin_segment(struct sp_set *s, enum sp_op op)
+static void begin_segment(struct sp_set *s, bool on_top, enum sp_op op)
 {
-	if (op == SP_OP_WRITE)
+	if (op == SP_OP_WRITE || (on_top && zeroes(op)))
 		sp_split_lost(s->split);
 	else if (zeroes(op))
 		sp_split_zeroed(s->split, s->writer.opened, &s->opened);
@@ -718,6 +726,7 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = s->starter == sp_self.id, fast = sp_get(&s->fast_thread) == sp_self.id, timed, proven, split;
+	bool on_top = is_on_top(s, in_flight);
 
 	if (op == SP_OP_START && s->split && !sp_split_is_for(s->split, &s->opened))
 		sp_opened_again(s);
@@ -741,7 +750,7 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 	if (timed && proven && values)
 		sp_ran(s);
 	if (s->split)
-		begin_segment(s, op);
+		begin_segment(s, on_top, op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }

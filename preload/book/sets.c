@@ -610,6 +610,36 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	return SP_BY_READING;
 }
 
+/* A thread's stack may be of 16 KB: room for what the set has, not for the most. */
+static int room_of(const struct sp_real *papi, int id)
+{
+	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
+
+	return n > 0 && n <= EVENTS_MOST ? n : 1;
+}
+
+/* Threads that are made before the set is started count for it, too, once PAPI has opened its counters: so ours are there
+ * from then on. */
+static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int room = room_of(papi, id), codes[room];
+	uint32_t ids[room];
+	struct sp_gauge_kind gauge[room];
+	const struct sp_terms *terms[room];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
+	enum sp_why why;
+
+	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h))
+		(void)split(s, id, &h, &why);
+}
+
+void sp_set_opened(struct sp_set *s, int id)
+{
+	if (s->inherits && !s->unseen)
+		split_early(s, id);
+}
+
 /* What the dump is to say of it. */
 static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 {
@@ -631,14 +661,6 @@ static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 	sp_lock_take(&sp_store.lock, &held);
 	t->allowed = sp_store_text(&sp_store, allowed);
 	sp_lock_give(&sp_store.lock, &held);
-}
-
-/* A thread's stack may be of 16 KB: room for what the set has, not for the most. */
-static int room_of(const struct sp_real *papi, int id)
-{
-	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
-
-	return n > 0 && n <= EVENTS_MOST ? n : 1;
 }
 
 /* PAPI says that it overflows: its handler's calls are counted from now on. */

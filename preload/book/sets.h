@@ -176,6 +176,9 @@ struct sp_set *sp_set_known(int id);
  * only if something changed.  Called before PAPI_start. */
 void sp_set_prepare(struct sp_set *s, int id);
 
+/* PAPI has opened its counters, some time before it is started. */
+void sp_set_opened(struct sp_set *s, int id);
+
 /* Its events' texts are fetched now if they are new. */
 void sp_set_learn(struct sp_set *s, int id);
 

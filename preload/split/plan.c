@@ -14,6 +14,7 @@
 #include "hold.h"
 #include "plan.h"
 #include "proof.h"
+#include "split.h"
 #include "split-own.h"
 #include "witness.h"
 
@@ -403,8 +404,20 @@ static uint64_t cost_of(const struct sp_split_want *w)
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
 {
-	return p && sp_split_holds(p, w->opened) && p->tid == w->tid && p->own == (w->own && !w->inherits) && p->inherits == w->inherits &&
+	/* (A thread's own that another one starts is shared from then on.) */
+	return p && sp_split_holds(p, w->opened) && p->tid == w->tid && (p->own || !w->own || w->inherits) && p->inherits == w->inherits &&
 	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
+}
+
+/* It goes on for another relation: what was open is that one's. */
+static void settle(struct sp_split *p)
+{
+	for (uint32_t e = 0; e < p->k; e++) {
+		for (uint32_t i = 0; i < p->n; i++)
+			p->window[e].cpu[i].open = 0;
+		p->elsewhere[e] = 0;
+	}
+	p->open_why = SP_WHY_NONE;
 }
 
 static bool is_same(const struct sp_split *p, const struct sp_opened *o)
@@ -437,6 +450,9 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 
 	*why = SP_WHY_NONE;
 	if (fits(*at, w)) {
+		if (!w->own)
+			(void)sp_split_share(*at);
+		settle(*at);
 		*why = (*at)->why;
 		return (*at)->kind;
 	}

@@ -124,13 +124,14 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 	return true;
 }
 
-static bool read_all(struct sp_split *p, int here)
+static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 {
 	struct sp_clock_look first;
 	uint64_t others = 0;
 
 	if (here >= 0 && !read_here(p, &p->cpu[here], &first))
 		return false;
+	p->had = o && sp_scan_papis(p, o, p->papi);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;
@@ -178,7 +179,7 @@ static void mark(struct sp_split *p)
 	p->before = p->last;
 }
 
-bool sp_scan(struct sp_split *p)
+bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 {
 	bool theirs = sp_is_theirs(p), read;
 	struct sp_clock_look moves = { 0 };
@@ -191,7 +192,7 @@ bool sp_scan(struct sp_split *p)
 	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
 	if (!theirs)
 		p->last.switched = sp_clock_switched(p->clock);
-	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here)) && (!p->clock->migrations || sp_clock_look(p->clock->total, &moves));
+	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) && (!p->clock->migrations || sp_clock_look(p->clock->total, &moves));
 	p->last.moves = moves.value;
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();

@@ -65,8 +65,8 @@ struct sp_split {
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
-	bool had;			/* and looked at what PAPI's counters had then: */
-	int64_t papi[SP_SPLIT_EVENTS];
+	bool had;			/* the last scan looked at PAPI's counters, too: */
+	int64_t papi[SP_SPLIT_EVENTS];	/* what they had right after the copies of the caller's CPU were read */
 	int home;			/* index of the CPU where an own set's thread was at the last scan; -1: it is none of ours */
 	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
 	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */

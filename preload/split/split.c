@@ -94,9 +94,9 @@ static enum sp_why gap_of(const struct sp_split *p)
 	return sp_clock_closes(p->clock, &p->before.sum, &p->last.sum) ? SP_WHY_NONE : SP_WHY_UNWATCHED;
 }
 
-static bool scan(struct sp_split *p)
+static bool scan(struct sp_split *p, const struct sp_opened *o)
 {
-	if (!sp_scan(p))
+	if (!sp_scan(p, o))
 		return false;
 	if (p->gap == SP_WHY_NONE)
 		p->gap = gap_of(p);
@@ -160,8 +160,7 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 		return;
 	if (p->clock) {
 		catch_up(p, last);
-		p->asked = scan(p) ? sp_self.tid : 0;
-		p->had = !theirs && sp_scan_papis(p, opened, p->papi);
+		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
 	sp_split_give(p);
 }
@@ -375,7 +374,7 @@ static bool look_before(struct sp_split *p, struct look *l, int64_t *after)
 	l->stayed = l->high && p->last.proof == sp_proof_now();
 	if (!l->stayed) {
 		l->twice = l->high;
-		return !l->twice || scan(p);
+		return !l->twice || scan(p, NULL);
 	}
 	l->after = after;
 	l->had = p->had ? p->papi : NULL;
@@ -385,18 +384,22 @@ static bool look_before(struct sp_split *p, struct look *l, int64_t *after)
 /* They are read after it: what PAPI's counters have counted since is told by those, if they count on. */
 static bool look_after(struct sp_split *p, const struct sp_answer *a, struct look *l, int64_t *more)
 {
-	if (!scan(p))
+	if (!scan(p, !sp_is_theirs(p) && a->counts_on ? a->opened : NULL))
 		return false;
 	if (sp_is_theirs(p))
 		return true;
 	l->here = p->home;
 	l->low = l->high = p->home >= 0;
 	l->stayed = p->last.quiet && p->last.proof == a->open;
-	if (a->counts_on && sp_scan_papis(p, a->opened, more)) {
+	/* Where it moved, copies were read after those of the CPU where it is now. */
+	if (p->had && (l->stayed || sp_scan_papis(p, a->opened, p->papi))) {
 		l->more = more;
 		for (uint32_t e = 0; e < p->k; e++)
-			more[e] -= a->value[e];
+			more[e] = p->papi[e] - a->value[e];
 	}
+	/* A handler has zeroed them meanwhile. */
+	if (sp_get(&p->lost))
+		l->low = l->high = false;
 	return true;
 }
 
@@ -488,13 +491,15 @@ static void probe(struct sp_split *p)
 static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 {
 	int64_t had[SP_SPLIT_EVENTS];
-	bool told = sp_scan_papis(p, opened, had);
+	bool told;
 
-	if (!scan(p))
-		return;
-	begin(p, told ? had : NULL, p->n);
-	p->lost = p->missed = false;
+	/* (From here on a handler's are later.) */
+	sp_put(&p->lost, false);
+	sp_put(&p->missed, false);
 	sp_put(&p->gate.fresh, 0);
+	told = sp_scan_papis(p, opened, had);
+	if (scan(p, NULL))
+		begin(p, told ? had : NULL, p->n);
 }
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
@@ -513,6 +518,8 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	}
 	p->asked = 0;
 	if (p->clock && sp_split_is_ready(p, open) && open == sp_proof_now()) {
+		sp_put(&p->lost, false);
+		sp_put(&p->missed, false);
 		sp_split_fresh(p);
 	} else if (p->clock) {
 		begin_anew(p, opened);
@@ -526,16 +533,18 @@ void sp_split_starts(struct sp_split *p)
 {
 	if (!p->clock || !sp_split_take_here(p))
 		return;
-	if (!__atomic_exchange_n(&p->visited, false, __ATOMIC_RELAXED))
+	if (p->tid == sp_self.tid && !__atomic_exchange_n(&p->visited, false, __ATOMIC_RELAXED))
 		sp_put(&p->shared, false);
 	sp_plan_starts(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
-		(void)sp_scan(p);
+		(void)sp_scan(p, NULL);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
 		times_are_told(p);
 	}
 	p->asked = 0;
+	sp_put(&p->lost, false);
+	sp_put(&p->missed, false);
 	sp_split_give(p);
 }
 
