@@ -98,19 +98,26 @@ void inside_read(void)
 
 /* ---- widened: as under taskset, and then not --------------------------------------------------------------------- */
 
-/* Short, and where nobody looks; naps are switches, at which clocks may differ. */
+/* Short, and where nobody looks. */
 static void visit_elsewhere(void)
 {
-	int naps = rnd(2) ? 0 : (int)rnd(40);
+	walker_go(&self, 1 + (int)rnd(cpus - 1));
+	for (int i = (int)rnd(3); i > 0; i--)
+		walker_touch(&self);
+	walker_go(&self, 0);
+}
 
-	for (int n = rnd(2) ? 1 : (int)rnd(30); n > 0; n--) {
-		walker_go(&self, 1 + (int)rnd(cpus - 1));
-		for (int i = (int)rnd(4); i > 0; i--)
+static void visit_often(void)
+{
+	call(START);
+	for (int i = (int)rnd(200); i > 0; i--) {
+		for (int n = (int)rnd(10); n > 0; n--)
 			walker_touch(&self);
-		walker_go(&self, 0);
+		for (int n = rnd(3) ? 1 : (int)rnd(30); n > 0; n--)
+			visit_elsewhere();
+		call(rnd(20) ? READ : ACCUM);
 	}
-	while (naps-- > 0)
-		usleep(1);
+	call(STOP);
 }
 
 void widened(void)
@@ -122,10 +129,8 @@ void widened(void)
 	walker_make(&self, 0);
 	self.stays = quiet = may_ask = 1;
 	for (int i = 1 + (int)rnd(3); i > 0; i--) {
-		befalls = NULL;
 		count_once();
-		befalls = visit_elsewhere;
-		count_once();
+		visit_often();
 	}
 	walker_end(&self);
 }
