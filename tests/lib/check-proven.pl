@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # check-proven.pl FOLDER SEED...: of each client (tests/long/proven) FOLDER/SEED.out, .err, .status, what it was told by
-# PAPI and knows to be true, and SEED.json, its dump: is anything wrong there? A line on each thing that is, and at last
-#	had RUNS TOTAL PROVEN INSIDE MET ELSEWHERE
+# PAPI and knows to be true, and SEED.json, its dump: is anything wrong there? A line on the first thing that is, and at last
+#	had RUNS TOTAL PROVEN INSIDE MET ELSEWHERE WRONG
 # what was handed out, and what of it is proven; what was not on an edge of a window, and what of that is proven; what is
-# booked on another CPU. Of clocks whose truth the client does not know only the sum is looked at.
+# booked on another CPU; runs in which something is wrong. Of clocks whose truth the client does not know only the sum is looked at.
 use strict;
 use warnings;
 use JSON::PP;
 
 my ($folder, @seeds) = @ARGV;
-my ($runs, $total, $proven, $inside, $met, $elsewhere) = (0) x 6;
+my ($runs, $total, $proven, $inside, $met, $elsewhere, $bad) = (0) x 7;
 
 sub text {
 	open(my $f, '<', "$folder/$_[0]") or return '';
@@ -60,16 +60,18 @@ sub look {
 		$by->{$_} and push @wrong, "CPU $_: $by->{$_} $event are proven, nothing was counted there" for keys %$by;
 	}
 	while ($out =~ /^handed event=(\S+) sum=(-?\d+)/mg) {
-		my $sum = 0;
-		$sum += $_ for values %{ $got->{$1} };
-		push @wrong, "$sum $1 are booked, $2 were handed out" if $sum != $2;
-		$total += $2 if $1 !~ /CLOCK/ || $known{$1};
+		my ($event, $handed, $sum) = ($1, $2, 0);
+		$sum += $_ for values %{ $got->{$event} };
+		push @wrong, "$sum $event are booked, $handed were handed out" if $sum != $handed;
+		$total += $handed if $event !~ /CLOCK/ || $known{$event};
 	}
 	return @wrong;
 }
 
 for my $seed (@seeds) {
-	print map { "seed $seed: $_\n" } look($seed);
+	my @wrong = look($seed);
+	print "seed $seed: $wrong[0]\n" if @wrong;
+	$bad += !!@wrong;
 	$runs++;
 }
-print "had $runs $total $proven $inside $met $elsewhere\n";
+print "had $runs $total $proven $inside $met $elsewhere $bad\n";

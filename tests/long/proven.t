@@ -17,7 +17,8 @@ who=root into=$tmp
 
 # seeds LONG SHORT: which
 seeds() {
-	[ -n "${PROVEN_SEEDS-}" ] && echo "$PROVEN_SEEDS" || seq "$(bounded "$1" "$2")"
+	# shellcheck disable=SC2046 # numbers
+	echo ${PROVEN_SEEDS:-$(seq "$(bounded "$1" "$2")")}
 }
 
 is_asked() {
@@ -31,7 +32,7 @@ is_asked() {
 share() {
 	sed -n 's/^had //p' "$tmp/said" | awk -v what="$1" -v least="$2" '
 		{ all = what == "inside" ? $4 : $2; got = what == "inside" ? $5 : $3
-		  printf "%d runs, %d counts, %.3f %% proven, %d elsewhere; %.3f %% of %d that were on no edge\n", $1, $2,
+		  printf "%d wrong of %d, %d counts, %.3f %% proven, %d elsewhere; %.3f %% of %d that were on no edge\n", $7, $1, $2,
 			 $2 ? 100 * $3 / $2 : 0, $6, $4 ? 100 * $5 / $4 : 0, $4
 		  exit !all || 100 * got < least * all || (what == "total" && 1000 * $6 > all) }'
 }
@@ -77,7 +78,7 @@ random() {
 	case=$1 what=$2
 	for mode in ${PROVEN_MODES:-auto exact}; do
 		# shellcheck disable=SC2046 # numbers
-		all_seeds "$([ $mode = exact ] && echo "$3" || echo 0)" $(seeds 200 2)
+		all_seeds "$([ "$mode" = exact ] && echo "$3" || echo 0)" $(seeds 200 2)
 	done
 }
 
@@ -96,6 +97,7 @@ all_cases() {
 	random inherit-threads inside 90
 	random inherit-forks inside 90
 	random handlers all 0
+	random inside-read all 0
 	random widened all 0
 	random multiplexed all 0
 	random overflow all 0

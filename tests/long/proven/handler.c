@@ -1,6 +1,6 @@
 /*
  * handler.c: a thread that counts itself, and a handler of a timer's signal that touches, moves, reads, stops and starts
- * the set, on top of whatever the thread does: of a PAPI_read, too.
+ * the set, on top of whatever the thread does; half of the signals come in the middle of a PAPI_read.
  */
 #include "proven.h"
 
@@ -15,26 +15,37 @@ static volatile int on_top;		/* of a call that it may not be in the middle of */
 static volatile unsigned windows;
 static timer_t timer;
 
-static void note(enum call c, unsigned least, long long value, unsigned most)
+/* Was the value entered? Not if a handler has ended the window meanwhile: nobody knows whose value it is then. */
+static int call_once(enum call c)
 {
-	in_list = 1;
-	entered(c, least, value, most);
-	in_list = 0;
-}
-
-/* A value of a window that a handler has ended meanwhile is not entered: that handler's was later. */
-static void call(enum call c)
-{
-	unsigned least = least_now(), window = windows;
+	unsigned least, window;
 	long long value;
+	int same;
 
 	on_top = c != READ && c != READ_TS;
+	least = least_now();
+	window = windows;
 	value = papi_call(set, c);
-	if (windows == window)
-		note(c, least, value, most_now());
-	if (c != READ && c != READ_TS)
-		windows++;
+	in_list = 1;
+	same = windows == window;
+	if (same)
+		entered(c, least, value, most_now());
+	in_list = 0;
+	windows += on_top;
 	on_top = 0;
+	return same;
+}
+
+/* What was handed out last of each window is entered, too. */
+static void call(enum call c)
+{
+	while (!call_once(c))
+		;
+	if (in_handler)
+		return;
+	in_list = 1;
+	self_asked(&self);
+	in_list = 0;
 }
 
 static void act(int top)
@@ -53,7 +64,7 @@ static void act(int top)
 		walker_go(&visitor, (int)rnd(cpus));
 }
 
-/* It begins and ends where the thread is, and not in the middle of the log. */
+/* It begins where the thread is, and ends there at least where that has begun to touch. */
 static void on_signal(int number)
 {
 	int saved = errno, top = on_top;
@@ -64,10 +75,19 @@ static void on_signal(int number)
 	in_handler = 1;
 	visitor.at = self.at;
 	act(top);
-	go_to(self.at);
+	if (!in_walk && rnd(2))
+		self.at = visitor.at;
+	else
+		go_to(self.at);
 	on_top = top;
 	in_handler = 0;
 	errno = saved;
+}
+
+static void strike(void)
+{
+	if (!in_handler && is_on && rnd(4) == 0)
+		raise(SIGUSR1);
 }
 
 static void make_timer(void)
@@ -87,13 +107,13 @@ static void count_once(void)
 
 	call(START);
 	is_on = 1;
-	for (int i = 1 + (int)rnd(30); i > 0; i--) {
+	for (int i = 1 + (int)rnd(100); i > 0; i--) {
 		in_walk = 1;
 		walk(&self, (int)rnd(30));
 		in_walk = 0;
-		soon.it_value.tv_nsec = 1000 + rnd(20000);
+		soon.it_value.tv_nsec = 1000 + rnd(rnd(2) ? 10000 : 50000);
 		timer_settime(timer, 0, &soon, NULL);
-		for (int n = (int)rnd(20); n > 0; n--)
+		for (int n = (int)rnd(4); n > 0; n--)
 			call(READ);
 		call((enum call[]){READ, READ, READ_TS, ACCUM, READ, RESET}[rnd(6)]);
 	}
@@ -114,7 +134,9 @@ void handlers(void)
 	walker_make(&visitor, -1);
 	walker_make(&self, rnd(2) ? -1 : (int)rnd(cpus));
 	self.narrow = 1;
+	inside = strike;
 	for (int i = 1 + (int)rnd(6); i > 0; i--)
 		count_once();
+	inside = NULL;
 	walker_end(&self);
 }

@@ -16,6 +16,7 @@ static const struct {
     {"attach-runs", attach_runs},   {"attach-sleeps", attach_sleeps},	  {"attach-freed", attach_freed},
     {"attach-forks", attach_forks}, {"attach-ends", attach_ends},	  {"shared", shared},
     {"inherit-threads", inherit_threads}, {"inherit-forks", inherit_forks}, {"handlers", handlers},
+    {"inside-read", inside_read},
     {"widened", widened}, {"multiplexed", multiplexed}, {"overflow", overflown}, {"filtered", filtered},
     {"closed", closed}, {"switched-off", switched_off}, {"cpu-clock", cpu_clock}, {"task-clock", task_clock},
 };
@@ -53,15 +54,23 @@ void spin(unsigned n)
 		;
 }
 
-static void find_cpus(void)
+/* @narrow: those that it was not allowed at first, too. */
+static void find_cpus(int narrow)
 {
-	cpu_set_t mask;
+	cpu_set_t mask, first;
 
+	if (sched_getaffinity(0, sizeof(first), &first))
+		die("sched_getaffinity");
+	memset(&mask, -1, sizeof(mask));
+	if (narrow && sched_setaffinity(0, sizeof(mask), &mask))
+		die("sched_setaffinity");
 	if (sched_getaffinity(0, sizeof(mask), &mask))
 		die("sched_getaffinity");
 	for (int i = 0; cpus < CPUS && i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &mask))
 			number[cpus++] = i;
+	if (narrow && sched_setaffinity(0, sizeof(first), &first))
+		die("sched_setaffinity");
 }
 
 int cpu_of(int k)
@@ -92,6 +101,14 @@ void allow(pid_t tid, int first, int n)
 void go_to(int k)
 {
 	allow(0, k, 1);
+}
+
+/* As by taskset: from its beginning on. */
+static void be_narrow(char **argv)
+{
+	go_to(0);
+	execl("/proc/self/exe", argv[0], argv[1], argv[2], "narrow", NULL);
+	die("exec");
 }
 
 /* One that reads what somebody else does. */
@@ -151,7 +168,9 @@ int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	find_cpus();
+	find_cpus(argc > 3);
+	if (argc == 3 && !strcmp(argv[1], "widened"))
+		be_narrow(argv);
 	rnd_seed(strtoul(argv[2], NULL, 10));
 	for (int i = 0; i < 10; i++)
 		rnd(2);

@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 
 static struct walker self, in_handler;
-static int set;
+static int set, may_ask;
 
 /* Between two calls, or NULL. */
 static void (*befalls)(void);
@@ -26,6 +26,8 @@ static void call(enum call c)
 	long long value = papi_call(set, c);
 
 	entered(c, least, value, most_now());
+	if (may_ask)
+		self_asked(&self);
 }
 
 static void warm(void)
@@ -55,9 +57,10 @@ static void count(int only)
 {
 	warm();
 	walker_make(&self, only);
-	quiet = 1;
+	quiet = may_ask = 1;
 	for (int i = 1 + (int)rnd(10); i > 0; i--)
 		count_once();
+	inside = NULL;
 	walker_end(&self);
 }
 
@@ -66,15 +69,55 @@ static int anywhere(void)
 	return rnd(2) ? -1 : (int)rnd(cpus);
 }
 
+/* ---- in the middle of a reading ------------------------------------------------------------------------------------ */
+
+static void step_inside(void)
+{
+	if (rnd(3) == 0)
+		walker_go(&self, (int)rnd(cpus));
+	for (int i = (int)rnd(4); i > 0; i--)
+		walker_touch(&self);
+	if (rnd(3) == 0)
+		walker_go(&self, (int)rnd(cpus));
+	if (self.only >= 0 && self.at != self.only)
+		walker_go(&self, self.only);
+}
+
+static void turn_inside_on(void)
+{
+	inside = rnd(4) ? step_inside : NULL;
+}
+
+void inside_read(void)
+{
+	begin_papi();
+	set = set_of(fault_event);
+	befalls = turn_inside_on;
+	count(anywhere());
+}
+
 /* ---- widened: as under taskset, and then not --------------------------------------------------------------------- */
 
 /* Short, and where nobody looks. */
 static void visit_elsewhere(void)
 {
 	walker_go(&self, 1 + (int)rnd(cpus - 1));
-	for (int i = (int)rnd(4); i > 0; i--)
+	for (int i = (int)rnd(3); i > 0; i--)
 		walker_touch(&self);
 	walker_go(&self, 0);
+}
+
+static void visit_often(void)
+{
+	call(START);
+	for (int i = (int)rnd(200); i > 0; i--) {
+		for (int n = (int)rnd(10); n > 0; n--)
+			walker_touch(&self);
+		for (int n = rnd(3) ? 1 : (int)rnd(30); n > 0; n--)
+			visit_elsewhere();
+		call(rnd(20) ? READ : ACCUM);
+	}
+	call(STOP);
 }
 
 void widened(void)
@@ -84,12 +127,10 @@ void widened(void)
 	set = set_of(fault_event);
 	warm();
 	walker_make(&self, 0);
-	self.stays = quiet = 1;
+	self.stays = quiet = may_ask = 1;
 	for (int i = 1 + (int)rnd(3); i > 0; i--) {
-		befalls = NULL;
 		count_once();
-		befalls = visit_elsewhere;
-		count_once();
+		visit_often();
 	}
 	walker_end(&self);
 }
@@ -193,7 +234,7 @@ static int is_ours(int fd)
 /* PAPI's own are not closed at exec; some of the others get another file, some another event. */
 static void close_some(void)
 {
-	for (int fd = 3; fd < 4096; fd++) {
+	for (int fd = 3; fd < sysconf(_SC_OPEN_MAX) && fd < 1 << 16; fd++) {
 		if (fcntl(fd, F_GETFD) < 0 || !is_ours(fd) || rnd(2))
 			continue;
 		close(fd);

@@ -70,6 +70,9 @@ void values_make(void);
 /* The call, and what it handed out. */
 long long papi_call(int set, enum call how);
 
+/* Called in the middle of PAPI_read and PAPI_stop, before and after the kernel is asked (inside.c); or NULL. */
+extern void (*inside)(void);
+
 /* The walker's number of faults is at least, at most that; to be asked before a call, after a call. */
 unsigned least_now(void);
 unsigned most_now(void);
@@ -80,6 +83,7 @@ void entered(enum call how, unsigned least, long long value, unsigned most);
 /* What sspapi says is proven by now, if it is there; kept with the value entered last, and looked at in the end. */
 int proven_now(long long *by_cpu);
 void value_asked(void);
+void self_asked(struct walker *w);	/* now and then, by the walker: what it takes to ask is counted */
 
 extern int nothing_can_be_proven;	/* of what sspapi has to say of the set */
 
@@ -110,7 +114,7 @@ void handed_out(int kind, const char *event, long long value);
 
 void attach_runs(void), attach_sleeps(void), attach_freed(void), attach_forks(void), attach_ends(void);
 void shared(void), handlers(void);
-void widened(void), multiplexed(void), overflown(void), filtered(void), closed(void), switched_off(void);
+void inside_read(void), widened(void), multiplexed(void), overflown(void), filtered(void), closed(void), switched_off(void);
 void cpu_clock(void), task_clock(void);
 void inherit_threads(void), inherit_forks(void);
 

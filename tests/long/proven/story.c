@@ -46,7 +46,7 @@ long faults_of_thread(void)
 {
 	long n;
 
-	if (read(counter, &n, sizeof(n)) != sizeof(n))
+	if (syscall(SYS_read, counter, &n, sizeof(n)) != sizeof(n))
 		die("the counter of faults");
 	return n;
 }
