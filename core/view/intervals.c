@@ -181,14 +181,39 @@ static bool is_float(const struct sp_model *m, const struct sp_row *row, uint32_
 	return row->floating && v && v->data_type == SP_FP64 && v->kind == SP_COUNTER;
 }
 
-/* A window may prove what was counted in an earlier one: more than its own interval has is no interval's. */
-static void clamp(const struct sp_model *m, const struct sp_row *row, int64_t *at)
+static int64_t within(int64_t exact, int64_t total)
 {
-	for (uint32_t e = 0; e < row->k; e++) {
-		int64_t *total = &at[e], *exact = &at[row->k + e];
+	return exact < 0 || total < 0 ? 0 : exact > total ? total : exact;
+}
 
-		if (!is_float(m, row, e))
-			*exact = *exact < 0 ? 0 : *exact > *total ? *total : *exact;
+/* A window may prove what was counted in an earlier one: what is more than its own interval has is that of others on the
+ * same CPU. */
+static void give_back(const struct sp_row *row, const struct interval_record *from, uint32_t e)
+{
+	int64_t more = from->at[row->k + e] - within(from->at[row->k + e], from->at[e]);
+
+	for (uint32_t i = 0; i < row->intervals && more > 0; i++) {
+		struct interval_record *to = record(row, i);
+		int64_t *exact = &to->at[row->k + e], room = to->at[e] - *exact, part = room < more ? room : more;
+
+		if (to == from || to->cell != from->cell || part <= 0)
+			continue;
+		*exact += part;
+		more -= part;
+	}
+}
+
+static void settle_proven(const struct sp_model *m, const struct sp_row *row)
+{
+	for (uint32_t n = 0; n < row->intervals * row->k; n++) {
+		struct interval_record *is = record(row, n / row->k);
+		uint32_t e = n % row->k;
+
+		if (is_float(m, row, e))
+			continue;
+		if (is->at[row->k + e] > is->at[e])
+			give_back(row, is, e);
+		is->at[row->k + e] = within(is->at[row->k + e], is->at[e]);
 	}
 }
 
@@ -310,8 +335,7 @@ void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_r
 	while (n)			/* the oldest first */
 		read_block(m, row, b[--n], m->most_intervals, cells);
 	add_others(m, row, cells);
-	for (uint32_t i = 0; i < row->intervals; i++)
-		clamp(m, row, record(row, i)->at);
+	settle_proven(m, row);
 }
 
 uint32_t sp_interval_get(const struct sp_row *row, uint32_t i, struct sp_between *at)

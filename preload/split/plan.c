@@ -14,7 +14,6 @@
 #include "hold.h"
 #include "plan.h"
 #include "proof.h"
-#include "split.h"
 #include "split-own.h"
 #include "witness.h"
 
@@ -450,8 +449,8 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 
 	*why = SP_WHY_NONE;
 	if (fits(*at, w)) {
-		if (!w->own)
-			(void)sp_split_share(*at);
+		if (!w->own && (*at)->own)
+			(*at)->shared = (*at)->visited = true;
 		settle(*at);
 		*why = (*at)->why;
 		return (*at)->kind;

@@ -76,11 +76,62 @@ static bool read_counters(struct sp_split *p, struct sp_split_cpu *c, int64_t *v
 	return read;
 }
 
-bool sp_scan_one(struct sp_split *p, uint32_t i, int64_t *value)
+/* Once more, after PAPI's own. */
+static bool read_again(struct sp_split *p, const struct sp_split_cpu *c)
 {
-	struct sp_split_cpu once = p->cpu[i];		/* its times stay those of the scan */
+	struct sp_split_cpu once = *c;		/* its times stay those of the first time */
 
-	return read_counters(p, &once, value);
+	return read_counters(p, &once, p->again);
+}
+
+/* ---- PAPI's own counters ---------------------------------------------------------- */
+
+static bool is_counter(int fd)
+{
+	uint64_t is;
+
+	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0;
+}
+
+static bool read_papis_group(const struct sp_opened *o, unsigned head, unsigned each, uint64_t *count)
+{
+	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 };
+
+	if (!is_counter(o->at->fd) || sp_sys(SYS_read, o->at->fd, v, (head + 1 + each * o->n) * sizeof(*v)) < 0 || v[0] != o->n)
+		return false;
+	for (uint32_t i = 0; i < o->n; i++)
+		count[i] = v[head + 1 + each * i];
+	return true;
+}
+
+static bool read_papis_singles(const struct sp_opened *o, unsigned words, uint64_t *count)
+{
+	uint64_t v[4];
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		if (!is_counter(o->at[i].fd) || sp_sys(SYS_read, o->at[i].fd, v, words * sizeof(*v)) < 0)
+			return false;
+		count[i] = v[0];
+	}
+	return true;
+}
+
+bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value)
+{
+	uint64_t count[SP_NATIVES_MOST], format;
+	unsigned times, id;
+
+	if (!p->natives || o->n != p->natives)
+		return false;
+	format = o->at->attr.read_format;
+	times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	id = !!(format & PERF_FORMAT_ID);
+	if (format & PERF_FORMAT_GROUP ? !read_papis_group(o, times, 1 + id, count) :
+					 !read_papis_singles(o, 1 + times + id, count))
+		return false;
+	for (uint32_t e = 0; e < p->k; e++)
+		value[e] = value_of(p, e, count);
+	return true;
 }
 
 /* ---- all CPUs ------------------------------------------------------------------- */
@@ -131,7 +182,7 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 
 	if (here >= 0 && !read_here(p, &p->cpu[here], &first))
 		return false;
-	p->had = o && sp_scan_papis(p, o, p->papi);
+	p->had = o && here >= 0 && sp_scan_papis(p, o, p->papi) && read_again(p, &p->cpu[here]);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;
@@ -205,54 +256,4 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	p->gate.proof = p->last.proof;
 	sp_put(&p->gate.ready, read && !theirs && here >= 0 && p->last.quiet && (p->probed || !p->counts));
 	return read;
-}
-
-/* ---- PAPI's own counters ---------------------------------------------------------- */
-
-static bool is_counter(int fd)
-{
-	uint64_t is;
-
-	return sp_sys(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &is) >= 0;
-}
-
-static bool read_papis_group(const struct sp_opened *o, unsigned head, unsigned each, uint64_t *count)
-{
-	uint64_t v[3 + 2 * SP_NATIVES_MOST] = { 0 };
-
-	if (!is_counter(o->at->fd) || sp_sys(SYS_read, o->at->fd, v, (head + 1 + each * o->n) * sizeof(*v)) < 0 || v[0] != o->n)
-		return false;
-	for (uint32_t i = 0; i < o->n; i++)
-		count[i] = v[head + 1 + each * i];
-	return true;
-}
-
-static bool read_papis_singles(const struct sp_opened *o, unsigned words, uint64_t *count)
-{
-	uint64_t v[4];
-
-	for (uint32_t i = 0; i < o->n; i++) {
-		if (!is_counter(o->at[i].fd) || sp_sys(SYS_read, o->at[i].fd, v, words * sizeof(*v)) < 0)
-			return false;
-		count[i] = v[0];
-	}
-	return true;
-}
-
-bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value)
-{
-	uint64_t count[SP_NATIVES_MOST], format;
-	unsigned times, id;
-
-	if (!p->natives || o->n != p->natives)
-		return false;
-	format = o->at->attr.read_format;
-	times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	id = !!(format & PERF_FORMAT_ID);
-	if (format & PERF_FORMAT_GROUP ? !read_papis_group(o, times, 1 + id, count) :
-					 !read_papis_singles(o, 1 + times + id, count))
-		return false;
-	for (uint32_t e = 0; e < p->k; e++)
-		value[e] = value_of(p, e, count);
-	return true;
 }

@@ -23,15 +23,12 @@ static inline bool sp_went_on(const struct sp_split_cpu *c)
 int sp_scan_index(const struct sp_split *p, int cpu);		/* of p->cpu; -1: none of ours */
 
 /* Times and counts of all CPUs, as they are now; those of the last scan become those of the scan before.  Right after the
- * copies of the caller's own CPU also what PAPI's counters `o` have (NULL: not wanted), to p->papi, if p->had says so.
- * False: p->trouble says why. */
+ * copies of the caller's own CPU also what PAPI's counters `o` have (NULL: not wanted), to p->papi, and those copies once
+ * more, to p->again, if p->had says so.  False: p->trouble says why. */
 bool sp_scan(struct sp_split *p, const struct sp_opened *o);
 
 /* The last scan was of another thread, which slept, and has slept until now. */
 bool sp_scan_slept(const struct sp_split *p);
-
-/* The copies of one CPU once more, into value[k].  False: they are not ours any more. */
-bool sp_scan_one(struct sp_split *p, uint32_t i, int64_t *value);
 
 /* The counts of one group on one CPU, by native. */
 bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count);

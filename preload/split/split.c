@@ -94,14 +94,26 @@ static enum sp_why gap_of(const struct sp_split *p)
 	return sp_clock_closes(p->clock, &p->before.sum, &p->last.sum) ? SP_WHY_NONE : SP_WHY_UNWATCHED;
 }
 
+/* By the clock, to the ns: the thread was on one CPU from the scan before to the last one. */
+static bool was_nowhere_else(const struct sp_split *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if ((int)i != p->home && p->cpu[i].now.high != p->cpu[i].mark.high)
+			return false;
+	return p->home >= 0 && gap_of(p) == SP_WHY_NONE;
+}
+
 static bool scan(struct sp_split *p, const struct sp_opened *o)
 {
+	int home = p->home;
+
 	if (!sp_scan(p, o))
 		return false;
 	if (p->gap == SP_WHY_NONE)
 		p->gap = gap_of(p);
 	for (int g = 0; g < SP_GROUPS; g++)
 		p->ran[g] = p->ran[g] && has_run(p, (enum sp_group)g);
+	p->unmoved = p->unmoved && home == p->home && was_nowhere_else(p);
 	return true;
 }
 
@@ -138,6 +150,7 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	bool missed = __atomic_exchange_n(&p->missed, false, __ATOMIC_RELAXED);
 	uint32_t home = p->home < 0 ? p->n : (uint32_t)p->home;
 
+	p->unmoved = p->settled && !missed && !lost;
 	sp_put(&p->gate.fresh, 0);
 	if (fresh || lost)
 		begin(p, NULL, home);
@@ -184,24 +197,30 @@ struct look {
 	bool low, high;			/* the copies are a lower bound; an upper one, if the times close */
 	bool before;			/* they were read before PAPI was called, */
 	bool twice;			/* and once more after it: that scan is the last one */
-	bool stayed;			/* the caller, in the call of PAPI and until the scan that came after it */
-	int here;			/* its CPU, an index; -1: none of ours */
-	const int64_t *more;		/* [k] PAPI's counters have counted since; NULL: not known */
-	const int64_t *after;		/* [k] the copies of `here`, looked at after the call; NULL: they are in the scan */
-	const int64_t *had;		/* [k] what PAPI's counters had right after that scan; NULL: not known */
+	bool stayed;			/* the caller, from the scan to PAPI's answer, or from PAPI's call to the scan */
+	bool unmoved;			/* from the value before to this one, and all that is new was counted there */
+	bool papi;			/* PAPI's counters were looked at after the copies, and count on */
 };
 
-/* The copies, as they were when PAPI was called, at least and at most. */
-static void bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value_then)
+/* The copies of event e, as they were when PAPI read its counters, at least and at most.  Where the thread stayed, those of
+ * other CPUs stood still, and those of its own have grown as PAPI's counters have. */
+static void bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value)
 {
-	for (uint32_t i = 0; i < p->n; i++) {
-		int64_t now = p->cpu[i].value[e], value = l->twice ? p->cpu[i].mark_value[e] : now;
-		bool still = l->stayed && (int)i != l->here;
+	int64_t since = l->papi ? value - p->papi[e] : 0;
 
-		p->high[i] = l->after && (int)i == l->here ? l->after[e] : now;
-		p->low[i] = l->before || still ? value : l->more ? value - l->more[e] : SP_UNKNOWN;
-		if (l->had && (int)i == l->here && l->stayed && value_then > l->had[e])
-			p->low[i] += value_then - l->had[e];
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct sp_split_cpu *c = &p->cpu[i];
+
+		p->low[i] = l->twice ? c->mark_value[e] : c->value[e];
+		p->high[i] = c->value[e];
+		if (l->stayed && (int)i != p->home)
+			continue;
+		if (l->stayed && l->papi) {
+			p->low[i] += since;
+			p->high[i] = p->again[e] + since;
+		} else if (!l->before) {
+			p->low[i] = l->papi ? p->low[i] + since : SP_UNKNOWN;
+		}
 	}
 }
 
@@ -218,6 +237,16 @@ static void weigh(struct sp_split *p, uint32_t e, bool by_count)
 	}
 	for (uint32_t i = 0; i < p->n && whole <= 0; i++)
 		p->weight[i] = (double)(p->cpu[i].now.high - p->cpu[i].told);
+}
+
+/* Interrupted perhaps, but not moved. */
+static void tell_unmoved(struct sp_split *p, uint32_t e, const struct sp_answer *a)
+{
+	int64_t new = a->value[e] - p->window[e].value;
+
+	for (uint32_t i = 0; i <= p->n; i++)
+		p->at[i * p->k + e] = p->proven[i * p->k + e] = (int)i == p->home ? new : 0;
+	sp_window_stayed(&p->window[e], a->value[e], (uint32_t)p->home);
 }
 
 static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a, const struct look *l, uint32_t at)
@@ -283,7 +312,10 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 	for (uint32_t e = 0; e < p->k; e++) {
 		int64_t was = not_proven(p, e), is;
 
-		tell_event(p, e, a, l, at);
+		if (l->unmoved && a->value[e] >= p->window[e].value)
+			tell_unmoved(p, e, a);
+		else
+			tell_event(p, e, a, l, at);
 		is = not_proven(p, e);
 		all = all && !is;
 		if (is > was)
@@ -360,43 +392,34 @@ static uint32_t reading_at(const struct sp_split *p, int cpu)
 	return i < 0 ? p->n : (uint32_t)i;
 }
 
-/* The copies were read before PAPI was called (ask).  Of an own set also what they have at most is known: where the thread
- * stayed in the call, the others stood still. */
-static bool look_before(struct sp_split *p, struct look *l, int64_t *after)
+/* The copies were read before PAPI was called (ask). */
+static bool look_before(struct sp_split *p, struct look *l)
 {
 	l->low = l->before = true;
 	if (sp_is_theirs(p)) {
 		l->high = sp_scan_slept(p);
 		return true;
 	}
-	l->here = p->home;
-	l->high = p->home >= 0;
-	l->stayed = l->high && p->last.proof == sp_proof_now();
-	if (!l->stayed) {
-		l->twice = l->high;
-		return !l->twice || scan(p, NULL);
-	}
-	l->after = after;
-	l->had = p->had ? p->papi : NULL;
-	return sp_scan_one(p, (uint32_t)p->home, after);
+	l->stayed = p->home >= 0 && p->last.proof == sp_proof_now();
+	l->papi = l->stayed && p->had;
+	l->high = l->papi;
+	if (l->stayed || p->home < 0)
+		return true;
+	l->twice = l->high = true;
+	return scan(p, NULL);
 }
 
 /* They are read after it: what PAPI's counters have counted since is told by those, if they count on. */
-static bool look_after(struct sp_split *p, const struct sp_answer *a, struct look *l, int64_t *more)
+static bool look_after(struct sp_split *p, const struct sp_answer *a, struct look *l)
 {
 	if (!scan(p, !sp_is_theirs(p) && a->counts_on ? a->opened : NULL))
 		return false;
 	if (sp_is_theirs(p))
 		return true;
-	l->here = p->home;
 	l->low = l->high = p->home >= 0;
 	l->stayed = p->last.quiet && p->last.proof == a->open;
 	/* Where it moved, copies were read after those of the CPU where it is now. */
-	if (p->had && (l->stayed || sp_scan_papis(p, a->opened, p->papi))) {
-		l->more = more;
-		for (uint32_t e = 0; e < p->k; e++)
-			more[e] = p->papi[e] - a->value[e];
-	}
+	l->papi = p->had && (l->stayed || sp_scan_papis(p, a->opened, p->papi));
 	/* A handler has zeroed them meanwhile. */
 	if (sp_get(&p->lost))
 		l->low = l->high = false;
@@ -412,21 +435,23 @@ static bool is_behind(const struct sp_split *p, const struct sp_answer *a)
 	return sp_get(&p->missed) || sp_get(&p->lost) || sp_get(&p->gate.fresh);
 }
 
-static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l, int64_t *room)
+static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l)
 {
 	bool asked = p->asked == sp_self.tid && !is_behind(p, a);
 
 	p->asked = 0;
-	*l = (struct look){ .here = -1 };
-	if (asked)
-		return look_before(p, l, room);
-	catch_up(p, a->last);
-	return look_after(p, a, l, room);
+	*l = (struct look){ .low = false };
+	if (!asked)
+		catch_up(p, a->last);
+	if (!(asked ? look_before(p, l) : look_after(p, a, l)))
+		return false;
+	l->unmoved = p->unmoved && (l->stayed || !l->before || l->twice) && !sp_is_theirs(p) && p->why != SP_WHY_MULTIPLEXED;
+	p->settled = (l->before || l->stayed) && !l->twice;
+	return true;
 }
 
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
-	int64_t room[SP_SPLIT_EVENTS];
 	uint64_t begun = sp_clock_own_ns();
 	enum sp_why why;
 	struct look l;
@@ -438,7 +463,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		sp_split_missed(p);
 		return false;
 	}
-	if (!p->clock || !p->marked || p->trouble || !look(p, answer, &l, room)) {
+	if (!p->clock || !p->marked || p->trouble || !look(p, answer, &l)) {
 		shares->why = p->trouble ? p->trouble : SP_WHY_HANDLER;
 		p->missed = true;
 		sp_put(&p->gate.ready, 0);
@@ -498,8 +523,10 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 	sp_put(&p->missed, false);
 	sp_put(&p->gate.fresh, 0);
 	told = sp_scan_papis(p, opened, had);
+	p->unmoved = p->settled;
 	if (scan(p, NULL))
 		begin(p, told ? had : NULL, p->n);
+	p->settled = p->unmoved;
 }
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
@@ -538,7 +565,7 @@ void sp_split_starts(struct sp_split *p)
 	sp_plan_starts(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
 	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
-		(void)sp_scan(p, NULL);
+		p->settled = sp_scan(p, NULL);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
 		times_are_told(p);
 	}

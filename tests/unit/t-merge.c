@@ -466,7 +466,7 @@ static void make_timed(const char *name, int64_t rank)
 	sp_ledger_bind(&w, r, 2, r->cells);
 	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
 	for (int i = 0; i < 3; i++)
-		sp_ledger_book(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, true);
+		sp_ledger_book(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
 	assert_non_null(t);

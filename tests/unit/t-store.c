@@ -850,7 +850,7 @@ static void folding_times(void **state)
 	sp_model_close(&m);
 	threads = folded_row(&m, &row);
 	assert_true(threads > 30);
-	assert_int_equal(row.how, SP_BY_RESIDENCY);
+	assert_int_equal(row.how, SP_BY_EXACT);
 	assert_int_equal(row.why, SP_WHY_STARVED);
 	assert_non_null(row.times);
 	assert_int_equal(row.times->flags, SP_TIMES_KNOWN | SP_TIMES_MOVES);
