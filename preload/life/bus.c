@@ -13,7 +13,6 @@
 
 static int (*next_sigaction)(int, const struct sigaction *, struct sigaction *);
 static struct sigaction theirs;		/* the application's; SIG_DFL until it says otherwise */
-bool sp_bus_handlers;
 static bool ours;			/* the kernel's is on_bus */
 static bool bus_interrupts;		/* siginterrupt(3) said so, while it was */
 static uint32_t due;			/* threads that have blocked it since their last call of PAPI */
@@ -224,18 +223,10 @@ static int in_borrowed(const struct sigaction *new, struct sigaction *old)
 	return rc;
 }
 
-static void note_handler(sighandler_t handler)
-{
-	if (handler != SIG_DFL && handler != SIG_IGN && handler != SIG_HOLD && handler != SIG_ERR)
-		sp_put(&sp_bus_handlers, true);
-}
-
 EXPORT int sigaction(int number, const struct sigaction *new, struct sigaction *old)
 {
 	struct sigaction before = theirs;
 
-	if (new)
-		note_handler(new->sa_handler);
 	if (number != SIGBUS || !ours)
 		return real_sigaction(number, new, old);
 	if (sp_process_is_borrowed())
@@ -257,7 +248,6 @@ static sighandler_t set(int number, const struct sigaction *new, sighandler_t (*
 {
 	struct sigaction old;
 
-	note_handler(new->sa_handler);
 	if (number != SIGBUS || !ours || new->sa_handler == SIG_ERR)
 		return real(number, new->sa_handler);
 	return sigaction(number, new, &old) < 0 ? SIG_ERR : old.sa_handler;

@@ -20,9 +20,6 @@ void sp_bus_check(void);		/* asks the kernel; the calling thread will touch the 
 void sp_bus_checked(void);		/* the same, if the thread has blocked it since, or is new */
 bool sp_bus_due(void);
 
-/* The application has, or had, a handler of some signal: what it runs and when nobody can tell (split.c). */
-extern bool sp_bus_handlers;
-
 /* Around exec: a signal that the application ignores stays ignored in the new program. */
 void sp_bus_before_exec(void);
 void sp_bus_after_exec(void);

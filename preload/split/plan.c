@@ -1,6 +1,5 @@
 /* plan.c: what is opened for a set's split, and what is given back; see split.h. */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -8,7 +7,6 @@
 #include "../../core/lock.h"
 #include "../../core/out.h"
 #include "../../core/sys.h"
-#include "../life/bus.h"
 #include "../life/process.h"
 #include "counters.h"
 #include "hold.h"
@@ -56,24 +54,6 @@ static bool one_clock(void)
 	return major > 6 || (major == 6 && number_at(&p) >= 2);
 }
 
-/* Those that libc was not asked for (bus.h); not libc's own two, nor ours. */
-static bool has_handlers(void)
-{
-	for (int sig = 1; sig < NSIG; sig++) {
-		struct {
-			uintptr_t handler;
-			unsigned long flags;
-			uintptr_t restorer;
-			uint64_t mask;
-		} is = { 0 };
-
-		if (sig != 32 && sig != 33 && sp_sys(SYS_rt_sigaction, sig, NULL, &is, sizeof(is.mask)) == 0 &&
-		    is.handler > (uintptr_t)SIG_IGN && !sp_is_ours(is.handler))
-			return true;
-	}
-	return false;
-}
-
 void sp_split_begin(void)
 {
 	uint64_t ticks = sp_ticks() - first_ticks, ns = sp_clock_ns() - first_ns;
@@ -81,8 +61,6 @@ void sp_split_begin(void)
 	if (sp_conf.attribution == SP_BY_READING)
 		return;
 	sp_one_clock = one_clock();
-	if (has_handlers())
-		sp_put(&sp_bus_handlers, true);
 	if (ticks)
 		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	sp_counters_begin(sp_conf.descriptors);

@@ -446,7 +446,7 @@ static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l)
 	if (!(asked ? look_before(p, l) : look_after(p, a, l)))
 		return false;
 	l->unmoved = p->unmoved && (l->stayed || !l->before || l->twice) && !sp_is_theirs(p) && p->why != SP_WHY_MULTIPLEXED;
-	p->settled = (l->before || l->stayed) && !l->twice;
+	p->settled = l->unmoved || ((l->before || l->stayed) && !l->twice);
 	return true;
 }
 
