@@ -17,7 +17,7 @@ who=root into=$tmp
 
 # seeds LONG SHORT: which
 seeds() {
-	# shellcheck disable=SC2046 # numbers
+	# shellcheck disable=SC2046,SC2086 # numbers
 	echo ${PROVEN_SEEDS:-$(seq "$(bounded "$1" "$2")")}
 }
 

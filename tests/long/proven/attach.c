@@ -14,7 +14,7 @@ static pthread_t thread;
 static unsigned seed;
 static int bound;
 
-/* ---- the target ------------------------------------------------------------------------------------------------ */
+/* ---- the target ---------------- */
 
 /* Elsewhere, uncounted. */
 static void be_forked(int elsewhere)
@@ -118,7 +118,7 @@ static void end_target(void)
 		die("the target");
 }
 
-/* ---- the reader -------------------------------------------------------------------------------------------------- */
+/* ---- the reader ---------------- */
 
 static int set, has_ended;
 

@@ -27,7 +27,7 @@ static struct kid kid[KIDS];
 static int set, forking, far_only, at;
 static long faults_here;
 
-/* ---- what they do --------------------------------------------------------------------------------------------------- */
+/* ---- what they do ---------------- */
 
 /* A visit's faults that were not its own. */
 static void leave(int cpu, long begun, long own)
@@ -88,7 +88,7 @@ static void *be_thread(void *arg)
 	return NULL;
 }
 
-/* ---- the thread that counts, and is counted --------------------------------------------------------------------------- */
+/* ---- the thread that counts, and is counted ---------------- */
 
 static void account(void)
 {
@@ -138,7 +138,7 @@ static void bury(struct kid *k)
 	k->area = NULL;
 }
 
-/* ---- what is true ---------------------------------------------------------------------------------------------------------- */
+/* ---- what is true ---------------- */
 
 static long began_done[CPUS], began_begun[CPUS];	/* the tally when the set began to count: before, after that call */
 static long last_most[CPUS], last_least[CPUS];		/* of what was handed out last */
@@ -203,7 +203,7 @@ static void call(enum call c)
 	}
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ---------------- */
 
 static void step(void)
 {

@@ -69,7 +69,7 @@ static int anywhere(void)
 	return rnd(2) ? -1 : (int)rnd(cpus);
 }
 
-/* ---- in the middle of a reading ------------------------------------------------------------------------------------ */
+/* ---- in the middle of a reading ---------------- */
 
 static void step_inside(void)
 {
@@ -96,7 +96,7 @@ void inside_read(void)
 	count(anywhere());
 }
 
-/* ---- widened: as under taskset, and then not --------------------------------------------------------------------- */
+/* ---- widened: as under taskset, and then not ---------------- */
 
 /* Short, and where nobody looks. */
 static void visit_elsewhere(void)
@@ -135,7 +135,7 @@ void widened(void)
 	walker_end(&self);
 }
 
-/* ---- multiplexed: an estimate --------------------------------------------------------------------------------------- */
+/* ---- multiplexed: an estimate ---------------- */
 
 void multiplexed(void)
 {
@@ -154,7 +154,7 @@ void multiplexed(void)
 	count(anywhere());
 }
 
-/* ---- overflow: PAPI's counter stands still in the handler ------------------------------------------------------------- */
+/* ---- overflow: PAPI's counter stands still in the handler ---------------- */
 
 static void on_overflow(int id, void *at, long long vector, void *context)
 {
@@ -184,7 +184,7 @@ void overflown(void)
 		count_once();
 }
 
-/* ---- what befalls a process --------------------------------------------------------------------------------------------- */
+/* ---- what befalls a process ---------------- */
 
 /* No event is opened any more, none of ours is read: PAPI's are, up to @last. */
 static void filter(unsigned last)
@@ -263,7 +263,7 @@ void closed(void)
 	count(anywhere());
 }
 
-/* ---- switched off: what the caller opened ---------------------------------------------------------------------------------- */
+/* ---- switched off: what the caller opened ---------------- */
 
 static void *start_it(void *arg)
 {

@@ -19,7 +19,7 @@
 #define UNSURE 255		/* a fault during which the thread moved */
 #define KINDS 2			/* events of a client, at most */
 
-/* ---- the log, in memory that forks share (story.c) ----------------------------------------------- */
+/* ---- the log, in memory that forks share (story.c) ---------------- */
 
 struct story {
 	atomic_uint n;			/* faults, each entered before it happens */
@@ -61,7 +61,7 @@ void until_asleep(pid_t tid);
 void futex_wait(atomic_uint *word, unsigned while_it_is);
 void futex_wake(atomic_uint *word);
 
-/* ---- what PAPI handed out (values.c) ---------------------------------------------------------------- */
+/* ---- what PAPI handed out (values.c) ---------------- */
 
 enum call { START, READ, READ_TS, ACCUM, RESET, STOP };
 
@@ -89,7 +89,7 @@ extern int nothing_can_be_proven;	/* of what sspapi has to say of the set */
 
 void values_report(void);
 
-/* ---- of all clients (main.c) ------------------------------------------------------------------------- */
+/* ---- of all clients (main.c) ---------------- */
 
 extern int cpus;			/* that there are, CPUS at most: known by an index */
 int cpu_of(int k);

@@ -172,7 +172,7 @@ void walker_end(struct walker *w)
 	atomic_fetch_add(&story->noise, more < 0 ? -more : more);
 }
 
-/* ---- sleeping --------------------------------------------------------------------------------------------- */
+/* ---- sleeping ---------------- */
 
 void futex_wait(atomic_uint *word, unsigned while_it_is)
 {

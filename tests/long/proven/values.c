@@ -113,7 +113,7 @@ void self_asked(struct walker *w)
 	walker_catch_up(w);
 }
 
-/* ---- looked at in the end ----------------------------------------------------------------------------------- */
+/* ---- looked at in the end ---------------- */
 
 static unsigned *before[CPUS];		/* faults on that CPU, of so many */
 static unsigned n_faults;
