@@ -475,7 +475,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	why = split_events(p, answer, &l, at);
 	tell(p, at, cpu, shares);
 	shares->why = why;
-	p->wide |= at == p->n && cpu >= 0;
+	p->wide |= at == p->n ? cpu >= 0 : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives) > p->n;
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
 		sp_put(&p->gate.ready, 0);
