@@ -386,12 +386,15 @@ static bool fits(struct sp_split *p, const struct sp_split_want *w)
 	       p->k == w->k && (p->kind == SP_BY_APPROXIMATE) == (w->overflows && p->natives);
 }
 
-/* It goes on for another relation: what was open is that one's. */
+/* It goes on for another relation: what is booked there is not what is proven here. */
 static void settle(struct sp_split *p)
 {
 	for (uint32_t e = 0; e < p->k; e++) {
-		for (uint32_t i = 0; i < p->n; i++)
-			p->window[e].cpu[i].open = 0;
+		for (uint32_t i = 0; i < p->n; i++) {
+			struct sp_window_cpu *c = &p->window[e].cpu[i];
+
+			c->total = c->told = c->proven;
+		}
 		p->elsewhere[e] = 0;
 	}
 	p->open_why = SP_WHY_NONE;

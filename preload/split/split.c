@@ -142,6 +142,12 @@ static void distrust(struct sp_split *p, enum sp_why why)
 	p->distrust = why;
 }
 
+/* No other reader's value was later. */
+static bool may_stay(const struct sp_window *w, int64_t value)
+{
+	return value >= w->value && w->value == w->greatest;
+}
+
 /* What was booked since the last scan without a look at the copies: where the thread stayed at home, it is proven.
  * Handlers' calls inside others it does not know. */
 static void catch_up(struct sp_split *p, const int64_t *last)
@@ -157,7 +163,7 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	if (lost || (fresh && missed))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
-		if (home < p->n && !missed && !lost && last[e] >= p->window[e].value)
+		if (home < p->n && !missed && !lost && may_stay(&p->window[e], last[e]))
 			sp_window_stayed(&p->window[e], last[e], home);
 		else
 			sp_window_missed(&p->window[e], last[e], home);
@@ -203,10 +209,12 @@ struct look {
 };
 
 /* The copies of event e, as they were when PAPI read its counters, at least and at most.  Where the thread stayed, those of
- * other CPUs stood still, and those of its own have grown as PAPI's counters have. */
-static void bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value)
+ * other CPUs stood still, and those of its own have grown as PAPI's counters have.  False: at most is not known.
+ * (A difference of counters is only known where nothing was counted between two looks.) */
+static bool bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value)
 {
 	int64_t since = l->papi ? value - p->papi[e] : 0;
+	bool sure = true;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
@@ -221,7 +229,12 @@ static void bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t
 		} else if (!l->before) {
 			p->low[i] = l->papi ? p->low[i] + since : SP_UNKNOWN;
 		}
+		if (p->sum[e].falls && !(l->stayed && l->papi && p->low[i] == p->high[i])) {
+			p->low[i] = SP_UNKNOWN;
+			sure = false;
+		}
 	}
+	return sure;
 }
 
 /* What is not proven: as the copies counted; where they did not run, as long as the thread was there. */
@@ -256,9 +269,11 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight };
 
 	if (copies && l->low) {
-		bounds(p, e, l, a->value[e]);
+		bool sure = bounds(p, e, l, a->value[e]);
+
 		seen.low = p->low;
-		seen.high = l->high && p->gap == SP_WHY_NONE && counted ? p->high : NULL;
+		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure ? p->high : NULL;
+		seen.now = a->counts_on && sure ? p->high : NULL;
 	}
 	weigh(p, e, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
 	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
@@ -269,20 +284,16 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 		p->proven[i * p->k + e] = p->share[i];
 	}
 	p->elsewhere[e] += p->total[p->n];
-	/* (Of a set that was its owner's alone until now, too: home goes on from this scan.) */
-	if (copies && a->counts_on) {
-		copies_of(p, e, p->low);
-		sp_window_anchor(w, p->low);
-	}
 }
 
 /* Of all that was booked so far. */
 static int64_t not_proven(const struct sp_split *p, uint32_t e)
 {
-	int64_t sum = p->elsewhere[e];
+	const struct sp_window *w = &p->window[e];
+	int64_t sum = p->elsewhere[e] > 0 ? p->elsewhere[e] : 0;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		sum += p->window[e].cpu[i].open > 0 ? p->window[e].cpu[i].open : 0;
+		sum += w->cpu[i].total > w->cpu[i].told ? w->cpu[i].total - w->cpu[i].told : 0;
 	return sum;
 }
 
@@ -312,7 +323,7 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 	for (uint32_t e = 0; e < p->k; e++) {
 		int64_t was = not_proven(p, e), is;
 
-		if (l->unmoved && a->value[e] >= p->window[e].value)
+		if (l->unmoved && may_stay(&p->window[e], a->value[e]))
 			tell_unmoved(p, e, a);
 		else
 			tell_event(p, e, a, l, at);

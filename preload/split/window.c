@@ -24,60 +24,45 @@ void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before,
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->cpu[i].anchor = i == home ? SP_UNKNOWN : copies[i];
-		w->cpu[i].base = w->cpu[i].proven = w->cpu[i].stayed = 0;
+		w->cpu[i].base = w->cpu[i].stayed = w->cpu[i].proven;
 	}
-	w->value = 0;
+	w->value = w->greatest = 0;
 	w->before = before;
 	w->sound = true;
 }
 
-static uint32_t home_of(const struct sp_window *w)
-{
-	uint32_t i = 0;
-
-	while (i < w->n && w->cpu[i].anchor != SP_UNKNOWN)
-		i++;
-	return i;
-}
-
-void sp_window_anchor(struct sp_window *w, const int64_t *copies)
-{
-	uint32_t home = home_of(w);
-
-	if (home == w->n)
-		return;
-	w->cpu[home].anchor = copies[home];
-	w->cpu[home].base = w->cpu[home].proven;
-}
-
 void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
 {
-	w->cpu[i].proven += value - w->value;
-	w->cpu[i].stayed += value - w->value;
-	w->value = value;
-}
+	int64_t more = value - w->value;
 
-void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i)
-{
-	if (i < w->n)
-		w->cpu[i].open += value - w->value;
 	w->value = value;
+	w->greatest = most(w->greatest, value);
+	if (i == w->n)
+		return;
+	w->cpu[i].proven += more;
+	w->cpu[i].stayed += w->falls ? 0 : more;
+	w->cpu[i].total += more;
+	w->cpu[i].told += more;
 }
 
 /* ---- what is proven ---------------------------------------------------------- */
 
-/* What the rule says of CPU i in this segment from now on. */
-static void prove(struct sp_window *w, uint32_t i, int64_t proven)
+/* What the copies said. */
+static void forget(struct sp_window *w)
 {
-	w->cpu[i].open -= proven - w->cpu[i].proven;
-	w->cpu[i].proven = proven;
+	for (uint32_t i = 0; i < w->n; i++)
+		w->cpu[i].proven = w->cpu[i].stayed;
 }
 
 void sp_window_distrust(struct sp_window *w)
 {
 	w->sound = false;
-	for (uint32_t i = 0; i < w->n; i++)
-		prove(w, i, w->cpu[i].stayed);
+	forget(w);
+}
+
+static void prove(struct sp_window_cpu *c, int64_t proven)
+{
+	c->proven = most(c->proven, proven);
 }
 
 static bool is_known(const struct sp_window_cpu *c, const int64_t *copies, uint32_t i)
@@ -97,30 +82,41 @@ static bool too_many(const struct sp_window *w, const struct sp_window_seen *s)
 	return sum > s->value - w->before;
 }
 
+static uint32_t home_of(const struct sp_window *w)
+{
+	uint32_t i = 0;
+
+	while (i < w->n && w->cpu[i].anchor != SP_UNKNOWN)
+		i++;
+	return i;
+}
+
 /* What the others leave of P at most is home's. */
 static void prove_home(struct sp_window *w, const struct sp_window_seen *s, uint32_t home)
 {
 	struct sp_window_cpu *h = &w->cpu[home];
 	int64_t left = s->value;
 
-	for (uint32_t i = 0; i < w->n; i++)
+	for (uint32_t i = 0; i < w->n && s->high; i++)
 		if (i != home)
 			left -= s->high[i] - w->cpu[i].anchor;
-	prove(w, home, w->falls ? left : most(left, h->proven));
+	if (s->high)
+		prove(h, h->base + left);
+	/* (A late value's look may be from before what is proven by a later one: that would be counted twice.) */
+	if (s->now && s->value >= w->greatest) {
+		h->anchor = s->now[home];
+		h->base = h->proven;
+	}
 }
 
 static void prove_all(struct sp_window *w, const struct sp_window_seen *s)
 {
 	uint32_t home = home_of(w);
 
-	for (uint32_t i = 0; i < w->n; i++) {
-		const struct sp_window_cpu *c = &w->cpu[i];
-
-		if (!is_known(c, s->low, i))
-			continue;
-		prove(w, i, w->falls ? c->base + s->low[i] - c->anchor : most(c->proven, c->base + s->low[i] - c->anchor));
-	}
-	if (home < w->n && s->high)
+	for (uint32_t i = 0; i < w->n; i++)
+		if (is_known(&w->cpu[i], s->low, i))
+			prove(&w->cpu[i], w->cpu[i].base + s->low[i] - w->cpu[i].anchor);
+	if (home < w->n)
 		prove_home(w, s, home);
 }
 
@@ -131,53 +127,89 @@ static int64_t to_whole(double x)
 	return (int64_t)(x < 0 ? x - 0.5 : x + 0.5);
 }
 
+/* What is proven and not booked yet first. */
+static int64_t book_proven(const struct sp_window *w, int64_t rest, int64_t *total)
+{
+	for (uint32_t i = 0; i < w->n && rest > 0; i++) {
+		total[i] = least(rest, most(w->cpu[i].proven - w->cpu[i].total, 0));
+		rest -= total[i];
+	}
+	return rest;
+}
+
 /* The rest by weight, to the last count. */
-static void share(const struct sp_window *w, const struct sp_window_seen *s, int64_t rest, int64_t *total)
+static int64_t book_rest(const struct sp_window *w, const double *weight, int64_t rest, int64_t *total)
 {
 	double whole = 0;
 
-	for (uint32_t i = 0; i < w->n && s->weight; i++)
-		whole += s->weight[i];
+	for (uint32_t i = 0; i < w->n && weight; i++)
+		whole += weight[i];
 	for (uint32_t i = 0; i < w->n && whole > 0 && rest > 0; i++) {
-		int64_t part = to_whole((double)rest * (s->weight[i] / whole));
+		int64_t part = least(rest, to_whole((double)rest * (weight[i] / whole)));
 
 		total[i] += part;
 		rest -= part;
-		whole -= s->weight[i];
+		whole -= weight[i];
 	}
-	total[s->at] += rest;
+	return rest;
+}
+
+/* Of what is booked, what is not proven first; the last of it is elsewhere. */
+static void take_back(const struct sp_window *w, int64_t rest, int64_t *total)
+{
+	for (uint32_t i = 0; i < 2 * w->n && rest < 0; i++) {
+		const struct sp_window_cpu *c = &w->cpu[i % w->n];
+		int64_t may = c->total + total[i % w->n] - (i < w->n ? c->proven : 0);
+		int64_t part = least(-rest, most(may, 0));
+
+		total[i % w->n] -= part;
+		rest += part;
+	}
+	total[w->n] = rest;
+}
+
+static void book(const struct sp_window *w, const struct sp_window_seen *s, int64_t rest, int64_t *total)
+{
+	memset(total, 0, (w->n + 1) * sizeof(*total));
+	if (rest < 0)
+		take_back(w, rest, total);
+	else
+		total[s->at] += book_rest(w, s->weight, book_proven(w, rest, total), total);
 }
 
 /* What both books have in common is proven. */
-static int64_t in_both(int64_t open)
+static int64_t tell(struct sp_window_cpu *c, int64_t total)
 {
-	return least(open, 0);
+	int64_t before = c->told;
+
+	c->total += total;
+	c->told = least(c->proven, c->total);
+	return c->told - before;
 }
 
 void sp_window_moved(struct sp_window *w, const struct sp_window_seen *s, const struct sp_window_shares *to)
 {
 	int64_t rest = s->value - w->value;
-	uint32_t n = w->n;
 
-	for (uint32_t i = 0; i < n; i++)
-		to->proven[i] = -w->cpu[i].proven - in_both(w->cpu[i].open);
-	memset(to->total, 0, (n + 1) * sizeof(*to->total));
-	to->proven[n] = 0;
+	if (w->sound && too_many(w, s))
+		w->sound = false;
+	if (!w->sound || w->falls)
+		forget(w);
+	if (w->sound)
+		prove_all(w, s);
 	w->value = s->value;
-	/* (A value below the last one: another reader's, which PAPI read later, was booked first.) */
-	if (rest >= 0 || w->falls) {
-		if (w->sound && (too_many(w, s) || (w->falls && !s->high)))
-			sp_window_distrust(w);
-		if (w->sound)
-			prove_all(w, s);
-	}
-	for (uint32_t i = 0; i < n && rest > 0; i++) {
-		to->total[i] = least(rest, most(-w->cpu[i].open, 0));
-		rest -= to->total[i];
-	}
-	share(w, s, rest, to->total);
-	for (uint32_t i = 0; i < n; i++) {
-		w->cpu[i].open += to->total[i];
-		to->proven[i] += w->cpu[i].proven + in_both(w->cpu[i].open);
-	}
+	w->greatest = most(w->greatest, s->value);
+	book(w, s, rest, to->total);
+	for (uint32_t i = 0; i < w->n; i++)
+		to->proven[i] = tell(&w->cpu[i], to->total[i]);
+	to->proven[w->n] = 0;
+}
+
+void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i)
+{
+	if (i < w->n)
+		w->cpu[i].total += value - w->value;
+	if (w->falls)
+		forget(w);
+	w->value = value;
 }

@@ -16,7 +16,8 @@
  * that is new is that CPU's: proven without copies.
  *
  * One event of one set; counts may be sums of several counters'.  Bounds are of the relation's whole life, so that what
- * one window leaves open the next one may prove.  The model of all this is the test beside it: tests/unit/t-window.c.
+ * one window leaves open the next one may prove.  Of a difference of counters, which may fall, they are of the moment: what
+ * a value does not prove anew is taken back.  The model of all this is the test beside it: tests/unit/t-window.c.
  */
 #ifndef SP_WINDOW_H
 #define SP_WINDOW_H
@@ -26,35 +27,40 @@
 
 #define SP_UNKNOWN	INT64_MIN
 
+/* Counts are of the relation's life. */
 struct sp_window_cpu {
 	int64_t anchor;			/* the copy's count that the segment began with; SP_UNKNOWN: home's, as yet */
-	int64_t base;			/* what was proven in the segment when the anchor was taken */
-	int64_t proven;			/* in this segment */
-	int64_t stayed;			/* of it: without copies */
-	int64_t open;			/* booked less proven, over the whole life: > 0 not proven, < 0 proven and not booked yet */
+	int64_t base;			/* `proven` then */
+	int64_t proven;			/* counted here at least */
+	int64_t stayed;			/* of it: before the segment, or without copies */
+	int64_t total;			/* booked here */
+	int64_t told;			/* of it: said to be proven */
 };
 
 struct sp_window {
 	uint32_t n;			/* CPUs that have a copy */
 	bool falls;			/* P may fall: a difference of counters */
 	bool sound;			/* the copies have counted nothing that P has not */
-	int64_t value;			/* that PAPI handed out last in this segment */
+	int64_t value;			/* that PAPI handed out last in this segment, as far as was heard of */
+	int64_t greatest;		/* and by which something may be proven */
 	int64_t before;			/* P when the anchors were taken: nobody knows where that was counted */
 	struct sp_window_cpu *cpu;	/* [n] */
 };
 
-/* A value that PAPI handed out. */
+/* A value that PAPI handed out.  What the copies had then: of a difference `low` is what its added counters had before the
+ * call, less what the others had after it, and `high` and `now` the other way round. */
 struct sp_window_seen {
 	int64_t value;
-	const int64_t *low;		/* [n] copies that were looked at before PAPI's call, or what they had then at least (SP_UNKNOWN:
-					 * nothing is known of this one); NULL: of none */
-	const int64_t *high;		/* [n] what they had then at most; NULL: the thread may have been on a CPU without a copy */
-	const double *weight;		/* [n] of what is not proven; all 0: it goes where the reading is booked */
+	const int64_t *low;		/* [n] at least: looked at before PAPI's call (SP_UNKNOWN: nothing is known of this one); NULL:
+					 * nothing of any */
+	const int64_t *high;		/* [n] at most: looked at after it; NULL: the thread may have been on a CPU without a copy */
+	const int64_t *now;		/* [n] for home's anchor, as `high`, wherever the thread was; NULL: home stays without one */
+	const double *weight;		/* [n] of what is not proven; NULL, or all 0: it goes where the reading is booked */
 	uint32_t at;			/* where the reading is booked; n: on a CPU without a copy */
 };
 
 /* Where what is new is booked, and what is newly proven, perhaps of what was booked before: [n + 1], the last one for
- * `at` n. */
+ * all CPUs without a copy.  Below 0: taken back. */
 struct sp_window_shares {
 	int64_t *total, *proven;
 };
@@ -66,19 +72,20 @@ void sp_window_init(struct sp_window *w, struct sp_window_cpu *cpu, uint32_t n, 
  * looked at since; n: there is none. */
 void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before, uint32_t home);
 
-/* Home has an anchor from now on: its copy was looked at after PAPI had handed out the last value. */
-void sp_window_anchor(struct sp_window *w, const int64_t *copies);
-
-/* All that is new up to this value was counted on CPU i (< n), and is booked there. */
+/* All that is new up to this value was counted on CPU i (n: one without a copy; not of a difference), and is booked there
+ * as proven.  Not for a value below the last one (see sp_window_missed), nor right after such a one. */
 void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i);
 
-/* All that is new up to this value is booked on CPU i (n: elsewhere), and nobody knows where it was counted. */
+/* All that is new up to this value is booked on CPU i (n: elsewhere), and nobody knows where it was counted.  Not for a
+ * value below the last one, nor of a difference: there something has to be taken back, which sp_window_moved without
+ * copies does. */
 void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i);
 
-/* The copies are not to be believed until P is zeroed again. */
+/* The copies are not to be believed until P is zeroed again; what they proved in this segment the next sp_window_moved
+ * takes back. */
 void sp_window_distrust(struct sp_window *w);
 
-/* The thread may have moved, or is another one. */
+/* The thread may have moved, or is another one.  Values may come late, in any order, within their segment. */
 void sp_window_moved(struct sp_window *w, const struct sp_window_seen *seen, const struct sp_window_shares *to);
 
 #endif
