@@ -96,7 +96,8 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #undef EACH
 	if (!sp_accum_here(&s->writer, before, true, site))
 		sp_ledger_finish(&s->writer, SP_OP_ACCUM, s->writer.cpu, before, true, site);
-	sp_fast_begins(s, open);
+	if (s->split)			/* (it was ready before) */
+		sp_split_fresh(s->split);
 	return true;
 }
 
@@ -127,7 +128,10 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 		sp_ledger_finish(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);
 	s->writer.opened = open;
 	if (s->split) {
-		sp_fast_begins(s, open);
+		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
+			sp_begin_slow(s);
+		else
+			sp_split_fresh(s->split);
 		sp_split_begun(s->split);
 	}
 	return true;

@@ -7,6 +7,8 @@
 #include "scan.h"
 #include "proof.h"
 
+#define SP_LOOK_NS	5000u		/* more than a look at one CPU takes */
+
 int sp_scan_index(const struct sp_split *p, int cpu)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -76,12 +78,23 @@ static bool read_counters(struct sp_split *p, struct sp_split_cpu *c, int64_t *v
 	return read;
 }
 
+/* Has a copy no anchor yet (window.h)?  Then it matters what it had at most. */
+static bool has_open_home(const struct sp_split *p)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		for (uint32_t i = 0; i < p->n; i++)
+			if (p->sum[e].falls || p->window[e].cpu[i].anchor == SP_UNKNOWN)
+				return true;
+	return false;
+}
+
 /* Once more, after PAPI's own. */
 static bool read_again(struct sp_split *p, const struct sp_split_cpu *c)
 {
 	struct sp_split_cpu once = *c;		/* its times stay those of the first time */
 
-	return read_counters(p, &once, p->again);
+	memcpy(p->again, c->value, p->k * sizeof(*p->again));
+	return !has_open_home(p) || read_counters(p, &once, p->again);
 }
 
 /* ---- PAPI's own counters ---------------------------------------------------------- */
@@ -170,6 +183,7 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 	if (!sp_clock_look(p->cpu[i].dummy, &again))
 		return false;
 	p->cpu[i].now.high = again.ran;
+	p->last.spent = again.enabled - first->enabled;
 	if (again.enabled - first->enabled == again.ran - first->ran && again.ran != first->ran)
 		p->last.sum = sp_clock_sum(first, i, others);
 	return true;
@@ -248,6 +262,8 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
+	/* (Of another thread's the time that passed, some of which the caller may have waited for a CPU.) */
+	sp_clock_spent(p->last.spent ? p->last.spent : sp_min(sp_ticks_ns(p->last.took), p->n * SP_LOOK_NS));
 	p->home = theirs ? -1 : here;
 	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->marked)

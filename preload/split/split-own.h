@@ -35,6 +35,7 @@ struct sp_scan {
 	uint32_t switched;		/* how often the program had switched the thread's events on again */
 	uint64_t moves;			/* of the thread so far, where they are counted */
 	uint64_t ticks, took;		/* at its end; ticks */
+	uint64_t spent;			/* ns of the caller's own time, if its own clock told it */
 	uint32_t proof;			/* sp_proof_now() at its end */
 	bool quiet;			/* the caller stayed on one CPU all the time */
 };

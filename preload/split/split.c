@@ -463,7 +463,6 @@ static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l)
 
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
-	uint64_t begun = sp_clock_own_ns();
 	enum sp_why why;
 	struct look l;
 	uint32_t at;
@@ -490,7 +489,6 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
 		sp_put(&p->gate.ready, 0);
-	sp_clock_spent(sp_clock_own_ns() - begun);
 	return true;
 }
 
@@ -542,7 +540,6 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
 {
-	uint64_t begun = sp_clock_own_ns();
 
 	if (!p->clock || p->trouble)
 		return;
@@ -564,7 +561,6 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 		times_are_told(p);
 	}
 	sp_split_give(p);
-	sp_clock_spent(sp_clock_own_ns() - begun);
 }
 
 void sp_split_starts(struct sp_split *p)
