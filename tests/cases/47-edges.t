@@ -26,13 +26,16 @@ for mode in exact auto; do
 				grep { grep { $_->{total}[0] } @{$_->{cpus}} } @{$d->{relations}}'
 			)" "reading: which counters PAPI opened was not seen"
 	fi
-	edges $mode array booked
+	# (A call inside of which the thread is interrupted leaves one fault open.)
+	edges $mode array &&
+		is "$mode: array: all but a few faults of 1,520 are proven" \
+			"$(json "$tmp/shim.json" 'my $n = 0; $n += $_->{exact}[0] for map { @{$_->{cpus}} } @{$d->{relations}}; $n > 1490 ? "yes" : $n')" yes
 	edges $mode handler
 	edges $mode zeroed booked
 	edges $mode looks
-	is "$mode: moved inside each look: none of it is exact, and that is said" \
-		"$(json "$tmp/shim.json" 'map { $_->{attribution_why}, map { $_->{exact}[0] } @{$_->{cpus}} } @{$d->{relations}}' |
-			sort -u | tr '\n' ',')" "0,the thread moved faster than its counters could be read,"
+	is "$mode: moved inside each look: less is proven, and the reason is said" \
+		"$(json "$tmp/shim.json" 'map { $_->{attribution_why} =~ s/ \(.*//r } @{$d->{relations}}')" \
+		"the thread moved, or was interrupted, inside a call of PAPI"
 	edges $mode interrupted exact
 	edges $mode removed exact
 	is "$mode: and nothing says that it is less" \
@@ -46,5 +49,5 @@ done
 edges auto credit
 is "auto: without credit for counters a thread that has a clock is split by its time" \
 	"$(json "$tmp/shim.json" 'map { "$_->{attribution}: $_->{attribution_why}" } @{$d->{relations}}' | cut -d '(' -f 1)" \
-	"residency: counters by CPU would have cost more than 1 % of the life of the process "
+	"exact: counters by CPU would have cost more than 1 % of the life of the process "
 done_testing
