@@ -30,6 +30,15 @@ void sp_opened_forget(struct sp_opened *o)
 	o->changes++;
 }
 
+uint32_t sp_opened_leaders(const struct sp_opened *o)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < o->n; i++)
+		n += o->at[i].leads;
+	return n;
+}
+
 /* ---- what libpapi does --------------------------------------------------- */
 
 /* Populated: another set of this thread may count page faults right now. */
@@ -63,7 +72,7 @@ uint32_t sp_opened_filters(void)
 	return n ? n : 1;
 }
 
-static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int fd)
+static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
 	struct sp_native *n;
 
@@ -78,6 +87,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
 	n->fd = fd;
 	n->cpu = cpu;
+	n->leads = leader < 0;
 	o->tid = tid ? tid : sp_self.tid;
 	o->opener = sp_self.tid;
 	o->filters = sp_opened_filters();
@@ -107,7 +117,7 @@ static long on_syscall(long number, ...)
 	if (number == SYS_perf_event_open && r >= 0 && o) {
 		int saved = errno;
 
-		note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)r);
+		note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], (int)r);
 		errno = saved;
 	}
 	return r;

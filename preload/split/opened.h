@@ -21,6 +21,7 @@ struct sp_native {
 	struct perf_event_attr attr;	/* as PAPI passed it */
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
+	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on and off */
 };
 
 struct sp_opened {
@@ -46,6 +47,9 @@ extern __thread struct sp_opened *sp_opening __attribute__((tls_model("initial-e
 /* How many filters of system calls (seccomp) the calling thread has: one that came since PAPI opened its events may
  * end who opens more.  (At least 1 where the kernel says only that there are some.) */
 uint32_t sp_opened_filters(void);
+
+/* How many of them PAPI_start switches on, one by one. */
+uint32_t sp_opened_leaders(const struct sp_opened *o);
 
 /* A new set with a record that another one had. */
 void sp_opened_forget(struct sp_opened *o);

@@ -9,6 +9,7 @@
 #include "../../core/sys.h"
 #include "../life/process.h"
 #include "counters.h"
+#include "where.h"
 #include "witness.h"
 
 static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
@@ -103,6 +104,19 @@ void sp_witness_starts(void)
 {
 	if (is_used() && !sp_counter_switch(own.fd, true))
 		sp_put(&own.fd, -1);
+}
+
+#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
+
+void sp_witness_started(uint32_t groups)
+{
+	uint64_t is;
+
+	if (!is_used())
+		return;
+	is = (uint64_t)(uint32_t)sp_cpu_now() << 32 | sp_get(&own.page->lock);
+	if (is == own.seen + groups * A_CHANGE)
+		sp_put(&own.seen, is);
 }
 
 bool sp_witness_stayed(int cpu)
