@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "hold.h"
 #include "plan.h"
+#include "pmus.h"
 #include "proof.h"
 #include "split-own.h"
 #include "witness.h"
@@ -64,6 +65,7 @@ void sp_split_begin(void)
 	if (ticks)
 		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	sp_counters_begin(sp_conf.descriptors);
+	sp_pmus_look(SP_PMUS_FOLDER);
 	if (!sp_get(&sp_process.proof_works))
 		sp_witness_test();
 }
@@ -86,6 +88,7 @@ static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, boo
 {
 	struct perf_event_attr a = n->attr;
 
+	(void)sp_pmu_choose(&a);
 	a.pinned = 0;
 	a.inherit = inherits;
 	a.sample_period = 0;
@@ -124,6 +127,10 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 
 		if (p->group[i] != g)
 			continue;
+		if (!sp_pmu_is_on(&o->at[i].attr, c->cpu)) {
+			close_cpu(p, c, g);
+			return 1;
+		}
 		a = attr_of(&o->at[i], leader < 0, p->inherits);
 		c->fd[i] = sp_counter_open(&a, p->tid, c->cpu, leader);
 		if (is_of_cpu(c->fd[i])) {
@@ -257,6 +264,12 @@ static enum sp_why obstacle(const struct sp_split_want *w)
 	for (uint32_t e = 0; e < w->k; e++)
 		if (!w->terms[e]->n)
 			return SP_WHY_FORMULA;
+	for (uint32_t i = 0; i < w->opened->n; i++) {
+		struct perf_event_attr a = w->opened->at[i].attr;
+
+		if (!sp_pmu_choose(&a))
+			return SP_WHY_UNSEEN;
+	}
 	return SP_WHY_NONE;
 }
 

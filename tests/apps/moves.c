@@ -7,7 +7,8 @@
  *				on the first CPU, many on the second
  *	moves stays N		N readings, napping between, on one CPU
  *	moves again N		N readings one after the other, on one CPU
- *	moves wider N		the same, after two starts on a CPU that the process was not allowed (taskset) at first
+ *	moves pairs N		N starts and stops, on one CPU
+ *	moves wider N		N readings, after two starts on a CPU that the process was not allowed (taskset) at first
  *
  * Prints for each CPU "touched cpu=N pages=M", then "handed sum=S", what PAPI_stop gave; with
  * pushed also "unsure pages=U": those during which the CPU changed.
@@ -137,6 +138,7 @@ int main(int argc, char **argv)
 	long long values[EVENTS];
 	struct push p = {n, a};
 	long page = sysconf(_SC_PAGESIZE), sum = 0;
+	long long before = 0;
 	pthread_t pusher;
 
 	papi_up();
@@ -174,6 +176,14 @@ int main(int argc, char **argv)
 			nap(200);
 			must("PAPI_read", PAPI_read(c->id, values));
 		}
+	} else if (!strcmp(how, "pairs")) {
+		fault_here(page, 10);
+		pages_on[sched_getcpu()] += 10;
+		for (long i = 0; i < n; i++) {
+			must("PAPI_stop", PAPI_stop(c->id, values));
+			before += values[0];
+			must("PAPI_start", PAPI_start(c->id));
+		}
 	} else if (!strcmp(how, "again") || !strcmp(how, "wider")) {
 		if (!strcmp(how, "wider"))
 			go_elsewhere(c);
@@ -192,7 +202,7 @@ int main(int argc, char **argv)
 		if (pages_on[i])
 			printf("touched cpu=%d pages=%ld\n", i, pages_on[i]);
 	}
-	printf("handed sum=%lld\n", values[0]);
+	printf("handed sum=%lld\n", before + values[0]);
 	if (unsure)
 		printf("unsure pages=%ld\n", unsure);
 	return values[0] == sum + unsure ? 0 : 1;

@@ -82,6 +82,9 @@ case ${SANITIZE-}$(locked_page || echo none) in
 	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/moves" again 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
 	check "by a page: 2000 readings make few system calls ($calls)" test "$calls" -le 1000
+	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/moves" pairs 2000
+	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
+	check "by a page: 2000 starts and stops read no counters ($calls)" test "$calls" -le 1000
 	first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
 	FAULTS_COUNT=$tmp/calls SSPAPI_ATTRIBUTION=exact run_shim shim taskset -c "$first" "$apps/moves" wider 2000
 	calls=$(perl -0777 -ne "print((unpack 'L*')[$read])" "$tmp/calls")
