@@ -67,15 +67,26 @@ static int64_t value_of(const struct sp_split *p, uint32_t e, const uint64_t *co
 	return (int64_t)(sum < 0 ? sum - 0.5 : sum + 0.5);
 }
 
-static bool read_counters(struct sp_split *p, struct sp_split_cpu *c, int64_t *value)
+static bool read_natives(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
+{
+	return p->inherits ? read_singles(p, c, count) :
+			     sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
+}
+
+static void put_values(const struct sp_split *p, struct sp_split_cpu *c, const uint64_t *count)
+{
+	for (uint32_t e = 0; e < p->k; e++)
+		c->value[e] = value_of(p, e, count);
+}
+
+static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
-	bool read = p->inherits ? read_singles(p, c, count) :
-				  sp_scan_group(p, c, SP_SOFTWARE, count) && sp_scan_group(p, c, SP_HARDWARE, count);
 
-	for (uint32_t e = 0; e < p->k && read; e++)
-		value[e] = value_of(p, e, count);
-	return read;
+	if (!read_natives(p, c, count))
+		return false;
+	put_values(p, c, count);
+	return true;
 }
 
 /* Has a copy no anchor yet (window.h)?  Then it matters what it had at most. */
@@ -88,13 +99,18 @@ static bool has_open_home(const struct sp_split *p)
 	return false;
 }
 
-/* Once more, after PAPI's own. */
-static bool read_again(struct sp_split *p, const struct sp_split_cpu *c)
+/* What a sum was between two looks: at least by the first one, but for what is taken off in it; at most the other way
+ * round. */
+static int64_t bound_of(const struct sp_split *p, uint32_t e, const uint64_t *added, const uint64_t *taken)
 {
-	struct sp_split_cpu once = *c;		/* its times stay those of the first time */
+	uint64_t both[SP_NATIVES_MOST] = { 0 };
 
-	memcpy(p->again, c->value, p->k * sizeof(*p->again));
-	return !has_open_home(p) || read_counters(p, &once, p->again);
+	for (uint32_t t = 0; t < p->sum[e].n; t++) {
+		uint32_t n = p->sum[e].native[t];
+
+		both[n] = p->sum[e].factor[t] < 0 ? taken[n] : added[n];
+	}
+	return value_of(p, e, both);
 }
 
 /* ---- PAPI's own counters ---------------------------------------------------------- */
@@ -163,15 +179,35 @@ static bool read_there(struct sp_split *p, struct sp_split_cpu *c)
 		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
 		return true;
 	}
-	return read_counters(p, c, c->value);
+	return read_counters(p, c);
+}
+
+/* PAPI's counters between two looks at the copies of the caller's CPU, the first of which gave `first`. */
+static bool look_between(struct sp_split *p, const struct sp_split_cpu *c, const struct sp_opened *o, const uint64_t *first)
+{
+	struct sp_split_cpu once = *c;		/* its times stay those of the first look */
+	uint64_t second[SP_NATIVES_MOST];
+
+	memcpy(second, first, sizeof(second));
+	if (!sp_scan_papis(p, o, p->papi) || (has_open_home(p) && !read_natives(p, &once, second)))
+		return false;
+	for (uint32_t e = 0; e < p->k; e++) {
+		p->least[e] = bound_of(p, e, first, second);
+		p->most[e] = bound_of(p, e, second, first);
+	}
+	return true;
 }
 
 /* The CPU where the caller itself runs, whose clock goes on meanwhile. */
-static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_clock_look *look)
+static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_clock_look *look, const struct sp_opened *o)
 {
-	if (!sp_clock_look(c->dummy, look) || !read_counters(p, c, c->value))
+	uint64_t count[SP_NATIVES_MOST] = { 0 };
+
+	if (!sp_clock_look(c->dummy, look) || !read_natives(p, c, count))
 		return false;
+	put_values(p, c, count);
 	c->now.low = c->now.high = look->ran;
+	p->had = o && look_between(p, c, o, count);
 	return true;
 }
 
@@ -194,9 +230,9 @@ static bool read_all(struct sp_split *p, int here, const struct sp_opened *o)
 	struct sp_clock_look first;
 	uint64_t others = 0;
 
-	if (here >= 0 && !read_here(p, &p->cpu[here], &first))
+	p->had = false;
+	if (here >= 0 && !read_here(p, &p->cpu[here], &first, o))
 		return false;
-	p->had = o && here >= 0 && sp_scan_papis(p, o, p->papi) && read_again(p, &p->cpu[here]);
 	for (uint32_t i = 0; i < p->n; i++) {
 		if ((int)i == here)
 			continue;

@@ -68,9 +68,10 @@ struct sp_split {
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
 	bool had;			/* the last scan looked at PAPI's counters, too: */
 	int64_t papi[SP_SPLIT_EVENTS];	/* what they had right after the copies of the caller's CPU were read, */
-	int64_t again[SP_SPLIT_EVENTS];	/* and those copies right after that */
+	int64_t least[SP_SPLIT_EVENTS], most[SP_SPLIT_EVENTS];	/* and those copies at that moment: they were read before it and after */
 	int home;			/* index of the CPU where an own set's thread was at the last scan; -1: it is none of ours */
 	bool unmoved;			/* from the value before to the last scan it was on one CPU, by the clock */
+	int from;			/* home at the scan before */
 	bool settled;			/* at the last scan: what was counted since the value before was counted at home */
 	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
 	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */

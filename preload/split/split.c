@@ -30,15 +30,16 @@ static bool ran_all_the_time(const struct sp_split_cpu *c, enum sp_group g)
 }
 
 /* Before Linux 6.2 hardware's events have a clock of their own, which a switch reads some time before or after the
- * software's.  By that clock the group of the CPU where the thread is says how long the thread ran anywhere: the groups
- * ran that long, taken together, but for the time that reading them one after the other took. */
-static bool ran_together(const struct sp_split *p, int here)
+ * software's.  By that clock the group of the CPU where the thread was at the scan before, and which was read then, says how
+ * long the thread ran anywhere: the groups ran that long, taken together, but for the time that reading them one after the
+ * other took. */
+static bool ran_together(const struct sp_split *p)
 {
 	uint64_t ran = 0, may = 2000 + sp_ticks_ns(p->last.took), all;
 
-	if (here < 0)
+	if (p->from < 0)
 		return false;
-	all = p->cpu[here].now.enabled - p->cpu[here].mark.enabled;
+	all = p->cpu[p->from].now.enabled - p->cpu[p->from].mark.enabled;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
 
@@ -57,7 +58,7 @@ static bool has_run(const struct sp_split *p, enum sp_group g)
 	if (p->leader[g] < 0)
 		return false;
 	if (g == SP_HARDWARE && !sp_one_clock)
-		return ran_together(p, p->home);
+		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
 		if (sp_went_on(&p->cpu[i]) && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
@@ -105,15 +106,14 @@ static bool was_nowhere_else(const struct sp_split *p)
 
 static bool scan(struct sp_split *p, const struct sp_opened *o)
 {
-	int home = p->home;
-
+	p->from = p->home;
 	if (!sp_scan(p, o))
 		return false;
 	if (p->gap == SP_WHY_NONE)
 		p->gap = gap_of(p);
 	for (int g = 0; g < SP_GROUPS; g++)
 		p->ran[g] = p->ran[g] && has_run(p, (enum sp_group)g);
-	p->unmoved = p->unmoved && home == p->home && was_nowhere_else(p);
+	p->unmoved = p->unmoved && p->from == p->home && was_nowhere_else(p);
 	return true;
 }
 
@@ -209,8 +209,7 @@ struct look {
 };
 
 /* The copies of event e, as they were when PAPI read its counters, at least and at most.  Where the thread stayed, those of
- * other CPUs stood still, and those of its own have grown as PAPI's counters have.  False: at most is not known.
- * (A difference of counters is only known where nothing was counted between two looks.) */
+ * other CPUs stood still, and those of its own have grown as PAPI's counters have.  False: at most is not known. */
 static bool bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t value)
 {
 	int64_t since = l->papi ? value - p->papi[e] : 0;
@@ -224,17 +223,26 @@ static bool bounds(struct sp_split *p, uint32_t e, const struct look *l, int64_t
 		if (l->stayed && (int)i != p->home)
 			continue;
 		if (l->stayed && l->papi) {
-			p->low[i] += since;
-			p->high[i] = p->again[e] + since;
-		} else if (!l->before) {
-			p->low[i] = l->papi ? p->low[i] + since : SP_UNKNOWN;
-		}
-		if (p->sum[e].falls && !(l->stayed && l->papi && p->low[i] == p->high[i])) {
+			p->low[i] = p->least[e] + since;
+			p->high[i] = p->most[e] + since;
+		} else if (p->sum[e].falls || (!l->before && !l->papi)) {
 			p->low[i] = SP_UNKNOWN;
-			sure = false;
+			sure = sure && !p->sum[e].falls;
+		} else if (!l->before) {
+			p->low[i] += since;
 		}
 	}
 	return sure;
+}
+
+/* The time there since times were told last; what was told without a scan was at home. */
+static uint64_t time_on(const struct sp_split *p, uint32_t i)
+{
+	uint64_t ns = p->cpu[i].now.high - p->cpu[i].told, told = 0;
+
+	if ((int)i == p->told_home)
+		told = sp_ticks_ns(p->gate.begun - p->told_ticks);
+	return ns > told ? ns - told : 0;
 }
 
 /* What is not proven: as the copies counted; where they did not run, as long as the thread was there. */
@@ -249,7 +257,7 @@ static void weigh(struct sp_split *p, uint32_t e, bool by_count)
 		whole += p->weight[i];
 	}
 	for (uint32_t i = 0; i < p->n && whole <= 0; i++)
-		p->weight[i] = (double)(p->cpu[i].now.high - p->cpu[i].told);
+		p->weight[i] = (double)time_on(p, i);
 }
 
 /* Interrupted perhaps, but not moved. */
@@ -337,16 +345,6 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 }
 
 /* ---- what is told of it ---------------------------------------------------------- */
-
-/* The time there since times were told last; what was told without a scan was at home. */
-static uint64_t time_on(const struct sp_split *p, uint32_t i)
-{
-	uint64_t ns = p->cpu[i].now.high - p->cpu[i].told, told = 0;
-
-	if ((int)i == p->told_home)
-		told = sp_ticks_ns(p->gate.begun - p->told_ticks);
-	return ns > told ? ns - told : 0;
-}
 
 static bool has_part(const struct sp_split *p, uint32_t i)
 {

@@ -5,7 +5,7 @@
 #	sums	the sum over all CPUs of each event is what PAPI handed out, to the unit
 #	cpus	on each CPU there is what was done there
 #	levels	the dump's tree is lstopo's, and each of its components has what its CPUs have
-#	exact	the dump says of each count that it is proven
+#	exact	the dump says of the counts that they are proven, but for what is counted while sspapi looks
 #	overflows	the overflow handler's calls of each CPU are in the dump, some of them in the loop's module
 #
 # options: within=N%	cpus: how far counts may be off, of their sum (default: a quarter of a unit; page faults 0)
@@ -96,9 +96,10 @@ sub check_cpus {
 
 sub check_exact {
 	for my $event (sort keys %booked) {
+		my $off = $event =~ /PAGE-FAULTS/ ? 0 : .002 * sum(values %{$booked{$event}});
 		for my $cpu (sort keys %{$booked{$event}}) {
 			my ($t, $e) = ($booked{$event}{$cpu}, $exact{$event}{$cpu});
-			wrong("$event on CPU $cpu: $e of $t proven") if $t != $e;
+			wrong("$event on CPU $cpu: $e of $t proven") if $e > $t || $e < $t - $off;
 		}
 	}
 }
