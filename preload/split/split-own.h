@@ -57,6 +57,7 @@ struct sp_split {
 	bool visited;			/* and did since its owner started it */
 	bool foreign;			/* another thread opened PAPI's counters: what switches them off leaves ours on */
 	bool counts;			/* its hardware counters are to be on while it runs */
+	bool ousted;			/* another set's are on in their place */
 	uint32_t k, natives, n;		/* events, natives, CPUs */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
@@ -73,6 +74,7 @@ struct sp_split {
 	bool settled;			/* at the last scan: what was counted since the value before was counted at home */
 	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
 	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */
+	enum sp_why stood;		/* why not */
 	enum sp_why open_why;		/* why what is open was not proven when it was booked */
 	bool wide;			/* the thread was on a CPU that is none of ours */
 	struct sp_scan before, last;	/* the scan before the last one, and that one */
