@@ -92,7 +92,8 @@ static enum sp_why gap_of(const struct sp_split *p)
 		return SP_WHY_SWITCHED_OFF;
 	if (sp_clock_closes(p->clock, &p->before.sum, &p->last.sum))
 		return SP_WHY_NONE;
-	if (sp_clock_was_away(p->clock, &p->before.sum, &p->last.sum))
+	/* (The kernel brings the times of what children inherit up to date at different moments.) */
+	if (!p->inherits && sp_clock_was_away(p->clock, &p->before.sum, &p->last.sum))
 		return SP_WHY_UNWATCHED;
 	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
 }
