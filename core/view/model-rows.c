@@ -381,7 +381,8 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	if (!has_ended(m, row))
 		row->flags &= ~SP_RELATION_RUNNING;
 	sort_cells(row);
-	if (is_proven(m, row))
+	row->proven = is_proven(m, row);
+	if (row->proven)
 		row->why = SP_WHY_NONE;
 }
 

@@ -171,6 +171,7 @@ struct sp_row {
 	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
 	enum sp_attribution how;	/* of its counts that are told to CPUs */
 	enum sp_why why;		/* it is less than exact, or some of them are not (why.c) */
+	bool proven;			/* all of them are: then there is no reason */
 	const struct sp_times *times;	/* NULL: not known; its arrays: */
 	const uint64_t *ns, *edge;	/* [cells of the relation], [k] */
 	const int32_t *place;		/* [k]: sp_row_place; NULL: all on the CPUs of their readings */

@@ -133,26 +133,34 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 	sp_out_text(o, n == 1 ? " is not proven on its CPU (~)" : " are not proven on their CPU (~)");
 }
 
-/* How the counts are told to CPUs that are not proven there, and what to do. */
+static bool has_column(const struct sp_model *m, const struct sp_row *row)
+{
+	for (uint32_t i = 0; i < row->k; i++)
+		if (sp_event_has_column(m, row->event[i]))
+			return true;
+	return false;
+}
+
+/* Why counts are not proven on their CPU, each reason once, and what to do.  There is none where the setting asks for no more
+ * than what is there. */
 static void why_unproven(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 	uint64_t told = 0;
 
 	while (sp_model_next(m, &row)) {
-		if (row.why == SP_WHY_NONE || (told >> row.why & 1))
+		if (row.proven || !has_column(m, &row) || (told >> row.why & 1))
 			continue;
 		told |= 1ull << row.why;
-		sp_paragraph(o, "  why: ", 2, sp_why_text(row.why));
+		if (row.why != SP_WHY_NONE)
+			sp_paragraph(o, "  why: ", 2, sp_why_text(row.why));
+		else if (m->h.attribution == SP_BY_READING)
+			sp_paragraph(o, "  ", 2, "booked on the CPU of the reading that brought them: pin the threads, or take "
+				     "SSPAPI_ATTRIBUTION=auto");
+		else if (m->h.attribution == SP_BY_RESIDENCY)
+			sp_paragraph(o, "  ", 2, "split by the time that the thread spent on each CPU: pin the threads, or take "
+				     "SSPAPI_ATTRIBUTION=auto");
 	}
-	if (m->h.attribution == SP_BY_READING)
-		sp_paragraph(o, "  ", 2, "booked on the CPU of the reading that brought them: pin the threads, or take "
-			     "SSPAPI_ATTRIBUTION=auto");
-	else if (m->h.attribution == SP_BY_RESIDENCY)
-		sp_paragraph(o, "  ", 2, "split by the time that the thread spent on each CPU: pin the threads, or take "
-			     "SSPAPI_ATTRIBUTION=auto");
-	else if (!told)
-		sp_paragraph(o, "  ", 2, "the threads moved between two readings: pin them, or read more often");
 }
 
 static void how_sure(struct sp_out *o, struct sp_model *m)

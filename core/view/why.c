@@ -15,14 +15,14 @@ const char *sp_why_text(enum sp_why why)
 {
 	static const char *const texts[SP_WHYS] = {
 		[SP_WHY_NONE] = "",
-		[SP_WHY_OFF] = "SSPAPI_DESCRIPTORS=0",
+		[SP_WHY_OFF] = "sspapi was told to open no counters (SSPAPI_DESCRIPTORS=0)",
 		[SP_WHY_CREDIT] = ("counters by CPU would have cost more than 1 % of the life of the process "
 				   "(SSPAPI_ATTRIBUTION=exact takes them all the same)"),
 		[SP_WHY_BUDGET] = "all descriptors that sspapi may hold were in use (SSPAPI_DESCRIPTORS, ulimit -n)",
 		[SP_WHY_DESCRIPTORS] = "the process, or the system, had no descriptor left (ulimit -n)",
 		[SP_WHY_MEMORY] = "there was no memory for counters by CPU",
-		[SP_WHY_REFUSED] = "the kernel refused counters by CPU (perf_event_paranoid, seccomp)",
-		[SP_WHY_UNSEEN] = "which counters PAPI opened was not seen",
+		[SP_WHY_REFUSED] = "the kernel refused counters by CPU (perf_event_paranoid)",
+		[SP_WHY_UNSEEN] = "which counters PAPI uses was not known when they began to count",
 		[SP_WHY_MANY] = "the event set has too many events",
 		[SP_WHY_FORMULA] = "an event is not a sum of native events",
 		[SP_WHY_MULTIPLEXED] = "PAPI multiplexed the set: its counts are estimates, which counters beside them would disturb",
@@ -39,6 +39,8 @@ const char *sp_why_text(enum sp_why why)
 		[SP_WHY_CLOCK] = "a clock by CPU differs from PAPI's by some 100 ns a move (perf::TASK-CLOCK does not)",
 		[SP_WHY_OPENER] = "another thread than the one that started the set opened PAPI's counters",
 		[SP_WHY_SWITCHED_OFF] = "the program switched the thread's counters off (PR_TASK_PERF_EVENTS_DISABLE)",
+		[SP_WHY_OUSTED] = "the counters by CPU had gone to another event set, which PAPI refused to start",
+		[SP_WHY_FILTER] = "the program installed a seccomp filter, under which sspapi opens no counters",
 		[SP_WHY_COMPONENT] = "PAPI's component has no counters in the kernel, which alone count by CPU",
 	};
 

@@ -626,7 +626,7 @@ SP_COLD void sp_opened_again(struct sp_set *s)
 	if (sp_split_holds(s->split, &s->opened))
 		return;
 	sp_split_unseen(s->split);
-	sp_relation_told(s->writer.relation, SP_BY_READING, SP_WHY_UNSEEN);
+	sp_relation_told(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 	if (s->target != SP_TARGET_THREAD || s->opened.tid == s->opener_tid)
 		return;
 	if (s->opened.tid == sp_self.tid) {

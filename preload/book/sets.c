@@ -606,7 +606,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	sp_split_drop(&s->split);
 	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
 		return SP_BY_EXACT;
-	*why = h->perf_event ? SP_WHY_UNSEEN : SP_WHY_COMPONENT;
+	*why = !h->perf_event ? SP_WHY_COMPONENT : h->n_gauges ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 

@@ -209,6 +209,15 @@ bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, 
 	return least <= 0 && most <= (int64_t)c->slack;
 }
 
+bool sp_clock_was_away(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+{
+	int64_t most = from->known ? from->time : from->most, least = to->known ? to->time : to->least;
+
+	if (!(from->known || from->bounded) || !(to->known || to->bounded))
+		return false;
+	return from->at == to->at ? least > most : least + c->at[to->at].low > most + c->at[from->at].high;
+}
+
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error)
 {
 	uint32_t n = sp_clock_count(m);

@@ -53,6 +53,8 @@ struct sp_clock_sum {
 	bool known;
 	int at;				/* the CPU by whose event, an index */
 	int64_t time;			/* by that event */
+	bool bounded;			/* by that event, too: */
+	int64_t least, most;		/* at the scan's beginning at least, at its end at most */
 };
 
 struct sp_clock_mask {
@@ -85,6 +87,9 @@ uint32_t sp_clock_switched(struct sp_clock *c);
 /* Was the thread on the clock's CPUs only from the one to the other?  (The one and only place where looks at two events of
  * one clock are compared: they are some hundred ns apart, which no visit to a CPU is shorter than.) */
 bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
+
+/* Was it elsewhere, too, for sure? */
+bool sp_clock_was_away(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
 /* The time of a scan or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */

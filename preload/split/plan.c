@@ -128,6 +128,7 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 		if (p->group[i] != g)
 			continue;
 		if (!sp_pmu_is_on(&o->at[i].attr, c->cpu)) {
+			c->apart = true;
 			close_cpu(p, c, g);
 			return 1;
 		}
@@ -150,12 +151,14 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 /* Room is made by what this thread's other sets hold. */
 static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum sp_group g)
 {
+	bool blind = false;
 	uint32_t have = 0;
 	int r = 0;
 
 	for (uint32_t i = 0; i < p->n && r >= 0; i++) {
 		r = open_group(p, &p->cpu[i], o, g);
 		have += r == 0;
+		blind = blind || p->cpu[i].blind;
 		if ((r == -EDQUOT || r == -EMFILE) && sp_hold_close_oldest(p->clock, p)) {
 			sp_hold_close(p, (int)g);
 			i = UINT32_MAX;		/* from the first one again */
@@ -163,16 +166,17 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 		}
 	}
 	if (r >= 0 && !have)
-		r = -ENOENT;
+		r = blind ? -EINVAL : -ENOENT;
 	if (r < 0)
 		sp_hold_close(p, (int)g);
 	return r;
 }
 
+/* (Where a CPU has no such event, nobody refused anything.) */
 static enum sp_why why_not(int error)
 {
-	return error == -EDQUOT ? SP_WHY_BUDGET : error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS :
-	       error == -ENOMEM ? SP_WHY_MEMORY : error == -ESRCH ? SP_WHY_ENDED : SP_WHY_REFUSED;
+	return error == -ENOENT ? SP_WHY_UNWATCHED : error == -EDQUOT ? SP_WHY_BUDGET :
+	       error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS : error == -ENOMEM ? SP_WHY_MEMORY : error == -ESRCH ? SP_WHY_ENDED : SP_WHY_REFUSED;
 }
 
 static void open_counters(struct sp_split *p, const struct sp_opened *o)
@@ -461,7 +465,7 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 	else if (!w->opened->n)
 		*why = SP_WHY_UNSEEN;		/* whose counts they are is not known, then */
 	else if (sp_opened_filters() != w->opened->filters)
-		*why = SP_WHY_REFUSED;
+		*why = SP_WHY_FILTER;
 	else if (!counters && !(w->own && !w->inherits && sp_hold_has_clock()))
 		*why = SP_WHY_CREDIT;		/* and the thread has no clock yet, which alone is for nothing */
 	if (*why != SP_WHY_NONE)
@@ -486,6 +490,7 @@ static void turn(struct sp_split *p, bool on)
 				(void)sp_counter_switch(p->cpu[i].fd[e], on);
 	sp_put(&p->gate.ready, 0);
 	p->marked = false;
+	p->ousted = !on;
 }
 
 /* Counters that found no place beside PAPI's own: flexible ones that never fit keep the kernel's timer going. */

@@ -113,6 +113,20 @@ static int64_t bound_of(const struct sp_split *p, uint32_t e, const uint64_t *ad
 	return value_of(p, e, both);
 }
 
+bool sp_scan_sum(struct sp_split *p, uint32_t e, int64_t *sum)
+{
+	*sum = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint64_t count[SP_NATIVES_MOST] = { 0 };
+		struct sp_split_cpu once = p->cpu[i];
+
+		if (!read_natives(p, &once, count))
+			return false;
+		*sum += value_of(p, e, count);
+	}
+	return true;
+}
+
 /* ---- PAPI's own counters ---------------------------------------------------------- */
 
 static bool is_counter(int fd)
@@ -211,6 +225,19 @@ static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_cloc
 	return true;
 }
 
+/* The time on no CPU of ours, from two looks at one event before and after all others. */
+static void bound(struct sp_split *p, int by, const struct sp_clock_look *first, const struct sp_clock_look *again)
+{
+	uint64_t low = 0, high = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		low += p->cpu[i].now.low;
+		high += p->cpu[i].now.high;
+	}
+	p->last.sum = (struct sp_clock_sum){ .at = by, .bounded = true, .least = (int64_t)(first->enabled - high),
+					     .most = (int64_t)(again->enabled - low) };
+}
+
 /* Did the caller stay on CPU i, and nowhere else?  Its clock says so: it ran there as long as it ran anywhere. */
 static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *first, uint64_t others)
 {
@@ -220,6 +247,7 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 		return false;
 	p->cpu[i].now.high = again.ran;
 	p->last.spent = again.enabled - first->enabled;
+	bound(p, i, first, &again);
 	if (again.enabled - first->enabled == again.ran - first->ran && again.ran != first->ran)
 		p->last.sum = sp_clock_sum(first, i, others);
 	return true;
@@ -258,6 +286,7 @@ static bool read_theirs(struct sp_split *p, int by)
 	}
 	if (!sp_clock_look(p->cpu[by].dummy, &again))
 		return false;
+	bound(p, by, &first, &again);
 	if (again.enabled == first.enabled && !p->inherits)
 		p->last.sum = sp_clock_sum(&(struct sp_clock_look){ .enabled = first.enabled }, by, ran);
 	p->last.enabled = first.enabled;

@@ -33,6 +33,9 @@ bool sp_scan_slept(const struct sp_split *p);
 /* The counts of one group on one CPU, by native. */
 bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, uint64_t *count);
 
+/* What the copies of event e have now, on all CPUs together. */
+bool sp_scan_sum(struct sp_split *p, uint32_t e, int64_t *sum);
+
 /* What PAPI's own counters have, by event.  False: they do not tell. */
 bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value);
 

@@ -20,6 +20,7 @@ struct sp_seen_at {
 struct sp_split_cpu {
 	int cpu;
 	int dummy;			/* the clock's descriptor */
+	bool apart;			/* of another PMU: PAPI's hardware counters do not count here either */
 	bool blind;			/* the kernel refused a counter here that PAPI's may have */
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
 	struct sp_seen_at mark, now;	/* at the scan before, at the last one */
@@ -58,6 +59,7 @@ struct sp_split {
 	bool visited;			/* and did since its owner started it */
 	bool foreign;			/* another thread opened PAPI's counters: what switches them off leaves ours on */
 	bool counts;			/* its hardware counters are to be on while it runs */
+	bool ousted;			/* another set's are on in their place */
 	uint32_t k, natives, n;		/* events, natives, CPUs */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
@@ -75,6 +77,7 @@ struct sp_split {
 	bool settled;			/* at the last scan: what was counted since the value before was counted at home */
 	enum sp_why gap;		/* why it is not known that since the segment began the thread was only where it is watched */
 	bool ran[SP_GROUPS];		/* since it began the copies ran wherever the thread was */
+	enum sp_why stood;		/* why not */
 	enum sp_why open_why;		/* why what is open was not proven when it was booked */
 	bool wide;			/* the thread was on a CPU that is none of ours */
 	struct sp_scan before, last;	/* the scan before the last one, and that one */

@@ -1,6 +1,7 @@
 /* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, their reading is scan.c, what is
  * proven by it window.c. */
 #include <string.h>
+#include <unistd.h>
 
 #include "../life/process.h"
 #include "hold.h"
@@ -52,6 +53,12 @@ static bool ran_together(const struct sp_split *p)
 	return ran + may >= all && ran <= all + may;
 }
 
+/* A CPU where PAPI's counters count nothing of this group needs no copies. */
+static bool is_apart(const struct sp_split_cpu *c, enum sp_group g)
+{
+	return c->apart && g == SP_HARDWARE;
+}
+
 /* Since the scan before, wherever the thread was. */
 static bool has_run(const struct sp_split *p, enum sp_group g)
 {
@@ -60,7 +67,7 @@ static bool has_run(const struct sp_split *p, enum sp_group g)
 	if (g == SP_HARDWARE && !sp_one_clock)
 		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
+		if (sp_went_on(&p->cpu[i]) && !is_apart(&p->cpu[i], g) && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
 	return true;
 }
@@ -90,9 +97,21 @@ static enum sp_why gap_of(const struct sp_split *p)
 		return SP_WHY_UNWATCHED;
 	if (p->last.switched != p->before.switched)
 		return SP_WHY_SWITCHED_OFF;
-	if (!p->last.sum.known || !p->before.sum.known)
-		return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
-	return sp_clock_closes(p->clock, &p->before.sum, &p->last.sum) ? SP_WHY_NONE : SP_WHY_UNWATCHED;
+	if (sp_clock_closes(p->clock, &p->before.sum, &p->last.sum))
+		return SP_WHY_NONE;
+	/* (The kernel brings the times of what children inherit up to date at different moments.) */
+	if (!p->inherits && sp_clock_was_away(p->clock, &p->before.sum, &p->last.sum))
+		return SP_WHY_UNWATCHED;
+	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
+}
+
+/* Was the thread where this group has no copies?  (The CPU has no such event, or the kernel refused it there.) */
+static bool was_where_none_is(const struct sp_split *p, enum sp_group g)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (sp_went_on(&p->cpu[i]) && p->cpu[i].fd[p->leader[g]] < 0 && !is_apart(&p->cpu[i], g))
+			return true;
+	return false;
 }
 
 /* By the clock, to the ns: the thread was on one CPU from the scan before to the last one. */
@@ -109,10 +128,19 @@ static bool scan(struct sp_split *p, const struct sp_opened *o)
 	p->from = p->home;
 	if (!sp_scan(p, o))
 		return false;
-	if (p->gap == SP_WHY_NONE)
-		p->gap = gap_of(p);
-	for (int g = 0; g < SP_GROUPS; g++)
-		p->ran[g] = p->ran[g] && has_run(p, (enum sp_group)g);
+	if (p->gap == SP_WHY_NONE || p->gap == SP_WHY_RUNNING) {
+		enum sp_why gap = gap_of(p);
+
+		p->gap = gap ? gap : p->gap;
+	}
+	for (int g = 0; g < SP_GROUPS; g++) {
+		if (!p->ran[g] || has_run(p, (enum sp_group)g))
+			continue;
+		p->ran[g] = false;
+		if (p->leader[g] >= 0 && !p->stood)
+			p->stood = was_where_none_is(p, (enum sp_group)g) ? SP_WHY_UNWATCHED :
+				   g == SP_HARDWARE ? SP_WHY_STARVED : SP_WHY_NONE;
+	}
 	p->unmoved = p->unmoved && p->from == p->home && was_nowhere_else(p);
 	return true;
 }
@@ -131,7 +159,7 @@ static void begin(struct sp_split *p, const int64_t *had, uint32_t home)
 		copies_of(p, e, p->low);
 		sp_window_begin(&p->window[e], p->low, had ? had[e] : 0, home);
 	}
-	p->gap = p->distrust = SP_WHY_NONE;
+	p->gap = p->stood = p->distrust = SP_WHY_NONE;
 	p->ran[SP_SOFTWARE] = p->ran[SP_HARDWARE] = true;
 }
 
@@ -273,7 +301,7 @@ static void tell_unmoved(struct sp_split *p, uint32_t e, const struct sp_answer 
 static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a, const struct look *l, uint32_t at)
 {
 	struct sp_window *w = &p->window[e];
-	bool copies = has_copies(p, e), counted = is_counted(p, e), sound = w->sound;
+	bool copies = has_copies(p, e), counted = is_counted(p, e);
 	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight };
 
 	if (copies && l->low) {
@@ -285,8 +313,6 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 	}
 	weigh(p, e, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
 	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
-	if (sound && !w->sound)
-		p->distrust = SP_WHY_COPIES;
 	for (uint32_t i = 0; i <= p->n; i++) {
 		p->at[i * p->k + e] = p->total[i];
 		p->proven[i * p->k + e] = p->share[i];
@@ -305,7 +331,34 @@ static int64_t not_proven(const struct sp_split *p, uint32_t e)
 	return sum;
 }
 
-static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct look *l)
+static bool are_all_watched(const struct sp_split *p)
+{
+	static long online;
+
+	if (!sp_get(&online))
+		sp_put(&online, sysconf(_SC_NPROCESSORS_ONLN));
+	return (long)p->n >= sp_get(&online);
+}
+
+/* Of threads that inherit no clock says where they were: was more counted than all copies have by now?  (A little more it is at
+ * times where all CPUs are watched, too: a child that is made around PAPI's reset.) */
+static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
+{
+	const struct sp_window *w = &p->window[e];
+	int64_t now;
+
+	if (!p->inherits || p->counts || !sp_scan_sum(p, e, &now))
+		return false;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (w->cpu[i].anchor == SP_UNKNOWN)
+			return false;
+		now -= w->cpu[i].anchor;
+	}
+	return value - w->before > now && !are_all_watched(p);
+}
+
+/* elsewhere: some of the window was counted on a CPU that is none of ours. */
+static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct look *l, bool elsewhere)
 {
 	if (p->kind != SP_BY_EXACT || p->foreign)
 		return p->kind != SP_BY_EXACT ? p->why : SP_WHY_OPENER;
@@ -313,12 +366,14 @@ static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct loo
 		return SP_WHY_CLOCK;
 	if (!has_copies(p, e))
 		return p->why;
-	if (p->distrust)
+	if (p->distrust && !p->window[e].sound)
 		return p->distrust;
+	if (!l->low && p->home >= 0)
+		return SP_WHY_HANDLER;
 	if (sp_is_theirs(p))
-		return !l->low ? SP_WHY_HANDLER : p->elsewhere[e] ? SP_WHY_UNWATCHED : SP_WHY_RUNNING;
-	if (p->starving)
-		return SP_WHY_STARVED;
+		return !l->low ? SP_WHY_HANDLER : elsewhere || p->gap == SP_WHY_UNWATCHED ? SP_WHY_UNWATCHED : SP_WHY_RUNNING;
+	if (p->stood && !is_counted(p, e))
+		return p->stood;
 	return p->gap ? p->gap : l->stayed ? SP_WHY_EDGE : SP_WHY_INSIDE;
 }
 
@@ -326,10 +381,11 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 {
 	bool all = true;
 
-	if (p->leader[SP_HARDWARE] >= 0)
+	if (p->leader[SP_HARDWARE] >= 0 && !was_where_none_is(p, SP_HARDWARE))
 		p->starving = has_run(p, SP_HARDWARE) ? 0 : p->starving + 1;
 	for (uint32_t e = 0; e < p->k; e++) {
-		int64_t was = not_proven(p, e), is;
+		int64_t was = not_proven(p, e), elsewhere = p->elsewhere[e], is;
+		bool sound = p->window[e].sound;
 
 		if (l->unmoved && may_stay(&p->window[e], a->value[e]))
 			tell_unmoved(p, e, a);
@@ -337,8 +393,11 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 			tell_event(p, e, a, l, at);
 		is = not_proven(p, e);
 		all = all && !is;
+		/* (A difference of counters is not believed, either, where the copies are no bound: window.h.) */
+		if (sound && !p->window[e].sound)
+			p->distrust = p->sum[e].falls && is > was ? why_of(p, e, l, false) : SP_WHY_COPIES;
 		if (is > was)
-			p->open_why = why_of(p, e, l);
+			p->open_why = why_of(p, e, l, p->elsewhere[e] > elsewhere || was_more(p, e, a->value[e]));
 	}
 	p->open_why = all ? SP_WHY_NONE : p->open_why;
 	return p->open_why;
@@ -472,7 +531,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		return false;
 	}
 	if (!p->clock || !p->marked || p->trouble || !look(p, answer, &l)) {
-		shares->why = p->trouble ? p->trouble : SP_WHY_HANDLER;
+		shares->why = p->trouble ? p->trouble : p->ousted ? SP_WHY_OUSTED : SP_WHY_HANDLER;
 		p->missed = true;
 		sp_put(&p->gate.ready, 0);
 		sp_split_give(p);
@@ -598,6 +657,7 @@ void sp_split_lost(struct sp_split *p)
 
 void sp_split_unseen(struct sp_split *p)
 {
-	p->trouble = SP_WHY_UNSEEN;
+	/* (What PAPI multiplexes itself it opens at each start.) */
+	p->trouble = p->why == SP_WHY_MULTIPLEXED ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN;
 	sp_split_lost(p);
 }

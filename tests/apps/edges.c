@@ -11,11 +11,24 @@
  *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
+ *	edges moved EVENT...	it moves between two readings, and counts these
+ *	edges sampled	it moves, and its set overflows
+ *	edges late	it moves inside PAPI_start, and counts there
+ *	edges nested	a handler goes elsewhere, counts and reads the set, when PAPI has read its counters for the thread
+ *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
+ *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
+ *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
+ *	edges children	a child that inherits does
+ *	edges refused	PAPI refuses to start another set of its, and it counts on
+ *	edges starved	counters by CPU find no place in the hardware
+ *	edges absent	the second CPU has no such event
+ *	edges absents	no CPU has
  *
- * Prints what was done where, as moves does. domain needs hw2sw where there are no hardware counters.
+ * Prints what was done where, as moves does. Where there are no hardware counters domain and the last four need hw2sw.
  */
 #include "handed.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -23,6 +36,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "../preload/raw.h"
@@ -164,7 +178,8 @@ static void handler(void)
 	}
 }
 
-static volatile int zeroes;
+static volatile int zeroes, enables;
+static int papis;		/* its counter */
 
 static void on_zeroed(int unused)
 {
@@ -192,6 +207,12 @@ int ioctl(int fd, unsigned long request, ...)
 		zeroes = 0;
 		last = 0;
 		raise(SIGUSR1);
+	}
+	if (request == PERF_EVENT_IOC_ENABLE)
+		papis = fd;
+	if (enables && request == PERF_EVENT_IOC_ENABLE) {
+		enables = 0;
+		work(1, 10);
 	}
 	return (int)ret;
 }
@@ -227,15 +248,44 @@ static void to_the_other(void)
 	raw(SYS_sched_setaffinity, 0, sizeof(one), (long)&one, 0, 0, 0);
 }
 
+typedef long syscall_fn(long, ...);
+
+static syscall_fn *next;		/* hw2sw's, or libc's */
+static int starves, absent = -1;	/* absent: on this CPU, 1024: on all */
+static char is_starved[65536];
+
+/* A processor that has no room for counters by CPU, or cores of two kinds. */
+static long open_event(const struct perf_event_attr *attr, long pid, long cpu, long leader, long flags)
+{
+	int copy = attr && attr->type == PERF_TYPE_HARDWARE && cpu >= 0;
+	long fd;
+
+	if (copy && (cpu == absent || absent == 1024)) {
+		errno = ENOENT;
+		return -1;
+	}
+	fd = next(SYS_perf_event_open, attr, pid, cpu, leader, flags);
+	if (fd >= 0 && fd < 65536)
+		is_starved[fd] = copy && starves;
+	return fd;
+}
+
 /* sspapi's, by which it reads counters of its own; PAPI's are read by read. */
 long syscall(long number, ...)
 {
-	long a[6];
+	long a[6], r;
 
 	SIX_WORDS(a, number);
 	if (looking && number == SYS_read)
 		to_the_other();
-	return returned(raw(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+	if (next && number == SYS_perf_event_open)
+		return open_event((const struct perf_event_attr *)a[0], a[1], (int)a[2], a[3], a[4]);
+	r = raw(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (number == SYS_fcntl && r >= 0 && r < 65536 && a[0] < 65536)
+		is_starved[r] = is_starved[a[0]];
+	if (number == SYS_read && r > 24 && a[0] < 65536 && is_starved[a[0]])
+		memset((uint64_t *)a[1] + 2, 0, (size_t)r - 16);	/* never ran, counted nothing */
+	return returned(r);
 }
 
 static void moved_in_looks(void)
@@ -415,14 +465,249 @@ static void foreign(void)
 	pthread_join(t, NULL);
 }
 
+static long long ours[64];
+
+/* Without a reading in between. */
+static void count_moved(int set)
+{
+	pin(0);
+	must("PAPI_start", PAPI_start(set));
+	work(0, 100);
+	work(1, 300);
+	must("PAPI_stop", PAPI_stop(set, ours));
+	last = 0;
+	took(ours[0]);
+}
+
+static int new_set(char **names)
+{
+	int set = PAPI_NULL, ret;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	for (; *names; names++) {
+		ret = PAPI_add_named_event(set, *names);
+		if (ret != PAPI_OK)
+			cannot(*names, ret);
+	}
+	return set;
+}
+
+static void on_overflow(int id, void *at, long long vector, void *context)
+{
+	(void)id, (void)at, (void)vector, (void)context;
+}
+
+static void sampled(void)
+{
+	int code;
+
+	must("PAPI_event_name_to_code", PAPI_event_name_to_code("perf::PAGE-FAULTS", &code));
+	must("PAPI_overflow", PAPI_overflow(c->id, code, 100000, 0, on_overflow));
+	count_moved(c->id);
+}
+
+static void late(void)
+{
+	long long value;
+
+	pin(0);
+	enables = 1;
+	must("PAPI_start", PAPI_start(c->id));
+	work(1, 20);
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
+}
+
+static void on_nested(int unused)
+{
+	(void)unused;
+	work(0, 10);
+	must("PAPI_read", PAPI_read(c->id, ours));
+	took(*ours);
+}
+
+static void nested(void)
+{
+	long long value;
+
+	signal(SIGUSR1, on_nested);
+	for (int i = 0; i < 10; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 20);
+		work(1, 30);
+		armed = 1;
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+		work(1, 5);
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+	}
+}
+
+/* What a library that shares the process may do. */
+static void disabled(void)
+{
+	long long value;
+
+	pin(0);
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 20);
+	pin(1);
+	syscall(SYS_ioctl, papis, PERF_EVENT_IOC_DISABLE, 0);
+	touch(&c->arena, 30);
+	syscall(SYS_ioctl, papis, PERF_EVENT_IOC_ENABLE, 0);
+	work(1, 5);
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
+}
+
+static void *counts_and_ends(void *unused)
+{
+	long long value;
+
+	(void)unused;
+	pin(0);
+	make_set(c);
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 20);
+	must("PAPI_read", PAPI_read(c->id, &value));
+	took(value);
+	work(1, 30);
+	return NULL;
+}
+
+static void *counts_nothing(void *unused)
+{
+	char *names[] = {"perf::PAGE-FAULTS", NULL};
+	long long value;
+	int set = new_set(names);
+
+	must("PAPI_start", PAPI_start(set));
+	must("PAPI_stop", PAPI_stop(set, &value));
+	return unused;
+}
+
+static void ended(void)
+{
+	pthread_t t;
+	long long value;
+
+	pthread_create(&t, NULL, counts_and_ends, NULL);
+	pthread_join(t, NULL);
+	for (int i = 0; i < 100; i++) {
+		pthread_create(&t, NULL, counts_nothing, NULL);
+		pthread_join(t, NULL);
+	}
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
+}
+
+/* The CPU that is not allowed at first. */
+static void go_wide(void)
+{
+	cpu_set_t set;
+	int cpu = 0;
+
+	while (cpu == nth_cpu(0))
+		cpu++;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		perror("only one CPU");
+		exit(SKIPPED);
+	}
+	touch(&c->arena, 300);
+	on[cpu] += 300;
+}
+
+static void wide(void)
+{
+	long long value;
+
+	must("PAPI_start", PAPI_start(c->id));
+	work(0, 100);
+	go_wide();
+	must("PAPI_stop", PAPI_stop(c->id, &value));
+	took(value);
+}
+
+static void children(void)
+{
+	PAPI_option_t o = {.inherit = {.eventset = PAPI_NULL, .inherit = PAPI_INHERIT_ALL}};
+	long long value;
+	int set = PAPI_NULL, ret;
+	pid_t pid;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(set, 0));
+	o.inherit.eventset = set;
+	ret = PAPI_set_opt(PAPI_INHERIT, &o);
+	if (ret != PAPI_OK)
+		cannot("PAPI_INHERIT", ret);
+	must("PAPI_add_named_event", PAPI_add_named_event(set, "perf::PAGE-FAULTS"));
+	must("PAPI_start", PAPI_start(set));
+	pid = fork();
+	if (!pid) {
+		go_wide();
+		syscall(SYS_exit_group, 0);
+	}
+	waitpid(pid, NULL, 0);
+	must("PAPI_stop", PAPI_stop(set, &value));
+	took(value);
+}
+
+static char *hardware[] = {"perf::INSTRUCTIONS", NULL};
+
+static void refused(void)
+{
+	int set = new_set(hardware), other = new_set(hardware);
+	long long value;
+
+	for (int i = 0; i < 2; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(set));
+		last = 0;
+		work(0, 20);
+		if (PAPI_start(other) == PAPI_OK)
+			die("another set was started");
+		work(1, 30);
+		must("PAPI_stop", PAPI_stop(set, &value));
+		took(value);
+	}
+}
+
+static void in_hardware(void)
+{
+	int set = new_set(hardware);
+
+	for (int i = 0; i < 40; i++)
+		count_moved(set);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} modes[] = {
+    {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
+    {"interrupted", interrupted}, {"removed", removed}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
+    {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide},
+    {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
+    {"absents", in_hardware},
+};
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 
+	next = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
+	starves = !strcmp(how, "starved");
+	absent = !strcmp(how, "absent") ? nth_cpu(1) : !strcmp(how, "absents") ? 1024 : -1;
 	papi_up();
 	if (PAPI_thread_init((unsigned long (*)(void))pthread_self) != PAPI_OK)
 		return SKIPPED;
-	c = counted_new(0, NULL, 3000);
+	c = counted_new(0, NULL, 30000);
 	zero = open("/dev/zero", O_RDONLY);
 	pin(0);
 	make_set(c);
@@ -431,26 +716,11 @@ int main(int argc, char **argv)
 	memset(on, 0, sizeof(on));
 	if (read(zero, &(char){0}, 1) != 1)
 		die("/dev/zero");
-	if (!strcmp(how, "domain"))
-		domain();
-	else if (!strcmp(how, "array"))
-		array();
-	else if (!strcmp(how, "handler"))
-		handler();
-	else if (!strcmp(how, "zeroed"))
-		zeroed_under();
-	else if (!strcmp(how, "looks"))
-		moved_in_looks();
-	else if (!strcmp(how, "interrupted"))
-		interrupted();
-	else if (!strcmp(how, "removed"))
-		removed();
-	else if (!strcmp(how, "credit"))
-		credit();
-	else if (!strcmp(how, "limit"))
-		limit();
-	else
-		foreign();
+	if (!strcmp(how, "moved"))
+		count_moved(new_set(argv + 2));
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(how, modes[i].name))
+			modes[i].run();
 	for (int i = 0; i < 1024; i++)
 		if (on[i])
 			printf("touched cpu=%d pages=%ld\n", i, on[i]);

@@ -1,4 +1,4 @@
-# Windows whose edges are not plain: what is called exact was counted there.
+# Windows whose edges are not plain: what is called exact was counted there.  (The reasons of what is not: 48-why.t.)
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
@@ -21,10 +21,6 @@ for mode in exact auto; do
 			json "$tmp/shim.json" 'map { map { $_->{exact}[0] } @{$_->{cpus}} }
 				grep { $d->{events}[$_->{events}[0]]{name} =~ /PAGE-FAULTS/ } @{$d->{relations}}' |
 				grep -v '^0$' | tr '\n' ' ')" "130 60 "
-		is "$mode: and so it is less than exact, for that reason" "$(
-			json "$tmp/shim.json" 'map { "$_->{attribution}: $_->{attribution_why}" }
-				grep { grep { $_->{total}[0] } @{$_->{cpus}} } @{$d->{relations}}'
-			)" "reading: which counters PAPI opened was not seen"
 	fi
 	# (A call inside of which the thread is interrupted leaves one fault open.)
 	edges $mode array &&
@@ -33,21 +29,16 @@ for mode in exact auto; do
 	edges $mode handler
 	edges $mode zeroed booked
 	edges $mode looks
-	is "$mode: moved inside each look: less is proven, and the reason is said" \
-		"$(json "$tmp/shim.json" 'map { $_->{attribution_why} =~ s/ \(.*//r } @{$d->{relations}}')" \
-		"the thread moved, or was interrupted, inside a call of PAPI"
+	is "$mode: moved inside each look: not all of it is exact" "$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
+		map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 1
 	edges $mode interrupted exact
 	edges $mode removed exact
 	is "$mode: and nothing says that it is less" \
 		"$(json "$tmp/shim.json" 'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" exact
 	edges $mode foreign
 	edges $mode limit
-	is "$mode: a lowered limit of descriptors is what the dump names" \
-		"$(json "$tmp/shim.json" 'map { $_->{attribution_why} } @{$d->{relations}}')" \
-		"the process, or the system, had no descriptor left (ulimit -n)"
 done
 edges auto credit
-is "auto: without credit for counters a thread that has a clock is split by its time" \
-	"$(json "$tmp/shim.json" 'map { "$_->{attribution}: $_->{attribution_why}" } @{$d->{relations}}' | cut -d '(' -f 1)" \
-	"exact: counters by CPU would have cost more than 1 % of the life of the process "
+is "auto: with credit for counters, and then without: the best that any window got" \
+	"$(json "$tmp/shim.json" 'map { $_->{attribution} } @{$d->{relations}}')" exact
 done_testing

@@ -1,13 +1,14 @@
 #!/usr/bin/perl
-# derived.pl JSON LEAST: of a report -f json -m FILE, where FILE defines MINE_X as PAPI's table does PAPI_X, and PAPI_X was
+# derived.pl JSON LEAST [WITHIN]: of a report -f json -m FILE, where FILE defines MINE_X as PAPI's table does PAPI_X, and PAPI_X was
 # counted beside its parts: each component has the same of both. A rate is not summed: what PAPI handed out last, if nothing
 # was reset, is the whole run's, cut to an integer (0 where PAPI does not know the CPU's frequency, and no value here).
-# Says what differs, and if fewer than LEAST presets were there.
+# Says what differs (by more than WITHIN of it: where not all is proven each event has its own rest), and if fewer than LEAST
+# presets were there.
 use strict;
 use warnings;
 use JSON::PP;
 
-my ($file, $least) = @ARGV;
+my ($file, $least, $within) = @ARGV;
 open my $in, '<', $file or die "$file: $!\n";
 my $d = JSON::PP->new->decode(do { local $/; <$in> });
 my ($wrong, %seen, %last) = (0);
@@ -15,7 +16,7 @@ my ($wrong, %seen, %last) = (0);
 sub compare {
 	my ($where, $name, $papi, $ours) = @_;
 	$seen{$name} = 1;
-	return if defined $ours && $papi == $ours;
+	return if defined $ours && abs($papi - $ours) <= ($within // 0) * abs($papi);
 	print "$name of $where: PAPI $papi, from its parts ", $ours // 'nothing', "\n";
 	$wrong = 1;
 }

@@ -1,0 +1,128 @@
+# Every reason why counts are not proven (core/view/why.c) is a fact: each is provoked by a program that does what it names.
+. tests/lib/lib.sh
+need_real_papi
+[ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
+[ -z "${SANITIZE-}" ] || skip_all "sanitized: its run time moves, faults and calls in between"
+edges=$apps/edges plain=$MORE hw2sw=$MORE${REAL_PAPI_HW2SW:+:$REAL_PAPI_HW2SW} faults=$MORE:$preloads/faults.so
+first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+open=298
+[ "$(uname -m)" = x86_64 ] || open=241
+many=''
+for name in CYCLES INSTRUCTIONS CACHE-REFERENCES CACHE-MISSES BRANCHES BRANCH-MISSES BUS-CYCLES DTLB-LOADS DTLB-LOAD-MISSES \
+	ITLB-LOADS L1-DCACHE-LOADS L1-DCACHE-STORES LLC-LOADS; do
+	many="$many perf::$name:u perf::$name:k"
+done
+{ grep '^CPU,' tests/software-presets.csv; echo "PRESET,PAPI_L2_TCA,DERIVED_POSTFIX,N0|N1|*|,perf::PAGE-FAULTS,perf::MINOR-FAULTS"; } >"$tmp/table.csv"
+
+# The reasons' names and words.
+perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] = (.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
+	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/view/why.c >"$tmp/texts"
+is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/format.h | tr -d '\t' | sort)"
+is "in under 30 words" "$(awk 'NF > 30' "$tmp/texts")" ""
+# what the dump of the last run says: how, and why, of relations that are not proven, each once
+whys() {
+	json "$tmp/shim.json" 'my %seen; grep { !$seen{$_}++ } map { "$_->{attribution}: " . ($_->{attribution_why} // "null") }
+		grep { !'"${1-0}"' || grep { "@{[map { $_ // q() } @{$_->{total}}]}" ne "@{[map { $_ // q() } @{$_->{exact}}]}" } @{$_->{cpus}} } @{$d->{relations}}'
+}
+# Relations that are not proven and have no reason, or the other way round.
+unsaid() {
+	json "$tmp/shim.json" 'map { $_->{id} } grep { my $open = grep { "@{[map { $_ // q() } @{$_->{total}}]}" ne "@{[map { $_ // q() } @{$_->{exact}}]}" } @{$_->{cpus}};
+		!$open != !defined $_->{attribution_why} } @{$d->{relations}}'
+}
+
+# once TRIES PROGRAM...: until something is not proven
+once() {
+	tries=$1
+	shift
+	while [ "$tries" -gt 0 ]; do
+		rm -f "$tmp/shim".*
+		SSPAPI_OUTPUT=$tmp/shim.json run_shim shim env SSPAPI_FORMAT=json,text "$@"
+		[ "$(status_of shim)" = 0 ] && [ -z "$(whys 1)" ] || break
+		tries=$((tries - 1))
+	done
+}
+
+# reason SP_WHY_NAME HOW LABEL PROGRAM...: in JSON and in the text, after how much it is, and no other
+reason() {
+	name=$1 how=$2 label="$3 ($1)"
+	shift 3
+	once "$([ "$name" = RUNNING ] && echo 10 || echo 1)" "$@"	# on a busy machine the one thread waits while the other reads
+	if [ "$(status_of shim)" = 77 ]; then
+		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
+		return
+	fi
+	words=$(sed -n "s/^SP_WHY_$name //p" "$tmp/texts")
+	echo "$name" >>"$tmp/provoked"
+	is "$label: JSON" "$(whys 1)" "$how: $words"
+	is "$label: a reason wherever something is not proven, and only there" "$(unsaid)" ""
+	is "$label: in the text how much, and then why" \
+		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\) /SIZE /')" \
+		"SIZE why: $words "
+}
+
+none() {
+	label=$1
+	shift
+	rm -f "$tmp/shim".*
+	SSPAPI_OUTPUT=$tmp/shim.json run_shim shim env SSPAPI_FORMAT=json,text "$@"
+	is "$label: no reason" "$(whys)" "exact: null"
+	check "$label: nor in the text" not grep -qE 'why:|pin ' "$tmp/shim.txt"
+}
+
+SSPAPI_ATTRIBUTION=exact
+export SSPAPI_ATTRIBUTION
+none "moved" "$edges" moved perf::PAGE-FAULTS
+none "read by another thread" "$apps/others" reader
+reason OFF reading "SSPAPI_DESCRIPTORS=0" env SSPAPI_DESCRIPTORS=0 "$apps/moves" once 100 300
+reason BUDGET residency "SSPAPI_DESCRIPTORS=3" env SSPAPI_DESCRIPTORS=3 "$apps/moves" once 100 300
+reason DESCRIPTORS reading "the limit is lowered" "$edges" limit
+reason CREDIT exact "too many sets for auto" env SSPAPI_ATTRIBUTION=auto "$edges" credit
+reason CLOSED exact "it closes all descriptors" "$apps/surprises" closes
+reason ENDED exact "its thread has ended, and others have come" "$edges" ended
+reason UNWATCHED exact "a thread whose CPUs are widened" taskset -c "$first" "$edges" wide
+reason EDGE exact "it counts inside PAPI_start, elsewhere" "$edges" late
+reason RUNNING exact "another thread reads it while it runs" "$edges" foreign
+reason HANDLER exact "a handler calls PAPI inside PAPI_read" "$edges" nested
+reason INSIDE exact "it is moved inside PAPI_read" "$edges" looks
+reason COPIES exact "PAPI's counter is off for a while" "$edges" disabled
+reason CLOCK exact "CPU-CLOCK moves" "$edges" moved perf::CPU-CLOCK
+reason OPENER exact "another thread opened the counters" "$apps/others" opener
+reason SWITCHED_OFF exact "prctl" "$apps/surprises" disables
+reason OVERFLOW approximate "an overflow set moves" "$edges" sampled
+reason COMPONENT reading "software-defined events move" "$apps/sde"
+reason FILTER reading "seccomp" "$apps/surprises" sandbox
+reason FORMULA reading "a count in a set with a product" env PAPI_CSV_EVENT_FILE="$tmp/table.csv" "$edges" moved perf::PAGE-FAULTS PAPI_L2_TCA
+
+case $MORE in *asan*) ;; *)
+	MORE=$faults
+	reason REFUSED reading "EACCES" env FAULT=$open:1+:13 "$apps/moves" once 100 300
+	reason MEMORY reading "ENOMEM" env FAULT=$open:1+:12 "$apps/moves" once 100 300
+	reason UNWATCHED exact "ENOENT on one CPU" env FAULT=$open:7:2 "$apps/moves" once 100 300
+	;;
+esac
+
+MORE=$hw2sw
+reason UNSEEN exact "PAPI_start opens others" "$edges" domain
+reason UNWATCHED exact "a child goes where its parent might not" taskset -c "$first" "$edges" children
+reason MULTIPLEXED residency "multiplexed by PAPI" "$apps/mpx"
+if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# else it is the processor's own choice
+	# shellcheck disable=SC2086 # words
+	reason MANY residency "26 events" "$edges" moved $many
+	reason OUSTED exact "PAPI refuses another set's start" "$edges" refused
+	reason STARVED exact "no place in the hardware" "$edges" starved
+	reason UNWATCHED exact "a CPU without the event" "$edges" absent
+	reason UNWATCHED residency "no CPU with it" "$edges" absents
+	is "all have been provoked" "$(sort -u "$tmp/provoked")" \
+		"$(sed -n 's/^SP_WHY_\([A-Z_]*\) .*/\1/p' "$tmp/texts" | grep -v '^NONE$' | sort)"
+fi
+
+# What the setting does not ask for has no reason: what it does is said.
+MORE=$plain
+for how in "reading: booked on the CPU of the reading" "residency: split by the time that the thread spent"; do
+	rm -f "$tmp/shim".*
+	SSPAPI_OUTPUT=$tmp/shim.json SSPAPI_ATTRIBUTION=${how%%:*} run_shim shim env SSPAPI_FORMAT=json,text "$apps/moves" once 100 300
+	is "${how%%:*}: no reason" "$(whys)" "${how%%:*}: null"
+	check "${how%%:*}: the text says what it is" grep -q "^  ${how#*: }" "$tmp/shim.txt"
+	check "${how%%:*}: and why it is nothing of" not grep -q 'why:' "$tmp/shim.txt"
+done
+done_testing
