@@ -184,7 +184,7 @@ $(T)/unit/cli.a: $(filter-out $(B)/core/cli/sspapi.o,$(CLI))
 
 $(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/cli.a $(T)/unit/parts.a
 	$(call say,UNIT)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) -Wl,--as-needed $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl -lrt
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) -Wl,--as-needed $(T)/unit/cli.a $(T)/unit/parts.a $(CMOCKA) $(JANSSON) $(HWLOC_LIBS) -pthread -ldl -lrt
 
 $(T)/unit/t-window: $(B)/preload/split/window.o
 $(T)/unit/t-pmus: $(B)/preload/split/pmus.o

@@ -9,7 +9,6 @@
 #include "../../core/sys.h"
 #include "../life/process.h"
 #include "counters.h"
-#include "where.h"
 #include "witness.h"
 
 static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
@@ -108,13 +107,13 @@ void sp_witness_starts(void)
 
 #define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
 
-void sp_witness_started(uint32_t groups)
+void sp_witness_started(uint32_t groups, int cpu)
 {
 	uint64_t is;
 
 	if (!is_used())
 		return;
-	is = (uint64_t)(uint32_t)sp_cpu_now() << 32 | sp_get(&own.page->lock);
+	is = (uint64_t)(uint32_t)cpu << 32 | sp_get(&own.page->lock);
 	if (is == own.seen + groups * A_CHANGE)
 		sp_put(&own.seen, is);
 }

@@ -36,7 +36,7 @@ void sp_witness_unmap(void *page);
  * (Each of them changes the word by 2, as a move does, if it is of the same PMU.  Two that are not the same change it
  * less, so that what is seen as a move is none; never the other way round: the CPU's number is compared, too.) */
 void sp_witness_starts(void);
-void sp_witness_started(uint32_t groups);
+void sp_witness_started(uint32_t groups, int cpu);
 
 /* Is the word as at the last scan, and the CPU's number, where rseq tells it (else < 0)?  And, where a call was asked for
  * that, is this the number?  No: from now on it is. */
