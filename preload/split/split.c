@@ -231,7 +231,7 @@ struct look {
 	bool low, high;			/* the copies are a lower bound; an upper one, if the times close */
 	bool before;			/* they were read before PAPI was called, */
 	bool twice;			/* and once more after it: that scan is the last one */
-	bool stayed;			/* the caller, from the scan to PAPI's answer, or from PAPI's call to the scan */
+	bool stayed;			/* the thread, from the scan to PAPI's answer, or from PAPI's call to the scan (another's: it slept) */
 	bool unmoved;			/* from the value before to this one, and all that is new was counted there */
 	bool papi;			/* PAPI's counters were looked at after the copies, and count on */
 };
@@ -465,7 +465,7 @@ static bool look_before(struct sp_split *p, struct look *l)
 {
 	l->low = l->before = true;
 	if (sp_is_theirs(p)) {
-		l->high = sp_scan_slept(p);
+		l->stayed = l->high = sp_scan_slept(p);
 		return true;
 	}
 	l->stayed = p->home >= 0 && p->last.proof == sp_proof_now();
