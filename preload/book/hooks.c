@@ -590,7 +590,7 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_set_prepare(s, id);
 		if (s->overflows.block)		/* its handler may be called in any of them */
 			sp_sites_modules();
-		if (s->split)
+		if (s->split && !sp_get(&s->started))
 			sp_split_starts(s->split);
 		if (s->split && again)
 			sp_split_expects(s->split);
@@ -606,10 +606,11 @@ SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at)
 {
 	int saved = errno;
 
-	if (sp_split_holds(s->split, &s->opened))
-		sp_split_starts(s->split);
-	else
+	/* (PAPI refuses one that runs, whose window goes on.) */
+	if (!sp_split_holds(s->split, &s->opened))
 		sp_before_start_slow(id, at);
+	else if (!sp_get(&s->started))
+		sp_split_starts(s->split);
 	errno = saved;
 }
 
