@@ -806,6 +806,7 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
+/* Not on top of a call for the set: that one's copies are to be those from before it, even if PAPI refuses this one. */
 static void ask(struct sp_set *s, enum sp_op op)
 {
 	if (!s->split)
@@ -817,12 +818,16 @@ static void ask(struct sp_set *s, enum sp_op op)
 
 void sp_visit(struct sp_set *s, enum sp_op op)
 {
+	bool on_top;
+
 	if (!sp_booked(s))
 		return;
+	on_top = sp_self.visits == s || (s->starter == sp_self.id && sp_get(&s->writer.in_flight));
 	if (s->started && (s->starter != sp_self.id || (sp_get(&s->writer.slow) & SP_SLOW_SHARED)) && !sp_self.visits &&
 	    sp_ledger_visits(&s->writer))
 		sp_self.visits = s;
-	ask(s, op);
+	if (!on_top)
+		ask(s, op);
 }
 
 SP_COLD void sp_visited_slow(uintptr_t frame)
@@ -861,7 +866,8 @@ SP_COLD void sp_ask_ending(struct sp_set *s)
 {
 	int saved = errno;
 
-	ask(s, SP_OP_STOP);
+	if (!sp_get(&s->writer.in_flight))
+		ask(s, SP_OP_STOP);
 	errno = saved;
 }
 
@@ -880,8 +886,9 @@ SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame
 	}
 	under = sp_get(&s->writer.in_flight);
 	called = sp_ledger_begin_call_slow(&s->writer, op, frame);
-	ask(s, op);
-	if (!called)
+	if (called)
+		ask(s, op);
+	else
 		be_alone(frame);
 	if (under && (under & 7) == SP_OP_START && (called || (under & SP_IN_PAPI)))
 		start_already(s, id, !called);
