@@ -590,7 +590,7 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_set_prepare(s, id);
 		if (s->overflows.block)		/* its handler may be called in any of them */
 			sp_sites_modules();
-		if (s->split)
+		if (s->split && !sp_get(&s->started))
 			sp_split_starts(s->split);
 		if (s->split && again)
 			sp_split_expects(s->split);
@@ -606,10 +606,11 @@ SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at)
 {
 	int saved = errno;
 
-	if (sp_split_holds(s->split, &s->opened))
-		sp_split_starts(s->split);
-	else
+	/* (PAPI refuses one that runs, whose window goes on.) */
+	if (!sp_split_holds(s->split, &s->opened))
 		sp_before_start_slow(id, at);
+	else if (!sp_get(&s->started))
+		sp_split_starts(s->split);
 	errno = saved;
 }
 
@@ -805,6 +806,7 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
+/* Not on top of a call for the set: that one's copies are to be those from before it, even if PAPI refuses this one. */
 static void ask(struct sp_set *s, enum sp_op op)
 {
 	if (!s->split)
@@ -816,12 +818,16 @@ static void ask(struct sp_set *s, enum sp_op op)
 
 void sp_visit(struct sp_set *s, enum sp_op op)
 {
+	bool on_top;
+
 	if (!sp_booked(s))
 		return;
+	on_top = sp_self.visits == s || (s->starter == sp_self.id && sp_get(&s->writer.in_flight));
 	if (s->started && (s->starter != sp_self.id || (sp_get(&s->writer.slow) & SP_SLOW_SHARED)) && !sp_self.visits &&
 	    sp_ledger_visits(&s->writer))
 		sp_self.visits = s;
-	ask(s, op);
+	if (!on_top)
+		ask(s, op);
 }
 
 SP_COLD void sp_visited_slow(uintptr_t frame)
@@ -860,7 +866,8 @@ SP_COLD void sp_ask_ending(struct sp_set *s)
 {
 	int saved = errno;
 
-	ask(s, SP_OP_STOP);
+	if (!sp_get(&s->writer.in_flight))
+		ask(s, SP_OP_STOP);
 	errno = saved;
 }
 
@@ -879,8 +886,9 @@ SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame
 	}
 	under = sp_get(&s->writer.in_flight);
 	called = sp_ledger_begin_call_slow(&s->writer, op, frame);
-	ask(s, op);
-	if (!called)
+	if (called)
+		ask(s, op);
+	else
 		be_alone(frame);
 	if (under && (under & 7) == SP_OP_START && (called || (under & SP_IN_PAPI)))
 		start_already(s, id, !called);

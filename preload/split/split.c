@@ -141,7 +141,7 @@ static bool scan(struct sp_split *p, const struct sp_opened *o)
 			p->stood = was_where_none_is(p, (enum sp_group)g) ? SP_WHY_UNWATCHED :
 				   g == SP_HARDWARE ? SP_WHY_STARVED : SP_WHY_NONE;
 	}
-	p->unmoved = p->unmoved && p->from == p->home && was_nowhere_else(p);
+	p->settled = p->unmoved = p->unmoved && p->from == p->home && was_nowhere_else(p);
 	return true;
 }
 
@@ -592,7 +592,6 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 	p->unmoved = p->settled;
 	if (scan(p, NULL))
 		begin(p, told ? had : NULL, p->n);
-	p->settled = p->unmoved;
 }
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
