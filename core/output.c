@@ -217,19 +217,36 @@ static bool is_of_another_step(uint64_t mtime_ns, const struct sp_who *who)
 	return own && mark / 1000 == own / 1000 && mark != own;
 }
 
+/* Who wrote a file, in what its time of access has below the second: the pid, and where that holds (238 is
+ * what a second has room for). */
+#define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
+static uint32_t writer_of(const struct sp_who *who)
+{
+	struct stat ns = { 0 };
+	uint32_t at;
+
+	(void)sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0);
+	at = (uint32_t)ns.st_ino;
+	for (const char *p = who->host; *p; p++)
+		at = at * 31 + (unsigned char)*p;
+	return at % 238 * WRITER_PID + (uint32_t)who->pid % WRITER_PID;
+}
+
 /* The kernel's own stamp is up to 4 ms old, which is more than a short program
  * runs: a later run asks whether this file is older than it.  The time of access
- * carries the pid in its fraction: a program that exec starts in the same process
- * finds there what the one before it wrote. */
+ * has the writer; it is ahead of the others, so that reading the file leaves it
+ * (relatime, which is the kernel's default). */
+#define ACCESS_AHEAD	60		/* seconds */
 static void stamp(int fd, const struct sp_who *who)
 {
 	uint64_t now = sp_now_ns(), mark = mark_of(who);
-	struct timespec t[2] = { { .tv_nsec = who->pid } };
+	struct timespec t[2] = { { .tv_nsec = writer_of(who) } };
 
 	if (mark)			/* not before now: the run's own files must not look older than it */
 		now = (now / MARKS + 1) * MARKS + mark;
-	t[0].tv_sec = t[1].tv_sec = (time_t)(now / 1000000000u);
+	t[1].tv_sec = (time_t)(now / 1000000000u);
 	t[1].tv_nsec = (long)(now % 1000000000u);
+	t[0].tv_sec = t[1].tv_sec + ACCESS_AHEAD;
 	(void)sp_sys(SYS_utimensat, fd, NULL, t, 0);
 }
 
@@ -258,7 +275,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 
 struct identity {
 	uint64_t dev, ino, mtime_ns;
-	int written_by;			/* what stamp() left, if nobody has read it since */
+	uint32_t writer;		/* as stamp() left it; 0: not known */
 	bool regular, there;
 };
 
@@ -273,7 +290,7 @@ static struct identity identify(const char *path)
 	id.dev = s.st_dev;
 	id.ino = s.st_ino;
 	id.regular = S_ISREG(s.st_mode);
-	id.written_by = s.st_atim.tv_sec == s.st_mtim.tv_sec ? (int)s.st_atim.tv_nsec : 0;
+	id.writer = s.st_atim.tv_sec == s.st_mtim.tv_sec + ACCESS_AHEAD ? (uint32_t)s.st_atim.tv_nsec : 0;
 	id.mtime_ns = (uint64_t)s.st_mtim.tv_sec * 1000000000u + (uint64_t)s.st_mtim.tv_nsec;
 	return id;
 }
@@ -347,9 +364,28 @@ static int replace(const char *temp, const char *name, const struct identity *ol
 	return r;
 }
 
+#define PIDS_APART	16384		/* fewer processes than these start in 10 ms; half of what pid_max has at least */
+
+/* Is this file from before the run?  In the 10 ms that the run's start is not known to, the pids tell: the
+ * kernel gives them in order.  (One that we did not write is no process's of the run.) */
+static bool is_earlier(const struct identity *old, const struct sp_run *run, const struct sp_who *who, uint64_t own_start_ns)
+{
+	uint64_t doubt = run->start_ns + SP_START_KNOWN_TO + (mark_of(who) ? 2 * MARKS : 0);
+	uint32_t own = writer_of(who);
+	int before = run->pid - (int)(old->writer % WRITER_PID);
+
+	if (old->mtime_ns < run->start_ns)
+		return true;
+	if (old->mtime_ns >= sp_min(doubt, own_start_ns))
+		return false;
+	if (!old->writer)
+		return run->pid == who->pid;
+	return old->writer / WRITER_PID == own / WRITER_PID && before && (before > 0) == (before < PIDS_APART && before > -PIDS_APART);
+}
+
 static int settle(struct sp_output *o, const char *temp, const char *path, const struct sp_who *who)
 {
-	uint64_t run = 0;
+	struct sp_run run = { 0 };
 
 	for (unsigned i = 0; i < MOST_SUFFIXES; i++) {
 		struct identity old;
@@ -363,9 +399,9 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 		old = identify(o->path);
 		if (mine(o, &old))
 			return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
-		if (!run)
-			run = sp_run_find(o->own_start_ns).start_ns;
-		if (!old.regular || old.mtime_ns >= run || old.written_by == who->pid || is_of_another_step(old.mtime_ns, who))
+		if (!run.pid)
+			run = sp_run_find(o->own_start_ns);
+		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns) || is_of_another_step(old.mtime_ns, who))
 			continue;
 		r = replace(temp, o->path, &old, who);
 		if (r != -EEXIST)

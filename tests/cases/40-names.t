@@ -81,7 +81,6 @@ is "an earlier run's file is replaced" \
 x.json"
 check "really" not is_equal "$(cat "$tmp/pid")" "$(json x.json '$d->{process}{pid}')"
 is "two programs of one script: not the same run's" "$(dumps x.json sh -c "'$one'; '$one'")" "x.HOST.PID.json x.json"
-sleep 0.03	# a process's start is known to 10 ms only
 is "the next script replaces the one, and keeps the other" "$(more x.json sh -c "'$one'; '$one'")" \
 	"x.HOST.PID.json x.HOST.PID.json x.json"
 # Linux 6.11 answers what an ancestor has mapped; before that its maps are read.
@@ -92,6 +91,25 @@ is "two programs of one script, before Linux 6.11" \
 MORE=
 is "any file of that name, if it is older" "$(dumps y "$one"; echo; echo mine >x.json; sleep 0.03; more x.json "$one")" "y
 x.json y"
+# A process's start is known to 10 ms only, and two runs are begun within that.
+cat >"$tmp/runs.sh" <<END
+export SSPAPI_OUTPUT=x.json
+lib=$SHIM one=$one
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	LD_PRELOAD=\$lib \$one
+	LD_PRELOAD=\$lib sh -c "sleep 0.015; exec \$one"	# to load it takes long
+	sh -c "sleep 0.015; LD_PRELOAD=\$lib exec \$one"
+done
+ls x*.json | wc -l >&3
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	LD_PRELOAD=\$lib sh -c "\$one; cat x.json >/dev/null; exec \$one"
+	ls x*.json | wc -l >&3
+done
+END
+rm -f ./*
+run runs sh -c "exec 3>'$tmp/runs'; . '$tmp/runs.sh'"
+is "each run replaces the one before, and no file of its own" "$(tr -s ' \n' ' ' <"$tmp/runs")" "1 2 3 4 5 6 7 8 9 10 11 "
+
 rm -f ./*
 mkdir x.json
 SSPAPI_OUTPUT=x.json run_shim shim "$one"
