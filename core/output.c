@@ -250,6 +250,14 @@ static void stamp(int fd, const struct sp_who *who)
 	(void)sp_sys(SYS_utimensat, fd, NULL, t, 0);
 }
 
+/* A server may say only now that its disk is full: r, or that. */
+static int close_written(int fd, int r)
+{
+	long closed = sp_sys(SYS_close, fd);
+
+	return r == 0 && closed < 0 && closed != -EINTR ? (int)closed : r;
+}
+
 static int write_temporary(char *temp, size_t room, const char *path, const struct sp_who *who,
 			   const struct sp_view *view, const struct sp_show *s)
 {
@@ -265,7 +273,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 		return fd;
 	r = sp_output_write_fd(fd, view, s);
 	stamp(fd, who);
-	sp_close(fd);
+	r = close_written(fd, r);
 	if (r < 0)
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
 	return r;
@@ -308,7 +316,7 @@ int sp_output_make_folders(char *path)
 		long r;
 
 		*p = 0;
-		r = sp_sys(SYS_mkdirat, AT_FDCWD, path, 0777);
+		r = sp_sys_whole(SYS_mkdirat, AT_FDCWD, path, 0777);
 		/* A refusal may be of a folder that is there all the same. */
 		if ((r == -EACCES || r == -EROFS) && identify(path).there)
 			r = 0;
@@ -327,24 +335,72 @@ static bool mine(const struct sp_output *o, const struct identity *id)
 	return false;
 }
 
-/* temp becomes name unless there is one: 0, -EEXIST, or another -errno. */
-static int take(const char *temp, const char *name)
+static bool same_file(const struct identity *a, const struct identity *b)
 {
-	long r = sp_sys(SYS_linkat, AT_FDCWD, temp, AT_FDCWD, name, 0);
+	return a->there && b->there && a->dev == b->dev && a->ino == b->ino;
+}
 
-	if (r == 0) {
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
-		return 0;
+/* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads it just
+ * then sees a part. */
+static int copy(const char *temp, const char *name, struct identity *id)
+{
+	int from = sp_open(temp, O_RDONLY | O_NOFOLLOW, 0), to = from;
+	struct timespec times[2];
+	struct stat s = { 0 };
+	long r = from, n;
+
+	if (r >= 0)
+		r = sp_sys(SYS_newfstatat, from, "", &s, AT_EMPTY_PATH);
+	times[0] = s.st_atim;
+	times[1] = s.st_mtim;
+	if (r >= 0)
+		r = to = sp_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, s.st_mode & 0777);
+	if (r >= 0) {
+		while ((n = sp_sys_whole(SYS_read, from, write_buffer, sizeof(write_buffer))) > 0 && r >= 0)
+			r = sp_write_all(to, write_buffer, (size_t)n);
+		(void)sp_sys(SYS_utimensat, to, NULL, times, 0);
+		r = close_written(to, (int)(r < 0 ? r : n));
+		*id = identify(name);
+		if (r < 0)
+			(void)sp_sys(SYS_unlinkat, AT_FDCWD, name, 0);
 	}
-	if (r == -EEXIST)
-		return -EEXIST;
-	/* A file system without hard links. */
-	return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, name, RENAME_NOREPLACE);
+	sp_close(from);
+	return (int)r;
+}
+
+/* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or another
+ * -errno.  (A server may have done it and its answer be lost: what is there tells.) */
+static int take(const char *temp, const char *name, struct identity *id)
+{
+	struct identity there;
+	long r = sp_sys_whole(SYS_linkat, AT_FDCWD, temp, AT_FDCWD, name, 0);
+
+	*id = identify(temp);
+	there = identify(name);
+	if (same_file(&there, id))
+		r = 0;
+	if (r < 0 && r != -EEXIST)
+		r = sp_sys_whole(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, name, RENAME_NOREPLACE);
+	if (r < 0 && r != -EEXIST) {
+		there = identify(name);
+		r = same_file(&there, id) ? 0 : copy(temp, name, id);
+	}
+	if (r == 0)
+		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
+	return (int)r;
+}
+
+int sp_output_take(const char *temp, const char *name)
+{
+	struct identity id;
+
+	return take(temp, name, &id);
 }
 
 /* The file of an earlier run gives its name up: it is moved aside first, and put
  * back if it was not that file any more that we moved. */
-static int replace(const char *temp, const char *name, const struct identity *old, const struct sp_who *who)
+static int replace(const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
+		   struct identity *id)
 {
 	char aside[SP_CONF_PATH];
 	struct identity moved;
@@ -352,14 +408,14 @@ static int replace(const char *temp, const char *name, const struct identity *ol
 
 	if (r < 0)
 		return r;
-	if (sp_sys(SYS_renameat2, AT_FDCWD, name, AT_FDCWD, aside, 0) < 0)
+	if (sp_sys_whole(SYS_renameat2, AT_FDCWD, name, AT_FDCWD, aside, 0) < 0)
 		return -EEXIST;
 	moved = identify(aside);
-	if (moved.dev != old->dev || moved.ino != old->ino) {
-		(void)take(aside, name);	/* where that fails it stays under the other name: not lost */
+	if (!same_file(&moved, old)) {
+		(void)take(aside, name, id);	/* where that fails it stays under the other name: not lost */
 		return -EEXIST;
 	}
-	r = take(temp, name);
+	r = take(temp, name, id);
 	(void)sp_sys(SYS_unlinkat, AT_FDCWD, aside, 0);
 	return r;
 }
@@ -383,7 +439,8 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run, con
 	return old->writer / WRITER_PID == own / WRITER_PID && before && (before > 0) == (before < PIDS_APART && before > -PIDS_APART);
 }
 
-static int settle(struct sp_output *o, const char *temp, const char *path, const struct sp_who *who)
+/* *id: what took the name. */
+static int settle(struct sp_output *o, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
 {
 	struct sp_run run = { 0 };
 
@@ -393,17 +450,17 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 
 		if (r < 0)
 			return r;
-		r = take(temp, o->path);
+		r = take(temp, o->path, id);
 		if (r != -EEXIST)
 			return r;
 		old = identify(o->path);
 		if (mine(o, &old))
-			return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
+			return (int)sp_sys_whole(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
 		if (!run.pid)
 			run = sp_run_find(o->own_start_ns);
 		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns) || is_of_another_step(old.mtime_ns, who))
 			continue;
-		r = replace(temp, o->path, &old, who);
+		r = replace(temp, o->path, &old, who, id);
 		if (r != -EEXIST)
 			return r;
 	}
@@ -428,8 +485,7 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 	r = write_temporary(temp, sizeof(temp), path, who, view, s);
 	if (r < 0)
 		return r;
-	id = identify(temp);
-	r = settle(o, temp, path, who);
+	r = settle(o, temp, path, who, &id);
 	if (r < 0) {
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
 		return r;

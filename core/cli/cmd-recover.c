@@ -66,21 +66,19 @@ static int take_name(const struct recovery *r, const struct sp_model *m, const c
 {
 	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
 	char name[SP_CONF_PATH + 16];
+	int e = -EEXIST;
 
-	for (unsigned i = 0; i < (r->out ? 1 : 1000); i++) {
+	for (unsigned i = 0; e == -EEXIST && i < (r->out ? 1 : 1000); i++) {
 		if (strchr(who.host, '/') || sp_output_candidate(name, sizeof(name), path, &who, i) < 0)
 			return -ENAMETOOLONG;
-		if (link(temp, name) == 0) {
-			strcpy(path, name);
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
+		e = sp_output_take(temp, name);
 	}
-	return -EEXIST;
+	if (e == 0)
+		strcpy(path, name);
+	return e;
 }
 
-/* Linked, not renamed: over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
+/* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
 	int fd, r = sp_output_make_folders(path), end;

@@ -121,6 +121,35 @@ is "a symbolic link to nothing is not replaced" "$(more x.json "$one" >/dev/null
 check "no part of a dump is left anywhere" not grep -r . --include='.*' "$tmp/d"
 is "nor any hidden file" "$(find "$tmp" -name '.*.part*' -o -name '.*.old*')" ""
 
+# A file system that can neither link nor rename over nothing (FUSE), and where signals interrupt.
+case $(uname -m) in x86_64) link=265 rename=316 fallocate=285 open=257 ;; *) link=37 rename=276 fallocate=47 open=56 ;; esac
+MORE=$preloads/faults.so
+neither=$link:1+:95,$rename:1+:22
+one_each() {
+	FAULT=$1 dumps x.json sh -c "'$one'; '$one' -k 1" && for f in x*.json; do json "$f" '$d->{format}' || return 1; done
+}
+export FAULT
+is "where nothing can be linked" "$(FAULT=$link:1+:1; one_each "$FAULT")" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
+sspapi-dump
+sspapi-dump"
+is "where it cannot be renamed over nothing, either" "$(one_each $neither)" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
+sspapi-dump
+sspapi-dump"
+is "an earlier run's file is replaced there, too" "$(FAULT=$neither dumps x.json "$one"; sleep 0.03; FAULT=$neither more x.json "$one")" "x.jsonx.json"
+is "made by the umask there, too" "$(FAULT=$neither mode 022) $(FAULT=$neither mode 077)" "644 600"
+is "a signal interrupts link, or rename: again" "$(FAULT=$link:1:4,$rename:1+:22 dumps x.json "$one"
+	FAULT=$link:1+:95,$rename:1:4 dumps x.json "$one")" x.jsonx.json
+is "or any open" "$(for i in $(seq 60); do
+	FAULT=$open:$i:4 dumps x.json "$one"; echo; done | sort -u)" x.json
+# Without fallocate (NFS 3) it has a live file all the same; recover writes to the one without links.
+mkdir live
+SSPAPI_LIVE=$PWD/live FAULT=$fallocate:1+:95 SSPAPI_OUTPUT=x.json run_shim killed "$scenes/life" kill
+is "without fallocate: a live file, and no word" "$(ls live | wc -l) $(lines_of killed)" "1 "
+FAULT=$neither LD_PRELOAD=$MORE "$B/sspapi" recover -o rec.json live/* >"$tmp/recover.out" 2>&1
+is "recover -o where nothing can be linked" "$(cat "$tmp/recover.out") $(json rec.json '$d->{process}{end}') $(ls live | wc -l)" "rec.json recovered 0"
+unset FAULT
+MORE=
+
 # A special file is written to, in all forms; nothing new stands beside it.
 mkfifo pipe
 exec 8<>pipe 7<pipe		# both ends, whoever comes first
