@@ -9,7 +9,6 @@
 #include "sys.h"
 
 #define MOST_ANCESTORS 64
-#define FRESH_NS 20000000u
 
 static void path_of(char path[64], int pid, int tid, const char *leaf)
 {
@@ -143,23 +142,21 @@ static uint64_t epoch_of(uint64_t ticks)
 
 struct sp_run sp_run_find(uint64_t own_ns)
 {
-	struct sp_run run = { .start_ns = own_ns };
+	struct sp_run run = { .start_ns = own_ns, .pid = (int)sp_sys(SYS_getpid) };
 	struct sp_process_stat s;
-	uint64_t own = (uint64_t)sp_sys(SYS_getpid);
 
 	if (!sp_process_stat(0, 0, &s))
 		return run;
-	/* The kernel tells a process's start to 10 ms only, while own_ns is exact, but
-	 * later: by the loader's time, or by a whole program that exec has ended. */
-	if (own_ns > epoch_of(s.start_ticks) + FRESH_NS)
-		run.start_ns = epoch_of(s.start_ticks);
-	run.id = s.start_ticks << PID_BITS | own;
+	/* Not own_ns: a program that this one's exec has ended may have had children, whose files are the run's. */
+	run.start_ns = epoch_of(s.start_ticks);
+	run.id = s.start_ticks << PID_BITS | (uint64_t)run.pid;
 	for (int i = 0, pid = s.ppid; i < MOST_ANCESTORS && pid > 0; i++, pid = s.ppid) {
 		if (!sp_process_stat(pid, 0, &s))
 			break;
 		if (!has_library(pid))
 			continue;
 		run.start_ns = sp_min(run.start_ns, epoch_of(s.start_ticks));
+		run.pid = pid;
 		run.id = s.start_ticks << PID_BITS | (uint64_t)pid;
 	}
 	return run;

@@ -9,11 +9,13 @@
 #include "base.h"
 
 struct sp_run {
-	uint64_t start_ns;		/* of that ancestor, since the epoch; if none has the library, own_ns: when this process began */
+	uint64_t start_ns;		/* of that ancestor, since the epoch, or up to SP_START_KNOWN_TO before it */
+	int pid;			/* its own; this process's, if no other has the library */
 	uint64_t id;			/* the same number in all processes of a run on one machine since its boot; 0: not known */
 };
+#define SP_START_KNOWN_TO	10000000u	/* ns: the kernel tells a process's start in ticks */
 
-/* Reads /proc, some 10 us for each ancestor; async-signal-safe. */
+/* Reads /proc, some 10 us for each ancestor; async-signal-safe.  Where there is none, own_ns is the start. */
 struct sp_run sp_run_find(uint64_t own_ns);
 
 /* Fields of /proc/PID/stat; 0 if there is no such process.  pid 0: this one. */

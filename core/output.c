@@ -217,20 +217,50 @@ static bool is_of_another_step(uint64_t mtime_ns, const struct sp_who *who)
 	return own && mark / 1000 == own / 1000 && mark != own;
 }
 
+/* Who wrote a file, in what its time of access has below the second: the pid, and where that holds (238 is
+ * what a second has room for). */
+#define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
+static uint32_t writer_in(const struct sp_who *who, uint64_t pid_ns)
+{
+	uint32_t at = (uint32_t)pid_ns;
+
+	for (const char *p = who->host; *p; p++)
+		at = at * 31 + (unsigned char)*p;
+	return at % 238 * WRITER_PID + (uint32_t)who->pid % WRITER_PID;
+}
+
+static uint32_t writer_of(const struct sp_who *who)
+{
+	struct stat ns = { 0 };
+
+	(void)sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0);
+	return writer_in(who, ns.st_ino);
+}
+
 /* The kernel's own stamp is up to 4 ms old, which is more than a short program
  * runs: a later run asks whether this file is older than it.  The time of access
- * carries the pid in its fraction: a program that exec starts in the same process
- * finds there what the one before it wrote. */
+ * has the writer; it is ahead of the others, so that reading the file leaves it
+ * (relatime, which is the kernel's default). */
+#define ACCESS_AHEAD	60		/* seconds */
 static void stamp(int fd, const struct sp_who *who)
 {
 	uint64_t now = sp_now_ns(), mark = mark_of(who);
-	struct timespec t[2] = { { .tv_nsec = who->pid } };
+	struct timespec t[2] = { { .tv_nsec = writer_of(who) } };
 
 	if (mark)			/* not before now: the run's own files must not look older than it */
 		now = (now / MARKS + 1) * MARKS + mark;
-	t[0].tv_sec = t[1].tv_sec = (time_t)(now / 1000000000u);
+	t[1].tv_sec = (time_t)(now / 1000000000u);
 	t[1].tv_nsec = (long)(now % 1000000000u);
+	t[0].tv_sec = t[1].tv_sec + ACCESS_AHEAD;
 	(void)sp_sys(SYS_utimensat, fd, NULL, t, 0);
+}
+
+/* A server may say only now that its disk is full: r, or that. */
+static int close_written(int fd, int r)
+{
+	long closed = sp_sys(SYS_close, fd);
+
+	return r == 0 && closed < 0 && closed != -EINTR ? (int)closed : r;
 }
 
 static int write_temporary(char *temp, size_t room, const char *path, const struct sp_who *who,
@@ -248,7 +278,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 		return fd;
 	r = sp_output_write_fd(fd, view, s);
 	stamp(fd, who);
-	sp_close(fd);
+	r = close_written(fd, r);
 	if (r < 0)
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
 	return r;
@@ -258,7 +288,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 
 struct identity {
 	uint64_t dev, ino, mtime_ns;
-	int written_by;			/* what stamp() left, if nobody has read it since */
+	uint32_t writer;		/* as stamp() left it; 0: not known */
 	bool regular, there;
 };
 
@@ -273,9 +303,16 @@ static struct identity identify(const char *path)
 	id.dev = s.st_dev;
 	id.ino = s.st_ino;
 	id.regular = S_ISREG(s.st_mode);
-	id.written_by = s.st_atim.tv_sec == s.st_mtim.tv_sec ? (int)s.st_atim.tv_nsec : 0;
+	id.writer = s.st_atim.tv_sec == s.st_mtim.tv_sec + ACCESS_AHEAD ? (uint32_t)s.st_atim.tv_nsec : 0;
 	id.mtime_ns = (uint64_t)s.st_mtim.tv_sec * 1000000000u + (uint64_t)s.st_mtim.tv_nsec;
 	return id;
+}
+
+bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns)
+{
+	struct identity id = identify(path);
+
+	return id.regular && id.writer == writer_in(who, pid_ns) && id.mtime_ns >= since_ns;
 }
 
 bool sp_output_is_special(const char *path)
@@ -291,7 +328,7 @@ int sp_output_make_folders(char *path)
 		long r;
 
 		*p = 0;
-		r = sp_sys(SYS_mkdirat, AT_FDCWD, path, 0777);
+		r = sp_sys_whole(SYS_mkdirat, AT_FDCWD, path, 0777);
 		/* A refusal may be of a folder that is there all the same. */
 		if ((r == -EACCES || r == -EROFS) && identify(path).there)
 			r = 0;
@@ -310,24 +347,72 @@ static bool mine(const struct sp_output *o, const struct identity *id)
 	return false;
 }
 
-/* temp becomes name unless there is one: 0, -EEXIST, or another -errno. */
-static int take(const char *temp, const char *name)
+static bool same_file(const struct identity *a, const struct identity *b)
 {
-	long r = sp_sys(SYS_linkat, AT_FDCWD, temp, AT_FDCWD, name, 0);
+	return a->there && b->there && a->dev == b->dev && a->ino == b->ino;
+}
 
-	if (r == 0) {
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
-		return 0;
+/* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads it just
+ * then sees a part. */
+static int copy(const char *temp, const char *name, struct identity *id)
+{
+	int from = sp_open(temp, O_RDONLY | O_NOFOLLOW, 0), to = from;
+	struct timespec times[2];
+	struct stat s = { 0 };
+	long r = from, n;
+
+	if (r >= 0)
+		r = sp_sys(SYS_newfstatat, from, "", &s, AT_EMPTY_PATH);
+	times[0] = s.st_atim;
+	times[1] = s.st_mtim;
+	if (r >= 0)
+		r = to = sp_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, s.st_mode & 0777);
+	if (r >= 0) {
+		while ((n = sp_sys_whole(SYS_read, from, write_buffer, sizeof(write_buffer))) > 0 && r >= 0)
+			r = sp_write_all(to, write_buffer, (size_t)n);
+		(void)sp_sys(SYS_utimensat, to, NULL, times, 0);
+		r = close_written(to, (int)(r < 0 ? r : n));
+		*id = identify(name);
+		if (r < 0)
+			(void)sp_sys(SYS_unlinkat, AT_FDCWD, name, 0);
 	}
-	if (r == -EEXIST)
-		return -EEXIST;
-	/* A file system without hard links. */
-	return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, name, RENAME_NOREPLACE);
+	sp_close(from);
+	return (int)r;
+}
+
+/* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or another
+ * -errno.  (A server may have done it and its answer be lost: what is there tells.) */
+static int take(const char *temp, const char *name, struct identity *id)
+{
+	struct identity there;
+	long r = sp_sys_whole(SYS_linkat, AT_FDCWD, temp, AT_FDCWD, name, 0);
+
+	*id = identify(temp);
+	there = identify(name);
+	if (same_file(&there, id))
+		r = 0;
+	if (r < 0 && r != -EEXIST)
+		r = sp_sys_whole(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, name, RENAME_NOREPLACE);
+	if (r < 0 && r != -EEXIST) {
+		there = identify(name);
+		r = same_file(&there, id) ? 0 : copy(temp, name, id);
+	}
+	if (r == 0)
+		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
+	return (int)r;
+}
+
+int sp_output_take(const char *temp, const char *name)
+{
+	struct identity id;
+
+	return take(temp, name, &id);
 }
 
 /* The file of an earlier run gives its name up: it is moved aside first, and put
  * back if it was not that file any more that we moved. */
-static int replace(const char *temp, const char *name, const struct identity *old, const struct sp_who *who)
+static int replace(const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
+		   struct identity *id)
 {
 	char aside[SP_CONF_PATH];
 	struct identity moved;
@@ -335,21 +420,41 @@ static int replace(const char *temp, const char *name, const struct identity *ol
 
 	if (r < 0)
 		return r;
-	if (sp_sys(SYS_renameat2, AT_FDCWD, name, AT_FDCWD, aside, 0) < 0)
+	if (sp_sys_whole(SYS_renameat2, AT_FDCWD, name, AT_FDCWD, aside, 0) < 0)
 		return -EEXIST;
 	moved = identify(aside);
-	if (moved.dev != old->dev || moved.ino != old->ino) {
-		(void)take(aside, name);	/* where that fails it stays under the other name: not lost */
+	if (!same_file(&moved, old)) {
+		(void)take(aside, name, id);	/* where that fails it stays under the other name: not lost */
 		return -EEXIST;
 	}
-	r = take(temp, name);
+	r = take(temp, name, id);
 	(void)sp_sys(SYS_unlinkat, AT_FDCWD, aside, 0);
 	return r;
 }
 
-static int settle(struct sp_output *o, const char *temp, const char *path, const struct sp_who *who)
+#define PIDS_APART	16384		/* fewer processes than these start in 10 ms; half of what pid_max has at least */
+
+/* Is this file from before the run?  In the 10 ms that the run's start is not known to, the pids tell: the
+ * kernel gives them in order.  (One that we did not write is no process's of the run.) */
+static bool is_earlier(const struct identity *old, const struct sp_run *run, const struct sp_who *who, uint64_t own_start_ns)
 {
-	uint64_t run = 0;
+	uint64_t doubt = run->start_ns + SP_START_KNOWN_TO + (mark_of(who) ? 2 * MARKS : 0);
+	uint32_t own = writer_of(who);
+	int before = run->pid - (int)(old->writer % WRITER_PID);
+
+	if (old->mtime_ns < run->start_ns)
+		return true;
+	if (old->mtime_ns >= sp_min(doubt, own_start_ns))
+		return false;
+	if (!old->writer)
+		return run->pid == who->pid;
+	return old->writer / WRITER_PID == own / WRITER_PID && before && (before > 0) == (before < PIDS_APART && before > -PIDS_APART);
+}
+
+/* *id: what took the name. */
+static int settle(struct sp_output *o, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
+{
+	struct sp_run run = { 0 };
 
 	for (unsigned i = 0; i < MOST_SUFFIXES; i++) {
 		struct identity old;
@@ -357,17 +462,17 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 
 		if (r < 0)
 			return r;
-		r = take(temp, o->path);
+		r = take(temp, o->path, id);
 		if (r != -EEXIST)
 			return r;
 		old = identify(o->path);
 		if (mine(o, &old))
-			return (int)sp_sys(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
-		if (!run)
-			run = sp_run_find(o->own_start_ns).start_ns;
-		if (!old.regular || old.mtime_ns >= run || old.written_by == who->pid || is_of_another_step(old.mtime_ns, who))
+			return (int)sp_sys_whole(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
+		if (!run.pid)
+			run = sp_run_find(o->own_start_ns);
+		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns) || is_of_another_step(old.mtime_ns, who))
 			continue;
-		r = replace(temp, o->path, &old, who);
+		r = replace(temp, o->path, &old, who, id);
 		if (r != -EEXIST)
 			return r;
 	}
@@ -392,8 +497,7 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 	r = write_temporary(temp, sizeof(temp), path, who, view, s);
 	if (r < 0)
 		return r;
-	id = identify(temp);
-	r = settle(o, temp, path, who);
+	r = settle(o, temp, path, who, &id);
 	if (r < 0) {
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
 		return r;

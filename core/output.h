@@ -1,7 +1,8 @@
 /* output.h: where a dump goes: the name, the folder, and never somebody else's file.
  *
  * A dump is written whole under a temporary name beside its place, then takes its
- * name by link(2): two processes that want the same name cannot both have it.
+ * name by link(2), or where there is none as a new file: two processes that want the same name
+ * cannot both have it.
  * A file of that name is replaced only if it is from an earlier run (older than
  * the topmost living ancestor that has libsspapi loaded, and not of another step of
  * the same batch job), or our own from before;
@@ -48,6 +49,12 @@ int sp_output_make_folders(char *path);
 /* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
  * the extension. */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);
+
+/* temp becomes name, over nothing: 0, -EEXIST, or another -errno. */
+int sp_output_take(const char *temp, const char *name);
+
+/* Did this process write the file, at this time or later?  (False, too, where the file system does not tell.) */
+bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns);
 
 /* A device, a FIFO, a symbolic link: it is written to, whatever is written. */
 bool sp_output_is_special(const char *path);

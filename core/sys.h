@@ -50,9 +50,18 @@
 		va_end(sp_ap_); \
 	} while (0)
 
+/* Of what a signal may interrupt where the file system is a server's: until it is done. */
+#define sp_sys_whole(...) ({ \
+	long sp_w_; \
+	do \
+		sp_w_ = sp_sys(__VA_ARGS__); \
+	while (sp_w_ == -EINTR); \
+	sp_w_; \
+})
+
 static inline int sp_open(const char *path, int flags, int mode)
 {
-	return (int)sp_sys(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+	return (int)sp_sys_whole(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
 }
 
 static inline void sp_close(int fd)

@@ -5,7 +5,7 @@
  * caller's own, has the name that it was made with and nobody else could write it: its
  * bytes name the place.  Otherwise it goes beside the live file: root must not make a file of
  * a stranger's choice, nor from the copy of a stranger's that is root's by now.  Nothing
- * that exists is replaced.
+ * that exists is replaced; what the process wrote itself, before it was killed, is not made again.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +27,12 @@ struct recovery {
 	bool force, discard;
 	char host[65];
 };
+
+static void say(const char *path)
+{
+	sp_put_plain(stdout, path);
+	putchar('\n');
+}
 
 static bool still_the_same(const struct sp_file *f, const char *path)
 {
@@ -66,21 +72,19 @@ static int take_name(const struct recovery *r, const struct sp_model *m, const c
 {
 	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
 	char name[SP_CONF_PATH + 16];
+	int e = -EEXIST;
 
-	for (unsigned i = 0; i < (r->out ? 1 : 1000); i++) {
+	for (unsigned i = 0; e == -EEXIST && i < (r->out ? 1 : 1000); i++) {
 		if (strchr(who.host, '/') || sp_output_candidate(name, sizeof(name), path, &who, i) < 0)
 			return -ENAMETOOLONG;
-		if (link(temp, name) == 0) {
-			strcpy(path, name);
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
+		e = sp_output_take(temp, name);
 	}
-	return -EEXIST;
+	if (e == 0)
+		strcpy(path, name);
+	return e;
 }
 
-/* Linked, not renamed: over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
+/* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
 	int fd, r = sp_output_make_folders(path), end;
@@ -97,23 +101,45 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 	if (r == 0)
 		r = take_name(rec, m, sp_part_name(), path);
 	sp_part_end();
-	if (r == 0) {
-		sp_put_plain(stdout, path);
-		putchar('\n');
-	}
+	if (r == 0)
+		say(path);
 	return r;
 }
 
-/* name: where the last one went, or could not go. */
-static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16])
+/* Is the dump there that the process began to write, whole as it is once it has its name?  Then path is where. */
+static bool is_there(const struct sp_model *m, char *path)
+{
+	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
+	char name[SP_CONF_PATH + 16];
+
+	for (unsigned i = 0; i < 1000 && !strchr(who.host, '/') && sp_output_candidate(name, sizeof(name), path, &who, i) == 0; i++) {
+		if (sp_output_is_by(name, &who, m->h.pid_ns, m->h.end_ns)) {
+			strcpy(path, name);
+			say(path);
+			return true;
+		}
+		if (i && access(name, F_OK) < 0)
+			break;
+	}
+	return false;
+}
+
+/* name: where the last one went, or could not go.  ended: the process had begun to write its dump.  *n: how many
+ * were made. */
+static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16], bool ended,
+		       unsigned *n)
 {
 	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
 	const struct sp_view *v = sp_form_by_extension(path);
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);
-	if (!*forms)
+	if (!*forms && ended && !r->out && is_there(&f->model, name))
+		return 0;
+	if (!*forms) {
+		++*n;
 		return write_new(r, name, v ? v : sp_view_by_name("text", 4), &f->model);
+	}
 	for (const char *p = forms; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
 		v = sp_view_by_name(p, strcspn(p, ","));
 		if (!v)
@@ -121,6 +147,9 @@ static int write_forms(const struct recovery *r, struct sp_file *f, const char *
 		snprintf(name, SP_CONF_PATH + 16, "%s", path);
 		if (strchr(forms, ',') && sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
+		if (ended && is_there(&f->model, name))
+			continue;
+		++*n;
 		done = write_new(r, name, v, &f->model);
 	}
 	return done;
@@ -155,6 +184,9 @@ static int recover(const struct recovery *r, const char *live)
 {
 	char to[SP_CONF_PATH], name[SP_CONF_PATH + 16] = "";
 	struct sp_file f;
+	bool ended, torn, nothing;
+	char text[300];
+	unsigned n = 0;
 	int e;
 
 	if (never_began(r, live))
@@ -170,18 +202,23 @@ static int recover(const struct recovery *r, const char *live)
 		sp_file_close(&f);
 		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
 	}
+	ended = f.model.h.end != SP_END_NONE;
 	f.model.h.end = SP_END_RECOVERED;
+	torn = sp_is_torn(&f.model);
+	nothing = torn && f.model.h.n_relations && !f.model.n_relations;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
-		e = write_forms(r, &f, to, name);
+		e = write_forms(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
 	if (e < 0)
 		return not_written(r, live, *name ? name : to, e);
-	if (f.model.h.torn)
-		sp_complain(0, r->verb, "the disk of the live file was full: what came later is not in it", live);
-	else if (f.model.damaged)
-		sp_complain(0, r->verb, "damaged: what could be read is in the dump; it is kept", live);
-	if (f.model.damaged)
+	if (n && (f.model.damaged || torn)) {
+		snprintf(text, sizeof(text), "%s: %s%s", torn ? sp_torn_text(f.model.h.torn) : "damaged",
+			 torn ? nothing ? "nothing that was counted is in it" : "what came later is not in it" :
+				"what could be read is in the dump", f.model.damaged || nothing ? "; it is kept" : "");
+		sp_complain(0, r->verb, text, live);
+	}
+	if (n && (f.model.damaged || nothing))
 		return 1;
 	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);

@@ -41,6 +41,8 @@ struct top {
 	size_t room;
 	struct rates rates;
 	bool over, killed;		/* the process has ended; not by itself */
+	bool became;			/* its program ended by exec */
+	bool removed;			/* its file has no name any more */
 	unsigned from, left;		/* the line and column that the screen begins with */
 };
 
@@ -66,8 +68,9 @@ static bool is_its_own(int fd, unsigned pid)
 	return s.st_uid == 0;		/* it was root's, and gave that up */
 }
 
-/* The live file of this process that it writes to now? After exec there may be an older one, too. */
-static bool is_of(const char *path, unsigned pid, uint64_t start_ticks)
+/* The live file of this process that it writes to now? After exec there may be an older one, too.  ending: one that
+ * it writes its dump of. */
+static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool ending)
 {
 	struct sp_header h;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -76,10 +79,10 @@ static bool is_of(const char *path, unsigned pid, uint64_t start_ticks)
 	if (fd >= 0)
 		close(fd);
 	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.pid == pid && h.start_ticks == start_ticks &&
-	       h.end == SP_END_NONE;
+	       (h.end != SP_END_NONE) == ending;
 }
 
-static bool in_standard_place(struct top *t, uint64_t start_ticks)
+static bool in_standard_place(struct top *t, uint64_t start_ticks, bool ending)
 {
 	DIR *folder = opendir(SP_LIVE_FOLDER);
 	struct dirent *e;
@@ -87,7 +90,7 @@ static bool in_standard_place(struct top *t, uint64_t start_ticks)
 
 	while (folder && !found && (e = readdir(folder)) != NULL) {
 		snprintf(t->live, sizeof(t->live), SP_LIVE_FOLDER "/%s", e->d_name);
-		found = sp_live_is(t->live) && is_of(t->live, t->pid, start_ticks);
+		found = sp_live_is(t->live) && is_of(t->live, t->pid, start_ticks, ending);
 	}
 	if (folder)
 		closedir(folder);
@@ -95,9 +98,9 @@ static bool in_standard_place(struct top *t, uint64_t start_ticks)
 }
 
 /* In a folder of its own (SSPAPI_LIVE): the process has it mapped. */
-static bool in_maps(struct top *t, uint64_t start_ticks)
+static bool in_maps(struct top *t, uint64_t start_ticks, bool ending)
 {
-	char maps[64], *line = NULL, *path;
+	char maps[64], *line = NULL, *path, *gone;
 	bool found = false;
 	size_t room = 0;
 	FILE *f;
@@ -107,8 +110,10 @@ static bool in_maps(struct top *t, uint64_t start_ticks)
 	while (f && !found && getline(&line, &room, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		path = strchr(line, '/');
-		found = path && sp_live_is(path) && snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
-			is_of(t->live, t->pid, start_ticks);
+		gone = path ? strstr(path, ".live (deleted)") : NULL;
+		t->removed |= gone != NULL;
+		found = path && !gone && sp_live_is(path) && snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
+			is_of(t->live, t->pid, start_ticks, ending);
 	}
 	free(line);
 	if (f)
@@ -130,8 +135,12 @@ static int find(struct top *t, const char *which)
 	if (!pid || pid > INT_MAX || !sp_process_stat((int)pid, 0, &s))
 		return sp_complain(1, t->report.verb, "no such process", which);
 	t->pid = (unsigned)pid;
-	if (in_standard_place(t, s.start_ticks) || in_maps(t, s.start_ticks))
-		return 0;
+	for (unsigned ending = 0; ending < 2; ending++)
+		if (in_standard_place(t, s.start_ticks, ending) || in_maps(t, s.start_ticks, ending))
+			return 0;
+	if (t->removed)
+		return sp_complain(1, t->report.verb, "its live file is gone: it has written its dump and is about to end, or somebody removed it",
+				   which);
 	return sp_complain(1, t->report.verb, "no live file: it has not called PAPI yet, runs without sspapi, with SSPAPI_LIVE=0, "
 			   "or is another user's", which);
 }
@@ -234,6 +243,9 @@ static int look(struct top *t)
 	if (r < 0)
 		return r;
 	t->over = !sp_may_run(&f.model.h, &f.image) && !is_ending(&f);
+	t->became = f.model.h.end == SP_END_EXEC;
+	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
+	t->pid = f.model.h.pid;
 	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the file was read */
 		sp_file_close(&f);
 		return -ENOENT;
@@ -241,8 +253,6 @@ static int look(struct top *t)
 	if (!t->over && f.model.h.end == SP_END_NONE)
 		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;
-	t->pid = f.model.h.pid;
-	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
 	t->report.show = (struct sp_show){ .m = &f.model };
 	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show);
 	r = write_text(t);
@@ -332,21 +342,25 @@ static bool show_and_wait(struct top *t, bool stale)
 /* What became of it, and what can be done with that. */
 static void farewell(const struct top *t, bool gone)
 {
-	const char *verb = t->report.verb;
+	const char *verb = t->report.verb, *how = t->killed ? "was killed" : t->became ? "has become another program" : "has ended";
 
 	if (!gone)
-		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid, t->killed ? "was killed" : "has ended", t->live);
+		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid, how, t->live);
 	else if (*t->output == '/')
-		sp_message(verb, "process %u has ended, its dump is %s", t->pid, t->output);
+		sp_message(verb, "process %u %s, its dump is %s", t->pid, how, t->output);
 	else
-		sp_message(verb, "process %u has ended", t->pid);
+		sp_message(verb, "process %u %s", t->pid, how);
 }
 
 static int run(struct top *t)
 {
 	int r = look(t);
-	bool screen, more = true, gone = false;
+	bool screen, more = true, gone = r == -ENOENT && (t->over || t->pid);
 
+	if (gone) {			/* while we looked for it */
+		farewell(t, true);
+		return 0;
+	}
 	if (r < 0)
 		return sp_complain(1, t->report.verb, sp_file_why(r, t->live), t->live);
 	screen = !t->over && sp_screen_begin();

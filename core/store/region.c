@@ -204,6 +204,23 @@ static void tear(struct sp_region *r, int error)
 		r->truncated = true;
 }
 
+/* The file's bytes get their place on the disk.  NFS 3 has no call for that: nothing is there yet, so that
+ * zeros may be written. */
+static int allocate(int fd, uint64_t at, uint64_t step)
+{
+	static const unsigned char zeros[STEP];
+	long r = sp_sys_whole(SYS_fallocate, fd, 0, at, step);
+
+	for (uint64_t done = 0; (r == -EOPNOTSUPP || r > 0) && done < step; done += (uint64_t)r) {
+		r = sp_sys_whole(SYS_pwrite64, fd, zeros, step - done, at + done);
+		if (r == 0)
+			r = -EIO;
+		if (r < 0)
+			return (int)r;
+	}
+	return r < 0 ? (int)r : 0;
+}
+
 /* The next step of a piece that is in the file; 0 or -errno. */
 static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 {
@@ -213,7 +230,7 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 	if (!r->in_memory) {
 		fd = error = open_file(r, at + step, &has);
 		if (fd >= 0)
-			error = (int)sp_sys(SYS_fallocate, fd, 0, at, step);
+			error = allocate(fd, at, step);
 		else if (fd != -ESTALE && fd != -EFBIG)
 			error = 0;	/* no way to it: the file system takes what is populated, or refuses it */
 		sp_close(fd);
@@ -443,7 +460,7 @@ static void leave_piece(struct sp_region *r, struct sp_piece *p, int fd)
 
 int sp_region_leave_file(struct sp_region *r)
 {
-	uint64_t has, torn = 1;
+	uint64_t has, torn = SP_TORN_LEFT;
 	int fd = open_file(r, 0, &has);
 
 	if (fd < 0)

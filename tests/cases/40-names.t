@@ -81,7 +81,6 @@ is "an earlier run's file is replaced" \
 x.json"
 check "really" not is_equal "$(cat "$tmp/pid")" "$(json x.json '$d->{process}{pid}')"
 is "two programs of one script: not the same run's" "$(dumps x.json sh -c "'$one'; '$one'")" "x.HOST.PID.json x.json"
-sleep 0.03	# a process's start is known to 10 ms only
 is "the next script replaces the one, and keeps the other" "$(more x.json sh -c "'$one'; '$one'")" \
 	"x.HOST.PID.json x.HOST.PID.json x.json"
 # Linux 6.11 answers what an ancestor has mapped; before that its maps are read.
@@ -92,6 +91,25 @@ is "two programs of one script, before Linux 6.11" \
 MORE=
 is "any file of that name, if it is older" "$(dumps y "$one"; echo; echo mine >x.json; sleep 0.03; more x.json "$one")" "y
 x.json y"
+# A process's start is known to 10 ms only, and two runs are begun within that.
+cat >"$tmp/runs.sh" <<END
+export SSPAPI_OUTPUT=x.json
+lib=$SHIM one=$one
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	LD_PRELOAD=\$lib \$one
+	LD_PRELOAD=\$lib sh -c "sleep 0.015; exec \$one"	# to load it takes long
+	sh -c "sleep 0.015; LD_PRELOAD=\$lib exec \$one"
+done
+ls x*.json | wc -l >&3
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	LD_PRELOAD=\$lib sh -c "\$one; cat x.json >/dev/null; exec \$one"
+	ls x*.json | wc -l >&3
+done
+END
+rm -f ./*
+run runs sh -c "exec 3>'$tmp/runs'; . '$tmp/runs.sh'"
+is "each run replaces the one before, and no file of its own" "$(tr -s ' \n' ' ' <"$tmp/runs")" "1 2 3 4 5 6 7 8 9 10 11 "
+
 rm -f ./*
 mkdir x.json
 SSPAPI_OUTPUT=x.json run_shim shim "$one"
@@ -102,6 +120,35 @@ is "a symbolic link to nothing is not replaced" "$(more x.json "$one" >/dev/null
 
 check "no part of a dump is left anywhere" not grep -r . --include='.*' "$tmp/d"
 is "nor any hidden file" "$(find "$tmp" -name '.*.part*' -o -name '.*.old*')" ""
+
+# A file system that can neither link nor rename over nothing (FUSE), and where signals interrupt.
+case $(uname -m) in x86_64) link=265 rename=316 fallocate=285 open=257 ;; *) link=37 rename=276 fallocate=47 open=56 ;; esac
+MORE=$preloads/faults.so
+neither=$link:1+:95,$rename:1+:22
+one_each() {
+	FAULT=$1 dumps x.json sh -c "'$one'; '$one' -k 1" && for f in x*.json; do json "$f" '$d->{format}' || return 1; done
+}
+export FAULT
+is "where nothing can be linked" "$(FAULT=$link:1+:1; one_each "$FAULT")" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
+sspapi-dump
+sspapi-dump"
+is "where it cannot be renamed over nothing, either" "$(one_each $neither)" "x.HOST.PID.json x.HOST.PID.json x.jsonsspapi-dump
+sspapi-dump
+sspapi-dump"
+is "an earlier run's file is replaced there, too" "$(FAULT=$neither dumps x.json "$one"; sleep 0.03; FAULT=$neither more x.json "$one")" "x.jsonx.json"
+is "made by the umask there, too" "$(FAULT=$neither mode 022) $(FAULT=$neither mode 077)" "644 600"
+is "a signal interrupts link, or rename: again" "$(FAULT=$link:1:4,$rename:1+:22 dumps x.json "$one"
+	FAULT=$link:1+:95,$rename:1:4 dumps x.json "$one")" x.jsonx.json
+is "or any open" "$(for i in $(seq 60); do
+	FAULT=$open:$i:4 dumps x.json "$one"; echo; done | sort -u)" x.json
+# Without fallocate (NFS 3) it has a live file all the same; recover writes to the one without links.
+mkdir live
+SSPAPI_LIVE=$PWD/live FAULT=$fallocate:1+:95 SSPAPI_OUTPUT=x.json run_shim killed "$scenes/life" kill
+is "without fallocate: a live file, and no word" "$(ls live | wc -l) $(lines_of killed)" "1 "
+FAULT=$neither LD_PRELOAD=$MORE "$B/sspapi" recover -o rec.json live/* >"$tmp/recover.out" 2>&1
+is "recover -o where nothing can be linked" "$(cat "$tmp/recover.out") $(json rec.json '$d->{process}{end}') $(ls live | wc -l)" "rec.json recovered 0"
+unset FAULT
+MORE=
 
 # A special file is written to, in all forms; nothing new stands beside it.
 mkfifo pipe

@@ -76,8 +76,12 @@ await is_ending
 run top "$sspapi" top -n 1 live/*.live
 if kill -0 "$pid" 2>/dev/null; then
 	is "one that writes its dump has not ended" "$(status_of top) $(cat top.err)" "0 "
+	cp top.out before.out
+	run top "$sspapi" top -n 1 "$pid"
+	is "and is found by its pid" "$(status_of top) $(cat top.err) $(grep -c ' 100 %' top.out)" "0  $(grep -c ' 100 %' before.out)"
 else
 	skip "one that writes its dump has not ended" "it has"
+	skip "and is found by its pid" "it has"
 fi
 cat full >full.json 9>&- &
 wait "$pid"
@@ -111,6 +115,7 @@ is "a metric of how long it ran" "$("$sspapi" report -f json -m elapsed.csv "$li
 check "it says that it was killed" sh -c '"$0" report "$1" | sed -n 1p | grep ", killed$"' "$sspapi" "$live"
 "$sspapi" merge -o job.sspapi "$live" "$root/tests/none" 2>merge.err
 cp "$live" copy.live
+perl -e 'open my $f, "+<:raw", "copy.live" or die; seek $f, 96, 0; read $f, my $ns, 8; seek $f, 96, 0; print $f pack "Q", unpack("Q", $ns) + 1'	# another process
 "$sspapi" report copy.live "$live" >both.out 2>both.err
 check "two of them as one run, too" sh -c 'sed -n 1,2p both.out | tr -s "\n " " " | grep ", 2 of them killed "'
 "$sspapi" report -f json job.sspapi >job.json
@@ -130,6 +135,12 @@ wrong "a number that is none" 2 "-n takes" -n 0 1
 wrong "a delay that is none" 2 "-d takes" -d soon 1
 wrong "no such process" 1 "no such process" 999999999
 wrong "a process without a live file" 1 "no live file" $$
+begin
+rm "$(ls -t live/*.live | head -n 1)"
+wrong "one that has written its dump, as far as can be seen" 1 "its live file is gone: it has written its dump" "$pid"
+exec 3>&-
+wait "$pid"
+live=$(ls -t live/*.live | head -n 1)
 wrong "no such file" 1 "No such file" ./none.live
 head -c 300 "$live" >cut.live
 wrong "a file cut in its header" 1 "not a store" ./cut.live

@@ -4,12 +4,14 @@
  *
  *	FAULTS_COUNT=FILE	counts the calls into FILE: one 4-byte word for each number; word
  *				600 + N is the N-th of: dlopen, getrlimit, uname, getcwd, prctl
- *	FAULT=NUMBER:N:ERRNO	the N-th call of that number fails (N+: that and all later)
+ *	FAULT=NUMBER:N:ERRNO	the N-th call of that number fails (N+: that and all later); several with commas
  *	FAULT=write:N:short	the N-th write writes half of what it was asked for
+ *	FAULT=NUMBER:N:kill	there the process is killed
  *	FAULT=NAME:N		the same for one of the functions above
  *	FAULT=large:BYTES	each mmap of so much or more fails: small ones find their memory yet
  *
- * Calls count whose return address is in libsspapi*.so.
+ * Calls count whose return address is in libsspapi*.so, or in the sspapi command itself.  EINVAL of renameat2: only
+ * where it must not replace, as file systems have it that cannot do that.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,15 +35,38 @@ static const char *const names[] = {"dlopen", "getrlimit", "uname", "getcwd", "p
 enum { DLOPEN, GETRLIMIT, UNAME, GETCWD, PRCTL, NAMES };
 
 static unsigned own_counts[NUMBERS + NAMES], *counts = own_counts;
-static long fault_number = -1, fault_n, fault_errno;
-static int fault_on, fault_short;
+static struct fault {
+	long number, n, error;
+	int on, is_short, kills;
+} faults[4];
+static unsigned n_faults;
 static size_t fault_large;
+
+static char *set_fault(const char *text)
+{
+	struct fault *f = &faults[n_faults++];
+	char *end;
+
+	f->number = strtol(text, &end, 10);
+	for (int i = 0; i < NAMES; i++)
+		if (strncmp(text, names[i], strlen(names[i])) == 0)
+			f->number = NUMBERS + i;
+	if (strncmp(text, "write", 5) == 0)
+		f->number = SYS_write;
+	end = strchr(text, ':');
+	f->n = end ? strtol(end + 1, &end, 10) : 1;
+	f->on = end && *end == '+';
+	end = end ? strchr(end, ':') : NULL;
+	f->is_short = end && strcmp(end, ":short") == 0;
+	f->kills = end && strncmp(end, ":kill", 5) == 0;
+	f->error = end ? strtol(end + 1, &end, 10) : 0;
+	return end && *end == ',' ? end + 1 : NULL;
+}
 
 static void set_up(void)
 {
 	static int done;
 	const char *text = getenv("FAULT"), *file = getenv("FAULTS_COUNT");
-	char *end;
 
 	if (done)
 		return;
@@ -62,18 +87,8 @@ static void set_up(void)
 		fault_large = strtoul(text + 6, NULL, 10);
 		return;
 	}
-	fault_number = strtol(text, &end, 10);
-	for (int i = 0; i < NAMES; i++)
-		if (strncmp(text, names[i], strlen(names[i])) == 0)
-			fault_number = NUMBERS + i;
-	if (strncmp(text, "write", 5) == 0)
-		fault_number = SYS_write;
-	end = strchr(text, ':');
-	fault_n = end ? strtol(end + 1, &end, 10) : 1;
-	fault_on = end && *end == '+';
-	end = end ? strchr(end, ':') : NULL;
-	fault_short = end && strcmp(end, ":short") == 0;
-	fault_errno = end ? strtol(end + 1, NULL, 10) : 0;
+	while (text && n_faults < sizeof(faults) / sizeof(*faults))
+		text = set_fault(text);
 }
 
 struct search {
@@ -86,7 +101,7 @@ static int holds(struct dl_phdr_info *o, size_t size, void *arg)
 	struct search *s = arg;
 
 	(void)size;
-	if (!strstr(o->dlpi_name, "libsspapi"))
+	if (!strstr(o->dlpi_name, "libsspapi") && (*o->dlpi_name || strcmp(program_invocation_short_name, "sspapi") != 0))
 		return 0;
 	for (int i = 0; i < o->dlpi_phnum; i++)
 		if (o->dlpi_phdr[i].p_type == PT_LOAD &&
@@ -103,22 +118,26 @@ static int from_sspapi(void *caller)
 	return s.found;
 }
 
-/* Does this one fail? */
-static int fails(long number, void *caller)
+/* Does this one fail?  NULL: no. */
+static const struct fault *fails(long number, void *caller)
 {
 	unsigned n;
 
 	set_up();
 	if (number < 0 || number >= NUMBERS + NAMES || !from_sspapi(caller))
-		return 0;
+		return NULL;
 	n = __atomic_add_fetch(&counts[number], 1, __ATOMIC_RELAXED);
-	return number == fault_number && (n == fault_n || (fault_on && n > fault_n));
+	for (const struct fault *f = faults; f < faults + n_faults; f++)
+		if (number == f->number && (n == f->n || (f->on && n > f->n)))
+			return f;
+	return NULL;
 }
 
 #define CALLER __builtin_return_address(0)
 
 long syscall(long number, ...)
 {
+	const struct fault *f;
 	long a[6];
 
 	SIX_WORDS(a, number);
@@ -128,9 +147,14 @@ long syscall(long number, ...)
 		return -1;
 	}
 	/* PAPI's own calls come through libsspapi, and are without flags. */
-	if ((number != SYS_perf_event_open || a[4]) && fails(number, CALLER)) {
-		if (!fault_short) {
-			errno = fault_errno;
+	f = number != SYS_perf_event_open || a[4] ? fails(number, CALLER) : NULL;
+	if (f && number == SYS_renameat2 && f->error == EINVAL && !a[4])
+		f = NULL;
+	if (f) {
+		if (f->kills)
+			raw(SYS_kill, raw(SYS_getpid, 0, 0, 0, 0, 0, 0), 9, 0, 0, 0, 0);
+		if (!f->is_short) {
+			errno = f->error;
 			return -1;
 		}
 		if (a[2] > 1)
