@@ -174,7 +174,7 @@ static int write_special(const char *path, const struct sp_view *view, const str
 		return r;
 	fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | (link ? 0 : O_NOFOLLOW), 0);
 	if (fd < 0)
-		return fd;		/* ENXIO: a FIFO that nobody reads; waiting could be for ever */
+		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for ever), no terminal, a socket */
 	r = sp_output_write_fd(fd, view, s);
 	sp_close(fd);
 	return r;

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,11 +53,24 @@ void sp_end_child(void)
 
 /* ---- where to --------------------------------------------------------- */
 
-static const char *why(int error)
+#define DEV_TTY		makedev(5, 0)	/* in every Linux */
+
+/* ENXIO. */
+static const char *why_none(const char *path)
+{
+	struct stat s = { 0 };
+
+	(void)sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0);
+	return S_ISFIFO(s.st_mode) ? "nobody reads this FIFO" :
+	       S_ISSOCK(s.st_mode) ? "a socket cannot be opened by a name (standard error is SSPAPI_OUTPUT=-)" :
+	       s.st_rdev == DEV_TTY ? "this process has no terminal" : sp_say_error(ENXIO);
+}
+
+static const char *why(const char *path, int error)
 {
 	switch (error) {
 	case -ENXIO:
-		return "nobody reads this FIFO";
+		return why_none(path);
 	case -ETIMEDOUT:
 		return "who reads this does not take it";
 	case -ELOOP:
@@ -79,7 +93,7 @@ static void failed(const char *path, int error)
 	if (sp_store.region.truncated)
 		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
 	else
-		sp_out_text(&o, why(error));
+		sp_out_text(&o, why(path, error));
 	if (*live && !sp_store.region.truncated) {
 		sp_out_text(&o, "; `sspapi recover` makes it from ");
 		sp_out_text(&o, live);
