@@ -72,7 +72,7 @@ struct mapping_query {
  * the lines takes (10 us instead of 32 for a shell).  -errno: this kernel does not answer. */
 static int find_by_query(int fd)
 {
-	char name[PATH_MAX + 64];
+	char name[PATH_MAX + 64] = "";	/* valgrind does not know that the kernel writes it */
 	struct mapping_query q;
 	long r;
 

@@ -59,9 +59,11 @@ void sp_lock_give(struct sp_lock *l, const struct sp_held *h)
 
 #define WRITE_SIGNALS	((uint64_t)1 << (SIGPIPE - 1) | (uint64_t)1 << (SIGXFSZ - 1))
 
+/* A terminal that stops who writes from the background (stty tostop) lets those pass who have SIGTTOU blocked: it sends them
+ * none. */
 void sp_quiet_begin(struct sp_quiet *q)
 {
-	uint64_t set = WRITE_SIGNALS;
+	uint64_t set = WRITE_SIGNALS | (uint64_t)1 << (SIGTTOU - 1);
 
 	q->signals = q->pending = 0;
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, &set, &q->signals, sizeof(set));

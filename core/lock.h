@@ -37,7 +37,7 @@ void sp_signals_restore(const struct sp_held *h);
 bool sp_interrupted(uintptr_t below, uintptr_t frame);
 
 /* Around our own writes: SIGPIPE and SIGXFSZ end a process that has not asked for
- * them.  They are blocked, and one that our write made is taken back. */
+ * them, SIGTTOU stops it.  They are blocked, and one that our write made is taken back. */
 struct sp_quiet {
 	uint64_t signals, pending;
 };

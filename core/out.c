@@ -1,55 +1,71 @@
 /* out.c: text into a descriptor or into memory, without stdio or malloc. */
 #include "out.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "sys.h"
 
 /* ---- bytes ------------------------------------------------------------ */
 
-/* A FIFO or a non-blocking terminal: its reader has ten seconds to make room for so many
- * bytes, then we give up; the application wants to exit. */
-#define PATIENCE	10
+#define SECOND		UINT64_C(1000000000)
 #define PATIENCE_BYTES	65536u		/* of a reader that takes a byte now and then, too */
 
-/* false: no room in the time that was left, which the kernel takes off *left,
- * also where a signal ends the wait. */
-static bool wait_for_room(int fd, long left[2])
+/* The kernel's own: the program may have been started under another one. */
+static uint64_t now_ns(void)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	long n = syscall(SYS_ppoll, &p, 1, left, NULL, 0);
+	struct timespec t = { 0 };
 
-	return n > 0 || (n < 0 && errno == EINTR && (left[0] > 0 || left[1] > 0));
+	(void)sp_sys(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* syscall(2) and not write(2): that one is a cancellation point, and a thread
- * that is cancelled here would leave half a dump. */
+static bool wait_for_room(int fd, uint64_t until)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	struct timespec t = { (time_t)(left / SECOND), (long)(left % SECOND) };
+	long n = sp_sys(SYS_ppoll, &p, 1, &t, NULL, 0);
+
+	return n > 0 || (n == -EINTR && left);
+}
+
+static long write_some(const struct sp_out *o, const char *p, size_t n)
+{
+	if (o->socket)
+		return sp_sys(SYS_sendto, o->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
+	return sp_sys(SYS_write, o->fd, p, o->piece ? sp_min(n, o->piece) : n);
+}
+
 static void write_all(struct sp_out *o, const char *p, size_t n)
 {
-	long left[2] = { PATIENCE, 0 };	/* the kernel's timespec */
+	uint64_t until = 0;
 	size_t since = 0;
 
 	while (n && !o->error) {
-		long w = syscall(SYS_write, o->fd, p, n);
+		long w;
 
+		if (!until)
+			until = now_ns() + o->patience * SECOND;
+		w = o->piece && !wait_for_room(o->fd, until) ? -EAGAIN : write_some(o, p, n);
 		if (w > 0) {
 			p += w;
 			n -= (size_t)w;
 			o->written += (uint64_t)w;
 			since += (size_t)w;
-			if (since >= PATIENCE_BYTES) {
-				left[0] = PATIENCE;
-				since = 0;
-			}
+			if (since >= PATIENCE_BYTES)
+				until = since = 0;
 		} else if (w == 0) {
 			o->error = -EIO;
-		} else if (errno == EAGAIN) {
-			if (!wait_for_room(o->fd, left))
+		} else if (w == -EAGAIN) {
+			/* (What is called room may be too little.) */
+			if (now_ns() >= until || !wait_for_room(o->fd, until))
 				o->error = -ETIMEDOUT;
-		} else if (errno != EINTR) {
-			o->error = -errno;
+		} else if (w != -EINTR) {
+			o->error = (int)w;
 		}
 	}
 }
@@ -64,13 +80,38 @@ static void flush(struct sp_out *o)
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size)
 {
-	*o = (struct sp_out){ .fd = fd, .buffer = buffer, .size = size };
+	*o = (struct sp_out){ .fd = fd, .buffer = buffer, .size = size, .patience = SP_OUT_PATIENCE, .again = -1 };
+}
+
+/* Non-blocking it would be for all who have fd, so it is opened once more; but not the master of a pseudo-terminal, which
+ * would be another's.  Where that is refused, too (the terminal of who called su; no /proc), it is asked before each piece
+ * that surely goes if there is room: of a pipe the kernel says so for PIPE_BUF bytes, of a terminal for one. */
+void sp_out_shared(struct sp_out *o, unsigned patience)
+{
+	char path[48] = "/proc/self/fd/";
+	struct stat s;
+	int n;
+
+	o->patience = patience;
+	if (sp_sys(SYS_newfstatat, o->fd, "", &s, AT_EMPTY_PATH) < 0)
+		return;
+	o->socket = S_ISSOCK(s.st_mode);
+	if (!S_ISFIFO(s.st_mode) && (!S_ISCHR(s.st_mode) || sp_sys(SYS_ioctl, o->fd, TIOCOUTQ, &n) < 0))
+		return;
+	sp_format_u64(path + strlen(path), (uint64_t)o->fd);
+	if (sp_sys(SYS_ioctl, o->fd, TIOCGPTN, &n) < 0)
+		o->again = sp_open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
+	if (o->again >= 0)
+		o->fd = o->again;
+	else
+		o->piece = S_ISFIFO(s.st_mode) ? PIPE_BUF : 1;
 }
 
 int sp_out_finish(struct sp_out *o)
 {
 	if (!o->error)
 		flush(o);
+	sp_close(o->again);
 	return o->error;
 }
 

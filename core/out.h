@@ -11,16 +11,26 @@
 
 #include "base.h"
 
+#define SP_OUT_PATIENCE	10		/* the application wants to exit */
+
 struct sp_out {
 	int fd;				/* -1: memory only; what does not fit is -ENOSPC */
 	int error;			/* 0 or -errno of the first failure */
 	char *buffer;
 	size_t size, used;
 	uint64_t written;		/* bytes that went to fd */
+	unsigned patience;		/* seconds for who reads fd to make room; then it is -ETIMEDOUT */
+	int again;			/* sp_out_shared: fd opened once more, for us alone; -1: it is not */
+	size_t piece;			/* bytes that go at once, where there is room; 0: it says itself that there is none */
+	bool socket;
 };
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size);
 int sp_out_finish(struct sp_out *o);	/* flush; 0 or -errno */
+
+/* fd is the program's, whose reader may stall: a pipe, a terminal or a socket keeps us no longer than `patience` seconds
+ * for 64 KiB, 0: not at all; and stays blocking for the program.  After sp_out_init; sp_out_finish ends it. */
+void sp_out_shared(struct sp_out *o, unsigned patience);
 
 void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n);
 void sp_out_text(struct sp_out *o, const char *text);

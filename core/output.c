@@ -139,29 +139,14 @@ static int beside(char *to, size_t room, const char *path, const struct sp_who *
 
 /* ---- writing ---------------------------------------------------------- */
 
-/* A pipe once more, non-blocking, which then is so for us alone: what reads the program's standard
- * error may stall.  -errno: fd is none. */
-static int open_again(int fd)
-{
-	char path[48] = "/proc/self/fd/";
-	struct stat s;
-
-	if (sp_sys(SYS_newfstatat, fd, "", &s, AT_EMPTY_PATH) < 0 || !S_ISFIFO(s.st_mode))
-		return -EINVAL;
-	sp_format_u64(path + strlen(path), (uint64_t)fd);
-	return sp_open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK, 0);
-}
-
 int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s)
 {
-	int own = open_again(fd), r;
 	struct sp_out o;
 
-	sp_out_init(&o, own >= 0 ? own : fd, write_buffer, sizeof(write_buffer));
+	sp_out_init(&o, fd, write_buffer, sizeof(write_buffer));
+	sp_out_shared(&o, SP_OUT_PATIENCE);
 	view->write(&o, s);
-	r = sp_out_finish(&o);
-	sp_close(own);
-	return r;
+	return sp_out_finish(&o);
 }
 
 /* May a symbolic link be followed?  One that another user laid to where he cannot write himself, not:
@@ -189,7 +174,7 @@ static int write_special(const char *path, const struct sp_view *view, const str
 		return r;
 	fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | (link ? 0 : O_NOFOLLOW), 0);
 	if (fd < 0)
-		return fd;		/* ENXIO: a FIFO that nobody reads; waiting could be for ever */
+		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for ever), no terminal, a socket */
 	r = sp_output_write_fd(fd, view, s);
 	sp_close(fd);
 	return r;

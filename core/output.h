@@ -40,7 +40,7 @@ struct sp_output {
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
 		    const struct sp_show *s);
 
-/* The same to an open descriptor; to a pipe without waiting for ever. */
+/* The same to an open descriptor, without waiting for ever (sp_out_shared). */
 int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s);
 
 /* Makes the folders of path that are missing (path is changed meanwhile).  0 or -errno. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lock.h"
 #include "../out.h"
 #include "cmd.h"
 
@@ -30,16 +31,21 @@ void sp_put_plain(FILE *to, const char *text)
 void sp_message(const char *verb, const char *format, ...)
 {
 	char buffer[1024];
+	struct sp_quiet quiet;
 	struct sp_out o;
 	va_list more;
 
+	sp_quiet_begin(&quiet);
 	sp_out_init(&o, STDERR_FILENO, buffer, sizeof(buffer));
+	if (strcmp(verb, "run") == 0)	/* a program comes, which would have started whoever reads its standard error */
+		sp_out_shared(&o, 0);
 	sp_out_f(&o, "sspapi%s%s: ", *verb ? " " : "", verb);
 	va_start(more, format);
 	sp_out_vf(&o, format, &more);
 	va_end(more);
 	sp_out_char(&o, '\n');
 	sp_out_finish(&o);
+	sp_quiet_end(&quiet);
 }
 
 int sp_complain(int status, const char *verb, const char *text, const char *subject)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ static uint32_t ending;			/* the thread that runs the exit */
 static bool ended;			/* the dump of the end was made, or could not be */
 static bool since;			/* something was booked since that began */
 static bool closed;			/* the process ends now: who comes has nothing to wait for */
+static bool cut;			/* standard error took no more of this dump */
 static bool repeated;			/* at_last has written what was booked since */
 
 void sp_end_expect_dump(void)
@@ -51,11 +53,24 @@ void sp_end_child(void)
 
 /* ---- where to --------------------------------------------------------- */
 
-static const char *why(int error)
+#define DEV_TTY		makedev(5, 0)	/* in every Linux */
+
+/* ENXIO. */
+static const char *why_none(const char *path)
+{
+	struct stat s = { 0 };
+
+	(void)sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0);
+	return S_ISFIFO(s.st_mode) ? "nobody reads this FIFO" :
+	       S_ISSOCK(s.st_mode) ? "a socket cannot be opened by a name (standard error is SSPAPI_OUTPUT=-)" :
+	       s.st_rdev == DEV_TTY ? "this process has no terminal" : sp_say_error(ENXIO);
+}
+
+static const char *why(const char *path, int error)
 {
 	switch (error) {
 	case -ENXIO:
-		return "nobody reads this FIFO";
+		return why_none(path);
 	case -ETIMEDOUT:
 		return "who reads this does not take it";
 	case -ELOOP:
@@ -78,13 +93,47 @@ static void failed(const char *path, int error)
 	if (sp_store.region.truncated)
 		sp_out_text(&o, "counts are lost, since somebody truncated the live file");
 	else
-		sp_out_text(&o, why(error));
+		sp_out_text(&o, why(path, error));
 	if (*live && !sp_store.region.truncated) {
 		sp_out_text(&o, "; `sspapi recover` makes it from ");
 		sp_out_text(&o, live);
 	}
 	text[o.used] = 0;
-	sp_say2(SP_SAY_ERROR, "the dump was not written", text);
+	sp_process_say(SP_SAY_ERROR, "the dump was not written", text);
+}
+
+/* What could not be said meanwhile is a note of this dump, too. */
+static void look_at_notes(struct sp_model *m)
+{
+	m->h.notes = sp_store.header->notes;
+	m->h.kept_notes = sp_store.header->kept_notes;
+}
+
+/* What standard error did not take, and no live file has: to the default's name. */
+static int write_aside(const struct sp_view *v, const struct sp_show *s)
+{
+	static char path[SP_CONF_PATH], name[SP_CONF_PATH], text[SP_CONF_PATH + 100];	/* the door is won once */
+	int r = sp_output_expand(path, sizeof(path), sp_conf_rows[0].fallback, sp_process_who());
+
+	if (r == 0)
+		r = sp_output_name_for(name, sizeof(name), path, v);
+	if (r < 0)
+		return r;
+	sp_process_note(sp_text_f(text, sizeof(text), "nobody reads standard error: the dump is cut off there, and all of it is in %s", name));
+	look_at_notes(s->m);
+	return sp_output_write(&output, name, sp_process_who(), v, s);
+}
+
+static int write_error(const struct sp_view *v, const struct sp_show *s)
+{
+	int fd = sp_say_descriptor(), r = cut ? -ETIMEDOUT : fd < 0 ? 0 : sp_output_write_fd(fd, v, s);
+
+	cut = r == -ETIMEDOUT;
+	if (cut && (!*sp_store.region.path || sp_store.region.torn))
+		r = write_aside(v, s);
+	if (r < 0)
+		failed("standard error", r);
+	return r;
 }
 
 /* `told`: a form before this one could not be written, for the same reason, as a rule. */
@@ -93,18 +142,16 @@ static int write_one(const char *name, const struct sp_view *v, const struct sp_
 	char path[SP_CONF_PATH];
 	int r;
 
-	if (strcmp(sp_conf.output, "-") == 0) {
-		int fd = sp_say_descriptor();
-
-		return fd < 0 ? 0 : sp_output_write_fd(fd, v, s);
-	}
+	look_at_notes(s->m);
+	if (strcmp(sp_conf.output, "-") == 0)
+		return write_error(v, s);
 	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
 	if (r == 0)
 		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, s);
 	if (r < 0 && !told)
 		failed(rename_it ? path : name, r);
 	else if (r == 0)
-		sp_say2(SP_SAY_DETAIL, "dump written", output.path);
+		sp_process_say(SP_SAY_DETAIL, "dump written", output.path);
 	return r;
 }
 
@@ -136,10 +183,11 @@ static int write_all(struct sp_show *s)
 		return r;
 	}
 	several = several && !sp_output_is_special(name);
+	cut = false;
 	name_store(s, name, p, several);
 	if (!*p)
 		r = write_one(name, v ? v : sp_view_by_name("text", 4), s, false, false);
-	while (*p) {
+	while (*p && (several || r == 0)) {
 		size_t n = strcspn(p, ",");
 
 		v = sp_view_by_name(p, n);
@@ -178,7 +226,7 @@ static void settle_live(bool safe)
 	strcat(text, r == -ENOENT ? ": this process has another root directory by now" : ": ");
 	if (r != -ENOENT)
 		strncat(text, sp_say_error((int)r), 100);
-	sp_say2(SP_SAY_WARNING, "the live file is to be removed, and could not be", text);
+	sp_process_say(SP_SAY_WARNING, "the live file is to be removed, and could not be", text);
 }
 
 /* ---- the door --------------------------------------------------------- */
@@ -283,7 +331,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	} else {
 		m.h.end = how;
 		if (!sp_view_colors(&s))	/* only now it is known which events there are */
-			sp_say2(SP_SAY_WARNING, "SSPAPI_COLOR_BY: no such event was counted; using the first",
+			sp_process_say(SP_SAY_WARNING, "SSPAPI_COLOR_BY: no such event was counted; using the first",
 				sp_conf.color_by);
 		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s) : write_all(&s);
 		sp_model_close(&m);

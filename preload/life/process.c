@@ -119,15 +119,38 @@ void sp_process_look(void)
 
 /* ---- notes ------------------------------------------------------------ */
 
+static struct {				/* what is to be noted, and there is no store yet */
+	char text[4096];		/* each with a NUL behind it */
+	size_t used;
+} early;
+
+static void keep(const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	if (n <= sizeof(early.text) - early.used) {
+		memcpy(early.text + early.used, text, n);
+		early.used += n;
+	}
+}
+
 void sp_process_note_quiet(const char *text)
 {
 	struct sp_held held;
 
-	if (!sp_store.header)
-		return;
 	sp_lock_take(&sp_store.lock, &held);
-	sp_store_note(&sp_store, text);
+	if (sp_store.header)
+		sp_store_note(&sp_store, text);
+	else
+		keep(text);
 	sp_lock_give(&sp_store.lock, &held);
+}
+
+void sp_process_note_early(void)
+{
+	for (size_t at = 0; at < early.used; at += strlen(early.text + at) + 1)
+		sp_process_note_quiet(early.text + at);
+	early.used = 0;
 }
 
 void sp_process_torn(void)
@@ -152,8 +175,17 @@ void sp_process_torn(void)
 	sp_process_note(strcat(text, "); if this process is killed, what is new is lost"));
 }
 
+void sp_process_say(enum sp_say_level level, const char *what, const char *detail)
+{
+	char line[2040];
+
+	sp_text_f(line, sizeof(line), "%s%s%s", what, *detail ? ": " : "", detail);
+	if (!sp_say(level, line) && level <= SP_SAY_WARNING)
+		sp_process_note_quiet(line);
+}
+
 void sp_process_note(const char *text)
 {
-	sp_say(SP_SAY_WARNING, text);
+	(void)sp_say(SP_SAY_WARNING, text);
 	sp_process_note_quiet(text);
 }

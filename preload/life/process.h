@@ -11,6 +11,7 @@
 #include "../../core/conf.h"
 #include "../../core/store/store.h"
 #include "../papi/real.h"
+#include "say.h"
 
 struct sp_process {
 	struct sp_papi *papi;		/* the libpapi observed; NULL: ask sp_enter */
@@ -88,8 +89,11 @@ bool sp_self_ready(void);
 bool sp_thread_ended(int tid);
 
 void sp_process_torn(void);			/* says once that the live file is full, if it is */
+/* A line on standard error, "what: detail"; where that takes none, a note of the dump, but for details. */
+void sp_process_say(enum sp_say_level level, const char *what, const char *detail);
 void sp_process_note(const char *text);		/* for the dump; and as a warning */
 void sp_process_note_quiet(const char *text);	/* for the dump only */
+void sp_process_note_early(void);		/* there is a store now: those from before are its */
 
 /* For setup.c. */
 void sp_process_capture(char **environment);	/* what the process started with; once */

@@ -45,31 +45,37 @@ int sp_say_descriptor(void)
 		       2 : -1;
 }
 
-void sp_say2(enum sp_say_level level, const char *what, const char *detail)
+/* Whole, or as much as there is room for. */
+static bool tell(const char *line, size_t n)
 {
-	char line[2048];
+	int fd = sp_say_descriptor();
 	struct sp_quiet quiet;
 	struct sp_out o;
-	int fd = (long)level <= sp_say_most ? sp_say_descriptor() : -1;
+	int r;
 
 	if (fd < 0)
-		return;
-	sp_out_init(&o, -1, line, sizeof(line) - 1);
-	sp_out_text(&o, "sspapi: ");
-	sp_out_plain(&o, what);
-	if (*detail) {
-		sp_out_text(&o, ": ");
-		sp_out_plain(&o, detail);
-	}
-	line[o.used] = '\n';
+		return false;
+	sp_out_init(&o, fd, NULL, 0);
 	sp_quiet_begin(&quiet);
-	(void)sp_write_all(fd, line, o.used + 1);
+	sp_out_shared(&o, 0);
+	sp_out_bytes(&o, line, n);
+	r = sp_out_finish(&o);
 	sp_quiet_end(&quiet);
+	return r == 0;
 }
 
-void sp_say(enum sp_say_level level, const char *line)
+bool sp_say(enum sp_say_level level, const char *text)
 {
-	sp_say2(level, line, "");
+	char line[2048];
+	struct sp_out o;
+
+	if ((long)level > sp_say_most)
+		return true;
+	sp_out_init(&o, -1, line, sizeof(line) - 1);
+	sp_out_text(&o, "sspapi: ");
+	sp_out_plain(&o, text);
+	line[o.used] = '\n';
+	return tell(line, o.used + 1);
 }
 
 const char *sp_say_error(int error)

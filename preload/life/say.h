@@ -1,5 +1,6 @@
 /* say.h: one line for people on standard error, if that is still the descriptor
- * that the process was started with.  Never stdio; async-signal-safe.
+ * that the process was started with, and takes it without waiting.  Never stdio;
+ * async-signal-safe.
  */
 #ifndef SP_SAY_H
 #define SP_SAY_H
@@ -9,8 +10,7 @@ enum sp_say_level { SP_SAY_ERROR, SP_SAY_WARNING, SP_SAY_DETAIL };
 extern long sp_say_most;			/* lines above this level are not said */
 void sp_say_capture(void);		/* at the start: what descriptor 2 is */
 int sp_say_descriptor(void);		/* 2, or -1 if it is something else by now */
-void sp_say(enum sp_say_level level, const char *line);
-void sp_say2(enum sp_say_level level, const char *what, const char *detail);	/* what: detail */
+bool sp_say(enum sp_say_level level, const char *text);	/* false: not all of it (sp_process_say) */
 
 /* What -errno means, as strerror says it, without its lock and locale. */
 const char *sp_say_error(int error);

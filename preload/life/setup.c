@@ -124,7 +124,7 @@ static void complain(const char *line, void *arg)
 {
 	(void)arg;
 	sp_say_most = sp_conf.verbose;	/* read first */
-	sp_say(SP_SAY_WARNING, line);
+	sp_process_say(SP_SAY_WARNING, line, "");
 }
 
 /* A child of fork starts empty: what its memory copied describes the parent. */
@@ -197,6 +197,7 @@ static void set_up(void)
 	sp_process_pid = pid;
 	if (!sp_conf.disable && open_store()) {
 		fill_header();
+		sp_process_note_early();
 		know_cpus();
 		sp_process.unwinds = sp_conf.callsites > 1;
 		sp_store_begin(&sp_store);
@@ -217,7 +218,7 @@ static void papi_found(struct sp_papi *p)
 
 	if (!sp_store.header || sp_store.header->papi_library)
 		return;
-	sp_say2(SP_SAY_DETAIL, "observing", p->path);
+	sp_process_say(SP_SAY_DETAIL, "observing", p->path);
 	version = p->real.PAPI_get_opt ? p->real.PAPI_get_opt(PAPI_LIB_VERSION, NULL) : 0;
 	sp_lock_take(&sp_store.lock, &held);
 	sp_store.header->papi_library = sp_store_text(&sp_store, p->path);

@@ -93,6 +93,14 @@ nowhere "$tmp/file/x.json" "not written" "$tmp/file/x.json" "Not a directory"
 nowhere "$tmp" "is a folder" "$tmp"
 nowhere /dev/full "not written" /dev/full "No space left"
 nowhere "$tmp/fifo" "not written" "$tmp/fifo" "nobody reads"
+ln -s /dev/tty "$tmp/tty"
+for terminal in /dev/tty "$tmp/tty"; do
+	SSPAPI_OUTPUT=$terminal run_shim shim setsid -w "$one" -s 3
+	check "output to ${terminal#"$tmp"}, without a terminal: one line says so" said shim "not written" "$terminal" "this process has no terminal"
+	is "output to ${terminal#"$tmp"}, without a terminal: it ends as it would" "$(status_of shim)" 3
+done
+perl -MSocket -e 'socket my $s, AF_UNIX, SOCK_STREAM, 0; bind $s, sockaddr_un shift or die' "$tmp/socket"
+nowhere "$tmp/socket" "not written" "$tmp/socket" "a socket cannot be opened"
 nowhere /proc/x/y.json "not written" /proc/x
 nowhere "$tmp/$(head -c 300 /dev/zero | tr '\0' n).json" "not written" "too long"
 nowhere "/$(head -c 2000 /dev/zero | tr '\0' n).json" "SSPAPI_OUTPUT" "too long"

@@ -72,20 +72,81 @@ stalls() {
 		my $fifo = shift;
 		$^F = 100;	# the reader stays open in the program
 		open my $f, "+<", $fifo or die;
-		if ($ENV{SSPAPI_OUTPUT} eq "-") { open STDERR, ">", $fifo or die }
 		$ENV{LD_PRELOAD} = shift;
 		exec @ARGV' "$tmp/fifo" "$SHIM" "$scenes/cornered" 300
 }
-stalls "$tmp/fifo"
+stalls "$tmp/fifo" &
+
+# Standard error that is full, and nobody reads, of a program that says nothing itself.
+bogus="SSPAPI_ATTRIBUTION: 'bogus' is not one of auto, exact, residency, reading; using auto"
+silent="$scenes/ops set=EV_A start show=1000 stop"
+# full NAME KIND OUTPUT COMMAND...: in the folder $tmp/NAME, live files in its live
+full() {
+	full_of=$tmp/$1 full_kind=$2 full_output=$3
+	shift 3
+	mkdir -p "$full_of/live"
+	cd "$full_of" || return
+	LIMIT=30 run "${full_of##*/}" perl "$root/tests/lib/full.pl" "$full_kind" \
+		env SSPAPI_OUTPUT="$full_output" SSPAPI_LIVE="$full_of/live" SSPAPI_ATTRIBUTION=bogus "$@"
+	cd "$root" || exit
+}
+noted() {
+	json "$1" '@{$d->{notes}}' >"$1.notes"
+	cat "$1.notes"
+	grep -qxF -- "$2" "$1.notes"
+}
+
+# The dump itself has ten seconds.
+for kind in pipe socket pty; do
+	# shellcheck disable=SC2086 # words
+	full dump-$kind $kind - env LD_PRELOAD="$SHIM" $silent &
+	# shellcheck disable=SC2086
+	full beside-$kind $kind - env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 SSPAPI_FORMAT=json,csv $silent &
+done
+# A line goes, or not.
+for kind in pipe socket pty; do
+	# shellcheck disable=SC2086
+	full line-$kind $kind x.json env LD_PRELOAD="$SHIM" $silent
+	is "a line, a full $kind: it ends as it would" "$(cat "$tmp/line-$kind.out")" 0
+	check "a line, a full $kind: it is in the notes" noted "$tmp/line-$kind/x.json" "$bogus"
+done
+# shellcheck disable=SC2086
+full room empty x.json env LD_PRELOAD="$SHIM" $silent
+is "a line, a pipe with room: no note" "$(cat "$tmp/room.out") $(json "$tmp/room/x.json" '@{$d->{notes}}')" "0 "
+# shellcheck disable=SC2086
+full stop background /proc/nope/x env LD_PRELOAD="$SHIM" $silent
+is "a line, from the background of a terminal that stops who writes: it runs on" "$(cat "$tmp/stop.out")" 0
+# shellcheck disable=SC2086
+if plain "sspapi run"; then
+	for kind in pipe pty background; do
+		full run-$kind $kind x.json "$B/sspapi" run --attribution auto $silent
+		is "sspapi run, a full $kind: it ends as it would" "$(cat "$tmp/run-$kind.out")" 0
+	done
+fi
+# shellcheck disable=SC2086
+full none pipe /proc/nope/x env LD_PRELOAD="$SHIM" $silent
+is "no room for a line, nor a place for the dump: it ends as it would" "$(cat "$tmp/none.out")" 0
+check "no room for a line, nor a place for the dump: the live file has it" "$B/sspapi" recover -o "$tmp/none.json" "$tmp"/none/live/*.live
+check "no room for a line, nor a place for the dump: and says why" grep -F "the dump was not written: /proc/nope/x: No such file" "$tmp/none.json"
+wait
+
 is "a FIFO whose reader stalls: it ends as it would" "$(status_of shim)" 3
 check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "does not take it" "sspapi recover"
 check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
 check "a FIFO whose reader stalls: all of it" books shim
-rm -f "$tmp/shim.json"
-stalls -
-is "standard error that nobody reads: it ends as it would" "$(status_of shim)" 3
-check "standard error that nobody reads: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
-check "standard error that nobody reads: all of it" books shim
+recovered() {
+	"$B/sspapi" recover -o "$tmp/$1.json" "$tmp/$1"/live/*.live && noted "$tmp/$1.json" "$bogus" &&
+		is_equal "$(json "$tmp/$1.json" 'map { @{$_->{total}} } map { @{$_->{cpus}} } @{$d->{relations}}')" 1000
+}
+for kind in pipe socket pty; do
+	is "the dump, a full $kind: it ends as it would" "$(cat "$tmp/dump-$kind.out")" 0
+	check "the dump, a full $kind: the live file has it" recovered dump-$kind
+	is "the dump, a full $kind, no live file: it ends as it would" "$(cat "$tmp/beside-$kind.out")" 0
+	beside=$(echo "$tmp/beside-$kind"/sspapi.ops.*.json)
+	check "the dump, a full $kind, no live file: a file beside has it, and says so" \
+		noted "$beside" "nobody reads standard error: the dump is cut off there, and all of it is in $beside"
+	is "the dump, a full $kind, no live file: in each form" "$(find "$tmp/beside-$kind" -name '*.csv' | wc -l)" 1
+done
 
 # A link that another user has put in the dump's place.
 ours() {
@@ -102,5 +163,22 @@ if [ "$(id -u)" = 0 ] && chown -h 65534 "$tmp/link" 2>/dev/null; then
 	check "a link of another user: said" said shim "the dump was not written" "$tmp/link" "of another user"
 else
 	skip "a link of another user" "only root can make one"
+fi
+# Where it cannot be opened once more, since it is another user's.
+if [ "$(id -u)" = 0 ]; then
+	as_nobody
+	other=$user user=''
+	silent="$scenes/ops set=EV_A start show=1000 stop"
+	for kind in pipe socket pty; do
+		# shellcheck disable=SC2086 # words
+		full nobody-$kind $kind "$tmp/nobody/$kind.json" $other env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 $silent
+		is "a line, another user's full $kind: it ends as it would" "$(cat "$tmp/nobody-$kind.out")" 0
+		check "a line, another user's full $kind: it is in the notes" noted "$tmp/nobody/$kind.json" "$bogus"
+	done
+	# shellcheck disable=SC2086
+	full nobody-room empty "$tmp/nobody/room.json" $other env LD_PRELOAD="$SHIM" SSPAPI_LIVE=0 $silent
+	is "a line, another user's pipe with room: no note" "$(cat "$tmp/nobody-room.out") $(json "$tmp/nobody/room.json" '@{$d->{notes}}')" "0 "
+else
+	skip "another user's standard error" "only root can have one"
 fi
 done_testing

@@ -23,6 +23,16 @@ else
 	skip "LD_AUDIT" "a sanitizer's run time crashes under an auditor"
 fi
 
+# ---- valgrind ----------------------------------------------------------------------------
+
+if plain "valgrind" && command -v valgrind >/dev/null; then
+	for form in json csv text hwloc store; do
+		run shim valgrind -q --error-exitcode=9 --trace-children=yes env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/grind" SSPAPI_FORMAT=$form \
+			"$scenes/one"
+		is "valgrind, $form: it finds nothing" "$(status_of shim) $(grep -v '^one: to stderr' "$tmp/shim.err")" "0 "
+	done
+fi
+
 # ---- wrappers of PAPI before ours ----------------------------------------------------------
 
 accums="$scenes/ops set=EV_A show=0 start show=1000 accum show=111 accum stop"	# prints nothing
