@@ -27,14 +27,14 @@ is_asked() {
 	return 1
 }
 
-# share WHAT LEAST: of `had`, in percent: is enough proven of all (total, where 0.1 % may be booked elsewhere: a machine
+# share WHAT LEAST: of `had`, in percent: is enough proven of all (total, where 1 % may be booked elsewhere: a machine
 # that stands still between two looks; or all), or of what is on no edge of a window (inside)?
 share() {
 	sed -n 's/^had //p' "$tmp/said" | awk -v what="$1" -v least="$2" '
 		{ all = what == "inside" ? $4 : $2; got = what == "inside" ? $5 : $3
 		  printf "%d wrong of %d, %d counts, %.3f %% proven, %d elsewhere; %.3f %% of %d that were on no edge\n", $7, $1, $2,
 			 $2 ? 100 * $3 / $2 : 0, $6, $4 ? 100 * $5 / $4 : 0, $4
-		  exit !all || 100 * got < least * all || (what == "total" && 1000 * $6 > all) }'
+		  exit !all || 100 * got < least * all || (what == "total" && 100 * $6 > all) }'
 }
 
 # judge NAME WHAT LEAST: of $tmp/said
@@ -83,17 +83,18 @@ random() {
 }
 
 all_cases() {
-	random own- total 99
-	random own-ts total 99
-	random own-tse total 99
-	random own-tsmqd total 99
+	own=$(bounded 99 97)		# of few clients on a machine that others use one window more is much
+	random own- total $own
+	random own-ts total $own
+	random own-tse total $own
+	random own-tsmqd total $own
 	random own-tsodeamq total 0	# attached ones among them, to threads that are counted by others
 	random attach-runs inside 99.9
 	random attach-sleeps all 100
 	random attach-freed inside 99.9
 	random attach-forks inside 99.9
 	random attach-ends inside 99.9
-	random shared all 90
+	random shared inside 95
 	random inherit-threads inside 90
 	random inherit-forks inside 90
 	random handlers all 0
