@@ -596,7 +596,6 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
 {
-
 	if (!p->clock || p->trouble)
 		return;
 	if (!sp_split_take_here(p)) {
