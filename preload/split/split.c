@@ -1,7 +1,6 @@
 /* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, their reading is scan.c, what is
  * proven by it window.c. */
 #include <string.h>
-#include <unistd.h>
 
 #include "../life/process.h"
 #include "hold.h"
@@ -331,15 +330,6 @@ static int64_t not_proven(const struct sp_split *p, uint32_t e)
 	return sum;
 }
 
-static bool are_all_watched(const struct sp_split *p)
-{
-	static long online;
-
-	if (!sp_get(&online))
-		sp_put(&online, sysconf(_SC_NPROCESSORS_ONLN));
-	return (long)p->n >= sp_get(&online);
-}
-
 /* Of threads that inherit no clock says where they were: was more counted than all copies have by now?  (A little more it is at
  * times where all CPUs are watched, too: a child that is made around PAPI's reset.) */
 static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
@@ -354,7 +344,7 @@ static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
 			return false;
 		now -= w->cpu[i].anchor;
 	}
-	return value - w->before > now && !are_all_watched(p);
+	return value - w->before > now && p->n < sp_cpus_online;
 }
 
 /* elsewhere: some of the window was counted on a CPU that is none of ours. */
