@@ -551,20 +551,17 @@ void sp_split_done(struct sp_split *p)
 static void probe(struct sp_split *p)
 {
 	int here = sp_scan_index(p, sp_cpu_here());
-	uint64_t count[SP_NATIVES_MOST], first, enabled;
-	struct sp_split_cpu *c;
+	uint64_t count[SP_NATIVES_MOST];
+	struct sp_split_cpu first, second;
 
 	if (here < 0)
 		return;
-	c = &p->cpu[here];
-	if (!sp_scan_group(p, c, SP_HARDWARE, count))
-		return;
-	first = c->now.ran[SP_HARDWARE];
-	enabled = c->now.enabled;
-	if (!sp_scan_group(p, c, SP_HARDWARE, count))
+	/* (What the last scan has stays of one moment.) */
+	first = second = p->cpu[here];
+	if (!sp_scan_group(p, &first, SP_HARDWARE, count) || !sp_scan_group(p, &second, SP_HARDWARE, count))
 		return;
 	p->probed = true;
-	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == first)
+	if (second.now.enabled != first.now.enabled && second.now.ran[SP_HARDWARE] == first.now.ran[SP_HARDWARE])
 		p->starving = 1;
 }
 
