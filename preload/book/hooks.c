@@ -563,6 +563,15 @@ static void take_up(void)
 			      "counts these are PAPI does not tell; they are booked where they were read, none as proven");
 }
 
+/* PAPI will refuse to start it, and it counts on. */
+static bool runs(const struct sp_set *s, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int state = 0;
+
+	return sp_get(&s->started) && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_RUNNING);
+}
+
 SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 {
 	int saved = errno;
@@ -576,6 +585,10 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		take_up();
 	if (s)
 		s->before.kept = false;
+	if (s && runs(s, id)) {
+		errno = saved;
+		return;
+	}
 	if (s && !sp_is_touched(s)) {
 		keep_opening(s);
 		opened(s, true);
@@ -590,7 +603,7 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_set_prepare(s, id);
 		if (s->overflows.block)		/* its handler may be called in any of them */
 			sp_sites_modules();
-		if (s->split && !sp_get(&s->started))
+		if (s->split)
 			sp_split_starts(s->split);
 		if (s->split && again)
 			sp_split_expects(s->split);
@@ -606,11 +619,12 @@ SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at)
 {
 	int saved = errno;
 
-	/* (PAPI refuses one that runs, whose window goes on.) */
-	if (!sp_split_holds(s->split, &s->opened))
-		sp_before_start_slow(id, at);
-	else if (!sp_get(&s->started))
+	if (runs(s, id))
+		;
+	else if (sp_split_holds(s->split, &s->opened))
 		sp_split_starts(s->split);
+	else
+		sp_before_start_slow(id, at);
 	errno = saved;
 }
 

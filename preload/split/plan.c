@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "../../core/cpu-list.h"
 #include "../../core/lock.h"
@@ -20,6 +21,7 @@
 #define OPENING_NS	6000u		/* what one counter takes to open and to close, about */
 #define STARVED		16u		/* windows until counters that never run are closed */
 
+uint32_t sp_cpus_online;
 bool sp_one_clock;
 uint64_t sp_tick_ns = 1ull << 32;
 static uint64_t first_ticks, first_ns;
@@ -62,6 +64,7 @@ void sp_split_begin(void)
 	if (sp_conf.attribution == SP_BY_READING)
 		return;
 	sp_one_clock = one_clock();
+	sp_cpus_online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (ticks)
 		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	sp_counters_begin(sp_conf.descriptors);

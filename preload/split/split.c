@@ -1,7 +1,6 @@
 /* split.c: windows: what was counted where; see split.h.  What is opened for them is plan.c, their reading is scan.c, what is
  * proven by it window.c. */
 #include <string.h>
-#include <unistd.h>
 
 #include "../life/process.h"
 #include "hold.h"
@@ -331,15 +330,6 @@ static int64_t not_proven(const struct sp_split *p, uint32_t e)
 	return sum;
 }
 
-static bool are_all_watched(const struct sp_split *p)
-{
-	static long online;
-
-	if (!sp_get(&online))
-		sp_put(&online, sysconf(_SC_NPROCESSORS_ONLN));
-	return (long)p->n >= sp_get(&online);
-}
-
 /* Of threads that inherit no clock says where they were: was more counted than all copies have by now?  (A little more it is at
  * times where all CPUs are watched, too: a child that is made around PAPI's reset.) */
 static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
@@ -354,7 +344,7 @@ static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
 			return false;
 		now -= w->cpu[i].anchor;
 	}
-	return value - w->before > now && !are_all_watched(p);
+	return value - w->before > now && p->n < sp_cpus_online;
 }
 
 /* elsewhere: some of the window was counted on a CPU that is none of ours. */
@@ -561,20 +551,17 @@ void sp_split_done(struct sp_split *p)
 static void probe(struct sp_split *p)
 {
 	int here = sp_scan_index(p, sp_cpu_here());
-	uint64_t count[SP_NATIVES_MOST], first, enabled;
-	struct sp_split_cpu *c;
+	uint64_t count[SP_NATIVES_MOST];
+	struct sp_split_cpu first, second;
 
 	if (here < 0)
 		return;
-	c = &p->cpu[here];
-	if (!sp_scan_group(p, c, SP_HARDWARE, count))
-		return;
-	first = c->now.ran[SP_HARDWARE];
-	enabled = c->now.enabled;
-	if (!sp_scan_group(p, c, SP_HARDWARE, count))
+	/* (What the last scan has stays of one moment.) */
+	first = second = p->cpu[here];
+	if (!sp_scan_group(p, &first, SP_HARDWARE, count) || !sp_scan_group(p, &second, SP_HARDWARE, count))
 		return;
 	p->probed = true;
-	if (c->now.enabled != enabled && c->now.ran[SP_HARDWARE] == first)
+	if (second.now.enabled != first.now.enabled && second.now.ran[SP_HARDWARE] == first.now.ran[SP_HARDWARE])
 		p->starving = 1;
 }
 
@@ -596,7 +583,6 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
 {
-
 	if (!p->clock || p->trouble)
 		return;
 	if (!sp_split_take_here(p)) {
