@@ -220,16 +220,21 @@ static bool is_of_another_step(uint64_t mtime_ns, const struct sp_who *who)
 /* Who wrote a file, in what its time of access has below the second: the pid, and where that holds (238 is
  * what a second has room for). */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
-static uint32_t writer_of(const struct sp_who *who)
+static uint32_t writer_in(const struct sp_who *who, uint64_t pid_ns)
 {
-	struct stat ns = { 0 };
-	uint32_t at;
+	uint32_t at = (uint32_t)pid_ns;
 
-	(void)sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0);
-	at = (uint32_t)ns.st_ino;
 	for (const char *p = who->host; *p; p++)
 		at = at * 31 + (unsigned char)*p;
 	return at % 238 * WRITER_PID + (uint32_t)who->pid % WRITER_PID;
+}
+
+static uint32_t writer_of(const struct sp_who *who)
+{
+	struct stat ns = { 0 };
+
+	(void)sp_sys(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &ns, 0);
+	return writer_in(who, ns.st_ino);
 }
 
 /* The kernel's own stamp is up to 4 ms old, which is more than a short program
@@ -301,6 +306,13 @@ static struct identity identify(const char *path)
 	id.writer = s.st_atim.tv_sec == s.st_mtim.tv_sec + ACCESS_AHEAD ? (uint32_t)s.st_atim.tv_nsec : 0;
 	id.mtime_ns = (uint64_t)s.st_mtim.tv_sec * 1000000000u + (uint64_t)s.st_mtim.tv_nsec;
 	return id;
+}
+
+bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns)
+{
+	struct identity id = identify(path);
+
+	return id.regular && id.writer == writer_in(who, pid_ns) && id.mtime_ns >= since_ns;
 }
 
 bool sp_output_is_special(const char *path)

@@ -53,6 +53,9 @@ int sp_output_candidate(char *to, size_t room, const char *path, const struct sp
 /* temp becomes name, over nothing: 0, -EEXIST, or another -errno. */
 int sp_output_take(const char *temp, const char *name);
 
+/* Did this process write the file, at this time or later?  (False, too, where the file system does not tell.) */
+bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns);
+
 /* A device, a FIFO, a symbolic link: it is written to, whatever is written. */
 bool sp_output_is_special(const char *path);
 

@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "diff.h"
+#include "once.h"
 #include "report.h"
 #include "runs.h"
 #include "symbols.h"
@@ -33,7 +34,7 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 {
 	struct sp_runs runs;
 	unsigned n_bad = 0;
-	int e = sp_runs_find(&runs, c->verb, path, 1) || sp_files_open(f, c->verb, runs.path, runs.n, NULL, &n_bad) ? 2 : 0;
+	int e = sp_runs_find(&runs, c->verb, path, 1) || sp_files_open(f, c->verb, runs.path, runs.n, NULL, false, &n_bad) ? 2 : 0;
 
 	if (e == 0 && (n_bad || f->model.damaged)) {
 		sp_file_close(f);
@@ -43,15 +44,38 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 	return e;
 }
 
+/* Is this repeat none, since another of its side holds the same process, and as much of it? */
+static bool is_left(const struct command *c, unsigned first, unsigned i)
+{
+	struct sp_once own = sp_once_of(&c->file[i].model);
+
+	for (unsigned k = first; c->file[i].model.n_processes == 1 && k < c->n; k++) {
+		struct sp_once other = sp_once_of(&c->file[k].model);
+
+		if (k != i && c->file[k].model.n_processes == 1 && sp_once_is_same(&own, &other) &&
+		    (sp_once_compare(&other, &own) < 0 || (k < i && sp_once_compare(&other, &own) == 0)))
+			return true;
+	}
+	return false;
+}
+
 static int open_side(struct command *c, unsigned side)
 {
+	unsigned first = c->n;
+
 	for (unsigned i = 0; i < c->n_paths[side]; i++) {
-		struct sp_file *f = &c->file[c->n];
-		int e = open_path(c, f, c->path[side] + i);
+		int e = open_path(c, &c->file[c->n], c->path[side] + i);
 
 		if (e)
 			return e;
 		c->n++;
+	}
+	for (unsigned i = first; i < c->n; i++) {
+		struct sp_file *f = &c->file[i];
+		int e;
+
+		if (is_left(c, first, i))
+			continue;
 		if (sp_level_is_code(c->level) && !c->diff.csv)
 			sp_symbols_add(&f->model, c->verb, false);
 		e = sp_diff_add(&c->diff, side, &f->model, c->level);

@@ -5,7 +5,7 @@
  * caller's own, has the name that it was made with and nobody else could write it: its
  * bytes name the place.  Otherwise it goes beside the live file: root must not make a file of
  * a stranger's choice, nor from the copy of a stranger's that is root's by now.  Nothing
- * that exists is replaced.
+ * that exists is replaced; what the process wrote itself, before it was killed, is not made again.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +27,12 @@ struct recovery {
 	bool force, discard;
 	char host[65];
 };
+
+static void say(const char *path)
+{
+	sp_put_plain(stdout, path);
+	putchar('\n');
+}
 
 static bool still_the_same(const struct sp_file *f, const char *path)
 {
@@ -95,23 +101,45 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 	if (r == 0)
 		r = take_name(rec, m, sp_part_name(), path);
 	sp_part_end();
-	if (r == 0) {
-		sp_put_plain(stdout, path);
-		putchar('\n');
-	}
+	if (r == 0)
+		say(path);
 	return r;
 }
 
-/* name: where the last one went, or could not go. */
-static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16])
+/* Is the dump there that the process began to write, whole as it is once it has its name?  Then path is where. */
+static bool is_there(const struct sp_model *m, char *path)
+{
+	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
+	char name[SP_CONF_PATH + 16];
+
+	for (unsigned i = 0; i < 1000 && !strchr(who.host, '/') && sp_output_candidate(name, sizeof(name), path, &who, i) == 0; i++) {
+		if (sp_output_is_by(name, &who, m->h.pid_ns, m->h.end_ns)) {
+			strcpy(path, name);
+			say(path);
+			return true;
+		}
+		if (i && access(name, F_OK) < 0)
+			break;
+	}
+	return false;
+}
+
+/* name: where the last one went, or could not go.  ended: the process had begun to write its dump.  *n: how many
+ * were made. */
+static int write_forms(const struct recovery *r, struct sp_file *f, const char *path, char name[SP_CONF_PATH + 16], bool ended,
+		       unsigned *n)
 {
 	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
 	const struct sp_view *v = sp_form_by_extension(path);
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);
-	if (!*forms)
+	if (!*forms && ended && !r->out && is_there(&f->model, name))
+		return 0;
+	if (!*forms) {
+		++*n;
 		return write_new(r, name, v ? v : sp_view_by_name("text", 4), &f->model);
+	}
 	for (const char *p = forms; *p && done == 0; p += strcspn(p, ","), p += *p == ',') {
 		v = sp_view_by_name(p, strcspn(p, ","));
 		if (!v)
@@ -119,6 +147,9 @@ static int write_forms(const struct recovery *r, struct sp_file *f, const char *
 		snprintf(name, SP_CONF_PATH + 16, "%s", path);
 		if (strchr(forms, ',') && sp_output_name_for(name, SP_CONF_PATH + 16, path, v) < 0)
 			return -ENAMETOOLONG;
+		if (ended && is_there(&f->model, name))
+			continue;
+		++*n;
 		done = write_new(r, name, v, &f->model);
 	}
 	return done;
@@ -153,6 +184,8 @@ static int recover(const struct recovery *r, const char *live)
 {
 	char to[SP_CONF_PATH], name[SP_CONF_PATH + 16] = "";
 	struct sp_file f;
+	unsigned n = 0;
+	bool ended;
 	int e;
 
 	if (never_began(r, live))
@@ -168,18 +201,19 @@ static int recover(const struct recovery *r, const char *live)
 		sp_file_close(&f);
 		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
 	}
+	ended = f.model.h.end != SP_END_NONE;
 	f.model.h.end = SP_END_RECOVERED;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
-		e = write_forms(r, &f, to, name);
+		e = write_forms(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
 	if (e < 0)
 		return not_written(r, live, *name ? name : to, e);
-	if (f.model.h.torn)
+	if (n && f.model.h.torn)
 		sp_complain(0, r->verb, "the disk of the live file was full: what came later is not in it", live);
-	else if (f.model.damaged)
+	else if (n && f.model.damaged)
 		sp_complain(0, r->verb, "damaged: what could be read is in the dump; it is kept", live);
-	if (f.model.damaged)
+	if (n && f.model.damaged)
 		return 1;
 	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);

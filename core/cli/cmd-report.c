@@ -182,7 +182,8 @@ int sp_cmd_report(int argc, char **argv)
 		return r;
 	report.show.file = runs.shown;
 	/* By level events are only not shown: metrics are still computed from them. */
-	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.show.events, &n_bad)) {
+	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.show.events, report.show.all,
+			  &n_bad)) {
 		sp_runs_free(&runs);
 		return 1;
 	}

@@ -73,9 +73,10 @@ long sp_file_first(const char *path, int flags, void *to, size_t n);
 void sp_unfinished(struct sp_model *m);
 
 /* Several as one run: merged, in memory, if they are more than one or only some events
- * (E,E; NULL: all) are wanted.  The same status; *n_bad: files that were named and left out. */
+ * (E,E; NULL: all) are wanted.  A process that several hold counts once (tell: a line for each file that
+ * is left).  The same status; *n_bad: files that were named and left out. */
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,
-		  unsigned *n_bad);
+		  bool tell, unsigned *n_bad);
 void sp_file_close(struct sp_file *f);
 
 /* The path of a library of ours: beside the command in a build, else as installed, there

@@ -6,6 +6,7 @@
 #include "../out.h"
 #include "encode.h"
 #include "names.h"
+#include "once.h"
 #include "source.h"
 
 /* What processes have in common: their header's texts, or nothing. */
@@ -47,6 +48,7 @@ struct merge {
 		uint64_t start_ns;
 		sp_off at;
 		struct sp_digest digest;
+		struct sp_once once;
 	} *process;
 	uint32_t n, room;
 

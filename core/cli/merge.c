@@ -123,7 +123,8 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
 	*p = (struct merge_process){ .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
-				     .machine = machine, .at = s->at, .digest = digest(g, &s->model) };
+				     .machine = machine, .at = s->at, .digest = digest(g, &s->model),
+				     .once = sp_once_of(&s->model) };
 	merge_common(g, &s->model);
 }
 
@@ -142,6 +143,22 @@ static int check_file(struct sp_source *s)
 	return e;
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct sp_merge_left *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool is_left(const struct sp_merge *job, uint32_t file, sp_off at)
+{
+	const struct sp_merge_left this = { file, at };
+
+	return job->n_left && bsearch(&this, job->left, job->n_left, sizeof(this), by_place);
+}
+
 static int take_file(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
 {
 	int e = check_file(s);
@@ -149,16 +166,19 @@ static int take_file(struct merge *g, const struct sp_merge *job, struct sp_sour
 	if (e < 0)
 		return e;
 	if (!s->h.members) {
-		take_process(g, job, s, file, merge_machine(g, s, file));
+		if (!is_left(job, file, 0))
+			take_process(g, job, s, file, merge_machine(g, s, file));
 		return 0;
 	}
 	e = merge_machines(g, s, file);
 	while (e == 0 && sp_source_next(s) == 1)
-		take_process(g, job, s, file, g->machine_map[s->machine]);
+		if (!is_left(job, file, s->at))
+			take_process(g, job, s, file, g->machine_map[s->machine]);
 	return e;
 }
 
-static void take_files(struct merge *g, struct sp_merge *job)
+/* again: what is wrong with them is said already. */
+static void take_files(struct merge *g, struct sp_merge *job, bool again)
 {
 	struct sp_source s = { .fd = -1 };
 
@@ -168,7 +188,7 @@ static void take_files(struct merge *g, struct sp_merge *job)
 		if (e == 0)
 			e = take_file(g, job, &s, i);
 		sp_source_close(&s);
-		if (e < 0) {
+		if (e < 0 && !again) {
 			sp_progress(job->verb, job->n_files, job->n_files);
 			sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
 			job->n_bad++;
@@ -195,10 +215,44 @@ static int by_content(const void *a, const void *b)
 	return sp_digest_compare(&x->digest, &y->digest);
 }
 
-static void sort(struct merge *g, const struct sp_merge *job)
+/* Of files that are alike the first named counts. */
+static int by_self(const void *a, const void *b)
 {
-	unsigned twice = 0;
+	const struct merge_process *x = a, *y = b;
+	int r = sp_once_compare(&x->once, &y->once);
 
+	if (r == 0 && x->file != y->file)
+		r = x->file < y->file ? -1 : 1;
+	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void leave(struct sp_merge *job, const struct merge_process *p, const struct merge_process *for_that)
+{
+	job->left = sp_room(job->left, &job->left_room, job->n_left + 1, sizeof(*job->left));
+	job->left[job->n_left++] = (struct sp_merge_left){ p->file, p->at };
+	if (job->tell)
+		sp_message(job->verb, "%s: its process %u is counted once, as %s has it", job->file[p->file], p->pid,
+			   job->file[for_that->file]);
+}
+
+/* Which are to be left since another file has as much of the same process, or more. */
+static void find_repeated(struct merge *g, struct sp_merge *job)
+{
+	uint32_t first = 0;
+
+	qsort(g->process, g->n, sizeof(*g->process), by_self);
+	for (uint32_t i = 1; i < g->n; i++) {
+		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))
+			leave(job, &g->process[i], &g->process[first]);
+		else
+			first = i;
+	}
+	if (job->n_left)
+		qsort(job->left, job->n_left, sizeof(*job->left), by_place);
+}
+
+static void sort(struct merge *g)
+{
 	sp_names_sort(&g->events, &g->event_order, &g->event_rank);
 	sp_names_sort(&g->calls, &g->call_order, &g->call_rank);
 	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
@@ -206,10 +260,6 @@ static void sort(struct merge *g, const struct sp_merge *job)
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];
 	qsort(g->process, g->n, sizeof(*g->process), by_content);
-	for (uint32_t i = 1; i < g->n; i++)
-		twice += by_content(&g->process[i - 1], &g->process[i]) == 0;
-	if (twice)
-		sp_complain(0, job->verb, "the same process is there more than once, and is counted each time", NULL);
 }
 
 /* ---- the second reading ----------------------------------------------------- */
@@ -314,10 +364,16 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	struct merge *g = sp_need(calloc(1, sizeof(*g)));
 	int e;
 
-	take_files(g, job);
+	take_files(g, job, false);
+	find_repeated(g, job);
+	if (job->n_left) {
+		merge_free(g);
+		g = sp_need(calloc(1, sizeof(*g)));
+		take_files(g, job, true);
+	}
 	e = g->n ? 0 : -ENODATA;
 	if (e == 0) {
-		sort(g, job);
+		sort(g);
 		sp_out_init(&g->out, fd, g->buffer, sizeof(g->buffer));
 		e = merge_write_front(g);
 	}
@@ -329,5 +385,7 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	if (e == 0)
 		e = merge_write_header(g, fd);
 	merge_free(g);
+	free(job->left);
+	job->left = NULL;
 	return e;
 }

@@ -330,7 +330,8 @@ static void dump_once(enum sp_end how)
 		return;
 	if (is_last(how))
 		begin_end();
-	sp_put(&sp_store.header->end, how);
+	sp_put(&sp_store.header->end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
+	sp_publish(&sp_store.header->end, how);
 	settle_live(dump_as_user(how) == 0);
 	last_end = how;
 	sp_put(&ended, is_last(how));

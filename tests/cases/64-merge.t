@@ -170,6 +170,77 @@ done
 run ended sh -c "trap '' HUP; LD_PRELOAD=$preloads/ended.so ENDED_BY=1 $sspapi merge -o ended.sspapi s0.sspapi"
 is "a signal that was to be ignored (nohup) is" "$(status_of ended) $(ls ended.sspapi)" "0 ended.sspapi"
 is "no other file is left" "$(ls | grep -c part)" 0
-run twice "$sspapi" merge -o twice.sspapi s0.sspapi s0.sspapi
-is "a process that is there twice is said" "$(status_of twice) $(grep -c 'more than once' twice.err)" "0 1"
+
+# One process is one, however many files hold it: copies, snapshots, what was killed before its live file went.
+"$sspapi" merge -o none.sspapi s0.sspapi
+cp s0.sspapi copy.sspapi
+run twice "$sspapi" merge -o twice.sspapi copy.sspapi s0.sspapi
+is "a copy: merge says which is left" "$(status_of twice) $(cat twice.err)" "0 sspapi merge: s0.sspapi: its process $(json all.json '$d->{processes}[0]{pid}') is counted once, as copy.sspapi has it"
+check "and it counts once" cmp none.sspapi twice.sspapi
+"$sspapi" merge -o twice.sspapi all.sspapi s0.sspapi g3.sspapi s3.sspapi 2>twice.err
+check "merged ones, too: as if the others were not there" cmp all.sspapi twice.sspapi
+run quiet "$sspapi" report -f csv s0.sspapi all.sspapi
+check "report: the same, without a word" sh -c '[ ! -s quiet.err ] && cmp all.csv quiet.out'
+run told "$sspapi" report --all s0.sspapi all.sspapi
+is "report --all: which are left" "$(status_of told) $(sed 's/process [0-9]*/process/' told.err)" "0 sspapi report: all.sspapi: its process is counted once, as s0.sspapi has it"
+run same "$sspapi" diff s0.sspapi copy.sspapi
+is "diff of a copy: the two sides are two" "$(status_of same) $(cat same.err)" "0 "
+for repeats in "s0.sspapi copy.sspapi -- s4.sspapi" "s0.sspapi -- s4.sspapi s4.sspapi"; do
+	# shellcheck disable=SC2086 # words
+	"$sspapi" diff $repeats >got 2>&1
+	"$sspapi" diff s0.sspapi s4.sspapi >wanted 2>&1
+	check "diff $repeats: a copy is no repeat" cmp wanted got
+done
+
+# A snapshot beside the final store: what is most complete counts, in whatever order.
+mkfifo tell
+env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp" SSPAPI_SIGNAL=USR2 SSPAPI_OUTPUT="$tmp/final.sspapi" "$scenes/steered" <tell >told 2>&1 &
+pid=$!
+exec 3>tell
+echo 5 >&3
+await grep -q counted told
+kill -USR2 $pid
+await test -s final.sspapi
+cp final.sspapi snapshot.sspapi
+echo 7 >&3
+exec 3>&-
+wait $pid
+total() {
+	"$sspapi" report -f json "$@" >total.json
+	json total.json '$d->{components}[0]{total}{EV_A}, scalar @{$d->{relations}}, $d->{process}{end}' | tr '\n' ' '
+}
+is "a snapshot and the final store" "$(total snapshot.sspapi; total snapshot.sspapi final.sspapi; total final.sspapi snapshot.sspapi)" \
+	"5 1 snapshot 12 1 exit 12 1 exit "
+
+# Killed when its dump has its name, and the live file its own yet.
+case $(uname -m) in x86_64) unlink=263 ;; *) unlink=35 ;; esac
+mkdir killed live
+for form in json,store json; do
+	MORE=$preloads/faults.so SSPAPI_OUTPUT=$tmp/killed/x.sspapi SSPAPI_FORMAT=$form \
+		run_shim killed env SSPAPI_LIVE="$tmp/live" FAULT=$unlink:$((1 + $(echo $form | tr ',' '\n' | wc -l))):kill "$scenes/one"
+	is "killed before its live file went ($form)" "$(status_of killed) $(ls killed | wc -l) $(ls live | wc -l)" "137 $(echo $form | tr ',' '\n' | wc -l) 1"
+	if [ $form != json ]; then
+		"$sspapi" report -f csv killed/x.sspapi >wanted
+		"$sspapi" report -f csv killed/x.sspapi live/*.live >got
+		check "report of both: it is counted once" cmp wanted got
+	fi
+	run again "$sspapi" recover live/*.live
+	is "recover finds the dump ($form)" "$(status_of again) $(cat again.err) $(sed 's,.*/,,' again.out | tr '\n' ' ')$(ls killed | wc -l) $(ls live | wc -l)" \
+		"0  $(ls killed | tr '\n' ' ')$(ls killed | wc -l) 0"
+	rm killed/*
+done
+# Only one of its forms was written, or none but a snapshot.
+MORE=$preloads/faults.so SSPAPI_OUTPUT=$tmp/killed/x.sspapi SSPAPI_FORMAT=json,store \
+	run_shim killed env SSPAPI_LIVE="$tmp/live" FAULT=$unlink:1:kill "$scenes/one"
+is "killed after the first form" "$(status_of killed) $(ls killed)" "137 x.json"
+"$sspapi" recover live/*.live >recovered
+is "recover writes the other" "$(ls killed | tr '\n' ' ')$(ls live | wc -l)" "x.json x.sspapi 0"
+
+# As earlier versions merged it: a process that is there twice.
+"$sspapi" merge -o pair.sspapi s0.sspapi s4.sspapi
+perl -e 'open my $f, "+<:raw", "pair.sspapi" or die; local $/; $_ = <$f>; my @at; push @at, pos() - 4 while /\x30\x53\0\0/g; @at = grep { $_ % 8 == 0 } @at;
+	die "@at" if @at != 2; substr($_, $at[1] + 32 + 32, 72) = substr $_, $at[0] + 32 + 32, 72; seek $f, 0, 0; print $f $_'
+total s0.sspapi >wanted
+total pair.sspapi >got
+check "a merged store of an earlier version that holds one twice: once" cmp wanted got
 done_testing

@@ -115,6 +115,7 @@ is "a metric of how long it ran" "$("$sspapi" report -f json -m elapsed.csv "$li
 check "it says that it was killed" sh -c '"$0" report "$1" | sed -n 1p | grep ", killed$"' "$sspapi" "$live"
 "$sspapi" merge -o job.sspapi "$live" "$root/tests/none" 2>merge.err
 cp "$live" copy.live
+another_process copy.live
 "$sspapi" report copy.live "$live" >both.out 2>both.err
 check "two of them as one run, too" sh -c 'sed -n 1,2p both.out | tr -s "\n " " " | grep ", 2 of them killed "'
 "$sspapi" report -f json job.sspapi >job.json

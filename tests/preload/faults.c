@@ -6,6 +6,7 @@
  *				600 + N is the N-th of: dlopen, getrlimit, uname, getcwd, prctl
  *	FAULT=NUMBER:N:ERRNO	the N-th call of that number fails (N+: that and all later); several with commas
  *	FAULT=write:N:short	the N-th write writes half of what it was asked for
+ *	FAULT=NUMBER:N:kill	there the process is killed
  *	FAULT=NAME:N		the same for one of the functions above
  *	FAULT=large:BYTES	each mmap of so much or more fails: small ones find their memory yet
  *
@@ -36,7 +37,7 @@ enum { DLOPEN, GETRLIMIT, UNAME, GETCWD, PRCTL, NAMES };
 static unsigned own_counts[NUMBERS + NAMES], *counts = own_counts;
 static struct fault {
 	long number, n, error;
-	int on, is_short;
+	int on, is_short, kills;
 } faults[4];
 static unsigned n_faults;
 static size_t fault_large;
@@ -57,6 +58,7 @@ static char *set_fault(const char *text)
 	f->on = end && *end == '+';
 	end = end ? strchr(end, ':') : NULL;
 	f->is_short = end && strcmp(end, ":short") == 0;
+	f->kills = end && strncmp(end, ":kill", 5) == 0;
 	f->error = end ? strtol(end + 1, &end, 10) : 0;
 	return end && *end == ',' ? end + 1 : NULL;
 }
@@ -149,6 +151,8 @@ long syscall(long number, ...)
 	if (f && number == SYS_renameat2 && f->error == EINVAL && !a[4])
 		f = NULL;
 	if (f) {
+		if (f->kills)
+			raw(SYS_kill, raw(SYS_getpid, 0, 0, 0, 0, 0, 0), 9, 0, 0, 0, 0);
 		if (!f->is_short) {
 			errno = f->error;
 			return -1;

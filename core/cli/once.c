@@ -1,0 +1,64 @@
+/* once.c: which process a store is of, and how much of it; see once.h. */
+#include <string.h>
+
+#include "once.h"
+
+static struct sp_digest self_of(const struct sp_model *m, const struct sp_header *h)
+{
+	const char *host = sp_image_text(m->image, h->host);
+	/* Counted from outside, and each time that `stat -r` did: other counts. */
+	uint64_t number[] = { h->pid, h->pid_ns, h->start_ns, h->stat & ~(uint64_t)SP_STAT_WHOLE };
+	struct sp_digest d = { 0 };
+
+	if (!h->pid || !h->start_ns)
+		return d;
+	sp_digest_add(&d, number, sizeof(number));
+	sp_digest_add(&d, h->boot_id, strnlen(h->boot_id, sizeof(h->boot_id)));
+	sp_digest_add(&d, host, strlen(host));
+	return d;
+}
+
+struct sp_once sp_once_of(const struct sp_model *m)
+{
+	static const uint8_t rank[] = { [SP_END_NONE] = 0, [SP_END_SNAPSHOT] = 1, [SP_END_RECOVERED] = 2, [SP_END_EXEC] = 3,
+					[SP_END__EXIT] = 3, [SP_END_EXIT] = 3 };
+	const struct sp_header *h = m->process[0].h;
+	struct sp_once o = { .self = self_of(m, h), .much = { m->readings + m->starts, h->end < SP_COUNT(rank) ? rank[h->end] : 0, h->end_ns } };
+
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+		o.much[0] += m->calls[i];
+	return o;
+}
+
+static bool is_same(const struct sp_digest *x, const struct sp_digest *y)
+{
+	return (x->a || x->b) && sp_digest_compare(x, y) == 0;
+}
+
+bool sp_once_is_same(const struct sp_once *x, const struct sp_once *y)
+{
+	return is_same(&x->self, &y->self);
+}
+
+int sp_once_compare(const struct sp_once *x, const struct sp_once *y)
+{
+	int r = sp_digest_compare(&x->self, &y->self);
+
+	for (unsigned i = 0; r == 0 && i < SP_COUNT(x->much); i++)
+		r = x->much[i] > y->much[i] ? -1 : x->much[i] < y->much[i];
+	return r;
+}
+
+bool sp_once_is_twice(const struct sp_model *m)
+{
+	struct sp_digest before = { 0 };
+
+	for (uint32_t i = 0; i < m->n_processes; i++) {	/* in order of rank, machine, start and pid */
+		struct sp_digest self = self_of(m, m->process[i].h);
+
+		if (is_same(&before, &self))
+			return true;
+		before = self;
+	}
+	return false;
+}
