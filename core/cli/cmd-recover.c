@@ -184,8 +184,9 @@ static int recover(const struct recovery *r, const char *live)
 {
 	char to[SP_CONF_PATH], name[SP_CONF_PATH + 16] = "";
 	struct sp_file f;
+	bool ended, torn, nothing;
+	char text[300];
 	unsigned n = 0;
-	bool ended;
 	int e;
 
 	if (never_began(r, live))
@@ -203,17 +204,21 @@ static int recover(const struct recovery *r, const char *live)
 	}
 	ended = f.model.h.end != SP_END_NONE;
 	f.model.h.end = SP_END_RECOVERED;
+	torn = sp_is_torn(&f.model);
+	nothing = torn && f.model.h.n_relations && !f.model.n_relations;
 	e = place(r, &f, live, to, sizeof(to));
 	if (e == 0)
 		e = write_forms(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
 	if (e < 0)
 		return not_written(r, live, *name ? name : to, e);
-	if (n && f.model.h.torn)
-		sp_complain(0, r->verb, "the disk of the live file was full: what came later is not in it", live);
-	else if (n && f.model.damaged)
-		sp_complain(0, r->verb, "damaged: what could be read is in the dump; it is kept", live);
-	if (n && f.model.damaged)
+	if (n && (f.model.damaged || torn)) {
+		snprintf(text, sizeof(text), "%s: %s%s", torn ? sp_torn_text(f.model.h.torn) : "damaged",
+			 torn ? nothing ? "nothing that was counted is in it" : "what came later is not in it" :
+				"what could be read is in the dump", f.model.damaged || nothing ? "; it is kept" : "");
+		sp_complain(0, r->verb, text, live);
+	}
+	if (n && (f.model.damaged || nothing))
 		return 1;
 	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);

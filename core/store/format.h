@@ -105,6 +105,10 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_STAT_WHOLE	2u		/* nothing is missing: the clock on all CPUs says so, and nothing became another user's */
 #define SP_STAT_RUN_SHIFT 8		/* above: of `stat -r`, a process's run, from 1 on; of the whole store, how many; 0: one */
 
+#define SP_TORN_FULL	1u		/* it took no more; without errno (earlier versions): mostly a full disk */
+#define SP_TORN_LEFT	2u		/* the program blocked SIGBUS, by which a file that is cut ends it */
+#define SP_TORN_SHIFT	8
+
 struct sp_header {
 	char magic[8];
 	uint32_t endian;
@@ -138,7 +142,7 @@ struct sp_header {
 	uint64_t self_calls;		/* calls of PAPI that sspapi timed itself in */
 	uint64_t self_ns;		/* and what it cost in those */
 	sp_off output, format;		/* where its dump goes, and in which forms, for recover */
-	uint64_t torn;			/* not all of the store is in this file: its disk was full */
+	uint64_t torn;			/* not all of the store is in this file: SP_TORN_..., errno above; 0: it is */
 	/* With torn: the newest of each list that is in the file, if a later one is not. */
 	sp_off kept_events, kept_threads, kept_notes;
 	uint64_t cpu_max_khz;		/* the CPUs' highest clock, for metrics with `#`; 0: not known */

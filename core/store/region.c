@@ -460,7 +460,7 @@ static void leave_piece(struct sp_region *r, struct sp_piece *p, int fd)
 
 int sp_region_leave_file(struct sp_region *r)
 {
-	uint64_t has, torn = 1;
+	uint64_t has, torn = SP_TORN_LEFT;
 	int fd = open_file(r, 0, &has);
 
 	if (fd < 0)

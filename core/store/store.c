@@ -62,7 +62,7 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
 	if (p)
 		sp_put(&s->header->used, s->region.used);
 	if (s->region.torn && !s->header->torn)
-		s->header->torn = 1;
+		s->header->torn = SP_TORN_FULL | (uint64_t)-s->region.why << SP_TORN_SHIFT;
 	return p;
 }
 

@@ -202,6 +202,10 @@ static inline const char *sp_domain_name(uint32_t bit)
 }
 
 const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION has it */
+/* Is part of the store not in the file that the model is of?  And why it is not. */
+bool sp_is_torn(const struct sp_model *m);
+const char *sp_torn_text(uint64_t torn);
+
 const char *sp_why_text(enum sp_why why);	/* with what to do, where something can be done; "" */
 
 /* What was booked on one CPU. */

@@ -725,6 +725,10 @@ static void notes(struct sp_out *o, const struct sp_model *m)
 		comma_line(o, &more, "  ");
 		sp_out_json(o, note);
 	}
+	if (sp_is_torn(m)) {
+		comma_line(o, &more, "  ");
+		sp_out_f(o, "\"%s: what came later is missing here\"", sp_torn_text(m->h.torn));
+	}
 	sp_out_char(o, ']');
 }
 

@@ -212,9 +212,13 @@ static const char *refused(const struct sp_model *m, const char *told, const cha
 
 static void why_nothing(struct sp_out *o, const struct sp_model *m)
 {
+	char text[256];
 	const char *why;
 
-	if (m->damaged)
+	if (sp_is_torn(m) && m->h.n_relations && !m->n_relations) {
+		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.", sp_torn_text(m->h.torn));
+		why = text;
+	} else if (m->damaged)
 		why = "the store is damaged; what was in the damaged blocks is missing.";
 	else if (m->h.stat)
 		why = "no event was counted; the notes say why.";
@@ -526,6 +530,19 @@ static void preset_file(struct notes *n, const struct sp_model *m, sp_off path, 
 		NOTE(n, "presets are also those of %s (%s)", sp_model_text(m, path), variable);
 }
 
+/* Of a merged store. */
+static void torn_ones(struct notes *n, const struct sp_model *m)
+{
+	uint64_t torn = 0;
+
+	for (uint32_t i = 0; m->h.members && i < m->n_processes; i++) {
+		const struct sp_header *h = m->process[i].h;
+
+		torn += h->torn && (h->end == SP_END_NONE || h->end == SP_END_RECOVERED);
+	}
+	amount(n, torn, "process", " killed whose live file could not grow: what came later is missing here");
+}
+
 static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
 	struct notes n = { .o = o, .all = s->all };
@@ -534,8 +551,9 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 
 	amount(&n, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
 	amount(&n, m->h.dropped_relations, "event set", " missing: there was no memory for them");
-	if (m->h.torn && m->h.end == SP_END_RECOVERED)
-		note(&n, "the live file's disk was full: what came later is missing here");
+	if (sp_is_torn(m))
+		NOTE(&n, "%s: what came later is missing here", sp_torn_text(m->h.torn));
+	torn_ones(&n, m);
 	amount(&n, m->damaged, "block", " of the store damaged: what was in them is missing here");
 	amount(&n, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
 	       "threads that have ended and were added together");

@@ -1,4 +1,6 @@
-/* why.c: how counts are told to CPUs, and why not better, in words. */
+/* why.c: how counts are told to CPUs, and why not better, and why some are missing, in words. */
+#include <errno.h>
+
 #include "model.h"
 
 const char *sp_attribution_name(uint32_t how)
@@ -43,4 +45,34 @@ const char *sp_why_text(enum sp_why why)
 	};
 
 	return texts[why < SP_WHYS ? why : SP_WHY_NONE];
+}
+
+/* A dump in the store form is whole, whatever became of the live file. */
+bool sp_is_torn(const struct sp_model *m)
+{
+	return m->h.torn && !m->image->region &&
+	       (m->h.end == SP_END_NONE || m->h.end == SP_END_RECOVERED || m->h.used != m->image->bytes);
+}
+
+const char *sp_torn_text(uint64_t torn)
+{
+	if (torn == SP_TORN_LEFT)
+		return "the program blocked SIGBUS, and no live file was kept from then on";
+	switch (torn >> SP_TORN_SHIFT) {
+	case ENOSPC:
+		return "the live file's disk was full";
+	case EDQUOT:
+		return "the user's quota on the live file's disk was used up";
+	case EFBIG:
+		return "the live file had reached the limit on the size of files (ulimit -f)";
+	case ESTALE:
+	case ENOENT:
+		return "somebody removed, exchanged or cut the live file";
+	case ENOMEM:
+		return "there was no memory to map more of the live file";
+	case 0:
+		return "the live file could not grow, as when its disk is full";
+	default:
+		return "the live file could not grow";
+	}
 }

@@ -74,6 +74,8 @@ void sp_say(enum sp_say_level level, const char *line)
 
 const char *sp_say_error(int error)
 {
+	if (error == -EFBIG)
+		return "past the limit on the size of files, ulimit -f";
 #if __GLIBC_PREREQ(2, 32)
 	const char *text = strerrordesc_np(error < 0 ? -error : error);
 #else

@@ -146,7 +146,7 @@ static void forget_parent(void)
 static bool open_store(void)
 {
 	struct sp_process_stat s = { 0 };
-	char path[512];
+	char path[512], text[256];
 	int r;
 
 	sp_process_name();
@@ -165,8 +165,9 @@ static bool open_store(void)
 	/* The standard place may be missing in a container: said in the dump only. */
 	if (sp_store_open(&sp_store) < 0)
 		return false;
-	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(
-		"SSPAPI_LIVE: the live file could not be made; if this process is killed its counts are lost");
+	sp_text_f(text, sizeof(text), "SSPAPI_LIVE: the live file could not be made (%s); if this process is killed its counts are lost",
+		  sp_say_error(r));
+	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(text);
 	return true;
 }
 

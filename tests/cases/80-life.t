@@ -133,6 +133,29 @@ is "SSPAPI_LIVE=0: no live file" "$(lives)" ""
 mkdir "$tmp/live"
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim env SSPAPI_LIVE="$tmp/live" "$scenes/life" kill
 is "SSPAPI_LIVE=folder: it is there, for its owner only" "$(stat -c %a "$tmp"/live/*) $(lives)" "600 "
+# A limit on the size of files: it is called that, by everybody who speaks of the live file.
+limit=$(getconf PAGESIZE)
+limit=$((limit > 65536 ? limit : 65536))
+mkdir "$tmp/limited"
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" kill
+check "RLIMIT_FSIZE: a line says so" said limited SSPAPI_LIVE "ulimit -f" killed
+file=$(echo "$tmp"/limited/*.live)
+for form in txt json; do
+	run recover "$B/sspapi" recover -o "$tmp/limited.$form" "$file"
+	is "recover says so, and that there is nothing ($form)" "$(status_of recover) $(grep -c 'limit on the size of files (ulimit -f): nothing that was counted' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 1 1"
+	check "the dump says so, too ($form)" grep -q "limit on the size of files" "$tmp/limited.$form"
+done
+is "and not that PAPI_start failed, or a disk was full" "$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
+check "the live file is kept" test -e "$file"
+"$B/sspapi" report "$file" >"$tmp/limited.txt"
+check "report of it: so, too" grep -q "limit on the size of files" "$tmp/limited.txt"
+# Of one that is not killed nothing is missing.
+SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE=1 prlimit --fsize=$limit "$scenes/life" return
+check "the dump of one that is not killed has all, and no such word" sh -c "! grep -q 'missing here' '$tmp/d/x.json'"
+SSPAPI_OUTPUT=$tmp/d/small.json run_shim limited prlimit --fsize=1000 "$scenes/life" return
+check "the dump's own file: the limit is named" sh -c "grep 'the dump was not written' '$tmp/limited.err' | grep 'ulimit -f'"
+rm -f "$file"
+
 # What a case's processes leave goes with the case, and nobody else's.
 file=$(echo "$tmp"/live/*.live)
 others=/dev/shm/sspapi.0.others-$$.1.1.live
