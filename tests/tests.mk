@@ -145,7 +145,18 @@ $(PLUGINS): tests/scenes/plugin/plugin.c
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,$(patsubst plugin-%.so,%,$(filter-out plugin-7.0.so,$(@F))),-shared -fPIC)
 
-$(SCENES) $(APART) $(VERSIONS) $(PLUGINS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
+# One measurement of a plugin that has libpapi in itself, as python-papi's wheel, and of one that links it.
+HOLDS	:= $(T)/scenes/libholds.so $(T)/scenes/liblinks.so
+$(T)/scenes/libholds.so: tests/scenes/plugin/holds.c $(FAKE_DEPS)
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$< $(FAKE_SRC),,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
+$(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<,,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
+
+$(SCENES) $(APART) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -200,7 +211,7 @@ CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(VERSIONS) $(PLUGINS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

@@ -80,7 +80,12 @@ static bool interpreter_of(const char *path, char name[PATH_MAX])
 struct object {
 	char *path;
 	char *rpath;			/* of those through which it is needed; NULL: none */
+	bool preloaded;
 };
+
+/* (ld.so and libc, which define them, load and start nothing by themselves.) */
+static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
+				      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
 
 struct closure {
 	struct sp_program *program;
@@ -120,6 +125,16 @@ static void found_papi(struct closure *c, unsigned from, const char *path, const
 		snprintf(p->papi_from, sizeof(p->papi_from), "%s", sp_base_name(c->at[from].path));
 }
 
+/* What an object that the program links does for it. */
+static void look_linked(struct sp_program *p, const struct sp_elf_file *f, const struct object *o)
+{
+	static const char *const init[] = { "PAPI_library_init", NULL };
+
+	p->loads_or_starts |= sp_elf_file_has_name(f, starts) && !sp_elf_file_defines(f, "dlopen") && !sp_elf_file_defines(f, "execve");
+	if (!*p->holds_papi && !o->preloaded && !is_papi(o->path) && sp_elf_file_has_name(f, init) && sp_elf_file_defines(f, init[0]))
+		snprintf(p->holds_papi, sizeof(p->holds_papi), "%s", o->path);
+}
+
 /* What object number i needs, and the closure grows by it. */
 static void follow(struct closure *c, unsigned i)
 {
@@ -129,6 +144,8 @@ static void follow(struct closure *c, unsigned i)
 
 	if (sp_elf_file_open(&f, c->at[i].path) < 0)
 		return;
+	if (i)
+		look_linked(c->program, &f, &c->at[i]);
 	if (!realpath(c->at[i].path, origin))
 		strcpy(origin, c->at[i].path);
 	slash = strrchr(origin, '/');
@@ -159,12 +176,16 @@ static void add_preloaded(struct closure *c)
 	for (char *p = list ? strtok_r(list, ": ", &save) : NULL; p; p = strtok_r(NULL, ": ", &save)) {
 		char path[PATH_MAX];
 		const char *how;
+		unsigned n;
 
 		if (!sp_library_find(p, &none, path, &how))
 			continue;
 		if (is_papi(path))
 			found_papi(c, 0, path, "LD_PRELOAD");
+		n = c->n;
 		add(c, path, NULL);
+		if (c->n > n)
+			c->at[n].preloaded = true;
 	}
 	free(list);
 }
@@ -206,8 +227,6 @@ static void look_set_id(struct sp_program *p, const char *path)
 
 static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 {
-	static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
-					      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
 	static const char *const apart[] = { "dlmopen", NULL };
 
 	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
@@ -218,7 +237,7 @@ static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC)
 		close_over(p);
-	p->names_papi = *p->papi || sp_elf_file_holds(f, "libpapi");
+	p->names_papi = *p->papi || *p->holds_papi || sp_elf_file_holds(f, "libpapi");
 }
 
 int sp_program_look(struct sp_program *p, const char *name)

@@ -27,8 +27,9 @@ struct sp_program {
 	char papi_from[256];		/* the object that needs it, if that is not the program; "" */
 	const char *papi_how;		/* what led to it: "RUNPATH", "LD_LIBRARY_PATH" ... */
 	bool papi_missing;		/* it is linked to one (papi is its soname) that is not found */
+	char holds_papi[PATH_MAX];	/* an object that it links and that has libpapi.a in it; "" */
 	bool names_papi;		/* has "libpapi" in its bytes: it may dlopen one */
-	bool loads_or_starts;		/* imports dlopen, exec or posix_spawn */
+	bool loads_or_starts;		/* it, or what it links (libpython), imports dlopen, exec or posix_spawn */
 	bool static_papi;		/* defines PAPI_library_init itself */
 	bool apart;			/* imports dlmopen */
 	bool unread;			/* may be run, not read: no more than set_id is known */

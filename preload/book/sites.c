@@ -233,7 +233,7 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 			keep(seen, SP_SITE_OF(caller));
 		return 0;
 	}
-	inside = sp_self.nests && sp_internal(sp_papi_used, caller);
+	inside = sp_self.nests && (sp_internal(sp_papi_used, caller) || caller - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, caller, inside);
 	if (!k.plain)
 		return find_any(&k);

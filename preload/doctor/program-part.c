@@ -56,6 +56,9 @@ static void say_papi(struct sp_doctor *d)
 
 	if (*p->papi) {
 		say_linked(d);
+	} else if (*p->holds_papi) {
+		sp_doctor_say(d, SP_GOOD, "%s, which it links, has libpapi in it (libpapi.a): calls of PAPI that the loader binds are seen",
+			      p->holds_papi);
 	} else if (p->static_papi) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into it statically: its calls cannot be seen");
 		sp_doctor_mend(d, "link with -lpapi and libpapi.so (no libpapi.a, no -Wl,-Bstatic)");

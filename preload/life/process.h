@@ -121,7 +121,7 @@ static inline bool sp_is_ours(uintptr_t code)
 
 static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
 {
-	return (caller - p->low < p->span) |	/* one jump */
+	return (caller - p->low < p->own) |	/* one jump */
 	       sp_is_ours(caller);
 }
 

@@ -223,7 +223,12 @@ static void papi_found(struct sp_papi *p)
 	sp_store.header->papi_library = sp_store_text(&sp_store, p->path);
 	sp_store.header->papi_version = version > 0 ? (uint32_t)version : 0;
 	sp_lock_give(&sp_store.lock, &held);
-	if (sp_papi_front) {
+	if (sp_papi_front == p->path) {
+		char text[700] = "libpapi is part of ";
+
+		strncat(text, sp_papi_front, 500);
+		sp_process_note_quiet(strcat(text, " (libpapi.a): what it calls inside another call of PAPI is taken for libpapi's own"));
+	} else if (sp_papi_front) {
 		char text[700] = "calls of PAPI come by way of ";
 
 		strncat(text, sp_papi_front, 500);

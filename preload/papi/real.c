@@ -189,6 +189,14 @@ static void find_fronts(void)
 	n_fronts = 0;
 	sp_papi_front = auditors && *auditors ? auditors : NULL;
 	sp_elf_each(find_front, &past_own);
+	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
+		struct sp_papi *p = &papis[i];
+
+		if (!p->span || p->own)
+			continue;
+		add_front(&(struct sp_object){ .low = p->low, .span = p->span });
+		sp_papi_front = p->path;
+	}
 }
 
 bool sp_real_in_front(uintptr_t caller)
@@ -219,7 +227,8 @@ static int fill_from(const struct sp_object *o, void *arg)
 	return last;
 }
 
-static struct sp_papi *add(const struct sp_object *o)
+/* holds: it has the application's code, too. */
+static struct sp_papi *add(const struct sp_object *o, bool holds)
 {
 	struct sp_papi *p = NULL;
 
@@ -233,8 +242,9 @@ static struct sp_papi *add(const struct sp_object *o)
 	p->low = o->low;
 	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
 	sp_elf_each(fill_from, &(struct fill){ .p = p });
-	find_fronts();
 	p->span = o->span;
+	p->own = holds ? 0 : o->span;
+	find_fronts();
 	n_papis++;
 	return p;
 }
@@ -258,7 +268,7 @@ static struct sp_papi *find(uintptr_t caller)
 	sp_lock_take(&lock, &h);
 	p = known(&o);
 	if (!p)
-		p = add(&o);
+		p = add(&o, !is_papi(&o) && sp_elf_holds(&o, caller));
 	if (n_papis > 1)
 		sp_papi_several = true;
 	if (p && !sp_papi_used)
@@ -317,7 +327,7 @@ bool sp_real_is(uintptr_t address, const char *name)
 	sp_lock_take(&lock, &h);
 	p = known(&probe.object);
 	if (!p)
-		p = add(&probe.object);
+		p = add(&probe.object, false);
 	if (n_papis > 1)
 		sp_papi_several = true;
 	if (p && !sp_papi_used)
@@ -345,7 +355,7 @@ static int still_there(const struct sp_object *o, void *arg)
 {
 	struct sp_papi *p = arg;
 
-	return o->base == p->base && o->low == p->low && is_papi(o);
+	return o->base == p->base && o->low == p->low && sp_elf_symbol(o, "PAPI_library_init");
 }
 
 bool sp_real_unloaded(void)

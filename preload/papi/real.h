@@ -81,7 +81,9 @@ extern const char *const sp_call_names[SP_CALLS];
 /* A loaded object that defines PAPI_library_init. */
 struct sp_papi {
 	struct sp_real real;
-	uintptr_t base, low, span;	/* of its mapping: a return address inside is libpapi's own call */
+	uintptr_t base, low, span;	/* of its mapping */
+	uintptr_t own;			/* span: a return address inside is libpapi's own call; 0: the application's, too, whose
+					 * object has libpapi.a in it (python-papi's wheel).  Nesting tells them then */
 	char path[512];
 };
 
@@ -118,7 +120,8 @@ extern bool sp_papi_several;
 
 /* Somebody stands in front of us: another library that wraps functions of PAPI, whose path this is, or an
  * auditor that sees calls return (LD_AUDIT).  Then libpapi's calls to itself return there, too, as the
- * application's do (sp_real_in_front), and are told by being made inside another one.  NULL: nobody. */
+ * application's do (sp_real_in_front), and are told by being made inside another one.  So they are where the
+ * application's object has libpapi.a in it, whose path this is then.  NULL: nobody. */
 extern const char *sp_papi_front;
 bool sp_real_in_front(uintptr_t caller);
 

@@ -33,6 +33,18 @@ finds "without rseq and locked memory" 0 "each reading of a set that is split by
 finds "one that links it" 0 "it links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
 finds "one that loads it" 0 "names it: it may load it with dlopen" "$sspapi" doctor "$apps/nolib"
 finds "one without" 0 "BAD no PAPI in sight" "$sspapi" doctor "$apps/nopapi"
+printf 'int count(int); int main(void) { return count(1); }\n' >holder.c
+printf '#include <dlfcn.h>\nvoid *load(void) { return dlopen("x", RTLD_NOW); }\n' >loads.c
+printf 'void *load(void); int main(void) { return load() != 0; }\n' >python.c
+${CC:-gcc} -o holder holder.c -L"$scenes" -lholds -Wl,-rpath,"$scenes"
+${CC:-gcc} -shared -fPIC -o libloads.so loads.c -ldl && ${CC:-gcc} -o python python.c -L. -lloads -Wl,-rpath,"$tmp"
+finds "one that links an object with libpapi.a in it" 0 "libholds.so, which it links, has libpapi in it" "$sspapi" doctor ./holder
+is "that is not BAD" "$(grep -c '^  BAD.*PAPI in sight' d.out)" 0
+finds "an interpreter whose library loads" 0 "what it loads or starts may have it" "$sspapi" doctor ./python
+for program in ./holder ./python; do
+	run d "$sspapi" run "$program"
+	is "run says the same: $program" "$(grep -c 'no PAPI in sight' d.err)" 0
+done
 finds "a shell" 0 "what it loads or starts may have it" "$sspapi" doctor sh
 printf '#!%s\n' "$scenes/one" >script
 chmod +x script

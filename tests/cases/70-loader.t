@@ -63,6 +63,18 @@ check "two libpapis: the first one's counts are in the dump" books first
 json "$tmp/shim.json" '@{$d->{notes}}' >"$tmp/notes"
 check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' "$tmp/notes"
 
+# An object that has libpapi.a in it, as python-papi's wheel: what it counts is counted, as with a libpapi beside it,
+# and what libpapi calls inside is libpapi's own.
+for plugin in links holds; do
+	SSPAPI_OUTPUT=$tmp/$plugin.json run_shim $plugin "$apps/plugin-pair" "$scenes/lib$plugin.so"
+	json "$tmp/$plugin.json" 'my %c = %{$d->{calls}}; (map { "$_=$c{$_}" } sort keys %c), (map { my $r = $_; "$r->{starts} $r->{resets} $r->{readings}: " .
+		join ", ", map { "$_->{cpu} @{$_->{total}}" } @{$r->{cpus}} } @{$d->{relations}}), sort map { $_->{name} // () } @{$d->{callsites}}' >"$tmp/$plugin.counted"
+	json "$tmp/$plugin.json" 'grep { /libpapi/ } @{$d->{notes}}' >"$tmp/$plugin.notes"
+done
+check "libpapi.a in the plugin: counted as with one beside it" diff "$tmp/links.counted" "$tmp/holds.counted"
+check "(and there are counts of sets and of regions)" sh -c "grep -q '^PAPI_hl_region_end=3' '$tmp/holds.counted' && grep -q '^3 3 9: ' '$tmp/holds.counted' && grep -qx part '$tmp/holds.counted'"
+check "a note says how" grep -q 'libpapi is part of .*/libholds.so' "$tmp/holds.notes"
+
 # ---- every wrapper -------------------------------------------------------------------
 
 run_native native "$B/tests/forward/t-forward"
