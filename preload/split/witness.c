@@ -113,8 +113,9 @@ void sp_witness_started(uint32_t groups, int cpu)
 
 	if (!is_used())
 		return;
+	/* (Of several groups one may be of another PMU: then a move would be taken for its change.) */
 	is = (uint64_t)(uint32_t)cpu << 32 | sp_get(&own.page->lock);
-	if (is == own.seen + groups * A_CHANGE)
+	if (groups == 1 && is == own.seen + A_CHANGE)
 		sp_put(&own.seen, is);
 }
 

@@ -33,8 +33,8 @@ void *sp_witness_map(int fd);
 void sp_witness_unmap(void *page);
 
 /* PAPI_start comes; it has come, and has switched on so many groups of counters that were off.
- * (Each of them changes the word by 2, as a move does, if it is of the same PMU.  Two that are not the same change it
- * less, so that what is seen as a move is none; never the other way round: the CPU's number is compared, too.) */
+ * (One group of the page's PMU changes the word by 2, as a move does; one of another PMU does not: then 2 are a move, which
+ * the CPU's number shows where rseq tells that.) */
 void sp_witness_starts(void);
 void sp_witness_started(uint32_t groups, int cpu);
 

@@ -10,6 +10,7 @@
  *	edges removed	its last event is removed before; and it is read when it is stopped
  *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
+ *	edges running	PAPI_start of the set that runs, which PAPI refuses, after a move; and by another thread
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *	edges moved EVENT...	it moves between two readings, and counts these
  *	edges sampled	it moves, and its set overflows
@@ -232,6 +233,37 @@ static void zeroed_under(void)
 		pin(1);
 		zeroes = 1;
 		must("PAPI_reset", PAPI_reset(c->id));
+		must("PAPI_stop", PAPI_stop(c->id, &value));
+		took(value);
+	}
+}
+
+static void *start_again(void *arg)
+{
+	(void)arg;
+	(void)PAPI_start(c->id);
+	return NULL;
+}
+
+static void running(void)
+{
+	pthread_t other;
+	long long value;
+
+	for (int i = 0; i < 6; i++) {
+		pin(0);
+		must("PAPI_start", PAPI_start(c->id));
+		last = 0;
+		work(0, 50);
+		must("PAPI_read", PAPI_read(c->id, &value));
+		took(value);
+		work(0, 100);
+		pin(1);
+		if (i % 2 == 0)
+			(void)start_again(NULL);
+		else if (pthread_create(&other, NULL, start_again, NULL) || pthread_join(other, NULL))
+			exit(1);
+		work(1, 7);
 		must("PAPI_stop", PAPI_stop(c->id, &value));
 		took(value);
 	}

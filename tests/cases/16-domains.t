@@ -36,6 +36,7 @@ check "the text names another than user" grep -qE 'domain user\+kernel' "$tmp/tw
 is "and user not" "$(grep -c 'domain user\($\|[^+]\)' "$tmp/two.txt")" 0
 check "the text has the note" grep -q 'in different domains' "$tmp/two.txt"
 cp "$tmp/two.sspapi" "$tmp/more.sspapi"
+another_process "$tmp/more.sspapi"
 "$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/two.sspapi" "$tmp/more.sspapi" 2>/dev/null
 "$B/sspapi" report -f json "$tmp/merged.sspapi" >"$tmp/merged.json"
 is "merge keeps them apart" "$(domains "$tmp/merged.json")" "user=5 user+kernel=7 user=5 user+kernel=7"

@@ -64,6 +64,7 @@ SSPAPI_OUTPUT=$tmp/plain.sspapi run_shim stored "$scenes/ops" set=sde:::FLOPS st
 for f in kept plain; do
 	"$B/sspapi" report -f json "$tmp/$f.sspapi" >"$tmp/one.json"
 	cp "$tmp/$f.sspapi" "$tmp/twin.sspapi"
+	another_process "$tmp/twin.sspapi"
 	"$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/$f.sspapi" "$tmp/twin.sspapi" 2>/dev/null
 	"$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/two.json"
 	is "merge, $f: entries as in each" "$(entries two)" "$(entries one; entries one)"

@@ -96,6 +96,7 @@ run cpus "$B/sspapi" report --per-cpu "$tmp/kinds.sspapi"
 check "report: by CPU it has a row of its own" grep -qE '^[~ ] package 1 .* 3\.000 uJ ' "$tmp/cpus.out"
 
 cp "$tmp/kinds.sspapi" "$tmp/other.sspapi"
+another_process "$tmp/other.sspapi"
 run merge "$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/kinds.sspapi" "$tmp/other.sspapi"
 "$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/two.json" 2>"$tmp/two.err"
 is "merge: gauges of two processes" "$(json "$tmp/two.json" 'my %g = map { $_->{id} => 1 } grep { $_->{name} =~ /temp1/ } @{$d->{events}};

@@ -115,7 +115,7 @@ is "a metric of how long it ran" "$("$sspapi" report -f json -m elapsed.csv "$li
 check "it says that it was killed" sh -c '"$0" report "$1" | sed -n 1p | grep ", killed$"' "$sspapi" "$live"
 "$sspapi" merge -o job.sspapi "$live" "$root/tests/none" 2>merge.err
 cp "$live" copy.live
-perl -e 'open my $f, "+<:raw", "copy.live" or die; seek $f, 96, 0; read $f, my $ns, 8; seek $f, 96, 0; print $f pack "Q", unpack("Q", $ns) + 1'	# another process
+another_process copy.live
 "$sspapi" report copy.live "$live" >both.out 2>both.err
 check "two of them as one run, too" sh -c 'sed -n 1,2p both.out | tr -s "\n " " " | grep ", 2 of them killed "'
 "$sspapi" report -f json job.sspapi >job.json

@@ -203,6 +203,12 @@ json() {
 	perl "$root/tests/lib/json.pl" "$@"
 }
 
+# another_process STORE: makes it that of one that began a ns later; a copy is the same process, and counts once
+another_process() {
+	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, 96, 0; read $f, my $ns, 8; seek $f, 96, 0;
+		print $f pack "Q", unpack("Q", $ns) + 1' "$1"
+}
+
 # Our lines on stderr.
 lines_of() {
 	grep '^sspapi: ' "$tmp/$1.err"
