@@ -240,16 +240,25 @@ static void zeroed_under(void)
 
 static void *start_again(void *arg)
 {
-	(void)arg;
-	(void)PAPI_start(c->id);
+	if (arg)
+		(void)PAPI_start(c->id);
 	return NULL;
+}
+
+/* The first one faults by itself. */
+static void by_another(void *arg)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, start_again, arg) || pthread_join(other, NULL))
+		exit(1);
 }
 
 static void running(void)
 {
-	pthread_t other;
 	long long value;
 
+	by_another(NULL);
 	for (int i = 0; i < 6; i++) {
 		pin(0);
 		must("PAPI_start", PAPI_start(c->id));
@@ -260,9 +269,9 @@ static void running(void)
 		work(0, 100);
 		pin(1);
 		if (i % 2 == 0)
-			(void)start_again(NULL);
-		else if (pthread_create(&other, NULL, start_again, NULL) || pthread_join(other, NULL))
-			exit(1);
+			(void)start_again(c);
+		else
+			by_another(c);
 		work(1, 7);
 		must("PAPI_stop", PAPI_stop(c->id, &value));
 		took(value);
@@ -724,7 +733,7 @@ static const struct {
 } modes[] = {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
-    {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide},
+    {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };
