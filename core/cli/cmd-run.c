@@ -30,6 +30,20 @@ static void preload(const char *path)
 		setenv("LD_PRELOAD", path, 1);
 }
 
+/* Another run may have put it there. */
+static void leave_out(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	size_t n = strlen(path);
+
+	if (!old || strncmp(old, path, n) != 0)
+		return;
+	if (!old[n])
+		unsetenv("LD_PRELOAD");
+	else if (old[n] == ':' || old[n] == ' ')
+		setenv("LD_PRELOAD", old + n + 1, 1);
+}
+
 /* ---- options ----------------------------------------------------------------- */
 
 struct options {
@@ -155,6 +169,9 @@ static const char *doubt(const struct sp_program *p, const char *name, long verb
 		return "set-user-ID, or like it: the loader will not preload into it, nothing of it is counted";
 	if (p->set_id)
 		return "set-user-ID: for anybody but its owner nothing of it is counted";
+	if (*p->loader)
+		return "of another C library (PT_INTERP names its loader): it runs without libsspapi, nothing of it is counted; "
+		       "sspapi stat counts any program";
 	if (p->static_papi && !*p->papi)
 		return "has libpapi linked into it statically: its calls cannot be seen";
 	if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
@@ -202,21 +219,14 @@ static void say_where(const char *verb, const struct sp_conf *conf, const struct
 	       strstr(conf->format, "store") ? "; sspapi report shows them" : "");
 }
 
-static void say_program(const char *verb, const char *name, const struct sp_conf *conf)
+static void say_program(const char *verb, const char *name, const struct sp_conf *conf, const struct sp_program *p)
 {
-	struct sp_program *p = malloc(sizeof(*p));
-	const char *why;
+	const char *why = doubt(p, name, conf->verbose);
 
-	if (!p || conf->verbose < 1 || sp_program_look(p, name) < 0) {
-		free(p);
-		return;			/* execvp will say why it cannot be run */
-	}
-	why = doubt(p, name, conf->verbose);
 	if (why)
 		sp_complain(0, verb, why, *p->script ? p->path : name);
 	else
 		say_where(verb, conf, p, name);
-	free(p);
 }
 
 int sp_not_started(const char *verb, const char *name, int error)
@@ -239,7 +249,9 @@ int sp_cmd_run(int argc, char **argv)
 {
 	const char *lib = sp_cli_library("libsspapi.so"), *output = getenv("SSPAPI_OUTPUT");
 	struct options o = { .verb = argv[0] };
+	static struct sp_program program;
 	static struct sp_conf conf;
+	bool known;
 
 	if (!output || !*output || !sp_view_by_extension(output))
 		setenv("SSPAPI_FORMAT", "store", 0);
@@ -257,9 +269,13 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(1, argv[0], "libsspapi.so is not beside this command nor installed", lib);
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
-	if (!conf.disable)
-		say_program(argv[0], argv[optind], &conf);
-	preload(lib);
+	known = sp_program_look(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
+	if (known && !conf.disable && conf.verbose > 0)
+		say_program(argv[0], argv[optind], &conf, &program);
+	if (known && *program.loader)
+		leave_out(lib);
+	else
+		preload(lib);
 	execvp(argv[optind], argv + optind);
 	return sp_not_started(argv[0], argv[optind], errno);
 }

@@ -11,6 +11,7 @@
 #include "../view/view-common.h"
 #include "cmd.h"
 #include "page.h"
+#include "program.h"
 #include "report.h"
 #include "stat.h"
 #include "terminal.h"
@@ -114,8 +115,9 @@ static int read_options(struct wish *w, int argc, char **argv)
 /* ---- counting -------------------------------------------------------------------- */
 
 /* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
-static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns)
+static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns, const char *program)
 {
+	static struct sp_program p;
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
@@ -135,6 +137,9 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		      "libsspapi-threads.so, in the program, tell of them";
 	else if (c->told && sp_stat_turns(c->plan, 2) > turns && sp_stat_turns(c->plan, 1))
 		why = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name fewer events";
+	else if (c->told && sp_program_look(&p, program) == 0 && *p.loader)
+		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
+		      "libsspapi-threads.so cannot be loaded into a program of another C library";
 	if (why) {
 		c->rows = false;
 		r->why_no_rows = why;
@@ -187,7 +192,7 @@ static int count_all(struct sp_stat_all *a, const struct wish *w)
 	a->repeats = (uint32_t)sp_max(w->repeats, 1);
 	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
-	choose_rows(&first, w, turns);
+	choose_rows(&first, w, turns, a->argv[0]);
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;

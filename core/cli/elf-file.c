@@ -74,6 +74,13 @@ static void read_dynamic(struct sp_elf_file *f, const ElfW(Phdr) *h, unsigned n,
 	f->strings_at = file_offset(h, n, strings);
 }
 
+static void read_interpreter(struct sp_elf_file *f, const ElfW(Phdr) *h)
+{
+	f->interpreter = true;
+	if (h->p_filesz >= sizeof(f->loader) || !read_at(f, f->loader, h->p_filesz, h->p_offset))
+		f->loader[0] = 0;
+}
+
 static int read_headers(struct sp_elf_file *f)
 {
 	ElfW(Phdr) h[HEADERS_MOST];
@@ -89,7 +96,8 @@ static int read_headers(struct sp_elf_file *f)
 	if (e.e_phentsize != sizeof(h[0]) || !read_at(f, h, n * sizeof(h[0]), e.e_phoff))
 		return -ENOEXEC;
 	for (unsigned i = 0; i < n; i++) {
-		f->interpreter = f->interpreter || h[i].p_type == PT_INTERP;
+		if (h[i].p_type == PT_INTERP)
+			read_interpreter(f, &h[i]);
 		if (h[i].p_type == PT_DYNAMIC && !f->strings_at)
 			read_dynamic(f, h, n, i);
 	}

@@ -11,7 +11,8 @@
 struct sp_elf_file {
 	int fd;
 	bool foreign;			/* another word size or machine */
-	bool interpreter;		/* has PT_INTERP */
+	bool interpreter;		/* has PT_INTERP, */
+	char loader[256];		/* which is this; "" if it cannot be told */
 	uint32_t n_needed;
 	uint64_t needed[SP_ELF_NEEDED];	/* offsets in its strings, as all below */
 	uint64_t rpath, runpath, soname;	/* 0: none */

@@ -225,6 +225,27 @@ static void look_set_id(struct sp_program *p, const char *path)
 		p->set_id = p->set_id_other = true;
 }
 
+/* By their names, as systems and packages have the same loader in many places; or two names of one file (LSB's). */
+static bool same_loader(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	return strcmp(sp_base_name(a), sp_base_name(b)) == 0 ||
+	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
+}
+
+/* Ours is that of this command. */
+static void look_loader(struct sp_program *p, const struct sp_elf_file *f)
+{
+	struct sp_elf_file own;
+
+	if (!*f->loader || sp_elf_file_open(&own, "/proc/self/exe") < 0)
+		return;
+	if (*own.loader && !same_loader(own.loader, f->loader))
+		strcpy(p->loader, f->loader);
+	sp_elf_file_close(&own);
+}
+
 static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 {
 	static const char *const apart[] = { "dlmopen", NULL };
@@ -232,6 +253,7 @@ static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
 	if (f->foreign)
 		return;
+	look_loader(p, f);
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
 	p->apart = sp_elf_file_has_name(f, apart);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");

@@ -21,6 +21,7 @@ struct sp_program {
 	char script[PATH_MAX];		/* not empty: that was a script (this one), and path is its interpreter */
 	char missing[PATH_MAX];		/* the interpreter of a script, as named there, that cannot be run; "" */
 	enum sp_program_kind kind;
+	char loader[256];		/* another C library's, by which it starts; what is made for ours stops it.  "" */
 	bool set_id;			/* set-user-ID, set-group-ID or with capabilities: the loader is careful */
 	bool set_id_other;		/* ... for who asks now; else only for others */
 	char papi[PATH_MAX];		/* the libpapi that it is linked to, as the loader would find it; "" */

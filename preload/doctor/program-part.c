@@ -19,6 +19,9 @@ static void say_kind(struct sp_doctor *d)
 	} else if (p->kind == SP_PROGRAM_STATIC) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "%s is statically linked: nothing can be preloaded into it", p->path);
 		sp_doctor_mend(d, "link it dynamically, without -static");
+	} else if (*p->loader) {
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s is made for another C library (%s): libsspapi cannot be loaded into it", p->path, p->loader);
+		sp_doctor_mend(d, "build it with the C library that sspapi was built with (sspapi stat counts any program)");
 	} else {
 		sp_doctor_say(d, SP_GOOD, "%s is dynamically linked", p->path);
 	}

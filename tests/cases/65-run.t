@@ -187,6 +187,49 @@ if ${CC:-gcc} -static -o "$tmp/static" "$tmp/main.c" 2>/dev/null; then
 	chmod +x "$tmp/script3"
 	told "by way of env" ": $tmp/static: " "$tmp/script3"
 fi
+# Another C library's loader: here a copy of ours under another name. (A real one ends the program for a library that it
+# cannot load.)
+loader=$(readelf -l "$apps/nopapi" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+cp "$loader" "$tmp/ld-other"
+# of_other PROGRAM NAME
+of_other() {
+	perl -0pe "s,\Q$loader\E,'./ld-other' . chr(0) x (length('$loader') - 10),e" "$1" >"$tmp/$2"
+	chmod +x "$tmp/$2"
+}
+of_other "$(command -v env)" env-of-other
+is "(it starts by that)" "$(readelf -l "$tmp/env-of-other" | grep -c '\./ld-other')" 1
+without="of another C library (PT_INTERP names its loader): it runs without libsspapi, nothing of it is counted"
+# left_out LABEL WHO COMMAND...: it runs without, and the line names who
+left_out() {
+	left_label=$1 left_who=$2
+	shift 2
+	told "$left_label" "$left_who: $without" "$@"
+	is "$left_label: it runs without the library" "$(status_of told) $(grep '^LD_PRELOAD' "$tmp/told.out")" "0 ${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
+}
+left_out "a program of another C library" ./env-of-other ./env-of-other
+of_other "$(readlink -f "$(command -v sh)")" sh-of-other
+printf '#!./sh-of-other\nenv\n' >"$tmp/other-script"
+printf '#!/usr/bin/env ./sh-of-other\nenv\n' >"$tmp/other-script2"
+chmod +x "$tmp/other-script" "$tmp/other-script2"
+left_out "a script of another C library" ./sh-of-other ./other-script
+left_out "by way of env" ./sh-of-other ./other-script2
+run told "$sspapi" run --verbose 0 -- ./env-of-other
+is "not told, but without it" "$(cat "$tmp/told.err") $(grep '^LD_PRELOAD' "$tmp/told.out")" " ${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
+run told "$sspapi" run -- "$sspapi" run -- ./env-of-other
+is "behind another run" "$(grep '^LD_PRELOAD' "$tmp/told.out")" "${LD_PRELOAD:+LD_PRELOAD=$LD_PRELOAD}"
+run told env LD_PRELOAD="$behind$other" "$sspapi" run -- "$sspapi" run -- ./env-of-other
+is "what else is preloaded stays" "$(first told)" "LD_PRELOAD=$behind$other"
+run told "$sspapi" doctor ./env-of-other
+check "and doctor says so" grep -qF "made for another C library (./ld-other): libsspapi cannot be loaded into it" "$tmp/told.out"
+ln -s "$loader" "$tmp/ld-ours"
+perl -0pe "s,\./ld-other,./ld-ours\0," "$tmp/env-of-other" >"$tmp/env-of-ours"
+chmod +x "$tmp/env-of-ours"
+run told "$sspapi" run -- ./env-of-ours
+is "another name of our own loader" "$(first told)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
+if command -v musl-gcc >/dev/null && musl-gcc -o "$tmp/musl" "$tmp/main.c"; then
+	told "a program of musl" "$tmp/musl: $without" "$tmp/musl"
+	is "a program of musl: it runs" "$(status_of told)" 0
+fi
 cp "$apps/nopapi" "$tmp/foreign"
 printf '\003' | dd of="$tmp/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null	# e_machine: i386
 told "a program of another machine" "word size or machine" "$tmp/foreign"

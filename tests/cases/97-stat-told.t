@@ -36,6 +36,14 @@ for what in "pages 500:2" "threads 500 20:502" "c11 50 20:52" "closed 100 20:102
 done
 stat one "$apps/counted" threads 3 5
 is "names" "$(json one.json 'sort map { $_->{thread} } @{$d->{relations}}' | paste -sd,)" "counted,the rest,worker-0,worker-1,worker-2"
+# A program of another C library, whose loader (here a copy of ours) would end it for the library that tells.
+loader=$(readelf -l "$apps/counted" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+cp "$loader" ld-other
+perl -0pe "s,\Q$loader\E,'./ld-other' . chr(0) x (length('$loader') - 10),e" "$(command -v env)" >env-of-other
+chmod +x env-of-other
+stat one ./env-of-other
+is "a program of another C library runs without the library" "$(status_of one) $(grep -c 'libsspapi-threads' one.out)" "0 0"
+is "and why there are no rows is said" "$(notes one 'cannot be loaded into a program of another C library')" 1
 stat one "$apps/counted" texec 500
 is "a thread that becomes a program: three rows of 500 and more, none twice" \
 	"$(json one.json 'my %at; for my $r (@{$d->{relations}}) { my ($i) = grep { $d->{events}[$r->{events}[$_]]{name} eq "perf::PAGE-FAULTS" } 0 .. $#{$r->{events}};
