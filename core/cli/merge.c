@@ -240,6 +240,8 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 {
 	uint32_t first = 0;
 
+	if (!g->n)
+		return;
 	qsort(g->process, g->n, sizeof(*g->process), by_self);
 	for (uint32_t i = 1; i < g->n; i++) {
 		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))

@@ -111,10 +111,10 @@ sub booked {
 	return \%b;
 }
 
-# Under auto a set that is first started when the time for counters is used up is split by time, too.
+# What is not proven (residency; a call that was interrupted; auto, when the time for counters is used up) may be on another CPU.
 sub by_time {
 	my ($d) = @_;
-	return $d->{settings}{attribution} eq 'residency' || grep { $_->{attribution} eq 'residency' } @{$d->{relations}};
+	return $d->{settings}{attribution} eq 'residency' || grep { defined $_->{attribution_why} } @{$d->{relations}};
 }
 
 # {tid}{all}: residency splits by time what the kernel counted
