@@ -33,7 +33,7 @@ check "a reader that goes away in the middle of a dump: no signal, own handler o
 SSPAPI_LIVE=0 SSPAPI_OUTPUT=$tmp/limit.json run shim perl "$root/tests/lib/long-pipes.pl" env LD_PRELOAD="$SHIM" \
 	"$steps" sigxfsz fsize:100 $large exit:3
 is "a dump past the limit of a file's size: no signal" "$(status_of shim) $(cat shim.out)" "3 "
-check "one line says so" said shim limit.json "File too large"
+check "one line says so" said shim limit.json "ulimit -f"
 check "and no piece is left" is_equal "$(ls -A | grep limit.json)" ""
 
 # ---- page faults -----------------------------------------------------------------------------
