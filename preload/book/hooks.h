@@ -223,7 +223,7 @@ SP_HOT_INLINE struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t fra
 SP_HOT_INLINE void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
 {
 	if (SP_UNLIKELY(!sp_get(&sp_process.proof_works)) && rc == PAPI_OK && called)
-		sp_witness_started(sp_opened_leaders(&called->opened), sp_cpu_now());
+		sp_witness_started(&called->opened, sp_cpu_now());
 	if (SP_UNLIKELY(rc != PAPI_OK || !sp_is_fast(called))) {
 		sp_after_start_slow(called, rc, id, open, at);
 		return;

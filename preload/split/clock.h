@@ -1,7 +1,7 @@
 /* clock.h: on which CPUs a thread runs, and how long: its clock.
  *
- * One event that counts nothing for each CPU that the thread may run on, and one for all CPUs, whose
- * running times the kernel keeps.  A thread's own sets share its clock; a set that counts another
+ * One event for each CPU that the thread may run on, whose running time the kernel keeps, and where it may be had one that
+ * counts moves.  A thread's own sets share its clock; a set that counts another
  * thread, or inherits, has one of its own.
  *
  * And what a process may spend on all this (SSPAPI_ATTRIBUTION=auto): a fixed time, and from then on a
@@ -25,12 +25,11 @@ struct sp_clock {
 	int tid;
 	bool own;			/* of a thread of this process, and its own */
 	bool stale;			/* its thread may run elsewhere, too, by now */
-	bool migrations;		/* `total` counts moves */
-	int total;			/* descriptors */
+	int moves;			/* descriptor of what counts moves; < 0: they are not counted */
 	int off;			/* an event that is switched off: the program's prctl switches all on (sp_clock_switched) */
 	uint32_t switched;		/* how often it did */
 	void *page;			/* of witness.h, which goes with the thread; NULL: none */
-	int page_fd;			/* its event, where that is not `total`; else -1 */
+	int page_fd;			/* its event */
 	uint32_t n;
 	uint32_t generation;
 	uint64_t slack;			/* ns that two looks at the clock may be apart: a visit to any CPU takes longer */

@@ -272,9 +272,7 @@ static void keep_page(struct sp_clock *c)
 	if (!c->page)
 		return;
 	left.page = c->page;
-	left.fd = c->page_fd >= 0 ? c->page_fd : c->total;
-	if (c->page_fd < 0)
-		c->total = -1;
+	left.fd = c->page_fd;
 	c->page_fd = -1;
 	c->page = NULL;
 }
@@ -282,7 +280,7 @@ static void keep_page(struct sp_clock *c)
 static void give_page(struct sp_clock *c)
 {
 	/* Threads that have ended have pages; those that live are not looked at for each new one. */
-	if (!left.page && sp_witness_full() && sp_get(&n_clocks) >= sp_get(&full_at)) {
+	if (!left.page && sp_witness_is_full() && sp_get(&n_clocks) >= sp_get(&full_at)) {
 		reap();
 		sp_put(&full_at, sp_get(&n_clocks) * 3 / 2 + 1);
 	}
@@ -290,8 +288,9 @@ static void give_page(struct sp_clock *c)
 		c->page = left.page;
 		c->page_fd = left.fd;
 		left.page = NULL;
-	} else {
-		c->page = sp_witness_map(c->total);
+	} else if (sp_witness_has_room()) {
+		c->page_fd = sp_witness_open(c->tid);
+		c->page = sp_witness_map(c->page_fd);
 	}
 }
 

@@ -555,5 +555,5 @@ void sp_split_edges(const struct sp_split *p, uint64_t *edge)
 
 bool sp_split_counts_moves(const struct sp_split *p)
 {
-	return p->clock && p->clock->migrations;
+	return p->clock && p->clock->moves >= 0;
 }

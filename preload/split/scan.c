@@ -322,7 +322,7 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
 	if (!theirs)
 		p->last.switched = sp_clock_switched(p->clock);
-	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) && (!p->clock->migrations || sp_clock_look(p->clock->total, &moves));
+	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) && sp_clock_look(p->clock->moves, &moves);
 	p->last.moves = moves.value;
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();

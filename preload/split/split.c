@@ -435,7 +435,7 @@ static void tell(struct sp_split *p, uint32_t at, int cpu, struct sp_shares *s)
 	p->ns[n] = at < p->n ? time_on(p, at) : 0;
 	*s = (struct sp_shares){ .how = p->kind, .n = n, .cpu = p->cpus, .at = p->at, .proven = p->proven, .ns = p->ns,
 				 .last = at < p->n ? p->cpu[at].cpu : cpu,
-				 .moves = p->clock->migrations ? p->last.moves - p->told_moves : 0 };
+				 .moves = p->last.moves - p->told_moves };
 	times_are_told(p);
 }
 

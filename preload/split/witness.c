@@ -9,9 +9,11 @@
 #include "../../core/sys.h"
 #include "../life/process.h"
 #include "counters.h"
+#include "opened.h"
 #include "witness.h"
 
 static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
+static uint32_t change;			/* of the word, where a software event is switched on beside the page's */
 
 static __thread struct {
 	const struct perf_event_mmap_page *page;
@@ -26,6 +28,15 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* (As the clock's: clock.c.) */
+int sp_witness_open(int tid)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK,
+				     .exclude_kernel = 1, .exclude_hv = 1 };
+
+	return sp_counter_open(&a, tid, -1, -1);
+}
+
 /* A fault of ours would be one that PAPI counts, perhaps: the kernel fetches it now. */
 static const struct perf_event_mmap_page *map(int fd)
 {
@@ -34,12 +45,32 @@ static const struct perf_event_mmap_page *map(int fd)
 	return r < 0 && r > -4096 ? NULL : (void *)r;
 }
 
+#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
+
+/* (A move in between changes it, too: the least counts.) */
+static uint32_t change_at_switch(const struct perf_event_mmap_page *page)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_PAGE_FAULTS, .pinned = 1,
+				     .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1 };
+	int fd = sp_counter_open(&a, 0, -1, -1);
+	uint32_t least = UINT32_MAX;
+
+	for (int i = 0; i < 4; i++) {
+		uint32_t before = sp_get(&page->lock);
+
+		if (!sp_counter_switch(fd, true))
+			least = 0;
+		least = (uint32_t)sp_min(least, sp_get(&page->lock) - before);
+		(void)sp_counter_switch(fd, false);
+	}
+	sp_counter_close(fd);
+	return least;
+}
+
 void sp_witness_test(void)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
-				     .exclude_kernel = 1, .exclude_hv = 1 };
 	uint32_t share = sp_locked_share(), before;
-	int fd = share ? sp_counter_open(&a, 0, -1, -1) : -1;
+	int fd = share ? sp_witness_open(0) : -1;
 	const struct perf_event_mmap_page *page = map(fd);
 
 	sp_put(&most, 0);
@@ -49,13 +80,20 @@ void sp_witness_test(void)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 		sp_put(&most, sp_get(&page->lock) != before ? share : 0);
 	}
+	if (sp_get(&most))
+		sp_put(&change, change_at_switch(page));
 	sp_unmap((void *)page, page_size());
 	sp_counter_close(fd);
 }
 
-bool sp_witness_full(void)
+bool sp_witness_is_full(void)
 {
 	return sp_get(&most) && sp_get(&held) >= sp_get(&most);
+}
+
+bool sp_witness_has_room(void)
+{
+	return sp_get(&held) < sp_get(&most);
 }
 
 static bool is_there(void)
@@ -105,17 +143,16 @@ void sp_witness_starts(void)
 		sp_put(&own.fd, -1);
 }
 
-#define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
-
-void sp_witness_started(uint32_t groups, int cpu)
+void sp_witness_started(const struct sp_opened *o, int cpu)
 {
+	bool other = !o->n || o->at[0].attr.type != PERF_TYPE_SOFTWARE;
 	uint64_t is;
 
 	if (!is_used())
 		return;
-	/* (Of several groups one may be of another PMU: then a move would be taken for its change.) */
+	/* (The CPU's number shows a move, which takes two changes to come back.) */
 	is = (uint64_t)(uint32_t)cpu << 32 | sp_get(&own.page->lock);
-	if (groups == 1 && is == own.seen + A_CHANGE)
+	if (sp_opened_leaders(o) == 1 && is == own.seen + A_CHANGE && (cpu >= 0 || (!other && change == A_CHANGE)))
 		sp_put(&own.seen, is);
 }
 

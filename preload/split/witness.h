@@ -2,10 +2,9 @@
  *
  * An event that counts a thread on all CPUs, mapped, has a word in its page (`lock`) that the kernel changes
  * each time that it puts the thread on a CPU, whichever that is: while it is the same the thread has not left its
- * CPU.  (That of an inherited event would not do: the kernel swaps those of two threads.)  The thread's clock
- * (clock.h) has such an event.  A page for each thread, as many as locked.h allows; once mapped it stays until the
- * thread has ended, since a handler may come right before its word is read.  The mapping keeps the event, too,
- * whoever closes the descriptor.
+ * CPU.  (That of an inherited event would not do: the kernel swaps those of two threads.)  A page for each thread,
+ * as many as locked.h allows; once mapped it stays until the thread has ended, since a handler may come right before
+ * its word is read.  The mapping keeps the event, too, whoever closes the descriptor.
  *
  * The word stands still while the thread's events are off (PR_TASK_PERF_EVENTS_DISABLE).  PAPI's are off then, too,
  * and nothing is counted, until PAPI_start turns them on: right before it ours is turned on.  What was counted before
@@ -20,11 +19,18 @@
 
 #include "../../core/base.h"
 
+struct sp_opened;
+
 /* Once in a process where rseq proves nothing: sleeps, looks. */
 void sp_witness_test(void);
 
 /* All pages that there may be are taken. */
-bool sp_witness_full(void);
+bool sp_witness_is_full(void);
+/* There may be one more. */
+bool sp_witness_has_room(void);
+
+/* An event for such a page, as a descriptor of counters.h's; < 0: it cannot be had. */
+int sp_witness_open(int tid);
 
 /* From now on the calling thread goes by the event of this descriptor, counters.h's; the page, whose owner unmaps it.
  * NULL: there is none to be had, or the thread has one. */
@@ -32,11 +38,11 @@ void *sp_witness_map(int fd);
 /* Of a thread that has ended, by any. */
 void sp_witness_unmap(void *page);
 
-/* PAPI_start comes; it has come, and has switched on so many groups of counters that were off.
- * (One group of the page's PMU changes the word by 2, as a move does; one of another PMU does not: then 2 are a move, which
- * the CPU's number shows where rseq tells that.) */
+/* PAPI_start comes; it has come, and has switched on what is opened there.
+ * (Where that is of the page's PMU, and before Linux 6.10 wherever both are software events, the word changes by 2 for each
+ * group, as at a move; of one group that is no move.) */
 void sp_witness_starts(void);
-void sp_witness_started(uint32_t groups, int cpu);
+void sp_witness_started(const struct sp_opened *o, int cpu);
 
 /* Is the word as at the last scan, and the CPU's number, where rseq tells it (else < 0)?  And, where a call was asked for
  * that, is this the number?  No: from now on it is. */
