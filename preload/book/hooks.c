@@ -575,6 +575,7 @@ static bool runs(const struct sp_set *s, int id)
 SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 {
 	int saved = errno;
+	struct sp_split *split;
 	bool again = false;
 	struct sp_set *s;
 
@@ -603,10 +604,11 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		sp_set_prepare(s, id);
 		if (s->overflows.block)		/* its handler may be called in any of them */
 			sp_sites_modules();
-		if (s->split)
-			sp_split_starts(s->split);
-		if (s->split && again)
-			sp_split_expects(s->split);
+		split = sp_get(&s->split);
+		if (split)
+			sp_split_starts(split);
+		if (split && again)
+			sp_split_expects(split);
 		s->before.starts = starts_of(s);
 	}
 	if (s && sp_conf.callsites > 1)
@@ -638,9 +640,11 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 
 SP_COLD void sp_opened_again(struct sp_set *s)
 {
-	if (sp_split_holds(s->split, &s->opened))
+	struct sp_split *p = sp_get(&s->split);
+
+	if (!p || sp_split_holds(p, &s->opened))
 		return;
-	sp_split_unseen(s->split);
+	sp_split_unseen(p);
 	sp_relation_told(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 	if (s->target != SP_TARGET_THREAD || s->opened.tid == s->opener_tid)
 		return;
@@ -655,10 +659,13 @@ SP_COLD void sp_opened_again(struct sp_set *s)
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
 {
+	struct sp_split *p = sp_get(&s->split);
 	int saved = errno;
 
-	sp_split_zeroed(s->split, s->writer.opened, &s->opened);
-	if (sp_split_needs_time(s->split))
+	if (!p)			/* a handler on top has dropped it */
+		return;
+	sp_split_zeroed(p, s->writer.opened, &s->opened);
+	if (sp_split_needs_time(p))
 		sp_put(&s->fast_thread, 0);
 	errno = saved;
 }
@@ -687,7 +694,7 @@ static bool is_on_top(const struct sp_set *s, bool in_flight)
 static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		       uint32_t site)
 {
-	struct sp_split *p = s->split;		/* a handler on top may drop it: it stays until it is done */
+	struct sp_split *p = s->split;		/* a handler on top may drop it: then it is no clock's (hold.h) */
 	struct sp_writer *w = &s->writer;
 	struct sp_shares shares;
 
@@ -714,9 +721,9 @@ static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu,
 	if (s->times)
 		add_times(s, &shares);
 	sp_relation_told(w->relation, shares.how, shares.why);
-	sp_split_done(p);
 	if (sp_split_needs_time(p))
 		sp_put(&s->fast_thread, 0);
+	sp_split_done(p);
 	return true;
 }
 
@@ -728,12 +735,16 @@ static bool zeroes(enum sp_op op)
 /* After what zeroes. */
 static void begin_segment(struct sp_set *s, bool on_top, enum sp_op op)
 {
+	struct sp_split *p = sp_get(&s->split);
+
+	if (!p)
+		return;
 	if (op == SP_OP_WRITE || (on_top && zeroes(op)))
-		sp_split_lost(s->split);
+		sp_split_lost(p);
 	else if (zeroes(op))
-		sp_split_zeroed(s->split, s->writer.opened, &s->opened);
+		sp_split_zeroed(p, s->writer.opened, &s->opened);
 	if (op == SP_OP_START)
-		sp_split_begun(s->split);
+		sp_split_begun(p);
 }
 
 static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
@@ -764,8 +775,7 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 		book_gauges(s, op, cpu, values);
 	if (timed && proven && values)
 		sp_ran(s);
-	if (s->split)
-		begin_segment(s, on_top, op);
+	begin_segment(s, on_top, op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
@@ -823,11 +833,13 @@ static void start_already(struct sp_set *s, int id, bool on_top)
 /* Not on top of a call for the set: that one's copies are to be those from before it, even if PAPI refuses this one. */
 static void ask(struct sp_set *s, enum sp_op op)
 {
-	if (!s->split)
+	struct sp_split *p = sp_get(&s->split);
+
+	if (!p)
 		return;
-	if (sp_split_share(s->split))
+	if (sp_split_share(p))
 		sp_put(&s->fast_thread, 0);
-	sp_split_ask(s->split, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.state->at, &s->opened);
+	sp_split_ask(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.state->at, &s->opened);
 }
 
 void sp_visit(struct sp_set *s, enum sp_op op)

@@ -1,8 +1,10 @@
 /* clock.c: see clock.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "../../core/sys.h"
@@ -40,17 +42,33 @@ void sp_clock_spent(uint64_t ns)
 	sp_add(&sp_process.spent, ns);
 }
 
-/* All its threads' time on CPUs: what it spends is such time, too. */
+#define LOOK_AGAIN	10000000u	/* ns: of 1000 threads the kernel adds up the time of each, 20 us */
+
+/* All its threads' time on CPUs, as of a moment ago: what it spends is such time, too. */
 static uint64_t life(void)
 {
-	return ns_of(CLOCK_PROCESS_CPUTIME_ID);
+	static uint64_t looked, was;
+	uint64_t now = sp_clock_ns();
+
+	if (now - sp_get(&looked) > LOOK_AGAIN) {
+		sp_put(&looked, now);
+		sp_put(&was, ns_of(CLOCK_PROCESS_CPUTIME_ID));
+	}
+	return sp_get(&was);
+}
+
+static uint64_t left_to_spend(void)
+{
+	uint64_t spent = sp_get(&sp_process.spent), may = FIXED;
+
+	if (spent + FIXED / 16 > may)
+		may += life() / 100;
+	return may > spent ? may - spent : 0;
 }
 
 bool sp_clock_may_spend(uint64_t ns)
 {
-	uint64_t will = sp_get(&sp_process.spent) + ns;
-
-	return will <= FIXED || will - FIXED <= life() / 100;
+	return ns <= left_to_spend();
 }
 
 /* ---- opening ----------------------------------------------------------------- */
@@ -97,11 +115,9 @@ void sp_clock_close(struct sp_clock *c)
 	sp_unmap(c, c->bytes);
 }
 
-#define BITS (8 * sizeof(long))
+static struct sp_cpus at_start;		/* of the process */
 
-static struct sp_clock_mask at_start;		/* of the process */
-
-static long take_mask(int tid, struct sp_clock_mask *m)
+static long take_mask(int tid, struct sp_cpus *m)
 {
 	memset(m, 0, sizeof(*m));
 	return sp_sys(SYS_sched_getaffinity, tid, sizeof(m->word), m->word);
@@ -112,31 +128,37 @@ void sp_clock_begin(void)
 	take_mask(0, &at_start);
 }
 
-uint32_t sp_clock_count(const struct sp_clock_mask *m)
+/* Of a process without /proc: one. */
+static uint32_t threads(void)
 {
-	uint32_t n = 0;
+	struct statx x = { .stx_nlink = 0 };
 
-	for (unsigned i = 0; i < SP_COUNT(m->word); i++)
-		n += (uint32_t)__builtin_popcountl(m->word[i]);
-	return n;
+	return sp_sys(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &x) < 0 || x.stx_nlink < 3 ? 1 : x.stx_nlink - 2;
 }
 
-static void add_mask(struct sp_clock_mask *to, const struct sp_clock_mask *more)
+#define BESIDE	3u			/* descriptors of a clock beside those by CPU */
+
+uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t natives, uint32_t begun)
 {
-	for (unsigned i = 0; i < SP_COUNT(to->word); i++)
-		to->word[i] |= more->word[i];
+	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m), each = natives + 1;
+	uint64_t may = sp_near_share(sp_counters_left(), cpus, there, begun);
+
+	may = may > BESIDE ? (may - BESIDE) / each : 0;
+	if (sp_conf.attribution == SP_BY_AUTO)
+		may = sp_min(may, sp_near_share(left_to_spend(), cpus, there, begun) / (each * SP_OPENING_NS));
+	return (uint32_t)sp_min(n, sp_max(may, 1));
 }
 
-long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_clock_mask *m)
+long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_cpus *m)
 {
-	struct sp_clock_mask wide;
+	struct sp_cpus wide;
 	long r = take_mask(tid, m);
 
 	for (uint32_t i = 0; before && i < before->n; i++)
-		m->word[(unsigned)before->at[i].cpu / BITS] |= 1ul << (unsigned)before->at[i].cpu % BITS;
+		sp_cpus_put(m, (uint32_t)before->at[i].cpu, true);
 	wide = *m;
-	add_mask(&wide, &at_start);
-	if ((uint64_t)sp_clock_count(&wide) * (natives + 1) + 1 <= sp_counters_left() / 4)
+	sp_cpus_add(&wide, &at_start);
+	if ((uint64_t)sp_cpus_count(&wide) * (natives + 1) + 1 <= sp_counters_left() / 4)
 		*m = wide;
 	return r;
 }
@@ -215,13 +237,30 @@ bool sp_clock_was_away(const struct sp_clock *c, const struct sp_clock_sum *from
 	return from->at == to->at ? least > most : least + c->at[to->at].low > most + c->at[from->at].high;
 }
 
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error)
+/* The nearest of c->may. */
+static int open_all(struct sp_clock *c, bool inherits, uint32_t most)
 {
-	uint32_t n = sp_clock_count(m);
-	struct sp_clock *c;
-	uint64_t size = sizeof(*c) + n * sizeof(c->at[0]);
+	int32_t *cpu = (int32_t *)(c->at + most);
+	uint32_t n = sp_near_choose(&c->near, &c->may, most, cpu);
+	int r = 0;
 
-	c = n ? sp_map(size) : NULL;
+	for (uint32_t i = 0; i < n && r >= 0; i++) {
+		c->at[c->n].cpu = cpu[i];
+		r = c->at[c->n].fd = open_one(c->tid, cpu[i], inherits, TIME);
+		if (r == -ENODEV)		/* it is offline */
+			r = 0;
+		else
+			c->n++;
+	}
+	return r < 0 ? r : c->n ? 0 : -ENODEV;
+}
+
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error)
+{
+	uint64_t size = sizeof(struct sp_clock) + most * (sizeof(((struct sp_clock *)0)->at[0]) + sizeof(int32_t));
+	struct sp_clock *c;
+
+	c = most ? sp_map(size) : NULL;
 	if (!c) {
 		*error = -ENOMEM;
 		return NULL;
@@ -234,20 +273,15 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mas
 	c->tid = tid;
 	c->generation = sp_process.generation;
 	c->page_fd = -1;
+	c->may = *m;
+	if (most < sp_cpus_count(m) && near >= 0)
+		sp_near_look(&c->near, SP_NEAR_FOLDER, (uint32_t)near);
 	/* (The kernel counts moves in its own domain, which ordinary users may not count.) */
-	c->moves = open_one(tid, -1, inherits, MOVES);
+	c->moves = most < sp_cpus_count(m) ? -EPERM : open_one(tid, -1, inherits, MOVES);
 	*error = c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
 	c->off = *error < 0 || inherits || tid != sp_self.tid ? -1 : open_off(tid);
-	for (uint32_t cpu = 0; cpu < SP_CLOCK_CPUS && *error >= 0; cpu++) {
-		if (!(m->word[cpu / BITS] >> cpu % BITS & 1))
-			continue;
-		c->at[c->n].cpu = (int)cpu;
-		*error = c->at[c->n].fd = open_one(tid, (int)cpu, inherits, TIME);
-		if (*error == -ENODEV)		/* it is offline */
-			*error = 0;
-		else
-			c->n++;
-	}
+	if (*error >= 0)
+		*error = open_all(c, inherits, most);
 	if (*error < 0) {
 		sp_clock_close(c);
 		return NULL;

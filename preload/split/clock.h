@@ -10,9 +10,9 @@
 #ifndef SP_CLOCK_H
 #define SP_CLOCK_H
 
-#include "../../core/base.h"
+#include "near.h"
 
-#define SP_CLOCK_CPUS	1024u
+#define SP_OPENING_NS	6000u		/* what one counter takes to open and to close, about */
 
 struct sp_split;
 
@@ -32,11 +32,13 @@ struct sp_clock {
 	int page_fd;			/* its event */
 	uint32_t n;
 	uint32_t generation;
+	struct sp_cpus may;		/* the CPUs that the thread could run on */
+	struct sp_near near;		/* where it was, if that are more than are watched */
 	uint64_t slack;			/* ns that two looks at the clock may be apart: a visit to any CPU takes longer */
 	struct {
 		int cpu, fd;
 		int64_t low, high;	/* ns that this event's time lags behind the first one's, at least and at most */
-	} at[];				/* [n] ascending */
+	} at[];				/* [n] the nearest first */
 };
 
 /* One event of the clock. */
@@ -56,20 +58,19 @@ struct sp_clock_sum {
 	int64_t least, most;		/* at the scan's beginning at least, at its end at most */
 };
 
-struct sp_clock_mask {
-	unsigned long word[SP_CLOCK_CPUS / (8 * sizeof(long))];
-};
-
 void sp_clock_begin(void);		/* when the process starts */
 
 /* The CPUs for a thread's clock, which sets of so many natives are to go by: those that the thread may run on now, and those
  * of the clock that it had before (NULL: none); and, while that leaves most of the budget, those that the process could run
  * on at its start: a thread that binds itself to one CPU after the other is found there.  <= 0: why not. */
-long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_clock_mask *m);
-uint32_t sp_clock_count(const struct sp_clock_mask *m);
+long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_cpus *m);
 
-/* NULL: *error is why (-EDQUOT, -EMFILE ...). */
-struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_clock_mask *m, int *error);
+/* How many of them can be watched, at least one: what descriptors and time (SSPAPI_ATTRIBUTION=auto) are left is shared with
+ * threads that will come; `begun` have theirs. */
+uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t natives, uint32_t begun);
+
+/* With so many of them, those near to CPU `near`, where the thread is (-1: not known).  NULL: *error is why (-EDQUOT, -EMFILE ...). */
+struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error);
 void sp_clock_close(struct sp_clock *c);
 
 /* False: the descriptor is not ours any more.  fd < 0, a CPU that is offline: no time. */

@@ -1,5 +1,7 @@
 /* hold.c: see hold.h. */
 #include <errno.h>
+#include <sched.h>
+#include <string.h>
 
 #include "../../core/lock.h"
 #include "../../core/sys.h"
@@ -7,10 +9,12 @@
 #include "counters.h"
 #include "hold.h"
 #include "split-own.h"
+#include "where.h"
 #include "witness.h"
 
 static __thread struct sp_clock *mine __attribute__((tls_model("initial-exec")));
-static struct sp_clock *clocks;		/* own ones; guarded by: */
+static struct sp_clock *clocks;		/* own ones, */
+static struct sp_split *unused;		/* and memory of splits that were dropped; both guarded by: */
 static struct sp_lock lock;
 static uint32_t n_clocks, reap_at = 16;
 static uint32_t full_at;		/* so many clocks: look for pages of threads that have ended */
@@ -130,17 +134,49 @@ static void shut(struct sp_split *p)
 	p->clock = NULL;
 }
 
-/* Nobody finds it any more. */
+/* Nobody finds it any more, but who had found it before: a call under the handler that drops it. */
 static void free_split(struct sp_split *p, bool locked)
 {
 	struct sp_clock *c = p->clock;
+	struct sp_held held;
 
 	if (c) {
 		(locked ? unlink_split : remove_split)(c, p);
 		shut(p);
 		sp_hold_drop(c);
 	}
-	sp_unmap(p, p->bytes);
+	if (!locked)
+		sp_lock_take(&lock, &held);
+	p->next = unused;
+	unused = p;
+	if (!locked)
+		sp_lock_give(&lock, &held);
+}
+
+#define RESTS	16u		/* so many that were dropped last are nobody else's yet */
+
+void *sp_hold_memory(uint64_t bytes)
+{
+	struct sp_split **at = &unused, **oldest = NULL, *p = NULL;
+	struct sp_held held;
+
+	sp_lock_take(&lock, &held);
+	for (uint32_t i = 0; *at; i++, at = &(*at)->next)
+		if (i >= RESTS && (*at)->bytes == bytes)
+			oldest = at;
+	if (oldest) {
+		p = *oldest;
+		*oldest = p->next;
+	}
+	sp_lock_give(&lock, &held);
+	if (p)
+		return memset(p, 0, bytes);
+	p = sp_map(bytes);
+	if (p) {
+		sp_wipe_on_fork(p, bytes);
+		(void)sp_sys(SYS_madvise, p, sp_align(bytes, 4096), MADV_POPULATE_WRITE);
+	}
+	return p;
 }
 
 static void give(struct sp_split *p, bool locked)
@@ -245,20 +281,31 @@ bool sp_hold_has_clock(void)
 	return mine && mine->generation == sp_process.generation && !mine->stale;
 }
 
+/* To watch for a thread: those that it may run on to *m, how many to *most.  <= 0: why not. */
+static long cpus_of(int tid, uint32_t natives, struct sp_cpus *m, uint32_t *most)
+{
+	long r = sp_clock_cpus(tid, stale_of(tid), natives, m);
+
+	*most = r > 0 ? sp_clock_most(m, natives, sp_get(&n_clocks)) : 0;
+	return r;
+}
+
 uint32_t sp_hold_cpus(int tid, uint32_t natives)
 {
-	struct sp_clock_mask m;
+	struct sp_cpus m;
+	uint32_t most;
 
-	return sp_clock_cpus(tid, stale_of(tid), natives, &m) > 0 ? sp_clock_count(&m) : 0;
+	return cpus_of(tid, natives, &m, &most) > 0 ? most : 0;
 }
 
 struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *error)
 {
-	struct sp_clock_mask m;
-	long r = sp_clock_cpus(tid, stale_of(tid), natives, &m);
+	struct sp_cpus m;
+	uint32_t most;
+	long r = cpus_of(tid, natives, &m, &most);
 
 	*error = (int)r;
-	return r > 0 ? sp_clock_make(tid, inherits, &m, error) : NULL;
+	return r > 0 ? sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, error) : NULL;
 }
 
 /* Of a clock that went before its thread: for the next one, as handlers may look at the page at any time. */
@@ -320,8 +367,9 @@ static bool retire(struct sp_clock *c)
 
 struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 {
-	struct sp_clock_mask m;
+	struct sp_cpus m;
 	struct sp_held held;
+	uint32_t most;
 
 	if (sp_hold_has_clock())
 		return mine;
@@ -329,13 +377,14 @@ struct sp_clock *sp_hold_own(uint32_t natives, int *error)
 		mine = NULL;
 	if (sp_get(&n_clocks) >= sp_get(&reap_at))
 		reap();
-	*error = (int)sp_clock_cpus(sp_self.tid, stale_of(sp_self.tid), natives, &m);
+	*error = (int)cpus_of(sp_self.tid, natives, &m, &most);
 	if (*error <= 0 || (mine && !retire(mine)))
 		return mine;
-	mine = sp_clock_make(sp_self.tid, false, &m, error);
+	mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
-		mine = sp_clock_make(sp_self.tid, false, &m, error);
+		most = sp_clock_most(&m, natives, sp_get(&n_clocks));
+		mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
 	}
 	if (!mine)
 		return NULL;
@@ -353,6 +402,7 @@ void sp_hold_child(void)
 {
 	sp_witness_child();
 	clocks = NULL;
+	unused = NULL;
 	mine = NULL;
 	left.page = NULL;
 	full_at = 0;

@@ -21,8 +21,12 @@ bool sp_split_take(struct sp_split *p, uintptr_t frame);
 /* From here on it may be gone. */
 void sp_split_give(struct sp_split *p);
 
-/* They are not needed any more; NULL is none. */
+/* They are not needed any more; NULL is none.  Their memory stays a split's, of no clock: a call on which a handler stands
+ * that drops them still looks there. */
 void sp_split_drop(struct sp_split **p);
+
+/* For a split; NULL: there is none. */
+void *sp_hold_memory(uint64_t bytes);
 
 /* The calling thread's clock, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
 struct sp_clock *sp_hold_own(uint32_t natives, int *error);

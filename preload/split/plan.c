@@ -18,7 +18,6 @@
 #include "witness.h"
 
 #define SPLITS_EACH	32u		/* of a thread: a process that ends closes what it has, 4 us each */
-#define OPENING_NS	6000u		/* what one counter takes to open and to close, about */
 #define STARVED		16u		/* windows until counters that never run are closed */
 
 uint32_t sp_cpus_online;
@@ -162,10 +161,16 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 		r = open_group(p, &p->cpu[i], o, g);
 		have += r == 0;
 		blind = blind || p->cpu[i].blind;
-		if ((r == -EDQUOT || r == -EMFILE) && sp_hold_close_oldest(p->clock, p)) {
+		if (r != -EDQUOT && r != -EMFILE)
+			continue;
+		if (sp_hold_close_oldest(p->clock, p)) {
 			sp_hold_close(p, (int)g);
 			i = UINT32_MAX;		/* from the first one again */
 			r = have = 0;
+		} else if (have) {		/* the nearest have theirs */
+			close_cpu(p, &p->cpu[i], g);
+			r = 0;
+			break;
 		}
 	}
 	if (r >= 0 && !have)
@@ -307,11 +312,9 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	shares = windows + k * sizeof(struct sp_window) + k * n * sizeof(struct sp_window_cpu);
 	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 3 * n * 8 + sp_align(n * 4, 8);
 	end = values + 3 * n * k * 8;
-	p = sp_map(end);
+	p = sp_hold_memory(end);
 	if (!p)
 		return NULL;
-	sp_wipe_on_fork(p, end);
-	(void)sp_sys(SYS_madvise, p, sp_align(end, 4096), MADV_POPULATE_WRITE);
 	p->bytes = end;
 	p->sum = (void *)((char *)p + sum);
 	p->cpu = (void *)((char *)p + cpus);
@@ -335,6 +338,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 			p->cpu[i].fd[e] = -1;
 	}
 	p->clock = c;
+	p->may = c->may;
 	p->n = (uint32_t)n;
 	p->k = (uint32_t)k;
 	p->tid = w->tid;
@@ -396,7 +400,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 /* About what it takes to open and to close it. */
 static uint64_t cost_of(const struct sp_split_want *w)
 {
-	return (uint64_t)sp_hold_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * OPENING_NS;
+	return (uint64_t)sp_hold_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * SP_OPENING_NS;
 }
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
@@ -449,6 +453,8 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 	uint64_t begun;
 
 	*why = SP_WHY_NONE;
+	if (*at && !counters)
+		(*at)->wide = false;		/* what is watched is better than nothing */
 	if (fits(*at, w)) {
 		if (!w->own && (*at)->own)
 			(*at)->shared = (*at)->visited = true;
@@ -535,15 +541,10 @@ void sp_plan_starts(struct sp_split *p)
 
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n)
 {
-	unsigned long set[SP_CLOCK_CPUS / (8 * sizeof(long))] = { 0 };
-	const unsigned bits = 8 * sizeof(long);
 	struct sp_out o;
 
-	for (uint32_t i = 0; i < p->n; i++)
-		if ((unsigned)p->cpu[i].cpu < SP_CLOCK_CPUS)
-			set[(unsigned)p->cpu[i].cpu / bits] |= 1ul << (unsigned)p->cpu[i].cpu % bits;
 	sp_out_init(&o, -1, text, n - 1);
-	sp_out_cpu_list(&o, set, sizeof(set));
+	sp_out_cpu_list(&o, p->may.word, sizeof(p->may.word));
 	text[o.error ? 0 : o.used] = 0;
 }
 

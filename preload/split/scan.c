@@ -7,8 +7,6 @@
 #include "scan.h"
 #include "proof.h"
 
-#define SP_LOOK_NS	5000u		/* more than a look at one CPU takes */
-
 int sp_scan_index(const struct sp_split *p, int cpu)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -335,6 +333,7 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 		mark(p);
 	p->marked = read;
 	p->gate.proof = p->last.proof;
-	sp_put(&p->gate.ready, read && !theirs && here >= 0 && p->last.quiet && (p->probed || !p->counts));
+	/* (On a CPU that is none of ours there is nothing to probe.) */
+	sp_put(&p->gate.ready, read && !theirs && p->last.quiet && (p->probed || !p->counts || here < 0));
 	return read;
 }

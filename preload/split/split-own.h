@@ -46,6 +46,7 @@ struct sp_split {
 	struct sp_split *next;		/* of the clock's list */
 	struct sp_clock *clock;		/* NULL: closed */
 	uint64_t bytes;			/* of this mapping */
+	struct sp_cpus may;		/* the CPUs that the thread could run on when it was made */
 	uint32_t taken;			/* by a scan, or by who closes it: the thread's number, and SP_DROPPED */
 	uintptr_t frame;		/* of who took it; 0: not said yet */
 	uint64_t digest;		/* of what PAPI had open when these were opened (opened.h) */
@@ -65,6 +66,7 @@ struct sp_split {
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
 	bool marked;			/* there was a scan */
+	bool unseen;			/* there was no time for one since: windows are proven where the thread stayed alone */
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */

@@ -122,6 +122,26 @@ static bool was_nowhere_else(const struct sp_split *p)
 	return p->home >= 0 && gap_of(p) == SP_WHY_NONE;
 }
 
+/* Under `auto` scans, too, are paid by the hundredth of the process's life: 400 threads that slept between two windows, with a
+ * start each, took a third of their time. */
+static bool may_scan(const struct sp_split *p)
+{
+	return sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend((uint64_t)p->n * SP_LOOK_NS);
+}
+
+/* As a scan leaves it, without one: while the thread stays where it is. */
+static void stays_unseen(struct sp_split *p)
+{
+	bool theirs = sp_is_theirs(p);
+
+	p->unseen = true;
+	p->unmoved = p->settled = false;
+	p->asked = 0;
+	p->gate.proof = sp_proof_now();
+	p->home = theirs ? -1 : sp_scan_index(p, sp_cpu_here());
+	sp_put(&p->gate.ready, !theirs && (p->probed || !p->counts || p->home < 0));
+}
+
 static bool scan(struct sp_split *p, const struct sp_opened *o)
 {
 	p->from = p->home;
@@ -190,7 +210,9 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	if (lost || (fresh && missed))
 		distrust(p, SP_WHY_HANDLER);
 	for (uint32_t e = 0; e < p->k; e++) {
-		if (home < p->n && !missed && !lost && may_stay(&p->window[e], last[e]))
+		bool known = home < p->n || !(sp_is_theirs(p) || p->sum[e].falls);
+
+		if (known && !missed && !lost && may_stay(&p->window[e], last[e]))
 			sp_window_stayed(&p->window[e], last[e], home);
 		else
 			sp_window_missed(&p->window[e], last[e], home);
@@ -201,10 +223,12 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 {
 	bool theirs = sp_is_theirs(p);
 
-	if (!(ends || theirs) || !p->clock || !p->marked || p->trouble || (!theirs && sp_split_is_ready(p, sp_proof_now())) ||
+	if (!(ends || theirs) || !p->clock || !p->marked || p->trouble || p->unseen || (!theirs && sp_split_is_ready(p, sp_proof_now())) ||
 	    !sp_split_take_here(p))
 		return;
-	if (p->clock) {
+	if (p->clock && !may_scan(p)) {
+		p->unseen = true;
+	} else if (p->clock) {
 		catch_up(p, last);
 		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
@@ -272,11 +296,16 @@ static uint64_t time_on(const struct sp_split *p, uint32_t i)
 	return ns > told ? ns - told : 0;
 }
 
-/* What is not proven: as the copies counted; where they did not run, as long as the thread was there. */
+/* What is not proven: as the copies counted; where they did not run, as long as the thread was there.  Where it was on a CPU
+ * without copies, those have told all that they know: where the reading is. */
 static void weigh(struct sp_split *p, uint32_t e, bool by_count)
 {
 	double whole = 0;
 
+	if (by_count && !p->inherits && p->gap == SP_WHY_UNWATCHED && is_counted(p, e)) {
+		memset(p->weight, 0, p->n * sizeof(*p->weight));
+		return;
+	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		int64_t counted = p->cpu[i].value[e] - p->cpu[i].told_value[e];
 
@@ -474,10 +503,11 @@ static bool look_after(struct sp_split *p, const struct sp_answer *a, struct loo
 		return false;
 	if (sp_is_theirs(p))
 		return true;
-	l->low = l->high = p->home >= 0;
+	l->high = p->home >= 0;
 	l->stayed = p->last.quiet && p->last.proof == a->open;
 	/* Where it moved, copies were read after those of the CPU where it is now. */
-	l->papi = p->had && (l->stayed || sp_scan_papis(p, a->opened, p->papi));
+	l->papi = (p->had && l->stayed) || (a->counts_on && !l->stayed && sp_scan_papis(p, a->opened, p->papi));
+	l->low = l->high || l->stayed || l->papi;
 	/* A handler has zeroed them meanwhile. */
 	if (sp_get(&p->lost))
 		l->low = l->high = false;
@@ -520,10 +550,13 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		sp_split_missed(p);
 		return false;
 	}
-	if (!p->clock || !p->marked || p->trouble || !look(p, answer, &l)) {
-		shares->why = p->trouble ? p->trouble : p->ousted ? SP_WHY_OUSTED : SP_WHY_HANDLER;
+	p->unseen = p->unseen || (p->asked != sp_self.tid && !may_scan(p));
+	if (!p->clock || !p->marked || p->trouble || p->unseen || !look(p, answer, &l)) {
+		shares->why = p->trouble ? p->trouble : p->ousted ? SP_WHY_OUSTED : p->unseen ? SP_WHY_CREDIT : SP_WHY_HANDLER;
 		p->missed = true;
 		sp_put(&p->gate.ready, 0);
+		if (p->clock && !p->trouble && p->unseen)
+			stays_unseen(p);
 		sp_split_give(p);
 		return false;
 	}
@@ -575,10 +608,16 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 	sp_put(&p->lost, false);
 	sp_put(&p->missed, false);
 	sp_put(&p->gate.fresh, 0);
+	if (!may_scan(p)) {
+		stays_unseen(p);
+		return;
+	}
+	p->unseen = false;
 	told = sp_scan_papis(p, opened, had);
 	p->unmoved = p->settled;
 	if (scan(p, NULL))
 		begin(p, told ? had : NULL, p->n);
+	times_are_told(p);
 }
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
@@ -591,7 +630,7 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 	}
 	if (p->clock && p->counts && !p->probed && !sp_is_theirs(p)) {
 		probe(p);
-		sp_put(&p->gate.ready, p->marked && p->home >= 0 && p->probed);
+		sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
 	}
 	p->asked = 0;
 	if (p->clock && sp_split_is_ready(p, open) && open == sp_proof_now()) {
@@ -600,7 +639,6 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 		sp_split_fresh(p);
 	} else if (p->clock) {
 		begin_anew(p, opened);
-		times_are_told(p);
 	}
 	sp_split_give(p);
 }
@@ -613,7 +651,10 @@ void sp_split_starts(struct sp_split *p)
 		sp_put(&p->shared, false);
 	sp_plan_starts(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
+	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now()) && p->marked && !may_scan(p)) {
+		stays_unseen(p);
+	} else if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
+		p->unseen = false;
 		p->settled = sp_scan(p, NULL);
 		/* (Whether its hardware counters find a place is only known when PAPI's run.) */
 		times_are_told(p);
