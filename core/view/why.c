@@ -20,7 +20,7 @@ const char *sp_why_text(enum sp_why why)
 		[SP_WHY_OFF] = "sspapi was told to open no counters (SSPAPI_DESCRIPTORS=0)",
 		[SP_WHY_CREDIT] = ("counters by CPU would have cost more than 1 % of the life of the process "
 				   "(SSPAPI_ATTRIBUTION=exact takes them all the same)"),
-		[SP_WHY_BUDGET] = "all descriptors that sspapi may hold were in use (SSPAPI_DESCRIPTORS, ulimit -n)",
+		[SP_WHY_BUDGET] = "the descriptors that sspapi may hold do not suffice (SSPAPI_DESCRIPTORS, ulimit -n)",
 		[SP_WHY_DESCRIPTORS] = "the process, or the system, had no descriptor left (ulimit -n)",
 		[SP_WHY_MEMORY] = "there was no memory for counters by CPU",
 		[SP_WHY_REFUSED] = "the kernel refused counters by CPU (perf_event_paranoid)",

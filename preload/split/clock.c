@@ -11,6 +11,7 @@
 #include "../life/process.h"
 #include "clock.h"
 #include "counters.h"
+#include "opened.h"
 #include "witness.h"
 
 /* ---- what it may cost ------------------------------------------------------ */
@@ -110,8 +111,8 @@ void sp_clock_close(struct sp_clock *c)
 	sp_counter_close(c->page_fd);
 	sp_counter_close(c->moves);
 	sp_counter_close(c->off);
-	for (uint32_t i = 0; i < c->n; i++)
-		sp_counter_close(c->at[i].fd);
+	for (uint32_t i = 0; i < c->times.n; i++)
+		sp_counter_close(c->times.at[i].fd);
 	sp_unmap(c, c->bytes);
 }
 
@@ -136,73 +137,90 @@ static uint32_t threads(void)
 	return sp_sys(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &x) < 0 || x.stx_nlink < 3 ? 1 : x.stx_nlink - 2;
 }
 
-#define BESIDE	3u			/* descriptors of a clock beside those by CPU */
+#define BESIDE	3u			/* descriptors of a thread beside those by CPU */
 
-uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t natives, uint32_t begun)
+uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
 {
-	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m), each = natives + 1;
-	uint64_t may = sp_near_share(sp_counters_left(), cpus, there, begun);
+	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
+	uint64_t may = sp_near_share(sp_counters_left(), cpus, there, begun), can = n;
 
 	may = may > BESIDE ? (may - BESIDE) / each : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
-		may = sp_min(may, sp_near_share(left_to_spend(), cpus, there, begun) / (each * SP_OPENING_NS));
-	return (uint32_t)sp_min(n, sp_max(may, 1));
+		can = sp_near_share(left_to_spend(), cpus, there, begun) / (each * SP_OPENING_NS);
+	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
+	return (uint32_t)sp_min(n, sp_max(sp_min(may, can), 1));
 }
 
-long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_cpus *m)
+long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)
 {
 	struct sp_cpus wide;
 	long r = take_mask(tid, m);
 
 	for (uint32_t i = 0; before && i < before->n; i++)
-		sp_cpus_put(m, (uint32_t)before->at[i].cpu, true);
+		sp_cpus_put(m, (uint32_t)before->cpu[i], true);
 	wide = *m;
 	sp_cpus_add(&wide, &at_start);
-	if ((uint64_t)sp_cpus_count(&wide) * (natives + 1) + 1 <= sp_counters_left() / 4)
+	if ((uint64_t)sp_cpus_count(&wide) * each + BESIDE <= sp_counters_left() / 4)
 		*m = wide;
 	return r;
 }
 
 /* ---- on no other CPU? ---------------------------------------------------------- */
 
-bool sp_clock_look(int fd, struct sp_clock_look *l)
+bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l)
 {
-	*l = (struct sp_clock_look){ 0 };
-	return fd < 0 || sp_counter_read(fd, (uint64_t *)l, 3);
+	uint64_t v[3 + SP_NATIVES_MOST];
+
+	*l = (struct sp_clock_look){ .ran = 0 };
+	if (t->fd < 0)
+		return true;
+	if (!sp_counter_read(t->fd, v, t->words))
+		return false;
+	l->enabled = v[1];
+	l->ran = v[2];
+	return true;
+}
+
+bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves)
+{
+	uint64_t v[3] = { 0 };
+	bool is = c->moves < 0 || sp_counter_read(c->moves, v, 3);
+
+	*moves = v[0];
+	return is;
 }
 
 #define LOOKS 3			/* the closest of them counts */
 
 /* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags behind the first one's shows
  * by a look between two looks at that one. */
-static void compare(struct sp_clock *c)
+void sp_residency_compare(struct sp_residency *t)
 {
 	struct sp_clock_look before, it, after;
 	uint64_t closest = UINT64_MAX;
 	int64_t least, most;
 
-	for (uint32_t i = 1; i < c->n; i++) {
-		c->at[i].low = INT64_MIN / 2;
-		c->at[i].high = INT64_MAX / 2;
-		for (int n = 0; n < LOOKS && sp_clock_look(c->at[0].fd, &before); n++) {
-			if (!sp_clock_look(c->at[i].fd, &it) || !sp_clock_look(c->at[0].fd, &after))
+	for (uint32_t i = 1; i < t->n; i++) {
+		t->at[i].low = INT64_MIN / 2;
+		t->at[i].high = INT64_MAX / 2;
+		for (int n = 0; n < LOOKS && sp_residency_look(&t->at[0], &before); n++) {
+			if (!sp_residency_look(&t->at[i], &it) || !sp_residency_look(&t->at[0], &after))
 				break;
 			least = (int64_t)(before.enabled - it.enabled);
 			most = (int64_t)(after.enabled - it.enabled);
-			c->at[i].low = least > c->at[i].low ? least : c->at[i].low;
-			c->at[i].high = most < c->at[i].high ? most : c->at[i].high;
+			t->at[i].low = least > t->at[i].low ? least : t->at[i].low;
+			t->at[i].high = most < t->at[i].high ? most : t->at[i].high;
 			closest = sp_min(closest, after.enabled - before.enabled);
 		}
 	}
-	c->slack = closest == UINT64_MAX ? 0 : 2 * closest;
+	t->slack = closest == UINT64_MAX ? 0 : 2 * closest;
 }
 
 uint32_t sp_clock_switched(struct sp_clock *c)
 {
-	struct sp_clock_look look;
+	uint64_t v[3];
 
-	if (c->off >= 0 && sp_clock_look(c->off, &look) && look.enabled) {
-		compare(c);
+	if (c->off >= 0 && sp_counter_read(c->off, v, 3) && v[1]) {
 		sp_counter_close(c->off);
 		c->off = open_off(c->tid);
 		c->switched++;
@@ -215,7 +233,7 @@ struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint6
 	return (struct sp_clock_sum){ .known = true, .at = at, .time = (int64_t)(here->enabled - here->ran - others) };
 }
 
-bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+bool sp_clock_closes(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
 {
 	int64_t least, most;
 
@@ -223,41 +241,48 @@ bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, 
 		return false;
 	if (from->at == to->at)
 		return from->time == to->time;
-	least = to->time + c->at[to->at].low - from->time - c->at[from->at].high;
-	most = to->time + c->at[to->at].high - from->time - c->at[from->at].low;
-	return least <= 0 && most <= (int64_t)c->slack;
+	least = to->time + t->at[to->at].low - from->time - t->at[from->at].high;
+	most = to->time + t->at[to->at].high - from->time - t->at[from->at].low;
+	return least <= 0 && most <= (int64_t)t->slack;
 }
 
-bool sp_clock_was_away(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
+bool sp_clock_was_away(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to)
 {
 	int64_t most = from->known ? from->time : from->most, least = to->known ? to->time : to->least;
 
 	if (!(from->known || from->bounded) || !(to->known || to->bounded))
 		return false;
-	return from->at == to->at ? least > most : least + c->at[to->at].low > most + c->at[from->at].high;
+	return from->at == to->at ? least > most : least + t->at[to->at].low > most + t->at[from->at].high;
 }
 
-/* The nearest of c->may. */
-static int open_all(struct sp_clock *c, bool inherits, uint32_t most)
+int sp_clock_time(struct sp_clock *c)
 {
-	int32_t *cpu = (int32_t *)(c->at + most);
-	uint32_t n = sp_near_choose(&c->near, &c->may, most, cpu);
 	int r = 0;
 
-	for (uint32_t i = 0; i < n && r >= 0; i++) {
-		c->at[c->n].cpu = cpu[i];
-		r = c->at[c->n].fd = open_one(c->tid, cpu[i], inherits, TIME);
+	for (uint32_t i = 0; !c->timed && i < c->n && r >= 0; i++) {
+		struct sp_residency_at *t = &c->times.at[i];
+
+		r = t->fd = open_one(c->tid, c->cpu[i], c->inherits, TIME);
+		t->words = 3;
+		c->times.n = i + 1;
 		if (r == -ENODEV)		/* it is offline */
 			r = 0;
-		else
-			c->n++;
 	}
-	return r < 0 ? r : c->n ? 0 : -ENODEV;
+	if (r < 0) {
+		for (uint32_t i = 0; i < c->times.n; i++)
+			sp_counter_close(c->times.at[i].fd);
+		c->times.n = 0;
+		return r;
+	}
+	if (!c->timed)
+		sp_residency_compare(&c->times);
+	c->timed = true;
+	return 0;
 }
 
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error)
 {
-	uint64_t size = sizeof(struct sp_clock) + most * (sizeof(((struct sp_clock *)0)->at[0]) + sizeof(int32_t));
+	uint64_t size = sizeof(struct sp_clock) + most * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
 
 	c = most ? sp_map(size) : NULL;
@@ -271,21 +296,22 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	(void)sp_sys(SYS_madvise, c, sp_align(size, 4096), MADV_POPULATE_WRITE);
 	c->bytes = size;
 	c->tid = tid;
+	c->inherits = inherits;
 	c->generation = sp_process.generation;
 	c->page_fd = -1;
 	c->may = *m;
+	c->times.at = (struct sp_residency_at *)(c + 1);
+	c->cpu = (int32_t *)(c->times.at + most);
 	if (most < sp_cpus_count(m) && near >= 0)
 		sp_near_look(&c->near, SP_NEAR_FOLDER, (uint32_t)near);
+	c->n = sp_near_choose(&c->near, m, most, c->cpu);
 	/* (The kernel counts moves in its own domain, which ordinary users may not count.) */
 	c->moves = most < sp_cpus_count(m) ? -EPERM : open_one(tid, -1, inherits, MOVES);
 	*error = c->moves == -EACCES || c->moves == -EPERM ? 0 : c->moves;
 	c->off = *error < 0 || inherits || tid != sp_self.tid ? -1 : open_off(tid);
-	if (*error >= 0)
-		*error = open_all(c, inherits, most);
 	if (*error < 0) {
 		sp_clock_close(c);
 		return NULL;
 	}
-	compare(c);
 	return c;
 }

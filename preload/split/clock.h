@@ -1,8 +1,8 @@
-/* clock.h: on which CPUs a thread runs, and how long: its clock.
+/* clock.h: on which CPUs a thread runs, and how long.
  *
- * One event for each CPU that the thread may run on, whose running time the kernel keeps, and where it may be had one that
- * counts moves.  A thread's own sets share its clock; a set that counts another
- * thread, or inherits, has one of its own.
+ * The kernel keeps of each event of ours how long the thread ran on its CPU, and how long anywhere.  The copies of a set
+ * (split.h) tell that of themselves; a set that has none which always run goes by its thread's clock: one event for each CPU
+ * that is watched.  A thread's own sets share its clock; a set that counts another thread, or inherits, has one of its own.
  *
  * And what a process may spend on all this (SSPAPI_ATTRIBUTION=auto): a fixed time, and from then on a
  * hundredth of the time that it has run.
@@ -10,11 +10,23 @@
 #ifndef SP_CLOCK_H
 #define SP_CLOCK_H
 
+#include "../../core/store/format.h"
 #include "near.h"
 
 #define SP_OPENING_NS	6000u		/* what one counter takes to open and to close, about */
 
 struct sp_split;
+
+/* Events whose running times are one thread's, on a CPU each. */
+struct sp_residency {
+	uint32_t n;
+	uint64_t slack;			/* ns that two looks at two of them may be apart: a visit to any CPU takes longer */
+	struct sp_residency_at {
+		int fd;			/* -1: none, as of a CPU that is offline */
+		uint32_t words;		/* that it has to read: three, or a group's */
+		int64_t low, high;	/* ns that its time lags behind the first one's, at least and at most */
+	} *at;				/* [n] */
+};
 
 struct sp_clock {
 	struct sp_clock *next;
@@ -24,32 +36,30 @@ struct sp_clock {
 	uint64_t bytes;			/* of this mapping */
 	int tid;
 	bool own;			/* of a thread of this process, and its own */
+	bool inherits;
 	bool stale;			/* its thread may run elsewhere, too, by now */
 	int moves;			/* descriptor of what counts moves; < 0: they are not counted */
 	int off;			/* an event that is switched off: the program's prctl switches all on (sp_clock_switched) */
 	uint32_t switched;		/* how often it did */
 	void *page;			/* of witness.h, which goes with the thread; NULL: none */
 	int page_fd;			/* its event */
-	uint32_t n;
 	uint32_t generation;
 	struct sp_cpus may;		/* the CPUs that the thread could run on */
 	struct sp_near near;		/* where it was, if that are more than are watched */
-	uint64_t slack;			/* ns that two looks at the clock may be apart: a visit to any CPU takes longer */
-	struct {
-		int cpu, fd;
-		int64_t low, high;	/* ns that this event's time lags behind the first one's, at least and at most */
-	} at[];				/* [n] the nearest first */
+	enum sp_why limit;		/* why others are not watched */
+	bool timed;			/* it has its own events, */
+	struct sp_residency times;		/* these */
+	uint32_t n;			/* CPUs that are watched */
+	int32_t *cpu;			/* [n], the nearest first */
 };
 
-/* One event of the clock. */
+/* One of them. */
 struct sp_clock_look {
-	uint64_t value;
 	uint64_t enabled;		/* ns that the thread ran anywhere since the event was opened */
 	uint64_t ran;			/* ns that it ran there */
 };
 
-/* The time of the thread's own that was on none of the clock's CPUs, in ns from some beginning of the clock's: by one scan
- * of the thread itself. */
+/* The time of the thread's own that was on none of their CPUs, in ns from some beginning: by one scan of the thread itself. */
 struct sp_clock_sum {
 	bool known;
 	int at;				/* the CPU by whose event, an index */
@@ -60,21 +70,30 @@ struct sp_clock_sum {
 
 void sp_clock_begin(void);		/* when the process starts */
 
-/* The CPUs for a thread's clock, which sets of so many natives are to go by: those that the thread may run on now, and those
+/* The CPUs to watch for a thread's sets, each of which takes so many descriptors a CPU: those that the thread may run on now, and those
  * of the clock that it had before (NULL: none); and, while that leaves most of the budget, those that the process could run
  * on at its start: a thread that binds itself to one CPU after the other is found there.  <= 0: why not. */
-long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t natives, struct sp_cpus *m);
+long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m);
 
 /* How many of them can be watched, at least one: what descriptors and time (SSPAPI_ATTRIBUTION=auto) are left is shared with
- * threads that will come; `begun` have theirs. */
-uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t natives, uint32_t begun);
+ * threads that will come; `begun` have theirs.  *limit: why others are not watched. */
+uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit);
 
 /* With so many of them, those near to CPU `near`, where the thread is (-1: not known).  NULL: *error is why (-EDQUOT, -EMFILE ...). */
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error);
 void sp_clock_close(struct sp_clock *c);
 
-/* False: the descriptor is not ours any more.  fd < 0, a CPU that is offline: no time. */
-bool sp_clock_look(int fd, struct sp_clock_look *l);
+/* With events of its own from now on; 0, or -errno: it has none. */
+int sp_clock_time(struct sp_clock *c);
+
+/* How often the thread has moved; 0 where that is not counted.  False: the descriptor is not ours any more. */
+bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);
+
+/* False: the descriptor is not ours any more.  Of a CPU that has none: no time. */
+bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l);
+
+/* How far they lag behind each other. */
+void sp_residency_compare(struct sp_residency *t);
 
 /* The thread, which is the caller, was on CPU `at` alone while all events were looked at: `here` of that CPU, `others` the
  * sum of what the rest ran. */
@@ -84,12 +103,11 @@ struct sp_clock_sum sp_clock_sum(const struct sp_clock_look *here, int at, uint6
  * PAPI's did not if PAPI_start came.  By the thread itself. */
 uint32_t sp_clock_switched(struct sp_clock *c);
 
-/* Was the thread on the clock's CPUs only from the one to the other?  (The one and only place where looks at two events of
- * one clock are compared: they are some hundred ns apart, which no visit to a CPU is shorter than.) */
-bool sp_clock_closes(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
+/* Was the thread on their CPUs only from the one to the other?  (The one and only place where looks at two events are compared: they are some hundred ns apart, which no visit to a CPU is shorter than.) */
+bool sp_clock_closes(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
 /* Was it elsewhere, too, for sure? */
-bool sp_clock_was_away(const struct sp_clock *c, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
+bool sp_clock_was_away(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
 /* The time of a scan or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */

@@ -276,36 +276,47 @@ static const struct sp_clock *stale_of(int tid)
 	return mine && mine->tid == tid && mine->stale ? mine : NULL;
 }
 
-bool sp_hold_has_clock(void)
+static bool has_clock(void)
 {
 	return mine && mine->generation == sp_process.generation && !mine->stale;
 }
 
-/* To watch for a thread: those that it may run on to *m, how many to *most.  <= 0: why not. */
-static long cpus_of(int tid, uint32_t natives, struct sp_cpus *m, uint32_t *most)
+/* To watch for a thread: those that it may run on to *m, how many to *most, and why no more to *limit.  <= 0: why not. */
+static long cpus_of(int tid, uint32_t each, struct sp_cpus *m, uint32_t *most, enum sp_why *limit)
 {
-	long r = sp_clock_cpus(tid, stale_of(tid), natives, m);
+	long r = sp_clock_cpus(tid, stale_of(tid), each, m);
 
-	*most = r > 0 ? sp_clock_most(m, natives, sp_get(&n_clocks)) : 0;
+	*most = r > 0 ? sp_clock_most(m, each, sp_get(&n_clocks), limit) : 0;
 	return r;
 }
 
-uint32_t sp_hold_cpus(int tid, uint32_t natives)
+bool sp_hold_has_times(void)
 {
-	struct sp_cpus m;
-	uint32_t most;
-
-	return cpus_of(tid, natives, &m, &most) > 0 ? most : 0;
+	return has_clock() && mine->timed;
 }
 
-struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *error)
+uint32_t sp_hold_cpus(int tid, uint32_t each)
 {
+	enum sp_why limit;
 	struct sp_cpus m;
 	uint32_t most;
-	long r = cpus_of(tid, natives, &m, &most);
 
-	*error = (int)r;
-	return r > 0 ? sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, error) : NULL;
+	return cpus_of(tid, each, &m, &most, &limit) > 0 ? most : 0;
+}
+
+struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error)
+{
+	struct sp_clock *c = NULL;
+	enum sp_why limit;
+	struct sp_cpus m;
+	uint32_t most;
+
+	*error = (int)cpus_of(tid, each, &m, &most, &limit);
+	if (*error > 0)
+		c = sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, error);
+	if (c)
+		c->limit = limit;
+	return c;
 }
 
 /* Of a clock that went before its thread: for the next one, as handlers may look at the page at any time. */
@@ -365,30 +376,32 @@ static bool retire(struct sp_clock *c)
 	return may;
 }
 
-struct sp_clock *sp_hold_own(uint32_t natives, int *error)
+struct sp_clock *sp_hold_own(uint32_t each, int *error)
 {
 	struct sp_cpus m;
 	struct sp_held held;
+	enum sp_why limit;
 	uint32_t most;
 
-	if (sp_hold_has_clock())
+	if (has_clock())
 		return mine;
 	if (mine && mine->generation != sp_process.generation)
 		mine = NULL;
 	if (sp_get(&n_clocks) >= sp_get(&reap_at))
 		reap();
-	*error = (int)cpus_of(sp_self.tid, natives, &m, &most);
+	*error = (int)cpus_of(sp_self.tid, each, &m, &most, &limit);
 	if (*error <= 0 || (mine && !retire(mine)))
 		return mine;
 	mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
-		most = sp_clock_most(&m, natives, sp_get(&n_clocks));
+		most = sp_clock_most(&m, each, sp_get(&n_clocks), &limit);
 		mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
 	}
 	if (!mine)
 		return NULL;
 	mine->own = true;
+	mine->limit = limit;
 	give_page(mine);
 	sp_lock_take(&lock, &held);
 	mine->next = clocks;

@@ -28,18 +28,18 @@ void sp_split_drop(struct sp_split **p);
 /* For a split; NULL: there is none. */
 void *sp_hold_memory(uint64_t bytes);
 
-/* The calling thread's clock, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
-struct sp_clock *sp_hold_own(uint32_t natives, int *error);
+/* The calling thread's clock for sets that take so many descriptors a CPU, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
+struct sp_clock *sp_hold_own(uint32_t each, int *error);
 
-/* The calling thread has one that it need not make. */
-bool sp_hold_has_clock(void);
+/* The calling thread has one, with events of its own. */
+bool sp_hold_has_times(void);
 
 /* Another thread's, or with its children: the caller's. */
-struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t natives, int *error);
+struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error);
 void sp_hold_drop(struct sp_clock *c);
 
 /* How many CPUs these will have. */
-uint32_t sp_hold_cpus(int tid, uint32_t natives);
+uint32_t sp_hold_cpus(int tid, uint32_t each);
 
 /* The split goes by this clock from now on; how many do. */
 void sp_hold_add(struct sp_clock *c, struct sp_split *p);

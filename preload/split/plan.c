@@ -215,6 +215,41 @@ static void open_counters(struct sp_split *p, const struct sp_opened *o)
 		p->kind = SP_BY_RESIDENCY;
 }
 
+/* Whose running times are the thread's: those of the copies of software's events, which always run; as many CPUs as have
+ * them are watched, the nearest.  (Of children that inherit the kernel brings the times up to date at different moments.)
+ * False: *why is why not. */
+static bool find_times(struct sp_split *p, enum sp_why *why)
+{
+	int leads = p->leader[SP_SOFTWARE];
+	uint32_t n = 0;
+
+	while (leads >= 0 && !p->inherits && n < p->n && p->cpu[n].fd[leads] >= 0)
+		n++;
+	if (n) {
+		for (uint32_t i = p->n; i-- > n;)
+			for (uint32_t e = p->natives; e-- > 0;) {
+				sp_counter_close(p->cpu[i].fd[e]);
+				p->cpu[i].fd[e] = -1;
+			}
+		p->n = n;
+		p->tells = true;
+		for (uint32_t i = 0; i < n; i++)
+			p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->size[SP_SOFTWARE] };
+	} else {
+		int r = sp_clock_time(p->clock);
+
+		*why = why_not(r);
+		if (r < 0)
+			return false;
+		memcpy(p->times.at, p->clock->times.at, p->n * sizeof(*p->times.at));
+		p->times.slack = p->clock->times.slack;
+	}
+	p->times.n = p->n;
+	if (n)
+		sp_residency_compare(&p->times);
+	return true;
+}
+
 /* ---- what is wanted ------------------------------------------------------------------ */
 
 /* Copies of CPU-CLOCK differ from PAPI's by some 100 ns a move, at times by 50 us; TASK-CLOCK is exact. */
@@ -304,14 +339,15 @@ static uint64_t digest(const struct sp_opened *o)
 
 static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 {
-	uint64_t n = c->n, k = w->k, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values, end;
+	uint64_t n = c->n, k = w->k, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values, times, end;
 	struct sp_split *p;
 
 	cpus = sp_align(sum + k * sizeof(((struct sp_split *)0)->sum[0]), 64);
 	windows = cpus + n * sizeof(struct sp_split_cpu);
 	shares = windows + k * sizeof(struct sp_window) + k * n * sizeof(struct sp_window_cpu);
 	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 3 * n * 8 + sp_align(n * 4, 8);
-	end = values + 3 * n * k * 8;
+	times = values + 3 * n * k * 8;
+	end = times + n * sizeof(struct sp_residency_at);
 	p = sp_hold_memory(end);
 	if (!p)
 		return NULL;
@@ -329,14 +365,14 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->weight = (double *)(p->high + n);
 	p->cpus = (int32_t *)(p->weight + n);
 	for (uint64_t i = 0; i < n; i++) {
-		p->cpu[i].cpu = c->at[i].cpu;
-		p->cpu[i].dummy = c->at[i].fd;
+		p->cpu[i].cpu = c->cpu[i];
 		p->cpu[i].value = (int64_t *)((char *)p + values) + 3 * i * k;
 		p->cpu[i].mark_value = p->cpu[i].value + k;
 		p->cpu[i].told_value = p->cpu[i].mark_value + k;
 		for (uint32_t e = 0; e < SP_NATIVES_MOST; e++)
 			p->cpu[i].fd[e] = -1;
 	}
+	p->times.at = (void *)((char *)p + times);
 	p->clock = c;
 	p->may = c->may;
 	p->n = (uint32_t)n;
@@ -360,6 +396,15 @@ static void make_windows(struct sp_split *p)
 		sp_window_init(&p->window[e], cpu + (uint64_t)e * p->n, p->n, p->sum[e].falls);
 }
 
+/* Descriptors for each CPU. */
+static uint32_t each_of(const struct sp_split_want *w)
+{
+	for (uint32_t i = 0; i < w->opened->n && !w->inherits; i++)
+		if (is_software(&w->opened->at[i].attr))
+			return w->opened->n;
+	return w->opened->n + 1;
+}
+
 /* With its clock, and counters where they can be had; there is credit for them. */
 static struct sp_split *open_split(const struct sp_split_want *w, bool counters, enum sp_why *why)
 {
@@ -367,7 +412,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 	struct sp_split *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_hold_own(w->opened->n, &error) : sp_hold_other(w->tid, w->inherits, w->opened->n, &error);
+	c = w->own && !w->inherits ? sp_hold_own(each_of(w), &error) : sp_hold_other(w->tid, w->inherits, each_of(w), &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
@@ -390,6 +435,10 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 	} else {
 		p->kind = SP_BY_RESIDENCY;
 	}
+	if (!find_times(p, why)) {
+		sp_split_drop(&p);
+		return NULL;
+	}
 	make_windows(p);
 	if (p->own && sp_hold_splits(c) >= SPLITS_EACH)
 		(void)sp_hold_close_oldest(c, p);
@@ -400,7 +449,7 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 /* About what it takes to open and to close it. */
 static uint64_t cost_of(const struct sp_split_want *w)
 {
-	return (uint64_t)sp_hold_cpus(w->tid, w->opened->n) * (w->opened->n + 1) * SP_OPENING_NS;
+	return (uint64_t)sp_hold_cpus(w->tid, each_of(w)) * each_of(w) * SP_OPENING_NS;
 }
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
@@ -475,7 +524,7 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_UNSEEN;		/* whose counts they are is not known, then */
 	else if (sp_opened_filters() != w->opened->filters)
 		*why = SP_WHY_FILTER;
-	else if (!counters && !(w->own && !w->inherits && sp_hold_has_clock()))
+	else if (!counters && !(w->own && !w->inherits && sp_hold_has_times()))
 		*why = SP_WHY_CREDIT;		/* and the thread has no clock yet, which alone is for nothing */
 	if (*why != SP_WHY_NONE)
 		return SP_BY_READING;

@@ -26,9 +26,8 @@ bool sp_scan_group(struct sp_split *p, struct sp_split_cpu *c, enum sp_group g, 
 		return true;
 	if (!sp_counter_read(c->fd[p->leader[g]], v, 3 + p->size[g]))
 		return false;
+	c->now.enabled[g] = v[1];
 	c->now.ran[g] = v[2];
-	if (g == SP_HARDWARE)
-		c->now.enabled = v[1];
 	for (uint32_t i = 0; i < p->natives; i++)
 		if (p->group[i] == g)
 			count[i] = v[at++];
@@ -46,9 +45,8 @@ static bool read_singles(struct sp_split *p, struct sp_split_cpu *c, uint64_t *c
 		if (!sp_counter_read(c->fd[i], v, 3))
 			return false;
 		count[i] = v[0];
+		c->now.enabled[p->group[i]] = v[1];
 		c->now.ran[p->group[i]] = v[2];
-		if (p->group[i] == SP_HARDWARE)
-			c->now.enabled = v[1];
 	}
 	return true;
 }
@@ -77,14 +75,21 @@ static void put_values(const struct sp_split *p, struct sp_split_cpu *c, const u
 		c->value[e] = value_of(p, e, count);
 }
 
-static bool read_counters(struct sp_split *p, struct sp_split_cpu *c)
+/* The CPU's times, and of copies that tell them what they have; *look is the caller's copy of the times. */
+static bool read_times(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count, struct sp_clock_look *look)
 {
-	uint64_t count[SP_NATIVES_MOST] = { 0 };
-
-	if (!read_natives(p, c, count))
+	if (!p->tells)
+		return sp_residency_look(&p->times.at[c - p->cpu], look);
+	if (!sp_scan_group(p, c, SP_SOFTWARE, count))
 		return false;
-	put_values(p, c, count);
+	*look = (struct sp_clock_look){ .enabled = c->now.enabled[SP_SOFTWARE], .ran = c->now.ran[SP_SOFTWARE] };
 	return true;
+}
+
+/* What the copies have beside that. */
+static bool read_rest(struct sp_split *p, struct sp_split_cpu *c, uint64_t *count)
+{
+	return p->tells ? sp_scan_group(p, c, SP_HARDWARE, count) : read_natives(p, c, count);
 }
 
 /* Has a copy no anchor yet (window.h)?  Then it matters what it had at most. */
@@ -180,18 +185,22 @@ bool sp_scan_papis(struct sp_split *p, const struct sp_opened *o, int64_t *value
 /* Where the thread was not since the scan before, nothing was counted. */
 static bool read_there(struct sp_split *p, struct sp_split_cpu *c)
 {
+	uint64_t count[SP_NATIVES_MOST] = { 0 };
 	struct sp_clock_look look;
 
-	if (!sp_clock_look(c->dummy, &look))
+	if (!read_times(p, c, count, &look))
 		return false;
 	c->now.low = c->now.high = look.ran;
 	if (p->marked && !sp_went_on(c)) {
 		memcpy(c->now.ran, c->mark.ran, sizeof(c->now.ran));
-		c->now.enabled = c->mark.enabled;
+		memcpy(c->now.enabled, c->mark.enabled, sizeof(c->now.enabled));
 		memcpy(c->value, c->mark_value, p->k * sizeof(*c->value));
 		return true;
 	}
-	return read_counters(p, c);
+	if (!read_rest(p, c, count))
+		return false;
+	put_values(p, c, count);
+	return true;
 }
 
 /* PAPI's counters between two looks at the copies of the caller's CPU, the first of which gave `first`. */
@@ -215,7 +224,7 @@ static bool read_here(struct sp_split *p, struct sp_split_cpu *c, struct sp_cloc
 {
 	uint64_t count[SP_NATIVES_MOST] = { 0 };
 
-	if (!sp_clock_look(c->dummy, look) || !read_natives(p, c, count))
+	if (!read_times(p, c, count, look) || !read_rest(p, c, count))
 		return false;
 	put_values(p, c, count);
 	c->now.low = c->now.high = look->ran;
@@ -241,7 +250,7 @@ static bool look_again(struct sp_split *p, int i, const struct sp_clock_look *fi
 {
 	struct sp_clock_look again;
 
-	if (!sp_clock_look(p->cpu[i].dummy, &again))
+	if (!sp_residency_look(&p->times.at[i], &again))
 		return false;
 	p->cpu[i].now.high = again.ran;
 	p->last.spent = again.enabled - first->enabled;
@@ -275,14 +284,14 @@ static bool read_theirs(struct sp_split *p, int by)
 	struct sp_clock_look first, again;
 	uint64_t ran = 0;
 
-	if (!sp_clock_look(p->cpu[by].dummy, &first))
+	if (!sp_residency_look(&p->times.at[by], &first))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (!read_there(p, &p->cpu[i]))
 			return false;
 		ran += p->cpu[i].now.low;
 	}
-	if (!sp_clock_look(p->cpu[by].dummy, &again))
+	if (!sp_residency_look(&p->times.at[by], &again))
 		return false;
 	bound(p, by, &first, &again);
 	if (again.enabled == first.enabled && !p->inherits)
@@ -295,7 +304,7 @@ bool sp_scan_slept(const struct sp_split *p)
 {
 	struct sp_clock_look now;
 
-	return p->last.sum.known && sp_clock_look(p->cpu[p->last.sum.at].dummy, &now) && now.enabled == p->last.enabled;
+	return p->last.sum.known && sp_residency_look(&p->times.at[p->last.sum.at], &now) && now.enabled == p->last.enabled;
 }
 
 static void mark(struct sp_split *p)
@@ -310,7 +319,6 @@ static void mark(struct sp_split *p)
 bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 {
 	bool theirs = sp_is_theirs(p), read;
-	struct sp_clock_look moves = { 0 };
 	uint64_t begun = sp_ticks();
 	int here;
 
@@ -320,8 +328,10 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
 	if (!theirs)
 		p->last.switched = sp_clock_switched(p->clock);
-	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) && sp_clock_look(p->clock->moves, &moves);
-	p->last.moves = moves.value;
+	if (p->last.switched != p->before.switched)
+		sp_residency_compare(&p->times);
+	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) &&
+	       sp_clock_moves(p->clock, &p->last.moves);
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;

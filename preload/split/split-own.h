@@ -14,12 +14,11 @@ enum sp_group { SP_SOFTWARE, SP_HARDWARE, SP_GROUPS };
 struct sp_seen_at {
 	uint64_t low, high;		/* the clock's ns, before and after the counters were read; equal where the thread was not */
 	uint64_t ran[SP_GROUPS];	/* ns */
-	uint64_t enabled;		/* ns of the hardware group: all that the thread ran anywhere since it was opened */
+	uint64_t enabled[SP_GROUPS];	/* ns that the thread ran anywhere since they were opened */
 };
 
 struct sp_split_cpu {
 	int cpu;
-	int dummy;			/* the clock's descriptor */
 	bool apart;			/* of another PMU: PAPI's hardware counters do not count here either */
 	bool blind;			/* the kernel refused a counter here that PAPI's may have */
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
@@ -62,6 +61,8 @@ struct sp_split {
 	bool counts;			/* its hardware counters are to be on while it runs */
 	bool ousted;			/* another set's are on in their place */
 	uint32_t k, natives, n;		/* events, natives, CPUs */
+	bool tells;			/* its software copies tell the times, */
+	struct sp_residency times;		/* these; or they are the clock's */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];

@@ -39,7 +39,7 @@ static bool ran_together(const struct sp_split *p)
 
 	if (p->from < 0)
 		return false;
-	all = p->cpu[p->from].now.enabled - p->cpu[p->from].mark.enabled;
+	all = p->cpu[p->from].now.enabled[SP_HARDWARE] - p->cpu[p->from].mark.enabled[SP_HARDWARE];
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct sp_split_cpu *c = &p->cpu[i];
 
@@ -96,10 +96,10 @@ static enum sp_why gap_of(const struct sp_split *p)
 		return SP_WHY_UNWATCHED;
 	if (p->last.switched != p->before.switched)
 		return SP_WHY_SWITCHED_OFF;
-	if (sp_clock_closes(p->clock, &p->before.sum, &p->last.sum))
+	if (sp_clock_closes(&p->times, &p->before.sum, &p->last.sum))
 		return SP_WHY_NONE;
 	/* (The kernel brings the times of what children inherit up to date at different moments.) */
-	if (!p->inherits && sp_clock_was_away(p->clock, &p->before.sum, &p->last.sum))
+	if (!p->inherits && sp_clock_was_away(&p->times, &p->before.sum, &p->last.sum))
 		return SP_WHY_UNWATCHED;
 	return sp_is_theirs(p) ? SP_WHY_RUNNING : SP_WHY_INSIDE;
 }
@@ -377,7 +377,7 @@ static bool was_more(struct sp_split *p, uint32_t e, int64_t value)
 }
 
 /* elsewhere: some of the window was counted on a CPU that is none of ours. */
-static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct look *l, bool elsewhere)
+static enum sp_why reason(const struct sp_split *p, uint32_t e, const struct look *l, bool elsewhere)
 {
 	if (p->kind != SP_BY_EXACT || p->foreign)
 		return p->kind != SP_BY_EXACT ? p->why : SP_WHY_OPENER;
@@ -394,6 +394,14 @@ static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct loo
 	if (p->stood && !is_counted(p, e))
 		return p->stood;
 	return p->gap ? p->gap : l->stayed ? SP_WHY_EDGE : SP_WHY_INSIDE;
+}
+
+/* Of a part that is watched, which limit that is. */
+static enum sp_why why_of(const struct sp_split *p, uint32_t e, const struct look *l, bool elsewhere)
+{
+	enum sp_why why = reason(p, e, l, elsewhere);
+
+	return why == SP_WHY_UNWATCHED ? p->clock->limit : why;
 }
 
 static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, const struct look *l, uint32_t at)
@@ -565,7 +573,7 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 	why = split_events(p, answer, &l, at);
 	tell(p, at, cpu, shares);
 	shares->why = why;
-	p->wide |= at == p->n ? cpu >= 0 : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives) > p->n;
+	p->wide |= at == p->n ? cpu >= 0 : p->gap == SP_WHY_UNWATCHED && sp_hold_cpus(p->tid, p->natives + !p->tells) > p->n;
 	/* The next call that ends the segment proves it. */
 	if (why != SP_WHY_NONE && answer->counts_on)
 		sp_put(&p->gate.ready, 0);
@@ -594,7 +602,7 @@ static void probe(struct sp_split *p)
 	if (!sp_scan_group(p, &first, SP_HARDWARE, count) || !sp_scan_group(p, &second, SP_HARDWARE, count))
 		return;
 	p->probed = true;
-	if (second.now.enabled != first.now.enabled && second.now.ran[SP_HARDWARE] == first.now.ran[SP_HARDWARE])
+	if (second.now.enabled[SP_HARDWARE] != first.now.enabled[SP_HARDWARE] && second.now.ran[SP_HARDWARE] == first.now.ran[SP_HARDWARE])
 		p->starving = 1;
 }
 
