@@ -120,6 +120,25 @@ static void close_cpu(struct sp_split *p, struct sp_split_cpu *c, enum sp_group 
 		}
 }
 
+/* Can this CPU count none of the group?  Then nor can PAPI's counters, which are the same events: ENOENT says that no PMU of
+ * this CPU has the event.  (A tracepoint beside an event of one kind of cores counts on all.) */
+static bool is_apart(const struct sp_split *p, const struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
+{
+	for (uint32_t i = 0; i < p->natives; i++) {
+		struct perf_event_attr a;
+		int fd;
+
+		if (p->group[i] != g || !sp_pmu_is_on(&o->at[i].attr, c->cpu))
+			continue;
+		a = attr_of(&o->at[i], true, p->inherits);
+		fd = sp_counter_open(&a, p->tid, c->cpu, -1);
+		sp_counter_close(fd);
+		if (fd != -ENOENT)
+			return false;
+	}
+	return true;
+}
+
 /* One group on one CPU; 0, 1: the CPU cannot count it, or -errno. */
 static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
 {
@@ -130,16 +149,11 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 
 		if (p->group[i] != g)
 			continue;
-		if (!sp_pmu_is_on(&o->at[i].attr, c->cpu)) {
-			c->apart = true;
-			close_cpu(p, c, g);
-			return 1;
-		}
 		a = attr_of(&o->at[i], leader < 0, p->inherits);
-		c->fd[i] = sp_counter_open(&a, p->tid, c->cpu, leader);
+		c->fd[i] = sp_pmu_is_on(&a, c->cpu) ? sp_counter_open(&a, p->tid, c->cpu, leader) : -ENOENT;
 		if (is_of_cpu(c->fd[i])) {
-			/* (PAPI's, which is the same event, can have no counter of that kind there either.) */
 			c->blind |= c->fd[i] == -EINVAL || c->fd[i] == -EOPNOTSUPP;
+			c->apart[g] = c->fd[i] == -ENOENT && is_apart(p, c, o, g);
 			close_cpu(p, c, g);
 			return 1;
 		}
