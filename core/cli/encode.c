@@ -224,14 +224,14 @@ static uint32_t kept_events(const struct sp_row *row, const struct sp_encode *wi
 static void encode_cell(struct sp_cell *to, const struct sp_at_cpu *at, const uint32_t *kept, uint32_t k)
 {
 	to->cpu = at->cpu;
-	to->used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0);
+	to->used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) | (at->hole ? SP_CELL_HOLES : 0);
 	to->readings = at->readings;
 	to->epoch = at->has_entry;
 	to->ns = at->has_entry ? at->entry_ns : 0;
 	for (uint32_t i = 0; i < k; i++) {
 		to->at[SP_TOTAL * k + i] = at->total[kept[i]];
 		to->at[SP_EXACT * k + i] = at->exact[kept[i]];
-		to->at[SP_ENTRY * k + i] = at->has_entry ? at->entry[kept[i]] : 0;
+		to->at[SP_ENTRY * k + i] = at->has_entry || at->hole ? at->entry[kept[i]] : 0;
 	}
 }
 

@@ -400,6 +400,8 @@ enum sp_side_array { SP_Y0, SP_ADD, SP_RUN, SP_SIDE_ARRAYS };
 
 #define SP_CELL_USED	1u
 #define SP_CELL_KEPT	2u		/* there are permanent readings on this CPU */
+#define SP_CELL_HOLES	4u		/* in a merged store: the words of entries are no entries: where one is not 0, this CPU cannot
+					 * count the event */
 
 struct sp_cell {
 	int32_t cpu;			/* SP_NO_CPU: not known where */

@@ -46,6 +46,7 @@ static uint8_t number_of(struct sp_model *m, const struct sp_cpu_kinds *kinds, i
 	if (i == m->n_kinds) {
 		k.sum = m->kind[i].sum;
 		k.exact = m->kind[i].exact;
+		k.present = m->kind[i].present;
 		m->kind[m->n_kinds++] = k;
 	}
 	return (uint8_t)i;

@@ -50,6 +50,12 @@ static inline bool sp_event_is_summed(const struct sp_model *m, uint32_t id)
 	return m->event_counted[id] && m->event[id] && !sp_event_is_gauge(m, id);
 }
 
+/* Can any CPU of the component count the event? */
+static inline bool sp_is_present(const struct sp_model *m, uint32_t component, uint32_t id)
+{
+	return m->present[(uint64_t)component * m->n_events + id];
+}
+
 /* Does the event's sum say something of the component?  What is counted on a package
  * as a whole says nothing of its CPUs, not even 0. */
 static inline bool sp_sum_is_known(const struct sp_model *m, uint32_t component, uint32_t id)
