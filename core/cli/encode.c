@@ -117,8 +117,9 @@ sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const
 uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id)
 {
 	uint64_t place = sp_bytes_block(b, SP_BLOCK_EVENT, sizeof(*e));
-	struct sp_event to = *e;
+	struct sp_event to = { 0 };
 
+	memcpy(&to, e, sp_min(e->b.bytes, sizeof(to)));
 	to.b = *(struct sp_block *)sp_bytes_at(b, place);
 	to.next = 0;
 	to.id = id;
@@ -129,6 +130,7 @@ uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const
 	to.units = sp_bytes_text(b, sp_image_text(image, e->units));
 	to.description = sp_bytes_text(b, sp_image_text(image, e->description));
 	to.natives = sp_bytes_texts(b, image, e->natives);
+	to.pmu = sp_bytes_text(b, sp_image_text(image, to.pmu));
 	memcpy(sp_bytes_at(b, place), &to, sizeof(to));
 	return place;
 }

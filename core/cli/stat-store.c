@@ -7,6 +7,7 @@
 
 #include "../conf.h"
 #include "../cpu-list.h"
+#include "../pmus.h"
 #include "../store/live.h"
 #include "../view/view-common.h"
 #include "cmd.h"
@@ -26,6 +27,8 @@ struct making {
 	bool whole;			/* nothing that we know of is missing */
 	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
 	char allowed[2048], host[65];	/* of all runs, as all below */
+	struct sp_core_pmu pmu[SP_PMUS_MOST];
+	uint32_t n_pmus;
 	sp_off notes;
 	uint32_t n_notes;
 };
@@ -98,6 +101,25 @@ static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const st
 	return at;
 }
 
+/* Of which kind of cores all of its natives are; "": of several, or any. */
+static const char *pmu_of(const struct making *m, const struct sp_stat_event *e)
+{
+	const struct sp_core_pmu *pmu = NULL;
+
+	for (uint32_t t = 0; t < e->n && m->n_pmus > 1; t++) {
+		const struct perf_event_attr *a = &m->all->plan->native[e->native[t]].attr;
+		bool general = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE;
+		uint32_t type = general ? (uint32_t)(a->config >> 32) : a->type, i = 0;
+
+		while (i < m->n_pmus && m->pmu[i].type != type)
+			i++;
+		if (i == m->n_pmus || (pmu && pmu != &m->pmu[i]))
+			return "";
+		pmu = &m->pmu[i];
+	}
+	return pmu ? pmu->name : "";
+}
+
 static sp_off events(struct making *m)
 {
 	sp_off newest = 0;
@@ -121,6 +143,7 @@ static sp_off events(struct making *m)
 		to.units = sp_bytes_text(m->b, e->units);
 		to.description = sp_bytes_text(m->b, e->description);
 		to.natives = natives(m->b, m->all->plan, e);
+		to.pmu = sp_bytes_text(m->b, pmu_of(m, e));
 		*(struct sp_event *)sp_bytes_at(m->b, place) = to;
 		newest = place;
 	}
@@ -716,6 +739,7 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	gethostname(m.host, sizeof(m.host) - 1);
 	m.r = &a->run[0];
 	list_allowed(&m);
+	m.n_pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
 	choose_events(&m);
 	sp_bytes_clear(b, 0);
 	sp_bytes_block(b, 0, sizeof(h));

@@ -263,7 +263,11 @@ struct sp_event {
 	uint8_t place;			/* enum sp_place_kind */
 	int32_t place_id;
 	sp_off name, component, derived, postfix, units, description, natives;
+	sp_off pmu;			/* the kernel's, of one kind of cores ("cpu_atom"), that counts it; 0: any, or not known */
 };
+
+/* An event of an early version 3 and before ends before `pmu`. */
+#define SP_EVENT_LEAST offsetof(struct sp_event, pmu)
 
 /* ---- threads and relations -------------------------------------------- */
 

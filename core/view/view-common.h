@@ -16,7 +16,7 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
 	sp_off off;
 
-	if (!e)
+	if (!e || (field >= SP_EVENT_LEAST && field >= e->b.bytes))
 		return "";
 	memcpy(&off, (const char *)e + field, sizeof(off));
 	return sp_model_text(m, off);

@@ -511,7 +511,8 @@ static void tied(struct notes *notes, const struct sp_model *m)
 {
 	uint32_t all = (1u << m->n_kinds) - 1;
 
-	for (uint32_t kinds = 1; m->n_kinds > 1 && kinds < all; kinds++) {
+	/* (Of sspapi stat a note says it, with the time.) */
+	for (uint32_t kinds = 1; m->n_kinds > 1 && !m->h.stat && kinds < all; kinds++) {
 		bool off = false;
 		struct sp_out line;
 		char text[2000];
