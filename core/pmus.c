@@ -40,25 +40,26 @@ static bool look_at(const char *folder, const char *name, struct sp_core_pmu *p)
 	return true;
 }
 
-uint32_t sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST])
+int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST])
 {
 	union {
 		struct dirent64 one;
 		char bytes[2048];
 	} list;
 	int fd = (int)sp_sys(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	uint32_t n = 0;
+	int n = 0;
 	long got;
 
-	while (fd >= 0 && (got = sp_sys(SYS_getdents64, fd, &list, sizeof(list))) > 0)
+	if (fd < 0)
+		return fd;
+	while ((got = sp_sys(SYS_getdents64, fd, &list, sizeof(list))) > 0)
 		for (long at = 0; at < got;) {
 			const struct dirent64 *d = (const struct dirent64 *)(list.bytes + at);
 
-			if (d->d_name[0] != '.' && n < SP_PMUS_MOST)
+			if (d->d_name[0] != '.' && n < (int)SP_PMUS_MOST)
 				n += look_at(folder, d->d_name, &pmu[n]);
 			at += d->d_reclen;
 		}
-	if (fd >= 0)
-		sp_close(fd);
+	sp_close(fd);
 	return n;
 }

@@ -17,7 +17,7 @@ struct sp_core_pmu {
 	char cpus[960];			/* as "0-15" */
 };
 
-/* How many there are, and all of them; 0: the folder cannot be read. */
-uint32_t sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST]);
+/* How many there are, and all of them; -errno: the folder cannot be read. */
+int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST]);
 
 #endif

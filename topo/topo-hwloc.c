@@ -347,10 +347,10 @@ static void copy_kind(hwloc_topology_t hwloc, unsigned i, struct sp_cpu_kind *k)
 static void add_pmus(hwloc_topology_t hwloc)
 {
 	struct sp_core_pmu *pmu = sp_map(SP_PMUS_MOST * sizeof(*pmu));
-	uint32_t n = pmu ? sp_core_pmus(sp_topo_pmus, pmu) : 0;
+	int n = pmu ? sp_core_pmus(sp_topo_pmus, pmu) : 0;
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 
-	for (uint32_t i = 0; cpus && n > 1 && i < n; i++) {
+	for (int i = 0; cpus && n > 1 && i < n; i++) {
 		struct hwloc_info_s info = { (char *)PMU, pmu[i].name };
 
 		if (hwloc_bitmap_list_sscanf(cpus, pmu[i].cpus) == 0)

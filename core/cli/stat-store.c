@@ -735,11 +735,13 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	struct making m = { .b = b, .all = a };
 	uint64_t last = 0;
 	struct sp_header h = { 0 };
+	int pmus;
 
 	gethostname(m.host, sizeof(m.host) - 1);
 	m.r = &a->run[0];
 	list_allowed(&m);
-	m.n_pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
+	pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
+	m.n_pmus = (uint32_t)(pmus < 0 ? 0 : pmus);
 	choose_events(&m);
 	sp_bytes_clear(b, 0);
 	sp_bytes_block(b, 0, sizeof(h));

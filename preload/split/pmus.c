@@ -8,12 +8,16 @@
 
 static struct sp_core_pmu pmu[SP_PMUS_MOST];
 static uint32_t n_pmus;
+static bool blind;			/* the folder cannot be read */
 static sp_pmu_open_fn *open_counter;
 static uint64_t answer[ANSWERS];	/* above a general event, plus 1; below whose it is */
 
 void sp_pmus_look(const char *folder, sp_pmu_open_fn *open)
 {
-	n_pmus = sp_core_pmus(folder, pmu);
+	int n = sp_core_pmus(folder, pmu);
+
+	blind = n < 0;
+	n_pmus = (uint32_t)(n < 0 ? 0 : n);
 	open_counter = open;
 	for (uint32_t i = 0; i < ANSWERS; i++)
 		answer[i] = 0;
@@ -111,7 +115,7 @@ static const struct sp_core_pmu *pmu_of(const struct perf_event_attr *a)
 
 bool sp_pmu_is_known(const struct perf_event_attr *a)
 {
-	return n_pmus < 2 || !is_general(a) || whose(a) != 0;
+	return !is_general(a) || (n_pmus < 2 ? !blind : whose(a) != 0);
 }
 
 bool sp_pmu_is_on(const struct perf_event_attr *a, int cpu)

@@ -15,7 +15,8 @@
 /* A counter of the calling thread on all CPUs, in the group of `leader` (-1: a group of its own): a descriptor, or -errno. */
 typedef int sp_pmu_open_fn(const struct perf_event_attr *attr, int leader);
 
-/* Nothing is known if the folder cannot be read: then all PMUs are on all CPUs. */
+/* If the folder cannot be read all PMUs are on all CPUs, as far as is known; what another CPU's PMU would count in its place, a
+ * general event, is nobody's then. */
 void sp_pmus_look(const char *folder, sp_pmu_open_fn *open);
 
 /* Whose a counter of the event on all CPUs is: is that known?  Of a general one Linux is asked, by opening. */

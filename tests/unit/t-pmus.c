@@ -190,7 +190,8 @@ static void odd(void **state)
 	look(11, true);
 	assert_true(on(10, 1, 0) && on(11, 1, 8));
 	sp_pmus_look("/nowhere", open_counter);
-	assert_true(on(11, 1, 0) && on(PERF_TYPE_HARDWARE, 1, 0));
+	assert_true(on(11, 1, 0) && on(PERF_TYPE_HARDWARE, 1, 0) && known(11, 1));
+	assert_false(known(PERF_TYPE_HARDWARE, 1));
 }
 
 int main(void)
