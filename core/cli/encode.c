@@ -32,6 +32,8 @@ static void make_room(struct sp_bytes *b, uint64_t bytes)
 
 void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 {
+	if (!n)				/* there may be no memory yet */
+		return;
 	make_room(b, n);
 	memcpy(b->at + b->used, bytes, n);
 	b->used += n;
