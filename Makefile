@@ -95,7 +95,7 @@ $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.ma
 		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 	$(Q)ln -sf libsspapi.so $(@D)/$(SONAME)
 
-$(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o) topo/topo.map
+$(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o pmus.o) topo/topo.map
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)

@@ -16,11 +16,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../core/pmus.h"
 #include "../core/sys.h"
 #include "topo.h"
 #include "topo-inside.h"
 
 #define SYNTHETIC	"synthetic:"
+#define PMU		"PMU"		/* of a kind of CPUs, beside what hwloc says of it */
+
+const char *sp_topo_pmus = SP_PMUS_FOLDER;
 
 __thread jmp_buf *sp_topo_way_out;
 
@@ -327,6 +331,8 @@ static void copy_kind(hwloc_topology_t hwloc, unsigned i, struct sp_cpu_kind *k)
 	for (; n; n--, info++) {
 		if (!strcmp(info->name, "CoreType"))
 			clip(k->core_type, sizeof(k->core_type), info->value);
+		else if (!strcmp(info->name, PMU) && !*k->core_type)
+			clip(k->core_type, sizeof(k->core_type), info->value);
 		else if (!strcmp(info->name, "FrequencyMaxMHz"))
 			k->max_mhz = number_of(info->value);
 		else if (!strcmp(info->name, "FrequencyBaseMHz"))
@@ -334,6 +340,24 @@ static void copy_kind(hwloc_topology_t hwloc, unsigned i, struct sp_cpu_kind *k)
 		else if (!strcmp(info->name, "LinuxCapacity"))
 			k->capacity = number_of(info->value);
 	}
+}
+
+/* hwloc tells Intel's kinds of cores apart by their PMUs, others' by capacity and clock, which not every system has: all PMUs
+ * of cores are told it.  (What it does not take it need not know.) */
+static void add_pmus(hwloc_topology_t hwloc)
+{
+	struct sp_core_pmu *pmu = sp_map(SP_PMUS_MOST * sizeof(*pmu));
+	int n = pmu ? sp_core_pmus(sp_topo_pmus, pmu) : 0;
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+
+	for (int i = 0; cpus && n > 1 && i < n; i++) {
+		struct hwloc_info_s info = { (char *)PMU, pmu[i].name };
+
+		if (hwloc_bitmap_list_sscanf(cpus, pmu[i].cpus) == 0)
+			(void)hwloc_cpukinds_register(hwloc, cpus, -1, 1, &info, 0);
+	}
+	hwloc_bitmap_free(cpus);
+	sp_unmap(pmu, SP_PMUS_MOST * sizeof(*pmu));
 }
 
 static int copy_kinds(hwloc_topology_t hwloc, struct sp_topo *t)
@@ -433,6 +457,8 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 				sp_topo_refuse(said, ENODATA, "hwloc does not understand this machine");
 	if (!source && !hwloc_topology_is_thissystem(hwloc))
 		return sp_topo_refuse(said, ENODATA, "HWLOC_XMLFILE or the like tells hwloc of another machine");
+	if (!source)
+		add_pmus(hwloc);
 	r = copy_tree(hwloc, t, said);
 	if (!r && !source && is_bare(t))
 		r = sp_topo_refuse(said, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");

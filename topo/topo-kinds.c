@@ -12,22 +12,32 @@ static const struct {
 	{ "AMDPerformance", "P" }, { "AMDEfficiency", "E" },
 };
 
-static void by_core_type(struct sp_cpu_kind *k)
+static bool by_core_type(struct sp_cpu_kind *k)
 {
 	for (size_t i = 0; i < SP_COUNT(known); i++)
 		if (!strcmp(k->core_type, known[i].core_type)) {
 			strcpy(k->name, known[i].name);
-			return;
+			return true;
 		}
-	snprintf(k->name, sizeof(k->name), "%.15s", k->core_type);
+	return false;
 }
 
-/* Without CoreType (no perf events in the kernel, ARM): two that are ranked are P and E;
- * of more than two, or if they are not, only numbers tell. */
+/* A PMU's: cortex_a53 of armv8_cortex_a53. */
+static const char *core_of(const char *core_type)
+{
+	const char *rest = strchr(core_type, '_');
+
+	return rest && rest[1] && (!strncmp(core_type, "arm", 3) || !strncmp(core_type, "apple", 5)) ? rest + 1 : core_type;
+}
+
+/* Of a type that is not known (ARM), or none (no perf events in the kernel): two that are ranked are P and E; of more than
+ * two, or if they are not, the type or only numbers tell. */
 static void by_numbers(struct sp_cpu_kind *k, uint32_t n)
 {
 	if (n == 2 && k->efficiency >= 0)
 		strcpy(k->name, k->efficiency ? "P" : "E");
+	else if (*k->core_type)
+		snprintf(k->name, sizeof(k->name), "%.15s", core_of(k->core_type));
 	else if (k->capacity)
 		snprintf(k->name, sizeof(k->name), "capacity %u", k->capacity % 100000);
 	else if (k->max_mhz)
@@ -66,9 +76,7 @@ static void tell_apart(struct sp_cpu_kind *kind, uint32_t n)
 void sp_topo_name_kinds(struct sp_cpu_kind *kind, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (*kind[i].core_type)
-			by_core_type(&kind[i]);
-		else
+		if (!by_core_type(&kind[i]))
 			by_numbers(&kind[i], n);
 	}
 	tell_apart(kind, n);

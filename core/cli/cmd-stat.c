@@ -302,6 +302,7 @@ static void forget(struct sp_stat_all *a, struct wish *w)
 		sp_stat_who_free(&a->run[i].who);
 		free(a->run[i].c.value);
 		free(a->run[i].c.short_of);
+		free(a->run[i].c.had);
 	}
 	free(a->n ? a->run[0].c.cpu : NULL);
 	free(a->run);

@@ -32,6 +32,8 @@ static void make_room(struct sp_bytes *b, uint64_t bytes)
 
 void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 {
+	if (!n)				/* there may be no memory yet */
+		return;
 	make_room(b, n);
 	memcpy(b->at + b->used, bytes, n);
 	b->used += n;
@@ -117,8 +119,9 @@ sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const
 uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id)
 {
 	uint64_t place = sp_bytes_block(b, SP_BLOCK_EVENT, sizeof(*e));
-	struct sp_event to = *e;
+	struct sp_event to = { 0 };
 
+	memcpy(&to, e, sp_min(e->b.bytes, sizeof(to)));
 	to.b = *(struct sp_block *)sp_bytes_at(b, place);
 	to.next = 0;
 	to.id = id;
@@ -129,6 +132,7 @@ uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const
 	to.units = sp_bytes_text(b, sp_image_text(image, e->units));
 	to.description = sp_bytes_text(b, sp_image_text(image, e->description));
 	to.natives = sp_bytes_texts(b, image, e->natives);
+	to.pmu = sp_bytes_text(b, sp_image_text(image, to.pmu));
 	memcpy(sp_bytes_at(b, place), &to, sizeof(to));
 	return place;
 }
@@ -224,14 +228,14 @@ static uint32_t kept_events(const struct sp_row *row, const struct sp_encode *wi
 static void encode_cell(struct sp_cell *to, const struct sp_at_cpu *at, const uint32_t *kept, uint32_t k)
 {
 	to->cpu = at->cpu;
-	to->used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0);
+	to->used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) | (at->hole ? SP_CELL_HOLES : 0);
 	to->readings = at->readings;
 	to->epoch = at->has_entry;
 	to->ns = at->has_entry ? at->entry_ns : 0;
 	for (uint32_t i = 0; i < k; i++) {
 		to->at[SP_TOTAL * k + i] = at->total[kept[i]];
 		to->at[SP_EXACT * k + i] = at->exact[kept[i]];
-		to->at[SP_ENTRY * k + i] = at->has_entry ? at->entry[kept[i]] : 0;
+		to->at[SP_ENTRY * k + i] = at->has_entry || at->hole ? at->entry[kept[i]] : 0;
 	}
 }
 

@@ -187,10 +187,13 @@ static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 	bool mixed;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_show_event(&r->show, e) || !row->counted[e])
+		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
 			continue;
 		sp_csv_begin(o, m, &p, sp_event_name(m, e, buf), row->event_readings[e]);
-		sp_csv_counts(o, sp_event_type(m, e), row->total[e], row->exact[e]);
+		if (!row->counted[e])
+			sp_csv_no_count(o);
+		else
+			sp_csv_counts(o, sp_event_type(m, e), row->total[e], row->exact[e]);
 	}
 	mixed = compute(r, row);
 	sp_csv_metrics(o, &r->show, &p, row->readings);
@@ -222,12 +225,15 @@ static void json_values(const struct sp_report *r, struct sp_out *o, const struc
 
 	sp_out_text(o, key);
 	for (uint32_t e = 0; e < r->show.m->n_events; e++) {
-		if (!sp_show_event(&r->show, e) || !row->counted[e])
+		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
 			continue;
 		sp_out_text(o, more ? ", " : "");
 		sp_json_event_key(o, r->show.m, e);
 		sp_out_text(o, ": ");
-		sp_json_value(o, sp_event_type(r->show.m, e), v[e]);
+		if (row->counted[e])
+			sp_json_value(o, sp_event_type(r->show.m, e), v[e]);
+		else
+			sp_out_text(o, "null");
 		more = true;
 	}
 	sp_out_char(o, '}');

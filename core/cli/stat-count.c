@@ -111,12 +111,18 @@ static int refuse(const struct sp_stat_counters *c, const char *verb, long error
 	return sp_complain(125, verb, text, what);
 }
 
-/* On every CPU that has such an event: of two kinds of cores, each has its own. */
+/* What one CPU cannot count is that CPU's matter: of two kinds of cores, each has its own events. */
+static bool is_of_cpu(long error)
+{
+	return error == -ENOENT || error == -ENODEV || error == -ENXIO || error == -EINVAL || error == -EOPNOTSUPP;
+}
+
+/* On every CPU that has such an event. */
 static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, pid_t child)
 {
 	const char *name = i < c->plan->n_natives ? c->plan->native[i].name : "perf::TASK-CLOCK";
+	long fd, why = -ENODEV;
 	bool any = false;
-	long fd = -ENODEV;
 
 	if (i < c->plan->n_natives && i != c->clock && !sp_stat_in_turn(c->plan, i, c->turn))
 		return 0;
@@ -124,12 +130,13 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 		fd = open_native(c, i, child, c->cpu[k]);
 		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
 		any = any || fd >= 0;
-		if (fd < 0 && fd != -ENOENT && fd != -ENODEV && fd != -ENXIO)
+		if (fd < 0 && !is_of_cpu(fd))
 			return refuse(c, verb, fd, name);
+		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
 	}
 	if (i < c->plan->n_natives && c->user_only && is_of_the_kernel(&c->plan->native[i].attr))
 		c->refused[i] = true;
-	return any ? 0 : refuse(c, verb, fd, name);
+	return any ? 0 : refuse(c, verb, why, name);
 }
 
 static void find_clock(struct sp_stat_counters *c)
@@ -306,6 +313,9 @@ void sp_stat_read(struct sp_stat_counters *c)
 {
 	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
+	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		c->had[v] = c->fd[v] >= 0;
 	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
 		c->whole_ns = 0;
 	sp_stat_read_all(c, c->fd, false, c->value, c->short_of);

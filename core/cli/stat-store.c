@@ -7,6 +7,7 @@
 
 #include "../conf.h"
 #include "../cpu-list.h"
+#include "../pmus.h"
 #include "../store/live.h"
 #include "../view/view-common.h"
 #include "cmd.h"
@@ -26,6 +27,8 @@ struct making {
 	bool whole;			/* nothing that we know of is missing */
 	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
 	char allowed[2048], host[65];	/* of all runs, as all below */
+	struct sp_core_pmu pmu[SP_PMUS_MOST];
+	uint32_t n_pmus;
 	sp_off notes;
 	uint32_t n_notes;
 };
@@ -73,6 +76,17 @@ static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu,
 	return (int64_t)sum;
 }
 
+/* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one of them on each. */
+static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, uint32_t event, uint32_t cpu)
+{
+	const struct sp_stat_event *e = &m->all->plan->event[event];
+
+	for (uint32_t t = 0; t < e->n; t++)
+		if (r->c.had[cpu * r->c.n + e->native[t]])
+			return false;
+	return e->n;
+}
+
 /* ---- the front ------------------------------------------------------------------- */
 
 static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const struct sp_stat_event *e)
@@ -85,6 +99,25 @@ static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const st
 	at = sp_bytes_words(b, (char *)all.at, all.used);
 	sp_bytes_free(&all);
 	return at;
+}
+
+/* Of which kind of cores all of its natives are; "": of several, or any. */
+static const char *pmu_of(const struct making *m, const struct sp_stat_event *e)
+{
+	const struct sp_core_pmu *pmu = NULL;
+
+	for (uint32_t t = 0; t < e->n && m->n_pmus > 1; t++) {
+		const struct perf_event_attr *a = &m->all->plan->native[e->native[t]].attr;
+		bool general = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE;
+		uint32_t type = general ? (uint32_t)(a->config >> 32) : a->type, i = 0;
+
+		while (i < m->n_pmus && m->pmu[i].type != type)
+			i++;
+		if (i == m->n_pmus || (pmu && pmu != &m->pmu[i]))
+			return "";
+		pmu = &m->pmu[i];
+	}
+	return pmu ? pmu->name : "";
 }
 
 static sp_off events(struct making *m)
@@ -110,6 +143,7 @@ static sp_off events(struct making *m)
 		to.units = sp_bytes_text(m->b, e->units);
 		to.description = sp_bytes_text(m->b, e->description);
 		to.natives = natives(m->b, m->all->plan, e);
+		to.pmu = sp_bytes_text(m->b, pmu_of(m, e));
 		*(struct sp_event *)sp_bytes_at(m->b, place) = to;
 		newest = place;
 	}
@@ -133,6 +167,22 @@ static void note(struct making *m, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, more);
 	va_end(more);
 	note_text(m, text);
+}
+
+#define SET_WORDS (65536 / 8 / sizeof(long))	/* of a set of CPUs */
+
+static void add_cpu(unsigned long *set, int cpu)
+{
+	set[(unsigned)cpu / (8 * sizeof(long))] |= 1ul << (unsigned)cpu % (8 * sizeof(long));
+}
+
+static void cpu_list(const unsigned long *set, char *text, size_t room)
+{
+	struct sp_out o;
+
+	sp_out_init(&o, -1, text, room - 1);
+	sp_out_cpu_list(&o, set, SET_WORDS * sizeof(*set));
+	text[o.error ? 0 : o.used] = 0;
 }
 
 static uint64_t clocks(const struct sp_stat_counters *c)
@@ -184,6 +234,55 @@ static void note_elsewhere(struct making *m)
 	if (!m->whole)
 		note(m, "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted there is missing",
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
+}
+
+/* Where the program was on CPUs that cannot count an event (cores of two kinds): of which, and how long it was there. */
+static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long *set)
+{
+	const struct sp_stat_event *e = &m->all->plan->event[event];
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < m->all->n && !e->gone && !e->beside && !e->formula; i++) {
+		const struct sp_stat_counters *c = &m->all->run[i].c;
+
+		for (uint32_t k = 0; c->turn == e->turn && k < c->n_cpus; k++)
+			if (c->value[k * c->n + c->clock] && is_missing_on(m, &m->all->run[i], event, k)) {
+				ns += (uint64_t)c->value[k * c->n + c->clock];
+				add_cpu(set, c->cpu[k]);
+			}
+	}
+	return ns;
+}
+
+/* Events that the same CPUs cannot count are one note. */
+static void note_missing(struct making *m)
+{
+	const struct sp_stat_plan *p = m->all->plan;
+
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		unsigned long set[SET_WORDS] = { 0 };
+		uint64_t ns = missing_on(m, e, set);
+		struct sp_bytes names = { 0 };
+		char cpus[512];
+		bool said = !ns;
+
+		for (uint32_t i = 0; i < p->n_events && !said; i++) {
+			unsigned long other[SET_WORDS] = { 0 };
+
+			if (missing_on(m, i, other) != ns || memcmp(set, other, sizeof(set)) != 0)
+				continue;
+			said = i < e;
+			sp_bytes_add(&names, ", ", names.used ? 2 : 0);
+			sp_bytes_add(&names, p->event[i].name, strlen(p->event[i].name));
+		}
+		if (!said) {
+			m->whole = false;
+			cpu_list(set, cpus, sizeof(cpus));
+			note(m, "CPU %s cannot count %.*s (-): what happened in the %.3f ms that were spent there is missing", cpus,
+			     (int)names.used, (const char *)names.at, (double)ns / 1e6);
+		}
+		sp_bytes_free(&names);
+	}
 }
 
 /* Clocks run in the kernel, too, however they were opened. */
@@ -331,8 +430,13 @@ static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t 
 	to->cpu = m->r->c.cpu[cpu];
 	to->used = SP_CELL_USED;
 	to->readings = 1;
-	for (uint32_t i = 0; i < k; i++)
+	for (uint32_t i = 0; i < k; i++) {
 		to->at[SP_TOTAL * k + i] = to->at[SP_EXACT * k + i] = value_of(m, at, cpu, m->now[i]);
+		if (is_missing_on(m, m->r, m->event[m->now[i]], cpu)) {
+			to->at[SP_ENTRY * k + i] = 1;
+			to->used |= SP_CELL_HOLES;
+		}
+	}
 }
 
 /* The thread's newest relation, of k events. */
@@ -599,17 +703,14 @@ static uint64_t machine(struct making *m)
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-static void cpu_list(struct making *m)
+static void list_allowed(struct making *m)
 {
 	const struct sp_stat_counters *c = &m->r->c;
-	unsigned long set[65536 / 8 / sizeof(long)] = { 0 };
-	struct sp_out o;
+	unsigned long set[SET_WORDS] = { 0 };
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
-		set[(unsigned)c->cpu[k] / (8 * sizeof(long))] |= 1ul << (unsigned)c->cpu[k] % (8 * sizeof(long));
-	sp_out_init(&o, -1, m->allowed, sizeof(m->allowed) - 1);
-	sp_out_cpu_list(&o, set, sizeof(set));
-	m->allowed[o.error ? 0 : o.used] = 0;
+		add_cpu(set, c->cpu[k]);
+	cpu_list(set, m->allowed, sizeof(m->allowed));
 }
 
 /* Of all runs: what the first process is, and how long they took. */
@@ -634,15 +735,19 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	struct making m = { .b = b, .all = a };
 	uint64_t last = 0;
 	struct sp_header h = { 0 };
+	int pmus;
 
 	gethostname(m.host, sizeof(m.host) - 1);
 	m.r = &a->run[0];
-	cpu_list(&m);
+	list_allowed(&m);
+	pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
+	m.n_pmus = (uint32_t)(pmus < 0 ? 0 : pmus);
 	choose_events(&m);
 	sp_bytes_clear(b, 0);
 	sp_bytes_block(b, 0, sizeof(h));
 	note_elsewhere(&m);
 	note_escaped(&m);
+	note_missing(&m);
 	front(&m, &h);
 	h.machines = machine(&m);
 	h.n_machines = 1;

@@ -140,6 +140,7 @@ struct sp_stat_counters {
 	uint32_t heard;			/* the bell, when it was last looked at */
 	bool user_only;			/* the kernel's part was refused */
 	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
+	bool *had;			/* [n_cpus][n] as fd, also when they are closed: the CPU has such an event */
 	int64_t *value;			/* [n_cpus][n], once read */
 	bool *short_of;			/* [n] its counter did not run all the time */
 	uint64_t whole_ns;		/* of the clock on all CPUs */

@@ -513,7 +513,7 @@ void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *pr
 	}
 }
 
-void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total)
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole)
 {
 	memset(t->row_sum, 0, t->model->n_events * sizeof(*t->row_sum));
 	memset(t->row_present, 0, t->model->n_events * sizeof(*t->row_present));
@@ -522,7 +522,7 @@ void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, cons
 
 		/* one event twice in a set is one count */
 		t->row_sum[e] = total[i];
-		t->row_present[e] = true;
+		t->row_present[e] = !hole || !hole[i];
 	}
 	sp_metrics_compute(t, t->row_sum, t->row_present, t->n_sorts > 1 ? (int32_t)t->model->process[row->process].machine : -1);
 }

@@ -126,7 +126,7 @@ void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *pr
 int32_t sp_metrics_machine(const struct sp_metrics *t, int32_t c);
 
 /* The same of one relation's events: total[k], as sp_row_cell gives it. */
-void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total);
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole);
 
 /* The shown ones, in the order of the file: the first behind i (start with -1); -1: no more. */
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i);

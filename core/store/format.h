@@ -263,7 +263,11 @@ struct sp_event {
 	uint8_t place;			/* enum sp_place_kind */
 	int32_t place_id;
 	sp_off name, component, derived, postfix, units, description, natives;
+	sp_off pmu;			/* the kernel's, of one kind of cores ("cpu_atom"), that counts it; 0: any, or not known */
 };
+
+/* An event of an early version 3 and before ends before `pmu`. */
+#define SP_EVENT_LEAST offsetof(struct sp_event, pmu)
 
 /* ---- threads and relations -------------------------------------------- */
 
@@ -400,6 +404,8 @@ enum sp_side_array { SP_Y0, SP_ADD, SP_RUN, SP_SIDE_ARRAYS };
 
 #define SP_CELL_USED	1u
 #define SP_CELL_KEPT	2u		/* there are permanent readings on this CPU */
+#define SP_CELL_HOLES	4u		/* in a merged store: the words of entries are no entries: where one is not 0, this CPU cannot
+					 * count the event */
 
 struct sp_cell {
 	int32_t cpu;			/* SP_NO_CPU: not known where */

@@ -190,6 +190,22 @@ long sp_store_event(struct sp_store *s, const struct sp_event_text *e)
 	return v->id;
 }
 
+void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
+{
+	uint64_t left = sp_store_most_blocks(s);
+	struct sp_event *v;
+
+	for (sp_off off = s->header->events; off && left--; off = v->next) {
+		v = (struct sp_event *)sp_image_block(&s->image, off, SP_BLOCK_EVENT, sizeof(*v));
+		if (!v)
+			return;
+		if (v->id == id) {
+			sp_publish(&v->pmu, sp_store_text(s, pmu));
+			return;
+		}
+	}
+}
+
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off)
 {
 	struct sp_thread *t = sp_store_make(s, SP_BLOCK_THREAD, sizeof(*t), off);

@@ -77,6 +77,7 @@ struct sp_event_text {			/* all may be NULL */
 
 /* The event's id, or -ENOMEM. */
 long sp_store_event(struct sp_store *s, const struct sp_event_text *e);
+void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);	/* known once it was opened */
 
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off);
 

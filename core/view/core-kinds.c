@@ -46,6 +46,7 @@ static uint8_t number_of(struct sp_model *m, const struct sp_cpu_kinds *kinds, i
 	if (i == m->n_kinds) {
 		k.sum = m->kind[i].sum;
 		k.exact = m->kind[i].exact;
+		k.present = m->kind[i].present;
 		m->kind[m->n_kinds++] = k;
 	}
 	return (uint8_t)i;
@@ -85,45 +86,54 @@ uint32_t sp_kinds_of_row(struct sp_model *m, struct sp_row *row)
 
 /* ---- events that one kind counts --------------------------------------------- */
 
-#define P	"IntelCore"
-#define E	"IntelAtom"
-
-/* PMUs by libpfm4's name and by the kernel's. */
+/* hwloc's names of Intel's PMUs; others' cores have their PMU's (topo-hwloc.c). */
 static const struct {
 	const char *pmu, *core_type;
-} pmus[] = {
-	{ "adl_glc", P }, { "cpu_core", P }, { "ix86arch", P },
-	{ "adl_grt", E }, { "cpu_atom", E }, { "cpu_lowpower", "IntelLowPower" },
+} intel[] = {
+	{ "cpu_core", "IntelCore" }, { "cpu_atom", "IntelAtom" }, { "cpu_lowpower", "IntelLowPower" },
 };
 
-/* perf:: events of the hardware; those of software (PAGE-FAULTS) count anywhere. */
+/* Of stores that do not say whose an event is: libpfm4's names of PMUs. */
+static const char *const libpfm4[][2] = {
+	{ "adl_glc", "cpu_core" }, { "adl_grt", "cpu_atom" }, { "ix86arch", "cpu_core" },
+};
+
+/* Then perf:: events of the hardware are the P cores', as Linux has it for a counter of all CPUs; those of software
+ * (PAGE-FAULTS) count anywhere. */
 static const char *const hardware[] = {
 	"PERF_COUNT_HW_", "CYCLES", "CPU-CYCLES", "INSTRUCTIONS", "CACHE-", "BRANCH", "BUS-CYCLES", "STALLED-CYCLES-",
 	"IDLE-CYCLES-", "REF-CYCLES", "L1-", "LLC-", "DTLB-", "ITLB-", "NODE-", "BPU-",
 };
 
-/* The cores that the PMU of a native event is in; NULL: all, or not known. */
-static const char *core_type_of(const char *native)
+/* By the name of a native event; "": any. */
+static const char *pmu_of(const char *native, char name[64])
 {
 	const char *colons = strstr(native, "::");
 	size_t n = colons ? (size_t)(colons - native) : 0;
 
-	for (unsigned i = 0; i < SP_COUNT(pmus); i++)
-		if (n == strlen(pmus[i].pmu) && memcmp(native, pmus[i].pmu, n) == 0)
-			return pmus[i].core_type;
-	/* An event of PERF_TYPE_HARDWARE that names no PMU is cpu_core's in Linux. */
-	for (unsigned i = 0; n == 4 && memcmp(native, "perf", 4) == 0 && i < SP_COUNT(hardware); i++)
+	if (n >= 64)
+		n = 0;
+	memcpy(name, native, n);
+	name[n] = 0;
+	for (unsigned i = 0; i < SP_COUNT(libpfm4); i++)
+		if (strcmp(name, libpfm4[i][0]) == 0)
+			return libpfm4[i][1];
+	for (unsigned i = 0; strcmp(name, "perf") == 0 && i < SP_COUNT(hardware); i++)
 		if (strncmp(colons + 2, hardware[i], strlen(hardware[i])) == 0)
-			return P;
-	return NULL;
+			return "cpu_core";
+	return name;			/* perhaps the kernel's */
 }
 
-static uint32_t kinds_of_type(const struct sp_model *m, const char *core_type)
+static uint32_t kinds_of_pmu(const struct sp_model *m, const char *pmu)
 {
+	const char *core_type = pmu;
 	uint32_t kinds = 0;
 
-	for (uint32_t i = 0; core_type && i < m->n_kinds; i++)
-		if (strcmp(m->kind[i].core_type, core_type) == 0)
+	for (unsigned i = 0; i < SP_COUNT(intel); i++)
+		if (strcmp(pmu, intel[i].pmu) == 0)
+			core_type = intel[i].core_type;
+	for (uint32_t i = 0; *core_type && i < m->n_kinds; i++)
+		if (strncmp(m->kind[i].core_type, core_type, sizeof(((struct sp_cpu_kind *)0)->core_type) - 1) == 0)
 			kinds |= 1u << i;
 	return kinds;
 }
@@ -134,13 +144,16 @@ uint32_t sp_kinds_of_event(const struct sp_model *m, uint32_t event)
 	const struct sp_event *v = event < m->n_events ? m->event[event] : NULL;
 	const char *native;
 	uint32_t kinds = 0;
+	char name[64];
 
 	if (!v || m->n_kinds < 2)
 		return 0;
+	if (*SP_EVENT_TEXT(m, event, pmu) || m->h.stat)
+		return kinds_of_pmu(m, SP_EVENT_TEXT(m, event, pmu));
 	if (!sp_image_text_at(m->image, v->natives, 0))
-		kinds = kinds_of_type(m, core_type_of(SP_EVENT_TEXT(m, event, name)));
+		kinds = kinds_of_pmu(m, pmu_of(SP_EVENT_TEXT(m, event, name), name));
 	for (uint32_t i = 0; (native = sp_image_text_at(m->image, v->natives, i)); i++) {
-		uint32_t more = kinds_of_type(m, core_type_of(native));
+		uint32_t more = kinds_of_pmu(m, pmu_of(native, name));
 
 		if (!more)
 			return 0;

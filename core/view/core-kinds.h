@@ -16,9 +16,8 @@ static inline int32_t sp_kind_of(const struct sp_model *m, int32_t component)
 	return component >= 0 && m->n_kinds > 1 && m->kind_of[component] < m->n_kinds ? m->kind_of[component] : -1;
 }
 
-/* The kinds that the event can be counted on, a bit each, if not on all: it is of their own
- * PMU (adl_glc::, cpu_atom::), or one that the kernel gives to the P cores' PMU
- * (perf::INSTRUCTIONS).  0: it counts on all, or nothing tells. */
+/* The kinds that the event can be counted on, a bit each, if not on all: those whose PMU the store says that it is of (or, where
+ * it does not, its name).  0: it counts on all, or nothing tells. */
 uint32_t sp_kinds_of_event(const struct sp_model *m, uint32_t event);
 
 /* The kinds that counts were booked on below this component, a bit each. */

@@ -134,7 +134,7 @@ static uint32_t *slot_of(const struct sp_levels *t, uint64_t key)
 /* Twice the room: rows, what they sum, their order, slots. */
 static int grow(struct sp_levels *t)
 {
-	uint64_t ne = t->m->n_events, sums = sp_align(25 * ne, 8), room = t->room ? 2ull * t->room : 64;
+	uint64_t ne = t->m->n_events, sums = sp_align(26 * ne, 8), room = t->room ? 2ull * t->room : 64;
 	uint64_t bytes = room * (sizeof(*t->row) + sums + 3 * sizeof(uint32_t));
 	struct sp_levels old = *t;
 	char *p = sp_map(bytes), *at = p + room * sizeof(*t->row);
@@ -159,6 +159,7 @@ static int grow(struct sp_levels *t)
 		t->row[i].exact = t->row[i].total + ne;
 		t->row[i].event_readings = (uint64_t *)(t->row[i].exact + ne);
 		t->row[i].counted = (bool *)(t->row[i].event_readings + ne);
+		t->row[i].hole = t->row[i].counted + ne;
 	}
 	return 0;
 }
@@ -178,6 +179,7 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, 
 	w->exact = row->exact;
 	w->event_readings = row->event_readings;
 	w->counted = row->counted;
+	w->hole = row->hole;
 	w->relation = r->index - 1;
 	*row = *w;
 	return row;
@@ -218,7 +220,9 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->cpus += sp_is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++)
-		if (sp_row_place(r, i) == place)
+		if (sp_row_place(r, i) == place && sp_is_hole(at, i))
+			row->hole[r->event[i]] = true;
+		else if (sp_row_place(r, i) == place)
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	return 0;
 }

@@ -70,6 +70,7 @@ struct sp_level_row {
 	int64_t *total, *exact;		/* [n_events] by event id, in the event's data_type; gauges: 0 */
 	uint64_t *event_readings;	/* [n_events]: those of sets that have the event */
 	bool *counted;			/* [n_events]: the event was counted here at all */
+	bool *hole;			/* [n_events]: if not: no CPU here can count it */
 
 	uint64_t place, key;		/* private: where it stands, and how it is found again */
 };

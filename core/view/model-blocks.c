@@ -27,7 +27,7 @@ const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off)
 
 const struct sp_event *sp_event_at(const struct sp_model *m, sp_off off)
 {
-	return sp_image_block(m->image, off, SP_BLOCK_EVENT, sizeof(struct sp_event));
+	return sp_image_block(m->image, off, SP_BLOCK_EVENT, SP_EVENT_LEAST);
 }
 
 sp_off sp_list_head(const struct sp_model *m, sp_off newest, sp_off kept, uint32_t kind)

@@ -171,8 +171,8 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 		return -EINVAL;
 	m->n_gauges = (uint32_t)ng;
 	m->memory_bytes = ne * 5 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
-			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + 3 * nc + 4 * ne * 8 +
-			  2 * SP_KINDS_MOST * ne * 8 +
+			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 3 * nc + 4 * ne * 8 +
+			  SP_KINDS_MOST * ne * 17 +
 			  m->n_processes * sizeof(*m->process) + n->short_headers * sizeof(struct sp_header) +
 			  m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
@@ -184,12 +184,14 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->event = sp_model_take(m, ne * sizeof(void *));
 	m->sum = sp_model_take(m, nc * ne * 8);
 	m->exact = sp_model_take(m, nc * ne * 8);
+	m->present = sp_model_take(m, nc * ne);
 	m->counted = sp_model_take(m, nc);
 	m->kind_of = sp_model_take(m, nc);
 	m->kinds_below = sp_model_take(m, nc);
 	for (uint32_t i = 0; i < SP_KINDS_MOST; i++) {
 		m->kind[i].sum = sp_model_take(m, ne * 8);
 		m->kind[i].exact = sp_model_take(m, ne * 8);
+		m->kind[i].present = sp_model_take(m, ne);
 	}
 	m->total = sp_model_take(m, ne * 8);
 	m->total_exact = sp_model_take(m, ne * 8);
@@ -394,6 +396,27 @@ static void index_lists(struct sp_model *m)
 
 /* ---- sums ------------------------------------------------------------- */
 
+/* While counts are added up `present` has two bits: some CPU below can count the event, some cannot. */
+#define CAN	1u
+#define CANNOT	2u
+
+static void note_hole(bool *present, uint32_t e, bool hole)
+{
+	((uint8_t *)present)[e] |= hole ? CANNOT : CAN;
+}
+
+static void add_bits(bool *to, const bool *from, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		((uint8_t *)to)[i] |= ((const uint8_t *)from)[i];
+}
+
+static void end_holes(bool *present, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		present[i] = ((uint8_t *)present)[i] != CANNOT;
+}
+
 /* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
 static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact)
 {
@@ -432,6 +455,10 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 
 		if (!v || v->kind != SP_COUNTER)
 			continue;
+		if (c >= 0)
+			note_hole(m->present + (uint64_t)c * m->n_events, e, sp_is_hole(at, i));
+		if (kind >= 0)
+			note_hole(m->kind[kind].present, e, sp_is_hole(at, i));
 		m->event_placed[e] = m->event_placed[e] || place >= 0;
 		m->total[e] = sp_plus(type, m->total[e], at->total[i]);
 		m->total_exact[e] = sp_plus(type, m->total_exact[e], at->exact[i]);
@@ -481,6 +508,7 @@ static void sum_tree(struct sp_model *m)
 		m->kinds_below[up] |= m->kinds_below[i];
 		add_up(m, m->sum + up * ne, m->sum + i * ne);
 		add_up(m, m->exact + up * ne, m->exact + i * ne);
+		add_bits(m->present + up * ne, m->present + i * ne, ne);
 	}
 	/* Memory stands beside the tree: it sums what hangs from where it hangs. */
 	for (uint32_t i = 1; i < m->n_components; i++) {
@@ -492,6 +520,7 @@ static void sum_tree(struct sp_model *m)
 		m->kinds_below[i] = m->kinds_below[up];
 		add_beside(m, m->sum + i * ne, m->sum + up * ne);
 		add_beside(m, m->exact + i * ne, m->exact + up * ne);
+		add_bits(m->present + i * ne, m->present + up * ne, ne);
 	}
 }
 
@@ -513,6 +542,9 @@ static void sum(struct sp_model *m)
 		sp_add_gauges(m, &row);
 	}
 	sum_tree(m);
+	end_holes(m->present, (uint64_t)m->n_components * m->n_events);
+	for (uint32_t k = 0; k < SP_KINDS_MOST; k++)
+		end_holes(m->kind[k].present, m->n_events);
 	for (uint32_t i = 0; i < m->n_components; i++) {
 		bool counted = m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
 		int32_t kind = sp_kind_of(m, (int32_t)i);

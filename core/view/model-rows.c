@@ -13,7 +13,7 @@
  * total[k] exact[k] entry[k]. */
 struct cell_record {
 	int64_t cpu, readings, ns, there;
-	bool has_entry, has_kept, is_latest;
+	bool has_entry, has_kept, is_latest, has_holes;
 	int64_t at[];
 };
 
@@ -66,6 +66,7 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 
 	c->cpu = from->cpu;
 	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
+	c->has_holes = false;
 	c->is_latest = (s->flags & SP_STATE_PERMANENT) && i == latest_cell(s);
 	c->ns = (int64_t)s->ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
 	if (i == s->cell) {
@@ -181,7 +182,8 @@ static void read_settled(struct sp_model *m, struct sp_row *row, const struct sp
 			continue;
 		c->cpu = from->cpu;
 		c->readings = (int64_t)from->readings;
-		c->has_entry = from->epoch != 0;
+		c->has_holes = (from->used & SP_CELL_HOLES) != 0;
+		c->has_entry = from->epoch != 0 && !c->has_holes;
 		c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 		c->is_latest = false;
 		c->ns = (int64_t)from->ns;
@@ -432,6 +434,7 @@ static void read_record(struct sp_model *m, const struct sp_row *row, uint32_t i
 	at->total = c->at + SP_TOTAL * row->k;
 	at->exact = c->at + SP_EXACT * row->k;
 	at->entry = c->at + SP_ENTRY * row->k;
+	at->hole = c->has_holes ? at->entry : NULL;
 	at->has_entry = c->has_entry;
 	at->has_kept = c->has_kept;
 	at->is_latest = c->is_latest;

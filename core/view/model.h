@@ -69,6 +69,7 @@ struct sp_model {
 	int64_t *sum, *exact;
 	bool *counted;			/* [component]: some reading was booked below */
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
+	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
@@ -84,6 +85,7 @@ struct sp_model {
 		uint32_t n_cpus, n_counted;	/* CPUs of this kind, and on how many something was booked */
 		uint64_t readings;
 		int64_t *sum, *exact;		/* [event] of what was booked on them; counters only */
+		bool *present;			/* [event]: some CPU of them can count it, as far as is known */
 	} kind[SP_KINDS_MOST];
 	uint8_t *kind_of;		/* [component]: sp_kind_of (core-kinds.h) */
 	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
@@ -215,6 +217,7 @@ struct sp_at_cpu {
 	int32_t component;		/* the PU's index; -1: the topology has none */
 	uint64_t readings;
 	const int64_t *total, *exact;	/* [k] */
+	const int64_t *hole;		/* [k] not 0: this CPU cannot count the event (sspapi stat); NULL: it can count all */
 	int64_t there;			/* ns that the thread was there while the set ran; -1: not known */
 	bool has_kept;			/* permanent readings, which sp_row_kept gives */
 	bool is_latest;			/* the relation's last reading was one, here: */
@@ -314,6 +317,12 @@ static inline bool sp_event_is_gauge(const struct sp_model *m, uint32_t id)
 	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
 
 	return e && e->kind == SP_GAUGE;
+}
+
+/* Is there no count of the row's event i, not even 0? */
+static inline bool sp_is_hole(const struct sp_at_cpu *at, uint32_t i)
+{
+	return at->hole && at->hole[i];
 }
 
 const char *sp_model_text(const struct sp_model *m, sp_off off);

@@ -16,7 +16,7 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
 	sp_off off;
 
-	if (!e)
+	if (!e || (field >= SP_EVENT_LEAST && field >= e->b.bytes))
 		return "";
 	memcpy(&off, (const char *)e + field, sizeof(off));
 	return sp_model_text(m, off);
@@ -48,6 +48,12 @@ static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, c
 static inline bool sp_event_is_summed(const struct sp_model *m, uint32_t id)
 {
 	return m->event_counted[id] && m->event[id] && !sp_event_is_gauge(m, id);
+}
+
+/* Can any CPU of the component count the event? */
+static inline bool sp_is_present(const struct sp_model *m, uint32_t component, uint32_t id)
+{
+	return m->present[(uint64_t)component * m->n_events + id];
 }
 
 /* Does the event's sum say something of the component?  What is counted on a package

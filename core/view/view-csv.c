@@ -67,6 +67,11 @@ void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int6
 	sp_out_char(o, '\n');
 }
 
+void sp_csv_no_count(struct sp_out *o)
+{
+	sp_out_text(o, ",\n");
+}
+
 void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings)
 {
 	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i)) {
@@ -92,7 +97,7 @@ static struct sp_csv_place place(const struct sp_model *m, const struct sp_row *
 }
 
 /* What is counted on one CPU by name is that CPU's, wherever it was read. */
-static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at)
+static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uint32_t e, const struct sp_between *at, bool hole)
 {
 	int32_t component = sp_row_place(row, e), cpu = at->cpu;
 	struct sp_csv_place p;
@@ -102,7 +107,10 @@ static void counts(struct sp_out *o, struct sp_model *m, struct sp_row *row, uin
 		cpu = sp_is_pu(m, component) ? m->component[component].os_index : SP_NO_CPU;
 	p = place(m, row, at, cpu, component >= 0 ? component : at->component);
 	sp_csv_begin(o, m, &p, sp_event_name(m, row->event[e], buf), at->count);
-	sp_csv_counts(o, sp_event_type(m, row->event[e]), at->total[e], at->exact[e]);
+	if (hole)
+		sp_csv_no_count(o);
+	else
+		sp_csv_counts(o, sp_event_type(m, row->event[e]), at->total[e], at->exact[e]);
 }
 
 /* A line for one number that a gauge has: "NAME (mean)".  Nothing in `exact`, as always
@@ -145,15 +153,15 @@ static bool has_line(const struct sp_model *m, const struct sp_row *row, uint32_
 }
 
 /* Metrics are from the sums of this line's CPU; what is proven of a quotient nobody can say. */
-static void lines(struct sp_out *o, const struct sp_show *s, struct sp_row *row, const struct sp_between *at)
+static void lines(struct sp_out *o, const struct sp_show *s, struct sp_row *row, const struct sp_between *at, const int64_t *hole)
 {
 	struct sp_csv_place p = place(s->m, row, at, at->cpu, at->component);
 
 	for (uint32_t e = 0; e < row->k; e++)
 		if (has_line(s->m, row, e, at))
-			counts(o, s->m, row, e, at);
+			counts(o, s->m, row, e, at, hole && hole[e]);
 	if (s->metrics)
-		sp_metrics_compute_row(s->metrics, row, at->total);
+		sp_metrics_compute_row(s->metrics, row, at->total, hole);
 	sp_csv_metrics(o, s, &p, at->count);
 }
 
@@ -166,9 +174,10 @@ void sp_view_csv(struct sp_out *o, const struct sp_show *s)
 	sp_out_text(o, SP_CSV_HEADER);
 	while (sp_model_next(s->m, &row)) {
 		for (uint32_t i = 0; sp_row_interval(s->m, &row, i, &between); i++)
-			lines(o, s, &row, &between);
+			lines(o, s, &row, &between, NULL);
 		for (uint32_t i = 0; !row.intervals && sp_row_cell(s->m, &row, i, &at); i++)
-			lines(o, s, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact });
+			lines(o, s, &row, &(struct sp_between){ 0, 0, at.cpu, at.component, at.readings, at.total, at.exact },
+			      at.hole);
 		gauges(o, s->m, &row);
 	}
 }

@@ -25,6 +25,7 @@ struct sp_csv_place {
 /* All of a line up to its total, and what follows there. */
 void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p, const char *event, uint64_t readings);
 void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int64_t exact);
+void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the event */
 
 /* A line for each of the metrics, as they were computed last. */
 void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings);

@@ -232,7 +232,7 @@ static void kind_infos(struct painter *p, uint32_t component, const char *indent
 	for (uint32_t k = 0; component == 0 && m->n_kinds > 1 && k < m->n_kinds; k++) {
 		strcat(strcat(strcpy(text, BY_KIND), m->kind[k].name), CORES);
 		for (uint32_t e = 0; e < m->n_events; e++)
-			if (sp_event_is_summed(m, e) && !sp_event_is_placed(m, e))
+			if (sp_event_is_summed(m, e) && !sp_event_is_placed(m, e) && m->kind[k].present[e])
 				info(p, e, text, m->kind[k].sum[e], indent);
 	}
 }
@@ -280,7 +280,7 @@ static void infos(struct painter *p, uint32_t component, const char *indent, boo
 	struct sp_shown g;
 
 	for (uint32_t e = 0; e < p->m->n_events; e++) {
-		if (sp_event_is_summed(p->m, e) && sp_sum_is_known(p->m, component, e))
+		if (sp_event_is_summed(p->m, e) && sp_sum_is_known(p->m, component, e) && sp_is_present(p->m, component, e))
 			info(p, e, "", sp_sum(p->m, component, e), indent);
 		if (sp_gauge_at(p->m, (int32_t)component, e, &g))
 			gauge(p, e, &g, "", indent);

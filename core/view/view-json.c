@@ -130,7 +130,7 @@ static void stat(struct sp_out *o, struct sp_model *m)
 	}
 	if (!m->h.stat)
 		return;
-	sp_out_char(o, ']');
+	sp_out_text(o, m->h.stat & SP_STAT_WHOLE ? "], \"whole\": true" : "], \"whole\": false");
 	runs(o, m);
 	sp_out_char(o, '}');
 }
@@ -227,14 +227,14 @@ static void events(struct sp_out *o, const struct sp_model *m)
 /* ---- relations --------------------------------------------------------- */
 
 static void values(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const char *key,
-		   const int64_t *v)
+		   const int64_t *v, const struct sp_at_cpu *at)
 {
 	sp_out_text(o, key);
 	for (uint32_t i = 0; i < row->k; i++) {
 		if (i)
 			sp_out_text(o, ", ");
-		if (sp_event_is_gauge(m, row->event[i]))
-			sp_out_text(o, "null");		/* has no total; see `gauges` */
+		if (sp_event_is_gauge(m, row->event[i]) || (at && sp_is_hole(at, i)))
+			sp_out_text(o, "null");		/* a gauge has no total; see `gauges` */
 		else
 			sp_json_value(o, sp_event_type(m, row->event[i]), v[i]);
 	}
@@ -252,8 +252,8 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 			continue;
 		comma_line(o, &more, "    ");
 		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings, at.there);
-		values(o, m, row, ", \"total\": [", at.total);
-		values(o, m, row, ", \"exact\": [", at.exact);
+		values(o, m, row, ", \"total\": [", at.total, &at);
+		values(o, m, row, ", \"exact\": [", at.exact, &at);
 		sp_out_char(o, '}');
 	}
 	sp_out_char(o, ']');
@@ -352,8 +352,8 @@ static void intervals(struct sp_out *o, const struct sp_show *s, struct sp_row *
 		comma_line(o, &more, "    ");
 		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu", at.from ? (int64_t)at.from : -1, at.to, at.cpu,
 			  at.count);
-		values(o, m, row, ", \"total\": [", at.total);
-		values(o, m, row, ", \"exact\": [", at.exact);
+		values(o, m, row, ", \"total\": [", at.total, NULL);
+		values(o, m, row, ", \"exact\": [", at.exact, NULL);
 		sp_out_char(o, '}');
 	}
 	sp_out_char(o, ']');
@@ -570,9 +570,9 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	event_key(o, m, id, repeated);
 }
 
-/* sum: by event id.  c: a component; -1: a kind of cores, which nothing but a CPU's counts belong to. */
+/* sum, present: by event id.  c: a component; -1: a kind of cores, which nothing but a CPU's counts belong to. */
 static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
-		    const uint64_t repeated[REPEATED_WORDS])
+		    const bool *present, const uint64_t repeated[REPEATED_WORDS])
 {
 	bool more = false;
 
@@ -583,7 +583,10 @@ static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const
 		comma(o, &more);
 		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
 		sp_out_text(o, ": ");
-		sp_json_value(o, sp_event_type(m, e), sum[e]);
+		if (present[e])
+			sp_json_value(o, sp_event_type(m, e), sum[e]);
+		else
+			sp_out_text(o, "null");
 	}
 	sp_out_char(o, '}');
 }
@@ -633,10 +636,10 @@ static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repe
 	for (uint32_t k = 0; k < m->n_kinds; k++) {
 		comma_line(o, &more, "  ");
 		kind_facts(o, &m->kind[k]);
-		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, repeated);
-		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, repeated);
+		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, m->kind[k].present, repeated);
+		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, m->kind[k].present, repeated);
 		if (s->metrics)
-			sp_metrics_compute(s->metrics, m->kind[k].sum, NULL, -1);
+			sp_metrics_compute(s->metrics, m->kind[k].sum, m->kind[k].present, -1);
 		sp_metrics_json(o, s->metrics);
 		sp_out_char(o, '}');
 	}
@@ -656,10 +659,11 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 			continue;
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"component\": %u", c);
-		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events, repeated);
+		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events,
+			m->present + (uint64_t)c * m->n_events, repeated);
 		gauges_at(o, m, c, repeated);
 		if (s->metrics)
-			sp_metrics_compute(s->metrics, m->sum + (uint64_t)c * m->n_events, NULL,
+			sp_metrics_compute(s->metrics, m->sum + (uint64_t)c * m->n_events, m->present + (uint64_t)c * m->n_events,
 					   sp_metrics_machine(s->metrics, (int32_t)c));
 		sp_metrics_json(o, s->metrics);
 		if (s->metrics && sp_kinds_several(sp_kinds_below(m, c)))

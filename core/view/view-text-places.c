@@ -78,7 +78,7 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 				continue;
 			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_row_place(&row, e) < 0)
+				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
 		}
 }
@@ -107,7 +107,8 @@ static void place_row(struct sp_table *t, uint64_t at)
 	t->sums.kinds = sp_kinds_below(m, (uint32_t)at);
 	t->sums.machine = t->s->metrics ? sp_metrics_machine(t->s->metrics, (int32_t)at) : -1;
 	for (uint32_t e = 0; e < m->n_events; e++)
-		sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
+		if (sp_is_present(m, (uint32_t)at, e))
+			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
 }
 
 /* Outside of the topology only where anything is. */

@@ -165,8 +165,8 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 
 static void how_sure(struct sp_out *o, struct sp_model *m)
 {
+	bool any = false, missing = m->h.stat && !(m->h.stat & SP_STAT_WHOLE);
 	uint32_t unproven = 0, none = 0, counted = 0;
-	bool any = false;
 	char text[600];
 	struct sp_out line;
 
@@ -179,12 +179,13 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 		none += share >= 0.0 && !(share > 0.0);
 	}
 	if (!counted) {
-		sp_out_text(o, any ? "every count is 0\n" : "nothing was counted by CPU\n");
+		sp_out_text(o, !any ? "nothing was counted by CPU\n" : missing ? "no count is above 0; some are missing\n" : "every count is 0\n");
 		return;
 	}
 	if (!unproven) {
-		sp_out_f(o, "every count is on the CPU it was counted on%s\n", !m->h.stat ? "" :
-			 m->h.stat & SP_STAT_WHOLE ? " (the CPUs' clocks add up)" : "; some are missing");
+		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some is missing\n" :
+			    m->h.stat ? "every count is on the CPU it was counted on (the CPUs' clocks add up)\n" :
+			    "every count is on the CPU it was counted on\n");
 		return;
 	}
 	sp_memory_init(&line, text, sizeof(text));
@@ -510,7 +511,8 @@ static void tied(struct notes *notes, const struct sp_model *m)
 {
 	uint32_t all = (1u << m->n_kinds) - 1;
 
-	for (uint32_t kinds = 1; m->n_kinds > 1 && kinds < all; kinds++) {
+	/* (Of sspapi stat a note says it, with the time.) */
+	for (uint32_t kinds = 1; m->n_kinds > 1 && !m->h.stat && kinds < all; kinds++) {
 		bool off = false;
 		struct sp_out line;
 		char text[2000];

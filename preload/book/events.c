@@ -192,3 +192,16 @@ out:
 	sp_lock_give(&lock, &h);
 	return e;
 }
+
+void sp_event_is_of(struct sp_event_seen *e, const char *pmu)
+{
+	struct sp_held h;
+
+	if (!e || e->has_pmu)
+		return;
+	sp_lock_take(&sp_store.lock, &h);
+	if (!e->has_pmu)
+		sp_store_event_pmu(&sp_store, e->id, pmu);
+	e->has_pmu = true;
+	sp_lock_give(&sp_store.lock, &h);
+}

@@ -14,6 +14,7 @@
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
 	int component;			/* PAPI's index */
+	bool has_pmu;			/* the store says whose it is */
 	uint32_t domain;		/* that it was counted in first; 0: in none yet */
 	struct sp_where where;
 	enum sp_kind kind;
@@ -23,6 +24,9 @@ struct sp_event_seen {
 
 /* Caller holds no lock.  NULL: no memory. */
 struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
+
+/* The event was opened: it is of this PMU of one kind of cores. */
+void sp_event_is_of(struct sp_event_seen *e, const char *pmu);
 
 /* The component's name, by index; "" if PAPI does not say. */
 const char *sp_component_name(const struct sp_real *papi, int component);

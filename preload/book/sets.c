@@ -589,6 +589,17 @@ static bool is_sampled(const struct sp_real *papi, int id)
 	       (state & (PAPI_OVERFLOWING | PAPI_PROFILING));
 }
 
+/* Which kind of cores counts them, as what PAPI opened says. */
+static void note_pmus(const struct sp_split_want *want, const struct holding *h)
+{
+	for (uint32_t e = 0; e < want->k; e++) {
+		const char *pmu = sp_split_pmu(want, e);
+
+		if (pmu)
+			sp_event_is_of(sp_event_seen(&sp_papi_used->real, h->codes[e]), pmu);
+	}
+}
+
 /* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
 static enum sp_attribution split(struct sp_set *s, int id, const struct holding *h, enum sp_why *why)
 {
@@ -601,8 +612,13 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 
 	*why = SP_WHY_NONE;
 	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->n_gauges && !s->unseen && !s->system_wide &&
-	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU)
-		return sp_split_prepare(&s->split, &want, why);
+	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU) {
+		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
+
+		if (*why != SP_WHY_FILTER)	/* whose a general event is, Linux is asked */
+			note_pmus(&want, h);
+		return how;
+	}
 	sp_split_drop(&s->split);
 	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
 		return SP_BY_EXACT;

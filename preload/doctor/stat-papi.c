@@ -159,6 +159,8 @@ static int native(const struct sp_asked_papi *p, struct sp_stat_plan *plan, int 
 	if (!any_opened)
 		return wrong(plan, "what PAPI asks the kernel for was not seen") - 1;
 	n->attr = last_opened;
+	if (strncmp(name, "perf::", 6) == 0 && (n->attr.type == PERF_TYPE_HARDWARE || n->attr.type == PERF_TYPE_HW_CACHE))
+		n->attr.config = (uint32_t)n->attr.config;	/* of no PMU by name (the upper half): each CPU's own counts it */
 	n->as_named = says_domain(name);
 	n->code = (uint32_t)code;
 	snprintf(n->name, sizeof(n->name), "%s", name);

@@ -56,6 +56,11 @@ static bool one_clock(void)
 	return major > 6 || (major == 6 && number_at(&p) >= 2);
 }
 
+static int open_own(const struct perf_event_attr *attr, int leader)
+{
+	return (int)sp_sys(SYS_perf_event_open, attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+}
+
 void sp_split_begin(void)
 {
 	uint64_t ticks = sp_ticks() - first_ticks, ns = sp_clock_ns() - first_ns;
@@ -67,7 +72,7 @@ void sp_split_begin(void)
 	if (ticks)
 		sp_tick_ns = (uint64_t)(((unsigned __int128)ns << 32) / ticks);
 	sp_counters_begin(sp_conf.descriptors);
-	sp_pmus_look(SP_PMUS_FOLDER);
+	sp_pmus_look(SP_PMUS_FOLDER, open_own);
 	if (!sp_get(&sp_process.proof_works))
 		sp_witness_test();
 }
@@ -90,7 +95,6 @@ static struct perf_event_attr attr_of(const struct sp_native *n, bool leads, boo
 {
 	struct perf_event_attr a = n->attr;
 
-	(void)sp_pmu_choose(&a);
 	a.pinned = 0;
 	a.inherit = inherits;
 	a.sample_period = 0;
@@ -119,6 +123,25 @@ static void close_cpu(struct sp_split *p, struct sp_split_cpu *c, enum sp_group 
 		}
 }
 
+/* Can this CPU count none of the group?  Then nor can PAPI's counters, which are the same events: ENOENT says that no PMU of
+ * this CPU has the event.  (A tracepoint beside an event of one kind of cores counts on all.) */
+static bool is_apart(const struct sp_split *p, const struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
+{
+	for (uint32_t i = 0; i < p->natives; i++) {
+		struct perf_event_attr a;
+		int fd;
+
+		if (p->group[i] != g || !sp_pmu_is_on(&o->at[i].attr, c->cpu))
+			continue;
+		a = attr_of(&o->at[i], true, p->inherits);
+		fd = sp_counter_open(&a, p->tid, c->cpu, -1);
+		sp_counter_close(fd);
+		if (fd != -ENOENT)
+			return false;
+	}
+	return true;
+}
+
 /* One group on one CPU; 0, 1: the CPU cannot count it, or -errno. */
 static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o, enum sp_group g)
 {
@@ -129,16 +152,11 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 
 		if (p->group[i] != g)
 			continue;
-		if (!sp_pmu_is_on(&o->at[i].attr, c->cpu)) {
-			c->apart = true;
-			close_cpu(p, c, g);
-			return 1;
-		}
 		a = attr_of(&o->at[i], leader < 0, p->inherits);
-		c->fd[i] = sp_counter_open(&a, p->tid, c->cpu, leader);
+		c->fd[i] = sp_pmu_is_on(&a, c->cpu) ? sp_counter_open(&a, p->tid, c->cpu, leader) : -ENOENT;
 		if (is_of_cpu(c->fd[i])) {
-			/* (PAPI's, which is the same event, can have no counter of that kind there either.) */
 			c->blind |= c->fd[i] == -EINVAL || c->fd[i] == -EOPNOTSUPP;
+			c->apart[g] = c->fd[i] == -ENOENT && is_apart(p, c, o, g);
 			close_cpu(p, c, g);
 			return 1;
 		}
@@ -300,6 +318,25 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 	return n == w->opened->n;
 }
 
+const char *sp_split_pmu(const struct sp_split_want *w, uint32_t event)
+{
+	uint32_t code[SP_NATIVES_MOST], n = 0;
+	const char *name = NULL;
+	bool one = true;
+
+	if (!sp_pmus_differ() || w->k > SP_SPLIT_EVENTS)
+		return NULL;
+	for (uint32_t e = 0; e < w->k; e++)
+		for (uint32_t i = 0; i < w->terms[e]->n; i++) {
+			uint32_t at = native_index(code, &n, w->terms[e]->native[i]);
+			const char *its = e == event && at < w->opened->n ? sp_pmu_name(&w->opened->at[at].attr) : NULL;
+
+			one = one && (e != event || (its && (!name || name == its)));
+			name = its ? its : name;
+		}
+	return one && n == w->opened->n && !w->opened->lost && !w->opened->reordered ? name : NULL;
+}
+
 static enum sp_why obstacle(const struct sp_split_want *w)
 {
 	if (w->multiplexed)
@@ -311,12 +348,9 @@ static enum sp_why obstacle(const struct sp_split_want *w)
 	for (uint32_t e = 0; e < w->k; e++)
 		if (!w->terms[e]->n)
 			return SP_WHY_FORMULA;
-	for (uint32_t i = 0; i < w->opened->n; i++) {
-		struct perf_event_attr a = w->opened->at[i].attr;
-
-		if (!sp_pmu_choose(&a))
+	for (uint32_t i = 0; i < w->opened->n; i++)
+		if (!sp_pmu_is_known(&w->opened->at[i].attr))
 			return SP_WHY_UNSEEN;
-	}
 	return SP_WHY_NONE;
 }
 

@@ -29,6 +29,9 @@ bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened);
 /* PAPI is expected to open them again: then whose counts they are shows. */
 void sp_split_expects(struct sp_split *p);
 
+/* The kernel's PMU, of one kind of cores, that counts this event, once PAPI has opened it; NULL: any, or not known. */
+const char *sp_split_pmu(const struct sp_split_want *want, uint32_t event);
+
 /* By event, what the edges of a window on several CPUs may put on a neighbour. */
 void sp_split_edges(const struct sp_split *p, uint64_t *edge);
 bool sp_split_counts_moves(const struct sp_split *p);

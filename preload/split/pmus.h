@@ -1,9 +1,7 @@
-/* pmus.h: on which CPUs an event of the processor can be counted, where a machine has cores of several kinds.
+/* pmus.h: on which CPUs an event of the processor can be counted, where a machine has cores of several kinds (core/pmus.h).
  *
- * Each kind of core has a PMU of its own (Intel's cpu_core and cpu_atom, Arm's by the core's name), with the CPUs that it
- * is on in /sys/bus/event_source/devices/NAME/cpus.  PAPI's counter of a thread counts on those alone; a counter of
- * ours on another CPU is refused, or, where the event is a general one (PERF_TYPE_HARDWARE), would be that CPU's own
- * PMU's, and count what PAPI's does not.
+ * PAPI's counter of a thread counts on the CPUs of its PMU alone; a counter of ours on another CPU is refused, or, where the
+ * event is a general one (PERF_TYPE_HARDWARE), would be that CPU's own PMU's, and count what PAPI's does not.
  *
  * Looked at once in a process; afterwards any thread may ask.
  */
@@ -12,17 +10,25 @@
 
 #include <linux/perf_event.h>
 
-#include "../../core/base.h"
+#include "../../core/pmus.h"
 
-#define SP_PMUS_FOLDER	"/sys/bus/event_source/devices"
+/* A counter of the calling thread on all CPUs, in the group of `leader` (-1: a group of its own): a descriptor, or -errno. */
+typedef int sp_pmu_open_fn(const struct perf_event_attr *attr, int leader);
 
-/* Nothing is known if the folder cannot be read: then all PMUs are on all CPUs. */
-void sp_pmus_look(const char *folder);
+/* If the folder cannot be read all PMUs are on all CPUs, as far as is known; what another CPU's PMU would count in its place, a
+ * general event, is nobody's then. */
+void sp_pmus_look(const char *folder, sp_pmu_open_fn *open);
 
-/* A general event is the PMU's that Linux would give one for all CPUs.  False: which that is is not known. */
-bool sp_pmu_choose(struct perf_event_attr *a);
+/* Whose a counter of the event on all CPUs is: is that known?  Of a general one Linux is asked, by opening. */
+bool sp_pmu_is_known(const struct perf_event_attr *a);
 
-/* Can the event be counted on this CPU?  (True where nothing is known.) */
+/* Can a counter of the event on all CPUs count on this one?  (True where nothing is known.) */
 bool sp_pmu_is_on(const struct perf_event_attr *a, int cpu);
+
+/* Are there cores of several kinds? */
+bool sp_pmus_differ(void);
+
+/* The PMU of one kind of cores whose the event is; NULL: of none, or cores are of one kind. */
+const char *sp_pmu_name(const struct perf_event_attr *a);
 
 #endif

@@ -19,7 +19,7 @@ struct sp_seen_at {
 
 struct sp_split_cpu {
 	int cpu;
-	bool apart;			/* of another PMU: PAPI's hardware counters do not count here either */
+	bool apart[SP_GROUPS];		/* it has no such events: PAPI's counters do not count here either */
 	bool blind;			/* the kernel refused a counter here that PAPI's may have */
 	int fd[SP_NATIVES_MOST];	/* by native; -1: none */
 	struct sp_seen_at mark, now;	/* at the scan before, at the last one */

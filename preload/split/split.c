@@ -52,13 +52,7 @@ static bool ran_together(const struct sp_split *p)
 	return ran + may >= all && ran <= all + may;
 }
 
-/* A CPU where PAPI's counters count nothing of this group needs no copies. */
-static bool is_apart(const struct sp_split_cpu *c, enum sp_group g)
-{
-	return c->apart && g == SP_HARDWARE;
-}
-
-/* Since the scan before, wherever the thread was. */
+/* Since the scan before, wherever the thread was.  (A CPU where PAPI's counters count nothing of the group needs no copies.) */
 static bool has_run(const struct sp_split *p, enum sp_group g)
 {
 	if (p->leader[g] < 0)
@@ -66,7 +60,7 @@ static bool has_run(const struct sp_split *p, enum sp_group g)
 	if (g == SP_HARDWARE && !sp_one_clock)
 		return ran_together(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && !is_apart(&p->cpu[i], g) && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
+		if (sp_went_on(&p->cpu[i]) && !p->cpu[i].apart[g] && (p->cpu[i].blind || !ran_all_the_time(&p->cpu[i], g)))
 			return false;
 	return true;
 }
@@ -108,7 +102,7 @@ static enum sp_why gap_of(const struct sp_split *p)
 static bool was_where_none_is(const struct sp_split *p, enum sp_group g)
 {
 	for (uint32_t i = 0; i < p->n; i++)
-		if (sp_went_on(&p->cpu[i]) && p->cpu[i].fd[p->leader[g]] < 0 && !is_apart(&p->cpu[i], g))
+		if (sp_went_on(&p->cpu[i]) && p->cpu[i].fd[p->leader[g]] < 0 && !p->cpu[i].apart[g])
 			return true;
 	return false;
 }

@@ -209,6 +209,6 @@ if [ "$(id -u)" = 0 ] && [ "$paranoid" = 2 ] && plain "what an ordinary user may
 	run other $as_user own/sspapi stat -f text sh -c 'own/owned pages 100; own/counted pages 1; :'
 	# (Told by how soon it ends, for which machines that QEMU boots, with kernels before 6.13, are too slow.)
 	grep -q "libsspapi-threads" own/user.json || check "a program of another user is said not to be counted" \
-		sh -c 'tr -s " \n" "  " <other.err | grep -q "some are missing.*not counted: .*owned.* runs as another user"'
+		sh -c 'tr -s " \n" "  " <other.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
 fi
 done_testing

@@ -302,6 +302,7 @@ static int64_t stub_sum[STUB_COMPONENTS * STUB_EVENTS], stub_exact[STUB_COMPONEN
 static int64_t stub_total[STUB_EVENTS], stub_total_exact[STUB_EVENTS], stub_unplaced[STUB_EVENTS];
 static bool stub_counted[STUB_COMPONENTS], stub_event_counted[STUB_EVENTS];
 static int64_t stub_kind_sum[SP_KINDS_MOST][2][STUB_EVENTS];
+static bool stub_present[STUB_COMPONENTS * STUB_EVENTS];	/* all */
 static uint8_t stub_kind_of[STUB_COMPONENTS], stub_kinds_below[STUB_COMPONENTS];
 static union {
 	struct sp_cpu_kinds kinds;
@@ -397,6 +398,7 @@ static void stub_kinds_of(struct sp_model *m, enum stub kind)
 	for (uint32_t k = 0; k < SP_KINDS_MOST; k++) {
 		m->kind[k].sum = stub_kind_sum[k][0];
 		m->kind[k].exact = stub_kind_sum[k][1];
+		m->kind[k].present = stub_present;
 	}
 	sp_kinds_index(m, &stub_kinds.kinds, 0);
 }
@@ -412,6 +414,7 @@ static struct sp_model *stub_model(enum stub kind)
 	stub_relations_of(kind);
 	memset(stub_sum, 0, sizeof(stub_sum));
 	memset(stub_exact, 0, sizeof(stub_exact));
+	memset(stub_present, 1, sizeof(stub_present));
 	memset(stub_total, 0, sizeof(stub_total));
 	memset(stub_total_exact, 0, sizeof(stub_total_exact));
 	memset(stub_unplaced, 0, sizeof(stub_unplaced));
@@ -425,7 +428,7 @@ static struct sp_model *stub_model(enum stub kind)
 	m = (struct sp_model){
 		.image = &stub_image, .n_components = kind == STUB_BARE ? 0 : STUB_COMPONENTS,
 		.component = stub_component, .topology_source = kind == STUB_BARE ? "flat" : "system",
-		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sum = stub_sum,
+		.n_events = kind == STUB_WIDE ? STUB_EVENTS : 8, .event = stub_events, .sum = stub_sum, .present = stub_present,
 		.exact = stub_exact, .counted = stub_counted, .total = stub_total, .total_exact = stub_total_exact,
 		.unplaced = stub_unplaced, .event_counted = stub_event_counted, .n_relations = stub_relations,
 		.n_threads = 4, .n_cpus_counted = 4, .n_callsites = 3,

@@ -231,12 +231,15 @@ static void sums(void **state)
 static void kinds(void **state)
 {
 	static const struct sp_cpu_kind kind[2] = { { .name = "E", .core_type = "IntelAtom" },
-						    { .name = "P", .efficiency = 1, .max_mhz = 5000 } };
+						    { .name = "P", .core_type = "armv8_cortex_a72", .efficiency = 1, .max_mhz = 5000 } };
 	struct sp_component c[ALL];
 	struct sp_model m;
 
 	(void)state;
 	make_store();
+	sp_store_event_pmu(&store, EV_A, "armv8_cortex_a72");
+	sp_store_event_pmu(&store, EV_A + 1, "cpu_atom");
+	sp_store_event_pmu(&store, 1000, "of no event");
 	for (uint32_t i = 0; i < ALL; i++) {
 		c[i] = tree[i];
 		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1 : i == PU2 ? 0 : -1;
@@ -251,6 +254,9 @@ static void kinds(void **state)
 		assert_string_equal(m.kind[1].name, n ? "E" : "kind 0");
 		assert_int_equal(m.kind[0].max_mhz, n ? 5000 : 0);
 		assert_string_equal(m.kind[1].core_type, n ? "IntelAtom" : "");
+		assert_int_equal(sp_kinds_of_event(&m, EV_A), n ? 1 : 0);
+		assert_int_equal(sp_kinds_of_event(&m, EV_A + 1), n ? 2 : 0);
+		assert_int_equal(sp_kinds_of_event(&m, EV_A + 2), 0);
 		assert_int_equal(m.kind[0].sum[EV_A], 1013);
 		assert_int_equal(m.kind[1].sum[EV_A], 4);
 		assert_int_equal(m.kind[1].sum[4], 1000);

@@ -1,10 +1,13 @@
 /* t-pmus.c: preload/split/pmus.h on folders as /sys has them: which CPUs an event of one kind of core is counted on. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -54,54 +57,127 @@ static int gone(void **state)
 	return system(command);
 }
 
+/* Linux: general events are taken by PMU `takes`; a group is of one PMU. */
+static uint32_t takes, of_leader;
+static bool knows_extended, permits, mixes;
+static unsigned asked;
+
+static int open_counter(const struct perf_event_attr *a, int leader)
+{
+	uint32_t named = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)(a->config >> 32) : a->type;
+
+	asked++;
+	if (!permits)
+		return -EACCES;
+	if (a->type == PERF_TYPE_HARDWARE && named && !knows_extended)
+		return -ENOENT;
+	assert_true(a->disabled && a->exclude_kernel && !a->exclude_user);
+	if (leader >= 0)
+		return mixes || (named ? named : takes) == of_leader ? open("/dev/null", O_RDONLY) : -EINVAL;
+	of_leader = named ? named : takes;
+	return open("/dev/null", O_RDONLY);
+}
+
+static void look(uint32_t takes_general, bool extended)
+{
+	takes = takes_general;
+	knows_extended = extended;
+	permits = true;
+	asked = 0;
+	sp_pmus_look(folder, open_counter);
+}
+
+static struct perf_event_attr event(uint32_t type, uint64_t config)
+{
+	return (struct perf_event_attr){ .type = type, .config = config, .exclude_kernel = 1 };
+}
+
 static bool on(uint32_t type, uint64_t config, int cpu)
 {
-	struct perf_event_attr a = { .type = type, .config = config };
+	struct perf_event_attr a = event(type, config);
 
 	return sp_pmu_is_on(&a, cpu);
 }
 
+static const char *name(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr a = event(type, config);
+
+	return sp_pmu_name(&a);
+}
+
+static bool known(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr a = event(type, config);
+
+	return sp_pmu_is_known(&a);
+}
+
 static void intel(void **state)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS };
-
 	(void)state;
 	make("cpu_core", "4\n", "0-3,6\n");
 	make("cpu_atom", "10\n", "4-5,7\n");
 	make("uncore_imc_0", "20\n", NULL);
-	sp_pmus_look(folder);
+	look(4, true);
 	assert_true(on(PERF_TYPE_RAW, 0xc0, 6) && !on(PERF_TYPE_RAW, 0xc0, 4));
 	assert_true(on(10, 0xc0, 7) && !on(10, 0xc0, 0));
 	assert_true(on(PERF_TYPE_SOFTWARE, 2, 0) && on(PERF_TYPE_SOFTWARE, 2, 7) && on(20, 1, 0));
 	assert_true(on(PERF_TYPE_HARDWARE, 10ull << 32 | 1, 4) && !on(PERF_TYPE_HARDWARE, 10ull << 32 | 1, 3));
+	assert_string_equal(name(PERF_TYPE_RAW, 0xc0), "cpu_core");
+	assert_string_equal(name(PERF_TYPE_HW_CACHE, 10ull << 32), "cpu_atom");
+	assert_null(name(PERF_TYPE_SOFTWARE, 2));
+	assert_null(name(20, 1));
 	/* A general one is the performance cores', as Linux has it for a counter of all CPUs. */
-	assert_true(on(PERF_TYPE_HARDWARE, 1, 3) && !on(PERF_TYPE_HARDWARE, 1, 4));
-	assert_true(sp_pmu_choose(&a));
-	assert_true(a.config == (4ull << 32 | PERF_COUNT_HW_INSTRUCTIONS));
-	a.config = 10ull << 32 | 1;		/* one that names its PMU stays */
-	assert_true(sp_pmu_choose(&a) && a.config == (10ull << 32 | 1));
+	assert_true(known(PERF_TYPE_HARDWARE, 1) && on(PERF_TYPE_HARDWARE, 1, 3) && !on(PERF_TYPE_HARDWARE, 1, 4));
+	assert_string_equal(name(PERF_TYPE_HARDWARE, 1), "cpu_core");
+	assert_int_equal(asked, 0);
 }
 
+/* With names of general events for each PMU (Linux 6.6) and without. */
 static void arm(void **state)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES };
+	int before = dup(0), after;
 
 	(void)state;
 	make("armv8_cortex_a53", "8\n", "0-3\n");
 	make("armv8_cortex_a72", "9\n", "4-5\n");
-	sp_pmus_look(folder);
-	assert_true(on(8, 0x11, 0) && !on(8, 0x11, 4) && on(9, 0x11, 5));
-	assert_false(sp_pmu_choose(&a));	/* whose it is Linux does not tell */
+	for (uint32_t taker = 8; taker <= 9; taker++)
+		for (int extended = 0; extended < 2; extended++) {
+			look(taker, extended);
+			assert_true(on(8, 0x11, 0) && !on(8, 0x11, 4) && on(9, 0x11, 5));
+			assert_true(known(PERF_TYPE_HARDWARE, 0) && known(PERF_TYPE_HW_CACHE, 0x10002));
+			assert_int_equal(on(PERF_TYPE_HARDWARE, 0, 1), taker == 8);
+			assert_int_equal(on(PERF_TYPE_HARDWARE, 0, 4), taker == 9);
+			assert_string_equal(name(PERF_TYPE_HW_CACHE, 0x10002), taker == 8 ? "armv8_cortex_a53" : "armv8_cortex_a72");
+			asked = 0;
+			assert_true(known(PERF_TYPE_HARDWARE, 0));	/* it was asked before */
+			assert_int_equal(asked, 0);
+		}
+	look(7, true);			/* none of theirs */
+	assert_true(!known(PERF_TYPE_HARDWARE, 0) && on(PERF_TYPE_HARDWARE, 0, 0));
+	look(8, true);
+	permits = false;
+	assert_true(!known(PERF_TYPE_HARDWARE, 0) && !name(PERF_TYPE_HARDWARE, 0));
+	permits = true;			/* what was refused is asked again */
+	assert_true(known(PERF_TYPE_HARDWARE, 0));
+	look(9, true);
+	mixes = true;			/* groups of two PMUs tell nothing */
+	assert_false(known(PERF_TYPE_HARDWARE, 0));
+	mixes = false;
+	after = dup(0);
+	assert_int_equal(after, before + 1);	/* none is left open */
+	close(after);
+	close(before);
 }
 
 static void alike(void **state)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE, .config = 1 };
-
 	(void)state;
 	make("armv8_pmuv3", "8\n", "0-1\n");	/* of cores of one kind: what is online changes */
-	sp_pmus_look(folder);
-	assert_true(on(8, 0x11, 2) && sp_pmu_choose(&a) && a.config == 1);
+	look(8, true);
+	assert_true(on(8, 0x11, 2) && known(PERF_TYPE_HARDWARE, 1) && !name(8, 0x11));
+	assert_int_equal(asked, 0);
 }
 
 static void odd(void **state)
@@ -111,10 +187,11 @@ static void odd(void **state)
 	make("cpu_atom", "10\n", "");
 	make("cpu_lowpower", "11\n", "8-9");
 	make("a-name-that-is-far-too-long-to-be-a-path-of-this-file-system-but-that-is-made-all-the-same", "12\n", "x");
-	sp_pmus_look(folder);
+	look(11, true);
 	assert_true(on(10, 1, 0) && on(11, 1, 8));
-	sp_pmus_look("/nowhere");
-	assert_true(on(11, 1, 0) && on(PERF_TYPE_HARDWARE, 1, 0));
+	sp_pmus_look("/nowhere", open_counter);
+	assert_true(on(11, 1, 0) && on(PERF_TYPE_HARDWARE, 1, 0) && known(11, 1));
+	assert_false(known(PERF_TYPE_HARDWARE, 1));
 }
 
 int main(void)

@@ -201,6 +201,60 @@ static void alder_lake(void **state)
 	sp_topo_free(&t);
 }
 
+static void put_pmu(const char *name, const char *cpus)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "pmus/%s", name);
+	mkdir(temporary(path), 0700);
+	snprintf(path, sizeof(path), "pmus/%s/type", name);
+	write_file(path, "8\n", 2);
+	snprintf(path, sizeof(path), "pmus/%s/cpus", name);
+	write_file(path, cpus, strlen(cpus));
+}
+
+static const char *remove_pmus(void)
+{
+	static char command[PATH_MAX + 10];
+
+	snprintf(command, sizeof(command), "rm -r %s/pmus", scratch);
+	return command;
+}
+
+/* Two PMUs of cores are two kinds, whatever hwloc knows: of a machine whose cores are alike to it. */
+static void kinds_by_pmu(void **state)
+{
+	char *folder = strdup(temporary("pmus")), rest[32];
+	const char *was = sp_topo_pmus;
+	uint32_t kinds;
+
+	(void)state;
+	loads(NULL);
+	kinds = t.n_kinds;
+	snprintf(rest, sizeof(rest), "1-%u\n", t.n_cpus - 1);
+	sp_topo_free(&t);
+	if (kinds || !strcmp(rest, "1-0\n")) {
+		free(folder);
+		skip();
+	}
+	mkdir(folder, 0700);
+	put_pmu("armv8_cortex_a53", "0\n");
+	sp_topo_pmus = folder;
+	loads(NULL);
+	assert_int_equal(t.n_kinds, 0);		/* one is no kinds */
+	sp_topo_free(&t);
+	put_pmu("armv8_cortex_a72", rest);
+	loads(NULL);
+	sp_topo_pmus = was;
+	free(folder);
+	assert_int_equal(system(remove_pmus()), 0);
+	assert_int_equal(t.n_kinds, 2);
+	assert_string_equal(t.kind[find("PU", 0)->cpu_kind].core_type, "armv8_cortex_a53");
+	assert_string_equal(t.kind[find("PU", 1)->cpu_kind].core_type, "armv8_cortex_a72");
+	assert_string_equal(t.kind[find("PU", 1)->cpu_kind].name, "cortex_a72");
+	sp_topo_free(&t);
+}
+
 /* What hwloc may tell of kinds, and what they are called then. */
 static void names_of_kinds(void **state)
 {
@@ -233,6 +287,14 @@ static void names_of_kinds(void **state)
 	sp_topo_name_kinds(two, 2);
 	assert_string_equal(two[0].name, "E");
 	assert_string_equal(two[1].name, "P");
+	strcpy(two[0].core_type, "armv8_cortex_a53");	/* ranked: that is plainer */
+	sp_topo_name_kinds(two, 2);
+	assert_string_equal(two[0].name, "E");
+	two[0].efficiency = two[1].efficiency = -1;
+	strcpy(two[1].core_type, "apple_firestorm_pmu");
+	sp_topo_name_kinds(two, 2);
+	assert_string_equal(two[0].name, "cortex_a53");
+	assert_string_equal(two[1].name, "firestorm_pmu");
 	memset(two, 0, sizeof(two));
 	two[0].efficiency = two[1].efficiency = -1;	/* nobody knows which is the faster */
 	sp_topo_name_kinds(two, 2);
@@ -707,6 +769,7 @@ int main(void)
 		cmocka_unit_test(hybrid),
 		cmocka_unit_test(alder_lake),
 		cmocka_unit_test(names_of_kinds),
+		cmocka_unit_test(kinds_by_pmu),
 		cmocka_unit_test(memory_children),
 		cmocka_unit_test(large),
 		cmocka_unit_test(numbers_with_holes),

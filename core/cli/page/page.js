@@ -208,7 +208,8 @@ function sureness() {
 	if (!events.length)
 		return 'nothing was counted';
 	if (!bad)
-		return 'every count is on the CPU it was counted on';
+		return data.settings.stat && !data.settings.stat.whole ? 'what was counted is on the CPU it was counted on; some is missing' :
+			'every count is on the CPU it was counted on';
 	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (rows with ~)${why ? `: ${plain(why)}` : ''}`;
 }
 

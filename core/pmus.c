@@ -1,0 +1,65 @@
+/* pmus.c: see pmus.h. */
+#include <dirent.h>
+#include <string.h>
+
+#include "cpu-list.h"
+#include "pmus.h"
+#include "sys.h"
+
+static long read_in(const char *folder, const char *name, const char *file, char *to, size_t n)
+{
+	char path[512];
+	struct sp_out o;
+	long got;
+
+	sp_out_init(&o, -1, path, sizeof(path) - 1);
+	sp_out_text(&o, folder);
+	sp_out_char(&o, '/');
+	sp_out_text(&o, name);
+	sp_out_char(&o, '/');
+	sp_out_text(&o, file);
+	if (o.error)
+		return -1;
+	path[o.used] = 0;
+	got = sp_read_file(path, to, n);
+	if (got > 0)
+		to[strcspn(to, "\n")] = 0;
+	return got;
+}
+
+static bool look_at(const char *folder, const char *name, struct sp_core_pmu *p)
+{
+	uint64_t type, same;
+	char text[32];
+
+	if (strlen(name) >= sizeof(p->name) || read_in(folder, name, "cpus", p->cpus, sizeof(p->cpus)) <= 0 ||
+	    read_in(folder, name, "type", text, sizeof(text)) <= 0 || !sp_cpu_range(text, &type, &same))
+		return false;
+	strcpy(p->name, name);
+	p->type = (uint32_t)type;
+	return true;
+}
+
+int sp_core_pmus(const char *folder, struct sp_core_pmu pmu[SP_PMUS_MOST])
+{
+	union {
+		struct dirent64 one;
+		char bytes[2048];
+	} list;
+	int fd = (int)sp_sys(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = 0;
+	long got;
+
+	if (fd < 0)
+		return fd;
+	while ((got = sp_sys(SYS_getdents64, fd, &list, sizeof(list))) > 0)
+		for (long at = 0; at < got;) {
+			const struct dirent64 *d = (const struct dirent64 *)(list.bytes + at);
+
+			if (d->d_name[0] != '.' && n < (int)SP_PMUS_MOST)
+				n += look_at(folder, d->d_name, &pmu[n]);
+			at += d->d_reclen;
+		}
+	sp_close(fd);
+	return n;
+}
