@@ -206,6 +206,9 @@ static void catch_up(struct sp_split *p, const int64_t *last)
 	for (uint32_t e = 0; e < p->k; e++) {
 		bool known = home < p->n || !(sp_is_theirs(p) || p->sum[e].falls);
 
+		/* (Or it would weigh once more in what is shared out by counts.) */
+		if (home < p->n)
+			p->cpu[home].told_value[e] += last[e] - p->window[e].value;
 		if (known && !missed && !lost && may_stay(&p->window[e], last[e]))
 			sp_window_stayed(&p->window[e], last[e], home);
 		else

@@ -13,7 +13,7 @@
 #include "witness.h"
 
 static uint32_t most, held;		/* pages; most 0: none, or they do not tell */
-static uint32_t change;			/* of the word, where a software event is switched on beside the page's */
+static uint32_t change[2];		/* of the word, where a software event is switched on: another PMU's, the page's */
 
 static __thread struct {
 	const struct perf_event_mmap_page *page;
@@ -28,10 +28,11 @@ static size_t page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* (As the clock's: clock.c.) */
+#define THE_EVENT PERF_COUNT_SW_TASK_CLOCK	/* as the clock's: clock.c */
+
 int sp_witness_open(int tid)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_TASK_CLOCK,
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = THE_EVENT,
 				     .exclude_kernel = 1, .exclude_hv = 1 };
 
 	return sp_counter_open(&a, tid, -1, -1);
@@ -48,9 +49,9 @@ static const struct perf_event_mmap_page *map(int fd)
 #define A_CHANGE 2u			/* of the word: it is odd while the kernel writes the page */
 
 /* (A move in between changes it, too: the least counts.) */
-static uint32_t change_at_switch(const struct perf_event_mmap_page *page)
+static uint32_t change_at_switch(const struct perf_event_mmap_page *page, uint64_t event)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_PAGE_FAULTS, .pinned = 1,
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = event, .pinned = 1,
 				     .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1 };
 	int fd = sp_counter_open(&a, 0, -1, -1);
 	uint32_t least = UINT32_MAX;
@@ -80,8 +81,10 @@ void sp_witness_test(void)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 		sp_put(&most, sp_get(&page->lock) != before ? share : 0);
 	}
-	if (sp_get(&most))
-		sp_put(&change, change_at_switch(page));
+	if (sp_get(&most)) {
+		sp_put(&change[false], change_at_switch(page, PERF_COUNT_SW_PAGE_FAULTS));
+		sp_put(&change[true], change_at_switch(page, THE_EVENT));
+	}
 	sp_unmap((void *)page, page_size());
 	sp_counter_close(fd);
 }
@@ -145,14 +148,15 @@ void sp_witness_starts(void)
 
 void sp_witness_started(const struct sp_opened *o, int cpu)
 {
-	bool other = !o->n || o->at[0].attr.type != PERF_TYPE_SOFTWARE;
 	uint64_t is;
+	bool changes;
 
-	if (!is_used())
+	if (!is_used() || sp_opened_leaders(o) != 1)
 		return;
+	changes = o->at[0].attr.type == PERF_TYPE_SOFTWARE && change[o->at[0].attr.config == THE_EVENT] == A_CHANGE;
 	/* (The CPU's number shows a move, which takes two changes to come back.) */
 	is = (uint64_t)(uint32_t)cpu << 32 | sp_get(&own.page->lock);
-	if (sp_opened_leaders(o) == 1 && is == own.seen + A_CHANGE && (cpu >= 0 || (!other && change == A_CHANGE)))
+	if (is == own.seen + A_CHANGE && (cpu >= 0 || changes))
 		sp_put(&own.seen, is);
 }
 

@@ -1,6 +1,6 @@
 /*
  * overflows: knows how often its overflow handlers were called on each CPU, and for which event.
- * usage: overflows moves|two|handlers|crowd|threads|jumps|timer|child|exits|killed
+ * usage: overflows moves|reads|two|handlers|crowd|threads|jumps|timer|child|exits|killed
  *
  * Prints, of each event and CPU, "called event=E cpu=C count=N", and what the handler saw.
  */
@@ -100,6 +100,22 @@ static void count(int id, struct arena *a, int first, int second)
 	must("PAPI_stop", PAPI_stop(id, values));
 	pin(0);
 	printf("counted %lld %lld\n", values[0], values[1]);
+}
+
+static void reads(struct arena *a)
+{
+	long long value;
+	int id = new_set(1);
+
+	over(id, 0, 300, called_a);
+	must("PAPI_start", PAPI_start(id));
+	touch(a, 100);
+	must("PAPI_read", PAPI_read(id, &value));
+	pin(1);
+	touch(a, 100);
+	must("PAPI_stop", PAPI_stop(id, &value));
+	pin(0);
+	printf("counted %lld\n", value);
 }
 
 static void handlers(struct arena *a)
@@ -240,6 +256,8 @@ int main(int argc, char **argv)
 	kills = strcmp(what, "killed") ? 0 : 7;
 	if (!strcmp(what, "handlers")) {
 		handlers(&a);
+	} else if (!strcmp(what, "reads")) {
+		reads(&a);
 	} else if (!strcmp(what, "crowd")) {
 		crowd(&a);
 	} else if (!strcmp(what, "threads")) {

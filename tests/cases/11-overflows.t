@@ -63,6 +63,11 @@ check "40 handlers: the program sees no difference" same_as_native native shim
 is "40 handlers: 32 of them are counted, and the dump says so" \
 	"$(sums "$tmp/shim.json" | sed 's/.*count=//') $(json "$tmp/shim.json" 'grep { /more than 32 overflow handlers/ } @{$d->{notes}}' | wc -l)" "32 1"
 
+# What was counted before the reading where nobody moved weighed once more behind it: 150 and 50.
+run_shim shim "$apps/overflows" reads
+is "a reading, a move: each CPU has its own" "$(json "$tmp/shim.json" \
+	'map { $_->{total}[0] >= 95 && $_->{total}[0] <= 105 ? "right" : $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | paste -sd' ')" "right right"
+
 # A clock decides how often.
 for what in threads timer; do
 	run_shim shim "$apps/overflows" $what

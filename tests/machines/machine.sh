@@ -2,11 +2,14 @@
 # machine.sh: the machines that QEMU boots here, and where their images are kept.
 # To be sourced; then `machine NAME` sets
 #
+#	release		Debian's whose packages it has; empty: this system's own
+#	newer		the part of its archive that the kernel is taken from; empty: the same
 #	arch		what Debian calls it
 #	triplet		what the compilers call it
 #	kernel		the package with its kernel
 #	qemu		the words that make the machine, but for disk, kernel and command line
 #	console		the kernel's name of its serial port
+#	pmu		what its device tree calls its counters, if not as QEMU does
 # and	$cache		the folder with the images
 
 cache=${SSPAPI_MACHINES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sspapi-machines}
@@ -35,10 +38,17 @@ machine_x86_64() {
 		-object memory-backend-ram,id=m1,size=1G -numa node,nodeid=1,cpus=4-7,memdev=m1"
 }
 
+# name, board, release, newer, pmu.  The new ones have a kernel whose rseq does not tell of moves (7.x), and another PAPI and
+# libc.  (libpfm4 4.13 and later, PAPI 7.1's, finds the counters of a Cortex-A57 by the name that the kernel has for those of one.)
+machines='aarch64 aarch64
+x86-64 x86_64
+aarch64-new aarch64 trixie backports arm,cortex-a57-pmu
+x86-64-new x86_64 trixie backports'
+
 machine() {
-	case $1 in
-	aarch64)	machine_aarch64 ;;
-	x86-64)		machine_x86_64 ;;
-	*)		echo "machines: '$1' is none of aarch64, x86-64" >&2; return 2 ;;
-	esac
+	read -r board release newer pmu <<-EOF
+		$(echo "$machines" | sed -n "s/^$1 //p")
+	EOF
+	[ -n "$board" ] || { echo "machines: '$1' is none of" $(echo "$machines" | cut -d' ' -f1) >&2; return 2; }
+	"machine_$board"
 }
