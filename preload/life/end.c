@@ -40,6 +40,7 @@ static bool repeated;			/* what was booked since is written, too, and nobody boo
 static bool written;			/* the last dump of the end was, whole */
 static bool settled;			/* the live file was removed, or could not be */
 static bool alone;			/* when it was begun, no other thread was there to book */
+static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0: none is written */
 static uint32_t holder;			/* the thread that ends the process now: the others' readings wait; 0: none */
 static bool loose;			/* they have waited long enough */
 
@@ -54,6 +55,7 @@ void sp_end_child(void)
 	door = leaving = turn = holder = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
+	writing = 0;
 	ended = since = closed = repeated = loose = settled = false;
 }
 
@@ -363,13 +365,18 @@ static int dump_as_user(enum sp_end how)
 	return r;
 }
 
+static bool is_last(enum sp_end how)
+{
+	return how == SP_END_EXIT || how == SP_END__EXIT;
+}
+
 #define TRIES	10			/* ms; a booking takes 20 ns, but its thread may wait for a CPU */
 
 /* From here on each booking is told of (sp_end_again): how many are under way that began before that, and are not.
- * A booking looks at both flags when it has stored what others see within a microsecond: sooner than we awake. */
+ * A booking looks at both flags when it has stored what others see within a microsecond. */
 static unsigned begin_end(enum sp_end how)
 {
-	struct timespec nap = { 0, 50000 };
+	struct timespec nap = { 0, 1000000 };
 	struct sp_process_stat p;
 	unsigned booking = 0;
 
@@ -378,16 +385,11 @@ static unsigned begin_end(enum sp_end how)
 		return 0;
 	__atomic_store_n(&sp_process.dumped, true, __ATOMIC_SEQ_CST);
 	sp_sets_cool();
-	for (int i = 0; !alone && i < TRIES && (i == 0 || booking); i++, nap.tv_nsec = 1000000) {
+	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
+		;			/* (a nap would let others end the process) */
+	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_booking_beside()) != 0; i++)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
-		booking = sp_sets_booking_beside();
-	}
 	return booking;
-}
-
-static bool is_last(enum sp_end how)
-{
-	return how == SP_END_EXIT || how == SP_END__EXIT;
 }
 
 /* Two threads that end the process have one dump, if nothing was booked between. */
@@ -436,9 +438,11 @@ static void dump_at(enum sp_end how, bool hold_others)
 	if (hold_others)
 		hold();
 	if (enter()) {
+		sp_publish(&writing, sp_boot_ns());
 		dump_once(how);
 		if (alone || sp_get(&holder))
 			settle_live(written);
+		sp_publish(&writing, 0);
 		if (how != SP_END_EXEC)		/* nobody begins what the new program would end */
 			leave();
 	} else if (is_last(how)) {
@@ -524,7 +528,7 @@ __attribute__((destructor)) static void at_exit(void)
 
 /* What we stand in front of here: looked up at the beginning, since a child of fork may find the loader's lock taken
  * for ever (elf.c), and one that only execs needs none without us. */
-static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat" };
+static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort" };
 static void *behind[SP_COUNT(names)];
 
 static void *next(const char *name)
@@ -623,6 +627,32 @@ EXPORT __attribute__((noreturn)) void _exit(int status)
 EXPORT __attribute__((noreturn)) void _Exit(int status)
 {
 	_exit(status);
+}
+
+/* While a dump of the end is written the time of the others stands still: natively the process would be gone.  Who aborts
+ * meanwhile does so as much later than its end as it came after its beginning. */
+static void wait_for_dump(void)
+{
+	struct timespec nap = { 0, 1000000 }, as_late;
+	uint64_t began, late;
+
+	for (int tries = 0; (began = sp_acquire(&writing)) != 0 && tries < DOOR_MS &&
+			    sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
+		late = sp_boot_ns() - began;
+		while (sp_acquire(&writing) == began && tries++ < DOOR_MS)
+			(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		as_late = (struct timespec){ (time_t)(late / 1000000000u), (long)(late % 1000000000u) };
+		(void)sp_sys(SYS_nanosleep, &as_late, NULL);
+	}
+}
+
+EXPORT __attribute__((noreturn)) void abort(void)
+{
+	void (*real)(void) = (void (*)(void))next("abort");
+
+	wait_for_dump();
+	for (;;)
+		real();
 }
 
 /* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another one. */
