@@ -122,6 +122,17 @@ $(APART): tests/scenes/life.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-Wl$(comma)-z$(comma)max-page-size=0x200000 $(NO_PIE))
 
+# Somebody else's wrapper, linked in front of libpapi, or preloaded.
+OPENS	:= $(addprefix $(T)/scenes/,libopens.so one-opens)
+$(T)/scenes/libopens.so: tests/scenes/plugin/opens.c
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -shared -fPIC -Wl,-soname,$(@F) -o $@ $< -ldl
+$(T)/scenes/one-opens: tests/scenes/one.c $(T)/scenes/libopens.so $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<)
+
 # One that measures before and after everybody else.
 $(T)/scenes/moments: $(T)/scenes/libmoments.so
 $(T)/scenes/libmoments.so: tests/scenes/plugin/moments.c $(FAKE)/libpapi.so.7.0
@@ -156,7 +167,7 @@ $(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
 
-$(SCENES) $(APART) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
+$(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -215,7 +226,7 @@ CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

@@ -290,4 +290,5 @@ void sp_modules_forget(void)
 {
 	memset(modules, 0, sizeof(modules));
 	made = claimed = sp_modules_away = 0;
+	touched = 0;			/* what is a file's is not in a child's page table */
 }

@@ -249,6 +249,32 @@ void sp_sets_cool(void)
 	sp_sets_each(cool);
 }
 
+/* sp_sets_each, without what a function of its own would have to be told. */
+#define EACH_BESIDE(s) \
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
+		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
+			if (sp_get(&s->alive) && s->starter != sp_self.id)
+
+bool sp_sets_run_beside(void)
+{
+	EACH_BESIDE(s)
+		if (sp_get(&s->started))
+			return true;
+	return false;
+}
+
+unsigned sp_sets_booking_beside(void)
+{
+	unsigned n = 0;
+
+	EACH_BESIDE(s) {
+		uintptr_t in_flight = sp_acquire(&s->writer.in_flight);
+
+		n += in_flight && !(in_flight & SP_IN_PAPI);
+	}
+	return n;
+}
+
 #define EVENTS_MOST 512
 
 /* ---- binding ---------------------------------------------------------- */
@@ -559,8 +585,11 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 
 	/* One that was attached once is under its target's owner, with others that wait for a start. */
-	sp_put(&s->fast_thread, own && s->creator && !sp_process.dumped && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
+	sp_put(&s->fast_thread, own && s->creator && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
 				  sp_self.id : 0);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (sp_get(&sp_process.dumped))		/* (sp_sets_cool has come by before) */
+		sp_put(&s->fast_thread, 0);
 }
 
 /* Whose counts they are, where it is not what the component says. */

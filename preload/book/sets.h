@@ -185,6 +185,10 @@ void sp_set_learn(struct sp_set *s, int id);
 /* From now on every reading takes the slow path (preload/life/end.c). */
 void sp_sets_cool(void);
 
+/* Of the sets that other threads have started: does one run; how many bookings are under way? */
+bool sp_sets_run_beside(void);
+unsigned sp_sets_booking_beside(void);
+
 /* Is a set other than `but` bound to this relation? */
 bool sp_set_bound(sp_off relation, void *but);
 

@@ -523,10 +523,10 @@ void sp_sites_prepare(void)
 				   !sp_get(&full)))
 		return;
 	sp_lock_take(&lock, &held);
-	if (!table) {
+	if (!sp_get(&room))		/* the first time, or the first of a child */
 		sp_modules_prepare();
+	if (!table)
 		make_table();
-	}
 	while (room - sp_get(&used) < wanted() && make_room())
 		;
 	if (table)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/lineage.h"
 #include "../../core/output.h"
 #include "../../core/rights.h"
 #include "../../core/sys.h"
@@ -35,7 +36,13 @@ static bool ended;			/* the dump of the end was made, or could not be */
 static bool since;			/* something was booked since that began */
 static bool closed;			/* the process ends now: who comes has nothing to wait for */
 static bool cut;			/* standard error took no more of this dump */
-static bool repeated;			/* at_last has written what was booked since */
+static bool repeated;			/* what was booked since is written, too, and nobody books any more */
+static bool written;			/* the last dump of the end was, whole */
+static bool settled;			/* the live file was removed, or could not be */
+static bool alone;			/* when it was begun, no other thread was there to book */
+static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0: none is written */
+static uint32_t holder;			/* the thread that ends the process now: the others' readings wait; 0: none */
+static bool loose;			/* they have waited long enough */
 
 void sp_end_expect_dump(void)
 {
@@ -45,10 +52,11 @@ void sp_end_expect_dump(void)
 void sp_end_child(void)
 {
 	expected = false;
-	door = leaving = turn = 0;
+	door = leaving = turn = holder = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
-	ended = since = closed = repeated = false;
+	writing = 0;
+	ended = since = closed = repeated = loose = settled = false;
 }
 
 /* ---- where to --------------------------------------------------------- */
@@ -217,8 +225,9 @@ static void settle_live(bool safe)
 	char text[sizeof(sp_store.region.path) + 200];
 	long r;
 
-	if (!*path || !(safe || sp_store.region.truncated))
+	if (!*path || settled || !(safe || sp_store.region.truncated))
 		return;
+	settled = true;
 	r = sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
 	if (r == 0 || (r == -ENOENT && !folder_moved(path)))
 		return;			/* (gone before us) */
@@ -356,36 +365,65 @@ static int dump_as_user(enum sp_end how)
 	return r;
 }
 
-/* From here on each booking is told of (sp_end_again). */
-static void begin_end(void)
-{
-	sp_put(&ending, (uint32_t)sp_sys(SYS_gettid));
-	sp_put(&ended, false);
-	sp_put(&since, false);
-	sp_process.dumped = true;
-	sp_sets_cool();
-}
-
 static bool is_last(enum sp_end how)
 {
 	return how == SP_END_EXIT || how == SP_END__EXIT;
 }
 
+#define TRIES	10			/* ms; a booking takes 20 ns, but its thread may wait for a CPU */
+
+/* From here on each booking is told of (sp_end_again): how many are under way that began before that, and are not.
+ * A booking looks at both flags when it has stored what others see within a microsecond. */
+static unsigned begin_end(enum sp_end how)
+{
+	struct timespec nap = { 0, 1000000 };
+	struct sp_process_stat p;
+	unsigned booking = 0;
+
+	alone = sp_process_stat(0, 0, &p) && p.threads == 1;
+	if (alone && how == SP_END_EXEC)	/* which may fail */
+		return 0;
+	__atomic_store_n(&sp_process.dumped, true, __ATOMIC_SEQ_CST);
+	sp_sets_cool();
+	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
+		;			/* (a nap would let others end the process) */
+	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_booking_beside()) != 0; i++)
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	return booking;
+}
+
 /* Two threads that end the process have one dump, if nothing was booked between. */
 static void dump_once(enum sp_end how)
 {
-	if (is_last(how) && sp_get(&ended) && !sp_get(&since))
+	unsigned booking;
+
+	if (is_last(how) && sp_get(&ended) && (!sp_get(&since) || sp_get(&repeated)))
 		return;
 	if (is_last(how))
-		begin_end();
-	sp_put(&sp_store.header->end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
-	sp_publish(&sp_store.header->end, how);
-	settle_live(dump_as_user(how) == 0);
+		sp_put(&ending, (uint32_t)sp_sys(SYS_gettid));
+	sp_put(&ended, false);
+	sp_put(&repeated, sp_get(&holder) != 0);
+	do {
+		sp_put(&since, false);
+		booking = begin_end(how);
+		sp_put(&sp_store.header->end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
+		sp_publish(&sp_store.header->end, how);
+		written = dump_as_user(how) == 0;
+	} while (booking && sp_sets_booking_beside() < booking);
 	last_end = how;
 	sp_put(&ended, is_last(how));
 }
 
-void sp_end_dump(enum sp_end how)
+/* Other threads that call PAPI from now on book, and get no answer until the process has ended: natively it ends within
+ * microseconds, and no dump could have what they count while one is written. */
+static void hold(void)
+{
+	uint32_t nobody = 0;
+
+	(void)__atomic_compare_exchange_n(&holder, &nobody, (uint32_t)sp_sys(SYS_gettid), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+static void dump_at(enum sp_end how, bool hold_others)
 {
 	int saved = errno;
 
@@ -395,8 +433,16 @@ void sp_end_dump(enum sp_end how)
 	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
 			settle_live(true);
-	} else if (enter()) {
+		return;
+	}
+	if (hold_others)
+		hold();
+	if (enter()) {
+		sp_publish(&writing, sp_boot_ns());
 		dump_once(how);
+		if (alone || sp_get(&holder))
+			settle_live(written);
+		sp_publish(&writing, 0);
 		if (how != SP_END_EXEC)		/* nobody begins what the new program would end */
 			leave();
 	} else if (is_last(how)) {
@@ -408,8 +454,15 @@ void sp_end_dump(enum sp_end how)
 /* exec has failed. */
 static void after_exec(void)
 {
-	if (sp_get(&door) == (uint32_t)sp_sys(SYS_gettid))
-		leave();
+	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
+
+	if (sp_get(&door) != own)
+		return;
+	if (!sp_get(&ended)) {
+		sp_process.dumped = false;
+		sp_cas(&holder, &own, 0);
+	}
+	leave();
 }
 
 int sp_end_snapshot(const char *path, const struct sp_view *view)
@@ -421,30 +474,61 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 	sp_bus_check();
 	if (!enter())
 		return -EBUSY;
-	r = dump(SP_END_SNAPSHOT, path, view);
+	r = path ? dump(SP_END_SNAPSHOT, path, view) : dump_as_user(SP_END_SNAPSHOT);
 	leave();
 	return r;
+}
+
+#define HELD_MS	2000			/* without a dump that is being written: libc flushes its streams then, no more */
+
+/* By a thread that has booked, and would return to the program. */
+static void wait_for_end(void)
+{
+	struct timespec nap = { 0, 1000000 };
+
+	for (int ms = 0; ms < HELD_MS && sp_get(&holder); ms += !sp_get(&door))
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	if (sp_get(&holder)) {			/* (who reads the program's output stalls, perhaps) */
+		sp_put(&loose, true);
+		sp_put(&holder, 0);
+	}
 }
 
 /* At once only by the thread that runs the exit: the others may be ended anywhere from now on,
  * and would leave pieces of a dump behind. */
 void sp_end_again(void)
 {
-	sp_put(&since, true);
-	if (sp_get(&ended) && sp_get(&ending) == (uint32_t)sp_sys(SYS_gettid))
-		sp_end_dump(last_end);
+	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who;
+	int saved = errno;
+
+	if (sp_get(&ended))
+		sp_publish(&sp_store.header->end, SP_END_NONE);	/* recover does not take the dump for all there is */
+	__atomic_store_n(&since, true, __ATOMIC_SEQ_CST);
+	who = __atomic_load_n(&holder, __ATOMIC_SEQ_CST);
+	if (who && who != own)
+		wait_for_end();
+	if (sp_get(&ended) && (sp_get(&loose) || sp_get(&ending) == own)) {
+		sp_put(&repeated, false);
+		dump_at(last_end, false);
+	}
+	errno = saved;
 }
 
+/* Where other threads count on, at_last makes the dump; until then the live file has it all, and where there is
+ * none, a snapshot what there is now. */
 __attribute__((destructor)) static void at_exit(void)
 {
-	sp_end_dump(SP_END_EXIT);
+	if (!sp_store.header || !sp_process_is_ours() || !sp_sets_run_beside())
+		dump_at(SP_END_EXIT, false);
+	else if (!*sp_store.region.path || sp_store.region.torn)
+		(void)sp_end_snapshot(NULL, NULL);
 }
 
 #define EXPORT __attribute__((visibility("default")))
 
 /* What we stand in front of here: looked up at the beginning, since a child of fork may find the loader's lock taken
  * for ever (elf.c), and one that only execs needs none without us. */
-static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat" };
+static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort" };
 static void *behind[SP_COUNT(names)];
 
 static void *next(const char *name)
@@ -460,29 +544,45 @@ static void *next(const char *name)
 
 /* ---- a second thread that ends the process ---------------------------- */
 
+static bool may_be_dumped(void)
+{
+	return sp_store.header && sp_process_is_ours() && sp_get(&expected) && !sp_get(&closed) &&
+	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid);
+}
+
 /* Is there something to wait for, or to write? */
 static bool to_be_dumped(void)
 {
-	return sp_store.header && sp_process_is_ours() && sp_get(&expected) && !sp_get(&closed) &&
-	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && (!sp_get(&ended) || (sp_get(&since) && !sp_get(&repeated)));
+	return may_be_dumped() && (!sp_get(&ended) || (sp_get(&since) && !sp_get(&repeated)));
+}
+
+/* The last of the exit that is not libc's own.  What other threads have booked since the dump is written once more: from
+ * here on they book no more.  False: all is written. */
+static bool finish(void)
+{
+	if (may_be_dumped())
+		hold();
+	if (to_be_dumped())
+		return true;
+	if (sp_process_is_ours() && sp_get(&ended)) {
+		sp_put(&closed, true);
+		settle_live(written);
+	}
+	return false;
 }
 
 /* A second thread that calls exit, or returns from main, finds the lists of libc without what the
  * first one has begun, and ends the process under it.  The last on its list is this, which waits;
- * and leaves itself there for a third.  What other threads book while one writes is written once
- * more, and not for ever: they may go on. */
+ * and leaves itself there for a third. */
 static void at_last(int status, void *arg)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
 	(void)status, (void)arg;
-	if (to_be_dumped()) {
-		sp_put(&repeated, sp_get(&ended));
+	if (finish()) {
 		on_exit(at_last, NULL);
 		sp_cas(&turn, &own, 0);
-		sp_end_dump(SP_END_EXIT);
-	} else if (sp_process_is_ours() && sp_get(&ended)) {
-		sp_put(&closed, true);
+		dump_at(SP_END_EXIT, true);
 	}
 }
 
@@ -519,7 +619,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
-	sp_end_dump(SP_END__EXIT);
+	dump_at(SP_END__EXIT, true);
 	for (;;)
 		(void)sp_sys(SYS_exit_group, status);
 }
@@ -529,13 +629,38 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
+/* While a dump of the end is written the time of the others stands still: natively the process would be gone.  Who aborts
+ * meanwhile does so as much later than its end as it came after its beginning. */
+static void wait_for_dump(void)
+{
+	struct timespec nap = { 0, 1000000 }, as_late;
+	uint64_t began, late;
+
+	for (int tries = 0; (began = sp_acquire(&writing)) != 0 && tries < DOOR_MS &&
+			    sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
+		late = sp_boot_ns() - began;
+		while (sp_acquire(&writing) == began && tries++ < DOOR_MS)
+			(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		as_late = (struct timespec){ (time_t)(late / 1000000000u), (long)(late % 1000000000u) };
+		(void)sp_sys(SYS_nanosleep, &as_late, NULL);
+	}
+}
+
+EXPORT __attribute__((noreturn)) void abort(void)
+{
+	void (*real)(void) = (void (*)(void))next("abort");
+
+	wait_for_dump();
+	for (;;)
+		real();
+}
+
 /* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another one. */
 static void at_quick(void)
 {
-	if (to_be_dumped()) {
-		sp_put(&repeated, sp_get(&ended));
+	if (finish()) {
 		at_quick_exit(at_quick);
-		sp_end_dump(SP_END_EXIT);
+		dump_at(SP_END_EXIT, true);
 	}
 }
 
@@ -556,7 +681,7 @@ __attribute__((constructor)) static void at_start(void)
 	EXPORT int name params \
 	{ \
 		int (*real) params = (int (*) params)next(#name); \
-		sp_end_dump(SP_END_EXEC); \
+		dump_at(SP_END_EXEC, true); \
 		sp_bus_before_exec(); \
 		int rc = real args; \
 		after_exec(); \

@@ -11,12 +11,8 @@
 
 void sp_end_expect_dump(void);		/* from now on there is something to show */
 
-/* Writes what there is, under the output's name.  Async-signal-safe; several
- * threads may come: one writes, the others go on.  Saves errno. */
-void sp_end_dump(enum sp_end how);
-
 /* A dump of what there is now, to path in this form (NULL: as at the end).  0 or
- * -errno.  As safe as sp_end_dump. */
+ * -errno.  Async-signal-safe. */
 struct sp_view;
 int sp_end_snapshot(const char *path, const struct sp_view *view);
 
@@ -25,7 +21,7 @@ struct sp_model;
 int sp_end_look(struct sp_model *m);
 void sp_end_looked(struct sp_model *m);
 
-void sp_end_again(void);		/* after sp_end_dump(SP_END_EXIT): something was booked since */
+void sp_end_again(void);		/* something was booked since the dump of the end was begun (sp_process.dumped) */
 void sp_end_child(void);		/* a child of fork has written nothing yet */
 
 #endif

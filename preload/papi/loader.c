@@ -2,7 +2,8 @@
  *
  * dlsym: a program that gets its PAPI functions from there (ctypes, JNI,
  * plug-ins) gets our wrapper for a function of the libpapi that is observed, and
- * NULL for one that libpapi lacks although we define a wrapper.  Every other call
+ * NULL for one that libpapi lacks although we define a wrapper.  A library behind us that wraps PAPI, so that we call it,
+ * gets libpapi's own: ours would call it again, for ever.  Every other call
  * goes on with the caller's own return address, since RTLD_NEXT depends on it.
  * dlclose: the real functions' addresses die with libpapi.
  * (dlerror is in dlerror.c.)
@@ -187,7 +188,7 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 			return found;	/* with the loader's own dlerror */
 		if ((uintptr_t)found.address == own.address)
 			found.address = exists(handle, caller, name) ? found.address : NULL;
-		else if (sp_real_is((uintptr_t)found.address, name))
+		else if (sp_real_is((uintptr_t)found.address, name) && !sp_real_calls(caller))
 			found.address = (void *)own.address;
 	}
 	if (!found.address)

@@ -336,6 +336,19 @@ bool sp_real_is(uintptr_t address, const char *name)
 	return p && p == sp_papi_used;
 }
 
+bool sp_real_calls(uintptr_t code)
+{
+	struct probe probe = { .address = code, .name = "" };
+	const struct sp_papi *p = sp_papi_used;
+
+	if (!p || !sp_elf_each(at_address, &probe) || (probe.object.low == p->low && probe.object.base == p->base))
+		return false;
+	for (size_t i = 0; i < SP_COUNT(functions); i++)
+		if (sp_elf_holds(&probe.object, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
+			return true;
+	return false;
+}
+
 bool sp_real_has(const char *name)
 {
 	struct sp_papi *p = sp_papi_used;

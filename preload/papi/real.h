@@ -102,6 +102,9 @@ const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
  * may it become that)?  For what dlsym found. */
 bool sp_real_is(uintptr_t address, const char *name);
 
+/* Does this code's object stand between us and the libpapi that is observed, so that we call it?  It wraps PAPI. */
+bool sp_real_calls(uintptr_t code);
+
 /* Does the libpapi that is observed define this function? */
 bool sp_real_has(const char *name);
 

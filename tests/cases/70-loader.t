@@ -51,6 +51,20 @@ run shim env LD_PRELOAD="$other:$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/o
 check "another preload before: it is called as without" same_as_native native shim
 check "another preload before: the dump has what was handed out" books shim
 
+# One that finds the real functions by a handle of libpapi: it asks us, and gets libpapi's, not ours, which call it.
+for noload in '' OPENS_NOLOAD=1; do
+	how="a wrapper that asks for libpapi's functions by its handle${noload:+, RTLD_NOLOAD}"
+	run native env $noload LD_PRELOAD="$scenes/libopens.so" "$scenes/one"
+	run shim env $noload LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one"
+	check "$how, preloaded behind: as without" same_as_native native shim
+	check "$how, preloaded behind: the dump has what was handed out" books shim
+	run native env $noload "$scenes/one-opens"
+	run shim env $noload LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/shim.json" "$scenes/one-opens"
+	check "$how, linked: as without" same_as_native native shim
+	check "$how, linked: the dump has what was handed out" books shim
+done
+check "(it is called)" grep -q '5 calls by way of opens' "$tmp/native.out"
+
 # ---- plugins -----------------------------------------------------------------------
 
 both "a plugin" "$apps/plugin-pair" "$scenes/plugin-7.0.so"

@@ -60,6 +60,30 @@ killed() {
 }
 check "exit beside a signal that kills, 5 times: a dump, or a live file that makes it" killed
 
+# While the dump is written, for longer than natively the rest of the exit takes, another thread aborts. The reader of the dump
+# lets it wait for a second.
+late_abort() {
+	rm -rf "$tmp/live" "$tmp/pipe" "$tmp/late"
+	mkdir "$tmp/live"
+	mkfifo "$tmp/pipe"
+	LATE=$tmp/late SSPAPI_OUTPUT=$tmp/pipe SSPAPI_FORMAT=json SSPAPI_LIVE=$tmp/live run shim perl -e '
+		my ($pipe, $shim) = splice @ARGV, 0, 2;
+		open my $f, "+<", $pipe or die;
+		fcntl $f, 1031, 4096 or die;	# F_SETPIPE_SZ: less than the dump
+		my $pid = fork;
+		if (!$pid) { $ENV{LD_PRELOAD} = $shim; exec @ARGV or die }
+		sysread $f, my $first, 1;
+		open my $late, ">", $ENV{LATE} or die;
+		sleep 1;
+		fcntl $f, 4, 2048 or die;	# F_SETFL, O_NONBLOCK
+		while (!waitpid $pid, 1) { sysread $f, my $more, 4096 or select undef, undef, undef, .001 }
+		exit(($? & 127) ? 128 + ($? & 127) : $? >> 8);' "$tmp/pipe" "$SHIM" "$scenes/exits" 16 "$@"
+	cat "$tmp/shim.err"
+	is_equal "$(status_of shim)" 4
+}
+check "abort while another thread writes the dump: it comes too late, as natively" late_abort exit late wait
+check "the same, _exit" late_abort _exit late wait
+
 # ---- the dump goes where somebody else decides how it ends ------------------------------------------
 
 # A FIFO that is full, whose reader has it open and does not read. Many event sets: more than a pipe holds.

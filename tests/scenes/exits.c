@@ -1,7 +1,7 @@
 /*
  * exits: threads that have measured end the process at once, each in its way.
  * usage: exits THREADS WAY...
- *	WAY	exit _exit quick_exit return (of main; of a thread: it ends), term (kills by SIGTERM),
+ *	WAY	exit _exit quick_exit abort late (abort, once the file $LATE is there) return (of main; of a thread: it ends), term (kills by SIGTERM),
  *		wait (as return, but for ever); the n-th thread, main the first, does the n-th, around
  *	the status is 4
  */
@@ -21,6 +21,10 @@ static int end_by(const char *how)
 		_exit(4);
 	if (!strcmp(how, "quick_exit"))
 		quick_exit(4);
+	while (!strcmp(how, "late") && access(getenv("LATE"), F_OK) < 0)
+		usleep(1000);
+	if (!strcmp(how, "abort") || !strcmp(how, "late"))
+		abort();
 	if (!strcmp(how, "term"))
 		kill(getpid(), SIGTERM);
 	while (!strcmp(how, "wait") || !strcmp(how, "term"))

@@ -1,0 +1,63 @@
+/*
+ * child: a child of fork goes on with the libpapi that its parent has used, without initialising it again: prints the
+ * page faults that the first two sets of its own count, of 10 pages touched. usage: child [raw]
+ * raw: made by the system call
+ */
+#include "handed.h"
+#include <sys/wait.h>
+
+#define PAGES 10
+
+static volatile char *arena;
+static long at;
+
+static long long count(void)
+{
+	long long value = 0;
+	int set = PAPI_NULL;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	if (PAPI_add_named_event(set, DEFAULT_EVENT) != PAPI_OK)
+		cannot(DEFAULT_EVENT, PAPI_ENOEVNT);
+	must("PAPI_start", PAPI_start(set));
+	for (int i = 0; i < PAGES; i++)
+		arena[at++ * 65536] = 1;
+	must("PAPI_stop", PAPI_stop(set, &value));
+	return value;
+}
+
+static pid_t new_child(int argc)
+{
+#ifdef SYS_fork
+	if (argc > 1)
+		return (pid_t)syscall(SYS_fork);
+#endif
+	return fork();
+}
+
+int main(int argc, char **argv)
+{
+	size_t bytes = 3 * PAGES * 65536;
+	long long n[2];
+	char line[60];
+	int status;
+	pid_t child;
+
+	(void)argv;
+	arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (arena == MAP_FAILED || madvise((void *)arena, bytes, MADV_NOHUGEPAGE))
+		die("mmap");
+	papi_up();
+	count();
+	child = new_child(argc);
+	if (child == 0) {
+		n[0] = count();
+		n[1] = count();
+		if (write(1, line, (size_t)sprintf(line, "%lld %lld\n", n[0], n[1])) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		die("the child");
+	return 0;
+}
