@@ -51,7 +51,7 @@ help:
 #: make              build/libsspapi.so, build/sspapi and all else, under build/ only
 #: make demo         a real PAPI program under sspapi, and its per-CPU dump
 #: make check        the tests, in under 3 minutes
-#: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers
+#: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers, Debian 13
 #:                   (TEST_SHORT=1: each in a bounded form, as .ci/run has them)
 #: make compilers    of those: gcc and clang, by level of optimisation, without a warning
 #: make check-machines   on machines that QEMU boots: another architecture, counters, more CPUs

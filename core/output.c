@@ -5,6 +5,7 @@
 
 #include "lineage.h"
 #include "output.h"
+#include "folder.h"
 #include "sys.h"
 
 #define MOST_SUFFIXES 10000
@@ -137,7 +138,24 @@ static int beside(char *to, size_t room, const char *path, const struct sp_who *
 	return o.error ? -ENAMETOOLONG : 0;
 }
 
-/* ---- writing ---------------------------------------------------------- */
+/* ---- writing: into a folder that is open, all names are of files in it ---- */
+
+static const char *last_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int open_in(int folder, const char *path, int flags, int mode)
+{
+	return (int)sp_sys_whole(SYS_openat, folder, last_of(path), flags | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+static void remove_in(int folder, const char *path)
+{
+	(void)sp_sys(SYS_unlinkat, folder, last_of(path), 0);
+}
 
 int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s)
 {
@@ -149,30 +167,13 @@ int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show 
 	return sp_out_finish(&o);
 }
 
-/* May a symbolic link be followed?  One that another user laid to where he cannot write himself, not:
- * in /tmp anybody can lay one. */
-static int may_follow(const char *path, bool *link)
-{
-	struct stat s;
-	long r = sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, AT_SYMLINK_NOFOLLOW);
-
-	*link = r == 0 && S_ISLNK(s.st_mode);
-	if (r < 0 || !*link)
-		return (int)r;
-	return s.st_uid == 0 || s.st_uid == (uid_t)sp_sys(SYS_geteuid) ? 0 : -ELOOP;
-}
-
 /* A device, a FIFO, a symbolic link (/dev/stdout): opened and written, never
  * replaced.  Appending: behind it may be a file that the application writes.  It stays
  * non-blocking, for us alone: who reads a FIFO may stall, and the application wants to end. */
 static int write_special(const char *path, const struct sp_view *view, const struct sp_show *s)
 {
-	bool link;
-	int fd, r = may_follow(path, &link);
+	int fd = sp_folder_open_special(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK), r;
 
-	if (r < 0)
-		return r;
-	fd = sp_open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | (link ? 0 : O_NOFOLLOW), 0);
 	if (fd < 0)
 		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for ever), no terminal, a socket */
 	r = sp_output_write_fd(fd, view, s);
@@ -248,7 +249,7 @@ static int close_written(int fd, int r)
 	return r == 0 && closed < 0 && closed != -EINTR ? (int)closed : r;
 }
 
-static int write_temporary(char *temp, size_t room, const char *path, const struct sp_who *who,
+static int write_temporary(int folder, char *temp, size_t room, const char *path, const struct sp_who *who,
 			   const struct sp_view *view, const struct sp_show *s)
 {
 	int fd = -EEXIST, r;
@@ -257,7 +258,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 		r = beside(temp, room, path, who, "part", i);
 		if (r < 0)
 			return r;
-		fd = sp_open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+		fd = open_in(folder, temp, O_WRONLY | O_CREAT | O_EXCL, 0666);
 	}
 	if (fd < 0)
 		return fd;
@@ -265,7 +266,7 @@ static int write_temporary(char *temp, size_t room, const char *path, const stru
 	stamp(fd, who);
 	r = close_written(fd, r);
 	if (r < 0)
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
+		remove_in(folder, temp);
 	return r;
 }
 
@@ -277,12 +278,12 @@ struct identity {
 	bool regular, there;
 };
 
-static struct identity identify(const char *path)
+static struct identity identify(int folder, const char *path)
 {
 	struct identity id = { 0 };
 	struct stat s;
 
-	if (sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, AT_SYMLINK_NOFOLLOW) < 0)
+	if (sp_sys(SYS_newfstatat, folder, folder == AT_FDCWD ? path : last_of(path), &s, AT_SYMLINK_NOFOLLOW) < 0)
 		return id;
 	id.there = true;
 	id.dev = s.st_dev;
@@ -295,33 +296,16 @@ static struct identity identify(const char *path)
 
 bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns)
 {
-	struct identity id = identify(path);
+	struct identity id = identify(AT_FDCWD, path);
 
 	return id.regular && id.writer == writer_in(who, pid_ns) && id.mtime_ns >= since_ns;
 }
 
 bool sp_output_is_special(const char *path)
 {
-	struct identity id = identify(path);
+	struct identity id = identify(AT_FDCWD, path);
 
 	return id.there && !id.regular;
-}
-
-int sp_output_make_folders(char *path)
-{
-	for (char *p = *path ? strchr(path + 1, '/') : NULL; p; p = strchr(p + 1, '/')) {
-		long r;
-
-		*p = 0;
-		r = sp_sys_whole(SYS_mkdirat, AT_FDCWD, path, 0777);
-		/* A refusal may be of a folder that is there all the same. */
-		if ((r == -EACCES || r == -EROFS) && identify(path).there)
-			r = 0;
-		*p = '/';
-		if (r < 0 && r != -EEXIST && r != -EISDIR)
-			return (int)r;
-	}
-	return 0;
 }
 
 static bool mine(const struct sp_output *o, const struct identity *id)
@@ -339,9 +323,9 @@ static bool same_file(const struct identity *a, const struct identity *b)
 
 /* Where the file system can neither link nor rename over nothing: into a new file.  Whoever reads it just
  * then sees a part. */
-static int copy(const char *temp, const char *name, struct identity *id)
+static int copy(int folder, const char *temp, const char *name, struct identity *id)
 {
-	int from = sp_open(temp, O_RDONLY | O_NOFOLLOW, 0), to = from;
+	int from = open_in(folder, temp, O_RDONLY, 0), to = from;
 	struct timespec times[2];
 	struct stat s = { 0 };
 	long r = from, n;
@@ -351,15 +335,15 @@ static int copy(const char *temp, const char *name, struct identity *id)
 	times[0] = s.st_atim;
 	times[1] = s.st_mtim;
 	if (r >= 0)
-		r = to = sp_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, s.st_mode & 0777);
+		r = to = open_in(folder, name, O_WRONLY | O_CREAT | O_EXCL, s.st_mode & 0777);
 	if (r >= 0) {
 		while ((n = sp_sys_whole(SYS_read, from, write_buffer, sizeof(write_buffer))) > 0 && r >= 0)
 			r = sp_write_all(to, write_buffer, (size_t)n);
 		(void)sp_sys(SYS_utimensat, to, NULL, times, 0);
 		r = close_written(to, (int)(r < 0 ? r : n));
-		*id = identify(name);
+		*id = identify(folder, name);
 		if (r < 0)
-			(void)sp_sys(SYS_unlinkat, AT_FDCWD, name, 0);
+			remove_in(folder, name);
 	}
 	sp_close(from);
 	return (int)r;
@@ -367,36 +351,37 @@ static int copy(const char *temp, const char *name, struct identity *id)
 
 /* temp becomes name unless there is one, by link(2) or O_EXCL: 0 with what it is then, -EEXIST, or another
  * -errno.  (A server may have done it and its answer be lost: what is there tells.) */
-static int take(const char *temp, const char *name, struct identity *id)
+static int take(int folder, const char *temp, const char *name, struct identity *id)
 {
+	const char *from = last_of(temp), *to = last_of(name);
 	struct identity there;
-	long r = sp_sys_whole(SYS_linkat, AT_FDCWD, temp, AT_FDCWD, name, 0);
+	long r = sp_sys_whole(SYS_linkat, folder, from, folder, to, 0);
 
-	*id = identify(temp);
-	there = identify(name);
+	*id = identify(folder, temp);
+	there = identify(folder, name);
 	if (same_file(&there, id))
 		r = 0;
 	if (r < 0 && r != -EEXIST)
-		r = sp_sys_whole(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, name, RENAME_NOREPLACE);
+		r = sp_sys_whole(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE);
 	if (r < 0 && r != -EEXIST) {
-		there = identify(name);
-		r = same_file(&there, id) ? 0 : copy(temp, name, id);
+		there = identify(folder, name);
+		r = same_file(&there, id) ? 0 : copy(folder, temp, name, id);
 	}
 	if (r == 0)
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
+		remove_in(folder, temp);
 	return (int)r;
 }
 
-int sp_output_take(const char *temp, const char *name)
+int sp_output_take(int folder, const char *temp, const char *name)
 {
 	struct identity id;
 
-	return take(temp, name, &id);
+	return take(folder, temp, name, &id);
 }
 
 /* The file of an earlier run gives its name up: it is moved aside first, and put
  * back if it was not that file any more that we moved. */
-static int replace(const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
+static int replace(int folder, const char *temp, const char *name, const struct identity *old, const struct sp_who *who,
 		   struct identity *id)
 {
 	char aside[SP_CONF_PATH];
@@ -405,15 +390,15 @@ static int replace(const char *temp, const char *name, const struct identity *ol
 
 	if (r < 0)
 		return r;
-	if (sp_sys_whole(SYS_renameat2, AT_FDCWD, name, AT_FDCWD, aside, 0) < 0)
+	if (sp_sys_whole(SYS_renameat2, folder, last_of(name), folder, last_of(aside), 0) < 0)
 		return -EEXIST;
-	moved = identify(aside);
+	moved = identify(folder, aside);
 	if (!same_file(&moved, old)) {
-		(void)take(aside, name, id);	/* where that fails it stays under the other name: not lost */
+		(void)take(folder, aside, name, id);	/* where that fails it stays under the other name: not lost */
 		return -EEXIST;
 	}
-	r = take(temp, name, id);
-	(void)sp_sys(SYS_unlinkat, AT_FDCWD, aside, 0);
+	r = take(folder, temp, name, id);
+	remove_in(folder, aside);
 	return r;
 }
 
@@ -437,7 +422,7 @@ static bool is_earlier(const struct identity *old, const struct sp_run *run, con
 }
 
 /* *id: what took the name. */
-static int settle(struct sp_output *o, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
+static int settle(struct sp_output *o, int folder, const char *temp, const char *path, const struct sp_who *who, struct identity *id)
 {
 	struct sp_run run = { 0 };
 
@@ -447,44 +432,38 @@ static int settle(struct sp_output *o, const char *temp, const char *path, const
 
 		if (r < 0)
 			return r;
-		r = take(temp, o->path, id);
+		r = take(folder, temp, o->path, id);
 		if (r != -EEXIST)
 			return r;
-		old = identify(o->path);
+		old = identify(folder, o->path);
 		if (mine(o, &old))
-			return (int)sp_sys_whole(SYS_renameat2, AT_FDCWD, temp, AT_FDCWD, o->path, 0);
+			return (int)sp_sys_whole(SYS_renameat2, folder, last_of(temp), folder, last_of(o->path), 0);
 		if (!run.pid)
 			run = sp_run_find(o->own_start_ns);
 		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns) || is_of_another_step(old.mtime_ns, who))
 			continue;
-		r = replace(temp, o->path, &old, who, id);
+		r = replace(folder, temp, o->path, &old, who, id);
 		if (r != -EEXIST)
 			return r;
 	}
 	return -EEXIST;
 }
 
-int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
+static int write_in(struct sp_output *o, int folder, const char *path, const struct sp_who *who, const struct sp_view *view,
 		    const struct sp_show *s)
 {
 	char temp[SP_CONF_PATH];
-	struct identity id;
+	struct identity id = identify(folder, path);
 	int r;
 
-	strncpy(o->path, path, sizeof(o->path) - 1);
-	if (path[strlen(path) - 1] == '/')
-		return -EISDIR;
-	if (sp_output_is_special(path))
+	if (id.there && !id.regular)
 		return write_special(path, view, s);
-	r = sp_output_make_folders(o->path);
+	r = write_temporary(folder, temp, sizeof(temp), path, who, view, s);
 	if (r < 0)
 		return r;
-	r = write_temporary(temp, sizeof(temp), path, who, view, s);
-	if (r < 0)
-		return r;
-	r = settle(o, temp, path, who, &id);
+	r = settle(o, folder, temp, path, who, &id);
 	if (r < 0) {
-		(void)sp_sys(SYS_unlinkat, AT_FDCWD, temp, 0);
+		remove_in(folder, temp);
 		return r;
 	}
 	if (!mine(o, &id) && o->n_mine < SP_OUTPUT_FILES) {
@@ -492,4 +471,20 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 		o->mine[o->n_mine++].ino = id.ino;
 	}
 	return 0;
+}
+
+int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
+		    const struct sp_show *s)
+{
+	struct sp_folder p;
+	int r;
+
+	strncpy(o->path, path, sizeof(o->path) - 1);
+	if (path[strlen(path) - 1] == '/')
+		return -EISDIR;
+	r = sp_folder_open(&p, path, SP_FOLDER_MAKE);
+	if (r == 0)
+		r = write_in(o, p.fd, path, who, view, s);
+	sp_folder_close(&p);
+	return r;
 }

@@ -1,5 +1,6 @@
 /* output.h: where a dump goes: the name, the folder, and never somebody else's file.
  *
+ * Links of other users are not followed, on the way either (core/folder.h).
  * A dump is written whole under a temporary name beside its place, then takes its
  * name by link(2), or where there is none as a new file: two processes that want the same name
  * cannot both have it.
@@ -43,15 +44,13 @@ int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *
 /* The same to an open descriptor, without waiting for ever (sp_out_shared). */
 int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s);
 
-/* Makes the folders of path that are missing (path is changed meanwhile).  0 or -errno. */
-int sp_output_make_folders(char *path);
-
 /* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
  * the extension. */
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i);
 
-/* temp becomes name, over nothing: 0, -EEXIST, or another -errno. */
-int sp_output_take(const char *temp, const char *name);
+/* temp becomes name, over nothing, both in this folder (core/folder.h), whatever folder their paths name: 0, -EEXIST, or
+ * another -errno. */
+int sp_output_take(int folder, const char *temp, const char *name);
 
 /* Did this process write the file, at this time or later?  (False, too, where the file system does not tell.) */
 bool sp_output_is_by(const char *path, const struct sp_who *who, uint64_t pid_ns, uint64_t since_ns);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../folder.h"
 #include "../store/format.h"
 #include "cmd.h"
 #include "into.h"
@@ -33,7 +34,7 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 
 static int write_whole(struct sp_merge *job, const char *out)
 {
-	int fd = sp_part_begin(out), e, end;
+	int fd = sp_part_begin(out, false), e, end;
 
 	if (fd < 0)
 		return fd;
@@ -41,8 +42,8 @@ static int write_whole(struct sp_merge *job, const char *out)
 	end = sp_part_finish(fd);
 	if (e == 0)
 		e = end;
-	if (e == 0 && rename(sp_part_name(), out) < 0)
-		e = -errno;
+	if (e == 0)
+		e = sp_part_replace();
 	sp_part_end();
 	return e;
 }
@@ -84,6 +85,6 @@ int sp_cmd_merge(int argc, char **argv)
 	if (e == -ESTALE)
 		return sp_complain(1, argv[0], "a file changed while it was read: nothing is written", NULL);
 	if (e < 0)
-		return sp_complain(1, argv[0], strerror(-e), out);
+		return sp_complain(1, argv[0], sp_folder_why(e) ?: strerror(-e), out);
 	return job.n_bad ? 1 : 0;
 }

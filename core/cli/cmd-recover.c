@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../conf.h"
+#include "../folder.h"
 #include "../store/live.h"
 #include "../output.h"
 #include "cmd.h"
@@ -68,7 +69,7 @@ static int place(const struct recovery *r, const struct sp_file *f, const char *
 }
 
 /* As the process itself would have named it, but over nothing at all. */
-static int take_name(const struct recovery *r, const struct sp_model *m, const char *temp, char *path)
+static int take_name(const struct recovery *r, const struct sp_model *m, char *path)
 {
 	struct sp_who who = { .host = sp_model_text(m, m->h.host), .pid = (int)m->h.pid };
 	char name[SP_CONF_PATH + 16];
@@ -77,7 +78,7 @@ static int take_name(const struct recovery *r, const struct sp_model *m, const c
 	for (unsigned i = 0; e == -EEXIST && i < (r->out ? 1 : 1000); i++) {
 		if (strchr(who.host, '/') || sp_output_candidate(name, sizeof(name), path, &who, i) < 0)
 			return -ENAMETOOLONG;
-		e = sp_output_take(temp, name);
+		e = sp_part_take(name);
 	}
 	if (e == 0)
 		strcpy(path, name);
@@ -87,11 +88,8 @@ static int take_name(const struct recovery *r, const struct sp_model *m, const c
 /* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
-	int fd, r = sp_output_make_folders(path), end;
+	int fd = sp_part_begin(path, true), r, end;
 
-	if (r < 0)
-		return r;
-	fd = sp_part_begin(path);
 	if (fd < 0)
 		return fd;
 	r = sp_output_write_fd(fd, v, &(struct sp_show){ .m = m });
@@ -99,7 +97,7 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 	if (r == 0)
 		r = end;
 	if (r == 0)
-		r = take_name(rec, m, sp_part_name(), path);
+		r = take_name(rec, m, path);
 	sp_part_end();
 	if (r == 0)
 		say(path);
@@ -171,7 +169,7 @@ static int not_written(const struct recovery *r, const char *live, const char *t
 	char text[SP_CONF_PATH + 300];
 
 	snprintf(text, sizeof(text), "the dump cannot be written to '%s' (%s): say where to with -o FILE", to,
-		 error == -EEXIST ? "something of that name is there" : strerror(-error));
+		 error == -EEXIST ? "something of that name is there" : sp_folder_why(error) ?: strerror(-error));
 	return sp_complain(1, r->verb, text, live);
 }
 

@@ -272,6 +272,8 @@ int sp_cmd_run(int argc, char **argv)
 	known = sp_program_look(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
 	if (known && !conf.disable && conf.verbose > 0)
 		say_program(argv[0], argv[optind], &conf, &program);
+	leave_out(lib);
+	lib = sp_glibc_name(lib);
 	if (known && *program.loader)
 		leave_out(lib);
 	else

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../conf.h"
+#include "../folder.h"
 #include "../output.h"
 #include "../view/view-common.h"
 #include "cmd.h"
@@ -245,7 +246,7 @@ static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_mod
 		e = sp_output_name_for(name, sizeof(name), path, view);
 	if (e == 0)
 		e = sp_output_write(&o, several ? name : path, &who, view, &w->report.show);
-	return e < 0 ? sp_complain(WRONG, w->verb, strerror(-e), *o.path ? o.path : w->out) : 0;
+	return e < 0 ? sp_complain(WRONG, w->verb, sp_folder_why(e) ?: strerror(-e), *o.path ? o.path : w->out) : 0;
 }
 
 /* To files, or to standard error: the program's output is its own. */

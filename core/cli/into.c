@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../folder.h"
 #include "../output.h"
 #include "cmd.h"
 #include "into.h"
@@ -34,11 +35,9 @@ int sp_into_begin(const char *verb, const char *path, char *const *file, unsigne
 		return 0;
 	if (sp_is_one_of(path, file, n))
 		return sp_complain(2, verb, "the file to write is one of those to read", path);
-	fd = special ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : sp_part_begin(path);
-	if (special && fd < 0)
-		fd = -errno;
+	fd = special ? sp_folder_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path, false);
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
-		return sp_complain(1, verb, strerror(fd < 0 ? -fd : errno), path);
+		return sp_complain(1, verb, sp_folder_why(fd) ?: strerror(fd < 0 ? -fd : errno), path);
 	if (special)
 		close(fd);
 	else
@@ -54,8 +53,8 @@ int sp_into_end(const char *path, bool well)
 		return 0;
 	e = sp_part_finish(part);
 	part = -1;
-	if (well && e == 0 && rename(sp_part_name(), path) < 0)
-		e = -errno;
+	if (well && e == 0)
+		e = sp_part_replace();
 	sp_part_end();
 	return e;
 }

@@ -7,17 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base.h"
-#include "cmd.h"
+#include "../folder.h"
+#include "../output.h"
 #include "part.h"
 
-static char *name;
+static struct sp_folder folder = { .fd = -1 };
+static char name[300];			/* in it */
 static volatile sig_atomic_t there;
 
 void sp_part_end(void)
 {
 	if (there)
-		unlink(name);
+		unlinkat(folder.fd, name, 0);
 	there = 0;
 }
 
@@ -47,19 +48,20 @@ static void watch_ends(sigset_t *all)
 	watched = true;
 }
 
-int sp_part_begin(const char *of)
+int sp_part_begin(const char *of, bool make_folders)
 {
-	size_t room = strlen(of) + 32;
 	sigset_t all, before;
 	int fd;
 
-	free(name);
-	name = sp_need(malloc(room));
-	snprintf(name, room, "%s.%ld.part", of, (long)getpid());
+	sp_folder_close(&folder);
+	fd = sp_folder_open(&folder, of, make_folders ? SP_FOLDER_MAKE : SP_FOLDER_THERE);
+	if (fd < 0)
+		return fd;
+	snprintf(name, sizeof(name), "%s.%ld.part", folder.name, (long)getpid());
 	watch_ends(&all);
 	/* Not between the file and the knowledge that it is ours to remove. */
 	sigprocmask(SIG_BLOCK, &all, &before);
-	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = openat(folder.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		fd = -errno;
 	there = fd >= 0;
@@ -67,9 +69,14 @@ int sp_part_begin(const char *of)
 	return fd;
 }
 
-const char *sp_part_name(void)
+int sp_part_replace(void)
 {
-	return name;
+	return renameat(folder.fd, name, folder.fd, folder.name) < 0 ? -errno : 0;
+}
+
+int sp_part_take(const char *path)
+{
+	return sp_output_take(folder.fd, name, path);
 }
 
 int sp_part_finish(int fd)

@@ -6,8 +6,14 @@
 #ifndef SP_PART_H
 #define SP_PART_H
 
-int sp_part_begin(const char *name);	/* a descriptor, or -errno */
-const char *sp_part_name(void);		/* to be linked or renamed, once it is written */
+#include <stdbool.h>
+
+/* A descriptor, or -errno.  No other user's link is followed (core/folder.h). */
+int sp_part_begin(const char *name, bool make_folders);
+
+/* Once it is written it takes its name, whatever has that; or one in the same folder that nothing has: 0, or -errno. */
+int sp_part_replace(void);
+int sp_part_take(const char *path);
 
 /* 0, or -errno: closed and on its disk.  What stays of it is its name, until sp_part_end. */
 int sp_part_finish(int fd);

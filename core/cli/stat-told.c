@@ -50,7 +50,8 @@ void sp_told_enter(const struct sp_stat_counters *c, pid_t command)
 	char *all, where[100];
 	struct stat s;
 
-	if (fstat(c->board_fd, &s) < 0 || asprintf(&all, "%s%s%s", old ? old : "", old && *old ? ":" : "", sp_told_library()) < 0)
+	if (fstat(c->board_fd, &s) < 0 || asprintf(&all, "%s%s%s", old ? old : "", old && *old ? ":" : "",
+					      sp_glibc_name(sp_told_library())) < 0)
 		return;
 	snprintf(where, sizeof(where), "%lu:%lu:/proc/%d/fd/%d", (unsigned long)s.st_dev, (unsigned long)s.st_ino, (int)command, c->board_fd);
 	setenv("LD_PRELOAD", all, 1);

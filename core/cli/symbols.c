@@ -39,6 +39,7 @@ struct names {
 
 struct module {
 	const char *path;
+	int fd;				/* what was checked */
 	uint64_t bytes;			/* on the disk */
 	bool stripped, of_other;
 };
@@ -143,22 +144,19 @@ static void limit(int what, uint64_t most)
 }
 
 /* A file of 20 kB that was mostly holes kept it busy for 7 s with 6 GB of memory. */
-static void become(char **argv, int out, uint64_t file_bytes)
+static void become(char **argv, int out, const struct module *is)
 {
-	static const char *const tools[] = { "addr2line", "eu-addr2line" };
 	int nothing = open("/dev/null", O_RDWR);
 
 	dup2(nothing, 0);
 	dup2(out, 1);
 	dup2(nothing, 2);
-	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * file_bytes);
+	fcntl(is->fd, F_SETFD, 0);
+	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * is->bytes);
 	limit(RLIMIT_CPU, SECONDS_EACH);
 	limit(RLIMIT_CORE, 0);
 	unsetenv("DEBUGINFOD_URLS");	/* nor does it ask the network for what a store names */
-	for (unsigned i = 0; i < SP_COUNT(tools); i++) {
-		argv[0] = (char *)tools[i];
-		execvp(argv[0], argv);
-	}
+	execvp(argv[0], argv);
 	_exit(127);
 }
 
@@ -194,11 +192,63 @@ static char *listen_to(int from, uint64_t until, size_t *n)
 	return NULL;
 }
 
+/* Can only root and the caller change what is in this folder, and which folder has this name?  The path is the kernel's, without
+ * links.  (In one above like /tmp each user's own stays; in the folder itself anybody could lay more.) */
+static bool is_kept(char *folder)
+{
+	mode_t open_to_all = 0;
+	struct stat s;
+
+	for (char *end = folder + strlen(folder);; end = strrchr(folder, '/')) {
+		*end = 0;
+		if (lstat(*folder ? folder : "/", &s) < 0 || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid()))
+			return false;
+		if (s.st_mode & (S_IWGRP | S_IWOTH) && !(s.st_mode & open_to_all))
+			return false;
+		if (end == folder)
+			return true;
+		open_to_all = S_ISVTX;
+	}
+}
+
+/* Are the files that addr2line may look at beside this one root's or the caller's? */
+static bool is_among_own(const char *real)
+{
+	char folder[4096];
+	struct stat s;
+	int n = (int)(strrchr(real, '/') - real);
+
+	if (snprintf(folder, sizeof(folder), "%.*s/.debug", n, real) >= (int)sizeof(folder))
+		return false;
+	if (lstat(folder, &s) == 0 && !is_kept(folder))
+		return false;
+	folder[n] = 0;
+	return is_kept(folder);
+}
+
+/* The name by which addr2line gets the file that was checked.  What that says of others (.gnu_debuglink, .gnu_debugaltlink)
+ * is looked for in the folder of that name, in .debug there and in /usr/lib/debug: where strangers may lay files the name
+ * is the descriptor's, which has none beside it. */
+static const char *name_for_tool(const struct module *is, bool of_others, char *real, size_t room)
+{
+	struct stat named, checked;
+	char link[48];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", is->fd);
+	n = readlink(link, real, room - 1);
+	real[n > 0 ? n : 0] = 0;
+	if (*real == '/' && (of_others || is_among_own(real)) && stat(real, &named) == 0 && fstat(is->fd, &checked) == 0 &&
+	    named.st_dev == checked.st_dev && named.st_ino == checked.st_ino)
+		return real;
+	return strcpy(real, link);
+}
+
 /* addr2line's standard output, of these addresses of the file: 0, -ENOENT if there is no such tool, or
  * -ETIMEDOUT. */
-static int run(const char *path, char *const *address, uint32_t count, uint64_t file_bytes, uint64_t until, char **text, size_t *n)
+static int run(const struct module *is, const char *name, char *const *address, uint32_t count, uint64_t until, char **text, size_t *n)
 {
-	char *argv[AT_ONCE + 8] = { NULL, (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)path };
+	char *argv[AT_ONCE + 8] = { (char *)"addr2line", (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)name };
 	int out[2], status = 0;
 	pid_t pid;
 
@@ -209,7 +259,7 @@ static int run(const char *path, char *const *address, uint32_t count, uint64_t 
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		become(argv, out[1], file_bytes);
+		become(argv, out[1], is);
 	close(out[1]);
 	if (pid > 0)
 		*text = listen_to(out[0], until, n);
@@ -290,7 +340,7 @@ static void take_answers(struct names *all, FILE *in, const uint32_t *which, uin
 /* Names of one module's frames: those at `which`. */
 static int ask(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
 {
-	static char text[AT_ONCE][24];
+	static char text[AT_ONCE][24], name[4096];
 	char *address[AT_ONCE], *answer;
 	size_t bytes = 0;
 	FILE *in;
@@ -300,7 +350,7 @@ static int ask(struct names *all, const struct module *is, const uint32_t *which
 		snprintf(text[i], sizeof(text[i]), "0x%llx", (unsigned long long)all->name[which[i]].at);
 		address[i] = text[i];
 	}
-	r = run(is->path, address, n, is->bytes, sp_min(all->until, seconds() + SECONDS_EACH), &answer, &bytes);
+	r = run(is, name_for_tool(is, all->of_others, name, sizeof(name)), address, n, sp_min(all->until, seconds() + SECONDS_EACH), &answer, &bytes);
 	in = answer && bytes ? fmemopen(answer, bytes, "r") : NULL;
 	if (in) {
 		take_answers(all, in, which, n, is->stripped);
@@ -325,7 +375,7 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 
 	if (fstat(f->fd, &s) < 0)
 		return strerror(errno);
-	is->of_other = s.st_uid != geteuid() && s.st_uid != 0;
+	is->of_other = (s.st_uid != geteuid() && s.st_uid != 0) || s.st_mode & S_IWOTH;
 	is->bytes = (uint64_t)s.st_blocks * 512;
 	is->stripped = !sp_elf_file_has_symbols(f);
 	sp_elf_file_build_id(f, id, sizeof(id));
@@ -334,6 +384,7 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 	return *id || is_older(&s, m) ? NULL : "changed since it ran, and has no build id: call sites in it have no names";
 }
 
+/* is->fd stays open if so. */
 static bool may_ask(struct names *all, const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
 {
 	struct sp_elf_file f;
@@ -342,13 +393,15 @@ static bool may_ask(struct names *all, const struct sp_model *m, const struct na
 	*is = (struct module){ .path = name->module };
 	if (name->module[0] != '/' || sp_elf_file_open(&f, name->module) < 0)
 		return false;
+	is->fd = f.fd;
 	why = why_not(m, name, &f, is);
-	sp_elf_file_close(&f);
 	if (why)
 		sp_complain(0, verb, why, name->module);
-	if (why || !is->of_other || all->of_others)
-		return !why;
-	all->left = all->left ? all->left : name->module;
+	else if (!is->of_other || all->of_others)
+		return true;
+	else if (!all->left)
+		all->left = name->module;
+	sp_elf_file_close(&f);
 	return false;
 }
 
@@ -384,6 +437,7 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 		if (!n || !may_ask(all, m, &all->name[i], verb, &is))
 			continue;
 		r = ask(all, &is, which, n);
+		close(is.fd);
 		if (r < 0 && r != -ENOENT)
 			sp_complain(0, verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
 	}

@@ -4,15 +4,30 @@
 #include "../lineage.h"
 #include "live.h"
 #include "../out.h"
+#include "../folder.h"
 #include "../sys.h"
 
 #define PREFIX "sspapi."
 #define SUFFIX ".live"
 
+/* A new file of that name: 0, or -errno. */
+static int make(const char *path)
+{
+	struct sp_folder p;
+	int r = sp_folder_open(&p, path, SP_FOLDER_THERE), fd;
+
+	if (r < 0)
+		return r;
+	fd = (int)sp_sys_whole(SYS_openat, p.fd, p.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	sp_folder_close(&p);
+	sp_close(fd);
+	return fd < 0 ? fd : 0;
+}
+
 int sp_live_make(char *path, size_t room, const char *folder, const char *host, int pid, uint64_t start_ticks)
 {
 	struct sp_out o;
-	int fd;
+	int r;
 
 	sp_out_init(&o, -1, path, room - 1);
 	sp_out_text(&o, strcmp(folder, "1") == 0 ? SP_LIVE_FOLDER : folder);
@@ -38,13 +53,9 @@ int sp_live_make(char *path, size_t room, const char *folder, const char *host, 
 		if (o.error)
 			return -ENAMETOOLONG;
 		path[o.used] = 0;
-		fd = sp_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-		if (fd >= 0) {
-			sp_close(fd);
-			return 0;
-		}
-		if (fd != -EEXIST)
-			return fd;
+		r = make(path);
+		if (r != -EEXIST)
+			return r;
 		o.used = base;
 	}
 	return -EEXIST;

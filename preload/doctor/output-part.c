@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../core/folder.h"
 #include "../../core/output.h"
 #include "doctor.h"
 
@@ -29,8 +30,14 @@ static int nearest_folder(char *path)
 static int try_folder(const char *folder)
 {
 	char name[SP_CONF_PATH + 32];
+	struct sp_folder seen;
+	int r;
 
 	snprintf(name, sizeof(name), "%s/.sspapi-doctor.XXXXXX", folder);
+	r = sp_folder_open(&seen, name, SP_FOLDER_THERE);
+	if (r < 0)
+		return r;
+	sp_folder_close(&seen);
 	return mkdtemp(name) && rmdir(name) == 0 ? 0 : -errno;
 }
 
@@ -67,7 +74,7 @@ void sp_doctor_output(struct sp_doctor *d, const struct sp_conf *conf)
 		sp_doctor_say(d, SP_GOOD, "dumps can be written: %s", conf->output);
 		return;
 	}
-	sp_doctor_say(d, SP_IN_THE_WAY, "no dump can be written to %s (%s)%s", r == -ENAMETOOLONG ? conf->output : path, strerror(-r),
+	sp_doctor_say(d, SP_IN_THE_WAY, "no dump can be written to %s (%s)%s", r == -ENAMETOOLONG ? conf->output : path, sp_folder_why(r) ?: strerror(-r),
 		      conf->output_set ? ", which SSPAPI_OUTPUT says" : ", and SSPAPI_OUTPUT is not set");
 	sp_doctor_mend(d, "sspapi run -o /a/folder/%%e.%%p.sspapi ..., or SSPAPI_OUTPUT to a file where you may write");
 }

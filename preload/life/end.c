@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/folder.h"
 #include "../../core/lineage.h"
 #include "../../core/output.h"
 #include "../../core/rights.h"
@@ -63,6 +64,13 @@ void sp_end_child(void)
 
 #define DEV_TTY		makedev(5, 0)	/* in every Linux */
 
+static bool is_fifo(const char *path)
+{
+	struct stat s = { 0 };
+
+	return sp_sys(SYS_newfstatat, AT_FDCWD, path, &s, 0) == 0 && S_ISFIFO(s.st_mode);
+}
+
 /* ENXIO. */
 static const char *why_none(const char *path)
 {
@@ -81,10 +89,10 @@ static const char *why(const char *path, int error)
 		return why_none(path);
 	case -ETIMEDOUT:
 		return "who reads this does not take it";
-	case -ELOOP:
-		return "this is a symbolic link of another user, or leads to itself";
+	case -EPERM:
+		return is_fifo(path) ? "this FIFO is another user's" : sp_say_error(error);
 	default:
-		return sp_say_error(error);
+		return sp_folder_why(error) ?: sp_say_error(error);
 	}
 }
 

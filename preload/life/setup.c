@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../core/folder.h"
 #include "../../core/cpu-list.h"
 #include "../../core/lineage.h"
 #include "../../core/store/live.h"
@@ -166,7 +167,7 @@ static bool open_store(void)
 	if (sp_store_open(&sp_store) < 0)
 		return false;
 	sp_text_f(text, sizeof(text), "SSPAPI_LIVE: the live file could not be made (%s); if this process is killed its counts are lost",
-		  sp_say_error(r));
+		  sp_folder_why(r) ?: sp_say_error(r));
 	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(text);
 	return true;
 }

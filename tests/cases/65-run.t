@@ -1,7 +1,7 @@
 # sspapi run: the environment is set, the program is what runs, and what can be told before is told.
 . tests/lib/lib.sh
 sspapi=$B/sspapi
-ours=$B/libsspapi.so
+ours="/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi.so"
 cd "$tmp" || exit 1	# where the dumps without a name go
 # The command itself needs no sanitizer's runtime in front; what it starts does.
 case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
@@ -120,7 +120,7 @@ run twice "$sspapi" run -- "$sspapi" run -- env
 is "behind another run it is there once" "$(first twice)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
 mkdir "$tmp/a b"
 cp "$sspapi" "$tmp/a b/sspapi"
-ln -s "$ours" "$tmp/a b/libsspapi.so"
+ln -s "$B/libsspapi.so" "$tmp/a b/libsspapi.so"
 run space "$tmp/a b/sspapi" run -- true
 check "a path that cannot be preloaded from" grep -q "space or colon" "$tmp/space.err"
 is "is refused" "$(status_of space)" 1
@@ -226,9 +226,22 @@ perl -0pe "s,\./ld-other,./ld-ours\0," "$tmp/env-of-other" >"$tmp/env-of-ours"
 chmod +x "$tmp/env-of-ours"
 run told "$sspapi" run -- ./env-of-ours
 is "another name of our own loader" "$(first told)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
-if command -v musl-gcc >/dev/null && musl-gcc -o "$tmp/musl" "$tmp/main.c"; then
+# What a shell, or posix_spawn, starts is not looked at: a loader that knows no $LIB does not find the library.
+run told "$sspapi" run -- sh -c 'IFS=:; for object in $LD_PRELOAD; do case $object in *libsspapi*) ls "$object"; esac; done'
+is "the loader of another C library finds none" "$(cat "$tmp/told.out")" ""
+run told env LD_PRELOAD="$B/libsspapi.so${LD_PRELOAD:+:$LD_PRELOAD}" "$sspapi" run -- env
+is "nor one that the environment names" "$(first told)" "LD_PRELOAD=$ours${LD_PRELOAD:+:$LD_PRELOAD}"
+if command -v musl-gcc >/dev/null && [ -z "${SANITIZE-}" ] && musl-gcc -o "$tmp/musl" "$tmp/main.c"; then
 	told "a program of musl" "$tmp/musl: $without" "$tmp/musl"
 	is "a program of musl: it runs" "$(status_of told)" 0
+	run told "$sspapi" run -- sh -c '"$1"; exec env "$1"' - "$tmp/musl"
+	is "one that a shell starts, or env: it runs" "$(status_of told) $(grep -v '^sspapi run' "$tmp/told.err")" "0 "
+	run told "$sspapi" run -o "$tmp/by-shell.sspapi" -- sh -c '"$1" && exec "$2"' - "$tmp/musl" "$scenes/one"
+	is "and what comes after it is counted" "$(status_of told) $([ -s "$tmp/by-shell.sspapi" ] && echo store)" "0 store"
+else
+	for what in "a program of musl" "one that a shell starts" "what comes after it"; do
+		skip "$what" "no musl-gcc, or sanitized"
+	done
 fi
 cp "$apps/nopapi" "$tmp/foreign"
 printf '\003' | dd of="$tmp/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null	# e_machine: i386

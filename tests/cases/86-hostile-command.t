@@ -135,6 +135,49 @@ fi
 run names "$sspapi" report other.sspapi
 is "(3) the caller's own is" "$(status_of names) $(cat names.err)" "0 "
 
+# A plugin whose debug information is in a file of its own, by name (.gnu_debuglink): beside it in a folder
+# of the caller's, of a stranger's, of a stranger's who has laid a link to the caller's plugin, and where anybody may write.
+# plugin_lines FOLDER: "lines", "no lines", by the plugin there
+plugin_lines() {
+	SSPAPI_OUTPUT=$tmp/linked.sspapi LD_LIBRARY_PATH=$fake run_shim shim "$apps/plugin-host" local "$tmp/m/$1/plugin.so"
+	run linked "$sspapi" report -f json "$tmp/linked.sspapi"
+	json "$tmp/linked.out" 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -q 'scene\.h:' && echo lines || echo no lines
+	cat "$tmp/linked.err"
+}
+mkdir m m/own m/theirs m/laid m/shared m/hidden && chmod 755 m m/* && cd m || exit 1
+objcopy --only-keep-debug "$scenes/plugin-7.0.so" own/plugin.debug
+cp "$scenes/plugin-7.0.so" own/plugin.so
+strip own/plugin.so
+(cd own && objcopy --add-gnu-debuglink=plugin.debug plugin.so)
+is "(3) debug information beside the caller's own module is read" "$(plugin_lines own)" lines
+cp own/plugin.so own/plugin.debug shared
+chmod 1777 shared
+is "(3) not where anybody may lay it" "$(plugin_lines shared)" "no lines"
+mkdir -m 755 hidden/.debug
+cp own/plugin.so hidden
+mv own/plugin.debug hidden/.debug
+is "(3) debug information in .debug is read" "$(plugin_lines hidden)" lines
+chmod 777 hidden/.debug
+is "(3) not if anybody may lay it there" "$(plugin_lines hidden)" "no lines"
+if is_root; then
+	cp own/plugin.so hidden/.debug/plugin.debug theirs
+	chown 65534 theirs theirs/plugin.debug
+	is "(3) nor what lies beside root's module in a stranger's folder" "$(plugin_lines theirs)" "no lines"
+	cp hidden/.debug/plugin.debug laid
+	ln -s ../own/plugin.so laid
+	chown -hR 65534 laid
+	is "(3) nor in that of a stranger's link to it" "$(plugin_lines laid)" "no lines"
+else
+	skip "(3) nor what lies beside root's module in a stranger's folder" "not root"
+	skip "(3) nor in that of a stranger's link to it" "not root"
+fi
+cp "$scenes/plugin-7.0.so" shared/plugin.so
+is "(3) a module's own is, wherever it lies" "$(plugin_lines shared)" lines
+chmod 666 shared/plugin.so
+is "(3) but not of one that anybody may write" "$(plugin_lines shared | sed "s/another user's file:.*/another's/")" "no lines
+sspapi report: $tmp/m/shared/plugin.so: another's"
+cd ..
+
 # ---- 5: a file that is shorter than its header says ---------------------------------------------
 
 for cut in 1 64 4096 30000; do

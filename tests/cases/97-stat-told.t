@@ -92,7 +92,7 @@ run native sh "$around" 'LD_PRELOAD|_SSPSTAT'
 run told "$sspapi" stat --per-thread sh "$around" 'LD_PRELOAD|_SSPSTAT'
 check "its environment, limits, signals, descriptors" diff native.out told.out
 run own env LD_PRELOAD="$LD_PRELOAD:$preloads/empty.so" "$sspapi" stat --per-thread sh -c 'echo "$LD_PRELOAD"'
-is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:$B/libsspapi-threads.so"
+is "what the program preloads itself stays in front" "$(cat own.out)" "$LD_PRELOAD:$preloads/empty.so:/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi-threads.so"
 # (What a program is told that is not so: another's file, none, rubbish.)
 for wrong in "" rubbish 1:2:/dev/null "0:0:/proc/self/fd/0" "1:2"; do
 	run wrong env LD_PRELOAD="$LD_PRELOAD:$B/libsspapi-threads.so" _SSPSTAT="$wrong" "$apps/born"

@@ -432,6 +432,7 @@ static void bad_files(void **state)
 	refuses(data("newer.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("no-numa.xml"), EINVAL, "without CPUs or memory");
 	refuses(data("assertion.xml"), EINVAL, "without CPUs or memory");
+	refuses(data("pu-root.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("same-cpu.xml"), EINVAL, "two CPUs of one number");
 	refuses(data("same-gp-index.xml"), EINVAL, "gp_index");
 	refuses(data("cpu-70000.xml"), E2BIG, "above 65535");

@@ -107,16 +107,16 @@ build validation_tests "$(all_of validation_tests)"
 build ftests "$(all_of ftests)"
 
 # The components' tests: their folders include what configure makes of Makefile_comp_tests,
-# and the package has put all files of sde into one folder.
+# and the package of 7.0 has put all files of sde into one folder.
 : >components/Makefile_comp_tests.target
 for component in perf_event perf_event_uncore sysdetect; do
 	folder=components/$component/tests
 	build $folder "$(all_of $folder)"
 done
 sde=components/sde/tests
-mkdir $sde/lib
+mkdir -p $sde/lib
 for folder in Minimal Simple Simple2 Recorder Created_Counter Counting_Set Advanced_C+FORTRAN; do
-	ln -s . $sde/$folder
+	[ -e $sde/$folder ] || ln -s . $sde/$folder
 done
 build $sde "$(sed -n 's/^[[:space:]]*TESTS *= *//p' $sde/Makefile | tr ' ' '\n')" \
 	BUILD_LIBSDE_SHARED=yes LDFLAGS="-Llib -Wl,-rpath,$to/$sde/lib $papi -lsde"
