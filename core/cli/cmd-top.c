@@ -254,7 +254,7 @@ static int look(struct top *t)
 		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_show){ .m = &f.model };
-	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show);
+	sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show);
 	r = write_text(t);
 	keep_rates(&t->rates, &f.model);
 	sp_metrics_forget();

@@ -152,7 +152,7 @@ static int add_run(struct sp_diff_side *s, struct sp_model *m, const struct sp_l
 	r = &s->run[s->n];
 	*r = (struct sp_diff_run){ .first = 0 };
 	m->only_run = n;
-	e = sp_levels_open(&r->levels, m, level);
+	e = sp_levels_open(&r->levels, m, level, NULL);
 	m->only_run = 0;
 	if (e < 0)
 		return e;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../view/view-common.h"
+#include "../view/view-metrics.h"
 #include "cmd.h"
 #include "encode.h"
 #include "metrics.h"
@@ -233,6 +233,26 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	else if (verb && !*names && !n && table.n)
 		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
 	return table.n_wrong ? 1 : 0;
+}
+
+int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_show *s)
+{
+	struct sp_metrics_wish usual = { 0 };
+
+	if (w->any)
+		return sp_metrics_show(w, verb, s);
+	sp_metrics_wish(&usual, "IPC");
+	sp_metrics_show(&usual, NULL, s);
+	return 0;
+}
+
+void sp_metrics_say(const char *verb, const struct sp_show *s)
+{
+	char text[1024];
+
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
+			sp_message(verb, "%s", text);
 }
 
 void sp_metrics_forget(void)

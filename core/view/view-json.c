@@ -636,7 +636,7 @@ static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repe
 		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, repeated);
 		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, repeated);
 		if (s->metrics)
-			sp_metrics_compute(s->metrics, m->kind[k].sum, NULL, -1);
+			sp_metrics_compute(s->metrics, sp_metrics_of_kind(s->metrics, k));
 		sp_metrics_json(o, s->metrics);
 		sp_out_char(o, '}');
 	}
@@ -659,8 +659,7 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events, repeated);
 		gauges_at(o, m, c, repeated);
 		if (s->metrics)
-			sp_metrics_compute(s->metrics, m->sum + (uint64_t)c * m->n_events, NULL,
-					   sp_metrics_machine(s->metrics, (int32_t)c));
+			sp_metrics_compute(s->metrics, sp_metrics_at(s->metrics, c));
 		sp_metrics_json(o, s->metrics);
 		if (s->metrics && sp_kinds_several(sp_kinds_below(m, c)))
 			sp_out_text(o, ", \"mixed_cpu_kinds\": true");
@@ -669,6 +668,27 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 	sp_out_text(o, "],\n");
 	if (m->n_kinds > 1)
 		kinds(o, s, repeated);
+}
+
+/* What the metrics are, and of which event sets they are made. */
+static void metrics(struct sp_out *o, const struct sp_show *s)
+{
+	bool more = false;
+	char text[1024];
+
+	if (!s->metrics)
+		return;
+	sp_out_text(o, " \"metrics\": [");
+	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i)) {
+		const struct sp_metric *d = &s->metrics->at[i];
+
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"name\": %s, \"description\": %s", d->name, d->note);
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, d))
+			sp_json_f(o, ", \"note\": %s", text);
+		sp_json_f(o, ", \"event_sets\": %lu, \"other_event_sets\": %lu}", d->sets, d->others);
+	}
+	sp_out_text(o, "],\n");
 }
 
 static void callsites(struct sp_out *o, const struct sp_model *m)
@@ -748,6 +768,7 @@ void sp_json_dump(struct sp_out *o, const struct sp_show *s)
 	events(o, s->m);
 	relations(o, s);
 	sums(o, s);
+	metrics(o, s);
 	callsites(o, s->m);
 	calls(o, s->m);
 	notes(o, s->m);

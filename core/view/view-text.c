@@ -4,6 +4,7 @@
 #include "../cpu-list.h"
 #include "core-kinds.h"
 #include "repeats.h"
+#include "view-metrics.h"
 #include "view-text-levels.h"
 #include "view-text-places.h"
 #include "view-text-table.h"
@@ -551,6 +552,15 @@ static void torn_ones(struct notes *n, const struct sp_model *m)
 	amount(n, torn, "process", " killed whose live file could not grow: what came later is missing here");
 }
 
+static void metrics_of_sets(struct notes *n, const struct sp_show *s)
+{
+	char text[1024];
+
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
+			note(n, text);
+}
+
 static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
 	struct notes n = { .o = o, .all = s->all };
@@ -568,6 +578,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	amount(&n, m->kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
+	metrics_of_sets(&n, s);
 	notes_of_sets(&n, m);
 	attached(&n, m);
 	nowhere(&n, m);

@@ -36,9 +36,10 @@ check "text: a column, - where there is no value" grep -qE '^[~ ] +CPU 0 .* 5 +[
 check "for the machine" grep -qE '^~ all CPUs .* 12 +100 % +3 +0\.250 +4\.000 +24$' v.txt
 check "those that do not fit stand below" sh -c "grep -qE '^CPU +ALIAS$' v.txt && grep -qE '^~ all CPUs +24$' v.txt"
 "$sspapi" report --all -m mine.csv v.sspapi >all.txt
-is "for call sites, as in CSV" "$(grep ' → .*  [^ ]*  *[^ ]*  *[^ ]*$' all.txt | grep -v % | awk '{ print $(NF-2), $(NF-1), $NF }')" \
-	"2.333 14 14
-- 10 10"
+is "for call sites, as in CSV" "$(grep ' → .* %' all.txt | awk '{ print $(NF-2), $(NF-1), $NF }')" \
+	"0.429 2.333 14
+0.000 - 10"
+check "what has no room beside the first three of them is named" grep -qx '+ 1 more: sspapi report --per-callsite' v.txt
 printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
 "$sspapi" report -m never.csv v.sspapi >never.txt
 is "without a value in any row: a column of - in each table" \
@@ -65,6 +66,42 @@ run d "$sspapi" report -m CPI -m IPC ipc.sspapi
 check "two by name: two columns" grep -qE ' TOT_CYC +IPC +CPI$' d.out
 run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
 [ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
+
+# ---- only what was counted together is divided -------------------------------------------------
+printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC EV_A EV_B EV_C >script
+# sets NAME WORD...: what ops does, in NAME.sspapi
+sets() {
+	name=$1
+	shift
+	run sets env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/$name.sspapi" "$scenes/ops" "$@"
+}
+sets apart cpu=0 set=PAPI_TOT_INS start show=1000 read stop set=PAPI_TOT_CYC start show=500 read stop
+sets some cpu=0 set=PAPI_TOT_INS start show=1000 read stop set=PAPI_TOT_INS,PAPI_TOT_CYC start show=300,200 read stop cpu=1 set=PAPI_TOT_CYC start show=7 stop
+sets both cpu=1 set=PAPI_TOT_CYC,EV_A,PAPI_TOT_INS,EV_B,EV_C start show=100,1,500,2,3 read stop
+run apart "$sspapi" report apart.sspapi
+is "of two sets: none in any table of the text" "$(grep -c 'TOT_CYC  *IPC' apart.out) $(grep -cE '(CPU 0|→) .* -$' apart.out) $(grep -c '[0-9] *[0-9]\.[0-9][0-9][0-9]$' apart.out)" "2 3 0"
+is "and a line" "$(grep -c '^- IPC: no event set has all that it needs (PAPI_TOT_INS, PAPI_TOT_CYC)' apart.out)" 1
+run apart "$sspapi" report -f json -m IPC --per-cpu --per-thread --per-callsite apart.sspapi
+is "JSON: null, by every level" "$(json apart.out 'map { exists $_->{derived_metrics}{IPC} && !defined $_->{derived_metrics}{IPC} ? "null" : "?" } @{$d->{components}}, map { @{$_->{rows}} } @{$d->{levels}}' | sort -u)" null
+is "and a line on standard error" "$(grep -c '^sspapi report: IPC: no event set has all' apart.err)" 1
+is "CSV: no line" "$("$sspapi" report -f csv -m IPC apart.sspapi 2>&1 | grep -c ',IPC,')" 0
+# level LEVEL FILE...: a row's IPC each
+level() {
+	"$sspapi" report -f json -m IPC "--per-$1" "$2" ${3+"$3"} 2>/dev/null >level.json
+	json level.json 'map { $_->{derived_metrics}{IPC} // "-" } map { @{$_->{rows}} } @{$d->{levels}}' | tr '\n' ' '
+}
+is "of the set that has both, by each level" "$(for l in cpu machine thread process set; do level $l some.sspapi; done)" "1.5 - 1.5 1.5 1.5 - 1.5 - "
+is "of two processes: their sum" "$(for l in cpu machine thread process; do level $l some.sspapi both.sspapi; done)" "1.5 5 2.66666666666667 1.5 5 1.5 5 "
+"$sspapi" merge -o merged.sspapi both.sspapi some.sspapi
+is "merged: the same" "$(for l in cpu machine; do level $l merged.sspapi; done)" "1.5 5 2.66666666666667 "
+run some "$sspapi" report some.sspapi both.sspapi
+check "the text says of how many sets it is" grep -q '^- IPC is made of 2 of 4 event sets' some.out
+check "by thread, where one asks" sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
+run both "$sspapi" report both.sspapi
+check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
+is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
+	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
+is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
 
 # ---- tables of CPUs ---------------------------------------------------------------------
 printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \

@@ -88,9 +88,9 @@ class Counted {
 }
 
 class Metric {
-	constructor(key) {
+	constructor(key, of) {
 		this.key = this.title = key;
-		this.description = 'derived metric';
+		this.description = [of?.description || 'derived metric', of?.note].filter(t => t).join('; ');
 		this.metric = true;
 	}
 	text(v) {
@@ -140,7 +140,7 @@ for (const row of [...data.components, ...level('thread')]) {
 			events.push(new Counted(key, data.events.find(e => e.name === key || `${e.name}#${e.id}` === key)));
 	for (const key of Object.keys(row.derived_metrics ?? {}))
 		if (!metrics.some(e => e.key === key))
-			metrics.push(new Metric(key));
+			metrics.push(new Metric(key, data.metrics?.find(m => m.name === key)));
 }
 for (const e of events)
 	e.title = plain(events.some(o => o !== e && o.rest === e.rest) ? e.key : e.rest) +

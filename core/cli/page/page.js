@@ -12,7 +12,7 @@ const proven = row => events.every(e => num(row.exact?.[e.key] ?? null) === num(
 const mark = row => proven(row) ? '' : '~ ';
 
 /* Columns of counts, and the share that the chosen one has: of the whole run in words, of the largest as a bar. */
-function countColumns(rows, derived = metrics) {
+function countColumns(rows) {
 	const most = new Map(columns.map(c => [c, rows.reduce((m, row) => Math.max(m, Number(amount(row, c) ?? 0)), 0)]));
 	const share = { title: 'share', number: true, hint: 'of the chosen event, of the whole run',
 		text: row => chosen.metric ? '' : percent(amount(row, chosen) ?? NaN, chosen.total),
@@ -20,7 +20,7 @@ function countColumns(rows, derived = metrics) {
 	const of = c => ({ title: c.title, number: true, hint: c.description, column: c, text: row => c.text(amount(row, c)),
 		value: row => amount(row, c), exact: row => c.exactly(amount(row, c)) + provenOf(row, c) });
 
-	return [...events.map(of), share, ...derived.map(of)];
+	return [...events.map(of), share, ...metrics.map(of)];
 }
 
 function provenOf(row, c) {
@@ -134,9 +134,10 @@ function sumsBy(rows, key) {
 }
 
 function rankSection() {
-	const name = r => `rank ${rankOf(r) ?? '-'}, pid ${processOf(r).pid}`, rows = sumsBy(level('thread'), r => r.process ?? 0);
+	const threads = byKey(level('thread'), r => r.process), name = r => `rank ${rankOf(r) ?? '-'}, pid ${processOf(r).pid}`;
+	const rows = level('process').map(r => ({ ...r, threads: threads.get(r.process)?.length ?? 0 }));
 
-	return tableSection('ranks', 'Ranks', [idColumn('rank', rankOf), textColumn('host', r => processOf(r).host), ...countColumns(rows, []),
+	return tableSection('ranks', 'Ranks', [idColumn('rank', rankOf), textColumn('host', r => processOf(r).host), ...countColumns(rows),
 		numberColumn('threads', r => r.threads), idColumn('pid', r => processOf(r).pid), textColumn('program', r => base(processOf(r).exe)),
 		textColumn('end', r => processOf(r).end)], rows, { mark, spread: name, name: 'ranks',
 		search: r => `rank ${rankOf(r)} ${processOf(r).pid} ${processOf(r).host} ${processOf(r).exe} ${processOf(r).end}` });
@@ -216,6 +217,7 @@ function head() {
 	const p = data.process, exe = base(p.exe || processes[0].exe), ns = BigInt(num(p.end_ns)) - BigInt(num(p.start_ns));
 	const cpus = components.filter(c => c.type === 'PU'), used = cpus.filter(c => summed.has(c.id)).length;
 	const hosts = [...new Set(processes.map(x => x.host))], threads = level('thread').length;
+	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...data.notes];
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 	document.title = `${plain(exe)}: counts by CPU`;
@@ -225,7 +227,7 @@ function head() {
 			`${many(threads, 'thread')} on ${grouped(used)} of ${many(cpus.length, 'CPU')}; ` +
 			`${new Date(Number(BigInt(num(p.start_ns)) / 1000000n)).toISOString().replace('T', ' ').slice(0, 19)} UTC`),
 		make('p', { class: 'sure' }, sureness()),
-		...(data.notes.length ? [make('ul', { class: 'notes' }, ...data.notes.map(n => make('li', null, plain(n))))] : []));
+		...(notes.length ? [make('ul', { class: 'notes' }, ...notes.map(n => make('li', null, plain(n))))] : []));
 }
 
 function chooser() {
