@@ -21,6 +21,7 @@ struct merge {
 	} *event;
 	uint32_t event_room;
 	uint64_t turn;
+	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
 
 	/* A machine is a host and a topology: the same on one host is the same machine.
 	 * Of the topologies that are alike but for hwloc's texts, the least stands for all. */
@@ -43,7 +44,7 @@ struct merge {
 	uint32_t machine_map_room;
 
 	struct merge_process {
-		uint32_t machine, pid, file;
+		uint32_t machine, pid, file, list;
 		int64_t rank;
 		uint64_t start_ns;
 		sp_off at;

@@ -133,8 +133,8 @@ static bool is_spread_out(const struct sp_table *t, const struct sp_levels *leve
 	for (uint32_t i = 0; i < t->n; i++) {	/* as they were sorted */
 		bool known = sp_levels_row(levels, (uint32_t)t->at[t->order[i]])->to != 0;
 
-		all += t->weight[t->order[i]];
-		ten += i < SP_TEXT_ROWS && known ? t->weight[t->order[i]] : 0.0;
+		all += t->weight[t->order[i]].by_time;
+		ten += i < SP_TEXT_ROWS && known ? t->weight[t->order[i]].by_time : 0.0;
 	}
 	return t->n > SP_TEXT_ROWS && ten < all / 2.0;
 }

@@ -12,17 +12,21 @@
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* Which events have columns, and which is the first of these. */
+/* Which events have columns, which is the first of these, and which says what weighs: 6 page faults do not outrank 9 ms. */
 static void choose_columns(struct sp_table *t)
 {
 	const struct sp_model *m = t->m;
 
-	t->first = m->n_events;
+	t->first = t->heavy = m->n_events;
 	for (uint32_t e = m->n_events; e-- > 0;) {
 		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
 		if (t->columns[e] && sp_show_event(t->s, e) && (m->total[e] || t->first == m->n_events || !m->total[t->first]))
 			t->first = e;
+		if (t->columns[e] && m->total[e] && sp_event_is_time(m, e))
+			t->heavy = e;
 	}
+	if (t->heavy == m->n_events)
+		t->heavy = t->first;
 }
 
 static uint64_t n_slots(const struct sp_table *t)
@@ -57,13 +61,13 @@ bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
 	t->spread_line = -1;
 	sp_table_first(t);
 	t->room = room;
-	t->bytes = (uint64_t)room * 20 + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
+	t->bytes = (uint64_t)room * (sizeof(*t->at) + sizeof(*t->weight) + sizeof(*t->order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
 	t->memory = p = sp_map(t->bytes);
 	if (!p)
 		return false;
 	t->at = (uint64_t *)p;
-	t->weight = (double *)(t->at + room);
-	t->sum_spread = t->weight + room;
+	t->weight = (struct sp_text_weight *)(t->at + room);
+	t->sum_spread = (double *)(t->weight + room);
 	for (unsigned i = 0; i < 2; i++)
 		t->metric_spread[i] = t->sum_spread + ne + i * nm;
 	p = (char *)(t->sum_spread + ne + 2 * nm);
@@ -105,6 +109,11 @@ static bool is_any(const bool *has, uint32_t n)
 	return memchr(has, 1, n) != NULL;
 }
 
+static double weight_by(const struct sp_table *t, uint32_t e)
+{
+	return e < t->m->n_events ? sp_value_double(sp_event_type(t->m, e), t->sums.total[e]) : 0.0;
+}
+
 void sp_table_add(struct sp_table *t, uint64_t at)
 {
 	if (t->n == t->room)
@@ -114,15 +123,17 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 	take(t, t->n);
 	if (!is_any(t->sums.has, t->m->n_events))
 		return;
-	t->weight[t->n++] = t->first < t->m->n_events ? sp_value_double(sp_event_type(t->m, t->first), t->sums.total[t->first]) : 0.0;
+	t->weight[t->n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
 }
 
 /* Those of one weight as they were added. */
 static bool stands_before(const void *table, uint32_t a, uint32_t b)
 {
-	const struct sp_table *t = table;
+	const struct sp_text_weight *x = &((const struct sp_table *)table)->weight[a], *y = &((const struct sp_table *)table)->weight[b];
 
-	return t->weight[a] > t->weight[b] || (!(t->weight[a] < t->weight[b]) && a < b);
+	if (x->by_time > y->by_time || x->by_time < y->by_time)
+		return x->by_time > y->by_time;
+	return x->by_first > y->by_first || (!(x->by_first < y->by_first) && a < b);
 }
 
 /* ---- least, mean and most ---------------------------------------------------- */

@@ -48,7 +48,8 @@ struct sp_table {
 	const struct sp_model *m;	/* private, as all below */
 	uint32_t col[SP_TEXT_EVENTS];
 	unsigned n_cols, share, width[SP_TEXT_EVENTS], label_width, tail_width[SP_TEXT_TAILS];
-	uint32_t first;			/* the event that rows are weighed by, and have shares of: the first that counted anything */
+	uint32_t first;			/* the event that rows have shares of: the first that counted anything */
+	uint32_t heavy;			/* that they are weighed by: a clock or cycles, where these were counted; else the first */
 	bool marks, *columns;		/* columns: [n_events] the events that stand in tables */
 	struct sp_text_sums own, rest, spread[3];	/* spread: least, mean, most of the rows that sp_table_spread was told */
 	uint32_t *n_spread, rows_spread;
@@ -57,7 +58,9 @@ struct sp_table {
 	bool *any_spread;		/* [metrics] has any of them one? */
 	int spread_line;		/* of `spread`: being written; -1: none is */
 	uint64_t *at;			/* of the rows */
-	double *weight;
+	struct sp_text_weight {
+		double by_time, by_first;
+	} *weight;
 	uint32_t *order, n, room;
 	void *memory;
 	uint64_t bytes;

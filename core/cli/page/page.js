@@ -2,7 +2,8 @@
 
 const job = processes.length > 1;
 const tables = [];
-let chosen = columns[0], map;
+/* What weighs: a clock or cycles, where these were counted. */
+let chosen = columns.find(c => c.time && Number(c.total)) ?? columns[0], map;
 
 /* ---- rows ---------------------------------------------------------------- */
 
@@ -231,7 +232,7 @@ function head() {
 }
 
 function chooser() {
-	const select = make('select', { id: 'event' }, ...columns.map((c, i) => make('option', { value: i }, c.title)));
+	const select = make('select', { id: 'event' }, ...columns.map((c, i) => make('option', { value: i, selected: c === chosen }, c.title)));
 
 	select.addEventListener('change', () => choose(columns[select.value]));
 	return make('nav', null, make('label', { for: 'event' }, 'by '), select,
@@ -293,7 +294,7 @@ document.body.append(head(), columns.length ? chooser() : '', make('main', null,
 	job ? rankSection() : '', new Set(processes.map(p => p.host)).size > 1 ? hostSection() : '',
 	level('thread').length ? threadSection() : '', data.callsites.length && level('callsite').length ? siteSection() : '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
 if (columns.length)
-	choose(columns[0]);
+	choose(chosen);
 
 document.addEventListener('keydown', e => {
 	if (e.target.closest('input, select') || e.ctrlKey || e.metaKey || e.altKey)
