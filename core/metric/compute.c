@@ -5,6 +5,7 @@
 
 #include "../sys.h"
 #include "../view/core-kinds.h"
+#include "../view/observers.h"
 #include "../view/view-common.h"
 #include "compute.h"
 
@@ -161,11 +162,13 @@ static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint
 	to[slot].n += n;
 }
 
-void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const int64_t *total, struct sp_metric_sum *to)
+void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
+		    struct sp_metric_sum *to)
 {
 	take_relation(t, row);
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		if (place == SP_METRIC_ANYWHERE || sp_row_place(row, t->pair[i].i) == place)
+		if ((place == SP_METRIC_ANYWHERE || sp_row_place(row, t->pair[i].i) == place) &&
+		    !(left && sp_observers_leave(left, row, t->pair[i].i)))
 			add_value(t, to, t->pair[i].slot, total[t->pair[i].i], 1);
 }
 
@@ -191,8 +194,10 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		uint32_t slot = t->pair[i].slot, e = t->pair[i].i;
 		int32_t place = sp_row_place(row, e), kind = place < 0 ? sp_kind_of(m, at->component) : -1;
-		bool more = true;
+		bool more = !sp_row_left(m, row, e);
 
+		if (!more)
+			continue;
 		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0; c = m->component[c].parent) {
 			add_value(t, place_at(t, (uint32_t)c), slot, at->total[e], 1);
 			more = m->component[c].flags & SP_COMPONENT_MEMORY;
@@ -401,6 +406,6 @@ void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
 void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total)
 {
 	memset(t->one, 0, t->n_slots * sizeof(*t->one));
-	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, total, t->one);
+	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, t->one);
 	sp_metrics_compute(t, t->one);
 }

@@ -101,9 +101,10 @@ struct sp_metrics {
 };
 
 /* Adds total[k] of `row` to a row's sums (n_slots of them): of what is counted at this place (sp_row_place: a
- * component, or -1), or anywhere. */
+ * component, or -1), or anywhere; but for what `left` leaves out (NULL: nothing). */
 #define SP_METRIC_ANYWHERE INT32_MIN
-void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const int64_t *total, struct sp_metric_sum *to);
+void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
+		    struct sp_metric_sum *to);
 
 /* Adds a row's sums to another's. */
 void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const struct sp_metric_sum *from);

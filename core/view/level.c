@@ -6,6 +6,7 @@
 #include "../sys.h"
 #include "core-kinds.h"
 #include "level.h"
+#include "observers.h"
 #include "view-text-words.h"
 
 const struct sp_level sp_level_table[] = {
@@ -238,10 +239,10 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->cpus += sp_is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++)
-		if (sp_row_place(r, i) == place)
+		if (sp_row_place(r, i) == place && !(t->left && sp_observers_leave(t->left, r, i)))
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, place, at->total, row->metric);
+		sp_metrics_add(t->metrics, r, place, t->left, at->total, row->metric);
 	return 0;
 }
 
@@ -259,9 +260,10 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 		return -ENOMEM;
 	row->readings += at->count;
 	for (uint32_t i = 0; i < r->k; i++)
-		add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
+		if (!sp_observers_leave(t->left, r, i))
+			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, at->total, row->metric);
+		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->left, at->total, row->metric);
 	return 0;
 }
 
@@ -313,6 +315,22 @@ static int add_relation(struct sp_levels *t, struct sp_row *r)
 	return e;
 }
 
+static uint64_t group_of(const void *levels, const struct sp_row *r)
+{
+	static const struct sp_at_cpu nowhere = { .component = -1, .cpu = SP_NO_CPU };
+
+	return find(levels, r, &nowhere).key;
+}
+
+/* Threads are shown each with what it saw; of processes, ranks and sets each has once what several of its threads saw. */
+static int find_left(struct sp_levels *t)
+{
+	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET;
+
+	t->left = together ? &t->observers : t->level->what == SP_LEVEL_THREAD ? NULL : &t->m->observers;
+	return together ? sp_observers_open(&t->observers, t->m, group_of, t) : 0;
+}
+
 int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
 {
 	struct sp_row r = { 0 };
@@ -326,6 +344,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	e = t->stamp ? grow(t) : -ENOMEM;
+	e = e == 0 ? find_left(t) : e;
 	while (e == 0 && sp_model_next(m, &r))
 		e = add_relation(t, &r);
 	if (e < 0) {
@@ -340,6 +359,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 
 void sp_levels_close(struct sp_levels *t)
 {
+	sp_observers_close(&t->observers);
 	if (t->memory)
 		sp_unmap(t->memory, t->bytes);
 	if (t->stamp)

@@ -4,6 +4,7 @@
  * diff(1) and grep(1) are of use.
  */
 #include "core-kinds.h"
+#include "observers.h"
 #include "repeats.h"
 #include "view-json.h"
 #include "view-metrics.h"
@@ -198,6 +199,19 @@ static void kind_names(struct sp_out *o, const struct sp_model *m, const char *k
 	sp_out_char(o, ']');
 }
 
+/* Of everything, on a component or not; what several observers saw once. */
+static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
+{
+	if (!sp_event_is_summed(m, e))
+		return;
+	sp_out_text(o, ", \"total\": ");
+	sp_json_value(o, sp_event_type(m, e), m->total[e]);
+	sp_out_text(o, ", \"exact\": ");
+	sp_json_value(o, sp_event_type(m, e), m->total_exact[e]);
+	if (sp_event_observers(m, e))
+		sp_json_f(o, ", \"observers\": %u", sp_event_observers(m, e));
+}
+
 static void events(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const types[] = { "int64", "uint64", "fp64", "bit64" };
@@ -219,6 +233,7 @@ static void events(struct sp_out *o, const struct sp_model *m)
 			sp_json_f(o, ", \"postfix\": %s", postfix);
 		strings(o, ", \"natives\": ", m->image, e ? e->natives : 0);
 		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units), SP_EVENT_TEXT(m, i, description));
+		totals(o, m, i);
 		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
 	}
 	sp_out_text(o, "],\n");
@@ -490,6 +505,20 @@ static void flags(struct sp_out *o, uint32_t flags)
 			sp_json_f(o, ", %s: true", is[i].key);
 }
 
+/* The events that another saw over the same time, and longer: these counts are in no sum. */
+static void left_out(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < row->k; i++) {
+		if (!sp_row_left(m, row, i))
+			continue;
+		sp_json_f(o, more ? ", %u" : ", \"left_out\": [%u", row->event[i]);
+		more = true;
+	}
+	sp_out_text(o, more ? "]" : "");
+}
+
 static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
@@ -504,6 +533,7 @@ static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *r
 		sp_json_f(o, i ? ", %u" : "%u", row->event[i]);
 	sp_json_f(o, "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, \"last_ns\": %lu", row->starts,
 		  row->resets, row->readings, row->first_ns, row->last_ns);
+	left_out(o, m, row);
 	flags(o, row->flags);
 	domains(o, row->domain);
 	told(o, m, row);

@@ -1,6 +1,7 @@
 /* view-text-places.c: see view-text-places.h. */
 #include "../sys.h"
 #include "core-kinds.h"
+#include "observers.h"
 #include "repeats.h"
 #include "view-text-places.h"
 #include "view-text-table.h"
@@ -78,9 +79,9 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 				continue;
 			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
 			if (t->s->metrics)
-				sp_metrics_add(t->s->metrics, &row, -1, at.total, t->sums.metric);
+				sp_metrics_add(t->s->metrics, &row, -1, &m->observers, at.total, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_row_place(&row, e) < 0)
+				if (sp_row_place(&row, e) < 0 && !sp_row_left(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
 		}
 }

@@ -437,7 +437,7 @@ static void apart(void **state)
 
 		sp_metrics_compute(&t, all);
 		assert_int_equal(t.at[0].has_value, i < 1);
-		sp_metrics_add(&t, &row, SP_METRIC_ANYWHERE, total[i], all);
+		sp_metrics_add(&t, &row, SP_METRIC_ANYWHERE, NULL, total[i], all);
 	}
 	sp_metrics_compute(&t, all);
 	same_value(t.at[0].value, 800.0 / 200.0);

@@ -150,9 +150,8 @@ const columns = [...events, ...metrics];
 
 /* An event's sum of the whole run, and what of it is proven. */
 for (const e of events) {
-	e.total = e.proven = null;
-	for (const row of level('thread')) {
-		e.total = add(e.total, num(row.total[e.key] ?? null));
-		e.proven = add(e.proven, num(row.exact[e.key] ?? null));
-	}
+	const of = data.events.find(v => v.name === e.key || `${v.name}#${v.id}` === e.key);
+
+	e.total = num(of?.total ?? null);
+	e.proven = num(of?.exact ?? null);
 }

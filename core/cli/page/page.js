@@ -120,20 +120,6 @@ function threadSection() {
 
 /* ---- ranks, hosts ------------------------------------------------------------ */
 
-/* Sums of the thread rows of each. */
-function sumsBy(rows, key) {
-	return [...byKey(rows, key)].map(([of, list]) => {
-		const row = { of, threads: list.length, total: {}, exact: {}, process: list[0].process };
-
-		for (const one of list)
-			for (const e of events) {
-				row.total[e.key] = add(row.total[e.key], num(one.total[e.key] ?? null));
-				row.exact[e.key] = add(row.exact[e.key], num(one.exact[e.key] ?? null));
-			}
-		return row;
-	});
-}
-
 function rankSection() {
 	const threads = byKey(level('thread'), r => r.process), name = r => `rank ${rankOf(r) ?? '-'}, pid ${processOf(r).pid}`;
 	const rows = level('process').map(r => ({ ...r, threads: threads.get(r.process)?.length ?? 0 }));
@@ -145,10 +131,9 @@ function rankSection() {
 }
 
 function hostSection() {
-	const rows = sumsBy(level('thread'), r => processOf(r).host);
+	const threads = byKey(level('thread'), r => processOf(r).machine);
+	const rows = level('machine').map(r => ({ ...r, of: r.host ?? r.label, threads: threads.get(r.component)?.length ?? 0 }));
 
-	for (const row of rows)
-		row.derived_metrics = summed.get(machines.find(m => m.name === row.of)?.id)?.derived_metrics;
 	return tableSection('hosts', 'Hosts', [textColumn('host', r => r.of), ...countColumns(rows), numberColumn('threads', r => r.threads)], rows, { mark, spread: r => plain(r.of), search: r => r.of });
 }
 
