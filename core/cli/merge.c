@@ -183,7 +183,7 @@ static int take_file(struct merge *g, const struct sp_merge *job, struct sp_sour
 	e = merge_machines(g, s, file);
 	while (e == 0 && sp_source_next(s) == 1)
 		if (!is_left(job, file, s->at))
-			take_process(g, job, s, file, g->machine_map[s->machine]);
+			take_process(g, job, s, file, merge_machine(g, s, file));
 	return e;
 }
 
@@ -298,7 +298,7 @@ static void sort(struct merge *g)
 {
 	sp_names_sort(&g->calls, &g->call_order, &g->call_rank);
 	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
-	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
+	merge_sort_machines(g);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];
 	qsort(g->process, g->n, sizeof(*g->process), by_content);
