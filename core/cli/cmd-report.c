@@ -189,7 +189,7 @@ int sp_cmd_report(int argc, char **argv)
 	report.show.m = &f.model;
 	r = check_events(&report, &f);
 	metrics = r ? 0 : show_metrics(&report, view);
-	if (r == 0) {
+	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);

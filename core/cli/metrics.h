@@ -16,7 +16,7 @@ bool sp_metrics_wish(struct sp_metrics_wish *w, const char *value);
 
 /* Reads what is wished for, binds it to s->m and puts it into s; for names
  * that cannot be computed, and where nothing can, a line says why.  The exit status: 0,
- * or 1 for wrong definitions or what cannot be read, which a line has named (verb NULL: none is said).  Forget it
+ * 1 for wrong definitions or what cannot be read, 2 for a name that is not there, which a line has named (verb NULL: none is said).  Forget it
  * before the model is closed. */
 int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp_show *s);
 void sp_metrics_forget(void);

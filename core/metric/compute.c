@@ -95,8 +95,8 @@ static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_ter
 	for (uint32_t i = 0; i < term->n_ids; i++)
 		if (t->row_at[t->id[term->ids + i]])
 			return true;
-	if (term->elapsed)
-		return t->elapsed_ns > 0.0;
+	if (term->elapsed || term->observed)
+		return term->observed || t->elapsed_ns > 0.0;
 	return term->definition >= 0 && t->at[term->definition].has_all;
 }
 
@@ -162,6 +162,13 @@ static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint
 	to[slot].n += n;
 }
 
+/* What is observed at the same time in several places is observed no longer for that. */
+static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot, const struct sp_metric_sum *from)
+{
+	add_value(t, to, slot, from->value, from->n);
+	to[slot].ns = sp_max(to[slot].ns, from->ns);
+}
+
 void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
 		    struct sp_metric_sum *to)
 {
@@ -170,13 +177,16 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 		if ((place == SP_METRIC_ANYWHERE || sp_row_place(row, t->pair[i].i) == place) &&
 		    !(left && sp_observers_leave(left, row, t->pair[i].i)))
 			add_value(t, to, t->pair[i].slot, total[t->pair[i].i], 1);
+	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->n_pairs; i++)
+		if (sp_row_place(row, t->pair[i].i) == place)
+			to[t->pair[i].slot].ns += sp_observers_ns(left, row, t->pair[i].i);
 }
 
 void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const struct sp_metric_sum *from)
 {
 	for (uint32_t i = 0; i < t->n_slots; i++)
 		if (from[i].n)
-			add_value(t, to, i, from[i].value, from[i].n);
+			add_longest(t, to, i, &from[i]);
 }
 
 /* ---- those of the model's components ------------------------------------------------- */
@@ -200,6 +210,7 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 			continue;
 		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0; c = m->component[c].parent) {
 			add_value(t, place_at(t, (uint32_t)c), slot, at->total[e], 1);
+			place_at(t, (uint32_t)c)[slot].ns += sp_observers_ns(&m->observers, row, e);
 			more = m->component[c].flags & SP_COMPONENT_MEMORY;
 		}
 		if (kind >= 0)
@@ -222,7 +233,7 @@ static void sum_tree(struct sp_metrics *t)
 			const struct sp_metric_sum *from = place_at(t, (uint32_t)m->component[c].parent) + i;
 
 			if (from->n && !sp_event_is_placed(m, t->slot[i]))
-				add_value(t, place_at(t, c), i, from->value, from->n);
+				add_longest(t, place_at(t, c), i, from);
 		}
 	}
 }
@@ -300,6 +311,10 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 		*v = t->elapsed_ns;
 		return t->elapsed_ns > 0.0;
 	}
+	if (term->observed) {
+		*v = t->observed_ns;
+		return t->observed_ns > 0.0;
+	}
 	if (term->definition < 0 || !t->now[term->definition].has_value)
 		return false;
 	*v = t->now[term->definition].value;
@@ -372,11 +387,14 @@ static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v, co
 {
 	const struct sp_metric *of = &t->at[v];
 
+	t->observed_ns = 0.0;
 	for (uint32_t i = 0; i < of->n_slots; i++) {
 		const struct sp_metric_sum *s = &sums[of->first_slot + i];
 
 		t->row_sum[t->slot[of->first_slot + i]] = s->value;
 		t->row_present[t->slot[of->first_slot + i]] = s->n != 0;
+		if ((double)s->ns > t->observed_ns)
+			t->observed_ns = (double)s->ns;
 	}
 	evaluate(t, v);
 	for (uint32_t i = 0; i < of->n_slots; i++)
@@ -407,5 +425,7 @@ void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, cons
 {
 	memset(t->one, 0, t->n_slots * sizeof(*t->one));
 	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, t->one);
+	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)	/* how long between two calls nobody knows */
+		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns ? row->last_ns - row->first_ns : 0;
 	sp_metrics_compute(t, t->one);
 }

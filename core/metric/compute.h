@@ -25,7 +25,7 @@ struct sp_metric_term {
 	uint32_t hash;			/* of the name, as all such */
 	uint32_t ids, n_ids;		/* the events that it is, in metrics->id */
 	int32_t definition;		/* an earlier one of this name; -1: none */
-	bool elapsed;			/* sspapi::ELAPSED_NS */
+	bool elapsed, observed;		/* sspapi::ELAPSED_NS; sspapi::OBSERVED_NS */
 };
 
 struct sp_metric {
@@ -50,6 +50,7 @@ struct sp_metric {
 struct sp_metric_sum {
 	int64_t value;			/* in the event's data_type */
 	uint64_t n;			/* of how many counts; 0: of none */
+	uint64_t ns;			/* how long who counted it observed; of several places at once that of the longest; 0: not known */
 };
 
 struct sp_metric_cpu {
@@ -70,6 +71,7 @@ struct sp_metrics {
 	uint32_t n_sorts;		/* of machines: by their PMUs; of a merged store perhaps several */
 	bool foreign;			/* there are tables for CPUs, and none is for these machines */
 	double hertz, elapsed_ns;	/* of the store; 0: not known */
+	double observed_ns;		/* private: of the row at hand */
 	struct sp_model *model;
 	uint32_t n_slots;		/* sums that a row has: see sp_metrics_add */
 

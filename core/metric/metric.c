@@ -7,6 +7,7 @@
 
 #define EVENTS_MOST 4096u		/* of a store that are looked through for each term */
 #define ELAPSED "sspapi::ELAPSED_NS"
+#define OBSERVED "sspapi::OBSERVED_NS"
 
 /* ---- names -------------------------------------------------------------------- */
 
@@ -62,11 +63,26 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
+/* A * of the term is a number: rapl:::PACKAGE_ENERGY:PACKAGE* is each package's. */
+static bool same_but_numbers(const char *term, const char *event)
+{
+	for (; *term; term++) {
+		size_t digits = strspn(event, "0123456789");
+
+		if (*term == '*' ? !digits : lower(*term) != lower(*event))
+			return false;
+		event += *term == '*' ? digits : 1;
+	}
+	return !*event;
+}
+
 /* The same event: any case, masks in any order, with or without the PMU in front. */
 static bool same_event(const char *term, const char *event)
 {
 	const char *a = term, *b = event, *masks_a, *masks_b;
 
+	if (strchr(term, '*'))
+		return same_but_numbers(term, event);
 	if (sp_metric_same(a, b))
 		return true;
 	if (without_pmu(a) == a || without_pmu(b) == b) {
@@ -92,6 +108,7 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 	term->ids = t->n_ids;
 	term->n_ids = 0;
 	term->elapsed = sp_metric_same(term->name, ELAPSED);
+	term->observed = sp_metric_same(term->name, OBSERVED);
 	for (uint32_t e = 0; e < most && t->n_ids < SP_METRIC_IDS_MOST; e++) {
 		char buffer[32];
 
@@ -234,7 +251,7 @@ const char *sp_metrics_pmus(const struct sp_metrics *t)
 
 static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_term *term)
 {
-	return term->n_ids || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);
+	return term->n_ids || term->observed || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);
 }
 
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d)

@@ -239,7 +239,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->cpus += sp_is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++)
-		if (sp_row_place(r, i) == place && !(t->left && sp_observers_leave(t->left, r, i)))
+		if (sp_row_place(r, i) == place && !sp_observers_leave(t->left, r, i))
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	if (t->metrics)
 		sp_metrics_add(t->metrics, r, place, t->left, at->total, row->metric);
@@ -322,12 +322,12 @@ static uint64_t group_of(const void *levels, const struct sp_row *r)
 	return find(levels, r, &nowhere).key;
 }
 
-/* Threads are shown each with what it saw; of processes, ranks and sets each has once what several of its threads saw. */
+/* Threads, processes, ranks and sets are shown each with what it saw, once. */
 static int find_left(struct sp_levels *t)
 {
-	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET;
+	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET || t->level->what == SP_LEVEL_THREAD;
 
-	t->left = together ? &t->observers : t->level->what == SP_LEVEL_THREAD ? NULL : &t->m->observers;
+	t->left = together ? &t->observers : &t->m->observers;
 	return together ? sp_observers_open(&t->observers, t->m, group_of, t) : 0;
 }
 

@@ -37,6 +37,7 @@ struct sp_frame_seen {
 struct sp_observers {
 	uint32_t *at;			/* [relations]: where their events begin in `left`, from 1; 0: none is another's, too */
 	uint32_t *n;			/* [n_events]: how many saw it at once; NULL: no event can be seen by several */
+	uint64_t *ns;			/* as `left`: how long its observer saw it, at the first of what it has of it */
 	bool *left;
 	void *memory;
 	uint64_t bytes;

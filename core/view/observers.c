@@ -123,6 +123,7 @@ static void choose(struct work *w, uint32_t *from)
 			n_left++;
 			continue;
 		}
+		w->o->ns[s->slot] = s->last_ns - s->first_ns;
 		memmove(w->chosen + at + 1, w->chosen + at, (w->n_chosen - at) * sizeof(*w->chosen));
 		w->chosen[at] = w->head[i];
 		w->n_chosen++;
@@ -148,8 +149,7 @@ static void find_left(struct work *w, uint32_t *from)
 				first->last_ns = sp_max(first->last_ns, w->sight[w->order[i]].last_ns);
 			}
 		}
-		if (w->n_heads > 1)
-			choose(w, from);
+		choose(w, from);
 	}
 }
 
@@ -166,7 +166,7 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, uint64_t (*gro
 	for (; sp_model_next(m, &row); most += row.k)
 		n_rows = row.index;
 	row = (struct sp_row){ 0 };
-	o->bytes = n_rows * 4 + m->n_events * 4 + most + 64;
+	o->bytes = most * 9 + n_rows * 4 + m->n_events * 4 + 64;
 	bytes = (most + 1) * (sizeof(*w.sight) + 4 * sizeof(uint32_t));
 	o->memory = most < UINT32_MAX ? sp_map(o->bytes) : NULL;
 	w.sight = o->memory ? sp_map(bytes) : NULL;
@@ -174,7 +174,8 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, uint64_t (*gro
 		sp_observers_close(o);
 		return -ENOMEM;
 	}
-	o->at = o->memory;
+	o->ns = o->memory;
+	o->at = (uint32_t *)(o->ns + most);
 	o->n = o->at + n_rows;
 	o->left = (bool *)(o->n + m->n_events);
 	w.order = (uint32_t *)(w.sight + most + 1);

@@ -24,6 +24,12 @@ static inline bool sp_observers_leave(const struct sp_observers *o, const struct
 	return o->at && o->at[row->index - 1] && o->left[o->at[row->index - 1] - 1 + i];
 }
 
+/* For how long did who counts observe event i?  Of several relations of one observer one has it; 0: another has. */
+static inline uint64_t sp_observers_ns(const struct sp_observers *o, const struct sp_row *row, uint32_t i)
+{
+	return o->at && o->at[row->index - 1] ? o->ns[o->at[row->index - 1] - 1 + i] : 0;
+}
+
 /* The same over all rows of the model. */
 static inline bool sp_row_left(const struct sp_model *m, const struct sp_row *row, uint32_t i)
 {

@@ -55,7 +55,11 @@ run d "$sspapi" report -m IPC v.sspapi
 is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_INS, which was not counted"
 run d "$sspapi" report -m ipc,NO_SUCH v.sspapi
 check "a name that is none" grep -q "'NO_SUCH' is neither a file nor a metric" d.err
-is "is an error" "$(status_of d)" 1
+is "is wrong usage, and nothing is shown" "$(status_of d) $(wc -c <d.out)" "2 0"
+for verb in report stat top; do
+	run d "$sspapi" $verb -m help
+	is "$verb -m help: each once, with what it is" "$(status_of d) $(grep -cE '^  (IPC|GHZ|MIPS|WATTS|CYCLES_PER_MEM_REF) +[^ ]' d.out)" "0 5"
+done
 # As real events are called: the scripted libpapi has presets by these names.
 cat >script <<'END'
 event PAPI_TOT_INS
@@ -64,6 +68,10 @@ END
 run ipc env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/ipc.sspapi" "$scenes/one" PAPI_TOT_INS PAPI_TOT_CYC
 run d "$sspapi" report -m CPI -m IPC ipc.sspapi
 check "two by name: two columns" grep -qE ' TOT_CYC +IPC +CPI$' d.out
+run d "$sspapi" report -m MISS_RATE ipc.sspapi
+is "an ending that several have is none" "$(status_of d)" 2
+run d "$sspapi" report -m busy ipc.sspapi
+is "that of one is it" "$(status_of d) $(cat d.err)" "0 sspapi report: CPUS_BUSY needs perf::TASK-CLOCK, which was not counted"
 run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
 [ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
 
@@ -102,6 +110,37 @@ check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV
 is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
 	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
 is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
+
+# ---- the others that the installed file has ------------------------------------------------------
+cat >script <<'END'
+component rapl
+event PAPI_TOT_INS
+event PAPI_TOT_CYC
+event PAPI_LST_INS
+event perf::TASK-CLOCK
+event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64
+event rapl:::PACKAGE_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
+END
+sets clock cpu=0 set=PAPI_TOT_INS,PAPI_TOT_CYC,perf::TASK-CLOCK,PAPI_LST_INS start show=6000,3000,2000,1000 stop
+"$sspapi" report -f json -m GHZ,MIPS,CYCLES_PER_MEM_REF clock.sspapi >clock.json
+is "cycles by the clock, instructions by it, cycles to memory references" "$(json clock.json 'map { @{$_->{derived_metrics}}{qw(GHZ MIPS CYCLES_PER_MEM_REF)} } $d->{components}[0]' | tr '\n' ' ')" "1.5 3000 3 "
+# Energy by the time that it was observed, once: by two packages, by two sets of a thread, by two threads; 0 is not "no value".
+P=rapl:::PACKAGE_ENERGY:PACKAGE
+SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets watts "set=${P}0,${P}1" start show=4000000,2000000 beside "set=${P}0" start show=3000000 stop back stop
+"$sspapi" report -f json -m WATTS --per-thread watts.sspapi >watts.json
+cat >wanted.pl <<'END'
+my ($r) = sort { $b->{last_ns} - $b->{first_ns} <=> $a->{last_ns} - $a->{first_ns} } @{$d->{relations}};
+my $ns = $r->{last_ns} - $r->{first_ns};
+my @c = @{$d->{topology}{components}};
+join " ", map { my $c = $c[$_->{component}]; my $w = $_->{derived_metrics}{WATTS};
+	$c->{type} . ($c->{os_index} // "") . ":" . (defined $w ? sprintf "%.6f", $w * $ns / 1e6 : "null") }
+	grep { $c[$_->{component}]{type} =~ /Machine|Package/ } @{$d->{components}}
+END
+is "watts: of each package and of the machine" "$(json watts.json "$(cat wanted.pl)")" "Machine0:6.000000 Package0:4.000000 Package1:2.000000"
+is "a thread's own" "$(json watts.json 'map { $_->{derived_metrics}{WATTS} > 0 ? "some" : "none" } @{$d->{levels}[0]{rows}}' | tr '\n' ' ')" "some some "
+sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
+"$sspapi" report -f json -m WATTS watts.sspapi plain.sspapi >watts.json
+is "a PU that has counted no energy has no watts" "$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
 
 # ---- tables of CPUs ---------------------------------------------------------------------
 printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \
