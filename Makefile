@@ -24,9 +24,9 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filt
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
 CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c))
-CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c) core/metric/metric.c)
-# What only the command needs of core: to read definitions of metrics.
-METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c)
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c) core/metric/compute.c)
+# What only the command needs of core: to read definitions of metrics, and to choose.
+METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/doctor/*.c))
 # What the command needs of what is preloaded: what is known of PAPI's events.

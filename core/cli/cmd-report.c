@@ -14,7 +14,6 @@
 #include "symbols.h"
 #include "terminal.h"
 
-#define FITS	3u	/* events beside which the text has room for a quotient */
 #define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --readings, --all, --no-symbols, --all-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
@@ -155,14 +154,14 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 	return r->show.m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
 }
 
-/* What everybody computes from two of its columns the text has unasked, where both were counted and it fits beside them. */
 static int show_metrics(struct sp_report *r, const struct sp_view *view)
 {
-	if (r->metrics.any || strcmp(view->name, "text") != 0 || r->show.m->n_events > FITS)
-		return sp_metrics_show(&r->metrics, r->verb, &r->show);
-	sp_metrics_wish(&r->metrics, "IPC");
-	sp_metrics_show(&r->metrics, NULL, &r->show);
-	return 0;
+	bool text = strcmp(view->name, "text") == 0;
+	int status = text ? sp_metrics_show_text(&r->metrics, r->verb, &r->show) : sp_metrics_show(&r->metrics, r->verb, &r->show);
+
+	if (!text || r->n_levels)
+		sp_metrics_say(r->verb, &r->show);
+	return status;
 }
 
 int sp_cmd_report(int argc, char **argv)
@@ -190,7 +189,7 @@ int sp_cmd_report(int argc, char **argv)
 	report.show.m = &f.model;
 	r = check_events(&report, &f);
 	metrics = r ? 0 : show_metrics(&report, view);
-	if (r == 0) {
+	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);

@@ -283,12 +283,7 @@ static int show_store(struct wish *w, struct sp_stat_all *r)
 	if (e < 0)
 		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
 	w->report.show.m = &m;
-	if (w->report.metrics.any) {
-		sp_metrics_show(&w->report.metrics, w->verb, &w->report.show);
-	} else {
-		sp_metrics_wish(&w->report.metrics, "IPC");
-		sp_metrics_show(&w->report.metrics, NULL, &w->report.show);	/* where it can be had */
-	}
+	sp_metrics_show_text(&w->report.metrics, w->verb, &w->report.show);
 	e = show(w, r, &m);
 	sp_metrics_forget();
 	sp_model_close(&m);

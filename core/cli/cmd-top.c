@@ -42,6 +42,7 @@ struct top {
 	struct rates rates;
 	bool over, killed;		/* the process has ended; not by itself */
 	bool became;			/* its program ended by exec */
+	bool wrong;			/* a metric that was asked for is none */
 	bool removed;			/* its file has no name any more */
 	unsigned from, left;		/* the line and column that the screen begins with */
 };
@@ -254,8 +255,8 @@ static int look(struct top *t)
 		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_show){ .m = &f.model };
-	sp_metrics_show(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show);
-	r = write_text(t);
+	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show) == 2;
+	r = t->wrong ? 0 : write_text(t);
 	keep_rates(&t->rates, &f.model);
 	sp_metrics_forget();
 	sp_file_close(&f);
@@ -363,6 +364,8 @@ static int run(struct top *t)
 	}
 	if (r < 0)
 		return sp_complain(1, t->report.verb, sp_file_why(r, t->live), t->live);
+	if (t->wrong)
+		return 2;
 	screen = !t->over && sp_screen_begin();
 	if (screen)
 		fit(t);

@@ -33,6 +33,7 @@ const char *sp_option_of(const char *variable, char name[32]);
 /* What `sspapi VERB --help` or --version prints, and `sspapi --help`; the exit status. */
 int sp_about(const char *verb, bool help);
 void sp_help_all(FILE *to);
+void sp_help_metrics(void);
 
 /* A full disk behind standard output is a failure, too: the status, or what it is then. */
 int sp_closed(int status);

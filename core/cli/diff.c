@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../view/observers.h"
 #include "../view/view-csv.h"
 #include "../view/view-text-table.h"
 #include "chance.h"
@@ -121,25 +122,31 @@ static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 
 /* ---- the runs -------------------------------------------------------------- */
 
-/* Of all rows: every level adds up to what was counted. */
+/* Of all that was counted, what several observers saw once: by thread each of them has it. */
 static void add_up(struct sp_diff_run *s)
 {
-	uint32_t ne = s->levels.m->n_events;
+	struct sp_model *m = s->levels.m;
+	uint32_t ne = m->n_events;
 	struct sp_level_row *t = &s->total;
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
 
 	*t = (struct sp_level_row){ .component = -1, .process = -1, .machine = -1 };
 	t->total = sp_need(calloc(ne + 1, 2 * sizeof(int64_t) + 1));
 	t->exact = t->total + ne;
 	t->counted = (bool *)(t->exact + ne);
-	for (uint32_t r = 0; r < s->levels.n; r++)
-		for (uint32_t e = 0; e < ne; e++) {
-			const struct sp_level_row *row = &s->levels.row[r];
-			enum sp_data_type type = sp_event_type(s->levels.m, e);
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
+			for (uint32_t k = 0; k < row.k; k++) {
+				uint32_t e = row.event[k];
+				enum sp_data_type type = sp_event_type(m, e);
 
-			t->total[e] = sp_plus(type, t->total[e], row->total[e]);
-			t->exact[e] = sp_plus(type, t->exact[e], row->exact[e]);
-			t->counted[e] |= row->counted[e];
-		}
+				if (!sp_event_is_summed(m, e) || sp_row_left(m, &row, k))
+					continue;
+				t->total[e] = sp_plus(type, t->total[e], at.total[k]);
+				t->exact[e] = sp_plus(type, t->exact[e], at.exact[k]);
+				t->counted[e] = true;
+			}
 }
 
 /* Number `n` (from 1) of those that the model has; 0: it has one.  Each has levels of its own. */
@@ -152,13 +159,14 @@ static int add_run(struct sp_diff_side *s, struct sp_model *m, const struct sp_l
 	r = &s->run[s->n];
 	*r = (struct sp_diff_run){ .first = 0 };
 	m->only_run = n;
-	e = sp_levels_open(&r->levels, m, level);
+	e = sp_levels_open(&r->levels, m, level, NULL);
+	if (e == 0)
+		add_up(r);
 	m->only_run = 0;
 	if (e < 0)
 		return e;
 	while (n && (uint32_t)r->first < m->n_processes && sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != n)
 		r->first++;
-	add_up(r);
 	s->n++;
 	return 0;
 }

@@ -67,16 +67,25 @@ static void levels(void)
 	putchar('\n');
 }
 
-/* The usual ones, by name, with what they are. */
-static void metrics(void)
+static bool last_of(const struct sp_metrics *t, uint32_t i)
+{
+	for (uint32_t k = i + 1; k < t->n; k++)
+		if (sp_metric_same(t->at[k].name, t->at[i].name))
+			return false;
+	return true;
+}
+
+/* The usual ones, by name, with what they are; of several definitions of one name the last. */
+void sp_help_metrics(void)
 {
 	struct sp_metrics *t = sp_metrics_usual();
 
 	if (!t)
 		return;
-	puts("\nmetrics for -m, beside `default` and files of definitions:");
+	puts("metrics for -m, beside `default` and files of definitions:");
 	for (uint32_t i = 0; i < t->n; i++)
-		printf("  %-20s %s\n", t->at[i].name, t->at[i].note);
+		if (last_of(t, i))
+			printf("  %-20s %s\n", t->at[i].name, t->at[i].note);
 	sp_metrics_forget();
 }
 
@@ -97,7 +106,7 @@ static void help(const struct cmd *c)
 	if (strstr(c->usage, "--per-LEVEL"))
 		levels();
 	if (strstr(c->usage, "-m METRICS"))
-		metrics();
+		putchar('\n'), sp_help_metrics();
 	puts("\nman sspapi tells the rest");
 }
 

@@ -21,29 +21,38 @@ struct merge {
 	} *event;
 	uint32_t event_room;
 	uint64_t turn;
+	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
 
-	/* A machine is a host and a topology: the same on one host is the same machine.
-	 * Of the topologies that are alike but for hwloc's texts, the least stands for all. */
-	struct sp_names machines, topologies;
-	uint32_t *machine_order, *machine_rank;
+	/* A machine is a host and a topology, or a boot and a topology: containers have each a host's name, and a
+	 * container may be made anew under another boot.  So they are joined as processes say so, and have the least
+	 * name.  Of the topologies that are alike but for hwloc's texts and for how much memory there was (which
+	 * a virtual machine is given and taken), the least stands for all. */
+	struct sp_names machines, topologies, boots;
+	uint32_t *machine_order, *machine_rank, n_machines;
+	uint32_t *boot_machine, boot_room;
 	struct merge_machine {
+		uint32_t same;		/* as this one; itself: as no other before */
 		uint32_t topology;	/* SP_NO_TOPOLOGY */
 		uint32_t words;
 		uint64_t *disallowed;	/* by every process so far */
 	} *machine;
 	struct merge_topology {
-		struct sp_digest xml;	/* of its bytes */
+		struct sp_digest texts;	/* of all its bytes */
 		uint64_t xml_bytes;
+		uint32_t n;		/* components */
 		uint32_t file;		/* that has it, */
 		sp_off at;		/* where */
 		sp_off written;		/* where it stands in the result; 0: not yet */
 	} *topology;
 	uint32_t machine_room, topology_room;
-	uint32_t *machine_map;		/* [of the file at hand] → ours */
-	uint32_t machine_map_room;
+	struct merge_map {		/* [machine of the merged file at hand] */
+		uint32_t topology, words;
+		uint64_t *disallowed;
+	} *machine_map;
+	uint32_t machine_map_room, n_map;
 
 	struct merge_process {
-		uint32_t machine, pid, file;
+		uint32_t machine, pid, file, list;
 		int64_t rank;
 		uint64_t start_ns;
 		sp_off at;
@@ -80,10 +89,12 @@ static inline uint64_t merge_position(const struct merge *g)
 	return g->out.written + g->out.used;
 }
 
-/* merge-machines.c.  The machine of a plain store's process; those of a merged store
+/* merge-machines.c.  The machine of a process: of a plain store, or of a merged one, whose machines were read before
  * (into machine_map): 0 or -errno. */
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file);
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file);
+void merge_sort_machines(struct merge *g);
+void merge_forget_map(struct merge *g);
 int merge_check_machines(const struct sp_source *s);
 int merge_write_machines(struct merge *g, char *const *file);
 

@@ -203,7 +203,7 @@ int merge_write_header(struct merge *g, int fd)
 	h->used = g->out.written;
 	h->members = g->members;
 	h->n_members = g->n;
-	h->n_machines = g->machines.n;
+	h->n_machines = g->n_machines;
 	if (g->n > 1) {
 		h->start_ticks = h->pid_ns = 0;
 		memset(h->boot_id, 0, sizeof(h->boot_id));
@@ -213,10 +213,12 @@ int merge_write_header(struct merge *g, int fd)
 
 void merge_free(struct merge *g)
 {
-	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites };
+	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites, &g->lists, &g->boots };
 	void *const arrays[] = { g->site_order, g->site_rank, g->site_map, g->event, g->event_order, g->event_rank, g->call_order,
 				 g->call_rank, g->machine, g->machine_order, g->machine_rank, g->machine_map, g->topology, g->process,
-				 g->note_count, g->map, g->neutral };
+				 g->note_count, g->map, g->neutral, g->boot_machine };
+
+	merge_forget_map(g);
 
 	for (uint32_t i = 0; i < g->events.n && i < g->event_room; i++)
 		free(g->event[i].blob);

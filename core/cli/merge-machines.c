@@ -42,7 +42,17 @@ static struct sp_component plain_component(const struct sp_component *from)
 	return c;
 }
 
-/* What is the same on machines that are the same: all but which CPUs a process was allowed. */
+/* But for how much memory it has. */
+static struct sp_component without_memory(const struct sp_component *from)
+{
+	struct sp_component c = plain_component(from);
+
+	if ((c.flags & SP_COMPONENT_MEMORY) || c.parent < 0)
+		c.size = 0;
+	return c;
+}
+
+/* What is the same on machines that are the same: all but which CPUs a process was allowed, and memory. */
 static struct sp_digest shape(const struct sp_topology *p, const char *source)
 {
 	uint64_t head[2] = { p->n, p->n_cpus };
@@ -51,34 +61,56 @@ static struct sp_digest shape(const struct sp_topology *p, const char *source)
 	sp_digest_add(&d, head, sizeof(head));
 	sp_digest_add(&d, source, strlen(source));
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct sp_component c = plain_component(&p->at[i]);
+		struct sp_component c = without_memory(&p->at[i]);
 
 		sp_digest_add(&d, &c, sizeof(c));
 	}
 	return d;
 }
 
+static struct sp_digest texts(const struct sp_topology *p)
+{
+	struct sp_digest d = { 0 };
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct sp_component c = plain_component(&p->at[i]);
+
+		sp_digest_add(&d, &c, sizeof(c));
+	}
+	sp_digest_add(&d, p->at + p->n, tail_bytes(p));
+	return d;
+}
+
 static uint32_t topology_number(struct merge *g, const struct sp_topology *p, const char *source, uint32_t file,
 				sp_off at)
 {
-	struct sp_digest like = shape(p, source), d = { 0 };
+	struct sp_digest like = shape(p, source), d = texts(p);
 	uint32_t n = sp_names_number(&g->topologies, &like, sizeof(like));
 	struct merge_topology *t;
 
 	g->topology = sp_room(g->topology, &g->topology_room, n + 1, sizeof(*g->topology));
 	t = &g->topology[n];
-	sp_digest_add(&d, p->at + p->n, tail_bytes(p));
-	if (t->at && (!xml_bytes(p) || (t->xml_bytes && sp_digest_compare(&t->xml, &d) <= 0)))
+	if (t->at && !!t->xml_bytes != !!xml_bytes(p) ? t->xml_bytes != 0 : t->at && sp_digest_compare(&t->texts, &d) <= 0)
 		return n;
-	*t = (struct merge_topology){ .xml = d, .xml_bytes = xml_bytes(p), .file = file, .at = at };
+	*t = (struct merge_topology){ .texts = d, .n = p->n, .xml_bytes = xml_bytes(p), .file = file, .at = at };
 	return n;
 }
 
 /* ---- a machine ---------------------------------------------------------------- */
 
-static uint32_t machine_number(struct merge *g, const char *host, uint32_t topology)
+static uint32_t first_of(const struct merge *g, uint32_t n)
 {
-	uint32_t n;
+	while (g->machine[n].same != n)
+		n = g->machine[n].same;
+	return n;
+}
+
+/* That of a process, by its host and its boot. */
+static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32_t topology)
+{
+	const struct sp_header *h = m->process[0].h;
+	const char *host = sp_model_text(m, h->host);
+	uint32_t n, known = g->machines.n, boot;
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, host, strlen(host) + 1);
@@ -86,7 +118,19 @@ static uint32_t machine_number(struct merge *g, const char *host, uint32_t topol
 		sp_bytes_add(&g->key, g->topologies.name[topology].key, sizeof(struct sp_digest));
 	n = sp_names_number(&g->machines, g->key.at, g->key.used);
 	g->machine = sp_room(g->machine, &g->machine_room, n + 1, sizeof(*g->machine));
-	g->machine[n].topology = topology;
+	if (g->machines.n > known)
+		g->machine[n] = (struct merge_machine){ .same = n, .topology = topology };
+	if (!*h->boot_id)
+		return n;
+	g->key.used = 0;
+	sp_bytes_add(&g->key, h->boot_id, sizeof(h->boot_id));
+	sp_bytes_add(&g->key, &topology, sizeof(topology));
+	known = g->boots.n;
+	boot = sp_names_number(&g->boots, g->key.at, g->key.used);
+	g->boot_machine = sp_room(g->boot_machine, &g->boot_room, boot + 1, sizeof(*g->boot_machine));
+	if (g->boots.n > known)
+		g->boot_machine[boot] = n;
+	g->machine[first_of(g, n)].same = first_of(g, g->boot_machine[boot]);
 	return n;
 }
 
@@ -114,22 +158,33 @@ static bool no_by_flag(const void *arg, uint32_t i)
 
 static bool no_by_bit(const void *arg, uint32_t i)
 {
-	const struct sp_machine *on = arg;
+	const struct merge_map *on = arg;
 
-	return i / 64 < (on->b.bytes - sizeof(*on)) / 8 && (on->disallowed[i / 64] >> i % 64 & 1);
+	return i / 64 < on->words && (on->disallowed[i / 64] >> i % 64 & 1);
+}
+
+static uint32_t member_machine(struct merge *g, const struct sp_source *s)
+{
+	const struct merge_map *on = s->machine < g->n_map ? &g->machine_map[s->machine] : NULL;
+	uint32_t n = machine_number(g, &s->model, on ? on->topology : SP_NO_TOPOLOGY);
+
+	if (on && on->topology != SP_NO_TOPOLOGY)
+		disallow(&g->machine[n], g->topology[on->topology].n, no_by_bit, on);
+	return n;
 }
 
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	const struct sp_model *m = &s->model;
 	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
-	const char *host = sp_model_text(m, m->h.host);
 	uint32_t n;
 
+	if (s->h.members)
+		return member_machine(g, s);
 	p = p ? checked((const unsigned char *)p, p->b.bytes) : NULL;
 	if (!p)
-		return machine_number(g, host, SP_NO_TOPOLOGY);
-	n = machine_number(g, host, topology_number(g, p, sp_model_text(m, p->source), file, m->h.topology));
+		return machine_number(g, m, SP_NO_TOPOLOGY);
+	n = machine_number(g, m, topology_number(g, p, sp_model_text(m, p->source), file, m->h.topology));
 	disallow(&g->machine[n], p->n, no_by_flag, p);
 	return n;
 }
@@ -178,14 +233,14 @@ static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) && n < s->h.n_machines;
 
 		if (sound && g) {
-			char *host = read_text(s, on->host), *source = p ? read_text(s, p->source) : NULL;
-			uint32_t number = machine_number(g, host, p ? topology_number(g, p, source, file, on->topology) :
-								      SP_NO_TOPOLOGY);
+			char *source = p ? read_text(s, p->source) : NULL;
+			struct merge_map *map = &g->machine_map[n];
 
-			if (p)
-				disallow(&g->machine[number], p->n, no_by_bit, on);
-			g->machine_map[n] = number;
-			free(host);
+			map->topology = p ? topology_number(g, p, source, file, on->topology) : SP_NO_TOPOLOGY;
+			map->words = (uint32_t)((on->b.bytes - sizeof(*on)) / 8);
+			map->disallowed = sp_need(calloc(map->words + 1, 8));
+			memcpy(map->disallowed, on->disallowed, map->words * 8ull);
+			g->n_map = n + 1;
 			free(source);
 		}
 		next = sound ? on->next : 0;
@@ -202,10 +257,49 @@ int merge_check_machines(const struct sp_source *s)
 	return walk(NULL, s, 0);
 }
 
+void merge_forget_map(struct merge *g)
+{
+	for (uint32_t i = 0; i < g->n_map; i++)
+		free(g->machine_map[i].disallowed);
+	g->n_map = 0;
+}
+
 int merge_machines(struct merge *g, const struct sp_source *s, uint32_t file)
 {
+	merge_forget_map(g);
 	g->machine_map = sp_room(g->machine_map, &g->machine_map_room, s->h.n_machines, sizeof(*g->machine_map));
 	return walk(g, s, file);
+}
+
+/* ---- the order ---------------------------------------------------------------------- */
+
+/* Nobody may run there, by whatever name it has. */
+static void disallow_both(struct merge_machine *to, const struct merge_machine *from)
+{
+	for (uint32_t i = 0; to->disallowed && from->disallowed && i < to->words; i++)
+		to->disallowed[i] &= from->disallowed[i];
+}
+
+/* By names; those that are the same stand where the first of them does. */
+void merge_sort_machines(struct merge *g)
+{
+	uint32_t *place = sp_need(malloc((g->machines.n + 1) * sizeof(*place))), n = 0;
+
+	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
+	memset(place, 0xff, (g->machines.n + 1) * sizeof(*place));
+	for (uint32_t i = 0; i < g->machines.n; i++) {
+		uint32_t number = g->machine_order[i], first = first_of(g, number);
+
+		if (place[first] == UINT32_MAX) {
+			place[first] = n;
+			g->machine_order[n++] = number;
+		} else {
+			disallow_both(&g->machine[g->machine_order[place[first]]], &g->machine[number]);
+		}
+		g->machine_rank[number] = place[first];
+	}
+	g->n_machines = n;
+	free(place);
 }
 
 /* ---- writing ------------------------------------------------------------------------ */
@@ -246,7 +340,7 @@ int merge_write_machines(struct merge *g, char *const *file)
 {
 	struct sp_bytes *b = &g->scratch;
 
-	for (uint32_t i = 0; i < g->machines.n; i++) {
+	for (uint32_t i = 0; i < g->n_machines; i++) {
 		const struct merge_machine *from = &g->machine[g->machine_order[i]];
 		uint64_t place, words = from->disallowed ? from->words : 0;
 		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->topology[from->topology];
@@ -265,7 +359,7 @@ int merge_write_machines(struct merge *g, char *const *file)
 		to = sp_bytes_at(b, place);
 		to->host = host;
 		to->topology = t ? t->written : 0;
-		to->next = i + 1 < g->machines.n ? b->origin + b->used : 0;
+		to->next = i + 1 < g->n_machines ? b->origin + b->used : 0;
 		for (uint64_t w = 0; w < words; w++)
 			to->disallowed[w] = from->disallowed[w];
 		sp_out_bytes(&g->out, b->at, b->used);

@@ -85,6 +85,16 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	}
 }
 
+/* The events that the process at hand counted, as it met them: columns stand so. */
+static uint32_t list_number(struct merge *g, const struct sp_model *m)
+{
+	g->key.used = 0;
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (m->event_counted[e] && g->map[e] != SP_LEFT_OUT)
+			sp_bytes_add(&g->key, &g->map[e], sizeof(g->map[e]));
+	return sp_names_number(&g->lists, g->key.at ? (const void *)g->key.at : "", g->key.used);
+}
+
 /* A digest of all that the process has, whatever numbers anything got. */
 static struct sp_digest digest(struct merge *g, struct sp_model *m)
 {
@@ -122,7 +132,7 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	number_all(g, job, &s->model, true);
 	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
-	*p = (struct merge_process){ .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
+	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
 				     .machine = machine, .at = s->at, .digest = digest(g, &s->model),
 				     .once = sp_once_of(&s->model) };
 	merge_common(g, &s->model);
@@ -173,7 +183,7 @@ static int take_file(struct merge *g, const struct sp_merge *job, struct sp_sour
 	e = merge_machines(g, s, file);
 	while (e == 0 && sp_source_next(s) == 1)
 		if (!is_left(job, file, s->at))
-			take_process(g, job, s, file, g->machine_map[s->machine]);
+			take_process(g, job, s, file, merge_machine(g, s, file));
 	return e;
 }
 
@@ -253,15 +263,46 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 		qsort(job->left, job->n_left, sizeof(*job->left), by_place);
 }
 
+/* Events stand as the first process counted them, behind them what the next ones have more of; at last, by name, what
+ * nobody counted.  (By name alone the clock of `stat` was behind context switches, and dropped from tables.)  It is
+ * the same in whatever groups files are merged: a merged store has them in this order, process by process. */
+static void sort_events(struct merge *g)
+{
+	bool *seen = sp_need(calloc(g->lists.n + 1, sizeof(*seen)));
+	uint32_t n = 0, *by_name, *rank;
+
+	sp_names_sort(&g->events, &by_name, &rank);
+	g->event_order = sp_need(calloc(g->events.n + 1, sizeof(uint32_t)));
+	g->event_rank = sp_need(calloc(g->events.n + 1, sizeof(uint32_t)));
+	for (uint32_t i = 0; i < g->events.n; i++)
+		g->event_rank[i] = UINT32_MAX;
+	for (uint32_t i = 0; i <= g->n; i++) {
+		const struct sp_name *list = i < g->n ? &g->lists.name[g->process[i].list] : NULL;
+		const uint32_t *event = list ? (const uint32_t *)list->key : by_name;
+		size_t most = list ? list->bytes / sizeof(*event) : g->events.n;
+
+		for (size_t k = 0; k < most && !(list && seen[g->process[i].list]); k++)
+			if (g->event_rank[event[k]] == UINT32_MAX) {
+				g->event_rank[event[k]] = n;
+				g->event_order[n++] = event[k];
+			}
+		if (list)
+			seen[g->process[i].list] = true;
+	}
+	free(by_name);
+	free(rank);
+	free(seen);
+}
+
 static void sort(struct merge *g)
 {
-	sp_names_sort(&g->events, &g->event_order, &g->event_rank);
 	sp_names_sort(&g->calls, &g->call_order, &g->call_rank);
 	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
-	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
+	merge_sort_machines(g);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];
 	qsort(g->process, g->n, sizeof(*g->process), by_content);
+	sort_events(g);
 }
 
 /* ---- the second reading ----------------------------------------------------- */

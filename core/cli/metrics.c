@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../view/view-common.h"
+#include "../view/view-metrics.h"
 #include "cmd.h"
 #include "encode.h"
 #include "metrics.h"
@@ -150,6 +150,8 @@ static void not_there(const char *verb, const char *name, const char *path)
 	fputs("' is neither a file nor a metric of ", stderr);
 	sp_put_plain(stderr, path);
 	for (uint32_t i = 0; i < table.n && i < 40; i++) {
+		if (i && sp_metric_same(table.at[i].name, table.at[i - 1].name))
+			continue;
 		fputs(i ? ", " : "; there are ", stderr);
 		sp_put_plain(stderr, table.at[i].name);
 	}
@@ -182,6 +184,24 @@ static void say_alone(const char *verb, const char *path)
 			wrong(table.at[i].line, table.at[i].column, "a sum or difference of one event; it is taken for that event", &w);
 }
 
+/* The only one whose name ends so: "BUSY" is CPUS_BUSY. */
+static const struct sp_metric *by_ending(const char *name)
+{
+	const struct sp_metric *found = NULL;
+	size_t n = strlen(name);
+
+	for (uint32_t i = 0; i < table.n; i++) {
+		const char *of = table.at[i].name;
+
+		if (strlen(of) <= n || of[strlen(of) - n - 1] != '_' || !sp_metric_same(of + strlen(of) - n, name))
+			continue;
+		if (found && !sp_metric_same(found->name, of))
+			return NULL;
+		found = &table.at[i];
+	}
+	return found ? sp_metrics_named(&table, found->name) : NULL;
+}
+
 static int choose(const char *verb, const char *path, char *names)
 {
 	char *save;
@@ -190,12 +210,13 @@ static int choose(const char *verb, const char *path, char *names)
 	for (char *name = strtok_r(names, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
 		const struct sp_metric *d = sp_metrics_named(&table, name);
 
+		d = d ? d : by_ending(name);
 		if (!d) {
 			if (verb)
 				not_there(verb, name, path);
-			return 1;
+			return 2;
 		}
-		if (!sp_metrics_choose(&table, name) && verb)
+		if (!sp_metrics_choose(&table, d->name) && verb)
 			lacks(verb, d);
 	}
 	return 0;
@@ -223,8 +244,8 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	s->metrics = &table;
 	say_alone(verb, path);
 	strcpy(names, w->names);
-	if (*names && choose(verb, path, names))
-		return 1;
+	if (*names && (r = choose(verb, path, names)) != 0)
+		return r;
 	for (uint32_t e = 0; own && *names && e < s->m->n_events; e++)
 		if (is_formula(s->m, e))
 			sp_metrics_choose(&table, sp_event_name(s->m, e, buf));
@@ -233,6 +254,26 @@ int sp_metrics_show(const struct sp_metrics_wish *w, const char *verb, struct sp
 	else if (verb && !*names && !n && table.n)
 		sp_complain(0, verb, "no metric of this file can be computed from what was counted", path);
 	return table.n_wrong ? 1 : 0;
+}
+
+int sp_metrics_show_text(struct sp_metrics_wish *w, const char *verb, struct sp_show *s)
+{
+	struct sp_metrics_wish usual = { 0 };
+
+	if (w->any)
+		return sp_metrics_show(w, verb, s);
+	sp_metrics_wish(&usual, "IPC");
+	sp_metrics_show(&usual, NULL, s);
+	return 0;
+}
+
+void sp_metrics_say(const char *verb, const struct sp_show *s)
+{
+	char text[1024];
+
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
+			sp_message(verb, "%s", text);
 }
 
 void sp_metrics_forget(void)

@@ -56,5 +56,9 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 	c = getopt_long(argc, argv, text, all, at);
 	if (c == HELP || c == 'h' || c == VERSION || c == 'V')
 		exit(sp_about(argv[0], c == HELP || c == 'h'));
+	if (c == 'm' && strcmp(optarg, "help") == 0) {
+		sp_help_metrics();
+		exit(sp_closed(0));
+	}
 	return c == '?' || c == ':' ? wrong(argv, all, c, are) : c;
 }

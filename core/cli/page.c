@@ -47,6 +47,8 @@ static int json(int fd, const struct sp_show *s)
 
 	sp_report_level(&levels, "per-thread");
 	sp_report_level(&levels, "per-callsite");
+	sp_report_level(&levels, "per-process");
+	sp_report_level(&levels, "per-machine");
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
 	levels.show.brief = true;
 	sp_json_dump(&o, &levels.show);

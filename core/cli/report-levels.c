@@ -118,7 +118,7 @@ static long sort_key(const struct sp_report *r, const struct sp_model *m)
 
 static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i)
 {
-	int e = sp_levels_open(t, r->show.m, r->level[i]);
+	int e = sp_levels_open(t, r->show.m, r->level[i], r->show.metrics);
 
 	if (e == 0)
 		sp_levels_sort(t, sort_key(r, r->show.m));
@@ -145,7 +145,7 @@ int sp_report_text(const struct sp_report *r, struct sp_out *o)
 static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 {
 	if (r->show.metrics)
-		sp_metrics_compute(r->show.metrics, row->total, row->counted, row->machine);
+		sp_metrics_compute(r->show.metrics, row->metric);
 	return r->show.metrics && sp_kinds_several(row->kinds);
 }
 
@@ -176,7 +176,7 @@ static struct sp_csv_place place_of(const struct sp_levels *levels, const struct
 	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host),
 				      .rank = of_one ? h->rank : -1, .pid = of_one ? (int64_t)h->pid : -1, .tid = row->tid,
 				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
-				      .component = row->component, .what = behind_name(levels, row, what) };
+				      .event_set = row->event_set, .of_set = row->of_set, .component = row->component, .what = behind_name(levels, row, what) };
 }
 
 static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
@@ -249,6 +249,8 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 	sp_memory_init(&words, label, sizeof(label));
 	sp_level_label(&words, levels, row, PAIR_WIDTH);
 	sp_json_f(o, "{\"label\": %s, \"component\": % d", sp_memory_text(&words), row->component);
+	if (row->of_set)
+		sp_json_f(o, ", \"event_set\": %d", row->event_set);
 	if (sp_is_job(m) && row->process >= 0)
 		sp_json_f(o, ", \"process\": %d", row->process);
 	if (row->to && levels->level->what == SP_LEVEL_SITE)

@@ -1,9 +1,11 @@
 /* runs.c: which files are meant; see runs.h. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../store/format.h"
 #include "cmd.h"
@@ -158,22 +160,90 @@ static bool same_run(const struct sp_header *a, const struct sp_header *b)
 	return a->run && a->run == b->run && a->pid_ns == b->pid_ns && strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) == 0;
 }
 
+/* ---- ranks that a launcher started, each by itself ------------------------- */
+
+/* The name without the rank, where it last stands in it as a number of its own: x.%r.sspapi. */
+static void name_of_all(char *to, const char *path, int64_t rank)
+{
+	char number[24];
+	char *found = NULL;
+	size_t n = (size_t)snprintf(number, sizeof(number), "%lld", (long long)rank);
+
+	strcpy(to, path);
+	for (char *p = strstr(to, number); p; p = strstr(p + 1, number))
+		if ((p == to || p[-1] < '0' || p[-1] > '9') && (p[n] < '0' || p[n] > '9'))
+			found = p;
+	if (found)
+		memmove(found, found + n, strlen(found + n) + 1);
+}
+
+static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t rank_b)
+{
+	char *x = sp_need(malloc(strlen(a) + 1)), *y = sp_need(malloc(strlen(b) + 1));
+	bool same;
+
+	name_of_all(x, a, rank_a);
+	name_of_all(y, b, rank_b);
+	same = strcmp(x, y) == 0;
+	free(x);
+	free(y);
+	return same;
+}
+
+/* The batch system's number of the job; "": none. */
+static void job_of(char job[64], const char *path, const struct sp_header *h)
+{
+	int fd = h->job ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	struct sp_string head;
+
+	memset(job, 0, 64);
+	if (fd < 0)
+		return;
+	if (sp_file_read(fd, &head, sizeof(head), h->job) != (int64_t)sizeof(head) || head.length >= 64 ||
+	    sp_file_read(fd, job, head.length, h->job + offsetof(struct sp_string, text)) != (int64_t)head.length)
+		memset(job, 0, 64);
+	close(fd);
+}
+
+/* Ranks of a job's step run at the same time, but for how long a launcher takes. */
+#define BETWEEN_NS 2000000000ull
+static bool is_near(const struct sp_header *a, const struct sp_header *b)
+{
+	return a->start_ns <= b->end_ns + BETWEEN_NS && b->start_ns <= a->end_ns + BETWEEN_NS;
+}
+
+/* Of the same job, at the same time, another rank, and by one template of a name. */
+static bool is_other_rank(const char *newest, const struct sp_header *of, const char *path, const struct sp_header *h)
+{
+	char a[64], b[64];
+
+	if (of->rank < 0 || h->rank < 0 || h->rank == of->rank || !is_near(of, h) || !is_same_name(newest, of->rank, path, h->rank))
+		return false;
+	job_of(a, newest, of);
+	job_of(b, path, h);
+	return strcmp(a, b) == 0;
+}
+
 /* Of the stores that are here those of the run of the newest. */
-static void keep_run_of(struct sp_runs *r, const char *newest)
+static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 {
 	struct sp_header of, h;
-	bool known = header_of(newest, &of);
+	bool known = header_of(newest, &of), ranks = false;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < r->n; i++) {
 		char *path = r->path[i];
+		bool there = known && header_of(path, &h), other = there && is_other_rank(newest, &of, path, &h);
 
-		if (strcmp(path, newest) == 0 || (known && header_of(path, &h) && same_run(&of, &h)))
+		ranks = ranks || other;
+		if (strcmp(path, newest) == 0 || other || (there && same_run(&of, &h)))
 			r->path[n++] = path;
 		else
 			free(path);
 	}
 	r->n = n;
+	if (ranks)
+		doubt_ranks(r, verb, ".");
 }
 
 static int find_newest(struct sp_runs *r, const char *verb)
@@ -194,7 +264,7 @@ static int find_newest(struct sp_runs *r, const char *verb)
 	if (!r->shown) {
 		if (!name)
 			return sp_complain(1, verb, "cannot be read", r->path[0]);
-		keep_run_of(r, name);
+		keep_run_of(r, verb, name);
 		r->shown = sp_need(strdup(r->n == 1 ? r->path[0] + strlen("./") : ""));
 	} else {
 		doubt_ranks(r, verb, r->shown);

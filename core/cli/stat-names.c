@@ -102,6 +102,19 @@ static bool has_counters(void)
 
 /* ---- metrics ----------------------------------------------------------------------- */
 
+/* A * is a number: of packages the first. */
+static bool plan_numbered(struct sp_stat_plan *p, const char *name)
+{
+	char *text = sp_need(strdup(name));
+	bool good;
+
+	for (char *star = strchr(text, '*'); star; star = strchr(star, '*'))
+		*star = '0';
+	good = plan_names(p, text, false);
+	free(text);
+	return good;
+}
+
 static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const struct sp_metric *metric)
 {
 	bool good = true;
@@ -112,7 +125,7 @@ static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const
 		if (term->definition >= 0)
 			good = plan_terms(p, t, &t->at[term->definition]);
 		else if (strncmp(term->name, "sspapi::", 8) != 0)	/* how long the run took is no event */
-			good = plan_names(p, term->name, false);
+			good = plan_numbered(p, term->name);
 	}
 	return good;
 }
@@ -125,13 +138,13 @@ static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 
 	for (const char *at = names; good && *at; at += strcspn(at, ","), at += *at == ',') {
 		size_t n = strcspn(at, ",");
-		uint32_t i = 0;
+		uint32_t i = t ? t->n : 0;
 
-		while (t && i < t->n && (strlen(t->at[i].name) != n || strncmp(t->at[i].name, at, n) != 0))
-			i++;
-		good = t && i < t->n;
+		while (i && (strlen(t->at[i - 1].name) != n || strncmp(t->at[i - 1].name, at, n) != 0))
+			i--;
+		good = i != 0;		/* of several definitions the last */
 		if (good)
-			good = plan_terms(p, t, &t->at[i]);
+			good = plan_terms(p, t, &t->at[i - 1]);
 		else
 			snprintf(p->wrong, sizeof(p->wrong), "-m: '%.*s' is neither a file nor a metric of %.500s", (int)sp_min(n, 500), at,
 				 sp_cli_data("metrics.csv"));

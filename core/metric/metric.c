@@ -1,4 +1,4 @@
-/* metric.c: metrics of one store: what can be computed, and computing it; see metric.h. */
+/* metric.c: metrics of one store: which of them can be computed, and which are shown; see metric.h. */
 #include <string.h>
 
 #include "../sys.h"
@@ -7,6 +7,7 @@
 
 #define EVENTS_MOST 4096u		/* of a store that are looked through for each term */
 #define ELAPSED "sspapi::ELAPSED_NS"
+#define OBSERVED "sspapi::OBSERVED_NS"
 
 /* ---- names -------------------------------------------------------------------- */
 
@@ -62,11 +63,26 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
+/* A * of the term is a number: rapl:::PACKAGE_ENERGY:PACKAGE* is each package's. */
+static bool same_but_numbers(const char *term, const char *event)
+{
+	for (; *term; term++) {
+		size_t digits = strspn(event, "0123456789");
+
+		if (*term == '*' ? !digits : lower(*term) != lower(*event))
+			return false;
+		event += *term == '*' ? digits : 1;
+	}
+	return !*event;
+}
+
 /* The same event: any case, masks in any order, with or without the PMU in front. */
 static bool same_event(const char *term, const char *event)
 {
 	const char *a = term, *b = event, *masks_a, *masks_b;
 
+	if (strchr(term, '*'))
+		return same_but_numbers(term, event);
 	if (sp_metric_same(a, b))
 		return true;
 	if (without_pmu(a) == a || without_pmu(b) == b) {
@@ -92,6 +108,7 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 	term->ids = t->n_ids;
 	term->n_ids = 0;
 	term->elapsed = sp_metric_same(term->name, ELAPSED);
+	term->observed = sp_metric_same(term->name, OBSERVED);
 	for (uint32_t e = 0; e < most && t->n_ids < SP_METRIC_IDS_MOST; e++) {
 		char buffer[32];
 
@@ -232,20 +249,9 @@ const char *sp_metrics_pmus(const struct sp_metrics *t)
 	return t->n_sorts ? t->pmus[0] : "";
 }
 
-int32_t sp_metrics_machine(const struct sp_metrics *t, int32_t c)
-{
-	const struct sp_model *m = t->model;
-
-	for (; t->n_sorts > 1 && c >= 0; c = m->component[c].parent)
-		for (uint32_t k = 0; k < m->n_machines; k++)
-			if (m->machine[k].root == c)
-				return (int32_t)k;
-	return -1;
-}
-
 static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_term *term)
 {
-	return term->n_ids || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);
+	return term->n_ids || term->observed || (term->elapsed && t->elapsed_ns > 0.0) || (term->definition >= 0 && t->at[term->definition].usable);
 }
 
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d)
@@ -287,17 +293,45 @@ static void choose_all(struct sp_metrics *t)
 	}
 }
 
-/* Room for one relation's sums by event id, and for the machines' sorts. */
-static bool make_room(struct sp_metrics *t, uint64_t n_events, uint64_t n_machines)
+static void *part(char **at, uint64_t bytes)
+{
+	void *p = *at;
+
+	*at += sp_align(bytes, 16);
+	return p;
+}
+
+static void forget_room(struct sp_metrics *t)
 {
 	if (t->row_memory)
 		sp_unmap(t->row_memory, t->row_bytes);
-	t->row_bytes = n_events * (sizeof(*t->row_sum) + sizeof(*t->row_present)) + n_machines + 16;
-	t->row_memory = sp_map(t->row_bytes);
-	t->row_sum = t->row_memory;
-	t->row_present = (bool *)(t->row_sum + n_events);
-	t->sort_of = (uint8_t *)(t->row_present + n_events);
-	return t->row_memory != NULL;
+	if (t->place)
+		sp_unmap(t->place, t->place_bytes);
+	t->row_memory = NULL;
+	t->place = NULL;
+}
+
+/* Room for one relation, one row, and the machines' sorts.  Pages that stay untouched cost nothing. */
+static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
+{
+	char *at;
+
+	forget_room(t);
+	t->row_bytes = ne * (sizeof(*t->row_sum) + sizeof(*t->row_at) + sizeof(bool)) + n_machines + t->n * (sizeof(*t->now) + sizeof(bool)) +
+		       (uint64_t)SP_METRIC_IDS_MOST * (sizeof(*t->slot) + sizeof(*t->pair) + sizeof(*t->one)) + 9 * 16;
+	t->row_memory = at = sp_map(t->row_bytes);
+	if (!at)
+		return false;
+	t->row_sum = part(&at, ne * sizeof(*t->row_sum));
+	t->row_at = part(&at, ne * sizeof(*t->row_at));
+	t->row_present = part(&at, ne * sizeof(bool));
+	t->sort_of = part(&at, n_machines);
+	t->now = part(&at, t->n * sizeof(*t->now));
+	t->needed = part(&at, t->n * sizeof(bool));
+	t->slot = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->slot));
+	t->pair = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->pair));
+	t->one = part(&at, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->one));
+	return true;
 }
 
 static bool is_whole(const struct sp_metrics *t, const struct sp_metric *d)
@@ -327,7 +361,7 @@ static void bind_one(struct sp_metrics *t, uint32_t i)
 	d->whole = d->usable && is_whole(t, d);
 }
 
-long sp_metrics_bind(struct sp_metrics *t, const struct sp_model *m)
+long sp_metrics_bind(struct sp_metrics *t, struct sp_model *m)
 {
 	long n = 0;
 
@@ -342,6 +376,7 @@ long sp_metrics_bind(struct sp_metrics *t, const struct sp_model *m)
 	for (uint32_t i = 0; i < t->n; i++)
 		bind_one(t, i);
 	choose_all(t);
+	sp_metrics_prepare(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		n += t->at[i].shown;
 	return n;
@@ -351,8 +386,7 @@ void sp_metrics_close(struct sp_metrics *t)
 {
 	if (t->memory)
 		sp_unmap(t->memory, t->memory_bytes);
-	if (t->row_memory)
-		sp_unmap(t->row_memory, t->row_bytes);
+	forget_room(t);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -360,6 +394,7 @@ void sp_metrics_hide(struct sp_metrics *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].shown = false;
+	sp_metrics_prepare(t);
 }
 
 const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char *name)
@@ -383,146 +418,9 @@ bool sp_metrics_choose(struct sp_metrics *t, const char *name)
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->at[i].usable && sp_metric_same(t->at[i].name, name))
 			chosen = (int32_t)i;
-	if (chosen >= 0)
+	if (chosen >= 0 && !t->at[chosen].shown) {
 		t->at[chosen].shown = true;
+		sp_metrics_prepare(t);
+	}
 	return chosen >= 0;
-}
-
-int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
-{
-	for (i++; (uint32_t)i < t->n; i++)
-		if (t->at[i].shown)
-			return i;
-	return -1;
-}
-
-/* ---- computing ------------------------------------------------------------------- */
-
-struct sums {
-	const int64_t *sum;
-	const bool *present;
-};
-
-static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *term, const struct sums *s, double *v)
-{
-	bool any = false;
-
-	*v = 0.0;
-	for (uint32_t i = 0; i < term->n_ids; i++) {
-		uint32_t e = t->id[term->ids + i];
-
-		if (s->present && !s->present[e])
-			continue;
-		*v += sp_value_double(sp_event_type(t->model, e), s->sum[e]);
-		any = true;
-	}
-	if (any)
-		return true;
-	if (term->elapsed) {
-		*v = t->elapsed_ns;
-		return t->elapsed_ns > 0.0;
-	}
-	if (term->definition < 0 || !t->at[term->definition].has_value)
-		return false;
-	*v = t->at[term->definition].value;
-	return true;
-}
-
-/* Is there a number for the term, if nothing is divided by zero? */
-static bool has_sum(const struct sp_metrics *t, const struct sp_metric_term *term, const struct sums *s)
-{
-	for (uint32_t i = 0; i < term->n_ids; i++)
-		if (!s->present || s->present[t->id[term->ids + i]])
-			return true;
-	if (term->elapsed)
-		return t->elapsed_ns > 0.0;
-	return term->definition >= 0 && t->at[term->definition].counted;
-}
-
-static bool has_sums(const struct sp_metrics *t, const struct sp_metric *d, const struct sums *s)
-{
-	for (uint32_t i = 0; i < d->n_terms; i++)
-		if (!has_sum(t, &t->term[d->first_term + i], s))
-			return false;
-	return true;
-}
-
-static bool calculate(enum sp_metric_op op, double *a, double b)
-{
-	if (op == SP_METRIC_ADD)
-		*a += b;
-	else if (op == SP_METRIC_SUB)
-		*a -= b;
-	else if (op == SP_METRIC_MUL)
-		*a *= b;
-	else if (b < 0.0 || b > 0.0)
-		*a /= b;
-	else
-		return false;
-	return true;
-}
-
-/* The reader has seen to it that the stack neither runs over nor under. */
-static bool compute(const struct sp_metrics *t, const struct sp_metric *d, const struct sums *sums, double *value)
-{
-	double stack[SP_METRIC_STEPS];
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < d->n_steps; i++) {
-		const struct sp_metric_step *s = &t->step[d->first_step + i];
-
-		if (s->op == SP_METRIC_TERM) {
-			if (!term_value(t, &t->term[d->first_term + s->term], sums, &stack[n++]))
-				return false;
-		} else if (s->op == SP_METRIC_NUMBER) {
-			stack[n++] = s->number;
-		} else if (s->op == SP_METRIC_HERTZ) {
-			stack[n++] = t->hertz;
-		} else {
-			n--;
-			if (!calculate(s->op, &stack[n - 1], stack[n]))
-				return false;
-		}
-	}
-	*value = stack[0];
-	return stack[0] - stack[0] == 0.0;	/* neither infinite nor NaN */
-}
-
-/* What the definition before says, on machines that this one is not for. */
-static void take_others(const struct sp_metrics *t, struct sp_metric *d)
-{
-	for (int32_t i = d->other; i >= 0 && !d->counted; i = t->at[i].other) {
-		d->counted = t->at[i].counted;
-		d->has_value = t->at[i].has_value;
-		d->value = t->at[i].value;
-	}
-}
-
-void sp_metrics_compute(struct sp_metrics *t, const int64_t *sum, const bool *present, int32_t machine)
-{
-	uint32_t sorts = machine >= 0 && t->n_sorts > 1 ? 1u << t->sort_of[machine] : all_sorts(t);
-	struct sums s = { sum, present };
-
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct sp_metric *d = &t->at[i];
-
-		d->counted = d->usable && !(sorts & ~d->sorts) && has_sums(t, d, &s);
-		d->has_value = d->counted && compute(t, d, &s, &d->value);
-		if (!d->counted && d->shown && t->n_sorts > 1)
-			take_others(t, d);
-	}
-}
-
-void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole)
-{
-	memset(t->row_sum, 0, t->model->n_events * sizeof(*t->row_sum));
-	memset(t->row_present, 0, t->model->n_events * sizeof(*t->row_present));
-	for (uint32_t i = 0; i < row->k; i++) {
-		uint32_t e = row->event[i];
-
-		/* one event twice in a set is one count */
-		t->row_sum[e] = total[i];
-		t->row_present[e] = !hole || !hole[i];
-	}
-	sp_metrics_compute(t, t->row_sum, t->row_present, t->n_sorts > 1 ? (int32_t)t->model->process[row->process].machine : -1);
 }

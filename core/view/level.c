@@ -1,4 +1,4 @@
-/* level.c: sums a model up by CPU, core, kind of core, cache, memory, package, machine, process, thread or call site. */
+/* level.c: sums a model up by CPU, core, kind of core, cache, memory, package, machine, process, thread, event set or call site. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "../sys.h"
 #include "core-kinds.h"
 #include "level.h"
+#include "observers.h"
 #include "view-text-words.h"
 
 const struct sp_level sp_level_table[] = {
@@ -19,6 +20,7 @@ const struct sp_level sp_level_table[] = {
 	{ "process", NULL, "process", "processes", NULL, SP_LEVEL_PROCESS },
 	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK },
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD },
+	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET },
 	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE },
 	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE },
 };
@@ -73,6 +75,20 @@ static const char *last_cache(const struct sp_model *m)
 static const struct sp_level_row of_nothing = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1,
 						.kind = -1, .thread = "" };
 
+/* Sets of one number and the same events, whoever has them: 1000 ranks have one event set 0. */
+static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_row *r)
+{
+	struct sp_level_row w = of_nothing;
+
+	w.of_set = true;
+	w.event_set = r->event_set;
+	w.key = (uint32_t)r->event_set + 1469598103934665603ull;
+	for (uint32_t i = 0; i < r->k; i++)
+		w.key = (w.key ^ r->event[i]) * 1099511628211ull;
+	w.place = t->n;
+	return w;
+}
+
 /* The empty row that this count belongs to. */
 static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
 {
@@ -80,6 +96,8 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 	struct sp_level_row w = of_nothing;
 	int32_t above = -1;
 
+	if (t->level->what == SP_LEVEL_SET)
+		return find_set(t, r);
 	w.machine = (int32_t)t->m->process[r->process].machine;
 	if (t->level->what == SP_LEVEL_THREAD || sp_level_is_process(t->level)) {
 		bool thread = t->level->what == SP_LEVEL_THREAD;
@@ -134,7 +152,8 @@ static uint32_t *slot_of(const struct sp_levels *t, uint64_t key)
 /* Twice the room: rows, what they sum, their order, slots. */
 static int grow(struct sp_levels *t)
 {
-	uint64_t ne = t->m->n_events, sums = sp_align(26 * ne, 8), room = t->room ? 2ull * t->room : 64;
+	uint64_t slots = t->metrics ? t->metrics->n_slots : 0;
+	uint64_t ne = t->m->n_events, sums = sp_align(26 * ne, 8) + slots * sizeof(struct sp_metric_sum), room = t->room ? 2ull * t->room : 64;
 	uint64_t bytes = room * (sizeof(*t->row) + sums + 3 * sizeof(uint32_t));
 	struct sp_levels old = *t;
 	char *p = sp_map(bytes), *at = p + room * sizeof(*t->row);
@@ -160,6 +179,7 @@ static int grow(struct sp_levels *t)
 		t->row[i].event_readings = (uint64_t *)(t->row[i].exact + ne);
 		t->row[i].counted = (bool *)(t->row[i].event_readings + ne);
 		t->row[i].hole = t->row[i].counted + ne;
+		t->row[i].metric = (struct sp_metric_sum *)(at + sp_align(26 * ne, 8));
 	}
 	return 0;
 }
@@ -180,6 +200,7 @@ static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, 
 	w->event_readings = row->event_readings;
 	w->counted = row->counted;
 	w->hole = row->hole;
+	w->metric = row->metric;
 	w->relation = r->index - 1;
 	*row = *w;
 	return row;
@@ -220,10 +241,14 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		row->cpus += sp_is_pu(t->m, at->component);
 	}
 	for (uint32_t i = 0; i < r->k; i++)
-		if (sp_row_place(r, i) == place && sp_is_hole(at, i))
+		if (sp_row_place(r, i) != place || sp_observers_leave(t->left, r, i))
+			continue;
+		else if (sp_is_hole(at, i))
 			row->hole[r->event[i]] = true;
-		else if (sp_row_place(r, i) == place)
+		else
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
+	if (t->metrics)
+		sp_metrics_add(t->metrics, r, place, t->left, at->total, at->hole, row->metric);
 	return 0;
 }
 
@@ -241,7 +266,10 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 		return -ENOMEM;
 	row->readings += at->count;
 	for (uint32_t i = 0; i < r->k; i++)
-		add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
+		if (!sp_observers_leave(t->left, r, i))
+			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
+	if (t->metrics)
+		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->left, at->total, NULL, row->metric);
 	return 0;
 }
 
@@ -293,7 +321,23 @@ static int add_relation(struct sp_levels *t, struct sp_row *r)
 	return e;
 }
 
-int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level)
+static uint64_t group_of(const void *levels, const struct sp_row *r)
+{
+	static const struct sp_at_cpu nowhere = { .component = -1, .cpu = SP_NO_CPU };
+
+	return find(levels, r, &nowhere).key;
+}
+
+/* Threads, processes, ranks and sets are shown each with what it saw, once. */
+static int find_left(struct sp_levels *t)
+{
+	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET || t->level->what == SP_LEVEL_THREAD;
+
+	t->left = together ? &t->observers : &t->m->observers;
+	return together ? sp_observers_open(&t->observers, t->m, group_of, t) : 0;
+}
+
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
 {
 	struct sp_row r = { 0 };
 	int e;
@@ -301,10 +345,12 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	memset(t, 0, sizeof(*t));
 	t->m = m;
 	t->level = level;
+	t->metrics = metrics;
 	t->ranks = level->what == SP_LEVEL_RANK || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	e = t->stamp ? grow(t) : -ENOMEM;
+	e = e == 0 ? find_left(t) : e;
 	while (e == 0 && sp_model_next(m, &r))
 		e = add_relation(t, &r);
 	if (e < 0) {
@@ -319,6 +365,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 
 void sp_levels_close(struct sp_levels *t)
 {
+	sp_observers_close(&t->observers);
 	if (t->memory)
 		sp_unmap(t->memory, t->bytes);
 	if (t->stamp)
@@ -386,6 +433,20 @@ static void thread_words(struct sp_out *o, const struct sp_model *m, const struc
 			 row->threads == 1 ? "that has ended" : "that have ended");
 }
 
+/* "set 0: TOT_INS, TOT_CYC" */
+static void set_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
+{
+	struct sp_row r = { .index = row->relation };
+	char text[256];
+
+	if (row->event_set >= 0)
+		sp_out_f(o, "set %d: ", row->event_set);
+	if (!sp_model_next(t->m, &r))
+		return;
+	for (uint32_t i = 0; i < r.k; i++)
+		sp_out_f(o, "%s%s", i ? ", " : "", sp_text_event(t->m, r.event[i], text));
+}
+
 static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t place)
 {
 	if (place == NOWHERE && t->level->what == SP_LEVEL_KIND)
@@ -404,6 +465,8 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 		thread_words(o, m, row);
 	else if (sp_level_is_process(t->level))
 		process_words(o, t, row);
+	else if (row->of_set)
+		set_words(o, t, row);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
 		sp_text_pair(o, m, row->from, row->to, width);
 	else if (t->level->what == SP_LEVEL_SITE)

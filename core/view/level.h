@@ -7,7 +7,7 @@
  * for by core) has a row of its own.
  *
  *	struct sp_levels t;
- *	if (sp_levels_open(&t, m, sp_level_by_name("package")) == 0) {
+ *	if (sp_levels_open(&t, m, sp_level_by_name("package"), NULL) == 0) {
  *		sp_levels_sort(&t, SP_SORT_PLACE);
  *		for (uint32_t i = 0; i < t.n; i++)
  *			show(sp_levels_row(&t, i));	// row->total[event id], of t.m->n_events
@@ -19,6 +19,7 @@
 #ifndef SP_LEVEL_H
 #define SP_LEVEL_H
 
+#include "../metric/compute.h"
 #include "../out.h"
 #include "model.h"
 
@@ -28,7 +29,7 @@ struct sp_level {
 	const char *heading, *things;	/* of its column; and several of them */
 	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
 	enum {
-		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_CALLSITE, SP_LEVEL_SITE, SP_LEVEL_KIND
+		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_SET, SP_LEVEL_CALLSITE, SP_LEVEL_SITE, SP_LEVEL_KIND
 	} what;
 };
 
@@ -61,6 +62,8 @@ struct sp_level_row {
 	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's; of --per-site the second */
 	int32_t kind;			/* of --per-kind: the model's; -1 */
 	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each; SP_KINDS_MOST: of no known one */
+	bool of_set;			/* of --per-set: `event_set` is PAPI's number */
+	int32_t event_set;
 	uint32_t threads;		/* of --per-thread, tid 0: that have ended */
 	bool together;			/* of --per-thread: by sspapi stat, whose counts are known as a sum only */
 	const char *thread;		/* of --per-thread: its name, as long as the model; "" */
@@ -71,6 +74,7 @@ struct sp_level_row {
 	uint64_t *event_readings;	/* [n_events]: those of sets that have the event */
 	bool *counted;			/* [n_events]: the event was counted here at all */
 	bool *hole;			/* [n_events]: if not: no CPU here can count it */
+	struct sp_metric_sum *metric;	/* [metrics->n_slots], where there are metrics */
 
 	uint64_t place, key;		/* private: where it stands, and how it is found again */
 };
@@ -78,6 +82,9 @@ struct sp_level_row {
 struct sp_levels {
 	const struct sp_level *level;
 	struct sp_model *m;
+	struct sp_metrics *metrics;	/* NULL: none */
+	struct sp_observers observers;	/* private: what is left out of these rows; of many levels what is of the model's sums */
+	const struct sp_observers *left;
 	uint32_t n;
 	uint32_t *order;		/* row numbers as they were sorted */
 	struct sp_level_row *row;	/* as they were found: use sp_levels_row */
@@ -91,8 +98,8 @@ struct sp_levels {
 	uint64_t bytes;
 };
 
-/* 0 or -ENOMEM; on an error nothing is to be closed. */
-int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level);
+/* metrics: bound to m, whose sums the rows are to have; or NULL.  0 or -ENOMEM; on an error nothing is to be closed. */
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics);
 void sp_levels_close(struct sp_levels *t);
 
 #define SP_SORT_PLACE		(-1L)	/* as the machine has them, threads as they began: how they are opened */

@@ -7,6 +7,7 @@
 #include "../sys.h"
 #include "core-kinds.h"
 #include "model-blocks.h"
+#include "observers.h"
 #include "view-common.h"
 
 #define CPUS_MOST 65536			/* highest number of a CPU, plus one */
@@ -453,7 +454,7 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 		enum sp_data_type type = sp_event_type(m, e);
 		int32_t place = sp_row_place(row, i), c = place >= 0 ? place : at->component;
 
-		if (!v || v->kind != SP_COUNTER)
+		if (!v || v->kind != SP_COUNTER || sp_row_left(m, row, i))
 			continue;
 		if (c >= 0)
 			note_hole(m->present + (uint64_t)c * m->n_events, e, sp_is_hole(at, i));
@@ -574,6 +575,11 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	index_topology(m);
 	index_lists(m);
 	sp_intervals_index(m);
+	r = sp_observers_open(&m->observers, m, NULL, NULL);
+	if (r < 0) {
+		sp_model_close(m);
+		return r;
+	}
 	sum(m);
 	return 0;
 }
@@ -617,6 +623,7 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 
 void sp_model_close(struct sp_model *m)
 {
+	sp_observers_close(&m->observers);
 	sp_unmap(m->memory, m->memory_bytes);
 	m->memory = NULL;
 }

@@ -32,6 +32,17 @@ struct sp_frame_seen {
 	uint32_t n_into;
 };
 
+/* Which counts are left out of sums, since another saw the same over the same time: see observers.h.  Private to
+ * observers.c. */
+struct sp_observers {
+	uint32_t *at;			/* [relations]: where their events begin in `left`, from 1; 0: none is another's, too */
+	uint32_t *n;			/* [n_events]: how many saw it at once; NULL: no event can be seen by several */
+	uint64_t *ns;			/* as `left`: how long its observer saw it, at the first of what it has of it */
+	bool *left;
+	void *memory;
+	uint64_t bytes;
+};
+
 struct sp_model {
 	const struct sp_image *image;
 	struct sp_header h;		/* a copy; pointers below live until sp_model_close */
@@ -64,7 +75,7 @@ struct sp_model {
 	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; a NULL is a damaged one */
 	const struct sp_event **event;
 
-	/* Sums of all relations, counters only.  sum[c * n_events + e]: below (and
+	/* Sums of all relations, counters only; what several observed is there once.  sum[c * n_events + e]: below (and
 	 * at) component c.  A NUMANode sums what its parent does. */
 	int64_t *sum, *exact;
 	bool *counted;			/* [component]: some reading was booked below */
@@ -107,6 +118,8 @@ struct sp_model {
 	 * debug information) fills in symbol and line; or NULL. */
 	void (*name_frame)(void *names, uint64_t offset, struct sp_frame_seen *f);
 	void *names;
+
+	struct sp_observers observers;	/* of all that is there */
 
 	/* private to intervals.c */
 	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];

@@ -46,7 +46,7 @@ void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_cs
 	if (p->relation >= 0)
 		sp_csv_f(o, "%ld,%d,", p->relation, p->event_set);
 	else
-		sp_out_text(o, ",,");
+		sp_csv_f(o, p->of_set ? ",%d," : ",,", p->event_set);
 	sp_csv_path(o, m, p->from);
 	sp_out_char(o, ',');
 	sp_csv_path(o, m, p->to);

@@ -17,7 +17,8 @@ struct sp_csv_place {
 	const char *host, *thread;
 	const char *what;		/* behind the event's name; NULL: nothing */
 	int64_t rank, pid, tid, relation;
-	int32_t event_set;		/* where there is a relation */
+	int32_t event_set;		/* where there is a relation, or: */
+	bool of_set;
 	uint32_t from, to;		/* call sites; 0: none */
 	int32_t cpu, component;
 };

@@ -4,6 +4,7 @@
  * diff(1) and grep(1) are of use.
  */
 #include "core-kinds.h"
+#include "observers.h"
 #include "repeats.h"
 #include "view-json.h"
 #include "view-metrics.h"
@@ -198,6 +199,19 @@ static void kind_names(struct sp_out *o, const struct sp_model *m, const char *k
 	sp_out_char(o, ']');
 }
 
+/* Of everything, on a component or not; what several observers saw once. */
+static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
+{
+	if (!sp_event_is_summed(m, e))
+		return;
+	sp_out_text(o, ", \"total\": ");
+	sp_json_value(o, sp_event_type(m, e), m->total[e]);
+	sp_out_text(o, ", \"exact\": ");
+	sp_json_value(o, sp_event_type(m, e), m->total_exact[e]);
+	if (sp_event_observers(m, e))
+		sp_json_f(o, ", \"observers\": %u", sp_event_observers(m, e));
+}
+
 static void events(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const types[] = { "int64", "uint64", "fp64", "bit64" };
@@ -219,6 +233,7 @@ static void events(struct sp_out *o, const struct sp_model *m)
 			sp_json_f(o, ", \"postfix\": %s", postfix);
 		strings(o, ", \"natives\": ", m->image, e ? e->natives : 0);
 		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units), SP_EVENT_TEXT(m, i, description));
+		totals(o, m, i);
 		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
 	}
 	sp_out_text(o, "],\n");
@@ -490,6 +505,20 @@ static void flags(struct sp_out *o, uint32_t flags)
 			sp_json_f(o, ", %s: true", is[i].key);
 }
 
+/* The events that another saw over the same time, and longer: these counts are in no sum. */
+static void left_out(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < row->k; i++) {
+		if (!sp_row_left(m, row, i))
+			continue;
+		sp_json_f(o, more ? ", %u" : ", \"left_out\": [%u", row->event[i]);
+		more = true;
+	}
+	sp_out_text(o, more ? "]" : "");
+}
+
 static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
@@ -504,6 +533,7 @@ static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *r
 		sp_json_f(o, i ? ", %u" : "%u", row->event[i]);
 	sp_json_f(o, "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, \"last_ns\": %lu", row->starts,
 		  row->resets, row->readings, row->first_ns, row->last_ns);
+	left_out(o, m, row);
 	flags(o, row->flags);
 	domains(o, row->domain);
 	told(o, m, row);
@@ -639,7 +669,7 @@ static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repe
 		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, m->kind[k].present, repeated);
 		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, m->kind[k].present, repeated);
 		if (s->metrics)
-			sp_metrics_compute(s->metrics, m->kind[k].sum, m->kind[k].present, -1);
+			sp_metrics_compute(s->metrics, sp_metrics_of_kind(s->metrics, k));
 		sp_metrics_json(o, s->metrics);
 		sp_out_char(o, '}');
 	}
@@ -663,8 +693,7 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 			m->present + (uint64_t)c * m->n_events, repeated);
 		gauges_at(o, m, c, repeated);
 		if (s->metrics)
-			sp_metrics_compute(s->metrics, m->sum + (uint64_t)c * m->n_events, m->present + (uint64_t)c * m->n_events,
-					   sp_metrics_machine(s->metrics, (int32_t)c));
+			sp_metrics_compute(s->metrics, sp_metrics_at(s->metrics, c));
 		sp_metrics_json(o, s->metrics);
 		if (s->metrics && sp_kinds_several(sp_kinds_below(m, c)))
 			sp_out_text(o, ", \"mixed_cpu_kinds\": true");
@@ -673,6 +702,27 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 	sp_out_text(o, "],\n");
 	if (m->n_kinds > 1)
 		kinds(o, s, repeated);
+}
+
+/* What the metrics are, and of which event sets they are made. */
+static void metrics(struct sp_out *o, const struct sp_show *s)
+{
+	bool more = false;
+	char text[1024];
+
+	if (!s->metrics)
+		return;
+	sp_out_text(o, " \"metrics\": [");
+	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i)) {
+		const struct sp_metric *d = &s->metrics->at[i];
+
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"name\": %s, \"description\": %s", d->name, d->note);
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, d))
+			sp_json_f(o, ", \"note\": %s", text);
+		sp_json_f(o, ", \"event_sets\": %lu, \"other_event_sets\": %lu}", d->sets, d->others);
+	}
+	sp_out_text(o, "],\n");
 }
 
 static void callsites(struct sp_out *o, const struct sp_model *m)
@@ -752,6 +802,7 @@ void sp_json_dump(struct sp_out *o, const struct sp_show *s)
 	events(o, s->m);
 	relations(o, s);
 	sums(o, s);
+	metrics(o, s);
 	callsites(o, s->m);
 	calls(o, s->m);
 	notes(o, s->m);

@@ -47,6 +47,25 @@ void sp_metric_number(struct sp_out *o, const struct sp_metric *d)
 		sp_out_double(o, d->value, -1);
 }
 
+bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d)
+{
+	bool known = sp_metrics_at(t, 0) != NULL;
+	struct sp_out o;
+
+	if (!known || !d->others)
+		return false;
+	sp_memory_init(&o, text, room);
+	if (d->sets)
+		sp_out_f(&o, "%s is made of %'lu of %'lu event sets: those that have all that it needs (", d->name, d->sets, d->sets + d->others);
+	else
+		sp_out_f(&o, "%s: no event set has all that it needs (", d->name);
+	for (uint32_t i = 0; i < d->n_terms; i++)
+		sp_out_f(&o, "%s%s", i ? ", " : "", t->term[d->first_term + i].name);
+	sp_out_text(&o, d->sets ? ")" : "): count them in one, as what ran at another time is no part of it");
+	sp_memory_text(&o);
+	return true;
+}
+
 void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
 {
 	bool more = false;

@@ -7,7 +7,7 @@
 
 #define CPUS_MOST	4096u		/* in lists of CPUs; higher ones are not listed */
 #define COLUMNS	3u		/* events, where labels are long */
-#define WIDE		132u		/* columns for pairs of call sites, where these are asked for */
+#define WIDE		132u		/* columns for pairs of call sites and sets of events, where these are asked for */
 
 /* ---- where a thread ran ------------------------------------------------------ */
 
@@ -94,7 +94,7 @@ static void level_row(struct sp_table *t, uint64_t i)
 		if (row->counted[e])
 			sp_table_sum(t, e, row->total[e], row->exact[e]);
 	t->sums.kinds = row->kinds;
-	t->sums.machine = row->machine;
+	sp_table_metrics(t, row->metric);
 }
 
 static struct sp_table table_of(struct sp_levels *levels)
@@ -113,7 +113,7 @@ int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *l
 	t.tail_title[2] = "readings";
 	t.in_place = t.all = t.placed = true;
 	t.first_line = !below;
-	t.line = sp_level_is_code(levels->level) ? WIDE : 0;
+	t.line = sp_level_is_code(levels->level) || levels->level->what == SP_LEVEL_SET ? WIDE : 0;
 	if (!sp_table_open(&t, s, levels->n))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < levels->n; i++)
@@ -133,8 +133,8 @@ static bool is_spread_out(const struct sp_table *t, const struct sp_levels *leve
 	for (uint32_t i = 0; i < t->n; i++) {	/* as they were sorted */
 		bool known = sp_levels_row(levels, (uint32_t)t->at[t->order[i]])->to != 0;
 
-		all += t->weight[t->order[i]];
-		ten += i < SP_TEXT_ROWS && known ? t->weight[t->order[i]] : 0.0;
+		all += t->weight[t->order[i]].by_time;
+		ten += i < SP_TEXT_ROWS && known ? t->weight[t->order[i]].by_time : 0.0;
 	}
 	return t->n > SP_TEXT_ROWS && ten < all / 2.0;
 }
@@ -147,13 +147,14 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct
 	bool code, any;
 	uint32_t n = 0;
 
-	if (sp_levels_open(&levels, s->m, level) < 0)
+	if (sp_levels_open(&levels, s->m, level, s->metrics) < 0)
 		return 0;
 	code = sp_level_is_code(levels.level);
 	any = !code;
 	t = table_of(&levels);
 	t.title = t.in_place ? "kind of core (CPUs)" : t.title;
 	t.most = t.in_place ? 0 : COLUMNS;
+	t.further = t.in_place ? NULL : level->name;
 	t.all = s->all;
 	if (sp_table_open(&t, s, levels.n)) {
 		for (uint32_t i = 0; i < levels.n; i++) {

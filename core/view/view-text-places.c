@@ -1,6 +1,7 @@
 /* view-text-places.c: see view-text-places.h. */
 #include "../sys.h"
 #include "core-kinds.h"
+#include "observers.h"
 #include "repeats.h"
 #include "view-text-places.h"
 #include "view-text-table.h"
@@ -77,8 +78,10 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 			if (!sp_row_cell(m, &row, i, &at) || at.component >= 0 || at.cpu != cpu)
 				continue;
 			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
+			if (t->s->metrics)
+				sp_metrics_add(t->s->metrics, &row, -1, &m->observers, at.total, at.hole, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e))
+				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e) && !sp_row_left(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
 		}
 }
@@ -105,7 +108,8 @@ static void place_row(struct sp_table *t, uint64_t at)
 		sp_text_component(&o, m, (uint32_t)at);
 	sp_memory_text(&o);
 	t->sums.kinds = sp_kinds_below(m, (uint32_t)at);
-	t->sums.machine = t->s->metrics ? sp_metrics_machine(t->s->metrics, (int32_t)at) : -1;
+	if (t->s->metrics)
+		sp_table_metrics(t, sp_metrics_at(t->s->metrics, (uint32_t)at));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (sp_is_present(m, (uint32_t)at, e))
 			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);

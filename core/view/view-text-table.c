@@ -8,55 +8,77 @@
 #define SHARE		6u		/* "100 %", and a blank */
 #define NAME_LINES	8u		/* of an event's name above its column */
 #define SPREAD_LEAST	3u		/* rows that have a least, a mean and a most */
+#define EVENTS_FIRST	3u		/* which have their columns before any metric but the first */
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* Which events have columns, and which is the first of these. */
+/* Which events have columns, which is the first of these, and which says what weighs: 6 page faults do not outrank 9 ms. */
 static void choose_columns(struct sp_table *t)
 {
 	const struct sp_model *m = t->m;
 
-	t->first = m->n_events;
+	t->first = t->heavy = m->n_events;
 	for (uint32_t e = m->n_events; e-- > 0;) {
 		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
 		if (t->columns[e] && sp_show_event(t->s, e) && (m->total[e] || t->first == m->n_events || !m->total[t->first]))
 			t->first = e;
+		if (t->columns[e] && m->total[e] && sp_event_is_time(m, e))
+			t->heavy = e;
 	}
+	if (t->heavy == m->n_events)
+		t->heavy = t->first;
 }
 
-static struct sp_text_sums sums_at(char **p, uint64_t ne)
+static uint64_t n_slots(const struct sp_table *t)
 {
+	return t->s->metrics ? t->s->metrics->n_slots : 0;
+}
+
+static uint64_t sums_bytes(const struct sp_table *t)
+{
+	return sp_align(17ull * t->m->n_events, 8) + n_slots(t) * sizeof(struct sp_metric_sum);
+}
+
+static struct sp_text_sums sums_at(const struct sp_table *t, char **p)
+{
+	uint64_t ne = t->m->n_events;
 	char *at = *p;
 
-	*p += sp_align(17 * ne, 8);
-	return (struct sp_text_sums){ .total = (int64_t *)at, .exact = (int64_t *)at + ne, .has = (bool *)(at + 16 * ne) };
+	*p += sums_bytes(t);
+	return (struct sp_text_sums){ .total = (int64_t *)at, .exact = (int64_t *)at + ne, .has = (bool *)(at + 16 * ne),
+				      .metric = (struct sp_metric_sum *)(at + sp_align(17 * ne, 8)) };
 }
 
 bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
 {
-	uint64_t ne = s->m->n_events;
+	uint64_t ne = s->m->n_events, nm = s->metrics ? s->metrics->n : 0;
 	char *p;
 
 	t->s = s;
 	t->m = s->m;
 	t->line = t->line ? t->line : SP_TEXT_WIDTH;
-	t->n = t->next = t->rows_spread = 0;
+	t->n = t->rows_spread = 0;
+	t->spread_line = -1;
+	sp_table_first(t);
 	t->room = room;
-	t->bytes = (uint64_t)room * 20 + 5 * sp_align(17 * ne, 8) + ne * 13 + 64;
+	t->bytes = (uint64_t)room * (sizeof(*t->at) + sizeof(*t->weight) + sizeof(*t->order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
 	t->memory = p = sp_map(t->bytes);
 	if (!p)
 		return false;
 	t->at = (uint64_t *)p;
-	t->weight = (double *)(t->at + room);
-	t->sum_spread = t->weight + room;
-	p = (char *)(t->sum_spread + ne);
-	t->own = t->sums = sums_at(&p, ne);
-	t->rest = sums_at(&p, ne);
+	t->weight = (struct sp_text_weight *)(t->at + room);
+	t->sum_spread = (double *)(t->weight + room);
+	for (unsigned i = 0; i < 2; i++)
+		t->metric_spread[i] = t->sum_spread + ne + i * nm;
+	p = (char *)(t->sum_spread + ne + 2 * nm);
+	t->own = t->sums = sums_at(t, &p);
+	t->rest = sums_at(t, &p);
 	for (unsigned i = 0; i < 3; i++)
-		t->spread[i] = sums_at(&p, ne);
+		t->spread[i] = sums_at(t, &p);
 	t->order = (uint32_t *)p;
 	t->n_spread = t->order + room;
 	t->columns = (bool *)(t->n_spread + ne);
+	t->any_spread = t->columns + ne;
 	choose_columns(t);
 	return true;
 }
@@ -68,9 +90,8 @@ void sp_table_close(struct sp_table *t)
 
 static void clear(struct sp_table *t)
 {
-	memset(t->sums.total, 0, t->m->n_events * 17ull);
+	memset(t->sums.total, 0, sums_bytes(t));
 	t->sums.kinds = 0;
-	t->sums.machine = -1;
 	t->label[0] = 0;
 	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
 		t->tail[i][0] = 0;
@@ -88,6 +109,11 @@ static bool is_any(const bool *has, uint32_t n)
 	return memchr(has, 1, n) != NULL;
 }
 
+static double weight_by(const struct sp_table *t, uint32_t e)
+{
+	return e < t->m->n_events ? sp_value_double(sp_event_type(t->m, e), t->sums.total[e]) : 0.0;
+}
+
 void sp_table_add(struct sp_table *t, uint64_t at)
 {
 	if (t->n == t->room)
@@ -97,18 +123,42 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 	take(t, t->n);
 	if (!is_any(t->sums.has, t->m->n_events))
 		return;
-	t->weight[t->n++] = t->first < t->m->n_events ? sp_value_double(sp_event_type(t->m, t->first), t->sums.total[t->first]) : 0.0;
+	t->weight[t->n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
 }
 
 /* Those of one weight as they were added. */
 static bool stands_before(const void *table, uint32_t a, uint32_t b)
 {
-	const struct sp_table *t = table;
+	const struct sp_text_weight *x = &((const struct sp_table *)table)->weight[a], *y = &((const struct sp_table *)table)->weight[b];
 
-	return t->weight[a] > t->weight[b] || (!(t->weight[a] < t->weight[b]) && a < b);
+	if (x->by_time > y->by_time || x->by_time < y->by_time)
+		return x->by_time > y->by_time;
+	return x->by_first > y->by_first || (!(x->by_first < y->by_first) && a < b);
 }
 
 /* ---- least, mean and most ---------------------------------------------------- */
+
+/* Each has its own least and most; its mean is that of all rows together. */
+static void spread_metrics(struct sp_table *t)
+{
+	struct sp_metrics *of = t->s->metrics;
+
+	if (!of || sp_kinds_several(t->sums.kinds))
+		return;
+	sp_metrics_sum(of, t->spread[1].metric, t->sums.metric);
+	sp_metrics_compute(of, t->sums.metric);
+	for (int32_t i = sp_metrics_next(of, -1); i >= 0; i = sp_metrics_next(of, i)) {
+		double *least = &t->metric_spread[0][i], *most = &t->metric_spread[1][i], v = of->at[i].value;
+
+		if (!of->at[i].has_value)
+			continue;
+		if (!t->any_spread[i] || v < *least)
+			*least = v;
+		if (!t->any_spread[i] || v > *most)
+			*most = v;
+		t->any_spread[i] = true;
+	}
+}
 
 void sp_table_spread(struct sp_table *t)
 {
@@ -130,6 +180,7 @@ void sp_table_spread(struct sp_table *t)
 		t->sum_spread[e] += sp_value_double(type, v);
 		t->n_spread[e]++;
 	}
+	spread_metrics(t);
 	t->rows_spread++;
 }
 
@@ -159,6 +210,21 @@ static void spread_label(struct sp_table *t, unsigned i)
 		sp_out_f(&o, "max/mean %.2f", sp_value_double(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
 	sp_out_text(&o, name || ratio ? ")" : "");
 	sp_memory_text(&o);
+}
+
+/* What the metrics of the row at hand are. */
+static void compute_metrics(const struct sp_table *t)
+{
+	struct sp_metrics *of = t->s->metrics;
+	bool extreme = t->spread_line == 0 || t->spread_line == 2;
+
+	if (!of)
+		return;
+	sp_metrics_compute(of, t->sums.metric);
+	for (int32_t i = extreme ? sp_metrics_next(of, -1) : -1; i >= 0; i = sp_metrics_next(of, i)) {
+		of->at[i].has_value = t->any_spread[i];
+		of->at[i].value = t->metric_spread[t->spread_line / 2][i];
+	}
 }
 
 /* ---- columns ------------------------------------------------------------ */
@@ -232,29 +298,74 @@ static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned col
 	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->total[id])) : width;
 }
 
+void sp_table_first(struct sp_table *t)
+{
+	t->next = 0;
+	t->next_metric = t->m->n_events;
+}
+
+/* Of those with ids below `end` the first from *next on that is a column. */
+static uint32_t find_column(const struct sp_table *t, uint32_t *next, uint32_t end)
+{
+	while (*next < end && !is_column(t, *next))
+		(*next)++;
+	return *next;
+}
+
+/* How many are left of these. */
+static unsigned columns_left(const struct sp_table *t, uint32_t next, uint32_t end)
+{
+	unsigned n = 0;
+
+	for (; find_column(t, &next, end) < end; next++)
+		n++;
+	return n;
+}
+
+/* The first of these becomes a column, if there is room for it and `keep` columns more. */
+static bool take_column(struct sp_table *t, uint32_t *next, uint32_t end, unsigned *used, unsigned columns, unsigned keep)
+{
+	uint32_t id = find_column(t, next, end);
+	unsigned width, at = t->n_cols;
+
+	if (id == end || at == SP_TEXT_EVENTS)
+		return false;
+	width = column_width(t, id, columns);
+	if (at && *used + width + 2 + keep > t->line)
+		return false;
+	for (; at && t->col[at - 1] > id; at--) {	/* metrics stand behind the events */
+		t->col[at] = t->col[at - 1];
+		t->width[at] = t->width[at - 1];
+	}
+	t->col[at] = id;
+	t->width[at] = width;
+	t->n_cols++;
+	*used += width + 2;
+	(*next)++;
+	return true;
+}
+
 bool sp_table_columns(struct sp_table *t)
 {
-	unsigned used = LABEL_LEAST + SHARE, columns = 0;
-	uint32_t end = t->m->n_events + (t->s->metrics ? t->s->metrics->n : 0);
+	uint32_t ne = t->m->n_events, end = ne + (t->s->metrics ? t->s->metrics->n : 0);
+	unsigned used = LABEL_LEAST + SHARE, n = 0, most = t->most ? t->most : SP_TEXT_EVENTS;
+	unsigned columns = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
+	uint32_t metric = find_column(t, &t->next_metric, end);
+	unsigned keep = metric < end ? column_width(t, metric, columns) + 2 : 0;
 
 	t->n_cols = 0;
 	t->share = SP_TEXT_EVENTS;
-	for (uint32_t id = t->next; id < end; id++)
-		columns += is_column(t, id);
-	for (; t->next < end && t->n_cols < (t->most ? t->most : SP_TEXT_EVENTS); t->next++) {
-		unsigned width;
-
-		if (!is_column(t, t->next))
-			continue;
-		width = column_width(t, t->next, columns);
-		used += width + 2;
-		if (t->n_cols && used > t->line)
-			break;
-		if (t->next == t->first)
-			t->share = t->n_cols;
-		t->width[t->n_cols] = width;
-		t->col[t->n_cols++] = t->next;
-	}
+	if (metric < end && t->tail_title[0])	/* which says more than one more event */
+		used += (unsigned)strlen(t->tail_title[0]) + 2;
+	while (n < sp_min(most, EVENTS_FIRST) && take_column(t, &t->next, ne, &used, columns, keep))
+		n++;
+	while (take_column(t, &t->next_metric, end, &used, columns, 0))
+		;
+	while (n < most && take_column(t, &t->next, ne, &used, columns, 0))
+		n++;
+	for (unsigned i = 0; i < t->n_cols; i++)
+		if (t->col[i] == t->first)
+			t->share = i;
 	return t->n_cols != 0;
 }
 
@@ -344,8 +455,7 @@ static void line(struct sp_out *o, const struct sp_table *t, bool share)
 	if (t->marks)
 		sp_out_text(o, is_unproven(t, t->sums.total, t->sums.exact) ? "~ " : "  ");
 	sp_left(o, t->label, t->label_width);
-	if (t->s->metrics)
-		sp_metrics_compute(t->s->metrics, t->sums.total, t->sums.has, t->sums.machine);
+	compute_metrics(t);
 	for (unsigned i = 0; i < t->n_cols; i++) {
 		uint32_t id = t->col[i];
 		enum sp_data_type type = sp_event_type(t->m, id);
@@ -404,9 +514,8 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 /* The sum of the rows from `from` on. */
 static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 {
-	memset(t->rest.total, 0, t->m->n_events * 17ull);
+	memset(t->rest.total, 0, sums_bytes(t));
 	t->rest.kinds = 0;
-	t->rest.machine = -1;
 	for (uint32_t i = from; i < t->n; i++) {
 		take(t, i);
 		t->rest.kinds |= t->sums.kinds;
@@ -414,6 +523,7 @@ static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 		for (uint32_t e = 0; e < t->m->n_events; e++)
 			if (t->own.has[e])
 				sp_table_sum(t, e, t->own.total[e], t->own.exact[e]);
+		sp_table_metrics(t, t->own.metric);
 		t->sums = t->own;
 	}
 	rest_label(t, t->n - from);
@@ -441,8 +551,9 @@ static void show(struct sp_out *o, struct sp_table *t)
 		clear(t);
 		spread_label(t, i);
 		t->sums = t->spread[i];
-		t->sums.machine = -1;
+		t->spread_line = (int)i;
 		line(o, t, false);
+		t->spread_line = -1;
 		t->sums = t->own;
 	}
 	for (uint32_t i = 0; i < shown; i++) {
@@ -455,16 +566,21 @@ static void show(struct sp_out *o, struct sp_table *t)
 
 void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 {
+	uint32_t ne = t->m->n_events, end = ne + (t->s->metrics ? t->s->metrics->n : 0);
 	bool all = t->s->all || t->placed;
+	unsigned left;
 
-	t->next = 0;
+	sp_table_first(t);
 	while (sp_table_columns(t)) {
 		show(o, t);
 		if (!all && t->most)
 			break;
 		if (!all)
-			t->next = (uint32_t)sp_max(t->next, t->m->n_events);
+			t->next = ne;
 	}
+	left = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
+	if (left && t->n && t->further)
+		sp_out_f(o, "+ %'u more: sspapi report --per-%s\n", left, t->further);
 }
 
 /* ---- lists --------------------------------------------------------------- */

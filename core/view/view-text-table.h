@@ -22,14 +22,15 @@ struct sp_text_sums {
 	int64_t *total, *exact;
 	bool *has;			/* was the event counted there at all? */
 	uint32_t kinds;			/* of cores that they are of, a bit each */
-	int32_t machine;		/* whose they are; -1: of several, perhaps */
+	struct sp_metric_sum *metric;	/* what the metrics are computed from */
 };
 
 struct sp_table {
 	const struct sp_show *s;
 	const char *title, *things;	/* "CPU", "CPUs": of what is left out */
 	const char *tail_title[SP_TEXT_TAILS];	/* NULL: no such column */
-	unsigned most;			/* columns, beside each other; 0: what fits */
+	const char *further;		/* the level that shows what has no room here, in a line below; NULL: not said */
+	unsigned most;			/* events beside each other; 0: what fits */
 	unsigned line;			/* columns on a terminal that a line may take; 0: SP_TEXT_WIDTH */
 	bool in_place;			/* the rows stand as they were added */
 	bool all;			/* of them; else ten */
@@ -42,19 +43,24 @@ struct sp_table {
 	char label[600], tail[SP_TEXT_TAILS][64];
 	struct sp_text_sums sums;
 	unsigned room_for_label;	/* columns that a row may take for it */
-	uint32_t next;			/* the first event or metric that has no column yet */
+	uint32_t next, next_metric;	/* the first event, and the first metric's id, that have no column yet */
 
 	const struct sp_model *m;	/* private, as all below */
 	uint32_t col[SP_TEXT_EVENTS];
 	unsigned n_cols, share, width[SP_TEXT_EVENTS], label_width, tail_width[SP_TEXT_TAILS];
-	uint32_t first;			/* the event that rows are weighed by, and have shares of: the first that counted anything */
+	uint32_t first;			/* the event that rows have shares of: the first that counted anything */
+	uint32_t heavy;			/* that they are weighed by: a clock or cycles, where these were counted; else the first */
 	bool marks, *columns;		/* columns: [n_events] the events that stand in tables */
 	struct sp_text_sums own, rest, spread[3];	/* spread: least, mean, most of the rows that sp_table_spread was told */
 	uint32_t *n_spread, rows_spread;
 	char who[2][32];		/* by the first event */
-	double *sum_spread;
+	double *sum_spread, *metric_spread[2];	/* [metrics] least and most of the rows that have a value */
+	bool *any_spread;		/* [metrics] has any of them one? */
+	int spread_line;		/* of `spread`: being written; -1: none is */
 	uint64_t *at;			/* of the rows */
-	double *weight;
+	struct sp_text_weight {
+		double by_time, by_first;
+	} *weight;
 	uint32_t *order, n, room;
 	void *memory;
 	uint64_t bytes;
@@ -81,10 +87,18 @@ static inline void sp_table_sum(struct sp_table *t, uint32_t e, int64_t total, i
 	t->sums.has[e] = true;
 }
 
-/* The columns from t->next on that fit; false: there are none left. */
+/* Of the row at hand: adds to what its metrics are computed from (NULL: nothing). */
+static inline void sp_table_metrics(struct sp_table *t, const struct sp_metric_sum *from)
+{
+	if (t->s->metrics && from)
+		sp_metrics_sum(t->s->metrics, t->sums.metric, from);
+}
+
+void sp_table_first(struct sp_table *t);	/* from the first column on, again */
+/* The next columns that fit: three events, the metrics, other events; false: there are none left. */
 bool sp_table_columns(struct sp_table *t);
-/* With the events that fit beside each other, and all metrics where columns are not limited; with
- * s->all with all events, below each other. */
+/* With the events and metrics that fit beside each other, and all metrics where columns are not limited;
+ * with s->all with all events, below each other. */
 void sp_table_blocks(struct sp_out *o, struct sp_table *t);
 
 /* Events that stand in these tables: sums of what was counted by CPU. */

@@ -162,17 +162,42 @@ static bool ends_with(const char *text, const char *end)
 	return n >= k && !strcmp(text + n - k, end);
 }
 
+static bool is_clock(const char *name)
+{
+	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
+
+	for (unsigned i = 0; i < SP_COUNT(clocks); i++)
+		if (!strncmp(name, "perf::", 6) && ends_with(name, clocks[i]))
+			return true;
+	return false;
+}
+
+bool sp_event_is_time(const struct sp_model *m, uint32_t event)
+{
+	static const char *const cycles[] = { "PAPI_TOT_CYC", "PAPI_REF_CYC", "CPU-CYCLES", "CPU_CYCLES", "HW_CPU_CYCLES", "CYCLES_NOT_IN_HALT",
+					      "::CYCLES", "UNHALTED_CORE_CYCLES", "CPU_CLK_UNHALTED" };
+	char name[256], *mask;
+
+	sp_text_f(name, sizeof(name), "%s", SP_EVENT_TEXT(m, event, name));
+	mask = strstr(name, "::");
+	mask = mask ? strchr(mask + 2, ':') : NULL;
+	if (mask)			/* cycles in user mode are time, too */
+		*mask = 0;
+	for (unsigned i = 0; i < SP_COUNT(cycles); i++)
+		if (ends_with(name, cycles[i]))
+			return true;
+	return is_clock(name);
+}
+
 /* The unit that a count is of and how many there are in one of it: clocks of the kernel say none
  * themselves, and count ns.  NULL: none that is scaled. */
 static const char *scaled_unit(const struct sp_model *m, uint32_t event, double *one)
 {
-	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
 	const char *units = SP_EVENT_TEXT(m, event, units), *name = SP_EVENT_TEXT(m, event, name);
 
 	*one = 1e-9;
-	for (unsigned i = 0; !*units && i < SP_COUNT(clocks); i++)
-		if (!strncmp(name, "perf::", 6) && ends_with(name, clocks[i]))
-			return "s";
+	if (!*units && is_clock(name))
+		return "s";
 	if (!strcmp(units, "ns") || !strcmp(units, "nJ"))
 		return units + 1;
 	*one = 1e-6;

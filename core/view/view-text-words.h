@@ -32,6 +32,9 @@ void sp_out_duration(struct sp_out *o, uint64_t ns);
 void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
 
 /* A count as people read it; its columns are returned. */
+/* Does the event count time: a clock of the kernel's, or cycles? */
+bool sp_event_is_time(const struct sp_model *m, uint32_t event);
+
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);

@@ -3,7 +3,9 @@
  */
 #include "../cpu-list.h"
 #include "core-kinds.h"
+#include "observers.h"
 #include "repeats.h"
+#include "view-metrics.h"
 #include "view-text-levels.h"
 #include "view-text-places.h"
 #include "view-text-table.h"
@@ -422,6 +424,31 @@ static void nowhere(struct notes *n, struct sp_model *m)
 		}
 }
 
+/* Events of one number of observers are a line. */
+static void observers(struct notes *n, const struct sp_model *m)
+{
+	char text[256];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		uint32_t by = sp_event_observers(m, e), more = 0;
+		bool told = false;
+
+		for (uint32_t i = 0; i < m->n_events && by; i++) {
+			told = told || (i < e && sp_event_observers(m, i) == by);
+			more += i > e && sp_event_observers(m, i) == by;
+		}
+		if (!by || told)
+			continue;
+		sp_text_event(m, e, text);
+		if (more)
+			NOTE(n, "%s and %'u more event%s: %'u observers saw the same over the same time; what the longest of them saw counts "
+			     "(each by itself: --per-thread)", text, more, SP_MANY(more), by);
+		else
+			NOTE(n, "%s: %'u observers saw the same over the same time; what the longest of them saw counts (each by itself: "
+			     "--per-thread)", text, by);
+	}
+}
+
 static void overflows(struct notes *n, struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -553,6 +580,15 @@ static void torn_ones(struct notes *n, const struct sp_model *m)
 	amount(n, torn, "process", " killed whose live file could not grow: what came later is missing here");
 }
 
+static void metrics_of_sets(struct notes *n, const struct sp_show *s)
+{
+	char text[1024];
+
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
+			note(n, text);
+}
+
 static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
 	struct notes n = { .o = o, .all = s->all };
@@ -570,9 +606,11 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	amount(&n, m->kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
+	metrics_of_sets(&n, s);
 	notes_of_sets(&n, m);
 	attached(&n, m);
 	nowhere(&n, m);
+	observers(&n, m);
 	overflows(&n, m);
 	tied(&n, m);
 	outside(&n, m);

@@ -10,7 +10,7 @@
 /* What is shown, and how.  All but the model may be 0: as in a process's own dump. */
 struct sp_show {
 	struct sp_model *m;
-	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its counts (core/metric/metric.h); NULL: none */
+	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its counts (core/metric/compute.h); NULL: none */
 	const char *events;		/* by level: of these only, E,E; NULL: all */
 	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL: the first counted one */
 	/* text: all rows, events and notes; headings in bold; what sspapi report is told to find what is shown

@@ -44,11 +44,12 @@ is "--readings has no level" "$(status_of other)" 2
 
 # field NAME: its place in the header, from the manual
 field() { sed -nE "s/^ *([0-9]+) +8 +$1 .*/\1/p" "$root/man/sspapi-store.5" | head -n 1; }
-# elsewhere SECONDS FILE: the store as of another host whose clock is ahead by that
+# elsewhere SECONDS FILE: the store as of another host, of another boot, whose clock is ahead by that
 elsewhere() {
 	perl -0777 -e 'my ($by, $host, $name, @at) = @ARGV; $_ = <STDIN>;
 		my $off = unpack("Q", substr($_, $host, 8)); substr($_, $off + 12, length $name) = $name;
 		for my $at (@at) { substr($_, $at, 8) = pack("Q", unpack("Q", substr($_, $at, 8)) + int($by * 1e9)) }
+		my $boot = do { open my $f, "<", "/proc/sys/kernel/random/boot_id"; <$f> =~ s/\n//r }; (my $other = $boot) =~ tr/0-9a-f/1-9a-f0/; s/\Q$boot\E/$other/g;
 		print' "$1" "$(field host)" "$(hostname | tr 'a-zA-Z0-9' 'b-zab-zA1-90')" "$(field start_ns)" "$(field end_ns)" <"$tmp/moved.sspapi" >"$2"
 }
 elsewhere 2.5 "$tmp/ahead.sspapi"

@@ -28,7 +28,7 @@ for page in odd many job; do
 	"$sspapi" report -f html "$tmp/$page.sspapi" >"$tmp/printed"
 	check "$page: -f html is the same" cmp "$tmp/printed" "$tmp/$page.html"
 	sed -n '/id="data"/,/^<\/script>/p' "$tmp/$page.html" | sed '1d;$d' >"$tmp/in.json"
-	"$sspapi" report -f json -m default --per-thread --per-callsite "$tmp/$page.sspapi" >"$tmp/report.json" 2>/dev/null
+	"$sspapi" report -f json -m default --per-thread --per-callsite --per-process --per-machine "$tmp/$page.sspapi" >"$tmp/report.json" 2>/dev/null
 	check "$page: its data are report's JSON" sh -c 'cmp "$1" "$2"' sh "$(plainly "$tmp/in.json" >"$tmp/in"; echo "$tmp/in")" \
 		"$(plainly "$tmp/report.json" >"$tmp/wanted"; echo "$tmp/wanted")"
 	check "$page: no < in them" not grep -q '<' "$tmp/in.json"

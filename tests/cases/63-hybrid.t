@@ -96,22 +96,22 @@ fi
 "$sspapi" report --per-kind -m default v.sspapi >per
 squeezed per | grep "^~" >rows
 cat >wanted <<'EOF'
-~ P cores 9,000 90 % 3,000 9,000 0 1
-~ E cores 1,000 10 % 1,000 100 900 1
-~ P cores 3.000 0.333 1
-~ E cores 1.000 1.000 1
+~ P cores 9,000 90 % 3,000 9,000 3.000 1
+~ E cores 1,000 10 % 1,000 100 1.000 1
+~ P cores 0 0.333 1
+~ E cores 900 1.000 1
 EOF
 check "report --per-kind: a row each, with metrics of its own" diff wanted rows
 "$sspapi" report --per-kind -m default -f csv v.sspapi | cut -d, -f14,16 | grep -E 'IPC|TOT_INS' | tr '\n' ' ' >got
 is "CSV: the name tells the kind" "$(cat got)" \
 	"PAPI_TOT_INS on P cores,9000 IPC on P cores,3 PAPI_TOT_INS on E cores,1000 IPC on E cores,1 "
 "$sspapi" report --per-package -m IPC v.sspapi >per
-check "metrics of both kinds together are none" grep -qE '^~ package 0 +- +2$' per
+check "metrics of both kinds together are none" grep -qE '^~ package 0 .* - +2$' per
 "$sspapi" report --per-core -m IPC v.sspapi >per
-check "those of one are" grep -qE '^~ core 4 \(E\) +1\.000 +1$' per
+check "those of one are" grep -qE '^~ core 4 \(E\) .* 1\.000 +1$' per
 "$sspapi" report -m IPC v.sspapi | tr -s ' ' >per
-check "the text has none of both kinds together" sh -c "grep -qx '~ all CPUs -' per && grep -qx '~ CPU 0 (core 0, P) 3\.000' per"
-check "but of each" sh -c "grep -qx '~ P cores (1 of 8) 3\.000' per && grep -qx '~ E cores (1 of 8) 1\.000' per"
+check "the text has none of both kinds together" sh -c "grep -qx '~ all CPUs .* -' per && grep -qx '~ CPU 0 (core 0, P) .* 3\.000' per"
+check "but of each" sh -c "grep -qx '~ P cores (1 of 8) .* 3\.000' per && grep -qx '~ E cores (1 of 8) .* 1\.000' per"
 "$sspapi" report -f json -m IPC --per-machine v.sspapi >per.json
 is "JSON says which are mixed" "$(json per.json '(map { $_->{mixed_cpu_kinds} ? 1 : 0 } @{$d->{levels}[0]{rows}}), scalar grep { $_->{mixed_cpu_kinds} } @{$d->{components}}' | tr '\n' ' ')" "1 4 "
 "$sspapi" report -f csv -m IPC --per-machine v.sspapi >/dev/null 2>said
@@ -127,13 +127,13 @@ check "merge: again" cmp alone.sspapi twice.sspapi
 kinds() {
 	sed -n '/^kind of core/,/^$/p' | tr -s ' ' '\n' | sort
 }
-kinds <v.txt >wanted
+"$sspapi" report v.sspapi | kinds >wanted
 "$sspapi" report alone.sspapi | kinds >got	# (events by name)
 check "merge: kinds stay" sh -c "grep -qx 9,000 wanted && sed '/%/d; /^9[0-9]$/d; /^[0-9]*$/d' wanted >w && sed '/%/d; /^9[0-9]$/d; /^[0-9]*$/d' got | diff w -"
 "$sspapi" report m.sspapi | tr -s ' ' >text
 check "merge: a machine without kinds is elsewhere" grep -qE '^(~| ) elsewhere( .*)? 5( |$)' text
 "$sspapi" report --per-kind m.sspapi | tr -s ' ' >text
-check "merge: by kind its CPUs have a row" grep -qE '^(~| ) elsewhere on [^ ]* .* 5 ' text
+check "merge: by kind its CPUs have a row" grep -qE '^(~| ) elsewhere on [^ ]* (.* )?5 ' text
 check "diff: by kind" sh -c "'$sspapi' diff --per-kind v.sspapi one.sspapi | tr -s ' ' | grep -q '^\(~ \)*E cores TOT_INS 1,000 5 -995 -99.50'"
 perl -0777 -pe 's/P\0{15}IntelCore\0{15}/"\0" x 40/e or die; s/E\0{15}IntelAtom\0{15}/"\0" x 40/e or die' v.sspapi >old.sspapi
 "$sspapi" report old.sspapi | tr -s ' ' >text

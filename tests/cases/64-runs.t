@@ -55,6 +55,25 @@ touch -d '2001-01-01' broken.sspapi
 shows "1 EV_C"
 rm broken.sspapi
 
+# ---- ranks that a launcher started each by itself, into names of their own -----------
+# launched JOB RANK...: as srun and mpiexec start them; nothing that has the library is above them
+launched() {
+	job=$1
+	shift
+	for rank in "$@"; do
+		SSPAPI_OUTPUT=$PWD/x.%r.sspapi run_shim rank env OMPI_COMM_WORLD_RANK="$rank" ${job:+SLURM_JOB_ID=$job} "$one" EV_A
+	done
+}
+SSPAPI_OUTPUT=$PWD/x.9.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=9 SLURM_JOB_ID=76 "$one" EV_A
+SSPAPI_OUTPUT=$PWD/y.3.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=3 SLURM_JOB_ID=77 "$one" EV_A
+launched 77 0 1 2 10
+shows "4 EV_A"
+launched '' 0 1
+shows "2 EV_A"
+"$sspapi" report >ranks.txt 2>ranks.err
+check "they are ranks" grep -q ': 2 ranks on' ranks.txt
+rm ./x.*.sspapi ./y.3.sspapi ranks.txt ranks.err
+
 # ---- ranks: one folder for a job ----------------------------------------------------
 ranks() {
 	for rank in $1; do

@@ -36,9 +36,10 @@ check "text: a column, - where there is no value" grep -qE '^[~ ] +CPU 0 .* 5 +[
 check "for the machine" grep -qE '^~ all CPUs .* 12 +100 % +3 +0\.250 +4\.000 +24$' v.txt
 check "those that do not fit stand below" sh -c "grep -qE '^CPU +ALIAS$' v.txt && grep -qE '^~ all CPUs +24$' v.txt"
 "$sspapi" report --all -m mine.csv v.sspapi >all.txt
-is "for call sites, as in CSV" "$(grep ' → .*  [^ ]*  *[^ ]*  *[^ ]*$' all.txt | grep -v % | awk '{ print $(NF-2), $(NF-1), $NF }')" \
-	"2.333 14 14
-- 10 10"
+is "for call sites, as in CSV" "$(grep ' → .* %' all.txt | awk '{ print $(NF-2), $(NF-1), $NF }')" \
+	"0.429 2.333 14
+0.000 - 10"
+check "what has no room beside the first three of them is named" grep -qx '+ 1 more: sspapi report --per-callsite' v.txt
 printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
 "$sspapi" report -m never.csv v.sspapi >never.txt
 is "without a value in any row: a column of - in each table" \
@@ -54,7 +55,11 @@ run d "$sspapi" report -m IPC v.sspapi
 is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_INS, which was not counted"
 run d "$sspapi" report -m ipc,NO_SUCH v.sspapi
 check "a name that is none" grep -q "'NO_SUCH' is neither a file nor a metric" d.err
-is "is an error" "$(status_of d)" 1
+is "is wrong usage, and nothing is shown" "$(status_of d) $(wc -c <d.out)" "2 0"
+for verb in report stat top; do
+	run d "$sspapi" $verb -m help
+	is "$verb -m help: each once, with what it is" "$(status_of d) $(grep -cE '^  (IPC|GHZ|MIPS|WATTS|CYCLES_PER_MEM_REF) +[^ ]' d.out)" "0 5"
+done
 # As real events are called: the scripted libpapi has presets by these names.
 cat >script <<'END'
 event PAPI_TOT_INS
@@ -63,8 +68,79 @@ END
 run ipc env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/ipc.sspapi" "$scenes/one" PAPI_TOT_INS PAPI_TOT_CYC
 run d "$sspapi" report -m CPI -m IPC ipc.sspapi
 check "two by name: two columns" grep -qE ' TOT_CYC +IPC +CPI$' d.out
+run d "$sspapi" report -m MISS_RATE ipc.sspapi
+is "an ending that several have is none" "$(status_of d)" 2
+run d "$sspapi" report -m busy ipc.sspapi
+is "that of one is it" "$(status_of d) $(cat d.err)" "0 sspapi report: CPUS_BUSY needs perf::TASK-CLOCK, which was not counted"
 run papi "$sspapi" report -m /usr/share/papi/7.0/papi_events.csv ipc.sspapi
 [ -e /usr/share/papi/7.0/papi_events.csv ] && is "PAPI's own file is read as it is" "$(grep -c . papi.err)" 1
+
+# ---- only what was counted together is divided -------------------------------------------------
+printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC EV_A EV_B EV_C >script
+# sets NAME WORD...: what ops does, in NAME.sspapi
+sets() {
+	name=$1
+	shift
+	run sets env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/$name.sspapi" "$scenes/ops" "$@"
+}
+sets apart cpu=0 set=PAPI_TOT_INS start show=1000 read stop set=PAPI_TOT_CYC start show=500 read stop
+sets some cpu=0 set=PAPI_TOT_INS start show=1000 read stop set=PAPI_TOT_INS,PAPI_TOT_CYC start show=300,200 read stop cpu=1 set=PAPI_TOT_CYC start show=7 stop
+sets both cpu=1 set=PAPI_TOT_CYC,EV_A,PAPI_TOT_INS,EV_B,EV_C start show=100,1,500,2,3 read stop
+run apart "$sspapi" report apart.sspapi
+is "of two sets: none in any table of the text" "$(grep -c 'TOT_CYC  *IPC' apart.out) $(grep -cE '(CPU 0|→) .* -$' apart.out) $(grep -c '[0-9] *[0-9]\.[0-9][0-9][0-9]$' apart.out)" "2 3 0"
+is "and a line" "$(grep -c '^- IPC: no event set has all that it needs (PAPI_TOT_INS, PAPI_TOT_CYC)' apart.out)" 1
+run apart "$sspapi" report -f json -m IPC --per-cpu --per-thread --per-callsite apart.sspapi
+is "JSON: null, by every level" "$(json apart.out 'map { exists $_->{derived_metrics}{IPC} && !defined $_->{derived_metrics}{IPC} ? "null" : "?" } @{$d->{components}}, map { @{$_->{rows}} } @{$d->{levels}}' | sort -u)" null
+is "and a line on standard error" "$(grep -c '^sspapi report: IPC: no event set has all' apart.err)" 1
+is "CSV: no line" "$("$sspapi" report -f csv -m IPC apart.sspapi 2>&1 | grep -c ',IPC,')" 0
+# level LEVEL FILE...: a row's IPC each
+level() {
+	"$sspapi" report -f json -m IPC "--per-$1" "$2" ${3+"$3"} 2>/dev/null >level.json
+	json level.json 'map { $_->{derived_metrics}{IPC} // "-" } map { @{$_->{rows}} } @{$d->{levels}}' | tr '\n' ' '
+}
+is "of the set that has both, by each level" "$(for l in cpu machine thread process set; do level $l some.sspapi; done)" "1.5 - 1.5 1.5 1.5 - 1.5 - "
+is "of two processes: their sum" "$(for l in cpu machine thread process; do level $l some.sspapi both.sspapi; done)" "1.5 5 2.66666666666667 1.5 5 1.5 5 "
+"$sspapi" merge -o merged.sspapi both.sspapi some.sspapi
+is "merged: the same" "$(for l in cpu machine; do level $l merged.sspapi; done)" "1.5 5 2.66666666666667 "
+run some "$sspapi" report some.sspapi both.sspapi
+check "the text says of how many sets it is" grep -q '^- IPC is made of 2 of 4 event sets' some.out
+check "by thread, where one asks" sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
+run both "$sspapi" report both.sspapi
+check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
+is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
+	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
+is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
+
+# ---- the others that the installed file has ------------------------------------------------------
+cat >script <<'END'
+component rapl
+event PAPI_TOT_INS
+event PAPI_TOT_CYC
+event PAPI_LST_INS
+event perf::TASK-CLOCK
+event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64
+event rapl:::PACKAGE_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
+END
+sets clock cpu=0 set=PAPI_TOT_INS,PAPI_TOT_CYC,perf::TASK-CLOCK,PAPI_LST_INS start show=6000,3000,2000,1000 stop
+"$sspapi" report -f json -m GHZ,MIPS,CYCLES_PER_MEM_REF clock.sspapi >clock.json
+is "cycles by the clock, instructions by it, cycles to memory references" "$(json clock.json 'map { @{$_->{derived_metrics}}{qw(GHZ MIPS CYCLES_PER_MEM_REF)} } $d->{components}[0]' | tr '\n' ' ')" "1.5 3000 3 "
+# Energy by the time that it was observed, once: by two packages, by two sets of a thread, by two threads; 0 is not "no value".
+P=rapl:::PACKAGE_ENERGY:PACKAGE
+SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets watts "set=${P}0,${P}1" start show=4000000,2000000 beside "set=${P}0" start show=3000000 stop back stop
+"$sspapi" report -f json -m WATTS --per-thread watts.sspapi >watts.json
+cat >wanted.pl <<'END'
+my ($r) = sort { $b->{last_ns} - $b->{first_ns} <=> $a->{last_ns} - $a->{first_ns} } @{$d->{relations}};
+my $ns = $r->{last_ns} - $r->{first_ns};
+my @c = @{$d->{topology}{components}};
+join " ", map { my $c = $c[$_->{component}]; my $w = $_->{derived_metrics}{WATTS};
+	$c->{type} . ($c->{os_index} // "") . ":" . (defined $w ? sprintf "%.6f", $w * $ns / 1e6 : "null") }
+	grep { $c[$_->{component}]{type} =~ /Machine|Package/ } @{$d->{components}}
+END
+is "watts: of each package and of the machine" "$(json watts.json "$(cat wanted.pl)")" "Machine0:6.000000 Package0:4.000000 Package1:2.000000"
+is "a thread's own" "$(json watts.json 'map { $_->{derived_metrics}{WATTS} > 0 ? "some" : "none" } @{$d->{levels}[0]{rows}}' | tr '\n' ' ')" "some some "
+sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
+"$sspapi" report -f json -m WATTS watts.sspapi plain.sspapi >watts.json
+is "a PU that has counted no energy has no watts" "$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
 
 # ---- tables of CPUs ---------------------------------------------------------------------
 printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \

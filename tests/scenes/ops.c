@@ -1,17 +1,22 @@
 /*
  * ops: does to one event set what its arguments say, in order, on the scripted libpapi. (What events there
  * are, and of what components, FAKE_PAPI_SCRIPT says.)
- *	set=NAME,NAME	makes it	mpx	multiplexed by the kernel	swmpx	by PAPI
+ *	set=NAME,NAME	makes it	former	the one before it	mpx	multiplexed by the kernel	swmpx	by PAPI
  *	cpu=N		the thread goes to the N-th CPU
  *	dom=N defdom=N	PAPI_DOMAIN of the set; PAPI_set_domain	other	another set is used for a moment
  *	show=V,V	what PAPI hands out from now on; with a point: a double
+ *	beside ... back	what is between is done by another thread, with a set of its own, before this one goes on
+ *	tell=FIFO hear=FIFO	waits until another process hears, or tells
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
  */
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
 #include "scene.h"
 
-static struct counted *c;
-static const char *names;
+static __thread struct counted *c, *former;
+static __thread const char *names;
 
 static void make(const char *list)
 {
@@ -19,9 +24,18 @@ static void make(const char *list)
 	int n = 0;
 
 	names = list;
+	former = c;
 	for (char *p = strtok_r(strdup(list), ",", &save); p; p = strtok_r(NULL, ",", &save))
 		word[n++] = p;
 	c = made(counted_new(n, word, 1));
+}
+
+static void go_back(void)
+{
+	struct counted *now = c;
+
+	c = former;
+	former = now;
 }
 
 static void multiplex(int flags)
@@ -61,6 +75,12 @@ static void use_another(void)
 	drop(o);
 }
 
+/* A FIFO is opened when both its ends are. */
+static void meet(const char *fifo, int how)
+{
+	close(open(fifo, how));
+}
+
 static void act(const char *word)
 {
 	long long values[EVENTS] = {0};
@@ -85,6 +105,8 @@ static void act(const char *word)
 		must(word, PAPI_accum(c->id, values));
 	else if (!strcmp(word, "reset"))
 		must(word, PAPI_reset(c->id));
+	else if (!strcmp(word, "former"))
+		go_back();
 	else if (!strcmp(word, "again"))
 		drop(c), make(names);
 	else if (!strncmp(word, "dom=", 4))
@@ -93,15 +115,37 @@ static void act(const char *word)
 		must(word, PAPI_set_domain(atoi(word + 7)));
 	else if (!strcmp(word, "other"))
 		use_another();
+	else if (!strncmp(word, "tell=", 5))
+		meet(word + 5, O_WRONLY);
+	else if (!strncmp(word, "hear=", 5))
+		meet(word + 5, O_RDONLY);
 	else
 		die(word);
+}
+
+/* Up to the end or "back". */
+static void *act_all(void *words)
+{
+	for (char **word = words; *word && strcmp(*word, "back") != 0; word++) {
+		pthread_t thread;
+
+		if (strcmp(*word, "beside") != 0) {
+			act(*word);
+			continue;
+		}
+		if (pthread_create(&thread, NULL, act_all, word + 1) || pthread_join(thread, NULL))
+			die(*word);
+		while (word[1] && strcmp(*word, "back") != 0)
+			word++;
+	}
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	up();
+	PAPI_thread_init(pthread_self);
 	pin(0);
-	for (int i = 1; i < argc; i++)
-		act(argv[i]);
+	act_all(argv + (argc > 1));
 	return 0;
 }

@@ -28,7 +28,7 @@ static struct sp_model *model(enum stub kind)
 
 static void open_level(const char *name, struct sp_model *m)
 {
-	assert_int_equal(sp_levels_open(&t, m, sp_level_by_name(name)), 0);
+	assert_int_equal(sp_levels_open(&t, m, sp_level_by_name(name), NULL), 0);
 }
 
 static const struct sp_level_row *row(uint32_t i)

@@ -23,6 +23,17 @@ const char *sp_model_text(const struct sp_model *m, sp_off off)
 	return off < SP_COUNT(names) ? names[off] : "";
 }
 
+/* A model without relations. */
+bool sp_model_next(struct sp_model *m, struct sp_row *row)
+{
+	return (void)m, (void)row, false;
+}
+
+bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_at_cpu *at)
+{
+	return (void)m, (void)row, (void)i, (void)at, false;
+}
+
 static struct sp_event event[EVENTS];
 static const struct sp_event *events[EVENTS];
 static bool counted[EVENTS];
@@ -81,13 +92,29 @@ static void sound(struct sp_metrics *t, const char *text)
 		fail_msg("%u:%u: %s", s.line, s.column, s.reason);
 }
 
+/* Computes them for a set of these events (NULL: of all), of this process. */
+static void compute(struct sp_metrics *t, const int64_t *sum, const bool *present, uint32_t process)
+{
+	uint32_t ids[EVENTS];
+	int64_t total[EVENTS];
+	struct sp_row row = { .event = ids, .process = process };
+
+	for (uint32_t e = 0; e < EVENTS; e++)
+		if (!present || present[e]) {
+			total[row.k] = sum[e];
+			ids[row.k++] = e;
+		}
+	t->relation = NULL;		/* which would be taken for the last one, of the same address */
+	sp_metrics_compute_row(t, &row, total, NULL);
+}
+
 /* The value of the last definition of this name; NAN where there is none. */
 static double value(struct sp_metrics *t, const char *name, const int64_t *sum)
 {
 	const struct sp_metric *d = sp_metrics_named(t, name);
 
 	assert_non_null(d);
-	sp_metrics_compute(t, sum, NULL, -1);
+	compute(t, sum, NULL, 0);
 	return d->has_value ? d->value : 0.0 / 0.0;
 }
 
@@ -318,7 +345,7 @@ static void tables(void **state)
 	assert_int_equal(sp_metrics_bind(&t, &m), 3);
 	assert_int_equal(shown(&t), 3);
 	assert_int_equal(t.at[sp_metrics_next(&t, -1)].line, 6);
-	sp_metrics_compute(&t, sums, NULL, -1);
+	compute(&t, sums, NULL, 0);
 	same_value(t.at[2].value, 57.0);
 	same_value(t.at[3].value, 114.0);	/* M2: twice the M of its own table */
 	same_value(t.at[5].value, 0.5);
@@ -365,14 +392,13 @@ static void machines(void **state)
 	h[0].pmus = 8;
 	m.n_processes = m.n_machines = 2;
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
-	assert_int_equal(sp_metrics_machine(&t, 0), -1);
-	for (int32_t at = 1; at < 4; at++) {
-		const struct sp_metric *d = &t.at[sp_metrics_next(&t, -1)];
-
-		sp_metrics_compute(&t, sums, NULL, sp_metrics_machine(&t, at));
-		same_value(d->value, at == 1 ? 8000.0 : 4000.0);
+	for (uint32_t i = 0; i < 2; i++) {
+		compute(&t, sums, NULL, i);
+		same_value(t.at[sp_metrics_next(&t, -1)].value, i ? 4000.0 : 8000.0);
 	}
-	sp_metrics_compute(&t, sums, NULL, -1);	/* both together: no word for that */
+	for (uint32_t i = 0; i < t.n_slots; i++)
+		t.one[i].n = 1;
+	sp_metrics_compute(&t, t.one);		/* both together: no word for that */
 	assert_false(t.at[sp_metrics_next(&t, -1)].has_value);
 	sp_metrics_close(&t);
 }
@@ -387,9 +413,38 @@ static void absent(void **state)
 	(void)state;
 	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,A,NOT_DERIVED,PAPI_TOT_INS\n");
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
-	sp_metrics_compute(&t, sums, present, -1);
+	compute(&t, sums, present, 0);
 	assert_false(t.at[0].has_value);
 	assert_true(t.at[1].has_value);
+	sp_metrics_close(&t);
+}
+
+/* What one set counted and another is no quotient; two sets that have both add up. */
+static void apart(void **state)
+{
+	static const uint32_t ids[][2] = { { 0, 1 }, { 1, 0 }, { 0 }, { 1 } };
+	static const int64_t total[][2] = { { 300, 100 }, { 100, 500 }, { 1000 }, { 50 } };
+	struct sp_model m = model();
+	struct sp_metric_sum *all;
+	struct sp_metrics t;
+
+	(void)state;
+	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,TWICE,DERIVED_ADD,IPC,IPC\n");
+	assert_int_equal(sp_metrics_bind(&t, &m), 2);
+	all = calloc(t.n_slots, sizeof(*all));
+	for (unsigned i = 4; i-- > 0;) {
+		struct sp_row row = { .k = i < 2 ? 2 : 1, .event = ids[i] };
+
+		sp_metrics_compute(&t, all);
+		assert_int_equal(t.at[0].has_value, i < 1);
+		sp_metrics_add(&t, &row, SP_METRIC_ANYWHERE, NULL, total[i], NULL, all);
+	}
+	sp_metrics_compute(&t, all);
+	same_value(t.at[0].value, 800.0 / 200.0);
+	same_value(t.at[1].value, 8.0);
+	sp_metrics_compute(&t, NULL);
+	assert_false(t.at[0].has_value);
+	free(all);
 	sp_metrics_close(&t);
 }
 
@@ -418,7 +473,7 @@ static void mutations(void **state)
 			n = (random >> 9) % n;
 		read_text(&t, text, n);
 		sp_metrics_bind(&t, &m);
-		sp_metrics_compute(&t, sums, NULL, -1);
+		compute(&t, sums, NULL, 0);
 		sp_metrics_close(&t);
 	}
 }
@@ -460,7 +515,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds), cmocka_unit_test(files), cmocka_unit_test(errors), cmocka_unit_test(limits),
-		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(machines), cmocka_unit_test(absent), cmocka_unit_test(mutations),
+		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(machines), cmocka_unit_test(absent), cmocka_unit_test(apart), cmocka_unit_test(mutations),
 		cmocka_unit_test(papi_file),
 	};
 

@@ -1094,7 +1094,7 @@ static const char *level(const char *name, struct sp_model *m)
 	struct sp_out o;
 
 	how.m = m;
-	assert_int_equal(sp_levels_open(&levels, m, sp_level_by_name(name)), 0);
+	assert_int_equal(sp_levels_open(&levels, m, sp_level_by_name(name), NULL), 0);
 	sp_memory_init(&o, text, sizeof(text));
 	assert_int_equal(sp_text_level(&o, &how, &levels, false), 0);
 	sp_levels_close(&levels);

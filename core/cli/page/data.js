@@ -67,6 +67,7 @@ class Counted {
 		const clock = /^perf::.*(TASK|CPU)[-_]CLOCK$/.test(key) && !event?.units;
 
 		this.key = key;
+		this.time = clock || /(^PAPI_(TOT|REF)_CYC|CPU[-_]CYCLES|::CYCLES|CYCLES_NOT_IN_HALT|UNHALTED_CORE_CYCLES|CPU_CLK_UNHALTED)(:|$)/.test(key);
 		this.description = event?.description || '';
 		this.units = clock ? 'ns' : event?.units || '';
 		this.scale = { ns: ['s', 1e-9], us: ['s', 1e-6], nJ: ['J', 1e-9], uJ: ['J', 1e-6] }[this.units];
@@ -88,9 +89,9 @@ class Counted {
 }
 
 class Metric {
-	constructor(key) {
+	constructor(key, of) {
 		this.key = this.title = key;
-		this.description = 'derived metric';
+		this.description = [of?.description || 'derived metric', of?.note].filter(t => t).join('; ');
 		this.metric = true;
 	}
 	text(v) {
@@ -140,7 +141,7 @@ for (const row of [...data.components, ...level('thread')]) {
 			events.push(new Counted(key, data.events.find(e => e.name === key || `${e.name}#${e.id}` === key)));
 	for (const key of Object.keys(row.derived_metrics ?? {}))
 		if (!metrics.some(e => e.key === key))
-			metrics.push(new Metric(key));
+			metrics.push(new Metric(key, data.metrics?.find(m => m.name === key)));
 }
 for (const e of events)
 	e.title = plain(events.some(o => o !== e && o.rest === e.rest) ? e.key : e.rest) +
@@ -149,9 +150,8 @@ const columns = [...events, ...metrics];
 
 /* An event's sum of the whole run, and what of it is proven. */
 for (const e of events) {
-	e.total = e.proven = null;
-	for (const row of level('thread')) {
-		e.total = add(e.total, num(row.total[e.key] ?? null));
-		e.proven = add(e.proven, num(row.exact[e.key] ?? null));
-	}
+	const of = data.events.find(v => v.name === e.key || `${v.name}#${v.id}` === e.key);
+
+	e.total = num(of?.total ?? null);
+	e.proven = num(of?.exact ?? null);
 }

@@ -2,7 +2,8 @@
 
 const job = processes.length > 1;
 const tables = [];
-let chosen = columns[0], map;
+/* What weighs: a clock or cycles, where these were counted. */
+let chosen = columns.find(c => c.time && Number(c.total)) ?? columns[0], map;
 
 /* ---- rows ---------------------------------------------------------------- */
 
@@ -12,7 +13,7 @@ const proven = row => events.every(e => num(row.exact?.[e.key] ?? null) === num(
 const mark = row => proven(row) ? '' : '~ ';
 
 /* Columns of counts, and the share that the chosen one has: of the whole run in words, of the largest as a bar. */
-function countColumns(rows, derived = metrics) {
+function countColumns(rows) {
 	const most = new Map(columns.map(c => [c, rows.reduce((m, row) => Math.max(m, Number(amount(row, c) ?? 0)), 0)]));
 	const share = { title: 'share', number: true, hint: 'of the chosen event, of the whole run',
 		text: row => chosen.metric ? '' : percent(amount(row, chosen) ?? NaN, chosen.total),
@@ -20,7 +21,7 @@ function countColumns(rows, derived = metrics) {
 	const of = c => ({ title: c.title, number: true, hint: c.description, column: c, text: row => c.text(amount(row, c)),
 		value: row => amount(row, c), exact: row => c.exactly(amount(row, c)) + provenOf(row, c) });
 
-	return [...events.map(of), share, ...derived.map(of)];
+	return [...events.map(of), share, ...metrics.map(of)];
 }
 
 function provenOf(row, c) {
@@ -119,34 +120,20 @@ function threadSection() {
 
 /* ---- ranks, hosts ------------------------------------------------------------ */
 
-/* Sums of the thread rows of each. */
-function sumsBy(rows, key) {
-	return [...byKey(rows, key)].map(([of, list]) => {
-		const row = { of, threads: list.length, total: {}, exact: {}, process: list[0].process };
-
-		for (const one of list)
-			for (const e of events) {
-				row.total[e.key] = add(row.total[e.key], num(one.total[e.key] ?? null));
-				row.exact[e.key] = add(row.exact[e.key], num(one.exact[e.key] ?? null));
-			}
-		return row;
-	});
-}
-
 function rankSection() {
-	const name = r => `rank ${rankOf(r) ?? '-'}, pid ${processOf(r).pid}`, rows = sumsBy(level('thread'), r => r.process ?? 0);
+	const threads = byKey(level('thread'), r => r.process), name = r => `rank ${rankOf(r) ?? '-'}, pid ${processOf(r).pid}`;
+	const rows = level('process').map(r => ({ ...r, threads: threads.get(r.process)?.length ?? 0 }));
 
-	return tableSection('ranks', 'Ranks', [idColumn('rank', rankOf), textColumn('host', r => processOf(r).host), ...countColumns(rows, []),
+	return tableSection('ranks', 'Ranks', [idColumn('rank', rankOf), textColumn('host', r => processOf(r).host), ...countColumns(rows),
 		numberColumn('threads', r => r.threads), idColumn('pid', r => processOf(r).pid), textColumn('program', r => base(processOf(r).exe)),
 		textColumn('end', r => processOf(r).end)], rows, { mark, spread: name, name: 'ranks',
 		search: r => `rank ${rankOf(r)} ${processOf(r).pid} ${processOf(r).host} ${processOf(r).exe} ${processOf(r).end}` });
 }
 
 function hostSection() {
-	const rows = sumsBy(level('thread'), r => processOf(r).host);
+	const threads = byKey(level('thread'), r => processOf(r).machine);
+	const rows = level('machine').map(r => ({ ...r, of: r.host ?? r.label, threads: threads.get(r.component)?.length ?? 0 }));
 
-	for (const row of rows)
-		row.derived_metrics = summed.get(machines.find(m => m.name === row.of)?.id)?.derived_metrics;
 	return tableSection('hosts', 'Hosts', [textColumn('host', r => r.of), ...countColumns(rows), numberColumn('threads', r => r.threads)], rows, { mark, spread: r => plain(r.of), search: r => r.of });
 }
 
@@ -217,6 +204,7 @@ function head() {
 	const p = data.process, exe = base(p.exe || processes[0].exe), ns = BigInt(num(p.end_ns)) - BigInt(num(p.start_ns));
 	const cpus = components.filter(c => c.type === 'PU'), used = cpus.filter(c => summed.has(c.id)).length;
 	const hosts = [...new Set(processes.map(x => x.host))], threads = level('thread').length;
+	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...data.notes];
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 	document.title = `${plain(exe)}: counts by CPU`;
@@ -226,11 +214,11 @@ function head() {
 			`${many(threads, 'thread')} on ${grouped(used)} of ${many(cpus.length, 'CPU')}; ` +
 			`${new Date(Number(BigInt(num(p.start_ns)) / 1000000n)).toISOString().replace('T', ' ').slice(0, 19)} UTC`),
 		make('p', { class: 'sure' }, sureness()),
-		...(data.notes.length ? [make('ul', { class: 'notes' }, ...data.notes.map(n => make('li', null, plain(n))))] : []));
+		...(notes.length ? [make('ul', { class: 'notes' }, ...notes.map(n => make('li', null, plain(n))))] : []));
 }
 
 function chooser() {
-	const select = make('select', { id: 'event' }, ...columns.map((c, i) => make('option', { value: i }, c.title)));
+	const select = make('select', { id: 'event' }, ...columns.map((c, i) => make('option', { value: i, selected: c === chosen }, c.title)));
 
 	select.addEventListener('change', () => choose(columns[select.value]));
 	return make('nav', null, make('label', { for: 'event' }, 'by '), select,
@@ -292,7 +280,7 @@ document.body.append(head(), columns.length ? chooser() : '', make('main', null,
 	job ? rankSection() : '', new Set(processes.map(p => p.host)).size > 1 ? hostSection() : '',
 	level('thread').length ? threadSection() : '', data.callsites.length && level('callsite').length ? siteSection() : '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
 if (columns.length)
-	choose(columns[0]);
+	choose(chosen);
 
 document.addEventListener('keydown', e => {
 	if (e.target.closest('input, select') || e.ctrlKey || e.metaKey || e.altKey)

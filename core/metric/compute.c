@@ -1,0 +1,431 @@
+/* compute.c: metrics of the rows of a store: from the counts of those event sets that have all of a metric's
+ * events; see compute.h.
+ */
+#include <string.h>
+
+#include "../sys.h"
+#include "../view/core-kinds.h"
+#include "../view/observers.h"
+#include "../view/view-common.h"
+#include "compute.h"
+
+int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)
+{
+	for (i++; (uint32_t)i < t->n; i++)
+		if (t->at[i].shown)
+			return i;
+	return -1;
+}
+
+/* ---- the events that a metric needs ------------------------------------------------ */
+
+static bool has_definitions(const struct sp_metrics *t, const struct sp_metric *d)
+{
+	for (uint32_t i = 0; i < d->n_terms; i++)
+		if (t->term[d->first_term + i].definition >= 0)
+			return true;
+	return false;
+}
+
+/* Definition d, and those that it is made of, which stand before it: needed[from .. d]. */
+static uint32_t mark_needed(struct sp_metrics *t, uint32_t d)
+{
+	uint32_t from = d;
+
+	t->needed[d] = true;
+	for (uint32_t i = d + 1; i-- > from;)
+		for (uint32_t k = 0; t->needed[i] && k < t->at[i].n_terms; k++) {
+			int32_t other = t->term[t->at[i].first_term + k].definition;
+
+			if (other < 0)
+				continue;
+			t->needed[other] = true;
+			from = (uint32_t)sp_min(from, (uint32_t)other);
+		}
+	return from;
+}
+
+static void find_slots(struct sp_metrics *t, uint32_t number)
+{
+	struct sp_metric *d = &t->at[number];
+	uint32_t from = mark_needed(t, number);
+
+	d->first_slot = t->n_slots;
+	for (uint32_t i = from; i <= number; i++) {
+		const struct sp_metric *part = &t->at[i];
+
+		for (uint32_t k = 0; t->needed[i] && k < part->n_terms; k++) {
+			const struct sp_metric_term *term = &t->term[part->first_term + k];
+
+			for (uint32_t j = 0; j < term->n_ids && t->n_slots < SP_METRIC_IDS_MOST; j++) {
+				uint32_t e = t->id[term->ids + j];
+
+				if (!t->row_present[e])
+					t->slot[t->n_slots++] = e;
+				t->row_present[e] = true;
+			}
+		}
+		t->needed[i] = false;
+	}
+	d->n_slots = t->n_slots - d->first_slot;
+	for (uint32_t i = 0; i < d->n_slots; i++)
+		t->row_present[t->slot[d->first_slot + i]] = false;
+}
+
+void sp_metrics_prepare(struct sp_metrics *t)
+{
+	t->n_slots = 0;
+	t->relation = NULL;
+	if (t->place)
+		sp_unmap(t->place, t->place_bytes);
+	t->place = NULL;
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].n_slots = 0;
+	for (uint32_t i = 0; i < t->n; i++)
+		for (int32_t v = t->at[i].shown ? (int32_t)i : -1; v >= 0; v = t->at[v].other)
+			if (!t->at[v].n_slots && t->n_slots < SP_METRIC_IDS_MOST)
+				find_slots(t, (uint32_t)v);
+}
+
+/* ---- sums -------------------------------------------------------------------------- */
+
+/* Does the relation at hand have something for the term? */
+static bool term_is_there(const struct sp_metrics *t, const struct sp_metric_term *term)
+{
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		if (t->row_at[t->id[term->ids + i]])
+			return true;
+	if (term->elapsed || term->observed)
+		return term->observed || t->elapsed_ns > 0.0;
+	return term->definition >= 0 && t->at[term->definition].has_all;
+}
+
+static void find_whole(struct sp_metrics *t, uint32_t sort)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sp_metric *d = &t->at[i];
+
+		d->has_all = d->usable && (d->sorts >> sort & 1);
+		for (uint32_t k = 0; d->has_all && k < d->n_terms; k++)
+			d->has_all = term_is_there(t, &t->term[d->first_term + k]);
+	}
+}
+
+/* Of several definitions of a name the one for machines of this sort; -1: none. */
+static int32_t variant(const struct sp_metrics *t, uint32_t shown, uint32_t sort)
+{
+	int32_t v = (int32_t)shown;
+
+	while (v >= 0 && !(t->at[v].sorts >> sort & 1))
+		v = t->n_sorts > 1 ? t->at[v].other : -1;
+	return v;
+}
+
+static uint32_t sort_of(const struct sp_metrics *t, const struct sp_row *row)
+{
+	return t->n_sorts > 1 ? t->sort_of[t->model->process[row->process].machine] : 0;
+}
+
+/* What the relation adds to which slots; the same as the last one's, as a rule. */
+static void take_relation(struct sp_metrics *t, const struct sp_row *row)
+{
+	uint32_t sort = sort_of(t, row);
+
+	if (t->relation && t->relation_k == row->k && t->relation_sort == sort &&
+	    memcmp(t->relation, row->event, row->k * sizeof(*row->event)) == 0)
+		return;
+	t->relation = row->event;
+	t->relation_k = row->k;
+	t->relation_sort = sort;
+	t->n_pairs = 0;
+	for (uint32_t i = row->k; i-- > 0;)
+		t->row_at[row->event[i]] = i + 1;	/* one event twice in a set is one count */
+	find_whole(t, sort);
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		int32_t v = variant(t, (uint32_t)i, sort);
+		const struct sp_metric *d = v >= 0 ? &t->at[v] : NULL;
+
+		for (uint32_t k = 0; d && d->has_all && k < d->n_slots; k++) {
+			uint32_t at = t->row_at[t->slot[d->first_slot + k]];
+
+			if (at && t->n_pairs < SP_METRIC_IDS_MOST)
+				t->pair[t->n_pairs++] = (struct sp_metric_pair){ d->first_slot + k, at - 1 };
+		}
+	}
+	for (uint32_t i = 0; i < row->k; i++)
+		t->row_at[row->event[i]] = 0;
+}
+
+static void add_value(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot, int64_t value, uint64_t n)
+{
+	to[slot].value = sp_plus(sp_event_type(t->model, t->slot[slot]), to[slot].value, value);
+	to[slot].n += n;
+}
+
+/* What is observed at the same time in several places is observed no longer for that. */
+static void add_longest(const struct sp_metrics *t, struct sp_metric_sum *to, uint32_t slot, const struct sp_metric_sum *from)
+{
+	add_value(t, to, slot, from->value, from->n);
+	to[slot].ns = sp_max(to[slot].ns, from->ns);
+}
+
+void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total,
+		    const int64_t *hole, struct sp_metric_sum *to)
+{
+	take_relation(t, row);
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		if ((place == SP_METRIC_ANYWHERE || sp_row_place(row, t->pair[i].i) == place) && !(hole && hole[t->pair[i].i]) &&
+		    !(left && sp_observers_leave(left, row, t->pair[i].i)))
+			add_value(t, to, t->pair[i].slot, total[t->pair[i].i], 1);
+	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->n_pairs; i++)
+		if (sp_row_place(row, t->pair[i].i) == place)
+			to[t->pair[i].slot].ns += sp_observers_ns(left, row, t->pair[i].i);
+}
+
+void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const struct sp_metric_sum *from)
+{
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		if (from[i].n)
+			add_longest(t, to, i, &from[i]);
+}
+
+/* ---- those of the model's components ------------------------------------------------- */
+
+static struct sp_metric_sum *place_at(const struct sp_metrics *t, uint64_t row)
+{
+	return t->place + row * t->n_slots;
+}
+
+static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struct sp_at_cpu *at)
+{
+	const struct sp_model *m = t->model;
+
+	take_relation(t, row);
+	for (uint32_t i = 0; i < t->n_pairs; i++) {
+		uint32_t slot = t->pair[i].slot, e = t->pair[i].i;
+		int32_t place = sp_row_place(row, e), kind = place < 0 ? sp_kind_of(m, at->component) : -1;
+		bool more = !sp_row_left(m, row, e);
+
+		if (!more || sp_is_hole(at, e))
+			continue;
+		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0; c = m->component[c].parent) {
+			add_value(t, place_at(t, (uint32_t)c), slot, at->total[e], 1);
+			place_at(t, (uint32_t)c)[slot].ns += sp_observers_ns(&m->observers, row, e);
+			more = m->component[c].flags & SP_COMPONENT_MEMORY;
+		}
+		if (kind >= 0)
+			add_value(t, place_at(t, m->n_components + (uint32_t)kind), slot, at->total[e], 1);
+	}
+}
+
+/* As the model's sums are: up the tree, and memory has what it stands beside. */
+static void sum_tree(struct sp_metrics *t)
+{
+	const struct sp_model *m = t->model;
+
+	for (uint32_t c = m->n_components; c-- > 1;)
+		if (m->counted[c] && m->component[c].parent >= 0 && !(m->component[c].flags & SP_COMPONENT_MEMORY))
+			sp_metrics_sum(t, place_at(t, (uint32_t)m->component[c].parent), place_at(t, c));
+	for (uint32_t c = 1; c < m->n_components; c++) {
+		if (!(m->component[c].flags & SP_COMPONENT_MEMORY) || m->component[c].parent < 0)
+			continue;
+		for (uint32_t i = 0; i < t->n_slots; i++) {
+			const struct sp_metric_sum *from = place_at(t, (uint32_t)m->component[c].parent) + i;
+
+			if (from->n && !sp_event_is_placed(m, t->slot[i]))
+				add_longest(t, place_at(t, c), i, from);
+		}
+	}
+}
+
+/* Has the relation some of the metric's events?  Then one more set is, or is not, among those that it is of. */
+static void count_sets(struct sp_metrics *t, const struct sp_row *row)
+{
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		int32_t v = variant(t, (uint32_t)i, sort_of(t, row));
+		bool any = false;
+
+		for (uint32_t k = 0; v >= 0 && !any && k < t->at[v].n_slots; k++)
+			for (uint32_t e = 0; e < row->k && !any; e++)
+				any = row->event[e] == t->slot[t->at[v].first_slot + k];
+		t->at[i].sets += any && t->at[v].has_all;
+		t->at[i].others += any && !t->at[v].has_all;
+	}
+}
+
+static void sum_model(struct sp_metrics *t)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	t->place_bytes = ((uint64_t)t->model->n_components + SP_KINDS_MOST + 1) * (t->n_slots + 1ull) * sizeof(*t->place);
+	t->place = sp_map(t->place_bytes);
+	for (uint32_t i = 0; i < t->n; i++)
+		t->at[i].sets = t->at[i].others = 0;
+	while (t->place && sp_model_next(t->model, &row)) {
+		take_relation(t, &row);
+		if (row.cells)
+			count_sets(t, &row);
+		for (uint32_t i = 0; sp_row_cell(t->model, &row, i, &at); i++)
+			add_cell(t, &row, &at);
+	}
+	if (t->place)
+		sum_tree(t);
+}
+
+static const struct sp_metric_sum *summed_at(struct sp_metrics *t, uint64_t row)
+{
+	if (!t->place)
+		sum_model(t);
+	return t->place ? place_at(t, row) : NULL;
+}
+
+const struct sp_metric_sum *sp_metrics_at(struct sp_metrics *t, uint32_t component)
+{
+	return summed_at(t, component);
+}
+
+const struct sp_metric_sum *sp_metrics_of_kind(struct sp_metrics *t, uint32_t kind)
+{
+	return summed_at(t, (uint64_t)t->model->n_components + kind);
+}
+
+/* ---- computing ----------------------------------------------------------------------- */
+
+static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *term, double *v)
+{
+	bool any = false;
+
+	*v = 0.0;
+	for (uint32_t i = 0; i < term->n_ids; i++) {
+		uint32_t e = t->id[term->ids + i];
+
+		if (!t->row_present[e])
+			continue;
+		*v += sp_value_double(sp_event_type(t->model, e), t->row_sum[e]);
+		any = true;
+	}
+	if (any)
+		return true;
+	if (term->elapsed) {
+		*v = t->elapsed_ns;
+		return t->elapsed_ns > 0.0;
+	}
+	if (term->observed) {
+		*v = t->observed_ns;
+		return t->observed_ns > 0.0;
+	}
+	if (term->definition < 0 || !t->now[term->definition].has_value)
+		return false;
+	*v = t->now[term->definition].value;
+	return true;
+}
+
+static bool calculate(enum sp_metric_op op, double *a, double b)
+{
+	if (op == SP_METRIC_ADD)
+		*a += b;
+	else if (op == SP_METRIC_SUB)
+		*a -= b;
+	else if (op == SP_METRIC_MUL)
+		*a *= b;
+	else if (b < 0.0 || b > 0.0)
+		*a /= b;
+	else
+		return false;
+	return true;
+}
+
+/* The reader has seen to it that the stack neither runs over nor under. */
+static bool compute(const struct sp_metrics *t, const struct sp_metric *d, double *value)
+{
+	double stack[SP_METRIC_STEPS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->n_steps; i++) {
+		const struct sp_metric_step *s = &t->step[d->first_step + i];
+
+		if (s->op == SP_METRIC_TERM) {
+			if (!term_value(t, &t->term[d->first_term + s->term], &stack[n++]))
+				return false;
+		} else if (s->op == SP_METRIC_NUMBER) {
+			stack[n++] = s->number;
+		} else if (s->op == SP_METRIC_HERTZ) {
+			stack[n++] = t->hertz;
+		} else {
+			n--;
+			if (!calculate(s->op, &stack[n - 1], stack[n]))
+				return false;
+		}
+	}
+	*value = stack[0];
+	return stack[0] - stack[0] == 0.0;	/* neither infinite nor NaN */
+}
+
+/* Definition v of the sums at hand, after those that it is made of. */
+static void evaluate(struct sp_metrics *t, uint32_t v)
+{
+	uint32_t from = has_definitions(t, &t->at[v]) ? mark_needed(t, v) : v;
+
+	t->needed[v] = true;
+	for (uint32_t i = from; i <= v; i++) {
+		if (t->needed[i])
+			t->now[i].has_value = t->at[i].usable && compute(t, &t->at[i], &t->now[i].value);
+		t->needed[i] = false;
+	}
+}
+
+static bool has_counts(const struct sp_metric *d, const struct sp_metric_sum *sums)
+{
+	for (uint32_t i = 0; i < d->n_slots; i++)
+		if (sums[d->first_slot + i].n)
+			return true;
+	return !d->n_slots;		/* nothing but the time of the run */
+}
+
+static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v, const struct sp_metric_sum *sums)
+{
+	const struct sp_metric *of = &t->at[v];
+
+	t->observed_ns = 0.0;
+	for (uint32_t i = 0; i < of->n_slots; i++) {
+		const struct sp_metric_sum *s = &sums[of->first_slot + i];
+
+		t->row_sum[t->slot[of->first_slot + i]] = s->value;
+		t->row_present[t->slot[of->first_slot + i]] = s->n != 0;
+		if ((double)s->ns > t->observed_ns)
+			t->observed_ns = (double)s->ns;
+	}
+	evaluate(t, v);
+	for (uint32_t i = 0; i < of->n_slots; i++)
+		t->row_present[t->slot[of->first_slot + i]] = false;
+	d->has_value = t->now[v].has_value;
+	d->value = t->now[v].value;
+}
+
+/* What unlike machines define each in its own way has no value for both. */
+void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
+{
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		int32_t of = -1;
+		unsigned n = 0;
+
+		for (int32_t v = sums ? i : -1; v >= 0; v = t->n_sorts > 1 ? t->at[v].other : -1)
+			if (has_counts(&t->at[v], sums)) {
+				of = v;
+				n++;
+			}
+		t->at[i].has_value = false;
+		if (n == 1)
+			compute_of(t, &t->at[i], (uint32_t)of, sums);
+	}
+}
+
+void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole)
+{
+	memset(t->one, 0, t->n_slots * sizeof(*t->one));
+	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, hole, t->one);
+	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)	/* how long between two calls nobody knows */
+		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns ? row->last_ns - row->first_ns : 0;
+	sp_metrics_compute(t, t->one);
+}

@@ -1,0 +1,200 @@
+/* observers.c: see observers.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "../sort.h"
+#include "../sys.h"
+#include "gauges.h"
+#include "observers.h"
+
+/* What a relation has of one thing. */
+struct sight {
+	uint64_t thing, group, observer;
+	uint64_t first_ns, last_ns;	/* of the first sight of an observer: of all of them */
+	uint32_t event, slot;		/* of o->left */
+};
+
+struct work {
+	struct sp_observers *o;
+	struct sight *sight;
+	uint32_t *order, *head, *chosen;
+	uint32_t n, n_heads, n_chosen;
+};
+
+static uint64_t stir(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0xff51afd7ed558ccdull;
+	return h ^ h >> 32;
+}
+
+static bool may_be_shared(const struct sp_event *v)
+{
+	return v && v->kind == SP_COUNTER && (v->scope == SP_SCOPE_PROCESS || v->scope == SP_SCOPE_PACKAGE || v->scope == SP_SCOPE_HOST ||
+					      v->scope == SP_SCOPE_DEVICE);
+}
+
+static bool any_shared(const struct sp_model *m)
+{
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (may_be_shared(m->event[e]))
+			return true;
+	return false;
+}
+
+/* The event where it is counted; of a process's own, that of this process. */
+static uint64_t thing(const struct sp_model *m, const struct sp_row *row, uint32_t i)
+{
+	const struct sp_event *v = m->event[row->event[i]];
+	int32_t place = sp_row_place(row, i);
+	uint64_t h = stir(stir(stir(1, row->event[i]), (uint32_t)place), m->process[row->process].machine);
+
+	if (place < 0)
+		h = stir(stir(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
+	return v->scope == SP_SCOPE_PROCESS ? stir(h, row->process + 1ull) : h;
+}
+
+static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row, uint64_t group, uint32_t slot)
+{
+	uint64_t observer = stir(stir(stir(row->process, row->thread_at), row->target), (uint32_t)row->target_id);
+
+	w->o->at[row->index - 1] = slot + 1;
+	for (uint32_t i = 0; i < row->k; i++)
+		if (may_be_shared(m->event[row->event[i]]))
+			w->sight[w->n++] = (struct sight){ thing(m, row, i), group, observer, row->first_ns, row->last_ns, row->event[i], slot + i };
+}
+
+static bool is_same_thing(const struct sight *a, const struct sight *b)
+{
+	return a->thing == b->thing && a->group == b->group;
+}
+
+static bool by_thing(const void *of, uint32_t x, uint32_t y)
+{
+	const struct sight *a = (const struct sight *)of + x, *b = (const struct sight *)of + y;
+
+	if (!is_same_thing(a, b))
+		return a->thing != b->thing ? a->thing < b->thing : a->group < b->group;
+	return a->observer != b->observer ? a->observer < b->observer : x < y;
+}
+
+/* Of those that saw as much the earlier one, then the one that stands first. */
+static bool by_time(const void *of, uint32_t x, uint32_t y)
+{
+	const struct sight *a = (const struct sight *)of + x, *b = (const struct sight *)of + y;
+	uint64_t p = a->last_ns - a->first_ns, q = b->last_ns - b->first_ns;
+
+	if (p != q)
+		return p > q;
+	return a->first_ns != b->first_ns ? a->first_ns < b->first_ns : x < y;
+}
+
+/* Where it would stand among those that are chosen, which do not overlap; false: it overlaps one of them. */
+static bool find_room(const struct work *w, const struct sight *s, uint32_t *at)
+{
+	uint32_t low = 0, high = w->n_chosen;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (w->sight[w->chosen[middle]].first_ns <= s->first_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*at = low;
+	return (!low || w->sight[w->chosen[low - 1]].last_ns <= s->first_ns) &&
+	       (low == w->n_chosen || w->sight[w->chosen[low]].first_ns >= s->last_ns);
+}
+
+/* The observers of one thing, w->head: who counts?  The others' sights, which stand behind theirs in w->order, are left. */
+static void choose(struct work *w, uint32_t *from)
+{
+	uint32_t *several = &w->o->n[w->sight[w->head[0]].event], at, n_left = 0;
+
+	sp_sort(w->head, w->n_heads, by_time, w->sight);
+	w->n_chosen = 0;
+	for (uint32_t i = 0; i < w->n_heads; i++) {
+		const struct sight *s = &w->sight[w->head[i]];
+
+		if (!find_room(w, s, &at)) {
+			for (uint32_t k = from[w->head[i]]; k < w->n && is_same_thing(&w->sight[w->order[k]], s) &&
+			     w->sight[w->order[k]].observer == s->observer; k++)
+				w->o->left[w->sight[w->order[k]].slot] = true;
+			n_left++;
+			continue;
+		}
+		w->o->ns[s->slot] = s->last_ns - s->first_ns;
+		memmove(w->chosen + at + 1, w->chosen + at, (w->n_chosen - at) * sizeof(*w->chosen));
+		w->chosen[at] = w->head[i];
+		w->n_chosen++;
+	}
+	if (n_left)
+		*several = (uint32_t)sp_max(*several, w->n_heads);
+}
+
+/* Thing by thing, observer by observer. */
+static void find_left(struct work *w, uint32_t *from)
+{
+	sp_sort(w->order, w->n, by_thing, w->sight);
+	for (uint32_t i = 0; i < w->n;) {
+		const struct sight *of = &w->sight[w->order[i]];
+
+		for (w->n_heads = 0; i < w->n && is_same_thing(&w->sight[w->order[i]], of);) {
+			struct sight *first = &w->sight[w->order[i]];
+
+			from[w->order[i]] = i;
+			w->head[w->n_heads++] = w->order[i];
+			for (i++; i < w->n && is_same_thing(&w->sight[w->order[i]], first) && w->sight[w->order[i]].observer == first->observer; i++) {
+				first->first_ns = sp_min(first->first_ns, w->sight[w->order[i]].first_ns);
+				first->last_ns = sp_max(first->last_ns, w->sight[w->order[i]].last_ns);
+			}
+		}
+		choose(w, from);
+	}
+}
+
+int sp_observers_open(struct sp_observers *o, struct sp_model *m, uint64_t (*group)(const void *of, const struct sp_row *row), const void *of)
+{
+	struct work w = { .o = o };
+	struct sp_row row = { 0 };
+	uint64_t most = 0, n_rows = 0, bytes;
+	uint32_t slot = 0;
+
+	memset(o, 0, sizeof(*o));
+	if (!any_shared(m))
+		return 0;
+	for (; sp_model_next(m, &row); most += row.k)
+		n_rows = row.index;
+	row = (struct sp_row){ 0 };
+	o->bytes = most * 9 + n_rows * 4 + m->n_events * 4 + 64;
+	bytes = (most + 1) * (sizeof(*w.sight) + 4 * sizeof(uint32_t));
+	o->memory = most < UINT32_MAX ? sp_map(o->bytes) : NULL;
+	w.sight = o->memory ? sp_map(bytes) : NULL;
+	if (!w.sight) {
+		sp_observers_close(o);
+		return -ENOMEM;
+	}
+	o->ns = o->memory;
+	o->at = (uint32_t *)(o->ns + most);
+	o->n = o->at + n_rows;
+	o->left = (bool *)(o->n + m->n_events);
+	w.order = (uint32_t *)(w.sight + most + 1);
+	w.head = w.order + most + 1;
+	w.chosen = w.head + most + 1;
+	while (sp_model_next(m, &row) && slot + row.k <= most && row.index <= n_rows) {
+		take_row(&w, m, &row, group ? group(of, &row) : 0, slot);
+		slot += row.k;
+	}
+	for (uint32_t i = 0; i < w.n; i++)
+		w.order[i] = i;
+	find_left(&w, w.chosen + most + 1);
+	sp_unmap(w.sight, bytes);
+	return 0;
+}
+
+void sp_observers_close(struct sp_observers *o)
+{
+	if (o->memory)
+		sp_unmap(o->memory, o->bytes);
+	memset(o, 0, sizeof(*o));
+}

@@ -1,0 +1,73 @@
+# One thing that several observe - ranks a package's energy, threads the machine's stolen time - is counted once.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+
+cat >script <<'END'
+component rapl
+component stealtime
+component io
+event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64
+event rapl:::DRAM_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64
+event stealtime:::TOTAL component=stealtime units=us
+event io:::rchar component=io
+END
+E=rapl:::PACKAGE_ENERGY:PACKAGE0 D=rapl:::DRAM_ENERGY:PACKAGE0
+printf 'EVENT,NJ,NOT_DERIVED,%s\nEVENT,PART,DERIVED_POSTFIX,N0|N1|/|,%s,%s\n' "$E" "$D" "$E" >metrics.csv
+# counted NAME RANK WORD...: what ops does, in NAME.sspapi
+counted() (
+	name=$1 rank=$2
+	shift 2
+	FAKE_PAPI_SCRIPT=$tmp/script LD_PRELOAD=$SHIM:$MORE SSPAPI_OUTPUT=$tmp/$name.sspapi exec env ${rank:+PMI_RANK=$rank} "$scenes/ops" "$@"
+)
+mkfifo go end
+# Rank 1 sees it from before rank 0 begins until after that one has ended; rank 2 later.
+counted r1 1 "set=$E,$D" start tell=go hear=end show=3000,40 stop &
+counted r0 0 hear=go "set=$E,$D" start show=2000,30 stop tell=end
+wait
+counted r2 2 "set=$E" start show=500 stop
+# total LEVEL FILE...: of each row
+total() {
+	level=$1
+	shift
+	"$sspapi" report -f json -m metrics.csv "--per-$level" "$@" 2>/dev/null >level.json
+	json level.json 'map { my $t = $_->{total}{"'"$E"'"} // "-"; my $m = $_->{derived_metrics}; "$t " . ($m->{NJ} // "-") . " " . ($m->{PART} // "-") } map { @{$_->{rows}} } @{$d->{levels}}' | paste -sd, -
+}
+is "of ranks at the same time the longest counts" "$(total package r0.sspapi r1.sspapi)" "3000 3000 0.0133333333333333"
+is "by rank each has what it saw" "$(total rank r0.sspapi r1.sspapi)" "2000 2000 0.015,3000 3000 0.0133333333333333"
+is "those that saw it one after the other add up" "$(total machine r2.sspapi r0.sspapi r1.sspapi)" "3500 3500 0.0133333333333333"
+"$sspapi" merge -o some.sspapi r2.sspapi r0.sspapi
+"$sspapi" merge -o all.sspapi r1.sspapi some.sspapi
+is "merged, in groups: the same" "$(total machine all.sspapi)" "3500 3500 0.0133333333333333"
+"$sspapi" report -f json -m metrics.csv all.sspapi >all.json
+is "JSON's components" "$(json all.json 'map { $_->{total}{"'"$E"'"} // "-" } @{$d->{components}}' | sort -u | tr '\n' ' ')" "- 3500 "
+is "which counts are in no sum, and how many saw it" "$(json all.json 'map { scalar @{$_->{left_out} // []} } @{$d->{relations}}' | tr '\n' ' ')$(json all.json 'map { $_->{observers} } @{$d->{events}}' | tr '\n' ' ')" "2 0 0 3 2 "
+is "CSV by level" "$("$sspapi" report -f csv --per-package all.sspapi | grep PACKAGE_ENERGY | cut -d, -f 16)" 3500
+is "hwloc" "$("$sspapi" report -f hwloc all.sspapi | grep -o "name=\"$E\" value=\"[0-9]*" | sort -u)" "name=\"$E\" value=\"3500"
+"$sspapi" report all.sspapi >text
+check "text" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +3\.500 uJ$' text
+is "a line says how many there were" "$(tr -s '\n ' '  ' <text | grep -o 'PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time\|DRAM_ENERGY:PACKAGE0: 2 observers' | tr '\n' ';')" \
+	"PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time;DRAM_ENERGY:PACKAGE0: 2 observers;"
+"$sspapi" diff r1.sspapi all.sspapi >text
+check "diff" grep -qE '^~ total +PACKAGE_ENERGY:PACKAGE0 +3\.000 uJ +3\.500 uJ ' text
+"$sspapi" diff --per-thread r1.sspapi all.sspapi >text
+check "its total, by whatever level" grep -qE '^~ total +PACKAGE_ENERGY:PACKAGE0 +3\.000 uJ +3\.500 uJ ' text
+"$sspapi" report -o all.html all.sspapi
+sed -n '/id="data"/,/^<\/script>/p' all.html | sed '1d;$d' >page.json
+is "the page" "$(json page.json 'map { $_->{total} } @{$d->{events}}' | tr '\n' ' ')$(json page.json 'map { map { $_->{total}{"'"$E"'"} } @{$_->{rows}} } grep { $_->{level} eq "machine" } @{$d->{levels}}')" "3500 40 3500"
+
+# Threads, of the machine's and of their process's; sets of one thread never run at the same time.
+counted threads '' set=stealtime:::TOTAL start beside set=stealtime:::TOTAL start show=60 stop back show=100 stop
+total_of() {
+	"$sspapi" report -f json "--per-$1" "$2.sspapi" >level.json
+	json level.json 'map { values %{$_->{total}} } map { @{$_->{rows}} } @{$d->{levels}}' | tr '\n' ' '
+}
+is "threads of a process: once, and each by itself" "$(for l in machine process set thread; do total_of $l threads; done)" "100 100 100 60 100 60 "
+counted io '' set=io:::rchar start show=5 read beside set=io:::rchar start show=7 read show=67 stop back show=105 stop
+is "what is the process's own, too" "$(for l in machine thread; do total_of $l io; done)" "100 100 60 "
+counted io2 '' set=io:::rchar start show=1 read show=8 stop
+"$sspapi" merge -o io3.sspapi io.sspapi io2.sspapi
+is "of another process it is another thing" "$(total_of machine io3)" "107 "
+counted sets '' "set=$E" start show=100 stop "set=$D,$E" start show=3,60 stop former start show=20 stop
+is "two sets of one thread add up" "$(total machine sets.sspapi)" "180 180 0.05"
+done_testing

@@ -1,0 +1,119 @@
+#!/usr/bin/perl
+# check-sums.pl FOLDER: do all forms of the stores that 64-sums.t made there show the same sums and metrics, and those that
+# follow from their relations? Computed here anew, from the relations in JSON alone. Prints what is wrong; exit 1 if anything is.
+use strict;
+use warnings;
+use JSON::PP;
+
+my $folder = shift;
+my ($wrong, %want, %ipc, %watts) = (0);
+sub text { open my $f, '<', "$folder/$_[0]" or die "$_[0]: $!"; local $/; scalar <$f> }
+sub complain { print "@_\n" if $wrong++ < 20 }
+sub same { my ($what, $got, $want) = @_;
+	my $ok = !defined $got || !defined $want ? !defined $got && !defined $want : abs($got - $want) <= 1e-9 * abs $want;
+	complain("$what: " . ($got // 'none') . ', not ' . ($want // 'none')) unless $ok }
+
+my $d = decode_json(text('all.json'));
+my @c = @{$d->{topology}{components}};
+my @name = map { $_->{name} } @{$d->{events}};
+my ($machine) = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
+my %pu = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'PU' } @c;
+my %package = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'Package' } @c;
+sub up { my @up = shift; push @up, $c[$up[-1]]{parent} while defined $c[$up[-1]]{parent}; @up }
+sub place { $_[0] =~ /^rapl.*PACKAGE(\d)/ ? $package{$1} : $_[0] =~ /^stealtime/ ? $machine : undef }
+
+# ---- what follows from the relations: observers of one thing, then sums -----------------------------
+
+my (%observer, %left, %hull);
+my $n = 0;
+for my $r (@{$d->{relations}}) {
+	for my $e (grep { defined place($name[$_]) } @{$r->{events}}) {
+		my $o = $observer{$e}{"$r->{process} $r->{tid}"} //= { first => $r->{first_ns}, last => $r->{last_ns}, n => $n++ };
+		$o->{first} = $r->{first_ns} if $r->{first_ns} < $o->{first};
+		$o->{last} = $r->{last_ns} if $r->{last_ns} > $o->{last};
+	}
+}
+for my $e (keys %observer) {
+	my @chosen;
+	for my $who (sort { my ($x, $y) = @{$observer{$e}}{$a, $b}; $y->{last} - $y->{first} <=> $x->{last} - $x->{first} ||
+			$x->{first} <=> $y->{first} || $x->{n} <=> $y->{n} } keys %{$observer{$e}}) {
+		my $o = $observer{$e}{$who};
+		if (grep { $_->{first} < $o->{last} && $o->{first} < $_->{last} } @chosen) { $left{"$e $who"} = 1; next }
+		push @chosen, $o;
+		$hull{$e} += $o->{last} - $o->{first};
+	}
+}
+for my $r (@{$d->{relations}}) {
+	my %in = map { $name[$_] => 1 } @{$r->{events}};
+	for my $at (@{$r->{cpus}}) {
+		for my $i (0 .. $#{$r->{events}}) {
+			my $e = $r->{events}[$i];
+			my $place = place($name[$e]) // $pu{$at->{cpu}};
+			next if $left{"$e $r->{process} $r->{tid}"};
+			for my $c (up($place)) {
+				$want{$c}{$name[$e]} += $at->{total}[$i];
+				$ipc{$c}{$name[$e]} += $at->{total}[$i] if $in{PAPI_TOT_INS} && $in{PAPI_TOT_CYC};
+				$watts{$c}[0] += $at->{total}[$i] if $name[$e] =~ /^rapl/;
+				$watts{$c}[1] = $hull{$e} if $name[$e] =~ /^rapl/ && $hull{$e} > ($watts{$c}[1] // 0);
+			}
+		}
+	}
+}
+sub ipc { my $c = shift; $ipc{$c}{PAPI_TOT_CYC} ? $ipc{$c}{PAPI_TOT_INS} / $ipc{$c}{PAPI_TOT_CYC} : undef }
+sub watts { my $c = shift; $watts{$c}[1] ? $watts{$c}[0] / $watts{$c}[1] : undef }
+
+# ---- JSON's components, and the page's ---------------------------------------------------------------
+
+my ($page) = text('all.html') =~ m{id="data"[^>]*>(.*?)</script>}s;
+for my $form ([JSON => $d], [page => decode_json($page)]) {
+	my ($what, $j) = @$form;
+	for my $row (@{$j->{components}}) {
+		my $c = $row->{component};
+		next if $c[$c]{type} eq 'NUMANode';	# beside the tree
+		for my $e (@name) {
+			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e} || undef, $want{$c}{$e} || undef);
+		}
+		same("$what: $c[$c]{type} $c[$c]{logical_index} IPC", $row->{derived_metrics}{IPC}, ipc($c));
+		same("$what: $c[$c]{type} $c[$c]{logical_index} WATTS", $row->{derived_metrics}{WATTS}, watts($c)) if $what eq 'JSON';
+	}
+	same("$what: all of $_->{name}", $_->{total}, $want{$machine}{$_->{name}} // 0) for @{$j->{events}};
+}
+
+# ---- CSV and text by machine and by CPU, hwloc --------------------------------------------------------
+
+for (map { [split /,/] } split /\n/, text('machine.csv')) {
+	my ($event, $v) = @$_[14 - 1, 16 - 1];
+	next if $event eq 'event';
+	same("CSV: machine $event", $v, $event eq 'IPC' ? ipc($machine) : $event eq 'WATTS' ? watts($machine) : $want{$machine}{$event});
+}
+for (map { [split /,/] } split /\n/, text('cpu.csv')) {
+	my ($cpu, $event, $v) = @$_[10 - 1, 14 - 1, 16 - 1];
+	next if $event eq 'event' || $cpu eq '' || $event =~ /^(rapl|stealtime)/;
+	same("CSV: CPU $cpu $event", $v || undef, ($event eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$event}) || undef);
+}
+my @head;
+for (split /\n/, text('cpu.txt')) {
+	@head = map { $_ eq 'share' ? () : $_ } split ' ' if /^CPU .*(TOT_|EV_)/;
+	next unless /^[~ ]* *CPU (\d+) \(core \d+\) +(.*)$/ && @head;
+	my ($cpu, $numbers) = ($1, $2);
+	my @v = split ' ', $numbers =~ s/(?:[<>] ?)?[\d.]+ %/%/r =~ s/,//gr;
+	splice @v, 1, 1;	# the share
+	for my $i (1 .. $#head - 1) {	# the last one is how many readings
+		my $e = $head[$i];
+		my $w = $e eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$e} // $want{$pu{$cpu}}{"PAPI_$e"};
+		next if $e !~ /^(IPC|TOT_|EV_)/;
+		complain("text: CPU $cpu $e: $v[$i - 1], not " . ($w // '-')) if $e eq 'IPC' ? $v[$i - 1] ne (defined $w ? sprintf $w < 0.1 ? '%.6f' : '%.3f', $w : '-') :
+			($v[$i - 1] eq '-' ? 0 : $v[$i - 1]) != ($w // 0);
+	}
+}
+my @open;
+for (text('all.xml') =~ m{(<object [^>]*>|</object>|<info [^>]*>)}g) {
+	if (m{^</}) { pop @open; next }
+	if (/^<object type="(\w+)"(?:.* os_index="(\d+)")?/) { push @open, [$1, $2 // 0]; pop @open if m{/>$}; next }
+	next unless @open && /name="([^"]+)" value="(\d+)/;
+	my ($type, $os) = @{$open[-1]};
+	my $c = $type eq 'Machine' ? $machine : $type eq 'PU' ? $pu{$os} : $type eq 'Package' ? $package{$os} : next;
+	same("hwloc: $type $os $1", $2, $want{$c}{$1} // 0) if grep { $_ eq $1 } @name;
+}
+complain('nothing was compared') unless keys %want;
+exit($wrong != 0);
