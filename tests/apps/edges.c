@@ -22,8 +22,8 @@
  *	edges children	a child that inherits does
  *	edges refused	PAPI refuses to start another set of its, and it counts on
  *	edges starved	counters by CPU find no place in the hardware
- *	edges absent	the second CPU has no such event
- *	edges absents	no CPU has
+ *	edges absent	the second CPU takes no counter (it came online later)
+ *	edges absents	no CPU has such an event
  *
  * Prints what was done where, as moves does. Where there are no hardware counters domain and the last four need hw2sw.
  */
@@ -302,7 +302,7 @@ static long open_event(const struct perf_event_attr *attr, long pid, long cpu, l
 	long fd;
 
 	if (copy && (cpu == absent || absent == 1024)) {
-		errno = ENOENT;
+		errno = absent == 1024 ? ENOENT : ENODEV;
 		return -1;
 	}
 	fd = next(SYS_perf_event_open, attr, pid, cpu, leader, flags);

@@ -110,8 +110,8 @@ if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# else it is the processor's own choice
 	reason MANY residency "26 events" "$edges" moved $many
 	reason OUSTED exact "PAPI refuses another set's start" "$edges" refused
 	reason STARVED exact "no place in the hardware" "$edges" starved
-	reason UNWATCHED exact "a CPU without the event" "$edges" absent
-	reason UNWATCHED residency "no CPU with it" "$edges" absents
+	reason UNWATCHED exact "a CPU without a counter" "$edges" absent
+	reason UNWATCHED residency "no CPU with the event" "$edges" absents
 	is "all have been provoked" "$(sort -u "$tmp/provoked")" \
 		"$(sed -n 's/^SP_WHY_\([A-Z_]*\) .*/\1/p' "$tmp/texts" | grep -v '^NONE$' | sort)"
 fi
