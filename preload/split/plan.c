@@ -168,6 +168,15 @@ static int open_group(struct sp_split *p, struct sp_split_cpu *c, const struct s
 	return 0;
 }
 
+/* Only the first n CPUs are watched. */
+static void leave(struct sp_split *p, uint32_t n)
+{
+	for (uint32_t i = p->n; i-- > n;)
+		for (int g = SP_GROUPS; g-- > 0;)
+			close_cpu(p, &p->cpu[i], (enum sp_group)g);
+	p->n = n;
+}
+
 /* Room is made by what this thread's other sets hold. */
 static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum sp_group g)
 {
@@ -185,10 +194,9 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 			sp_hold_close(p, (int)g);
 			i = UINT32_MAX;		/* from the first one again */
 			r = have = 0;
-		} else if (have) {		/* the nearest have theirs */
-			close_cpu(p, &p->cpu[i], g);
+		} else if (have) {		/* the nearest have theirs, and are watched */
+			leave(p, i);
 			r = 0;
-			break;
 		}
 	}
 	if (r >= 0 && !have)
@@ -233,38 +241,29 @@ static void open_counters(struct sp_split *p, const struct sp_opened *o)
 		p->kind = SP_BY_RESIDENCY;
 }
 
-/* Whose running times are the thread's: those of the copies of software's events, which always run; as many CPUs as have
- * them are watched, the nearest.  (Of children that inherit the kernel brings the times up to date at different moments.)
- * False: *why is why not. */
+/* Whose running times are the thread's: those of the copies of software's events, which always run, if each CPU has some.
+ * (Of children that inherit the kernel brings the times up to date at different moments.)  False: *why is why not. */
 static bool find_times(struct sp_split *p, enum sp_why *why)
 {
-	int leads = p->leader[SP_SOFTWARE];
-	uint32_t n = 0;
+	int leads = p->leader[SP_SOFTWARE], r;
 
-	while (leads >= 0 && !p->inherits && n < p->n && p->cpu[n].fd[leads] >= 0)
-		n++;
-	if (n) {
-		for (uint32_t i = p->n; i-- > n;)
-			for (uint32_t e = p->natives; e-- > 0;) {
-				sp_counter_close(p->cpu[i].fd[e]);
-				p->cpu[i].fd[e] = -1;
-			}
-		p->n = n;
-		p->tells = true;
-		for (uint32_t i = 0; i < n; i++)
-			p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->size[SP_SOFTWARE] };
-	} else {
-		int r = sp_clock_time(p->clock);
-
-		*why = why_not(r);
-		if (r < 0)
-			return false;
-		memcpy(p->times.at, p->clock->times.at, p->n * sizeof(*p->times.at));
-		p->times.slack = p->clock->times.slack;
-	}
 	p->times.n = p->n;
-	if (n)
+	p->tells = leads >= 0 && !p->inherits;
+	for (uint32_t i = 0; i < p->n && p->tells; i++) {
+		p->times.at[i] = (struct sp_residency_at){ .fd = p->cpu[i].fd[leads], .words = 3 + p->size[SP_SOFTWARE] };
+		p->tells = p->cpu[i].fd[leads] >= 0;
+	}
+	if (p->tells) {
 		sp_residency_compare(&p->times);
+		return true;
+	}
+	r = sp_clock_time(p->clock);
+	if (r < 0) {
+		*why = why_not(r);
+		return false;
+	}
+	memcpy(p->times.at, p->clock->times.at, p->n * sizeof(*p->times.at));
+	p->times.slack = p->clock->times.slack;
 	return true;
 }
 
