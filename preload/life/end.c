@@ -464,13 +464,12 @@ static void after_exec(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
-	if (sp_get(&door) != own)
-		return;
-	if (!sp_get(&ended)) {
+	if (sp_get(&holder) == own && !sp_get(&ended)) {
 		sp_process.dumped = false;
-		sp_cas(&holder, &own, 0);
+		sp_put(&holder, 0);
 	}
-	leave();
+	if (sp_get(&door) == own)
+		leave();
 }
 
 int sp_end_snapshot(const char *path, const struct sp_view *view)

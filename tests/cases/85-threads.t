@@ -59,6 +59,26 @@ if plain "a stack of 16 kB"; then
 	done
 fi
 
+# What a set needs of its thread's stack, of an event that libpapi has met and of some that it has not: 2 kB more at most.
+within() {
+	[ "$(status_of native) $(status_of shim)" = "0 0" ] || { cat "$tmp/native.err" "$tmp/shim.err"; return 1; }
+	echo "natively $(cat "$tmp/native.out"), with the library $(cat "$tmp/shim.out")"
+	[ $(($(cat "$tmp/shim.out") - $(cat "$tmp/native.out"))) -le "$1" ]
+}
+find_real_papi
+MORE=$REAL_PAPI_PRELOAD
+if [ "$REAL_PAPI" = no ]; then
+	skip "stack" "$PAPI_HOW"
+elif plain "stack"; then
+	for events in 1 4; do
+		run_native native "$apps/stack" $events
+		for setting in SSPAPI_ATTRIBUTION=auto SSPAPI_ATTRIBUTION=reading SSPAPI_CALLSITES=4 SSPAPI_READINGS=permanent; do
+			run_shim shim env $setting "$apps/stack" $events
+			check "$events events, $setting: at most 2 kB of stack more" within 2048
+		done
+	done
+fi
+
 # Another thread resets what one reads, at any moment: PAPI zeroes, and until that is booked its values look as
 # if they had gone back.
 find_real_papi
