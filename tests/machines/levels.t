@@ -1,6 +1,6 @@
 # Eight CPUs with SMT in two packages: software events, whose counts are exact; CPUs that go and come, and masks
 # that change under a running thread.
-machine=x86-64
+machine=${machine:-x86-64}
 APPEND='isolcpus=6'
 . tests/machines/rows.sh
 
@@ -41,6 +41,11 @@ row cpuset-once sums cpus levels -- -e $faults "!echo 2-5 >$cg/cpuset.cpus; echo
 # CPU 6 is isolated: a thread comes there by its own will only.
 row isolated-read sums cpus levels exact -- -e $faults s w5 r p6 w4 r p7 w3 e
 row isolated-once sums cpus levels exact -- -e $faults p5 s w5 p6 w4 p7 w3 e
+
+calls faults perf::PAGE-FAULTS
+calls clock-first perf::TASK-CLOCK perf::PAGE-FAULTS
+calls clock-last perf::PAGE-FAULTS perf::TASK-CLOCK
+calls clock perf::CPU-CLOCK
 
 user="setpriv --reuid=65534 --regid=65534 --clear-groups"
 row ordinary-user sums cpus levels exact -- -e $faults p0 s w5 r p4 w5 e

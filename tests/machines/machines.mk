@@ -1,10 +1,12 @@
 # machines.mk: the tests on machines that this one is not (tests/machines); included by the Makefile.
-# MACHINES_SHORT=1: counters.t and levels.t only.
+# MACHINES_SHORT=1: eight CPUs on the older kernel, hardware counters on the newer one, and nothing else.
 
-MACHINES_TESTS := $(addprefix tests/machines/,counters.t levels.t)
+MACHINES := $(shell . tests/machines/machine.sh && echo "$$machines" | cut -d' ' -f1)
+MACHINES_TESTS := $(addprefix tests/machines/,counters-new.t levels.t)
+MACHINES_USED = $(if $(MACHINES_SHORT),aarch64-new x86-64,$(MACHINES))
 MACHINES_LONG := $(sort $(wildcard tests/machines/*.t))
 MACHINES_TESTED = $(if $(MACHINES_SHORT),$(MACHINES_TESTS),$(MACHINES_LONG))
-WALKS	:= $(addprefix $(T)/machines/,walk walkf prices)
+WALKS	:= $(addprefix $(T)/machines/,walk walkf prices) $(T)/bench/steady
 
 $(T)/machines/walk: tests/machines/unit.h tests/apps/touch.h
 $(T)/machines/walk $(T)/machines/prices: $(T)/machines/%: tests/machines/%.c
@@ -20,10 +22,10 @@ $(T)/machines/walkf: tests/machines/walkf.f90 tests/machines/walkf-units.c tests
 
 # What a guest gets: made here for this machine's kind, and by tests/machines/cross for the others.
 .PHONY: guest guests check-machines
-guest: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv $(WALKS) $(if $(MACHINES_SHORT),,fixtures)
+guest: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv $(WALKS) $(if $(MACHINES_SHORT),,fixtures $(addprefix $(T)/long/,proven truth))
 
 guests:
-	$(Q)for m in aarch64 x86-64; do \
+	$(Q)for m in $(MACHINES_USED); do \
 		if [ "$$m" = "$$(uname -m | tr _ -)" ]; then $(MAKE) --no-print-directory guest && tests/machines/make-image $$m >/dev/null; \
 		else MAKEFLAGS= tests/machines/cross $$m '$(B)'/$$m -s -j$(JOBS) MACHINES_SHORT=$(MACHINES_SHORT) guest; fi || exit 1; \
 	done

@@ -6,6 +6,7 @@
 #	guest 'echo 2 >/proc/sys/kernel/perf_event_paranoid'	a command, in the guest alone
 #	row NAME CHECK[,OPTION...]... -- WALK'S ARGUMENTS	see walk.c; the checks: walk.pl
 #	refused NAME WORDS -- WALK'S ARGUMENTS	PAPI does not count there, and sspapi doctor says WORDS
+#	calls NAME EVENT...		what sspapi adds to the system calls of PAPI's
 #	done_rows
 #
 # and is run from the root, by prove, on the host: it boots its machine, where the same file runs each row natively
@@ -103,7 +104,38 @@ host_row() {
 	done
 }
 
+# few_calls NAME ASKS: of steady.c
+few_calls() {
+	more=$2
+	! grep -q 'rseq) do not tell' "$out/$1.doctor" || more=$(($2 + 2))
+	for call in "start_and_stop $more" "read $2"; do
+		echo "$call $(sed -n "s/^${call% *},_system_calls //p" "$out/$1.native.out" "$out/$1.shim.out" | paste -sd' ')"
+	done | awk '{ print; bad = bad || NF != 4 || $4 - $3 > $2 } END { exit bad }'
+}
+
 # ---- either --------------------------------------------------------------------
+
+# System calls that are added where the thread stays: none; where rseq does not tell that two to a start and its stop; and
+# without rseq one to each call where libc has to ask the kernel for the CPU's number.
+calls() {
+	calls_name=$1
+	shift
+	ROW_PROGRAM=$B/tests/bench/steady
+	for rseq in 1 0; do
+		ROW_ENV="SSPAPI_ATTRIBUTION=exact GLIBC_TUNABLES=glibc.pthread.rseq=$rseq"
+		row "calls-$calls_name-rseq-$rseq" -- 100 "$@"
+		case $machine$rseq in
+		aarch64*0)	asks=1 ;;
+		*)		asks=0 ;;
+		esac
+		if [ "${GUEST-}" = 1 ]; then
+			env $ROW_ENV "$B/sspapi" doctor >"/mnt/rows/calls-$calls_name-rseq-$rseq.doctor"
+		else
+			check "$calls_name, rseq $rseq: system calls" few_calls "calls-$calls_name-rseq-$rseq" $asks
+		fi
+	done
+	ROW_ENV='' ROW_PROGRAM=''
+}
 
 if [ "${GUEST-}" = 1 ]; then
 	mkdir -m 777 /tmp/rows

@@ -13,6 +13,7 @@ case ${piece:?} in
 4)	names="7 80 85 86" ;;
 5)	names="87 88 89 9" ;;
 6)	names="t-" ;;
+new)	names="10-real-exact 67-doctor proven" ;;
 esac
 
 # 95: builds once more, and a guest has no objects; 98: runs .ci/run on a make of its own; 99: looks at this tree's git.
@@ -24,7 +25,7 @@ export LIMIT="${LIMIT:-2800}"
 guest_suite() {
 	mkdir /tmp/tap
 	export TEST_SECONDS=1500 LIMIT=400 EMULATED=1
-	for file in tests/cases/*.t "$B"/tests/unit/t-*; do
+	for file in tests/cases/*.t "$B"/tests/unit/t-* tests/long/proven.t; do
 		name=$(basename "$file" .t)
 		case " $not_here " in *" $name "*) continue ;; esac
 		for only in ${ONLY:-$names}; do
