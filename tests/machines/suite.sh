@@ -13,7 +13,7 @@ case ${piece:?} in
 4)	names="7 80 85 86" ;;
 5)	names="87 88 89 9" ;;
 6)	names="t-" ;;
-new)	names="10-real-exact 46-proof 67-doctor proven" ;;
+new)	names="10-real-exact 67-doctor proven" ;;
 esac
 
 # 95: builds once more, and a guest has no objects; 98: runs .ci/run on a make of its own; 99: looks at this tree's git.
