@@ -82,6 +82,7 @@ struct sp_model {
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
+	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
 
 	/* Kinds of cores, each machine's fastest first; of several machines those of one name
