@@ -33,7 +33,8 @@ static void make_room(struct sp_bytes *b, uint64_t bytes)
 void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 {
 	make_room(b, n);
-	memcpy(b->at + b->used, bytes, n);
+	if (n)				/* else there may be no memory, on either side */
+		memcpy(b->at + b->used, bytes, n);
 	b->used += n;
 }
 
