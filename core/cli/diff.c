@@ -502,8 +502,34 @@ static void tell(struct sp_text_list *l, void *diff)
 	compare(d, l, NULL);
 }
 
+/* In which modes a side counted the event; 0: not known, or not in one. */
+static uint32_t domain_of(const struct sp_diff_side *s, uint32_t event)
+{
+	uint32_t domain = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->run[i].event[event] && s->run[i].levels.m->event_domain)
+			domain |= s->run[i].levels.m->event_domain[s->run[i].event[event] - 1];
+	return domain;
+}
+
+/* Page faults of user mode are not those of user and kernel. */
+static void domains(struct sp_out *o, const struct sp_diff *d)
+{
+	char a[48], b[48];
+
+	for (uint32_t e = 0; e < d->names.n; e++) {
+		uint32_t x = domain_of(&d->side[0], e), y = domain_of(&d->side[1], e);
+
+		if (x && y && x != y)
+			sp_out_f(o, "%s is not the same: A counts %s, B %s\n", (const char *)d->names.name[e].key, sp_domain_words(x, a),
+				 sp_domain_words(y, b));
+	}
+}
+
 static void below(struct sp_out *o, const struct sp_diff *d)
 {
+	domains(o, d);
 	if (d->marks)
 		sp_out_text(o, "~: in part not proven on its CPU\n");
 	if (have_repeats(d))

@@ -35,7 +35,8 @@ void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
 	if (!n)				/* there may be no memory yet */
 		return;
 	make_room(b, n);
-	memcpy(b->at + b->used, bytes, n);
+	if (n)				/* else there may be no memory, on either side */
+		memcpy(b->at + b->used, bytes, n);
 	b->used += n;
 }
 
@@ -116,7 +117,7 @@ sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const
 
 /* ---- events -------------------------------------------------------------- */
 
-uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id)
+uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id, const char *name)
 {
 	uint64_t place = sp_bytes_block(b, SP_BLOCK_EVENT, sizeof(*e));
 	struct sp_event to = { 0 };
@@ -125,7 +126,7 @@ uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const
 	to.b = *(struct sp_block *)sp_bytes_at(b, place);
 	to.next = 0;
 	to.id = id;
-	to.name = sp_bytes_text(b, sp_image_text(image, e->name));
+	to.name = sp_bytes_text(b, name);
 	to.component = sp_bytes_text(b, sp_image_text(image, e->component));
 	to.derived = sp_bytes_text(b, sp_image_text(image, e->derived));
 	to.postfix = sp_bytes_text(b, sp_image_text(image, e->postfix));

@@ -38,8 +38,8 @@ sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off l
 sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const char *more);
 uint64_t sp_encode_thread(struct sp_bytes *b, sp_off before, int tid, const char *name, uint64_t threads);
 
-/* An event with its texts; its place. */
-uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id);
+/* An event with its texts, and this name; its place. */
+uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id, const char *name);
 
 /* From hexadecimal. */
 void sp_encode_build_id(struct sp_module *m, const char *id);

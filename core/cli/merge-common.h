@@ -3,6 +3,8 @@
 #ifndef SP_MERGE_COMMON_H
 #define SP_MERGE_COMMON_H
 
+#include <string.h>
+
 #include "../out.h"
 #include "encode.h"
 #include "names.h"
@@ -18,8 +20,10 @@ struct merge {
 	struct merge_event {
 		unsigned char *blob;	/* encoded with origin 0 */
 		uint64_t bytes, met;	/* met: the turn of the process that had it last */
+		uint32_t domain;	/* PAPI_DOM_* of its counts, which are in its key */
+		bool counted;		/* by anybody */
 	} *event;
-	uint32_t event_room;
+	uint32_t event_room, n_events;	/* n_events: that are written */
 	uint64_t turn;
 	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
 
@@ -97,6 +101,14 @@ void merge_sort_machines(struct merge *g);
 void merge_forget_map(struct merge *g);
 int merge_check_machines(const struct sp_source *s);
 int merge_write_machines(struct merge *g, char *const *file);
+
+/* Of an event's name: what stands in front of the modes, " (user)", that a merge puts behind names that are alike. */
+static inline size_t merge_name_bytes(const char *name)
+{
+	const char *p = strstr(name, " (user");
+
+	return p && name[strlen(name) - 1] == ')' ? (size_t)(p - name) : strlen(name);
+}
 
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);

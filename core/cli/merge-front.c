@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../view/view-common.h"
+#include "../view/view-text-words.h"
 #include "merge-common.h"
 
 /* ---- what is common ------------------------------------------------------- */
@@ -121,17 +122,35 @@ void merge_common(struct merge *g, struct sp_model *m)
 
 /* ---- writing --------------------------------------------------------------- */
 
+/* Page faults of user mode and of user and kernel are two events: "perf::PAGE-FAULTS (user)". */
+static char *name_with_modes(const struct merge *g, uint32_t place)
+{
+	const char *own = (const char *)g->events.name[g->event_order[place]].key;
+	uint32_t domain = g->event[g->event_order[place]].domain;
+	char words[48], *name;
+	bool other = false;
+
+	for (uint32_t i = 0; i < g->n_events; i++)
+		other = other || (i != place && g->event[g->event_order[i]].domain != domain &&
+				  strcmp((const char *)g->events.name[g->event_order[i]].key, own) == 0);
+	if (!other || !(domain & 1))
+		return sp_need(strdup(own));
+	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_need(NULL) : name;
+}
+
 static void front_events(struct merge *g, struct sp_bytes *b)
 {
-	for (uint32_t i = 0; i < g->events.n; i++) {
+	for (uint32_t i = 0; i < g->n_events; i++) {
 		const struct merge_event *e = &g->event[g->event_order[i]];
 		const struct sp_image image = { .base = e->blob, .bytes = e->bytes };
-		uint64_t place = sp_encode_event(b, &image, (const struct sp_event *)e->blob, i);
+		char *name = name_with_modes(g, i);
+		uint64_t place = sp_encode_event(b, &image, (const struct sp_event *)e->blob, i, name);
 
 		((struct sp_event *)sp_bytes_at(b, place))->next = g->h.events;
 		g->h.events = b->origin + place;
+		free(name);
 	}
-	g->h.n_events = g->events.n;
+	g->h.n_events = g->n_events;
 }
 
 static void front_calls(struct merge *g, struct sp_bytes *b)

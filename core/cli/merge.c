@@ -18,20 +18,29 @@ static bool wanted(const struct sp_merge *job, const char *name)
 	return !job->events || sp_in_list(job->events, name);
 }
 
-/* One event wherever it was counted: name, component, unit, kind and place.  `which` tells those
- * of one process apart that are alike in all of this. */
+/* One event wherever it was counted: name (without the modes that an earlier merge put behind it), modes, component,
+ * unit, kind and place.  `which` tells those of one process apart that are alike in all of this. */
 static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
 {
 	const struct sp_event *v = m->event[e];
-	const char *part[] = { SP_EVENT_TEXT(m, e, name), SP_EVENT_TEXT(m, e, component), SP_EVENT_TEXT(m, e, units) };
-	unsigned char more[] = { v->data_type, v->kind, v->scope, v->place, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255 };
+	const char *part[] = { SP_EVENT_TEXT(m, e, component), SP_EVENT_TEXT(m, e, units) }, *name = SP_EVENT_TEXT(m, e, name);
+	unsigned char more[] = { v->data_type, v->kind, v->scope, v->place, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255,
+				 m->event_domain[e] };
 
 	g->key.used = 0;
+	sp_bytes_add(&g->key, name, merge_name_bytes(name));
+	sp_bytes_add(&g->key, "", 1);
 	for (unsigned i = 0; i < SP_COUNT(part); i++)
 		sp_bytes_add(&g->key, part[i], strlen(part[i]) + 1);
 	sp_bytes_add(&g->key, more, sizeof(more));
 	sp_bytes_add(&g->key, &v->place_id, sizeof(v->place_id));
 	return sp_names_number(&g->events, g->key.at, g->key.used);
+}
+
+/* That of its key. */
+static const char *name_of(const struct merge *g, uint32_t number)
+{
+	return (const char *)g->events.name[number].key;
 }
 
 /* Texts that differ from process to process (the natives behind a preset): the least. */
@@ -40,7 +49,9 @@ static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, ui
 	struct merge_event *to = &g->event[number];
 
 	sp_bytes_clear(&g->scratch, 0);
-	sp_encode_event(&g->scratch, m->image, m->event[e], 0);
+	to->domain = m->event_domain[e];
+	to->counted = to->counted || m->event_counted[e];
+	sp_encode_event(&g->scratch, m->image, m->event[e], 0, name_of(g, number));
 	if (to->bytes) {
 		int r = memcmp(g->scratch.at, to->blob, sp_min(g->scratch.used, to->bytes));
 
@@ -263,6 +274,15 @@ static void find_repeated(struct merge *g, struct sp_merge *job)
 		qsort(job->left, job->n_left, sizeof(*job->left), by_place);
 }
 
+/* What a process has not counted itself is told without its modes: it is one that others counted, if there is any. */
+static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
+{
+	for (uint32_t i = 0; i < g->events.n; i++)
+		if (i != number && g->event[i].counted && strcmp(name_of(g, i), name_of(g, number)) == 0)
+			return false;
+	return true;
+}
+
 /* Events stand as the first process counted them, behind them what the next ones have more of; at last, by name, what
  * nobody counted.  (By name alone the clock of `stat` was behind context switches, and dropped from tables.)  It is
  * the same in whatever groups files are merged: a merged store has them in this order, process by process. */
@@ -282,13 +302,14 @@ static void sort_events(struct merge *g)
 		size_t most = list ? list->bytes / sizeof(*event) : g->events.n;
 
 		for (size_t k = 0; k < most && !(list && seen[g->process[i].list]); k++)
-			if (g->event_rank[event[k]] == UINT32_MAX) {
+			if (g->event_rank[event[k]] == UINT32_MAX && (list || is_wanted_uncounted(g, event[k]))) {
 				g->event_rank[event[k]] = n;
 				g->event_order[n++] = event[k];
 			}
 		if (list)
 			seen[g->process[i].list] = true;
 	}
+	g->n_events = n;
 	free(by_name);
 	free(rank);
 	free(seen);

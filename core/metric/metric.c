@@ -80,7 +80,10 @@ static bool same_but_numbers(const char *term, const char *event)
 static bool same_event(const char *term, const char *event)
 {
 	const char *a = term, *b = event, *masks_a, *masks_b;
+	size_t modes = strcspn(event, " ");
 
+	if (event[modes] && strlen(term) == modes && same_n(term, event, modes))	/* "PAPI_TOT_CYC (user)", as merge names it */
+		return true;
 	if (strchr(term, '*'))
 		return same_but_numbers(term, event);
 	if (sp_metric_same(a, b))

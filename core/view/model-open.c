@@ -171,7 +171,7 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	if (nc > COMPONENTS_MOST || (nc + 1) * (ne + 1 + ng * sizeof(struct sp_gauge_sum) / 8) > SUMS_MOST)
 		return -EINVAL;
 	m->n_gauges = (uint32_t)ng;
-	m->memory_bytes = ne * 5 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
+	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
 			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 3 * nc + 4 * ne * 8 +
 			  SP_KINDS_MOST * ne * 17 +
 			  m->n_processes * sizeof(*m->process) + n->short_headers * sizeof(struct sp_header) +
@@ -199,6 +199,7 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->unplaced = sp_model_take(m, ne * 8);
 	m->event_counted = sp_model_take(m, ne);
 	m->event_placed = sp_model_take(m, ne);
+	m->event_domain = sp_model_take(m, ne);
 	m->gauge_of = sp_model_take(m, ne * sizeof(*m->gauge_of));
 	m->gauge_sum = sp_model_take(m, (nc + 1) * ng * sizeof(*m->gauge_sum));
 	m->row_place = sp_model_take(m, (uint64_t)m->most_k * sizeof(*m->row_place));
@@ -537,7 +538,7 @@ static void sum(struct sp_model *m)
 		m->refused += row.refused;
 		m->starts += row.starts;
 		for (uint32_t i = 0; i < row.k; i++)
-			m->event_counted[row.event[i]] = true;
+			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= (uint8_t)row.domain;
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
 			add_cell(m, &row, &at);
 		sp_add_gauges(m, &row);

@@ -83,6 +83,7 @@ struct sp_model {
 	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
+	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
 
 	/* Kinds of cores, each machine's fastest first; of several machines those of one name

@@ -122,8 +122,9 @@ static void add_place(struct sp_table *t, uint64_t at)
 	bool any = at < UNKNOWN;
 
 	sp_table_add(t, at);
+	/* What was counted nowhere else is shown, though it is 0. */
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		any = any || t->sums.total[e];
+		any = any || t->sums.total[e] || (!before && t->sums.has[e]);
 	t->n = any ? t->n : before;
 }
 
@@ -211,6 +212,18 @@ static bool is_deepest(const struct sp_model *m, uint32_t c, uint32_t e)
 	return true;
 }
 
+/* Where the event was counted, that has counted nothing; -1. */
+static int32_t a_place(struct sp_model *m, uint32_t event)
+{
+	struct sp_row row = { 0 };
+	int32_t place = -1;
+
+	while (place < 0 && sp_model_next(m, &row))
+		for (uint32_t i = 0; i < row.k && place < 0; i++)
+			place = row.event[i] == event && row.cells ? sp_row_place(&row, i) : -1;
+	return place;
+}
+
 static void event_line(struct sp_text_list *l, uint32_t e, const char *where, int64_t v)
 {
 	char name[256], value[48];
@@ -226,6 +239,7 @@ static void event_lines(struct sp_text_list *l, void *from)
 	static const char *const title[] = { "event", "counted on", "total" };
 	const struct sp_model *m = l->s->m;
 	char where[96];
+	int32_t place;
 
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -236,6 +250,8 @@ static void event_lines(struct sp_text_list *l, void *from)
 				event_line(l, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
 		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
 			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
+		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && !m->total[e] && (place = a_place(l->s->m, e)) >= 0)
+			event_line(l, e, component_text(m, place, where), 0);
 	}
 }
 

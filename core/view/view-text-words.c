@@ -162,10 +162,13 @@ static bool ends_with(const char *text, const char *end)
 	return n >= k && !strcmp(text + n - k, end);
 }
 
-static bool is_clock(const char *name)
+/* Whatever modes a merge put behind it. */
+static bool is_clock(const char *of)
 {
 	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
+	char name[64] = "";
 
+	memcpy(name, of, sp_min(strcspn(of, " "), sizeof(name) - 1));
 	for (unsigned i = 0; i < SP_COUNT(clocks); i++)
 		if (!strncmp(name, "perf::", 6) && ends_with(name, clocks[i]))
 			return true;
@@ -179,6 +182,7 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 	char name[256], *mask;
 
 	sp_text_f(name, sizeof(name), "%s", SP_EVENT_TEXT(m, event, name));
+	name[strcspn(name, " ")] = 0;
 	mask = strstr(name, "::");
 	mask = mask ? strchr(mask + 2, ':') : NULL;
 	if (mask)			/* cycles in user mode are time, too */
@@ -363,14 +367,79 @@ static const char *short_name(const struct sp_model *m, uint32_t event, char buf
 	return rest;
 }
 
-const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256])
+static size_t alike(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/* A long name is cut where another one goes on as it does: what differs is kept.  (The names of OFFCORE events are
+ * 154 characters that differ at their end.) */
+#define NAME_LONG	56u
+static void cut_name(const struct sp_model *m, uint32_t event, char text[256])
+{
+	char other[32], cut[256];
+	size_t same = 0, n = strlen(text), from;
+
+	for (uint32_t e = 0; n > NAME_LONG && e < m->n_events; e++)
+		if (e != event && m->event_counted[e])
+			same = sp_max(same, alike(text, behind_prefix(sp_event_name(m, e, other))));
+	if (n <= NAME_LONG)
+		return;
+	for (from = sp_min(same, n - 1); from && !strchr(":.=", text[from - 1]);)
+		from--;
+	if (from < 20)			/* they differ early */
+		from = n - (NAME_LONG - 16);
+	sp_text_f(cut, sizeof(cut), "%s", text + from);
+	sp_text_f(text + 12, 64, "..%s", cut);
+	if (strlen(text) > NAME_LONG + 8)
+		strcpy(text + NAME_LONG + 6, "..");
+}
+
+static void plain_name(const struct sp_model *m, uint32_t event, char text[256])
 {
 	const char *units = SP_EVENT_TEXT(m, event, units);
 	double one;
 	char buf[32];
 
 	sp_text_f(text, 200, "%s", short_name(m, event, buf));
+	cut_name(m, event, text);
 	if (*units && strlen(units) < 16 && !scaled_unit(m, event, &one))
 		sp_text_f(text + strlen(text), 42, " [%s]", units);
+}
+
+/* No two are alike: what has the name of one before it has its own number, too. */
+const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256])
+{
+	char other[256], own[32], its[32];
+	const char *name = sp_event_name(m, event, own);
+	bool twice = false, is_long = strlen(behind_prefix(name)) > NAME_LONG;
+
+	plain_name(m, event, text);
+	for (uint32_t e = 0; e < event && m->event_counted[event] && !twice; e++) {
+		if (!m->event_counted[e])
+			continue;
+		twice = strcmp(sp_event_name(m, e, its), name) == 0;
+		if (!twice && is_long && strlen(sp_event_name(m, e, its)) > NAME_LONG) {
+			plain_name(m, e, other);
+			twice = strcmp(other, text) == 0;
+		}
+	}
+	if (twice)
+		sp_text_f(text + strlen(text), 14, " #%u", event);
+	return text;
+}
+
+const char *sp_domain_words(uint32_t domain, char text[48])
+{
+	*text = 0;
+	for (uint32_t i = 0; i < SP_DOMAINS; i++)
+		if (domain >> i & 1) {
+			strcat(text, *text ? "+" : "");
+			strcat(text, sp_domain_name(i));
+		}
 	return text;
 }

@@ -165,6 +165,15 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 	}
 }
 
+/* Has a package, a device or the machine counted anything, or a gauge shown something? */
+static bool any_elsewhere(const struct sp_model *m)
+{
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (m->event_counted[e] && (sp_event_is_gauge(m, e) || (!sp_event_has_column(m, e) && m->total[e])))
+			return true;
+	return false;
+}
+
 static void how_sure(struct sp_out *o, struct sp_model *m)
 {
 	bool any = false, missing = m->h.stat && !(m->h.stat & SP_STAT_WHOLE);
@@ -181,7 +190,8 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 		none += share >= 0.0 && !(share > 0.0);
 	}
 	if (!counted) {
-		sp_out_text(o, !any ? "nothing was counted by CPU\n" : missing ? "no count is above 0; some are missing\n" : "every count is 0\n");
+		sp_out_text(o, !any ? "nothing was counted by CPU\n" : missing ? "no count is above 0; some are missing\n" :
+			       any_elsewhere(m) ? "every count by CPU is 0\n" : "every count is 0\n");
 		return;
 	}
 	if (!unproven) {

@@ -147,8 +147,9 @@ struct sp_where sp_place_of(enum sp_scope scope, const char *component, const ch
 	case SP_SCOPE_DEVICE:
 		return strcmp(component, "coretemp") == 0 ? coretemp(name) : gpu(component, name);
 	case SP_SCOPE_HOST:
+		/* The n-th line of /proc/stat: CPU1 is the kernel's cpu0, TOTAL the machine's. */
 		cpu = strcmp(component, "stealtime") == 0 ? number_behind(name, ":CPU") : NOT_KNOWN;
-		return cpu < 0 ? machine : at(SP_PLACE_CPU, cpu);
+		return cpu < 1 ? machine : at(SP_PLACE_CPU, cpu - 1);
 	case SP_SCOPE_PROCESS:		/* io: this process's, wherever its threads ran */
 		return machine;
 	default:

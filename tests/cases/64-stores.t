@@ -41,7 +41,7 @@ sde:::LIB::FLAGS 15 15 15 null 2
 eth0:rx:bytes Machine0 250
 skx_unc_imc0::UNC_M_CAS_COUNT:ALL:cpu=0 NUMANode0 164
 skx_unc_cha0::UNC_C_CLOCKTICKS:cpu=0 Package0 3000
-stealtime:::CPU1 PU1 50
+stealtime:::CPU1 PU0 50
 READ_BYTES Machine0 100
 END
 printf '%s\n' 'EV_A 0 10' 'EV_A 1 14' 'EV_B 0 0' 'EV_B 1 6' | sort - process.want >merged.want

@@ -46,7 +46,7 @@ sde:::LIB::FLAGS 1 15 15 15 null 2
 eth0:rx:bytes Machine0 250
 skx_unc_imc0::UNC_M_CAS_COUNT:ALL:cpu=0 NUMANode0 164
 skx_unc_cha0::UNC_C_CLOCKTICKS:cpu=0 Package0 3000
-stealtime:::CPU1 PU1 50
+stealtime:::CPU1 PU0 50
 READ_BYTES Machine0 100
 END
 check "each value is where it belongs" diff "$tmp/want" "$tmp/got"
@@ -144,4 +144,18 @@ is "another vendor's are numbered for themselves" "$(gpu rocm rocm:::SQ_WAVES:de
 is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
 null"
 check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; what it counted is on no component"' - "$tmp/gpu.txt"
+# What counted 0 is shown, and no headline says that all is 0 above a row that is not.
+printf '%s\n' 'component rapl' 'event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ' 'component cuda' 'event cuda:::x:device=9 component=cuda' 'event EV_A' >"$tmp/script"
+# zero NAME WORD...: the text of what ops does
+zero() {
+	name=$1
+	shift
+	run zero env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/$name.txt" "$scenes/ops" "$@"
+}
+zero above set=EV_A start show=0 stop set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=5 stop
+is "0 on the CPUs, and energy" "$(grep -c '^every count by CPU is 0$' "$tmp/above.txt") $(grep -cE '^PACKAGE_ENERGY:PACKAGE0 .* 5\.000 nJ$' "$tmp/above.txt")" "1 1"
+zero package set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=0 stop
+check "a package that counted 0: a row" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +0 J$' "$tmp/package.txt"
+zero nowhere set=cuda:::x:device=9 start show=0 stop
+check "on no known CPU: a row" grep -qE '^no known CPU +0 ' "$tmp/nowhere.txt"
 done_testing

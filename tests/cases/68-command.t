@@ -32,7 +32,7 @@ says 2 "sspapi diff: nothere: No such file or directory" diff nothere a.sspapi
 says 2 "sspapi report: NOPE: no such event; there are EV_A, EV_B" report --events NOPE a.sspapi --per-cpu
 says 2 "sspapi report: NOPE: --sort takes place, readings or an event; there are EV_A, EV_B" report --per-cpu --sort NOPE a.sspapi
 says 2 "sspapi diff: NOPE: neither has such an event; there are EV_A, EV_B" diff --events NOPE a.sspapi b.sspapi
-says 1 "sspapi report: -m: 'NOPE' is neither a file nor a metric of $B/metrics.csv; there are IPC, " report -m NOPE a.sspapi
+says 2 "sspapi report: -m: 'NOPE' is neither a file nor a metric of $B/metrics.csv; there are IPC, " report -m NOPE a.sspapi
 says 2 "sspapi report: '': " report --events '' -f '' a.sspapi
 says 2 "sspapi report: --nope: unrecognized option" report --nope a.sspapi
 done_testing

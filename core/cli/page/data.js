@@ -64,10 +64,10 @@ function ranges(numbers) {
 
 class Counted {
 	constructor(key, event) {
-		const clock = /^perf::.*(TASK|CPU)[-_]CLOCK$/.test(key) && !event?.units;
+		const clock = /^perf::.*(TASK|CPU)[-_]CLOCK( \(|$)/.test(key) && !event?.units;
 
 		this.key = key;
-		this.time = clock || /(^PAPI_(TOT|REF)_CYC|CPU[-_]CYCLES|::CYCLES|CYCLES_NOT_IN_HALT|UNHALTED_CORE_CYCLES|CPU_CLK_UNHALTED)(:|$)/.test(key);
+		this.time = clock || /(^PAPI_(TOT|REF)_CYC|CPU[-_]CYCLES|::CYCLES|CYCLES_NOT_IN_HALT|UNHALTED_CORE_CYCLES|CPU_CLK_UNHALTED)(:| |$)/.test(key);
 		this.description = event?.description || '';
 		this.units = clock ? 'ns' : event?.units || '';
 		this.scale = { ns: ['s', 1e-9], us: ['s', 1e-6], nJ: ['J', 1e-9], uJ: ['J', 1e-6] }[this.units];

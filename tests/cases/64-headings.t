@@ -1,0 +1,42 @@
+# No two columns have one heading: modes, long names, the same name twice.
+. tests/lib/lib.sh
+sspapi=$B/sspapi
+cd "$tmp" || exit 1
+long=OFFCORE_RESPONSE_0:DMND_DATA_RD:DMND_RFO:DMND_IFETCH:WB:PF_DATA_RD:PF_RFO:PF_IFETCH:PF_LLC_DATA_RD:PF_LLC_RFO:L3_HITM
+printf 'event %s\n' perf::PAGE-FAULTS perf::TASK-CLOCK "$long:SNP_NONE" "$long:SNP_MISS" >script
+# counted NAME RANK WORD...: what ops does, in NAME.sspapi
+counted() {
+	name=$1 rank=$2
+	shift 2
+	run counted env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" PMI_RANK="$rank" SSPAPI_OUTPUT="$tmp/$name.sspapi" "$scenes/ops" "$@"
+}
+names() {
+	"$sspapi" report -f json "$@" >names.json
+	json names.json 'join ", ", map { "$_->{name} $_->{total}" } @{$d->{events}}'
+}
+counted user 0 set=perf::PAGE-FAULTS,perf::TASK-CLOCK start show=5,1000000 stop
+counted user2 2 set=perf::PAGE-FAULTS start show=6 stop
+counted all 1 defdom=3 set=perf::TASK-CLOCK,perf::PAGE-FAULTS start show=2000000,70 stop
+is "alone: by their own names" "$(names all.sspapi), $(names user.sspapi)" "perf::TASK-CLOCK 2000000, perf::PAGE-FAULTS 70, perf::PAGE-FAULTS 5, perf::TASK-CLOCK 1000000"
+is "of one mode: one event" "$(names user2.sspapi user.sspapi)" "perf::PAGE-FAULTS 11, perf::TASK-CLOCK 1000000"
+wanted="perf::PAGE-FAULTS (user) 11, perf::TASK-CLOCK (user) 1000000, perf::TASK-CLOCK (user+kernel) 2000000, perf::PAGE-FAULTS (user+kernel) 70"
+is "of user mode only and of user and kernel: two" "$(names user.sspapi user2.sspapi all.sspapi)" "$wanted"
+"$sspapi" merge -o users.sspapi user2.sspapi user.sspapi
+"$sspapi" merge -o mixed.sspapi all.sspapi user2.sspapi
+"$sspapi" merge -o one.sspapi users.sspapi all.sspapi
+"$sspapi" merge -o two.sspapi mixed.sspapi user.sspapi
+is "in any groups" "$(names two.sspapi)" "$wanted"
+check "the same store" cmp one.sspapi two.sspapi
+"$sspapi" report one.sspapi | tr -s ' ' >text
+check "text: so are the headings, and clocks are seconds" sh -c "grep -q '(user) share (user)' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
+"$sspapi" diff user.sspapi all.sspapi >text
+is "diff says it, once for each" "$(grep 'is not the same' text)" "perf::PAGE-FAULTS is not the same: A counts user, B user+kernel
+perf::TASK-CLOCK is not the same: A counts user, B user+kernel"
+"$sspapi" diff user.sspapi user2.sspapi >text
+is "but not of the same" "$(grep -c 'is not the same' text)" 0
+
+counted long 0 "set=$long:SNP_NONE,$long:SNP_MISS" start show=5,6 stop
+"$sspapi" report long.sspapi >text
+is "long names: what differs is kept" "$(sed -n '/^CPU 0/q; p' text | tr -d ' \n' | grep -o 'SNP_NONE\|SNP_MISS' | sort | tr '\n' ' ')" "SNP_MISS SNP_NONE "
+check "and the table is no wider for it" is_equal "$(perl -CSD -ne 'print if length > 81 && !/^look/' text)" ""
+done_testing
