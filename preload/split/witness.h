@@ -39,7 +39,7 @@ void *sp_witness_map(int fd);
 void sp_witness_unmap(void *page);
 
 /* PAPI_start comes; it has come, and has switched on what is opened there.
- * (Where that is of the page's PMU, and before Linux 6.10 wherever both are software events, the word changes by 2 for each
+ * (Where that is of the page's PMU, and on older kernels wherever both are software events, the word changes by 2 for each
  * group, as at a move; of one group that is no move.) */
 void sp_witness_starts(void);
 void sp_witness_started(const struct sp_opened *o, int cpu);
