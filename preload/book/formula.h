@@ -1,6 +1,6 @@
 /* formula.h: a preset's formula, as PAPI reads it. */
-#ifndef SP_FORMULA_H
-#define SP_FORMULA_H
+#ifndef SP_BOOK_FORMULA_H
+#define SP_BOOK_FORMULA_H
 
 #include <stdbool.h>
 

@@ -7,8 +7,8 @@
  * And what a process may spend on all this (SSPAPI_ATTRIBUTION=auto): a fixed time, and from then on a
  * hundredth of the time that it has run.
  */
-#ifndef SP_CLOCK_H
-#define SP_CLOCK_H
+#ifndef SP_SPLIT_CLOCK_H
+#define SP_SPLIT_CLOCK_H
 
 #include "../../core/store/format.h"
 #include "near.h"

@@ -18,6 +18,10 @@ printf '/* c.h: three. */\n' >"$tmp/tree/core/view/c.h"
 for o in a c; do ${CC:-gcc} -c -o "$tmp/tree/build/core/view/$o.o" "$tmp/tree/core/view/$o.c"; done
 B=$tmp/tree/build SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
 check "check-layers: a circle that a call closes" grep -q 'core/view/a.*circle$' "$tmp/said"
+printf '/* d.h: four. */\n#ifndef SP_D_H\n#define SP_D_H\n#endif\n' >"$tmp/tree/core/view/d.h"
+sed 's/d.h: four/e.h: five/' "$tmp/tree/core/view/d.h" >"$tmp/tree/core/view/e.h"
+SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
+check "check-layers: one guard of two headers" grep -q 'd.h core/view/e.h: have one guard' "$tmp/said"
 check "scripts/check-man" scripts/check-man
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
 # tests/relation.md names tests, and words in them: they are there.
