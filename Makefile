@@ -83,8 +83,8 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
 
-# They run before a sanitizer's own start is through: it calls our dlsym and our sigaction.
-$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o life/bus.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+# They run before a sanitizer's own start is through: it calls our dlsym.
+$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 
 # Assembly that names functions of its file: -flto would put them elsewhere.
 $(B)/preload/papi/loader.o: ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)

@@ -9,9 +9,7 @@
  * cancels threads, and an asynchronous cancellation must not end us here. */
 void sp_signals_block(struct sp_held *h)
 {
-	/* Not SIGBUS: a store into a live file that somebody cut raises it, and the
-	 * kernel ends a process that has it blocked. */
-	uint64_t all = ~((uint64_t)1 << (SIGBUS - 1));
+	uint64_t all = UINT64_MAX;
 
 	h->signals = 0;
 	(void)sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, &all, &h->signals, sizeof(all));

@@ -108,7 +108,6 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_STAT_RUN_SHIFT 8		/* above: of `stat -r`, a process's run, from 1 on; of the whole store, how many; 0: one */
 
 #define SP_TORN_FULL	1u		/* it took no more; without errno (earlier versions): mostly a full disk */
-#define SP_TORN_LEFT	2u		/* the program blocked SIGBUS, by which a file that is cut ends it */
 #define SP_TORN_SHIFT	8
 
 struct sp_header {

@@ -48,7 +48,6 @@ struct sp_region {
 	bool in_memory;			/* the file is on tmpfs, whose space is taken page by page */
 	bool torn;			/* some of it is not in the file */
 	int why;			/* then: -errno */
-	bool left;			/* it is private memory all, since sp_region_leave_file */
 	uint64_t file_bytes;		/* the file's length, as we made it */
 	bool truncated;			/* somebody cut the file; part of the store is lost */
 	uint64_t file_dev, file_ino;	/* of the file at path; to know it again */
@@ -65,10 +64,6 @@ int sp_region_open(struct sp_region *r, uint64_t first);
 /* In the file at path, which is there, empty and the caller's own.  -errno: it cannot
  * be used, and nothing is open. */
 int sp_region_open_file(struct sp_region *r, uint64_t first, const char *path);
-
-/* Goes on in private memory at the same addresses, with what the file holds: other threads may write
- * meanwhile.  What somebody cut off is zeros (truncated).  -errno: nothing has changed. */
-int sp_region_leave_file(struct sp_region *r);
 
 /* Unmaps; the file, if any, stays. */
 void sp_region_close(struct sp_region *r);

@@ -58,8 +58,6 @@ bool sp_is_torn(const struct sp_model *m)
 
 const char *sp_torn_text(uint64_t torn)
 {
-	if (torn == SP_TORN_LEFT)
-		return "the program blocked SIGBUS, and no live file was kept from then on";
 	switch (torn >> SP_TORN_SHIFT) {
 	case ENOSPC:
 		return "the live file's disk was full";

@@ -17,7 +17,6 @@
 #include "../../core/output.h"
 #include "../../core/rights.h"
 #include "../../core/sys.h"
-#include "bus.h"
 #include "end.h"
 #include "process.h"
 #include "../papi/real.h"
@@ -276,8 +275,8 @@ static void leave(void)
 	sp_publish(&door, 0);
 }
 
-/* A page that was cut off and not touched since raised no signal. */
-static void look_at_file(void)
+/* Has nobody cut the live file?  To touch a page that is gone would end the program. */
+static bool file_is_whole(void)
 {
 	struct sp_region *r = &sp_store.region;
 	const struct sp_piece *last = &r->piece[sp_acquire(&r->pieces) - 1];
@@ -287,6 +286,7 @@ static void look_at_file(void)
 	if (*r->path && !r->torn && sp_sys(SYS_newfstatat, AT_FDCWD, r->path, &s, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    (uint64_t)s.st_size < had)
 		r->torn = r->truncated = true;
+	return !r->truncated;
 }
 
 /* Nothing leaves the lists while we read them; what was about to has. */
@@ -310,7 +310,6 @@ int sp_end_look(struct sp_model *m)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return -ENODATA;
-	sp_bus_check();
 	begin_reading();
 	r = sp_model_open(m, &sp_store.image);
 	if (r < 0)
@@ -333,7 +332,10 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	struct sp_show s = { .m = &m, .color_by = *sp_conf.color_by ? sp_conf.color_by : NULL };
 	int r;
 
-	look_at_file();
+	if (!file_is_whole()) {
+		failed(sp_conf.output, -ESTALE);
+		return -ESTALE;
+	}
 	sp_watched_look();
 	sp_process_torn();
 	output.own_start_ns = sp_process_start_ns();
@@ -437,7 +439,6 @@ static void dump_at(enum sp_end how, bool hold_others)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return;
-	sp_bus_check();
 	if (!sp_get(&expected)) {		/* PAPI was called, but there is nothing to show */
 		if (*sp_store.region.path)
 			settle_live(true);
@@ -478,7 +479,6 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 
 	if (!sp_store.header || !sp_process_is_ours())
 		return -ENODATA;
-	sp_bus_check();
 	if (!enter())
 		return -EBUSY;
 	r = path ? dump(SP_END_SNAPSHOT, path, view) : dump_as_user(SP_END_SNAPSHOT);
@@ -689,10 +689,8 @@ __attribute__((constructor)) static void at_start(void)
 	{ \
 		int (*real) params = (int (*) params)next(#name); \
 		dump_at(SP_END_EXEC, true); \
-		sp_bus_before_exec(); \
 		int rc = real args; \
 		after_exec(); \
-		sp_bus_after_exec(); \
 		return rc; \
 	}
 

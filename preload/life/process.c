@@ -165,12 +165,6 @@ void sp_process_torn(void)
 		sp_process_note("SSPAPI_LIVE: counts are lost: somebody truncated the live file");
 		return;
 	}
-	if (sp_store.region.left) {
-		(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(
-			"SSPAPI_LIVE: the program blocks SIGBUS, so that a live file could end it: none is kept from then on; "
-			"if this process is killed, what is new is lost");
-		return;
-	}
 	strncat(text, sp_say_error(sp_store.region.why), 100);
 	sp_process_note(strcat(text, "); if this process is killed, what is new is lost"));
 }

@@ -55,7 +55,6 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	struct sp_thread *block;
 	uint32_t sites_epoch;		/* preload/book/sites.c: */
 	uint16_t met[8];		/* sites of several frames or with a name, met last */
-	bool bus_blocked;		/* bus.h: since its last call of PAPI */
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
 	struct sp_set *visits;		/* another thread's set, for which PAPI is called right now (hooks.h); NULL: none */
 	uintptr_t alone;		/* the frame of the call during which no handler comes (hooks.h); 0: none; */

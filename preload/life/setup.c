@@ -13,7 +13,6 @@
 #include "../../core/output.h"
 #include "../../core/sys.h"
 #include "../api/api.h"
-#include "bus.h"
 #include "end.h"
 #include "../book/events.h"
 #include "process.h"
@@ -157,10 +156,8 @@ static bool open_store(void)
 	r = sp_live_make(path, sizeof(path), sp_conf.live, sp_process_who()->host, (int)sp_sys(SYS_getpid), s.start_ticks);
 	if (r == 0) {
 		r = sp_store_open_file(&sp_store, path);
-		if (r == 0) {
-			sp_bus_set_up();
+		if (r == 0)
 			return true;
-		}
 		(void)sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
 	}
 	/* The standard place may be missing in a container: said in the dump only. */
@@ -267,11 +264,10 @@ SP_COLD const struct sp_real *sp_enter(uintptr_t caller, bool *observed)
 			set_up();
 		sp_lock_give(&setup, &held);
 	}
-	sp_bus_checked();		/* before the store is touched */
 	real = sp_real_for(caller, observed);
 	if (*observed) {
 		papi_found(sp_papi_used);
-		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting && !sp_bus_due())
+		if (!sp_papi_several && !sp_papi_front && wipes && sp_process.counting)
 			sp_publish(&sp_process.papi, sp_papi_used);
 	} else if (real->PAPI_library_init && !__atomic_exchange_n(&second_told, true, __ATOMIC_RELAXED)) {
 		sp_process_note_quiet("a second libpapi is in use; its calls are forwarded, not counted");

@@ -36,7 +36,6 @@ static void install(int number)
 	struct sigaction old, ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	sigfillset(&ours.sa_mask);
-	sigdelset(&ours.sa_mask, SIGBUS);	/* blocked, it would make the store leave its file (bus.h) */
 	if (sigaction(number, NULL, &old) < 0 || (old.sa_handler != SIG_DFL && old.sa_handler != on_signal)) {
 		sp_process_note("SSPAPI_SIGNAL: the application uses this signal itself; no dump will come from it");
 		return;

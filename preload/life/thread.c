@@ -4,7 +4,6 @@
 
 #include "../../core/store/fold.h"
 #include "../../core/sys.h"
-#include "bus.h"
 #include "process.h"
 #include "../book/sets.h"
 #include "../split/where.h"
@@ -20,7 +19,6 @@ bool sp_self_ready(void)
 		return true;
 	if (!sp_process.counting)
 		return false;
-	sp_bus_check();
 	prctl(PR_GET_NAME, name);
 	/* Somewhere in its 1024, so that short threads are timed too, some of them. */
 	sp_self.ticks = 1 + ((uint32_t)sp_sys(SYS_gettid) * 2654435761u >> 22);

@@ -333,6 +333,7 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) &&
 	       sp_clock_moves(p->clock, &p->last.moves);
 	p->last.quiet = p->last.proof == sp_proof_now();
+	p->scans++;
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
 	/* (Of another thread's the time that passed, some of which the caller may have waited for a CPU.) */

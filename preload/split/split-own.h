@@ -67,6 +67,7 @@ struct sp_split {
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
 	bool marked;			/* there was a scan */
+	uint32_t scans;			/* so far */
 	bool unseen;			/* there was no time for one since: windows are proven where the thread stayed alone */
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */

@@ -116,11 +116,13 @@ static bool was_nowhere_else(const struct sp_split *p)
 	return p->home >= 0 && gap_of(p) == SP_WHY_NONE;
 }
 
+#define FREE_SCANS 6u			/* of what is opened, for nothing: a start, a move and a stop or two */
+
 /* Under `auto` scans, too, are paid by the hundredth of the process's life: 400 threads that slept between two windows, with a
  * start each, took a third of their time. */
 static bool may_scan(const struct sp_split *p)
 {
-	return sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend((uint64_t)p->n * SP_LOOK_NS);
+	return sp_conf.attribution != SP_BY_AUTO || p->scans < FREE_SCANS || sp_clock_may_spend((uint64_t)p->n * SP_LOOK_NS);
 }
 
 /* As a scan leaves it, without one: while the thread stays where it is. */

@@ -8,7 +8,6 @@
  *	surprises execs N	N children exec while their set runs, and are moved all the while
  *	surprises cancels	threads are canceled and moved: one that computes, one that waits
  *	surprises launches	a child of vfork sets all signals to their default before it execs
- *	surprises elders N	SIGBUS by __sysv_signal, sigset, sigignore, siginterrupt
  *	surprises unregisters	it takes libc's restartable sequences away
  *	surprises disables	it turns its perf events off, and counts on
  *	surprises threads N	N threads, one after the other, of which each moves
@@ -316,46 +315,6 @@ static void launches(void)
 	printf("launched %d, %s handler, handled %d\n", status, old.sa_handler == only_counts ? "its" : "another", handled);
 }
 
-sighandler_t __sysv_signal(int sig, sighandler_t handler);
-
-static const char *said(sighandler_t h)
-{
-	return h == SIG_DFL ? "default" : h == SIG_IGN ? "ignored" : h == SIG_HOLD ? "held" : h == SIG_ERR ? "error" :
-	       h == only_counts ? "its" : "another";
-}
-
-static void is_set(int sig)
-{
-	struct sigaction a;
-
-	sigaction(sig, NULL, &a);
-	printf("%d: %s, flags %x\n", sig, said(a.sa_handler), (unsigned)a.sa_flags & ~0x04000000u);
-}
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-static void elder(int sig, long n)
-{
-	if (n == 1) {
-		printf("__sysv_signal: %s\n", said(__sysv_signal(sig, only_counts)));
-	} else if (n == 2) {
-		printf("sigset: %s\n", said(sigset(sig, SIG_HOLD)));
-		printf("sigset: %s\n", said(sigset(sig, only_counts)));
-	} else if (n == 3) {
-		printf("sigignore: %d\n", sigignore(sig));
-	} else {
-		printf("siginterrupt: %d\n", siginterrupt(sig, 1));
-		is_set(sig);
-		both();
-		printf("signal: %s\n", said(signal(sig, only_counts)));
-	}
-	is_set(sig);
-	both();
-	raise(sig);
-	is_set(sig);
-	printf("handled %d\n", handled);
-}
-
 static void unregisters(void)
 {
 #ifdef HAVE_RSEQ
@@ -410,8 +369,6 @@ static void surprise(const char *how, struct counted *c, long n)
 		cancels();
 	} else if (!strcmp(how, "launches")) {
 		launches();
-	} else if (!strcmp(how, "elders")) {
-		elder(SIGBUS, n);
 	} else if (!strcmp(how, "unregisters")) {
 		unregisters();
 	} else if (!strcmp(how, "disables")) {

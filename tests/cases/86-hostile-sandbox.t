@@ -1,5 +1,4 @@
-# What a program may do to its own surroundings, and to ours: no descriptors, another root, a sandbox, a
-# blocked SIGBUS. It ends as it would; its counts are in the dump, or in the live file, or a line says what
+# What a program may do to its own surroundings, and to ours: no descriptors, another root, a sandbox. It ends as it would; its counts are in the dump, or in the live file, or a line says what
 # is missing.
 . tests/lib/lib.sh
 LIMIT=${EMULATED:+400}
@@ -117,26 +116,6 @@ if unshare -m sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
 	whole
 else
 	skip "no /proc" "this user may not mount"
-fi
-
-# ---- SIGBUS is blocked, and the live file truncated -------------------------------------------------
-
-for how in bus bus-before "bus-thread" "bus-held"; do
-	if cornered "$how"; then
-		ends 3
-		whole
-		is "$label: no live file is left" "$(ls "$live")" ""
-	fi
-	if cornered "$how" cut; then
-		ends 3
-		check "$label: said" grep -q '^sspapi: SSPAPI_LIVE: the program blocks SIGBUS\|^sspapi: SSPAPI_LIVE: counts are lost' "$tmp/shim.err"
-	fi
-done
-# One that blocks it for a moment, or in a thread that does not count, keeps its live file.
-if cornered bus-moment kill; then
-	ends 137
-	silent
-	whole
 fi
 
 # ---- a sandbox that refuses, from the middle on, and from the start ------------------------------------------

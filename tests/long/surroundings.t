@@ -153,9 +153,11 @@ SSPAPI_OUTPUT=$tmp/out/x.json run shim env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/
 cp out/x.json shim.json 2>/dev/null
 as_native "the dump's folder is removed"
 # Somebody cuts, overwrites or removes the live file of a running program.
-for harm in ': >' 'rm -f' 'truncate -s 4096' 'truncate -s 10M' 'head -c 300000 /dev/urandom >'; do
+# (Cut, it ends the program, as any file does that a program has mapped: sspapi-limits(7).)
+for harm in ': >' 'rm -f' 'truncate -s 4096' 'truncate -s 10M' 'head -c 300000 /dev/urandom 1<>'; do
 	rm -rf live/* jail/* shim.json
 	: >harm.out			# the one before said "ready", too
+	rm -f wait
 	mkfifo wait
 	SSPAPI_LIVE=$tmp/live SSPAPI_OUTPUT=$tmp/shim.json LD_PRELOAD=$SHIM timeout 20 \
 		"$steps" up set cpu:0 begin a:5 read say:ready line cpu:1 a:7 b:3 end loop:3 set begin a:1 end drop <wait >harm.out 2>harm.err &
@@ -167,14 +169,30 @@ for harm in ': >' 'rm -f' 'truncate -s 4096' 'truncate -s 10M' 'head -c 300000 /
 	exec 9>&-
 	wait $!
 	status=$?
+	case $harm in
+	':'*|*4096)
+		is "the live file: $harm" "$status $(cat harm.out)" "135 ready"
+		continue ;;
+	esac
 	is "the live file: $harm" "$status $(cat harm.out) $(grep -vc '^sspapi: ' harm.err)" "0 ready 0"
 	case $harm in
 	rm*) is "removed: the dump is whole" "$(json shim.json '$d->{relations}[0]{cpus}[0]{total}[0] + $d->{relations}[0]{cpus}[1]{total}[0]')" 12 ;;
-	':'*|*4096)
-		check "cut: a line says that counts are lost" grep -q "^sspapi: .*lost.*truncated" harm.err ;;
 	esac
-	rm -f wait
 done
+# Cut when PAPI is called no more: a line, and the program ends as it would.
+rm -rf live/* shim.json wait
+: >harm.out
+mkfifo wait
+SSPAPI_LIVE=$tmp/live SSPAPI_OUTPUT=$tmp/shim.json LD_PRELOAD=$SHIM timeout 20 \
+	"$steps" up set cpu:0 begin a:5 end drop say:ready line exit:3 <wait >harm.out 2>harm.err &
+exec 9>wait
+while ! grep -q ready harm.out; do sleep 0.01; done
+for live in live/*.live; do truncate -s 4096 "$live"; done
+echo >&9
+exec 9>&-
+wait $!
+is "cut before the end: it ends as it would" "$? $(cat harm.out)" "3 ready"
+check "cut before the end: a line says that counts are lost" grep -q "^sspapi: .*lost.*truncated" harm.err
 
 # ---- environment ------------------------------------------------------------------------
 
