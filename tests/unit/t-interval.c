@@ -430,7 +430,7 @@ static void by_second_site(void **state)
 static void aside(void **state)
 {
 	const long long ten[K] = { 10, 10, 10 }, more[K] = { 13, 13, 13 }, last[K] = { 20, 20, 20 };
-	struct sp_between at;
+	struct sp_between at = { 0 };
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
