@@ -65,12 +65,14 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
  * there still; else a scan is needed now. */
 SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 {
-	if (!s->split)
+	struct sp_split *p = sp_get(&s->split);
+
+	if (!p)
 		return;
-	if (SP_UNLIKELY(!sp_split_is_ready(s->split, open) || !sp_proof_holds(sp_self.area, open)))
+	if (SP_UNLIKELY(!sp_split_is_ready(p, open) || !sp_proof_holds(sp_self.area, open)))
 		sp_begin_slow(s);
 	else
-		sp_split_fresh(s->split);
+		sp_split_fresh(p);
 }
 
 SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
@@ -88,6 +90,7 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long long *before, uint32_t open, uint32_t site)
 {
 	const size_t k = s->writer.k;
+	struct sp_split *p;
 
 	if (!sp_fast_stayed(s, open))
 		return false;
@@ -96,15 +99,18 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #undef EACH
 	if (!sp_accum_here(&s->writer, before, true, site))
 		sp_ledger_finish(&s->writer, SP_OP_ACCUM, s->writer.cpu, before, true, site);
-	if (s->split)			/* (it was ready before) */
-		sp_split_fresh(s->split);
+	p = sp_get(&s->split);
+	if (p)				/* (it was ready before) */
+		sp_split_fresh(p);
 	return true;
 }
 
 /* Its split, if it has one, is ready for a window to begin or to end. */
 SP_HOT_INLINE bool sp_fast_is_ready(const struct sp_set *s, uint32_t open)
 {
-	return !s->split || SP_LIKELY(sp_split_is_ready(s->split, open));
+	const struct sp_split *p = sp_get(&s->split);
+
+	return !p || SP_LIKELY(sp_split_is_ready(p, open));
 }
 
 /* The thread made and started it, unchanged, and PAPI has its counters open. */
@@ -122,17 +128,19 @@ SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 
 SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
-	if (SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id) || (s->split && SP_UNLIKELY(!sp_split_is_for(s->split, &s->opened))))
+	struct sp_split *p = sp_get(&s->split);
+
+	if (SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id) || (p && SP_UNLIKELY(!sp_split_is_for(p, &s->opened))))
 		return false;
 	if (!sp_start_here(&s->writer, site))
 		sp_ledger_finish(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);
 	s->writer.opened = open;
-	if (s->split) {
+	if (p) {
 		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
 			sp_begin_slow(s);
 		else
-			sp_split_fresh(s->split);
-		sp_split_begun(s->split);
+			sp_split_fresh(p);
+		sp_split_begun(p);
 	}
 	return true;
 }

@@ -619,12 +619,13 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 /* The stack is not warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
 SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at)
 {
+	struct sp_split *p = sp_get(&s->split);
 	int saved = errno;
 
 	if (runs(s, id))
 		;
-	else if (sp_split_holds(s->split, &s->opened))
-		sp_split_starts(s->split);
+	else if (p && sp_split_holds(p, &s->opened))
+		sp_split_starts(p);
 	else
 		sp_before_start_slow(id, at);
 	errno = saved;
@@ -694,11 +695,11 @@ static bool is_on_top(const struct sp_set *s, bool in_flight)
 static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		       uint32_t site)
 {
-	struct sp_split *p = s->split;		/* a handler on top may drop it: then it is no clock's (hold.h) */
+	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (hold.h) */
 	struct sp_writer *w = &s->writer;
 	struct sp_shares shares;
 
-	if (!(w->state->flags & SP_STATE_RUNNING) && !sp_get(&s->started))
+	if (!p || (!(w->state->flags & SP_STATE_RUNNING) && !sp_get(&s->started)))
 		return false;
 	/* A handler's call inside another one's, or what is put aside: the ledger finds the order by itself. */
 	if (!(w->state->flags & SP_STATE_RUNNING) || (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE)) || is_on_top(s, in_flight)) {
@@ -752,19 +753,19 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 {
 	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = s->starter == sp_self.id, fast = sp_get(&s->fast_thread) == sp_self.id, timed, proven, split;
+	struct sp_split *p = sp_get(&s->split);
 	bool on_top = is_on_top(s, in_flight);
 
-	if (op == SP_OP_START && s->split && !sp_split_is_for(s->split, &s->opened))
+	if (op == SP_OP_START && p && !sp_split_is_for(p, &s->opened))
 		sp_opened_again(s);
 	if (!in_flight)
 		sp_proof_on_top();
-	timed = own && !fast && s->split && sp_split_needs_time(s->split);
+	timed = own && !fast && p && sp_split_needs_time(p);
 	proven = (fast || timed) && !s->multiplexed && sp_proves(s, open);
 
 	if (own)
 		s->writer.opened = open;
-	split = s->split && !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) &&
-		book_split(s, in_flight, op, cpu, values, open, site);
+	split = !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) && book_split(s, in_flight, op, cpu, values, open, site);
 	if (split)
 		;
 	else if (own)

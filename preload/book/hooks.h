@@ -152,7 +152,9 @@ SP_HOT_INLINE struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t fram
 /* Is the set's split, if it has one, ready for a window to begin? */
 SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s)
 {
-	return SP_LIKELY(!s->split) || SP_LIKELY(sp_split_is_ready(s->split, sp_proof_now()));
+	const struct sp_split *p = sp_get(&s->split);		/* once: a handler may drop it at any time */
+
+	return SP_LIKELY(!p) || SP_LIKELY(sp_split_is_ready(p, sp_proof_now()));
 }
 
 /* Before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
@@ -167,10 +169,12 @@ SP_HOT_INLINE struct sp_set *sp_begin_ending_call(struct sp_set *s, int id, enum
 /* PAPI has zeroed it. */
 SP_HOT_INLINE void sp_begins_window(struct sp_set *s)
 {
-	if (!s->split)
+	struct sp_split *p = sp_get(&s->split);
+
+	if (!p)
 		return;
-	if (SP_LIKELY(sp_split_is_ready(s->split, sp_proof_now())))
-		sp_split_fresh(s->split);
+	if (SP_LIKELY(sp_split_is_ready(p, sp_proof_now())))
+		sp_split_fresh(p);
 	else
 		sp_begin_slow(s);
 }
@@ -253,9 +257,10 @@ SP_HOT_INLINE struct sp_set *sp_before_stop(int id, long long **values, uintptr_
 SP_HOT_INLINE void sp_ran(struct sp_set *s)
 {
 	uint32_t cpu = (uint32_t)sp_get(&s->writer.cpu);
+	struct sp_split *p = sp_get(&s->split);
 
-	if (SP_LIKELY(cpu < s->writer.cells))
-		sp_add(&s->times->at[cpu], sp_split_ran(s->split));
+	if (SP_LIKELY(cpu < s->writer.cells) && SP_LIKELY(p != NULL))
+		sp_add(&s->times->at[cpu], sp_split_ran(p));
 }
 
 SP_HOT_INLINE void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,

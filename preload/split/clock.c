@@ -192,19 +192,31 @@ bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves)
 
 #define LOOKS 3			/* the closest of them counts */
 
+uint32_t sp_residency_first(const struct sp_residency *t)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < t->n && t->at[i].fd < 0)
+		i++;
+	return i;
+}
+
 /* Each event's time runs while the thread runs anywhere, from when it was opened: how far it lags behind the first one's shows
  * by a look between two looks at that one. */
 void sp_residency_compare(struct sp_residency *t)
 {
 	struct sp_clock_look before, it, after;
 	uint64_t closest = UINT64_MAX;
+	uint32_t by = sp_residency_first(t);
 	int64_t least, most;
 
-	for (uint32_t i = 1; i < t->n; i++) {
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (i == by || t->at[i].fd < 0)
+			continue;
 		t->at[i].low = INT64_MIN / 2;
 		t->at[i].high = INT64_MAX / 2;
-		for (int n = 0; n < LOOKS && sp_residency_look(&t->at[0], &before); n++) {
-			if (!sp_residency_look(&t->at[i], &it) || !sp_residency_look(&t->at[0], &after))
+		for (int n = 0; n < LOOKS && sp_residency_look(&t->at[by], &before); n++) {
+			if (!sp_residency_look(&t->at[i], &it) || !sp_residency_look(&t->at[by], &after))
 				break;
 			least = (int64_t)(before.enabled - it.enabled);
 			most = (int64_t)(after.enabled - it.enabled);
@@ -220,7 +232,8 @@ uint32_t sp_clock_switched(struct sp_clock *c)
 {
 	uint64_t v[3];
 
-	if (c->off >= 0 && sp_counter_read(c->off, v, 3) && v[1]) {
+	/* (Where there is none, that is not known.) */
+	if (c->off < 0 || (sp_counter_read(c->off, v, 3) && v[1])) {
 		sp_counter_close(c->off);
 		c->off = open_off(c->tid);
 		c->switched++;

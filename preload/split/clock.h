@@ -92,7 +92,10 @@ bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);
 /* False: the descriptor is not ours any more.  Of a CPU that has none: no time. */
 bool sp_residency_look(const struct sp_residency_at *t, struct sp_clock_look *l);
 
-/* How far they lag behind each other. */
+/* The first that is there. */
+uint32_t sp_residency_first(const struct sp_residency *t);
+
+/* How far they lag behind that one. */
 void sp_residency_compare(struct sp_residency *t);
 
 /* The thread, which is the caller, was on CPU `at` alone while all events were looked at: `here` of that CPU, `others` the

@@ -177,6 +177,13 @@ static void leave(struct sp_split *p, uint32_t n)
 	p->n = n;
 }
 
+/* (Where a CPU has no such event, nobody refused anything.) */
+static enum sp_why why_not(int error)
+{
+	return error == -ENOENT ? SP_WHY_UNWATCHED : error == -EDQUOT ? SP_WHY_BUDGET :
+	       error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS : error == -ENOMEM ? SP_WHY_MEMORY : error == -ESRCH ? SP_WHY_ENDED : SP_WHY_REFUSED;
+}
+
 /* Room is made by what this thread's other sets hold. */
 static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum sp_group g)
 {
@@ -196,6 +203,7 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 			r = have = 0;
 		} else if (have) {		/* the nearest have theirs, and are watched */
 			leave(p, i);
+			p->clock->limit = why_not(r);
 			r = 0;
 		}
 	}
@@ -204,13 +212,6 @@ static int open_everywhere(struct sp_split *p, const struct sp_opened *o, enum s
 	if (r < 0)
 		sp_hold_close(p, (int)g);
 	return r;
-}
-
-/* (Where a CPU has no such event, nobody refused anything.) */
-static enum sp_why why_not(int error)
-{
-	return error == -ENOENT ? SP_WHY_UNWATCHED : error == -EDQUOT ? SP_WHY_BUDGET :
-	       error == -EMFILE || error == -ENFILE ? SP_WHY_DESCRIPTORS : error == -ENOMEM ? SP_WHY_MEMORY : error == -ESRCH ? SP_WHY_ENDED : SP_WHY_REFUSED;
 }
 
 static void open_counters(struct sp_split *p, const struct sp_opened *o)
@@ -532,6 +533,7 @@ void sp_split_expects(struct sp_split *p)
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
 {
 	bool counters = sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend(cost_of(w));
+	struct sp_clock *clock;
 	uint64_t begun;
 
 	*why = SP_WHY_NONE;
@@ -544,8 +546,9 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = (*at)->why;
 		return (*at)->kind;
 	}
-	if (*at && (*at)->wide && (*at)->clock)
-		(*at)->clock->stale = true;
+	clock = *at ? sp_get(&(*at)->clock) : NULL;
+	if (clock && (*at)->wide)
+		clock->stale = true;
 	sp_split_drop(at);
 	if (sp_conf.attribution == SP_BY_READING)
 		return SP_BY_READING;

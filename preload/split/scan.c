@@ -330,7 +330,7 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 		p->last.switched = sp_clock_switched(p->clock);
 	if (p->last.switched != p->before.switched)
 		sp_residency_compare(&p->times);
-	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : 0) : read_all(p, here, o)) &&
+	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : (int)sp_residency_first(&p->times)) : read_all(p, here, o)) &&
 	       sp_clock_moves(p->clock, &p->last.moves);
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->scans++;
