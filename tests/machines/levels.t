@@ -13,12 +13,6 @@ row eight-cpus-once sums cpus levels exact -- -e $faults p0 s w1 p1 w2 p2 w3 p3 
 ROW_ENV=SSPAPI_ATTRIBUTION=exact	# emulated, eight CPUs' counters take more than auto spends
 row four-threads sums cpus levels exact -- -e $faults p0 s w4 r p1 w3 e , p2 s w5 r p4 w6 e , p5 s w1 r p3 w7 e , p6 s w8 r p7 w2 e
 row four-threads-once sums cpus levels exact -- -e $faults p0 s w4 p1 w3 e , p2 s w5 p4 w6 e , p5 s w1 p3 w7 e , p6 s w8 p7 w2 e
-# Descriptors for four CPUs of eight: those of the package where the thread is.
-ROW_ENV='SSPAPI_ATTRIBUTION=exact SSPAPI_DESCRIPTORS=28'
-row near-read sums cpus levels exact -- -e $faults p0 s w5 r p3 w4 r p1 w3 r p2 w2 r p0 w1 e
-row near-once sums cpus levels exact -- -e $faults p6 s w5 p4 w4 p7 w3 p5 w2 p6 w1 e
-row far-read sums levels -- -e $faults p0 s w9 r p1 w8 r p3 w7 p2 w6 r p7 w2 r p0 w1 e
-row far-starts sums levels -- -e $faults p0 s w5 e p7 s w4 p6 w5 e p1 s w3 p0 w2 e
 ROW_ENV=''
 row two-events sums cpus levels -- -e $faults,perf::TASK-CLOCK p0 s w5 r p4 w5 e
 row another-thread sums levels -- -e $faults p1 s w1 xr w2 xr p7 w3 xr w1 xe
