@@ -8,9 +8,9 @@ faults=perf::PAGE-FAULTS
 row stayed sums cpus levels -- -e $faults p2 s w2 r w3 r w4 a w2 t w1 z w3 r w1 e
 row moved-read sums cpus levels exact -- -e $faults p0 s w5 r p7 w15 e
 row moved-once sums cpus levels exact -- -e $faults p0 s w5 p7 w15 e
+ROW_ENV=SSPAPI_ATTRIBUTION=exact	# emulated, eight CPUs' counters take more than auto spends
 row eight-cpus-read sums cpus levels exact -- -e $faults p0 s w1 r p1 w2 r p2 w3 r p3 w4 r p4 w5 r p5 w6 r p6 w7 r p7 w8 e
 row eight-cpus-once sums cpus levels exact -- -e $faults p0 s w1 p1 w2 p2 w3 p3 w4 p4 w5 p5 w6 p6 w7 p7 w8 e
-ROW_ENV=SSPAPI_ATTRIBUTION=exact	# emulated, eight CPUs' counters take more than auto spends
 row four-threads sums cpus levels exact -- -e $faults p0 s w4 r p1 w3 e , p2 s w5 r p4 w6 e , p5 s w1 r p3 w7 e , p6 s w8 r p7 w2 e
 row four-threads-once sums cpus levels exact -- -e $faults p0 s w4 p1 w3 e , p2 s w5 p4 w6 e , p5 s w1 p3 w7 e , p6 s w8 p7 w2 e
 ROW_ENV=''
