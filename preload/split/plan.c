@@ -480,10 +480,11 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 	return p;
 }
 
-/* About what it takes to open and to close it. */
-static uint64_t cost_of(const struct sp_split_want *w)
+/* Is there time for it, as auto sees that? */
+static bool may_open(const struct sp_split_want *w)
 {
-	return (uint64_t)sp_hold_cpus(w->tid, each_of(w)) * each_of(w) * SP_OPENING_NS;
+	return sp_conf.attribution != SP_BY_AUTO ||
+	       sp_clock_may_spend((uint64_t)sp_hold_cpus(w->tid, each_of(w)) * each_of(w) * SP_OPENING_NS);
 }
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
@@ -532,12 +533,12 @@ void sp_split_expects(struct sp_split *p)
 
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
 {
-	bool counters = sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend(cost_of(w));
 	struct sp_clock *clock;
 	uint64_t begun;
+	bool counters;
 
 	*why = SP_WHY_NONE;
-	if (*at && !counters)
+	if (*at && (*at)->wide && !may_open(w))
 		(*at)->wide = false;		/* what is watched is better than nothing */
 	if (fits(*at, w)) {
 		if (!w->own && (*at)->own)
@@ -546,6 +547,7 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = (*at)->why;
 		return (*at)->kind;
 	}
+	counters = may_open(w);
 	clock = *at ? sp_get(&(*at)->clock) : NULL;
 	if (clock && (*at)->wide)
 		clock->stale = true;

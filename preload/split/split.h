@@ -1,9 +1,9 @@
 /* split.h: the counts of a window, split by CPU by the kernel.
  *
  * Beside PAPI's own counters of an event set stand counters of ours (copies): the same events, for the same
- * thread, but each on one CPU only.  And for each thread that is split a clock: an event that counts
- * nothing, once for each CPU that the thread may run on, whose running time is the time of the thread
- * there.  The kernel keeps them; nothing happens at a move, and while a thread stays (proof.h) nothing is read.
+ * thread, but each on one CPU only, for the CPUs that are watched (near.h).  Their running times are the times of
+ * the thread there, or those of its clock are (clock.h).  The kernel keeps them; nothing happens at a move, and while a
+ * thread stays (proof.h) nothing is read.
  *
  * A window is what lies between two values that PAPI handed out (or a zeroing and a value).  What is proven of it, and
  * where it is booked, window.h says; here it is found out what window.h is to know: the copies are read before PAPI is

@@ -23,6 +23,10 @@ sed 's/d.h: four/e.h: five/' "$tmp/tree/core/view/d.h" >"$tmp/tree/core/view/e.h
 SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
 check "check-layers: one guard of two headers" grep -q 'd.h core/view/e.h: have one guard' "$tmp/said"
 check "scripts/check-man" scripts/check-man
+# The table of reasons begins each as the program does.
+sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2d;\$d;s/\\\\(aq/'/g" | cut -f1 >"$tmp/reasons"
+check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
+is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/view/why.c || echo "$words"; done <"$tmp/reasons")" ""
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
 # tests/relation.md names tests, and words in them: they are there.
 for place in $(sed -n 's/^|.* | \([^|]*\) |$/\1/p' tests/relation.md | tr ' ' '\n' | grep '^tests/'); do

@@ -10,50 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "../../preload/split/near.h"
 #include "../../preload/split/window.h"
+#include "folder.h"
 
 /* ---- which CPUs --------------------------------------------------------------- */
-
-static char folder[] = "/tmp/sspapi-near.XXXXXX";
-
-static void put(unsigned cpu, const char *sub, const char *file, const char *text)
-{
-	char path[300];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "mkdir -p %s/cpu%u/%s", folder, cpu, sub);
-	assert_int_equal(system(path), 0);
-	snprintf(path, sizeof(path), "%s/cpu%u/%s/%s", folder, cpu, sub, file);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
-
-static int fresh(void **state)
-{
-	char *made;
-
-	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/sspapi-near.XXXXXX");
-	made = mkdtemp(folder);
-	assert_non_null(made);
-	return 0;
-}
-
-static int gone(void **state)
-{
-	char command[300];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	return system(command);
-}
 
 static struct sp_cpus first(uint32_t n)
 {
@@ -82,10 +46,10 @@ static void nearest_first(void **state)
 
 	(void)state;
 	memset(&near, 1, sizeof(near));
-	put(5, "topology", "thread_siblings_list", "5,13\n");
-	put(5, "topology", "core_siblings_list", "4-7,12-15\n");
-	put(5, "cache/index2", "shared_cpu_list", "5,13\n");
-	put(5, "cache/index3", "shared_cpu_list", "4-5,12-13\n");
+	put("cpu5/topology/thread_siblings_list", "5,13\n");
+	put("cpu5/topology/core_siblings_list", "4-7,12-15\n");
+	put("cpu5/cache/index2/shared_cpu_list", "5,13\n");
+	put("cpu5/cache/index3/shared_cpu_list", "4-5,12-13\n");
 	sp_near_look(&near, folder, 5);
 	assert_order(&near, &all, "5 13 12 4 6 7 14 15");
 	sp_cpus_put(&some, 13, false);
@@ -95,7 +59,7 @@ static void nearest_first(void **state)
 	sp_near_look(&near, folder, 3);
 	assert_order(&near, &all, "3 4 5 6 7 8 9 10");
 	/* No L3. */
-	put(9, "cache/index2", "shared_cpu_list", "8-11\n");
+	put("cpu9/cache/index2/shared_cpu_list", "8-11\n");
 	sp_near_look(&near, folder, 9);
 	assert_order(&near, &all, "9 10 11 8 12 13 14 15");
 }
@@ -109,7 +73,7 @@ static void a_list_that_is_too_long(void **state)
 	(void)state;
 	for (int i = 0; i < 200; i += 2)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d,", i);
-	put(0, "topology", "thread_siblings_list", text);
+	put("cpu0/topology/thread_siblings_list", text);
 	sp_near_look(&near, folder, 0);
 	assert_order(&near, &all, "0 1 2 3 4 5 6 7");
 }
@@ -306,8 +270,8 @@ static int table(void)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nearest_first, fresh, gone),
-		cmocka_unit_test_setup_teardown(a_list_that_is_too_long, fresh, gone),
+		cmocka_unit_test_setup_teardown(nearest_first, fresh_folder, folder_gone),
+		cmocka_unit_test_setup_teardown(a_list_that_is_too_long, fresh_folder, folder_gone),
 		cmocka_unit_test(shares),
 		cmocka_unit_test(model),
 	};

@@ -12,49 +12,25 @@
 #include <cmocka.h>
 
 #include "../../preload/split/pmus.h"
-
-static char folder[] = "/tmp/sspapi-pmus.XXXXXX";
-
-static void put(const char *name, const char *file, const char *text)
-{
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/%s/%s", folder, name, file);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
+#include "folder.h"
 
 static void make(const char *name, const char *type, const char *cpus)
 {
-	put(name, "type", type);
+	char file[100];
+
+	snprintf(file, sizeof(file), "%s/type", name);
+	put(file, type);
+	snprintf(file, sizeof(file), "%s/cpus", name);
 	if (cpus)
-		put(name, "cpus", cpus);
+		put(file, cpus);
 }
 
 static int fresh(void **state)
 {
-	char *made;
+	int r = fresh_folder(state);
 
-	(void)state;
-	snprintf(folder, sizeof(folder), "/tmp/sspapi-pmus.XXXXXX");
-	made = mkdtemp(folder);
-	assert_non_null(made);
 	make("software", "1\n", NULL);
-	return 0;
-}
-
-static int gone(void **state)
-{
-	char command[300];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	return system(command);
+	return r;
 }
 
 /* Linux: general events are taken by PMU `takes`; a group is of one PMU. */
@@ -197,10 +173,10 @@ static void odd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(intel, fresh, gone),
-		cmocka_unit_test_setup_teardown(arm, fresh, gone),
-		cmocka_unit_test_setup_teardown(alike, fresh, gone),
-		cmocka_unit_test_setup_teardown(odd, fresh, gone),
+		cmocka_unit_test_setup_teardown(intel, fresh, folder_gone),
+		cmocka_unit_test_setup_teardown(arm, fresh, folder_gone),
+		cmocka_unit_test_setup_teardown(alike, fresh, folder_gone),
+		cmocka_unit_test_setup_teardown(odd, fresh, folder_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
