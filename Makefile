@@ -15,7 +15,7 @@ Q	:= $(if $(filter 0,$(V)),@)
 say	= $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst $(B)/%,%,$@)')
 
 # The one place of the number.  The other one is raised when a function of sspapi.h goes or changes.
-VERSION	:= 0.2.0
+VERSION	:= 0.3.0
 SONAME	:= libsspapi.so.0
 WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla=0
 # -fwrapv: counts are added as PAPI hands them out, and stores come from strangers.

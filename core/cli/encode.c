@@ -120,9 +120,8 @@ sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const
 uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id, const char *name)
 {
 	uint64_t place = sp_bytes_block(b, SP_BLOCK_EVENT, sizeof(*e));
-	struct sp_event to = { 0 };
+	struct sp_event to = *e;
 
-	memcpy(&to, e, sp_min(e->b.bytes, sizeof(to)));
 	to.b = *(struct sp_block *)sp_bytes_at(b, place);
 	to.next = 0;
 	to.id = id;
@@ -178,7 +177,7 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 {
 	const struct sp_header *from = m->process[0].h;
 	struct sp_header h = {
-		.version = from->version, .bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
+		.version = SP_FORMAT_VERSION, .bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
 		.start_ticks = from->start_ticks, .pid_ns = from->pid_ns,
 		.start_ns = from->start_ns, .end_ns = from->end_ns, .start_boot_ns = from->start_boot_ns,
 		.end_boot_ns = from->end_boot_ns, .rank = from->rank,

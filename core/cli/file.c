@@ -153,6 +153,8 @@ const char *sp_file_why(int error, const char *path)
 	switch (error) {
 	case -EPROTO:
 		return "written by a newer sspapi, which must be used to read it";
+	case -EPROTONOSUPPORT:
+		return "written before sspapi 0.3, which reads no store of that time: run the program again";
 	case -EINVAL:
 		return not_a_store(path);
 	case -ENODATA:

@@ -7,7 +7,6 @@
 
 #include "cmd.h"
 #include "merge.h"
-#include "once.h"
 
 /* In a file without a name, which nobody else can cut off under the mapping. */
 static int open_merged(struct sp_file *f, struct sp_merge *job)
@@ -43,12 +42,8 @@ int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsign
 	int r;
 
 	*n_bad = 0;
-	if (n == 1 && !events) {
-		r = sp_file_open(f, verb, path[0]);
-		if (r || !sp_once_is_twice(&f->model))
-			return r;
-		sp_file_close(f);
-	}
+	if (n == 1 && !events)
+		return sp_file_open(f, verb, path[0]);
 	memset(f, 0, sizeof(*f));
 	r = open_merged(f, &job);
 	*n_bad = job.n_bad;

@@ -30,14 +30,9 @@ struct sp_once sp_once_of(const struct sp_model *m)
 	return o;
 }
 
-static bool is_same(const struct sp_digest *x, const struct sp_digest *y)
-{
-	return (x->a || x->b) && sp_digest_compare(x, y) == 0;
-}
-
 bool sp_once_is_same(const struct sp_once *x, const struct sp_once *y)
 {
-	return is_same(&x->self, &y->self);
+	return (x->self.a || x->self.b) && sp_digest_compare(&x->self, &y->self) == 0;
 }
 
 int sp_once_compare(const struct sp_once *x, const struct sp_once *y)
@@ -47,18 +42,4 @@ int sp_once_compare(const struct sp_once *x, const struct sp_once *y)
 	for (unsigned i = 0; r == 0 && i < SP_COUNT(x->much); i++)
 		r = x->much[i] > y->much[i] ? -1 : x->much[i] < y->much[i];
 	return r;
-}
-
-bool sp_once_is_twice(const struct sp_model *m)
-{
-	struct sp_digest before = { 0 };
-
-	for (uint32_t i = 0; i < m->n_processes; i++) {	/* in order of rank, machine, start and pid */
-		struct sp_digest self = self_of(m, m->process[i].h);
-
-		if (is_same(&before, &self))
-			return true;
-		before = self;
-	}
-	return false;
 }

@@ -18,7 +18,4 @@ int sp_once_compare(const struct sp_once *x, const struct sp_once *y);
 
 bool sp_once_is_same(const struct sp_once *x, const struct sp_once *y);
 
-/* Does a merged store, as earlier versions made them, hold a process twice? */
-bool sp_once_is_twice(const struct sp_model *m);
-
 #endif

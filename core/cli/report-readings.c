@@ -128,7 +128,7 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 			if (first && text)
 				heading(o, m, &row);
 			for (uint32_t e = 0; e < row.k; e++)
-				if (sp_show_named(&r->show, row.event[e]) && sp_has_entries(m, &row, row.event[e]))
+				if (sp_show_named(&r->show, row.event[e]))
 					(text ? text_reading : csv_reading)(o, m, &row, &at, e);
 		}
 	}

@@ -70,11 +70,7 @@ static bool header_of(const char *path, struct sp_header *h)
 {
 	long n = sp_file_first(path, 0, h, sizeof(*h));
 
-	if (n < (long)SP_HEADER_MERGED || memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->bytes < SP_HEADER_MERGED)
-		return false;
-	n = (long)sp_min((uint64_t)n, h->bytes);
-	memset((char *)h + n, 0, sizeof(*h) - (size_t)n);
-	return true;
+	return n == (long)sizeof(*h) && sp_header_check(h, UINT64_MAX) == 0;
 }
 
 /* A run of fewer ranks than the one before leaves the others' files where they are. */

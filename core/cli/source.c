@@ -11,7 +11,6 @@
 
 #define FRONT_MOST	(1ull << 28)	/* events of a merged store */
 #define PART_MOST	(1ull << 34)	/* one process of it */
-#define LEAST		(offsetof(struct sp_member, h) + SP_HEADER_MERGED)
 
 long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off)
 {
@@ -38,14 +37,14 @@ static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *ro
 
 static int check(const struct sp_source *s)
 {
-	if (memcmp(s->h.magic, SP_MAGIC, 8) != 0 || s->h.endian != SP_ENDIAN || s->h.bytes < 64)
-		return -EINVAL;
-	if (s->h.oldest_reader > SP_FORMAT_VERSION)
-		return -EPROTO;
+	int e = sp_header_check(&s->h, s->bytes);
+
+	if (e < 0)
+		return e;
 	/* Cut off, if the writer did not run out of disk itself. */
 	if (s->h.used > s->bytes && !s->h.torn)
 		return -EINVAL;
-	if (s->h.members && (s->h.bytes < SP_HEADER_MERGED || s->h.machines < s->h.bytes ||
+	if (s->h.members && (s->h.machines < s->h.bytes ||
 			     s->h.machines > s->h.members || s->h.machines > FRONT_MOST || s->h.members > s->bytes))
 		return -EINVAL;
 	return 0;
@@ -71,9 +70,6 @@ int sp_source_open(struct sp_source *s, const char *path)
 		e = (int)n;
 	else if (e == 0)
 		e = s->bytes ? check(s) : -ENODATA;
-	/* Of an earlier minor form: what follows the header is none of it. */
-	if (e == 0 && s->h.bytes < sizeof(s->h))
-		memset((char *)&s->h + s->h.bytes, 0, sizeof(s->h) - s->h.bytes);
 	if (e == 0)
 		e = read_into(s, &s->front, &s->front_room, s->h.members ? s->h.machines : s->bytes, 0);
 	if (e < 0) {
@@ -133,7 +129,7 @@ static int read_member(struct sp_source *s)
 
 	if (n < 0)
 		return (int)n;
-	if ((uint64_t)n < LEAST || p.b.kind != SP_BLOCK_MEMBER || p.extent < LEAST || p.extent > PART_MOST ||
+	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) || p.extent > PART_MOST ||
 	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.n_machines)
 		return -EINVAL;
 	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);

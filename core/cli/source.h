@@ -25,7 +25,7 @@ struct sp_source {
 };
 
 /* Buffers stay between files: zero the struct once, free it at the end.  0 or -errno:
- * -EINVAL not a store, damaged or cut off, -ENODATA empty, -EPROTO of a newer version,
+ * -EINVAL not a store, damaged or cut off, -ENODATA empty, -EPROTO of a newer version, -EPROTONOSUPPORT of an older one,
  * -EBUSY a live file whose process may still run. */
 int sp_source_open(struct sp_source *s, const char *path);
 void sp_source_close(struct sp_source *s);

@@ -22,8 +22,8 @@ typedef uint64_t sp_off;
 
 #define SP_MAGIC		"SSPAPI\r\n"
 #define SP_ENDIAN		0x01020304u
-#define SP_FORMAT_VERSION	3u	/* what this code writes */
-#define SP_FORMAT_OLDEST	1u	/* the oldest it reads */
+#define SP_FORMAT_VERSION	4u	/* what this code writes */
+#define SP_FORMAT_OLDEST	4u	/* the oldest that it reads: none before was given away */
 #define SP_EVENTS_MAX		4096u	/* events of one relation */
 #define SP_CALLS_MAX		128u	/* functions whose calls are counted */
 
@@ -107,14 +107,14 @@ enum sp_readings { SP_TEMPORARY, SP_PERMANENT };
 #define SP_STAT_WHOLE	2u		/* nothing is missing: the clock on all CPUs says so, and nothing became another user's */
 #define SP_STAT_RUN_SHIFT 8		/* above: of `stat -r`, a process's run, from 1 on; of the whole store, how many; 0: one */
 
-#define SP_TORN_FULL	1u		/* it took no more; without errno (earlier versions): mostly a full disk */
+#define SP_TORN_FULL	1u		/* it took no more */
 #define SP_TORN_SHIFT	8
 
 struct sp_header {
 	char magic[8];
 	uint32_t endian;
 	uint16_t version, oldest_reader;
-	uint32_t bytes;			/* of this header, as the writer knew it */
+	uint32_t bytes;			/* of this header; of a later version there may be more */
 	uint32_t end;			/* enum sp_end */
 	uint64_t used;			/* bytes of the store in use */
 
@@ -162,9 +162,6 @@ struct sp_header {
 	uint64_t run;			/* the same in all processes of a run, as sp_run_find tells it; 0: not known */
 	uint64_t start_boot_ns, end_boot_ns;	/* start_ns and end_ns by CLOCK_BOOTTIME, which nobody sets */
 };
-
-/* The least of a header that a merged store or a process in one has: what came later may be missing. */
-#define SP_HEADER_MERGED offsetof(struct sp_header, csv_events)
 
 /* ---- topology --------------------------------------------------------- */
 
@@ -264,9 +261,6 @@ struct sp_event {
 	sp_off name, component, derived, postfix, units, description, natives;
 	sp_off pmu;			/* the kernel's, of one kind of cores ("cpu_atom"), that counts it; 0: any, or not known */
 };
-
-/* An event of an early version 3 and before ends before `pmu`. */
-#define SP_EVENT_LEAST offsetof(struct sp_event, pmu)
 
 /* ---- threads and relations -------------------------------------------- */
 
@@ -416,7 +410,7 @@ struct sp_cell {
 };
 enum sp_cell_array { SP_TOTAL, SP_EXACT, SP_ENTRY, SP_CELL_ARRAYS };
 
-/* Behind a relation's cells, since version 3: how its counts were told to CPUs, as far as is known. */
+/* Behind a relation's cells: how its counts were told to CPUs, as far as is known. */
 struct sp_times {
 	sp_off allowed;			/* CPUs that the thread could run on, as "0-3"; 0: not known */
 	uint64_t moves;			/* as the kernel counts them, with SP_TIMES_MOVES */
@@ -469,10 +463,10 @@ static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
 	return l;
 }
 
-/* NULL: it is of a version that had none, or there is no room for all of it. */
+/* Of a relation whose block has room for all of it. */
 static inline struct sp_times *sp_times_of(const struct sp_relation *r, const struct sp_layout *l)
 {
-	return r->b.bytes >= l->bytes ? (struct sp_times *)((char *)r + l->times) : NULL;
+	return (struct sp_times *)((char *)r + l->times);
 }
 
 /* ---- permanent readings ------------------------------------------------ */

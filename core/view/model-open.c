@@ -18,17 +18,18 @@
 
 static int check_header(struct sp_model *m)
 {
-	const struct sp_header *h = sp_image_at(m->image, 0, 64);
+	uint64_t there = sizeof(m->h);
+	const struct sp_header *h = sp_image_at(m->image, 0, there);
+	int r;
 
-	if (!h || memcmp(h->magic, SP_MAGIC, 8) != 0 || h->endian != SP_ENDIAN)
-		return -EINVAL;
-	if (h->oldest_reader > SP_FORMAT_VERSION)
-		return -EPROTO;
-	/* A header of a later minor form is longer, of an earlier one shorter. */
-	if (h->bytes < 64 || !sp_image_at(m->image, 0, h->bytes))
-		return -EINVAL;
-	memcpy(&m->h, h, sp_min(h->bytes, sizeof(m->h)));
-	return 0;
+	if (!h)				/* of an older version, or cut off */
+		h = sp_image_at(m->image, 0, there = offsetof(struct sp_header, end));
+	if (h && there == sizeof(*h) && sp_image_at(m->image, 0, h->bytes))
+		there = sp_max(there, h->bytes);
+	r = h ? sp_header_check(h, there) : -EINVAL;
+	if (r == 0)
+		m->h = *h;
+	return r;
 }
 
 /* A topology whose components are all there; NULL. */
@@ -46,9 +47,9 @@ static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
 
 static const struct sp_member *member_at(const struct sp_model *m, sp_off off)
 {
-	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, offsetof(struct sp_member, h) + SP_HEADER_MERGED);
+	const struct sp_member *p = sp_image_block(m->image, off, SP_BLOCK_MEMBER, sizeof(*p));
 
-	return p && p->h.bytes >= SP_HEADER_MERGED && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
+	return p && p->h.bytes >= sizeof(p->h) && !(p->h.bytes & 7) && p->h.bytes <= p->b.bytes - offsetof(struct sp_member, h) &&
 	       p->n_calls <= (p->b.bytes - offsetof(struct sp_member, h) - p->h.bytes) / 8 ? p : NULL;
 }
 
@@ -66,7 +67,7 @@ static bool whole(struct sp_model *m, const void *block)
 
 /* How much of everything there is, so that one mapping holds it all. */
 struct amounts {
-	uint64_t components, cpus, short_headers;
+	uint64_t components, cpus;
 };
 
 static void count_topology(struct sp_model *m, struct amounts *n, sp_off off)
@@ -123,14 +124,13 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 	m->most_chunks = (uint32_t)sp_min(m->most_chunks, sp_most_blocks(m));
 }
 
-static void count_members(struct sp_model *m, struct amounts *n)
+static void count_members(struct sp_model *m)
 {
 	uint64_t left = sp_most_blocks(m);
 	const struct sp_member *p;
 
 	for (sp_off off = m->h.members; off && sp_spend(&left) && whole(m, p = member_at(m, off)); off = p->next) {
 		m->n_processes++;
-		n->short_headers += p->h.bytes < sizeof(p->h);
 		m->n_threads += (uint32_t)sp_min(p->h.n_threads, UINT32_MAX - m->n_threads);
 		count_threads(m, p->h.threads, &left);
 	}
@@ -145,7 +145,7 @@ static void count(struct sp_model *m, struct amounts *n)
 		m->n_events = (uint32_t)sp_max(m->n_events, v->id < m->h.n_events ? v->id + 1 : 0);
 	m->n_events = (uint32_t)sp_min(m->n_events, sp_most_blocks(m));
 	if (sp_is_merged(m)) {
-		count_members(m, n);
+		count_members(m);
 	} else {
 		m->n_processes = 1;
 		left = sp_most_blocks(m);
@@ -174,8 +174,7 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
 			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 3 * nc + 4 * ne * 8 +
 			  SP_KINDS_MOST * ne * 17 +
-			  m->n_processes * sizeof(*m->process) + n->short_headers * sizeof(struct sp_header) +
-			  m->n_machines * sizeof(*m->machine) +
+			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  sp_row_bytes(m) + 4096;
 	m->memory = sp_map(m->memory_bytes);
@@ -339,17 +338,6 @@ static void index_threads(struct sp_model *m, uint32_t process, uint64_t *n, uin
 	}
 }
 
-/* The process's header, whole: of an earlier minor form, with zeros for what came later. */
-static const struct sp_header *member_header(struct sp_model *m, const struct sp_member *p)
-{
-	struct sp_header *whole;
-
-	if (p->h.bytes >= sizeof(p->h))
-		return &p->h;
-	whole = sp_model_take(m, sizeof(*whole));
-	return whole ? memcpy(whole, &p->h, p->h.bytes) : NULL;
-}
-
 static void index_members(struct sp_model *m)
 {
 	const struct sp_member *p;
@@ -360,9 +348,7 @@ static void index_members(struct sp_model *m)
 		return;
 	}
 	for (sp_off off = m->h.members; n < m->n_processes && (p = member_at(m, off)); off = p->next, n++) {
-		m->process[n].h = member_header(m, p);
-		if (!m->process[n].h)
-			break;
+		m->process[n].h = &p->h;
 		m->process[n].machine = p->machine < m->n_machines ? p->machine : 0;
 		for (uint32_t i = 0; i < p->n_calls && i < SP_CALLS_MAX; i++)
 			m->calls[i] += ((const uint64_t *)((const char *)&p->h + p->h.bytes))[i];

@@ -318,7 +318,7 @@ static void read_times(const struct sp_model *m, struct sp_row *row, const struc
 
 	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how : SP_BY_READING;
 	row->why = why < SP_WHYS ? (enum sp_why)why : SP_WHY_NONE;
-	row->times = t && m->process[row->process].h->version >= 3 && (t->flags & SP_TIMES_KNOWN) ? t : NULL;
+	row->times = t->flags & SP_TIMES_KNOWN ? t : NULL;
 	row->ns = row->times ? t->at : NULL;
 	row->edge = row->times ? t->at + cells : NULL;
 }
@@ -357,7 +357,6 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	read_times(m, row, r);
 	open_gauges(m, row, r->gauges, sp_get(&r->cells));
 	row->place = NULL;
-	row->all_entries = m->process[row->process].h->version >= 2;
 	row->floating = false;
 	for (uint32_t e = 0; e < row->k; e++)
 		row->floating = row->floating || is_apart(m->event[row->event[e]]);

@@ -9,7 +9,7 @@
  * Memory comes from mmap and is given back by sp_model_close: a dump is made
  * where malloc may be held by the code that a signal interrupted.
  * Not thread-safe: one model, one thread.  Errors: -EINVAL not a store (or too
- * damaged), -EPROTO from a newer version, -ENOMEM.
+ * damaged), -EPROTO from a newer version, -EPROTONOSUPPORT from an older one, -ENOMEM.
  */
 #ifndef SP_MODEL_H
 #define SP_MODEL_H
@@ -184,7 +184,6 @@ struct sp_row {
 	uint64_t kept, refused;		/* permanent readings, as in the model */
 	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
-	bool all_entries;		/* before version 2 those of gauges and floating-point counters were not kept */
 	enum sp_attribution how;	/* of its counts that are told to CPUs */
 	enum sp_why why;		/* it is less than exact, or some of them are not (why.c) */
 	bool proven;			/* all of them are: then there is no reason */

@@ -5,9 +5,8 @@
 static const struct sp_overflows *block_of(const struct sp_model *m, const struct sp_relation *r)
 {
 	struct sp_layout l = sp_is_merged(m) ? sp_settled_layout(r->k, r->cells) : sp_relation_layout(r->k, r->cells);
-	const struct sp_times *t = sp_times_of(r, &l);
 
-	return t ? sp_overflows_at(m->image, t->overflows) : NULL;
+	return sp_overflows_at(m->image, sp_times_of(r, &l)->overflows);
 }
 
 void sp_overflows_count(struct sp_model *m, const struct sp_relation *r)
@@ -31,7 +30,7 @@ void sp_overflows_take(struct sp_model *m)
 /* Copied, hits first: of a process that lives no more calls are at addresses than there were. */
 void sp_overflows_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
-	struct sp_overflows *o = m->process[row->process].h->version >= 3 ? (struct sp_overflows *)block_of(m, r) : NULL;
+	struct sp_overflows *o = (struct sp_overflows *)block_of(m, r);
 	uint32_t n = o ? sp_get(&o->n) : 0, hits = o ? sp_get(&o->hits) : 0;
 
 	row->overflows = row->hits = 0;

@@ -16,18 +16,12 @@ static inline const char *sp_event_text(const struct sp_model *m, uint32_t id, s
 	const struct sp_event *e = id < m->n_events ? m->event[id] : NULL;
 	sp_off off;
 
-	if (!e || (field >= SP_EVENT_LEAST && field >= e->b.bytes))
+	if (!e)
 		return "";
 	memcpy(&off, (const char *)e + field, sizeof(off));
 	return sp_model_text(m, off);
 }
 #define SP_EVENT_TEXT(m, id, field)	sp_event_text(m, id, offsetof(struct sp_event, field))
-
-/* Version 1 did not keep entries of gauges and floating-point counters. */
-static inline bool sp_has_entries(const struct sp_model *m, const struct sp_row *row, uint32_t event)
-{
-	return row->all_entries || (!sp_event_is_gauge(m, event) && sp_event_type(m, event) != SP_FP64);
-}
 
 /* The name, or "event 7" where a damaged store has none. */
 static inline const char *sp_event_name(const struct sp_model *m, uint32_t id, char buf[32])

@@ -350,8 +350,7 @@ static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *ro
 	sp_out_text(o, ",\n   \"entries\": [");
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
-			if (sp_has_entries(m, row, row->event[e]))
-				list(o, s, row, &at, e, &more);
+			list(o, s, row, &at, e, &more);
 	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept, row->refused);
 }
 

@@ -23,20 +23,19 @@ static uint64_t end_of_store(const struct sp_model *m)
 	return end;
 }
 
-/* As much of the header as its writer knew, and so do we. */
+/* What of the header we know. */
 static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 {
-	uint64_t n = sp_min(m->h.bytes, sizeof(struct sp_header));
-	const void *is = sp_image_at(m->image, 0, n);
+	const struct sp_header *is = sp_image_at(m->image, 0, sizeof(*is));
 	struct sp_header h;
 
-	if (!is || n < offsetof(struct sp_header, host))
+	if (!is)
 		return 0;
-	memcpy(&h, is, n);
+	h = *is;
 	h.end = m->h.end;
 	h.end_ns = m->h.end_ns;
-	sp_out_bytes(o, (const char *)&h, n);
-	return n;
+	sp_out_bytes(o, (const char *)&h, sizeof(h));
+	return sizeof(h);
 }
 
 void sp_view_store(struct sp_out *o, const struct sp_show *s)

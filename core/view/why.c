@@ -70,8 +70,6 @@ const char *sp_torn_text(uint64_t torn)
 		return "somebody removed, exchanged or cut the live file";
 	case ENOMEM:
 		return "there was no memory to map more of the live file";
-	case 0:
-		return "the live file could not grow, as when its disk is full";
 	default:
 		return "the live file could not grow";
 	}

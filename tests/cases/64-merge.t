@@ -236,11 +236,4 @@ is "killed after the first form" "$(status_of killed) $(ls killed)" "137 x.json"
 "$sspapi" recover live/*.live >recovered
 is "recover writes the other" "$(ls killed | tr '\n' ' ')$(ls live | wc -l)" "x.json x.sspapi 0"
 
-# As earlier versions merged it: a process that is there twice.
-"$sspapi" merge -o pair.sspapi s0.sspapi s4.sspapi
-perl -e 'open my $f, "+<:raw", "pair.sspapi" or die; local $/; $_ = <$f>; my @at; push @at, pos() - 4 while /\x30\x53\0\0/g; @at = grep { $_ % 8 == 0 } @at;
-	die "@at" if @at != 2; substr($_, $at[1] + 32 + 32, 72) = substr $_, $at[0] + 32 + 32, 72; seek $f, 0, 0; print $f $_'
-total s0.sspapi >wanted
-total pair.sspapi >got
-check "a merged store of an earlier version that holds one twice: once" cmp wanted got
 done_testing

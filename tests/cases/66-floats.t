@@ -71,12 +71,6 @@ for f in kept plain; do
 	is "merge, $f: intervals" "$(intervals two sde:::FLOPS)" "$(intervals one sde:::FLOPS)$(intervals one sde:::FLOPS)"
 done
 
-# Version 1 had no entries of them, and its intervals held 0.
-perl -e 'local $/; $_ = <>; substr($_, 12, 2) = pack "v", 1; print' "$tmp/plain.sspapi" >"$tmp/old.sspapi"
-"$B/sspapi" report -f json "$tmp/old.sspapi" >"$tmp/old.json" 2>"$tmp/old.err"
-is "a store of version 1 is read, without entries of them" "$(entries old)$(cat "$tmp/old.err")" ""
-is "with its sums" "$(json "$tmp/old.json" 'map { $_->{total}[0] } map { @{$_->{cpus}} } @{$d->{relations}}' | tr '\n' ' ')" "0.5 3 "
-
 [ -n "${SANITIZE-}" ] || {
 	SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT=$tmp/dump.json timeout 240 \
 		"$B/tests/vectors-api" -f 'synthetic:core:4 pu:2' tests/vectors/*.jsonl >"$tmp/vectors.out"

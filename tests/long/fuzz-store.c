@@ -53,7 +53,7 @@ static int show(const unsigned char *bytes, size_t n, int to)
 			sp_out_finish(&o);
 		}
 		sp_model_close(&m);
-	} else if (r != -EINVAL && r != -EPROTO && r != -ENOMEM) {
+	} else if (r != -EINVAL && r != -EPROTO && r != -EPROTONOSUPPORT && r != -ENOMEM) {
 		abort();		/* model.h promises these */
 	}
 	free(copy);

@@ -469,7 +469,6 @@ static void make_timed(const char *name, int64_t rank)
 		sp_ledger_book(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
-	assert_non_null(t);
 	t->allowed = sp_store_text(&s, exact ? "0-2" : "0-1,700");
 	t->flags = exact ? SP_TIMES_KNOWN : SP_TIMES_KNOWN | SP_TIMES_MOVES;
 	t->moves = 12;
@@ -506,7 +505,7 @@ static void check_timed(struct sp_model *m, struct sp_row *row)
 	}
 }
 
-/* v, of version 2, and 0 know nothing of times; t and u do.  How many relations there are. */
+/* 0 knows nothing of times; t and u do.  How many relations there are. */
 static unsigned check_times(const char *name)
 {
 	struct sp_row row = { 0 };
@@ -535,52 +534,16 @@ static void times(void **state)
 	char line[200];
 
 	(void)state;
-	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-		skip();		/* v's */
 	make_timed("t", 8);
 	make_timed("u", 9);
-	snprintf(line, sizeof(line), "cp tests/stores/v2.sspapi %s", path_of("v"));
-	assert_int_equal(system(line), 0);
-	assert_int_equal(merge("a", "v0tu", NULL), 0);
-	assert_int_equal(check_times("a"), 4);
+	assert_int_equal(merge("a", "0tu", NULL), 0);
+	assert_int_equal(check_times("a"), 3);
 	assert_int_equal(merge("b", "u0", NULL), 0);
-	assert_int_equal(merge("c", "tbv", NULL), 0);
+	assert_int_equal(merge("c", "tb", NULL), 0);
 	snprintf(line, sizeof(line), "cmp %s %s", path_of("a"), path_of("c"));
 	assert_int_equal(system(line), 0);
 	assert_int_equal(merge("d", "c", "TWIN"), 0);
 	assert_int_equal(check_times("d"), 3);
-}
-
-/* tests/stores/v3-merged.sspapi: ranks 1 and 2, of 100 and 200 page faults on CPU 0, merged when headers were shorter. */
-static void check_shorter(const char *name)
-{
-	struct sp_file f;
-
-	assert_int_equal(sp_file_load(&f, path_of(name)), 0);
-	assert_int_equal(f.model.damaged, 0);
-	assert_int_equal(f.model.n_processes, 2);
-	assert_int_equal(f.model.total[0], 300);
-	assert_int_equal(f.model.total_exact[0], 300);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(f.model.process[i].h->rank, i + 1);
-		assert_true(f.model.process[i].h->csv_events == 0 && f.model.process[i].h->cpus_allowed != 0);
-		assert_true(f.model.process[i].h->run == 0 && f.model.process[i].h->end_boot_ns == 0);
-	}
-	sp_file_close(&f);
-}
-
-static void shorter_headers(void **state)
-{
-	char line[200];
-
-	(void)state;
-	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-		skip();
-	snprintf(line, sizeof(line), "cp tests/stores/v3-merged.sspapi %s", path_of("s"));
-	assert_int_equal(system(line), 0);
-	check_shorter("s");
-	assert_int_equal(merge("w", "s", NULL), 0);
-	check_shorter("w");
 }
 
 int main(void)
@@ -588,7 +551,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(digests), cmocka_unit_test(any_order), cmocka_unit_test(twins),
 		cmocka_unit_test(in_common), cmocka_unit_test(disallowed), cmocka_unit_test(notes),
-		cmocka_unit_test(some_events), cmocka_unit_test(reloaded), cmocka_unit_test(times), cmocka_unit_test(shorter_headers),
+		cmocka_unit_test(some_events), cmocka_unit_test(reloaded), cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -106,7 +106,6 @@ static void tell(struct sp_relation *r)
 	struct sp_layout l = sp_relation_layout(r->k, r->cells);
 	struct sp_times *t = sp_times_of(r, &l);
 
-	assert_non_null(t);
 	*t = (struct sp_times){ .allowed = sp_store_text(&store, "0-1,5"), .moves = 4, .windows = 3,
 				.flags = SP_TIMES_KNOWN | SP_TIMES_MOVES };
 	for (uint32_t i = 0; i < r->cells + r->k; i++)
@@ -381,10 +380,16 @@ static void headers(void **state)
 	bad.version = SP_FORMAT_VERSION + 1;	/* newer, but says that we can read it */
 	assert_int_equal(open_bytes(&bad, sizeof(bad)), 0);
 	bad = h;
-	bad.bytes = 128;		/* an older one */
-	assert_int_equal(open_bytes(&bad, 128), 0);
-	bad.bytes = 32;
+	bad.bytes = sizeof(bad) - 8;	/* shorter than any of its version */
 	assert_int_equal(open_bytes(&bad, sizeof(bad)), -EINVAL);
+	bad.bytes = sizeof(bad) + 8;	/* longer than what is there */
+	assert_int_equal(open_bytes(&bad, sizeof(bad)), -EINVAL);
+	bad = h;
+	bad.version = SP_FORMAT_OLDEST - 1;
+	bad.oldest_reader = 1;
+	bad.bytes = 128;		/* as headers were then: its version is the reason */
+	assert_int_equal(open_bytes(&bad, 128), -EPROTONOSUPPORT);
+	assert_int_equal(open_bytes(&bad, sizeof(bad)), -EPROTONOSUPPORT);
 }
 
 /* ---- damage -------------------------------------------------------------------- */

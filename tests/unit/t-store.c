@@ -776,7 +776,6 @@ static void thread_with_times(int tid, uint32_t flags)
 	sp_ledger_book(&w, SP_OP_STOP, far, (const long long[]){ 4, 40 }, !told_of(tid)->why);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
-	assert_non_null(t);
 	t->flags = flags;
 	t->moves = 2;
 	t->windows = 1;
@@ -936,38 +935,6 @@ static void told_words(void **state)
 	sp_model_close(&m);
 }
 
-/* tests/stores/v2.sspapi, as the writer of that version made it: an event, read on CPU 0 (10, proven), CPU 1
- * (17) and CPU 0 (20, proven).  A note stands where times would be. */
-static void of_version_2(void **state)
-{
-	static const int64_t total[2] = { 13, 7 }, exact[2] = { 13, 0 };
-	struct sp_at_cpu at;
-	struct sp_row row = { 0 };
-	struct sp_file f;
-
-	(void)state;
-	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-		skip();
-	assert_int_equal(sp_file_load(&f, "tests/stores/v2.sspapi"), 0);
-	assert_int_equal(f.model.h.version, 2);
-	assert_int_equal(f.model.damaged, 0);
-	assert_true(sp_model_next(&f.model, &row));
-	assert_int_equal(row.how, SP_BY_READING);
-	assert_int_equal(row.why, SP_WHY_NONE);
-	assert_null(row.times);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(sp_row_cell(&f.model, &row, i, &at));
-		assert_int_equal(at.cpu, i);
-		assert_int_equal(at.there, -1);
-		assert_int_equal(at.total[0], total[i]);
-		assert_int_equal(at.exact[0], exact[i]);
-	}
-	assert_false(sp_row_cell(&f.model, &row, 2, &at));
-	assert_false(sp_model_next(&f.model, &row));
-	assert_string_equal(sp_model_note(&f.model, 0), "a note, a note, a note");
-	sp_file_close(&f);
-}
-
 /* ---- no memory ---------------------------------------------------------------------- */
 
 static void fill(void)
@@ -1068,7 +1035,6 @@ int main(void)
 		WITH_STORE(folding_unknown),
 		WITH_STORE(folding_unknown_moves),
 		WITH_STORE(told_words),
-		cmocka_unit_test(of_version_2),
 		WITH_STORE(no_memory),
 		WITH_STORE(little_memory),
 		cmocka_unit_test(no_store),
