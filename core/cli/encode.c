@@ -209,7 +209,7 @@ static void encode_calls(struct sp_bytes *b, const struct sp_model *m, uint64_t 
 	struct sp_member *p = sp_bytes_at(b, member);
 	uint64_t *to = (uint64_t *)(p + 1);
 
-	for (uint32_t i = 0; with->call && i < SP_CALLS_MAX; i++)
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
 		if (m->calls[i] && with->call[i] < with->n_calls)
 			to[with->call[i]] += m->calls[i];
 }
@@ -629,12 +629,11 @@ static void encode_threads(struct sp_bytes *b, struct sp_model *m, uint64_t memb
 
 void sp_encode_member(struct sp_bytes *b, struct sp_model *m, const struct sp_encode *with)
 {
-	uint32_t n_calls = with->call ? with->n_calls : 0;
-	uint64_t member = sp_bytes_block(b, SP_BLOCK_MEMBER, sizeof(struct sp_member) + n_calls * 8ull);
+	uint64_t member = sp_bytes_block(b, SP_BLOCK_MEMBER, sizeof(struct sp_member) + with->n_calls * 8ull);
 	struct sp_member *p = sp_bytes_at(b, member);
 
 	p->machine = with->machine;
-	p->n_calls = n_calls;
+	p->n_calls = with->n_calls;
 	encode_calls(b, m, member, with);
 	encode_header(b, m, member);
 	encode_threads(b, m, member, with);

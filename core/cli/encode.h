@@ -46,7 +46,7 @@ void sp_encode_build_id(struct sp_module *m, const char *id);
 
 struct sp_encode {
 	const uint32_t *event;		/* [the model's n_events] ids in the merged store; SP_LEFT_OUT */
-	const uint32_t *call;		/* [SP_CALLS_MAX] the same of calls; NULL: no calls */
+	const uint32_t *call;		/* [SP_CALLS_MAX] the same of calls */
 	const uint32_t *site;		/* [the model's n_callsites] the same of call sites; 0: "other" */
 	uint32_t n_calls, machine;
 };

@@ -60,7 +60,6 @@ struct merge {
 		int64_t rank;
 		uint64_t start_ns;
 		sp_off at;
-		struct sp_digest digest;
 		struct sp_once once;
 	} *process;
 	uint32_t n, room;
@@ -78,8 +77,8 @@ struct merge {
 	uint32_t note_room;
 	sp_off members;
 
-	uint32_t *map, *neutral;	/* [the model's events] */
-	uint32_t map_room, neutral_room;
+	uint32_t *map;			/* [the model's events] */
+	uint32_t map_room;
 	uint32_t call_map[SP_CALLS_MAX];
 	struct sp_bytes scratch, key;
 	struct sp_out out;

@@ -106,32 +106,6 @@ static uint32_t list_number(struct merge *g, const struct sp_model *m)
 	return sp_names_number(&g->lists, g->key.at ? (const void *)g->key.at : "", g->key.used);
 }
 
-/* A digest of all that the process has, whatever numbers anything got. */
-static struct sp_digest digest(struct merge *g, struct sp_model *m)
-{
-	struct sp_encode with = { .site = g->site_map };
-	struct sp_digest d = { 0 };
-	uint64_t calls = 0;
-
-	with.event = g->neutral = sp_room(g->neutral, &g->neutral_room, m->n_events, sizeof(*g->neutral));
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		uint32_t name = g->map[e] == SP_LEFT_OUT ? SP_LEFT_OUT : (uint32_t)g->events.name[g->map[e]].hash;
-
-		g->neutral[e] = name == SP_LEFT_OUT && g->map[e] != SP_LEFT_OUT ? 0 : name;
-	}
-	for (uint32_t i = 1; i < m->n_callsites; i++)
-		if (g->site_map[i])
-			g->site_map[i] = (uint32_t)g->sites.name[g->site_map[i] - 1].hash | 1;
-	for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
-		if (g->call_map[i] != SP_LEFT_OUT)
-			calls += g->calls.name[g->call_map[i]].hash * (2 * m->calls[i] + 1);
-	sp_bytes_clear(&g->scratch, 0);
-	sp_encode_member(&g->scratch, m, &with);
-	sp_digest_add(&d, g->scratch.at, g->scratch.used);
-	sp_digest_add(&d, &calls, sizeof(calls));
-	return d;
-}
-
 /* ---- the first reading ---------------------------------------------------- */
 
 static void take_process(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file,
@@ -144,8 +118,7 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
 	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
-				     .machine = machine, .at = s->at, .digest = digest(g, &s->model),
-				     .once = sp_once_of(&s->model) };
+				     .machine = machine, .at = s->at, .once = sp_once_of(&s->model) };
 	merge_common(g, &s->model);
 }
 
@@ -221,7 +194,18 @@ static void take_files(struct merge *g, struct sp_merge *job, bool again)
 
 /* ---- the order ------------------------------------------------------------- */
 
-static int by_content(const void *a, const void *b)
+/* By who they are, the most complete first; of files that are alike the first named counts. */
+static int by_self(const void *a, const void *b)
+{
+	const struct merge_process *x = a, *y = b;
+	int r = sp_once_compare(&x->once, &y->once);
+
+	if (r == 0 && x->file != y->file)
+		r = x->file < y->file ? -1 : 1;
+	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_place_in_run(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
@@ -233,18 +217,7 @@ static int by_content(const void *a, const void *b)
 		return x->start_ns < y->start_ns ? -1 : 1;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	return sp_digest_compare(&x->digest, &y->digest);
-}
-
-/* Of files that are alike the first named counts. */
-static int by_self(const void *a, const void *b)
-{
-	const struct merge_process *x = a, *y = b;
-	int r = sp_once_compare(&x->once, &y->once);
-
-	if (r == 0 && x->file != y->file)
-		r = x->file < y->file ? -1 : 1;
-	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+	return by_self(x, y);
 }
 
 static void leave(struct sp_merge *job, const struct merge_process *p, const struct merge_process *for_that)
@@ -322,7 +295,7 @@ static void sort(struct merge *g)
 	merge_sort_machines(g);
 	for (uint32_t i = 0; i < g->n; i++)
 		g->process[i].machine = g->machine_rank[g->process[i].machine];
-	qsort(g->process, g->n, sizeof(*g->process), by_content);
+	qsort(g->process, g->n, sizeof(*g->process), by_place_in_run);
 	sort_events(g);
 }
 
