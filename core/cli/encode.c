@@ -8,122 +8,14 @@
 #include "cmd.h"
 #include "encode.h"
 
-/* ---- the buffer --------------------------------------------------------- */
-
-void sp_bytes_clear(struct sp_bytes *b, uint64_t origin)
-{
-	b->used = 0;
-	b->origin = origin;
-}
-
-void sp_bytes_free(struct sp_bytes *b)
-{
-	free(b->at);
-	memset(b, 0, sizeof(*b));
-}
-
-static void make_room(struct sp_bytes *b, uint64_t bytes)
-{
-	if (bytes > b->room - b->used) {
-		b->room = sp_max(2 * b->room, b->used + bytes);
-		b->at = sp_need(realloc(b->at, b->room));
-	}
-}
-
-void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
-{
-	if (!n)				/* there may be no memory yet */
-		return;
-	make_room(b, n);
-	if (n)				/* else there may be no memory, on either side */
-		memcpy(b->at + b->used, bytes, n);
-	b->used += n;
-}
-
-uint64_t sp_bytes_block(struct sp_bytes *b, uint32_t kind, uint64_t bytes)
-{
-	uint64_t place = b->used;
-	struct sp_block *head;
-
-	bytes = sp_align(bytes, 8);
-	if (bytes > UINT32_MAX)
-		sp_need(NULL);		/* no block is that large: relations have at most 2^20 cells */
-	make_room(b, bytes);
-	memset(b->at + place, 0, bytes);
-	head = (struct sp_block *)(b->at + place);
-	head->kind = kind;
-	head->bytes = (uint32_t)bytes;
-	b->used += bytes;
-	return place;
-}
-
-sp_off sp_bytes_text(struct sp_bytes *b, const char *text)
-{
-	size_t n = strlen(text);
-	struct sp_string *s;
-	uint64_t place;
-
-	if (!n)
-		return 0;
-	place = sp_bytes_block(b, SP_BLOCK_STRING, sizeof(*s) + n + 1);
-	s = sp_bytes_at(b, place);
-	s->length = (uint32_t)n;
-	memcpy(s->text, text, n);
-	return b->origin + place;
-}
-
-sp_off sp_bytes_words(struct sp_bytes *b, const char *words, size_t bytes)
-{
-	uint32_t n = 0;
-	uint64_t place;
-
-	for (size_t i = 0; i < bytes; i += strlen(words + i) + 1)
-		n++;
-	if (!n)
-		return 0;
-	place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + n * sizeof(sp_off));
-	((struct sp_strings *)sp_bytes_at(b, place))->n = n;
-	n = 0;
-	for (size_t i = 0; i < bytes; i += strlen(words + i) + 1) {
-		sp_off at = sp_bytes_text(b, words + i);
-
-		((struct sp_strings *)sp_bytes_at(b, place))->at[n++] = at;
-	}
-	return b->origin + place;
-}
-
-sp_off sp_bytes_texts(struct sp_bytes *b, const struct sp_image *image, sp_off list)
-{
-	struct sp_bytes all = { 0 };
-	const char *text;
-	sp_off at;
-
-	for (uint32_t i = 0; (text = sp_image_text_at(image, list, i)) != NULL; i++)
-		sp_bytes_add(&all, text, strlen(text) + 1);
-	at = sp_bytes_words(b, (char *)all.at, all.used);
-	sp_bytes_free(&all);
-	return at;
-}
-
-sp_off sp_encode_note(struct sp_bytes *b, sp_off before, const char *text, const char *more)
-{
-	uint64_t place = sp_bytes_block(b, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + strlen(more) + 1);
-	struct sp_note *note = sp_bytes_at(b, place);
-
-	note->next = before;
-	strcat(strcpy(note->text, text), more);
-	return b->origin + place;
-}
-
 /* ---- events -------------------------------------------------------------- */
 
-uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const struct sp_event *e, uint32_t id, const char *name)
+sp_off sp_encode_event(struct sp_bytes *b, sp_off before, const struct sp_image *image, const struct sp_event *e, uint32_t id,
+		       const char *name)
 {
-	uint64_t place = sp_bytes_block(b, SP_BLOCK_EVENT, sizeof(*e));
 	struct sp_event to = *e;
 
-	to.b = *(struct sp_block *)sp_bytes_at(b, place);
-	to.next = 0;
+	to.next = before;
 	to.id = id;
 	to.name = sp_bytes_text(b, name);
 	to.component = sp_bytes_text(b, sp_image_text(image, e->component));
@@ -132,9 +24,8 @@ uint64_t sp_encode_event(struct sp_bytes *b, const struct sp_image *image, const
 	to.units = sp_bytes_text(b, sp_image_text(image, e->units));
 	to.description = sp_bytes_text(b, sp_image_text(image, e->description));
 	to.natives = sp_bytes_texts(b, image, e->natives);
-	to.pmu = sp_bytes_text(b, sp_image_text(image, to.pmu));
-	memcpy(sp_bytes_at(b, place), &to, sizeof(to));
-	return place;
+	to.pmu = sp_bytes_text(b, sp_image_text(image, e->pmu));
+	return sp_bytes_like(b, SP_BLOCK_EVENT, &to, sizeof(to));
 }
 
 /* ---- a process ------------------------------------------------------------ */
@@ -146,7 +37,7 @@ static sp_off encode_notes(struct sp_bytes *b, const struct sp_model *m, uint32_
 	const char *text;
 
 	for (*n = 0; (text = sp_model_note_of(m, 0, *n)) != NULL; ++*n)
-		newest = sp_encode_note(b, newest, text, "");
+		newest = sp_settled_note(b, newest, text, "");
 	return newest;
 }
 
@@ -154,7 +45,7 @@ static sp_off encode_watched(struct sp_bytes *b, const struct sp_model *m)
 {
 	const struct sp_watched *w;
 	sp_off newest = 0;
-	uint64_t left = 4096, place;
+	uint64_t left = 4096;
 
 	for (sp_off off = m->process[0].h->watched; off && left--; off = w->next) {
 		struct sp_watched to;
@@ -162,13 +53,10 @@ static sp_off encode_watched(struct sp_bytes *b, const struct sp_model *m)
 		w = sp_image_block(m->image, off, SP_BLOCK_WATCHED, sizeof(*w));
 		if (!w)
 			break;
-		place = sp_bytes_block(b, SP_BLOCK_WATCHED, sizeof(to));
 		to = *w;
-		to.b = ((struct sp_watched *)sp_bytes_at(b, place))->b;
 		to.next = newest;
 		to.args = sp_bytes_texts(b, m->image, w->args);
-		memcpy(sp_bytes_at(b, place), &to, sizeof(to));
-		newest = b->origin + place;
+		newest = sp_bytes_like(b, SP_BLOCK_WATCHED, &to, sizeof(to));
 	}
 	return newest;
 }
@@ -177,7 +65,7 @@ static void encode_header(struct sp_bytes *b, struct sp_model *m, uint64_t membe
 {
 	const struct sp_header *from = m->process[0].h;
 	struct sp_header h = {
-		.version = SP_FORMAT_VERSION, .bytes = sizeof(h), .end = from->end, .pid = from->pid, .ppid = from->ppid,
+		.end = from->end, .pid = from->pid, .ppid = from->ppid,
 		.start_ticks = from->start_ticks, .pid_ns = from->pid_ns,
 		.start_ns = from->start_ns, .end_ns = from->end_ns, .start_boot_ns = from->start_boot_ns,
 		.end_boot_ns = from->end_boot_ns, .rank = from->rank,
@@ -309,10 +197,10 @@ static bool one_to_one(const struct sp_model *m, const uint32_t *site)
 	return true;
 }
 
-static int32_t cell_of(const struct sp_relation *r, const struct sp_layout *l, int32_t cpu)
+static int32_t cell_of(struct sp_relation *r, int32_t cpu)
 {
 	for (uint32_t i = 0; i < r->cells; i++)
-		if (((const struct sp_cell *)((const char *)r + l->cell + i * l->cell_bytes))->cpu == cpu)
+		if (sp_settled_cell(r, i)->cpu == cpu)
 			return (int32_t)i;
 	return -1;
 }
@@ -327,7 +215,6 @@ static uint32_t mapped(const struct sp_model *m, const uint32_t *site, uint32_t 
 static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
 			     const uint32_t *kept, uint32_t k, const uint32_t *site)
 {
-	struct sp_layout l = sp_settled_layout(k, row->cells);
 	bool look = !one_to_one(m, site);
 	struct sp_intervals *to;
 	struct sp_between at;
@@ -340,7 +227,7 @@ static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_r
 	to->k = k;
 	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
 		uint32_t from = mapped(m, site, at.from), at_site = mapped(m, site, at.to);
-		int32_t cell = cell_of(sp_bytes_at(b, relation), &l, at.cpu);
+		int32_t cell = cell_of(sp_bytes_at(b, relation), at.cpu);
 		struct sp_interval *is = look ? same_interval(to, k, from, at_site, cell) : NULL;
 
 		if (!at_site || cell < 0)
@@ -434,7 +321,6 @@ static void encode_gauges(struct sp_bytes *b, const struct sp_model *m, const st
 static void encode_times(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
 			 const uint32_t *kept, uint32_t k)
 {
-	struct sp_layout l = sp_settled_layout(k, row->cells);
 	struct sp_at_cpu at;
 	struct sp_times *t;
 	sp_off allowed;
@@ -442,7 +328,7 @@ static void encode_times(struct sp_bytes *b, struct sp_model *m, struct sp_row *
 	if (!row->times)
 		return;
 	allowed = sp_bytes_text(b, sp_model_text(m, row->times->allowed));
-	t = sp_times_of(sp_bytes_at(b, relation), &l);
+	t = sp_settled_times(sp_bytes_at(b, relation));
 	t->allowed = allowed;
 	t->moves = row->times->moves;
 	t->windows = row->times->windows;
@@ -469,7 +355,6 @@ static uint32_t encode_module(struct sp_bytes *b, const struct sp_frame_seen *f)
 {
 	struct sp_header h = ((struct sp_member *)sp_bytes_at(b, 0))->h;
 	struct sp_module is = { .number = h.n_modules + 1, .next = h.modules }, *to;
-	uint64_t place;
 
 	sp_encode_build_id(&is, f->build_id);
 	for (sp_off off = h.modules; off; off = to->next) {
@@ -481,10 +366,8 @@ static uint32_t encode_module(struct sp_bytes *b, const struct sp_frame_seen *f)
 	if (!*f->module || is.number > SP_MODULES_MOST)
 		return 0;
 	is.path = sp_bytes_text(b, f->module);
-	place = sp_bytes_block(b, SP_BLOCK_MODULE, sizeof(is));
-	is.b = *(struct sp_block *)sp_bytes_at(b, place);
-	memcpy(sp_bytes_at(b, place), &is, sizeof(is));
-	((struct sp_member *)sp_bytes_at(b, 0))->h.modules = b->origin + place;
+	h.modules = sp_bytes_like(b, SP_BLOCK_MODULE, &is, sizeof(is));
+	((struct sp_member *)sp_bytes_at(b, 0))->h.modules = h.modules;
 	((struct sp_member *)sp_bytes_at(b, 0))->h.n_modules = is.number;
 	return is.number;
 }
@@ -510,7 +393,6 @@ static void encode_overflows(struct sp_bytes *b, const struct sp_model *m, const
 {
 	struct sp_overflow *counts = sp_need(calloc(row->overflows + 1ull, sizeof(*counts)));
 	struct sp_hit *hits = sp_need(calloc(row->hits + 1ull, sizeof(*hits)));
-	struct sp_layout l = sp_settled_layout(k, row->cells);
 	struct sp_overflows o = { .n = 0 };
 	struct sp_overflowed at;
 	struct sp_frame_seen f;
@@ -532,96 +414,55 @@ static void encode_overflows(struct sp_bytes *b, const struct sp_model *m, const
 		memcpy(sp_bytes_at(b, place), &o, sizeof(o));
 		memcpy(sp_overflow_in(sp_bytes_at(b, place)), counts, o.n * sizeof(*counts));
 		memcpy(sp_hits_in(sp_bytes_at(b, place), o.n), hits, o.hits * sizeof(*hits));
-		sp_times_of(sp_bytes_at(b, relation), &l)->overflows = b->origin + place;
+		sp_settled_times(sp_bytes_at(b, relation))->overflows = b->origin + place;
 	}
 	free(counts);
 	free(hits);
 }
 
-/* Its offset, or 0 where none of its events stays. */
-static sp_off encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint32_t id,
-			      const struct sp_encode *with)
+static void encode_relation(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t thread, uint32_t id,
+			    const uint32_t *kept, uint32_t k, const struct sp_encode *with)
 {
-	static uint32_t kept[SP_EVENTS_MAX];
-	uint32_t k = kept_events(row, with, kept);
-	struct sp_layout l = sp_settled_layout(k, row->cells);
-	struct sp_relation *r;
+	const struct sp_relation like = {
+		.id = id, .event_set = row->event_set, .k = k, .cells = row->cells, .target = row->target, .target_id = row->target_id,
+		.scope = row->scope, .domain = row->domain, .flags = row->flags, .threads = row->threads, .starts = row->starts,
+		.resets = row->resets, .first_ns = row->first_ns, .last_ns = row->last_ns, .refused = row->refused,
+	};
+	static uint32_t event[SP_EVENTS_MAX];
 	struct sp_at_cpu at;
 	uint64_t place;
 
-	if (!k)
-		return 0;
-	place = sp_bytes_block(b, SP_BLOCK_RELATION, l.bytes);
-	r = sp_bytes_at(b, place);
-	r->id = id;
-	r->event_set = row->event_set;
-	r->k = k;
-	r->cells = row->cells;
-	r->target = row->target;
-	r->target_id = row->target_id;
-	r->scope = row->scope;
-	r->domain = row->domain;
-	r->flags = row->flags;
-	r->threads = row->threads;
-	r->starts = row->starts;
-	r->resets = row->resets;
-	r->first_ns = row->first_ns;
-	r->last_ns = row->last_ns;
 	for (uint32_t i = 0; i < k; i++)
-		((uint32_t *)(r + 1))[i] = with->event[row->event[kept[i]]];
+		event[i] = with->event[row->event[kept[i]]];
+	place = sp_settled_relation(b, thread, &like, event);
 	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
-		encode_cell((struct sp_cell *)((char *)r + l.cell + i * l.cell_bytes), &at, kept, k);
-	r->refused = row->refused;
+		encode_cell(sp_settled_cell(sp_bytes_at(b, place), i), &at, kept, k);
 	encode_times(b, m, row, place, kept, k);
 	encode_intervals(b, m, row, place, kept, k, with->site);
 	encode_gauges(b, m, row, place, kept, k);
 	encode_overflows(b, m, row, place, kept, k);
 	encode_readings(b, m, row, place, kept, k);
-	return b->origin + place;
 }
 
-uint64_t sp_encode_thread(struct sp_bytes *b, sp_off before, int tid, const char *name, uint64_t threads)
-{
-	uint64_t place = sp_bytes_block(b, SP_BLOCK_THREAD, offsetof(struct sp_thread, calls));
-	struct sp_thread *t = sp_bytes_at(b, place);
-
-	t->next = before;
-	t->tid = tid;
-	t->threads = threads;
-	memcpy(t->name, name, sp_min(strlen(name), sizeof(t->name) - 1));
-	return place;
-}
-
+/* Those that have a relation of which an event stays. */
 static void encode_threads(struct sp_bytes *b, struct sp_model *m, uint64_t member, const struct sp_encode *with)
 {
+	static uint32_t kept[SP_EVENTS_MAX];
 	struct sp_row row = { 0 };
 	sp_off thread_at = 0, newest = 0;
 	uint64_t thread = 0;
 	uint32_t n = 0;
 
 	while (sp_model_next(m, &row)) {
-		uint64_t before = b->used;
-		bool begins = row.thread_at != thread_at;
-		uint64_t in = !begins ? thread : sp_encode_thread(b, newest, row.tid, row.thread, row.tid ? 1 : row.threads);
-		sp_off off = encode_relation(b, m, &row, n, with);
-		struct sp_thread *t = sp_bytes_at(b, in);
-		struct sp_relation *r;
+		uint32_t k = kept_events(&row, with, kept);
 
-		if (!off) {
-			b->used = before;	/* its thread, too, if that has no other yet */
-			continue;
-		}
-		if (begins) {
-			newest = b->origin + in;
-			thread = in;
+		if (k && row.thread_at != thread_at) {
+			thread = sp_settled_thread(b, newest, row.tid, row.thread, row.tid ? 1 : row.threads);
+			newest = b->origin + thread;
 			thread_at = row.thread_at;
 		}
-		r = sp_bytes_at(b, off - b->origin);
-		r->next = t->relations;
-		r->thread = b->origin + in;
-		t->relations = off;
-		t->n_relations++;
-		n++;
+		if (k)
+			encode_relation(b, m, &row, thread, n++, kept, k, with);
 	}
 	((struct sp_member *)sp_bytes_at(b, member))->h.threads = newest;
 	((struct sp_member *)sp_bytes_at(b, member))->h.n_relations = n;
@@ -637,6 +478,5 @@ void sp_encode_member(struct sp_bytes *b, struct sp_model *m, const struct sp_en
 	encode_calls(b, m, member, with);
 	encode_header(b, m, member);
 	encode_threads(b, m, member, with);
-	p = sp_bytes_at(b, member);
-	p->extent = b->used;
+	sp_settled_end(b, member);
 }

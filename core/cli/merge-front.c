@@ -144,10 +144,9 @@ static void front_events(struct merge *g, struct sp_bytes *b)
 		const struct merge_event *e = &g->event[g->event_order[i]];
 		const struct sp_image image = { .base = e->blob, .bytes = e->bytes };
 		char *name = name_with_modes(g, i);
-		uint64_t place = sp_encode_event(b, &image, (const struct sp_event *)e->blob, i, name);
+		const struct sp_event *is = (const struct sp_event *)(e->blob + e->bytes - sizeof(*is));
 
-		((struct sp_event *)sp_bytes_at(b, place))->next = g->h.events;
-		g->h.events = b->origin + place;
+		g->h.events = sp_encode_event(b, g->h.events, &image, is, i, name);
 		free(name);
 	}
 	g->h.n_events = g->n_events;
@@ -179,7 +178,7 @@ static void front_notes(struct merge *g, struct sp_bytes *b)
 		if (g->n > 1)
 			snprintf(more, sizeof(more), " (in %llu of %u processes)",
 				 (unsigned long long)g->note_count[order[i]], g->n);
-		g->h.notes = sp_encode_note(b, g->h.notes, (const char *)note->key, more);
+		g->h.notes = sp_settled_note(b, g->h.notes, (const char *)note->key, more);
 	}
 	g->h.n_notes = g->notes.n;
 	free(order);
@@ -214,11 +213,8 @@ int merge_write_header(struct merge *g, int fd)
 
 	if (e < 0)
 		return e;
-	memcpy(h->magic, SP_MAGIC, sizeof(h->magic));
-	h->endian = SP_ENDIAN;
-	h->version = SP_FORMAT_VERSION;
-	h->oldest_reader = SP_FORMAT_OLDEST;
-	h->bytes = sizeof(*h);
+	sp_header_begin(h);
+	sp_header_finish(h);
 	h->used = g->out.written;
 	h->members = g->members;
 	h->n_members = g->n;

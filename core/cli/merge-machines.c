@@ -7,33 +7,6 @@
 
 /* ---- a topology in a file --------------------------------------------------- */
 
-/* Its bytes, at the beginning of what a reader gave; checked.  NULL: none, or damaged. */
-static const struct sp_topology *checked(const unsigned char *bytes, uint64_t n)
-{
-	const struct sp_topology *p = (const struct sp_topology *)bytes;
-
-	if (n < sizeof(*p) || p->b.kind != SP_BLOCK_TOPOLOGY || p->b.bytes < sizeof(*p) || p->b.bytes > n ||
-	    p->n > (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component))
-		return NULL;
-	return p;
-}
-
-static uint64_t xml_bytes(const struct sp_topology *p)
-{
-	uint64_t room = p->b.bytes - sizeof(*p) - (uint64_t)p->n * sizeof(struct sp_component);
-
-	return p->xml_bytes <= room ? p->xml_bytes : 0;
-}
-
-/* What stands behind the components: its XML and its kinds of CPUs. */
-static uint64_t tail_bytes(const struct sp_topology *p)
-{
-	const struct sp_cpu_kinds *k = sp_topology_kinds(p);
-
-	return k && xml_bytes(p) == p->xml_bytes ? (uint64_t)((const char *)&k->at[k->n] - (const char *)(p->at + p->n)) :
-						   xml_bytes(p);
-}
-
 static struct sp_component plain_component(const struct sp_component *from)
 {
 	struct sp_component c = *from;
@@ -53,7 +26,7 @@ static struct sp_component without_memory(const struct sp_component *from)
 }
 
 /* What is the same on machines that are the same: all but which CPUs a process was allowed, and memory. */
-static struct sp_digest shape(const struct sp_topology *p, const char *source)
+static struct sp_digest shape(const struct sp_tree *p, const char *source)
 {
 	uint64_t head[2] = { p->n, p->n_cpus };
 	struct sp_digest d = { 1, 1 };
@@ -61,27 +34,28 @@ static struct sp_digest shape(const struct sp_topology *p, const char *source)
 	sp_digest_add(&d, head, sizeof(head));
 	sp_digest_add(&d, source, strlen(source));
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct sp_component c = without_memory(&p->at[i]);
+		struct sp_component c = without_memory(&p->component[i]);
 
 		sp_digest_add(&d, &c, sizeof(c));
 	}
 	return d;
 }
 
-static struct sp_digest texts(const struct sp_topology *p)
+static struct sp_digest texts(const struct sp_tree *p)
 {
 	struct sp_digest d = { 0 };
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		struct sp_component c = plain_component(&p->at[i]);
+		struct sp_component c = plain_component(&p->component[i]);
 
 		sp_digest_add(&d, &c, sizeof(c));
 	}
-	sp_digest_add(&d, p->at + p->n, tail_bytes(p));
+	sp_digest_add(&d, p->xml, p->xml_bytes);
+	sp_digest_add(&d, p->kind, p->n_kinds * sizeof(*p->kind));
 	return d;
 }
 
-static uint32_t topology_number(struct merge *g, const struct sp_topology *p, const char *source, uint32_t file,
+static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const char *source, uint32_t file,
 				sp_off at)
 {
 	struct sp_digest like = shape(p, source), d = texts(p);
@@ -90,9 +64,9 @@ static uint32_t topology_number(struct merge *g, const struct sp_topology *p, co
 
 	g->topology = sp_room(g->topology, &g->topology_room, n + 1, sizeof(*g->topology));
 	t = &g->topology[n];
-	if (t->at && !!t->xml_bytes != !!xml_bytes(p) ? t->xml_bytes != 0 : t->at && sp_digest_compare(&t->texts, &d) <= 0)
+	if (t->at && !!t->xml_bytes != !!p->xml_bytes ? t->xml_bytes != 0 : t->at && sp_digest_compare(&t->texts, &d) <= 0)
 		return n;
-	*t = (struct merge_topology){ .texts = d, .n = p->n, .xml_bytes = xml_bytes(p), .file = file, .at = at };
+	*t = (struct merge_topology){ .texts = d, .n = p->n, .xml_bytes = p->xml_bytes, .file = file, .at = at };
 	return n;
 }
 
@@ -153,7 +127,7 @@ static void disallow(struct merge_machine *m, uint32_t n, bool (*no)(const void 
 
 static bool no_by_flag(const void *arg, uint32_t i)
 {
-	return ((const struct sp_topology *)arg)->at[i].flags & SP_COMPONENT_DISALLOWED;
+	return ((const struct sp_tree *)arg)->component[i].flags & SP_COMPONENT_DISALLOWED;
 }
 
 static bool no_by_bit(const void *arg, uint32_t i)
@@ -177,15 +151,15 @@ uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file
 {
 	const struct sp_model *m = &s->model;
 	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	struct sp_tree t;
 	uint32_t n;
 
 	if (s->h.members)
 		return member_machine(g, s);
-	p = p ? checked((const unsigned char *)p, p->b.bytes) : NULL;
-	if (!p)
+	if (!p || !sp_tree_read(&t, p))
 		return machine_number(g, m, SP_NO_TOPOLOGY);
-	n = machine_number(g, m, topology_number(g, p, sp_model_text(m, p->source), file, m->h.topology));
-	disallow(&g->machine[n], p->n, no_by_flag, p);
+	n = machine_number(g, m, topology_number(g, &t, sp_model_text(m, p->source), file, m->h.topology));
+	disallow(&g->machine[n], t.n, no_by_flag, &t);
 	return n;
 }
 
@@ -219,24 +193,34 @@ static char *read_text(const struct sp_source *s, sp_off off)
 	return copy;
 }
 
+/* A topology and what is in it, freed by the caller; NULL: it is not there, or damaged. */
+static struct sp_topology *read_topology(const struct sp_source *s, sp_off off, struct sp_tree *t)
+{
+	struct sp_topology *p = (struct sp_topology *)read_block(s, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
+
+	if (p && sp_tree_read(t, p))
+		return p;
+	free(p);
+	return NULL;
+}
+
 /* Machine by machine; g NULL: only looks whether all is there. */
 static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 {
 	sp_off next = s->h.machines;
+	struct sp_tree t;
 	uint32_t n = 0;
 
 	for (; next; n++) {
 		struct sp_machine *on = (struct sp_machine *)read_block(s, next, SP_BLOCK_MACHINE, sizeof(*on));
-		unsigned char *t = on && on->topology ? read_block(s, on->topology, SP_BLOCK_TOPOLOGY, sizeof(struct sp_topology)) :
-							NULL;
-		const struct sp_topology *p = t ? checked(t, ((struct sp_block *)t)->bytes) : NULL;
+		struct sp_topology *p = on && on->topology ? read_topology(s, on->topology, &t) : NULL;
 		bool sound = on && (!on->topology || p) && (!on->next || on->next > next) && n < s->h.n_machines;
 
 		if (sound && g) {
 			char *source = p ? read_text(s, p->source) : NULL;
 			struct merge_map *map = &g->machine_map[n];
 
-			map->topology = p ? topology_number(g, p, source, file, on->topology) : SP_NO_TOPOLOGY;
+			map->topology = p ? topology_number(g, &t, source, file, on->topology) : SP_NO_TOPOLOGY;
 			map->words = (uint32_t)((on->b.bytes - sizeof(*on)) / 8);
 			map->disallowed = sp_need(calloc(map->words + 1, 8));
 			memcpy(map->disallowed, on->disallowed, map->words * 8ull);
@@ -245,7 +229,7 @@ static int walk(struct merge *g, const struct sp_source *s, uint32_t file)
 		}
 		next = sound ? on->next : 0;
 		free(on);
-		free(t);
+		free(p);
 		if (!sound)
 			return -EINVAL;
 	}
@@ -304,34 +288,22 @@ void merge_sort_machines(struct merge *g)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* The topology as its file has it, but for what is a process's own. */
-static int encode_topology(struct sp_bytes *b, const struct merge_topology *t,
-			   char *const *file, sp_off *at)
+/* The topology as its file has it. */
+static int write_topology(struct sp_bytes *b, const struct merge_topology *t, char *const *file, sp_off *at)
 {
 	struct sp_source s = { .fd = -1 };
+	struct sp_tree tree;
 	int e = sp_source_open(&s, file[t->file]);
-	unsigned char *bytes = e == 0 ? read_block(&s, t->at, SP_BLOCK_TOPOLOGY, sizeof(struct sp_topology)) : NULL;
-	const struct sp_topology *p = bytes ? checked(bytes, ((struct sp_block *)bytes)->bytes) : NULL;
+	struct sp_topology *p = e == 0 ? read_topology(&s, t->at, &tree) : NULL;
 
-	e = p && xml_bytes(p) == t->xml_bytes ? 0 : -ESTALE;
+	e = p && tree.xml_bytes == t->xml_bytes ? 0 : -ESTALE;
 	if (e == 0) {
-		char *text = read_text(&s, p->source);
-		sp_off source = sp_bytes_text(b, text);
-		uint64_t place = sp_bytes_block(b, SP_BLOCK_TOPOLOGY,
-						sizeof(*p) + p->n * sizeof(struct sp_component) + tail_bytes(p));
-		struct sp_topology *to = sp_bytes_at(b, place);
+		char *source = read_text(&s, p->source);
 
-		to->n = p->n;
-		to->n_cpus = p->n_cpus;
-		to->source = source;
-		to->xml_bytes = t->xml_bytes;
-		for (uint32_t i = 0; i < p->n; i++)
-			to->at[i] = plain_component(&p->at[i]);
-		memcpy(to->at + p->n, p->at + p->n, tail_bytes(p));
-		*at = b->origin + place;
-		free(text);
+		*at = sp_settled_topology(b, &tree, source);
+		free(source);
 	}
-	free(bytes);
+	free(p);
 	sp_source_free(&s);
 	return e;
 }
@@ -342,25 +314,21 @@ int merge_write_machines(struct merge *g, char *const *file)
 
 	for (uint32_t i = 0; i < g->n_machines; i++) {
 		const struct merge_machine *from = &g->machine[g->machine_order[i]];
-		uint64_t place, words = from->disallowed ? from->words : 0;
+		uint32_t words = from->disallowed ? from->words : 0;
 		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->topology[from->topology];
-		sp_off host;
 		struct sp_machine *to;
-		int e;
+		int e = 0;
 
 		sp_bytes_clear(b, merge_position(g));
-		place = sp_bytes_block(b, SP_BLOCK_MACHINE, sizeof(*to) + words * 8);
-		host = sp_bytes_text(b, (const char *)g->machines.name[g->machine_order[i]].key);
-		if (t && !t->written) {
-			e = encode_topology(b, t, file, &t->written);
-			if (e < 0)
-				return e;
-		}
-		to = sp_bytes_at(b, place);
-		to->host = host;
+		sp_settled_machine(b, (const char *)g->machines.name[g->machine_order[i]].key, words);
+		if (t && !t->written)
+			e = write_topology(b, t, file, &t->written);
+		if (e < 0)
+			return e;
+		to = sp_bytes_at(b, 0);
 		to->topology = t ? t->written : 0;
 		to->next = i + 1 < g->n_machines ? b->origin + b->used : 0;
-		for (uint64_t w = 0; w < words; w++)
+		for (uint32_t w = 0; w < words; w++)
 			to->disallowed[w] = from->disallowed[w];
 		sp_out_bytes(&g->out, b->at, b->used);
 	}

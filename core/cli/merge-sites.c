@@ -87,15 +87,10 @@ static void write_modules(struct merge *g, struct sp_bytes *b, const struct sp_n
 {
 	for (uint32_t i = 0; i < modules->n && i < SP_MODULES_MOST; i++) {
 		const char *path = (const char *)modules->name[order[i]].key, *id = path + strlen(path) + 1;
-		sp_off text = sp_bytes_text(b, path);
-		uint64_t place = sp_bytes_block(b, SP_BLOCK_MODULE, sizeof(struct sp_module));
-		struct sp_module *m = sp_bytes_at(b, place);
+		struct sp_module m = { .next = g->h.modules, .number = i + 1, .path = sp_bytes_text(b, path) };
 
-		m->next = g->h.modules;
-		m->number = i + 1;
-		m->path = text;
-		sp_encode_build_id(m, id);
-		g->h.modules = b->origin + place;
+		sp_encode_build_id(&m, id);
+		g->h.modules = sp_bytes_like(b, SP_BLOCK_MODULE, &m, sizeof(m));
 		g->h.n_modules++;
 	}
 }

@@ -49,9 +49,10 @@ static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, ui
 	struct merge_event *to = &g->event[number];
 
 	sp_bytes_clear(&g->scratch, 0);
+	sp_bytes_block(&g->scratch, 0, sizeof(struct sp_block));	/* no text is at 0 */
 	to->domain = m->event_domain[e];
 	to->counted = to->counted || m->event_counted[e];
-	sp_encode_event(&g->scratch, m->image, m->event[e], 0, name_of(g, number));
+	sp_encode_event(&g->scratch, 0, m->image, m->event[e], 0, name_of(g, number));
 	if (to->bytes) {
 		int r = memcmp(g->scratch.at, to->blob, sp_min(g->scratch.used, to->bytes));
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../store/format.h"
+#include "../store/blocks.h"
 #include "cmd.h"
 #include "runs.h"
 

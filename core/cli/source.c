@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../store/blocks.h"
 #include "../store/live.h"
 #include "source.h"
 

@@ -126,16 +126,9 @@ static sp_off events(struct making *m)
 
 	for (uint32_t i = 0; i < m->k; i++) {
 		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
-		uint64_t place = sp_bytes_block(m->b, SP_BLOCK_EVENT, sizeof(struct sp_event));
-		struct sp_event to = *(struct sp_event *)sp_bytes_at(m->b, place);
+		struct sp_event to = { .next = newest, .id = i, .code = e->code, .data_type = e->data_type, .scope = e->scope,
+				       .place = e->place, .place_id = e->place_id };
 
-		to.next = newest;
-		to.id = i;
-		to.code = e->code;
-		to.data_type = e->data_type;
-		to.scope = e->scope;
-		to.place = e->place;
-		to.place_id = e->place_id;
 		to.name = sp_bytes_text(m->b, e->name);
 		to.component = sp_bytes_text(m->b, e->component);
 		to.derived = sp_bytes_text(m->b, e->derived);
@@ -144,8 +137,7 @@ static sp_off events(struct making *m)
 		to.description = sp_bytes_text(m->b, e->description);
 		to.natives = natives(m->b, m->all->plan, e);
 		to.pmu = sp_bytes_text(m->b, pmu_of(m, e));
-		*(struct sp_event *)sp_bytes_at(m->b, place) = to;
-		newest = place;
+		newest = sp_bytes_like(m->b, SP_BLOCK_EVENT, &to, sizeof(to));
 	}
 	return newest;
 }
@@ -153,7 +145,7 @@ static sp_off events(struct making *m)
 /* The newest first, so the last one that is to be read comes first. */
 static void note_text(struct making *m, const char *text)
 {
-	m->notes = sp_encode_note(m->b, m->notes, text, "");
+	m->notes = sp_settled_note(m->b, m->notes, text, "");
 	m->n_notes++;
 }
 
@@ -439,51 +431,23 @@ static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t 
 	}
 }
 
-/* The thread's newest relation, of k events. */
-static struct sp_relation *new_relation(struct making *m, uint64_t thread, const uint32_t *event, uint32_t k,
-					const struct sp_layout *l)
-{
-	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_RELATION, l->bytes);
-	struct sp_relation *r = sp_bytes_at(m->b, place);
-	struct sp_thread *t = sp_bytes_at(m->b, thread);
-
-	r->next = t->relations;
-	t->relations = m->b->origin + place;
-	t->n_relations++;
-	r->thread = m->b->origin + thread;
-	r->event_set = -1;		/* none of the program's */
-	r->k = k;
-	r->starts = 1;
-	memcpy(r + 1, event, k * sizeof(*event));
-	return r;
-}
-
 /* Of what was counted in `at`. */
 static void relation(struct making *m, uint64_t thread, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
 {
 	const struct sp_stat_counters *c = &m->r->c;
-	uint32_t cells = 0, n = 0;
-	struct sp_relation *r;
-	struct sp_layout l;
-	struct sp_times *t;
+	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .domain = c->user_only ? 1 : 3,
+				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
+				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last }, *r;
+	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
-		cells += is_used(m, at, k);
-	l = sp_settled_layout(m->n_now, cells);
-	r = new_relation(m, thread, m->now, m->n_now, &l);
-	r->cells = cells;
-	r->scope = SP_SCOPE_THREAD;
-	r->domain = c->user_only ? 1 : 3;
-	r->flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT;
-	r->threads = (uint32_t)threads;
-	r->first_ns = first;
-	r->last_ns = last;
-	t = sp_times_of(r, &l);
-	t->flags = SP_TIMES_KNOWN;
+		like.cells += is_used(m, at, k);
+	r = sp_bytes_at(m->b, sp_settled_relation(m->b, thread, &like, m->now));
+	sp_settled_times(r)->flags = SP_TIMES_KNOWN;
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		if (is_used(m, at, k)) {
-			fill_cell(m, (struct sp_cell *)((char *)r + l.cell + n * l.cell_bytes), at, k);
-			t->at[n++] = (uint64_t)at[k * c->n + c->clock];
+			fill_cell(m, sp_settled_cell(r, n), at, k);
+			sp_settled_times(r)->at[n++] = (uint64_t)at[k * c->n + c->clock];
 		}
 }
 
@@ -495,20 +459,14 @@ static uint32_t beside(struct making *m, uint64_t thread)
 
 	for (uint32_t i = 0, k; i < m->n_beside; i += k, n++) {
 		const struct sp_stat_event *of = &event[m->event[m->beside[i]]];
-		struct sp_relation *r;
-		struct sp_layout l;
+		struct sp_relation like = { .event_set = -1, .cells = 1, .scope = of->scope, .starts = 1, .threads = 1,
+					    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
 		struct sp_cell *to;
 
 		for (k = 1; i + k < m->n_beside && strcmp(event[m->event[m->beside[i + k]]].component, of->component) == 0; k++)
 			;
-		l = sp_settled_layout(k, 1);
-		r = new_relation(m, thread, m->beside + i, k, &l);
-		r->cells = 1;
-		r->scope = of->scope;
-		r->threads = 1;
-		r->first_ns = m->r->child.start_ns;
-		r->last_ns = m->r->child.end_ns;
-		to = (struct sp_cell *)((char *)r + l.cell);
+		like.k = k;
+		to = sp_settled_cell(sp_bytes_at(m->b, sp_settled_relation(m->b, thread, &like, m->beside + i)), 0);
 		to->cpu = SP_NO_CPU;
 		to->used = SP_CELL_USED;
 		to->readings = 1;
@@ -531,19 +489,19 @@ static sp_off threads(struct making *m, const struct sp_stat_process *p, bool fi
 
 		if (!m->apart[p->first + i])
 			continue;
-		place = sp_encode_thread(m->b, place, row->tid, row->name, 1);
+		place = sp_settled_thread(m->b, place, row->tid, row->name, 1);
 		relation(m, place, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->n_threads++;
 	}
 	if (rest || told) {
-		place = sp_encode_thread(m->b, place, 0, told ? "the rest" : "", rest);
+		place = sp_settled_thread(m->b, place, 0, told ? "the rest" : "", rest);
 		relation(m, place, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
 		h->n_threads++;
 	}
 	h->n_relations = h->n_threads;
 	if (first && m->n_beside) {
 		if (!place)		/* nothing was counted of the program itself */
-			place = sp_encode_thread(m->b, 0, p->pid, "", 1);
+			place = sp_settled_thread(m->b, 0, p->pid, "", 1);
 		h->n_threads = sp_max(h->n_threads, 1);
 		h->n_relations += beside(m, place);
 	}
@@ -557,8 +515,6 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	const char *job = sp_conf_job();
 	char cwd[PATH_MAX];
 
-	h->version = SP_FORMAT_VERSION;
-	h->bytes = sizeof(*h);
 	h->end = p->end_ns ? SP_END_EXIT : SP_END_SNAPSHOT;
 	h->pid = (uint32_t)p->pid;
 	h->ppid = (uint32_t)p->ppid;
@@ -615,7 +571,7 @@ static uint64_t member(struct making *m, const struct sp_stat_process *p, bool f
 		h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
 	h.threads = threads(m, p, first, &h);
 	((struct sp_member *)sp_bytes_at(m->b, place))->h = h;
-	((struct sp_member *)sp_bytes_at(m->b, place))->extent = m->b->used - place;
+	sp_settled_end(m->b, place);
 	return place;
 }
 
@@ -659,44 +615,16 @@ static void begin_run(struct making *m, const struct sp_stat_run *r)
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
-static sp_off topology(struct making *m, const struct sp_stat_topo *t)
-{
-	uint64_t kinds = sp_kinds_offset(t->n, t->xml_bytes), bytes = kinds + (t->n_kinds ? sizeof(struct sp_cpu_kinds) +
-		t->n_kinds * sizeof(struct sp_cpu_kind) : 0), place;
-	sp_off source = sp_bytes_text(m->b, t->source);
-	struct sp_topology *to;
-
-	place = sp_bytes_block(m->b, SP_BLOCK_TOPOLOGY, bytes);
-	to = sp_bytes_at(m->b, place);
-	to->n = t->n;
-	to->n_cpus = t->n_cpus;
-	to->source = source;
-	to->xml_bytes = t->xml_bytes;
-	for (uint32_t i = 0; i < t->n; i++) {
-		to->at[i] = t->component[i];
-		to->at[i].flags &= ~SP_COMPONENT_DISALLOWED;	/* said by the machine's block */
-	}
-	memcpy(to->at + t->n, t->xml, t->xml_bytes);
-	if (t->n_kinds) {
-		struct sp_cpu_kinds *k = (struct sp_cpu_kinds *)((char *)to + kinds);
-
-		k->n = t->n_kinds;
-		memcpy(k->at, t->kind, t->n_kinds * sizeof(*k->at));
-	}
-	return place;
-}
-
 static uint64_t machine(struct making *m)
 {
 	const struct sp_stat_topo *t = &m->all->topo;
-	uint64_t words = (t->n + 63) / 64, place = sp_bytes_block(m->b, SP_BLOCK_MACHINE, sizeof(struct sp_machine) + words * 8);
-	sp_off host = sp_bytes_text(m->b, m->host), at = t->n ? topology(m, t) : 0;
+	uint64_t place = sp_settled_machine(m->b, m->host, (t->tree.n + 63) / 64);
+	sp_off at = t->tree.n ? sp_settled_topology(m->b, &t->tree, t->source) : 0;
 	struct sp_machine *to = sp_bytes_at(m->b, place);
 
-	to->host = host;
 	to->topology = at;
-	for (uint32_t i = 0; i < t->n; i++)
-		if (t->component[i].flags & SP_COMPONENT_DISALLOWED)
+	for (uint32_t i = 0; i < t->tree.n; i++)
+		if (t->tree.component[i].flags & SP_COMPONENT_DISALLOWED)
 			to->disallowed[i / 64] |= 1ull << i % 64;
 	return place;
 }
@@ -720,9 +648,8 @@ static void front(struct making *m, struct sp_header *h)
 
 	begin_run(m, &a->run[0]);
 	header(m, h, first_process(m));
-	memcpy(h->magic, SP_MAGIC, sizeof(h->magic));
-	h->endian = SP_ENDIAN;
-	h->oldest_reader = SP_FORMAT_OLDEST;
+	sp_header_begin(h);
+	sp_header_finish(h);
 	h->start_ns = a->run[0].child.start_ns;
 	h->end_ns = a->run[a->n - 1].child.end_ns;
 	h->call_names = sp_bytes_block(m->b, SP_BLOCK_STRINGS, sizeof(struct sp_strings));

@@ -28,7 +28,7 @@
 #include <sys/types.h>
 
 #include "../view/model.h"
-#include "encode.h"
+#include "settled.h"
 
 #define SP_STAT_EVENTS	64u
 #define SP_STAT_NATIVES	128u
@@ -99,15 +99,11 @@ void sp_stat_beside_start(struct sp_stat_beside *b);	/* back when they count */
 void sp_stat_beside_stop(struct sp_stat_beside *b);
 void sp_stat_beside_end(struct sp_stat_beside *b);
 
-/* A child that reads the machine, and what it read: once it has ended.  n 0: a flat list of CPUs. */
+/* A child that reads the machine, and what it read: once it has ended.  No components: a flat list of CPUs. */
 struct sp_stat_topo {
 	int fd;				/* of memory that it writes; -1 */
 	pid_t pid;
-	uint32_t n, n_cpus, n_kinds;
-	uint64_t xml_bytes;
-	const struct sp_component *component;
-	const char *xml;
-	const struct sp_cpu_kind *kind;
+	struct sp_tree tree;
 	const char *source;
 	void *memory;
 	uint64_t bytes;

@@ -208,27 +208,6 @@ struct sp_cpu_kinds {
 	struct sp_cpu_kind at[];
 };
 
-/* From the start of the topology's block. */
-static inline uint64_t sp_kinds_offset(uint64_t components, uint64_t xml_bytes)
-{
-	return sp_align(sizeof(struct sp_topology) + components * sizeof(struct sp_component) + xml_bytes, 8);
-}
-
-/* Of a topology whose components and XML are inside its block; NULL: none. */
-static inline const struct sp_cpu_kinds *sp_topology_kinds(const struct sp_topology *t)
-{
-	const struct sp_cpu_kinds *k;
-	uint64_t off;
-
-	if (t->xml_bytes > t->b.bytes)		/* nothing is where it says */
-		return NULL;
-	off = sp_kinds_offset(t->n, t->xml_bytes);
-	if (off + sizeof(*k) > t->b.bytes)
-		return NULL;
-	k = (const struct sp_cpu_kinds *)((const char *)t + off);
-	return k->n && k->n <= (t->b.bytes - off - sizeof(*k)) / sizeof(k->at[0]) ? k : NULL;
-}
-
 /* ---- events ----------------------------------------------------------- */
 
 enum sp_data_type { SP_INT64, SP_UINT64, SP_FP64, SP_BIT64 };	/* PAPI's numbers */

@@ -1,5 +1,4 @@
 /* image.c: bounds, and nothing else, between a reader and a store's bytes. */
-#include <errno.h>
 #include <string.h>
 
 #include "image.h"
@@ -17,17 +16,6 @@ const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len)
 	if (off > image->bytes || len > image->bytes - off)
 		return NULL;
 	return image->base + off;
-}
-
-int sp_header_check(const struct sp_header *h, uint64_t there)
-{
-	if (there < offsetof(struct sp_header, end) || memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->endian != SP_ENDIAN)
-		return -EINVAL;
-	if (h->oldest_reader > SP_FORMAT_VERSION)
-		return -EPROTO;
-	if (h->version < SP_FORMAT_OLDEST)
-		return -EPROTONOSUPPORT;
-	return h->bytes >= sizeof(*h) && h->bytes <= there ? 0 : -EINVAL;
 }
 
 const void *sp_image_block(const struct sp_image *image, sp_off off, uint32_t kind, uint64_t least)

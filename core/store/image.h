@@ -24,10 +24,6 @@ struct sp_image {
  * aligned to 8). */
 const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len);
 
-/* Is it a header that this code reads?  0; -EINVAL no store of sspapi, -EPROTO of a newer version, -EPROTONOSUPPORT of
- * one that was never given away.  Of `there` bytes; what is not there is not looked at. */
-int sp_header_check(const struct sp_header *h, uint64_t there);
-
 /* The block of this kind at off, whole, or NULL; at least `least` bytes. */
 const void *sp_image_block(const struct sp_image *image, sp_off off, uint32_t kind, uint64_t least);
 

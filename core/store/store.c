@@ -1,6 +1,7 @@
 /* store.c: what goes into a store, and where; see store.h. */
 #include <string.h>
 
+#include "blocks.h"
 #include "interval.h"
 #include "store.h"
 #include "../sys.h"
@@ -14,10 +15,7 @@ static void start(struct sp_store *s)
 	s->region.used = sp_align(sizeof(*h), 64);
 	s->image = (struct sp_image){ .region = &s->region };
 	s->cells = 1 + SP_CELLS_EXTRA;
-	h->endian = SP_ENDIAN;
-	h->version = SP_FORMAT_VERSION;
-	h->oldest_reader = SP_FORMAT_OLDEST;
-	h->bytes = sizeof(*h);
+	sp_header_begin(h);
 	h->rank = -1;
 	h->used = s->region.used;
 	s->header = h;
@@ -26,7 +24,7 @@ static void start(struct sp_store *s)
 void sp_store_begin(struct sp_store *s)
 {
 	sp_order();
-	memcpy(s->header->magic, SP_MAGIC, 8);
+	sp_header_finish(s->header);
 }
 
 int sp_store_open(struct sp_store *s)
@@ -139,26 +137,17 @@ int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t
 		      const char *source, const char *xml, uint64_t xml_bytes,
 		      const struct sp_cpu_kind *kind, uint32_t n_kinds)
 {
-	uint64_t kinds = sp_kinds_offset(n, xml_bytes), bytes = kinds + sizeof(struct sp_cpu_kinds) + n_kinds * sizeof(*kind);
-	struct sp_cpu_kinds *k;
+	const struct sp_tree tree = { .component = c, .n = n, .n_cpus = n_cpus, .xml = xml, .xml_bytes = xml_bytes,
+				      .kind = kind, .n_kinds = n_kinds };
 	struct sp_topology *t;
 	sp_off off, from = sp_store_text(s, source);
 
 	sp_store_cpus(s, n_cpus);
-	t = sp_store_make(s, SP_BLOCK_TOPOLOGY, bytes, &off);
+	t = sp_store_make(s, SP_BLOCK_TOPOLOGY, sp_tree_bytes(&tree), &off);
 	if (!t)
 		return -ENOMEM;
-	t->n = n;
-	t->n_cpus = n_cpus;
 	t->source = from;
-	t->xml_bytes = xml_bytes;
-	memcpy(t->at, c, (uint64_t)n * sizeof(*c));
-	if (xml_bytes)
-		memcpy((char *)(t->at + n), xml, xml_bytes);
-	k = (struct sp_cpu_kinds *)((char *)t + kinds);
-	k->n = n_kinds;
-	if (n_kinds)
-		memcpy(k->at, kind, n_kinds * sizeof(*kind));
+	sp_tree_write(&tree, t);
 	sp_publish(&s->header->topology, off);
 	return 0;
 }

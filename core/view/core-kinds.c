@@ -1,6 +1,7 @@
 /* core-kinds.c: see core-kinds.h. */
 #include <string.h>
 
+#include "../store/blocks.h"
 #include "core-kinds.h"
 #include "view-common.h"
 
@@ -11,9 +12,9 @@ static int32_t numbered(const struct sp_component *c)
 	return c->cpu_kind >= 0 && c->cpu_kind < 64 ? c->cpu_kind : -1;
 }
 
-static void name_kind(struct sp_model_kind *k, const struct sp_cpu_kinds *kinds, int32_t number)
+static void name_kind(struct sp_model_kind *k, const struct sp_tree *tree, int32_t number)
 {
-	const struct sp_cpu_kind *from = kinds && (uint32_t)number < kinds->n ? &kinds->at[number] : NULL;
+	const struct sp_cpu_kind *from = (uint32_t)number < tree->n_kinds ? &tree->kind[number] : NULL;
 	char digits[32];
 
 	k->efficiency = -1;
@@ -33,12 +34,12 @@ static void name_kind(struct sp_model_kind *k, const struct sp_cpu_kinds *kinds,
 }
 
 /* The model's number of a machine's kind: that of the same name, or a new one. */
-static uint8_t number_of(struct sp_model *m, const struct sp_cpu_kinds *kinds, int32_t number)
+static uint8_t number_of(struct sp_model *m, const struct sp_tree *tree, int32_t number)
 {
 	struct sp_model_kind k = { 0 };
 	uint32_t i = 0;
 
-	name_kind(&k, kinds, number);
+	name_kind(&k, tree, number);
 	while (i < m->n_kinds && strcmp(m->kind[i].name, k.name) != 0)
 		i++;
 	if (i == SP_KINDS_MOST)
@@ -52,7 +53,7 @@ static uint8_t number_of(struct sp_model *m, const struct sp_cpu_kinds *kinds, i
 	return (uint8_t)i;
 }
 
-void sp_kinds_index(struct sp_model *m, const struct sp_cpu_kinds *kinds, uint32_t from)
+void sp_kinds_index(struct sp_model *m, const struct sp_tree *tree, uint32_t from)
 {
 	uint8_t ours[64];
 	uint64_t have = 0;
@@ -61,7 +62,7 @@ void sp_kinds_index(struct sp_model *m, const struct sp_cpu_kinds *kinds, uint32
 		if (numbered(&m->component[c]) >= 0)
 			have |= 1ull << m->component[c].cpu_kind;
 	for (int32_t number = 63; number >= 0; number--)	/* hwloc ranks: the highest is the fastest */
-		ours[number] = have >> number & 1 ? number_of(m, kinds, number) : SP_KIND_NONE;
+		ours[number] = have >> number & 1 ? number_of(m, tree, number) : SP_KIND_NONE;
 	for (uint32_t c = from; c < m->n_components; c++) {
 		int32_t number = numbered(&m->component[c]);
 

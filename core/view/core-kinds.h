@@ -34,7 +34,9 @@ static inline bool sp_kinds_several(uint32_t kinds)
 /* The kinds that the relation was counted on; with bit SP_KINDS_MOST: also on no known kind. */
 uint32_t sp_kinds_of_row(struct sp_model *m, struct sp_row *row);
 
+struct sp_tree;
+
 /* For model-open.c: takes in the kinds of the components from number `from` on. */
-void sp_kinds_index(struct sp_model *m, const struct sp_cpu_kinds *kinds, uint32_t from);
+void sp_kinds_index(struct sp_model *m, const struct sp_tree *tree, uint32_t from);
 
 #endif

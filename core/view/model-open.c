@@ -1,6 +1,7 @@
 /* model-open.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
+#include "../store/blocks.h"
 #include "../store/gauge.h"
 #include "../store/interval.h"
 #include "../store/readings.h"
@@ -32,12 +33,13 @@ static int check_header(struct sp_model *m)
 	return r;
 }
 
-/* A topology whose components are all there; NULL. */
-static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off)
+/* A topology whose components are all there, and what is in it; NULL, and nothing. */
+static const struct sp_topology *topology_at(const struct sp_model *m, sp_off off, struct sp_tree *t)
 {
 	const struct sp_topology *p = sp_image_block(m->image, off, SP_BLOCK_TOPOLOGY, sizeof(*p));
 
-	return p && p->n <= (p->b.bytes - sizeof(*p)) / sizeof(struct sp_component) ? p : NULL;
+	*t = (struct sp_tree){ .n = 0 };
+	return p && sp_tree_read(t, p) ? p : NULL;
 }
 
 static const struct sp_machine *machine_at(const struct sp_model *m, sp_off off)
@@ -72,15 +74,14 @@ struct amounts {
 
 static void count_topology(struct sp_model *m, struct amounts *n, sp_off off)
 {
-	const struct sp_topology *p = topology_at(m, off);
+	struct sp_tree t;
 	int32_t top = -1;
 
-	if (off && !p)
-		m->damaged++;
-	for (uint32_t i = 0; p && i < p->n; i++)
-		if (is_pu(&p->at[i]))
-			top = top > p->at[i].os_index ? top : p->at[i].os_index;
-	n->components += p ? p->n : 0;
+	m->damaged += !topology_at(m, off, &t) && off;
+	for (uint32_t i = 0; i < t.n; i++)
+		if (is_pu(&t.component[i]))
+			top = top > t.component[i].os_index ? top : t.component[i].os_index;
+	n->components += t.n;
 	n->cpus += (uint64_t)(top + 1);
 }
 
@@ -226,15 +227,15 @@ static void index_cpus(struct sp_model *m, struct sp_model_machine *on, uint32_t
 }
 
 /* Puts the tree behind the components that are there: alone, or below the root. */
-static void add_tree(struct sp_model *m, struct sp_model_machine *on, const struct sp_topology *p)
+static void add_tree(struct sp_model *m, struct sp_model_machine *on, const struct sp_tree *t)
 {
 	struct sp_component *c = (struct sp_component *)m->component + m->n_components;
-	uint32_t from = m->n_components, n = p ? p->n : 0;
+	uint32_t from = m->n_components, n = t->n;
 	bool below = from > 0;
 
 	on->root = n || below ? (int32_t)from : -1;
 	for (uint32_t i = 0; i < n; i++) {
-		c[i] = p->at[i];
+		c[i] = t->component[i];
 		c[i].type[sizeof(c[i].type) - 1] = 0;
 		c[i].name[sizeof(c[i].name) - 1] = 0;
 		if (c[i].parent >= (int32_t)i || (i && c[i].parent < 0)) {
@@ -250,7 +251,7 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 	}
 	m->n_components += n;
 	index_cpus(m, on, from);
-	sp_kinds_index(m, p ? sp_topology_kinds(p) : NULL, from);
+	sp_kinds_index(m, t, from);
 }
 
 static void name_machine(struct sp_model *m, uint32_t i)
@@ -274,31 +275,29 @@ static void disallow(struct sp_model *m, const struct sp_machine *on, uint32_t r
 			c[i].flags |= SP_COMPONENT_DISALLOWED;
 }
 
-static void take_source(struct sp_model *m, const struct sp_topology *p, bool first)
+static void take_source(struct sp_model *m, const struct sp_topology *p, const struct sp_tree *t, bool first)
 {
 	const char *source = p ? sp_model_text(m, p->source) : "";
-	uint64_t room;
 
 	m->topology_source = first || strcmp(source, m->topology_source) == 0 ? source : "merged";
-	if (!p || m->n_machines > 1 || !p->n)
-		return;
-	room = p->b.bytes - sizeof(*p) - (uint64_t)p->n * sizeof(struct sp_component);
-	if (p->xml_bytes && p->xml_bytes <= room) {
-		m->xml = (const char *)(p->at + p->n);
-		m->xml_bytes = p->xml_bytes;
+	if (m->n_machines == 1 && t->n && t->xml_bytes) {
+		m->xml = t->xml;
+		m->xml_bytes = t->xml_bytes;
 	}
 }
 
 static void index_topology(struct sp_model *m)
 {
-	const struct sp_topology *p = topology_at(m, m->h.topology);
+	const struct sp_topology *p;
 	const struct sp_machine *on;
+	struct sp_tree t;
 	uint32_t n = 0;
 
 	if (!m->h.machines) {
 		m->machine[0].host = sp_model_text(m, m->h.host);
-		take_source(m, p, true);
-		add_tree(m, &m->machine[0], p);
+		p = topology_at(m, m->h.topology, &t);
+		take_source(m, p, &t, true);
+		add_tree(m, &m->machine[0], &t);
 		return;
 	}
 	if (m->n_machines > 1) {
@@ -309,10 +308,10 @@ static void index_topology(struct sp_model *m)
 	for (sp_off off = m->h.machines; n < m->n_machines && (on = machine_at(m, off)); off = on->next, n++) {
 		uint32_t root = m->n_components;
 
-		p = topology_at(m, on->topology);
-		take_source(m, p, n == 0);
+		p = topology_at(m, on->topology, &t);
+		take_source(m, p, &t, n == 0);
 		m->machine[n].host = sp_model_text(m, on->host);
-		add_tree(m, &m->machine[n], p);
+		add_tree(m, &m->machine[n], &t);
 		disallow(m, on, root);
 		if (m->n_machines > 1)
 			name_machine(m, n);

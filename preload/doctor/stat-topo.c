@@ -81,14 +81,11 @@ void sp_stat_topo_end(struct sp_stat_topo *t)
 	sp_close(t->fd);
 	t->fd = -1;
 	h = t->memory;
-	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->component) + h->n_kinds * sizeof(*t->kind) + h->xml_bytes != t->bytes)
+	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->tree.component) + h->n_kinds * sizeof(*t->tree.kind) + h->xml_bytes != t->bytes)
 		return;			/* it did not come to its end */
-	t->component = (const void *)(h + 1);
-	t->kind = (const void *)(t->component + h->n);
-	t->xml = (const char *)(t->kind + h->n_kinds);
+	t->tree = (struct sp_tree){ .component = (const void *)(h + 1), .n = h->n, .n_cpus = h->n_cpus, .n_kinds = h->n_kinds,
+				    .xml_bytes = h->xml_bytes };
+	t->tree.kind = (const void *)(t->tree.component + h->n);
+	t->tree.xml = (const char *)(t->tree.kind + h->n_kinds);
 	t->source = h->source;
-	t->n = h->n;
-	t->n_cpus = h->n_cpus;
-	t->n_kinds = h->n_kinds;
-	t->xml_bytes = h->xml_bytes;
 }

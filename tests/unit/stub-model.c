@@ -5,6 +5,7 @@
  * (P-cores, kind 1; E-cores, kind 0) of two cores; threads that migrate, that
  * end, that never read; CPUs that nobody knows; texts that mean harm.
  */
+#include "../../core/store/blocks.h"
 #include "../../core/view/core-kinds.h"
 
 #include <string.h>
@@ -304,10 +305,7 @@ static bool stub_counted[STUB_COMPONENTS], stub_event_counted[STUB_EVENTS];
 static int64_t stub_kind_sum[SP_KINDS_MOST][2][STUB_EVENTS];
 static bool stub_present[STUB_COMPONENTS * STUB_EVENTS];	/* all */
 static uint8_t stub_kind_of[STUB_COMPONENTS], stub_kinds_below[STUB_COMPONENTS];
-static union {
-	struct sp_cpu_kinds kinds;
-	uint64_t room[32];
-} stub_kinds;
+static struct sp_cpu_kind stub_kinds[2];
 static const struct sp_event *stub_events[STUB_EVENTS];
 static struct sp_image stub_image = { .base = stub_bytes, .bytes = sizeof(stub_bytes) };
 
@@ -388,11 +386,10 @@ static void stub_kinds_of(struct sp_model *m, enum stub kind)
 {
 	memset(stub_kind_sum, 0, sizeof(stub_kind_sum));
 	memset(stub_kinds_below, 0, sizeof(stub_kinds_below));
-	stub_kinds.kinds.n = 2;
-	stub_kinds.kinds.at[0] = (struct sp_cpu_kind){ .name = "E", .core_type = "IntelAtom", .max_mhz = 3400 };
-	stub_kinds.kinds.at[1] = (struct sp_cpu_kind){ .name = "P", .core_type = "IntelCore", .efficiency = 1 };
+	stub_kinds[0] = (struct sp_cpu_kind){ .name = "E", .core_type = "IntelAtom", .max_mhz = 3400 };
+	stub_kinds[1] = (struct sp_cpu_kind){ .name = "P", .core_type = "IntelCore", .efficiency = 1 };
 	if (kind == STUB_WIDE)
-		memcpy(stub_kinds.kinds.at[0].name, HOSTILE "and it has no end", sizeof(stub_kinds.kinds.at[0].name));
+		memcpy(stub_kinds[0].name, HOSTILE "and it has no end", sizeof(stub_kinds[0].name));
 	m->kind_of = stub_kind_of;
 	m->kinds_below = stub_kinds_below;
 	for (uint32_t k = 0; k < SP_KINDS_MOST; k++) {
@@ -400,7 +397,7 @@ static void stub_kinds_of(struct sp_model *m, enum stub kind)
 		m->kind[k].exact = stub_kind_sum[k][1];
 		m->kind[k].present = stub_present;
 	}
-	sp_kinds_index(m, &stub_kinds.kinds, 0);
+	sp_kinds_index(m, &(struct sp_tree){ .kind = stub_kinds, .n_kinds = SP_COUNT(stub_kinds) }, 0);
 }
 
 static struct sp_model *stub_model(enum stub kind)
