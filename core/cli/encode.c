@@ -176,27 +176,6 @@ static void encode_readings(struct sp_bytes *b, const struct sp_model *m, const 
 		((struct sp_relation *)sp_bytes_at(b, relation))->readings = b->origin + place;
 }
 
-/* Several of a process's sites may be one of ours: what was counted between the same two is one. */
-static struct sp_interval *same_interval(struct sp_intervals *to, uint32_t k, uint32_t from, uint32_t at_site, int32_t cell)
-{
-	for (uint32_t i = to->n; i-- > 0;) {
-		struct sp_interval *is = sp_interval_in(to, k, i);
-
-		if (is->from == from && is->to == at_site && is->cell == cell)
-			return is;
-	}
-	return NULL;
-}
-
-static bool one_to_one(const struct sp_model *m, const uint32_t *site)
-{
-	for (uint32_t i = 1; i < m->n_callsites; i++)
-		for (uint32_t j = 1; site[i] && j < i; j++)
-			if (site[i] == site[j])
-				return false;
-	return true;
-}
-
 static int32_t cell_of(struct sp_relation *r, int32_t cpu)
 {
 	for (uint32_t i = 0; i < r->cells; i++)
@@ -211,11 +190,10 @@ static uint32_t mapped(const struct sp_model *m, const uint32_t *site, uint32_t 
 	return id < m->n_callsites ? site[id] : 0;
 }
 
-/* What none of the intervals has, "other", the reader finds again. */
+/* Several of a process's sites may be one of ours.  What none of the intervals has, "other", the reader finds again. */
 static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_row *row, uint64_t relation,
 			     const uint32_t *kept, uint32_t k, const uint32_t *site)
 {
-	bool look = !one_to_one(m, site);
 	struct sp_intervals *to;
 	struct sp_between at;
 	uint64_t place = b->used;
@@ -225,17 +203,14 @@ static void encode_intervals(struct sp_bytes *b, struct sp_model *m, struct sp_r
 	place = sp_bytes_block(b, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, row->intervals));
 	to = sp_bytes_at(b, place);
 	to->k = k;
+	to->room = row->intervals;
 	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++) {
 		uint32_t from = mapped(m, site, at.from), at_site = mapped(m, site, at.to);
 		int32_t cell = cell_of(sp_bytes_at(b, relation), at.cpu);
-		struct sp_interval *is = look ? same_interval(to, k, from, at_site, cell) : NULL;
+		struct sp_interval *is = at_site && cell >= 0 ? sp_interval_like(to, k, from, at_site, cell) : NULL;
 
-		if (!at_site || cell < 0)
+		if (!is)
 			continue;
-		is = is ? is : sp_interval_in(to, k, to->n++);
-		is->from = from;
-		is->to = at_site;
-		is->cell = cell;
 		is->count += at.count;
 		for (uint32_t e = 0; e < k; e++) {
 			enum sp_data_type type = sp_event_type(m, row->event[kept[e]]);

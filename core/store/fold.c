@@ -110,24 +110,6 @@ static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
 	return n;
 }
 
-static struct sp_interval *same_interval(struct sp_intervals *b, uint32_t k, const struct sp_interval *like, int cell)
-{
-	struct sp_interval *at;
-
-	for (uint32_t i = 0; i < b->n; i++) {
-		at = sp_interval_in(b, k, i);
-		if (at->from == like->from && at->to == like->to && at->cell == cell)
-			return at;
-	}
-	if (b->n == b->room)
-		return NULL;
-	at = sp_interval_in(b, k, b->n++);
-	at->from = like->from;
-	at->to = like->to;
-	at->cell = cell;
-	return at;
-}
-
 /* to += v: whole numbers, but what a relation has gauges for is floating. */
 static void add_values(int64_t *to, const int64_t *v, uint32_t k, const struct sp_gauge_writer *floats)
 {
@@ -170,7 +152,7 @@ static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_
 				sp_interval_float(a, f, k, i, floats->event[g].kind.index, sp_float_bits(total),
 						  sp_float_bits(exact), v);
 			}
-			t = same_interval(b, k, f, sp_ledger_cell(to, c->cpu));
+			t = sp_interval_like(b, k, f->from, f->to, sp_ledger_cell(to, c->cpu));
 			if (!t) {		/* it is "other" now */
 				to->relation->flags |= SP_RELATION_CROWDED;
 				continue;

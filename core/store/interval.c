@@ -18,6 +18,24 @@ struct sp_interval *sp_interval_in(struct sp_intervals *block, uint32_t k, uint3
 				      i * (sizeof(struct sp_interval) + 16 * (uint64_t)k));
 }
 
+struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from, uint32_t to, int32_t cell)
+{
+	struct sp_interval *at;
+
+	for (uint32_t i = block->n; i-- > 0;) {
+		at = sp_interval_in(block, k, i);
+		if (at->from == from && at->to == to && at->cell == cell)
+			return at;
+	}
+	if (block->n == block->room)
+		return NULL;
+	at = sp_interval_in(block, k, block->n++);
+	at->from = from;
+	at->to = to;
+	at->cell = cell;
+	return at;
+}
+
 const struct sp_intervals *sp_intervals_at(const struct sp_image *image, sp_off off, uint32_t k)
 {
 	const struct sp_intervals *b = sp_image_block(image, off, SP_BLOCK_INTERVALS, sizeof(*b));

@@ -63,6 +63,10 @@ void sp_interval_float(const struct sp_intervals *block, const struct sp_interva
 		       int64_t total, int64_t exact, int64_t *out);
 void sp_float_add(int64_t *to, int64_t more);
 
+/* The one of the block that is the same as those which are joined there: of ended threads (fold.c), of ranks whose call sites
+ * are one (merge): what was counted between the same two in the same cell.  A new one if there is none yet; NULL: no room. */
+struct sp_interval *sp_interval_like(struct sp_intervals *block, uint32_t k, uint32_t from, uint32_t to, int32_t cell);
+
 /* The block at off of a relation of k events, or NULL. */
 const struct sp_intervals *sp_intervals_at(const struct sp_image *image, sp_off off, uint32_t k);
 

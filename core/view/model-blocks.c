@@ -17,7 +17,7 @@ const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off)
 	k = r->k;
 	cells = r->cells;
 	if (!k || k > SP_EVENTS_MAX || cells > (1u << 20) || (cells < SP_CELLS_EXTRA && !sp_is_merged(m)) ||
-	    (sp_is_merged(m) ? sp_settled_layout(k, cells) : sp_relation_layout(k, cells)).bytes > r->b.bytes)
+	    sp_layout_of(m, k, cells).bytes > r->b.bytes)
 		return NULL;
 	for (uint32_t e = 0; e < k; e++)
 		if (((const uint32_t *)(r + 1))[e] >= m->n_events)

@@ -38,6 +38,11 @@ static inline bool sp_is_merged(const struct sp_model *m)
 	return m->h.members != 0;
 }
 
+static inline struct sp_layout sp_layout_of(const struct sp_model *m, uint32_t k, uint32_t cells)
+{
+	return sp_is_merged(m) ? sp_settled_layout(k, cells) : sp_relation_layout(k, cells);
+}
+
 /* Whole ones, or NULL. */
 const struct sp_thread *sp_thread_at(const struct sp_model *m, sp_off off);
 const struct sp_relation *sp_relation_at(const struct sp_model *m, sp_off off);

@@ -313,7 +313,7 @@ static bool has_ended(const struct sp_model *m, const struct sp_row *row)
 static void read_times(const struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
 	uint32_t cells = sp_get(&r->cells), how = r->flags >> SP_RELATION_HOW_SHIFT & 15, why = r->flags >> SP_RELATION_WHY_SHIFT & 63;
-	struct sp_layout l = sp_is_merged(m) ? sp_settled_layout(row->k, cells) : sp_relation_layout(row->k, cells);
+	struct sp_layout l = sp_layout_of(m, row->k, cells);
 	const struct sp_times *t = sp_times_of(r, &l);
 
 	row->how = how <= SP_BY_APPROXIMATE && how != SP_BY_AUTO ? (enum sp_attribution)how : SP_BY_READING;

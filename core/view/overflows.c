@@ -4,7 +4,7 @@
 
 static const struct sp_overflows *block_of(const struct sp_model *m, const struct sp_relation *r)
 {
-	struct sp_layout l = sp_is_merged(m) ? sp_settled_layout(r->k, r->cells) : sp_relation_layout(r->k, r->cells);
+	struct sp_layout l = sp_layout_of(m, r->k, r->cells);
 
 	return sp_overflows_at(m->image, sp_times_of(r, &l)->overflows);
 }
