@@ -70,7 +70,7 @@ static bool header_of(const char *path, struct sp_header *h)
 {
 	long n = sp_file_first(path, 0, h, sizeof(*h));
 
-	return n == (long)sizeof(*h) && sp_header_check(h, UINT64_MAX) == 0;
+	return n == (long)sizeof(*h) && sp_header_check(h) == 0;
 }
 
 /* A run of fewer ranks than the one before leaves the others' files where they are. */

@@ -38,10 +38,12 @@ static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *ro
 
 static int check(const struct sp_source *s)
 {
-	int e = sp_header_check(&s->h, s->bytes);
+	int e = sp_header_check(&s->h);
 
 	if (e < 0)
 		return e;
+	if (s->h.bytes > s->bytes)
+		return -EINVAL;
 	/* Cut off, if the writer did not run out of disk itself. */
 	if (s->h.used > s->bytes && !s->h.torn)
 		return -EINVAL;

@@ -17,15 +17,15 @@ void sp_header_finish(struct sp_header *h)
 	memcpy(h->magic, SP_MAGIC, sizeof(h->magic));
 }
 
-int sp_header_check(const struct sp_header *h, uint64_t there)
+int sp_header_check(const struct sp_header *h)
 {
-	if (there < offsetof(struct sp_header, end) || memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->endian != SP_ENDIAN)
+	if (memcmp(h->magic, SP_MAGIC, sizeof(h->magic)) != 0 || h->endian != SP_ENDIAN)
 		return -EINVAL;
 	if (h->oldest_reader > SP_FORMAT_VERSION)
 		return -EPROTO;
 	if (h->version < SP_FORMAT_OLDEST)
 		return -EPROTONOSUPPORT;
-	return h->bytes >= sizeof(*h) && h->bytes <= there ? 0 : -EINVAL;
+	return h->bytes >= sizeof(*h) ? 0 : -EINVAL;
 }
 
 /* From the start of the block: behind the XML. */

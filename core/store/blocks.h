@@ -10,9 +10,10 @@
 void sp_header_begin(struct sp_header *h);
 void sp_header_finish(struct sp_header *h);
 
-/* Is it one that this code reads?  0; -EINVAL no store of sspapi, -EPROTO of a newer version, -EPROTONOSUPPORT of one that
- * was never given away.  Of `there` bytes; what is not there is not looked at. */
-int sp_header_check(const struct sp_header *h, uint64_t there);
+/* Is it one that this code reads, as its words up to SP_HEADER_FIRST tell?  0: there are to be h->bytes of it, which are
+ * enough; -EINVAL no store of sspapi, -EPROTO of a newer version, -EPROTONOSUPPORT of one that was never given away. */
+int sp_header_check(const struct sp_header *h);
+#define SP_HEADER_FIRST offsetof(struct sp_header, end)
 
 /* A machine's components, hwloc's XML of them and its kinds of CPUs; each list may be empty. */
 struct sp_tree {

@@ -19,18 +19,15 @@
 
 static int check_header(struct sp_model *m)
 {
-	uint64_t there = sizeof(m->h);
-	const struct sp_header *h = sp_image_at(m->image, 0, there);
-	int r;
+	const struct sp_header *h = sp_image_at(m->image, 0, SP_HEADER_FIRST);
+	int r = h ? sp_header_check(h) : -EINVAL;
 
-	if (!h)				/* of an older version, or cut off */
-		h = sp_image_at(m->image, 0, there = offsetof(struct sp_header, end));
-	if (h && there == sizeof(*h) && sp_image_at(m->image, 0, h->bytes))
-		there = sp_max(there, h->bytes);
-	r = h ? sp_header_check(h, there) : -EINVAL;
-	if (r == 0)
-		m->h = *h;
-	return r;
+	if (r < 0)
+		return r;
+	if (!sp_image_at(m->image, 0, h->bytes))
+		return -EINVAL;
+	m->h = *h;
+	return 0;
 }
 
 /* A topology whose components are all there, and what is in it; NULL, and nothing. */
