@@ -128,8 +128,9 @@ static bool read_options(struct options *o, int argc, char **argv)
 static bool wants_page(void)
 {
 	const char *output = getenv("SSPAPI_OUTPUT"), *format = getenv("SSPAPI_FORMAT");
+	const struct sp_form *by = output ? sp_form_by_extension(output) : NULL;
 
-	return (format && strstr(format, "html")) || (output && sp_has_extension(output, SP_PAGE_EXTENSION));
+	return (format && strstr(format, "html")) || (by && by->page);
 }
 
 static void bad_value(const char *line, void *arg)

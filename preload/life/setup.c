@@ -12,6 +12,7 @@
 #include "../../core/store/live.h"
 #include "../../core/output.h"
 #include "../../core/sys.h"
+#include "../../core/view/view.h"
 #include "../api/api.h"
 #include "end.h"
 #include "../book/events.h"
