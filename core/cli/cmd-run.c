@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../preload/asked/asked.h"
 #include "../output.h"
 #include "cmd.h"
 #include "program.h"

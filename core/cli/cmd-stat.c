@@ -314,7 +314,7 @@ int sp_cmd_stat(int argc, char **argv)
 	if (e)
 		return e;
 	sp_conf_capture(environ);
-	sp_stat_topo_begin(&a.topo);
+	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	a.argv = argv + optind;
 	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);

@@ -85,10 +85,6 @@ void sp_file_close(struct sp_file *f);
 const char *sp_cli_library(const char *name);
 const char *sp_cli_data(const char *name);	/* the same of other files */
 
-/* A library's path for LD_PRELOAD, where the loader of no other C library finds it (and ends the program over it); path itself where
- * there is no such name.  Until the next call.  In preload/doctor/: it knows the loader. */
-const char *sp_glibc_name(const char *path);
-
 /* May the process of this header, whose texts are the image's, still run on this host? */
 bool sp_may_run(const struct sp_header *h, const struct sp_image *image);
 

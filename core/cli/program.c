@@ -315,3 +315,14 @@ bool sp_program_library(const char *soname, char path[PATH_MAX], const char **ho
 
 	return sp_library_find(soname, &none, path, how);
 }
+
+void sp_program_libpapi(char path[PATH_MAX])
+{
+	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
+					     "libpapi.so.6.0", "libpapi.so.5" };
+	const char *how;
+
+	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
+		if (!sp_program_library(names[i], path, &how))
+			*path = 0;
+}

@@ -46,4 +46,7 @@ const char *sp_program_why(const struct sp_program *p, int error, char *text, si
  * standard folders); false: nowhere. */
 bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how);
 
+/* The libpapi that the loader would find; path stays as it is where it has one already, and "" where there is none. */
+void sp_program_libpapi(char path[PATH_MAX]);
+
 #endif
