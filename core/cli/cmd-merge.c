@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "../folder.h"
+#include "../form.h"
 #include "../store/format.h"
 #include "cmd.h"
+#include "file.h"
 #include "into.h"
 #include "merge.h"
 #include "part.h"

@@ -20,6 +20,7 @@
 #include "../store/live.h"
 #include "../output.h"
 #include "cmd.h"
+#include "file.h"
 #include "page.h"
 #include "part.h"
 

@@ -7,6 +7,7 @@
 #include "../view/view-common.h"
 #include "../view/view-json.h"
 #include "cmd.h"
+#include "files.h"
 #include "into.h"
 #include "page.h"
 #include "report.h"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "files.h"
 #include "merge.h"
 #include "once.h"
 

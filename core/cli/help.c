@@ -6,7 +6,6 @@
 
 #include "../conf.h"
 #include "cmd.h"
-#include "report.h"
 #include "metrics.h"
 
 static const struct cmd {

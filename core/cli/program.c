@@ -11,6 +11,7 @@
 #include "../view/view-common.h"
 #include "cmd.h"
 #include "elf-file.h"
+#include "file.h"
 #include "library-path.h"
 #include "program.h"
 
@@ -325,4 +326,18 @@ void sp_program_libpapi(char path[PATH_MAX])
 	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
 		if (!sp_program_library(names[i], path, &how))
 			*path = 0;
+}
+
+int sp_not_started(const char *verb, const char *name, int error)
+{
+	static struct sp_program p;
+	static char text[PATH_MAX + 300];
+	const char *why = strerror(error);
+	int r = sp_program_look(&p, name);
+
+	if (*p.missing)
+		why = sp_program_why(&p, r, text, sizeof(text));
+	else if (error == ENOENT && r == 0)
+		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
+	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
 }

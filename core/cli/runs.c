@@ -9,6 +9,7 @@
 
 #include "../store/format.h"
 #include "cmd.h"
+#include "file.h"
 #include "runs.h"
 
 #define EXTENSION ".sspapi"

@@ -13,7 +13,7 @@
 #include "../../core/output.h"
 #include "../../core/sys.h"
 #include "../../core/view/view.h"
-#include "../api/api.h"
+#include "../held/relations.h"
 #include "end.h"
 #include "../book/events.h"
 #include "process.h"
