@@ -28,7 +28,7 @@ CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c
 # What only the command needs of core: to read definitions of metrics, and to choose.
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
-DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/doctor/*.c))
+DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/asked/*.c preload/doctor/*.c))
 # What the command needs of what is preloaded: what is known of PAPI's events.
 FACTS	:= $(addprefix preload/book/,components.c formula.c kinds.c places.c)
 THREADS	:= $(B)/preload/threads/threads.o

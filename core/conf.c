@@ -5,9 +5,9 @@
 
 #include "conf.h"
 #include "cpu-list.h"
+#include "form.h"
 #include "out.h"
 #include "sys.h"
-#include "view/view.h"
 
 #define PREFIX	"SSPAPI_"
 
@@ -24,7 +24,7 @@ const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 
 const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error; not set, a rank's goes to sspapi.%e.%j.%s/%r.sspapi", TEXT(output) },
-	{ "SSPAPI_FORMAT", "text,json,csv,hwloc,store", "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
+	{ "SSPAPI_FORMAT", SP_FORM_NAMES(","), "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
 	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "the ranks that are counted; the others forward only", TEXT(ranks) },
 	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept", WORD(readings, "temporary", "permanent") },
 	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept for a relation", NUMBER(readings_max, 0, 1000000000000) },
@@ -295,10 +295,10 @@ static void read_text(struct sp_conf *c, const struct sp_conf_row *row, const ch
 /* The forms where SSPAPI_FORMAT names none. */
 static const char *usual_format(const struct sp_conf *c)
 {
-	const struct sp_view *by = sp_view_by_extension(c->output);
+	const struct sp_form *by = sp_form_by_extension(c->output);
 
 	if (c->output_set)
-		return by ? by->name : "text";
+		return by && !by->page ? by->name : "text";
 	return sp_conf_rank() < 0 ? "text,store" : "store";
 }
 
@@ -307,13 +307,14 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 {
 	for (const char *p = c->format; *p;) {
 		size_t n = strcspn(p, ",");
+		const struct sp_form *form = sp_form_by_name(p, n);
 
-		if (!sp_view_by_name(p, n)) {
+		if (!form || form->page) {
 			char bad[sizeof(c->format)];
 
 			memcpy(bad, p, n);
 			bad[n] = 0;
-			complain(to, row, bad, "is not one of text, json, csv, hwloc, store", usual_format(c));
+			complain(to, row, bad, "is not one of " SP_FORM_NAMES(", "), usual_format(c));
 			c->format[0] = 0;
 			break;
 		}

@@ -9,7 +9,7 @@
 #ifndef SP_CONF_H
 #define SP_CONF_H
 
-#include "store/format.h"
+#include "base.h"
 
 #define SP_CONF_PATH 1024
 

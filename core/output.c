@@ -6,6 +6,7 @@
 #include "lineage.h"
 #include "output.h"
 #include "folder.h"
+#include "out.h"
 #include "sys.h"
 
 #define MOST_SUFFIXES 10000
@@ -75,9 +76,9 @@ int sp_output_expand(char *path, size_t room, const char *template, const struct
 /* Where the known extension of the last part of path starts, or its end. */
 static size_t stem(const char *path)
 {
-	const struct sp_view *v = sp_view_by_extension(path);
+	const struct sp_form *form = sp_form_by_extension(path);
 
-	return strlen(path) - (v ? strlen(v->extension) : sp_has_extension(path, SP_PAGE_EXTENSION) ? strlen(SP_PAGE_EXTENSION) : 0);
+	return strlen(path) - (form ? strlen(form->extension) : 0);
 }
 
 int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_view *view)

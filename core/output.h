@@ -15,7 +15,7 @@
 #define SP_OUTPUT_H
 
 #include "conf.h"
-#include "view/view.h"
+#include "form.h"
 
 struct sp_who {				/* what a template's letters stand for */
 	const char *host, *program, *job, *step, *folder;	/* folder: of relative names */

@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "diff.h"
+#include "files.h"
 #include "once.h"
 #include "report.h"
 #include "runs.h"

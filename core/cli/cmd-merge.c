@@ -6,11 +6,12 @@
 #include <unistd.h>
 
 #include "../folder.h"
+#include "../form.h"
 #include "../store/format.h"
 #include "cmd.h"
+#include "file.h"
 #include "into.h"
 #include "merge.h"
-#include "page.h"
 #include "part.h"
 #include "runs.h"
 
@@ -53,7 +54,7 @@ int sp_cmd_merge(int argc, char **argv)
 	struct sp_merge job = { .verb = argv[0], .tell = true };
 	struct sp_runs runs;
 	const char *out = NULL;
-	const struct sp_view *view;
+	const struct sp_form *form;
 	int c, e;
 
 	while ((c = sp_option(argc, argv, "o:", NULL, NULL, "the option is -o FILE")) != -1) {
@@ -64,8 +65,8 @@ int sp_cmd_merge(int argc, char **argv)
 	if (!out || !*out)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
 	/* What "run" and "recover" would take as a wish for another form. */
-	view = sp_form_by_extension(out);
-	if (view && strcmp(view->name, "store") != 0)
+	form = sp_form_by_extension(out);
+	if (form && strcmp(form->name, "store") != 0)
 		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);

@@ -20,6 +20,7 @@
 #include "../store/live.h"
 #include "../output.h"
 #include "cmd.h"
+#include "file.h"
 #include "page.h"
 #include "part.h"
 
@@ -128,7 +129,7 @@ static int write_forms(const struct recovery *r, struct sp_file *f, const char *
 		       unsigned *n)
 {
 	const char *forms = r->out ? "" : sp_model_text(&f->model, f->model.h.format);
-	const struct sp_view *v = sp_form_by_extension(path);
+	const struct sp_view *v = sp_any_view_by_extension(path);
 	int done = 0;
 
 	snprintf(name, SP_CONF_PATH + 16, "%s", path);

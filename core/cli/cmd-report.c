@@ -7,6 +7,7 @@
 #include "../view/view-common.h"
 #include "../view/view-json.h"
 #include "cmd.h"
+#include "files.h"
 #include "into.h"
 #include "page.h"
 #include "report.h"
@@ -43,9 +44,9 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at, OPTIONS)) != -1) {
 		switch (c) {
 		case 'f':
-			*view = sp_form_by_name(optarg, strlen(optarg));
+			*view = sp_any_view_by_name(optarg, strlen(optarg));
 			if (!*view)
-				return usage(r, "-f takes text, json, csv, hwloc, html or store", optarg);
+				return usage(r, "-f takes one of " SP_ALL_FORM_NAMES(", "), optarg);
 			break;
 		case 'm':
 			if (!sp_metrics_wish(&r->metrics, optarg))
@@ -63,7 +64,7 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		}
 	}
 	if (!*view && *to)
-		*view = sp_form_by_extension(*to);
+		*view = sp_any_view_by_extension(*to);
 	if (r->readings && !*view)
 		*view = sp_view_by_name("csv", 3);
 	if (!*view)

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../preload/asked/asked.h"
 #include "../output.h"
+#include "../view/view.h"
 #include "cmd.h"
 #include "program.h"
 
@@ -128,8 +130,9 @@ static bool read_options(struct options *o, int argc, char **argv)
 static bool wants_page(void)
 {
 	const char *output = getenv("SSPAPI_OUTPUT"), *format = getenv("SSPAPI_FORMAT");
+	const struct sp_form *by = output ? sp_form_by_extension(output) : NULL;
 
-	return (format && strstr(format, "html")) || (output && sp_has_extension(output, SP_PAGE_EXTENSION));
+	return (format && strstr(format, "html")) || (by && by->page);
 }
 
 static void bad_value(const char *line, void *arg)
@@ -227,20 +230,6 @@ static void say_program(const char *verb, const char *name, const struct sp_conf
 		sp_complain(0, verb, why, *p->script ? p->path : name);
 	else
 		say_where(verb, conf, p, name);
-}
-
-int sp_not_started(const char *verb, const char *name, int error)
-{
-	static struct sp_program p;
-	static char text[PATH_MAX + 300];
-	const char *why = strerror(error);
-	int r = sp_program_look(&p, name);
-
-	if (*p.missing)
-		why = sp_program_why(&p, r, text, sizeof(text));
-	else if (error == ENOENT && r == 0)
-		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
-	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
 }
 
 /* ---- the verb ------------------------------------------------------------------- */

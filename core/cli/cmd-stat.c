@@ -45,7 +45,7 @@ static void add_events(struct wish *w, const char *more)
 static bool all_are_views(const char *formats)
 {
 	for (const char *p = formats; *p; p += strcspn(p, ","), p += *p == ',')
-		if (!sp_form_by_name(p, strcspn(p, ",")))
+		if (!sp_any_view_by_name(p, strcspn(p, ",")))
 			return false;
 	return *formats;
 }
@@ -103,7 +103,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return WRONG;
 	}
 	if (w->formats && !all_are_views(w->formats))
-		return usage(w, "-f takes text, json, csv, hwloc, html or store", w->formats);
+		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
 	if (w->out && w->rows > 0 && w->report.n_levels == 1)
 		w->report.n_levels = 0;		/* they are in the file */
 	if (w->out && w->report.n_levels)
@@ -252,12 +252,12 @@ static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_mod
 /* To files, or to standard error: the program's output is its own. */
 static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 {
-	const struct sp_view *view = w->out ? sp_form_by_extension(w->out) : NULL;
+	const struct sp_view *view = w->out ? sp_any_view_by_extension(w->out) : NULL;
 	const char *formats = w->formats ? w->formats : view ? view->name : "text";
 	int e = 0;
 
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
-		view = sp_form_by_name(p, strcspn(p, ","));
+		view = sp_any_view_by_name(p, strcspn(p, ","));
 		if (w->out && strcmp(w->out, "-") != 0) {
 			e = write_form(w, r, m, view, strchr(formats, ',') != NULL);
 		} else {
@@ -314,7 +314,7 @@ int sp_cmd_stat(int argc, char **argv)
 	if (e)
 		return e;
 	sp_conf_capture(environ);
-	sp_stat_topo_begin(&a.topo);
+	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	a.argv = argv + optind;
 	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);

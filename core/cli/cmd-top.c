@@ -15,6 +15,7 @@
 #include "../sys.h"
 #include "../view/view-text-words.h"
 #include "cmd.h"
+#include "file.h"
 #include "report.h"
 #include "screen.h"
 

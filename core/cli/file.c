@@ -10,7 +10,9 @@
 #include "../output.h"
 #include "../store/live.h"
 #include "../view/view-common.h"
+#include "../view/view.h"
 #include "cmd.h"
+#include "file.h"
 
 #define LARGEST (1ull << 40)
 #define HOLES_FREE (64ull << 20)	/* a file so long may be all holes, */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "files.h"
 #include "merge.h"
 
 /* In a file without a name, which nobody else can cut off under the mapping. */

@@ -6,7 +6,6 @@
 
 #include "../conf.h"
 #include "cmd.h"
-#include "report.h"
 #include "metrics.h"
 
 static const struct cmd {
@@ -18,7 +17,7 @@ static const struct cmd {
 	  "runs a program with sspapi preloaded; its dump is a store" },
 	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [--per-LEVEL...] [--] PROGRAM [ARGS]",
 	  "counts any program from outside, by CPU and by thread; exit status: the program's" },
-	{ "report", "[-f text|json|csv|hwloc|html|store] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
+	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
 	{ "merge", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
 	{ "diff", "[--per-LEVEL] [--events E,E] [-f text|csv] A B, or A... -- B...",

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "../view/view-common.h"
+#include "../view/view.h"
 #include "encode.h"
+#include "file.h"
 #include "merge-common.h"
 #include "merge.h"
 #include "names.h"

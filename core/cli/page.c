@@ -83,14 +83,19 @@ static void write_page(struct sp_out *o, const struct sp_show *s)
 		o->error = e;
 }
 
-const struct sp_view sp_page = { "html", SP_PAGE_EXTENSION, write_page };
+#define PAGE(name, extension, with) { #name, extension, write_page }
+const struct sp_view sp_page = SP_FORMS(SP_NO_FORM, SP_NO_FORM, PAGE, );
 
-const struct sp_view *sp_form_by_name(const char *name, size_t length)
+const struct sp_view *sp_any_view_by_name(const char *name, size_t length)
 {
-	return length == 4 && memcmp(name, sp_page.name, 4) == 0 ? &sp_page : sp_view_by_name(name, length);
+	const struct sp_form *form = sp_form_by_name(name, length);
+
+	return form && form->page ? &sp_page : sp_view_by_name(name, length);
 }
 
-const struct sp_view *sp_form_by_extension(const char *path)
+const struct sp_view *sp_any_view_by_extension(const char *path)
 {
-	return sp_has_extension(path, SP_PAGE_EXTENSION) ? &sp_page : sp_view_by_extension(path);
+	const struct sp_form *form = sp_form_by_extension(path);
+
+	return form && form->page ? &sp_page : sp_view_by_extension(path);
 }

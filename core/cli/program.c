@@ -11,6 +11,7 @@
 #include "../view/view-common.h"
 #include "cmd.h"
 #include "elf-file.h"
+#include "file.h"
 #include "library-path.h"
 #include "program.h"
 
@@ -314,4 +315,29 @@ bool sp_program_library(const char *soname, char path[PATH_MAX], const char **ho
 	struct sp_search none = { 0 };
 
 	return sp_library_find(soname, &none, path, how);
+}
+
+void sp_program_libpapi(char path[PATH_MAX])
+{
+	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
+					     "libpapi.so.6.0", "libpapi.so.5" };
+	const char *how;
+
+	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
+		if (!sp_program_library(names[i], path, &how))
+			*path = 0;
+}
+
+int sp_not_started(const char *verb, const char *name, int error)
+{
+	static struct sp_program p;
+	static char text[PATH_MAX + 300];
+	const char *why = strerror(error);
+	int r = sp_program_look(&p, name);
+
+	if (*p.missing)
+		why = sp_program_why(&p, r, text, sizeof(text));
+	else if (error == ENOENT && r == 0)
+		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
+	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
 }

@@ -46,4 +46,10 @@ const char *sp_program_why(const struct sp_program *p, int error, char *text, si
  * standard folders); false: nowhere. */
 bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how);
 
+/* The libpapi that the loader would find; path stays as it is where it has one already, and "" where there is none. */
+void sp_program_libpapi(char path[PATH_MAX]);
+
+/* Says why execvp did not start it, whose error may be of what the program needs to be started by; 126 or 127. */
+int sp_not_started(const char *verb, const char *name, int error);
+
 #endif

@@ -10,27 +10,10 @@
 #include "../view/view-metrics.h"
 #include "../view/view-text-levels.h"
 #include "cmd.h"
+#include "file.h"
 #include "report.h"
 
 #define PAIR_WIDTH 72u		/* of two call sites in JSON's labels */
-
-unsigned sp_level_options(struct option *longs)
-{
-	static char names[SP_LEVEL_OPTIONS][16];
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < sp_n_levels && n + 2 <= SP_LEVEL_OPTIONS; i++)
-		for (unsigned also = 0; also < 2; also++) {
-			const char *name = also ? sp_level_table[i].also : sp_level_table[i].name;
-
-			if (!name)
-				continue;
-			snprintf(names[n], sizeof(names[n]), "per-%s", name);
-			longs[n] = (struct option){ names[n], no_argument, NULL, 'L' };
-			n++;
-		}
-	return n;
-}
 
 bool sp_report_level(struct sp_report *r, const char *option)
 {

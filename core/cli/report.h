@@ -25,12 +25,6 @@ struct sp_report {
 	bool readings;			/* the permanent readings instead */
 };
 
-/* --per-NAME of each, without an argument and with val 'L', into the first of `longs`;
- * how many, up to SP_LEVEL_OPTIONS. */
-#define SP_LEVEL_OPTIONS 20
-struct option;
-unsigned sp_level_options(struct option *longs);
-
 /* Keeps the level of an option ("per-core", by perf stat's names, too); false: it is none, or
  * there is no more room. */
 bool sp_report_level(struct sp_report *r, const char *option);

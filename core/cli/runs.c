@@ -9,6 +9,7 @@
 
 #include "../store/blocks.h"
 #include "cmd.h"
+#include "file.h"
 #include "runs.h"
 
 #define EXTENSION ".sspapi"

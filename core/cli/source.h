@@ -8,6 +8,7 @@
 #define SP_SOURCE_H
 
 #include "cmd.h"
+#include "file.h"
 
 struct sp_source {
 	struct sp_model model;		/* of the process at hand: n_processes is 1 */

@@ -6,6 +6,7 @@
 #include "../sys.h"
 #include "cmd.h"
 #include "metrics.h"
+#include "program.h"
 #include "stat.h"
 
 /* The kernel's own, by libpfm4's names: they are the same on every machine, also on one whose CPU libpfm4 does
@@ -56,6 +57,12 @@ static bool is_planned(const struct sp_stat_plan *p, const char *name)
 	return false;
 }
 
+static bool ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked)
+{
+	sp_program_libpapi(p->papi);
+	return sp_stat_ask_papi(p, name, n, unasked);
+}
+
 /* One at a time, so that they stay in the order of the command line; those for PAPI that follow each other
  * are asked for at once. */
 static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
@@ -80,12 +87,12 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 		} else if (strncmp(name, "perf::", 6) != 0) {
 			papis[n++] = name;
 		} else {
-			good = !n || sp_stat_ask_papi(p, papis, n, unasked);
+			good = !n || ask_papi(p, papis, n, unasked);
 			n = 0;
-			good = good && (is_kernels(p, name) || sp_stat_ask_papi(p, &name, 1, unasked));
+			good = good && (is_kernels(p, name) || ask_papi(p, &name, 1, unasked));
 		}
 	}
-	good = good && (!n || sp_stat_ask_papi(p, papis, n, unasked));
+	good = good && (!n || ask_papi(p, papis, n, unasked));
 	free(text);
 	return good;
 }

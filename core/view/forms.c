@@ -1,40 +1,27 @@
-/* forms.c: the table of the forms in which a store is shown. */
+/* forms.c: who writes each form. */
 #include "view.h"
 
 #include <string.h>
 
-const struct sp_view sp_views[] = {
-	{ "text", ".txt", sp_view_text },
-	{ "json", ".json", sp_view_json },
-	{ "csv", ".csv", sp_view_csv },
-	{ "hwloc", ".xml", sp_view_hwloc },
-	{ "store", ".sspapi", sp_view_store },
-};
+#define ROW(name, extension, with) { #name, extension, sp_view_##name },
 
+const struct sp_view sp_views[] = { SP_FORMS(ROW, ROW, SP_NO_FORM, ) };
 const unsigned sp_n_views = SP_COUNT(sp_views);
 
-const struct sp_view *sp_view_by_name(const char *name, size_t length)
+static const struct sp_view *view_of(const struct sp_form *form)
 {
-	for (unsigned i = 0; i < sp_n_views; i++)
-		if (strlen(sp_views[i].name) == length && !memcmp(sp_views[i].name, name, length))
+	for (unsigned i = 0; form && i < sp_n_views; i++)
+		if (!strcmp(sp_views[i].name, form->name))
 			return &sp_views[i];
 	return NULL;
 }
 
-bool sp_has_extension(const char *path, const char *extension)
+const struct sp_view *sp_view_by_name(const char *name, size_t length)
 {
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-
-	/* ".json" alone is a hidden file's name, not an extension. */
-	return dot && dot != base && !strcmp(extension, dot);
+	return view_of(sp_form_by_name(name, length));
 }
 
 const struct sp_view *sp_view_by_extension(const char *path)
 {
-	for (unsigned i = 0; i < sp_n_views; i++)
-		if (sp_has_extension(path, sp_views[i].extension))
-			return &sp_views[i];
-	return NULL;
+	return view_of(sp_form_by_extension(path));
 }

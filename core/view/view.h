@@ -1,9 +1,10 @@
-/* view.h: the forms in which a store is shown.  One row a form in forms.c's table; a new form is a new
- * view-NAME.c and its row.
+/* view.h: how a store is shown: what of it, and who writes each form (core/form.h has the list of them; a new one
+ * is its row there, and view-NAME.c).
  */
 #ifndef SP_VIEW_H
 #define SP_VIEW_H
 
+#include "../form.h"
 #include "../out.h"
 #include "model.h"
 
@@ -23,27 +24,16 @@ struct sp_show {
 	bool brief;
 };
 
-struct sp_view {
-	const char *name;		/* as in SSPAPI_FORMAT */
-	const char *extension;		/* as in SSPAPI_OUTPUT, with its dot */
-	void (*write)(struct sp_out *o, const struct sp_show *s);
-};
-
 extern const struct sp_view sp_views[];
 extern const unsigned sp_n_views;
 
-/* (One more, which only the command makes, is core/cli/page.h's; names of files are made of its extension, too.) */
-#define SP_PAGE_EXTENSION ".html"
-
+/* NULL: none, or the page, which only the command writes (core/cli/page.h). */
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
-const struct sp_view *sp_view_by_extension(const char *path);	/* NULL: none of ours */
-bool sp_has_extension(const char *path, const char *extension);
+const struct sp_view *sp_view_by_extension(const char *path);
 
-void sp_view_text(struct sp_out *o, const struct sp_show *s);
-void sp_view_json(struct sp_out *o, const struct sp_show *s);
-void sp_view_csv(struct sp_out *o, const struct sp_show *s);
-void sp_view_hwloc(struct sp_out *o, const struct sp_show *s);
-void sp_view_store(struct sp_out *o, const struct sp_show *s);
+#define SP_VIEW_WRITER(name, extension, with) void sp_view_##name(struct sp_out *o, const struct sp_show *s);
+SP_FORMS(SP_VIEW_WRITER, SP_VIEW_WRITER, SP_NO_FORM, )
+#undef SP_VIEW_WRITER
 
 /* Is this event among those that are shown?  (Gauges are not: they have no sums; by its name alone it may be one.) */
 bool sp_show_event(const struct sp_show *s, uint32_t event);

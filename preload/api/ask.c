@@ -453,3 +453,31 @@ SP_API void sspapi_print_metrics(const sspapi_relation *rel, int cpu, FILE *out)
 		}
 	}
 }
+
+/* ---- all relations --------------------------------------------------------- */
+
+struct list {
+	sspapi_relation **to;
+	int room, n;
+};
+
+static bool add_one(struct sspapi_relation *rel, void *arg)
+{
+	struct list *l = arg;
+
+	if (l->n < l->room)
+		l->to[l->n] = rel;
+	l->n++;
+	return true;
+}
+
+SP_API int sspapi_relations(sspapi_relation **rels, int *n)
+{
+	struct list l = { .to = rels, .room = n ? *n : 0 };
+
+	if (!n || *n < 0 || (!rels && *n))
+		return PAPI_EINVAL;
+	sp_api_each(add_one, &l);
+	*n = l.n;
+	return PAPI_OK;
+}

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "../../core/sys.h"
-#include "../api/api.h"
+#include "../held/relations.h"
 #include "components.h"
 #include "events.h"
 #include "sets.h"

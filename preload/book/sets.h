@@ -95,7 +95,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
 	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
-	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/api/api.h) */
+	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/held/relations.h) */
 };
 
 /* A set with more maps memory of its own for it. */

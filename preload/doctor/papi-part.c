@@ -2,16 +2,14 @@
  *
  * All of it in a child (sp_doctor_apart): libpapi may be of any version, and crash.
  */
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../core/base.h"
+#include "../asked/libpapi.h"
 #include "doctor.h"
-#include "papi-part.h"
 
 /* Where papi.h of each generation has what is asked for (papi-facts.md, section 8). */
 struct layout {
@@ -54,88 +52,6 @@ static int number(const char *info, unsigned at)
 
 	memcpy(&n, info + at, sizeof(n));
 	return n;
-}
-
-/* ---- finding and loading ---------------------------------------------------------- */
-
-void sp_asked_find(char path[PATH_MAX])
-{
-	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
-					     "libpapi.so.6.0", "libpapi.so.5" };
-	const char *how;
-
-	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
-		if (!sp_program_library(names[i], path, &how))
-			*path = 0;
-}
-
-const char *sp_asked_load(struct sp_asked_papi *p, const char *path)
-{
-	p->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-	if (!p->library)
-		return dlerror();
-#define X(name) p->name = (__typeof__(p->name))dlsym(p->library, #name);
-	SP_ASKED_CALLS(X)
-#undef X
-#define X(name) && p->name
-	return true SP_ASKED_CALLS(X) ? NULL : "it has not the functions of a libpapi";
-#undef X
-}
-
-/* Asked for before it is initialised (from 7.0 on); before, the file's name has it: libpapi.so.6.0.0.1 */
-static int version_of(const struct sp_asked_papi *p, const char *path)
-{
-	int version = p->PAPI_get_opt(PAPI_LIB_VERSION, NULL);
-	char real[PATH_MAX];
-	unsigned major = 0, minor = 0;
-	const char *tail = realpath(path, real) ? strstr(real, ".so.") : NULL;
-
-	if (version > 0)
-		return version;
-	if (!tail || sscanf(tail, ".so.%u.%u", &major, &minor) < 1)
-		return 0;
-	if (major == 5 && !minor)
-		minor = 7;		/* the last of them */
-	return (int)(major << 24 | minor << 16);
-}
-
-int sp_asked_init(struct sp_asked_papi *p, const char *path)
-{
-	int r;
-
-	p->version = version_of(p, path);
-	r = p->version ? p->PAPI_library_init(p->version & (int)0xffff0000) : 0;
-	p->version = r > p->version ? r : p->version;
-	return r;
-}
-
-bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt))
-{
-	const ElfW(Rela) *rela[2] = { NULL };	/* of the PLT; others */
-	size_t bytes[2] = { 0 };
-	const ElfW(Sym) *symbols = NULL;
-	const char *strings = NULL;
-	struct link_map *map = NULL;
-
-	if (dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0)
-		return true;
-	for (const ElfW(Dyn) *y = map->l_ld; y->d_tag != DT_NULL; y++) {
-		const void *at = (const void *)y->d_un.d_ptr;
-
-		switch (y->d_tag) {
-		case DT_SYMTAB: symbols = at; break;
-		case DT_STRTAB: strings = at; break;
-		case DT_JMPREL: rela[0] = at; break;
-		case DT_RELA: rela[1] = at; break;
-		case DT_PLTRELSZ: bytes[0] = y->d_un.d_val; break;
-		case DT_RELASZ: bytes[1] = y->d_un.d_val; break;
-		}
-	}
-	for (unsigned t = 0; symbols && strings && t < 2; t++)
-		for (size_t i = 0; rela[t] && i < bytes[t] / sizeof(*rela[t]); i++)
-			if (fn(map->l_addr + rela[t][i].r_offset, strings + symbols[ELF64_R_SYM(rela[t][i].r_info)].st_name, t == 0))
-				return true;
-	return false;
 }
 
 /* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
@@ -272,7 +188,7 @@ void sp_doctor_papi(struct sp_doctor *d)
 {
 	if (d->program && d->program->papi_missing)
 		return;			/* said already, and no other one will do */
-	sp_asked_find(d->papi);
+	sp_program_libpapi(d->papi);
 	sp_doctor_head(d, "libpapi");
 	if (*d->papi) {
 		sp_doctor_apart(d, d->papi, ask, NULL);

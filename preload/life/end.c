@@ -17,6 +17,7 @@
 #include "../../core/output.h"
 #include "../../core/rights.h"
 #include "../../core/sys.h"
+#include "../../core/view/view.h"
 #include "end.h"
 #include "process.h"
 #include "../papi/real.h"

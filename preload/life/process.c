@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../../core/out.h"
 #include "../../core/output.h"
 #include "../../core/sys.h"
 #include "../papi/elf.h"

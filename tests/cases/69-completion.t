@@ -46,7 +46,9 @@ for level in cpu core package socket node machine thread; do
 done
 
 # Values.
-offers "-f of report" "csv html hwloc json store text" report -f ''
+forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/form.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
+offers "-f of report: each form of the list" "$(forms 'FIRST|NEXT|PAGE')" report -f ''
+offers "-f of run: each form that the library writes" "$(forms 'FIRST|NEXT')" run -f ''
 offers "an attribution" "auto exact reading residency" run --attribution ''
 offers "of the form with =" "exact" run --attribution = e
 offers "readings" "permanent temporary" run --readings ''

@@ -67,10 +67,10 @@ $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c) core/store/gauge.c core/store/image.c core/store/region.c core/out.c core/stamp.c core/sys.c
 
-$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/doctor/*)
+$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/asked/* preload/doctor/*)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/doctor/*.c) $(FACTS) topo/topo-flat.c \
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/asked/*.c preload/doctor/*.c) $(FACTS) topo/topo-flat.c \
 		$(FUZZ_CORE) -ldl
 
 $(LONG_DIR)/fuzz-clang: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)

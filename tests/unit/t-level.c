@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "../../core/cli/cmd.h"
 #include "../../core/cli/report.h"
 #include "stub-model.c"
 

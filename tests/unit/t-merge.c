@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../../core/cli/cmd.h"
+#include "../../core/cli/file.h"
 #include "../../core/cli/merge.h"
 #include "../../core/cli/names.h"
 #include "../../core/store/gauge.h"

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "../../core/cli/cmd.h"
+#include "../../core/cli/file.h"
 #include "../../core/store/fold.h"
 #include "../../core/store/here.h"
 #include "../../core/view/model.h"

@@ -1,10 +1,9 @@
-/* relation.c: the pool of relations that programs hold; see api.h. */
+/* relations.c: the pool of relations that programs hold; see relations.h. */
 #include <string.h>
 
-#include "../../core/sys.h"
 #include "../../core/store/gauge.h"
-#include "../life/process.h"
-#include "api.h"
+#include "../../core/sys.h"
+#include "relations.h"
 
 #define SLOTS	64u
 #define CHUNKS	1024u
@@ -240,30 +239,4 @@ void sp_api_each(bool (*fn)(struct sspapi_relation *rel, void *arg), void *arg)
 		if (alive(r) && !fn(r, arg))
 			return;
 	}
-}
-
-struct list {
-	sspapi_relation **to;
-	int room, n;
-};
-
-static bool add(struct sspapi_relation *rel, void *arg)
-{
-	struct list *l = arg;
-
-	if (l->n < l->room)
-		l->to[l->n] = rel;
-	l->n++;
-	return true;
-}
-
-SP_API int sspapi_relations(sspapi_relation **rels, int *n)
-{
-	struct list l = { .to = rels, .room = n ? *n : 0 };
-
-	if (!n || *n < 0 || (!rels && *n))
-		return PAPI_EINVAL;
-	sp_api_each(add, &l);
-	*n = l.n;
-	return PAPI_OK;
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../core/cli/cmd.h"
+#include "asked.h"
 
 #define WAY	"/usr/$LIB/../../../../../../../../../../../.."	/* above the root is the root */
 

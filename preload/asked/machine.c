@@ -1,15 +1,15 @@
-/* stat-topo.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
+/* machine.c: the machine, for `sspapi stat`: hwloc reads it in a child, while the program begins. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../../core/cli/cmd.h"
-#include "../../core/cli/stat.h"
 #include "../../core/sys.h"
 #include "../../topo/topo.h"
+#include "asked.h"
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
@@ -31,9 +31,9 @@ static void give(int fd, const struct sp_topo *t, const char *source)
 	sp_write_all(fd, t->xml, t->xml_bytes);
 }
 
-static void read_machine(int fd)
+static void read_machine(int fd, const char *path)
 {
-	void *library = dlopen(sp_cli_library("libsspapi-topo.so"), RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	load_fn load = library ? (load_fn)dlsym(library, "sp_topo_load") : NULL;
 	const char *source = getenv("SSPAPI_TOPOLOGY");
 	struct sp_topo t = { 0 };
@@ -48,7 +48,7 @@ static void read_machine(int fd)
 		give(fd, &t, "flat");
 }
 
-void sp_stat_topo_begin(struct sp_stat_topo *t)
+void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library)
 {
 	int null;
 
@@ -62,7 +62,7 @@ void sp_stat_topo_begin(struct sp_stat_topo *t)
 	dup2(null, STDERR_FILENO);
 	signal(SIGINT, SIG_IGN);	/* meant for the program */
 	signal(SIGQUIT, SIG_IGN);
-	read_machine(t->fd);
+	read_machine(t->fd, library);
 	_exit(0);
 }
 

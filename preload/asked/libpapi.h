@@ -1,9 +1,9 @@
-/* papi-part.h: libpapi as the command asks it, always in a child: it may be of any version, and crash. */
-#ifndef SP_PAPI_PART_H
-#define SP_PAPI_PART_H
+/* libpapi.h: libpapi as the command asks it, always in a child: it may be of any version, and crash. */
+#ifndef SP_ASKED_LIBPAPI_H
+#define SP_ASKED_LIBPAPI_H
 
-#include <limits.h>
 #include <papi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SP_ASKED_CALLS(X) \
@@ -18,9 +18,6 @@ struct sp_asked_papi {
 	SP_ASKED_CALLS(X)
 #undef X
 };
-
-/* The libpapi that the loader would find; "": none. */
-void sp_asked_find(char path[PATH_MAX]);
 
 /* 0, or a line of what is wrong with it: static, or the loader's. */
 const char *sp_asked_load(struct sp_asked_papi *p, const char *path);

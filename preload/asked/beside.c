@@ -1,4 +1,4 @@
-/* stat-beside.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...) while a program runs.
+/* beside.c: what PAPI counts of packages and of the machine (rapl, powercap, uncore ...) while a program runs.
  *
  * In a child of the command: libpapi may be of any version, and crash.  It is asked by a byte, 's' to start and 'e'
  * to stop, and answers with all that it knows; it ends when the command closes the socket, or is gone.
@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "../../core/cli/stat.h"
 #include "../../core/sys.h"
-#include "papi-part.h"
+#include "asked.h"
+#include "libpapi.h"
 
 #define SECONDS 10			/* for libpapi to answer in */
 

@@ -1,4 +1,4 @@
-/* stat-papi.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the kernel for.
+/* events.c: events by PAPI's names, for `sspapi stat`: what each is, and what libpapi asks the kernel for.
  *
  * In a child, which gives its answers through shared memory: nothing of libpapi's, no descriptor, no handler,
  * comes near the program that is counted.  A native event is added to a set of its own, with a function of ours
@@ -10,16 +10,20 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../../core/cli/cmd.h"
-#include "../../core/cli/stat.h"
 #include "../../core/conf.h"
 #include "../../core/sys.h"
 #include "../book/formula.h"
 #include "../book/kinds.h"
 #include "../book/places.h"
-#include "papi-part.h"
+#include "asked.h"
+#include "libpapi.h"
 
-#define INFO_BYTES 32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
+/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know. */
+union room {
+	PAPI_event_info_t info;
+	char bytes[32768];
+};
+
 #define SECONDS 10			/* for libpapi to answer in */
 
 static struct perf_event_attr last_opened;
@@ -90,7 +94,7 @@ static void look(struct near *n, const char *wanted, const char *name)
 
 static void look_at_all(const struct sp_asked_papi *p, struct near *n, const char *wanted, int code, int component)
 {
-	PAPI_event_info_t *info = sp_need(calloc(1, INFO_BYTES));
+	static union room room;
 	char name[SP_STAT_NAME + 64];
 
 	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component); r == PAPI_OK;
@@ -98,11 +102,10 @@ static void look_at_all(const struct sp_asked_papi *p, struct near *n, const cha
 		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK)
 			continue;
 		/* A preset that this machine has not is no help. */
-		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, info) != PAPI_OK || !info->count))
+		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
 			continue;
 		look(n, wanted, name);
 	}
-	free(info);
 }
 
 static void say_near(const struct sp_asked_papi *p, char *text, size_t room, const char *wanted)
@@ -252,7 +255,7 @@ static bool add_parts(struct sp_stat_plan *plan)
 	return true;
 }
 
-/* Of a package or the machine: counted beside the program (stat-beside.c).  PAPI adds it here, so that a refusal is
+/* Of a package or the machine: counted beside the program (beside.c).  PAPI adds it here, so that a refusal is
  * known before anything runs. */
 static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, struct sp_stat_event *e, const PAPI_event_info_t *info)
 {
@@ -280,15 +283,14 @@ static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, str
 static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
-	PAPI_event_info_t *info = sp_need(calloc(1, INFO_BYTES));
+	static union room room;
+	PAPI_event_info_t *info = memset(&room, 0, sizeof(room));
 	const PAPI_component_info_t *component;
 	int code = 0, r = p->PAPI_event_name_to_code((char *)name, &code);
-	bool known = r == PAPI_OK && p->PAPI_get_event_info(code, info) == PAPI_OK;
 
-	if (!known) {
+	if (r != PAPI_OK || p->PAPI_get_event_info(code, info) != PAPI_OK) {
 		wrong(plan, "PAPI does not know it (%s)", p->PAPI_strerror(r == PAPI_OK ? PAPI_ENOEVNT : r));
 		say_near(p, plan->wrong, sizeof(plan->wrong), name);
-		free(info);
 		return false;
 	}
 	memset(e, 0, sizeof(*e));
@@ -297,9 +299,8 @@ static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, cons
 	describe(e, info);
 	component = p->PAPI_get_component_info(p->PAPI_get_event_component(code));
 	snprintf(e->component, sizeof(e->component), "%s", component ? component->name : "");
-	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : beside(p, plan, e, info);
-	free(info);
-	return known && (!e->formula || add_parts(plan));
+	return (strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : beside(p, plan, e, info)) &&
+	       (!e->formula || add_parts(plan));
 }
 
 /* ---- in a child ----------------------------------------------------------------------------- */
@@ -341,7 +342,6 @@ bool sp_stat_ask_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, 
 	int status = 0, null;
 	pid_t pid;
 
-	sp_asked_find(plan->papi);
 	if (!*plan->papi)
 		return wrong(plan, "%s: the loader finds no libpapi to ask for it; sspapi doctor says more", name[0]);
 	strcpy(plan->wrong, "PAPI did not answer");

@@ -1,0 +1,102 @@
+/* asked.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi run`.
+ *
+ * The part of the command that knows them, each asked in a child: libpapi may be of any version, and crash.  Beside it
+ * stands preload/doctor/, whose findings are of them, too.
+ *
+ *	events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
+ *	beside.c	what PAPI counts of packages and the machine while the program runs
+ *	machine.c	the machine, as hwloc reads it
+ *	glibc-name.c	a name for LD_PRELOAD
+ *	libpapi.c	libpapi, loaded (libpapi.h, which needs papi.h)
+ */
+#ifndef SP_ASKED_H
+#define SP_ASKED_H
+
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include "../../core/store/blocks.h"
+
+#define SP_STAT_EVENTS	64u
+#define SP_STAT_NATIVES	128u
+#define SP_STAT_TERMS	12u		/* natives of one event */
+#define SP_STAT_NAME	1024u
+
+/* What the kernel counts. */
+struct sp_stat_native {
+	struct perf_event_attr attr;
+	char name[SP_STAT_NAME];
+	uint32_t code;			/* PAPI's */
+	bool as_named;			/* the name says what is excluded (:u, :k): it stays so */
+};
+
+/* What is shown: a native, or a preset of several. */
+struct sp_stat_event {
+	char name[SP_STAT_NAME], component[128], derived[64], postfix[SP_STAT_NAME], units[64], description[SP_STAT_NAME];
+	uint32_t code, n;
+	uint32_t native[SP_STAT_TERMS];
+	double factor[SP_STAT_TERMS];	/* how often it has each */
+	bool formula;			/* no sum of them: they are events themselves, and it is computed where they are shown */
+	uint32_t turn;			/* in whose runs it is counted: below the plan's n_turns, or in none */
+	bool unasked;			/* one of the defaults: left out if it cannot be had */
+	bool beside;			/* no program's: of a package or the machine (scope, place as in struct sp_event) */
+	uint8_t data_type, scope, place;
+	int place_id;
+	const char *gone;		/* why it is not counted; NULL: it is */
+};
+
+/* In memory that is shared with the child that asks PAPI. */
+struct sp_stat_plan {
+	uint32_t n_events, n_natives, n_turns;
+	struct sp_stat_event event[SP_STAT_EVENTS];
+	struct sp_stat_native native[SP_STAT_NATIVES];
+	char papi[PATH_MAX];		/* the libpapi that was asked; "" */
+	uint32_t papi_version;
+	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
+};
+
+static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native, uint32_t turn)
+{
+	for (uint32_t e = 0; e < p->n_events; e++)
+		for (uint32_t t = 0; p->event[e].turn == turn && t < p->event[e].n; t++)
+			if (p->event[e].native[t] == native)
+				return true;
+	return false;
+}
+
+/* Names as they were asked for, joined by commas as PAPI has them, of the libpapi p->papi; unasked: as in the event.  False: p->wrong
+ * says why. */
+bool sp_stat_ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked);
+
+/* A child in which PAPI counts the plan's events of packages and the machine, and what it said last. */
+struct sp_stat_beside {
+	pid_t pid;			/* 0: there are none */
+	int ask;
+	struct sp_stat_answer {
+		char wrong[200];	/* why they are not counted; "": they are */
+		int64_t value[SP_STAT_EVENTS];	/* by their place in the plan */
+	} answer;
+};
+void sp_stat_beside_begin(struct sp_stat_beside *b, const struct sp_stat_plan *p);
+void sp_stat_beside_start(struct sp_stat_beside *b);	/* back when they count */
+void sp_stat_beside_stop(struct sp_stat_beside *b);
+void sp_stat_beside_end(struct sp_stat_beside *b);
+
+/* A child that reads the machine, and what it read: once it has ended.  No components: a flat list of CPUs. */
+struct sp_stat_topo {
+	int fd;				/* of memory that it writes; -1 */
+	pid_t pid;
+	struct sp_tree tree;
+	const char *source;
+	void *memory;
+	uint64_t bytes;
+};
+void sp_stat_topo_begin(struct sp_stat_topo *t, const char *library);	/* libsspapi-topo.so's path */
+void sp_stat_topo_end(struct sp_stat_topo *t);
+
+/* A library's path for LD_PRELOAD, where the loader of no other C library finds it (and ends the program over it); path itself where
+ * there is no such name.  Until the next call. */
+const char *sp_glibc_name(const char *path);
+
+#endif
