@@ -293,7 +293,7 @@ static int book_apart(struct call *c, enum sp_op op, const long long *values, ui
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_book_slow(NULL, c->es, op, values, open, c->at);
+	sp_book_call(NULL, c->es, op, values, open, c->at);
 	sp_ledger_bind(&p->writer, p->relation, p->key.k, p->cells);
 	p->writer.kinds = p->kinds;
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);

@@ -25,7 +25,7 @@ SP_COLD void sp_fast_open(struct sp_set *s, int id)
 {
 	/* A call path is more than the address; what libpapi calls inside is not the program's. */
 	if (sp_process.unwinds || sp_self.nests || !sp_get(&sp_process.papi) || !sp_get(&sp_process.proof_works) ||
-	    !sp_self.calls || sp_self.generation != sp_process.generation || sp_get(&s->fast_thread) != sp_self.id)
+	    !sp_self.calls || sp_self.generation != sp_process.generation || !sp_is_fast(s))
 		return;
 	sp_put(&s->number, id);
 	sp_order();

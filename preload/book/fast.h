@@ -19,7 +19,7 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 	uint64_t differs;
 
 	/* One word, whose record knows its number: a handler that calls PAPI for another set changes both or neither. */
-	if (SP_UNLIKELY(!s) || SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id))
+	if (SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
 		return NULL;
 	/* (By a pointer the same place may call PAPI_accum.) */
 	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.track.steady) == to)) {
@@ -45,7 +45,7 @@ SP_HOT_INLINE void sp_fast_learn(struct sp_set *s, int id)
  * set's events: a signal clears the proof. */
 SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 {
-	return SP_LIKELY(sp_get(&s->fast_thread) == sp_self.id) && SP_LIKELY(s->writer.opened == open) &&
+	return sp_is_fast(s) && SP_LIKELY(s->writer.opened == open) &&
 	       sp_proof_stayed(sp_self.area, open, s->writer.cpu);
 }
 
@@ -77,7 +77,7 @@ SP_HOT_INLINE void sp_fast_begins(struct sp_set *s, uint32_t open)
 
 SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 {
-	if (SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id))
+	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
 	s->writer.opened = open;
 	if (!sp_reset_here(&s->writer, site))
@@ -105,21 +105,6 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 	return true;
 }
 
-/* Its split, if it has one, is ready for a window to begin or to end. */
-SP_HOT_INLINE bool sp_fast_is_ready(const struct sp_set *s, uint32_t open)
-{
-	const struct sp_split *p = sp_get(&s->split);
-
-	return !p || SP_LIKELY(sp_split_is_ready(p, open));
-}
-
-/* The thread made and started it, unchanged, and PAPI has its counters open. */
-SP_HOT_INLINE bool sp_fast_may_start(const struct sp_set *s, uint32_t open)
-{
-	return SP_LIKELY(!s->changed) && SP_LIKELY(sp_is_touched(s)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
-	       SP_LIKELY(!s->writer.track.low) && sp_fast_is_ready(s, open);
-}
-
 SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 {
 	sp_opening = &s->opened;
@@ -130,7 +115,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (SP_UNLIKELY(sp_get(&s->fast_thread) != sp_self.id) || (p && SP_UNLIKELY(!sp_split_is_for(p, &s->opened))))
+	if (SP_UNLIKELY(!sp_is_fast(s)) || (p && SP_UNLIKELY(!sp_split_is_for(p, &s->opened))))
 		return false;
 	if (!sp_start_here(&s->writer, site))
 		sp_ledger_finish(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);

@@ -572,9 +572,8 @@ static bool runs(const struct sp_set *s, int id)
 	return sp_get(&s->started) && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_RUNNING);
 }
 
-SP_COLD void sp_before_start_slow(int id, uintptr_t at)
+static void prepare_slow(int id)
 {
-	int saved = errno;
 	struct sp_split *split;
 	bool again = false;
 	struct sp_set *s;
@@ -586,10 +585,8 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 		take_up();
 	if (s)
 		s->before.kept = false;
-	if (s && runs(s, id)) {
-		errno = saved;
+	if (s && runs(s, id))
 		return;
-	}
 	if (s && !sp_is_touched(s)) {
 		keep_opening(s);
 		opened(s, true);
@@ -611,24 +608,36 @@ SP_COLD void sp_before_start_slow(int id, uintptr_t at)
 			sp_split_expects(split);
 		s->before.starts = starts_of(s);
 	}
-	if (s && sp_conf.callsites > 1)
-		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
-	errno = saved;
 }
 
-/* The stack is not warmed: the first store to a page of it after a fork is a fault that PAPI counts natively. */
-SP_COLD void sp_get_ready(struct sp_set *s, int id, uintptr_t at)
+/* All is as it was at the start before, but the thread may have moved since.  The stack is not warmed: the first store to a
+ * page of it after a fork is a fault that PAPI counts natively. */
+static void get_ready(struct sp_set *s, int id)
 {
 	struct sp_split *p = sp_get(&s->split);
-	int saved = errno;
 
 	if (runs(s, id))
 		;
 	else if (p && sp_split_holds(p, &s->opened))
 		sp_split_starts(p);
 	else
-		sp_before_start_slow(id, at);
-	errno = saved;
+		prepare_slow(id);
+}
+
+void sp_prepare_start(int id, uintptr_t at)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (!sp_get(&sp_process.proof_works))
+		sp_witness_starts();
+	if (!s || !sp_is_fast(s) || !sp_is_prepared(s)) {
+		prepare_slow(id);
+		s = sp_set_of(id);
+	} else if (!sp_is_ready(s, sp_proof_now())) {
+		get_ready(s, id);
+	}
+	if (sp_process.unwinds && sp_booked(s))		/* more frames take longer: not while it counts */
+		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
 }
 
 /* Gauges and floating-point counters, after the ledger (gauge.h). */
@@ -639,7 +648,8 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
 }
 
-SP_COLD void sp_opened_again(struct sp_set *s)
+/* PAPI has opened the counters of the set again, or was expected to, by the start that it has answered. */
+static void opened_again(struct sp_set *s)
 {
 	struct sp_split *p = sp_get(&s->split);
 
@@ -690,6 +700,13 @@ static bool is_on_top(const struct sp_set *s, bool in_flight)
 	return !in_flight && s->starter == sp_self.id && sp_get(&s->writer.in_flight);
 }
 
+/* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
+ * has begun a window of its own, which proves nothing of values that PAPI returned before it. */
+static bool proves(const struct sp_set *s, uint32_t open)
+{
+	return s->writer.opened == open && sp_proof_now() == open;
+}
+
 /* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
  * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
 static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
@@ -733,8 +750,8 @@ static bool zeroes(enum sp_op op)
 	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
 }
 
-/* After what zeroes. */
-static void begin_segment(struct sp_set *s, bool on_top, enum sp_op op)
+/* After what zeroes.  stayed: no scan is needed where the split is ready for a window of the thread's own. */
+static void begin_segment(struct sp_set *s, bool on_top, bool stayed, enum sp_op op)
 {
 	struct sp_split *p = sp_get(&s->split);
 
@@ -742,8 +759,10 @@ static void begin_segment(struct sp_set *s, bool on_top, enum sp_op op)
 		return;
 	if (op == SP_OP_WRITE || (on_top && zeroes(op)))
 		sp_split_lost(p);
+	else if (zeroes(op) && stayed && sp_is_ready(s, sp_proof_now()))
+		sp_split_fresh(p);
 	else if (zeroes(op))
-		sp_split_zeroed(p, s->writer.opened, &s->opened);
+		sp_begin_slow(s);
 	if (op == SP_OP_START)
 		sp_split_begun(p);
 }
@@ -751,17 +770,17 @@ static void begin_segment(struct sp_set *s, bool on_top, enum sp_op op)
 static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    uintptr_t at)
 {
-	uint32_t site = op == SP_OP_START && sp_conf.callsites > 1 ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool own = s->starter == sp_self.id, fast = sp_get(&s->fast_thread) == sp_self.id, timed, proven, split;
+	uint32_t site = op == SP_OP_START && sp_process.unwinds ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
+	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), timed, proven, split;
 	struct sp_split *p = sp_get(&s->split);
 	bool on_top = is_on_top(s, in_flight);
 
 	if (op == SP_OP_START && p && !sp_split_is_for(p, &s->opened))
-		sp_opened_again(s);
+		opened_again(s);
 	if (!in_flight)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
-	proven = (fast || timed) && !s->multiplexed && sp_proves(s, open);
+	proven = (fast || timed) && !s->multiplexed && proves(s, open);
 
 	if (own)
 		s->writer.opened = open;
@@ -774,9 +793,10 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 		sp_ledger_book_foreign(&s->writer, op, cpu, values, NULL, site);
 	if (SP_UNLIKELY(s->gauges.n))
 		book_gauges(s, op, cpu, values);
-	if (timed && proven && values)
+	fast &= in_flight;
+	if (proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s);
-	begin_segment(s, on_top, op);
+	begin_segment(s, on_top, fast && (proven || op != SP_OP_ACCUM), op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
@@ -889,26 +909,15 @@ static void be_alone(uintptr_t frame)
 		sp_put(&sp_self.alone, frame);
 }
 
-SP_COLD void sp_ask_ending(struct sp_set *s)
-{
-	int saved = errno;
-
-	if (!sp_get(&s->writer.in_flight))
-		ask(s, SP_OP_STOP);
-	errno = saved;
-}
-
-SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame)
+static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 	uintptr_t under;
-	int saved = errno;
 	bool called;
 
 	if (!sp_booked(s) || s->starter != sp_self.id) {
 		if (op != SP_OP_START)
 			sp_visit(s, op);
-		errno = saved;
 		return NULL;
 	}
 	under = sp_get(&s->writer.in_flight);
@@ -919,8 +928,46 @@ SP_COLD struct sp_set *sp_begin_call_slow(int id, enum sp_op op, uintptr_t frame
 		be_alone(frame);
 	if (under && (under & 7) == SP_OP_START && (called || (under & SP_IN_PAPI)))
 		start_already(s, id, !called);
-	errno = saved;
 	return called ? s : NULL;
+}
+
+struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	return s && sp_is_fast(s) && sp_ledger_begin_call_at(&s->writer, frame | op) ? s : begin_slow(id, op, frame);
+}
+
+struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) && !sp_get(&s->writer.in_flight))
+		ask(s, SP_OP_STOP);
+	return sp_begin_call(id, op, frame);
+}
+
+struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
+{
+	struct sp_set *s, *called;
+
+	sp_prepare_start(id, at);
+	s = sp_set_of(id);
+	called = sp_begin_call(id, SP_OP_START, frame);
+	sp_opening = s ? &s->opened : NULL;
+	if (called)
+		sp_put(&called->started, true);
+	return called;
+}
+
+struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	sp_self_ready();		/* a thread's first call, perhaps */
+	if (!*values && sp_booked(s))
+		*values = s->values;
+	return sp_begin_ending_call(id, SP_OP_STOP, frame);
 }
 
 /* It runs, or not, as the ledger has it. */
@@ -929,12 +976,19 @@ static void started_or_not(struct sp_set *s)
 	sp_put(&s->started, !(sp_get(&s->writer.slow_owner) & SP_SLOW_STOPPED));
 }
 
-/* Nothing is booked of it. */
+/* PAPI refused: nothing is booked of it. */
+static void call_failed(struct sp_set *called)
+{
+	if (called)
+		sp_ledger_call_failed(&called->writer);
+}
+
+/* The same where it was to start or stop the set. */
 static void failed(struct sp_set *called)
 {
 	if (called)
 		started_or_not(called);
-	sp_call_failed(called);
+	call_failed(called);
 }
 
 /* A handler, or fork in one, made another set of it inside the call of PAPI. */
@@ -943,23 +997,25 @@ static bool gone(const struct sp_set *called)
 	return called && !(sp_booked(called) && sp_get(&called->writer.in_flight));
 }
 
-SP_COLD void sp_after_start_slow(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
-	int saved = errno;
 
 	if (rc != PAPI_OK) {
 		if (rc == PAPI_EISRUN && s)
 			not_opened(s);
 		failed(called);
 		sp_after_start_failed(rc);
-	} else if (s && !gone(called)) {
-		if (!called)
-			sp_put(&s->started, true);
-		if (s->bound)
-			book(s, called, SP_OP_START, NULL, open, at);
+		return;
 	}
-	errno = saved;
+	if (called && !sp_get(&sp_process.proof_works))
+		sp_witness_started(&called->opened, sp_cpu_now());
+	if (!s || gone(called))
+		return;
+	if (!called)
+		sp_put(&s->started, true);
+	if (s->bound)
+		book(s, called, SP_OP_START, NULL, open, at);
 }
 
 SP_COLD void sp_sites_after_stop(void)
@@ -972,28 +1028,16 @@ SP_COLD void sp_sites_after_stop(void)
 	errno = saved;
 }
 
-SP_COLD long long *sp_before_stop_slow(int id, long long *values)
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	struct sp_set *s = sp_set_of(id);
-	int saved = errno;
 
-	sp_self_ready();		/* a thread's first call, perhaps */
-	errno = saved;
-	return values || !sp_booked(s) ? values : s->values;
-}
-
-SP_COLD void sp_after_stop_slow(struct sp_set *called, int rc, int id, const long long *values, uint32_t open,
-				uintptr_t at)
-{
-	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
-	int saved = errno;
-
+	if (rc != PAPI_OK) {
+		failed(called);
+		return;
+	}
 	if (!s || gone(called)) {
-		if (rc == PAPI_OK)
-			dropped(s);
-		else
-			failed(called);
-		errno = saved;
+		dropped(s);
 		return;
 	}
 	if (!s->bound)
@@ -1007,7 +1051,50 @@ SP_COLD void sp_after_stop_slow(struct sp_set *called, int rc, int id, const lon
 	else
 		sp_put(&s->started, false);
 	sp_sites_after_stop();
-	errno = saved;
+}
+
+void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+{
+	struct sp_set *s = sp_set_of(id);
+
+	if (sp_booked(s) && !gone(called))
+		book(s, called, op, values, open, at);
+	else if (values)
+		dropped(s);
+	touch_running(s);
+}
+
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+{
+	if (rc != PAPI_OK)
+		call_failed(called);
+	else
+		sp_book_call(called, id, SP_OP_READ, values, open, at);
+}
+
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
+{
+	if (rc != PAPI_OK)
+		call_failed(called);
+	else
+		sp_book_call(called, id, SP_OP_RESET, NULL, open, at);
+}
+
+void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values, long long *before, uint32_t open,
+		    uintptr_t at)
+{
+	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
+
+	/* Another number: a handler changed how many events the set has, and what was added cannot be told. */
+	if (!k || k != (uint64_t)before[-1]) {
+		if (k)
+			dropped(sp_set_of(id));
+		call_failed(called);
+		return;
+	}
+	for (uint32_t e = 0; e < k; e++)
+		before[e] = (long long)((unsigned long long)values[e] - (unsigned long long)before[e]);
+	sp_book_call(called, id, SP_OP_ACCUM, before, open, at);
 }
 
 /* The kernel fetches the page of a futex by itself, and counts no fault for it; one that is there without a lock, for
@@ -1024,14 +1111,6 @@ SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
 	errno = saved;
 }
 
-SP_COLD void sp_accum_lost(int id)
-{
-	int saved = errno;
-
-	dropped(sp_set_of(id));
-	errno = saved;
-}
-
 void sp_before_write(int id)
 {
 	sp_visit(sp_set_of(id), SP_OP_WRITE);
@@ -1041,24 +1120,10 @@ void sp_before_write(int id)
 void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
 {
 	if (rc == PAPI_OK)
-		sp_book_slow(NULL, id, SP_OP_WRITE, values, sp_proof_now(), at);
+		sp_book_call(NULL, id, SP_OP_WRITE, values, sp_proof_now(), at);
 	else if (rc == PAPI_ENOSUPP)
 		touch_running(sp_set_of(id));
 	sp_visited(0);
-}
-
-SP_COLD void sp_book_slow(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open,
-			  uintptr_t at)
-{
-	struct sp_set *s = sp_set_of(id);
-	int saved = errno;
-
-	if (sp_booked(s) && !gone(called))
-		book(s, called, op, values, open, at);
-	else if (values)
-		dropped(s);
-	touch_running(s);
-	errno = saved;
 }
 
 /* ---- refusals --------------------------------------------------------- */

@@ -15,7 +15,7 @@
 
 union sp_pages sp_pages __attribute__((aligned(SP_PAGE)));
 
-__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = { .id = SP_NO_THREAD };
+__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = { .set = &sp_no_set, .id = SP_NO_THREAD };
 struct sp_store sp_store;
 struct sp_conf sp_conf;
 

@@ -35,10 +35,13 @@ struct sp_process {
 #define SP_SELF_ALIGN 16
 #endif
 
+/* No thread's, and of no number: what every call compares is one test less. */
+extern struct sp_set sp_no_set SP_HIDDEN;
+
 /* What a thread keeps for itself.  Written by its thread alone. */
 struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
-	struct sp_set *set;		/* for which it may take the fast path (fast.h); NULL: none */
+	struct sp_set *set;		/* for which it may take the fast path (fast.h); sp_no_set: none */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */

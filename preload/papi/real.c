@@ -44,7 +44,8 @@ static const struct {
 	const char *name;
 	size_t at;
 } functions[] = {
-#define AT(name) { #name, offsetof(struct sp_real, name) },
+#define AS(symbol, name) { #symbol, offsetof(struct sp_real, name) },
+#define AT(name) AS(name, name)
 #define ROW(type, name, params, args, before, after) AT(name)
 #define HOT ROW
 #define VOID(name, params, args, before, after) AT(name)
@@ -57,7 +58,8 @@ static const struct {
 #undef NESTS
 #undef OLD
 #define FROW(name, NAME, params, args, before, after) \
-	AT(papif_##name) AT(papif_##name##_) AT(papif_##name##__) AT(PAPIF_##NAME)
+	AS(papif_##name##_, papif_##name) AS(papif_##name, papif_##name) AS(papif_##name##__, papif_##name) \
+	AS(PAPIF_##NAME, papif_##name)
 #define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "fortran.def"
 #undef FROW
@@ -349,14 +351,19 @@ bool sp_real_calls(uintptr_t code)
 	return false;
 }
 
+static int defines(const struct sp_object *o, void *arg)
+{
+	struct probe *p = arg;
+
+	p->yes = o->base == sp_papi_used->base && o->low == sp_papi_used->low && sp_elf_symbol(o, p->name);
+	return p->yes;
+}
+
 bool sp_real_has(const char *name)
 {
-	struct sp_papi *p = sp_papi_used;
+	struct probe probe = { .name = name };
 
-	for (size_t i = 0; p && i < SP_COUNT(functions); i++)
-		if (strcmp(functions[i].name, name) == 0)
-			return *(uintptr_t *)((char *)&p->real + functions[i].at) != 0;
-	return false;
+	return sp_papi_used && sp_elf_each(defines, &probe);
 }
 
 void sp_real_child(void)

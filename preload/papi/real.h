@@ -34,9 +34,7 @@ struct sp_real {
 #undef VOID
 #undef NESTS
 #undef OLD
-#define FROW(name, NAME, params, args, before, after) \
-	void (*papif_##name) params; void (*papif_##name##_) params; \
-	void (*papif_##name##__) params; void (*PAPIF_##NAME) params;
+#define FROW(name, NAME, params, args, before, after) void (*papif_##name) params;	/* in whichever spelling there is */
 #define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "fortran.def"
 #undef FROW

@@ -38,31 +38,22 @@
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 #define NONE (void)0
 
-/* Declares `real`, the functions to forward to, and `tell`, whether to say so. */
-#define ENTER(caller) \
-	struct sp_papi *const sp_papi = sp_get(&sp_process.papi); \
-	const struct sp_real *real; \
-	bool tell; \
-	if (SP_LIKELY(sp_papi != NULL)) { \
-		real = &sp_papi->real; \
-		tell = SP_LIKELY(!sp_internal(sp_papi, caller)) || sp_self.nests; \
-	} else { \
-		bool observed = false;	/* not `tell` itself, which would be kept in memory for it */ \
-		real = sp_enter(caller, &observed); \
-		tell = observed; \
-	}
+/* Where a call was made from: the address to which it returns, and the wrapper's frame. */
+#define FROM .at = CALLER, .frame = FRAME
 
-/* Around a real call, where each call asks anew: what is called on top of it may be libpapi's own
- * (sp_papi_front).  1: there was none around it. */
-#define OVER \
-	uintptr_t sp_over = 0; \
-	if (SP_UNLIKELY(!sp_papi)) { \
-		sp_over = sp_self.inside | 1; \
-		sp_self.inside = (uintptr_t)__builtin_frame_address(0); \
-	}
-#define UP \
-	if (SP_UNLIKELY(sp_over != 0)) \
-		sp_self.inside = sp_over & ~(uintptr_t)1;
+/* What calls that are not the program's get, and those that libpapi lacks. */
+#define FORWARD(name, args) (way.real->name ? way.real->name args : PAPI_ENOSUPP)
+
+/* A call on its way to PAPI and back. */
+struct way {
+	uintptr_t at, frame;
+	const struct sp_real *real;	/* the functions to forward to */
+	bool tell;			/* it is the program's */
+	bool asks;			/* each call asks which libpapi it is for */
+	int errno_is;			/* as the program left it; after PAPI: as PAPI did */
+	uintptr_t nests, inside;	/* as they were (sp_self) */
+	struct sp_opened *opening;	/* as it was */
+};
 
 /* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame that is not below it. (Where
  * somebody stands in front of us, libpapi's own calls look like the program's.) */
@@ -73,7 +64,7 @@ static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
 	return sp_self.nests;
 }
 
-SP_HOT_INLINE uintptr_t nests_now(uintptr_t caller, uintptr_t frame)
+static inline uintptr_t nests_now(uintptr_t caller, uintptr_t frame)
 {
 	return SP_LIKELY(!sp_self.nests) ? 0 : nests_still(caller, frame);
 }
@@ -88,7 +79,7 @@ static SP_COLD void count_first(enum sp_call call)
 	errno = saved;
 }
 
-SP_HOT_INLINE void count(enum sp_call call)
+static inline void count(enum sp_call call)
 {
 	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
 		sp_bump(&sp_self.calls[call]);
@@ -96,9 +87,51 @@ SP_HOT_INLINE void count(enum sp_call call)
 		count_first(call);
 }
 
+/* Which libpapi is the call for, and is it to be told? */
+static __attribute__((noinline)) void find_way(struct way *w)
+{
+	const struct sp_papi *papi = sp_get(&sp_process.papi);
+
+	w->errno_is = errno;
+	w->asks = !papi;
+	if (papi) {
+		w->real = &papi->real;
+		w->tell = !sp_internal(papi, w->at) || sp_self.nests;
+	} else {
+		w->real = sp_enter(w->at, &w->tell);
+	}
+	w->nests = w->tell ? nests_now(w->at, w->frame) : 0;
+	w->opening = sp_opening;
+}
+
+/* Right before PAPI is called.  Where each call asks, what is called on top of this one may be libpapi's own
+ * (sp_papi_front). */
+static __attribute__((noinline)) void goes(struct way *w, uint32_t *open)
+{
+	sp_self.nests = 0;
+	if (w->asks) {
+		w->inside = sp_self.inside;
+		sp_self.inside = w->frame;
+	}
+	errno = w->errno_is;
+	*open = sp_proof_now();
+}
+
+/* PAPI has returned. */
+static __attribute__((noinline)) void came(struct way *w, struct sp_set *called)
+{
+	if (called)
+		sp_ledger_call_returned(&called->writer);
+	w->errno_is = errno;
+	if (w->asks)
+		sp_self.inside = w->inside;
+	sp_opening = w->opening;
+	sp_self.nests = w->nests;
+}
+
 /* One call in 1024 is timed, for the dump's `self`: our part of it, so once from
  * the real function's return to ours, plus what stands before it. */
-SP_HOT_INLINE bool timed(void)
+static inline bool timed(void)
 {
 	if (SP_LIKELY(sp_self.ticks != 0))
 		return false;
@@ -127,12 +160,10 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 	}
 }
 
-/* How a call came to the slow path. */
-struct way {
-	uintptr_t at, frame;		/* to where it returns; the wrapper's */
-	const struct sp_real *real;
-	const struct sp_papi *sp_papi;	/* NULL: each call asks which libpapi */
-	struct sp_set *called;		/* the call began on the fast path, and PAPI has returned; else NULL */
+/* What the fast path knows of a call that it leaves to the slow one. */
+struct left {
+	uintptr_t at, frame;
+	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
 	long long *had;			/* what PAPI_accum is to add to */
 	int rc;
 	uint32_t open;
@@ -141,30 +172,23 @@ struct way {
 /* A call that comes from where the one before came takes the fast path (fast.h). */
 #define BARE(...) __VA_ARGS__
 #define HOT(type, name, params, args, before, after) \
-	static __attribute__((noinline)) type slow_##name(const struct way *way, BARE params) \
+	static __attribute__((noinline)) type slow_##name(const struct left *left, BARE params) \
 	{ \
-		const uintptr_t at = way->at; \
-		const uintptr_t frame = way->frame; \
-		__attribute__((unused)) long long *sp_before = way->had; \
-		struct sp_set *called = way->called; \
-		uint32_t open = way->open; \
-		type rc = way->rc; \
+		struct way way = { .at = left->at, .frame = left->frame, .errno_is = errno }; \
+		const uintptr_t at = way.at; \
+		const uintptr_t frame = way.frame; \
+		__attribute__((unused)) long long *sp_before = left->had; \
+		struct sp_set *called = left->called; \
+		uint32_t open = left->open; \
+		type rc = left->rc; \
 		if (!called) { \
-			const struct sp_real *const real = way->real; \
-			const struct sp_papi *const sp_papi = way->sp_papi; \
-			struct sp_opened *const under = sp_opening; \
+			find_way(&way); \
+			if (!way.tell || !way.real->name) \
+				return FORWARD(name, args); \
 			before; \
-			const uintptr_t nests = nests_now(at, frame); \
-			if (SP_UNLIKELY(nests)) \
-				sp_self.nests = 0; \
-			OVER \
-			open = sp_proof_now(); \
-			rc = real->name args; \
-			sp_call_returned(called); \
-			UP \
-			if (SP_UNLIKELY(nests)) \
-				sp_self.nests = nests; \
-			sp_opening = under; \
+			goes(&way, &open); \
+			rc = way.real->name args; \
+			came(&way, called); \
 			--sp_self.ticks; \
 		} \
 		const bool is_timed = timed(); \
@@ -176,15 +200,15 @@ struct way {
 			add_time(since, clock_now()); \
 		if (SP_UNLIKELY(!called)) \
 			sp_visited(frame); \
+		errno = way.errno_is; \
 		return rc; \
 	} \
 	EXPORT type name params \
 	{ \
 		FAST_##name \
-		ENTER(CALLER) \
-		if (SP_UNLIKELY(!tell || !real->name)) \
-			return real->name ? real->name args : PAPI_ENOSUPP; \
-		return slow_##name(&(struct way){ .at = CALLER, .frame = FRAME, .real = real, .sp_papi = sp_papi }, BARE args); \
+		if (papi && sp_internal(papi, CALLER) && !sp_self.nests)	/* PAPI_accum's own PAPI_reset */ \
+			return papi->real.name args; \
+		return slow_##name(&(struct left){ FROM }, BARE args); \
 	}
 
 /* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
@@ -206,7 +230,7 @@ struct way {
 				sp_bump(&sp_self.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct way){ CALLER, FRAME, NULL, NULL, s, sp_before, rc, open }, BARE again); \
+			return slow_##name(&(struct left){ FROM, s, sp_before, rc, open }, BARE again); \
 		} \
 	}
 #define UNDER_PAPI_read NONE
@@ -228,68 +252,62 @@ struct way {
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1]; \
 	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
 	FAST(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
-	      (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_fast_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
+	      (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
 	      sp_fast_accum(s, values, sp_before, open, site))
 #define FAST_PAPI_start \
 	long long *const sp_before = NULL; \
-	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_fast_may_start(s, open), struct sp_opened *const under = sp_opening; sp_fast_starts(s), \
+	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_is_prepared(s) && sp_is_ready(s, open), struct sp_opened *const under = sp_opening; sp_fast_starts(s), \
 	      sp_fast_start(s, open, site))
 #define FAST_PAPI_stop \
 	long long *const sp_before = NULL; \
-	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_fast_is_ready(s, open), NONE, sp_fast_stop(s, values, open, site))
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, sp_fast_stop(s, values, open, site))
 
-/* Wrappers of the rest: errno as PAPI (before: as the application) left it, the
- * calling thread known to the store. */
+/* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
+static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
+{
+	find_way(w);
+	if (!w->tell || !*(void *const *)((const char *)w->real + function))
+		return false;
+	sp_self_ready();
+	count(call);
+	return true;
+}
+#define IS_TOLD(name) is_told(&way, SP_CALL_##name, offsetof(struct sp_real, name))
+
 #define ROW(type, name, params, args, before, after) \
-	EXPORT type name params \
+	EXPORT __attribute__((cold)) type name params \
 	{ \
-		ENTER(CALLER) \
-		if (!tell || !real->name) \
-			return real->name ? real->name args : PAPI_ENOSUPP; \
-		const int errno_before = errno; \
-		const uintptr_t nests = nests_now(CALLER, FRAME); \
-		struct sp_opened *const opening = sp_opening; \
-		sp_self_ready(); \
-		count(SP_CALL_##name); \
+		struct way way = { FROM }; \
+		uint32_t open; \
+		if (!IS_TOLD(name)) \
+			return FORWARD(name, args); \
 		before; \
-		if (!tell || !real->name) \
-			return real->name ? real->name args : PAPI_ENOSUPP; \
-		sp_self.nests = 0; \
-		OVER \
-		errno = errno_before; \
-		__attribute__((unused)) const uint32_t open = sp_proof_now(); \
-		type rc = real->name args; \
-		const int errno_after = errno; \
-		UP \
-		sp_opening = opening; \
-		sp_self.nests = nests; \
+		if (!way.tell)		/* PAPI_library_init looks anew */ \
+			return FORWARD(name, args); \
+		goes(&way, &open); \
+		type rc = way.real->name args; \
+		came(&way, NULL); \
 		after; \
-		errno = errno_after; \
+		errno = way.errno_is; \
 		return rc; \
 	}
 
 #define VOID(name, params, args, before, after) \
-	EXPORT void name params \
+	EXPORT __attribute__((cold)) void name params \
 	{ \
-		ENTER(CALLER) \
-		if (!real->name) \
+		struct way way = { FROM }; \
+		uint32_t open; \
+		if (!IS_TOLD(name)) { \
+			if (way.real->name) \
+				way.real->name args; \
 			return; \
-		const int errno_before = errno; \
-		if (tell) { \
-			(void)nests_now(CALLER, FRAME); \
-			sp_self_ready(); \
-			count(SP_CALL_##name); \
-			before; \
 		} \
-		OVER \
-		errno = errno_before; \
-		real->name args; \
-		const int errno_after = errno; \
-		UP \
-		if (tell) { \
-			after; \
-		} \
-		errno = errno_after; \
+		before; \
+		goes(&way, &open); \
+		way.real->name args; \
+		came(&way, NULL); \
+		after; \
+		errno = way.errno_is; \
 	}
 
 /* What the calls inside are called for: where the outermost was called, and the region
@@ -299,44 +317,41 @@ struct nest {
 	const char *region;
 };
 
-static struct nest nest_in(bool nested, uintptr_t caller, uintptr_t frame, const char *region)
+static SP_COLD struct nest nest_in(const struct way *w, const char *region)
 {
-	struct nest before = { nests_now(caller, frame), sp_self.outer, sp_self.region };
+	struct nest before = { w->nests, sp_self.outer, sp_self.region };
 
-	if (!sp_self.nests || !sp_internal(sp_papi_used, caller)) {
-		sp_self.outer = caller;
+	if (!sp_self.nests || !sp_internal(sp_papi_used, w->at)) {
+		sp_self.outer = w->at;
 		sp_self.region = NULL;
 	}
 	if (region)
 		sp_self.region = region;
-	sp_self.nests = nested ? frame : 0;
-	sp_put(&sp_self.set, NULL);
+	sp_self.nests = w->frame;
+	sp_put(&sp_self.set, &sp_no_set);
+	errno = w->errno_is;
 	return before;
 }
 
-static void nest_out(const struct nest *before)
+static SP_COLD void nest_out(struct way *w, const struct nest *before)
 {
+	w->errno_is = errno;
 	sp_self.nests = before->nests;
 	sp_self.outer = before->outer;
 	sp_self.region = before->region;
 }
 
 #define NESTS(type, name, params, args, ...) \
-	EXPORT type name params \
+	EXPORT __attribute__((cold)) type name params \
 	{ \
-		ENTER(CALLER) \
-		if (!tell || !real->name) \
-			return real->name ? real->name args : PAPI_ENOSUPP; \
-		const int errno_before = errno; \
-		sp_self_ready(); \
-		count(SP_CALL_##name); \
-		errno = errno_before; \
-		const struct nest before = nest_in(true, CALLER, FRAME, (const char *[1]){ __VA_ARGS__ }[0]); \
-		type rc = real->name args; \
-		nest_out(&before); \
-		const int errno_after = errno; \
+		struct way way = { FROM }; \
+		if (!IS_TOLD(name)) \
+			return FORWARD(name, args); \
+		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0]); \
+		type rc = way.real->name args; \
+		nest_out(&way, &before); \
 		sp_tells(#name, rc); \
-		errno = errno_after; \
+		errno = way.errno_is; \
 		return rc; \
 	}
 
@@ -348,49 +363,40 @@ static void nest_out(const struct nest *before)
 
 /* ---- Fortran ---------------------------------------------------------- */
 
-/* The nested C call, if there is one, comes from libpapi: ignored. */
-#define FORTRAN(symbol, call, params, args, nested, before, after) \
-	EXPORT void symbol params; \
-	EXPORT void symbol params \
+/* One function for the four spellings. */
+#define SPELLED(symbol, name, params) EXPORT __attribute__((cold, alias("papif_" #name "_"))) void symbol params;
+#define FORTRAN(name, NAME, params, args, ...) \
+	EXPORT __attribute__((cold)) void papif_##name##_ params; \
+	SPELLED(papif_##name, name, params) \
+	SPELLED(papif_##name##__, name, params) \
+	SPELLED(PAPIF_##NAME, name, params) \
+	void papif_##name##_ params \
 	{ \
-		ENTER(CALLER) \
-		if (!tell || !real->symbol) { \
-			if (real->symbol) \
-				real->symbol args; \
-			return; \
+		struct way way = { FROM }; \
+		if (IS_TOLD(papif_##name)) { \
+			__VA_ARGS__ \
+		} else if (way.real->papif_##name) { \
+			way.real->papif_##name args; \
 		} \
-		const int errno_before = errno; \
-		sp_self_ready(); \
-		count(call); \
-		__attribute__((unused)) struct sp_set *called = NULL; \
-		__attribute__((unused)) const uintptr_t at = CALLER, frame = (uintptr_t)__builtin_frame_address(0); \
-		__attribute__((unused)) long long *sp_before = NULL; \
-		struct sp_opened *const opening = sp_opening; \
-		before; \
-		const struct nest nest = nest_in(nested, CALLER, frame, NULL); \
-		OVER \
-		errno = errno_before; \
-		__attribute__((unused)) const uint32_t open = sp_proof_now(); \
-		real->symbol args; \
-		sp_call_returned(called); \
-		const int errno_after = errno; \
-		UP \
-		sp_opening = opening; \
-		nest_out(&nest); \
-		after; \
-		if (!called) \
-			sp_visited(frame); \
-		errno = errno_after; \
 	}
 
-#define FROW(name, NAME, params, args, before, after) \
-	FORTRAN(papif_##name, SP_CALL_papif_##name, params, args, false, before, after) \
-	FORTRAN(papif_##name##_, SP_CALL_papif_##name, params, args, false, before, after) \
-	FORTRAN(papif_##name##__, SP_CALL_papif_##name, params, args, false, before, after) \
-	FORTRAN(PAPIF_##NAME, SP_CALL_papif_##name, params, args, false, before, after)
-#define FNESTS(name, NAME, params, args) \
-	FORTRAN(papif_##name, SP_CALL_papif_##name, params, args, true, NONE, NONE) \
-	FORTRAN(papif_##name##_, SP_CALL_papif_##name, params, args, true, NONE, NONE) \
-	FORTRAN(papif_##name##__, SP_CALL_papif_##name, params, args, true, NONE, NONE) \
-	FORTRAN(PAPIF_##NAME, SP_CALL_papif_##name, params, args, true, NONE, NONE)
+/* The nested C call, if there is one, comes from libpapi: ignored. */
+#define FROW(name, NAME, params, args, before, after) FORTRAN(name, NAME, params, args, \
+		__attribute__((unused)) const uintptr_t at = way.at, frame = way.frame; \
+		__attribute__((unused)) long long *sp_before = NULL; \
+		struct sp_set *called = NULL; \
+		uint32_t open; \
+		before; \
+		goes(&way, &open); \
+		way.real->papif_##name args; \
+		came(&way, called); \
+		after; \
+		if (!called) \
+			sp_visited(way.frame); \
+		errno = way.errno_is;)
+#define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
+		const struct nest before = nest_in(&way, NULL); \
+		way.real->papif_##name args; \
+		nest_out(&way, &before); \
+		errno = way.errno_is;)
 #include "fortran.def"
