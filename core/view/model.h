@@ -80,7 +80,8 @@ struct sp_model {
 	int64_t *sum, *exact;
 	bool *counted;			/* [component]: some reading was booked below */
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
-	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known */
+	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known; of
+					 * a placed event: it was counted here or below, be it 0 */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
 	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known */

@@ -22,7 +22,8 @@ my @sets = ([qw(PAPI_TOT_INS PAPI_TOT_CYC)], [qw(PAPI_TOT_CYC EV_A PAPI_TOT_INS)
 sub act { my $depth = shift;
 	my $set = $sets[rand @sets];
 	my @v = map { 0 } @$set;
-	my $step = sub { $_ += 1 + int rand 5000 for @v; ('show=' . join(',', @v), shift) };
+	my $idle = rand() < 0.2;	# a count of 0 is one
+	my $step = sub { $_ += $idle ? 0 : 1 + int rand 5000 for @v; ('show=' . join(',', @v), shift) };
 	join ' ', 'set=' . join(',', @$set), 'start', (map { $step->('read'), rand() < 0.5 ? 'cpu=' . int rand 2 : () } 1 .. rand 3),
 		($depth && rand() < 0.5 ? ('beside', act($depth - 1), 'back') : ()), $step->('stop') }
 print join(' ', map { act(1) } 1 .. 1 + rand 3), "\n" for 1 .. 5;

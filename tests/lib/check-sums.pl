@@ -19,6 +19,7 @@ my @name = map { $_->{name} } @{$d->{events}};
 my ($machine) = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
 my %pu = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'PU' } @c;
 my %package = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'Package' } @c;
+sub place_of { defined place(shift) }
 sub up { my @up = shift; push @up, $c[$up[-1]]{parent} while defined $c[$up[-1]]{parent}; @up }
 sub place { $_[0] =~ /^rapl.*PACKAGE(\d)/ ? $package{$1} : $_[0] =~ /^stealtime/ ? $machine : undef }
 
@@ -71,7 +72,9 @@ for my $form ([JSON => $d], [page => decode_json($page)]) {
 		my $c = $row->{component};
 		next if $c[$c]{type} eq 'NUMANode';	# beside the tree
 		for my $e (@name) {
-			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e} || undef, $want{$c}{$e} || undef);
+			# What is of a place stands there, be it 0, and nowhere else; counts by CPU have their 0 everywhere.
+			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e},
+				place_of($e) ? $want{$c}{$e} : $want{$c}{$e} // (exists $want{$machine}{$e} ? 0 : undef));
 		}
 		same("$what: $c[$c]{type} $c[$c]{logical_index} IPC", $row->{derived_metrics}{IPC}, ipc($c));
 		same("$what: $c[$c]{type} $c[$c]{logical_index} WATTS", $row->{derived_metrics}{WATTS}, watts($c)) if $what eq 'JSON';
