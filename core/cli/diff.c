@@ -103,21 +103,41 @@ static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 	return sp_show_event(&(struct sp_show){ .m = m, .events = d->events }, e);
 }
 
-/* The key of an event: its name, and which of that name it is. */
+/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)": another run's "EV" is one of those. */
+static void note_modes(struct sp_diff *d, const struct sp_model *m)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *name = sp_event_name(m, e, buf);
+		size_t n = sp_name_bytes(name);
+
+		if (name[n])
+			sp_names_number(&d->in_modes, name, n);
+	}
+	d->n_in_modes = d->in_modes.n;
+}
+
+/* The key of an event: its name, which of that name it is, and the modes where a run has it in several. */
 static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
-	char buf[32], key[600];
+	char buf[32], key[600], words[SP_DOMAIN_TEXT];
 	const char *name = sp_event_name(m, e, buf);
-	uint32_t nth = 0;
+	size_t n = sp_name_bytes(name);
+	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0;
 
 	for (uint32_t i = 0; i < e; i++) {
 		char other[32];
 
 		nth += shows(d, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
 	}
-	sp_text_f(key, sizeof(key) - 16, "%s", name);
+	sp_text_f(key, sizeof(key) - 80, "%s", name);
+	if (n < strlen(key))
+		key[n] = 0;
 	if (nth)
 		sp_text_f(key + strlen(key), 16, "#%u", nth);
+	if (domain && sp_names_number(&d->in_modes, name, n) < d->n_in_modes)
+		sp_text_f(key + strlen(key), 60, " (%s)", sp_domain_words(domain, words));
 	return sp_names_number(&d->names, key, strlen(key));
 }
 
@@ -220,6 +240,7 @@ void sp_diff_free(struct sp_diff *d)
 	sp_names_free(&d->positions);
 	sp_names_free(&d->names);
 	sp_names_free(&d->metrics);
+	sp_names_free(&d->in_modes);
 	free(d->event_differs);
 }
 
@@ -374,6 +395,9 @@ void sp_diff_index(struct sp_diff *d)
 {
 	sp_names_number(&d->positions, TOTAL, strlen(TOTAL));
 	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			note_modes(d, d->side[i].run[r].levels.m);
+	for (unsigned i = 0; i < 2; i++)
 		for (uint32_t r = 0; r < d->side[i].n; r++) {
 			struct sp_model *m = d->side[i].run[r].levels.m;
 
@@ -429,22 +453,28 @@ static const struct sp_model *model_with(const struct sp_diff *d, uint32_t event
 
 static void name_text(const struct sp_diff *d, uint32_t e, char name[256])
 {
+	const char *key = name_of(d, e), *modes = key + sp_name_bytes(key);
 	uint32_t id = 0;
+	const struct sp_model *m = e < d->names.n ? model_with(d, e, &id) : NULL;
 
-	if (e < d->names.n)
-		sp_text_event(model_with(d, e, &id), id, name);
-	else
-		sp_text_f(name, 256, "%s", name_of(d, e));
+	if (!m) {
+		sp_text_f(name, 256, "%s", key);
+		return;
+	}
+	sp_text_event(m, id, name);
+	if (!name[sp_name_bytes(name)] && strlen(name) + strlen(modes) < 256)
+		strcat(name, modes);
 }
 
 static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of, int64_t n, char text[48])
 {
 	uint32_t id = 0;
+	const struct sp_model *m = of->metric ? NULL : model_with(d, e, &id);
 
-	if (of->metric)
-		sp_metric_text(text, &(struct sp_metric){ .has_value = true, .whole = of->whole && of->spread.n < 2, .value = sp_float(n) });
+	if (m)
+		sp_short_text(text, m, id, n);
 	else
-		sp_short_text(text, model_with(d, e, &id), id, n);
+		sp_metric_text(text, &(struct sp_metric){ .has_value = true, .whole = of->whole && of->spread.n < 2, .value = sp_float(n) });
 }
 
 /* In percent of the mean. */

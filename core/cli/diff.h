@@ -30,6 +30,8 @@ struct sp_diff {
 
 	struct sp_names positions, names;	/* private to diff.c, as all below */
 	struct sp_names metrics;
+	struct sp_names in_modes;	/* events, of which the first n_in_modes are counted in several modes in one run */
+	uint32_t n_in_modes;
 	double limit[2];		/* of total lines, of others: what is less probable by chance differs */
 	bool *event_differs, marks;
 };

@@ -14,6 +14,7 @@
 #ifndef SP_MODEL_H
 #define SP_MODEL_H
 
+#include "../store/domain.h"
 #include "../store/image.h"
 
 #define SP_MODULES_MOST 256u
@@ -210,14 +211,6 @@ struct sp_row {
 	uint64_t *cell_of;
 	int64_t *values;
 };
-
-#define SP_DOMAINS 4u
-static inline const char *sp_domain_name(uint32_t bit)
-{
-	static const char *const names[SP_DOMAINS] = { "user", "kernel", "other", "supervisor" };
-
-	return names[bit];
-}
 
 const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION has it */
 /* Is part of the store not in the file that the model is of?  And why it is not. */
