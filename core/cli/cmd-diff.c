@@ -16,6 +16,7 @@
 struct command {
 	const char *verb;
 	struct sp_diff diff;
+	struct sp_metrics_wish metrics;
 	const struct sp_level *level;
 	char *const *path[2];		/* of each side */
 	unsigned n_paths[2];
@@ -60,6 +61,22 @@ static bool is_left(const struct command *c, unsigned first, unsigned i)
 	return false;
 }
 
+/* One store, with the metrics that are wished for.  Of those that cannot be computed the first store of a side tells,
+ * that of B if A has some. */
+static int add(struct command *c, unsigned side, struct sp_model *m)
+{
+	bool tells = !c->diff.side[side].n && (!side || c->diff.metrics.n);
+	struct sp_show show = { .m = m };
+	int e = sp_metrics_show(&c->metrics, tells ? c->verb : NULL, &show) ? 2 : 0;
+
+	if (e == 0) {
+		e = sp_diff_add(&c->diff, side, m, c->level, show.metrics);
+		e = e < 0 ? error(c, strerror(-e), NULL) : 0;
+	}
+	sp_metrics_forget();
+	return e;
+}
+
 static int open_side(struct command *c, unsigned side)
 {
 	unsigned first = c->n;
@@ -79,9 +96,9 @@ static int open_side(struct command *c, unsigned side)
 			continue;
 		if (sp_level_is_code(c->level) && !c->diff.csv)
 			sp_symbols_add(&f->model, c->verb, false);
-		e = sp_diff_add(&c->diff, side, &f->model, c->level);
-		if (e < 0)
-			return error(c, strerror(-e), NULL);
+		e = add(c, side, &f->model);
+		if (e)
+			return e;
 	}
 	return 0;
 }
@@ -106,11 +123,13 @@ static int options(struct command *c, int argc, char **argv)
 
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
-	while ((letter = sp_option(argc, argv, "f:", longs, &at, "options are --per-LEVEL, --events E,E, -f text or csv")) != -1) {
+	while ((letter = sp_option(argc, argv, "f:m:", longs, &at, "options are --per-LEVEL, --events E,E, -m METRICS, -f text or csv")) != -1) {
 		const struct sp_level *l = letter == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
 
 		if (letter == '?')
 			return 2;
+		if (letter == 'm' && !sp_metrics_wish(&c->metrics, optarg))
+			return error(c, "-m takes one file, or names of the usual metrics", optarg);
 		if (letter == 'f' && strcmp(optarg, "csv") != 0 && strcmp(optarg, "text") != 0)
 			return error(c, "-f takes text or csv", optarg);
 		if (l && c->level && l != c->level)
@@ -119,7 +138,7 @@ static int options(struct command *c, int argc, char **argv)
 			c->level = l;
 		else if (letter == 'E')
 			c->diff.events = optarg;
-		else
+		else if (letter == 'f')
 			c->diff.csv = *optarg == 'c';
 	}
 	if (!c->level)

@@ -5,6 +5,7 @@
 
 #include "../view/observers.h"
 #include "../view/view-csv.h"
+#include "../view/view-metrics.h"
 #include "../view/view-text-table.h"
 #include "chance.h"
 #include "cmd.h"
@@ -102,21 +103,41 @@ static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 	return sp_show_event(&(struct sp_show){ .m = m, .events = d->events }, e);
 }
 
-/* The key of an event: its name, and which of that name it is. */
+/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)": another run's "EV" is one of those. */
+static void note_modes(struct sp_diff *d, const struct sp_model *m)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *name = sp_event_name(m, e, buf);
+		size_t n = sp_name_bytes(name);
+
+		if (name[n])
+			sp_names_number(&d->in_modes, name, n);
+	}
+	d->n_in_modes = d->in_modes.n;
+}
+
+/* The key of an event: its name, which of that name it is, and the modes where a run has it in several. */
 static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
-	char buf[32], key[600];
+	char buf[32], key[600], words[SP_DOMAIN_TEXT];
 	const char *name = sp_event_name(m, e, buf);
-	uint32_t nth = 0;
+	size_t n = sp_name_bytes(name);
+	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0;
 
 	for (uint32_t i = 0; i < e; i++) {
 		char other[32];
 
 		nth += shows(d, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
 	}
-	sp_text_f(key, sizeof(key) - 16, "%s", name);
+	sp_text_f(key, sizeof(key) - 80, "%s", name);
+	if (n < strlen(key))
+		key[n] = 0;
 	if (nth)
 		sp_text_f(key + strlen(key), 16, "#%u", nth);
+	if (domain && sp_names_number(&d->in_modes, name, n) < d->n_in_modes)
+		sp_text_f(key + strlen(key), 60, " (%s)", sp_domain_words(domain, words));
 	return sp_names_number(&d->names, key, strlen(key));
 }
 
@@ -150,8 +171,10 @@ static void add_up(struct sp_diff_run *s)
 }
 
 /* Number `n` (from 1) of those that the model has; 0: it has one.  Each has levels of its own. */
-static int add_run(struct sp_diff_side *s, struct sp_model *m, const struct sp_level *level, uint32_t n)
+static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics,
+		   uint32_t n)
 {
+	struct sp_diff_side *s = &d->side[side];
 	struct sp_diff_run *r;
 	int e;
 
@@ -159,25 +182,28 @@ static int add_run(struct sp_diff_side *s, struct sp_model *m, const struct sp_l
 	r = &s->run[s->n];
 	*r = (struct sp_diff_run){ .first = 0 };
 	m->only_run = n;
-	e = sp_levels_open(&r->levels, m, level, NULL);
-	if (e == 0)
+	e = sp_levels_open(&r->levels, m, level, metrics);
+	if (e == 0) {
+		s->n++;
 		add_up(r);
+		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total, n) : 0;
+		r->levels.metrics = NULL;	/* bound to another store soon */
+	}
 	m->only_run = 0;
 	if (e < 0)
 		return e;
 	while (n && (uint32_t)r->first < m->n_processes && sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != n)
 		r->first++;
-	s->n++;
 	return 0;
 }
 
-int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level)
+int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
 {
 	uint32_t n = sp_n_repeats(m) > 1 ? sp_n_repeats(m) : 0;
-	int e = add_run(&d->side[side], m, level, n > 0);
+	int e = add_run(d, side, m, level, metrics, n > 0);
 
 	for (uint32_t i = 2; e == 0 && i <= n; i++)
-		e = add_run(&d->side[side], m, level, i);
+		e = add_run(d, side, m, level, metrics, i);
 	return e;
 }
 
@@ -201,6 +227,7 @@ static void free_run(struct sp_diff_run *s)
 	free(s->place);
 	free(s->row);
 	free(s->event);
+	sp_diff_metrics_free(&s->metrics);
 }
 
 void sp_diff_free(struct sp_diff *d)
@@ -212,6 +239,8 @@ void sp_diff_free(struct sp_diff *d)
 	}
 	sp_names_free(&d->positions);
 	sp_names_free(&d->names);
+	sp_names_free(&d->metrics);
+	sp_names_free(&d->in_modes);
 	free(d->event_differs);
 }
 
@@ -219,6 +248,7 @@ void sp_diff_free(struct sp_diff *d)
 
 struct value {
 	bool there, unproven;
+	bool metric, whole;		/* a derived metric; it is always an integer */
 	enum sp_data_type type;
 	int64_t v, exact;		/* of several runs the mean, rounded */
 	struct sp_spread spread;
@@ -229,8 +259,39 @@ static const struct sp_level_row *row_at(const struct sp_diff_run *s, uint32_t p
 	return !position ? &s->total : s->row[position] ? &s->levels.row[s->row[position] - 1] : NULL;
 }
 
+/* What is compared: the events, then the metrics. */
+static uint32_t n_names(const struct sp_diff *d)
+{
+	return d->names.n + d->metrics.n;
+}
+
+static const char *name_of(const struct sp_diff *d, uint32_t e)
+{
+	return (const char *)(e < d->names.n ? d->names.name[e].key : d->metrics.name[e - d->names.n].key);
+}
+
+/* A run in which the metric has no value says nothing of it. */
+static struct value metric_of(const struct sp_diff_side *s, uint32_t position, uint32_t metric)
+{
+	struct value v = { .metric = true, .type = SP_FP64 };
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t row = position ? s->run[i].row[position] : 0;
+		const struct sp_diff_metric *at = !position || row ? sp_diff_metric_at(&s->run[i].metrics, row, metric) : NULL;
+
+		if (!at || !at->there)
+			continue;
+		v.there = true;
+		v.unproven = v.unproven || at->unproven;
+		v.whole = at->whole;
+		sp_spread_add(&v.spread, at->value);
+	}
+	v.v = sp_float_bits(v.spread.mean);
+	return v;
+}
+
 /* Nothing there in one run of several is 0 in that one. */
-static struct value value_of(const struct sp_diff_side *s, uint32_t position, uint32_t event)
+static struct value count_of(const struct sp_diff_side *s, uint32_t position, uint32_t event)
 {
 	struct sp_spread exact = { 0 };
 	struct value v = { .type = SP_INT64 };
@@ -255,6 +316,11 @@ static struct value value_of(const struct sp_diff_side *s, uint32_t position, ui
 	return v;
 }
 
+static struct value value_of(const struct sp_diff *d, unsigned side, uint32_t position, uint32_t e)
+{
+	return e < d->names.n ? count_of(&d->side[side], position, e) : metric_of(&d->side[side], position, e - d->names.n);
+}
+
 static bool have_repeats(const struct sp_diff *d)
 {
 	return d->side[0].n > 1 || d->side[1].n > 1;
@@ -267,7 +333,7 @@ static bool are_same(const struct value *a, const struct value *b)
 
 static bool differ(const struct sp_diff *d, bool total, const struct value *a, const struct value *b)
 {
-	if (are_same(a, b) || !have_repeats(d))
+	if (are_same(a, b) || !have_repeats(d) || (a->metric && a->there != b->there))
 		return !are_same(a, b);
 	return sp_chance(&a->spread, &b->spread, a->type == SP_FP64 ? 0.0 : 1.0 / 12.0) < d->limit[!total];
 }
@@ -298,8 +364,8 @@ static void share_limit(struct sp_diff *d)
 	uint32_t n[2] = { 0 };
 
 	for (uint32_t p = 0; have_repeats(d) && p < d->positions.n; p++)
-		for (uint32_t e = 0; e < d->names.n; e++) {
-			struct value a = value_of(&d->side[0], p, e), b = value_of(&d->side[1], p, e);
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 
 			n[p > 0] += a.spread.squares > 0.0 || b.spread.squares > 0.0 || !are_same(&a, &b);
 		}
@@ -312,10 +378,10 @@ static bool look(struct sp_diff *d)
 {
 	bool any = false;
 
-	d->event_differs = sp_need(calloc(d->names.n + 1, 1));
+	d->event_differs = sp_need(calloc(n_names(d) + 1, 1));
 	for (uint32_t p = d->positions.n; p-- > 0;)
-		for (uint32_t e = 0; e < d->names.n; e++) {
-			struct value a = value_of(&d->side[0], p, e), b = value_of(&d->side[1], p, e);
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 			bool differs = differ(d, p == 0, &a, &b);
 
 			d->event_differs[e] |= differs;
@@ -328,6 +394,9 @@ static bool look(struct sp_diff *d)
 void sp_diff_index(struct sp_diff *d)
 {
 	sp_names_number(&d->positions, TOTAL, strlen(TOTAL));
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			note_modes(d, d->side[i].run[r].levels.m);
 	for (unsigned i = 0; i < 2; i++)
 		for (uint32_t r = 0; r < d->side[i].n; r++) {
 			struct sp_model *m = d->side[i].run[r].levels.m;
@@ -382,6 +451,32 @@ static const struct sp_model *model_with(const struct sp_diff *d, uint32_t event
 	return NULL;
 }
 
+static void name_text(const struct sp_diff *d, uint32_t e, char name[256])
+{
+	const char *key = name_of(d, e), *modes = key + sp_name_bytes(key);
+	uint32_t id = 0;
+	const struct sp_model *m = e < d->names.n ? model_with(d, e, &id) : NULL;
+
+	if (!m) {
+		sp_text_f(name, 256, "%s", key);
+		return;
+	}
+	sp_text_event(m, id, name);
+	if (!name[sp_name_bytes(name)] && strlen(name) + strlen(modes) < 256)
+		strcat(name, modes);
+}
+
+static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of, int64_t n, char text[48])
+{
+	uint32_t id = 0;
+	const struct sp_model *m = of->metric ? NULL : model_with(d, e, &id);
+
+	if (m)
+		sp_short_text(text, m, id, n);
+	else
+		sp_metric_text(text, &(struct sp_metric){ .has_value = true, .whole = of->whole && of->spread.n < 2, .value = sp_float(n) });
+}
+
 /* In percent of the mean. */
 static const char *spread_text(char text[48], const struct value *v)
 {
@@ -402,20 +497,18 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 	bool differs = differ(d, !position, a, b);
 	const char *cell[] = { place, name, of_a, of_b, signed_by, differs ? percent(share, a, b, number) : number != 0.0 ? "chance" : "same",
 			       spread_text(spread[0], a), spread_text(spread[1], b) };
-	uint32_t id = 0;
-	const struct sp_model *m = model_with(d, event, &id);
 	struct sp_out o;
 
 	sp_memory_init(&o, place, sizeof(place));
 	sp_out_text(&o, !d->marks ? "" : a->unproven || b->unproven ? "~ " : "  ");
 	place_text(&o, d, position);
 	sp_memory_text(&o);
-	sp_text_event(m, id, name);
+	name_text(d, event, name);
 	if (a->there)
-		sp_short_text(of_a, m, id, a->v);
+		number_text(d, event, a, a->v, of_a);
 	if (b->there)
-		sp_short_text(of_b, m, id, b->v);
-	sp_short_text(text, m, id, type == SP_FP64 || by >= 0 ? by : (int64_t)-(uint64_t)by);
+		number_text(d, event, b, b->v, of_b);
+	number_text(d, event, a->there ? a : b, type == SP_FP64 || by >= 0 ? by : (int64_t)-(uint64_t)by, text);
 	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : type != SP_FP64 && number < 0 ? "-" : "", text);
 	sp_list_line(l, cell);
 }
@@ -428,6 +521,15 @@ static void csv_value(struct sp_out *o, const struct value *v, int64_t n)
 		sp_out_value(o, v->type, n);
 }
 
+/* A quotient of proven counts and others is neither. */
+static void csv_exact(struct sp_out *o, const struct value *v)
+{
+	if (v->metric)
+		sp_out_char(o, ',');
+	else
+		csv_value(o, v, v->exact);
+}
+
 static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t position, uint32_t event, const struct value *a,
 		     const struct value *b)
 {
@@ -436,15 +538,15 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 	char buf[48];
 	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_float(by) : (double)by);
 
-	sp_csv_f(o, "%s,%s", (const char *)d->positions.name[position].key, (const char *)d->names.name[event].key);
+	sp_csv_f(o, "%s,%s", (const char *)d->positions.name[position].key, name_of(d, event));
 	csv_value(o, a, a->v);
 	csv_value(o, b, b->v);
 	sp_out_char(o, ',');
 	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
 	sp_out_char(o, ',');
 	sp_out_text(o, *share == '+' || *share == '-' ? share : "");	/* new, gone: no number */
-	csv_value(o, a, a->exact);
-	csv_value(o, b, b->exact);
+	csv_exact(o, a);
+	csv_exact(o, b);
 	if (have_repeats(d))
 		sp_out_f(o, ",%f,%f", sp_deviation(&a->spread), sp_deviation(&b->spread));
 	sp_out_char(o, '\n');
@@ -454,8 +556,8 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_out *o)
 {
 	for (uint32_t p = 0; p < d->positions.n; p++)
-		for (uint32_t e = 0; e < d->names.n; e++) {
-			struct value a = value_of(&d->side[0], p, e), b = value_of(&d->side[1], p, e);
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 
 			if (!d->event_differs[e] || !((l && !p) || differ(d, !p, &a, &b)))
 				continue;

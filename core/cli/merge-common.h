@@ -101,14 +101,6 @@ void merge_forget_map(struct merge *g);
 int merge_check_machines(const struct sp_source *s);
 int merge_write_machines(struct merge *g, char *const *file);
 
-/* Of an event's name: what stands in front of the modes, " (user)", that a merge puts behind names that are alike. */
-static inline size_t merge_name_bytes(const char *name)
-{
-	const char *p = strstr(name, " (user");
-
-	return p && name[strlen(name) - 1] == ')' ? (size_t)(p - name) : strlen(name);
-}
-
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);
 void merge_write_sites(struct merge *g, struct sp_bytes *b);

@@ -133,7 +133,7 @@ static char *name_with_modes(const struct merge *g, uint32_t place)
 	for (uint32_t i = 0; i < g->n_events; i++)
 		other = other || (i != place && g->event[g->event_order[i]].domain != domain &&
 				  strcmp((const char *)g->events.name[g->event_order[i]].key, own) == 0);
-	if (!other || !(domain & 1))
+	if (!other || !domain)
 		return sp_need(strdup(own));
 	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_need(NULL) : name;
 }

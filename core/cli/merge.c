@@ -30,7 +30,7 @@ static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t
 				 m->event_domain[e] };
 
 	g->key.used = 0;
-	sp_bytes_add(&g->key, name, merge_name_bytes(name));
+	sp_bytes_add(&g->key, name, sp_name_bytes(name));
 	sp_bytes_add(&g->key, "", 1);
 	for (unsigned i = 0; i < SP_COUNT(part); i++)
 		sp_bytes_add(&g->key, part[i], strlen(part[i]) + 1);

@@ -33,9 +33,7 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
 	char buf[32];
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
-		const char *text = sp_event_name(m, e, buf);
-
-		if (m->event_counted[e] && strlen(text) == n && memcmp(text, name, n) == 0)
+		if (m->event_counted[e] && sp_name_is(sp_event_name(m, e, buf), name, n))
 			return true;
 	}
 	return false;
@@ -94,7 +92,7 @@ static long sort_key(const struct sp_report *r, const struct sp_model *m)
 	if (strcmp(r->sort, "readings") == 0)
 		return SP_SORT_READINGS;
 	for (uint32_t e = 0; e < m->n_events; e++)
-		if (strcmp(sp_event_name(m, e, buf), r->sort) == 0)
+		if (sp_name_is(sp_event_name(m, e, buf), r->sort, strlen(r->sort)))
 			return e;
 	return SP_SORT_PLACE;
 }

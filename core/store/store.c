@@ -179,20 +179,58 @@ long sp_store_event(struct sp_store *s, const struct sp_event_text *e)
 	return v->id;
 }
 
-void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
+static struct sp_event *event_of(const struct sp_store *s, uint32_t id)
 {
 	uint64_t left = sp_store_most_blocks(s);
 	struct sp_event *v;
 
 	for (sp_off off = s->header->events; off && left--; off = v->next) {
 		v = (struct sp_event *)sp_image_block(&s->image, off, SP_BLOCK_EVENT, sizeof(*v));
-		if (!v)
-			return;
-		if (v->id == id) {
-			sp_publish(&v->pmu, sp_store_text(s, pmu));
-			return;
-		}
+		if (!v || v->id == id)
+			return v;
 	}
+	return NULL;
+}
+
+long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name)
+{
+	const struct sp_event *from = event_of(s, id);
+	struct sp_event *v;
+	sp_off off;
+
+	v = from ? sp_store_make(s, SP_BLOCK_EVENT, sizeof(*v), &off) : NULL;
+	if (!v)
+		return -ENOMEM;
+	memcpy((char *)v + sizeof(v->b), (const char *)from + sizeof(v->b), sizeof(*v) - sizeof(v->b));
+	v->id = s->header->n_events;
+	v->name = sp_store_text(s, name);
+	sp_store_push(s, &s->header->events, &s->header->kept_events, &v->next, off);
+	s->header->n_events++;
+	return v->id;
+}
+
+const char *sp_store_event_named(const struct sp_store *s, uint32_t id)
+{
+	const struct sp_event *v = event_of(s, id);
+
+	return v ? sp_image_text(&s->image, v->name) : "";
+}
+
+void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name)
+{
+	struct sp_event *v = event_of(s, id);
+	sp_off text = v ? sp_store_text(s, name) : 0;
+
+	if (text)
+		sp_publish(&v->name, text);
+}
+
+void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
+{
+	struct sp_event *v = event_of(s, id);
+
+	if (v)
+		sp_publish(&v->pmu, sp_store_text(s, pmu));
 }
 
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off)

@@ -77,6 +77,11 @@ struct sp_event_text {			/* all may be NULL */
 
 /* The event's id, or -ENOMEM. */
 long sp_store_event(struct sp_store *s, const struct sp_event_text *e);
+
+/* The same in another mode, of another name; and another name for one that is there. */
+long sp_store_event_again(struct sp_store *s, uint32_t id, const char *name);
+void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name);
+const char *sp_store_event_named(const struct sp_store *s, uint32_t id);	/* "": it is not there */
 void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);	/* known once it was opened */
 
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off);

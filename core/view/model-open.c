@@ -384,9 +384,9 @@ static void index_lists(struct sp_model *m)
 #define CAN	1u
 #define CANNOT	2u
 
-static void note_hole(bool *present, uint32_t e, bool hole)
+static void note_hole(bool *present, bool hole)
 {
-	((uint8_t *)present)[e] |= hole ? CANNOT : CAN;
+	*(uint8_t *)present |= hole ? CANNOT : CAN;
 }
 
 static void add_bits(bool *to, const bool *from, uint64_t n)
@@ -395,14 +395,18 @@ static void add_bits(bool *to, const bool *from, uint64_t n)
 		((uint8_t *)to)[i] |= ((const uint8_t *)from)[i];
 }
 
-static void end_holes(bool *present, uint64_t n)
+/* What no CPU has told of is taken for what it can count; of a package's event only its places are known. */
+static void end_holes(const struct sp_model *m, bool *present)
 {
-	for (uint64_t i = 0; i < n; i++)
-		present[i] = ((uint8_t *)present)[i] != CANNOT;
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		uint8_t bits = ((uint8_t *)present)[e];
+
+		present[e] = m->event_placed[e] ? bits & CAN : bits != CANNOT;
+	}
 }
 
 /* At component c; memory stands beside the tree, so that its counts go into the tree, too. */
-static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact)
+static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int64_t exact, bool hole)
 {
 	enum sp_data_type type = sp_event_type(m, e);
 	bool more = true;
@@ -412,6 +416,7 @@ static void add_at(struct sp_model *m, int32_t c, uint32_t e, int64_t total, int
 
 		m->sum[at] = sp_plus(type, m->sum[at], total);
 		m->exact[at] = sp_plus(type, m->exact[at], exact);
+		note_hole(&m->present[at], hole);
 		m->counted[c] = true;
 		more = m->component[c].flags & SP_COMPONENT_MEMORY;
 	}
@@ -439,17 +444,15 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 
 		if (!v || v->kind != SP_COUNTER || sp_row_left(m, row, i))
 			continue;
-		if (c >= 0)
-			note_hole(m->present + (uint64_t)c * m->n_events, e, sp_is_hole(at, i));
 		if (kind >= 0)
-			note_hole(m->kind[kind].present, e, sp_is_hole(at, i));
+			note_hole(&m->kind[kind].present[e], sp_is_hole(at, i));
 		m->event_placed[e] = m->event_placed[e] || place >= 0;
 		m->total[e] = sp_plus(type, m->total[e], at->total[i]);
 		m->total_exact[e] = sp_plus(type, m->total_exact[e], at->exact[i]);
 		if (c < 0)
 			m->unplaced[e] = sp_plus(type, m->unplaced[e], at->total[i]);
 		else
-			add_at(m, c, e, at->total[i], at->exact[i]);
+			add_at(m, c, e, at->total[i], at->exact[i], sp_is_hole(at, i));
 		if (kind >= 0 && c == at->component) {
 			m->kind[kind].sum[e] = sp_plus(type, m->kind[kind].sum[e], at->total[i]);
 			m->kind[kind].exact[e] = sp_plus(type, m->kind[kind].exact[e], at->exact[i]);
@@ -472,11 +475,15 @@ static void add_up(struct sp_model *m, int64_t *to, const int64_t *from)
 }
 
 /* But not what is counted in a package as a whole: that is no memory's. */
-static void add_beside(struct sp_model *m, int64_t *to, const int64_t *from)
+static void add_beside(struct sp_model *m, uint64_t to, uint64_t from)
 {
-	for (uint32_t e = 0; e < m->n_events; e++)
-		if (!m->event_placed[e])
-			to[e] = sp_plus(sp_event_type(m, e), to[e], from[e]);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (m->event_placed[e])
+			continue;
+		m->sum[to + e] = sp_plus(sp_event_type(m, e), m->sum[to + e], m->sum[from + e]);
+		m->exact[to + e] = sp_plus(sp_event_type(m, e), m->exact[to + e], m->exact[from + e]);
+		add_bits(m->present + to + e, m->present + from + e, 1);
+	}
 }
 
 static void sum_tree(struct sp_model *m)
@@ -502,9 +509,7 @@ static void sum_tree(struct sp_model *m)
 			continue;
 		m->counted[i] = true;
 		m->kinds_below[i] = m->kinds_below[up];
-		add_beside(m, m->sum + i * ne, m->sum + up * ne);
-		add_beside(m, m->exact + i * ne, m->exact + up * ne);
-		add_bits(m->present + i * ne, m->present + up * ne, ne);
+		add_beside(m, i * ne, up * ne);
 	}
 }
 
@@ -526,9 +531,10 @@ static void sum(struct sp_model *m)
 		sp_add_gauges(m, &row);
 	}
 	sum_tree(m);
-	end_holes(m->present, (uint64_t)m->n_components * m->n_events);
+	for (uint32_t c = 0; c < m->n_components; c++)
+		end_holes(m, m->present + (uint64_t)c * m->n_events);
 	for (uint32_t k = 0; k < SP_KINDS_MOST; k++)
-		end_holes(m->kind[k].present, m->n_events);
+		end_holes(m, m->kind[k].present);
 	for (uint32_t i = 0; i < m->n_components; i++) {
 		bool counted = m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
 		int32_t kind = sp_kind_of(m, (int32_t)i);

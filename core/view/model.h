@@ -14,6 +14,7 @@
 #ifndef SP_MODEL_H
 #define SP_MODEL_H
 
+#include "../store/domain.h"
 #include "../store/image.h"
 
 #define SP_MODULES_MOST 256u
@@ -80,7 +81,8 @@ struct sp_model {
 	int64_t *sum, *exact;
 	bool *counted;			/* [component]: some reading was booked below */
 	int64_t *total, *total_exact;	/* [event]: of everything, placed or not */
-	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known */
+	bool *present;			/* [component * n_events + event]: some CPU below can count it, as far as is known; of
+					 * a placed event: it was counted here or below, be it 0 */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
 	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known */
@@ -208,14 +210,6 @@ struct sp_row {
 	uint64_t *cell_of;
 	int64_t *values;
 };
-
-#define SP_DOMAINS 4u
-static inline const char *sp_domain_name(uint32_t bit)
-{
-	static const char *const names[SP_DOMAINS] = { "user", "kernel", "other", "supervisor" };
-
-	return names[bit];
-}
 
 const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION has it */
 /* Is part of the store not in the file that the model is of?  And why it is not. */

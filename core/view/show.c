@@ -4,10 +4,8 @@
 
 bool sp_in_list(const char *list, const char *name)
 {
-	size_t n = strlen(name);
-
 	for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == n && !memcmp(p, name, n))
+		if (sp_name_is(name, p, strcspn(p, ",")))
 			return true;
 	return false;
 }

@@ -51,10 +51,10 @@ static inline bool sp_is_present(const struct sp_model *m, uint32_t component, u
 }
 
 /* Does the event's sum say something of the component?  What is counted on a package
- * as a whole says nothing of its CPUs, not even 0. */
+ * as a whole says nothing of its CPUs, not even 0; of the package its 0 is a count. */
 static inline bool sp_sum_is_known(const struct sp_model *m, uint32_t component, uint32_t id)
 {
-	return !sp_event_is_placed(m, id) || m->sum[(uint64_t)component * m->n_events + id];
+	return !sp_event_is_placed(m, id) || sp_is_present(m, component, id);
 }
 
 static inline int64_t sp_sum(const struct sp_model *m, uint32_t component, uint32_t id)

@@ -689,7 +689,7 @@ static uint32_t color_event(const struct sp_show *s, bool *any)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_event_is_summed(m, e))
 			continue;
-		if (s->color_by && !strcmp(sp_event_name(m, e, buf), s->color_by)) {
+		if (s->color_by && sp_name_is(sp_event_name(m, e, buf), s->color_by, strlen(s->color_by))) {
 			*any = true;
 			return e;
 		}
@@ -706,7 +706,7 @@ bool sp_view_colors(const struct sp_show *s)
 	bool any;
 	uint32_t e = color_event(s, &any);
 
-	return !s->color_by || !any || strcmp(sp_event_name(s->m, e, buf), s->color_by) == 0;
+	return !s->color_by || !any || sp_name_is(sp_event_name(s->m, e, buf), s->color_by, strlen(s->color_by));
 }
 
 static void job_infos(void *painter, uint32_t component, bool whole)

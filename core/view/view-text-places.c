@@ -203,25 +203,13 @@ static const char *component_text(const struct sp_model *m, int32_t c, char text
 	return sp_memory_text(&o);
 }
 
-/* Has no component below this one any of it? */
+/* Was the event, which is not by CPU, counted on no component below this one? */
 static bool is_deepest(const struct sp_model *m, uint32_t c, uint32_t e)
 {
 	for (uint32_t d = c + 1; d < m->n_components && sp_parent(m, d) >= (int32_t)c; d++)
-		if (sp_sum(m, d, e))
+		if (sp_sum_is_known(m, d, e))
 			return false;
 	return true;
-}
-
-/* Where the event was counted, that has counted nothing; -1. */
-static int32_t a_place(struct sp_model *m, uint32_t event)
-{
-	struct sp_row row = { 0 };
-	int32_t place = -1;
-
-	while (place < 0 && sp_model_next(m, &row))
-		for (uint32_t i = 0; i < row.k && place < 0; i++)
-			place = row.event[i] == event && row.cells ? sp_row_place(&row, i) : -1;
-	return place;
 }
 
 static void event_line(struct sp_text_list *l, uint32_t e, const char *where, int64_t v)
@@ -239,19 +227,16 @@ static void event_lines(struct sp_text_list *l, void *from)
 	static const char *const title[] = { "event", "counted on", "total" };
 	const struct sp_model *m = l->s->m;
 	char where[96];
-	int32_t place;
 
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (sp_event_has_column(m, e) && e >= *(uint32_t *)from)
 			event_line(l, e, "all CPUs", m->total[e]);
 		for (uint32_t c = 0; sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components; c++)
-			if (sp_sum(m, c, e) && is_deepest(m, c, e))
+			if (sp_sum_is_known(m, c, e) && is_deepest(m, c, e))
 				event_line(l, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
 		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
 			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
-		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && !m->total[e] && (place = a_place(l->s->m, e)) >= 0)
-			event_line(l, e, component_text(m, place, where), 0);
 	}
 }
 

@@ -432,14 +432,3 @@ const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[25
 		sp_text_f(text + strlen(text), 14, " #%u", event);
 	return text;
 }
-
-const char *sp_domain_words(uint32_t domain, char text[48])
-{
-	*text = 0;
-	for (uint32_t i = 0; i < SP_DOMAINS; i++)
-		if (domain >> i & 1) {
-			strcat(text, *text ? "+" : "");
-			strcat(text, sp_domain_name(i));
-		}
-	return text;
-}

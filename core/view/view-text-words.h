@@ -32,9 +32,6 @@ void sp_out_duration(struct sp_out *o, uint64_t ns);
 void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
 
 /* A count as people read it; its columns are returned. */
-/* "user+kernel"; "": not known. */
-const char *sp_domain_words(uint32_t domain, char text[48]);
-
 /* Does the event count time: a clock of the kernel's, or cycles? */
 bool sp_event_is_time(const struct sp_model *m, uint32_t event);
 

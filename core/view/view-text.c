@@ -345,17 +345,9 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 /* Of user code alone, as PAPI counts by itself, nothing is said. */
 static const char *domain_text(uint32_t domain, char text[96])
 {
-	struct sp_out o;
-	bool more = false;
+	char words[SP_DOMAIN_TEXT];
 
-	sp_memory_init(&o, text, 96);
-	sp_out_text(&o, "counts in domain ");
-	for (uint32_t i = 0; i < SP_DOMAINS; i++)
-		if (domain >> i & 1) {
-			sp_out_f(&o, "%s%s", more ? "+" : "", sp_domain_name(i));
-			more = true;
-		}
-	return sp_memory_text(&o);
+	return sp_text_f(text, 96, "counts in domain %s", sp_domain_words(domain, words));
 }
 
 static void notes_of_sets(struct notes *n, struct sp_model *m)

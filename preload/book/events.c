@@ -193,6 +193,48 @@ out:
 	return e;
 }
 
+/* "NAME (user+kernel)". */
+static void name_in(char *text, const char *name, uint32_t domain)
+{
+	size_t n = sp_min(sp_name_bytes(name), PAPI_HUGE_STR_LEN + 64);
+	char words[SP_DOMAIN_TEXT];
+
+	memcpy(text, name, n);
+	strcpy(text + n, " (");
+	strcat(strcat(text, sp_domain_words(domain, words)), ")");
+}
+
+/* In another domain than the first: under the store's lock. */
+static long make_in(struct sp_event_seen *e, uint32_t domain)
+{
+	char name[PAPI_HUGE_STR_LEN + 64 + SP_DOMAIN_TEXT + 4];
+	long id;
+
+	name_in(name, sp_store_event_named(&sp_store, e->id), domain);
+	id = sp_store_event_again(&sp_store, e->id, name);
+	if (id < 0)
+		return e->id;
+	name_in(name, sp_store_event_named(&sp_store, e->id), e->domain);
+	sp_store_event_name(&sp_store, e->id, name);
+	return id;
+}
+
+uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain)
+{
+	struct sp_held h;
+
+	domain %= SP_COUNT(e->in_domain);
+	if (!domain)
+		return e->id;
+	sp_lock_take(&sp_store.lock, &h);
+	if (!e->domain)
+		e->domain = domain;
+	if (!e->in_domain[domain])
+		e->in_domain[domain] = 1 + (uint32_t)(e->domain == domain ? e->id : make_in(e, domain));
+	sp_lock_give(&sp_store.lock, &h);
+	return e->in_domain[domain] - 1;
+}
+
 void sp_event_is_of(struct sp_event_seen *e, const char *pmu)
 {
 	struct sp_held h;
@@ -202,6 +244,9 @@ void sp_event_is_of(struct sp_event_seen *e, const char *pmu)
 	sp_lock_take(&sp_store.lock, &h);
 	if (!e->has_pmu)
 		sp_store_event_pmu(&sp_store, e->id, pmu);
+	for (uint32_t i = 0; !e->has_pmu && i < SP_COUNT(e->in_domain); i++)
+		if (e->in_domain[i])
+			sp_store_event_pmu(&sp_store, e->in_domain[i] - 1, pmu);
 	e->has_pmu = true;
 	sp_lock_give(&sp_store.lock, &h);
 }

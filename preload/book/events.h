@@ -7,6 +7,7 @@
 #ifndef SP_EVENTS_H
 #define SP_EVENTS_H
 
+#include "../../core/store/domain.h"
 #include "../life/process.h"
 #include "places.h"
 #include "../split/gate.h"
@@ -16,6 +17,7 @@ struct sp_event_seen {
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store says whose it is */
 	uint32_t domain;		/* that it was counted in first; 0: in none yet */
+	uint32_t in_domain[1u << SP_DOMAINS];	/* its id in the store there, + 1; 0: not counted there yet */
 	struct sp_where where;
 	enum sp_kind kind;
 	enum sp_data_type data_type;
@@ -24,6 +26,10 @@ struct sp_event_seen {
 
 /* Caller holds no lock.  NULL: no memory. */
 struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
+
+/* Its id in the store, counted in this domain (PAPI_DOM_*; 0: not known): user's and kernel's counts are two events, named
+ * so once there are both. */
+uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain);
 
 /* The event was opened: it is of this PMU of one kind of cores. */
 void sp_event_is_of(struct sp_event_seen *e, const char *pmu);

@@ -330,8 +330,11 @@ void sp_after_overflow(int rc, int id, int threshold, int flags)
 }
 
 /* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
-void sp_after_profil(int rc, int id)
+void sp_after_profil(int rc, int id, int threshold)
 {
+	if (rc == PAPI_OK && threshold && sp_set_known(id))
+		sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: PAPI writes their hits into the program's own "
+				      "memory, and they are not shown here");
 	after_open("PAPI_profil", rc, id, false);
 }
 

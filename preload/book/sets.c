@@ -352,16 +352,29 @@ static void note_place(const struct sp_real *papi, const struct holding *h, cons
 	sp_process_note_quiet(text);
 }
 
-/* Codes to the store's events; all of one set are of one component. */
-static bool learn(const struct sp_real *papi, struct holding *h)
+/* What PAPI_start does not zero begins somewhere that nobody has read. To read it (io: /proc/self/io) would be counted in it. */
+static void note_beginning(const struct sp_real *papi, const struct holding *h, const struct sp_event_seen *e)
+{
+	const char *name = sp_component_name(papi, e->component);
+	char text[256];
+
+	if (e->kind != SP_COUNTER || !(h->keeps & SP_KEEPS_ON_START) || strlen(name) > 100)
+		return;
+	strcpy(text, "PAPI component '");
+	strcat(strcat(text, name), "' does not begin at 0: what its events counted between a start and the first reading behind it is "
+				   "not known, and in no sum; a PAPI_read behind PAPI_start makes it known");
+	sp_process_note_quiet(text);
+}
+
+/* Codes to the store's events, as counted in this domain (0: nothing is counted yet); all of one set are of one component. */
+static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain)
 {
 	for (int i = 0; i < h->k; i++) {
-		const struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
+		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
 		int cpu;
 
 		if (!e)
 			return false;
-		h->ids[i] = e->id;
 		if (h->terms)
 			h->terms[i] = &e->terms;
 		if (e->kind == SP_GAUGE || e->data_type == SP_FP64)
@@ -371,7 +384,9 @@ static bool learn(const struct sp_real *papi, struct holding *h)
 		h->cpu = !i || h->cpu == cpu ? cpu : SP_MIXED;
 		if (!i)
 			add_component(papi, h, e->component);
+		h->ids[i] = sp_event_in(e, h->domains ? domain : 0);
 		note_place(papi, h, e);
+		note_beginning(papi, h, e);
 	}
 	return true;
 }
@@ -385,7 +400,7 @@ void sp_set_learn(struct sp_set *s, int id)
 
 	(void)s;
 	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
-		learn(&sp_papi_used->real, &h);
+		learn(&sp_papi_used->real, &h, 0);
 }
 
 /* It names the set that was bound to it last, and while that one is bound no other can be:
@@ -526,20 +541,6 @@ static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_rel
 	return r;
 }
 
-/* User's and kernel's counts of one event are one sum in the views. */
-static void note_domain(const struct sp_real *papi, const struct sp_set *s, const struct holding *h)
-{
-	for (int i = 0; i < h->k && s->domain && h->domains; i++) {
-		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
-		uint32_t first = 0;
-
-		if (!e || sp_cas(&e->domain, &first, s->domain) || first == s->domain)
-			continue;
-		sp_process_note_quiet("event sets counted the same event in different domains (user, kernel): its sums hold "
-				      "both; what each set counted is with its relation");
-	}
-}
-
 static void bind(struct sp_set *s, int id, const struct holding *h)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
@@ -676,7 +677,7 @@ static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
 	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
 	enum sp_why why;
 
-	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h))
+	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h, 0))
 		(void)split(s, id, &h, &why);
 }
 
@@ -734,11 +735,10 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 
 	sp_set_unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
-	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h))
+	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h, s->domain))
 		return;
 	how = split(s, id, &h, &why);
 	choose_scope(s, &h);
-	note_domain(papi, s, &h);
 	if (s->multiplexed)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");

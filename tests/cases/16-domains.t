@@ -8,33 +8,45 @@ domains() {
 		$e[0] =~ /EV_A|PAGE-FAULTS|TEMP/ ? join("+", @{$r->{domain} || ["none"]}) . "=" . eval { my $s = 0; $s += $_->{total}[0] // 0 for @{$r->{cpus}}; $s } : () } @{$d->{relations}}' |
 		tr '\n' ' ' | sed 's/ $//'
 }
-notes() {
-	json "$1" 'scalar grep { /in different domains/ } @{$d->{notes}}'
+# Is it an event of its own in each, with its sum? How many are there?
+named() {
+	json "$1" 'my %e; for my $r (@{$d->{relations}}) { for my $i (0 .. $#{$r->{events}}) { $e{$r->{events}[$i]}{join "+", @{$r->{domain} || []}} = 1 } }
+		my @e = grep { $_->{name} =~ /^(EV_A|perf::PAGE-FAULTS)/ && keys %{$e{$_->{id}}} } @{$d->{events}};
+		for (@e) { my ($in) = keys %{$e{$_->{id}}}; print "$_->{name} of ", join(",", keys %{$e{$_->{id}}}), "\n" if keys %{$e{$_->{id}}} > 1 || (@e > 1 && $_->{name} !~ /\Q ($in)\E$/) }
+		@e > 1 ? scalar @e : 0'
 }
 
-# ops LABEL WANTED NOTES WORD...
+# ops LABEL WANTED EVENTS WORD...
 ops() {
 	label=$1 wanted=$2 noted=$3
 	shift 3
 	run_shim shim "$scenes/ops" "$@"
-	is "$label" "$(status_of shim) $(domains "$tmp/shim.json"), $(notes "$tmp/shim.json") notes" "0 $wanted, $noted notes"
+	is "$label" "$(status_of shim) $(domains "$tmp/shim.json"), $(named "$tmp/shim.json") events" "0 $wanted, $noted events"
 }
 ops "PAPI's own default" user=5 0 set=EV_A start show=5 stop
 ops "set by PAPI_DOMAIN, the counters are as they were" user=12 0 set=EV_A start show=5 stop dom=3 start show=7 stop
 ops "also if another set was touched before: the option touches this one" user=12 0 \
 	set=EV_A start show=5 stop other dom=3 start show=7 stop
-ops "until they are opened again" "user=5 user+kernel=7" 1 set=EV_A start show=5 stop dom=3 other start show=7 stop
-ops "also a start later" "user=12 user+kernel=9" 1 set=EV_A start show=5 stop dom=3 start show=7 stop other start show=9 stop
-ops "of a set made again: the default" "user+kernel=5 user=7" 1 set=EV_A dom=3 other start show=5 stop again start show=7 stop
-ops "by PAPI_set_domain, for sets made later" "user=5 user+kernel+other+supervisor=7" 1 set=EV_A start show=5 stop defdom=15 start stop again start show=7 stop
-ops "back to what it was: the first relation goes on" "user=14 kernel=7" 1 set=EV_A start show=5 stop dom=2 other start show=7 stop dom=1 other start show=9 stop
+ops "until they are opened again" "user=5 user+kernel=7" 2 set=EV_A start show=5 stop dom=3 other start show=7 stop
+ops "also a start later" "user=12 user+kernel=9" 2 set=EV_A start show=5 stop dom=3 start show=7 stop other start show=9 stop
+ops "of a set made again: the default" "user+kernel=5 user=7" 2 set=EV_A dom=3 other start show=5 stop again start show=7 stop
+ops "by PAPI_set_domain, for sets made later" "user=5 user+kernel+other+supervisor=7" 2 set=EV_A start show=5 stop defdom=15 start stop again start show=7 stop
+ops "back to what it was: the first relation goes on" "user=14 kernel=7" 2 set=EV_A start show=5 stop dom=2 other start show=7 stop dom=1 other start show=9 stop
 echo 'event TEMP component=coretemp units=C' >"$tmp/script"
 FAKE_PAPI_SCRIPT=$tmp/script ops "of a sensor it means nothing" none=0 0 set=TEMP start show=5 stop
 SSPAPI_OUTPUT=$tmp/two.sspapi run_shim stored "$scenes/ops" set=EV_A start show=5 stop dom=3 other start show=7 stop
 "$B/sspapi" report "$tmp/two.sspapi" >"$tmp/two.txt"
 check "the text names another than user" grep -qE 'domain user\+kernel' "$tmp/two.txt"
 is "and user not" "$(grep -c 'domain user\($\|[^+]\)' "$tmp/two.txt")" 0
-check "the text has the note" grep -q 'in different domains' "$tmp/two.txt"
+is "of --events its own name is both, another's one" "$("$B/sspapi" report -f csv --per-machine --events EV_A "$tmp/two.sspapi" | cut -d, -f14,16 | paste -sd' ') $("$B/sspapi" report -f csv --per-machine --events "EV_A (user)" "$tmp/two.sspapi" | cut -d, -f14,16 | tail -n 1)" \
+	"event,total EV_A (user),5 EV_A (user+kernel),7 EV_A (user),5"
+SSPAPI_OUTPUT=$tmp/user.sspapi run_shim stored "$scenes/ops" set=EV_A start show=6 stop
+SSPAPI_OUTPUT=$tmp/all.sspapi run_shim stored "$scenes/ops" set=EV_A dom=3 other start show=7 stop
+is "diff: the other's event is that of its mode" "$("$B/sspapi" diff -f csv --per-machine --events EV_A "$tmp/user.sspapi" "$tmp/two.sspapi" | grep ^total | cut -d, -f2-4 | paste -sd' ')" \
+	"EV_A (user),6,5 EV_A (user+kernel),,7"
+is "and the other way round" "$("$B/sspapi" diff -f csv --per-machine --events EV_A "$tmp/two.sspapi" "$tmp/all.sspapi" | grep ^total | cut -d, -f2-4)" "EV_A (user),5,"
+is "in text, too" "$("$B/sspapi" diff --per-machine --events EV_A "$tmp/user.sspapi" "$tmp/two.sspapi" | sed -n 's/^[~ ]*total *//p' | tr -s ' ')" "EV_A (user) 6 5 -1 -16.67
+EV_A (user+kernel) - 7 +7 new"
 cp "$tmp/two.sspapi" "$tmp/more.sspapi"
 another_process "$tmp/more.sspapi"
 "$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/two.sspapi" "$tmp/more.sspapi" 2>/dev/null

@@ -16,14 +16,17 @@ END
 
 # SEED: what five processes do, each a line of words for ops
 cat >plan.pl <<'END'
-srand(shift);
+my $seed = shift;
+srand($seed);
 my @sets = ([qw(PAPI_TOT_INS PAPI_TOT_CYC)], [qw(PAPI_TOT_CYC EV_A PAPI_TOT_INS)], ['PAPI_TOT_INS'], ['EV_A'], ['rapl:::PACKAGE_ENERGY:PACKAGE0'],
 	[qw(rapl:::PACKAGE_ENERGY:PACKAGE1 rapl:::PACKAGE_ENERGY:PACKAGE0)], ['stealtime:::TOTAL']);
 sub act { my $depth = shift;
 	my $set = $sets[rand @sets];
 	my @v = map { 0 } @$set;
-	my $step = sub { $_ += 1 + int rand 5000 for @v; ('show=' . join(',', @v), shift) };
-	join ' ', 'set=' . join(',', @$set), 'start', (map { $step->('read'), rand() < 0.5 ? 'cpu=' . int rand 2 : () } 1 .. rand 3),
+	my $idle = rand() < 0.2;	# a count of 0 is one
+	my $step = sub { $_ += $idle ? 0 : 1 + int rand 5000 for @v; ('show=' . join(',', @v), shift) };
+	my $mode = $seed % 2 && rand() < 0.3 ? 'dom=3 other' : '';	# of user mode and of both: two events
+	join ' ', 'set=' . join(',', @$set), $mode, 'start', (map { $step->('read'), rand() < 0.5 ? 'cpu=' . int rand 2 : () } 1 .. rand 3),
 		($depth && rand() < 0.5 ? ('beside', act($depth - 1), 'back') : ()), $step->('stop') }
 print join(' ', map { act(1) } 1 .. 1 + rand 3), "\n" for 1 .. 5;
 END

@@ -156,6 +156,8 @@ zero above set=EV_A start show=0 stop set=rapl:::PACKAGE_ENERGY:PACKAGE0 start s
 is "0 on the CPUs, and energy" "$(grep -c '^every count by CPU is 0$' "$tmp/above.txt") $(grep -cE '^PACKAGE_ENERGY:PACKAGE0 .* 5\.000 nJ$' "$tmp/above.txt")" "1 1"
 zero package set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=0 stop
 check "a package that counted 0: a row" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +0 J$' "$tmp/package.txt"
+SSPAPI_FORMAT=json zero package set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=0 stop
+is "and in JSON a 0 of the package and the machine, none of a CPU" "$(json "$tmp/package.txt" 'map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}=" . (values %{$_->{total}})[0] } grep { %{$_->{total}} } @{$d->{components}}' | paste -sd" ")" "Machine=0 Package=0"
 zero nowhere set=cuda:::x:device=9 start show=0 stop
 check "on no known CPU: a row" grep -qE '^no known CPU +0 ' "$tmp/nowhere.txt"
 done_testing

@@ -56,7 +56,7 @@ is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_
 run d "$sspapi" report -m ipc,NO_SUCH v.sspapi
 check "a name that is none" grep -q "'NO_SUCH' is neither a file nor a metric" d.err
 is "is wrong usage, and nothing is shown" "$(status_of d) $(wc -c <d.out)" "2 0"
-for verb in report stat top; do
+for verb in report stat top diff; do
 	run d "$sspapi" $verb -m help
 	is "$verb -m help: each once, with what it is" "$(status_of d) $(grep -cE '^  (IPC|GHZ|MIPS|WATTS|CYCLES_PER_MEM_REF) +[^ ]' d.out)" "0 5"
 done

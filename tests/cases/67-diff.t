@@ -112,10 +112,63 @@ is "two processes of one rank; folders are runs" "$(status_of d) $(grep -v '^tot
 run d "$sspapi" diff --per-thread -f csv job1 job2
 is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
 
+# Metrics: rows behind those of the events, as report computes them.
+printf 'event PAPI_TOT_INS\nevent PAPI_TOT_CYC\ncomponent rapl\nevent rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64\n' >script
+# ratio NAME WORD...: a run of ops on two CPUs of one package
+ratio() {
+	ratio_of=$1
+	shift
+	SSPAPI_OUTPUT=$tmp/$ratio_of.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/v1-numa.xml" "$scenes/ops" "$@"
+}
+both=PAPI_TOT_INS,PAPI_TOT_CYC watts='set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=7000000 stop'
+# shellcheck disable=SC2086 # words
+{
+	ratio m1 cpu=0 set=$both start show=300,200 stop cpu=1 set=$both start show=100,400 stop $watts
+	ratio m2 cpu=0 set=$both start show=450,200 stop cpu=1 set=$both start show=100,400 stop $watts
+	for side in 4 5; do
+		ratio m$side cpu=0 set=$both start show=$((150 * side - 300)),200 stop cpu=1 set=$both start show=100,400 stop $watts
+	done
+	ratio m3 cpu=0 set=PAPI_TOT_INS start show=300 stop set=PAPI_TOT_CYC start show=200 stop
+}
+run d "$sspapi" diff -m IPC -f csv m1.sspapi m2.sspapi
+is "-m: of the total and of each place, and no exact" "$(status_of d) $(grep ',IPC,' d.out | paste -sd' ') $(cat d.err)" \
+	"1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,, PU L#0,IPC,1.5,2.25,0.75,+50.00,, "
+run d "$sspapi" diff -m ipc --events PAPI_TOT_CYC m1.sspapi m2.sspapi
+is "in text; nothing of the events that are the same" "$(status_of d) $(sed 1,4d d.out | tr -s ' ' | paste -sd'|')" "1 total IPC 0.667 0.917 +0.250 +37.50|CPU 0 (core 0) IPC 1.500 2.250 +0.750 +50.00"
+# As report has them, at this level.
+level_metrics() {
+	"$sspapi" report -f csv -m IPC,WATTS --per-$1 $2.sspapi | awk -F, '$14 == "IPC" || $14 == "WATTS" { print $14, $16 }' | sort
+}
+for level in package machine thread; do
+	run d "$sspapi" diff -m IPC,WATTS -f csv --per-$level m1.sspapi m2.sspapi
+	is "-m by $level: as report's" "$(grep -v '^total' d.out | awk -F, '$(NF - 6) == "IPC" || $(NF - 6) == "WATTS" { print $(NF - 6), $(NF - 5) > "got1"; print $(NF - 6), $(NF - 4) > "got2" }'; cat got1 got2 | sort)" \
+		"$( (level_metrics $level m1; level_metrics $level m2) | sort)"
+done
+run d "$sspapi" diff -m IPC m1.sspapi m1.sspapi
+is "the same: no line" "$(status_of d) $(cat d.out d.err)" "0 "
+run d "$sspapi" diff -m IPC -f csv m1.sspapi m3.sspapi
+is "of sets that do not have all of it: none, not 0" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,,"
+run d "$sspapi" diff -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
+is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
+run d "$sspapi" diff -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi
+is "the same mean, the same spread: no difference" "$(status_of d) $(cat d.out)" "0 "
+run d "$sspapi" diff -m IPC a.sspapi same.sspapi
+is "what cannot be computed: said once" "$(status_of d) $(cat d.out d.err)" "0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
+run d "$sspapi" diff -m IPC m1.sspapi a.sspapi
+is "also of the second alone" "$(status_of d) $(cat d.err)" "1 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
+run d "$sspapi" diff -m NO_SUCH m1.sspapi m2.sspapi
+is "a name that is none: 2, with those that are" "$(status_of d) $(wc -c <d.out) $(grep -c "'NO_SUCH' is neither a file nor a metric.* IPC" d.err) $(wc -l <d.err)" "2 0 1 1"
+echo 'EVENT,BOTH,DERIVED_ADD,PAPI_TOT_INS,PAPI_TOT_CYC' >own.csv
+run d "$sspapi" diff -m own.csv -f csv m1.sspapi m2.sspapi
+is "of a file; a whole number" "$(status_of d) $(grep '^total,BOTH' d.out) $("$sspapi" diff -m own.csv m1.sspapi m2.sspapi | sed -n 's/^total *BOTH *//p' | tr -s ' ')" "1 total,BOTH,1000,1150,150,+15.00,, 1,000 1,150 +150 +15.00"
+echo 'EVENT,WRONG,DERIVED_POSTFIX,N0|N7|+|,PAPI_TOT_INS' >own.csv
+run d "$sspapi" diff -m own.csv m1.sspapi m1.sspapi
+is "wrong definitions: 2, not the same" "$(status_of d) $(wc -c <d.out) $(grep -c '^sspapi diff: own.csv:1:' d.err)" "2 0 1"
+
 # Cut behind its last block, or in it: what is missing would look like a difference.
 head -c "$(($(wc -c <a.sspapi) / 2))" a.sspapi >half.sspapi
 echo foreign >foreign
-for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--" "a.sspapi -- missing" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events"; do
+for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi half.sspapi" "half.sspapi a.sspapi" "a.sspapi" "a.sspapi b.sspapi same.sspapi" "--" "a.sspapi -- missing" "--per-galaxy a.sspapi b.sspapi" "-f json a.sspapi b.sspapi" "a.sspapi --events" "-m IPC -m ./missing.csv a.sspapi b.sspapi"; do
 	# shellcheck disable=SC2086 # words
 	run d "$sspapi" diff $wrong
 	is "$wrong: 2, one line" "$(status_of d) $(grep -c '^sspapi diff: ' d.err) $(wc -l <d.err)" "2 1 1"

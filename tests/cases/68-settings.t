@@ -68,6 +68,13 @@ ops "powercap" "-:7;" "event powercap:::ENERGY_UJ:ZONE0 component=powercap" \
 	set=powercap:::ENERGY_UJ:ZONE0 start show=3 accum show=5 accum show=7 stop
 ops "io: the first value is where counting starts, of each run" "-:52;" "event READ_BYTES component=io" \
 	set=READ_BYTES start show=1000 read show=1010 accum reset show=1050 stop start show=2000 read show=2002 stop read
+is "io: what came before is said to be unknown" "$(noted "component 'io' does not begin at 0: .* not known")" 1
+ops "net begins at 0: nothing is said" "-:5;" "event eth0:rx:bytes component=net" set=eth0:rx:bytes start show=5 stop
+is "(no note)" "$(noted 'does not begin at 0')" 0
+ops "a histogram of PAPI's: the counts are as without" "0:5;" "" set=EV_A profil=1000 start show=5 stop profil=0
+is "and a line says that there is one" "$(noted 'histograms of PAPI_profil or PAPI_sprofil')" 1
+ops "none: no line" "0:5;" "" set=EV_A start show=5 stop
+is "(no note of it)" "$(noted 'histograms')" 0
 ops "a floating-point counter, accumulated and reset" "0:6.25;" "event sde:::F component=sde data_type=fp64" \
 	set=sde:::F start show=1.5 read show=2.0 accum show=0.25 accum show=9.0 reset show=4.0 stop
 ops "a floating-point counter that nothing zeroes" "-:3.5;" "event BYTES component=io data_type=fp64" \

@@ -10,7 +10,7 @@ on_cpus() {
 	cpus=$(sed -n 's/^scripted //p' "$tmp/shim.out")
 	grep -E "^handed cpu=($cpus) " "$tmp/shim.out" | grep -v 'value=0$' | sort >"$tmp/want"
 	json "$tmp/shim.json" 'my %s; for my $r (@{$d->{relations}}) { for my $c (@{$r->{cpus}}) {
-		$s{"handed cpu=$c->{cpu} event=$d->{events}[$r->{events}[$_]]{name} value="} += $c->{total}[$_]
+		$s{"handed cpu=$c->{cpu} event=" . $d->{events}[$r->{events}[$_]]{name} =~ s/ \([a-z+]*\)$//r . " value="} += $c->{total}[$_]
 			for grep { ($c->{cpu} // 0) =~ /^('"$cpus"')$/ } 0 .. $#{$c->{total}} } } map { "$_$s{$_}" } grep { $s{$_} } keys %s' | sort >"$tmp/got"
 	diff "$tmp/want" "$tmp/got" && [ -s "$tmp/got" ]
 }

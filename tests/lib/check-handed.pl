@@ -49,6 +49,7 @@ sub booked {
 	my ($dump, $sum) = @_;
 	my $process = $by_process ? "process $dump->{process}{pid}: " : '';
 	my %name = map { $_->{id} => "$process$_->{name}" } @{$dump->{events}};
+	$by_cpu or s/ \((?:\+?(?:user|kernel|other|supervisor))+\)$// for values %name;	# the program's name for all its modes
 	for my $r (@{$dump->{relations}}) {
 		for my $c (@{$r->{cpus}}) {
 			my $on = defined $c->{cpu} ? $c->{cpu} : 'null';

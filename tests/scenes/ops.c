@@ -7,6 +7,7 @@
  *	show=V,V	what PAPI hands out from now on; with a point: a double
  *	beside ... back	what is between is done by another thread, with a set of its own, before this one goes on
  *	tell=FIFO hear=FIFO	waits until another process hears, or tells
+ *	profil=N	PAPI_profil of its first event, with this threshold
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
  */
@@ -75,6 +76,15 @@ static void use_another(void)
 	drop(o);
 }
 
+static void profile(int threshold)
+{
+	static unsigned short buckets[64];
+	int code, n = 1;
+
+	must("PAPI_list_events", PAPI_list_events(c->id, &code, &n));
+	must("PAPI_profil", PAPI_profil(buckets, sizeof(buckets), (vptr_t)profile, 65536, c->id, code, threshold, PAPI_PROFIL_POSIX));
+}
+
 /* A FIFO is opened when both its ends are. */
 static void meet(const char *fifo, int how)
 {
@@ -113,6 +123,8 @@ static void act(const char *word)
 		domain(atoi(word + 4));
 	else if (!strncmp(word, "defdom=", 7))
 		must(word, PAPI_set_domain(atoi(word + 7)));
+	else if (!strncmp(word, "profil=", 7))
+		profile(atoi(word + 7));
 	else if (!strcmp(word, "other"))
 		use_another();
 	else if (!strncmp(word, "tell=", 5))

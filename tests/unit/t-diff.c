@@ -52,7 +52,7 @@ static const char *compared(const char *level, void (*both)(struct sp_model *), 
 			both(m);
 			if (i)
 				change(m);
-			assert_int_equal(sp_diff_add(&d, i, m, sp_level_by_name(level)), 0);
+			assert_int_equal(sp_diff_add(&d, i, m, sp_level_by_name(level), NULL), 0);
 		}
 	sp_diff_index(&d);
 	any = look(&d);

@@ -1,0 +1,54 @@
+/* domain.h: the modes that an event is counted in (PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8), in words.
+ *
+ * Counts in several modes are events of their own, with the modes behind their names: "perf::PAGE-FAULTS (user)".
+ */
+#ifndef SP_DOMAIN_H
+#define SP_DOMAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SP_DOMAINS 4u
+#define SP_DOMAIN_TEXT 48u
+
+static inline const char *sp_domain_name(uint32_t bit)
+{
+	static const char *const names[SP_DOMAINS] = { "user", "kernel", "other", "supervisor" };
+
+	return names[bit];
+}
+
+/* "user+kernel"; "" of 0. */
+static inline const char *sp_domain_words(uint32_t domain, char text[SP_DOMAIN_TEXT])
+{
+	*text = 0;
+	for (uint32_t i = 0; i < SP_DOMAINS; i++)
+		if (domain >> i & 1)
+			strcat(strcat(text, *text ? "+" : ""), sp_domain_name(i));
+	return text;
+}
+
+/* How much of an event's name stands in front of its modes; all of it, if it has none. */
+static inline size_t sp_name_bytes(const char *name)
+{
+	const char *p = strrchr(name, '(');
+	char text[SP_DOMAIN_TEXT];
+
+	for (uint32_t domain = 1; p && p > name && p[-1] == ' ' && domain < 1u << SP_DOMAINS; domain++) {
+		size_t n = strlen(sp_domain_words(domain, text));
+
+		if (strncmp(p + 1, text, n) == 0 && strcmp(p + 1 + n, ")") == 0)
+			return (size_t)(p - 1 - name);
+	}
+	return strlen(name);
+}
+
+/* Is this the event's name, or what all of its modes are called? */
+static inline bool sp_name_is(const char *event, const char *name, size_t n)
+{
+	return strncmp(event, name, n) == 0 && (!event[n] || sp_name_bytes(event) == n);
+}
+
+#endif
