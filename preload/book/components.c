@@ -25,7 +25,7 @@ static const struct sp_component_fact facts[] = {
 	{ "amd_smi", SP_SCOPE_DEVICE, SP_GAUGE, SP_KEEPS_ON_START | SP_KEEPS_ON_RESET,
 	  "energy_co|ecc_" },
 	{ "cuda", SP_SCOPE_DEVICE, SP_COUNTER, 0,
-	  ".pct|.ratio|.avg|.min|.max|.per_second|stat=avg|stat=min|stat=max|_utilization|_efficiency|_throughput" },
+	  ".pct|.ratio|.avg|.min|.max|.per_second|stat=avg|stat=min|stat=max|stat=pct|stat=ratio|_utilization|_efficiency|_throughput" },
 	{ "rocm", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "rocp_sdk", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "intel_gpu", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
@@ -37,7 +37,7 @@ static const struct sp_component_fact facts[] = {
 	{ "appio", SP_SCOPE_THREAD, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
 	{ "stealtime", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },
 	{ "topdown", SP_SCOPE_THREAD, SP_GAUGE, SP_KEEPS_ON_RESET, NULL },
-	{ "sde", SP_SCOPE_THREAD, SP_COUNTER, 0, NULL },
+	{ "sde", SP_SCOPE_PROCESS, SP_COUNTER, 0, NULL },	/* of each event libsde knows more: sde.h */
 	{ "pcp", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
 	{ "libmsr", SP_SCOPE_PACKAGE, SP_COUNTER, 0, NULL },
 	{ "vmware", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
