@@ -29,6 +29,7 @@ static const struct sp_component_fact facts[] = {
 	{ "rocm", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "rocp_sdk", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "intel_gpu", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
+	{ "gaudi2", SP_SCOPE_DEVICE, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
 	{ "net", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
 	{ "infiniband*", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
 	{ "lustre", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },

@@ -17,7 +17,8 @@
 #define LIBRARIES	256u		/* most that are looked at: memory that is none of libsde's may be a ring */
 #define COUNTERS	256u		/* of one list */
 #define NESTED		8u		/* groups in groups */
-#define SEGMENT_MOST	(256u << 10)	/* bytes of an object's writable memory; libsde's has less than 4 KB */
+#define SEGMENT_MOST	(64u << 10)	/* bytes of an object's writable memory; libsde's has less than 4 KB */
+#define READS		20000u		/* by the kernel, for one event; some 100 do */
 
 struct entry {
 	uintptr_t counter, next;
@@ -58,6 +59,7 @@ struct looking {
 };
 
 static uint32_t filters;		/* of system calls, when PAPI was first called */
+static uint32_t reads_left;		/* of READS */
 
 void sp_sde_begin(void)
 {
@@ -69,7 +71,7 @@ static bool copy(void *to, uintptr_t from, size_t bytes)
 	struct iovec here = { to, bytes }, there = { (void *)from, bytes };
 	long own = sp_sys(SYS_getpid);
 
-	return from && sp_sys(SYS_process_vm_readv, own, &here, 1, &there, 1, 0) == (long)bytes;
+	return from && reads_left && reads_left-- && sp_sys(SYS_process_vm_readv, own, &here, 1, &there, 1, 0) == (long)bytes;
 }
 
 static bool is_text(uintptr_t at, const char *text, size_t n)
@@ -184,6 +186,7 @@ enum sp_sde sp_sde_look(const char *name, enum sp_kind *kind, enum sp_data_type 
 
 	end = strstr(l.name, "::");
 	l.library = end ? (size_t)(end - l.name) : 0;
+	reads_left = READS;
 	/* A program may have forbidden itself calls that it does not make. */
 	if (!l.library || sp_opened_filters() > filters || !sp_elf_each(look_into, &l))
 		return SP_SDE_UNKNOWN;

@@ -166,6 +166,7 @@ preset PAPI_CUDA_FP16_FMA $fma:device=0 "at PAPI_create_eventset 2 event PAPI_CU
 is "asked for on another device: what was counted before stays, what comes is on none that is known" \
 	"$(presets set=PAPI_CUDA_FP16_FMA start show=3 stop set=PAPI_CUDA_FP16_FMA start show=4 stop)" "PAPI_CUDA_FP16_FMA counter GPU 0
 PAPI_CUDA_FP16_FMA counter nowhere"
+is "Gaudi's: a device, though it claims threads" "$(gpu gaudi2 gaudi2:::TPC_STALL:device=0; json "$tmp/gpu.json" 'map { "$_->{scope} " . join ",", map { $_->{cpu} // "null" } @{$_->{cpus}} } @{$d->{relations}}')" "device null"
 is "AMD's, with dimensions" "$(gpu rocp_sdk rocp_sdk:::SQ_WAVES:DIMENSION_XCC=1:device=0)" "GPU 0 MI210 of Package 0"
 is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
 null"
