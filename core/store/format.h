@@ -97,9 +97,10 @@ enum sp_why {
 	SP_WHY_CLOCK,			/* a clock, of which each move costs the two some time */
 	SP_WHY_OPENER,			/* another thread than the set's user opened PAPI's counters */
 	SP_WHY_SWITCHED_OFF,		/* the program switched counters of the thread off (prctl) */
-	SP_WHY_COMPONENT,		/* its component has no counters in the kernel */
+	SP_WHY_COMPONENT,		/* its component is not perf_event */
 	SP_WHY_OUSTED,			/* another set took its counters by CPU, but PAPI refused to start that one */
 	SP_WHY_FILTER,			/* a seccomp filter came, and might end a process that opens counters */
+	SP_WHY_SHARED,			/* its component counts for the process, a package, a device or the host */
 	SP_WHYS
 };
 enum sp_readings { SP_TEMPORARY, SP_PERMANENT };

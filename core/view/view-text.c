@@ -304,7 +304,7 @@ static const char *const of_sets[] = {
 	"read by a thread that is not the one counted: booked where that one last ran",
 	"attached to a CPU: counts all that ran there",
 	"attached to another thread",
-	"counts the whole process, by inheritance",
+	"counts the whole process",
 	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
 };
 

@@ -6,8 +6,10 @@
 #include "events.h"
 #include "formula.h"
 #include "kinds.h"
+#include "sde.h"
 
 #define ROOM		8192u		/* codes remembered; a power of two */
+#define GONE		0xffffffffu	/* in place of a code: another record has it by now */
 #define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
 
 static struct sp_event_seen *seen;
@@ -115,53 +117,147 @@ static void store_pmus(const struct sp_real *papi)
 	sp_lock_give(&sp_store.lock, &h);
 }
 
-static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
+/* Libsde's events have no metadata of PAPI's.  What nothing tells of is a whole count, as most are; of what is not registered
+ * yet PAPI hands out -1, and then a value that nobody has zeroed. */
+static void ask_libsde(struct sp_event_seen *e, const char *name)
+{
+	enum sp_sde answer = sp_sde_look(name, &e->kind, &e->data_type);
+
+	e->awaited = answer == SP_SDE_AWAITED;
+	if (e->awaited) {
+		e->kind = SP_GAUGE;
+		e->data_type = SP_BIT64;
+	} else if (answer == SP_SDE_UNKNOWN) {
+		sp_process_note_quiet("events of PAPI component 'sde' are taken for whole counts: no libsde was found that tells "
+				      "their types");
+	}
+}
+
+static const struct sp_where nowhere = { SP_PLACE_UNKNOWN, SP_NO_CPU };
+
+/* A preset of a component is counted where its natives are (PAPI 7.2: PAPI_CUDA_FP16_FMA:device=1); its own name does not
+ * tell. */
+static struct sp_where place_of(const struct sp_event_seen *e, const struct sp_event_text *t)
+{
+	struct sp_where first = sp_place_of((enum sp_scope)t->scope, t->component, t->name);
+
+	if (!(e->code & 0x80000000u) || (t->scope != SP_SCOPE_DEVICE && t->scope != SP_SCOPE_PACKAGE))
+		return first;
+	for (uint32_t i = 0; i < t->n_natives; i++) {
+		struct sp_where w = sp_place_of((enum sp_scope)t->scope, t->component, t->natives[i]);
+
+		if (i && (w.place != first.place || w.id != first.id))
+			return nowhere;
+		first = w;
+	}
+	return first;
+}
+
+/* What PAPI says of it, in memory of ours; natives and texts stay until the next one is asked for. */
+struct described {
+	struct sp_event_text t;
+	const struct sp_component_fact *fact;
+	const char *natives[PAPI_MAX_INFO_TERMS];
+	char name[PAPI_HUGE_STR_LEN + 64];
+};
+
+static void describe(const struct sp_real *papi, const struct sp_event_seen *e, struct described *d)
 {
 	PAPI_event_info_t *info = (PAPI_event_info_t *)scratch;
-	const char *component = sp_component_name(papi, e->component), *natives[PAPI_MAX_INFO_TERMS];
-	const struct sp_component_fact *fact = sp_component_fact(component);
-	struct sp_event_text t = { .code = e->code, .component = component };
-	char name[PAPI_HUGE_STR_LEN + 64];
+	struct sp_event_text *t = &d->t;
+
+	memset(d, 0, sizeof(*d));
+	memset(scratch, 0, INFO_BYTES);
+	t->code = e->code;
+	t->component = sp_component_name(papi, e->component);
+	d->fact = sp_component_fact(t->component);
+	if (papi->PAPI_event_code_to_name && papi->PAPI_event_code_to_name((int)e->code, d->name) == PAPI_OK && *d->name)
+		t->name = d->name;
+	if (papi->PAPI_get_event_info && papi->PAPI_get_event_info((int)e->code, info) == PAPI_OK) {
+		if (!t->name)
+			t->name = info->symbol;
+		t->derived = *info->derived ? info->derived : "NOT_DERIVED";
+		t->postfix = info->postfix;
+		t->units = info->units;
+		t->description = info->long_descr;
+		t->data_type = (uint8_t)(info->data_type >= 0 && info->data_type <= 3 ? info->data_type : 0);
+		for (; t->n_natives < info->count && t->n_natives < PAPI_MAX_INFO_TERMS; t->n_natives++)
+			d->natives[t->n_natives] = info->name[t->n_natives];
+		t->natives = d->natives;
+	}
+	if (!t->name)
+		t->name = "?";
+	t->scope = (uint8_t)(d->fact ? d->fact->scope : sp_component_claims(papi, e->component));
+}
+
+static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
+{
+	const PAPI_event_info_t *info = (const PAPI_event_info_t *)scratch;
+	struct described d;
 	struct sp_held h;
 	long id;
 
-	memset(scratch, 0, INFO_BYTES);
-	memset(name, 0, sizeof(name));
-	if (papi->PAPI_event_code_to_name && papi->PAPI_event_code_to_name((int)e->code, name) == PAPI_OK && *name)
-		t.name = name;
-	if (papi->PAPI_get_event_info && papi->PAPI_get_event_info((int)e->code, info) == PAPI_OK) {
-		if (!t.name)
-			t.name = info->symbol;
-		t.derived = *info->derived ? info->derived : "NOT_DERIVED";
-		t.postfix = info->postfix;
-		t.units = info->units;
-		t.description = info->long_descr;
-		t.data_type = (uint8_t)(info->data_type >= 0 && info->data_type <= 3 ? info->data_type : 0);
-		for (; t.n_natives < info->count && t.n_natives < PAPI_MAX_INFO_TERMS; t.n_natives++)
-			natives[t.n_natives] = info->name[t.n_natives];
-		t.natives = natives;
-	}
-	if (!t.name)
-		t.name = "?";
-	t.scope = (uint8_t)(fact ? fact->scope : sp_component_claims(papi, e->component));
-	e->kind = sp_kind_of(fact, t.name, info);
-	e->data_type = (enum sp_data_type)t.data_type;
+	describe(papi, e, &d);
+	e->kind = sp_kind_of(d.fact, d.t.name, info);
+	e->data_type = (enum sp_data_type)d.t.data_type;
+	if (strcmp(d.t.component, "sde") == 0)
+		ask_libsde(e, d.t.name);
 	find_terms(e, info);
-	e->where = sp_place_of((enum sp_scope)t.scope, component, t.name);
-	t.kind = (uint8_t)e->kind;
-	t.place = (uint8_t)e->where.place;
-	t.place_id = e->where.id;
+	e->on_device = d.t.scope == SP_SCOPE_DEVICE && e->code & 0x80000000u;
+	e->where = e->wandered ? nowhere : place_of(e, &d.t);
+	d.t.data_type = (uint8_t)e->data_type;
+	d.t.kind = (uint8_t)e->kind;
+	d.t.place = (uint8_t)e->where.place;
+	d.t.place_id = e->where.id;
 	sp_lock_take(&sp_store.lock, &h);
-	id = sp_store_event(&sp_store, &t);
+	id = sp_store_event(&sp_store, &d.t);
 	sp_lock_give(&sp_store.lock, &h);
 	return id;
+}
+
+/* Is it another event by now, under the same code?  A library may have registered its counter.  And PAPI keeps the device with
+ * the preset, not with the sets that have it: once it was asked for on a second one, a set may count it on either. */
+static bool has_changed(const struct sp_real *papi, const struct sp_event_seen *e)
+{
+	struct described d;
+	enum sp_kind kind;
+	enum sp_data_type type;
+	struct sp_where w;
+
+	if (!e->awaited && (!e->on_device || e->wandered))
+		return false;
+	describe(papi, e, &d);
+	if (e->awaited)
+		return sp_sde_look(d.t.name, &kind, &type) == SP_SDE_KNOWN;
+	w = place_of(e, &d.t);
+	return w.place != e->where.place || w.id != e->where.id;
+}
+
+/* NULL: no room, or no memory in the store. */
+static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code, bool wandered)
+{
+	struct sp_event_seen *e = slot_of(code);
+	long id;
+
+	if (n_seen >= ROOM / 2)
+		return NULL;
+	*e = (struct sp_event_seen){ .code = code, .wandered = wandered };
+	e->component = papi->PAPI_get_event_component ? papi->PAPI_get_event_component((int)code) : 0;
+	store_pmus(papi);
+	id = store_event(papi, e);
+	if (id < 0) {
+		memset(e, 0, sizeof(*e));
+		return NULL;
+	}
+	e->id = (uint32_t)id;
+	n_seen++;
+	return e;
 }
 
 struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 {
 	struct sp_event_seen *e = NULL;
 	struct sp_held h;
-	long id;
 
 	sp_lock_take(&lock, &h);
 	if (!seen)
@@ -171,23 +267,11 @@ struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 	if (!seen || !scratch)
 		goto out;
 	e = slot_of((uint32_t)code);
+	if (e->code && !has_changed(papi, e))
+		goto out;
 	if (e->code)
-		goto out;
-	if (n_seen >= ROOM / 2) {
-		e = NULL;
-		goto out;
-	}
-	e->code = (uint32_t)code;
-	e->component = papi->PAPI_get_event_component ? papi->PAPI_get_event_component(code) : 0;
-	store_pmus(papi);
-	id = store_event(papi, e);
-	if (id < 0) {
-		e->code = 0;
-		e = NULL;
-		goto out;
-	}
-	e->id = (uint32_t)id;
-	n_seen++;
+		e->code = GONE;		/* (who holds it goes on with what it was) */
+	e = add_event(papi, (uint32_t)code, e->on_device);
 out:
 	sp_lock_give(&lock, &h);
 	return e;

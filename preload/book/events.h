@@ -16,6 +16,8 @@ struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store says whose it is */
+	bool awaited;			/* sde: its library has not registered it yet */
+	bool on_device, wandered;	/* a preset, counted on a device; on several */
 	uint32_t domain;		/* that it was counted in first; 0: in none yet */
 	uint32_t in_domain[1u << SP_DOMAINS];	/* its id in the store there, + 1; 0: not counted there yet */
 	struct sp_where where;
@@ -24,7 +26,8 @@ struct sp_event_seen {
 	struct sp_terms terms;		/* the natives that it is a sum of */
 };
 
-/* Caller holds no lock.  NULL: no memory. */
+/* Caller holds no lock.  NULL: no memory.  Another record than before where the code has become another event: what a record
+ * says of kind, type and place does not change. */
 struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
 
 /* Its id in the store, counted in this domain (PAPI_DOM_*; 0: not known): user's and kernel's counts are two events, named

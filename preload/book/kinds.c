@@ -26,6 +26,17 @@ static bool has_one_of(const char *name, const char *words)
 	return false;
 }
 
+/* By its own name, or those of a preset's natives. */
+static bool is_of_the_other_kind(const struct sp_component_fact *fact, const char *name, const PAPI_event_info_t *info)
+{
+	if (has_one_of(name, fact->others))
+		return true;
+	for (unsigned i = 0; i < info->count && i < PAPI_MAX_INFO_TERMS; i++)
+		if (has_one_of(info->name[i], fact->others))
+			return true;
+	return false;
+}
+
 static bool is_rate(const PAPI_event_info_t *info)
 {
 	for (unsigned i = 0; i < SP_COUNT(derivations_that_rate); i++)
@@ -43,7 +54,7 @@ enum sp_kind sp_kind_of(const struct sp_component_fact *fact, const char *name, 
 	if (is_rate(info) || info->data_type == PAPI_DATATYPE_BIT64 || info->value_type == PAPI_VALUETYPE_ABSOLUTE ||
 	    info->timescope != PAPI_TIMESCOPE_SINCE_START)
 		return SP_GAUGE;
-	if (fact && has_one_of(name, fact->others))
+	if (fact && is_of_the_other_kind(fact, name, info))
 		return kind == SP_GAUGE ? SP_COUNTER : SP_GAUGE;
 	for (unsigned i = 0; i < SP_COUNT(gauge_units); i++)
 		if (strcasecmp(info->units, gauge_units[i]) == 0)

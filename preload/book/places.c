@@ -112,7 +112,7 @@ static struct sp_where coretemp(const char *name)
 	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
 }
 
-/* cuda:::x:device=1, rocm:::x:device=1; nvml:::NAME:device_1:power, and the like; as the vendor's library
+/* cuda:::x:stat=sum:device=1, rocp_sdk:::x:DIMENSION_XCC=0:device=1; nvml:::NAME:device_1:power, and the like; as the vendor's library
  * numbers them. */
 static struct sp_where gpu(const char *component, const char *name)
 {

@@ -288,6 +288,7 @@ struct holding {			/* what a set holds now, as PAPI says */
 	enum sp_scope scope;
 	int cpu;			/* that all are opened for by name; SP_NO_CPU; SP_MIXED */
 	bool perf_event;
+	bool awaits;			/* a software-defined event that nobody has registered */
 	bool domains;			/* what a domain is matters to its component */
 	uint32_t n_gauges;		/* which are no plain counters */
 	struct sp_gauge_kind *gauge;
@@ -320,9 +321,6 @@ static void add_component(const struct sp_real *papi, struct holding *h, int com
 	if (f) {
 		h->scope = f->scope;
 		h->keeps = f->keeps;
-		if (strcmp(name, "sde") == 0)	/* seen: neither type nor instant or delta is in PAPI's metadata */
-			sp_process_note_quiet("Events of PAPI component 'sde' are taken for whole counts where PAPI does not tell "
-					      "their type");
 		return;
 	}
 	h->scope = sp_component_claims(papi, component);
@@ -375,6 +373,7 @@ static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain
 
 		if (!e)
 			return false;
+		h->awaits |= e->awaited;
 		if (h->terms)
 			h->terms[i] = &e->terms;
 		if (e->kind == SP_GAUGE || e->data_type == SP_FP64)
@@ -653,7 +652,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	sp_split_drop(&s->split);
 	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
 		return SP_BY_EXACT;
-	*why = !h->perf_event ? SP_WHY_COMPONENT : h->n_gauges ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
+	*why = !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->n_gauges ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 
@@ -739,6 +738,9 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 		return;
 	how = split(s, id, &h, &why);
 	choose_scope(s, &h);
+	if (h.awaits)
+		sp_process_note_quiet("an event set was started before a library registered its software-defined event: of what "
+				      "was read of that event then the last value is shown, as bits");
 	if (s->multiplexed)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");

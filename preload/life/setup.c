@@ -16,6 +16,7 @@
 #include "../held/relations.h"
 #include "end.h"
 #include "../book/events.h"
+#include "../book/sde.h"
 #include "process.h"
 #include "say.h"
 #include "../book/sets.h"
@@ -201,6 +202,7 @@ static void set_up(void)
 		sp_process.unwinds = sp_conf.callsites > 1;
 		sp_store_begin(&sp_store);
 		sp_process.counting = true;
+		sp_sde_begin();
 		sp_snapshot_set_up();
 	} else if (!sp_conf.disable) {
 		sp_say(SP_SAY_ERROR, "no memory for a store; nothing is recorded");

@@ -89,7 +89,21 @@ reason CLOCK exact "CPU-CLOCK moves" "$edges" moved perf::CPU-CLOCK
 reason OPENER exact "another thread opened the counters" "$apps/others" opener
 reason SWITCHED_OFF exact "prctl" "$apps/surprises" disables
 reason OVERFLOW approximate "an overflow set moves" "$edges" sampled
-reason COMPONENT reading "software-defined events move" "$apps/sde"
+MORE=''
+printf '%s\n' 'component appio' 'event appio:::READ_CALLS component=appio' >"$tmp/script"
+reason COMPONENT reading "I/O counted by PAPI itself" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=appio:::READ_CALLS start show=5 cpu=1 show=9 stop
+# What is no CPU's is not asked for one: in the text stands whose it is.
+printf '%s\n' 'component net' 'event net:::lo:rx:bytes component=net' >"$tmp/script"
+once 1 env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=net:::lo:rx:bytes start show=5 cpu=1 show=9 stop
+echo SHARED >>"$tmp/provoked"
+is "the host's counts (SHARED): JSON" "$(whys 1)" "reading: $(sed -n 's/^SP_WHY_SHARED //p' "$tmp/texts")"
+check "the host's counts: in the text whose they are" grep -qE '^net:::lo:rx:bytes +machine +9$|^lo:rx:bytes +machine +9 *' "$tmp/shim.txt"
+MORE=$plain
+once 1 "$apps/sde"
+case $(status_of shim) in
+77) skip "software-defined events (SHARED)" "$(tail -n 1 "$tmp/shim.err")" ;;
+*) is "software-defined events (SHARED)" "$(whys 1)" "reading: $(sed -n 's/^SP_WHY_SHARED //p' "$tmp/texts")" ;;
+esac
 reason FILTER reading "seccomp" "$apps/surprises" sandbox
 reason FORMULA reading "a count in a set with a product" env PAPI_CSV_EVENT_FILE="$tmp/table.csv" "$edges" moved perf::PAGE-FAULTS PAPI_L2_TCA
 

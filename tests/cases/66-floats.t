@@ -3,9 +3,9 @@
 . tests/lib/lib.sh
 
 cat >"$tmp/script" <<'END'
-event sde:::FLOPS component=sde data_type=fp64
-event sde:::BIG component=sde data_type=uint64
-event sde:::FLAGS component=sde data_type=bit64
+event widget:::FLOPS component=widget data_type=fp64
+event widget:::BIG component=widget data_type=uint64
+event widget:::FLAGS component=widget data_type=bit64
 event coretemp:::T component=coretemp units=C
 END
 export FAKE_PAPI_SCRIPT="$tmp/script"
@@ -24,32 +24,32 @@ intervals() {
 }
 
 # 2^63 is 9223372036854775808: no signed number.
-run_shim plain "$scenes/ops" set=sde:::FLOPS,sde:::BIG,sde:::FLAGS start show=0.5,9223372036854775808,0xf0 read \
+run_shim plain "$scenes/ops" set=widget:::FLOPS,widget:::BIG,widget:::FLAGS start show=0.5,9223372036854775808,0xf0 read \
 	cpu=1 show=2.75,18446744073709551000,0x0f read show=3.5,18446744073709551600,0x1 read cpu=0 show=3.75,18446744073709551610,0x2 stop
 is "temporary: the program ran" "$(status_of plain)" 0
 entries plain >"$tmp/got"
 cat >"$tmp/want" <<'END'
-sde:::FLOPS 0 T0.75
-sde:::BIG 0 T9223372036854775818
-sde:::FLOPS 1 T3
-sde:::BIG 1 T9223372036854775792
+widget:::FLOPS 0 T0.75
+widget:::BIG 0 T9223372036854775818
+widget:::FLOPS 1 T3
+widget:::BIG 1 T9223372036854775792
 END
 check "temporary: what the other CPUs' entries do not explain" diff "$tmp/want" "$tmp/got"
-is "intervals: floating-point sums" "$(intervals plain sde:::FLOPS)" "0:0.75/2 1:3/1 "
-is "intervals: unsigned sums" "$(intervals plain sde:::BIG )" "0:9223372036854775818/2 1:9223372036854775792/1 "
-check "CSV has them by call site" sh -c "SSPAPI_OUTPUT=$tmp/plain.csv LD_PRELOAD=$SHIM $scenes/ops set=sde:::FLOPS start show=0.5 read cpu=1 show=2.75 stop &&
-	[ \$(grep -cE 'ops[+]0x[0-9a-f]*,ops[+]0x[0-9a-f]*,[01],.*,sde:::FLOPS,1,(0[.]5|2[.]25),' $tmp/plain.csv) = 2 ]"
+is "intervals: floating-point sums" "$(intervals plain widget:::FLOPS)" "0:0.75/2 1:3/1 "
+is "intervals: unsigned sums" "$(intervals plain widget:::BIG )" "0:9223372036854775818/2 1:9223372036854775792/1 "
+check "CSV has them by call site" sh -c "SSPAPI_OUTPUT=$tmp/plain.csv LD_PRELOAD=$SHIM $scenes/ops set=widget:::FLOPS start show=0.5 read cpu=1 show=2.75 stop &&
+	[ \$(grep -cE 'ops[+]0x[0-9a-f]*,ops[+]0x[0-9a-f]*,[01],.*,widget:::FLOPS,1,(0[.]5|2[.]25),' $tmp/plain.csv) = 2 ]"
 
-SSPAPI_READINGS=permanent run_shim kept "$scenes/ops" set=sde:::FLOPS,sde:::BIG,sde:::FLAGS start show=0.5,10,0xf0 read \
+SSPAPI_READINGS=permanent run_shim kept "$scenes/ops" set=widget:::FLOPS,widget:::BIG,widget:::FLAGS start show=0.5,10,0xf0 read \
 	cpu=1 show=2.75,20,0x0f read show=3.5,30,0x1 accum reset show=0.25,5,0x2 stop
 entries kept >"$tmp/got"
 cat >"$tmp/want" <<'END'
-sde:::FLOPS 0 P0.5
-sde:::BIG 0 P10
-sde:::FLAGS 0 P240
-sde:::FLOPS 1 P2.75 P6.25 P0.25
-sde:::BIG 1 P20 P50 P5
-sde:::FLAGS 1 P15 P1 P2
+widget:::FLOPS 0 P0.5
+widget:::BIG 0 P10
+widget:::FLAGS 0 P240
+widget:::FLOPS 1 P2.75 P6.25 P0.25
+widget:::BIG 1 P20 P50 P5
+widget:::FLAGS 1 P15 P1 P2
 END
 check "permanent: every reading, by the rules; bits as they were" diff "$tmp/want" "$tmp/got"
 
@@ -58,9 +58,9 @@ is "permanent: a temperature's course" "$(entries gauge)" "coretemp:::T null P45
 run_shim gauge "$scenes/ops" set=coretemp:::T start show=45 read cpu=1 show=55 read show=50 stop
 is "temporary: a gauge's last value is with the gauges" "$(entries gauge)" ""
 
-SSPAPI_OUTPUT=$tmp/kept.sspapi SSPAPI_READINGS=permanent run_shim stored "$scenes/ops" set=sde:::FLOPS start show=0.5 read \
+SSPAPI_OUTPUT=$tmp/kept.sspapi SSPAPI_READINGS=permanent run_shim stored "$scenes/ops" set=widget:::FLOPS start show=0.5 read \
 	cpu=1 show=2.75 read show=3.5 stop
-SSPAPI_OUTPUT=$tmp/plain.sspapi run_shim stored "$scenes/ops" set=sde:::FLOPS start show=0.5 read cpu=1 show=2.75 read show=3.5 stop
+SSPAPI_OUTPUT=$tmp/plain.sspapi run_shim stored "$scenes/ops" set=widget:::FLOPS start show=0.5 read cpu=1 show=2.75 read show=3.5 stop
 for f in kept plain; do
 	"$B/sspapi" report -f json "$tmp/$f.sspapi" >"$tmp/one.json"
 	cp "$tmp/$f.sspapi" "$tmp/twin.sspapi"
@@ -68,7 +68,7 @@ for f in kept plain; do
 	"$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/$f.sspapi" "$tmp/twin.sspapi" 2>/dev/null
 	"$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/two.json"
 	is "merge, $f: entries as in each" "$(entries two)" "$(entries one; entries one)"
-	is "merge, $f: intervals" "$(intervals two sde:::FLOPS)" "$(intervals one sde:::FLOPS)$(intervals one sde:::FLOPS)"
+	is "merge, $f: intervals" "$(intervals two widget:::FLOPS)" "$(intervals one widget:::FLOPS)$(intervals one widget:::FLOPS)"
 done
 
 [ -n "${SANITIZE-}" ] || {

@@ -35,14 +35,14 @@ rapl:::THERMAL_SPEC:PACKAGE0 Package0 115.5 115.5 115.5 115.5 3
 coretemp:::hwmon77:temp1_input  55 45 55 51.6666666666667 3
 TOPDOWN_RETIRING_PERC 0 12.5 12.5 12.5 12.5 1
 TOPDOWN_RETIRING_PERC 1 37.5 37.5 37.5 37.5 1
-sde:::LIB::FLOPS 0 0.5
-sde:::LIB::CALLS 0 3
-sde:::LIB::BIG 0 9000000000000000000
-sde:::LIB::FLOPS 1 2.25
-sde:::LIB::CALLS 1 7
-sde:::LIB::BIG 1 9000000000000000000
-sde:::LIB::FLAGS 0 240 240 240 null 1
-sde:::LIB::FLAGS 1 15 15 15 null 2
+widget:::LIB::FLOPS 0 0.5
+widget:::LIB::CALLS 0 3
+widget:::LIB::BIG 0 9000000000000000000
+widget:::LIB::FLOPS 1 2.25
+widget:::LIB::CALLS 1 7
+widget:::LIB::BIG 1 9000000000000000000
+widget:::LIB::FLAGS 0 240 240 240 null 1
+widget:::LIB::FLAGS 1 15 15 15 null 2
 eth0:rx:bytes Machine0 250
 skx_unc_imc0::UNC_M_CAS_COUNT:ALL:cpu=0 NUMANode0 164
 skx_unc_cha0::UNC_C_CLOCKTICKS:cpu=0 Package0 3000
@@ -57,7 +57,7 @@ component() {
 is "packages have their own energy only" "$(component Package0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"} // "none"')" none
 is "the machine has its packages' energy" "$(component Machine0 '$_->{total}{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 3000
 is "a memory's counts are its package's, too" "$(component Package1 '$_->{total}{"rapl:::DRAM_ENERGY:PACKAGE1"}')" 30
-is "floating-point counts add up" "$(component Machine0 '$_->{total}{"sde:::LIB::FLOPS"}')" 2.75
+is "floating-point counts add up" "$(component Machine0 '$_->{total}{"widget:::LIB::FLOPS"}')" 2.75
 is "gauges are not summed up the tree" "$(component Package1 'join ",", keys %{$_->{gauges}}')" ""
 is "gauges stand with the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
 is "values that only grow are not said to go backwards" \
@@ -75,7 +75,7 @@ check "text: of a CPU, too" grep -qE 'RETIRING_PERC.* CPU 1 .* 37\.500$' "$tmp/k
 check "CSV: a line for each of them, with no exact" \
 	grep -qE '^[^,]*,,[0-9]+,[0-9]+,kinds,2,2,,,,,,,coretemp:::hwmon77:temp1_input \(mean\),3,51\.6[0-9]*,$' "$tmp/kinds.csv"
 check "CSV: a floating-point count is told by call sites" \
-	grep -qE ',4,4,kinds[^,]+,kinds[^,]+,1,1,1,1,sde:::LIB::FLOPS,1,2\.25,0$' "$tmp/kinds.csv"
+	grep -qE ',4,4,kinds[^,]+,kinds[^,]+,1,1,1,1,widget:::LIB::FLOPS,1,2\.25,0$' "$tmp/kinds.csv"
 check "text, too" grep -qE ' → .* 2\.250( |$)' "$tmp/kinds.txt"
 check "CSV: a package's count has its package" \
 	awk -F, '$14 == "rapl:::PACKAGE_ENERGY:PACKAGE1" { ok += $10 $11 == "" && $12 == 1 && $13 == 1; n += $15; t += $16; x += $17; lines++ }
@@ -101,7 +101,7 @@ run merge "$B/sspapi" merge -o "$tmp/two.sspapi" "$tmp/kinds.sspapi" "$tmp/other
 "$B/sspapi" report -f json "$tmp/two.sspapi" >"$tmp/two.json" 2>"$tmp/two.err"
 is "merge: gauges of two processes" "$(json "$tmp/two.json" 'my %g = map { $_->{id} => 1 } grep { $_->{name} =~ /temp1/ } @{$d->{events}};
 	join " ", map { "$_->{readings} $_->{max}" } grep { $g{$_->{event}} } map { @{$_->{gauges} || []} } @{$d->{relations}}')" "3 55 3 55"
-is "merge: and floating-point counts" "$(json "$tmp/two.json" '$d->{components}[0]{total}{"sde:::LIB::FLOPS"}')" 5.5
+is "merge: and floating-point counts" "$(json "$tmp/two.json" '$d->{components}[0]{total}{"widget:::LIB::FLOPS"}')" 5.5
 
 # A component that nobody knows is what its granularity says, wherever PAPI's version has that.
 cat >"$tmp/script" <<'END'
@@ -141,6 +141,33 @@ GPU 40"
 command -v lstopo-no-graphics >/dev/null && check "hwloc can read it" sh -c 'lstopo-no-graphics -i "$1" --of console --whole-io >/dev/null' - "$tmp/gpu.xml"
 is "nvml's by its name" "$(gpu nvml nvml:::NVIDIA_H100:device_0:power)" "GPU 0 H100 of Package 0"
 is "another vendor's are numbered for themselves" "$(gpu rocm rocm:::SQ_WAVES:device=0)" "GPU 0 MI210 of Package 0"
+# Presets of a component (PAPI 7.2): the natives name the device.
+# preset NAME NATIVES WORD...: the same of a preset
+preset() {
+	name=$1 natives=$2
+	shift 2
+	printf '%s\n' "component cuda" "event $name component=cuda natives=$natives" "$@" >"$tmp/script"
+}
+presets() {
+	SSPAPI_OUTPUT=$tmp/gpu.json SSPAPI_FORMAT=json,text run_shim gpu env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/gpus.xml" "$scenes/ops" "$@"
+	json "$tmp/gpu.json" 'my @c = @{$d->{topology}{components}}; map { my $r = $_; my $n = $d->{events}[$r->{events}[0]];
+		my $at = ($r->{places} || [])->[0] // -1; "$n->{name} $n->{kind} " . ($at eq "" || $at < 0 ? "nowhere" : "$c[$at]{type} $c[$at]{os_index}") } @{$d->{relations}}'
+}
+fma=cuda:::sm__inst_hfma:stat=sum
+preset PAPI_CUDA_FP16_FMA $fma:device=1
+is "a preset of cuda: where its natives are" "$(presets set=PAPI_CUDA_FP16_FMA start show=3 stop)" "PAPI_CUDA_FP16_FMA counter GPU 1"
+preset PAPI_CUDA_FP_FMA $fma:device=0,cuda:::sm__inst_ffma:stat=sum:device=0
+is "of two natives" "$(presets set=PAPI_CUDA_FP_FMA start show=3 stop)" "PAPI_CUDA_FP_FMA counter GPU 0"
+preset PAPI_CUDA_FP_FMA $fma:device=0,cuda:::sm__inst_ffma:stat=sum:device=1
+is "of two devices: nowhere" "$(presets set=PAPI_CUDA_FP_FMA start show=3 stop)" "PAPI_CUDA_FP_FMA counter nowhere"
+preset PAPI_CUDA_FP16_FMA cuda:::sm__inst_hfma:stat=pct:device=1
+is "a share is a gauge" "$(presets set=PAPI_CUDA_FP16_FMA start show=3 stop)" "PAPI_CUDA_FP16_FMA gauge GPU 1"
+preset PAPI_CUDA_FP16_FMA $fma:device=0 "at PAPI_create_eventset 2 event PAPI_CUDA_FP16_FMA component=cuda natives=$fma:device=1"
+is "asked for on another device: what was counted before stays, what comes is on none that is known" \
+	"$(presets set=PAPI_CUDA_FP16_FMA start show=3 stop set=PAPI_CUDA_FP16_FMA start show=4 stop)" "PAPI_CUDA_FP16_FMA counter GPU 0
+PAPI_CUDA_FP16_FMA counter nowhere"
+is "Gaudi's: a device, though it claims threads" "$(gpu gaudi2 gaudi2:::TPC_STALL:device=0; json "$tmp/gpu.json" 'map { "$_->{scope} " . join ",", map { $_->{cpu} // "null" } @{$_->{cpus}} } @{$d->{relations}}')" "device null"
+is "AMD's, with dimensions" "$(gpu rocp_sdk rocp_sdk:::SQ_WAVES:DIMENSION_XCC=1:device=0)" "GPU 0 MI210 of Package 0"
 is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
 null"
 check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; what it counted is on no component"' - "$tmp/gpu.txt"

@@ -75,12 +75,12 @@ ops "a histogram of PAPI's: the counts are as without" "0:5;" "" set=EV_A profil
 is "and a line says that there is one" "$(noted 'histograms of PAPI_profil or PAPI_sprofil')" 1
 ops "none: no line" "0:5;" "" set=EV_A start show=5 stop
 is "(no note of it)" "$(noted 'histograms')" 0
-ops "a floating-point counter, accumulated and reset" "0:6.25;" "event sde:::F component=sde data_type=fp64" \
-	set=sde:::F start show=1.5 read show=2.0 accum show=0.25 accum show=9.0 reset show=4.0 stop
+ops "a floating-point counter, accumulated and reset" "0:6.25;" "event widget:::F component=widget data_type=fp64" \
+	set=widget:::F start show=1.5 read show=2.0 accum show=0.25 accum show=9.0 reset show=4.0 stop
 ops "a floating-point counter that nothing zeroes" "-:3.5;" "event BYTES component=io data_type=fp64" \
 	set=BYTES start show=100.5 read show=101.0 accum show=103.0 stop start show=200.0 read show=201.0 stop
-ops "two runs of a set made anew" "0:5;" "event sde:::F component=sde data_type=fp64" \
-	set=sde:::F start show=1.5 stop again start show=3.5 stop
+ops "two runs of a set made anew" "0:5;" "event widget:::F component=widget data_type=fp64" \
+	set=widget:::F start show=1.5 stop again start show=3.5 stop
 
 # Where PAPI has its presets from.
 PAPI_CSV_EVENT_FILE=$tmp/my.csv PAPI_USER_EVENTS_FILE=$tmp/user.csv run_shim files "$scenes/one"
