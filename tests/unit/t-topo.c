@@ -36,15 +36,6 @@ static char scratch[] = "/tmp/t-topo.XXXXXX";
 static char why[256];
 static struct sp_topo t;
 
-static const char *data(const char *name)
-{
-	static char path[PATH_MAX];
-	const char *tests = getenv("SP_TESTS");
-
-	snprintf(path, sizeof(path), "%s/topo/%s", tests ? tests : "tests", name);
-	return path;
-}
-
 static const char *temporary(const char *name)
 {
 	static char path[PATH_MAX];
@@ -61,6 +52,57 @@ static const char *write_file(const char *name, const char *bytes, size_t n)
 	assert_non_null(f);
 	assert_int_equal(fwrite(bytes, 1, n, f), n);
 	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+static size_t change(char *b, size_t n, size_t at, size_t out, const char *in, size_t bytes)
+{
+	memmove(b + at + bytes, b + at + out, n - at - out);
+	memcpy(b + at, in, bytes);
+	return n - out + bytes;
+}
+
+/* Files that are none: one that is, of which one word is another; or it ends there (to: NULL). */
+static const struct {
+	const char *name, *of, *from, *to;
+} edits[] = {
+	{ "truncated.xml", "hybrid.xml", "gp_index=\"6\"", NULL },
+	{ "malformed.xml", "hybrid.xml", "</object>", "</objekt>" },
+	{ "same-gp-index.xml", "hybrid.xml", "gp_index=\"4\"", "gp_index=\"7\"" },
+	{ "newer.xml", "disallowed.xml", "version=\"2.0\"", "version=\"9.0\"" },
+	{ "same-cpu.xml", "disallowed.xml", "os_index=\"3\" cpuset=\"0x00000008\" complete_cpuset=\"0x00000008\"",
+	  "os_index=\"2\" cpuset=\"0x00000004\" complete_cpuset=\"0x00000004\"" },
+	{ "cpu-70000.xml", "disallowed.xml", "os_index=\"3\"", "os_index=\"70000\"" },
+	{ "assertion.xml", "no-numa.xml", "\"PU\" os_index=\"1\"", "\"MemCache\" os_index=\"1\"" },
+};
+
+static const char *data(const char *name);
+
+static const char *edited(size_t i)
+{
+	static char b[65536];
+	FILE *f = fopen(data(edits[i].of), "r");
+	size_t n = f ? fread(b, 1, 16384, f) : 0, from = strlen(edits[i].from);
+	char *at = memmem(b, n, edits[i].from, from);
+
+	assert_non_null(at);
+	fclose(f);
+	if (edits[i].to)
+		n = change(b, n, (size_t)(at - b), from, edits[i].to, strlen(edits[i].to));
+	else
+		n = (size_t)(at - b);
+	return write_file(edits[i].name, b, n);
+}
+
+static const char *data(const char *name)
+{
+	static char path[PATH_MAX];
+	const char *tests = getenv("SP_TESTS");
+
+	for (size_t i = 0; i < SP_COUNT(edits); i++)
+		if (!strcmp(edits[i].name, name))
+			return edited(i);
+	snprintf(path, sizeof(path), "%s/topo/%s", tests ? tests : "tests", name);
 	return path;
 }
 
@@ -631,13 +673,6 @@ static unsigned roll(size_t n)
 	return (unsigned)(dice % n);
 }
 
-static size_t change(char *b, size_t n, size_t at, size_t out, const char *in, size_t bytes)
-{
-	memmove(b + at + bytes, b + at + out, n - at - out);
-	memcpy(b + at, in, bytes);
-	return n - out + bytes;
-}
-
 /* Values of attributes, mostly: what is cut off or unbalanced never comes as far as hwloc. */
 static size_t mutate(char *b, size_t n)
 {
@@ -760,6 +795,8 @@ static int teardown(void **state)
 	(void)state;
 	for (size_t i = 0; i < SP_COUNT(names); i++)
 		unlink(temporary(names[i]));
+	for (size_t i = 0; i < SP_COUNT(edits); i++)
+		unlink(temporary(edits[i].name));
 	return rmdir(scratch);
 }
 
