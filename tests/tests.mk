@@ -34,7 +34,7 @@ $(API_CXX): tests/apps/api/examples.cc preload/sspapi.h $(B)/libsspapi.so
 
 tests: $(APPS) $(APIS) $(API_CXX) $(PRELOADS)
 
-$(APPS): tests/apps/touch.h tests/apps/handed.h
+$(APPS): tests/apps/touch.h tests/apps/handed.h tests/apps/calls.h
 
 # The demo brings a CPU for a libpfm4 that does not know this one: the README's line runs everywhere.
 $(T)/apps/demo: tests/preload/lendpmu.c
@@ -167,7 +167,7 @@ $(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
 
-$(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
+$(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h tests/apps/calls.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)

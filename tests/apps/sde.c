@@ -3,7 +3,7 @@
  * linked, so that this builds without it. 100 on the first CPU, 50 on the second.
  * usage: sde
  */
-#include "handed.h"
+#include "calls.h"
 #include <dlfcn.h>
 
 typedef void *init_fn(const char *library);
@@ -33,16 +33,14 @@ int main(void)
 	register_counter();
 	papi_up();
 	c = counted_new(1, &name, 1);
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	c->id = new_event_set();
 	if (PAPI_add_named_event(c->id, name) != PAPI_OK) {
 		fprintf(stderr, "cannot count here: PAPI has no component sde\n");
 		exit(SKIPPED);
 	}
 	hits = 7;			/* before the start: not counted */
 	pin(0);
-	must("PAPI_start", PAPI_start(c->id));
-	zeroed(c);
+	begin(c);
 	hits += 100;
 	must("PAPI_read", PAPI_read(c->id, &value));
 	handed(c, "PAPI_read", &value);
