@@ -4,14 +4,7 @@
  * the sspapi command is.  What is particular to libsspapi-topo.so is in t-topo-dso.c.
  * Runs in the root of the repository (or $SP_TESTS names its tests/).
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,9 +14,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -194,7 +184,6 @@ static const struct sp_component *find(const char *type, int os_index)
 
 static void this_machine(void **state)
 {
-	(void)state;
 	loads(NULL);
 	assert_string_equal(t.component[0].type, "Machine");
 	assert_int_equal(number_of("PU"), sysconf(_SC_NPROCESSORS_ONLN));
@@ -207,7 +196,6 @@ static void this_machine(void **state)
 
 static void hybrid(void **state)
 {
-	(void)state;
 	loads(data("hybrid.xml"));
 	assert_int_equal(number_of("PU"), 12);
 	assert_int_equal(t.n_cpus, 15);
@@ -229,7 +217,6 @@ static void hybrid(void **state)
 
 static void alder_lake(void **state)
 {
-	(void)state;
 	loads(data("alder.xml"));
 	assert_int_equal(t.n_kinds, 2);
 	assert_string_equal(t.kind[find("PU", 7)->cpu_kind].name, "P");
@@ -270,7 +257,6 @@ static void kinds_by_pmu(void **state)
 	const char *was = sp_topo_pmus;
 	uint32_t kinds;
 
-	(void)state;
 	loads(NULL);
 	kinds = t.n_kinds;
 	snprintf(rest, sizeof(rest), "1-%u\n", t.n_cpus - 1);
@@ -317,7 +303,6 @@ static void names_of_kinds(void **state)
 	};
 	struct sp_cpu_kind two[2] = { { .efficiency = 0 }, { .efficiency = 1 } };
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
 		struct sp_cpu_kind kind[3];
 
@@ -349,7 +334,6 @@ static void memory_children(void **state)
 {
 	uint32_t i = 2;
 
-	(void)state;
 	loads(data("memcache.xml"));
 	assert_string_equal(t.component[i].type, "MemCache");
 	assert_int_equal(t.component[i].size, 536870912);
@@ -367,7 +351,6 @@ static void memory_children(void **state)
 
 static void large(void **state)
 {
-	(void)state;
 	loads("synthetic:pack:2 die:2 numa:2 l3:2 core:8 pu:2");
 	assert_int_equal(number_of("PU"), 256);
 	assert_int_equal(number_of("NUMANode"), 8);
@@ -383,7 +366,6 @@ static void large(void **state)
 
 static void numbers_with_holes(void **state)
 {
-	(void)state;
 	loads(data("holes.xml"));
 	assert_int_equal(number_of("PU"), 8);
 	assert_int_equal(t.n_cpus, 8192);
@@ -393,7 +375,6 @@ static void numbers_with_holes(void **state)
 
 static void disallowed(void **state)
 {
-	(void)state;
 	loads(data("disallowed.xml"));
 	for (int cpu = 0; cpu < 4; cpu++)
 		assert_int_equal(find("PU", cpu)->flags, cpu & 1 ? SP_COMPONENT_DISALLOWED : 0);
@@ -402,7 +383,6 @@ static void disallowed(void **state)
 
 static void old_files(void **state)
 {
-	(void)state;
 	loads(data("v1-numa.xml"));
 	assert_int_equal(number_of("NUMANode"), 2);
 	assert_int_equal(number_of("PU"), 8);
@@ -419,7 +399,6 @@ static void its_own_xml(void **state)
 	static const char *const sources[] = { "hybrid.xml", "memcache.xml", "v1-numa.xml", "holes.xml" };
 	struct sp_topo first;
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(sources); i++) {
 		loads(data(sources[i]));
 		first = t;
@@ -435,7 +414,6 @@ static void flat(void **state)
 {
 	struct sp_topo hwloc;
 
-	(void)state;
 	loads(NULL);
 	hwloc = t;
 	assert_int_equal(sp_topo_flat(&t), 0);
@@ -466,7 +444,6 @@ static void refuses(const char *source, int error, const char *word)
 
 static void bad_files(void **state)
 {
-	(void)state;
 	refuses(data("truncated.xml"), EINVAL, "cut off");
 	refuses(data("malformed.xml"), EINVAL, "as hwloc writes it; make one with: lstopo machine.xml");
 	refuses(data("lstopo-text.xml"), EINVAL, "not an XML file");
@@ -488,7 +465,6 @@ static void bad_files(void **state)
 
 static void not_files(void **state)
 {
-	(void)state;
 	refuses(temporary("none.xml"), ENOENT, "no such file");
 	refuses("", ENOENT, "no such file");
 	refuses(scratch, EISDIR, "folder");
@@ -507,7 +483,6 @@ static void no_room_for_why(void **state)
 {
 	char one[1] = { 'x' };
 
-	(void)state;
 	assert_int_equal(sp_topo_load(&t, "/none", NULL, 0), -ENOENT);
 	assert_int_equal(sp_topo_load(&t, "/none", one, 1), -ENOENT);
 	assert_int_equal(one[0], 0);
@@ -537,7 +512,6 @@ static void hostile(void **state)
 {
 	int fd = open(temporary("huge.xml"), O_RDWR | O_CREAT, 0600);
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, (64l << 20) + 1), 0);
 	close(fd);
 	refuses(temporary("huge.xml"), EFBIG, "64 MiB");
@@ -595,7 +569,6 @@ static void leaves_no_trace(void **state)
 	struct surroundings before, after;
 	cpu_set_t one;
 
-	(void)state;
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
@@ -631,7 +604,6 @@ static void thread_with_a_small_stack(void **state)
 	pthread_t thread;
 	int r = 1;
 
-	(void)state;
 	pthread_attr_init(&a);
 	pthread_attr_setstacksize(&a, 64 << 10);
 	assert_int_equal(pthread_create(&thread, &a, load_small, &r), 0);
@@ -654,7 +626,6 @@ static void cancelled_thread(void **state)
 	void *end;
 	int r = 1;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, load_cancelled, &r), 0);
 	pthread_join(thread, &end);
 	assert_ptr_equal(end, PTHREAD_CANCELED);
@@ -753,7 +724,6 @@ static void variants(void **state)
 	unsigned *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct stat s;
 
-	(void)state;
 	fflush(stdout);
 	while (*at < n) {
 		pid_t child = fork();
@@ -782,7 +752,6 @@ static void variants(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
 	setenv("HWLOC_HIDE_ERRORS", "2", 1);	/* in the DSO topo-getenv.c sees to it */
 	return mkdtemp(scratch) ? 0 : -1;
 }
@@ -792,7 +761,6 @@ static int teardown(void **state)
 	static const char *const names[] = { "again.xml", "empty.xml", "nul.xml", "fifo", "secret.xml",
 					     "hostile.xml", "huge.xml", "printed", "variant.xml" };
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(names); i++)
 		unlink(temporary(names[i]));
 	for (size_t i = 0; i < SP_COUNT(edits); i++)

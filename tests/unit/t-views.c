@@ -1,25 +1,17 @@
 /* t-views.c: view.h: each form against a model made by hand (stub-model.c), read
  * back by other people's parsers: jansson for JSON, hwloc for XML.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../core/view/view-text-levels.h"
 #include "../../core/view/view-text-words.h"
 #include "../../core/view/view.h"
 #include "stub-model.c"
-
 
 static char text[1 << 20];
 static size_t length;
@@ -41,7 +33,6 @@ static const char *show(const char *view, struct sp_model *m)
 
 static void table(void **state)
 {
-	(void)state;
 	assert_int_equal(sp_n_views, 5);
 	assert_string_equal(sp_view_by_name("jsonx", 4)->extension, ".json");
 	assert_null(sp_view_by_name("xml", 3));
@@ -113,7 +104,6 @@ static void json_keys(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
 	JSON(root,
 	     { "format", "sspapi-dump" }, { "format_version", "1" }, { "sspapi_version", SP_VERSION }, { "callsites", "#3" },
 	     { "process/pid", "4242" }, { "process/rank", "3" }, { "process/job", "881234" }, { "process/end", "exit" },
@@ -134,7 +124,6 @@ static void json_relations(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
 	JSON(root,
 	     { "relations", "#5" }, { "relations/0/target/kind", "thread" }, { "relations/0/events/3", "3" },
 	     { "relations/0/cpus/1/cpu", "1" }, { "relations/0/cpus/1/total/1", "2000" }, { "relations/0/cpus/1/exact/1", "0" },
@@ -153,7 +142,6 @@ static void json_overflows(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
 	JSON(root,
 	     { "relations/0/overflows", "#0" }, { "relations/2/overflows", "#2" },
 	     { "relations/2/overflows/0/event", "1" }, { "relations/2/overflows/0/cpu", "0" },
@@ -174,7 +162,6 @@ static void json_sums(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
 	assert_int_equal(json_array_size(json_object_get(root, "components")), STUB_COMPONENTS);
 	JSON(root,
 	     { "components/0/total/PAPI_TOT_INS", "18518519384" }, { "components/0/total", "#6" },
@@ -191,7 +178,6 @@ static void json_odd(void **state)
 	struct sp_model *m;
 	json_t *root;
 
-	(void)state;
 	for (enum stub kind = STUB_FULL; kind <= STUB_BARE; kind++)
 		json_decref(parse(stub_model(kind)));
 	for (size_t i = 0; i < SP_COUNT(odd); i++) {
@@ -213,7 +199,6 @@ static void json_kinds(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	json_t *root = parse(m);
 
-	(void)state;
 	JSON(root,
 	     { "cpu_kinds", "#2" }, { "cpu_kinds/0/name", "P" }, { "cpu_kinds/0/core_type", "IntelCore" },
 	     { "cpu_kinds/0/efficiency", "1" }, { "cpu_kinds/0/cpus", "2" }, { "cpu_kinds/1/max_mhz", "3400" },
@@ -285,7 +270,6 @@ static void csv(void **state)
 	char *field[FIELDS], *at;
 	unsigned lines = 0;
 
-	(void)state;
 	stub_component[13].logical_index = 7;
 	show("csv", stub_model(STUB_FULL));
 	stub_component[13].logical_index = 1;
@@ -346,7 +330,6 @@ static size_t end_of(const char *line, const char *word)
 
 static void text_lines(void **state)
 {
-	(void)state;
 	for (enum stub kind = STUB_FULL; kind <= STUB_BARE; kind++) {
 		char *save, *copy;
 		unsigned lines = 0;
@@ -375,7 +358,6 @@ static void text_tree(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
-	(void)state;
 	show("text", m);
 	find("matmul", "matmul -n 2000 'two words..: 12.35 s on node017, rank 3, 5,003 threads on 4 CPUs");
 	assert_non_null(strstr(text, "\n<1 % of TOT_INS, <1 % of TOT_CYC, 1 % of\n  CACHE_REFERENCES:u=0:k=1:period=100000:precise=2 "
@@ -407,7 +389,6 @@ static void text_rows(void **state)
 	static bool counted[40];
 	struct sp_model *m = stub_model(STUB_FULL);
 
-	(void)state;
 	memset(many, 0, sizeof(many));
 	many[0] = (struct sp_component){ .parent = -1, .os_index = 0, .type = "Machine" };
 	for (int i = 1; i < 40; i++) {
@@ -442,7 +423,6 @@ static void text_threads(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
-	(void)state;
 	show("text", m);
 	strcpy(header, find("\nthread ", "thread "));
 	assert_int_equal(end_of(header, "TOT_CYC"), end_of(find("\nthread ", "~ 4242 main"), "23.46 G"));
@@ -489,7 +469,6 @@ static void text_numbers(void **state)
 {
 	int64_t joule[] = { 0x41cdcd6500000000ll /* 1e9 */, 0x3ff0000000000000ll };
 
-	(void)state;
 	assert_string_equal(shortened(0, 9999999), "9,999,999");
 	assert_string_equal(shortened(0, 10000000), "10.00 M");
 	assert_string_equal(shortened(0, 12345678), "12.35 M");
@@ -522,7 +501,6 @@ static void text_functions(void **state)
 		{ "main", "main" }, { "_Z", "_Z" }, { "_ZN99x", "_ZN99x" }, { "_ZL5startv", "start" }, { "step.constprop.0", "step.constprop.0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
 		struct sp_out o;
 
@@ -541,7 +519,6 @@ static void text_twins(void **state)
 {
 	struct sp_out o;
 
-	(void)state;
 	stub_twins = true;
 	sp_memory_init(&o, text, sizeof(text));
 	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 45);
@@ -577,7 +554,6 @@ static void text_inlined(void **state)
 		{ of_it_alone, 1, "operator()", "operator() (a.c:7)" }, { NULL, 0, "", "matmul" },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(is); i++) {
 		stub_into = is[i].into;
 		stub_n_into = is[i].n;
@@ -597,7 +573,6 @@ static void text_kinds(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
-	(void)state;
 	show("text", m);
 	strcpy(header, find("\nkind of core", "kind of core"));
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nkind of core", "~ P cores (2 of 2)"), " 12.35 G"));
@@ -616,7 +591,6 @@ static void text_cpus(void **state)
 {
 	struct sp_model *m = stub_model(STUB_FULL);
 
-	(void)state;
 	how.all = true;
 	show("text", m);
 	assert_null(strstr(text, "began with"));
@@ -692,7 +666,6 @@ static void text_tied(void **state)
 		{ "PAPI_TOT_INS", "perf::PAGE-FAULTS", NULL, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
 		const char *said = tied(is[i].name, is[i].native);
 		char wanted[200];
@@ -714,7 +687,6 @@ static void text_says_why(void **state)
 {
 	struct sp_model *m;
 
-	(void)state;
 	show("text", stub_model(STUB_UNPROVEN));
 	assert_non_null(strstr(text, "\nno count is proven on its CPU (~)\n  booked on the CPU of the reading that brought them: pin the threads"));
 	show("text", stub_model(STUB_ALL_PROVEN));
@@ -827,7 +799,6 @@ static void hwloc_infos(void **state)
 	char *xml, value[32];
 	int bytes;
 
-	(void)state;
 	m->xml = xml = machine_xml(&bytes);
 	m->xml_bytes = (uint64_t)bytes;
 	show("hwloc", m);
@@ -866,7 +837,6 @@ static void hwloc_colors(void **state)
 	char *xml;
 	int bytes;
 
-	(void)state;
 	m->xml = xml = machine_xml(&bytes);
 	m->xml_bytes = (uint64_t)bytes;
 	m->counted[18] = m->counted[1] = false;
@@ -902,7 +872,6 @@ static void hwloc_numbers(void **state)
 	char *xml;
 	int bytes;
 
-	(void)state;
 	m->xml = xml = machine_xml(&bytes);
 	m->xml_bytes = (uint64_t)bytes;
 	show("hwloc", m);
@@ -929,7 +898,6 @@ static void hwloc_without_xml(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	hwloc_topology_t t;
 
-	(void)state;
 	stub_component[22].os_index = 70;
 	show("hwloc", m);
 	stub_component[22].os_index = 3;
@@ -956,7 +924,6 @@ static void hwloc_hostile(void **state)
 	int bytes;
 	uint32_t x = 12345;
 
-	(void)state;
 	xml = machine_xml(&bytes);
 	for (int n = 1; n < bytes; n += n < 1500 ? 1 : 13) {
 		m->xml = cut = malloc((size_t)n);
@@ -987,7 +954,6 @@ static void hwloc_small_things(void **state)
 				  "<object gp_index=\"99999999999999999999\"/></object><objects/>";
 	struct sp_model *m = stub_model(STUB_FULL);
 
-	(void)state;
 	for (uint32_t i = 0; i < STUB_COMPONENTS; i++)
 		stub_component[i].gp_index = i;
 	m->xml = xml;
@@ -1008,7 +974,6 @@ static void store(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	static char zeros[4096];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stub_bytes); i++)
 		stub_bytes[i] = (unsigned char)(i * 31 + i / 256 + 1);
 	memcpy(stub_bytes, &m->h, sizeof(m->h));
@@ -1049,7 +1014,6 @@ static void text_levels(void **state)
 {
 	const char *first, *at;
 
-	(void)state;
 	level("cpu", stub_model(STUB_FULL));
 	assert_non_null(at = strstr(text, "CPU 0 (core 0"));
 	assert_non_null(strstr(at, "CPU 2 (core 2"));
@@ -1073,7 +1037,6 @@ static void no_room(void **state)
 {
 	char small[64];
 
-	(void)state;
 	for (unsigned i = 0; i < sp_n_views; i++) {
 		struct sp_out o;
 
