@@ -1,14 +1,14 @@
 /* vectors.c: plays sys-sage's sequences as PAPI calls on the scripted libpapi and checks the dumps.
  *
- *	vectors [--check DIR [--entries] [--permanent]] [--two-sets] [--class LIST] [--only NAME] FILE.jsonl...
+ *	vectors [--permanent] DIR FILE.jsonl...
  *	vectors --one NAME FILE.jsonl
  *
  * Each sequence runs in a process of its own (--one), two at a time, with
  * $VECTORS_PRELOAD preloaded.  That process checks what PAPI hands out against the
  * sequence and prints what must have been booked, by tests/vectors' rule:
  * a reading of x on CPU c books x - last on c; `last` is 0 after start, reset
- * and accum.  PAPI_stop(set, NULL) is a reading, too.  Without --check these
- * lines are all the output; with it they are compared with DIR/NAME.json, in TAP.
+ * and accum.  PAPI_stop(set, NULL) is a reading, too.  These lines are compared
+ * with DIR/NAME.json, in TAP.
  * The CPUs are this machine's, bound to, and all readings temporary whatever the sequence's
  * flags are: the entries are told by the rules of tests/vectors (which, where the recorded
  * sequence is just that, must give what sys-sage left).
@@ -264,23 +264,13 @@ static int play(const char *name, const char *path)
 
 /* ---- all of them, two at a time ---------------------------------------- */
 
-struct choice {
-	const char *dir, *only, *classes;
-	bool entries, permanent, two_sets;
-};
+static const char *dir;
+static bool permanent;
 
+/* There is no relation in a PAPI call that one could lack. */
 static bool chosen(const json_t *seq, const void *arg)
 {
-	const struct choice *c = arg;
-
-	if (c->only)
-		return named(seq, c->only);
-	/* There is no relation in a PAPI call that one could lack. */
-	if (named(seq, "x_read_before_start"))
-		return false;
-	if (!c->two_sets && json_array_size(json_object_get(seq, "sets")) > 1)
-		return false;
-	return strstr(c->classes, text(seq, "class"));
+	return !named(seq, arg);
 }
 
 struct job {
@@ -289,17 +279,13 @@ struct job {
 	size_t index;
 };
 
-static void preload(const char *dir, const char *name, bool permanent)
+static void preload(const char *name)
 {
-	const char *lib = getenv("VECTORS_PRELOAD"), *old = getenv("LD_PRELOAD");
+	const char *old = getenv("LD_PRELOAD");
 	char value[8192];
 
-	if (!lib || !*lib)
-		return;
-	snprintf(value, sizeof(value), "%s%s%s", old ? old : "", old ? ":" : "", lib);
+	snprintf(value, sizeof(value), "%s%s%s", old ? old : "", old ? ":" : "", getenv("VECTORS_PRELOAD"));
 	setenv("LD_PRELOAD", value, 1);
-	if (!dir)
-		return;
 	snprintf(value, sizeof(value), "%s/%s.json", dir, name);
 	setenv("SSPAPI_OUTPUT", value, 1);
 	setenv("SSPAPI_FORMAT", "json", 1);
@@ -307,16 +293,11 @@ static void preload(const char *dir, const char *name, bool permanent)
 		setenv("SSPAPI_READINGS", "permanent", 1);
 }
 
-static struct job begin(const struct choice *c, const char *path, const char *name, size_t index)
+static struct job begin(const char *path, const char *name, size_t index)
 {
 	struct job j = { .index = index };
-	char old[8192];
 	int fd[2];
 
-	if (c->dir) {
-		snprintf(old, sizeof(old), "%s/%s.json", c->dir, name);
-		unlink(old);
-	}
 	if (pipe2(fd, O_CLOEXEC))
 		die("pipe: %s", strerror(errno));
 	j.fd = fd[0];
@@ -325,7 +306,7 @@ static struct job begin(const struct choice *c, const char *path, const char *na
 		die("fork: %s", strerror(errno));
 	if (!j.pid) {
 		dup2(fd[1], 1);
-		preload(c->dir, name, c->permanent);
+		preload(name);
 		execl("/proc/self/exe", "vectors", "--one", name, path, (char *)NULL);
 		_exit(127);
 	}
@@ -354,7 +335,7 @@ static void end(struct job *j, json_t *lines)
 }
 
 /* What each sequence printed, in the order of the sequences. */
-static json_t *run(const struct choice *c, const char *path, const json_t *list)
+static json_t *run(const char *path, const json_t *list)
 {
 	size_t n = json_array_size(list);
 	json_t *lines = json_array();
@@ -364,7 +345,7 @@ static json_t *run(const struct choice *c, const char *path, const json_t *list)
 		struct job j;
 
 		json_array_append_new(lines, json_null());
-		j = begin(c, path, text(json_array_get(list, i), "name"), i);
+		j = begin(path, text(json_array_get(list, i), "name"), i);
 		if (i)
 			end(&last, lines);
 		last = j;
@@ -418,7 +399,20 @@ static json_t *totals(const json_t *dump)
 	return without_zeros(out);
 }
 
-/* {event: {cpu: [[value, permanent], ...]}}, of the dump and of the sequence's last state. */
+/* An entry as it is compared: [value, permanent]; where all are permanent the value alone, if its time is after
+ * that of the one before it. */
+static json_t *entry_of(const json_t *x, json_int_t *ns)
+{
+	json_t *value = json_object_get(x, "value"), *kept = json_object_get(x, "permanent");
+	bool right = json_is_true(kept) && json_integer_value(json_object_get(x, "ns")) > *ns;
+
+	*ns = json_integer_value(json_object_get(x, "ns"));
+	if (!permanent)
+		return json_pack("[O, O]", value, kept);
+	return json_incref(right ? value : (json_t *)x);
+}
+
+/* {event: {cpu: [entry, ...]}}, of the dump and of the sequence's last state. */
 static json_t *entries_of_dump(const json_t *dump)
 {
 	json_t *out = json_object();
@@ -429,11 +423,11 @@ static json_t *entries_of_dump(const json_t *dump)
 	json_array_foreach(json_object_get(dump, "relations"), i, r)
 		json_array_foreach(json_object_get(r, "entries"), k, e) {
 			json_t *list = json_array();
+			json_int_t ns = 0;
 
 			cpu_key(cpu, sizeof(cpu), json_object_get(e, "cpu"));
 			json_array_foreach(json_object_get(e, "list"), l, x)
-				json_array_append_new(list, json_pack("[O, O]", json_object_get(x, "value"),
-								      json_object_get(x, "permanent")));
+				json_array_append_new(list, entry_of(x, &ns));
 			json_object_set_new(member(out, event_name(dump, json_object_get(e, "event"))), cpu, list);
 		}
 	return out;
@@ -457,32 +451,6 @@ static json_t *entries_of_state(const json_t *seq)
 				json_array_append_new(copy, json_pack("[O, O]", json_array_get(x, 1), json_array_get(x, 2)));
 			snprintf(key, sizeof(key), "%d", real_cpu(atoi(cpu)));
 			json_object_set_new(member(out, event), key, copy);
-		}
-	return out;
-}
-
-/* {event: {cpu: [value, ...]}}, if all entries are permanent and their times grow. */
-static json_t *lists_of_dump(const json_t *dump)
-{
-	json_t *out = json_object();
-	const json_t *r, *e, *x;
-	size_t i, k, l;
-	char cpu[16];
-
-	json_array_foreach(json_object_get(dump, "relations"), i, r)
-		json_array_foreach(json_object_get(r, "entries"), k, e) {
-			json_t *list = json_array();
-			json_int_t ns = 0;
-
-			cpu_key(cpu, sizeof(cpu), json_object_get(e, "cpu"));
-			json_array_foreach(json_object_get(e, "list"), l, x) {
-				bool right = json_is_true(json_object_get(x, "permanent")) &&
-					     json_integer_value(json_object_get(x, "ns")) > ns;
-
-				ns = json_integer_value(json_object_get(x, "ns"));
-				json_array_append(list, right ? json_object_get(x, "value") : (json_t *)x);
-			}
-			json_object_set_new(member(out, event_name(dump, json_object_get(e, "event"))), cpu, list);
 		}
 	return out;
 }
@@ -536,17 +504,17 @@ struct verdict {
 	int totals, entries, bad_totals, bad_entries;
 };
 
-static void compare(const struct choice *c, const json_t *seq, const json_t *line, struct verdict *v)
+static void compare(const json_t *seq, const json_t *line, struct verdict *v)
 {
 	const char *name = text(seq, "name");
 	json_t *dump = NULL, *got, *want;
-	bool entries = (c->permanent || c->entries) && json_array_size(json_object_get(seq, "sets")) == 1;
+	bool entries = json_array_size(json_object_get(seq, "sets")) == 1;
 	json_error_t error = { .text = "did not get that far" };
 	char path[8192];
 
 	v->totals++;
 	v->entries += entries;
-	snprintf(path, sizeof(path), "%s/%s.json", c->dir, name);
+	snprintf(path, sizeof(path), "%s/%s.json", dir, name);
 	if (json_object_get(line, "expect"))
 		dump = json_load_file(path, 0, &error);
 	if (!dump) {
@@ -563,15 +531,15 @@ static void compare(const struct choice *c, const json_t *seq, const json_t *lin
 	}
 	json_decref(got);
 	if (entries) {
-		got = c->permanent ? lists_of_dump(dump) : entries_of_dump(dump);
-		want = json_deep_copy(json_object_get(line, c->permanent ? "lists" : "temporary"));
+		got = entries_of_dump(dump);
+		want = json_deep_copy(json_object_get(line, permanent ? "lists" : "temporary"));
 		if (!json_equal(want, got)) {
 			v->bad_entries++;
 			differ(name, "entries", want, got);
 		}
 		json_decref(got);
 		got = entries_of_state(seq);
-		if (!c->permanent && has_entries(seq) && !json_equal(want, got)) {
+		if (!permanent && has_entries(seq) && !json_equal(want, got)) {
 			v->bad_entries++;
 			differ(name, "sys-sage's own", got, want);
 		}
@@ -593,76 +561,38 @@ static void tap(bool ok, const char *path, int n, const char *what)
 	fflush(stdout);
 }
 
-static void one_file(const struct choice *c, const char *path)
+static void one_file(const char *path)
 {
-	json_t *list = load(path, chosen, c), *lines = run(c, path, list);
+	json_t *list = load(path, chosen, "x_read_before_start"), *lines = run(path, list);
 	struct verdict v = { 0 };
 	const json_t *seq;
 	size_t i;
 
-	json_array_foreach(list, i, seq) {
-		const json_t *line = json_array_get(lines, i);
-
-		if (c->dir) {
-			compare(c, seq, line, &v);
-		} else if (json_object_get(line, "expect")) {
-			json_dumpf(line, stdout, JSON_COMPACT);
-			putchar('\n');
-		} else {
-			failed++;
-		}
-	}
-	if (c->dir)
-		tap(!v.bad_totals && v.totals, path, v.totals, "the ledger");
-	if (c->dir && (c->entries || c->permanent))
-		tap(!v.bad_entries, path, v.entries, c->permanent ? "all readings, permanent" : "sys-sage's entries");
+	json_array_foreach(list, i, seq)
+		compare(seq, json_array_get(lines, i), &v);
+	tap(!v.bad_totals && v.totals, path, v.totals, "the ledger");
+	tap(!v.bad_entries, path, v.entries, permanent ? "all readings, permanent" : "sys-sage's entries");
 	json_decref(list);
 	json_decref(lines);
 }
 
-static _Noreturn void usage(void)
-{
-	fputs("usage: vectors [--check DIR [--entries] [--permanent]] [--two-sets] [--class rule,random,error]\n"
-	      "               [--only NAME] FILE...\n"
-	      "       vectors --one NAME FILE\n", stderr);
-	exit(2);
-}
-
 int main(int argc, char **argv)
 {
-	struct choice c = { .classes = "rule,random,error" };
-	int i;
+	int i = 1;
 
 	find_cpus();
 	if (argc == 4 && !strcmp(argv[1], "--one"))
 		return play(argv[2], argv[3]);
-	for (i = 1; i < argc && !strncmp(argv[i], "--", 2); i++) {
-		const char **value = !strcmp(argv[i], "--check") ? &c.dir : !strcmp(argv[i], "--only") ? &c.only :
-				     !strcmp(argv[i], "--class") ? &c.classes : NULL;
-
-		if (value && i + 1 < argc)
-			*value = argv[++i];
-		else if (!strcmp(argv[i], "--entries"))
-			c.entries = true;
-		else if (!strcmp(argv[i], "--permanent"))
-			c.permanent = true;
-		else if (!strcmp(argv[i], "--two-sets"))
-			c.two_sets = true;
-		else
-			usage();
-	}
-	if (i == argc)
-		usage();
-	if (c.dir && (!getenv("VECTORS_PRELOAD") || !*getenv("VECTORS_PRELOAD"))) {
-		puts("1..0 # SKIP VECTORS_PRELOAD is not set");
-		return 0;
-	}
-	if (c.dir && mkdir(c.dir, 0777) && errno != EEXIST)
-		die("'%s': %s", c.dir, strerror(errno));
-	if (c.dir)
-		printf("1..%d\n", (argc - i) * (c.entries || c.permanent ? 2 : 1));
+	permanent = argc > 1 && !strcmp(argv[1], "--permanent");
+	i += permanent;
+	if (argc < i + 2 || !getenv("VECTORS_PRELOAD"))
+		die("usage: VECTORS_PRELOAD=LIBRARY vectors [--permanent] DIR FILE...");
+	dir = argv[i++];
+	if (mkdir(dir, 0777))
+		die("'%s': %s", dir, strerror(errno));
+	printf("1..%d\n", 2 * (argc - i));
 	fflush(stdout);
 	for (; i < argc; i++)
-		one_file(&c, argv[i]);
+		one_file(argv[i]);
 	return failed ? 1 : 0;
 }

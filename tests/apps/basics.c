@@ -3,16 +3,14 @@
  * example: start, read, reset, accum, read_ts, stop, and read when stopped.
  * usage: basics [event...]	exit 77: the events cannot be counted here
  */
-#include "handed.h"
+#include "calls.h"
 
-static void read_and_reset(struct counted *c, long long *values)
+static void read_and_reset(struct counted *c)
 {
 	touch(&c->arena, 100);
-	must("PAPI_read", PAPI_read(c->id, values));
-	handed(c, "PAPI_read", values);
+	look(c);
 	touch(&c->arena, 200);
-	must("PAPI_read", PAPI_read(c->id, values));
-	handed(c, "PAPI_read", values);
+	look(c);
 	must("PAPI_reset", PAPI_reset(c->id));
 	zeroed(c);
 }
@@ -37,8 +35,7 @@ static void read_ts_and_stop(struct counted *c, long long *values)
 	must("PAPI_read_ts", PAPI_read_ts(c->id, values, &cycles));
 	handed(c, "PAPI_read_ts", values);
 	touch(&c->arena, 400);
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
+	end(c);
 }
 
 /* A stopped set hands out what it had: nothing new. */
@@ -54,22 +51,18 @@ int main(int argc, char **argv)
 {
 	struct counted *c;
 	long long values[EVENTS];
-	int ret;
 
 	papi_up();
 	c = counted_new(argc - 1, argv + 1, 2000);
 	make_set(c);
 	pin(0);
 	prefault();
-	ret = PAPI_start(c->id);
-	if (ret != PAPI_OK)
-		cannot("PAPI_start", ret);
-	read_and_reset(c, values);
+	may("PAPI_start", PAPI_start(c->id));
+	read_and_reset(c);
 	accum_twice(c);
 	read_ts_and_stop(c, values);
 	if (!same_when_stopped(c, values))
 		printf("wrong: a stopped set changed\n");
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	drop_set(c->id);
 	return print_handed(c, "");
 }

@@ -13,12 +13,9 @@ static long at;
 
 static long long count(void)
 {
+	int set = set_with(DEFAULT_EVENT);
 	long long value = 0;
-	int set = PAPI_NULL;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	if (PAPI_add_named_event(set, DEFAULT_EVENT) != PAPI_OK)
-		cannot(DEFAULT_EVENT, PAPI_ENOEVNT);
 	must("PAPI_start", PAPI_start(set));
 	for (int i = 0; i < PAGES; i++)
 		arena[at++ * 65536] = 1;

@@ -9,19 +9,14 @@
 
 static void set_option(int which, PAPI_option_t *option, const char *what)
 {
-	int ret = PAPI_set_opt(which, option);
-
-	if (ret != PAPI_OK)
-		cannot(what, ret);
+	may(what, PAPI_set_opt(which, option));
 }
 
 static void bind(struct counted *c, int cpu, int system_wide)
 {
 	PAPI_option_t option;
 
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	c->id = core_set();
 	memset(&option, 0, sizeof(option));
 	if (system_wide) {
 		option.granularity.eventset = c->id;
@@ -46,7 +41,7 @@ static void take(struct counted *c, const char *by, const long long *values, int
 
 int main(int argc, char **argv)
 {
-	int system_wide = argc > 1 && !strcmp(argv[1], "-s"), cpu, ret;
+	int system_wide = argc > 1 && !strcmp(argv[1], "-s"), cpu;
 	struct counted *c;
 	long long values[EVENTS];
 
@@ -55,9 +50,7 @@ int main(int argc, char **argv)
 	cpu = pin(1);
 	bind(c, cpu, system_wide);
 	prefault();
-	ret = PAPI_start(c->id);
-	if (ret != PAPI_OK)
-		cannot("PAPI_start", ret);
+	may("PAPI_start", PAPI_start(c->id));
 	touch(&c->arena, 200);
 	pin(0);
 	touch(&c->arena, 100);

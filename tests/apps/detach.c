@@ -7,14 +7,13 @@
  *	ended	attached; detached; the child ends: nobody's
  * usage: detach MODE	needs hw2sw where there are no hardware counters
  */
-#include "handed.h"
+#include "ordered.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 
 static const char *mode;
 static struct counted *c;
-static int to[2], from[2], here, there;
+static int here, there;
 static pid_t child;
 
 static int is(const char *name)
@@ -22,37 +21,13 @@ static int is(const char *name)
 	return !strcmp(mode, name);
 }
 
-static void be_the_child(void)
-{
-	char word;
-
-	close(to[1]);
-	pin(1);
-	prefault();
-	while (read(to[0], &word, 1) == 1) {
-		touch(&c->arena, 100);
-		if (write(from[1], &word, 1) != 1)
-			_exit(1);
-	}
-	_exit(0);
-}
-
-static void let_child_touch(void)
-{
-	char word = 't';
-
-	if (child && (write(to[1], &word, 1) != 1 || read(from[0], &word, 1) != 1))
-		die("the child");
-}
-
 static void run(void)
 {
 	long long values[2], value;
-	int ret = PAPI_start(c->id);
 
-	if (ret != PAPI_OK)
-		cannot("PAPI_start", ret);
-	let_child_touch();
+	may("PAPI_start", PAPI_start(c->id));
+	if (child)
+		order(c, 100);
 	touch(&c->arena, 30);
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	value = values[0];
@@ -62,26 +37,17 @@ static void run(void)
 
 int main(int argc, char **argv)
 {
-	int ret;
-
 	mode = argc > 1 ? argv[1] : "again";
 	c = counted_new(0, NULL, 10000);
 	there = nth_cpu(1);
 	here = pin(0);
-	if (pipe(to) || pipe(from) || (child = fork()) < 0)
-		die("fork");
-	if (!child)
-		be_the_child();
+	child = start_child(c);
 	papi_up();
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
-	ret = PAPI_attach(c->id, (unsigned long)child);
-	if (ret != PAPI_OK)
-		cannot("PAPI_attach", ret);
+	c->id = core_set();
+	may("PAPI_attach", PAPI_attach(c->id, (unsigned long)child));
 	must("PAPI_add_named_event", PAPI_add_named_event(c->id, c->name[0]));
 	prefault();
-	let_child_touch();
+	order(c, 100);
 	setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
 	run();
 	must("PAPI_detach", PAPI_detach(c->id));

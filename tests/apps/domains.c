@@ -52,33 +52,23 @@ static void set_default(int value)
 
 static void make(int domain)
 {
-	int ret;
-
 	if (domain)
 		set_default(domain);
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	c->id = core_set();
 	if (domain && is("set"))
 		set_domain(c->id, domain);
-	ret = PAPI_add_named_event(c->id, c->name[0]);
-	if (ret != PAPI_OK)
-		cannot(c->name[0], ret);
+	may(c->name[0], PAPI_add_named_event(c->id, c->name[0]));
 }
 
 static void drop(void)
 {
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	drop_set(c->id);
 }
 
 static void run(int domain)
 {
 	long long value, want = (domain & PAPI_DOM_USER ? 100 : 0) + (domain & PAPI_DOM_KERNEL ? 30 : 0);
-	int ret = PAPI_start(c->id);
-
-	if (ret != PAPI_OK)
-		cannot("PAPI_start", ret);
+	may("PAPI_start", PAPI_start(c->id));
 	touch(&c->arena, 100);
 	for (int i = 0; i < 30; i++, c->arena.next += c->arena.page)
 		if (read(zero, c->arena.next, 1) != 1)

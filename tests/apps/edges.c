@@ -61,6 +61,29 @@ static void work(int which, long pages)
 	on[cpu] += pages;
 }
 
+static void starts(int set)
+{
+	pin(0);
+	must("PAPI_start", PAPI_start(set));
+	last = 0;
+}
+
+static void reads(void)
+{
+	long long value;
+
+	must("PAPI_read", PAPI_read(c->id, &value));
+	took(value);
+}
+
+static void stops(int set)
+{
+	long long value;
+
+	must("PAPI_stop", PAPI_stop(set, &value));
+	took(value);
+}
+
 /* Faults of the kernel's, when it writes for us. */
 static void work_inside(int which, int pages)
 {
@@ -75,22 +98,16 @@ static void work_inside(int which, int pages)
 static void domain(void)
 {
 	PAPI_option_t o = {.domain = {.eventset = c->id, .domain = PAPI_DOM_USER | PAPI_DOM_KERNEL}};
-	long long value;
-	int ret = PAPI_set_opt(PAPI_DOMAIN, &o);
 
-	if (ret != PAPI_OK)
-		cannot("PAPI_DOMAIN", ret);
+	may("PAPI_DOMAIN", PAPI_set_opt(PAPI_DOMAIN, &o));
 	for (int i = 0; i < 2; i++) {
 		migrations_once();
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 100);
 		work_inside(0, 30);
 		work(1, 10);
 		work_inside(1, 50);
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 	}
 }
 
@@ -109,11 +126,9 @@ static long long *fresh(void)
 static void array(void)
 {
 	for (int i = 0; i < 30; i++) {
-		long long *value = fresh(), rest;
+		long long *value = fresh();
 
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 20);
 		work(1, 30);
 		if (i % 3 == 0) {
@@ -131,8 +146,7 @@ static void array(void)
 			took(*value);
 			last = 0;
 		}
-		must("PAPI_stop", PAPI_stop(c->id, &rest));
-		took(rest);
+		stops(c->id);
 	}
 }
 
@@ -159,23 +173,17 @@ ssize_t read(int fd, void *to, size_t bytes)
 
 static void handler(void)
 {
-	long long value;
-
 	signal(SIGUSR1, on_signal);
 	raise(SIGUSR1); /* all of it has run once */
 	on[sched_getcpu()] -= 10;
 	for (int i = 0; i < 10; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 20);
 		work(1, 30);
 		armed = 1;
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 		work(0, 5);
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 	}
 }
 
@@ -184,14 +192,10 @@ static int papis;		/* its counter */
 
 static void on_zeroed(int unused)
 {
-	long long value;
-
 	(void)unused;
-	must("PAPI_read", PAPI_read(c->id, &value));
-	took(value);
+	reads();
 	work(1, 10);
-	must("PAPI_read", PAPI_read(c->id, &value));
-	took(value);
+	reads();
 }
 
 /* libpapi's, by which it zeroes its counters. */
@@ -220,21 +224,15 @@ int ioctl(int fd, unsigned long request, ...)
 
 static void zeroed_under(void)
 {
-	long long value;
-
 	signal(SIGUSR1, on_zeroed);
 	for (int i = 0; i < 10; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 20);
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 		pin(1);
 		zeroes = 1;
 		must("PAPI_reset", PAPI_reset(c->id));
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 	}
 }
 
@@ -256,16 +254,11 @@ static void by_another(void *arg)
 
 static void running(void)
 {
-	long long value;
-
 	by_another(NULL);
 	for (int i = 0; i < 6; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 50);
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 		work(0, 100);
 		pin(1);
 		if (i % 2 == 0)
@@ -273,8 +266,7 @@ static void running(void)
 		else
 			by_another(c);
 		work(1, 7);
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 	}
 }
 
@@ -334,17 +326,14 @@ static void moved_in_looks(void)
 	long long value;
 
 	for (int i = 0; i < 10; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 20);
 		work(1, 30);
 		looking = 1;
 		must("PAPI_read", PAPI_read(c->id, &value));
 		looking = 0;
 		took(value);
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 	}
 	fprintf(stderr, "moves %d\n", looks);
 }
@@ -370,27 +359,22 @@ static void on_tick(int unused)
 static void interrupted(void)
 {
 	struct sigevent by = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-	long long value;
 
 	if (timer_create(CLOCK_MONOTONIC, &by, &timer))
 		die("timer_create");
 	signal(SIGUSR1, on_tick);
 	raise(SIGUSR1); /* all of it has run once */
 	for (int i = 0; i < 20; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 20);
 		work(1, 30);
 		ticks = 400;
 		soon();
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 		work(0, 10);
 		ticks = 400;
 		soon();
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 		while (ticks > 0)
 			;
 	}
@@ -403,46 +387,36 @@ static void removed(void)
 
 	must(name, PAPI_add_named_event(c->id, name));
 	must(name, PAPI_remove_named_event(c->id, name));
-	pin(0);
-	must("PAPI_start", PAPI_start(c->id));
+	starts(c->id);
 	work(0, 100);
 	work(1, 300);
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 	pin(0);
 	must("PAPI_read", PAPI_read(c->id, &value));
 }
 
 static void credit(void)
 {
-	long long value;
-
 	for (int i = 0; i < 1000; i++) {
 		make_set(c);
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 1);
 		work(1, 1);
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
-		must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
-		must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+		stops(c->id);
+		drop_set(c->id);
 	}
 }
 
 static void limit(void)
 {
 	struct rlimit few = {256, 256};
-	long long value;
 
 	if (setrlimit(RLIMIT_NOFILE, &few))
 		die("setrlimit");
 	must("PAPI_start", PAPI_start(c->id));
 	work(0, 100);
 	work(1, 300);
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 }
 
 static volatile int step;
@@ -460,14 +434,11 @@ static void go(int what)
 
 static void *reader(void *unused)
 {
-	long long value;
-
 	(void)unused;
 	pin(1);
 	for (int i = 0; i < 20; i++) {
 		await(2 * i + 1);
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 		go(2 * i + 2);
 	}
 	return NULL;
@@ -488,21 +459,17 @@ static void touch_until(int what)
 static void foreign(void)
 {
 	pthread_t t;
-	long long value;
 
 	pthread_create(&t, NULL, reader, NULL);
-	pin(0);
-	must("PAPI_start", PAPI_start(c->id));
+	starts(c->id);
 	for (int i = 0; i < 20; i++) {
 		pin(0);
 		go(2 * i + 1);
 		touch_until(2 * i + 2);
 		work(1, 1);
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 	}
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 	pthread_join(t, NULL);
 }
 
@@ -511,24 +478,19 @@ static long long ours[64];
 /* Without a reading in between. */
 static void count_moved(int set)
 {
-	pin(0);
-	must("PAPI_start", PAPI_start(set));
+	starts(set);
 	work(0, 100);
 	work(1, 300);
 	must("PAPI_stop", PAPI_stop(set, ours));
-	last = 0;
 	took(ours[0]);
 }
 
 static int new_set(char **names)
 {
-	int set = PAPI_NULL, ret;
+	int set = new_event_set();
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
 	for (; *names; names++) {
-		ret = PAPI_add_named_event(set, *names);
-		if (ret != PAPI_OK)
-			cannot(*names, ret);
+		may(*names, PAPI_add_named_event(set, *names));
 	}
 	return set;
 }
@@ -549,81 +511,63 @@ static void sampled(void)
 
 static void late(void)
 {
-	long long value;
-
 	pin(0);
 	enables = 1;
 	must("PAPI_start", PAPI_start(c->id));
 	work(1, 20);
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 }
 
 static void on_nested(int unused)
 {
 	(void)unused;
 	work(0, 10);
-	must("PAPI_read", PAPI_read(c->id, ours));
-	took(*ours);
+	reads();
 }
 
 static void nested(void)
 {
-	long long value;
-
 	signal(SIGUSR1, on_nested);
 	for (int i = 0; i < 10; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(c->id));
-		last = 0;
+		starts(c->id);
 		work(0, 20);
 		work(1, 30);
 		armed = 1;
-		must("PAPI_read", PAPI_read(c->id, &value));
-		took(value);
+		reads();
 		work(1, 5);
-		must("PAPI_stop", PAPI_stop(c->id, &value));
-		took(value);
+		stops(c->id);
 	}
 }
 
 /* What a library that shares the process may do. */
 static void disabled(void)
 {
-	long long value;
-
-	pin(0);
-	must("PAPI_start", PAPI_start(c->id));
+	starts(c->id);
 	work(0, 20);
 	pin(1);
 	syscall(SYS_ioctl, papis, PERF_EVENT_IOC_DISABLE, 0);
 	touch(&c->arena, 30);
 	syscall(SYS_ioctl, papis, PERF_EVENT_IOC_ENABLE, 0);
 	work(1, 5);
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 }
 
 static void *counts_and_ends(void *unused)
 {
-	long long value;
-
 	(void)unused;
 	pin(0);
 	make_set(c);
 	must("PAPI_start", PAPI_start(c->id));
 	work(0, 20);
-	must("PAPI_read", PAPI_read(c->id, &value));
-	took(value);
+	reads();
 	work(1, 30);
 	return NULL;
 }
 
 static void *counts_nothing(void *unused)
 {
-	char *names[] = {"perf::PAGE-FAULTS", NULL};
+	int set = set_with(DEFAULT_EVENT);
 	long long value;
-	int set = new_set(names);
 
 	must("PAPI_start", PAPI_start(set));
 	must("PAPI_stop", PAPI_stop(set, &value));
@@ -633,7 +577,6 @@ static void *counts_nothing(void *unused)
 static void ended(void)
 {
 	pthread_t t;
-	long long value;
 
 	pthread_create(&t, NULL, counts_and_ends, NULL);
 	pthread_join(t, NULL);
@@ -641,8 +584,7 @@ static void ended(void)
 		pthread_create(&t, NULL, counts_nothing, NULL);
 		pthread_join(t, NULL);
 	}
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 }
 
 /* The CPU that is not allowed at first. */
@@ -665,28 +607,21 @@ static void go_wide(void)
 
 static void wide(void)
 {
-	long long value;
-
 	must("PAPI_start", PAPI_start(c->id));
 	work(0, 100);
 	go_wide();
-	must("PAPI_stop", PAPI_stop(c->id, &value));
-	took(value);
+	stops(c->id);
 }
 
 static void children(void)
 {
 	PAPI_option_t o = {.inherit = {.eventset = PAPI_NULL, .inherit = PAPI_INHERIT_ALL}};
-	long long value;
-	int set = PAPI_NULL, ret;
+	int set;
 	pid_t pid;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(set, 0));
+	set = core_set();
 	o.inherit.eventset = set;
-	ret = PAPI_set_opt(PAPI_INHERIT, &o);
-	if (ret != PAPI_OK)
-		cannot("PAPI_INHERIT", ret);
+	may("PAPI_INHERIT", PAPI_set_opt(PAPI_INHERIT, &o));
 	must("PAPI_add_named_event", PAPI_add_named_event(set, "perf::PAGE-FAULTS"));
 	must("PAPI_start", PAPI_start(set));
 	pid = fork();
@@ -695,33 +630,27 @@ static void children(void)
 		syscall(SYS_exit_group, 0);
 	}
 	waitpid(pid, NULL, 0);
-	must("PAPI_stop", PAPI_stop(set, &value));
-	took(value);
+	stops(set);
 }
 
-static char *hardware[] = {"perf::INSTRUCTIONS", NULL};
+#define HARDWARE "perf::INSTRUCTIONS"
 
 static void refused(void)
 {
-	int set = new_set(hardware), other = new_set(hardware);
-	long long value;
-
+	int set = set_with(HARDWARE), other = set_with(HARDWARE);
 	for (int i = 0; i < 2; i++) {
-		pin(0);
-		must("PAPI_start", PAPI_start(set));
-		last = 0;
+		starts(set);
 		work(0, 20);
 		if (PAPI_start(other) == PAPI_OK)
 			die("another set was started");
 		work(1, 30);
-		must("PAPI_stop", PAPI_stop(set, &value));
-		took(value);
+		stops(set);
 	}
 }
 
 static void in_hardware(void)
 {
-	int set = new_set(hardware);
+	int set = set_with(HARDWARE);
 
 	for (int i = 0; i < 40; i++)
 		count_moved(set);

@@ -31,21 +31,12 @@ static const char *event, *way;
 static long threads, rounds;
 static bool other;
 
-static int set_up(void)
-{
-	int set = PAPI_NULL;
-
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_add_named_event", PAPI_add_named_event(set, event));
-	return set;
-}
-
 /* One reading of each kind: which, by the thread. */
 static void *count(void *arg)
 {
 	struct slot *s = &slots[(long)arg];
 	long long sum = 0, before = 0, value = 0;
-	int set = set_up();
+	int set = set_with(event);
 
 	s->tid = syscall(SYS_gettid);
 	must("PAPI_start", PAPI_start(set));
@@ -127,8 +118,7 @@ int main(int argc, char **argv)
 	way = argv[3];
 	threads = atol(argv[4]);
 	rounds = atol(argv[5]);
-	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
-		die("PAPI_library_init");
+	papi_up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
 	if (!strncmp(way, "slow-", 5)) {
 		way += 5;

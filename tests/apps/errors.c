@@ -89,8 +89,7 @@ int main(int argc, char **argv)
 	TRY(PAPI_create_eventset(&c->id));
 	papi_up();
 	no_such_set();
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	c->id = new_event_set();
 	empty_set(c->id);
 	add_events(c);
 	never_started(c);

@@ -29,10 +29,7 @@ __attribute__((noinline)) static long long window(void)
 static void begin(void)
 {
 	papi_up();
-	set = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	if (PAPI_add_named_event(set, DEFAULT_EVENT) != PAPI_OK)
-		cannot(DEFAULT_EVENT, PAPI_ENOEVNT);
+	set = set_with(DEFAULT_EVENT);
 }
 
 int main(int argc, char **argv)

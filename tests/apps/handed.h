@@ -69,31 +69,62 @@ static inline void name_events(struct counted *c, int n, char **names)
 		c->name[c->k++] = DEFAULT_EVENT;
 }
 
+/* What a machine may refuse. */
+static inline void may(const char *what, int code)
+{
+	if (code != PAPI_OK)
+		cannot(what, code);
+}
+
+static inline int new_event_set(void)
+{
+	int set = PAPI_NULL;
+
+	must("PAPI_create_eventset", PAPI_create_eventset(&set));
+	return set;
+}
+
+/* Options can be set before it has events. */
+static inline int core_set(void)
+{
+	int set = new_event_set();
+
+	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(set, 0));
+	return set;
+}
+
+static inline int set_with(const char *event)
+{
+	int set = new_event_set();
+
+	may(event, PAPI_add_named_event(set, event));
+	return set;
+}
+
+static inline void drop_set(int set)
+{
+	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
+	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+}
+
 static inline void add_events(struct counted *c)
 {
-	for (int i = 0; i < c->k; i++) {
-		int ret = PAPI_add_named_event(c->id, c->name[i]);
-
-		if (ret != PAPI_OK)
-			cannot(c->name[i], ret);
-	}
+	for (int i = 0; i < c->k; i++)
+		may(c->name[i], PAPI_add_named_event(c->id, c->name[i]));
 }
 
 static inline void make_set(struct counted *c)
 {
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	c->id = new_event_set();
 	add_events(c);
 }
 
 /* PAPI opens the counters of the set that it touched before again at its next start. */
 static inline void migrations_once(void)
 {
-	int other = PAPI_NULL;
+	int other = set_with("perf::CPU-MIGRATIONS");
 	long long value;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&other));
-	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
 	must("PAPI_start", PAPI_start(other));
 	must("PAPI_stop", PAPI_stop(other, &value));
 }

@@ -13,10 +13,8 @@ static pthread_barrier_t started, all;
 static void *work(void *arg)
 {
 	long long v[2];
-	int set = PAPI_NULL;
+	int set = set_with(DEFAULT_EVENT);
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must(DEFAULT_EVENT, PAPI_add_named_event(set, DEFAULT_EVENT));
 	must("perf::TASK-CLOCK", PAPI_add_named_event(set, "perf::TASK-CLOCK"));
 	must("PAPI_start", PAPI_start(set));
 	pthread_barrier_wait(&started);

@@ -4,7 +4,7 @@
  * usage: many [-t FILE] N [event...]	-t: the CPU time of each call, the least of all runs
  *					with this FILE; on stderr, how many are longer than 50 us
  */
-#include "handed.h"
+#include "calls.h"
 #include <time.h>
 
 static double cpu_time(void)
@@ -74,8 +74,7 @@ int main(int argc, char **argv)
 			least[i - 1] = (float)t;
 	}
 	handed(c, "PAPI_read", values);
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
+	end(c);
 	if (timed)
 		keep_times(argv[2], least, n);
 	return print_handed(c, "");

@@ -3,21 +3,17 @@
  * Touches A pages on the first CPU, reads, moves to the second, touches B,
  * stops. usage: migration [-a A] [-b B] [event...]
  */
-#include "handed.h"
+#include "calls.h"
 
 static void count(struct counted *c, long a, long b)
 {
-	long long values[EVENTS];
-
 	pin(0);
 	must("PAPI_start", PAPI_start(c->id));
 	touch(&c->arena, a);
-	must("PAPI_read", PAPI_read(c->id, values));
-	handed(c, "PAPI_read", values);
+	look(c);
 	pin(1);
 	touch(&c->arena, b);
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
+	end(c);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
  * usage: mpx [event...]
  */
 #define DEFAULT_EVENT "PAPI_TOT_CYC"
-#include "handed.h"
+#include "calls.h"
 #include <time.h>
 
 static const char *const four[] = {"PAPI_TOT_CYC", "PAPI_TOT_INS", "PAPI_REF_CYC", "PAPI_L1_DCM"};
@@ -12,19 +12,13 @@ static const char *const four[] = {"PAPI_TOT_CYC", "PAPI_TOT_INS", "PAPI_REF_CYC
 static void make_multiplexed(struct counted *c)
 {
 	PAPI_option_t option;
-	int ret = PAPI_multiplex_init();
 
-	if (ret != PAPI_OK)
-		cannot("PAPI_multiplex_init", ret);
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	may("PAPI_multiplex_init", PAPI_multiplex_init());
+	c->id = core_set();
 	memset(&option, 0, sizeof(option));
 	option.multiplex.eventset = c->id;
 	option.multiplex.flags = PAPI_MULTIPLEX_FORCE_SW;
-	ret = PAPI_set_opt(PAPI_MULTIPLEX, &option);
-	if (ret != PAPI_OK)
-		cannot("PAPI_set_opt(PAPI_MULTIPLEX)", ret);
+	may("PAPI_set_opt(PAPI_MULTIPLEX)", PAPI_set_opt(PAPI_MULTIPLEX, &option));
 	add_events(c);
 }
 
@@ -40,19 +34,13 @@ static void work(struct counted *c, double seconds)
 
 static void count(struct counted *c)
 {
-	long long values[EVENTS];
-	int ret = PAPI_start(c->id);
-
-	if (ret != PAPI_OK)
-		cannot("PAPI_start", ret);
+	may("PAPI_start", PAPI_start(c->id));
 	for (int i = 0; i < 3; i++) {
 		work(c, 0.1);
-		must("PAPI_read", PAPI_read(c->id, values));
-		handed(c, "PAPI_read", values);
+		look(c);
 	}
 	work(c, 0.1);
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
+	end(c);
 }
 
 int main(int argc, char **argv)

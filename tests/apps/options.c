@@ -32,10 +32,8 @@ static void granularity(int set, int value)
 static void cpu(int set, int number)
 {
 	PAPI_option_t o = {.cpu = {.eventset = set, .cpu_num = number}};
-	int ret = PAPI_set_opt(PAPI_CPU_ATTACH, &o);
 
-	if (ret != PAPI_OK)
-		cannot("PAPI_CPU_ATTACH", ret);
+	may("PAPI_CPU_ATTACH", PAPI_set_opt(PAPI_CPU_ATTACH, &o));
 }
 
 static void before(int set)
@@ -52,7 +50,6 @@ static void before(int set)
 
 static void after(int set)
 {
-	int other = PAPI_NULL;
 	long long value;
 
 	if (is("cpu-late"))
@@ -63,12 +60,8 @@ static void after(int set)
 		must("PAPI_start", PAPI_start(set));
 		must("PAPI_stop", PAPI_stop(set, &value));
 	}
-	if (!is("sys-again") && !is("sys-restart"))
-		return;
-	must("PAPI_create_eventset", PAPI_create_eventset(&other));
-	must("PAPI_add_named_event", PAPI_add_named_event(other, "perf::CPU-MIGRATIONS"));
-	must("PAPI_start", PAPI_start(other));
-	must("PAPI_stop", PAPI_stop(other, &value));
+	if (is("sys-again") || is("sys-restart"))
+		migrations_once();
 }
 
 static long long said;
@@ -85,27 +78,20 @@ int main(int argc, char **argv)
 {
 	struct counted *c;
 	long long value;
-	int ret;
 
 	mode = argc > 1 ? argv[1] : "sys";
 	papi_up();
 	c = counted_new(0, NULL, 100000);
 	second = pin(1);
 	first = pin(0);
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	c->id = core_set();
 	before(c->id);
 	pin(1);
-	ret = PAPI_add_named_event(c->id, c->name[0]);
-	if (ret != PAPI_OK)
-		cannot("PAPI_add_named_event", ret);
+	may("PAPI_add_named_event", PAPI_add_named_event(c->id, c->name[0]));
 	pin(0);
 	after(c->id);
 	prefault();
-	ret = PAPI_start(c->id);
-	if (ret != PAPI_OK)
-		cannot("PAPI_start", ret);
+	may("PAPI_start", PAPI_start(c->id));
 	touch(&c->arena, 1000);
 	must("PAPI_read", PAPI_read(c->id, &value));
 	take(value, first);

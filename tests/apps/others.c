@@ -57,17 +57,12 @@ static void *thread_a(void *arg)
 static void inherit(struct counted *c)
 {
 	PAPI_option_t option;
-	int ret;
 
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	c->id = core_set();
 	memset(&option, 0, sizeof(option));
 	option.inherit.eventset = c->id;
 	option.inherit.inherit = PAPI_INHERIT_ALL;
-	ret = PAPI_set_opt(PAPI_INHERIT, &option);
-	if (ret != PAPI_OK)
-		cannot("PAPI_INHERIT", ret);
+	may("PAPI_INHERIT", PAPI_set_opt(PAPI_INHERIT, &option));
 	add_events(c);
 }
 

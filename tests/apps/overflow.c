@@ -3,7 +3,7 @@
  * overflowed. usage: overflow [-t THRESHOLD] [event...]
  * (The kernel's software events overflow too: no hardware counters needed.)
  */
-#include "handed.h"
+#include "calls.h"
 
 static struct counted *counted;
 
@@ -18,18 +18,15 @@ static void overflowed(int id, void *at, long long vector, void *context)
 
 static void watch(struct counted *c, int threshold)
 {
-	int code, ret;
+	int code;
 
 	must("PAPI_event_name_to_code", PAPI_event_name_to_code(c->name[0], &code));
-	ret = PAPI_overflow(c->id, code, threshold, 0, overflowed);
-	if (ret != PAPI_OK)
-		cannot("PAPI_overflow", ret);
+	may("PAPI_overflow", PAPI_overflow(c->id, code, threshold, 0, overflowed));
 }
 
 int main(int argc, char **argv)
 {
 	int threshold = 100, opt;
-	long long values[EVENTS];
 
 	while ((opt = getopt(argc, argv, "t:")) != -1)
 		threshold = atoi(optarg);
@@ -41,7 +38,6 @@ int main(int argc, char **argv)
 	prefault();
 	must("PAPI_start", PAPI_start(counted->id));
 	touch(&counted->arena, 1050);
-	must("PAPI_stop", PAPI_stop(counted->id, values));
-	handed(counted, "PAPI_stop", values);
+	end(counted);
 	return print_handed(counted, "");
 }

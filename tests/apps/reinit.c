@@ -3,18 +3,14 @@
  * destroyed and made again, and PAPI shut down and started anew, when the
  * ids begin at 0 again. usage: reinit [event...]
  */
-#include "handed.h"
+#include "calls.h"
 
 static void count(struct counted *c, long pages)
 {
-	long long values[EVENTS];
-
 	prefault();
-	must("PAPI_start", PAPI_start(c->id));
-	zeroed(c);
+	begin(c);
 	touch(&c->arena, pages);
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
+	end(c);
 }
 
 static void clean(struct counted *c)

@@ -32,9 +32,7 @@ static void *work(void *arg)
 	if (at == MAP_FAILED || madvise(at, PAGES * page, MADV_NOHUGEPAGE))
 		die("mmap");
 	must("PAPI_register_thread", PAPI_register_thread());
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	if (PAPI_add_named_event(set, DEFAULT_EVENT) != PAPI_OK)
-		cannot(DEFAULT_EVENT, PAPI_ENOEVNT);
+	set = set_with(DEFAULT_EVENT);
 	must("PAPI_start", PAPI_start(set));
 	__atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
 	for (long i = 0; i < readings; i++) {

@@ -5,7 +5,7 @@
  *	sde kinds	one of each kind that libsde has, in one set: the same. LATE is registered after PAPI was told of
  *			it, AFTER only when its set has run once.
  */
-#include "handed.h"
+#include "calls.h"
 #include <dlfcn.h>
 
 #define DELTA 0x00
@@ -31,7 +31,7 @@ static void *its(const char *name)
 	return f;
 }
 
-static void begin(void)
+static void open_library(void)
 {
 	libsde = dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL);
 	lib = ((void *(*)(const char *))its("papi_sde_init"))("LIB");
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	struct counted *c;
 	long long value;
 
-	begin();
+	open_library();
 	papi_up();
 	if (argc > 1 && strcmp(argv[1], "kinds") == 0)
 		return kinds();
@@ -143,8 +143,7 @@ int main(int argc, char **argv)
 	c->id = new_set(1, &name);
 	hits = 7;			/* before the start: not counted */
 	pin(0);
-	must("PAPI_start", PAPI_start(c->id));
-	zeroed(c);
+	begin(c);
 	hits += 100;
 	must("PAPI_read", PAPI_read(c->id, &value));
 	handed(c, "PAPI_read", &value);

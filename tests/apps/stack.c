@@ -15,10 +15,9 @@ static void *work(void *arg)
 {
 	long long value[EVENTS], sum[EVENTS] = {0};
 	static const char *const more[] = {"perf::TASK-CLOCK", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
-	int set = PAPI_NULL;
+	int set;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must(DEFAULT_EVENT, PAPI_add_named_event(set, DEFAULT_EVENT));
+	set = set_with(DEFAULT_EVENT);
 	for (long i = 1; i < n_events; i++)
 		must(more[i - 1], PAPI_add_named_event(set, more[i - 1]));
 	for (int i = 0; i < 2; i++) {
@@ -28,8 +27,7 @@ static void *work(void *arg)
 		must("PAPI_reset", PAPI_reset(set));
 		must("PAPI_stop", PAPI_stop(set, i ? NULL : value));
 	}
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+	drop_set(set);
 	return arg;
 }
 

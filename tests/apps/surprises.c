@@ -84,8 +84,7 @@ static void *thread(void *unused)
 	both();
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	total += values[0];
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	drop_set(c->id);
 	munmap(c, sizeof(*c));
 	PAPI_unregister_thread();
 	return NULL;

@@ -3,7 +3,7 @@
  * set of its own and its own number of pages: thread i touches 1000 + 100 i,
  * twice. usage: threads [-n N] [event...]
  */
-#include "handed.h"
+#include "calls.h"
 #include <pthread.h>
 #include <sys/syscall.h>
 
@@ -16,15 +16,11 @@ struct worker {
 
 static void count(struct counted *c, long pages)
 {
-	long long values[EVENTS];
-
 	must("PAPI_start", PAPI_start(c->id));
 	touch(&c->arena, pages);
-	must("PAPI_read", PAPI_read(c->id, values));
-	handed(c, "PAPI_read", values);
+	look(c);
 	touch(&c->arena, pages);
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
+	end(c);
 }
 
 static void *work(void *arg)
@@ -37,8 +33,7 @@ static void *work(void *arg)
 	make_set(w->counted);
 	prefault();
 	count(w->counted, 1000 + 100 * w->i);
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(w->counted->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&w->counted->id));
+	drop_set(w->counted->id);
 	must("PAPI_unregister_thread", PAPI_unregister_thread());
 	return NULL;
 }
@@ -49,10 +44,7 @@ static void look_up_names(struct counted *c)
 	int code;
 
 	for (int i = 0; i < c->k; i++) {
-		int ret = PAPI_event_name_to_code(c->name[i], &code);
-
-		if (ret != PAPI_OK)
-			cannot(c->name[i], ret);
+		may(c->name[i], PAPI_event_name_to_code(c->name[i], &code));
 	}
 }
 

@@ -302,8 +302,7 @@ int main(int argc, char **argv)
 	papi_up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
 	for (int e = 0; e < BOTH; e++)
-		if (PAPI_event_name_to_code((char *)name[e], &code[e]) != PAPI_OK)
-			cannot(name[e], PAPI_ENOEVNT);
+		may(name[e], PAPI_event_name_to_code((char *)name[e], &code[e]));
 	if (interface && !(root = sspapi_topology(NULL)))
 		die("sspapi_topology");
 	sigaction(SIGUSR1, &a, NULL);

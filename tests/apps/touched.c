@@ -64,10 +64,7 @@ static void on_overflow(int id, void *address, long long vector, void *context)
 
 static void option(const char *what, int option_number, PAPI_option_t *o)
 {
-	int ret = PAPI_set_opt(option_number, o);
-
-	if (ret != PAPI_OK)
-		cannot(what, ret);
+	may(what, PAPI_set_opt(option_number, o));
 }
 
 static int code_of(const struct counted *c)
@@ -80,9 +77,7 @@ static int code_of(const struct counted *c)
 
 static void make(struct counted *c)
 {
-	c->id = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
-	must("PAPI_assign_eventset_component", PAPI_assign_eventset_component(c->id, 0));
+	c->id = core_set();
 }
 
 /* Who was counted, by the number. */

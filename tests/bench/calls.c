@@ -3,23 +3,12 @@
  *
  *	calls ROUNDS EVENT...		one line "NAME NS" for each call
  */
-#include <papi.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "host.h"
 
 #define CLUMP 16
 static long long values[64], cycles;
 static int set = PAPI_NULL;
-
-static void must(int rc, const char *what)
-{
-	if (rc == PAPI_OK)
-		return;
-	fprintf(stderr, "%s: %s\n", what, PAPI_strerror(rc));
-	exit(77);
-}
 
 #define MEASURE(name, n, call) printf(name " %.3f\n", HOST_MEASURE(n, call))
 

@@ -11,7 +11,9 @@
 #ifndef HOST_H
 #define HOST_H
 
+#include <papi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define HOST_SLICES	100
@@ -85,6 +87,14 @@ static double host_mean(const struct host_slices *s, double each)
 		s_.probe[s_.n + 1] = host_probe(); \
 	} \
 	host_mean(&s_, (double)each_); })
+
+static inline void must(int rc, const char *what)
+{
+	if (rc >= PAPI_OK)
+		return;
+	fprintf(stderr, "%s: %s\n", what, PAPI_strerror(rc));
+	exit(77);
+}
 
 static inline void host_print(void)
 {

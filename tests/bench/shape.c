@@ -12,13 +12,9 @@
  * Each prints lines "NAME NUMBER".
  */
 #define _GNU_SOURCE
-#include <papi.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "host.h"
@@ -29,14 +25,6 @@ static pthread_barrier_t together;
 static int n_events = 2;
 static long rounds;
 static double took[MOST];
-
-static void must(int rc, const char *what)
-{
-	if (rc >= PAPI_OK)
-		return;
-	fprintf(stderr, "%s: %s\n", what, PAPI_strerror(rc));
-	exit(77);
-}
 
 static int make_set(void)
 {

@@ -11,11 +11,8 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <papi.h>
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,14 +22,6 @@
 
 static long long values[64];
 static int set = PAPI_NULL;
-
-static void must(int rc, const char *what)
-{
-	if (rc == PAPI_OK)
-		return;
-	fprintf(stderr, "%s: %s\n", what, PAPI_strerror(rc));
-	exit(77);
-}
 
 static void pair(void)
 {

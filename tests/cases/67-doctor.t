@@ -151,7 +151,7 @@ finds "one that is like none" 0 "note SSPAPI_WEATHER: no variable of sspapi, not
 	env SSPAPI_WEATHER=fine "$sspapi" doctor
 finds "no name at all" 0 "note SSPAPI_: no variable of sspapi" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$sspapi" doctor
-finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" env SSPAPI_TOPOLOGY="$root/tests/topo/malformed.xml" "$sspapi" doctor
+finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" env SSPAPI_TOPOLOGY="$root/tests/topo/no-numa.xml" "$sspapi" doctor
 mkdir own
 cp "$sspapi" "$B/libsspapi.so" own
 echo rubbish >own/libsspapi-topo.so

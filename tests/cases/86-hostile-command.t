@@ -124,7 +124,7 @@ if is_root; then
 	run names "$sspapi" report -f json other.sspapi
 	is "(3) files of another user's are not asked, and one line says how" \
 		"$(status_of names) $(wc -l <names.err) $(grep -c "another user's file: .*--all-symbols" names.err)" "0 1 1"
-	lines() { json names.out 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -c 'one\.c:\|scene\.h:\|handed\.h:'; }
+	lines() { json names.out 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -c 'one\.c:\|calls\.h:\|handed\.h:'; }
 	is "(3) nor are there lines from them" "$(lines)" 0
 	run names "$sspapi" report -f json --all-symbols other.sspapi
 	check "(3) --all-symbols asks them" sh -c "cat names.err; [ ! -s names.err ] && [ $(lines) -gt 0 ]"
@@ -141,7 +141,7 @@ is "(3) the caller's own is" "$(status_of names) $(cat names.err)" "0 "
 plugin_lines() {
 	SSPAPI_OUTPUT=$tmp/linked.sspapi LD_LIBRARY_PATH=$fake run_shim shim "$apps/plugin-host" local "$tmp/m/$1/plugin.so"
 	run linked "$sspapi" report -f json "$tmp/linked.sspapi"
-	json "$tmp/linked.out" 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -q 'scene\.h:' && echo lines || echo no lines
+	json "$tmp/linked.out" 'map { $_->{line} // () } map { @{$_->{frames}} } @{$d->{callsites}}' | grep -q 'calls\.h:' && echo lines || echo no lines
 	cat "$tmp/linked.err"
 }
 mkdir m m/own m/theirs m/laid m/shared m/hidden && chmod 755 m m/* && cd m || exit 1

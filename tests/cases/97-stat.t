@@ -2,10 +2,7 @@
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 sspapi=$B/sspapi
-# The command itself needs no sanitizer's runtime in front; what it starts does not know one.
-case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
-run try "$sspapi" stat true
-[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+need_stat
 
 # Where the kernel does not write what threads counted a library in the program tells of them (97-stat-told.t): not here.
 way=''

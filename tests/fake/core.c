@@ -1,4 +1,4 @@
-/* core.c: the scripted libpapi's ground: its threads, its lock, who called what, the log. */
+/* core.c: the scripted libpapi's ground: its threads, its lock, who called what. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,6 @@ static __thread int depth __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static struct fk_thread *threads;	/* all that live, and those to be used again */
 static long long past[FK_IDS], past_nested[FK_IDS];
-static int log_fd = -1;
 
 static const char *const names[FK_IDS] = {
 	"",
@@ -113,11 +112,6 @@ __attribute__((constructor(101))) static void begin(void)
 
 /* ---- who called what --------------------------------------------------- */
 
-const char *fk_name_of(int id)
-{
-	return names[id];
-}
-
 int fk_id_of(const char *name)
 {
 	for (int i = 1; i < FK_IDS; i++)
@@ -171,18 +165,6 @@ FAKE_API void fake_calls_clear(void)
 	fk_unlock();
 }
 
-FAKE_API int fake_report(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return -1;
-	for (int i = 1; i < FK_IDS; i++)
-		if (sum(i, 0) || sum(i, 1))
-			dprintf(fd, "%s %lld %lld\n", names[i], sum(i, 0), sum(i, 1));
-	return close(fd);
-}
-
 FAKE_API int fake_errno(const char *name)
 {
 	return FK_ERRNO + fk_id_of(name);
@@ -191,44 +173,4 @@ FAKE_API int fake_errno(const char *name)
 FAKE_API int fake_version(void)
 {
 	return FAKE_PAPI_VERSION;
-}
-
-/* ---- the log ----------------------------------------------------------- */
-
-FAKE_API int fake_log(const char *path)
-{
-	fk_lock();
-	if (log_fd >= 0)
-		close(log_fd);
-	log_fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
-	if (log_fd >= 0)
-		fk_hooks |= FK_HOOK_LOG;
-	else
-		fk_hooks &= ~FK_HOOK_LOG;
-	fk_unlock();
-	return path && log_fd < 0 ? -1 : 0;
-}
-
-void fk_hook_result(int id, long long rc)
-{
-	char line[128];
-	int n;
-
-	if (!(fk_hooks & FK_HOOK_LOG))
-		return;
-	n = snprintf(line, sizeof(line), "%d %s = %lld\n", fk_gettid(), names[id], rc);
-	if (write(log_fd, line, (size_t)n) < 0)
-		return;
-}
-
-void fk_hook_entry(int id, int arg, int nested)
-{
-	char line[128];
-	int n;
-
-	if (!(fk_hooks & FK_HOOK_LOG))
-		return;
-	n = snprintf(line, sizeof(line), "%d %s(%d)%s\n", fk_gettid(), names[id], arg, nested ? " nested" : "");
-	if (write(log_fd, line, (size_t)n) < 0)
-		return;
 }

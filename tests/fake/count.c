@@ -91,7 +91,7 @@ FK_API int PAPI_start(int EventSet)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_start, EventSet);
+	FK_ENTER(PAPI_start);
 	s = fk_lookup(EventSet);
 	FK_RETURN(s ? start(s) : PAPI_ENOEVST);
 }
@@ -127,7 +127,7 @@ FK_API int PAPI_stop(int EventSet, long long *values)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_stop, EventSet);
+	FK_ENTER(PAPI_stop);
 	s = fk_lookup(EventSet);
 	FK_RETURN(s ? stop(s, values) : PAPI_ENOEVST);
 }
@@ -156,7 +156,7 @@ static inline int read_set(int es, long long *values)
 
 FK_API int PAPI_read(int EventSet, long long *values)
 {
-	FK_ENTER(PAPI_read, EventSet);
+	FK_ENTER(PAPI_read);
 	FK_RETURN(read_set(EventSet, values));
 }
 
@@ -164,7 +164,7 @@ FK_API int PAPI_read_ts(int EventSet, long long *values, long long *cycles)
 {
 	int rc;
 
-	FK_ENTER(PAPI_read_ts, EventSet);
+	FK_ENTER(PAPI_read_ts);
 	rc = read_set(EventSet, values);
 	if (rc == PAPI_OK) {
 		struct timespec now;
@@ -180,7 +180,7 @@ FK_API int PAPI_accum(int EventSet, long long *values)
 	struct fk_set *s;
 	int rc = PAPI_OK;
 
-	FK_ENTER(PAPI_accum, EventSet);
+	FK_ENTER(PAPI_accum);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);
@@ -225,7 +225,7 @@ FK_API int PAPI_reset(int EventSet)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_reset, EventSet);
+	FK_ENTER(PAPI_reset);
 	s = fk_lookup(EventSet);
 	FK_RETURN(s ? reset(s) : PAPI_ENOEVST);
 }
@@ -234,7 +234,7 @@ FK_API int PAPI_write(int EventSet, long long *values)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_write, EventSet);
+	FK_ENTER(PAPI_write);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);

@@ -247,7 +247,7 @@ FK_API int PAPI_event_name_to_code(const char *in, int *out)
 {
 	int i;
 
-	FK_ENTER(PAPI_event_name_to_code, 0);
+	FK_ENTER(PAPI_event_name_to_code);
 	if (!in || !out)
 		FK_RETURN(PAPI_EINVAL);
 	if (!fk.initialised)
@@ -266,7 +266,7 @@ FK_API int PAPI_event_code_to_name(int EventCode, char *out)
 {
 	int i;
 
-	FK_ENTER(PAPI_event_code_to_name, EventCode);
+	FK_ENTER(PAPI_event_code_to_name);
 	if (!out)
 		FK_RETURN(PAPI_EINVAL);
 	i = fk_event_of_code(EventCode);
@@ -275,23 +275,6 @@ FK_API int PAPI_event_code_to_name(int EventCode, char *out)
 	strncpy(out, fk.event[i].name, PAPI_MAX_STR_LEN - 1);	/* and zeroes up to there, as PAPI */
 	out[PAPI_MAX_STR_LEN - 1] = '\0';
 	FK_RETURN(PAPI_OK);
-}
-
-FK_API int PAPI_query_event(int EventCode)
-{
-	FK_ENTER(PAPI_query_event, EventCode);
-	FK_RETURN(fk_event_of_code(EventCode) < 0 ? PAPI_ENOEVNT : PAPI_OK);
-}
-
-FK_API int PAPI_query_named_event(const char *EventName)
-{
-	int code, rc;
-
-	FK_ENTER(PAPI_query_named_event, 0);
-	rc = FK_CALL(PAPI_event_name_to_code, EventName, &code);
-	if (rc == PAPI_OK)
-		rc = FK_CALL(PAPI_query_event, code);
-	FK_RETURN(rc);
 }
 
 #define INFO_SIZE (FAKE_PAPI_VERSION >= 0x0702 ? 23068u : (unsigned)sizeof(PAPI_event_info_t))
@@ -315,7 +298,7 @@ FK_API int PAPI_get_event_info(int EventCode, PAPI_event_info_t *info)
 	const struct fk_event *e;
 	int i;
 
-	FK_ENTER(PAPI_get_event_info, EventCode);
+	FK_ENTER(PAPI_get_event_info);
 	if (!info)
 		FK_RETURN(PAPI_EINVAL);
 	i = fk_event_of_code(EventCode);
@@ -362,15 +345,9 @@ static int enumerate(int *code, int modifier, int cidx)
 	return PAPI_ENOEVNT;
 }
 
-FK_API int PAPI_enum_event(int *EventCode, int modifier)
-{
-	FK_ENTER(PAPI_enum_event, modifier);
-	FK_RETURN(EventCode ? enumerate(EventCode, modifier, -1) : PAPI_EINVAL);
-}
-
 FK_API int PAPI_enum_cmp_event(int *EventCode, int modifier, int cidx)
 {
-	FK_ENTER(PAPI_enum_cmp_event, modifier);
+	FK_ENTER(PAPI_enum_cmp_event);
 	if (cidx < 0 || cidx >= fk.n_components)
 		FK_RETURN(PAPI_ENOCMP);
 	FK_RETURN(EventCode ? enumerate(EventCode, modifier, cidx) : PAPI_EINVAL);
@@ -380,7 +357,7 @@ FK_API int PAPI_get_event_component(int EventCode)
 {
 	int i;
 
-	FK_ENTER(PAPI_get_event_component, EventCode);
+	FK_ENTER(PAPI_get_event_component);
 	i = fk_event_of_code(EventCode);
 	FK_RETURN(i < 0 ? PAPI_ENOEVNT : fk.event[i].cidx);
 }
@@ -400,7 +377,7 @@ FK_API int PAPI_get_component_index(const char *name)
 {
 	int i = PAPI_ENOCMP;
 
-	FK_ENTER(PAPI_get_component_index, 0);
+	FK_ENTER(PAPI_get_component_index);
 	for (int c = 0; c < fk.n_components && i < 0; c++) {
 		const PAPI_component_info_t *info = FK_CALL(PAPI_get_component_info, c);
 
@@ -412,43 +389,7 @@ FK_API int PAPI_get_component_index(const char *name)
 
 FK_API int PAPI_num_components(void)
 {
-	FK_ENTER(PAPI_num_components, 0);
+	FK_ENTER(PAPI_num_components);
 	FK_RETURN(fk.n_components);
 }
 
-FK_API int PAPI_disable_component(int cidx)
-{
-	FK_ENTER(PAPI_disable_component, cidx);
-	if (fk.initialised)
-		FK_RETURN(PAPI_ENOINIT);
-	if (cidx < 0 || cidx >= fk.n_components)
-		FK_RETURN(PAPI_ENOCMP);
-	fk.component[cidx].c.disabled = PAPI_ECMP_DISABLED;
-	fill_info(cidx);
-	FK_RETURN(PAPI_OK);
-}
-
-FK_API int PAPI_disable_component_by_name(const char *name)
-{
-	int cidx;
-
-	FK_ENTER(PAPI_disable_component_by_name, 0);
-	if (fk.initialised)
-		FK_RETURN(PAPI_ENOINIT);
-	cidx = component_index(name);
-	if (cidx < 0)
-		FK_RETURN(PAPI_ENOCMP);
-	FK_JUMP(PAPI_disable_component, cidx);
-}
-
-FK_API int PAPI_num_cmp_hwctrs(int cidx)
-{
-	FK_ENTER(PAPI_num_cmp_hwctrs, cidx);
-	FK_JUMP(PAPI_get_cmp_opt, PAPI_MAX_HWCTRS, NULL, cidx);
-}
-
-FK_API int PAPI_num_hwctrs(void)
-{
-	FK_ENTER(PAPI_num_hwctrs, 0);
-	FK_JUMP(PAPI_num_cmp_hwctrs, 0);
-}

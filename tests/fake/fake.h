@@ -118,10 +118,6 @@ FAKE_API long long fake_calls(const char *name);
 FAKE_API long long fake_calls_nested(const char *name);
 FAKE_API long long fake_calls_all(void);	/* from outside, of all functions */
 FAKE_API void fake_calls_clear(void);
-FAKE_API int fake_report(const char *path);	/* "name outside nested" a line; 0 or -1 */
-
-/* A line for every entry and its result from now on; NULL: off. */
-FAKE_API int fake_log(const char *path);
 
 /* errno after any call of the function: never 0, one value a function. */
 FAKE_API int fake_errno(const char *name);
@@ -142,18 +138,6 @@ struct fake_set {
 };
 FAKE_API int fake_set_info(int event_set, struct fake_set *out);	/* 0 or -1; safe at any time */
 FAKE_API int fake_sets(void);		/* sets that exist, hidden ones too */
-
-/* ---- what comes by itself ---------------------------------------------- */
-
-/* One slice of software multiplexing ends: for each such running set, PAPI_stop
- * on the hidden set that runs and PAPI_start on the next, through the PLT.
- * Meant to be called from a signal handler.  Returns how many sets it turned. */
-FAKE_API int fake_mpx_tick(void);
-FAKE_API int fake_mpx_timer(int usec);	/* does so on SIGPROF from now on; 0: off */
-
-/* The overflow handler of the set runs, for event number `index` of the set, in
- * the calling thread (which may be in a signal handler).  0, or -1: it has none. */
-FAKE_API int fake_overflow(int event_set, int index);
 
 /* What the high level has added up for a region, per event of PAPI_EVENTS
  * (default PAPI_TOT_INS,PAPI_TOT_CYC), over all threads.  Number of events, or -1. */

@@ -12,11 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* These two differ between the versions in declaration only. */
-#define PAPI_rate_stop fk_hide_rate_stop
+/* This one differs between the versions in declaration only. */
 #define PAPI_hl_stop fk_hide_hl_stop
 #include <papi.h>
-#undef PAPI_rate_stop
 #undef PAPI_hl_stop
 
 #include "fake.h"
@@ -24,16 +22,12 @@
 #define FK_API		__attribute__((visibility("default")))
 #define fk_unlikely(x)	__builtin_expect(!!(x), 0)
 
-FK_API int PAPI_rate_stop(void);
 FK_API int PAPI_hl_stop(void);
 #if FAKE_PAPI_VERSION < 0x0600
-FK_API int PAPI_flips(float *rtime, float *ptime, long long *flpins, float *mflips);
-FK_API int PAPI_flops(float *rtime, float *ptime, long long *flpops, float *mflops);
 FK_API int PAPI_start_counters(int *events, int n);
 FK_API int PAPI_read_counters(long long *values, int n);
 FK_API int PAPI_accum_counters(long long *values, int n);
 FK_API int PAPI_stop_counters(long long *values, int n);
-FK_API int PAPI_num_counters(void);
 #endif
 
 enum fk_id {
@@ -53,7 +47,6 @@ enum fk_id {
 #define FK_COMPONENTS	32
 #define FK_HIDDEN	32
 #define FK_CPUS		1024
-#define FK_SPECIFIC	4
 #define FK_VERSION	((int)((unsigned)FAKE_PAPI_VERSION << 16))
 #define FK_ERRNO	4242
 
@@ -68,13 +61,10 @@ struct fk_master {
 	int target;				/* made by PAPI_attach: no thread takes it for its own */
 	struct fk_set *last;			/* papi-facts 5.1: the last touched set */
 	struct fk_set *running[FK_COMPONENTS];
-	void *specific[FK_SPECIFIC];
 };
 
-struct fk_rate {			/* PAPI_ipc and its like, one of them a thread */
-	int kind, event, set, running;
-	long long usec, virt;
-	long long sums[4];
+struct fk_counters {			/* PAPI 5's high level: one set a thread */
+	int set, n, running;
 };
 
 struct fk_hl {				/* the high level's sets of a thread */
@@ -88,8 +78,8 @@ struct fk_thread {
 	int tid;
 	int expect;				/* the function that libpapi itself calls next */
 	struct fk_master *master;
-	unsigned generation;			/* of fk.generation: master, rate, hl */
-	struct fk_rate rate;
+	unsigned generation;			/* of fk.generation: master, counters, hl */
+	struct fk_counters counters;
 	struct fk_hl hl;
 	long long calls[FK_IDS], nested[FK_IDS];
 };
@@ -131,9 +121,6 @@ struct fk_set {
 	int mpx_flags, mpx_ns;
 	int hidden_of;				/* -1 */
 	int hidden[FK_HIDDEN], n_hidden, current;
-	int n_over, over_code[FK_PER_SET], over_flags;
-	PAPI_overflow_handler_t handler;
-	int n_prof, prof_code[FK_PER_SET], prof_flags;
 	int code[FK_PER_SET];
 	short event[FK_PER_SET];
 	long long live[FK_PER_SET], saved[FK_PER_SET];
@@ -154,28 +141,21 @@ struct fk_state {
 	short native[FK_EVENTS], preset[256];	/* code -> index, -1 */
 	int n_components;
 	struct fk_component component[FK_COMPONENTS];
-	int debug;
-	PAPI_debug_handler_t debug_handler;
-	int itimer_ns;
 };
 
 extern struct fk_state fk;
-extern int fk_hooks;				/* log, failures or a script: look closer at every call */
+extern int fk_hooks;				/* failures or a script: look closer at every call */
 extern __thread struct fk_thread *fk_self __attribute__((tls_model("initial-exec")));
 
 struct fk_thread *fk_thread_new(void);
-int fk_hook(struct fk_thread *t, int id, int arg, int nested);
-void fk_hook_result(int id, long long rc);
+int fk_hook(int id, int nested);
 _Noreturn void fk_die(const char *what);
 int fk_id_of(const char *name);
-const char *fk_name_of(int id);
 void fk_lock(void);
 void fk_unlock(void);
 
 /* script.c */
 void fk_script_start(void);
-void fk_hook_entry(int id, int arg, int nested);		/* core.c: the log */
-#define FK_HOOK_LOG	1
 #define FK_HOOK_FAIL	2
 #define FK_HOOK_SCRIPT	4
 
@@ -212,7 +192,7 @@ int fk_mpx_convert(struct fk_set *s);
 
 /* Every public function starts with FK_ENTER (or FK_NOTE if it returns no
  * code) and leaves through fk_leave, which scribbles on errno. */
-static inline int fk_enter(int id, int arg)
+static inline int fk_enter(int id)
 {
 	struct fk_thread *t = fk_self;
 	int nested;
@@ -226,25 +206,23 @@ static inline int fk_enter(int id, int arg)
 	} else {
 		t->calls[id]++;
 	}
-	return fk_unlikely(fk_hooks) ? fk_hook(t, id, arg, nested) : 0;
+	return fk_unlikely(fk_hooks) ? fk_hook(id, nested) : 0;
 }
 
 static inline int fk_leave(int id, int rc)
 {
-	if (fk_unlikely(fk_hooks))
-		fk_hook_result(id, rc);
 	errno = FK_ERRNO + id;
 	return rc;
 }
 
-#define FK_ENTER(fn, arg)						\
+#define FK_ENTER(fn)						\
 	enum { fk_me = F_##fn };					\
-	int fk_failed = fk_enter(fk_me, arg);				\
+	int fk_failed = fk_enter(fk_me);				\
 	if (fk_unlikely(fk_failed))					\
 		return fk_leave(fk_me, fk_failed)
 #define FK_NOTE(fn)							\
 	enum { fk_me = F_##fn };					\
-	(void)fk_enter(fk_me, 0)
+	(void)fk_enter(fk_me)
 #define FK_RETURN(rc) return fk_leave(fk_me, rc)
 
 /* A call of a public function from inside: through the PLT, so that a shim

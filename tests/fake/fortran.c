@@ -14,16 +14,6 @@ static void cut(char *to, const char *from, int n)
 	to[n < 0 ? 0 : n] = '\0';
 }
 
-static void pad(char *to, int n, const char *from)
-{
-	int i = 0;
-
-	for (; i < n && from[i]; i++)
-		to[i] = from[i];
-	for (; i < n; i++)
-		to[i] = ' ';
-}
-
 #define STRING(t)			\
 	char t[PAPI_MAX_STR_LEN];	\
 	cut(t, s, n)
@@ -41,7 +31,7 @@ static void pad(char *to, int n, const char *from)
 	PLAIN void papif_##name params;				\
 	void papif_##name params				\
 	{							\
-		(void)fk_enter(F_papif_##name, 0);		\
+		(void)fk_enter(F_papif_##name);		\
 		errno = FK_ERRNO + F_papif_##name;		\
 		__VA_ARGS__;					\
 	}							\

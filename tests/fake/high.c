@@ -1,11 +1,9 @@
-/* high.c: regions and rate functions of the scripted libpapi, made of low-level calls through the PLT. */
+/* high.c: the regions of the scripted libpapi, made of low-level calls through the PLT. */
 #include <stdio.h>
 
 #include "fakelib.h"
 
 #if FAKE_PAPI_VERSION >= 0x0600
-
-/* ---- regions ----------------------------------------------------------- */
 
 #define REGIONS		256
 #define HL_EVENTS	64
@@ -138,8 +136,6 @@ static int hl_begin(const char *name)
 	struct fk_hl *hl;
 	int r, rc;
 
-	if (fk_self->rate.running)
-		FK_CALL(PAPI_rate_stop);
 	if ((!fk.initialised || hl_ready != (int)fk.generation + 1) && (rc = hl_init()) != PAPI_OK)
 		return rc;
 	fk_master_of_self();
@@ -156,7 +152,7 @@ static int hl_begin(const char *name)
 
 FK_API int PAPI_hl_region_begin(const char *name)
 {
-	FK_ENTER(PAPI_hl_region_begin, 0);
+	FK_ENTER(PAPI_hl_region_begin);
 	FK_RETURN(hl_begin(name));
 }
 
@@ -165,7 +161,7 @@ FK_API int PAPI_hl_read(const char *name)
 	long long values[HL_EVENTS];
 	struct fk_hl *hl;
 
-	FK_ENTER(PAPI_hl_read, 0);
+	FK_ENTER(PAPI_hl_read);
 	hl = hl_of_self();
 	if (!hl || region(name, 0) < 0)
 		FK_RETURN(PAPI_EMISC);
@@ -178,7 +174,7 @@ FK_API int PAPI_hl_region_end(const char *name)
 	struct fk_hl *hl;
 	int r, rc;
 
-	FK_ENTER(PAPI_hl_region_end, 0);
+	FK_ENTER(PAPI_hl_region_end);
 	hl = hl_of_self();
 	r = hl ? region(name, 0) : -1;
 	if (r < 0 || !regions[r].open)
@@ -194,7 +190,7 @@ FK_API int PAPI_hl_stop(void)
 	struct fk_hl *hl;
 	int rc = PAPI_OK;
 
-	FK_ENTER(PAPI_hl_stop, 0);
+	FK_ENTER(PAPI_hl_stop);
 	hl = hl_of_self();
 	if (!hl)
 		FK_RETURN(PAPI_ENOEVNT);
@@ -214,128 +210,6 @@ FAKE_API int fake_hl_values(const char *name, long long *values, int n)
 	for (int i = 0; r >= 0 && i < n && i < n_hl; i++)
 		values[i] = regions[r].sum[i];
 	return r < 0 ? -1 : n_hl;
-}
-
-/* ---- rates ------------------------------------------------------------- */
-
-enum { RATE_NONE, RATE_FLIPS, RATE_FLOPS, RATE_IPC, RATE_EPC };
-
-static int rate_stop(struct fk_rate *r)
-{
-	long long values[4];
-
-	if (!r->running)
-		return PAPI_ENOEVNT;
-	FK_CALL(PAPI_stop, r->set, values);
-	FK_CALL(PAPI_cleanup_eventset, r->set);		/* and is not destroyed: its id leaks */
-	memset(r, 0, sizeof(*r));
-	return PAPI_OK;
-}
-
-static int rate_begin(struct fk_rate *r, int kind, int *events, int n)
-{
-	int es = PAPI_NULL, rc;
-
-	if (fk_self->hl.running)
-		FK_CALL(PAPI_hl_stop);
-	if (r->running)
-		rate_stop(r);
-	if ((rc = FK_CALL(PAPI_create_eventset, &es)) != PAPI_OK)
-		return rc;
-	if (FK_CALL(PAPI_query_event, events[0]) != PAPI_OK)
-		return PAPI_ENOEVNT;
-	rc = FK_CALL(PAPI_add_events, es, events, n);
-	if (rc != PAPI_OK)
-		return rc < 0 ? rc : PAPI_ENOEVNT;
-	r->kind = kind;
-	r->event = events[0];
-	r->set = es;
-	r->running = 1;
-	r->usec = FK_CALL(PAPI_get_real_usec);
-	r->virt = FK_CALL(PAPI_get_virt_usec);
-	FK_JUMP(PAPI_start, es);
-}
-
-/* One call of a rate function: starts it, or hands out what came since the last. */
-static int rate(int kind, int *events, int n, float *rtime, float *ptime, long long *values)
-{
-	struct fk_rate *r;
-
-	memset(values, 0, (size_t)n * sizeof(*values));
-	*rtime = *ptime = 0;
-	if (!fk.initialised && FK_CALL(PAPI_library_init, FK_VERSION) != FK_VERSION)
-		return PAPI_ENOINIT;
-	fk_master_of_self();
-	r = &fk_self->rate;
-	if (!r->running || r->kind != kind || r->event != events[0])
-		return rate_begin(r, kind, events, n);
-	FK_CALL(PAPI_stop, r->set, values);
-	*rtime = (float)(FK_CALL(PAPI_get_real_usec) - r->usec) / 1e6f;
-	*ptime = (float)(FK_CALL(PAPI_get_virt_usec) - r->virt) / 1e6f;
-	FK_JUMP(PAPI_start, r->set);
-}
-
-static int flop_rate(int kind, int event, float *rtime, float *ptime, long long *count, float *rate_out)
-{
-	int rc;
-
-	if (!rtime || !ptime || !count || !rate_out)
-		return PAPI_EINVAL;
-	rc = rate(kind, &event, 1, rtime, ptime, count);
-	*rate_out = *ptime > 0 ? (float)*count / *ptime / 1e6f : 0;
-	return rc;
-}
-
-FK_API int PAPI_flips_rate(int event, float *rtime, float *ptime, long long *flpins, float *mflips)
-{
-	FK_ENTER(PAPI_flips_rate, event);
-	FK_RETURN(flop_rate(RATE_FLIPS, event, rtime, ptime, flpins, mflips));
-}
-
-FK_API int PAPI_flops_rate(int event, float *rtime, float *ptime, long long *flpops, float *mflops)
-{
-	FK_ENTER(PAPI_flops_rate, event);
-	FK_RETURN(flop_rate(RATE_FLOPS, event, rtime, ptime, flpops, mflops));
-}
-
-FK_API int PAPI_ipc(float *rtime, float *ptime, long long *ins, float *ipc)
-{
-	int events[2] = { (int)(0x32 | PAPI_PRESET_MASK), (int)(0x3b | PAPI_PRESET_MASK) };
-	long long v[2];
-	int rc;
-
-	FK_ENTER(PAPI_ipc, 0);
-	if (!rtime || !ptime || !ins || !ipc)
-		FK_RETURN(PAPI_EINVAL);
-	rc = rate(RATE_IPC, events, 2, rtime, ptime, v);
-	*ins = v[0];
-	*ipc = v[1] ? (float)v[0] / (float)v[1] : 0;
-	FK_RETURN(rc);
-}
-
-FK_API int PAPI_epc(int event, float *rtime, float *ptime, long long *ref, long long *core, long long *evt,
-		    float *epc)
-{
-	int events[3] = { event ? event : (int)(0x32 | PAPI_PRESET_MASK), (int)(0x3b | PAPI_PRESET_MASK),
-			  (int)(0x6b | PAPI_PRESET_MASK) };
-	long long v[3];
-	int rc;
-
-	FK_ENTER(PAPI_epc, event);
-	if (!rtime || !ptime || !ref || !core || !evt || !epc)
-		FK_RETURN(PAPI_EINVAL);
-	rc = rate(RATE_EPC, events, 3, rtime, ptime, v);
-	*evt = v[0];
-	*core = v[1];
-	*ref = v[2];
-	*epc = v[1] ? (float)v[0] / (float)v[1] : 0;
-	FK_RETURN(rc);
-}
-
-FK_API int PAPI_rate_stop(void)
-{
-	FK_ENTER(PAPI_rate_stop, 0);
-	FK_RETURN(rate_stop(&fk_self->rate));
 }
 
 #endif

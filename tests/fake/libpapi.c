@@ -1,5 +1,4 @@
-/* libpapi.c: initialisation, shutdown, threads, locks, clocks and small talk of the scripted libpapi. */
-#include <sched.h>
+/* libpapi.c: initialisation, shutdown, threads, clocks and errors of the scripted libpapi. */
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,7 +63,7 @@ struct fk_master *fk_master_of_self(void)
 	if (t->generation != fk.generation || !t->master || !t->master->used) {
 		t->master = master_of(t->tid, 0);
 		t->generation = fk.generation;
-		memset(&t->rate, 0, sizeof(t->rate));
+		memset(&t->counters, 0, sizeof(t->counters));
 		memset(&t->hl, 0, sizeof(t->hl));
 	}
 	if (fk.id_fn)
@@ -83,7 +82,7 @@ static int known_threads(void)
 
 FK_API int PAPI_thread_init(unsigned long (*id_fn)(void))
 {
-	FK_ENTER(PAPI_thread_init, 0);
+	FK_ENTER(PAPI_thread_init);
 	if (!fk.initialised)
 		FK_RETURN(PAPI_ENOINIT);
 	if (fk.threads)
@@ -98,7 +97,7 @@ FK_API int PAPI_thread_init(unsigned long (*id_fn)(void))
 
 FK_API int PAPI_register_thread(void)
 {
-	FK_ENTER(PAPI_register_thread, 0);
+	FK_ENTER(PAPI_register_thread);
 	if (!fk.initialised)
 		FK_RETURN(PAPI_ENOINIT);
 	fk_master_of_self();
@@ -110,7 +109,7 @@ FK_API int PAPI_unregister_thread(void)
 	struct fk_thread *t;
 	struct fk_master *m;
 
-	FK_ENTER(PAPI_unregister_thread, 0);
+	FK_ENTER(PAPI_unregister_thread);
 	t = fk_self;
 	m = t->generation == fk.generation ? t->master : NULL;
 	if (!fk.initialised || !m || !m->used)
@@ -139,7 +138,7 @@ FK_API int PAPI_list_threads(unsigned long *tids, int *number)
 {
 	int n = 0;
 
-	FK_ENTER(PAPI_list_threads, 0);
+	FK_ENTER(PAPI_list_threads);
 	if (!number || (tids && *number <= 0))
 		FK_RETURN(PAPI_EINVAL);
 	fk_lock();
@@ -154,46 +153,6 @@ FK_API int PAPI_list_threads(unsigned long *tids, int *number)
 	}
 	*number = n;
 	fk_unlock();
-	FK_RETURN(PAPI_OK);
-}
-
-FK_API int PAPI_get_thr_specific(int tag, void **ptr)
-{
-	FK_ENTER(PAPI_get_thr_specific, tag);
-	if (tag < 0 || tag >= FK_SPECIFIC || !ptr)
-		FK_RETURN(PAPI_EINVAL);
-	*ptr = fk_master_of_self()->specific[tag];
-	FK_RETURN(PAPI_OK);
-}
-
-FK_API int PAPI_set_thr_specific(int tag, void *ptr)
-{
-	FK_ENTER(PAPI_set_thr_specific, tag);
-	if (tag < 0 || tag >= FK_SPECIFIC)
-		FK_RETURN(PAPI_EINVAL);
-	fk_master_of_self()->specific[tag] = ptr;
-	FK_RETURN(PAPI_OK);
-}
-
-#define LOCKS (FAKE_PAPI_VERSION < 0x0700 ? 2 : 16)
-static int locks[16];
-
-FK_API int PAPI_lock(int lck)
-{
-	FK_ENTER(PAPI_lock, lck);
-	if (lck < 0 || lck >= LOCKS)
-		FK_RETURN(PAPI_EINVAL);
-	while (fk.threads && __atomic_exchange_n(&locks[lck], 1, __ATOMIC_ACQUIRE))
-		sched_yield();
-	FK_RETURN(PAPI_OK);
-}
-
-FK_API int PAPI_unlock(int lck)
-{
-	FK_ENTER(PAPI_unlock, lck);
-	if (lck < 0 || lck >= LOCKS)
-		FK_RETURN(PAPI_EINVAL);
-	__atomic_store_n(&locks[lck], 0, __ATOMIC_RELEASE);
 	FK_RETURN(PAPI_OK);
 }
 
@@ -220,7 +179,7 @@ static void forget(void)
 
 FK_API int PAPI_library_init(int version)
 {
-	FK_ENTER(PAPI_library_init, version);
+	FK_ENTER(PAPI_library_init);
 	if (version != FK_VERSION)
 		FK_RETURN(PAPI_EINVAL);
 	if (fk.initialised && fk.pid == getpid()) {
@@ -243,7 +202,7 @@ FK_API int PAPI_library_init(int version)
 
 FK_API int PAPI_is_initialized(void)
 {
-	FK_ENTER(PAPI_is_initialized, 0);
+	FK_ENTER(PAPI_is_initialized);
 	FK_RETURN(fk.initialised ? fk.threads ? 5 : 1 : 0);
 }
 
@@ -274,7 +233,7 @@ FK_API void PAPI_shutdown(void)
 
 FK_API int PAPI_multiplex_init(void)
 {
-	FK_ENTER(PAPI_multiplex_init, 0);
+	FK_ENTER(PAPI_multiplex_init);
 	FK_RETURN(fk.initialised ? PAPI_OK : PAPI_ENOINIT);
 }
 
@@ -297,14 +256,10 @@ static long long ns(clockid_t clock)
 		return value;			\
 	}
 
-CLOCK_CALL(PAPI_get_real_cyc, ns(CLOCK_MONOTONIC))
 CLOCK_CALL(PAPI_get_real_nsec, ns(CLOCK_MONOTONIC))
 CLOCK_CALL(PAPI_get_real_usec, ns(CLOCK_MONOTONIC) / 1000)
-CLOCK_CALL(PAPI_get_virt_cyc, ns(CLOCK_THREAD_CPUTIME_ID))
-CLOCK_CALL(PAPI_get_virt_nsec, ns(CLOCK_THREAD_CPUTIME_ID))
-CLOCK_CALL(PAPI_get_virt_usec, ns(CLOCK_THREAD_CPUTIME_ID) / 1000)
 
-/* ---- small talk -------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------ */
 
 static const char *const errors[] = {
 	"No error", "Invalid argument", "Insufficient memory", "A System/C library call failed",
@@ -328,43 +283,3 @@ FK_API char *PAPI_strerror(int code)
 	fk_leave(fk_me, 0);
 	return text;
 }
-
-FK_API void PAPI_perror(const char *msg)
-{
-	FK_NOTE(PAPI_perror);
-	fprintf(stderr, "%s: scripted libpapi\n", msg ? msg : "PAPI");
-	fk_leave(fk_me, 0);
-}
-
-FK_API int PAPI_get_dmem_info(PAPI_dmem_info_t *dest)
-{
-	FK_ENTER(PAPI_get_dmem_info, 0);
-	if (!dest)
-		FK_RETURN(PAPI_EINVAL);
-	memset(dest, 0, sizeof(*dest));
-	dest->pagesize = sysconf(_SC_PAGESIZE);
-	FK_RETURN(PAPI_OK);
-}
-
-#if FAKE_PAPI_VERSION >= 0x0700
-FK_API int PAPI_enum_dev_type(int enum_modifier, void **handle)
-{
-	FK_ENTER(PAPI_enum_dev_type, enum_modifier);
-	(void)handle;
-	FK_RETURN(PAPI_EINVAL);
-}
-
-FK_API int PAPI_get_dev_type_attr(void *handle, PAPI_dev_type_attr_e attr, void *value)
-{
-	FK_ENTER(PAPI_get_dev_type_attr, (int)attr);
-	(void)handle, (void)value;
-	FK_RETURN(PAPI_EINVAL);
-}
-
-FK_API int PAPI_get_dev_attr(void *handle, int id, PAPI_dev_attr_e attr, void *value)
-{
-	FK_ENTER(PAPI_get_dev_attr, id);
-	(void)handle, (void)attr, (void)value;
-	FK_RETURN(PAPI_EINVAL);
-}
-#endif

@@ -1,12 +1,9 @@
-/* mpx.c: software multiplexing of the scripted libpapi: hidden sets, run in turn through the PLT.
+/* mpx.c: software multiplexing of the scripted libpapi: hidden sets, each of which PAPI makes through the PLT.
  *
  * The multiplexed set itself counts everything (as if extrapolated without
  * error); the hidden ones only make the calls that PAPI makes, with the ids
  * that PAPI uses up.
  */
-#include <signal.h>
-#include <sys/time.h>
-
 #include "fakelib.h"
 
 int fk_mpx_add(struct fk_set *s, int code)
@@ -89,44 +86,4 @@ int fk_mpx_stop(struct fk_set *s)
 	if (rc == PAPI_OK)
 		rc = FK_CALL(PAPI_stop, s->hidden[s->current], values);
 	return rc;
-}
-
-FAKE_API int fake_mpx_tick(void)
-{
-	long long values[FK_PER_SET];
-	int n = 0, error = errno, expect = fk_self ? fk_self->expect : FK_NONE;
-
-	for (int i = 0; fk.initialised && i < fk.n_sets; i++) {
-		struct fk_set *s = fk.set[i];
-
-		if (!s || !s->used || !fk_sw_multiplexed(s) || !(s->state & PAPI_RUNNING))
-			continue;
-		FK_CALL(PAPI_stop, s->hidden[s->current], values);
-		s->current = (s->current + 1) % s->n_hidden;
-		FK_CALL(PAPI_start, s->hidden[s->current]);
-		n++;
-	}
-	if (fk_self)
-		fk_self->expect = expect;	/* a call of ours may just have been interrupted */
-	errno = error;			/* a signal handler's duty; PAPI forgets it, tests need it */
-	return n;
-}
-
-static void on_timer(int sig)
-{
-	(void)sig;
-	fake_mpx_tick();
-}
-
-FAKE_API int fake_mpx_timer(int usec)
-{
-	struct itimerval t = { { usec / 1000000, usec % 1000000 }, { usec / 1000000, usec % 1000000 } };
-	struct sigaction sa;
-
-	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = usec ? on_timer : SIG_IGN;	/* one more may be on its way */
-	sa.sa_flags = SA_RESTART;
-	if (sigaction(SIGPROF, &sa, NULL))
-		return -1;
-	return setitimer(ITIMER_PROF, &t, NULL);
 }

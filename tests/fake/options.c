@@ -4,8 +4,6 @@
 #include "fakelib.h"
 
 static PAPI_hw_info_t hardware;
-static PAPI_exe_info_t executable;
-static PAPI_shlib_info_t libraries;
 
 static struct fake_component *component_of(const struct fk_set *s)
 {
@@ -164,21 +162,13 @@ static int inherit(const PAPI_inherit_option_t *o)
 	return PAPI_OK;
 }
 
-static int set_default(int option, PAPI_option_t *o)
+static int default_domain(const PAPI_domain_option_t *o)
 {
-	int cidx = option == PAPI_DEFDOM ? o->defdomain.def_cidx : o->defgranularity.def_cidx;
-
-	if (cidx < 0 || cidx >= fk.n_components)
+	if (o->def_cidx < 0 || o->def_cidx >= fk.n_components)
 		return PAPI_ENOCMP;
-	if (option == PAPI_DEFDOM) {
-		if (o->defdomain.domain < PAPI_DOM_MIN || o->defdomain.domain > PAPI_DOM_MAX)
-			return PAPI_EINVAL;
-		fk.component[cidx].domain = o->defdomain.domain;
-		return PAPI_OK;
-	}
-	if (o->defgranularity.granularity & ~fk.component[cidx].c.granularities)
+	if (o->domain < PAPI_DOM_MIN || o->domain > PAPI_DOM_MAX)
 		return PAPI_EINVAL;
-	fk.component[cidx].c.granularity = o->defgranularity.granularity;
+	fk.component[o->def_cidx].domain = o->domain;
 	return PAPI_OK;
 }
 
@@ -192,27 +182,15 @@ static int set_opt(int option, PAPI_option_t *o)
 	case PAPI_DOMAIN:	return domain(&o->domain);
 	case PAPI_GRANUL:	return granularity(&o->granularity);
 	case PAPI_INHERIT:	return inherit(&o->inherit);
-	case PAPI_DEFDOM:
-	case PAPI_DEFGRN:	return set_default(option, o);
-	case PAPI_DEF_MPX_NS:
-	case PAPI_DEF_ITIMER:
-	case PAPI_DEF_ITIMER_NS:
-		fk.itimer_ns = option == PAPI_DEF_MPX_NS ? o->multiplex.ns : o->itimer.ns;
-		return fk.itimer_ns < 0 ? PAPI_EINVAL : PAPI_OK;
-	case PAPI_DEBUG:
-		if (o->debug.level < PAPI_QUIET || o->debug.level > PAPI_VERB_ESTOP)
-			return PAPI_EINVAL;
-		fk.debug = o->debug.level;
-		fk.debug_handler = o->debug.handler;
-		return PAPI_OK;
+	case PAPI_DEFDOM:	return default_domain(&o->defdomain);
 	}
 	return PAPI_EINVAL;
 }
 
 FK_API int PAPI_set_opt(int option, PAPI_option_t *ptr)
 {
-	FK_ENTER(PAPI_set_opt, option);
-	if (option != PAPI_DEBUG && !fk.initialised)
+	FK_ENTER(PAPI_set_opt);
+	if (!fk.initialised)
 		FK_RETURN(PAPI_ENOINIT);
 	FK_RETURN(ptr ? set_opt(option, ptr) : PAPI_EINVAL);
 }
@@ -252,23 +230,6 @@ static int get_of_set(int option, int es, PAPI_option_t *o)
 static int get_opt(int option, PAPI_option_t *o)
 {
 	switch (option) {
-	case PAPI_DEBUG:
-		o->debug.level = fk.debug;
-		o->debug.handler = fk.debug_handler;
-		return PAPI_OK;
-	case PAPI_HWINFO:
-		o->hw_info = &hardware;
-		return PAPI_OK;
-	case PAPI_EXEINFO:
-		o->exe_info = &executable;
-		return PAPI_OK;
-	case PAPI_DEF_MPX_NS:
-		o->multiplex.ns = fk.itimer_ns;
-		return PAPI_OK;
-	case PAPI_DEF_ITIMER:
-	case PAPI_DEF_ITIMER_NS:
-		o->itimer.ns = fk.itimer_ns;
-		return PAPI_OK;
 	case PAPI_ATTACH:
 	case PAPI_DETACH:
 	case PAPI_CPU_ATTACH:
@@ -285,55 +246,14 @@ static int get_opt(int option, PAPI_option_t *o)
 
 FK_API int PAPI_get_opt(int option, PAPI_option_t *ptr)
 {
-	FK_ENTER(PAPI_get_opt, option);
+	FK_ENTER(PAPI_get_opt);
 	if (option == PAPI_LIB_VERSION && (fk.initialised || FAKE_PAPI_VERSION >= 0x0700))
 		FK_RETURN(FK_VERSION);
-	if (option != PAPI_DEBUG && !fk.initialised)
-		FK_RETURN(PAPI_ENOINIT);
-	switch (option) {
-	case PAPI_CLOCKRATE:
-		FK_RETURN(2000);
-	case PAPI_MAX_CPUS:
-		FK_RETURN((int)sysconf(_SC_NPROCESSORS_ONLN));
-	case PAPI_MAX_HWCTRS:
-	case PAPI_MAX_MPX_CTRS:
-	case PAPI_DEFDOM:
-	case PAPI_DEFGRN:
-	case PAPI_SHLIBINFO:
-	case PAPI_COMPONENTINFO:
-		FK_JUMP(PAPI_get_cmp_opt, option, ptr, 0);
-	}
-	FK_RETURN(ptr ? get_opt(option, ptr) : PAPI_EINVAL);
-}
-
-FK_API int PAPI_get_cmp_opt(int option, PAPI_option_t *ptr, int cidx)
-{
-	FK_ENTER(PAPI_get_cmp_opt, option);
 	if (!fk.initialised)
 		FK_RETURN(PAPI_ENOINIT);
-	if (cidx < 0 || cidx >= fk.n_components)
-		FK_RETURN(PAPI_ENOCMP);
-	if (option == PAPI_MAX_HWCTRS)
-		FK_RETURN(20);
-	if (option == PAPI_MAX_MPX_CTRS)
-		FK_RETURN(FK_PER_SET);
-	if (!ptr)
-		FK_RETURN(PAPI_EINVAL);
-	switch (option) {
-	case PAPI_DEFDOM:
-		ptr->defdomain.domain = fk.component[cidx].domain;
-		FK_RETURN(PAPI_OK);
-	case PAPI_DEFGRN:
-		ptr->defgranularity.granularity = fk.component[cidx].c.granularity;
-		FK_RETURN(PAPI_OK);
-	case PAPI_SHLIBINFO:
-		ptr->shlib_info = &libraries;
-		FK_RETURN(PAPI_OK);
-	case PAPI_COMPONENTINFO:
-		ptr->cmp_info = (PAPI_component_info_t *)fk.component[cidx].info;
-		FK_RETURN(PAPI_OK);
-	}
-	FK_RETURN(PAPI_EINVAL);
+	if (option == PAPI_CLOCKRATE)
+		FK_RETURN(2000);
+	FK_RETURN(ptr ? get_opt(option, ptr) : PAPI_EINVAL);
 }
 
 /* ---- made of these ----------------------------------------------------- */
@@ -347,7 +267,7 @@ FK_API int PAPI_attach(int EventSet, unsigned long tid)
 {
 	PAPI_option_t o = { .attach = { .eventset = EventSet, .tid = tid } };
 
-	FK_ENTER(PAPI_attach, EventSet);
+	FK_ENTER(PAPI_attach);
 	FK_RETURN(call_set_opt(PAPI_ATTACH, &o));
 }
 
@@ -355,7 +275,7 @@ FK_API int PAPI_detach(int EventSet)
 {
 	PAPI_option_t o = { .attach = { .eventset = EventSet } };
 
-	FK_ENTER(PAPI_detach, EventSet);
+	FK_ENTER(PAPI_detach);
 	FK_RETURN(call_set_opt(PAPI_DETACH, &o));
 }
 
@@ -363,66 +283,27 @@ FK_API int PAPI_set_multiplex(int EventSet)
 {
 	PAPI_option_t o = { .multiplex = { .eventset = EventSet, .flags = PAPI_MULTIPLEX_DEFAULT } };
 
-	FK_ENTER(PAPI_set_multiplex, EventSet);
+	FK_ENTER(PAPI_set_multiplex);
 	FK_RETURN(call_set_opt(PAPI_MULTIPLEX, &o));
-}
-
-FK_API int PAPI_get_multiplex(int EventSet)
-{
-	PAPI_option_t o = { .multiplex = { .eventset = EventSet } };
-	int rc;
-
-	FK_ENTER(PAPI_get_multiplex, EventSet);
-	rc = FK_CALL(PAPI_get_opt, PAPI_MULTIPLEX, &o);
-	FK_RETURN(rc);
-}
-
-FK_API int PAPI_set_debug(int level)
-{
-	PAPI_option_t o = { .debug = { .level = level, .handler = fk.debug_handler } };
-
-	FK_ENTER(PAPI_set_debug, level);
-	FK_RETURN(call_set_opt(PAPI_DEBUG, &o));
 }
 
 FK_API int PAPI_set_cmp_domain(int domain, int cidx)
 {
 	PAPI_option_t o = { .defdomain = { .def_cidx = cidx, .domain = domain } };
 
-	FK_ENTER(PAPI_set_cmp_domain, cidx);
+	FK_ENTER(PAPI_set_cmp_domain);
 	FK_RETURN(call_set_opt(PAPI_DEFDOM, &o));
 }
 
 FK_API int PAPI_set_domain(int domain)
 {
-	FK_ENTER(PAPI_set_domain, domain);
+	FK_ENTER(PAPI_set_domain);
 	FK_JUMP(PAPI_set_cmp_domain, domain, 0);
 }
 
-FK_API int PAPI_set_cmp_granularity(int granularity, int cidx)
+FK_API const PAPI_hw_info_t *PAPI_get_hardware_info(void)
 {
-	PAPI_option_t o = { .defgranularity = { .def_cidx = cidx, .granularity = granularity } };
-
-	FK_ENTER(PAPI_set_cmp_granularity, cidx);
-	FK_RETURN(call_set_opt(PAPI_DEFGRN, &o));
+	FK_NOTE(PAPI_get_hardware_info);
+	fk_leave(fk_me, 0);
+	return &hardware;
 }
-
-FK_API int PAPI_set_granularity(int granularity)
-{
-	FK_ENTER(PAPI_set_granularity, granularity);
-	FK_JUMP(PAPI_set_cmp_granularity, granularity, 0);
-}
-
-#define INFO_CALL(type, fn, option, field)				\
-	FK_API const type *fn(void)					\
-	{								\
-		PAPI_option_t o;					\
-		FK_NOTE(fn);						\
-		int rc = FK_CALL(PAPI_get_opt, option, &o);		\
-		fk_leave(fk_me, rc);					\
-		return rc == PAPI_OK ? o.field : NULL;			\
-	}
-
-INFO_CALL(PAPI_hw_info_t, PAPI_get_hardware_info, PAPI_HWINFO, hw_info)
-INFO_CALL(PAPI_exe_info_t, PAPI_get_executable_info, PAPI_EXEINFO, exe_info)
-INFO_CALL(PAPI_shlib_info_t, PAPI_get_shared_lib_info, PAPI_SHLIBINFO, shlib_info)

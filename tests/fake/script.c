@@ -208,7 +208,6 @@ static int failure(int id)
 #define TRIGGERS 256
 static struct { int id, each; long long at, seen; char line[256]; } triggers[TRIGGERS];
 static int n_triggers;
-static char report[1024];
 
 static int add_trigger(const char *fn, int each, long long at, const char *line)
 {
@@ -238,10 +237,8 @@ static void fire(int id)
 	}
 }
 
-int fk_hook(struct fk_thread *t, int id, int arg, int nested)
+int fk_hook(int id, int nested)
 {
-	(void)t;
-	fk_hook_entry(id, arg, nested);
 	if (fk_hooks & FK_HOOK_SCRIPT && !nested)
 		fire(id);
 	return fk_hooks & FK_HOOK_FAIL ? failure(id) : 0;
@@ -359,12 +356,6 @@ static int verb(const char *v, char **w, int n)
 		return do_values(w, n);
 	if (!strcmp(v, "fail"))
 		return n >= 2 ? fake_fail(w[0], atoi(w[1]), n > 2 ? atoi(w[2]) : 0, n > 3 ? atoi(w[3]) : -1) : -1;
-	if (!strcmp(v, "log"))
-		return n == 1 ? fake_log(w[0]) : -1;
-	if (!strcmp(v, "report"))
-		return n == 1 && snprintf(report, sizeof(report), "%s", w[0]) < (int)sizeof(report) ? 0 : -1;
-	if (!strcmp(v, "mpx_timer"))
-		return n == 1 ? fake_mpx_timer(atoi(w[0])) : -1;
 	return -1;
 }
 
@@ -421,10 +412,4 @@ void fk_script_start(void)
 		fake_do(line);
 	}
 	fclose(f);
-}
-
-__attribute__((destructor)) static void end(void)
-{
-	if (*report)
-		fake_report(report);
 }

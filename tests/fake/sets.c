@@ -89,7 +89,7 @@ FK_API int PAPI_create_eventset(int *EventSet)
 {
 	int id;
 
-	FK_ENTER(PAPI_create_eventset, EventSet ? *EventSet : PAPI_NULL);
+	FK_ENTER(PAPI_create_eventset);
 	if (!fk.initialised)
 		FK_RETURN(PAPI_ENOINIT);
 	if (!EventSet || *EventSet != PAPI_NULL)
@@ -104,7 +104,7 @@ FK_API int PAPI_assign_eventset_component(int EventSet, int cidx)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_assign_eventset_component, EventSet);
+	FK_ENTER(PAPI_assign_eventset_component);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);
@@ -158,7 +158,7 @@ FK_API int PAPI_add_event(int EventSet, int Event)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_add_event, EventSet);
+	FK_ENTER(PAPI_add_event);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);
@@ -171,7 +171,7 @@ FK_API int PAPI_add_event(int EventSet, int Event)
 
 FK_API int PAPI_add_events(int EventSet, int *Events, int number)
 {
-	FK_ENTER(PAPI_add_events, EventSet);
+	FK_ENTER(PAPI_add_events);
 	if (!Events || number <= 0)
 		FK_RETURN(PAPI_EINVAL);
 	for (int i = 0; i < number; i++) {
@@ -187,7 +187,7 @@ FK_API int PAPI_add_named_event(int EventSet, const char *EventName)
 {
 	int code, rc;
 
-	FK_ENTER(PAPI_add_named_event, EventSet);
+	FK_ENTER(PAPI_add_named_event);
 	rc = FK_CALL(PAPI_event_name_to_code, EventName, &code);
 	if (rc == PAPI_OK)
 		rc = FK_CALL(PAPI_add_event, EventSet, code);
@@ -216,19 +216,11 @@ int fk_set_drop(struct fk_set *s, int code)
 	return PAPI_OK;
 }
 
-static int listed(const int *codes, int n, int code)
-{
-	for (int i = 0; i < n; i++)
-		if (codes[i] == code)
-			return 1;
-	return 0;
-}
-
 FK_API int PAPI_remove_event(int EventSet, int EventCode)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_remove_event, EventSet);
+	FK_ENTER(PAPI_remove_event);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);
@@ -236,36 +228,14 @@ FK_API int PAPI_remove_event(int EventSet, int EventCode)
 		FK_RETURN(PAPI_EINVAL);
 	if (!(s->state & PAPI_STOPPED))
 		FK_RETURN(PAPI_EISRUN);
-	if (s->state & PAPI_OVERFLOWING && listed(s->over_code, s->n_over, EventCode)) {
-		int rc = FK_CALL(PAPI_overflow, EventSet, EventCode, 0, 0, s->handler);
-
-		if (rc != PAPI_OK)
-			FK_RETURN(rc);
-	}
-	if (s->state & PAPI_PROFILING && listed(s->prof_code, s->n_prof, EventCode))
-		FK_CALL(PAPI_sprofil, NULL, 0, EventSet, EventCode, 0, 0);
 	FK_RETURN(fk_set_drop(s, EventCode));
-}
-
-FK_API int PAPI_remove_events(int EventSet, int *Events, int number)
-{
-	FK_ENTER(PAPI_remove_events, EventSet);
-	if (!Events || number <= 0)
-		FK_RETURN(PAPI_EINVAL);
-	for (int i = 0; i < number; i++) {
-		int rc = FK_CALL(PAPI_remove_event, EventSet, Events[i]);
-
-		if (rc != PAPI_OK)
-			FK_RETURN(i ? i : rc);
-	}
-	FK_RETURN(PAPI_OK);
 }
 
 FK_API int PAPI_remove_named_event(int EventSet, const char *EventName)
 {
 	int code, rc;
 
-	FK_ENTER(PAPI_remove_named_event, EventSet);
+	FK_ENTER(PAPI_remove_named_event);
 	rc = FK_CALL(PAPI_event_name_to_code, EventName, &code);
 	if (rc == PAPI_OK)
 		rc = FK_CALL(PAPI_remove_event, EventSet, code);
@@ -291,7 +261,7 @@ FK_API int PAPI_cleanup_eventset(int EventSet)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_cleanup_eventset, EventSet);
+	FK_ENTER(PAPI_cleanup_eventset);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);
@@ -299,10 +269,6 @@ FK_API int PAPI_cleanup_eventset(int EventSet)
 		FK_RETURN(PAPI_OK);
 	if (s->state & PAPI_RUNNING)
 		FK_RETURN(PAPI_EISRUN);
-	for (int n = s->n_over; s->state & PAPI_OVERFLOWING && n > 0; n--)
-		FK_CALL(PAPI_overflow, EventSet, s->over_code[0], 0, 0, NULL);
-	for (int n = s->n_prof; s->state & PAPI_PROFILING && n > 0; n--)
-		FK_CALL(PAPI_sprofil, NULL, 0, EventSet, s->prof_code[0], 0, PAPI_PROFIL_POSIX);
 	if (fk_sw_multiplexed(s))
 		fk_mpx_cleanup(s);
 	fk_set_empty(s);
@@ -313,7 +279,7 @@ FK_API int PAPI_destroy_eventset(int *EventSet)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_destroy_eventset, EventSet ? *EventSet : PAPI_NULL);
+	FK_ENTER(PAPI_destroy_eventset);
 	if (!EventSet)
 		FK_RETURN(PAPI_EINVAL);
 	s = fk_lookup(*EventSet);
@@ -334,7 +300,7 @@ FK_API int PAPI_num_events(int EventSet)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_num_events, EventSet);
+	FK_ENTER(PAPI_num_events);
 	s = fk_lookup(EventSet);
 	FK_RETURN(s ? s->n : PAPI_ENOEVST);
 }
@@ -344,7 +310,7 @@ FK_API int PAPI_list_events(int EventSet, int *Events, int *number)
 	struct fk_set *s;
 	int n;
 
-	FK_ENTER(PAPI_list_events, EventSet);
+	FK_ENTER(PAPI_list_events);
 	n = *number;				/* NULL crashes, as in PAPI */
 	if (n < 0 || (!Events && n > 0))
 		FK_RETURN(PAPI_EINVAL);
@@ -363,7 +329,7 @@ FK_API int PAPI_state(int EventSet, int *status)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_state, EventSet);
+	FK_ENTER(PAPI_state);
 	if (!status)
 		FK_RETURN(PAPI_EINVAL);
 	s = fk_lookup(EventSet);
@@ -376,7 +342,7 @@ FK_API int PAPI_get_eventset_component(int EventSet)
 {
 	struct fk_set *s;
 
-	FK_ENTER(PAPI_get_eventset_component, EventSet);
+	FK_ENTER(PAPI_get_eventset_component);
 	s = fk_lookup(EventSet);
 	if (!s)
 		FK_RETURN(PAPI_ENOEVST);

@@ -79,11 +79,10 @@ static void happen(int set, int n)
 
 static void measure(int keep)
 {
-	int set = PAPI_NULL;
+	int set;
 	long long value = 0;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must(EVENT, PAPI_add_named_event(set, EVENT));
+	set = set_with(EVENT);
 	must("PAPI_start", PAPI_start(set));
 	happen(set, 2);
 	must("PAPI_stop", PAPI_stop(set, &value));
@@ -93,8 +92,7 @@ static void measure(int keep)
 #endif
 	if (keep)
 		return;
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+	drop_set(set);
 }
 
 /* All that are there at once have counted before one ends: a machine's load makes them so now and then. */
@@ -133,14 +131,13 @@ static void threads(long from, long to, int at_once)
 /* Main's set runs and is read all the time: first as often as readings are kept, then past that. */
 static void soak(long seconds, long readings)
 {
-	int set = PAPI_NULL;
+	int set;
 	long long value = 0;
 	long i = 8192;
 
 	threads(0, i, 16);
 	pin(0);
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must(EVENT, PAPI_add_named_event(set, EVENT));
+	set = set_with(EVENT);
 	must("PAPI_start", PAPI_start(set));
 	happen(set, 3);
 	for (long n = 0; n < readings + 1000; n++)

@@ -74,8 +74,7 @@ static void measure(const char *by, long pages)
 	prefault();
 	s = make();
 	again(s, by, pages);
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(s));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&s));
+	drop_set(s);
 }
 
 /* ---- what is around --------------------------------------------------------------- */

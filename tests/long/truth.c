@@ -451,10 +451,7 @@ static void begin(long steps)
 	papi_up();
 	must("PAPI_thread_init", PAPI_thread_init(own_ids ? pthread_self : tid_of_caller));
 	for (int k = 0; k < KINDS; k++) {
-		int ret = PAPI_event_name_to_code(kind[k], &code[k]);
-
-		if (ret != PAPI_OK)
-			cannot(kind[k], ret);
+		may(kind[k], PAPI_event_name_to_code(kind[k], &code[k]));
 	}
 	for (int i = 0; i < threads; i++) {
 		struct worker *w = &worker[i];

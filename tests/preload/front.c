@@ -3,7 +3,7 @@
  * does not ask who calls. As a profiler's wrapper.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include "behind.h"
 
 /* Not a jump: that would return to who called us. */
 #ifdef __clang__
@@ -12,18 +12,7 @@
 #define CALLS __attribute__((optimize("no-optimize-sibling-calls")))
 #endif
 
-#define CALL(name, params, args) \
-	int name params; \
-	CALLS int name params \
-	{ \
-		static int (*real) params; \
-		int rc; \
-		if (!real) \
-			real = (int (*) params)dlsym(RTLD_NEXT, #name); \
-		rc = real args; \
-		__asm__ volatile(""); \
-		return rc; \
-	}
+#define CALL(name, params, args) CALLS BEHIND(name, params, args, (void)0, __asm__ volatile(""))
 
 CALL(PAPI_start, (int set), (set))
 CALL(PAPI_stop, (int set, long long *values), (set, values))

@@ -3,7 +3,8 @@
  * once: before libpapi is called, or when it has answered.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include "behind.h"
+
 #include <stddef.h>
 
 void (*meet_before)(void), (*meet_after)(void);
@@ -17,22 +18,10 @@ static void meet(void (**what)(void))
 		once();
 }
 
-#define BEHIND(name, params, args) \
-	int name params; \
-	int name params \
-	{ \
-		static int (*real) params; \
-		int rc; \
-		if (!real) \
-			real = (int (*) params)dlsym(RTLD_NEXT, #name); \
-		meet(&meet_before); \
-		rc = real args; \
-		meet(&meet_after); \
-		return rc; \
-	}
+#define MET(name, params, args) BEHIND(name, params, args, meet(&meet_before), meet(&meet_after))
 
-BEHIND(PAPI_stop, (int set, long long *values), (set, values))
-BEHIND(PAPI_accum, (int set, long long *values), (set, values))
-BEHIND(PAPI_reset, (int set), (set))
-BEHIND(PAPI_write, (int set, long long *values), (set, values))
-BEHIND(PAPI_read_ts, (int set, long long *values, long long *cycles), (set, values, cycles))
+MET(PAPI_stop, (int set, long long *values), (set, values))
+MET(PAPI_accum, (int set, long long *values), (set, values))
+MET(PAPI_reset, (int set), (set))
+MET(PAPI_write, (int set, long long *values), (set, values))
+MET(PAPI_read_ts, (int set, long long *values, long long *cycles), (set, values, cycles))

@@ -3,7 +3,8 @@
  * instruction) when tests/scenes/races says so: before libpapi is called, or when it has answered.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include "behind.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -23,24 +24,17 @@ static void trap_from_here(int when)
 #endif
 }
 
-#define BEHIND(name, params, args) \
-	int name params; \
-	int name params \
-	{ \
-		static int (*real) params; \
-		int rc; \
-		if (!real) \
-			real = (int (*) params)dlsym(RTLD_NEXT, #name); \
-		if (step_when) \
-			step_frame = (uintptr_t)__builtin_frame_address(0); \
-		trap_from_here(1); \
-		rc = real args; \
-		trap_from_here(2); \
-		return rc; \
-	}
+static inline __attribute__((always_inline)) void before(void)
+{
+	if (step_when)
+		step_frame = (uintptr_t)__builtin_frame_address(0);
+	trap_from_here(1);
+}
 
-BEHIND(PAPI_start, (int set), (set))
-BEHIND(PAPI_stop, (int set, long long *values), (set, values))
-BEHIND(PAPI_read, (int set, long long *values), (set, values))
-BEHIND(PAPI_accum, (int set, long long *values), (set, values))
-BEHIND(PAPI_reset, (int set), (set))
+#define STEPPED(name, params, args) BEHIND(name, params, args, before(), trap_from_here(2))
+
+STEPPED(PAPI_start, (int set), (set))
+STEPPED(PAPI_stop, (int set, long long *values), (set, values))
+STEPPED(PAPI_read, (int set, long long *values), (set, values))
+STEPPED(PAPI_accum, (int set, long long *values), (set, values))
+STEPPED(PAPI_reset, (int set), (set))

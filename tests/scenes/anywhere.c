@@ -111,8 +111,7 @@ static void call(const char *what)
 
 	set = PAPI_NULL;
 	happened = 0;
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+	set = set_with("EV_A");
 	must("PAPI_start", PAPI_start(set));
 	count(nested ? 30 : 3);		/* more than handlers do, so that the order can be told */
 	must("PAPI_read", PAPI_read(set, values));
@@ -155,8 +154,7 @@ static void call(const char *what)
 /* What is done for a call site the first time takes thousands of instructions. */
 static void acts_once(void)
 {
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+	set = set_with("EV_A");
 	for (int how = 0; how < HANDLERS; how++) {
 		if (!runs())
 			must("PAPI_start", PAPI_start(set));

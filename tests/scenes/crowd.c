@@ -160,15 +160,12 @@ static void *reuse(void *arg)
 
 	pin((int)(long)arg);
 	for (int i = 0; i < 1000; i++) {
-		set = PAPI_NULL;
-		must("PAPI_create_eventset", PAPI_create_eventset(&set));
-		must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+		set = set_with("EV_A");
 		must("PAPI_start", PAPI_start(set));
 		fake_count_set(set, "EV_A", 1);
 		must("PAPI_stop", PAPI_stop(set, &value));
 		sum += value;
-		must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
-		must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+		drop_set(set);
 	}
 	told("PAPI_stop", sum);
 	return arg;
@@ -287,8 +284,7 @@ static void run_keeps(void)
 		must("PAPI_stop", PAPI_stop(set, values));
 		printf("handed cpu=%d event=%s value=%lld by=PAPI_stop\n", sched_getcpu(), events[i % 4],
 		       values[i % 4]);
-		must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
-		must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+		drop_set(set);
 	}
 }
 

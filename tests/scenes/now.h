@@ -19,11 +19,10 @@ static inline void told(const char *by, long long value)
 
 static inline int now_set(void)
 {
-	int set = PAPI_NULL;
+	int set;
 
 	pin(0);
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_add_named_event", PAPI_add_named_event(set, "EV_A"));
+	set = set_with("EV_A");
 	return set;
 }
 

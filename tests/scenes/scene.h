@@ -5,7 +5,7 @@
 #ifndef SCENE_H
 #define SCENE_H
 
-#include "apps/handed.h"
+#include "apps/calls.h"
 #include "fake/fake.h"
 
 static inline void up(void)
@@ -36,32 +36,9 @@ static inline struct counted *made(struct counted *c)
 	return c;
 }
 
-static inline void begin(struct counted *c)
-{
-	must("PAPI_start", PAPI_start(c->id));
-	zeroed(c);
-}
-
-static inline void look(struct counted *c)
-{
-	long long values[EVENTS];
-
-	must("PAPI_read", PAPI_read(c->id, values));
-	handed(c, "PAPI_read", values);
-}
-
-static inline void end(struct counted *c)
-{
-	long long values[EVENTS];
-
-	must("PAPI_stop", PAPI_stop(c->id, values));
-	handed(c, "PAPI_stop", values);
-}
-
 static inline void drop(struct counted *c)
 {
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	drop_set(c->id);
 }
 
 #endif

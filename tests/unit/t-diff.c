@@ -2,11 +2,7 @@
  * machines and in other jobs, threads of one name, events of one name, what only one has,
  * values of each type.  On a model made by hand (stub-model.c), as side A and, changed, as B.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "../../core/cli/diff.c"
 #include "stub-model.c"
@@ -85,7 +81,6 @@ static void begins_with_total(const char *text, const char *start)
 
 static void nothing(void **state)
 {
-	(void)state;
 	for (unsigned l = 0; l < sp_n_levels; l++) {
 		assert_string_equal(compared(sp_level_table[l].name, same, same), "");
 		assert_false(any);
@@ -107,7 +102,6 @@ static void places(void **state)
 		{ "package", "Package L#1" }, { "machine", "Machine L#0" },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(want); i++) {
 		char line[200];
 		int64_t a = i < 2 ? 6172839450 : i < 5 ? 6172839453 : 12345678901 + 1030 + 6172839453;
@@ -135,7 +129,6 @@ static void other_numbers(void **state)
 {
 	static const char *const level[] = { "core", "cache", "numa", "package", "machine" };
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(level); i++)
 		assert_string_equal(compared(level[i], same, renumber), "");
 }
@@ -148,7 +141,6 @@ static void job(struct sp_model *m)
 
 static void in_a_job(void **state)
 {
-	(void)state;
 	begins(compared("package", job, one_more), "Machine L#1 Package L#1,PAPI_TOT_INS,");
 	/* Alone on a machine's row: it is that machine, by its own place. */
 	begins(compared("machine", job, one_more), "Machine L#0,PAPI_TOT_INS,");
@@ -176,7 +168,6 @@ static void one_more_in_both(struct sp_model *m)
 
 static void of_one_rank(void **state)
 {
-	(void)state;
 	compared("thread", two_of_a_rank, one_more_in_both);
 	assert_non_null(strstr(lines, "\"rank 3 thread \"\"main\"\" #0\",PAPI_TOT_INS,12345679908,12345679910,2,"));
 	assert_non_null(strstr(lines, "\"rank 3 process 1 thread \"\"main\"\" #0\",PAPI_TOT_INS,6172839455,6172839456,1,"));
@@ -212,7 +203,6 @@ static void ended(struct sp_model *m)
 
 static void threads(void **state)
 {
-	(void)state;
 	/* By name and order, whatever their numbers. */
 	assert_string_equal(compared("thread", all_main, other_tids), "");
 	begins(compared("thread", all_main, one_more), "\"thread \"\"main\"\" #1\",PAPI_TOT_INS,");
@@ -236,7 +226,6 @@ static void other_big(struct sp_model *m)
 
 static void events(void **state)
 {
-	(void)state;
 	assert_string_equal(places_of(compared("cpu", same, other_big)),
 			    "PU L#2,BIG,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
 	assert_string_equal(places_of(compared("cpu", second_of_its_name, other_big)),
@@ -274,7 +263,6 @@ static void values(void **state)
 {
 	const char *text;
 
-	(void)state;
 	begins(compared("cpu", same, joules), "PU L#0,rapl:::PACKAGE_ENERGY:PACKAGE0,1234,0.5,-1233.5,-99.96,1234,1234\n");
 	/* What one side lacks is no 0: a line with nothing there, even where the other has 0. */
 	text = compared("cpu", same, gone);
@@ -293,7 +281,6 @@ static void new_value(void **state)
 		     four = { .there = true, .type = SP_INT64, .v = 4 }, least = { .there = true, .type = SP_INT64, .v = INT64_MIN };
 	char buf[48];
 
-	(void)state;
 	assert_string_equal(percent(buf, &none, &four, 4), "new");
 	assert_string_equal(percent(buf, &zero, &four, 4), "new");
 	assert_string_equal(percent(buf, &zero, &none, 0), "gone");
@@ -316,7 +303,6 @@ static void sites(void **state)
 {
 	const char *text = compared("callsite", same, other_interval);
 
-	(void)state;
 	assert_non_null(strstr(text, " -> "));
 	assert_non_null(strstr(text, "matmul+0x1010"));	/* by module and offset, as in the CSV */
 	assert_non_null(strstr(text, ",PAPI_TOT_CYC,42,52,10,+23.81,"));
@@ -345,7 +331,6 @@ static void shifted(struct sp_model *m)
 
 static void of_repeats(void **state)
 {
-	(void)state;
 	repeats = 4;
 	more = 1;			/* two runs of four would have it by chance */
 	assert_string_equal(compared("machine", spread, shifted), "");
@@ -370,7 +355,6 @@ static void chance_of_t(void **state)
 		{ -3.922, 18, 0.001 }, { 636.62, 1, 0.001 },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(known); i++) {
 		double p = sp_chance_of_t(known[i].t, known[i].df);
 

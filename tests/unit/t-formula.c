@@ -1,10 +1,5 @@
 /* t-formula.c: which preset formulas add up (preload/book/formula.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "../../preload/book/components.c"
 #include "../../preload/book/formula.c"
@@ -30,7 +25,6 @@ static void formulas(void **state)
 {
 	char deep[400] = "";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(linear) / sizeof(linear[0]); i++)
 		if (!sp_formula_is_linear(linear[i]))
 			fail_msg("'%s' is linear", linear[i]);
@@ -66,7 +60,6 @@ static void values(void **state)
 	char deep[400] = "";
 	double value;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(worth) / sizeof(worth[0]); i++)
 		if (!sp_formula_value(worth[i].formula, n, 3, &value) || value != worth[i].value)
 			fail_msg("'%s' is %.17g, not %.17g", worth[i].formula, worth[i].value, value);
@@ -87,7 +80,6 @@ static void values_of_linear(void **state)
 	double both[12], x, y, z;
 	unsigned valued = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 12; i++)
 		both[i] = a[i] + b[i];
 	for (size_t i = 0; i < sizeof(linear) / sizeof(linear[0]); i++) {
@@ -110,7 +102,6 @@ static void hostile(void **state)
 	uint32_t seed = 1;
 	double value;
 
-	(void)state;
 	for (int t = 0; t < 2000; t++) {
 		size_t n = t % 10 ? (size_t)t % 40 : sizeof(text) - 1;
 
@@ -139,7 +130,6 @@ static void kinds(void **state)
 {
 	PAPI_event_info_t info = { .data_type = PAPI_DATATYPE_BIT64 };
 
-	(void)state;
 	assert_int_equal(kind("perf_event", "PAPI_TOT_INS", "", "NOT_DERIVED", ""), SP_COUNTER);
 	assert_int_equal(kind("perf_event", "P", "", "DERIVED_ADD", ""), SP_COUNTER);
 	assert_int_equal(kind("perf_event", "P", "", "DERIVED_SUB", ""), SP_COUNTER);

@@ -1,14 +1,9 @@
 /* t-level.c: level.h: the counts of a model made by hand (stub-model.c), by each level:
  * which rows, in which order, with which sums; and nothing is lost on any level.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <getopt.h>
-#include <string.h>
 
 #include "../../core/cli/cmd.h"
 #include "../../core/cli/report.h"
@@ -62,7 +57,6 @@ static void names(void **state)
 	struct option longs[SP_LEVEL_OPTIONS];
 	unsigned n = sp_level_options(longs);
 
-	(void)state;
 	assert_in_range(n, sp_n_levels + 2, SP_LEVEL_OPTIONS);
 	for (unsigned i = 0; i < n; i++) {
 		assert_int_equal(strncmp(longs[i].name, "per-", 4), 0);
@@ -79,7 +73,6 @@ static void names(void **state)
 
 static void by_cpu(void **state)
 {
-	(void)state;
 	open_level("cpu", model(STUB_FULL));
 	assert_int_equal(t.n, 6);
 	is_row(0, "CPU 0 (core 0, P)", 12345678901, 23456789012);
@@ -112,7 +105,6 @@ static void by_component(void **state)
 	static const char *const first[] = { "core 0 (P)", "L3 0", "NUMANode 0", "package 0", "machine" };
 	static const uint32_t n[] = { 4, 2, 2, 2, 1 };
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(name); i++) {
 		open_level(name[i], model(STUB_FULL));
 		assert_int_equal(t.n, n[i] + 2);
@@ -131,7 +123,6 @@ static void by_component(void **state)
 
 static void by_kind(void **state)
 {
-	(void)state;
 	open_level("kind", model(STUB_FULL));
 	assert_int_equal(t.n, 4);
 	assert_non_null(strstr(label_of(0), "P"));
@@ -145,7 +136,6 @@ static void by_thread(void **state)
 {
 	struct sp_model *m = model(STUB_FULL);
 
-	(void)state;
 	stub_relations = 4;	/* a thread's come one after the other */
 	open_level("thread", m);
 	assert_int_equal(t.n, 3);	/* "idle" has counted nothing */
@@ -161,7 +151,6 @@ static void by_callsite(void **state)
 {
 	uint64_t readings = 0;
 
-	(void)state;
 	open_level("callsite", model(STUB_FULL));
 	/* Relation 2 has intervals; what the others have is between no calls that are known. */
 	assert_int_equal(t.n, 3);
@@ -192,7 +181,6 @@ static void placed(void **state)
 	static const int32_t place[4] = { -1, 1, -1, -1 };
 	struct sp_model *m = model(STUB_FULL);
 
-	(void)state;
 	stub_relation[0].row.place = place;
 	open_level("cpu", m);
 	is_row(0, "package 0", 0, 23456789012 + 2000 + 8);
@@ -217,7 +205,6 @@ static void placed(void **state)
 
 static void nothing_lost(void **state)
 {
-	(void)state;
 	for (enum stub kind = STUB_FULL; kind <= STUB_BARE; kind++)
 		for (unsigned l = 0; l < sp_n_levels; l++) {
 			struct sp_model *m = model(kind);
@@ -243,7 +230,6 @@ static void sorted(void **state)
 {
 	static const char *const by_odd[] = { "CPU 99", "CPU 0", "CPU 1", "CPU 3", "no known", "CPU 2" };
 
-	(void)state;
 	open_level("cpu", model(STUB_FULL));
 	sp_levels_sort(&t, INS);
 	for (uint32_t i = 1; i < t.n; i++)

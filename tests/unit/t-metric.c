@@ -1,13 +1,5 @@
 /* t-metric.c: core/metric: definitions in PAPI's grammar, their errors, their values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "../../core/metric/metric.h"
 
@@ -140,7 +132,6 @@ static double once(const char *text)
 
 static void kinds(void **state)
 {
-	(void)state;
 	same_value(once("PRESET,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC"), 0.25);
 	same_value(once("EVENT,X,NOT_DERIVED,PAPI_TOT_CYC"), 4000.0);
 	same_value(once("EVENT,X,DERIVED_CMPD,PAPI_TOT_CYC,PAPI_TOT_INS"), 4000.0);
@@ -169,7 +160,6 @@ static void files(void **state)
 	static const char *const ends[] = { "\n", "\r", "\r\n" };
 	struct sp_metrics t;
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(ends); i++) {
 		char text[800];
 		const char *e = ends[i];
@@ -215,7 +205,6 @@ static void errors(void **state)
 	struct sp_metrics t;
 	struct said s;
 
-	(void)state;
 	wrong_at("PRESTE,X,NOT_DERIVED,A", 1, 1, "'PRESTE' is none of CPU, PRESET, EVENT");
 	wrong_at("# x\r\nrubbish", 2, 1, "'rubbish'");
 	wrong_at("GARBAGE,x", 1, 1, "'GARBAGE' is none of");
@@ -263,7 +252,6 @@ static void limits(void **state)
 	struct said s;
 	char *large;
 
-	(void)state;
 	for (unsigned i = 0; i < SP_METRIC_TERMS; i++)
 		strcat(text, ",E");
 	sound(&t, text);
@@ -304,7 +292,6 @@ static void limits(void **state)
 
 static void terms(void **state)
 {
-	(void)state;
 	/* The store has icl::L1D:REPLACEMENT:u=0: any case, any order of masks, with or without the PMU. */
 	same_value(once("EVENT,X,NOT_DERIVED,icl::l1d:replacement:u=0"), 50.0);
 	same_value(once("EVENT,X,NOT_DERIVED,L1D:U=0:REPLACEMENT"), 50.0);
@@ -339,7 +326,6 @@ static void tables(void **state)
 	struct sp_model m = model();
 	struct sp_metrics t;
 
-	(void)state;
 	sound(&t, text);
 	/* The counted events are icl's: its two tables, of which the second overrides IPC. */
 	assert_int_equal(sp_metrics_bind(&t, &m), 3);
@@ -376,7 +362,6 @@ static void machines(void **state)
 	struct sp_model m = model();
 	struct sp_metrics t;
 
-	(void)state;
 	event[2].name = 4;
 	m.process = process;
 	m.machine = machine;
@@ -410,7 +395,6 @@ static void absent(void **state)
 	struct sp_metrics t;
 	bool present[EVENTS] = { true };
 
-	(void)state;
 	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,A,NOT_DERIVED,PAPI_TOT_INS\n");
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
 	compute(&t, sums, present, 0);
@@ -428,7 +412,6 @@ static void apart(void **state)
 	struct sp_metric_sum *all;
 	struct sp_metrics t;
 
-	(void)state;
 	sound(&t, "EVENT,IPC,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\nEVENT,TWICE,DERIVED_ADD,IPC,IPC\n");
 	assert_int_equal(sp_metrics_bind(&t, &m), 2);
 	all = calloc(t.n_slots, sizeof(*all));
@@ -459,7 +442,6 @@ static void mutations(void **state)
 	uint32_t random = 12345;
 	char text[sizeof(seed)];
 
-	(void)state;
 	for (unsigned i = 0; i < 20000; i++) {
 		size_t n = sizeof(seed) - 1;
 		struct sp_metrics t;
@@ -491,7 +473,6 @@ static void papi_file(void **state)
 	struct said s;
 	size_t n;
 
-	(void)state;
 	if (!f) {
 		free(text);
 		skip();

@@ -4,14 +4,7 @@
  *
  *	t-near table		the model's table, as sspapi-limits(7) has it
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include "../../preload/split/near.h"
 #include "../../preload/split/window.h"
@@ -44,7 +37,6 @@ static void nearest_first(void **state)
 	struct sp_cpus all = first(16), some = first(16);
 	struct sp_near near;
 
-	(void)state;
 	memset(&near, 1, sizeof(near));
 	put("cpu5/topology/thread_siblings_list", "5,13\n");
 	put("cpu5/topology/core_siblings_list", "4-7,12-15\n");
@@ -70,7 +62,6 @@ static void a_list_that_is_too_long(void **state)
 	struct sp_near near;
 	char text[1000] = "";
 
-	(void)state;
 	for (int i = 0; i < 200; i += 2)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d,", i);
 	put("cpu0/topology/thread_siblings_list", text);
@@ -82,7 +73,6 @@ static void shares(void **state)
 {
 	uint64_t left = 4096;
 
-	(void)state;
 	assert_int_equal(sp_near_share(1000, 128, 1, 0), 250);
 	for (uint32_t begun = 0; begun < 60; begun++) {		/* as many for each, in whatever order they come */
 		assert_in_range(sp_near_share(left, 128, 64, begun), 62, 66);
@@ -241,7 +231,6 @@ static double percent(unsigned shape, uint32_t n)
 
 static void model(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(shapes); i++) {
 		double part[SP_COUNT(watched)];
 

@@ -1,21 +1,11 @@
 /* t-out.c: out.h: numbers, escapes, and descriptors that misbehave. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -49,7 +39,6 @@ static void integers(void **state)
 {
 	char buf[32];
 
-	(void)state;
 	CHECK(sp_out_u64(&o, 0), "0");
 	CHECK(sp_out_u64(&o, UINT64_MAX), "18446744073709551615");
 	CHECK(sp_out_i64(&o, INT64_MIN), "-9223372036854775808");
@@ -70,7 +59,6 @@ static void integers(void **state)
 
 static void fixed_doubles(void **state)
 {
-	(void)state;
 	CHECK(sp_out_double(&o, 0.0, 2), "0.00");
 	CHECK(sp_out_double(&o, 1.005, 0), "1");
 	CHECK(sp_out_double(&o, 1.996, 2), "2.00");
@@ -93,7 +81,6 @@ static void shortest_doubles(void **state)
 {
 	uint64_t x = 88172645463325252ull;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		uint64_t bits;
 		char shorter[64];
@@ -127,7 +114,6 @@ static void shortest_doubles(void **state)
 
 static void escapes(void **state)
 {
-	(void)state;
 	CHECK(sp_out_plain(&o, "a\x1b[2J\n\x7f z"), "a\\x1b[2J\\x0a\\x7f z");
 	CHECK(sp_out_plain(&o, "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82"), "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
 	CHECK(sp_out_plain(&o, "\xff\xc3"), "\\xff\\xc3");
@@ -152,7 +138,6 @@ static void formats(void **state)
 {
 	const char *volatile none = NULL;
 
-	(void)state;
 	assert_string_equal(sp_text_f(text, 200, "%s %d %'u %'ld % d%#x %c%% %.2f %f", "a\033b", -7, 1234567u, -1234567L, -1, 0xf0u, 'x', 0.5, 0.1),
 			    "a\\x1bb -7 1,234,567 -1,234,567 0xf0 x% 0.50 0.1");
 	assert_string_equal(sp_text_f(text, 4, "%s", "abcdef"), "abc");
@@ -178,7 +163,6 @@ static void sorts(void **state)
 	static int n[1000];
 	static uint32_t order[1000];
 
-	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		n[i] = (int)(i * 7919 % 101);
 		order[i] = i;
@@ -193,7 +177,6 @@ static void memory_is_full(void **state)
 {
 	char small[4];
 
-	(void)state;
 	sp_out_init(&o, -1, small, sizeof(small));
 	sp_out_text(&o, "abc");
 	assert_int_equal(o.error, 0);
@@ -212,7 +195,6 @@ static void first_error_sticks(void **state)
 	char buf[16];
 	int fd = open("/dev/full", O_WRONLY);
 
-	(void)state;
 	assert_true(fd >= 0);
 	sp_out_init(&o, fd, buf, sizeof(buf));
 	sp_out_text(&o, "more than sixteen bytes, so that it is written at once");
@@ -258,7 +240,6 @@ static void pipes(void **state)
 	struct itimerval often = { { 0, 2000 }, { 0, 2000 } }, never = { { 0, 0 }, { 0, 0 } };
 	struct sigaction action = { .sa_handler = on_alarm };	/* no SA_RESTART: EINTR */
 
-	(void)state;
 	sigaction(SIGALRM, &action, NULL);
 	for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
 		int fd[2];
@@ -297,7 +278,6 @@ static void cpu_lists(void **state)
 	static const char *const bad[] = { "x", "1-", "1-x", "1 2", "-1", ",", "1,,2" };
 	unsigned long set[4];
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(good); i++) {
 		memset(set, 0, sizeof(set));
 		for (unsigned cpu = 0; cpu < 256; cpu++)

@@ -1,15 +1,10 @@
 /* t-pmus.c: preload/split/pmus.h on folders as /sys has them: which CPUs an event of one kind of core is counted on. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "test.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "../../preload/split/pmus.h"
 #include "folder.h"
@@ -91,7 +86,6 @@ static bool known(uint32_t type, uint64_t config)
 
 static void intel(void **state)
 {
-	(void)state;
 	make("cpu_core", "4\n", "0-3,6\n");
 	make("cpu_atom", "10\n", "4-5,7\n");
 	make("uncore_imc_0", "20\n", NULL);
@@ -115,7 +109,6 @@ static void arm(void **state)
 {
 	int before = dup(0), after;
 
-	(void)state;
 	make("armv8_cortex_a53", "8\n", "0-3\n");
 	make("armv8_cortex_a72", "9\n", "4-5\n");
 	for (uint32_t taker = 8; taker <= 9; taker++)
@@ -149,7 +142,6 @@ static void arm(void **state)
 
 static void alike(void **state)
 {
-	(void)state;
 	make("armv8_pmuv3", "8\n", "0-1\n");	/* of cores of one kind: what is online changes */
 	look(8, true);
 	assert_true(on(8, 0x11, 2) && known(PERF_TYPE_HARDWARE, 1) && !name(8, 0x11));
@@ -158,7 +150,6 @@ static void alike(void **state)
 
 static void odd(void **state)
 {
-	(void)state;
 	make("cpu_core", "four\n", "0-3\n");
 	make("cpu_atom", "10\n", "");
 	make("cpu_lowpower", "11\n", "8-9");

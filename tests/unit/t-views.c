@@ -1,25 +1,17 @@
 /* t-views.c: view.h: each form against a model made by hand (stub-model.c), read
  * back by other people's parsers: jansson for JSON, hwloc for XML.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../core/view/view-text-levels.h"
 #include "../../core/view/view-text-words.h"
 #include "../../core/view/view.h"
 #include "stub-model.c"
-
 
 static char text[1 << 20];
 static size_t length;
@@ -41,7 +33,6 @@ static const char *show(const char *view, struct sp_model *m)
 
 static void table(void **state)
 {
-	(void)state;
 	assert_int_equal(sp_n_views, 5);
 	assert_string_equal(sp_view_by_name("jsonx", 4)->extension, ".json");
 	assert_null(sp_view_by_name("xml", 3));
@@ -71,124 +62,94 @@ static json_t *parse(struct sp_model *m)
 	return root;
 }
 
-static json_int_t number(json_t *object, const char *key)
+/* What is at a path of keys and indices, as text: #N of a list or an object, - where there is nothing. */
+static const char *at_path(const json_t *o, const char *path)
 {
-	json_t *v = json_object_get(object, key);
+	static char said[400];
+	char copy[200], *save;
 
-	if (!json_is_integer(v))
-		fail_msg("%s is no integer", key);
-	return json_integer_value(v);
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (char *key = strtok_r(copy, "/", &save); o && key; key = strtok_r(NULL, "/", &save))
+		o = json_is_array(o) ? json_array_get(o, strtoul(key, NULL, 10)) : json_object_get(o, key);
+	switch (o ? json_typeof(o) : JSON_NULL) {
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		snprintf(said, sizeof(said), "#%zu", json_is_array(o) ? json_array_size(o) : json_object_size(o));
+		break;
+	case JSON_STRING:
+		return json_string_value(o);
+	case JSON_INTEGER:
+		snprintf(said, sizeof(said), "%lld", (long long)json_integer_value(o));
+		break;
+	case JSON_REAL:
+		snprintf(said, sizeof(said), "%g", json_real_value(o));
+		break;
+	default:
+		return !o ? "-" : json_is_null(o) ? "null" : json_is_true(o) ? "true" : "false";
+	}
+	return said;
 }
 
-static json_int_t item(json_t *object, const char *key, size_t i)
-{
-	return json_integer_value(json_array_get(json_object_get(object, key), i));
-}
+#define JSON(root, ...) assert_json(root, (const char *const[][2]){ __VA_ARGS__ }, \
+				    sizeof((const char *const[][2]){ __VA_ARGS__ }) / sizeof(char *[2]))
 
-static void assert_text(json_t *object, const char *key, const char *expected)
+static void assert_json(const json_t *root, const char *const (*want)[2], size_t n)
 {
-	assert_string_equal(json_string_value(json_object_get(object, key)), expected);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(at_path(root, want[i][0]), want[i][1]))
+			fail_msg("%s: %s, not %s", want[i][0], at_path(root, want[i][0]), want[i][1]);
 }
 
 static void json_keys(void **state)
 {
-	static const char *const keys[] = {
-		"format", "format_version", "sspapi_version", "process", "papi", "settings", "topology", "events",
-		"relations", "components", "callsites", "calls", "dropped", "self", "notes",
-	};
-	json_t *root = parse(stub_model(STUB_FULL)), *p, *c, *e;
+	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
-	for (size_t i = 0; i < SP_COUNT(keys); i++)
-		assert_non_null(json_object_get(root, keys[i]));
-	p = json_object_get(root, "process");
-	assert_int_equal(number(p, "pid"), 4242);
-	assert_int_equal(number(p, "rank"), 3);
-	assert_text(p, "job", "881234");
-	assert_text(p, "end", "exit");
-	assert_int_equal(number(p, "start_ns"), 1700000000000000000);
-	assert_int_equal(json_array_size(json_object_get(p, "args")), 6);
-	assert_string_equal(json_string_value(json_array_get(json_object_get(p, "args"), 4)), "tab\there");
-	assert_text(json_object_get(root, "papi"), "version", "7.0.0.0");
-	assert_text(json_object_get(root, "settings"), "attribution", "reading");
-	c = json_array_get(json_object_get(json_object_get(root, "topology"), "components"), 7);
-	assert_text(c, "type", "PU");
-	assert_int_equal(number(c, "parent"), 6);
-	assert_int_equal(number(c, "cpu_kind"), 1);
-	assert_text(c, "cpu_kind_name", "P");
-	e = json_array_get(json_object_get(root, "events"), 0);
-	assert_text(e, "code", "0x80000032");
-	assert_text(e, "derived", "NOT_DERIVED");
-	assert_text(e, "data_type", "int64");
-	assert_int_equal(json_array_size(json_object_get(e, "natives")), 1);
-	assert_text(e, "description", stub_text[T_DESCRIPTION]);
-	assert_text(json_array_get(json_object_get(root, "events"), 5), "kind", "gauge");
-	assert_text(json_array_get(json_object_get(root, "events"), 7), "name", "ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\");
-	assert_int_equal(json_object_size(json_object_get(root, "calls")), 3);
-	assert_int_equal(number(json_object_get(root, "calls"), "PAPI_read"), 17035);
-	assert_int_equal(number(json_object_get(root, "dropped"), "relations"), 1);
-	assert_int_equal(json_array_size(json_object_get(root, "notes")), 2);
-	assert_true(json_number_value(json_object_get(json_object_get(root, "self"), "ns_per_call")) == 214.0);
+	JSON(root,
+	     { "format", "sspapi-dump" }, { "format_version", "1" }, { "sspapi_version", SP_VERSION }, { "callsites", "#3" },
+	     { "process/pid", "4242" }, { "process/rank", "3" }, { "process/job", "881234" }, { "process/end", "exit" },
+	     { "process/start_ns", "1700000000000000000" }, { "process/args", "#6" }, { "process/args/4", "tab\there" },
+	     { "papi/version", "7.0.0.0" }, { "settings/attribution", "reading" },
+	     { "topology/components/7/type", "PU" }, { "topology/components/7/parent", "6" },
+	     { "topology/components/7/cpu_kind", "1" }, { "topology/components/7/cpu_kind_name", "P" },
+	     { "events/0/code", "0x80000032" }, { "events/0/derived", "NOT_DERIVED" }, { "events/0/data_type", "int64" },
+	     { "events/0/natives", "#1" }, { "events/0/description", stub_text[T_DESCRIPTION] },
+	     { "events/5/kind", "gauge" }, { "events/7/name", "ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
+	     { "calls", "#3" }, { "calls/PAPI_read", "17035" }, { "dropped/relations", "1" }, { "notes", "#2" },
+	     { "self/ns_per_call", "214" });
 	assert_true(json_number_value(json_object_get(json_object_get(root, "self"), "share")) > 0.0003);
 	json_decref(root);
 }
 
 static void json_relations(void **state)
 {
-	json_t *root = parse(stub_model(STUB_FULL)), *all = json_object_get(root, "relations"), *r, *cpu, *entry;
+	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
-	assert_int_equal(json_array_size(all), 5);
-	r = json_array_get(all, 0);
-	assert_text(json_object_get(r, "target"), "kind", "thread");
-	assert_int_equal(item(r, "events", 3), 3);
-	cpu = json_array_get(json_object_get(r, "cpus"), 1);
-	assert_int_equal(number(cpu, "cpu"), 1);
-	assert_int_equal(item(cpu, "total", 1), 2000);
-	assert_int_equal(item(cpu, "exact", 1), 0);
-	assert_true(json_real_value(json_array_get(json_object_get(cpu, "total"), 3)) == 0.5);
-	cpu = json_array_get(json_object_get(r, "cpus"), 2);
-	assert_true(json_is_null(json_object_get(cpu, "cpu")));
-	assert_int_equal(json_array_size(json_object_get(r, "entries")), 8);	/* also of the floating-point event */
-	entry = json_array_get(json_object_get(r, "entries"), 1);
-	assert_int_equal(number(entry, "event"), 1);
-	assert_int_equal(number(entry, "cpu"), 0);
-	entry = json_array_get(json_object_get(entry, "list"), 0);
-	assert_int_equal(number(entry, "ns"), 1700000000123456789);
-	assert_int_equal(number(entry, "value"), 23456789012);
-	assert_true(json_is_false(json_object_get(entry, "permanent")));
-	r = json_array_get(all, 1);
-	assert_text(json_object_get(r, "target"), "kind", "cpu");
-	assert_int_equal(number(json_object_get(r, "target"), "cpu"), 2);
-	assert_text(r, "thread", "wo\x1b\"rk,er\xef\xbf\xbd");
-	assert_int_equal(number(json_array_get(json_object_get(r, "cpus"), 1), "cpu"), 99);
-	r = json_array_get(all, 2);
-	assert_int_equal(number(r, "tid"), 0);
-	assert_int_equal(number(r, "threads"), 5000);
-	assert_int_equal(number(json_object_get(json_array_get(all, 4), "target"), "tid"), 4711);
+	JSON(root,
+	     { "relations", "#5" }, { "relations/0/target/kind", "thread" }, { "relations/0/events/3", "3" },
+	     { "relations/0/cpus/1/cpu", "1" }, { "relations/0/cpus/1/total/1", "2000" }, { "relations/0/cpus/1/exact/1", "0" },
+	     { "relations/0/cpus/1/total/3", "0.5" }, { "relations/0/cpus/2/cpu", "null" },
+	     { "relations/0/entries", "#8" },	/* also of the floating-point event */
+	     { "relations/0/entries/1/event", "1" }, { "relations/0/entries/1/cpu", "0" },
+	     { "relations/0/entries/1/list/0/ns", "1700000000123456789" },
+	     { "relations/0/entries/1/list/0/value", "23456789012" }, { "relations/0/entries/1/list/0/permanent", "false" },
+	     { "relations/1/target/kind", "cpu" }, { "relations/1/target/cpu", "2" },
+	     { "relations/1/thread", "wo\x1b\"rk,er\xef\xbf\xbd" }, { "relations/1/cpus/1/cpu", "99" },
+	     { "relations/2/tid", "0" }, { "relations/2/threads", "5000" }, { "relations/4/target/tid", "4711" });
 	json_decref(root);
 }
 
 static void json_overflows(void **state)
 {
-	json_t *root = parse(stub_model(STUB_FULL)), *all = json_object_get(root, "relations"), *o, *at;
+	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
-	assert_int_equal(json_array_size(json_object_get(json_array_get(all, 0), "overflows")), 0);
-	all = json_object_get(json_array_get(all, 2), "overflows");
-	assert_int_equal(json_array_size(all), 2);
-	o = json_array_get(all, 0);
-	assert_int_equal(number(o, "event"), 1);
-	assert_int_equal(number(o, "cpu"), 0);
-	assert_int_equal(number(o, "count"), 12);
-	assert_int_equal(number(o, "other"), 2);
-	at = json_array_get(json_object_get(o, "addresses"), 1);
-	assert_text(at, "module", "/lib/ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\");
-	assert_text(at, "offset", "0x1021");
-	assert_int_equal(number(at, "count"), 5);
-	o = json_array_get(all, 1);
-	assert_true(json_is_null(json_object_get(o, "event")) && json_is_null(json_object_get(o, "cpu")));
-	assert_int_equal(json_array_size(json_object_get(o, "addresses")), 0);
+	JSON(root,
+	     { "relations/0/overflows", "#0" }, { "relations/2/overflows", "#2" },
+	     { "relations/2/overflows/0/event", "1" }, { "relations/2/overflows/0/cpu", "0" },
+	     { "relations/2/overflows/0/count", "12" }, { "relations/2/overflows/0/other", "2" },
+	     { "relations/2/overflows/0/addresses/1/module", "/lib/ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
+	     { "relations/2/overflows/0/addresses/1/offset", "0x1021" }, { "relations/2/overflows/0/addresses/1/count", "5" },
+	     { "relations/2/overflows/1/event", "null" }, { "relations/2/overflows/1/cpu", "null" },
+	     { "relations/2/overflows/1/addresses", "#0" });
 	json_decref(root);
 	how.all = true;
 	show("text", stub_model(STUB_FULL));
@@ -199,17 +160,14 @@ static void json_overflows(void **state)
 
 static void json_sums(void **state)
 {
-	json_t *root = parse(stub_model(STUB_FULL)), *sums = json_object_get(root, "components"), *total;
+	json_t *root = parse(stub_model(STUB_FULL));
 
-	(void)state;
-	assert_int_equal(json_array_size(sums), STUB_COMPONENTS);
-	total = json_object_get(json_array_get(sums, 0), "total");
-	assert_int_equal(number(total, "PAPI_TOT_INS"), 12345678901 + 1000 + 6172839450 + 30 + 3);
-	assert_int_equal(json_object_size(total), 6);
-	assert_null(json_object_get(total, stub_text[T_TEMP]));
-	assert_true(json_real_value(json_object_get(total, stub_text[T_ENERGY])) == 1234.5);
-	total = json_object_get(json_array_get(sums, 13), "total");
-	assert_int_equal(number(total, "PAPI_TOT_INS"), 6172839450 + 3);
+	assert_int_equal(json_array_size(json_object_get(root, "components")), STUB_COMPONENTS);
+	JSON(root,
+	     { "components/0/total/PAPI_TOT_INS", "18518519384" }, { "components/0/total", "#6" },
+	     { "components/0/total/coretemp:::hwmon0:temp1_input", "-" },
+	     { "components/0/total/rapl:::PACKAGE_ENERGY:PACKAGE0", "1234.5" },
+	     { "components/13/total/PAPI_TOT_INS", "6172839453" });
 	json_decref(root);
 }
 
@@ -220,7 +178,6 @@ static void json_odd(void **state)
 	struct sp_model *m;
 	json_t *root;
 
-	(void)state;
 	for (enum stub kind = STUB_FULL; kind <= STUB_BARE; kind++)
 		json_decref(parse(stub_model(kind)));
 	for (size_t i = 0; i < SP_COUNT(odd); i++) {
@@ -232,9 +189,7 @@ static void json_odd(void **state)
 		m->h.rank = -1;
 		m->h.job = m->h.host = m->h.args = 0;
 		root = parse(m);
-		assert_true(json_is_null(json_object_get(json_object_get(root, "process"), "job")));
-		assert_true(json_is_null(json_object_get(json_object_get(root, "process"), "rank")));
-		assert_text(json_object_get(root, "process"), "end", "snapshot");
+		JSON(root, { "process/job", "null" }, { "process/rank", "null" }, { "process/end", "snapshot" });
 		json_decref(root);
 	}
 }
@@ -242,30 +197,21 @@ static void json_odd(void **state)
 static void json_kinds(void **state)
 {
 	struct sp_model *m = stub_model(STUB_FULL);
-	json_t *root = parse(m), *kinds = json_object_get(root, "cpu_kinds"), *p = json_array_get(kinds, 0);
-	json_t *e = json_array_get(kinds, 1);
+	json_t *root = parse(m);
 
-	(void)state;
-	assert_int_equal(json_array_size(kinds), 2);
-	assert_text(p, "name", "P");
-	assert_text(p, "core_type", "IntelCore");
-	assert_int_equal(number(p, "efficiency"), 1);
-	assert_int_equal(number(e, "max_mhz"), 3400);
-	assert_null(json_object_get(e, "capacity"));
-	assert_int_equal(number(p, "cpus"), 2);
-	assert_int_equal(number(json_object_get(p, "total"), "PAPI_TOT_INS"), 12345679931);
-	assert_int_equal(number(json_object_get(e, "total"), "PAPI_TOT_INS"), 6172839453);
-	assert_int_equal(number(json_object_get(e, "exact"), "PAPI_TOT_INS"), 6172839450);
-	assert_null(json_object_get(json_object_get(p, "total"), stub_text[T_TEMP]));
-	assert_int_equal(json_array_size(json_object_get(json_array_get(json_object_get(root, "relations"), 0), "cpu_kinds")), 1);
-	assert_int_equal(json_array_size(json_object_get(json_array_get(json_object_get(root, "relations"), 2), "cpu_kinds")), 2);
-	/* ix86arch:: is the P cores' */
-	assert_string_equal(json_string_value(json_array_get(json_object_get(json_array_get(json_object_get(root, "events"), 0), "cpu_kinds"), 0)), "P");
-	assert_null(json_object_get(json_array_get(json_object_get(root, "events"), 1), "cpu_kinds"));
+	JSON(root,
+	     { "cpu_kinds", "#2" }, { "cpu_kinds/0/name", "P" }, { "cpu_kinds/0/core_type", "IntelCore" },
+	     { "cpu_kinds/0/efficiency", "1" }, { "cpu_kinds/0/cpus", "2" }, { "cpu_kinds/1/max_mhz", "3400" },
+	     { "cpu_kinds/1/capacity", "-" }, { "cpu_kinds/0/total/PAPI_TOT_INS", "12345679931" },
+	     { "cpu_kinds/1/total/PAPI_TOT_INS", "6172839453" }, { "cpu_kinds/1/exact/PAPI_TOT_INS", "6172839450" },
+	     { "cpu_kinds/0/total/coretemp:::hwmon0:temp1_input", "-" },
+	     { "relations/0/cpu_kinds", "#1" }, { "relations/2/cpu_kinds", "#2" },
+	     { "events/0/cpu_kinds/0", "P" },	/* ix86arch:: is the P cores' */
+	     { "events/1/cpu_kinds", "-" });
 	json_decref(root);
 	m->n_kinds = 1;
 	root = parse(m);
-	assert_null(json_object_get(root, "cpu_kinds"));
+	JSON(root, { "cpu_kinds", "-" });
 	json_decref(root);
 }
 
@@ -305,14 +251,25 @@ static bool csv_line(char **at, char *field[FIELDS])
 	return true;
 }
 
+/* A gauge has no total. */
 static void csv(void **state)
 {
 	static const char header[] = "host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event,"
 				     "readings,total,exact\n";
+	static const struct { unsigned line, field; const char *is; } want[] = {
+		{ 5, 9, "1" }, { 5, 12, "0" }, { 5, 13, "PAPI_TOT_CYC" }, { 5, 15, "2000" }, { 5, 16, "0" },
+		{ 8, 9, "" }, { 8, 10, "" }, { 8, 12, "" },
+		{ 14, 4, "wo\\x1b\"rk,er\\xff" }, { 14, 10, "2" }, { 14, 11, "7" }, { 14, 12, "1" },
+		{ 14, 13, "ev\\x1b[31m<&>\"\\x0a\\xff,\\" }, { 14, 15, "-5" },
+		{ 15, 9, "99" }, { 15, 11, "" },
+		/* an interval from an unknown place, and one between two */
+		{ 18, 7, "" }, { 18, 8, "matmul+0x1010" }, { 18, 14, "3999" }, { 18, 15, "39" },
+		{ 21, 7, "matmul+0x1010" }, { 21, 8, "matmul+0x1020;ev\\x1b[31m<&>_\\x0a\\xff_\\+0x1021" },
+		{ 21, 9, "1" }, { 21, 13, "PAPI_TOT_INS" }, { 21, 15, "1" },
+	};
 	char *field[FIELDS], *at;
 	unsigned lines = 0;
 
-	(void)state;
 	stub_component[13].logical_index = 7;
 	show("csv", stub_model(STUB_FULL));
 	stub_component[13].logical_index = 1;
@@ -324,41 +281,11 @@ static void csv(void **state)
 			assert_string_equal(field[7], "");
 			assert_string_equal(field[8], "");
 		}
-		if (lines == 18) {		/* an interval from an unknown place */
-			assert_string_equal(field[7], "");
-			assert_string_equal(field[8], "matmul+0x1010");
-			assert_string_equal(field[14], "3999");
-			assert_string_equal(field[15], "39");
-		} else if (lines == 21) {	/* between two */
-			assert_string_equal(field[7], "matmul+0x1010");
-			assert_string_equal(field[8], "matmul+0x1020;ev\\x1b[31m<&>_\\x0a\\xff_\\+0x1021");
-			assert_string_equal(field[9], "1");
-			assert_string_equal(field[13], "PAPI_TOT_INS");
-			assert_string_equal(field[15], "1");
-		}
-		if (lines == 5) {
-			assert_string_equal(field[9], "1");
-			assert_string_equal(field[12], "0");
-			assert_string_equal(field[13], "PAPI_TOT_CYC");
-			assert_string_equal(field[15], "2000");
-			assert_string_equal(field[16], "0");
-		} else if (lines == 8) {
-			assert_string_equal(field[9], "");
-			assert_string_equal(field[10], "");
-			assert_string_equal(field[12], "");
-		} else if (lines == 14) {
-			assert_string_equal(field[4], "wo\\x1b\"rk,er\\xff");
-			assert_string_equal(field[10], "2");
-			assert_string_equal(field[11], "7");
-			assert_string_equal(field[12], "1");
-			assert_string_equal(field[13], "ev\\x1b[31m<&>\"\\x0a\\xff,\\");
-			assert_string_equal(field[15], "-5");
-		} else if (lines == 15) {
-			assert_string_equal(field[9], "99");
-			assert_string_equal(field[11], "");
-		}
+		for (size_t i = 0; i < SP_COUNT(want); i++)
+			if (want[i].line == lines)
+				assert_string_equal(field[want[i].field], want[i].is);
 	}
-	assert_int_equal(lines, 3 * 4 + 2 * 3 + 2 * 2 * 2 + 2 * 1);	/* a gauge has no total */
+	assert_int_equal(lines, 3 * 4 + 2 * 3 + 2 * 2 * 2 + 2 * 1);
 	show("csv", stub_model(STUB_NO_START));
 	assert_string_equal(text, header);
 }
@@ -403,7 +330,6 @@ static size_t end_of(const char *line, const char *word)
 
 static void text_lines(void **state)
 {
-	(void)state;
 	for (enum stub kind = STUB_FULL; kind <= STUB_BARE; kind++) {
 		char *save, *copy;
 		unsigned lines = 0;
@@ -432,7 +358,6 @@ static void text_tree(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
-	(void)state;
 	show("text", m);
 	find("matmul", "matmul -n 2000 'two words..: 12.35 s on node017, rank 3, 5,003 threads on 4 CPUs");
 	assert_non_null(strstr(text, "\n<1 % of TOT_INS, <1 % of TOT_CYC, 1 % of\n  CACHE_REFERENCES:u=0:k=1:period=100000:precise=2 "
@@ -464,7 +389,6 @@ static void text_rows(void **state)
 	static bool counted[40];
 	struct sp_model *m = stub_model(STUB_FULL);
 
-	(void)state;
 	memset(many, 0, sizeof(many));
 	many[0] = (struct sp_component){ .parent = -1, .os_index = 0, .type = "Machine" };
 	for (int i = 1; i < 40; i++) {
@@ -499,7 +423,6 @@ static void text_threads(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
-	(void)state;
 	show("text", m);
 	strcpy(header, find("\nthread ", "thread "));
 	assert_int_equal(end_of(header, "TOT_CYC"), end_of(find("\nthread ", "~ 4242 main"), "23.46 G"));
@@ -546,7 +469,6 @@ static void text_numbers(void **state)
 {
 	int64_t joule[] = { 0x41cdcd6500000000ll /* 1e9 */, 0x3ff0000000000000ll };
 
-	(void)state;
 	assert_string_equal(shortened(0, 9999999), "9,999,999");
 	assert_string_equal(shortened(0, 10000000), "10.00 M");
 	assert_string_equal(shortened(0, 12345678), "12.35 M");
@@ -579,7 +501,6 @@ static void text_functions(void **state)
 		{ "main", "main" }, { "_Z", "_Z" }, { "_ZN99x", "_ZN99x" }, { "_ZL5startv", "start" }, { "step.constprop.0", "step.constprop.0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
 		struct sp_out o;
 
@@ -598,7 +519,6 @@ static void text_twins(void **state)
 {
 	struct sp_out o;
 
-	(void)state;
 	stub_twins = true;
 	sp_memory_init(&o, text, sizeof(text));
 	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 45);
@@ -634,7 +554,6 @@ static void text_inlined(void **state)
 		{ of_it_alone, 1, "operator()", "operator() (a.c:7)" }, { NULL, 0, "", "matmul" },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(is); i++) {
 		stub_into = is[i].into;
 		stub_n_into = is[i].n;
@@ -654,7 +573,6 @@ static void text_kinds(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	char header[1024];
 
-	(void)state;
 	show("text", m);
 	strcpy(header, find("\nkind of core", "kind of core"));
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nkind of core", "~ P cores (2 of 2)"), " 12.35 G"));
@@ -673,7 +591,6 @@ static void text_cpus(void **state)
 {
 	struct sp_model *m = stub_model(STUB_FULL);
 
-	(void)state;
 	how.all = true;
 	show("text", m);
 	assert_null(strstr(text, "began with"));
@@ -749,7 +666,6 @@ static void text_tied(void **state)
 		{ "PAPI_TOT_INS", "perf::PAGE-FAULTS", NULL, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
 		const char *said = tied(is[i].name, is[i].native);
 		char wanted[200];
@@ -771,7 +687,6 @@ static void text_says_why(void **state)
 {
 	struct sp_model *m;
 
-	(void)state;
 	show("text", stub_model(STUB_UNPROVEN));
 	assert_non_null(strstr(text, "\nno count is proven on its CPU (~)\n  booked on the CPU of the reading that brought them: pin the threads"));
 	show("text", stub_model(STUB_ALL_PROVEN));
@@ -884,7 +799,6 @@ static void hwloc_infos(void **state)
 	char *xml, value[32];
 	int bytes;
 
-	(void)state;
 	m->xml = xml = machine_xml(&bytes);
 	m->xml_bytes = (uint64_t)bytes;
 	show("hwloc", m);
@@ -923,7 +837,6 @@ static void hwloc_colors(void **state)
 	char *xml;
 	int bytes;
 
-	(void)state;
 	m->xml = xml = machine_xml(&bytes);
 	m->xml_bytes = (uint64_t)bytes;
 	m->counted[18] = m->counted[1] = false;
@@ -959,7 +872,6 @@ static void hwloc_numbers(void **state)
 	char *xml;
 	int bytes;
 
-	(void)state;
 	m->xml = xml = machine_xml(&bytes);
 	m->xml_bytes = (uint64_t)bytes;
 	show("hwloc", m);
@@ -986,7 +898,6 @@ static void hwloc_without_xml(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	hwloc_topology_t t;
 
-	(void)state;
 	stub_component[22].os_index = 70;
 	show("hwloc", m);
 	stub_component[22].os_index = 3;
@@ -1013,7 +924,6 @@ static void hwloc_hostile(void **state)
 	int bytes;
 	uint32_t x = 12345;
 
-	(void)state;
 	xml = machine_xml(&bytes);
 	for (int n = 1; n < bytes; n += n < 1500 ? 1 : 13) {
 		m->xml = cut = malloc((size_t)n);
@@ -1044,7 +954,6 @@ static void hwloc_small_things(void **state)
 				  "<object gp_index=\"99999999999999999999\"/></object><objects/>";
 	struct sp_model *m = stub_model(STUB_FULL);
 
-	(void)state;
 	for (uint32_t i = 0; i < STUB_COMPONENTS; i++)
 		stub_component[i].gp_index = i;
 	m->xml = xml;
@@ -1065,7 +974,6 @@ static void store(void **state)
 	struct sp_model *m = stub_model(STUB_FULL);
 	static char zeros[4096];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(stub_bytes); i++)
 		stub_bytes[i] = (unsigned char)(i * 31 + i / 256 + 1);
 	memcpy(stub_bytes, &m->h, sizeof(m->h));
@@ -1106,7 +1014,6 @@ static void text_levels(void **state)
 {
 	const char *first, *at;
 
-	(void)state;
 	level("cpu", stub_model(STUB_FULL));
 	assert_non_null(at = strstr(text, "CPU 0 (core 0"));
 	assert_non_null(strstr(at, "CPU 2 (core 2"));
@@ -1130,7 +1037,6 @@ static void no_room(void **state)
 {
 	char small[64];
 
-	(void)state;
 	for (unsigned i = 0; i < sp_n_views; i++) {
 		struct sp_out o;
 

@@ -5,16 +5,7 @@
  * PAPI handed out, what is proven is compared with the truth of that moment.  Each part of the rule is left out once, too
  * (`broken`), and the model must find that: one that finds nothing shows nothing.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
+#include "test.h"
 
 #include "../../core/base.h"
 #include "../../preload/split/window.h"
@@ -745,7 +736,6 @@ static int64_t total[N + 1], proven[N + 1];
 
 static int begin_one(void **state)
 {
-	(void)state;
 	sp_window_init(&one, one_cpu, N, false);
 	return 0;
 }
@@ -767,7 +757,6 @@ static void expect(const int64_t *t, const int64_t *p)
 /* Home's first bound is what the other one leaves, and from then on its own copy tells. */
 static void home(void **state)
 {
-	(void)state;
 	sp_window_begin(&one, AT(500, 100), 0, 0);
 	moved(10, AT(507, 103), AT(508, 104), NULL, 1);
 	expect(AT(6, 4, 0), AT(6, 3, 0));
@@ -778,7 +767,6 @@ static void home(void **state)
 /* Late values, from before one by which home's counts are proven, do not anchor it: two counts would be proven twice. */
 static void late_home(void **state)
 {
-	(void)state;
 	sp_window_begin(&one, AT(500, 100), 0, 0);
 	sp_window_stayed(&one, 11, 0);
 	moved(8, NULL, AT(508, 100), NULL, 0);
@@ -792,7 +780,6 @@ static void late_home(void **state)
 /* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */
 static void guard(void **state)
 {
-	(void)state;
 	sp_window_begin(&one, AT(0, 0), 0, N);
 	sp_window_stayed(&one, 2, 0);
 	moved(10, AT(6, 1), NULL, NULL, 1);
@@ -812,7 +799,6 @@ static void guard(void **state)
 /* What was proven of a difference may fall with any value that was not seen here. */
 static void difference(void **state)
 {
-	(void)state;
 	sp_window_init(&one, one_cpu, N, true);
 	sp_window_begin(&one, AT(0, 0), 0, N);
 	sp_window_stayed(&one, 5, 0);
@@ -827,7 +813,6 @@ static void difference(void **state)
 /* Who finds out otherwise: it is told with the next shares, in whichever segment. */
 static void distrusted(void **state)
 {
-	(void)state;
 	sp_window_begin(&one, AT(0, 0), 0, N);
 	moved(10, AT(6, 4), NULL, NULL, 1);
 	expect(AT(6, 4, 0), AT(6, 4, 0));
@@ -840,7 +825,6 @@ static void distrusted(void **state)
 /* A late value takes back from where there is something, what is not proven first; the next one gives it back. */
 static void late(void **state)
 {
-	(void)state;
 	sp_window_begin(&one, AT(0, 0), 0, N);
 	moved(10, AT(1, 6), NULL, NULL, N);
 	expect(AT(1, 6, 3), AT(1, 6, 0));
@@ -859,7 +843,6 @@ static void by_weight(void **state)
 {
 	static const double weights[][N] = { { 0.1, 0.2 }, { 1e-300, 1e300 }, { 1e18, 3 }, { 0, 1 }, { 0, 0 }, { 1.0 / 3, 1e-17 } };
 
-	(void)state;
 	for (size_t i = 0; i < SP_COUNT(weights); i++)
 		for (int bit = 0; bit < 62; bit++) {
 			int64_t rest = ((int64_t)1 << bit) + bit;

@@ -30,8 +30,7 @@ static void *work(void *arg)
 		own_reading(o, "sspapi_read", sspapi_read(o->rel, NULL, round % 3 == 0, NULL), cpu);
 	}
 	own_reading(o, "sspapi_stop", sspapi_stop(o->rel, NULL, false, NULL), cpu);
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(o->c->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&o->c->id));
+	drop_set(o->c->id);
 	return NULL;
 }
 

@@ -121,23 +121,16 @@ void reader_moves(void)
 /* A thread that PAPI does not know cannot look up a name. */
 void begin_papi(void)
 {
-	int ret;
-
 	papi_up();
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
-	ret = PAPI_event_name_to_code(fault_event, &fault_code);
-	if (ret != PAPI_OK)
-		cannot(fault_event, ret);
+	may(fault_event, PAPI_event_name_to_code(fault_event, &fault_code));
 }
 
 int set_of(const char *event)
 {
-	int set = PAPI_NULL, ret;
+	int set;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	ret = PAPI_add_named_event(set, event);
-	if (ret != PAPI_OK)
-		cannot(event, ret);
+	set = set_with(event);
 	return set;
 }
 
