@@ -66,6 +66,7 @@ struct sp_stat_plan {
 	char papi[PATH_MAX];		/* the libpapi that was asked; "" */
 	uint32_t papi_version;
 	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
+	char left_out[300];		/* of the usual ones, and why, in a line; "" */
 };
 
 static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native, uint32_t turn)

@@ -147,6 +147,28 @@ static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt)
 
 /* ---- what it says -------------------------------------------------------------------- */
 
+static const struct layout *layout_of(const struct sp_asked_papi *p)
+{
+	const struct layout *l = layouts;
+
+	while (p->version >= l->below)
+		l++;
+	return l;
+}
+
+const char *sp_asked_off(const struct sp_asked_papi *p, int component, const char **name)
+{
+	const char *info = (const char *)p->PAPI_get_component_info(component);
+	int off = info ? number(info, layout_of(p)->disabled) : 0;
+
+	*name = info;
+	if (!info)
+		return NULL;
+	if (!off || off == DELAYED)
+		return "";
+	return *(info + REASON) ? info + REASON : "it does not say why";
+}
+
 static void say_off(struct sp_doctor *d, const char *info)
 {
 	enum sp_finding f = strcmp(info, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;
@@ -171,10 +193,8 @@ static void say_forced(struct sp_doctor *d)
 
 static void components(struct sp_doctor *d, const struct sp_asked_papi *p)
 {
-	const struct layout *l = layouts;
+	const struct layout *l = layout_of(p);
 
-	while (p->version >= l->below)
-		l++;
 	for (int i = 0; i < p->PAPI_num_components(); i++) {
 		const char *info = (const char *)p->PAPI_get_component_info(i);
 		int presets;

@@ -28,6 +28,9 @@ const char *sp_asked_load(struct sp_asked_papi *p, const char *path);
 /* PAPI_library_init with the version that it is of; what that gives, or 0 if the version cannot be told. */
 int sp_asked_init(struct sp_asked_papi *p, const char *path);
 
+/* Why a component counts nothing here; "": it does, or may once it is used.  NULL: there is no such component (number). */
+const char *sp_asked_off(const struct sp_asked_papi *p, int component, const char **name);
+
 /* Each word of libpapi's that the loader has filled in with another function or variable (in_plt: to be called), and
  * that one's name, until fn says true, which is returned. */
 bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt));
