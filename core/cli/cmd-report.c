@@ -192,6 +192,7 @@ int sp_cmd_report(int argc, char **argv)
 	metrics = r ? 0 : show_metrics(&report, view);
 	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
+		report.show.columns = to ? 0 : sp_terminal_columns(STDOUT_FILENO);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
 		r = write_to(&report, view, to, runs.path, runs.n);

@@ -9,6 +9,7 @@
 #include "../conf.h"
 #include "../folder.h"
 #include "../output.h"
+#include "../pmus.h"
 #include "../view/view-common.h"
 #include "cmd.h"
 #include "page.h"
@@ -20,12 +21,13 @@
 #define REPEATS_MOST 1000
 #define WRONG 125			/* as env(1): what is wrong is not the program */
 
-#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -r N, --per-LEVEL; those of the program stand behind it"
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -r N, -q, --per-LEVEL; those of the program stand behind it"
 
 struct wish {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
 	uint32_t repeats;		/* of -r; 0: not asked for */
+	bool quiet;			/* no table */
 	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
 	struct sp_report report;
 };
@@ -50,8 +52,24 @@ static bool all_are_views(const char *formats)
 	return *formats;
 }
 
+/* What stat, which sees the program from outside, can have no rows of; NULL: it can. */
+static const char *has_none(const char *level)
+{
+	struct sp_core_pmu pmu[SP_PMUS_MOST];
+
+	if (strcmp(level, "per-callsite") == 0 || strcmp(level, "per-site") == 0)
+		return "stat counts from outside and knows no call sites; sspapi run does, of a program that calls PAPI";
+	if (strcmp(level, "per-kind") == 0 && sp_core_pmus(SP_PMUS_FOLDER, pmu) < 2)
+		return "the cores here are of one kind";
+	return NULL;
+}
+
 static bool take_level(struct wish *w, const char *name)
 {
+	char option[32];
+
+	if (has_none(name))
+		return !sp_complain(WRONG, w->verb, has_none(name), strcat(strcpy(option, "--"), name));
 	if (strcmp(name, "per-thread") == 0 && optarg && strcmp(optarg, "no") == 0)
 		w->rows = 0;
 	else if (optarg)
@@ -88,13 +106,15 @@ static int read_options(struct wish *w, int argc, char **argv)
 			longs[i].has_arg = optional_argument;
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+e:m:o:f:r:", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "+e:m:o:f:r:q", longs, &at, OPTIONS)) != -1) {
 		if (c == 'e')
 			add_events(w, optarg);
 		else if (c == 'o')
 			w->out = optarg;
 		else if (c == 'f')
 			w->formats = optarg;
+		else if (c == 'q')
+			w->quiet = true;
 		else if (c == 'r' && !take_repeats(w, optarg))
 			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
@@ -104,11 +124,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 	}
 	if (w->formats && !all_are_views(w->formats))
 		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
-	if (w->out && w->rows > 0 && w->report.n_levels == 1)
-		w->report.n_levels = 0;		/* they are in the file */
-	if (w->out && w->report.n_levels)
-		return usage(w, "--per-LEVEL goes with the table; sspapi report shows the levels of a store", w->out);
-	if (w->report.n_levels && w->formats && strchr(w->formats, ','))
+	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
 	return argc == optind ? usage(w, "name the program to count", NULL) : 0;
 }
@@ -233,38 +249,69 @@ static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const str
 				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
 }
 
-static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_view *view, bool several)
+/* Into path, which says where that is when it is done. */
+static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_view *view, bool several,
+		      char path[SP_CONF_PATH])
 {
 	struct sp_output o = { .own_start_ns = r->run[0].child.start_ns };
-	char path[SP_CONF_PATH], name[SP_CONF_PATH], folder[SP_CONF_PATH];
+	char folder[SP_CONF_PATH], name[SP_CONF_PATH];
 	struct sp_who who;
 	int e;
 
 	who_is_it(&who, r, m, folder, sizeof(folder));
-	e = sp_output_expand(path, sizeof(path), w->out, &who);
-	if (e == 0 && several)
-		e = sp_output_name_for(name, sizeof(name), path, view);
+	e = sp_output_expand(path, SP_CONF_PATH, w->out, &who);
+	if (e == 0 && several && (e = sp_output_name_for(name, sizeof(name), path, view)) == 0)
+		strcpy(path, name);
 	if (e == 0)
-		e = sp_output_write(&o, several ? name : path, &who, view, &w->report.show);
+		e = sp_output_write(&o, path, &who, view, &w->report.show);
+	if (e == 0)
+		snprintf(path, SP_CONF_PATH, "%s", o.path);
 	return e < 0 ? sp_complain(WRONG, w->verb, sp_folder_why(e) ?: strerror(-e), *o.path ? o.path : w->out) : 0;
 }
 
-/* To files, or to standard error: the program's output is its own. */
-static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
+/* To the files of -o; store: the one that is a store, "" where none is. */
+static int write_forms(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, char store[SP_CONF_PATH])
 {
-	const struct sp_view *view = w->out ? sp_any_view_by_extension(w->out) : NULL;
-	const char *formats = w->formats ? w->formats : view ? view->name : "text";
+	const struct sp_view *view = sp_any_view_by_extension(w->out);
+	const char *formats = w->formats ? w->formats : view ? view->name : "store";
+	char path[SP_CONF_PATH];
 	int e = 0;
 
+	*store = 0;
 	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
 		view = sp_any_view_by_name(p, strcspn(p, ","));
-		if (w->out && strcmp(w->out, "-") != 0) {
-			e = write_form(w, r, m, view, strchr(formats, ',') != NULL);
-		} else {
-			w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
-			e = sp_report_show(&w->report, view, STDERR_FILENO) < 0 ? WRONG : 0;
-		}
+		e = write_form(w, r, m, view, strchr(formats, ',') != NULL, path);
+		if (e == 0 && strcmp(view->name, "store") == 0)
+			strcpy(store, path);
 	}
+	return e;
+}
+
+/* To standard error: the program's output is its own. */
+static int show_forms(struct wish *w, const char *formats)
+{
+	int e = 0;
+
+	w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
+	w->report.show.columns = sp_terminal_columns(STDERR_FILENO);
+	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',')
+		e = sp_report_show(&w->report, sp_any_view_by_name(p, strcspn(p, ",")), STDERR_FILENO) < 0 ? WRONG : 0;
+	return e;
+}
+
+static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
+{
+	bool to_files = w->out && strcmp(w->out, "-") != 0;
+	char store[SP_CONF_PATH];
+	int e = to_files ? write_forms(w, r, m, store) : 0;
+
+	if (to_files)
+		w->report.show.file = *store ? store : SP_VIEW_NO_STORE;
+	if (e == 0 && to_files && !w->quiet)
+		show_forms(w, "text");		/* a terminal that is gone loses nothing */
+	else if (e == 0 && !w->quiet)
+		e = show_forms(w, w->formats ? w->formats : "text");
+	w->report.show.file = NULL;
 	return e;
 }
 

@@ -12,6 +12,7 @@
 
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_stat(int argc, char **argv);
+int sp_cmd_list(int argc, char **argv);
 int sp_cmd_report(int argc, char **argv);
 int sp_cmd_merge(int argc, char **argv);
 int sp_cmd_diff(int argc, char **argv);

@@ -10,6 +10,7 @@ static const struct {
 } verbs[] = {
 	{ "run", sp_cmd_run },
 	{ "stat", sp_cmd_stat },
+	{ "list", sp_cmd_list },
 	{ "report", sp_cmd_report },
 	{ "merge", sp_cmd_merge },
 	{ "diff", sp_cmd_diff },

@@ -3,51 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sys.h"
+#include "../../preload/asked/kernel-events.h"
 #include "cmd.h"
 #include "metrics.h"
 #include "program.h"
 #include "stat.h"
 
-/* The kernel's own, by libpfm4's names: they are the same on every machine, also on one whose CPU libpfm4 does
- * not know, where PAPI has none of them. */
-static const struct {
-	const char *name, *units, *description;
-	uint64_t config;
-} kernels[] = {
-	{ "perf::TASK-CLOCK", "ns", "time that its threads spent on CPUs", PERF_COUNT_SW_TASK_CLOCK },
-	{ "perf::CPU-CLOCK", "ns", "time by the CPU's clock", PERF_COUNT_SW_CPU_CLOCK },
-	{ "perf::PAGE-FAULTS", "", "page faults", PERF_COUNT_SW_PAGE_FAULTS },
-	{ "perf::CONTEXT-SWITCHES", "", "context switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
-	{ "perf::CPU-MIGRATIONS", "", "moves from CPU to CPU", PERF_COUNT_SW_CPU_MIGRATIONS },
-	{ "perf::MINOR-FAULTS", "", "page faults without input", PERF_COUNT_SW_PAGE_FAULTS_MIN },
-	{ "perf::MAJOR-FAULTS", "", "page faults with input", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
-};
-
 static const char usual[] = "perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::CONTEXT-SWITCHES,perf::CPU-MIGRATIONS";
-
-/* True: it is one of them, and in the plan. */
-static bool is_kernels(struct sp_stat_plan *p, const char *name)
-{
-	unsigned i = 0;
-	struct sp_stat_event *e = &p->event[p->n_events];
-	struct sp_stat_native *n = &p->native[p->n_natives];
-
-	while (i < SP_COUNT(kernels) && strcmp(kernels[i].name, name) != 0)
-		i++;
-	if (i == SP_COUNT(kernels) || p->n_natives == SP_STAT_NATIVES)
-		return false;
-	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
-	snprintf(e->name, sizeof(e->name), "%s", name);
-	strcpy(e->component, "perf_event");
-	strcpy(e->derived, "NOT_DERIVED");
-	strcpy(e->units, kernels[i].units);
-	strcpy(e->description, kernels[i].description);
-	*n = (struct sp_stat_native){ .attr = { .type = PERF_TYPE_SOFTWARE, .config = kernels[i].config } };
-	strcpy(n->name, name);
-	p->n_events++;
-	return true;
-}
 
 static bool is_planned(const struct sp_stat_plan *p, const char *name)
 {
@@ -63,16 +25,50 @@ static bool ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool
 	return sp_stat_ask_papi(p, name, n, unasked);
 }
 
+/* One of the kernel's, if the name is one: in the plan, or p->wrong says why not (*good false). */
+static bool is_kernels(struct sp_stat_plan *p, const char *text, bool *good)
+{
+	struct sp_stat_event *e = &p->event[p->n_events];
+	struct sp_stat_native *n = &p->native[p->n_natives];
+	struct perf_event_attr a;
+	char name[SP_STAT_NAME];
+	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
+	const char *why = is ? sp_kernel_event_why(is, sp_kernel_event_opens(is)) : NULL;
+
+	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
+	if (!is)
+		return false;
+	if (is_planned(p, name)) {
+		*good = true;
+		return true;
+	}
+	if (!*good) {
+		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text, why ? why : "there are too many events");
+		return true;
+	}
+	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
+	strcpy(e->name, name);
+	strcpy(e->component, "perf_event");
+	strcpy(e->derived, "NOT_DERIVED");
+	strcpy(e->units, is->units);
+	strcpy(e->description, is->description);
+	*n = (struct sp_stat_native){ .attr = a, .as_named = a.exclude_user || a.exclude_kernel };
+	strcpy(n->name, name);
+	p->n_events++;
+	return true;
+}
+
 /* One at a time, so that they stay in the order of the command line; those for PAPI that follow each other
  * are asked for at once. */
 static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 {
-	char *text = sp_need(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS];
+	char *text = sp_need(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS], known[SP_STAT_NAME];
+	struct perf_event_attr a;
 	unsigned n = 0;
 	bool good = true;
 
 	for (char *name = strtok_r(text, ",", &save); good && name; name = strtok_r(NULL, ",", &save)) {
-		bool again = is_planned(p, name);
+		bool again = is_planned(p, name), fine = true;
 
 		for (unsigned i = 0; i < n; i++)
 			again = again || strcmp(papis[i], name) == 0;
@@ -84,12 +80,12 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 		} else if (strlen(name) >= SP_STAT_NAME) {
 			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no event has such a name", name);
 			good = false;
-		} else if (strncmp(name, "perf::", 6) != 0) {
+		} else if (!sp_kernel_event_named(name, &a, known, sizeof(known))) {
 			papis[n++] = name;
 		} else {
 			good = !n || ask_papi(p, papis, n, unasked);
 			n = 0;
-			good = good && (is_kernels(p, name) || ask_papi(p, &name, 1, unasked));
+			good = good && is_kernels(p, name, &fine) && fine;
 		}
 	}
 	good = good && (!n || ask_papi(p, papis, n, unasked));
@@ -97,14 +93,26 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 	return good;
 }
 
-static bool has_counters(void)
+/* Cycles and instructions: PAPI's, else the kernel's; where there are none a line says so. */
+static void plan_cpus(struct sp_stat_plan *p)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE, .size = sizeof(a), .config = PERF_COUNT_HW_CPU_CYCLES,
-				     .exclude_kernel = 1, .exclude_hv = 1, .disabled = 1 };
-	long fd = sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	static const char *const names[][2] = { { "PAPI_TOT_CYC", "cycles" }, { "PAPI_TOT_INS", "instructions" } };
+	bool fine;
 
-	sp_close((int)fd);
-	return fd >= 0;
+	for (unsigned i = 0; i < SP_COUNT(names); i++) {
+		struct perf_event_attr a;
+		char known[SP_STAT_NAME];
+		const struct sp_kernel_event *e = sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
+		const char *why = sp_kernel_event_why(e, sp_kernel_event_opens(e));
+
+		if (why) {
+			snprintf(p->left_out, sizeof(p->left_out), "cycles and instructions are not counted: %s", why);
+			return;
+		}
+		plan_names(p, names[i][0], true);
+		if (!is_planned(p, names[i][0]))
+			is_kernels(p, names[i][1], &fine);
+	}
 }
 
 /* ---- metrics ----------------------------------------------------------------------- */
@@ -168,9 +176,12 @@ bool sp_stat_plan(struct sp_stat_plan *p, const char *events, const char *metric
 		good = plan_names(p, events, false);
 	if (good && metrics)
 		good = plan_metrics(p, metrics);
+	if (good && !p->n_events && events) {
+		strcpy(p->wrong, "-e: no event is named; sspapi list tells those that can be counted here");
+		return false;
+	}
 	if (good && !p->n_events) {
-		if (!events && has_counters())
-			plan_names(p, "PAPI_TOT_CYC,PAPI_TOT_INS", true);
+		plan_cpus(p);
 		good = plan_names(p, usual, false);
 	}
 	return good;

@@ -191,6 +191,8 @@ static void note_events(struct making *m)
 {
 	const struct sp_stat_plan *p = m->all->plan;
 
+	if (*p->left_out)
+		note_text(m, p->left_out);
 	for (uint32_t e = 0; e < p->n_events; e++) {
 		struct sp_bytes text = { 0 };
 

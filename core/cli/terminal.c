@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "terminal.h"
 
+#define COLUMNS_MOST	1000u
 #define FEW	100u		/* files that need no line of progress */
 
 static pid_t pager;
@@ -19,6 +21,17 @@ bool sp_terminal_colour(int fd)
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	return !(no && *no) && !(term && strcmp(term, "dumb") == 0) && isatty(fd);
+}
+
+unsigned sp_terminal_columns(int fd)
+{
+	const char *text = getenv("COLUMNS");
+	unsigned long n = text ? strtoul(text, NULL, 10) : 0;
+	struct winsize w;
+
+	if (n >= 20 && n <= COLUMNS_MOST)
+		return (unsigned)n;
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 ? (unsigned)(w.ws_col < COLUMNS_MOST ? w.ws_col : COLUMNS_MOST) : 0;
 }
 
 void sp_pager_start(void)

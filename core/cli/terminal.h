@@ -9,6 +9,9 @@
  * asked before a pager is there. */
 bool sp_terminal_colour(int fd);
 
+/* Its columns: what COLUMNS says, else the terminal of a descriptor; 0: there is neither. */
+unsigned sp_terminal_columns(int fd);
+
 /* Puts a pager behind standard output if that is a terminal: $PAGER, or less as git
  * calls it (LESS=FRX).  An empty PAGER or "cat": none.  sp_pager_wait closes standard
  * output and waits until the pager is left; it does nothing where there is none. */

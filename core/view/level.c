@@ -6,6 +6,7 @@
 #include "../sys.h"
 #include "core-kinds.h"
 #include "level.h"
+#include "repeats.h"
 #include "observers.h"
 #include "view-text-words.h"
 
@@ -414,6 +415,8 @@ static void process_words(struct sp_out *o, const struct sp_levels *t, const str
 
 	if (h->rank >= 0)
 		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->rank);
+	if (sp_n_repeats(t->m))
+		sp_out_f(o, "run %lu: ", h->stat >> SP_STAT_RUN_SHIFT);
 	if (h->rank < 0 || !t->ranks)
 		sp_out_f(o, "pid %u%s%s", h->pid, *exe ? " " : "", sp_base_name(exe));
 }

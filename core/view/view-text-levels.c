@@ -2,11 +2,13 @@
 #include <errno.h>
 
 #include "../cpu-list.h"
+#include "repeats.h"
 #include "view-text-levels.h"
 #include "view-text-table.h"
 
 #define CPUS_MOST	4096u		/* in lists of CPUs; higher ones are not listed */
 #define COLUMNS	3u		/* events, where labels are long */
+#define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
 #define WIDE		132u		/* columns for pairs of call sites and sets of events, where these are asked for */
 
 /* ---- where a thread ran ------------------------------------------------------ */
@@ -99,9 +101,10 @@ static void level_row(struct sp_table *t, uint64_t i)
 
 static struct sp_table table_of(struct sp_levels *levels)
 {
+	bool runs = sp_n_repeats(levels->m) && levels->level->what == SP_LEVEL_PROCESS;
 	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
-	return (struct sp_table){ .title = ranks ? "rank" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
+	return (struct sp_table){ .title = ranks ? "rank" : runs ? "run" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
 				  .in_place = levels->level->what == SP_LEVEL_KIND, .row = level_row, .arg = levels, .name_spread = ranks,
 				  .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
 }
@@ -110,7 +113,7 @@ int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *l
 {
 	struct sp_table t = table_of(levels);
 
-	t.tail_title[2] = "readings";
+	t.tail_title[2] = s->m->h.stat ? NULL : "readings";	/* stat has one of each */
 	t.in_place = t.all = t.placed = true;
 	t.first_line = !below;
 	t.line = sp_level_is_code(levels->level) || levels->level->what == SP_LEVEL_SET ? WIDE : 0;
@@ -153,7 +156,7 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct
 	any = !code;
 	t = table_of(&levels);
 	t.title = t.in_place ? "kind of core (CPUs)" : t.title;
-	t.most = t.in_place ? 0 : COLUMNS;
+	t.most = t.in_place ? 0 : COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
 	t.further = t.in_place ? NULL : level->name;
 	t.all = s->all;
 	if (sp_table_open(&t, s, levels.n)) {

@@ -56,7 +56,7 @@ bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
 
 	t->s = s;
 	t->m = s->m;
-	t->line = t->line ? t->line : SP_TEXT_WIDTH;
+	t->line = (unsigned)sp_max(t->line ? t->line : SP_TEXT_WIDTH, s->columns);
 	t->n = t->rows_spread = 0;
 	t->spread_line = -1;
 	sp_table_first(t);

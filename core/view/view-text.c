@@ -74,10 +74,38 @@ static void how_it_ended(struct sp_out *o, const struct sp_model *m)
 		sp_out_f(o, ", %s", how);
 }
 
+/* Of a mean of several: how far they spread. */
+static void spread_of(struct sp_out *o, const struct sp_spread *s)
+{
+	if (s->n > 1 && s->mean > 0.0)
+		sp_out_f(o, " \xc2\xb1 %.1f %%", sp_deviation(s) / s->mean * 100.0);
+}
+
+/* How long it ran, of repeats each. */
+static void how_long(struct sp_out *o, const struct sp_model *m, const struct sp_spread *elapsed)
+{
+	if (!sp_elapsed(m))
+		return;
+	sp_out_text(o, sp_is_job(m) ? ", " : "");
+	sp_out_duration(o, elapsed->n > 1 ? (uint64_t)elapsed->mean : sp_elapsed(m));
+	spread_of(o, elapsed);
+	if (elapsed->n > 1)
+		sp_out_text(o, " each");
+}
+
+static void how_busy(struct sp_out *o, const struct sp_spread *busy)
+{
+	if (!busy->n)
+		return;
+	sp_out_f(o, ", %.2f CPU%s busy", busy->mean, busy->mean > 0.995 && busy->mean < 1.005 ? "" : "s");
+	spread_of(o, busy);
+}
+
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
 	char what[700], tail[300];
 	uint64_t threads = sp_text_n_threads(m);
+	struct sp_spread elapsed = { 0 }, busy = { 0 };
 	struct sp_out line;
 
 	sp_memory_init(&line, tail, sizeof(tail));
@@ -93,10 +121,9 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 			sp_out_f(&line, "%'u processes", m->n_processes);
 		on_host(&line, m);
 	}
-	if (sp_elapsed(m)) {
-		sp_out_text(&line, sp_is_job(m) ? ", " : "");
-		sp_out_duration(&line, sp_elapsed(m));
-	}
+	if (m->h.stat)
+		sp_repeats_times(m, &elapsed, &busy);
+	how_long(&line, m, &elapsed);
 	if (!sp_is_job(m)) {
 		on_host(&line, m);
 		if (m->h.rank >= 0)
@@ -106,6 +133,7 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
 		on_cpus(&line, m);
 	}
+	how_busy(&line, &busy);
 	how_it_ended(&line, m);
 	sp_memory_text(&line);
 	sp_memory_init(&line, what, sizeof(what));
@@ -629,6 +657,8 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 static void further(struct sp_out *o, const struct sp_show *s)
 {
 	if (!s->file || !s->m->readings)
+		return;
+	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0 && s->m->h.stat)
 		return;
 	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
 		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");

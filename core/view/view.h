@@ -18,6 +18,7 @@ struct sp_show {
 	 * ("": nothing, it finds the run here; NULL: where to look further is not said). */
 #define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
 	bool all, bold;
+	unsigned columns;		/* of the terminal: tables take them where they are more than 80; 0: not known */
 	const char *file;
 	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level of call sites: for
 	 * the html form, which shows no more, and a run of 10,000 ranks. */

@@ -6,6 +6,10 @@
  *	events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
  *	beside.c	what PAPI counts of packages and the machine while the program runs
  *	machine.c	the machine, as hwloc reads it
+ *	list.c		what PAPI can count (list.h)
+ *	kernel-events.c	the events that the kernel has names for
+ *	near-names.c	which of many names somebody meant
+ *	apart.c		in a child
  *	glibc-name.c	a name for LD_PRELOAD
  *	libpapi.c	libpapi, loaded (libpapi.h, which needs papi.h)
  */
@@ -54,6 +58,7 @@ struct sp_stat_plan {
 	char papi[PATH_MAX];		/* the libpapi that was asked; "" */
 	uint32_t papi_version;
 	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
+	char left_out[300];		/* of the usual ones, and why, in a line; "" */
 };
 
 static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native, uint32_t turn)

@@ -8,23 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "../../core/conf.h"
 #include "../../core/sys.h"
 #include "../book/formula.h"
 #include "../book/kinds.h"
 #include "../book/places.h"
+#include "apart.h"
 #include "asked.h"
+#include "kernel-events.h"
 #include "libpapi.h"
+#include "near-names.h"
 
 /* PAPI 7.2 clears 23068 bytes, whatever papi.h we know. */
 union room {
 	PAPI_event_info_t info;
 	char bytes[32768];
 };
-
-#define SECONDS 10			/* for libpapi to answer in */
 
 static struct perf_event_attr last_opened;
 static bool any_opened;
@@ -60,39 +60,9 @@ static bool stand_in_front(uintptr_t at, const char *name, bool in_plt)
 	return false;
 }
 
-/* ---- names that are near ------------------------------------------------------------ */
+/* ---- names that are meant ----------------------------------------------------------- */
 
-#define NEAR 3u
-struct near {
-	char name[NEAR][128];
-	unsigned far[NEAR];
-};
-
-/* Names that are longer are near to none. */
-static unsigned distance(const char *a, const char *b)
-{
-	return sp_max(strlen(a), strlen(b)) > SP_CONF_EDITS ? UINT_MAX : sp_conf_edits(a, b, SP_CONF_EDITS);
-}
-
-static void look(struct near *n, const char *wanted, const char *name)
-{
-	const char *bare = strstr(name, "::");
-	unsigned far = distance(wanted, name), also = bare ? distance(wanted, bare + 2) : far, i = NEAR;
-
-	far = (unsigned)sp_min(far, also);
-	if (strlen(name) >= sizeof(n->name[0]) || far > strlen(wanted) / 2)
-		return;
-	while (i > 0 && far < n->far[i - 1])
-		i--;
-	if (i == NEAR)
-		return;
-	memmove(&n->name[i + 1], &n->name[i], (NEAR - 1 - i) * sizeof(n->name[0]));
-	memmove(&n->far[i + 1], &n->far[i], (NEAR - 1 - i) * sizeof(n->far[0]));
-	strcpy(n->name[i], name);
-	n->far[i] = far;
-}
-
-static void look_at_all(const struct sp_asked_papi *p, struct near *n, const char *wanted, int code, int component)
+static void look_at_all(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted, int code, int component)
 {
 	static union room room;
 	char name[SP_STAT_NAME + 64];
@@ -104,20 +74,15 @@ static void look_at_all(const struct sp_asked_papi *p, struct near *n, const cha
 		/* A preset that this machine has not is no help. */
 		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
 			continue;
-		look(n, wanted, name);
+		sp_near_look(n, wanted, name);
 	}
 }
 
-static void say_near(const struct sp_asked_papi *p, char *text, size_t room, const char *wanted)
+static void look_at_papis(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted)
 {
-	struct near n = { .far = { UINT_MAX, UINT_MAX, UINT_MAX } };
-	size_t used = strlen(text);
-
-	look_at_all(p, &n, wanted, (int)PAPI_PRESET_MASK, 0);
+	look_at_all(p, n, wanted, (int)PAPI_PRESET_MASK, 0);
 	for (int i = 0; i < p->PAPI_num_components(); i++)
-		look_at_all(p, &n, wanted, (int)PAPI_NATIVE_MASK, i);
-	for (unsigned i = 0; i < NEAR && *n.name[i]; i++)
-		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "; near it are ", n.name[i]);
+		look_at_all(p, n, wanted, (int)PAPI_NATIVE_MASK, i);
 }
 
 /* ---- an event -------------------------------------------------------------------------- */
@@ -245,7 +210,7 @@ static bool add_parts(struct sp_stat_plan *plan)
 			continue;
 		if (plan->n_events + 1 == SP_STAT_EVENTS)
 			return wrong(plan, "more than %u events", SP_STAT_EVENTS);
-		*e = (struct sp_stat_event){ .code = n->code, .n = 1, .native = { of.native[i] }, .factor = { 1 }, .unasked = of.unasked };
+		*e = (struct sp_stat_event){ .code = n->code, .n = 1, .native = { of.native[i] }, .factor = { 1 } };
 		strcpy(e->name, n->name);
 		strcpy(e->component, of.component);
 		strcpy(e->derived, "NOT_DERIVED");
@@ -280,85 +245,119 @@ static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, str
 	return true;
 }
 
+/* A name, or a unique ending of one: its code and what PAPI says of it; then, `name` is the whole of it.  False: plan->wrong. */
+static bool find(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char **name, struct sp_near_names *near, int *code,
+		 PAPI_event_info_t *info)
+{
+	if (p->PAPI_event_name_to_code((char *)*name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK)
+		return true;
+	sp_kernel_events_near(near, *name);
+	look_at_papis(p, near, *name);
+	if (sp_near_ending(near)) {
+		*name = sp_near_ending(near);
+		if (p->PAPI_event_name_to_code((char *)*name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK)
+			return true;
+	}
+	wrong(plan, "no event here has this name");
+	sp_near_say(near, plan->wrong, sizeof(plan->wrong));
+	return false;
+}
+
+static bool is_there(const struct sp_stat_plan *plan, const char *name)
+{
+	for (uint32_t i = 0; i < plan->n_events; i++)
+		if (strcmp(plan->event[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
 	static union room room;
 	PAPI_event_info_t *info = memset(&room, 0, sizeof(room));
 	const PAPI_component_info_t *component;
-	int code = 0, r = p->PAPI_event_name_to_code((char *)name, &code);
+	struct sp_near_names near = { 0 };
+	bool known;
+	int code = 0;
 
-	if (r != PAPI_OK || p->PAPI_get_event_info(code, info) != PAPI_OK) {
-		wrong(plan, "PAPI does not know it (%s)", p->PAPI_strerror(r == PAPI_OK ? PAPI_ENOEVNT : r));
-		say_near(p, plan->wrong, sizeof(plan->wrong), name);
+	if (!find(p, plan, &name, &near, &code, info))
 		return false;
-	}
+	if (is_there(plan, name))
+		return true;
 	memset(e, 0, sizeof(*e));
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	e->code = (uint32_t)code;
 	describe(e, info);
 	component = p->PAPI_get_component_info(p->PAPI_get_event_component(code));
 	snprintf(e->component, sizeof(e->component), "%s", component ? component->name : "");
-	return (strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : beside(p, plan, e, info)) &&
-	       (!e->formula || add_parts(plan));
+	known = strcmp(e->component, "perf_event") == 0 ? natives(p, plan, e, info) : beside(p, plan, e, info);
+	if (!known || (e->formula && !add_parts(plan)))
+		return false;
+	plan->n_events++;
+	return true;
 }
 
 /* ---- in a child ----------------------------------------------------------------------------- */
 
-static void ask(struct sp_stat_plan *plan, char *const *name, unsigned n, bool unasked)
+struct question {
+	struct sp_stat_plan *plan;
+	char *const *name;
+	unsigned n;
+	bool unasked;
+};
+
+static void ask(void *question, int to)
 {
+	const struct question *q = question;
+	struct sp_stat_plan *plan = q->plan;
 	struct sp_asked_papi p = { 0 };
 	const char *bad = sp_asked_load(&p, plan->papi);
 	int r = bad ? 0 : sp_asked_init(&p, plan->papi);
 
+	(void)to;
 	if (bad || r <= 0) {
 		wrong(plan, "%s: %s", plan->papi, bad ? bad : p.version ? p.PAPI_strerror(r) : "its version cannot be told");
 		return;
 	}
 	plan->papi_version = (uint32_t)p.version;
 	sp_asked_each(&p, stand_in_front);
-	for (unsigned i = 0; i < n && plan->n_events < SP_STAT_EVENTS; i++) {
+	for (unsigned i = 0; i < q->n && plan->n_events < SP_STAT_EVENTS; i++) {
 		uint32_t natives_before = plan->n_natives, events_before = plan->n_events;
 
-		if (event(&p, plan, name[i])) {
-			plan->event[plan->n_events++].unasked = unasked;
-		} else {
+		if (!event(&p, plan, q->name[i])) {
 			plan->n_natives = natives_before;
 			plan->n_events = events_before;
-			if (!unasked) {
+			if (!q->unasked) {
 				char why[sizeof(plan->wrong)];
 
 				strcpy(why, plan->wrong);
-				wrong(plan, "%.*s: %.1000s", (int)SP_STAT_NAME - 100, name[i], why);
+				wrong(plan, "%.*s: %.1000s", (int)SP_STAT_NAME - 100, q->name[i], why);
 				return;
 			}
 		}
+		for (uint32_t e = events_before; e < plan->n_events; e++)
+			plan->event[e].unasked = q->unasked;
 	}
 	plan->wrong[0] = 0;
 }
 
 bool sp_stat_ask_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, bool unasked)
 {
-	int status = 0, null;
-	pid_t pid;
+	struct question q = { plan, name, n, unasked };
+	const char *how;
 
-	if (!*plan->papi)
-		return wrong(plan, "%s: the loader finds no libpapi to ask for it; sspapi doctor says more", name[0]);
-	strcpy(plan->wrong, "PAPI did not answer");
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		/* Libraries talk. */
-		null = sp_open("/dev/null", O_RDWR, 0);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		alarm(SECONDS);
-		ask(plan, name, n, unasked);
-		_exit(0);
+	if (!*plan->papi) {
+		struct sp_near_names near = { 0 };
+
+		wrong(plan, "%s: it is none of the kernel's events, and the loader finds no libpapi to ask for it", name[0]);
+		sp_kernel_events_near(&near, name[0]);
+		sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
+		return false;
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (pid < 0 || WIFSIGNALED(status))
-		return wrong(plan, "%s ends the process that asks it (%s)", plan->papi, pid < 0 ? strerror(errno) : strsignal(WTERMSIG(status)));
+	strcpy(plan->wrong, "PAPI did not answer");
+	how = sp_apart(ask, &q, NULL, NULL);
+	if (how)
+		return wrong(plan, "%s %s", plan->papi, how);
 	return !*plan->wrong;
 }

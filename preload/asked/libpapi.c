@@ -48,6 +48,43 @@ int sp_asked_init(struct sp_asked_papi *p, const char *path)
 	return r;
 }
 
+/* Where papi.h of each generation has what is asked for (papi-facts.md, section 8). */
+static const struct layout {
+	int below;			/* versions below this one */
+	unsigned disabled, counters;	/* presets stand 8 bytes behind counters, natives 12 */
+} layouts[] = {
+	{ 0x07000000, 640, 648 }, { 0x07020000, 1536, 1548 }, { 0x7fffffff, 1536, 2576 },
+};
+
+#define REASON 512u			/* in all of them */
+#define DELAYED -26			/* PAPI_EDELAY_INIT, from 7.0 on */
+
+static int number(const char *info, unsigned at)
+{
+	int n;
+
+	memcpy(&n, info + at, sizeof(n));
+	return n;
+}
+
+bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_component *c)
+{
+	const char *info = (const char *)p->PAPI_get_component_info(i);
+	const struct layout *l = layouts;
+	int off;
+
+	if (!info)
+		return false;
+	while (p->version >= l->below)
+		l++;
+	off = number(info, l->disabled);
+	*c = (struct sp_asked_component){ .name = info, .waits = off == DELAYED, .counters = number(info, l->counters),
+					  .presets = number(info, l->counters + 8), .natives = number(info, l->counters + 12) };
+	if (off && !c->waits)
+		c->off = *(info + REASON) ? info + REASON : "it does not say why";
+	return true;
+}
+
 bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt))
 {
 	const ElfW(Rela) *rela[2] = { NULL };	/* of the PLT; others */

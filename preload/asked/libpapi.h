@@ -25,6 +25,15 @@ const char *sp_asked_load(struct sp_asked_papi *p, const char *path);
 /* PAPI_library_init with the version that it is of; what that gives, or 0 if the version cannot be told. */
 int sp_asked_init(struct sp_asked_papi *p, const char *path);
 
+/* Component number i.  False: there is none. */
+struct sp_asked_component {
+	const char *name;
+	const char *off;		/* why it counts nothing here; NULL: it does, or */
+	bool waits;			/* may once it is used */
+	int counters, presets, natives;
+};
+bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_component *c);
+
 /* Each word of libpapi's that the loader has filled in with another function or variable (in_plt: to be called), and
  * that one's name, until fn says true, which is returned. */
 bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt));

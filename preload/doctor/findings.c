@@ -9,9 +9,9 @@
 
 #include "../../core/cli/cmd.h"
 #include "../../core/sys.h"
+#include "../asked/apart.h"
 #include "doctor.h"
 
-#define SECONDS 20
 #define WIDTH 100u			/* of a line */
 
 const char *sp_doctor_line(const char *path, char *text, size_t room)
@@ -113,60 +113,30 @@ void sp_doctor_head(struct sp_doctor *d, const char *title)
 
 /* ---- apart --------------------------------------------------------------------- */
 
-static void child(struct sp_doctor *d, int to, void (*part)(struct sp_doctor *, void *), void *arg)
-{
-	static const int theirs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM };
-	int null = sp_open("/dev/null", O_RDWR, 0);
+struct apart {
+	struct sp_doctor *d;
+	void (*part)(struct sp_doctor *, void *);
+	void *arg;
+};
 
-	/* Libraries talk; the findings alone are ours. */
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	for (unsigned i = 0; i < SP_COUNT(theirs); i++)
-		signal(theirs[i], SIG_DFL);
-	alarm(SECONDS);
-	d->to = to;
-	part(d, arg);
-	_exit(0);
+static void in_child(void *apart, int to)
+{
+	struct apart *a = apart;
+
+	a->d->to = to;
+	a->part(a->d, a->arg);
 }
 
-static void relay(struct sp_doctor *d, FILE *from)
+static void relay(void *doctor, char *line)
 {
-	char *line = NULL;
-	size_t room = 0;
-
-	while (getline(&line, &room, from) > 0) {
-		line[strcspn(line, "\n")] = 0;
-		if (*line)
-			show(d, *line, line + 1);
-	}
-	free(line);
+	show(doctor, *line, line + 1);
 }
 
 void sp_doctor_apart(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg)
 {
-	int pipe_of[2], status = 0;
-	FILE *from;
-	pid_t pid;
+	struct apart a = { d, part, arg };
+	const char *how = sp_apart(in_child, &a, relay, d);
 
-	fflush(stdout);
-	if (pipe(pipe_of) < 0)
-		return;
-	pid = fork();
-	if (pid == 0) {
-		close(pipe_of[0]);
-		child(d, pipe_of[1], part, arg);
-	}
-	close(pipe_of[1]);
-	from = fdopen(pipe_of[0], "r");
-	if (from) {
-		relay(d, from);
-		fclose(from);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		sp_doctor_say(d, SP_IN_THE_WAY, "%s does not come back (%d s)", what, SECONDS);
-	else if (WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) != 0))
-		sp_doctor_say(d, SP_IN_THE_WAY, "%s ends the process that asks it (%s)", what,
-			      WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+	if (how)
+		sp_doctor_say(d, SP_IN_THE_WAY, "%s %s", what, how);
 }

@@ -11,19 +11,6 @@
 #include "../asked/libpapi.h"
 #include "doctor.h"
 
-/* Where papi.h of each generation has what is asked for (papi-facts.md, section 8). */
-struct layout {
-	int below;			/* versions below this one */
-	unsigned disabled, reason_bytes, counters;	/* presets stand 8 bytes behind counters, natives 12 */
-};
-
-static const struct layout layouts[] = {
-	{ 0x07000000, 640, 128, 648 }, { 0x07020000, 1536, 1024, 1548 }, { 0x7fffffff, 1536, 1024, 2576 },
-};
-
-#define REASON 512u			/* in all of them */
-#define DELAYED -26			/* PAPI_EDELAY_INIT, from 7.0 on */
-
 /* What to do for a component that is off, where something can be done. */
 static const struct {
 	const char *name, *mend;
@@ -46,14 +33,6 @@ static const char unknown_cpu[] =
 	"PAPI's libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
 	"only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here";
 
-static int number(const char *info, unsigned at)
-{
-	int n;
-
-	memcpy(&n, info + at, sizeof(n));
-	return n;
-}
-
 /* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
 static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt)
 {
@@ -63,17 +42,17 @@ static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt)
 
 /* ---- what it says -------------------------------------------------------------------- */
 
-static void say_off(struct sp_doctor *d, const char *info)
+static void say_off(struct sp_doctor *d, const struct sp_asked_component *c)
 {
-	enum sp_finding f = strcmp(info, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;
+	enum sp_finding f = strcmp(c->name, "perf_event") == 0 ? SP_IN_THE_WAY : SP_PLAIN;
 
-	sp_doctor_say(d, f, "component %.128s is off: %.1000s", info, *(info + REASON) ? info + REASON : "it does not say why");
-	if (f == SP_IN_THE_WAY && strstr(info + REASON, "no default PMU")) {
+	sp_doctor_say(d, f, "component %.128s is off: %.1000s", c->name, c->off);
+	if (f == SP_IN_THE_WAY && strstr(c->off, "no default PMU")) {
 		sp_doctor_mend(d, "%s", unknown_cpu);
 		return;
 	}
 	for (unsigned i = 0; i < SP_COUNT(mends); i++)
-		if (strcmp(mends[i].name, info) == 0)
+		if (strcmp(mends[i].name, c->name) == 0)
 			sp_doctor_mend(d, "%s", mends[i].mend);
 }
 
@@ -85,42 +64,35 @@ static void say_forced(struct sp_doctor *d)
 		sp_doctor_say(d, SP_WORTH, "LIBPFM_FORCE_PMU=%.64s: this CPU is taken for that one, and only its events are there", forced);
 }
 
+static void perf_event(struct sp_doctor *d, const struct sp_asked_component *c)
+{
+	sp_doctor_say(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events", c->counters, c->presets, c->natives);
+	say_forced(d);
+	if (c->presets)
+		return;
+	sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
+	if (sp_doctor_counters() == -ENOENT || sp_doctor_counters() == -EOPNOTSUPP)
+		sp_doctor_mend(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
+	else
+		sp_doctor_mend(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
+				  "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
+}
+
 static void components(struct sp_doctor *d, const struct sp_asked_papi *p)
 {
-	const struct layout *l = layouts;
+	struct sp_asked_component c;
 
-	while (p->version >= l->below)
-		l++;
 	for (int i = 0; i < p->PAPI_num_components(); i++) {
-		const char *info = (const char *)p->PAPI_get_component_info(i);
-		int presets;
-
-		if (!info)
+		if (!sp_asked_component(p, i, &c))
 			continue;
-		if (number(info, l->disabled) == DELAYED) {
-			sp_doctor_say(d, SP_PLAIN, "component %.128s waits until it is first used", info);
-			continue;
-		}
-		if (number(info, l->disabled)) {
-			say_off(d, info);
-			continue;
-		}
-		presets = number(info, l->counters + 8);
-		if (strcmp(info, "perf_event") != 0) {
-			sp_doctor_say(d, SP_GOOD, "component %.128s is on: %d native events", info, number(info, l->counters + 12));
-			continue;
-		}
-		sp_doctor_say(d, SP_GOOD, "component perf_event is on: %d counters, %d presets, %d native events",
-			      number(info, l->counters), presets, number(info, l->counters + 12));
-		say_forced(d);
-		if (presets)
-			continue;
-		sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
-		if (sp_doctor_counters() == -ENOENT || sp_doctor_counters() == -EOPNOTSUPP)
-			sp_doctor_mend(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
+		if (c.waits)
+			sp_doctor_say(d, SP_PLAIN, "component %.128s waits until it is first used", c.name);
+		else if (c.off)
+			say_off(d, &c);
+		else if (strcmp(c.name, "perf_event") == 0)
+			perf_event(d, &c);
 		else
-			sp_doctor_mend(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
-					  "(papi_native_avail), or PAPI_CSV_EVENT_FILE with presets of one's own");
+			sp_doctor_say(d, SP_GOOD, "component %.128s is on: %d native events", c.name, c.natives);
 	}
 }
 

@@ -35,8 +35,7 @@ _sspapi_behind() {
 	*:-m)
 		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
 		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;
-	stat:-e) _sspapi_words "perf::TASK-CLOCK perf::PAGE-FAULTS perf::CONTEXT-SWITCHES perf::CPU-MIGRATIONS $(papi_avail -a 2>/dev/null |
-		LC_ALL=C grep -oE '^PAPI_[A-Z0-9_]+')" "$current" ;;
+	stat:-e) _sspapi_words "$("$command" list 2>/dev/null | LC_ALL=C sed -n '/^not here/q;s/^  \([^ ]*\) .*/\1/p')" "$current" ;;
 	run:-e) _sspapi_words "$("$command" env 2>/dev/null | LC_ALL=C sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
 	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
 	*:--sort) _sspapi_words "place readings" "$current" ;;

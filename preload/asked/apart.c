@@ -1,0 +1,75 @@
+/* apart.c: see apart.h. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/sys.h"
+#include "apart.h"
+
+#define SECONDS 20			/* to answer in */
+
+static void child(int to, void (*part)(void *, int), void *arg)
+{
+	static const int theirs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM };
+	int null = sp_open("/dev/null", O_RDWR, 0);
+
+	/* Libraries talk; what is written to `to` alone is ours. */
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	for (unsigned i = 0; i < SP_COUNT(theirs); i++)
+		signal(theirs[i], SIG_DFL);
+	alarm(SECONDS);
+	part(arg, to);
+	_exit(0);
+}
+
+static void relay(int from, void (*line)(void *, char *), void *arg)
+{
+	FILE *lines = fdopen(from, "r");
+	char *text = NULL;
+	size_t room = 0;
+
+	while (lines && getline(&text, &room, lines) > 0) {
+		text[strcspn(text, "\n")] = 0;
+		if (line && *text)
+			line(arg, text);
+	}
+	free(text);
+	if (lines)
+		fclose(lines);
+	else
+		close(from);
+}
+
+const char *sp_apart(void (*part)(void *, int), void *arg, void (*line)(void *, char *), void *arg2)
+{
+	static char how[120];
+	int pipe_of[2], status = 0;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = pipe2(pipe_of, O_CLOEXEC) < 0 ? -1 : fork();
+	if (pid < 0) {
+		snprintf(how, sizeof(how), "cannot be asked: %s", strerror(errno));
+		return how;
+	}
+	if (pid == 0) {
+		close(pipe_of[0]);
+		child(pipe_of[1], part, arg);
+	}
+	close(pipe_of[1]);
+	relay(pipe_of[0], line, arg2);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return NULL;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		snprintf(how, sizeof(how), "does not come back (%d s)", SECONDS);
+	else
+		snprintf(how, sizeof(how), "ends the process that asks it (%s)", WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+	return how;
+}

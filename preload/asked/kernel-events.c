@@ -1,0 +1,143 @@
+/* kernel-events.c: the table, and finding names in it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "../../core/sys.h"
+#include "kernel-events.h"
+#include "near-names.h"
+
+#define SOFT(which) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##which
+#define HARD(which) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##which
+#define CACHE(which, op, result) \
+	PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##which | PERF_COUNT_HW_CACHE_OP_##op << 8 | PERF_COUNT_HW_CACHE_RESULT_##result << 16
+
+#define OF_CACHE(name, perf, which, what, op, one, many, verb, verbs) \
+	{ name "-" many, NULL, perf "-" verbs, NULL, "", what ": " verbs, CACHE(which, op, ACCESS) }, \
+	{ name "-" one "-MISSES", NULL, perf "-" verb "-misses", NULL, "", what ": " verbs " that missed", CACHE(which, op, MISS) }
+#define READS(name, perf, which, what) OF_CACHE(name, perf, which, what, READ, "LOAD", "LOADS", "load", "loads")
+#define WRITES(name, perf, which, what) OF_CACHE(name, perf, which, what, WRITE, "STORE", "STORES", "store", "stores")
+#define FETCHES(name, perf, which, what) \
+	OF_CACHE(name, perf, which, what, PREFETCH, "PREFETCH", "PREFETCHES", "prefetch", "prefetches")
+
+static const struct sp_kernel_event events[] = {
+	{ "TASK-CLOCK", NULL, "task-clock", NULL, "ns", "time that its threads spent on CPUs", SOFT(TASK_CLOCK) },
+	{ "CPU-CLOCK", NULL, "cpu-clock", NULL, "ns", "time by the CPU's clock", SOFT(CPU_CLOCK) },
+	{ "PAGE-FAULTS", "FAULTS", "page-faults", "faults", "", "page faults", SOFT(PAGE_FAULTS) },
+	{ "MINOR-FAULTS", NULL, "minor-faults", NULL, "", "page faults without input", SOFT(PAGE_FAULTS_MIN) },
+	{ "MAJOR-FAULTS", NULL, "major-faults", NULL, "", "page faults with input", SOFT(PAGE_FAULTS_MAJ) },
+	{ "CONTEXT-SWITCHES", "CS", "context-switches", "cs", "", "context switches", SOFT(CONTEXT_SWITCHES) },
+	{ "CPU-MIGRATIONS", "MIGRATIONS", "cpu-migrations", "migrations", "", "moves from CPU to CPU", SOFT(CPU_MIGRATIONS) },
+	{ "CGROUP-SWITCHES", NULL, "cgroup-switches", NULL, "", "context switches to another control group", PERF_TYPE_SOFTWARE, 11 },
+	{ "ALIGNMENT-FAULTS", NULL, "alignment-faults", NULL, "", "accesses that the kernel had to align", SOFT(ALIGNMENT_FAULTS) },
+	{ "EMULATION-FAULTS", NULL, "emulation-faults", NULL, "", "instructions that the kernel had to emulate", SOFT(EMULATION_FAULTS) },
+
+	{ "CYCLES", "CPU-CYCLES", "cycles", "cpu-cycles", "", "cycles of the CPU", HARD(CPU_CYCLES) },
+	{ "INSTRUCTIONS", NULL, "instructions", NULL, "", "instructions that were completed", HARD(INSTRUCTIONS) },
+	{ "REF-CYCLES", NULL, "ref-cycles", NULL, "", "cycles at the CPU's nominal pace", HARD(REF_CPU_CYCLES) },
+	{ "BRANCHES", "BRANCH-INSTRUCTIONS", "branches", "branch-instructions", "", "branches", HARD(BRANCH_INSTRUCTIONS) },
+	{ "BRANCH-MISSES", NULL, "branch-misses", NULL, "", "branches that were foretold wrongly", HARD(BRANCH_MISSES) },
+	{ "CACHE-REFERENCES", NULL, "cache-references", NULL, "", "accesses to the last cache", HARD(CACHE_REFERENCES) },
+	{ "CACHE-MISSES", NULL, "cache-misses", NULL, "", "accesses that missed the last cache", HARD(CACHE_MISSES) },
+	{ "BUS-CYCLES", NULL, "bus-cycles", NULL, "", "cycles of the bus", HARD(BUS_CYCLES) },
+	{ "STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", "stalled-cycles-frontend", "idle-cycles-frontend", "",
+	  "cycles without instructions to issue", HARD(STALLED_CYCLES_FRONTEND) },
+	{ "STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", "stalled-cycles-backend", "idle-cycles-backend", "",
+	  "cycles in which instructions waited for data or units", HARD(STALLED_CYCLES_BACKEND) },
+
+	READS("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
+	WRITES("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
+	FETCHES("L1-DCACHE", "L1-dcache", L1D, "first data cache"),
+	READS("L1-ICACHE", "L1-icache", L1I, "first instruction cache"),
+	FETCHES("L1-ICACHE", "L1-icache", L1I, "first instruction cache"),
+	READS("LLC", "LLC", LL, "last cache"),
+	WRITES("LLC", "LLC", LL, "last cache"),
+	FETCHES("LLC", "LLC", LL, "last cache"),
+	READS("DTLB", "dTLB", DTLB, "data TLB"),
+	WRITES("DTLB", "dTLB", DTLB, "data TLB"),
+	FETCHES("DTLB", "dTLB", DTLB, "data TLB"),
+	READS("ITLB", "iTLB", ITLB, "instruction TLB"),
+	READS("BRANCH", "branch", BPU, "branch unit"),
+	READS("NODE", "node", NODE, "memory of the NUMA node"),
+	WRITES("NODE", "node", NODE, "memory of the NUMA node"),
+	FETCHES("NODE", "node", NODE, "memory of the NUMA node"),
+};
+
+const struct sp_kernel_event *sp_kernel_event(unsigned i)
+{
+	return i < SP_COUNT(events) ? &events[i] : NULL;
+}
+
+static bool is_name(const char *text, size_t n, const char *name)
+{
+	return name && strlen(name) == n && strncasecmp(text, name, n) == 0;
+}
+
+/* is: the name that it is stored by: libpfm4's as it was said, else the first of them. */
+static const struct sp_kernel_event *find(const char *text, size_t n, const char **is)
+{
+	bool libpfm4 = n > 6 && strncasecmp(text, "perf::", 6) == 0;
+
+	for (unsigned i = 0; i < SP_COUNT(events); i++) {
+		const struct sp_kernel_event *e = &events[i];
+		bool also = libpfm4 && is_name(text + 6, n - 6, e->also);
+
+		*is = also ? e->also : e->name;
+		if (also || (libpfm4 ? is_name(text + 6, n - 6, e->name) : is_name(text, n, e->perf) || is_name(text, n, e->perf_also)))
+			return e;
+	}
+	return NULL;
+}
+
+const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct perf_event_attr *a, char *name, size_t room)
+{
+	const char *colon = strrchr(text, ':'), *is;
+	const struct sp_kernel_event *e;
+	bool user = false, kernel = false;
+	size_t n = strlen(text);
+
+	if (colon && colon > text && colon[-1] != ':' && colon[1] && strspn(colon + 1, "uk") == strlen(colon + 1)) {
+		user = strchr(colon + 1, 'u');
+		kernel = strchr(colon + 1, 'k');
+		n = (size_t)(colon - text);
+	}
+	e = find(text, n, &is);
+	if (!e)
+		return NULL;
+	*a = (struct perf_event_attr){ .type = e->type, .config = e->config };
+	a->exclude_kernel = user && !kernel;
+	a->exclude_user = kernel && !user;
+	snprintf(name, room, "perf::%s%s%s%s", is, user || kernel ? ":" : "", user ? "u" : "", kernel ? "k" : "");
+	return e;
+}
+
+void sp_kernel_events_near(struct sp_near_names *n, const char *wanted)
+{
+	for (unsigned i = 0; i < SP_COUNT(events); i++)
+		sp_near_look(n, wanted, events[i].perf);
+}
+
+int sp_kernel_event_opens(const struct sp_kernel_event *e)
+{
+	struct perf_event_attr a = { .type = e->type, .size = sizeof(a), .config = e->config, .exclude_kernel = 1, .exclude_hv = 1,
+				     .disabled = 1 };
+	long fd = sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	sp_close((int)fd);
+	return fd < 0 ? (int)fd : 0;
+}
+
+const char *sp_kernel_event_why(const struct sp_kernel_event *e, int error)
+{
+	static const struct sp_kernel_event any = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES };
+
+	if (error == -EACCES || error == -EPERM)
+		return "not permitted: perf_event_paranoid, or a container, forbids it to this user";
+	if (error != -ENOENT && error != -EOPNOTSUPP && error != -EINVAL && error != -ENODEV)
+		return NULL;
+	if (e->type == PERF_TYPE_SOFTWARE)
+		return "this kernel does not know it";
+	return sp_kernel_event_opens(&any) == 0 ? "this CPU has no such event"
+						: "the kernel has no counters of the CPU here (a virtual machine without them, as a rule)";
+}

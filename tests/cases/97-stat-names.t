@@ -1,0 +1,92 @@
+#!/bin/sh
+# The names of events that `sspapi stat` takes, and `sspapi list`: PAPI's, perf's, endings; and what is said of others.
+. "$(dirname "$0")/../lib/lib.sh"
+
+run try "$sspapi" stat true
+[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+
+# names EVENTS: the names that these are stored by
+names() {
+	run named "$sspapi" stat -q -e "$1" -o "$tmp/named.json" true
+	json "$tmp/named.json" 'map { $_->{name} } @{$d->{events}}' | paste -sd' '
+}
+while read -r given stored; do
+	is "$given" "$(names "$given")" "$stored"
+done <<'END'
+page-faults perf::PAGE-FAULTS
+faults,cs,migrations perf::PAGE-FAULTS perf::CONTEXT-SWITCHES perf::CPU-MIGRATIONS
+context-switches,cpu-migrations perf::CONTEXT-SWITCHES perf::CPU-MIGRATIONS
+Task-Clock,cpu-clock perf::TASK-CLOCK perf::CPU-CLOCK
+minor-faults,major-faults,minor-faults perf::MINOR-FAULTS perf::MAJOR-FAULTS
+page-faults,perf::PAGE-FAULTS,PAGE-FAULTS perf::PAGE-FAULTS
+perf::faults perf::FAULTS
+page-faults:u,faults:k,faults:uk perf::PAGE-FAULTS:u perf::PAGE-FAULTS:k perf::PAGE-FAULTS:uk
+END
+run parts "$sspapi" stat -q -e page-faults:u,page-faults:k,page-faults -o parts.json "$apps/counted" pages 300
+if [ "$(json parts.json 'scalar grep { /not permitted|perf_event_paranoid/ } @{$d->{notes}}')" = 0 ]; then
+	is "of the user and of the kernel they are all" "$(json parts.json 'my $t = $d->{components}[0]{total};
+		$t->{"perf::PAGE-FAULTS:u"} + $t->{"perf::PAGE-FAULTS:k"} - $t->{"perf::PAGE-FAULTS"}')" 0
+else
+	skip "of the user and of the kernel they are all" "this user may not see the kernel's part"
+fi
+
+# refused EVENTS WORDS: before anything runs, in one line
+refused() {
+	run refused "$sspapi" stat -e "$1" touch "$tmp/it-ran"
+	is "'$1' is refused" "$(status_of refused) $(wc -l <refused.err) $(grep -c -- "$2" refused.err) $(test -e it-ran; echo $?)" "125 1 1 1"
+}
+refused '' 'no event is named; sspapi list'
+refused , 'no event is named'
+refused cycels 'near it are cycles'
+refused pagefaults 'near it are page-faults'
+refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name$'
+refused misses 'it may be branch-misses, cache-misses'
+refused 'page-faults:z' 'page-faults'
+if [ "$REAL_PAPI_HARDWARE" = no ] && "$sspapi" list | grep -q '^  cycles.*no counters'; then
+	refused cycles 'cycles: the kernel has no counters of the CPU here'
+	refused cache-misses:u 'cache-misses:u: the kernel has no counters'
+	run usual "$sspapi" stat -o usual.json true
+	is "what the default leaves out has a line" "$(json usual.json 'grep { /^cycles and instructions are not counted: / } @{$d->{notes}}' | wc -l)" 1
+else
+	is "cycles" "$(names cycles)" perf::CYCLES
+	run usual "$sspapi" stat -o usual.json true
+	is "the default leads with cycles and instructions" "$(json usual.json '(map { $_->{name} } @{$d->{events}})[0, 1]' | grep -cE 'CYC|INS')" 2
+fi
+# Where PAPI has presets (here those of tests/software-presets.csv, on software events), an ending that only one has:
+if [ "$REAL_PAPI" = yes ] && [ -n "$REAL_PAPI_HW2SW" ]; then
+	run ending env LD_PRELOAD="${REAL_PAPI_PRELOAD:+$REAL_PAPI_PRELOAD:}$REAL_PAPI_HW2SW" "$sspapi" stat -q -e L3_TCM -o ending.json true
+	is "a unique ending" "$(json ending.json 'map { $_->{name} } @{$d->{events}}')" PAPI_L3_TCM
+fi
+# A CPU that libpfm4 does not know, or no PAPI at all: the kernel's events are there.
+run alone env LD_LIBRARY_PATH=/nonexistent LIBPFM_DISABLED_PMUS=all LIBPFM_FORCE_PMU=nothing "$sspapi" stat -e faults true
+is "without PAPI's events" "$(status_of alone)" 0
+
+# ---- list ------------------------------------------------------------------------------------
+run list "$sspapi" list
+is "list" "$(status_of list) $(wc -c <list.err)" "0 0"
+check "has the kernel's events, with perf's names" grep -qE '^  perf::PAGE-FAULTS +page-faults, faults +page faults$' list.out
+listed=$(sed -n '/^the kernel.s/,/^$/s/^  \(perf::[A-Z-]*\) .*/\1/p' list.out | paste -sd,)
+is "what it lists can be counted" "$(names "$listed" | tr ' ' ,)" "$listed"
+run word "$sspapi" list migrations
+is "a word" "$(grep -c '^  perf::' word.out) $(grep -c MIGRATIONS word.out)" "1 1"
+run nothing "$sspapi" list nothing-like-it
+is "nothing has it" "$(status_of nothing) $(head -1 nothing.out)" "1 no event that can be counted here has 'nothing-like-it' in its name or text"
+run words "$sspapi" list page faults
+is "two words" "$(status_of words) $(wc -l <words.err)" "2 1"
+check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } at && !/^  [^:]+: ./ { bad = 1 } END { exit bad }' list.out
+
+# ---- the table ---------------------------------------------------------------------------------
+run busy "$sspapi" stat "$apps/counted" threads 2 50
+check "the headline says how many CPUs were busy" grep -qE '^counted threads.*, [0-9]+\.[0-9][0-9] CPUs? busy' busy.err
+run runs "$sspapi" stat -r 3 "$apps/counted" pages 50
+check "of repeats with their spread" sh -c "tr '\n' ' ' <runs.err | grep -qE ' each, .*CPUs? +busy'"
+is "which are numbered" "$(grep -cE '^run [123]: pid [0-9]+' runs.err) $(grep -c '^run  ' runs.err)" "3 1"
+run wide env COLUMNS=160 "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations --per-thread "$apps/counted" threads 2 5
+is "a wide terminal has all columns beside each other" "$(grep -c '^thread.*MIGRATIONS' wide.err)" 1
+for level in callsite site; do
+	run level "$sspapi" stat "--per-$level" touch it-ran
+	is "no $level from outside" "$(status_of level) $(wc -l <level.err) $(test -e it-ran; echo $?)" "125 1 1"
+done
+run gone sh -c '"$@" 2>&-' sh "$sspapi" stat -o gone.json "$apps/counted" pages 1
+is "standard error is closed: the file is there" "$(status_of gone) $(test -s gone.json; echo $?)" "7 0"
+done_testing
