@@ -1,6 +1,8 @@
-#!/bin/sh
 # The names of events that `sspapi stat` takes, and `sspapi list`: PAPI's, perf's, endings; and what is said of others.
-. "$(dirname "$0")/../lib/lib.sh"
+. tests/lib/lib.sh
+cd "$tmp" || exit 1
+sspapi=$B/sspapi
+case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
 
 run try "$sspapi" stat true
 [ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
