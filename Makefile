@@ -203,7 +203,7 @@ BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 page	= $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
 INSTALLED = $(LIBDIR)/$(SONAME) $(LIBDIR)/libsspapi.so $(patsubst $(B)/%,$(LIBDIR)/sspapi/%,$(OWN)) $(foreach p,$(PAGES),$(call page,$(p))) \
-	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv \
+	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv $(DATADIR)/python/sspapi.py \
 	    $(BASHDIR)/sspapi $(ZSHDIR)/_sspapi
 
 $(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/places
@@ -217,6 +217,8 @@ install: product $(B)/sspapi.pc
 	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
 	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 core/cli/metrics.csv $(DESTDIR)$(DATADIR)
+	install -d $(DESTDIR)$(DATADIR)/python
+	install -m 644 scripts/sspapi.py $(DESTDIR)$(DATADIR)/python
 	install -m 644 scripts/completion/sspapi.bash $(DESTDIR)$(BASHDIR)/sspapi
 	install -m 644 scripts/completion/_sspapi $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
@@ -228,4 +230,4 @@ deb:
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
-	rmdir $(DESTDIR)$(LIBDIR)/sspapi $(DESTDIR)$(DATADIR) 2>/dev/null || true
+	rmdir $(DESTDIR)$(LIBDIR)/sspapi $(DESTDIR)$(DATADIR)/python $(DESTDIR)$(DATADIR) 2>/dev/null || true
