@@ -1,4 +1,4 @@
-/* list-papi.c: PAPI's presets, and the native events of its components, for `sspapi list`. */
+/* list.c: PAPI's presets, and the native events of its components, for `sspapi list`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,7 +52,7 @@ echo nothing >text.txt
 echo '{"format": "other"}' >other.json
 echo '{"format": "sspapi-dump", "format_version": 99}' >newer.json
 says 'FileNotFoundError.*none.csv' 'sspapi.read("none.csv")'
-says 'ValueError: .*text.txt: no sspapi store' "sspapi.read('text.txt', command='$sspapi')"
+says 'ValueError: .*text.txt: a text, not a store' "sspapi.read('text.txt', command='$sspapi')"
 says 'ValueError: other.json: no dump of sspapi' 'sspapi.read("other.json")'
 says 'ValueError: newer.json: a dump of format 99' 'sspapi.read("newer.json")'
 if python3 -c 'import pandas' 2>/dev/null; then
