@@ -268,7 +268,6 @@ static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
 	find_way(w);
 	if (!w->tell || !*(void *const *)((const char *)w->real + function))
 		return false;
-	sp_self_ready();
 	count(call);
 	return true;
 }
