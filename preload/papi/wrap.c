@@ -327,7 +327,7 @@ static SP_COLD struct nest nest_in(const struct way *w, const char *region)
 	if (region)
 		sp_self.region = region;
 	sp_self.nests = w->frame;
-	sp_put(&sp_self.set, &sp_no_set);
+	sp_put(&sp_self.set, SP_NO_SET);
 	errno = w->errno_is;
 	return before;
 }
