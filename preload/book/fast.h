@@ -11,6 +11,9 @@
 
 #include "hooks.h"
 
+_Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
+	       "what a call looks at first");
+
 /* The set, if this call may take the fast path, and the call's site.  Else NULL. */
 SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uint32_t *site)
 {

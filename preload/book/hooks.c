@@ -770,6 +770,30 @@ static void begin_segment(struct sp_set *s, bool on_top, bool stayed, enum sp_op
 		sp_split_begun(p);
 }
 
+/* Of a set like any other, so that the ledger's short ways are tried first. */
+static void finish(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven, uint32_t site)
+{
+	switch (op) {
+	case SP_OP_START:
+		sp_ledger_finish_start(w, site);
+		break;
+	case SP_OP_STOP:
+		sp_ledger_finish_stop(w, cpu, values, proven, site);
+		break;
+	case SP_OP_READ:
+		sp_ledger_finish_read(w, cpu, values, proven, site);
+		break;
+	case SP_OP_ACCUM:
+		sp_ledger_finish_accum(w, cpu, values, proven, site);
+		break;
+	case SP_OP_RESET:
+		sp_ledger_finish_reset(w, site);
+		break;
+	default:
+		sp_ledger_finish(w, op, cpu, values, proven, site);
+	}
+}
+
 static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    uintptr_t at)
 {
@@ -790,6 +814,8 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 	split = !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) && book_split(s, in_flight, op, cpu, values, open, site);
 	if (split)
 		;
+	else if (fast && in_flight)
+		finish(&s->writer, op, cpu, values, proven, site);
 	else if (own)
 		(in_flight ? sp_ledger_finish : sp_ledger_book_at)(&s->writer, op, cpu, values, proven, site);
 	else

@@ -10,7 +10,6 @@
 #include "../split/where.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
-struct sp_set sp_no_set = { .number = -1 };
 union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
 static uint32_t serials;
 bool sp_sets_lost;

@@ -15,7 +15,8 @@
 
 union sp_pages sp_pages __attribute__((aligned(SP_PAGE)));
 
-__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = { .set = &sp_no_set, .id = SP_NO_THREAD };
+__thread struct sp_self sp_self __attribute__((tls_model("initial-exec"))) = { .set = SP_NO_SET, .id = SP_NO_THREAD };
+const char sp_no_set[128] __attribute__((aligned(128)));
 struct sp_store sp_store;
 struct sp_conf sp_conf;
 

@@ -35,13 +35,14 @@ struct sp_process {
 #define SP_SELF_ALIGN 16
 #endif
 
-/* No thread's, and of no number: what every call compares is one test less. */
-extern struct sp_set sp_no_set SP_HIDDEN;
+/* The first words of a set that no thread started, all 0: what every call compares is one test less than with NULL. */
+extern const char sp_no_set[128] SP_HIDDEN;
+#define SP_NO_SET ((struct sp_set *)sp_no_set)
 
 /* What a thread keeps for itself.  Written by its thread alone. */
 struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	uint64_t *calls;		/* in its block of the store; NULL: none yet */
-	struct sp_set *set;		/* for which it may take the fast path (fast.h); sp_no_set: none */
+	struct sp_set *set;		/* for which it may take the fast path (fast.h); SP_NO_SET: none */
 	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
 	uint32_t generation;		/* of the process that this belongs to */
 	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */

@@ -44,8 +44,7 @@ static const struct {
 	const char *name;
 	size_t at;
 } functions[] = {
-#define AS(symbol, name) { #symbol, offsetof(struct sp_real, name) },
-#define AT(name) AS(name, name)
+#define AT(name) { #name, offsetof(struct sp_real, name) },
 #define ROW(type, name, params, args, before, after) AT(name)
 #define HOT ROW
 #define VOID(name, params, args, before, after) AT(name)
@@ -57,9 +56,7 @@ static const struct {
 #undef VOID
 #undef NESTS
 #undef OLD
-#define FROW(name, NAME, params, args, before, after) \
-	AS(papif_##name##_, papif_##name) AS(papif_##name, papif_##name) AS(papif_##name##__, papif_##name) \
-	AS(PAPIF_##NAME, papif_##name)
+#define FROW(name, NAME, params, args, before, after) AT(papif_##name)
 #define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "fortran.def"
 #undef FROW
@@ -151,10 +148,31 @@ struct fill {
 	bool past_own;
 };
 
+/* A function of the table, Fortran's in any of its spellings. */
+static uintptr_t function_of(const struct sp_object *o, const char *name)
+{
+	size_t length = strlen(name);
+	uintptr_t at = 0;
+	char as[64];
+
+	if (!sp_begins(name, "papif_"))
+		return sp_elf_symbol(o, name);
+	memcpy(as, name, length);
+	for (size_t i = 1; i <= 3 && !at; i++) {	/* papif_x_ is what most compilers call */
+		memcpy(as + length, "__", i % 3);
+		as[length + i % 3] = 0;
+		at = sp_elf_symbol(o, as);
+	}
+	for (char *c = as; *c && !at; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c ^= 'a' ^ 'A';
+	return at ? at : sp_elf_symbol(o, as);
+}
+
 static bool wraps(const struct sp_object *o)
 {
 	for (size_t i = 0; i < SP_COUNT(functions); i++)
-		if (sp_elf_symbol(o, functions[i].name))
+		if (function_of(o, functions[i].name))
 			return true;
 	return false;
 }
@@ -224,7 +242,7 @@ static int fill_from(const struct sp_object *o, void *arg)
 		uintptr_t *to = (uintptr_t *)((char *)&f->p->real + functions[i].at);
 
 		if (!*to)
-			*to = sp_elf_symbol(o, functions[i].name);
+			*to = function_of(o, functions[i].name);
 	}
 	return last;
 }

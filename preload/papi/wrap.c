@@ -268,7 +268,6 @@ static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
 	find_way(w);
 	if (!w->tell || !*(void *const *)((const char *)w->real + function))
 		return false;
-	sp_self_ready();
 	count(call);
 	return true;
 }
@@ -328,7 +327,7 @@ static SP_COLD struct nest nest_in(const struct way *w, const char *region)
 	if (region)
 		sp_self.region = region;
 	sp_self.nests = w->frame;
-	sp_put(&sp_self.set, &sp_no_set);
+	sp_put(&sp_self.set, SP_NO_SET);
 	errno = w->errno_is;
 	return before;
 }
