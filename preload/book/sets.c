@@ -288,8 +288,8 @@ struct holding {			/* what a set holds now, as PAPI says */
 	enum sp_scope scope;
 	int cpu;			/* that every event's name asks for (:cpu=N); SP_NO_CPU: none does; SP_MIXED: some do */
 	bool perf_event;
-	bool domains;			/* the component counts by domain (user, kernel) */
-	uint32_t n_gauges;		/* how many events are no plain counters */
+	bool domains;			/* what a domain is matters to its component */
+	uint32_t n_gauges;		/* which are no plain counters */
 	struct sp_gauge_kind *gauge;
 	const struct sp_terms **terms;
 };
