@@ -1,10 +1,10 @@
 /* board.h: the memory by which a program's threads tell `sspapi stat` that they begin: preload/threads/ has the
  * program's side, core/cli/stat-told.c the command's.
  *
- * It is a file without a name that the command holds open, and that whoever may trace the command can map by the path
- * and number in the environment: no descriptor stays in the program, and a thread's beginning needs no system call but
- * futex and gettid.  Each process that maps it may write anything into it: the command believes numbers of threads that
- * the kernel says it counts, and nothing else.
+ * The memory is a file without a name that the command holds open.  A process that may trace the command maps it by the
+ * path and number in the environment: no descriptor stays in the program, and a thread that begins needs no system call
+ * but futex and gettid.  Each process that maps it may write anything into it: the command believes numbers of threads
+ * that the kernel says it counts, and nothing else.
  */
 #ifndef SP_BOARD_H
 #define SP_BOARD_H

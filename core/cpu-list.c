@@ -1,4 +1,4 @@
-/* cpu-list.c: see cpu-list.h. */
+/* cpu-list.c: reads and writes lists of CPUs; see cpu-list.h. */
 #include "cpu-list.h"
 
 #define WORD	(8 * sizeof(unsigned long))

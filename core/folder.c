@@ -1,4 +1,4 @@
-/* folder.c: see folder.h. */
+/* folder.c: opens a path's folder, part by part; see folder.h. */
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/vfs.h>

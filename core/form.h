@@ -1,4 +1,4 @@
-/* form.h: the forms in which a store is shown: the one list, of which all is made that names them.
+/* form.h: the forms in which a store is shown: one list, from which every text and table that names them is made.
  *
  * Who writes each is in core/view/forms.c; the page (html) is written by the command alone, core/cli/page.c.
  */

@@ -1,4 +1,4 @@
-/* locked.c: see locked.h. */
+/* locked.c: how many pages of locked memory are ours to take; see locked.h. */
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* pmus.c: see pmus.h. */
+/* pmus.c: reads each PMU's list of CPUs; see pmus.h. */
 #include <dirent.h>
 #include <string.h>
 

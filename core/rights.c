@@ -1,4 +1,4 @@
-/* rights.c: see rights.h. */
+/* rights.c: takes the user's rights for a while, and gives them back; see rights.h. */
 #include <linux/capability.h>
 #include <string.h>
 

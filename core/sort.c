@@ -1,4 +1,4 @@
-/* sort.c: see sort.h. */
+/* sort.c: Shell's sort; see sort.h. */
 #include "sort.h"
 
 void sp_sort(uint32_t *order, uint32_t n, bool (*before)(const void *of, uint32_t a, uint32_t b), const void *of)

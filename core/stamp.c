@@ -1,4 +1,4 @@
-/* stamp.c: see stamp.h. */
+/* stamp.c: makes each time later than the thread's last; see stamp.h. */
 #include "stamp.h"
 #include "sys.h"
 

@@ -1,4 +1,4 @@
-/* chance.c: see chance.h. */
+/* chance.c: the t test of two means, by the tails of its distribution; see chance.h. */
 #include "chance.h"
 
 #define DF_MOST	1000u			/* beyond it is as at it */

@@ -1,4 +1,4 @@
-/* diff.c: see diff.h. */
+/* diff.c: matches the rows of two sides, compares and shows them; see diff.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

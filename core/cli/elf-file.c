@@ -1,4 +1,4 @@
-/* elf-file.c: see elf-file.h. */
+/* elf-file.c: reads an ELF file's dynamic section and symbols; see elf-file.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-/* into.c: see into.h. */
+/* into.c: puts a file in the place of standard output, and takes it back; see into.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* library-path.c: see library-path.h.  The order is that of ld.so(8). */
+/* library-path.c: looks for a library where ld.so(8) would, in its order; see library-path.h. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <stdio.h>

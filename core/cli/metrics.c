@@ -1,4 +1,4 @@
-/* metrics.c: see metrics.h. */
+/* metrics.c: reads definitions of metrics, chooses among them, and binds them to a model; see metrics.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* once.h: one process is one, however many files hold it: a snapshot beside the dump, a copy, a live file whose
+/* once.h: finds files that hold the same process, so that it counts once: a snapshot beside the dump, a copy, a live file whose
  * process was killed before it could remove it.  The most complete file counts. */
 #ifndef SP_ONCE_H
 #define SP_ONCE_H

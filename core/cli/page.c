@@ -1,4 +1,4 @@
-/* page.c: see page.h. */
+/* page.c: writes the html form; see page.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* part.c: see part.h. */
+/* part.c: makes the temporary file, and removes or renames it; see part.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* program.c: see program.h. */
+/* program.c: finds a program's file and reads what the loader would do with it; see program.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* screen.c: see screen.h. */
+/* screen.c: draws pages on a terminal and reads its keys; see screen.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

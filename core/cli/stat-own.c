@@ -1,4 +1,4 @@
-/* stat-own.c: counters of a thread's own, not inherited, on each CPU, until it has ended: where it is told of. */
+/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library tells of (stat-told.c). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

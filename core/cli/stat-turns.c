@@ -1,5 +1,5 @@
-/* stat-turns.c: which events the counters take together: tried as groups, that the kernel refuses when they are too
- * large.  The groups are our own process's, and never run.
+/* stat-turns.c: which events the counters take together: found by trial, as the kernel refuses a group that is too
+ * large.  The groups are of our own process, and never run.
  */
 
 #include "../sys.h"

@@ -1,12 +1,11 @@
 /* stat.h: what the parts of `sspapi stat` share: a program counted from outside, by CPU and by thread.
  *
- * Nothing of ours runs in the program, but for the last resort below.  The command forks, opens every event
- * with pid = child, cpu = k, inherited and enabled by exec, for every CPU k that the child may run on; the child
- * execs.  So the kernel
- * counts all threads and processes that come of it, by CPU.  One more inherited clock on no CPU in particular
- * is the proof: what ran on a CPU that is not watched is in it alone.  Rows by thread are what the kernel
- * writes when one ends (inherit_stat, PERF_RECORD_READ), where a trial at the start shows that it does; elsewhere
- * a small library in the program tells of each thread that begins, and it gets counters of its own.
+ * Nothing of ours runs in the program, but for the last resort below.  The command forks; for every CPU k that the child
+ * may run on it opens every event with pid = child, cpu = k, inherited and enabled by exec; then the child execs.  So the
+ * kernel counts all threads and processes that come of the child, by CPU.  One more inherited clock, on all CPUs, is the
+ * proof: time on a CPU that is not watched is in that clock alone.  Rows by thread come from the records that the kernel
+ * writes when a thread ends (inherit_stat, PERF_RECORD_READ), if a trial at the start shows that it does; if not,
+ * a small library in the program tells of each thread that begins, and the thread gets counters of its own.
  *
  *	cmd-stat.c	the command line, and what is shown
  *	stat-names.c	which events

@@ -1,4 +1,4 @@
-/* symbols.c: see symbols.h. */
+/* symbols.c: runs addr2line, and puts its names into the model; see symbols.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

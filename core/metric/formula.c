@@ -1,4 +1,4 @@
-/* formula.c: see formula.h. */
+/* formula.c: parses a formula; see formula.h. */
 #include <string.h>
 
 #include "../out.h"

@@ -1,4 +1,4 @@
-/* core-kinds.c: see core-kinds.h. */
+/* core-kinds.c: which kinds of core an event and a row were counted on; see core-kinds.h. */
 #include <string.h>
 
 #include "../store/blocks.h"

@@ -1,4 +1,4 @@
-/* function-name.c: see function-name.h. */
+/* function-name.c: cuts a C++ function's name down; see function-name.h. */
 #include <string.h>
 
 #include "function-name.h"

@@ -1,4 +1,4 @@
-/* gauges.c: see gauges.h. */
+/* gauges.c: finds the component of a count, and reads gauges' values; see gauges.h. */
 #include <string.h>
 
 #include "../store/gauge.h"

@@ -1,5 +1,5 @@
-/* gauges.h: what the model knows beside sums over CPUs: gauges, and the components that
- * counts belong to which are no CPU's.
+/* gauges.h: what the model has beside sums over CPUs: gauges, and components (packages,
+ * devices) that counts belong to as a whole.
  *
  * Part of the model (model.h has the rules: it trusts nothing, one thread, memory of
  * the model's).

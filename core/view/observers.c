@@ -1,4 +1,4 @@
-/* observers.c: see observers.h. */
+/* observers.c: finds whose counts are of one thing, and which of them counts; see observers.h. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* observers.h: what several observe is counted once.
+/* observers.h: finds counts of one thing that several observers have, so that they count once.
  *
  * Two ranks that each read RAPL have both seen the whole package's energy, and two threads that read
- * stealtime the whole machine's: their counts are one thing's, not two that add up.  Of observers whose times
- * overlap (from the first thing that a thread did with it to the last) the one that saw it longest counts; what they
- * saw one after the other adds up.  An observer is a thread and what it attached to: its own sets of a component
- * never run at the same time, so that they add up.
+ * stealtime the whole machine's: both counts are of one thing, and do not add up.  Of observers whose times
+ * overlap (from the first thing that a thread did with a counter to the last) the one with the longest time counts; the
+ * counts of observers whose times do not overlap add up.  An observer is a thread with the target that it attached to: a
+ * thread's own sets of one component never run at the same time, so that their counts add up.
  *
  * Part of the model (model.h has the rules: it trusts nothing, one thread).
  */

@@ -1,4 +1,4 @@
-/* repeats.c: see repeats.h. */
+/* repeats.c: sums each run up by itself, and takes mean and deviation; see repeats.h. */
 #include "../sys.h"
 #include "observers.h"
 #include "repeats.h"

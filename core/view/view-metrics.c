@@ -1,4 +1,4 @@
-/* view-metrics.c: see view-metrics.h. */
+/* view-metrics.c: writes metrics' values and what they are, for each form; see view-metrics.h. */
 #include "view-metrics.h"
 
 static double size_of(double v)

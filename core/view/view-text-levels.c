@@ -1,4 +1,4 @@
-/* view-text-levels.c: see view-text-levels.h. */
+/* view-text-levels.c: chooses and writes the tables of a level; see view-text-levels.h. */
 #include <errno.h>
 
 #include "../cpu-list.h"

@@ -1,4 +1,4 @@
-/* view-text-places.c: see view-text-places.h. */
+/* view-text-places.c: writes the tables of places, and the lists; see view-text-places.h. */
 #include "../sys.h"
 #include "core-kinds.h"
 #include "observers.h"

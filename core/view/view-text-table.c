@@ -1,4 +1,4 @@
-/* view-text-table.c: see view-text-table.h. */
+/* view-text-table.c: adds rows, lays columns out in blocks, and writes them; see view-text-table.h. */
 #include "../sort.h"
 #include "../sys.h"
 #include "core-kinds.h"

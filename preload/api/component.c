@@ -1,4 +1,4 @@
-/* component.c: what PUs and subtrees of a tree are asked for. */
+/* component.c: sspapi.h's functions of a PU, and of a subtree. */
 #include <errno.h>
 
 #include "../book/sets.h"

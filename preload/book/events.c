@@ -1,4 +1,4 @@
-/* events.c: see events.h. */
+/* events.c: asks PAPI what an event code is, once, and keeps the answer; see events.h. */
 #include <string.h>
 
 #include "../../core/out.h"

@@ -1,4 +1,4 @@
-/* fast.c: see fast.h. */
+/* fast.c: what the fast path does out of line; see fast.h. */
 #include "fast.h"
 
 static bool is_steady(const struct sp_track *t, uint32_t site)

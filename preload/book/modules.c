@@ -1,4 +1,4 @@
-/* modules.c: see modules.h. */
+/* modules.c: finds and describes the object that an address lies in; see modules.h. */
 #include <string.h>
 
 #include "../../core/lock.h"

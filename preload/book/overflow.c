@@ -1,4 +1,4 @@
-/* overflow.c: see overflow.h. */
+/* overflow.c: stands in front of overflow handlers; see overflow.h. */
 #include "modules.h"
 #include "overflow.h"
 #include "sets.h"

@@ -1,4 +1,4 @@
-/* sets.c: see sets.h. */
+/* sets.c: keeps a record for each event set, and binds it to a relation; see sets.h. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -35,15 +35,16 @@ static void populate(void *at, uint64_t bytes)
 	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
 }
 
-/* Whoever looks at all sets would take page faults in those that were never made, which
- * another set of its thread may count: there from the start.  Their pages are not. */
+/* A chunk's records are touched when the chunk is made: a thread that looks at all sets would take page faults at the
+ * records of sets that were never made, and another set of that thread may count page faults.  The sets' pages
+ * (struct sp_set_page) are touched one by one, in make_page. */
 static struct sp_set *make_chunk(void)
 {
 	struct chunk *c = sp_map(sizeof(*c));
 
 	if (!c)
 		return NULL;
-	/* A set may run on over fork, or start after it: no page fault of ours. */
+	/* A set may run on in a child of fork, or start there: copying these pages would be page faults that it counts. */
 	sp_wipe_on_fork(c, sizeof(*c));
 	sp_wipe_on_fork(&sp_touched, sizeof(sp_touched));
 	populate(c, offsetof(struct chunk, page));
@@ -81,7 +82,7 @@ void sp_set_unbind(struct sp_set *s)
 		sp_store_released(&sp_store, sp_get(&s->relation));
 }
 
-/* Only the mark: all else may be the next set's already. */
+/* Only `alive` is cleared: PAPI may have given the id to another set, whose the record then is. */
 void sp_set_forget(struct sp_set *s, uint32_t alive)
 {
 	uint32_t own = sp_self.id;
@@ -99,8 +100,8 @@ void sp_set_release(struct sp_set *s)
 	sp_put(&s->fast_thread, 0);
 }
 
-/* Populated first: another set of this thread's may count page faults while this one is made.
- * (Before Linux 5.14 it counts one.) */
+/* Populated before the first write: another set of this thread may count page faults while this one is made.
+ * (Before Linux 5.14 that set counts one.) */
 static void *map_touched(uint64_t bytes)
 {
 	void *p = sp_map(bytes);
@@ -113,7 +114,7 @@ static void *map_touched(uint64_t bytes)
 	return p;
 }
 
-/* When a set is made, so that its start need not. */
+/* The set's page is touched when the set is made, so that its start takes no page fault. */
 static void make_page(struct sp_set *s, int id)
 {
 	struct chunk *c = (struct chunk *)sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
@@ -129,7 +130,7 @@ static void make_page(struct sp_set *s, int id)
 	}
 }
 
-/* Without its record nothing of a set is booked; what is read of it counts as dropped. */
+/* There is no memory for a set's record: none of its readings is booked, and each counts as dropped. */
 static void lost(void)
 {
 	if (!sp_get(&sp_sets_lost))
@@ -145,7 +146,7 @@ struct sp_set *sp_set_new(int id)
 		lost();
 		return NULL;
 	}
-	(void)sp_acquire(&s->alive);	/* what was done with the one before is done */
+	(void)sp_acquire(&s->alive);	/* other threads' writes for the set that had this id before are complete */
 	sp_set_unbind(s);
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	s->generation = sp_process.generation;
@@ -249,7 +250,7 @@ void sp_sets_cool(void)
 	sp_sets_each(cool);
 }
 
-/* sp_sets_each, without what a function of its own would have to be told. */
+/* Each set that another thread started.  A loop in place, and no function that gets another: sp_sets_each has that. */
 #define EACH_BESIDE(s) \
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
 		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
@@ -285,7 +286,7 @@ struct holding {			/* what a set holds now, as PAPI says */
 	uint32_t *ids;
 	uint32_t keeps;
 	enum sp_scope scope;
-	int cpu;			/* that all are opened for by name; SP_NO_CPU; SP_MIXED */
+	int cpu;			/* that every event's name asks for (:cpu=N); SP_NO_CPU: none does; SP_MIXED: some do */
 	bool perf_event;
 	bool awaits;			/* a software-defined event that nobody has registered */
 	bool domains;			/* what a domain is matters to its component */
@@ -401,8 +402,8 @@ void sp_set_learn(struct sp_set *s, int id)
 		learn(&sp_papi_used->real, &h, 0);
 }
 
-/* It names the set that was bound to it last, and while that one is bound no other can be:
- * to look through all sets instead made 3000 of one thread take 7 s to start. */
+/* A relation names the set that was bound to it last, and while that set is bound no other can be.  (With a look through
+ * all sets instead, 3000 sets of one thread took 7 s to start.) */
 bool sp_set_bound(sp_off relation, void *but)
 {
 	const struct sp_relation *r = sp_image_block(&sp_store.image, relation, SP_BLOCK_RELATION, sizeof(*r));
@@ -467,7 +468,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 
 	while (slots < 2 * room)
 		slots *= 2;
-	/* What the page holds is the writer's of a run before, if anybody's. */
+	/* Slots that are there already were the writer's in an earlier run, and nobody else uses them. */
 	if (s->slots && s->n_slots >= slots && !s->writer.track.slots) {
 		memory = s->slots;
 		slots = s->n_slots;
@@ -584,7 +585,8 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 	bool own = s->bound && !s->unseen && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
 
-	/* One that was attached once is under its target's owner, with others that wait for a start. */
+	/* `creator` is 0 of a set that was ever attached: PAPI then has it under its target, and may open its counters again
+	 * when a set that another thread left there is started (sp_touched), which the fast path would not see. */
 	sp_put(&s->fast_thread, own && s->creator && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
 				  sp_self.id : 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -592,7 +594,7 @@ static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 		sp_put(&s->fast_thread, 0);
 }
 
-/* Whose counts they are, where it is not what the component says. */
+/* The counts' scope, where that is not the component's. */
 static void choose_scope(const struct sp_set *s, struct holding *h)
 {
 	if (h->scope != SP_SCOPE_THREAD)
@@ -618,7 +620,7 @@ static bool is_sampled(const struct sp_real *papi, int id)
 	       (state & (PAPI_OVERFLOWING | PAPI_PROFILING));
 }
 
-/* Which kind of cores counts them, as what PAPI opened says. */
+/* On which kind of cores each event is counted: the PMU that PAPI opened it on says so. */
 static void note_pmus(const struct sp_split_want *want, const struct holding *h)
 {
 	for (uint32_t e = 0; e < want->k; e++) {
@@ -644,7 +646,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
 
-		if (*why != SP_WHY_FILTER)	/* whose a general event is, Linux is asked */
+		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to open one */
 			note_pmus(&want, h);
 		return how;
 	}
@@ -655,7 +657,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	return SP_BY_READING;
 }
 
-/* A thread's stack may be of 16 KB: room for what the set has, not for the most. */
+/* Room for the events that the set has, not for the most that one may have: a thread's stack may be of 16 KB. */
 static int room_of(const struct sp_real *papi, int id)
 {
 	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
@@ -663,8 +665,8 @@ static int room_of(const struct sp_real *papi, int id)
 	return n > 0 && n <= EVENTS_MOST ? n : 1;
 }
 
-/* Threads that are made before the set is started count for it, too, once PAPI has opened its counters: so ours are there
- * from then on. */
+/* A set that inherits counts, once PAPI has opened its counters, threads that are made before the set is started, too.  So
+ * our counters are opened at the same time. */
 static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
@@ -685,7 +687,7 @@ void sp_set_opened(struct sp_set *s, int id)
 		split_early(s, id);
 }
 
-/* What the dump is to say of it. */
+/* Notes in the relation how its counts are attributed, and why they are not proven. */
 static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 {
 	struct sp_relation *r = s->writer.relation;

@@ -1,4 +1,4 @@
-/* unwind.c: see unwind.h; by libunwind, where frames have no records (unwind-frames.c). */
+/* unwind.c: takes a call path by libunwind, where frames have no records (unwind-frames.c); see unwind.h. */
 #ifndef __aarch64__
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* warm.c: see warm.h. */
+/* warm.c: touches our pages, and the stack below, before a set runs; see warm.h. */
 #include <string.h>
 
 #include "../../core/store/here.h"

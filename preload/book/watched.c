@@ -1,4 +1,4 @@
-/* watched.c: see watched.h. */
+/* watched.c: keeps the names of processes that sets were attached to; see watched.h. */
 #include <string.h>
 
 #include "../../core/lineage.h"

@@ -1,11 +1,11 @@
-/* watched.h: who event sets were attached to. */
+/* watched.h: the processes and threads that event sets were attached to. */
 #ifndef SP_WATCHED_H
 #define SP_WATCHED_H
 
-/* It has just been attached to: its name and command line are kept.  Two or three files of /proc are read. */
+/* A set has just been attached to this thread: its name and command line are kept.  Reads two or three files of /proc. */
 void sp_watch(int tid);
 
-/* Before a dump: which of them have ended?  Async-signal-safe. */
+/* Before a dump: finds out which of the threads have ended.  Async-signal-safe. */
 void sp_watched_look(void);
 
 #endif

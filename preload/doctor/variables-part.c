@@ -1,5 +1,5 @@
-/* variables-part.c: the variables that are set: what cannot be used, what is none of ours, what
- * others of the loader's do. */
+/* variables-part.c: the variables that are set: ours that cannot be used, names that are none of
+ * ours, and the loader's. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* machine.c: see machine.h. */
+/* machine.c: loads the topology library, and puts the tree into the store; see machine.h. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* say.c: see say.h. */
+/* say.c: writes a line to standard error, if it still is the process's first; see say.h. */
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -1,4 +1,4 @@
-/* dlerror.c: see dlerror.h. */
+/* dlerror.c: keeps the application's dlerror, and gives it back; see dlerror.h. */
 #include <dlfcn.h>
 #include <string.h>
 

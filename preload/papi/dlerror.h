@@ -1,5 +1,5 @@
-/* dlerror.h: our own use of the loader, of which the application's dlerror shows nothing:
- * what was pending before it is pending after it.  In its thread; may ask the loader for its lock.
+/* dlerror.h: calls of the loader that the application's dlerror shows nothing of: an error that
+ * was pending before a call is pending after it.  In the calling thread; may take the loader's lock.
  */
 #ifndef SP_DLERROR_H
 #define SP_DLERROR_H

@@ -1,4 +1,4 @@
-/* elf-names.c: see elf-names.h. */
+/* elf-names.c: reads an object's file for its functions' names; see elf-names.h. */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-/* elf-names.h: names of functions from an object's file: what the loader maps has those only that
+/* elf-names.h: names of functions from an object's file; what the loader maps has only the names that
  * are exported.
  *
  * For the end of a process: by read and in bounded memory, without malloc, loader or lock; of a

@@ -1,4 +1,4 @@
-/* elf.c: see elf.h.  The tables read here were mapped and checked by the loader. */
+/* elf.c: reads loaded objects' symbol tables, which the loader has mapped and checked; see elf.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>

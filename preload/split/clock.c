@@ -1,4 +1,4 @@
-/* clock.c: see clock.h. */
+/* clock.c: opens, reads and closes a thread's clock; see clock.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>

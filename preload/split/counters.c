@@ -1,4 +1,4 @@
-/* counters.c: see counters.h. */
+/* counters.c: opens and closes our descriptors, within the budget; see counters.h. */
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>

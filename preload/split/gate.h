@@ -1,4 +1,4 @@
-/* gate.h: what every start and stop looks at of a split (split.h), and the words that all who know one share. */
+/* gate.h: the part of a split (split.h) that every start and stop looks at, and the words that its files share. */
 #ifndef SP_GATE_H
 #define SP_GATE_H
 

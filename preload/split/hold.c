@@ -1,4 +1,4 @@
-/* hold.c: see hold.h. */
+/* hold.c: takes and lets go clocks and splits, and clears away after ended threads; see hold.h. */
 #include <errno.h>
 #include <sched.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* near.c: see near.h. */
+/* near.c: puts CPUs in the order of their nearness to one; see near.h. */
 #include <string.h>
 
 #include "../../core/cpu-list.h"

@@ -1,4 +1,4 @@
-/* opened.c: see opened.h. */
+/* opened.c: sees what libpapi opens and closes; see opened.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

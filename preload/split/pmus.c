@@ -1,4 +1,4 @@
-/* pmus.c: see pmus.h. */
+/* pmus.c: of which PMU an event is, and on which CPUs that one is; see pmus.h. */
 #include "../../core/cpu-list.h"
 #include "../../core/sys.h"
 #include "pmus.h"

@@ -1,4 +1,4 @@
-/* pmus.h: on which CPUs an event of the processor can be counted, where a machine has cores of several kinds (core/pmus.h).
+/* pmus.h: on which CPUs an event of the processor can be counted, on a machine with cores of several kinds (core/pmus.h).
  *
  * PAPI's counter of a thread counts on the CPUs of its PMU alone; a counter of ours on another CPU is refused, or, where the
  * event is a general one (PERF_TYPE_HARDWARE), would be that CPU's own PMU's, and count what PAPI's does not.

@@ -1,4 +1,4 @@
-/* proof.c: see proof.h. */
+/* proof.c: tries once whether rseq tells here that a thread was moved; see proof.h. */
 #include <stdbool.h>
 #include <time.h>
 

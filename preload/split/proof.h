@@ -1,4 +1,4 @@
-/* proof.h: did this thread stay on its CPU?
+/* proof.h: tells whether this thread stayed on its CPU.
  *
  * The kernel clears a thread's rseq_cs pointer whenever it has preempted, moved or
  * signalled the thread while it ran outside the section that the pointer names.

@@ -1,4 +1,4 @@
-/* scan.c: see scan.h. */
+/* scan.c: reads our counters of all CPUs for a set; see scan.h. */
 #include <string.h>
 
 #include "../../core/sys.h"

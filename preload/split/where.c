@@ -1,4 +1,4 @@
-/* where.c: see where.h. */
+/* where.c: asks the kernel on which CPU this thread is, or another; see where.h. */
 #include "../../core/store/format.h"
 #include "../../core/lineage.h"
 #include "../life/process.h"

@@ -1,4 +1,4 @@
-/* window.c: see window.h. */
+/* window.c: the rule, over the values of scans; see window.h. */
 #include <string.h>
 
 #include "window.h"

@@ -1,4 +1,4 @@
-/* witness.c: see witness.h. */
+/* witness.c: opens the page that changes when a thread moves, and looks at it; see witness.h. */
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/mman.h>
