@@ -4,6 +4,7 @@
 T	:= $(B)/tests
 PLAIN	= -std=gnu11 -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
+APP_H	:= $(wildcard tests/apps/*.h)
 BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted born hybrid
 PAPI_APPS := $(filter-out $(BARE_APPS) plugin sites sites-plugin,$(patsubst tests/apps/%.c,%,$(wildcard tests/apps/*.c)))
 
@@ -13,7 +14,7 @@ PRELOADS := $(patsubst tests/preload/%.c,$(T)/preload/%.so,$(wildcard tests/prel
 # The programs that use sspapi.h: linked to it in front of libpapi, and behind.
 API_APPS := $(patsubst tests/apps/api/%.c,%,$(wildcard tests/apps/api/*.c))
 APIS	:= $(addprefix $(T)/apps/api/,$(API_APPS)) $(addprefix $(T)/apps/api/behind/,$(API_APPS))
-$(APIS): tests/apps/api/own.h tests/apps/handed.h tests/apps/touch.h preload/sspapi.h $(B)/libsspapi.so
+$(APIS): tests/apps/api/own.h $(APP_H) preload/sspapi.h $(B)/libsspapi.so
 
 $(addprefix $(T)/apps/api/,$(API_APPS)): $(T)/apps/api/%: tests/apps/api/%.c
 	$(call say,APP)
@@ -34,7 +35,7 @@ $(API_CXX): tests/apps/api/examples.cc preload/sspapi.h $(B)/libsspapi.so
 
 tests: $(APPS) $(APIS) $(API_CXX) $(PRELOADS)
 
-$(APPS): tests/apps/touch.h tests/apps/handed.h tests/apps/calls.h
+$(APPS): $(APP_H)
 
 # The demo brings a CPU for a libpfm4 that does not know this one: the README's line runs everywhere.
 $(T)/apps/demo: tests/preload/lendpmu.c
@@ -168,7 +169,7 @@ $(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
 
-$(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h tests/apps/calls.h tests/apps/handed.h tests/apps/touch.h tests/apps/anywhere.h
+$(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h $(APP_H)
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)

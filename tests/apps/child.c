@@ -34,16 +34,13 @@ static pid_t new_child(int argc)
 
 int main(int argc, char **argv)
 {
-	size_t bytes = 3 * PAGES * 65536;
 	long long n[2];
 	char line[60];
 	int status;
 	pid_t child;
 
 	(void)argv;
-	arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (arena == MAP_FAILED || madvise((void *)arena, bytes, MADV_NOHUGEPAGE))
-		die("mmap");
+	arena = new_memory(3 * PAGES * 65536);
 	papi_up();
 	count();
 	child = new_child(argc);

@@ -52,10 +52,9 @@ int main(int argc, char **argv)
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
 	c = counted_new(0, NULL, PAGES);
 	dl_iterate_phdr(prefault_object, &seen);
-	stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise(stack, STACK, MADV_NOHUGEPAGE);
+	stack = new_memory(STACK);
 	pthread_attr_init(&attr);
-	if (stack == MAP_FAILED || pthread_attr_setstack(&attr, stack, STACK) || pthread_create(&t, &attr, work, NULL))
+	if (pthread_attr_setstack(&attr, stack, STACK) || pthread_create(&t, &attr, work, NULL))
 		die("stack");
 	pthread_join(t, NULL);
 	return 0;

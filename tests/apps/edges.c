@@ -111,22 +111,12 @@ static void domain(void)
 	}
 }
 
-/* A page for PAPI's answer, which nothing was written to. */
-static long long *fresh(void)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	char *at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	madvise(at, page, MADV_NOHUGEPAGE);
-	return (long long *)at;
-}
-
 /* A fault of the array's after PAPI has read its counters: PAPI_read's is counted in the next window, PAPI_stop's and
  * PAPI_accum's in none. */
 static void array(void)
 {
 	for (int i = 0; i < 30; i++) {
-		long long *value = fresh();
+		long long *value = (long long *)new_memory(c->arena.page);	/* which nothing was written to */
 
 		starts(c->id);
 		work(0, 20);

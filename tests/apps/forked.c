@@ -34,14 +34,11 @@ static void begin(void)
 
 int main(int argc, char **argv)
 {
-	size_t bytes = MOST * sysconf(_SC_PAGESIZE);
 	long long n[3] = {0};
 	int status;
 	pid_t child;
 
-	arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (arena == MAP_FAILED || madvise((void *)arena, bytes, MADV_NOHUGEPAGE))
-		die("mmap");
+	arena = new_memory(MOST * sysconf(_SC_PAGESIZE));
 	papi_up();
 	if (argc > 1 && strcmp(argv[1], "used") == 0) {
 		begin();

@@ -14,9 +14,7 @@ int main(void)
 	c = counted_new(0, NULL, 80);
 	pin(0);
 	make_set(c);
-	arrays = mmap(NULL, 8 * c->arena.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (arrays == MAP_FAILED || madvise(arrays, 8 * c->arena.page, MADV_NOHUGEPAGE))
-		die("mmap");
+	arrays = new_memory(8 * c->arena.page);
 	prefault();
 	memset(handed, 1, sizeof(handed));
 	must("PAPI_start", PAPI_start(c->id));

@@ -6,47 +6,20 @@
  *
  * zeroed prints both CPUs: all that is handed out was counted on the first.
  */
-#include "touch.h"
+#include "handed.h"
 
-#include <papi.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #define PAGES	100
 #define ROOM	4096l
 
-static int cpus[2];
 static char *memory;
 static long used;
 static volatile sig_atomic_t armed;
 static timer_t timer;
 static sigjmp_buf out;
-
-static void go(int which)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpus[which], &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-static void find_cpus(void)
-{
-	cpu_set_t set;
-	int n = 0;
-
-	sched_getaffinity(0, sizeof(set), &set);
-	for (int cpu = 0; cpu < CPU_SETSIZE && n < 2; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus[n++] = cpu;
-}
 
 static void count_and_move(int sig)
 {
@@ -56,7 +29,7 @@ static void count_and_move(int sig)
 	armed = 0;
 	for (int i = 0; i < PAGES; i++)
 		memory[used++ * 4096] = 1;
-	go(1);
+	pin(1);
 }
 
 static void jump(int sig)
@@ -75,21 +48,12 @@ static void fire_in(long ns)
 	timer_settime(timer, 0, &t, NULL);
 }
 
-static int set_of_faults(void)
+static void zero_often(long n)
 {
-	int id = PAPI_NULL;
-
-	if (PAPI_create_eventset(&id) != PAPI_OK || PAPI_add_named_event(id, "perf::PAGE-FAULTS") != PAPI_OK)
-		exit(1);
-	return id;
-}
-
-static void zeroed(long n)
-{
-	int id = set_of_faults();
+	int id = set_with(DEFAULT_EVENT);
 	long long value;
 
-	go(0);
+	pin(0);
 	PAPI_start(id);
 	PAPI_read(id, &value);
 	for (long i = 0; i < n; i++) {
@@ -104,35 +68,32 @@ static void zeroed(long n)
 		fire_in(0);
 		armed = 0;
 		PAPI_read(id, &value);
-		go(0);
+		pin(0);
 	}
 	PAPI_reset(id);
 	PAPI_stop(id, &value);
-	printf("%d %d\n", cpus[0], cpus[1]);
+	printf("%d %d\n", nth_cpu(0), nth_cpu(1));
 }
 
 static void throw_away(void)
 {
-	volatile int id = set_of_faults();
-	int gone;
+	volatile int id = set_with(DEFAULT_EVENT);
 	long long value;
 
-	go(0);
+	pin(0);
 	PAPI_start(id);
 	if (!sigsetjmp(out, 1)) {
 		armed = 1;
 		fire_in(1000 + rand() % 40000);
 		for (int i = 0; i < 60 && armed; i++) {
-			go(i & 1);
+			pin(i & 1);
 			PAPI_read(id, &value);
 		}
 	}
 	armed = 0;
 	fire_in(0);
 	PAPI_stop(id, &value);
-	gone = id;
-	PAPI_cleanup_eventset(gone);
-	PAPI_destroy_eventset(&gone);
+	drop_set(id);
 }
 
 int main(int argc, char **argv)
@@ -142,15 +103,14 @@ int main(int argc, char **argv)
 	int throws = argc > 1 && !strcmp(argv[1], "thrown");
 
 	stay_mapped();
-	find_cpus();
+	nth_cpu(0);
 	signal(SIGUSR1, throws ? jump : count_and_move);
-	memory = mmap(NULL, (size_t)ROOM * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT ||
-	    timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+	memory = new_memory((size_t)ROOM * 4096);
+	papi_up();
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
 		return 1;
-	madvise(memory, (size_t)ROOM * 4096, MADV_NOHUGEPAGE);
 	if (!throws)
-		zeroed(n);
+		zero_often(n);
 	for (long i = 0; throws && i < n; i++)
 		throw_away();
 	puts("done");

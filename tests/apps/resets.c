@@ -26,11 +26,9 @@ static void handed_out(long long value)
 static void *work(void *arg)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char *at = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = new_memory(PAGES * page);
 	long long value = 0;
 
-	if (at == MAP_FAILED || madvise(at, PAGES * page, MADV_NOHUGEPAGE))
-		die("mmap");
 	must("PAPI_register_thread", PAPI_register_thread());
 	set = set_with(DEFAULT_EVENT);
 	must("PAPI_start", PAPI_start(set));

@@ -46,17 +46,24 @@ static inline void stay_mapped(void)
 	syscall(SYS_set_mempolicy, local, NULL, 0);
 }
 
+/* Each of its pages faults at its first write. */
+static inline char *new_memory(size_t bytes)
+{
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	madvise(at, bytes, MADV_NOHUGEPAGE);
+	return at;
+}
+
 static inline void arena_make(struct arena *a, long pages)
 {
 	stay_mapped();
 	a->page = sysconf(_SC_PAGESIZE);
 	a->left = pages;
 	a->touched = 0;
-	a->next = mmap(NULL, pages * a->page, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (a->next == MAP_FAILED)
-		die("mmap");
-	madvise(a->next, pages * a->page, MADV_NOHUGEPAGE);
+	a->next = new_memory(pages * a->page);
 }
 
 /* Faults @pages times, neither more nor less (a sanitizer's shadow would fault too). */

@@ -14,13 +14,13 @@ LONG_MPI := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m)),$(LONG
 # What make check-long needs beside the fixtures of make check.
 LONG	:= $(LONG_DIR)/many-stores $(LONG_DIR)/mover $(LONG_MPI) $(LONG_FAKE) $(LONG_REAL) $(LONG_FUZZ) $(LONG_LIBFUZZER)
 
-$(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h tests/apps/handed.h tests/apps/touch.h $(FAKE)/libpapi.so.7.0
+$(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h $(APP_H) $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $< $(FAKE)/libpapi.so.7.0 \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' -pthread -ldl
 
-$(LONG_REAL): tests/apps/handed.h tests/apps/touch.h
+$(LONG_REAL): $(APP_H)
 $(LONG_DIR)/handing-real: tests/long/handing.c
 $(LONG_DIR)/many-real: tests/long/many.c
 $(LONG_DIR)/locked: tests/long/locked.c

@@ -192,7 +192,7 @@ static void attached(enum how what)
 	quiet = how == SLEEPS;
 	if (quiet)
 		until_asleep(tid);
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	int ret = PAPI_attach(set, (unsigned long)tid);
 	if (ret != PAPI_OK)
 		cannot("PAPI_attach", ret);

@@ -105,7 +105,7 @@ static void clocks(const char *name)
 {
 	event = name;
 	begin_papi();
-	set = set_of(event);
+	set = set_with(event);
 	open_by_cpu();
 	go_to(0);
 	for (int i = 1 + (int)rnd(3); i > 0; i--)

@@ -124,7 +124,7 @@ static void count_once(void)
 void handlers(void)
 {
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	for (int i = 0; i < 2; i++) {
 		papi_call(set, START);
 		for (enum call c = READ; c <= STOP; c++)

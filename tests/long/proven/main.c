@@ -126,14 +126,6 @@ void begin_papi(void)
 	may(fault_event, PAPI_event_name_to_code(fault_event, &fault_code));
 }
 
-int set_of(const char *event)
-{
-	int set;
-
-	set = set_with(event);
-	return set;
-}
-
 void true_count(int kind, int cpu, long long most, long long least)
 {
 	most_of[kind][cpu] += most;

@@ -91,7 +91,7 @@ static void turn_inside_on(void)
 void inside_read(void)
 {
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	befalls = turn_inside_on;
 	count(anywhere());
 }
@@ -124,7 +124,7 @@ void widened(void)
 {
 	go_to(0);
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	warm();
 	walker_make(&self, 0);
 	self.stays = quiet = may_ask = 1;
@@ -163,7 +163,7 @@ static void on_overflow(int id, void *at, long long vector, void *context)
 void overflown(void)
 {
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	may("PAPI_overflow", PAPI_overflow(set, fault_code, 20 + (int)rnd(200), 0, on_overflow));
 	walker_make(&in_handler, -1);
 	in_handler.hidden = 1;
@@ -207,7 +207,7 @@ static void filter_once(void)
 void filtered(void)
 {
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	befalls = filter_once;
 	count(anywhere());
 }
@@ -248,7 +248,7 @@ static void close_once(void)
 void closed(void)
 {
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	befalls = close_once;
 	count(anywhere());
 }
@@ -282,7 +282,7 @@ static void start(void)
 void switched_off(void)
 {
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	warm();
 	walker_make(&self, anywhere());
 	quiet = 1;

@@ -104,7 +104,6 @@ void rnd_seed(unsigned long seed);	/* of the calling thread */
 void spin(unsigned n);
 unsigned rnd_scale(void);		/* 3 to 300 */
 void reader_moves(void);
-int set_of(const char *event);
 void begin_papi(void);
 
 /* The truth, summed: of an event on a CPU (its index) at most and at least that much was handed out; and what was

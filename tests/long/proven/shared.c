@@ -108,7 +108,7 @@ void shared(void)
 	pthread_t thread[READERS];
 
 	begin_papi();
-	set = set_of(fault_event);
+	set = set_with(fault_event);
 	warm();
 	one_by_one = (int)rnd(2);
 	stops_left = 1 + (int)rnd(12);
