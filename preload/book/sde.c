@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "../../core/filters.h"
 #include "../../core/sys.h"
 #include "../papi/elf.h"
-#include "../split/opened.h"
 #include "sde.h"
 
 #define TABLE		512u		/* lists of counters, by a hash of the name */
@@ -63,7 +63,7 @@ static uint32_t reads_left;		/* of READS */
 
 void sp_sde_begin(void)
 {
-	filters = sp_opened_filters();
+	filters = sp_filters();
 }
 
 static bool copy(void *to, uintptr_t from, size_t bytes)
@@ -188,7 +188,7 @@ enum sp_sde sp_sde_look(const char *name, enum sp_kind *kind, enum sp_data_type 
 	l.library = end ? (size_t)(end - l.name) : 0;
 	reads_left = READS;
 	/* A program may have forbidden itself calls that it does not make. */
-	if (!l.library || sp_opened_filters() > filters || !sp_elf_each(look_into, &l))
+	if (!l.library || sp_filters() > filters || !sp_elf_each(look_into, &l))
 		return SP_SDE_UNKNOWN;
 	if (l.found.class == PLACEHOLDER)
 		return SP_SDE_AWAITED;

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "../../core/filters.h"
 #include "../../core/lock.h"
 #include "../../core/sys.h"
 #include "../life/process.h"
@@ -54,24 +54,6 @@ static bool make_room(struct sp_opened *o)
 	return o->at != NULL;
 }
 
-uint32_t sp_opened_filters(void)
-{
-	char text[4096];
-	const char *p;
-	uint32_t n = 0;
-
-	if (sp_sys(SYS_prctl, PR_GET_SECCOMP, 0L, 0L, 0L, 0L) <= 0)
-		return 0;
-	if (sp_read_file("/proc/thread-self/status", text, sizeof(text) - 1) <= 0)
-		return 1;
-	p = strstr(text, "Seccomp_filters:");
-	for (p = p ? p + strlen("Seccomp_filters:") : ""; *p == ' ' || *p == '\t'; p++)
-		;
-	for (; *p >= '0' && *p <= '9'; p++)
-		n = n * 10 + (uint32_t)(*p - '0');
-	return n ? n : 1;
-}
-
 static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, int tid, int cpu, int leader, int fd)
 {
 	struct sp_native *n;
@@ -90,7 +72,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	n->leads = leader < 0;
 	o->tid = tid ? tid : sp_self.tid;
 	o->opener = sp_self.tid;
-	o->filters = sp_opened_filters();
+	o->filters = sp_filters();
 }
 
 static void note_close(struct sp_opened *o, int fd)

@@ -30,7 +30,7 @@ struct sp_opened {
 	uint32_t changes;		/* grows whenever an event comes or goes */
 	int tid;			/* whose counts they are, all of them: of the last one that PAPI opened */
 	int opener;			/* the thread that opened the last one */
-	uint32_t filters;		/* sp_opened_filters() when PAPI last opened one */
+	uint32_t filters;		/* sp_filters() when PAPI last opened one */
 	bool lost;			/* more than there is room for, or no memory */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
 };
@@ -43,10 +43,6 @@ void sp_opened_child(void);		/* in a child of fork: the lock is free */
 
 /* Whose what this thread's PAPI opens or closes is right now; NULL: nobody's. */
 extern __thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
-
-/* How many filters of system calls (seccomp) the calling thread has: one that came since PAPI opened its events may
- * end who opens more.  (At least 1 where the kernel says only that there are some.) */
-uint32_t sp_opened_filters(void);
 
 /* How many of them PAPI_start switches on, one by one. */
 uint32_t sp_opened_leaders(const struct sp_opened *o);

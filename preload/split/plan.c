@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../../core/cpu-list.h"
+#include "../../core/filters.h"
 #include "../../core/lock.h"
 #include "../../core/out.h"
 #include "../../core/sys.h"
@@ -560,7 +561,7 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_OFF;
 	else if (!w->opened->n)
 		*why = SP_WHY_UNSEEN;		/* whose counts they are is not known, then */
-	else if (sp_opened_filters() != w->opened->filters)
+	else if (sp_filters() != w->opened->filters)
 		*why = SP_WHY_FILTER;
 	else if (!counters && !(w->own && !w->inherits && sp_hold_has_times()))
 		*why = SP_WHY_CREDIT;		/* and the thread has no clock yet, which alone is for nothing */
