@@ -15,17 +15,18 @@
 #include "page.h"
 #include "program.h"
 #include "report.h"
-#include "stat.h"
+#include "stat-running.h"
 #include "terminal.h"
 
 #define REPEATS_MOST 1000
 #define WRONG 125			/* as env(1): what is wrong is not the program */
 
-#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -r N, -q, --per-LEVEL; those of the program stand behind it"
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -q, --per-LEVEL; those of the program stand behind it"
 
 struct wish {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
+	struct sp_stat_asked asked;	/* of -p and -t */
 	uint32_t repeats;		/* of -r; 0: not asked for */
 	bool quiet;			/* no table */
 	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
@@ -106,7 +107,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 			longs[i].has_arg = optional_argument;
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+e:m:o:f:r:q", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "+e:m:o:f:p:qr:t:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'e')
 			add_events(w, optarg);
 		else if (c == 'o')
@@ -119,6 +120,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
+		else if ((c == 'p' || c == 't') && sp_asked_take(&w->asked, w->verb, optarg, c == 't'))
+			return WRONG;
 		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
 			return WRONG;
 	}
@@ -126,7 +129,9 @@ static int read_options(struct wish *w, int argc, char **argv)
 		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
-	return argc == optind ? usage(w, "name the program to count", NULL) : 0;
+	if (w->asked.n && w->repeats)
+		return usage(w, "-r runs a program several times: -p and -t count one that runs already", NULL);
+	return argc == optind && !w->asked.n ? usage(w, "name the program to count", NULL) : 0;
 }
 
 /* ---- counting -------------------------------------------------------------------- */
@@ -139,7 +144,8 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	const char *why = NULL;
 
 	c->rows = w->rows != 0;
-	c->told = c->rows && !sp_stat_reads_come(c->cpu[0]);
+	c->reads = c->rows && sp_stat_reads_come(c->cpu[0]);
+	c->told = c->rows && !c->reads && !w->asked.n;
 	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
 		why = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for them, "
 		      "fewer events or CPUs (taskset) make them cheap";
@@ -158,7 +164,7 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
 		      "libsspapi-threads.so cannot be loaded into a program of another C library";
 	if (why) {
-		c->rows = false;
+		c->rows = c->reads = false;
 		r->why_no_rows = why;
 	}
 	c->told = c->told && c->rows;
@@ -199,7 +205,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 }
 
 /* Events that do not fit beside each other take turns, run by run: without -r there is one run, of those that fit. */
-static int count_all(struct sp_stat_all *a, const struct wish *w)
+static int count_all(struct sp_stat_all *a, const struct wish *w, char **command)
 {
 	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
 	uint32_t turns = sp_stat_turns(a->plan, 1);
@@ -215,7 +221,7 @@ static int count_all(struct sp_stat_all *a, const struct wish *w)
 		a->run[i].c.turn = i % a->plan->n_turns;
 		if (a->run[i].c.turn == 0)
 			sp_stat_beside_begin(&a->run[i].beside, a->plan);
-		e = count(&a->run[i], w->verb, a->argv);
+		e = w->asked.n ? sp_attach_count(&a->run[i], &w->asked, w->verb, *command ? command : NULL) : count(&a->run[i], w->verb, a->argv);
 		sp_stat_beside_end(&a->run[i].beside);
 		a->n = i + 1;
 		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
@@ -350,6 +356,7 @@ static void forget(struct sp_stat_all *a, struct wish *w)
 	free(a->n ? a->run[0].c.cpu : NULL);
 	free(a->run);
 	free(w->events);
+	sp_asked_free(&w->asked);
 }
 
 int sp_cmd_stat(int argc, char **argv)
@@ -362,13 +369,15 @@ int sp_cmd_stat(int argc, char **argv)
 		return e;
 	sp_conf_capture(environ);
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
-	a.argv = argv + optind;
+	if (w.asked.n)
+		e = sp_asked_begin(&w.asked, w.verb);
+	a.argv = w.asked.n ? w.asked.argv : argv + optind;
 	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);
-	if (!sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
+	if (e == 0 && !sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
 		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
 	if (e == 0)
-		e = count_all(&a, &w);
+		e = count_all(&a, &w, argv + optind);
 	if (e == 0)
 		e = show_store(&w, &a);
 	if (e == 0)

@@ -40,13 +40,14 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 
 /* ---- opening ------------------------------------------------------------------ */
 
-static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat)
+static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat, bool running)
 {
 	struct perf_event_attr a = *from;
 	bool soft = a.type == PERF_TYPE_SOFTWARE;
 
 	a.size = sizeof(a);
-	a.disabled = a.enable_on_exec = a.inherit = 1;
+	a.disabled = a.inherit = 1;
+	a.enable_on_exec = !running;
 	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come first */
 	a.sample_period = a.sample_type = 0;
 	a.read_format = soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -66,11 +67,10 @@ static bool is_of_the_kernel(const struct perf_event_attr *a)
 	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-/* As much as this user may see, unless the event's name says how much: its kernel's part, too, if that is permitted. */
-static long open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
+long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
 {
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
-	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->rows && !c->told);
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->reads, c->running);
 	long fd;
 
 	if (n && n->as_named)
@@ -88,7 +88,7 @@ static long open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int
 long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu)
 {
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
-	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, false);
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, false, false);
 
 	a.disabled = a.enable_on_exec = a.inherit = 0;
 	if (!n || !n->as_named)
@@ -127,7 +127,7 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 	if (i < c->plan->n_natives && i != c->clock && !sp_stat_in_turn(c->plan, i, c->turn))
 		return 0;
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
-		fd = open_native(c, i, child, c->cpu[k]);
+		fd = sp_stat_open_native(c, i, child, c->cpu[k]);
 		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
 		any = any || fd >= 0;
 		if (fd < 0 && !is_of_cpu(fd))
@@ -139,7 +139,7 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 	return any ? 0 : refuse(c, verb, why, name);
 }
 
-static void find_clock(struct sp_stat_counters *c)
+void sp_stat_find_clock(struct sp_stat_counters *c)
 {
 	const struct sp_stat_plan *p = c->plan;
 
@@ -151,11 +151,11 @@ static void find_clock(struct sp_stat_counters *c)
 }
 
 /* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
-static long open_side(pid_t child, int cpu)
+long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 {
 	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1, .enable_on_exec = 1,
-		.inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running,
+		.enable_on_exec = !c->running, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
 		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
 	};
 
@@ -167,13 +167,18 @@ static long open_side(pid_t child, int cpu)
  * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
  * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
  * kernels that do not know that (before 6.13) refuse it. */
-static long open_whole(pid_t child, bool stat, bool user_only)
+static long open_whole(pid_t child, bool reads, bool user_only, bool running)
 {
-	struct perf_event_attr a = inherited(&task_clock, false);
+	struct perf_event_attr a = inherited(&task_clock, false, running);
 
 	a.exclude_kernel = a.exclude_hv = user_only;
-	a.sample_type = stat ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
+	a.sample_type = reads ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
 	return open_one(&a, child, -1);
+}
+
+long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
+{
+	return open_whole(child, c->reads, c->user_only, c->running);
 }
 
 static void *map_ring(int fd, uint32_t pages)
@@ -190,7 +195,7 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 {
 	struct rlimit r;
 
-	uint64_t rings = c->told ? 0 : c->plan->n_natives + 1;
+	uint64_t rings = c->reads ? c->plan->n_natives + 1 : 0;
 
 	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
 	       c->n_cpus * (rings * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
@@ -202,11 +207,11 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 	uint32_t of = c->n + 1;
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
-		c->side[k] = (int)open_side(child, c->cpu[k]);
+		c->side[k] = (int)sp_stat_open_side(c, child, c->cpu[k]);
 		c->ring[k * of + c->n] = map_ring(c->side[k], SP_STAT_SIDE_PAGES);
 		if (!c->ring[k * of + c->n])
 			return false;
-		for (uint32_t i = 0; !c->told && i < c->n; i++) {
+		for (uint32_t i = 0; c->reads && i < c->n; i++) {
 			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
 			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
 				return false;
@@ -217,18 +222,21 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 
 static void close_all(struct sp_stat_counters *c)
 {
-	for (uint32_t i = 0; c->ring && i < c->n_cpus * (c->n + 1); i++)
+	for (uint32_t i = 0; c->ring && i < c->n_rings * (c->n + 1); i++) {
 		if (c->ring[i])
 			munmap(c->ring[i], ring_bytes(i % (c->n + 1) == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES));
+		sp_close(c->carrier ? c->carrier[i] : -1);
+	}
 	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
 		sp_close(c->side[i]);
 	for (uint32_t i = 0; c->fd && i < c->n_cpus * c->n; i++)
 		sp_close(c->fd[i]);
 	free(c->ring);
+	free(c->carrier);
 	free(c->side);
 	free(c->fd);
 	c->ring = NULL;
-	c->side = c->fd = NULL;
+	c->carrier = c->side = c->fd = NULL;
 }
 
 static int open_counters(struct sp_stat_counters *c, const char *verb, pid_t child)
@@ -246,7 +254,9 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 {
 	int r;
 
-	find_clock(c);
+	c->n_rings = c->n_cpus;
+	c->slack_ns = 1000;	/* a microsecond is nobody's visit */
+	sp_stat_find_clock(c);
 	r = open_counters(c, verb, child);
 	if (r == 0 && c->rows) {
 		c->side = sp_need(calloc(c->n_cpus, sizeof(*c->side)));
@@ -254,16 +264,56 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 		c->ring = sp_need(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
 		if (!open_rings(c, child)) {
 			close_all(c);
-			c->rows = c->told = false;
+			c->rows = c->told = c->reads = false;
 			r = open_counters(c, verb, child);
 		}
 	}
-	c->whole = r == 0 ? (int)open_whole(child, c->rows && !c->told, c->user_only) : -1;
+	c->whole = r == 0 ? (int)sp_stat_open_whole(c, child) : -1;
 	if (r == 0 && c->whole < 0)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
 	if (r)
 		sp_stat_close(c);
 	return r;
+}
+
+/* What of it each CPU can count is known then, and nothing is open. */
+int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
+{
+	int r = open_counters(c, verb, thread);
+
+	free(c->had);
+	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		c->had[v] = c->fd[v] >= 0;
+	close_all(c);
+	return r;
+}
+
+/* Rings that are no thread's: counters of many write into one of them.  Each is held by an event of our own process that
+ * counts nothing. */
+bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
+				     .exclude_kernel = 1, .exclude_hv = 1 };
+	uint32_t of = c->n + 1;
+
+	c->n_rings = n_cpus;
+	c->ring = sp_need(calloc((size_t)n_cpus * of, sizeof(*c->ring)));
+	c->carrier = sp_need(calloc((size_t)n_cpus * of, sizeof(*c->carrier)));
+	memset(c->carrier, -1, (size_t)n_cpus * of * sizeof(*c->carrier));
+	for (uint32_t i = 0; i < n_cpus * of; i++) {
+		bool side = i % of == c->n;
+
+		if (!side && (!c->reads || !c->had[i / of * c->n + i % of]))
+			continue;
+		a.use_clockid = side;
+		a.clockid = side ? CLOCK_REALTIME : 0;
+		c->carrier[i] = (int)open_one(&a, 0, cpu[i / of]);
+		c->ring[i] = map_ring(c->carrier[i], side ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES);
+		if (!c->ring[i])
+			return false;
+	}
+	return true;
 }
 
 /* ---- reading --------------------------------------------------------------------- */
@@ -357,7 +407,7 @@ static bool has_read(void *ring)
 
 bool sp_stat_reads_come(int cpu)
 {
-	struct perf_event_attr a = inherited(&task_clock, true);
+	struct perf_event_attr a = inherited(&task_clock, true, true);
 	bool come = false;
 	int go[2], fd, whole;
 	void *ring;
@@ -365,12 +415,12 @@ bool sp_stat_reads_come(int cpu)
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return false;
-	a.enable_on_exec = a.disabled = 0;
+	a.disabled = 0;
 	a.exclude_kernel = a.exclude_hv = 1;
 	pid = fork_twice(go);
 	close(go[0]);
 	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
-	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true);
+	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true, false);
 	ring = map_ring(fd, SP_STAT_RING_PAGES);
 	come = ring && whole >= 0 && write(go[1], "g", 1) == 1;
 	close(go[1]);

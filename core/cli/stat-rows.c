@@ -57,7 +57,7 @@ static void more_rows(struct sp_stat_who *w)
 		w->slot[slot_of(w, w->row[i].pid, w->row[i].tid)] = i + 1;
 }
 
-static struct sp_stat_row *row_of(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
+struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
 {
 	uint32_t at;
 
@@ -156,7 +156,7 @@ static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w, const 
  * later (seen: the program that it became had no counters). */
 static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
 {
-	struct sp_stat_row *row = row_of(c, w, t->pid, t->tid);
+	struct sp_stat_row *row = sp_stat_row(c, w, t->pid, t->tid);
 	bool several = t->exec && end_others(c, w, t);
 
 	if (t->ns < row->seen_ns)
@@ -177,7 +177,7 @@ static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu
 		memcpy(&value, (const char *)body + 8, 8);
 		w->lost += value;
 	} else if (h->type == PERF_RECORD_READ && event < c->n) {
-		struct sp_stat_row *row = row_of(c, w, (int)word[0], (int)word[1]);
+		struct sp_stat_row *row = sp_stat_row(c, w, (int)word[0], (int)word[1]);
 
 		memcpy(&value, word + 2, 8);
 		row->at[cpu * c->n + event] += (int64_t)value;
@@ -221,11 +221,11 @@ static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32
 
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
-	for (uint32_t k = 0; k < c->n_cpus; k++)
+	for (uint32_t k = 0; k < c->n_rings; k++)
 		for (uint32_t i = 0; i < c->n; i++)
 			drain_ring(c, w, k, i);
 	/* Then we know of most that have ended. */
-	for (uint32_t k = 0; k < c->n_cpus; k++)
+	for (uint32_t k = 0; k < c->n_rings; k++)
 		drain_ring(c, w, k, c->n);
 }
 
@@ -267,8 +267,10 @@ static struct sp_stat_process *process_of(struct sp_stat_who *w, int pid)
 }
 
 /* Threads by process; the process's number is its place. */
-static void gather(struct sp_stat_who *w)
+void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
+	for (uint32_t i = 0; i < w->n_tasks; i++)
+		sp_stat_row(c, w, w->task[i].pid, w->task[i].tid);
 	qsort(w->row, w->n, sizeof(*w->row), by_pid);
 	free(w->slot);
 	w->slot = NULL;
@@ -288,7 +290,17 @@ static struct sp_stat_row *row_in(struct sp_stat_who *w, const struct sp_stat_pr
 	return NULL;
 }
 
-static void set_args(struct sp_stat_process *p, const char *args, uint32_t bytes)
+struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid)
+{
+	return row_in(w, process_of(w, pid), tid);
+}
+
+struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid)
+{
+	return process_of(w, pid);
+}
+
+void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes)
 {
 	free(p->args);
 	p->args = bytes ? sp_need(malloc(bytes + 1ull)) : NULL;
@@ -306,6 +318,8 @@ static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 	struct sp_stat_row *row = row_in(w, p, t->tid), *parent = row_in(w, of, t->ptid);
 
 	row->start_ns = t->ns;
+	row->of_pid = t->ppid;
+	row->of_tid = t->ptid;
 	row->end_ns = 0;		/* a number that is given again is another thread in the same row */
 	if (parent)
 		memcpy(row->name, parent->name, sizeof(row->name));
@@ -315,7 +329,7 @@ static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 	p->start_ns = t->ns;
 	p->end_ns = 0;
 	if (of && of->args)
-		set_args(p, of->args, of->args_bytes);
+		sp_stat_set_args(p, of->args, of->args_bytes);
 }
 
 static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
@@ -336,9 +350,9 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 		}
 	}
 	if (t->args)
-		set_args(p, t->args, t->args_bytes);
+		sp_stat_set_args(p, t->args, t->args_bytes);
 	else if (!*first)		/* gone before it could be asked; of the first one they are ours */
-		set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
+		sp_stat_set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
 	*first = false;
 	p->exec_ns = t->ns;
 }
@@ -352,10 +366,8 @@ static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
 	p->escaped = p->escaped || (geteuid() && p->exec_ns && t->ns - p->exec_ns < ESCAPE_NS);
 }
 
-static void tell(struct sp_stat_who *w)
+void sp_stat_tell(struct sp_stat_who *w, bool first)
 {
-	bool first = true;
-
 	if (w->n_tasks)
 		qsort(w->task, w->n_tasks, sizeof(*w->task), by_time);
 	for (uint32_t i = 0; i < w->n_tasks; i++) {
@@ -375,16 +387,16 @@ static void tell(struct sp_stat_who *w)
 
 /* A row is whole with a record of each event and CPU (twice so many, of a number that was given twice); of one that
  * is not, what came is in the rest, too. */
-static void check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	uint32_t values = c->n_cpus * c->n, each = 0;
 
 	for (uint32_t v = 0; v < values; v++)
-		each += c->fd[v] >= 0;
+		each += c->had[v];
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct sp_stat_row *row = &w->row[i];
 
-		if (row->reads && row->reads % each == 0)
+		if (row->reads && c->reads && row->reads % each == 0)
 			row->has_read = true;
 		else if (row->reads)
 			memset(row->at, 0, values * sizeof(*row->at));
@@ -392,13 +404,13 @@ static void check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
 }
 
 /* One thread of which nothing was written: it has the total less the others. */
-static void give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
+void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 {
 	struct sp_stat_row *one = NULL;
 
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->running += !w->row[i].end_ns;
-		if (!w->row[i].has_read) {
+		if (!w->row[i].has_read && !w->row[i].before) {
 			w->rest++;
 			one = &w->row[i];
 		}
@@ -422,7 +434,7 @@ static void command_line(struct sp_stat_process *p, char *const *argv)
 
 	for (; *argv && b.used < ARGS_MOST; argv++)
 		sp_bytes_add(&b, *argv, strlen(*argv) + 1);
-	set_args(p, (char *)b.at, (uint32_t)b.used);
+	sp_stat_set_args(p, (char *)b.at, (uint32_t)b.used);
 	sp_bytes_free(&b);
 }
 
@@ -432,26 +444,24 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	struct sp_stat_process *p;
 	struct sp_stat_row *row;
 
-	row_of(c, w, child, child);
-	for (uint32_t i = 0; i < w->n_tasks; i++)
-		row_of(c, w, w->task[i].pid, w->task[i].tid);
-	gather(w);
+	sp_stat_row(c, w, child, child);
+	sp_stat_gather(c, w);
 	p = process_of(w, child);
 	row = row_in(w, p, child);
 	p->ppid = getpid();
 	p->start_ns = row->start_ns = start_ns;
 	command_line(p, argv);
 	snprintf(row->name, sizeof(row->name), "%s", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
-	tell(w);
+	sp_stat_tell(w, true);
 	if (!c->rows)
 		row->end_ns = p->end_ns = end_ns;
 	if (c->told) {
 		sp_own_settle(c, w);
 	} else {
-		check_rows(c, w);
+		sp_stat_check_rows(c, w);
 		row->has_read = false;	/* what was written for its number is another thread's, that became a program */
 	}
-	give_rest(c, w);
+	sp_stat_give_rest(c, w);
 }
 
 void sp_stat_who_free(struct sp_stat_who *w)

@@ -80,16 +80,23 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
+int sp_stat_catch(void)
 {
 	sigset_t set = caught();
+
+	prepare();
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
+{
 	pid_t command = getpid();
 	int go[2], failed[2];
 
-	prepare();
+	prepare();	/* before the child is */
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
 		return sp_complain(125, verb, strerror(errno), "pipe");
-	c->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	c->signals = sp_stat_catch();
 	fflush(NULL);
 	c->pid = c->signals < 0 ? -1 : fork();
 	if (c->pid < 0)

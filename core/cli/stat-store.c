@@ -213,7 +213,7 @@ static void note_events(struct making *m)
 	}
 }
 
-/* What ran elsewhere.  The two clocks agree to the nanosecond where they are the same; a microsecond is nobody's visit. */
+/* What ran elsewhere.  The two clocks agree to the nanosecond where they are the same, and were started at once. */
 static void note_elsewhere(struct making *m)
 {
 	uint64_t elsewhere = 0, all = 0;
@@ -221,7 +221,7 @@ static void note_elsewhere(struct making *m)
 	for (uint32_t i = 0; i < m->all->n; i++) {
 		uint64_t sum = clocks(&m->all->run[i].c), whole = m->all->run[i].c.whole_ns;
 
-		elsewhere += whole > sum + 1000 ? whole - sum : 0;
+		elsewhere += whole > sum + m->all->run[i].c.slack_ns ? whole - sum : 0;
 		all += whole;
 	}
 	m->whole = !elsewhere;
@@ -240,7 +240,7 @@ static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long
 		const struct sp_stat_counters *c = &m->all->run[i].c;
 
 		for (uint32_t k = 0; c->turn == e->turn && k < c->n_cpus; k++)
-			if (c->value[k * c->n + c->clock] && is_missing_on(m, &m->all->run[i], event, k)) {
+			if (c->cpu[k] != SP_NO_CPU && c->value[k * c->n + c->clock] && is_missing_on(m, &m->all->run[i], event, k)) {
 				ns += (uint64_t)c->value[k * c->n + c->clock];
 				add_cpu(set, c->cpu[k]);
 			}
@@ -315,7 +315,7 @@ static void note_rows(struct making *m)
 		const struct sp_stat_run *r = &m->all->run[i];
 
 		lost += r->who.lost;
-		running += r->c.rows && !r->who.lost ? r->who.running : 0;	/* (an end that was lost is none) */
+		running += r->c.rows && !r->who.lost && !r->c.running ? r->who.running : 0;	/* (an end that was lost is none) */
 		none = r->why_no_rows ? r->why_no_rows : none;
 		untold += r->who.untold;
 		late += r->who.late;
@@ -340,6 +340,25 @@ static void note_rows(struct making *m)
 		     running == 1 ? "thread was" : "threads were");
 	if (m->all_folded)
 		note(m, "of more than %u threads those that ran shortest are one row", ROWS_MOST);
+}
+
+static void note_attached(struct making *m)
+{
+	const struct sp_stat_run *r = &m->all->run[0];
+	const struct sp_stat_attached *a = &r->attached;
+
+	if (r->c.running && !clocks(&r->c))
+		note_text(m, "none of the threads ran while they were counted");
+	if (r->why_no_cpus)
+		note_text(m, r->why_no_cpus);
+	if (a->unclear)
+		note(m, "%u %s busy in the kernel for all of five seconds while counters were opened: what %s began there may be missing", a->unclear,
+		     a->unclear == 1 ? "thread was" : "threads were", a->unclear == 1 ? "it" : "they");
+	if (a->unproven)
+		note(m, "threads were born so fast that %u %s not be opened between two births: of a thread born just then it may count twice",
+		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
+	if (a->refused)
+		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");
 }
 
 /* The programs of one run are those of all. */
@@ -639,7 +658,8 @@ static void list_allowed(struct making *m)
 	unsigned long set[SET_WORDS] = { 0 };
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
-		add_cpu(set, c->cpu[k]);
+		if (c->cpu[k] != SP_NO_CPU)
+			add_cpu(set, c->cpu[k]);
 	cpu_list(set, m->allowed, sizeof(m->allowed));
 }
 
@@ -689,6 +709,7 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	note_events(&m);
 	note_kernel(&m);
 	note_rows(&m);
+	note_attached(&m);
 	h.notes = m.notes;
 	h.n_notes = m.n_notes;
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;

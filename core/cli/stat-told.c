@@ -39,7 +39,7 @@ void sp_told_begin(struct sp_stat_counters *c)
 		c->board->listens = 1;
 	} else {
 		sp_close(fd);
-		c->told = c->rows = false;
+		c->told = c->rows = c->reads = false;
 	}
 }
 

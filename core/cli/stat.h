@@ -15,6 +15,7 @@
  *	stat-rows.c	what the kernel writes of threads and processes
  *	stat-told.c	threads that a library in the program tells of
  *	stat-own.c	and their own counters
+ *	stat-running.h	programs that run already
  *	stat-store.c	the store of it
  *	preload/asked/	what PAPI and hwloc are asked
  */
@@ -45,9 +46,14 @@ struct sp_stat_counters {
 	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
 	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
-	void **ring;			/* [n_cpus][n + 1], the last the side's; rows only */
+	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
+	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
+	int *carrier;			/* [n_rings][n + 1] what holds them where they are no counters' own; else NULL */
 	int whole;			/* the clock on all CPUs */
+	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
+	bool running;			/* the program ran already */
 	bool rows;
+	bool reads;			/* the kernel writes what threads counted; rows only */
 	bool told;			/* they come from a library in the program, not from the kernel */
 	struct sp_board *board;		/* by which it tells; told only, as all below */
 	int board_fd;
@@ -70,6 +76,21 @@ uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies);
 /* Opens all for the child.  0; or a status of the command, and a message is out. */
 int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
 
+/* Finds the clock among the natives, or puts it behind them: c->n is known then. */
+void sp_stat_find_clock(struct sp_stat_counters *c);
+
+/* Which events each CPU has (c->had), by a trial on a thread.  0; or a status of the command, and a message is out. */
+int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread);
+
+/* One counter each, as sp_stat_open has them: a descriptor, or -errno.  Of an event: as much as this user may see, unless
+ * its name says how much: the kernel's part, too, if that is permitted. */
+long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu);
+long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu);
+long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child);
+
+/* Rings that counters opened one by one are to write into, by c->carrier.  False: there are no locked pages left. */
+bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu);
+
 /* Opens an event of its own for a thread, on at once: a descriptor, or -errno. */
 long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
 
@@ -90,7 +111,10 @@ bool sp_stat_reads_come(int cpu);
 
 struct sp_stat_row {			/* a thread */
 	int pid, tid;
+	int of_pid, of_tid;		/* the thread that it was born of; 0: not known */
 	uint64_t start_ns, end_ns;	/* 0: not known; it has not ended */
+	bool found;			/* it ran already: it has counters of its own, that those born of it inherit */
+	bool before;			/* it had ended before counting began */
 	uint32_t reads;			/* records of it that came */
 	bool has_read;			/* what it counted is known; else it is in what all others leave of the total */
 	bool lives;			/* by the newest that the kernel wrote of it, at seen_ns; told only, as fd */
@@ -129,6 +153,18 @@ void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w);
 /* The row of a thread that the kernel wrote of; NULL: it did not. */
 struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid);
 
+/* What the parts of stat-rows.c do at the end, in this order: rows for all that was written of, by process; the row and
+ * process of a number; what the side rings told, by time (first: the first exec is the command's own child's); which rows
+ * are whole; what is left. */
+struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid);
+void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w);
+struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid);
+struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid);
+void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes);
+void sp_stat_tell(struct sp_stat_who *w, bool first);
+void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
+
 /* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
 void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns);
@@ -161,6 +197,10 @@ struct sp_stat_child {
 	int error;			/* it could not be started: errno */
 };
 
+/* Signals that would end the command are read from the descriptor from now on, and it has all the descriptors that it may
+ * have; -1. */
+int sp_stat_catch(void);
+
 /* Forked, and waits; 0, or a message is out. */
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
 
@@ -171,12 +211,21 @@ void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
 
 /* ---- the store ---------------------------------------------------------------------- */
 
+struct sp_stat_attached {		/* threads that ran already */
+	uint32_t n;
+	uint32_t unclear;		/* of which it is not known whether they were bearing a child just then */
+	uint32_t unproven;		/* counters that could not be opened between two births */
+	uint32_t refused;		/* threads that became another user's meanwhile */
+};
+
 struct sp_stat_run {
 	struct sp_stat_counters c;
 	struct sp_stat_who who;
 	struct sp_stat_child child;
 	struct sp_stat_beside beside;
 	const char *why_no_rows;	/* NULL: there are */
+	const char *why_no_cpus;	/* counts have no CPU; NULL: they have */
+	struct sp_stat_attached attached;	/* running only */
 };
 
 struct sp_stat_all {

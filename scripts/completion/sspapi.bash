@@ -36,6 +36,8 @@ _sspapi_behind() {
 		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
 		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;
 	stat:-e) _sspapi_words "$("$command" list 2>/dev/null | LC_ALL=C sed -n '/^not here/q;s/^  \([^ ]*\) .*/\1/p')" "$current" ;;
+	stat:-p) mapfile -t COMPREPLY < <(compgen -W "$(pgrep -u "$(id -u)" 2>/dev/null)" -- "$current") ;;
+	stat:-t) mapfile -t COMPREPLY < <(compgen -W "$(ps -u "$(id -u)" -L -o tid= 2>/dev/null)" -- "$current") ;;
 	run:-e) _sspapi_words "$("$command" env 2>/dev/null | LC_ALL=C sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
 	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
 	*:--sort) _sspapi_words "place readings" "$current" ;;

@@ -1,0 +1,100 @@
+/* stat-running.h: what the parts of `sspapi stat -p`, `-t` share: counting threads that run already.
+ *
+ *	stat-asked.c	which they are, and when they have ended
+ *	stat-births.c	who is born of whom meanwhile, and with which counters
+ *	stat-attach.c	their counters
+ *	stat-family.c	their rows
+ */
+#ifndef SP_STAT_RUNNING_H
+#define SP_STAT_RUNNING_H
+
+#include "stat.h"
+
+/* ---- who -------------------------------------------------------------------------- */
+
+struct sp_stat_asked {
+	uint32_t n;
+	struct sp_stat_one {
+		int pid, tid;		/* tid 0: all threads of the process */
+		int end;		/* a descriptor that is readable when it has ended; -1: there is none such */
+	} *one;
+	char *args;			/* of the first one's process, as /proc/PID/cmdline has them */
+	char **argv;
+};
+
+/* PID,PID of -p, or TID,TID of -t.  0; or 125, and a message is out. */
+int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, bool threads);
+int sp_asked_begin(struct sp_stat_asked *a, const char *verb);	/* its command line, and how its end is told: as above */
+void sp_asked_free(struct sp_stat_asked *a);
+
+/* Until all have ended, or a signal comes that would end the command; the rings are emptied meanwhile. */
+void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* What /proc says of a thread: false: it has ended. */
+struct sp_stat_proc {
+	char state;
+	int ppid;
+	unsigned long user, system;	/* ticks */
+};
+bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
+
+/* Its name, and its process's command line (to be freed), as far as they are there. */
+void sp_proc_name(int pid, int tid, char name[16]);
+uint32_t sp_proc_args(int pid, char **args);
+
+/* ---- births ------------------------------------------------------------------------- */
+
+struct sp_own {				/* a counter that was opened for a thread */
+	int fd;				/* -1: it was not */
+	uint64_t number;		/* the kernel's */
+};
+
+struct sp_task {
+	int pid, tid;
+	int parent;			/* the thread it was born of; 0: not told */
+	uint64_t born;			/* number of a counter that it was born with; 0: none has shown itself */
+	bool first;			/* there before any counter was opened */
+	bool ended, settled;
+	bool bore;			/* had a child after its counters were opened */
+	bool cleared;			/* is in the middle of no birth that began before its counters */
+	unsigned long user;		/* its ticks when they were opened */
+	struct sp_own *own;		/* [births.n_own]; NULL: none were opened for it */
+	int *gate;			/* [n_cpus] */
+	int64_t *at;			/* what those of `own` counted, at the end */
+	char name[16], *args;		/* its process's command line, where it is the first one of it here */
+	uint32_t args_bytes;
+	int ppid;
+};
+
+struct sp_births {
+	uint32_t n_cpus, n_own;
+	const int *cpu;
+	int *carrier;			/* [n_cpus] descriptors of rings */
+	void **ring;
+	uint32_t pages;
+	struct sp_task **task;
+	uint32_t n, room, slots, *slot;
+	uint64_t lost;			/* records: then nothing is sure */
+};
+
+bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own);	/* false: no locked pages */
+struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid);	/* known or new */
+int sp_births_gates(struct sp_births *b, struct sp_task *t);	/* before its counters; 0 or -errno */
+void sp_births_drain(struct sp_births *b);
+bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t own);	/* opened for it, or inherited */
+bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t);	/* any */
+void sp_births_close(struct sp_births *b);	/* gates and rings */
+void sp_births_end(struct sp_births *b);	/* and all else, but for what was opened for threads */
+
+uint64_t sp_perf_number(int fd);	/* the kernel's, of a counter: they grow by one with each that is made */
+
+/* ---- counting ------------------------------------------------------------------------- */
+
+/* Counts the threads that were asked for while argv runs (argv NULL: until they end).  0, or 125 to 127 and a message
+ * is out. */
+int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, const char *verb, char **argv);
+
+/* The rows of threads that had counters opened for them.  from_ns: when these were turned on. */
+void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t from_ns);
+
+#endif

@@ -1,0 +1,44 @@
+#!/usr/bin/perl
+# check-attached.pl DUMP.json OUT: has each thread that said "tid T least L most M" in OUT a row with as many page faults? Nobody's
+# is missing and nobody's is there twice: a thread counted twice has its faults in its parent's row, too.
+use strict;
+use warnings;
+use JSON::PP;
+
+my ($dump, $out) = @ARGV;
+my $d = do { local (@ARGV, $/) = $dump; JSON::PP->new->utf8->decode(<>) };
+my ($event) = grep { $_->{name} eq 'perf::PAGE-FAULTS' } @{ $d->{events} };
+my (%row, %together, $sum, $bad, $least, $most, $unseen);
+for my $r (@{ $d->{relations} }) {
+	my ($at) = grep { $r->{events}[$_] == $event->{id} } 0 .. $#{ $r->{events} };
+	$row{ $r->{tid} } //= 0;
+	for my $c (@{ $r->{cpus} }) {
+		$row{ $r->{tid} } += $c->{total}[$at];
+		$sum += $c->{total}[$at];
+		$bad .= "tid $r->{tid}: fewer than none\n" if $c->{total}[$at] < 0;
+	}
+}
+# An ordinary user's are those of its own code; of who bears others all the while many are the kernel's, which writes to stacks.
+my $kernel = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 15;
+my $rest = delete $row{0};
+my ($said, $in_rest) = (0, 0);
+open my $in, '<', $out or die "$out: $!\n";
+while (<$in>) {
+	my ($tid, $l, $m) = /^tid (\d+) least (\d+) most (\d+)$/ or next;
+	$said++;
+	$least += $l;
+	$most += $m;
+	if (!defined $row{$tid} && $rest) {
+		$in_rest += $l;
+		next;
+	}
+	my $is = $row{$tid} // ($l ? -1 : 0);
+	$bad .= "tid $tid: $is, it says $l to $m\n" if $is < $l - $kernel - $l / 2 * !!$kernel || $is > $m + 20;
+}
+my $total = $d->{components}[0]{total}{'perf::PAGE-FAULTS'};
+$bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
+$bad .= "the rest has $rest, those without a row say $in_rest\n" if $in_rest && $rest < $in_rest - $kernel * $said;
+$bad .= "nobody said anything\n" unless $said;
+$bad .= "$_\n" for grep { /may count twice|may be missing|were lost|other CPUs/ } @{ $d->{notes} };
+print $bad // "$said agree, $least to $most, $sum in all, rest " . ($rest // 'none') . " of $in_rest\n";
+exit($bad ? 1 : 0);
