@@ -27,6 +27,7 @@
 #include "../cpu-list.h"
 #include "../sys.h"
 #include "cmd.h"
+#include "program.h"
 #include "stat-running.h"
 
 #define CPUS_MOST 65536u
