@@ -23,14 +23,14 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filt
 	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
-CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c))
-CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/view/*.c) core/metric/compute.c)
+CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c core/cli/*/*.c))
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/model/*.c core/forms/*.c) core/metric/compute.c)
 # What only the command needs of core: to read definitions of metrics, and to choose.
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/asked/*.c preload/doctor/*.c))
 # What the command needs of what is preloaded: what is known of PAPI's events.
-FACTS	:= $(addprefix preload/book/,components.c formula.c kinds.c places.c)
+FACTS	:= $(addprefix preload/events/,components.c formula.c kinds.c places.c)
 THREADS	:= $(B)/preload/threads/threads.o
 PRELOAD	:= $(filter-out $(DOCTOR) $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
 
@@ -84,10 +84,10 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -MMD -MP -c -o $@ $<
 
 # They run before a sanitizer's own start is through: it calls our dlsym.
-$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o papi/loader.o papi/real.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+$(addprefix $(B)/preload/,papi/dlerror.o papi/elf.o calls/loader.o papi/real.o): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
 
 # Assembly that names functions of its file: -flto would put them elsewhere.
-$(B)/preload/papi/loader.o: ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
+$(B)/preload/calls/loader.o: ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)
@@ -112,20 +112,20 @@ $(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(FACTS:%.
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
 # The page of the html form, and what it is made of.
-PAGE	:= $(B)/core/cli/page-parts.h
-$(PAGE): scripts/embed-page $(wildcard core/cli/page/*)
+PAGE	:= $(B)/core/cli/report/page-parts.h
+$(PAGE): scripts/embed-page $(wildcard core/cli/report/page/*)
 	$(call say,PAGE)
 	@mkdir -p $(@D)
-	$(Q)scripts/embed-page core/cli/page >$@.part && mv $@.part $@
+	$(Q)scripts/embed-page core/cli/report/page >$@.part && mv $@.part $@
 
-$(B)/core/cli/page.o: $(PAGE)
-$(B)/core/cli/page.o: ALL_CFLAGS += -I$(B)/core/cli
+$(B)/core/cli/report/page.o: $(PAGE)
+$(B)/core/cli/report/page.o: ALL_CFLAGS += -I$(B)/core/cli/report
 
-$(B)/core/cli/library.o: $(B)/places
-$(B)/core/cli/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
+$(B)/core/cli/tool/library.o: $(B)/places
+$(B)/core/cli/tool/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"'
 
 # Beside the command in a build, as installed in DATADIR.
-$(B)/metrics.csv: core/cli/metrics.csv
+$(B)/metrics.csv: core/cli/tool/metrics.csv
 	@mkdir -p $(@D); cp $< $@
 
 -include $(CLI:.o=.d) $(DOCTOR:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d) $(THREADS:.o=.d)
@@ -216,7 +216,7 @@ install: product $(B)/sspapi.pc
 	install -m 755 $(OWN) $(DESTDIR)$(LIBDIR)/sspapi
 	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
 	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
-	install -m 644 core/cli/metrics.csv $(DESTDIR)$(DATADIR)
+	install -m 644 core/cli/tool/metrics.csv $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(DATADIR)/python
 	install -m 644 scripts/sspapi.py $(DESTDIR)$(DATADIR)/python
 	install -m 644 scripts/completion/sspapi.bash $(DESTDIR)$(BASHDIR)/sspapi

@@ -1,6 +1,6 @@
 /* form.h: the forms in which a store is shown: one list, from which every text and table that names them is made.
  *
- * Who writes each is in core/view/forms.c; the page (html) is written by the command alone, core/cli/page.c.
+ * Who writes each is in core/forms/forms.c; the page (html) is written by the command alone, core/cli/report/page.c.
  */
 #ifndef SP_FORM_H
 #define SP_FORM_H

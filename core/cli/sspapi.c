@@ -1,7 +1,7 @@
 /* sspapi.c: the command: a table of verbs, and running one. */
 #include <string.h>
 
-#include "cmd.h"
+#include "tool/cmd.h"
 
 /* What they are is in help.c, which what they call may ask. */
 static const struct {

@@ -3,10 +3,10 @@
  */
 #include <string.h>
 
+#include "../model/core-kinds.h"
+#include "../model/observers.h"
+#include "../model/view-common.h"
 #include "../sys.h"
-#include "../view/core-kinds.h"
-#include "../view/observers.h"
-#include "../view/view-common.h"
 #include "compute.h"
 
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)

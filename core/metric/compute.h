@@ -6,7 +6,7 @@
 #ifndef SP_METRIC_COMPUTE_H
 #define SP_METRIC_COMPUTE_H
 
-#include "../view/model.h"
+#include "../model/model.h"
 
 #define SP_METRIC_STEPS 256u		/* most words of one formula */
 #define SP_METRIC_SORTS 32u		/* most sorts of machines of a merged store */

@@ -9,7 +9,7 @@
  * (from 0, as where the first is not known).  What no interval claims (more sites, too;
  * what came by the side ledger) is nobody's: readers show it as "other".
  *
- * A site is a number that the caller made up (preload/book/sites.h), 0: not known.
+ * A site is a number that the caller made up (preload/sites/sites.h), 0: not known.
  * Room is made before a set starts; nothing here allocates.
  */
 #ifndef SP_INTERVAL_H

@@ -1,7 +1,7 @@
 /* component.c: sspapi.h's functions of a PU, and of a subtree. */
 #include <errno.h>
 
-#include "../book/sets.h"
+#include "../sets/sets.h"
 #include "tree.h"
 
 int sp_api_knows_cpu(const struct sspapi_component *root, int cpu)

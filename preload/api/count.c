@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api.h"
-#include "../book/hooks.h"
+#include "../calls/hooks.h"
 #include "../papi/elf.h"
+#include "api.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 

@@ -1,7 +1,7 @@
 /* free.c: a relation that a program held is let go, once nobody reads it; see api.h. */
 #include "../../core/store/fold.h"
 #include "../../core/sys.h"
-#include "../book/sets.h"
+#include "../sets/sets.h"
 #include "api.h"
 
 static bool nobody(int tid)

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../core/model/view-common.h"
 #include "../../core/sys.h"
-#include "../../core/view/view-common.h"
 #include "../../topo/topo.h"
 #include "../life/end.h"
-#include "../life/machine.h"
+#include "../process/machine.h"
 #include "tree.h"
 
 static struct tree *trees;

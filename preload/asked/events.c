@@ -11,9 +11,9 @@
 
 #include "../../core/conf.h"
 #include "../../core/sys.h"
-#include "../book/formula.h"
-#include "../book/kinds.h"
-#include "../book/places.h"
+#include "../events/formula.h"
+#include "../events/kinds.h"
+#include "../events/places.h"
 #include "apart.h"
 #include "asked.h"
 #include "kernel-events.h"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/cli/cmd.h"
+#include "../../core/cli/tool/cmd.h"
 #include "../../core/sys.h"
 #include "../asked/apart.h"
 #include "doctor.h"

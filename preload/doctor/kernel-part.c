@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../../core/cli/stat.h"
+#include "../../core/cli/stat/stat.h"
 #include "../../core/sys.h"
 #include "doctor.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../core/cli/cmd.h"
+#include "../../core/cli/tool/cmd.h"
 #include "../../topo/topo.h"
 #include "doctor.h"
 

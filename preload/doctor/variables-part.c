@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../core/cli/elf-file.h"
+#include "../../core/cli/program/elf-file.h"
 #include "../../core/conf.h"
 #include "doctor.h"
 

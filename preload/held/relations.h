@@ -12,9 +12,9 @@
 #ifndef SP_RELATIONS_H
 #define SP_RELATIONS_H
 
+#include "../../core/model/model.h"
 #include "../../core/store/readings.h"
-#include "../../core/view/model.h"
-#include "../life/process.h"
+#include "../process/process.h"
 
 struct sp_binding {
 	struct sp_binding *next;

@@ -13,18 +13,18 @@
 #include <unistd.h>
 
 #include "../../core/folder.h"
+#include "../../core/forms/view.h"
 #include "../../core/lineage.h"
 #include "../../core/output.h"
 #include "../../core/rights.h"
 #include "../../core/sys.h"
-#include "../../core/view/view.h"
-#include "end.h"
-#include "process.h"
 #include "../papi/real.h"
-#include "say.h"
-#include "../book/sets.h"
-#include "../book/sites.h"
-#include "../book/watched.h"
+#include "../process/process.h"
+#include "../process/say.h"
+#include "../sets/sets.h"
+#include "../sets/watched.h"
+#include "../sites/sites.h"
+#include "end.h"
 
 static bool expected;
 static uint32_t door;			/* the thread that writes; 0: none */

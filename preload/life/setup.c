@@ -6,21 +6,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/folder.h"
 #include "../../core/cpu-list.h"
+#include "../../core/folder.h"
+#include "../../core/forms/view.h"
 #include "../../core/lineage.h"
-#include "../../core/store/live.h"
 #include "../../core/output.h"
+#include "../../core/store/live.h"
 #include "../../core/sys.h"
-#include "../../core/view/view.h"
+#include "../events/events.h"
+#include "../events/sde.h"
 #include "../held/relations.h"
+#include "../process/process.h"
+#include "../process/say.h"
+#include "../sets/sets.h"
+#include "../sites/sites.h"
 #include "end.h"
-#include "../book/events.h"
-#include "../book/sde.h"
-#include "process.h"
-#include "say.h"
-#include "../book/sets.h"
-#include "../book/sites.h"
 #include "snapshot.h"
 
 #define CPUS	65536u			/* a set of them is 8 KiB */

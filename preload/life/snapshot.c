@@ -4,12 +4,12 @@
 #include <signal.h>
 #include <string.h>
 
-#include "../../core/view/view.h"
-#include "end.h"
-#include "process.h"
-#include "say.h"
-#include "snapshot.h"
+#include "../../core/forms/view.h"
+#include "../process/process.h"
+#include "../process/say.h"
 #include "../sspapi.h"
+#include "end.h"
+#include "snapshot.h"
 
 static const struct {
 	const char *name;

@@ -4,8 +4,8 @@
 
 #include "../../core/store/fold.h"
 #include "../../core/sys.h"
-#include "process.h"
-#include "../book/sets.h"
+#include "../process/process.h"
+#include "../sets/sets.h"
 #include "../split/where.h"
 
 static uint32_t threads_seen;

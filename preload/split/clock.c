@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "../../core/sys.h"
-#include "../life/process.h"
+#include "../process/process.h"
 #include "clock.h"
 #include "counters.h"
 #include "opened.h"

@@ -5,7 +5,7 @@
 
 #include "../../core/lock.h"
 #include "../../core/sys.h"
-#include "../life/process.h"
+#include "../process/process.h"
 #include "counters.h"
 #include "hold.h"
 #include "split-own.h"

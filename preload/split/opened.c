@@ -7,9 +7,9 @@
 #include "../../core/filters.h"
 #include "../../core/lock.h"
 #include "../../core/sys.h"
-#include "../life/process.h"
 #include "../papi/elf.h"
 #include "../papi/real.h"
+#include "../process/process.h"
 #include "opened.h"
 
 typedef long syscall_fn(long, ...);

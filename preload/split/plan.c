@@ -9,7 +9,7 @@
 #include "../../core/lock.h"
 #include "../../core/out.h"
 #include "../../core/sys.h"
-#include "../life/process.h"
+#include "../process/process.h"
 #include "counters.h"
 #include "hold.h"
 #include "plan.h"

@@ -21,7 +21,7 @@
 #ifndef SP_PROOF_H
 #define SP_PROOF_H
 
-#include "../life/process.h"
+#include "../process/process.h"
 #include "where.h"
 
 /* Arms, sleeps, looks.  False: this kernel or libc proves nothing. */

@@ -5,7 +5,7 @@
 #ifndef SP_SCAN_H
 #define SP_SCAN_H
 
-#include "../life/process.h"
+#include "../process/process.h"
 #include "split-own.h"
 
 #define SP_LOOK_NS	5000u		/* more than a look at one CPU takes */

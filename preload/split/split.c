@@ -2,13 +2,13 @@
  * proven by it window.c. */
 #include <string.h>
 
-#include "../life/process.h"
+#include "../process/process.h"
 #include "hold.h"
-#include "scan.h"
 #include "plan.h"
 #include "proof.h"
-#include "split.h"
+#include "scan.h"
 #include "split-own.h"
+#include "split.h"
 
 /* ---- did the copies run? -------------------------------------------------------- */
 

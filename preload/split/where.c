@@ -1,7 +1,7 @@
 /* where.c: asks the kernel on which CPU this thread is, or another; see where.h. */
-#include "../../core/store/format.h"
 #include "../../core/lineage.h"
-#include "../life/process.h"
+#include "../../core/store/format.h"
+#include "../process/process.h"
 #include "where.h"
 #include "witness.h"
 

@@ -7,7 +7,7 @@
 
 #include "../../core/locked.h"
 #include "../../core/sys.h"
-#include "../life/process.h"
+#include "../process/process.h"
 #include "counters.h"
 #include "opened.h"
 #include "witness.h"

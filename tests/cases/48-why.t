@@ -1,4 +1,4 @@
-# Every reason why counts are not proven (core/view/why.c) is a fact: each is provoked by a program that does what it names.
+# Every reason why counts are not proven (core/model/why.c) is a fact: each is provoked by a program that does what it names.
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
@@ -16,7 +16,7 @@ done
 
 # The reasons' names and words.
 perl -0777 -ne 'for (split /^\t\t\[(?=SP_WHY_)/m) { /^(SP_WHY_\w+)\] = (.*?),\n(?=\t\t?[\[}]|\z)/s or next; my ($name, $text) = ($1, $2);
-	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/view/why.c >"$tmp/texts"
+	print "$name ", join("", $text =~ /"(.*?)"/g), "\n" }' core/model/why.c >"$tmp/texts"
 is "every reason has words" "$(sed 's/ .*//' "$tmp/texts" | sort)" "$(grep -o '^	SP_WHY_[A-Z_]*' core/store/format.h | tr -d '\t' | sort)"
 is "in under 30 words" "$(awk 'NF > 30' "$tmp/texts")" ""
 # what the dump of the last run says: how, and why, of relations that are not proven, each once

@@ -31,7 +31,7 @@ offers "a verb that is none" "" xyz
 
 # Each long option that a verb's code reads, and each short one, is offered.
 for verb in run stat report merge diff recover top; do
-	file=$root/core/cli/cmd-$verb.c
+	file=$root/core/cli/$verb/cmd-$verb.c
 	completes "$verb" - >got
 	short=$(sed -n 's/.*getopt[a-z_]*(argc, argv, "+\{0,1\}\([a-z:]*\)".*/\1/p' "$file" | tr -d : | sed 's/./-& /g')
 	for option in $short $(sed -n 's/.*{ "\([a-z-]*\)", \(no\|required\|optional\)_argument.*/--\1/p' "$file"); do

@@ -22,11 +22,22 @@ printf '/* d.h: four. */\n#ifndef SP_D_H\n#define SP_D_H\n#endif\n' >"$tmp/tree/
 sed 's/d.h: four/e.h: five/' "$tmp/tree/core/view/d.h" >"$tmp/tree/core/view/e.h"
 SSPAPI_TREE=$tmp/tree scripts/check-layers >"$tmp/said"
 check "check-layers: one guard of two headers" grep -q 'd.h core/view/e.h: have one guard' "$tmp/said"
+# Two folders, of which each includes a file of the other, and no file includes itself.
+mkdir -p "$tmp/rooms/core/model" "$tmp/rooms/core/forms"
+printf '/* a.h: one. */\n#include "../forms/b.h"\n' >"$tmp/rooms/core/model/a.h"
+printf '/* b.h: two. */\n' >"$tmp/rooms/core/forms/b.h"
+printf '/* a.c: one. */\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/rooms/core/model/a.c"
+printf '/* c.h: three. */\n' >"$tmp/rooms/core/model/c.h"
+printf '/* d.h: four. */\n' >"$tmp/rooms/core/forms/d.h"
+check "check-layers: one folder knows another" env SSPAPI_TREE="$tmp/rooms" scripts/check-layers
+printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/forms/d.h"
+SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
+check "check-layers: two folders that know each other" grep -q '^core/forms core/model: folders' "$tmp/said"
 check "scripts/check-man" scripts/check-man
 # The table of reasons begins each as the program does.
 sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2d;\$d;s/\\\\(aq/'/g" | cut -f1 >"$tmp/reasons"
 check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
-is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/view/why.c || echo "$words"; done <"$tmp/reasons")" ""
+is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/model/why.c || echo "$words"; done <"$tmp/reasons")" ""
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
 # tests/relation.md names tests, and words in them: they are there.
 for place in $(sed -n 's/^|.* | \([^|]*\) |$/\1/p' tests/relation.md | tr ' ' '\n' | grep '^tests/'); do

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../core/cli/cmd.h"
+#include "../../core/cli/tool/cmd.h"
 #include "fuzz-command.h"
 
 /* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file to make. */

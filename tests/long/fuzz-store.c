@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/forms/view.h"
+#include "../../core/model/model.h"
 #include "../../core/store/format.h"
-#include "../../core/view/model.h"
-#include "../../core/view/view.h"
 #include "fuzz-command.h"
 
 #define SECONDS 5

@@ -124,6 +124,6 @@ else
 	skip "libFuzzer" "no clang with libFuzzer"
 fi
 # Files of metrics, from ours and PAPI's own.
-check "$metrics damaged files of metrics" "$fuzz_metrics" -n "$metrics" -s "$SEED" "$root/core/cli/metrics.csv" /usr/share/papi/*/papi_events.csv
+check "$metrics damaged files of metrics" "$fuzz_metrics" -n "$metrics" -s "$SEED" "$root/core/cli/tool/metrics.csv" /usr/share/papi/*/papi_events.csv
 echo "# $(tail -n 1 "$tmp/.said")"
 done_testing

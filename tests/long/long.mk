@@ -48,14 +48,14 @@ $(LONG_DIR)/many-stores: tests/long/many-stores.c $(T)/unit/parts.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -I. -o $@ $^ -pthread -ldl
 
-FUZZ_FLAGS = -std=gnu11 -I$(B)/core/cli -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
+FUZZ_FLAGS = -std=gnu11 -I$(B)/core/cli/report -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
-FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/view/*.c core/metric/*.c)
-FUZZ_DEPS := $(wildcard core/*.c core/*.h core/*/*.c core/*/*.h) $(PAGE)
+FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/model/*.c core/forms/*.c core/metric/*.c)
+FUZZ_DEPS := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch]) $(PAGE)
 
 # The command's own code, but for its main, for run and stat, which read no store, and for sigaction, see there.
 FUZZ_STORE := tests/long/fuzz-store.c tests/long/fuzz-command.c
-FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/cmd-run.c core/cli/cmd-stat.c core/cli/stat-%,$(wildcard core/cli/*.c)) -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)'
+FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/run/cmd-run.c core/cli/stat/cmd-stat.c core/cli/stat/%,$(wildcard core/cli/*.c core/cli/*/*.c)) -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)'
 
 $(LONG_DIR)/fuzz-store: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 	$(call say,FUZZ)
@@ -70,7 +70,7 @@ $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 $(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/asked/* preload/doctor/*)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c preload/asked/*.c preload/doctor/*.c) $(FACTS) topo/topo-flat.c \
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c core/cli/*/*.c preload/asked/*.c preload/doctor/*.c) $(FACTS) topo/topo-flat.c \
 		$(FUZZ_CORE) -ldl
 
 $(LONG_DIR)/fuzz-clang: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)

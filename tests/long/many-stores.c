@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/forms/view.h"
 #include "core/store/here.h"
 #include "core/store/store.h"
-#include "core/view/view.h"
 
 #define THREADS	4
 #define EVENTS	4

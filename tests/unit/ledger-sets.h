@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../core/model/model.h"
 #include "../../core/store/here.h"
-#include "../../core/view/model.h"
 #include "../../core/store/store.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

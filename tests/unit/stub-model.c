@@ -1,12 +1,12 @@
 /* stub-model.c: model.h and image.h over a machine and counts made by hand, so
  * that views are tested against numbers that no other code of ours worked out.
  *
- * Included by t-views.c, and never linked beside core/view/model-*.c.  Two packages
+ * Included by t-views.c, and never linked beside core/model/model-*.c.  Two packages
  * (P-cores, kind 1; E-cores, kind 0) of two cores; threads that migrate, that
  * end, that never read; CPUs that nobody knows; texts that mean harm.
  */
+#include "../../core/model/core-kinds.h"
 #include "../../core/store/blocks.h"
-#include "../../core/view/core-kinds.h"
 
 #include <string.h>
 

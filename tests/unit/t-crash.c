@@ -26,9 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../core/model/model.h"
 #include "../../core/store/here.h"
 #include "../../core/store/readings.h"
-#include "../../core/view/model.h"
 #include "../../core/store/store.h"
 
 /* The store is looked at after so many instructions: after each one in a plain build, but on an emulated machine, which

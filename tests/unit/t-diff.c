@@ -4,7 +4,7 @@
  */
 #include "test.h"
 
-#include "../../core/cli/diff.c"
+#include "../../core/cli/diff/diff.c"
 #include "stub-model.c"
 
 static struct sp_diff d;

@@ -1,9 +1,9 @@
-/* t-formula.c: which preset formulas add up (preload/book/formula.h). */
+/* t-formula.c: which preset formulas add up (preload/events/formula.h). */
 #include "test.h"
 
-#include "../../preload/book/components.c"
-#include "../../preload/book/formula.c"
-#include "../../preload/book/kinds.c"
+#include "../../preload/events/components.c"
+#include "../../preload/events/formula.c"
+#include "../../preload/events/kinds.c"
 
 static const char *const linear[] = {
 	"N0", "|N0|", "N0|N1|+|", "N0|N1|-|", "|N0|N1|+|N2|+|", "N0|2|*|", "N0|2|/|", "4|N0|*|N1|8|*|+|", "N0|N1|+|2|/|",

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/store/gauge.h"
+#include "../../core/model/model.h"
 #include "../../core/store/fold.h"
+#include "../../core/store/gauge.h"
 #include "../../core/store/here.h"
 #include "../../core/store/store.h"
-#include "../../core/view/model.h"
 
 #define K	3
 #define CPUS	3
@@ -95,7 +95,7 @@ static int64_t counts_of(int e, int64_t value)
 	return floats && e == FLOAT ? (int64_t)(sp_float(value) * 4) : value;
 }
 
-/* As preload/book/hooks.c does. */
+/* As preload/calls/hooks.c does. */
 static void book(enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
 {
 	long long shown[K];

@@ -5,8 +5,8 @@
 
 #include <getopt.h>
 
-#include "../../core/cli/cmd.h"
-#include "../../core/cli/report.h"
+#include "../../core/cli/report/report.h"
+#include "../../core/cli/tool/cmd.h"
 #include "stub-model.c"
 
 enum { INS, CYC, ENERGY = 3, DAMAGED, GAUGE, BIG, ODD };

@@ -16,15 +16,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/cli/cmd.h"
-#include "../../core/cli/file.h"
-#include "../../core/cli/merge.h"
-#include "../../core/cli/names.h"
+#include "../../core/cli/files/file.h"
+#include "../../core/cli/merge/merge.h"
+#include "../../core/cli/tool/cmd.h"
+#include "../../core/cli/tool/names.h"
+#include "../../core/forms/view.h"
+#include "../../core/model/view-common.h"
 #include "../../core/store/gauge.h"
 #include "../../core/store/here.h"
 #include "../../core/store/store.h"
-#include "../../core/view/view-common.h"
-#include "../../core/view/view.h"
 
 /* ---- names ------------------------------------------------------------------------ */
 

@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/view/core-kinds.h"
+#include "../../core/forms/view.h"
+#include "../../core/model/core-kinds.h"
+#include "../../core/model/model.h"
 #include "../../core/store/here.h"
-#include "../../core/view/model.h"
 #include "../../core/store/store.h"
-#include "../../core/view/view.h"
 
 #define N(a) ((uint32_t)SP_COUNT(a))
 

@@ -12,11 +12,11 @@
 
 #include <string.h>
 
+#include "../../core/model/model.h"
 #include "../../core/store/fold.h"
 #include "../../core/store/here.h"
 #include "../../core/store/readings.h"
 #include "../../core/sys.h"
-#include "../../core/view/model.h"
 
 #define CPUS 4
 

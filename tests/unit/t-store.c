@@ -24,11 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/cli/cmd.h"
-#include "../../core/cli/file.h"
+#include "../../core/cli/files/file.h"
+#include "../../core/cli/tool/cmd.h"
+#include "../../core/model/model.h"
 #include "../../core/store/fold.h"
 #include "../../core/store/here.h"
-#include "../../core/view/model.h"
 #include "../../core/store/store.h"
 
 static struct sp_store store;

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <jansson.h>
 
-#include "../../core/view/view-text-levels.h"
-#include "../../core/view/view-text-words.h"
-#include "../../core/view/view.h"
+#include "../../core/forms/view-text-levels.h"
+#include "../../core/forms/view-text-words.h"
+#include "../../core/forms/view.h"
 #include "stub-model.c"
 
 static char text[1 << 20];

@@ -1,0 +1,217 @@
+/* cmd-diff.c: what two runs counted differently, or two programs each run several times, at any level. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../files/once.h"
+#include "../files/runs.h"
+#include "../merge/files.h"
+#include "../program/symbols.h"
+#include "../report/report.h"
+#include "../tool/cmd.h"
+#include "../tool/terminal.h"
+#include "diff.h"
+
+struct command {
+	const char *verb;
+	struct sp_diff diff;
+	struct sp_metrics_wish metrics;
+	const struct sp_level *level;
+	char *const *path[2];		/* of each side */
+	unsigned n_paths[2];
+	struct sp_file *file;		/* all that are open, those of A first */
+	unsigned n;
+};
+
+static int error(const struct command *c, const char *text, const char *which)
+{
+	return sp_complain(2, c->verb, text, which);
+}
+
+/* ---- the files -------------------------------------------------------------- */
+
+/* A folder is one run, of ranks. */
+static int open_path(const struct command *c, struct sp_file *f, char *const *path)
+{
+	struct sp_runs runs;
+	unsigned n_bad = 0;
+	int e = sp_runs_find(&runs, c->verb, path, 1) || sp_files_open(f, c->verb, runs.path, runs.n, NULL, false, &n_bad) ? 2 : 0;
+
+	if (e == 0 && (n_bad || f->model.damaged)) {
+		sp_file_close(f);
+		e = error(c, "damaged: what is missing would look like a difference", *path);
+	}
+	sp_runs_free(&runs);
+	return e;
+}
+
+/* Is this repeat none, since another of its side holds the same process, and as much of it? */
+static bool is_left(const struct command *c, unsigned first, unsigned i)
+{
+	struct sp_once own = sp_once_of(&c->file[i].model);
+
+	for (unsigned k = first; c->file[i].model.n_processes == 1 && k < c->n; k++) {
+		struct sp_once other = sp_once_of(&c->file[k].model);
+
+		if (k != i && c->file[k].model.n_processes == 1 && sp_once_is_same(&own, &other) &&
+		    (sp_once_compare(&other, &own) < 0 || (k < i && sp_once_compare(&other, &own) == 0)))
+			return true;
+	}
+	return false;
+}
+
+/* One store, with the metrics that are wished for.  Of those that cannot be computed the first store of a side tells,
+ * that of B if A has some. */
+static int add(struct command *c, unsigned side, struct sp_model *m)
+{
+	bool tells = !c->diff.side[side].n && (!side || c->diff.metrics.n);
+	struct sp_show show = { .m = m };
+	int e = sp_metrics_show(&c->metrics, tells ? c->verb : NULL, &show) ? 2 : 0;
+
+	if (e == 0) {
+		e = sp_diff_add(&c->diff, side, m, c->level, show.metrics);
+		e = e < 0 ? error(c, strerror(-e), NULL) : 0;
+	}
+	sp_metrics_forget();
+	return e;
+}
+
+static int open_side(struct command *c, unsigned side)
+{
+	unsigned first = c->n;
+
+	for (unsigned i = 0; i < c->n_paths[side]; i++) {
+		int e = open_path(c, &c->file[c->n], c->path[side] + i);
+
+		if (e)
+			return e;
+		c->n++;
+	}
+	for (unsigned i = first; i < c->n; i++) {
+		struct sp_file *f = &c->file[i];
+		int e;
+
+		if (is_left(c, first, i))
+			continue;
+		if (sp_level_is_code(c->level) && !c->diff.csv)
+			sp_symbols_add(&f->model, c->verb, false);
+		e = add(c, side, &f->model);
+		if (e)
+			return e;
+	}
+	return 0;
+}
+
+static void close_all(struct command *c)
+{
+	sp_diff_free(&c->diff);
+	for (unsigned i = 0; i < c->n; i++) {
+		sp_symbols_forget(&c->file[i].model);
+		sp_file_close(&c->file[i]);
+	}
+	free(c->file);
+}
+
+/* ---- the command line --------------------------------------------------------- */
+
+static int options(struct command *c, int argc, char **argv)
+{
+	struct option longs[SP_LEVEL_OPTIONS + 2];
+	unsigned n = sp_level_options(longs);
+	int letter, at = 0;
+
+	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	while ((letter = sp_option(argc, argv, "f:m:", longs, &at, "options are --per-LEVEL, --events E,E, -m METRICS, -f text or csv")) != -1) {
+		const struct sp_level *l = letter == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
+
+		if (letter == '?')
+			return 2;
+		if (letter == 'm' && !sp_metrics_wish(&c->metrics, optarg))
+			return error(c, "-m takes one file, or names of the usual metrics", optarg);
+		if (letter == 'f' && strcmp(optarg, "csv") != 0 && strcmp(optarg, "text") != 0)
+			return error(c, "-f takes text or csv", optarg);
+		if (l && c->level && l != c->level)
+			return error(c, "takes one level only", longs[at].name);
+		if (l)
+			c->level = l;
+		else if (letter == 'E')
+			c->diff.events = optarg;
+		else if (letter == 'f')
+			c->diff.csv = *optarg == 'c';
+	}
+	if (!c->level)
+		c->level = sp_level_by_name("cpu");
+	return 0;
+}
+
+/* "A B", or repeats of both, "A... -- B...".  getopt(3) would put what stands before and behind -- together. */
+static int sides(struct command *c, int argc, char **argv)
+{
+	int middle = 1, e;
+
+	while (middle < argc && strcmp(argv[middle], "--") != 0)
+		middle++;
+	e = options(c, middle, argv);
+	if (e)
+		return e;
+	c->path[0] = argv + optind;
+	c->n_paths[0] = (unsigned)(middle - optind);
+	c->path[1] = argv + middle + 1;
+	c->n_paths[1] = middle < argc ? (unsigned)(argc - middle - 1) : 0;
+	/* "A B" without repeats, with a -- before or behind them, or none: one file a side. */
+	for (unsigned two = 0; two < 2; two++)
+		if (c->n_paths[two] == 2 && !c->n_paths[!two]) {
+			c->path[0] = c->path[two];
+			c->path[1] = c->path[0] + 1;
+			c->n_paths[0] = c->n_paths[1] = 1;
+		}
+	return c->n_paths[0] && c->n_paths[1] ? 0 : error(c, "name two files, or repeats of both as A... -- B...", NULL);
+}
+
+/* A name that is wrong would make any two the same. */
+static int check_events(const struct command *c)
+{
+	char name[SP_REPORT_NAME], text[1500];
+
+	if (sp_report_lacks(c->diff.events, c->file, c->n, name)) {
+		sp_report_there_are("neither has such an event", &c->file[0].model, &c->file[c->n - 1].model, text, sizeof(text));
+		return error(c, text, name);
+	}
+	if (c->diff.events && !c->diff.names.n)
+		return error(c, "--events: gauges have no sums to compare", c->diff.events);
+	return 0;
+}
+
+static int compare(struct command *c)
+{
+	bool bold = sp_terminal_colour(STDOUT_FILENO);
+	int e;
+
+	sp_diff_index(&c->diff);
+	e = check_events(c);
+	if (e)
+		return e;
+	if (!c->diff.csv)
+		sp_pager_start();
+	e = sp_diff_show(&c->diff, STDOUT_FILENO, bold);
+	sp_pager_wait();
+	return e < 0 ? error(c, strerror(-e), "standard output") : e;
+}
+
+int sp_cmd_diff(int argc, char **argv)
+{
+	struct command c = { .verb = argv[0] };
+	int e = sides(&c, argc, argv);
+
+	if (e)
+		return e;
+	c.file = sp_need(calloc(c.n_paths[0] + c.n_paths[1], sizeof(*c.file)));
+	for (unsigned i = 0; i < 2 && e == 0; i++)
+		e = open_side(&c, i);
+	if (e == 0)
+		e = compare(&c);
+	close_all(&c);
+	return e;
+}

@@ -1,0 +1,662 @@
+/* diff.c: matches the rows of two sides, compares and shows them; see diff.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../forms/view-csv.h"
+#include "../../forms/view-metrics.h"
+#include "../../forms/view-text-table.h"
+#include "../../model/observers.h"
+#include "../tool/cmd.h"
+#include "chance.h"
+#include "diff.h"
+
+#define PLACE	72u			/* columns of two call sites */
+#define TOTAL	"total"			/* position 0 */
+
+/* Once in so many comparisons of equal programs anything at all is shown, if nothing but chance is between their runs.
+ * (What else a machine does comes and goes in minutes: with a hundred, one of twenty such comparisons had something of
+ * that, tests/long/repeats.t's programs, the sides one behind the other.) */
+#define ONCE_IN	1000.0
+
+/* ---- positions ------------------------------------------------------------ */
+
+/* A rank may have several processes, and be on several machines: which of them it is. */
+static uint32_t of_its_rank(const struct sp_diff_run *s, int32_t process)
+{
+	int64_t rank = sp_process_header(s->levels.m, (uint32_t)process)->rank;
+	uint32_t nth = 0;
+
+	for (int32_t i = s->first; i < process; i++)
+		nth += sp_process_header(s->levels.m, (uint32_t)i)->rank == rank;
+	return nth;
+}
+
+static void process_position(struct sp_out *o, const struct sp_diff_run *s, int32_t process)
+{
+	const struct sp_header *h = sp_process_header(s->levels.m, (uint32_t)process);
+	uint32_t nth = of_its_rank(s, process);
+
+	if (sp_is_job(s->levels.m) && h->rank >= 0)
+		sp_out_f(o, nth ? "rank %ld process %u" : "rank %ld", h->rank, nth);
+	else
+		sp_out_f(o, "process %u", nth);
+}
+
+/* Threads have no place but their process, name and order. */
+static void thread_position(struct sp_out *o, const struct sp_diff_run *s, const struct sp_level_row *row)
+{
+	uint32_t nth = 0;
+
+	for (const struct sp_level_row *other = row; other-- > s->levels.row && other->process == row->process;)
+		nth += strcmp(row->thread, other->thread) == 0 && (other->tid == 0) == (row->tid == 0);
+	if (sp_is_job(s->levels.m)) {
+		process_position(o, s, row->process);
+		sp_out_char(o, ' ');
+	}
+	sp_out_text(o, row->tid == 0 ? "threads that have ended " : "thread ");
+	if (*row->thread)
+		sp_out_f(o, "\"%s\" ", row->thread);
+	sp_out_f(o, "#%u", nth);
+}
+
+static void position(struct sp_out *o, const struct sp_diff_run *s, const struct sp_level_row *row)
+{
+	const struct sp_model *m = s->levels.m;
+	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
+
+	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much as their own table needs */
+		sp_csv_path(o, m, row->from);
+		sp_out_text(o, " -> ");
+		sp_csv_path(o, m, row->to);
+		return;
+	}
+	if (row->process >= 0) {
+		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process) : thread_position(o, s, row));
+		return;
+	}
+	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine")))
+		sp_out_f(o, "Machine L#%d ", row->machine);
+	if (c)
+		sp_out_f(o, "%s L#%d", c->type, c->logical_index);
+	else
+		sp_level_label(o, &s->levels, row, 0);
+}
+
+static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
+{
+	static char text[1u << 17];	/* two paths of 64 frames */
+	struct sp_out o;
+
+	s->place = sp_need(calloc(s->levels.n + 1, sizeof(*s->place)));
+	for (uint32_t r = 0; r < s->levels.n; r++) {
+		sp_memory_init(&o, text, sizeof(text));
+		position(&o, s, &s->levels.row[r]);
+		s->place[r] = sp_names_number(&d->positions, text, o.used);
+	}
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
+{
+	return sp_show_event(&(struct sp_show){ .m = m, .events = d->events }, e);
+}
+
+/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)": another run's "EV" is one of those. */
+static void note_modes(struct sp_diff *d, const struct sp_model *m)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		const char *name = sp_event_name(m, e, buf);
+		size_t n = sp_name_bytes(name);
+
+		if (name[n])
+			sp_names_number(&d->in_modes, name, n);
+	}
+	d->n_in_modes = d->in_modes.n;
+}
+
+/* The key of an event: its name, which of that name it is, and the modes where a run has it in several. */
+static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
+{
+	char buf[32], key[600], words[SP_DOMAIN_TEXT];
+	const char *name = sp_event_name(m, e, buf);
+	size_t n = sp_name_bytes(name);
+	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0;
+
+	for (uint32_t i = 0; i < e; i++) {
+		char other[32];
+
+		nth += shows(d, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
+	}
+	sp_text_f(key, sizeof(key) - 80, "%s", name);
+	if (n < strlen(key))
+		key[n] = 0;
+	if (nth)
+		sp_text_f(key + strlen(key), 16, "#%u", nth);
+	if (domain && sp_names_number(&d->in_modes, name, n) < d->n_in_modes)
+		sp_text_f(key + strlen(key), 60, " (%s)", sp_domain_words(domain, words));
+	return sp_names_number(&d->names, key, strlen(key));
+}
+
+/* ---- the runs -------------------------------------------------------------- */
+
+/* Of all that was counted, what several observers saw once: by thread each of them has it. */
+static void add_up(struct sp_diff_run *s)
+{
+	struct sp_model *m = s->levels.m;
+	uint32_t ne = m->n_events;
+	struct sp_level_row *t = &s->total;
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	*t = (struct sp_level_row){ .component = -1, .process = -1, .machine = -1 };
+	t->total = sp_need(calloc(ne + 1, 2 * sizeof(int64_t) + 1));
+	t->exact = t->total + ne;
+	t->counted = (bool *)(t->exact + ne);
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
+			for (uint32_t k = 0; k < row.k; k++) {
+				uint32_t e = row.event[k];
+				enum sp_data_type type = sp_event_type(m, e);
+
+				if (!sp_event_is_summed(m, e) || sp_row_left(m, &row, k))
+					continue;
+				t->total[e] = sp_plus(type, t->total[e], at.total[k]);
+				t->exact[e] = sp_plus(type, t->exact[e], at.exact[k]);
+				t->counted[e] = true;
+			}
+}
+
+/* Number `n` (from 1) of those that the model has; 0: it has one.  Each has levels of its own. */
+static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics,
+		   uint32_t n)
+{
+	struct sp_diff_side *s = &d->side[side];
+	struct sp_diff_run *r;
+	int e;
+
+	s->run = sp_room(s->run, &s->room, s->n + 1, sizeof(*s->run));
+	r = &s->run[s->n];
+	*r = (struct sp_diff_run){ .first = 0 };
+	m->only_run = n;
+	e = sp_levels_open(&r->levels, m, level, metrics);
+	if (e == 0) {
+		s->n++;
+		add_up(r);
+		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total, n) : 0;
+		r->levels.metrics = NULL;	/* bound to another store soon */
+	}
+	m->only_run = 0;
+	if (e < 0)
+		return e;
+	while (n && (uint32_t)r->first < m->n_processes && sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != n)
+		r->first++;
+	return 0;
+}
+
+int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
+{
+	uint32_t n = sp_n_repeats(m) > 1 ? sp_n_repeats(m) : 0;
+	int e = add_run(d, side, m, level, metrics, n > 0);
+
+	for (uint32_t i = 2; e == 0 && i <= n; i++)
+		e = add_run(d, side, m, level, metrics, i);
+	return e;
+}
+
+static void index_run(struct sp_diff *d, struct sp_diff_run *s)
+{
+	struct sp_model *m = s->levels.m;
+
+	s->row = sp_need(calloc(d->positions.n, sizeof(*s->row)));
+	for (uint32_t r = 0; r < s->levels.n; r++)
+		s->row[s->place[r]] = r + 1;
+	s->event = sp_need(calloc(d->names.n + 1, sizeof(*s->event)));
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (shows(d, m, e))
+			s->event[event_number(d, m, e)] = e + 1;
+}
+
+static void free_run(struct sp_diff_run *s)
+{
+	sp_levels_close(&s->levels);
+	free(s->total.total);
+	free(s->place);
+	free(s->row);
+	free(s->event);
+	sp_diff_metrics_free(&s->metrics);
+}
+
+void sp_diff_free(struct sp_diff *d)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			free_run(&d->side[i].run[r]);
+		free(d->side[i].run);
+	}
+	sp_names_free(&d->positions);
+	sp_names_free(&d->names);
+	sp_names_free(&d->metrics);
+	sp_names_free(&d->in_modes);
+	free(d->event_differs);
+}
+
+/* ---- values ---------------------------------------------------------------- */
+
+struct value {
+	bool there, unproven;
+	bool metric, whole;		/* a derived metric; it is always an integer */
+	enum sp_data_type type;
+	int64_t v, exact;		/* of several runs the mean, rounded */
+	struct sp_spread spread;
+};
+
+static const struct sp_level_row *row_at(const struct sp_diff_run *s, uint32_t position)
+{
+	return !position ? &s->total : s->row[position] ? &s->levels.row[s->row[position] - 1] : NULL;
+}
+
+/* What is compared: the events, then the metrics. */
+static uint32_t n_names(const struct sp_diff *d)
+{
+	return d->names.n + d->metrics.n;
+}
+
+static const char *name_of(const struct sp_diff *d, uint32_t e)
+{
+	return (const char *)(e < d->names.n ? d->names.name[e].key : d->metrics.name[e - d->names.n].key);
+}
+
+/* A run in which the metric has no value says nothing of it. */
+static struct value metric_of(const struct sp_diff_side *s, uint32_t position, uint32_t metric)
+{
+	struct value v = { .metric = true, .type = SP_FP64 };
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		uint32_t row = position ? s->run[i].row[position] : 0;
+		const struct sp_diff_metric *at = !position || row ? sp_diff_metric_at(&s->run[i].metrics, row, metric) : NULL;
+
+		if (!at || !at->there)
+			continue;
+		v.there = true;
+		v.unproven = v.unproven || at->unproven;
+		v.whole = at->whole;
+		sp_spread_add(&v.spread, at->value);
+	}
+	v.v = sp_float_bits(v.spread.mean);
+	return v;
+}
+
+/* Nothing there in one run of several is 0 in that one. */
+static struct value count_of(const struct sp_diff_side *s, uint32_t position, uint32_t event)
+{
+	struct sp_spread exact = { 0 };
+	struct value v = { .type = SP_INT64 };
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sp_level_row *row = row_at(&s->run[i], position);
+		uint32_t e = s->run[i].event[event];
+		bool there = row && e && row->counted[e - 1];
+
+		v.type = e ? sp_event_type(s->run[i].levels.m, e - 1) : v.type;
+		v.v = there ? row->total[e - 1] : 0;
+		v.exact = there ? row->exact[e - 1] : 0;
+		v.there = v.there || there;
+		v.unproven = v.unproven || v.v != v.exact;
+		sp_spread_add(&v.spread, sp_value_double(v.type, v.v));
+		sp_spread_add(&exact, sp_value_double(v.type, v.exact));
+	}
+	if (s->n > 1) {
+		v.v = sp_nearest(v.type, v.spread.mean);
+		v.exact = sp_nearest(v.type, exact.mean);
+	}
+	return v;
+}
+
+static struct value value_of(const struct sp_diff *d, unsigned side, uint32_t position, uint32_t e)
+{
+	return e < d->names.n ? count_of(&d->side[side], position, e) : metric_of(&d->side[side], position, e - d->names.n);
+}
+
+static bool have_repeats(const struct sp_diff *d)
+{
+	return d->side[0].n > 1 || d->side[1].n > 1;
+}
+
+static bool are_same(const struct value *a, const struct value *b)
+{
+	return a->there == b->there && (!a->there || (a->v == b->v && a->type == b->type));
+}
+
+static bool differ(const struct sp_diff *d, bool total, const struct value *a, const struct value *b)
+{
+	if (are_same(a, b) || !have_repeats(d) || (a->metric && a->there != b->there))
+		return !are_same(a, b);
+	return sp_chance(&a->spread, &b->spread, a->type == SP_FP64 ? 0.0 : 1.0 / 12.0) < d->limit[!total];
+}
+
+/* Missing is 0, as far as a count goes. */
+static int64_t difference(const struct value *a, const struct value *b, enum sp_data_type type)
+{
+	return type == SP_FP64 ? sp_float_bits(sp_float(b->v) - sp_float(a->v)) : b->v - a->v;
+}
+
+/* Of nothing there is no share. */
+static const char *percent(char text[48], const struct value *a, const struct value *b, double by)
+{
+	double base = a->there ? sp_value_double(a->type, a->v) : 0.0;
+
+	if (base == 0.0)
+		return b->there ? "new" : "gone";
+	snprintf(text, 48, "%+.2f", by / base * 100.0);
+	return text;
+}
+
+/* ---- what differs -------------------------------------------------------------- */
+
+/* Each value that chance may move takes its part of what may be wrong so seldom: half of it the totals
+ * share, however many places there are, and half the places. */
+static void share_limit(struct sp_diff *d)
+{
+	uint32_t n[2] = { 0 };
+
+	for (uint32_t p = 0; have_repeats(d) && p < d->positions.n; p++)
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
+
+			n[p > 0] += a.spread.squares > 0.0 || b.spread.squares > 0.0 || !are_same(&a, &b);
+		}
+	for (unsigned i = 0; i < 2; i++)
+		d->limit[i] = 0.5 / ONCE_IN / (double)sp_max(n[i], 1);
+}
+
+/* Which events differ anywhere, and is anything that will be shown not proven? */
+static bool look(struct sp_diff *d)
+{
+	bool any = false;
+
+	d->event_differs = sp_need(calloc(n_names(d) + 1, 1));
+	for (uint32_t p = d->positions.n; p-- > 0;)
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
+			bool differs = differ(d, p == 0, &a, &b);
+
+			d->event_differs[e] |= differs;
+			any |= differs;
+			d->marks |= (differs || (p == 0 && d->event_differs[e])) && (a.unproven || b.unproven);
+		}
+	return any;
+}
+
+void sp_diff_index(struct sp_diff *d)
+{
+	sp_names_number(&d->positions, TOTAL, strlen(TOTAL));
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			note_modes(d, d->side[i].run[r].levels.m);
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++) {
+			struct sp_model *m = d->side[i].run[r].levels.m;
+
+			place_rows(d, &d->side[i].run[r]);
+			for (uint32_t e = 0; e < m->n_events; e++)
+				if (shows(d, m, e))
+					event_number(d, m, e);
+		}
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			index_run(d, &d->side[i].run[r]);
+	share_limit(d);
+}
+
+/* ---- lines ------------------------------------------------------------------ */
+
+/* Of those that have this position the first; NULL: it is the total. */
+static const struct sp_diff_run *run_with(const struct sp_diff *d, uint32_t position)
+{
+	for (unsigned i = 0; position && i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			if (d->side[i].run[r].row[position])
+				return &d->side[i].run[r];
+	return NULL;
+}
+
+/* A place by its name on the side that has it; threads by their order, since no other run has their numbers. */
+static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t position)
+{
+	const struct sp_diff_run *r = run_with(d, position);
+	const struct sp_level_row *row = r ? row_at(r, position) : NULL;
+
+	if (!row || row->process >= 0) {
+		sp_out_text(o, (const char *)d->positions.name[position].key);
+		return;
+	}
+	if (r->levels.m->n_machines > 1 && row->machine >= 0 && r->levels.level != sp_level_by_name("machine"))
+		sp_out_f(o, "host %s: ", r->levels.m->machine[row->machine].host);
+	sp_level_label(o, &r->levels, row, PLACE);
+}
+
+/* Its run and id there, as the run's own text writes its name and numbers. */
+static const struct sp_model *model_with(const struct sp_diff *d, uint32_t event, uint32_t *id)
+{
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t r = 0; r < d->side[i].n; r++)
+			if (d->side[i].run[r].event[event]) {
+				*id = d->side[i].run[r].event[event] - 1;
+				return d->side[i].run[r].levels.m;
+			}
+	return NULL;
+}
+
+static void name_text(const struct sp_diff *d, uint32_t e, char name[256])
+{
+	const char *key = name_of(d, e), *modes = key + sp_name_bytes(key);
+	uint32_t id = 0;
+	const struct sp_model *m = e < d->names.n ? model_with(d, e, &id) : NULL;
+
+	if (!m) {
+		sp_text_f(name, 256, "%s", key);
+		return;
+	}
+	sp_text_event(m, id, name);
+	if (!name[sp_name_bytes(name)] && strlen(name) + strlen(modes) < 256)
+		strcat(name, modes);
+}
+
+static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of, int64_t n, char text[48])
+{
+	uint32_t id = 0;
+	const struct sp_model *m = of->metric ? NULL : model_with(d, e, &id);
+
+	if (m)
+		sp_short_text(text, m, id, n);
+	else
+		sp_metric_text(text, &(struct sp_metric){ .has_value = true, .whole = of->whole && of->spread.n < 2, .value = sp_float(n) });
+}
+
+/* In percent of the mean. */
+static const char *spread_text(char text[48], const struct value *v)
+{
+	double mean = v->spread.mean < 0 ? -v->spread.mean : v->spread.mean;
+
+	if (!v->there || v->spread.n < 2 || mean == 0.0)
+		return "-";
+	return sp_text_f(text, 48, "%.2f", sp_deviation(&v->spread) / mean * 100.0);
+}
+
+static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t position, uint32_t event, const struct value *a,
+		      const struct value *b)
+{
+	enum sp_data_type type = a->there ? a->type : b->type;
+	int64_t by = difference(a, b, type);
+	double number = type == SP_FP64 ? sp_float(by) : (double)by;
+	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52], share[48], spread[2][48];
+	bool differs = differ(d, !position, a, b);
+	const char *cell[] = { place, name, of_a, of_b, signed_by, differs ? percent(share, a, b, number) : number != 0.0 ? "chance" : "same",
+			       spread_text(spread[0], a), spread_text(spread[1], b) };
+	struct sp_out o;
+
+	sp_memory_init(&o, place, sizeof(place));
+	sp_out_text(&o, !d->marks ? "" : a->unproven || b->unproven ? "~ " : "  ");
+	place_text(&o, d, position);
+	sp_memory_text(&o);
+	name_text(d, event, name);
+	if (a->there)
+		number_text(d, event, a, a->v, of_a);
+	if (b->there)
+		number_text(d, event, b, b->v, of_b);
+	number_text(d, event, a->there ? a : b, type == SP_FP64 || by >= 0 ? by : (int64_t)-(uint64_t)by, text);
+	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : type != SP_FP64 && number < 0 ? "-" : "", text);
+	sp_list_line(l, cell);
+}
+
+/* Nothing where nothing is. */
+static void csv_value(struct sp_out *o, const struct value *v, int64_t n)
+{
+	sp_out_char(o, ',');
+	if (v->there)
+		sp_out_value(o, v->type, n);
+}
+
+/* A quotient of proven counts and others is neither. */
+static void csv_exact(struct sp_out *o, const struct value *v)
+{
+	if (v->metric)
+		sp_out_char(o, ',');
+	else
+		csv_value(o, v, v->exact);
+}
+
+static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t position, uint32_t event, const struct value *a,
+		     const struct value *b)
+{
+	enum sp_data_type type = a->there ? a->type : b->type;
+	int64_t by = difference(a, b, type);
+	char buf[48];
+	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_float(by) : (double)by);
+
+	sp_csv_f(o, "%s,%s", (const char *)d->positions.name[position].key, name_of(d, event));
+	csv_value(o, a, a->v);
+	csv_value(o, b, b->v);
+	sp_out_char(o, ',');
+	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
+	sp_out_char(o, ',');
+	sp_out_text(o, *share == '+' || *share == '-' ? share : "");	/* new, gone: no number */
+	csv_exact(o, a);
+	csv_exact(o, b);
+	if (have_repeats(d))
+		sp_out_f(o, ",%f,%f", sp_deviation(&a->spread), sp_deviation(&b->spread));
+	sp_out_char(o, '\n');
+}
+
+/* Each difference: a line of CSV, or of the list, which has a total of all events that have any. */
+static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_out *o)
+{
+	for (uint32_t p = 0; p < d->positions.n; p++)
+		for (uint32_t e = 0; e < n_names(d); e++) {
+			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
+
+			if (!d->event_differs[e] || !((l && !p) || differ(d, !p, &a, &b)))
+				continue;
+			if (l)
+				text_line(d, l, p, e, &a, &b);
+			else
+				csv_line(d, o, p, e, &a, &b);
+		}
+}
+
+/* "A: loop spread, 1.06 s": what ran, and how long; not of stat -r, whose runs stand in one file. */
+static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
+{
+	const struct sp_diff_side *s = &d->side[side];
+	uint64_t elapsed = 0;
+	bool known = true;
+	struct sp_out what;
+	char text[700];
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sp_model *m = s->run[i].levels.m;
+
+		elapsed += sp_elapsed(m) / s->n;
+		known = known && sp_elapsed(m) && !sp_n_repeats(m);
+	}
+	sp_memory_init(&what, text, sizeof(text));
+	sp_text_command(&what, s->run[0].levels.m);
+	sp_out_text(o, side ? "B: " : "A: ");
+	sp_clip(o, sp_memory_text(&what), 55);
+	if (known) {
+		sp_out_text(o, ", ");
+		sp_out_duration(o, elapsed);
+		sp_out_text(o, s->n > 1 ? " on average" : "");
+	}
+	sp_out_char(o, '\n');
+}
+
+static void tell(struct sp_text_list *l, void *diff)
+{
+	const struct sp_diff *d = diff;
+	const char *title[] = { d->side[0].run[0].levels.level->heading, "event", "A", "B", "B - A", "percent", "std dev A [%]", "B [%]" };
+
+	sp_list_line(l, title);
+	compare(d, l, NULL);
+}
+
+/* In which modes a side counted the event; 0: not known, or not in one. */
+static uint32_t domain_of(const struct sp_diff_side *s, uint32_t event)
+{
+	uint32_t domain = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->run[i].event[event] && s->run[i].levels.m->event_domain)
+			domain |= s->run[i].levels.m->event_domain[s->run[i].event[event] - 1];
+	return domain;
+}
+
+/* Page faults of user mode are not those of user and kernel. */
+static void domains(struct sp_out *o, const struct sp_diff *d)
+{
+	char a[48], b[48];
+
+	for (uint32_t e = 0; e < d->names.n; e++) {
+		uint32_t x = domain_of(&d->side[0], e), y = domain_of(&d->side[1], e);
+
+		if (x && y && x != y)
+			sp_out_f(o, "%s is not the same: A counts %s, B %s\n", (const char *)d->names.name[e].key, sp_domain_words(x, a),
+				 sp_domain_words(y, b));
+	}
+}
+
+static void below(struct sp_out *o, const struct sp_diff *d)
+{
+	domains(o, d);
+	if (d->marks)
+		sp_out_text(o, "~: in part not proven on its CPU\n");
+	if (have_repeats(d))
+		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n", d->side[0].n, SP_MANY(d->side[0].n),
+			 d->side[1].n, SP_MANY(d->side[1].n));
+}
+
+int sp_diff_show(struct sp_diff *d, int fd, bool bold)
+{
+	static char buffer[65536];
+	struct sp_show how = { .all = true, .bold = bold };
+	bool any = look(d);
+	struct sp_out o;
+	int e;
+
+	sp_out_init(&o, fd, buffer, sizeof(buffer));
+	if (d->csv) {
+		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
+		compare(d, NULL, &o);
+	} else if (any) {
+		head(&o, d, 0);
+		head(&o, d, 1);
+		sp_list_show(&o, &how, have_repeats(d) ? 8 : 6, true, "", tell, d);
+		below(&o, d);
+	}
+	e = sp_out_finish(&o);
+	return e < 0 && e != -EPIPE ? e : any;
+}

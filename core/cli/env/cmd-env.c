@@ -1,0 +1,22 @@
+/* cmd-env.c: every variable, its value now, its default and what it means. */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "../../conf.h"
+#include "../tool/cmd.h"
+
+int sp_cmd_env(int argc, char **argv)
+{
+	if (sp_option(argc, argv, "", NULL, NULL, "it has none but --help, --version") != -1)
+		return 2;
+	if (optind < argc)
+		return sp_complain(2, argv[0], "takes no arguments", argv[optind]);
+	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
+		const struct sp_conf_row *row = &sp_conf_rows[i];
+		const char *value = getenv(row->name);
+
+		printf("%s=%s\n    %s\n    values: %s; default: %s\n", row->name, value ? value : "", row->help, row->values,
+		       row->fallback);
+	}
+	return 0;
+}

@@ -1,0 +1,245 @@
+/* file.c: reads a store's file into memory for a command. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../forms/view.h"
+#include "../../model/view-common.h"
+#include "../../output.h"
+#include "../../store/live.h"
+#include "../tool/cmd.h"
+#include "file.h"
+
+#define LARGEST (1ull << 40)
+#define HOLES_FREE (64ull << 20)	/* a file so long may be all holes, */
+#define HOLES_MOST 256u			/* a longer one has a byte of data for so many */
+
+/* Of the bytes from `at` on: where the next data stand, or -errno, -ENXIO behind the last.  Where
+ * the file system tells no holes all is data. */
+static int64_t data_at(int fd, uint64_t at, uint64_t *end)
+{
+	off_t from = lseek(fd, (off_t)at, SEEK_DATA), to;
+
+	*end = UINT64_MAX;
+	if (from < 0)
+		return errno == EINVAL ? (int64_t)at : -errno;
+	to = lseek(fd, from, SEEK_HOLE);
+	if (to > from)
+		*end = (uint64_t)to;
+	return from;
+}
+
+int sp_file_is_filled(int fd, const struct stat *s)
+{
+	uint64_t size = (uint64_t)s->st_size, data = 0, end;
+	int64_t from;
+
+	if (size > LARGEST)
+		return -EINVAL;
+	if (size <= HOLES_FREE)
+		return 0;
+	for (uint64_t at = 0; at < size && (from = data_at(fd, at, &end)) >= 0; at = sp_min(end, size))
+		data += sp_min(end, size) - sp_min((uint64_t)from, size);
+	/* (NFS 3 tells no holes, but blocks; others may tell no blocks, or few of what they compress.) */
+	if (s->st_blocks)
+		data = sp_min(data, (uint64_t)s->st_blocks * 512);
+	return (size - HOLES_FREE) / HOLES_MOST <= data ? 0 : -EINVAL;
+}
+
+int64_t sp_file_read(int fd, void *to, uint64_t n, uint64_t off)
+{
+	uint64_t at = off, end = 0;
+	int64_t from = 0;
+	off_t size;
+
+	while (at < off + n) {
+		ssize_t got;
+
+		if (at >= end) {
+			from = data_at(fd, at, &end);
+			if (from < 0)
+				break;
+			at = sp_max(at, (uint64_t)from);
+			if (at >= off + n)
+				break;
+		}
+		got = pread(fd, (char *)to + (at - off), sp_min(off + n, end) - at, (off_t)at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return (int64_t)(at - off);
+		at += (uint64_t)got;
+	}
+	if (from < 0 && from != -ENXIO)
+		return from;
+	size = lseek(fd, 0, SEEK_END);	/* behind the last data there may be a hole */
+	return size < 0 ? -errno : (int64_t)sp_min(n, (uint64_t)size - sp_min((uint64_t)size, off));
+}
+
+/* 0 or -errno; *cut: the header says that there is more than could be read. */
+static int read_all(struct sp_file *f, int fd, bool *cut)
+{
+	const struct sp_header *h;
+	struct stat s;
+	int64_t got;
+	int r = fstat(fd, &s) < 0 ? -errno : S_ISREG(s.st_mode) ? sp_file_is_filled(fd, &s) : -EINVAL;
+
+	if (r < 0)
+		return r;
+	f->dev = (uint64_t)s.st_dev;
+	f->ino = (uint64_t)s.st_ino;
+	f->uid = s.st_uid;
+	f->mode = s.st_mode;
+	f->bytes = calloc(1, s.st_size ? (size_t)s.st_size : 1);	/* zero, as holes are */
+	if (!f->bytes)
+		return -ENOMEM;
+	got = sp_file_read(fd, f->bytes, (uint64_t)s.st_size, 0);
+	if (got < 0)
+		return (int)got;
+	f->image = (struct sp_image){ .base = f->bytes, .bytes = (uint64_t)got };
+	h = (const struct sp_header *)f->bytes;
+	*cut = (uint64_t)got >= offsetof(struct sp_header, kept_events) && h->used > (uint64_t)got && !h->torn;
+	return 0;
+}
+
+long sp_file_first(const char *path, int flags, void *to, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+	ssize_t got = fd < 0 ? -1 : read(fd, to, n);
+
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
+/* A dump for people or programs, by its first bytes: its form, or NULL. */
+static const char *form_of(const char *path)
+{
+	static const struct { const char *begins, *form; } forms[] = {
+		{ "{\"format\": \"sspapi-dump\"", "a JSON dump" },
+		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" },
+	};
+	char first[64] = "";
+	const char *dot = strrchr(path, '.');
+	long n = sp_file_first(path, 0, first, sizeof(first) - 1);
+
+	for (unsigned i = 0; n > 0 && i < SP_COUNT(forms); i++)
+		if (strncmp(first, forms[i].begins, strlen(forms[i].begins)) == 0)
+			return forms[i].form;
+	return n > 0 && dot && strcmp(dot, ".txt") == 0 ? "a text" : NULL;
+}
+
+static const char *not_a_store(const char *path)
+{
+	static char text[SP_CONF_PATH + 200];
+	const char *form = form_of(path);
+	char store[SP_CONF_PATH] = "";
+
+	if (!form)
+		return "not a store of sspapi, or damaged";
+	if (sp_output_name_for(store, sizeof(store), path, sp_view_by_name("store", 5)) == 0 && access(store, R_OK) == 0)
+		snprintf(text, sizeof(text), "%s, not a store: that is %s", form, store);
+	else
+		snprintf(text, sizeof(text), "%s, not a store: run it with SSPAPI_FORMAT=text,store, or sspapi run", form);
+	return text;
+}
+
+const char *sp_file_why(int error, const char *path)
+{
+	switch (error) {
+	case -EPROTO:
+		return "written by a newer sspapi, which must be used to read it";
+	case -EPROTONOSUPPORT:
+		return "written before sspapi 0.3, which reads no store of that time: run the program again";
+	case -EINVAL:
+		return not_a_store(path);
+	case -ENODATA:
+		return "empty";
+	case -EBUSY:
+		return "its process may still live";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* At least until its last reading of which the time is known: temporary ones on one CPU have none
+ * of their own.  What is there is the last snapshot's time, or none. */
+static void until_last_reading(struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+
+	m->h.end_ns = sp_max(m->h.end_ns, m->h.start_ns);	/* times of readings are some ms coarse */
+	while (sp_model_next(m, &row)) {
+		struct sp_kept at = { 0 };
+
+		m->h.end_ns = sp_max(m->h.end_ns, sp_max(row.last_ns, row.latest_ns));
+		while (sp_row_kept(m, &row, &at))
+			m->h.end_ns = sp_max(m->h.end_ns, at.ns);
+	}
+}
+
+bool sp_may_run(const struct sp_header *h, const struct sp_image *image)
+{
+	char host[65] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return sp_live_may_run(h, strcmp(sp_image_text(image, h->host), host) == 0);
+}
+
+void sp_unfinished(struct sp_model *m)
+{
+	if (!sp_is_job(m) && m->h.end == SP_END_NONE)
+		until_last_reading(m);
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct sp_header *h = sp_process_header(m, i);
+
+		m->n_killed += h->end == SP_END_NONE && !sp_may_run(h, m->image);
+	}
+}
+
+int sp_file_load(struct sp_file *f, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = fd < 0 ? -errno : 0;
+	bool cut = true;
+
+	memset(f, 0, sizeof(*f));
+	/* A live file may grow between the question how long it is and its reading. */
+	for (int tries = 0; tries < 3 && r == 0 && cut; tries++) {
+		free(f->bytes);
+		f->bytes = NULL;
+		r = read_all(f, fd, &cut);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (r == 0)
+		r = sp_model_open(&f->model, &f->image);
+	if (r < 0) {
+		free(f->bytes);
+		return r;
+	}
+	f->model.damaged += cut;
+	sp_unfinished(&f->model);
+	return 0;
+}
+
+int sp_file_open(struct sp_file *f, const char *verb, const char *path)
+{
+	int r = sp_file_load(f, path);
+
+	return r < 0 ? sp_complain(1, verb, sp_file_why(r, path), path) : 0;
+}
+
+void sp_file_close(struct sp_file *f)
+{
+	sp_model_close(&f->model);
+	if (f->mapped)
+		munmap(f->bytes, f->mapped);
+	else
+		free(f->bytes);
+}

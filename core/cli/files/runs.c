@@ -1,0 +1,299 @@
+/* runs.c: which files are meant; see runs.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../store/blocks.h"
+#include "../tool/cmd.h"
+#include "file.h"
+#include "runs.h"
+
+#define EXTENSION ".sspapi"
+
+static void add(struct sp_runs *r, const char *path)
+{
+	r->path = sp_room(r->path, &r->room, r->n + 1, sizeof(*r->path));
+	r->path[r->n++] = sp_need(strdup(path));
+}
+
+static bool ends_as_store(const char *name)
+{
+	size_t n = strlen(name);
+
+	return *name != '.' && n > strlen(EXTENSION) && strcmp(name + n - strlen(EXTENSION), EXTENSION) == 0;
+}
+
+static int is_store(const struct dirent *e)
+{
+	return ends_as_store(e->d_name);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* The stores of a folder; how many, or -errno. */
+static int add_folder(struct sp_runs *r, const char *folder)
+{
+	struct dirent **found;
+	int n = scandir(folder, &found, is_store, versionsort), added = 0;
+	size_t end = strlen(folder);
+
+	if (n < 0)
+		return -errno;
+	while (end > 1 && folder[end - 1] == '/')
+		end--;
+	for (int i = 0; i < n; i++) {
+		char *path;
+
+		if (asprintf(&path, "%.*s/%s", (int)end, folder, found[i]->d_name) < 0)
+			path = sp_need(NULL);
+		if (!is_folder(path)) {
+			add(r, path);
+			added++;
+		}
+		free(path);
+		free(found[i]);
+	}
+	free(found);
+	return added;
+}
+
+/* What a header says of its process; false: it has none that can be used. */
+static bool header_of(const char *path, struct sp_header *h)
+{
+	long n = sp_file_first(path, 0, h, sizeof(*h));
+
+	return n == (long)sizeof(*h) && sp_header_check(h) == 0;
+}
+
+/* A run of fewer ranks than the one before leaves the others' files where they are. */
+static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *folder)
+{
+	uint64_t last = 0, *end = sp_need(calloc(r->n + 1, sizeof(*end)));
+	unsigned before = 0;
+	char text[160];
+	struct sp_header h;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		if (!header_of(r->path[i], &h) || h.rank < 0)
+			continue;
+		last = sp_max(last, h.start_ns);
+		end[i] = h.end_ns;
+	}
+	for (unsigned i = 0; i < r->n; i++)
+		before += end[i] && end[i] < last;
+	free(end);
+	if (!before)
+		return;
+	snprintf(text, sizeof(text), "%u of %u processes ended before the last one began: files of an earlier run may be among them",
+		 before, r->n);
+	sp_complain(0, verb, text, folder);
+}
+
+/* ---- the newest run -------------------------------------------------------- */
+
+static int64_t age_of(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && !S_ISDIR(s.st_mode) ? (int64_t)s.st_mtim.tv_sec * 1000000000 + s.st_mtim.tv_nsec : INT64_MIN;
+}
+
+/* The newest of the paths; its time, or INT64_MIN. */
+static int64_t newest_of(const struct sp_runs *r, const char **path)
+{
+	int64_t best = INT64_MIN;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		int64_t age = age_of(r->path[i]);
+
+		if (age > best) {
+			best = age;
+			*path = r->path[i];
+		}
+	}
+	return best;
+}
+
+static int is_ranks(const struct dirent *e)
+{
+	return strncmp(e->d_name, "sspapi.", 7) == 0 && is_folder(e->d_name);
+}
+
+/* Folders of ranks: the stores of the newest, if it is newer than `than`. */
+static void take_newer_folder(struct sp_runs *r, int64_t than)
+{
+	struct dirent **found;
+	int n = scandir(".", &found, is_ranks, versionsort);
+
+	for (int i = 0; i < n; i++) {
+		struct sp_runs of = { 0 };
+		const char *path;
+
+		if (add_folder(&of, found[i]->d_name) > 0 && newest_of(&of, &path) > than) {
+			than = newest_of(&of, &path);
+			sp_runs_free(r);
+			*r = of;
+			r->shown = sp_need(strdup(found[i]->d_name));
+		} else {
+			sp_runs_free(&of);
+		}
+		free(found[i]);
+	}
+	if (n >= 0)
+		free(found);
+}
+
+static bool same_run(const struct sp_header *a, const struct sp_header *b)
+{
+	return a->run && a->run == b->run && a->pid_ns == b->pid_ns && strncmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) == 0;
+}
+
+/* ---- ranks that a launcher started, each by itself ------------------------- */
+
+/* The name without the rank, where it last stands in it as a number of its own: x.%r.sspapi. */
+static void name_of_all(char *to, const char *path, int64_t rank)
+{
+	char number[24];
+	char *found = NULL;
+	size_t n = (size_t)snprintf(number, sizeof(number), "%lld", (long long)rank);
+
+	strcpy(to, path);
+	for (char *p = strstr(to, number); p; p = strstr(p + 1, number))
+		if ((p == to || p[-1] < '0' || p[-1] > '9') && (p[n] < '0' || p[n] > '9'))
+			found = p;
+	if (found)
+		memmove(found, found + n, strlen(found + n) + 1);
+}
+
+static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t rank_b)
+{
+	char *x = sp_need(malloc(strlen(a) + 1)), *y = sp_need(malloc(strlen(b) + 1));
+	bool same;
+
+	name_of_all(x, a, rank_a);
+	name_of_all(y, b, rank_b);
+	same = strcmp(x, y) == 0;
+	free(x);
+	free(y);
+	return same;
+}
+
+/* The batch system's number of the job; "": none. */
+static void job_of(char job[64], const char *path, const struct sp_header *h)
+{
+	int fd = h->job ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	struct sp_string head;
+
+	memset(job, 0, 64);
+	if (fd < 0)
+		return;
+	if (sp_file_read(fd, &head, sizeof(head), h->job) != (int64_t)sizeof(head) || head.length >= 64 ||
+	    sp_file_read(fd, job, head.length, h->job + offsetof(struct sp_string, text)) != (int64_t)head.length)
+		memset(job, 0, 64);
+	close(fd);
+}
+
+/* Ranks of a job's step run at the same time, but for how long a launcher takes. */
+#define BETWEEN_NS 2000000000ull
+static bool is_near(const struct sp_header *a, const struct sp_header *b)
+{
+	return a->start_ns <= b->end_ns + BETWEEN_NS && b->start_ns <= a->end_ns + BETWEEN_NS;
+}
+
+/* Of the same job, at the same time, another rank, and by one template of a name. */
+static bool is_other_rank(const char *newest, const struct sp_header *of, const char *path, const struct sp_header *h)
+{
+	char a[64], b[64];
+
+	if (of->rank < 0 || h->rank < 0 || h->rank == of->rank || !is_near(of, h) || !is_same_name(newest, of->rank, path, h->rank))
+		return false;
+	job_of(a, newest, of);
+	job_of(b, path, h);
+	return strcmp(a, b) == 0;
+}
+
+/* Of the stores that are here those of the run of the newest. */
+static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
+{
+	struct sp_header of, h;
+	bool known = header_of(newest, &of), ranks = false;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->n; i++) {
+		char *path = r->path[i];
+		bool there = known && header_of(path, &h), other = there && is_other_rank(newest, &of, path, &h);
+
+		ranks = ranks || other;
+		if (strcmp(path, newest) == 0 || other || (there && same_run(&of, &h)))
+			r->path[n++] = path;
+		else
+			free(path);
+	}
+	r->n = n;
+	if (ranks)
+		doubt_ranks(r, verb, ".");
+}
+
+static int find_newest(struct sp_runs *r, const char *verb)
+{
+	const char *newest = NULL;
+	char *name;
+	int64_t age;
+
+	if (add_folder(r, ".") < 0)
+		return sp_complain(1, verb, strerror(errno), ".");
+	age = newest_of(r, &newest);
+	name = newest ? sp_need(strdup(newest)) : NULL;
+	take_newer_folder(r, age);
+	if (!r->n) {
+		free(name);
+		return sp_complain(2, verb, "name the files: no store (*" EXTENSION ") of a run is here", NULL);
+	}
+	if (!r->shown) {
+		if (!name)
+			return sp_complain(1, verb, "cannot be read", r->path[0]);
+		keep_run_of(r, verb, name);
+		r->shown = sp_need(strdup(r->n == 1 ? r->path[0] + strlen("./") : ""));
+	} else {
+		doubt_ranks(r, verb, r->shown);
+	}
+	free(name);
+	return 0;
+}
+
+int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned n)
+{
+	*r = (struct sp_runs){ 0 };
+	if (!n)
+		return find_newest(r, verb);
+	for (unsigned i = 0; i < n; i++) {
+		int added = is_folder(arg[i]) ? add_folder(r, arg[i]) : 1;
+
+		if (added < 1)
+			return sp_complain(1, verb, added ? strerror(-added) : "no store (*" EXTENSION ") is in this folder", arg[i]);
+		if (!is_folder(arg[i]))
+			add(r, arg[i]);
+		else if (n == 1)
+			doubt_ranks(r, verb, arg[i]);
+	}
+	r->shown = sp_need(strdup(n == 1 ? arg[0] : "FILE..."));
+	return 0;
+}
+
+void sp_runs_free(struct sp_runs *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		free(r->path[i]);
+	free(r->path);
+	free(r->shown);
+	*r = (struct sp_runs){ 0 };
+}

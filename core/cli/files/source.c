@@ -1,0 +1,180 @@
+/* source.c: reads a file's processes one at a time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../store/blocks.h"
+#include "../../store/live.h"
+#include "source.h"
+
+#define FRONT_MOST	(1ull << 28)	/* events of a merged store */
+#define PART_MOST	(1ull << 34)	/* one process of it */
+
+long sp_source_read(const struct sp_source *s, void *to, uint64_t bytes, uint64_t off)
+{
+	memset(to, 0, bytes);
+	return (long)sp_file_read(s->fd, to, bytes, off);
+}
+
+#define KEPT (1ull << 20)		/* a buffer so large serves the next file, too */
+
+static int read_into(const struct sp_source *s, unsigned char **to, uint64_t *room, uint64_t bytes, uint64_t off)
+{
+	int64_t n;
+
+	if (bytes > *room || *room > KEPT) {
+		free(*to);
+		*to = sp_need(calloc(1, bytes ? bytes : 1));
+		*room = bytes;
+	} else {
+		memset(*to, 0, bytes);
+	}
+	n = sp_file_read(s->fd, *to, bytes, off);
+	return n < 0 ? (int)n : (uint64_t)n < bytes ? -EINVAL : 0;
+}
+
+static int check(const struct sp_source *s)
+{
+	int e = sp_header_check(&s->h);
+
+	if (e < 0)
+		return e;
+	if (s->h.bytes > s->bytes)
+		return -EINVAL;
+	/* Cut off, if the writer did not run out of disk itself. */
+	if (s->h.used > s->bytes && !s->h.torn)
+		return -EINVAL;
+	if (s->h.members && (s->h.machines < s->h.bytes ||
+			     s->h.machines > s->h.members || s->h.machines > FRONT_MOST || s->h.members > s->bytes))
+		return -EINVAL;
+	return 0;
+}
+
+int sp_source_open(struct sp_source *s, const char *path)
+{
+	struct stat st;
+	long n;
+	int e;
+
+	s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
+		e = -errno;
+		sp_source_close(s);
+		return e;
+	}
+	s->bytes = (uint64_t)st.st_size;
+	memset(&s->h, 0, sizeof(s->h));
+	e = S_ISREG(st.st_mode) ? sp_file_is_filled(s->fd, &st) : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	n = e ? 0 : sp_source_read(s, &s->h, sizeof(s->h), 0);
+	if (n < 0)
+		e = (int)n;
+	else if (e == 0)
+		e = s->bytes ? check(s) : -ENODATA;
+	if (e == 0)
+		e = read_into(s, &s->front, &s->front_room, s->h.members ? s->h.machines : s->bytes, 0);
+	if (e < 0) {
+		sp_source_close(s);
+		return e;
+	}
+	if (sp_live_is(path) && s->h.end == SP_END_NONE) {
+		const struct sp_image image = { .base = s->front, .bytes = s->h.members ? s->h.machines : s->bytes };
+
+		if (sp_may_run(&s->h, &image)) {
+			sp_source_close(s);
+			return -EBUSY;
+		}
+	}
+	sp_source_seek(s, 0);
+	return 0;
+}
+
+static void forget(struct sp_source *s)
+{
+	if (s->opened)
+		sp_model_close(&s->model);
+	s->opened = false;
+}
+
+void sp_source_close(struct sp_source *s)
+{
+	forget(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+void sp_source_free(struct sp_source *s)
+{
+	sp_source_close(s);
+	free(s->front);
+	free(s->part);
+	s->front = s->part = NULL;
+	s->front_room = s->part_room = 0;
+}
+
+void sp_source_seek(struct sp_source *s, sp_off at)
+{
+	s->next = at ? at : s->h.members;
+	s->plain_given = false;
+}
+
+/* The process at s->next as if the file had no other: the beginning's header and the
+ * process's own link say so, in our copies of them. */
+static int read_member(struct sp_source *s)
+{
+	struct sp_member p;
+	long n = s->next & 7 ? 0 : sp_source_read(s, &p, sizeof(p), s->next);
+	struct sp_header *h = (struct sp_header *)s->front;
+	int e;
+
+	if (n < 0)
+		return (int)n;
+	if ((uint64_t)n < sizeof(p) || p.b.kind != SP_BLOCK_MEMBER || p.extent < sizeof(p) || p.extent > PART_MOST ||
+	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.n_machines)
+		return -EINVAL;
+	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);
+	if (e < 0)
+		return e;
+	h->members = s->next;
+	h->machines = h->topology = 0;
+	((struct sp_member *)s->part)->next = 0;
+	s->image = (struct sp_image){ .base = s->front, .bytes = s->h.machines, .part = s->part,
+				      .part_at = s->next, .part_bytes = p.extent };
+	s->at = s->next;
+	s->machine = p.machine;
+	s->next = p.next;
+	return 0;
+}
+
+int sp_source_next(struct sp_source *s)
+{
+	int e;
+
+	forget(s);
+	if (s->h.members ? !s->next : s->plain_given)
+		return 0;
+	if (s->h.members) {
+		e = read_member(s);
+		if (e < 0)
+			return e;
+	} else {
+		s->image = (struct sp_image){ .base = s->front, .bytes = s->bytes };
+		s->at = 0;
+		s->machine = 0;
+		s->plain_given = true;
+	}
+	e = sp_model_open(&s->model, &s->image);
+	if (e < 0)
+		return e;
+	s->opened = true;
+	sp_unfinished(&s->model);
+	if (s->model.damaged || s->model.n_processes != 1)
+		return -EINVAL;
+	for (uint32_t i = 0; i < s->model.n_events; i++)
+		if (!s->model.event[i])
+			return -EINVAL;
+	return 1;
+}

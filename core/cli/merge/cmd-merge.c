@@ -1,0 +1,91 @@
+/* cmd-merge.c: many stores (ranks, hosts) into one. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../folder.h"
+#include "../../form.h"
+#include "../../store/format.h"
+#include "../files/file.h"
+#include "../files/runs.h"
+#include "../tool/cmd.h"
+#include "../tool/into.h"
+#include "../tool/part.h"
+#include "merge.h"
+
+/* Standing where the result is to be: nothing, a store of ours, or something that must stay. */
+static int may_replace(const char *verb, const char *out, char *const *file, unsigned n)
+{
+	char magic[8] = "";
+	struct stat to;
+
+	if (stat(out, &to) < 0)
+		return 0;
+	if (!S_ISREG(to.st_mode))
+		return sp_complain(1, verb, "not a regular file, where the merged store is to be", out);
+	if (sp_is_one_of(out, file, n))
+		return sp_complain(2, verb, "the file to write is one of those to read", out);
+	if (access(out, R_OK) == 0 && to.st_size &&
+	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) || memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
+		return sp_complain(1, verb, "it is there, and is no store: not replaced", out);
+	return 0;
+}
+
+static int write_whole(struct sp_merge *job, const char *out)
+{
+	int fd = sp_part_begin(out, false), e, end;
+
+	if (fd < 0)
+		return fd;
+	e = sp_merge_files(job, fd);
+	end = sp_part_finish(fd);
+	if (e == 0)
+		e = end;
+	if (e == 0)
+		e = sp_part_replace();
+	sp_part_end();
+	return e;
+}
+
+int sp_cmd_merge(int argc, char **argv)
+{
+	struct sp_merge job = { .verb = argv[0], .tell = true };
+	struct sp_runs runs;
+	const char *out = NULL;
+	const struct sp_form *form;
+	int c, e;
+
+	while ((c = sp_option(argc, argv, "o:", NULL, NULL, "the option is -o FILE")) != -1) {
+		if (c == '?')
+			return 2;
+		out = optarg;
+	}
+	if (!out || !*out)
+		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
+	/* What "run" and "recover" would take as a wish for another form. */
+	form = sp_form_by_extension(out);
+	if (form && strcmp(form->name, "store") != 0)
+		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
+	if (optind == argc)
+		return sp_complain(2, argv[0], "name the files to merge", NULL);
+	e = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind));
+	job.file = runs.path;
+	job.n_files = runs.n;
+	if (e == 0)
+		e = may_replace(argv[0], out, job.file, job.n_files);
+	if (e) {
+		sp_runs_free(&runs);
+		return e;
+	}
+	e = write_whole(&job, out);
+	sp_runs_free(&runs);
+	if (e == -ENODATA)
+		return sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
+	if (e == -ESTALE)
+		return sp_complain(1, argv[0], "a file changed while it was read: nothing is written", NULL);
+	if (e < 0)
+		return sp_complain(1, argv[0], sp_folder_why(e) ?: strerror(-e), out);
+	return job.n_bad ? 1 : 0;
+}

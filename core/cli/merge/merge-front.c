@@ -1,0 +1,251 @@
+/* merge-front.c: the header of a merged store, with what its processes have in common,
+ * their notes, and the lists of events and calls. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../forms/view-text-words.h"
+#include "../../model/view-common.h"
+#include "merge-common.h"
+
+/* ---- what is common ------------------------------------------------------- */
+
+static void common_text(struct merge *g, unsigned which, const char *text, size_t bytes)
+{
+	if (g->n == 1) {
+		g->common[which].text = sp_need(malloc(bytes + 1));
+		memcpy(g->common[which].text, text, bytes);
+		g->common[which].bytes = bytes;
+	} else if (bytes != g->common[which].bytes || memcmp(g->common[which].text, text, bytes) != 0) {
+		g->common[which].bytes = 0;
+	}
+}
+
+static sp_off *field(const struct sp_header *h, unsigned which)
+{
+	static const size_t at[COMMONS] = {
+		[COMMON_HOST] = offsetof(struct sp_header, host), [COMMON_EXE] = offsetof(struct sp_header, exe),
+		[COMMON_ARGS] = offsetof(struct sp_header, args), [COMMON_JOB] = offsetof(struct sp_header, job),
+		[COMMON_CWD] = offsetof(struct sp_header, cwd), [COMMON_LIBRARY] = offsetof(struct sp_header, papi_library),
+		[COMMON_ALLOWED] = offsetof(struct sp_header, cpus_allowed), [COMMON_PMUS] = offsetof(struct sp_header, pmus),
+	};
+
+	return (sp_off *)((char *)h + at[which]);
+}
+
+static void common_texts(struct merge *g, const struct sp_model *m, const struct sp_header *h)
+{
+	const char *text;
+
+	for (unsigned i = 0; i < COMMONS; i++) {
+		text = sp_model_text(m, *field(h, i));
+		if (i != COMMON_ARGS)
+			common_text(g, i, text, strlen(text));
+	}
+	g->key.used = 0;
+	for (uint32_t i = 0; (text = sp_image_text_at(m->image, h->args, i)) != NULL; i++)
+		sp_bytes_add(&g->key, text, strlen(text) + 1);
+	common_text(g, COMMON_ARGS, (const char *)g->key.at, g->key.used);
+}
+
+/* How it ended, of several: what a reader must know of most. */
+static uint32_t worse_end(uint32_t a, uint32_t b)
+{
+	static const uint32_t order[] = { SP_END_EXIT, SP_END_EXEC, SP_END__EXIT, SP_END_SNAPSHOT, SP_END_NONE,
+					  SP_END_RECOVERED };
+	unsigned x = 0, y = 0;
+
+	for (unsigned i = 0; i < SP_COUNT(order); i++) {
+		x = order[i] == a ? i : x;
+		y = order[i] == b ? i : y;
+	}
+	return order[sp_max(x, y)];
+}
+
+static void common_numbers(struct merge *g, const struct sp_header *h)
+{
+	struct sp_header *to = &g->h;
+
+	if (g->n == 1) {
+		*to = (struct sp_header){
+			.end = h->end, .pid = h->pid, .ppid = h->ppid, .start_ticks = h->start_ticks, .pid_ns = h->pid_ns,
+			.start_ns = h->start_ns, .end_ns = h->end_ns, .rank = h->rank, .papi_version = h->papi_version,
+			.attribution = h->attribution, .readings = h->readings, .callsites = h->callsites,
+			.readings_max = h->readings_max, .dropped_readings = h->dropped_readings,
+			.cpu_max_khz = h->cpu_max_khz, .dropped_relations = h->dropped_relations, .self_calls = h->self_calls, .self_ns = h->self_ns,
+			.stat = h->stat,
+		};
+		memcpy(to->boot_id, h->boot_id, sizeof(to->boot_id));
+		return;
+	}
+	to->pid = to->pid == h->pid ? h->pid : 0;
+	to->ppid = to->ppid == h->ppid ? h->ppid : 0;
+	to->rank = to->rank == h->rank ? h->rank : -1;
+	to->end = worse_end(to->end, h->end);
+	to->start_ns = sp_min(to->start_ns, h->start_ns);
+	to->end_ns = sp_max(to->end_ns, h->end_ns);
+	to->papi_version = (uint32_t)sp_max(to->papi_version, h->papi_version);
+	to->attribution = (uint32_t)sp_min(to->attribution, h->attribution);
+	to->readings = (uint32_t)sp_max(to->readings, h->readings);
+	to->callsites = (uint32_t)sp_max(to->callsites, h->callsites);
+	to->readings_max = sp_max(to->readings_max, h->readings_max);
+	to->cpu_max_khz = sp_max(to->cpu_max_khz, h->cpu_max_khz);
+	to->dropped_readings += h->dropped_readings;
+	to->dropped_relations += h->dropped_relations;
+	to->self_calls += h->self_calls;
+	to->self_ns += h->self_ns;
+	to->stat = (to->stat & h->stat & ((1u << SP_STAT_RUN_SHIFT) - 1)) |
+		   sp_max(to->stat, h->stat) >> SP_STAT_RUN_SHIFT << SP_STAT_RUN_SHIFT;
+}
+
+static void common_notes(struct merge *g, const struct sp_model *m)
+{
+	const char *text;
+
+	for (uint32_t i = 0; (text = sp_model_note_of(m, 0, i)) != NULL; i++) {
+		uint32_t n = sp_names_number(&g->notes, text, strlen(text));
+
+		g->note_count = sp_room(g->note_count, &g->note_room, n + 1, sizeof(*g->note_count));
+		g->note_count[n]++;
+	}
+}
+
+void merge_common(struct merge *g, struct sp_model *m)
+{
+	const struct sp_header *h = m->process[0].h;
+
+	common_numbers(g, h);
+	common_texts(g, m, h);
+	common_notes(g, m);
+}
+
+/* ---- writing --------------------------------------------------------------- */
+
+/* Page faults of user mode and of user and kernel are two events: "perf::PAGE-FAULTS (user)". */
+static char *name_with_modes(const struct merge *g, uint32_t place)
+{
+	const char *own = (const char *)g->events.name[g->event_order[place]].key;
+	uint32_t domain = g->event[g->event_order[place]].domain;
+	char words[48], *name;
+	bool other = false;
+
+	for (uint32_t i = 0; i < g->n_events; i++)
+		other = other || (i != place && g->event[g->event_order[i]].domain != domain &&
+				  strcmp((const char *)g->events.name[g->event_order[i]].key, own) == 0);
+	if (!other || !domain)
+		return sp_need(strdup(own));
+	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_need(NULL) : name;
+}
+
+static void front_events(struct merge *g, struct sp_bytes *b)
+{
+	for (uint32_t i = 0; i < g->n_events; i++) {
+		const struct merge_event *e = &g->event[g->event_order[i]];
+		const struct sp_image image = { .base = e->blob, .bytes = e->bytes };
+		char *name = name_with_modes(g, i);
+		const struct sp_event *is = (const struct sp_event *)(e->blob + e->bytes - sizeof(*is));
+
+		g->h.events = sp_encode_event(b, g->h.events, &image, is, i, name);
+		free(name);
+	}
+	g->h.n_events = g->n_events;
+}
+
+static void front_calls(struct merge *g, struct sp_bytes *b)
+{
+	uint64_t place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + g->calls.n * sizeof(sp_off));
+
+	((struct sp_strings *)sp_bytes_at(b, place))->n = g->calls.n;
+	for (uint32_t i = 0; i < g->calls.n; i++) {
+		sp_off at = sp_bytes_text(b, (const char *)g->calls.name[g->call_order[i]].key);
+
+		((struct sp_strings *)sp_bytes_at(b, place))->at[i] = at;
+	}
+	g->h.call_names = b->origin + place;
+}
+
+/* Each text once, with how many processes say it. */
+static void front_notes(struct merge *g, struct sp_bytes *b)
+{
+	uint32_t *order, *rank;
+
+	sp_names_sort(&g->notes, &order, &rank);
+	for (uint32_t i = g->notes.n; i-- > 0;) {
+		const struct sp_name *note = &g->notes.name[order[i]];
+		char more[64] = "";
+
+		if (g->n > 1)
+			snprintf(more, sizeof(more), " (in %llu of %u processes)",
+				 (unsigned long long)g->note_count[order[i]], g->n);
+		g->h.notes = sp_settled_note(b, g->h.notes, (const char *)note->key, more);
+	}
+	g->h.n_notes = g->notes.n;
+	free(order);
+	free(rank);
+}
+
+int merge_write_front(struct merge *g)
+{
+	struct sp_bytes *b = &g->scratch;
+	struct sp_header *h = &g->h;
+
+	sp_bytes_clear(b, 0);
+	sp_bytes_block(b, 0, sizeof(*h));
+	for (unsigned i = 0; i < COMMONS; i++) {
+		g->common[i].text[g->common[i].bytes] = 0;
+		*field(h, i) = i == COMMON_ARGS ? sp_bytes_words(b, g->common[i].text, g->common[i].bytes) : sp_bytes_text(b, g->common[i].text);
+	}
+	front_calls(g, b);
+	front_events(g, b);
+	merge_write_sites(g, b);
+	front_notes(g, b);
+	sp_out_bytes(&g->out, b->at, b->used);
+	h->machines = b->used;
+	return g->out.error;
+}
+
+/* Last: a file whose writer did not come so far has no magic and is no store. */
+int merge_write_header(struct merge *g, int fd)
+{
+	struct sp_header *h = &g->h;
+	int e = sp_out_finish(&g->out);
+
+	if (e < 0)
+		return e;
+	sp_header_begin(h);
+	sp_header_finish(h);
+	h->used = g->out.written;
+	h->members = g->members;
+	h->n_members = g->n;
+	h->n_machines = g->n_machines;
+	if (g->n > 1) {
+		h->start_ticks = h->pid_ns = 0;
+		memset(h->boot_id, 0, sizeof(h->boot_id));
+	}
+	return pwrite(fd, h, sizeof(*h), 0) == (ssize_t)sizeof(*h) ? 0 : -errno;
+}
+
+void merge_free(struct merge *g)
+{
+	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites, &g->lists, &g->boots };
+	void *const arrays[] = { g->site_order, g->site_rank, g->site_map, g->event, g->event_order, g->event_rank, g->call_order,
+				 g->call_rank, g->machine, g->machine_order, g->machine_rank, g->machine_map, g->topology, g->process,
+				 g->note_count, g->map, g->boot_machine };
+
+	merge_forget_map(g);
+
+	for (uint32_t i = 0; i < g->events.n && i < g->event_room; i++)
+		free(g->event[i].blob);
+	for (uint32_t i = 0; i < g->machines.n && i < g->machine_room; i++)
+		free(g->machine[i].disallowed);
+	for (unsigned i = 0; i < COMMONS; i++)
+		free(g->common[i].text);
+	for (unsigned i = 0; i < SP_COUNT(names); i++)
+		sp_names_free(names[i]);
+	for (unsigned i = 0; i < SP_COUNT(arrays); i++)
+		free(arrays[i]);
+	sp_bytes_free(&g->scratch);
+	sp_bytes_free(&g->key);
+	free(g);
+}

@@ -1,0 +1,431 @@
+/* merge.c: what is in the files, and the merged store of it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../forms/view.h"
+#include "../../model/view-common.h"
+#include "../files/file.h"
+#include "../files/source.h"
+#include "../tool/encode.h"
+#include "../tool/names.h"
+#include "../tool/terminal.h"
+#include "merge-common.h"
+#include "merge.h"
+
+/* ---- what is in a process ------------------------------------------------ */
+
+static bool wanted(const struct sp_merge *job, const char *name)
+{
+	return !job->events || sp_in_list(job->events, name);
+}
+
+/* One event wherever it was counted: name (without the modes that an earlier merge put behind it), modes, component,
+ * unit, kind and place.  `which` tells those of one process apart that are alike in all of this. */
+static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
+{
+	const struct sp_event *v = m->event[e];
+	const char *part[] = { SP_EVENT_TEXT(m, e, component), SP_EVENT_TEXT(m, e, units) }, *name = SP_EVENT_TEXT(m, e, name);
+	unsigned char more[] = { v->data_type, v->kind, v->scope, v->place, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255,
+				 m->event_domain[e] };
+
+	g->key.used = 0;
+	sp_bytes_add(&g->key, name, sp_name_bytes(name));
+	sp_bytes_add(&g->key, "", 1);
+	for (unsigned i = 0; i < SP_COUNT(part); i++)
+		sp_bytes_add(&g->key, part[i], strlen(part[i]) + 1);
+	sp_bytes_add(&g->key, more, sizeof(more));
+	sp_bytes_add(&g->key, &v->place_id, sizeof(v->place_id));
+	return sp_names_number(&g->events, g->key.at, g->key.used);
+}
+
+/* That of its key. */
+static const char *name_of(const struct merge *g, uint32_t number)
+{
+	return (const char *)g->events.name[number].key;
+}
+
+/* Texts that differ from process to process (the natives behind a preset): the least. */
+static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t number)
+{
+	struct merge_event *to = &g->event[number];
+
+	sp_bytes_clear(&g->scratch, 0);
+	sp_bytes_block(&g->scratch, 0, sizeof(struct sp_block));	/* no text is at 0 */
+	to->domain = m->event_domain[e];
+	to->counted = to->counted || m->event_counted[e];
+	sp_encode_event(&g->scratch, 0, m->image, m->event[e], 0, name_of(g, number));
+	if (to->bytes) {
+		int r = memcmp(g->scratch.at, to->blob, sp_min(g->scratch.used, to->bytes));
+
+		if (r > 0 || (r == 0 && g->scratch.used >= to->bytes))
+			return;
+	}
+	free(to->blob);
+	to->blob = sp_need(malloc(g->scratch.used));
+	memcpy(to->blob, g->scratch.at, g->scratch.used);
+	to->bytes = g->scratch.used;
+}
+
+static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e, bool first_pass)
+{
+	for (uint32_t which = 0;; which++) {
+		uint32_t number = event_number(g, m, e, which);
+
+		g->event = sp_room(g->event, &g->event_room, number + 1, sizeof(*g->event));
+		if (g->event[number].met == g->turn)
+			continue;
+		g->event[number].met = g->turn;
+		if (first_pass)
+			take_event(g, m, e, number);
+		return number;
+	}
+}
+
+/* Numbers of the process's events and calls, as they were first met. */
+static void number_all(struct merge *g, const struct sp_merge *job, const struct sp_model *m, bool first_pass)
+{
+	const char *name;
+	char buf[32];
+
+	g->turn++;
+	g->map = sp_room(g->map, &g->map_room, m->n_events, sizeof(*g->map));
+	for (uint32_t e = 0; e < m->n_events; e++)
+		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e, first_pass) : SP_LEFT_OUT;
+	merge_number_sites(g, m);
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
+		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
+		g->call_map[i] = name && *name ? sp_names_number(&g->calls, name, strlen(name)) : SP_LEFT_OUT;
+	}
+}
+
+/* The events that the process at hand counted, as it met them: columns stand so. */
+static uint32_t list_number(struct merge *g, const struct sp_model *m)
+{
+	g->key.used = 0;
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (m->event_counted[e] && g->map[e] != SP_LEFT_OUT)
+			sp_bytes_add(&g->key, &g->map[e], sizeof(g->map[e]));
+	return sp_names_number(&g->lists, g->key.at ? (const void *)g->key.at : "", g->key.used);
+}
+
+/* ---- the first reading ---------------------------------------------------- */
+
+static void take_process(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file,
+			 uint32_t machine)
+{
+	const struct sp_header *h = s->model.process[0].h;
+	struct merge_process *p;
+
+	number_all(g, job, &s->model, true);
+	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
+	p = &g->process[g->n++];
+	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
+				     .machine = machine, .at = s->at, .once = sp_once_of(&s->model) };
+	merge_common(g, &s->model);
+}
+
+/* Are all of its processes sound?  Nothing of a damaged file may leave a trace. */
+static int check_file(struct sp_source *s)
+{
+	int e;
+
+	if (!s->h.members)
+		return sp_source_next(s) == 1 ? 0 : -EINVAL;
+	while ((e = sp_source_next(s)) == 1)
+		;
+	if (e == 0)
+		e = merge_check_machines(s);
+	sp_source_seek(s, 0);
+	return e;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct sp_merge_left *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static bool is_left(const struct sp_merge *job, uint32_t file, sp_off at)
+{
+	const struct sp_merge_left this = { file, at };
+
+	return job->n_left && bsearch(&this, job->left, job->n_left, sizeof(this), by_place);
+}
+
+static int take_file(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
+{
+	int e = check_file(s);
+
+	if (e < 0)
+		return e;
+	if (!s->h.members) {
+		if (!is_left(job, file, 0))
+			take_process(g, job, s, file, merge_machine(g, s, file));
+		return 0;
+	}
+	e = merge_machines(g, s, file);
+	while (e == 0 && sp_source_next(s) == 1)
+		if (!is_left(job, file, s->at))
+			take_process(g, job, s, file, merge_machine(g, s, file));
+	return e;
+}
+
+/* again: what is wrong with them is said already. */
+static void take_files(struct merge *g, struct sp_merge *job, bool again)
+{
+	struct sp_source s = { .fd = -1 };
+
+	for (unsigned i = 0; i < job->n_files; i++) {
+		int e = sp_source_open(&s, job->file[i]);
+
+		if (e == 0)
+			e = take_file(g, job, &s, i);
+		sp_source_close(&s);
+		if (e < 0 && !again) {
+			sp_progress(job->verb, job->n_files, job->n_files);
+			sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
+			job->n_bad++;
+		}
+		sp_progress(job->verb, i, 2 * (uint64_t)job->n_files);
+	}
+	sp_source_free(&s);
+}
+
+/* ---- the order ------------------------------------------------------------- */
+
+/* By who they are, the most complete first; of files that are alike the first named counts. */
+static int by_self(const void *a, const void *b)
+{
+	const struct merge_process *x = a, *y = b;
+	int r = sp_once_compare(&x->once, &y->once);
+
+	if (r == 0 && x->file != y->file)
+		r = x->file < y->file ? -1 : 1;
+	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_place_in_run(const void *a, const void *b)
+{
+	const struct merge_process *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->machine != y->machine)
+		return x->machine < y->machine ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return by_self(x, y);
+}
+
+static void leave(struct sp_merge *job, const struct merge_process *p, const struct merge_process *for_that)
+{
+	job->left = sp_room(job->left, &job->left_room, job->n_left + 1, sizeof(*job->left));
+	job->left[job->n_left++] = (struct sp_merge_left){ p->file, p->at };
+	if (job->tell)
+		sp_message(job->verb, "%s: its process %u is counted once, as %s has it", job->file[p->file], p->pid,
+			   job->file[for_that->file]);
+}
+
+/* Which are to be left since another file has as much of the same process, or more. */
+static void find_repeated(struct merge *g, struct sp_merge *job)
+{
+	uint32_t first = 0;
+
+	if (!g->n)
+		return;
+	qsort(g->process, g->n, sizeof(*g->process), by_self);
+	for (uint32_t i = 1; i < g->n; i++) {
+		if (sp_once_is_same(&g->process[first].once, &g->process[i].once))
+			leave(job, &g->process[i], &g->process[first]);
+		else
+			first = i;
+	}
+	if (job->n_left)
+		qsort(job->left, job->n_left, sizeof(*job->left), by_place);
+}
+
+/* What a process has not counted itself is told without its modes: it is one that others counted, if there is any. */
+static bool is_wanted_uncounted(const struct merge *g, uint32_t number)
+{
+	for (uint32_t i = 0; i < g->events.n; i++)
+		if (i != number && g->event[i].counted && strcmp(name_of(g, i), name_of(g, number)) == 0)
+			return false;
+	return true;
+}
+
+/* Events stand as the first process counted them, behind them what the next ones have more of; at last, by name, what
+ * nobody counted.  (By name alone the clock of `stat` was behind context switches, and dropped from tables.)  It is
+ * the same in whatever groups files are merged: a merged store has them in this order, process by process. */
+static void sort_events(struct merge *g)
+{
+	bool *seen = sp_need(calloc(g->lists.n + 1, sizeof(*seen)));
+	uint32_t n = 0, *by_name, *rank;
+
+	sp_names_sort(&g->events, &by_name, &rank);
+	g->event_order = sp_need(calloc(g->events.n + 1, sizeof(uint32_t)));
+	g->event_rank = sp_need(calloc(g->events.n + 1, sizeof(uint32_t)));
+	for (uint32_t i = 0; i < g->events.n; i++)
+		g->event_rank[i] = UINT32_MAX;
+	for (uint32_t i = 0; i <= g->n; i++) {
+		const struct sp_name *list = i < g->n ? &g->lists.name[g->process[i].list] : NULL;
+		const uint32_t *event = list ? (const uint32_t *)list->key : by_name;
+		size_t most = list ? list->bytes / sizeof(*event) : g->events.n;
+
+		for (size_t k = 0; k < most && !(list && seen[g->process[i].list]); k++)
+			if (g->event_rank[event[k]] == UINT32_MAX && (list || is_wanted_uncounted(g, event[k]))) {
+				g->event_rank[event[k]] = n;
+				g->event_order[n++] = event[k];
+			}
+		if (list)
+			seen[g->process[i].list] = true;
+	}
+	g->n_events = n;
+	free(by_name);
+	free(rank);
+	free(seen);
+}
+
+static void sort(struct merge *g)
+{
+	sp_names_sort(&g->calls, &g->call_order, &g->call_rank);
+	sp_names_sort(&g->sites, &g->site_order, &g->site_rank);
+	merge_sort_machines(g);
+	for (uint32_t i = 0; i < g->n; i++)
+		g->process[i].machine = g->machine_rank[g->process[i].machine];
+	qsort(g->process, g->n, sizeof(*g->process), by_place_in_run);
+	sort_events(g);
+}
+
+/* ---- the second reading ----------------------------------------------------- */
+
+/* Merged stores stay open: the order hops between them. */
+#define OPEN_MOST 32
+
+struct readers {
+	struct sp_source plain;
+	struct reader {
+		struct sp_source s;
+		uint32_t file;
+		uint64_t used;
+	} at[OPEN_MOST];
+	uint64_t turn;
+};
+
+static int reader_for(struct readers *r, const struct sp_merge *job, const struct merge_process *p,
+		      struct sp_source **s)
+{
+	struct reader *oldest = &r->at[0];
+
+	if (!p->at) {
+		*s = &r->plain;
+		sp_source_close(*s);
+		return sp_source_open(*s, job->file[p->file]);
+	}
+	for (unsigned i = 0; i < OPEN_MOST; i++) {
+		if (r->at[i].s.fd >= 0 && r->at[i].file == p->file) {
+			r->at[i].used = ++r->turn;
+			*s = &r->at[i].s;
+			return 0;
+		}
+		if (r->at[i].used < oldest->used)
+			oldest = &r->at[i];
+	}
+	sp_source_close(&oldest->s);
+	oldest->file = p->file;
+	oldest->used = ++r->turn;
+	*s = &oldest->s;
+	return sp_source_open(*s, job->file[p->file]);
+}
+
+static int write_process(struct merge *g, const struct sp_merge *job, struct readers *r, uint32_t i)
+{
+	const struct merge_process *p = &g->process[i];
+	struct sp_encode with = { .event = g->map, .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine };
+	const struct sp_header *h;
+	struct sp_source *s;
+
+	if (reader_for(r, job, p, &s) < 0)
+		return -ESTALE;
+	sp_source_seek(s, p->at);
+	if (sp_source_next(s) != 1)
+		return -ESTALE;
+	h = s->model.process[0].h;
+	if (h->pid != p->pid || h->start_ns != p->start_ns || h->rank != p->rank)
+		return -ESTALE;
+	number_all(g, job, &s->model, false);
+	for (uint32_t e = 0; e < s->model.n_events; e++)
+		if (g->map[e] != SP_LEFT_OUT)
+			g->map[e] = g->event_rank[g->map[e]];
+	for (uint32_t c = 0; c < SP_CALLS_MAX; c++)
+		if (g->call_map[c] != SP_LEFT_OUT)
+			g->call_map[c] = g->call_rank[g->call_map[c]];
+	for (uint32_t id = 1; id < s->model.n_callsites; id++) {
+		uint32_t to = g->site_map[id] ? g->site_rank[g->site_map[id] - 1] + 1 : 0;
+
+		g->site_map[id] = to <= SP_SITES_MOST ? to : 0;	/* what there is no room for is "other" */
+	}
+	with.site = g->site_map;
+	sp_bytes_clear(&g->scratch, merge_position(g));
+	sp_encode_member(&g->scratch, &s->model, &with);
+	if (i + 1 < g->n)
+		((struct sp_member *)g->scratch.at)->next = merge_position(g) + g->scratch.used;
+	sp_out_bytes(&g->out, g->scratch.at, g->scratch.used);
+	return g->out.error;
+}
+
+static int write_processes(struct merge *g, const struct sp_merge *job)
+{
+	struct readers *r = sp_need(calloc(1, sizeof(*r)));
+	int e = 0;
+
+	r->plain.fd = -1;
+	for (unsigned i = 0; i < OPEN_MOST; i++)
+		r->at[i].s.fd = -1;
+	for (uint32_t i = 0; e == 0 && i < g->n; i++) {
+		e = write_process(g, job, r, i);
+		sp_progress(job->verb, (uint64_t)job->n_files * (g->n + i) / g->n, 2 * (uint64_t)job->n_files);
+	}
+	sp_progress(job->verb, job->n_files, job->n_files);
+	for (unsigned i = 0; i < OPEN_MOST; i++)
+		sp_source_free(&r->at[i].s);
+	sp_source_free(&r->plain);
+	free(r);
+	return e;
+}
+
+int sp_merge_files(struct sp_merge *job, int fd)
+{
+	struct merge *g = sp_need(calloc(1, sizeof(*g)));
+	int e;
+
+	take_files(g, job, false);
+	find_repeated(g, job);
+	if (job->n_left) {
+		merge_free(g);
+		g = sp_need(calloc(1, sizeof(*g)));
+		take_files(g, job, true);
+	}
+	e = g->n ? 0 : -ENODATA;
+	if (e == 0) {
+		sort(g);
+		sp_out_init(&g->out, fd, g->buffer, sizeof(g->buffer));
+		e = merge_write_front(g);
+	}
+	if (e == 0)
+		e = merge_write_machines(g, job->file);
+	g->members = merge_position(g);
+	if (e == 0)
+		e = write_processes(g, job);
+	if (e == 0)
+		e = merge_write_header(g, fd);
+	merge_free(g);
+	free(job->left);
+	job->left = NULL;
+	return e;
+}

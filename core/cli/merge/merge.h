@@ -1,0 +1,34 @@
+/* merge.h: many stores as one.
+ *
+ * The files are read twice: to find out which events, calls, machines and processes
+ * there are, and to write them in the order that follows from what they are.  So the
+ * result is the same however the files are ordered and grouped (once more, where files hold the same process:
+ * what is left out leaves no trace), and memory holds one
+ * process at a time and some 100 bytes for each of the others.
+ */
+#ifndef SP_MERGE_H
+#define SP_MERGE_H
+
+#include "../../base.h"
+
+struct sp_merge {
+	const char *verb;		/* for messages */
+	char *const *file;
+	unsigned n_files;
+	const char *events;		/* E,E: no other; NULL: all */
+	bool tell;			/* which files were left for a process that another holds, too */
+
+	unsigned n_bad;			/* files that a message named, and that were left out */
+	struct sp_merge_left {		/* private to merge.c: the processes that others hold */
+		uint32_t file;
+		uint64_t at;
+	} *left;
+	uint32_t n_left, left_room;
+};
+
+/* Writes the merged store to fd, which must be at its start and can be seeked.  0 or
+ * -errno: -ENODATA none of the files could be used, -ESTALE one changed meanwhile; else
+ * what writing or reading gave.  The bad files are not an error. */
+int sp_merge_files(struct sp_merge *m, int fd);
+
+#endif

@@ -1,0 +1,343 @@
+/* program.c: finds a program's file and reads what the loader would do with it; see program.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../../model/view-common.h"
+#include "../files/file.h"
+#include "../tool/cmd.h"
+#include "elf-file.h"
+#include "library-path.h"
+#include "program.h"
+
+#define OBJECTS_MOST 512u
+#define SCRIPTS_MOST 4u			/* a script's interpreter may be a script */
+
+/* ---- which file ---------------------------------------------------------- */
+
+static int runnable(const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) < 0)
+		return -errno;
+	return S_ISREG(s.st_mode) && access(path, X_OK) == 0 ? 0 : -EACCES;
+}
+
+/* As execvp(3): a name with a slash is a path, others are looked for in PATH. */
+static int find(const char *name, char path[PATH_MAX])
+{
+	const char *list = getenv("PATH");
+	int r = -ENOENT;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/'))
+		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX ? runnable(path) : -ENAMETOOLONG;
+	for (const char *p = list ? list : "/bin:/usr/bin"; r < 0; p++) {
+		size_t n = strcspn(p, ":");
+
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)n, p, n ? "/" : "./", name) < PATH_MAX && runnable(path) != -ENOENT)
+			r = runnable(path) == 0 ? 0 : r == -ENOENT ? -EACCES : r;
+		p += n;
+		if (!*p)
+			break;
+	}
+	return r;
+}
+
+/* The interpreter's name behind "#!": "/usr/bin/env NAME" means NAME. */
+static bool interpreter_of(const char *path, char name[PATH_MAX])
+{
+	char line[PATH_MAX + 2] = "", *word, *save;
+	long n = sp_file_first(path, O_NOCTTY, line, sizeof(line) - 1);
+
+	if (n < 0)
+		return false;
+	line[n] = 0;
+	if (strncmp(line, "#!", 2) != 0) {
+		strcpy(name, "/bin/sh");	/* execvp's own answer to a file of no known form */
+		return !memchr(line, 0, (size_t)n);
+	}
+	line[strcspn(line, "\n")] = 0;
+	word = strtok_r(line + 2, " \t", &save);	/* with a DOS line's \r, as the kernel */
+	if (word && strcmp(sp_base_name(word), "env") == 0)
+		for (char *next = strtok_r(NULL, " \t", &save); next; next = strtok_r(NULL, " \t", &save))
+			if (*next != '-' && !strchr(next, '=')) {
+				word = next;
+				break;
+			}
+	snprintf(name, PATH_MAX, "%s", word ? word : "");
+	return word != NULL;
+}
+
+/* ---- what the loader will do with it -------------------------------------- */
+
+struct object {
+	char *path;
+	char *rpath;			/* of those through which it is needed; NULL: none */
+	bool preloaded;
+};
+
+/* (ld.so and libc, which define them, load and start nothing by themselves.) */
+static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
+				      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
+
+struct closure {
+	struct sp_program *program;
+	struct object at[OBJECTS_MOST];
+	unsigned n;
+};
+
+static bool is_papi(const char *soname)
+{
+	return strncmp(sp_base_name(soname), "libpapi.so", 10) == 0;
+}
+
+static void add(struct closure *c, const char *path, const char *rpath)
+{
+	struct object *o = &c->at[c->n];
+
+	for (unsigned i = 0; i < c->n; i++)
+		if (strcmp(c->at[i].path, path) == 0)
+			return;
+	if (c->n == OBJECTS_MOST || !(o->path = strdup(path)))
+		return;
+	o->rpath = rpath ? strdup(rpath) : NULL;
+	c->n++;
+}
+
+static void found_papi(struct closure *c, unsigned from, const char *path, const char *how)
+{
+	struct sp_program *p = c->program;
+
+	if (*p->papi && !p->papi_missing)
+		return;
+	snprintf(p->papi, sizeof(p->papi), "%s", path);
+	p->papi_how = how;
+	p->papi_missing = !how;
+	p->papi_from[0] = 0;
+	if (from)
+		snprintf(p->papi_from, sizeof(p->papi_from), "%s", sp_base_name(c->at[from].path));
+}
+
+/* What an object that the program links does for it. */
+static void look_linked(struct sp_program *p, const struct sp_elf_file *f, const struct object *o)
+{
+	static const char *const init[] = { "PAPI_library_init", NULL };
+
+	p->loads_or_starts |= sp_elf_file_has_name(f, starts) && !sp_elf_file_defines(f, "dlopen") && !sp_elf_file_defines(f, "execve");
+	if (!*p->holds_papi && !o->preloaded && !is_papi(o->path) && sp_elf_file_has_name(f, init) && sp_elf_file_defines(f, init[0]))
+		snprintf(p->holds_papi, sizeof(p->holds_papi), "%s", o->path);
+}
+
+/* What object number i needs, and the closure grows by it. */
+static void follow(struct closure *c, unsigned i)
+{
+	char rpath[PATH_MAX], runpath[PATH_MAX], origin[PATH_MAX], soname[PATH_MAX], path[PATH_MAX], *slash;
+	struct sp_search by = { .origin = origin };
+	struct sp_elf_file f;
+
+	if (sp_elf_file_open(&f, c->at[i].path) < 0)
+		return;
+	if (i)
+		look_linked(c->program, &f, &c->at[i]);
+	if (!realpath(c->at[i].path, origin))
+		strcpy(origin, c->at[i].path);
+	slash = strrchr(origin, '/');
+	*(slash ? slash : origin) = 0;
+	sp_elf_file_text(&f, f.rpath, rpath, sizeof(rpath));
+	sp_elf_file_text(&f, f.runpath, runpath, sizeof(runpath));
+	by.runpath = *runpath ? runpath : NULL;
+	by.rpath = *rpath ? rpath : c->at[i].rpath;
+	for (unsigned k = 0; k < f.n_needed; k++) {
+		const char *how;
+		bool there;
+
+		sp_elf_file_text(&f, f.needed[k], soname, sizeof(soname));
+		there = *soname && sp_library_find(soname, &by, path, &how);
+		if (is_papi(soname))
+			found_papi(c, i, there ? path : soname, there ? how : NULL);
+		if (there)
+			add(c, path, by.rpath);
+	}
+	sp_elf_file_close(&f);
+}
+
+static void add_preloaded(struct closure *c)
+{
+	char *list = getenv("LD_PRELOAD") ? strdup(getenv("LD_PRELOAD")) : NULL, *save;
+	struct sp_search none = { 0 };
+
+	for (char *p = list ? strtok_r(list, ": ", &save) : NULL; p; p = strtok_r(NULL, ": ", &save)) {
+		char path[PATH_MAX];
+		const char *how;
+		unsigned n;
+
+		if (!sp_library_find(p, &none, path, &how))
+			continue;
+		if (is_papi(path))
+			found_papi(c, 0, path, "LD_PRELOAD");
+		n = c->n;
+		add(c, path, NULL);
+		if (c->n > n)
+			c->at[n].preloaded = true;
+	}
+	free(list);
+}
+
+static void close_over(struct sp_program *p)
+{
+	struct closure *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return;
+	c->program = p;
+	add(c, p->path, NULL);
+	add_preloaded(c);
+	for (unsigned i = 0; i < c->n; i++)
+		follow(c, i);
+	for (unsigned i = 0; i < c->n; i++) {
+		free(c->at[i].path);
+		free(c->at[i].rpath);
+	}
+	free(c);
+}
+
+/* ---- looking ----------------------------------------------------------------- */
+
+static void look_set_id(struct sp_program *p, const char *path)
+{
+	struct stat s;
+
+	if (stat(path, &s) < 0)
+		return;
+	if ((s.st_mode & S_ISUID) || (s.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP)) {
+		p->set_id = true;
+		p->set_id_other = ((s.st_mode & S_ISUID) && s.st_uid != getuid()) ||
+				  ((s.st_mode & S_ISGID) && s.st_gid != getgid());
+	}
+	if (getxattr(path, "security.capability", NULL, 0) > 0)
+		p->set_id = p->set_id_other = true;
+}
+
+/* By their names, as systems and packages have the same loader in many places; or two names of one file (LSB's). */
+static bool same_loader(const char *a, const char *b)
+{
+	struct stat s, t;
+
+	return strcmp(sp_base_name(a), sp_base_name(b)) == 0 ||
+	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
+}
+
+/* Ours is that of this command. */
+static void look_loader(struct sp_program *p, const struct sp_elf_file *f)
+{
+	struct sp_elf_file own;
+
+	if (!*f->loader || sp_elf_file_open(&own, "/proc/self/exe") < 0)
+		return;
+	if (*own.loader && !same_loader(own.loader, f->loader))
+		strcpy(p->loader, f->loader);
+	sp_elf_file_close(&own);
+}
+
+static void look_file(struct sp_program *p, const struct sp_elf_file *f)
+{
+	static const char *const apart[] = { "dlmopen", NULL };
+
+	p->kind = f->foreign ? SP_PROGRAM_FOREIGN : f->interpreter ? SP_PROGRAM_DYNAMIC : SP_PROGRAM_STATIC;
+	if (f->foreign)
+		return;
+	look_loader(p, f);
+	p->loads_or_starts = sp_elf_file_has_name(f, starts);
+	p->apart = sp_elf_file_has_name(f, apart);
+	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
+	if (p->kind == SP_PROGRAM_DYNAMIC)
+		close_over(p);
+	p->names_papi = *p->papi || *p->holds_papi || sp_elf_file_holds(f, "libpapi");
+}
+
+int sp_program_look(struct sp_program *p, const char *name)
+{
+	char next[PATH_MAX];
+	struct sp_elf_file f;
+	int r;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(next, sizeof(next), "%s", name);
+	for (unsigned i = 0; i < SCRIPTS_MOST; i++) {
+		r = find(next, p->path);
+		if (r < 0) {
+			if (*p->script)
+				strcpy(p->missing, next);
+			return r;
+		}
+		r = sp_elf_file_open(&f, p->path);
+		if (r != -ENOEXEC)
+			break;
+		if (!*p->script)
+			strcpy(p->script, p->path);
+		if (!interpreter_of(p->path, next))
+			return -ENOEXEC;
+	}
+	look_set_id(p, p->path);
+	p->unread = r == -EACCES;
+	if (p->unread)
+		return 0;
+	if (r < 0)
+		return r;
+	look_file(p, &f);
+	sp_elf_file_close(&f);
+	return 0;
+}
+
+const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room)
+{
+	size_t n = strlen(p->missing);
+	bool dos = n && p->missing[n - 1] == '\r';
+
+	if (!n)
+		return error == -ENOEXEC ? "neither a program nor a script" : strerror(-error);
+	snprintf(text, room, "its first line names an interpreter that cannot be run, '%.*s' (%s): %s", (int)(n - dos), p->missing,
+		 dos ? "with a carriage return behind it, of DOS" : strerror(-error),
+		 dos ? "dos2unix takes those out" : "install it, or mend the line");
+	return text;
+}
+
+bool sp_program_library(const char *soname, char path[PATH_MAX], const char **how)
+{
+	struct sp_search none = { 0 };
+
+	return sp_library_find(soname, &none, path, how);
+}
+
+void sp_program_libpapi(char path[PATH_MAX])
+{
+	static const char *const names[] = { "libpapi.so", "libpapi.so.7.3", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7.0",
+					     "libpapi.so.6.0", "libpapi.so.5" };
+	const char *how;
+
+	for (unsigned i = 0; !*path && i < SP_COUNT(names); i++)
+		if (!sp_program_library(names[i], path, &how))
+			*path = 0;
+}
+
+int sp_not_started(const char *verb, const char *name, int error)
+{
+	static struct sp_program p;
+	static char text[PATH_MAX + 300];
+	const char *why = strerror(error);
+	int r = sp_program_look(&p, name);
+
+	if (*p.missing)
+		why = sp_program_why(&p, r, text, sizeof(text));
+	else if (error == ENOENT && r == 0)
+		why = "the loader that it names is not there (readelf -l tells which): install it, or build the program anew";
+	return sp_complain(error == ENOENT ? 127 : 126, verb, why, name);
+}

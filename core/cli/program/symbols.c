@@ -1,0 +1,472 @@
+/* symbols.c: runs addr2line, and puts its names into the model; see symbols.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../tool/cmd.h"
+#include "elf-file.h"
+#include "symbols.h"
+
+#define AT_ONCE	512u		/* addresses of one run */
+
+#define NAMES_MANY 32768u		/* a job of many ranks has the same addresses again and again */
+#define INLINED_MOST 16u		/* functions around one that was inlined */
+
+struct name {
+	uint64_t at;
+	const char *module;		/* the store's */
+	char build_id[80];
+	char *symbol, *line;
+	uint32_t n_into;
+	struct sp_inlined *into;	/* [INLINED_MOST] */
+};
+
+struct names {
+	struct name *name;		/* by module and offset */
+	uint32_t n, room;
+	uint64_t until;			/* no more is asked then, in seconds() */
+	bool of_others;			/* modules of other users are asked, too */
+	const char *left;		/* the first that was not */
+};
+
+struct module {
+	const char *path;
+	int fd;				/* what was checked */
+	uint64_t bytes;			/* on the disk */
+	bool stripped, of_other;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	int r = strcmp(x->module, y->module);
+
+	if (r == 0)
+		r = strcmp(x->build_id, y->build_id);
+	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static struct name name_of(const struct sp_frame_seen *f, uint64_t at)
+{
+	struct name is = { .at = at, .module = f->module };
+
+	memcpy(is.build_id, f->build_id, sizeof(is.build_id));
+	return is;
+}
+
+static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
+{
+	const struct names *all = arg;
+	struct name key = name_of(f, at);
+	const struct name *is = bsearch(&key, all->name, all->n, sizeof(key), compare);
+
+	if (!is)
+		return;
+	f->symbol = is->symbol ? is->symbol : f->symbol;
+	f->line = is->line ? is->line : f->line;
+	f->into = is->into;
+	f->n_into = is->n_into;
+}
+
+static void add(struct names *all, const struct sp_frame_seen *f, uint64_t at)
+{
+	all->name = sp_room(all->name, &all->room, all->n + 1, sizeof(*all->name));
+	all->name[all->n++] = name_of(f, at);
+}
+
+/* What is there already is added once more, and goes when all are sorted. */
+static void sort(struct names *all)
+{
+	uint32_t n = 0;
+
+	if (all->n)
+		qsort(all->name, all->n, sizeof(*all->name), compare);
+	for (uint32_t i = 0; i < all->n; i++)
+		if (!n || compare(&all->name[n - 1], &all->name[i]) != 0)
+			all->name[n++] = all->name[i];
+	all->n = n;
+}
+
+static void collect(struct names *all, struct sp_model *m)
+{
+	struct sp_overflowed at;
+	struct sp_frame_seen f;
+	struct sp_row row = { 0 };
+	uint64_t count;
+
+	for (uint32_t id = 1; id < m->n_callsites; id++)
+		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++)
+			add(all, &f, f.offset - 1);
+	while (sp_model_next(m, &row)) {
+		for (uint32_t i = 0; sp_row_overflow(m, &row, &i, &at);)
+			for (uint32_t hit = UINT32_MAX; sp_row_hit(m, &row, &at, &hit, &f, &count);)
+				add(all, &f, f.offset);
+		if (all->n > NAMES_MANY)
+			sort(all);
+		if (all->n > NAMES_MANY)
+			break;
+	}
+	sort(all);
+}
+
+/* ---- addr2line, which believes what the file says -------------------------- */
+
+#define SECONDS_EACH	20u		/* of a module */
+#define SECONDS_ALL	60u
+#define ANSWER_MOST	(16ul << 20)
+#define MEMORY_LEAST	(1ull << 30)
+#define MEMORY_TIMES	16u		/* what the file takes of the disk */
+
+static uint64_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+static void limit(int what, uint64_t most)
+{
+	struct rlimit l;
+
+	if (getrlimit(what, &l) == 0 && (l.rlim_cur == RLIM_INFINITY || l.rlim_cur > most)) {
+		l.rlim_cur = (rlim_t)most;
+		setrlimit(what, &l);
+	}
+}
+
+/* A file of 20 kB that was mostly holes kept it busy for 7 s with 6 GB of memory. */
+static void become(char **argv, int out, const struct module *is)
+{
+	int nothing = open("/dev/null", O_RDWR);
+
+	dup2(nothing, 0);
+	dup2(out, 1);
+	dup2(nothing, 2);
+	fcntl(is->fd, F_SETFD, 0);
+	limit(RLIMIT_AS, MEMORY_LEAST + MEMORY_TIMES * is->bytes);
+	limit(RLIMIT_CPU, SECONDS_EACH);
+	limit(RLIMIT_CORE, 0);
+	unsetenv("DEBUGINFOD_URLS");	/* nor does it ask the network for what a store names */
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+/* What it says until it ends or `until` is over; NULL: too much of it, or too late. */
+static char *listen_to(int from, uint64_t until, size_t *n)
+{
+	size_t room = 65536;
+	char *text = malloc(room + 1), *more;
+	ssize_t got = 1;
+
+	for (*n = 0; text && got > 0;) {
+		struct pollfd p = { .fd = from, .events = POLLIN };
+		uint64_t now = seconds();
+
+		if (*n >= ANSWER_MOST || now >= until || poll(&p, 1, (int)(until - now) * 1000) == 0)
+			break;
+		if (*n == room) {
+			more = realloc(text, 2 * room + 1);
+			if (!more)
+				break;
+			text = more;
+			room *= 2;
+		}
+		got = read(from, text + *n, room - *n);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0)
+			*n += (size_t)got;
+	}
+	if (got == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Can only root and the caller change what is in this folder, and which folder has this name?  The path is the kernel's, without
+ * links.  (In one above like /tmp each user's own stays; in the folder itself anybody could lay more.) */
+static bool is_kept(char *folder)
+{
+	mode_t open_to_all = 0;
+	struct stat s;
+
+	for (char *end = folder + strlen(folder);; end = strrchr(folder, '/')) {
+		*end = 0;
+		if (lstat(*folder ? folder : "/", &s) < 0 || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid()))
+			return false;
+		if (s.st_mode & (S_IWGRP | S_IWOTH) && !(s.st_mode & open_to_all))
+			return false;
+		if (end == folder)
+			return true;
+		open_to_all = S_ISVTX;
+	}
+}
+
+/* Are the files that addr2line may look at beside this one root's or the caller's? */
+static bool is_among_own(const char *real)
+{
+	char folder[4096];
+	struct stat s;
+	int n = (int)(strrchr(real, '/') - real);
+
+	if (snprintf(folder, sizeof(folder), "%.*s/.debug", n, real) >= (int)sizeof(folder))
+		return false;
+	if (lstat(folder, &s) == 0 && !is_kept(folder))
+		return false;
+	folder[n] = 0;
+	return is_kept(folder);
+}
+
+/* The name by which addr2line gets the file that was checked.  What that says of others (.gnu_debuglink, .gnu_debugaltlink)
+ * is looked for in the folder of that name, in .debug there and in /usr/lib/debug: where strangers may lay files the name
+ * is the descriptor's, which has none beside it. */
+static const char *name_for_tool(const struct module *is, bool of_others, char *real, size_t room)
+{
+	struct stat named, checked;
+	char link[48];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", is->fd);
+	n = readlink(link, real, room - 1);
+	real[n > 0 ? n : 0] = 0;
+	if (*real == '/' && (of_others || is_among_own(real)) && stat(real, &named) == 0 && fstat(is->fd, &checked) == 0 &&
+	    named.st_dev == checked.st_dev && named.st_ino == checked.st_ino)
+		return real;
+	return strcpy(real, link);
+}
+
+/* addr2line's standard output, of these addresses of the file: 0, -ENOENT if there is no such tool, or
+ * -ETIMEDOUT. */
+static int run(const struct module *is, const char *name, char *const *address, uint32_t count, uint64_t until, char **text, size_t *n)
+{
+	char *argv[AT_ONCE + 8] = { (char *)"addr2line", (char *)"-a", (char *)"-f", (char *)"-i", (char *)"-C", (char *)"-e", (char *)name };
+	int out[2], status = 0;
+	pid_t pid;
+
+	*text = NULL;
+	memcpy(argv + 7, address, count * sizeof(*address));
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return -errno;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		become(argv, out[1], is);
+	close(out[1]);
+	if (pid > 0)
+		*text = listen_to(out[0], until, n);
+	close(out[0]);
+	if (pid < 0)
+		return -EAGAIN;
+	if (!*text)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return -ENOENT;
+	return *text && *n && !WIFSIGNALED(status) ? 0 : -ETIMEDOUT;
+}
+
+static char *known(char *line)
+{
+	char *more = strstr(line, " (discriminator");
+
+	line[strcspn(line, "\n")] = 0;
+	if (more)
+		*more = 0;
+	return strncmp(line, "??", 2) == 0 || !*line ? NULL : strdup(line);
+}
+
+/* "file:line", or NULL: not known. */
+static char *known_line(char *line)
+{
+	const char *end = strrchr(line, ':');
+
+	return end && end[1] >= '1' && end[1] <= '9' ? known(line) : NULL;
+}
+
+/* A function that the code lies in: the innermost one first, then those that it was inlined
+ * into.  In a stripped file a name without a line is that of any function before it. */
+static void add_function(struct name *is, unsigned nth, char *function, char *line, bool stripped)
+{
+	struct sp_inlined *into;
+	char *symbol = known(function), *at = known_line(line);
+
+	if (nth == 0 && stripped && !at) {
+		free(symbol);
+	} else if (nth == 0) {
+		is->symbol = symbol;
+		is->line = at;
+	} else {
+		if (!is->into)
+			is->into = calloc(INLINED_MOST, sizeof(*is->into));
+		into = is->into && is->n_into < INLINED_MOST && symbol ? &is->into[is->n_into++] : NULL;
+		if (!into) {
+			free(symbol);
+			free(at);
+			return;
+		}
+		*into = (struct sp_inlined){ symbol, at };
+	}
+}
+
+/* For each address: a line with it, then a pair of lines for each function. */
+static void take_answers(struct names *all, FILE *in, const uint32_t *which, uint32_t n, bool stripped)
+{
+	char function[4096], line[4096];
+	uint32_t i = UINT32_MAX;
+	unsigned nth = 0;
+
+	while (fgets(function, sizeof(function), in)) {
+		if (strncmp(function, "0x", 2) == 0) {
+			i++;
+			nth = 0;
+		} else if (!fgets(line, sizeof(line), in)) {
+			break;
+		} else if (i < n) {
+			add_function(&all->name[which[i]], nth++, function, line, stripped);
+		}
+	}
+}
+
+/* Names of one module's frames: those at `which`. */
+static int ask(struct names *all, const struct module *is, const uint32_t *which, uint32_t n)
+{
+	static char text[AT_ONCE][24], name[4096];
+	char *address[AT_ONCE], *answer;
+	size_t bytes = 0;
+	FILE *in;
+	int r;
+
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text[i], sizeof(text[i]), "0x%llx", (unsigned long long)all->name[which[i]].at);
+		address[i] = text[i];
+	}
+	r = run(is, name_for_tool(is, all->of_others, name, sizeof(name)), address, n, sp_min(all->until, seconds() + SECONDS_EACH), &answer, &bytes);
+	in = answer && bytes ? fmemopen(answer, bytes, "r") : NULL;
+	if (in) {
+		take_answers(all, in, which, n, is->stripped);
+		fclose(in);
+	}
+	free(answer);
+	return r;
+}
+
+/* Without build ids: was the file there, as it is, before the process? */
+static bool is_older(const struct stat *s, const struct sp_model *m)
+{
+	return (uint64_t)s->st_mtim.tv_sec < m->h.start_ns / 1000000000u &&
+	       (uint64_t)s->st_ctim.tv_sec < m->h.start_ns / 1000000000u;
+}
+
+/* The store names the file: NULL if it may be asked, else why not. */
+static const char *why_not(const struct sp_model *m, const struct name *name, const struct sp_elf_file *f, struct module *is)
+{
+	char id[80] = "";
+	struct stat s;
+
+	if (fstat(f->fd, &s) < 0)
+		return strerror(errno);
+	is->of_other = (s.st_uid != geteuid() && s.st_uid != 0) || s.st_mode & S_IWOTH;
+	is->bytes = (uint64_t)s.st_blocks * 512;
+	is->stripped = !sp_elf_file_has_symbols(f);
+	sp_elf_file_build_id(f, id, sizeof(id));
+	if (strcmp(id, name->build_id) != 0)
+		return "not the file that ran (another build id): call sites in it have no names";
+	return *id || is_older(&s, m) ? NULL : "changed since it ran, and has no build id: call sites in it have no names";
+}
+
+/* is->fd stays open if so. */
+static bool may_ask(struct names *all, const struct sp_model *m, const struct name *name, const char *verb, struct module *is)
+{
+	struct sp_elf_file f;
+	const char *why;
+
+	*is = (struct module){ .path = name->module };
+	if (name->module[0] != '/' || sp_elf_file_open(&f, name->module) < 0)
+		return false;
+	is->fd = f.fd;
+	why = why_not(m, name, &f, is);
+	if (why)
+		sp_complain(0, verb, why, name->module);
+	else if (!is->of_other || all->of_others)
+		return true;
+	else if (!all->left)
+		all->left = name->module;
+	sp_elf_file_close(&f);
+	return false;
+}
+
+/* All frames of the module of frame i that have not been asked for, up to AT_ONCE. */
+static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = i; k < all->n && n < AT_ONCE; k++)
+		if (!done[k] && strcmp(all->name[k].module, all->name[i].module) == 0 &&
+		    strcmp(all->name[k].build_id, all->name[i].build_id) == 0) {
+			done[k] = true;
+			which[n++] = k;
+		}
+	return n;
+}
+
+void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
+{
+	struct names *all = sp_need(calloc(1, sizeof(*all)));
+	uint32_t which[AT_ONCE];
+	struct module is;
+	bool *done;
+	int r = 0;
+
+	collect(all, m);
+	done = sp_need(calloc(all->n + 1, sizeof(*done)));
+	all->until = seconds() + SECONDS_ALL;
+	all->of_others = of_others;
+	for (uint32_t i = 0; r != -ENOENT && i < all->n; i++) {
+		uint32_t n = done[i] ? 0 : those_of(all, i, done, which);
+
+		if (!n || !may_ask(all, m, &all->name[i], verb, &is))
+			continue;
+		r = ask(all, &is, which, n);
+		close(is.fd);
+		if (r < 0 && r != -ENOENT)
+			sp_complain(0, verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
+	}
+	if (r == -ENOENT)
+		sp_complain(0, verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
+	if (all->left)
+		sp_complain(0, verb, "another user's file: call sites in it have no names, nor in others of this kind; if you trust "
+			    "them and the store, sspapi report --all-symbols asks them", all->left);
+	free(done);
+	m->names = all;
+	m->name_frame = fill;
+}
+
+void sp_symbols_forget(struct sp_model *m)
+{
+	struct names *all = m->names;
+
+	for (uint32_t i = 0; all && i < all->n; i++) {
+		free(all->name[i].symbol);
+		free(all->name[i].line);
+		for (uint32_t k = 0; k < all->name[i].n_into; k++) {
+			free((char *)all->name[i].into[k].symbol);
+			free((char *)all->name[i].into[k].line);
+		}
+		free(all->name[i].into);
+	}
+	if (all)
+		free(all->name);
+	free(all);
+	m->names = NULL;
+	m->name_frame = NULL;
+}

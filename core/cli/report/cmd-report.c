@@ -1,0 +1,205 @@
+/* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../forms/view-json.h"
+#include "../../model/view-common.h"
+#include "../files/runs.h"
+#include "../merge/files.h"
+#include "../program/symbols.h"
+#include "../tool/cmd.h"
+#include "../tool/into.h"
+#include "../tool/terminal.h"
+#include "page.h"
+#include "report.h"
+
+#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --readings, --all, --no-symbols, --all-symbols"
+
+static int usage(const struct sp_report *r, const char *text, const char *which)
+{
+	return sp_complain(2, r->verb, text, which);
+}
+
+static void long_options(struct option *longs)
+{
+	unsigned n = sp_level_options(longs);
+
+	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
+	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
+	longs[n++] = (struct option){ "readings", no_argument, NULL, 'R' };
+	longs[n++] = (struct option){ "all", no_argument, NULL, 'W' };
+	longs[n++] = (struct option){ "no-symbols", no_argument, NULL, 'N' };
+	longs[n++] = (struct option){ "all-symbols", no_argument, NULL, 'A' };
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+}
+
+static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
+{
+	struct option longs[SP_LEVEL_OPTIONS + 7];
+	int c, at = 0;
+
+	long_options(longs);
+	while ((c = sp_option(argc, argv, "f:m:o:", longs, &at, OPTIONS)) != -1) {
+		switch (c) {
+		case 'f':
+			*view = sp_any_view_by_name(optarg, strlen(optarg));
+			if (!*view)
+				return usage(r, "-f takes one of " SP_ALL_FORM_NAMES(", "), optarg);
+			break;
+		case 'm':
+			if (!sp_metrics_wish(&r->metrics, optarg))
+				return usage(r, "-m takes one file, or names of the usual metrics", optarg);
+			break;
+		case 'o': *to = optarg; break;
+		case 'L': sp_report_level(r, longs[at].name); break;
+		case 'E': r->show.events = optarg; break;
+		case 'S': r->sort = optarg; break;
+		case 'R': r->readings = true; break;
+		case 'W': r->show.all = true; break;
+		case 'N': r->no_symbols = true; break;
+		case 'A': r->all_symbols = true; break;
+		default: return 2;
+		}
+	}
+	if (!*view && *to)
+		*view = sp_any_view_by_extension(*to);
+	if (r->readings && !*view)
+		*view = sp_view_by_name("csv", 3);
+	if (!*view)
+		*view = sp_view_by_name("text", 4);
+	if (r->readings && (r->n_levels || r->metrics.any || (strcmp((*view)->name, "csv") != 0 && strcmp((*view)->name, "text") != 0)))
+		return usage(r, "--readings are CSV, or text with -f text, and have no level and no metrics", NULL);
+	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
+		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
+	if (r->sort && !r->n_levels)
+		return usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL);
+	return 0;
+}
+
+static int check_events(const struct sp_report *r, const struct sp_file *f)
+{
+	const struct sp_model *m = &f->model;
+	char name[SP_REPORT_NAME], text[1500];
+
+	sp_report_there_are("no such event", m, NULL, text, sizeof(text));
+	if (sp_report_lacks(r->show.events, f, 1, name))
+		return usage(r, text, name);
+	sp_report_there_are("--sort takes place, readings or an event", m, NULL, text, sizeof(text));
+	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
+	    !sp_report_has(m, r->sort, strlen(r->sort)))
+		return usage(r, text, r->sort);
+	return 0;
+}
+
+static int write_json(const struct sp_report *r, struct sp_out *o)
+{
+	int e;
+
+	sp_json_dump(o, &r->show);
+	e = sp_report_json(r, o);
+	sp_out_text(o, "}\n");
+	return e;
+}
+
+int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd)
+{
+	static char buffer[65536];
+	struct sp_out o;
+	int e = 0, closed;
+
+	sp_out_init(&o, fd, buffer, sizeof(buffer));
+	if (r->readings)
+		sp_report_readings(r, &o, r->show.m, strcmp(view->name, "text") == 0);
+	else if (r->n_levels && strcmp(view->name, "text") == 0)
+		e = sp_report_text(r, &o);
+	else if (r->n_levels && strcmp(view->name, "csv") == 0)
+		e = sp_report_csv(r, &o);
+	else if (r->n_levels && strcmp(view->name, "json") == 0)
+		e = write_json(r, &o);
+	else
+		view->write(&o, &r->show);
+	closed = sp_out_finish(&o);
+	return e < 0 ? e : closed;
+}
+
+/* Are the functions of call sites shown?  In CSV they have none. */
+static bool names_sites(const struct sp_report *r, const struct sp_view *view)
+{
+	bool text = strcmp(view->name, "text") == 0, any = !r->n_levels;
+
+	for (unsigned i = 0; i < r->n_levels; i++)
+		any |= sp_level_is_code(r->level[i]);
+	return !r->no_symbols && ((text && any) || view == &sp_page || strcmp(view->name, "json") == 0);
+}
+
+/* Into the file that -o names, or to standard output. */
+static int write_to(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n)
+{
+	int e = sp_into_begin(r->verb, to, file, n), closed;
+
+	if (e)
+		return e;
+	if (strcmp(view->name, "text") == 0)
+		sp_pager_start();
+	e = sp_report_show(r, view, STDOUT_FILENO);
+	sp_pager_wait();
+	if (e == -EPIPE && !to)
+		e = 0;
+	closed = sp_into_end(to, e == 0);
+	if (e == 0)
+		e = closed;
+	if (e < 0)
+		return sp_complain(1, r->verb, strerror(-e), to ? to : "standard output");
+	return r->show.m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
+}
+
+static int show_metrics(struct sp_report *r, const struct sp_view *view)
+{
+	bool text = strcmp(view->name, "text") == 0;
+	int status = text ? sp_metrics_show_text(&r->metrics, r->verb, &r->show) : sp_metrics_show(&r->metrics, r->verb, &r->show);
+
+	if (!text || r->n_levels)
+		sp_metrics_say(r->verb, &r->show);
+	return status;
+}
+
+int sp_cmd_report(int argc, char **argv)
+{
+	const struct sp_view *view = NULL;
+	const char *to = NULL;
+	struct sp_report report = { .verb = argv[0] };
+	struct sp_file f;
+	struct sp_runs runs;
+	unsigned n_bad;
+	int r, metrics;
+
+	r = options(&report, &view, &to, argc, argv);
+	if (r == 0 && (r = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind))) != 0)
+		sp_runs_free(&runs);
+	if (r)
+		return r;
+	report.show.file = runs.shown;
+	/* By level events are only not shown: metrics are still computed from them. */
+	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.show.events, report.show.all,
+			  &n_bad)) {
+		sp_runs_free(&runs);
+		return 1;
+	}
+	report.show.m = &f.model;
+	r = check_events(&report, &f);
+	metrics = r ? 0 : show_metrics(&report, view);
+	if (r == 0 && metrics != 2) {
+		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
+		report.show.columns = to ? 0 : sp_terminal_columns(STDOUT_FILENO);
+		if (names_sites(&report, view))
+			sp_symbols_add(&f.model, argv[0], report.all_symbols);
+		r = write_to(&report, view, to, runs.path, runs.n);
+	}
+	sp_metrics_forget();
+	sp_symbols_forget(&f.model);
+	sp_file_close(&f);
+	sp_runs_free(&runs);
+	return r ? r : metrics ? metrics : n_bad != 0;
+}

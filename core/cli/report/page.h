@@ -1,0 +1,17 @@
+/* page.h: the html form: one file, without a network, that shows a run to whoever it is handed on to.
+ *
+ * The page is core/cli/report/page/ (its markup, style and script) around the JSON that report writes, which
+ * the script draws: so its numbers are the JSON's.  scripts/embed-page makes it C.
+ */
+#ifndef SP_PAGE_H
+#define SP_PAGE_H
+
+#include "../../forms/view.h"
+
+extern const struct sp_view sp_page;
+
+/* As sp_view_by_name and sp_view_by_extension, with the page. */
+const struct sp_view *sp_any_view_by_name(const char *name, size_t length);
+const struct sp_view *sp_any_view_by_extension(const char *path);
+
+#endif

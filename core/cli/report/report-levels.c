@@ -1,0 +1,274 @@
+/* report-levels.c: a model's levels as text, CSV and JSON. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../forms/view-csv.h"
+#include "../../forms/view-json.h"
+#include "../../forms/view-metrics.h"
+#include "../../forms/view-text-levels.h"
+#include "../../model/core-kinds.h"
+#include "../files/file.h"
+#include "../tool/cmd.h"
+#include "report.h"
+
+#define PAIR_WIDTH 72u		/* of two call sites in JSON's labels */
+
+bool sp_report_level(struct sp_report *r, const char *option)
+{
+	const struct sp_level *l = strncmp(option, "per-", 4) == 0 ? sp_level_by_name(option + 4) : NULL;
+
+	for (unsigned i = 0; l && i < r->n_levels; i++)
+		if (r->level[i] == l)
+			return true;
+	if (!l || r->n_levels == SP_REPORT_LEVELS)
+		return false;
+	r->level[r->n_levels++] = l;
+	return true;
+}
+
+bool sp_report_has(const struct sp_model *m, const char *name, size_t n)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (m->event_counted[e] && sp_name_is(sp_event_name(m, e, buf), name, n))
+			return true;
+	}
+	return false;
+}
+
+bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, char name[SP_REPORT_NAME])
+{
+	for (const char *p = events; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		unsigned i = 0;
+
+		while (i < n && !sp_report_has(&f[i].model, p, strcspn(p, ",")))
+			i++;
+		snprintf(name, SP_REPORT_NAME, "%.*s", (int)strcspn(p, ","), p);
+		if (i == n)
+			return true;
+	}
+	return false;
+}
+
+/* Those of m that `but` has not. */
+static void add_names(struct sp_out *o, const struct sp_model *m, const struct sp_model *but, unsigned *n)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; m && e < m->n_events; e++) {
+		const char *name = sp_event_name(m, e, buf);
+
+		if (!m->event_counted[e] || (but && sp_report_has(but, name, strlen(name))) || (*n)++ >= 20)
+			continue;
+		sp_out_text(o, *n > 1 ? ", " : "; there are ");
+		sp_out_text(o, name);
+	}
+}
+
+void sp_report_there_are(const char *what, const struct sp_model *m, const struct sp_model *other, char *text, size_t room)
+{
+	unsigned n = 0;
+	struct sp_out o;
+
+	sp_memory_init(&o, text, room);
+	sp_out_text(&o, what);
+	add_names(&o, m, NULL, &n);
+	add_names(&o, other, m, &n);
+	if (n > 20)
+		sp_out_text(&o, " \xe2\x80\xa6");
+	sp_memory_text(&o);
+}
+
+/* What --sort says; an event that is not there sorts by place. */
+static long sort_key(const struct sp_report *r, const struct sp_model *m)
+{
+	char buf[32];
+
+	if (!r->sort || strcmp(r->sort, "place") == 0)
+		return SP_SORT_PLACE;
+	if (strcmp(r->sort, "readings") == 0)
+		return SP_SORT_READINGS;
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (sp_name_is(sp_event_name(m, e, buf), r->sort, strlen(r->sort)))
+			return e;
+	return SP_SORT_PLACE;
+}
+
+static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i)
+{
+	int e = sp_levels_open(t, r->show.m, r->level[i], r->show.metrics);
+
+	if (e == 0)
+		sp_levels_sort(t, sort_key(r, r->show.m));
+	return e;
+}
+
+int sp_report_text(const struct sp_report *r, struct sp_out *o)
+{
+	for (unsigned i = 0; i < r->n_levels; i++) {
+		struct sp_levels levels;
+		int e = open_level(&levels, r, i);
+
+		if (e == 0) {
+			e = sp_text_level(o, &r->show, &levels, i > 0);
+			sp_levels_close(&levels);
+		}
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
+/* Computes the metrics of this row.  Are its counts of P and E cores? A metric of them is neither's. */
+static bool compute(const struct sp_report *r, const struct sp_level_row *row)
+{
+	if (r->show.metrics)
+		sp_metrics_compute(r->show.metrics, row->metric);
+	return r->show.metrics && sp_kinds_several(row->kinds);
+}
+
+/* ---- CSV ---------------------------------------------------------------- */
+
+/* The tidy dump has no column for kinds of cores, nor for caches, of which a package may have
+ * several: it stands behind the event's name, as in hwloc's XML. */
+static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row, char text[200])
+{
+	bool cache = levels->level->what == SP_LEVEL_CACHE;
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 200);
+	if (cache || row->kind >= 0) {
+		sp_out_text(&o, cache && row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
+		sp_level_label(&o, levels, row, PAIR_WIDTH);
+	}
+	return sp_memory_text(&o);
+}
+
+/* The columns of the tidy dump up to `package`, empty where the level has no such thing. */
+static struct sp_csv_place place_of(const struct sp_levels *levels, const struct sp_level_row *row, char what[200])
+{
+	const struct sp_model *m = levels->m;
+	const struct sp_header *h = row->process >= 0 ? sp_process_header(m, (uint32_t)row->process) : &m->h;
+	bool of_one = !sp_is_job(m) || row->process >= 0;
+
+	return (struct sp_csv_place){ .host = row->machine >= 0 ? m->machine[row->machine].host : sp_model_text(m, m->h.host),
+				      .rank = of_one ? h->rank : -1, .pid = of_one ? (int64_t)h->pid : -1, .tid = row->tid,
+				      .thread = row->thread, .relation = -1, .from = row->from, .to = row->to, .cpu = row->cpu,
+				      .event_set = row->event_set, .of_set = row->of_set, .component = row->component, .what = behind_name(levels, row, what) };
+}
+
+static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
+{
+	const struct sp_model *m = levels->m;
+	char buf[32], what[200];
+	struct sp_csv_place p = place_of(levels, row, what);
+	bool mixed;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
+			continue;
+		sp_csv_begin(o, m, &p, sp_event_name(m, e, buf), row->event_readings[e]);
+		if (!row->counted[e])
+			sp_csv_no_count(o);
+		else
+			sp_csv_counts(o, sp_event_type(m, e), row->total[e], row->exact[e]);
+	}
+	mixed = compute(r, row);
+	sp_csv_metrics(o, &r->show, &p, row->readings);
+	return mixed;
+}
+
+int sp_report_csv(const struct sp_report *r, struct sp_out *o)
+{
+	struct sp_levels levels;
+	bool mixed = false;
+
+	if (open_level(&levels, r, 0) < 0)
+		return -ENOMEM;
+	sp_out_text(o, SP_CSV_HEADER);
+	for (uint32_t n = 0; n < levels.n; n++)
+		mixed |= csv_row(r, o, &levels, sp_levels_row(&levels, n));
+	sp_levels_close(&levels);
+	if (mixed)
+		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together; "
+			    "--per-kind tells them apart", "-m");
+	return 0;
+}
+
+/* ---- JSON --------------------------------------------------------------- */
+
+static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_level_row *row, const char *key, const int64_t *v)
+{
+	bool more = false;
+
+	sp_out_text(o, key);
+	for (uint32_t e = 0; e < r->show.m->n_events; e++) {
+		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
+			continue;
+		sp_out_text(o, more ? ", " : "");
+		sp_json_event_key(o, r->show.m, e);
+		sp_out_text(o, ": ");
+		if (row->counted[e])
+			sp_json_value(o, sp_event_type(r->show.m, e), v[e]);
+		else
+			sp_out_text(o, "null");
+		more = true;
+	}
+	sp_out_char(o, '}');
+}
+
+static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels, const struct sp_level_row *row)
+{
+	const struct sp_model *m = levels->m;
+	char label[600];
+	struct sp_out words;
+	bool mixed;
+
+	sp_memory_init(&words, label, sizeof(label));
+	sp_level_label(&words, levels, row, PAIR_WIDTH);
+	sp_json_f(o, "{\"label\": %s, \"component\": % d", sp_memory_text(&words), row->component);
+	if (row->of_set)
+		sp_json_f(o, ", \"event_set\": %d", row->event_set);
+	if (sp_is_job(m) && row->process >= 0)
+		sp_json_f(o, ", \"process\": %d", row->process);
+	if (row->to && levels->level->what == SP_LEVEL_SITE)
+		sp_json_f(o, ", \"to\": %u", row->to);
+	else if (row->to)
+		sp_json_f(o, ", \"from\": % ld, \"to\": %u", row->from ? (int64_t)row->from : -1, row->to);
+	if (m->n_machines > 1 && row->machine >= 0)
+		sp_json_f(o, ", \"host\": %s", m->machine[row->machine].host);
+	if (row->cpu >= 0)
+		sp_json_f(o, ", \"cpu\": %d", row->cpu);
+	if (row->tid >= 0)
+		sp_json_f(o, ", \"tid\": %d", row->tid);
+	sp_json_f(o, ", \"cpus\": %u, \"readings\": %lu", row->cpus, row->readings);
+	json_values(r, o, row, ",\n    \"total\": {", row->total);
+	json_values(r, o, row, ",\n    \"exact\": {", row->exact);
+	mixed = compute(r, row);
+	sp_metrics_json(o, r->show.metrics);
+	sp_out_text(o, mixed ? ", \"mixed_cpu_kinds\": true}" : "}");
+}
+
+int sp_report_json(const struct sp_report *r, struct sp_out *o)
+{
+	sp_out_text(o, ",\n \"levels\": [");
+	for (unsigned i = 0; i < r->n_levels; i++) {
+		struct sp_levels levels;
+
+		if (open_level(&levels, r, i) < 0)
+			return -ENOMEM;
+		sp_out_text(o, i ? "," : "");
+		sp_json_f(o, "\n  {\"level\": %s, \"rows\": [", levels.level->name);
+		for (uint32_t n = 0; n < levels.n; n++) {
+			sp_out_text(o, n ? ",\n   " : "\n   ");
+			json_row(r, o, &levels, sp_levels_row(&levels, n));
+		}
+		sp_out_text(o, "]}");
+		sp_levels_close(&levels);
+	}
+	sp_out_char(o, ']');
+	return 0;
+}

@@ -1,0 +1,272 @@
+/* cmd-run.c: sets the environment and becomes the program; no process in between. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../../preload/asked/asked.h"
+#include "../../forms/view.h"
+#include "../../output.h"
+#include "../program/program.h"
+#include "../tool/cmd.h"
+
+#define ROWS_MOST 64u
+#define FIRST_ROW 256			/* what getopt_long gives for row 0 of the table of variables */
+
+/* ---- what to preload ------------------------------------------------------- */
+
+/* Ours first; what is preloaded already stays behind it. */
+static void preload(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	size_t n = strlen(path);
+	char *both;
+
+	if (old && strncmp(old, path, n) == 0 && (!old[n] || old[n] == ':' || old[n] == ' '))
+		return;			/* behind another run */
+	if (old && *old && asprintf(&both, "%s:%s", path, old) > 0)
+		setenv("LD_PRELOAD", both, 1);
+	else
+		setenv("LD_PRELOAD", path, 1);
+}
+
+/* Another run may have put it there. */
+static void leave_out(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	size_t n = strlen(path);
+
+	if (!old || strncmp(old, path, n) != 0)
+		return;
+	if (!old[n])
+		unsetenv("LD_PRELOAD");
+	else if (old[n] == ':' || old[n] == ' ')
+		setenv("LD_PRELOAD", old + n + 1, 1);
+}
+
+/* ---- options ----------------------------------------------------------------- */
+
+struct options {
+	const char *verb;
+	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a warning */
+	bool format;			/* -f was given */
+	bool wrong;
+};
+
+static unsigned row_named(const char *name, size_t n)
+{
+	unsigned i = 0;
+
+	while (i < sp_conf_n_rows && (strncmp(sp_conf_rows[i].name, name, n) != 0 || sp_conf_rows[i].name[n]))
+		i++;
+	return i;
+}
+
+static void set(struct options *o, const char *name, const char *value)
+{
+	unsigned row = row_named(name, strlen(name));
+
+	if (row < ROWS_MOST)
+		o->set[row] = true;
+	if (strcmp(name, "SSPAPI_FORMAT") == 0)
+		o->format = true;
+	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_view_by_extension(value)))
+		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
+	setenv(name, value, 1);
+}
+
+static bool set_pair(struct options *o, const char *pair)
+{
+	char *name = strdup(pair), *equals = name ? strchr(name, '=') : NULL;
+
+	if (!equals || equals == name) {
+		free(name);
+		return false;
+	}
+	*equals = 0;
+	set(o, name, equals + 1);
+	free(name);
+	return true;
+}
+
+/* Of every row; a switch may stand without its 1. */
+static void long_options(struct option *longs, char names[][32])
+{
+	for (unsigned i = 0; i < sp_conf_n_rows; i++) {
+		const struct sp_conf_row *row = &sp_conf_rows[i];
+		bool a_switch = row->kind == SP_CONF_NUMBER && row->least == 0 && row->most == 1;
+
+		longs[i] = (struct option){ sp_option_of(row->name, names[i]), a_switch ? optional_argument : required_argument, NULL, FIRST_ROW + (int)i };
+	}
+}
+
+static bool read_options(struct options *o, int argc, char **argv)
+{
+	static char names[ROWS_MOST][32];
+	static struct option longs[ROWS_MOST + 1];
+	int c;
+
+	long_options(longs, names);
+	/* "+": what stands behind the program is its own. */
+	while ((c = sp_option(argc, argv, "+o:f:e:", longs, NULL,
+			      "sspapi run --help lists them; those of the program stand behind it")) != -1) {
+		if (c == 'o')
+			set(o, "SSPAPI_OUTPUT", optarg);
+		else if (c == 'f')
+			set(o, "SSPAPI_FORMAT", optarg);
+		else if (c >= FIRST_ROW)
+			set(o, sp_conf_rows[c - FIRST_ROW].name, optarg ? optarg : "1");
+		else if (c != 'e')
+			return false;
+		else if (!set_pair(o, optarg))
+			return !sp_complain(2, o->verb, "-e takes NAME=VALUE", optarg);
+	}
+	return true;
+}
+
+/* A form that the command makes, of a store. */
+static bool wants_page(void)
+{
+	const char *output = getenv("SSPAPI_OUTPUT"), *format = getenv("SSPAPI_FORMAT");
+	const struct sp_form *by = output ? sp_form_by_extension(output) : NULL;
+
+	return (format && strstr(format, "html")) || (by && by->page);
+}
+
+static void bad_value(const char *line, void *arg)
+{
+	struct options *o = arg;
+	unsigned row = row_named(line, strcspn(line, ":"));
+
+	if (row >= ROWS_MOST || !o->set[row])
+		return;			/* of the environment: the library says it, and uses another */
+	o->wrong = true;
+	fprintf(stderr, "sspapi %s: %.*s\n", o->verb, (int)strcspn(line, ";"), line);
+}
+
+/* ---- what can be told before it starts ----------------------------------------- */
+
+/* Programs whose work is to start others, and which need not import exec for it. */
+static bool is_launcher(const char *path)
+{
+	static const char *const names[] = { "mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.openmpi", "mpirun.openmpi",
+					     "mpiexec.mpich", "orterun", "prun", "prterun", "srun", "aprun", "jsrun", "flux" };
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	for (unsigned i = 0; i < SP_COUNT(names); i++)
+		if (strcmp(base, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Why nothing of the program can be counted, or may be; NULL: nothing speaks against it. */
+static const char *doubt(const struct sp_program *p, const char *name, long verbose)
+{
+	if (p->kind == SP_PROGRAM_FOREIGN)
+		return "made for another word size or machine than libsspapi: nothing of it can be counted";
+	if (p->kind == SP_PROGRAM_STATIC)
+		return "statically linked: nothing can be preloaded into it, nothing of it is counted";
+	if (p->set_id_other)
+		return "set-user-ID, or like it: the loader will not preload into it, nothing of it is counted";
+	if (p->set_id)
+		return "set-user-ID: for anybody but its owner nothing of it is counted";
+	if (*p->loader)
+		return "of another C library (PT_INTERP names its loader): it runs without libsspapi, nothing of it is counted; "
+		       "sspapi stat counts any program";
+	if (p->static_papi && !*p->papi)
+		return "has libpapi linked into it statically: its calls cannot be seen";
+	if (!p->names_papi && !p->unread && ((!p->loads_or_starts && !is_launcher(name)) || verbose > 1))
+		return "no PAPI in sight: it neither links nor names libpapi (sspapi stat counts any program)";
+	return NULL;
+}
+
+/* The dump's name, or its template where processes that the program starts have the dumps. */
+static int name_dump(char *to, size_t room, const struct sp_conf *conf, const struct sp_program *p, const char *template)
+{
+	const char *forms = strstr(conf->format, "store") ? "store" : conf->format;	/* what report shows, if it is there */
+	const struct sp_view *form = sp_view_by_name(forms, strcspn(forms, ","));
+	char host[65] = "", folder[SP_CONF_PATH], real[PATH_MAX], name[SP_CONF_PATH];
+	struct sp_who who = { .host = host, .job = sp_conf_job(), .step = sp_conf_step(), .folder = folder,
+			      .rank = sp_conf_rank(), .pid = (int)getpid(), .program = basename(p->path) };
+	int r = 0;
+
+	gethostname(host, sizeof(host) - 1);
+	if (!getcwd(folder, sizeof(folder)))
+		return -errno;
+	if (realpath(p->path, real))
+		who.program = basename(real);
+	if (template)
+		snprintf(name, sizeof(name), "%s", template);
+	else
+		r = sp_output_expand(name, sizeof(name), conf->output, &who);
+	if (r == 0 && form && (strchr(conf->format, ',') || !conf->output_set))
+		r = sp_output_name_for(to, room, name, form);
+	else
+		snprintf(to, room, "%s", name);
+	if (r == 0 && strncmp(to, folder, strlen(folder)) == 0 && to[strlen(folder)] == '/')
+		memmove(to, to + strlen(folder) + 1, strlen(to + strlen(folder)));	/* as a user here would name it */
+	return r;
+}
+
+static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
+{
+	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
+	const char *template = others ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output : NULL;
+	char path[SP_CONF_PATH];
+
+	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
+		return;
+	sp_message(verb, "counts go to %s%s%s", path, ranks ? ", of each rank" : others ? ", of each process" : "",
+	       strstr(conf->format, "store") ? "; sspapi report shows them" : "");
+}
+
+static void say_program(const char *verb, const char *name, const struct sp_conf *conf, const struct sp_program *p)
+{
+	const char *why = doubt(p, name, conf->verbose);
+
+	if (why)
+		sp_complain(0, verb, why, *p->script ? p->path : name);
+	else
+		say_where(verb, conf, p, name);
+}
+
+/* ---- the verb ------------------------------------------------------------------- */
+
+int sp_cmd_run(int argc, char **argv)
+{
+	const char *lib = sp_cli_library("libsspapi.so"), *output = getenv("SSPAPI_OUTPUT");
+	struct options o = { .verb = argv[0] };
+	static struct sp_program program;
+	static struct sp_conf conf;
+	bool known;
+
+	if (!output || !*output || !sp_view_by_extension(output))
+		setenv("SSPAPI_FORMAT", "store", 0);
+	if (!read_options(&o, argc, argv))
+		return 2;
+	if (wants_page())
+		return sp_complain(2, argv[0], "a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html FILE.sspapi", "html");
+	sp_conf_capture(environ);
+	sp_conf_read(&conf, bad_value, &o);
+	if (o.wrong)
+		return 2;
+	if (optind >= argc)
+		return sp_complain(2, argv[0], "name the program to run", NULL);
+	if (access(lib, R_OK) != 0)
+		return sp_complain(1, argv[0], "libsspapi.so is not beside this command nor installed", lib);
+	if (strpbrk(lib, " :"))
+		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
+	known = sp_program_look(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
+	if (known && !conf.disable && conf.verbose > 0)
+		say_program(argv[0], argv[optind], &conf, &program);
+	leave_out(lib);
+	lib = sp_glibc_name(lib);
+	if (known && *program.loader)
+		leave_out(lib);
+	else
+		preload(lib);
+	execvp(argv[optind], argv + optind);
+	return sp_not_started(argv[0], argv[optind], errno);
+}

@@ -1,0 +1,387 @@
+/* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../conf.h"
+#include "../../folder.h"
+#include "../../model/view-common.h"
+#include "../../output.h"
+#include "../../pmus.h"
+#include "../program/program.h"
+#include "../report/page.h"
+#include "../report/report.h"
+#include "../tool/cmd.h"
+#include "../tool/terminal.h"
+#include "stat-running.h"
+
+#define REPEATS_MOST 1000
+#define WRONG 125			/* as env(1): what is wrong is not the program */
+
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -q, --per-LEVEL; those of the program stand behind it"
+
+struct wish {
+	const char *verb, *out, *formats;
+	char *events;			/* of all -e, joined by commas; NULL: none */
+	struct sp_stat_asked asked;	/* of -p and -t */
+	uint32_t repeats;		/* of -r; 0: not asked for */
+	bool quiet;			/* no table */
+	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
+	struct sp_report report;
+};
+
+/* ---- the command line --------------------------------------------------------- */
+
+static void add_events(struct wish *w, const char *more)
+{
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", w->events ? w->events : "", w->events ? "," : "", more) < 0)
+		sp_need(NULL);
+	free(w->events);
+	w->events = all;
+}
+
+static bool all_are_views(const char *formats)
+{
+	for (const char *p = formats; *p; p += strcspn(p, ","), p += *p == ',')
+		if (!sp_any_view_by_name(p, strcspn(p, ",")))
+			return false;
+	return *formats;
+}
+
+/* What stat, which sees the program from outside, can have no rows of; NULL: it can. */
+static const char *has_none(const char *level)
+{
+	struct sp_core_pmu pmu[SP_PMUS_MOST];
+
+	if (strcmp(level, "per-callsite") == 0 || strcmp(level, "per-site") == 0)
+		return "stat counts from outside and knows no call sites; sspapi run does, of a program that calls PAPI";
+	if (strcmp(level, "per-kind") == 0 && sp_core_pmus(SP_PMUS_FOLDER, pmu) < 2)
+		return "the cores here are of one kind";
+	return NULL;
+}
+
+static bool take_level(struct wish *w, const char *name)
+{
+	char option[32];
+
+	if (has_none(name))
+		return !sp_complain(WRONG, w->verb, has_none(name), strcat(strcpy(option, "--"), name));
+	if (strcmp(name, "per-thread") == 0 && optarg && strcmp(optarg, "no") == 0)
+		w->rows = 0;
+	else if (optarg)
+		return !sp_complain(WRONG, w->verb, "--per-thread takes =no or nothing", optarg);
+	else
+		sp_report_level(&w->report, name);
+	if (strcmp(name, "per-thread") == 0 && !optarg)
+		w->rows = 1;
+	return true;
+}
+
+static int usage(const struct wish *w, const char *text, const char *which)
+{
+	return sp_complain(WRONG, w->verb, text, which);
+}
+
+static bool take_repeats(struct wish *w, const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	w->repeats = n > 0 && n <= REPEATS_MOST && !*end ? (uint32_t)n : 0;
+	return w->repeats;
+}
+
+static int read_options(struct wish *w, int argc, char **argv)
+{
+	struct option longs[SP_LEVEL_OPTIONS + 1];
+	unsigned n = sp_level_options(longs);
+	int c, at = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(longs[i].name, "per-thread") == 0)
+			longs[i].has_arg = optional_argument;
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	/* "+": what stands behind the program is its own. */
+	while ((c = sp_option(argc, argv, "+e:m:o:f:p:qr:t:", longs, &at, OPTIONS)) != -1) {
+		if (c == 'e')
+			add_events(w, optarg);
+		else if (c == 'o')
+			w->out = optarg;
+		else if (c == 'f')
+			w->formats = optarg;
+		else if (c == 'q')
+			w->quiet = true;
+		else if (c == 'r' && !take_repeats(w, optarg))
+			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
+		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
+			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
+		else if ((c == 'p' || c == 't') && sp_asked_take(&w->asked, w->verb, optarg, c == 't'))
+			return WRONG;
+		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
+			return WRONG;
+	}
+	if (w->formats && !all_are_views(w->formats))
+		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
+	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
+		return usage(w, "--per-LEVEL takes one form", w->formats);
+	if (w->asked.n && w->repeats)
+		return usage(w, "-r runs a program several times: -p and -t count one that runs already", NULL);
+	return argc == optind && !w->asked.n ? usage(w, "name the program to count", NULL) : 0;
+}
+
+/* ---- counting -------------------------------------------------------------------- */
+
+/* Are threads to have rows of their own?  Each CPU and event costs a thread's birth about a microsecond. */
+static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t turns, const char *program)
+{
+	static struct sp_program p;
+	struct sp_stat_counters *c = &r->c;
+	const char *why = NULL;
+
+	c->rows = w->rows != 0;
+	c->reads = c->rows && sp_stat_reads_come(c->cpu[0]);
+	c->told = c->rows && !c->reads && !w->asked.n;
+	if (w->rows < 0 && c->n_cpus * (c->plan->n_natives + 1) > SP_STAT_ROWS_MOST)
+		why = "threads have no rows of their own: on so many CPUs they would start noticeably slower; --per-thread asks for them, "
+		      "fewer events or CPUs (taskset) make them cheap";
+	else if (w->rows < 0 && !sp_stat_leaves_pages(c))
+		why = "threads have no rows of their own: what they come through would take locked pages that the program may need itself; "
+		      "--per-thread asks for them, a higher RLIMIT_MEMLOCK (ulimit -l) leaves some";
+	else if (c->told && !sp_told_library())
+		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
+		      "libsspapi-threads.so, which would tell of them in the program, is not installed";
+	else if (c->told && w->rows < 0)	/* under any preload programs made with ASan refuse to start: none is put in unasked */
+		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; --per-thread has "
+		      "libsspapi-threads.so, in the program, tell of them";
+	else if (c->told && sp_stat_turns(c->plan, 2) > turns && sp_stat_turns(c->plan, 1))
+		why = "threads have no rows of their own: on this kernel they take each counter twice, and there are too few: name fewer events";
+	else if (c->told && sp_program_look(&p, program) == 0 && *p.loader)
+		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
+		      "libsspapi-threads.so cannot be loaded into a program of another C library";
+	if (why) {
+		c->rows = c->reads = false;
+		r->why_no_rows = why;
+	}
+	c->told = c->told && c->rows;
+}
+
+static int count(struct sp_stat_run *r, const char *verb, char **argv)
+{
+	bool wanted = r->c.rows;
+	int e;
+
+	if (r->c.told)
+		sp_told_begin(&r->c);
+	e = sp_stat_fork(&r->child, &r->c, verb, argv);
+	if (e)
+		return e;
+	e = sp_stat_open(&r->c, verb, r->child.pid);
+	if (e) {
+		sp_stat_abandon(&r->child);
+		return e;
+	}
+	if (wanted && !r->c.rows)
+		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
+				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
+	sp_stat_beside_start(&r->beside);
+	sp_stat_wait(&r->child, &r->c, &r->who);
+	if (r->c.told)
+		sp_told_stop(&r->c, &r->who);
+	sp_stat_beside_stop(&r->beside);
+	/* In this order: what a thread that still runs counts in between is with the rest of the total. */
+	if (r->c.rows)
+		sp_stat_drain(&r->c, &r->who);
+	if (r->c.board)
+		sp_told_end(&r->c, &r->who);
+	sp_stat_read(&r->c);
+	sp_stat_settle(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
+	sp_stat_close(&r->c);
+	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
+}
+
+/* Events that do not fit beside each other take turns, run by run: without -r there is one run, of those that fit. */
+static int count_all(struct sp_stat_all *a, const struct wish *w, char **command)
+{
+	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
+	uint32_t turns = sp_stat_turns(a->plan, 1);
+	int e = 0;
+
+	a->plan->n_turns = w->repeats ? turns : 1;
+	a->repeats = (uint32_t)sp_max(w->repeats, 1);
+	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
+	sp_stat_cpus(&first.c);
+	choose_rows(&first, w, turns, a->argv[0]);
+	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
+		a->run[i] = first;
+		a->run[i].c.turn = i % a->plan->n_turns;
+		if (a->run[i].c.turn == 0)
+			sp_stat_beside_begin(&a->run[i].beside, a->plan);
+		e = w->asked.n ? sp_attach_count(&a->run[i], &w->asked, w->verb, *command ? command : NULL) : count(&a->run[i], w->verb, a->argv);
+		sp_stat_beside_end(&a->run[i].beside);
+		a->n = i + 1;
+		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
+			a->repeats = (i + 1) / a->plan->n_turns;
+			break;
+		}
+	}
+	return e;
+}
+
+/* That of the first one that went wrong. */
+static int status_of(const struct sp_stat_all *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->run[i].child.status)
+			return a->run[i].child.status;
+	return 0;
+}
+
+/* ---- showing ------------------------------------------------------------------------ */
+
+static void who_is_it(struct sp_who *who, const struct sp_stat_all *r, const struct sp_model *m, char *folder, size_t room)
+{
+	const char *slash = strrchr(r->argv[0], '/');
+
+	if (!getcwd(folder, room))
+		strcpy(folder, ".");
+	if (strcmp(folder, "/") == 0)
+		folder[0] = 0;
+	*who = (struct sp_who){ .host = sp_model_text(m, m->h.host), .program = slash ? slash + 1 : r->argv[0], .job = sp_conf_job(),
+				.step = sp_conf_step(), .folder = folder, .rank = sp_conf_rank(), .pid = (int)r->run[0].child.pid };
+}
+
+/* Into path, which says where that is when it is done. */
+static int write_form(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, const struct sp_view *view, bool several,
+		      char path[SP_CONF_PATH])
+{
+	struct sp_output o = { .own_start_ns = r->run[0].child.start_ns };
+	char folder[SP_CONF_PATH], name[SP_CONF_PATH];
+	struct sp_who who;
+	int e;
+
+	who_is_it(&who, r, m, folder, sizeof(folder));
+	e = sp_output_expand(path, SP_CONF_PATH, w->out, &who);
+	if (e == 0 && several && (e = sp_output_name_for(name, sizeof(name), path, view)) == 0)
+		strcpy(path, name);
+	if (e == 0)
+		e = sp_output_write(&o, path, &who, view, &w->report.show);
+	if (e == 0)
+		snprintf(path, SP_CONF_PATH, "%s", o.path);
+	return e < 0 ? sp_complain(WRONG, w->verb, sp_folder_why(e) ?: strerror(-e), *o.path ? o.path : w->out) : 0;
+}
+
+/* To the files of -o; store: the one that is a store, "" where none is. */
+static int write_forms(const struct wish *w, struct sp_stat_all *r, struct sp_model *m, char store[SP_CONF_PATH])
+{
+	const struct sp_view *view = sp_any_view_by_extension(w->out);
+	const char *formats = w->formats ? w->formats : view ? view->name : "store";
+	char path[SP_CONF_PATH];
+	int e = 0;
+
+	*store = 0;
+	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',') {
+		view = sp_any_view_by_name(p, strcspn(p, ","));
+		e = write_form(w, r, m, view, strchr(formats, ',') != NULL, path);
+		if (e == 0 && strcmp(view->name, "store") == 0)
+			strcpy(store, path);
+	}
+	return e;
+}
+
+/* To standard error: the program's output is its own. */
+static int show_forms(struct wish *w, const char *formats)
+{
+	int e = 0;
+
+	w->report.show.bold = sp_terminal_colour(STDERR_FILENO);
+	w->report.show.columns = sp_terminal_columns(STDERR_FILENO);
+	for (const char *p = formats; e == 0 && *p; p += strcspn(p, ","), p += *p == ',')
+		e = sp_report_show(&w->report, sp_any_view_by_name(p, strcspn(p, ",")), STDERR_FILENO) < 0 ? WRONG : 0;
+	return e;
+}
+
+static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
+{
+	bool to_files = w->out && strcmp(w->out, "-") != 0;
+	char store[SP_CONF_PATH];
+	int e = to_files ? write_forms(w, r, m, store) : 0;
+
+	if (to_files)
+		w->report.show.file = *store ? store : SP_VIEW_NO_STORE;
+	if (e == 0 && to_files && !w->quiet)
+		show_forms(w, "text");		/* a terminal that is gone loses nothing */
+	else if (e == 0 && !w->quiet)
+		e = show_forms(w, w->formats ? w->formats : "text");
+	w->report.show.file = NULL;
+	return e;
+}
+
+static int show_store(struct wish *w, struct sp_stat_all *r)
+{
+	struct sp_bytes b = { 0 };
+	struct sp_image image = { 0 };
+	struct sp_model m;
+	int e;
+
+	sp_stat_topo_end(&r->topo);
+	sp_stat_store(&b, r);
+	image.base = b.at;
+	image.bytes = b.used;
+	e = sp_model_open(&m, &image);
+	if (e < 0)
+		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
+	w->report.show.m = &m;
+	sp_metrics_show_text(&w->report.metrics, w->verb, &w->report.show);
+	e = show(w, r, &m);
+	sp_metrics_forget();
+	sp_model_close(&m);
+	sp_bytes_free(&b);
+	return e;
+}
+
+static void forget(struct sp_stat_all *a, struct wish *w)
+{
+	sp_stat_topo_end(&a->topo);
+	for (uint32_t i = 0; i < a->n; i++) {
+		sp_stat_who_free(&a->run[i].who);
+		free(a->run[i].c.value);
+		free(a->run[i].c.short_of);
+		free(a->run[i].c.had);
+	}
+	free(a->n ? a->run[0].c.cpu : NULL);
+	free(a->run);
+	free(w->events);
+	sp_asked_free(&w->asked);
+}
+
+int sp_cmd_stat(int argc, char **argv)
+{
+	struct wish w = { .verb = argv[0], .rows = -1, .report = { .verb = argv[0] } };
+	struct sp_stat_all a = { 0 };
+	int e = read_options(&w, argc, argv);
+
+	if (e)
+		return e;
+	sp_conf_capture(environ);
+	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
+	if (w.asked.n)
+		e = sp_asked_begin(&w.asked, w.verb);
+	a.argv = w.asked.n ? w.asked.argv : argv + optind;
+	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);
+	if (e == 0 && !sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
+		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
+	if (e == 0)
+		e = count_all(&a, &w, argv + optind);
+	if (e == 0)
+		e = show_store(&w, &a);
+	if (e == 0)
+		e = status_of(&a);
+	forget(&a, &w);
+	return e;
+}

@@ -1,0 +1,209 @@
+/* stat-asked.c: which processes and threads were asked for with -p and -t, what /proc says of them, and when they have
+ * ended. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat-running.h"
+
+#define ARGS_MOST 4096
+#define DRAIN_MS 5
+#define LOOK_MS 20			/* where no descriptor tells of an end */
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#define OF_THREAD O_EXCL		/* PIDFD_THREAD, Linux 6.9 */
+
+/* ---- /proc ---------------------------------------------------------------------- */
+
+bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p)
+{
+	char path[80], text[1024];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
+	return at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &p->state, &p->ppid, &p->user, &p->system) == 4 &&
+	       p->state != 'Z' && p->state != 'X';
+}
+
+void sp_proc_name(int pid, int tid, char name[16])
+{
+	char path[80], text[32];
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	n = sp_read_file(path, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = 0;
+	text[strcspn(text, "\n")] = 0;
+	snprintf(name, 16, "%.15s", text);
+}
+
+uint32_t sp_proc_args(int pid, char **args)
+{
+	char path[64], *text = sp_need(calloc(1, ARGS_MOST + 1));
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	n = sp_read_file(path, text, ARGS_MOST);
+	if (n > 0 && text[n - 1])
+		n++;			/* it was cut, or written over by its process: there is a NUL behind */
+	*args = text;
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+/* A number of /proc/ID/status; 0: it is not there. */
+static int status_of(int id, const char *name)
+{
+	char path[64], text[4096];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strstr(text, name) : NULL;
+	return at ? atoi(at + strlen(name)) : 0;
+}
+
+/* A process goes on when its first thread has ended. */
+static bool lives(int pid, int tid)
+{
+	struct sp_stat_proc p;
+
+	return sp_proc_thread(pid, tid ? tid : pid, &p) || (!tid && status_of(pid, "\nThreads:") > 1);
+}
+
+/* ---- what was asked for ------------------------------------------------------------ */
+
+static int wrong(const char *verb, const char *text, const char *which, size_t n)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)sp_min(n, 60), which);
+	return sp_complain(125, verb, text, name);
+}
+
+static int take_one(struct sp_stat_asked *a, const char *verb, const char *text, size_t n, bool threads)
+{
+	struct sp_stat_one *one;
+	char *end;
+	long id = strtol(text, &end, 10);
+	int pid;
+
+	if (end != text + n || !n || id <= 0 || id > INT_MAX)
+		return wrong(verb, threads ? "-t takes numbers of threads, joined by commas" : "-p takes numbers of processes, joined by commas",
+			     text, n);
+	pid = status_of((int)id, "\nTgid:");
+	if (!pid || !lives(pid, threads || pid != id ? (int)id : 0))
+		return wrong(verb, threads ? "there is no thread of this number" : "there is no process of this number", text, n);
+	if (!threads && pid != id)
+		return wrong(verb, "it is a thread, not a process: -t counts it", text, n);
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->one[i].pid == pid && a->one[i].tid == (threads ? (int)id : 0))
+			return 0;
+	a->one = sp_need(reallocarray(a->one, a->n + 1, sizeof(*a->one)));
+	one = &a->one[a->n++];
+	*one = (struct sp_stat_one){ .pid = pid, .tid = threads ? (int)id : 0, .end = -1 };
+	return 0;
+}
+
+int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, bool threads)
+{
+	size_t n;
+	int e = 0;
+
+	do {
+		n = strcspn(list, ",");
+		e = take_one(a, verb, list, n, threads);
+		list += n;
+	} while (e == 0 && *list++ == ',');
+	return e;
+}
+
+/* What is shown as the program: the first one's process. */
+int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
+{
+	uint32_t bytes, n = 0;
+	char name[16];
+
+	bytes = sp_proc_args(a->one[0].pid, &a->args);
+	if (!bytes) {			/* (a kernel's thread has none) */
+		sp_proc_name(a->one[0].pid, a->one[0].pid, name);
+		strcpy(a->args, name);
+		bytes = (uint32_t)strlen(name) + 1;
+	}
+	if (!*a->args && bytes <= 1)
+		return sp_complain(125, verb, "it has ended", NULL);
+	a->argv = sp_need(calloc(bytes + 1, sizeof(*a->argv)));
+	for (uint32_t at = 0; at < bytes; at += (uint32_t)strlen(a->args + at) + 1)
+		a->argv[n++] = a->args + at;
+	for (uint32_t i = 0; i < a->n; i++)
+		a->one[i].end = (int)sp_sys(SYS_pidfd_open, a->one[i].tid ? a->one[i].tid : a->one[i].pid, a->one[i].tid ? OF_THREAD : 0);
+	return 0;
+}
+
+void sp_asked_free(struct sp_stat_asked *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		sp_close(a->one[i].end);
+	free(a->argv);
+	free(a->args);
+	free(a->one);
+	memset(a, 0, sizeof(*a));
+}
+
+/* ---- until they have ended --------------------------------------------------------- */
+
+/* SIGCHLD is none of these. */
+static bool is_ended_by(int signals)
+{
+	struct signalfd_siginfo s;
+	bool ends = false;
+
+	while (read(signals, &s, sizeof(s)) == sizeof(s))
+		ends = ends || s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM || s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT;
+	return ends;
+}
+
+static bool runs(const struct sp_stat_one *one)
+{
+	struct pollfd p = { .fd = one->end, .events = POLLIN };
+
+	return one->end >= 0 ? poll(&p, 1, 0) == 0 : lives(one->pid, one->tid);
+}
+
+void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	struct pollfd *p = sp_need(calloc(a->n + 1, sizeof(*p)));
+	int ms = c->rows ? DRAIN_MS : -1;
+	uint32_t left = a->n;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		p[i] = (struct pollfd){ .fd = a->one[i].end, .events = POLLIN };
+		ms = a->one[i].end < 0 && ms < 0 ? LOOK_MS : ms;
+	}
+	p[a->n] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	while (left) {
+		poll(p, a->n + 1, ms);
+		if (c->rows)
+			sp_stat_drain(c, w);
+		if (is_ended_by(signals))
+			break;
+		left = 0;
+		for (uint32_t i = 0; i < a->n; i++) {
+			bool on = runs(&a->one[i]);
+
+			left += on;
+			p[i].fd = on ? p[i].fd : -1;
+		}
+	}
+	free(p);
+}

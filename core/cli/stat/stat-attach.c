@@ -1,0 +1,556 @@
+/* stat-attach.c: counters for threads that run already: of each one its own, that those born of it inherit.
+ *
+ * They are opened one after the other, off, while threads are born and end all the while; who is born meanwhile is looked
+ * for in /proc and told by those it is born of (stat-births.c, which has the rule by which nobody is counted twice).  When
+ * nobody is new, and no thread is in the middle of bearing one that began before it had its counters, all are turned on.
+ *
+ * A counter's number must tell who inherited it: those with a larger number.  So between the making of it and its being
+ * there nothing may have been numbered: then the next that is made has the next number.  Where it has not, somebody
+ * was born just then (or somebody else on this machine made a counter), and it is opened again; unless nobody was born of this
+ * thread.
+ *
+ * A birth that has begun is seen only when it is over, 20 us later, of a process of many pages a second.  A thread is in
+ * none if it sleeps where a signal would wake it, which nobody does there, or has since run in its program, or has told of
+ * a birth since: the next one cannot have begun before the one before was over.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "../../cpu-list.h"
+#include "../../sys.h"
+#include "../program/program.h"
+#include "../tool/cmd.h"
+#include "stat-running.h"
+
+#define CPUS_MOST 65536u
+#define TRIES 20u			/* for each counter */
+#define WAIT_NS 5000000000u		/* for births to be over */
+#define PAUSE_NS 100000
+#define AGAIN 5u			/* all of it, where records were lost */
+#define FILES_LEFT 64u
+
+struct attach {
+	struct sp_stat_run *r;
+	const struct sp_stat_asked *who;
+	const char *verb;
+	struct sp_births b;
+	int *cpu;			/* online */
+	uint32_t n_cpus;
+	bool *wanted;			/* [b.n_own] */
+};
+
+/* What a thread gets: the natives by CPU, the clock on all CPUs, and the sides. */
+static uint32_t n_counters(const struct attach *a)
+{
+	return a->r->c.n_cpus * a->r->c.n;
+}
+
+static long open_own(struct attach *a, uint32_t v, pid_t tid)
+{
+	struct sp_stat_counters *c = &a->r->c;
+	uint32_t n = n_counters(a);
+
+	if (v == n)
+		return sp_stat_open_whole(c, tid);
+	return v < n ? sp_stat_open_native(c, v % c->n, tid, c->cpu[v / c->n]) : sp_stat_open_side(c, tid, a->cpu[v - n - 1]);
+}
+
+/* Who has inherited one already writes there, too. */
+static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t *which, uint32_t n)
+{
+	const struct sp_stat_counters *c = &a->r->c;
+	uint32_t counters = n_counters(a);
+
+	for (uint32_t i = 0; i < n && c->carrier; i++) {
+		uint32_t v = which[i], at = v < counters ? v / c->n * (c->n + 1) + v % c->n : (v - counters - 1) * (c->n + 1) + c->n;
+
+		if (v != counters && c->carrier[at] >= 0 && ioctl(t->own[v].fd, PERF_EVENT_IOC_SET_OUTPUT, c->carrier[at]) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Of all rings, often: they fill while threads are born. */
+static void drain(struct attach *a)
+{
+	sp_births_drain(&a->b);
+	if (a->r->c.rows)
+		sp_stat_drain(&a->r->c, &a->r->who);
+}
+
+/* The number that the next counter gets. */
+static uint64_t stamp(void)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
+				     .exclude_kernel = 1, .exclude_hv = 1 };
+	int fd = (int)sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	uint64_t number = sp_perf_number(fd);
+
+	sp_close(fd);
+	return number;
+}
+
+/* Has it borne nobody since its gates were opened?  (What it bears is told of before it can sleep where a signal would
+ * wake it.) */
+static bool bore_nobody(struct attach *a, const struct sp_task *t)
+{
+	struct sp_stat_proc p;
+	bool lives = sp_proc_thread(t->pid, t->tid, &p);
+
+	drain(a);
+	return (!lives || p.state == 'S' || p.state == 'T' || p.state == 't') && !t->bore;
+}
+
+/* As close together as they can be; and a last one that is nobody's.  0 or -errno. */
+static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which, uint32_t n, uint64_t *after)
+{
+	long fd;
+
+	for (uint32_t i = 0; i < n; i++) {
+		fd = open_own(a, which[i], t->tid);
+		if (fd < 0)
+			return (int)fd;
+		t->own[which[i]].fd = (int)fd;
+	}
+	*after = stamp();
+	for (uint32_t i = 0; i < n; i++)
+		t->own[which[i]].number = sp_perf_number(t->own[which[i]].fd);
+	return set_outputs(a, t, which, n);
+}
+
+/* Those that it has not; 0 or -errno. */
+static int open_missing(struct attach *a, struct sp_task *t)
+{
+	uint32_t *todo = sp_need(calloc(a->b.n_own, sizeof(*todo))), n = 0;
+	uint64_t after = 0;
+	int e = 0;
+
+	for (uint32_t v = 0; v < a->b.n_own; v++)
+		if (a->wanted[v] && !sp_births_has(&a->b, t, v))
+			todo[n++] = v;
+	for (uint32_t tries = 0; e == 0 && n; tries++) {
+		uint32_t again = 0;
+
+		e = open_some(a, t, todo, n, &after);
+		if (e || bore_nobody(a, t))
+			break;
+		for (uint32_t i = 0; i < n; i++) {
+			struct sp_own *own = &t->own[todo[i]];
+
+			if ((i + 1 < n ? t->own[todo[i + 1]].number : after) == own->number + 1)
+				continue;
+			if (tries == TRIES) {
+				a->r->attached.unproven++;
+				continue;
+			}
+			todo[again++] = todo[i];
+		}
+		for (uint32_t i = 0; i < again; i++) {
+			sp_close(t->own[todo[i]].fd);
+			t->own[todo[i]].fd = -1;
+		}
+		n = again;
+	}
+	free(todo);
+	return e;
+}
+
+static int open_for(struct attach *a, struct sp_task *t)
+{
+	struct sp_stat_proc p = { 0 };
+	int e;
+
+	t->own = sp_need(calloc(a->b.n_own, sizeof(*t->own)));
+	for (uint32_t v = 0; v < a->b.n_own; v++)
+		t->own[v].fd = -1;
+	sp_proc_name(t->pid, t->tid, t->name);
+	if (sp_proc_thread(t->pid, t->pid, &p) || sp_proc_thread(t->pid, t->tid, &p)) {
+		t->ppid = p.ppid;
+		t->args_bytes = sp_proc_args(t->pid, &t->args);
+	}
+	e = sp_births_gates(&a->b, t);
+	e = e ? e : open_missing(a, t);
+	t->settled = true;
+	drain(a);			/* a birth told of so far may have begun before they were there */
+	t->bore = false;
+	if (sp_proc_thread(t->pid, t->tid, &p))
+		t->user = p.user;
+	else
+		t->ended = true;
+	return e;
+}
+
+/* ---- who is there ------------------------------------------------------------------- */
+
+static void look(struct attach *a, bool first)
+{
+	for (uint32_t i = 0; i < a->who->n; i++) {
+		const struct sp_stat_one *one = &a->who->one[i];
+		char path[64];
+		struct dirent *e;
+		DIR *d;
+
+		if (one->tid) {
+			sp_births_task(&a->b, one->pid, one->tid)->first |= first;
+			continue;
+		}
+		snprintf(path, sizeof(path), "/proc/%d/task", one->pid);
+		d = opendir(path);
+		while (d && (e = readdir(d)))
+			if (*e->d_name != '.')
+				sp_births_task(&a->b, one->pid, atoi(e->d_name))->first |= first;
+		if (d)
+			closedir(d);
+	}
+}
+
+enum seen { DONE, NEW, WAITS };
+
+/* Has it begun to run, and nothing to show for it? */
+static enum seen is_without(struct attach *a, struct sp_task *t)
+{
+	struct sp_stat_proc p;
+
+	if (t->born && t->parent)
+		return DONE;
+	if (!t->born) {
+		if (!sp_proc_thread(t->pid, t->tid, &p)) {
+			t->ended = true;
+			return DONE;
+		}
+		if (p.state == 'R' && !p.user && !p.system)
+			return WAITS;
+	}
+	/* What it wrote before that is in the rings, and its birth was told of before it wrote. */
+	drain(a);
+	return t->born && t->parent ? DONE : NEW;
+}
+
+static int consider(struct attach *a, struct sp_task *t, enum seen *is)
+{
+	bool all = true;
+	int e;
+
+	*is = DONE;
+	if (t->settled || t->ended)
+		return 0;
+	if (!t->first)
+		*is = is_without(a, t);
+	if (t->ended || *is == WAITS)
+		return 0;
+	for (uint32_t v = 0; all && v < a->b.n_own; v++)
+		all = !a->wanted[v] || sp_births_has(&a->b, t, v);
+	t->settled = all;
+	*is = all ? DONE : NEW;
+	if (all)
+		return 0;
+	e = open_for(a, t);
+	if (e == -ESRCH) {
+		t->ended = true;
+		e = 0;
+	} else if ((e == -EACCES || e == -EPERM) && !t->first) {
+		a->r->attached.refused++;
+		e = 0;
+	}
+	return e;
+}
+
+/* How many may still be in the middle of a birth that began before their counters. */
+static uint32_t unclear(struct attach *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->b.n; i++) {
+		struct sp_task *t = a->b.task[i];
+		struct sp_stat_proc p;
+
+		if (!t->own || t->cleared)
+			continue;
+		t->cleared = t->ended || t->bore || !sp_proc_thread(t->pid, t->tid, &p) || p.state == 'S' || p.state == 'T' ||
+			     p.state == 't' || p.user > t->user;
+		n += !t->cleared;
+	}
+	return n;
+}
+
+/* 0 or -errno: -EAGAIN: records were lost. */
+static int open_all(struct attach *a)
+{
+	uint64_t until = sp_boot_ns() + WAIT_NS;
+	uint32_t busy = 0, news = 1, waits = 0;
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+	for (bool first = true; first || busy || news || waits; first = false) {
+		bool late = sp_boot_ns() > until;
+
+		if (!first && !news)
+			nanosleep(&pause, NULL);
+		drain(a);
+		busy = unclear(a);	/* before the look: then what they bore is seen by it */
+		look(a, first);
+		drain(a);
+		news = waits = 0;
+		for (uint32_t i = 0; i < a->b.n; i++) {
+			enum seen is;
+			int e = consider(a, a->b.task[i], &is);
+
+			if (e)
+				return e;
+			news += is == NEW;
+			waits += is == WAITS;
+		}
+		if (a->b.lost)
+			return -EAGAIN;
+		if (late && !news) {
+			a->r->attached.unclear = busy + waits;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* ---- on ----------------------------------------------------------------------------- */
+
+static void close_all(struct attach *a)
+{
+	for (uint32_t i = 0; i < a->b.n; i++)
+		for (uint32_t v = 0; a->b.task[i]->own && v < a->b.n_own; v++)
+			sp_close(a->b.task[i]->own[v].fd);
+	sp_births_end(&a->b);
+	free(a->wanted);
+	a->wanted = NULL;
+	sp_stat_close(&a->r->c);
+}
+
+/* All that the command has opened at once.  Twice: one that is born of one that was itself born meanwhile may have looked
+ * at its parent's before, and be listed after, the kernel went through them. */
+static void turn_on(struct attach *a)
+{
+	uint64_t from = sp_boot_ns();
+
+	for (int i = 0; i < 2; i++)
+		prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	a->r->c.slack_ns = 1000 + a->n_cpus * (sp_boot_ns() - from);
+	sp_births_close(&a->b);
+}
+
+static void read_all(struct attach *a)
+{
+	struct sp_stat_counters *c = &a->r->c;
+	uint32_t n = n_counters(a);
+	int *fd = sp_need(calloc(n, sizeof(*fd)));
+
+	c->value = sp_need(calloc(n + 1, sizeof(*c->value)));
+	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
+	for (uint32_t i = 0; i < a->b.n; i++) {
+		struct sp_task *t = a->b.task[i];
+		uint64_t whole = 0;
+
+		if (!t->own)
+			continue;
+		t->at = sp_need(calloc(n, sizeof(*t->at)));
+		for (uint32_t v = 0; v < n; v++)
+			fd[v] = t->own[v].fd;
+		sp_stat_read_all(c, fd, false, t->at, c->short_of);
+		for (uint32_t v = 0; v < n; v++)
+			c->value[v] += t->at[v];
+		if (t->own[n].fd >= 0 && read(t->own[n].fd, &whole, sizeof(whole)) == sizeof(whole))
+			c->whole_ns += whole;
+	}
+	free(fd);
+}
+
+/* ---- as well as there are descriptors --------------------------------------------------- */
+
+static void online(struct attach *a)
+{
+	char text[4096];
+	const char *at = text;
+	uint64_t from, to;
+
+	a->cpu = sp_need(calloc(CPUS_MOST, sizeof(*a->cpu)));
+	if (sp_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+		*text = 0;
+	while (at && (at = sp_cpu_range(at, &from, &to)))
+		for (uint64_t k = from; k <= to && a->n_cpus < CPUS_MOST; k++)
+			a->cpu[a->n_cpus++] = (int)k;
+	if (!a->n_cpus) {
+		memcpy(a->cpu, a->r->c.cpu, a->r->c.n_cpus * sizeof(*a->cpu));
+		a->n_cpus = a->r->c.n_cpus;
+	}
+}
+
+static int refuse(struct attach *a, int e)
+{
+	const struct sp_stat_one *one = &a->who->one[0];
+	char text[400], name[16], path[64];
+	struct stat s = { 0 };
+	int id = one->tid ? one->tid : one->pid;
+
+	snprintf(name, sizeof(name), "%d", id);
+	snprintf(path, sizeof(path), "/proc/%d", one->pid);
+	if (e == -ESRCH)
+		snprintf(text, sizeof(text), "it has ended");
+	else if ((e == -EACCES || e == -EPERM) && stat(path, &s) == 0 && s.st_uid != geteuid())
+		snprintf(text, sizeof(text), "the kernel does not permit to count it: it is of user %u, or may not be looked at by its own user "
+			 "(set-user-ID, not dumpable); root may, and who has CAP_PERFMON (and CAP_SYS_PTRACE)", (unsigned)s.st_uid);
+	else if (e == -EACCES || e == -EPERM)
+		snprintf(text, sizeof(text), "the kernel does not permit to count it (%s): perf_event_paranoid, Yama or another security module "
+			 "forbid it; see sspapi doctor", strerror(-e));
+	else if (e == -EMFILE || e == -ENFILE)
+		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): %u threads take %u each, also without rows by CPU and by thread; "
+			 "raise the limit, or name fewer events", a->b.n, a->n_cpus + a->r->c.n + 1);
+	else if (e == -EAGAIN)
+		snprintf(text, sizeof(text), "its threads are born so fast that the records of it were lost, %u times: nothing was counted; try again", AGAIN);
+	else if (e == -ENOMEM)
+		snprintf(text, sizeof(text), "no locked pages are left to tell by who is born meanwhile (other processes of this user have them; "
+			 "RLIMIT_MEMLOCK)");
+	else
+		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror(-e));
+	return sp_complain(125, a->verb, text, name);
+}
+
+/* How: 0 by CPU and by thread, 1 without CPUs, 2 without threads either.  Something goes that costs descriptors. */
+static void retreat(struct attach *a, int how)
+{
+	struct sp_stat_counters *c = &a->r->c;
+
+	if (how && !a->r->why_no_cpus) {
+		a->r->why_no_cpus = "counts have no CPU: each thread takes a descriptor for each CPU and event, and the limit (ulimit -Hn) is lower";
+		c->n_cpus = 1;
+		c->cpu = sp_need(calloc(1, sizeof(*c->cpu)));
+		*c->cpu = SP_NO_CPU;
+		c->reads = false;
+	}
+	if (how == 2 && c->rows) {
+		a->r->why_no_rows = "threads have no rows of their own: they take descriptors, and the limit (ulimit -Hn) is lower";
+		c->rows = c->reads = false;
+	}
+}
+
+static int try_once(struct attach *a)
+{
+	struct sp_stat_counters *c = &a->r->c;
+	uint32_t n;
+	int e;
+
+	a->r->attached = (struct sp_stat_attached){ 0 };
+	n = n_counters(a);
+	if (c->rows && !sp_stat_open_rings(c, a->n_cpus, a->cpu)) {
+		sp_stat_close(c);
+		a->r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
+				    "(other processes of this user have them; RLIMIT_MEMLOCK)";
+		c->rows = c->reads = false;
+	}
+	if (!sp_births_begin(&a->b, a->n_cpus, a->cpu, n + 1 + (c->rows ? a->n_cpus : 0)))
+		return stamp() ? -ENOMEM : -EMFILE;
+	a->wanted = sp_need(calloc(a->b.n_own, sizeof(*a->wanted)));
+	for (uint32_t v = 0; v < a->b.n_own; v++)
+		a->wanted[v] = v >= n || c->had[v];
+	e = open_all(a);
+	if (e)
+		close_all(a);
+	return e;
+}
+
+static int find(struct attach *a)
+{
+	struct sp_stat_counters *c = &a->r->c;
+	pid_t one = a->who->one[0].tid ? a->who->one[0].tid : a->who->one[0].pid;
+	uint32_t again = 0;
+	struct rlimit files = { .rlim_cur = 1024 };
+	int e;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	for (int how = 0; how <= 2; how++) {
+		retreat(a, how);
+		sp_stat_find_clock(c);
+		if (how < 2 && c->n_cpus * c->n + FILES_LEFT > files.rlim_cur)
+			continue;
+		e = (int)sp_stat_open_native(c, c->clock, one, c->cpu[0]);
+		if (e < 0)
+			return refuse(a, e);
+		sp_close(e);
+		e = sp_stat_try(c, a->verb, one);
+		if (e)
+			return e;
+		do
+			e = try_once(a);
+		while (e == -EAGAIN && again++ < AGAIN);
+		if (e != -EMFILE && e != -ENFILE)
+			break;
+	}
+	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
+		a->r->attached.n += a->b.task[i]->settled && !a->b.task[i]->ended;
+	if (e == 0 && !a->r->attached.n) {
+		close_all(a);
+		e = -ESRCH;
+	}
+	return e ? refuse(a, e) : 0;
+}
+
+static void say(const struct attach *a)
+{
+	uint32_t n = a->r->attached.n;
+
+	sp_message(a->verb, "counting %u %s of %s%s", n, n == 1 ? "thread" : "threads", a->who->argv[0],
+		   a->r->child.pid ? "" : "; Ctrl-C ends it");
+}
+
+int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, const char *verb, char **argv)
+{
+	struct attach a = { .r = r, .who = who, .verb = verb };
+	struct sp_stat_child *child = &r->child;
+	uint64_t from_ns;
+	int e = 0;
+
+	r->c.running = true;
+	online(&a);
+	free(r->c.cpu);
+	r->c.cpu = a.cpu;
+	r->c.n_cpus = a.n_cpus;
+	if (argv)
+		e = sp_stat_fork(child, &r->c, verb, argv);
+	else
+		child->signals = sp_stat_catch();
+	e = e ? e : find(&a);
+	if (e) {
+		if (argv && child->pid > 0)
+			sp_stat_abandon(child);
+		return e;
+	}
+	sp_stat_beside_start(&r->beside);
+	from_ns = sp_now_ns();
+	turn_on(&a);
+	child->start_ns = sp_now_ns();
+	say(&a);
+	if (argv) {
+		sp_stat_wait(child, &r->c, &r->who);
+	} else {
+		sp_asked_wait(who, child->signals, &r->c, &r->who);
+		sp_close(child->signals);
+	}
+	child->end_ns = sp_now_ns();
+	prctl(PR_TASK_PERF_EVENTS_DISABLE);
+	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);
+	sp_stat_beside_stop(&r->beside);
+	if (r->c.rows)
+		sp_stat_drain(&r->c, &r->who);
+	read_all(&a);
+	sp_family_settle(r, &a.b, from_ns);
+	close_all(&a);
+	if (a.cpu != r->c.cpu)
+		free(a.cpu);
+	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
+	child->pid = who->one[0].pid;
+	child->signal = 0;		/* whose end it was is not the program's */
+	return e;
+}

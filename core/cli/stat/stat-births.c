@@ -1,0 +1,261 @@
+/* stat-births.c: who is born of whom while threads that run are given counters, and with which of these.
+ *
+ * A thread that is born of one with counters inherits those that this one has at that instant, and is found in /proc
+ * as well: opened for it, too, they would count it twice; left out, one that was born an instant earlier is not counted
+ * at all.  What does not tell them apart, found by trial: the record of the birth (PERF_RECORD_FORK: it comes when the
+ * birth is nearly over, the counters are inherited when it begins: 20 us or, of a large process, a second between them);
+ * a second look at /proc (the same); times.  What does:
+ *
+ * The kernel numbers its counters, inherited ones too, in the order they are made, and tells the number of ours
+ * (PERF_EVENT_IOC_ID).  Each thread gets a counter that counts nothing but writes a record when its thread comes onto a
+ * CPU or leaves one (the gate), before all others.  Who inherited it writes such records from its first moment on, with
+ * its own counter's number.  All that a thread inherits is numbered in one go, under the lock that a counter is opened
+ * under.  So it has inherited exactly what has a smaller number than its gate: if, while that was opened, nothing else
+ * was numbered; else it is opened again (stat-attach.c).  A thread that has been on a CPU and wrote nothing has inherited
+ * nothing.
+ */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat-running.h"
+
+#define PAGES_MOST 32u
+#define RECORD_MOST 512u
+
+static size_t ring_bytes(const struct sp_births *b)
+{
+	return (b->pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t sp_perf_number(int fd)
+{
+	uint64_t number = 0;
+
+	return ioctl(fd, PERF_EVENT_IOC_ID, &number) < 0 ? 0 : number;
+}
+
+/* ---- threads ---------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct sp_births *b, int tid)
+{
+	uint32_t at = ((uint32_t)tid * 2654435761u) & (b->slots - 1);
+
+	while (b->slot[at] && b->task[b->slot[at] - 1]->tid != tid)
+		at = (at + 1) & (b->slots - 1);
+	return at;
+}
+
+static struct sp_task *known(const struct sp_births *b, int tid)
+{
+	uint32_t at = b->slots ? b->slot[slot_of(b, tid)] : 0;
+
+	return at ? b->task[at - 1] : NULL;
+}
+
+static void more_slots(struct sp_births *b)
+{
+	b->slots = b->slots ? 2 * b->slots : 1024;
+	free(b->slot);
+	b->slot = sp_need(calloc(b->slots, sizeof(*b->slot)));
+	for (uint32_t i = 0; i < b->n; i++)
+		b->slot[slot_of(b, b->task[i]->tid)] = i + 1;
+}
+
+struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid)
+{
+	struct sp_task *t = known(b, tid);
+
+	if (t)
+		return t;
+	if (2 * b->n >= b->slots)
+		more_slots(b);
+	t = sp_need(calloc(1, sizeof(*t)));
+	t->pid = pid;
+	t->tid = tid;
+	b->task = sp_room(b->task, &b->room, b->n + 1, sizeof(struct sp_task *));
+	b->task[b->n++] = t;
+	b->slot[slot_of(b, tid)] = b->n;
+	return t;
+}
+
+/* ---- what they write ------------------------------------------------------------------ */
+
+static struct perf_event_attr gate(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr), .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1,
+		.exclude_hv = 1, .sample_id_all = 1, .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STREAM_ID,
+	};
+}
+
+static bool map_rings(struct sp_births *b)
+{
+	struct perf_event_attr a = gate();
+
+	a.disabled = 1;
+	for (uint32_t k = 0; k < b->n_cpus; k++) {
+		void *p;
+
+		b->carrier[k] = (int)sp_sys(SYS_perf_event_open, &a, 0, b->cpu[k], -1, PERF_FLAG_FD_CLOEXEC);
+		p = b->carrier[k] < 0 ? MAP_FAILED : mmap(NULL, ring_bytes(b), PROT_READ | PROT_WRITE, MAP_SHARED, b->carrier[k], 0);
+		b->ring[k] = p == MAP_FAILED ? NULL : p;
+		if (!b->ring[k])
+			return false;
+	}
+	return true;
+}
+
+bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own)
+{
+	*b = (struct sp_births){ .n_cpus = n_cpus, .cpu = cpu, .n_own = n_own };
+	for (b->pages = PAGES_MOST; b->pages; b->pages /= 4) {
+		b->carrier = sp_need(calloc(n_cpus, sizeof(*b->carrier)));
+		memset(b->carrier, -1, n_cpus * sizeof(*b->carrier));
+		b->ring = sp_need(calloc(n_cpus, sizeof(*b->ring)));
+		if (map_rings(b))
+			return true;
+		sp_births_close(b);
+	}
+	return false;
+}
+
+int sp_births_gates(struct sp_births *b, struct sp_task *t)
+{
+	struct perf_event_attr a = gate();
+
+	a.inherit = a.context_switch = a.task = 1;
+	t->gate = sp_need(malloc(b->n_cpus * sizeof(*t->gate)));
+	memset(t->gate, -1, b->n_cpus * sizeof(*t->gate));
+	for (uint32_t k = 0; k < b->n_cpus; k++) {
+		long fd = sp_sys(SYS_perf_event_open, &a, t->tid, b->cpu[k], -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0)
+			return (int)fd;
+		t->gate[k] = (int)fd;
+		if (ioctl((int)fd, PERF_EVENT_IOC_SET_OUTPUT, b->carrier[k]) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins with
+ * { u32 pid, ppid, tid, ptid; }. */
+static void take(struct sp_births *b, const struct perf_event_header *h)
+{
+	const uint32_t *word = (const uint32_t *)(h + 1), *end = (const uint32_t *)((const char *)h + h->size - 16);
+	struct sp_task *t;
+
+	if (h->type == PERF_RECORD_LOST) {
+		b->lost++;
+	} else if (h->type == PERF_RECORD_SWITCH) {
+		t = sp_births_task(b, (int)end[0], (int)end[1]);
+		if (!t->own && !t->born)	/* (not by what was opened for it) */
+			memcpy(&t->born, end + 2, sizeof(t->born));
+	} else if (h->type == PERF_RECORD_FORK) {
+		t = sp_births_task(b, (int)word[0], (int)word[2]);
+		t->parent = (int)word[3];
+		sp_births_task(b, (int)word[1], (int)word[3])->bore = true;
+	} else if (h->type == PERF_RECORD_EXIT) {
+		sp_births_task(b, (int)word[0], (int)word[2])->ended = true;
+	}
+}
+
+void sp_births_drain(struct sp_births *b)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = b->pages * page;
+
+	for (uint32_t k = 0; k < b->n_cpus; k++) {
+		struct perf_event_mmap_page *m = b->ring[k];
+		uint64_t head = sp_acquire(&m->data_head), tail = m->data_tail;
+
+		while (tail < head) {
+			const char *data = (const char *)m + page;
+			union {
+				struct perf_event_header h;
+				uint64_t aligned;
+				char bytes[RECORD_MOST];
+			} r;
+			uint64_t at = tail % size, first;
+
+			memcpy(&r.h, data + at, sizeof(r.h));
+			if (r.h.size < sizeof(r.h) + 16 || r.h.size > sizeof(r) || r.h.size > head - tail) {
+				b->lost++;
+				break;
+			}
+			first = sp_min(r.h.size, size - at);
+			memcpy(r.bytes, data + at, first);
+			memcpy(r.bytes + first, data, r.h.size - first);
+			take(b, &r.h);
+			tail += r.h.size;
+		}
+		sp_publish(&m->data_tail, head);
+	}
+}
+
+/* ---- the rule --------------------------------------------------------------------------- */
+
+/* What its parent had when it was born: what had been opened for that one by then, and what that one had inherited. */
+bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t own)
+{
+	const struct sp_task *of;
+
+	if (t->own && t->own[own].fd >= 0)
+		return true;
+	for (uint32_t i = 0; t->born && i < b->n; i++, t = of) {
+		of = known(b, t->parent);
+		if (!of)
+			return false;
+		if (of->own && of->own[own].fd >= 0 && of->own[own].number < t->born)
+			return true;
+	}
+	return false;
+}
+
+bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t)
+{
+	const struct sp_task only = { .parent = t->parent, .born = t->born };
+
+	for (uint32_t v = 0; v < b->n_own; v++)
+		if (sp_births_has(b, &only, v))
+			return true;
+	return false;
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+void sp_births_close(struct sp_births *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		for (uint32_t k = 0; b->task[i]->gate && k < b->n_cpus; k++)
+			sp_close(b->task[i]->gate[k]);
+		free(b->task[i]->gate);
+		b->task[i]->gate = NULL;
+	}
+	for (uint32_t k = 0; b->ring && k < b->n_cpus; k++) {
+		if (b->ring[k])
+			munmap(b->ring[k], ring_bytes(b));
+		sp_close(b->carrier[k]);
+	}
+	free(b->ring);
+	free(b->carrier);
+	b->ring = NULL;
+	b->carrier = NULL;
+}
+
+void sp_births_end(struct sp_births *b)
+{
+	sp_births_close(b);
+	for (uint32_t i = 0; i < b->n; i++) {
+		free(b->task[i]->own);
+		free(b->task[i]->at);
+		free(b->task[i]->args);
+		free(b->task[i]);
+	}
+	free(b->task);
+	free(b->slot);
+	memset(b, 0, sizeof(*b));
+}

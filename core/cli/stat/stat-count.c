@@ -1,0 +1,435 @@
+/* stat-count.c: the counters: one inherited event of the child for each CPU. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat.h"
+
+#define CPUS_MOST 65536u
+#define SLACK_NS 100000u		/* of many threads' switches */
+#define OWN_SLACK_NS 5000u		/* of one thread's */
+
+static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
+
+static size_t ring_bytes(uint32_t pages)
+{
+	return (pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void sp_stat_cpus(struct sp_stat_counters *c)
+{
+	size_t bytes = CPUS_MOST / 8;
+	cpu_set_t *set = sp_need(calloc(1, bytes));
+
+	if (sched_getaffinity(0, bytes, set) < 0)
+		for (long k = 0; k < sysconf(_SC_NPROCESSORS_ONLN); k++)
+			CPU_SET_S((size_t)k, bytes, set);
+	c->cpu = sp_need(calloc(CPUS_MOST, sizeof(*c->cpu)));
+	for (size_t k = 0; k < CPUS_MOST; k++)
+		if (CPU_ISSET_S(k, bytes, set))
+			c->cpu[c->n_cpus++] = (int)k;
+	free(set);
+}
+
+/* ---- opening ------------------------------------------------------------------ */
+
+static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat, bool running)
+{
+	struct perf_event_attr a = *from;
+	bool soft = a.type == PERF_TYPE_SOFTWARE;
+
+	a.size = sizeof(a);
+	a.disabled = a.inherit = 1;
+	a.enable_on_exec = !running;
+	a.pinned = a.exclusive = a.freq = 0;	/* never pinned: the program's own counters come first */
+	a.sample_period = a.sample_type = 0;
+	a.read_format = soft ? 0 : PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a.inherit_stat = stat;
+	return a;
+}
+
+static long open_one(const struct perf_event_attr *a, pid_t child, int cpu)
+{
+	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Switches and migrations happen in the kernel: counted without it they are 0, which is no count. */
+static bool is_of_the_kernel(const struct perf_event_attr *a)
+{
+	return a->type == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
+{
+	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, c->reads, c->running);
+	long fd;
+
+	if (n && n->as_named)
+		return open_one(&a, child, cpu);
+	a.exclude_kernel = a.exclude_hv = c->user_only;
+	fd = open_one(&a, child, cpu);
+	if ((fd == -EACCES || fd == -EPERM) && !c->user_only) {
+		a.exclude_kernel = a.exclude_hv = 1;
+		fd = open_one(&a, child, cpu);
+		c->user_only = fd >= 0;
+	}
+	return fd;
+}
+
+long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu)
+{
+	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
+	struct perf_event_attr a = inherited(n ? &n->attr : &task_clock, false, false);
+
+	a.disabled = a.enable_on_exec = a.inherit = 0;
+	if (!n || !n->as_named)
+		a.exclude_kernel = a.exclude_hv = c->user_only;
+	return open_one(&a, thread, cpu);
+}
+
+static int refuse(const struct sp_stat_counters *c, const char *verb, long error, const char *what)
+{
+	char text[300];
+
+	if (error == -EMFILE || error == -ENFILE)
+		snprintf(text, sizeof(text), "%u descriptors are wanted, one for each of %u CPUs and %u events, and the limit is lower: "
+			 "raise it (ulimit -Hn), bind the program to fewer CPUs (taskset), or name fewer events",
+			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + (c->rows ? 2 : 1), c->n_cpus, c->n);
+	else if (error == -EACCES || error == -EPERM)
+		snprintf(text, sizeof(text), "the kernel does not permit to count (%s): see sspapi doctor", strerror((int)-error));
+	else
+		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-error));
+	return sp_complain(125, verb, text, what);
+}
+
+/* What one CPU cannot count is that CPU's matter: of two kinds of cores, each has its own events. */
+static bool is_of_cpu(long error)
+{
+	return error == -ENOENT || error == -ENODEV || error == -ENXIO || error == -EINVAL || error == -EOPNOTSUPP;
+}
+
+/* On every CPU that has such an event. */
+static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, pid_t child)
+{
+	const char *name = i < c->plan->n_natives ? c->plan->native[i].name : "perf::TASK-CLOCK";
+	long fd, why = -ENODEV;
+	bool any = false;
+
+	if (i < c->plan->n_natives && i != c->clock && !sp_stat_in_turn(c->plan, i, c->turn))
+		return 0;
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		fd = sp_stat_open_native(c, i, child, c->cpu[k]);
+		c->fd[k * c->n + i] = fd >= 0 ? (int)fd : -1;
+		any = any || fd >= 0;
+		if (fd < 0 && !is_of_cpu(fd))
+			return refuse(c, verb, fd, name);
+		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
+	}
+	if (i < c->plan->n_natives && c->user_only && is_of_the_kernel(&c->plan->native[i].attr))
+		c->refused[i] = true;
+	return any ? 0 : refuse(c, verb, why, name);
+}
+
+void sp_stat_find_clock(struct sp_stat_counters *c)
+{
+	const struct sp_stat_plan *p = c->plan;
+
+	c->clock = 0;
+	while (c->clock < p->n_natives && (p->native[c->clock].attr.type != task_clock.type ||
+					   p->native[c->clock].attr.config != task_clock.config))
+		c->clock++;
+	c->n = p->n_natives + (c->clock == p->n_natives);
+}
+
+/* Who begins and ends, and is called what: an event that counts nothing, with times as the store has them. */
+long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = !c->running,
+		.enable_on_exec = !c->running, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1, .task = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
+	};
+
+	return open_one(&a, child, cpu);
+}
+
+/* The clock on all CPUs; where threads have rows it keeps counts apart, too.  At a switch between siblings the kernel
+ * swaps their lists of counters and, with inherit_stat, puts the counts back by their places in the lists: with events
+ * that the program opened itself, and its children inherited, they came to the wrong ones (seen: 601 CPU-MIGRATIONS in
+ * a program of PAPI_INHERIT that made none).  Lists with an inherited event of PERF_SAMPLE_READ are not swapped;
+ * kernels that do not know that (before 6.13) refuse it. */
+static long open_whole(pid_t child, bool reads, bool user_only, bool running)
+{
+	struct perf_event_attr a = inherited(&task_clock, false, running);
+
+	a.exclude_kernel = a.exclude_hv = user_only;
+	a.sample_type = reads ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
+	return open_one(&a, child, -1);
+}
+
+long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
+{
+	return open_whole(child, c->reads, c->user_only, c->running);
+}
+
+static void *map_ring(int fd, uint32_t pages)
+{
+	void *p = fd < 0 ? NULL : mmap(NULL, ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it is empty a process
+ * locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there is in the pool, if we take no more than
+ * that of it (with 64 kB perf record could not map its own rings under stat). */
+bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
+{
+	struct rlimit r;
+
+	uint64_t rings = c->reads ? c->plan->n_natives + 1 : 0;
+
+	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
+	       c->n_cpus * (rings * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
+}
+
+/* False: there are no locked pages left. */
+static bool open_rings(struct sp_stat_counters *c, pid_t child)
+{
+	uint32_t of = c->n + 1;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		c->side[k] = (int)sp_stat_open_side(c, child, c->cpu[k]);
+		c->ring[k * of + c->n] = map_ring(c->side[k], SP_STAT_SIDE_PAGES);
+		if (!c->ring[k * of + c->n])
+			return false;
+		for (uint32_t i = 0; c->reads && i < c->n; i++) {
+			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
+			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void close_all(struct sp_stat_counters *c)
+{
+	for (uint32_t i = 0; c->ring && i < c->n_rings * (c->n + 1); i++) {
+		if (c->ring[i])
+			munmap(c->ring[i], ring_bytes(i % (c->n + 1) == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES));
+		sp_close(c->carrier ? c->carrier[i] : -1);
+	}
+	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
+		sp_close(c->side[i]);
+	for (uint32_t i = 0; c->fd && i < c->n_cpus * c->n; i++)
+		sp_close(c->fd[i]);
+	free(c->ring);
+	free(c->carrier);
+	free(c->side);
+	free(c->fd);
+	c->ring = NULL;
+	c->carrier = c->side = c->fd = NULL;
+}
+
+static int open_counters(struct sp_stat_counters *c, const char *verb, pid_t child)
+{
+	int r = 0;
+
+	c->fd = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(*c->fd)));
+	memset(c->fd, -1, (size_t)c->n_cpus * c->n * sizeof(*c->fd));
+	for (uint32_t i = 0; r == 0 && i < c->n; i++)
+		r = open_event(c, verb, i, child);
+	return r;
+}
+
+int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
+{
+	int r;
+
+	c->n_rings = c->n_cpus;
+	c->slack_ns = 1000;	/* a microsecond is nobody's visit */
+	sp_stat_find_clock(c);
+	r = open_counters(c, verb, child);
+	if (r == 0 && c->rows) {
+		c->side = sp_need(calloc(c->n_cpus, sizeof(*c->side)));
+		memset(c->side, -1, c->n_cpus * sizeof(*c->side));
+		c->ring = sp_need(calloc((size_t)c->n_cpus * (c->n + 1), sizeof(*c->ring)));
+		if (!open_rings(c, child)) {
+			close_all(c);
+			c->rows = c->told = c->reads = false;
+			r = open_counters(c, verb, child);
+		}
+	}
+	c->whole = r == 0 ? (int)sp_stat_open_whole(c, child) : -1;
+	if (r == 0 && c->whole < 0)
+		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
+	if (r)
+		sp_stat_close(c);
+	return r;
+}
+
+/* What of it each CPU can count is known then, and nothing is open. */
+int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
+{
+	int r = open_counters(c, verb, thread);
+
+	free(c->had);
+	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		c->had[v] = c->fd[v] >= 0;
+	close_all(c);
+	return r;
+}
+
+/* Rings that are no thread's: counters of many write into one of them.  Each is held by an event of our own process that
+ * counts nothing. */
+bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
+				     .exclude_kernel = 1, .exclude_hv = 1 };
+	uint32_t of = c->n + 1;
+
+	c->n_rings = n_cpus;
+	c->ring = sp_need(calloc((size_t)n_cpus * of, sizeof(*c->ring)));
+	c->carrier = sp_need(calloc((size_t)n_cpus * of, sizeof(*c->carrier)));
+	memset(c->carrier, -1, (size_t)n_cpus * of * sizeof(*c->carrier));
+	for (uint32_t i = 0; i < n_cpus * of; i++) {
+		bool side = i % of == c->n;
+
+		if (!side && (!c->reads || !c->had[i / of * c->n + i % of]))
+			continue;
+		a.use_clockid = side;
+		a.clockid = side ? CLOCK_REALTIME : 0;
+		c->carrier[i] = (int)open_one(&a, 0, cpu[i / of]);
+		c->ring[i] = map_ring(c->carrier[i], side ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES);
+		if (!c->ring[i])
+			return false;
+	}
+	return true;
+}
+
+/* ---- reading --------------------------------------------------------------------- */
+
+/* On one CPU, by the clock there; the two differ by what a switch takes.  One thread's that never ran counted nothing, in
+ * however short a time: with more slack, a counter that others had passes in a short life. */
+static bool ran_enough(uint64_t running, uint64_t clock, bool own)
+{
+	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock && (running || !clock || !own);
+}
+
+/* False: the counter did not run all the time.  Of one thread the kernel has its own word for that: the times that it ran
+ * on each CPU are then less than the time that it was on.  (By the clock alone, an emulated aarch64, where a switch takes
+ * long, is taken for one without free counters.)  They are less, too, where the thread went to CPUs that are not counted:
+ * there the clock decides, as it does for inherited counters, of which kernels from 5.13 to 6.14 do not add the time that
+ * one was on but not running when its thread ended. */
+static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_t i, bool own, int64_t *value)
+{
+	uint64_t is[3], ran = 0, on = UINT64_MAX;	/* the first that is read: no thread that runs gets ahead of it */
+	bool enough = true;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		int fd = fds[k * c->n + i];
+		ssize_t got = fd < 0 ? 0 : read(fd, is, sizeof(is));
+
+		if (got < (ssize_t)sizeof(is[0]))
+			continue;
+		value[k * c->n + i] = (int64_t)is[0];
+		if (got < (ssize_t)sizeof(is))
+			continue;
+		ran += is[2];
+		on = is[1] < on ? is[1] : on;
+		enough = enough && ran_enough(is[2], (uint64_t)value[k * c->n + c->clock], own);
+	}
+	return enough || (own && ran && ran >= on);
+}
+
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fds, bool own, int64_t *value, bool *short_of)
+{
+	read_event(c, fds, c->clock, own, value);		/* first: others are compared with it */
+	for (uint32_t i = 0; i < c->n; i++)
+		if (i != c->clock && !read_event(c, fds, i, own, value))
+			short_of[i] = true;
+}
+
+void sp_stat_read(struct sp_stat_counters *c)
+{
+	c->value = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->value)));
+	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
+	c->had = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*c->had)));
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		c->had[v] = c->fd[v] >= 0;
+	if (read(c->whole, &c->whole_ns, sizeof(c->whole_ns)) != sizeof(c->whole_ns))
+		c->whole_ns = 0;
+	sp_stat_read_all(c, c->fd, false, c->value, c->short_of);
+}
+
+void sp_stat_close(struct sp_stat_counters *c)
+{
+	close_all(c);
+	sp_close(c->whole);
+	c->whole = -1;
+}
+
+/* ---- do reads come? ------------------------------------------------------------------ */
+
+/* A child that has a child, which ends. */
+static pid_t fork_twice(int go[2])
+{
+	pid_t pid = fork();
+	char byte;
+
+	if (pid)
+		return pid;
+	close(go[1]);
+	if (read(go[0], &byte, 1) == 1) {
+		pid = fork();
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+	_exit(0);
+}
+
+static bool has_read(void *ring)
+{
+	const struct perf_event_mmap_page *m = ring;
+	const struct perf_event_header *h = (const void *)((const char *)ring + sysconf(_SC_PAGESIZE));
+
+	return sp_acquire(&m->data_head) >= sizeof(*h) && h->type == PERF_RECORD_READ;
+}
+
+bool sp_stat_reads_come(int cpu)
+{
+	struct perf_event_attr a = inherited(&task_clock, true, true);
+	bool come = false;
+	int go[2], fd, whole;
+	void *ring;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return false;
+	a.disabled = 0;
+	a.exclude_kernel = a.exclude_hv = 1;
+	pid = fork_twice(go);
+	close(go[0]);
+	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
+	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true, false);
+	ring = map_ring(fd, SP_STAT_RING_PAGES);
+	come = ring && whole >= 0 && write(go[1], "g", 1) == 1;
+	close(go[1]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	come = come && has_read(ring);
+	if (ring)
+		munmap(ring, ring_bytes(SP_STAT_RING_PAGES));
+	sp_close(fd);
+	sp_close(whole);
+	return come;
+}

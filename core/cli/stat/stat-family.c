@@ -1,0 +1,124 @@
+/* stat-family.c: rows of threads that ran before they were counted.  Such a thread's counters have what it counted and
+ * what all counted that were born of it since: its row is that less the rows of these, where each of these has one.  The
+ * others are counted together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat-running.h"
+
+/* Whose counters it inherited; NULL: nobody knows. */
+static struct sp_stat_row *head_of(struct sp_stat_who *w, struct sp_stat_row *row)
+{
+	for (uint32_t i = 0; row && !row->found && i < w->n; i++)
+		row = row->of_tid ? sp_stat_row_in(w, row->of_pid, row->of_tid) : NULL;
+	return row && row->found ? row : NULL;
+}
+
+static void add_found(struct sp_stat_run *r, const struct sp_births *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct sp_task *t = b->task[i];
+		struct sp_stat_row *row;
+
+		if (!t->own)
+			continue;
+		row = sp_stat_row(&r->c, &r->who, t->pid, t->tid);
+		row->found = true;
+		row->start_ns = r->child.start_ns;
+		memcpy(row->name, t->name, sizeof(row->name));
+	}
+}
+
+/* Its processes, as they were then. */
+static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct sp_task *t = b->task[i];
+		struct sp_stat_process *p = t->own ? sp_stat_process(&r->who, t->pid) : NULL;
+
+		if (!p)
+			continue;
+		p->ppid = t->ppid;
+		p->start_ns = r->child.start_ns;
+		if (t->args_bytes)
+			sp_stat_set_args(p, t->args, t->args_bytes);
+	}
+}
+
+/* What the side rings tell of a time before the first one counted is who is born of whom, and no more. */
+static void forget_before(struct sp_stat_run *r, uint64_t from_ns)
+{
+	for (uint32_t i = 0; i < r->who.n; i++) {
+		struct sp_stat_row *row = &r->who.row[i];
+
+		if (row->end_ns && row->end_ns < from_ns) {
+			row->before = true;
+			row->has_read = row->found;	/* it counted nothing */
+		}
+	}
+}
+
+static void give(struct sp_stat_run *r, const struct sp_births *b)
+{
+	uint32_t values = r->c.n_cpus * r->c.n;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct sp_task *t = b->task[i];
+		struct sp_stat_row *row = t->own ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
+
+		if (!row)
+			continue;
+		memset(row->at, 0, values * sizeof(*row->at));	/* (what came by its number since is another's) */
+		row->has_read = r->c.rows && !r->who.lost;
+		for (uint32_t v = 0; v < values && row->has_read; v++)
+			row->at[v] = t->at ? t->at[v] : 0;
+	}
+}
+
+static void take_back(struct sp_stat_run *r, const struct sp_births *b)
+{
+	struct sp_stat_who *w = &r->who;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *row = &w->row[i], *head = row->found || row->before ? NULL : head_of(w, row);
+
+		if (!head)
+			continue;
+		head->has_read = head->has_read && row->has_read;
+		for (uint32_t v = 0; v < r->c.n_cpus * r->c.n && row->has_read; v++)
+			head->at[v] -= row->at[v];
+	}
+	/* Of one born in the middle some of its counters are its own, and some another's. */
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct sp_task *t = b->task[i];
+		struct sp_stat_row *row = t->own && sp_births_inherited(b, t) ? sp_stat_row_in(w, t->pid, t->tid) : NULL, *head;
+
+		if (!row)
+			continue;
+		row->has_read = false;
+		for (head = row; head; head = head_of(w, head)) {
+			head->has_read = false;
+			head = head->of_tid ? sp_stat_row_in(w, head->of_pid, head->of_tid) : NULL;
+			if (!head || head == row)
+				break;
+		}
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->row[i].found && !w->row[i].has_read)
+			memset(w->row[i].at, 0, r->c.n_cpus * r->c.n * sizeof(*w->row[i].at));
+}
+
+void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t from_ns)
+{
+	add_found(r, b);
+	sp_stat_gather(&r->c, &r->who);
+	add_processes(r, b);
+	sp_stat_tell(&r->who, false);
+	sp_stat_check_rows(&r->c, &r->who);
+	forget_before(r, from_ns);
+	give(r, b);
+	take_back(r, b);
+	sp_stat_give_rest(&r->c, &r->who);
+}

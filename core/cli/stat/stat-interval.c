@@ -1,0 +1,176 @@
+/* stat-interval.c: see stat-interval.h. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../stamp.h"
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat-interval.h"
+
+#define TEXT_MOST	(1u << 20)	/* bytes of rows that wait */
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- rows that wait --------------------------------------------------------------- */
+
+/* Never more than a pipe takes at once, and only when it does: then nobody waits.  Descriptors are not made O_NONBLOCK, which
+ * the program, whose standard error it is, too, would notice. */
+static void put_out(struct sp_stat_interval *i, bool wait)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	size_t done = 0;
+
+	while (done < i->used && (wait || poll(&p, 1, 0) == 1)) {
+		ssize_t n = write(STDERR_FILENO, i->text + done, sp_min(i->used - done, PIPE_BUF));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {		/* nobody reads them any more */
+			done = i->used;
+			break;
+		}
+		done += (size_t)n;
+	}
+	memmove(i->text, i->text + done, i->used - done);
+	i->used -= done;
+}
+
+static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *event, const char *units, int64_t value)
+{
+	char row[SP_STAT_NAME + 128];
+	const char *bare = strncmp(event, "perf::", 6) == 0 ? event + 6 : event;
+	int n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event, (long long)value)
+		       : snprintf(row, sizeof(row), "%12.6f s  CPU %-4d %18lld %-2s  %s\n", s, cpu, (long long)value, units, bare);
+
+	if (n < 0 || i->quiet)
+		return;
+	if (i->used + (size_t)n > TEXT_MOST) {
+		i->unshown++;
+		return;
+	}
+	memcpy(i->text + i->used, row, (size_t)n);
+	i->used += (size_t)n;
+}
+
+/* ---- what came ---------------------------------------------------------------------- */
+
+/* Of an event that is a sum of what the kernel counts, and counted in this run. */
+static bool has_rows(const struct sp_stat_event *e, uint32_t turn)
+{
+	return !e->formula && !e->beside && e->turn == turn;
+}
+
+static int64_t value_of(const struct sp_stat_event *e, const int64_t *at)
+{
+	long double sum = 0;
+
+	for (uint32_t t = 0; t < e->n; t++)
+		sum += (long double)e->factor[t] * (long double)at[e->native[t]];
+	return (int64_t)sum;
+}
+
+static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu, uint64_t ns, const int64_t *now)
+{
+	const struct sp_stat_plan *p = c->plan;
+
+	if (i->kept[cpu] >= i->most) {
+		i->refused++;
+		return;
+	}
+	i->kept[cpu]++;
+	i->tick = sp_room(i->tick, &i->room, i->n + 1, sizeof(*i->tick));
+	i->value = sp_room(i->value, &i->value_room, i->n_values + p->n_events, sizeof(*i->value));
+	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
+	for (uint32_t e = 0; e < p->n_events; e++)
+		i->value[i->n_values + e] = has_rows(&p->event[e], c->turn) ? value_of(&p->event[e], now) - value_of(&p->event[e], i->before + cpu * c->n) : 0;
+	i->n_values += p->n_events;
+}
+
+/* The rows of a CPU on which something was counted. */
+static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu, uint64_t ns, const int64_t *now)
+{
+	int64_t *before = i->before + cpu * c->n;
+
+	if (memcmp(before, now, c->n * sizeof(*now)) == 0)
+		return;
+	for (uint32_t e = 0; e < c->plan->n_events; e++) {
+		const struct sp_stat_event *event = &c->plan->event[e];
+
+		if (has_rows(event, c->turn))
+			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name, event->units, value_of(event, now) - value_of(event, before));
+	}
+	keep(i, c, cpu, ns, now);
+	memcpy(before, now, c->n * sizeof(*now));
+}
+
+static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before, int64_t *now)
+{
+	uint64_t is[3];
+
+	for (uint32_t n = 0; n < c->n; n++) {
+		int fd = c->fd[cpu * c->n + n];
+
+		now[n] = fd >= 0 && read(fd, is, sizeof(is)) >= (ssize_t)sizeof(is[0]) ? (int64_t)is[0] : before[n];
+	}
+}
+
+void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t start_ns)
+{
+	if (!i->ms)
+		return;
+	i->start_ns = start_ns;
+	i->next_ns = monotonic_ns() + i->ms * 1000000ull;
+	i->before = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
+	i->kept = sp_need(calloc(c->n_cpus, sizeof(*i->kept)));
+	i->text = sp_need(malloc(TEXT_MOST));
+	if (i->csv && !i->quiet)
+		i->used = (size_t)sprintf(i->text, "time,cpu,event,value\n");
+}
+
+int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms)
+{
+	uint64_t now = i->ms ? monotonic_ns() : 0;
+	int left = !i->ms ? -1 : now >= i->next_ns ? 0 : (int)sp_min((i->next_ns - now) / 1000000 + 1, INT_MAX);
+
+	return left < 0 || (ms >= 0 && ms < left) ? ms : left;
+}
+
+void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended)
+{
+	uint64_t now = i->ms ? monotonic_ns() : 0, ns;
+	int64_t value[SP_STAT_NATIVES + 1];
+
+	if (!i->ms || (!ended && now < i->next_ns))
+		return;
+	while (i->next_ns <= now)	/* those that were missed are in this one: the times stay where they were meant to be */
+		i->next_ns += i->ms * 1000000ull;
+	ns = sp_now_ns();
+	for (uint32_t k = 0; k < c->n_cpus; k++) {
+		if (!ended)
+			read_cpu(c, k, i->before + k * c->n, value);
+		cpu_rows(i, c, k, sp_max(ns, i->start_ns), ended ? c->value + k * c->n : value);
+	}
+	put_out(i, ended);
+}
+
+void sp_stat_interval_free(struct sp_stat_interval *i)
+{
+	free(i->before);
+	free(i->kept);
+	free(i->tick);
+	free(i->value);
+	free(i->text);
+	memset(i, 0, sizeof(*i));
+}

@@ -1,0 +1,188 @@
+/* stat-names.c: which events: those that were asked for, what metrics need, or the usual ones. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../preload/asked/kernel-events.h"
+#include "../program/program.h"
+#include "../tool/cmd.h"
+#include "../tool/metrics.h"
+#include "stat.h"
+
+static const char usual[] = "perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::CONTEXT-SWITCHES,perf::CPU-MIGRATIONS";
+
+static bool is_planned(const struct sp_stat_plan *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n_events; i++)
+		if (strcmp(p->event[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked)
+{
+	sp_program_libpapi(p->papi);
+	return sp_stat_ask_papi(p, name, n, unasked);
+}
+
+/* One of the kernel's, if the name is one: in the plan, or p->wrong says why not (*good false). */
+static bool is_kernels(struct sp_stat_plan *p, const char *text, bool *good)
+{
+	struct sp_stat_event *e = &p->event[p->n_events];
+	struct sp_stat_native *n = &p->native[p->n_natives];
+	struct perf_event_attr a;
+	char name[SP_STAT_NAME];
+	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
+	const char *why = is ? sp_kernel_event_why(is, sp_kernel_event_opens(is)) : NULL;
+
+	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
+	if (!is)
+		return false;
+	if (is_planned(p, name)) {
+		*good = true;
+		return true;
+	}
+	if (!*good) {
+		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text, why ? why : "there are too many events");
+		return true;
+	}
+	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
+	strcpy(e->name, name);
+	strcpy(e->component, "perf_event");
+	strcpy(e->derived, "NOT_DERIVED");
+	strcpy(e->units, is->units);
+	strcpy(e->description, is->description);
+	*n = (struct sp_stat_native){ .attr = a, .as_named = a.exclude_user || a.exclude_kernel };
+	strcpy(n->name, name);
+	p->n_events++;
+	return true;
+}
+
+/* One at a time, so that they stay in the order of the command line; those for PAPI that follow each other
+ * are asked for at once. */
+static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
+{
+	char *text = sp_need(strdup(names)), *save = NULL, *papis[SP_STAT_EVENTS], known[SP_STAT_NAME];
+	struct perf_event_attr a;
+	unsigned n = 0;
+	bool good = true;
+
+	for (char *name = strtok_r(text, ",", &save); good && name; name = strtok_r(NULL, ",", &save)) {
+		bool again = is_planned(p, name), fine = true;
+
+		for (unsigned i = 0; i < n; i++)
+			again = again || strcmp(papis[i], name) == 0;
+		if (again)
+			continue;
+		if (p->n_events + n == SP_STAT_EVENTS) {
+			snprintf(p->wrong, sizeof(p->wrong), "%s: more than %u events", name, SP_STAT_EVENTS);
+			good = false;
+		} else if (strlen(name) >= SP_STAT_NAME) {
+			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no event has such a name", name);
+			good = false;
+		} else if (!sp_kernel_event_named(name, &a, known, sizeof(known))) {
+			papis[n++] = name;
+		} else {
+			good = !n || ask_papi(p, papis, n, unasked);
+			n = 0;
+			good = good && is_kernels(p, name, &fine) && fine;
+		}
+	}
+	good = good && (!n || ask_papi(p, papis, n, unasked));
+	free(text);
+	return good;
+}
+
+/* Cycles and instructions: PAPI's, else the kernel's; where there are none a line says so. */
+static void plan_cpus(struct sp_stat_plan *p)
+{
+	static const char *const names[][2] = { { "PAPI_TOT_CYC", "cycles" }, { "PAPI_TOT_INS", "instructions" } };
+	bool fine;
+
+	for (unsigned i = 0; i < SP_COUNT(names); i++) {
+		struct perf_event_attr a;
+		char known[SP_STAT_NAME];
+		const struct sp_kernel_event *e = sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
+		const char *why = sp_kernel_event_why(e, sp_kernel_event_opens(e));
+
+		if (why) {
+			snprintf(p->left_out, sizeof(p->left_out), "cycles and instructions are not counted: %s", why);
+			return;
+		}
+		plan_names(p, names[i][0], true);
+		if (!is_planned(p, names[i][0]))
+			is_kernels(p, names[i][1], &fine);
+	}
+}
+
+/* ---- metrics ----------------------------------------------------------------------- */
+
+/* A * is a number: of packages the first. */
+static bool plan_numbered(struct sp_stat_plan *p, const char *name)
+{
+	char *text = sp_need(strdup(name));
+	bool good;
+
+	for (char *star = strchr(text, '*'); star; star = strchr(star, '*'))
+		*star = '0';
+	good = plan_names(p, text, false);
+	free(text);
+	return good;
+}
+
+static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const struct sp_metric *metric)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < metric->n_terms; i++) {
+		const struct sp_metric_term *term = &t->term[metric->first_term + i];
+
+		if (term->definition >= 0)
+			good = plan_terms(p, t, &t->at[term->definition]);
+		else if (strncmp(term->name, "sspapi::", 8) != 0)	/* how long the run took is no event */
+			good = plan_numbered(p, term->name);
+	}
+	return good;
+}
+
+/* What the named ones of the installed table need; of a file's own, and of `default`, what is counted anyhow. */
+static bool plan_metrics(struct sp_stat_plan *p, const char *names)
+{
+	struct sp_metrics *t = sp_metrics_usual();
+	bool good = true;
+
+	for (const char *at = names; good && *at; at += strcspn(at, ","), at += *at == ',') {
+		size_t n = strcspn(at, ",");
+		uint32_t i = t ? t->n : 0;
+
+		while (i && (strlen(t->at[i - 1].name) != n || strncmp(t->at[i - 1].name, at, n) != 0))
+			i--;
+		good = i != 0;		/* of several definitions the last */
+		if (good)
+			good = plan_terms(p, t, &t->at[i - 1]);
+		else
+			snprintf(p->wrong, sizeof(p->wrong), "-m: '%.*s' is neither a file nor a metric of %.500s", (int)sp_min(n, 500), at,
+				 sp_cli_data("metrics.csv"));
+	}
+	sp_metrics_forget();
+	return good;
+}
+
+bool sp_stat_plan(struct sp_stat_plan *p, const char *events, const char *metrics)
+{
+	bool good = true;
+
+	if (events)
+		good = plan_names(p, events, false);
+	if (good && metrics)
+		good = plan_metrics(p, metrics);
+	if (good && !p->n_events && events) {
+		strcpy(p->wrong, "-e: no event is named; sspapi list tells those that can be counted here");
+		return false;
+	}
+	if (good && !p->n_events) {
+		plan_cpus(p);
+		good = plan_names(p, usual, false);
+	}
+	return good;
+}

@@ -1,0 +1,84 @@
+/* stat-own.c: a thread's own counters on each CPU, not inherited, until it ends: for threads that a library tells of (stat-told.c). */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat.h"
+
+#define FILES_LEFT 64			/* descriptors for all else that the command does */
+
+static void close_counters(const struct sp_stat_counters *c, struct sp_stat_row *row)
+{
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++)
+		sp_close(row->fd[v]);
+	free(row->fd);
+	row->fd = NULL;
+}
+
+/* What it counted is its row's.  Where a counter did not run all the time, others had it: what it missed is in the rest,
+ * and so is all that it has. */
+void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+{
+	uint32_t values = c->n_cpus * c->n;
+	int64_t *value = sp_need(calloc(values + 1, sizeof(*value)));
+	bool *short_of = sp_need(calloc(c->n + 1, sizeof(*short_of))), whole = true;
+
+	sp_stat_read_all(c, row->fd, true, value, short_of);
+	for (uint32_t i = 0; i < c->n; i++)
+		whole = whole && !short_of[i];
+	for (uint32_t v = 0; whole && v < values; v++)
+		row->at[v] += value[v];
+	row->has_read = row->has_read || whole;
+	w->untold += !whole;
+	close_counters(c, row);
+	free(short_of);
+	free(value);
+}
+
+void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row)
+{
+	uint32_t values = c->n_cpus * c->n;
+	struct rlimit files = { 0 };
+	bool all = true;
+	long fd = 0;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	row->fd = sp_need(malloc(values * sizeof(*row->fd) + 1));
+	memset(row->fd, -1, values * sizeof(*row->fd));
+	for (uint32_t v = 0; all && v < values; v++)
+		if (c->fd[v] >= 0) {
+			fd = sp_stat_open_for(c, v % c->n, row->tid, c->cpu[v / c->n]);
+			row->fd[v] = (int)fd;
+			all = fd >= 0 && (rlim_t)fd + FILES_LEFT < files.rlim_cur;
+		}
+	if (!all) {
+		w->untold += fd != -ESRCH;	/* one that did not wait, and has ended */
+		close_counters(c, row);
+	}
+}
+
+/* Rows may have a little more than the total, of counters of the processor: the two of an event begin and stop an
+ * instruction apart.  The largest gives it back, as long as it has any. */
+void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++) {
+		int64_t over = -c->value[v];
+
+		for (uint32_t i = 0; i < w->n; i++)
+			over += w->row[i].at[v];
+		while (over > 0) {
+			struct sp_stat_row *largest = &w->row[0];
+			int64_t gives;
+
+			for (uint32_t i = 1; i < w->n; i++)
+				largest = w->row[i].at[v] > largest->at[v] ? &w->row[i] : largest;
+			if (largest->at[v] <= 0)	/* the total itself is below 0 */
+				break;
+			gives = (int64_t)sp_min((uint64_t)over, (uint64_t)largest->at[v]);
+			largest->at[v] -= gives;
+			over -= gives;
+		}
+	}
+}

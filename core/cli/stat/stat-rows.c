@@ -1,0 +1,477 @@
+/* stat-rows.c: what the kernel writes while the program runs: which threads and processes begin and end, what
+ * they are called, and what each counted.
+ *
+ * Each event has a ring for each CPU; rings that several share lose records where threads end fast.  What
+ * begins and ends, and new names, come by rings of their own, with times: they are put in order at the end.
+ *
+ * The first task's counts are never written: it has the counters that were opened, which nobody inherited.  Its row
+ * is the total less the others, which is exact.  Tasks that still run have nothing written either: with them it is one
+ * row of them all.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat.h"
+
+#define ARGS_MOST 4096			/* bytes of a command line that are kept */
+#define RECORD_MOST 4096
+/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told a few us after the name,
+ * where no program gets to its own in so short a time. */
+#define ESCAPE_NS 20000u
+
+/* What a side ring told. */
+struct sp_stat_task {
+	uint64_t ns;
+	uint32_t type;			/* PERF_RECORD_FORK, EXIT, COMM */
+	uint32_t number;		/* in the order they were read, for equal times */
+	int pid, tid, ppid, ptid;	/* ppid, ptid: of FORK */
+	bool exec;
+	char name[16];
+	char *args;			/* of exec, if the process still lived */
+	uint32_t args_bytes;
+};
+
+/* ---- rows ------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct sp_stat_who *w, int pid, int tid)
+{
+	uint32_t at = ((uint32_t)tid * 2654435761u ^ (uint32_t)pid * 40503u) & (w->slots - 1);
+
+	while (w->slot[at] && (w->row[w->slot[at] - 1].tid != tid || w->row[w->slot[at] - 1].pid != pid))
+		at = (at + 1) & (w->slots - 1);
+	return at;
+}
+
+static void more_rows(struct sp_stat_who *w)
+{
+	w->room = w->room ? 2 * w->room : 512;
+	w->row = sp_need(reallocarray(w->row, w->room, sizeof(*w->row)));
+	w->slots = 2 * w->room;		/* a power of two, half empty at least */
+	free(w->slot);
+	w->slot = sp_need(calloc(w->slots, sizeof(*w->slot)));
+	for (uint32_t i = 0; i < w->n; i++)
+		w->slot[slot_of(w, w->row[i].pid, w->row[i].tid)] = i + 1;
+}
+
+struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
+{
+	uint32_t at;
+
+	if (w->n == w->room)
+		more_rows(w);
+	at = slot_of(w, pid, tid);
+	if (!w->slot[at]) {
+		w->row[w->n] = (struct sp_stat_row){ .pid = pid, .tid = tid };
+		w->row[w->n].at = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
+		w->slot[at] = ++w->n;
+	}
+	return &w->row[w->slot[at] - 1];
+}
+
+struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
+{
+	uint32_t at = w->slots ? slot_of(w, pid, tid) : 0;
+
+	return w->slots && w->slot[at] ? &w->row[w->slot[at] - 1] : NULL;
+}
+
+/* ---- rings ------------------------------------------------------------------- */
+
+/* Then /proc has it no more. */
+static bool has_ended(const struct sp_stat_who *w, int pid)
+{
+	const struct sp_stat_row *row = sp_stat_known(w, pid, pid);
+
+	return row && row->reads;
+}
+
+static void take_args(struct sp_stat_task *t)
+{
+	char path[64], *text = NULL;
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", t->pid);
+	text = sp_need(malloc(ARGS_MOST + 1));
+	n = sp_read_file(path, text, ARGS_MOST);
+	if (n > 0) {
+		t->args = sp_need(realloc(text, (size_t)n + 1));
+		t->args[n] = 0;
+		t->args_bytes = (uint32_t)n;
+	} else {
+		free(text);
+	}
+}
+
+/* struct { u32 pid, ppid, tid, ptid; u64 time; } of FORK and EXIT; { u32 pid, tid; char comm[]; } of COMM, whose
+ * time is the record's last word. */
+static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, const void *body)
+{
+	const uint32_t *word = body;
+	struct sp_stat_task *t;
+
+	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
+	t = &w->task[w->n_tasks];
+	*t = (struct sp_stat_task){ .type = h->type, .number = w->n_tasks, .pid = (int)word[0] };
+	w->n_tasks++;
+	memcpy(&t->ns, (const char *)body + h->size - sizeof(*h) - 8, 8);
+	if (h->type == PERF_RECORD_COMM) {
+		t->tid = (int)word[1];
+		memcpy(t->name, word + 2, sizeof(t->name) - 1);	/* padded with zeros to 8 bytes, and a time behind */
+		t->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
+		if (t->exec && !has_ended(w, t->pid))
+			take_args(t);
+		return;
+	}
+	t->ppid = (int)word[1];
+	t->tid = (int)word[2];
+	t->ptid = (int)word[3];
+}
+
+/* A program that begins is the only thread of its process: one that became it by exec has the first thread's number now.
+ * True: there were others. */
+static bool end_others(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *row = &w->row[i];
+
+		if (row->pid != t->pid || row->tid == t->tid || t->ns < row->seen_ns)
+			continue;
+		any = any || row->lives;
+		row->seen_ns = t->ns;
+		row->lives = false;
+		if (row->fd)
+			sp_own_ended(c, w, row);
+	}
+	return any;
+}
+
+/* Rings are read one after the other: what is older than what was read is no news.  A number that is given again is
+ * another thread's: also at an exec of one of several threads, where the end of the first may stand in a ring that is read
+ * later (seen: the program that it became had no counters). */
+static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	struct sp_stat_row *row = sp_stat_row(c, w, t->pid, t->tid);
+	bool several = t->exec && end_others(c, w, t);
+
+	if (t->ns < row->seen_ns)
+		return;
+	row->seen_ns = t->ns;
+	row->lives = t->type != PERF_RECORD_EXIT;
+	if (row->fd && (t->type != PERF_RECORD_COMM || several))
+		sp_own_ended(c, w, row);
+}
+
+static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event,
+		 const struct perf_event_header *h, const void *body)
+{
+	const uint32_t *word = body;
+	uint64_t value;
+
+	if (h->type == PERF_RECORD_LOST) {
+		memcpy(&value, (const char *)body + 8, 8);
+		w->lost += value;
+	} else if (h->type == PERF_RECORD_READ && event < c->n) {
+		struct sp_stat_row *row = sp_stat_row(c, w, (int)word[0], (int)word[1]);
+
+		memcpy(&value, word + 2, 8);
+		row->at[cpu * c->n + event] += (int64_t)value;
+		row->reads++;
+	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
+		take_task(w, h, body);
+		if (c->told)
+			note_life(c, w, &w->task[w->n_tasks - 1]);
+	}
+}
+
+static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event)
+{
+	struct perf_event_mmap_page *m = c->ring[cpu * (c->n + 1) + event];
+	uint64_t head = m ? sp_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page, size;
+	union {
+		struct perf_event_header h;
+		uint64_t aligned;
+		char bytes[RECORD_MOST];
+	} r;
+
+	if (tail == head)
+		return;
+	page = (uint64_t)sysconf(_SC_PAGESIZE);
+	size = (event == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES) * page;
+	while (tail < head) {
+		const char *data = (const char *)m + page;
+		uint64_t at = tail % size, first;
+
+		memcpy(&r.h, data + at, sizeof(r.h));	/* records are of 8 bytes and more, aligned */
+		if (r.h.size < sizeof(r.h) || r.h.size > sizeof(r) || r.h.size > head - tail)
+			break;
+		first = sp_min(r.h.size, size - at);
+		memcpy(r.bytes, data + at, first);
+		memcpy(r.bytes + first, data, r.h.size - first);
+		take(c, w, cpu, event, &r.h, r.bytes + sizeof(r.h));
+		tail += r.h.size;
+	}
+	sp_publish(&m->data_tail, head);
+}
+
+void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	for (uint32_t k = 0; k < c->n_rings; k++)
+		for (uint32_t i = 0; i < c->n; i++)
+			drain_ring(c, w, k, i);
+	/* Then we know of most that have ended. */
+	for (uint32_t k = 0; k < c->n_rings; k++)
+		drain_ring(c, w, k, c->n);
+}
+
+/* ---- at the end ----------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sp_stat_task *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct sp_stat_row *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static struct sp_stat_process *process_of(struct sp_stat_who *w, int pid)
+{
+	uint32_t low = 0, high = w->n_processes;
+
+	while (low < high) {
+		uint32_t at = (low + high) / 2;
+
+		if (w->process[at].pid == pid)
+			return &w->process[at];
+		if (w->process[at].pid < pid)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return NULL;
+}
+
+/* Threads by process; the process's number is its place. */
+void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	for (uint32_t i = 0; i < w->n_tasks; i++)
+		sp_stat_row(c, w, w->task[i].pid, w->task[i].tid);
+	qsort(w->row, w->n, sizeof(*w->row), by_pid);
+	free(w->slot);
+	w->slot = NULL;
+	w->process = sp_need(calloc(w->n + 1, sizeof(*w->process)));
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (!w->n_processes || w->process[w->n_processes - 1].pid != w->row[i].pid)
+			w->process[w->n_processes++] = (struct sp_stat_process){ .pid = w->row[i].pid, .first = i };
+		w->process[w->n_processes - 1].rows++;
+	}
+}
+
+static struct sp_stat_row *row_in(struct sp_stat_who *w, const struct sp_stat_process *p, int tid)
+{
+	for (uint32_t i = 0; p && i < p->rows; i++)
+		if (w->row[p->first + i].tid == tid)
+			return &w->row[p->first + i];
+	return NULL;
+}
+
+struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid)
+{
+	return row_in(w, process_of(w, pid), tid);
+}
+
+struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid)
+{
+	return process_of(w, pid);
+}
+
+void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes)
+{
+	free(p->args);
+	p->args = bytes ? sp_need(malloc(bytes + 1ull)) : NULL;
+	p->args_bytes = bytes;
+	if (bytes) {
+		memcpy(p->args, args, bytes);
+		p->args[bytes] = 0;
+	}
+}
+
+/* A child begins as a copy of its parent: name and command line are its parent's until it has its own. */
+static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	struct sp_stat_process *p = process_of(w, t->pid), *of = process_of(w, t->ppid);
+	struct sp_stat_row *row = row_in(w, p, t->tid), *parent = row_in(w, of, t->ptid);
+
+	row->start_ns = t->ns;
+	row->of_pid = t->ppid;
+	row->of_tid = t->ptid;
+	row->end_ns = 0;		/* a number that is given again is another thread in the same row */
+	if (parent)
+		memcpy(row->name, parent->name, sizeof(row->name));
+	if (t->pid != t->tid)
+		return;
+	p->ppid = t->ppid;
+	p->start_ns = t->ns;
+	p->end_ns = 0;
+	if (of && of->args)
+		sp_stat_set_args(p, of->args, of->args_bytes);
+}
+
+static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
+{
+	struct sp_stat_process *p = process_of(w, t->pid);
+
+	memcpy(row_in(w, p, t->tid)->name, t->name, sizeof(t->name));
+	if (!t->exec)
+		return;
+	/* A thread that execs goes on under its process's number: no end is told of its own, and its counts come
+	 * with that number's. */
+	for (uint32_t i = 0; i < p->rows; i++) {
+		struct sp_stat_row *row = &w->row[p->first + i];
+
+		if (row->tid != t->pid && row->start_ns && !row->end_ns) {
+			row->end_ns = t->ns;
+			row->has_read = true;
+		}
+	}
+	if (t->args)
+		sp_stat_set_args(p, t->args, t->args_bytes);
+	else if (!*first)		/* gone before it could be asked; of the first one they are ours */
+		sp_stat_set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
+	*first = false;
+	p->exec_ns = t->ns;
+}
+
+static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
+{
+	struct sp_stat_process *p = process_of(w, t->pid);
+
+	row_in(w, p, t->tid)->end_ns = t->ns;
+	p->end_ns = sp_max(p->end_ns, t->ns);
+	p->escaped = p->escaped || (geteuid() && p->exec_ns && t->ns - p->exec_ns < ESCAPE_NS);
+}
+
+void sp_stat_tell(struct sp_stat_who *w, bool first)
+{
+	if (w->n_tasks)
+		qsort(w->task, w->n_tasks, sizeof(*w->task), by_time);
+	for (uint32_t i = 0; i < w->n_tasks; i++) {
+		const struct sp_stat_task *t = &w->task[i];
+
+		if (t->type == PERF_RECORD_FORK)
+			begins(w, t);
+		else if (t->type == PERF_RECORD_COMM)
+			named(w, t, &first);
+		else
+			ends(w, t);
+		free(t->args);
+	}
+	free(w->task);
+	w->task = NULL;
+}
+
+/* A row is whole with a record of each event and CPU (twice so many, of a number that was given twice); of one that
+ * is not, what came is in the rest, too. */
+void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	uint32_t values = c->n_cpus * c->n, each = 0;
+
+	for (uint32_t v = 0; v < values; v++)
+		each += c->had[v];
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *row = &w->row[i];
+
+		if (row->reads && c->reads && row->reads % each == 0)
+			row->has_read = true;
+		else if (row->reads)
+			memset(row->at, 0, values * sizeof(*row->at));
+	}
+}
+
+/* One thread of which nothing was written: it has the total less the others. */
+void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
+{
+	struct sp_stat_row *one = NULL;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->running += !w->row[i].end_ns;
+		if (!w->row[i].has_read && !w->row[i].before) {
+			w->rest++;
+			one = &w->row[i];
+		}
+	}
+	if (w->rest != 1 || c->told)
+		return;
+	w->rest = 0;
+	one->has_read = true;
+	for (uint32_t v = 0; v < c->n_cpus * c->n; v++) {
+		int64_t rest = c->value[v];
+
+		for (uint32_t i = 0; i < w->n; i++)
+			rest -= w->row[i].at[v];
+		one->at[v] += rest;
+	}
+}
+
+static void command_line(struct sp_stat_process *p, char *const *argv)
+{
+	struct sp_bytes b = { 0 };
+
+	for (; *argv && b.used < ARGS_MOST; argv++)
+		sp_bytes_add(&b, *argv, strlen(*argv) + 1);
+	sp_stat_set_args(p, (char *)b.at, (uint32_t)b.used);
+	sp_bytes_free(&b);
+}
+
+void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
+		    uint64_t end_ns)
+{
+	struct sp_stat_process *p;
+	struct sp_stat_row *row;
+
+	sp_stat_row(c, w, child, child);
+	sp_stat_gather(c, w);
+	p = process_of(w, child);
+	row = row_in(w, p, child);
+	p->ppid = getpid();
+	p->start_ns = row->start_ns = start_ns;
+	command_line(p, argv);
+	snprintf(row->name, sizeof(row->name), "%s", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
+	sp_stat_tell(w, true);
+	if (!c->rows)
+		row->end_ns = p->end_ns = end_ns;
+	if (c->told) {
+		sp_own_settle(c, w);
+	} else {
+		sp_stat_check_rows(c, w);
+		row->has_read = false;	/* what was written for its number is another thread's, that became a program */
+	}
+	sp_stat_give_rest(c, w);
+}
+
+void sp_stat_who_free(struct sp_stat_who *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		free(w->row[i].at);
+	for (uint32_t i = 0; i < w->n_processes; i++)
+		free(w->process[i].args);
+	free(w->row);
+	free(w->process);
+	free(w->slot);
+	memset(w, 0, sizeof(*w));
+}

@@ -1,0 +1,183 @@
+/* stat-run.c: the program that is counted: how it starts, which signals it gets, how it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat.h"
+
+#define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings hold) */
+
+/* What somebody may send to the command and mean the program; all others do to the command what they do. */
+static const int passed_on[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
+
+static sigset_t caught(void)
+{
+	struct sigaction is;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (unsigned i = 0; i < SP_COUNT(passed_on); i++)
+		if (sigaction(passed_on[i], NULL, &is) == 0 && is.sa_handler != SIG_IGN)	/* as nohup has it */
+			sigaddset(&set, passed_on[i]);
+	return set;
+}
+
+/* What the command was started with, and the program is to have: in all runs of it. */
+static struct {
+	bool known;
+	struct rlimit files;
+	sigset_t signals;
+	struct sigaction on_child;
+} own;
+
+/* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored, as some start us,
+ * would take the child's status away. */
+static void prepare(void)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set = caught();
+	struct rlimit r;
+
+	if (own.known)
+		return;
+	own.known = true;
+	getrlimit(RLIMIT_NOFILE, &own.files);
+	r = own.files;
+	r.rlim_cur = r.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &r);
+	sigprocmask(SIG_BLOCK, &set, &own.signals);
+	sigaction(SIGCHLD, &usual, &own.on_child);
+}
+
+/* The child: as if it had been started without us, but that it waits for a byte. */
+static _Noreturn void become(int go, int failed, const struct sp_stat_counters *n, pid_t command, char **argv)
+{
+	char byte = 0;
+	int error;
+
+	setrlimit(RLIMIT_NOFILE, &own.files);
+	sigaction(SIGCHLD, &own.on_child, NULL);
+	sigprocmask(SIG_SETMASK, &own.signals, NULL);
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+	if (byte == 't')
+		sp_told_enter(n, command);
+	else if (byte != 'g')
+		_exit(125);		/* the command ended, or never meant it */
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(failed, &error, sizeof(error)) != sizeof(error))
+		_exit(125);
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+int sp_stat_catch(void)
+{
+	sigset_t set = caught();
+
+	prepare();
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
+{
+	pid_t command = getpid();
+	int go[2], failed[2];
+
+	prepare();	/* before the child is */
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
+		return sp_complain(125, verb, strerror(errno), "pipe");
+	c->signals = sp_stat_catch();
+	fflush(NULL);
+	c->pid = c->signals < 0 ? -1 : fork();
+	if (c->pid < 0)
+		return sp_complain(125, verb, strerror(errno), c->signals < 0 ? "signalfd" : "fork");
+	if (c->pid == 0) {
+		close(go[1]);
+		become(go[0], failed[1], n, command, argv);
+	}
+	close(go[0]);
+	close(failed[1]);
+	c->go = go[1];
+	c->failed = failed[0];
+	return 0;
+}
+
+void sp_stat_abandon(struct sp_stat_child *c)
+{
+	close(c->go);
+	close(c->failed);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* A terminal's signal has gone to the whole group: the program has it already, but for the hangup that the kernel
+ * tells who leads the session.  One that somebody sent to the command was meant for the program. */
+static bool is_for_program(const struct signalfd_siginfo *s)
+{
+	return s->ssi_signo != SIGCHLD && (s->ssi_code <= 0 || (s->ssi_signo == SIGHUP && getsid(0) == getpid()));
+}
+
+static void pass_on(struct sp_stat_child *c)
+{
+	struct signalfd_siginfo s;
+
+	while (read(c->signals, &s, sizeof(s)) == sizeof(s)) {
+		int n = (int)s.ssi_signo;
+
+		c->interrupted = c->interrupted || n == SIGINT || n == SIGQUIT || n == SIGTERM || n == SIGHUP;
+		if (is_for_program(&s) && !c->end_ns)
+			kill(c->pid, n);
+	}
+}
+
+static bool has_ended(struct sp_stat_child *c)
+{
+	int status;
+
+	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+		return false;
+	c->end_ns = sp_now_ns();
+	c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return true;
+}
+
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w)
+{
+	struct pollfd p = { .fd = c->signals, .events = POLLIN };
+	struct sigaction broken;
+
+	c->start_ns = sp_now_ns();
+	/* Somebody may have killed it meanwhile: its status says so. */
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &broken);
+	if (write(c->go, n->told ? "t" : "g", 1) != 1)
+		c->error = errno;
+	sigaction(SIGPIPE, &broken, NULL);
+	close(c->go);
+	while (!has_ended(c)) {
+		if (n->told) {
+			sp_told_wait(n, DRAIN_MS);
+			sp_told_answer(n, w);
+			sp_stat_drain(n, w);
+		}
+		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
+		while (!n->told && poll(&p, 1, n->rows ? DRAIN_MS : -1) == 0)
+			sp_stat_drain(n, w);
+		pass_on(c);
+	}
+	pass_on(c);
+	if (read(c->failed, &c->error, sizeof(c->error)) != sizeof(c->error))
+		c->error = 0;
+	close(c->failed);
+	close(c->signals);
+}

@@ -1,0 +1,720 @@
+/* stat-store.c: what was counted as a store: a merged one (format.h), with a member for each process. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../conf.h"
+#include "../../cpu-list.h"
+#include "../../model/view-common.h"
+#include "../../pmus.h"
+#include "../../store/live.h"
+#include "../tool/cmd.h"
+#include "stat.h"
+
+#define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
+
+struct making {
+	struct sp_bytes *b;
+	const struct sp_stat_all *all;
+	const struct sp_stat_run *r;	/* the run at hand, and as all below */
+	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
+	uint32_t n_now, now[SP_STAT_EVENTS];	/* ids of those that are counted of the program in this run */
+	uint32_t n_beside, beside[SP_STAT_EVENTS];	/* and beside it */
+	bool *apart;			/* [rows] */
+	uint64_t folded, all_folded;
+	bool whole;			/* nothing that we know of is missing */
+	int64_t *rest;			/* [n_cpus][n] what all that is apart leaves of the total */
+	char allowed[2048], host[65];	/* of all runs, as all below */
+	struct sp_core_pmu pmu[SP_PMUS_MOST];
+	uint32_t n_pmus;
+	sp_off notes;
+	uint32_t n_notes;
+};
+
+/* ---- what was counted, and what not ---------------------------------------------- */
+
+/* All of whose natives can be had, in each run that had them; else why not, in words. */
+static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_event *e)
+{
+	if (e->turn >= a->plan->n_turns)
+		return "not counted: there are too few counters for it and those before it: name fewer events at once, or let them take "
+		       "turns (-r 1 runs the program once for each turn)";
+	for (uint32_t i = 0; i < a->n && e->beside; i++)
+		if (*a->run[i].beside.answer.wrong)
+			return a->run[i].beside.answer.wrong;
+	for (uint32_t i = 0; i < a->n; i++)
+		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
+			if (a->run[i].c.refused[e->native[t]])
+				return "not permitted: it happens in the kernel, which perf_event_paranoid lets this user not see";
+			if (a->run[i].c.short_of[e->native[t]])
+				return "not counted: its counter did not run all the time: others had it";
+		}
+	return NULL;
+}
+
+static void choose_events(struct making *m)
+{
+	struct sp_stat_plan *p = m->all->plan;
+
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		p->event[e].gone = why_gone(m->all, &p->event[e]);
+		if (!p->event[e].gone)
+			m->event[m->k++] = e;
+	}
+}
+
+/* Of one place in the arrays of values; whole numbers, as PAPI gives them. */
+static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu, uint32_t id)
+{
+	const struct sp_stat_event *e = &m->all->plan->event[m->event[id]];
+	long double sum = 0;
+
+	for (uint32_t t = 0; t < e->n; t++)
+		sum += (long double)e->factor[t] * (long double)at[cpu * m->r->c.n + e->native[t]];
+	return (int64_t)sum;
+}
+
+/* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one of them on each. */
+static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, uint32_t event, uint32_t cpu)
+{
+	const struct sp_stat_event *e = &m->all->plan->event[event];
+
+	for (uint32_t t = 0; t < e->n; t++)
+		if (r->c.had[cpu * r->c.n + e->native[t]])
+			return false;
+	return e->n;
+}
+
+/* ---- the front ------------------------------------------------------------------- */
+
+static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const struct sp_stat_event *e)
+{
+	struct sp_bytes all = { 0 };
+	sp_off at;
+
+	for (uint32_t t = 0; t < e->n; t++)
+		sp_bytes_add(&all, p->native[e->native[t]].name, strlen(p->native[e->native[t]].name) + 1);
+	at = sp_bytes_words(b, (char *)all.at, all.used);
+	sp_bytes_free(&all);
+	return at;
+}
+
+/* Of which kind of cores all of its natives are; "": of several, or any. */
+static const char *pmu_of(const struct making *m, const struct sp_stat_event *e)
+{
+	const struct sp_core_pmu *pmu = NULL;
+
+	for (uint32_t t = 0; t < e->n && m->n_pmus > 1; t++) {
+		const struct perf_event_attr *a = &m->all->plan->native[e->native[t]].attr;
+		bool general = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE;
+		uint32_t type = general ? (uint32_t)(a->config >> 32) : a->type, i = 0;
+
+		while (i < m->n_pmus && m->pmu[i].type != type)
+			i++;
+		if (i == m->n_pmus || (pmu && pmu != &m->pmu[i]))
+			return "";
+		pmu = &m->pmu[i];
+	}
+	return pmu ? pmu->name : "";
+}
+
+static sp_off events(struct making *m)
+{
+	sp_off newest = 0;
+
+	for (uint32_t i = 0; i < m->k; i++) {
+		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
+		struct sp_event to = { .next = newest, .id = i, .code = e->code, .data_type = e->data_type, .scope = e->scope,
+				       .place = e->place, .place_id = e->place_id };
+
+		to.name = sp_bytes_text(m->b, e->name);
+		to.component = sp_bytes_text(m->b, e->component);
+		to.derived = sp_bytes_text(m->b, e->derived);
+		to.postfix = sp_bytes_text(m->b, e->postfix);
+		to.units = sp_bytes_text(m->b, e->units);
+		to.description = sp_bytes_text(m->b, e->description);
+		to.natives = natives(m->b, m->all->plan, e);
+		to.pmu = sp_bytes_text(m->b, pmu_of(m, e));
+		newest = sp_bytes_like(m->b, SP_BLOCK_EVENT, &to, sizeof(to));
+	}
+	return newest;
+}
+
+/* The newest first, so the last one that is to be read comes first. */
+static void note_text(struct making *m, const char *text)
+{
+	m->notes = sp_settled_note(m->b, m->notes, text, "");
+	m->n_notes++;
+}
+
+static void note(struct making *m, const char *format, ...) SP_PRINTF(2, 3);
+static void note(struct making *m, const char *format, ...)
+{
+	char text[2500];
+	va_list more;
+
+	va_start(more, format);
+	vsnprintf(text, sizeof(text), format, more);
+	va_end(more);
+	note_text(m, text);
+}
+
+#define SET_WORDS (65536 / 8 / sizeof(long))	/* of a set of CPUs */
+
+static void add_cpu(unsigned long *set, int cpu)
+{
+	set[(unsigned)cpu / (8 * sizeof(long))] |= 1ul << (unsigned)cpu % (8 * sizeof(long));
+}
+
+static void cpu_list(const unsigned long *set, char *text, size_t room)
+{
+	struct sp_out o;
+
+	sp_out_init(&o, -1, text, room - 1);
+	sp_out_cpu_list(&o, set, SET_WORDS * sizeof(*set));
+	text[o.error ? 0 : o.used] = 0;
+}
+
+static uint64_t clocks(const struct sp_stat_counters *c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		sum += (uint64_t)c->value[k * c->n + c->clock];
+	return sum;
+}
+
+/* Events that are not counted for the same reason are one note. */
+static void note_events(struct making *m)
+{
+	const struct sp_stat_plan *p = m->all->plan;
+
+	if (*p->left_out)
+		note_text(m, p->left_out);
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		struct sp_bytes text = { 0 };
+
+		for (uint32_t i = 0; i < p->n_events && p->event[e].gone; i++) {
+			if (p->event[i].gone != p->event[e].gone)
+				continue;
+			if (i < e)
+				break;	/* said with that one */
+			sp_bytes_add(&text, ", ", i == e ? 0 : 2);
+			sp_bytes_add(&text, p->event[i].name, strlen(p->event[i].name));
+		}
+		if (text.used) {
+			sp_bytes_add(&text, ": ", 2);
+			sp_bytes_add(&text, p->event[e].gone, strlen(p->event[e].gone) + 1);
+			note_text(m, (const char *)text.at);
+		}
+		sp_bytes_free(&text);
+	}
+}
+
+/* What ran elsewhere.  The two clocks agree to the nanosecond where they are the same, and were started at once. */
+static void note_elsewhere(struct making *m)
+{
+	uint64_t elsewhere = 0, all = 0;
+
+	for (uint32_t i = 0; i < m->all->n; i++) {
+		uint64_t sum = clocks(&m->all->run[i].c), whole = m->all->run[i].c.whole_ns;
+
+		elsewhere += whole > sum + m->all->run[i].c.slack_ns ? whole - sum : 0;
+		all += whole;
+	}
+	m->whole = !elsewhere;
+	if (!m->whole)
+		note(m, "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted there is missing",
+		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
+}
+
+/* Where the program was on CPUs that cannot count an event (cores of two kinds): of which, and how long it was there. */
+static uint64_t missing_on(const struct making *m, uint32_t event, unsigned long *set)
+{
+	const struct sp_stat_event *e = &m->all->plan->event[event];
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < m->all->n && !e->gone && !e->beside && !e->formula; i++) {
+		const struct sp_stat_counters *c = &m->all->run[i].c;
+
+		for (uint32_t k = 0; c->turn == e->turn && k < c->n_cpus; k++)
+			if (c->cpu[k] != SP_NO_CPU && c->value[k * c->n + c->clock] && is_missing_on(m, &m->all->run[i], event, k)) {
+				ns += (uint64_t)c->value[k * c->n + c->clock];
+				add_cpu(set, c->cpu[k]);
+			}
+	}
+	return ns;
+}
+
+/* Events that the same CPUs cannot count are one note. */
+static void note_missing(struct making *m)
+{
+	const struct sp_stat_plan *p = m->all->plan;
+
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		unsigned long set[SET_WORDS] = { 0 };
+		uint64_t ns = missing_on(m, e, set);
+		struct sp_bytes names = { 0 };
+		char cpus[512];
+		bool said = !ns;
+
+		for (uint32_t i = 0; i < p->n_events && !said; i++) {
+			unsigned long other[SET_WORDS] = { 0 };
+
+			if (missing_on(m, i, other) != ns || memcmp(set, other, sizeof(set)) != 0)
+				continue;
+			said = i < e;
+			sp_bytes_add(&names, ", ", names.used ? 2 : 0);
+			sp_bytes_add(&names, p->event[i].name, strlen(p->event[i].name));
+		}
+		if (!said) {
+			m->whole = false;
+			cpu_list(set, cpus, sizeof(cpus));
+			note(m, "CPU %s cannot count %.*s (-): what happened in the %.3f ms that were spent there is missing", cpus,
+			     (int)names.used, (const char *)names.at, (double)ns / 1e6);
+		}
+		sp_bytes_free(&names);
+	}
+}
+
+/* Clocks run in the kernel, too, however they were opened. */
+static void note_kernel(struct making *m)
+{
+	const struct sp_stat_plan *p = m->all->plan;
+
+	for (uint32_t e = 0; m->all->run[0].c.user_only && e < p->n_events; e++) {
+		const struct perf_event_attr *a = &p->native[p->event[e].native[0]].attr;
+
+		if (p->event[e].gone || p->event[e].beside ||
+		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK)))
+			continue;
+		note(m, "what the kernel did for the program is in its clocks, and not counted else: perf_event_paranoid lets this user see "
+			"user code only");
+		return;
+	}
+}
+
+static void note_end(struct making *m)
+{
+	int signal = 0;
+
+	for (uint32_t i = 0; i < m->all->n && !signal; i++)
+		signal = m->all->run[i].child.signal;
+	if (signal)
+		note(m, "the program was ended by signal %d (%s)", signal, strsignal(signal));
+}
+
+static void note_rows(struct making *m)
+{
+	uint64_t lost = 0, running = 0, untold = 0, late = 0;
+	const char *none = NULL;
+
+	for (uint32_t i = 0; i < m->all->n; i++) {
+		const struct sp_stat_run *r = &m->all->run[i];
+
+		lost += r->who.lost;
+		running += r->c.rows && !r->who.lost && !r->c.running ? r->who.running : 0;	/* (an end that was lost is none) */
+		none = r->why_no_rows ? r->why_no_rows : none;
+		untold += r->who.untold;
+		late += r->who.late;
+	}
+	if (late)
+		note(m, "%llu %s not wait for counters after a second without an answer of the command: what came before those is in the rest",
+		     (unsigned long long)late, late == 1 ? "thread did" : "threads did");
+	if (m->all->run[0].c.told)
+		note(m, "threads were told of by libsspapi-threads.so in the program, as this kernel does not write what they counted; the rest "
+			"is what was counted before they could tell, by the loader and by static programs");
+	if (untold)
+		note(m, "%llu %s no row, and %s in the rest: no descriptors (ulimit -Hn) or counters could be had for %s",
+		     (unsigned long long)untold, untold == 1 ? "thread has" : "threads have", untold == 1 ? "is" : "are",
+		     untold == 1 ? "it" : "them");
+	if (none)
+		note_text(m, none);
+	if (lost)
+		note(m, "%llu records of threads that ended were lost, they came too fast: these threads are one row; totals are whole",
+		     (unsigned long long)lost);
+	if (running)
+		note(m, "%llu %s still running when the program ended: what came after that is not here", (unsigned long long)running,
+		     running == 1 ? "thread was" : "threads were");
+	if (m->all_folded)
+		note(m, "of more than %u threads those that ran shortest are one row", ROWS_MOST);
+}
+
+static void note_attached(struct making *m)
+{
+	const struct sp_stat_run *r = &m->all->run[0];
+	const struct sp_stat_attached *a = &r->attached;
+
+	if (r->c.running && !clocks(&r->c))
+		note_text(m, "none of the threads ran while they were counted");
+	if (r->why_no_cpus)
+		note_text(m, r->why_no_cpus);
+	if (a->unclear)
+		note(m, "%u %s busy in the kernel for all of five seconds while counters were opened: what %s began there may be missing", a->unclear,
+		     a->unclear == 1 ? "thread was" : "threads were", a->unclear == 1 ? "it" : "they");
+	if (a->unproven)
+		note(m, "threads were born so fast that %u %s not be opened between two births: of a thread born just then it may count twice",
+		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
+	if (a->refused)
+		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");
+}
+
+/* The programs of one run are those of all. */
+static void note_escaped(struct making *m)
+{
+	const struct sp_stat_who *w = &m->all->run[0].who;
+
+	for (uint32_t i = 0; i < w->n_processes; i++)
+		if (w->process[i].escaped) {
+			m->whole = false;
+			note(m, "not counted: %.200s (pid %d) runs as another user, or from a file that this one may not read",
+			     w->process[i].args ? w->process[i].args : "a program", w->process[i].pid);
+		}
+}
+
+/* ---- which threads stay apart -------------------------------------------------------- */
+
+static int64_t clock_of(const struct sp_stat_counters *c, const struct sp_stat_row *row)
+{
+	int64_t sum = 0;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		sum += row->at[k * c->n + c->clock];
+	return sum;
+}
+
+static int downwards(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+static void choose_rows(struct making *m)
+{
+	const struct sp_stat_counters *c = &m->r->c;
+	const struct sp_stat_who *w = &m->r->who;
+	int64_t *clock = sp_need(calloc(2 * (size_t)w->n + 1, sizeof(*clock))), *sorted = clock + w->n, least = INT64_MIN;
+	uint32_t n = 0;
+
+	free(m->apart);
+	free(m->rest);
+	m->folded = 0;
+	m->apart = sp_need(calloc(w->n + 1, sizeof(*m->apart)));
+	for (uint32_t i = 0; i < w->n; i++)
+		sorted[i] = clock[i] = clock_of(c, &w->row[i]);
+	qsort(sorted, w->n, sizeof(*sorted), downwards);
+	if (w->n > ROWS_MOST)
+		least = sorted[ROWS_MOST - 1];
+	for (uint32_t i = 0; i < w->n; i++) {
+		bool has = w->row[i].has_read && m->n_now;
+
+		m->apart[i] = has && clock[i] >= least && n < ROWS_MOST;
+		n += m->apart[i];
+		m->folded += has && !m->apart[i];
+	}
+	free(clock);
+	m->all_folded += m->folded;
+	m->rest = sp_need(malloc((size_t)c->n_cpus * c->n * sizeof(*m->rest) + 1));
+	memcpy(m->rest, c->value, (size_t)c->n_cpus * c->n * sizeof(*m->rest));
+	for (uint32_t i = 0; i < w->n; i++)
+		for (uint32_t v = 0; m->apart[i] && v < c->n_cpus * c->n; v++)
+			m->rest[v] -= w->row[i].at[v];
+}
+
+/* ---- processes ------------------------------------------------------------------------- */
+
+static bool is_used(const struct making *m, const int64_t *at, uint32_t cpu)
+{
+	const struct sp_stat_counters *c = &m->r->c;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		if (at[cpu * c->n + i])
+			return true;
+	return false;
+}
+
+static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t *at, uint32_t cpu)
+{
+	uint32_t k = m->n_now;
+
+	to->cpu = m->r->c.cpu[cpu];
+	to->used = SP_CELL_USED;
+	to->readings = 1;
+	for (uint32_t i = 0; i < k; i++) {
+		to->at[SP_TOTAL * k + i] = to->at[SP_EXACT * k + i] = value_of(m, at, cpu, m->now[i]);
+		if (is_missing_on(m, m->r, m->event[m->now[i]], cpu)) {
+			to->at[SP_ENTRY * k + i] = 1;
+			to->used |= SP_CELL_HOLES;
+		}
+	}
+}
+
+/* Of what was counted in `at`. */
+static void relation(struct making *m, uint64_t thread, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
+{
+	const struct sp_stat_counters *c = &m->r->c;
+	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .domain = c->user_only ? 1 : 3,
+				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
+				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last }, *r;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		like.cells += is_used(m, at, k);
+	r = sp_bytes_at(m->b, sp_settled_relation(m->b, thread, &like, m->now));
+	sp_settled_times(r)->flags = SP_TIMES_KNOWN;
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		if (is_used(m, at, k)) {
+			fill_cell(m, sp_settled_cell(r, n), at, k);
+			sp_settled_times(r)->at[n++] = (uint64_t)at[k * c->n + c->clock];
+		}
+}
+
+/* What PAPI counted beside the program: a relation of the thread for each component; how many. */
+static uint32_t beside(struct making *m, uint64_t thread)
+{
+	const struct sp_stat_event *event = m->all->plan->event;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, k; i < m->n_beside; i += k, n++) {
+		const struct sp_stat_event *of = &event[m->event[m->beside[i]]];
+		struct sp_relation like = { .event_set = -1, .cells = 1, .scope = of->scope, .starts = 1, .threads = 1,
+					    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
+		struct sp_cell *to;
+
+		for (k = 1; i + k < m->n_beside && strcmp(event[m->event[m->beside[i + k]]].component, of->component) == 0; k++)
+			;
+		like.k = k;
+		to = sp_settled_cell(sp_bytes_at(m->b, sp_settled_relation(m->b, thread, &like, m->beside + i)), 0);
+		to->cpu = SP_NO_CPU;
+		to->used = SP_CELL_USED;
+		to->readings = 1;
+		for (uint32_t e = 0; e < k; e++)
+			to->at[SP_TOTAL * k + e] = m->r->beside.answer.value[m->event[m->beside[i + e]]];
+	}
+	return n;
+}
+
+/* Those of a process; the offset of the newest.  first: it is the one that was started, with what is nobody's own. */
+static sp_off threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
+{
+	const struct sp_stat_who *w = &m->r->who;
+	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
+	bool told = first && m->n_now && m->r->c.told;
+	uint64_t place = 0;
+
+	for (uint32_t i = 0; i < p->rows; i++) {
+		const struct sp_stat_row *row = &w->row[p->first + i];
+
+		if (!m->apart[p->first + i])
+			continue;
+		place = sp_settled_thread(m->b, place, row->tid, row->name, 1);
+		relation(m, place, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
+		h->n_threads++;
+	}
+	if (rest || told) {
+		place = sp_settled_thread(m->b, place, 0, told ? "the rest" : "", rest);
+		relation(m, place, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
+		h->n_threads++;
+	}
+	h->n_relations = h->n_threads;
+	if (first && m->n_beside) {
+		if (!place)		/* nothing was counted of the program itself */
+			place = sp_settled_thread(m->b, 0, p->pid, "", 1);
+		h->n_threads = sp_max(h->n_threads, 1);
+		h->n_relations += beside(m, place);
+	}
+	return place ? m->b->origin + place : 0;
+}
+
+/* The texts of a process, and of the store where it is the first. */
+static void header(struct making *m, struct sp_header *h, const struct sp_stat_process *p)
+{
+	const struct sp_stat_run *r = m->r;
+	const char *job = sp_conf_job();
+	char cwd[PATH_MAX];
+
+	h->end = p->end_ns ? SP_END_EXIT : SP_END_SNAPSHOT;
+	h->pid = (uint32_t)p->pid;
+	h->ppid = (uint32_t)p->ppid;
+	h->start_ns = p->start_ns ? p->start_ns : r->child.start_ns;
+	h->end_ns = p->end_ns ? p->end_ns : r->child.end_ns;
+	h->rank = sp_conf_rank();
+	h->papi_version = m->all->plan->papi_version;
+	h->attribution = SP_BY_EXACT;
+	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0);
+	h->host = sp_bytes_text(m->b, m->host);
+	h->exe = p->args ? sp_bytes_text(m->b, p->args) : 0;
+	h->args = sp_bytes_words(m->b, p->args, p->args_bytes);
+	h->job = job ? sp_bytes_text(m->b, job) : 0;
+	h->cwd = getcwd(cwd, sizeof(cwd)) ? sp_bytes_text(m->b, cwd) : 0;
+	h->papi_library = sp_bytes_text(m->b, m->all->plan->papi);
+	h->cpus_allowed = sp_bytes_text(m->b, m->allowed);
+}
+
+static bool has_rows(const struct making *m, const struct sp_stat_process *p)
+{
+	for (uint32_t i = 0; i < p->rows; i++)
+		if (m->apart[p->first + i])
+			return true;
+	return false;
+}
+
+static const struct sp_stat_process *first_process(const struct making *m)
+{
+	const struct sp_stat_who *w = &m->r->who;
+	uint32_t i = 0;
+
+	while (w->process[i].pid != m->r->child.pid)
+		i++;
+	return &w->process[i];
+}
+
+/* Readers want them by rank, machine, start and pid: here all are of one rank and machine. */
+static int by_start(const void *a, const void *b)
+{
+	const struct sp_stat_process *x = *(const struct sp_stat_process *const *)a, *y = *(const struct sp_stat_process *const *)b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static uint64_t member(struct making *m, const struct sp_stat_process *p, bool first)
+{
+	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_MEMBER, sizeof(struct sp_member));
+	struct sp_header h = { 0 };
+
+	header(m, &h, p);
+	if (m->all->repeats > 1)
+		h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
+	h.threads = threads(m, p, first, &h);
+	((struct sp_member *)sp_bytes_at(m->b, place))->h = h;
+	sp_settled_end(m->b, place);
+	return place;
+}
+
+/* Those of the run at hand; before: the last one of the run before, or 0.  The last one. */
+static uint64_t members(struct making *m, uint64_t before, uint32_t *n)
+{
+	const struct sp_stat_who *w = &m->r->who;
+	const struct sp_stat_process *first = first_process(m), **p = sp_need(calloc(w->n_processes + 1, sizeof(*p)));
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < w->n_processes; i++)
+		if (&w->process[i] == first || has_rows(m, &w->process[i]))
+			p[k++] = &w->process[i];
+	qsort(p, k, sizeof(*p), by_start);
+	for (uint32_t i = 0; i < k; i++) {
+		uint64_t place = member(m, p[i], p[i] == first);
+
+		if (before)
+			((struct sp_member *)sp_bytes_at(m->b, before))->next = place;
+		before = place;
+	}
+	free(p);
+	*n += k;
+	return before;
+}
+
+static void begin_run(struct making *m, const struct sp_stat_run *r)
+{
+	m->r = r;
+	m->n_now = m->n_beside = 0;
+	for (uint32_t i = 0; i < m->k; i++) {
+		const struct sp_stat_event *e = &m->all->plan->event[m->event[i]];
+
+		if (e->turn == r->c.turn && e->beside)
+			m->beside[m->n_beside++] = i;
+		else if (e->turn == r->c.turn && !e->formula)
+			m->now[m->n_now++] = i;
+	}
+	choose_rows(m);
+}
+
+/* ---- the machine ---------------------------------------------------------------------------- */
+
+static uint64_t machine(struct making *m)
+{
+	const struct sp_stat_topo *t = &m->all->topo;
+	uint64_t place = sp_settled_machine(m->b, m->host, (t->tree.n + 63) / 64);
+	sp_off at = t->tree.n ? sp_settled_topology(m->b, &t->tree, t->source) : 0;
+	struct sp_machine *to = sp_bytes_at(m->b, place);
+
+	to->topology = at;
+	for (uint32_t i = 0; i < t->tree.n; i++)
+		if (t->tree.component[i].flags & SP_COMPONENT_DISALLOWED)
+			to->disallowed[i / 64] |= 1ull << i % 64;
+	return place;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static void list_allowed(struct making *m)
+{
+	const struct sp_stat_counters *c = &m->r->c;
+	unsigned long set[SET_WORDS] = { 0 };
+
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		if (c->cpu[k] != SP_NO_CPU)
+			add_cpu(set, c->cpu[k]);
+	cpu_list(set, m->allowed, sizeof(m->allowed));
+}
+
+/* Of all runs: what the first process is, and how long they took. */
+static void front(struct making *m, struct sp_header *h)
+{
+	const struct sp_stat_all *a = m->all;
+
+	begin_run(m, &a->run[0]);
+	header(m, h, first_process(m));
+	sp_header_begin(h);
+	sp_header_finish(h);
+	h->start_ns = a->run[0].child.start_ns;
+	h->end_ns = a->run[a->n - 1].child.end_ns;
+	h->call_names = sp_bytes_block(m->b, SP_BLOCK_STRINGS, sizeof(struct sp_strings));
+	h->events = events(m);
+	h->n_events = m->k;
+}
+
+void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
+{
+	struct making m = { .b = b, .all = a };
+	uint64_t last = 0;
+	struct sp_header h = { 0 };
+	int pmus;
+
+	gethostname(m.host, sizeof(m.host) - 1);
+	m.r = &a->run[0];
+	list_allowed(&m);
+	pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
+	m.n_pmus = (uint32_t)(pmus < 0 ? 0 : pmus);
+	choose_events(&m);
+	sp_bytes_clear(b, 0);
+	sp_bytes_block(b, 0, sizeof(h));
+	note_elsewhere(&m);
+	note_escaped(&m);
+	note_missing(&m);
+	front(&m, &h);
+	h.machines = machine(&m);
+	h.n_machines = 1;
+	h.members = b->used;
+	for (uint32_t i = 0; i < a->n; i++) {
+		begin_run(&m, &a->run[i]);
+		last = members(&m, last, &h.n_members);
+	}
+	note_end(&m);
+	note_events(&m);
+	note_kernel(&m);
+	note_rows(&m);
+	note_attached(&m);
+	h.notes = m.notes;
+	h.n_notes = m.n_notes;
+	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;
+	h.used = b->used;
+	*(struct sp_header *)sp_bytes_at(b, 0) = h;
+	free(m.apart);
+	free(m.rest);
+}

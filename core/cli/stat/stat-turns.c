@@ -1,0 +1,97 @@
+/* stat-turns.c: which events the counters take together: found by trial, as the kernel refuses a group that is too
+ * large.  The groups are of our own process, and never run.
+ */
+
+#include "../../sys.h"
+#include "stat.h"
+
+#define PMUS_MOST 16u
+
+/* What has been opened: a group for each PMU. */
+struct trial {
+	uint32_t n_pmus, n;
+	uint64_t pmu[PMUS_MOST];
+	int leader[PMUS_MOST], fd[2 * SP_STAT_NATIVES];
+	bool has[SP_STAT_NATIVES];
+};
+
+static void begin(struct trial *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		sp_close(t->fd[i]);
+	*t = (struct trial){ 0 };
+}
+
+/* Events of a group are of one PMU; the kernel's three names of the CPU's are one (on CPUs of several kinds the upper
+ * half of config says whose). */
+static uint64_t pmu_of(const struct perf_event_attr *a)
+{
+	if (a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE)
+		return a->config >> 32 ? a->config >> 32 : PERF_TYPE_RAW;
+	return a->type;
+}
+
+/* Does it fit beside those that are there?  What cannot be opened at all is said when it is counted. */
+static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t native)
+{
+	struct perf_event_attr a = p->native[native].attr;
+	uint64_t pmu = pmu_of(&a);
+	uint32_t g = 0;
+	long fd;
+
+	if (a.type == PERF_TYPE_SOFTWARE || a.type == PERF_TYPE_TRACEPOINT)
+		return true;
+	while (g < t->n_pmus && t->pmu[g] != pmu)
+		g++;
+	if (g == PMUS_MOST || t->n == SP_COUNT(t->fd))
+		return true;
+	a.size = sizeof(a);
+	a.exclude_kernel = a.exclude_hv = 1;
+	a.inherit = a.pinned = a.exclusive = 0;
+	/* The kernel leaves siblings that are off out of its sum, and on ARM a leader that no exec would enable. */
+	a.disabled = a.enable_on_exec = g == t->n_pmus;
+	a.sample_period = a.sample_type = a.read_format = 0;
+	fd = sp_sys(SYS_perf_event_open, &a, 0, -1, g < t->n_pmus ? t->leader[g] : -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return g == t->n_pmus || fd != -EINVAL;
+	if (g == t->n_pmus) {
+		t->pmu[g] = pmu;
+		t->leader[t->n_pmus++] = (int)fd;
+	}
+	t->fd[t->n++] = (int)fd;
+	return true;
+}
+
+static bool fits(struct trial *t, const struct sp_stat_plan *p, uint32_t native, uint32_t copies)
+{
+	for (uint32_t i = 0; !t->has[native] && i < copies; i++)
+		if (!fits_once(t, p, native))
+			return false;
+	t->has[native] = true;
+	return true;
+}
+
+static bool all_fit(struct trial *t, const struct sp_stat_plan *p, const struct sp_stat_event *e, uint32_t copies)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (!fits(t, p, e->native[i], copies))
+			return false;
+	return true;
+}
+
+uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies)
+{
+	struct trial t = { 0 };
+	uint32_t turn = 0;
+
+	for (uint32_t e = 0; e < p->n_events; e++) {
+		if (!all_fit(&t, p, &p->event[e], copies)) {
+			begin(&t);
+			turn++;
+			all_fit(&t, p, &p->event[e], copies);
+		}
+		p->event[e].turn = p->event[e].beside ? 0 : turn;
+	}
+	begin(&t);
+	return turn + 1;
+}

@@ -1,0 +1,243 @@
+/* stat.h: what the parts of `sspapi stat` share: a program counted from outside, by CPU and by thread.
+ *
+ * Nothing of ours runs in the program, but for the last resort below.  The command forks; for every CPU k that the child
+ * may run on it opens every event with pid = child, cpu = k, inherited and enabled by exec; then the child execs.  So the
+ * kernel counts all threads and processes that come of the child, by CPU.  One more inherited clock, on all CPUs, is the
+ * proof: time on a CPU that is not watched is in that clock alone.  Rows by thread come from the records that the kernel
+ * writes when a thread ends (inherit_stat, PERF_RECORD_READ), if a trial at the start shows that it does; if not,
+ * a small library in the program tells of each thread that begins, and the thread gets counters of its own.
+ *
+ *	cmd-stat.c	the command line, and what is shown
+ *	stat-names.c	which events
+ *	stat-run.c	the child: its start, its signals, its end
+ *	stat-count.c	the counters
+ *	stat-turns.c	which of them fit beside each other
+ *	stat-rows.c	what the kernel writes of threads and processes
+ *	stat-told.c	threads that a library in the program tells of
+ *	stat-own.c	and their own counters
+ *	stat-running.h	programs that run already
+ *	stat-store.c	the store of it
+ *	preload/asked/	what PAPI and hwloc are asked
+ */
+#ifndef SP_STAT_H
+#define SP_STAT_H
+
+#include "../../../preload/asked/asked.h"
+#include "../../model/model.h"
+#include "../tool/settled.h"
+
+/* Fills the plan, which is in memory that is shared with children.  events: E,E as asked for, or NULL; metrics: M,M
+ * of -m, or NULL; neither: the usual ones.  False: p->wrong says what cannot be counted and why. */
+bool sp_stat_plan(struct sp_stat_plan *p, const char *events, const char *metrics);
+
+/* ---- counting ----------------------------------------------------------------- */
+
+/* Rings are emptied every few ms: those of events hold some 1,300 threads that ended, those that tell who begins and
+ * ends some 900 threads of one CPU; a thread takes 20 us at least to begin and end. */
+#define SP_STAT_RING_PAGES 8u
+#define SP_STAT_SIDE_PAGES 32u
+#define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows unasked */
+
+struct sp_stat_counters {
+	struct sp_stat_plan *plan;
+	uint32_t turn;			/* of the plan's events */
+	uint32_t n_cpus, n;		/* n: natives, and the clock if it is none of them */
+	uint32_t clock;			/* its number: below n */
+	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
+	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
+	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
+	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
+	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
+	int *carrier;			/* [n_rings][n + 1] what holds them where they are no counters' own; else NULL */
+	int whole;			/* the clock on all CPUs */
+	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
+	bool running;			/* the program ran already */
+	bool rows;
+	bool reads;			/* the kernel writes what threads counted; rows only */
+	bool told;			/* they come from a library in the program, not from the kernel */
+	struct sp_board *board;		/* by which it tells; told only, as all below */
+	int board_fd;
+	uint32_t heard;			/* the bell, when it was last looked at */
+	bool user_only;			/* the kernel's part was refused */
+	bool refused[SP_STAT_NATIVES];	/* not permitted: would count 0 */
+	bool *had;			/* [n_cpus][n] as fd, also when they are closed: the CPU has such an event */
+	int64_t *value;			/* [n_cpus][n], once read */
+	bool *short_of;			/* [n] its counter did not run all the time */
+	uint64_t whole_ns;		/* of the clock on all CPUs */
+};
+
+/* The CPUs of our own affinity; no memory: the end. */
+void sp_stat_cpus(struct sp_stat_counters *c);
+
+/* Gives each event a turn: those that the counters take together, so many times each, have the same.  How many turns
+ * there are. */
+uint32_t sp_stat_turns(struct sp_stat_plan *p, uint32_t copies);
+
+/* Opens all for the child.  0; or a status of the command, and a message is out. */
+int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child);
+
+/* Finds the clock among the natives, or puts it behind them: c->n is known then. */
+void sp_stat_find_clock(struct sp_stat_counters *c);
+
+/* Which events each CPU has (c->had), by a trial on a thread.  0; or a status of the command, and a message is out. */
+int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread);
+
+/* One counter each, as sp_stat_open has them: a descriptor, or -errno.  Of an event: as much as this user may see, unless
+ * its name says how much: the kernel's part, too, if that is permitted. */
+long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu);
+long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu);
+long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child);
+
+/* Rings that counters opened one by one are to write into, by c->carrier.  False: there are no locked pages left. */
+bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu);
+
+/* Opens an event of its own for a thread, on at once: a descriptor, or -errno. */
+long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int cpu);
+
+/* Reads those of fd, [n_cpus][n], into value; where a counter did not run all the time, short_of is set.  own: they are
+ * one thread's, not inherited. */
+void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, bool own, int64_t *value, bool *short_of);
+void sp_stat_read(struct sp_stat_counters *c);
+void sp_stat_close(struct sp_stat_counters *c);
+
+/* Would the program find as many locked pages as without rows? */
+bool sp_stat_leaves_pages(const struct sp_stat_counters *c);
+
+/* Does this kernel write what a thread counted when it ends, apart from what others count?  By trial: versions do not
+ * tell. */
+bool sp_stat_reads_come(int cpu);
+
+/* ---- who was counted ------------------------------------------------------------ */
+
+struct sp_stat_row {			/* a thread */
+	int pid, tid;
+	int of_pid, of_tid;		/* the thread that it was born of; 0: not known */
+	uint64_t start_ns, end_ns;	/* 0: not known; it has not ended */
+	bool found;			/* it ran already: it has counters of its own, that those born of it inherit */
+	bool before;			/* it had ended before counting began */
+	uint32_t reads;			/* records of it that came */
+	bool has_read;			/* what it counted is known; else it is in what all others leave of the total */
+	bool lives;			/* by the newest that the kernel wrote of it, at seen_ns; told only, as fd */
+	uint64_t seen_ns;
+	int *fd;			/* [n_cpus][n] its own counters, while it is counted; NULL */
+	char name[16];
+	int64_t *at;			/* [n_cpus][n] */
+};
+
+struct sp_stat_process {
+	int pid, ppid;
+	uint64_t start_ns, end_ns, exec_ns;
+	bool escaped;			/* the kernel let nobody count it any more: it became another user's */
+	char *args;			/* as /proc/PID/cmdline has them, args_bytes long; NULL: not known */
+	uint32_t args_bytes;
+	uint32_t rows, first;		/* into the order of the rows */
+};
+
+struct sp_stat_who {
+	struct sp_stat_row *row;
+	uint32_t n, room;
+	uint32_t *slot, slots;		/* by pid and tid, for finding */
+	struct sp_stat_task *task;	/* what the side rings told, for the end */
+	uint32_t n_tasks, task_room;
+	struct sp_stat_process *process;
+	uint32_t n_processes;
+	uint64_t lost;			/* records that a full ring did not take */
+	uint32_t running;		/* threads that had not ended */
+	uint32_t rest;			/* threads whose counts are known together only */
+	uint32_t late;			/* threads that did not wait for their counters any longer */
+	uint32_t untold;		/* of them, threads for which there were no descriptors or counters */
+};
+
+void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* The row of a thread that the kernel wrote of; NULL: it did not. */
+struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid);
+
+/* What the parts of stat-rows.c do at the end, in this order: rows for all that was written of, by process; the row and
+ * process of a number; what the side rings told, by time (first: the first exec is the command's own child's); which rows
+ * are whole; what is left. */
+struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid);
+void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w);
+struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid);
+struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid);
+void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes);
+void sp_stat_tell(struct sp_stat_who *w, bool first);
+void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
+void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
+		    uint64_t end_ns);
+void sp_stat_who_free(struct sp_stat_who *w);
+
+/* ---- threads that are told of ----------------------------------------------------- */
+
+const char *sp_told_library(void);	/* its path; NULL: it cannot be preloaded */
+void sp_told_begin(struct sp_stat_counters *c);	/* before the fork; there are no rows if it cannot */
+void sp_told_enter(const struct sp_stat_counters *c, pid_t command);	/* in the child, before its exec */
+void sp_told_wait(struct sp_stat_counters *c, int ms);	/* until a thread is there, or for so long */
+void sp_told_answer(struct sp_stat_counters *c, struct sp_stat_who *w);
+void sp_told_stop(struct sp_stat_counters *c, struct sp_stat_who *w);	/* at once when the program has ended */
+void sp_told_end(struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* Their own counters: a thread that tells of itself, and one that has ended, or is not counted any longer. */
+void sp_own_open(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+void sp_own_ended(struct sp_stat_counters *c, struct sp_stat_who *w, struct sp_stat_row *row);
+void sp_own_settle(const struct sp_stat_counters *c, struct sp_stat_who *w);
+
+/* ---- the child ---------------------------------------------------------------------- */
+
+struct sp_stat_child {
+	pid_t pid;
+	int go, failed, signals;	/* descriptors */
+	uint64_t start_ns, end_ns;
+	int status;			/* as a shell says it: 0 to 255 */
+	int signal;			/* that ended it; 0 */
+	bool interrupted;		/* somebody meant to end it */
+	int error;			/* it could not be started: errno */
+};
+
+/* Signals that would end the command are read from the descriptor from now on, and it has all the descriptors that it may
+ * have; -1. */
+int sp_stat_catch(void);
+
+/* Forked, and waits; 0, or a message is out. */
+int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
+
+/* Lets it go, with the library that tells of threads if `told`; passes signals on, empties the rings, answers, and comes
+ * back when it has ended. */
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w);
+void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
+
+/* ---- the store ---------------------------------------------------------------------- */
+
+struct sp_stat_attached {		/* threads that ran already */
+	uint32_t n;
+	uint32_t unclear;		/* of which it is not known whether they were bearing a child just then */
+	uint32_t unproven;		/* counters that could not be opened between two births */
+	uint32_t refused;		/* threads that became another user's meanwhile */
+};
+
+struct sp_stat_run {
+	struct sp_stat_counters c;
+	struct sp_stat_who who;
+	struct sp_stat_child child;
+	struct sp_stat_beside beside;
+	const char *why_no_rows;	/* NULL: there are */
+	const char *why_no_cpus;	/* counts have no CPU; NULL: they have */
+	struct sp_stat_attached attached;	/* running only */
+};
+
+struct sp_stat_all {
+	struct sp_stat_plan *plan;
+	struct sp_stat_topo topo;
+	char **argv;
+	uint32_t n;			/* runs: each event in `repeats` of them */
+	uint32_t repeats;
+	struct sp_stat_run *run;
+};
+
+/* The bytes of a store of them. */
+void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a);
+
+#endif

@@ -1,0 +1,60 @@
+/* into.c: puts a file in the place of standard output, and takes it back; see into.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../folder.h"
+#include "../../output.h"
+#include "cmd.h"
+#include "into.h"
+#include "part.h"
+
+static int part = -1;
+
+bool sp_is_one_of(const char *path, char *const *file, unsigned n)
+{
+	struct stat to, s;
+
+	if (stat(path, &to) < 0)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (stat(file[i], &s) == 0 && s.st_dev == to.st_dev && s.st_ino == to.st_ino)
+			return true;
+	return false;
+}
+
+int sp_into_begin(const char *verb, const char *path, char *const *file, unsigned n)
+{
+	bool special = path && sp_output_is_special(path);
+	int fd;
+
+	if (!path)
+		return 0;
+	if (sp_is_one_of(path, file, n))
+		return sp_complain(2, verb, "the file to write is one of those to read", path);
+	fd = special ? sp_folder_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path, false);
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return sp_complain(1, verb, sp_folder_why(fd) ?: strerror(fd < 0 ? -fd : errno), path);
+	if (special)
+		close(fd);
+	else
+		part = fd;
+	return 0;
+}
+
+int sp_into_end(const char *path, bool well)
+{
+	int e;
+
+	if (!path || part < 0)
+		return 0;
+	e = sp_part_finish(part);
+	part = -1;
+	if (well && e == 0)
+		e = sp_part_replace();
+	sp_part_end();
+	return e;
+}

@@ -1,0 +1,87 @@
+/* part.c: makes the temporary file, and removes or renames it; see part.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../folder.h"
+#include "../../output.h"
+#include "part.h"
+
+static struct sp_folder folder = { .fd = -1 };
+static char name[300];			/* in it */
+static volatile sig_atomic_t there;
+
+void sp_part_end(void)
+{
+	if (there)
+		unlinkat(folder.fd, name, 0);
+	there = 0;
+}
+
+static void ended(int signal_number)
+{
+	sp_part_end();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+/* What a user, a batch system or a limit ends a command with. */
+static void watch_ends(sigset_t *all)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM };
+	static bool watched;
+	struct sigaction a = { .sa_handler = ended }, old;
+
+	sigemptyset(all);
+	for (unsigned i = 0; i < SP_COUNT(ends); i++) {
+		sigaddset(all, ends[i]);
+		/* What was ignored (nohup) stays so. */
+		if (!watched && sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(ends[i], &a, NULL);
+	}
+	if (!watched)
+		atexit(sp_part_end);
+	watched = true;
+}
+
+int sp_part_begin(const char *of, bool make_folders)
+{
+	sigset_t all, before;
+	int fd;
+
+	sp_folder_close(&folder);
+	fd = sp_folder_open(&folder, of, make_folders ? SP_FOLDER_MAKE : SP_FOLDER_THERE);
+	if (fd < 0)
+		return fd;
+	snprintf(name, sizeof(name), "%s.%ld.part", folder.name, (long)getpid());
+	watch_ends(&all);
+	/* Not between the file and the knowledge that it is ours to remove. */
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = openat(folder.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fd = -errno;
+	there = fd >= 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
+}
+
+int sp_part_replace(void)
+{
+	return renameat(folder.fd, name, folder.fd, folder.name) < 0 ? -errno : 0;
+}
+
+int sp_part_take(const char *path)
+{
+	return sp_output_take(folder.fd, name, path);
+}
+
+int sp_part_finish(int fd)
+{
+	int e = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+
+	return close(fd) < 0 && e == 0 ? -errno : e;
+}

@@ -1,0 +1,455 @@
+/* cmd-top.c: the tables of a process that still runs, from copies of its live file. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../forms/view-text-words.h"
+#include "../../lineage.h"
+#include "../../store/live.h"
+#include "../../sys.h"
+#include "../files/file.h"
+#include "../report/report.h"
+#include "../tool/cmd.h"
+#include "screen.h"
+
+#define TEXT_MOST	(64ul << 20)
+#define WIDE		120u		/* columns that take the component tree with some counts */
+#define WIDEST		160u		/* of any line */
+#define EVENTS		6u		/* of the line of rates */
+#define ASIDE		8u		/* columns that a key moves by */
+
+struct rates {				/* as the last look found it; zero: there was none */
+	uint64_t ns;
+	uint32_t n_events;
+	int64_t *total;
+};
+
+struct top {
+	struct sp_report report;
+	char live[PATH_MAX];
+	char output[1024];		/* where its dump goes, as it says; "" */
+	unsigned pid;
+	double delay;			/* seconds */
+	long times;			/* -1: until it ends */
+	char *text;			/* what was shown last */
+	size_t room;
+	struct rates rates;
+	bool over, killed;		/* the process has ended; not by itself */
+	bool became;			/* its program ended by exec */
+	bool wrong;			/* a metric that was asked for is none */
+	bool removed;			/* its file has no name any more */
+	unsigned from, left;		/* the line and column that the screen begins with */
+};
+
+/* ---- which file ------------------------------------------------------------------- */
+
+/* Could the process have made this file?  Anybody may put one with its pid into /dev/shm, which root
+ * can read. */
+static bool is_its_own(int fd, unsigned pid)
+{
+	char name[64], text[4096], *line;
+	unsigned uid[4];
+	struct stat s;
+
+	snprintf(name, sizeof(name), "/proc/%u/status", pid);
+	if (fstat(fd, &s) < 0 || sp_read_file(name, text, sizeof(text)) < 0)
+		return false;
+	line = strstr(text, "\nUid:");	/* real, effective, saved, of files */
+	if (!line || sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
+		return false;
+	for (unsigned i = 0; i < SP_COUNT(uid); i++)
+		if (uid[i] == s.st_uid)
+			return true;
+	return s.st_uid == 0;		/* it was root's, and gave that up */
+}
+
+/* The live file of this process that it writes to now? After exec there may be an older one, too.  ending: one that
+ * it writes its dump of. */
+static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool ending)
+{
+	struct sp_header h;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	bool whole = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && is_its_own(fd, pid);
+
+	if (fd >= 0)
+		close(fd);
+	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.pid == pid && h.start_ticks == start_ticks &&
+	       (h.end != SP_END_NONE) == ending;
+}
+
+static bool in_standard_place(struct top *t, uint64_t start_ticks, bool ending)
+{
+	DIR *folder = opendir(SP_LIVE_FOLDER);
+	struct dirent *e;
+	bool found = false;
+
+	while (folder && !found && (e = readdir(folder)) != NULL) {
+		snprintf(t->live, sizeof(t->live), SP_LIVE_FOLDER "/%s", e->d_name);
+		found = sp_live_is(t->live) && is_of(t->live, t->pid, start_ticks, ending);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* In a folder of its own (SSPAPI_LIVE): the process has it mapped. */
+static bool in_maps(struct top *t, uint64_t start_ticks, bool ending)
+{
+	char maps[64], *line = NULL, *path, *gone;
+	bool found = false;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(maps, sizeof(maps), "/proc/%u/maps", t->pid);
+	f = fopen(maps, "re");
+	while (f && !found && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		path = strchr(line, '/');
+		gone = path ? strstr(path, ".live (deleted)") : NULL;
+		t->removed |= gone != NULL;
+		found = path && !gone && sp_live_is(path) && snprintf(t->live, sizeof(t->live), "%s", path) < (int)sizeof(t->live) &&
+			is_of(t->live, t->pid, start_ticks, ending);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int find(struct top *t, const char *which)
+{
+	struct sp_process_stat s;
+	char *end;
+	unsigned long pid = strtoul(which, &end, 10);
+
+	if (*end || end == which) {
+		if (snprintf(t->live, sizeof(t->live), "%s", which) >= (int)sizeof(t->live))
+			return sp_complain(1, t->report.verb, strerror(ENAMETOOLONG), which);
+		return 0;
+	}
+	if (!pid || pid > INT_MAX || !sp_process_stat((int)pid, 0, &s))
+		return sp_complain(1, t->report.verb, "no such process", which);
+	t->pid = (unsigned)pid;
+	for (unsigned ending = 0; ending < 2; ending++)
+		if (in_standard_place(t, s.start_ticks, ending) || in_maps(t, s.start_ticks, ending))
+			return 0;
+	if (t->removed)
+		return sp_complain(1, t->report.verb, "its live file is gone: it has written its dump and is about to end, or somebody removed it",
+				   which);
+	return sp_complain(1, t->report.verb, "no live file: it has not called PAPI yet, runs without sspapi, with SSPAPI_LIVE=0, "
+			   "or is another user's", which);
+}
+
+/* ---- how fast it counts ------------------------------------------------------------ */
+
+/* What came of event e meanwhile, for each second, in the event's own type. */
+static int64_t rate(const struct rates *r, const struct sp_model *m, uint32_t e, double seconds)
+{
+	enum sp_data_type type = sp_event_type(m, e);
+	double more = sp_value_double(type, m->total[e]) - (e < r->n_events ? sp_value_double(type, r->total[e]) : 0.0);
+	double each = more > 0.0 && seconds > 0.0 ? more / seconds : 0.0;
+
+	return type == SP_FP64 ? sp_float_bits(each) : each < 9e18 ? (int64_t)(each + 0.5) : INT64_MAX;
+}
+
+/* "solver (pid 4711), in the last 2.00 s: PAGE-FAULTS 1,234/s": since the last look, or since the process began. */
+static void write_rates(const struct rates *r, struct sp_out *o, const struct sp_model *m)
+{
+	uint64_t from = r->ns ? r->ns : m->h.start_ns, ns = m->h.end_ns > from ? m->h.end_ns - from : 0;
+	unsigned n = 0;
+
+	sp_out_f(o, "%s (pid %u), in %s ", sp_base_name(sp_model_text(m, m->h.exe)), m->h.pid, r->ns ? "the last" : "its");
+	sp_out_duration(o, ns);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		char name[256], value[48];
+
+		if (!sp_event_is_summed(m, e) || n++ >= EVENTS)
+			continue;
+		sp_short_text(value, m, e, rate(r, m, e, (double)ns / 1e9));
+		sp_out_f(o, "%s %s %s/s", n > 1 ? "," : ":", sp_text_event(m, e, name), value);
+	}
+	sp_out_text(o, n > EVENTS ? " \xe2\x80\xa6\n\n" : "\n\n");
+}
+
+/* m is the last look from now on; NULL: there was none. */
+static void keep_rates(struct rates *r, const struct sp_model *m)
+{
+	free(r->total);
+	*r = (struct rates){ 0 };
+	if (!m)
+		return;
+	r->ns = m->h.end_ns;
+	r->n_events = m->n_events;
+	r->total = sp_need(calloc(m->n_events + 1, sizeof(*r->total)));
+	memcpy(r->total, m->total, m->n_events * sizeof(*r->total));
+}
+
+/* ---- one look ------------------------------------------------------------------------ */
+
+/* The whole text in memory: it is shown in one go, and perhaps in part. */
+static int write_text(struct top *t)
+{
+	for (;;) {
+		struct sp_out o;
+		int r = 0;
+
+		sp_out_init(&o, -1, t->text, t->room ? t->room - 1 : 0);
+		if (!t->over)
+			write_rates(&t->rates, &o, t->report.show.m);
+		if (t->room && t->report.n_levels)
+			r = sp_report_text(&t->report, &o);
+		else if (t->room)
+			sp_view_text(&o, &t->report.show);
+		if (r < 0)
+			return r;
+		if (t->room && !o.error) {
+			t->text[o.used] = 0;
+			return 0;
+		}
+		if (t->room >= TEXT_MOST)
+			return -EFBIG;
+		free(t->text);
+		t->room = t->room ? t->room * 2 : 256ul << 10;
+		t->text = malloc(t->room);
+		if (!t->text) {
+			t->room = 0;
+			return -ENOMEM;
+		}
+	}
+}
+
+/* It has said that it ends, and may still write its dump: its file goes after that. */
+static bool is_ending(const struct sp_file *f)
+{
+	struct sp_header h = f->model.h;
+
+	if (h.end != SP_END_EXIT && h.end != SP_END__EXIT)
+		return false;
+	h.end = SP_END_NONE;
+	return sp_may_run(&h, &f->image);
+}
+
+/* 0, or -errno: what is there now cannot be read. */
+static int look(struct top *t)
+{
+	struct sp_file f;
+	int r = sp_file_load(&f, t->live);
+
+	if (r < 0)
+		return r;
+	t->over = !sp_may_run(&f.model.h, &f.image) && !is_ending(&f);
+	t->became = f.model.h.end == SP_END_EXEC;
+	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
+	t->pid = f.model.h.pid;
+	if (t->over && access(t->live, F_OK) < 0) {	/* it ended, and wrote its dump, after the file was read */
+		sp_file_close(&f);
+		return -ENOENT;
+	}
+	if (!t->over && f.model.h.end == SP_END_NONE)
+		f.model.h.end_ns = sp_now_ns();	/* until now, as far as times go */
+	t->killed = f.model.n_killed != 0;
+	t->report.show = (struct sp_show){ .m = &f.model };
+	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show) == 2;
+	r = t->wrong ? 0 : write_text(t);
+	keep_rates(&t->rates, &f.model);
+	sp_metrics_forget();
+	sp_file_close(&f);
+	return r;
+}
+
+/* ---- again and again ------------------------------------------------------------------- */
+
+static void wait_plain(double seconds)
+{
+	struct timespec s = { .tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
+
+	nanosleep(&s, NULL);
+}
+
+static unsigned lines_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+static void scroll(struct top *t, enum sp_key key, unsigned rows)
+{
+	unsigned by = key == SP_KEY_PAGE_UP || key == SP_KEY_PAGE_DOWN ? rows : 1, lines = lines_of(t->text ? t->text : "");
+
+	if (key == SP_KEY_UP || key == SP_KEY_PAGE_UP)
+		t->from -= t->from > by ? by : t->from;
+	else if (key == SP_KEY_DOWN || key == SP_KEY_PAGE_DOWN)
+		t->from += by;
+	else if (key == SP_KEY_LEFT)
+		t->left -= t->left > ASIDE ? ASIDE : t->left;
+	else if (key == SP_KEY_RIGHT && t->left < WIDEST)
+		t->left += ASIDE;
+	lines = lines > rows ? lines - rows : 0;
+	if (t->from > lines)
+		t->from = lines;
+}
+
+/* The tree's labels fill a narrow screen: then the counts by CPU and by thread. */
+static void fit(struct top *t)
+{
+	if (t->report.n_levels || sp_screen_columns() >= WIDE)
+		return;
+	sp_report_level(&t->report, "per-cpu");
+	sp_report_level(&t->report, "per-thread");
+	keep_rates(&t->rates, NULL);	/* not those of a moment */
+	look(t);
+}
+
+static uint64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Draws, and minds the keys until it is time to look again. False: q. */
+static bool show_and_wait(struct top *t, bool stale)
+{
+	uint64_t until = milliseconds() + (uint64_t)(t->delay * 1000.0);
+	char status[200], now[16] = "";
+	time_t seconds = time(NULL);
+
+	strftime(now, sizeof(now), "%H:%M:%S", localtime(&seconds));
+	snprintf(status, sizeof(status), " %s  pid %u%s, every %g s   q ends   h j k l scroll", now, t->pid,
+		 stale ? " (its file cannot be read now)" : "", t->delay);
+	for (;;) {
+		unsigned rows = sp_screen_draw(t->text ? t->text : "", t->from, t->left, status);
+		uint64_t at = milliseconds();
+		enum sp_key key = sp_screen_key(at < until ? (unsigned)(until - at) : 0);
+
+		if (key == SP_KEY_QUIT)
+			return false;
+		if (key == SP_KEY_NONE)
+			return true;
+		scroll(t, key, rows);
+	}
+}
+
+/* What became of it, and what can be done with that. */
+static void farewell(const struct top *t, bool gone)
+{
+	const char *verb = t->report.verb, *how = t->killed ? "was killed" : t->became ? "has become another program" : "has ended";
+
+	if (!gone)
+		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid, how, t->live);
+	else if (*t->output == '/')
+		sp_message(verb, "process %u %s, its dump is %s", t->pid, how, t->output);
+	else
+		sp_message(verb, "process %u %s", t->pid, how);
+}
+
+static int run(struct top *t)
+{
+	int r = look(t);
+	bool screen, more = true, gone = r == -ENOENT && (t->over || t->pid);
+
+	if (gone) {			/* while we looked for it */
+		farewell(t, true);
+		return 0;
+	}
+	if (r < 0)
+		return sp_complain(1, t->report.verb, sp_file_why(r, t->live), t->live);
+	if (t->wrong)
+		return 2;
+	screen = !t->over && sp_screen_begin();
+	if (screen)
+		fit(t);
+	for (long n = 1; more; n++) {
+		bool last = t->over || gone || n == t->times;
+
+		if (!screen && r == 0 && !gone) {
+			printf("%s%s", n > 1 ? "\n" : "", t->text);
+			if (fflush(stdout) != 0)
+				break;
+		}
+		more = !last;
+		if (screen)
+			more = show_and_wait(t, r < 0) && more;
+		else if (more)
+			wait_plain(t->delay);
+		if (more) {
+			r = look(t);
+			gone = r == -ENOENT;
+		}
+	}
+	if (screen)
+		sp_screen_end();
+	if (screen && (t->over || gone) && t->text)
+		fputs(t->text, stdout);	/* the last that was seen stays */
+	if (t->over || gone)
+		farewell(t, gone);
+	return 0;
+}
+
+/* ---- the verb ----------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, double least, double most, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	return end != text && !*end && *value >= least && *value <= most;
+}
+
+static int option(struct top *t, int c, const char *value)
+{
+	double n;
+
+	if (c == 'n') {
+		if (!read_number(value, 1, 1e9, &n) || n - (double)(long)n > 0.0)
+			return sp_complain(2, t->report.verb, "-n takes a number of looks from 1 on", value);
+		t->times = (long)n;
+	} else if (c == 'd') {
+		if (!read_number(value, 0.1, 86400, &t->delay))
+			return sp_complain(2, t->report.verb, "-d takes seconds from 0.1 to 86400", value);
+	} else if (c == 'm') {
+		if (!sp_metrics_wish(&t->report.metrics, value))
+			return sp_complain(2, t->report.verb, "-m takes one file, or names of the usual metrics", value);
+	} else {
+		return 2;
+	}
+	return 0;
+}
+
+int sp_cmd_top(int argc, char **argv)
+{
+	static struct top t;
+	struct option levels[SP_LEVEL_OPTIONS + 1];
+	int c, at = 0, r;
+
+	t = (struct top){ .report = { .verb = argv[0] }, .delay = 2.0, .times = -1 };
+	levels[sp_level_options(levels)] = (struct option){ NULL, 0, NULL, 0 };
+	while ((c = sp_option(argc, argv, "n:d:m:", levels, &at, "options are -d SECONDS, -n COUNT, --per-LEVEL, -m METRICS")) != -1) {
+		if (c == 'L') {
+			sp_report_level(&t.report, levels[at].name);
+			continue;
+		}
+		r = option(&t, c, optarg);
+		if (r)
+			return r;
+	}
+	if (argc - optind != 1)
+		return sp_complain(2, argv[0], "name one process, or one live file", NULL);
+	r = find(&t, argv[optind]);
+	if (r == 0)
+		r = run(&t);
+	free(t.text);
+	keep_rates(&t.rates, NULL);
+	return r;
+}

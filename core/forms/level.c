@@ -1,0 +1,485 @@
+/* level.c: sums a model up by CPU, core, kind of core, cache, memory, package, machine, process, thread, event set or call site. */
+#include <errno.h>
+#include <string.h>
+
+#include "../model/core-kinds.h"
+#include "../model/observers.h"
+#include "../model/repeats.h"
+#include "../sort.h"
+#include "../sys.h"
+#include "level.h"
+#include "view-text-words.h"
+
+const struct sp_level sp_level_table[] = {
+	{ "cpu", NULL, "CPU", "CPUs", "PU", SP_LEVEL_CPU },
+	{ "core", NULL, "core", "cores", "Core", SP_LEVEL_COMPONENT },
+	{ "kind", NULL, "kind of core", "kinds", NULL, SP_LEVEL_KIND },
+	{ "cache", NULL, "cache", "caches", NULL, SP_LEVEL_CACHE },
+	{ "numa", "node", "memory", "memories", "NUMANode", SP_LEVEL_COMPONENT },
+	{ "package", "socket", "package", "packages", "Package", SP_LEVEL_COMPONENT },
+	{ "machine", NULL, "machine", "machines", "Machine", SP_LEVEL_COMPONENT },
+	{ "process", NULL, "process", "processes", NULL, SP_LEVEL_PROCESS },
+	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK },
+	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD },
+	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET },
+	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE },
+	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE },
+};
+
+const unsigned sp_n_levels = SP_COUNT(sp_level_table);
+
+bool sp_is_same_rank(const struct sp_model *m, uint32_t a, uint32_t b)
+{
+	const struct sp_header *x = sp_process_header(m, a), *y = sp_process_header(m, b);
+
+	return a == b || (x->rank >= 0 && x->rank == y->rank && m->process[a].machine == m->process[b].machine);
+}
+
+static bool each_its_rank(const struct sp_model *m)
+{
+	for (uint32_t i = 1; i < m->n_processes; i++)
+		if (sp_is_same_rank(m, i - 1, i))
+			return false;
+	return true;
+}
+
+const struct sp_level *sp_level_by_name(const char *name)
+{
+	for (unsigned i = 0; i < sp_n_levels; i++) {
+		const struct sp_level *l = &sp_level_table[i];
+
+		if (strcmp(l->name, name) == 0 || (l->also && strcmp(l->also, name) == 0))
+			return l;
+	}
+	return NULL;
+}
+
+/* ---- finding the row of a count ---------------------------------------- */
+
+/* Places of rows without a component, behind all others. */
+#define NOWHERE		(2ull << 32)
+#define NOT_LISTED	(3ull << 32)
+#define NOT_KNOWN	(4ull << 32)
+
+/* hwloc's last cache before memory. */
+static const char *last_cache(const struct sp_model *m)
+{
+	static const char *const name[] = { "L5", "L4", "L3", "L2", "L1", "L1d" };
+
+	for (unsigned i = 0; i < SP_COUNT(name); i++)
+		for (uint32_t c = 0; c < m->n_components; c++)
+			if (sp_component_is(&m->component[c], name[i]))
+				return name[i];
+	return "L3";
+}
+
+static const struct sp_level_row of_nothing = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1,
+						.kind = -1, .thread = "" };
+
+/* Sets of one number and the same events, whoever has them: 1000 ranks have one event set 0. */
+static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_row *r)
+{
+	struct sp_level_row w = of_nothing;
+
+	w.of_set = true;
+	w.event_set = r->event_set;
+	w.key = (uint32_t)r->event_set + 1469598103934665603ull;
+	for (uint32_t i = 0; i < r->k; i++)
+		w.key = (w.key ^ r->event[i]) * 1099511628211ull;
+	w.place = t->n;
+	return w;
+}
+
+/* The empty row that this count belongs to. */
+static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+{
+	const char *type = t->level->what == SP_LEVEL_CACHE ? t->cache : t->level->type;
+	struct sp_level_row w = of_nothing;
+	int32_t above = -1;
+
+	if (t->level->what == SP_LEVEL_SET)
+		return find_set(t, r);
+	w.machine = (int32_t)t->m->process[r->process].machine;
+	if (t->level->what == SP_LEVEL_THREAD || sp_level_is_process(t->level)) {
+		bool thread = t->level->what == SP_LEVEL_THREAD;
+
+		w.tid = thread ? r->tid : -1;
+		w.thread = thread ? r->thread : "";
+		w.together = r->event_set < 0;
+		w.process = (int32_t)r->process;
+		while (t->level->what == SP_LEVEL_RANK && w.process > 0 &&
+		       sp_is_same_rank(t->m, (uint32_t)w.process - 1, (uint32_t)w.process))
+			w.process--;
+		w.key = thread ? r->thread_at : (uint32_t)w.process;
+		w.place = t->n;
+		return w;
+	}
+	if (t->level->what == SP_LEVEL_KIND)
+		w.kind = sp_kind_of(t->m, at->component);
+	else if (at->component >= 0)
+		above = sp_model_above(t->m, at->component, type);
+	/* A package is in no memory: memory stands beside it. */
+	if (above > at->component && !sp_is_pu(t->m, at->component))
+		above = -1;
+	/* A CPU that is under no such component is with all of its kind in one row; what
+	 * was booked on a larger component stays there. */
+	w.component = above >= 0 || sp_is_pu(t->m, at->component) ? above : at->component;
+	if (t->level->what == SP_LEVEL_CPU)
+		w.cpu = at->cpu;
+	/* As the machine has them; by number what it lacks; then the unknown. */
+	if (w.kind >= 0)
+		w.place = (uint32_t)w.kind;
+	else if (w.cpu >= 0)
+		w.place = 1ull << 32 | (uint32_t)w.cpu;
+	else if (w.component >= 0)
+		w.place = (uint32_t)w.component;
+	else
+		w.place = at->component >= 0 ? NOWHERE : at->cpu >= 0 ? NOT_LISTED : NOT_KNOWN;
+	w.place |= (uint64_t)w.machine << 35;
+	w.key = w.place;
+	return w;
+}
+
+/* Where the row of this key is, or has its place. */
+static uint32_t *slot_of(const struct sp_levels *t, uint64_t key)
+{
+	uint64_t at = (key * 0x9e3779b97f4a7c15ull >> 32) % (2ull * t->room);
+
+	while (t->slot[at] && t->row[t->slot[at] - 1].key != key)
+		at = (at + 1) % (2ull * t->room);
+	return &t->slot[at];
+}
+
+/* Twice the room: rows, what they sum, their order, slots. */
+static int grow(struct sp_levels *t)
+{
+	uint64_t slots = t->metrics ? t->metrics->n_slots : 0;
+	uint64_t ne = t->m->n_events, sums = sp_align(26 * ne, 8) + slots * sizeof(struct sp_metric_sum), room = t->room ? 2ull * t->room : 64;
+	uint64_t bytes = room * (sizeof(*t->row) + sums + 3 * sizeof(uint32_t));
+	struct sp_levels old = *t;
+	char *p = sp_map(bytes), *at = p + room * sizeof(*t->row);
+
+	if (!p)
+		return -ENOMEM;
+	t->memory = p;
+	t->bytes = bytes;
+	t->room = (uint32_t)room;
+	t->row = (struct sp_level_row *)p;
+	t->order = (uint32_t *)(at + room * sums);
+	t->slot = t->order + room;
+	if (old.memory) {
+		memcpy(t->row, old.row, t->n * sizeof(*t->row));
+		memcpy(at, old.row + old.room, t->n * sums);
+		sp_unmap(old.memory, old.bytes);
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		*slot_of(t, t->row[i].key) = i + 1;
+	for (uint32_t i = 0; i < t->room; i++, at += sums) {
+		t->row[i].total = (int64_t *)at;
+		t->row[i].exact = t->row[i].total + ne;
+		t->row[i].event_readings = (uint64_t *)(t->row[i].exact + ne);
+		t->row[i].counted = (bool *)(t->row[i].event_readings + ne);
+		t->row[i].hole = t->row[i].counted + ne;
+		t->row[i].metric = (struct sp_metric_sum *)(at + sp_align(26 * ne, 8));
+	}
+	return 0;
+}
+
+static struct sp_level_row *row_at(struct sp_levels *t, const struct sp_row *r, struct sp_level_row *w)
+{
+	uint32_t *slot = t->room ? slot_of(t, w->key) : NULL;
+	struct sp_level_row *row;
+
+	if (slot && *slot)
+		return &t->row[*slot - 1];
+	if (t->n == t->room && grow(t) < 0)
+		return NULL;
+	row = &t->row[t->n++];
+	*slot_of(t, w->key) = t->n;
+	w->total = row->total;
+	w->exact = row->exact;
+	w->event_readings = row->event_readings;
+	w->counted = row->counted;
+	w->hole = row->hole;
+	w->metric = row->metric;
+	w->relation = r->index - 1;
+	*row = *w;
+	return row;
+}
+
+/* ---- the walk ----------------------------------------------------------- */
+
+/* Gauges have no sums. */
+static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e, int64_t total, int64_t exact,
+		      uint64_t readings)
+{
+	enum sp_data_type type = sp_event_type(t->m, e);
+
+	if (sp_event_is_gauge(t->m, e))
+		return;
+	row->total[e] = sp_plus(type, row->total[e], total);
+	row->exact[e] = sp_plus(type, row->exact[e], exact);
+	row->event_readings[e] += readings;
+	row->counted[e] = true;
+}
+
+/* The events of r that are counted at `place` (-1: where they were read), which `at` now says. */
+static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at, int32_t place)
+{
+	struct sp_level_row w = find(t, r, at), *row = row_at(t, r, &w);
+	int32_t kind = sp_kind_of(t->m, at->component);
+
+	if (!row)
+		return -ENOMEM;
+	row->readings += at->readings;
+	row->threads = (uint32_t)sp_max(row->threads, r->threads);
+	if (t->m->n_kinds > 1 && (kind >= 0 || place < 0))
+		row->kinds |= 1u << (kind < 0 ? SP_KINDS_MOST : (uint32_t)kind);
+	if (at->component < 0) {
+		row->cpus += at->cpu >= 0 && row->cpus == 0;
+	} else if (t->stamp[at->component] != row - t->row + 1) {
+		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
+		row->cpus += sp_is_pu(t->m, at->component);
+	}
+	for (uint32_t i = 0; i < r->k; i++)
+		if (sp_row_place(r, i) != place || sp_observers_leave(t->left, r, i))
+			continue;
+		else if (sp_is_hole(at, i))
+			row->hole[r->event[i]] = true;
+		else
+			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
+	if (t->metrics)
+		sp_metrics_add(t->metrics, r, place, t->left, at->total, at->hole, row->metric);
+	return 0;
+}
+
+/* The same by the two calls that they lie between; of how many CPUs is not known then. */
+static int add_between(struct sp_levels *t, const struct sp_row *r, const struct sp_between *at)
+{
+	struct sp_level_row w = of_nothing, *row;
+
+	w.from = at->to && t->level->what == SP_LEVEL_CALLSITE ? at->from : 0;
+	w.to = at->to;
+	w.key = (uint64_t)w.from << 32 | at->to;
+	w.place = at->to ? t->n : UINT64_MAX;
+	row = row_at(t, r, &w);
+	if (!row)
+		return -ENOMEM;
+	row->readings += at->count;
+	for (uint32_t i = 0; i < r->k; i++)
+		if (!sp_observers_leave(t->left, r, i))
+			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
+	if (t->metrics)
+		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->left, at->total, NULL, row->metric);
+	return 0;
+}
+
+/* Is there a counter at event i's place, and none before it that has the same? */
+static bool first_at_place(const struct sp_levels *t, const struct sp_row *r, uint32_t i)
+{
+	for (uint32_t j = 0; j < i; j++)
+		if (sp_row_place(r, j) == sp_row_place(r, i) && !sp_event_is_gauge(t->m, r->event[j]))
+			return false;
+	return !sp_event_is_gauge(t->m, r->event[i]);
+}
+
+static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+{
+	int e = 0;
+
+	if (!r->place)
+		return add_at(t, r, at, -1);
+	for (uint32_t i = 0; i < r->k && e == 0; i++) {
+		int32_t place = sp_row_place(r, i);
+		struct sp_at_cpu there = *at;
+
+		if (!first_at_place(t, r, i))
+			continue;
+		if (place >= 0) {
+			there.component = place;
+			there.cpu = sp_is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
+		}
+		e = add_at(t, r, &there, place);
+	}
+	return e;
+}
+
+static int add_relation(struct sp_levels *t, struct sp_row *r)
+{
+	bool by_site = sp_level_is_code(t->level);
+	struct sp_between between;
+	struct sp_at_cpu at;
+	int e = 0;
+
+	for (uint32_t i = 0; by_site && e == 0 && sp_row_interval(t->m, r, i, &between); i++)
+		e = add_between(t, r, &between);
+	if (by_site && r->intervals)
+		return e;
+	for (uint32_t i = 0; e == 0 && sp_row_cell(t->m, r, i, &at); i++) {
+		between = (struct sp_between){ .count = at.readings, .total = at.total, .exact = at.exact };
+		e = by_site ? add_between(t, r, &between) : add(t, r, &at);
+	}
+	return e;
+}
+
+static uint64_t group_of(const void *levels, const struct sp_row *r)
+{
+	static const struct sp_at_cpu nowhere = { .component = -1, .cpu = SP_NO_CPU };
+
+	return find(levels, r, &nowhere).key;
+}
+
+/* Threads, processes, ranks and sets are shown each with what it saw, once. */
+static int find_left(struct sp_levels *t)
+{
+	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET || t->level->what == SP_LEVEL_THREAD;
+
+	t->left = together ? &t->observers : &t->m->observers;
+	return together ? sp_observers_open(&t->observers, t->m, group_of, t) : 0;
+}
+
+int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
+{
+	struct sp_row r = { 0 };
+	int e;
+
+	memset(t, 0, sizeof(*t));
+	t->m = m;
+	t->level = level;
+	t->metrics = metrics;
+	t->ranks = level->what == SP_LEVEL_RANK || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
+	t->cache = last_cache(m);
+	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
+	e = t->stamp ? grow(t) : -ENOMEM;
+	e = e == 0 ? find_left(t) : e;
+	while (e == 0 && sp_model_next(m, &r))
+		e = add_relation(t, &r);
+	if (e < 0) {
+		sp_levels_close(t);
+		return e;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		t->order[i] = i;
+	sp_levels_sort(t, SP_SORT_PLACE);
+	return 0;
+}
+
+void sp_levels_close(struct sp_levels *t)
+{
+	sp_observers_close(&t->observers);
+	if (t->memory)
+		sp_unmap(t->memory, t->bytes);
+	if (t->stamp)
+		sp_unmap(t->stamp, (t->m->n_components + 1) * sizeof(uint32_t));
+}
+
+/* ---- the order ---------------------------------------------------------- */
+
+struct by {
+	const struct sp_levels *t;
+	long event;
+};
+
+static double amount(const struct by *by, const struct sp_level_row *row)
+{
+	if (by->event == SP_SORT_PLACE)
+		return 0.0;
+	if (by->event == SP_SORT_READINGS)
+		return (double)row->readings;
+	return sp_value_double(sp_event_type(by->t->m, (uint32_t)by->event), row->total[by->event]);
+}
+
+static bool stands_before(const void *of, uint32_t a, uint32_t b)
+{
+	const struct by *by = of;
+	const struct sp_level_row *x = &by->t->row[a], *y = &by->t->row[b];
+	double more = amount(by, x), less = amount(by, y);
+
+	if (more > less || more < less)
+		return more > less;
+	return x->place != y->place ? x->place < y->place : a < b;
+}
+
+void sp_levels_sort(struct sp_levels *t, long event)
+{
+	if (event < (long)t->m->n_events)
+		sp_sort(t->order, t->n, stands_before, &(struct by){ t, event });
+}
+
+/* ---- labels ------------------------------------------------------------ */
+
+static void process_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
+{
+	const struct sp_header *h = sp_process_header(t->m, (uint32_t)row->process);
+	const char *exe = sp_model_text(t->m, h->exe);
+
+	if (h->rank >= 0)
+		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->rank);
+	if (sp_n_repeats(t->m))
+		sp_out_f(o, "run %lu: ", h->stat >> SP_STAT_RUN_SHIFT);
+	if (h->rank < 0 || !t->ranks)
+		sp_out_f(o, "pid %u%s%s", h->pid, *exe ? " " : "", sp_base_name(exe));
+}
+
+static void thread_words(struct sp_out *o, const struct sp_model *m, const struct sp_level_row *row)
+{
+	const struct sp_header *h = sp_process_header(m, (uint32_t)row->process);
+
+	if (sp_is_job(m) && h->rank >= 0)
+		sp_out_f(o, "rank %ld: ", h->rank);
+	if (row->tid)
+		sp_out_f(o, "%d%s%s", row->tid, *row->thread ? " " : "", row->thread);
+	else if (*row->thread)
+		sp_out_text(o, row->thread);
+	else
+		sp_out_f(o, "%'u thread%s %s", row->threads, SP_MANY(row->threads), row->together ? "together" :
+			 row->threads == 1 ? "that has ended" : "that have ended");
+}
+
+/* "set 0: TOT_INS, TOT_CYC" */
+static void set_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
+{
+	struct sp_row r = { .index = row->relation };
+	char text[256];
+
+	if (row->event_set >= 0)
+		sp_out_f(o, "set %d: ", row->event_set);
+	if (!sp_model_next(t->m, &r))
+		return;
+	for (uint32_t i = 0; i < r.k; i++)
+		sp_out_f(o, "%s%s", i ? ", " : "", sp_text_event(t->m, r.event[i], text));
+}
+
+static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t place)
+{
+	if (place == NOWHERE && t->level->what == SP_LEVEL_KIND)
+		sp_out_text(o, "elsewhere");
+	else if (place == NOWHERE)
+		sp_out_f(o, "CPUs without %s", t->level->heading);
+	else
+		sp_out_text(o, place == NOT_LISTED ? "CPUs not in the topology" : "no known CPU");
+}
+
+void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row, unsigned width)
+{
+	const struct sp_model *m = t->m;
+
+	if (t->level->what == SP_LEVEL_THREAD)
+		thread_words(o, m, row);
+	else if (sp_level_is_process(t->level))
+		process_words(o, t, row);
+	else if (row->of_set)
+		set_words(o, t, row);
+	else if (t->level->what == SP_LEVEL_CALLSITE)
+		sp_text_pair(o, m, row->from, row->to, width);
+	else if (t->level->what == SP_LEVEL_SITE)
+		sp_text_site(o, m, row->to, width);
+	else if (row->kind >= 0)
+		sp_text_kinds(o, m, 1u << row->kind);
+	else if (row->cpu >= 0)
+		sp_text_cpu(o, m, row->cpu, row->component);
+	else if (row->component >= 0)
+		sp_text_component(o, m, (uint32_t)row->component);
+	else
+		outside_words(o, t, row->place & (7ull << 32));
+}

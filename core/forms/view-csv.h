@@ -1,0 +1,34 @@
+/* view-csv.h: lines of the tidy CSV, of relations and of levels. */
+#ifndef SP_VIEW_CSV_H
+#define SP_VIEW_CSV_H
+
+#include "../model/view-common.h"
+#include "view.h"
+
+/* Contract, section 6. */
+#define SP_CSV_HEADER	"host,rank,pid,tid,thread,relation,event_set,from,to,cpu,core,numa,package,event," \
+			"readings,total,exact\n"
+
+/* A call site: module+0xoffset;... */
+void sp_csv_path(struct sp_out *o, const struct sp_model *m, uint32_t id);
+
+/* Whose counts a line has and where they are from; below 0: there is none. */
+struct sp_csv_place {
+	const char *host, *thread;
+	const char *what;		/* behind the event's name; NULL: nothing */
+	int64_t rank, pid, tid, relation;
+	int32_t event_set;		/* where there is a relation, or: */
+	bool of_set;
+	uint32_t from, to;		/* call sites; 0: none */
+	int32_t cpu, component;
+};
+
+/* All of a line up to its total, and what follows there. */
+void sp_csv_begin(struct sp_out *o, const struct sp_model *m, const struct sp_csv_place *p, const char *event, uint64_t readings);
+void sp_csv_counts(struct sp_out *o, enum sp_data_type type, int64_t total, int64_t exact);
+void sp_csv_no_count(struct sp_out *o);		/* instead: the CPU cannot count the event */
+
+/* A line for each of the metrics, as they were computed last. */
+void sp_csv_metrics(struct sp_out *o, const struct sp_show *s, const struct sp_csv_place *p, uint64_t readings);
+
+#endif

@@ -1,0 +1,808 @@
+/* view-json.c: the dump for programs, one JSON object (contract, section 5).
+ *
+ * The order of keys is the contract's; lists have one item a line, so that
+ * diff(1) and grep(1) are of use.
+ */
+#include "../model/core-kinds.h"
+#include "../model/observers.h"
+#include "../model/repeats.h"
+#include "view-json.h"
+#include "view-metrics.h"
+
+/* ---- the grammar ------------------------------------------------------- */
+
+/* Before each item of a list or object but the first. */
+static void comma(struct sp_out *o, bool *more)
+{
+	if (*more)
+		sp_out_text(o, ", ");
+	*more = true;
+}
+
+static void comma_line(struct sp_out *o, bool *more, const char *indent)
+{
+	sp_out_text(o, *more ? ",\n" : "\n");
+	sp_out_text(o, indent);
+	*more = true;
+}
+
+void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v)
+{
+	double d = sp_float(v);
+
+	/* JSON has no word for nan and infinities: d - d is then nan. */
+	if (type == SP_FP64 && d - d != 0.0)
+		sp_out_text(o, "null");
+	else
+		sp_out_value(o, type, v);
+}
+
+static const char *word(const char *const *words, unsigned n, uint32_t i)
+{
+	return words[i < n ? i : 0];
+}
+
+/* ---- process, settings, topology --------------------------------------- */
+
+static void strings(struct sp_out *o, const char *key, const struct sp_image *image, sp_off off)
+{
+	bool more = false;
+	const char *text;
+
+	sp_out_text(o, key);
+	sp_out_char(o, '[');
+	for (uint32_t i = 0; (text = sp_image_text_at(image, off, i)); i++) {
+		comma(o, &more);
+		sp_out_json(o, text);
+	}
+	sp_out_char(o, ']');
+}
+
+static void process_fields(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
+{
+	/* A store whose writer has not said how it ended is one that still runs. */
+	static const char *const ends[] = { "snapshot", "exit", "_exit", "exec", "recovered", "snapshot" };
+	const char *job = sp_model_text(m, h->job);
+
+	sp_json_f(o, "\"pid\": %u, \"ppid\": %u, \"exe\": %s", h->pid, h->ppid, sp_model_text(m, h->exe));
+	strings(o, ", \"args\": ", m->image, h->args);
+	sp_json_f(o, ",\n  \"host\": %s, \"rank\": % ld, \"job\": %s, \"cwd\": %s", sp_model_text(m, h->host), h->rank,
+		  *job ? job : NULL, sp_model_text(m, h->cwd));
+	if (h->cpus_allowed)
+		sp_json_f(o, ", \"cpus_allowed\": %s", sp_model_text(m, h->cpus_allowed));
+	sp_json_f(o, ",\n  \"start_ns\": %lu, \"end_ns\": %lu, \"end\": %s}", h->start_ns, h->end_ns,
+		  word(ends, SP_COUNT(ends), h->end));
+}
+
+/* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
+static void process(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+
+	sp_out_text(o, " \"process\": {");
+	process_fields(o, m, &m->h);
+	sp_out_text(o, ",\n");
+	if (!sp_is_job(m))
+		return;
+	sp_out_text(o, " \"processes\": [");
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct sp_model_process *p = &m->process[i];
+
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"id\": %u, \"machine\": % d, ", i, m->machine[p->machine].root);
+		if (sp_n_repeats(m))
+			sp_json_f(o, "\"run\": %lu, ", p->h->stat >> SP_STAT_RUN_SHIFT);
+		process_fields(o, m, p->h);
+	}
+	sp_out_text(o, "],\n");
+}
+
+/* Each event's sums, from run to run. */
+static void runs(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_spread *s = sp_repeats_spread(m);
+	bool more = false;
+	char buf[32];
+
+	if (!s)
+		return;
+	sp_json_f(o, ", \"runs\": %u, \"per_run\": [", sp_n_repeats(m));
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!s[e].n)
+			continue;
+		comma(o, &more);
+		sp_json_f(o, "{\"event\": %s, \"runs\": %u, \"mean\": %f, \"stddev\": %f, \"min\": %f, \"max\": %f}",
+			  sp_event_name(m, e, buf), s[e].n, s[e].mean, sp_deviation(&s[e]), s[e].min, s[e].max);
+	}
+	sp_out_char(o, ']');
+	sp_repeats_free(s, m);
+}
+
+/* Of a store of `sspapi stat`: what was counted from outside. */
+static void stat(struct sp_out *o, struct sp_model *m)
+{
+	bool more = false;
+	char buf[32];
+
+	sp_out_text(o, m->h.stat ? ", \"stat\": {\"events\": [" : ", \"stat\": null");
+	for (uint32_t e = 0; m->h.stat && e < m->n_events; e++) {
+		comma(o, &more);
+		sp_out_json(o, sp_event_name(m, e, buf));
+	}
+	if (!m->h.stat)
+		return;
+	sp_out_text(o, m->h.stat & SP_STAT_WHOLE ? "], \"whole\": true" : "], \"whole\": false");
+	runs(o, m);
+	sp_out_char(o, '}');
+}
+
+static void settings(struct sp_out *o, struct sp_model *m)
+{
+	static const char *const readings[] = { "temporary", "permanent" };
+
+	uint32_t v = m->h.papi_version;
+
+	sp_json_f(o, " \"papi\": {\"version\": \"%u.%u.%u.%u\", \"library\": %s", v >> 24, v >> 16 & 255, v >> 8 & 255, v & 255,
+		  sp_model_text(m, m->h.papi_library));
+	if (m->h.csv_events)
+		sp_json_f(o, ", \"csv_event_file\": %s", sp_model_text(m, m->h.csv_events));
+	if (m->h.user_events)
+		sp_json_f(o, ", \"user_events_file\": %s", sp_model_text(m, m->h.user_events));
+	if (m->h.pmus)
+		sp_json_f(o, ", \"pmus\": %s", sp_model_text(m, m->h.pmus));
+	sp_json_f(o, "},\n \"settings\": {\"attribution\": %s, \"readings\": %s, \"callsites\": %u",
+		  sp_attribution_name(m->h.attribution), word(readings, SP_COUNT(readings), m->h.readings), m->h.callsites);
+	stat(o, m);
+	sp_out_text(o, "},\n");
+}
+
+static void topology(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+
+	sp_json_f(o, " \"topology\": {\"source\": %s, \"components\": [", m->topology_source ? m->topology_source : "");
+	for (uint32_t i = 0; i < m->n_components; i++) {
+		const struct sp_component *c = &m->component[i];
+		char type[sizeof(c->type) + 1], name[sizeof(c->name) + 1];
+
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": %s, \"os_index\": % d, \"logical_index\": %d, \"name\": %s", i,
+			  sp_parent(m, i), sp_fixed_text(type, c->type, sizeof(c->type)), c->os_index, c->logical_index,
+			  sp_fixed_text(name, c->name, sizeof(c->name)));
+		if (c->size)
+			sp_json_f(o, ", \"size\": %lu", c->size);
+		if (c->cpu_kind >= 0)
+			sp_json_f(o, ", \"cpu_kind\": %d", c->cpu_kind);
+		if (sp_kind_of(m, (int32_t)i) >= 0)
+			sp_json_f(o, ", \"cpu_kind_name\": %s", m->kind[sp_kind_of(m, (int32_t)i)].name);
+		sp_out_text(o, c->flags & SP_COMPONENT_DISALLOWED ? ", \"allowed\": false}" : "}");
+	}
+	sp_out_text(o, "]},\n");
+}
+
+/* ---- events ------------------------------------------------------------ */
+
+/* The kinds of cores with a bit here, by their names. */
+static void kind_names(struct sp_out *o, const struct sp_model *m, const char *key, uint32_t kinds)
+{
+	bool more = false;
+
+	if (!kinds)
+		return;
+	sp_out_text(o, key);
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		if (!(kinds >> k & 1))
+			continue;
+		comma(o, &more);
+		sp_out_json(o, m->kind[k].name);
+	}
+	sp_out_char(o, ']');
+}
+
+/* Of everything, on a component or not; what several observers saw once. */
+static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
+{
+	if (!sp_event_is_summed(m, e))
+		return;
+	sp_out_text(o, ", \"total\": ");
+	sp_json_value(o, sp_event_type(m, e), m->total[e]);
+	sp_out_text(o, ", \"exact\": ");
+	sp_json_value(o, sp_event_type(m, e), m->total_exact[e]);
+	if (sp_event_observers(m, e))
+		sp_json_f(o, ", \"observers\": %u", sp_event_observers(m, e));
+}
+
+static void events(struct sp_out *o, const struct sp_model *m)
+{
+	static const char *const types[] = { "int64", "uint64", "fp64", "bit64" };
+	bool more = false;
+	char buf[32];
+
+	sp_out_text(o, " \"events\": [");
+	for (uint32_t i = 0; i < m->n_events; i++) {
+		const struct sp_event *e = m->event[i];
+		const char *postfix = SP_EVENT_TEXT(m, i, postfix);
+
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"id\": %u, \"name\": %s, \"code\": \"%#lx\", \"component\": %s, \"data_type\": %s, \"kind\": %s", i,
+			  sp_event_name(m, i, buf), e ? (uint64_t)e->code : 0, SP_EVENT_TEXT(m, i, component),
+			  types[sp_event_type(m, i)], sp_event_is_gauge(m, i) ? "gauge" : "counter");
+		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_event(m, i));
+		sp_json_f(o, ", \"derived\": %s", SP_EVENT_TEXT(m, i, derived));
+		if (*postfix)
+			sp_json_f(o, ", \"postfix\": %s", postfix);
+		strings(o, ", \"natives\": ", m->image, e ? e->natives : 0);
+		sp_json_f(o, ", \"units\": %s, \"description\": %s", SP_EVENT_TEXT(m, i, units), SP_EVENT_TEXT(m, i, description));
+		totals(o, m, i);
+		sp_out_text(o, e ? "}" : ", \"damaged\": true}");
+	}
+	sp_out_text(o, "],\n");
+}
+
+/* ---- relations --------------------------------------------------------- */
+
+static void values(struct sp_out *o, const struct sp_model *m, const struct sp_row *row, const char *key,
+		   const int64_t *v, const struct sp_at_cpu *at)
+{
+	sp_out_text(o, key);
+	for (uint32_t i = 0; i < row->k; i++) {
+		if (i)
+			sp_out_text(o, ", ");
+		if (sp_event_is_gauge(m, row->event[i]) || (at && sp_is_hole(at, i)))
+			sp_out_text(o, "null");		/* a gauge has no total; see `gauges` */
+		else
+			sp_json_value(o, sp_event_type(m, row->event[i]), v[i]);
+	}
+	sp_out_char(o, ']');
+}
+
+static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	struct sp_at_cpu at;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"cpus\": [");
+	for (uint32_t i = 0; i < row->cells; i++) {
+		if (!sp_row_cell(m, row, i, &at))
+			continue;
+		comma_line(o, &more, "    ");
+		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings, at.there);
+		values(o, m, row, ", \"total\": [", at.total, &at);
+		values(o, m, row, ", \"exact\": [", at.exact, &at);
+		sp_out_char(o, '}');
+	}
+	sp_out_char(o, ']');
+}
+
+static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, uint64_t ns, int64_t v, bool permanent)
+{
+	sp_json_f(o, "{\"ns\": %lu, \"value\": ", ns);
+	sp_json_value(o, sp_event_type(m, event), v);
+	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
+}
+
+/* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
+ * gauge those that are kept: its last value is with the gauges. */
+static void list(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, const struct sp_at_cpu *at,
+		 uint32_t e, bool *more)
+{
+	const struct sp_model *m = s->m;
+	struct sp_kept r = { 0 };
+	bool some = false, permanent, temporary = at->has_entry && !s->brief && !sp_event_is_gauge(m, row->event[e]);
+
+	do {
+		permanent = at->has_kept && sp_row_kept(m, row, &r);
+		if (permanent ? r.cpu != at->cpu : !temporary)
+			continue;
+		if (!some) {
+			comma_line(o, more, "    ");
+			sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"list\": [", row->event[e], at->cpu);
+		}
+		comma(o, &some);
+		entry(o, m, row->event[e], permanent ? r.ns : at->entry_ns, permanent ? r.value[e] : at->entry[e],
+		      permanent);
+	} while (permanent && !o->error);
+	if (some)
+		sp_out_text(o, "]}");
+}
+
+/* last, min, max, mean; bits have neither order nor mean. */
+static void shown(struct sp_out *o, const struct sp_model *m, const struct sp_shown *g)
+{
+	enum sp_data_type type = sp_event_type(m, g->event);
+
+	sp_out_text(o, "\"last\": ");
+	sp_json_value(o, type, g->last);
+	sp_out_text(o, ", \"min\": ");
+	sp_json_value(o, type, g->min);
+	sp_out_text(o, ", \"max\": ");
+	sp_json_value(o, type, g->max);
+	sp_out_text(o, ", \"mean\": ");
+	if (type == SP_BIT64 || g->mean - g->mean != 0.0)
+		sp_out_text(o, "null");
+	else
+		sp_out_double(o, g->mean, -1);
+	sp_json_f(o, ", \"readings\": %lu", g->readings);
+}
+
+static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_shown g;
+	uint64_t at = 0;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"gauges\": [");
+	while (sp_row_gauge(m, row, &at, &g)) {
+		comma_line(o, &more, "    ");
+		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"component\": % d, ", g.event, g.cpu, g.component);
+		shown(o, m, &g);
+		sp_json_f(o, ", \"last_ns\": %lu}", g.ns);
+	}
+	sp_out_char(o, ']');
+}
+
+static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+{
+	struct sp_model *m = s->m;
+	struct sp_at_cpu at;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"entries\": [");
+	for (uint32_t i = 0; i < row->cells; i++)
+		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
+			list(o, s, row, &at, e, &more);
+	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept, row->refused);
+}
+
+/* `from` is null where it is not known. */
+static void intervals(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+{
+	struct sp_model *m = s->m;
+	struct sp_between at;
+	bool more = false;
+
+	sp_out_text(o, ",\n   \"intervals\": [");
+	for (uint32_t i = 0; !s->brief && sp_row_interval(m, row, i, &at); i++) {
+		comma_line(o, &more, "    ");
+		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu", at.from ? (int64_t)at.from : -1, at.to, at.cpu,
+			  at.count);
+		values(o, m, row, ", \"total\": [", at.total, NULL);
+		values(o, m, row, ", \"exact\": [", at.exact, NULL);
+		sp_out_char(o, '}');
+	}
+	sp_out_char(o, ']');
+}
+
+/* Its object stays open. */
+static void frame(struct sp_out *o, const struct sp_frame_seen *f)
+{
+	sp_json_f(o, "{\"module\": %s, \"build_id\": %s, \"offset\": \"%#lx\", \"symbol\": %s", f->module, f->build_id, f->offset,
+		  *f->symbol ? f->symbol : NULL);
+	if (*f->line)
+		sp_json_f(o, ", \"line\": %s", f->line);
+	for (uint32_t i = 0; i < f->n_into; i++) {
+		sp_out_text(o, i ? ", " : ", \"inlined_into\": [");
+		sp_json_f(o, "{\"symbol\": %s", f->into[i].symbol);
+		if (f->into[i].line)
+			sp_json_f(o, ", \"line\": %s", f->into[i].line);
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, f->n_into ? "]" : "");
+}
+
+/* `other`: calls at addresses that fell out of the most frequent ones. */
+static void overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_overflowed at;
+	bool more = false;
+	uint32_t i = 0;
+
+	sp_out_text(o, ",\n   \"overflows\": [");
+	while (sp_row_overflow(m, row, &i, &at)) {
+		struct sp_frame_seen f;
+		uint32_t hit = UINT32_MAX;
+		bool more_hits = false;
+		uint64_t count;
+
+		comma_line(o, &more, "    ");
+		sp_json_f(o, "{\"event\": % ld, \"cpu\": % d, \"count\": %lu, \"other\": %lu, \"addresses\": [",
+			  at.event < row->k ? (int64_t)row->event[at.event] : -1, at.cpu, at.count, at.other);
+		while (sp_row_hit(m, row, &at, &hit, &f, &count)) {
+			comma(o, &more_hits);
+			frame(o, &f);
+			sp_json_f(o, ", \"count\": %lu}", count);
+		}
+		sp_out_text(o, "]}");
+	}
+	sp_out_char(o, ']');
+}
+
+/* Of whom it was attached to: as it was then, and whether it had ended when the dump was made. */
+static void watched(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	static const char *const over[] = { "null", "false", "true" };
+	const struct sp_watched *w = sp_row_watched(m, row);
+	char name[17];
+
+	if (!w)
+		return;
+	sp_json_f(o, ", \"name\": %s", sp_fixed_text(name, w->name, 16));
+	strings(o, ", \"args\": ", m->image, w->args);
+	sp_out_f(o, ", \"ended\": %s", word(over, SP_COUNT(over), w->over));
+}
+
+static void target(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	static const char *const scopes[] = { "thread", "cpu", "process", "package", "host", "device" };
+
+	if (row->target == SP_TARGET_CPU)
+		sp_json_f(o, ", \"target\": {\"kind\": \"cpu\", \"cpu\": %d", row->target_id);
+	else if (row->target == SP_TARGET_TID)
+		sp_json_f(o, ", \"target\": {\"kind\": \"tid\", \"tid\": %d", row->target_id);
+	else
+		sp_out_text(o, ", \"target\": {\"kind\": \"thread\"");
+	watched(o, m, row);
+	sp_json_f(o, "}, \"scope\": %s, \"threads\": %u", word(scopes, SP_COUNT(scopes), (uint32_t)row->scope), row->threads);
+}
+
+static void domains(struct sp_out *o, uint32_t domain)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < SP_DOMAINS && domain; i++)
+		if (domain >> i & 1) {
+			sp_out_text(o, more ? ", " : ", \"domain\": [");
+			sp_json_f(o, "%s", sp_domain_name(i));
+			more = true;
+		}
+	if (more)
+		sp_out_char(o, ']');
+}
+
+/* On a machine with several kinds of cores: those that there are counts of. */
+static void kinds_of_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
+{
+	if (m->n_kinds > 1)
+		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_row(m, row) & ((1u << SP_KINDS_MOST) - 1));
+}
+
+/* Components that the events are counted on as a whole; null: by CPU. */
+static void places(struct sp_out *o, const struct sp_row *row)
+{
+	if (!row->place)
+		return;
+	sp_out_text(o, ", \"places\": [");
+	for (uint32_t e = 0; e < row->k; e++)
+		sp_json_f(o, e ? ", % d" : "% d", sp_row_place(row, e));
+	sp_out_char(o, ']');
+}
+
+/* How its counts were told to CPUs. */
+static void told(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	const char *allowed = row->times ? sp_model_text(m, row->times->allowed) : "";
+
+	sp_json_f(o, ",\n   \"attribution\": %s, \"attribution_why\": %s, \"bound\": [", sp_attribution_name(row->how),
+		  row->why ? sp_why_text(row->why) : NULL);
+	for (uint32_t e = 0; e < row->k; e++)
+		sp_json_f(o, e ? ", %lu" : "%lu", row->times ? row->edge[e] * row->times->windows : 0);
+	sp_json_f(o, "], \"moves\": % ld", row->times && (row->times->flags & SP_TIMES_MOVES) ? (int64_t)row->times->moves : -1);
+	if (*allowed)
+		sp_json_f(o, ", \"cpus_allowed\": %s", allowed);
+}
+
+static void flags(struct sp_out *o, uint32_t flags)
+{
+	static const struct { uint32_t flag; const char *key; } is[] = {
+		{ SP_RELATION_BACKWARDS, "backwards" }, { SP_RELATION_CROWDED, "crowded" }, { SP_RELATION_UNSURE, "unsure" },
+		{ SP_RELATION_RUNNING, "running" }, { SP_RELATION_FOREIGN, "foreign" }, { SP_RELATION_API, "api" },
+		{ SP_RELATION_ESTIMATED, "estimated" },
+	};
+
+	for (unsigned i = 0; i < SP_COUNT(is); i++)
+		if (flags & is[i].flag)
+			sp_json_f(o, ", %s: true", is[i].key);
+}
+
+/* The events that another saw over the same time, and longer: these counts are in no sum. */
+static void left_out(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < row->k; i++) {
+		if (!sp_row_left(m, row, i))
+			continue;
+		sp_json_f(o, more ? ", %u" : ", \"left_out\": [%u", row->event[i]);
+		more = true;
+	}
+	sp_out_text(o, more ? "]" : "");
+}
+
+static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
+{
+	struct sp_model *m = s->m;
+
+	sp_json_f(o, "{\"id\": %u", row->id);
+	if (sp_is_job(m))
+		sp_json_f(o, ", \"process\": %u", row->process);
+	sp_json_f(o, ", \"event_set\": %d, \"tid\": %d, \"thread\": %s", row->event_set, row->tid, row->thread);
+	target(o, m, row);
+	sp_out_text(o, ",\n   \"events\": [");
+	for (uint32_t i = 0; i < row->k; i++)
+		sp_json_f(o, i ? ", %u" : "%u", row->event[i]);
+	sp_json_f(o, "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, \"last_ns\": %lu", row->starts,
+		  row->resets, row->readings, row->first_ns, row->last_ns);
+	left_out(o, m, row);
+	flags(o, row->flags);
+	domains(o, row->domain);
+	told(o, m, row);
+	places(o, row);
+	kinds_of_relation(o, m, row);
+	cpus(o, m, row);
+	overflows(o, m, row);
+	gauges(o, m, row);
+	entries(o, s, row);
+	intervals(o, s, row);
+	sp_out_char(o, '}');
+}
+
+static void relations(struct sp_out *o, const struct sp_show *s)
+{
+	struct sp_row row = { 0 };
+	bool more = false;
+
+	sp_out_text(o, " \"relations\": [");
+	while (sp_model_next(s->m, &row)) {
+		comma_line(o, &more, "  ");
+		relation(o, s, &row);
+	}
+	sp_out_text(o, "],\n");
+}
+
+/* ---- sums, calls, the rest --------------------------------------------- */
+
+/* Event names are keys here, and two events may have one name (the same native
+ * with other masks, or a hostile store); JSON readers would keep one of them. So
+ * the first keeps its name, and later ones get their id behind it: "NAME#7". */
+#define REPEATED_WORDS	(SP_EVENTS_MAX / 64)
+
+static void find_repeated(const struct sp_model *m, uint64_t repeated[REPEATED_WORDS])
+{
+	memset(repeated, 0, REPEATED_WORDS * sizeof(repeated[0]));
+	for (uint32_t e = 1; e < m->n_events && e < SP_EVENTS_MAX; e++) {
+		for (uint32_t i = 0; m->event_counted[e] && i < e; i++) {
+			if (!m->event_counted[i])
+				continue;
+			if (!strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, e, name))) {
+				repeated[e / 64] |= 1ull << e % 64;
+				break;
+			}
+		}
+	}
+}
+
+static void event_key(struct sp_out *o, const struct sp_model *m, uint32_t id, bool repeated)
+{
+	char buf[32], name[256];
+
+	sp_text_f(name, sizeof(name) - 32, "%s", sp_event_name(m, id, buf));
+	sp_text_f(name + strlen(name), 32, "#%u", id);
+	sp_json_f(o, "%s", repeated ? name : sp_event_name(m, id, buf));
+}
+
+void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
+{
+	bool repeated = false;
+
+	for (uint32_t i = 0; i < id && !repeated; i++)
+		repeated = sp_event_is_summed(m, i) && strcmp(SP_EVENT_TEXT(m, i, name), SP_EVENT_TEXT(m, id, name)) == 0;
+	event_key(o, m, id, repeated);
+}
+
+/* sum, present: by event id.  c: a component; -1: a kind of cores, which nothing but a CPU's counts belong to. */
+static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
+		    const bool *present, const uint64_t repeated[REPEATED_WORDS])
+{
+	bool more = false;
+
+	sp_out_text(o, key);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_event_is_summed(m, e) || (c >= 0 ? !sp_sum_is_known(m, (uint32_t)c, e) : sp_event_is_placed(m, e)))
+			continue;
+		comma(o, &more);
+		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
+		sp_out_text(o, ": ");
+		if (present[e])
+			sp_json_value(o, sp_event_type(m, e), sum[e]);
+		else
+			sp_out_text(o, "null");
+	}
+	sp_out_char(o, '}');
+}
+
+static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, const uint64_t repeated[REPEATED_WORDS])
+{
+	bool more = false;
+	struct sp_shown g;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_gauge_at(m, (int32_t)c, e, &g))
+			continue;
+		sp_out_text(o, more ? ", " : ", \"gauges\": {");
+		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
+		sp_out_text(o, ": {");
+		shown(o, m, &g);
+		sp_out_char(o, '}');
+		more = true;
+	}
+	if (more)
+		sp_out_char(o, '}');
+}
+
+/* What is not known is left out. */
+static void kind_facts(struct sp_out *o, const struct sp_model_kind *k)
+{
+	sp_json_f(o, "{\"name\": %s", k->name);
+	if (*k->core_type)
+		sp_json_f(o, ", \"core_type\": %s", k->core_type);
+	if (k->efficiency >= 0)
+		sp_json_f(o, ", \"efficiency\": %d", k->efficiency);
+	if (k->max_mhz)
+		sp_json_f(o, ", \"max_mhz\": %u", k->max_mhz);
+	if (k->base_mhz)
+		sp_json_f(o, ", \"base_mhz\": %u", k->base_mhz);
+	if (k->capacity)
+		sp_json_f(o, ", \"capacity\": %u", k->capacity);
+	sp_json_f(o, ", \"cpus\": %u, \"cpus_counted\": %u, \"readings\": %lu", k->n_cpus, k->n_counted, k->readings);
+}
+
+static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repeated[REPEATED_WORDS])
+{
+	const struct sp_model *m = s->m;
+	bool more = false;
+
+	sp_out_text(o, " \"cpu_kinds\": [");
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		comma_line(o, &more, "  ");
+		kind_facts(o, &m->kind[k]);
+		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, m->kind[k].present, repeated);
+		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, m->kind[k].present, repeated);
+		if (s->metrics)
+			sp_metrics_compute(s->metrics, sp_metrics_of_kind(s->metrics, k));
+		sp_metrics_json(o, s->metrics);
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, "],\n");
+}
+
+static void sums(struct sp_out *o, const struct sp_show *s)
+{
+	const struct sp_model *m = s->m;
+	uint64_t repeated[REPEATED_WORDS];
+	bool more = false;
+
+	find_repeated(m, repeated);
+	sp_out_text(o, " \"components\": [");
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		if (!m->counted[c])
+			continue;
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"component\": %u", c);
+		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events,
+			m->present + (uint64_t)c * m->n_events, repeated);
+		gauges_at(o, m, c, repeated);
+		if (s->metrics)
+			sp_metrics_compute(s->metrics, sp_metrics_at(s->metrics, c));
+		sp_metrics_json(o, s->metrics);
+		if (s->metrics && sp_kinds_several(sp_kinds_below(m, c)))
+			sp_out_text(o, ", \"mixed_cpu_kinds\": true");
+		sp_out_char(o, '}');
+	}
+	sp_out_text(o, "],\n");
+	if (m->n_kinds > 1)
+		kinds(o, s, repeated);
+}
+
+/* What the metrics are, and of which event sets they are made. */
+static void metrics(struct sp_out *o, const struct sp_show *s)
+{
+	bool more = false;
+	char text[1024];
+
+	if (!s->metrics)
+		return;
+	sp_out_text(o, " \"metrics\": [");
+	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i)) {
+		const struct sp_metric *d = &s->metrics->at[i];
+
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"name\": %s, \"description\": %s", d->name, d->note);
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, d))
+			sp_json_f(o, ", \"note\": %s", text);
+		sp_json_f(o, ", \"event_sets\": %lu, \"other_event_sets\": %lu}", d->sets, d->others);
+	}
+	sp_out_text(o, "],\n");
+}
+
+static void callsites(struct sp_out *o, const struct sp_model *m)
+{
+	struct sp_callsite c;
+	struct sp_frame_seen f;
+	bool more = false;
+
+	sp_out_text(o, " \"callsites\": [");
+	for (uint32_t id = 0; id < m->n_callsites; id++) {
+		bool more_frames = false;
+
+		sp_model_callsite(m, id, &c);
+		comma_line(o, &more, "  ");
+		sp_json_f(o, "{\"id\": %u", id);
+		if (*c.name)
+			sp_json_f(o, ", \"name\": %s", c.name);
+		sp_out_text(o, ", \"frames\": [");
+		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
+			comma(o, &more_frames);
+			frame(o, &f);
+			sp_out_char(o, '}');
+		}
+		sp_out_text(o, "]}");
+	}
+	sp_out_text(o, "],\n");
+}
+
+static void calls(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+	const char *name;
+
+	sp_out_text(o, " \"calls\": {");
+	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
+		if (!m->calls[i])
+			continue;
+		comma(o, &more);
+		sp_json_f(o, "%s: %lu", name, m->calls[i]);
+	}
+	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
+		  m->h.dropped_readings, m->h.dropped_relations, m->refused, m->damaged);
+	sp_json_f(o, ",\n \"self\": {\"calls\": %lu, \"timed\": %lu, \"ns_per_call\": %.1f, \"share\": %.9f},\n", sp_all_calls(m),
+		  m->h.self_calls, sp_self_ns(m), sp_self_share(m));
+}
+
+static void notes(struct sp_out *o, const struct sp_model *m)
+{
+	bool more = false;
+	const char *note;
+
+	sp_out_text(o, " \"notes\": [");
+	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++) {
+		comma_line(o, &more, "  ");
+		sp_out_json(o, note);
+	}
+	if (sp_is_torn(m)) {
+		comma_line(o, &more, "  ");
+		sp_out_f(o, "\"%s: what came later is missing here\"", sp_torn_text(m->h.torn));
+	}
+	sp_out_char(o, ']');
+}
+
+void sp_view_json(struct sp_out *o, const struct sp_show *s)
+{
+	sp_json_dump(o, s);
+	sp_out_text(o, "}\n");
+}
+
+void sp_json_dump(struct sp_out *o, const struct sp_show *s)
+{
+	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
+		       "\"sspapi_version\": \"" SP_VERSION "\",\n");
+	process(o, s->m);
+	settings(o, s->m);
+	topology(o, s->m);
+	events(o, s->m);
+	relations(o, s);
+	sums(o, s);
+	metrics(o, s);
+	callsites(o, s->m);
+	calls(o, s->m);
+	notes(o, s->m);
+}

@@ -1,0 +1,21 @@
+/* view-metrics.h: derived metrics in the views; nothing is written where there are none. */
+#ifndef SP_VIEW_METRICS_H
+#define SP_VIEW_METRICS_H
+
+#include "../metric/compute.h"
+#include "../model/view-common.h"
+
+/* A metric's value as people read it, "-" where it has none; its columns are returned. */
+unsigned sp_metric_text(char buf[48], const struct sp_metric *d);
+
+/* The value as a number for programs; nothing where it has none. */
+void sp_metric_number(struct sp_out *o, const struct sp_metric *d);
+
+/* Of which event sets the metric is made, where that is not all that counted something of it: a line.  False:
+ * nothing is to be said. */
+bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d);
+
+/* `, "derived_metrics": {"IPC": 0.25}` of what was computed last (t NULL: nothing); null where there is no value. */
+void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t);
+
+#endif

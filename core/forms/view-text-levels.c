@@ -1,0 +1,223 @@
+/* view-text-levels.c: chooses and writes the tables of a level; see view-text-levels.h. */
+#include <errno.h>
+
+#include "../cpu-list.h"
+#include "../model/repeats.h"
+#include "view-text-levels.h"
+#include "view-text-table.h"
+
+#define CPUS_MOST	4096u		/* in lists of CPUs; higher ones are not listed */
+#define COLUMNS	3u		/* events, where labels are long */
+#define COLUMN	14u		/* what one takes, where the terminal has more than SP_TEXT_WIDTH */
+#define WIDE		132u		/* columns for pairs of call sites and sets of events, where these are asked for */
+
+/* ---- where a thread ran ------------------------------------------------------ */
+
+struct whereabouts {
+	unsigned long cpus[CPUS_MOST / 8 / sizeof(unsigned long)];
+	const char *allowed;		/* "0-3"; "": not known */
+	uint64_t moves;
+	bool moves_known;
+};
+
+static void find(struct whereabouts *w, struct sp_model *m, uint64_t first)
+{
+	struct sp_row row = { .index = first };
+	const unsigned bits = 8 * sizeof(unsigned long);
+	sp_off thread = 0;
+	struct sp_at_cpu at;
+
+	*w = (struct whereabouts){ .allowed = "", .moves_known = true };
+	while (sp_model_next(m, &row) && (!thread || row.thread_at == thread)) {
+		if (!thread && row.times)
+			w->allowed = sp_model_text(m, row.times->allowed);
+		thread = row.thread_at;
+		w->moves_known = w->moves_known && row.times && (row.times->flags & SP_TIMES_MOVES);
+		w->moves = sp_max(w->moves, row.times ? row.times->moves : 0);
+		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
+			if (at.cpu >= 0 && at.cpu < (int32_t)CPUS_MOST)
+				w->cpus[(unsigned)at.cpu / bits] |= 1ul << (unsigned)at.cpu % bits;
+	}
+}
+
+/* "0-1", "3, pinned", "0-1 of 0-3" where not all of the process's were allowed; how often it moved. */
+static void thread_tails(struct sp_table *t, const struct sp_level_row *row)
+{
+	const char *all = sp_model_text(t->m, sp_process_header(t->m, (uint32_t)row->process)->cpus_allowed);
+	char *ran = t->tail[0];
+	struct whereabouts w;
+	struct sp_out o;
+
+	find(&w, t->s->m, row->relation);
+	sp_memory_init(&o, ran, sizeof(t->tail[0]));
+	sp_out_cpu_list(&o, w.cpus, sizeof(w.cpus));
+	if (*sp_memory_text(&o) && *w.allowed && strcmp(w.allowed, all) != 0) {
+		bool pinned = !strpbrk(w.allowed, ",-") && !strcmp(w.allowed, ran);
+
+		sp_out_text(&o, pinned ? ", pinned" : " of ");
+		sp_out_text(&o, pinned ? "" : w.allowed);
+	}
+	if (strlen(sp_memory_text(&o)) > 16)
+		memcpy(ran + 14, "..", 3);
+	if (w.moves_known && row->tid)
+		sp_text_f(t->tail[1], sizeof(t->tail[1]), "%'lu", w.moves);
+	else
+		strcpy(t->tail[1], "-");
+}
+
+/* ---- a table of a level -------------------------------------------------------- */
+
+/* Does the label of a run on several machines not tell which?  It does of a machine, and of a rank's threads. */
+static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
+{
+	if (m->n_machines < 2 || row->machine < 0 || (row->component >= 0 && sp_component_is(&m->component[row->component], "Machine")))
+		return false;
+	return row->tid < 0 || sp_process_header(m, (uint32_t)row->process)->rank < 0;
+}
+
+static void level_row(struct sp_table *t, uint64_t i)
+{
+	const struct sp_levels *levels = t->arg;
+	const struct sp_level_row *row = sp_levels_row(levels, (uint32_t)i);
+	struct sp_out o;
+
+	sp_memory_init(&o, t->label, sizeof(t->label));
+	sp_level_label(&o, levels, row, t->room_for_label);
+	if (row->kind >= 0 && !t->placed)
+		sp_out_f(&o, " (%'u of %'u)", t->m->kind[row->kind].n_counted, t->m->kind[row->kind].n_cpus);
+	if (wants_host(t->m, row))
+		sp_out_f(&o, " on %s", t->m->machine[row->machine].host);
+	sp_memory_text(&o);
+	if (levels->level->what == SP_LEVEL_THREAD)
+		thread_tails(t, row);
+	if (t->tail_title[2])
+		sp_text_f(t->tail[2], sizeof(t->tail[2]), "%'lu", row->readings);
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		if (row->counted[e])
+			sp_table_sum(t, e, row->total[e], row->exact[e]);
+	t->sums.kinds = row->kinds;
+	sp_table_metrics(t, row->metric);
+}
+
+static struct sp_table table_of(struct sp_levels *levels)
+{
+	bool runs = sp_n_repeats(levels->m) && levels->level->what == SP_LEVEL_PROCESS;
+	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
+
+	return (struct sp_table){ .title = ranks ? "rank" : runs ? "run" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
+				  .in_place = levels->level->what == SP_LEVEL_KIND, .row = level_row, .arg = levels, .name_spread = ranks,
+				  .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
+}
+
+int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below)
+{
+	struct sp_table t = table_of(levels);
+
+	t.tail_title[2] = s->m->h.stat ? NULL : "readings";	/* stat has one of each */
+	t.in_place = t.all = t.placed = true;
+	t.first_line = !below;
+	t.line = sp_level_is_code(levels->level) || levels->level->what == SP_LEVEL_SET ? WIDE : 0;
+	if (!sp_table_open(&t, s, levels->n))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < levels->n; i++)
+		sp_table_add(&t, i);
+	sp_table_blocks(o, &t);
+	if (t.first_line || !t.n)
+		sp_out_f(o, "%snothing to show per %s\n", below ? "\n" : "", levels->level->name);
+	sp_table_close(&t);
+	return 0;
+}
+
+/* Do the ten heaviest pairs have less than half of it?  50 readers in any order are 2,500 pairs, and 50 call sites. */
+static bool is_spread_out(const struct sp_table *t, const struct sp_levels *levels)
+{
+	double all = 0.0, ten = 0.0;
+
+	for (uint32_t i = 0; i < t->n; i++) {	/* as they were sorted */
+		bool known = sp_levels_row(levels, (uint32_t)t->at[t->order[i]])->to != 0;
+
+		all += t->weight[t->order[i]].by_time;
+		ten += i < SP_TEXT_ROWS && known ? t->weight[t->order[i]].by_time : 0.0;
+	}
+	return t->n > SP_TEXT_ROWS && ten < all / 2.0;
+}
+
+/* How many rows of this level there are, if ten of them are not enough; 0.  Nothing is shown where they are more than `most`. */
+static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct sp_level *level, uint32_t most)
+{
+	struct sp_levels levels;
+	struct sp_table t;
+	bool code, any;
+	uint32_t n = 0;
+
+	if (sp_levels_open(&levels, s->m, level, s->metrics) < 0)
+		return 0;
+	code = sp_level_is_code(levels.level);
+	any = !code;
+	t = table_of(&levels);
+	t.title = t.in_place ? "kind of core (CPUs)" : t.title;
+	t.most = t.in_place ? 0 : COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
+	t.further = t.in_place ? NULL : level->name;
+	t.all = s->all;
+	if (sp_table_open(&t, s, levels.n)) {
+		for (uint32_t i = 0; i < levels.n; i++) {
+			uint32_t before = t.n;
+			const struct sp_level_row *row = sp_levels_row(&levels, i);
+
+			sp_table_add(&t, i);
+			any = any || row->to;
+			if (t.n > before && !code && !t.in_place && row->tid)
+				sp_table_spread(&t);
+		}
+		if (any && (code || t.in_place || t.n > 1) && t.n <= most)
+			sp_table_blocks(o, &t);
+		n = any && is_spread_out(&t, &levels) ? t.n : 0;
+		sp_table_close(&t);
+	}
+	sp_levels_close(&levels);
+	return n;
+}
+
+void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *level)
+{
+	const struct sp_level *l = sp_level_by_name(level);
+	bool ranks = l->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) && sp_text_n_ranks(s->m) > 1;
+	uint32_t n = heaviest(o, s, ranks ? sp_level_by_name("rank") : l, UINT32_MAX);
+
+	if (n && l->what == SP_LEVEL_CALLSITE)
+		heaviest(o, s, sp_level_by_name("site"), n / 2);
+}
+
+bool sp_text_have_ranks(const struct sp_model *m)
+{
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->process[i].h->rank < 0)
+			return false;
+	return true;
+}
+
+uint32_t sp_text_n_ranks(const struct sp_model *m)
+{
+	uint32_t n = m->n_processes > 0;
+
+	for (uint32_t i = 1; i < m->n_processes; i++)
+		n += !sp_is_same_rank(m, i - 1, i);
+	return n;
+}
+
+uint64_t sp_text_n_threads(struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	sp_off before = 0;
+	uint32_t process = 0;
+	uint64_t n = 0;
+
+	while (sp_model_next(m, &row)) {
+		if (!row.cells || (n && row.thread_at == before && row.process == process && row.tid))
+			continue;
+		before = row.thread_at;
+		process = row.process;
+		n += row.tid ? 1 : row.threads;
+	}
+	return n;
+}

@@ -1,0 +1,330 @@
+/* view-text-places.c: writes the tables of places, and the lists; see view-text-places.h. */
+#include "../model/core-kinds.h"
+#include "../model/observers.h"
+#include "../model/repeats.h"
+#include "../sys.h"
+#include "view-text-places.h"
+#include "view-text-table.h"
+
+#define UNKNOWN		(1ull << 40)	/* in place of a component: on no known CPU; and */
+#define OUTSIDE		(1ull << 41)	/* on a CPU that the topology lacks, its number in the low bits */
+#define DEPTHS		8u
+
+/* ---- the tree, folded ------------------------------------------------------ */
+
+struct tree {
+	const struct sp_model *m;
+	uint32_t *below;		/* [component]: how many right below it have counts */
+	uint32_t *only;			/* the last one of these */
+	uint8_t *depth;			/* of the shown ones */
+	bool *shown, flat;
+	uint32_t n;			/* shown */
+	void *memory;
+	uint64_t bytes;
+};
+
+/* Does the component repeat what the only one below it has? */
+static bool repeats(const struct tree *r, uint32_t c)
+{
+	for (uint32_t e = 0; e < r->m->n_events; e++)
+		if (sp_event_has_column(r->m, e) && sp_sum(r->m, c, e) != sp_sum(r->m, r->only[c], e))
+			return false;
+	return true;
+}
+
+/* What has no counts by CPU is not shown, nor is memory: it repeats what it stands beside. */
+static bool open_tree(struct tree *r, const struct sp_model *m)
+{
+	uint64_t nc = m->n_components;
+	char *p;
+
+	*r = (struct tree){ .m = m, .bytes = nc * 10 + 64 };
+	r->memory = p = sp_map(r->bytes);
+	if (!p)
+		return false;
+	r->below = (uint32_t *)p;
+	r->only = (uint32_t *)p + nc;
+	r->depth = (uint8_t *)(p + 8 * nc);
+	r->shown = (bool *)(p + 9 * nc);
+	for (uint32_t c = m->n_components; c-- > 0;) {
+		int32_t up = sp_parent(m, c);
+
+		if (!m->counted[c] || (m->component[c].flags & SP_COMPONENT_MEMORY) || !(sp_is_pu(m, (int32_t)c) || r->below[c]))
+			continue;
+		r->shown[c] = r->below[c] != 1 || !repeats(r, c);
+		r->n += r->shown[c];
+		if (up >= 0) {
+			r->below[up]++;
+			r->only[up] = c;
+		}
+	}
+	for (uint32_t c = 1; c < m->n_components; c++)
+		if (sp_parent(m, c) >= 0)
+			r->depth[c] = (uint8_t)sp_min(r->depth[sp_parent(m, c)] + r->shown[sp_parent(m, c)], DEPTHS);
+	return true;
+}
+
+/* ---- a table of places -------------------------------------------------------- */
+
+/* Of the cells of all relations that are on no CPU of the topology: those of this one. */
+static void outside_sums(struct sp_table *t, int32_t cpu)
+{
+	struct sp_model *m = t->s->m;
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; i < row.cells; i++) {
+			if (!sp_row_cell(m, &row, i, &at) || at.component >= 0 || at.cpu != cpu)
+				continue;
+			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
+			if (t->s->metrics)
+				sp_metrics_add(t->s->metrics, &row, -1, &m->observers, at.total, at.hole, t->sums.metric);
+			for (uint32_t e = 0; e < row.k; e++)
+				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e) && !sp_row_left(m, &row, e))
+					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
+		}
+}
+
+static void place_row(struct sp_table *t, uint64_t at)
+{
+	const struct sp_model *m = t->m;
+	const struct tree *r = t->arg;
+	struct sp_out o;
+
+	sp_memory_init(&o, t->label, sizeof(t->label));
+	if (at >= UNKNOWN) {
+		int32_t cpu = at == UNKNOWN ? SP_NO_CPU : (int32_t)(at - OUTSIDE);
+
+		sp_text_cpu(&o, m, cpu, -1);
+		sp_memory_text(&o);
+		outside_sums(t, cpu);
+		return;
+	}
+	sp_out_repeat(&o, ' ', r->flat ? 0 : 2u * r->depth[at]);
+	if (!r->flat && !r->depth[at] && !sp_is_pu(m, (int32_t)at) && !sp_component_is(&m->component[at], "Job"))
+		sp_out_text(&o, "all CPUs");
+	else
+		sp_text_component(&o, m, (uint32_t)at);
+	sp_memory_text(&o);
+	t->sums.kinds = sp_kinds_below(m, (uint32_t)at);
+	if (t->s->metrics)
+		sp_table_metrics(t, sp_metrics_at(t->s->metrics, (uint32_t)at));
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (sp_is_present(m, (uint32_t)at, e))
+			sp_table_sum(t, e, sp_sum(m, (uint32_t)at, e), m->exact[at * m->n_events + e]);
+}
+
+/* Outside of the topology only where anything is. */
+static void add_place(struct sp_table *t, uint64_t at)
+{
+	uint32_t before = t->n;
+	bool any = at < UNKNOWN;
+
+	sp_table_add(t, at);
+	/* What was counted nowhere else is shown, though it is 0. */
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		any = any || t->sums.total[e] || (!before && t->sums.has[e]);
+	t->n = any ? t->n : before;
+}
+
+static void add_outside(struct sp_table *t)
+{
+	for (uint32_t i = 0; i < t->m->n_outside; i++)
+		add_place(t, OUTSIDE + (uint32_t)t->m->outside[i]);
+	add_place(t, UNKNOWN);
+}
+
+static void show(struct sp_out *o, struct sp_table *t, const char *title, const char *things)
+{
+	t->title = title;
+	t->things = things;
+	sp_table_blocks(o, t);
+	t->n = 0;
+}
+
+/* All of the tree where it is small; else what is right below the root, and CPUs by weight. */
+static void tree_tables(struct sp_out *o, struct sp_table *t, struct tree *r)
+{
+	bool whole = t->s->all || r->n <= SP_TEXT_ROWS;
+	const struct sp_model *m = t->m;
+
+	t->in_place = whole;
+	r->flat = !whole;
+	for (uint32_t c = 0; !whole && c < m->n_components; c++)
+		if (r->shown[c] && !sp_is_pu(m, (int32_t)c) && r->depth[c] == 1)
+			add_place(t, c);
+	show(o, t, "part of the machine", "parts");
+	for (uint32_t c = 0; c < m->n_components; c++)
+		if (r->shown[c] && (whole || sp_is_pu(m, (int32_t)c)))
+			add_place(t, c);
+	add_outside(t);
+	show(o, t, "CPU", "CPUs");
+}
+
+static void hosts(struct sp_out *o, struct sp_table *t, struct tree *r)
+{
+	r->flat = true;
+	for (uint32_t i = 0; i < t->m->n_machines; i++)
+		if (t->m->machine[i].root >= 0)
+			add_place(t, (uint32_t)t->m->machine[i].root);
+	show(o, t, "host", "hosts");
+}
+
+void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
+{
+	const struct sp_model *m = s->m;
+	struct tree r;
+	struct sp_table t = { .row = place_row, .arg = &r, .all = s->all };
+
+	if (!open_tree(&r, m))
+		return;
+	if (sp_table_open(&t, s, m->n_components + SP_OUTSIDE_MOST + 1)) {
+		if (m->n_machines > 1)
+			hosts(o, &t, &r);
+		if (m->n_machines <= 1 || s->all)
+			tree_tables(o, &t, &r);
+		sp_table_close(&t);
+	}
+	sp_unmap(r.memory, r.bytes);
+}
+
+/* ---- what is not in these tables -------------------------------------------------- */
+
+static const char *component_text(const struct sp_model *m, int32_t c, char text[96])
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, text, 96);
+	if (c < 0)
+		sp_out_text(&o, "no known place");
+	else
+		sp_text_component(&o, m, (uint32_t)c);
+	return sp_memory_text(&o);
+}
+
+/* Was the event, which is not by CPU, counted on no component below this one? */
+static bool is_deepest(const struct sp_model *m, uint32_t c, uint32_t e)
+{
+	for (uint32_t d = c + 1; d < m->n_components && sp_parent(m, d) >= (int32_t)c; d++)
+		if (sp_sum_is_known(m, d, e))
+			return false;
+	return true;
+}
+
+static void event_line(struct sp_text_list *l, uint32_t e, const char *where, int64_t v)
+{
+	char name[256], value[48];
+	const char *cell[] = { sp_text_event(l->s->m, e, name), where, value };
+
+	sp_short_text(value, l->s->m, e, v);
+	sp_list_line(l, cell);
+}
+
+/* Those of packages, memory, devices, the host; and by CPU those from number *from on. */
+static void event_lines(struct sp_text_list *l, void *from)
+{
+	static const char *const title[] = { "event", "counted on", "total" };
+	const struct sp_model *m = l->s->m;
+	char where[96];
+
+	sp_list_line(l, title);
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (sp_event_has_column(m, e) && e >= *(uint32_t *)from)
+			event_line(l, e, "all CPUs", m->total[e]);
+		for (uint32_t c = 0; sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && c < m->n_components; c++)
+			if (sp_sum_is_known(m, c, e) && is_deepest(m, c, e))
+				event_line(l, e, component_text(m, (int32_t)c, where), sp_sum(m, c, e));
+		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
+			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
+	}
+}
+
+void sp_text_other_events(struct sp_out *o, const struct sp_show *s)
+{
+	struct sp_table t = { 0 };
+	uint32_t from;
+
+	if (!sp_table_open(&t, s, 0))
+		return;
+	sp_table_columns(&t);
+	from = s->all ? s->m->n_events : t.next;
+	sp_table_close(&t);
+	sp_list_show(o, s, 3, true, "(all of them: sspapi report --all)", event_lines, &from);
+}
+
+static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
+{
+	const struct sp_model *m = l->s->m;
+	enum sp_data_type type = sp_event_type(m, g->event);
+	char name[256], where[96], number[4][48] = { "", "-", "-", "-" };
+	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
+			       number[2], number[3] };
+
+	sp_value_text(number[0], type, g->last);
+	if (type != SP_BIT64) {		/* bits have neither order nor mean */
+		sp_value_text(number[1], type, g->min);
+		sp_value_text(number[2], type, g->max);
+		sp_value_text(number[3], SP_FP64, sp_float_bits(g->mean));
+	}
+	sp_list_line(l, cell);
+}
+
+static void gauge_lines(struct sp_text_list *l, void *nothing)
+{
+	static const char *const title[] = { "gauge", "of", "last", "min", "max", "mean" };
+	const struct sp_model *m = l->s->m;
+	struct sp_shown g;
+
+	(void)nothing;
+	sp_list_line(l, title);
+	for (uint32_t e = 0; e < m->n_events; e++)
+		for (int32_t c = -1; sp_event_is_gauge(m, e) && c < (int32_t)m->n_components; c++)
+			if (sp_gauge_at(m, c, e, &g))
+				gauge_line(l, &g);
+}
+
+void sp_text_gauges(struct sp_out *o, const struct sp_show *s)
+{
+	sp_list_show(o, s, 6, true, "gauges", gauge_lines, NULL);
+}
+
+/* ---- repeats -------------------------------------------------------------------- */
+
+static void run_line(struct sp_text_list *l, uint32_t e, const struct sp_spread *s)
+{
+	const struct sp_model *m = l->s->m;
+	enum sp_data_type type = sp_event_type(m, e);
+	char name[256], runs[48], mean[48], spread[48], min[48], max[48];
+	const char *cell[] = { sp_text_event(m, e, name), runs, mean, spread, min, max };
+
+	sp_text_f(runs, sizeof(runs), "%'u", s->n);
+	sp_short_text(mean, m, e, sp_nearest(type, s->mean));
+	if (s->mean < 1000.0 && !strpbrk(mean, " kMGTPE"))	/* of 0, 0 and 1 it is not 0 */
+		sp_text_f(mean, sizeof(mean), "%.1f", s->mean);
+	sp_text_f(spread, sizeof(spread), "%.2f %%", s->mean > 0.0 ? sp_deviation(s) / s->mean * 100.0 : 0.0);
+	sp_short_text(min, m, e, sp_nearest(type, s->min));
+	sp_short_text(max, m, e, sp_nearest(type, s->max));
+	sp_list_line(l, cell);
+}
+
+static void run_lines(struct sp_text_list *l, void *spread)
+{
+	static const char *const title[] = { "each run", "runs", "mean", "std dev", "min", "max" };
+	const struct sp_spread *s = spread;
+
+	sp_list_line(l, title);
+	for (uint32_t e = 0; e < l->s->m->n_events; e++)
+		if (s[e].n)
+			run_line(l, e, &s[e]);
+}
+
+void sp_text_repeats(struct sp_out *o, const struct sp_show *s)
+{
+	struct sp_spread *spread = sp_repeats_spread(s->m);
+
+	if (!spread)
+		return;
+	sp_list_show(o, s, 6, true, "events", run_lines, spread);
+	sp_repeats_free(spread, s->m);
+}

@@ -1,0 +1,628 @@
+/* view-text-table.c: adds rows, lays columns out in blocks, and writes them; see view-text-table.h. */
+#include "../model/core-kinds.h"
+#include "../sort.h"
+#include "../sys.h"
+#include "view-text-table.h"
+
+#define LABEL_LEAST	22u		/* columns that are kept for labels */
+#define SHARE		6u		/* "100 %", and a blank */
+#define NAME_LINES	8u		/* of an event's name above its column */
+#define SPREAD_LEAST	3u		/* rows that have a least, a mean and a most */
+#define EVENTS_FIRST	3u		/* which have their columns before any metric but the first */
+
+/* ---- rows --------------------------------------------------------------- */
+
+/* Which events have columns, which is the first of these, and which says what weighs: 6 page faults do not outrank 9 ms. */
+static void choose_columns(struct sp_table *t)
+{
+	const struct sp_model *m = t->m;
+
+	t->first = t->heavy = m->n_events;
+	for (uint32_t e = m->n_events; e-- > 0;) {
+		t->columns[e] = t->placed ? sp_event_is_summed(m, e) : sp_event_has_column(m, e);
+		if (t->columns[e] && sp_show_event(t->s, e) && (m->total[e] || t->first == m->n_events || !m->total[t->first]))
+			t->first = e;
+		if (t->columns[e] && m->total[e] && sp_event_is_time(m, e))
+			t->heavy = e;
+	}
+	if (t->heavy == m->n_events)
+		t->heavy = t->first;
+}
+
+static uint64_t n_slots(const struct sp_table *t)
+{
+	return t->s->metrics ? t->s->metrics->n_slots : 0;
+}
+
+static uint64_t sums_bytes(const struct sp_table *t)
+{
+	return sp_align(17ull * t->m->n_events, 8) + n_slots(t) * sizeof(struct sp_metric_sum);
+}
+
+static struct sp_text_sums sums_at(const struct sp_table *t, char **p)
+{
+	uint64_t ne = t->m->n_events;
+	char *at = *p;
+
+	*p += sums_bytes(t);
+	return (struct sp_text_sums){ .total = (int64_t *)at, .exact = (int64_t *)at + ne, .has = (bool *)(at + 16 * ne),
+				      .metric = (struct sp_metric_sum *)(at + sp_align(17 * ne, 8)) };
+}
+
+bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
+{
+	uint64_t ne = s->m->n_events, nm = s->metrics ? s->metrics->n : 0;
+	char *p;
+
+	t->s = s;
+	t->m = s->m;
+	t->line = (unsigned)sp_max(t->line ? t->line : SP_TEXT_WIDTH, s->columns);
+	t->n = t->rows_spread = 0;
+	t->spread_line = -1;
+	sp_table_first(t);
+	t->room = room;
+	t->bytes = (uint64_t)room * (sizeof(*t->at) + sizeof(*t->weight) + sizeof(*t->order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
+	t->memory = p = sp_map(t->bytes);
+	if (!p)
+		return false;
+	t->at = (uint64_t *)p;
+	t->weight = (struct sp_text_weight *)(t->at + room);
+	t->sum_spread = (double *)(t->weight + room);
+	for (unsigned i = 0; i < 2; i++)
+		t->metric_spread[i] = t->sum_spread + ne + i * nm;
+	p = (char *)(t->sum_spread + ne + 2 * nm);
+	t->own = t->sums = sums_at(t, &p);
+	t->rest = sums_at(t, &p);
+	for (unsigned i = 0; i < 3; i++)
+		t->spread[i] = sums_at(t, &p);
+	t->order = (uint32_t *)p;
+	t->n_spread = t->order + room;
+	t->columns = (bool *)(t->n_spread + ne);
+	t->any_spread = t->columns + ne;
+	choose_columns(t);
+	return true;
+}
+
+void sp_table_close(struct sp_table *t)
+{
+	sp_unmap(t->memory, t->bytes);
+}
+
+static void clear(struct sp_table *t)
+{
+	memset(t->sums.total, 0, sums_bytes(t));
+	t->sums.kinds = 0;
+	t->label[0] = 0;
+	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
+		t->tail[i][0] = 0;
+}
+
+/* The row that stands in place i. */
+static void take(struct sp_table *t, uint32_t i)
+{
+	clear(t);
+	t->row(t, t->at[t->order[i]]);
+}
+
+static bool is_any(const bool *has, uint32_t n)
+{
+	return memchr(has, 1, n) != NULL;
+}
+
+static double weight_by(const struct sp_table *t, uint32_t e)
+{
+	return e < t->m->n_events ? sp_value_double(sp_event_type(t->m, e), t->sums.total[e]) : 0.0;
+}
+
+void sp_table_add(struct sp_table *t, uint64_t at)
+{
+	if (t->n == t->room)
+		return;
+	t->at[t->n] = at;
+	t->order[t->n] = t->n;
+	take(t, t->n);
+	if (!is_any(t->sums.has, t->m->n_events))
+		return;
+	t->weight[t->n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
+}
+
+/* Those of one weight as they were added. */
+static bool stands_before(const void *table, uint32_t a, uint32_t b)
+{
+	const struct sp_text_weight *x = &((const struct sp_table *)table)->weight[a], *y = &((const struct sp_table *)table)->weight[b];
+
+	if (x->by_time > y->by_time || x->by_time < y->by_time)
+		return x->by_time > y->by_time;
+	return x->by_first > y->by_first || (!(x->by_first < y->by_first) && a < b);
+}
+
+/* ---- least, mean and most ---------------------------------------------------- */
+
+/* Each has its own least and most; its mean is that of all rows together. */
+static void spread_metrics(struct sp_table *t)
+{
+	struct sp_metrics *of = t->s->metrics;
+
+	if (!of || sp_kinds_several(t->sums.kinds))
+		return;
+	sp_metrics_sum(of, t->spread[1].metric, t->sums.metric);
+	sp_metrics_compute(of, t->sums.metric);
+	for (int32_t i = sp_metrics_next(of, -1); i >= 0; i = sp_metrics_next(of, i)) {
+		double *least = &t->metric_spread[0][i], *most = &t->metric_spread[1][i], v = of->at[i].value;
+
+		if (!of->at[i].has_value)
+			continue;
+		if (!t->any_spread[i] || v < *least)
+			*least = v;
+		if (!t->any_spread[i] || v > *most)
+			*most = v;
+		t->any_spread[i] = true;
+	}
+}
+
+void sp_table_spread(struct sp_table *t)
+{
+	for (uint32_t e = 0; e < t->m->n_events; e++) {
+		enum sp_data_type type = sp_event_type(t->m, e);
+		int64_t v = t->sums.total[e];
+
+		if (!t->sums.has[e])
+			continue;
+		for (unsigned most = 0; most < 2; most++) {
+			double by = sp_value_double(type, v) - sp_value_double(type, t->spread[2 * most].total[e]);
+
+			if (t->n_spread[e] && !(most ? by > 0.0 : by < 0.0))
+				continue;
+			t->spread[2 * most].total[e] = v;
+			if (e == t->first)
+				sp_text_f(t->who[most], sizeof(t->who[most]), "%s", t->label);
+		}
+		t->sum_spread[e] += sp_value_double(type, v);
+		t->n_spread[e]++;
+	}
+	spread_metrics(t);
+	t->rows_spread++;
+}
+
+static void end_spread(struct sp_table *t)
+{
+	for (uint32_t e = 0; e < t->m->n_events; e++) {
+		t->spread[1].total[e] = sp_nearest(sp_event_type(t->m, e), t->n_spread[e] ? t->sum_spread[e] / t->n_spread[e] : 0.0);
+		for (unsigned i = 0; i < 3; i++) {
+			t->spread[i].exact[e] = t->spread[i].total[e];
+			t->spread[i].has[e] = t->n_spread[e];
+		}
+	}
+}
+
+/* "min (rank 126)", "max (rank 83; max/mean 1.69)": of the first event. */
+static void spread_label(struct sp_table *t, unsigned i)
+{
+	static const char *const label[] = { "min", "mean", "max" };
+	uint32_t e = t->first, n = e < t->m->n_events ? t->n_spread[e] : 0;
+	bool name = t->name_spread && i != 1 && n && t->spread[0].total[e] != t->spread[2].total[e];
+	bool ratio = i == 2 && n && t->sum_spread[e] > 0.0;
+	struct sp_out o;
+
+	sp_memory_init(&o, t->label, sizeof(t->label));
+	sp_out_f(&o, "%s%s%s%s", label[i], name || ratio ? " (" : "", name ? t->who[i / 2] : "", name && ratio ? "; " : "");
+	if (ratio)
+		sp_out_f(&o, "max/mean %.2f", sp_value_double(sp_event_type(t->m, e), t->spread[2].total[e]) * n / t->sum_spread[e]);
+	sp_out_text(&o, name || ratio ? ")" : "");
+	sp_memory_text(&o);
+}
+
+/* What the metrics of the row at hand are. */
+static void compute_metrics(const struct sp_table *t)
+{
+	struct sp_metrics *of = t->s->metrics;
+	bool extreme = t->spread_line == 0 || t->spread_line == 2;
+
+	if (!of)
+		return;
+	sp_metrics_compute(of, t->sums.metric);
+	for (int32_t i = extreme ? sp_metrics_next(of, -1) : -1; i >= 0; i = sp_metrics_next(of, i)) {
+		of->at[i].has_value = t->any_spread[i];
+		of->at[i].value = t->metric_spread[t->spread_line / 2][i];
+	}
+}
+
+/* ---- columns ------------------------------------------------------------ */
+
+static const struct sp_metric *metric(const struct sp_table *t, uint32_t id)
+{
+	return id >= t->m->n_events ? &t->s->metrics->at[id - t->m->n_events] : NULL;
+}
+
+/* Its name as a heading, with its unit: ASCII, so that columns are bytes. */
+static const char *heading(const struct sp_table *t, uint32_t id, char text[256])
+{
+	if (id < t->m->n_events)
+		sp_text_event(t->m, id, text);
+	else
+		sp_text_f(text, 200, "%s", metric(t, id)->name);
+	for (char *p = text; *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	return text;
+}
+
+/* Line number `line` of a heading that is broken to this width; false: it has fewer. */
+static bool heading_line(const char *text, unsigned width, unsigned line, const char **at, unsigned *n)
+{
+	for (;; line--) {
+		size_t bytes = strlen(text), cut = bytes;
+
+		if (!bytes)
+			return false;
+		if (bytes > width) {
+			cut = width;
+			while (cut > width / 3 && !strchr(":_.-= ", text[cut - 1]))
+				cut--;
+			if (cut <= width / 3)
+				cut = width;
+		}
+		if (!line) {
+			*at = text;
+			*n = (unsigned)cut;
+			return true;
+		}
+		text += cut;
+		while (*text == ' ')
+			text++;
+	}
+}
+
+static unsigned heading_lines(const char *text, unsigned width)
+{
+	const char *at;
+	unsigned n, lines = 0;
+
+	while (lines < NAME_LINES && heading_line(text, width, lines, &at, &n))
+		lines++;
+	return lines;
+}
+
+static bool is_column(const struct sp_table *t, uint32_t id)
+{
+	return id < t->m->n_events ? t->columns[id] && sp_show_event(t->s, id) : metric(t, id)->shown;
+}
+
+/* Names are broken so that six columns are no wider than values need. */
+static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned columns)
+{
+	unsigned wide = columns >= 3 ? 10 : columns == 2 ? 14 : 20;
+	char text[256];
+	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide), id < t->m->n_events ? 9 : 8);
+
+	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id, t->m->total[id])) : width;
+}
+
+void sp_table_first(struct sp_table *t)
+{
+	t->next = 0;
+	t->next_metric = t->m->n_events;
+}
+
+/* Of those with ids below `end` the first from *next on that is a column. */
+static uint32_t find_column(const struct sp_table *t, uint32_t *next, uint32_t end)
+{
+	while (*next < end && !is_column(t, *next))
+		(*next)++;
+	return *next;
+}
+
+/* How many are left of these. */
+static unsigned columns_left(const struct sp_table *t, uint32_t next, uint32_t end)
+{
+	unsigned n = 0;
+
+	for (; find_column(t, &next, end) < end; next++)
+		n++;
+	return n;
+}
+
+/* The first of these becomes a column, if there is room for it and `keep` columns more. */
+static bool take_column(struct sp_table *t, uint32_t *next, uint32_t end, unsigned *used, unsigned columns, unsigned keep)
+{
+	uint32_t id = find_column(t, next, end);
+	unsigned width, at = t->n_cols;
+
+	if (id == end || at == SP_TEXT_EVENTS)
+		return false;
+	width = column_width(t, id, columns);
+	if (at && *used + width + 2 + keep > t->line)
+		return false;
+	for (; at && t->col[at - 1] > id; at--) {	/* metrics stand behind the events */
+		t->col[at] = t->col[at - 1];
+		t->width[at] = t->width[at - 1];
+	}
+	t->col[at] = id;
+	t->width[at] = width;
+	t->n_cols++;
+	*used += width + 2;
+	(*next)++;
+	return true;
+}
+
+bool sp_table_columns(struct sp_table *t)
+{
+	uint32_t ne = t->m->n_events, end = ne + (t->s->metrics ? t->s->metrics->n : 0);
+	unsigned used = LABEL_LEAST + SHARE, n = 0, most = t->most ? t->most : SP_TEXT_EVENTS;
+	unsigned columns = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
+	uint32_t metric = find_column(t, &t->next_metric, end);
+	unsigned keep = metric < end ? column_width(t, metric, columns) + 2 : 0;
+
+	t->n_cols = 0;
+	t->share = SP_TEXT_EVENTS;
+	if (metric < end && t->tail_title[0])	/* which says more than one more event */
+		used += (unsigned)strlen(t->tail_title[0]) + 2;
+	while (n < sp_min(most, EVENTS_FIRST) && take_column(t, &t->next, ne, &used, columns, keep))
+		n++;
+	while (take_column(t, &t->next_metric, end, &used, columns, 0))
+		;
+	while (n < most && take_column(t, &t->next, ne, &used, columns, 0))
+		n++;
+	for (unsigned i = 0; i < t->n_cols; i++)
+		if (t->col[i] == t->first)
+			t->share = i;
+	return t->n_cols != 0;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
+{
+	for (uint32_t e = 0; e < t->m->n_events; e++)
+		if (t->columns[e] && total[e] != exact[e] && sp_show_event(t->s, e))
+			return true;
+	return false;
+}
+
+static unsigned numbers_width(const struct sp_table *t)
+{
+	unsigned used = (t->share < t->n_cols ? SHARE + 2 : 0) + 2 * t->marks;
+
+	for (unsigned i = 0; i < t->n_cols; i++)
+		used += t->width[i] + 2;
+	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
+		used += t->tail_width[i] ? t->tail_width[i] + 2 : 0;
+	return used;
+}
+
+static void head_line(struct sp_out *o, const struct sp_table *t, unsigned below)
+{
+	size_t gap = t->label_width + 2 * t->marks;
+	char text[256];
+
+	if (!below) {
+		sp_left(o, t->title, t->label_width + 2 * t->marks);
+		gap = 0;
+	}
+	for (unsigned i = 0; i < t->n_cols; i++) {
+		unsigned width = t->width[i], n = 0, own = heading_lines(heading(t, t->col[i], text), width);
+		const char *at = "";
+
+		if (own > below)
+			heading_line(text, width, own - below - 1, &at, &n);
+		while (n && at[n - 1] == ' ')
+			n--;
+		gap += 2 + width - n;
+		if (n) {
+			sp_out_repeat(o, ' ', gap);
+			sp_out_bytes(o, at, n);
+			gap = 0;
+		}
+		if (i == t->share && !below)
+			sp_out_text(o, "   share");
+		else if (i == t->share)
+			gap += SHARE + 2;
+	}
+	for (unsigned i = 0; !below && i < SP_TEXT_TAILS; i++)
+		if (t->tail_width[i])
+			sp_right(o, t->tail_title[i], t->tail_width[i] + 2);
+}
+
+static void head(struct sp_out *o, const struct sp_table *t)
+{
+	unsigned lines = 1;
+	char text[256];
+
+	for (unsigned i = 0; i < t->n_cols; i++)
+		lines = (unsigned)sp_max(lines, heading_lines(heading(t, t->col[i], text), t->width[i]));
+	while (lines--) {
+		sp_heading_begin(o, t->s->bold);
+		head_line(o, t, lines);
+		sp_heading_end(o, t->s->bold);
+	}
+}
+
+static void cell(const struct sp_table *t, uint32_t id, char buf[49])
+{
+	strcpy(buf, "-");
+	if (id < t->m->n_events && t->sums.has[id])
+		sp_short_text(buf, t->m, id, t->sums.total[id]);
+	else if (id >= t->m->n_events && !sp_kinds_several(t->sums.kinds))	/* of unlike cores none */
+		sp_metric_text(buf, metric(t, id));
+}
+
+/* The row that label and sums are of. */
+static void line(struct sp_out *o, const struct sp_table *t, bool share)
+{
+	unsigned gap = 0;
+	char buf[49];
+
+	if (t->marks)
+		sp_out_text(o, is_unproven(t, t->sums.total, t->sums.exact) ? "~ " : "  ");
+	sp_left(o, t->label, t->label_width);
+	compute_metrics(t);
+	for (unsigned i = 0; i < t->n_cols; i++) {
+		uint32_t id = t->col[i];
+		enum sp_data_type type = sp_event_type(t->m, id);
+
+		cell(t, id, buf);
+		sp_right(o, buf, gap + 2 + t->width[i]);
+		gap = i == t->share && !share ? SHARE + 2 : 0;
+		if (i != t->share || !share)
+			continue;
+		sp_share(buf, sp_value_double(type, t->sums.total[id]), t->sums.has[id] ? sp_value_double(type, t->m->total[id]) : 0.0);
+		sp_right(o, buf, SHARE + 2);
+	}
+	for (unsigned i = 0; i < SP_TEXT_TAILS; i++)
+		if (t->tail_width[i] && *t->tail[i])
+			sp_right(o, t->tail[i], t->tail_width[i] + 2);
+	sp_out_char(o, '\n');
+}
+
+static void rest_label(struct sp_table *t, uint32_t n)
+{
+	clear(t);
+	sp_text_f(t->label, sizeof(t->label), "… and %'u more %s", n, t->things);
+}
+
+static unsigned room_for_label(const struct sp_table *t)
+{
+	return numbers_width(t) + 12 < t->line ? t->line - numbers_width(t) : 12;
+}
+
+/* How wide labels and tails are: what does not fit goes from the last tail on. */
+static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
+{
+	unsigned longest = (unsigned)sp_columns(t->title);
+
+	for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
+		t->tail_width[k] = t->tail_title[k] ? (unsigned)strlen(t->tail_title[k]) : 0;
+	t->room_for_label = room_for_label(t);
+	for (uint32_t i = 0; i < shown + spread + 1; i++) {
+		if (i < shown)
+			take(t, i);
+		else if (i < shown + spread)
+			spread_label(t, i - shown);
+		else if (shown < t->n)
+			rest_label(t, t->n - shown);
+		longest = (unsigned)sp_max(longest, sp_columns(t->label));
+		for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
+			if (t->tail_title[k])
+				t->tail_width[k] = (unsigned)sp_max(t->tail_width[k], sp_columns(t->tail[k]));
+	}
+	for (unsigned k = SP_TEXT_TAILS; k-- > 0;)
+		if (numbers_width(t) + sp_min(longest, LABEL_LEAST - 4) > t->line)
+			t->tail_width[k] = 0;
+	t->label_width = (unsigned)sp_min(longest, room_for_label(t));
+}
+
+/* The sum of the rows from `from` on. */
+static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
+{
+	memset(t->rest.total, 0, sums_bytes(t));
+	t->rest.kinds = 0;
+	for (uint32_t i = from; i < t->n; i++) {
+		take(t, i);
+		t->rest.kinds |= t->sums.kinds;
+		t->sums = t->rest;
+		for (uint32_t e = 0; e < t->m->n_events; e++)
+			if (t->own.has[e])
+				sp_table_sum(t, e, t->own.total[e], t->own.exact[e]);
+		sp_table_metrics(t, t->own.metric);
+		t->sums = t->own;
+	}
+	rest_label(t, t->n - from);
+	t->sums = t->rest;
+	line(o, t, true);
+	t->sums = t->own;
+}
+
+static void show(struct sp_out *o, struct sp_table *t)
+{
+	uint32_t shown = t->all ? t->n : (uint32_t)sp_min(t->n, SP_TEXT_ROWS);
+	unsigned spread = t->rows_spread < SPREAD_LEAST ? 0 : 3;
+
+	if (!t->n)
+		return;
+	if (!t->in_place)
+		sp_sort(t->order, t->n, stands_before, t);
+	t->marks = is_unproven(t, t->m->total, t->m->total_exact);
+	measure(t, shown, spread);
+	sp_out_text(o, t->first_line ? "" : "\n");
+	t->first_line = false;
+	head(o, t);
+	end_spread(t);
+	for (unsigned i = 0; i < spread; i++) {
+		clear(t);
+		spread_label(t, i);
+		t->sums = t->spread[i];
+		t->spread_line = (int)i;
+		line(o, t, false);
+		t->spread_line = -1;
+		t->sums = t->own;
+	}
+	for (uint32_t i = 0; i < shown; i++) {
+		take(t, i);
+		line(o, t, true);
+	}
+	if (shown < t->n)
+		rest(o, t, shown);
+}
+
+void sp_table_blocks(struct sp_out *o, struct sp_table *t)
+{
+	uint32_t ne = t->m->n_events, end = ne + (t->s->metrics ? t->s->metrics->n : 0);
+	bool all = t->s->all || t->placed;
+	unsigned left;
+
+	sp_table_first(t);
+	while (sp_table_columns(t)) {
+		show(o, t);
+		if (!all && t->most)
+			break;
+		if (!all)
+			t->next = ne;
+	}
+	left = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
+	if (left && t->n && t->further)
+		sp_out_f(o, "+ %'u more: sspapi report --per-%s\n", left, t->further);
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+void sp_list_line(struct sp_text_list *l, const char *const *cell)
+{
+	bool bold = l->s->bold && !l->lines;
+
+	if (!l->s->all && l->lines > SP_TEXT_ROWS) {	/* the heading is one */
+		l->left++;
+		return;
+	}
+	l->lines++;
+	if (l->o)
+		sp_heading_begin(l->o, bold);
+	for (unsigned i = 0; i < l->n; i++)
+		if (!l->o)
+			l->width[i] = (unsigned)sp_max(l->width[i], sp_columns(cell[i]));
+		else if (i < 2)
+			sp_out_text(l->o, i ? "  " : ""), sp_left(l->o, cell[i], l->width[i]);
+		else
+			sp_right(l->o, cell[i], l->width[i] + 2);
+	if (l->o)
+		sp_heading_end(l->o, bold);
+}
+
+void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, bool below, const char *things,
+		  void (*tell)(struct sp_text_list *l, void *arg), void *arg)
+{
+	struct sp_text_list l = { .s = s, .n = columns };
+	unsigned used = 0;
+
+	tell(&l, arg);
+	if (l.lines < 2)
+		return;
+	for (unsigned i = 1; i < l.n; i++)
+		used += 2 + l.width[i];
+	l.width[0] = (unsigned)sp_min(l.width[0], used + 16 < SP_TEXT_WIDTH ? SP_TEXT_WIDTH - used : 16);
+	l.o = o;
+	l.lines = l.left = 0;
+	sp_out_text(o, below ? "\n" : "");
+	tell(&l, arg);
+	if (l.left)
+		sp_out_f(o, "… and %'u more %s\n", l.left, things);
+}

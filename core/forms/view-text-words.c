@@ -1,0 +1,434 @@
+/* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
+#include "../model/core-kinds.h"
+#include "view-text-words.h"
+
+void sp_heading_begin(struct sp_out *o, bool bold)
+{
+	sp_out_text(o, bold ? "\033[1m" : "");
+}
+
+void sp_heading_end(struct sp_out *o, bool bold)
+{
+	sp_out_text(o, bold ? "\033[0m\n" : "\n");
+}
+
+/* ---- words and sentences ----------------------------------------------- */
+
+void sp_text_command(struct sp_out *o, const struct sp_model *m)
+{
+	const char *exe = sp_model_text(m, m->h.exe), *arg = sp_image_text_at(m->image, m->h.args, 0);
+
+	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
+			sp_is_job(m) ? "several programs" : "an unknown program");
+	for (uint32_t i = 1; !o->error && (arg = sp_image_text_at(m->image, m->h.args, i)); i++)
+		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
+}
+
+unsigned sp_columns(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+unsigned sp_clip(struct sp_out *o, const char *text, unsigned max)
+{
+	unsigned n = 0, keep;
+	size_t bytes = 0;
+
+	if (sp_columns(text) <= max) {
+		sp_out_text(o, text);
+		return sp_columns(text);
+	}
+	keep = max > 2 ? max - 2 : 0;
+	while (text[bytes] && n + ((text[bytes] & 0xc0) != 0x80) <= keep)
+		n += (text[bytes++] & 0xc0) != 0x80;
+	sp_out_bytes(o, text, bytes);
+	sp_out_text(o, "..");
+	return n + 2;
+}
+
+void sp_left(struct sp_out *o, const char *text, unsigned width)
+{
+	unsigned n = sp_clip(o, text, width);
+
+	sp_out_repeat(o, ' ', width - n);
+}
+
+void sp_right(struct sp_out *o, const char *text, unsigned width)
+{
+	unsigned n = sp_columns(text);
+
+	sp_out_repeat(o, ' ', n < width ? width - n : 0);
+	sp_out_text(o, text);
+}
+
+/* As many columns of the text as a line may have left; longer words are cut where they must be. */
+static size_t line_of(const char *text, unsigned width)
+{
+	size_t bytes = 0, blank = 0;
+
+	for (unsigned n = 0; text[bytes]; bytes++) {
+		n += (text[bytes] & 0xc0) != 0x80;
+		if (n > width)
+			return blank ? blank : bytes;
+		if (text[bytes] == ' ')
+			blank = bytes;
+	}
+	return bytes;
+}
+
+void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text)
+{
+	unsigned column = sp_columns(start);
+
+	sp_out_text(o, start);
+	do {
+		size_t n = line_of(text, SP_TEXT_WIDTH - column);
+
+		sp_out_bytes(o, text, n);
+		sp_out_char(o, '\n');
+		text += n;
+		while (*text == ' ')
+			text++;
+		column = indent;
+		sp_out_repeat(o, ' ', *text ? indent : 0);
+	} while (*text);
+}
+
+void sp_out_duration(struct sp_out *o, uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (ns < 1000000)
+		sp_out_f(o, "%.1f us", (double)ns / 1e3);
+	else if (s < 1)
+		sp_out_f(o, "%.1f ms", (double)ns / 1e6);
+	else if (s < 120)
+		sp_out_f(o, "%.2f s", (double)ns / 1e9);
+	else if (s < 3600)
+		sp_out_f(o, "%lu min %lu s", s / 60, s % 60);
+	else
+		sp_out_f(o, "%'lu hour%s %lu min %lu s", s / 3600, SP_MANY(s / 3600), s % 3600 / 60, s % 60);
+}
+
+static void three_digits(struct sp_out *o, char before, uint64_t v)
+{
+	char text[] = { before, (char)('0' + v / 100 % 10), (char)('0' + v / 10 % 10), (char)('0' + v % 10) };
+
+	sp_out_bytes(o, text, sizeof(text));
+}
+
+/* ---- numbers ----------------------------------------------------------- */
+
+static void fp64(struct sp_out *o, double d)
+{
+	uint64_t n;
+
+	if (!(d < 1e15 && d > -1e15) || (d < 0.1 && d > -0.1 && d != 0.0)) {
+		sp_out_double(o, d, -1);
+		return;
+	}
+	n = (uint64_t)((d < 0.0 ? -d : d) * 1e3 + 0.5);
+	sp_out_f(o, "%s%'lu", d < 0.0 ? "-" : "", n / 1000);
+	three_digits(o, '.', n);
+}
+
+unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v)
+{
+	struct sp_out o;
+	uint64_t u = (uint64_t)v;
+
+	sp_memory_init(&o, buf, 48);
+	if (type == SP_FP64) {
+		fp64(&o, sp_float(v));
+	} else if (type == SP_BIT64) {
+		sp_out_hex(&o, u);
+	} else if (type == SP_UINT64 && v < 0) {	/* more than a grouped number may be */
+		sp_out_f(&o, "%'lu", u / 1000);
+		three_digits(&o, ',', u);
+	} else {
+		sp_out_f(&o, "%'ld", v);
+	}
+	return sp_columns(sp_memory_text(&o));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+
+	return n >= k && !strcmp(text + n - k, end);
+}
+
+/* Whatever modes a merge put behind it. */
+static bool is_clock(const char *of)
+{
+	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
+	char name[64] = "";
+
+	memcpy(name, of, sp_min(strcspn(of, " "), sizeof(name) - 1));
+	for (unsigned i = 0; i < SP_COUNT(clocks); i++)
+		if (!strncmp(name, "perf::", 6) && ends_with(name, clocks[i]))
+			return true;
+	return false;
+}
+
+bool sp_event_is_time(const struct sp_model *m, uint32_t event)
+{
+	static const char *const cycles[] = { "PAPI_TOT_CYC", "PAPI_REF_CYC", "CPU-CYCLES", "CPU_CYCLES", "HW_CPU_CYCLES", "CYCLES_NOT_IN_HALT",
+					      "::CYCLES", "UNHALTED_CORE_CYCLES", "CPU_CLK_UNHALTED" };
+	char name[256], *mask;
+
+	sp_text_f(name, sizeof(name), "%s", SP_EVENT_TEXT(m, event, name));
+	name[strcspn(name, " ")] = 0;
+	mask = strstr(name, "::");
+	mask = mask ? strchr(mask + 2, ':') : NULL;
+	if (mask)			/* cycles in user mode are time, too */
+		*mask = 0;
+	for (unsigned i = 0; i < SP_COUNT(cycles); i++)
+		if (ends_with(name, cycles[i]))
+			return true;
+	return is_clock(name);
+}
+
+/* The unit that a count is of and how many there are in one of it: clocks of the kernel say none
+ * themselves, and count ns.  NULL: none that is scaled. */
+static const char *scaled_unit(const struct sp_model *m, uint32_t event, double *one)
+{
+	const char *units = SP_EVENT_TEXT(m, event, units), *name = SP_EVENT_TEXT(m, event, name);
+
+	*one = 1e-9;
+	if (!*units && is_clock(name))
+		return "s";
+	if (!strcmp(units, "ns") || !strcmp(units, "nJ"))
+		return units + 1;
+	*one = 1e-6;
+	return !strcmp(units, "us") || !strcmp(units, "uJ") ? units + 1 : NULL;
+}
+
+/* Four digits and the power of 1000: "46.70 m", "1.235 G"; seconds are not counted in thousands. */
+static void scaled(struct sp_out *o, double v, const char *unit)
+{
+	static const char prefix[] = "num kMGTPE";
+	double size = v < 0.0 ? -v : v;
+	int p = 3;
+
+	for (; size >= 999.95 && p < 9 && (p < 3 || *unit != 's'); p++)
+		size /= 1000.0, v /= 1000.0;
+	for (; size > 0.0 && size < 0.99995 && p > 0; p--)
+		size *= 1000.0, v *= 1000.0;
+	if (size >= 999.95 || v != v)
+		sp_out_double(o, v, 0);
+	else
+		sp_out_double(o, v, size >= 99.995 ? 1 : size >= 9.9995 ? 2 : size > 0.0 ? 3 : 0);
+	if (p != 3 || *unit)
+		sp_out_char(o, ' ');
+	if (p != 3)
+		sp_out_char(o, prefix[p]);
+	sp_out_text(o, unit);
+}
+
+unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v)
+{
+	enum sp_data_type type = sp_event_type(m, event);
+	double one, number = sp_value_double(type, v);
+	const char *unit = scaled_unit(m, event, &one);
+	struct sp_out o;
+
+	if (type == SP_BIT64 || (!unit && number < 1e7 && number > -1e7))
+		return sp_value_text(buf, type, v);
+	sp_memory_init(&o, buf, 48);
+	scaled(&o, unit ? number * one : number, unit ? unit : "");
+	return sp_columns(sp_memory_text(&o));
+}
+
+double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)
+{
+	double whole = sp_value_double(type, total), part;
+
+	if (whole == 0.0)
+		return -1.0;
+	if (total == exact)
+		return 1.0;
+	part = sp_value_double(type, exact) / whole;
+	return part > 0.0 ? (part < 0.9999 ? part : 0.9999) : 0.0;
+}
+
+/* Sums of a damaged store may be anything. */
+int64_t sp_nearest(enum sp_data_type type, double d)
+{
+	if (type == SP_FP64)
+		return sp_float_bits(d);
+	d += d < 0.0 ? -0.5 : 0.5;
+	if (type == SP_INT64)
+		return d >= 0x1p63 ? INT64_MAX : d >= -0x1p63 ? (int64_t)d : INT64_MIN;
+	return d >= 0x1p64 ? -1 : d > 0.0 ? (int64_t)(uint64_t)d : 0;
+}
+
+const char *sp_percent(char buf[48], double part, double whole)
+{
+	uint64_t n = part > 0.0 && part < whole ? (uint64_t)sp_min((uint64_t)(part / whole * 1000.0), 999) : 0;
+
+	if (!(whole > 0.0))
+		return strcpy(buf, "-");
+	if (part >= whole || !(part > 0.0))
+		return strcpy(buf, part >= whole ? "100 %" : "0 %");
+	return part / whole < 0.001 ? strcpy(buf, "<0.1 %") : sp_text_f(buf, 48, "%lu.%lu %%", n / 10, n % 10);
+}
+
+const char *sp_share(char buf[48], double part, double whole)
+{
+	double share = whole > 0.0 || whole < 0.0 ? part / whole * 100.0 : 0.0;
+
+	if (!(whole > 0.0 || whole < 0.0) || !(share > -1e6 && share < 1e6))
+		return strcpy(buf, "-");
+	if (share > 0.0 && share < 0.5)
+		return strcpy(buf, "<1 %");
+	return share >= 99.5 && share < 100.0 ? strcpy(buf, ">99 %") : sp_text_f(buf, 48, "%.0f %%", share);
+}
+
+/* ---- names -------------------------------------------------------------- */
+
+void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t index)
+{
+	const struct sp_component *c = &m->component[index];
+	char type[sizeof(c->type) + 1], name[sizeof(c->name) + 1];
+	bool machine = sp_component_is(c, "Machine");
+
+	sp_fixed_text(type, c->type, sizeof(c->type));
+	if (type[0] >= 'A' && type[0] <= 'Z' && type[1] >= 'a' && type[1] <= 'z')
+		type[0] = (char)(type[0] - 'A' + 'a');
+	if (sp_component_is(c, "PU"))
+		sp_text_cpu(o, m, c->os_index, (int32_t)index);
+	else if (machine && m->n_machines > 1)
+		sp_out_f(o, "host %s", sp_fixed_text(name, c->name, sizeof(c->name)));
+	else if (machine || sp_component_is(c, "Job"))
+		sp_out_f(o, "%s", type);
+	else
+		sp_out_f(o, "%s %d", type, c->logical_index);
+	if (sp_component_is(c, "Core") && sp_kind_of(m, (int32_t)index) >= 0)
+		sp_out_f(o, " (%s)", m->kind[sp_kind_of(m, (int32_t)index)].name);
+}
+
+void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
+{
+	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1, kind = sp_kind_of(m, core);
+
+	if (cpu < 0)
+		sp_out_text(o, "no known CPU");
+	else if (component < 0)
+		sp_out_f(o, "CPU %d (not in the topology)", cpu);
+	else if (core < 0)
+		sp_out_f(o, "CPU %d", cpu);
+	else
+		sp_out_f(o, "CPU %d (core %d%s%s)", cpu, m->component[core].logical_index, kind < 0 ? "" : ", ",
+			 kind < 0 ? "" : m->kind[kind].name);
+}
+
+void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds)
+{
+	uint32_t left = kinds & ((1u << m->n_kinds) - 1);
+	bool more = false;
+
+	for (uint32_t k = 0; k < m->n_kinds; k++) {
+		if (!(left >> k & 1))
+			continue;
+		left &= ~(1u << k);
+		sp_out_f(o, "%s%s", !more ? "" : left ? ", " : " and ", m->kind[k].name);
+		more = true;
+	}
+	sp_out_text(o, " cores");
+}
+
+/* perf::PAGE-FAULTS, PAPI_TOT_INS, perf::PERF_COUNT_SW_TASK_CLOCK, rapl:::ENERGY */
+static const char *behind_prefix(const char *name)
+{
+	const char *colons = strstr(name, "::");
+
+	if (!strncmp(name, "PAPI_", 5))
+		return name[5] ? name + 5 : name;
+	if (colons && colons[2 + (colons[2] == ':')])
+		name = colons + 2 + (colons[2] == ':');
+	if (!strncmp(name, "PERF_COUNT_", 11) && name[11] && name[12] && name[13] == '_' && name[14])
+		name += 14;
+	return name;
+}
+
+static const char *short_name(const struct sp_model *m, uint32_t event, char buf[32])
+{
+	const char *name = sp_event_name(m, event, buf), *rest = behind_prefix(name);
+	char other[32];
+
+	for (uint32_t e = 0; e < m->n_events && rest != name; e++)
+		if (e != event && m->event_counted[e] && !strcmp(behind_prefix(sp_event_name(m, e, other)), rest))
+			return name;
+	return rest;
+}
+
+static size_t alike(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/* A long name is cut where another one goes on as it does: what differs is kept.  (The names of OFFCORE events are
+ * 154 characters that differ at their end.) */
+#define NAME_LONG	56u
+static void cut_name(const struct sp_model *m, uint32_t event, char text[256])
+{
+	char other[32], cut[256];
+	size_t same = 0, n = strlen(text), from;
+
+	for (uint32_t e = 0; n > NAME_LONG && e < m->n_events; e++)
+		if (e != event && m->event_counted[e])
+			same = sp_max(same, alike(text, behind_prefix(sp_event_name(m, e, other))));
+	if (n <= NAME_LONG)
+		return;
+	for (from = sp_min(same, n - 1); from && !strchr(":.=", text[from - 1]);)
+		from--;
+	if (from < 20)			/* they differ early */
+		from = n - (NAME_LONG - 16);
+	sp_text_f(cut, sizeof(cut), "%s", text + from);
+	sp_text_f(text + 12, 64, "..%s", cut);
+	if (strlen(text) > NAME_LONG + 8)
+		strcpy(text + NAME_LONG + 6, "..");
+}
+
+static void plain_name(const struct sp_model *m, uint32_t event, char text[256])
+{
+	const char *units = SP_EVENT_TEXT(m, event, units);
+	double one;
+	char buf[32];
+
+	sp_text_f(text, 200, "%s", short_name(m, event, buf));
+	cut_name(m, event, text);
+	if (*units && strlen(units) < 16 && !scaled_unit(m, event, &one))
+		sp_text_f(text + strlen(text), 42, " [%s]", units);
+}
+
+/* No two are alike: what has the name of one before it has its own number, too. */
+const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256])
+{
+	char other[256], own[32], its[32];
+	const char *name = sp_event_name(m, event, own);
+	bool twice = false, is_long = strlen(behind_prefix(name)) > NAME_LONG;
+
+	plain_name(m, event, text);
+	for (uint32_t e = 0; e < event && m->event_counted[event] && !twice; e++) {
+		if (!m->event_counted[e])
+			continue;
+		twice = strcmp(sp_event_name(m, e, its), name) == 0;
+		if (!twice && is_long && strlen(sp_event_name(m, e, its)) > NAME_LONG) {
+			plain_name(m, e, other);
+			twice = strcmp(other, text) == 0;
+		}
+	}
+	if (twice)
+		sp_text_f(text + strlen(text), 14, " #%u", event);
+	return text;
+}

@@ -1,0 +1,69 @@
+/* view-text-words.h: words, names and numbers of the text view; the command writes its own texts with
+ * the same.
+ */
+#ifndef SP_VIEW_TEXT_WORDS_H
+#define SP_VIEW_TEXT_WORDS_H
+
+#include "../model/view-common.h"
+#include "../out.h"
+
+#define SP_TEXT_WIDTH	80u	/* no line of a table, nor of sentences */
+
+/* Headings stand between these: bold, line by line (a pager forgets it at a line's end). */
+void sp_heading_begin(struct sp_out *o, bool bold);
+void sp_heading_end(struct sp_out *o, bool bold);	/* with the line's end */
+
+/* The program's name and what it was given, as one line. */
+void sp_text_command(struct sp_out *o, const struct sp_model *m);
+
+/* Columns on a terminal, for texts that sp_out_plain has been over. */
+unsigned sp_columns(const char *text);
+
+/* The first `max` columns of text; ".." at the end says that there was more.
+ * Returns the columns written. */
+unsigned sp_clip(struct sp_out *o, const char *text, unsigned max);
+void sp_left(struct sp_out *o, const char *text, unsigned width);	/* clipped */
+void sp_right(struct sp_out *o, const char *text, unsigned width);	/* never clipped */
+
+void sp_out_duration(struct sp_out *o, uint64_t ns);
+
+/* Sentences, broken between words.  `start` stands before the first line, `indent` columns
+ * before all others. */
+void sp_paragraph(struct sp_out *o, const char *start, unsigned indent, const char *text);
+
+/* A count as people read it; its columns are returned. */
+/* Does the event count time: a clock of the kernel's, or cycles? */
+bool sp_event_is_time(const struct sp_model *m, uint32_t event);
+
+unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
+/* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
+unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
+int64_t sp_nearest(enum sp_data_type type, double d);	/* the nearest value of the type */
+
+/* 0 .. 1: how much of this total is proven; below 1 if anything is missing;
+ * -1 where there is nothing to prove. */
+double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
+const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
+const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */
+
+/* "CPU 4 (core 2, P)", "CPU 9 (not in the topology)", "no known CPU"; "package 0", "L3 1"; "P cores",
+ * "P and E cores": the kinds with a bit here. */
+void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component);
+void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t component);
+void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
+
+/* An event's name, without its prefix where what is left is unique, and with its unit unless that
+ * stands with its values; control characters escaped. */
+const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256]);
+
+/* What was counted between two call sites (to 0: other than those known), in at most `width`
+ * columns; what tells it from others is not cut off (view-text-sites.c). */
+void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);
+
+void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsigned width);	/* one of them */
+
+/* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
+ * 0 before the first (view-text-overflows.c). */
+bool sp_text_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *next, char text[1024]);
+
+#endif

@@ -1,0 +1,691 @@
+/* view-text.c: the dump for people (contract, section 7): what ran, how sure its counts are, the
+ * tables, what is wrong or unusual, where to look further.
+ */
+#include "../cpu-list.h"
+#include "../model/core-kinds.h"
+#include "../model/observers.h"
+#include "../model/repeats.h"
+#include "view-metrics.h"
+#include "view-text-levels.h"
+#include "view-text-places.h"
+#include "view-text-table.h"
+
+/* ---- the first line --------------------------------------------------------- */
+
+static uint64_t cpus_in_list(const char *list)
+{
+	uint64_t from, to, n = 0;
+
+	while (list && *list && (list = sp_cpu_range(list, &from, &to)) != NULL)
+		n += from <= to ? to - from + 1 : 0;
+	return n;
+}
+
+static int32_t only_cpu(const struct sp_model *m)
+{
+	for (uint32_t c = 0; c < m->n_components; c++)
+		if (m->counted[c] && sp_component_is(&m->component[c], "PU"))
+			return m->component[c].os_index;
+	return m->outside[0];
+}
+
+/* "on CPU 0, allowed 0-1", "on 2 of 2 CPUs": of those allowed. */
+static void on_cpus(struct sp_out *o, const struct sp_model *m)
+{
+	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
+	uint64_t n = m->n_cpus_counted + m->n_outside, of = cpus_in_list(list);
+
+	if (!n)
+		return;
+	if (n == 1 && of > 1)
+		sp_out_f(o, " on CPU %d, allowed %s", only_cpu(m), list);
+	else if (n == 1)
+		sp_out_f(o, " on CPU %d", only_cpu(m));
+	else if (of >= n && !sp_is_job(m))
+		sp_out_f(o, " on %'lu of %'lu CPUs", n, of);
+	else
+		sp_out_f(o, " on %'lu CPUs", n);
+}
+
+static void on_host(struct sp_out *o, const struct sp_model *m)
+{
+	const char *host = sp_model_text(m, m->h.host);
+	char text[300];
+
+	sp_out_text(o, " on ");
+	if (!*host && sp_is_job(m))
+		sp_out_f(o, "%'u host%s", m->n_machines, SP_MANY(m->n_machines));
+	else
+		sp_clip(o, sp_text_f(text, sizeof(text), "%s", *host ? host : "an unknown host"), 32);
+}
+
+/* "killed", if it did not end as processes do. */
+static void how_it_ended(struct sp_out *o, const struct sp_model *m)
+{
+	bool runs = m->h.end == SP_END_NONE || (m->h.stat && m->h.end == SP_END_SNAPSHOT);
+	const char *how = m->h.end == SP_END_RECOVERED ? "recovered" : m->h.end == SP_END_EXEC ? "until exec" :
+			  runs && !m->n_killed ? "still running" : m->h.end == SP_END_SNAPSHOT ? "a snapshot" : "killed";
+
+	if (m->h.end == SP_END_EXIT || m->h.end == SP_END__EXIT)
+		return;
+	if (m->n_killed && sp_is_job(m))
+		sp_out_f(o, ", %'u of them %s", m->n_killed, how);
+	else
+		sp_out_f(o, ", %s", how);
+}
+
+/* Of a mean of several: how far they spread. */
+static void spread_of(struct sp_out *o, const struct sp_spread *s)
+{
+	if (s->n > 1 && s->mean > 0.0)
+		sp_out_f(o, " \xc2\xb1 %.1f %%", sp_deviation(s) / s->mean * 100.0);
+}
+
+/* How long it ran, of repeats each. */
+static void how_long(struct sp_out *o, const struct sp_model *m, const struct sp_spread *elapsed)
+{
+	if (!sp_elapsed(m))
+		return;
+	sp_out_text(o, sp_is_job(m) ? ", " : "");
+	sp_out_duration(o, elapsed->n > 1 ? (uint64_t)elapsed->mean : sp_elapsed(m));
+	spread_of(o, elapsed);
+	if (elapsed->n > 1)
+		sp_out_text(o, " each");
+}
+
+static void how_busy(struct sp_out *o, const struct sp_spread *busy)
+{
+	if (!busy->n)
+		return;
+	sp_out_f(o, ", %.2f CPU%s busy", busy->mean, busy->mean > 0.995 && busy->mean < 1.005 ? "" : "s");
+	spread_of(o, busy);
+}
+
+static void first_line(struct sp_out *o, struct sp_model *m)
+{
+	char what[700], tail[300];
+	uint64_t threads = sp_text_n_threads(m);
+	struct sp_spread elapsed = { 0 }, busy = { 0 };
+	struct sp_out line;
+
+	sp_memory_init(&line, tail, sizeof(tail));
+	sp_out_text(&line, ": ");
+	if (sp_n_repeats(m))
+		sp_out_f(&line, "%'u run%s together%s", sp_n_repeats(m), SP_MANY(sp_n_repeats(m)), sp_is_job(m) ? ", " : "");
+	if (sp_is_job(m)) {
+		uint32_t ranks = sp_text_n_ranks(m);
+
+		if (sp_text_have_ranks(m))
+			sp_out_f(&line, "%'u rank%s%s", ranks, SP_MANY(ranks), ranks < m->n_processes ? ", " : "");
+		if (!sp_text_have_ranks(m) || ranks < m->n_processes)
+			sp_out_f(&line, "%'u processes", m->n_processes);
+		on_host(&line, m);
+	}
+	if (m->h.stat)
+		sp_repeats_times(m, &elapsed, &busy);
+	how_long(&line, m, &elapsed);
+	if (!sp_is_job(m)) {
+		on_host(&line, m);
+		if (m->h.rank >= 0)
+			sp_out_f(&line, ", rank %ld", m->h.rank);
+	}
+	if (m->readings) {
+		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
+		on_cpus(&line, m);
+	}
+	how_busy(&line, &busy);
+	how_it_ended(&line, m);
+	sp_memory_text(&line);
+	sp_memory_init(&line, what, sizeof(what));
+	sp_text_command(&line, m);
+	sp_clip(o, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 60), 20));
+	sp_paragraph(o, "", 2, tail);
+}
+
+/* ---- how sure ------------------------------------------------------------------ */
+
+static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t n)
+{
+	uint32_t told = 0;
+	char text[256], buf[48];
+
+	for (uint32_t e = 0; e < m->n_events && told < (n == 4 ? 4 : 3); e++) {
+		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
+
+		if (share < 0.0 || share >= 1.0)
+			continue;
+		sp_out_f(o, "%s%s of %s", !told ? "" : told + 1 == n ? " and " : ", ", sp_share(buf, 1.0 - share, 1.0),
+			 sp_text_event(m, e, text));
+		told++;
+	}
+	if (n > told)
+		sp_out_f(o, " and some of %'u more event%s", n - told, SP_MANY(n - told));
+	sp_out_text(o, n == 1 ? " is not proven on its CPU (~)" : " are not proven on their CPU (~)");
+}
+
+static bool has_column(const struct sp_model *m, const struct sp_row *row)
+{
+	for (uint32_t i = 0; i < row->k; i++)
+		if (sp_event_has_column(m, row->event[i]))
+			return true;
+	return false;
+}
+
+/* Why counts are not proven on their CPU, each reason once, and what to do.  There is none where the setting asks for no more
+ * than what is there. */
+static void why_unproven(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	uint64_t told = 0;
+
+	while (sp_model_next(m, &row)) {
+		if (row.proven || !has_column(m, &row) || (told >> row.why & 1))
+			continue;
+		told |= 1ull << row.why;
+		if (row.why != SP_WHY_NONE)
+			sp_paragraph(o, "  why: ", 2, sp_why_text(row.why));
+		else if (m->h.attribution == SP_BY_READING)
+			sp_paragraph(o, "  ", 2, "booked on the CPU of the reading that brought them: pin the threads, or take "
+				     "SSPAPI_ATTRIBUTION=auto");
+		else if (m->h.attribution == SP_BY_RESIDENCY)
+			sp_paragraph(o, "  ", 2, "split by the time that the thread spent on each CPU: pin the threads, or take "
+				     "SSPAPI_ATTRIBUTION=auto");
+	}
+}
+
+/* Has a package, a device or the machine counted anything, or a gauge shown something? */
+static bool any_elsewhere(const struct sp_model *m)
+{
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (m->event_counted[e] && (sp_event_is_gauge(m, e) || (!sp_event_has_column(m, e) && m->total[e])))
+			return true;
+	return false;
+}
+
+static void how_sure(struct sp_out *o, struct sp_model *m)
+{
+	bool any = false, missing = m->h.stat && !(m->h.stat & SP_STAT_WHOLE);
+	uint32_t unproven = 0, none = 0, counted = 0;
+	char text[600];
+	struct sp_out line;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		double share = sp_event_has_column(m, e) ? sp_proven_share(sp_event_type(m, e), m->total[e], m->total_exact[e]) : -1.0;
+
+		any = any || sp_event_has_column(m, e);
+		counted += share >= 0.0;
+		unproven += share >= 0.0 && share < 1.0;
+		none += share >= 0.0 && !(share > 0.0);
+	}
+	if (!counted) {
+		sp_out_text(o, !any ? "nothing was counted by CPU\n" : missing ? "no count is above 0; some are missing\n" :
+			       any_elsewhere(m) ? "every count by CPU is 0\n" : "every count is 0\n");
+		return;
+	}
+	if (!unproven) {
+		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some is missing\n" :
+			    m->h.stat ? "every count is on the CPU it was counted on (the CPUs' clocks add up)\n" :
+			    "every count is on the CPU it was counted on\n");
+		return;
+	}
+	sp_memory_init(&line, text, sizeof(text));
+	if (none == counted)
+		sp_out_text(&line, "no count is proven on its CPU (~)");
+	else
+		unproven_events(&line, m, unproven);
+	sp_paragraph(o, "", 2, sp_memory_text(&line));
+	why_unproven(o, m);
+}
+
+static uint64_t calls_of(const struct sp_model *m, const char *prefix)
+{
+	uint64_t n = 0;
+	const char *name;
+
+	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++)
+		if (!strncmp(name, prefix, strlen(prefix)))
+			n += m->calls[i];
+	return n;
+}
+
+/* Only where there is a note that says why. */
+static const char *refused(const struct sp_model *m, const char *told, const char *else_)
+{
+	const char *note;
+
+	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++)
+		if (strncmp(note, "PAPI refused ", 13) == 0 || strncmp(note, "PAPI's component ", 17) == 0)
+			return told;
+	return else_;
+}
+
+static void why_nothing(struct sp_out *o, const struct sp_model *m)
+{
+	char text[256];
+	const char *why;
+
+	if (sp_is_torn(m) && m->h.n_relations && !m->n_relations) {
+		sp_text_f(text, sizeof(text), "%s before what was counted had its place there.", sp_torn_text(m->h.torn));
+		why = text;
+	} else if (m->damaged)
+		why = "the store is damaged; what was in the damaged blocks is missing.";
+	else if (m->h.stat)
+		why = "no event was counted; the notes say why.";
+	else if (m->starts)
+		why = "event sets were started, but no PAPI_read, PAPI_accum or PAPI_stop succeeded, and PAPI "
+		      "gives no counts before.";
+	else if (m->h.dropped_readings)
+		why = "event sets were started, but sspapi could not keep what they counted; the notes say how much is "
+		      "missing.";
+	else if (calls_of(m, "PAPI_start") || calls_of(m, "papif_start"))
+		why = refused(m, "PAPI refused every PAPI_start of the program; the notes say why, and sspapi doctor what this "
+			      "machine can count.", "no PAPI_start of the program succeeded; sspapi doctor says what this machine can count.");
+	else if (calls_of(m, "PAPI_add_") || calls_of(m, "papif_add_"))
+		why = refused(m, "the program asked PAPI for events, but never called PAPI_start. What it was refused the notes "
+			      "say, and sspapi doctor what this machine can count.",
+			      "the program asked PAPI for events, but never called PAPI_start.");
+	else
+		why = "the program never called PAPI_start.";
+	sp_paragraph(o, "Nothing to show: ", 2, why);
+}
+
+/* ---- what is wrong or unusual ---------------------------------------------------- */
+
+struct notes {
+	struct sp_out *o;
+	bool all;
+	uint32_t lines, left;
+};
+
+static void note(struct notes *n, const char *text)
+{
+	if (!n->all && n->lines == SP_TEXT_ROWS) {
+		n->left++;
+		return;
+	}
+	if (!n->lines++)
+		sp_out_char(n->o, '\n');
+	sp_paragraph(n->o, "- ", 2, text);
+}
+
+/* The same of a text made by a format. */
+#define NOTE(n, ...) do { \
+	char note_[2000]; \
+	note(n, sp_text_f(note_, sizeof(note_), __VA_ARGS__)); \
+} while (0)
+
+static void amount(struct notes *n, uint64_t of, const char *thing, const char *rest)
+{
+	if (of)
+		NOTE(n, "%'lu %s%s%s", of, thing, SP_MANY(of), rest);
+}
+
+/* What may be said of an event set, each a bit. */
+static const char *const of_sets[] = {
+	"counted in turns with others (multiplexing): estimates",
+	"a count went backwards, as differences do",
+	"a count went backwards: something but PAPI set it anew",
+	"a signal handler called PAPI for it inside another call for it, or jumped out of one: what was counted there may be missing, or be here twice",
+	"still running at the end: what came after the last reading was not handed out",
+	"never read, and still running at the end: its counts were not handed out",
+	"started, but never read",
+	"read by a thread that is not the one counted: booked where that one last ran",
+	"attached to a CPU: counts all that ran there",
+	"attached to another thread",
+	"counts the whole process",
+	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
+};
+
+static bool subtracts(const struct sp_model *m, const struct sp_row *row)
+{
+	for (uint32_t e = 0; e < row->k; e++)
+		if (!strcmp(SP_EVENT_TEXT(m, row->event[e], derived), "DERIVED_SUB") ||
+		    strchr(SP_EVENT_TEXT(m, row->event[e], postfix), '-'))
+			return true;
+	return false;
+}
+
+/* The high level keeps the sets of its regions running. */
+static bool is_of_regions(struct sp_model *m, struct sp_row *row)
+{
+	struct sp_between at;
+	struct sp_callsite c;
+
+	for (uint32_t i = 0; sp_row_interval(m, row, i, &at); i++)
+		if (at.to && sp_model_callsite(m, at.to, &c) && *c.name)
+			return true;
+	return false;
+}
+
+static uint32_t of_set(struct sp_model *m, struct sp_row *row)
+{
+	bool back = (row->flags & SP_RELATION_BACKWARDS) && !(row->flags & SP_RELATION_ESTIMATED);
+	bool running = (row->flags & SP_RELATION_RUNNING) && !is_of_regions(m, row);
+
+	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back && subtracts(m, row) ? 2u : 0) |
+	       (back && !subtracts(m, row) ? 4u : 0) | (row->flags & SP_RELATION_UNSURE ? 8u : 0) |
+	       (running && row->readings ? 16u : 0) | (running && !row->readings ? 32u : 0) |
+	       (!running && row->starts && !row->readings ? 64u : 0) | (row->flags & SP_RELATION_FOREIGN ? 128u : 0) |
+	       (row->target == SP_TARGET_CPU ? 256u : 0) | (row->target == SP_TARGET_TID ? 512u : 0) |
+	       (row->scope == SP_SCOPE_PROCESS ? 1024u : 0) | (row->flags & SP_RELATION_CROWDED ? 2048u : 0);
+}
+
+/* Of user code alone, as PAPI counts by itself, nothing is said. */
+static const char *domain_text(uint32_t domain, char text[96])
+{
+	char words[SP_DOMAIN_TEXT];
+
+	return sp_text_f(text, 96, "counts in domain %s", sp_domain_words(domain, words));
+}
+
+static void notes_of_sets(struct notes *n, struct sp_model *m)
+{
+	struct { uint64_t n; int32_t event_set, tid; } is[SP_COUNT(of_sets) + 16] = { { 0 } };
+	struct sp_row row = { 0 };
+	char text[96];
+
+	while (sp_model_next(m, &row)) {
+		uint32_t bits = of_set(m, &row) | (row.domain > 1 ? 1u << (SP_COUNT(of_sets) + (row.domain & 15)) : 0);
+
+		if (row.event_set < 0)	/* sspapi stat: no set of the program's */
+			continue;
+		for (unsigned i = 0; i < SP_COUNT(is); i++)
+			if (bits >> i & 1) {
+				is[i].n++;
+				is[i].event_set = row.event_set;
+				is[i].tid = row.tid;
+			}
+	}
+	for (unsigned i = 0; i < SP_COUNT(is); i++) {
+		const char *what = i < SP_COUNT(of_sets) ? of_sets[i] : domain_text(i - (uint32_t)SP_COUNT(of_sets), text);
+
+		if (is[i].n == 1 && is[i].tid)
+			NOTE(n, "event set %d of thread %d: %s", is[i].event_set, is[i].tid, what);
+		else if (is[i].n == 1)
+			NOTE(n, "event set %d: %s", is[i].event_set, what);
+		else if (is[i].n)
+			NOTE(n, "%'lu event sets: %s", is[i].n, what);
+	}
+}
+
+/* Each thread once: rows of one are not far from each other. */
+static void attached(struct notes *n, struct sp_model *m)
+{
+	static const char *const over[] = { "", "; it still ran at the end", "; it had ended" };
+	const struct sp_watched *w, *before = NULL;
+	struct sp_row row = { 0 };
+
+	while (sp_model_next(m, &row)) {
+		struct sp_out line;
+		char text[560], name[17];
+		const char *word;
+
+		w = sp_row_watched(m, &row);
+		if (!w || w == before)
+			continue;
+		before = w;
+		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
+		sp_out_f(&line, "%d (%s", w->tid, sp_fixed_text(name, w->name, 16));
+		for (uint32_t i = 0; (word = sp_image_text_at(m->image, w->args, i)); i++)
+			sp_out_f(&line, i ? " %s" : ": %s", word);
+		NOTE(n, "%s) was counted by attaching to it%s", sp_memory_text(&line), over[w->over < SP_COUNT(over) ? w->over : 0]);
+	}
+}
+
+/* Of what PAPI counts in one place that the topology does not have: the event, once. */
+static void nowhere(struct notes *n, struct sp_model *m)
+{
+	static const char *const things[] = { [SP_PLACE_PACKAGE] = "package", [SP_PLACE_MEMORY] = "package", [SP_PLACE_DIE] = "die",
+					      [SP_PLACE_GPU] = "GPU" };
+	struct sp_row row = { 0 };
+	uint32_t told = UINT32_MAX;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; i < row.k; i++) {
+			const struct sp_event *v = m->event[row.event[i]];
+			char buf[32];
+
+			if (!v || v->place >= SP_COUNT(things) || !things[v->place] || row.scope == SP_SCOPE_THREAD ||
+			    sp_row_place(&row, i) >= 0 || row.event[i] == told)
+				continue;
+			told = row.event[i];
+			NOTE(n, "%s: the topology shows no such %s; what it counted is on no component", sp_event_name(m, told, buf),
+			     things[v->place]);
+		}
+}
+
+/* Events of one number of observers are a line. */
+static void observers(struct notes *n, const struct sp_model *m)
+{
+	char text[256];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		uint32_t by = sp_event_observers(m, e), more = 0;
+		bool told = false;
+
+		for (uint32_t i = 0; i < m->n_events && by; i++) {
+			told = told || (i < e && sp_event_observers(m, i) == by);
+			more += i > e && sp_event_observers(m, i) == by;
+		}
+		if (!by || told)
+			continue;
+		sp_text_event(m, e, text);
+		if (more)
+			NOTE(n, "%s and %'u more event%s: %'u observers saw the same over the same time; what the longest of them saw counts "
+			     "(each by itself: --per-thread)", text, more, SP_MANY(more), by);
+		else
+			NOTE(n, "%s: %'u observers saw the same over the same time; what the longest of them saw counts (each by itself: "
+			     "--per-thread)", text, by);
+	}
+}
+
+static void overflows(struct notes *n, struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	char text[1024];
+
+	while (sp_model_next(m, &row))
+		for (uint32_t next = 0; sp_text_overflow(m, &row, &next, text);)
+			note(n, text);
+}
+
+static bool is_this_machine(const struct sp_model *m)
+{
+	return m->topology_source && !strcmp(m->topology_source, "system");
+}
+
+static void topology_source(struct notes *n, const struct sp_model *m)
+{
+	if (!m->topology_source || is_this_machine(m))
+		return;
+	if (!strcmp(m->topology_source, "flat"))
+		note(n, "the CPUs are shown without the machine's structure: hwloc could not see it");
+	else if (!strcmp(m->topology_source, "merged"))
+		note(n, "the machines are shown as described by several files");
+	else
+		NOTE(n, "the machine is shown as described by %s", m->topology_source);
+}
+
+/* Which CPUs the process was left, if not all that the machine has (a description of another
+ * one says nothing of that). */
+static void allowed(struct notes *n, const struct sp_model *m)
+{
+	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
+	uint32_t cpus = 0, may = 0, others = 0;
+
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		if (!sp_component_is(&m->component[c], "PU") || m->component[c].os_index < 0)
+			continue;
+		cpus++;
+		if (sp_cpu_in_list(list, (uint64_t)m->component[c].os_index))
+			may++;
+		else if (!(m->component[c].flags & SP_COMPONENT_DISALLOWED))
+			others++;
+	}
+	if (sp_is_job(m) || !*list || may == cpus || !is_this_machine(m))
+		return;
+	NOTE(n, "the process began with %'u of the machine's %'u CPU%s, by its %s: %s", may, cpus, SP_MANY(cpus),
+	     others ? "affinity (taskset, a batch system)" : "cpuset (a container, a batch system)", list);
+}
+
+static void outside(struct notes *n, const struct sp_model *m)
+{
+	struct sp_out line;
+	char text[512];
+
+	if (!m->n_outside)
+		return;
+	sp_memory_init(&line, text, sizeof(text));
+	for (uint32_t i = 0; i < m->n_outside; i++)
+		sp_out_f(&line, "%s%d", i ? ", " : "", m->outside[i]);
+	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
+	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside), sp_memory_text(&line),
+	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online after it was read" : "it is not all of this machine's");
+}
+
+/* The events that only these kinds of cores count, by name; how many. */
+static uint32_t tied_events(struct sp_out *o, const struct sp_model *m, uint32_t kinds, bool *off)
+{
+	uint32_t n = 0, most = 6;
+	char text[256];
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_event_has_column(m, e) || sp_kinds_of_event(m, e) != kinds)
+			continue;
+		for (uint32_t k = 0; k < m->n_kinds; k++)
+			*off = *off || (!(kinds >> k & 1) && m->kind[k].sum[e]);
+		if (n++ >= most)
+			continue;
+		sp_out_f(o, "%s%s", n > 1 ? ", " : "", sp_text_event(m, e, text));
+	}
+	if (n > most)
+		sp_out_text(o, " and others");
+	return n;
+}
+
+/* A PMU is one kind's: its events stand still while the thread is on another. */
+static void tied(struct notes *notes, const struct sp_model *m)
+{
+	uint32_t all = (1u << m->n_kinds) - 1;
+
+	/* (Of sspapi stat a note says it, with the time.) */
+	for (uint32_t kinds = 1; m->n_kinds > 1 && !m->h.stat && kinds < all; kinds++) {
+		bool off = false;
+		struct sp_out line;
+		char text[2000];
+		uint32_t n;
+
+		sp_memory_init(&line, text, sizeof(text));
+		n = tied_events(&line, m, kinds, &off);
+		if (!n)
+			continue;
+		sp_out_f(&line, " %s on ", n == 1 ? "counts" : "count");
+		sp_text_kinds(&line, m, kinds);
+		sp_out_text(&line, " only, by their own PMU: what ran on ");
+		sp_text_kinds(&line, m, all & ~kinds);
+		sp_out_text(&line, " is missing");
+		if (off)
+			sp_out_text(&line, ", and what is booked there was counted before the thread moved");
+		note(notes, sp_memory_text(&line));
+	}
+}
+
+/* What a preset counts depends on them. */
+static void preset_file(struct notes *n, const struct sp_model *m, sp_off path, const char *variable)
+{
+	if (path)
+		NOTE(n, "presets are also those of %s (%s)", sp_model_text(m, path), variable);
+}
+
+/* Of a merged store. */
+static void torn_ones(struct notes *n, const struct sp_model *m)
+{
+	uint64_t torn = 0;
+
+	for (uint32_t i = 0; m->h.members && i < m->n_processes; i++) {
+		const struct sp_header *h = m->process[i].h;
+
+		torn += h->torn && (h->end == SP_END_NONE || h->end == SP_END_RECOVERED);
+	}
+	amount(n, torn, "process", " killed whose live file could not grow: what came later is missing here");
+}
+
+static void metrics_of_sets(struct notes *n, const struct sp_show *s)
+{
+	char text[1024];
+
+	for (int32_t i = s->metrics ? sp_metrics_next(s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(s->metrics, i))
+		if (sp_metric_sets_text(text, sizeof(text), s->metrics, &s->metrics->at[i]))
+			note(n, text);
+}
+
+static void all_notes(struct sp_out *o, const struct sp_show *s)
+{
+	struct notes n = { .o = o, .all = s->all };
+	struct sp_model *m = s->m;
+	const char *said;
+
+	amount(&n, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
+	amount(&n, m->h.dropped_relations, "event set", " missing: there was no memory for them");
+	if (sp_is_torn(m))
+		NOTE(&n, "%s: what came later is missing here", sp_torn_text(m->h.torn));
+	torn_ones(&n, m);
+	amount(&n, m->damaged, "block", " of the store damaged: what was in them is missing here");
+	amount(&n, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
+	       "threads that have ended and were added together");
+	amount(&n, m->kept, "permanent reading", " kept");
+	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
+		NOTE(&n, "%s", said);
+	metrics_of_sets(&n, s);
+	notes_of_sets(&n, m);
+	attached(&n, m);
+	nowhere(&n, m);
+	observers(&n, m);
+	overflows(&n, m);
+	tied(&n, m);
+	outside(&n, m);
+	allowed(&n, m);
+	topology_source(&n, m);
+	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
+	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
+	if (n.left)
+		sp_out_f(o, "… and %'u more notes (sspapi report --all)\n", n.left);
+}
+
+/* ---- all of it ---------------------------------------------------------------------- */
+
+static void further(struct sp_out *o, const struct sp_show *s)
+{
+	if (!s->file || !s->m->readings)
+		return;
+	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0 && s->m->h.stat)
+		return;
+	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
+		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
+	else
+		sp_out_f(o, "\nlook further: sspapi report --per-%s%s%s\n", sp_is_job(s->m) && sp_text_have_ranks(s->m) ? "rank" : "thread",
+			 *s->file ? " " : "", s->file);
+}
+
+void sp_view_text(struct sp_out *o, const struct sp_show *s)
+{
+	first_line(o, s->m);
+	if (s->m->readings) {
+		how_sure(o, s->m);
+		sp_text_repeats(o, s);
+		if (sp_is_job(s->m))
+			sp_text_heaviest(o, s, "process");
+		sp_text_cpus(o, s);
+		if (s->m->n_kinds > 1)
+			sp_text_heaviest(o, s, "kind");
+		if (!sp_is_job(s->m) || s->all)
+			sp_text_heaviest(o, s, "thread");
+		sp_text_heaviest(o, s, "callsite");
+		sp_text_other_events(o, s);
+		sp_text_gauges(o, s);
+	} else {
+		why_nothing(o, s->m);
+	}
+	all_notes(o, s);
+	further(o, s);
+}

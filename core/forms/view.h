@@ -1,0 +1,47 @@
+/* view.h: how a store is shown: what of it, and who writes each form (core/form.h has the list of them; a new one
+ * is its row there, and view-NAME.c).
+ */
+#ifndef SP_VIEW_H
+#define SP_VIEW_H
+
+#include "../form.h"
+#include "../model/model.h"
+#include "../out.h"
+
+/* What is shown, and how.  All but the model may be 0: as in a process's own dump. */
+struct sp_show {
+	struct sp_model *m;
+	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its counts (core/metric/compute.h); NULL: none */
+	const char *events;		/* by level: of these only, E,E; NULL: all */
+	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL: the first counted one */
+	/* text: all rows, events and notes; headings in bold; what sspapi report is told to find what is shown
+	 * ("": nothing, it finds the run here; NULL: where to look further is not said). */
+#define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
+	bool all, bold;
+	unsigned columns;		/* of the terminal: tables take them where they are more than 80; 0: not known */
+	const char *file;
+	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level of call sites: for
+	 * the html form, which shows no more, and a run of 10,000 ranks. */
+	bool brief;
+};
+
+extern const struct sp_view sp_views[];
+extern const unsigned sp_n_views;
+
+/* NULL: none, or the page, which only the command writes (core/cli/report/page.h). */
+const struct sp_view *sp_view_by_name(const char *name, size_t length);
+const struct sp_view *sp_view_by_extension(const char *path);
+
+#define SP_VIEW_WRITER(name, extension, with) void sp_view_##name(struct sp_out *o, const struct sp_show *s);
+SP_FORMS(SP_VIEW_WRITER, SP_VIEW_WRITER, SP_NO_FORM, )
+#undef SP_VIEW_WRITER
+
+/* Is this event among those that are shown?  (Gauges are not: they have no sums; by its name alone it may be one.) */
+bool sp_show_event(const struct sp_show *s, uint32_t event);
+bool sp_show_named(const struct sp_show *s, uint32_t event);
+bool sp_in_list(const char *list, const char *name);	/* E,E */
+
+/* False: color_by is none of the events that were counted, but there are others. */
+bool sp_view_colors(const struct sp_show *s);
+
+#endif

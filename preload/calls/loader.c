@@ -1,0 +1,250 @@
+/* loader.c: what sspapi stands in front of in the dynamic loader.
+ *
+ * dlsym: a program that gets its PAPI functions from there (ctypes, JNI,
+ * plug-ins) gets our wrapper for a function of the libpapi that is observed, and
+ * NULL for one that libpapi lacks although we define a wrapper.  A library behind us that wraps PAPI, so that we call it,
+ * gets libpapi's own: ours would call it again, for ever.  Every other call
+ * goes on with the caller's own return address, since RTLD_NEXT depends on it.
+ * dlclose: the real functions' addresses die with libpapi.
+ * (dlerror is in dlerror.c.)
+ *
+ * dlsym is in assembly because a C function's return address would be the caller that
+ * dlsym(RTLD_NEXT) sees: a library preloaded behind us got itself back and recursed for
+ * ever (tried).
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "../papi/dlerror.h"
+#include "../papi/elf.h"
+#include "../papi/real.h"
+#include "../process/process.h"
+#include "../sets/sets.h"
+#include "../sites/sites.h"
+
+static int (*next_dlclose)(void *);
+
+/* ---- dlclose ---------------------------------------------------------- */
+
+__attribute__((visibility("default"))) int dlclose(void *handle)
+{
+	int r;
+
+	if (!next_dlclose)
+		next_dlclose = (int (*)(void *))sp_real_next("dlclose");
+	sp_process_look();
+	sp_sites_before_unload();
+	r = next_dlclose(handle);
+	sp_elf_closed();
+	sp_sites_after_unload();
+	if (sp_papi_used && sp_real_unloaded()) {
+		sp_process.papi = NULL;
+		sp_sets_forget(0);
+	}
+	return r;
+}
+
+/* ---- dlsym ------------------------------------------------------------ */
+
+/* What the loader itself would say: "./app: undefined symbol: NAME". */
+struct caller {
+	uintptr_t address;
+	char path[301];
+};
+
+static int name_caller(const struct sp_object *o, void *arg)
+{
+	struct caller *caller = arg;
+
+	if (!sp_elf_holds(o, caller->address))
+		return 0;
+	strncpy(caller->path, *o->path ? o->path : program_invocation_name, sizeof(caller->path) - 1);
+	return 1;
+}
+
+static void missing(uintptr_t address, const char *name)
+{
+	struct caller caller = { .address = address };
+
+	sp_elf_each(name_caller, &caller);
+	sp_dlerror_say(caller.path, name);
+}
+
+/* Two registers, as the assembly below wants it. */
+struct pick {
+	void *handled, *address;
+};
+struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller) __attribute__((visibility("hidden")));
+
+struct own {
+	const char *name;
+	uintptr_t address;
+};
+
+static int own_symbol(const struct sp_object *o, void *arg)
+{
+	struct own *own = arg;
+
+	if (!sp_elf_holds(o, (uintptr_t)&own_symbol))
+		return 0;
+	own->address = sp_elf_symbol(o, own->name);
+	return 1;
+}
+
+struct scope {
+	uintptr_t caller;
+	bool program, behind, own_seen;
+};
+
+static int look_scope(const struct sp_object *o, void *arg)
+{
+	struct scope *s = arg;
+
+	if (sp_elf_holds(o, (uintptr_t)&own_symbol))
+		s->own_seen = true;
+	if (!sp_elf_holds(o, s->caller))
+		return 0;
+	s->program = !o->index;
+	s->behind = s->own_seen;
+	return 1;
+}
+
+struct found {
+	uintptr_t caller, address;
+	bool known, loader;
+	char path[512];			/* of what holds address */
+};
+
+static int look_found(const struct sp_object *o, void *arg)
+{
+	struct found *f = arg;
+
+	/* What was there at the start stands before the loader itself. */
+	if (sp_elf_holds(o, f->caller))
+		f->known = !f->loader;
+	if (sp_elf_holds(o, f->address) && strlen(o->path) < sizeof(f->path))
+		strcpy(f->path, o->path);
+	f->loader |= o->base == getauxval(AT_BASE);
+	return 0;
+}
+
+/* What a program finds by RTLD_DEFAULT it needs from then on: glibc unloads it only
+ * with the caller.  It found us instead. */
+static void stays(uintptr_t caller, uintptr_t address)
+{
+	struct found f = { .caller = caller, .address = address };
+	void *handle;
+
+	sp_elf_each(look_found, &f);
+	handle = f.known && *f.path ? dlopen(f.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+	if (handle)
+		dlclose(handle);
+}
+
+/* Does the function exist where RTLD_DEFAULT from the caller would find it
+ * without us: behind us in the global scope, or in the caller's own? */
+static bool exists(void *handle, uintptr_t caller, const char *name)
+{
+	void *there = sp_real_dlsym(RTLD_NEXT, name);
+	const struct sp_real *real;
+	bool observed;
+
+	if (there && handle == RTLD_DEFAULT)
+		stays(caller, (uintptr_t)there);
+	(void)sp_real_dlerror();
+	if (there)
+		return true;
+	real = sp_real_for(caller, &observed);
+	return real->PAPI_is_initialized && sp_real_is((uintptr_t)real->PAPI_library_init, "PAPI_library_init") &&
+	       sp_real_has(name);
+}
+
+struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
+{
+	struct pick go_on = { NULL, NULL }, found = { (void *)1, NULL };
+	struct own own = { name, 0 };
+	struct scope scope = { .caller = caller };
+
+	if (!sp_next_dlsym)
+		sp_dlsym_find();
+	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
+		return go_on;
+	sp_process_look();
+	sp_elf_each(own_symbol, &own);
+	if (!own.address)
+		return go_on;		/* not one of ours */
+	if (handle == RTLD_NEXT) {
+		sp_elf_each(look_scope, &scope);
+		if (scope.behind)
+			return go_on;	/* it looks behind itself, so behind us */
+	}
+	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
+		found.address = exists(handle, caller, name) ? (void *)own.address : NULL;
+	} else {
+		found.address = sp_real_dlsym(handle, name);
+		if (!found.address)
+			return found;	/* with the loader's own dlerror */
+		if ((uintptr_t)found.address == own.address)
+			found.address = exists(handle, caller, name) ? found.address : NULL;
+		else if (sp_real_is((uintptr_t)found.address, name) && !sp_real_calls(caller))
+			found.address = (void *)own.address;
+	}
+	if (!found.address)
+		missing(caller, name);
+	return found;
+}
+
+/* Names in libpapi have no versions, and glibc's dlvsym does not find such: our
+ * wrappers are not found by it either.  Nothing to stand in front of. */
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, @function\n"
+	"dlsym:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	pushq %rdi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pushq %rsi\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	movq 24(%rsp), %rdx\n"
+	"	call sp_dlsym_pick\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rsi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	testq %rax, %rax\n"
+	"	jne 1f\n"
+	"	jmp *sp_next_dlsym(%rip)\n"
+	"1:	movq %rdx, %rax\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size dlsym, . - dlsym\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl dlsym\n"
+	".type dlsym, %function\n"
+	"dlsym:\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	mov x2, x30\n"
+	"	bl sp_dlsym_pick\n"
+	"	cbnz x0, 1f\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	adrp x16, sp_next_dlsym\n"
+	"	ldr x16, [x16, #:lo12:sp_next_dlsym]\n"
+	"	br x16\n"
+	"1:	mov x0, x1\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	ret\n"
+	".size dlsym, . - dlsym\n");
+#endif

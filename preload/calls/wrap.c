@@ -1,0 +1,401 @@
+/* wrap.c: papi.def and fortran.def, expanded: the functions that applications call.
+ *
+ * Every wrapper does the same: find the real function, forward exactly, then tell
+ * hooks.h, unless libpapi is calling itself.  No policy here.
+ *
+ * Where the real libpapi lacks the function (a weak reference that is not NULL
+ * because of us), int functions return PAPI_ENOSUPP, others nothing.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "../../core/lock.h"
+#include "../../core/sys.h"
+#include "../papi/real.h"
+#include "fast.h"
+
+/* ---- the types are PAPI's --------------------------------------------- */
+
+#define SAME(name, type, params) \
+	type name params; \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type (*) params), #name " differs from papi.h");
+#define ROW(type, name, params, args, before, after) SAME(name, type, params)
+#define HOT ROW
+#define VOID(name, params, args, before, after) SAME(name, void, params)
+#define NESTS(type, name, params, args, ...) SAME(name, type, params)
+#define OLD(type, name, params, args)
+#include "../papi/papi.def"
+#undef ROW
+#undef HOT
+#undef VOID
+#undef NESTS
+#undef OLD
+
+/* ---- the wrappers ----------------------------------------------------- */
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
+#define NONE (void)0
+
+/* Where a call was made from: the address to which it returns, and the wrapper's frame. */
+#define FROM .at = CALLER, .frame = FRAME
+
+/* What calls that are not the program's get, and those that libpapi lacks. */
+#define FORWARD(name, args) (way.real->name ? way.real->name args : PAPI_ENOSUPP)
+
+/* A call on its way to PAPI and back. */
+struct way {
+	uintptr_t at, frame;
+	const struct sp_real *real;	/* the functions to forward to */
+	bool tell;			/* it is the program's */
+	bool asks;			/* each call asks which libpapi it is for */
+	int errno_is;			/* as the program left it; after PAPI: as PAPI did */
+	uintptr_t nests, inside;	/* as they were (sp_self) */
+	struct sp_opened *opening;	/* as it was */
+};
+
+/* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame that is not below it. (Where
+ * somebody stands in front of us, libpapi's own calls look like the program's.) */
+static SP_COLD uintptr_t nests_still(uintptr_t caller, uintptr_t frame)
+{
+	if (!sp_papi_front && !sp_internal(sp_papi_used, caller) && !sp_interrupted(sp_self.nests, frame))
+		sp_self.nests = 0;
+	return sp_self.nests;
+}
+
+static inline uintptr_t nests_now(uintptr_t caller, uintptr_t frame)
+{
+	return SP_LIKELY(!sp_self.nests) ? 0 : nests_still(caller, frame);
+}
+
+/* The first of a thread that has no set of its own: one that watches another's. */
+static SP_COLD void count_first(enum sp_call call)
+{
+	int saved = errno;
+
+	if (sp_self_ready())
+		sp_put(&sp_self.calls[call], sp_self.calls[call] + 1);
+	errno = saved;
+}
+
+static inline void count(enum sp_call call)
+{
+	if (SP_LIKELY(sp_self.calls != NULL && sp_self.generation == sp_process.generation))
+		sp_bump(&sp_self.calls[call]);
+	else
+		count_first(call);
+}
+
+/* Which libpapi is the call for, and is it to be told? */
+static __attribute__((noinline)) void find_way(struct way *w)
+{
+	const struct sp_papi *papi = sp_get(&sp_process.papi);
+
+	w->errno_is = errno;
+	w->asks = !papi;
+	if (papi) {
+		w->real = &papi->real;
+		w->tell = !sp_internal(papi, w->at) || sp_self.nests;
+	} else {
+		w->real = sp_enter(w->at, &w->tell);
+	}
+	w->nests = w->tell ? nests_now(w->at, w->frame) : 0;
+	w->opening = sp_opening;
+}
+
+/* Right before PAPI is called.  Where each call asks, what is called on top of this one may be libpapi's own
+ * (sp_papi_front). */
+static __attribute__((noinline)) void goes(struct way *w, uint32_t *open)
+{
+	sp_self.nests = 0;
+	if (w->asks) {
+		w->inside = sp_self.inside;
+		sp_self.inside = w->frame;
+	}
+	errno = w->errno_is;
+	*open = sp_proof_now();
+}
+
+/* PAPI has returned. */
+static __attribute__((noinline)) void came(struct way *w, struct sp_set *called)
+{
+	if (called)
+		sp_ledger_call_returned(&called->writer);
+	w->errno_is = errno;
+	if (w->asks)
+		sp_self.inside = w->inside;
+	sp_opening = w->opening;
+	sp_self.nests = w->nests;
+}
+
+/* One call in 1024 is timed, for the dump's `self`: our part of it, so once from
+ * the real function's return to ours, plus what stands before it. */
+static inline bool timed(void)
+{
+	if (SP_LIKELY(sp_self.ticks != 0))
+		return false;
+	sp_self.ticks = 1024;
+	return true;
+}
+
+static SP_COLD uint64_t clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What two looks at the clock take by themselves is not our cost: taken off, as
+ * two more looks right now have it. */
+static SP_COLD void add_time(uint64_t before, uint64_t after)
+{
+	uint64_t clock = clock_now(), took = after - before;
+
+	clock = clock_now() - clock;
+	if (sp_store.header) {
+		sp_add(&sp_store.header->self_ns, took > clock ? took - clock : 0);
+		sp_add(&sp_store.header->self_calls, 1);
+	}
+}
+
+/* What the fast path knows of a call that it leaves to the slow one. */
+struct left {
+	uintptr_t at, frame;
+	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
+	long long *had;			/* what PAPI_accum is to add to */
+	int rc;
+	uint32_t open;
+};
+
+/* A call that comes from where the one before came takes the fast path (fast.h). */
+#define BARE(...) __VA_ARGS__
+#define HOT(type, name, params, args, before, after) \
+	static __attribute__((noinline)) type slow_##name(const struct left *left, BARE params) \
+	{ \
+		struct way way = { .at = left->at, .frame = left->frame, .errno_is = errno }; \
+		const uintptr_t at = way.at; \
+		const uintptr_t frame = way.frame; \
+		__attribute__((unused)) long long *sp_before = left->had; \
+		struct sp_set *called = left->called; \
+		uint32_t open = left->open; \
+		type rc = left->rc; \
+		if (!called) { \
+			find_way(&way); \
+			if (!way.tell || !way.real->name) \
+				return FORWARD(name, args); \
+			before; \
+			goes(&way, &open); \
+			rc = way.real->name args; \
+			came(&way, called); \
+			--sp_self.ticks; \
+		} \
+		const bool is_timed = timed(); \
+		const uint64_t since = SP_UNLIKELY(is_timed) ? clock_now() : 0; \
+		count(SP_CALL_##name); \
+		after; \
+		sp_fast_learn(called, EventSet); \
+		if (SP_UNLIKELY(is_timed)) \
+			add_time(since, clock_now()); \
+		if (SP_UNLIKELY(!called)) \
+			sp_visited(frame); \
+		errno = way.errno_is; \
+		return rc; \
+	} \
+	EXPORT type name params \
+	{ \
+		FAST_##name \
+		if (papi && sp_internal(papi, CALLER) && !sp_self.nests)	/* PAPI_accum's own PAPI_reset */ \
+			return papi->real.name args; \
+		return slow_##name(&(struct left){ FROM }, BARE args); \
+	}
+
+/* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
+ * called.  book: was it booked? */
+#define FAST(name, args, again, op, may, before, book) \
+	uint32_t site; \
+	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
+	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
+	if (SP_LIKELY(s != NULL)) { \
+		const uint32_t open = sp_proof_at(sp_self.area); \
+		if (SP_LIKELY(may) && SP_LIKELY(sp_ledger_begin_call_at(&s->writer, FRAME | op))) { \
+			before; \
+			const int rc = papi->real.name args; \
+			UNDER_##name; \
+			sp_ledger_call_returned(&s->writer); \
+			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
+				int ok = PAPI_OK; \
+				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
+				sp_bump(&sp_self.calls[SP_CALL_##name]); \
+				return ok; \
+			} \
+			return slow_##name(&(struct left){ FROM, s, sp_before, rc, open }, BARE again); \
+		} \
+	}
+#define UNDER_PAPI_read NONE
+#define UNDER_PAPI_read_ts NONE
+#define UNDER_PAPI_reset NONE
+#define UNDER_PAPI_accum NONE
+#define UNDER_PAPI_stop NONE
+#define UNDER_PAPI_start sp_opening = under
+#define FAST_PAPI_read \
+	long long *const sp_before = NULL; \
+	FAST(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, sp_fast_read(s, values, open, site, CALLER))
+#define FAST_PAPI_read_ts \
+	long long *const sp_before = NULL; \
+	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, sp_fast_read(s, values, open, site, CALLER))
+#define FAST_PAPI_reset \
+	long long *const sp_before = NULL; \
+	FAST(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, sp_fast_reset(s, open, site))
+#define FAST_PAPI_accum \
+	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1]; \
+	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
+	FAST(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
+	      (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
+	      sp_fast_accum(s, values, sp_before, open, site))
+#define FAST_PAPI_start \
+	long long *const sp_before = NULL; \
+	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_is_prepared(s) && sp_is_ready(s, open), struct sp_opened *const under = sp_opening; sp_fast_starts(s), \
+	      sp_fast_start(s, open, site))
+#define FAST_PAPI_stop \
+	long long *const sp_before = NULL; \
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, sp_fast_stop(s, values, open, site))
+
+/* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
+static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
+{
+	find_way(w);
+	if (!w->tell || !*(void *const *)((const char *)w->real + function))
+		return false;
+	count(call);
+	return true;
+}
+#define IS_TOLD(name) is_told(&way, SP_CALL_##name, offsetof(struct sp_real, name))
+
+#define ROW(type, name, params, args, before, after) \
+	EXPORT __attribute__((cold)) type name params \
+	{ \
+		struct way way = { FROM }; \
+		uint32_t open; \
+		if (!IS_TOLD(name)) \
+			return FORWARD(name, args); \
+		before; \
+		if (!way.tell)		/* PAPI_library_init looks anew */ \
+			return FORWARD(name, args); \
+		goes(&way, &open); \
+		type rc = way.real->name args; \
+		came(&way, NULL); \
+		after; \
+		errno = way.errno_is; \
+		return rc; \
+	}
+
+#define VOID(name, params, args, before, after) \
+	EXPORT __attribute__((cold)) void name params \
+	{ \
+		struct way way = { FROM }; \
+		uint32_t open; \
+		if (!IS_TOLD(name)) { \
+			if (way.real->name) \
+				way.real->name args; \
+			return; \
+		} \
+		before; \
+		goes(&way, &open); \
+		way.real->name args; \
+		came(&way, NULL); \
+		after; \
+		errno = way.errno_is; \
+	}
+
+/* What the calls inside are called for: where the outermost was called, and the region
+ * that it was given. */
+struct nest {
+	uintptr_t nests, outer;
+	const char *region;
+};
+
+static SP_COLD struct nest nest_in(const struct way *w, const char *region)
+{
+	struct nest before = { w->nests, sp_self.outer, sp_self.region };
+
+	if (!sp_self.nests || !sp_internal(sp_papi_used, w->at)) {
+		sp_self.outer = w->at;
+		sp_self.region = NULL;
+	}
+	if (region)
+		sp_self.region = region;
+	sp_self.nests = w->frame;
+	sp_put(&sp_self.set, SP_NO_SET);
+	errno = w->errno_is;
+	return before;
+}
+
+static SP_COLD void nest_out(struct way *w, const struct nest *before)
+{
+	w->errno_is = errno;
+	sp_self.nests = before->nests;
+	sp_self.outer = before->outer;
+	sp_self.region = before->region;
+}
+
+#define NESTS(type, name, params, args, ...) \
+	EXPORT __attribute__((cold)) type name params \
+	{ \
+		struct way way = { FROM }; \
+		if (!IS_TOLD(name)) \
+			return FORWARD(name, args); \
+		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0]); \
+		type rc = way.real->name args; \
+		nest_out(&way, &before); \
+		sp_tells(#name, rc); \
+		errno = way.errno_is; \
+		return rc; \
+	}
+
+/* Not in this papi.h: declared here, so that they have a prototype. */
+#define OLD(type, name, params, args) type name params; NESTS(type, name, params, args)
+
+#include "../papi/papi.def"
+#undef NESTS
+
+/* ---- Fortran ---------------------------------------------------------- */
+
+/* One function for the four spellings. */
+#define SPELLED(symbol, name, params) EXPORT __attribute__((cold, alias("papif_" #name "_"))) void symbol params;
+#define FORTRAN(name, NAME, params, args, ...) \
+	EXPORT __attribute__((cold)) void papif_##name##_ params; \
+	SPELLED(papif_##name, name, params) \
+	SPELLED(papif_##name##__, name, params) \
+	SPELLED(PAPIF_##NAME, name, params) \
+	void papif_##name##_ params \
+	{ \
+		struct way way = { FROM }; \
+		if (IS_TOLD(papif_##name)) { \
+			__VA_ARGS__ \
+		} else if (way.real->papif_##name) { \
+			way.real->papif_##name args; \
+		} \
+	}
+
+/* The nested C call, if there is one, comes from libpapi: ignored. */
+#define FROW(name, NAME, params, args, before, after) FORTRAN(name, NAME, params, args, \
+		__attribute__((unused)) const uintptr_t at = way.at, frame = way.frame; \
+		__attribute__((unused)) long long *sp_before = NULL; \
+		struct sp_set *called = NULL; \
+		uint32_t open; \
+		before; \
+		goes(&way, &open); \
+		way.real->papif_##name args; \
+		came(&way, called); \
+		after; \
+		if (!called) \
+			sp_visited(way.frame); \
+		errno = way.errno_is;)
+#define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
+		const struct nest before = nest_in(&way, NULL); \
+		way.real->papif_##name args; \
+		nest_out(&way, &before); \
+		errno = way.errno_is;)
+#include "../papi/fortran.def"

@@ -1,0 +1,48 @@
+/* events.h: PAPI's event codes, and what the store says of them.
+ *
+ * A code is asked for once, when it is first met in a set (names of native events
+ * are gone after PAPI_shutdown), with calls that change nothing the application
+ * could see (papi-facts section 10, rule 2).
+ */
+#ifndef SP_EVENTS_H
+#define SP_EVENTS_H
+
+#include "../../core/store/domain.h"
+#include "../process/process.h"
+#include "../split/gate.h"
+#include "places.h"
+
+struct sp_event_seen {
+	uint32_t code, id;		/* id: in the store */
+	int component;			/* PAPI's index */
+	bool has_pmu;			/* the store says whose it is */
+	bool awaited;			/* sde: its library has not registered it yet */
+	bool on_device, wandered;	/* a preset, counted on a device; on several */
+	uint32_t domain;		/* that it was counted in first; 0: in none yet */
+	uint32_t in_domain[1u << SP_DOMAINS];	/* its id in the store there, + 1; 0: not counted there yet */
+	struct sp_where where;
+	enum sp_kind kind;
+	enum sp_data_type data_type;
+	struct sp_terms terms;		/* the natives that it is a sum of */
+};
+
+/* Caller holds no lock.  NULL: no memory.  Another record than before where the code has become another event: what a record
+ * says of kind, type and place does not change. */
+struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
+
+/* Its id in the store, counted in this domain (PAPI_DOM_*; 0: not known): user's and kernel's counts are two events, named
+ * so once there are both. */
+uint32_t sp_event_in(struct sp_event_seen *e, uint32_t domain);
+
+/* The event was opened: it is of this PMU of one kind of cores. */
+void sp_event_is_of(struct sp_event_seen *e, const char *pmu);
+
+/* The component's name, by index; "" if PAPI does not say. */
+const char *sp_component_name(const struct sp_real *papi, int component);
+
+/* Of what it says that it counts; for one that components.h does not know. */
+enum sp_scope sp_component_claims(const struct sp_real *papi, int component);
+
+void sp_events_forget(void);		/* a new process */
+
+#endif

@@ -1,0 +1,135 @@
+/* process.h: what there is once in a process, and once in a thread.
+ *
+ * sp_process stands in pages that the kernel gives zeroed to a child of fork
+ * (MADV_WIPEONFORK): whatever makes the child, its first PAPI call finds no
+ * process here and makes a new one, with an empty store, while the parent's stays
+ * untouched.  All wrappers look here first, so this test costs nothing more.
+ */
+#ifndef SP_PROCESS_H
+#define SP_PROCESS_H
+
+#include "../../core/conf.h"
+#include "../../core/store/store.h"
+#include "../papi/real.h"
+#include "say.h"
+
+struct sp_process {
+	struct sp_papi *papi;		/* the libpapi observed; NULL: ask sp_enter */
+	uint32_t generation;		/* 0: nothing is set up */
+	bool counting;			/* not disabled, and there is a store */
+	bool dumped;			/* the dump is written: what comes now is written at once */
+	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
+	bool proof_works;		/* rseq proves where a thread stayed (proof.h) */
+	bool unwinds;			/* call sites have more frames than one */
+	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
+					 * stop then take the slow path */
+	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
+	uint64_t spent __attribute__((aligned(128)));	/* ns, on counters by CPU (split/clock.c) */
+};
+
+/* A line of cache, where the loader lets us: after an auditor (LD_AUDIT) it refuses a library whose threads' storage is
+ * aligned to more than that of libc, 16 on aarch64. */
+#ifdef __x86_64__
+#define SP_SELF_ALIGN 64
+#else
+#define SP_SELF_ALIGN 16
+#endif
+
+/* The first words of a set that no thread started, all 0: what every call compares is one test less than with NULL. */
+extern const char sp_no_set[128] SP_HIDDEN;
+#define SP_NO_SET ((struct sp_set *)sp_no_set)
+
+/* What a thread keeps for itself.  Written by its thread alone. */
+struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
+	uint64_t *calls;		/* in its block of the store; NULL: none yet */
+	struct sp_set *set;		/* for which it may take the fast path (fast.h); SP_NO_SET: none */
+	uint32_t id;			/* no other thread of the process ever has it; SP_NO_THREAD before sp_self_ready */
+	uint32_t generation;		/* of the process that this belongs to */
+	uint32_t ticks;			/* calls until one is timed; 0: 2^32 */
+	uint32_t losses;		/* times that it may have left its CPU (proof.h) */
+	struct rseq *area;		/* rseq's, of libc: to be used where proof_works (the fast path) */
+	int32_t tid;
+	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
+	uintptr_t outer;		/* then: to where the outermost of them returns, */
+	const char *region;		/* and the region that it was given */
+	bool unwinds;			/* unwind.h */
+	uint8_t in_front;		/* frames of ours before the application's, the last time */
+	uintptr_t unwinding;		/* the frame that does; 0: none */
+	sp_off thread;			/* its block */
+	struct sp_thread *block;
+	uint32_t sites_epoch;		/* preload/sites/sites.c: */
+	uint16_t met[8];		/* sites of several frames or with a name, met last */
+	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
+	struct sp_set *visits;		/* another thread's set, for which PAPI is called right now (hooks.h); NULL: none */
+	uintptr_t alone;		/* the frame of the call during which no handler comes (hooks.h); 0: none; */
+	uint64_t blocked;		/* then: the signals that were blocked before */
+};
+
+#ifdef __x86_64__
+#define SP_PAGE 4096
+#else
+#define SP_PAGE 65536			/* the largest that Linux uses elsewhere */
+#endif
+extern union sp_pages {			/* nothing else may be wiped with it */
+	struct sp_process process;
+	char bytes[SP_PAGE];
+} sp_pages SP_HIDDEN;
+#define sp_process sp_pages.process
+
+extern __thread struct sp_self sp_self __attribute__((tls_model("initial-exec")));
+#define SP_NO_THREAD UINT32_MAX
+
+extern struct sp_store sp_store;
+extern struct sp_conf sp_conf;
+
+/* For a call that sp_process.papi does not settle: sets the process up, finds
+ * libpapi (setup.c).  Saves errno.  *observed as sp_real_for. */
+const struct sp_real *sp_enter(uintptr_t caller, bool *observed);
+
+/* The calling thread's block in the store, made if need be (thread.c); false: no
+ * memory. */
+bool sp_self_ready(void);
+bool sp_thread_ended(int tid);
+
+void sp_process_torn(void);			/* says once that the live file is full, if it is */
+/* A line on standard error, "what: detail"; where that takes none, a note of the dump, but for details. */
+void sp_process_say(enum sp_say_level level, const char *what, const char *detail);
+void sp_process_note(const char *text);		/* for the dump; and as a warning */
+void sp_process_note_quiet(const char *text);	/* for the dump only */
+void sp_process_note_early(void);		/* there is a store now: those from before are its */
+
+/* For setup.c. */
+void sp_process_capture(char **environment);	/* what the process started with; once */
+void sp_process_name(void);			/* fills sp_process_who */
+void sp_process_begin(int pid);			/* a child starts now */
+const char *sp_process_exe(void);
+extern int sp_process_pid;			/* of the process that was set up */
+
+/* False in a child of vfork, whose memory is its parent's; and in one of fork that has not called PAPI. */
+bool sp_process_is_ours(void);
+bool sp_process_is_borrowed(void);		/* a child of vfork */
+void sp_process_look(void);			/* before the loaded objects are looked at: a child of fork that has not
+						 * called PAPI tells elf.h, if its parent had */
+
+/* Names of the process, as captured when it started. */
+struct sp_who;
+const struct sp_who *sp_process_who(void);
+uint64_t sp_process_start_ns(void);
+
+/* Is this a call that libpapi makes to itself?  Its return address is in libpapi,
+ * or, where libpapi ends a function by a jump, in the wrapper that called it. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static inline bool sp_is_ours(uintptr_t code)
+{
+	return code - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
+static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
+{
+	return (caller - p->low < p->own) |	/* one jump */
+	       sp_is_ours(caller);
+}
+
+#endif

@@ -1,0 +1,769 @@
+/* sets.c: keeps a record for each event set, and binds it to a relation; see sets.h. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../../core/sys.h"
+#include "../events/components.h"
+#include "../events/events.h"
+#include "../held/relations.h"
+#include "../split/where.h"
+#include "sets.h"
+
+struct sp_set *sp_sets[SP_SETS_CHUNKS];
+union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
+static uint32_t serials;
+bool sp_sets_lost;
+
+struct chunk {
+	struct sp_set set[SP_SETS_CHUNK];
+	struct sp_set_page page[SP_SETS_CHUNK] __attribute__((aligned(SP_PAGE)));
+};
+
+uint32_t sp_owner_of_target(int tid)
+{
+	for (uint32_t i = 0; i < SP_OWNER_TARGETS; i++) {
+		int is = 0;
+
+		if (sp_cas(&sp_touched.target[i], &is, tid) || is == tid)
+			return SP_OWNER_TARGET + i;
+	}
+	return SP_OWNER_TARGET + (unsigned)tid % SP_OWNER_TARGETS;
+}
+
+static void populate(void *at, uint64_t bytes)
+{
+	(void)sp_sys(SYS_madvise, at, bytes, MADV_POPULATE_WRITE);
+}
+
+/* A chunk's records are touched when the chunk is made: a thread that looks at all sets would take page faults at the
+ * records of sets that were never made, and another set of that thread may count page faults.  The sets' pages
+ * (struct sp_set_page) are touched one by one, in make_page. */
+static struct sp_set *make_chunk(void)
+{
+	struct chunk *c = sp_map(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	/* A set may run on in a child of fork, or start there: copying these pages would be page faults that it counts. */
+	sp_wipe_on_fork(c, sizeof(*c));
+	sp_wipe_on_fork(&sp_touched, sizeof(sp_touched));
+	populate(c, offsetof(struct chunk, page));
+	return c->set;
+}
+
+static struct sp_set *make_room(int id)
+{
+	struct sp_set **at, *chunk, *none = NULL;
+
+	if ((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS)
+		return NULL;
+	at = &sp_sets[id / SP_SETS_CHUNK];
+	if (!sp_acquire(at)) {
+		chunk = make_chunk();
+		if (!chunk)
+			return NULL;
+		if (!sp_cas(at, &none, chunk))
+			sp_unmap(chunk, sizeof(struct chunk));
+	}
+	return sp_set_of(id);
+}
+
+void sp_set_unbind(struct sp_set *s)
+{
+	bool was = sp_get(&s->bound);
+
+	sp_put(&s->fast_thread, 0);
+	sp_put(&s->bound, false);
+	s->writer.relation = NULL;
+	s->gauges.n = 0;
+	s->times = NULL;
+	s->overflows.block = NULL;
+	if (was)
+		sp_store_released(&sp_store, sp_get(&s->relation));
+}
+
+/* Only `alive` is cleared: PAPI may have given the id to another set, whose the record then is. */
+void sp_set_forget(struct sp_set *s, uint32_t alive)
+{
+	uint32_t own = sp_self.id;
+
+	if (alive && sp_cas(&s->alive, &alive, 0)) {
+		(void)sp_cas(&s->fast_thread, &own, 0);
+		if (sp_get(&s->bound))
+			sp_store_released(&sp_store, sp_get(&s->relation));
+	}
+}
+
+void sp_set_release(struct sp_set *s)
+{
+	s->changed = true;
+	sp_put(&s->fast_thread, 0);
+}
+
+/* Populated before the first write: another set of this thread may count page faults while this one is made.
+ * (Before Linux 5.14 that set counts one.) */
+static void *map_touched(uint64_t bytes)
+{
+	void *p = sp_map(bytes);
+
+	if (p) {
+		sp_wipe_on_fork(p, bytes);
+		populate(p, bytes);
+		memset(p, 0, bytes);
+	}
+	return p;
+}
+
+/* The set's page is touched when the set is made, so that its start takes no page fault. */
+static void make_page(struct sp_set *s, int id)
+{
+	struct chunk *c = (struct chunk *)sp_acquire(&sp_sets[id / SP_SETS_CHUNK]);
+
+	if (s->page)
+		return;
+	s->page = &c->page[id % SP_SETS_CHUNK];
+	populate(s->page, sizeof(*s->page));
+	memset(s->page, 0, sizeof(*s->page));
+	if (!s->values) {
+		s->values = s->page->values;
+		s->values_room = SP_PAGE_VALUES;
+	}
+}
+
+/* There is no memory for a set's record: none of its readings is booked, and each counts as dropped. */
+static void lost(void)
+{
+	if (!sp_get(&sp_sets_lost))
+		sp_process_note("no room for the record of an event set: its counts are missing here");
+	sp_put(&sp_sets_lost, true);
+}
+
+struct sp_set *sp_set_new(int id)
+{
+	struct sp_set *s = make_room(id);
+
+	if (!s) {
+		lost();
+		return NULL;
+	}
+	(void)sp_acquire(&s->alive);	/* other threads' writes for the set that had this id before are complete */
+	sp_set_unbind(s);
+	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
+	s->generation = sp_process.generation;
+	sp_put(&s->started, false);
+	s->changed = true;
+	sp_put(&s->creator, sp_self.id);
+	s->master = sp_self.id % SP_OWNER_THREADS;
+	sp_put(&s->owner, s->master);
+	sp_put(&s->opener, sp_self.id);
+	s->opener_tid = sp_self.tid;
+	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
+	sp_split_drop(&s->split);
+	sp_opened_forget(&s->opened);
+	make_page(s, id);
+	sp_publish(&s->alive, sp_add(&serials, 1) + 1);
+	return s;
+}
+
+struct sp_set *sp_set_known(int id)
+{
+	struct sp_set *s = sp_set_of(id);
+	const struct sp_real *papi;
+
+	if (s && sp_get(&s->alive) && s->generation == sp_process.generation)
+		return s;
+	if (!sp_papi_used || id < 0)
+		return NULL;
+	papi = &sp_papi_used->real;
+	/* Looking set 0 up before PAPI is initialised crashes PAPI itself. */
+	if (!papi->PAPI_is_initialized || !papi->PAPI_num_events || !papi->PAPI_is_initialized() ||
+	    papi->PAPI_num_events(id) <= 0)
+		return NULL;
+	s = sp_set_new(id);
+	if (s)
+		s->has_component = s->unseen = true;
+	return s;
+}
+
+void sp_sets_forget(uint32_t creator)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++) {
+			uint32_t alive = sp_acquire(&chunk[i].alive);
+
+			if (alive && (!creator || sp_get(&chunk[i].creator) == creator)) {
+				sp_set_forget(&chunk[i], alive);
+				sp_split_drop(&chunk[i].split);
+			}
+			if (!creator)
+				sp_set_unbind(&chunk[i]);
+		}
+	}
+}
+
+void sp_sets_each(void (*with)(struct sp_set *s))
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			with(&chunk[i]);
+	}
+}
+
+static void forget_sites(struct sp_set *s)
+{
+	for (int w = 0; w < SP_SEEN; w++) {
+		sp_put(&s->seen[w].last, 0);
+		sp_put(&s->seen[w].before, 0);
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	sp_put(&s->writer.track.steady, 0);
+}
+
+void sp_sets_forget_sites(void)
+{
+	sp_sets_each(forget_sites);
+}
+
+bool sp_sets_running(uint32_t thread)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) {
+		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
+
+		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
+			if (sp_get(&chunk[i].started) && sp_get(&chunk[i].alive) && sp_get(&chunk[i].opener) == thread)
+				return true;
+	}
+	return false;
+}
+
+static void cool(struct sp_set *s)
+{
+	sp_put(&s->fast_thread, 0);
+}
+
+void sp_sets_cool(void)
+{
+	sp_sets_each(cool);
+}
+
+/* Each set that another thread started.  A loop in place, and no function that gets another: sp_sets_each has that. */
+#define EACH_BESIDE(s) \
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
+		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
+			if (sp_get(&s->alive) && s->starter != sp_self.id)
+
+bool sp_sets_run_beside(void)
+{
+	EACH_BESIDE(s)
+		if (sp_get(&s->started))
+			return true;
+	return false;
+}
+
+unsigned sp_sets_booking_beside(void)
+{
+	unsigned n = 0;
+
+	EACH_BESIDE(s) {
+		uintptr_t in_flight = sp_acquire(&s->writer.in_flight);
+
+		n += in_flight && !(in_flight & SP_IN_PAPI);
+	}
+	return n;
+}
+
+#define EVENTS_MOST 512
+
+/* ---- binding ---------------------------------------------------------- */
+
+struct holding {			/* what a set holds now, as PAPI says */
+	int k;
+	int *codes;
+	uint32_t *ids;
+	uint32_t keeps;
+	enum sp_scope scope;
+	int cpu;			/* that every event's name asks for (:cpu=N); SP_NO_CPU: none does; SP_MIXED: some do */
+	bool perf_event;
+	bool awaits;			/* a software-defined event that nobody has registered */
+	bool domains;			/* what a domain is matters to its component */
+	uint32_t n_gauges;		/* which are no plain counters */
+	struct sp_gauge_kind *gauge;
+	const struct sp_terms **terms;
+};
+#define SP_MIXED (-3)
+
+static bool list(const struct sp_real *papi, int id, struct holding *h, int room)
+{
+	int n = room;
+
+	if (papi->PAPI_num_events && papi->PAPI_num_events(id) > EVENTS_MOST)
+		sp_process_note_quiet("an event set of more than 512 events was used; its counts are not recorded");
+
+	h->k = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
+	if (h->k <= 0 || h->k > room || !papi->PAPI_list_events || papi->PAPI_list_events(id, h->codes, &n) != PAPI_OK)
+		return false;
+	h->k = n < h->k ? n : h->k;
+	return h->k > 0;
+}
+
+static void add_component(const struct sp_real *papi, struct holding *h, int component)
+{
+	const char *name = sp_component_name(papi, component);
+	const struct sp_component_fact *f = sp_component_fact(name);
+	char text[256];
+
+	h->perf_event = strcmp(name, "perf_event") == 0;
+	h->domains = h->perf_event || !f;
+	if (f) {
+		h->scope = f->scope;
+		h->keeps = f->keeps;
+		return;
+	}
+	h->scope = sp_component_claims(papi, component);
+	h->keeps = 0;
+	if (!*name || strlen(name) > 100)
+		return;
+	strcpy(text, "PAPI component '");
+	strcat(strcat(text, name), "' is not known to sspapi; its counts are taken for ");
+	strcat(text, h->scope == SP_SCOPE_THREAD ? "the calling thread's" : h->scope == SP_SCOPE_HOST ?
+	       "the whole host's, as it says" : "the process's, as it says");
+	sp_process_note_quiet(text);
+}
+
+/* Counts of something that the component tree does not hold, or whose place PAPI does not tell. */
+static void note_place(const struct sp_real *papi, const struct holding *h, const struct sp_event_seen *e)
+{
+	const char *name = sp_component_name(papi, e->component);
+	char text[256];
+
+	if (e->where.place != SP_PLACE_UNKNOWN || (h->scope != SP_SCOPE_DEVICE && h->scope != SP_SCOPE_PACKAGE) ||
+	    strlen(name) > 100)
+		return;
+	strcpy(text, "PAPI component '");
+	strcat(strcat(text, name), h->scope == SP_SCOPE_DEVICE ?
+	       "' does not tell the devices of some of its events: their values are on no component" :
+	       "' does not tell the package of some of its events: their values are on no component");
+	sp_process_note_quiet(text);
+}
+
+/* What PAPI_start does not zero begins somewhere that nobody has read. To read it (io: /proc/self/io) would be counted in it. */
+static void note_beginning(const struct sp_real *papi, const struct holding *h, const struct sp_event_seen *e)
+{
+	const char *name = sp_component_name(papi, e->component);
+	char text[256];
+
+	if (e->kind != SP_COUNTER || !(h->keeps & SP_KEEPS_ON_START) || strlen(name) > 100)
+		return;
+	strcpy(text, "PAPI component '");
+	strcat(strcat(text, name), "' does not begin at 0: what its events counted between a start and the first reading behind it is "
+				   "not known, and in no sum; a PAPI_read behind PAPI_start makes it known");
+	sp_process_note_quiet(text);
+}
+
+/* Codes to the store's events, as counted in this domain (0: nothing is counted yet); all of one set are of one component. */
+static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain)
+{
+	for (int i = 0; i < h->k; i++) {
+		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
+		int cpu;
+
+		if (!e)
+			return false;
+		h->awaits |= e->awaited;
+		if (h->terms)
+			h->terms[i] = &e->terms;
+		if (e->kind == SP_GAUGE || e->data_type == SP_FP64)
+			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type,
+									  .counts = e->kind == SP_COUNTER };
+		cpu = e->where.place == SP_PLACE_CPU ? e->where.id : SP_NO_CPU;
+		h->cpu = !i || h->cpu == cpu ? cpu : SP_MIXED;
+		if (!i)
+			add_component(papi, h, e->component);
+		h->ids[i] = sp_event_in(e, h->domains ? domain : 0);
+		note_place(papi, h, e);
+		note_beginning(papi, h, e);
+	}
+	return true;
+}
+
+void sp_set_learn(struct sp_set *s, int id)
+{
+	int codes[64];
+	uint32_t ids[64];
+	struct sp_gauge_kind gauge[64];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
+
+	(void)s;
+	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
+		learn(&sp_papi_used->real, &h, 0);
+}
+
+/* A relation names the set that was bound to it last, and while that set is bound no other can be.  (With a look through
+ * all sets instead, 3000 sets of one thread took 7 s to start.) */
+bool sp_set_bound(sp_off relation, void *but)
+{
+	const struct sp_relation *r = sp_image_block(&sp_store.image, relation, SP_BLOCK_RELATION, sizeof(*r));
+	struct sp_set *s = r ? sp_set_of(r->event_set) : NULL;
+
+	return s && s != but && sp_get(&s->alive) && sp_acquire(&s->bound) && sp_get(&s->relation) == relation;
+}
+
+/* Room for PAPI_stop(set, NULL) and for what the ledger keeps of a handler, touched now. */
+static bool make_values(struct sp_set *s, uint32_t k)
+{
+	uint64_t bytes = sp_align(4 * (uint64_t)k * sizeof(long long), 4096);
+
+	if (4 * k <= s->values_room)
+		return true;
+	if (!s->page || s->values != s->page->values)
+		sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
+	s->values = map_touched(bytes);
+	s->values_room = s->values ? (uint32_t)(bytes / sizeof(long long)) : 0;
+	return s->values != NULL;
+}
+
+/* What is private of the writer of gauges, touched now; false: no memory. */
+static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct holding *h)
+{
+	struct sp_gauge_writer *w = &s->gauges;
+	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->event) + (uint64_t)h->k, 4096);
+
+	if (!h->n_gauges)
+		return true;
+	w->at = sp_store_gauges(&sp_store, r, h->n_gauges, &w->cells);
+	if (w->at && bytes > s->gauges_bytes) {
+		sp_unmap(w->event, s->gauges_bytes);
+		w->event = sp_map(bytes);
+		s->gauges_bytes = w->event ? bytes : 0;
+	}
+	if (!w->at || !w->event)
+		return false;
+	memset(w->event, 0, bytes);
+	for (uint32_t i = 0; i < h->n_gauges; i++)
+		w->event[i].kind = h->gauge[i];
+	w->kinds = (uint8_t *)(w->event + h->n_gauges);
+	sp_gauge_kinds(w->kinds, (uint32_t)h->k, h->gauge, h->n_gauges);
+	w->component = h->keeps;
+	w->running = 0;
+	w->n = h->n_gauges;
+	return true;
+}
+
+static void free_slots(const struct sp_set *s, struct sp_interval_slot *slots, uint32_t n)
+{
+	if (!s->page || slots != s->page->slot)
+		sp_unmap(slots, n * sizeof(*slots));
+}
+
+/* The set's writer gets room for so many intervals, `more` of them new. */
+static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
+{
+	struct sp_interval_slot *memory;
+	struct sp_held held;
+	uint32_t slots = SP_PAGE_SLOTS;
+
+	while (slots < 2 * room)
+		slots *= 2;
+	/* Slots that are there already were the writer's in an earlier run, and nobody else uses them. */
+	if (s->slots && s->n_slots >= slots && !s->writer.track.slots) {
+		memory = s->slots;
+		slots = s->n_slots;
+		memset(memory, 0, slots * sizeof(*memory));
+	} else if (slots == SP_PAGE_SLOTS && s->page && !s->writer.track.slots) {
+		memory = s->page->slot;
+		memset(memory, 0, slots * sizeof(*memory));
+	} else {
+		memory = sp_map(slots * sizeof(*memory));
+		if (!memory)
+			return;
+		populate(memory, slots * sizeof(*memory));
+	}
+	sp_lock_take(&sp_store.lock, &held);
+	if (more)
+		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
+	if (sp_ledger_intervals(&s->writer, &sp_store.image, memory, slots)) {
+		if (s->slots != memory)
+			free_slots(s, s->slots, s->n_slots);
+		s->slots = memory;
+		s->n_slots = slots;
+	} else if (s->slots != memory) {
+		free_slots(s, memory, slots);
+	}
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+#define FIRST_ROOM	512u
+#define FIRST_BYTES	(48u << 10)
+
+/* Room is made between runs only: a program that starts once and reads in a hundred places,
+ * on several CPUs, has it from the start.  For the process's first relation only, whose first
+ * set takes ms anyway: others' first starts are to be short. */
+static uint32_t first_room(const struct sp_writer *w)
+{
+	uint32_t room = w->relation->id ? SP_INTERVALS_FIRST : FIRST_ROOM;
+
+	while (room > SP_INTERVALS_FIRST && sp_intervals_bytes(w->k, room) > FIRST_BYTES)
+		room /= 2;
+	return room;
+}
+
+/* As many as the relation has, from a set before; or the first ones. */
+static void bind_intervals(struct sp_set *s)
+{
+	uint32_t room = sp_intervals_room(&sp_store.image, s->writer.relation->intervals, s->writer.k);
+	uint32_t first = first_room(&s->writer);
+
+	if (sp_conf.callsites)
+		make_intervals(s, room ? (uint32_t)sp_max(room, SP_INTERVALS_FIRST) : first, room ? 0 : first);
+}
+
+static struct sp_relation *own_relation(struct sspapi_relation *rel, const struct sp_relation_key *key, sp_off *off)
+{
+	struct sp_binding *p = sp_api_part(rel, key);
+
+	*off = p ? p->off : 0;
+	return p ? p->relation : NULL;
+}
+
+static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_relation_key *key, sp_off *off)
+{
+	struct sp_relation *r;
+	struct sp_held held;
+
+	sp_lock_take(&sp_store.lock, &held);
+	r = sp_store_relation(&sp_store, sp_self.thread, key, sp_set_bound, s, off);
+	sp_lock_give(&sp_store.lock, &held);
+	return r;
+}
+
+static void bind(struct sp_set *s, int id, const struct holding *h)
+{
+	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
+				       .target_id = s->target_id, .scope = h->scope, .domain = h->domains ? s->domain : 0,
+				       .n_gauges = h->n_gauges, .gauge = h->gauge };
+	struct sp_relation *r;
+	sp_off off;
+
+	if (s->target == SP_TARGET_THREAD && h->scope == SP_SCOPE_THREAD && h->cpu >= 0) {
+		key.target = SP_TARGET_CPU;
+		key.target_id = h->cpu;
+	}
+	s->book_on = key.target == SP_TARGET_CPU ? key.target_id : SP_NO_CPU;
+	if (s->multiplexed)
+		key.flags |= SP_RELATION_ESTIMATED;
+	else if (key.target == SP_TARGET_CPU && !s->inherits)
+		key.flags |= SP_RELATION_PROVEN;
+	r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
+	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h))
+		return;
+	sp_ledger_bind(&s->writer, r, key.k, r->cells);
+	s->writer.kinds = h->n_gauges ? s->gauges.kinds : NULL;
+	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
+	s->writer.nested.before = (int64_t *)s->values + key.k;
+	s->writer.nested.value = (int64_t *)s->values + 2 * key.k;
+	s->writer.nested.kept = (int64_t *)s->values + 3 * key.k;
+	bind_intervals(s);
+	s->writer.component = h->keeps;
+	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
+		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
+		sp_ledger_log(&s->writer, &s->log, s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT);
+	}
+	s->writer.precise = h->n_gauges || h->scope != SP_SCOPE_THREAD;
+	s->k = key.k;
+	sp_put(&s->relation, off);
+	s->starter = sp_self.id;
+	sp_publish(&s->bound, true);
+	s->changed = false;
+}
+
+static void choose_short_way(struct sp_set *s, enum sp_scope scope)
+{
+	bool own = s->bound && !s->unseen && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
+
+	/* `creator` is 0 of a set that was ever attached: PAPI then has it under its target, and may open its counters again
+	 * when a set that another thread left there is started (sp_touched), which the fast path would not see. */
+	sp_put(&s->fast_thread, own && s->creator && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
+				  sp_self.id : 0);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (sp_get(&sp_process.dumped))		/* (sp_sets_cool has come by before) */
+		sp_put(&s->fast_thread, 0);
+}
+
+/* The counts' scope, where that is not the component's. */
+static void choose_scope(const struct sp_set *s, struct holding *h)
+{
+	if (h->scope != SP_SCOPE_THREAD)
+		return;
+	if (h->cpu == SP_MIXED) {
+		h->scope = SP_SCOPE_PROCESS;
+		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); those without such a name "
+				      "are shown on no CPU");
+	} else if (s->system_wide) {
+		h->scope = SP_SCOPE_CPU;
+	} else if (s->inherits && !s->split) {
+		h->scope = SP_SCOPE_PROCESS;
+		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
+				      "each of them ran; its counts are shown on no CPU");
+	}
+}
+
+static bool is_sampled(const struct sp_real *papi, int id)
+{
+	int state = 0;
+
+	return papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK &&
+	       (state & (PAPI_OVERFLOWING | PAPI_PROFILING));
+}
+
+/* On which kind of cores each event is counted: the PMU that PAPI opened it on says so. */
+static void note_pmus(const struct sp_split_want *want, const struct holding *h)
+{
+	for (uint32_t e = 0; e < want->k; e++) {
+		const char *pmu = sp_split_pmu(want, e);
+
+		if (pmu)
+			sp_event_is_of(sp_event_seen(&sp_papi_used->real, h->codes[e]), pmu);
+	}
+}
+
+/* Counters of ours beside PAPI's, where they would tell more than the CPU of a reading does. */
+static enum sp_attribution split(struct sp_set *s, int id, const struct holding *h, enum sp_why *why)
+{
+	struct sp_split_want want = {
+		.opened = &s->opened, .own = s->opener == sp_self.id && s->target == SP_TARGET_THREAD,
+		.tid = s->target == SP_TARGET_TID ? s->target_id : s->opener_tid, .inherits = s->inherits,
+		.overflows = is_sampled(&sp_papi_used->real, id), .multiplexed = s->multiplexed,
+		.k = (uint32_t)h->k, .terms = h->terms,
+	};
+
+	*why = SP_WHY_NONE;
+	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->n_gauges && !s->unseen && !s->system_wide &&
+	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU) {
+		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
+
+		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to open one */
+			note_pmus(&want, h);
+		return how;
+	}
+	sp_split_drop(&s->split);
+	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
+		return SP_BY_EXACT;
+	*why = !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->n_gauges ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
+	return SP_BY_READING;
+}
+
+/* Room for the events that the set has, not for the most that one may have: a thread's stack may be of 16 KB. */
+static int room_of(const struct sp_real *papi, int id)
+{
+	int n = papi->PAPI_num_events ? papi->PAPI_num_events(id) : 0;
+
+	return n > 0 && n <= EVENTS_MOST ? n : 1;
+}
+
+/* A set that inherits counts, once PAPI has opened its counters, threads that are made before the set is started, too.  So
+ * our counters are opened at the same time. */
+static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int room = room_of(papi, id), codes[room];
+	uint32_t ids[room];
+	struct sp_gauge_kind gauge[room];
+	const struct sp_terms *terms[room];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
+	enum sp_why why;
+
+	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h, 0))
+		(void)split(s, id, &h, &why);
+}
+
+void sp_set_opened(struct sp_set *s, int id)
+{
+	if (s->inherits && !s->unseen)
+		split_early(s, id);
+}
+
+/* Notes in the relation how its counts are attributed, and why they are not proven. */
+static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
+{
+	struct sp_relation *r = s->writer.relation;
+	struct sp_layout l = sp_relation_layout(r->k, r->cells);
+	struct sp_times *t = sp_times_of(r, &l);
+	struct sp_held held;
+	char allowed[1024];
+
+	sp_relation_told(r, how, why);
+	if (!s->split)
+		return;
+	s->times = t;
+	t->flags = SP_TIMES_KNOWN | (sp_split_counts_moves(s->split) ? SP_TIMES_MOVES : 0);
+	sp_split_edges(s->split, t->at + r->cells);
+	if (t->allowed)
+		return;
+	sp_split_allowed(s->split, allowed, sizeof(allowed));
+	sp_lock_take(&sp_store.lock, &held);
+	t->allowed = sp_store_text(&sp_store, allowed);
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+/* PAPI says that it overflows: its handler's calls are counted from now on. */
+static void bind_overflows(struct sp_set *s)
+{
+	struct sp_held held;
+
+	sp_lock_take(&sp_store.lock, &held);
+	s->overflows = sp_store_overflows(&sp_store, s->writer.relation);
+	sp_lock_give(&sp_store.lock, &held);
+	if (!s->overflows.block)
+		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
+}
+
+static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int state = 0, room = room_of(papi, id), codes[room];
+	uint32_t ids[room];
+	struct sp_gauge_kind gauge[room];
+	const struct sp_terms *terms[room];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
+	enum sp_attribution how;
+	enum sp_why why;
+
+	sp_set_unbind(s);
+	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
+	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h, s->domain))
+		return;
+	how = split(s, id, &h, &why);
+	choose_scope(s, &h);
+	if (h.awaits)
+		sp_process_note_quiet("an event set was started before a library registered its software-defined event: of what "
+				      "was read of that event then the last value is shown, as bits");
+	if (s->multiplexed)
+		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
+				      "proven");
+	bind(s, id, &h);
+	if (s->bound)
+		tell(s, how, why);
+	if (s->bound && (state & PAPI_OVERFLOWING))
+		bind_overflows(s);
+	choose_short_way(s, h.scope);
+	sp_process_torn();
+}
+
+void sp_set_prepare(struct sp_set *s, int id)
+{
+	uint32_t more;
+
+	if (!s->bound || s->changed || s->starter != sp_self.id || (s->split && !sp_split_holds(s->split, &s->opened))) {
+		bind_anew(s, id);
+		return;
+	}
+	more = sp_intervals_wanted(&s->writer.track);
+	if (SP_UNLIKELY(more) && sp_conf.callsites)
+		make_intervals(s, s->writer.track.room + more, more);
+	choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
+}

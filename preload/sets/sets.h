@@ -1,0 +1,212 @@
+/* sets.h: the application's event sets, as sspapi knows them.
+ *
+ * PAPI's id is the index; ids are reused at once, and sets vanish without being
+ * destroyed (papi-facts section 1, item 14), so a set is looked at afresh whenever
+ * it is created, and bound to a relation at the start of each run that changed
+ * anything.  Private memory; mapped in chunks that stay.
+ */
+#ifndef SP_SETS_H
+#define SP_SETS_H
+
+#include "../../core/store/gauge.h"
+#include "../../core/store/ledger.h"
+#include "../../core/store/readings.h"
+#include "../process/process.h"
+#include "../split/split.h"
+
+#define SP_SETS_CHUNK	64
+#define SP_SETS_CHUNKS	1024
+
+/* A start and a stop come from two places, mostly, and readings from a third. */
+enum sp_seen { SP_SEEN_START, SP_SEEN_STOP, SP_SEEN_READ, SP_SEEN };
+
+/* The two call sites met last, to find them again: a loop that reads at two places has both.  Each is one word, with the
+ * site's number in the lower 16 bits: a handler may meet a site, too. */
+struct sp_sites_seen {
+	uint64_t last, before;
+};
+
+static inline enum sp_seen sp_seen_by(enum sp_op op)
+{
+	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
+}
+
+/* How the counters are open, during a PAPI_start that may open them again. */
+struct sp_opening {
+	bool kept;
+	uint64_t starts;		/* the relation's */
+	struct sp_set *touched;		/* by its owner, last */
+	uint32_t opener, domain;
+	int opener_tid, target_id, target_last_cpu;
+	enum sp_target target;
+	bool detached, system_wide, inherits;
+};
+
+/* Threads write to their sets at every reading: neighbours must not share a cache line
+ * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
+ * the processor fetches together. */
+struct __attribute__((aligned(128))) sp_set {
+	/* Two lines of cache, with the first of the writer's: what a start and its stop use. */
+	struct sp_sites_seen seen[SP_SEEN];	/* the last call sites (sites.h), by what was called */
+	/* Threads by sp_self.id; 0: none. */
+	uint32_t fast_thread;		/* may book on the fast path: started the set, and is the one counted */
+	/* Also read by threads that have nothing to do with the set. */
+	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
+	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
+	uint32_t owner;			/* in sp_touched: its creator, the target it was attached to, its CPU */
+	int32_t number;			/* PAPI's, once a thread takes the fast path for it (fast.h) */
+	bool bound;			/* the writer has a relation */
+	bool changed;			/* events, target or component may differ from the relation's */
+	bool started;			/* PAPI says it runs */
+	struct sp_writer writer __attribute__((aligned(64)));
+	struct sp_split *split;		/* counters of ours beside PAPI's; NULL: none */
+	struct sp_times *times;		/* of the relation */
+	struct sp_overflow_writer overflows;	/* of the relation, if the set overflows */
+	sp_off relation;
+	struct sp_opened opened;	/* what PAPI has open for it */
+	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
+	long long *values;		/* room for k, for PAPI_stop(set, NULL), and for writer.nested; stays with the id */
+	uint32_t values_room;
+	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
+	uint64_t gauges_bytes;		/* of the room for gauges.event */
+	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
+	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
+	uint32_t n_slots;
+	/* From here on 0 in a new set. */
+	uint32_t starter;		/* whose relation the writer writes */
+	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
+	uint32_t generation;		/* of the process that knows it; another: never seen */
+	uint32_t k;
+	int opener_tid;
+	enum sp_target target;
+	int target_id, target_last_cpu;
+	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
+	bool detached;			/* PAPI_detach: still the old target until it is opened again */
+	uint32_t master;		/* the owner, but for its CPU: a cleanup takes it back there */
+	bool has_component;		/* PAPI touches it in a cleanup */
+	bool timed;			/* overflow by PAPI's timer: the counters are not opened for it */
+	int wants_cpu;			/* from the next opening on (options of PAPI); SP_NO_CPU: any */
+	bool wants_system, wants_inherits;
+	bool system_wide, inherits;
+	uint32_t domain, wants_domain;	/* PAPI_DOM_*: as the counters were opened; from the next opening on; 0: not known */
+	struct sp_opening before;
+	bool multiplexed;		/* PAPI estimates the counts */
+	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
+	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
+	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */
+	uintptr_t arrays[4];		/* pages that PAPI_accum's array was in, by their numbers */
+	struct sspapi_relation *wanted;	/* sspapi_start: whose part is to be bound (preload/held/relations.h) */
+};
+
+/* A set with more maps memory of its own for it. */
+#define SP_PAGE_VALUES	256u
+#define SP_PAGE_SLOTS	64u
+
+struct sp_set_page {
+	long long values[SP_PAGE_VALUES];
+	struct sp_interval_slot slot[SP_PAGE_SLOTS];
+};
+
+extern struct sp_set *sp_sets[SP_SETS_CHUNKS] SP_HIDDEN;
+extern bool sp_sets_lost;		/* there was no memory for a set's record */
+
+/* The set with this id, or NULL: never seen. */
+static inline struct sp_set *sp_set_of(int id)
+{
+	struct sp_set *chunk;
+
+	if (SP_UNLIKELY((unsigned)id >= SP_SETS_CHUNK * SP_SETS_CHUNKS))
+		return NULL;
+	chunk = sp_acquire(&sp_sets[(unsigned)id / SP_SETS_CHUNK]);
+	return SP_LIKELY(chunk != NULL) ? &chunk[id % SP_SETS_CHUNK] : NULL;
+}
+
+/* PAPI's owner record remembers the set that was touched last, and PAPI_start
+ * opens another one's counters again for whoever calls it (papi-facts 5.1).  Owners
+ * are the threads that made sets, those that sets were attached to (for good: also when
+ * detached or cleaned up), and the CPUs that they are attached to.  One pointer for
+ * each; owners are few, and a collision costs a wrong guess of the opener in a program
+ * that already starts sets of other threads. */
+#define SP_OWNER_THREADS	256u
+#define SP_OWNER_TARGETS	64u
+#define SP_OWNER_CPUS		128u
+#define SP_OWNER_TARGET		SP_OWNER_THREADS
+#define SP_OWNER_CPU		(SP_OWNER_TARGET + SP_OWNER_TARGETS)
+
+extern union sp_touched {
+	struct {
+		struct sp_set *by[SP_OWNER_CPU + SP_OWNER_CPUS];
+		int target[SP_OWNER_TARGETS];	/* tids; 0: not taken yet */
+	};
+	char bytes[SP_PAGE];		/* nothing else's: wiped in a child */
+} sp_touched SP_HIDDEN;
+_Static_assert(sizeof(sp_touched) == SP_PAGE, "one page");
+
+static inline uint32_t sp_owner_of_cpu(unsigned cpu)
+{
+	return SP_OWNER_CPU + cpu % SP_OWNER_CPUS;
+}
+
+/* Is what PAPI hands out for it booked? */
+static inline bool sp_booked(const struct sp_set *s)
+{
+	return s && s->bound && sp_get(&s->alive) && s->generation == sp_process.generation;
+}
+
+uint32_t sp_owner_of_target(int tid);
+
+static inline bool sp_is_touched(const struct sp_set *s)
+{
+	return sp_get(&sp_touched.by[s->owner]) == s;
+}
+
+static inline void sp_touch(struct sp_set *s)
+{
+	sp_put(&sp_touched.by[s->owner], s);
+}
+
+/* Makes room for the id; a set that was there before is forgotten. */
+struct sp_set *sp_set_new(int id);
+
+/* The set, if it is alive in this process; one that we did not see being made is
+ * taken up if PAPI knows it.  NULL: none. */
+struct sp_set *sp_set_known(int id);
+
+/* Binds the set to the calling thread's relation for what it now holds; calls PAPI
+ * only if something changed.  Called before PAPI_start. */
+void sp_set_prepare(struct sp_set *s, int id);
+
+/* PAPI has opened its counters, some time before it is started. */
+void sp_set_opened(struct sp_set *s, int id);
+
+/* Its events' texts are fetched now if they are new. */
+void sp_set_learn(struct sp_set *s, int id);
+
+/* From now on every reading takes the slow path (preload/life/end.c). */
+void sp_sets_cool(void);
+
+/* Of the sets that other threads have started: does one run; how many bookings are under way? */
+bool sp_sets_run_beside(void);
+unsigned sp_sets_booking_beside(void);
+
+/* Is a set other than `but` bound to this relation? */
+bool sp_set_bound(sp_off relation, void *but);
+
+void sp_sets_each(void (*with)(struct sp_set *s));
+
+/* A call site's address may be another's code by now. */
+void sp_sets_forget_sites(void);
+
+/* Does a set that this thread started run? */
+bool sp_sets_running(uint32_t thread);
+
+/* sspapi_stop: the next run is another's. */
+void sp_set_release(struct sp_set *s);
+
+void sp_set_unbind(struct sp_set *s);
+
+/* PAPI holds this one no more; nothing happens if the id is another set's by now. */
+void sp_set_forget(struct sp_set *s, uint32_t alive);
+void sp_sets_forget(uint32_t creator);	/* all that PAPI has under this thread; 0: all */
+
+#endif

@@ -1,0 +1,68 @@
+/* watched.c: keeps the names of processes that sets were attached to; see watched.h. */
+#include <string.h>
+
+#include "../../core/lineage.h"
+#include "../../core/out.h"
+#include "../../core/sys.h"
+#include "../process/process.h"
+#include "watched.h"
+
+static const char *path_of(char path[64], int tid, const char *file)
+{
+	struct sp_out o;
+
+	sp_out_init(&o, -1, path, 63);
+	sp_out_text(&o, "/proc/");
+	sp_out_i64(&o, tid);
+	sp_out_text(&o, file);
+	path[o.used] = 0;
+	return path;
+}
+
+/* Words of a command line as /proc has it, cut to what there is room for. */
+static uint32_t words_of(char *line, long bytes, const char **word, uint32_t room)
+{
+	uint32_t n = 0;
+
+	for (long at = 0; at < bytes && n < room; at += (long)strlen(line + at) + 1)
+		word[n++] = line + at;
+	return n;
+}
+
+void sp_watch(int tid)
+{
+	char path[64], name[32], line[2048];
+	const char *word[64];
+	struct sp_process_stat is = { 0 };
+	struct sp_watched *w;
+	struct sp_held held;
+	long n, bytes;
+
+	if (!sp_store.header || !sp_process_stat(tid, 0, &is))
+		return;
+	n = sp_read_file(path_of(path, tid, "/comm"), name, sizeof(name));
+	bytes = sp_read_file(path_of(path, tid, "/cmdline"), line, sizeof(line));
+	sp_lock_take(&sp_store.lock, &held);
+	w = sp_store_watched(&sp_store, tid, is.start_ticks);
+	if (w && !w->args) {
+		n = n > 0 ? (long)strcspn(name, "\n") : 0;
+		memcpy(w->name, name, sp_min((uint64_t)n, sizeof(w->name) - 1));
+		w->args = sp_store_texts(&sp_store, words_of(line, bytes, word, SP_COUNT(word)), word);
+	}
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+void sp_watched_look(void)
+{
+	struct sp_watched *w;
+
+	for (sp_off off = sp_store.header->watched; off; off = w->next) {
+		struct sp_process_stat is = { 0 };
+
+		w = (struct sp_watched *)sp_image_block(&sp_store.image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		if (!w)
+			return;
+		w->over = sp_process_stat(w->tid, 0, &is) && is.start_ticks == w->start_ticks && !sp_process_is_over(&is) ?
+				  SP_OVER_NO : SP_OVER_YES;
+	}
+}

@@ -1,0 +1,294 @@
+/* modules.c: finds and describes the object that an address lies in; see modules.h. */
+#include <string.h>
+
+#include "../../core/lock.h"
+#include "../../core/output.h"
+#include "../../core/sys.h"
+#include "../process/process.h"
+#include "modules.h"
+
+#define MOST	256u
+#define SPARE	16u			/* ready for who meets them; a path of 64 frames goes through a few */
+#define PATH	255u			/* bytes of path that a spare one has room for */
+
+/* In the order of their numbers.  Of those behind `claimed` only block and path are set. */
+static struct module {
+	uintptr_t low, span, base;
+	uint64_t identity;		/* of path and build id */
+	struct sp_module *block;
+	struct sp_string *path;
+	bool ready;			/* all of it is there */
+	bool gone, seen;
+	bool back;			/* it was gone once */
+} modules[MOST];
+static uint32_t made, claimed;
+static unsigned long long loads, touched;	/* as the loader counted when they were last looked at */
+
+static const char *folder = "";		/* in which the process started */
+
+uint32_t sp_modules_away;
+
+/* ---- what an object is -------------------------------------------------- */
+
+static const char *path_of(const struct sp_object *o)
+{
+	return *o->path ? o->path : sp_process_exe();
+}
+
+/* What it is relative to: the loader keeps a path as it was given, and most are loaded at the
+ * start. */
+static const char *folder_of(const struct sp_object *o)
+{
+	return *path_of(o) != '/' && strchr(path_of(o), '/') ? folder : "";
+}
+
+static size_t path_length(const struct sp_object *o)
+{
+	return strlen(folder_of(o)) + (*folder_of(o) != 0) + strlen(path_of(o));
+}
+
+/* room is enough. */
+static void write_path(char *to, const struct sp_object *o)
+{
+	strcpy(to, folder_of(o));
+	if (*to)
+		strcat(to, "/");
+	strcat(to, path_of(o));
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static uint64_t identity_of(const struct sp_object *o)
+{
+	uint32_t n = 0;
+	const unsigned char *id = sp_elf_build_id(o, &n);
+	uint64_t h = o->span;
+
+	for (uint32_t i = 0; i < n; i++)
+		h = mix(h, id[i]);
+	for (const char *p = path_of(o); *p; p++)
+		h = mix(h, (unsigned char)*p);
+	return h;
+}
+
+static bool is_module(const struct module *m, const struct sp_object *o)
+{
+	return sp_acquire(&m->ready) && m->low == o->low && m->span == o->span && m->base == o->base;
+}
+
+/* ---- numbers -------------------------------------------------------------- */
+
+static void fill_block(struct sp_module *b, const struct sp_object *o)
+{
+	uint32_t n;
+	const unsigned char *id = sp_elf_build_id(o, &n);
+
+	b->low = o->low;
+	b->span = o->span;
+	b->base = o->base;
+	if (id && n <= sizeof(b->build_id)) {
+		memcpy(b->build_id, id, n);
+		b->build_id_bytes = n;
+	}
+}
+
+/* The next number is this object's; 0: none is ready. */
+static uint32_t claim(const struct sp_object *o)
+{
+	uint32_t i = sp_get(&claimed);
+	size_t n = path_length(o);
+	struct module *m;
+
+	do {
+		if (i >= sp_acquire(&made))
+			return 0;
+	} while (!sp_cas(&claimed, &i, i + 1));
+	m = &modules[i];
+	fill_block(m->block, o);
+	if (n <= PATH) {
+		write_path(m->path->text, o);
+		m->path->length = (uint32_t)n;
+	}
+	m->low = o->low;
+	m->span = o->span;
+	m->base = o->base;
+	m->identity = identity_of(o);
+	sp_publish(&m->ready, true);
+	return i + 1;
+}
+
+uint32_t sp_module_at(uintptr_t address)
+{
+	struct sp_object o;
+
+	for (uint32_t i = 0, n = (uint32_t)sp_min(sp_get(&claimed), MOST); i < n; i++) {
+		const struct module *m = &modules[i];
+
+		if (sp_acquire(&m->ready) && !sp_get(&m->gone) && address - m->low < m->span)
+			return i + 1;
+	}
+	return sp_elf_at(&o, address) && path_length(&o) <= PATH ? claim(&o) : 0;
+}
+
+static void here_again(struct module *m)
+{
+	sp_put(&m->gone, false);
+	m->back = true;
+	m->block->gone = 0;
+	sp_put(&sp_modules_away, sp_modules_away - 1);
+}
+
+static void long_path(struct module *m, const struct sp_object *o)
+{
+	size_t room = path_length(o) + 1;
+	char *path = sp_map(room);
+	struct sp_held held;
+
+	if (!path)
+		return;
+	write_path(path, o);
+	sp_lock_take(&sp_store.lock, &held);
+	m->block->path = sp_store_text(&sp_store, path);
+	sp_lock_give(&sp_store.lock, &held);
+	sp_unmap(path, room);
+}
+
+uint32_t sp_module_of(const struct sp_object *o)
+{
+	uint32_t number;
+
+	for (uint32_t i = 0; i < sp_get(&claimed); i++)
+		if (!modules[i].gone && is_module(&modules[i], o))
+			return i + 1;
+	for (uint32_t i = 0; i < sp_get(&claimed); i++)
+		if (is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
+			here_again(&modules[i]);
+			return i + 1;
+		}
+	sp_modules_prepare();
+	number = claim(o);
+	if (number && path_length(o) > PATH)
+		long_path(&modules[number - 1], o);
+	return number;
+}
+
+const struct sp_module *sp_module_block(uint32_t number)
+{
+	return number && number <= sp_min(sp_get(&claimed), MOST) && sp_acquire(&modules[number - 1].ready) ?
+		       modules[number - 1].block : NULL;
+}
+
+bool sp_modules_same(uint32_t module, uintptr_t address, uint32_t other, uintptr_t there)
+{
+	const struct module *m = &modules[(module - 1) % MOST], *o = &modules[(other - 1) % MOST];
+
+	return module && other && m->identity == o->identity && address - m->base == there - o->base;
+}
+
+bool sp_module_again(uint32_t number)
+{
+	const struct module *m = &modules[(number - 1) % MOST];
+	bool again = number && m->back;
+
+	for (uint32_t i = 0; number && i < number - 1 && !again; i++)
+		again = sp_acquire(&modules[i].ready) && modules[i].identity == m->identity;
+	return again;
+}
+
+/* ---- room ----------------------------------------------------------------- */
+
+static int touch(const struct sp_object *o, void *arg)
+{
+	uint32_t n;
+
+	(void)arg;
+	(void)sp_elf_build_id(o, &n);
+	return 0;
+}
+
+void sp_modules_prepare(void)
+{
+	unsigned long long now = sp_elf_loads();
+	struct sp_held held;
+
+	folder = sp_process_who()->folder;
+	if (now != touched)
+		sp_elf_each(touch, NULL);
+	touched = now;
+	sp_lock_take(&sp_store.lock, &held);
+	while (made < MOST && made < sp_get(&claimed) + SPARE) {
+		struct module *m = &modules[made];
+
+		m->block = sp_store_module(&sp_store, PATH, &m->path);
+		if (!m->block)
+			break;
+		sp_publish(&made, made + 1);
+	}
+	sp_lock_give(&sp_store.lock, &held);
+}
+
+/* ---- unloading -------------------------------------------------------------- */
+
+bool sp_module_gone(uint32_t number)
+{
+	return number && number <= MOST && modules[number - 1].gone;
+}
+
+static int see(const struct sp_object *o, void *arg)
+{
+	const uint32_t *n = arg;
+
+	for (uint32_t i = 0; i < *n; i++)
+		modules[i].seen |= is_module(&modules[i], o);
+	return 0;
+}
+
+bool sp_modules_unloaded(void)
+{
+	uint32_t n = sp_get(&claimed);
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		modules[i].seen = modules[i].gone || !sp_acquire(&modules[i].ready);
+	sp_elf_each(see, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (!modules[i].seen) {
+			sp_put(&modules[i].gone, true);
+			modules[i].block->gone = 1;
+			sp_put(&sp_modules_away, sp_modules_away + 1);
+			any = true;
+		}
+	return any;
+}
+
+static int come_back(const struct sp_object *o, void *arg)
+{
+	void (*back)(uint32_t) = *(void (**)(uint32_t))arg;
+
+	for (uint32_t i = 0; i < sp_get(&claimed); i++)
+		if (modules[i].gone && is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
+			here_again(&modules[i]);
+			back(i + 1);
+		}
+	return 0;
+}
+
+void sp_modules_look_back(void (*back)(uint32_t number))
+{
+	unsigned long long now = sp_elf_loads();
+
+	if (sp_modules_away && now != loads)
+		sp_elf_each(come_back, &back);
+	loads = now;
+}
+
+void sp_modules_forget(void)
+{
+	memset(modules, 0, sizeof(modules));
+	made = claimed = sp_modules_away = 0;
+	touched = 0;			/* what is a file's is not in a child's page table */
+}
