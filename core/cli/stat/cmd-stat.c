@@ -16,12 +16,14 @@
 #include "../report/report.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
+#include "stat-interval.h"
 #include "stat-running.h"
 
 #define REPEATS_MOST 1000
+#define INTERVAL_MOST 3600000
 #define WRONG 125			/* as env(1): what is wrong is not the program */
 
-#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -q, --per-LEVEL; those of the program stand behind it"
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -I MS, -q, --per-LEVEL; those of the program stand behind it"
 
 struct wish {
 	const char *verb, *out, *formats;
@@ -29,6 +31,7 @@ struct wish {
 	struct sp_stat_asked asked;	/* of -p and -t */
 	uint32_t repeats;		/* of -r; 0: not asked for */
 	bool quiet;			/* no table */
+	struct sp_stat_interval interval;	/* of -I */
 	int rows;			/* by thread: 1 asked for, 0 not wanted, -1 as it comes */
 	struct sp_report report;
 };
@@ -96,6 +99,15 @@ static bool take_repeats(struct wish *w, const char *text)
 	return w->repeats;
 }
 
+static bool take_interval(struct wish *w, const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	w->interval.ms = n > 0 && n <= INTERVAL_MOST && !*end ? (uint32_t)n : 0;
+	return w->interval.ms;
+}
+
 static int read_options(struct wish *w, int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 1];
@@ -107,7 +119,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 			longs[i].has_arg = optional_argument;
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": what stands behind the program is its own. */
-	while ((c = sp_option(argc, argv, "+e:m:o:f:p:qr:t:", longs, &at, OPTIONS)) != -1) {
+	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'e')
 			add_events(w, optarg);
 		else if (c == 'o')
@@ -118,6 +130,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 			w->quiet = true;
 		else if (c == 'r' && !take_repeats(w, optarg))
 			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
+		else if (c == 'I' && !take_interval(w, optarg))
+			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
 		else if ((c == 'p' || c == 't') && sp_asked_take(&w->asked, w->verb, optarg, c == 't'))
@@ -129,6 +143,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
+	if (w->interval.ms && (w->repeats || w->asked.n))
+		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
 	if (w->asked.n && w->repeats)
 		return usage(w, "-r runs a program several times: -p and -t count one that runs already", NULL);
 	return argc == optind && !w->asked.n ? usage(w, "name the program to count", NULL) : 0;
@@ -189,7 +205,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	sp_stat_beside_start(&r->beside);
-	sp_stat_wait(&r->child, &r->c, &r->who);
+	sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
 	if (r->c.told)
 		sp_told_stop(&r->c, &r->who);
 	sp_stat_beside_stop(&r->beside);
@@ -199,13 +215,15 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 	if (r->c.board)
 		sp_told_end(&r->c, &r->who);
 	sp_stat_read(&r->c);
+	if (r->interval)
+		sp_stat_interval_look(r->interval, &r->c, true);
 	sp_stat_settle(&r->c, &r->who, r->child.pid, argv, r->child.start_ns, r->child.end_ns);
 	sp_stat_close(&r->c);
 	return r->child.error ? sp_not_started(verb, argv[0], r->child.error) : 0;
 }
 
 /* Events that do not fit beside each other take turns, run by run: without -r there is one run, of those that fit. */
-static int count_all(struct sp_stat_all *a, const struct wish *w, char **command)
+static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
 {
 	struct sp_stat_run first = { .c = { .plan = a->plan, .whole = -1 } };
 	uint32_t turns = sp_stat_turns(a->plan, 1);
@@ -215,6 +233,8 @@ static int count_all(struct sp_stat_all *a, const struct wish *w, char **command
 	a->repeats = (uint32_t)sp_max(w->repeats, 1);
 	a->run = sp_need(calloc(a->repeats * a->plan->n_turns, sizeof(*a->run)));
 	sp_stat_cpus(&first.c);
+	if (w->interval.ms)
+		first.interval = &w->interval;
 	choose_rows(&first, w, turns, a->argv[0]);
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
@@ -315,7 +335,7 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 		w->report.show.file = *store ? store : SP_VIEW_NO_STORE;
 	if (e == 0 && to_files && !w->quiet)
 		show_forms(w, "text");		/* a terminal that is gone loses nothing */
-	else if (e == 0 && !w->quiet)
+	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
 		e = show_forms(w, w->formats ? w->formats : "text");
 	w->report.show.file = NULL;
 	return e;
@@ -357,6 +377,21 @@ static void forget(struct sp_stat_all *a, struct wish *w)
 	free(a->run);
 	free(w->events);
 	sp_asked_free(&w->asked);
+	sp_stat_interval_free(&w->interval);
+}
+
+static void say_nothing(const char *line, void *arg)
+{
+	(void)line, (void)arg;		/* the program will say it, if it reads them */
+}
+
+/* Of a CPU, as of a relation. */
+static uint64_t readings_most(void)
+{
+	static struct sp_conf conf;
+
+	sp_conf_read(&conf, say_nothing, NULL);
+	return (uint64_t)sp_max(conf.readings_max, 0);
 }
 
 int sp_cmd_stat(int argc, char **argv)
@@ -368,6 +403,9 @@ int sp_cmd_stat(int argc, char **argv)
 	if (e)
 		return e;
 	sp_conf_capture(environ);
+	w.interval.most = readings_most();
+	w.interval.csv = w.formats && strcmp(w.formats, "csv") == 0 && !w.out;
+	w.interval.quiet = w.quiet;
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	if (w.asked.n)
 		e = sp_asked_begin(&w.asked, w.verb);

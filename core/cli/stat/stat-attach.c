@@ -533,7 +533,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 	child->start_ns = sp_now_ns();
 	say(&a);
 	if (argv) {
-		sp_stat_wait(child, &r->c, &r->who);
+		sp_stat_wait(child, &r->c, &r->who, NULL);
 	} else {
 		sp_asked_wait(who, child->signals, &r->c, &r->who);
 		sp_close(child->signals);

@@ -11,7 +11,7 @@
 
 #include "../../sys.h"
 #include "../tool/cmd.h"
-#include "stat.h"
+#include "stat-interval.h"
 
 #define DRAIN_MS 5			/* while threads have rows (stat.h says what the rings hold) */
 
@@ -152,12 +152,21 @@ static bool has_ended(struct sp_stat_child *c)
 	return true;
 }
 
-void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w)
+static int how_long(const struct sp_stat_counters *n, const struct sp_stat_interval *i)
+{
+	int ms = n->rows ? DRAIN_MS : -1;
+
+	return i ? sp_stat_interval_wait(i, ms) : ms;
+}
+
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i)
 {
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
 	struct sigaction broken;
 
 	c->start_ns = sp_now_ns();
+	if (i)
+		sp_stat_interval_begin(i, n, c->start_ns);
 	/* Somebody may have killed it meanwhile: its status says so. */
 	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &broken);
 	if (write(c->go, n->told ? "t" : "g", 1) != 1)
@@ -166,13 +175,19 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	close(c->go);
 	while (!has_ended(c)) {
 		if (n->told) {
-			sp_told_wait(n, DRAIN_MS);
+			sp_told_wait(n, i ? sp_stat_interval_wait(i, DRAIN_MS) : DRAIN_MS);
 			sp_told_answer(n, w);
 			sp_stat_drain(n, w);
 		}
 		/* Not for the rings themselves: whoever waits for one is woken by each event of each thread that ends. */
-		while (!n->told && poll(&p, 1, n->rows ? DRAIN_MS : -1) == 0)
-			sp_stat_drain(n, w);
+		while (!n->told && poll(&p, 1, how_long(n, i)) == 0) {
+			if (n->rows)
+				sp_stat_drain(n, w);
+			if (i)
+				sp_stat_interval_look(i, n, false);
+		}
+		if (i)
+			sp_stat_interval_look(i, n, false);
 		pass_on(c);
 	}
 	pass_on(c);

@@ -11,7 +11,7 @@
 #include "../../pmus.h"
 #include "../../store/live.h"
 #include "../tool/cmd.h"
-#include "stat.h"
+#include "stat-interval.h"
 
 #define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
 
@@ -362,6 +362,16 @@ static void note_attached(struct making *m)
 }
 
 /* The programs of one run are those of all. */
+static void note_interval(struct making *m)
+{
+	const struct sp_stat_interval *i = m->all->n ? m->all->run[0].interval : NULL;
+
+	if (i && i->refused)
+		note(m, "%llu rows of -I are not kept here: SSPAPI_READINGS_MAX", (unsigned long long)i->refused);
+	if (i && i->unshown)
+		note(m, "%llu rows of -I were not shown, whoever reads them was too slow: they are in the store", (unsigned long long)i->unshown);
+}
+
 static void note_escaped(struct making *m)
 {
 	const struct sp_stat_who *w = &m->all->run[0].who;
@@ -497,6 +507,35 @@ static uint32_t beside(struct making *m, uint64_t thread)
 	return n;
 }
 
+/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one before. */
+static uint32_t readings(struct making *m, uint64_t thread)
+{
+	const struct sp_stat_interval *i = m->r->interval;
+	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .threads = 1,
+				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT,
+				    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
+	uint32_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < m->r->c.n_cpus; cpu++) {
+		struct sp_settled_readings log = { 0 };
+
+		for (uint32_t t = 0; t < i->n; t++) {
+			int64_t *value;
+
+			if (i->tick[t].cpu != cpu)
+				continue;
+			if (!log.relation) {
+				log.relation = sp_settled_relation(m->b, thread, &like, m->now);
+				n++;
+			}
+			value = sp_settled_reading(m->b, &log, i->tick[t].ns, m->r->c.cpu[cpu]);
+			for (uint32_t e = 0; e < m->n_now; e++)
+				value[e] = i->value[i->tick[t].at + m->event[m->now[e]]];
+		}
+	}
+	return n;
+}
+
 /* Those of a process; the offset of the newest.  first: it is the one that was started, with what is nobody's own. */
 static sp_off threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
 {
@@ -525,6 +564,11 @@ static sp_off threads(struct making *m, const struct sp_stat_process *p, bool fi
 			place = sp_settled_thread(m->b, 0, p->pid, "", 1);
 		h->n_threads = sp_max(h->n_threads, 1);
 		h->n_relations += beside(m, place);
+	}
+	if (first && m->n_now && m->r->interval && m->r->interval->n) {
+		place = sp_settled_thread(m->b, place, 0, "all threads", 1);
+		h->n_threads++;
+		h->n_relations += readings(m, place);
 	}
 	return place ? m->b->origin + place : 0;
 }
@@ -709,6 +753,7 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	note_events(&m);
 	note_kernel(&m);
 	note_rows(&m);
+	note_interval(&m);
 	note_attached(&m);
 	h.notes = m.notes;
 	h.n_notes = m.n_notes;

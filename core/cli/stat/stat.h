@@ -206,7 +206,8 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 
 /* Lets it go, with the library that tells of threads if `told`; passes signals on, empties the rings, answers, and comes
  * back when it has ended. */
-void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w);
+struct sp_stat_interval;
+void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i);
 void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
 
 /* ---- the store ---------------------------------------------------------------------- */
@@ -223,6 +224,7 @@ struct sp_stat_run {
 	struct sp_stat_who who;
 	struct sp_stat_child child;
 	struct sp_stat_beside beside;
+	struct sp_stat_interval *interval;	/* rows while it runs (stat-interval.h); NULL: there are none */
 	const char *why_no_rows;	/* NULL: there are */
 	const char *why_no_cpus;	/* counts have no CPU; NULL: they have */
 	struct sp_stat_attached attached;	/* running only */

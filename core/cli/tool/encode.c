@@ -127,53 +127,19 @@ static void encode_cell(struct sp_cell *to, const struct sp_at_cpu *at, const ui
 	}
 }
 
-/* Chunks of this many bytes, filled, whatever those of the process were. */
-#define CHUNK_BYTES	65536u
-
-static uint64_t encode_chunk(struct sp_bytes *b, const struct sp_chunk *before, sp_off before_at, uint32_t k)
-{
-	uint32_t room = (uint32_t)sp_max(CHUNK_BYTES / sp_reading_bytes(k), 1);
-	uint64_t first = before ? before->first + before->room : 0;
-	uint32_t number = before ? before->number + 1 : 0;
-	uint64_t place = sp_bytes_block(b, SP_BLOCK_READINGS, sizeof(struct sp_chunk) + room * sp_reading_bytes(k));
-	struct sp_chunk *c = sp_bytes_at(b, place);
-
-	c->next = c->jump = before_at;
-	c->first = first;
-	c->number = number;
-	c->jump_number = number ? number - 1 : 0;
-	c->k = k;
-	c->room = room;
-	return place;
-}
-
 /* Behind the relation at `relation`, whose events `kept` stay. */
 static void encode_readings(struct sp_bytes *b, const struct sp_model *m, const struct sp_row *row, uint64_t relation,
 			    const uint32_t *kept, uint32_t k)
 {
+	struct sp_settled_readings log = { .relation = relation };
 	struct sp_kept at = { 0 };
-	uint64_t place = 0, n = 0;
 
-	for (; sp_row_kept(m, row, &at); n++) {
-		struct sp_chunk *c = place ? sp_bytes_at(b, place) : NULL;
-		struct sp_reading *r;
+	while (sp_row_kept(m, row, &at)) {
+		int64_t *value = sp_settled_reading(b, &log, at.ns, at.cpu);
 
-		if (!c || n - c->first == c->room) {
-			struct sp_chunk before = c ? *c : (struct sp_chunk){ 0 };
-
-			place = encode_chunk(b, c ? &before : NULL, c ? b->origin + place : 0, k);
-			c = sp_bytes_at(b, place);
-			c->first_ns = at.ns;
-		}
-		r = (struct sp_reading *)((char *)(c + 1) + (n - c->first) * sp_reading_bytes(k));
-		r->ns = at.ns;
-		r->cpu = at.cpu;
-		r->number = (uint32_t)(n - c->first) + 1;
 		for (uint32_t i = 0; i < k; i++)
-			r->value[i] = at.value[kept[i]];
+			value[i] = at.value[kept[i]];
 	}
-	if (place)
-		((struct sp_relation *)sp_bytes_at(b, relation))->readings = b->origin + place;
 }
 
 static int32_t cell_of(struct sp_relation *r, int32_t cpu)

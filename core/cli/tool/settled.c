@@ -197,3 +197,46 @@ void sp_settled_end(struct sp_bytes *b, uint64_t member)
 	p->h.bytes = sizeof(p->h);
 	p->extent = b->used - member;
 }
+
+/* ---- permanent readings ------------------------------------------------------------ */
+
+/* Chunks of this many bytes, filled, whatever those of the process were. */
+#define CHUNK_BYTES	65536u
+
+static uint64_t new_chunk(struct sp_bytes *b, const struct sp_chunk *before, sp_off before_at, uint32_t k)
+{
+	uint32_t room = (uint32_t)sp_max(CHUNK_BYTES / sp_reading_bytes(k), 1);
+	uint64_t first = before ? before->first + before->room : 0;
+	uint32_t number = before ? before->number + 1 : 0;
+	uint64_t place = sp_bytes_block(b, SP_BLOCK_READINGS, sizeof(struct sp_chunk) + room * sp_reading_bytes(k));
+	struct sp_chunk *c = sp_bytes_at(b, place);
+
+	c->next = c->jump = before_at;
+	c->first = first;
+	c->number = number;
+	c->jump_number = number ? number - 1 : 0;
+	c->k = k;
+	c->room = room;
+	return place;
+}
+
+int64_t *sp_settled_reading(struct sp_bytes *b, struct sp_settled_readings *log, uint64_t ns, int32_t cpu)
+{
+	uint32_t k = ((struct sp_relation *)sp_bytes_at(b, log->relation))->k;
+	struct sp_chunk *c = log->chunk ? sp_bytes_at(b, log->chunk) : NULL;
+	struct sp_reading *r;
+
+	if (!c || log->n - c->first == c->room) {
+		struct sp_chunk before = c ? *c : (struct sp_chunk){ 0 };
+
+		log->chunk = new_chunk(b, c ? &before : NULL, c ? b->origin + log->chunk : 0, k);
+		c = sp_bytes_at(b, log->chunk);
+		c->first_ns = ns;
+		((struct sp_relation *)sp_bytes_at(b, log->relation))->readings = b->origin + log->chunk;
+	}
+	r = (struct sp_reading *)((char *)(c + 1) + (log->n - c->first) * sp_reading_bytes(k));
+	r->ns = ns;
+	r->cpu = cpu;
+	r->number = (uint32_t)(log->n++ - c->first) + 1;
+	return r->value;
+}

@@ -50,6 +50,12 @@ uint64_t sp_settled_thread(struct sp_bytes *b, sp_off before, int tid, const cha
 /* The thread's newest relation, with these numbers (of which k and cells say how long it is) and events: its place. */
 uint64_t sp_settled_relation(struct sp_bytes *b, uint64_t thread, const struct sp_relation *like, const uint32_t *event);
 
+/* One reading more of a relation, by its place, in the order of their times; its values [k] are to be filled in at once. */
+struct sp_settled_readings {
+	uint64_t relation, chunk, n;	/* chunk, n: private, from 0 on */
+};
+int64_t *sp_settled_reading(struct sp_bytes *b, struct sp_settled_readings *log, uint64_t ns, int32_t cpu);
+
 /* Those of a relation: its cell i, and its times. */
 struct sp_cell *sp_settled_cell(struct sp_relation *r, uint32_t i);
 struct sp_times *sp_settled_times(struct sp_relation *r);

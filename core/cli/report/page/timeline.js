@@ -74,7 +74,8 @@ class Timeline {
 			...shown.map(s => this.series(s.map(r => ({ r, x: x(ms(r)), y: y(Number(r.value)) })), shown.length, wide)));
 		this.note.textContent = `${grouped(list.length)} readings of ${series.length} ${series.length === 1 ? 'thread' : 'threads'}` +
 			(series.length > SERIES ? `; drawn are the ${SERIES} with most of them` : '') +
-			'; a point has the colour of its CPU; values are as PAPI handed them out, so a reset begins at 0 again';
+			(data.settings.stat ? '; each is what a CPU counted since the one before' :
+			'; a point has the colour of its CPU; values are as PAPI handed them out, so a reset begins at 0 again');
 	}
 	series(points, of, wide) {
 		const some = thin(points, Math.min(wide, POINTS / 2 / of));

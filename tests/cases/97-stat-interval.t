@@ -1,0 +1,49 @@
+# sspapi stat -I: rows by CPU while the program runs; their sum is the total, they are in the store, and a slow reader holds nobody up.
+. tests/lib/lib.sh
+cd "$tmp" || exit 1
+sspapi=$B/sspapi
+case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
+run try "$sspapi" stat true
+[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+
+# Some 60 processes with page faults, one after the other.
+cat >steps.sh <<'END'
+i=0
+while [ $i -lt 60 ]; do "$0" pages 20; i=$((i + 1)); done
+END
+run rows "$sspapi" stat -I 5 -e page-faults,task-clock -o rows.sspapi sh -c "$(cat steps.sh)" "$apps/counted"
+"$sspapi" report -f json rows.sspapi >rows.json
+sum() {	# EVENT: of the rows that were shown, and of the store's
+	awk -v e="$1" '$NF == e && / s  CPU / { n += $5 } END { printf "%d ", n }' rows.err
+	"$sspapi" report --readings -f csv rows.sspapi | awk -F, -v e="perf::$1" '$9 == e { n += $10 } END { print n + 0 }'
+}
+total() {
+	json rows.json "\$d->{components}[0]{total}{'perf::$1'}"
+}
+for event in PAGE-FAULTS TASK-CLOCK; do
+	is "$event: the rows are the total, on the screen and in the store" "$(sum $event)" "$(total $event) $(total $event)"
+done
+check "there are several, at growing times" awk '/ s  CPU / { if ($1 < last) bad = 1; if ($1 != last) n++; last = $1 } END { exit bad || n < 3 }' rows.err
+check "and the table" grep -q '^CPU ' rows.err
+is "the rows are no threads of their own" "$("$sspapi" report --per-thread rows.sspapi | grep -c 'all threads')" 0
+check "a merged store has them, too" sh -c '"$0" merge -o merged.sspapi rows.sspapi && [ "$("$0" report --readings -f csv merged.sspapi | wc -l)" = "$("$0" report --readings -f csv rows.sspapi | wc -l)" ]' "$sspapi"
+
+run csv "$sspapi" stat -I 5 -f csv -e page-faults "$apps/counted" pages 300
+is "CSV: a head, rows, nothing else" "$(head -1 csv.err) $(sed 1d csv.err | grep -cvE '^[0-9]+\.[0-9]{6},[0-9]+,perf::PAGE-FAULTS,[0-9]+$')" "time,cpu,event,value 0"
+check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print n }' csv.err)" -ge 300
+
+SSPAPI_READINGS_MAX=1 "$sspapi" stat -q -I 1 -o few.sspapi sh -c "$(cat steps.sh)" "$apps/counted" >/dev/null 2>&1
+check "no more are kept than asked for, and a line says so" sh -c '"$0" report few.sspapi | grep -q "rows of -I are not kept"' "$sspapi"
+
+# Nobody reads until the program has ended: it ends all the same.  (Some 300 kB of rows; a pipe takes 64.)
+mkfifo ran
+"$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations \
+	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done; echo ran >ran' "$apps/counted" 2>&1 >/dev/null |
+	{ timeout 60 head -1 <ran >held; cat >late.err; }
+is "a pipe that nobody reads does not hold the program up" "$(cat held)" ran
+check "what waited comes then, and the table" grep -q '^CPU ' late.err
+for wrong in 0 -5 x 1.5 99999999; do
+	run wrong "$sspapi" stat -I "$wrong" touch it-ran
+	is "-I $wrong" "$(status_of wrong) $(wc -l <wrong.err) $(test -e it-ran; echo $?)" "125 1 1"
+done
+done_testing
