@@ -404,7 +404,7 @@ int sp_cmd_stat(int argc, char **argv)
 		return e;
 	sp_conf_capture(environ);
 	w.interval.most = readings_most();
-	w.interval.csv = w.formats && strcmp(w.formats, "csv") == 0 && !w.out;
+	w.interval.csv = w.interval.ms && w.formats && strcmp(w.formats, "csv") == 0 && !w.out;
 	w.interval.quiet = w.quiet;
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	if (w.asked.n)
