@@ -31,7 +31,7 @@ _sspapi_behind() {
 	case $verb:$option in
 	run:-f | run:--format) _sspapi_words "text json csv hwloc store" "$current" ;;
 	stat:-f | report:-f) _sspapi_words "text json csv hwloc html store" "$current" ;;
-	diff:-f) _sspapi_words "text csv" "$current" ;;
+	diff:-f) _sspapi_words "text csv markdown" "$current" ;;
 	*:-m)
 		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
 		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;

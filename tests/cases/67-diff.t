@@ -14,7 +14,8 @@ one b hybrid more
 one other v1-numa less
 
 run d "$sspapi" diff a.sspapi same.sspapi
-is "the same counts: 0, and no line" "$(status_of d) $(cat d.out d.err)" "0 "
+is "the same counts: 0, their totals, and a line that says so" "$(status_of d) $(grep -c '^[~ ]*total *EV_[AB] .* same *$' d.out) $(tail -1 d.out)" \
+	"0 2 nothing differs"
 run d "$sspapi" diff a.sspapi b.sspapi
 is "others: 1" "$(status_of d)" 1
 "$sspapi" diff -f csv a.sspapi b.sspapi >d.csv
@@ -53,7 +54,7 @@ run d "$sspapi" diff --events coretemp:::T w.sspapi w.sspapi
 is "--events: a gauge is nothing to compare" "$(status_of d) $(cat d.out) $(grep -c gauges d.err)" "2  1"
 while read -r level place; do
 	run d "$sspapi" diff --per-$level a.sspapi same.sspapi
-	is "--per-$level: the same" "$(status_of d) $(cat d.out)" "0 "
+	is "--per-$level: the same" "$(status_of d) $(tail -1 d.out)" "0 nothing differs"
 	run d "$sspapi" diff --per-$level a.sspapi b.sspapi
 	is "--per-$level: differs, in lines of text" "$(status_of d) $(grep -c "^[~ ]*$place.* EV_A .* +[0-9,]* *+[0-9.]* *\$" d.out) $(grep -c "^[~ ]*total *EV_A " d.out)" \
 		"1 $(grep -v '^~:' d.out | sed 1,5d | wc -l) 1"
@@ -65,7 +66,7 @@ machine machine
 thread thread
 END
 run d "$sspapi" diff a.sspapi other.sspapi
-is "another machine, the same positions: the same" "$(status_of d) $(cat d.out)" "0 "
+is "another machine, the same positions: the same" "$(status_of d) $(tail -1 d.out)" "0 nothing differs"
 
 # The same in sum, elsewhere: a total that is the same, and lines for the places.
 moved() {
@@ -93,7 +94,7 @@ for i in 1 2 3 4 5 6; do
 	one l$i hybrid more
 done
 run d "$sspapi" diff r1.sspapi r2.sspapi -- r3.sspapi a.sspapi same.sspapi
-is "repeats of the same: 0" "$(status_of d) $(cat d.out d.err)" "0 "
+is "repeats of the same: 0" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs beyond chance"
 run d "$sspapi" diff -f csv r1.sspapi r2.sspapi r3.sspapi -- l1.sspapi l2.sspapi l3.sspapi
 is "repeats of others: 1, means and spread" "$(status_of d) $(sed -n 1,2p d.out | cut -d, -f1-2,9- | paste -sd' ')" "1 place,event,a_stddev,b_stddev total,EV_A,0,0"
 run d "$sspapi" diff r?.sspapi -- l1.sspapi
@@ -111,6 +112,25 @@ run d "$sspapi" diff --per-process -f csv job1 job2
 is "two processes of one rank; folders are runs" "$(status_of d) $(grep -v '^total' d.out | cut -d, -f1,2 | paste -sd' ')" "1 place,event rank 3 process 1,EV_A"
 run d "$sspapi" diff --per-thread -f csv job1 job2
 is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
+
+# A gate for CI: what has grown by more than so much, and not by chance.
+while read -r above a b status words; do
+	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi
+	is "--fail-above $above, $a and $b" "$(status_of d) $(tail -1 d.out | cut -d' ' -f1-5)" "$status $words"
+done <<END
+1% a b 1 EV_A has grown by 4.00
+5 a b 0 no event has grown by
+0 b a 0 no event has grown by
+0 a same 0 no event has grown by
+END
+is "of the events that are asked for" "$("$sspapi" diff --fail-above 1 -e EV_B a.sspapi b.sspapi >/dev/null; echo $?)" 0
+is "and of repeats" "$("$sspapi" diff --fail-above 1 r?.sspapi -- l?.sspapi >/dev/null; echo $?)" 1
+for wrong in x -1 1k ''; do
+	run d "$sspapi" diff --fail-above "$wrong" a.sspapi b.sspapi
+	is "--fail-above '$wrong'" "$(status_of d) $(wc -l <d.err)" "2 1"
+done
+run d "$sspapi" diff -f markdown a.sspapi b.sspapi
+is "markdown: a table" "$(status_of d) $(grep -c '^| total | EV_A |' d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out | sort -u)" "1 1 1 8"
 
 # Metrics: rows behind those of the events, as report computes them.
 printf 'event PAPI_TOT_INS\nevent PAPI_TOT_CYC\ncomponent rapl\nevent rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64\n' >script

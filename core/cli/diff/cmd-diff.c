@@ -94,7 +94,7 @@ static int open_side(struct command *c, unsigned side)
 
 		if (is_left(c, first, i))
 			continue;
-		if (sp_level_is_code(c->level) && !c->diff.csv)
+		if (sp_level_is_code(c->level) && c->diff.form != SP_DIFF_CSV)
 			sp_symbols_add(&f->model, c->verb, false);
 		e = add(c, side, &f->model);
 		if (e)
@@ -115,31 +115,55 @@ static void close_all(struct command *c)
 
 /* ---- the command line --------------------------------------------------------- */
 
+static bool take_form(struct command *c, const char *name)
+{
+	static const char *const forms[] = { [SP_DIFF_TEXT] = "text", [SP_DIFF_CSV] = "csv", [SP_DIFF_MARKDOWN] = "markdown" };
+	unsigned i = 0;
+
+	while (i < SP_COUNT(forms) && strcmp(name, forms[i]) != 0)
+		i++;
+	c->diff.form = i;
+	return i < SP_COUNT(forms);
+}
+
+/* "1", "1%", "0.5 %" */
+static bool take_limit(struct command *c, const char *text)
+{
+	char *end;
+
+	c->diff.fail_above = strtod(text, &end);
+	end += *end == ' ';
+	end += *end == '%';
+	c->diff.gate = end != text && !*end && c->diff.fail_above >= 0.0 && c->diff.fail_above < 1e6;
+	return c->diff.gate;
+}
+
 static int options(struct command *c, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 2];
+	struct option longs[SP_LEVEL_OPTIONS + 3];
 	unsigned n = sp_level_options(longs);
 	int letter, at = 0;
 
-	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
+	longs[n++] = (struct option){ "events", required_argument, NULL, 'e' };
+	longs[n++] = (struct option){ "fail-above", required_argument, NULL, 'F' };
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
-	while ((letter = sp_option(argc, argv, "f:m:", longs, &at, "options are --per-LEVEL, --events E,E, -m METRICS, -f text or csv")) != -1) {
+	while ((letter = sp_option(argc, argv, "e:f:m:", longs, &at, "options are --per-LEVEL, -e E,E, --fail-above N%, -m METRICS, -f text, csv or markdown")) != -1) {
 		const struct sp_level *l = letter == 'L' ? sp_level_by_name(longs[at].name + strlen("per-")) : NULL;
 
 		if (letter == '?')
 			return 2;
 		if (letter == 'm' && !sp_metrics_wish(&c->metrics, optarg))
 			return error(c, "-m takes one file, or names of the usual metrics", optarg);
-		if (letter == 'f' && strcmp(optarg, "csv") != 0 && strcmp(optarg, "text") != 0)
-			return error(c, "-f takes text or csv", optarg);
+		if (letter == 'f' && !take_form(c, optarg))
+			return error(c, "-f takes text, csv or markdown", optarg);
+		if (letter == 'F' && !take_limit(c, optarg))
+			return error(c, "--fail-above takes a percentage, as 1 or 0.5%", optarg);
 		if (l && c->level && l != c->level)
 			return error(c, "takes one level only", longs[at].name);
 		if (l)
 			c->level = l;
-		else if (letter == 'E')
+		else if (letter == 'e')
 			c->diff.events = optarg;
-		else if (letter == 'f')
-			c->diff.csv = *optarg == 'c';
 	}
 	if (!c->level)
 		c->level = sp_level_by_name("cpu");
@@ -193,7 +217,7 @@ static int compare(struct command *c)
 	e = check_events(c);
 	if (e)
 		return e;
-	if (!c->diff.csv)
+	if (c->diff.form == SP_DIFF_TEXT)
 		sp_pager_start();
 	e = sp_diff_show(&c->diff, STDOUT_FILENO, bold);
 	sp_pager_wait();

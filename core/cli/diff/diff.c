@@ -1,5 +1,6 @@
 /* diff.c: matches the rows of two sides, compares and shows them; see diff.h. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -487,6 +488,32 @@ static const char *spread_text(char text[48], const struct value *v)
 	return sp_text_f(text, 48, "%.2f", sp_deviation(&v->spread) / mean * 100.0);
 }
 
+/* A table for a pull request, of the same cells: a bar in a name would begin a new one. */
+static void markdown_line(struct sp_text_list *l, const char *const *cell)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		sp_out_text(l->o, i ? " | " : "| ");
+		for (const char *p = cell[i]; *p; p++) {
+			if (*p == '|')
+				sp_out_char(l->o, '\\');
+			sp_out_char(l->o, *p);
+		}
+	}
+	sp_out_text(l->o, " |\n");
+	for (unsigned i = 0; !l->lines && i < l->n; i++)
+		sp_out_text(l->o, i == 0 ? "| --- |" : i == 1 ? " --- |" : " ---: |");
+	sp_out_text(l->o, l->lines ? "" : "\n");
+	l->lines++;
+}
+
+static void line(const struct sp_diff *d, struct sp_text_list *l, const char *const *cell)
+{
+	if (d->form == SP_DIFF_MARKDOWN)
+		markdown_line(l, cell);
+	else
+		sp_list_line(l, cell);
+}
+
 static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t position, uint32_t event, const struct value *a,
 		      const struct value *b)
 {
@@ -510,7 +537,7 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 		number_text(d, event, b, b->v, of_b);
 	number_text(d, event, a->there ? a : b, type == SP_FP64 || by >= 0 ? by : (int64_t)-(uint64_t)by, text);
 	snprintf(signed_by, sizeof(signed_by), "%s%s", number > 0 ? "+" : type != SP_FP64 && number < 0 ? "-" : "", text);
-	sp_list_line(l, cell);
+	line(d, l, cell);
 }
 
 /* Nothing where nothing is. */
@@ -559,7 +586,7 @@ static void compare(const struct sp_diff *d, struct sp_text_list *l, struct sp_o
 		for (uint32_t e = 0; e < n_names(d); e++) {
 			struct value a = value_of(d, 0, p, e), b = value_of(d, 1, p, e);
 
-			if (!d->event_differs[e] || !((l && !p) || differ(d, !p, &a, &b)))
+			if (!(l && !p ? d->event_differs[e] || d->all_totals : differ(d, !p, &a, &b)))
 				continue;
 			if (l)
 				text_line(d, l, p, e, &a, &b);
@@ -600,8 +627,22 @@ static void tell(struct sp_text_list *l, void *diff)
 	const struct sp_diff *d = diff;
 	const char *title[] = { d->side[0].run[0].levels.level->heading, "event", "A", "B", "B - A", "percent", "std dev A [%]", "B [%]" };
 
-	sp_list_line(l, title);
+	line(d, l, title);
 	compare(d, l, NULL);
+}
+
+static unsigned n_columns(const struct sp_diff *d)
+{
+	return have_repeats(d) ? 8 : 6;
+}
+
+static void markdown(struct sp_out *o, const struct sp_diff *d)
+{
+	struct sp_text_list l = { .o = o, .n = n_columns(d) };
+
+	sp_out_char(o, '\n');
+	tell(&l, (void *)d);
+	sp_out_char(o, '\n');
 }
 
 /* In which modes a side counted the event; 0: not known, or not in one. */
@@ -629,12 +670,56 @@ static void domains(struct sp_out *o, const struct sp_diff *d)
 	}
 }
 
-static void below(struct sp_out *o, const struct sp_diff *d)
+/* Has its total grown by more than what is allowed, and not by chance?  From nothing to something is any growth. */
+static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
+{
+	struct value a = value_of(d, 0, 0, e), b = value_of(d, 1, 0, e);
+	double from = sp_value_double(a.type, a.v), to = sp_value_double(b.type, b.v);
+
+	if (!a.there || !b.there || to <= from || !differ(d, true, &a, &b))
+		return false;
+	*percent = from > 0.0 ? (to - from) / from * 100.0 : HUGE_VAL;
+	return *percent > d->fail_above;
+}
+
+static bool any_has_grown(const struct sp_diff *d)
+{
+	double percent;
+
+	for (uint32_t e = 0; e < d->names.n; e++)
+		if (has_grown(d, e, &percent))
+			return true;
+	return false;
+}
+
+static void tell_growth(struct sp_out *o, const struct sp_diff *d)
+{
+	char name[256];
+	double percent;
+
+	for (uint32_t e = 0; e < d->names.n; e++) {
+		if (!has_grown(d, e, &percent))
+			continue;
+		name_text(d, e, name);
+		if (percent < HUGE_VAL)
+			sp_out_f(o, "%s has grown by %.2f %%, which is more than %.2f %%\n", name, percent, d->fail_above);
+		else
+			sp_out_f(o, "%s was 0\n", name);
+	}
+	if (!any_has_grown(d))
+		sp_out_f(o, "no event has grown by more than %.2f %%\n", d->fail_above);
+}
+
+static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 {
 	domains(o, d);
+	if (!any)
+		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n" : "nothing differs\n");
+	if (d->gate)
+		tell_growth(o, d);
 	if (d->marks)
 		sp_out_text(o, "~: in part not proven on its CPU\n");
-	if (have_repeats(d))
+	if (have_repeats(d) && any)
 		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n", d->side[0].n, SP_MANY(d->side[0].n),
 			 d->side[1].n, SP_MANY(d->side[1].n));
 }
@@ -647,16 +732,22 @@ int sp_diff_show(struct sp_diff *d, int fd, bool bold)
 	struct sp_out o;
 	int e;
 
+	d->all_totals = !any || d->gate;
+
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
-	if (d->csv) {
+	if (d->form == SP_DIFF_CSV) {
 		sp_out_f(&o, "place,event,a,b,difference,percent,a_exact,b_exact%s\n", have_repeats(d) ? ",a_stddev,b_stddev" : "");
 		compare(d, NULL, &o);
-	} else if (any) {
+	} else {
 		head(&o, d, 0);
+		sp_out_text(&o, d->form == SP_DIFF_MARKDOWN ? "\n" : "");	/* else one paragraph */
 		head(&o, d, 1);
-		sp_list_show(&o, &how, have_repeats(d) ? 8 : 6, true, "", tell, d);
-		below(&o, d);
+		if (d->form == SP_DIFF_MARKDOWN)
+			markdown(&o, d);
+		else
+			sp_list_show(&o, &how, n_columns(d), true, "", tell, d);
+		below(&o, d, any);
 	}
 	e = sp_out_finish(&o);
-	return e < 0 && e != -EPIPE ? e : any;
+	return e < 0 && e != -EPIPE ? e : d->gate ? any_has_grown(d) : any;
 }

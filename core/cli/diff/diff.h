@@ -14,7 +14,9 @@
 
 struct sp_diff {
 	const char *events;		/* of these only, E,E; NULL: all */
-	bool csv;
+	enum { SP_DIFF_TEXT, SP_DIFF_CSV, SP_DIFF_MARKDOWN } form;
+	bool gate;			/* what has grown by more than so many percent fails; else what differs does */
+	double fail_above;
 	struct sp_diff_side {
 		uint32_t n, room;
 		struct sp_diff_run {	/* (its model is the levels') */
@@ -34,6 +36,7 @@ struct sp_diff {
 	uint32_t n_in_modes;
 	double limit[2];		/* of total lines, of others: what is less probable by chance differs */
 	bool *event_differs, marks;
+	bool all_totals;		/* also of events that differ nowhere */
 };
 
 /* The runs of a model that stays open (stat -r: several), by this level, on this side; with these metrics, which are
@@ -43,7 +46,8 @@ int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const stru
 /* To be called once, when all runs are there. */
 void sp_diff_index(struct sp_diff *d);
 
-/* What differs, to fd: does anything?  Or -errno. */
+/* What differs, to fd, and the total of each event: does anything differ, or has an event grown too much (gate)?  Or
+ * -errno. */
 int sp_diff_show(struct sp_diff *d, int fd, bool bold);
 
 void sp_diff_free(struct sp_diff *d);
