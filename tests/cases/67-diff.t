@@ -118,7 +118,7 @@ while read -r above a b status words; do
 	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi
 	is "--fail-above $above, $a and $b" "$(status_of d) $(tail -1 d.out | cut -d' ' -f1-5)" "$status $words"
 done <<END
-1% a b 1 EV_A has grown by 4.00
+1% a b 1 EV_A has grown by 3.82
 5 a b 0 no event has grown by
 0 b a 0 no event has grown by
 0 a same 0 no event has grown by
@@ -130,7 +130,7 @@ for wrong in x -1 1k ''; do
 	is "--fail-above '$wrong'" "$(status_of d) $(wc -l <d.err)" "2 1"
 done
 run d "$sspapi" diff -f markdown a.sspapi b.sspapi
-is "markdown: a table" "$(status_of d) $(grep -c '^| total | EV_A |' d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out | sort -u)" "1 1 1 8"
+is "markdown: a table" "$(status_of d) $(grep -c '^| [~ ]*total | EV_A |' d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out | sort -u)" "1 1 1 8"
 
 # Metrics: rows behind those of the events, as report computes them.
 printf 'event PAPI_TOT_INS\nevent PAPI_TOT_CYC\ncomponent rapl\nevent rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64\n' >script
@@ -165,15 +165,15 @@ for level in package machine thread; do
 		"$( (level_metrics $level m1; level_metrics $level m2) | sort)"
 done
 run d "$sspapi" diff -m IPC m1.sspapi m1.sspapi
-is "the same: no line" "$(status_of d) $(cat d.out d.err)" "0 "
+is "the same" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m3.sspapi
 is "of sets that do not have all of it: none, not 0" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,,"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
 is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
 run d "$sspapi" diff -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi
-is "the same mean, the same spread: no difference" "$(status_of d) $(cat d.out)" "0 "
+is "the same mean, the same spread: no difference" "$(status_of d) $(tail -1 d.out)" "0 nothing differs beyond chance"
 run d "$sspapi" diff -m IPC a.sspapi same.sspapi
-is "what cannot be computed: said once" "$(status_of d) $(cat d.out d.err)" "0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
+is "what cannot be computed: said once" "$(status_of d) $(cat d.err)" "0 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
 run d "$sspapi" diff -m IPC m1.sspapi a.sspapi
 is "also of the second alone" "$(status_of d) $(cat d.err)" "1 sspapi diff: IPC needs PAPI_TOT_INS, which was not counted"
 run d "$sspapi" diff -m NO_SUCH m1.sspapi m2.sspapi

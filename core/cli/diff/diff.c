@@ -713,15 +713,15 @@ static void tell_growth(struct sp_out *o, const struct sp_diff *d)
 static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 {
 	domains(o, d);
-	if (!any)
-		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n" : "nothing differs\n");
-	if (d->gate)
-		tell_growth(o, d);
 	if (d->marks)
 		sp_out_text(o, "~: in part not proven on its CPU\n");
 	if (have_repeats(d) && any)
 		sp_out_f(o, "A: %u run%s, B: %u run%s; what chance explains is left out\n", d->side[0].n, SP_MANY(d->side[0].n),
 			 d->side[1].n, SP_MANY(d->side[1].n));
+	if (!any)
+		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n" : "nothing differs\n");
+	if (d->gate)
+		tell_growth(o, d);
 }
 
 int sp_diff_show(struct sp_diff *d, int fd, bool bold)
