@@ -867,7 +867,7 @@ static void folding_times(void **state)
 /* What one of them does not know is not known of their sum. */
 static void folding_unknown(void **state)
 {
-	struct sp_at_cpu at;
+	struct sp_at_cpu at = { 0 };
 	struct sp_model m;
 	struct sp_row row;
 
@@ -883,7 +883,7 @@ static void folding_unknown(void **state)
 
 static void folding_unknown_moves(void **state)
 {
-	struct sp_at_cpu at;
+	struct sp_at_cpu at = { 0 };
 	struct sp_model m;
 	struct sp_row row;
 

@@ -21,7 +21,7 @@ static const struct cmd {
 	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
 	{ "merge", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
-	{ "diff", "[--per-LEVEL] [-e E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown] A B, or A... -- B...",
+	{ "diff", "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown] A B, or A... -- B...",
 	  "what two runs, or repeats of two, counted differently, by logical position; exit 0 same, 1 differs, 2 error" },
 	{ "recover", "[-o FILE] [--force] [--discard] [FILE.live...]",
 	  "makes the dump that a killed process did not write; or only removes what it left" },
