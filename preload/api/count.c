@@ -163,7 +163,7 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 		sp_after_start(NULL, rc, es, open, at);
 	} else {
 		if (s)
-			sp_set_unbind(s);
+			(void)sp_set_unbind(s);
 		sp_after_start_failed(rc);
 	}
 	return rc;

@@ -397,7 +397,7 @@ void sp_after_cleanup(int rc, int id)
 
 	if (!s)
 		return;
-	sp_set_unbind(s);
+	(void)sp_set_unbind(s);
 	sp_split_drop(&s->split);
 	sp_opened_forget(&s->opened);
 	target(s, SP_TARGET_THREAD, 0);

@@ -68,18 +68,31 @@ static struct sp_set *make_room(int id)
 	return sp_set_of(id);
 }
 
-void sp_set_unbind(struct sp_set *s)
+/* Is this a handler's, on top of a call of its thread for the set? */
+static bool is_under(const struct sp_set *s)
+{
+	uintptr_t under = s->starter == sp_self.id ? sp_get(&s->writer.in_flight) : 0;
+
+	return under && sp_interrupted(under, (uintptr_t)__builtin_frame_address(0));
+}
+
+bool sp_set_unbind(struct sp_set *s)
 {
 	bool was = sp_get(&s->bound);
 
 	sp_put(&s->fast_thread, 0);
 	sp_put(&s->bound, false);
+	if (is_under(s)) {
+		s->changed = true;
+		return false;
+	}
 	s->writer.relation = NULL;
 	s->gauges.n = 0;
 	s->times = NULL;
 	s->overflows.block = NULL;
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
+	return true;
 }
 
 /* Only `alive` is cleared: PAPI may have given the id to another set, whose the record then is. */
@@ -147,7 +160,8 @@ struct sp_set *sp_set_new(int id)
 		return NULL;
 	}
 	(void)sp_acquire(&s->alive);	/* other threads' writes for the set that had this id before are complete */
-	sp_set_unbind(s);
+	if (!sp_set_unbind(s))
+		return NULL;
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
 	s->generation = sp_process.generation;
 	sp_put(&s->started, false);
@@ -198,7 +212,7 @@ void sp_sets_forget(uint32_t creator)
 				sp_split_drop(&chunk[i].split);
 			}
 			if (!creator)
-				sp_set_unbind(&chunk[i]);
+				(void)sp_set_unbind(&chunk[i]);
 		}
 	}
 }
@@ -733,7 +747,8 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	enum sp_attribution how;
 	enum sp_why why;
 
-	sp_set_unbind(s);
+	if (!sp_set_unbind(s))
+		return;
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
 	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h, s->domain))
 		return;
@@ -757,9 +772,12 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 void sp_set_prepare(struct sp_set *s, int id)
 {
 	uint32_t more;
+	bool other = !s->bound || s->changed || s->starter != sp_self.id;
 
-	if (!s->bound || s->changed || s->starter != sp_self.id || (s->split && !sp_split_holds(s->split, &s->opened))) {
-		bind_anew(s, id);
+	if (other || (s->split && !sp_split_holds(s->split, &s->opened))) {
+		/* A handler on top of a booking that took the ledger away with other CPUs lost counts (seen): the next start does. */
+		if (other || !is_under(s))
+			bind_anew(s, id);
 		return;
 	}
 	more = sp_intervals_wanted(&s->writer.track);
