@@ -18,6 +18,7 @@
 
 #include <limits.h>
 #include <linux/perf_event.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "../../core/store/blocks.h"
@@ -60,6 +61,24 @@ struct sp_stat_plan {
 	char wrong[2 * SP_STAT_NAME];	/* why an event cannot be counted, in a line */
 	char left_out[300];		/* of the usual ones, and why, in a line; "" */
 };
+
+/* Of the natives' values; a whole number, as PAPI gives them. */
+static inline int64_t sp_stat_value(const struct sp_stat_event *e, const int64_t *native)
+{
+	long double sum = 0;
+
+	for (uint32_t t = 0; t < e->n; t++)
+		sum += (long double)e->factor[t] * (long double)native[e->native[t]];
+	return (int64_t)sum;
+}
+
+static inline bool sp_stat_is_planned(const struct sp_stat_plan *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n_events; i++)
+		if (strcmp(p->event[i].name, name) == 0)
+			return true;
+	return false;
+}
 
 static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native, uint32_t turn)
 {

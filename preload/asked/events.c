@@ -263,14 +263,6 @@ static bool find(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const
 	return false;
 }
 
-static bool is_there(const struct sp_stat_plan *plan, const char *name)
-{
-	for (uint32_t i = 0; i < plan->n_events; i++)
-		if (strcmp(plan->event[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
@@ -283,7 +275,7 @@ static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, cons
 
 	if (!find(p, plan, &name, &near, &code, info))
 		return false;
-	if (is_there(plan, name))
+	if (sp_stat_is_planned(plan, name))
 		return true;
 	memset(e, 0, sizeof(*e));
 	snprintf(e->name, sizeof(e->name), "%s", name);

@@ -128,16 +128,19 @@ int sp_kernel_event_opens(const struct sp_kernel_event *e)
 	return fd < 0 ? (int)fd : 0;
 }
 
-const char *sp_kernel_event_why(const struct sp_kernel_event *e, int error)
+int sp_kernel_counters(void)
 {
-	static const struct sp_kernel_event any = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES };
+	return sp_kernel_event_opens(&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS });
+}
 
+const char *sp_kernel_event_why(uint32_t type, int error)
+{
 	if (error == -EACCES || error == -EPERM)
 		return "not permitted: perf_event_paranoid, or a container, forbids it to this user";
 	if (error != -ENOENT && error != -EOPNOTSUPP && error != -EINVAL && error != -ENODEV)
 		return NULL;
-	if (e->type == PERF_TYPE_SOFTWARE)
+	if (type == PERF_TYPE_SOFTWARE)
 		return "this kernel does not know it";
-	return sp_kernel_event_opens(&any) == 0 ? "this CPU has no such event"
-						: "the kernel has no counters of the CPU here (a virtual machine without them, as a rule)";
+	return sp_kernel_counters() == 0 ? "this CPU has no such event"
+					 : "the kernel has no counters of the CPU here (a virtual machine without them, as a rule)";
 }

@@ -33,7 +33,10 @@ void sp_kernel_events_near(struct sp_near_names *n, const char *wanted);
 /* Can this user count it here, of himself and without the kernel's part?  0 or -errno. */
 int sp_kernel_event_opens(const struct sp_kernel_event *e);
 
-/* Why not, for a person, of a -errno; NULL: it is no matter of the machine. */
-const char *sp_kernel_event_why(const struct sp_kernel_event *e, int error);
+/* The same of any of the CPU's own. */
+int sp_kernel_counters(void);
+
+/* Why not, for a person, of an event's PERF_TYPE_ and a -errno; NULL: it is no matter of the machine. */
+const char *sp_kernel_event_why(uint32_t type, int error);
 
 #endif

@@ -832,7 +832,10 @@ static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, co
 
 static void book(struct sp_set *s, bool in_flight, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
-	book_on(s, in_flight, op, where(s), values, open, at);
+	/* What hands out no values is the ledger's alone, where nothing may have moved: without rseq the CPU is a system call. */
+	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : where(s);
+
+	book_on(s, in_flight, op, cpu, values, open, at);
 }
 
 /* PAPI touches a running set when it is read, reset or written, but the fast path has no time for

@@ -37,7 +37,6 @@ const char *sp_doctor_line(const char *path, char *text, size_t room);
 
 /* The parts, a file each. */
 void sp_doctor_kernel(struct sp_doctor *d);	/* perf_event_open, who may use it, the machine around it */
-int sp_doctor_counters(void);			/* 0: there are hardware counters; or why the kernel gives none, -errno */
 void sp_doctor_limits(struct sp_doctor *d);	/* rseq, locked memory, /dev/shm */
 void sp_doctor_program(struct sp_doctor *d);	/* the program's file; finds d->papi */
 void sp_doctor_papi(struct sp_doctor *d);	/* d->papi: version, linking, components */

@@ -118,15 +118,6 @@ static void refused(struct sp_doctor *d, long error)
 		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2; if it is that already, ask what security module forbids it");
 }
 
-int sp_doctor_counters(void)
-{
-	long fd = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-
-	if (fd >= 0)
-		close((int)fd);
-	return fd < 0 ? (int)fd : 0;
-}
-
 static void hardware(struct sp_doctor *d)
 {
 	long fd = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../core/base.h"
+#include "../asked/kernel-events.h"
 #include "../asked/libpapi.h"
 #include "doctor.h"
 
@@ -71,7 +72,7 @@ static void perf_event(struct sp_doctor *d, const struct sp_asked_component *c)
 	if (c->presets)
 		return;
 	sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
-	if (sp_doctor_counters() == -ENOENT || sp_doctor_counters() == -EOPNOTSUPP)
+	if (sp_kernel_counters() == -ENOENT || sp_kernel_counters() == -EOPNOTSUPP)
 		sp_doctor_mend(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
 	else
 		sp_doctor_mend(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "

@@ -2,10 +2,7 @@
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 sspapi=$B/sspapi
-case ${SANITIZE-} in *address* | *thread*) export LD_PRELOAD="${SHIM%:*}" ;; esac
-
-run try "$sspapi" stat true
-[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
+need_stat
 
 # names EVENTS: the names that these are stored by
 names() {

@@ -84,7 +84,7 @@ static void kernels(struct list *l, bool software, const char *title)
 
 		if ((e->type == PERF_TYPE_SOFTWARE) != software || !is_wanted(l, e->name, e->perf, e->description))
 			continue;
-		why = sp_kernel_event_why(e, sp_kernel_event_opens(e));
+		why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e));
 		strcat(name, e->name);
 		snprintf(perf, sizeof(perf), "%s%s%s", e->perf, e->perf_also ? ", " : "", e->perf_also ? e->perf_also : "");
 		if (!why)
@@ -138,16 +138,6 @@ static void told(void *list, enum sp_listed which, const char *name, const char 
 	}
 }
 
-static const char *why_no_counters(void)
-{
-	const struct sp_kernel_event *e;
-	unsigned i = 0;
-
-	while ((e = sp_kernel_event(i)) && e->type != PERF_TYPE_HARDWARE)
-		i++;
-	return e ? sp_kernel_event_why(e, sp_kernel_event_opens(e)) : NULL;
-}
-
 int sp_cmd_list(int argc, char **argv)
 {
 	static const struct option longs[] = { { NULL, 0, NULL, 0 } };
@@ -165,7 +155,7 @@ int sp_cmd_list(int argc, char **argv)
 	sp_pager_start();
 	kernels(&l, true, "the kernel's, as PAPI and perf call them");
 	kernels(&l, false, "the CPU's by the kernel's names, as PAPI and perf call them");
-	l.no_counters = why_no_counters();
+	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_counters());
 	sp_program_libpapi(papi);
 	wrong = sp_list_papi(papi, l.word, told, &l);
 	if (wrong)

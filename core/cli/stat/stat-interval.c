@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../stamp.h"
@@ -14,14 +13,6 @@
 #include "stat-interval.h"
 
 #define TEXT_MOST	(1u << 20)	/* bytes of rows that wait */
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- rows that wait --------------------------------------------------------------- */
 
@@ -72,15 +63,6 @@ static bool has_rows(const struct sp_stat_event *e, uint32_t turn)
 	return !e->formula && !e->beside && e->turn == turn;
 }
 
-static int64_t value_of(const struct sp_stat_event *e, const int64_t *at)
-{
-	long double sum = 0;
-
-	for (uint32_t t = 0; t < e->n; t++)
-		sum += (long double)e->factor[t] * (long double)at[e->native[t]];
-	return (int64_t)sum;
-}
-
 static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu, uint64_t ns, const int64_t *now)
 {
 	const struct sp_stat_plan *p = c->plan;
@@ -94,7 +76,7 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	i->value = sp_room(i->value, &i->value_room, i->n_values + p->n_events, sizeof(*i->value));
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
 	for (uint32_t e = 0; e < p->n_events; e++)
-		i->value[i->n_values + e] = has_rows(&p->event[e], c->turn) ? value_of(&p->event[e], now) - value_of(&p->event[e], i->before + cpu * c->n) : 0;
+		i->value[i->n_values + e] = has_rows(&p->event[e], c->turn) ? sp_stat_value(&p->event[e], now) - sp_stat_value(&p->event[e], i->before + cpu * c->n) : 0;
 	i->n_values += p->n_events;
 }
 
@@ -109,7 +91,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 		const struct sp_stat_event *event = &c->plan->event[e];
 
 		if (has_rows(event, c->turn))
-			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name, event->units, value_of(event, now) - value_of(event, before));
+			add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event->name, event->units, sp_stat_value(event, now) - sp_stat_value(event, before));
 	}
 	keep(i, c, cpu, ns, now);
 	memcpy(before, now, c->n * sizeof(*now));
@@ -131,7 +113,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 	if (!i->ms)
 		return;
 	i->start_ns = start_ns;
-	i->next_ns = monotonic_ns() + i->ms * 1000000ull;
+	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
 	i->before = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
 	i->kept = sp_need(calloc(c->n_cpus, sizeof(*i->kept)));
 	i->text = sp_need(malloc(TEXT_MOST));
@@ -141,7 +123,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms)
 {
-	uint64_t now = i->ms ? monotonic_ns() : 0;
+	uint64_t now = i->ms ? sp_boot_ns() : 0;
 	int left = !i->ms ? -1 : now >= i->next_ns ? 0 : (int)sp_min((i->next_ns - now) / 1000000 + 1, INT_MAX);
 
 	return left < 0 || (ms >= 0 && ms < left) ? ms : left;
@@ -149,7 +131,7 @@ int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms)
 
 void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended)
 {
-	uint64_t now = i->ms ? monotonic_ns() : 0, ns;
+	uint64_t now = i->ms ? sp_boot_ns() : 0, ns;
 	int64_t value[SP_STAT_NATIVES + 1];
 
 	if (!i->ms || (!ended && now < i->next_ns))

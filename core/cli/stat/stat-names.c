@@ -11,14 +11,6 @@
 
 static const char usual[] = "perf::TASK-CLOCK,perf::PAGE-FAULTS,perf::CONTEXT-SWITCHES,perf::CPU-MIGRATIONS";
 
-static bool is_planned(const struct sp_stat_plan *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->n_events; i++)
-		if (strcmp(p->event[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static bool ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked)
 {
 	sp_program_libpapi(p->papi);
@@ -33,12 +25,12 @@ static bool is_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 	struct perf_event_attr a;
 	char name[SP_STAT_NAME];
 	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
-	const char *why = is ? sp_kernel_event_why(is, sp_kernel_event_opens(is)) : NULL;
+	const char *why = is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is)) : NULL;
 
 	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
 	if (!is)
 		return false;
-	if (is_planned(p, name)) {
+	if (sp_stat_is_planned(p, name)) {
 		*good = true;
 		return true;
 	}
@@ -68,7 +60,7 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 	bool good = true;
 
 	for (char *name = strtok_r(text, ",", &save); good && name; name = strtok_r(NULL, ",", &save)) {
-		bool again = is_planned(p, name), fine = true;
+		bool again = sp_stat_is_planned(p, name), fine = true;
 
 		for (unsigned i = 0; i < n; i++)
 			again = again || strcmp(papis[i], name) == 0;
@@ -103,14 +95,14 @@ static void plan_cpus(struct sp_stat_plan *p)
 		struct perf_event_attr a;
 		char known[SP_STAT_NAME];
 		const struct sp_kernel_event *e = sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
-		const char *why = sp_kernel_event_why(e, sp_kernel_event_opens(e));
+		const char *why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e));
 
 		if (why) {
 			snprintf(p->left_out, sizeof(p->left_out), "cycles and instructions are not counted: %s", why);
 			return;
 		}
 		plan_names(p, names[i][0], true);
-		if (!is_planned(p, names[i][0]))
+		if (!sp_stat_is_planned(p, names[i][0]))
 			is_kernels(p, names[i][1], &fine);
 	}
 }

@@ -65,15 +65,10 @@ static void choose_events(struct making *m)
 	}
 }
 
-/* Of one place in the arrays of values; whole numbers, as PAPI gives them. */
+/* Of one place in the arrays of values. */
 static int64_t value_of(const struct making *m, const int64_t *at, uint32_t cpu, uint32_t id)
 {
-	const struct sp_stat_event *e = &m->all->plan->event[m->event[id]];
-	long double sum = 0;
-
-	for (uint32_t t = 0; t < e->n; t++)
-		sum += (long double)e->factor[t] * (long double)at[cpu * m->r->c.n + e->native[t]];
-	return (int64_t)sum;
+	return sp_stat_value(&m->all->plan->event[m->event[id]], at + cpu * m->r->c.n);
 }
 
 /* Can none of its natives be counted on this CPU?  A preset of two PMUs' events is counted by one of them on each. */
