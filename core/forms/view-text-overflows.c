@@ -70,13 +70,20 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 {
 	struct place places[PLACES_MOST] = { 0 };
 	struct sp_overflowed at;
-	uint64_t calls = 0;
+	uint64_t calls = 0, hits = 0;
 	uint32_t n = 0, shown = 0;
 	char text[256];
 
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);)
-		calls += at.event == e ? at.count : 0;
-	sp_out_f(o, "overflow handler: %'lu call%s for %s", calls, SP_MANY(calls),
+		if (at.event == e) {
+			calls += at.count;
+			hits += at.cpu < 0 ? at.count : 0;
+		}
+	if (hits == calls)
+		sp_out_f(o, "histogram of PAPI_profil: %'lu hit%s", calls, SP_MANY(calls));
+	else
+		sp_out_f(o, "overflow handler: %'lu call%s", calls, SP_MANY(calls));
+	sp_out_f(o, " for %s",
 		 e < row->k ? sp_text_event(m, row->event[e], text) : "an event that PAPI does not tell");
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);) {
 		if (at.event != e)
@@ -84,9 +91,9 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 		n = add_places(m, row, &at, places, n);
 		if (shown++ >= CPUS_SHOWN)
 			continue;
-		if (at.cpu < 0)
-			sp_out_f(o, ", %'lu on no known CPU", at.count);
-		else
+		if (at.cpu < 0 && hits != calls)
+			sp_out_f(o, ", %'lu hits of PAPI_profil's histogram", at.count);
+		else if (at.cpu >= 0)
 			sp_out_f(o, ", %'lu on CPU %d", at.count, at.cpu);
 	}
 	if (shown > CPUS_SHOWN)

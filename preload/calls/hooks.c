@@ -11,6 +11,7 @@
 #include "../events/events.h"
 #include "../life/end.h"
 #include "../process/machine.h"
+#include "../sets/histograms.h"
 #include "../sets/watched.h"
 #include "../split/opened.h"
 #include "hooks.h"
@@ -330,12 +331,12 @@ void sp_after_overflow(int rc, int id, int threshold, int flags)
 }
 
 /* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
-void sp_after_profil(int rc, int id, int threshold)
+void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n, int flags)
 {
-	if (rc == PAPI_OK && threshold && sp_set_known(id))
-		sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: PAPI writes their hits into the program's own "
-				      "memory, and they are not shown here");
-	after_open("PAPI_profil", rc, id, false);
+	struct sp_set *s = after_open("PAPI_profil", rc, id, false);
+
+	if (s)
+		sp_histograms_set(s, code, prof, threshold ? n : 0, flags);
 }
 
 /* PAPI's name of it: 0x8000003b says nothing to who reads the dump. */
@@ -400,6 +401,8 @@ void sp_after_cleanup(int rc, int id)
 	(void)sp_set_unbind(s);
 	sp_split_drop(&s->split);
 	sp_opened_forget(&s->opened);
+	sp_histograms_forget(s->alive);
+	s->has_histograms = false;
 	target(s, SP_TARGET_THREAD, 0);
 	if (s->owner >= SP_OWNER_CPU)		/* PAPI drops its record of the CPU */
 		sp_put(&sp_touched.by[s->owner], NULL);
@@ -414,8 +417,11 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
 
-	if (s)
-		sp_set_forget(s, alive);
+	if (!s)
+		return;
+	if (s->has_histograms)
+		sp_histograms_forget(alive);
+	sp_set_forget(s, alive);
 }
 
 void sp_after_attach(int rc, int id, unsigned long tid)
@@ -987,6 +993,8 @@ struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
 	s = sp_set_of(id);
 	called = sp_begin_call(id, SP_OP_START, frame);
 	sp_opening = s ? &s->opened : NULL;
+	if (SP_UNLIKELY(s && s->has_histograms))
+		sp_histograms_begin(s);
 	if (called)
 		sp_put(&called->started, true);
 	return called;
@@ -1074,8 +1082,11 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	}
 	if (!s->bound)
 		dropped(s);
-	if (sp_booked(s) && values)
+	if (sp_booked(s) && values) {
 		book(s, called, SP_OP_STOP, values, open, at);
+		if (SP_UNLIKELY(s->has_histograms))
+			sp_histograms_read(s);
+	}
 	if (sp_get(&s->alive))
 		sp_touch(s);
 	if (called)

@@ -32,7 +32,7 @@ void sp_after_add(int rc, int id, int code, const char *name, size_t length);
 void sp_after_add_events(int rc, int id, int number);
 void sp_after_multiplex(int rc, int id);
 void sp_after_overflow(int rc, int id, int threshold, int flags);
-void sp_after_profil(int rc, int id, int threshold);
+void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n, int flags);
 void sp_after_change(const char *what, int rc, int id);
 void sp_after_cleanup(int rc, int id);
 /* By the time that PAPI returns the id may be another thread's set, which must not find

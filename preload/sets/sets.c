@@ -7,6 +7,7 @@
 #include "../events/events.h"
 #include "../held/relations.h"
 #include "../split/where.h"
+#include "histograms.h"
 #include "sets.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
@@ -724,7 +725,7 @@ static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 	sp_lock_give(&sp_store.lock, &held);
 }
 
-/* PAPI says that it overflows: its handler's calls are counted from now on. */
+/* It overflows: its handler's calls, or what its histograms get, are counted from now on. */
 static void bind_overflows(struct sp_set *s)
 {
 	struct sp_held held;
@@ -763,8 +764,10 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	bind(s, id, &h);
 	if (s->bound)
 		tell(s, how, why);
-	if (s->bound && (state & PAPI_OVERFLOWING))
+	if (s->bound && ((state & PAPI_OVERFLOWING) || s->has_histograms))
 		bind_overflows(s);
+	if (s->has_histograms)
+		sp_histograms_bind(s, codes, h.k);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }
