@@ -77,9 +77,9 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 	for (uint32_t i = 0; sp_row_overflow(m, row, &i, &at);)
 		if (at.event == e) {
 			calls += at.count;
-			hits += at.cpu < 0 ? at.count : 0;
+			hits += at.cpu < 0 && e < row->k ? at.count : 0;
 		}
-	if (hits == calls)
+	if (calls && hits == calls)
 		sp_out_f(o, "histogram of PAPI_profil: %'lu hit%s", calls, SP_MANY(calls));
 	else
 		sp_out_f(o, "overflow handler: %'lu call%s", calls, SP_MANY(calls));
@@ -91,7 +91,9 @@ static void say_event(struct sp_out *o, const struct sp_model *m, const struct s
 		n = add_places(m, row, &at, places, n);
 		if (shown++ >= CPUS_SHOWN)
 			continue;
-		if (at.cpu < 0 && hits != calls)
+		if (at.cpu < 0 && !hits)
+			sp_out_f(o, ", %'lu on no known CPU", at.count);
+		else if (at.cpu < 0 && hits != calls)
 			sp_out_f(o, ", %'lu hits of PAPI_profil's histogram", at.count);
 		else if (at.cpu >= 0)
 			sp_out_f(o, ", %'lu on CPU %d", at.count, at.cpu);

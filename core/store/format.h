@@ -514,7 +514,7 @@ struct sp_overflows {
 
 struct sp_overflow {
 	uint32_t event;			/* of the relation; k: PAPI did not tell */
-	int32_t cpu;			/* that the handler ran on; SP_NO_CPU: none, for these are hits of PAPI_profil's histograms */
+	int32_t cpu;			/* that the handler ran on; SP_NO_CPU: none; of an event these are hits of PAPI_profil */
 	uint64_t count;
 };
 

@@ -11,9 +11,9 @@
 #include "../events/events.h"
 #include "../life/end.h"
 #include "../process/machine.h"
-#include "../sets/histograms.h"
 #include "../sets/watched.h"
 #include "../split/opened.h"
+#include "histograms.h"
 #include "hooks.h"
 #include "warm.h"
 
@@ -994,7 +994,7 @@ struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
 	called = sp_begin_call(id, SP_OP_START, frame);
 	sp_opening = s ? &s->opened : NULL;
 	if (SP_UNLIKELY(s && s->has_histograms))
-		sp_histograms_begin(s);
+		sp_histograms_begin(s, id);
 	if (called)
 		sp_put(&called->started, true);
 	return called;

@@ -7,7 +7,6 @@
 #include "../events/events.h"
 #include "../held/relations.h"
 #include "../split/where.h"
-#include "histograms.h"
 #include "sets.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
@@ -766,8 +765,6 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 		tell(s, how, why);
 	if (s->bound && ((state & PAPI_OVERFLOWING) || s->has_histograms))
 		bind_overflows(s);
-	if (s->has_histograms)
-		sp_histograms_bind(s, codes, h.k);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
 }

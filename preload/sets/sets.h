@@ -91,7 +91,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t domain, wants_domain;	/* PAPI_DOM_*: as the counters were opened; from the next opening on; 0: not known */
 	struct sp_opening before;
 	bool multiplexed;		/* PAPI estimates the counts */
-	bool has_histograms;		/* PAPI_profil's (histograms.h) */
+	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
 	uint64_t holds;			/* of such a one: what it held when it was started last (preload/api/count.c) */
 	struct sp_log log;		/* of permanent readings, where SSPAPI_READINGS or sspapi.h says so */

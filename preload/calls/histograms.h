@@ -8,16 +8,13 @@
 #ifndef SP_HISTOGRAMS_H
 #define SP_HISTOGRAMS_H
 
-#include "sets.h"
+#include "../sets/sets.h"
 
 /* PAPI has accepted them for this event of the set, from now on and in place of those before; n 0: there are none. */
 void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, int n, int flags);
 
-/* The set is bound, to events in this order. */
-void sp_histograms_bind(const struct sp_set *s, const int *code, int k);
-
 /* It is about to be started: what the buffers have is none of its hits.  It was stopped: what came since is. */
-void sp_histograms_begin(const struct sp_set *s);
+void sp_histograms_begin(const struct sp_set *s, int id);
 void sp_histograms_read(const struct sp_set *s);
 
 /* The set with this serial number is gone. */

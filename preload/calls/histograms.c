@@ -62,7 +62,6 @@ static bool add(uint32_t set, int code, const PAPI_sprofil_t *prof, int flags)
 	h->offset = (uintptr_t)prof->pr_off;
 	h->scale = prof->pr_scale;
 	h->width = flags & PAPI_PROFIL_BUCKET_64 ? 8 : flags & PAPI_PROFIL_BUCKET_32 ? 4 : 2;
-	h->event = 0;
 	if (!make_room(h)) {
 		sp_publish(&h->set, 0);
 		return false;
@@ -101,14 +100,6 @@ void sp_histograms_forget(uint32_t alive)
 		forget(alive, 0, true);
 }
 
-void sp_histograms_bind(const struct sp_set *s, const int *code, int k)
-{
-	for (uint32_t i = 0; i < MOST; i++)
-		for (int e = 0; sp_get(&histograms[i].set) == s->alive && e < k; e++)
-			if (code[e] == histograms[i].code)
-				histograms[i].event = (uint32_t)e;
-}
-
 static uint64_t bucket(const struct histogram *h, const unsigned char *at, uint64_t i)
 {
 	uint64_t n = 0;
@@ -142,11 +133,26 @@ static void read_one(const struct sp_set *s, const struct histogram *h)
 	}
 }
 
-void sp_histograms_begin(const struct sp_set *s)
+/* Which of the set's events it is. */
+static void find_event(struct histogram *h, int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	int code[64], n = SP_COUNT(code), e = 0;
+
+	if (!papi->PAPI_list_events || papi->PAPI_list_events(id, code, &n) != PAPI_OK)
+		n = 0;
+	while (e < n && e < (int)SP_COUNT(code) && code[e] != h->code)
+		e++;
+	h->event = e < n ? (uint32_t)e : UINT32_MAX;
+}
+
+void sp_histograms_begin(const struct sp_set *s, int id)
 {
 	for (uint32_t i = 0; i < MOST; i++)
-		if (sp_get(&histograms[i].set) == s->alive)
+		if (sp_get(&histograms[i].set) == s->alive) {
+			find_event(&histograms[i], id);
 			(void)read_buffer(&histograms[i], histograms[i].was);
+		}
 }
 
 void sp_histograms_read(const struct sp_set *s)
