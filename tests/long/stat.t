@@ -47,6 +47,33 @@ cat >Work.java <<-'END'
 	}
 END
 echo 'java Work.java' >java.sh
+cat >forks.sh <<-'END'
+	i=0
+	while [ $i -lt 100 ]; do (true); /bin/true; sh -c '(true) & (true) & wait' & i=$((i + 1)); done
+	wait
+END
+cat >openmp.c <<-'END'
+	#include <stdio.h>
+	#include <stdlib.h>
+
+	int main(void)
+	{
+		long sum = 0;
+
+		for (int round = 0; round < 20; round++) {
+			char *p = calloc(8 << 20, 1);
+
+	#pragma omp parallel for num_threads(8) reduction(+ : sum)
+			for (long i = 0; i < 8 << 20; i += 64)
+				sum += p[i] += (char)i;
+			free(p);
+		}
+		printf("%ld\n", sum);
+	}
+END
+echo ./openmp >openmp.sh
+echo 'tar -C "$root" -cf - core preload | xz -T2 | xz -dc | cksum' >xz.sh
+export root
 mkdir go
 cat >go/main.go <<-'END'
 	package main
@@ -113,12 +140,13 @@ cat >less.pl <<-'END'
 	(scalar(@{$d->{relations}}), $perf{'page-faults'}, $faults, int $ns, int(1e6 * $perf{'task-clock'}))
 END
 
-for program in pipes make python3 node java go redis-server nginx mpirun; do
-	case $program in pipes) tools=sort ;; nginx) tools="nginx curl" ;; redis-server) tools="redis-server redis-benchmark" ;; *) tools=$program ;; esac
+for program in pipes forks openmp xz make python3 node java go redis-server nginx mpirun; do
+	case $program in pipes) tools=sort ;; forks) tools=true ;; openmp) tools=gcc ;; nginx) tools="nginx curl" ;; redis-server) tools="redis-server redis-benchmark" ;; *) tools=$program ;; esac
 	for tool in $tools; do
 		PATH=$PATH:/usr/sbin command -v "$tool" >/dev/null || { skip "$program" "$tool is not installed"; continue 2; }
 	done
 	[ $program != go ] || GO111MODULE=off GOCACHE=$tmp/cache go build -o work go/main.go || { skip go "go builds nothing here"; continue; }
+	[ $program != openmp ] || gcc -O2 -fopenmp -o openmp openmp.c || { skip openmp "gcc has no OpenMP here"; continue; }
 	[ $program != mpirun ] || [ -x "$B/tests/long/mpi-openmpi" ] || { skip mpirun "not installed"; continue; }
 	run $program env PATH="$PATH:/usr/sbin" "$sspapi" stat --per-thread -e perf::PAGE-FAULTS,perf::TASK-CLOCK -o $program.json \
 		perf stat -x, -o $program.perf -e page-faults,task-clock sh $program.sh
