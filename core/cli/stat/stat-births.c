@@ -215,11 +215,16 @@ bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t 
 	return false;
 }
 
-bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t)
+const struct sp_task *sp_births_parent(const struct sp_births *b, const struct sp_task *t)
+{
+	return t->parent ? known(b, t->parent) : NULL;
+}
+
+bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n)
 {
 	const struct sp_task only = { .parent = t->parent, .born = t->born };
 
-	for (uint32_t v = 0; v < b->n_own; v++)
+	for (uint32_t v = 0; v < n; v++)
 		if (sp_births_has(b, &only, v))
 			return true;
 	return false;

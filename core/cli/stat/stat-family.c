@@ -16,13 +16,24 @@ static struct sp_stat_row *head_of(struct sp_stat_who *w, struct sp_stat_row *ro
 	return row && row->found ? row : NULL;
 }
 
+/* Has it natives of its own?  One that was born before its parent had all sides has these alone (seen: its counts were in its
+ * parent's row). */
+static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
+{
+	bool any = false;
+
+	for (uint32_t v = 0; t->own && v < r->c.n_cpus * r->c.n; v++)
+		any = any || t->own[v].fd >= 0;
+	return any;
+}
+
 static void add_found(struct sp_stat_run *r, const struct sp_births *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
 		struct sp_stat_row *row;
 
-		if (!t->own)
+		if (!has_natives(r, t))
 			continue;
 		row = sp_stat_row(&r->c, &r->who, t->pid, t->tid);
 		row->found = true;
@@ -47,6 +58,20 @@ static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
 	}
 }
 
+/* Of one that was born before its parent had all sides these did not tell whose it is. */
+static void add_parents(struct sp_stat_run *r, const struct sp_births *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct sp_task *t = b->task[i], *of = sp_births_parent(b, t);
+		struct sp_stat_row *row = of ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
+
+		if (row && !row->of_tid) {
+			row->of_pid = of->pid;
+			row->of_tid = of->tid;
+		}
+	}
+}
+
 /* What the side rings tell of a time before the first one counted is who is born of whom, and no more. */
 static void forget_before(struct sp_stat_run *r, uint64_t from_ns)
 {
@@ -66,7 +91,7 @@ static void give(struct sp_stat_run *r, const struct sp_births *b)
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_row *row = t->own ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
+		struct sp_stat_row *row = has_natives(r, t) ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
 
 		if (!row)
 			continue;
@@ -93,7 +118,7 @@ static void take_back(struct sp_stat_run *r, const struct sp_births *b)
 	/* Of one born in the middle some of its counters are its own, and some another's. */
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_row *row = t->own && sp_births_inherited(b, t) ? sp_stat_row_in(w, t->pid, t->tid) : NULL, *head;
+		struct sp_stat_row *row = has_natives(r, t) && sp_births_inherited(b, t, r->c.n_cpus * r->c.n) ? sp_stat_row_in(w, t->pid, t->tid) : NULL, *head;
 
 		if (!row)
 			continue;
@@ -117,6 +142,7 @@ void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t
 	add_processes(r, b);
 	sp_stat_tell(&r->who, false);
 	sp_stat_check_rows(&r->c, &r->who);
+	add_parents(r, b);
 	forget_before(r, from_ns);
 	give(r, b);
 	take_back(r, b);

@@ -346,7 +346,7 @@ static void note_attached(struct making *m)
 		note_text(m, "none of the threads ran while they were counted");
 	if (r->why_no_cpus)
 		note_text(m, r->why_no_cpus);
-	/* Of 200 runs of tests/long/attach.t two had counts in the wrong thread's row. */
+	/* Of 360 runs of tests/lib/attach.sh one had counts in the wrong thread's row. */
 	if (a->born)
 		note(m, "%u %s born while counters were opened: what %s and %s parents counted is not proven to be in the right rows, nor to be "
 		     "there once", a->born, a->born == 1 ? "thread was" : "threads were", a->born == 1 ? "it" : "they",
