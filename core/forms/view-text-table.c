@@ -580,7 +580,7 @@ void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 	}
 	left = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
 	if (left && t->n && t->further)
-		sp_out_f(o, "+ %'u more: sspapi report --per-%s\n", left, t->further);
+		sp_out_f(o, "+ %'u more column%s: sspapi report --per-%s\n", left, SP_MANY(left), t->further);
 }
 
 /* ---- lists --------------------------------------------------------------- */
