@@ -61,7 +61,7 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
  * NULL: none is near. */
 const char *sp_conf_nearest(const char *name);
 
-/* Letters to put in, take out or change to make one of the other, whatever their case; of longer names the first
+/* Letters to put in, take out, change or swap with the next one to make one of the other, whatever their case; of longer names the first
  * `most` count, SP_CONF_EDITS at most. */
 #define SP_CONF_EDITS 64u
 unsigned sp_conf_edits(const char *a, const char *b, unsigned most);

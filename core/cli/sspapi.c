@@ -50,6 +50,6 @@ int main(int argc, char **argv)
 	}
 	run = named(argv[1 + asks]);
 	if (!run)
-		return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1 + asks]);
+		return sp_no_verb(argv[1 + asks]);
 	return sp_closed(run(argc - 1, argv + 1));
 }
