@@ -103,10 +103,10 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
-	char what[700], tail[300];
+	char what[700], tail[300], all[200];
 	uint64_t threads = sp_text_n_threads(m);
 	struct sp_spread elapsed = { 0 }, busy = { 0 };
-	struct sp_out line;
+	struct sp_out line, whole;
 
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
@@ -138,8 +138,9 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_text(&line);
 	sp_memory_init(&line, what, sizeof(what));
 	sp_text_command(&line, m);
-	sp_clip(o, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 60), 20));
-	sp_paragraph(o, "", 2, tail);
+	sp_memory_init(&whole, all, sizeof(all));
+	sp_clip(&whole, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
+	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
 }
 
 /* ---- how sure ------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ is "a text is named as what it is, with its store" "$(status_of told) $(cat "$tm
 for form in json:'a JSON dump' csv:'a CSV dump' hwloc:XML; do
 	"$sspapi" report -f "${form%%:*}" "$store" >"other.${form%%:*}"
 	run told "$sspapi" report "other.${form%%:*}"
-	is "${form%%:*}, too" "$(status_of told) $(grep -c "${form#*:}, not a store: run it with SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
+	is "${form%%:*}, too" "$(status_of told) $(grep -c "${form#*:}, not a store: SSPAPI_FORMAT=text,store" "$tmp/told.err")" "1 1"
 	rm "other.${form%%:*}"
 done
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../conf.h"
@@ -113,6 +114,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 	struct option longs[SP_LEVEL_OPTIONS + 1];
 	unsigned n = sp_level_options(longs);
 	int c, at = 0;
+	struct stat s;
 
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(longs[i].name, "per-thread") == 0)
@@ -149,6 +151,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
 	if (w->asked.n && w->repeats)
 		return usage(w, "-r runs a program several times: -p and -t count one that runs already", NULL);
+	if (w->out && stat(w->out, &s) == 0 && S_ISDIR(s.st_mode))
+		return usage(w, "a folder: name a file in it (FOLDER/run.sspapi)", w->out);
 	return argc == optind && !w->asked.n ? usage(w, "name the program to count", NULL) : 0;
 }
 
@@ -335,8 +339,8 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 
 	if (to_files)
 		w->report.show.file = *store ? store : SP_VIEW_NO_STORE;
-	if (e == 0 && to_files && !w->quiet)
-		show_forms(w, "text");		/* a terminal that is gone loses nothing */
+	if (to_files && !w->quiet)
+		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
 		e = show_forms(w, w->formats ? w->formats : "text");
 	w->report.show.file = NULL;
