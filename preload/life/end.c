@@ -175,13 +175,18 @@ static int write_one(const char *name, const struct sp_view *v, const struct sp_
  * nobody else has that. */
 static void name_store(struct sp_show *s, const char *name, const char *forms, bool several)
 {
-	static char path[SP_CONF_PATH];
+	static char path[SP_CONF_PATH], word[2 * SP_CONF_PATH];
 	const char *store = strstr(forms, "store");
 
 	s->all = sp_conf.verbose >= 2;
 	s->file = SP_VIEW_NO_STORE;
-	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0)
-		s->file = path;
+	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0) {
+		struct sp_out o;
+
+		sp_memory_init(&o, word, sizeof(word));
+		sp_shell_word(&o, path);
+		s->file = sp_memory_text(&o);
+	}
 }
 
 /* 0 if all of it is written. */

@@ -121,7 +121,7 @@ finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH=
 unknown_cpu
 if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
 	finds "a CPU that libpfm4 does not know" 0 "libpfm4 does not know this CPU: a newer PAPI" "$sspapi" doctor
-	check "no software event is recommended that did not count" not grep -q "until then count perf::" d.out
+	check "no software event is recommended that did not count" not grep -q "until then count perf::" d.text
 	# What makes it count as another CPU does is no help where there are no counters.
 	without=$(grep -cE "no hardware counters \((No such file or directory|Operation not supported)\)" d.out)
 	is "LIBPFM_FORCE_PMU where the kernel has counters, or does not say" "$(grep -c LIBPFM_FORCE_PMU d.out)" "$((1 - without))"

@@ -149,7 +149,7 @@ static const char *not_a_store(const char *path)
 	char store[SP_CONF_PATH] = "";
 
 	if (!form)
-		return stat(path, &s) == 0 && S_ISDIR(s.st_mode) ? "a folder: name a file in it" : "not a store of sspapi, or damaged";
+		return stat(path, &s) == 0 && S_ISDIR(s.st_mode) ? "a folder, not a store: name a file in it" : "not a store of sspapi, or damaged";
 	if (strcmp(form, "empty") == 0)
 		return "empty: no counts are in it";
 	if (sp_output_name_for(store, sizeof(store), path, sp_view_by_name("store", 5)) == 0 && access(store, R_OK) == 0)

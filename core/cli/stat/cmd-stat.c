@@ -334,11 +334,14 @@ static int show_forms(struct wish *w, const char *formats)
 static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 {
 	bool to_files = w->out && strcmp(w->out, "-") != 0;
-	char store[SP_CONF_PATH];
+	char store[SP_CONF_PATH], word[2 * SP_CONF_PATH];
+	struct sp_out o;
 	int e = to_files ? write_forms(w, r, m, store) : 0;
 
 	if (to_files)
-		w->report.show.file = *store ? store : SP_VIEW_NO_STORE;
+		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
+	if (to_files)
+		w->report.show.file = *store ? sp_memory_text(&o) : SP_VIEW_NO_STORE;
 	if (to_files && !w->quiet)
 		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
