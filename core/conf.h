@@ -53,6 +53,10 @@ bool sp_conf_privileged(void);
 /* The value of a captured variable, or NULL. */
 const char *sp_conf_env(const char *name);
 
+/* What `sspapi run` leaves in the environment of the process that it becomes, if a line has promised a file of counts:
+ * its pid.  No setting: nobody else writes it. */
+#define SP_PROMISED "_SSPAPI_PROMISED="
+
 /* Fills *c; calls say(line, arg) for each value that cannot be used (the line
  * says what, and what is used instead; no newline), and for each name that is no variable's. */
 void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);

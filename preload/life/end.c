@@ -584,6 +584,16 @@ static bool finish(void)
 	return false;
 }
 
+/* A line has told where the counts go: where there are none another says so, once. */
+static void keep_promise(void)
+{
+	static bool told;
+
+	if (!sp_process_is_promised() || sp_get(&expected) || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		return;
+	(void)sp_say(SP_SAY_WARNING, "nothing was counted, so no file was written: this process has made no event set of PAPI");
+}
+
 /* A second thread that calls exit, or returns from main, finds the lists of libc without what the
  * first one has begun, and ends the process under it.  The last on its list is this, which waits;
  * and leaves itself there for a third. */
@@ -592,6 +602,7 @@ static void at_last(int status, void *arg)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
 	(void)status, (void)arg;
+	keep_promise();
 	if (finish()) {
 		on_exit(at_last, NULL);
 		sp_cas(&turn, &own, 0);
@@ -632,6 +643,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
+	keep_promise();
 	dump_at(SP_END__EXIT, true);
 	for (;;)
 		(void)sp_sys(SYS_exit_group, status);

@@ -216,6 +216,19 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 	return r;
 }
 
+/* The library says at this process's end if there is none. */
+static void promise(bool file)
+{
+	char name[sizeof(SP_PROMISED)] = "", pid[16];
+
+	memcpy(name, SP_PROMISED, strcspn(SP_PROMISED, "="));
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	if (file)
+		setenv(name, pid, 1);
+	else
+		unsetenv(name);
+}
+
 static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
 {
 	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
@@ -224,6 +237,7 @@ static void say_where(const char *verb, const struct sp_conf *conf, const struct
 
 	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
+	promise(!others);
 	sp_message(verb, "counts go to %s%s%s", path, ranks ? ", of each rank" : others ? ", of each process" : "",
 	       strstr(conf->format, "store") ? "; sspapi report shows them" : "");
 }
@@ -266,6 +280,7 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(1, argv[0], "libsspapi.so is not beside this command nor installed", lib);
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
+	promise(false);			/* which another run may have given */
 	known = sp_program_look(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
 	if (known && !conf.disable && conf.verbose > 0)
 		say_program(argv[0], argv[optind], &conf, &program);
