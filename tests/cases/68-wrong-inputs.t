@@ -303,6 +303,9 @@ done <<'END_OF_TABLE'
 END_OF_TABLE
 "$sspapi" merge -o loud.sspapi a.sspapi text.txt 2>/dev/null
 check "and the file that was written then is whole" cmp quiet.sspapi loud.sspapi
+"$sspapi" report mixed >loud 2>/dev/null
+sh -c '"$0" report mixed >quiet 2>&-' "$sspapi"
+check "what is merged in memory, too" sh -c 'test -s loud && cmp quiet loud'
 run closed sh -c 'exec "$@" 2>&-' sh "$sspapi" run -o x.sspapi sh -c 'test -e /dev/fd/2 || exit 5'
 is "the program has it closed, too" "$(status_of closed)" 5
 
