@@ -4,6 +4,8 @@
 cp "$B/sspapi" "$B/metrics.csv" "$tmp" && cp "$B"/libsspapi*.so "$tmp"
 sspapi=$tmp/sspapi
 cd "$tmp" || exit 1
+# A folder of PATH that may not be read would be why there is no program of a name.
+PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] || printf "%s:" "$folder"; done)/bin
 for name in a b; do
 	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
 done
