@@ -191,19 +191,22 @@ static void complain_refused(const struct complaint *to)
 
 unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 {
-	unsigned row[SP_CONF_EDITS + 1], n = (unsigned)strnlen(b, most);
+	unsigned rows[3][SP_CONF_EDITS + 1], *last = rows[0], *before = rows[1], *row = rows[2];
+	unsigned n = (unsigned)strnlen(b, most);
 
 	for (unsigned k = 0; k <= n; k++)
 		row[k] = k;
 	for (unsigned i = 0; a[i] && i < most; i++) {
-		unsigned before = row[0];
+		unsigned *oldest = last;
 
+		last = before;
+		before = row;
+		row = oldest;
 		row[0] = i + 1;
 		for (unsigned k = 1; k <= n; k++) {
-			unsigned same = before + ((a[i] | 32) != (b[k - 1] | 32));
-
-			before = row[k];
-			row[k] = sp_min(same, sp_min(row[k], row[k - 1]) + 1);
+			row[k] = sp_min(before[k - 1] + ((a[i] | 32) != (b[k - 1] | 32)), sp_min(before[k], row[k - 1]) + 1);
+			if (i && k > 1 && (a[i] | 32) == (b[k - 2] | 32) && (a[i - 1] | 32) == (b[k - 1] | 32))
+				row[k] = sp_min(row[k], last[k - 2] + 1);
 		}
 	}
 	return row[n];

@@ -53,6 +53,10 @@ bool sp_conf_privileged(void);
 /* The value of a captured variable, or NULL. */
 const char *sp_conf_env(const char *name);
 
+/* What `sspapi run` leaves in the environment of the process that it becomes, if a line has promised a file of counts:
+ * its pid.  No setting: nobody else writes it. */
+#define SP_PROMISED "_SSPAPI_PROMISED="
+
 /* Fills *c; calls say(line, arg) for each value that cannot be used (the line
  * says what, and what is used instead; no newline), and for each name that is no variable's. */
 void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);
@@ -61,7 +65,7 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
  * NULL: none is near. */
 const char *sp_conf_nearest(const char *name);
 
-/* Letters to put in, take out or change to make one of the other, whatever their case; of longer names the first
+/* Letters to put in, take out, change or swap with the next one to make one of the other, whatever their case; of longer names the first
  * `most` count, SP_CONF_EDITS at most. */
 #define SP_CONF_EDITS 64u
 unsigned sp_conf_edits(const char *a, const char *b, unsigned most);

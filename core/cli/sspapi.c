@@ -1,5 +1,7 @@
 /* sspapi.c: the command: a table of verbs, and running one. */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool/cmd.h"
 
@@ -30,11 +32,21 @@ static verb named(const char *name)
 	return NULL;
 }
 
+/* A file that is opened must not be taken for standard output or error, which were closed: what is written to them
+ * goes nowhere.  The program of run and stat has them closed. */
+static void hold_places(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	verb run;
 	bool asks;
 
+	hold_places();
 	if (argc < 2) {
 		sp_help_all(stderr);
 		return 2;
@@ -50,6 +62,6 @@ int main(int argc, char **argv)
 	}
 	run = named(argv[1 + asks]);
 	if (!run)
-		return sp_complain(2, "", "no such verb (sspapi --help lists them)", argv[1 + asks]);
+		return sp_no_verb(argv[1 + asks]);
 	return sp_closed(run(argc - 1, argv + 1));
 }

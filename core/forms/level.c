@@ -11,19 +11,19 @@
 #include "view-text-words.h"
 
 const struct sp_level sp_level_table[] = {
-	{ "cpu", NULL, "CPU", "CPUs", "PU", SP_LEVEL_CPU },
-	{ "core", NULL, "core", "cores", "Core", SP_LEVEL_COMPONENT },
-	{ "kind", NULL, "kind of core", "kinds", NULL, SP_LEVEL_KIND },
-	{ "cache", NULL, "cache", "caches", NULL, SP_LEVEL_CACHE },
-	{ "numa", "node", "memory", "memories", "NUMANode", SP_LEVEL_COMPONENT },
-	{ "package", "socket", "package", "packages", "Package", SP_LEVEL_COMPONENT },
-	{ "machine", NULL, "machine", "machines", "Machine", SP_LEVEL_COMPONENT },
-	{ "process", NULL, "process", "processes", NULL, SP_LEVEL_PROCESS },
-	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK },
-	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD },
-	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET },
-	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE },
-	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE },
+	{ "cpu", NULL, "CPU", "CPUs", "PU", SP_LEVEL_CPU, "CPU (hardware thread)" },
+	{ "core", NULL, "core", "cores", "Core", SP_LEVEL_COMPONENT, "core" },
+	{ "kind", NULL, "kind of core", "kinds", NULL, SP_LEVEL_KIND, "kind of core" },
+	{ "cache", NULL, "cache", "caches", NULL, SP_LEVEL_CACHE, "cache" },
+	{ "numa", "node", "memory", "memories", "NUMANode", SP_LEVEL_COMPONENT, "NUMA node" },
+	{ "package", "socket", "package", "packages", "Package", SP_LEVEL_COMPONENT, "package" },
+	{ "machine", NULL, "machine", "machines", "Machine", SP_LEVEL_COMPONENT, "machine (of a merged run: host)" },
+	{ "process", NULL, "process", "processes", NULL, SP_LEVEL_PROCESS, "process" },
+	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK, "MPI rank" },
+	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD, "thread" },
+	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET, "event set" },
+	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE, "pair of calls between which it was counted" },
+	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE, "call up to which it was counted" },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);

@@ -31,6 +31,7 @@ struct sp_level {
 	enum {
 		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_SET, SP_LEVEL_CALLSITE, SP_LEVEL_SITE, SP_LEVEL_KIND
 	} what;
+	const char *row;		/* of what it has a row each, for --help */
 };
 
 extern const struct sp_level sp_level_table[];

@@ -1,6 +1,25 @@
-/* show.c: which events are shown. */
+/* show.c: which events are shown; and how a command line names a file. */
+#include <string.h>
+
 #include "../model/view-common.h"
 #include "view.h"
+
+void sp_shell_word(struct sp_out *o, const char *text)
+{
+	bool bare = *text && *text != '-' && *text != '~';
+
+	for (const char *p = text; *p && bare; p++)
+		bare = (*p | 32) >= 'a' && (*p | 32) <= 'z' ? true : strchr("0123456789_@%+=:,./-~", *p) || (unsigned char)*p > 127;
+	if (*text == '-')
+		sp_out_text(o, "./");	/* no option */
+	sp_out_text(o, bare ? "" : "'");
+	for (; *text; text++)
+		if (*text == '\'' && !bare)
+			sp_out_text(o, "'\\''");
+		else
+			sp_out_char(o, *text);
+	sp_out_text(o, bare ? "" : "'");
+}
 
 bool sp_in_list(const char *list, const char *name)
 {

@@ -560,8 +560,10 @@ static void show(struct sp_out *o, struct sp_table *t)
 		take(t, i);
 		line(o, t, true);
 	}
-	if (shown < t->n)
+	if (shown < t->n) {
 		rest(o, t, shown);
+		sp_text_cut(t->s);
+	}
 }
 
 void sp_table_blocks(struct sp_out *o, struct sp_table *t)
@@ -579,6 +581,8 @@ void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 			t->next = ne;
 	}
 	left = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
+	if (left && t->n)
+		sp_text_cut(t->s);
 	if (left && t->n && t->further)
 		sp_out_f(o, "+ %'u more column%s: sspapi report --per-%s\n", left, SP_MANY(left), t->further);
 }
@@ -591,6 +595,7 @@ void sp_list_line(struct sp_text_list *l, const char *const *cell)
 
 	if (!l->s->all && l->lines > SP_TEXT_ROWS) {	/* the heading is one */
 		l->left++;
+		sp_text_cut(l->s);
 		return;
 	}
 	l->lines++;

@@ -15,6 +15,12 @@
 
 #define SP_TEXT_EVENTS	6u
 #define SP_TEXT_ROWS	10u		/* shown of a table */
+
+static inline void sp_text_cut(const struct sp_show *s)
+{
+	if (s->cut)
+		*s->cut = true;
+}
 #define SP_TEXT_TAILS	3u		/* columns of text behind the numbers */
 
 /* What a row of a table has, by event id. */

@@ -103,10 +103,10 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
-	char what[700], tail[300];
+	char what[700], tail[300], all[200];
 	uint64_t threads = sp_text_n_threads(m);
 	struct sp_spread elapsed = { 0 }, busy = { 0 };
-	struct sp_out line;
+	struct sp_out line, whole;
 
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
@@ -138,8 +138,9 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_text(&line);
 	sp_memory_init(&line, what, sizeof(what));
 	sp_text_command(&line, m);
-	sp_clip(o, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 60), 20));
-	sp_paragraph(o, "", 2, tail);
+	sp_memory_init(&whole, all, sizeof(all));
+	sp_clip(&whole, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
+	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
 }
 
 /* ---- how sure ------------------------------------------------------------------ */
@@ -649,26 +650,45 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
 	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
 	if (n.left)
+		sp_text_cut(s);
+	if (n.left)
 		sp_out_f(o, "… and %'u more notes (sspapi report --all)\n", n.left);
 }
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
+/* What of sspapi report shows more than stands here; NULL: nothing. */
+static const char *shows_more(const struct sp_show *s)
+{
+	if (s->all)
+		return NULL;
+	if (sp_is_job(s->m) && sp_text_have_ranks(s->m))
+		return "--per-rank";
+	/* (What stat keeps is to be found again, whatever is in it.) */
+	if (sp_is_job(s->m) || sp_text_n_threads(s->m) > 1 || s->m->h.stat)
+		return "--per-thread";
+	return *s->cut ? "--all" : NULL;
+}
+
 static void further(struct sp_out *o, const struct sp_show *s)
 {
-	if (!s->file || !s->m->readings)
-		return;
-	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0 && s->m->h.stat)
+	const char *more = s->file && s->m->readings ? shows_more(s) : NULL;
+
+	if (!more || (strcmp(s->file, SP_VIEW_NO_STORE) == 0 && s->m->h.stat))
 		return;
 	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
 		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
 	else
-		sp_out_f(o, "\nlook further: sspapi report --per-%s%s%s\n", sp_is_job(s->m) && sp_text_have_ranks(s->m) ? "rank" : "thread",
-			 *s->file ? " " : "", s->file);
+		sp_out_f(o, "\nlook further: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
 }
 
-void sp_view_text(struct sp_out *o, const struct sp_show *s)
+void sp_view_text(struct sp_out *o, const struct sp_show *shown)
 {
+	bool cut = false;
+	struct sp_show show = *shown;
+	const struct sp_show *s = &show;
+
+	show.cut = &cut;
 	first_line(o, s->m);
 	if (s->m->readings) {
 		how_sure(o, s->m);

@@ -19,7 +19,8 @@ struct sp_show {
 #define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
 	bool all, bold;
 	unsigned columns;		/* of the terminal: tables take them where they are more than 80; 0: not known */
-	const char *file;
+	const char *file;		/* as a shell reads it (sp_shell_word) */
+	bool *cut;			/* text: set where rows, columns or notes had no room; NULL: nobody asks */
 	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level of call sites: for
 	 * the html form, which shows no more, and a run of 10,000 ranks. */
 	bool brief;
@@ -35,6 +36,9 @@ const struct sp_view *sp_view_by_extension(const char *path);
 #define SP_VIEW_WRITER(name, extension, with) void sp_view_##name(struct sp_out *o, const struct sp_show *s);
 SP_FORMS(SP_VIEW_WRITER, SP_VIEW_WRITER, SP_NO_FORM, )
 #undef SP_VIEW_WRITER
+
+/* A word of a command line that can be pasted: in quotes where it needs some. */
+void sp_shell_word(struct sp_out *o, const char *text);
 
 /* Is this event among those that are shown?  (Gauges are not: they have no sums; by its name alone it may be one.) */
 bool sp_show_event(const struct sp_show *s, uint32_t event);

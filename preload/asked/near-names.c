@@ -57,7 +57,7 @@ void sp_near_look(struct sp_near_names *n, const char *wanted, const char *name)
 	if (strlen(name) >= sizeof(n->near[0].name))
 		return;
 	look_at_ending(n, wanted, name);
-	if (far > strlen(wanted) / 2)
+	if (far > sp_max(1, (strlen(wanted) + 1) / 3))
 		return;
 	for (unsigned k = 0; k < n->n_near; k++)
 		if (strcmp(n->near[k].name, name) == 0)
@@ -85,7 +85,7 @@ void sp_near_say(const struct sp_near_names *n, char *text, size_t room)
 	size_t used = strlen(text);
 
 	for (unsigned i = 0; i < many && used < room; i++)
-		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : ending ? "; it may be " : "; near it are ", of[i].name);
+		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : ending ? "; it may be " : many > 1 ? "; near it are " : "; near it is ", of[i].name);
 	if (ending && n->n_endings > SP_NEAR && used < room)
 		snprintf(text + used, room - used, " and %u more", n->n_endings - SP_NEAR);
 }

@@ -20,6 +20,7 @@ struct sp_doctor {
 	unsigned worth, in_the_way;	/* how many were said */
 	const struct sp_program *program;	/* that was asked about; NULL: none */
 	const char *name;		/* as it was asked for */
+	bool software;			/* PAPI has counted one of the kernel's software events here */
 	char papi[PATH_MAX];		/* the libpapi to be asked; "": none was found */
 };
 
@@ -27,6 +28,9 @@ struct sp_doctor {
 void sp_doctor_head(struct sp_doctor *d, const char *title);
 void sp_doctor_say(struct sp_doctor *d, enum sp_finding f, const char *format, ...) SP_PRINTF(3, 4);
 void sp_doctor_mend(struct sp_doctor *d, const char *format, ...) SP_PRINTF(2, 3);
+
+/* In a child: says d->software to its parent. */
+void sp_doctor_software(struct sp_doctor *d);
 
 /* part(d, arg) in a child that may take some seconds; its findings are said here.  what:
  * whose death it would be, for a finding. */

@@ -13,6 +13,7 @@
 #include "doctor.h"
 
 #define WIDTH 100u			/* of a line */
+#define SOFTWARE '!'			/* from a child: no finding, but what sp_doctor_software says */
 
 const char *sp_doctor_line(const char *path, char *text, size_t room)
 {
@@ -129,7 +130,19 @@ static void in_child(void *apart, int to)
 
 static void relay(void *doctor, char *line)
 {
-	show(doctor, *line, line + 1);
+	struct sp_doctor *d = doctor;
+
+	if (*line == SOFTWARE)
+		d->software = true;
+	else
+		show(d, *line, line + 1);
+}
+
+void sp_doctor_software(struct sp_doctor *d)
+{
+	static const char line[] = { SOFTWARE, '\n' };
+
+	sp_write_all(d->to, line, sizeof(line));
 }
 
 void sp_doctor_apart(struct sp_doctor *d, const char *what, void (*part)(struct sp_doctor *, void *), void *arg)

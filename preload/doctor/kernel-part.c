@@ -137,10 +137,12 @@ static void hardware(struct sp_doctor *d)
 	if (fd >= 0)
 		sp_doctor_say(d, SP_IN_THE_WAY, "the CPU's counters can be opened, but stay 0");
 	else
-		sp_doctor_say(d, SP_IN_THE_WAY, "the kernel has no hardware counters (%s): of PAPI only software events count", strerror((int)-fd));
+		sp_doctor_say(d, SP_IN_THE_WAY, "the kernel has no hardware counters (%s)%s", strerror((int)-fd),
+			      d->software ? ": of PAPI only software events count" : "");
 	if (is_virtual())
 		sp_doctor_mend(d, "this is a virtual machine without them: ask its host for a virtual PMU (KVM: -cpu host,pmu=on; "
-				  "clouds: a metal or whole-socket type); until then count perf::PAGE-FAULTS, perf::TASK-CLOCK ...");
+				  "clouds: a metal or whole-socket type); until then %s", d->software ?
+				  "count perf::PAGE-FAULTS, perf::TASK-CLOCK ..." : "sspapi stat counts page faults and the time of any program");
 	else
 		sp_doctor_mend(d, "see dmesg for what the kernel says of the PMU; another profiler or the firmware may hold it; a virtual "
 				  "machine has what its host gives it (KVM: -cpu host,pmu=on)");

@@ -30,7 +30,9 @@ static const struct {
 };
 
 /* "Error libpfm4 no default PMU found": PAPI then has not even the kernel's software events. */
-static const char unknown_cpu[] =
+static const char no_counters[] =
+	"PAPI's libpfm4 does not know this CPU: a newer PAPI counts the kernel's software events; there are no hardware counters (see below), "
+	"whatever CPU it would be told", unknown_cpu[] =
 	"PAPI's libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=NAME (spr, arm_n1 ...), which takes it for another: "
 	"only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here";
 
@@ -41,6 +43,14 @@ static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt)
 	return in_plt && strcmp(name, "PAPI_add_event") == 0;
 }
 
+/* As far as the kernel tells: to whom it forbids them it does not. */
+static bool has_counters(void)
+{
+	int error = sp_kernel_counters();
+
+	return error != -ENOENT && error != -EOPNOTSUPP;
+}
+
 /* ---- what it says -------------------------------------------------------------------- */
 
 static void say_off(struct sp_doctor *d, const struct sp_asked_component *c)
@@ -49,7 +59,7 @@ static void say_off(struct sp_doctor *d, const struct sp_asked_component *c)
 
 	sp_doctor_say(d, f, "component %.128s is off: %.1000s", c->name, c->off);
 	if (f == SP_IN_THE_WAY && strstr(c->off, "no default PMU")) {
-		sp_doctor_mend(d, "%s", unknown_cpu);
+		sp_doctor_mend(d, "%s", has_counters() ? unknown_cpu : no_counters);
 		return;
 	}
 	for (unsigned i = 0; i < SP_COUNT(mends); i++)
@@ -72,7 +82,7 @@ static void perf_event(struct sp_doctor *d, const struct sp_asked_component *c)
 	if (c->presets)
 		return;
 	sp_doctor_say(d, SP_WORTH, "PAPI has no presets here: PAPI_TOT_INS and its like are refused");
-	if (sp_kernel_counters() == -ENOENT || sp_kernel_counters() == -EOPNOTSUPP)
+	if (!has_counters())
 		sp_doctor_mend(d, "there are no hardware counters that they could be made of (see below), whatever PAPI knows");
 	else
 		sp_doctor_mend(d, "there are hardware counters: PAPI has no table for this CPU; a newer PAPI, native events "
@@ -97,7 +107,7 @@ static void components(struct sp_doctor *d, const struct sp_asked_papi *p)
 	}
 }
 
-/* Does a set of this one event start, count and stop? */
+/* Does a set of this one event start, count and stop?  d: who says so; NULL: nobody. */
 static bool counts(struct sp_doctor *d, const struct sp_asked_papi *p, const char *name)
 {
 	int set = PAPI_NULL, code = 0, r = p->PAPI_create_eventset(&set);
@@ -119,6 +129,8 @@ static bool counts(struct sp_doctor *d, const struct sp_asked_papi *p, const cha
 		failed = "PAPI_stop";
 		r = p->PAPI_stop(set, &value);
 	}
+	if (!d)
+		return r == PAPI_OK && value;
 	if (r == PAPI_OK)
 		sp_doctor_say(d, value ? SP_GOOD : SP_WORTH, "%s counts: %lld", name, value);
 	else
@@ -153,8 +165,8 @@ static void ask(struct sp_doctor *d, void *arg)
 		sp_doctor_mend(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without it");
 	}
 	components(d, &p);
-	if (!counts(d, &p, "PAPI_TOT_INS"))
-		counts(d, &p, "perf::PAGE-FAULTS");
+	if (counts(counts(d, &p, "PAPI_TOT_INS") ? NULL : d, &p, "perf::PAGE-FAULTS"))
+		sp_doctor_software(d);
 }
 
 void sp_doctor_papi(struct sp_doctor *d)

@@ -175,13 +175,18 @@ static int write_one(const char *name, const struct sp_view *v, const struct sp_
  * nobody else has that. */
 static void name_store(struct sp_show *s, const char *name, const char *forms, bool several)
 {
-	static char path[SP_CONF_PATH];
+	static char path[SP_CONF_PATH], word[2 * SP_CONF_PATH];
 	const char *store = strstr(forms, "store");
 
 	s->all = sp_conf.verbose >= 2;
 	s->file = SP_VIEW_NO_STORE;
-	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0)
-		s->file = path;
+	if (store && several && sp_output_name_for(path, sizeof(path), name, sp_view_by_name("store", 5)) == 0) {
+		struct sp_out o;
+
+		sp_memory_init(&o, word, sizeof(word));
+		sp_shell_word(&o, path);
+		s->file = sp_memory_text(&o);
+	}
 }
 
 /* 0 if all of it is written. */
@@ -579,6 +584,16 @@ static bool finish(void)
 	return false;
 }
 
+/* A line has told where the counts go: where there are none another says so, once. */
+static void keep_promise(void)
+{
+	static bool told;
+
+	if (!sp_process_is_promised() || sp_get(&expected) || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		return;
+	(void)sp_say(SP_SAY_WARNING, "nothing was counted, so no file was written: this process has made no event set of PAPI");
+}
+
 /* A second thread that calls exit, or returns from main, finds the lists of libc without what the
  * first one has begun, and ends the process under it.  The last on its list is this, which waits;
  * and leaves itself there for a third. */
@@ -587,6 +602,7 @@ static void at_last(int status, void *arg)
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid);
 
 	(void)status, (void)arg;
+	keep_promise();
 	if (finish()) {
 		on_exit(at_last, NULL);
 		sp_cas(&turn, &own, 0);
@@ -627,6 +643,7 @@ EXPORT __attribute__((noreturn)) void exit(int status)
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
+	keep_promise();
 	dump_at(SP_END__EXIT, true);
 	for (;;)
 		(void)sp_sys(SYS_exit_group, status);

@@ -148,7 +148,8 @@ static void forget_parent(void)
 static bool open_store(void)
 {
 	struct sp_process_stat s = { 0 };
-	char path[512], text[256];
+	char path[512], text[SP_CONF_PATH + 256];
+	const char *folder = strcmp(sp_conf.live, "1") == 0 ? SP_LIVE_FOLDER : sp_conf.live;
 	int r;
 
 	sp_process_name();
@@ -165,8 +166,8 @@ static bool open_store(void)
 	/* The standard place may be missing in a container: said in the dump only. */
 	if (sp_store_open(&sp_store) < 0)
 		return false;
-	sp_text_f(text, sizeof(text), "SSPAPI_LIVE: the live file could not be made (%s); if this process is killed its counts are lost",
-		  sp_folder_why(r) ?: sp_say_error(r));
+	sp_text_f(text, sizeof(text), "SSPAPI_LIVE: the live file could not be made in %s (%s)%s; if this process is killed its counts are lost",
+		  folder, sp_folder_why(r) ?: sp_say_error(r), r == -ENOENT || r == -ENOTDIR ? ": name a folder that is there" : "");
 	(strcmp(sp_conf.live, "1") == 0 ? sp_process_note_quiet : sp_process_note)(text);
 	return true;
 }

@@ -21,11 +21,26 @@ struct sp_store sp_store;
 struct sp_conf sp_conf;
 
 static uint64_t start_ns;
+static int promised;			/* the process of which `sspapi run` has said where its counts go; 0: none */
 static char host[65], folder[SP_CONF_PATH], program[256], exe[SP_CONF_PATH];
 static struct sp_who who;
 int sp_process_pid;
 
 /* ---- at the start ----------------------------------------------------- */
+
+static int number(const char *digits)
+{
+	int n = 0;
+
+	for (; *digits >= '0' && *digits <= '9' && n < INT32_MAX / 10; digits++)
+		n = n * 10 + (*digits - '0');
+	return n;
+}
+
+bool sp_process_is_promised(void)
+{
+	return promised && promised == (int)sp_sys(SYS_getpid);
+}
 
 /* Also called by the first PAPI call, if that comes from a constructor that runs
  * before ours. */
@@ -38,6 +53,9 @@ void sp_process_capture(char **environment)
 	start_ns = sp_now_ns();
 	sp_say_capture();
 	sp_conf_capture(environment);
+	for (char **e = environment; e && *e; e++)
+		if (strncmp(*e, SP_PROMISED, strlen(SP_PROMISED)) == 0)
+			promised = number(*e + strlen(SP_PROMISED));
 	n = sp_sys(SYS_getcwd, folder, sizeof(folder));
 	if (n <= 0)
 		strcpy(folder, ".");

@@ -114,6 +114,9 @@ void sp_process_look(void);			/* before the loaded objects are looked at: a chil
 /* Names of the process, as captured when it started. */
 struct sp_who;
 const struct sp_who *sp_process_who(void);
+
+/* Has `sspapi run` said where the counts of this process go? */
+bool sp_process_is_promised(void);
 uint64_t sp_process_start_ns(void);
 
 /* Is this a call that libpapi makes to itself?  Its return address is in libpapi,

@@ -42,7 +42,7 @@ _sspapi_behind() {
 	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
 	*:--sort) _sspapi_words "place readings" "$current" ;;
 	run:--?*) _sspapi_words "$(_sspapi_values "$command" "$option")" "$current" ;;
-	*:-n | *:-d | *:--events) COMPREPLY=() ;;
+	*:-n | *:-d | *:--events | *:--color-by) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }

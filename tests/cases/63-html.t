@@ -39,8 +39,8 @@ done
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
 is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: rank1.sspapi: the file to write is one of those to read"
-run into "$sspapi" report -o "$tmp/none/x.html" "$tmp/rank1.sspapi"
-is "-o: a folder that is not there" "$(status_of into) $(wc -l <"$tmp/into.err")" "1 1"
+run into "$sspapi" report -o "/proc/none/x.html" "$tmp/rank1.sspapi"
+is "-o: a folder that cannot be made" "$(status_of into) $(wc -l <"$tmp/into.err")" "1 1"
 "$sspapi" report -o "$tmp/x.csv" "$tmp/rank1.sspapi"
 check "-o: by its extension" sh -c '"$1" report -f csv "$2" | cmp - "$3"' sh "$sspapi" "$tmp/rank1.sspapi" "$tmp/x.csv"
 is "-o: nothing else is left" "$(ls "$tmp" | grep -c part)" 0

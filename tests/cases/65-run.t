@@ -156,7 +156,7 @@ told() {
 	told_name=$1 told_words=$2
 	shift 2
 	run told "$sspapi" run -- "$@"
-	grep '^sspapi' "$tmp/told.err" >"$tmp/told.lines"
+	grep '^sspapi run' "$tmp/told.err" >"$tmp/told.lines"
 	if [ -z "$told_words" ]; then
 		is "$told_name" "$(cat "$tmp/told.lines")" ""
 	else

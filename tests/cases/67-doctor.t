@@ -120,7 +120,11 @@ finds "that is none" 0 "has not the functions of a libpapi" env LD_LIBRARY_PATH=
 # Real PAPI, where libpfm4 does not know the CPU, or was told another.
 unknown_cpu
 if papi_component_avail 2>/dev/null | grep -q 'no default PMU found'; then
-	finds "a CPU that libpfm4 does not know" 0 "libpfm4 does not know this CPU: a newer PAPI; or LIBPFM_FORCE_PMU=" "$sspapi" doctor
+	finds "a CPU that libpfm4 does not know" 0 "libpfm4 does not know this CPU: a newer PAPI" "$sspapi" doctor
+	check "no software event is recommended that did not count" not grep -q "until then count perf::" d.text
+	# What makes it count as another CPU does is no help where there are no counters.
+	without=$(grep -cE "no hardware counters \((No such file or directory|Operation not supported)\)" d.out)
+	is "LIBPFM_FORCE_PMU where the kernel has counters, or does not say" "$(grep -c LIBPFM_FORCE_PMU d.out)" "$((1 - without))"
 	unset LIBPFM_DISABLED_PMUS
 	case $(uname -m) in x86_64) pmu=skl ;; *) pmu=arm_ac57 ;; esac
 	finds "one that it was told" 0 "note LIBPFM_FORCE_PMU=$pmu: this CPU is taken for that one, and only its events are there" \

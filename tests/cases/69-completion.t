@@ -94,5 +94,5 @@ fi
 
 run unknown "$sspapi" reprot
 is "an unknown verb: wrong usage, one line" "$(status_of unknown) $(cat "$tmp/unknown.err")" \
-	"2 sspapi: reprot: no such verb (sspapi --help lists them)"
+	"2 sspapi: reprot: no such verb; near it is report (sspapi --help lists them)"
 done_testing

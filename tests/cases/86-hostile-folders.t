@@ -54,7 +54,7 @@ is "another user's folder is written to" "$(dumped "$tmp/theirs/x.json") $(ls th
 
 LIVE=$tmp/laid
 is "no live file behind another user's link" "$(dumped "$tmp/theirs/z.json") $(json theirs/z.json 'grep { /live file could not be made/ } @{$d->{notes}}')" \
-	"$kept SSPAPI_LIVE: the live file could not be made (a symbolic link of another user, here or on the way, or one that leads to itself); if this process is killed its counts are lost"
+	"$kept SSPAPI_LIVE: the live file could not be made in $tmp/laid (a symbolic link of another user, here or on the way, or one that leads to itself); if this process is killed its counts are lost"
 unset LIVE
 SSPAPI_OUTPUT=$tmp/laid/x.json run doctor "$sspapi" doctor --check "$one"
 check "doctor says so before" grep -q "no dump can be written to .*/laid/x.json (a" doctor.out

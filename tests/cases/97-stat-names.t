@@ -36,8 +36,8 @@ refused() {
 }
 refused '' 'no event is named; sspapi list'
 refused , 'no event is named'
-refused cycels 'near it are cycles'
-refused pagefaults 'near it are page-faults'
+refused cycels 'near it \(is\|are\) cycles'
+refused pagefaults 'near it \(is\|are\) page-faults'
 refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name$'
 refused misses 'it may be branch-misses, cache-misses'
 refused 'page-faults:z' 'page-faults'

@@ -123,7 +123,7 @@ is "no program" "$(status_of none)" 125
 run none "$sspapi" stat -f pdf touch it-ran
 is "no such form" "$(status_of none)" 125
 run none "$sspapi" stat -m NO_SUCH touch it-ran
-is "no such metric" "$(status_of none) $(cut -d, -f1 none.err)" "125 sspapi stat: -m: 'NO_SUCH' is neither a file nor a metric of $B/metrics.csv"
+is "no such metric" "$(status_of none) $(cut -d, -f1 none.err)" "125 sspapi stat: -m: 'NO_SUCH' is neither a file nor a metric of $B/metrics.csv; there are IPC"
 check "nothing of them ran" not test -e it-ran
 
 # What the command was started to ignore (nohup) is ignored between its runs, too.

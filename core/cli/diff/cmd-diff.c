@@ -22,6 +22,7 @@ struct command {
 	unsigned n_paths[2];
 	struct sp_file *file;		/* all that are open, those of A first */
 	unsigned n;
+	char *whole;			/* names of --events */
 };
 
 static int error(const struct command *c, const char *text, const char *which)
@@ -47,11 +48,11 @@ static int open_path(const struct command *c, struct sp_file *f, char *const *pa
 }
 
 /* Is this repeat none, since another of its side holds the same process, and as much of it? */
-static bool is_left(const struct command *c, unsigned first, unsigned i)
+static bool is_left(const struct command *c, unsigned first, unsigned end, unsigned i)
 {
 	struct sp_once own = sp_once_of(&c->file[i].model);
 
-	for (unsigned k = first; c->file[i].model.n_processes == 1 && k < c->n; k++) {
+	for (unsigned k = first; c->file[i].model.n_processes == 1 && k < end; k++) {
 		struct sp_once other = sp_once_of(&c->file[k].model);
 
 		if (k != i && c->file[k].model.n_processes == 1 && sp_once_is_same(&own, &other) &&
@@ -79,8 +80,6 @@ static int add(struct command *c, unsigned side, struct sp_model *m)
 
 static int open_side(struct command *c, unsigned side)
 {
-	unsigned first = c->n;
-
 	for (unsigned i = 0; i < c->n_paths[side]; i++) {
 		int e = open_path(c, &c->file[c->n], c->path[side] + i);
 
@@ -88,11 +87,18 @@ static int open_side(struct command *c, unsigned side)
 			return e;
 		c->n++;
 	}
-	for (unsigned i = first; i < c->n; i++) {
+	return 0;
+}
+
+static int add_side(struct command *c, unsigned side)
+{
+	unsigned first = side ? c->n_paths[0] : 0, end = first + c->n_paths[side];
+
+	for (unsigned i = first; i < end; i++) {
 		struct sp_file *f = &c->file[i];
 		int e;
 
-		if (is_left(c, first, i))
+		if (is_left(c, first, end, i))
 			continue;
 		if (sp_level_is_code(c->level) && c->diff.form != SP_DIFF_CSV)
 			sp_symbols_add(&f->model, c->verb, false);
@@ -111,6 +117,7 @@ static void close_all(struct command *c)
 		sp_file_close(&c->file[i]);
 	}
 	free(c->file);
+	free(c->whole);
 }
 
 /* ---- the command line --------------------------------------------------------- */
@@ -234,6 +241,10 @@ int sp_cmd_diff(int argc, char **argv)
 	c.file = sp_need(calloc(c.n_paths[0] + c.n_paths[1], sizeof(*c.file)));
 	for (unsigned i = 0; i < 2 && e == 0; i++)
 		e = open_side(&c, i);
+	if (e == 0 && c.diff.events)
+		c.diff.events = c.whole = sp_report_whole(c.diff.events, c.file, c.n);
+	for (unsigned i = 0; i < 2 && e == 0; i++)
+		e = add_side(&c, i);
 	if (e == 0)
 		e = compare(&c);
 	close_all(&c);

@@ -118,7 +118,7 @@ long sp_file_first(const char *path, int flags, void *to, size_t n)
 	return got;
 }
 
-/* A dump for people or programs, by its first bytes: its form, or NULL. */
+/* What it is by its first bytes, if it can be told: a dump for people or programs, a text; or NULL. */
 static const char *form_of(const char *path)
 {
 	static const struct { const char *begins, *form; } forms[] = {
@@ -126,27 +126,36 @@ static const char *form_of(const char *path)
 		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" },
 	};
 	char first[64] = "";
-	const char *dot = strrchr(path, '.');
 	long n = sp_file_first(path, 0, first, sizeof(first) - 1);
 
 	for (unsigned i = 0; n > 0 && i < SP_COUNT(forms); i++)
 		if (strncmp(first, forms[i].begins, strlen(forms[i].begins)) == 0)
 			return forms[i].form;
-	return n > 0 && dot && strcmp(dot, ".txt") == 0 ? "a text" : NULL;
+	if (n == 0)
+		return "empty";
+	for (long i = 0; i < n; i++)
+		if (!first[i] || ((unsigned char)first[i] < 32 && !strchr("\t\n\r\f", first[i])))
+			return NULL;
+	if (n > 2 && strncmp(first, "#!", 2) == 0)
+		return "a script";
+	return n > 0 ? "a text" : NULL;
 }
 
 static const char *not_a_store(const char *path)
 {
 	static char text[SP_CONF_PATH + 200];
 	const char *form = form_of(path);
+	struct stat s;
 	char store[SP_CONF_PATH] = "";
 
 	if (!form)
-		return "not a store of sspapi, or damaged";
+		return stat(path, &s) == 0 && S_ISDIR(s.st_mode) ? "a folder, not a store: name a file in it" : "not a store of sspapi, or damaged";
+	if (strcmp(form, "empty") == 0)
+		return "empty: no counts are in it";
 	if (sp_output_name_for(store, sizeof(store), path, sp_view_by_name("store", 5)) == 0 && access(store, R_OK) == 0)
 		snprintf(text, sizeof(text), "%s, not a store: that is %s", form, store);
 	else
-		snprintf(text, sizeof(text), "%s, not a store: run it with SSPAPI_FORMAT=text,store, or sspapi run", form);
+		snprintf(text, sizeof(text), "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, writes one when its program runs", form);
 	return text;
 }
 

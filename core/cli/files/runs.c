@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../forms/view.h"
 #include "../../store/blocks.h"
 #include "../tool/cmd.h"
 #include "file.h"
@@ -243,10 +244,27 @@ static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 		doubt_ranks(r, verb, ".");
 }
 
+#define WORDS_MOST 4096u		/* of a command line that somebody would paste */
+
+/* The names as a shell reads them; to be freed. */
+static char *words(char *const *name, unsigned n)
+{
+	char *text = sp_need(malloc(WORDS_MOST));
+	struct sp_out o;
+
+	sp_memory_init(&o, text, WORDS_MOST);
+	for (unsigned i = 0; i < n && !o.error; i++) {
+		sp_out_text(&o, i ? " " : "");
+		sp_shell_word(&o, name[i]);
+	}
+	sp_memory_text(&o);
+	return o.error ? strcpy(text, "FILE...") : text;
+}
+
 static int find_newest(struct sp_runs *r, const char *verb)
 {
 	const char *newest = NULL;
-	char *name;
+	char *name, *here;
 	int64_t age;
 
 	if (add_folder(r, ".") < 0)
@@ -262,9 +280,13 @@ static int find_newest(struct sp_runs *r, const char *verb)
 		if (!name)
 			return sp_complain(1, verb, "cannot be read", r->path[0]);
 		keep_run_of(r, verb, name);
-		r->shown = sp_need(strdup(r->n == 1 ? r->path[0] + strlen("./") : ""));
+		here = r->path[0] + strlen("./");
+		r->shown = r->n == 1 ? words(&here, 1) : sp_need(strdup(""));
 	} else {
 		doubt_ranks(r, verb, r->shown);
+		here = r->shown;
+		r->shown = words(&here, 1);
+		free(here);
 	}
 	free(name);
 	return 0;
@@ -285,7 +307,7 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 		else if (n == 1)
 			doubt_ranks(r, verb, arg[i]);
 	}
-	r->shown = sp_need(strdup(n == 1 ? arg[0] : "FILE..."));
+	r->shown = words(arg, n);
 	return 0;
 }
 

@@ -35,7 +35,7 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 
 static int write_whole(struct sp_merge *job, const char *out)
 {
-	int fd = sp_part_begin(out, false), e, end;
+	int fd = sp_part_begin(out), e, end;
 
 	if (fd < 0)
 		return fd;
@@ -66,7 +66,7 @@ int sp_cmd_merge(int argc, char **argv)
 		return sp_complain(2, argv[0], "say where to with -o FILE", NULL);
 	/* What "run" and "recover" would take as a wish for another form. */
 	form = sp_form_by_extension(out);
-	if (form && strcmp(form->name, "store") != 0)
+	if ((form && strcmp(form->name, "store") != 0) || sp_is_foreign_form(out))
 		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);

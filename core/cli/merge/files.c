@@ -44,11 +44,11 @@ int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsign
 
 	*n_bad = 0;
 	if (n == 1 && !events)
-		return sp_file_open(f, verb, path[0]);
+		return verb ? sp_file_open(f, verb, path[0]) : sp_file_load(f, path[0]) < 0;
 	memset(f, 0, sizeof(*f));
 	r = open_merged(f, &job);
 	*n_bad = job.n_bad;
-	if (r == -ENODATA && n == 1)
+	if (r < 0 && (!verb || (r == -ENODATA && n == 1)))
 		return 1;
 	if (r == -ENODATA)
 		return sp_complain(1, verb, "none of the files could be used", NULL);

@@ -187,7 +187,8 @@ static void take_files(struct merge *g, struct sp_merge *job, bool again)
 		sp_source_close(&s);
 		if (e < 0 && !again) {
 			sp_progress(job->verb, job->n_files, job->n_files);
-			sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
+			if (job->verb)
+				sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
 			job->n_bad++;
 		}
 		sp_progress(job->verb, i, 2 * (uint64_t)job->n_files);

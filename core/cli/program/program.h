@@ -40,7 +40,7 @@ struct sp_program {
 int sp_program_look(struct sp_program *p, const char *name);
 
 /* Such an error in words, with the interpreter if it is that; in text, or static. */
-const char *sp_program_why(const struct sp_program *p, int error, char *text, size_t room);
+const char *sp_program_why(const struct sp_program *p, const char *name, int error, char *text, size_t room);
 
 /* Where the loader would find this library on behalf of nobody (LD_LIBRARY_PATH, cache,
  * standard folders); false: nowhere. */

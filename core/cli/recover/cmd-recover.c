@@ -89,7 +89,7 @@ static int take_name(const struct recovery *r, const struct sp_model *m, char *p
 /* Over nothing.  path has room for SP_CONF_PATH + 16 and is where it went. */
 static int write_new(const struct recovery *rec, char *path, const struct sp_view *v, struct sp_model *m)
 {
-	int fd = sp_part_begin(path, true), r, end;
+	int fd = sp_part_begin(path), r, end;
 
 	if (fd < 0)
 		return fd;
@@ -297,6 +297,8 @@ int sp_cmd_recover(int argc, char **argv)
 			return 2;
 	}
 	gethostname(r.host, sizeof(r.host) - 1);
+	if (sp_foreign_form(2, argv[0], r.out, ""))
+		return 2;
 	if (r.out && r.discard)
 		return sp_complain(2, argv[0], "--discard makes no dump: -o does not go with it", NULL);
 	if (optind == argc)

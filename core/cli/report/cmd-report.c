@@ -1,6 +1,7 @@
 /* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "page.h"
 #include "report.h"
 
-#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, -m METRICS, --readings, --all, --no-symbols, --all-symbols"
+#define OPTIONS	"options are -f FORMAT, -o FILE, --per-LEVEL, --events E,E, --sort KEY, --color-by EVENT, -m METRICS, --readings, --all, --no-symbols, --all-symbols"
 
 static int usage(const struct sp_report *r, const char *text, const char *which)
 {
@@ -28,6 +29,7 @@ static void long_options(struct option *longs)
 
 	longs[n++] = (struct option){ "events", required_argument, NULL, 'E' };
 	longs[n++] = (struct option){ "sort", required_argument, NULL, 'S' };
+	longs[n++] = (struct option){ "color-by", required_argument, NULL, 'C' };
 	longs[n++] = (struct option){ "readings", no_argument, NULL, 'R' };
 	longs[n++] = (struct option){ "all", no_argument, NULL, 'W' };
 	longs[n++] = (struct option){ "no-symbols", no_argument, NULL, 'N' };
@@ -35,9 +37,23 @@ static void long_options(struct option *longs)
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
+/* No file is named, since an option in front of it has taken it for its value. */
+static bool swallowed(const struct sp_report *r)
+{
+	const char *const value[] = { r->sort, r->show.events, r->show.color_by };
+	static const char *const text[] = { "a file: --sort takes place, readings or an event, and then the file",
+					    "a file: --events takes events, and then the file",
+					    "a file: --color-by takes an event, and then the file" };
+
+	for (unsigned i = 0; i < SP_COUNT(value); i++)
+		if (value[i] && *value[i] && access(value[i], F_OK) == 0)
+			return usage(r, text[i], value[i]);
+	return false;
+}
+
 static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 7];
+	struct option longs[SP_LEVEL_OPTIONS + 8];
 	int c, at = 0;
 
 	long_options(longs);
@@ -56,6 +72,7 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		case 'L': sp_report_level(r, longs[at].name); break;
 		case 'E': r->show.events = optarg; break;
 		case 'S': r->sort = optarg; break;
+		case 'C': r->show.color_by = optarg; break;
 		case 'R': r->readings = true; break;
 		case 'W': r->show.all = true; break;
 		case 'N': r->no_symbols = true; break;
@@ -63,6 +80,8 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		default: return 2;
 		}
 	}
+	if (!*view && sp_foreign_form(2, r->verb, *to, ", and -f one whatever the ending"))
+		return 2;
 	if (!*view && *to)
 		*view = sp_any_view_by_extension(*to);
 	if (r->readings && !*view)
@@ -73,8 +92,48 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		return usage(r, "--readings are CSV, or text with -f text, and have no level and no metrics", NULL);
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
+	if (argc == optind && swallowed(r))
+		return 2;
 	if (r->sort && !r->n_levels)
 		return usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL);
+	return 0;
+}
+
+/* Of --events, --sort, --color-by: a name, or the end of just one. */
+static void whole_names(struct sp_report *r, const struct sp_file *f, char *whole[3])
+{
+	const char **name[3] = { &r->show.events, &r->sort, &r->show.color_by };
+
+	for (unsigned i = 0; i < 3; i++) {
+		char *before = whole[i];	/* which the name may be by now */
+
+		*name[i] = whole[i] = *name[i] ? sp_report_whole(*name[i], f, 1) : NULL;
+		free(before);
+	}
+}
+
+/* Only those of --events; by level the others are only not shown: metrics are still computed from them.  Which are meant
+ * by the ends of their names, or which are there, only a look at all of them can tell. */
+static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_runs *runs, unsigned *n_bad, char *whole[3])
+{
+	const char *only = r->n_levels ? NULL : r->show.events;
+	char name[SP_REPORT_NAME];
+	unsigned again;
+
+	if (sp_files_open(f, r->verb, runs->path, runs->n, only, r->show.all, n_bad))
+		return 1;
+	if (only && sp_report_lacks(only, f, 1, name)) {
+		sp_file_close(f);
+		if (sp_files_open(f, NULL, runs->path, runs->n, NULL, false, &again))
+			return 1;
+		whole_names(r, f, whole);
+		if (sp_report_lacks(r->show.events, f, 1, name))
+			return 0;	/* with all that there are, to be named */
+		sp_file_close(f);
+		if (sp_files_open(f, NULL, runs->path, runs->n, r->show.events, false, &again))
+			return 1;
+	}
+	whole_names(r, f, whole);
 	return 0;
 }
 
@@ -90,7 +149,8 @@ static int check_events(const struct sp_report *r, const struct sp_file *f)
 	if (r->sort && strcmp(r->sort, "place") != 0 && strcmp(r->sort, "readings") != 0 &&
 	    !sp_report_has(m, r->sort, strlen(r->sort)))
 		return usage(r, text, r->sort);
-	return 0;
+	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text, sizeof(text));
+	return sp_view_colors(&r->show) ? 0 : usage(r, text, r->show.color_by);
 }
 
 static int write_json(const struct sp_report *r, struct sp_out *o)
@@ -172,6 +232,7 @@ int sp_cmd_report(int argc, char **argv)
 	struct sp_report report = { .verb = argv[0] };
 	struct sp_file f;
 	struct sp_runs runs;
+	char *whole[3] = { NULL };	/* names of events */
 	unsigned n_bad;
 	int r, metrics;
 
@@ -181,9 +242,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (r)
 		return r;
 	report.show.file = runs.shown;
-	/* By level events are only not shown: metrics are still computed from them. */
-	if (sp_files_open(&f, argv[0], runs.path, runs.n, report.n_levels ? NULL : report.show.events, report.show.all,
-			  &n_bad)) {
+	if (open_files(&report, &f, &runs, &n_bad, whole)) {
 		sp_runs_free(&runs);
 		return 1;
 	}
@@ -201,5 +260,7 @@ int sp_cmd_report(int argc, char **argv)
 	sp_symbols_forget(&f.model);
 	sp_file_close(&f);
 	sp_runs_free(&runs);
+	for (unsigned i = 0; i < SP_COUNT(whole); i++)
+		free(whole[i]);
 	return r ? r : metrics ? metrics : n_bad != 0;
 }

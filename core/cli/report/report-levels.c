@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../../../preload/asked/near-names.h"
 #include "../../forms/view-csv.h"
 #include "../../forms/view-json.h"
 #include "../../forms/view-metrics.h"
@@ -51,6 +53,46 @@ bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, ch
 			return true;
 	}
 	return false;
+}
+
+/* The only event of all that ends so, without its modes; NULL: none or several do. */
+static const char *by_ending(const char *wanted, const struct sp_file *f, unsigned n)
+{
+	static struct sp_near_names near;
+	char buf[32];
+
+	near = (struct sp_near_names){ 0 };
+	for (unsigned i = 0; i < n; i++)
+		for (uint32_t e = 0; e < f[i].model.n_events; e++) {
+			char *name;
+
+			if (!f[i].model.event_counted[e])
+				continue;
+			name = sp_need(strdup(sp_event_name(&f[i].model, e, buf)));
+			name[sp_name_bytes(name)] = 0;
+			sp_near_look(&near, wanted, name);
+			free(name);
+		}
+	return sp_near_ending(&near);
+}
+
+char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n)
+{
+	char *all = sp_need(strdup("")), *longer;
+
+	for (const char *p = events; *p; p += strcspn(p, ","), p += *p == ',') {
+		char *name = sp_need(strndup(p, strcspn(p, ",")));
+		bool there = false;
+
+		for (unsigned i = 0; i < n && !there; i++)
+			there = sp_report_has(&f[i].model, name, strlen(name));
+		if (asprintf(&longer, "%s%s%s", all, *all ? "," : "", (there ? NULL : by_ending(name, f, n)) ?: name) < 0)
+			longer = sp_need(NULL);
+		free(name);
+		free(all);
+		all = longer;
+	}
+	return all;
 }
 
 /* Those of m that `but` has not. */

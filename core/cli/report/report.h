@@ -37,6 +37,9 @@ bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 struct sp_file;
 bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n, char name[SP_REPORT_NAME]);
 
+/* The list with whole names, where its names are the ends of just one event's that the n files have counted; to be freed. */
+char *sp_report_whole(const char *events, const struct sp_file *f, unsigned n);
+
 /* All of it to fd, by level if one is named; 0 or -errno. */
 int sp_report_show(const struct sp_report *r, const struct sp_view *view, int fd);
 

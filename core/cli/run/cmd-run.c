@@ -51,7 +51,7 @@ static void leave_out(const char *path)
 struct options {
 	const char *verb;
 	bool set[ROWS_MOST];		/* by an option: a bad value is wrong usage, not a warning */
-	bool format;			/* -f was given */
+	bool format, output;		/* -f, -o were given */
 	bool wrong;
 };
 
@@ -72,6 +72,8 @@ static void set(struct options *o, const char *name, const char *value)
 		o->set[row] = true;
 	if (strcmp(name, "SSPAPI_FORMAT") == 0)
 		o->format = true;
+	if (strcmp(name, "SSPAPI_OUTPUT") == 0)
+		o->output = true;
 	if (strcmp(name, "SSPAPI_OUTPUT") == 0 && !o->format && (strcmp(value, "-") == 0 || sp_view_by_extension(value)))
 		unsetenv("SSPAPI_FORMAT");	/* -o x.json means JSON; - is for people */
 	setenv(name, value, 1);
@@ -139,11 +141,15 @@ static void bad_value(const char *line, void *arg)
 {
 	struct options *o = arg;
 	unsigned row = row_named(line, strcspn(line, ":"));
+	char *text;
 
 	if (row >= ROWS_MOST || !o->set[row])
 		return;			/* of the environment: the library says it, and uses another */
 	o->wrong = true;
-	fprintf(stderr, "sspapi %s: %.*s\n", o->verb, (int)strcspn(line, ";"), line);
+	/* Behind a ; stands what is used instead: nothing is; or, of no variable, which may be meant. */
+	text = sp_need(strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
+	sp_complain(0, o->verb, text, NULL);
+	free(text);
 }
 
 /* ---- what can be told before it starts ----------------------------------------- */
@@ -210,6 +216,19 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 	return r;
 }
 
+/* The library says at this process's end if there is none. */
+static void promise(bool file)
+{
+	char name[sizeof(SP_PROMISED)] = "", pid[16];
+
+	memcpy(name, SP_PROMISED, strcspn(SP_PROMISED, "="));
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	if (file)
+		setenv(name, pid, 1);
+	else
+		unsetenv(name);
+}
+
 static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
 {
 	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
@@ -218,6 +237,7 @@ static void say_where(const char *verb, const struct sp_conf *conf, const struct
 
 	if (strcmp(conf->output, "-") == 0 || name_dump(path, sizeof(path), conf, p, template) < 0)
 		return;
+	promise(!others);
 	sp_message(verb, "counts go to %s%s%s", path, ranks ? ", of each rank" : others ? ", of each process" : "",
 	       strstr(conf->format, "store") ? "; sspapi report shows them" : "");
 }
@@ -240,11 +260,13 @@ int sp_cmd_run(int argc, char **argv)
 	struct options o = { .verb = argv[0] };
 	static struct sp_program program;
 	static struct sp_conf conf;
-	bool known;
+	bool known, form = getenv("SSPAPI_FORMAT") != NULL;
 
 	if (!output || !*output || !sp_view_by_extension(output))
 		setenv("SSPAPI_FORMAT", "store", 0);
 	if (!read_options(&o, argc, argv))
+		return 2;
+	if (o.output && !o.format && !form && sp_foreign_form(2, argv[0], getenv("SSPAPI_OUTPUT"), ", and -f one whatever the ending"))
 		return 2;
 	if (wants_page())
 		return sp_complain(2, argv[0], "a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html FILE.sspapi", "html");
@@ -258,6 +280,7 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(1, argv[0], "libsspapi.so is not beside this command nor installed", lib);
 	if (strpbrk(lib, " :"))
 		return sp_complain(1, argv[0], "the loader cannot preload from a path with a space or colon", lib);
+	promise(false);			/* which another run may have given */
 	known = sp_program_look(&program, argv[optind]) == 0;	/* else execvp will say why it cannot be run */
 	if (known && !conf.disable && conf.verbose > 0)
 		say_program(argv[0], argv[optind], &conf, &program);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../conf.h"
@@ -113,6 +114,7 @@ static int read_options(struct wish *w, int argc, char **argv)
 	struct option longs[SP_LEVEL_OPTIONS + 1];
 	unsigned n = sp_level_options(longs);
 	int c, at = 0;
+	struct stat s;
 
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(longs[i].name, "per-thread") == 0)
@@ -141,12 +143,16 @@ static int read_options(struct wish *w, int argc, char **argv)
 	}
 	if (w->formats && !all_are_views(w->formats))
 		return usage(w, "-f takes one of " SP_ALL_FORM_NAMES(", "), w->formats);
+	if (!w->formats && sp_foreign_form(WRONG, w->verb, w->out, ", and -f one whatever the ending"))
+		return WRONG;
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
 	if (w->interval.ms && (w->repeats || w->asked.n))
 		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
 	if (w->asked.n && w->repeats)
 		return usage(w, "-r runs a program several times: -p and -t count one that runs already", NULL);
+	if (w->out && stat(w->out, &s) == 0 && S_ISDIR(s.st_mode))
+		return usage(w, "a folder: name a file in it (FOLDER/run.sspapi)", w->out);
 	return argc == optind && !w->asked.n ? usage(w, "name the program to count", NULL) : 0;
 }
 
@@ -328,13 +334,16 @@ static int show_forms(struct wish *w, const char *formats)
 static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 {
 	bool to_files = w->out && strcmp(w->out, "-") != 0;
-	char store[SP_CONF_PATH];
+	char store[SP_CONF_PATH], word[2 * SP_CONF_PATH];
+	struct sp_out o;
 	int e = to_files ? write_forms(w, r, m, store) : 0;
 
 	if (to_files)
-		w->report.show.file = *store ? store : SP_VIEW_NO_STORE;
-	if (e == 0 && to_files && !w->quiet)
-		show_forms(w, "text");		/* a terminal that is gone loses nothing */
+		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
+	if (to_files)
+		w->report.show.file = *store ? sp_memory_text(&o) : SP_VIEW_NO_STORE;
+	if (to_files && !w->quiet)
+		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
 		e = show_forms(w, w->formats ? w->formats : "text");
 	w->report.show.file = NULL;

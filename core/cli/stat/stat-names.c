@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../../preload/asked/kernel-events.h"
+#include "../../out.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/metrics.h"
@@ -137,6 +138,24 @@ static bool plan_terms(struct sp_stat_plan *p, const struct sp_metrics *t, const
 	return good;
 }
 
+static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name, size_t n)
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, p->wrong, sizeof(p->wrong));
+	sp_out_text(&o, "-m: '");
+	sp_out_bytes(&o, name, sp_min(n, 500));
+	sp_out_text(&o, "' is neither a file nor a metric of ");
+	sp_out_text(&o, sp_cli_data("metrics.csv"));
+	for (uint32_t i = 0; t && i < t->n; i++) {
+		if (i && sp_metric_same(t->at[i].name, t->at[i - 1].name))
+			continue;
+		sp_out_text(&o, i ? ", " : "; there are ");
+		sp_out_text(&o, t->at[i].name);
+	}
+	sp_memory_text(&o);
+}
+
 /* What the named ones of the installed table need; of a file's own, and of `default`, what is counted anyhow. */
 static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 {
@@ -153,8 +172,7 @@ static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 		if (good)
 			good = plan_terms(p, t, &t->at[i - 1]);
 		else
-			snprintf(p->wrong, sizeof(p->wrong), "-m: '%.*s' is neither a file nor a metric of %.500s", (int)sp_min(n, 500), at,
-				 sp_cli_data("metrics.csv"));
+			no_metric(p, t, at, n);
 	}
 	sp_metrics_forget();
 	return good;

@@ -40,6 +40,12 @@ int sp_about(const char *verb, bool help);
 void sp_help_all(FILE *to);
 void sp_help_metrics(void);
 
+/* A line: no verb is called so, and which are nearly; 2. */
+int sp_no_verb(const char *name);
+
+/* "; near it is A" (or several that are as near), or nothing, of n names: appended to text. */
+void sp_nearest_say(const char *wanted, const char *const *name, unsigned n, char *text, size_t room);
+
 /* A full disk behind standard output is a failure, too: the status, or what it is then. */
 int sp_closed(int status);
 
@@ -47,6 +53,11 @@ int sp_closed(int status);
  * or not.  Static memory, until the next call. */
 const char *sp_cli_library(const char *name);
 const char *sp_cli_data(const char *name);	/* the same of other files */
+
+/* Does the name of the file to write (NULL: none) end like a form that nobody here makes (.pdf)?  Then a line
+ * says which there are, and what else can be done, and status is returned; else 0. */
+int sp_foreign_form(int status, const char *verb, const char *path, const char *else_what);
+bool sp_is_foreign_form(const char *path);
 
 /* "sspapi VERB: subject: text" (subject NULL: none), and status back. */
 int sp_complain(int status, const char *verb, const char *text, const char *subject);

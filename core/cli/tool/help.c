@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../conf.h"
+#include "../../forms/level.h"
 #include "cmd.h"
 #include "metrics.h"
 
@@ -18,7 +19,7 @@ static const struct cmd {
 	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [-q] [--per-LEVEL...] [--] PROGRAM [ARGS]",
 	  "counts any program from outside, by CPU and by thread, or with -p and -t what runs already, until it or PROGRAM ends; exit status: PROGRAM's" },
 	{ "list", "[WORD]", "what can be counted here and how it is called, by PAPI and by perf; and what cannot, and why" },
-	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
+	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
 	{ "merge", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
 	{ "diff", "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown] A B, or A... -- B...",
@@ -29,6 +30,47 @@ static const struct cmd {
 	  "the same tables of a process that still runs; q ends" },
 	{ "doctor", "[--check] [PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
 	{ "env", "", "every variable, its value now, default and meaning" },
+};
+
+/* Each in a line; those that come from a table (levels, variables) and -h and -V, which all verbs have, stand below them. */
+static const struct option_help {
+	const char *verb, *option, *help;
+} options[] = {
+	{ "run", "-o FILE", "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi choose the form" },
+	{ "run", "-f FORMATS", "its forms, comma-separated: " SP_FORM_NAMES(", ") "; a store if nothing is said" },
+	{ "run", "-e NAME=VALUE", "sets any variable for the program" },
+	{ "stat", "-e EVENT,...", "what is counted (sspapi list); else cycles, instructions, task clock, page faults, switches, migrations" },
+	{ "stat", "-m METRICS", "what is computed of the counts; the events that the named ones need are counted" },
+	{ "stat", "-o FILE", "keeps the counts, in the form of its name: " SP_ALL_FORM_NAMES(", ") "; the table is printed, too" },
+	{ "stat", "-f FORMATS", "the forms of the file, comma-separated; without a file the form of the table" },
+	{ "stat", "-r RUNS", "runs the program so often: mean and spread, and all events where counters are too few" },
+	{ "stat", "-I MS", "rows while it runs, every so many milliseconds" },
+	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
+	{ "stat", "-t TID,...", "counts threads that run already" },
+	{ "stat", "-q", "prints no table" },
+	{ "report", "-f FORM", "the form: " SP_ALL_FORM_NAMES(", ") "; text if nothing is said" },
+	{ "report", "-o FILE", "writes it there instead of to standard output; the extension chooses the form" },
+	{ "report", "--events E,E", "these events only; the end of a name will do if no other ends so" },
+	{ "report", "--sort KEY", "the order of a level's rows: place, readings, or an event" },
+	{ "report", "--color-by EVENT", "the event that colours the hwloc form" },
+	{ "report", "-m METRICS", "names, a file of definitions, or default: computed of the counts" },
+	{ "report", "--readings", "the readings that were kept, as CSV" },
+	{ "report", "--all", "all rows, events and notes" },
+	{ "report", "--no-symbols", "call sites as addresses" },
+	{ "report", "--all-symbols", "names of functions by slow ways, too" },
+	{ "merge", "-o FILE", "the store to write" },
+	{ "diff", "-e E,E", "these events only; the end of a name will do if no other ends so" },
+	{ "diff", "--events E,E", "the same" },
+	{ "diff", "--fail-above N%", "exit status 1 only where an event has grown by more" },
+	{ "diff", "-m METRICS", "names, a file of definitions, or default: compared, too" },
+	{ "diff", "-f FORM", "text, csv or markdown" },
+	{ "recover", "-o FILE", "where the dump goes; else where the process would have put it" },
+	{ "recover", "--force", "though the process may still live" },
+	{ "recover", "--discard", "makes no dump: only removes the live files" },
+	{ "top", "-d SECONDS", "between two looks; 2 if nothing is said" },
+	{ "top", "-n COUNT", "ends after so many looks" },
+	{ "top", "-m METRICS", "names, a file of definitions, or default: computed of the counts" },
+	{ "doctor", "--check", "exit status 1 if something stands in the way of counts" },
 };
 
 static void verb(FILE *to, const struct cmd *c)
@@ -61,10 +103,9 @@ static void levels(void)
 	struct option longs[SP_LEVEL_OPTIONS + 1];
 	unsigned n = sp_level_options(longs);
 
-	fputs("\nlevels:", stdout);
+	puts("\nlevels:");
 	for (unsigned i = 0; i < n; i++)
-		printf(" --%s", longs[i].name);
-	putchar('\n');
+		printf("  --%-16s a row for each %s\n", longs[i].name, sp_level_by_name(longs[i].name + strlen("per-"))->row);
 }
 
 static bool last_of(const struct sp_metrics *t, uint32_t i)
@@ -97,10 +138,20 @@ void sp_help_all(FILE *to)
 	fputs("\n  sspapi --help, sspapi help VERB, sspapi --version\n", to);
 }
 
+static void own_options(const char *name)
+{
+	puts("\noptions:");
+	for (unsigned i = 0; i < SP_COUNT(options); i++)
+		if (strcmp(options[i].verb, name) == 0)
+			printf("  %-18s %s\n", options[i].option, options[i].help);
+	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "this", "-V, --version", "the version of sspapi");
+}
+
 static void help(const struct cmd *c)
 {
 	puts("usage:");
 	verb(stdout, c);
+	own_options(c->name);
 	if (strcmp(c->name, "run") == 0)
 		variables();
 	if (strstr(c->usage, "--per-LEVEL"))
@@ -108,6 +159,21 @@ static void help(const struct cmd *c)
 	if (strstr(c->usage, "-m METRICS"))
 		putchar('\n'), sp_help_metrics();
 	puts("\nman sspapi tells the rest");
+}
+
+int sp_no_verb(const char *name)
+{
+	static const char *const others[] = { "help", "--help", "--version", "-h", "-V" };
+	const char *names[SP_COUNT(cmds) + SP_COUNT(others)];
+	char text[300] = "no such verb";
+	unsigned n = 0;
+
+	for (; n < SP_COUNT(cmds); n++)
+		names[n] = cmds[n].name;
+	for (unsigned i = 0; i < SP_COUNT(others); i++)
+		names[n++] = others[i];
+	sp_nearest_say(name, names, n, text, sizeof(text) - 40);
+	return sp_complain(2, "", strcat(text, " (sspapi --help lists them)"), name);
 }
 
 int sp_closed(int status)

@@ -29,13 +29,16 @@ bool sp_is_one_of(const char *path, char *const *file, unsigned n)
 int sp_into_begin(const char *verb, const char *path, char *const *file, unsigned n)
 {
 	bool special = path && sp_output_is_special(path);
+	struct stat s;
 	int fd;
 
 	if (!path)
 		return 0;
+	if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
+		return sp_complain(2, verb, "a folder: name a file in it, to be written", path);
 	if (sp_is_one_of(path, file, n))
 		return sp_complain(2, verb, "the file to write is one of those to read", path);
-	fd = special ? sp_folder_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path, false);
+	fd = special ? sp_folder_open_special(path, O_WRONLY | O_TRUNC) : sp_part_begin(path);
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
 		return sp_complain(1, verb, sp_folder_why(fd) ?: strerror(fd < 0 ? -fd : errno), path);
 	if (special)

@@ -26,20 +26,64 @@ static const char *written(char *const *argv, const struct option *longs, int c,
 	return letter;
 }
 
+#define NAME 40u			/* of an option, with its --; what is longer is no option's */
+
+/* Does it begin several options, and is none itself?  Then text says which. */
+static bool begins_several(char *text, size_t room, const struct option *longs, const char *option)
+{
+	size_t n = strcspn(option, "=");
+	unsigned begins = 0;
+
+	snprintf(text, room, "several options begin so: ");
+	for (const struct option *l = longs; l->name; l++) {
+		if (n < 3 || strncmp(l->name, option + 2, n - 2) != 0)
+			continue;
+		if (!l->name[n - 2])
+			return false;
+		begins++;
+		if (begins <= 4)
+			snprintf(text + strlen(text), room - strlen(text), "%s--%.*s", begins > 1 ? ", " : "", (int)NAME, l->name);
+	}
+	if (begins > 4)
+		snprintf(text + strlen(text), room - strlen(text), " and %u more", begins - 4);
+	return begins > 1;
+}
+
+/* "unrecognized option; near it is --per-core" */
+static void unrecognized(char *text, size_t room, const struct option *longs, const char *option)
+{
+	char names[MOST][NAME], wanted[NAME];
+	const char *name[MOST];
+	unsigned n = 0;
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)strcspn(option, "="), option);
+	for (const struct option *l = longs; l->name; l++, n++) {
+		snprintf(names[n], sizeof(names[n]), "--%.*s", (int)NAME - 3, l->name);
+		name[n] = names[n];
+	}
+	snprintf(text, room, "unrecognized option");
+	if (wanted[1] == '-')
+		sp_nearest_say(wanted, name, n, text, room);
+}
+
 static int wrong(char *const *argv, const struct option *longs, int c, const char *are)
 {
-	char letter[3], text[400];
+	char letter[3], text[400], what[200] = "this option wants a value";
+	const char *option = written(argv, longs, c, letter);
 
-	snprintf(text, sizeof(text), "%s (%s)", c == ':' ? "this option wants a value" :
-		 optopt && strchr(argv[optind - 1], '=') ? "this option takes no value" : "unrecognized option", are);
-	sp_complain(2, argv[0], text, written(argv, longs, c, letter));
+	if (c != ':' && optopt && strchr(argv[optind - 1], '='))
+		snprintf(what, sizeof(what), "this option takes no value");
+	else if (c != ':' && !begins_several(what, sizeof(what), longs, option))
+		unrecognized(what, sizeof(what), longs, option);
+	snprintf(text, sizeof(text), "%s (%s)", what, are);
+	sp_complain(2, argv[0], text, option);
 	return '?';
 }
 
 int sp_option(int argc, char **argv, const char *letters, const struct option *longs, int *at, const char *are)
 {
 	struct option all[MOST];
-	char text[32];
+	char text[32], several[200];
 	unsigned n = 0;
 	int c;
 
@@ -59,6 +103,11 @@ int sp_option(int argc, char **argv, const char *letters, const struct option *l
 	if (c == 'm' && strcmp(optarg, "help") == 0) {
 		sp_help_metrics();
 		exit(sp_closed(0));
+	}
+	/* Options that give the same are one to getopt_long, which takes the first. */
+	if (c == 'L' && strncmp(argv[optind - 1], "--", 2) == 0 && begins_several(several, sizeof(several), all, argv[optind - 1])) {
+		optopt = 0;		/* as of a long one */
+		return wrong(argv, all, '?', are);
 	}
 	return c == '?' || c == ':' ? wrong(argv, all, c, are) : c;
 }

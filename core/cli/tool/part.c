@@ -48,13 +48,13 @@ static void watch_ends(sigset_t *all)
 	watched = true;
 }
 
-int sp_part_begin(const char *of, bool make_folders)
+int sp_part_begin(const char *of)
 {
 	sigset_t all, before;
 	int fd;
 
 	sp_folder_close(&folder);
-	fd = sp_folder_open(&folder, of, make_folders ? SP_FOLDER_MAKE : SP_FOLDER_THERE);
+	fd = sp_folder_open(&folder, of, SP_FOLDER_MAKE);
 	if (fd < 0)
 		return fd;
 	snprintf(name, sizeof(name), "%s.%ld.part", folder.name, (long)getpid());

@@ -77,7 +77,7 @@ void sp_progress(const char *verb, uint64_t n, uint64_t total)
 	static struct timespec last;
 	struct timespec now;
 
-	if (total < FEW || !isatty(STDERR_FILENO))
+	if (!verb || total < FEW || !isatty(STDERR_FILENO))
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (n == total) {

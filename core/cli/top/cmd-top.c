@@ -346,7 +346,9 @@ static void farewell(const struct top *t, bool gone)
 {
 	const char *verb = t->report.verb, *how = t->killed ? "was killed" : t->became ? "has become another program" : "has ended";
 
-	if (!gone)
+	if (!gone && !sp_live_is(t->live))
+		sp_message(verb, "process %u %s, and this is what it has left: sspapi report %s shows more", t->pid, how, t->live);
+	else if (!gone)
 		sp_message(verb, "process %u %s, its live file is there: sspapi recover %s", t->pid, how, t->live);
 	else if (*t->output == '/')
 		sp_message(verb, "process %u %s, its dump is %s", t->pid, how, t->output);

@@ -1,0 +1,362 @@
+# Messages tried and found wanting: each wrong input is told in one clear line, with the mend; by hand below, and by
+# class: every verb with an option, value, file or folder that is none.
+. tests/lib/lib.sh
+cp "$B/sspapi" "$B/metrics.csv" "$tmp" && cp "$B"/libsspapi*.so "$tmp"
+sspapi=$tmp/sspapi
+cd "$tmp" || exit 1
+# A folder of PATH that may not be read would be why there is no program of a name.
+PATH=$(printf "%s\n" "$PATH" | tr : "\n" | while read -r folder; do [ ! -r "$folder" ] || printf "%s:" "$folder"; done)/bin
+for name in a b; do
+	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
+done
+mkdir empty mixed stores
+echo hello >text.txt && cp text.txt plain && : >none.sspapi && printf '#!/bin/sh\nexit 3\n' >script && chmod +x script
+cp "$apps/nopapi" loop
+head -c 3000 a.sspapi >cut.sspapi && head -c 100 a.sspapi >head.sspapi && head -c 4096 /dev/zero >zero.sspapi
+cp a.sspapi b.sspapi stores && cp a.sspapi b.sspapi head.sspapi mixed
+printf '{"format": "sspapi-dump"}\n' >dump.json && printf '<?xml version="1.0"?>\n' >dump.xml
+cp a.sspapi "it's a.sspapi"
+
+# row STATUS LINES OUTPUT WORDS COMMAND: its exit status; at most so many lines on standard error, of which one has the
+# words (-: there are none); and on standard output nothing (-), or anything (+).
+rows=0
+row() {
+	row_status=$1 row_lines=$2 row_output=$3 row_words=$4
+	shift 4
+	rows=$((rows + 1))
+	eval "run row $row_before $*"
+	n_lines=$(wc -l <row.err)
+	{
+		printf 'status %s (%s), %s lines, %s bytes on standard output\n' "$(status_of row)" "$row_status" "$n_lines" "$(wc -c <row.out)"
+		cat row.err
+	} >"$tmp/.said"
+	[ "$(status_of row)" = "$row_status" ] && [ "$n_lines" -le "$row_lines" ] &&
+		case $row_words in -) [ ! -s row.err ] ;; *) grep -qF -- "$row_words" row.err ;; esac &&
+		{ [ "$row_output" = + ] || [ ! -s row.out ]; } &&
+		! grep -q 'Segmentation\|Assertion\|runtime error' row.err
+	result $? "$*"
+}
+
+# table: rows on standard input, STATUS|LINES|OUTPUT|WORDS|ARGUMENTS; $row_before stands before the arguments
+row_before='"$sspapi"'
+table() {
+	cat >table
+	while IFS='|' read -r status lines output words arguments <&3; do
+		case $status in '' | '#'*) continue ;; esac
+		row "$status" "$lines" "$output" "$words" "$arguments"
+	done 3<table
+}
+
+# ---- verbs, options, levels, variables: the near one -------------------------------------------------
+table <<'END_OF_TABLE'
+2|1|-|sspapi: reprot: no such verb; near it is report (|reprot
+2|1|-|sspapi: --versoin: no such verb; near it is --version (|--versoin
+2|1|-|near it is --help|--hlep
+2|1|-|near it is stat|sta
+2|1|-|near it is doctor|docter
+2|1|-|near it is recover|recoverr
+2|1|-|near it is merge|megre
+2|1|-|near it is list|lits
+2|1|-|near it is diff|dif
+2|1|-|near it is env|evn
+2|1|-|near it is top|tpo
+2|1|-|near it is run|rn
+2|1|-|near it is report|REPROT
+2|1|-|sspapi: nope: no such verb (|nope
+2|1|-|sspapi: '': no such verb|''
+2|1|-|near it is report|help reprot
+2|1|-|no such verb|help --per-cores
+2|1|-|no such verb|-x
+2|40|-|usage: sspapi VERB|
+2|1|-|--per-cores: unrecognized option; near it is --per-core (|report --per-cores a.sspapi
+2|1|-|near it is --per-thread|report --per-thred a.sspapi
+2|1|-|near it is --per-package|report --per-pakage a.sspapi
+2|1|-|near it is --per-socket|top --per-soket 1
+2|1|-|near it is --events|report --event-s EV_A a.sspapi
+2|1|-|near it is --no-symbols|report --no-symbls a.sspapi
+2|1|-|near it is --fail-above|diff --fail-abov-e 1 a.sspapi b.sspapi
+2|1|-|near it is --discard|recover --dicsard
+2|1|-|near it is --check|doctor --chekc
+2|1|-|near it is --help|env --hlep
+2|1|-|near it is --version|list --verison
+2|1|-|near it is --readings-max|run --readings-mx 3 true
+2|1|-|near it is --attribution|run --atribution exact true
+125|1|-|near it is --per-core|stat --per-cor-e true
+2|1|-|--per-c: several options begin so: --per-cpu, --per-core|report --per-c a.sspapi
+2|1|-|several options begin so: --per-cpu|report --per a.sspapi
+2|1|-|several options begin so|diff --per-s a.sspapi b.sspapi
+125|1|-|several options begin so: --per-socket|stat --per-s true
+0|0|+|-|report --per-co a.sspapi
+2|1|-|SSPAPI_FORMAT may be meant|run -e SSPAPI_FROMAT=text true
+2|1|-|SSPAPI_OUTPUT may be meant|run -e SSPAPI_OUTPT=x true
+
+# ---- names of events and metrics -------------------------------------------------------------------
+0|0|+|-|report --events A a.sspapi
+0|0|+|-|report --events b a.sspapi
+0|0|+|-|report --events A,EV_B --per-cpu a.sspapi
+0|0|+|-|report --events A stores
+0|0|+|-|report --per-cpu --sort B a.sspapi
+0|0|+|-|report -f hwloc --color-by B a.sspapi
+0|0|+|-|diff -e A a.sspapi b.sspapi
+2|1|-|V_A: no such event; there are EV_A, EV_B|report --events V_A a.sspapi
+2|1|-|NOPE: no such event; there are EV_A, EV_B|report --events NOPE a.sspapi
+2|1|-|NOPE: no such event; there are EV_A, EV_B|report --events A,NOPE a.sspapi
+2|1|-|NOPE: no such event; there are EV_A, EV_B|report --events NOPE --per-cpu a.sspapi
+2|1|-|NOPE: no such event; there are EV_A, EV_B|report --events NOPE stores
+2|1|-|NOPE: --sort takes place, readings or an event; there are EV_A|report --per-cpu --sort NOPE a.sspapi
+2|1|-|--color-by: no such event|report -f hwloc --color-by NOPE a.sspapi
+2|1|-|NOPE: neither has such an event; there are EV_A, EV_B|diff -e NOPE a.sspapi b.sspapi
+2|1|-|a.sspapi: a file: --sort takes|report --sort a.sspapi
+2|1|-|a.sspapi: a file: --sort takes|report --per-cpu --sort a.sspapi
+2|1|-|a file: --events takes events|report --events stores
+2|1|-|a file: --color-by takes|report --color-by a.sspapi
+2|1|-|--sort goes with a level|report --sort EV_A a.sspapi
+2|1|-|'NOPE' is neither a file nor a metric|report -m NOPE a.sspapi
+2|1|-|; there are IPC, |report -m NOPE a.sspapi
+2|1|-|; there are IPC, |diff -m NOPE a.sspapi b.sspapi
+2|1|-|; there are IPC, |top -m NOPE a.sspapi
+125|1|-|; there are IPC, |stat -m NOPE true
+2|1|-|-m takes one file|report -m '' a.sspapi
+1|1|+|text.txt:1:1: 'hello' is none of|report -m text.txt a.sspapi
+1|1|+|./no.csv: No such file|report -m ./no.csv a.sspapi
+125|1|-|no event is named; sspapi list|stat -e '' true
+125|1|-|no event is named|stat -e , true
+
+# ---- programs --------------------------------------------------------------------------------------
+127|1|-|loop: not in PATH; do you mean ./loop?|run loop
+127|1|-|nosuchprogram: not in PATH|run nosuchprogram
+127|1|-|empty: not in PATH, and ./empty is a folder|run empty
+126|1|-|./empty: a folder, not a program|run ./empty
+126|1|-|not executable (chmod +x ./plain|run ./plain
+126|1|-|not a regular file, so no program|run /dev/null
+127|1|-|./nosuch: No such file|run ./nosuch
+127|1|-|'': the name of a program is empty|run ''
+1|1|-|text.txt: not in PATH; do you mean ./text.txt?|doctor text.txt
+1|1|-|./text.txt: not executable|doctor ./text.txt
+1|1|-|nosuchprogram: not in PATH|doctor nosuchprogram
+1|1|-|./empty: a folder, not a program|doctor ./empty
+2|1|-|name one program, without its arguments|doctor sh -c
+2|1|-|name the program to run|run
+2|1|-|name the program to run|run --
+125|1|-|name the program to count|stat
+125|1|-|name the program to count|stat --
+
+# ---- files to read ---------------------------------------------------------------------------------
+1|1|-|text.txt: a text, not a store|report text.txt
+1|1|-|plain: a text, not a store|report plain
+1|1|-|script: a script, not a store|report script
+1|1|-|dump.json: a JSON dump, not a store|report dump.json
+1|1|-|dump.xml: XML, not a store|report dump.xml
+1|1|-|none.sspapi: empty|report none.sspapi
+1|1|-|zero.sspapi: not a store of sspapi, or damaged|report zero.sspapi
+1|1|-|head.sspapi: not a store of sspapi, or damaged|report head.sspapi
+1|1|+|cut.sspapi: damaged: what could be read is shown|report cut.sspapi
+1|1|+|mixed/head.sspapi: not a store of sspapi, or damaged|report mixed
+1|1|+|mixed/head.sspapi: not a store|report --events A mixed
+1|1|-|empty: no store (*.sspapi) is in this folder|report empty
+1|1|-|nosuch.sspapi: No such file|report nosuch.sspapi
+1|1|+|nosuch.sspapi: No such file|report a.sspapi nosuch.sspapi
+0|1|+|this is what it has left: sspapi report a.sspapi shows more|top a.sspapi
+1|1|-|empty: a folder, not a store|top empty
+1|1|-|999999999: no such process|top 999999999
+1|1|-|0: no such process|top 0
+2|2|-|damaged: what is missing would look like a difference|diff a.sspapi mixed
+2|1|-|cut.sspapi: damaged|diff a.sspapi cut.sspapi
+1|3|-|nothing is written|merge -o m.sspapi text.txt none.sspapi
+1|1|-|plain: a text, not a store|merge -o m.sspapi a.sspapi plain
+1|1|-|not the name of a live file: it is left|recover --discard a.sspapi
+
+# ---- files to write --------------------------------------------------------------------------------
+2|1|-|x.pdf: there is no such form; the ending chooses one of .txt, .json, .csv, .xml, .html, .sspapi|report -o x.pdf a.sspapi
+2|1|-|x.pdf: there is no such form|run -o x.pdf true
+2|1|-|x.PNG: there is no such form|run --output x.PNG true
+125|1|-|x.svg: there is no such form|stat -o x.svg true
+2|1|-|x.pdf: what it writes is a store|merge -o x.pdf a.sspapi
+2|1|-|x.pdf: there is no such form|recover -o x.pdf a.sspapi
+2|1|-|a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html true
+2|1|-|a page is made of a store|run -f html true
+0|0|-|-|report -o made/by/report.json a.sspapi
+0|0|-|-|merge -o made/by/merge.sspapi a.sspapi b.sspapi
+0|0|-|-|report -o x.pdf -f text a.sspapi
+0|0|-|-|report -o x.node7 a.sspapi
+1|1|-|/proc/x/y.txt: No such file|report -o /proc/x/y.txt a.sspapi
+1|1|-|/proc/x/y.sspapi: No such file|merge -o /proc/x/y.sspapi a.sspapi
+2|1|-|empty: a folder: name a file in it|report -o empty a.sspapi
+125|1|-|empty: a folder: name a file in it|stat -o empty true
+2|1|-|'empty' is a folder, not a file's name in it|run -o empty true
+1|1|-|empty: not a regular file|merge -o empty a.sspapi
+2|1|-|the file to write is one of those to read|report -o a.sspapi a.sspapi
+2|1|-|the file to write is one of those to read|merge -o a.sspapi a.sspapi b.sspapi
+1|1|-|it is there, and is no store: not replaced|merge -o plain a.sspapi
+2|1|-|say where to with -o FILE|merge a.sspapi
+2|1|-|name the files to merge|merge -o m.sspapi
+2|1|-|what it writes is a store|merge -o m.json a.sspapi
+
+# ---- values ----------------------------------------------------------------------------------------
+2|1|-|pdf: -f takes one of text, json, csv, hwloc, html, store|report -f pdf a.sspapi
+2|1|-|pdf: -f takes text, csv or markdown|diff -f pdf a.sspapi b.sspapi
+125|1|-|-f takes one of text, json|stat -f pdf true
+2|1|-|'xml' is not one of text, json, csv, hwloc, store|run -f xml true
+2|1|-|'excat' is not one of|run --attribution excat true
+2|1|-|'99' is not a number from 0 to 64|run --callsites 99 true
+2|1|-|'x' is no list of ranks|run --ranks x true
+2|1|-|'NOPE' is none of USR1|run --signal NOPE true
+2|1|-|'maybe' is not 0, 1 or the path of a folder|run --live maybe true
+2|1|-|has a % that is none of|run -o %x.sspapi true
+2|1|-|'7' is not a number from 0 to 1|run --disable=7 true
+2|1|-|-e takes NAME=VALUE|run -e SSPAPI_LIVE true
+2|1|-|-e takes NAME=VALUE|run -e =1 true
+125|1|-|-r takes a number of runs|stat -r 0 true
+125|1|-|-r takes a number of runs|stat -r 2x true
+125|1|-|-I takes milliseconds|stat -I 0 true
+125|1|-|-I goes with a program that is started once|stat -I 5 -r 2 true
+125|1|-|-p takes numbers of processes|stat -p x
+125|1|-|there is no process of this number|stat -p 999999999
+125|1|-|-t takes numbers of threads|stat -t 1,x
+125|1|-|stat counts from outside and knows no call sites|stat --per-callsite true
+125|1|-|--per-thread takes =no or nothing|stat --per-thread=maybe true
+2|1|-|--fail-above takes a percentage|diff --fail-above x a.sspapi b.sspapi
+2|1|-|takes one level only|diff --per-cpu --per-core a.sspapi b.sspapi
+2|1|-|name two files|diff a.sspapi
+2|1|-|name two files|diff a.sspapi b.sspapi a.sspapi
+2|1|-|-n takes a number of looks|top -n 0 1
+2|1|-|-d takes seconds|top -d 0 1
+2|1|-|name one process, or one live file|top
+2|1|-|have no level|report --readings --per-cpu a.sspapi
+2|1|-|CSV takes one level|report -f csv --per-cpu --per-core a.sspapi
+2|1|-|this option takes no value|report --all=3 a.sspapi
+2|1|-|one word, or none|list a b
+1|0|+|-|list no-such-event-anywhere
+2|1|-|takes no arguments|env SSPAPI_LIVE
+2|1|-|-o does not go with it|recover --discard -o x.txt a.live
+2|1|-|-o goes with one live file|recover -o x.txt
+END_OF_TABLE
+row_before="sh -c 'cd empty && exec \"\$@\"' sh"' "$sspapi"'
+row 2 1 - 'no store (*.sspapi) of a run is here' report
+row_before='"$sspapi"'
+check "at least 150 rows ($rows)" test $rows -ge 150
+is "nothing is written for what was refused" "$(ls x.PNG x.svg x.html m.json 2>/dev/null)" ""
+
+# ---- by class --------------------------------------------------------------------------------------
+# fails VERB: what wrong usage is there
+fails() {
+	[ "$1" = stat ] && echo 125 || echo 2
+}
+for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v '^help$'; echo env); do
+	row "$(fails $verb)" 1 - "--no-such-thing: unrecognized option (" $verb --no-such-thing
+	row "$(fails $verb)" 1 - "-Z: unrecognized option (" $verb -Z
+	"$sspapi" $verb --help >help
+	sed -n '/^options:/,/^$/s/^  \(-[^ ,]*\)[ ,].*/\1/p' help >options
+	# Each option of the usage has its line, and each that wants a value says so.
+	for option in $(sed -n 2p help | grep -oE -- '(^|[][ |])--?[a-zA-Z][a-z-]*' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort -u); do
+		[ "$option" = --per- ] || [ "$option" = -- ] || check "$verb --help: a line for $option" grep -qx -e "$option" options
+	done
+	for option in $(sed -nE '/^options:/,/^$/s/^  (-[^ ,]*) [A-Z].*/\1/p' help); do
+		row "$(fails $verb)" 1 - "$option: this option wants a value (" $verb $option
+	done
+	[ $verb != run ] || for option in $("$sspapi" env | sed -n 's/^SSPAPI_\([A-Z_]*\)=.*/--\1/p' | grep -v DISABLE | tr A-Z_ a-z-); do
+		check "run --help: a line for $option" grep -q -e "^  $option " help
+		row 2 1 - "$option: this option wants a value (" run $option
+	done
+	for text in --help --version; do
+		row 0 0 + - $verb $text
+	done
+done
+check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/forms/level.c"); do
+	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' sh "$sspapi" "$root"
+
+# What each verb that reads files says of one that is none, and that nobody may read.
+chmod 777 made
+cp a.sspapi locked.sspapi && chmod 000 locked.sspapi
+alone=''
+[ "$(id -u)" != 0 ] || alone="setpriv --reuid=65534 --regid=65534 --clear-groups"
+while read -r verb status before; do
+	[ "$before" != - ] || before=''
+	for file in nosuch.sspapi text.txt none.sspapi zero.sspapi head.sspapi script ./nosuch/x.sspapi text.txt/x loop /dev/null; do
+		row "$status" 2 - "$file: " $verb $before $file
+	done
+	row_before="$alone"' "$sspapi"'
+	row "$status" 2 - "locked.sspapi: Permission denied" $verb $before locked.sspapi
+	row_before='"$sspapi"'
+done <<'END_OF_TABLE'
+report 1 -
+diff 2 a.sspapi
+merge 1 -o made/never.sspapi
+recover 1 -
+top 1 -
+END_OF_TABLE
+check "no store was made of them" not test -e made/never.sspapi
+
+# With standard error closed the same happens, and what is opened does not get its lines.
+while read -r status arguments; do
+	eval "run closed sh -c '\"\$@\" 2>&-' sh \"\$sspapi\" $arguments"
+	is "without standard error: $arguments" "$(status_of closed)" "$status"
+done <<'END_OF_TABLE'
+2 reprot
+2 report --nope
+1 report nosuch.sspapi
+0 report a.sspapi
+1 merge -o quiet.sspapi a.sspapi text.txt
+2 diff a.sspapi nosuch.sspapi
+127 run nosuchprogram
+3 run ./script
+1 top 999999999
+0 env
+END_OF_TABLE
+"$sspapi" merge -o loud.sspapi a.sspapi text.txt 2>/dev/null
+check "and the file that was written then is whole" cmp quiet.sspapi loud.sspapi
+"$sspapi" report mixed >loud 2>/dev/null
+sh -c '"$0" report mixed >quiet 2>&-' "$sspapi"
+check "what is merged in memory, too" sh -c 'test -s loud && cmp quiet loud'
+run closed sh -c 'exec "$@" 2>&-' sh "$sspapi" run -o x.sspapi sh -c 'test -e /dev/fd/2 || exit 5'
+is "the program has it closed, too" "$(status_of closed)" 5
+
+# ---- where to look further -------------------------------------------------------------------------
+# pastes TEXT: does the last line of the text, as a shell reads it, show something?
+pastes() {
+	tail -n 1 "$1" | sed -n 's/^look further: sspapi //p' >paste
+	[ -s paste ] && sh -c "\"\$0\" $(cat paste)" "$sspapi" >pasted && [ -s pasted ]
+}
+another_process b.sspapi
+"$sspapi" report "it's a.sspapi" b.sspapi >further
+check "of files with a name to be quoted: '$(tail -n 1 further)'" pastes further
+is "both" "$(cat paste)" "report --per-thread 'it'\\''s a.sspapi' b.sspapi"
+"$sspapi" report a.sspapi >further
+is "of one thread in full: nothing more is there" "$(grep -c '^look further' further)" 0
+"$sspapi" report --all a.sspapi b.sspapi >further
+is "nor where all was asked for" "$(grep -c '^look further' further)" 0
+
+# ---- what the library says -------------------------------------------------------------------------
+run live env SSPAPI_LIVE=/no/dir LD_PRELOAD="$SHIM" SSPAPI_OUTPUT=x.json "$scenes/one"
+check "no folder for the live file: which, why, and what to do" said live \
+	"SSPAPI_LIVE: the live file could not be made in /no/dir (No such file or directory): name a folder that is there"
+if plain "a promised file that nothing is written to"; then
+	run promised "$sspapi" run -o nothing.sspapi -- "$apps/nolib"
+	is "a promised file that nothing is written to: a line at the end" "$(grep -c . promised.err) $(tail -n 1 promised.err)" \
+		"2 sspapi: nothing was counted, so no file was written: this process has made no event set of PAPI"
+	run promised "$sspapi" run -o one.json -- "$scenes/one"
+	is "one that is written is not spoken of" "$(grep -c 'nothing was counted' promised.err) $(test -s one.json; echo $?)" "0 0"
+	run promised "$sspapi" run --verbose 0 -o nothing.sspapi -- "$apps/nolib"
+	is "nor does one that has promised none" "$(cat promised.err)" ""
+	run promised "$sspapi" run -o nothing.sspapi -- sh -c '"$1"; exit 0' sh "$apps/nolib"
+	is "what a script starts has promised none" "$(grep -c 'nothing was counted' promised.err)" 0
+fi
+
+# ---- what stat starts, where the kernel lets it count ----------------------------------------------
+run try "$sspapi" stat true
+if [ "$(status_of try)" = 0 ]; then
+	row 127 1 - "loop: not in PATH; do you mean ./loop?" stat loop
+	row 126 1 - "./empty: a folder, not a program" stat ./empty
+	row 126 1 - "./plain: not executable" stat ./plain
+	row 127 1 - "nosuchprogram: not in PATH" stat nosuchprogram
+	row 125 40 - "/proc/x/y.json: No such file" stat -o /proc/x/y.json true
+	check "a file that cannot be written loses no table" grep -q '^CPU ' row.err
+	row 0 0 - - stat -q -o made/by/stat.json true
+	run wide "$sspapi" stat sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
+	is "a long command line: no line is over 80 columns" "$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
+	row 125 1 - "nope-event: no event here has this name" stat -e nope-event true
+	row 125 1 - "near it" stat -e page-fault true
+else
+	skip "what stat starts" "the kernel lets nobody count here"
+fi
+done_testing
