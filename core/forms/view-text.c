@@ -129,10 +129,12 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 		if (m->h.rank >= 0)
 			sp_out_f(&line, ", rank %ld", m->h.rank);
 	}
-	if (m->readings) {
+	if (m->readings && threads)
 		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
+	else if (m->n_cpus_counted + m->n_outside)
+		sp_out_char(&line, ',');
+	if (m->readings)
 		on_cpus(&line, m);
-	}
 	how_busy(&line, &busy);
 	how_it_ended(&line, m);
 	sp_memory_text(&line);
@@ -140,6 +142,20 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_text_command(&line, m);
 	sp_clip(o, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 60), 20));
 	sp_paragraph(o, "", 2, tail);
+}
+
+static bool is_of_headline(const char *note)
+{
+	return strncmp(note, SP_NOTE_QUOTA, strlen(SP_NOTE_QUOTA)) == 0;
+}
+
+static void quota(struct sp_out *o, const struct sp_model *m)
+{
+	const char *said;
+
+	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
+		if (is_of_headline(said))
+			sp_paragraph(o, "", 2, said);
 }
 
 /* ---- how sure ------------------------------------------------------------------ */
@@ -224,6 +240,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	}
 	if (!unproven) {
 		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some is missing\n" :
+			    m->h.stat & SP_STAT_GROUP ? "every count is on the CPU it was counted on (by that CPU's own counter)\n" :
 			    m->h.stat ? "every count is on the CPU it was counted on (the CPUs' clocks add up)\n" :
 			    "every count is on the CPU it was counted on\n");
 		return;
@@ -635,7 +652,8 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	       "threads that have ended and were added together");
 	amount(&n, m->kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
-		NOTE(&n, "%s", said);
+		if (!is_of_headline(said))
+			NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);
 	notes_of_sets(&n, m);
 	attached(&n, m);
@@ -663,13 +681,15 @@ static void further(struct sp_out *o, const struct sp_show *s)
 	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
 		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
 	else
-		sp_out_f(o, "\nlook further: sspapi report --per-%s%s%s\n", sp_is_job(s->m) && sp_text_have_ranks(s->m) ? "rank" : "thread",
+		sp_out_f(o, "\nlook further: sspapi report --per-%s%s%s\n", sp_is_job(s->m) && sp_text_have_ranks(s->m) ? "rank" :
+			 s->m->h.stat & SP_STAT_GROUP ? "core" : "thread",
 			 *s->file ? " " : "", s->file);
 }
 
 void sp_view_text(struct sp_out *o, const struct sp_show *s)
 {
 	first_line(o, s->m);
+	quota(o, s->m);
 	if (s->m->readings) {
 		how_sure(o, s->m);
 		sp_text_repeats(o, s);

@@ -15,8 +15,8 @@ static const struct cmd {
 } cmds[] = {
 	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [-q] [--per-LEVEL...] [--] PROGRAM [ARGS]",
-	  "counts any program from outside, by CPU and by thread, or with -p and -t what runs already, until it or PROGRAM ends; exit status: PROGRAM's" },
+	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [--cgroup NAME] [-q] [--per-LEVEL...] [--] PROGRAM [ARGS]",
+	  "counts any program from outside, by CPU and by thread, or with -p, -t and --cgroup what runs already, until it or PROGRAM ends; exit status: PROGRAM's" },
 	{ "list", "[WORD]", "what can be counted here and how it is called, by PAPI and by perf; and what cannot, and why" },
 	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
