@@ -116,6 +116,22 @@ is "-I: the rows' sum is the total" "$(awk '/ s  CPU / { n += $5 } END { print n
 run status "$sspapi" stat --cgroup "$name" sh -c 'exit 9'
 is "the status is the command's" "$(status_of status)" 9
 
+# ---- which CPUs -------------------------------------------------------------------------------------------------------
+online=$(tr ',' '\n' </sys/devices/system/cpu/online | awk -F- '{ n += NF > 1 ? $2 - $1 + 1 : 1 } END { print n }')
+run bound taskset -c "$cpu0" "$sspapi" stat --cgroup "$name" true
+is "all that are online, wherever the command may run" "$(sed -n 's/.*counting.* on \([0-9]*\) CPUs* .*/\1/p' bound.err)" "$online"
+# As if one came while it counts.
+echo "$cpu0" >online
+if [ "$cpu0" != "$cpu1" ] && unshare -m mount --bind online /sys/devices/system/cpu/online 2>unshare.err; then
+	run more unshare -m sh -c 'mount --bind online /sys/devices/system/cpu/online && exec "$@"' sh \
+		"$sspapi" stat --cgroup / -e page-faults -o more.json sh -c 'echo "$0" >online' "$cpu0,$cpu1"
+	is "one that came meanwhile is missing, and it is said" "$(json more.json 'join " ", $d->{settings}{stat}{whole} ? "whole" : "not", scalar grep { /^CPUs were switched on or off meanwhile/ } @{$d->{notes}}')" "not 1"
+	check "in the headline, too" grep -q '^what was counted is on the CPU it was counted on; some is missing' more.err
+else
+	skip "one that came meanwhile is missing, and it is said" "one CPU, or no mount: $(cat unshare.err 2>/dev/null)"
+	skip "in the headline, too" "as before"
+fi
+
 # ---- what cannot be ---------------------------------------------------------------------------------------------------
 # refused NAME TEXT OPTION...: one line, and nothing runs
 refused() {
@@ -142,6 +158,12 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && plain "an ordinary
 	chmod 755 "$tmp"
 	run user setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/sspapi" stat --cgroup "$name" touch it-ran
 	is "an ordinary user may not" "$(status_of user) $(wc -l <user.err) $(grep -c 'CAP_PERFMON' user.err)" "125 1 1"
+	if setpriv --reuid=65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon true 2>perfmon.err; then
+		run perfmon setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$tmp/sspapi" stat --cgroup "$name" true
+		is "with CAP_PERFMON one may" "$(status_of perfmon)" 0
+	else
+		skip "with CAP_PERFMON one may" "$(cat perfmon.err)"
+	fi
 fi
 
 # ---- the quota --------------------------------------------------------------------------------------------------------
