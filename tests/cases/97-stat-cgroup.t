@@ -124,7 +124,7 @@ is "all that are online, wherever the command may run" "$(sed -n 's/.*counting.*
 echo "$cpu0" >online
 if [ "$cpu0" != "$cpu1" ] && unshare -m mount --bind online /sys/devices/system/cpu/online 2>unshare.err; then
 	run more unshare -m sh -c 'mount --bind online /sys/devices/system/cpu/online && exec "$@"' sh \
-		"$sspapi" stat --cgroup / -e page-faults -o more.json sh -c 'echo "$0" >online' "$cpu0,$cpu1"
+		"$sspapi" stat --cgroup / -e task-clock -o more.json sh -c 'echo "$0" >online' "$cpu0,$cpu1"
 	is "one that came meanwhile is missing, and it is said" "$(json more.json 'join " ", $d->{settings}{stat}{whole} ? "whole" : "not", scalar grep { /^CPUs were switched on or off meanwhile/ } @{$d->{notes}}')" "not 1"
 	check "in the headline, too" grep -q '^what was counted is on the CPU it was counted on; some is missing' more.err
 else
@@ -185,6 +185,14 @@ if [ -n "${cpu-}" ] && { [ -d "$cpu/$name" ] || { mkdir "$cpu/$name" && quota=$c
 	is "JSON has it" "$(json slow.json 'scalar grep { /^control group .* allows 0\.20 CPUs/ } @{$d->{notes}}')" 1
 	run calm "$sspapi" stat --cgroup "$name" -e task-clock true
 	check "of a group that is asked for, too" headline calm.err "not throttled meanwhile"
+	sh -c 'echo $$ >"$1/cgroup.procs" && exec sleep 1000' sh "$cpu/$name" &
+	children=$!
+	await grep -q "/$name\$" /proc/$children/cgroup && await grep -q sleep /proc/$children/comm
+	run other "$sspapi" stat -p $children -e task-clock true
+	check "of a process that runs in one, counted from outside" headline other.err "not throttled meanwhile"
+	kill $children
+	wait
+	children=''
 else
 	skip "the quota" "no control group with one can be made: $(cat quota.err 2>/dev/null)"
 fi
