@@ -110,7 +110,7 @@ static bool take_interval(struct wish *w, const char *text)
 	return w->interval.ms;
 }
 
-/* What does not go together; program: none was named. */
+/* What does not go together.  no_program: none was named. */
 static int is_at_odds(const struct wish *w, bool no_program)
 {
 	bool group = w->group.fd >= 0;
