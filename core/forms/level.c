@@ -408,6 +408,14 @@ void sp_levels_sort(struct sp_levels *t, long event)
 
 /* ---- labels ------------------------------------------------------------ */
 
+/* A control group is in the place of a process, with one thread: all of it. */
+static void group_words(struct sp_out *o, const struct sp_model *m, const struct sp_header *h)
+{
+	const char *name = sp_image_text_at(m->image, h->args, 1);
+
+	sp_out_f(o, "cgroup %s", name ? name : "");
+}
+
 static void process_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
 {
 	const struct sp_header *h = sp_process_header(t->m, (uint32_t)row->process);
@@ -417,7 +425,9 @@ static void process_words(struct sp_out *o, const struct sp_levels *t, const str
 		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->rank);
 	if (sp_n_repeats(t->m))
 		sp_out_f(o, "run %lu: ", h->stat >> SP_STAT_RUN_SHIFT);
-	if (h->rank < 0 || !t->ranks)
+	if (h->stat & SP_STAT_GROUP)
+		group_words(o, t->m, h);
+	else if (h->rank < 0 || !t->ranks)
 		sp_out_f(o, "pid %u%s%s", h->pid, *exe ? " " : "", sp_base_name(exe));
 }
 
@@ -427,6 +437,11 @@ static void thread_words(struct sp_out *o, const struct sp_model *m, const struc
 
 	if (sp_is_job(m) && h->rank >= 0)
 		sp_out_f(o, "rank %ld: ", h->rank);
+	if (h->stat & SP_STAT_GROUP) {
+		sp_out_text(o, "all of ");
+		group_words(o, m, h);
+		return;
+	}
 	if (row->tid)
 		sp_out_f(o, "%d%s%s", row->tid, *row->thread ? " " : "", row->thread);
 	else if (*row->thread)

@@ -132,6 +132,10 @@ static void stat(struct sp_out *o, struct sp_model *m)
 	if (!m->h.stat)
 		return;
 	sp_out_text(o, m->h.stat & SP_STAT_WHOLE ? "], \"whole\": true" : "], \"whole\": false");
+	if (m->h.stat & SP_STAT_GROUP) {
+		sp_out_text(o, ", \"cgroup\": ");
+		sp_out_json(o, sp_image_text_at(m->image, m->h.args, 1) ?: "");
+	}
 	runs(o, m);
 	sp_out_char(o, '}');
 }

@@ -217,7 +217,8 @@ uint64_t sp_text_n_threads(struct sp_model *m)
 			continue;
 		before = row.thread_at;
 		process = row.process;
-		n += row.tid ? 1 : row.threads;
+		if (!(sp_process_header(m, process)->stat & SP_STAT_GROUP))	/* nobody knows how many they were */
+			n += row.tid ? 1 : row.threads;
 	}
 	return n;
 }

@@ -129,10 +129,12 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 		if (m->h.rank >= 0)
 			sp_out_f(&line, ", rank %ld", m->h.rank);
 	}
-	if (m->readings) {
+	if (m->readings && threads)
 		sp_out_f(&line, ", %'lu thread%s", threads, SP_MANY(threads));
+	else if (m->n_cpus_counted + m->n_outside)
+		sp_out_char(&line, ',');
+	if (m->readings)
 		on_cpus(&line, m);
-	}
 	how_busy(&line, &busy);
 	how_it_ended(&line, m);
 	sp_memory_text(&line);
@@ -141,6 +143,20 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	sp_memory_init(&whole, all, sizeof(all));
 	sp_clip(&whole, sp_memory_text(&line), (unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
 	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
+}
+
+static bool is_of_headline(const char *note)
+{
+	return strncmp(note, SP_NOTE_QUOTA, strlen(SP_NOTE_QUOTA)) == 0;
+}
+
+static void quota(struct sp_out *o, const struct sp_model *m)
+{
+	const char *said;
+
+	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
+		if (is_of_headline(said))
+			sp_paragraph(o, "", 2, said);
 }
 
 /* ---- how sure ------------------------------------------------------------------ */
@@ -225,6 +241,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 	}
 	if (!unproven) {
 		sp_out_text(o, missing ? "what was counted is on the CPU it was counted on; some is missing\n" :
+			    m->h.stat & SP_STAT_GROUP ? "every count is on the CPU it was counted on (by that CPU's own counter)\n" :
 			    m->h.stat ? "every count is on the CPU it was counted on (the CPUs' clocks add up)\n" :
 			    "every count is on the CPU it was counted on\n");
 		return;
@@ -636,7 +653,8 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	       "threads that have ended and were added together");
 	amount(&n, m->kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
-		NOTE(&n, "%s", said);
+		if (!is_of_headline(said))
+			NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);
 	notes_of_sets(&n, m);
 	attached(&n, m);
@@ -664,6 +682,8 @@ static const char *shows_more(const struct sp_show *s)
 		return NULL;
 	if (sp_is_job(s->m) && sp_text_have_ranks(s->m))
 		return "--per-rank";
+	if (s->m->h.stat & SP_STAT_GROUP)
+		return "--per-core";
 	/* (What stat keeps is to be found again, whatever is in it.) */
 	if (sp_is_job(s->m) || sp_text_n_threads(s->m) > 1 || s->m->h.stat)
 		return "--per-thread";
@@ -690,6 +710,7 @@ void sp_view_text(struct sp_out *o, const struct sp_show *shown)
 
 	show.cut = &cut;
 	first_line(o, s->m);
+	quota(o, s->m);
 	if (s->m->readings) {
 		how_sure(o, s->m);
 		sp_text_repeats(o, s);

@@ -17,6 +17,7 @@
 #include "../report/report.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
+#include "stat-cgroups.h"
 #include "stat-interval.h"
 #include "stat-running.h"
 
@@ -24,12 +25,13 @@
 #define INTERVAL_MOST 3600000
 #define WRONG 125			/* as env(1): what is wrong is not the program */
 
-#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -I MS, -q, --per-LEVEL; those of the program stand behind it"
+#define OPTIONS	"options are -e EVENTS, -m METRICS, -o FILE, -f FORMATS, -p PID, -t TID, -r N, -I MS, --cgroup NAME, -q, --per-LEVEL; those of the program stand behind it"
 
 struct wish {
 	const char *verb, *out, *formats;
 	char *events;			/* of all -e, joined by commas; NULL: none */
 	struct sp_stat_asked asked;	/* of -p and -t */
+	struct sp_stat_group group;	/* of --cgroup */
 	uint32_t repeats;		/* of -r; 0: not asked for */
 	bool quiet;			/* no table */
 	struct sp_stat_interval interval;	/* of -I */
@@ -109,9 +111,26 @@ static bool take_interval(struct wish *w, const char *text)
 	return w->interval.ms;
 }
 
+/* What does not go together.  no_program: none was named. */
+static int is_at_odds(const struct wish *w, bool no_program)
+{
+	bool group = w->group.fd >= 0;
+
+	if (group && w->asked.n)
+		return usage(w, "--cgroup counts a control group, -p and -t threads: name one of the two", NULL);
+	if (group && w->rows > 0)
+		return usage(w, "--per-thread does not go with --cgroup: the kernel counts a control group by CPU; -p counts a process by thread", NULL);
+	if (w->interval.ms && (w->repeats || w->asked.n))
+		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
+	if ((group || w->asked.n) && w->repeats)
+		return usage(w, "-r runs a program several times: -p, -t and --cgroup count what runs already", NULL);
+	return no_program && !w->asked.n && !group ? usage(w, "name the program to count", NULL) : 0;
+}
+
 static int read_options(struct wish *w, int argc, char **argv)
 {
-	struct option longs[SP_LEVEL_OPTIONS + 1];
+	static const struct option group = { "cgroup", required_argument, NULL, 'G' };
+	struct option longs[SP_LEVEL_OPTIONS + 2];
 	unsigned n = sp_level_options(longs);
 	int c, at = 0;
 	struct stat s;
@@ -119,7 +138,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(longs[i].name, "per-thread") == 0)
 			longs[i].has_arg = optional_argument;
-	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+	longs[n] = group;
+	longs[n + 1] = (struct option){ NULL, 0, NULL, 0 };
 	/* "+": what stands behind the program is its own. */
 	while ((c = sp_option(argc, argv, "+e:I:m:o:f:p:qr:t:", longs, &at, OPTIONS)) != -1) {
 		if (c == 'e')
@@ -138,6 +158,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
 		else if ((c == 'p' || c == 't') && sp_asked_take(&w->asked, w->verb, optarg, c == 't'))
 			return WRONG;
+		else if (c == 'G' && sp_group_take(&w->group, w->verb, optarg))
+			return WRONG;
 		else if (c == '?' || (c == 'L' && !take_level(w, longs[at].name)))
 			return WRONG;
 	}
@@ -147,13 +169,9 @@ static int read_options(struct wish *w, int argc, char **argv)
 		return WRONG;
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
-	if (w->interval.ms && (w->repeats || w->asked.n))
-		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
-	if (w->asked.n && w->repeats)
-		return usage(w, "-r runs a program several times: -p and -t count one that runs already", NULL);
 	if (w->out && stat(w->out, &s) == 0 && S_ISDIR(s.st_mode))
 		return usage(w, "a folder: name a file in it (FOLDER/run.sspapi)", w->out);
-	return argc == optind && !w->asked.n ? usage(w, "name the program to count", NULL) : 0;
+	return is_at_odds(w, argc == optind);
 }
 
 /* ---- counting -------------------------------------------------------------------- */
@@ -241,13 +259,19 @@ static int count_all(struct sp_stat_all *a, struct wish *w, char **command)
 	sp_stat_cpus(&first.c);
 	if (w->interval.ms)
 		first.interval = &w->interval;
-	choose_rows(&first, w, turns, a->argv[0]);
+	if (w->group.fd < 0)
+		choose_rows(&first, w, turns, a->argv[0]);
 	for (uint32_t i = 0; e == 0 && i < a->repeats * a->plan->n_turns; i++) {
 		a->run[i] = first;
 		a->run[i].c.turn = i % a->plan->n_turns;
 		if (a->run[i].c.turn == 0)
 			sp_stat_beside_begin(&a->run[i].beside, a->plan);
-		e = w->asked.n ? sp_attach_count(&a->run[i], &w->asked, w->verb, *command ? command : NULL) : count(&a->run[i], w->verb, a->argv);
+		if (w->group.fd >= 0)
+			e = sp_group_count(&a->run[i], &w->group, w->verb, *command ? command : NULL);
+		else if (w->asked.n)
+			e = sp_attach_count(&a->run[i], &w->asked, w->verb, *command ? command : NULL);
+		else
+			e = count(&a->run[i], w->verb, a->argv);
 		sp_stat_beside_end(&a->run[i].beside);
 		a->n = i + 1;
 		if (a->run[i].child.interrupted) {	/* whoever ends the program means them all */
@@ -385,7 +409,9 @@ static void forget(struct sp_stat_all *a, struct wish *w)
 	free(a->n ? a->run[0].c.cpu : NULL);
 	free(a->run);
 	free(w->events);
+	free(a->quota);
 	sp_asked_free(&w->asked);
+	sp_group_free(&w->group);
 	sp_stat_interval_free(&w->interval);
 }
 
@@ -403,9 +429,23 @@ static uint64_t readings_most(void)
 	return (uint64_t)sp_max(conf.readings_max, 0);
 }
 
+/* Of the group that was asked for, or that the program is in: a program that is started is in ours. */
+static void begin_quota(struct sp_stat_all *a, const struct wish *w)
+{
+	char groups[64] = "/proc/self/cgroup";
+
+	a->quota = sp_need(calloc(1, sizeof(*a->quota)));
+	if (w->asked.n)
+		snprintf(groups, sizeof(groups), "/proc/%d/cgroup", w->asked.one[0].pid);
+	if (w->group.fd >= 0)
+		sp_quota_begin_of(a->quota, SP_CGROUP_MOUNTS, w->group.path);
+	else
+		sp_quota_begin(a->quota, SP_CGROUP_MOUNTS, groups);
+}
+
 int sp_cmd_stat(int argc, char **argv)
 {
-	struct wish w = { .verb = argv[0], .rows = -1, .report = { .verb = argv[0] } };
+	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .report = { .verb = argv[0] } };
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
 
@@ -418,13 +458,16 @@ int sp_cmd_stat(int argc, char **argv)
 	sp_stat_topo_begin(&a.topo, sp_cli_library("libsspapi-topo.so"));
 	if (w.asked.n)
 		e = sp_asked_begin(&w.asked, w.verb);
-	a.argv = w.asked.n ? w.asked.argv : argv + optind;
+	a.argv = w.asked.n ? w.asked.argv : w.group.fd >= 0 ? w.group.argv : argv + optind;
 	a.plan = mmap(NULL, sizeof(*a.plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sp_need(a.plan == MAP_FAILED ? NULL : a.plan);
 	if (e == 0 && !sp_stat_plan(a.plan, w.events, *w.report.metrics.names ? w.report.metrics.names : NULL))
 		e = sp_complain(WRONG, w.verb, a.plan->wrong, NULL);
-	if (e == 0)
+	if (e == 0) {
+		begin_quota(&a, &w);
 		e = count_all(&a, &w, argv + optind);
+		sp_quota_end(a.quota);
+	}
 	if (e == 0)
 		e = show_store(&w, &a);
 	if (e == 0)

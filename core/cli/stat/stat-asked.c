@@ -4,11 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "../../sys.h"
@@ -162,17 +160,6 @@ void sp_asked_free(struct sp_stat_asked *a)
 
 /* ---- until they have ended --------------------------------------------------------- */
 
-/* SIGCHLD is none of these. */
-static bool is_ended_by(int signals)
-{
-	struct signalfd_siginfo s;
-	bool ends = false;
-
-	while (read(signals, &s, sizeof(s)) == sizeof(s))
-		ends = ends || s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM || s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT;
-	return ends;
-}
-
 static bool runs(const struct sp_stat_one *one)
 {
 	struct pollfd p = { .fd = one->end, .events = POLLIN };
@@ -195,7 +182,7 @@ void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_co
 		poll(p, a->n + 1, ms);
 		if (c->rows)
 			sp_stat_drain(c, w);
-		if (is_ended_by(signals))
+		if (sp_stat_interrupted(signals))
 			break;
 		left = 0;
 		for (uint32_t i = 0; i < a->n; i++) {

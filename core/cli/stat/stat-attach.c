@@ -24,13 +24,11 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "../../cpu-list.h"
 #include "../../sys.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-running.h"
 
-#define CPUS_MOST 65536u
 #define TRIES 20u			/* for each counter */
 #define WAIT_NS 5000000000u		/* for births to be over */
 #define PAUSE_NS 100000
@@ -370,24 +368,6 @@ static void read_all(struct attach *a)
 
 /* ---- as well as there are descriptors --------------------------------------------------- */
 
-static void online(struct attach *a)
-{
-	char text[4096];
-	const char *at = text;
-	uint64_t from, to;
-
-	a->cpu = sp_need(calloc(CPUS_MOST, sizeof(*a->cpu)));
-	if (sp_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
-		*text = 0;
-	while (at && (at = sp_cpu_range(at, &from, &to)))
-		for (uint64_t k = from; k <= to && a->n_cpus < CPUS_MOST; k++)
-			a->cpu[a->n_cpus++] = (int)k;
-	if (!a->n_cpus) {
-		memcpy(a->cpu, a->r->c.cpu, a->r->c.n_cpus * sizeof(*a->cpu));
-		a->n_cpus = a->r->c.n_cpus;
-	}
-}
-
 static int refuse(struct attach *a, int e)
 {
 	const struct sp_stat_one *one = &a->who->one[0];
@@ -515,10 +495,9 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 	int e = 0;
 
 	r->c.running = true;
-	online(&a);
-	free(r->c.cpu);
-	r->c.cpu = a.cpu;
-	r->c.n_cpus = a.n_cpus;
+	sp_stat_online(&r->c);
+	a.cpu = r->c.cpu;
+	a.n_cpus = r->c.n_cpus;
 	if (argv)
 		e = sp_stat_fork(child, &r->c, verb, argv);
 	else

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../cpu-list.h"
 #include "../../sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
@@ -38,6 +39,28 @@ void sp_stat_cpus(struct sp_stat_counters *c)
 	free(set);
 }
 
+void sp_stat_online(struct sp_stat_counters *c)
+{
+	char text[4096];
+	const char *at = text;
+	uint64_t from, to;
+	uint32_t n = 0;
+	int *cpu = sp_need(calloc(CPUS_MOST, sizeof(*cpu)));
+
+	if (sp_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+		*text = 0;
+	while (at && (at = sp_cpu_range(at, &from, &to)))
+		for (uint64_t k = from; k <= to && n < CPUS_MOST; k++)
+			cpu[n++] = (int)k;
+	if (!n) {
+		free(cpu);
+		return;
+	}
+	free(c->cpu);
+	c->cpu = cpu;
+	c->n_cpus = n;
+}
+
 /* ---- opening ------------------------------------------------------------------ */
 
 static struct perf_event_attr inherited(const struct perf_event_attr *from, bool stat, bool running)
@@ -60,6 +83,14 @@ static long open_one(const struct perf_event_attr *a, pid_t child, int cpu)
 	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a, pid_t child, int cpu)
+{
+	if (!c->group)
+		return open_one(a, child, cpu);
+	a->inherit = 0;			/* it is of a CPU, not of a thread */
+	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+}
+
 /* Switches and migrations happen in the kernel: counted without it they are 0, which is no count. */
 static bool is_of_the_kernel(const struct perf_event_attr *a)
 {
@@ -74,12 +105,12 @@ long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, in
 	long fd;
 
 	if (n && n->as_named)
-		return open_one(&a, child, cpu);
+		return open_of(c, &a, child, cpu);
 	a.exclude_kernel = a.exclude_hv = c->user_only;
-	fd = open_one(&a, child, cpu);
+	fd = open_of(c, &a, child, cpu);
 	if ((fd == -EACCES || fd == -EPERM) && !c->user_only) {
 		a.exclude_kernel = a.exclude_hv = 1;
-		fd = open_one(&a, child, cpu);
+		fd = open_of(c, &a, child, cpu);
 		c->user_only = fd >= 0;
 	}
 	return fd;
@@ -102,8 +133,9 @@ static int refuse(const struct sp_stat_counters *c, const char *verb, long error
 
 	if (error == -EMFILE || error == -ENFILE)
 		snprintf(text, sizeof(text), "%u descriptors are wanted, one for each of %u CPUs and %u events, and the limit is lower: "
-			 "raise it (ulimit -Hn), bind the program to fewer CPUs (taskset), or name fewer events",
-			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + (c->rows ? 2 : 1), c->n_cpus, c->n);
+			 "raise it (ulimit -Hn)%s or name fewer events",
+			 c->n_cpus * (c->n + (c->rows ? 1 : 0)) + (c->group ? 0 : c->rows ? 2 : 1), c->n_cpus, c->n,
+			 c->group ? "" : ", bind the program to fewer CPUs (taskset),");
 	else if (error == -EACCES || error == -EPERM)
 		snprintf(text, sizeof(text), "the kernel does not permit to count (%s): see sspapi doctor", strerror((int)-error));
 	else
@@ -268,8 +300,8 @@ int sp_stat_open(struct sp_stat_counters *c, const char *verb, pid_t child)
 			r = open_counters(c, verb, child);
 		}
 	}
-	c->whole = r == 0 ? (int)sp_stat_open_whole(c, child) : -1;
-	if (r == 0 && c->whole < 0)
+	c->whole = r == 0 && !c->group ? (int)sp_stat_open_whole(c, child) : -1;	/* (a group's counters are each on a CPU) */
+	if (r == 0 && !c->group && c->whole < 0)
 		r = refuse(c, verb, c->whole, "perf::TASK-CLOCK");
 	if (r)
 		sp_stat_close(c);

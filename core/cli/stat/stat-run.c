@@ -88,6 +88,17 @@ int sp_stat_catch(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* SIGCHLD is none of these. */
+bool sp_stat_interrupted(int signals)
+{
+	struct signalfd_siginfo s;
+	bool ends = false;
+
+	while (read(signals, &s, sizeof(s)) == sizeof(s))
+		ends = ends || s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM || s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT;
+	return ends;
+}
+
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv)
 {
 	pid_t command = getpid();

@@ -1,12 +1,15 @@
-/* stat-running.h: what the parts of `sspapi stat -p`, `-t` share: counting threads that run already.
+/* stat-running.h: what the parts of `sspapi stat -p`, `-t` and `--cgroup` share: counting what runs already.
  *
  *	stat-asked.c	which they are, and when they have ended
  *	stat-births.c	who is born of whom meanwhile, and with which counters
  *	stat-attach.c	their counters
  *	stat-family.c	their rows
+ *	stat-group.c	a control group
  */
 #ifndef SP_STAT_RUNNING_H
 #define SP_STAT_RUNNING_H
+
+#include <limits.h>
 
 #include "stat.h"
 
@@ -94,6 +97,18 @@ uint64_t sp_perf_number(int fd);	/* the kernel's, of a counter: they grow by one
 /* Counts the threads that were asked for while argv runs (argv NULL: until they end).  0, or 125 to 127 and a message
  * is out. */
 int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, const char *verb, char **argv);
+
+/* A control group: as it was asked for, and counting it as above.  fd -1: none was asked for. */
+struct sp_stat_group {
+	int fd;
+	const char *asked;		/* as on the command line */
+	char point[PATH_MAX];		/* where it is mounted */
+	char path[PATH_MAX], verb[8];
+	char *argv[3];			/* what is shown as the program: "cgroup", its name; into the two before */
+};
+int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name);
+int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv);
+void sp_group_free(struct sp_stat_group *g);
 
 /* The rows of threads that had counters opened for them.  from_ns: when these were turned on. */
 void sp_family_settle(struct sp_stat_run *r, const struct sp_births *b, uint64_t from_ns);

@@ -11,6 +11,7 @@
 #include "../../pmus.h"
 #include "../../store/live.h"
 #include "../tool/cmd.h"
+#include "stat-cgroups.h"
 #include "stat-interval.h"
 
 #define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
@@ -219,8 +220,10 @@ static void note_elsewhere(struct making *m)
 		elsewhere += whole > sum + m->all->run[i].c.slack_ns ? whole - sum : 0;
 		all += whole;
 	}
-	m->whole = !elsewhere;
-	if (!m->whole)
+	m->whole = !elsewhere && !m->all->run[0].cpus_changed;
+	if (m->all->run[0].cpus_changed)
+		note(m, "CPUs were switched on or off meanwhile: what ran on others than %s is missing", m->allowed);
+	if (elsewhere)
 		note(m, "%.3f of %.3f ms were spent on other CPUs than %s, to which the command is bound: what was counted there is missing",
 		     (double)elsewhere / 1e6, (double)all / 1e6, m->allowed);
 }
@@ -342,7 +345,11 @@ static void note_attached(struct making *m)
 	const struct sp_stat_run *r = &m->all->run[0];
 	const struct sp_stat_attached *a = &r->attached;
 
-	if (r->c.running && !clocks(&r->c))
+	if (r->c.group && !clocks(&r->c))
+		note_text(m, "nothing of the control group ran while it was counted");
+	else if (r->idle)
+		note_text(m, "the CPUs' idle threads are in it: the task clock runs all the time, and context switches are theirs, too");
+	else if (r->c.running && !clocks(&r->c))
 		note_text(m, "none of the threads ran while they were counted");
 	if (r->why_no_cpus)
 		note_text(m, r->why_no_cpus);
@@ -361,6 +368,15 @@ static void note_attached(struct making *m)
 		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
 	if (a->refused)
 		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");
+}
+
+static void note_quota(struct making *m)
+{
+	char text[600];
+
+	for (uint32_t i = 0; m->all->quota && i < m->all->quota->n; i++)
+		if (sp_quota_text(m->all->quota, i, text, sizeof(text)))
+			note_text(m, text);
 }
 
 /* The programs of one run are those of all. */
@@ -590,7 +606,7 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->rank = sp_conf_rank();
 	h->papi_version = m->all->plan->papi_version;
 	h->attribution = SP_BY_EXACT;
-	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0);
+	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) | (r->c.group ? SP_STAT_GROUP : 0);
 	h->host = sp_bytes_text(m->b, m->host);
 	h->exe = p->args ? sp_bytes_text(m->b, p->args) : 0;
 	h->args = sp_bytes_words(m->b, p->args, p->args_bytes);
@@ -757,6 +773,7 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	note_rows(&m);
 	note_interval(&m);
 	note_attached(&m);
+	note_quota(&m);
 	h.notes = m.notes;
 	h.n_notes = m.n_notes;
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;

@@ -15,7 +15,8 @@
  *	stat-rows.c	what the kernel writes of threads and processes
  *	stat-told.c	threads that a library in the program tells of
  *	stat-own.c	and their own counters
- *	stat-running.h	programs that run already
+ *	stat-running.h	programs that run already, and control groups
+ *	stat-cgroups.h	control groups, and how many CPUs they allow
  *	stat-store.c	the store of it
  *	preload/asked/	what PAPI and hwloc are asked
  */
@@ -52,6 +53,7 @@ struct sp_stat_counters {
 	int whole;			/* the clock on all CPUs */
 	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
 	bool running;			/* the program ran already */
+	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
 	bool rows;
 	bool reads;			/* the kernel writes what threads counted; rows only */
 	bool told;			/* they come from a library in the program, not from the kernel */
@@ -66,8 +68,9 @@ struct sp_stat_counters {
 	uint64_t whole_ns;		/* of the clock on all CPUs */
 };
 
-/* The CPUs of our own affinity; no memory: the end. */
+/* The CPUs of our own affinity; no memory: the end.  And all that are online in their place, where the system tells them. */
 void sp_stat_cpus(struct sp_stat_counters *c);
+void sp_stat_online(struct sp_stat_counters *c);
 
 /* Gives each event a turn: those that the counters take together, so many times each, have the same.  How many turns
  * there are. */
@@ -201,6 +204,9 @@ struct sp_stat_child {
  * have; -1. */
 int sp_stat_catch(void);
 
+/* Has one come on that descriptor? */
+bool sp_stat_interrupted(int signals);
+
 /* Forked, and waits; 0, or a message is out. */
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
 
@@ -229,6 +235,8 @@ struct sp_stat_run {
 	const char *why_no_rows;	/* NULL: there are */
 	const char *why_no_cpus;	/* counts have no CPU; NULL: they have */
 	struct sp_stat_attached attached;	/* running only */
+	bool cpus_changed;		/* others are online at the end; group only, as below */
+	bool idle;			/* it has the idle threads, too */
 };
 
 struct sp_stat_all {
@@ -238,6 +246,7 @@ struct sp_stat_all {
 	uint32_t n;			/* runs: each event in `repeats` of them */
 	uint32_t repeats;
 	struct sp_stat_run *run;
+	struct sp_quota *quota;		/* of the control group that the program is in, or that was asked for */
 };
 
 /* The bytes of a store of them. */

@@ -16,8 +16,8 @@ static const struct cmd {
 } cmds[] = {
 	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [-q] [--per-LEVEL...] [--] PROGRAM [ARGS]",
-	  "counts any program from outside, by CPU and by thread, or with -p and -t what runs already, until it or PROGRAM ends; exit status: PROGRAM's" },
+	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [--cgroup NAME] [-q] [--per-LEVEL...] [--] PROGRAM [ARGS]",
+	  "counts any program from outside, by CPU and by thread, or with -p, -t and --cgroup what runs already, until it or PROGRAM ends; exit status: PROGRAM's" },
 	{ "list", "[WORD]", "what can be counted here and how it is called, by PAPI and by perf; and what cannot, and why" },
 	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
 	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
@@ -47,6 +47,7 @@ static const struct option_help {
 	{ "stat", "-I MS", "rows while it runs, every so many milliseconds" },
 	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
 	{ "stat", "-t TID,...", "counts threads that run already" },
+	{ "stat", "--cgroup NAME", "counts all that runs in a control group, by CPU" },
 	{ "stat", "-q", "prints no table" },
 	{ "report", "-f FORM", "the form: " SP_ALL_FORM_NAMES(", ") "; text if nothing is said" },
 	{ "report", "-o FILE", "writes it there instead of to standard output; the extension chooses the form" },

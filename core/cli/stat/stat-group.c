@@ -1,0 +1,215 @@
+/* stat-group.c: counters for a control group: on each CPU one of each event, which runs while a thread of the group (or of one
+ * below) does.  Nothing is inherited and nobody is missed; which thread it was the kernel does not tell.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "../../sys.h"
+#include "../program/program.h"
+#include "../tool/cmd.h"
+#include "stat-cgroups.h"
+#include "stat-interval.h"
+#include "stat-running.h"
+
+#define TOPMOST 1			/* inode of the group that all others lie in, which no container sees as its own */
+
+/* ---- which ------------------------------------------------------------------------ */
+
+/* Below the mount, as perf's -G has it; or a path in the mount, or in another one of the same groups. */
+static int open_group(const struct sp_stat_group *g, const char *name)
+{
+	char path[2 * PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", g->point, name);
+	fd = sp_open(path, O_RDONLY | O_DIRECTORY, 0);
+	return fd < 0 && *name == '/' ? sp_open(name, O_RDONLY | O_DIRECTORY, 0) : fd;
+}
+
+static int not_there(const struct sp_stat_group *g, const char *verb, const char *name, int e)
+{
+	char text[PATH_MAX + 300];
+
+	if (e == -ENOENT || e == -ENOTDIR)
+		snprintf(text, sizeof(text), "there is no such control group in %s, where those are that can be counted (/proc/PID/cgroup says "
+			 "which one a process is in)", g->point);
+	else
+		snprintf(text, sizeof(text), "the control group cannot be opened (%s)", strerror(-e));
+	return sp_complain(125, verb, text, name);
+}
+
+int sp_group_take(struct sp_stat_group *g, const char *verb, const char *name)
+{
+	struct sp_cgroup_mount *m = sp_need(calloc(1, sizeof(*m)));
+	bool mounted = sp_cgroup_mounted(m, SP_CGROUP_MOUNTS, "perf_event") || sp_cgroup_mounted(m, SP_CGROUP_MOUNTS, NULL);
+	size_t n = strlen(m->point);
+	int fd;
+
+	snprintf(g->point, sizeof(g->point), "%s", m->point);
+	free(m);
+	if (g->fd >= 0)
+		return sp_complain(125, verb, "--cgroup takes one control group", name);
+	g->asked = name;
+	if (!*name)
+		return sp_complain(125, verb, "--cgroup takes the name of a control group", NULL);
+	if (!mounted)
+		return sp_complain(125, verb, "no control groups that can be counted are mounted: mount -t cgroup2 none /sys/fs/cgroup (root)", name);
+	if (strncmp(name, g->point, n) == 0 && (!name[n] || name[n] == '/'))
+		name += n;
+	fd = open_group(g, name);
+	if (fd < 0)
+		return not_there(g, verb, g->asked, fd);
+	g->fd = fd;
+	n = (size_t)snprintf(g->path, sizeof(g->path), "/%s", name + strspn(name, "/"));
+	for (n = sp_min(n, sizeof(g->path) - 1); n > 1 && g->path[n - 1] == '/'; n--)	/* as a shell completes a folder */
+		g->path[n - 1] = 0;
+	g->argv[0] = strcpy(g->verb, "cgroup");
+	g->argv[1] = g->path + (g->path[1] != 0);
+	return 0;
+}
+
+void sp_group_free(struct sp_stat_group *g)
+{
+	sp_close(g->fd);
+	g->fd = -1;
+}
+
+/* ---- whether ---------------------------------------------------------------------- */
+
+/* By a counter that counts nothing: what refuses that is the group's matter, not an event's. */
+static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1 };
+	long fd = sp_sys(SYS_perf_event_open, &a, g->fd, r->c.cpu[0], -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+	char text[PATH_MAX + 300];
+
+	if (fd >= 0) {
+		sp_close((int)fd);
+		return 0;
+	}
+	if (fd == -EACCES || fd == -EPERM)
+		snprintf(text, sizeof(text), "the kernel does not permit to count a control group: root may, and who has CAP_PERFMON; "
+			 "with kernel.perf_event_paranoid at 0 everybody");
+	else if (fd == -EBADF || fd == -ENOENT)
+		snprintf(text, sizeof(text), "the kernel does not count what is there: control groups that can be counted are in %s", g->point);
+	else if (fd == -EINVAL)
+		snprintf(text, sizeof(text), "this kernel counts no control groups (it was built without CONFIG_CGROUP_PERF)");
+	else
+		snprintf(text, sizeof(text), "the kernel refuses the counter (%s)", strerror((int)-fd));
+	return sp_complain(125, verb, text, g->asked);
+}
+
+/* ---- counting --------------------------------------------------------------------- */
+
+static void wait_for_signal(int signals, const struct sp_stat_counters *c, struct sp_stat_interval *i)
+{
+	struct pollfd p = { .fd = signals, .events = POLLIN };
+
+	while (!sp_stat_interrupted(signals)) {
+		poll(&p, 1, i ? sp_stat_interval_wait(i, -1) : -1);
+		if (i)
+			sp_stat_interval_look(i, c, false);
+	}
+}
+
+static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+{
+	uint32_t n = r->c.n_cpus;
+
+	sp_message(verb, "counting control group %s on %u CPU%s%s%s%s", g->argv[1], n, n == 1 ? "" : "s", argv ? " until " : "; Ctrl-C ends it",
+		   argv ? argv[0] : "", argv ? " ends" : "");
+}
+
+/* All that was counted is one row, of no process. */
+static void settle(struct sp_stat_run *r, const struct sp_stat_group *g)
+{
+	struct sp_stat_counters *c = &r->c;
+	struct sp_stat_row *row = sp_stat_row(c, &r->who, 0, 0);
+	struct sp_stat_process *p;
+	char args[PATH_MAX + 16];
+
+	row->start_ns = r->child.start_ns;
+	row->end_ns = r->child.end_ns;
+	row->has_read = true;
+	strcpy(row->name, "all of cgroup");
+	memcpy(row->at, c->value, (size_t)c->n_cpus * c->n * sizeof(*row->at));
+	sp_stat_gather(c, &r->who);
+	p = sp_stat_process(&r->who, 0);
+	p->start_ns = r->child.start_ns;
+	p->end_ns = r->child.end_ns;
+	sp_stat_set_args(p, args, (uint32_t)snprintf(args, sizeof(args), "%s%c%s", g->argv[0], 0, g->argv[1]) + 1);
+}
+
+/* A CPU that came meanwhile has no counters. */
+static bool more_are_online(const struct sp_stat_counters *c)
+{
+	struct sp_stat_counters now = { .n_cpus = c->n_cpus, .cpu = sp_need(calloc(c->n_cpus, sizeof(*c->cpu))) };
+	bool more;
+
+	memcpy(now.cpu, c->cpu, c->n_cpus * sizeof(*c->cpu));
+	sp_stat_online(&now);
+	more = now.n_cpus != c->n_cpus || memcmp(now.cpu, c->cpu, c->n_cpus * sizeof(*c->cpu)) != 0;
+	free(now.cpu);
+	return more;
+}
+
+static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+{
+	struct sp_stat_child *child = &r->child;
+
+	sp_stat_beside_start(&r->beside);
+	prctl(PR_TASK_PERF_EVENTS_ENABLE);
+	child->start_ns = sp_now_ns();
+	say(r, g, verb, argv);
+	if (argv) {
+		sp_stat_wait(child, &r->c, &r->who, r->interval);
+	} else {
+		if (r->interval)
+			sp_stat_interval_begin(r->interval, &r->c, child->start_ns);
+		wait_for_signal(child->signals, &r->c, r->interval);
+		sp_close(child->signals);
+	}
+	prctl(PR_TASK_PERF_EVENTS_DISABLE);
+	child->end_ns = sp_now_ns();
+	sp_stat_beside_stop(&r->beside);
+	sp_stat_read(&r->c);
+	if (r->interval)
+		sp_stat_interval_look(r->interval, &r->c, true);
+	r->cpus_changed = more_are_online(&r->c);
+	settle(r, g);
+}
+
+int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
+{
+	struct sp_stat_child *child = &r->child;
+	struct stat s;
+	int e = 0;
+
+	r->c.running = r->c.group = true;
+	r->idle = fstat(g->fd, &s) == 0 && s.st_ino == TOPMOST;
+	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by CPU, whichever of its threads runs there; "
+			 "-p counts a process by thread";
+	sp_stat_online(&r->c);
+	if (argv)
+		e = sp_stat_fork(child, &r->c, verb, argv);
+	else
+		child->signals = sp_stat_catch();
+	e = e ? e : try_group(r, g, verb);
+	e = e ? e : sp_stat_open(&r->c, verb, g->fd);
+	if (e) {
+		if (argv && child->pid > 0)
+			sp_stat_abandon(child);
+		return e;
+	}
+	run(r, g, verb, argv);
+	sp_stat_close(&r->c);
+	e = child->error ? sp_not_started(verb, argv[0], child->error) : 0;
+	child->pid = 0;
+	child->signal = 0;		/* whose end it was is not the group's */
+	return e;
+}
