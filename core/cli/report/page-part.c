@@ -255,7 +255,7 @@ static void limit_components(struct sp_page_part *p)
 		else if (p->machine_of[parent] >= 0)
 			p->component[c] = p->whole[p->machine_of[parent]];
 		else
-			p->component[c] = parent < (int32_t)c && p->component[parent];
+			p->component[c] = p->component[parent];
 	}
 }
 
