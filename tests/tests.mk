@@ -229,7 +229,7 @@ CASES	?= $(sort $(wildcard tests/cases/*.t))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted $(T)/long/many-stores
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

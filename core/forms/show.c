@@ -1,4 +1,4 @@
-/* show.c: which events are shown; and how a command line names a file. */
+/* show.c: which events are shown, and of a part which threads; and how a command line names a file. */
 #include <string.h>
 
 #include "../model/view-common.h"
@@ -39,4 +39,20 @@ bool sp_show_named(const struct sp_show *s, uint32_t e)
 bool sp_show_event(const struct sp_show *s, uint32_t e)
 {
 	return s->m->event_counted[e] && !sp_event_is_gauge(s->m, e) && sp_show_named(s, e);
+}
+
+bool sp_part_has_thread(const struct sp_part *p, uint32_t process, int32_t tid)
+{
+	uint64_t wanted = sp_part_thread(process, tid);
+	uint32_t low = 0, high = p->n_threads;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (p->thread[mid] < wanted)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->n_threads && p->thread[low] == wanted;
 }

@@ -40,7 +40,6 @@ struct painter {
 	struct {
 		const char *name;	/* [16], as in struct sp_component */
 		double max;
-		uint32_t n;
 	} type[TYPES];
 };
 
@@ -66,10 +65,8 @@ static void find_maxima(struct painter *p)
 		if (i == p->types) {
 			p->type[i].name = name;
 			p->type[i].max = 0.0;
-			p->type[i].n = 0;
 			p->types++;
 		}
-		p->type[i].n++;
 		if (amount(p, c) > p->type[i].max)
 			p->type[i].max = amount(p, c);
 	}
@@ -114,8 +111,7 @@ static void subtype(void *painter, uint32_t component)
 	sp_out_char(p->o, '"');
 }
 
-/* 0 .. 1: how much of the largest of its type this component has; -1 for one
- * that is alone: it would always be the darkest. */
+/* 0 .. 1: how much of the largest of its type this component has. */
 static double share(const struct painter *p, uint32_t component)
 {
 	const struct sp_component *c = &p->m->component[component];
@@ -125,8 +121,6 @@ static double share(const struct painter *p, uint32_t component)
 
 		if (!sp_component_is(c, p->type[i].name))
 			continue;
-		if (p->type[i].n == 1 && !sp_component_is(c, "PU"))
-			return -1.0;
 		s = p->type[i].max > 0.0 ? amount(p, component) / p->type[i].max : 0.0;
 		return s >= 0.0 && s <= 1.0 ? s : 0.0;
 	}

@@ -75,8 +75,9 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 }
 
 /* Of a job: what its processes have in common (0, "" and null where they differ), and each. */
-static void process(struct sp_out *o, const struct sp_model *m)
+static void process(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	bool more = false;
 
 	sp_out_text(o, " \"process\": {");
@@ -88,6 +89,8 @@ static void process(struct sp_out *o, const struct sp_model *m)
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct sp_model_process *p = &m->process[i];
 
+		if (s->part && !s->part->process[i])
+			continue;
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"id\": %u, \"machine\": % d, ", i, m->machine[p->machine].root);
 		if (sp_n_repeats(m))
@@ -160,8 +163,9 @@ static void settings(struct sp_out *o, struct sp_model *m)
 	sp_out_text(o, "},\n");
 }
 
-static void topology(struct sp_out *o, const struct sp_model *m)
+static void topology(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	bool more = false;
 
 	sp_json_f(o, " \"topology\": {\"source\": %s, \"components\": [", m->topology_source ? m->topology_source : "");
@@ -169,6 +173,8 @@ static void topology(struct sp_out *o, const struct sp_model *m)
 		const struct sp_component *c = &m->component[i];
 		char type[sizeof(c->type) + 1], name[sizeof(c->name) + 1];
 
+		if (s->part && !s->part->component[i])
+			continue;
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": %s, \"os_index\": % d, \"logical_index\": %d, \"name\": %s", i,
 			  sp_parent(m, i), sp_fixed_text(type, c->type, sizeof(c->type)), c->os_index, c->logical_index,
@@ -285,27 +291,67 @@ static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, ui
 	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
 }
 
+/* The next of the list of an event on a CPU, which it begins. */
+static void next_entry(struct sp_out *o, int32_t cpu, uint32_t event, bool *more, bool *some)
+{
+	if (!*some) {
+		comma_line(o, more, "    ");
+		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"list\": [", event, cpu);
+	}
+	comma(o, some);
+}
+
+/* Of how many permanent readings on this CPU one is shown. */
+static uint64_t step_of(const struct sp_show *s, const struct sp_row *row, int32_t cpu)
+{
+	struct sp_kept r = { 0 };
+	uint64_t n = 0;
+
+	if (!s->part)
+		return 1;
+	while (sp_row_kept(s->m, row, &r))
+		n += r.cpu == cpu;
+	return sp_max((n + s->part->readings - 1) / s->part->readings, 1);
+}
+
+/* The permanent readings, oldest first.  Those of sspapi stat say what came since the one before: one that stands for
+ * several is their sum. */
+static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, int32_t cpu, uint32_t e, bool *more, bool *some)
+{
+	uint64_t step = step_of(s, row, cpu), n = 0, sum = 0, ns = 0;
+	bool since = sp_process_header(s->m, row->process)->stat && sp_event_type(s->m, row->event[e]) != SP_FP64;
+	struct sp_kept r = { 0 };
+
+	while (!o->error && sp_row_kept(s->m, row, &r)) {
+		if (r.cpu != cpu)
+			continue;
+		sum = (since ? sum : 0) + (uint64_t)r.value[e];
+		ns = r.ns;
+		if (++n % step)
+			continue;
+		next_entry(o, cpu, row->event[e], more, some);
+		entry(o, s->m, row->event[e], ns, (int64_t)sum, true);
+		sum = 0;
+	}
+	if (n % step) {
+		next_entry(o, cpu, row->event[e], more, some);
+		entry(o, s->m, row->event[e], ns, (int64_t)sum, true);
+	}
+}
+
 /* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
  * gauge those that are kept: its last value is with the gauges. */
 static void list(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, const struct sp_at_cpu *at,
 		 uint32_t e, bool *more)
 {
-	const struct sp_model *m = s->m;
-	struct sp_kept r = { 0 };
-	bool some = false, permanent, temporary = at->has_entry && !s->brief && !sp_event_is_gauge(m, row->event[e]);
+	bool some = false;
 
-	do {
-		permanent = at->has_kept && sp_row_kept(m, row, &r);
-		if (permanent ? r.cpu != at->cpu : !temporary)
-			continue;
-		if (!some) {
-			comma_line(o, more, "    ");
-			sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"list\": [", row->event[e], at->cpu);
-		}
-		comma(o, &some);
-		entry(o, m, row->event[e], permanent ? r.ns : at->entry_ns, permanent ? r.value[e] : at->entry[e],
-		      permanent);
-	} while (permanent && !o->error);
+	if (at->has_kept)
+		kept(o, s, row, at->cpu, e, more, &some);
+	if (at->has_entry && !s->brief && !sp_event_is_gauge(s->m, row->event[e])) {
+		next_entry(o, at->cpu, row->event[e], more, &some);
+		entry(o, s->m, row->event[e], at->entry_ns, at->entry[e], false);
+	}
 	if (some)
 		sp_out_text(o, "]}");
 }
@@ -345,13 +391,33 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 	sp_out_char(o, ']');
 }
 
+/* The least above *cpu that has permanent readings. */
+static bool next_kept_cpu(const struct sp_model *m, const struct sp_row *row, int32_t *cpu)
+{
+	int32_t after = *cpu;
+	struct sp_kept r = { 0 };
+	bool any = false;
+
+	while (sp_row_kept(m, row, &r)) {
+		if (r.cpu <= after || (any && r.cpu >= *cpu))
+			continue;
+		*cpu = r.cpu;
+		any = true;
+	}
+	return any;
+}
+
 static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
-	struct sp_at_cpu at;
+	struct sp_at_cpu at = { .has_kept = true };
 	bool more = false;
 
 	sp_out_text(o, ",\n   \"entries\": [");
+	/* The rows of sspapi stat -I are no counts beside the total: nothing is booked on their CPUs. */
+	for (at.cpu = INT32_MIN; row->cells == 0 && row->kept && next_kept_cpu(m, row, &at.cpu);)
+		for (uint32_t e = 0; e < row->k; e++)
+			list(o, s, row, &at, e, &more);
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
 			list(o, s, row, &at, e, &more);
@@ -550,13 +616,21 @@ static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *r
 	sp_out_char(o, '}');
 }
 
+/* The rows of sspapi stat -I are no thread's. */
+static bool is_part(const struct sp_part *p, const struct sp_row *row)
+{
+	return row->cells == 0 && row->kept ? p->process[row->process] : sp_part_has_thread(p, row->process, row->tid);
+}
+
 static void relations(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_row row = { 0 };
 	bool more = false;
 
 	sp_out_text(o, " \"relations\": [");
-	while (sp_model_next(s->m, &row)) {
+	while (!o->error && sp_model_next(s->m, &row)) {
+		if (s->part && !is_part(s->part, &row))
+			continue;
 		comma_line(o, &more, "  ");
 		relation(o, s, &row);
 	}
@@ -688,7 +762,7 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 	find_repeated(m, repeated);
 	sp_out_text(o, " \"components\": [");
 	for (uint32_t c = 0; c < m->n_components; c++) {
-		if (!m->counted[c])
+		if (!m->counted[c] || (s->part && !s->part->component[c]))
 			continue;
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"component\": %u", c);
@@ -721,6 +795,8 @@ static void metrics(struct sp_out *o, const struct sp_show *s)
 
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"name\": %s, \"description\": %s", d->name, d->note);
+		if (d->whole)
+			sp_out_text(o, ", \"whole\": true");
 		if (sp_metric_sets_text(text, sizeof(text), s->metrics, d))
 			sp_json_f(o, ", \"note\": %s", text);
 		sp_json_f(o, ", \"event_sets\": %lu, \"other_event_sets\": %lu}", d->sets, d->others);
@@ -728,8 +804,9 @@ static void metrics(struct sp_out *o, const struct sp_show *s)
 	sp_out_text(o, "],\n");
 }
 
-static void callsites(struct sp_out *o, const struct sp_model *m)
+static void callsites(struct sp_out *o, const struct sp_show *s)
 {
+	const struct sp_model *m = s->m;
 	struct sp_callsite c;
 	struct sp_frame_seen f;
 	bool more = false;
@@ -738,6 +815,8 @@ static void callsites(struct sp_out *o, const struct sp_model *m)
 	for (uint32_t id = 0; id < m->n_callsites; id++) {
 		bool more_frames = false;
 
+		if (s->part && !s->part->callsite[id])
+			continue;
 		sp_model_callsite(m, id, &c);
 		comma_line(o, &more, "  ");
 		sp_json_f(o, "{\"id\": %u", id);
@@ -799,14 +878,14 @@ void sp_json_dump(struct sp_out *o, const struct sp_show *s)
 {
 	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
 		       "\"sspapi_version\": \"" SP_VERSION "\",\n");
-	process(o, s->m);
+	process(o, s);
 	settings(o, s->m);
-	topology(o, s->m);
+	topology(o, s);
 	events(o, s->m);
 	relations(o, s);
 	sums(o, s);
 	metrics(o, s);
-	callsites(o, s->m);
+	callsites(o, s);
 	calls(o, s->m);
 	notes(o, s->m);
 }

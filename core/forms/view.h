@@ -8,6 +8,23 @@
 #include "../model/model.h"
 #include "../out.h"
 
+/* What the html form has of a run that is more than a page holds (core/cli/report/page-part.h). */
+struct sp_part {
+	const bool *process;		/* [n_processes] */
+	const bool *component;		/* [n_components] */
+	const bool *callsite;		/* [n_callsites] */
+	const uint64_t *thread;		/* sp_part_thread of each, ascending: those whose relations are there */
+	uint32_t n_threads;
+	uint64_t readings;		/* most points of an event on one CPU that the permanent readings of a relation make */
+};
+
+static inline uint64_t sp_part_thread(uint32_t process, int32_t tid)
+{
+	return (uint64_t)process << 32 | (uint32_t)tid;
+}
+
+bool sp_part_has_thread(const struct sp_part *p, uint32_t process, int32_t tid);
+
 /* What is shown, and how.  All but the model may be 0: as in a process's own dump. */
 struct sp_show {
 	struct sp_model *m;
@@ -24,6 +41,7 @@ struct sp_show {
 	/* JSON: the lists of entries hold those that are kept, and intervals are left to the level of call sites: for
 	 * the html form, which shows no more, and a run of 10,000 ranks. */
 	bool brief;
+	const struct sp_part *part;	/* JSON: no more than that; NULL: all */
 };
 
 extern const struct sp_view sp_views[];

@@ -49,6 +49,10 @@ is "CSV: which cache, behind the event's name" "$("$sspapi" report -f csv --per-
 0,EV_B on L3 0,0
 0,EV_A on L3 1,7
 0,EV_B on L3 1,3"
+# An only cache has its colour, too: of those of its kind it is the largest.
+lstopo-no-graphics -i "package:1 numa:1 l3:1 core:2 pu:1" --of xml -f one-l3.xml
+SSPAPI_TOPOLOGY=$tmp/one-l3.xml SSPAPI_OUTPUT=$tmp/single.sspapi run_shim v "$scenes/one"
+is "hwloc: a machine's only L3 is coloured" "$("$sspapi" report -f hwloc single.sspapi | sed -n '/type="L3Cache"/,/<object type="Core"/s/.*lstopoStyle" value="\([^"]*\)".*/\1/p')" "Background=#b21414;Text=#ffffff"
 is "CSV: the thread's name, as in the whole dump" "$("$sspapi" report -f csv --per-thread two.sspapi | sed 1d | cut -d, -f5 | sort -u)" one
 
 # The forms of one level, and what is asked for wrongly.

@@ -36,6 +36,29 @@ for page in odd many job; do
 	check "$page: a policy that names its script" grep -q "default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]*='; script-src 'sha256-[A-Za-z0-9+/]*='" "$tmp/$page.html"
 done
 
+# What is more than a page may be: at most 5 MB, what stands out, and the distributions of all.
+mkdir "$tmp/stores"
+"$B/tests/long/many-stores" "$tmp/stores" 0 500 128 50 1000 | sort >"$tmp/sums"
+"$sspapi" merge -o "$tmp/large.sspapi" "$tmp"/stores/*.sspapi
+SSPAPI_OUTPUT=$tmp/long.sspapi run_shim long env SSPAPI_READINGS=permanent "$scenes/one" -n 40000
+for page in large long; do
+	"$sspapi" report -o "$tmp/$page.html" "$tmp/$page.sspapi"
+	sed -n '/id="data"/,/^<\/script>/p' "$tmp/$page.html" | sed '1d;$d' >"$tmp/$page.json"
+	check "$page: no more than 5 MB, and more than 1" sh -c '[ "$(wc -c <"$1")" -le 5000000 ] && [ "$(wc -c <"$1")" -gt 1000000 ]' sh "$tmp/$page.html"
+	check "$page: the same page again" sh -c '"$1" report -f html "$2" | cmp - "$3"' sh "$sspapi" "$tmp/$page.sspapi" "$tmp/$page.html"
+done
+"$sspapi" report -f csv --per-rank "$tmp/large.sspapi" >"$tmp/ranks.csv"
+"$sspapi" report -f csv --readings "$tmp/long.sspapi" >"$tmp/readings.csv"
+check "large: its part" perl "$root/tests/lib/check-part.pl" "$tmp/large.json" "$tmp/ranks.csv" "$tmp/sums"
+is "long: the readings are thinned, the last of an event is there" "$(json "$tmp/long.json" 'my @l = sort { $a->{ns} <=> $b->{ns} } map { @{$_->{list}} } grep { $_->{event} == 0 } map { @{$_->{entries}} } @{$d->{relations}};
+	(@l > 1000 && @l < 40000 ? "some" : scalar @l) . " " . $l[-1]{value}')" "some $(awk -F, '$9 == "EV_A" { v = $10 } END { print v }' "$tmp/readings.csv")"
+
+# Without ranks: processes.  Rows by CPU while the program ran, where that can be counted here.
+SSPAPI_OUTPUT=$tmp/other1.sspapi run_shim other "$scenes/one" -n 400
+SSPAPI_OUTPUT=$tmp/other2.sspapi run_shim other "$scenes/one"
+"$sspapi" report -o "$tmp/others.html" "$tmp/other1.sspapi" "$tmp/other2.sspapi"
+"$sspapi" stat -q -I 5 -e page-faults,task-clock -o "$tmp/rows.html" sh -c 'i=0; while [ $i -lt 60 ]; do "$0" pages 20; i=$((i + 1)); done' "$apps/counted" >/dev/null 2>"$tmp/rows.err" || rm -f "$tmp/rows.html"
+
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
 is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: rank1.sspapi: the file to write is one of those to read"

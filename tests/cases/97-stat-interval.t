@@ -20,6 +20,8 @@ total() {
 }
 for event in PAGE-FAULTS TASK-CLOCK; do
 	is "$event: the rows are the total, on the screen and in the store" "$(sum $event)" "$(total $event) $(total $event)"
+	is "$event: and in JSON, as entries" "$(json rows.json "my \$n = 0; my (\$e) = grep { \$_->{name} eq 'perf::$event' } @{\$d->{events}};
+		\$n += \$_->{value} for map { @{\$_->{list}} } grep { \$_->{event} == \$e->{id} } map { @{\$_->{entries}} } @{\$d->{relations}}; \$n")" "$(total $event)"
 done
 check "there are several, at growing times" awk '/ s  CPU / { if ($1 < last) bad = 1; if ($1 != last) n++; last = $1 } END { exit bad || n < 3 }' rows.err
 check "and the table" grep -q '^CPU ' rows.err

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# html.pl FOLDER: the pages odd.html, many.html and job.html of that folder in Chromium; a line "STATUS<tab>NAME<tab>SAID" a check.
+# html.pl FOLDER: the pages that 63-html.t makes there in Chromium; a line "STATUS<tab>NAME<tab>SAID" a check.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -168,3 +168,71 @@ END
 is('job: the readings are there', $page->run("document.querySelectorAll('.timeline circle').length > 0 && document.querySelectorAll('.timeline polyline').length > 0 ? 'yes' : 'no'"), 'yes');
 is('job, 390 pixels', $page->run('document.documentElement.scrollWidth'), 390);
 no_complaint('job');
+
+# ---- processes without ranks, names, shares, figures ----
+
+my $heads = sub { "[...${\ $table->($_[0])}.tHead.rows[0].cells].map(c => c.textContent).slice(0, $_[1]).join('|')" };
+for my $width (1280, 390) {
+	$page->open("$folder/others.html", $width, 800);
+	is("others, $width: no ranks", $page->run('[...document.querySelectorAll("h2")].map(h => h.textContent).filter(t => /Ranks|Processes/.test(t)).join()'), 'Processes');
+	is("others, $width: the name first, the share behind its event", $page->run($heads->('processes', 4)), 'process|EV_A|share|EV_B');
+	$page->run("document.querySelector('#event').value = 1; document.querySelector('#event').dispatchEvent(new Event('change'))");
+	is("others, $width: and behind the next", $page->run($heads->('processes', 4)), 'process|EV_A|EV_B|share');
+	is("others, $width: the name stays in sight", $page->run(<<"END"), 'yes');
+(() => {
+	const box = ${\ $table->('processes')}.parentNode;
+	box.scrollLeft = 1000;
+	const name = box.querySelector('tbody th').getBoundingClientRect(), around = box.getBoundingClientRect();
+	return Math.abs(name.left - around.left) < 2 && name.width < around.width / 2 ? 'yes' : `\${name.left} \${name.width} in \${around.left} \${around.width}`;
+})()
+END
+}
+is('the keys are said in words', $page->run('document.querySelector(".keys").textContent'),
+	'Keys: e chooses the event, / searches, Tab and the arrows move, Enter shows more of a row or a CPU');
+is('shares as in the text', $page->run('[[0, 7], [1, 300], [1, 200], [2, 3], [299, 300], [7, 7]].map(([a, b]) => percent(a, b)).join()'), '0 %,<1 %,1 %,67 %,>99 %,100 %');
+is('times as in the text', $page->run('[345678, 12345678, 1500000000, 125e9, 3725e9].map(duration).join()'), "345.7 \x{b5}s,12.3 ms,1.50 s,2 min 5 s,1 hour 2 min 5 s");
+is('metrics as in the text', $page->run('[1.23456, 0.0123456, 0.0000123456, 1234.6, 0].map(v => new Metric("M").text(v)).join("; ")'), '1.235; 0.012346; 1.23e-05; 1,235; 0.000');
+no_complaint('others');
+
+# ---- a run that is larger than a page ----
+
+for my $width (1280, 390) {
+	$page->open("$folder/large.html", $width, 900);
+	result(scalar($page->run('document.querySelector(".part").textContent') =~ /^This run is larger than a page: \d+ of 500 ranks, .*sspapi report --per-rank -f csv/), "large, $width: it says what is missing",
+		$page->run('document.querySelector(".part").textContent'));
+	is("large, $width: the distributions are drawn", $page->run('[...document.querySelectorAll(".bars")].every(b => b.querySelectorAll("rect").length === 24) && document.querySelectorAll(".bars").length'), 3);
+	is("large, $width: the page does not scroll sideways", $page->run('document.documentElement.scrollWidth'), $width);
+}
+is('large: the numbers', $page->run($compare), 'some seen ');
+# A host with its CPUs, and one without.
+is('large: a machine opens, where it has its CPUs', $page->run(<<'END'), 'map search');
+(() => {
+	const of = whole => map.leaves.findIndex(l => children.has(l.c.id) === whole), click = i => document.querySelector(`[data-leaf="${i}"]`).dispatchEvent(new MouseEvent('click', { bubbles: true }));
+	const without = of(false), hosts = tables.find(t => t.name === 'hosts');
+	click(without);
+	const searched = hosts.rows.length === 1 && map.leaves.length === 50;
+	click(of(true));
+	return `${map.leaves.length === 128 ? 'map' : map.leaves.length} ${searched ? 'search' : hosts.rows.length}`;
+})()
+END
+no_complaint('large');
+$page->open("$folder/long.html", 390, 800);
+result($page->run('document.querySelectorAll(".timeline circle").length') > 100, 'long: readings', $page->run('document.querySelectorAll(".timeline circle").length'));
+is('long: it says that they are fewer', $page->run('/each point stands for several/.test(document.querySelector(".timeline ~ .said").textContent)') ? 'yes' : 'no', 'yes');
+no_complaint('long');
+
+# ---- rows of sspapi stat -I ----
+
+if (-e "$folder/rows.html") {
+	$page->open("$folder/rows.html", 390, 800);
+	is('rows: their sum is the total', $page->run(<<'END'), 'same');
+(() => {
+	const e = data.events.find(x => /PAGE-FAULTS/.test(x.name)), sum = readingsOf(e.id).reduce((s, r) => s + Number(r.value), 0);
+	return sum === Number(e.total) ? 'same' : `${sum}, not ${e.total}`;
+})()
+END
+	result($page->run('document.querySelectorAll(".timeline circle").length') > 2, 'rows: they are drawn', '');
+	result($page->run('document.querySelector(".timeline circle title").textContent') =~ /^CPU \d+, CPU/, 'rows: by CPU', $page->run('document.querySelector(".timeline circle title").textContent'));
+	is('rows, 390 pixels', $page->run('document.documentElement.scrollWidth'), 390);
+	no_complaint('rows');
+}

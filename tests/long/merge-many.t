@@ -24,6 +24,7 @@ check "every count is there, of every rank" diff wanted got
 
 begin=$(date +%s)
 check "as a page" "$sspapi" report -o all.html all.sspapi
+check "of 5 MB at most" test "$(wc -c <all.html)" -le 5000000
 took=$(($(date +%s) - begin))
 echo "# $took s, $(wc -c <all.html) bytes"
 check "in a minute" test "$took" -le "$SECONDS_MOST"

@@ -138,6 +138,35 @@ static void json_relations(void **state)
 	json_decref(root);
 }
 
+/* Readings of a relation without counts, all and too many for a part of the run; those of sspapi stat are added up. */
+static void json_part(void **state)
+{
+	struct sp_model *m = stub_model(STUB_FULL);
+	const bool all[STUB_COMPONENTS] = { true, true };
+	const uint64_t thread[] = { sp_part_thread(0, 4243) };
+	const struct sp_part part = { .process = all, .component = all, .callsite = all, .thread = thread, .n_threads = 1, .readings = 3 };
+	json_t *root;
+
+	stub_relation[3].row.kept = 9;
+	root = parse(m);
+	JSON(root, { "relations/3/entries", "#2" }, { "relations/3/entries/0/cpu", "0" }, { "relations/3/entries/0/list", "#2" },
+	     { "relations/3/entries/1/cpu", "1" }, { "relations/3/entries/1/list", "#7" }, { "relations/3/entries/1/list/6/value", "7" },
+	     { "relations/3/entries/1/list/6/ns", "1700000000000000008" }, { "relations/3/entries/1/list/6/permanent", "true" });
+	json_decref(root);
+	how.part = &part;
+	root = parse(m);
+	JSON(root, { "relations", "#2" }, { "relations/0/tid", "4243" }, { "relations/1/entries/0/list", "#2" },
+	     { "relations/1/entries/1/list", "#3" }, { "relations/1/entries/1/list/0/value", "3" }, { "relations/1/entries/1/list/1/value", "6" },
+	     { "relations/1/entries/1/list/2/value", "7" }, { "topology/components", "#2" });
+	json_decref(root);
+	m->h.stat = SP_STAT_WHOLE;
+	root = parse(m);
+	JSON(root, { "relations/1/entries/1/list/0/value", "6" }, { "relations/1/entries/1/list/1/value", "15" },
+	     { "relations/1/entries/1/list/2/value", "7" });
+	json_decref(root);
+	how.part = NULL;
+}
+
 static void json_overflows(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
@@ -1049,7 +1078,7 @@ static void no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations), cmocka_unit_test(json_overflows),
+		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations), cmocka_unit_test(json_part), cmocka_unit_test(json_overflows),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),

@@ -296,17 +296,23 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 
 int sp_report_json(const struct sp_report *r, struct sp_out *o)
 {
+	bool more;
+
 	sp_out_text(o, ",\n \"levels\": [");
-	for (unsigned i = 0; i < r->n_levels; i++) {
+	for (unsigned i = 0; i < r->n_levels && !o->error; i++) {
 		struct sp_levels levels;
 
 		if (open_level(&levels, r, i) < 0)
 			return -ENOMEM;
 		sp_out_text(o, i ? "," : "");
 		sp_json_f(o, "\n  {\"level\": %s, \"rows\": [", levels.level->name);
-		for (uint32_t n = 0; n < levels.n; n++) {
-			sp_out_text(o, n ? ",\n   " : "\n   ");
+		more = false;
+		for (uint32_t n = 0; n < levels.n && !o->error; n++) {
+			if (r->has_row && !r->has_row(r->of, i, levels.order[n]))
+				continue;
+			sp_out_text(o, more ? ",\n   " : "\n   ");
 			json_row(r, o, &levels, sp_levels_row(&levels, n));
+			more = true;
 		}
 		sp_out_text(o, "]}");
 		sp_levels_close(&levels);

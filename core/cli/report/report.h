@@ -23,6 +23,9 @@ struct sp_report {
 	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_wish metrics;	/* -m */
 	bool readings;			/* the permanent readings instead */
+	/* JSON: is row number `row` of this level (its place in `level`) shown?  NULL: all are. */
+	bool (*has_row)(const void *of, unsigned level, uint32_t row);
+	const void *of;
 };
 
 /* Keeps the level of an option ("per-core", by perf stat's names, too); false: it is none, or

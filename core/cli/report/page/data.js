@@ -43,10 +43,18 @@ function scaled(v, unit) {
 	return `${v < 0 ? '-' : ''}${size.toFixed(digits)} ${prefix[p]}${unit}`.trim();
 }
 
+/* As the text has shares, and how long a run was. */
 function percent(part, whole) {
 	const share = Number(part) / Number(whole) * 100;
 
-	return !Number.isFinite(share) ? '' : share > 0 && share < 0.05 ? '< 0.1 %' : `${share < 0.95 ? Number(share.toFixed(1)) : Math.round(share)} %`;
+	return !Number.isFinite(share) ? '' : share > 0 && share < 0.5 ? '<1 %' : share >= 99.5 && share < 100 ? '>99 %' : `${share.toFixed(0)} %`;
+}
+
+function duration(ns) {
+	const s = Math.floor(ns / 1e9), m = `${Math.floor(s % 3600 / 60)} min ${s % 60} s`, h = Math.floor(s / 3600);
+
+	return ns < 1e6 ? `${(ns / 1e3).toFixed(1)} \u00b5s` : s < 1 ? `${(ns / 1e6).toFixed(1)} ms` : s < 120 ? `${(ns / 1e9).toFixed(2)} s` :
+		s < 3600 ? m : `${grouped(h)} hour${h === 1 ? '' : 's'} ${m}`;
 }
 
 /* 0, 1, 2, 5 as 0-2,5 */
@@ -92,12 +100,20 @@ class Metric {
 	constructor(key, of) {
 		this.key = this.title = key;
 		this.description = [of?.description || 'derived metric', of?.note].filter(t => t).join('; ');
+		this.whole = of?.whole;
 		this.metric = true;
 	}
+	/* As the text has it. */
 	text(v) {
 		const size = Math.abs(v);
 
-		return v == null ? '\u2013' : size >= 1000 && size < 1e15 ? grouped(Math.round(v)) : String(Number(Number(v).toPrecision(4)));
+		if (v == null)
+			return '\u2013';
+		if ((this.whole || size >= 1000) && size < 1e15)
+			return grouped(Math.round(v));
+		if (size > 0 && size < 1e-4)
+			return Number(v).toExponential(2).replace(/e-(\d)$/, 'e-0$1');
+		return size >= 1e15 ? String(v) : Number(v).toFixed(size >= 0.1 || size === 0 ? 3 : 6);
 	}
 	exactly(v) {
 		return v == null ? 'has no value here' : String(v);
@@ -111,6 +127,8 @@ function amount(row, column) {
 
 const data = parseExactly(document.getElementById('data').textContent);
 const components = data.topology.components;
+/* A page may have a part of them (data.part): ids are no places in lists. */
+const componentOf = new Map(components.map(c => [c.id, c]));
 const summed = new Map(data.components.map(c => [c.component, c]));
 const level = name => data.levels.find(l => l.level === name).rows;
 const byKey = (rows, of) => {
@@ -130,6 +148,10 @@ const children = byKey(components.filter(c => c.parent !== null), c => c.parent)
 const threadKey = r => `${r.process ?? 0}/${r.tid ?? 'ended'}`;
 const relationsOf = byKey(data.relations, threadKey);
 const processes = data.processes ?? [data.process];
+const processById = new Map((data.processes ?? []).map(p => [p.id, p]));
+const siteOf = new Map(data.callsites.map(c => [c.id, c]));
+const partOf = name => data.part?.levels.find(l => l.level === name);
+const howMany = name => partOf(name)?.rows ?? level(name).length;
 const machines = components.filter(c => c.type === 'Machine');
 
 /* Those that have sums, as their keys are; then the metrics. */

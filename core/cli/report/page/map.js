@@ -4,6 +4,8 @@
  * that leaves the map within a screen or so. */
 const CELLS = [{ w: 92, h: 50 }, { w: 56, h: 34 }, { w: 38, h: 20 }, { w: 15, h: 15 }];
 const PAD = 6, HEAD = 20, HIGH = 1000;
+/* Widths of a letter. */
+const PLAIN = 6.6, BOLD = 7.6;
 
 /* What stands for a component: of those with one component inside, that one. */
 function shownOf(c) {
@@ -26,7 +28,7 @@ function nameOf(c) {
 
 function above(c, type) {
 	while (c && c.type !== type)
-		c = components[c.parent];
+		c = componentOf.get(c.parent);
 	return c;
 }
 
@@ -87,7 +89,11 @@ class MachineMap {
 		this.width = this.element.clientWidth;
 		this.leaves = boxes.flatMap(leavesOf);
 		const room = Math.max(this.width - 4, 200), roomy = this.leaves.length <= 40;
-		const cell = CELLS.find((s, i) => (i || roomy) && this.leaves.length * (s.w + 5) * (s.h + 5) <= room * HIGH) ?? CELLS[3];
+		const cell = { ...CELLS.find((s, i) => (i || roomy) && this.leaves.length * (s.w + 5) * (s.h + 5) <= room * HIGH) ?? CELLS[3] };
+		const name = Math.max(...this.leaves.map(l => l.c.type === 'Machine' ? nameOf(l.c).length : 0));
+
+		if (cell.h > 15 && name)
+			cell.w = Math.max(cell.w, Math.min(name, 16) * BOLD + 8);
 
 		for (const box of boxes) {
 			place(box, room, cell, roomy);
@@ -147,17 +153,18 @@ class MachineMap {
 		g.style.setProperty('--x', x);
 		if (this.cell.h > 15)
 			g.append(...lines.slice(0, Math.floor(this.cell.h / 16)).map((l, i) => make('text',
-				{ x: b.w / 2, y: 13 + i * 14, class: i ? 'number' : 'name' }, this.fit(l, b.w))));
+				{ x: b.w / 2, y: 13 + i * 14, class: i ? 'number' : 'name' }, this.fit(l, b.w, i ? PLAIN : BOLD))));
 		g.append(make('title', null, this.words(b)));
 	}
-	fit(text, w) {
-		const most = Math.floor(w / 6.6);
+	/* Hosts differ in the end of their names. */
+	fit(text, w, letter) {
+		const most = Math.floor(w / letter);
 
-		return text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+		return text.length <= most ? text : letter === BOLD ? `\u2026${text.slice(1 - most)}` : `${text.slice(0, most - 1)}\u2026`;
 	}
 	/* "CPU 3 (core 1, L3 0, package 0): 30,812 PAGE-FAULTS, 12 %" */
 	words(b) {
-		const around = ['Core', 'L3', 'NUMANode', 'Package', 'Machine'].map(t => above(components[b.c.parent], t))
+		const around = ['Core', 'L3', 'NUMANode', 'Package', 'Machine'].map(t => above(componentOf.get(b.c.parent), t))
 			.filter(c => c && (c.type !== 'Machine' || machines.length > 1)).map(nameOf);
 		const v = this.amount(b.c, this.column), share = this.share(v);
 
@@ -167,7 +174,7 @@ class MachineMap {
 	legend(column) {
 		this.scale.replaceChildren('0 ', make('span', { class: 'ramp', 'aria-hidden': 'true' }),
 			` ${column.text(this.most)} ${column.title} of a ${this.roots.length > 1 ? 'machine' : 'CPU'}; `,
-			make('span', { class: 'ramp none', 'aria-hidden': 'true' }), ' nothing counted');
+			make('span', { class: 'together' }, make('span', { class: 'ramp none', 'aria-hidden': 'true' }), ' nothing counted'));
 	}
 	mark() {
 		this.svg.querySelector('.at')?.classList.remove('at');

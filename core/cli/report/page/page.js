@@ -7,21 +7,27 @@ let chosen = columns.find(c => c.time && Number(c.total)) ?? columns[0], map;
 
 /* ---- rows ---------------------------------------------------------------- */
 
-const processOf = row => processes[row.process ?? 0] ?? data.process;
+const processOf = row => processById.get(row.process) ?? data.process;
+const ranked = job && processes.every(p => p.rank != null);
+const hosts = [...new Set(processes.map(p => p.host))], onHost = row => hosts.length > 1 ? ` on ${processOf(row).host}` : '';
 const rankOf = row => processOf(row).rank;
 const proven = row => events.every(e => num(row.exact?.[e.key] ?? null) === num(row.total?.[e.key] ?? null));
 const mark = row => proven(row) ? '' : '~ ';
 
-/* Columns of counts, and the share that the chosen one has: of the whole run in words, of the largest as a bar. */
-function countColumns(rows) {
-	const most = new Map(columns.map(c => [c, rows.reduce((m, row) => Math.max(m, Number(amount(row, c) ?? 0)), 0)]));
-	const share = { title: 'share', number: true, hint: 'of the chosen event, of the whole run',
-		text: row => chosen.metric ? '' : percent(amount(row, chosen) ?? NaN, chosen.total),
-		value: row => amount(row, chosen), bar: row => chosen.metric ? 0 : Number(amount(row, chosen) ?? 0) / most.get(chosen) };
+/* The share that the chosen event has, of the whole run in words, of the largest as a bar: it stands behind the event. */
+function shareColumn(rows) {
+	const most = new Map(events.map(c => [c, rows.reduce((m, row) => Math.max(m, Number(amount(row, c) ?? 0)), 0)]));
+
+	return { title: 'share', number: true, hint: 'of the event before it, of the whole run', most: 7,
+		text: row => percent(amount(row, chosen) ?? NaN, chosen.total), value: row => amount(row, chosen),
+		bar: row => Number(amount(row, chosen) ?? 0) / most.get(chosen) };
+}
+
+function countColumns() {
 	const of = c => ({ title: c.title, number: true, hint: c.description, column: c, text: row => c.text(amount(row, c)),
 		value: row => amount(row, c), exact: row => c.exactly(amount(row, c)) + provenOf(row, c) });
 
-	return [...events.map(of), share, ...metrics.map(of)];
+	return columns.map(of);
 }
 
 function provenOf(row, c) {
@@ -35,26 +41,6 @@ const textColumn = (title, text, value, hint) => ({ title, text: row => plain(te
 const idColumn = (title, value) => ({ title, text: row => value(row) == null ? '' : String(value(row)), value, number: true });
 const numberColumn = (title, value, hint) => ({ title, text: row => value(row) == null ? '' : grouped(value(row)), value, hint, number: true });
 
-/* min, mean, max with its row */
-function spread(rows, name) {
-	const some = rows.filter(r => amount(r, chosen) != null);
-	let low, high, sum = null;
-
-	for (const r of some) {
-		const v = amount(r, chosen);
-
-		low = low === undefined || v < amount(low, chosen) ? r : low;
-		high = high === undefined || v > amount(high, chosen) ? r : high;
-		sum = add(sum, v);
-	}
-	if (!some.length || chosen.metric)
-		return '';
-	const mean = Number(sum) / some.length;
-
-	return `${chosen.title}: min ${chosen.text(amount(low, chosen))}, mean ${chosen.text(chosen.scale ? mean : Math.round(mean))}, ` +
-		`max ${chosen.text(amount(high, chosen))} (${name(high)})` + (mean > 0 ? `, max/mean ${(Number(amount(high, chosen)) / mean).toFixed(2)}` : '');
-}
-
 function section(id, title, ...inside) {
 	const head = make('h2', { id }, title);
 
@@ -63,20 +49,32 @@ function section(id, title, ...inside) {
 
 /* A table with its caption, which follows the chosen event. */
 function tableSection(id, title, cols, rows, options) {
-	const table = new Table(options.name ?? title.toLowerCase(), cols, rows, options);
-	const caption = make('p', { class: 'spread' });
+	const part = options.level && partOf(options.level), name = options.name ?? title.toLowerCase();
+	const table = new Table(name, cols, rows, { ...options, of: part?.rows });
+	const caption = make('p', { class: 'spread' }), share = shareColumn(rows);
 
 	table.follow = () => {
-		caption.textContent = options.spread ? spread(rows, options.spread) : '';
-		table.sort(table.sorted.column?.column || !table.sorted.column ? cols.find(c => c.column === chosen) ?? null : table.sorted.column, false);
+		const { column, up } = table.sorted, counts = !column || column === share || column.column;
+
+		caption.replaceChildren(...options.spread ? distribution(rows, options, name, part?.distributions) : []);
+		table.arrange(cols.flatMap(c => c.column && c.column === chosen && !chosen.metric ? [c, share] : [c]));
+		table.sort(counts ? cols.find(c => c.column === chosen) ?? null : column, !counts && up);
 	};
 	tables.push(table);
 	return section(id, title, caption, table.element);
 }
 
+function distribution(rows, options, things, known) {
+	const d = chosen.metric ? null : known ? known[chosen.key] ?? null : distributionOf(rows, r => amount(r, chosen), options.spread);
+	const wide = Math.min(document.documentElement.clientWidth - 34, 480);
+
+	return d && d.rows > 1 ? [distributionText(d, chosen), d.rows > MANY && Number(d.max) > Number(d.min) ? distributionBars(d, chosen, things, wide) : ''] : [];
+}
+
 /* ---- threads --------------------------------------------------------------- */
 
-const threadName = row => plain(row.label ?? (row.thread ? `${row.tid} "${row.thread}"` : row.tid));
+const labelOf = new Map(level('thread').map(r => [threadKey(r), r.label]));
+const threadName = row => plain(row.label ?? labelOf.get(threadKey(row)) ?? `${row.tid} ${row.thread}`);
 const relations = row => relationsOf.get(threadKey(row)) ?? [];
 const cpusOf = row => ranges(relations(row).flatMap(r => r.cpus.map(c => c.cpu).filter(c => c !== null)));
 
@@ -103,30 +101,38 @@ function threadDetail(row) {
 	})];
 }
 
+/* Where there are several. */
+const hostColumn = hosts.length > 1 ? [textColumn('host', r => processOf(r).host)] : [];
+
 function threadSection() {
 	const rows = level('thread'), allowed = r => plain([...new Set(relations(r).map(x => x.cpus_allowed).filter(a => a))].join(' '));
+	const processName = new Map(level('process').map(r => [r.process, r.label]));
 	const cols = [textColumn('thread', r => r.label, r => r.tid ?? 0),
-		...(job ? [idColumn('rank', rankOf), textColumn('host', r => processOf(r).host)] : []),
-		...countColumns(rows),
+		...countColumns(),
 		textColumn('ran on CPU', cpusOf, null, 'CPUs that something was counted on'),
 		textColumn('allowed', allowed, null, 'CPUs that it was allowed on at the end'),
 		numberColumn('moves', movesOf, 'how often it was seen on another CPU than before'),
-		numberColumn('readings', r => r.readings)];
+		numberColumn('readings', r => r.readings),
+		...(job ? [ranked ? idColumn('rank', rankOf) : textColumn('process', r => processName.get(r.process) ?? '')] : []), ...hostColumn];
 
-	return tableSection('threads', 'Threads', cols, rows, { detail: threadDetail, mark, spread: threadName,
+	return tableSection('threads', 'Threads', cols, rows, { detail: threadDetail, mark, spread: r => threadName(r) + onHost(r), level: 'thread',
 		search: r => `${r.label} ${job ? `rank ${rankOf(r)} ${processOf(r).host} ${processOf(r).pid}` : ''} ` +
 			relations(r).flatMap(x => x.cpus.map(c => `cpu${c.cpu}.`)).join(' ') });
 }
 
-/* ---- ranks, hosts ------------------------------------------------------------ */
+/* ---- ranks or processes, hosts ------------------------------------------------ */
 
-function rankSection() {
-	const threads = byKey(level('thread'), r => r.process), name = r => `rank ${rankOf(r) ?? '-'}, pid ${processOf(r).pid}`;
+/* Of a part of the run not all threads are here to be counted. */
+const threadColumn = data.part ? [] : [numberColumn('threads', r => r.threads)];
+
+function processSection() {
+	const threads = byKey(level('thread'), r => r.process);
 	const rows = level('process').map(r => ({ ...r, threads: threads.get(r.process)?.length ?? 0 }));
 
-	return tableSection('ranks', 'Ranks', [idColumn('rank', rankOf), textColumn('host', r => processOf(r).host), ...countColumns(rows),
-		numberColumn('threads', r => r.threads), idColumn('pid', r => processOf(r).pid), textColumn('program', r => base(processOf(r).exe)),
-		textColumn('end', r => processOf(r).end)], rows, { mark, spread: name, name: 'ranks',
+	return tableSection('ranks', ranked ? 'Ranks' : 'Processes', [textColumn(ranked ? 'rank' : 'process', r => r.label, r => rankOf(r) ?? processOf(r).pid),
+		...countColumns(), ...hostColumn, ...threadColumn, ...(ranked ? [idColumn('pid', r => processOf(r).pid)] : []),
+		textColumn('program', r => base(processOf(r).exe)), textColumn('end', r => processOf(r).end)], rows,
+	{ mark, spread: r => r.label + onHost(r), level: 'process',
 		search: r => `rank ${rankOf(r)} ${processOf(r).pid} ${processOf(r).host} ${processOf(r).exe} ${processOf(r).end}` });
 }
 
@@ -134,7 +140,8 @@ function hostSection() {
 	const threads = byKey(level('thread'), r => processOf(r).machine);
 	const rows = level('machine').map(r => ({ ...r, of: r.host ?? r.label, threads: threads.get(r.component)?.length ?? 0 }));
 
-	return tableSection('hosts', 'Hosts', [textColumn('host', r => r.of), ...countColumns(rows), numberColumn('threads', r => r.threads)], rows, { mark, spread: r => plain(r.of), search: r => r.of });
+	return tableSection('hosts', 'Hosts', [textColumn('host', r => r.of), ...countColumns(), ...threadColumn], rows,
+		{ mark, spread: r => r.of, search: r => r.of, level: 'machine' });
 }
 
 /* ---- call sites ---------------------------------------------------------------- */
@@ -143,8 +150,8 @@ const frameText = f => plain(`${f.symbol ?? base(f.module)} ${f.line ?? `${base(
 
 function siteDetail(row) {
 	const path = (title, id) => id == null ? [make('h3', null, `${title}: not known`)] :
-		[make('h3', null, title), make('ol', null, ...(data.callsites[id]?.name ? [make('li', null, plain(data.callsites[id].name))] : []),
-			...(data.callsites[id]?.frames ?? []).map(f => make('li', null, frameText(f))))];
+		[make('h3', null, title), make('ol', null, ...(siteOf.get(id)?.name ? [make('li', null, plain(siteOf.get(id).name))] : []),
+			...(siteOf.get(id)?.frames ?? []).map(f => make('li', null, frameText(f))))];
 
 	return row.to === undefined ? [make('p', null, 'what had no room among the pairs of call sites that are kept')] :
 		[...path('from', row.from), ...path('to', row.to)];
@@ -153,10 +160,10 @@ function siteDetail(row) {
 function siteSection() {
 	const rows = level('callsite');
 
-	return tableSection('sites', 'Between which calls', [textColumn('between the calls in', r => r.label), ...countColumns(rows),
+	return tableSection('sites', 'Between which calls', [textColumn('between the calls in', r => r.label), ...countColumns(),
 		numberColumn('readings', r => r.readings)], rows,
-	{ mark, detail: siteDetail, name: 'call sites',
-		search: r => [r.label, ...[r.from, r.to].flatMap(id => (data.callsites[id]?.frames ?? []).map(frameText))].join(' ') });
+	{ mark, detail: siteDetail, name: 'call sites', level: 'callsite',
+		search: r => [r.label, ...[r.from, r.to].flatMap(id => (siteOf.get(id)?.frames ?? []).map(frameText))].join(' ') });
 }
 
 /* ---- readings -------------------------------------------------------------------- */
@@ -164,15 +171,16 @@ function siteSection() {
 function readingSection() {
 	const of = data.events.filter(e => data.relations.some(r => r.entries.some(x => x.event === e.id && x.list.some(one => one.permanent))));
 	const select = make('select', { id: 'reading' }, ...of.map(e => make('option', { value: e.id }, plain(e.name))));
-	const line = new Timeline(threadName), place = make('div'), start = BigInt(num(data.process.start_ns));
+	const stat = data.settings.stat, nameOf = r => stat ? `CPU ${r.cpu}` : threadName(r.relation);
+	const line = new Timeline(nameOf), place = make('div'), start = BigInt(num(data.process.start_ns));
 
 	function draw() {
 		const event = data.events[select.value], e = events.find(x => x.key === event.name) ?? Object.assign(new Counted(event.name, event), { title: plain(event.name) });
 		const list = readingsOf(event.id), table = new Table('readings', [
+			...(stat ? [] : [textColumn('thread', nameOf)]), { ...idColumn('CPU', r => r.cpu), number: !stat },
 			{ title: 'at', number: true, text: r => scaled(Number(BigInt(r.ns) - start) / 1e9, 's'), value: r => r.ns, exact: r => `${r.ns} ns` },
-			textColumn('thread', r => threadName(r.relation)), idColumn('CPU', r => r.cpu),
 			{ title: e.title, number: true, text: r => e.text(r.value), value: r => r.value, exact: r => e.exactly(r.value) }],
-		list, { search: r => `${threadName(r.relation)} cpu${r.cpu}.` });
+		list, { search: r => `${nameOf(r)} cpu${r.cpu}.` });
 
 		line.draw(list, e);
 		place.replaceChildren(table.element);
@@ -200,20 +208,34 @@ function sureness() {
 	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (rows with ~)${why ? `: ${plain(why)}` : ''}`;
 }
 
+/* What a page of a large run has not. */
+function partText() {
+	const shown = [['process', ranked ? 'ranks' : 'processes'], ['thread', 'threads'], ['machine', 'hosts'], ['callsite', 'pairs of call sites']]
+		.map(([name, things]) => [partOf(name), things]).filter(([p]) => p.shown < p.rows)
+		.map(([p, things]) => `${grouped(p.shown)} of ${grouped(p.rows)} ${things}`);
+	const whole = machines.filter(c => children.has(c.id)).length;
+
+	return `This run is larger than a page: ${shown.length ? `${shown.join(', ')} are here, those with most or least of an event` : 'not all readings are here'}` +
+		(whole < data.part.machines ? `, and ${grouped(whole)} of ${grouped(data.part.machines)} hosts with their CPUs` : '') +
+		'; sums, means and distributions are of all. ' +
+		`sspapi report ${job ? ranked ? '--per-rank' : '--per-process' : '--per-thread'} -f csv has every row.`;
+}
+
 function head() {
 	const p = data.process, exe = base(p.exe || processes[0].exe), ns = BigInt(num(p.end_ns)) - BigInt(num(p.start_ns));
 	const cpus = components.filter(c => c.type === 'PU'), used = cpus.filter(c => summed.has(c.id)).length;
-	const hosts = [...new Set(processes.map(x => x.host))], threads = level('thread').length;
+	const threads = howMany('thread'), n = { processes: processes.length, machines: hosts.length, cpus: cpus.length, cpus_counted: used, ...data.part };
 	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...data.notes];
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 	document.title = `${plain(exe)}: counts by CPU`;
 	return make('header', null, make('h1', null, plain([exe, ...(p.args.length ? p.args : processes[0].args).slice(1)].join(' '))),
-		make('p', null, `${scaled(Number(ns) / 1e9, 's')} on ${hosts.length === 1 ? plain(hosts[0]) : many(hosts.length, 'host')}, ` +
-			(job ? `${many(processes.length, 'process').replace('processs', 'processes')}, ` : '') +
-			`${many(threads, 'thread')} on ${grouped(used)} of ${many(cpus.length, 'CPU')}; ` +
+		make('p', null, `${duration(Number(ns))} on ${n.machines === 1 ? plain(hosts[0]) : many(n.machines, 'host')}, ` +
+			(job ? `${grouped(n.processes)} ${ranked ? 'ranks' : 'processes'}, ` : '') +
+			`${many(threads, 'thread')} on ${grouped(n.cpus_counted)} of ${many(n.cpus, 'CPU')}; ` +
 			`${new Date(Number(BigInt(num(p.start_ns)) / 1000000n)).toISOString().replace('T', ' ').slice(0, 19)} UTC`),
 		make('p', { class: 'sure' }, sureness()),
+		data.part ? make('p', { class: 'part' }, partText()) : '',
 		...(notes.length ? [make('ul', { class: 'notes' }, ...notes.map(n => make('li', null, plain(n))))] : []));
 }
 
@@ -222,7 +244,8 @@ function chooser() {
 
 	select.addEventListener('change', () => choose(columns[select.value]));
 	return make('nav', null, make('label', { for: 'event' }, 'by '), select,
-		make('span', { class: 'keys' }, ' e event \u00b7 / search \u00b7 Tab, arrows, Enter'));
+		make('span', { class: 'keys' }, 'Keys: ', make('kbd', null, 'e'), ' chooses the event, ', make('kbd', null, '/'), ' searches, ',
+			make('kbd', null, 'Tab'), ' and the arrows move, ', make('kbd', null, 'Enter'), ' shows more of a row or a CPU'));
 }
 
 function choose(column) {
@@ -236,6 +259,14 @@ function choose(column) {
 function chosenComponent(c) {
 	const threads = tables.find(t => t.name === 'threads');
 
+	if (c.type === 'Machine' && map.roots.length > 1 && !children.has(c.id)) {
+		const hostsTable = tables.find(t => t.name === 'hosts');
+
+		hostsTable.input.value = c.name;
+		hostsTable.search(c.name);
+		hostsTable.element.scrollIntoView({ block: 'nearest' });
+		return;
+	}
 	if (c.type === 'Machine' && map.roots.length > 1) {
 		map.roots = [c];
 		map.back.hidden = false;
@@ -245,7 +276,7 @@ function chosenComponent(c) {
 	}
 	if (c.type !== 'PU')
 		return;
-	threads.input.value = `cpu${c.os_index}.${job ? ` ${processes.find((p, i) => p.machine === above(c, 'Machine')?.id)?.host ?? ''}` : ''}`;
+	threads.input.value = `cpu${c.os_index}.${job ? ` ${processes.find(p => p.machine === above(c, 'Machine')?.id)?.host ?? ''}` : ''}`;
 	threads.search(threads.input.value);
 	threads.element.scrollIntoView({ block: 'nearest' });
 }
@@ -262,7 +293,7 @@ function mapSection() {
 }
 
 function gaugeSection() {
-	const rows = data.components.flatMap(c => Object.entries(c.gauges ?? {}).map(([name, g]) => ({ name, c: components[c.component], ...g })));
+	const rows = data.components.flatMap(c => Object.entries(c.gauges ?? {}).map(([name, g]) => ({ name, c: componentOf.get(c.component), ...g })));
 	const n = key => ({ title: key, number: true, text: r => r[key] == null ? '\u2013' : grouped(num(r[key])), value: r => num(r[key]), exact: r => String(r[key]) });
 
 	return rows.length ? tableSection('gauges', 'Gauges', [textColumn('gauge', r => r.name), textColumn('on', r => nameOf(r.c)),
@@ -277,7 +308,7 @@ function eventSection() {
 }
 
 document.body.append(head(), columns.length ? chooser() : '', make('main', null, components.length && columns.length ? mapSection() : '',
-	job ? rankSection() : '', new Set(processes.map(p => p.host)).size > 1 ? hostSection() : '',
+	job ? processSection() : '', hosts.length > 1 ? hostSection() : '',
 	level('thread').length ? threadSection() : '', data.callsites.length && level('callsite').length ? siteSection() : '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
 if (columns.length)
 	choose(chosen);

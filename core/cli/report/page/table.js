@@ -15,10 +15,11 @@ function make(tag, attributes, ...inside) {
 }
 
 class Table {
-	/* columns: title, hint, text(row), value(row) to sort by, exact(row), number; of rows: search(row) */
-	constructor(name, columns, rows, { search, detail, mark }) {
+	/* columns: title, hint, text(row), value(row) to sort by, exact(row), number; of rows: search(row); of: how many
+	 * there are, where the page has fewer */
+	constructor(name, columns, rows, { search, detail, mark, of }) {
 		this.name = name;
-		this.columns = columns;
+		this.of = of ?? rows.length;
 		this.all = this.rows = rows;
 		this.detail = detail;
 		this.mark = mark;
@@ -27,26 +28,23 @@ class Table {
 		this.sorted = { column: null, up: false };
 		this.number = new Map(rows.map((row, i) => [row, i]));
 		this.build();
+		this.arrange(columns);
 		this.search('');
 	}
 	build() {
 		this.input = make('input', { type: 'search', placeholder: 'search', 'aria-label': `search ${this.name}`,
 			title: 'words that all stand in a row ( / )', autocomplete: 'off', spellcheck: 'false' });
 		this.count = make('output', { 'aria-live': 'polite' });
-		this.buttons = this.columns.map((c, i) => make('button', { type: 'button', title: c.hint }, c.title));
-		this.heads = this.columns.map((c, i) => make('th', { scope: 'col', 'aria-sort': 'none', class: c.number ? 'number' : undefined },
-			this.buttons[i]));
 		this.body = make('tbody');
-		this.table = make('table', { role: 'grid', 'aria-label': this.name, 'aria-colcount': this.columns.length },
-			make('colgroup', null, ...this.columns.map(c => this.width(c))),
-			make('thead', null, make('tr', null, ...this.heads)), this.body);
+		this.widths = make('colgroup');
+		this.head = make('tr');
+		this.table = make('table', { role: 'grid', 'aria-label': this.name }, this.widths, make('thead', null, this.head), this.body);
 		this.box = make('div', { class: 'rows', tabindex: 0, 'aria-label': `${this.name}: arrow keys move, Enter shows more`, role: 'group' },
 			this.table);
 		this.more = make('div', { class: 'detail', 'aria-live': 'polite', hidden: true });
 		this.rest = make('p', { class: 'paper' });
 		this.element = make('div', { class: 'table' },
 			make('div', { class: 'bar' }, this.input, this.count), this.box, this.rest, this.more);
-		this.buttons.forEach((b, i) => b.addEventListener('click', () => this.sort(this.columns[i])));
 		this.input.addEventListener('input', () => this.search(this.input.value));
 		this.input.addEventListener('keydown', e => this.leave(e));
 		this.box.addEventListener('scroll', () => this.draw());
@@ -54,21 +52,36 @@ class Table {
 		this.body.addEventListener('click', e => this.click(e));
 		new ResizeObserver(() => this.draw(true)).observe(this.box);
 	}
-	/* Of the longest text there is: rows that come later move nothing. */
-	width(c) {
-		const col = make('col');
-		let most = c.title.length + 2;
+	arrange(columns) {
+		this.columns = columns;
+		this.table.setAttribute('aria-colcount', columns.length);
+		this.widths.replaceChildren(...columns.map((c, i) => this.width(c, i)));
+		this.heads = columns.map(c => {
+			const button = make('button', { type: 'button', title: c.hint }, c.title);
 
-		for (const row of this.all)
-			most = Math.max(most, c.text(row).length);
-		col.style.width = `${Math.min(most, c.number ? 30 : 60) + 2}ch`;
+			button.addEventListener('click', () => this.sort(c));
+			return make('th', { scope: 'col', 'aria-sort': 'none', class: c.number ? 'number' : undefined }, button);
+		});
+		this.head.replaceChildren(...this.heads);
+	}
+	/* Of the longest text there is: rows that come later move nothing.  The first column stays in sight, so it leaves
+	 * room for others. */
+	width(c, i) {
+		const col = make('col');
+
+		c.most = c.most || this.all.reduce((most, row) => Math.max(most, c.text(row).length), c.title.length + 2);
+		col.style.width = `${Math.min(c.most, c.number ? 30 : 60) + 2}ch`;
+		if (i === 0)
+			col.style.width = `min(${Math.min(c.most, 60) + 2}ch, 42vw)`;
 		return col;
 	}
 	search(text) {
 		const words = text.toLowerCase().split(/\s+/).filter(w => w);
 
 		this.rows = this.all.filter((row, i) => words.every(w => this.words[i].includes(w)));
-		this.count.value = this.rows.length === this.all.length ? `${grouped(this.all.length)} ${this.all.length === 1 ? 'row' : 'rows'}` :
+		this.count.value = this.rows.length === this.all.length ? this.of > this.all.length ?
+			`${grouped(this.all.length)} of ${grouped(this.of)} rows: those that stand out` :
+			`${grouped(this.all.length)} ${this.all.length === 1 ? 'row' : 'rows'}` :
 			`${grouped(this.rows.length)} of ${grouped(this.all.length)} rows`;
 		this.table.setAttribute('aria-rowcount', this.rows.length + 1);
 		this.order();

@@ -1,23 +1,19 @@
-/* timeline.js: what each permanent reading gave, over time: a line a thread, a point in its CPU's colour. */
+/* timeline.js: what each permanent reading gave, over time: a line a thread (of sspapi stat -I a CPU), a point in its CPU's
+ * colour. */
 
-const SERIES = 100, POINTS = 20000;
+const SERIES = 100, POINTS = 20000, COLOURS = 8;
 
-/* Every permanent reading of an event or gauge, oldest first in each thread. */
+/* Every permanent reading of an event or gauge, oldest first. */
 function readingsOf(id) {
 	const list = [];
 
-	for (const r of data.relations) {
-		const own = [];
-
+	for (const r of data.relations)
 		for (const e of r.entries)
 			if (e.event === id)
 				for (const one of e.list)
 					if (one.permanent)
-						own.push({ relation: r, cpu: e.cpu, ns: num(one.ns), value: num(one.value) });
-		own.sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0);
-		list.push(...own);
-	}
-	return list;
+						list.push({ relation: r, cpu: e.cpu, ns: num(one.ns), value: num(one.value) });
+	return list.sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0);
 }
 
 /* Of more points in a column of pixels than one sees: the lowest and the highest. */
@@ -46,12 +42,16 @@ function ticks(most) {
 	return list;
 }
 
+const colourOf = cpu => `cpu${(cpu ?? COLOURS) % COLOURS}`;
+
 class Timeline {
-	constructor(threadName) {
-		this.threadName = threadName;
+	/* nameOf(reading): of its line */
+	constructor(nameOf) {
+		this.nameOf = nameOf;
 		this.svg = make('svg', { role: 'img', class: 'timeline' });
 		this.note = make('p', { class: 'said' });
-		this.element = make('div', null, this.svg, this.note);
+		this.legend = make('p', { class: 'legend' });
+		this.element = make('div', null, this.svg, this.legend, this.note);
 		new ResizeObserver(() => this.element.clientWidth !== this.width && this.list && this.draw(this.list, this.event)).observe(this.element);
 	}
 	draw(list, event) {
@@ -70,18 +70,24 @@ class Timeline {
 		this.svg.replaceChildren(
 			...ticks(most).map(v => make('g', { class: 'tick' }, make('line', { x1: left, x2: wide - 8, y1: y(v), y2: y(v) }),
 				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, event.text(v)))),
-			...ticks(last).map(t => make('g', { class: 'tick' }, make('text', { x: x(t), y: high - 6 }, scaled(t / 1e3, 's')))),
+			...ticks(last).map(t => make('g', { class: 'tick' }, make('text', { x: Math.min(x(t), wide - 28), y: high - 6 }, scaled(t / 1e3, 's')))),
 			...shown.map(s => this.series(s.map(r => ({ r, x: x(ms(r)), y: y(Number(r.value)) })), shown.length, wide)));
-		this.note.textContent = `${grouped(list.length)} readings of ${series.length} ${series.length === 1 ? 'thread' : 'threads'}` +
-			(series.length > SERIES ? `; drawn are the ${SERIES} with most of them` : '') +
+		const cpus = [...new Set(list.map(r => r.cpu))].sort((a, b) => a - b), line = data.settings.stat ? 'CPU' : 'thread', lines = new Set(list.map(this.nameOf)).size;
+
+		this.legend.replaceChildren(...cpus.length > COLOURS ? [] : cpus.map(cpu => make('span', null,
+			make('svg', { width: 10, height: 10, viewBox: '0 0 10 10', 'aria-hidden': 'true' }, make('circle', { cx: 5, cy: 5, r: 4, class: colourOf(cpu) })),
+			cpu == null ? ' CPU not known' : ` CPU ${cpu}`)));
+		this.note.textContent = `${grouped(list.length)} readings of ${grouped(lines)} ${line}${lines === 1 ? '' : 's'}` +
+			(series.length > SERIES ? `; drawn are the ${SERIES} lines with most of them` : '') +
+			(data.part ? '; where these are too many for this page each point stands for several (sspapi report --readings has all)' : '') +
 			(data.settings.stat ? '; each is what a CPU counted since the one before' :
 			'; a point has the colour of its CPU; values are as PAPI handed them out, so a reset begins at 0 again');
 	}
 	series(points, of, wide) {
 		const some = thin(points, Math.min(wide, POINTS / 2 / of));
 
-		return make('g', { class: 'series' }, make('polyline', { points: some.map(p => `${p.x.toFixed(1)},${p.y.toFixed(1)}`).join(' ') }),
-			...some.map(p => make('circle', { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: some.length > 300 ? 1.5 : 3, class: `cpu${(p.r.cpu ?? 8) % 8}` },
-				make('title', null, `${this.threadName(p.r.relation)}, CPU ${p.r.cpu ?? 'not known'}: ${this.event.exactly(p.r.value)}`))));
+		return make('g', { class: `series${data.settings.stat ? ` ${colourOf(points[0].r.cpu)}` : ''}` }, make('polyline', { points: some.map(p => `${p.x.toFixed(1)},${p.y.toFixed(1)}`).join(' ') }),
+			...some.map(p => make('circle', { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: some.length > 300 ? 1.5 : 3, class: colourOf(p.r.cpu) },
+				make('title', null, `${this.nameOf(p.r)}, CPU ${p.r.cpu ?? 'not known'}: ${this.event.exactly(p.r.value)}`))));
 	}
 }

@@ -1,0 +1,374 @@
+/* page-part.c: chooses what a page has of a large run; see page-part.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../forms/level.h"
+#include "../../forms/view-json.h"
+#include "../../forms/view-text-words.h"
+#include "../../model/view-common.h"
+#include "../../sort.h"
+#include "page-part.h"
+
+#define EVENTS		16u		/* that rows are chosen by, and distributions are of */
+#define CHOSEN		4096u		/* most rows of a level */
+#define BINS		24u
+#define LABEL		80u
+
+enum { THREAD, CALLSITE, PROCESS, MACHINE };
+const char *const sp_page_part_level[SP_PAGE_PART_LEVELS] = { "per-thread", "per-callsite", "per-process", "per-machine" };
+
+/* How an event's totals are spread over the rows of a level that have one. */
+struct distribution {
+	uint32_t rows, bin[BINS];
+	int64_t quartile[5];		/* least, lower quartile, median, upper quartile, most */
+	char least[LABEL], most[LABEL];	/* whose these are */
+	double mean;
+};
+
+struct level {
+	const char *name;
+	uint32_t n, shown;
+	struct chosen {
+		uint32_t turn;		/* when it was chosen: 0, 1, ...; UINT32_MAX: it was not */
+		uint32_t process, machine, from, to;
+		int32_t tid;
+	} *row;				/* [n], by the row's number */
+	bool *has;			/* [n]: under the limit */
+	struct distribution of[EVENTS];
+};
+
+struct sp_page_part {
+	const struct sp_show *show;
+	uint32_t n_events, event[EVENTS];
+	struct level level[SP_PAGE_PART_LEVELS];
+	int32_t *machine_of;		/* [component]: whose root it is; -1: none's */
+	bool *process, *component, *callsite, *machine, *whole;
+	uint64_t *thread;
+	struct sp_part part;
+};
+
+/* ---- which rows ------------------------------------------------------------------ */
+
+struct order {
+	const struct sp_levels *t;
+	uint32_t event;
+};
+
+static double value(const struct order *of, uint32_t row)
+{
+	return sp_value_double(sp_event_type(of->t->m, of->event), of->t->row[row].total[of->event]);
+}
+
+static bool is_before(const void *order, uint32_t a, uint32_t b)
+{
+	double x = value(order, a), y = value(order, b);
+
+	return x > y || (!(x < y) && a < b);
+}
+
+/* The rows that have the event, most first; how many. */
+static uint32_t sort_rows(const struct order *of, uint32_t *rows)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < of->t->n; i++)
+		if (of->t->row[i].counted[of->event])
+			rows[n++] = i;
+	sp_sort(rows, n, is_before, of);
+	return n;
+}
+
+static void choose(struct level *l, uint32_t row, uint32_t *turn)
+{
+	if (l->row[row].turn == UINT32_MAX && *turn < CHOSEN)
+		l->row[row].turn = (*turn)++;
+}
+
+/* sorted: [events][n], of each the first counts[event].  Of call sites only most: least is nothing to look at. */
+static void choose_rows(struct level *l, const uint32_t *sorted, const uint32_t *counts, uint32_t events, bool sites)
+{
+	uint32_t turn = 0;
+
+	for (uint32_t i = 0; i < l->n && turn < CHOSEN; i++)
+		for (uint32_t e = 0; e < events; e++) {
+			const uint32_t *rows = sorted + (uint64_t)e * l->n;
+
+			if (i >= counts[e])
+				continue;
+			choose(l, rows[i], &turn);
+			if (!sites)
+				choose(l, rows[counts[e] - 1 - i], &turn);
+		}
+}
+
+static void label_of(char text[LABEL], const struct sp_levels *t, uint32_t row)
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, text, LABEL);
+	sp_level_label(&o, t, &t->row[row], LABEL - 1);
+	sp_memory_text(&o);
+}
+
+static void distribute(struct distribution *d, const struct order *of, const uint32_t *rows, uint32_t n)
+{
+	double most, least, sum = 0.0;
+
+	d->rows = n;
+	if (!n)
+		return;
+	most = value(of, rows[0]);
+	least = value(of, rows[n - 1]);
+	for (uint32_t i = 0; i < n; i++) {
+		double v = value(of, rows[i]), at = most > least ? (v - least) / (most - least) * BINS : 0.0;
+
+		sum += v;
+		d->bin[at > 0.0 ? (at < BINS ? (unsigned)at : BINS - 1) : 0]++;
+	}
+	d->mean = sum / n;
+	for (uint32_t q = 0; q < 5; q++)
+		d->quartile[q] = of->t->row[rows[n - 1 - (uint32_t)((uint64_t)(n - 1) * q / 4)]].total[of->event];
+	label_of(d->most, of->t, rows[0]);
+	label_of(d->least, of->t, rows[n - 1]);
+}
+
+static bool open_level(struct sp_page_part *p, unsigned i)
+{
+	struct level *l = &p->level[i];
+	uint32_t *sorted = NULL, counts[EVENTS] = { 0 };
+	struct sp_levels t;
+
+	l->name = sp_page_part_level[i] + strlen("per-");
+	if (sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0)
+		return false;
+	l->n = t.n;
+	l->row = calloc(t.n + 1, sizeof(*l->row));
+	l->has = calloc(t.n + 1, sizeof(*l->has));
+	sorted = malloc(((uint64_t)t.n * p->n_events + 1) * sizeof(*sorted));
+	for (uint32_t r = 0; l->row && r < t.n; r++) {
+		const struct sp_level_row *row = &t.row[r];
+
+		l->row[r] = (struct chosen){ UINT32_MAX, (uint32_t)(row->process > 0 ? row->process : 0),
+					     (uint32_t)(row->machine > 0 ? row->machine : 0), row->from, row->to, row->tid };
+	}
+	for (uint32_t e = 0; sorted && e < p->n_events; e++) {
+		struct order of = { &t, p->event[e] };
+
+		counts[e] = sort_rows(&of, sorted + (uint64_t)e * t.n);
+		distribute(&l->of[e], &of, sorted + (uint64_t)e * t.n, counts[e]);
+	}
+	if (l->row && sorted)
+		choose_rows(l, sorted, counts, p->n_events, i == CALLSITE);
+	free(sorted);
+	sp_levels_close(&t);
+	return l->row && l->has && sorted;
+}
+
+/* First what weighs, as in the text. */
+static void choose_events(struct sp_page_part *p)
+{
+	const struct sp_model *m = p->show->m;
+
+	for (unsigned time = 2; time-- > 0;)
+		for (uint32_t e = 0; e < m->n_events && p->n_events < EVENTS; e++)
+			if (sp_show_event(p->show, e) && sp_event_is_summed(m, e) && (sp_event_is_time(m, e) && m->total[e]) == time)
+				p->event[p->n_events++] = e;
+}
+
+struct sp_page_part *sp_page_part_open(const struct sp_show *s)
+{
+	struct sp_page_part *p = calloc(1, sizeof(*p));
+	const struct sp_model *m = s->m;
+	bool ok = p != NULL;
+
+	if (!p)
+		return NULL;
+	p->show = s;
+	choose_events(p);
+	for (unsigned i = 0; ok && i < SP_PAGE_PART_LEVELS; i++)
+		ok = open_level(p, i);
+	p->process = calloc(m->n_processes + 1, sizeof(bool));
+	p->component = calloc(m->n_components + 1, sizeof(bool));
+	p->callsite = calloc(m->n_callsites + 1, sizeof(bool));
+	p->machine = calloc(m->n_machines + 1, sizeof(bool));
+	p->whole = calloc(m->n_machines + 1, sizeof(bool));
+	p->machine_of = calloc(m->n_components + 1, sizeof(*p->machine_of));
+	p->thread = calloc(p->level[THREAD].n + 1, sizeof(*p->thread));
+	if (!ok || !p->process || !p->component || !p->callsite || !p->machine || !p->whole || !p->machine_of || !p->thread) {
+		sp_page_part_close(p);
+		return NULL;
+	}
+	for (uint32_t c = 0; c < m->n_components; c++)
+		p->machine_of[c] = -1;
+	for (uint32_t i = 0; i < m->n_machines; i++)
+		if (m->machine[i].root >= 0)
+			p->machine_of[m->machine[i].root] = (int32_t)i;
+	return p;
+}
+
+void sp_page_part_close(struct sp_page_part *p)
+{
+	for (unsigned i = 0; p && i < SP_PAGE_PART_LEVELS; i++) {
+		free(p->level[i].row);
+		free(p->level[i].has);
+	}
+	if (p) {
+		free(p->process);
+		free(p->component);
+		free(p->callsite);
+		free(p->machine);
+		free(p->whole);
+		free(p->machine_of);
+		free(p->thread);
+	}
+	free(p);
+}
+
+/* ---- how many of them ------------------------------------------------------------ */
+
+static void limit_level(struct level *l, uint32_t limit)
+{
+	l->shown = 0;
+	for (uint32_t i = 0; i < l->n; i++)
+		l->has[i] = l->row[i].turn < limit;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x > *y ? 1 : -(*x < *y);
+}
+
+/* Each machine as a whole, as a root without its tree, or not at all. */
+static void limit_components(struct sp_page_part *p)
+{
+	const struct sp_model *m = p->show->m;
+
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		int32_t parent = sp_parent(m, c), machine = p->machine_of[c];
+
+		if (machine >= 0)
+			p->component[c] = p->machine[machine];
+		else if (parent < 0)
+			p->component[c] = true;
+		else if (p->machine_of[parent] >= 0)
+			p->component[c] = p->whole[p->machine_of[parent]];
+		else
+			p->component[c] = p->component[parent];
+	}
+}
+
+/* The processes of the threads that are there are, too; then the machines of both. */
+static void limit_rows(struct sp_page_part *p)
+{
+	const struct level *thread = &p->level[THREAD];
+	struct level *process = &p->level[PROCESS], *machine = &p->level[MACHINE];
+	const struct sp_model *m = p->show->m;
+
+	p->part.n_threads = 0;
+	for (uint32_t i = 0; i < thread->n; i++) {
+		if (!thread->has[i])
+			continue;
+		p->thread[p->part.n_threads++] = sp_part_thread(thread->row[i].process, thread->row[i].tid);
+		p->process[thread->row[i].process] = true;
+	}
+	qsort(p->thread, p->part.n_threads, sizeof(*p->thread), by_number);
+	for (uint32_t i = 0; i < process->n; i++) {
+		process->has[i] = process->has[i] || p->process[process->row[i].process];
+		p->process[process->row[i].process] |= process->has[i];
+	}
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		p->machine[m->process[i].machine] |= p->process[i];
+	for (uint32_t i = 0; i < machine->n; i++) {
+		machine->has[i] = machine->has[i] || p->machine[machine->row[i].machine];
+		p->machine[machine->row[i].machine] |= machine->has[i];
+	}
+}
+
+const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit)
+{
+	const struct sp_model *m = p->show->m;
+	const struct level *machine = &p->level[MACHINE], *site = &p->level[CALLSITE];
+
+	memset(p->process, 0, m->n_processes * sizeof(bool));
+	memset(p->machine, 0, m->n_machines * sizeof(bool));
+	memset(p->whole, 0, m->n_machines * sizeof(bool));
+	memset(p->callsite, 0, m->n_callsites * sizeof(bool));
+	limit_level(&p->level[THREAD], 4 * limit);
+	limit_level(&p->level[CALLSITE], 4 * limit);
+	limit_level(&p->level[PROCESS], limit);
+	limit_level(&p->level[MACHINE], 4 * limit);
+	for (uint32_t i = 0; i < machine->n; i++)
+		p->whole[machine->row[i].machine] |= machine->row[i].turn <= limit / 16;
+	limit_rows(p);
+	limit_components(p);
+	for (uint32_t i = 0; i < site->n; i++)
+		for (unsigned k = 0; k < 2 && site->has[i]; k++)
+			if ((k ? site->row[i].to : site->row[i].from) < m->n_callsites)
+				p->callsite[k ? site->row[i].to : site->row[i].from] = true;
+	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++)
+		for (uint32_t r = 0; r < p->level[i].n; r++)
+			p->level[i].shown += p->level[i].has[r];
+	p->part.process = p->process;
+	p->part.component = p->component;
+	p->part.callsite = p->callsite;
+	p->part.thread = p->thread;
+	p->part.readings = 8ull * limit;
+	return &p->part;
+}
+
+bool sp_page_part_has_row(const void *part, unsigned level, uint32_t row)
+{
+	const struct level *l = &((const struct sp_page_part *)part)->level[level];
+
+	return row < l->n && l->has[row];
+}
+
+/* ---- how all are distributed ------------------------------------------------------ */
+
+static void json_distribution(struct sp_out *o, const struct sp_model *m, uint32_t event, const struct distribution *d)
+{
+	static const char *const at[] = { "min", "lower", "median", "upper", "max" };
+
+	sp_json_f(o, "{\"rows\": %u, \"mean\": %f", d->rows, d->mean - d->mean == 0.0 ? d->mean : 0.0);
+	for (unsigned q = 0; q < 5; q++) {
+		sp_out_f(o, ", \"%s\": ", at[q]);
+		sp_json_value(o, sp_event_type(m, event), d->quartile[q]);
+	}
+	sp_json_f(o, ", \"min_of\": %s, \"max_of\": %s, \"bins\": [", d->least, d->most);
+	for (unsigned i = 0; i < BINS; i++)
+		sp_json_f(o, i ? ", %u" : "%u", d->bin[i]);
+	sp_out_text(o, "]}");
+}
+
+void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
+{
+	const struct sp_model *m = p->show->m;
+	uint32_t cpus = 0, counted = 0;
+
+	for (uint32_t c = 0; c < m->n_components; c++) {
+		cpus += sp_component_is(&m->component[c], "PU");
+		counted += sp_component_is(&m->component[c], "PU") && m->counted[c];
+	}
+	sp_json_f(o, ",\n \"part\": {\"processes\": %u, \"machines\": %u, \"cpus\": %u, \"cpus_counted\": %u, \"levels\": [", m->n_processes,
+		  m->n_machines, cpus, counted);
+	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++) {
+		const struct level *l = &p->level[i];
+		bool more = false;
+
+		sp_json_f(o, i ? ",\n  {\"level\": %s, \"rows\": %u, \"shown\": %u, \"distributions\": {" :
+			  "\n  {\"level\": %s, \"rows\": %u, \"shown\": %u, \"distributions\": {", l->name, l->n, l->shown);
+		for (uint32_t e = 0; e < p->n_events && i != CALLSITE; e++) {
+			if (!l->of[e].rows)
+				continue;
+			sp_out_text(o, more ? ", " : "");
+			sp_json_event_key(o, m, p->event[e]);
+			sp_out_text(o, ": ");
+			json_distribution(o, m, p->event[e], &l->of[e]);
+			more = true;
+		}
+		sp_out_text(o, "}}");
+	}
+	sp_out_text(o, "]}");
+}
