@@ -1,4 +1,4 @@
-/* function-name.h: a function by its name alone: of C++ without arguments, template arguments and what it returns. */
+/* function-name.h: a function by its name alone: of C++ without arguments and what it returns. */
 #ifndef SP_FUNCTION_NAME_H
 #define SP_FUNCTION_NAME_H
 
@@ -6,7 +6,10 @@
 
 #define SP_FUNCTION_NAME 1024u	/* bytes; what is longer is cut */
 
-/* From the symbol as the linker knows it or as addr2line -C says it; brief: without the namespaces that it is in. */
-const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, bool brief);
+#define SP_NAME_BRIEF	1u	/* without the namespaces that it is in */
+#define SP_NAME_ARGUMENTS 2u	/* with template arguments; of a linker's name those that are plain types, names and numbers */
+
+/* From the symbol as the linker knows it or as addr2line -C says it. */
+const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, unsigned how);
 
 #endif

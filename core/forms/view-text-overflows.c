@@ -20,7 +20,7 @@ static void name_place(char name[56], const struct sp_frame_seen *f)
 	char text[SP_FUNCTION_NAME];
 
 	if (*f->symbol)
-		sp_function_name(text, f->symbol, false);
+		sp_function_name(text, f->symbol, 0);
 	else if (!*f->module && (int64_t)f->offset < 0)
 		strcpy(text, "the kernel");
 	else

@@ -2,6 +2,8 @@
  *
  *	assemble → solve			the functions that called PAPI
  *	solve (main.c:40 → 44)			where two calls are in one of them
+ *	solve (main.c:40 → 44) < main		with their callers, where those are kept and there is room
+ *	read_counters < solve → ...		the program's functions, not only the helper that all calls stand in
  *	work < solver_b → work < solver_b	where they are told apart by who called them
  *	app+0x11f0 → app+0x1230			functions without names
  *	libffi.so.8 → libffi.so.8		of which there is one in the library
@@ -17,13 +19,10 @@
 
 #define NAME	96u			/* columns of a function's name, at most */
 #define TEXT	1024u			/* bytes: more than any width takes */
+#define HELPERS	2u			/* functions that a program's calls of PAPI stand in, if those are helpers */
 
-static void function(struct sp_out *o, const char *symbol, bool brief)
-{
-	char text[SP_FUNCTION_NAME];
-
-	sp_clip(o, sp_function_name(text, symbol, brief), NAME);
-}
+/* How much is said, where there is less and less room. */
+enum room { WITH_CALLERS, WHOLE, BRIEF, SP_ROOMS };
 
 /* ---- frames ------------------------------------------------------------------ */
 
@@ -52,30 +51,126 @@ static bool frame_at(const struct sp_model *m, uint32_t id, uint32_t i, struct s
 	return true;
 }
 
-struct style {
-	uint64_t marks;			/* frames at which it parts from other sites: shown */
-	uint64_t places;		/* of these: from one in the same function */
-	uint64_t twins;			/* of these: on the same line */
-};
-
 static bool in_one_function(const struct sp_frame_seen *f, const struct sp_frame_seen *g)
 {
 	return !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
 }
 
+/* Is there another instance of this template among the call sites? */
+static bool is_one_of_several(const struct sp_model *m, uint32_t i, const char *symbol)
+{
+	char name[SP_FUNCTION_NAME], whole[SP_FUNCTION_NAME], other[SP_FUNCTION_NAME];
+	struct sp_frame_seen f;
+
+	if (!strchr(symbol, '<') && (strncmp(symbol, "_Z", 2) != 0 || !strchr(symbol, 'I')))
+		return false;
+	sp_function_name(name, symbol, 0);
+	sp_function_name(whole, symbol, SP_NAME_ARGUMENTS);
+	for (uint32_t id = 1; id < m->n_callsites; id++)
+		if (frame_at(m, id, i, &f) && strcmp(f.symbol, symbol) != 0 && !strcmp(sp_function_name(other, f.symbol, 0), name) &&
+		    strcmp(sp_function_name(other, f.symbol, SP_NAME_ARGUMENTS), whole) != 0)
+			return true;
+	return false;
+}
+
+static void function(struct sp_out *o, const struct sp_model *m, uint32_t i, const char *symbol, enum room room)
+{
+	char text[SP_FUNCTION_NAME];
+	unsigned how = (room == BRIEF ? SP_NAME_BRIEF : 0) | (is_one_of_several(m, i, symbol) ? SP_NAME_ARGUMENTS : 0);
+
+	sp_clip(o, sp_function_name(text, symbol, how), NAME);
+}
+
+/* ---- the helper in front of the program's own functions ---------------------------- */
+
+/* In how many functions frame i of the paths lies, up to one more than helpers are; 0: none is so long. */
+static uint32_t functions_at(const struct sp_model *m, uint32_t i)
+{
+	struct sp_frame_seen seen[HELPERS + 1], f;
+	struct sp_callsite c;
+	uint32_t n = 0, k;
+
+	for (uint32_t id = 1; id < m->n_callsites && n <= HELPERS; id++) {
+		if (!sp_model_callsite(m, id, &c) || *c.name || !frame_at(m, id, i, &f))
+			continue;
+		for (k = 0; k < n && !in_one_function(&seen[k], &f); k++)
+			;
+		if (k == n)
+			seen[n++] = f;
+	}
+	return n;
+}
+
+/* The library that all calls of PAPI stand in; NULL: none, or it is the program itself. */
+static const char *wrapper_of(const struct sp_model *m)
+{
+	const char *module = NULL;
+	struct sp_frame_seen f;
+	struct sp_callsite c;
+
+	for (uint32_t id = 1; id < m->n_callsites; id++) {
+		if (!sp_model_callsite(m, id, &c) || !frame_at(m, id, 0, &f))
+			continue;
+		if (*c.name || (module && strcmp(module, f.module) != 0))
+			return NULL;
+		module = f.module;
+	}
+	return module && *module && strcmp(module, sp_model_text(m, m->h.exe)) != 0 ? module : NULL;
+}
+
+/* The frame of a path that is the program's own: of one whose calls stand in a library that wraps PAPI the first outside,
+ * else where the paths spread over more functions than a helper has. */
+static uint32_t own_frame(const struct sp_model *m, uint32_t id, uint32_t n)
+{
+	const char *wrapper = n > 1 ? wrapper_of(m) : NULL;
+	uint32_t own = 0, most = 0, here;
+	struct sp_frame_seen f;
+
+	for (uint32_t i = 1; wrapper && i < n && frame_at(m, id, i, &f); i++)
+		if (strcmp(f.module, wrapper) != 0)
+			return i;
+	for (uint32_t i = 0; n > 1 && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0; i++)
+		if (here > most) {
+			most = here;
+			own = i;
+		}
+	return own < n ? own : n - 1;
+}
+
+struct style {
+	uint32_t own;			/* the frame of the program's */
+	uint64_t marks;			/* frames at which it parts from other sites: shown */
+	uint64_t places;		/* of these: from one in the same function */
+	uint64_t twins;			/* of these: on the same line */
+};
+
+/* The first frame that differs, from the program's own on outwards, and then in the helper; n: none. */
+static uint32_t parts_at(const struct sp_model *m, uint32_t id, uint32_t n, uint32_t own, uint32_t other, uint32_t frames)
+{
+	uint32_t from = own < frames ? own : 0, i = from;
+
+	while (i < n && i < frames && sp_model_same_frame(m, id, i, other, i))
+		i++;
+	if (i < n)
+		return i;
+	for (i = 0; i < from; i++)
+		if (!sp_model_same_frame(m, id, i, other, i))
+			return i;
+	return n;
+}
+
 static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
 {
-	struct style s = { 0 };
+	struct style s = { .own = own_frame(m, id, n) };
 	struct sp_frame_seen f, g;
 	struct sp_callsite c;
 
 	for (uint32_t other = 1; other < m->n_callsites; other++) {
-		uint32_t i = 0;
+		uint32_t i;
 
 		if (other == id || !sp_model_callsite(m, other, &c))
 			continue;
-		while (i < n && i < c.frames && sp_model_same_frame(m, id, i, other, i))
-			i++;
+		i = parts_at(m, id, n, s.own, other, c.frames);
 		if (i == n)
 			continue;
 		s.marks |= 1ull << i;
@@ -87,6 +182,8 @@ static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
 	return s;
 }
 
+/* ---- words -------------------------------------------------------------------- */
+
 static void place(struct sp_out *o, const struct sp_frame_seen *f, bool twin)
 {
 	if (*f->line)
@@ -97,12 +194,13 @@ static void place(struct sp_out *o, const struct sp_frame_seen *f, bool twin)
 		sp_out_hex(o, f->offset);
 }
 
-static void frame(struct sp_out *o, const struct sp_frame_seen *f, const char *region, bool brief, bool with_place, bool twin)
+static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const struct sp_frame_seen *f, const char *region,
+		  enum room room, bool with_place, bool twin)
 {
 	if (region && *region) {
 		sp_out_plain(o, region);
 	} else if (*f->symbol) {
-		function(o, f->symbol, brief);
+		function(o, m, i, f->symbol, room);
 	} else {
 		sp_out_plain(o, *f->module ? sp_base_name(f->module) : "unknown");
 		if (with_place || !*f->module)
@@ -116,11 +214,26 @@ static void frame(struct sp_out *o, const struct sp_frame_seen *f, const char *r
 	sp_out_char(o, ')');
 }
 
+/* Does it say something?  What calls main or a thread's function does not. */
+static bool is_worth_a_name(const struct sp_frame_seen *f)
+{
+	return *f->symbol && strncmp(sp_base_name(f->module), "libc.so.", 8) != 0 && strcmp(f->symbol, "_start") != 0;
+}
+
+/* The path's last two names: the program's own function and its caller; where that is not kept, the helper in front. */
+static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct sp_frame_seen *f, enum room room)
+{
+	if (i == s->own || s->marks >> i & 1)
+		return true;
+	return room == WITH_CALLERS && (s->own + 1 < n ? i == s->own + 1 && is_worth_a_name(f) : i + 1 == s->own);
+}
+
 /* What stands on one side of the arrow; site 0: not known. */
-static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, bool brief)
+static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, enum room room)
 {
 	struct sp_callsite c = { 0 };
 	struct sp_frame_seen f;
+	bool any = false;
 	struct style s;
 
 	if (!id || !sp_model_callsite(m, id, &c)) {
@@ -129,38 +242,68 @@ static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, bool b
 	}
 	s = style_of(m, id, c.frames);
 	for (uint32_t i = 0; i < c.frames && frame_at(m, id, i, &f); i++) {
-		if (i && !(s.marks >> i & 1))
+		if (!is_shown(&s, i, c.frames, &f, room))
 			continue;
-		sp_out_text(o, i ? " < " : "");
+		sp_out_text(o, any ? " < " : "");
+		any = true;
 		/* A region of the high level begins and ends under one name. */
-		frame(o, &f, i ? NULL : c.name, brief, (s.places >> i & 1) || (!i && *c.name), s.twins >> i & 1);
+		frame(o, m, i, &f, i ? NULL : c.name, room, (s.places >> i & 1) || (!i && *c.name), s.twins >> i & 1);
 	}
 }
 
-/* Both in one function, and nothing else to tell: "solve (main.c:40 → 44)"; a loop's: "solve (main.c:40 → 40)". */
-static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, bool brief)
+/* The outermost frame at which two paths of one length differ; of one path the program's own. */
+static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, uint32_t n, uint32_t own)
+{
+	for (uint32_t i = n; i--;)
+		if (!sp_model_same_frame(m, from, i, to, i))
+			return i;
+	return own;
+}
+
+static void callers(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t after, uint32_t n, const struct style *s,
+		    enum room room)
+{
+	struct sp_frame_seen f;
+
+	for (uint32_t i = after + 1; i < n && frame_at(m, id, i, &f); i++) {
+		if (!is_shown(s, i, n, &f, room))
+			continue;
+		sp_out_text(o, " < ");
+		frame(o, m, i, &f, NULL, room, s->places >> i & 1, s->twins >> i & 1);
+	}
+}
+
+/* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)"; a loop's:
+ * "solve (main.c:40 → 40)". */
+static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, enum room room)
 {
 	struct sp_callsite a = { 0 }, b = { 0 };
 	struct sp_frame_seen f, g;
 	struct style s, t;
 	size_t file;
+	uint32_t at;
 
-	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name ||
-	    !frame_at(m, from, 0, &f) || !frame_at(m, to, 0, &g) || !*f.symbol || !in_one_function(&f, &g))
+	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name || a.frames != b.frames)
 		return false;
 	s = style_of(m, from, a.frames);
 	t = style_of(m, to, b.frames);
-	if ((s.marks | t.marks) & ~1ull || (from == to && !(s.places & 1)))
+	at = pivot_of(m, from, to, a.frames, s.own);
+	if (!frame_at(m, from, at, &f) || !frame_at(m, to, at, &g) || !*f.symbol || !in_one_function(&f, &g) ||
+	    (s.marks | t.marks) & ((1ull << at) - 1) || (from == to && !(s.places >> at & 1)))
 		return false;
-	function(o, f.symbol, brief);
+	function(o, m, at, f.symbol, room);
 	sp_out_text(o, " (");
-	place(o, &f, s.twins & 1);
+	place(o, &f, s.twins >> at & 1);
 	sp_out_text(o, " → ");
 	file = strcspn(f.line, ":") + 1;
 	if (*f.line && !strncmp(f.line, g.line, file))	/* the file is said; and of two calls on a line, that */
-		g.line += strcmp(f.line, g.line) || !(t.twins & 1) ? file : strlen(g.line);
-	place(o, &g, t.twins & 1);
+		g.line += strcmp(f.line, g.line) || !(t.twins >> at & 1) ? file : strlen(g.line);
+	place(o, &g, t.twins >> at & 1);
 	sp_out_char(o, ')');
+	s.marks |= t.marks;
+	s.places |= t.places;
+	s.twins |= t.twins;
+	callers(o, m, from, at, a.frames, &s, room);
 	return true;
 }
 
@@ -169,12 +312,16 @@ void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsig
 	char text[TEXT];
 	struct sp_out t;
 
-	sp_memory_init(&t, text, sizeof(text));
-	if (id)
-		side(&t, m, id, false);
-	else
-		sp_out_text(&t, "other call sites");
-	sp_clip(o, sp_memory_text(&t), width);
+	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
+		sp_memory_init(&t, text, sizeof(text));
+		if (id)
+			side(&t, m, id, room);
+		else
+			sp_out_text(&t, "other call sites");
+		if (sp_columns(sp_memory_text(&t)) <= width)
+			break;
+	}
+	sp_clip(o, text, width);
 }
 
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width)
@@ -186,12 +333,12 @@ void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uin
 		sp_out_text(o, "other call sites");
 		return;
 	}
-	for (int brief = 0; brief < 2; brief++) {
+	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
 		sp_memory_init(&t, text, sizeof(text));
-		if (!one_function(&t, m, from, to, brief)) {
-			side(&t, m, from, brief);
+		if (!one_function(&t, m, from, to, room)) {
+			side(&t, m, from, room);
 			sp_out_text(&t, " → ");
-			side(&t, m, to, brief);
+			side(&t, m, to, room);
 		}
 		if (sp_columns(sp_memory_text(&t)) <= width) {
 			sp_out_text(o, text);

@@ -148,7 +148,7 @@ if grep -q libunwind names.err; then
 	skip "8 frames: also in the dump" "no libunwind"
 else
 	is "8 frames: rows differ where their paths do" "$(rows)" \
-		"$(for s in a b; do echo "hidden (names.c:$(in_hidden begin)) < solver_$s → hidden (names.c:$(in_hidden end)) < solver_$s"; done)"
+		"$(for s in a b; do echo "hidden (names.c:$(in_hidden begin) → $(in_hidden end)) < solver_$s < main"; done)"
 	"$B/sspapi" report "$pages" >whole.out
 	is "8 frames: also in the dump, and no line is too long" \
 		"$(grep -c ' < solver_[ab]' whole.out) $(perl -CSD -ne 'print if length > 81 && !/^look further/' whole.out | wc -l)" "2 0"
@@ -187,8 +187,50 @@ if command -v g++ >/dev/null; then
 	names 3 ./libnames.so
 	grep -q libunwind names.err && todo="no libunwind"
 	check "C++: names as in the source" grep -q 'deep::kernel<int>::run' report.json
+	cat >instances.cc <<'END'
+#include <papi.h>
+static volatile char arena[64 * 4096];
+static int at;
+template<class T> struct solver { static void step(int set, int pages); };
+template<class T> __attribute__((noinline)) void solver<T>::step(int set, int pages)
+{
+	long long value;
+
+	PAPI_start(set);
+	while (pages-- > 0)
+		arena[++at * 4096] = 1;
+	PAPI_stop(set, &value);
+	__asm__ volatile("");
+}
+int main()
+{
+	int set = PAPI_NULL;
+
+	PAPI_library_init(PAPI_VER_CURRENT);
+	PAPI_create_eventset(&set);
+	PAPI_add_named_event(set, "perf::PAGE-FAULTS");
+	solver<unsigned long>::step(set, 10);
+	solver<double>::step(set, 20);
+}
+END
+	g++ -O1 -g -rdynamic -o instances instances.cc -lpapi
+	SSPAPI_OUTPUT=$tmp/instances.sspapi run_shim instances env SSPAPI_FORMAT=store,text ./instances
+	run report "$B/sspapi" report --per-callsite instances.sspapi
+	at="(instances.cc:$(sed -n '/PAPI_start/=' instances.cc) → $(sed -n '/PAPI_stop/=' instances.cc))"
+	# instances TEXT: the rows
+	instances() {
+		sed -nE 's/^(solver.*\))( < .*)?  +([0-9]+) +[0-9]+ %.*/\1 \3/p' "$1" | sort
+	}
+	is "C++: two instances of a template have their arguments, and not what they return" "$(instances report.out)" \
+		"solver<double>::step $at 20
+solver<unsigned long>::step $at 10"
+	is "C++: in the process's own text, too" "$(instances instances.txt | sed 's/ (.*)//')" \
+		"solver<double>::step 20
+solver<unsigned long>::step 10"
 else
 	skip "C++: names as in the source" "no g++"
+	skip "C++: two instances of a template have their arguments, and not what they return" "no g++"
+	skip "C++: in the process's own text, too" "no g++"
 fi
 
 # ---- Fortran -----------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "../../core/forms/function-name.h"
 #include "../../core/forms/view-text-levels.h"
 #include "../../core/forms/view-text-words.h"
 #include "../../core/forms/view.h"
@@ -526,7 +527,7 @@ static void text_functions(void **state)
 		{ "_ZN3sim6SolverILi4EEC1Ev", "sim::Solver::Solver" }, { "_ZN3sim6SolverD0Ev", "sim::Solver::~Solver" },
 		{ "_ZNK1AclEi", "A::operator()" }, { "A::operator()(int) const", "A::operator()" }, { "_ZZ4mainENKUliE_clEi", "main::lambda" },
 		{ "main::{lambda(int)#1}::operator()(int) const", "main::lambda" }, { "_ZN12_GLOBAL__N_16helperEd", "helper" },
-		{ "(anonymous namespace)::helper(double)", "helper" }, { "bool A::operator< <int>(A)", "bool A::operator<" },
+		{ "(anonymous namespace)::helper(double)", "helper" }, { "bool A::operator< <int>(A)", "A::operator<" }, { "void swap<int>(int&, int&)", "swap" }, { "std::vector<int> f::g(int)", "f::g" },
 		{ "main", "main" }, { "_Z", "_Z" }, { "_ZN99x", "_ZN99x" }, { "_ZL5startv", "start" }, { "step.constprop.0", "step.constprop.0" },
 	};
 
@@ -540,6 +541,27 @@ static void text_functions(void **state)
 		if (strncmp(strstr(sp_memory_text(&o), "\u2192 ") + 4, is[i].shown, strlen(is[i].shown)) != 0)
 			fail_msg("%s: %s", is[i].name, text);
 	}
+}
+
+/* Where instances of one template are to be told apart. */
+static void text_template_arguments(void **state)
+{
+	static const struct { const char *name, *shown; unsigned how; } is[] = {
+		{ "_ZN3sim6SolverIdE4stepEi", "sim::Solver<double>::step", SP_NAME_ARGUMENTS },
+		{ "_ZN3sim6SolverIdLi4ELb0EE4stepEi", "sim::Solver<double, 4, false>::step", SP_NAME_ARGUMENTS },
+		{ "_Z4swapIPKiEvRT_S1_", "swap<int const*>", SP_NAME_ARGUMENTS },
+		{ "_Z3runIN3sim3BoxIjEESt4pairEvT_", "run<sim::Box<unsigned int>, std::pair>", SP_NAME_ARGUMENTS },
+		{ "_Z3runIFvvEEvT_", "run", SP_NAME_ARGUMENTS },	/* a kind that is not told */
+		{ "_Z3runIPPPPPPPPPPPPPPiEvT_", "run", SP_NAME_ARGUMENTS },
+		{ "_Z3runI", "_Z3runI", SP_NAME_ARGUMENTS },
+		{ "void sim::Solver<double>::step<unsigned long>(int) const", "sim::Solver<double>::step<unsigned long>", SP_NAME_ARGUMENTS },
+		{ "void sim::Solver<a::B>::step<a::C>(int)", "Solver<a::B>::step<a::C>", SP_NAME_ARGUMENTS | SP_NAME_BRIEF },
+		{ "void sim::Solver<a::B>::step<a::C>(int)", "Solver::step", SP_NAME_BRIEF },
+	};
+	char name[SP_FUNCTION_NAME];
+
+	for (size_t i = 0; i < SP_COUNT(is); i++)
+		assert_string_equal(sp_function_name(name, is[i].name, is[i].how), is[i].shown);
 }
 
 /* P: CPUs 0 and 1; E: 2 and 3. */
@@ -1080,7 +1102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table), cmocka_unit_test(json_keys), cmocka_unit_test(json_relations), cmocka_unit_test(json_part), cmocka_unit_test(json_overflows),
 		cmocka_unit_test(json_sums), cmocka_unit_test(json_odd), cmocka_unit_test(csv),
-		cmocka_unit_test(text_lines), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
+		cmocka_unit_test(text_lines), cmocka_unit_test(text_template_arguments), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),
 		cmocka_unit_test(text_threads), cmocka_unit_test(text_numbers), cmocka_unit_test(text_functions),
 		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),

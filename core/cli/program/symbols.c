@@ -34,6 +34,7 @@ struct names {
 	uint32_t n, room;
 	uint64_t until;			/* no more is asked then, in seconds() */
 	bool of_others;			/* modules of other users are asked, too */
+	bool owns_modules;		/* the names of modules are its own, not the store's */
 	const char *left;		/* the first that was not */
 };
 
@@ -367,6 +368,13 @@ static bool is_older(const struct stat *s, const struct sp_model *m)
 	       (uint64_t)s->st_ctim.tv_sec < m->h.start_ns / 1000000000u;
 }
 
+/* To standard error; verb NULL: nobody is to hear. */
+static void say(const char *verb, const char *what, const char *subject)
+{
+	if (verb)
+		sp_complain(0, verb, what, subject);
+}
+
 /* The store names the file: NULL if it may be asked, else why not. */
 static const char *why_not(const struct sp_model *m, const struct name *name, const struct sp_elf_file *f, struct module *is)
 {
@@ -396,7 +404,7 @@ static bool may_ask(struct names *all, const struct sp_model *m, const struct na
 	is->fd = f.fd;
 	why = why_not(m, name, &f, is);
 	if (why)
-		sp_complain(0, verb, why, name->module);
+		say(verb, why, name->module);
 	else if (!is->of_other || all->of_others)
 		return true;
 	else if (!all->left)
@@ -439,22 +447,20 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 		r = ask(all, &is, which, n);
 		close(is.fd);
 		if (r < 0 && r != -ENOENT)
-			sp_complain(0, verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
+			say(verb, "addr2line could not read it in the time and memory that it has: call sites in it have no names", is.path);
 	}
 	if (r == -ENOENT)
-		sp_complain(0, verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
+		say(verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
 	if (all->left)
-		sp_complain(0, verb, "another user's file: call sites in it have no names, nor in others of this kind; if you trust "
+		say(verb, "another user's file: call sites in it have no names, nor in others of this kind; if you trust "
 			    "them and the store, sspapi report --all-symbols asks them", all->left);
 	free(done);
 	m->names = all;
 	m->name_frame = fill;
 }
 
-void sp_symbols_forget(struct sp_model *m)
+static void free_names(struct names *all)
 {
-	struct names *all = m->names;
-
 	for (uint32_t i = 0; all && i < all->n; i++) {
 		free(all->name[i].symbol);
 		free(all->name[i].line);
@@ -463,10 +469,56 @@ void sp_symbols_forget(struct sp_model *m)
 			free((char *)all->name[i].into[k].line);
 		}
 		free(all->name[i].into);
+		if (all->owns_modules)
+			free((char *)all->name[i].module);
 	}
 	if (all)
 		free(all->name);
 	free(all);
+}
+
+void sp_symbols_forget(struct sp_model *m)
+{
+	free_names(m->names);
 	m->names = NULL;
 	m->name_frame = NULL;
+}
+
+void sp_symbols_keep(struct sp_model *m, struct names **kept)
+{
+	struct names *all = m->names;
+
+	for (uint32_t i = 0; all && !all->owns_modules && i < all->n; i++)
+		all->name[i].module = sp_need(strdup(all->name[i].module));
+	if (all)
+		all->owns_modules = true;
+	*kept = all;
+	m->names = NULL;
+	m->name_frame = NULL;
+}
+
+void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
+{
+	struct names met = { 0 };
+	bool all_known = *kept != NULL;
+
+	if (*kept)
+		collect(&met, m);
+	for (uint32_t i = 0; i < met.n && all_known; i++)
+		all_known = bsearch(&met.name[i], (*kept)->name, (*kept)->n, sizeof(*met.name), compare) != NULL;
+	free(met.name);
+	if (all_known) {
+		m->names = *kept;
+		m->name_frame = fill;
+	} else {
+		free_names(*kept);
+		sp_symbols_add(m, verb, false);
+	}
+	*kept = NULL;
+}
+
+void sp_symbols_drop(struct names **kept)
+{
+	free_names(*kept);
+	*kept = NULL;
 }

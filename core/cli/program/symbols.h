@@ -11,11 +11,18 @@
 #include "../../model/model.h"
 
 /* From now on the model's frames have symbols and lines, where they can be had.  A line on
- * standard error for each module that is another by now, or if there is no addr2line; and one for all that
+ * standard error (none where verb is NULL) for each module that is another by now, or if there is no addr2line; and one for all that
  * belong neither to the caller nor to root, which are asked only if of_others: the store may come from a
  * stranger, and addr2line believes what a file says.  What lies beside a module is read only in a folder that
  * no one else may write. */
 void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others);
 void sp_symbols_forget(struct sp_model *m);
+
+/* Of one process that is looked at again and again: the names outlive the model, and addr2line is asked only when there are
+ * frames that it was not asked for.  *kept is NULL before the first time, and after it is dropped. */
+struct names;
+void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb);
+void sp_symbols_keep(struct sp_model *m, struct names **kept);
+void sp_symbols_drop(struct names **kept);
 
 #endif

@@ -15,6 +15,7 @@
 #include "../../store/live.h"
 #include "../../sys.h"
 #include "../files/file.h"
+#include "../program/symbols.h"
 #include "../report/report.h"
 #include "../tool/cmd.h"
 #include "screen.h"
@@ -41,6 +42,7 @@ struct top {
 	char *text;			/* what was shown last */
 	size_t room;
 	struct rates rates;
+	struct names *names;		/* of functions, as far as they were met */
 	bool over, killed;		/* the process has ended; not by itself */
 	bool became;			/* its program ended by exec */
 	bool wrong;			/* a metric that was asked for is none */
@@ -257,8 +259,11 @@ static int look(struct top *t)
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_show){ .m = &f.model };
 	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb, &t->report.show) == 2;
+	if (!t->wrong)
+		sp_symbols_again(&f.model, &t->names, t->text ? NULL : t->report.verb);
 	r = t->wrong ? 0 : write_text(t);
 	keep_rates(&t->rates, &f.model);
+	sp_symbols_keep(&f.model, &t->names);
 	sp_metrics_forget();
 	sp_file_close(&f);
 	return r;
@@ -452,6 +457,7 @@ int sp_cmd_top(int argc, char **argv)
 	if (r == 0)
 		r = run(&t);
 	free(t.text);
+	sp_symbols_drop(&t.names);
 	keep_rates(&t.rates, NULL);
 	return r;
 }
