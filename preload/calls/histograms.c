@@ -81,12 +81,13 @@ void sp_histograms_set(struct sp_set *s, int code, const PAPI_sprofil_t *prof, i
 {
 	bool fine = !(flags & NO_HITS);
 
-	forget(s->alive, code, false);
+	forget(sp_get(&s->alive), code, false);
 	for (int i = 0; i < n; i++)
-		fine = fine && add(s->alive, code, &prof[i], flags);
+		fine = fine && add(sp_get(&s->alive), code, &prof[i], flags);
 	s->has_histograms |= n > 0;
 	if (n <= 0)
 		return;
+	sp_put(&sp_process.histograms, true);
 	sp_process_note_quiet("the program has histograms of PAPI_profil or PAPI_sprofil: their hits are shown as of each PAPI_stop, on no "
 			      "CPU, for PAPI tells none");
 	if (!fine)
@@ -149,7 +150,7 @@ static void find_event(struct histogram *h, int id)
 void sp_histograms_begin(const struct sp_set *s, int id)
 {
 	for (uint32_t i = 0; i < MOST; i++)
-		if (sp_get(&histograms[i].set) == s->alive) {
+		if (sp_get(&histograms[i].set) == sp_get(&s->alive)) {
 			find_event(&histograms[i], id);
 			(void)read_buffer(&histograms[i], histograms[i].was);
 		}
@@ -158,6 +159,6 @@ void sp_histograms_begin(const struct sp_set *s, int id)
 void sp_histograms_read(const struct sp_set *s)
 {
 	for (uint32_t i = 0; s->overflows.block && i < MOST; i++)
-		if (sp_get(&histograms[i].set) == s->alive)
+		if (sp_get(&histograms[i].set) == sp_get(&s->alive))
 			read_one(s, &histograms[i]);
 }

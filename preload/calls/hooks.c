@@ -401,7 +401,8 @@ void sp_after_cleanup(int rc, int id)
 	(void)sp_set_unbind(s);
 	sp_split_drop(&s->split);
 	sp_opened_forget(&s->opened);
-	sp_histograms_forget(s->alive);
+	if (s->has_histograms)
+		sp_histograms_forget(sp_get(&s->alive));
 	s->has_histograms = false;
 	target(s, SP_TARGET_THREAD, 0);
 	if (s->owner >= SP_OWNER_CPU)		/* PAPI drops its record of the CPU */
@@ -419,7 +420,7 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 
 	if (!s)
 		return;
-	if (s->has_histograms)
+	if (sp_get(&sp_process.histograms))	/* (by now the record may be that of another thread's new set) */
 		sp_histograms_forget(alive);
 	sp_set_forget(s, alive);
 }

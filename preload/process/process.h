@@ -21,6 +21,7 @@ struct sp_process {
 	/* Each of a file of book/, but asked by every call: here, in the line that is there anyway. */
 	bool proof_works;		/* rseq proves where a thread stayed (proof.h) */
 	bool unwinds;			/* call sites have more frames than one */
+	bool histograms;		/* some set had PAPI_profil's (preload/calls/histograms.h) */
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the slow path */
 	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
