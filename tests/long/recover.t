@@ -266,7 +266,7 @@ cp "$dead" good
 head -c 100 good >bad.live
 refused "100 bytes of it" bad.live "damaged"
 : >bad.live
-refused "nothing of it" bad.live "damaged"
+refused "nothing of it" bad.live "empty"
 head -c 100000 /dev/urandom >bad.live
 refused "anything" bad.live "not a store"
 cp good bad.live
