@@ -69,6 +69,7 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 /* Of the cells of all relations that are on no CPU of the topology: those of this one. */
 static void outside_sums(struct sp_table *t, int32_t cpu)
 {
+	const struct sp_observers *left = t->s->metrics ? sp_metrics_left(t->s->metrics) : NULL;
 	struct sp_model *m = t->s->m;
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
@@ -79,7 +80,7 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 				continue;
 			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
 			if (t->s->metrics)
-				sp_metrics_add(t->s->metrics, &row, -1, &m->observers, at.total, at.hole, t->sums.metric);
+				sp_metrics_add(t->s->metrics, &row, -1, left, at.total, at.hole, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
 				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e) && !sp_row_left(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);

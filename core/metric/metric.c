@@ -308,10 +308,8 @@ static void forget_room(struct sp_metrics *t)
 {
 	if (t->row_memory)
 		sp_unmap(t->row_memory, t->row_bytes);
-	if (t->place)
-		sp_unmap(t->place, t->place_bytes);
 	t->row_memory = NULL;
-	t->place = NULL;
+	sp_metrics_forget_sums(t);
 }
 
 /* Room for one relation, one row, and the machines' sorts.  Pages that stay untouched cost nothing. */

@@ -112,6 +112,7 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 			m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
 		for (sp_off at = sp_relations_head(m, t); at && sp_spend(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
 			m->n_places++;
+			m->any_of_cpus = m->any_of_cpus || r->scope == SP_SCOPE_CPU;
 			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
 			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
 			sp_row_count_chunks(m, r);
@@ -564,7 +565,7 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	index_topology(m);
 	index_lists(m);
 	sp_intervals_index(m);
-	r = sp_observers_open(&m->observers, m, NULL, NULL);
+	r = sp_observers_open(&m->observers, m, NULL);
 	if (r < 0) {
 		sp_model_close(m);
 		return r;

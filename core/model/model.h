@@ -109,6 +109,7 @@ struct sp_model {
 	uint32_t n_outside;
 	int32_t outside[SP_OUTSIDE_MOST];
 
+	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
 	uint32_t n_relations, n_threads, n_cpus_counted;
 	uint64_t readings, starts;
 	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
