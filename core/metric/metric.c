@@ -104,6 +104,21 @@ static bool same_event(const char *term, const char *event)
 
 /* ---- binding ------------------------------------------------------------------- */
 
+/* Of packages and the machine that they are in (powercap's zone psys) the packages: their sum would have them twice. */
+static void leave_whole(struct sp_metrics *t, struct sp_metric_term *term)
+{
+	uint32_t *id = t->id + term->ids, n = 0;
+	bool parts = false;
+
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		parts = parts || t->model->event[id[i]]->place != SP_PLACE_MACHINE;
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		if (!parts || t->model->event[id[i]]->place != SP_PLACE_MACHINE)
+			id[n++] = id[i];
+	t->n_ids -= term->n_ids - n;
+	term->n_ids = n;
+}
+
 static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 {
 	uint32_t most = (uint32_t)sp_min(t->model->n_events, EVENTS_MOST);
@@ -120,6 +135,8 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 			term->n_ids++;
 		}
 	}
+	if (strchr(term->name, '*'))
+		leave_whole(t, term);
 }
 
 /* An earlier definition of this name, of the same table or for every CPU; the last one counts. */

@@ -107,7 +107,7 @@ check "the text says of how many sets it is" grep -q '^- IPC is made of 2 of 4 e
 check "by thread, where one asks" sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
 run both "$sspapi" report both.sspapi
 check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
-is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
+is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^[~ ]*set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
 	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
 is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
 
@@ -124,6 +124,17 @@ END
 sets clock cpu=0 set=PAPI_TOT_INS,PAPI_TOT_CYC,perf::TASK-CLOCK,PAPI_LST_INS start show=6000,3000,2000,1000 stop
 "$sspapi" report -f json -m GHZ,MIPS,CYCLES_PER_MEM_REF clock.sspapi >clock.json
 is "cycles by the clock, instructions by it, cycles to memory references" "$(json clock.json 'map { @{$_->{derived_metrics}}{qw(GHZ MIPS CYCLES_PER_MEM_REF)} } $d->{components}[0]' | tr '\n' ' ')" "1.5 3000 3 "
+# The kernel's names, where PAPI has no presets; where both were counted, PAPI's.
+printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC perf::INSTRUCTIONS perf::CYCLES perf::TASK-CLOCK >kernel
+for more in '' ,PAPI_TOT_INS,PAPI_TOT_CYC; do
+	names=perf::INSTRUCTIONS,perf::CYCLES values=6000,4000
+	[ -z "$more" ] || values=1,1,$values
+	run kernel env FAKE_PAPI_SCRIPT="$tmp/kernel" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/kernel.sspapi" "$scenes/ops" "set=$names$more,perf::TASK-CLOCK" \
+		start show=$values,2000 stop
+	"$sspapi" report -f json -m IPC,CPI,GHZ,MIPS kernel.sspapi >kernel.json
+	is "of $names$more" "$(json kernel.json 'map { my $m = $_->{derived_metrics}; map { sprintf "%.4g", $m->{$_} } qw(IPC CPI GHZ MIPS) } $d->{components}[0]' | tr '\n' ' ')" "1.5 0.6667 2 3000 "
+done
+is "IPC, unasked" "$("$sspapi" report kernel.sspapi | grep -c ' IPC$') $(FAKE_PAPI_SCRIPT=$tmp/kernel LD_PRELOAD=$SHIM SSPAPI_OUTPUT=$tmp/kernel.sspapi "$scenes/ops" set=perf::INSTRUCTIONS,perf::CYCLES start show=6,4 stop; "$sspapi" report kernel.sspapi | grep -c ' IPC$')" "2 2"
 # Energy by the time that it was observed, once: by two packages, by two sets of a thread, by two threads; 0 is not "no value".
 P=rapl:::PACKAGE_ENERGY:PACKAGE
 SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets watts "set=${P}0,${P}1" start show=4000000,2000000 beside "set=${P}0" start show=3000000 stop back stop
