@@ -83,9 +83,9 @@ static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_r
 
 	w.of_set = true;
 	w.event_set = r->event_set;
-	w.key = (uint32_t)r->event_set + 1469598103934665603ull;
+	w.key = sp_stir(1, (uint32_t)r->event_set);
 	for (uint32_t i = 0; i < r->k; i++)
-		w.key = (w.key ^ r->event[i]) * 1099511628211ull;
+		w.key = sp_stir(w.key, r->event[i]);
 	w.place = t->n;
 	return w;
 }

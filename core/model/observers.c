@@ -21,12 +21,6 @@ struct work {
 	uint32_t n, n_heads, n_chosen;
 };
 
-static uint64_t stir(uint64_t h, uint64_t word)
-{
-	h = (h ^ word) * 0xff51afd7ed558ccdull;
-	return h ^ h >> 32;
-}
-
 /* CUDA counts what a process runs on the GPU, in its own context: two processes never see the same (and device 0 of two
  * ranks may be two GPUs). */
 static bool is_of_contexts(const struct sp_model *m, const struct sp_event *v)
@@ -66,11 +60,11 @@ static uint64_t thing(const struct sp_model *m, const struct sp_row *row, const 
 {
 	const struct sp_event *v = m->event[row->event[at->i]];
 	int32_t place = sp_row_place(row, at->i);
-	uint64_t h = stir(stir(stir(1, at->of), (uint32_t)place), m->process[row->process].machine);
+	uint64_t h = sp_stir(sp_stir(sp_stir(1, at->of), (uint32_t)place), m->process[row->process].machine);
 
 	if (place < 0)
-		h = stir(stir(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
-	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v) ? stir(h, row->process + 1ull) : h;
+		h = sp_stir(sp_stir(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
+	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v) ? sp_stir(h, row->process + 1ull) : h;
 }
 
 /* What is looked at of the row: `most` of it at most. */
@@ -82,7 +76,7 @@ static uint32_t list(const struct sp_observing *how, const struct sp_row *row, c
 
 static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row, const struct sp_observing *how, uint32_t slot)
 {
-	uint64_t observer = stir(stir(stir(row->process, row->thread_at), row->target), (uint32_t)row->target_id);
+	uint64_t observer = sp_stir(sp_stir(sp_stir(sp_stir(1, row->process), row->thread_at), row->target), (uint32_t)row->target_id);
 	uint64_t group = how && how->group ? how->group(how->of, row) : 0;
 	const struct sp_sighting *at;
 	uint32_t n = list(how, row, &at);

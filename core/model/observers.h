@@ -15,6 +15,13 @@
 
 #include "model.h"
 
+/* A key of words, one after the other: they may be small and near to each other, so that each goes through all bits. */
+static inline uint64_t sp_stir(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0xff51afd7ed558ccdull;
+	return key ^ key >> 32;
+}
+
 /* One more thing to look at: event i of a row, for a sum that has this number. */
 struct sp_sighting {
 	uint32_t of, i;

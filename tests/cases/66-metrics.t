@@ -109,6 +109,9 @@ run both "$sspapi" report both.sspapi
 check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
 is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^[~ ]*set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
 	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
+sets near cpu=0 set=PAPI_TOT_INS start show=1000 stop set=PAPI_TOT_INS start show=20 stop set=PAPI_TOT_CYC start show=7 stop
+"$sspapi" report --per-set -f csv near.sspapi >near.csv
+is "also sets whose numbers and events are near to each other" "$(sed 1d near.csv | cut -d, -f 7,14,16 | paste -sd' ')" "0,PAPI_TOT_INS,1000 1,PAPI_TOT_INS,20 2,PAPI_TOT_CYC,7"
 is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
 
 # ---- the others that the installed file has ------------------------------------------------------
