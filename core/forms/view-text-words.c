@@ -162,19 +162,6 @@ static bool ends_with(const char *text, const char *end)
 	return n >= k && !strcmp(text + n - k, end);
 }
 
-/* Whatever modes a merge put behind it. */
-static bool is_clock(const char *of)
-{
-	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
-	char name[64] = "";
-
-	memcpy(name, of, sp_min(strcspn(of, " "), sizeof(name) - 1));
-	for (unsigned i = 0; i < SP_COUNT(clocks); i++)
-		if (!strncmp(name, "perf::", 6) && ends_with(name, clocks[i]))
-			return true;
-	return false;
-}
-
 bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 {
 	static const char *const cycles[] = { "PAPI_TOT_CYC", "PAPI_REF_CYC", "CPU-CYCLES", "CPU_CYCLES", "HW_CPU_CYCLES", "CYCLES_NOT_IN_HALT",
@@ -190,7 +177,7 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 	for (unsigned i = 0; i < SP_COUNT(cycles); i++)
 		if (ends_with(name, cycles[i]))
 			return true;
-	return is_clock(name);
+	return sp_name_is_clock(name);
 }
 
 /* The unit that a count is of and how many there are in one of it: clocks of the kernel say none
@@ -200,7 +187,7 @@ static const char *scaled_unit(const struct sp_model *m, uint32_t event, double 
 	const char *units = SP_EVENT_TEXT(m, event, units), *name = SP_EVENT_TEXT(m, event, name);
 
 	*one = 1e-9;
-	if (!*units && is_clock(name))
+	if (!*units && sp_name_is_clock(name))
 		return "s";
 	if (!strcmp(units, "ns") || !strcmp(units, "nJ"))
 		return units + 1;

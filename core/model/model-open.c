@@ -514,6 +514,11 @@ static void sum_tree(struct sp_model *m)
 	}
 }
 
+static uint8_t domain_of(const struct sp_model *m, uint32_t e, uint32_t domain)
+{
+	return sp_name_is_clock(SP_EVENT_TEXT(m, e, name)) ? 0 : (uint8_t)domain;
+}
+
 static void sum(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -526,7 +531,7 @@ static void sum(struct sp_model *m)
 		m->refused += row.refused;
 		m->starts += row.starts;
 		for (uint32_t i = 0; i < row.k; i++)
-			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= (uint8_t)row.domain;
+			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= domain_of(m, row.event[i], row.domain);
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
 			add_cell(m, &row, &at);
 		sp_add_gauges(m, &row);
