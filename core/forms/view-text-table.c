@@ -240,7 +240,7 @@ static const char *heading(const struct sp_table *t, uint32_t id, char text[256]
 	if (id < t->m->n_events)
 		sp_text_event(t->m, id, text);
 	else
-		sp_text_f(text, 200, "%s", metric(t, id)->name);
+		sp_text_f(text, 220, sp_text_is_event(t->m, metric(t, id)->name) ? "%s (metric)" : "%s", metric(t, id)->name);
 	for (char *p = text; *p; p++)
 		if (*p & 0x80)
 			*p = '?';

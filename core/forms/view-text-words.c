@@ -354,6 +354,16 @@ static const char *short_name(const struct sp_model *m, uint32_t event, char buf
 	return rest;
 }
 
+bool sp_text_is_event(const struct sp_model *m, const char *name)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (m->event_counted[e] && !strcmp(behind_prefix(sp_event_name(m, e, buf)), name))
+			return true;
+	return false;
+}
+
 static size_t alike(const char *a, const char *b)
 {
 	size_t n = 0;

@@ -44,6 +44,9 @@ fi
 "$sspapi" diff user.sspapi user2.sspapi >text
 is "but not of the same" "$(grep -c 'is not the same' text)" 0
 
+printf 'EVENT,PAGE-FAULTS,NOT_DERIVED,perf::PAGE-FAULTS\n' >m.csv
+"$sspapi" report -m ./m.csv --per-machine user2.sspapi >text
+is "a metric that is called as an event" "$(grep -o 'PAGE-FAULTS\|(metric)\| 6 ' text | paste -sd' ')" "PAGE-FAULTS PAGE-FAULTS (metric)  6   6 "
 counted long 0 "set=$long:SNP_NONE,$long:SNP_MISS" start show=5,6 stop
 "$sspapi" report long.sspapi >text
 is "long names: what differs is kept" "$(sed -n '/^CPU 0/q; p' text | tr -d ' \n' | grep -o 'SNP_NONE\|SNP_MISS' | sort | tr '\n' ' ')" "SNP_MISS SNP_NONE "
