@@ -1,5 +1,6 @@
 /* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
 #include "../model/core-kinds.h"
+#include "../model/observers.h"
 #include "view-text-words.h"
 
 void sp_heading_begin(struct sp_out *o, bool bold)
@@ -428,4 +429,27 @@ const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[25
 	if (twice)
 		sp_text_f(text + strlen(text), 14, " #%u", event);
 	return text;
+}
+
+bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
+{
+	for (uint32_t e = (*next)++; e < m->n_events; e = (*next)++) {
+		uint32_t by = sp_event_observers(m, e), more = 0;
+		bool told = false;
+		char name[256 + 48];
+
+		for (uint32_t i = 0; i < m->n_events && by; i++) {
+			told = told || (i < e && sp_event_observers(m, i) == by);
+			more += i > e && sp_event_observers(m, i) == by;
+		}
+		if (!by || told)
+			continue;
+		sp_text_event(m, e, name);
+		if (more)
+			sp_text_f(name + strlen(name), 48, " and %'u more event%s", more, SP_MANY(more));
+		sp_text_f(text, 512, "%s: %'u observers saw the same over the same time; what the longest of them saw counts (each by itself: "
+			  "--per-thread)", name, by);
+		return true;
+	}
+	return false;
 }

@@ -45,12 +45,18 @@ is "merged, in groups: the same" "$(total machine all.sspapi)" "3500 3500 0.0133
 "$sspapi" report -f json -m metrics.csv all.sspapi >all.json
 is "JSON's components" "$(json all.json 'map { $_->{total}{"'"$E"'"} // "-" } @{$d->{components}}' | sort -u | tr '\n' ' ')" "- 3500 "
 is "which counts are in no sum, and how many saw it" "$(json all.json 'map { scalar @{$_->{left_out} // []} } @{$d->{relations}}' | tr '\n' ' ')$(json all.json 'map { $_->{observers} } @{$d->{events}}' | tr '\n' ' ')" "2 0 0 3 2 "
-is "CSV by level" "$("$sspapi" report -f csv --per-package all.sspapi | grep PACKAGE_ENERGY | cut -d, -f 16)" 3500
-is "hwloc" "$("$sspapi" report -f hwloc all.sspapi | grep -o "name=\"$E\" value=\"[0-9]*" | sort -u)" "name=\"$E\" value=\"3500"
+is "CSV by level" "$("$sspapi" report -f csv --per-package all.sspapi 2>/dev/null | grep PACKAGE_ENERGY | cut -d, -f 16)" 3500
+is "hwloc" "$("$sspapi" report -f hwloc all.sspapi 2>/dev/null | grep -o "name=\"$E\" value=\"[0-9]*" | sort -u)" "name=\"$E\" value=\"3500"
 "$sspapi" report all.sspapi >text
 check "text" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +3\.500 uJ$' text
 is "a line says how many there were" "$(tr -s '\n ' '  ' <text | grep -o 'PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time\|DRAM_ENERGY:PACKAGE0: 2 observers' | tr '\n' ';')" \
 	"PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time;DRAM_ENERGY:PACKAGE0: 2 observers;"
+# lines OPTION...: what report says of it on standard error
+lines() {
+	"$sspapi" report "$@" all.sspapi 2>&1 >/dev/null | grep -c 'observers saw the same'
+}
+is "so does report by level, and with hwloc, on standard error; not where each has its own" \
+	"$(lines --per-package) $(lines --per-thread) $(lines --per-rank -f csv) $(lines -f hwloc) $(lines -f csv) $(lines) $(lines -f json --per-package)" "2 0 2 2 0 0 0"
 "$sspapi" diff r1.sspapi all.sspapi >text
 check "diff" grep -qE '^~ total +PACKAGE_ENERGY:PACKAGE0 +3\.000 uJ +3\.500 uJ ' text
 "$sspapi" diff --per-thread r1.sspapi all.sspapi >text

@@ -178,4 +178,5 @@ for (const e of events) {
 
 	e.total = num(of?.total ?? null);
 	e.proven = num(of?.exact ?? null);
+	e.observers = of?.observers;
 }
