@@ -176,7 +176,7 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 {
 	const struct sp_model *m = s->m;
 	struct tree r;
-	struct sp_table t = { .row = place_row, .arg = &r, .all = s->all };
+	struct sp_table t = { .row = place_row, .arg = &r, .all = s->all, .without_placed = true };
 
 	if (!open_tree(&r, m))
 		return;
@@ -222,7 +222,43 @@ static void event_line(struct sp_text_list *l, uint32_t e, const char *where, in
 	sp_list_line(l, cell);
 }
 
-/* Those of packages, memory, devices, the host; and by CPU those from number *from on. */
+static bool has_any(const struct sp_metric *d, const struct sp_metric_sum *sums)
+{
+	for (uint32_t i = 0; sums && i < d->n_slots; i++)
+		if (sums[d->first_slot + i].n)
+			return true;
+	return false;
+}
+
+/* Has what the metric is made of no place below this one? */
+static bool is_last(struct sp_metrics *t, const struct sp_metric *d, uint32_t c)
+{
+	const struct sp_model *m = t->model;
+
+	for (uint32_t below = c + 1; below < m->n_components && sp_parent(m, below) >= (int32_t)c; below++)
+		if (has_any(d, sp_metrics_at(t, below)))
+			return false;
+	return true;
+}
+
+/* Of each place that is the last one down the tree, and of all together. */
+static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t i)
+{
+	const struct sp_metric *d = &t->at[i];
+	char where[96], value[48];
+	const char *cell[] = { d->name, where, value };
+
+	for (uint32_t c = 0; c < t->model->n_components; c++) {
+		if (!has_any(d, sp_metrics_at(t, c)) || (c && !is_last(t, d, c)))
+			continue;
+		sp_metrics_compute(t, sp_metrics_at(t, c));
+		component_text(t->model, (int32_t)c, where);
+		sp_metric_text(value, d);
+		sp_list_line(l, cell);
+	}
+}
+
+/* Those of packages, memory, devices, the host; and by CPU those from number *from on; metrics of the former. */
 static void event_lines(struct sp_text_list *l, void *from)
 {
 	static const char *const title[] = { "event", "counted on", "total" };
@@ -239,6 +275,9 @@ static void event_lines(struct sp_text_list *l, void *from)
 		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
 			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
 	}
+	for (int32_t i = l->s->metrics ? sp_metrics_next(l->s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(l->s->metrics, i))
+		if (sp_metric_is_placed(l->s->metrics, &l->s->metrics->at[i]))
+			metric_lines(l, l->s->metrics, (uint32_t)i);
 }
 
 void sp_text_other_events(struct sp_out *o, const struct sp_show *s)

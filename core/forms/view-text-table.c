@@ -285,7 +285,9 @@ static unsigned heading_lines(const char *text, unsigned width)
 
 static bool is_column(const struct sp_table *t, uint32_t id)
 {
-	return id < t->m->n_events ? t->columns[id] && sp_show_event(t->s, id) : metric(t, id)->shown;
+	if (id < t->m->n_events)
+		return t->columns[id] && sp_show_event(t->s, id);
+	return metric(t, id)->shown && !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
 }
 
 /* Names are broken so that six columns are no wider than values need. */

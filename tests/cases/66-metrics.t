@@ -152,6 +152,8 @@ join " ", map { my $c = $c[$_->{component}]; my $w = $_->{derived_metrics}{WATTS
 END
 is "watts: of each package and of the machine" "$(json watts.json "$(cat wanted.pl)")" "Machine0:6.000000 Package0:4.000000 Package1:2.000000"
 is "a thread's own" "$(json watts.json 'map { $_->{derived_metrics}{WATTS} > 0 ? "some" : "none" } @{$d->{levels}[0]{rows}}' | tr '\n' ' ')" "some some "
+"$sspapi" report -m WATTS watts.sspapi >watts.txt
+is "in text with the energy, in no table of CPUs" "$(sed -nE 's/^WATTS +(.*[^ ]) +[0-9].*/\1/p' watts.txt | paste -sd,) $(grep -c 'WATTS$' watts.txt)" "machine,package 0,package 1 0"
 sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
 "$sspapi" report -f json -m WATTS watts.sspapi plain.sspapi >watts.json
 is "a PU that has counted no energy has no watts" "$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
