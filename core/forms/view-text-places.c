@@ -192,15 +192,21 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 
 /* ---- what is not in these tables -------------------------------------------------- */
 
-static const char *component_text(const struct sp_model *m, int32_t c, char text[96])
+#define WHERE	160u
+/* "package 0", of several machines "package 0 on node17". */
+static const char *component_text(const struct sp_model *m, int32_t c, char text[WHERE])
 {
+	int32_t machine = c < 0 || m->n_machines < 2 ? -1 : sp_model_above(m, c, "Machine");
+	char host[sizeof(m->component->name) + 1];
 	struct sp_out o;
 
-	sp_memory_init(&o, text, 96);
+	sp_memory_init(&o, text, WHERE);
 	if (c < 0)
 		sp_out_text(&o, "no known place");
 	else
 		sp_text_component(&o, m, (uint32_t)c);
+	if (machine >= 0 && machine != c)
+		sp_out_f(&o, " on %s", sp_fixed_text(host, m->component[machine].name, sizeof(m->component[machine].name)));
 	return sp_memory_text(&o);
 }
 
@@ -245,7 +251,7 @@ static bool is_last(struct sp_metrics *t, const struct sp_metric *d, uint32_t c)
 static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t i)
 {
 	const struct sp_metric *d = &t->at[i];
-	char where[96], value[48];
+	char where[WHERE], value[48];
 	const char *cell[] = { d->name, where, value };
 
 	for (uint32_t c = 0; c < t->model->n_components; c++) {
@@ -263,7 +269,7 @@ static void event_lines(struct sp_text_list *l, void *from)
 {
 	static const char *const title[] = { "event", "counted on", "total" };
 	const struct sp_model *m = l->s->m;
-	char where[96];
+	char where[WHERE];
 
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -297,7 +303,7 @@ static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
 {
 	const struct sp_model *m = l->s->m;
 	enum sp_data_type type = sp_event_type(m, g->event);
-	char name[256], where[96], number[4][48] = { "", "-", "-", "-" };
+	char name[256], where[WHERE], number[4][48] = { "", "-", "-", "-" };
 	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
 			       number[2], number[3] };
 

@@ -104,4 +104,7 @@ together() {
 is "all of a CPU, by two ranks" "$(together set=EV_A whole=1)" 300
 is "a thread's own, by two ranks" "$(together set=EV_A)" 500
 is "cuda, by two ranks" "$(together set=cuda:::x:device=0)" 500
+counted here '' "set=$E" start show=300 stop
+SSPAPI_TOPOLOGY='synthetic:pack:2 core:1 pu:1' counted there '' "set=$E" start show=300 stop
+is "of several machines the text says whose" "$("$sspapi" report here.sspapi there.sspapi | grep -cE '^PACKAGE_ENERGY:PACKAGE0 +package 0 on [^ ]+ +300\.0 nJ$')" 2
 done_testing
