@@ -63,6 +63,28 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
+/* cuda:::x:stat=sum, qualifiers in any order.  The device is the event's own to say: PAPI's presets name none, and what was
+ * counted has one (cuda:::x:stat=sum:device=0). */
+static bool same_of_component(const char *term, const char *event)
+{
+	size_t n = strcspn(term, ":");
+	bool any_device = !strstr(term, ":device=");
+
+	if (strncmp(term + n, ":::", 3) != 0)
+		return false;
+	n += 3 + strcspn(term + n + 3, ":");
+	if (!same_n(term, event, n) || (event[n] && event[n] != ':') || !masks_in(term + n, event + n))
+		return false;
+	for (const char *p = event + n; *p == ':'; p += 1 + strcspn(p + 1, ":")) {
+		char mask[128] = "";
+
+		memcpy(mask, p, sp_min(1 + strcspn(p + 1, ":"), sizeof(mask) - 1));
+		if (!(any_device && strncmp(mask, ":device=", 8) == 0) && !masks_in(mask, term + n))
+			return false;
+	}
+	return true;
+}
+
 /* A * of the term is a number: rapl:::PACKAGE_ENERGY:PACKAGE* is each package's. */
 static bool same_but_numbers(const char *term, const char *event)
 {
@@ -86,7 +108,7 @@ static bool same_event(const char *term, const char *event)
 		return true;
 	if (strchr(term, '*'))
 		return same_but_numbers(term, event);
-	if (sp_metric_same(a, b))
+	if (sp_metric_same(a, b) || same_of_component(a, b))
 		return true;
 	if (without_pmu(a) == a || without_pmu(b) == b) {
 		a = without_pmu(a);

@@ -158,6 +158,14 @@ sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
 "$sspapi" report -f json -m WATTS watts.sspapi plain.sspapi >watts.json
 is "a PU that has counted no energy has no watts" "$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
 
+# PAPI's presets of GPUs name no device; what was counted has one.
+printf '%s\n' 'component cuda' 'event cuda:::hfma:stat=sum:device=0 component=cuda' 'event cuda:::ffma:stat=sum:device=1 component=cuda' 'event cuda:::ffma:stat=avg:device=1 component=cuda' >script
+SSPAPI_TOPOLOGY=$root/tests/topo/gpus.xml sets gpu set=cuda:::hfma:stat=sum:device=0,cuda:::ffma:stat=sum:device=1,cuda:::ffma:stat=avg:device=1 start show=40,2,9 stop
+printf '%s\n' cuda,GH100 'PRESET,FMA,DERIVED_ADD,cuda:::hfma:stat=sum,cuda:::ffma:stat=sum' 'PRESET,FFMA,NOT_DERIVED,cuda:::ffma:stat=sum' 'PRESET,OF1,NOT_DERIVED,cuda:::ffma:device=1:stat=sum' >gpu.csv
+"$sspapi" report -f json -m ./gpu.csv gpu.sspapi >gpu.json 2>/dev/null
+is "a GPU's metrics" "$(json gpu.json 'map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}$c->{os_index}: " . join " ", map { $_ // "null" } @{$_->{derived_metrics}}{qw(FMA FFMA OF1)} } grep { $d->{topology}{components}[$_->{component}]{type} =~ /GPU|Machine/ } @{$d->{components}}' | paste -sd,)" \
+	"Machine0: 42 2 2,GPU0: null null null,GPU1: null 2 2"
+
 # ---- tables of CPUs ---------------------------------------------------------------------
 printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \
 	'EVENT,ZEN,NOT_DERIVED,PAPI_TOT_INS' >cpus.csv
