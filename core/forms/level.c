@@ -83,9 +83,9 @@ static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_r
 
 	w.of_set = true;
 	w.event_set = r->event_set;
-	w.key = (uint32_t)r->event_set + 1469598103934665603ull;
+	w.key = sp_stir(1, (uint32_t)r->event_set);
 	for (uint32_t i = 0; i < r->k; i++)
-		w.key = (w.key ^ r->event[i]) * 1099511628211ull;
+		w.key = sp_stir(w.key, r->event[i]);
 	w.place = t->n;
 	return w;
 }
@@ -249,7 +249,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		else
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, place, t->left, at->total, at->hole, row->metric);
+		sp_metrics_add(t->metrics, r, place, t->metrics_left, at->total, at->hole, row->metric);
 	return 0;
 }
 
@@ -270,7 +270,7 @@ static int add_between(struct sp_levels *t, const struct sp_row *r, const struct
 		if (!sp_observers_leave(t->left, r, i))
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
 	if (t->metrics)
-		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->left, at->total, NULL, row->metric);
+		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->metrics_left, at->total, NULL, row->metric);
 	return 0;
 }
 
@@ -333,9 +333,14 @@ static uint64_t group_of(const void *levels, const struct sp_row *r)
 static int find_left(struct sp_levels *t)
 {
 	bool together = sp_level_is_process(t->level) || t->level->what == SP_LEVEL_SET || t->level->what == SP_LEVEL_THREAD;
+	const struct sp_observing how = { .group = group_of, .of = t };
+	int e = together ? sp_observers_open(&t->observers, t->m, &how) : 0;
 
+	if (e == 0 && together && t->metrics)
+		e = sp_metrics_observers(t->metrics, &t->metrics_observers, &how);
 	t->left = together ? &t->observers : &t->m->observers;
-	return together ? sp_observers_open(&t->observers, t->m, group_of, t) : 0;
+	t->metrics_left = together ? &t->metrics_observers : t->metrics ? sp_metrics_left(t->metrics) : NULL;
+	return e == 0 && t->metrics && !t->metrics_left ? -ENOMEM : e;
 }
 
 int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
@@ -367,6 +372,7 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 void sp_levels_close(struct sp_levels *t)
 {
 	sp_observers_close(&t->observers);
+	sp_observers_close(&t->metrics_observers);
 	if (t->memory)
 		sp_unmap(t->memory, t->bytes);
 	if (t->stamp)

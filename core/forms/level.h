@@ -84,8 +84,10 @@ struct sp_levels {
 	const struct sp_level *level;
 	struct sp_model *m;
 	struct sp_metrics *metrics;	/* NULL: none */
-	struct sp_observers observers;	/* private: what is left out of these rows; of many levels what is of the model's sums */
-	const struct sp_observers *left;
+	/* private: what is left out of these rows, and of what their metrics are computed from; of many levels what is of the
+	 * model's sums */
+	struct sp_observers observers, metrics_observers;
+	const struct sp_observers *left, *metrics_left;
 	uint32_t n;
 	uint32_t *order;		/* row numbers as they were sorted */
 	struct sp_level_row *row;	/* as they were found: use sp_levels_row */

@@ -41,6 +41,14 @@ unsigned sp_metric_text(char buf[48], const struct sp_metric *d)
 	return (unsigned)o.used;
 }
 
+bool sp_metric_is_placed(const struct sp_metrics *t, const struct sp_metric *d)
+{
+	for (uint32_t i = 0; i < d->n_slots; i++)
+		if (!sp_event_is_placed(t->model, t->slot[d->first_slot + i]))
+			return false;
+	return d->n_slots != 0;
+}
+
 void sp_metric_number(struct sp_out *o, const struct sp_metric *d)
 {
 	if (d->has_value)

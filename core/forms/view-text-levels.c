@@ -159,6 +159,7 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct
 	t.most = t.in_place ? 0 : COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
 	t.further = t.in_place ? NULL : level->name;
 	t.all = s->all;
+	t.without_placed = code;
 	if (sp_table_open(&t, s, levels.n)) {
 		for (uint32_t i = 0; i < levels.n; i++) {
 			uint32_t before = t.n;

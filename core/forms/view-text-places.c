@@ -69,6 +69,7 @@ static bool open_tree(struct tree *r, const struct sp_model *m)
 /* Of the cells of all relations that are on no CPU of the topology: those of this one. */
 static void outside_sums(struct sp_table *t, int32_t cpu)
 {
+	const struct sp_observers *left = t->s->metrics ? sp_metrics_left(t->s->metrics) : NULL;
 	struct sp_model *m = t->s->m;
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
@@ -79,7 +80,7 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 				continue;
 			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
 			if (t->s->metrics)
-				sp_metrics_add(t->s->metrics, &row, -1, &m->observers, at.total, at.hole, t->sums.metric);
+				sp_metrics_add(t->s->metrics, &row, -1, left, at.total, at.hole, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)
 				if (sp_row_place(&row, e) < 0 && !sp_is_hole(&at, e) && !sp_row_left(m, &row, e))
 					sp_table_sum(t, row.event[e], at.total[e], at.exact[e]);
@@ -175,7 +176,7 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 {
 	const struct sp_model *m = s->m;
 	struct tree r;
-	struct sp_table t = { .row = place_row, .arg = &r, .all = s->all };
+	struct sp_table t = { .row = place_row, .arg = &r, .all = s->all, .without_placed = true };
 
 	if (!open_tree(&r, m))
 		return;
@@ -191,15 +192,21 @@ void sp_text_cpus(struct sp_out *o, const struct sp_show *s)
 
 /* ---- what is not in these tables -------------------------------------------------- */
 
-static const char *component_text(const struct sp_model *m, int32_t c, char text[96])
+#define WHERE	160u
+/* "package 0", of several machines "package 0 on node17". */
+static const char *component_text(const struct sp_model *m, int32_t c, char text[WHERE])
 {
+	int32_t machine = c < 0 || m->n_machines < 2 ? -1 : sp_model_above(m, c, "Machine");
+	char host[sizeof(m->component->name) + 1];
 	struct sp_out o;
 
-	sp_memory_init(&o, text, 96);
+	sp_memory_init(&o, text, WHERE);
 	if (c < 0)
 		sp_out_text(&o, "no known place");
 	else
 		sp_text_component(&o, m, (uint32_t)c);
+	if (machine >= 0 && machine != c)
+		sp_out_f(&o, " on %s", sp_fixed_text(host, m->component[machine].name, sizeof(m->component[machine].name)));
 	return sp_memory_text(&o);
 }
 
@@ -221,12 +228,48 @@ static void event_line(struct sp_text_list *l, uint32_t e, const char *where, in
 	sp_list_line(l, cell);
 }
 
-/* Those of packages, memory, devices, the host; and by CPU those from number *from on. */
+static bool has_any(const struct sp_metric *d, const struct sp_metric_sum *sums)
+{
+	for (uint32_t i = 0; sums && i < d->n_slots; i++)
+		if (sums[d->first_slot + i].n)
+			return true;
+	return false;
+}
+
+/* Has what the metric is made of no place below this one? */
+static bool is_last(struct sp_metrics *t, const struct sp_metric *d, uint32_t c)
+{
+	const struct sp_model *m = t->model;
+
+	for (uint32_t below = c + 1; below < m->n_components && sp_parent(m, below) >= (int32_t)c; below++)
+		if (has_any(d, sp_metrics_at(t, below)))
+			return false;
+	return true;
+}
+
+/* Of each place that is the last one down the tree, and of all together. */
+static void metric_lines(struct sp_text_list *l, struct sp_metrics *t, uint32_t i)
+{
+	const struct sp_metric *d = &t->at[i];
+	char where[WHERE], value[48];
+	const char *cell[] = { d->name, where, value };
+
+	for (uint32_t c = 0; c < t->model->n_components; c++) {
+		if (!has_any(d, sp_metrics_at(t, c)) || (c && !is_last(t, d, c)))
+			continue;
+		sp_metrics_compute(t, sp_metrics_at(t, c));
+		component_text(t->model, (int32_t)c, where);
+		sp_metric_text(value, d);
+		sp_list_line(l, cell);
+	}
+}
+
+/* Those of packages, memory, devices, the host; and by CPU those from number *from on; metrics of the former. */
 static void event_lines(struct sp_text_list *l, void *from)
 {
 	static const char *const title[] = { "event", "counted on", "total" };
 	const struct sp_model *m = l->s->m;
-	char where[96];
+	char where[WHERE];
 
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -238,6 +281,9 @@ static void event_lines(struct sp_text_list *l, void *from)
 		if (sp_event_is_placed(m, e) && sp_event_is_summed(m, e) && m->unplaced[e])
 			event_line(l, e, component_text(m, -1, where), m->unplaced[e]);
 	}
+	for (int32_t i = l->s->metrics ? sp_metrics_next(l->s->metrics, -1) : -1; i >= 0; i = sp_metrics_next(l->s->metrics, i))
+		if (sp_metric_is_placed(l->s->metrics, &l->s->metrics->at[i]))
+			metric_lines(l, l->s->metrics, (uint32_t)i);
 }
 
 void sp_text_other_events(struct sp_out *o, const struct sp_show *s)
@@ -257,7 +303,7 @@ static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)
 {
 	const struct sp_model *m = l->s->m;
 	enum sp_data_type type = sp_event_type(m, g->event);
-	char name[256], where[96], number[4][48] = { "", "-", "-", "-" };
+	char name[256], where[WHERE], number[4][48] = { "", "-", "-", "-" };
 	const char *cell[] = { sp_text_event(m, g->event, name), component_text(m, g->component, where), number[0], number[1],
 			       number[2], number[3] };
 

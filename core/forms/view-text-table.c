@@ -240,7 +240,7 @@ static const char *heading(const struct sp_table *t, uint32_t id, char text[256]
 	if (id < t->m->n_events)
 		sp_text_event(t->m, id, text);
 	else
-		sp_text_f(text, 200, "%s", metric(t, id)->name);
+		sp_text_f(text, 220, sp_text_is_event(t->m, metric(t, id)->name) ? "%s (metric)" : "%s", metric(t, id)->name);
 	for (char *p = text; *p; p++)
 		if (*p & 0x80)
 			*p = '?';
@@ -285,7 +285,9 @@ static unsigned heading_lines(const char *text, unsigned width)
 
 static bool is_column(const struct sp_table *t, uint32_t id)
 {
-	return id < t->m->n_events ? t->columns[id] && sp_show_event(t->s, id) : metric(t, id)->shown;
+	if (id < t->m->n_events)
+		return t->columns[id] && sp_show_event(t->s, id);
+	return metric(t, id)->shown && !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
 }
 
 /* Names are broken so that six columns are no wider than values need. */

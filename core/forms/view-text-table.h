@@ -43,6 +43,7 @@ struct sp_table {
 	bool first_line;		/* nothing stands above it */
 	bool name_spread;		/* say which rows have the least and the most */
 	bool placed;			/* also events that are counted on packages and other components as a whole */
+	bool without_placed;		/* nor metrics of such events alone: the rows have none */
 	/* Fills in label, tail and sums (which are empty) of row number `at`. */
 	void (*row)(struct sp_table *t, uint64_t at);
 	void *arg;

@@ -1,5 +1,6 @@
 /* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
 #include "../model/core-kinds.h"
+#include "../model/observers.h"
 #include "view-text-words.h"
 
 void sp_heading_begin(struct sp_out *o, bool bold)
@@ -162,19 +163,6 @@ static bool ends_with(const char *text, const char *end)
 	return n >= k && !strcmp(text + n - k, end);
 }
 
-/* Whatever modes a merge put behind it. */
-static bool is_clock(const char *of)
-{
-	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
-	char name[64] = "";
-
-	memcpy(name, of, sp_min(strcspn(of, " "), sizeof(name) - 1));
-	for (unsigned i = 0; i < SP_COUNT(clocks); i++)
-		if (!strncmp(name, "perf::", 6) && ends_with(name, clocks[i]))
-			return true;
-	return false;
-}
-
 bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 {
 	static const char *const cycles[] = { "PAPI_TOT_CYC", "PAPI_REF_CYC", "CPU-CYCLES", "CPU_CYCLES", "HW_CPU_CYCLES", "CYCLES_NOT_IN_HALT",
@@ -190,7 +178,7 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event)
 	for (unsigned i = 0; i < SP_COUNT(cycles); i++)
 		if (ends_with(name, cycles[i]))
 			return true;
-	return is_clock(name);
+	return sp_name_is_clock(name);
 }
 
 /* The unit that a count is of and how many there are in one of it: clocks of the kernel say none
@@ -200,7 +188,7 @@ static const char *scaled_unit(const struct sp_model *m, uint32_t event, double 
 	const char *units = SP_EVENT_TEXT(m, event, units), *name = SP_EVENT_TEXT(m, event, name);
 
 	*one = 1e-9;
-	if (!*units && is_clock(name))
+	if (!*units && sp_name_is_clock(name))
 		return "s";
 	if (!strcmp(units, "ns") || !strcmp(units, "nJ"))
 		return units + 1;
@@ -367,6 +355,16 @@ static const char *short_name(const struct sp_model *m, uint32_t event, char buf
 	return rest;
 }
 
+bool sp_text_is_event(const struct sp_model *m, const char *name)
+{
+	char buf[32];
+
+	for (uint32_t e = 0; e < m->n_events; e++)
+		if (m->event_counted[e] && !strcmp(behind_prefix(sp_event_name(m, e, buf)), name))
+			return true;
+	return false;
+}
+
 static size_t alike(const char *a, const char *b)
 {
 	size_t n = 0;
@@ -431,4 +429,27 @@ const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[25
 	if (twice)
 		sp_text_f(text + strlen(text), 14, " #%u", event);
 	return text;
+}
+
+bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
+{
+	for (uint32_t e = (*next)++; e < m->n_events; e = (*next)++) {
+		uint32_t by = sp_event_observers(m, e), more = 0;
+		bool told = false;
+		char name[256 + 48];
+
+		for (uint32_t i = 0; i < m->n_events && by; i++) {
+			told = told || (i < e && sp_event_observers(m, i) == by);
+			more += i > e && sp_event_observers(m, i) == by;
+		}
+		if (!by || told)
+			continue;
+		sp_text_event(m, e, name);
+		if (more)
+			sp_text_f(name + strlen(name), 48, " and %'u more event%s", more, SP_MANY(more));
+		sp_text_f(text, 512, "%s: %'u observers saw the same over the same time; what the longest of them saw counts (each by itself: "
+			  "--per-thread)", name, by);
+		return true;
+	}
+	return false;
 }

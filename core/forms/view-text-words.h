@@ -56,6 +56,13 @@ void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
  * stands with its values; control characters escaped. */
 const char *sp_text_event(const struct sp_model *m, uint32_t event, char text[256]);
 
+/* By how many observers which events were seen over the same time: a line for those of one number, from event *next on (0
+ * before the first); false: there is none. */
+bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512]);
+
+/* Is a counted event called so, without its prefix? */
+bool sp_text_is_event(const struct sp_model *m, const char *name);
+
 /* What was counted between two call sites (to 0: other than those known), in at most `width`
  * columns; what tells it from others is not cut off (view-text-sites.c). */
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);

@@ -3,7 +3,6 @@
  */
 #include "../cpu-list.h"
 #include "../model/core-kinds.h"
-#include "../model/observers.h"
 #include "../model/repeats.h"
 #include "view-metrics.h"
 #include "view-text-levels.h"
@@ -472,29 +471,12 @@ static void nowhere(struct notes *n, struct sp_model *m)
 		}
 }
 
-/* Events of one number of observers are a line. */
 static void observers(struct notes *n, const struct sp_model *m)
 {
-	char text[256];
+	char text[512];
 
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		uint32_t by = sp_event_observers(m, e), more = 0;
-		bool told = false;
-
-		for (uint32_t i = 0; i < m->n_events && by; i++) {
-			told = told || (i < e && sp_event_observers(m, i) == by);
-			more += i > e && sp_event_observers(m, i) == by;
-		}
-		if (!by || told)
-			continue;
-		sp_text_event(m, e, text);
-		if (more)
-			NOTE(n, "%s and %'u more event%s: %'u observers saw the same over the same time; what the longest of them saw counts "
-			     "(each by itself: --per-thread)", text, more, SP_MANY(more), by);
-		else
-			NOTE(n, "%s: %'u observers saw the same over the same time; what the longest of them saw counts (each by itself: "
-			     "--per-thread)", text, by);
-	}
+	for (uint32_t e = 0; sp_text_observers(m, &e, text);)
+		note(n, text);
 }
 
 static void overflows(struct notes *n, struct sp_model *m)

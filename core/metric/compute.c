@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../model/core-kinds.h"
-#include "../model/observers.h"
 #include "../model/view-common.h"
 #include "../sys.h"
 #include "compute.h"
@@ -72,13 +71,20 @@ static void find_slots(struct sp_metrics *t, uint32_t number)
 		t->row_present[t->slot[d->first_slot + i]] = false;
 }
 
+void sp_metrics_forget_sums(struct sp_metrics *t)
+{
+	if (t->place)
+		sp_unmap(t->place, t->place_bytes);
+	sp_observers_close(&t->observers);
+	t->place = NULL;
+	t->looked = false;
+}
+
 void sp_metrics_prepare(struct sp_metrics *t)
 {
 	t->n_slots = 0;
 	t->relation = NULL;
-	if (t->place)
-		sp_unmap(t->place, t->place_bytes);
-	t->place = NULL;
+	sp_metrics_forget_sums(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].n_slots = 0;
 	for (uint32_t i = 0; i < t->n; i++)
@@ -149,7 +155,7 @@ static void take_relation(struct sp_metrics *t, const struct sp_row *row)
 			uint32_t at = t->row_at[t->slot[d->first_slot + k]];
 
 			if (at && t->n_pairs < SP_METRIC_IDS_MOST)
-				t->pair[t->n_pairs++] = (struct sp_metric_pair){ d->first_slot + k, at - 1 };
+				t->pair[t->n_pairs++] = (struct sp_sighting){ d->first_slot + k, at - 1 };
 		}
 	}
 	for (uint32_t i = 0; i < row->k; i++)
@@ -175,11 +181,42 @@ void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t plac
 	take_relation(t, row);
 	for (uint32_t i = 0; i < t->n_pairs; i++)
 		if ((place == SP_METRIC_ANYWHERE || sp_row_place(row, t->pair[i].i) == place) && !(hole && hole[t->pair[i].i]) &&
-		    !(left && sp_observers_leave(left, row, t->pair[i].i)))
-			add_value(t, to, t->pair[i].slot, total[t->pair[i].i], 1);
+		    !(left && sp_observers_leave(left, row, i)))
+			add_value(t, to, t->pair[i].of, total[t->pair[i].i], 1);
 	for (uint32_t i = 0; left && place != SP_METRIC_ANYWHERE && i < t->n_pairs; i++)
 		if (sp_row_place(row, t->pair[i].i) == place)
-			to[t->pair[i].slot].ns += sp_observers_ns(left, row, t->pair[i].i);
+			to[t->pair[i].of].ns += sp_observers_ns(left, row, i);
+}
+
+static uint32_t list_pairs(void *metrics, const struct sp_row *row, const struct sp_sighting **list)
+{
+	struct sp_metrics *t = metrics;
+
+	take_relation(t, row);
+	*list = t->pair;
+	return t->n_pairs;
+}
+
+int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o, const struct sp_observing *how)
+{
+	struct sp_observing of = { .list = list_pairs, .with = t };
+
+	if (how) {
+		of.group = how->group;
+		of.of = how->of;
+	}
+	return sp_observers_open(o, t->model, &of);
+}
+
+/* Of all runs, whichever one is looked at now: rows are found by their numbers among all. */
+const struct sp_observers *sp_metrics_left(struct sp_metrics *t)
+{
+	uint32_t run = t->model->only_run;
+
+	t->model->only_run = 0;
+	t->looked = t->looked || sp_metrics_observers(t, &t->observers, NULL) == 0;
+	t->model->only_run = run;
+	return t->looked ? &t->observers : NULL;
 }
 
 void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const struct sp_metric_sum *from)
@@ -202,15 +239,15 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 
 	take_relation(t, row);
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
-		uint32_t slot = t->pair[i].slot, e = t->pair[i].i;
+		uint32_t slot = t->pair[i].of, e = t->pair[i].i;
 		int32_t place = sp_row_place(row, e), kind = place < 0 ? sp_kind_of(m, at->component) : -1;
-		bool more = !sp_row_left(m, row, e);
+		bool more = !sp_observers_leave(&t->observers, row, i);
 
 		if (!more || sp_is_hole(at, e))
 			continue;
 		for (int32_t c = place >= 0 ? place : at->component; more && c >= 0; c = m->component[c].parent) {
 			add_value(t, place_at(t, (uint32_t)c), slot, at->total[e], 1);
-			place_at(t, (uint32_t)c)[slot].ns += sp_observers_ns(&m->observers, row, e);
+			place_at(t, (uint32_t)c)[slot].ns += sp_observers_ns(&t->observers, row, i);
 			more = m->component[c].flags & SP_COMPONENT_MEMORY;
 		}
 		if (kind >= 0)
@@ -259,7 +296,7 @@ static void sum_model(struct sp_metrics *t)
 	struct sp_at_cpu at;
 
 	t->place_bytes = ((uint64_t)t->model->n_components + SP_KINDS_MOST + 1) * (t->n_slots + 1ull) * sizeof(*t->place);
-	t->place = sp_map(t->place_bytes);
+	t->place = sp_metrics_left(t) ? sp_map(t->place_bytes) : NULL;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].sets = t->at[i].others = 0;
 	while (t->place && sp_model_next(t->model, &row)) {

@@ -6,7 +6,7 @@
 #ifndef SP_METRIC_COMPUTE_H
 #define SP_METRIC_COMPUTE_H
 
-#include "../model/model.h"
+#include "../model/observers.h"
 
 #define SP_METRIC_STEPS 256u		/* most words of one formula */
 #define SP_METRIC_SORTS 32u		/* most sorts of machines of a merged store */
@@ -87,10 +87,10 @@ struct sp_metrics {
 	bool *row_present, *needed;	/* needed: [n] */
 	const uint32_t *relation;	/* the events of the relation at hand, k of them, on machines of this sort; NULL: none */
 	uint32_t relation_k, relation_sort;
-	struct sp_metric_pair {
-		uint32_t slot, i;
-	} *pair;			/* what it adds: event i of it to which slot */
+	struct sp_sighting *pair;	/* what it adds: event i of it to which slot */
 	uint32_t n_pairs;
+	struct sp_observers observers;	/* of the model, by pairs, which is by metric: once it was looked for */
+	bool looked;
 	struct sp_metric_sum *one;	/* [n_slots]: of one relation */
 	struct sp_metric_sum *place;	/* [components, then kinds of cores][n_slots] of the model; NULL: not summed yet */
 	uint64_t place_bytes;
@@ -103,10 +103,15 @@ struct sp_metrics {
 };
 
 /* Adds total[k] of `row` to a row's sums (n_slots of them): of what is counted at this place (sp_row_place: a
- * component, or -1), or anywhere; but for what `left` leaves out (NULL: nothing). */
+ * component, or -1), or anywhere; but for what `left` (of the two below) leaves out (NULL: nothing). */
 #define SP_METRIC_ANYWHERE INT32_MIN
 void sp_metrics_add(struct sp_metrics *t, const struct sp_row *row, int32_t place, const struct sp_observers *left, const int64_t *total, const int64_t *hole,
 		    struct sp_metric_sum *to);
+
+/* Of observers that saw the same over the same time one counts, among those whose event sets have all that a metric needs:
+ * of the model's sums (NULL: there is no memory), or as `how` has groups (0 or -ENOMEM; to be closed). */
+const struct sp_observers *sp_metrics_left(struct sp_metrics *t);
+int sp_metrics_observers(struct sp_metrics *t, struct sp_observers *o, const struct sp_observing *how);
 
 /* Adds a row's sums to another's. */
 void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to, const struct sp_metric_sum *from);
@@ -125,7 +130,8 @@ const struct sp_metric_sum *sp_metrics_of_kind(struct sp_metrics *t, uint32_t ki
 /* The shown ones, in the order of the file: the first behind i (start with -1); -1: no more. */
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i);
 
-/* Gives the shown ones their slots, anew.  For metric.c. */
+/* Gives the shown ones their slots, anew; and gives back the memory of the model's sums.  For metric.c. */
 void sp_metrics_prepare(struct sp_metrics *t);
+void sp_metrics_forget_sums(struct sp_metrics *t);
 
 #endif

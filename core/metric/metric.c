@@ -63,6 +63,28 @@ static bool masks_in(const char *a, const char *b)
 	return true;
 }
 
+/* cuda:::x:stat=sum, qualifiers in any order.  The device is the event's own to say: PAPI's presets name none, and what was
+ * counted has one (cuda:::x:stat=sum:device=0). */
+static bool same_of_component(const char *term, const char *event)
+{
+	size_t n = strcspn(term, ":");
+	bool any_device = !strstr(term, ":device=");
+
+	if (strncmp(term + n, ":::", 3) != 0)
+		return false;
+	n += 3 + strcspn(term + n + 3, ":");
+	if (!same_n(term, event, n) || (event[n] && event[n] != ':') || !masks_in(term + n, event + n))
+		return false;
+	for (const char *p = event + n; *p == ':'; p += 1 + strcspn(p + 1, ":")) {
+		char mask[128] = "";
+
+		memcpy(mask, p, sp_min(1 + strcspn(p + 1, ":"), sizeof(mask) - 1));
+		if (!(any_device && strncmp(mask, ":device=", 8) == 0) && !masks_in(mask, term + n))
+			return false;
+	}
+	return true;
+}
+
 /* A * of the term is a number: rapl:::PACKAGE_ENERGY:PACKAGE* is each package's. */
 static bool same_but_numbers(const char *term, const char *event)
 {
@@ -86,7 +108,7 @@ static bool same_event(const char *term, const char *event)
 		return true;
 	if (strchr(term, '*'))
 		return same_but_numbers(term, event);
-	if (sp_metric_same(a, b))
+	if (sp_metric_same(a, b) || same_of_component(a, b))
 		return true;
 	if (without_pmu(a) == a || without_pmu(b) == b) {
 		a = without_pmu(a);
@@ -104,6 +126,21 @@ static bool same_event(const char *term, const char *event)
 
 /* ---- binding ------------------------------------------------------------------- */
 
+/* Of packages and the machine that they are in (powercap's zone psys) the packages: their sum would have them twice. */
+static void leave_whole(struct sp_metrics *t, struct sp_metric_term *term)
+{
+	uint32_t *id = t->id + term->ids, n = 0;
+	bool parts = false;
+
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		parts = parts || t->model->event[id[i]]->place != SP_PLACE_MACHINE;
+	for (uint32_t i = 0; i < term->n_ids; i++)
+		if (!parts || t->model->event[id[i]]->place != SP_PLACE_MACHINE)
+			id[n++] = id[i];
+	t->n_ids -= term->n_ids - n;
+	term->n_ids = n;
+}
+
 static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 {
 	uint32_t most = (uint32_t)sp_min(t->model->n_events, EVENTS_MOST);
@@ -120,6 +157,8 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 			term->n_ids++;
 		}
 	}
+	if (strchr(term->name, '*'))
+		leave_whole(t, term);
 }
 
 /* An earlier definition of this name, of the same table or for every CPU; the last one counts. */
@@ -308,10 +347,8 @@ static void forget_room(struct sp_metrics *t)
 {
 	if (t->row_memory)
 		sp_unmap(t->row_memory, t->row_bytes);
-	if (t->place)
-		sp_unmap(t->place, t->place_bytes);
 	t->row_memory = NULL;
-	t->place = NULL;
+	sp_metrics_forget_sums(t);
 }
 
 /* Room for one relation, one row, and the machines' sorts.  Pages that stay untouched cost nothing. */

@@ -76,19 +76,6 @@ static bool has_packages(const struct sp_model *m, int32_t root)
 	return false;
 }
 
-/* Stores of before took stealtime:::CPU1, the kernel's cpu0, for its CPU 1. */
-static int32_t cpu_number(const struct sp_model *m, const struct sp_event *v)
-{
-	const char *number = strstr(sp_model_text(m, v->name), ":CPU");
-	int32_t n = 0;
-
-	if (!number || strcmp(sp_model_text(m, v->component), "stealtime") != 0)
-		return v->place_id;
-	for (number += 4; *number >= '0' && *number <= '9' && n < 1000000; number++)
-		n = 10 * n + (*number - '0');
-	return n ? n - 1 : v->place_id;
-}
-
 int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32_t e)
 {
 	const struct sp_event *v = m->event[row->event[e]];
@@ -99,7 +86,7 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 		return -1;		/* by the CPUs of its readings; or of threads that ran anywhere */
 	switch (v->place) {
 	case SP_PLACE_CPU:
-		c = component_of_cpu(m, row, cpu_number(m, v));
+		c = component_of_cpu(m, row, v->place_id);
 		if (row->scope == SP_SCOPE_PROCESS)
 			return c;
 		break;

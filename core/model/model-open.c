@@ -112,6 +112,7 @@ static void count_threads(struct sp_model *m, sp_off newest, uint64_t *left)
 			m->n_threads += (uint32_t)sp_min(t->threads, UINT32_MAX - m->n_threads);
 		for (sp_off at = sp_relations_head(m, t); at && sp_spend(left) && whole(m, r = sp_relation_at(m, at)); at = r->next) {
 			m->n_places++;
+			m->any_of_cpus = m->any_of_cpus || r->scope == SP_SCOPE_CPU;
 			m->most_k = (uint32_t)sp_max(m->most_k, r->k);
 			m->most_cells = (uint32_t)sp_max(m->most_cells, r->cells);
 			sp_row_count_chunks(m, r);
@@ -513,6 +514,11 @@ static void sum_tree(struct sp_model *m)
 	}
 }
 
+static uint8_t domain_of(const struct sp_model *m, uint32_t e, uint32_t domain)
+{
+	return sp_name_is_clock(SP_EVENT_TEXT(m, e, name)) ? 0 : (uint8_t)domain;
+}
+
 static void sum(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
@@ -525,7 +531,7 @@ static void sum(struct sp_model *m)
 		m->refused += row.refused;
 		m->starts += row.starts;
 		for (uint32_t i = 0; i < row.k; i++)
-			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= (uint8_t)row.domain;
+			m->event_counted[row.event[i]] = true, m->event_domain[row.event[i]] |= domain_of(m, row.event[i], row.domain);
 		for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++)
 			add_cell(m, &row, &at);
 		sp_add_gauges(m, &row);
@@ -564,7 +570,7 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 	index_topology(m);
 	index_lists(m);
 	sp_intervals_index(m);
-	r = sp_observers_open(&m->observers, m, NULL, NULL);
+	r = sp_observers_open(&m->observers, m, NULL);
 	if (r < 0) {
 		sp_model_close(m);
 		return r;

@@ -85,7 +85,7 @@ struct sp_model {
 					 * a placed event: it was counted here or below, be it 0 */
 	int64_t *unplaced;		/* [event]: on no CPU, or on one that the topology lacks */
 	bool *event_counted;		/* [event]: in some relation */
-	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known */
+	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known, or a clock */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
 
 	/* Kinds of cores, each machine's fastest first; of several machines those of one name
@@ -109,6 +109,7 @@ struct sp_model {
 	uint32_t n_outside;
 	int32_t outside[SP_OUTSIDE_MOST];
 
+	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
 	uint32_t n_relations, n_threads, n_cpus_counted;
 	uint64_t readings, starts;
 	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */

@@ -21,10 +21,11 @@ struct work {
 	uint32_t n, n_heads, n_chosen;
 };
 
-static uint64_t stir(uint64_t h, uint64_t word)
+/* CUDA counts what a process runs on the GPU, in its own context: two processes never see the same (and device 0 of two
+ * ranks may be two GPUs). */
+static bool is_of_contexts(const struct sp_model *m, const struct sp_event *v)
 {
-	h = (h ^ word) * 0xff51afd7ed558ccdull;
-	return h ^ h >> 32;
+	return strcmp(sp_model_text(m, v->component), "cuda") == 0;
 }
 
 static bool may_be_shared(const struct sp_event *v)
@@ -33,34 +34,61 @@ static bool may_be_shared(const struct sp_event *v)
 					      v->scope == SP_SCOPE_DEVICE);
 }
 
+/* All that runs on a CPU is the CPU's, whichever event it is. */
+static bool is_of_cpu(const struct sp_row *row)
+{
+	return row->scope == SP_SCOPE_CPU && row->target == SP_TARGET_CPU;
+}
+
+static bool is_shared(const struct sp_model *m, const struct sp_row *row, uint32_t i)
+{
+	const struct sp_event *v = m->event[row->event[i]];
+
+	return may_be_shared(v) || (is_of_cpu(row) && v && v->kind == SP_COUNTER);
+}
+
 static bool any_shared(const struct sp_model *m)
 {
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (may_be_shared(m->event[e]))
 			return true;
-	return false;
+	return m->any_of_cpus;
 }
 
 /* The event where it is counted; of a process's own, that of this process. */
-static uint64_t thing(const struct sp_model *m, const struct sp_row *row, uint32_t i)
+static uint64_t thing(const struct sp_model *m, const struct sp_row *row, const struct sp_sighting *at)
 {
-	const struct sp_event *v = m->event[row->event[i]];
-	int32_t place = sp_row_place(row, i);
-	uint64_t h = stir(stir(stir(1, row->event[i]), (uint32_t)place), m->process[row->process].machine);
+	const struct sp_event *v = m->event[row->event[at->i]];
+	int32_t place = sp_row_place(row, at->i);
+	uint64_t h = sp_stir(sp_stir(sp_stir(1, at->of), (uint32_t)place), m->process[row->process].machine);
 
 	if (place < 0)
-		h = stir(stir(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
-	return v->scope == SP_SCOPE_PROCESS ? stir(h, row->process + 1ull) : h;
+		h = sp_stir(sp_stir(h, (uint32_t)v->place_id), row->target == SP_TARGET_CPU ? (uint32_t)row->target_id + 1ull : 0);
+	return v->scope == SP_SCOPE_PROCESS || is_of_contexts(m, v) ? sp_stir(h, row->process + 1ull) : h;
 }
 
-static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row, uint64_t group, uint32_t slot)
+/* What is looked at of the row: `most` of it at most. */
+static uint32_t list(const struct sp_observing *how, const struct sp_row *row, const struct sp_sighting **at)
 {
-	uint64_t observer = stir(stir(stir(row->process, row->thread_at), row->target), (uint32_t)row->target_id);
+	*at = NULL;
+	return how && how->list ? how->list(how->with, row, at) : row->k;
+}
+
+static void take_row(struct work *w, const struct sp_model *m, const struct sp_row *row, const struct sp_observing *how, uint32_t slot)
+{
+	uint64_t observer = sp_stir(sp_stir(sp_stir(sp_stir(1, row->process), row->thread_at), row->target), (uint32_t)row->target_id);
+	uint64_t group = how && how->group ? how->group(how->of, row) : 0;
+	const struct sp_sighting *at;
+	uint32_t n = list(how, row, &at);
 
 	w->o->at[row->index - 1] = slot + 1;
-	for (uint32_t i = 0; i < row->k; i++)
-		if (may_be_shared(m->event[row->event[i]]))
-			w->sight[w->n++] = (struct sight){ thing(m, row, i), group, observer, row->first_ns, row->last_ns, row->event[i], slot + i };
+	for (uint32_t i = 0; row->cells && i < n; i++) {	/* (who never read has seen nothing) */
+		struct sp_sighting one = at ? at[i] : (struct sp_sighting){ row->event[i], i };
+
+		if (is_shared(m, row, one.i))
+			w->sight[w->n++] = (struct sight){ thing(m, row, &one), group, observer, row->first_ns, row->last_ns,
+							   row->event[one.i], slot + i };
+	}
 }
 
 static bool is_same_thing(const struct sight *a, const struct sight *b)
@@ -153,17 +181,18 @@ static void find_left(struct work *w, uint32_t *from)
 	}
 }
 
-int sp_observers_open(struct sp_observers *o, struct sp_model *m, uint64_t (*group)(const void *of, const struct sp_row *row), const void *of)
+int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct sp_observing *how)
 {
 	struct work w = { .o = o };
 	struct sp_row row = { 0 };
+	const struct sp_sighting *at;
 	uint64_t most = 0, n_rows = 0, bytes;
-	uint32_t slot = 0;
+	uint32_t slot = 0, n;
 
 	memset(o, 0, sizeof(*o));
 	if (!any_shared(m))
 		return 0;
-	for (; sp_model_next(m, &row); most += row.k)
+	for (; sp_model_next(m, &row); most += list(how, &row, &at))
 		n_rows = row.index;
 	row = (struct sp_row){ 0 };
 	o->bytes = most * 9 + n_rows * 4 + m->n_events * 4 + 64;
@@ -181,9 +210,9 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, uint64_t (*gro
 	w.order = (uint32_t *)(w.sight + most + 1);
 	w.head = w.order + most + 1;
 	w.chosen = w.head + most + 1;
-	while (sp_model_next(m, &row) && slot + row.k <= most && row.index <= n_rows) {
-		take_row(&w, m, &row, group ? group(of, &row) : 0, slot);
-		slot += row.k;
+	while (sp_model_next(m, &row) && row.index <= n_rows && slot + (n = list(how, &row, &at)) <= most) {
+		take_row(&w, m, &row, how, slot);
+		slot += n;
 	}
 	for (uint32_t i = 0; i < w.n; i++)
 		w.order[i] = i;

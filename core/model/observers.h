@@ -6,6 +6,8 @@
  * counts of observers whose times do not overlap add up.  An observer is a thread with the target that it attached to: a
  * thread's own sets of one component never run at the same time, so that their counts add up.
  *
+ * A metric has observers of its own (metric/compute.c): who saw one of its events longest may not have had the other.
+ *
  * Part of the model (model.h has the rules: it trusts nothing, one thread).
  */
 #ifndef SP_OBSERVERS_H
@@ -13,18 +15,39 @@
 
 #include "model.h"
 
-/* Finds out which counts of which relations are left out of sums: of all, or, with `group`, of those of the rows
- * that it gives the same number.  0 or -ENOMEM; on an error nothing is to be closed. */
-int sp_observers_open(struct sp_observers *o, struct sp_model *m, uint64_t (*group)(const void *of, const struct sp_row *row), const void *of);
+/* A key of words, one after the other: they may be small and near to each other, so that each goes through all bits. */
+static inline uint64_t sp_stir(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0xff51afd7ed558ccdull;
+	return key ^ key >> 32;
+}
+
+/* One more thing to look at: event i of a row, for a sum that has this number. */
+struct sp_sighting {
+	uint32_t of, i;
+};
+
+/* Whose counts are compared.  All may be NULL. */
+struct sp_observing {
+	/* Only those of rows that this gives the same number. */
+	uint64_t (*group)(const void *of, const struct sp_row *row);
+	const void *of;
+	/* What is looked at of a row, and how much that is; it stays until the next row.  NULL: its events, by their ids. */
+	uint32_t (*list)(void *with, const struct sp_row *row, const struct sp_sighting **list);
+	void *with;
+};
+
+/* Finds out which counts of which relations are left out of sums.  0 or -ENOMEM; on an error nothing is to be closed. */
+int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct sp_observing *how);
 void sp_observers_close(struct sp_observers *o);
 
-/* Is event i of the row left out: did another see it over the same time, and longer? */
+/* Is what stands at i of the row's list (event i) left out: did another see it over the same time, and longer? */
 static inline bool sp_observers_leave(const struct sp_observers *o, const struct sp_row *row, uint32_t i)
 {
 	return o->at && o->at[row->index - 1] && o->left[o->at[row->index - 1] - 1 + i];
 }
 
-/* For how long did who counts observe event i?  Of several relations of one observer one has it; 0: another has. */
+/* For how long did who counts observe it?  Of several relations of one observer one has it; 0: another has. */
 static inline uint64_t sp_observers_ns(const struct sp_observers *o, const struct sp_row *row, uint32_t i)
 {
 	return o->at && o->at[row->index - 1] ? o->ns[o->at[row->index - 1] - 1 + i] : 0;

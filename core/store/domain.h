@@ -1,6 +1,7 @@
 /* domain.h: the modes that an event is counted in (PAPI_DOM_*: user 1, kernel 2, other 4, supervisor 8), in words.
  *
- * Counts in several modes are events of their own, with the modes behind their names: "perf::PAGE-FAULTS (user)".
+ * Counts in several modes are events of their own, with the modes behind their names: "perf::PAGE-FAULTS (user)".  But not
+ * the kernel's clocks: they count all of a thread's time on a CPU, whatever modes are asked for.
  */
 #ifndef SP_DOMAIN_H
 #define SP_DOMAIN_H
@@ -43,6 +44,22 @@ static inline size_t sp_name_bytes(const char *name)
 			return (size_t)(p - 1 - name);
 	}
 	return strlen(name);
+}
+
+/* Is it a clock of the kernel's?  Whatever masks (:u=1) and modes stand behind its name. */
+static inline bool sp_name_is_clock(const char *name)
+{
+	static const char *const clocks[] = { "TASK-CLOCK", "CPU-CLOCK", "SW_TASK_CLOCK", "SW_CPU_CLOCK" };
+	size_t n;
+
+	if (strncmp(name, "perf::", 6) != 0)
+		return false;
+	name += 6;
+	n = strcspn(name, ": ");
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (n >= strlen(clocks[i]) && strncmp(name + n - strlen(clocks[i]), clocks[i], strlen(clocks[i])) == 0)
+			return true;
+	return false;
 }
 
 /* Is this the event's name, or what all of its modes are called? */

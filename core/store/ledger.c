@@ -469,7 +469,8 @@ static void apply(struct sp_writer *w, enum sp_op op, int cell, const int64_t *x
 	} else {
 		take_reading(w, n, op, cell, x);
 	}
-	if (!r->first_ns)
+	/* What does not begin at 0 is seen from its first reading on. */
+	if (!r->first_ns && !(op == SP_OP_START && (w->component & SP_KEEPS_ON_START)))
 		sp_put(&r->first_ns, now);
 	sp_put(&r->last_ns, now);
 	sp_order();

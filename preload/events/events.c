@@ -198,6 +198,7 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	long id;
 
 	describe(papi, e, &d);
+	e->is_clock = sp_name_is_clock(d.t.name);
 	e->kind = sp_kind_of(d.fact, d.t.name, info);
 	e->data_type = (enum sp_data_type)d.t.data_type;
 	if (strcmp(d.t.component, "sde") == 0)

@@ -17,6 +17,7 @@ struct sp_event_seen {
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store says whose it is */
 	bool awaited;			/* sde: its library has not registered it yet */
+	bool is_clock;			/* the kernel's: it has no modes */
 	bool on_device, wandered;	/* a preset, counted on a device; on several */
 	uint32_t domain;		/* that it was counted in first; 0: in none yet */
 	uint32_t in_domain[1u << SP_DOMAINS];	/* its id in the store there, + 1; 0: not counted there yet */

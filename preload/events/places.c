@@ -1,6 +1,8 @@
 /* places.c: see places.h. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "../../core/cpu-list.h"
 #include "../../core/out.h"
 #include "../../core/sys.h"
 #include "places.h"
@@ -112,13 +114,29 @@ static struct sp_where coretemp(const char *name)
 	return id < 0 ? unknown : at(SP_PLACE_PACKAGE, id);
 }
 
+/* A process that may see some GPUs only, as launchers have it for each rank, numbers these from 0: "2,3" says which they
+ * are.  NOT_KNOWN: it says that by other names (GPU-8932f937-...), or has no such. */
+static int of_visible(const char *variable, int id)
+{
+	const char *list = variable ? secure_getenv(variable) : NULL;
+	uint64_t from, to;
+
+	if (!list)
+		return id;
+	for (; id >= 0 && *list && (list = sp_cpu_range(list, &from, &to)) != NULL && from == to; id--)
+		if (!id)
+			return from < 65536 ? (int)from : NOT_KNOWN;
+	return NOT_KNOWN;
+}
+
 /* cuda:::x:stat=sum:device=1, rocp_sdk:::x:DIMENSION_XCC=0:device=1; nvml:::NAME:device_1:power, and the like; as the vendor's library
  * numbers them. */
 static struct sp_where gpu(const char *component, const char *name)
 {
-	static const struct { const char *component; enum sp_vendor vendor; } whose[] = {
-		{ "cuda", SP_VENDOR_NVIDIA }, { "nvml", SP_VENDOR_NVIDIA }, { "rocm", SP_VENDOR_AMD }, { "rocp_sdk", SP_VENDOR_AMD },
-		{ "rocm_smi", SP_VENDOR_AMD }, { "amd_smi", SP_VENDOR_AMD }, { "intel_gpu", SP_VENDOR_INTEL },
+	static const struct { const char *component; enum sp_vendor vendor; const char *visible; } whose[] = {
+		{ "cuda", SP_VENDOR_NVIDIA, "CUDA_VISIBLE_DEVICES" }, { "nvml", SP_VENDOR_NVIDIA, NULL },
+		{ "rocm", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" }, { "rocp_sdk", SP_VENDOR_AMD, "ROCR_VISIBLE_DEVICES" },
+		{ "rocm_smi", SP_VENDOR_AMD, NULL }, { "amd_smi", SP_VENDOR_AMD, NULL }, { "intel_gpu", SP_VENDOR_INTEL, "ZE_AFFINITY_MASK" },
 	};
 	int id = number_behind(name, "device=");
 
@@ -126,10 +144,29 @@ static struct sp_where gpu(const char *component, const char *name)
 		id = number_behind(name, "device_");
 	if (id < 0)
 		id = number_behind(name, "device:");
-	for (unsigned i = 0; id >= 0 && id < 65536 && i < SP_COUNT(whose); i++)
-		if (strcmp(component, whose[i].component) == 0)
-			return at(SP_PLACE_GPU, (int)whose[i].vendor << 16 | id);
+	for (unsigned i = 0; id >= 0 && id < 65536 && i < SP_COUNT(whose); i++) {
+		if (strcmp(component, whose[i].component) != 0)
+			continue;
+		id = of_visible(whose[i].visible, id);
+		return id < 0 ? unknown : at(SP_PLACE_GPU, (int)whose[i].vendor << 16 | id);
+	}
 	return unknown;
+}
+
+/* The n-th CPU that is online, from 1: /proc/stat has a line for each of these. */
+static int online(int n)
+{
+	char text[1024];
+	const char *list = text;
+	uint64_t from, to;
+	int left = n - 1;
+
+	if (sp_read_file("/sys/devices/system/cpu/online", text, sizeof(text)) <= 0)
+		return n - 1;
+	for (; *list && (list = sp_cpu_range(list, &from, &to)) != NULL && from <= to; left -= (int)(to - from) + 1)
+		if ((uint64_t)left <= to - from)
+			return (int)from + left;
+	return n - 1;
 }
 
 struct sp_where sp_place_of(enum sp_scope scope, const char *component, const char *name)
@@ -147,9 +184,9 @@ struct sp_where sp_place_of(enum sp_scope scope, const char *component, const ch
 	case SP_SCOPE_DEVICE:
 		return strcmp(component, "coretemp") == 0 ? coretemp(name) : gpu(component, name);
 	case SP_SCOPE_HOST:
-		/* The n-th line of /proc/stat: CPU1 is the kernel's cpu0, TOTAL the machine's. */
+		/* The n-th CPU of /proc/stat: CPU1 is the kernel's cpu0, TOTAL the machine's. */
 		cpu = strcmp(component, "stealtime") == 0 ? number_behind(name, ":CPU") : NOT_KNOWN;
-		return cpu < 1 ? machine : at(SP_PLACE_CPU, cpu - 1);
+		return cpu < 1 ? machine : at(SP_PLACE_CPU, online(cpu));
 	case SP_SCOPE_PROCESS:		/* io: this process's, wherever its threads ran */
 		return machine;
 	default:

@@ -397,7 +397,7 @@ static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain
 		h->cpu = !i || h->cpu == cpu ? cpu : SP_MIXED;
 		if (!i)
 			add_component(papi, h, e->component);
-		h->ids[i] = sp_event_in(e, h->domains ? domain : 0);
+		h->ids[i] = sp_event_in(e, h->domains && !e->is_clock ? domain : 0);
 		note_place(papi, h, e);
 		note_beginning(papi, h, e);
 	}

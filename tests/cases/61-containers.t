@@ -88,6 +88,14 @@ if plain "containers" && unshare -m mount -t tmpfs none /sys 2>/dev/null; then
 	is "no /proc: runs" "$(status_of noproc)" 0
 	check "no /proc: the counts are on their CPU" grep -qE "^CPU $second +0 +- +0$" noproc.txt
 	check "no /proc: the program has its name" grep -q '^steered: ' noproc.txt
+	# What each saw of the machine is one machine, by its boot, as the one that saw most shows it.
+	"$B/sspapi" merge -o one.sspapi nosys.sspapi free.sspapi bound.sspapi
+	"$B/sspapi" merge -o some.sspapi bound.sspapi nosys.sspapi
+	"$B/sspapi" merge -o two.sspapi free.sspapi some.sspapi
+	machines() { "$B/sspapi" report -f json "$@" >machines.json; json machines.json 'scalar(grep { $_->{type} eq "Machine" } @{$d->{topology}{components}}) . " " . @{$d->{topology}{components}}'; }
+	is "one boot is one machine" "$(machines one.sspapi) $(machines nosys.sspapi free.sspapi)" "$(machines free.sspapi) $(machines free.sspapi)"
+	check "in whatever groups it is merged" cmp one.sspapi two.sspapi
+	is "what was described is another" "$(machines described.sspapi free.sspapi | cut -d' ' -f1)" 2
 	if command -v lstopo-no-graphics >/dev/null; then
 		check "lstopo reads what hwloc could not see" sh -c "lstopo-no-graphics -i nosys.xml | grep -q 'P#$second'"
 	fi

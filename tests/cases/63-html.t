@@ -59,6 +59,13 @@ SSPAPI_OUTPUT=$tmp/other2.sspapi run_shim other "$scenes/one"
 "$sspapi" report -o "$tmp/others.html" "$tmp/other1.sspapi" "$tmp/other2.sspapi"
 "$sspapi" stat -q -I 5 -e page-faults,task-clock -o "$tmp/rows.html" sh -c 'i=0; while [ $i -lt 60 ]; do "$0" pages 20; i=$((i + 1)); done' "$apps/counted" >/dev/null 2>"$tmp/rows.err" || rm -f "$tmp/rows.html"
 
+# A package's energy, which two threads saw, and a metric; which has the name of an event, too.
+printf '%s\n' 'component rapl' 'event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ' 'event PAPI_TOT_INS' 'event PAPI_TOT_CYC' >"$tmp/seen.script"
+printf 'EVENT,TOT_INS,DERIVED_POSTFIX,N0|N1|/|,PAPI_TOT_INS,PAPI_TOT_CYC\n' >"$tmp/seen.csv"
+SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.script" "$scenes/ops" set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=5 read \
+	beside set=rapl:::PACKAGE_ENERGY:PACKAGE0 start show=4 stop back show=7 stop set=PAPI_TOT_INS,PAPI_TOT_CYC start show=6,4 stop set=PAPI_TOT_INS start show=100 stop
+"$sspapi" report -m "$tmp/seen.csv" -o "$tmp/seen.html" "$tmp/seen.sspapi" 2>"$tmp/seen.err"
+
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
 is "-o never onto what is read" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" "2 sspapi report: rank1.sspapi: the file to write is one of those to read"

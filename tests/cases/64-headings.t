@@ -19,8 +19,8 @@ counted user2 2 set=perf::PAGE-FAULTS start show=6 stop
 counted all 1 defdom=3 set=perf::TASK-CLOCK,perf::PAGE-FAULTS start show=2000000,70 stop
 is "alone: by their own names" "$(names all.sspapi), $(names user.sspapi)" "perf::TASK-CLOCK 2000000, perf::PAGE-FAULTS 70, perf::PAGE-FAULTS 5, perf::TASK-CLOCK 1000000"
 is "of one mode: one event" "$(names user2.sspapi user.sspapi)" "perf::PAGE-FAULTS 11, perf::TASK-CLOCK 1000000"
-wanted="perf::PAGE-FAULTS (user) 11, perf::TASK-CLOCK (user) 1000000, perf::TASK-CLOCK (user+kernel) 2000000, perf::PAGE-FAULTS (user+kernel) 70"
-is "of user mode only and of user and kernel: two" "$(names user.sspapi user2.sspapi all.sspapi)" "$wanted"
+wanted="perf::PAGE-FAULTS (user) 11, perf::TASK-CLOCK 3000000, perf::PAGE-FAULTS (user+kernel) 70"
+is "of user mode only and of user and kernel: two, but of a clock, which counts all" "$(names user.sspapi user2.sspapi all.sspapi)" "$wanted"
 "$sspapi" merge -o users.sspapi user2.sspapi user.sspapi
 "$sspapi" merge -o mixed.sspapi all.sspapi user2.sspapi
 "$sspapi" merge -o one.sspapi users.sspapi all.sspapi
@@ -28,13 +28,25 @@ is "of user mode only and of user and kernel: two" "$(names user.sspapi user2.ss
 is "in any groups" "$(names two.sspapi)" "$wanted"
 check "the same store" cmp one.sspapi two.sspapi
 "$sspapi" report one.sspapi | tr -s ' ' >text
-check "text: so are the headings, and clocks are seconds" sh -c "grep -q '(user) share (user)' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
-"$sspapi" diff user.sspapi all.sspapi >text
-is "diff says it, once for each" "$(grep 'is not the same' text)" "perf::PAGE-FAULTS is not the same: A counts user, B user+kernel
-perf::TASK-CLOCK is not the same: A counts user, B user+kernel"
+check "text: so are the headings, and clocks are seconds" sh -c "grep -q '(user) share' text && grep -q '(user+kern' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
+run d "$sspapi" diff --fail-above 1 user.sspapi all.sspapi
+is "diff says it, and has a row for each" "$(sed -n 's/^[~ ]*total *//p' d.out | tr -s ' ') $(grep 'is not the same' d.out)" "PAGE-FAULTS (user) 5 - -5 -100.00
+TASK-CLOCK 1.000 ms 2.000 ms +1.000 ms +100.00
+PAGE-FAULTS (user+kernel) - 70 +70 new perf::PAGE-FAULTS is not the same: A counts user, B user+kernel"
+is "and nothing has grown but the clock" "$(grep -c 'has grown' d.out) $(grep -c 'TASK-CLOCK has grown' d.out)" "1 1"
+# A run of PAPI's and one of stat's, in the same modes.
+if "$sspapi" stat -q -e task-clock,page-faults -o stat.sspapi true 2>/dev/null &&
+   "$sspapi" report -f json stat.sspapi | grep -q '"domain": \["user", "kernel"\]'; then
+	is "stat's events are PAPI's" "$("$sspapi" report -f json stat.sspapi all.sspapi >names.json; json names.json 'join " ", map { $_->{name} } @{$d->{events}}')" "perf::TASK-CLOCK perf::PAGE-FAULTS"
+else
+	skip "stat's events are PAPI's" "this user may not see the kernel's part"
+fi
 "$sspapi" diff user.sspapi user2.sspapi >text
 is "but not of the same" "$(grep -c 'is not the same' text)" 0
 
+printf 'EVENT,PAGE-FAULTS,NOT_DERIVED,perf::PAGE-FAULTS\n' >m.csv
+"$sspapi" report -m ./m.csv --per-machine user2.sspapi >text
+is "a metric that is called as an event" "$(grep -o 'PAGE-FAULTS\|(metric)\| 6 ' text | paste -sd' ')" "PAGE-FAULTS PAGE-FAULTS (metric)  6   6 "
 counted long 0 "set=$long:SNP_NONE,$long:SNP_MISS" start show=5,6 stop
 "$sspapi" report long.sspapi >text
 is "long names: what differs is kept" "$(sed -n '/^CPU 0/q; p' text | tr -d ' \n' | grep -o 'SNP_NONE\|SNP_MISS' | sort | tr '\n' ' ')" "SNP_MISS SNP_NONE "

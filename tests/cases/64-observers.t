@@ -11,6 +11,9 @@ event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64
 event rapl:::DRAM_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64
 event stealtime:::TOTAL component=stealtime units=us
 event io:::rchar component=io
+component cuda
+event cuda:::x:device=0 component=cuda
+event EV_A
 END
 E=rapl:::PACKAGE_ENERGY:PACKAGE0 D=rapl:::DRAM_ENERGY:PACKAGE0
 printf 'EVENT,NJ,NOT_DERIVED,%s\nEVENT,PART,DERIVED_POSTFIX,N0|N1|/|,%s,%s\n' "$E" "$D" "$E" >metrics.csv
@@ -42,12 +45,18 @@ is "merged, in groups: the same" "$(total machine all.sspapi)" "3500 3500 0.0133
 "$sspapi" report -f json -m metrics.csv all.sspapi >all.json
 is "JSON's components" "$(json all.json 'map { $_->{total}{"'"$E"'"} // "-" } @{$d->{components}}' | sort -u | tr '\n' ' ')" "- 3500 "
 is "which counts are in no sum, and how many saw it" "$(json all.json 'map { scalar @{$_->{left_out} // []} } @{$d->{relations}}' | tr '\n' ' ')$(json all.json 'map { $_->{observers} } @{$d->{events}}' | tr '\n' ' ')" "2 0 0 3 2 "
-is "CSV by level" "$("$sspapi" report -f csv --per-package all.sspapi | grep PACKAGE_ENERGY | cut -d, -f 16)" 3500
-is "hwloc" "$("$sspapi" report -f hwloc all.sspapi | grep -o "name=\"$E\" value=\"[0-9]*" | sort -u)" "name=\"$E\" value=\"3500"
+is "CSV by level" "$("$sspapi" report -f csv --per-package all.sspapi 2>/dev/null | grep PACKAGE_ENERGY | cut -d, -f 16)" 3500
+is "hwloc" "$("$sspapi" report -f hwloc all.sspapi 2>/dev/null | grep -o "name=\"$E\" value=\"[0-9]*" | sort -u)" "name=\"$E\" value=\"3500"
 "$sspapi" report all.sspapi >text
 check "text" grep -qE '^PACKAGE_ENERGY:PACKAGE0 +package 0 +3\.500 uJ$' text
 is "a line says how many there were" "$(tr -s '\n ' '  ' <text | grep -o 'PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time\|DRAM_ENERGY:PACKAGE0: 2 observers' | tr '\n' ';')" \
 	"PACKAGE_ENERGY:PACKAGE0: 3 observers saw the same over the same time;DRAM_ENERGY:PACKAGE0: 2 observers;"
+# lines OPTION...: what report says of it on standard error
+lines() {
+	"$sspapi" report "$@" all.sspapi 2>&1 >/dev/null | grep -c 'observers saw the same'
+}
+is "so does report by level, and with hwloc, on standard error; not where each has its own" \
+	"$(lines --per-package) $(lines --per-thread) $(lines --per-rank -f csv) $(lines -f hwloc) $(lines -f csv) $(lines) $(lines -f json --per-package)" "2 0 2 2 0 0 0"
 "$sspapi" diff r1.sspapi all.sspapi >text
 check "diff" grep -qE '^~ total +PACKAGE_ENERGY:PACKAGE0 +3\.000 uJ +3\.500 uJ ' text
 "$sspapi" diff --per-thread r1.sspapi all.sspapi >text
@@ -70,4 +79,32 @@ counted io2 '' set=io:::rchar start show=1 read show=8 stop
 is "of another process it is another thing" "$(total_of machine io3)" "107 "
 counted sets '' "set=$E" start show=100 stop "set=$D,$E" start show=3,60 stop former start show=20 stop
 is "two sets of one thread add up" "$(total machine sets.sspapi)" "180 180 0.05"
+# What does not begin at 0 is seen from the first reading on: who reads at the end alone has seen nothing.
+counted late '' set=io:::rchar start beside set=io:::rchar start show=7 read show=67 stop back show=105 stop
+is "io: who read twice counts" "$(total_of machine late)" "60 "
+counted never '' "set=$E" start beside "set=$E" start show=7 stop back
+is "who never read has seen nothing" "$(total_of machine never)$("$sspapi" report never.sspapi | grep -c observers)" "7 0"
+
+# A metric is of those who saw all that it needs: who saw one of its events longer leaves it nothing.
+counted l0 0 "set=$E" start tell=go hear=end show=9000 stop &
+counted l1 1 hear=go "set=$E,$D" start show=400,40 stop tell=end
+wait
+counted l2 2 "set=$E,$D" start show=100,20 stop
+is "a metric of two events, one of which another saw longer" "$(total package l0.sspapi l1.sspapi l2.sspapi)" "9100 9100 0.12"
+is "by rank: of its own" "$(total rank l0.sspapi l1.sspapi l2.sspapi)" "9000 9000 -,400 400 0.1,100 100 0.2"
+
+# All that runs on a CPU is one thing, too; what a process runs on a GPU is its own.
+together() {
+	counted a 0 "$@" start tell=go hear=end show=300 stop &
+	counted b 1 hear=go "$@" start show=200 stop tell=end
+	wait
+	"$sspapi" report -f json --per-machine a.sspapi b.sspapi >level.json
+	json level.json 'map { values %{$_->{total}} } map { @{$_->{rows}} } @{$d->{levels}}'
+}
+is "all of a CPU, by two ranks" "$(together set=EV_A whole=1)" 300
+is "a thread's own, by two ranks" "$(together set=EV_A)" 500
+is "cuda, by two ranks" "$(together set=cuda:::x:device=0)" 500
+counted here '' "set=$E" start show=300 stop
+SSPAPI_TOPOLOGY='synthetic:pack:2 core:1 pu:1' counted there '' "set=$E" start show=300 stop
+is "of several machines the text says whose" "$("$sspapi" report here.sspapi there.sspapi | grep -cE '^PACKAGE_ENERGY:PACKAGE0 +package 0 on [^ ]+ +300\.0 nJ$')" 2
 done_testing

@@ -73,6 +73,13 @@ shows "2 EV_A"
 "$sspapi" report >ranks.txt 2>ranks.err
 check "they are ranks" grep -q ': 2 ranks on' ranks.txt
 rm ./x.*.sspapi ./y.3.sspapi ranks.txt ranks.err
+for name in x.%r.0 x.1.%r; do		# another number in the name may be some rank's, too
+	for rank in 0 1 3; do
+		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank "$one" EV_A
+	done
+	shows "3 EV_A"
+	rm ./x.*.sspapi
+done
 
 # ---- ranks: one folder for a job ----------------------------------------------------
 ranks() {

@@ -62,9 +62,11 @@ is "gauges are not summed up the tree" "$(component Package1 'join ",", keys %{$
 is "gauges stand with the counts of their CPU" "$(component PU1 '$_->{gauges}{TOPDOWN_RETIRING_PERC}{last}')" 37.5
 is "values that only grow are not said to go backwards" \
 	"$(json "$tmp/kinds.json" 'scalar grep { $_->{backwards} } @{$d->{relations}}')" 0
-# Started in the order of their ids, stopped in the other one. (The plain one, 0, has coarse times.)
+# Started in the order of their ids, stopped in the other one. (The plain one, 0, has coarse times; what does not begin at 0,
+# coretemp and io, is seen from the first reading on.)
 is "times put readings of these sets in one order" \
-	"$(json "$tmp/kinds.json" 'my @r = @{$d->{relations}}; join ",", grep { $r[$_]{first_ns} <= $r[$_ - 1]{first_ns} || $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
+	"$(json "$tmp/kinds.json" 'my @r = @{$d->{relations}}; my @e = map { $d->{events}[$_->{events}[0]]{component} } @r; my @b = grep { $e[$_] !~ /^(coretemp|io)$/ } 1 .. $#r;
+		join ",", (grep { $r[$b[$_]]{first_ns} <= $r[$b[$_ - 1]]{first_ns} } 1 .. $#b), grep { $r[$_]{last_ns} >= $r[$_ - 1]{last_ns} } 2 .. $#r')" ""
 is "the dump says what has no place in the tree" "$(json "$tmp/kinds.json" 'grep { /coretemp/ } @{$d->{notes}}')" \
 	"PAPI component 'coretemp' does not tell the devices of some of its events: their values are on no component"
 
@@ -123,6 +125,16 @@ for version in 5.7 6.0 7.0 7.1 7.2; do
 	is "$version: unknown components of all granularities" "$got" "host:null=5 process:null=5 thread:0=5,1=0 "
 done
 check "the dump says so" grep -q "'widget' is not known to sspapi; its counts are taken for the calling thread" "$tmp/unknown.json"
+# stealtime's CPUs are those that are online.
+printf 'component stealtime\nevent stealtime:::CPU2 component=stealtime\n' >"$tmp/script"
+echo 0,3-5 >"$tmp/online"
+if plain "stealtime beside a CPU that is offline" && unshare -m mount --bind "$tmp/online" /sys/devices/system/cpu/online 2>/dev/null; then
+	run_shim steal env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY='synthetic:core:8 pu:1' \
+		unshare -m sh -c "mount --bind '$tmp/online' /sys/devices/system/cpu/online && exec '$scenes/ops' set=stealtime:::CPU2 start show=5 stop"
+	is "stealtime's second CPU is the second that is online" "$(json "$tmp/steal.json" 'map { my $c = $d->{topology}{components}[$_->{places}[0]]; "$c->{type} $c->{os_index}" } @{$d->{relations}}')" "PU 3"
+elif [ -z "${SANITIZE-}" ]; then
+	skip "stealtime beside a CPU that is offline" "unshare cannot mount here"
+fi
 # ---- GPUs, by a topology that has some -------------------------------------------------------
 # gpu PAPI_COMPONENT EVENT: where 40 of it are booked, by type, number and name
 gpu() {
@@ -139,6 +151,14 @@ Package 40
 NUMANode 0
 GPU 40"
 command -v lstopo-no-graphics >/dev/null && check "hwloc can read it" sh -c 'lstopo-no-graphics -i "$1" --of console --whole-io >/dev/null' - "$tmp/gpu.xml"
+# A rank that may see some GPUs only numbers these from 0.
+visible() {
+	is "$1=$2: device 0 of $3" "$(export "$1=$2"; gpu "$3" "$3:::x:device=0")" "$4"
+}
+visible CUDA_VISIBLE_DEVICES 1,0 cuda "GPU 1 H100 of Package 1"
+visible CUDA_VISIBLE_DEVICES GPU-8932f937 cuda ""
+visible CUDA_VISIBLE_DEVICES 1 nvml "GPU 0 H100 of Package 0"
+visible ROCR_VISIBLE_DEVICES 0 rocp_sdk "GPU 0 MI210 of Package 0"
 is "nvml's by its name" "$(gpu nvml nvml:::NVIDIA_H100:device_0:power)" "GPU 0 H100 of Package 0"
 is "another vendor's are numbered for themselves" "$(gpu rocm rocm:::SQ_WAVES:device=0)" "GPU 0 MI210 of Package 0"
 # Presets of a component (PAPI 7.2): the natives name the device.

@@ -107,8 +107,11 @@ check "the text says of how many sets it is" grep -q '^- IPC is made of 2 of 4 e
 check "by thread, where one asks" sh -c "'$sspapi' report --per-thread some.sspapi 2>/dev/null | grep -qE ' 1\\.500 +0-1 '"
 run both "$sspapi" report both.sspapi
 check "before events that have no room" grep -qE '^between .* TOT_CYC +share +EV_A +TOT_INS +IPC$' both.out
-is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
+is "sets apart: by number and events" "$("$sspapi" report --per-set some.sspapi 2>/dev/null | sed -n 's/^[~ ]*set \([^ ]*\): \([A-Z_, ]*\)  .*/\1 \2/p' | tr -s ' ' | tr '\n' '|')" \
 	"0 TOT_INS |1 TOT_INS, TOT_CYC |2 TOT_CYC |"
+sets near cpu=0 set=PAPI_TOT_INS start show=1000 stop set=PAPI_TOT_INS start show=20 stop set=PAPI_TOT_CYC start show=7 stop
+"$sspapi" report --per-set -f csv near.sspapi >near.csv
+is "also sets whose numbers and events are near to each other" "$(sed 1d near.csv | cut -d, -f 7,14,16 | paste -sd' ')" "0,PAPI_TOT_INS,1000 1,PAPI_TOT_INS,20 2,PAPI_TOT_CYC,7"
 is "CSV has their numbers" "$("$sspapi" report --per-set -f csv -m IPC some.sspapi 2>/dev/null | grep IPC | cut -d, -f 7,14,16)" "1,IPC,1.5"
 
 # ---- the others that the installed file has ------------------------------------------------------
@@ -124,6 +127,17 @@ END
 sets clock cpu=0 set=PAPI_TOT_INS,PAPI_TOT_CYC,perf::TASK-CLOCK,PAPI_LST_INS start show=6000,3000,2000,1000 stop
 "$sspapi" report -f json -m GHZ,MIPS,CYCLES_PER_MEM_REF clock.sspapi >clock.json
 is "cycles by the clock, instructions by it, cycles to memory references" "$(json clock.json 'map { @{$_->{derived_metrics}}{qw(GHZ MIPS CYCLES_PER_MEM_REF)} } $d->{components}[0]' | tr '\n' ' ')" "1.5 3000 3 "
+# The kernel's names, where PAPI has no presets; where both were counted, PAPI's.
+printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC perf::INSTRUCTIONS perf::CYCLES perf::TASK-CLOCK >kernel
+for more in '' ,PAPI_TOT_INS,PAPI_TOT_CYC; do
+	names=perf::INSTRUCTIONS,perf::CYCLES values=6000,4000
+	[ -z "$more" ] || values=1,1,$values
+	run kernel env FAKE_PAPI_SCRIPT="$tmp/kernel" LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/kernel.sspapi" "$scenes/ops" "set=$names$more,perf::TASK-CLOCK" \
+		start show=$values,2000 stop
+	"$sspapi" report -f json -m IPC,CPI,GHZ,MIPS kernel.sspapi >kernel.json
+	is "of $names$more" "$(json kernel.json 'map { my $m = $_->{derived_metrics}; map { sprintf "%.4g", $m->{$_} } qw(IPC CPI GHZ MIPS) } $d->{components}[0]' | tr '\n' ' ')" "1.5 0.6667 2 3000 "
+done
+is "IPC, unasked" "$("$sspapi" report kernel.sspapi | grep -c ' IPC$') $(FAKE_PAPI_SCRIPT=$tmp/kernel LD_PRELOAD=$SHIM SSPAPI_OUTPUT=$tmp/kernel.sspapi "$scenes/ops" set=perf::INSTRUCTIONS,perf::CYCLES start show=6,4 stop; "$sspapi" report kernel.sspapi | grep -c ' IPC$')" "2 2"
 # Energy by the time that it was observed, once: by two packages, by two sets of a thread, by two threads; 0 is not "no value".
 P=rapl:::PACKAGE_ENERGY:PACKAGE
 SSPAPI_TOPOLOGY=$root/tests/topo/v1-numa.xml sets watts "set=${P}0,${P}1" start show=4000000,2000000 beside "set=${P}0" start show=3000000 stop back stop
@@ -138,9 +152,19 @@ join " ", map { my $c = $c[$_->{component}]; my $w = $_->{derived_metrics}{WATTS
 END
 is "watts: of each package and of the machine" "$(json watts.json "$(cat wanted.pl)")" "Machine0:6.000000 Package0:4.000000 Package1:2.000000"
 is "a thread's own" "$(json watts.json 'map { $_->{derived_metrics}{WATTS} > 0 ? "some" : "none" } @{$d->{levels}[0]{rows}}' | tr '\n' ' ')" "some some "
+"$sspapi" report -m WATTS watts.sspapi >watts.txt
+is "in text with the energy, in no table of CPUs" "$(sed -nE 's/^WATTS +(.*[^ ]) +[0-9].*/\1/p' watts.txt | paste -sd,) $(grep -c 'WATTS$' watts.txt)" "machine,package 0,package 1 0"
 sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
 "$sspapi" report -f json -m WATTS watts.sspapi plain.sspapi >watts.json
 is "a PU that has counted no energy has no watts" "$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
+
+# PAPI's presets of GPUs name no device; what was counted has one.
+printf '%s\n' 'component cuda' 'event cuda:::hfma:stat=sum:device=0 component=cuda' 'event cuda:::ffma:stat=sum:device=1 component=cuda' 'event cuda:::ffma:stat=avg:device=1 component=cuda' >script
+SSPAPI_TOPOLOGY=$root/tests/topo/gpus.xml sets gpu set=cuda:::hfma:stat=sum:device=0,cuda:::ffma:stat=sum:device=1,cuda:::ffma:stat=avg:device=1 start show=40,2,9 stop
+printf '%s\n' cuda,GH100 'PRESET,FMA,DERIVED_ADD,cuda:::hfma:stat=sum,cuda:::ffma:stat=sum' 'PRESET,FFMA,NOT_DERIVED,cuda:::ffma:stat=sum' 'PRESET,OF1,NOT_DERIVED,cuda:::ffma:device=1:stat=sum' >gpu.csv
+"$sspapi" report -f json -m ./gpu.csv gpu.sspapi >gpu.json 2>/dev/null
+is "a GPU's metrics" "$(json gpu.json 'map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}$c->{os_index}: " . join " ", map { $_ // "null" } @{$_->{derived_metrics}}{qw(FMA FFMA OF1)} } grep { $d->{topology}{components}[$_->{component}]{type} =~ /GPU|Machine/ } @{$d->{components}}' | paste -sd,)" \
+	"Machine0: 42 2 2,GPU0: null null null,GPU1: null 2 2"
 
 # ---- tables of CPUs ---------------------------------------------------------------------
 printf '%s\n' 'CPU,icl' 'EVENT,FLOPS,DERIVED_INFIX,N0*8,PAPI_TOT_INS' 'CPU,zen4' 'EVENT,FLOPS,DERIVED_INFIX,N0*4,PAPI_TOT_INS' \

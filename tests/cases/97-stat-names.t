@@ -29,6 +29,24 @@ else
 	skip "of the user and of the kernel they are all" "this user may not see the kernel's part"
 fi
 
+# Metrics: in any case; of several definitions of a name the last that can be counted here.
+run metric "$sspapi" stat -q -m cpus_busy -o metric.json true
+is "-m in any case" "$(status_of metric) $(json metric.json 'map { $_->{name} } @{$d->{events}}, @{$d->{metrics}}' | paste -sd' ')" "0 perf::TASK-CLOCK CPUS_BUSY"
+{ grep '^CPU,' "$root/tests/software-presets.csv" && cat <<'END'; } >presets.csv
+PRESET,PAPI_TOT_CYC,NOT_DERIVED,perf::TASK-CLOCK
+PRESET,PAPI_LD_INS,NOT_DERIVED,perf::PAGE-FAULTS
+PRESET,PAPI_SR_INS,NOT_DERIVED,perf::MINOR-FAULTS
+END
+export PAPI_CSV_EVENT_FILE="$tmp/presets.csv"
+if "$sspapi" stat -q -e PAPI_TOT_CYC,PAPI_LD_INS true 2>/dev/null && ! "$sspapi" stat -q -e PAPI_LST_INS true 2>/dev/null; then
+	run metric "$sspapi" stat -q -m CYCLES_PER_MEM_REF -o metric.json true
+	is "-m by the definition that this machine has events for" "$(status_of metric) $(json metric.json 'map { $_->{name} } @{$d->{events}}' | paste -sd' ')" \
+		"0 PAPI_TOT_CYC PAPI_LD_INS PAPI_SR_INS"
+else
+	skip "-m by the definition that this machine has events for" "PAPI has no such presets here"
+fi
+unset PAPI_CSV_EVENT_FILE
+
 # refused EVENTS WORDS: before anything runs, in one line
 refused() {
 	run refused "$sspapi" stat -e "$1" touch "$tmp/it-ran"

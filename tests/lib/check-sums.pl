@@ -17,20 +17,27 @@ sub same { my ($what, $got, $want) = @_;
 my $d = decode_json(text('all.json'));
 my @c = @{$d->{topology}{components}};
 my @name = map { $_->{name} } @{$d->{events}};
-my ($machine) = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
-my %pu = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'PU' } @c;
-my %package = map { $_->{os_index} => $_->{id} } grep { $_->{type} eq 'Package' } @c;
-sub place_of { defined place(shift) }
+my @machines = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;
+my ($machine, $several) = (@machines > 1 ? 0 : @machines, @machines > 1);	# the root: of several the job
 sub up { my @up = shift; push @up, $c[$up[-1]]{parent} while defined $c[$up[-1]]{parent}; @up }
-sub place { $_[0] =~ /^rapl.*PACKAGE(\d)/ ? $package{$1} : $_[0] =~ /^stealtime/ ? $machine : undef }
+sub root { my ($root) = grep { $c[$_]{type} eq 'Machine' } up(shift); $root }
+my (%pu, %package);
+$pu{root($_->{id})}{$_->{os_index}} = $_->{id} for grep { $_->{type} eq 'PU' } @c;
+$package{root($_->{id})}{$_->{os_index}} = $_->{id} for grep { $_->{type} eq 'Package' } @c;
+sub place_of { $_[0] =~ /^(rapl|stealtime)/ }
+sub on { my $r = shift; $several ? $d->{processes}[$r->{process}]{machine} : $machine }	# whose machine a relation's process ran on
+sub place { my ($e, $on) = @_; $e =~ /^rapl.*PACKAGE(\d)/ ? ($several ? $package{$on} : \%package)->{$1} : $e =~ /^stealtime/ ? $on : undef }
+%pu = %{$pu{$machine}} unless $several;
+%package = %{$package{$machine}} unless $several;
+sub cpu { my ($cpu, $on) = @_; $several ? $pu{$on}{$cpu} : $pu{$cpu} }
 
 # ---- what follows from the relations: observers of one thing, then sums -----------------------------
 
 my (%observer, %left, %hull);
 my $n = 0;
 for my $r (@{$d->{relations}}) {
-	for my $e (grep { defined place($name[$_]) } @{$r->{events}}) {
-		my $o = $observer{$e}{"$r->{process} $r->{tid}"} //= { first => $r->{first_ns}, last => $r->{last_ns}, n => $n++ };
+	for my $e (grep { place_of($name[$_]) } @{$r->{events}}) {
+		my $o = $observer{"$e " . on($r)}{"$r->{process} $r->{tid}"} //= { first => $r->{first_ns}, last => $r->{last_ns}, n => $n++ };
 		$o->{first} = $r->{first_ns} if $r->{first_ns} < $o->{first};
 		$o->{last} = $r->{last_ns} if $r->{last_ns} > $o->{last};
 	}
@@ -40,7 +47,7 @@ for my $e (keys %observer) {
 	for my $who (sort { my ($x, $y) = @{$observer{$e}}{$a, $b}; $y->{last} - $y->{first} <=> $x->{last} - $x->{first} ||
 			$x->{first} <=> $y->{first} || $x->{n} <=> $y->{n} } keys %{$observer{$e}}) {
 		my $o = $observer{$e}{$who};
-		if (grep { $_->{first} < $o->{last} && $o->{first} < $_->{last} } @chosen) { $left{"$e $who"} = 1; next }
+		if (grep { $_->{first} < $o->{last} && $o->{first} < $_->{last} } @chosen) { $left{($e =~ s/ .*//r) . " $who"} = 1; next }
 		push @chosen, $o;
 		$hull{$e} += $o->{last} - $o->{first};
 	}
@@ -56,13 +63,14 @@ for my $r (@{$d->{relations}}) {
 	for my $at (@{$r->{cpus}}) {
 		for my $i (0 .. $#{$r->{events}}) {
 			my $e = $r->{events}[$i];
-			my $place = place($name[$e]) // $pu{$at->{cpu}};
+			my $place = place($name[$e], on($r)) // cpu($at->{cpu}, on($r));
+			my $hull = $hull{"$e " . on($r)} // 0;
 			next if $left{"$e $r->{process} $r->{tid}"};
 			for my $c (up($place)) {
 				$want{$c}{$name[$e]} += $at->{total}[$i];
 				$ipc{$c}{base($name[$e])} += $at->{total}[$i] if $in{PAPI_TOT_INS} && $in{PAPI_TOT_CYC};
 				$watts{$c}[0] += $at->{total}[$i] if $name[$e] =~ /^rapl/;
-				$watts{$c}[1] = $hull{$e} if $name[$e] =~ /^rapl/ && $hull{$e} > ($watts{$c}[1] // 0);
+				$watts{$c}[1] = $hull if $name[$e] =~ /^rapl/ && $hull > ($watts{$c}[1] // 0);
 			}
 		}
 	}
@@ -91,19 +99,23 @@ for my $form ([JSON => $d], [page => decode_json($page)]) {
 
 # ---- CSV and text by machine and by CPU, hwloc --------------------------------------------------------
 
+my %of_all;		# of several machines CSV tells no one from another of the same host: their sum
 for (map { [split /,/] } split /\n/, text('machine.csv')) {
 	my ($event, $v) = @$_[14 - 1, 16 - 1];
 	next if $event eq 'event';
+	$of_all{$event} += $v;
+	next if $several;
 	same("CSV: machine $event", $v, $event eq 'IPC' ? ipc($machine) : $event eq 'WATTS' ? watts($machine) : $want{$machine}{$event});
 }
-for (map { [split /,/] } split /\n/, text('cpu.csv')) {
+same("CSV: all of $_", $of_all{$_}, $want{$machine}{$_}) for $several ? grep { !/^(IPC|WATTS)$/ } keys %of_all : ();
+for ($several ? () : map { [split /,/] } split /\n/, text('cpu.csv')) {
 	my ($cpu, $event, $v) = @$_[10 - 1, 14 - 1, 16 - 1];
 	next if $event eq 'event' || $cpu eq '' || $event =~ /^(rapl|stealtime)/;
 	same("CSV: CPU $cpu $event", $v || undef, ($event eq 'IPC' ? ipc($pu{$cpu}) : $want{$pu{$cpu}}{$event}) || undef);
 }
 my @head;
 my $in_two = grep { $_ ne base($_) } @name;	# such headings have several lines
-for ($in_two ? () : split /\n/, text('cpu.txt')) {
+for ($in_two || $several ? () : split /\n/, text('cpu.txt')) {
 	@head = map { $_ eq 'share' ? () : $_ } split ' ' if /^CPU .*(TOT_|EV_)/;
 	next unless /^[~ ]* *CPU (\d+) \(core \d+\) +(.*)$/ && @head;
 	my ($cpu, $numbers) = ($1, $2);
@@ -123,6 +135,7 @@ for (text('all.xml') =~ m{(<object [^>]*>|</object>|<info [^>]*>)}g) {
 	if (/^<object type="(\w+)"(?:.* os_index="(\d+)")?/) { push @open, [$1, $2 // 0]; pop @open if m{/>$}; next }
 	next unless @open && /name="([^"]+)" value="(\d+)/;
 	my ($type, $os) = @{$open[-1]};
+	next if $several && $type ne 'Machine';		# numbered through
 	my $c = $type eq 'Machine' ? $machine : $type eq 'PU' ? $pu{$os} : $type eq 'Package' ? $package{$os} : next;
 	same("hwloc: $type $os $1", $2, $want{$c}{$1} // 0) if grep { $_ eq $1 } @name;
 }

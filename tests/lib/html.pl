@@ -194,6 +194,16 @@ is('times as in the text', $page->run('[345678, 12345678, 1500000000, 125e9, 372
 is('metrics as in the text', $page->run('[1.23456, 0.0123456, 0.0000123456, 1234.6, 0].map(v => new Metric("M").text(v)).join("; ")'), '1.235; 0.012346; 1.23e-05; 1,235; 0.000');
 no_complaint('others');
 
+# ---- what several saw; metrics ----
+
+$page->open("$folder/seen.html", 1280, 800);
+is('seen: the notes', $page->run('[...document.querySelectorAll(".notes li")].map(l => l.textContent.replace(/ \(.*/, "")).join("; ")'),
+	'TOT_INS is made of 1 of 2 event sets: those that have all that it needs; ' .
+	'rapl:::PACKAGE_ENERGY:PACKAGE0: 2 observers saw the same over the same time; what the longest of them saw counts');
+is('seen: the metric in each table', $page->run('[...document.querySelectorAll("table")].map(t => { const i = [...t.tHead.rows[0].cells].findIndex(c => c.textContent === "TOT_INS (metric)");
+	return i < 0 ? "none" : [...t.tBodies[0].rows].filter(r => r.dataset.row).map(r => r.cells[i].textContent).sort().join(" "); }).join("; ")'), "1.500 \x{2013}; 1.500 \x{2013} \x{2013}");
+no_complaint('seen');
+
 # ---- a run that is larger than a page ----
 
 for my $width (1280, 390) {

@@ -8,6 +8,7 @@
  *	beside ... back	what is between is done by another thread, with a set of its own, before this one goes on
  *	tell=FIFO hear=FIFO	waits until another process hears, or tells
  *	profil=N	PAPI_profil of its first event, with this threshold
+ *	whole=N		counts all that runs on CPU N (granularity SYS)
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
  */
@@ -64,6 +65,15 @@ static void domain(int value)
 	PAPI_option_t o = {.domain = {.eventset = c->id, .domain = value}};
 
 	must("PAPI_DOMAIN", PAPI_set_opt(PAPI_DOMAIN, &o));
+}
+
+static void whole(int cpu)
+{
+	PAPI_option_t o = {.granularity = {.eventset = c->id, .granularity = PAPI_GRN_SYS}};
+
+	must("PAPI_GRANUL", PAPI_set_opt(PAPI_GRANUL, &o));
+	o = (PAPI_option_t){.cpu = {.eventset = c->id, .cpu_num = (unsigned)cpu}};
+	must("PAPI_CPU_ATTACH", PAPI_set_opt(PAPI_CPU_ATTACH, &o));
 }
 
 static void use_another(void)
@@ -125,6 +135,8 @@ static void act(const char *word)
 		must(word, PAPI_set_domain(atoi(word + 7)));
 	else if (!strncmp(word, "profil=", 7))
 		profile(atoi(word + 7));
+	else if (!strncmp(word, "whole=", 6))
+		whole(atoi(word + 6));
 	else if (!strcmp(word, "other"))
 		use_another();
 	else if (!strncmp(word, "tell=", 5))

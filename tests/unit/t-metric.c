@@ -6,7 +6,8 @@
 /* ---- a model of a few events; an sp_off is an index of `names` -------------------- */
 
 static const char *const names[] = { "", "PAPI_TOT_INS", "PAPI_TOT_CYC", "icl::L1D:REPLACEMENT:u=0", "perf::PAGE-FAULTS",
-				     "PAPI_TOT_INS", "temp", "cuda:::op:stat=sum", "perf,ICL", "perf,zen" };
+				     "PAPI_TOT_INS", "temp", "cuda:::op:stat=sum", "perf,ICL", "perf,zen", "energy:ZONE0",
+				     "energy:ZONE1", "energy:ZONE2" };
 #define EVENTS 7u
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
@@ -152,6 +153,26 @@ static void kinds(void **state)
 	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|0|/|,PAPI_TOT_INS"));
 	no_value(once("EVENT,X,DERIVED_POSTFIX,N0|N1|N1|-|/|,PAPI_TOT_INS,PAPI_TOT_CYC"));
 	no_value(once("EVENT,X,NOT_DERIVED,temp"));	/* gauges have no sums */
+}
+
+/* Of what a * stands for the whole machine is left out where its parts are there: it holds them. */
+static void whole_and_parts(void **state)
+{
+	(void)state;
+	for (unsigned parts = 0; parts < 2; parts++) {
+		struct sp_model m = model();
+		struct sp_metrics t;
+
+		for (uint32_t e = 0; e < 3; e++) {
+			event[e].name = 10 + e;
+			event[e].place = parts && e ? SP_PLACE_PACKAGE : SP_PLACE_MACHINE;
+		}
+		sound(&t, "EVENT,X,NOT_DERIVED,energy:ZONE*\nEVENT,Y,NOT_DERIVED,energy:ZONE0");
+		sp_metrics_bind(&t, &m);
+		same_value(value(&t, "X", sums), parts ? 4050.0 : 5050.0);
+		same_value(value(&t, "Y", sums), 1000.0);
+		sp_metrics_close(&t);
+	}
 }
 
 /* As in PAPI's file, whatever the line ends, blanks and case. */
@@ -495,7 +516,7 @@ static void papi_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds), cmocka_unit_test(files), cmocka_unit_test(errors), cmocka_unit_test(limits),
+		cmocka_unit_test(kinds), cmocka_unit_test(whole_and_parts), cmocka_unit_test(files), cmocka_unit_test(errors), cmocka_unit_test(limits),
 		cmocka_unit_test(terms), cmocka_unit_test(tables), cmocka_unit_test(machines), cmocka_unit_test(absent), cmocka_unit_test(apart), cmocka_unit_test(mutations),
 		cmocka_unit_test(papi_file),
 	};

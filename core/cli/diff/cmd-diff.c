@@ -71,6 +71,8 @@ static int add(struct command *c, unsigned side, struct sp_model *m)
 	int e = sp_metrics_show(&c->metrics, tells ? c->verb : NULL, &show) ? 2 : 0;
 
 	if (e == 0) {
+		if (!c->diff.side[side].n)
+			sp_metrics_say(c->verb, &show);
 		e = sp_diff_add(&c->diff, side, m, c->level, show.metrics);
 		e = e < 0 ? error(c, strerror(-e), NULL) : 0;
 	}

@@ -104,7 +104,8 @@ static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 	return sp_show_event(&(struct sp_show){ .m = m, .events = d->events }, e);
 }
 
-/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)": another run's "EV" is one of those. */
+/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs counted in unlike ones: they
+ * are as many events. */
 static void note_modes(struct sp_diff *d, const struct sp_model *m)
 {
 	char buf[32];
@@ -112,9 +113,12 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		const char *name = sp_event_name(m, e, buf);
 		size_t n = sp_name_bytes(name);
+		uint32_t domain = m->event_domain ? m->event_domain[e] : 0, i = sp_names_number(&d->met, name, n);
 
-		if (name[n])
+		d->met_in = sp_room(d->met_in, &d->met_room, i + 1, sizeof(*d->met_in));
+		if (name[n] || (domain && d->met_in[i] && d->met_in[i] != domain))
 			sp_names_number(&d->in_modes, name, n);
+		d->met_in[i] = domain ? domain : d->met_in[i];
 	}
 	d->n_in_modes = d->in_modes.n;
 }
@@ -242,6 +246,8 @@ void sp_diff_free(struct sp_diff *d)
 	sp_names_free(&d->names);
 	sp_names_free(&d->metrics);
 	sp_names_free(&d->in_modes);
+	sp_names_free(&d->met);
+	free(d->met_in);
 	free(d->event_differs);
 }
 
@@ -656,17 +662,24 @@ static uint32_t domain_of(const struct sp_diff_side *s, uint32_t event)
 	return domain;
 }
 
-/* Page faults of user mode are not those of user and kernel. */
+/* Page faults of user mode are not those of user and kernel: what A has in one mode alone, and B in another. */
 static void domains(struct sp_out *o, const struct sp_diff *d)
 {
-	char a[48], b[48];
+	char a[SP_DOMAIN_TEXT], b[SP_DOMAIN_TEXT], own[600];
 
 	for (uint32_t e = 0; e < d->names.n; e++) {
-		uint32_t x = domain_of(&d->side[0], e), y = domain_of(&d->side[1], e);
+		const char *name = (const char *)d->names.name[e].key;
+		size_t n = sp_name_bytes(name);
+		uint32_t x = domain_of(&d->side[1], e) ? 0 : domain_of(&d->side[0], e);
 
-		if (x && y && x != y)
-			sp_out_f(o, "%s is not the same: A counts %s, B %s\n", (const char *)d->names.name[e].key, sp_domain_words(x, a),
-				 sp_domain_words(y, b));
+		snprintf(own, sizeof(own), "%.*s", (int)n, name);
+		for (uint32_t f = 0; name[n] && x && f < d->names.n; f++) {
+			const char *other = (const char *)d->names.name[f].key;
+			uint32_t y = domain_of(&d->side[0], f) ? 0 : domain_of(&d->side[1], f);
+
+			if (y && sp_name_bytes(other) == n && strncmp(name, other, n) == 0)
+				sp_out_f(o, "%s is not the same: A counts %s, B %s\n", own, sp_domain_words(x, a), sp_domain_words(y, b));
+		}
 	}
 }
 

@@ -32,8 +32,10 @@ struct sp_diff {
 
 	struct sp_names positions, names;	/* private to diff.c, as all below */
 	struct sp_names metrics;
-	struct sp_names in_modes;	/* events, of which the first n_in_modes are counted in several modes in one run */
+	struct sp_names in_modes;	/* events, of which the first n_in_modes are counted in several modes */
 	uint32_t n_in_modes;
+	struct sp_names met;		/* events by their own names, and in which mode a run counted them last */
+	uint32_t *met_in, met_room;
 	double limit[2];		/* of total lines, of others: what is less probable by chance differs */
 	bool *event_differs, marks;
 	bool all_totals;		/* also of events that differ nowhere */

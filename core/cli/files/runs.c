@@ -160,32 +160,29 @@ static bool same_run(const struct sp_header *a, const struct sp_header *b)
 
 /* ---- ranks that a launcher started, each by itself ------------------------- */
 
-/* The name without the rank, where it last stands in it as a number of its own: x.%r.sspapi. */
-static void name_of_all(char *to, const char *path, int64_t rank)
+/* Is the rank's number, as a number of its own, at name[at]?  What stands behind it; NULL. */
+static const char *behind_rank(const char *name, size_t at, int64_t rank)
 {
 	char number[24];
-	char *found = NULL;
 	size_t n = (size_t)snprintf(number, sizeof(number), "%lld", (long long)rank);
 
-	strcpy(to, path);
-	for (char *p = strstr(to, number); p; p = strstr(p + 1, number))
-		if ((p == to || p[-1] < '0' || p[-1] > '9') && (p[n] < '0' || p[n] > '9'))
-			found = p;
-	if (found)
-		memmove(found, found + n, strlen(found + n) + 1);
+	if (strncmp(name + at, number, n) != 0 || (at && name[at - 1] >= '0' && name[at - 1] <= '9') ||
+	    (name[at + n] >= '0' && name[at + n] <= '9'))
+		return NULL;
+	return name + at + n;
 }
 
+/* Are they one name but for the rank in one place (x.%r.sspapi), whatever other numbers are in it? */
 static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t rank_b)
 {
-	char *x = sp_need(malloc(strlen(a) + 1)), *y = sp_need(malloc(strlen(b) + 1));
-	bool same;
+	for (size_t at = 0;; at++) {
+		const char *x = behind_rank(a, at, rank_a), *y = behind_rank(b, at, rank_b);
 
-	name_of_all(x, a, rank_a);
-	name_of_all(y, b, rank_b);
-	same = strcmp(x, y) == 0;
-	free(x);
-	free(y);
-	return same;
+		if (x && y && strcmp(x, y) == 0)
+			return true;
+		if (!a[at] || a[at] != b[at])
+			return false;
+	}
 }
 
 /* The batch system's number of the job; "": none. */

@@ -27,9 +27,9 @@ struct merge {
 	uint64_t turn;
 	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
 
-	/* A machine is a host and a topology, or a boot and a topology: containers have each a host's name, and a
-	 * container may be made anew under another boot.  So they are joined as processes say so, and have the least
-	 * name.  Of the topologies that are alike but for hwloc's texts and for how much memory there was (which
+	/* A machine is a host and a topology (of a flat one, a host, and a boot), or a boot: containers have each a host's name, and a container may be made
+	 * anew under another boot.  So they are joined as processes say so, and have the least name; what is described to a
+	 * process (SSPAPI_TOPOLOGY) is a machine of its own.  Of the topologies that are alike but for hwloc's texts and for how much memory there was (which
 	 * a virtual machine is given and taken), the least stands for all. */
 	struct sp_names machines, topologies, boots;
 	uint32_t *machine_order, *machine_rank, n_machines;
@@ -44,6 +44,7 @@ struct merge {
 		struct sp_digest texts;	/* of all its bytes */
 		uint64_t xml_bytes;
 		uint32_t n;		/* components */
+		bool flat, seen;	/* seen: on the machine, if only its CPUs; else it was described */
 		uint32_t file;		/* that has it, */
 		sp_off at;		/* where */
 		sp_off written;		/* where it stands in the result; 0: not yet */

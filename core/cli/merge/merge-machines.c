@@ -64,9 +64,12 @@ static uint32_t topology_number(struct merge *g, const struct sp_tree *p, const 
 
 	g->topology = sp_room(g->topology, &g->topology_room, n + 1, sizeof(*g->topology));
 	t = &g->topology[n];
+	t->flat = strcmp(source, "flat") == 0;
+	t->seen = t->flat || strcmp(source, "system") == 0;
 	if (t->at && !!t->xml_bytes != !!p->xml_bytes ? t->xml_bytes != 0 : t->at && sp_digest_compare(&t->texts, &d) <= 0)
 		return n;
-	*t = (struct merge_topology){ .texts = d, .n = p->n, .xml_bytes = p->xml_bytes, .file = file, .at = at };
+	*t = (struct merge_topology){ .texts = d, .n = p->n, .xml_bytes = p->xml_bytes, .file = file, .at = at,
+				      .flat = t->flat, .seen = t->seen };
 	return n;
 }
 
@@ -90,6 +93,8 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 	sp_bytes_add(&g->key, host, strlen(host) + 1);
 	if (topology != SP_NO_TOPOLOGY)
 		sp_bytes_add(&g->key, g->topologies.name[topology].key, sizeof(struct sp_digest));
+	if (topology == SP_NO_TOPOLOGY || g->topology[topology].flat)	/* it may be any machine of as many CPUs */
+		sp_bytes_add(&g->key, h->boot_id, sizeof(h->boot_id));
 	n = sp_names_number(&g->machines, g->key.at, g->key.used);
 	g->machine = sp_room(g->machine, &g->machine_room, n + 1, sizeof(*g->machine));
 	if (g->machines.n > known)
@@ -98,7 +103,8 @@ static uint32_t machine_number(struct merge *g, const struct sp_model *m, uint32
 		return n;
 	g->key.used = 0;
 	sp_bytes_add(&g->key, h->boot_id, sizeof(h->boot_id));
-	sp_bytes_add(&g->key, &topology, sizeof(topology));
+	if (topology != SP_NO_TOPOLOGY && !g->topology[topology].seen)	/* one that was described to a process */
+		sp_bytes_add(&g->key, &topology, sizeof(topology));
 	known = g->boots.n;
 	boot = sp_names_number(&g->boots, g->key.at, g->key.used);
 	g->boot_machine = sp_room(g->boot_machine, &g->boot_room, boot + 1, sizeof(*g->boot_machine));
@@ -264,26 +270,59 @@ static void disallow_both(struct merge_machine *to, const struct merge_machine *
 		to->disallowed[i] &= from->disallowed[i];
 }
 
-/* By names; those that are the same stand where the first of them does. */
+/* A container may see less of a machine than another, or hwloc another version of it: the one that shows more. */
+static bool shows_more(const struct merge *g, uint32_t a, uint32_t b)
+{
+	if (a == b || a == SP_NO_TOPOLOGY || b == SP_NO_TOPOLOGY)
+		return a != b && b == SP_NO_TOPOLOGY;
+	if (g->topology[a].n != g->topology[b].n)
+		return g->topology[a].n > g->topology[b].n;
+	return memcmp(g->topologies.name[a].key, g->topologies.name[b].key, sizeof(struct sp_digest)) < 0;
+}
+
+/* Of two trees nothing is known to be no process's in both. */
+static void allow_all(struct merge_machine *m, const struct merge *g, uint32_t topology)
+{
+	m->words = topology == SP_NO_TOPOLOGY ? 0 : (g->topology[topology].n + 63) / 64;
+	free(m->disallowed);
+	m->disallowed = sp_need(calloc(m->words + 1, 8));
+}
+
+/* By names; those that are the same stand where the first of them does, as the one shows that shows most. */
 void merge_sort_machines(struct merge *g)
 {
-	uint32_t *place = sp_need(malloc((g->machines.n + 1) * sizeof(*place))), n = 0;
+	uint32_t *place = sp_need(malloc((g->machines.n + 1) * sizeof(*place))), *best = sp_need(malloc((g->machines.n + 1) * sizeof(*best))), n = 0;
+	bool *several = sp_need(calloc(g->machines.n + 1, sizeof(*several)));
 
 	sp_names_sort(&g->machines, &g->machine_order, &g->machine_rank);
 	memset(place, 0xff, (g->machines.n + 1) * sizeof(*place));
 	for (uint32_t i = 0; i < g->machines.n; i++) {
-		uint32_t number = g->machine_order[i], first = first_of(g, number);
+		uint32_t number = g->machine_order[i], first = first_of(g, number), own = g->machine[number].topology;
 
 		if (place[first] == UINT32_MAX) {
 			place[first] = n;
+			best[n] = own;
 			g->machine_order[n++] = number;
 		} else {
-			disallow_both(&g->machine[g->machine_order[place[first]]], &g->machine[number]);
+			struct merge_machine *m = &g->machine[g->machine_order[place[first]]];
+
+			if (own == m->topology)
+				disallow_both(m, &g->machine[number]);
+			several[place[first]] = several[place[first]] || own != m->topology;
+			if (shows_more(g, own, best[place[first]]))
+				best[place[first]] = own;
 		}
 		g->machine_rank[number] = place[first];
 	}
+	for (uint32_t i = 0; i < n; i++) {
+		g->machine[g->machine_order[i]].topology = best[i];
+		if (several[i])
+			allow_all(&g->machine[g->machine_order[i]], g, best[i]);
+	}
 	g->n_machines = n;
+	free(several);
 	free(place);
+	free(best);
 }
 
 /* ---- writing ------------------------------------------------------------------------ */

@@ -25,7 +25,9 @@ static bool wanted(const struct sp_merge *job, const char *name)
 static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t which)
 {
 	const struct sp_event *v = m->event[e];
-	const char *part[] = { SP_EVENT_TEXT(m, e, component), SP_EVENT_TEXT(m, e, units) }, *name = SP_EVENT_TEXT(m, e, name);
+	int32_t place_id = v->place == SP_PLACE_READING ? 0 : v->place_id;
+	const char *name = SP_EVENT_TEXT(m, e, name);	/* (that clocks are ns stat says, and PAPI does not) */
+	const char *part[] = { SP_EVENT_TEXT(m, e, component), sp_name_is_clock(name) ? "" : SP_EVENT_TEXT(m, e, units) };
 	unsigned char more[] = { v->data_type, v->kind, v->scope, v->place, which >> 24 & 255, which >> 16 & 255, which >> 8 & 255, which & 255,
 				 m->event_domain[e] };
 
@@ -35,7 +37,7 @@ static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t
 	for (unsigned i = 0; i < SP_COUNT(part); i++)
 		sp_bytes_add(&g->key, part[i], strlen(part[i]) + 1);
 	sp_bytes_add(&g->key, more, sizeof(more));
-	sp_bytes_add(&g->key, &v->place_id, sizeof(v->place_id));
+	sp_bytes_add(&g->key, &place_id, sizeof(place_id));
 	return sp_names_number(&g->events, g->key.at, g->key.used);
 }
 

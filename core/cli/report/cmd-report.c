@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../forms/view-json.h"
+#include "../../forms/view-text-words.h"
 #include "../../model/view-common.h"
 #include "../files/runs.h"
 #include "../merge/files.h"
@@ -225,6 +226,18 @@ static int show_metrics(struct sp_report *r, const struct sp_view *view)
 	return status;
 }
 
+/* Where neither the form itself says it, nor each observer has lines of its own. */
+static void say_observers(const struct sp_report *r, const struct sp_view *view)
+{
+	bool sums = strcmp(view->name, "hwloc") == 0;
+	char text[512];
+
+	for (unsigned i = 0; i < r->n_levels; i++)
+		sums = sums || r->level[i]->what != SP_LEVEL_THREAD;
+	for (uint32_t e = 0; sums && strcmp(view->name, "json") != 0 && view != &sp_page && sp_text_observers(r->show.m, &e, text);)
+		sp_message(r->verb, "%s", text);
+}
+
 int sp_cmd_report(int argc, char **argv)
 {
 	const struct sp_view *view = NULL;
@@ -252,6 +265,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);
 		report.show.columns = to ? 0 : sp_terminal_columns(STDOUT_FILENO);
+		say_observers(&report, view);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
 		r = write_to(&report, view, to, runs.path, runs.n);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../../../preload/asked/kernel-events.h"
 #include "../../out.h"
@@ -156,24 +157,40 @@ static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const 
 	sp_memory_text(&o);
 }
 
+/* Of several definitions of the name the last that can be counted here; of none p->wrong says what keeps the last one. */
+static bool plan_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const char *name, size_t n)
+{
+	struct sp_stat_plan *before = sp_need(malloc(sizeof(*before)));
+	char wrong[sizeof(p->wrong)] = "";
+	bool good = false, any = false;
+
+	*before = *p;
+	for (uint32_t i = t ? t->n : 0; i-- > 0 && !good;) {
+		if (strlen(t->at[i].name) != n || strncasecmp(t->at[i].name, name, n) != 0)
+			continue;
+		good = plan_terms(p, t, &t->at[i]);
+		if (!good && !any)
+			memcpy(wrong, p->wrong, sizeof(wrong));
+		if (!good)
+			*p = *before;
+		any = true;
+	}
+	free(before);
+	if (!any)
+		no_metric(p, t, name, n);
+	else if (!good)
+		memcpy(p->wrong, wrong, sizeof(wrong));
+	return good;
+}
+
 /* What the named ones of the installed table need; of a file's own, and of `default`, what is counted anyhow. */
 static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 {
 	struct sp_metrics *t = sp_metrics_usual();
 	bool good = true;
 
-	for (const char *at = names; good && *at; at += strcspn(at, ","), at += *at == ',') {
-		size_t n = strcspn(at, ",");
-		uint32_t i = t ? t->n : 0;
-
-		while (i && (strlen(t->at[i - 1].name) != n || strncmp(t->at[i - 1].name, at, n) != 0))
-			i--;
-		good = i != 0;		/* of several definitions the last */
-		if (good)
-			good = plan_terms(p, t, &t->at[i - 1]);
-		else
-			no_metric(p, t, at, n);
-	}
+	for (const char *at = names; good && *at; at += strcspn(at, ","), at += *at == ',')
+		good = plan_metric(p, t, at, strcspn(at, ","));
 	sp_metrics_forget();
 	return good;
 }

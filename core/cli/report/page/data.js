@@ -168,6 +168,8 @@ for (const row of [...data.components, ...level('thread')]) {
 for (const e of events)
 	e.title = plain(events.some(o => o !== e && o.rest === e.rest) ? e.key : e.rest) +
 		(e.units && !e.scale ? ` [${plain(e.units)}]` : '');
+for (const m of metrics)
+	m.title = events.some(e => e.rest === m.key) ? `${m.key} (metric)` : m.key;
 const columns = [...events, ...metrics];
 
 /* An event's sum of the whole run, and what of it is proven. */
@@ -176,4 +178,5 @@ for (const e of events) {
 
 	e.total = num(of?.total ?? null);
 	e.proven = num(of?.exact ?? null);
+	e.observers = of?.observers;
 }

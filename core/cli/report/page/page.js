@@ -225,7 +225,9 @@ function head() {
 	const p = data.process, exe = base(p.exe || processes[0].exe), ns = BigInt(num(p.end_ns)) - BigInt(num(p.start_ns));
 	const cpus = components.filter(c => c.type === 'PU'), used = cpus.filter(c => summed.has(c.id)).length;
 	const threads = howMany('thread'), n = { processes: processes.length, machines: hosts.length, cpus: cpus.length, cpus_counted: used, ...data.part };
-	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...data.notes];
+	const seen = [...byKey(events.filter(e => e.observers), e => e.observers)].map(([n, of]) => `${of.map(e => e.key).join(', ')}: ` +
+		`${grouped(n)} observers saw the same over the same time; what the longest of them saw counts (by thread each has its own)`);
+	const notes = [...(data.metrics ?? []).map(m => m.note).filter(n => n), ...seen, ...data.notes];
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 	document.title = `${plain(exe)}: counts by CPU`;
