@@ -36,6 +36,8 @@ refused() {
 }
 refused '' 'no event is named; sspapi list'
 refused , 'no event is named'
+refused page-faults, 'no event is named beside a comma'
+refused page-faults,,cs 'no event is named beside a comma'
 refused cycels 'near it \(is\|are\) cycles'
 refused pagefaults 'near it \(is\|are\) page-faults'
 refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name$'
@@ -44,6 +46,8 @@ refused 'page-faults:z' 'page-faults'
 if "$sspapi" list | grep -q '^  cycles.*no counters'; then
 	refused cycles 'cycles: the kernel has no counters of the CPU here'
 	refused cache-misses:u 'cache-misses:u: the kernel has no counters'
+	# (By perf's name and by libpfm4's it is one event.)
+	refused references '^sspapi stat: references: cache-references: the kernel has no counters'
 	run usual "$sspapi" stat -o usual.json true
 	is "what the default leaves out has a line" "$(json usual.json 'grep { /^cycles and instructions are not counted: / } @{$d->{notes}}' | wc -l)" 1
 else
@@ -68,6 +72,9 @@ listed=$(sed -n '/^the kernel.s/,/^$/s/^  \(perf::[A-Z-]*\) .*/\1/p' list.out | 
 is "what it lists can be counted" "$(names "$listed" | tr ' ' ,)" "$listed"
 run word "$sspapi" list migrations
 is "a word" "$(grep -c '^  perf::' word.out) $(grep -c MIGRATIONS word.out)" "1 1"
+run word "$sspapi" list cs
+is "each of perf's names" "$(grep -c '^  perf::CONTEXT-SWITCHES ' word.out)" 1
+is "the last of the kernel's events is there, or said not to be" "$(grep -c 'node-prefetch-misses' list.out)" 1
 run nothing "$sspapi" list nothing-like-it
 is "nothing has it" "$(status_of nothing) $(head -1 nothing.out)" "1 no event that can be counted here has 'nothing-like-it' in its name or text"
 run words "$sspapi" list page faults

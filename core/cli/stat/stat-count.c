@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../preload/asked/kernel-events.h"
 #include "../../cpu-list.h"
 #include "../../sys.h"
 #include "../tool/cmd.h"
@@ -91,13 +92,6 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
 	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
 }
 
-/* Switches and migrations happen in the kernel: counted without it they are 0, which is no count. */
-static bool is_of_the_kernel(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS);
-}
-
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
 {
 	const struct sp_stat_native *n = i < c->plan->n_natives ? &c->plan->native[i] : NULL;
@@ -166,7 +160,8 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 			return refuse(c, verb, fd, name);
 		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
 	}
-	if (i < c->plan->n_natives && c->user_only && is_of_the_kernel(&c->plan->native[i].attr))
+	if (i < c->plan->n_natives && c->user_only && !c->plan->native[i].as_named &&
+	    sp_kernel_event_is_inside(c->plan->native[i].attr.type, c->plan->native[i].attr.config))
 		c->refused[i] = true;
 	return any ? 0 : refuse(c, verb, why, name);
 }
