@@ -84,12 +84,23 @@ check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } a
 # ---- the table ---------------------------------------------------------------------------------
 run busy "$sspapi" stat "$apps/counted" threads 2 50
 check "the headline says how many CPUs were busy" grep -qE '^counted threads.*, [0-9]+\.[0-9][0-9] CPUs? busy' busy.err
+run busy "$sspapi" stat -e page-faults "$apps/counted" threads 2 50
+check "also where no clock was asked for" sh -c "tr '\\n' ' ' <busy.err | grep -qE '^counted threads.*, [0-9]+\.[0-9][0-9] +CPUs? +busy'"
+run level "$sspapi" stat --per-core -o level.sspapi sh -c 'kill -9 $$'
+is "by level: the headline, the table, the notes, the last line" \
+	"$(grep -cE 'CPUs? busy$|^core  |^- the program was ended by signal 9|^look further: sspapi report --per-thread .*level.sspapi$' level.err)" 4
 run runs "$sspapi" stat -r 3 "$apps/counted" pages 50
 check "of repeats with their spread" sh -c "tr '\n' ' ' <runs.err | grep -qE ' each, .*CPUs? +busy'"
 is "which are numbered" "$(grep -cE '^run [123]: pid [0-9]+' runs.err) $(grep -c '^run  ' runs.err)" "3 1"
 run wide env COLUMNS=160 "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations --per-thread "$apps/counted" threads 2 5
 is "a wide terminal has all columns beside each other" "$(grep -c '^thread.*MIGRATIONS' wide.err)" 1
-for level in callsite site; do
+run narrow "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
+is "what has no room is shown by stat, which has kept nothing for report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err | sort -u | cut -d: -f2) $(grep -c 'sspapi report' narrow.err)" " sspapi stat --per- 0"
+run narrow "$sspapi" stat -o narrow.html -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
+is "beside a file that is no store, too" "$(grep -c 'sspapi report --' narrow.err) $(tail -n 1 narrow.err)" "0 look further: -o FILE.sspapi keeps what sspapi report shows"
+run narrow "$sspapi" stat -o narrow.sspapi -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
+is "of a store by report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err | sort -u | cut -d: -f2)" " sspapi report --per-"
+for level in callsite site set; do
 	run level "$sspapi" stat "--per-$level" touch it-ran
 	is "no $level from outside" "$(status_of level) $(wc -l <level.err) $(test -e it-ran; echo $?)" "125 1 1"
 done

@@ -66,6 +66,8 @@ static const char *has_none(const char *level)
 
 	if (strcmp(level, "per-callsite") == 0 || strcmp(level, "per-site") == 0)
 		return "stat counts from outside and knows no call sites; sspapi run does, of a program that calls PAPI";
+	if (strcmp(level, "per-set") == 0)
+		return "stat counts from outside and knows no event sets; sspapi run does, of a program that calls PAPI";
 	if (strcmp(level, "per-kind") == 0 && sp_core_pmus(SP_PMUS_FOLDER, pmu) < 2)
 		return "the cores here are of one kind";
 	return NULL;
@@ -169,6 +171,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 		return WRONG;
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
+	if (w->out && !*w->out)
+		return usage(w, "-o takes the name of a file", NULL);
 	if (w->out && stat(w->out, &s) == 0 && S_ISDIR(s.st_mode))
 		return usage(w, "a folder: name a file in it (FOLDER/run.sspapi)", w->out);
 	return is_at_odds(w, argc == optind);
@@ -445,7 +449,7 @@ static void begin_quota(struct sp_stat_all *a, const struct wish *w)
 
 int sp_cmd_stat(int argc, char **argv)
 {
-	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .report = { .verb = argv[0] } };
+	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .report = { .verb = argv[0], .framed = true } };
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
 
