@@ -138,6 +138,19 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	is "a clock has the kernel's part" "$(status_of clock) $(grep -c 'what the kernel did' clock.err)" "0 0"
 	run faults "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::PAGE-FAULTS true
 	is "other events have it not: it is said" "$(status_of faults) $(grep -c 'what the kernel did' faults.err)" "0 1"
+	run inside "$tmp/sspapi" stat -f json -e cs,migrations,cgroup-switches,page-faults true
+	is "what happens in the kernel alone is no 0" "$(json inside.err 'map { $_->{name} } @{$d->{events}}') $(grep -c 'CONTEXT-SWITCHES, perf::CPU-MIGRATIONS, perf::CGROUP-SWITCHES: not permitted' inside.err)" "perf::PAGE-FAULTS 1"
+	run list "$tmp/sspapi" list
+	is "nor is it listed as what can be counted here" "$(grep -cE '^  perf::(PAGE-FAULTS|CONTEXT-SWITCHES|CGROUP-SWITCHES) ' list.out) $(grep -c '^  context-switches, cpu-migrations, cgroup-switches: not permitted' list.out)" "1 1"
+	# Whether rows are wanted or not.
+	cp "$apps/counted" owned
+	chmod 4755 owned
+	chmod 755 .
+	for rows in "" --per-thread=no; do
+		# shellcheck disable=SC2086 # a word or none
+		run owned "$tmp/sspapi" stat $rows sh -c './owned pages 100; :'
+		check "a program of another user is said not to be counted${rows:+, with }$rows" sh -c 'tr -s " \n" "  " <owned.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
+	done
 	user=
 else
 	skip "what this user may not see" "it may see all, or is not ours to choose"

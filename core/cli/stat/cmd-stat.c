@@ -187,6 +187,7 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
+	c->side_pages = SP_STAT_SIDE_PAGES;
 	c->rows = w->rows != 0;
 	c->reads = c->rows && sp_stat_reads_come(c->cpu[0]);
 	c->told = c->rows && !c->reads && !w->asked.n;
@@ -212,6 +213,11 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		r->why_no_rows = why;
 	}
 	c->told = c->told && c->rows;
+	/* A program that becomes another user's is not counted from then on, and only what tells of its end tells of that. */
+	if (!c->rows && !w->asked.n) {
+		c->side_pages = SP_STAT_SIDE_FEW;
+		c->rows = geteuid() && sp_stat_leaves_pages(c);
+	}
 }
 
 static int count(struct sp_stat_run *r, const char *verb, char **argv)
@@ -229,7 +235,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		sp_stat_abandon(&r->child);
 		return e;
 	}
-	if (wanted && !r->c.rows)
+	if (wanted && !r->c.rows && !r->why_no_rows)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	sp_stat_beside_start(&r->beside);

@@ -13,7 +13,6 @@
 #include "../tool/cmd.h"
 #include "stat-running.h"
 
-#define ARGS_MOST 4096
 #define DRAIN_MS 5
 #define LOOK_MS 20			/* where no descriptor tells of an end */
 
@@ -49,15 +48,17 @@ void sp_proc_name(int pid, int tid, char name[16])
 
 uint32_t sp_proc_args(int pid, char **args)
 {
-	char path[64], *text = sp_need(calloc(1, ARGS_MOST + 1));
+	char path[64], text[SP_STAT_ARGS_MOST + 1];
 	long n;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	n = sp_read_file(path, text, ARGS_MOST);
-	if (n > 0 && text[n - 1])
-		n++;			/* it was cut, or written over by its process: there is a NUL behind */
-	*args = text;
-	return n > 0 ? (uint32_t)n : 0;
+	n = sp_read_file(path, text, SP_STAT_ARGS_MOST);
+	*args = NULL;
+	if (n <= 0)
+		return 0;
+	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a NUL behind */
+	*args = memcpy(sp_need(malloc((size_t)n)), text, (size_t)n);
+	return (uint32_t)n;
 }
 
 /* A number of /proc/ID/status; 0: it is not there. */
@@ -135,7 +136,7 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 	bytes = sp_proc_args(a->one[0].pid, &a->args);
 	if (!bytes) {			/* (a kernel's thread has none) */
 		sp_proc_name(a->one[0].pid, a->one[0].pid, name);
-		strcpy(a->args, name);
+		a->args = sp_need(strdup(name));
 		bytes = (uint32_t)strlen(name) + 1;
 	}
 	if (!*a->args && bytes <= 1)

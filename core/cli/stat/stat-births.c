@@ -24,12 +24,6 @@
 #include "stat-running.h"
 
 #define PAGES_MOST 32u
-#define RECORD_MOST 512u
-
-static size_t ring_bytes(const struct sp_births *b)
-{
-	return (b->pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 uint64_t sp_perf_number(int fd)
 {
@@ -98,11 +92,8 @@ static bool map_rings(struct sp_births *b)
 
 	a.disabled = 1;
 	for (uint32_t k = 0; k < b->n_cpus; k++) {
-		void *p;
-
 		b->carrier[k] = (int)sp_sys(SYS_perf_event_open, &a, 0, b->cpu[k], -1, PERF_FLAG_FD_CLOEXEC);
-		p = b->carrier[k] < 0 ? MAP_FAILED : mmap(NULL, ring_bytes(b), PROT_READ | PROT_WRITE, MAP_SHARED, b->carrier[k], 0);
-		b->ring[k] = p == MAP_FAILED ? NULL : p;
+		b->ring[k] = sp_ring_map(b->carrier[k], b->pages);
 		if (!b->ring[k])
 			return false;
 	}
@@ -144,12 +135,13 @@ int sp_births_gates(struct sp_births *b, struct sp_task *t)
 
 /* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins with
  * { u32 pid, ppid, tid, ptid; }. */
-static void take(struct sp_births *b, const struct perf_event_header *h)
+static void take(void *births, const struct perf_event_header *h, const void *body)
 {
-	const uint32_t *word = (const uint32_t *)(h + 1), *end = (const uint32_t *)((const char *)h + h->size - 16);
+	struct sp_births *b = births;
+	const uint32_t *word = body, *end = (const uint32_t *)((const char *)body + h->size - sizeof(*h) - 16);
 	struct sp_task *t;
 
-	if (h->type == PERF_RECORD_LOST) {
+	if (h->type == PERF_RECORD_LOST || h->size < sizeof(*h) + 16) {
 		b->lost++;
 	} else if (h->type == PERF_RECORD_SWITCH) {
 		t = sp_births_task(b, (int)end[0], (int)end[1]);
@@ -166,34 +158,8 @@ static void take(struct sp_births *b, const struct perf_event_header *h)
 
 void sp_births_drain(struct sp_births *b)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = b->pages * page;
-
-	for (uint32_t k = 0; k < b->n_cpus; k++) {
-		struct perf_event_mmap_page *m = b->ring[k];
-		uint64_t head = sp_acquire(&m->data_head), tail = m->data_tail;
-
-		while (tail < head) {
-			const char *data = (const char *)m + page;
-			union {
-				struct perf_event_header h;
-				uint64_t aligned;
-				char bytes[RECORD_MOST];
-			} r;
-			uint64_t at = tail % size, first;
-
-			memcpy(&r.h, data + at, sizeof(r.h));
-			if (r.h.size < sizeof(r.h) + 16 || r.h.size > sizeof(r) || r.h.size > head - tail) {
-				b->lost++;
-				break;
-			}
-			first = sp_min(r.h.size, size - at);
-			memcpy(r.bytes, data + at, first);
-			memcpy(r.bytes + first, data, r.h.size - first);
-			take(b, &r.h);
-			tail += r.h.size;
-		}
-		sp_publish(&m->data_tail, head);
-	}
+	for (uint32_t k = 0; k < b->n_cpus; k++)
+		b->lost += !sp_ring_each(b->ring[k], b->pages, take, b);
 }
 
 /* ---- the rule --------------------------------------------------------------------------- */
@@ -241,8 +207,7 @@ void sp_births_close(struct sp_births *b)
 		b->task[i]->gate = NULL;
 	}
 	for (uint32_t k = 0; b->ring && k < b->n_cpus; k++) {
-		if (b->ring[k])
-			munmap(b->ring[k], ring_bytes(b));
+		sp_ring_unmap(b->ring[k], b->pages);
 		sp_close(b->carrier[k]);
 	}
 	free(b->ring);

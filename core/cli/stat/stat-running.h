@@ -41,9 +41,8 @@ struct sp_stat_proc {
 };
 bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
 
-/* Its name, and its process's command line (to be freed), as far as they are there. */
+/* Its name, as far as it is there. */
 void sp_proc_name(int pid, int tid, char name[16]);
-uint32_t sp_proc_args(int pid, char **args);
 
 /* ---- births ------------------------------------------------------------------------- */
 

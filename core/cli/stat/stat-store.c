@@ -393,6 +393,10 @@ static void note_interval(struct making *m)
 static void note_escaped(struct making *m)
 {
 	const struct sp_stat_who *w = &m->all->run[0].who;
+	const struct sp_stat_counters *c = &m->all->run[0].c;
+
+	if (geteuid() && !c->rows && !c->group)
+		note_text(m, "a program that runs as another user (set-user-ID) is not counted, and whether there was one was not told here");
 
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].escaped) {
