@@ -41,6 +41,8 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ]; then
 	run refused setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/sspapi" stat -p $roots touch ran
 	is "another user's is refused, with the reason" "$(status_of refused) $(grep -c 'it is of user 0' refused.err)" "125 1"
 	check "and nothing ran" test ! -e ran
+	run mixed setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'sleep 1000 & "$0" stat -p $!,"$1" true; kill $!' "$tmp/sspapi" $roots
+	is "of several the refusal names the one that is another's" "$(cut -d: -f1-3 mixed.err | cut -c-60)" "sspapi stat: $roots: the kernel does not permit to count it"
 	kill $roots
 else
 	skip "an ordinary user's" "not root"

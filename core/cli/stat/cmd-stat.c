@@ -95,22 +95,13 @@ static int usage(const struct wish *w, const char *text, const char *which)
 	return sp_complain(WRONG, w->verb, text, which);
 }
 
-static bool take_repeats(struct wish *w, const char *text)
+static bool take_number(uint32_t *to, const char *text, long most)
 {
 	char *end;
 	long n = strtol(text, &end, 10);
 
-	w->repeats = n > 0 && n <= REPEATS_MOST && !*end ? (uint32_t)n : 0;
-	return w->repeats;
-}
-
-static bool take_interval(struct wish *w, const char *text)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	w->interval.ms = n > 0 && n <= INTERVAL_MOST && !*end ? (uint32_t)n : 0;
-	return w->interval.ms;
+	*to = n > 0 && n <= most && !*end ? (uint32_t)n : 0;
+	return *to;
 }
 
 /* What does not go together.  no_program: none was named. */
@@ -122,8 +113,8 @@ static int is_at_odds(const struct wish *w, bool no_program)
 		return usage(w, "--cgroup counts a control group, -p and -t threads: name one of the two", NULL);
 	if (group && w->rows > 0)
 		return usage(w, "--per-thread does not go with --cgroup: the kernel counts a control group by CPU; -p counts a process by thread", NULL);
-	if (w->interval.ms && (w->repeats || w->asked.n))
-		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
+	if (w->interval.ms && w->repeats)
+		return usage(w, "-I goes with a program that is started once: not with -r", NULL);
 	if ((group || w->asked.n) && w->repeats)
 		return usage(w, "-r runs a program several times: -p, -t and --cgroup count what runs already", NULL);
 	return no_program && !w->asked.n && !group ? usage(w, "name the program to count", NULL) : 0;
@@ -152,9 +143,9 @@ static int read_options(struct wish *w, int argc, char **argv)
 			w->formats = optarg;
 		else if (c == 'q')
 			w->quiet = true;
-		else if (c == 'r' && !take_repeats(w, optarg))
+		else if (c == 'r' && !take_number(&w->repeats, optarg, REPEATS_MOST))
 			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
-		else if (c == 'I' && !take_interval(w, optarg))
+		else if (c == 'I' && !take_number(&w->interval.ms, optarg, INTERVAL_MOST))
 			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
@@ -376,6 +367,8 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
 	if (to_files)
 		w->report.show.file = *store ? sp_memory_text(&o) : SP_VIEW_NO_STORE;
+	if (w->interval.ms)
+		sp_stat_interval_flush(&w->interval);
 	if (to_files && !w->quiet)
 		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
@@ -477,6 +470,7 @@ int sp_cmd_stat(int argc, char **argv)
 		begin_quota(&a, &w);
 		e = count_all(&a, &w, argv + optind);
 		sp_quota_end(a.quota);
+		sp_stat_release();
 	}
 	if (e == 0)
 		e = show_store(&w, &a);

@@ -11,6 +11,7 @@
 
 #include "../../sys.h"
 #include "../tool/cmd.h"
+#include "stat-interval.h"
 #include "stat-running.h"
 
 #define DRAIN_MS 5
@@ -168,25 +169,27 @@ static bool runs(const struct sp_stat_one *one)
 	return one->end >= 0 ? poll(&p, 1, 0) == 0 : lives(one->pid, one->tid);
 }
 
-void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_counters *c, struct sp_stat_who *w)
+static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 {
-	struct pollfd *p = sp_need(calloc(a->n + 1, sizeof(*p)));
-	int ms = c->rows ? DRAIN_MS : -1;
-	uint32_t left = a->n;
+	uint32_t n = a ? a->n : 0, left = n;
+	struct pollfd *p = sp_need(calloc(n + 1, sizeof(*p)));
+	int ms = r->c.rows ? DRAIN_MS : -1;
 
-	for (uint32_t i = 0; i < a->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		p[i] = (struct pollfd){ .fd = a->one[i].end, .events = POLLIN };
 		ms = a->one[i].end < 0 && ms < 0 ? LOOK_MS : ms;
 	}
-	p[a->n] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	while (left) {
-		poll(p, a->n + 1, ms);
-		if (c->rows)
-			sp_stat_drain(c, w);
-		if (sp_stat_interrupted(signals))
+	p[n] = (struct pollfd){ .fd = r->child.signals, .events = POLLIN };
+	while (left || !a) {
+		poll(p, n + 1, r->interval ? sp_stat_interval_wait(r->interval, ms) : ms);
+		if (r->c.rows)
+			sp_stat_drain(&r->c, &r->who);
+		if (r->interval)
+			sp_stat_interval_look(r->interval, &r->c, false);
+		if (sp_stat_interrupted(r->child.signals))
 			break;
 		left = 0;
-		for (uint32_t i = 0; i < a->n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			bool on = runs(&a->one[i]);
 
 			left += on;
@@ -194,4 +197,16 @@ void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_co
 		}
 	}
 	free(p);
+}
+
+void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r)
+{
+	if (r->child.pid) {
+		sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
+		return;
+	}
+	if (r->interval)
+		sp_stat_interval_begin(r->interval, &r->c, r->child.start_ns);
+	wait_for_them(a, r);
+	sp_close(r->child.signals);
 }

@@ -24,6 +24,7 @@
 #include "stat-running.h"
 
 #define PAGES_MOST 32u
+#define PAGES_ROOTS 512u		/* on a machine with much to do the command comes to them after 100 ms (seen: all lost) */
 
 uint64_t sp_perf_number(int fd)
 {
@@ -103,7 +104,7 @@ static bool map_rings(struct sp_births *b)
 bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own)
 {
 	*b = (struct sp_births){ .n_cpus = n_cpus, .cpu = cpu, .n_own = n_own };
-	for (b->pages = PAGES_MOST; b->pages; b->pages /= 4) {
+	for (b->pages = geteuid() ? PAGES_MOST : PAGES_ROOTS; b->pages; b->pages /= 4) {
 		b->carrier = sp_need(calloc(n_cpus, sizeof(*b->carrier)));
 		memset(b->carrier, -1, n_cpus * sizeof(*b->carrier));
 		b->ring = sp_need(calloc(n_cpus, sizeof(*b->ring)));
@@ -145,7 +146,7 @@ static void take(void *births, const struct perf_event_header *h, const void *bo
 		b->lost++;
 	} else if (h->type == PERF_RECORD_SWITCH) {
 		t = sp_births_task(b, (int)end[0], (int)end[1]);
-		if (!t->own && !t->born)	/* (not by what was opened for it) */
+		if (!t->fd && !t->born)	/* (not by what was opened for it) */
 			memcpy(&t->born, end + 2, sizeof(t->born));
 	} else if (h->type == PERF_RECORD_FORK) {
 		t = sp_births_task(b, (int)word[0], (int)word[2]);
@@ -169,13 +170,13 @@ bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t 
 {
 	const struct sp_task *of;
 
-	if (t->own && t->own[own].fd >= 0)
+	if (t->fd && t->fd[own] >= 0)
 		return true;
 	for (uint32_t i = 0; t->born && i < b->n; i++, t = of) {
 		of = known(b, t->parent);
 		if (!of)
 			return false;
-		if (of->own && of->own[own].fd >= 0 && of->own[own].number < t->born)
+		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->born)
 			return true;
 	}
 	return false;
@@ -220,7 +221,8 @@ void sp_births_end(struct sp_births *b)
 {
 	sp_births_close(b);
 	for (uint32_t i = 0; i < b->n; i++) {
-		free(b->task[i]->own);
+		free(b->task[i]->fd);
+		free(b->task[i]->number);
 		free(b->task[i]->at);
 		free(b->task[i]->args);
 		free(b->task[i]);

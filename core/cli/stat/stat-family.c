@@ -22,8 +22,8 @@ static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
 {
 	bool any = false;
 
-	for (uint32_t v = 0; t->own && v < r->c.n_cpus * r->c.n; v++)
-		any = any || t->own[v].fd >= 0;
+	for (uint32_t v = 0; t->fd && v < r->c.n_cpus * r->c.n; v++)
+		any = any || t->fd[v] >= 0;
 	return any;
 }
 
@@ -47,7 +47,7 @@ static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_process *p = t->own ? sp_stat_process(&r->who, t->pid) : NULL;
+		struct sp_stat_process *p = t->fd ? sp_stat_process(&r->who, t->pid) : NULL;
 
 		if (!p)
 			continue;

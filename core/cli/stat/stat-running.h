@@ -30,8 +30,9 @@ int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, b
 int sp_asked_begin(struct sp_stat_asked *a, const char *verb);	/* its command line, and how its end is told: as above */
 void sp_asked_free(struct sp_stat_asked *a);
 
-/* Until all have ended, or a signal comes that would end the command; the rings are emptied meanwhile. */
-void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_counters *c, struct sp_stat_who *w);
+/* Until the child of the run has ended; where there is none until all of `a` have (NULL: never), or a signal comes that would
+ * end the command.  The rings are emptied meanwhile, and rows of -I made. */
+void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r);
 
 /* What /proc says of a thread: false: it has ended. */
 struct sp_stat_proc {
@@ -46,11 +47,6 @@ void sp_proc_name(int pid, int tid, char name[16]);
 
 /* ---- births ------------------------------------------------------------------------- */
 
-struct sp_own {				/* a counter that was opened for a thread */
-	int fd;				/* -1: it was not */
-	uint64_t number;		/* the kernel's */
-};
-
 struct sp_task {
 	int pid, tid;
 	int parent;			/* the thread it was born of; 0: not told */
@@ -60,9 +56,10 @@ struct sp_task {
 	bool bore;			/* had a child after its counters were opened */
 	bool cleared;			/* is in the middle of no birth that began before its counters */
 	unsigned long user;		/* its ticks when they were opened */
-	struct sp_own *own;		/* [births.n_own]; NULL: none were opened for it */
+	int *fd;			/* [births.n_own] counters that were opened for it, -1: that one was not; NULL: none were */
+	uint64_t *number;		/* of each, the kernel's */
 	int *gate;			/* [n_cpus] */
-	int64_t *at;			/* what those of `own` counted, at the end */
+	int64_t *at;			/* what those of `fd` counted, at the end */
 	char name[16], *args;		/* its process's command line, where it is the first one of it here */
 	uint32_t args_bytes;
 	int ppid;

@@ -631,11 +631,10 @@ static bool has_rows(const struct making *m, const struct sp_stat_process *p)
 static const struct sp_stat_process *first_process(const struct making *m)
 {
 	const struct sp_stat_who *w = &m->r->who;
-	uint32_t i = 0;
-
-	while (w->process[i].pid != m->r->child.pid)
-		i++;
-	return &w->process[i];
+	for (uint32_t i = 0; i < w->n_processes; i++)
+		if (w->process[i].pid == m->r->child.pid)
+			return &w->process[i];
+	return w->process;		/* of several that ran already the first has ended */
 }
 
 /* Readers want them by rank, machine, start and pid: here all are of one rank and machine. */

@@ -60,6 +60,8 @@ struct sp_stat_counters {
 	uint32_t clock;			/* its number: below n */
 	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
 	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
+	int **each;			/* [n_each] as fd: of threads that ran already, which have none above */
+	uint32_t n_each;
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
 	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
@@ -222,6 +224,9 @@ struct sp_stat_child {
 /* Signals that would end the command are read from the descriptor from now on, and it has all the descriptors that it may
  * have; -1. */
 int sp_stat_catch(void);
+
+/* Nothing more is counted: they do to the command what they do, but for those that have come already. */
+void sp_stat_release(void);
 
 /* Has one come on that descriptor? */
 bool sp_stat_interrupted(int signals);
