@@ -44,7 +44,7 @@ static uint32_t slot_of(const struct sp_births *b, int tid)
 	return at;
 }
 
-static struct sp_task *known(const struct sp_births *b, int tid)
+struct sp_task *sp_births_known(const struct sp_births *b, int tid)
 {
 	uint32_t at = b->slots ? b->slot[slot_of(b, tid)] : 0;
 
@@ -62,7 +62,7 @@ static void more_slots(struct sp_births *b)
 
 struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid)
 {
-	struct sp_task *t = known(b, tid);
+	struct sp_task *t = sp_births_known(b, tid);
 
 	if (t)
 		return t;
@@ -173,18 +173,13 @@ bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t 
 	if (t->fd && t->fd[own] >= 0)
 		return true;
 	for (uint32_t i = 0; t->born && i < b->n; i++, t = of) {
-		of = known(b, t->parent);
+		of = sp_births_known(b, t->parent);
 		if (!of)
 			return false;
 		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->born)
 			return true;
 	}
 	return false;
-}
-
-const struct sp_task *sp_births_parent(const struct sp_births *b, const struct sp_task *t)
-{
-	return t->parent ? known(b, t->parent) : NULL;
 }
 
 bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n)

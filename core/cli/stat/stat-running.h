@@ -78,11 +78,11 @@ struct sp_births {
 
 bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own);	/* false: no locked pages */
 struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid);	/* known or new */
+struct sp_task *sp_births_known(const struct sp_births *b, int tid);	/* NULL: it is not */
 int sp_births_gates(struct sp_births *b, struct sp_task *t);	/* before its counters; 0 or -errno */
 void sp_births_drain(struct sp_births *b);
 bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t own);	/* opened for it, or inherited */
 bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n);	/* any of the first n */
-const struct sp_task *sp_births_parent(const struct sp_births *b, const struct sp_task *t);	/* NULL: not told */
 void sp_births_close(struct sp_births *b);	/* gates and rings */
 void sp_births_end(struct sp_births *b);	/* and all else, but for what was opened for threads */
 
