@@ -486,10 +486,8 @@ static int find(struct attach *a)
 		if (e != -EMFILE && e != -ENFILE)
 			break;
 	}
-	for (uint32_t i = 0; e == 0 && i < a->b.n; i++) {
+	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
 		a->r->attached.n += a->b.task[i]->settled && !a->b.task[i]->ended;
-		a->r->attached.born += !a->b.task[i]->first;
-	}
 	if (e == 0 && !a->r->attached.n) {
 		close_all(a);
 		e = -ESRCH;

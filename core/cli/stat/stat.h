@@ -244,7 +244,6 @@ void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
 
 struct sp_stat_attached {		/* threads that ran already */
 	uint32_t n;
-	uint32_t born;			/* others that were born while counters were opened */
 	uint32_t unclear;		/* of which it is not known whether they were bearing a child just then */
 	uint32_t unproven;		/* counters that could not be opened between two births */
 	uint32_t refused;		/* threads that became another user's meanwhile */
