@@ -51,6 +51,32 @@ wait $!
 is "rows and the program's lines are whole" "$(grep -c '^the program itself: [0-9]*$' both.err) $(sed -n '/^sh -c/q; p' both.err |
 	grep -cvE '^the program itself: [0-9]+$|^tid [0-9]+ faults [0-9]+ before [0-9]+$|^ *[0-9]+\.[0-9]{6} s  CPU [0-9]+ +[0-9]+ (ns|  )  [A-Z-]+$')" "300 0"
 
+# A terminal that nobody reads: what was counted is kept all the same.
+cat >terminal.py <<'END'
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["sspapi", "stat", "-I", "1", "-o", "tty.sspapi"] + sys.argv[2:])
+end = time.time() + 60
+while not os.path.exists("tty.sspapi") and time.time() < end:
+    time.sleep(0.05)
+print("kept" if os.path.exists("tty.sspapi") else "held up")
+text = b""
+try:
+    while part := os.read(terminal, 65536):
+        text += part
+except OSError:
+    pass
+os.waitpid(pid, 0)
+print(text.count(b" s  CPU ") > 50, b"look further" in text)
+END
+if command -v python3 >/dev/null; then
+	is "a terminal that nobody reads holds nothing up; what waited comes then" \
+		"$(python3 terminal.py "$sspapi" sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >/dev/null; i=$((i + 1)); done' "$apps/counted" | paste -sd' ')" "kept True True"
+else
+	skip "a terminal that nobody reads holds nothing up; what waited comes then" "there is no python3"
+fi
+
 # Nobody reads any more: the program is counted to its end.
 "$sspapi" stat -I 2 -o gone.sspapi sh -c "$(cat steps.sh); echo ended >ended" "$apps/counted" 2>&1 >/dev/null | head -1 >first
 check "rows that nobody reads any more end neither the program nor the counting" \

@@ -56,6 +56,16 @@ if [ -n "$rows" ]; then
 	check "and counted so far" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 300
 	timeout 60 sh -c ': >"$0"' "$tmp/fifo"
 fi
+# A command that could not empty its rings until the program had ended: no record tells that some had no room.
+if [ -n "$rows" ]; then
+	"$sspapi" stat -o stopped.json sh -c 'echo $PPID >stopped; kill -STOP $PPID; "$0" threads 3000 1 >/dev/null; : >over' "$apps/counted" 2>stopped.err &
+	await test -e over && sleep 0.2
+	kill -CONT "$(cat stopped)"
+	wait $!
+	is "records that had no room are said to be lost, and nobody to run still" \
+		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "0 1 0"
+	check "and what they had is in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
+fi
 stat one "$apps/counted" texec 500
 check "a thread that becomes a program: the first thread's faults, its own, the program's" \
 	test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 1500

@@ -448,7 +448,7 @@ static void begin_quota(struct sp_stat_all *a, const struct wish *w)
 
 int sp_cmd_stat(int argc, char **argv)
 {
-	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .report = { .verb = argv[0], .framed = true } };
+	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .interval = { .fd = -1 }, .report = { .verb = argv[0], .framed = true } };
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
 

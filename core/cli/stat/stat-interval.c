@@ -24,17 +24,25 @@ static size_t some_rows(const char *text, size_t n)
 	return end ? (size_t)(end + 1 - text) : sp_min(n, PIPE_BUF);
 }
 
-/* Only when a pipe takes them: then nobody waits.  Descriptors are not made O_NONBLOCK, which the program, whose standard
- * error it is, too, would notice. */
+/* Standard error is not made O_NONBLOCK, which the program, whose it is, too, would notice; but a terminal, which takes less
+ * than it is given and lets whoever gives more wait, is opened once more. */
+static int descriptor(void)
+{
+	int fd = isatty(STDERR_FILENO) ? sp_open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY, 0) : -1;
+
+	return fd < 0 ? STDERR_FILENO : fd;
+}
+
+/* Only when somebody takes them: then nobody waits. */
 static void put_out(struct sp_stat_interval *i, bool wait)
 {
-	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	struct pollfd p = { .fd = i->fd, .events = POLLOUT };
 	size_t done = 0;
 
-	while (done < i->used && (wait || poll(&p, 1, 0) == 1)) {
-		ssize_t n = write(STDERR_FILENO, i->text + done, some_rows(i->text + done, i->used - done));
+	while (done < i->used && poll(&p, 1, wait ? -1 : 0) == 1) {
+		ssize_t n = write(i->fd, i->text + done, some_rows(i->text + done, i->used - done));
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0) {		/* nobody reads them any more */
 			done = i->used;
@@ -130,6 +138,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 {
 	if (!i->ms)
 		return;
+	i->fd = descriptor();
 	i->start_ns = start_ns;
 	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
 	i->before = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
@@ -172,6 +181,8 @@ void sp_stat_interval_flush(struct sp_stat_interval *i)
 
 void sp_stat_interval_free(struct sp_stat_interval *i)
 {
+	if (i->fd != STDERR_FILENO)
+		sp_close(i->fd);
 	free(i->before);
 	free(i->kept);
 	free(i->tick);

@@ -12,6 +12,7 @@
 struct sp_stat_interval {
 	uint32_t ms;			/* 0: nobody wants rows */
 	bool csv, quiet;
+	int fd;				/* that rows go to; -1: none have begun */
 	uint64_t most;			/* readings of a CPU that are kept (SSPAPI_READINGS_MAX) */
 	uint64_t start_ns, next_ns;	/* CLOCK_REALTIME, as the store has it; CLOCK_MONOTONIC */
 	int64_t *before;		/* [n_cpus][n] of the counters */

@@ -5,6 +5,7 @@
 #include "stat.h"
 
 #define RECORD_MOST 4096u
+#define RECORD_USUAL 64u		/* none that we ask for is longer */
 
 size_t sp_ring_bytes(uint32_t pages)
 {
@@ -34,10 +35,14 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 		char bytes[RECORD_MOST];
 	} r;
 
+	bool whole;
+
 	if (tail == head)
 		return true;
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
 	size = pages * page;
+	/* What had no room is told with the next record that has some: after the last one there is none. */
+	whole = head - tail + RECORD_USUAL <= size;
 	while (tail < head) {
 		const char *data = (const char *)m + page;
 		uint64_t at = tail % size, first;
@@ -52,5 +57,5 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg)
 		tail += r.h.size;
 	}
 	sp_publish(&m->data_tail, head);
-	return tail == head;
+	return whole && tail == head;
 }

@@ -182,7 +182,7 @@ static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32
 {
 	struct taking t = { c, w, cpu, event };
 
-	sp_ring_each(c->ring[cpu * (c->n + 1) + event], event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
+	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event], event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
 }
 
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
@@ -367,7 +367,7 @@ void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 			one = &w->row[i];
 		}
 	}
-	if (w->rest != 1 || c->told)
+	if (w->rest != 1 || c->told || w->lost)
 		return;
 	w->rest = 0;
 	one->has_read = true;
@@ -405,8 +405,8 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 	command_line(p, argv);
 	snprintf(row->name, sizeof(row->name), "%s", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
 	sp_stat_tell(w, true);
-	if (!c->rows)
-		row->end_ns = p->end_ns = end_ns;
+	row->end_ns = row->end_ns ? row->end_ns : end_ns;	/* (its record may be lost, or none was asked for) */
+	p->end_ns = p->end_ns ? p->end_ns : end_ns;
 	if (c->told) {
 		sp_own_settle(c, w);
 	} else {

@@ -337,7 +337,7 @@ static void note_rows(struct making *m)
 	if (none)
 		note_text(m, none);
 	if (lost)
-		note(m, "%llu records of threads that ended were lost, they came too fast: these threads are one row; totals are whole",
+		note(m, "%llu or more records of threads that ended were lost, they came too fast: these threads are one row, of the first process; totals are whole",
 		     (unsigned long long)lost);
 	if (running)
 		note(m, "%llu %s still running when the program ended: what came after that is not here", (unsigned long long)running,

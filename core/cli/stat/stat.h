@@ -39,8 +39,8 @@ void *sp_ring_map(int fd, uint32_t pages);
 void sp_ring_unmap(void *ring, uint32_t pages);
 size_t sp_ring_bytes(uint32_t pages);	/* of memory */
 
-/* Each record that has come (body: behind its head, until the next), and gives its place back.  ring NULL: none.  False: what
- * stands there is none, and what came behind it is lost. */
+/* Each record that has come (body: behind its head, until the next), and gives its place back.  ring NULL: none.  False: it was
+ * full, or what stands there is none: some may be lost, which no record tells yet. */
 typedef void (*sp_ring_take)(void *arg, const struct perf_event_header *h, const void *body);
 bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 
