@@ -1,5 +1,4 @@
-/* stat-asked.c: which processes and threads were asked for with -p and -t, what /proc says of them, and when they have
- * ended. */
+/* stat-asked.c: which processes and threads were asked for with -p and -t, and when they have ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,46 +20,6 @@
 #define SYS_pidfd_open 434
 #endif
 #define OF_THREAD O_EXCL		/* PIDFD_THREAD, Linux 6.9 */
-
-/* ---- /proc ---------------------------------------------------------------------- */
-
-bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p)
-{
-	char path[80], text[1024];
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
-	return at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &p->state, &p->ppid, &p->user, &p->system) == 4 &&
-	       p->state != 'Z' && p->state != 'X';
-}
-
-void sp_proc_name(int pid, int tid, char name[16])
-{
-	char path[80], text[32];
-	long n;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
-	n = sp_read_file(path, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = 0;
-	text[strcspn(text, "\n")] = 0;
-	snprintf(name, 16, "%.15s", text);
-}
-
-uint32_t sp_proc_args(int pid, char **args)
-{
-	char path[64], text[SP_STAT_ARGS_MOST + 1];
-	long n;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	n = sp_read_file(path, text, SP_STAT_ARGS_MOST);
-	*args = NULL;
-	if (n <= 0)
-		return 0;
-	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a NUL behind */
-	*args = memcpy(sp_need(malloc((size_t)n)), text, (size_t)n);
-	return (uint32_t)n;
-}
 
 /* A number of /proc/ID/status; 0: it is not there. */
 static int status_of(int id, const char *name)

@@ -1,6 +1,7 @@
 /* stat-running.h: what the parts of `sspapi stat -p`, `-t` and `--cgroup` share: counting what runs already.
  *
  *	stat-asked.c	which they are, and when they have ended
+ *	stat-proc.c	what /proc says of them
  *	stat-births.c	who is born of whom meanwhile, and with which counters
  *	stat-attach.c	their counters
  *	stat-family.c	their rows

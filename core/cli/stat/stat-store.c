@@ -398,7 +398,6 @@ static void note_escaped(struct making *m)
 
 	if (geteuid() && !c->rows && !c->group)
 		note_text(m, "a program that runs as another user (set-user-ID) is not counted, and whether there was one was not told here");
-
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].escaped) {
 			m->whole = false;
