@@ -404,8 +404,8 @@ static int refuse(struct attach *a, int e)
 		snprintf(text, sizeof(text), "the kernel does not permit to count it (%s): perf_event_paranoid, Yama or another security module "
 			 "forbid it; see sspapi doctor", strerror(-e));
 	else if (e == -EMFILE || e == -ENFILE)
-		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): %u threads take %u each, also without rows by CPU and by thread; "
-			 "raise the limit, or name fewer events", a->b.n, a->n_cpus + a->r->c.n + 1);
+		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): each of its threads takes %u, also without rows by CPU and by thread; "
+			 "raise the limit, or name fewer events", a->n_cpus + a->r->c.n + 1);
 	else if (e == -EAGAIN)
 		snprintf(text, sizeof(text), "its threads are born so fast that the records of it were lost, %u times: nothing was counted; try again", AGAIN);
 	else if (e == -ENOMEM)
