@@ -476,7 +476,8 @@ static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t 
 	to->used = SP_CELL_USED;
 	to->readings = 1;
 	for (uint32_t i = 0; i < k; i++) {
-		to->at[SP_TOTAL * k + i] = to->at[SP_EXACT * k + i] = value_of(m, at, cpu, m->now[i]);
+		to->at[SP_TOTAL * k + i] = value_of(m, at, cpu, m->now[i]);
+		to->at[SP_EXACT * k + i] = to->cpu == SP_NO_CPU ? 0 : to->at[SP_TOTAL * k + i];
 		if (is_missing_on(m, m->r, m->event[m->now[i]], cpu)) {
 			to->at[SP_ENTRY * k + i] = 1;
 			to->used |= SP_CELL_HOLES;
@@ -489,7 +490,7 @@ static void relation(struct making *m, uint64_t thread, const int64_t *at, uint6
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .domain = c->user_only ? 1 : 3,
-				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
+				    .flags = (m->r->why_no_cpus ? 0 : SP_RELATION_PROVEN) | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
 				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last }, *r;
 	uint32_t n = 0;
 
