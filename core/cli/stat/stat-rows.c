@@ -17,8 +17,8 @@
 #include "../tool/cmd.h"
 #include "stat.h"
 
-/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told a few us after the name,
- * where no program gets to its own in so short a time. */
+/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told of a process that lives on; or, if it
+ * has ended before we could look, a few us after the name, where no program gets to its own in so short a time. */
 #define ESCAPE_NS 20000u
 
 /* What a side ring told. */
@@ -27,7 +27,7 @@ struct sp_stat_task {
 	uint32_t type;			/* PERF_RECORD_FORK, EXIT, COMM */
 	uint32_t number;		/* in the order they were read, for equal times */
 	int pid, tid, ppid, ptid;	/* ppid, ptid: of FORK */
-	bool exec;
+	bool exec, lives;		/* lives: behind its end */
 	char name[16];
 	char *args;			/* of exec, if the process still lived */
 	uint32_t args_bytes;
@@ -93,6 +93,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 {
 	const uint32_t *word = body;
 	struct sp_stat_task *t;
+	struct sp_stat_proc is;
 
 	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
 	t = &w->task[w->n_tasks];
@@ -110,6 +111,8 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	t->ppid = (int)word[1];
 	t->tid = (int)word[2];
 	t->ptid = (int)word[3];
+	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
+		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !is.ends;
 }
 
 /* A program that begins is the only thread of its process: one that became it by exec has the first thread's number now.
@@ -307,6 +310,7 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 		sp_stat_set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
 	*first = false;
 	p->exec_ns = t->ns;
+	p->escaped = false;		/* (the first thread's end, where another one becomes the program, is none) */
 }
 
 static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
@@ -315,7 +319,7 @@ static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
 
 	sp_stat_row_in(w, t->pid, t->tid)->end_ns = t->ns;
 	p->end_ns = sp_max(p->end_ns, t->ns);
-	p->escaped = p->escaped || (geteuid() && p->exec_ns && t->ns - p->exec_ns < ESCAPE_NS);
+	p->escaped = p->escaped || (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
 }
 
 void sp_stat_tell(struct sp_stat_who *w, bool first)

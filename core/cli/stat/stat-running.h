@@ -35,14 +35,6 @@ void sp_asked_free(struct sp_stat_asked *a);
  * end the command.  The rings are emptied meanwhile, and rows of -I made. */
 void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r);
 
-/* What /proc says of a thread: false: it has ended. */
-struct sp_stat_proc {
-	char state;
-	int ppid;
-	unsigned long user, system;	/* ticks */
-};
-bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
-
 /* Its name, as far as it is there. */
 void sp_proc_name(int pid, int tid, char name[16]);
 

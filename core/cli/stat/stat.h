@@ -185,6 +185,15 @@ void sp_stat_tell(struct sp_stat_who *w, bool first);
 void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w);
 void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
 
+/* What /proc says of a thread: false: it has ended. */
+struct sp_stat_proc {
+	char state;
+	bool ends;			/* it is about to */
+	int ppid;
+	unsigned long user, system;	/* ticks */
+};
+bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
+
 /* A process's command line as it is now, to be freed, its words each closed by a NUL: how many bytes; 0 and NULL: it has none. */
 #define SP_STAT_ARGS_MOST 4096u		/* bytes that are kept */
 uint32_t sp_proc_args(int pid, char **args);
