@@ -93,7 +93,7 @@ mkfifo go
 "$apps/counted" wait 20 100 go >said &
 pid=$!
 await grep -q ready said
-run ran "$sspapi" stat -p $pid -I 5 -e page-faults,task-clock -o ran.sspapi sh -c ': >go; while [ -d "/proc/$0/fd/" ] && [ "$(ps -o stat= -p "$0")" != Z ]; do :; done' $pid
+run ran "$sspapi" stat -p $pid -I 5 -e page-faults,task-clock -o ran.sspapi sh -c ': >go; while grep -qs "^State:[[:space:]]*[^Z]" "/proc/$0/status"; do :; done' $pid
 wait $pid
 "$sspapi" report -f json ran.sspapi >rows.json
 for event in PAGE-FAULTS TASK-CLOCK; do
