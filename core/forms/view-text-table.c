@@ -586,7 +586,8 @@ void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 	if (left && t->n)
 		sp_text_cut(t->s);
 	if (left && t->n && t->further)
-		sp_out_f(o, "+ %'u more column%s: sspapi report --per-%s\n", left, SP_MANY(left), t->further);
+		sp_out_f(o, "+ %'u more column%s: sspapi %s --per-%s\n", left, SP_MANY(left), sp_show_keeps_nothing(t->s) ? "stat" : "report",
+			 t->further);
 }
 
 /* ---- lists --------------------------------------------------------------- */

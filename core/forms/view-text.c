@@ -652,7 +652,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	if (n.left)
 		sp_text_cut(s);
 	if (n.left)
-		sp_out_f(o, "… and %'u more notes (sspapi report --all)\n", n.left);
+		sp_out_f(o, "… and %'u more notes (%s)\n", n.left, sp_show_command(s));
 }
 
 /* ---- all of it ---------------------------------------------------------------------- */
@@ -669,19 +669,39 @@ static const char *shows_more(const struct sp_show *s)
 	/* (What stat keeps is to be found again, whatever is in it.) */
 	if (sp_is_job(s->m) || sp_text_n_threads(s->m) > 1 || s->m->h.stat)
 		return "--per-thread";
-	return *s->cut ? "--all" : NULL;
+	return s->cut && *s->cut ? "--all" : NULL;
 }
 
 static void further(struct sp_out *o, const struct sp_show *s)
 {
 	const char *more = s->file && s->m->readings ? shows_more(s) : NULL;
 
-	if (!more || (strcmp(s->file, SP_VIEW_NO_STORE) == 0 && s->m->h.stat))
+	if (!more)
 		return;
-	if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
+	if (sp_show_keeps_nothing(s))
+		sp_out_text(o, "\nlook further: -o FILE.sspapi keeps what sspapi report shows\n");
+	else if (strcmp(s->file, SP_VIEW_NO_STORE) == 0)
 		sp_out_text(o, "\nlook further: SSPAPI_FORMAT=text,store keeps what sspapi report shows\n");
 	else
 		sp_out_f(o, "\nlook further: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
+}
+
+void sp_text_begin(struct sp_out *o, const struct sp_show *s)
+{
+	first_line(o, s->m);
+	quota(o, s->m);
+	if (!s->m->readings) {
+		why_nothing(o, s->m);
+		return;
+	}
+	how_sure(o, s->m);
+	sp_text_repeats(o, s);
+}
+
+void sp_text_end(struct sp_out *o, const struct sp_show *s)
+{
+	all_notes(o, s);
+	further(o, s);
 }
 
 void sp_view_text(struct sp_out *o, const struct sp_show *shown)
@@ -691,11 +711,8 @@ void sp_view_text(struct sp_out *o, const struct sp_show *shown)
 	const struct sp_show *s = &show;
 
 	show.cut = &cut;
-	first_line(o, s->m);
-	quota(o, s->m);
+	sp_text_begin(o, s);
 	if (s->m->readings) {
-		how_sure(o, s->m);
-		sp_text_repeats(o, s);
 		if (sp_is_job(s->m))
 			sp_text_heaviest(o, s, "process");
 		sp_text_cpus(o, s);
@@ -706,9 +723,6 @@ void sp_view_text(struct sp_out *o, const struct sp_show *shown)
 		sp_text_heaviest(o, s, "callsite");
 		sp_text_other_events(o, s);
 		sp_text_gauges(o, s);
-	} else {
-		why_nothing(o, s->m);
 	}
-	all_notes(o, s);
-	further(o, s);
+	sp_text_end(o, s);
 }

@@ -55,6 +55,22 @@ const struct sp_view *sp_view_by_extension(const char *path);
 SP_FORMS(SP_VIEW_WRITER, SP_VIEW_WRITER, SP_NO_FORM, )
 #undef SP_VIEW_WRITER
 
+/* Is there nothing that sspapi report could show more of?  (stat counts without keeping, unless it is told to.) */
+static inline bool sp_show_keeps_nothing(const struct sp_show *s)
+{
+	return s->m->h.stat && (!s->file || strcmp(s->file, SP_VIEW_NO_STORE) == 0);
+}
+
+/* The command that shows all. */
+static inline const char *sp_show_command(const struct sp_show *s)
+{
+	return sp_show_keeps_nothing(s) ? "-o FILE.sspapi keeps them for sspapi report --all" : "sspapi report --all";
+}
+
+/* What stands above the text form's tables, and below them. */
+void sp_text_begin(struct sp_out *o, const struct sp_show *s);
+void sp_text_end(struct sp_out *o, const struct sp_show *s);
+
 /* A word of a command line that can be pasted: in quotes where it needs some. */
 void sp_shell_word(struct sp_out *o, const char *text);
 

@@ -66,16 +66,6 @@ static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool 
 
 /* ---- how long they took ------------------------------------------------------ */
 
-uint32_t sp_clock_event(const struct sp_model *m)
-{
-	uint32_t e = 0;
-	char buf[32];
-
-	while (e < m->n_events && (!m->event_counted[e] || strcmp(sp_event_name(m, e, buf), "perf::TASK-CLOCK") != 0))
-		e++;
-	return e;
-}
-
 /* Of one run: from its first process's beginning to the last one's end. */
 static uint64_t elapsed_of(const struct sp_model *m, uint32_t run)
 {
@@ -92,36 +82,38 @@ static uint64_t elapsed_of(const struct sp_model *m, uint32_t run)
 	return to > from ? to - from : 0;
 }
 
-static double clock_of(struct sp_model *m, uint32_t clock)
+/* What its threads spent on CPUs, which is known whatever was counted; -1: of none of them. */
+static double time_of(struct sp_model *m)
 {
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
-	double sum = 0.0;
+	double sum = -1.0;
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.cells; i++)
-			for (uint32_t e = 0; sp_row_cell(m, &row, i, &at) && e < row.k; e++)
-				if (row.event[e] == clock && !sp_row_left(m, &row, e))
-					sum += (double)at.total[e];
+			if (sp_row_cell(m, &row, i, &at) && at.there >= 0)
+				sum = (sum > 0.0 ? sum : 0.0) + (double)at.there;
 	return sum;
 }
 
 void sp_repeats_times(struct sp_model *m, struct sp_spread *elapsed, struct sp_spread *busy)
 {
-	uint32_t runs = sp_n_repeats(m), clock = sp_clock_event(m);
+	uint32_t runs = sp_n_repeats(m);
 
 	memset(elapsed, 0, sizeof(*elapsed));
 	memset(busy, 0, sizeof(*busy));
 	for (uint32_t run = runs ? 1 : 0; run <= runs; run++) {
 		uint64_t ns = run ? elapsed_of(m, run) : sp_elapsed(m);
+		double time;
 
 		if (!ns)
 			continue;
 		sp_spread_add(elapsed, (double)ns);
 		m->only_run = run;
-		if (clock < m->n_events)
-			sp_spread_add(busy, clock_of(m, clock) / (double)ns);
+		time = time_of(m);
 		m->only_run = 0;
+		if (time >= 0.0)
+			sp_spread_add(busy, time / (double)ns);
 	}
 }
 

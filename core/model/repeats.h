@@ -23,10 +23,7 @@ void sp_spread_add(struct sp_spread *s, double v);
 double sp_deviation(const struct sp_spread *s);	/* the standard deviation, of a sample; 0 of one value */
 double sp_root(double v);
 
-/* The event that is the time on CPUs, in ns (the kernel's task clock); m->n_events: it was not counted. */
-uint32_t sp_clock_event(const struct sp_model *m);
-
-/* How long the runs took, in ns, and how many CPUs were busy meanwhile (that clock by it; busy->n 0: it was not counted).
+/* How long the runs took, in ns, and how many CPUs were busy meanwhile (the time on CPUs by it; busy->n 0: that is not known).
  * Of a store of one run that one. */
 void sp_repeats_times(struct sp_model *m, struct sp_spread *elapsed, struct sp_spread *busy);
 

@@ -89,7 +89,10 @@ static inline bool sp_stat_in_turn(const struct sp_stat_plan *p, uint32_t native
 	return false;
 }
 
-/* Names as they were asked for, joined by commas as PAPI has them, of the libpapi p->papi; unasked: as in the event.  False: p->wrong
+/* One of the kernel's events, if the text is a name of one: in the plan, or p->wrong says why not (*good false). */
+bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
+
+/* Names as they were asked for, or endings that only one has, of the libpapi p->papi; unasked: as in the event.  False: p->wrong
  * says why. */
 bool sp_stat_ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool unasked);
 

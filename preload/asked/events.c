@@ -62,14 +62,15 @@ static bool stand_in_front(uintptr_t at, const char *name, bool in_plt)
 
 /* ---- names that are meant ----------------------------------------------------------- */
 
-static void look_at_all(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted, int code, int component)
+/* kernels: those of the kernel's events, too, by libpfm4's names. */
+static void look_at_all(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted, int code, int component, bool kernels)
 {
 	static union room room;
 	char name[SP_STAT_NAME + 64];
 
 	for (int r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component); r == PAPI_OK;
 	     r = p->PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, component)) {
-		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK)
+		if (p->PAPI_event_code_to_name(code, name) != PAPI_OK || (!kernels && sp_kernel_event_is_by_libpfm4(name)))
 			continue;
 		/* A preset that this machine has not is no help. */
 		if (!(code & PAPI_NATIVE_MASK) && (p->PAPI_get_event_info(code, &room.info) != PAPI_OK || !room.info.count))
@@ -78,11 +79,16 @@ static void look_at_all(const struct sp_asked_papi *p, struct sp_near_names *n, 
 	}
 }
 
-static void look_at_papis(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted)
+/* What perf has a name with this ending for is not another event by libpfm4's name. */
+static void look(const struct sp_asked_papi *p, struct sp_near_names *n, const char *wanted)
 {
-	look_at_all(p, n, wanted, (int)PAPI_PRESET_MASK, 0);
+	bool kernels;
+
+	sp_kernel_events_near(n, wanted);
+	kernels = !n->n_endings;
+	look_at_all(p, n, wanted, (int)PAPI_PRESET_MASK, 0, kernels);
 	for (int i = 0; i < p->PAPI_num_components(); i++)
-		look_at_all(p, n, wanted, (int)PAPI_NATIVE_MASK, i);
+		look_at_all(p, n, wanted, (int)PAPI_NATIVE_MASK, i, kernels);
 }
 
 /* ---- an event -------------------------------------------------------------------------- */
@@ -245,36 +251,54 @@ static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, str
 	return true;
 }
 
-/* A name, or a unique ending of one: its code and what PAPI says of it; then, `name` is the whole of it.  False: plan->wrong. */
-static bool find(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char **name, struct sp_near_names *near, int *code,
-		 PAPI_event_info_t *info)
+/* ---- the kernel's ------------------------------------------------------------------------ */
+
+bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good)
 {
-	if (p->PAPI_event_name_to_code((char *)*name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK)
+	struct sp_stat_event *e = &p->event[p->n_events];
+	struct sp_stat_native *n = &p->native[p->n_natives];
+	struct perf_event_attr a;
+	char name[SP_STAT_NAME];
+	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
+	const char *why = is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is, false)) : NULL;
+
+	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
+	if (!is)
+		return false;
+	if (sp_stat_is_planned(p, name)) {
+		*good = true;
 		return true;
-	sp_kernel_events_near(near, *name);
-	look_at_papis(p, near, *name);
-	if (sp_near_ending(near)) {
-		*name = sp_near_ending(near);
-		if (p->PAPI_event_name_to_code((char *)*name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK)
-			return true;
 	}
-	wrong(plan, "no event here has this name");
-	sp_near_say(near, plan->wrong, sizeof(plan->wrong));
-	return false;
+	if (!*good) {
+		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text, why ? why : "there are too many events");
+		return true;
+	}
+	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
+	strcpy(e->name, name);
+	strcpy(e->component, "perf_event");
+	strcpy(e->derived, "NOT_DERIVED");
+	strcpy(e->units, is->units);
+	strcpy(e->description, is->description);
+	*n = (struct sp_stat_native){ .attr = a, .as_named = a.exclude_user || a.exclude_kernel };
+	strcpy(n->name, name);
+	p->n_events++;
+	return true;
 }
 
-static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
+/* ---- a name ---------------------------------------------------------------------------------- */
+
+/* What PAPI says of it. */
+static bool knows(const struct sp_asked_papi *p, const char *name, int *code, PAPI_event_info_t *info)
+{
+	return p->PAPI_event_name_to_code((char *)name, code) == PAPI_OK && p->PAPI_get_event_info(*code, info) == PAPI_OK;
+}
+
+static bool add(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name, int code, const PAPI_event_info_t *info)
 {
 	struct sp_stat_event *e = &plan->event[plan->n_events];
-	static union room room;
-	PAPI_event_info_t *info = memset(&room, 0, sizeof(room));
 	const PAPI_component_info_t *component;
-	struct sp_near_names near = { 0 };
 	bool known;
-	int code = 0;
 
-	if (!find(p, plan, &name, &near, &code, info))
-		return false;
 	if (sp_stat_is_planned(plan, name))
 		return true;
 	memset(e, 0, sizeof(*e));
@@ -288,6 +312,29 @@ static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, cons
 		return false;
 	plan->n_events++;
 	return true;
+}
+
+/* By a name of PAPI's, or a unique ending of one of PAPI's or the kernel's. */
+static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, const char *name)
+{
+	static union room room;
+	PAPI_event_info_t *info = memset(&room, 0, sizeof(room));
+	struct sp_near_names near = { 0 };
+	const char *whole;
+	bool good;
+	int code = 0;
+
+	if (knows(p, name, &code, info))
+		return add(p, plan, name, code, info);
+	look(p, &near, name);
+	whole = sp_near_ending(&near);
+	if (whole && sp_stat_plan_kernels(plan, whole, &good))
+		return good;
+	if (whole && knows(p, whole, &code, info))
+		return add(p, plan, whole, code, info);
+	wrong(plan, "no event here has this name");
+	sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
+	return false;
 }
 
 /* ---- in a child ----------------------------------------------------------------------------- */
@@ -334,19 +381,30 @@ static void ask(void *question, int to)
 	plan->wrong[0] = 0;
 }
 
+/* Endings of the kernel's names are all that can be known then. */
+static bool ask_nobody(struct sp_stat_plan *plan, char *const *name, unsigned n)
+{
+	bool good = true;
+
+	for (unsigned i = 0; good && i < n; i++) {
+		struct sp_near_names near = { 0 };
+
+		sp_kernel_events_near(&near, name[i]);
+		if (sp_near_ending(&near) && sp_stat_plan_kernels(plan, sp_near_ending(&near), &good))
+			continue;
+		good = wrong(plan, "%s: it is none of the kernel's events, and the loader finds no libpapi to ask for it", name[i]);
+		sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
+	}
+	return good;
+}
+
 bool sp_stat_ask_papi(struct sp_stat_plan *plan, char *const *name, unsigned n, bool unasked)
 {
 	struct question q = { plan, name, n, unasked };
 	const char *how;
 
-	if (!*plan->papi) {
-		struct sp_near_names near = { 0 };
-
-		wrong(plan, "%s: it is none of the kernel's events, and the loader finds no libpapi to ask for it", name[0]);
-		sp_kernel_events_near(&near, name[0]);
-		sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
-		return false;
-	}
+	if (!*plan->papi)
+		return ask_nobody(plan, name, n);
 	strcpy(plan->wrong, "PAPI did not answer");
 	how = sp_apart(ask, &q, NULL, NULL);
 	if (how)

@@ -8,6 +8,7 @@
 #include "kernel-events.h"
 #include "near-names.h"
 
+#define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_, Linux 5.13 */
 #define SOFT(which) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##which
 #define HARD(which) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##which
 #define CACHE(which, op, result) \
@@ -29,7 +30,8 @@ static const struct sp_kernel_event events[] = {
 	{ "MAJOR-FAULTS", NULL, "major-faults", NULL, "", "page faults with input", SOFT(PAGE_FAULTS_MAJ) },
 	{ "CONTEXT-SWITCHES", "CS", "context-switches", "cs", "", "context switches", SOFT(CONTEXT_SWITCHES) },
 	{ "CPU-MIGRATIONS", "MIGRATIONS", "cpu-migrations", "migrations", "", "moves from CPU to CPU", SOFT(CPU_MIGRATIONS) },
-	{ "CGROUP-SWITCHES", NULL, "cgroup-switches", NULL, "", "context switches to another control group", PERF_TYPE_SOFTWARE, 11 },
+	{ "CGROUP-SWITCHES", NULL, "cgroup-switches", NULL, "", "context switches to another control group", PERF_TYPE_SOFTWARE,
+	  CGROUP_SWITCHES },
 	{ "ALIGNMENT-FAULTS", NULL, "alignment-faults", NULL, "", "accesses that the kernel had to align", SOFT(ALIGNMENT_FAULTS) },
 	{ "EMULATION-FAULTS", NULL, "emulation-faults", NULL, "", "instructions that the kernel had to emulate", SOFT(EMULATION_FAULTS) },
 
@@ -112,15 +114,30 @@ const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct per
 	return e;
 }
 
+bool sp_kernel_event_is_by_libpfm4(const char *name)
+{
+	struct perf_event_attr a;
+	char known[128];
+
+	return strncmp(name, "perf::", 6) == 0 &&
+	       (strncmp(name + 6, "PERF_COUNT_", 11) == 0 || sp_kernel_event_named(name, &a, known, sizeof(known)));
+}
+
 void sp_kernel_events_near(struct sp_near_names *n, const char *wanted)
 {
 	for (unsigned i = 0; i < SP_COUNT(events); i++)
 		sp_near_look(n, wanted, events[i].perf);
 }
 
-int sp_kernel_event_opens(const struct sp_kernel_event *e)
+bool sp_kernel_event_is_inside(uint32_t type, uint64_t config)
 {
-	struct perf_event_attr a = { .type = e->type, .size = sizeof(a), .config = e->config, .exclude_kernel = 1, .exclude_hv = 1,
+	return type == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES || config == PERF_COUNT_SW_CPU_MIGRATIONS || config == CGROUP_SWITCHES);
+}
+
+int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
+{
+	struct perf_event_attr a = { .type = e->type, .size = sizeof(a), .config = e->config, .exclude_kernel = !all, .exclude_hv = !all,
 				     .disabled = 1 };
 	long fd = sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -130,7 +147,7 @@ int sp_kernel_event_opens(const struct sp_kernel_event *e)
 
 int sp_kernel_counters(void)
 {
-	return sp_kernel_event_opens(&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS });
+	return sp_kernel_event_opens(&(struct sp_kernel_event){ .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_INSTRUCTIONS }, false);
 }
 
 const char *sp_kernel_event_why(uint32_t type, int error)

@@ -26,12 +26,18 @@ const struct sp_kernel_event *sp_kernel_event(unsigned i);
  * them.  name: as the store has it, with what is behind it: at most `room` bytes. */
 const struct sp_kernel_event *sp_kernel_event_named(const char *text, struct perf_event_attr *a, char *name, size_t room);
 
+/* Is that libpfm4's name for one of them, its own or the kernel's (perf::PERF_COUNT_...)? */
+bool sp_kernel_event_is_by_libpfm4(const char *name);
+
 /* Looks at all of their names for one that is nearly `wanted`, or ends so. */
 struct sp_near_names;
 void sp_kernel_events_near(struct sp_near_names *n, const char *wanted);
 
-/* Can this user count it here, of himself and without the kernel's part?  0 or -errno. */
-int sp_kernel_event_opens(const struct sp_kernel_event *e);
+/* Does it happen in the kernel only?  Counted without that part it is 0, which is no count. */
+bool sp_kernel_event_is_inside(uint32_t type, uint64_t config);
+
+/* Can this user count it here, of himself: without the kernel's part, or (all) with it?  0 or -errno. */
+int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all);
 
 /* The same of any of the CPU's own. */
 int sp_kernel_counters(void);

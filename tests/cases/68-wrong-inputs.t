@@ -121,6 +121,9 @@ table <<'END_OF_TABLE'
 1|1|+|./no.csv: No such file|report -m ./no.csv a.sspapi
 125|1|-|no event is named; sspapi list|stat -e '' true
 125|1|-|no event is named|stat -e , true
+125|1|-|no event is named beside a comma|stat -e page-faults, true
+125|1|-|-o takes the name of a file|stat -o '' true
+125|1|-|knows no event sets|stat --per-set true
 
 # ---- programs --------------------------------------------------------------------------------------
 127|1|-|loop: not in PATH; do you mean ./loop?|run loop

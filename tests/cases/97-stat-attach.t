@@ -41,6 +41,8 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ]; then
 	run refused setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/sspapi" stat -p $roots touch ran
 	is "another user's is refused, with the reason" "$(status_of refused) $(grep -c 'it is of user 0' refused.err)" "125 1"
 	check "and nothing ran" test ! -e ran
+	run mixed setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'sleep 1000 & "$0" stat -p $!,"$1" true; kill $!' "$tmp/sspapi" $roots
+	is "of several the refusal names the one that is another's" "$(cut -d: -f1-3 mixed.err | cut -c-60)" "sspapi stat: $roots: the kernel does not permit to count it"
 	kill $roots
 else
 	skip "an ordinary user's" "not root"
@@ -108,10 +110,11 @@ cpus=$(tr ',-' ' \n' </sys/devices/system/cpu/online | wc -l)
 if [ "$(nproc)" = 2 ] && [ "$cpus" = 2 ]; then
 	few 70	# (rows by CPU are not tried below 72)
 	is "few descriptors: counts have no CPU, and it is said" "$(status_of few) $(json few.json 'scalar(grep { /^counts have no CPU/ } @{$d->{notes}}), scalar grep { defined $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}' | paste -sd' ')" "0 1 0"
+	is "nor are they said to be on one" "$(grep -c '^no count is proven on its CPU' few.err) $(grep -c '^every count is on the CPU' few.err)" "1 0"
 	check "and are there" test "$(json few.json 'my ($e) = grep { $_->{name} eq "perf::PAGE-FAULTS" } @{$d->{events}}; my $s = 0;
 		for my $r (@{$d->{relations}}) { my ($i) = grep { $r->{events}[$_] == $e->{id} } 0 .. $#{$r->{events}}; $s += $_->{total}[$i] for @{$r->{cpus}} } $s')" -ge 500
 	few 16
-	is "fewer than that: nothing is counted in part" "$(status_of few) $(grep -c 'too few descriptors' few.err)" "125 1"
+	is "fewer than that: nothing is counted in part" "$(status_of few) $(grep -c 'too few descriptors.*: each of its threads takes [1-9]' few.err)" "125 1"
 else
 	skip "few descriptors" "how many it takes depends on the CPUs"
 fi

@@ -35,13 +35,72 @@ check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print
 SSPAPI_READINGS_MAX=1 "$sspapi" stat -q -I 1 -o few.sspapi sh -c "$(cat steps.sh)" "$apps/counted" >/dev/null 2>&1
 check "no more are kept than asked for, and a line says so" sh -c '"$0" report few.sspapi | grep -q "rows of -I are not kept"' "$sspapi"
 
-# Nobody reads until the program has ended: it ends all the same.  (Some 300 kB of rows; a pipe takes 64.)
+# Nobody reads until the program has ended: it ends all the same.  (The pipe takes no more than a page.)
 mkfifo ran
-"$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations \
+perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations \
 	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done; echo ran >ran' "$apps/counted" 2>&1 >/dev/null |
 	{ timeout 60 head -1 <ran >held; cat >late.err; }
 is "a pipe that nobody reads does not hold the program up" "$(cat held)" ran
 check "what waited comes then, and the table" grep -q '^CPU ' late.err
+# A program that writes there, too: what it wrote stands between whole rows, also where these have waited.
+mkfifo both
+perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations,minor-faults,major-faults \
+	sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >&2; echo "the program itself: $i" >&2; i=$((i + 1)); done' "$apps/counted" 2>both &
+perl -e 'sleep 1; while (sysread(STDIN, my $part, 4096)) { print $part; select undef, undef, undef, 0.001 }' <both >both.err
+wait $!
+is "rows and the program's lines are whole" "$(grep -c '^the program itself: [0-9]*$' both.err) $(sed -n '/^sh -c/q; p' both.err |
+	grep -cvE '^the program itself: [0-9]+$|^tid [0-9]+ faults [0-9]+ before [0-9]+$|^ *[0-9]+\.[0-9]{6} s  CPU [0-9]+ +[0-9]+ (ns|  )  [A-Z-]+$')" "300 0"
+
+# A terminal that nobody reads: what was counted is kept all the same.
+cat >terminal.py <<'END'
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["sspapi", "stat", "-I", "1", "-o", "tty.sspapi"] + sys.argv[2:])
+end = time.time() + 60
+while not os.path.exists("tty.sspapi") and time.time() < end:
+    time.sleep(0.05)
+print("kept" if os.path.exists("tty.sspapi") else "held up")
+text = b""
+try:
+    while part := os.read(terminal, 65536):
+        text += part
+except OSError:
+    pass
+os.waitpid(pid, 0)
+print(text.count(b" s  CPU ") > 50, b"look further" in text)
+END
+if command -v python3 >/dev/null; then
+	is "a terminal that nobody reads holds nothing up; what waited comes then" \
+		"$(python3 terminal.py "$sspapi" sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >/dev/null; i=$((i + 1)); done' "$apps/counted" | paste -sd' ')" "kept True True"
+else
+	skip "a terminal that nobody reads holds nothing up; what waited comes then" "there is no python3"
+fi
+
+# Nobody reads any more: the program is counted to its end.
+"$sspapi" stat -I 2 -o gone.sspapi sh -c "$(cat steps.sh); echo ended >ended" "$apps/counted" 2>&1 >/dev/null | head -1 >first
+check "rows that nobody reads any more end neither the program nor the counting" \
+	test -s ended -a "$("$sspapi" report -f csv gone.sspapi | awk -F, '$14 == "perf::PAGE-FAULTS" { n += $16 } END { print n + 0 }')" -ge 1200
+# Nobody reads, and the program has ended: a signal ends the command, which has nothing more to count.
+: >stuck.pid
+{ perl -e 'fcntl(STDERR, 1031, 4096) or die; open my $to, ">", "stuck.pid"; print $to $$; close $to; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations -o stuck.sspapi \
+	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done' "$apps/counted" 2>&1 >/dev/null; echo $? >stuck.status; } |
+	{ await test -s stuck.sspapi; kill -TERM "$(cat stuck.pid)"; await test -s stuck.status; cat >/dev/null; }
+is "what stands in a pipe that nobody reads is given up at a signal" "$(cat stuck.status)" 143
+
+# ---- of what runs already -----------------------------------------------------------------------------------------
+mkfifo go
+"$apps/counted" wait 20 100 go >said &
+pid=$!
+await grep -q ready said
+run ran "$sspapi" stat -p $pid -I 5 -e page-faults,task-clock -o ran.sspapi sh -c ': >go; while grep -qs "^State:[[:space:]]*[^Z]" "/proc/$0/status"; do :; done' $pid
+wait $pid
+"$sspapi" report -f json ran.sspapi >rows.json
+for event in PAGE-FAULTS TASK-CLOCK; do
+	is "-p, $event: the rows are the total, on the screen and in the store" "$(awk -v e="$event" '$NF == e && / s  CPU / { n += $5 } END { print n }' ran.err) $(
+		"$sspapi" report --readings -f csv ran.sspapi | awk -F, -v e="perf::$event" '$9 == e { n += $10 } END { print n + 0 }')" "$(total $event) $(total $event)"
+done
+check "and that is all" test "$(total PAGE-FAULTS)" -ge 2000
 for wrong in 0 -5 x 1.5 99999999; do
 	run wrong "$sspapi" stat -I "$wrong" touch it-ran
 	is "-I $wrong" "$(status_of wrong) $(wc -l <wrong.err) $(test -e it-ran; echo $?)" "125 1 1"

@@ -54,6 +54,8 @@ refused() {
 }
 refused '' 'no event is named; sspapi list'
 refused , 'no event is named'
+refused page-faults, 'no event is named beside a comma'
+refused page-faults,,cs 'no event is named beside a comma'
 refused cycels 'near it \(is\|are\) cycles'
 refused pagefaults 'near it \(is\|are\) page-faults'
 refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name$'
@@ -62,6 +64,8 @@ refused 'page-faults:z' 'page-faults'
 if "$sspapi" list | grep -q '^  cycles.*no counters'; then
 	refused cycles 'cycles: the kernel has no counters of the CPU here'
 	refused cache-misses:u 'cache-misses:u: the kernel has no counters'
+	# (By perf's name and by libpfm4's it is one event.)
+	refused references '^sspapi stat: references: cache-references: the kernel has no counters'
 	run usual "$sspapi" stat -o usual.json true
 	is "what the default leaves out has a line" "$(json usual.json 'grep { /^cycles and instructions are not counted: / } @{$d->{notes}}' | wc -l)" 1
 else
@@ -86,6 +90,9 @@ listed=$(sed -n '/^the kernel.s/,/^$/s/^  \(perf::[A-Z-]*\) .*/\1/p' list.out | 
 is "what it lists can be counted" "$(names "$listed" | tr ' ' ,)" "$listed"
 run word "$sspapi" list migrations
 is "a word" "$(grep -c '^  perf::' word.out) $(grep -c MIGRATIONS word.out)" "1 1"
+run word "$sspapi" list cs
+is "each of perf's names" "$(grep -c '^  perf::CONTEXT-SWITCHES ' word.out)" 1
+is "the last of the kernel's events is there, or said not to be" "$(grep -c 'node-prefetch-misses' list.out)" 1
 run nothing "$sspapi" list nothing-like-it
 is "nothing has it" "$(status_of nothing) $(head -1 nothing.out)" "1 no event that can be counted here has 'nothing-like-it' in its name or text"
 run words "$sspapi" list page faults
@@ -95,12 +102,23 @@ check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } a
 # ---- the table ---------------------------------------------------------------------------------
 run busy "$sspapi" stat "$apps/counted" threads 2 50
 check "the headline says how many CPUs were busy" grep -qE '^counted threads.*, [0-9]+\.[0-9][0-9] CPUs? busy' busy.err
+run busy "$sspapi" stat -e page-faults "$apps/counted" threads 2 50
+check "also where no clock was asked for" sh -c "tr '\\n' ' ' <busy.err | grep -qE '^counted threads.*, [0-9]+\.[0-9][0-9] +CPUs? +busy'"
+run level "$sspapi" stat --per-core -o level.sspapi sh -c 'kill -9 $$'
+is "by level: the headline, the table, the notes, the last line" \
+	"$(grep -cE 'CPUs? busy$|^core  |^- the program was ended by signal 9|^look further: sspapi report --per-thread .*level.sspapi$' level.err)" 4
 run runs "$sspapi" stat -r 3 "$apps/counted" pages 50
 check "of repeats with their spread" sh -c "tr '\n' ' ' <runs.err | grep -qE ' each, .*CPUs? +busy'"
 is "which are numbered" "$(grep -cE '^run [123]: pid [0-9]+' runs.err) $(grep -c '^run  ' runs.err)" "3 1"
 run wide env COLUMNS=160 "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations --per-thread "$apps/counted" threads 2 5
 is "a wide terminal has all columns beside each other" "$(grep -c '^thread.*MIGRATIONS' wide.err)" 1
-for level in callsite site; do
+run narrow "$sspapi" stat -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
+is "what has no room is shown by stat, which has kept nothing for report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err | sort -u | cut -d: -f2) $(grep -c 'sspapi report' narrow.err)" " sspapi stat --per- 0"
+run narrow "$sspapi" stat -o narrow.html -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
+is "beside a file that is no store, too" "$(grep -c 'sspapi report --' narrow.err) $(tail -n 1 narrow.err)" "0 look further: -o FILE.sspapi keeps what sspapi report shows"
+run narrow "$sspapi" stat -o narrow.sspapi -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
+is "of a store by report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err | sort -u | cut -d: -f2)" " sspapi report --per-"
+for level in callsite site set; do
 	run level "$sspapi" stat "--per-$level" touch it-ran
 	is "no $level from outside" "$(status_of level) $(wc -l <level.err) $(test -e it-ran; echo $?)" "125 1 1"
 done

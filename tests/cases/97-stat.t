@@ -56,6 +56,16 @@ if [ -n "$rows" ]; then
 	check "and counted so far" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 300
 	timeout 60 sh -c ': >"$0"' "$tmp/fifo"
 fi
+# A command that could not empty its rings until the program had ended: no record tells that some had no room.
+if [ -n "$rows" ]; then
+	"$sspapi" stat -o stopped.json sh -c 'echo $PPID >stopped; kill -STOP $PPID; "$0" threads 3000 1 >/dev/null; : >over' "$apps/counted" 2>stopped.err &
+	await test -e over && sleep 0.2
+	kill -CONT "$(cat stopped)"
+	wait $!
+	is "records that had no room are said to be lost, and nobody to run still" \
+		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "0 1 0"
+	check "and what they had is in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
+fi
 stat one "$apps/counted" texec 500
 check "a thread that becomes a program: the first thread's faults, its own, the program's" \
 	test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 1500
@@ -138,6 +148,19 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]
 	is "a clock has the kernel's part" "$(status_of clock) $(grep -c 'what the kernel did' clock.err)" "0 0"
 	run faults "$tmp/sspapi" stat -e perf::TASK-CLOCK,perf::PAGE-FAULTS true
 	is "other events have it not: it is said" "$(status_of faults) $(grep -c 'what the kernel did' faults.err)" "0 1"
+	run inside "$tmp/sspapi" stat -f json -e cs,migrations,cgroup-switches,page-faults true
+	is "what happens in the kernel alone is no 0" "$(json inside.err 'map { $_->{name} } @{$d->{events}}') $(grep -c 'CONTEXT-SWITCHES, perf::CPU-MIGRATIONS, perf::CGROUP-SWITCHES: not permitted' inside.err)" "perf::PAGE-FAULTS 1"
+	run list "$tmp/sspapi" list
+	is "nor is it listed as what can be counted here" "$(grep -cE '^  perf::(PAGE-FAULTS|CONTEXT-SWITCHES|CGROUP-SWITCHES) ' list.out) $(grep -c '^  context-switches, cpu-migrations, cgroup-switches: not permitted' list.out)" "1 1"
+	# Whether rows are wanted or not, and also on a machine that is slow.
+	cp "$(command -v sleep)" owned
+	chmod 4755 owned
+	chmod 755 .
+	for rows in "" --per-thread=no; do
+		# shellcheck disable=SC2086 # a word or none
+		run owned "$tmp/sspapi" stat $rows sh -c './owned 0.3; :'
+		check "a program of another user is said not to be counted${rows:+, with }$rows" sh -c 'tr -s " \n" "  " <owned.err | grep -q "some is missing.*not counted: .*owned.* runs as another user"'
+	done
 	user=
 else
 	skip "what this user may not see" "it may see all, or is not ours to choose"

@@ -1,4 +1,4 @@
-# sspapi stat -p: 200 random programs whose threads are born all the while (one of 360 had counts in another thread's row).
+# sspapi stat -p: 200 random programs whose threads are born all the while.
 . tests/lib/lib.sh
 sspapi=$B/sspapi
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"

@@ -21,7 +21,7 @@ struct list {
 	bool of_cpu;			/* what comes is PAPI's component for the CPU */
 	unsigned uncounted;		/* of these */
 	struct off {
-		char name[400], why[400];
+		char *names, why[400];
 	} *off;
 	uint32_t n_off, off_room;
 };
@@ -57,24 +57,33 @@ static void head(struct list *l, const char *text)
 	snprintf(l->head, sizeof(l->head), "%s", text);
 }
 
+/* Behind those for the same reason that came just before. */
 static void is_off(struct list *l, const char *name, const char *why)
 {
-	l->off = sp_room(l->off, &l->off_room, ++l->n_off, sizeof(*l->off));
-	snprintf(l->off[l->n_off - 1].name, sizeof(l->off->name), "%s", name);
-	snprintf(l->off[l->n_off - 1].why, sizeof(l->off->why), "%s", why);
+	struct off *last = l->n_off ? &l->off[l->n_off - 1] : NULL;
+	char *names = NULL;
+
+	if (!last || strcmp(last->why, why) != 0) {
+		l->off = sp_room(l->off, &l->off_room, ++l->n_off, sizeof(*l->off));
+		last = &l->off[l->n_off - 1];
+		snprintf(last->why, sizeof(last->why), "%s", why);
+	}
+	if (asprintf(&names, "%s%s%s", last->names ? last->names : "", last->names ? ", " : "", name) < 0)
+		sp_need(NULL);
+	free(last->names);
+	last->names = names;
 }
 
 /* ---- the kernel's ---------------------------------------------------------------- */
 
 static bool is_wanted(const struct list *l, const char *name, const char *perf, const char *text)
 {
-	return !l->word || strcasestr(name, l->word) || (perf && strcasestr(perf, l->word)) || strcasestr(text, l->word);
+	return !l->word || strcasestr(name, l->word) || strcasestr(perf, l->word) || strcasestr(text, l->word);
 }
 
+/* Those that cannot be counted for one reason are one line. */
 static void kernels(struct list *l, bool software, const char *title)
 {
-	char names[400] = "";
-	const char *because = NULL;
 	const struct sp_kernel_event *e;
 
 	head(l, title);
@@ -82,37 +91,20 @@ static void kernels(struct list *l, bool software, const char *title)
 		char name[64] = "perf::", perf[64];
 		const char *why;
 
-		if ((e->type == PERF_TYPE_SOFTWARE) != software || !is_wanted(l, e->name, e->perf, e->description))
-			continue;
-		why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e));
 		strcat(name, e->name);
 		snprintf(perf, sizeof(perf), "%s%s%s", e->perf, e->perf_also ? ", " : "", e->perf_also ? e->perf_also : "");
-		if (!why)
+		if ((e->type == PERF_TYPE_SOFTWARE) != software || !is_wanted(l, name, perf, e->description))
+			continue;
+		why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e, sp_kernel_event_is_inside(e->type, e->config)));
+		if (why)
+			is_off(l, e->perf, why);
+		else
 			put(l, name, perf, e->description);
-		if (why && because && strcmp(why, because) != 0) {
-			is_off(l, names, because);
-			*names = 0;
-		}
-		if (why && strlen(names) + strlen(e->perf) + 3 < sizeof(names))
-			strcat(strcat(names, *names ? ", " : ""), e->perf);
-		because = why ? why : because;
 	}
-	if (because && *names)
-		is_off(l, names, because);
 	*l->head = 0;
 }
 
 /* ---- PAPI's ---------------------------------------------------------------------- */
-
-/* In the tables above already, by this name or by the kernel's own (PERF_COUNT_...). */
-static bool is_kernels(const char *name)
-{
-	char known[128];
-	struct perf_event_attr a;
-
-	return strncmp(name, "perf::", 6) == 0 &&
-	       (strncmp(name + 6, "PERF_COUNT_", 11) == 0 || sp_kernel_event_named(name, &a, known, sizeof(known)));
-}
 
 /* Not what the event counts, but when and of whom: EVENT:period=0 */
 static bool is_modifier(const char *name)
@@ -129,8 +121,8 @@ static void told(void *list, enum sp_listed which, const char *name, const char 
 		l->of_cpu = strcmp(name, SP_LISTED_CPUS) == 0;
 	} else if (which == SP_LISTED_OFF) {
 		is_off(l, name, text);
-	} else if (l->of_cpu && is_kernels(name)) {
-		return;
+	} else if (l->of_cpu && sp_kernel_event_is_by_libpfm4(name)) {
+		return;			/* in the tables above already */
 	} else if (l->of_cpu && l->no_counters) {
 		l->uncounted += which == SP_LISTED_EVENT;
 	} else if (which == SP_LISTED_EVENT || !is_modifier(name)) {
@@ -171,8 +163,9 @@ int sp_cmd_list(int argc, char **argv)
 	for (uint32_t i = 0; i < l.n_off; i++) {
 		char *why = sp_plain(l.off[i].why);
 
-		printf("%s  %s: %s\n", i ? "" : "\nnot here:\n", l.off[i].name, why);
+		printf("%s  %s: %s\n", i ? "" : "\nnot here:\n", l.off[i].names, why);
 		free(why);
+		free(l.off[i].names);
 	}
 	free(l.off);
 	sp_pager_wait();

@@ -150,17 +150,21 @@ static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i
 
 int sp_report_text(const struct sp_report *r, struct sp_out *o)
 {
+	if (r->framed)
+		sp_text_begin(o, &r->show);
 	for (unsigned i = 0; i < r->n_levels; i++) {
 		struct sp_levels levels;
 		int e = open_level(&levels, r, i);
 
 		if (e == 0) {
-			e = sp_text_level(o, &r->show, &levels, i > 0);
+			e = sp_text_level(o, &r->show, &levels, i > 0 || r->framed);
 			sp_levels_close(&levels);
 		}
 		if (e < 0)
 			return e;
 	}
+	if (r->framed)
+		sp_text_end(o, &r->show);
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct sp_report {
 	bool no_symbols;		/* files that the store names are left alone */
 	bool all_symbols;		/* those of other users are not, either */
 	struct sp_metrics_wish metrics;	/* -m */
+	bool framed;			/* text by level: the text form's first lines stand above the tables, its notes below */
 	bool readings;			/* the permanent readings instead */
 	/* JSON: is row number `row` of this level (its place in `level`) shown?  NULL: all are. */
 	bool (*has_row)(const void *of, unsigned level, uint32_t row);

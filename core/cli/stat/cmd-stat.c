@@ -66,6 +66,8 @@ static const char *has_none(const char *level)
 
 	if (strcmp(level, "per-callsite") == 0 || strcmp(level, "per-site") == 0)
 		return "stat counts from outside and knows no call sites; sspapi run does, of a program that calls PAPI";
+	if (strcmp(level, "per-set") == 0)
+		return "stat counts from outside and knows no event sets; sspapi run does, of a program that calls PAPI";
 	if (strcmp(level, "per-kind") == 0 && sp_core_pmus(SP_PMUS_FOLDER, pmu) < 2)
 		return "the cores here are of one kind";
 	return NULL;
@@ -93,22 +95,13 @@ static int usage(const struct wish *w, const char *text, const char *which)
 	return sp_complain(WRONG, w->verb, text, which);
 }
 
-static bool take_repeats(struct wish *w, const char *text)
+static bool take_number(uint32_t *to, const char *text, long most)
 {
 	char *end;
 	long n = strtol(text, &end, 10);
 
-	w->repeats = n > 0 && n <= REPEATS_MOST && !*end ? (uint32_t)n : 0;
-	return w->repeats;
-}
-
-static bool take_interval(struct wish *w, const char *text)
-{
-	char *end;
-	long n = strtol(text, &end, 10);
-
-	w->interval.ms = n > 0 && n <= INTERVAL_MOST && !*end ? (uint32_t)n : 0;
-	return w->interval.ms;
+	*to = n > 0 && n <= most && !*end ? (uint32_t)n : 0;
+	return *to;
 }
 
 /* What does not go together.  no_program: none was named. */
@@ -120,8 +113,8 @@ static int is_at_odds(const struct wish *w, bool no_program)
 		return usage(w, "--cgroup counts a control group, -p and -t threads: name one of the two", NULL);
 	if (group && w->rows > 0)
 		return usage(w, "--per-thread does not go with --cgroup: the kernel counts a control group by CPU; -p counts a process by thread", NULL);
-	if (w->interval.ms && (w->repeats || w->asked.n))
-		return usage(w, "-I goes with a program that is started once: not with -r, -p or -t", NULL);
+	if (w->interval.ms && w->repeats)
+		return usage(w, "-I goes with a program that is started once: not with -r", NULL);
 	if ((group || w->asked.n) && w->repeats)
 		return usage(w, "-r runs a program several times: -p, -t and --cgroup count what runs already", NULL);
 	return no_program && !w->asked.n && !group ? usage(w, "name the program to count", NULL) : 0;
@@ -150,9 +143,9 @@ static int read_options(struct wish *w, int argc, char **argv)
 			w->formats = optarg;
 		else if (c == 'q')
 			w->quiet = true;
-		else if (c == 'r' && !take_repeats(w, optarg))
+		else if (c == 'r' && !take_number(&w->repeats, optarg, REPEATS_MOST))
 			return usage(w, "-r takes a number of runs, 1 to 1000", optarg);
-		else if (c == 'I' && !take_interval(w, optarg))
+		else if (c == 'I' && !take_number(&w->interval.ms, optarg, INTERVAL_MOST))
 			return usage(w, "-I takes milliseconds, 1 to 3600000", optarg);
 		else if (c == 'm' && !sp_metrics_wish(&w->report.metrics, optarg))
 			return usage(w, "-m takes one file, or names of the usual metrics", optarg);
@@ -169,6 +162,8 @@ static int read_options(struct wish *w, int argc, char **argv)
 		return WRONG;
 	if (w->report.n_levels && !w->out && w->formats && strchr(w->formats, ','))
 		return usage(w, "--per-LEVEL takes one form", w->formats);
+	if (w->out && !*w->out)
+		return usage(w, "-o takes the name of a file", NULL);
 	if (w->out && stat(w->out, &s) == 0 && S_ISDIR(s.st_mode))
 		return usage(w, "a folder: name a file in it (FOLDER/run.sspapi)", w->out);
 	return is_at_odds(w, argc == optind);
@@ -183,6 +178,7 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	struct sp_stat_counters *c = &r->c;
 	const char *why = NULL;
 
+	c->side_pages = SP_STAT_SIDE_PAGES;
 	c->rows = w->rows != 0;
 	c->reads = c->rows && sp_stat_reads_come(c->cpu[0]);
 	c->told = c->rows && !c->reads && !w->asked.n;
@@ -208,6 +204,11 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 		r->why_no_rows = why;
 	}
 	c->told = c->told && c->rows;
+	/* A program that becomes another user's is not counted from then on, and only what tells of its end tells of that. */
+	if (!c->rows && !w->asked.n) {
+		c->side_pages = SP_STAT_SIDE_FEW;
+		c->rows = geteuid() && sp_stat_leaves_pages(c);
+	}
 }
 
 static int count(struct sp_stat_run *r, const char *verb, char **argv)
@@ -225,7 +226,7 @@ static int count(struct sp_stat_run *r, const char *verb, char **argv)
 		sp_stat_abandon(&r->child);
 		return e;
 	}
-	if (wanted && !r->c.rows)
+	if (wanted && !r->c.rows && !r->why_no_rows)
 		r->why_no_rows = "threads have no rows of their own: no locked pages or descriptors are left for what they come through "
 				 "(other processes of this user have them; RLIMIT_MEMLOCK)";
 	sp_stat_beside_start(&r->beside);
@@ -366,6 +367,8 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
 	if (to_files)
 		w->report.show.file = *store ? sp_memory_text(&o) : SP_VIEW_NO_STORE;
+	if (w->interval.ms)
+		sp_stat_interval_flush(&w->interval);
 	if (to_files && !w->quiet)
 		show_forms(w, "text");		/* a terminal that is gone loses nothing, nor does a file that cannot be written */
 	else if (e == 0 && !w->quiet && !w->interval.csv)	/* the rows were the dump */
@@ -445,7 +448,7 @@ static void begin_quota(struct sp_stat_all *a, const struct wish *w)
 
 int sp_cmd_stat(int argc, char **argv)
 {
-	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .report = { .verb = argv[0] } };
+	struct wish w = { .verb = argv[0], .rows = -1, .group = { .fd = -1 }, .interval = { .fd = -1 }, .report = { .verb = argv[0], .framed = true } };
 	struct sp_stat_all a = { 0 };
 	int e = read_options(&w, argc, argv);
 
@@ -467,6 +470,7 @@ int sp_cmd_stat(int argc, char **argv)
 		begin_quota(&a, &w);
 		e = count_all(&a, &w, argv + optind);
 		sp_quota_end(a.quota);
+		sp_stat_release();
 	}
 	if (e == 0)
 		e = show_store(&w, &a);

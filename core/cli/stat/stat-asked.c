@@ -1,5 +1,4 @@
-/* stat-asked.c: which processes and threads were asked for with -p and -t, what /proc says of them, and when they have
- * ended. */
+/* stat-asked.c: which processes and threads were asked for with -p and -t, and when they have ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,9 +10,9 @@
 
 #include "../../sys.h"
 #include "../tool/cmd.h"
+#include "stat-interval.h"
 #include "stat-running.h"
 
-#define ARGS_MOST 4096
 #define DRAIN_MS 5
 #define LOOK_MS 20			/* where no descriptor tells of an end */
 
@@ -21,44 +20,6 @@
 #define SYS_pidfd_open 434
 #endif
 #define OF_THREAD O_EXCL		/* PIDFD_THREAD, Linux 6.9 */
-
-/* ---- /proc ---------------------------------------------------------------------- */
-
-bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p)
-{
-	char path[80], text[1024];
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
-	return at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &p->state, &p->ppid, &p->user, &p->system) == 4 &&
-	       p->state != 'Z' && p->state != 'X';
-}
-
-void sp_proc_name(int pid, int tid, char name[16])
-{
-	char path[80], text[32];
-	long n;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
-	n = sp_read_file(path, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = 0;
-	text[strcspn(text, "\n")] = 0;
-	snprintf(name, 16, "%.15s", text);
-}
-
-uint32_t sp_proc_args(int pid, char **args)
-{
-	char path[64], *text = sp_need(calloc(1, ARGS_MOST + 1));
-	long n;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	n = sp_read_file(path, text, ARGS_MOST);
-	if (n > 0 && text[n - 1])
-		n++;			/* it was cut, or written over by its process: there is a NUL behind */
-	*args = text;
-	return n > 0 ? (uint32_t)n : 0;
-}
 
 /* A number of /proc/ID/status; 0: it is not there. */
 static int status_of(int id, const char *name)
@@ -135,7 +96,7 @@ int sp_asked_begin(struct sp_stat_asked *a, const char *verb)
 	bytes = sp_proc_args(a->one[0].pid, &a->args);
 	if (!bytes) {			/* (a kernel's thread has none) */
 		sp_proc_name(a->one[0].pid, a->one[0].pid, name);
-		strcpy(a->args, name);
+		a->args = sp_need(strdup(name));
 		bytes = (uint32_t)strlen(name) + 1;
 	}
 	if (!*a->args && bytes <= 1)
@@ -167,25 +128,27 @@ static bool runs(const struct sp_stat_one *one)
 	return one->end >= 0 ? poll(&p, 1, 0) == 0 : lives(one->pid, one->tid);
 }
 
-void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_counters *c, struct sp_stat_who *w)
+static void wait_for_them(const struct sp_stat_asked *a, struct sp_stat_run *r)
 {
-	struct pollfd *p = sp_need(calloc(a->n + 1, sizeof(*p)));
-	int ms = c->rows ? DRAIN_MS : -1;
-	uint32_t left = a->n;
+	uint32_t n = a ? a->n : 0, left = n;
+	struct pollfd *p = sp_need(calloc(n + 1, sizeof(*p)));
+	int ms = r->c.rows ? DRAIN_MS : -1;
 
-	for (uint32_t i = 0; i < a->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		p[i] = (struct pollfd){ .fd = a->one[i].end, .events = POLLIN };
 		ms = a->one[i].end < 0 && ms < 0 ? LOOK_MS : ms;
 	}
-	p[a->n] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	while (left) {
-		poll(p, a->n + 1, ms);
-		if (c->rows)
-			sp_stat_drain(c, w);
-		if (sp_stat_interrupted(signals))
+	p[n] = (struct pollfd){ .fd = r->child.signals, .events = POLLIN };
+	while (left || !a) {
+		poll(p, n + 1, r->interval ? sp_stat_interval_wait(r->interval, ms) : ms);
+		if (r->c.rows)
+			sp_stat_drain(&r->c, &r->who);
+		if (r->interval)
+			sp_stat_interval_look(r->interval, &r->c, false);
+		if (sp_stat_interrupted(r->child.signals))
 			break;
 		left = 0;
-		for (uint32_t i = 0; i < a->n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			bool on = runs(&a->one[i]);
 
 			left += on;
@@ -193,4 +156,16 @@ void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_co
 		}
 	}
 	free(p);
+}
+
+void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r)
+{
+	if (r->child.pid) {
+		sp_stat_wait(&r->child, &r->c, &r->who, r->interval);
+		return;
+	}
+	if (r->interval)
+		sp_stat_interval_begin(r->interval, &r->c, r->child.start_ns);
+	wait_for_them(a, r);
+	sp_close(r->child.signals);
 }

@@ -27,6 +27,7 @@
 #include "../../sys.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
+#include "stat-interval.h"
 #include "stat-running.h"
 
 #define TRIES 20u			/* for each counter */
@@ -43,6 +44,7 @@ struct attach {
 	int *cpu;			/* online */
 	uint32_t n_cpus;
 	bool *wanted;			/* [b.n_own] */
+	int pid, id;			/* whom a refusal is of, and as he was asked for */
 };
 
 /* What a thread gets: the natives by CPU, the clock on all CPUs, and the sides. */
@@ -70,7 +72,7 @@ static int set_outputs(struct attach *a, const struct sp_task *t, const uint32_t
 	for (uint32_t i = 0; i < n && c->carrier; i++) {
 		uint32_t v = which[i], at = v < counters ? v / c->n * (c->n + 1) + v % c->n : (v - counters - 1) * (c->n + 1) + c->n;
 
-		if (v != counters && c->carrier[at] >= 0 && ioctl(t->own[v].fd, PERF_EVENT_IOC_SET_OUTPUT, c->carrier[at]) < 0)
+		if (v != counters && c->carrier[at] >= 0 && ioctl(t->fd[v], PERF_EVENT_IOC_SET_OUTPUT, c->carrier[at]) < 0)
 			return -errno;
 	}
 	return 0;
@@ -116,11 +118,11 @@ static int open_some(struct attach *a, struct sp_task *t, const uint32_t *which,
 		fd = open_own(a, which[i], t->tid);
 		if (fd < 0)
 			return (int)fd;
-		t->own[which[i]].fd = (int)fd;
+		t->fd[which[i]] = (int)fd;
 	}
 	*after = stamp();
 	for (uint32_t i = 0; i < n; i++)
-		t->own[which[i]].number = sp_perf_number(t->own[which[i]].fd);
+		t->number[which[i]] = sp_perf_number(t->fd[which[i]]);
 	return set_outputs(a, t, which, n);
 }
 
@@ -141,9 +143,7 @@ static int open_missing(struct attach *a, struct sp_task *t)
 		if (e || bore_nobody(a, t))
 			break;
 		for (uint32_t i = 0; i < n; i++) {
-			struct sp_own *own = &t->own[todo[i]];
-
-			if ((i + 1 < n ? t->own[todo[i + 1]].number : after) == own->number + 1)
+			if ((i + 1 < n ? t->number[todo[i + 1]] : after) == t->number[todo[i]] + 1)
 				continue;
 			if (tries == TRIES) {
 				a->r->attached.unproven++;
@@ -152,8 +152,8 @@ static int open_missing(struct attach *a, struct sp_task *t)
 			todo[again++] = todo[i];
 		}
 		for (uint32_t i = 0; i < again; i++) {
-			sp_close(t->own[todo[i]].fd);
-			t->own[todo[i]].fd = -1;
+			sp_close(t->fd[todo[i]]);
+			t->fd[todo[i]] = -1;
 		}
 		n = again;
 	}
@@ -166,9 +166,9 @@ static int open_for(struct attach *a, struct sp_task *t)
 	struct sp_stat_proc p = { 0 };
 	int e;
 
-	t->own = sp_need(calloc(a->b.n_own, sizeof(*t->own)));
-	for (uint32_t v = 0; v < a->b.n_own; v++)
-		t->own[v].fd = -1;
+	t->number = sp_need(calloc(a->b.n_own, sizeof(*t->number)));
+	t->fd = sp_need(malloc(a->b.n_own * sizeof(*t->fd)));
+	memset(t->fd, -1, a->b.n_own * sizeof(*t->fd));
 	sp_proc_name(t->pid, t->tid, t->name);
 	if (sp_proc_thread(t->pid, t->pid, &p) || sp_proc_thread(t->pid, t->tid, &p)) {
 		t->ppid = p.ppid;
@@ -232,6 +232,15 @@ static enum seen is_without(struct attach *a, struct sp_task *t)
 	return t->born && t->parent ? DONE : NEW;
 }
 
+static void is_refused(struct attach *a, const struct sp_task *t)
+{
+	a->pid = t->pid;
+	a->id = t->tid;
+	for (uint32_t i = 0; i < a->who->n; i++)
+		if (a->who->one[i].pid == t->pid && !a->who->one[i].tid)
+			a->id = t->pid;
+}
+
 static int consider(struct attach *a, struct sp_task *t, enum seen *is)
 {
 	bool all = true;
@@ -251,6 +260,8 @@ static int consider(struct attach *a, struct sp_task *t, enum seen *is)
 	if (all)
 		return 0;
 	e = open_for(a, t);
+	if (e && t->first)
+		is_refused(a, t);
 	if (e == -ESRCH) {
 		t->ended = true;
 		e = 0;
@@ -270,7 +281,7 @@ static uint32_t unclear(struct attach *a)
 		struct sp_task *t = a->b.task[i];
 		struct sp_stat_proc p;
 
-		if (!t->own || t->cleared)
+		if (!t->fd || t->cleared)
 			continue;
 		t->cleared = t->ended || t->bore || !sp_proc_thread(t->pid, t->tid, &p) || p.state == 'S' || p.state == 'T' ||
 			     p.state == 't' || p.user > t->user;
@@ -320,9 +331,12 @@ static int open_all(struct attach *a)
 static void close_all(struct attach *a)
 {
 	for (uint32_t i = 0; i < a->b.n; i++)
-		for (uint32_t v = 0; a->b.task[i]->own && v < a->b.n_own; v++)
-			sp_close(a->b.task[i]->own[v].fd);
+		for (uint32_t v = 0; a->b.task[i]->fd && v < a->b.n_own; v++)
+			sp_close(a->b.task[i]->fd[v]);
 	sp_births_end(&a->b);
+	free(a->r->c.each);
+	a->r->c.each = NULL;
+	a->r->c.n_each = 0;
 	free(a->wanted);
 	a->wanted = NULL;
 	sp_stat_close(&a->r->c);
@@ -340,11 +354,20 @@ static void turn_on(struct attach *a)
 	sp_births_close(&a->b);
 }
 
+static void list_each(struct attach *a)
+{
+	struct sp_stat_counters *c = &a->r->c;
+
+	c->each = sp_need(calloc(a->b.n + 1, sizeof(*c->each)));
+	for (uint32_t i = 0; i < a->b.n; i++)
+		if (a->b.task[i]->fd)
+			c->each[c->n_each++] = a->b.task[i]->fd;
+}
+
 static void read_all(struct attach *a)
 {
 	struct sp_stat_counters *c = &a->r->c;
 	uint32_t n = n_counters(a);
-	int *fd = sp_need(calloc(n, sizeof(*fd)));
 
 	c->value = sp_need(calloc(n + 1, sizeof(*c->value)));
 	c->short_of = sp_need(calloc(c->n, sizeof(*c->short_of)));
@@ -352,31 +375,26 @@ static void read_all(struct attach *a)
 		struct sp_task *t = a->b.task[i];
 		uint64_t whole = 0;
 
-		if (!t->own)
+		if (!t->fd)
 			continue;
 		t->at = sp_need(calloc(n, sizeof(*t->at)));
-		for (uint32_t v = 0; v < n; v++)
-			fd[v] = t->own[v].fd;
-		sp_stat_read_all(c, fd, false, t->at, c->short_of);
+		sp_stat_read_all(c, t->fd, false, t->at, c->short_of);
 		for (uint32_t v = 0; v < n; v++)
 			c->value[v] += t->at[v];
-		if (t->own[n].fd >= 0 && read(t->own[n].fd, &whole, sizeof(whole)) == sizeof(whole))
+		if (t->fd[n] >= 0 && read(t->fd[n], &whole, sizeof(whole)) == sizeof(whole))
 			c->whole_ns += whole;
 	}
-	free(fd);
 }
 
 /* ---- as well as there are descriptors --------------------------------------------------- */
 
 static int refuse(struct attach *a, int e)
 {
-	const struct sp_stat_one *one = &a->who->one[0];
 	char text[400], name[16], path[64];
 	struct stat s = { 0 };
-	int id = one->tid ? one->tid : one->pid;
 
-	snprintf(name, sizeof(name), "%d", id);
-	snprintf(path, sizeof(path), "/proc/%d", one->pid);
+	snprintf(name, sizeof(name), "%d", a->id);
+	snprintf(path, sizeof(path), "/proc/%d", a->pid);
 	if (e == -ESRCH)
 		snprintf(text, sizeof(text), "it has ended");
 	else if ((e == -EACCES || e == -EPERM) && stat(path, &s) == 0 && s.st_uid != geteuid())
@@ -386,8 +404,8 @@ static int refuse(struct attach *a, int e)
 		snprintf(text, sizeof(text), "the kernel does not permit to count it (%s): perf_event_paranoid, Yama or another security module "
 			 "forbid it; see sspapi doctor", strerror(-e));
 	else if (e == -EMFILE || e == -ENFILE)
-		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): %u threads take %u each, also without rows by CPU and by thread; "
-			 "raise the limit, or name fewer events", a->b.n, a->n_cpus + a->r->c.n + 1);
+		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): each of its threads takes %u, also without rows by CPU and by thread; "
+			 "raise the limit, or name fewer events", a->n_cpus + a->r->c.n + 1);
 	else if (e == -EAGAIN)
 		snprintf(text, sizeof(text), "its threads are born so fast that the records of it were lost, %u times: nothing was counted; try again", AGAIN);
 	else if (e == -ENOMEM)
@@ -468,10 +486,8 @@ static int find(struct attach *a)
 		if (e != -EMFILE && e != -ENFILE)
 			break;
 	}
-	for (uint32_t i = 0; e == 0 && i < a->b.n; i++) {
+	for (uint32_t i = 0; e == 0 && i < a->b.n; i++)
 		a->r->attached.n += a->b.task[i]->settled && !a->b.task[i]->ended;
-		a->r->attached.born += !a->b.task[i]->first;
-	}
 	if (e == 0 && !a->r->attached.n) {
 		close_all(a);
 		e = -ESRCH;
@@ -489,7 +505,8 @@ static void say(const struct attach *a)
 
 int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, const char *verb, char **argv)
 {
-	struct attach a = { .r = r, .who = who, .verb = verb };
+	struct attach a = { .r = r, .who = who, .verb = verb, .pid = who->one[0].pid,
+			    .id = who->one[0].tid ? who->one[0].tid : who->one[0].pid };
 	struct sp_stat_child *child = &r->child;
 	uint64_t from_ns;
 	int e = 0;
@@ -511,14 +528,10 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 	sp_stat_beside_start(&r->beside);
 	from_ns = sp_now_ns();
 	turn_on(&a);
+	list_each(&a);
 	child->start_ns = sp_now_ns();
 	say(&a);
-	if (argv) {
-		sp_stat_wait(child, &r->c, &r->who, NULL);
-	} else {
-		sp_asked_wait(who, child->signals, &r->c, &r->who);
-		sp_close(child->signals);
-	}
+	sp_asked_wait(who, r);
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);
@@ -526,6 +539,8 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 	if (r->c.rows)
 		sp_stat_drain(&r->c, &r->who);
 	read_all(&a);
+	if (r->interval)
+		sp_stat_interval_look(r->interval, &r->c, true);
 	sp_family_settle(r, &a.b, from_ns);
 	close_all(&a);
 	if (a.cpu != r->c.cpu)

@@ -24,12 +24,7 @@
 #include "stat-running.h"
 
 #define PAGES_MOST 32u
-#define RECORD_MOST 512u
-
-static size_t ring_bytes(const struct sp_births *b)
-{
-	return (b->pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
-}
+#define PAGES_ROOTS 512u		/* on a machine with much to do the command comes to them after 100 ms (seen: all lost) */
 
 uint64_t sp_perf_number(int fd)
 {
@@ -49,7 +44,7 @@ static uint32_t slot_of(const struct sp_births *b, int tid)
 	return at;
 }
 
-static struct sp_task *known(const struct sp_births *b, int tid)
+struct sp_task *sp_births_known(const struct sp_births *b, int tid)
 {
 	uint32_t at = b->slots ? b->slot[slot_of(b, tid)] : 0;
 
@@ -67,7 +62,7 @@ static void more_slots(struct sp_births *b)
 
 struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid)
 {
-	struct sp_task *t = known(b, tid);
+	struct sp_task *t = sp_births_known(b, tid);
 
 	if (t)
 		return t;
@@ -98,11 +93,8 @@ static bool map_rings(struct sp_births *b)
 
 	a.disabled = 1;
 	for (uint32_t k = 0; k < b->n_cpus; k++) {
-		void *p;
-
 		b->carrier[k] = (int)sp_sys(SYS_perf_event_open, &a, 0, b->cpu[k], -1, PERF_FLAG_FD_CLOEXEC);
-		p = b->carrier[k] < 0 ? MAP_FAILED : mmap(NULL, ring_bytes(b), PROT_READ | PROT_WRITE, MAP_SHARED, b->carrier[k], 0);
-		b->ring[k] = p == MAP_FAILED ? NULL : p;
+		b->ring[k] = sp_ring_map(b->carrier[k], b->pages);
 		if (!b->ring[k])
 			return false;
 	}
@@ -112,7 +104,7 @@ static bool map_rings(struct sp_births *b)
 bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own)
 {
 	*b = (struct sp_births){ .n_cpus = n_cpus, .cpu = cpu, .n_own = n_own };
-	for (b->pages = PAGES_MOST; b->pages; b->pages /= 4) {
+	for (b->pages = geteuid() ? PAGES_MOST : PAGES_ROOTS; b->pages; b->pages /= 4) {
 		b->carrier = sp_need(calloc(n_cpus, sizeof(*b->carrier)));
 		memset(b->carrier, -1, n_cpus * sizeof(*b->carrier));
 		b->ring = sp_need(calloc(n_cpus, sizeof(*b->ring)));
@@ -144,16 +136,17 @@ int sp_births_gates(struct sp_births *b, struct sp_task *t)
 
 /* Each record ends with { u32 pid, tid; u64 number; } of who wrote it.  One of FORK and EXIT begins with
  * { u32 pid, ppid, tid, ptid; }. */
-static void take(struct sp_births *b, const struct perf_event_header *h)
+static void take(void *births, const struct perf_event_header *h, const void *body)
 {
-	const uint32_t *word = (const uint32_t *)(h + 1), *end = (const uint32_t *)((const char *)h + h->size - 16);
+	struct sp_births *b = births;
+	const uint32_t *word = body, *end = (const uint32_t *)((const char *)body + h->size - sizeof(*h) - 16);
 	struct sp_task *t;
 
-	if (h->type == PERF_RECORD_LOST) {
+	if (h->type == PERF_RECORD_LOST || h->size < sizeof(*h) + 16) {
 		b->lost++;
 	} else if (h->type == PERF_RECORD_SWITCH) {
 		t = sp_births_task(b, (int)end[0], (int)end[1]);
-		if (!t->own && !t->born)	/* (not by what was opened for it) */
+		if (!t->fd && !t->born)	/* (not by what was opened for it) */
 			memcpy(&t->born, end + 2, sizeof(t->born));
 	} else if (h->type == PERF_RECORD_FORK) {
 		t = sp_births_task(b, (int)word[0], (int)word[2]);
@@ -166,34 +159,8 @@ static void take(struct sp_births *b, const struct perf_event_header *h)
 
 void sp_births_drain(struct sp_births *b)
 {
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), size = b->pages * page;
-
-	for (uint32_t k = 0; k < b->n_cpus; k++) {
-		struct perf_event_mmap_page *m = b->ring[k];
-		uint64_t head = sp_acquire(&m->data_head), tail = m->data_tail;
-
-		while (tail < head) {
-			const char *data = (const char *)m + page;
-			union {
-				struct perf_event_header h;
-				uint64_t aligned;
-				char bytes[RECORD_MOST];
-			} r;
-			uint64_t at = tail % size, first;
-
-			memcpy(&r.h, data + at, sizeof(r.h));
-			if (r.h.size < sizeof(r.h) + 16 || r.h.size > sizeof(r) || r.h.size > head - tail) {
-				b->lost++;
-				break;
-			}
-			first = sp_min(r.h.size, size - at);
-			memcpy(r.bytes, data + at, first);
-			memcpy(r.bytes + first, data, r.h.size - first);
-			take(b, &r.h);
-			tail += r.h.size;
-		}
-		sp_publish(&m->data_tail, head);
-	}
+	for (uint32_t k = 0; k < b->n_cpus; k++)
+		b->lost += !sp_ring_each(b->ring[k], b->pages, take, b);
 }
 
 /* ---- the rule --------------------------------------------------------------------------- */
@@ -203,21 +170,16 @@ bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t 
 {
 	const struct sp_task *of;
 
-	if (t->own && t->own[own].fd >= 0)
+	if (t->fd && t->fd[own] >= 0)
 		return true;
 	for (uint32_t i = 0; t->born && i < b->n; i++, t = of) {
-		of = known(b, t->parent);
+		of = sp_births_known(b, t->parent);
 		if (!of)
 			return false;
-		if (of->own && of->own[own].fd >= 0 && of->own[own].number < t->born)
+		if (of->fd && of->fd[own] >= 0 && of->number[own] < t->born)
 			return true;
 	}
 	return false;
-}
-
-const struct sp_task *sp_births_parent(const struct sp_births *b, const struct sp_task *t)
-{
-	return t->parent ? known(b, t->parent) : NULL;
 }
 
 bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n)
@@ -241,8 +203,7 @@ void sp_births_close(struct sp_births *b)
 		b->task[i]->gate = NULL;
 	}
 	for (uint32_t k = 0; b->ring && k < b->n_cpus; k++) {
-		if (b->ring[k])
-			munmap(b->ring[k], ring_bytes(b));
+		sp_ring_unmap(b->ring[k], b->pages);
 		sp_close(b->carrier[k]);
 	}
 	free(b->ring);
@@ -255,7 +216,8 @@ void sp_births_end(struct sp_births *b)
 {
 	sp_births_close(b);
 	for (uint32_t i = 0; i < b->n; i++) {
-		free(b->task[i]->own);
+		free(b->task[i]->fd);
+		free(b->task[i]->number);
 		free(b->task[i]->at);
 		free(b->task[i]->args);
 		free(b->task[i]);

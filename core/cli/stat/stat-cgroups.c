@@ -36,8 +36,9 @@ static bool take_path(char to[PATH_MAX], const char *from)
 }
 
 /* "36 35 98:0 ROOT POINT OPTIONS FIELD... - TYPE SOURCE OPTIONS" */
-static bool take_mount(struct sp_cgroup_mount *m, char *line, const char *controller)
+static bool is_mount(void *mount, char *line, const char *controller)
 {
+	struct sp_cgroup_mount *m = mount;
 	char *word[5], *save = NULL, *behind = strstr(line, " - "), *type, *options;
 
 	if (!behind)
@@ -72,11 +73,6 @@ static bool any_line(const char *file, bool (*take)(void *to, char *line, const 
 	if (in)
 		fclose(in);
 	return found;
-}
-
-static bool is_mount(void *to, char *line, const char *controller)
-{
-	return take_mount(to, line, controller);
 }
 
 bool sp_cgroup_mounted(struct sp_cgroup_mount *m, const char *mounts, const char *controller)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../preload/asked/kernel-events.h"
 #include "../../cpu-list.h"
 #include "../../sys.h"
 #include "../tool/cmd.h"
@@ -18,11 +19,6 @@
 #define OWN_SLACK_NS 5000u		/* of one thread's */
 
 static const struct perf_event_attr task_clock = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK };
-
-static size_t ring_bytes(uint32_t pages)
-{
-	return (pages + 1) * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 void sp_stat_cpus(struct sp_stat_counters *c)
 {
@@ -89,13 +85,6 @@ static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a,
 		return open_one(a, child, cpu);
 	a->inherit = 0;			/* it is of a CPU, not of a thread */
 	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
-}
-
-/* Switches and migrations happen in the kernel: counted without it they are 0, which is no count. */
-static bool is_of_the_kernel(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_CONTEXT_SWITCHES || a->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
@@ -166,7 +155,8 @@ static int open_event(struct sp_stat_counters *c, const char *verb, uint32_t i, 
 			return refuse(c, verb, fd, name);
 		why = fd < 0 && (why == -ENODEV || why == -ENOENT) ? fd : why;
 	}
-	if (i < c->plan->n_natives && c->user_only && is_of_the_kernel(&c->plan->native[i].attr))
+	if (i < c->plan->n_natives && c->user_only && !c->plan->native[i].as_named &&
+	    sp_kernel_event_is_inside(c->plan->native[i].attr.type, c->plan->native[i].attr.config))
 		c->refused[i] = true;
 	return any ? 0 : refuse(c, verb, why, name);
 }
@@ -213,13 +203,6 @@ long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
 	return open_whole(child, c->reads, c->user_only, c->running);
 }
 
-static void *map_ring(int fd, uint32_t pages)
-{
-	void *p = fd < 0 ? NULL : mmap(NULL, ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 /* Rings come out of a pool of locked pages that all of an ordinary user's processes share; when it is empty a process
  * locks of its own, up to RLIMIT_MEMLOCK.  So the program finds as much as there is in the pool, if we take no more than
  * that of it (with 64 kB perf record could not map its own rings under stat). */
@@ -230,7 +213,7 @@ bool sp_stat_leaves_pages(const struct sp_stat_counters *c)
 	uint64_t rings = c->reads ? c->plan->n_natives + 1 : 0;
 
 	return !geteuid() || getrlimit(RLIMIT_MEMLOCK, &r) < 0 ||
-	       c->n_cpus * (rings * ring_bytes(SP_STAT_RING_PAGES) + ring_bytes(SP_STAT_SIDE_PAGES)) <= r.rlim_cur;
+	       c->n_cpus * (rings * sp_ring_bytes(SP_STAT_RING_PAGES) + sp_ring_bytes(c->side_pages)) <= r.rlim_cur;
 }
 
 /* False: there are no locked pages left. */
@@ -240,11 +223,11 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		c->side[k] = (int)sp_stat_open_side(c, child, c->cpu[k]);
-		c->ring[k * of + c->n] = map_ring(c->side[k], SP_STAT_SIDE_PAGES);
+		c->ring[k * of + c->n] = sp_ring_map(c->side[k], c->side_pages);
 		if (!c->ring[k * of + c->n])
 			return false;
 		for (uint32_t i = 0; c->reads && i < c->n; i++) {
-			c->ring[k * of + i] = map_ring(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
+			c->ring[k * of + i] = sp_ring_map(c->fd[k * c->n + i], SP_STAT_RING_PAGES);
 			if (!c->ring[k * of + i] && c->fd[k * c->n + i] >= 0)
 				return false;
 		}
@@ -255,8 +238,7 @@ static bool open_rings(struct sp_stat_counters *c, pid_t child)
 static void close_all(struct sp_stat_counters *c)
 {
 	for (uint32_t i = 0; c->ring && i < c->n_rings * (c->n + 1); i++) {
-		if (c->ring[i])
-			munmap(c->ring[i], ring_bytes(i % (c->n + 1) == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES));
+		sp_ring_unmap(c->ring[i], i % (c->n + 1) == c->n ? c->side_pages : SP_STAT_RING_PAGES);
 		sp_close(c->carrier ? c->carrier[i] : -1);
 	}
 	for (uint32_t i = 0; c->side && i < c->n_cpus; i++)
@@ -341,7 +323,7 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 		a.use_clockid = side;
 		a.clockid = side ? CLOCK_REALTIME : 0;
 		c->carrier[i] = (int)open_one(&a, 0, cpu[i / of]);
-		c->ring[i] = map_ring(c->carrier[i], side ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES);
+		c->ring[i] = sp_ring_map(c->carrier[i], side ? c->side_pages : SP_STAT_RING_PAGES);
 		if (!c->ring[i])
 			return false;
 	}
@@ -429,18 +411,16 @@ static pid_t fork_twice(int go[2])
 	_exit(0);
 }
 
-static bool has_read(void *ring)
+static void is_read(void *any, const struct perf_event_header *h, const void *body)
 {
-	const struct perf_event_mmap_page *m = ring;
-	const struct perf_event_header *h = (const void *)((const char *)ring + sysconf(_SC_PAGESIZE));
-
-	return sp_acquire(&m->data_head) >= sizeof(*h) && h->type == PERF_RECORD_READ;
+	(void)body;
+	*(bool *)any = *(bool *)any || h->type == PERF_RECORD_READ;
 }
 
 bool sp_stat_reads_come(int cpu)
 {
 	struct perf_event_attr a = inherited(&task_clock, true, true);
-	bool come = false;
+	bool come = false, any = false;
 	int go[2], fd, whole;
 	void *ring;
 	pid_t pid;
@@ -453,15 +433,14 @@ bool sp_stat_reads_come(int cpu)
 	close(go[0]);
 	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
 	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true, false);
-	ring = map_ring(fd, SP_STAT_RING_PAGES);
+	ring = sp_ring_map(fd, SP_STAT_RING_PAGES);
 	come = ring && whole >= 0 && write(go[1], "g", 1) == 1;
 	close(go[1]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	come = come && has_read(ring);
-	if (ring)
-		munmap(ring, ring_bytes(SP_STAT_RING_PAGES));
+	sp_ring_each(ring, SP_STAT_RING_PAGES, is_read, &any);
+	sp_ring_unmap(ring, SP_STAT_RING_PAGES);
 	sp_close(fd);
 	sp_close(whole);
-	return come;
+	return come && any;
 }

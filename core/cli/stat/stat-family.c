@@ -22,8 +22,8 @@ static bool has_natives(const struct sp_stat_run *r, const struct sp_task *t)
 {
 	bool any = false;
 
-	for (uint32_t v = 0; t->own && v < r->c.n_cpus * r->c.n; v++)
-		any = any || t->own[v].fd >= 0;
+	for (uint32_t v = 0; t->fd && v < r->c.n_cpus * r->c.n; v++)
+		any = any || t->fd[v] >= 0;
 	return any;
 }
 
@@ -47,7 +47,7 @@ static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct sp_task *t = b->task[i];
-		struct sp_stat_process *p = t->own ? sp_stat_process(&r->who, t->pid) : NULL;
+		struct sp_stat_process *p = t->fd ? sp_stat_process(&r->who, t->pid) : NULL;
 
 		if (!p)
 			continue;
@@ -58,16 +58,25 @@ static void add_processes(struct sp_stat_run *r, const struct sp_births *b)
 	}
 }
 
-/* Of one that was born before its parent had all sides these did not tell whose it is. */
+/* The nearest that it was born of and that has a row.  Of one that was born before its parent had all sides these did not tell
+ * whose it is; one that ended before its counters had their rings has no row (seen: what a child of such a one counted stood in
+ * its grandparent's row, too). */
 static void add_parents(struct sp_stat_run *r, const struct sp_births *b)
 {
-	for (uint32_t i = 0; i < b->n; i++) {
-		const struct sp_task *t = b->task[i], *of = sp_births_parent(b, t);
-		struct sp_stat_row *row = of ? sp_stat_row_in(&r->who, t->pid, t->tid) : NULL;
+	for (uint32_t i = 0; i < r->who.n; i++) {
+		struct sp_stat_row *row = &r->who.row[i];
+		const struct sp_task *t = sp_births_known(b, row->tid);
 
-		if (row && !row->of_tid) {
-			row->of_pid = of->pid;
-			row->of_tid = of->tid;
+		if (t && !*row->name)
+			memcpy(row->name, t->name, sizeof(row->name));
+		if (!row->of_tid && t)
+			row->of_tid = t->parent;
+		for (uint32_t n = 0; n < b->n && row->of_tid; n++) {
+			t = sp_births_known(b, row->of_tid);
+			row->of_pid = t ? t->pid : row->of_pid;
+			if (!t || sp_stat_row_in(&r->who, row->of_pid, row->of_tid))
+				break;
+			row->of_tid = t->parent;
 		}
 	}
 }

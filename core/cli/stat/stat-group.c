@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,17 +105,6 @@ static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g,
 
 /* ---- counting --------------------------------------------------------------------- */
 
-static void wait_for_signal(int signals, const struct sp_stat_counters *c, struct sp_stat_interval *i)
-{
-	struct pollfd p = { .fd = signals, .events = POLLIN };
-
-	while (!sp_stat_interrupted(signals)) {
-		poll(&p, 1, i ? sp_stat_interval_wait(i, -1) : -1);
-		if (i)
-			sp_stat_interval_look(i, c, false);
-	}
-}
-
 static void say(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb, char **argv)
 {
 	uint32_t n = r->c.n_cpus;
@@ -166,14 +154,7 @@ static void run(struct sp_stat_run *r, const struct sp_stat_group *g, const char
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
 	child->start_ns = sp_now_ns();
 	say(r, g, verb, argv);
-	if (argv) {
-		sp_stat_wait(child, &r->c, &r->who, r->interval);
-	} else {
-		if (r->interval)
-			sp_stat_interval_begin(r->interval, &r->c, child->start_ns);
-		wait_for_signal(child->signals, &r->c, r->interval);
-		sp_close(child->signals);
-	}
+	sp_asked_wait(NULL, r);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	child->end_ns = sp_now_ns();
 	sp_stat_beside_stop(&r->beside);

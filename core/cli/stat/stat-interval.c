@@ -16,17 +16,33 @@
 
 /* ---- rows that wait --------------------------------------------------------------- */
 
-/* Never more than a pipe takes at once, and only when it does: then nobody waits.  Descriptors are not made O_NONBLOCK, which
- * the program, whose standard error it is, too, would notice. */
+/* Whole rows, so that what the program writes stands between them; and never more than a pipe takes at once. */
+static size_t some_rows(const char *text, size_t n)
+{
+	const char *end = n > PIPE_BUF ? memrchr(text, '\n', PIPE_BUF) : NULL;
+
+	return end ? (size_t)(end + 1 - text) : sp_min(n, PIPE_BUF);
+}
+
+/* Standard error is not made O_NONBLOCK, which the program, whose it is, too, would notice; but a terminal, which takes less
+ * than it is given and lets whoever gives more wait, is opened once more. */
+static int descriptor(void)
+{
+	int fd = isatty(STDERR_FILENO) ? sp_open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY, 0) : -1;
+
+	return fd < 0 ? STDERR_FILENO : fd;
+}
+
+/* Only when somebody takes them: then nobody waits. */
 static void put_out(struct sp_stat_interval *i, bool wait)
 {
-	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	struct pollfd p = { .fd = i->fd, .events = POLLOUT };
 	size_t done = 0;
 
-	while (done < i->used && (wait || poll(&p, 1, 0) == 1)) {
-		ssize_t n = write(STDERR_FILENO, i->text + done, sp_min(i->used - done, PIPE_BUF));
+	while (done < i->used && poll(&p, 1, wait ? -1 : 0) == 1) {
+		ssize_t n = write(i->fd, i->text + done, some_rows(i->text + done, i->used - done));
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0) {		/* nobody reads them any more */
 			done = i->used;
@@ -40,10 +56,14 @@ static void put_out(struct sp_stat_interval *i, bool wait)
 
 static void add_row(struct sp_stat_interval *i, double s, int cpu, const char *event, const char *units, int64_t value)
 {
-	char row[SP_STAT_NAME + 128];
+	char row[SP_STAT_NAME + 128], where[24] = "all CPUs";
 	const char *bare = strncmp(event, "perf::", 6) == 0 ? event + 6 : event;
-	int n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event, (long long)value)
-		       : snprintf(row, sizeof(row), "%12.6f s  CPU %-4d %18lld %-2s  %s\n", s, cpu, (long long)value, units, bare);
+	int n;
+
+	if (cpu != SP_NO_CPU)
+		snprintf(where, sizeof(where), "CPU %-4d", cpu);
+	n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event, (long long)value)
+		   : snprintf(row, sizeof(row), "%12.6f s  %s %18lld %-2s  %s\n", s, where, (long long)value, units, bare);
 
 	if (n < 0 || i->quiet)
 		return;
@@ -97,14 +117,20 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	memcpy(before, now, c->n * sizeof(*now));
 }
 
+/* All of these counters only grow. */
 static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before, int64_t *now)
 {
 	uint64_t is[3];
 
 	for (uint32_t n = 0; n < c->n; n++) {
-		int fd = c->fd[cpu * c->n + n];
+		int64_t sum = 0;
 
-		now[n] = fd >= 0 && read(fd, is, sizeof(is)) >= (ssize_t)sizeof(is[0]) ? (int64_t)is[0] : before[n];
+		for (uint32_t i = 0; i < (c->each ? c->n_each : 1); i++) {
+			int fd = (c->each ? c->each[i] : c->fd)[cpu * c->n + n];
+
+			sum += fd >= 0 && read(fd, is, sizeof(is)) >= (ssize_t)sizeof(is[0]) ? (int64_t)is[0] : 0;
+		}
+		now[n] = sum > before[n] ? sum : before[n];
 	}
 }
 
@@ -112,6 +138,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 {
 	if (!i->ms)
 		return;
+	i->fd = descriptor();
 	i->start_ns = start_ns;
 	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
 	i->before = sp_need(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
@@ -144,11 +171,18 @@ void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_coun
 			read_cpu(c, k, i->before + k * c->n, value);
 		cpu_rows(i, c, k, sp_max(ns, i->start_ns), ended ? c->value + k * c->n : value);
 	}
-	put_out(i, ended);
+	put_out(i, false);
+}
+
+void sp_stat_interval_flush(struct sp_stat_interval *i)
+{
+	put_out(i, true);
 }
 
 void sp_stat_interval_free(struct sp_stat_interval *i)
 {
+	if (i->fd != STDERR_FILENO)
+		sp_close(i->fd);
 	free(i->before);
 	free(i->kept);
 	free(i->tick);

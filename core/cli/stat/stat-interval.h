@@ -1,4 +1,4 @@
-/* stat-interval.h: what each CPU counted every so many ms while the program runs: rows on standard error, and readings that the
+/* stat-interval.h: what each CPU counted every so many ms while it counts: rows on standard error, and readings that the
  * store keeps.
  *
  * A row is what came since the row before, so that the rows of a CPU add up to its count.  A terminal or a pipe that takes no more
@@ -12,6 +12,7 @@
 struct sp_stat_interval {
 	uint32_t ms;			/* 0: nobody wants rows */
 	bool csv, quiet;
+	int fd;				/* that rows go to; -1: none have begun */
 	uint64_t most;			/* readings of a CPU that are kept (SSPAPI_READINGS_MAX) */
 	uint64_t start_ns, next_ns;	/* CLOCK_REALTIME, as the store has it; CLOCK_MONOTONIC */
 	int64_t *before;		/* [n_cpus][n] of the counters */
@@ -35,8 +36,11 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 /* How many ms may be waited for something else, which alone would be `ms` (-1: for ever). */
 int sp_stat_interval_wait(const struct sp_stat_interval *i, int ms);
 
-/* Makes the rows that are due.  ended: the last ones, from what the counters had at the end; waits until all rows are out. */
+/* Makes the rows that are due.  ended: the last ones, from what the counters had at the end. */
 void sp_stat_interval_look(struct sp_stat_interval *i, const struct sp_stat_counters *c, bool ended);
+
+/* Waits until all rows are out. */
+void sp_stat_interval_flush(struct sp_stat_interval *i);
 
 void sp_stat_interval_free(struct sp_stat_interval *i);
 

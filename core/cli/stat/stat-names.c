@@ -19,39 +19,6 @@ static bool ask_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool
 	return sp_stat_ask_papi(p, name, n, unasked);
 }
 
-/* One of the kernel's, if the name is one: in the plan, or p->wrong says why not (*good false). */
-static bool is_kernels(struct sp_stat_plan *p, const char *text, bool *good)
-{
-	struct sp_stat_event *e = &p->event[p->n_events];
-	struct sp_stat_native *n = &p->native[p->n_natives];
-	struct perf_event_attr a;
-	char name[SP_STAT_NAME];
-	const struct sp_kernel_event *is = sp_kernel_event_named(text, &a, name, sizeof(name));
-	const char *why = is ? sp_kernel_event_why(is->type, sp_kernel_event_opens(is)) : NULL;
-
-	*good = !why && p->n_events < SP_STAT_EVENTS && p->n_natives < SP_STAT_NATIVES;
-	if (!is)
-		return false;
-	if (sp_stat_is_planned(p, name)) {
-		*good = true;
-		return true;
-	}
-	if (!*good) {
-		snprintf(p->wrong, sizeof(p->wrong), "%s: %s", text, why ? why : "there are too many events");
-		return true;
-	}
-	*e = (struct sp_stat_event){ .n = 1, .native = { p->n_natives++ }, .factor = { 1 } };
-	strcpy(e->name, name);
-	strcpy(e->component, "perf_event");
-	strcpy(e->derived, "NOT_DERIVED");
-	strcpy(e->units, is->units);
-	strcpy(e->description, is->description);
-	*n = (struct sp_stat_native){ .attr = a, .as_named = a.exclude_user || a.exclude_kernel };
-	strcpy(n->name, name);
-	p->n_events++;
-	return true;
-}
-
 /* One at a time, so that they stay in the order of the command line; those for PAPI that follow each other
  * are asked for at once. */
 static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
@@ -79,7 +46,7 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool unasked)
 		} else {
 			good = !n || ask_papi(p, papis, n, unasked);
 			n = 0;
-			good = good && is_kernels(p, name, &fine) && fine;
+			good = good && sp_stat_plan_kernels(p, name, &fine) && fine;
 		}
 	}
 	good = good && (!n || ask_papi(p, papis, n, unasked));
@@ -97,7 +64,7 @@ static void plan_cpus(struct sp_stat_plan *p)
 		struct perf_event_attr a;
 		char known[SP_STAT_NAME];
 		const struct sp_kernel_event *e = sp_kernel_event_named(names[i][1], &a, known, sizeof(known));
-		const char *why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e));
+		const char *why = sp_kernel_event_why(e->type, sp_kernel_event_opens(e, false));
 
 		if (why) {
 			snprintf(p->left_out, sizeof(p->left_out), "cycles and instructions are not counted: %s", why);
@@ -105,7 +72,7 @@ static void plan_cpus(struct sp_stat_plan *p)
 		}
 		plan_names(p, names[i][0], true);
 		if (!sp_stat_is_planned(p, names[i][0]))
-			is_kernels(p, names[i][1], &fine);
+			sp_stat_plan_kernels(p, names[i][1], &fine);
 	}
 }
 
@@ -195,18 +162,24 @@ static bool plan_metrics(struct sp_stat_plan *p, const char *names)
 	return good;
 }
 
+/* An event that is not there is none that may be left out. */
+static bool all_have_names(struct sp_stat_plan *p, const char *events)
+{
+	for (const char *at = events; at; at = strchr(at, ','), at += at != NULL)
+		if (!*at || *at == ',') {
+			snprintf(p->wrong, sizeof(p->wrong), "-e: no event is named%s; sspapi list tells those that can be counted here",
+				 *events ? " beside a comma" : "");
+			return false;
+		}
+	return true;
+}
+
 bool sp_stat_plan(struct sp_stat_plan *p, const char *events, const char *metrics)
 {
-	bool good = true;
+	bool good = !events || (all_have_names(p, events) && plan_names(p, events, false));
 
-	if (events)
-		good = plan_names(p, events, false);
 	if (good && metrics)
 		good = plan_metrics(p, metrics);
-	if (good && !p->n_events && events) {
-		strcpy(p->wrong, "-e: no event is named; sspapi list tells those that can be counted here");
-		return false;
-	}
 	if (good && !p->n_events) {
 		plan_cpus(p);
 		good = plan_names(p, usual, false);

@@ -17,10 +17,8 @@
 #include "../tool/cmd.h"
 #include "stat.h"
 
-#define ARGS_MOST 4096			/* bytes of a command line that are kept */
-#define RECORD_MOST 4096
-/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told a few us after the name,
- * where no program gets to its own in so short a time. */
+/* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told of a process that lives on; or, if it
+ * has ended before we could look, a few us after the name, where no program gets to its own in so short a time. */
 #define ESCAPE_NS 20000u
 
 /* What a side ring told. */
@@ -29,7 +27,7 @@ struct sp_stat_task {
 	uint32_t type;			/* PERF_RECORD_FORK, EXIT, COMM */
 	uint32_t number;		/* in the order they were read, for equal times */
 	int pid, tid, ppid, ptid;	/* ppid, ptid: of FORK */
-	bool exec;
+	bool exec, lives;		/* lives: behind its end */
 	char name[16];
 	char *args;			/* of exec, if the process still lived */
 	uint32_t args_bytes;
@@ -89,29 +87,13 @@ static bool has_ended(const struct sp_stat_who *w, int pid)
 	return row && row->reads;
 }
 
-static void take_args(struct sp_stat_task *t)
-{
-	char path[64], *text = NULL;
-	long n;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", t->pid);
-	text = sp_need(malloc(ARGS_MOST + 1));
-	n = sp_read_file(path, text, ARGS_MOST);
-	if (n > 0) {
-		t->args = sp_need(realloc(text, (size_t)n + 1));
-		t->args[n] = 0;
-		t->args_bytes = (uint32_t)n;
-	} else {
-		free(text);
-	}
-}
-
 /* struct { u32 pid, ppid, tid, ptid; u64 time; } of FORK and EXIT; { u32 pid, tid; char comm[]; } of COMM, whose
  * time is the record's last word. */
 static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, const void *body)
 {
 	const uint32_t *word = body;
 	struct sp_stat_task *t;
+	struct sp_stat_proc is;
 
 	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
 	t = &w->task[w->n_tasks];
@@ -123,12 +105,14 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 		memcpy(t->name, word + 2, sizeof(t->name) - 1);	/* padded with zeros to 8 bytes, and a time behind */
 		t->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
 		if (t->exec && !has_ended(w, t->pid))
-			take_args(t);
+			t->args_bytes = sp_proc_args(t->pid, &t->args);
 		return;
 	}
 	t->ppid = (int)word[1];
 	t->tid = (int)word[2];
 	t->ptid = (int)word[3];
+	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
+		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !is.ends;
 }
 
 /* A program that begins is the only thread of its process: one that became it by exec has the first thread's number now.
@@ -167,20 +151,28 @@ static void note_life(struct sp_stat_counters *c, struct sp_stat_who *w, const s
 		sp_own_ended(c, w, row);
 }
 
-static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event,
-		 const struct perf_event_header *h, const void *body)
+struct taking {				/* the records of one ring */
+	struct sp_stat_counters *c;
+	struct sp_stat_who *w;
+	uint32_t cpu, event;
+};
+
+static void take(void *taking, const struct perf_event_header *h, const void *body)
 {
+	const struct taking *t = taking;
+	struct sp_stat_counters *c = t->c;
+	struct sp_stat_who *w = t->w;
 	const uint32_t *word = body;
 	uint64_t value;
 
 	if (h->type == PERF_RECORD_LOST) {
 		memcpy(&value, (const char *)body + 8, 8);
 		w->lost += value;
-	} else if (h->type == PERF_RECORD_READ && event < c->n) {
+	} else if (h->type == PERF_RECORD_READ && t->event < c->n) {
 		struct sp_stat_row *row = sp_stat_row(c, w, (int)word[0], (int)word[1]);
 
 		memcpy(&value, word + 2, 8);
-		row->at[cpu * c->n + event] += (int64_t)value;
+		row->at[t->cpu * c->n + t->event] += (int64_t)value;
 		row->reads++;
 	} else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM) {
 		take_task(w, h, body);
@@ -191,32 +183,9 @@ static void take(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu
 
 static void drain_ring(struct sp_stat_counters *c, struct sp_stat_who *w, uint32_t cpu, uint32_t event)
 {
-	struct perf_event_mmap_page *m = c->ring[cpu * (c->n + 1) + event];
-	uint64_t head = m ? sp_acquire(&m->data_head) : 0, tail = m ? m->data_tail : 0, page, size;
-	union {
-		struct perf_event_header h;
-		uint64_t aligned;
-		char bytes[RECORD_MOST];
-	} r;
+	struct taking t = { c, w, cpu, event };
 
-	if (tail == head)
-		return;
-	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	size = (event == c->n ? SP_STAT_SIDE_PAGES : SP_STAT_RING_PAGES) * page;
-	while (tail < head) {
-		const char *data = (const char *)m + page;
-		uint64_t at = tail % size, first;
-
-		memcpy(&r.h, data + at, sizeof(r.h));	/* records are of 8 bytes and more, aligned */
-		if (r.h.size < sizeof(r.h) || r.h.size > sizeof(r) || r.h.size > head - tail)
-			break;
-		first = sp_min(r.h.size, size - at);
-		memcpy(r.bytes, data + at, first);
-		memcpy(r.bytes + first, data, r.h.size - first);
-		take(c, w, cpu, event, &r.h, r.bytes + sizeof(r.h));
-		tail += r.h.size;
-	}
-	sp_publish(&m->data_tail, head);
+	w->lost += !sp_ring_each(c->ring[cpu * (c->n + 1) + event], event == c->n ? c->side_pages : SP_STAT_RING_PAGES, take, &t);
 }
 
 void sp_stat_drain(struct sp_stat_counters *c, struct sp_stat_who *w)
@@ -249,21 +218,11 @@ static int by_pid(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static struct sp_stat_process *process_of(struct sp_stat_who *w, int pid)
+static int by_number(const void *a, const void *b)
 {
-	uint32_t low = 0, high = w->n_processes;
+	const struct sp_stat_process *x = a, *y = b;
 
-	while (low < high) {
-		uint32_t at = (low + high) / 2;
-
-		if (w->process[at].pid == pid)
-			return &w->process[at];
-		if (w->process[at].pid < pid)
-			low = at + 1;
-		else
-			high = at;
-	}
-	return NULL;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
 /* Threads by process; the process's number is its place. */
@@ -282,22 +241,18 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 	}
 }
 
-static struct sp_stat_row *row_in(struct sp_stat_who *w, const struct sp_stat_process *p, int tid)
-{
-	for (uint32_t i = 0; p && i < p->rows; i++)
-		if (w->row[p->first + i].tid == tid)
-			return &w->row[p->first + i];
-	return NULL;
-}
-
 struct sp_stat_row *sp_stat_row_in(struct sp_stat_who *w, int pid, int tid)
 {
-	return row_in(w, process_of(w, pid), tid);
+	const struct sp_stat_row key = { .pid = pid, .tid = tid };
+
+	return w->n ? bsearch(&key, w->row, w->n, sizeof(key), by_pid) : NULL;
 }
 
 struct sp_stat_process *sp_stat_process(struct sp_stat_who *w, int pid)
 {
-	return process_of(w, pid);
+	const struct sp_stat_process key = { .pid = pid };
+
+	return w->n_processes ? bsearch(&key, w->process, w->n_processes, sizeof(key), by_number) : NULL;
 }
 
 void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t bytes)
@@ -314,8 +269,8 @@ void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t byte
 /* A child begins as a copy of its parent: name and command line are its parent's until it has its own. */
 static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
-	struct sp_stat_process *p = process_of(w, t->pid), *of = process_of(w, t->ppid);
-	struct sp_stat_row *row = row_in(w, p, t->tid), *parent = row_in(w, of, t->ptid);
+	struct sp_stat_process *p = sp_stat_process(w, t->pid), *of = sp_stat_process(w, t->ppid);
+	struct sp_stat_row *row = sp_stat_row_in(w, t->pid, t->tid), *parent = sp_stat_row_in(w, t->ppid, t->ptid);
 
 	row->start_ns = t->ns;
 	row->of_pid = t->ppid;
@@ -334,9 +289,9 @@ static void begins(struct sp_stat_who *w, const struct sp_stat_task *t)
 
 static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *first)
 {
-	struct sp_stat_process *p = process_of(w, t->pid);
+	struct sp_stat_process *p = sp_stat_process(w, t->pid);
 
-	memcpy(row_in(w, p, t->tid)->name, t->name, sizeof(t->name));
+	memcpy(sp_stat_row_in(w, t->pid, t->tid)->name, t->name, sizeof(t->name));
 	if (!t->exec)
 		return;
 	/* A thread that execs goes on under its process's number: no end is told of its own, and its counts come
@@ -355,15 +310,16 @@ static void named(struct sp_stat_who *w, const struct sp_stat_task *t, bool *fir
 		sp_stat_set_args(p, t->name, (uint32_t)strlen(t->name) + 1);
 	*first = false;
 	p->exec_ns = t->ns;
+	p->escaped = false;		/* (the first thread's end, where another one becomes the program, is none) */
 }
 
 static void ends(struct sp_stat_who *w, const struct sp_stat_task *t)
 {
-	struct sp_stat_process *p = process_of(w, t->pid);
+	struct sp_stat_process *p = sp_stat_process(w, t->pid);
 
-	row_in(w, p, t->tid)->end_ns = t->ns;
+	sp_stat_row_in(w, t->pid, t->tid)->end_ns = t->ns;
 	p->end_ns = sp_max(p->end_ns, t->ns);
-	p->escaped = p->escaped || (geteuid() && p->exec_ns && t->ns - p->exec_ns < ESCAPE_NS);
+	p->escaped = p->escaped || (geteuid() && p->exec_ns && (t->lives || t->ns - p->exec_ns < ESCAPE_NS));
 }
 
 void sp_stat_tell(struct sp_stat_who *w, bool first)
@@ -415,7 +371,7 @@ void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w)
 			one = &w->row[i];
 		}
 	}
-	if (w->rest != 1 || c->told)
+	if (w->rest != 1 || c->told || w->lost)
 		return;
 	w->rest = 0;
 	one->has_read = true;
@@ -432,7 +388,7 @@ static void command_line(struct sp_stat_process *p, char *const *argv)
 {
 	struct sp_bytes b = { 0 };
 
-	for (; *argv && b.used < ARGS_MOST; argv++)
+	for (; *argv && b.used < SP_STAT_ARGS_MOST; argv++)
 		sp_bytes_add(&b, *argv, strlen(*argv) + 1);
 	sp_stat_set_args(p, (char *)b.at, (uint32_t)b.used);
 	sp_bytes_free(&b);
@@ -446,15 +402,15 @@ void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t chi
 
 	sp_stat_row(c, w, child, child);
 	sp_stat_gather(c, w);
-	p = process_of(w, child);
-	row = row_in(w, p, child);
+	p = sp_stat_process(w, child);
+	row = sp_stat_row_in(w, child, child);
 	p->ppid = getpid();
 	p->start_ns = row->start_ns = start_ns;
 	command_line(p, argv);
 	snprintf(row->name, sizeof(row->name), "%s", strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0]);
 	sp_stat_tell(w, true);
-	if (!c->rows)
-		row->end_ns = p->end_ns = end_ns;
+	row->end_ns = row->end_ns ? row->end_ns : end_ns;	/* (its record may be lost, or none was asked for) */
+	p->end_ns = p->end_ns ? p->end_ns : end_ns;
 	if (c->told) {
 		sp_own_settle(c, w);
 	} else {

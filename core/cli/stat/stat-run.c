@@ -36,14 +36,15 @@ static struct {
 	bool known;
 	struct rlimit files;
 	sigset_t signals;
-	struct sigaction on_child;
+	struct sigaction on_child, on_pipe;
 } own;
 
 /* Many CPUs times many events: descriptors up to what the administrator allows.  SIGCHLD ignored, as some start us,
- * would take the child's status away. */
+ * would take the child's status away.  Whoever read the rows of -I and is gone ends no counting; nor does a child that somebody
+ * killed before it was let go. */
 static void prepare(void)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
+	struct sigaction usual = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
 	sigset_t set = caught();
 	struct rlimit r;
 
@@ -56,6 +57,7 @@ static void prepare(void)
 	setrlimit(RLIMIT_NOFILE, &r);
 	sigprocmask(SIG_BLOCK, &set, &own.signals);
 	sigaction(SIGCHLD, &usual, &own.on_child);
+	sigaction(SIGPIPE, &ignored, &own.on_pipe);
 }
 
 /* The child: as if it had been started without us, but that it waits for a byte. */
@@ -66,6 +68,7 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 
 	setrlimit(RLIMIT_NOFILE, &own.files);
 	sigaction(SIGCHLD, &own.on_child, NULL);
+	sigaction(SIGPIPE, &own.on_pipe, NULL);
 	sigprocmask(SIG_SETMASK, &own.signals, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		;
@@ -86,6 +89,17 @@ int sp_stat_catch(void)
 
 	prepare();
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void sp_stat_release(void)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t set = caught();
+
+	while (sigtimedwait(&set, NULL, &at_once) > 0)
+		;
+	if (own.known)
+		sigprocmask(SIG_SETMASK, &own.signals, NULL);
 }
 
 /* SIGCHLD is none of these. */
@@ -173,16 +187,11 @@ static int how_long(const struct sp_stat_counters *n, const struct sp_stat_inter
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i)
 {
 	struct pollfd p = { .fd = c->signals, .events = POLLIN };
-	struct sigaction broken;
 
 	c->start_ns = sp_now_ns();
 	if (i)
 		sp_stat_interval_begin(i, n, c->start_ns);
-	/* Somebody may have killed it meanwhile: its status says so. */
-	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &broken);
-	if (write(c->go, n->told ? "t" : "g", 1) != 1)
-		c->error = errno;
-	sigaction(SIGPIPE, &broken, NULL);
+	(void)!write(c->go, n->told ? "t" : "g", 1);	/* somebody may have killed it: its status says so */
 	close(c->go);
 	while (!has_ended(c)) {
 		if (n->told) {

@@ -1,6 +1,7 @@
 /* stat-running.h: what the parts of `sspapi stat -p`, `-t` and `--cgroup` share: counting what runs already.
  *
  *	stat-asked.c	which they are, and when they have ended
+ *	stat-proc.c	what /proc says of them
  *	stat-births.c	who is born of whom meanwhile, and with which counters
  *	stat-attach.c	their counters
  *	stat-family.c	their rows
@@ -30,27 +31,14 @@ int sp_asked_take(struct sp_stat_asked *a, const char *verb, const char *list, b
 int sp_asked_begin(struct sp_stat_asked *a, const char *verb);	/* its command line, and how its end is told: as above */
 void sp_asked_free(struct sp_stat_asked *a);
 
-/* Until all have ended, or a signal comes that would end the command; the rings are emptied meanwhile. */
-void sp_asked_wait(const struct sp_stat_asked *a, int signals, struct sp_stat_counters *c, struct sp_stat_who *w);
+/* Until the child of the run has ended; where there is none until all of `a` have (NULL: never), or a signal comes that would
+ * end the command.  The rings are emptied meanwhile, and rows of -I made. */
+void sp_asked_wait(const struct sp_stat_asked *a, struct sp_stat_run *r);
 
-/* What /proc says of a thread: false: it has ended. */
-struct sp_stat_proc {
-	char state;
-	int ppid;
-	unsigned long user, system;	/* ticks */
-};
-bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
-
-/* Its name, and its process's command line (to be freed), as far as they are there. */
+/* Its name, as far as it is there. */
 void sp_proc_name(int pid, int tid, char name[16]);
-uint32_t sp_proc_args(int pid, char **args);
 
 /* ---- births ------------------------------------------------------------------------- */
-
-struct sp_own {				/* a counter that was opened for a thread */
-	int fd;				/* -1: it was not */
-	uint64_t number;		/* the kernel's */
-};
 
 struct sp_task {
 	int pid, tid;
@@ -61,9 +49,10 @@ struct sp_task {
 	bool bore;			/* had a child after its counters were opened */
 	bool cleared;			/* is in the middle of no birth that began before its counters */
 	unsigned long user;		/* its ticks when they were opened */
-	struct sp_own *own;		/* [births.n_own]; NULL: none were opened for it */
+	int *fd;			/* [births.n_own] counters that were opened for it, -1: that one was not; NULL: none were */
+	uint64_t *number;		/* of each, the kernel's */
 	int *gate;			/* [n_cpus] */
-	int64_t *at;			/* what those of `own` counted, at the end */
+	int64_t *at;			/* what those of `fd` counted, at the end */
 	char name[16], *args;		/* its process's command line, where it is the first one of it here */
 	uint32_t args_bytes;
 	int ppid;
@@ -82,11 +71,11 @@ struct sp_births {
 
 bool sp_births_begin(struct sp_births *b, uint32_t n_cpus, const int *cpu, uint32_t n_own);	/* false: no locked pages */
 struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid);	/* known or new */
+struct sp_task *sp_births_known(const struct sp_births *b, int tid);	/* NULL: it is not */
 int sp_births_gates(struct sp_births *b, struct sp_task *t);	/* before its counters; 0 or -errno */
 void sp_births_drain(struct sp_births *b);
 bool sp_births_has(const struct sp_births *b, const struct sp_task *t, uint32_t own);	/* opened for it, or inherited */
 bool sp_births_inherited(const struct sp_births *b, const struct sp_task *t, uint32_t n);	/* any of the first n */
-const struct sp_task *sp_births_parent(const struct sp_births *b, const struct sp_task *t);	/* NULL: not told */
 void sp_births_close(struct sp_births *b);	/* gates and rings */
 void sp_births_end(struct sp_births *b);	/* and all else, but for what was opened for threads */
 

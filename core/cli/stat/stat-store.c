@@ -209,18 +209,24 @@ static void note_events(struct making *m)
 	}
 }
 
-/* What ran elsewhere.  The two clocks agree to the nanosecond where they are the same, and were started at once. */
+/* What ran elsewhere; or was counted twice, of a thread that was born while counters were opened.  The two clocks agree to the
+ * nanosecond where they are the same, and were started at once. */
 static void note_elsewhere(struct making *m)
 {
-	uint64_t elsewhere = 0, all = 0;
+	uint64_t elsewhere = 0, twice = 0, all = 0;
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
-		uint64_t sum = clocks(&m->all->run[i].c), whole = m->all->run[i].c.whole_ns;
+		const struct sp_stat_counters *c = &m->all->run[i].c;
+		uint64_t sum = clocks(c), whole = c->whole_ns;
 
-		elsewhere += whole > sum + m->all->run[i].c.slack_ns ? whole - sum : 0;
+		elsewhere += whole > sum + c->slack_ns ? whole - sum : 0;
+		twice += c->running && !c->group && sum > whole + c->slack_ns ? sum - whole : 0;
 		all += whole;
 	}
-	m->whole = !elsewhere && !m->all->run[0].cpus_changed;
+	m->whole = !elsewhere && !twice && !m->all->run[0].cpus_changed;
+	if (twice)
+		note(m, "%.3f of %.3f ms were counted twice, of threads that were born while counters were opened", (double)twice / 1e6,
+		     (double)all / 1e6);
 	if (m->all->run[0].cpus_changed)
 		note(m, "CPUs were switched on or off meanwhile: what ran on others than %s is missing", m->allowed);
 	if (elsewhere)
@@ -331,7 +337,7 @@ static void note_rows(struct making *m)
 	if (none)
 		note_text(m, none);
 	if (lost)
-		note(m, "%llu records of threads that ended were lost, they came too fast: these threads are one row; totals are whole",
+		note(m, "%llu or more records of threads that ended were lost, they came too fast: these threads are one row, of the first process; totals are whole",
 		     (unsigned long long)lost);
 	if (running)
 		note(m, "%llu %s still running when the program ended: what came after that is not here", (unsigned long long)running,
@@ -353,12 +359,7 @@ static void note_attached(struct making *m)
 		note_text(m, "none of the threads ran while they were counted");
 	if (r->why_no_cpus)
 		note_text(m, r->why_no_cpus);
-	/* Of 360 runs of tests/lib/attach.sh one had counts in the wrong thread's row. */
-	if (a->born)
-		note(m, "%u %s born while counters were opened: what %s and %s parents counted is not proven to be in the right rows, nor to be "
-		     "there once", a->born, a->born == 1 ? "thread was" : "threads were", a->born == 1 ? "it" : "they",
-		     a->born == 1 ? "its" : "their");
-	if (a->born || a->unclear || a->unproven)
+	if (a->unclear || a->unproven)
 		m->whole = false;
 	if (a->unclear)
 		note(m, "%u %s busy in the kernel for all of five seconds while counters were opened: what %s began there may be missing", a->unclear,
@@ -393,7 +394,10 @@ static void note_interval(struct making *m)
 static void note_escaped(struct making *m)
 {
 	const struct sp_stat_who *w = &m->all->run[0].who;
+	const struct sp_stat_counters *c = &m->all->run[0].c;
 
+	if (geteuid() && !c->rows && !c->group)
+		note_text(m, "a program that runs as another user (set-user-ID) is not counted, and whether there was one was not told here");
 	for (uint32_t i = 0; i < w->n_processes; i++)
 		if (w->process[i].escaped) {
 			m->whole = false;
@@ -472,7 +476,8 @@ static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t 
 	to->used = SP_CELL_USED;
 	to->readings = 1;
 	for (uint32_t i = 0; i < k; i++) {
-		to->at[SP_TOTAL * k + i] = to->at[SP_EXACT * k + i] = value_of(m, at, cpu, m->now[i]);
+		to->at[SP_TOTAL * k + i] = value_of(m, at, cpu, m->now[i]);
+		to->at[SP_EXACT * k + i] = to->cpu == SP_NO_CPU ? 0 : to->at[SP_TOTAL * k + i];
 		if (is_missing_on(m, m->r, m->event[m->now[i]], cpu)) {
 			to->at[SP_ENTRY * k + i] = 1;
 			to->used |= SP_CELL_HOLES;
@@ -485,7 +490,7 @@ static void relation(struct making *m, uint64_t thread, const int64_t *at, uint6
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .domain = c->user_only ? 1 : 3,
-				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
+				    .flags = (m->r->why_no_cpus ? 0 : SP_RELATION_PROVEN) | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
 				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last }, *r;
 	uint32_t n = 0;
 
@@ -627,11 +632,10 @@ static bool has_rows(const struct making *m, const struct sp_stat_process *p)
 static const struct sp_stat_process *first_process(const struct making *m)
 {
 	const struct sp_stat_who *w = &m->r->who;
-	uint32_t i = 0;
-
-	while (w->process[i].pid != m->r->child.pid)
-		i++;
-	return &w->process[i];
+	for (uint32_t i = 0; i < w->n_processes; i++)
+		if (w->process[i].pid == m->r->child.pid)
+			return &w->process[i];
+	return w->process;		/* of several that ran already the first has ended */
 }
 
 /* Readers want them by rank, machine, start and pid: here all are of one rank and machine. */

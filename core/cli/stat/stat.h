@@ -12,7 +12,8 @@
  *	stat-run.c	the child: its start, its signals, its end
  *	stat-count.c	the counters
  *	stat-turns.c	which of them fit beside each other
- *	stat-rows.c	what the kernel writes of threads and processes
+ *	stat-ring.c	what the kernel writes into
+ *	stat-rows.c	and what it writes there of threads and processes
  *	stat-told.c	threads that a library in the program tells of
  *	stat-own.c	and their own counters
  *	stat-running.h	programs that run already, and control groups
@@ -31,12 +32,25 @@
  * of -m, or NULL; neither: the usual ones.  False: p->wrong says what cannot be counted and why. */
 bool sp_stat_plan(struct sp_stat_plan *p, const char *events, const char *metrics);
 
+/* ---- rings --------------------------------------------------------------------- */
+
+/* Of so many pages, which the counter of fd writes into (fd < 0: NULL); NULL: there are no locked pages left. */
+void *sp_ring_map(int fd, uint32_t pages);
+void sp_ring_unmap(void *ring, uint32_t pages);
+size_t sp_ring_bytes(uint32_t pages);	/* of memory */
+
+/* Each record that has come (body: behind its head, until the next), and gives its place back.  ring NULL: none.  False: it was
+ * full, or what stands there is none: some may be lost, which no record tells yet. */
+typedef void (*sp_ring_take)(void *arg, const struct perf_event_header *h, const void *body);
+bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
+
 /* ---- counting ----------------------------------------------------------------- */
 
 /* Rings are emptied every few ms: those of events hold some 1,300 threads that ended, those that tell who begins and
  * ends some 900 threads of one CPU; a thread takes 20 us at least to begin and end. */
 #define SP_STAT_RING_PAGES 8u
 #define SP_STAT_SIDE_PAGES 32u
+#define SP_STAT_SIDE_FEW 4u		/* where threads have no rows */
 #define SP_STAT_ROWS_MOST 256u		/* CPUs times events up to which threads have rows unasked */
 
 struct sp_stat_counters {
@@ -46,6 +60,8 @@ struct sp_stat_counters {
 	uint32_t clock;			/* its number: below n */
 	int *cpu;			/* [n_cpus] as the system numbers them, ascending */
 	int *fd;			/* [n_cpus][n]; -1: this CPU has no such event */
+	int **each;			/* [n_each] as fd: of threads that ran already, which have none above */
+	uint32_t n_each;
 	int *side;			/* [n_cpus] of the rings that tell who begins and ends; rows only */
 	uint32_t n_rings;		/* CPUs that have rings: n_cpus, unless counts have no CPU */
 	void **ring;			/* [n_rings][n + 1], the last the side's; rows only */
@@ -54,7 +70,8 @@ struct sp_stat_counters {
 	uint64_t slack_ns;		/* by which that may differ from the CPUs' clocks: they were not started at once */
 	bool running;			/* the program ran already */
 	bool group;			/* of a control group: what is counted is given by its descriptor, not by a pid */
-	bool rows;
+	bool rows;			/* who begins and ends is told, and with one of the next two what each counted */
+	uint32_t side_pages;
 	bool reads;			/* the kernel writes what threads counted; rows only */
 	bool told;			/* they come from a library in the program, not from the kernel */
 	struct sp_board *board;		/* by which it tells; told only, as all below */
@@ -168,6 +185,19 @@ void sp_stat_tell(struct sp_stat_who *w, bool first);
 void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w);
 void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
 
+/* What /proc says of a thread: false: it has ended. */
+struct sp_stat_proc {
+	char state;
+	bool ends;			/* it is about to */
+	int ppid;
+	unsigned long user, system;	/* ticks */
+};
+bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
+
+/* A process's command line as it is now, to be freed, its words each closed by a NUL: how many bytes; 0 and NULL: it has none. */
+#define SP_STAT_ARGS_MOST 4096u		/* bytes that are kept */
+uint32_t sp_proc_args(int pid, char **args);
+
 /* Nothing more comes: puts it in order.  child: the first process, which ran from start_ns to end_ns. */
 void sp_stat_settle(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child, char *const *argv, uint64_t start_ns,
 		    uint64_t end_ns);
@@ -204,6 +234,9 @@ struct sp_stat_child {
  * have; -1. */
 int sp_stat_catch(void);
 
+/* Nothing more is counted: they do to the command what they do, but for those that have come already. */
+void sp_stat_release(void);
+
 /* Has one come on that descriptor? */
 bool sp_stat_interrupted(int signals);
 
@@ -220,7 +253,6 @@ void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
 
 struct sp_stat_attached {		/* threads that ran already */
 	uint32_t n;
-	uint32_t born;			/* others that were born while counters were opened */
 	uint32_t unclear;		/* of which it is not known whether they were bearing a child just then */
 	uint32_t unproven;		/* counters that could not be opened between two births */
 	uint32_t refused;		/* threads that became another user's meanwhile */

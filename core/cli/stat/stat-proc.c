@@ -1,0 +1,51 @@
+/* stat-proc.c: what /proc says of threads and processes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../sys.h"
+#include "../tool/cmd.h"
+#include "stat-running.h"
+
+#define PF_EXITING 0x4			/* the kernel's, of the flags in /proc/PID/stat */
+
+bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p)
+{
+	char path[80], text[1024];
+	const char *at;
+	unsigned flags = 0;
+	bool is;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
+	is = at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu", &p->state, &p->ppid, &flags, &p->user, &p->system) == 5;
+	p->ends = flags & PF_EXITING;
+	return is && p->state != 'Z' && p->state != 'X';
+}
+
+void sp_proc_name(int pid, int tid, char name[16])
+{
+	char path[80], text[32];
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	n = sp_read_file(path, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = 0;
+	text[strcspn(text, "\n")] = 0;
+	snprintf(name, 16, "%.15s", text);
+}
+
+uint32_t sp_proc_args(int pid, char **args)
+{
+	char path[64], text[SP_STAT_ARGS_MOST + 1];
+	long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	n = sp_read_file(path, text, SP_STAT_ARGS_MOST);
+	*args = NULL;
+	if (n <= 0)
+		return 0;
+	n += text[n - 1] != 0;		/* it was cut, or written over by its process: there is a NUL behind */
+	*args = memcpy(sp_need(malloc((size_t)n)), text, (size_t)n);
+	return (uint32_t)n;
+}

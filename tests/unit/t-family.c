@@ -1,0 +1,110 @@
+/* t-family.c: rows of threads that ran before they were counted (core/cli/stat/stat-family.c): what those counted that were born of
+ * them stands in one row. */
+#include "test.h"
+
+#include "../../core/cli/stat/stat-running.h"
+
+static struct sp_stat_run run;
+static struct sp_births births;
+static bool had[1] = { true }, short_of[1];
+static int64_t total[1];
+
+static void begin(int64_t all)
+{
+	total[0] = all;
+	run = (struct sp_stat_run){ .c = { .n_cpus = 1, .n = 1, .rows = true, .reads = true, .running = true, .had = had, .value = total, .short_of = short_of } };
+	births = (struct sp_births){ .n_own = 3 };
+}
+
+/* A thread, the only one of its process; counted: by a counter of its own, with all that were born of it; -1: it has none. */
+static struct sp_task *task(int tid, int parent, int64_t counted)
+{
+	struct sp_task *t = sp_births_task(&births, tid, tid);
+
+	t->parent = parent;
+	snprintf(t->name, sizeof(t->name), "t%d", tid);
+	if (counted >= 0) {
+		t->fd = calloc(births.n_own, sizeof(*t->fd));
+		t->at = calloc(1, sizeof(*t->at));
+		t->at[0] = counted;
+	}
+	return t;
+}
+
+/* What the kernel wrote when it ended. */
+static void ended(int tid, int64_t counted)
+{
+	struct sp_stat_row *row = sp_stat_row(&run.c, &run.who, tid, tid);
+
+	row->reads = 1;
+	row->at[0] = counted;
+}
+
+static void assert_row(int tid, int64_t counted)
+{
+	const struct sp_stat_row *row = sp_stat_row_in(&run.who, tid, tid);
+
+	assert_non_null(row);
+	assert_true(row->has_read);
+	assert_int_equal(row->at[0], counted);
+}
+
+static void end(void)
+{
+	for (uint32_t i = 0; i < births.n; i++) {	/* (they name no descriptors) */
+		free(births.task[i]->fd);
+		births.task[i]->fd = NULL;
+	}
+	sp_births_end(&births);
+	sp_stat_who_free(&run.who);
+}
+
+static void a_child_is_not_in_its_parents_row(void **state)
+{
+	begin(1000);
+	task(10, 0, 1000);
+	task(20, 10, -1);
+	ended(20, 400);
+	sp_family_settle(&run, &births, 0);
+	assert_row(10, 600);
+	assert_row(20, 400);
+	end();
+}
+
+/* One that was born and ended while counters were opened has no row, and its child has. */
+static void nor_a_grandchild_whose_parent_has_no_row(void **state)
+{
+	begin(1000);
+	task(10, 0, 1000);
+	task(20, 10, -1);
+	task(30, 20, -1);
+	ended(30, 400);
+	sp_family_settle(&run, &births, 0);
+	assert_row(10, 600);
+	assert_row(30, 400);
+	assert_string_equal(sp_stat_row_in(&run.who, 30, 30)->name, "t30");
+	end();
+}
+
+static void a_stranger_is_nobodys_child(void **state)
+{
+	begin(1400);
+	task(10, 0, 1000);
+	task(20, 0, 400);
+	ended(30, 400);			/* (born of nobody that is known) */
+	sp_family_settle(&run, &births, 0);
+	assert_row(10, 1000);
+	assert_row(20, 400);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_is_not_in_its_parents_row),
+		cmocka_unit_test(nor_a_grandchild_whose_parent_has_no_row),
+		cmocka_unit_test(a_stranger_is_nobodys_child),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
