@@ -125,6 +125,8 @@ struct sp_model {
 	struct sp_observers observers;	/* of all that is there */
 
 	/* private to intervals.c */
+	uint32_t frames_most;		/* of a site that are looked at; 0: all */
+	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL: each itself */
 	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
 	const struct sp_module *module[SP_MODULES_MOST];
 	uint32_t most_intervals;
@@ -245,6 +247,7 @@ struct sp_between {
 struct sp_callsite {
 	uint32_t frames;
 	const char *name;		/* of a high-level region; "other" of id 0; or "" */
+	enum sp_region_call call;	/* by which of its calls */
 };
 
 /* Of one relation of a store that is whole and the process's own: for sp_model_next, as
@@ -295,6 +298,10 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
  * UINT32_MAX before the first. */
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count);
+
+/* Ranks of one job may have kept more callers than others, where one met a function more (SSPAPI_CALLSITES=auto): those
+ * that all have are looked at from now on, and what only the others tell apart is one. */
+void sp_model_even_callsites(struct sp_model *m);
 
 /* Call site number id; false: it is not in use (it has no frames, then). */
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);
