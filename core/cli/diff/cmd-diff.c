@@ -205,6 +205,8 @@ static int sides(struct command *c, int argc, char **argv)
 static int check_events(const struct command *c)
 {
 	char name[SP_REPORT_NAME], text[1500];
+	const char *lacks;
+	unsigned side;
 
 	if (sp_report_lacks(c->diff.events, c->file, c->n, name)) {
 		sp_report_there_are("neither has such an event", &c->file[0].model, &c->file[c->n - 1].model, text, sizeof(text));
@@ -212,7 +214,9 @@ static int check_events(const struct command *c)
 	}
 	if (c->diff.events && !c->diff.names.n)
 		return error(c, "--events: gauges have no sums to compare", c->diff.events);
-	return 0;
+	/* A gate that has nothing to compare must not let through. */
+	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
+	return lacks ? error(c, side ? "--fail-above: B has not counted it" : "--fail-above: A has not counted it", lacks) : 0;
 }
 
 static int compare(struct command *c)

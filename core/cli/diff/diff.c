@@ -687,6 +687,15 @@ static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 	return *percent > d->fail_above;
 }
 
+const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side)
+{
+	for (uint32_t e = 0; e < d->names.n; e++)
+		for (*side = 0; *side < 2; ++*side)
+			if (!value_of(d, *side, 0, e).there)
+				return name_of(d, e);
+	return NULL;
+}
+
 static bool any_has_grown(const struct sp_diff *d)
 {
 	double percent;
