@@ -629,6 +629,7 @@ static void begin(void)
 	sp_put(&sp_store.header->callsites, depth);
 	p = table ? NULL : sp_map(TABLE * sizeof(*table));
 	if (p) {
+		sp_wipe_on_fork(p, TABLE * sizeof(*table));
 		memset(p, 0, TABLE * sizeof(*table));
 		sp_publish(&table, p);
 	}
