@@ -158,19 +158,25 @@ static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
 	return i == x.frames;
 }
 
-void sp_model_even_callsites(struct sp_model *m)
+uint32_t sp_model_frames(const struct sp_model *m, uint32_t least)
 {
-	uint32_t least = UINT32_MAX, most = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->process[i].h->callsites > 1)	/* (with one it has rows of its own) */
+			least = (uint32_t)sp_min(least, m->process[i].h->callsites);
+	return least;
+}
 
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		uint32_t frames = m->process[i].h->callsites;
+void sp_model_cut_callsites(struct sp_model *m, uint32_t frames)
+{
+	bool more = false;
 
-		least = frames > 1 ? (uint32_t)sp_min(least, frames) : least;	/* (with one it has a row of its own) */
-		most = (uint32_t)sp_max(most, frames);
-	}
-	if (least >= most || !(m->first_site = sp_map(m->n_callsites * sizeof(*m->first_site))))
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		more |= m->process[i].h->callsites > frames;
+	if (!more || m->frames_most == frames)
 		return;
-	m->frames_most = least;
+	if (!m->first_site && !(m->first_site = sp_map(m->n_callsites * sizeof(*m->first_site))))
+		return;
+	m->frames_most = frames;
 	for (uint32_t id = 0; id < m->n_callsites; id++) {
 		uint32_t first = 0;
 

@@ -299,9 +299,11 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count);
 
-/* Ranks of one job may have kept more callers than others, where one met a function more (SSPAPI_CALLSITES=auto): those
- * that all have are looked at from now on, and what only the others tell apart is one. */
-void sp_model_even_callsites(struct sp_model *m);
+/* Ranks of one job, and runs of one program, may have kept more callers than others, where one met a function more
+ * (SSPAPI_CALLSITES=auto): how many frames all of them have that have more than one, and at most `least`.  Of no more than
+ * so many sites are from now on; what only further ones tell apart is one. */
+uint32_t sp_model_frames(const struct sp_model *m, uint32_t least);
+void sp_model_cut_callsites(struct sp_model *m, uint32_t frames);
 
 /* Call site number id; false: it is not in use (it has no frames, then). */
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);

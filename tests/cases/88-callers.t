@@ -231,6 +231,9 @@ is "ranks with more callers and with less: the rows of those that all have" \
 	"$B/sspapi" merge -o all.sspapi rank2.sspapi rank1.sspapi rank0.sspapi
 check "merged in any groups: the same bytes" cmp 012.sspapi all.sspapi
 
+run diff "$B/sspapi" diff --per-callsite rank0.sspapi rank1.sspapi
+is "diff: so are those of two runs, of which one row differs" "$(status_of diff) $(grep -c '^[~ ]*measured ' diff.out)" "1 1"
+
 # Reads in more places than there is room for paths: they have room as one frame, and the sum is there.
 cat >crowd.c <<'END'
 #include "touch.h"
