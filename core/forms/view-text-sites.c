@@ -106,16 +106,15 @@ static uint32_t functions_at(const struct sp_model *m, uint32_t i)
 /* The library that all calls of PAPI stand in; NULL: none, or it is the program itself. */
 static const char *wrapper_of(const struct sp_model *m)
 {
-	const char *module = NULL;
-	struct sp_frame_seen f;
+	const char *module = NULL, *its;
 	struct sp_callsite c;
 
 	for (uint32_t id = 1; id < m->n_callsites; id++) {
-		if (!sp_model_callsite(m, id, &c) || !frame_at(m, id, 0, &f))
+		if (!sp_model_callsite(m, id, &c) || !(its = sp_model_frame_module(m, id, 0)))
 			continue;
-		if (*c.name || (module && strcmp(module, f.module) != 0))
+		if (*c.name || (module && strcmp(module, its) != 0))
 			return NULL;
-		module = f.module;
+		module = its;
 	}
 	return module && *module && strcmp(module, sp_model_text(m, m->h.exe)) != 0 ? module : NULL;
 }
@@ -132,7 +131,7 @@ static struct owner owner_of(const struct sp_model *m)
 	struct owner o = { .wrapper = wrapper_of(m) };
 	uint32_t most = 0, here;
 
-	for (uint32_t i = 0; i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0; i++)
+	for (uint32_t i = 0; !o.wrapper && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0; i++)
 		if (here > most) {
 			most = here;
 			o.spread = i;
@@ -142,12 +141,14 @@ static struct owner owner_of(const struct sp_model *m)
 
 static uint32_t own_frame(const struct sp_model *m, const struct owner *o, uint32_t id, uint32_t n)
 {
-	struct sp_frame_seen f;
+	uint32_t i = 1;
 
-	for (uint32_t i = 1; o->wrapper && i < n && frame_at(m, id, i, &f); i++)
-		if (strcmp(f.module, o->wrapper) != 0)
-			return i;
-	return o->spread < n ? o->spread : n ? n - 1 : 0;
+	if (o->wrapper)
+		while (i < n && strcmp(sp_model_frame_module(m, id, i), o->wrapper) == 0)
+			i++;
+	else
+		i = o->spread;
+	return i < n ? i : n ? n - 1 : 0;
 }
 
 struct style {

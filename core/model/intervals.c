@@ -119,6 +119,15 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	return true;
 }
 
+const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i)
+{
+	uint32_t n;
+	const struct sp_site *s = site_of(m, id, &n);
+	const struct sp_module *o = s && i < n ? module_of(m, (const struct sp_frame *)(s + 1) + i) : NULL;
+
+	return !s || i >= n ? NULL : o ? sp_model_text(m, o->path) : "";
+}
+
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)
 {
 	uint32_t n;

@@ -311,6 +311,9 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 /* Frame i of it, 0 the innermost; false behind the last. */
 bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f);
 
+/* The path of the module alone; NULL behind the last. */
+const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i);
+
 /* Is frame i of site a the same place in the same code as frame k of site b?  Both are there. */
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k);
 

@@ -12,6 +12,8 @@ struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, uintptr_t to, uint
 
 	const struct sp_track *t = &s->writer.track;
 
+	if (op == SP_OP_START)
+		s->start_site = is;	/* (it may be booked on the slow path all the same) */
 	*site = op == SP_OP_READ && sp_own(&t->steady) == SP_STEADY_BELOW(to) && sp_own(&t->from) == is ? SP_SITE_STEADY : is;
 	return is ? s : NULL;
 }

@@ -19,7 +19,7 @@
 #define RETIRED	SP_SITE_OF(1)		/* no address, no number */
 #define ADDRESS	((1ull << 48) - 1)
 #define NUMBER(is) ((uint32_t)((is) & SP_SITE_MOST))
-#define ROOM_BYTES	(48u << 10)	/* so much is free before a start, */
+#define ROOM_BYTES	(84u << 10)	/* so much is free before a start, */
 #define ROOM_MOST	512u		/* but for no more than that many, */
 #define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
 

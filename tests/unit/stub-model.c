@@ -241,6 +241,13 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	return true;
 }
 
+const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i)
+{
+	struct sp_frame_seen f;
+
+	return sp_model_frame(m, id, i, &f) ? f.module : NULL;
+}
+
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)
 {
 	struct sp_frame_seen f, g;
