@@ -171,7 +171,7 @@ compilers:
 demo: all
 	@B=$(B) scripts/demo
 
-BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split steady storms instructions errors $(addsuffix .so,$(addprefix part-,1 2 3 4)))
+BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split steady storms instructions errors $(addsuffix .so,$(addprefix part-,1 2 3)))
 bench: all $(BENCHES) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
 

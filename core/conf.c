@@ -31,7 +31,7 @@ const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact", "auto") },
 	{ "SSPAPI_DESCRIPTORS", "a number", "a quarter of the limit of descriptors, 4096 at most", "most descriptors that sspapi may hold for auto and exact", NUMBER(descriptors, 0, 1048576) },
 	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "the component tree to use", TEXT(topology) },
-	{ "SSPAPI_CALLSITES", "0 to 64", "1", "frames of call path kept for each interval", NUMBER(callsites, 0, 64) },
+	{ "SSPAPI_CALLSITES", "auto, 0 to 64", "auto", "frames of call path kept for each interval; auto: one, and up to three callers of helpers", NUMBER(callsites, 0, 64) },
 	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
 	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now", TEXT(signal) },
 	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form", TEXT(color_by) },
@@ -278,9 +278,10 @@ static void read_number(struct sp_conf *c, const struct sp_conf_row *row, const 
 	}
 	if (!number(row->fallback, at))
 		*at = -1;		/* a default in words is not a number yet */
-	if (!*value)
+	if (!*value || strcmp(value, row->fallback) == 0)
 		return;
-	sp_text_f(why, sizeof(why), "is not a number from %ld to %ld", row->least, row->most);
+	sp_text_f(why, sizeof(why), strncmp(row->values, "auto", 4) == 0 ? "is not auto, nor a number from %ld to %ld" :
+		  "is not a number from %ld to %ld", row->least, row->most);
 	complain(to, row, value, why, row->fallback);
 }
 

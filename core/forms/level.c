@@ -253,14 +253,40 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 	return 0;
 }
 
+/* The first call site of this one's region, by this call of it if that matters; itself, if it is of none. */
+static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
+{
+	struct sp_callsite is, c;
+
+	if (!sp_model_callsite(m, id, &is) || !*is.name || !is.call)
+		return id;
+	for (uint32_t i = 1; i < id; i++)
+		if (sp_model_callsite(m, i, &c) && (any_call || c.call == is.call) && c.call && strcmp(c.name, is.name) == 0)
+			return i;
+	return id;
+}
+
+/* What lies in a region of the high level is one row, whatever calls its parts lie between. */
+static uint32_t region_around(const struct sp_model *m, const struct sp_between *at)
+{
+	struct sp_callsite from = { 0 }, to = { 0 };
+
+	sp_model_callsite(m, at->from, &from);
+	sp_model_callsite(m, at->to, &to);
+	if (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ)
+		return of_region(m, at->from, true);
+	return to.call == SP_REGION_READ || to.call == SP_REGION_ENDS ? of_region(m, at->to, true) : 0;
+}
+
 /* The same by the two calls that they lie between; of how many CPUs is not known then. */
 static int add_between(struct sp_levels *t, const struct sp_row *r, const struct sp_between *at)
 {
+	uint32_t region = t->level->what == SP_LEVEL_CALLSITE ? region_around(t->m, at) : 0;
 	struct sp_level_row w = of_nothing, *row;
 
-	w.from = at->to && t->level->what == SP_LEVEL_CALLSITE ? at->from : 0;
-	w.to = at->to;
-	w.key = (uint64_t)w.from << 32 | at->to;
+	w.from = at->to && t->level->what == SP_LEVEL_CALLSITE ? region ?: of_region(t->m, at->from, false) : 0;
+	w.to = region ?: of_region(t->m, at->to, false);
+	w.key = (uint64_t)w.from << 32 | w.to;
 	w.place = at->to ? t->n : UINT64_MAX;
 	row = row_at(t, r, &w);
 	if (!row)

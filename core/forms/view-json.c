@@ -806,6 +806,7 @@ static void metrics(struct sp_out *o, const struct sp_show *s)
 
 static void callsites(struct sp_out *o, const struct sp_show *s)
 {
+	static const char *const calls_of_region[] = { [SP_REGION_BEGINS] = "begin", [SP_REGION_READ] = "read", [SP_REGION_ENDS] = "end" };
 	const struct sp_model *m = s->m;
 	struct sp_callsite c;
 	struct sp_frame_seen f;
@@ -822,6 +823,8 @@ static void callsites(struct sp_out *o, const struct sp_show *s)
 		sp_json_f(o, "{\"id\": %u", id);
 		if (*c.name)
 			sp_json_f(o, ", \"name\": %s", c.name);
+		if (c.call)
+			sp_json_f(o, ", \"call\": %s", calls_of_region[c.call]);
 		sp_out_text(o, ", \"frames\": [");
 		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 			comma(o, &more_frames);

@@ -7,6 +7,8 @@
  *	work < solver_b → work < solver_b	where they are told apart by who called them
  *	app+0x11f0 → app+0x1230			functions without names
  *	libffi.so.8 → libffi.so.8		of which there is one in the library
+ *	assembly				in a region of the high level
+ *	end of assembly → output		between two of them
  *
  * Places are file:line, or offsets without debug information.  Functions that were inlined stand
  * under the name of the one that they are in: that one has a name in every form.  (But not under
@@ -104,37 +106,49 @@ static uint32_t functions_at(const struct sp_model *m, uint32_t i)
 /* The library that all calls of PAPI stand in; NULL: none, or it is the program itself. */
 static const char *wrapper_of(const struct sp_model *m)
 {
-	const char *module = NULL;
-	struct sp_frame_seen f;
+	const char *module = NULL, *its;
 	struct sp_callsite c;
 
 	for (uint32_t id = 1; id < m->n_callsites; id++) {
-		if (!sp_model_callsite(m, id, &c) || !frame_at(m, id, 0, &f))
+		if (!sp_model_callsite(m, id, &c) || !(its = sp_model_frame_module(m, id, 0)))
 			continue;
-		if (*c.name || (module && strcmp(module, f.module) != 0))
+		if (*c.name || (module && strcmp(module, its) != 0))
 			return NULL;
-		module = f.module;
+		module = its;
 	}
 	return module && *module && strcmp(module, sp_model_text(m, m->h.exe)) != 0 ? module : NULL;
 }
 
-/* The frame of a path that is the program's own: of one whose calls stand in a library that wraps PAPI the first outside,
- * else where the paths spread over more functions than a helper has. */
-static uint32_t own_frame(const struct sp_model *m, uint32_t id, uint32_t n)
-{
-	const char *wrapper = n > 1 ? wrapper_of(m) : NULL;
-	uint32_t own = 0, most = 0, here;
-	struct sp_frame_seen f;
+/* Which frame of a path is the program's own: where all calls stand in a library that wraps PAPI the first outside, else where
+ * the paths spread over more functions than a helper has. */
+struct owner {
+	const char *wrapper;
+	uint32_t spread;
+};
 
-	for (uint32_t i = 1; wrapper && i < n && frame_at(m, id, i, &f); i++)
-		if (strcmp(f.module, wrapper) != 0)
-			return i;
-	for (uint32_t i = 0; n > 1 && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0; i++)
+static struct owner owner_of(const struct sp_model *m)
+{
+	struct owner o = { .wrapper = wrapper_of(m) };
+	uint32_t most = 0, here;
+
+	for (uint32_t i = 0; !o.wrapper && i < SP_FRAMES_MAX && most <= HELPERS && (here = functions_at(m, i)) != 0; i++)
 		if (here > most) {
 			most = here;
-			own = i;
+			o.spread = i;
 		}
-	return own < n ? own : n - 1;
+	return o;
+}
+
+static uint32_t own_frame(const struct sp_model *m, const struct owner *o, uint32_t id, uint32_t n)
+{
+	uint32_t i = 1;
+
+	if (o->wrapper)
+		while (i < n && strcmp(sp_model_frame_module(m, id, i), o->wrapper) == 0)
+			i++;
+	else
+		i = o->spread;
+	return i < n ? i : n ? n - 1 : 0;
 }
 
 struct style {
@@ -144,37 +158,48 @@ struct style {
 	uint64_t twins;			/* of these: on the same line */
 };
 
-/* The first frame that differs, from the program's own on outwards, and then in the helper; n: none. */
-static uint32_t parts_at(const struct sp_model *m, uint32_t id, uint32_t n, uint32_t own, uint32_t other, uint32_t frames)
-{
-	uint32_t from = own < frames ? own : 0, i = from;
+/* A path, and which frame of it is the program's own. */
+struct path {
+	uint32_t id, n, own;
+};
 
-	while (i < n && i < frames && sp_model_same_frame(m, id, i, other, i))
-		i++;
-	if (i < n)
+/* The first frame of a at which b differs, from the programs' own on outwards, and then in the helpers; a's n: none. */
+static uint32_t parts_at(const struct sp_model *m, const struct path *a, const struct path *b)
+{
+	uint32_t i = a->own, k = b->own;
+
+	while (i < a->n && k < b->n && sp_model_same_frame(m, a->id, i, b->id, k))
+		i++, k++;
+	if (i < a->n)
 		return i;
-	for (i = 0; i < from; i++)
-		if (!sp_model_same_frame(m, id, i, other, i))
+	for (i = 0; i < a->own; i++)
+		if (i >= b->own || !sp_model_same_frame(m, a->id, i, b->id, i))
 			return i;
-	return n;
+	return a->n;
 }
 
 static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
 {
-	struct style s = { .own = own_frame(m, id, n) };
+	struct owner owner = owner_of(m);
+	struct path own = { id, n, own_frame(m, &owner, id, n) };
+	struct style s = { .own = own.own };
 	struct sp_frame_seen f, g;
 	struct sp_callsite c;
 
 	for (uint32_t other = 1; other < m->n_callsites; other++) {
-		uint32_t i;
+		struct path its = { .id = other };
+		uint32_t i, k;
 
-		if (other == id || !sp_model_callsite(m, other, &c))
+		if (other == id || !sp_model_callsite(m, other, &c) || *c.name)
 			continue;
-		i = parts_at(m, id, n, s.own, other, c.frames);
+		its.n = c.frames;
+		its.own = own_frame(m, &owner, other, its.n);
+		i = parts_at(m, &own, &its);
+		k = i < own.own ? i : its.own + i - own.own;
 		if (i == n)
 			continue;
 		s.marks |= 1ull << i;
-		if (i == c.frames || !frame_at(m, id, i, &f) || !frame_at(m, other, i, &g) || !in_one_function(&f, &g))
+		if (k >= its.n || !frame_at(m, id, i, &f) || !frame_at(m, other, k, &g) || !in_one_function(&f, &g))
 			continue;
 		s.places |= 1ull << i;
 		s.twins |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
@@ -194,12 +219,10 @@ static void place(struct sp_out *o, const struct sp_frame_seen *f, bool twin)
 		sp_out_hex(o, f->offset);
 }
 
-static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const struct sp_frame_seen *f, const char *region,
-		  enum room room, bool with_place, bool twin)
+static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const struct sp_frame_seen *f, enum room room,
+		  bool with_place, bool twin)
 {
-	if (region && *region) {
-		sp_out_plain(o, region);
-	} else if (*f->symbol) {
+	if (*f->symbol) {
 		function(o, m, i, f->symbol, room);
 	} else {
 		sp_out_plain(o, *f->module ? sp_base_name(f->module) : "unknown");
@@ -228,6 +251,13 @@ static bool is_shown(const struct style *s, uint32_t i, uint32_t n, const struct
 	return room == WITH_CALLERS && (s->own + 1 < n ? i == s->own + 1 && is_worth_a_name(f) : i + 1 == s->own);
 }
 
+/* Where it lies in the code says less than its name. */
+static void region(struct sp_out *o, const struct sp_callsite *c)
+{
+	sp_out_text(o, c->call == SP_REGION_ENDS ? "end of " : c->call == SP_REGION_READ ? "a reading in " : "");
+	sp_out_plain(o, c->name);
+}
+
 /* What stands on one side of the arrow; site 0: not known. */
 static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, enum room room)
 {
@@ -240,14 +270,17 @@ static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, enum r
 		sp_out_text(o, id ? "?" : "any other call");
 		return;
 	}
+	if (*c.name) {
+		region(o, &c);
+		return;
+	}
 	s = style_of(m, id, c.frames);
 	for (uint32_t i = 0; i < c.frames && frame_at(m, id, i, &f); i++) {
 		if (!is_shown(&s, i, c.frames, &f, room))
 			continue;
 		sp_out_text(o, any ? " < " : "");
 		any = true;
-		/* A region of the high level begins and ends under one name. */
-		frame(o, m, i, &f, i ? NULL : c.name, room, (s.places >> i & 1) || (!i && *c.name), s.twins >> i & 1);
+		frame(o, m, i, &f, room, s.places >> i & 1, s.twins >> i & 1);
 	}
 }
 
@@ -269,7 +302,7 @@ static void callers(struct sp_out *o, const struct sp_model *m, uint32_t id, uin
 		if (!is_shown(s, i, n, &f, room))
 			continue;
 		sp_out_text(o, " < ");
-		frame(o, m, i, &f, NULL, room, s->places >> i & 1, s->twins >> i & 1);
+		frame(o, m, i, &f, room, s->places >> i & 1, s->twins >> i & 1);
 	}
 }
 
@@ -327,10 +360,17 @@ void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsig
 void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width)
 {
 	char text[2 * TEXT], number[64];
+	struct sp_callsite c;
 	struct sp_out t;
 
 	if (!to) {
 		sp_out_text(o, "other call sites");
+		return;
+	}
+	if (from == to && sp_model_callsite(m, to, &c) && *c.name) {
+		sp_memory_init(&t, text, sizeof(text));
+		sp_out_plain(&t, c.name);
+		sp_clip(o, sp_memory_text(&t), width);
 		return;
 	}
 	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {

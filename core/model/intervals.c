@@ -3,6 +3,7 @@
 
 #include "../store/gauge.h"
 #include "../store/interval.h"
+#include "../sys.h"
 #include "model-blocks.h"
 
 #define BLOCKS_MOST	64u		/* of a relation */
@@ -49,6 +50,8 @@ static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint
 		return NULL;
 	s = (const struct sp_site *)((const char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(b->frames));
 	*n = (uint32_t)sp_min(sp_acquire(&s->n), b->frames);
+	if (m->frames_most)
+		*n = (uint32_t)sp_min(*n, m->frames_most);
 	return *n ? s : NULL;
 }
 
@@ -59,9 +62,11 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 	if (!s) {
 		c->frames = 0;
 		c->name = id ? "" : "other";
+		c->call = SP_REGION_CALL_UNKNOWN;
 		return false;
 	}
 	c->name = memchr(s->name, 0, sizeof(s->name)) ? s->name : "";
+	c->call = *c->name && s->call <= SP_REGION_ENDS ? (enum sp_region_call)s->call : SP_REGION_CALL_UNKNOWN;
 	return true;
 }
 
@@ -114,6 +119,15 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	return true;
 }
 
+const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i)
+{
+	uint32_t n;
+	const struct sp_site *s = site_of(m, id, &n);
+	const struct sp_module *o = s && i < n ? module_of(m, (const struct sp_frame *)(s + 1) + i) : NULL;
+
+	return !s || i >= n ? NULL : o ? sp_model_text(m, o->path) : "";
+}
+
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)
 {
 	uint32_t n;
@@ -138,7 +152,47 @@ static uint32_t first_of(const struct sp_model *m, uint32_t id)
 
 	for (unsigned left = 8; left && (s = site_of(m, id, &n)) != NULL && s->same_as && s->same_as < id; left--)
 		id = s->same_as;
-	return id;
+	return m->first_site && id < m->n_callsites ? m->first_site[id] : id;
+}
+
+static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
+{
+	struct sp_callsite x, y;
+	uint32_t i = 0;
+
+	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) || x.frames != y.frames || x.call != y.call || strcmp(x.name, y.name) != 0)
+		return false;
+	while (i < x.frames && sp_model_same_frame(m, a, i, b, i))
+		i++;
+	return i == x.frames;
+}
+
+uint32_t sp_model_frames(const struct sp_model *m, uint32_t least)
+{
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->process[i].h->callsites > 1)	/* (with one it has rows of its own) */
+			least = (uint32_t)sp_min(least, m->process[i].h->callsites);
+	return least;
+}
+
+void sp_model_cut_callsites(struct sp_model *m, uint32_t frames)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		more |= m->process[i].h->callsites > frames;
+	if (!more || m->frames_most == frames)
+		return;
+	if (!m->first_site && !(m->first_site = sp_map(m->n_callsites * sizeof(*m->first_site))))
+		return;
+	m->frames_most = frames;
+	for (uint32_t id = 0; id < m->n_callsites; id++) {
+		uint32_t first = 0;
+
+		while (first < id && (m->first_site[first] != first || !same_site(m, first, id)))
+			first++;
+		m->first_site[id] = first;
+	}
 }
 
 /* ---- intervals of a relation ------------------------------------------ */

@@ -619,6 +619,8 @@ int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relati
 void sp_model_close(struct sp_model *m)
 {
 	sp_observers_close(&m->observers);
+	sp_unmap(m->first_site, m->n_callsites * sizeof(*m->first_site));
+	m->first_site = NULL;
 	sp_unmap(m->memory, m->memory_bytes);
 	m->memory = NULL;
 }

@@ -126,6 +126,8 @@ struct sp_model {
 	struct sp_observers observers;	/* of all that is there */
 
 	/* private to intervals.c */
+	uint32_t frames_most;		/* of a site that are looked at; 0: all */
+	uint32_t *first_site;		/* [n_callsites]: the first one with those frames; NULL: each itself */
 	const struct sp_sites *sites[SP_SITES_MOST / SP_SITES_EACH];
 	const struct sp_module *module[SP_MODULES_MOST];
 	uint32_t most_intervals;
@@ -246,6 +248,7 @@ struct sp_between {
 struct sp_callsite {
 	uint32_t frames;
 	const char *name;		/* of a high-level region; "other" of id 0; or "" */
+	enum sp_region_call call;	/* by which of its calls */
 };
 
 /* Of one relation of a store that is whole and the process's own: for sp_model_next, as
@@ -297,11 +300,20 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count);
 
+/* Ranks of one job, and runs of one program, may have kept more callers than others, where one met a function more
+ * (SSPAPI_CALLSITES=auto): how many frames all of them have that have more than one, and at most `least`.  Of no more than
+ * so many sites are from now on; what only further ones tell apart is one. */
+uint32_t sp_model_frames(const struct sp_model *m, uint32_t least);
+void sp_model_cut_callsites(struct sp_model *m, uint32_t frames);
+
 /* Call site number id; false: it is not in use (it has no frames, then). */
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c);
 
 /* Frame i of it, 0 the innermost; false behind the last. */
 bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f);
+
+/* The path of the module alone; NULL behind the last. */
+const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i);
 
 /* Is frame i of site a the same place in the same code as frame k of site b?  Both are there. */
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k);

@@ -595,8 +595,10 @@ struct sp_sites {
 struct sp_site {
 	uint32_t n;			/* frames, innermost first; 0: not in use */
 	uint32_t same_as;		/* another site that is the same code, loaded again; 0: none */
-	char name[64];			/* of a high-level region; or empty */
+	char name[60];			/* of a high-level region; or empty */
+	uint32_t call;			/* enum sp_region_call: which one of the region's, where it has a name */
 };
+enum sp_region_call { SP_REGION_CALL_UNKNOWN, SP_REGION_BEGINS, SP_REGION_READ, SP_REGION_ENDS };
 
 struct sp_frame {
 	uint64_t address;		/* to which PAPI returned */

@@ -9,10 +9,36 @@
 #ifndef SP_FAST_H
 #define SP_FAST_H
 
+#include "../sites/rules.h"
 #include "hooks.h"
 
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
 	       "what a call looks at first");
+
+/* Is it the steady one, by its callers, of which there are some? */
+__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_is_below(const struct sp_set *s, uintptr_t to, uintptr_t cfa)
+{
+	const struct sp_below_frame *f = s->below.frame;
+	uint32_t left = s->below.n;
+	uintptr_t base = cfa;
+
+	if (SP_UNLIKELY(sp_get(&s->writer.track.steady) != SP_STEADY_BELOW(to)))
+		return false;
+	for (;; f++) {
+		if (SP_UNLIKELY(f->base != SP_SAME_BASE)) {
+			base = *(const uintptr_t *)(base + (uintptr_t)(intptr_t)f->base);
+			if (base - cfa >= SP_FRAME_MOST)	/* as code that breaks its own rules would have it */
+				return false;
+		}
+		if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(base + (uintptr_t)(intptr_t)f->at)) != f->to))
+			return false;
+		if (!--left)
+			return true;
+	}
+}
+
+/* Where callers are kept: the same by a look at them. */
+struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, uintptr_t to, uintptr_t sp, uintptr_t fp, uint32_t *site);
 
 /* The set, if this call may take the fast path, and the call's site.  Else NULL. */
 SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uint32_t *site)
@@ -28,6 +54,14 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.track.steady) == to)) {
 		*site = SP_SITE_STEADY;
 		return s;
+	}
+	if (SP_UNLIKELY(sp_get(&sp_process.unwinds))) {
+		const uintptr_t cfa = (uintptr_t)__builtin_dwarf_cfa();
+
+		*site = SP_SITE_STEADY;
+		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, cfa)))
+			return s;
+		return sp_fast_below(s, op, to, cfa, *(const uintptr_t *)__builtin_frame_address(0), site);
 	}
 	differs = sp_own(&s->seen[which].last) ^ SP_SITE_OF(to);
 	if (SP_UNLIKELY(differs > SP_SITE_MOST))
@@ -55,12 +89,12 @@ SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
 
 /* From another site than the two before; the next may be steady. */
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to);
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t fp_at);
 
 SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
 	if (SP_UNLIKELY(site != SP_SITE_STEADY))
-		return sp_fast_read_from(s, values, open, site, to);
+		return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_frame_address(0) - (uintptr_t)__builtin_dwarf_cfa()));
 	return sp_fast_stayed(s, open) && sp_read_here(&s->writer, values, true, SP_SITE_STEADY);
 }
 

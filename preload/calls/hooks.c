@@ -646,8 +646,8 @@ void sp_prepare_start(int id, uintptr_t at)
 	} else if (!sp_is_ready(s, sp_proof_now())) {
 		get_ready(s, id);
 	}
-	if (sp_process.unwinds && sp_booked(s))		/* more frames take longer: not while it counts */
-		s->start_site = sp_site_here(&s->seen[SP_SEEN_START], at);
+	if (sp_get(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
+		s->start_site = sp_site_of_start(&s->seen[SP_SEEN_START], at);
 }
 
 /* Gauges and floating-point counters, after the ledger (gauge.h). */
@@ -804,7 +804,7 @@ static void finish(struct sp_writer *w, enum sp_op op, int cpu, const long long 
 static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    uintptr_t at)
 {
-	uint32_t site = op == SP_OP_START && sp_process.unwinds ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
+	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), timed, proven, split;
 	struct sp_split *p = sp_get(&s->split);
 	bool on_top = is_on_top(s, in_flight);

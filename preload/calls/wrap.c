@@ -314,18 +314,30 @@ static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
 struct nest {
 	uintptr_t nests, outer;
 	const char *region;
+	uint32_t region_call;
 };
 
-static SP_COLD struct nest nest_in(const struct way *w, const char *region)
+static enum sp_region_call region_call(enum sp_call call)
 {
-	struct nest before = { w->nests, sp_self.outer, sp_self.region };
+	switch (call) {
+	case SP_CALL_PAPI_hl_region_begin: return SP_REGION_BEGINS;
+	case SP_CALL_PAPI_hl_read: return SP_REGION_READ;
+	default: return SP_REGION_ENDS;
+	}
+}
+
+static SP_COLD struct nest nest_in(const struct way *w, const char *region, enum sp_call call)
+{
+	struct nest before = { w->nests, sp_self.outer, sp_self.region, sp_self.region_call };
 
 	if (!sp_self.nests || !sp_internal(sp_papi_used, w->at)) {
 		sp_self.outer = w->at;
 		sp_self.region = NULL;
 	}
-	if (region)
+	if (region) {
 		sp_self.region = region;
+		sp_self.region_call = region_call(call);
+	}
 	sp_self.nests = w->frame;
 	sp_put(&sp_self.set, SP_NO_SET);
 	errno = w->errno_is;
@@ -338,6 +350,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 	sp_self.nests = before->nests;
 	sp_self.outer = before->outer;
 	sp_self.region = before->region;
+	sp_self.region_call = before->region_call;
 }
 
 #define NESTS(type, name, params, args, ...) \
@@ -346,7 +359,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 		struct way way = { FROM }; \
 		if (!IS_TOLD(name)) \
 			return FORWARD(name, args); \
-		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0]); \
+		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
 		type rc = way.real->name args; \
 		nest_out(&way, &before); \
 		sp_tells(#name, rc); \
@@ -394,7 +407,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 			sp_visited(way.frame); \
 		errno = way.errno_is;)
 #define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
-		const struct nest before = nest_in(&way, NULL); \
+		const struct nest before = nest_in(&way, NULL, SP_CALLS); \
 		way.real->papif_##name args; \
 		nest_out(&way, &before); \
 		errno = way.errno_is;)

@@ -113,7 +113,7 @@ static void fill_header(void)
 	h->call_names = sp_store_texts(&sp_store, SP_CALLS, sp_call_names);
 	h->attribution = (uint32_t)sp_conf.attribution;
 	h->readings = (uint32_t)sp_conf.readings;
-	h->callsites = (uint32_t)sp_conf.callsites;
+	h->callsites = sp_sites_frames();
 	h->readings_max = (uint64_t)sp_conf.readings_max;
 	h->cpus_allowed = cpus_allowed();
 }
@@ -200,7 +200,7 @@ static void set_up(void)
 		fill_header();
 		sp_process_note_early();
 		know_cpus();
-		sp_process.unwinds = sp_conf.callsites > 1;
+		sp_process.unwinds = sp_sites_frames() > 1;
 		sp_store_begin(&sp_store);
 		sp_process.counting = true;
 		sp_sde_begin();

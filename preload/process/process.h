@@ -52,14 +52,10 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	int32_t tid;
 	uintptr_t nests;		/* the frame of a NESTS row, inside which libpapi's own calls are the readings; 0: none */
 	uintptr_t outer;		/* then: to where the outermost of them returns, */
-	const char *region;		/* and the region that it was given */
-	bool unwinds;			/* unwind.h */
-	uint8_t in_front;		/* frames of ours before the application's, the last time */
-	uintptr_t unwinding;		/* the frame that does; 0: none */
+	const char *region;		/* and the region that it was given, */
+	uint32_t region_call;		/* by which call (enum sp_region_call) */
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
-	uint32_t sites_epoch;		/* preload/sites/sites.c: */
-	uint16_t met[8];		/* sites of several frames or with a name, met last */
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
 	struct sp_set *visits;		/* another thread's set, for which PAPI is called right now (hooks.h); NULL: none */
 	uintptr_t alone;		/* the frame of the call during which no handler comes (hooks.h); 0: none; */

@@ -491,10 +491,9 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 		memory = s->page->slot;
 		memset(memory, 0, slots * sizeof(*memory));
 	} else {
-		memory = sp_map(slots * sizeof(*memory));
+		memory = map_touched(slots * sizeof(*memory));
 		if (!memory)
 			return;
-		populate(memory, slots * sizeof(*memory));
 	}
 	sp_lock_take(&sp_store.lock, &held);
 	if (more)

@@ -26,6 +26,19 @@ struct sp_sites_seen {
 	uint64_t last, before;
 };
 
+/* The callers of a steady reading, where they are kept: the words of the stack that are to be as they were (fast.h). */
+#define SP_BELOW	3u
+#define SP_SAME_BASE	INT32_MIN
+#define SP_STEADY_BELOW(to) (~(uint64_t)(to))	/* sp_track's `steady` then: no address */
+struct sp_below {
+	uint32_t n;
+	struct sp_below_frame {
+		int32_t base;		/* from here on from what stands there (a frame pointer) */
+		int32_t at;
+		uintptr_t to;
+	} frame[SP_BELOW];
+};
+
 static inline enum sp_seen sp_seen_by(enum sp_op op)
 {
 	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
@@ -71,6 +84,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t gauges_bytes;		/* of the room for gauges.event */
 	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
+	struct sp_below below;
 	uint32_t n_slots;
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */

@@ -20,6 +20,7 @@ static struct module {
 	bool ready;			/* all of it is there */
 	bool gone, seen;
 	bool back;			/* it was gone once */
+	bool program;
 } modules[MOST];
 static uint32_t made, claimed;
 static unsigned long long loads, touched;	/* as the loader counted when they were last looked at */
@@ -117,6 +118,7 @@ static uint32_t claim(const struct sp_object *o)
 	m->span = o->span;
 	m->base = o->base;
 	m->identity = identity_of(o);
+	m->program = !*o->path;
 	sp_publish(&m->ready, true);
 	return i + 1;
 }
@@ -180,6 +182,11 @@ const struct sp_module *sp_module_block(uint32_t number)
 {
 	return number && number <= sp_min(sp_get(&claimed), MOST) && sp_acquire(&modules[number - 1].ready) ?
 		       modules[number - 1].block : NULL;
+}
+
+bool sp_module_is_program(uint32_t number)
+{
+	return number && number <= MOST && modules[number - 1].program;
 }
 
 bool sp_modules_same(uint32_t module, uintptr_t address, uint32_t other, uintptr_t there)

@@ -30,6 +30,8 @@ void sp_modules_prepare(void);
 /* Was the same file loaded once before? */
 bool sp_module_again(uint32_t number);
 
+bool sp_module_is_program(uint32_t number);
+
 /* The same place in the same code? */
 bool sp_modules_same(uint32_t module, uintptr_t address, uint32_t other, uintptr_t there);
 

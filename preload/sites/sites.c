@@ -19,20 +19,27 @@
 #define RETIRED	SP_SITE_OF(1)		/* no address, no number */
 #define ADDRESS	((1ull << 48) - 1)
 #define NUMBER(is) ((uint32_t)((is) & SP_SITE_MOST))
-#define ROOM_BYTES	(48u << 10)	/* so much is free before a start, */
+#define ROOM_BYTES	(84u << 10)	/* so much is free before a start, */
 #define ROOM_MOST	512u		/* but for no more than that many, */
 #define ROOM_LEAST	SP_SITES_EACH	/* nor for fewer */
+
+#define HELPERS		2u		/* functions that a program's calls of PAPI stand in, if those are helpers */
+#define FEW_LEFT	64u
+#define NAME (sizeof(((struct sp_site *)0)->name) - 1)	/* letters of a region's name */
 
 struct key {
 	uint64_t hash;			/* 48 bits */
 	uint32_t n;
 	bool plain;			/* one frame and no name: the hash says it all */
+	uint32_t call;			/* enum sp_region_call, of the name */
 	const char *name;
 	uintptr_t frame[SP_FRAMES_MAX];
+	struct sp_path path;		/* its rules */
 };
 
-
 static uint64_t *table;
+static struct sp_path *paths;		/* by number, as long as a site is found by its callers */
+static uint32_t depth;			/* frames that new sites get */
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool full;
@@ -43,7 +50,7 @@ static struct sp_site *site_at(uint32_t id)
 {
 	struct sp_sites *b = blocks[(id - 1) / SP_SITES_EACH];
 
-	return (struct sp_site *)((char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes((uint32_t)sp_conf.callsites));
+	return (struct sp_site *)((char *)(b + 1) + (id - 1) % SP_SITES_EACH * sp_site_bytes(sp_sites_frames()));
 }
 
 static struct sp_frame *frames_of(struct sp_site *s)
@@ -54,13 +61,19 @@ static struct sp_frame *frames_of(struct sp_site *s)
 /* The store's bytes may be somebody else's by now. */
 static uint32_t frames_in(struct sp_site *s)
 {
-	return (uint32_t)sp_min(sp_acquire(&s->n), (uint64_t)sp_conf.callsites);
+	return (uint32_t)sp_min(sp_acquire(&s->n), sp_sites_frames());
+}
+
+/* So few that no callers are kept, of which each would make one. */
+static bool is_crowded(void)
+{
+	return sp_conf.callsites < 0 && sp_get(&room) - sp_get(&used) < FEW_LEFT;
 }
 
 /* Sites that are to be free before a start; a path of 64 frames is 1.6 KB. */
 static uint32_t wanted(void)
 {
-	uint64_t n = ROOM_BYTES / sp_site_bytes((uint32_t)sp_conf.callsites);
+	uint64_t n = ROOM_BYTES / sp_site_bytes(sp_sites_frames());
 
 	return (uint32_t)(n > ROOM_MOST ? ROOM_MOST : n < ROOM_LEAST ? ROOM_LEAST : n);
 }
@@ -75,7 +88,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static bool is_plain(const struct key *k)
 {
-	return k->n == 1 && !k->name && sp_conf.callsites == 1 && k->frame[0] < HASHED;
+	return k->n == 1 && !k->name && sp_get(&depth) == 1 && k->frame[0] < HASHED;
 }
 
 static void hash_key(struct key *k)
@@ -84,11 +97,15 @@ static void hash_key(struct key *k)
 		k->hash = k->frame[0];
 		return;
 	}
-	k->hash = 0;
+	k->hash = k->call;
 	for (uint32_t i = 0; i < k->n; i++)
 		k->hash = mix(k->hash, k->frame[i]);
-	for (const char *p = k->name; p && *p && p < k->name + sizeof(((struct sp_site *)0)->name) - 1; p++)
-		k->hash = mix(k->hash, (unsigned char)*p);
+	for (size_t at = 0, n = k->name ? strnlen(k->name, NAME) : 0; at < n; at += 8) {
+		uint64_t word = 0;
+
+		memcpy(&word, k->name + at, sp_min(n - at, 8));
+		k->hash = mix(k->hash, word);
+	}
 	k->hash = (k->hash & ADDRESS) | HASHED;
 }
 
@@ -98,7 +115,7 @@ static bool is_it(uint32_t id, const struct key *k)
 
 	if (k->plain)
 		return true;
-	if (s->n != k->n || (k->name ? strncmp(s->name, k->name, sizeof(s->name) - 1) != 0 : *s->name != 0))
+	if (frames_in(s) != k->n || s->call != k->call || (k->name ? strncmp(s->name, k->name, NAME) != 0 : *s->name != 0))
 		return false;
 	for (uint32_t i = 0; i < k->n; i++)
 		if (frames_of(s)[i].address != k->frame[i])
@@ -121,7 +138,8 @@ static uint32_t new_site(const struct key *k)
 	id++;
 	s = site_at(id);
 	if (k->name)
-		strncpy(s->name, k->name, sizeof(s->name) - 1);
+		strncpy(s->name, k->name, NAME);
+	s->call = k->call;
 	for (uint32_t i = 0; i < k->n; i++) {
 		frames_of(s)[i].address = k->frame[i];
 		frames_of(s)[i].module = sp_module_at(k->frame[i] - 1);
@@ -136,7 +154,8 @@ static uint32_t first(const struct key *k)
 	return (uint32_t)(k->hash * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-static uint32_t find(const struct key *k)
+/* make: it gets a number if it has none. */
+static uint32_t find(const struct key *k, bool make)
 {
 	uint32_t i = first(k), id = 0;
 
@@ -144,6 +163,8 @@ static uint32_t find(const struct key *k)
 		uint64_t *at = &table[i % TABLE], is = sp_acquire(at);
 
 		if (!is) {
+			if (!make)
+				return 0;
 			if (!id)
 				id = new_site(k);
 			if (!id || sp_cas(at, &is, SP_SITE_OF(k->hash) | id))
@@ -158,36 +179,19 @@ static uint32_t find(const struct key *k)
 
 static void make_key(struct key *k, uintptr_t caller, bool inside)
 {
+	uint32_t most = sp_get(&depth);
+
 	k->name = inside ? sp_self.region : NULL;
+	k->call = k->name ? sp_self.region_call : 0;
 	k->frame[0] = inside ? sp_self.outer : caller;
-	k->n = sp_conf.callsites > 1 ? sp_unwind(k->frame, (uint32_t)sp_conf.callsites, k->frame[0]) : 1;
+	k->path.rule[0] = SP_NO_RULE;
+	k->n = 1;
+	/* (Under pressure its rules are not kept: once there is room the same call is to have its callers.) */
+	if (is_crowded() || (sp_conf.callsites < 0 && k->name))
+		most = 1;
+	if (most > 1)
+		k->n = sp_unwind(k->frame, most, k->frame[0], &k->path);
 	k->plain = is_plain(k);
-}
-
-/* Where the thread remembers a site that may be this one: to compare with that takes a fourth of
- * what hashing all its frames and its name does. */
-static uint16_t *met(const struct key *k)
-{
-	uint32_t now = sp_acquire(&epoch);
-
-	if (SP_UNLIKELY(sp_self.sites_epoch != now)) {
-		memset(sp_self.met, 0, sizeof(sp_self.met));
-		sp_self.sites_epoch = now;
-	}
-	return &sp_self.met[(k->frame[0] ^ k->frame[k->n - 1] << 7) * 0x9e3779b97f4a7c15ull >> 61];
-}
-
-static uint32_t find_any(struct key *k)
-{
-	uint16_t *at = met(k);
-	uint32_t id = sp_get(at);
-
-	if (id && is_it(id, k))
-		return id;
-	hash_key(k);
-	id = find(k);
-	sp_put(at, (uint16_t)id);
-	return id;
 }
 
 /* A return address that was met before, where it is all there is to compare; 0: look further.
@@ -215,6 +219,61 @@ static void keep(struct sp_sites_seen *seen, uint64_t is)
 		sp_put(&seen->before, 0);
 }
 
+/* With callers, or a name. */
+static uint32_t find_below(struct sp_sites_seen *seen, struct key *k, uintptr_t caller, bool make)
+{
+	uint32_t id;
+
+	hash_key(k);
+	id = find(k, make);
+	if (id && k->path.rule[0] != SP_NO_RULE) {
+		for (unsigned i = 0; i < SP_PATH_MOST; i++)
+			sp_put(&paths[id].rule[i], k->path.rule[i]);
+		keep(seen, SP_SITE_BELOW(caller) | id);
+	}
+	return id;
+}
+
+uint32_t sp_site_below(struct sp_sites_seen *seen, uintptr_t caller, uintptr_t sp, uintptr_t fp)
+{
+	const uint64_t is[] = { sp_get(&seen->last), sp_get(&seen->before) };
+	struct key k;
+	uint32_t id;
+
+	for (unsigned i = 0; i < SP_COUNT(is); i++)
+		if (is[i] >> 16 == SP_SITE_BELOW(caller) >> 16 && sp_path_is(&paths[NUMBER(is[i])], caller, sp, fp))
+			return NUMBER(is[i]);
+	if (!sp_acquire(&table))
+		return 0;
+	k.name = NULL;
+	k.call = 0;
+	k.plain = false;
+	k.n = sp_unwind_known(k.frame, sp_get(&depth), &(struct sp_stack){ caller, sp, fp }, &k.path);
+	id = k.n ? find_below(seen, &k, caller, false) : 0;
+	if (id || !k.n || !is_crowded())
+		return id;
+	k.n = 1;
+	k.path.rule[0] = SP_NO_RULE;
+	return find_below(seen, &k, caller, false);
+}
+
+uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t fp_at, struct sp_below *below)
+{
+	if (!sp_get(&sp_process.unwinds))
+		return caller;
+	if (sp_get(&paths[id].rule[0]) == SP_NO_RULE)
+		return 0;
+	if (sp_get(&paths[id].rule[1]) == SP_NO_RULE)
+		return caller;
+	if (!sp_path_words(&paths[id], fp_at, below)) {
+		below->n = 1;		/* in no constant place: the call's own address, which is not 0 */
+		below->frame[0].base = SP_SAME_BASE;
+		below->frame[0].at = fp_at + (int32_t)sizeof(uintptr_t);
+		below->frame[0].to = 0;
+	}
+	return SP_STEADY_BELOW(caller);
+}
+
 uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 {
 	uint64_t before = sp_get(&seen->before);
@@ -224,7 +283,7 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 
 	if (before >> 16 == caller)
 		return NUMBER(before);
-	if (sp_conf.callsites == 1 && caller < HASHED && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
+	if (sp_get(&depth) == 1 && caller < HASHED && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
 		keep(seen, SP_SITE_OF(caller) | id);
 		return id;
 	}
@@ -235,13 +294,21 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 	}
 	inside = sp_self.nests && (sp_internal(sp_papi_used, caller) || caller - sp_papi_used->low < sp_papi_used->span);
 	make_key(&k, caller, inside);
+	if (inside)			/* the caller is not the program's */
+		k.path.rule[0] = SP_NO_RULE;
 	if (!k.plain)
-		return find_any(&k);
+		return find_below(seen, &k, caller, true);
 	hash_key(&k);
-	id = find(&k);
+	id = find(&k, true);
 	if (id && !inside)
 		keep(seen, SP_SITE_OF(k.hash) | id);
 	return id;
+}
+
+uint32_t sp_site_of_start(struct sp_sites_seen *seen, uintptr_t caller)
+{
+	sp_unwind_learn(sp_get(&depth));
+	return sp_site_here(seen, caller);
 }
 
 /* ---- modules ---------------------------------------------------------- */
@@ -274,6 +341,8 @@ static int resolve_in(const struct sp_object *o, void *arg)
 			name_it(f, o);
 			if (!f->module)
 				f->module = sp_module_of(o);
+			if (sp_get(&depth) > 1)
+				sp_unwind_object(o);
 		}
 	}
 	return 0;
@@ -284,7 +353,7 @@ static bool same_code(struct sp_site *a, struct sp_site *b)
 {
 	uint32_t n = frames_in(a);
 
-	if (!n || n != frames_in(b) || strncmp(a->name, b->name, sizeof(a->name)) != 0)
+	if (!n || n != frames_in(b) || a->call != b->call || strncmp(a->name, b->name, sizeof(a->name)) != 0)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sp_frame *f = &frames_of(a)[i], *g = &frames_of(b)[i];
@@ -298,15 +367,85 @@ static bool same_code(struct sp_site *a, struct sp_site *b)
 static void find_old(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
-	bool again = false;
+
+	for (uint32_t old = 1; !s->same_as && old < id; old++)
+		if (!site_at(old)->same_as && same_code(site_at(old), s))
+			s->same_as = old;
+}
+
+static bool may_be_old(uint32_t id)
+{
+	struct sp_site *s = site_at(id);
+	bool again = sp_get(&depth) < sp_sites_frames();	/* it may have been told apart by what was cut */
 
 	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
 		again |= sp_module_again(frames_of(s)[i].module);
-	for (uint32_t old = 1; again && old < id; old++)
-		if (!site_at(old)->same_as && same_code(site_at(old), s)) {
-			s->same_as = old;
-			return;
-		}
+	return again;
+}
+
+/* ---- how many frames -------------------------------------------------- */
+
+/* The library that all calls of PAPI stand in; 0: none, or it is the program itself. */
+static uint32_t wrapper(uint32_t upto)
+{
+	uint32_t module = upto ? frames_of(site_at(1))[0].module : 0;
+
+	for (uint32_t id = 2; id <= upto; id++)
+		if (frames_in(site_at(id)) && frames_of(site_at(id))[0].module != module)
+			return 0;
+	return sp_module_is_program(module) ? 0 : module;
+}
+
+/* In how many functions outside of that library frame i lies, of the sites that have one; up to one more than helpers are. */
+static uint32_t functions_at(uint32_t i, uint32_t upto, uint32_t library)
+{
+	uintptr_t met[HELPERS];
+	uint32_t n = 0, k;
+
+	for (uint32_t id = 1; id <= upto; id++) {
+		struct sp_site *s = site_at(id);
+		const struct sp_frame *f = &frames_of(s)[i];
+		uintptr_t function;
+
+		if (i >= frames_in(s) || *s->name || (library && f->module == library))
+			continue;
+		function = sp_unwind_function(f->address) ?: f->address;
+		for (k = 0; k < n && met[k] != function; k++)
+			;
+		if (k == HELPERS)
+			return k + 1;
+		if (k == n)
+			met[n++] = function;
+	}
+	return n;
+}
+
+static void cut(uint32_t id, uint32_t frames)
+{
+	struct sp_site *s = site_at(id);
+
+	if (frames_in(s) > frames)
+		sp_publish(&s->n, frames);
+	for (uint32_t i = frames; i < SP_PATH_MOST; i++)
+		sp_put(&paths[id].rule[i], SP_NO_RULE);
+}
+
+/* Callers are kept while all below them are helpers'. */
+static void cut_callers(uint32_t upto)
+{
+	uint32_t library = wrapper(upto), frames = 1, was = depth;
+
+	while (frames < depth && functions_at(frames - 1, upto, library) <= HELPERS)
+		frames++;
+	for (uint32_t id = frames < was ? 1 : resolved + 1; id <= upto; id++)
+		cut(id, frames);
+	if (frames == was)
+		return;
+	sp_put(&depth, frames);
+	sp_put(&sp_store.header->callsites, frames);
+	for (uint32_t id = 1; id <= resolved; id++)
+		find_old(id);
+	sp_put(&sp_process.unwinds, frames > 1);
 }
 
 /* With the lock. */
@@ -319,8 +458,11 @@ static void resolve(void)
 		return;
 	sp_elf_each(resolve_in, &upto);
 	sp_modules_prepare();
+	if (sp_conf.callsites < 0 && depth > 1)
+		cut_callers(upto);
 	for (uint32_t id = resolved + 1; id <= upto; id++)
-		find_old(id);
+		if (may_be_old(id))
+			find_old(id);
 	sp_put(&resolved, upto);
 }
 
@@ -418,7 +560,7 @@ static bool of_module(uint32_t id, uint32_t module)
 static void put_back(uint32_t id)
 {
 	struct sp_site *s = site_at(id);
-	struct key k = { .n = frames_in(s), .name = *s->name ? s->name : NULL };
+	struct key k = { .n = frames_in(s), .name = *s->name ? s->name : NULL, .call = s->call };
 	uint64_t *at;
 
 	for (uint32_t i = 0; i < k.n; i++)
@@ -458,8 +600,8 @@ void sp_sites_after_unload(void)
 		sp_sets_forget_sites();
 		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	}
-	if (any && sp_conf.callsites > 1)
-		sp_unwind_forget();
+	if (any && sp_rules)
+		sp_unwind_unloaded();
 	sp_lock_give(&lock, &held);
 }
 
@@ -473,25 +615,24 @@ static void put_back_all(uint32_t module)
 
 /* ---- room ------------------------------------------------------------- */
 
-static void make_table(void)
+/* The first time, or the first of a child. */
+static void begin(void)
 {
-	void *p = sp_map(TABLE * sizeof(*table));
+	uint64_t bytes = (SP_SITES_MOST + 1) * sizeof(*paths);
+	void *p;
 
+	sp_modules_prepare();
+	if (sp_sites_frames() > 1 && !paths && (paths = sp_map(bytes)) != NULL)
+		sp_wipe_on_fork(paths, bytes);
+	sp_put(&depth, sp_sites_frames() > 1 && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
+	sp_put(&sp_process.unwinds, depth > 1);
+	sp_put(&sp_store.header->callsites, depth);
+	p = table ? NULL : sp_map(TABLE * sizeof(*table));
 	if (p) {
+		sp_wipe_on_fork(p, TABLE * sizeof(*table));
 		memset(p, 0, TABLE * sizeof(*table));
 		sp_publish(&table, p);
 	}
-}
-
-/* Settled before the first site is made. */
-static void load_unwinder(void)
-{
-	if (sp_acquire(&table) || sp_conf.callsites <= 1 || sp_unwind_load())
-		return;
-	sp_process_note("SSPAPI_CALLSITES: libunwind (libunwind.so.8) cannot be loaded; one frame is kept");
-	sp_conf.callsites = 1;
-	sp_process.unwinds = false;
-	sp_store.header->callsites = 1;
 }
 
 static bool make_room(void)
@@ -502,10 +643,12 @@ static bool make_room(void)
 	if (room == SP_SITES_MOST)
 		return false;
 	sp_lock_take(&sp_store.lock, &held);
-	b = sp_store_sites(&sp_store, (uint32_t)sp_conf.callsites);
+	b = sp_store_sites(&sp_store, sp_sites_frames());
 	sp_lock_give(&sp_store.lock, &held);
 	if (!b)
 		return false;
+	if (depth > 1)
+		memset(&paths[room + 1], 0xff, SP_SITES_EACH * sizeof(*paths));
 	blocks[room / SP_SITES_EACH] = b;
 	sp_publish(&room, room + SP_SITES_EACH);
 	return true;
@@ -515,18 +658,13 @@ void sp_sites_prepare(void)
 {
 	struct sp_held held;
 
-	load_unwinder();
-	if (sp_conf.callsites > 1 && !sp_unwind_warm() && !sp_get(&room))
-		sp_process_note_quiet("this process was forked while its parent looked for a call path: its own have one frame");
 	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= wanted() &&
 				   sp_get(&resolved) == sp_get(&used) && !sp_get(&sp_modules_away) &&
 				   !sp_get(&full)))
 		return;
 	sp_lock_take(&lock, &held);
-	if (!sp_get(&room))		/* the first time, or the first of a child */
-		sp_modules_prepare();
-	if (!table)
-		make_table();
+	if (!sp_get(&room))
+		begin();
 	while (room - sp_get(&used) < wanted() && make_room())
 		;
 	if (table)

@@ -2,10 +2,15 @@
  *
  * A site is a call path of SSPAPI_CALLSITES frames (and a region's name, where the high
  * level was called), numbered from 1 when it is first met; 0: not known, or no room.
- * With one frame, the default, it is found by the return address alone.  Numbers and
+ * With one frame it is found by the return address alone.  Numbers and
  * addresses are in the store from then on; the module, its build id and its exported
  * symbol follow when the store may be written to at leisure: before a start, after a
  * stop, before something is unloaded.
+ *
+ * SSPAPI_CALLSITES=auto: callers are kept, three at most, while the frames below them lie in
+ * one or two functions, or in a library that all calls of PAPI stand in: helpers, which say
+ * nothing of the program.  What more frames was told apart meanwhile is cut at leisure, so
+ * that in the end all sites are as if so many frames had been kept from the beginning.
  *
  * sp_site_here is on the path of a reading and may be called from signal handlers: no
  * lock, no memory, no system call; room is made by sp_sites_prepare.
@@ -15,9 +20,18 @@
 
 #include "../sets/sets.h"
 
+#define SP_SITES_AUTO 4u		/* frames, at most */
+
+/* Of a site at most; 0: none are kept. */
+static inline uint32_t sp_sites_frames(void)
+{
+	return sp_conf.callsites < 0 ? SP_SITES_AUTO : (uint32_t)sp_conf.callsites;
+}
+
 /* A site in one word: the address, the number below it.  What differs from an address of the same is the number. */
 #define SP_SITE_OF(address) ((uint64_t)(address) << 16)
 #define SP_SITE_MOST	0xffffull
+#define SP_SITE_BELOW(address) SP_SITE_OF(~(address))	/* with callers the address is not all: another word for those who ask by it alone */
 
 /* What is not the last one's address, or no address that fits into 48 bits. */
 uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller);
@@ -29,6 +43,16 @@ static inline uint32_t sp_site_here(struct sp_sites_seen *seen, uintptr_t caller
 
 	return SP_LIKELY(differs <= SP_SITE_MOST) ? (uint32_t)differs : sp_site_find(seen, caller);
 }
+
+/* The same, if it was met before, by a look at its callers (unwind.h); 0: it was not.  The registers are those after the call. */
+uint32_t sp_site_below(struct sp_sites_seen *seen, uintptr_t caller, uintptr_t sp, uintptr_t fp);
+
+/* What a reading of this site is known by from now on (sp_track's `steady`): its address; with callers another word, and
+ * *below; 0: by nothing, they are too many.  fp_at: where the frame pointer of a call stands, from its stack pointer on. */
+uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t fp_at, struct sp_below *below);
+
+/* A start's, before it: what its callers' code needs is in memory then. */
+uint32_t sp_site_of_start(struct sp_sites_seen *seen, uintptr_t caller);
 
 /* Before a start: room for sites to come, and the modules of those met. */
 void sp_sites_prepare(void);

@@ -125,6 +125,14 @@ done <<END
 END
 is "of the events that are asked for" "$("$sspapi" diff --fail-above 1 -e EV_B a.sspapi b.sspapi >/dev/null; echo $?)" 0
 is "and of repeats" "$("$sspapi" diff --fail-above 1 r?.sspapi -- l?.sspapi >/dev/null; echo $?)" 1
+printf 'event EV_B\neach PAPI_read count EV_B 100\n' >other
+SSPAPI_OUTPUT=$tmp/lacks.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/other" "$scenes/one" EV_B
+for pair in "a.sspapi lacks.sspapi B" "lacks.sspapi a.sspapi A"; do
+	# shellcheck disable=SC2086 # words
+	set -- $pair
+	run d "$sspapi" diff --fail-above 1 -e EV_A "$1" "$2"
+	is "what one side has not counted is let through by no gate" "$(status_of d) $(cat d.err)" "2 sspapi diff: EV_A: --fail-above: $3 has not counted it"
+done
 for wrong in x -1 1k ''; do
 	run d "$sspapi" diff --fail-above "$wrong" a.sspapi b.sspapi
 	is "--fail-above '$wrong'" "$(status_of d) $(wc -l <d.err)" "2 1"

@@ -201,7 +201,7 @@ table <<'END_OF_TABLE'
 125|1|-|-f takes one of text, json|stat -f pdf true
 2|1|-|'xml' is not one of text, json, csv, hwloc, store|run -f xml true
 2|1|-|'excat' is not one of|run --attribution excat true
-2|1|-|'99' is not a number from 0 to 64|run --callsites 99 true
+2|1|-|'99' is not auto, nor a number from 0 to 64|run --callsites 99 true
 2|1|-|'x' is no list of ranks|run --ranks x true
 2|1|-|'NOPE' is none of USR1|run --signal NOPE true
 2|1|-|'maybe' is not 0, 1 or the path of a folder|run --live maybe true

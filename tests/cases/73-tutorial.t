@@ -9,7 +9,7 @@ cd "$tmp" || exit 1
 sed -n '/^\.EX/,/^\.EE/p' "$root/man/sspapi-tutorial.7" | sed -e '/^\.EX/s/.*/<</' -e '/^\.EE/d' -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' \
 	-e 's/\\&//g' -e 's/\\e/\\/g' >page
 awk '/^<</ { first = 1; next }
-	first { to = /^#define _GNU/ ? "loop.c" : /^#include/ ? "parts.c" : "/dev/null"; first = 0 }
+	first { to = /^#define _GNU/ ? "loop.c" : /^#include/ ? "parts.c" : /^#!/ ? "gate.sh" : "/dev/null"; first = 0 }
 	{ print >to }' page
 grep '^\$ ' page | sed 's/^\$ //' >commands
 check "there are commands" test "$(wc -l <commands)" -ge 8
@@ -70,5 +70,15 @@ is "diff says what its sides are, and how long they took" "$(sed -n '1,2s/[0-9.]
 screen=$tmp/screen$(of "sspapi report parts.sspapi").out
 for part in 'main → fill' 'fill → add_columns'; do
 	check "parts: $part" sh -c 'grep "^[~ ]*$1 " "$2" || { cat "$2"; exit 1; }' sh "$part" "$screen"
+done
+# The job, with an event that is counted anywhere: of the program, and of one that does a tenth more.
+sed 's/N 2000/N 2100/' parts.c >more.c
+run build sh -c "$(grep '^gcc.*parts.c' commands | sed 's/parts/more/g')"
+for pair in "parts 0 no event has grown by more than 1.00 %" "more 1 PAGE-FAULTS has grown by"; do
+	# shellcheck disable=SC2086 # words
+	set -- $pair
+	run gate env EVENT=page-faults sh gate.sh ./parts "./$1"
+	is "the CI job: parts and $1" "$(status_of gate) $(grep -c '^| [~ ]*total | PAGE-FAULTS |' gate.out) $(tail -n 1 gate.out | cut -c1-24)" \
+		"$2 1 $(echo "$pair" | cut -d' ' -f3- | cut -c1-24)"
 done
 done_testing

@@ -23,19 +23,6 @@ for op in read accum reset stop write; do
 	done
 done
 
-# A fork while another thread is in libunwind, and has its lock: the child waited for it for ever.
-mkdir "$tmp/lib" "$tmp/d"
-ln -s "$preloads/unwinds.so" "$tmp/lib/libunwind.so.8"
-MORE=
-if [ "$(uname -m)" = aarch64 ]; then
-	skip "a fork while another thread looks for a call path" "no libunwind looks for them here"
-else
-	SSPAPI_OUTPUT=$tmp/d/%p.json run_shim unwinding env LD_LIBRARY_PATH="$tmp/lib" SSPAPI_CALLSITES=8 "$scenes/unwinding"
-	is "a fork while another thread looks for a call path: the child runs, and its child" "$(status_of unwinding)" 0
-	check "and is counted" perl "$root/tests/lib/check-handed.pl" --no-cpu "$tmp"/d/*.json "$tmp/unwinding.out"
-	is "the dumps say why their call paths are short" "$(cat "$tmp"/d/*.json | grep -c 'looked for a call path')" 2
-fi
-
 # ---- a handler ------------------------------------------------------------------------
 
 MORE=$preloads/step.so

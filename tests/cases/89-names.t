@@ -143,19 +143,13 @@ is "JSON: the same" "$(json report.json 'join " ", map { my $f = $_->{frames}[0]
 is "and the library's whole path" "$(json report.json '$d->{callsites}[1]{frames}[0]{module}')" "$tmp/./libnames.so"
 
 names 8 ./libnames.so
-if grep -q libunwind names.err; then
-	skip "8 frames: rows differ where their paths do" "no libunwind"
-	skip "8 frames: also in the dump" "no libunwind"
-else
-	is "8 frames: rows differ where their paths do" "$(rows)" \
-		"$(for s in a b; do echo "hidden (names.c:$(in_hidden begin) → $(in_hidden end)) < solver_$s < main"; done)"
-	"$B/sspapi" report "$pages" >whole.out
-	is "8 frames: also in the dump, and no line is too long" \
-		"$(grep -c ' < solver_[ab]' whole.out) $(perl -CSD -ne 'print if length > 81 && !/^look further/' whole.out | wc -l)" "2 0"
-fi
+is "8 frames: rows differ where their paths do" "$(rows)" \
+	"$(for s in a b; do echo "hidden (names.c:$(in_hidden begin) → $(in_hidden end)) < solver_$s < main"; done)"
+"$B/sspapi" report "$pages" >whole.out
+is "8 frames: also in the dump, and no line is too long" \
+	"$(grep -c ' < solver_[ab]' whole.out) $(perl -CSD -ne 'print if length > 81 && !/^look further/' whole.out | wc -l)" "2 0"
 SSPAPI_OUTPUT=$tmp/more.sspapi SSPAPI_CALLSITES=8 run_shim more env PAGES=1 ./main ./libnames.so
 run diff "$B/sspapi" diff --per-callsite "$pages" more.sspapi
-[ -z "$(grep libunwind names.err)" ] || todo="no libunwind"
 is "diff: one of the two paths counted 10 more" "$(status_of diff) $(grep -c solver diff.out) $(grep -c 'solver_b.*+10 ' diff.out)" "1 1 1"
 
 # Without its own names, with those in a file of their own, without any.
@@ -185,7 +179,6 @@ is "no build id: none, if it is not" "$(grep -c 'names.c' report.out) $(grep -c 
 if command -v g++ >/dev/null; then
 	g++ -O1 -fno-optimize-sibling-calls -g -shared -fPIC -x c++ -o libnames.so names.c -lpapi
 	names 3 ./libnames.so
-	grep -q libunwind names.err && todo="no libunwind"
 	check "C++: names as in the source" grep -q 'deep::kernel<int>::run' report.json
 	cat >instances.cc <<'END'
 #include <papi.h>
@@ -298,9 +291,7 @@ if ${FC:-gfortran} -g -O1 -fno-optimize-sibling-calls -fno-inline -I/usr/include
 	}
 	is "Fortran: two regions told apart" "$(fortran 1)" "between diffuse diffuse 30
 between measured measured 60"
-	said=$(fortran 2)
-	grep -q libunwind fortran.err && todo="no libunwind"
-	is "Fortran: one subroutine for two callers told apart" "$said" "between diffuse diffuse 30
+	is "Fortran: one subroutine for two callers told apart" "$(fortran 2)" "between diffuse diffuse 30
 between measured<advance measured<advance 20
 between measured<diffuse measured<diffuse 40"
 else

@@ -178,13 +178,17 @@ for my $width (1280, 390) {
 	is("others, $width: the name first, the share behind its event", $page->run($heads->('processes', 4)), 'process|EV_A|share|EV_B');
 	$page->run("document.querySelector('#event').value = 1; document.querySelector('#event').dispatchEvent(new Event('change'))");
 	is("others, $width: and behind the next", $page->run($heads->('processes', 4)), 'process|EV_A|EV_B|share');
-	is("others, $width: the name stays in sight", $page->run(<<"END"), 'yes');
-(() => {
-	const box = ${\ $table->('processes')}.parentNode;
+	is("others, $width: the name stays in sight, and leaves room for numbers, in each table", $page->run(<<"END"), 'yes');
+[...document.querySelectorAll('.table table')].map(t => {
+	const box = t.parentNode;
 	box.scrollLeft = 1000;
-	const name = box.querySelector('tbody th').getBoundingClientRect(), around = box.getBoundingClientRect();
-	return Math.abs(name.left - around.left) < 2 && name.width < around.width / 2 ? 'yes' : `\${name.left} \${name.width} in \${around.left} \${around.width}`;
-})()
+	const name = t.querySelector('tbody th').getBoundingClientRect(), around = box.getBoundingClientRect();
+	return Math.abs(name.left - around.left) < 2 && name.width < around.width / 2 ? '' :
+		`\${t.getAttribute('aria-label')}: \${name.left} \${name.width} in \${around.left} \${around.width}`;
+}).filter(t => t).join('; ') || 'yes'
+END
+	is("others, $width: no column is empty", $page->run(<<"END"), '');
+tables.flatMap(t => t.columns.filter((c, i) => i && !c.column && t.all.every(r => c.text(r) === '')).map(c => `\${t.name}: \${c.title}`)).join()
 END
 }
 is('the keys are said in words', $page->run('document.querySelector(".keys").textContent'),

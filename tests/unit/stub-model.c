@@ -215,7 +215,6 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i, struct 
 static const char *stub_symbol;	/* of all frames; NULL: as below */
 static struct sp_inlined *stub_into;	/* what the outermost frames were inlined into */
 static uint32_t stub_n_into;
-static bool stub_lonely;	/* there is no site 1 */
 static bool stub_twins;	/* sites 1 and 2 are on one line of one function, called from one place */
 
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
@@ -226,7 +225,7 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 		return id < 3;
 	}
 	*c = (struct sp_callsite){ .frames = id, .name = id == 2 ? "" : id ? "re\x1bgion" : "other" };
-	return (id == 1 && !stub_lonely) || id == 2;
+	return id == 1 || id == 2;
 }
 
 bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
@@ -240,6 +239,13 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 	f->into = stub_into;
 	f->n_into = i ? 0 : stub_n_into;
 	return true;
+}
+
+const char *sp_model_frame_module(const struct sp_model *m, uint32_t id, uint32_t i)
+{
+	struct sp_frame_seen f;
+
+	return sp_model_frame(m, id, i, &f) ? f.module : NULL;
 }
 
 bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint32_t b, uint32_t k)

@@ -92,6 +92,17 @@ static int open_side(struct command *c, unsigned side)
 	return 0;
 }
 
+/* A function more in one of the programs is no reason for all call sites to be others. */
+static void even_callsites(struct command *c)
+{
+	uint32_t frames = UINT32_MAX;
+
+	for (unsigned i = 0; i < c->n; i++)
+		frames = sp_model_frames(&c->file[i].model, frames);
+	for (unsigned i = 0; i < c->n; i++)
+		sp_model_cut_callsites(&c->file[i].model, frames);
+}
+
 static int add_side(struct command *c, unsigned side)
 {
 	unsigned first = side ? c->n_paths[0] : 0, end = first + c->n_paths[side];
@@ -207,6 +218,8 @@ static int sides(struct command *c, int argc, char **argv)
 static int check_events(const struct command *c)
 {
 	char name[SP_REPORT_NAME], text[1500];
+	const char *lacks;
+	unsigned side;
 
 	if (sp_report_lacks(c->diff.events, c->file, c->n, name)) {
 		sp_report_there_are("neither has such an event", &c->file[0].model, &c->file[c->n - 1].model, text, sizeof(text));
@@ -214,7 +227,9 @@ static int check_events(const struct command *c)
 	}
 	if (c->diff.events && !c->diff.names.n)
 		return error(c, "--events: gauges have no sums to compare", c->diff.events);
-	return 0;
+	/* A gate that has nothing to compare must not let through. */
+	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
+	return lacks ? error(c, side ? "--fail-above: B has not counted it" : "--fail-above: A has not counted it", lacks) : 0;
 }
 
 static int compare(struct command *c)
@@ -245,6 +260,7 @@ int sp_cmd_diff(int argc, char **argv)
 		e = open_side(&c, i);
 	if (e == 0 && c.diff.events)
 		c.diff.events = c.whole = sp_report_whole(c.diff.events, c.file, c.n);
+	even_callsites(&c);
 	for (unsigned i = 0; i < 2 && e == 0; i++)
 		e = add_side(&c, i);
 	if (e == 0)

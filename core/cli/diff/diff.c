@@ -65,7 +65,12 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 {
 	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
+	struct sp_callsite site;
 
+	if (row->to && row->from == row->to && sp_model_callsite(m, row->to, &site) && *site.name) {
+		sp_out_f(o, "region %s", site.name);
+		return;
+	}
 	if (row->to) {		/* the same calls of the same code; labels are cut, and say as much as their own table needs */
 		sp_csv_path(o, m, row->from);
 		sp_out_text(o, " -> ");
@@ -693,6 +698,15 @@ static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 		return false;
 	*percent = from > 0.0 ? (to - from) / from * 100.0 : HUGE_VAL;
 	return *percent > d->fail_above;
+}
+
+const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side)
+{
+	for (uint32_t e = 0; e < d->names.n; e++)
+		for (*side = 0; *side < 2; ++*side)
+			if (!value_of(d, *side, 0, e).there)
+				return name_of(d, e);
+	return NULL;
 }
 
 static bool any_has_grown(const struct sp_diff *d)

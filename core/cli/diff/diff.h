@@ -48,6 +48,9 @@ int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const stru
 /* To be called once, when all runs are there. */
 void sp_diff_index(struct sp_diff *d);
 
+/* The first event that one side has not counted, and which; NULL: both have all. */
+const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side);
+
 /* What differs, to fd, and the total of each event: does anything differ, or has an event grown too much (gate)?  Or
  * -errno. */
 int sp_diff_show(struct sp_diff *d, int fd, bool bold);

@@ -29,11 +29,13 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 		return r;
 	f->image = (struct sp_image){ .base = f->bytes, .bytes = f->mapped };
 	r = sp_model_open(&f->model, &f->image);
-	if (r < 0)
+	if (r < 0) {
 		munmap(f->bytes, f->mapped);
-	else
-		sp_unfinished(&f->model);
-	return r;
+		return r;
+	}
+	sp_unfinished(&f->model);
+	sp_model_cut_callsites(&f->model, sp_model_frames(&f->model, UINT32_MAX));
+	return 0;
 }
 
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,

@@ -7,13 +7,14 @@
 
 /* ---- what a process has ----------------------------------------------------- */
 
-/* Its name, then of each frame: module, build id, symbol and offset. */
+/* Its name, which call of the region so named, then of each frame: module, build id, symbol and offset. */
 static void site_key(struct merge *g, const struct sp_model *m, uint32_t id, const struct sp_callsite *c)
 {
 	struct sp_frame_seen f;
 
 	g->key.used = 0;
 	sp_bytes_add(&g->key, c->name, strlen(c->name) + 1);
+	sp_bytes_add(&g->key, &(uint8_t){ c->call }, 1);
 	for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
 		sp_bytes_add(&g->key, f.module, strlen(f.module) + 1);
 		sp_bytes_add(&g->key, f.build_id, strlen(f.build_id) + 1);
@@ -44,6 +45,11 @@ struct frame {
 	uint64_t offset;
 };
 
+static const unsigned char *frames_of(const struct sp_name *site)
+{
+	return site->key + strlen((const char *)site->key) + 2;
+}
+
 static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
 {
 	f->module = (const char *)p;
@@ -69,7 +75,7 @@ static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sp_name *site = &g->sites.name[g->site_order[i]];
-		const unsigned char *p = site->key + strlen((const char *)site->key) + 1;
+		const unsigned char *p = frames_of(site);
 		struct frame f;
 		uint32_t frames = 0;
 
@@ -99,11 +105,12 @@ static void write_site(struct merge *g, struct sp_bytes *b, uint64_t at, const s
 		       struct sp_names *modules, const uint32_t *module_rank)
 {
 	const char *name = (const char *)site->key;
-	const unsigned char *p = site->key + strlen(name) + 1;
+	const unsigned char *p = frames_of(site);
 	struct sp_site *to = sp_bytes_at(b, at);
 	uint32_t n = 0;
 
 	memcpy(to->name, name, sp_min(strlen(name), sizeof(to->name) - 1));
+	to->call = p[-1];
 	for (; p < site->key + site->bytes && n < most; n++) {
 		struct frame f;
 		struct sp_frame frame;

@@ -50,6 +50,7 @@ function section(id, title, ...inside) {
 /* A table with its caption, which follows the chosen event. */
 function tableSection(id, title, cols, rows, options) {
 	const part = options.level && partOf(options.level), name = options.name ?? title.toLowerCase();
+	cols = cols.filter((c, i) => !i || c.column || rows.some(row => c.text(row) !== ''));	/* (of stat there are no moves) */
 	const table = new Table(name, cols, rows, { ...options, of: part?.rows });
 	const caption = make('p', { class: 'spread' }), share = shareColumn(rows);
 
@@ -153,6 +154,8 @@ function siteDetail(row) {
 		[make('h3', null, title), make('ol', null, ...(siteOf.get(id)?.name ? [make('li', null, plain(siteOf.get(id).name))] : []),
 			...(siteOf.get(id)?.frames ?? []).map(f => make('li', null, frameText(f))))];
 
+	if (row.to !== undefined && row.from === row.to && siteOf.get(row.to)?.name)
+		return path('a region of the high level', row.to);
 	return row.to === undefined ? [make('p', null, 'what had no room among the pairs of call sites that are kept')] :
 		[...path('from', row.from), ...path('to', row.to)];
 }

@@ -55,7 +55,16 @@ class Table {
 	arrange(columns) {
 		this.columns = columns;
 		this.table.setAttribute('aria-colcount', columns.length);
-		this.widths.replaceChildren(...columns.map((c, i) => this.width(c, i)));
+		const wide = columns.map((c, i) => this.width(c, i));
+
+		this.widths.replaceChildren(...wide.map(w => {
+			const col = make('col');
+
+			col.style.width = w;
+			return col;
+		}));
+		/* The sum in so many words: of max-content columns would be as wide as what is in them. */
+		this.table.style.setProperty('--wide', `calc(${wide.join(' + ')})`);
 		this.heads = columns.map(c => {
 			const button = make('button', { type: 'button', title: c.hint }, c.title);
 
@@ -67,13 +76,8 @@ class Table {
 	/* Of the longest text there is: rows that come later move nothing.  The first column stays in sight, so it leaves
 	 * room for others. */
 	width(c, i) {
-		const col = make('col');
-
-		c.most = c.most || this.all.reduce((most, row) => Math.max(most, c.text(row).length), c.title.length + 2);
-		col.style.width = `${Math.min(c.most, c.number ? 30 : 60) + 2}ch`;
-		if (i === 0)
-			col.style.width = `min(${Math.min(c.most, 60) + 2}ch, 42vw)`;
-		return col;
+		c.most = c.most || this.all.reduce((most, row) => Math.max(most, c.text(row).length), Math.ceil(c.title.length * 1.2) + 2);	/* (bold capitals) */
+		return i === 0 ? `min(${Math.min(c.most, 60) + 2}ch, 42vw)` : `${Math.min(c.most, c.number ? 30 : 60) + 2}ch`;
 	}
 	search(text) {
 		const words = text.toLowerCase().split(/\s+/).filter(w => w);
