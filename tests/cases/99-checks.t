@@ -34,6 +34,12 @@ printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/forms/d.h
 SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
 check "check-layers: two folders that know each other" grep -q '^core/forms core/model: folders' "$tmp/said"
 check "scripts/check-man" scripts/check-man
+if command -v groff >/dev/null; then
+	words=$(for page in man/*.[1-8]; do grep -q '^\.so ' "$page" || groff -t -man -Tutf8 -rHY=0 -P-cbou "$page"; done | wc -w)
+	check "the man pages have 20,000 words at most: $words" test "$words" -le 20000
+else
+	skip "the man pages have 20,000 words at most" "there is no groff"
+fi
 # The table of reasons begins each as the program does.
 sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2d;\$d;s/\\\\(aq/'/g" | cut -f1 >"$tmp/reasons"
 check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
