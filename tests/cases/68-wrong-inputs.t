@@ -49,46 +49,46 @@ table() {
 
 # ---- verbs, options, levels, variables: the near one -------------------------------------------------
 table <<'END_OF_TABLE'
-2|1|-|sspapi: reprot: no such verb; near it is report (|reprot
-2|1|-|sspapi: --versoin: no such verb; near it is --version (|--versoin
-2|1|-|near it is --help|--hlep
-2|1|-|near it is stat|sta
-2|1|-|near it is doctor|docter
-2|1|-|near it is recover|recoverr
-2|1|-|near it is merge|megre
-2|1|-|near it is list|lits
-2|1|-|near it is diff|dif
-2|1|-|near it is env|evn
-2|1|-|near it is top|tpo
-2|1|-|near it is run|rn
-2|1|-|near it is report|REPROT
+2|1|-|sspapi: reprot: no such verb; do you mean report? (|reprot
+2|1|-|sspapi: --versoin: no such verb; do you mean --version? (|--versoin
+2|1|-|do you mean --help?|--hlep
+2|1|-|do you mean stat?|sta
+2|1|-|do you mean doctor?|docter
+2|1|-|do you mean recover?|recoverr
+2|1|-|do you mean merge?|megre
+2|1|-|do you mean list?|lits
+2|1|-|do you mean diff?|dif
+2|1|-|do you mean env?|evn
+2|1|-|do you mean top?|tpo
+2|1|-|do you mean run?|rn
+2|1|-|do you mean report?|REPROT
 2|1|-|sspapi: nope: no such verb (|nope
 2|1|-|sspapi: '': no such verb|''
-2|1|-|near it is report|help reprot
+2|1|-|do you mean report?|help reprot
 2|1|-|no such verb|help --per-cores
 2|1|-|no such verb|-x
 2|40|-|usage: sspapi VERB|
-2|1|-|--per-cores: unrecognized option; near it is --per-core (|report --per-cores a.sspapi
-2|1|-|near it is --per-thread|report --per-thred a.sspapi
-2|1|-|near it is --per-package|report --per-pakage a.sspapi
-2|1|-|near it is --per-socket|top --per-soket 1
-2|1|-|near it is --events|report --event-s EV_A a.sspapi
-2|1|-|near it is --no-symbols|report --no-symbls a.sspapi
-2|1|-|near it is --fail-above|diff --fail-abov-e 1 a.sspapi b.sspapi
-2|1|-|near it is --discard|recover --dicsard
-2|1|-|near it is --check|doctor --chekc
-2|1|-|near it is --help|env --hlep
-2|1|-|near it is --version|list --verison
-2|1|-|near it is --readings-max|run --readings-mx 3 true
-2|1|-|near it is --attribution|run --atribution exact true
-125|1|-|near it is --per-core|stat --per-cor-e true
+2|1|-|--per-cores: unrecognized option; do you mean --per-core? (|report --per-cores a.sspapi
+2|1|-|do you mean --per-thread?|report --per-thred a.sspapi
+2|1|-|do you mean --per-package?|report --per-pakage a.sspapi
+2|1|-|do you mean --per-socket?|top --per-soket 1
+2|1|-|do you mean --events?|report --event-s EV_A a.sspapi
+2|1|-|do you mean --no-symbols?|report --no-symbls a.sspapi
+2|1|-|do you mean --fail-above?|diff --fail-abov-e 1 a.sspapi b.sspapi
+2|1|-|do you mean --discard?|recover --dicsard
+2|1|-|do you mean --check?|doctor --chekc
+2|1|-|do you mean --help?|env --hlep
+2|1|-|do you mean --version?|list --verison
+2|1|-|do you mean --readings-max?|run --readings-mx 3 true
+2|1|-|do you mean --attribution?|run --atribution exact true
+125|1|-|do you mean --per-core?|stat --per-cor-e true
 2|1|-|--per-c: several options begin so: --per-cpu, --per-core|report --per-c a.sspapi
 2|1|-|several options begin so: --per-cpu|report --per a.sspapi
 2|1|-|several options begin so|diff --per-s a.sspapi b.sspapi
 125|1|-|several options begin so: --per-socket|stat --per-s true
 0|0|+|-|report --per-co a.sspapi
-2|1|-|SSPAPI_FORMAT may be meant|run -e SSPAPI_FROMAT=text true
-2|1|-|SSPAPI_OUTPUT may be meant|run -e SSPAPI_OUTPT=x true
+2|1|-|nothing reads this variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text true
+2|1|-|do you mean SSPAPI_OUTPUT?|run -e SSPAPI_OUTPT=x true
 
 # ---- names of events and metrics -------------------------------------------------------------------
 0|0|+|-|report --events A a.sspapi
@@ -355,7 +355,7 @@ if [ "$(status_of try)" = 0 ]; then
 	run wide "$sspapi" stat sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
 	is "a long command line: no line is over 80 columns" "$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
 	row 125 1 - "nope-event: no event here has this name" stat -e nope-event true
-	row 125 1 - "near it" stat -e page-fault true
+	row 125 1 - "do you mean" stat -e page-fault true
 else
 	skip "what stat starts" "the kernel lets nobody count here"
 fi

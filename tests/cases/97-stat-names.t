@@ -36,10 +36,10 @@ refused() {
 }
 refused '' 'no event is named; sspapi list'
 refused , 'no event is named'
-refused cycels 'near it \(is\|are\) cycles'
-refused pagefaults 'near it \(is\|are\) page-faults'
+refused cycels 'do you mean \(one of \)*cycles'
+refused pagefaults 'do you mean \(one of \)*page-faults'
 refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name$'
-refused misses 'it may be branch-misses, cache-misses'
+refused misses 'several end so: branch-misses, cache-misses'
 refused 'page-faults:z' 'page-faults'
 if "$sspapi" list | grep -q '^  cycles.*no counters'; then
 	refused cycles 'cycles: the kernel has no counters of the CPU here'
