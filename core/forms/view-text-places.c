@@ -250,7 +250,7 @@ void sp_text_other_events(struct sp_out *o, const struct sp_show *s)
 	sp_table_columns(&t);
 	from = s->all ? s->m->n_events : t.next;
 	sp_table_close(&t);
-	sp_list_show(o, s, 3, true, "(all of them: sspapi report --all)", event_lines, &from);
+	sp_list_show(o, s, 3, true, "events", event_lines, &from);
 }
 
 static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)

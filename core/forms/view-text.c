@@ -691,10 +691,12 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	topology_source(&n, m);
 	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
 	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
-	if (n.left)
-		sp_text_cut(s);
-	if (n.left)
-		sp_out_f(o, "… and %'u more notes (sspapi report --all)\n", n.left);
+	if (!n.left)
+		return;
+	sp_text_cut(s);
+	sp_out_f(o, "… and %'u more notes", n.left);
+	sp_text_shown_by(o, s, "all");
+	sp_out_char(o, '\n');
 }
 
 /* ---- all of it ---------------------------------------------------------------------- */

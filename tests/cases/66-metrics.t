@@ -39,7 +39,7 @@ check "those that do not fit stand below" sh -c "grep -qE '^CPU +ALIAS$' v.txt &
 is "for call sites, as in CSV" "$(grep ' → .* %' all.txt | awk '{ print $(NF-2), $(NF-1), $NF }')" \
 	"0.429 2.333 14
 0.000 - 10"
-check "what has no room beside the first three of them is named" grep -qx '+ 1 more column: sspapi report --per-callsite' v.txt
+check "what has no room beside the first three of them is named" grep -qx '+ 1 more column: sspapi report --per-callsite v.sspapi' v.txt
 printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
 "$sspapi" report -m never.csv v.sspapi >never.txt
 is "without a value in any row: a column of - in each table" \
