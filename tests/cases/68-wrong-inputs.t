@@ -50,7 +50,7 @@ table() {
 # ---- verbs, options, levels, variables: the near one -------------------------------------------------
 table <<'END_OF_TABLE'
 2|1|-|sspapi: reprot: no such verb; do you mean report? (|reprot
-2|1|-|sspapi: --versoin: no such verb; do you mean --version? (|--versoin
+2|1|-|sspapi: --versoin: no such option; do you mean --version? (|--versoin
 2|1|-|do you mean --help?|--hlep
 2|1|-|do you mean stat?|sta
 2|1|-|do you mean doctor?|docter
@@ -65,8 +65,8 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi: nope: no such verb (|nope
 2|1|-|sspapi: '': no such verb|''
 2|1|-|do you mean report?|help reprot
-2|1|-|no such verb|help --per-cores
-2|1|-|no such verb|-x
+2|1|-|sspapi: --per-cores: no such option (|help --per-cores
+2|1|-|sspapi: -x: no such option|-x
 2|40|-|usage: sspapi VERB|
 2|1|-|--per-cores: unrecognized option; do you mean --per-core? (|report --per-cores a.sspapi
 2|1|-|do you mean --per-thread?|report --per-thred a.sspapi
@@ -144,7 +144,8 @@ table <<'END_OF_TABLE'
 # ---- files to read ---------------------------------------------------------------------------------
 1|1|-|text.txt: a text, not a store|report text.txt
 1|1|-|plain: a text, not a store|report plain
-1|1|-|script: a script, not a store|report script
+1|1|-|script: a script, not a store: sspapi run|report script
+1|1|-|loop: a program, not a store: sspapi run|report loop
 1|1|-|dump.json: a JSON dump, not a store|report dump.json
 1|1|-|dump.xml: XML, not a store|report dump.xml
 1|1|-|none.sspapi: empty|report none.sspapi
@@ -362,7 +363,7 @@ if [ "$(status_of try)" = 0 ]; then
 	done <commands
 	check "or the option, where no store is written" sh -c '"$1" stat sh -c "/bin/true; /bin/true; exit 0" 2>none.err
 		grep -q "^+ [0-9]* more column.*: --per-[a-z]*$" none.err && ! grep -q "sspapi report" none.err' sh "$sspapi"
-	row 125 1 - "nope-event: no event here has this name" stat -e nope-event true
+	row 125 1 - "nope-event: no event here has this name; sspapi list" stat -e nope-event true
 	row 125 1 - "do you mean" stat -e page-fault true
 else
 	skip "what stat starts" "the kernel lets nobody count here"

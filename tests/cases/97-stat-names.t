@@ -38,7 +38,7 @@ refused '' 'no event is named; sspapi list'
 refused , 'no event is named'
 refused cycels 'do you mean \(one of \)*cycles'
 refused pagefaults 'do you mean \(one of \)*page-faults'
-refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name$'
+refused page-faults,nothing-like-it 'nothing-like-it: no event here has this name; sspapi list tells those that are here$'
 refused misses 'several end so: branch-misses, cache-misses'
 refused 'page-faults:z' 'page-faults'
 if "$sspapi" list | grep -q '^  cycles.*no counters'; then

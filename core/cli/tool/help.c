@@ -176,6 +176,8 @@ int sp_no_verb(const char *name)
 	char text[300] = "no such verb";
 	unsigned n = 0;
 
+	if (*name == '-')
+		strcpy(text, "no such option");
 	for (; n < SP_COUNT(cmds); n++)
 		names[n] = cmds[n].name;
 	for (unsigned i = 0; i < SP_COUNT(others); i++)
