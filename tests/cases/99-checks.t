@@ -45,6 +45,12 @@ sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2
 check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
 is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/model/why.c || echo "$words"; done <"$tmp/reasons")" ""
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
+# The workflow runs what README says to run.
+sed -n 's/^    \(scripts\/deps .*\)/\1/p' README.md >"$tmp/commands"
+is "README has two commands" "$(wc -l <"$tmp/commands")" 2
+while read -r command; do
+	check "the workflow runs them: $command" grep -qxF "      - run: $command" .github/workflows/test.yml
+done <"$tmp/commands"
 # tests/relation.md names tests, and words in them: they are there.
 for place in $(sed -n 's/^|.* | \([^|]*\) |$/\1/p' tests/relation.md | tr ' ' '\n' | grep '^tests/'); do
 	case $place in
