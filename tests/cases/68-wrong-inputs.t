@@ -165,14 +165,14 @@ table <<'END_OF_TABLE'
 2|1|-|cut.sspapi: damaged|diff a.sspapi cut.sspapi
 1|3|-|nothing is written|merge -o m.sspapi text.txt none.sspapi
 1|1|-|plain: a text, not a store|merge -o m.sspapi a.sspapi plain
-1|1|-|not the name of a live file: it is left|recover --discard a.sspapi
+1|1|-|not the name of a live file: the file is left|recover --discard a.sspapi
 
 # ---- files to write --------------------------------------------------------------------------------
 2|1|-|x.pdf: there is no such form; the ending chooses one of .txt, .json, .csv, .xml, .html, .sspapi|report -o x.pdf a.sspapi
 2|1|-|x.pdf: there is no such form|run -o x.pdf true
 2|1|-|x.PNG: there is no such form|run --output x.PNG true
 125|1|-|x.svg: there is no such form|stat -o x.svg true
-2|1|-|x.pdf: what it writes is a store|merge -o x.pdf a.sspapi
+2|1|-|x.pdf: merge writes a store|merge -o x.pdf a.sspapi
 2|1|-|x.pdf: there is no such form|recover -o x.pdf a.sspapi
 2|1|-|a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html true
 2|1|-|a page is made of a store|run -f html true
@@ -188,10 +188,10 @@ table <<'END_OF_TABLE'
 1|1|-|empty: not a regular file|merge -o empty a.sspapi
 2|1|-|the file to write is one of those to read|report -o a.sspapi a.sspapi
 2|1|-|the file to write is one of those to read|merge -o a.sspapi a.sspapi b.sspapi
-1|1|-|it is there, and is no store: not replaced|merge -o plain a.sspapi
+1|1|-|a file that is no store is there: not replaced|merge -o plain a.sspapi
 2|1|-|say where to with -o FILE|merge a.sspapi
 2|1|-|name the files to merge|merge -o m.sspapi
-2|1|-|what it writes is a store|merge -o m.json a.sspapi
+2|1|-|merge writes a store|merge -o m.json a.sspapi
 
 # ---- values ----------------------------------------------------------------------------------------
 2|1|-|pdf: -f takes one of text, json, csv, hwloc, html, store|report -f pdf a.sspapi

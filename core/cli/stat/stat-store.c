@@ -288,7 +288,7 @@ static void note_kernel(struct making *m)
 		if (p->event[e].gone || p->event[e].beside ||
 		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK)))
 			continue;
-		note(m, "what the kernel did for the program is in its clocks, and not counted else: perf_event_paranoid lets this user see "
+		note(m, "what the kernel did for the program is in the clocks alone: perf_event_paranoid lets this user see "
 			"user code only");
 		return;
 	}
