@@ -60,7 +60,8 @@ help:
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
 #: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
 #:                   with BENCH_PARTS=1 or =only what that is made of
-#: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1)
+#: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1;
+#:                   SYS_SAGE=clone, built in its folder build with -DPAPI=ON: sys-sage's beside them)
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
 #: make deb          Debian packages in $(B)/deb, by scripts/packaging/deb
 #: make clean        removes $(B)
@@ -175,8 +176,16 @@ BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split steady storms
 bench: all $(BENCHES) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
 
-errors: all $(B)/tests/bench/errors
-	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && B=$(B) scripts/errors
+errors: all $(B)/tests/bench/errors $(if $(SYS_SAGE),$(B)/tests/bench/errors-sage)
+	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD && B=$(B) SYS_SAGE=$(SYS_SAGE) scripts/errors
+
+# The same program with sys-sage's wrappers, of a clone that was built in its folder build with -DPAPI=ON.
+SAGE	= -I$(SYS_SAGE)/src -L$(SYS_SAGE)/build/src -Wl,-rpath,$(realpath $(SYS_SAGE))/build/src
+$(B)/tests/bench/errors-sage: tests/bench/errors.c tests/bench/sage.cpp tests/apps/handed.h tests/apps/touch.h
+	$(call say,APP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN) -DPAPI_start=sage_start -DPAPI_read=sage_read -DPAPI_stop=sage_stop -c -o $@.o $<
+	$(Q)$(CXX) -std=c++20 -O2 -o $@ tests/bench/sage.cpp $@.o $(SAGE) $(shell xml2-config --cflags) -lsys-sage -lpapi -lxml2 -pthread
 
 $(BENCHES): tests/bench/host.h
 $(B)/tests/bench/errors: tests/apps/handed.h tests/apps/touch.h

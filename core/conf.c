@@ -25,17 +25,17 @@ const char sp_conf_rank_output[] = "sspapi.%e.%j.%s/%r.sspapi";
 const struct sp_conf_row sp_conf_rows[] = {
 	{ "SSPAPI_OUTPUT", "path template, or -", "sspapi.%e.%h.%p.txt", "where the dump goes; - is standard error; not set, a rank's goes to sspapi.%e.%j.%s/%r.sspapi", TEXT(output) },
 	{ "SSPAPI_FORMAT", SP_FORM_NAMES(","), "by the extension of SSPAPI_OUTPUT", "the forms of the dump, comma-separated; without SSPAPI_OUTPUT text,store, of a rank store", TEXT(format) },
-	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "the ranks that are counted; the others forward only", TEXT(ranks) },
-	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept", WORD(readings, "temporary", "permanent") },
-	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept for a relation", NUMBER(readings_max, 0, 1000000000000) },
+	{ "SSPAPI_RANKS", "ranks: 0,64-67", "all", "the ranks that are counted; of the others nothing is", TEXT(ranks) },
+	{ "SSPAPI_READINGS", "temporary, permanent", "temporary", "whether each reading is kept, with its time and CPU", WORD(readings, "temporary", "permanent") },
+	{ "SSPAPI_READINGS_MAX", "a number", "1000000", "most readings kept of a thread's event set", NUMBER(readings_max, 0, 1000000000000) },
 	{ "SSPAPI_ATTRIBUTION", "auto, exact, residency, reading", "auto", "how counts between two readings are booked", WORD(attribution, "reading", "residency", "exact", "auto") },
 	{ "SSPAPI_DESCRIPTORS", "a number", "a quarter of the limit of descriptors, 4096 at most", "most descriptors that sspapi may hold for auto and exact", NUMBER(descriptors, 0, 1048576) },
-	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "the component tree to use", TEXT(topology) },
+	{ "SSPAPI_TOPOLOGY", "an hwloc XML file", "discover this machine", "what describes the machine, in place of the machine itself", TEXT(topology) },
 	{ "SSPAPI_CALLSITES", "auto, 0 to 64", "auto", "frames of call path kept for each interval; auto: one, and up to three callers of helpers", NUMBER(callsites, 0, 64) },
 	{ "SSPAPI_LIVE", "1, 0 or a folder", "1", "keep the store in a file, so that a killed process loses nothing", TEXT(live) },
 	{ "SSPAPI_SIGNAL", "a signal's name", "off", "a signal that makes a dump now", TEXT(signal) },
 	{ "SSPAPI_COLOR_BY", "an event's name", "the first event", "what colours the hwloc form", TEXT(color_by) },
-	{ "SSPAPI_DISABLE", "1", "0", "forward only", OFF(disable) },
+	{ "SSPAPI_DISABLE", "1", "0", "calls of PAPI are passed on, nothing is counted", OFF(disable) },
 	{ "SSPAPI_VERBOSE", "0, 1, 2", "1", "0 errors, 1 warnings, 2 what was intercepted", NUMBER(verbose, 0, 2) },
 };
 const unsigned sp_conf_n_rows = SP_COUNT(sp_conf_rows);
@@ -242,8 +242,8 @@ static void complain_unknown(const struct complaint *to)
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
 		meant = sp_conf_nearest(name);
-		to->say(sp_text_f(line, sizeof(line), "%s: no variable of sspapi, nothing reads it; %s %s", name,
-				  meant ? meant : "`sspapi env`", meant ? "may be meant" : "lists them"), to->arg);
+		to->say(sp_text_f(line, sizeof(line), "%s: nothing reads this variable; %s%s%s", name, meant ? "do you mean " : "",
+				  meant ? meant : "sspapi env lists those that there are", meant ? "?" : ""), to->arg);
 	}
 }
 

@@ -22,8 +22,8 @@ const struct sp_level sp_level_table[] = {
 	{ "rank", NULL, "rank", "ranks", NULL, SP_LEVEL_RANK, "MPI rank" },
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD, "thread" },
 	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET, "event set" },
-	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE, "pair of calls between which it was counted" },
-	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE, "call up to which it was counted" },
+	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE, "pair of calls of PAPI, for what was counted between the two" },
+	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE, "call of PAPI, for what was counted up to the call" },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);

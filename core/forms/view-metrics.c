@@ -64,12 +64,12 @@ bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const st
 		return false;
 	sp_memory_init(&o, text, room);
 	if (d->sets)
-		sp_out_f(&o, "%s is made of %'lu of %'lu event sets: those that have all that it needs (", d->name, d->sets, d->sets + d->others);
+		sp_out_f(&o, "%s is made of %'lu of %'lu event sets: those that have all its events (", d->name, d->sets, d->sets + d->others);
 	else
-		sp_out_f(&o, "%s: no event set has all that it needs (", d->name);
+		sp_out_f(&o, "%s: no event set has all its events (", d->name);
 	for (uint32_t i = 0; i < d->n_terms; i++)
 		sp_out_f(&o, "%s%s", i ? ", " : "", t->term[d->first_term + i].name);
-	sp_out_text(&o, d->sets ? ")" : "): count them in one, as what ran at another time is no part of it");
+	sp_out_text(&o, d->sets ? ")" : "): count these in one set, since counts of different times are not divided");
 	sp_memory_text(&o);
 	return true;
 }

@@ -290,14 +290,13 @@ void sp_text_other_events(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_table t = { 0 };
 	uint32_t from;
-	char all[96];
 
 	if (!sp_table_open(&t, s, 0))
 		return;
 	sp_table_columns(&t);
 	from = s->all ? s->m->n_events : t.next;
 	sp_table_close(&t);
-	sp_list_show(o, s, 3, true, sp_text_f(all, sizeof(all), "(all of them: %s)", sp_show_command(s)), event_lines, &from);
+	sp_list_show(o, s, 3, true, "events", event_lines, &from);
 }
 
 static void gauge_line(struct sp_text_list *l, const struct sp_shown *g)

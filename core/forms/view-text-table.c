@@ -585,9 +585,13 @@ void sp_table_blocks(struct sp_out *o, struct sp_table *t)
 	left = columns_left(t, t->next, ne) + columns_left(t, t->next_metric, end);
 	if (left && t->n)
 		sp_text_cut(t->s);
-	if (left && t->n && t->further)
-		sp_out_f(o, "+ %'u more column%s: sspapi %s --per-%s\n", left, SP_MANY(left), sp_show_keeps_nothing(t->s) ? "stat" : "report",
-			 t->further);
+	if (left && t->n && t->further) {
+		char option[32];
+
+		sp_out_f(o, "+ %'u more column%s", left, SP_MANY(left));
+		sp_text_shown_by(o, t->s, sp_text_f(option, sizeof(option), "per-%s", t->further));
+		sp_out_char(o, '\n');
+	}
 }
 
 /* ---- lists --------------------------------------------------------------- */
@@ -631,6 +635,9 @@ void sp_list_show(struct sp_out *o, const struct sp_show *s, unsigned columns, b
 	l.lines = l.left = 0;
 	sp_out_text(o, below ? "\n" : "");
 	tell(&l, arg);
-	if (l.left)
-		sp_out_f(o, "… and %'u more %s\n", l.left, things);
+	if (!l.left)
+		return;
+	sp_out_f(o, "… and %'u more %s", l.left, things);
+	sp_text_shown_by(o, s, "all");
+	sp_out_char(o, '\n');
 }

@@ -277,6 +277,18 @@ const char *sp_share(char buf[48], double part, double whole)
 	return share >= 99.5 && share < 100.0 ? strcpy(buf, ">99 %") : sp_text_f(buf, 48, "%.0f %%", share);
 }
 
+void sp_text_shown_by(struct sp_out *o, const struct sp_show *s, const char *option)
+{
+	bool store = s->file && strcmp(s->file, SP_VIEW_NO_STORE) != 0;
+
+	if (store)
+		sp_out_f(o, ": sspapi report --%s%s%s", option, *s->file ? " " : "", s->file);
+	else if (s->file && !s->m->h.stat)
+		sp_out_text(o, ": SSPAPI_VERBOSE=2");
+	else if (strcmp(option, "all") != 0)
+		sp_out_f(o, ": --%s", option);
+}
+
 /* ---- names -------------------------------------------------------------- */
 
 void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t index)

@@ -6,6 +6,7 @@
 
 #include "../model/view-common.h"
 #include "../out.h"
+#include "view.h"
 
 #define SP_TEXT_WIDTH	80u	/* no line of a table, nor of sentences */
 
@@ -37,6 +38,9 @@ bool sp_event_is_time(const struct sp_model *m, uint32_t event);
 
 unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
 /* The same with its unit where that can be scaled ("46.70 ms"), and M, G from 8 digits on. */
+/* What shows more: ": sspapi report --OPTION FILE", of this run; where no store of it is there ": --OPTION" of the verb that
+ * shows it (a level), or nothing (all). */
+void sp_text_shown_by(struct sp_out *o, const struct sp_show *s, const char *option);
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
 int64_t sp_nearest(enum sp_data_type type, double d);	/* the nearest value of the type */
 

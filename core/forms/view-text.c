@@ -160,9 +160,23 @@ static void quota(struct sp_out *o, const struct sp_model *m)
 
 /* ---- how sure ------------------------------------------------------------------ */
 
+/* "at most 4.200 us of 127.2 ms": what of an event may be on another CPU than the one that it is shown on. */
+static void at_most(struct sp_out *o, const struct sp_model *m, uint32_t e)
+{
+	enum sp_data_type type = sp_event_type(m, e);
+	double part = sp_value_double(type, m->total[e]) - sp_value_double(type, m->total_exact[e]);
+	char buf[48];
+
+	sp_short_text(buf, m, e, sp_nearest(type, part));
+	sp_out_f(o, "at most %s", buf);
+	sp_short_text(buf, m, e, m->total[e]);
+	sp_out_f(o, " of %s", buf);
+}
+
+/* "3 % of A (at most 12 of 400) and <1 % of B (at most 4.200 us of 127.2 ms) are not proven on their CPU (~)" */
 static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t n)
 {
-	uint32_t told = 0;
+	uint32_t told = 0, last = 0;
 	char text[256], buf[48];
 
 	for (uint32_t e = 0; e < m->n_events && told < (n == 4 ? 4 : 3); e++) {
@@ -172,11 +186,21 @@ static void unproven_events(struct sp_out *o, const struct sp_model *m, uint32_t
 			continue;
 		sp_out_f(o, "%s%s of %s", !told ? "" : told + 1 == n ? " and " : ", ", sp_share(buf, 1.0 - share, 1.0),
 			 sp_text_event(m, e, text));
+		if (n > 1) {
+			sp_out_text(o, " (");
+			at_most(o, m, e);
+			sp_out_char(o, ')');
+		}
+		last = e;
 		told++;
 	}
 	if (n > told)
 		sp_out_f(o, " and some of %'u more event%s", n - told, SP_MANY(n - told));
-	sp_out_text(o, n == 1 ? " is not proven on its CPU (~)" : " are not proven on their CPU (~)");
+	sp_out_text(o, n == 1 ? " is not proven on its CPU (~): " : " are not proven on their CPU (~)");
+	if (n == 1) {
+		at_most(o, m, last);
+		sp_out_text(o, " may be elsewhere");
+	}
 }
 
 static bool has_column(const struct sp_model *m, const struct sp_row *row)
@@ -201,10 +225,10 @@ static void why_unproven(struct sp_out *o, struct sp_model *m)
 		if (row.why != SP_WHY_NONE)
 			sp_paragraph(o, "  why: ", 2, sp_why_text(row.why));
 		else if (m->h.attribution == SP_BY_READING)
-			sp_paragraph(o, "  ", 2, "booked on the CPU of the reading that brought them: pin the threads, or take "
+			sp_paragraph(o, "  ", 2, "each count is booked on the CPU of the reading that brought it: pin the threads, or take "
 				     "SSPAPI_ATTRIBUTION=auto");
 		else if (m->h.attribution == SP_BY_RESIDENCY)
-			sp_paragraph(o, "  ", 2, "split by the time that the thread spent on each CPU: pin the threads, or take "
+			sp_paragraph(o, "  ", 2, "counts are split by the time that the thread spent on each CPU: pin the threads, or take "
 				     "SSPAPI_ATTRIBUTION=auto");
 	}
 }
@@ -222,7 +246,7 @@ static void how_sure(struct sp_out *o, struct sp_model *m)
 {
 	bool any = false, missing = m->h.stat && !(m->h.stat & SP_STAT_WHOLE);
 	uint32_t unproven = 0, none = 0, counted = 0;
-	char text[600];
+	char text[900];
 	struct sp_out line;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -342,11 +366,11 @@ static const char *const of_sets[] = {
 	"counted in turns with others (multiplexing): estimates",
 	"a count went backwards, as differences do",
 	"a count went backwards: something but PAPI set it anew",
-	"a signal handler called PAPI for it inside another call for it, or jumped out of one: what was counted there may be missing, or be here twice",
+	"a signal handler called PAPI for the set inside another call for it, or jumped out of one: what was counted there may be missing, or counted twice",
 	"still running at the end: what came after the last reading was not handed out",
 	"never read, and still running at the end: its counts were not handed out",
 	"started, but never read",
-	"read by a thread that is not the one counted: booked where that one last ran",
+	"read by another thread than the counted one: booked where the counted one last ran",
 	"attached to a CPU: counts all that ran there",
 	"attached to another thread",
 	"counts the whole process",
@@ -428,7 +452,7 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 /* Each thread once: rows of one are not far from each other. */
 static void attached(struct notes *n, struct sp_model *m)
 {
-	static const char *const over[] = { "", "; it still ran at the end", "; it had ended" };
+	static const char *const over[] = { "", ", and still ran at the end", ", and had ended" };
 	const struct sp_watched *w, *before = NULL;
 	struct sp_row row = { 0 };
 
@@ -466,7 +490,7 @@ static void nowhere(struct notes *n, struct sp_model *m)
 			    sp_row_place(&row, i) >= 0 || row.event[i] == told)
 				continue;
 			told = row.event[i];
-			NOTE(n, "%s: the topology shows no such %s; what it counted is on no component", sp_event_name(m, told, buf),
+			NOTE(n, "%s: the topology shows no such %s; these counts are on no component", sp_event_name(m, told, buf),
 			     things[v->place]);
 		}
 }
@@ -540,7 +564,7 @@ static void outside(struct notes *n, const struct sp_model *m)
 		sp_out_f(&line, "%s%d", i ? ", " : "", m->outside[i]);
 	sp_out_text(&line, m->n_outside == SP_OUTSIDE_MOST ? " and perhaps more" : "");
 	NOTE(n, "CPU%s %s %s not in the topology, but counted: %s", SP_MANY(m->n_outside), sp_memory_text(&line),
-	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online after it was read" : "it is not all of this machine's");
+	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online later" : "the topology is not all of this machine's");
 }
 
 /* The events that only these kinds of cores count, by name; how many. */
@@ -649,10 +673,12 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	topology_source(&n, m);
 	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
 	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
-	if (n.left)
-		sp_text_cut(s);
-	if (n.left)
-		sp_out_f(o, "… and %'u more notes (%s)\n", n.left, sp_show_command(s));
+	if (!n.left)
+		return;
+	sp_text_cut(s);
+	sp_out_f(o, "… and %'u more notes", n.left);
+	sp_text_shown_by(o, s, "all");
+	sp_out_char(o, '\n');
 }
 
 /* ---- all of it ---------------------------------------------------------------------- */

@@ -61,12 +61,6 @@ static inline bool sp_show_keeps_nothing(const struct sp_show *s)
 	return s->m->h.stat && (!s->file || strcmp(s->file, SP_VIEW_NO_STORE) == 0);
 }
 
-/* The command that shows all. */
-static inline const char *sp_show_command(const struct sp_show *s)
-{
-	return sp_show_keeps_nothing(s) ? "-o FILE.sspapi keeps them for sspapi report --all" : "sspapi report --all";
-}
-
 /* What stands above the text form's tables, and below them. */
 void sp_text_begin(struct sp_out *o, const struct sp_show *s);
 void sp_text_end(struct sp_out *o, const struct sp_show *s);

@@ -334,6 +334,8 @@ static bool event(const struct sp_asked_papi *p, struct sp_stat_plan *plan, cons
 		return add(p, plan, whole, code, info);
 	wrong(plan, "no event here has this name");
 	sp_near_say(&near, plan->wrong, sizeof(plan->wrong));
+	if (!strchr(plan->wrong, ';'))
+		strncat(plan->wrong, "; sspapi list tells those that are here", sizeof(plan->wrong) - strlen(plan->wrong) - 1);
 	return false;
 }
 

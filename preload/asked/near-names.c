@@ -85,7 +85,9 @@ void sp_near_say(const struct sp_near_names *n, char *text, size_t room)
 	size_t used = strlen(text);
 
 	for (unsigned i = 0; i < many && used < room; i++)
-		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : ending ? "; it may be " : many > 1 ? "; near it are " : "; near it is ", of[i].name);
+		used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : ending ? "; several end so: " : many > 1 ? "; do you mean one of " : "; do you mean ", of[i].name);
+	if (many && used < room)
+		used += (size_t)snprintf(text + used, room - used, ending ? "" : "?");
 	if (ending && n->n_endings > SP_NEAR && used < room)
 		snprintf(text + used, room - used, " and %u more", n->n_endings - SP_NEAR);
 }

@@ -20,7 +20,7 @@ void sp_near_look(struct sp_near_names *n, const char *wanted, const char *name)
 /* The only name that ends with what is wanted, behind a ':', '_' or '-'; NULL: none or several do. */
 const char *sp_near_ending(const struct sp_near_names *n);
 
-/* "; near it are A, B" (or is A) or "; it may be A, B" (several end so), or nothing: appended to text. */
+/* "; do you mean one of A, B?" (or A) or "; several end so: A, B", or nothing: appended to text. */
 void sp_near_say(const struct sp_near_names *n, char *text, size_t room);
 
 #endif

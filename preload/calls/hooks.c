@@ -846,7 +846,7 @@ static void book(struct sp_set *s, bool in_flight, enum sp_op op, const long lon
 }
 
 /* PAPI touches a running set when it is read, reset or written, but the fast path has no time for
- * that (sspapi-limits(7), LIMITS). */
+ * that (sspapi-limits(7), WHAT FEW PROGRAMS MEET). */
 static void touch_running(struct sp_set *s)
 {
 	if (s && sp_get(&s->alive) && sp_get(&s->started) && !sp_is_touched(s))

@@ -113,9 +113,9 @@ static void refused(struct sp_doctor *d, long error)
 	if (error == ENOSYS)
 		sp_doctor_mend(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 there is none");
 	else if (status_of("Seccomp:", 10) == 2 || container())
-		sp_doctor_mend(d, "it is a container's seccomp filter: docker run --cap-add PERFMON (or --security-opt seccomp=unconfined)");
+		sp_doctor_mend(d, "a container's seccomp filter refuses: docker run --cap-add PERFMON (or --security-opt seccomp=unconfined)");
 	else
-		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2; if it is that already, ask what security module forbids it");
+		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2; if that is the level already, ask which security module forbids it");
 }
 
 static void hardware(struct sp_doctor *d)
@@ -157,8 +157,8 @@ static void for_stat(struct sp_doctor *d)
 	if (c.n_cpus && sp_stat_reads_come(c.cpu[0]))
 		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU and by thread");
 	else if (sp_told_library())
-		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU; by thread with --per-thread, which puts %s into it: this kernel "
-			      "does not write what a thread counted", sp_told_library());
+		sp_doctor_say(d, SP_GOOD, "sspapi stat counts any program here, by CPU; by thread with --per-thread, which puts %s into the program: "
+			      "this kernel does not write what a thread counted", sp_told_library());
 	else
 		sp_doctor_say(d, SP_WORTH, "sspapi stat counts by CPU only: this kernel does not write what a thread counted, and "
 			      "libsspapi-threads.so, which tells of threads in the program, is not installed");

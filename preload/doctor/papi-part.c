@@ -147,7 +147,7 @@ static void ask(struct sp_doctor *d, void *arg)
 	(void)arg;
 	if (wrong) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi cannot be used: %s: %s", d->papi, wrong);
-		sp_doctor_mend(d, "install what it needs, or put it into LD_LIBRARY_PATH");
+		sp_doctor_mend(d, "install what libpapi needs, or put its folder into LD_LIBRARY_PATH");
 		return;
 	}
 	r = sp_asked_init(&p, d->papi);
@@ -161,8 +161,8 @@ static void ask(struct sp_doctor *d, void *arg)
 		      p.version >> 24, p.version >> 16 & 255, p.version >> 8 & 255, p.version & 255,
 		      p.version < 0x05070000 || p.version >= 0x08000000 ? ", which sspapi was not made for (5.7 to 7.x)" : "");
 	if (!sp_asked_each(&p, calls_itself_openly)) {
-		sp_doctor_say(d, SP_WORTH, "it is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
-		sp_doctor_mend(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without it");
+		sp_doctor_say(d, SP_WORTH, "this libpapi is linked with -Bsymbolic: readings inside of PAPI_hl_* and rates are not seen");
+		sp_doctor_mend(d, "use PAPI_start, PAPI_read, PAPI_stop; or a libpapi that is linked without -Bsymbolic");
 	}
 	components(d, &p);
 	if (counts(counts(d, &p, "PAPI_TOT_INS") ? NULL : d, &p, "perf::PAGE-FAULTS"))

@@ -15,28 +15,28 @@ static void say_kind(struct sp_doctor *d)
 		sp_doctor_say(d, SP_WORTH, "%s may be run but not read: no more can be said of it", p->path);
 	else if (p->kind == SP_PROGRAM_FOREIGN) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "%s is made for another word size or machine than libsspapi", p->path);
-		sp_doctor_mend(d, "build sspapi for it, or it for this machine");
+		sp_doctor_mend(d, "build sspapi for that machine, or the program for this one");
 	} else if (p->kind == SP_PROGRAM_STATIC) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "%s is statically linked: nothing can be preloaded into it", p->path);
-		sp_doctor_mend(d, "link it dynamically, without -static");
+		sp_doctor_mend(d, "link the program dynamically, without -static");
 	} else if (*p->loader) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "%s is made for another C library (%s): libsspapi cannot be loaded into it", p->path, p->loader);
-		sp_doctor_mend(d, "build it with the C library that sspapi was built with (sspapi stat counts any program)");
+		sp_doctor_mend(d, "build the program with the C library that sspapi was built with (sspapi stat counts any program)");
 	} else {
 		sp_doctor_say(d, SP_GOOD, "%s is dynamically linked", p->path);
 	}
 	if (p->set_id_other) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "it is set-user-ID, set-group-ID or has capabilities: the loader ignores LD_PRELOAD");
-		sp_doctor_mend(d, "run a copy of it without (cp), as yourself");
+		sp_doctor_say(d, SP_IN_THE_WAY, "the program is set-user-ID, set-group-ID or has capabilities: the loader ignores LD_PRELOAD");
+		sp_doctor_mend(d, "run a copy without these (cp), as yourself");
 	} else if (p->set_id) {
-		sp_doctor_say(d, SP_WORTH, "it is set-user-ID: for anybody but its owner the loader ignores LD_PRELOAD");
+		sp_doctor_say(d, SP_WORTH, "the program is set-user-ID: for anybody but its owner the loader ignores LD_PRELOAD");
 	}
 }
 
 static void say_linked(struct sp_doctor *d)
 {
 	const struct sp_program *p = d->program;
-	const char *by = *p->papi_from ? p->papi_from : "it";
+	const char *by = *p->papi_from ? p->papi_from : "the program";
 
 	if (!realpath(p->papi, d->papi))
 		snprintf(d->papi, sizeof(d->papi), "%s", p->papi);
@@ -49,7 +49,7 @@ static void say_linked(struct sp_doctor *d)
 	}
 	if (strcmp(p->papi_how, "LD_PRELOAD") == 0)
 		by = "LD_PRELOAD";
-	sp_doctor_say(d, SP_GOOD, "%s %s %s (found by %s)", by, *p->papi_from || strcmp(by, "it") != 0 ? "brings" : "links", d->papi,
+	sp_doctor_say(d, SP_GOOD, "%s %s %s (found by %s)", by, *p->papi_from || strcmp(by, "the program") != 0 ? "brings" : "links", d->papi,
 		      p->papi_how);
 }
 
@@ -60,23 +60,23 @@ static void say_papi(struct sp_doctor *d)
 	if (*p->papi) {
 		say_linked(d);
 	} else if (*p->holds_papi) {
-		sp_doctor_say(d, SP_GOOD, "%s, which it links, has libpapi in it (libpapi.a): calls of PAPI that the loader binds are seen",
+		sp_doctor_say(d, SP_GOOD, "%s, which the program links, has libpapi in it (libpapi.a): calls of PAPI that the loader binds are seen",
 			      p->holds_papi);
 	} else if (p->static_papi) {
-		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into it statically: its calls cannot be seen");
+		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into the program statically: calls of PAPI cannot be seen");
 		sp_doctor_mend(d, "link with -lpapi and libpapi.so (no libpapi.a, no -Wl,-Bstatic)");
 	} else if (p->names_papi) {
-		sp_doctor_say(d, SP_GOOD, "it does not link libpapi, but names it: it may load it with dlopen, which is seen");
+		sp_doctor_say(d, SP_GOOD, "the program does not link libpapi, but names libpapi: it may load libpapi with dlopen, which is seen");
 	} else if (p->loads_or_starts) {
-		sp_doctor_say(d, SP_WORTH, "it neither links nor names libpapi; what it loads or starts may have it");
-		sp_doctor_mend(d, "of a launcher or interpreter, ask for the program that it starts: sspapi doctor PROGRAM");
+		sp_doctor_say(d, SP_WORTH, "the program neither links nor names libpapi; what the program loads or starts may have libpapi");
+		sp_doctor_mend(d, "if this is a launcher or interpreter, ask for the program that is started: sspapi doctor PROGRAM");
 	} else {
-		sp_doctor_say(d, SP_IN_THE_WAY, "no PAPI in sight: it neither links nor names libpapi");
+		sp_doctor_say(d, SP_IN_THE_WAY, "no PAPI in sight: the program neither links nor names libpapi");
 		sp_doctor_mend(d, "sspapi stat counts any program; sspapi run shows what a program counts with PAPI itself");
 	}
 	if (p->apart) {
-		sp_doctor_say(d, SP_WORTH, "it uses dlmopen: a libpapi in a namespace of its own is not seen");
-		sp_doctor_mend(d, "have it load libpapi with dlopen");
+		sp_doctor_say(d, SP_WORTH, "the program uses dlmopen: a libpapi in a namespace of its own is not seen");
+		sp_doctor_mend(d, "load libpapi with dlopen");
 	}
 }
 
@@ -87,5 +87,5 @@ void sp_doctor_program(struct sp_doctor *d)
 	if (d->program->kind == SP_PROGRAM_DYNAMIC && !d->program->unread)
 		say_papi(d);
 	else if (d->program->static_papi)
-		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into it statically, too");
+		sp_doctor_say(d, SP_IN_THE_WAY, "libpapi is linked into the program statically, too");
 }

@@ -88,7 +88,7 @@ static const char *why(const char *path, int error)
 	case -ENXIO:
 		return why_none(path);
 	case -ETIMEDOUT:
-		return "who reads this does not take it";
+		return "whoever reads this takes nothing";
 	case -EPERM:
 		return is_fifo(path) ? "this FIFO is another user's" : sp_say_error(error);
 	default:

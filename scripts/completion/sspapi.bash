@@ -2,6 +2,10 @@
 # Installed as share/bash-completion/completions/sspapi; or: . sspapi.bash
 # (LC_ALL=C: in Turkish "i" is not in [a-z].)
 
+_sspapi_verbs() {
+	"$1" --help 2>/dev/null | LC_ALL=C sed -n 's/^  sspapi \([a-z][a-z]*\).*/\1/p'
+}
+
 # Options that `sspapi VERB --help` names.
 _sspapi_options() {
 	"$1" "$2" --help 2>/dev/null | LC_ALL=C grep -oE '(^|[][ ,|])--?[a-z][a-z-]*' | LC_ALL=C grep -oE -- '--?[a-z][a-z-]*' | sort -u
@@ -13,6 +17,31 @@ _sspapi_values() {
 	name=SSPAPI_$(printf '%s' "${2#--}" | LC_ALL=C tr 'a-z-' 'A-Z_')
 	"$1" env 2>/dev/null | LC_ALL=C grep -A2 "^$name=" | LC_ALL=C sed -n 's/^ *values: \(.*\); default.*/\1/p' |
 		LC_ALL=C grep -vE '(^| )(an?|to|path) ' | LC_ALL=C tr -c 'A-Za-z0-9_\n' ' '
+}
+
+# Events by each of their names: in tables that say so, perf's stand in the second column.
+_sspapi_events() {
+	"$1" list 2>/dev/null | LC_ALL=C awk -F '  +' '/^not here/ { exit } /^[^ ]/ { both = /perf call them/ }
+		/^  / { print $2; n = both ? split($3, perf, ", ") : 0; for (i = 1; i <= n; i++) print perf[i] }'
+}
+
+# The word before the cursor as blanks part it: bash has it in pieces, at each : and =.
+_sspapi_whole() {
+	local line=${COMP_LINE:0:COMP_POINT}
+
+	printf '%s' "${line##*[ =]}"
+}
+
+# An event behind the last comma.  What stands before the last : bash has already.
+_sspapi_event() {
+	local whole=$2 before='' name
+
+	[[ $whole != *,* ]] || before=${whole%,*},
+	COMPREPLY=()
+	while read -r name; do
+		name=$before$name
+		[[ $name != "$whole"* ]] || COMPREPLY+=("${name#"${whole%"${whole##*:}"}"}")
+	done < <(_sspapi_events "$1")
 }
 
 # Control groups that can be counted, by their paths below the mount.  Whoever may make one chooses its name, and the words are
@@ -46,7 +75,7 @@ _sspapi_behind() {
 	*:-m)
 		_sspapi_words "default $("$command" report --help 2>/dev/null | LC_ALL=C sed -n 's/^  \([A-Z][A-Z0-9_]*\) .*/\1/p')" "$current"
 		[ ${#COMPREPLY[@]} -gt 0 ] || _sspapi_files "$current" ;;
-	stat:-e) _sspapi_words "$("$command" list 2>/dev/null | LC_ALL=C sed -n '/^not here/q;s/^  \([^ ]*\) .*/\1/p')" "$current" ;;
+	stat:-e) _sspapi_event "$command" "$current" ;;
 	stat:-p) mapfile -t COMPREPLY < <(compgen -W "$(pgrep -u "$(id -u)" 2>/dev/null)" -- "$current") ;;
 	stat:-t) mapfile -t COMPREPLY < <(compgen -W "$(ps -u "$(id -u)" -L -o tid= 2>/dev/null)" -- "$current") ;;
 	stat:--cgroup) _sspapi_words "$(_sspapi_cgroups)" "$current" ;;
@@ -65,7 +94,16 @@ _sspapi() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -le 1 ]; then
-		_sspapi_words "$("$command" --help 2>/dev/null | LC_ALL=C sed -n 's/^  sspapi \([a-z][a-z]*\).*/\1/p') --help --version" "$current"
+		_sspapi_words "$(_sspapi_verbs "$command") --help --version" "$current"
+		return
+	fi
+	if [ "$verb" = help ]; then
+		[ "$COMP_CWORD" -gt 2 ] || _sspapi_words "$(_sspapi_verbs "$command")" "$current"
+		return
+	fi
+	# An event's name, and a list of them, comes in several words.
+	if [ "$verb" = stat ] && [[ ${COMP_LINE:0:COMP_POINT} =~ \ -e\ +[^\ ]*$ ]]; then
+		_sspapi_event "$command" "$(_sspapi_whole)"
 		return
 	fi
 	# --name=value comes in three words.

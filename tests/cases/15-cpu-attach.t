@@ -71,7 +71,7 @@ for store in watch merged; do
 	is "attached to one that runs on: $store" "$(json "$tmp/shim.json" 'map { $_->{target} } @{$d->{relations}}')" \
 		"{\"args\":[\"sleep\",\"100\"],\"ended\":false,\"kind\":\"tid\",\"name\":\"sleep\",\"tid\":$target}"
 done
-check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 100) was counted by attaching to it; it still ran at the end"' \
+check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 100) was counted by attaching to it, and still ran at the end"' \
 	- "$B/sspapi" "$tmp/watch.sspapi" "$target"
 kill "$target"
 

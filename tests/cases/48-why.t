@@ -56,7 +56,7 @@ reason() {
 	is "$label: JSON" "$(whys 1)" "$how: $words"
 	is "$label: a reason wherever something is not proven, and only there" "$(unsaid)" ""
 	is "$label: in the text how much, and then why" \
-		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\) /SIZE /')" \
+		"$(sed -n '2,/^$/p' "$tmp/shim.txt" | tr -s ' \n' ' ' | sed -E 's/^.* (is|are) (not )?proven on (its|their) CPU \(~\)(: at most [0-9.,]+ ([mun]?s )?of [0-9.,]+ ([mun]?s )?may be elsewhere)? /SIZE /')" \
 		"SIZE why: $words "
 }
 
@@ -132,7 +132,7 @@ fi
 
 # What the setting does not ask for has no reason: what it does is said.
 MORE=$plain
-for how in "reading: booked on the CPU of the reading" "residency: split by the time that the thread spent"; do
+for how in "reading: each count is booked on the CPU of the reading" "residency: counts are split by the time that the thread spent"; do
 	rm -f "$tmp/shim".*
 	SSPAPI_OUTPUT=$tmp/shim.json SSPAPI_ATTRIBUTION=${how%%:*} run_shim shim env SSPAPI_FORMAT=json,text "$apps/moves" once 100 300
 	is "${how%%:*}: no reason" "$(whys)" "${how%%:*}: null"

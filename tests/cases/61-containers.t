@@ -113,7 +113,7 @@ MORE=$preloads/elsewhere.so
 ELSEWHERE=0,4095 dump later "$scenes/one"
 check "a CPU that came online later: booked under its number" books later
 check "a CPU that came online later: said" says later \
-	'- CPU 4095 is not in the topology, but counted: brought online after it was read'
+	'- CPU 4095 is not in the topology, but counted: brought online later'
 check "a CPU that came online later: counted among the CPUs" grep -q ', 1 thread on 2' later.txt
 check "a CPU that came online later: its counts are not lost" sh -c "tr -s ' ' <later.txt | grep -qE '^~? ?CPU 4095 .not in the topology. 7 58 % 3\$'"
 ELSEWHERE=8191,12 dump holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
@@ -121,7 +121,7 @@ check "numbers far above how many there are: in the tree" sh -c "tr -s ' ' <hole
 check "numbers far above how many there are: none is missing" not grep -q 'not in the topology' holes.txt
 ELSEWHERE=2,5 dump offline env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
 check "CPUs that were offline: both are named" says offline \
-	"- CPUs 2, 5 are not in the topology, but counted: it is not all of this machine's"
+	"- CPUs 2, 5 are not in the topology, but counted: the topology is not all of this machine's"
 MORE=
 
 # ---- for the application's own hwloc -------------------------------------------------------------------

@@ -143,8 +143,8 @@ for bad in 1-x 2-1 x 1,,2; do
 done
 run_shim misspelt env SSPAPI_OUTPT=x SSPAPI_WEATHER=fine "$one"
 is "a variable that is none" "$(lines_of misspelt)" "$(printf '%s\n' \
-	'sspapi: SSPAPI_OUTPT: no variable of sspapi, nothing reads it; SSPAPI_OUTPUT may be meant' \
-	'sspapi: SSPAPI_WEATHER: no variable of sspapi, nothing reads it; `sspapi env` lists them')"
+	'sspapi: SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?' \
+	'sspapi: SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are')"
 mkdir "$tmp/dangling"
 cd "$tmp/dangling" || exit 1
 ln -s nowhere x.sspapi

@@ -165,6 +165,11 @@ told() {
 	fi
 }
 told "a program with PAPI" "counts go to sspapi.one.$(uname -n)." "$scenes/one"
+mkdir elsewhere
+for name in named.sspapi elsewhere/named.sspapi named.json; do
+	run told "$sspapi" run -o $name -- "$scenes/one"
+	is "-o $name: whether sspapi report finds it" "$(sed -n 's/^sspapi run: counts go to //p' "$tmp/told.err")" "$name$([ $name != named.sspapi ] || echo '; sspapi report shows them')"
+done
 told "one that dlopens it" "counts go to sspapi.nolib.$(uname -n)." "$apps/nolib"
 told "one without" "no PAPI in sight" "$apps/nopapi"
 told "a shell may start one that has it" "counts go to sspapi.%e.%h.%p.sspapi, of each process; sspapi report shows them" sh -c true

@@ -190,7 +190,7 @@ is "Gaudi's: a device, though it claims threads" "$(gpu gaudi2 gaudi2:::TPC_STAL
 is "AMD's, with dimensions" "$(gpu rocp_sdk rocp_sdk:::SQ_WAVES:DIMENSION_XCC=1:device=0)" "GPU 0 MI210 of Package 0"
 is "one that is not there: on no component" "$(gpu cuda cuda:::sm__cycles:stat=sum:device=7; json "$tmp/gpu.json" 'scalar @{$d->{components}}, map { $_->{cpu} // "null" } @{$d->{relations}[0]{cpus}}')" "0
 null"
-check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; what it counted is on no component"' - "$tmp/gpu.txt"
+check "and said" sh -c 'tr -s "\n " " " <"$1" | grep -q "device=7: the topology shows no such GPU; these counts are on no component"' - "$tmp/gpu.txt"
 # What counted 0 is shown, and no headline says that all is 0 above a row that is not.
 printf '%s\n' 'component rapl' 'event rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ' 'component cuda' 'event cuda:::x:device=9 component=cuda' 'event EV_A' >"$tmp/script"
 # zero NAME WORD...: the text of what ops does

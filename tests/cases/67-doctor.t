@@ -30,29 +30,29 @@ finds "without rseq and locked memory" 0 "each reading of a set that is split by
 	sh -c 'ulimit -l 0; exec "$@"' - env GLIBC_TUNABLES=$rseq "$sspapi" doctor
 
 # ---- programs --------------------------------------------------------------------------------
-finds "one that links it" 0 "it links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
-finds "one that loads it" 0 "names it: it may load it with dlopen" "$sspapi" doctor "$apps/nolib"
+finds "one that links it" 0 "the program links $(realpath "$fake/libpapi.so.7.0") (found by RUNPATH)" "$sspapi" doctor "$scenes/one"
+finds "one that loads it" 0 "names libpapi: it may load libpapi with dlopen" "$sspapi" doctor "$apps/nolib"
 finds "one without" 0 "BAD no PAPI in sight" "$sspapi" doctor "$apps/nopapi"
 printf 'int count(int); int main(void) { return count(1); }\n' >holder.c
 printf '#include <dlfcn.h>\nvoid *load(void) { return dlopen("x", RTLD_NOW); }\n' >loads.c
 printf 'void *load(void); int main(void) { return load() != 0; }\n' >python.c
 ${CC:-gcc} -o holder holder.c -L"$scenes" -lholds -Wl,-rpath,"$scenes"
 ${CC:-gcc} -shared -fPIC -o libloads.so loads.c -ldl && ${CC:-gcc} -o python python.c -L. -lloads -Wl,-rpath,"$tmp"
-finds "one that links an object with libpapi.a in it" 0 "libholds.so, which it links, has libpapi in it" "$sspapi" doctor ./holder
+finds "one that links an object with libpapi.a in it" 0 "libholds.so, which the program links, has libpapi in it" "$sspapi" doctor ./holder
 is "that is not BAD" "$(grep -c '^  BAD.*PAPI in sight' d.out)" 0
-finds "an interpreter whose library loads" 0 "what it loads or starts may have it" "$sspapi" doctor ./python
+finds "an interpreter whose library loads" 0 "what the program loads or starts may have libpapi" "$sspapi" doctor ./python
 for program in ./holder ./python; do
 	run d "$sspapi" run "$program"
 	is "run says the same: $program" "$(grep -c 'no PAPI in sight' d.err)" 0
 done
-finds "a shell" 0 "what it loads or starts may have it" "$sspapi" doctor sh
+finds "a shell" 0 "what the program loads or starts may have libpapi" "$sspapi" doctor sh
 printf '#!%s\n' "$scenes/one" >script
 chmod +x script
 finds "a script" 0 "is a script; what runs is $scenes/one" "$sspapi" doctor ./script
 cp "$scenes/one" moved
 chmod 4755 moved
 cp "$scenes/one-5.7" moved-5.7
-finds "a library that is not found" 0 "it needs libpapi.so.5, which the loader does not find" "$sspapi" doctor ./moved-5.7
+finds "a library that is not found" 0 "the program needs libpapi.so.5, which the loader does not find" "$sspapi" doctor ./moved-5.7
 finds "set-user-ID" 0 "set-user-ID" "$sspapi" doctor ./moved
 printf 'int main(void) { return 0; }\n' >main.c
 if ${CC:-gcc} -static -o static main.c 2>/dev/null; then
@@ -146,14 +146,14 @@ finds "a folder that is none" 0 "BAD no dump can be written to $tmp/file/y.txt (
 finds "a folder that cannot be made" 0 "BAD no dump can be written to /proc/x/sh.txt (No such file or directory), which SSPAPI_OUTPUT says do: sspapi run -o" \
 	env SSPAPI_OUTPUT=/proc/x/%e.txt "$sspapi" doctor /bin/sh
 finds "no working directory to write into" 0 "(No such file or directory), and SSPAPI_OUTPUT is not set" sh -c 'cd /proc && exec "$0" doctor' "$sspapi"
-finds "a variable that is misspelt" 0 "note SSPAPI_OUTPT: no variable of sspapi, nothing reads it; SSPAPI_OUTPUT may be meant" \
+finds "a variable that is misspelt" 0 "note SSPAPI_OUTPT: nothing reads this variable; do you mean SSPAPI_OUTPUT?" \
 	env SSPAPI_OUTPT=x.json "$sspapi" doctor
 for near in OUT:OUTPUT FORMATS:FORMAT ATTRIBUTE:ATTRIBUTION Callsite:CALLSITES READINGS_MAXIMUM:READINGS_MAX READING:READINGS; do
-	finds "SSPAPI_${near%:*}" 0 "nothing reads it; SSPAPI_${near#*:} may be meant" env "SSPAPI_${near%:*}=1" "$sspapi" doctor
+	finds "SSPAPI_${near%:*}" 0 "nothing reads this variable; do you mean SSPAPI_${near#*:}?" env "SSPAPI_${near%:*}=1" "$sspapi" doctor
 done
-finds "one that is like none" 0 "note SSPAPI_WEATHER: no variable of sspapi, nothing reads it; \`sspapi env\` lists them" \
+finds "one that is like none" 0 "note SSPAPI_WEATHER: nothing reads this variable; sspapi env lists those that there are" \
 	env SSPAPI_WEATHER=fine "$sspapi" doctor
-finds "no name at all" 0 "note SSPAPI_: no variable of sspapi" env SSPAPI_= "$sspapi" doctor
+finds "no name at all" 0 "note SSPAPI_: nothing reads this variable" env SSPAPI_= "$sspapi" doctor
 finds "another machine" 0 "cores 8" env SSPAPI_TOPOLOGY="$root/tests/topo/hybrid.xml" "$sspapi" doctor
 finds "a topology that cannot be read" 0 "SSPAPI_TOPOLOGY is to name a file" env SSPAPI_TOPOLOGY="$root/tests/topo/no-numa.xml" "$sspapi" doctor
 mkdir own

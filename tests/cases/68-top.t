@@ -139,7 +139,7 @@ wrong "no such process" 1 "no such process" 999999999
 wrong "a process without a live file" 1 "no live file" $$
 begin
 rm "$(ls -t live/*.live | head -n 1)"
-wrong "one that has written its dump, as far as can be seen" 1 "its live file is gone: it has written its dump" "$pid"
+wrong "one that has written its dump, as far as can be seen" 1 "the live file is gone: the process has written its dump" "$pid"
 exec 3>&-
 wait "$pid"
 live=$(ls -t live/*.live | head -n 1)

@@ -49,46 +49,46 @@ table() {
 
 # ---- verbs, options, levels, variables: the near one -------------------------------------------------
 table <<'END_OF_TABLE'
-2|1|-|sspapi: reprot: no such verb; near it is report (|reprot
-2|1|-|sspapi: --versoin: no such verb; near it is --version (|--versoin
-2|1|-|near it is --help|--hlep
-2|1|-|near it is stat|sta
-2|1|-|near it is doctor|docter
-2|1|-|near it is recover|recoverr
-2|1|-|near it is merge|megre
-2|1|-|near it is list|lits
-2|1|-|near it is diff|dif
-2|1|-|near it is env|evn
-2|1|-|near it is top|tpo
-2|1|-|near it is run|rn
-2|1|-|near it is report|REPROT
+2|1|-|sspapi: reprot: no such verb; do you mean report? (|reprot
+2|1|-|sspapi: --versoin: no such option; do you mean --version? (|--versoin
+2|1|-|do you mean --help?|--hlep
+2|1|-|do you mean stat?|sta
+2|1|-|do you mean doctor?|docter
+2|1|-|do you mean recover?|recoverr
+2|1|-|do you mean merge?|megre
+2|1|-|do you mean list?|lits
+2|1|-|do you mean diff?|dif
+2|1|-|do you mean env?|evn
+2|1|-|do you mean top?|tpo
+2|1|-|do you mean run?|rn
+2|1|-|do you mean report?|REPROT
 2|1|-|sspapi: nope: no such verb (|nope
 2|1|-|sspapi: '': no such verb|''
-2|1|-|near it is report|help reprot
-2|1|-|no such verb|help --per-cores
-2|1|-|no such verb|-x
+2|1|-|do you mean report?|help reprot
+2|1|-|sspapi: --per-cores: no such option (|help --per-cores
+2|1|-|sspapi: -x: no such option|-x
 2|40|-|usage: sspapi VERB|
-2|1|-|--per-cores: unrecognized option; near it is --per-core (|report --per-cores a.sspapi
-2|1|-|near it is --per-thread|report --per-thred a.sspapi
-2|1|-|near it is --per-package|report --per-pakage a.sspapi
-2|1|-|near it is --per-socket|top --per-soket 1
-2|1|-|near it is --events|report --event-s EV_A a.sspapi
-2|1|-|near it is --no-symbols|report --no-symbls a.sspapi
-2|1|-|near it is --fail-above|diff --fail-abov-e 1 a.sspapi b.sspapi
-2|1|-|near it is --discard|recover --dicsard
-2|1|-|near it is --check|doctor --chekc
-2|1|-|near it is --help|env --hlep
-2|1|-|near it is --version|list --verison
-2|1|-|near it is --readings-max|run --readings-mx 3 true
-2|1|-|near it is --attribution|run --atribution exact true
-125|1|-|near it is --per-core|stat --per-cor-e true
+2|1|-|--per-cores: unrecognized option; do you mean --per-core? (|report --per-cores a.sspapi
+2|1|-|do you mean --per-thread?|report --per-thred a.sspapi
+2|1|-|do you mean --per-package?|report --per-pakage a.sspapi
+2|1|-|do you mean --per-socket?|top --per-soket 1
+2|1|-|do you mean --events?|report --event-s EV_A a.sspapi
+2|1|-|do you mean --no-symbols?|report --no-symbls a.sspapi
+2|1|-|do you mean --fail-above?|diff --fail-abov-e 1 a.sspapi b.sspapi
+2|1|-|do you mean --discard?|recover --dicsard
+2|1|-|do you mean --check?|doctor --chekc
+2|1|-|do you mean --help?|env --hlep
+2|1|-|do you mean --version?|list --verison
+2|1|-|do you mean --readings-max?|run --readings-mx 3 true
+2|1|-|do you mean --attribution?|run --atribution exact true
+125|1|-|do you mean --per-core?|stat --per-cor-e true
 2|1|-|--per-c: several options begin so: --per-cpu, --per-core|report --per-c a.sspapi
 2|1|-|several options begin so: --per-cpu|report --per a.sspapi
 2|1|-|several options begin so|diff --per-s a.sspapi b.sspapi
 125|1|-|several options begin so: --per-socket|stat --per-s true
 0|0|+|-|report --per-co a.sspapi
-2|1|-|SSPAPI_FORMAT may be meant|run -e SSPAPI_FROMAT=text true
-2|1|-|SSPAPI_OUTPUT may be meant|run -e SSPAPI_OUTPT=x true
+2|1|-|nothing reads this variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text true
+2|1|-|do you mean SSPAPI_OUTPUT?|run -e SSPAPI_OUTPT=x true
 
 # ---- names of events and metrics -------------------------------------------------------------------
 0|0|+|-|report --events A a.sspapi
@@ -147,7 +147,8 @@ table <<'END_OF_TABLE'
 # ---- files to read ---------------------------------------------------------------------------------
 1|1|-|text.txt: a text, not a store|report text.txt
 1|1|-|plain: a text, not a store|report plain
-1|1|-|script: a script, not a store|report script
+1|1|-|script: a script, not a store: sspapi run|report script
+1|1|-|loop: a program, not a store: sspapi run|report loop
 1|1|-|dump.json: a JSON dump, not a store|report dump.json
 1|1|-|dump.xml: XML, not a store|report dump.xml
 1|1|-|none.sspapi: empty|report none.sspapi
@@ -167,14 +168,14 @@ table <<'END_OF_TABLE'
 2|1|-|cut.sspapi: damaged|diff a.sspapi cut.sspapi
 1|3|-|nothing is written|merge -o m.sspapi text.txt none.sspapi
 1|1|-|plain: a text, not a store|merge -o m.sspapi a.sspapi plain
-1|1|-|not the name of a live file: it is left|recover --discard a.sspapi
+1|1|-|not the name of a live file: the file is left|recover --discard a.sspapi
 
 # ---- files to write --------------------------------------------------------------------------------
 2|1|-|x.pdf: there is no such form; the ending chooses one of .txt, .json, .csv, .xml, .html, .sspapi|report -o x.pdf a.sspapi
 2|1|-|x.pdf: there is no such form|run -o x.pdf true
 2|1|-|x.PNG: there is no such form|run --output x.PNG true
 125|1|-|x.svg: there is no such form|stat -o x.svg true
-2|1|-|x.pdf: what it writes is a store|merge -o x.pdf a.sspapi
+2|1|-|x.pdf: merge writes a store|merge -o x.pdf a.sspapi
 2|1|-|x.pdf: there is no such form|recover -o x.pdf a.sspapi
 2|1|-|a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html true
 2|1|-|a page is made of a store|run -f html true
@@ -190,10 +191,10 @@ table <<'END_OF_TABLE'
 1|1|-|empty: not a regular file|merge -o empty a.sspapi
 2|1|-|the file to write is one of those to read|report -o a.sspapi a.sspapi
 2|1|-|the file to write is one of those to read|merge -o a.sspapi a.sspapi b.sspapi
-1|1|-|it is there, and is no store: not replaced|merge -o plain a.sspapi
+1|1|-|a file that is no store is there: not replaced|merge -o plain a.sspapi
 2|1|-|say where to with -o FILE|merge a.sspapi
 2|1|-|name the files to merge|merge -o m.sspapi
-2|1|-|what it writes is a store|merge -o m.json a.sspapi
+2|1|-|merge writes a store|merge -o m.json a.sspapi
 
 # ---- values ----------------------------------------------------------------------------------------
 2|1|-|pdf: -f takes one of text, json, csv, hwloc, html, store|report -f pdf a.sspapi
@@ -357,8 +358,16 @@ if [ "$(status_of try)" = 0 ]; then
 	row 0 0 - - stat -q -o made/by/stat.json true
 	run wide "$sspapi" stat sh -c "exit 0; $(printf 'an argument of the command line %s ' 1 2 3 4 5 6)"
 	is "a long command line: no line is over 80 columns" "$(status_of wide) $(grep -cE '^.{81}' wide.err)" "0 0"
-	row 125 1 - "nope-event: no event here has this name" stat -e nope-event true
-	row 125 1 - "near it" stat -e page-fault true
+	run few "$sspapi" stat -o few.sspapi sh -c '/bin/true; /bin/true; exit 0'
+	sed -n 's/^+ [0-9]* more columns*: sspapi //p' few.err >commands
+	check "what has no room: a command that shows it" test -s commands
+	while read -r command; do
+		check "of this run: sspapi $command" sh -c '"$0" $1 >pasted && grep -q MIGRATIONS pasted && grep -q "^ *pid .* sh " pasted' "$sspapi" "$command"
+	done <commands
+	check "or the option, where no store is written" sh -c '"$1" stat sh -c "/bin/true; /bin/true; exit 0" 2>none.err
+		grep -q "^+ [0-9]* more column.*: --per-[a-z]*$" none.err && ! grep -q "sspapi report" none.err' sh "$sspapi"
+	row 125 1 - "nope-event: no event here has this name; sspapi list" stat -e nope-event true
+	row 125 1 - "do you mean" stat -e page-fault true
 else
 	skip "what stat starts" "the kernel lets nobody count here"
 fi

@@ -12,6 +12,7 @@ cat >complete.bash <<'END'
 shift
 COMP_WORDS=("$@")
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+COMP_LINE=${LINE-} COMP_POINT=${#COMP_LINE}
 _sspapi
 printf '%s\n' "${COMPREPLY[@]}" | sort -u
 END
@@ -24,8 +25,10 @@ offers() {
 	is "$offers_name" "$(completes "$@" | tr '\n' ' ')" "$offers_wanted "
 }
 
-is "every verb" "$(completes '' | grep -v '^--' | tr '\n' ' ')" \
-	"$(sed -n 's/^	{ "\([a-z]*\)", sp_cmd.*/\1/p' "$root/core/cli/sspapi.c" | sort | tr '\n' ' ')"
+verbs=$({ echo help; sed -n 's/^	{ "\([a-z]*\)", sp_cmd.*/\1/p' "$root/core/cli/sspapi.c"; } | sort | tr '\n' ' ')
+is "every verb" "$(completes '' | grep -v '^--' | tr '\n' ' ')" "$verbs"
+is "help of each" "$(completes help '' | tr '\n' ' ')" "$verbs"
+offers "help of one" "" help stat ''
 offers "a verb begun" "recover report" re
 offers "a verb that is none" "" xyz
 
@@ -52,6 +55,20 @@ offers "-f of run: each form that the library writes" "$(forms 'FIRST|NEXT')" ru
 offers "an attribution" "auto exact reading residency" run --attribution ''
 offers "of the form with =" "exact" run --attribution = e
 offers "readings" "permanent temporary" run --readings ''
+# Events by PAPI's and perf's names; bash parts a word at each colon, and wants what is behind the last one.
+if "$sspapi" list | grep -q '^  perf::PAGE-FAULTS .* page-faults, faults '; then
+	LINE="sspapi stat -e page-f" offers "an event by perf's name" "page-faults" stat -e page-f
+	LINE="sspapi stat -e perf::PAGE-F" offers "by PAPI's" "PAGE-FAULTS" stat -e perf :: PAGE-F
+	LINE="sspapi stat -e cs,fa" offers "behind a comma" "cs,faults" stat -e cs,fa
+	LINE="sspapi stat -e perf::TASK-CLOCK,perf::PAGE-F" offers "and behind a colon and a comma" "PAGE-FAULTS" stat -e perf :: TASK-CLOCK,perf :: PAGE-F
+	check "none that cannot be counted" sh -c '! grep -q "^not\|:$" "$1"' sh "$(LINE="sspapi stat -e " completes stat -e '' >events; echo events)"
+else
+	skip "events" "the kernel counts no page faults here"
+fi
+LINE="sspapi stat -p "
+check "processes" grep -qx $$ "$(completes stat -p '' >pids; echo pids)"
+check "processes for top" grep -qx $$ "$(completes top '' >pids; echo pids)"
+LINE=''
 offers "metrics by name" "IPC" report -m IP
 check "all of them" sh -c 'test "$(wc -l <"$1")" -gt 15' sh "$(completes report -m '' >all; echo all)"
 offers "a metric that is none is a file" "run.json run.sspapi" report -m run
@@ -96,6 +113,8 @@ END
 	is "zsh: every verb" "$(zshell '' | cut -d: -f1 | sort | tr '\n' ' ')" "$(completes '' | grep -v '^--' | tr '\n' ' ')"
 	is "zsh: options as in bash" "$(zshell report - | sort | tr '\n' ' ')" "$(completes report - | tr '\n' ' ')"
 	is "zsh: values" "$(zshell run --attribution '' | tr '\n' ' ')" "auto exact residency reading "
+	is "zsh: help of each" "$(zshell help '' | cut -d: -f1 | sort | tr '\n' ' ')" "$verbs"
+	check "zsh: events by perf's names" sh -c 'grep -qx page-faults "$1" || ! "$2" list | grep -q page-faults' sh "$(zshell stat -e '' >events; echo events)" "$sspapi"
 	is "zsh: files" "$(zshell report run)" files
 	is "zsh: metrics" "$(zshell report -m '' | head -n 2 | tr '\n' ' ')" "default IPC "
 	is "zsh: the program's own completion" "$(zshell run -o x -- cat run)" "normal cat run 2"
@@ -105,5 +124,5 @@ fi
 
 run unknown "$sspapi" reprot
 is "an unknown verb: wrong usage, one line" "$(status_of unknown) $(cat "$tmp/unknown.err")" \
-	"2 sspapi: reprot: no such verb; near it is report (sspapi --help lists them)"
+	"2 sspapi: reprot: no such verb; do you mean report? (sspapi --help lists them)"
 done_testing

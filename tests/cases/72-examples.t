@@ -68,6 +68,7 @@ compile() {
 }
 make() {
 	case \$1 in
+	"") : it is made ;;
 	demo) (cd "$root" && scripts/demo) ;;
 	check) : it is what runs this ;;
 	*) return 1 ;;

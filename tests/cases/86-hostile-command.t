@@ -461,7 +461,7 @@ SSPAPI_OUTPUT=$tmp/own.txt run_shim shim "$one"
 check "(9) one's own is" test -s aim
 wait $stalling
 is "(9) a FIFO whose reader stalls: the program ends as it would" "$(status_of stalling)" "$(run_native native "$one"; status_of native)"
-check "(9) and it is said" said stalling "not written" "does not take it" "sspapi recover"
+check "(9) and it is said" said stalling "not written" "takes nothing" "sspapi recover"
 wait $standing
 is "(9) a stalled reader of standard error: it ends, too" "$(cat standing.status)" "$(status_of native)"
 kill $reader $reader2

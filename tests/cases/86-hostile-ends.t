@@ -155,7 +155,7 @@ check "no room for a line, nor a place for the dump: and says why" grep -F "the 
 wait
 
 is "a FIFO whose reader stalls: it ends as it would" "$(status_of shim)" 3
-check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "does not take it" "sspapi recover"
+check "a FIFO whose reader stalls: said" said shim "the dump was not written" "$tmp/fifo" "takes nothing" "sspapi recover"
 check "a FIFO whose reader stalls: the live file has it" "$B/sspapi" recover -o "$tmp/shim.json" "$tmp"/live/*.live
 check "a FIFO whose reader stalls: all of it" books shim
 recovered() {

@@ -153,7 +153,7 @@ total() {
 	json "$tmp/$1.json" "\$d->{components}[0]{total}{'$2'}"
 }
 run unknown env LD_PRELOAD="${LD_PRELOAD-}${MORE:+${LD_PRELOAD:+:}$MORE}" "$sspapi" stat -e perf::PAGE-FAULT true
-check "with those that are near" grep -q 'no event here has this name; near it \(is\|are\) .*perf::PAGE-FAULTS' unknown.err
+check "with those that are near" grep -q 'no event here has this name; do you mean .*perf::PAGE-FAULTS' unknown.err
 stat native perf::PERF_COUNT_SW_PAGE_FAULTS,perf::FAULTS,perf::PAGE-FAULTS
 is "a native event that PAPI alone knows, and another name" "$(total native perf::PERF_COUNT_SW_PAGE_FAULTS) $(total native perf::FAULTS)" \
 	"$(total native perf::PAGE-FAULTS) $(total native perf::PAGE-FAULTS)"

@@ -34,11 +34,30 @@ printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/forms/d.h
 SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
 check "check-layers: two folders that know each other" grep -q '^core/forms core/model: folders' "$tmp/said"
 check "scripts/check-man" scripts/check-man
+if command -v groff >/dev/null; then
+	words=$(for page in man/*.[1-8]; do grep -q '^\.so ' "$page" || groff -t -man -Tutf8 -rHY=0 -P-cbou "$page"; done | wc -w)
+	check "the man pages have 20,000 words at most: $words" test "$words" -le 20000
+else
+	skip "the man pages have 20,000 words at most" "there is no groff"
+fi
 # The table of reasons begins each as the program does.
 sed -n '/^reason, its first words/,/^\.TE/p' man/sspapi-attribution.7 | sed "1,2d;\$d;s/\\\\(aq/'/g" | cut -f1 >"$tmp/reasons"
 check "sspapi-attribution(7) has reasons" test -s "$tmp/reasons"
 is "and each is the program's" "$(while read -r words; do grep -qF "\"$words" core/model/why.c || echo "$words"; done <"$tmp/reasons")" ""
+is "in the order of their numbers, as sspapi-store(5) says" "$(paste -sd'|' "$tmp/reasons")" "$(perl -0777 -e '
+	my ($format, $why, $page) = map { open my $f, "<", $_ or die; local $/; scalar <$f> } "core/store/format.h", "core/model/why.c", $ARGV[0];
+	my @row = split /\n/, $page;
+	$format =~ /enum sp_why \{(.*?)\}/s;
+	my @names = grep { !/NONE|WHYS/ } $1 =~ /SP_WHY\w+/g;
+	for my $name (@names) { my ($text) = $why =~ /\[$name\] = \(?"([^"]*)/; push @found, grep { index($text, $_) == 0 } @row }
+	print join "|", @found' "$tmp/reasons")"
 plain "scripts/check-api" && check "scripts/check-api" scripts/check-api "$B"
+# The workflow runs what README says to run.
+sed -n 's/^    \(scripts\/deps .*\)/\1/p' README.md >"$tmp/commands"
+is "README has two commands" "$(wc -l <"$tmp/commands")" 2
+while read -r command; do
+	check "the workflow runs them: $command" grep -qxF "      - run: $command" .github/workflows/test.yml
+done <"$tmp/commands"
 # tests/relation.md names tests, and words in them: they are there.
 for place in $(sed -n 's/^|.* | \([^|]*\) |$/\1/p' tests/relation.md | tr ' ' '\n' | grep '^tests/'); do
 	case $place in

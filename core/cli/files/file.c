@@ -123,7 +123,7 @@ static const char *form_of(const char *path)
 {
 	static const struct { const char *begins, *form; } forms[] = {
 		{ "{\"format\": \"sspapi-dump\"", "a JSON dump" },
-		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" },
+		{ "host,rank,pid,tid,thread,", "a CSV dump" }, { "<?xml", "XML" }, { "\177ELF", "a program" },
 	};
 	char first[64] = "";
 	long n = sp_file_first(path, 0, first, sizeof(first) - 1);
@@ -154,8 +154,10 @@ static const char *not_a_store(const char *path)
 		return "empty: no counts are in it";
 	if (sp_output_name_for(store, sizeof(store), path, sp_view_by_name("store", 5)) == 0 && access(store, R_OK) == 0)
 		snprintf(text, sizeof(text), "%s, not a store: that is %s", form, store);
+	else if (strcmp(form, "a program") == 0 || strcmp(form, "a script") == 0)
+		snprintf(text, sizeof(text), "%s, not a store: sspapi run, or sspapi stat -o FILE, makes one", form);
 	else
-		snprintf(text, sizeof(text), "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, writes one when its program runs", form);
+		snprintf(text, sizeof(text), "%s, not a store: SSPAPI_FORMAT=text,store, or sspapi run, makes one when the program runs", form);
 	return text;
 }
 

@@ -138,7 +138,7 @@ int sp_cmd_list(int argc, char **argv)
 	char papi[PATH_MAX] = "";
 	int at = 0;
 
-	if (sp_option(argc, argv, "", longs, &at, "there are no options but --help") != -1)
+	if (sp_option(argc, argv, "", longs, &at, "the options are --help, --version") != -1)
 		return 2;
 	if (argc - optind > 1)
 		return sp_complain(2, argv[0], "one word, or none", argv[optind + 1]);

@@ -29,7 +29,7 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 		return sp_complain(2, verb, "the file to write is one of those to read", out);
 	if (access(out, R_OK) == 0 && to.st_size &&
 	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) || memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
-		return sp_complain(1, verb, "it is there, and is no store: not replaced", out);
+		return sp_complain(1, verb, "a file that is no store is there: not replaced", out);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ int sp_cmd_merge(int argc, char **argv)
 	/* What "run" and "recover" would take as a wish for another form. */
 	form = sp_form_by_extension(out);
 	if ((form && strcmp(form->name, "store") != 0) || sp_is_foreign_form(out))
-		return sp_complain(2, argv[0], "what it writes is a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
+		return sp_complain(2, argv[0], "merge writes a store: name it .sspapi, or use sspapi report -f FORMAT FILE...", out);
 	if (optind == argc)
 		return sp_complain(2, argv[0], "name the files to merge", NULL);
 	e = sp_runs_find(&runs, argv[0], argv + optind, (unsigned)(argc - optind));

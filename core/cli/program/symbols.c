@@ -452,7 +452,7 @@ void sp_symbols_add(struct sp_model *m, const char *verb, bool of_others)
 	if (r == -ENOENT)
 		say(verb, "addr2line (binutils) cannot be run: call sites have the names of exported functions only", NULL);
 	if (all->left)
-		say(verb, "another user's file: call sites in it have no names, nor in others of this kind; if you trust "
+		say(verb, "another user's file: call sites in this and such files have no names; if you trust "
 			    "them and the store, sspapi report --all-symbols asks them", all->left);
 	free(done);
 	m->names = all;

@@ -232,7 +232,7 @@ static int discard(const struct recovery *r, const char *live)
 	bool runs;
 
 	if (!sp_live_is(live))
-		return sp_complain(1, r->verb, "not the name of a live file: it is left", live);
+		return sp_complain(1, r->verb, "not the name of a live file: the file is left", live);
 	if (sp_file_load(&f, live) == 0) {
 		runs = may_run(r, &f);
 		sp_file_close(&f);

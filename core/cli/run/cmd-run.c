@@ -146,7 +146,7 @@ static void bad_value(const char *line, void *arg)
 	if (row >= ROWS_MOST || !o->set[row])
 		return;			/* of the environment: the library says it, and uses another */
 	o->wrong = true;
-	/* Behind a ; stands what is used instead: nothing is; or, of no variable, which may be meant. */
+	/* Behind a ; stands what is used instead: nothing is; or, of no variable, the near one. */
 	text = sp_need(strndup(line, row == sp_conf_n_rows ? strlen(line) : strcspn(line, ";")));
 	sp_complain(0, o->verb, text, NULL);
 	free(text);
@@ -229,6 +229,14 @@ static void promise(bool file)
 		unsetenv(name);
 }
 
+/* By sspapi report without a name: a store in this folder, or in one of its own. */
+static bool is_found(const struct sp_conf *conf, const char *path)
+{
+	const struct sp_form *by = sp_form_by_extension(path);
+
+	return strstr(conf->format, "store") || (!*conf->format && !strchr(path, '/') && by && strcmp(by->name, "store") == 0);
+}
+
 static void say_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p, const char *name)
 {
 	bool ranks = is_launcher(name), others = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
@@ -239,7 +247,7 @@ static void say_where(const char *verb, const struct sp_conf *conf, const struct
 		return;
 	promise(!others);
 	sp_message(verb, "counts go to %s%s%s", path, ranks ? ", of each rank" : others ? ", of each process" : "",
-	       strstr(conf->format, "store") ? "; sspapi report shows them" : "");
+	       is_found(conf, path) ? "; sspapi report shows them" : "");
 }
 
 static void say_program(const char *verb, const char *name, const struct sp_conf *conf, const struct sp_program *p)

@@ -407,7 +407,7 @@ static int refuse(struct attach *a, int e)
 		snprintf(text, sizeof(text), "too few descriptors (ulimit -Hn): each of its threads takes %u, also without rows by CPU and by thread; "
 			 "raise the limit, or name fewer events", a->n_cpus + a->r->c.n + 1);
 	else if (e == -EAGAIN)
-		snprintf(text, sizeof(text), "its threads are born so fast that the records of it were lost, %u times: nothing was counted; try again", AGAIN);
+		snprintf(text, sizeof(text), "threads are born so fast that records of their births were lost, %u times: nothing was counted; try again", AGAIN);
 	else if (e == -ENOMEM)
 		snprintf(text, sizeof(text), "no locked pages are left to tell by who is born meanwhile (other processes of this user have them; "
 			 "RLIMIT_MEMLOCK)");

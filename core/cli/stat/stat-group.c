@@ -35,7 +35,7 @@ static int not_there(const struct sp_stat_group *g, const char *verb, const char
 	char text[PATH_MAX + 300];
 
 	if (e == -ENOENT || e == -ENOTDIR)
-		snprintf(text, sizeof(text), "there is no such control group in %s, where those are that can be counted (/proc/PID/cgroup says "
+		snprintf(text, sizeof(text), "there is no such control group in %s, where the groups are that can be counted (/proc/PID/cgroup says "
 			 "which one a process is in)", g->point);
 	else
 		snprintf(text, sizeof(text), "the control group cannot be opened (%s)", strerror(-e));

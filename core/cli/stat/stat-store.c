@@ -48,9 +48,9 @@ static const char *why_gone(const struct sp_stat_all *a, const struct sp_stat_ev
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.turn == e->turn && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
-				return "not permitted: it happens in the kernel, which perf_event_paranoid lets this user not see";
+				return "not permitted: the event happens in the kernel, which perf_event_paranoid lets this user not see";
 			if (a->run[i].c.short_of[e->native[t]])
-				return "not counted: its counter did not run all the time: others had it";
+				return "not counted: the counter did not run all the time: others had it";
 		}
 	return NULL;
 }
@@ -294,7 +294,7 @@ static void note_kernel(struct making *m)
 		if (p->event[e].gone || p->event[e].beside ||
 		    (a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK)))
 			continue;
-		note(m, "what the kernel did for the program is in its clocks, and not counted else: perf_event_paranoid lets this user see "
+		note(m, "what the kernel did for the program is in the clocks alone: perf_event_paranoid lets this user see "
 			"user code only");
 		return;
 	}
@@ -362,10 +362,10 @@ static void note_attached(struct making *m)
 	if (a->unclear || a->unproven)
 		m->whole = false;
 	if (a->unclear)
-		note(m, "%u %s busy in the kernel for all of five seconds while counters were opened: what %s began there may be missing", a->unclear,
-		     a->unclear == 1 ? "thread was" : "threads were", a->unclear == 1 ? "it" : "they");
+		note(m, "%u %s busy in the kernel for all of five seconds while counters were opened: threads that %s began there may be missing", a->unclear,
+		     a->unclear == 1 ? "thread was" : "threads were", a->unclear == 1 ? "this one" : "these");
 	if (a->unproven)
-		note(m, "threads were born so fast that %u %s not be opened between two births: of a thread born just then it may count twice",
+		note(m, "threads were born so fast that %u %s not be opened between two births: threads born just then may be counted twice",
 		     a->unproven, a->unproven == 1 ? "counter could" : "counters could");
 	if (a->refused)
 		note(m, "not counted: %u %s of another user, or may not be looked at", a->refused, a->refused == 1 ? "thread is" : "threads are");

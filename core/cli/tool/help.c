@@ -11,25 +11,26 @@
 
 static const struct cmd {
 	const char *name;
-	const char *usage;		/* behind the name */
+	const char *options;		/* behind the name */
+	const char *operands;		/* behind those */
 	const char *help;		/* one line */
 } cmds[] = {
-	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE] -- PROGRAM [ARGS]",
+	{ "run", "[-o FILE] [-f FORMATS] [-e NAME=VALUE]", "-- PROGRAM [ARGS]",
 	  "runs a program with sspapi preloaded; its dump is a store" },
-	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [--cgroup NAME] [-q] [--per-LEVEL...] [--] PROGRAM [ARGS]",
-	  "counts any program from outside, by CPU and by thread, or with -p, -t and --cgroup what runs already, until it or PROGRAM ends; exit status: PROGRAM's" },
-	{ "list", "[WORD]", "what can be counted here and how it is called, by PAPI and by perf; and what cannot, and why" },
-	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols] [FILE|FOLDER...]",
-	  "shows stores and killed processes' live files, as one run, by level if one is named; without a file the newest run here" },
-	{ "merge", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
-	{ "diff", "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown] A B, or A... -- B...",
-	  "what two runs, or repeats of two, counted differently, by logical position; exit 0 same, 1 differs, 2 error" },
-	{ "recover", "[-o FILE] [--force] [--discard] [FILE.live...]",
-	  "makes the dump that a killed process did not write; or only removes what it left" },
-	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS] PID|FILE.live",
-	  "the same tables of a process that still runs; q ends" },
-	{ "doctor", "[--check] [PROGRAM]", "what would keep counts away on this machine, of this program, and what to do" },
-	{ "env", "", "every variable, its value now, default and meaning" },
+	{ "stat", "[-e EVENT,...] [-m METRICS] [-o FILE] [-f FORMATS] [-r RUNS] [-I MS] [-p PID,...] [-t TID,...] [--cgroup NAME] [-q] [--per-LEVEL...]",
+	  "[--] PROGRAM [ARGS]",
+	  "counts any program from outside, by CPU and by thread; with -p, -t or --cgroup what runs already; exit status: PROGRAM's" },
+	{ "list", "", "[WORD]", "the events that can be counted here, with PAPI's and perf's names; and those that cannot, and why" },
+	{ "report", "[-f " SP_ALL_FORM_NAMES("|") "] [-o FILE] [--per-LEVEL...] [--events E,E] [--sort KEY] [--color-by EVENT] [-m METRICS] [--readings] [--all] [--no-symbols] [--all-symbols]",
+	  "[FILE|FOLDER...]", "shows stores and killed processes' live files, as one run; without a file the newest run here" },
+	{ "merge", "", "-o FILE FILE|FOLDER...", "many processes (ranks, hosts) into one store" },
+	{ "diff", "[--per-LEVEL] [-e|--events E,E] [--fail-above N%] [-m METRICS] [-f text|csv|markdown]", "A B, or A... -- B...",
+	  "what two runs, or repeats of two programs, counted differently; exit 0 same, 1 differs, 2 error" },
+	{ "recover", "[-o FILE] [--force] [--discard]", "[FILE.live...]",
+	  "makes the dump that a killed process did not write; or only removes what the process left" },
+	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live", "the tables of report, of a process that still runs; q ends" },
+	{ "doctor", "[--check]", "[PROGRAM]", "what would keep counts away on this machine, or from PROGRAM, and what to do" },
+	{ "env", "", "", "every variable, its value now, default and meaning" },
 };
 
 /* Each in a line; those that come from a table (levels, variables) and -h and -V, which all verbs have, stand below them. */
@@ -37,46 +38,47 @@ static const struct option_help {
 	const char *verb, *option, *help;
 } options[] = {
 	{ "run", "-o FILE", "where the dump goes: a template, as SSPAPI_OUTPUT; .txt, .json, .csv, .xml and .sspapi choose the form" },
-	{ "run", "-f FORMATS", "its forms, comma-separated: " SP_FORM_NAMES(", ") "; a store if nothing is said" },
+	{ "run", "-f FORMATS", "the dump's forms, comma-separated: " SP_FORM_NAMES(", ") "; default: store" },
 	{ "run", "-e NAME=VALUE", "sets any variable for the program" },
-	{ "stat", "-e EVENT,...", "what is counted (sspapi list); else cycles, instructions, task clock, page faults, switches, migrations" },
-	{ "stat", "-m METRICS", "what is computed of the counts; the events that the named ones need are counted" },
-	{ "stat", "-o FILE", "keeps the counts, in the form of its name: " SP_ALL_FORM_NAMES(", ") "; the table is printed, too" },
-	{ "stat", "-f FORMATS", "the forms of the file, comma-separated; without a file the form of the table" },
-	{ "stat", "-r RUNS", "runs the program so often: mean and spread, and all events where counters are too few" },
-	{ "stat", "-I MS", "rows while it runs, every so many milliseconds" },
+	{ "stat", "-e EVENT,...", "the events (sspapi list); default: cycles, instructions, task clock, page faults, switches, migrations" },
+	{ "stat", "-m METRICS", "metrics to compute; the events that these need are counted" },
+	{ "stat", "-o FILE", "keeps the counts; the extension chooses the form; the table is printed, too" },
+	{ "stat", "-f FORMATS", "the forms of the file, comma-separated: " SP_ALL_FORM_NAMES(", ") "; without a file the form of the table" },
+	{ "stat", "-r RUNS", "runs the program so often: mean and spread; events take turns where counters are too few" },
+	{ "stat", "-I MS", "rows by CPU while the program runs, every so many milliseconds" },
 	{ "stat", "-p PID,...", "counts processes that run already, with all their threads" },
 	{ "stat", "-t TID,...", "counts threads that run already" },
 	{ "stat", "--cgroup NAME", "counts all that runs in a control group, by CPU" },
 	{ "stat", "-q", "prints no table" },
-	{ "report", "-f FORM", "the form: " SP_ALL_FORM_NAMES(", ") "; text if nothing is said" },
-	{ "report", "-o FILE", "writes it there instead of to standard output; the extension chooses the form" },
-	{ "report", "--events E,E", "these events only; the end of a name will do if no other ends so" },
+	{ "stat", "--per-thread=no", "no rows by thread, which cost each thread's birth a microsecond for each event and CPU" },
+	{ "report", "-f FORM", "the form: " SP_ALL_FORM_NAMES(", ") "; default: text" },
+	{ "report", "-o FILE", "writes to this file; the extension chooses the form" },
+	{ "report", "--events E,E", "these events only, by name, or by an ending that one event alone has" },
 	{ "report", "--sort KEY", "the order of a level's rows: place, readings, or an event" },
 	{ "report", "--color-by EVENT", "the event that colours the hwloc form" },
-	{ "report", "-m METRICS", "names, a file of definitions, or default: computed of the counts" },
+	{ "report", "-m METRICS", "metrics to compute: names, a file of definitions, or default (all that can be)" },
 	{ "report", "--readings", "the readings that were kept, as CSV" },
 	{ "report", "--all", "all rows, events and notes" },
 	{ "report", "--no-symbols", "call sites as addresses" },
-	{ "report", "--all-symbols", "names of functions by slow ways, too" },
+	{ "report", "--all-symbols", "asks other users' files for names of functions, too" },
 	{ "merge", "-o FILE", "the store to write" },
-	{ "diff", "-e E,E", "these events only; the end of a name will do if no other ends so" },
+	{ "diff", "-e E,E", "these events only, by name, or by an ending that one event alone has" },
 	{ "diff", "--events E,E", "the same" },
 	{ "diff", "--fail-above N%", "exit status 1 only where an event has grown by more" },
-	{ "diff", "-m METRICS", "names, a file of definitions, or default: compared, too" },
+	{ "diff", "-m METRICS", "metrics to compare, too: names, a file of definitions, or default (all that can be)" },
 	{ "diff", "-f FORM", "text, csv or markdown" },
 	{ "recover", "-o FILE", "where the dump goes; else where the process would have put it" },
-	{ "recover", "--force", "though the process may still live" },
+	{ "recover", "--force", "also of a process that may still live" },
 	{ "recover", "--discard", "makes no dump: only removes the live files" },
-	{ "top", "-d SECONDS", "between two looks; 2 if nothing is said" },
+	{ "top", "-d SECONDS", "between two looks; default: 2" },
 	{ "top", "-n COUNT", "ends after so many looks" },
-	{ "top", "-m METRICS", "names, a file of definitions, or default: computed of the counts" },
+	{ "top", "-m METRICS", "metrics to compute: names, a file of definitions, or default (all that can be)" },
 	{ "doctor", "--check", "exit status 1 if something stands in the way of counts" },
 };
 
-static void verb(FILE *to, const struct cmd *c)
+static void verb(FILE *to, const struct cmd *c, const char *shown)
 {
-	fprintf(to, "  sspapi %s%s%s\n      %s\n", c->name, *c->usage ? " " : "", c->usage, c->help);
+	fprintf(to, "  sspapi %s%s%s%s%s\n      %s\n", c->name, *shown ? " " : "", shown, *c->operands ? " " : "", c->operands, c->help);
 }
 
 const char *sp_option_of(const char *variable, char name[32])
@@ -99,14 +101,19 @@ static void variables(void)
 	}
 }
 
-static void levels(void)
+static void levels(const char *verb)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 1];
 	unsigned n = sp_level_options(longs);
 
 	puts("\nlevels:");
-	for (unsigned i = 0; i < n; i++)
-		printf("  --%-16s a row for each %s\n", longs[i].name, sp_level_by_name(longs[i].name + strlen("per-"))->row);
+	for (unsigned i = 0; i < n; i++) {
+		const struct sp_level *level = sp_level_by_name(longs[i].name + strlen("per-"));
+
+		/* stat sees no calls of PAPI. */
+		if (strcmp(verb, "stat") != 0 || (level->what != SP_LEVEL_CALLSITE && level->what != SP_LEVEL_SITE))
+			printf("  --%-16s a row for each %s\n", longs[i].name, level->row);
+	}
 }
 
 static bool last_of(const struct sp_metrics *t, uint32_t i)
@@ -135,8 +142,8 @@ void sp_help_all(FILE *to)
 {
 	fputs("usage: sspapi VERB ...\n\n", to);
 	for (unsigned i = 0; i < SP_COUNT(cmds); i++)
-		verb(to, &cmds[i]);
-	fputs("\n  sspapi --help, sspapi help VERB, sspapi --version\n", to);
+		verb(to, &cmds[i], *cmds[i].options ? "[OPTIONS]" : "");
+	fputs("  sspapi help [VERB]\n      this list, or a verb's options; man sspapi tells the rest\n", to);
 }
 
 static void own_options(const char *name)
@@ -145,19 +152,19 @@ static void own_options(const char *name)
 	for (unsigned i = 0; i < SP_COUNT(options); i++)
 		if (strcmp(options[i].verb, name) == 0)
 			printf("  %-18s %s\n", options[i].option, options[i].help);
-	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "this", "-V, --version", "the version of sspapi");
+	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "this text", "-V, --version", "the version of sspapi");
 }
 
 static void help(const struct cmd *c)
 {
 	puts("usage:");
-	verb(stdout, c);
+	verb(stdout, c, c->options);
 	own_options(c->name);
 	if (strcmp(c->name, "run") == 0)
 		variables();
-	if (strstr(c->usage, "--per-LEVEL"))
-		levels();
-	if (strstr(c->usage, "-m METRICS"))
+	if (strstr(c->options, "--per-LEVEL"))
+		levels(c->name);
+	if (strstr(c->options, "-m METRICS"))
 		putchar('\n'), sp_help_metrics();
 	puts("\nman sspapi tells the rest");
 }
@@ -169,6 +176,8 @@ int sp_no_verb(const char *name)
 	char text[300] = "no such verb";
 	unsigned n = 0;
 
+	if (*name == '-')
+		strcpy(text, "no such option");
 	for (; n < SP_COUNT(cmds); n++)
 		names[n] = cmds[n].name;
 	for (unsigned i = 0; i < SP_COUNT(others); i++)

@@ -49,7 +49,7 @@ static bool begins_several(char *text, size_t room, const struct option *longs, 
 	return begins > 1;
 }
 
-/* "unrecognized option; near it is --per-core" */
+/* "unrecognized option; do you mean --per-core?" */
 static void unrecognized(char *text, size_t room, const struct option *longs, const char *option)
 {
 	char names[MOST][NAME], wanted[NAME];

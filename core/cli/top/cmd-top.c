@@ -143,9 +143,9 @@ static int find(struct top *t, const char *which)
 		if (in_standard_place(t, s.start_ticks, ending) || in_maps(t, s.start_ticks, ending))
 			return 0;
 	if (t->removed)
-		return sp_complain(1, t->report.verb, "its live file is gone: it has written its dump and is about to end, or somebody removed it",
+		return sp_complain(1, t->report.verb, "the live file is gone: the process has written its dump and is about to end, or somebody removed the file",
 				   which);
-	return sp_complain(1, t->report.verb, "no live file: it has not called PAPI yet, runs without sspapi, with SSPAPI_LIVE=0, "
+	return sp_complain(1, t->report.verb, "no live file: the process has not called PAPI yet, runs without sspapi or with SSPAPI_LIVE=0, "
 			   "or is another user's", which);
 }
 

@@ -199,7 +199,7 @@ function readingSection() {
 function sureness() {
 	const bad = events.filter(e => e.total != null && e.total !== e.proven).sort((a, b) =>
 		Number(a.proven) / Number(a.total) - Number(b.proven) / Number(b.total))[0];
-	const how = { reading: 'booked on the CPU of the reading that brought them', residency: 'split by the time on each CPU' };
+	const how = { reading: 'each count is booked on the CPU of the reading that brought it', residency: 'counts are split by the time on each CPU' };
 	const why = [...byKey(data.relations.filter(r => r.attribution !== 'exact'), r => r.attribution_why ?? how[r.attribution])]
 		.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
 
@@ -208,7 +208,10 @@ function sureness() {
 	if (!bad)
 		return data.settings.stat && !data.settings.stat.whole ? 'what was counted is on the CPU it was counted on; some is missing' :
 			'every count is on the CPU it was counted on';
-	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (rows with ~)${why ? `: ${plain(why)}` : ''}`;
+	const open = Number(bad.total) - Number(bad.proven);
+
+	return `${percent(open, bad.total)} of ${bad.title} is not proven on its CPU (rows with ~): at most ${bad.text(open)} of ${bad.text(bad.total)} may be elsewhere` +
+		`${why ? `; ${plain(why)}` : ''}`;
 }
 
 /* What a page of a large run has not. */
