@@ -70,7 +70,7 @@ long long sspapi_subtree_exact(const sspapi_component *component, int event);
 
 /* Starts the event set.  *rel NULL: in a new relation; else in this one.  On error the set does
  * not run and *rel is as it was.  Until sspapi_stop, PAPI's own calls on the set go to
- * the ledger of this relation only. */
+ * the totals of this relation only. */
 int sspapi_start(int event_set, sspapi_relation **rel);
 int sspapi_reset(sspapi_relation *rel);
 
@@ -111,7 +111,7 @@ uint64_t sspapi_elapsed_time(const sspapi_relation *rel, uint64_t timestamp);
 /* The CPU of the last reading; -1: none. */
 int sspapi_latest_cpu(const sspapi_relation *rel);
 
-/* The lossless ledger: all that PAPI handed out; and what of it is proven to have been
+/* The totals, which lose nothing: all that PAPI handed out; and what of it is proven to have been
  * counted on that CPU. */
 long long sspapi_total(const sspapi_relation *rel, int event, int cpu);
 long long sspapi_exact(const sspapi_relation *rel, int event, int cpu);

@@ -7,7 +7,7 @@
  *
  * What is not compared, as tests/vectors/README.md says: where sys-sage fails to look a name
  * up (that is not done at a reading here), and what follows an ACCUM that it lost.  Of
- * sequences with two sets, the ledger.
+ * sequences with two sets, the totals.
  */
 #include "../preload/sspapi.h"
 #include "vectors.h"
@@ -121,7 +121,7 @@ static bool same_cpus(struct player *p, int step, const json_t *want)
 	return true;
 }
 
-/* The ledger, by the rule of tests/vectors/README.md; and its sum. */
+/* The totals, by the rule of tests/vectors/README.md; and its sum. */
 static bool same_totals(struct player *p, int step)
 {
 	for (int e = 0; e < p->s.n_events && p->rel; e++) {
@@ -132,11 +132,11 @@ static bool same_totals(struct player *p, int step)
 
 			sum += got;
 			if (got != p->total[e][cpu])
-				WRONG(p, step, "the ledger has %lld of %s on CPU %d, not %lld", got, p->s.event[e], cpu,
+				WRONG(p, step, "the totals have %lld of %s on CPU %d, not %lld", got, p->s.event[e], cpu,
 				      p->total[e][cpu]);
 		}
 		if (number_of(e, sspapi_total(p->rel, p->code[e], -1)) != sum)
-			WRONG(p, step, "the ledger's sum of %s", p->s.event[e]);
+			WRONG(p, step, "the totals' sum of %s", p->s.event[e]);
 	}
 	return true;
 }

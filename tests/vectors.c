@@ -570,7 +570,7 @@ static void one_file(const char *path)
 
 	json_array_foreach(list, i, seq)
 		compare(seq, json_array_get(lines, i), &v);
-	tap(!v.bad_totals && v.totals, path, v.totals, "the ledger");
+	tap(!v.bad_totals && v.totals, path, v.totals, "the totals");
 	tap(!v.bad_entries, path, v.entries, permanent ? "all readings, permanent" : "sys-sage's entries");
 	json_decref(list);
 	json_decref(lines);

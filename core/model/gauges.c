@@ -115,24 +115,6 @@ int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32
 
 /* ---- the block of a relation ------------------------------------------- */
 
-bool sp_row_floating(const struct sp_row *row, uint32_t e, uint32_t cell, int64_t *total, int64_t *exact)
-{
-	for (uint32_t i = 0; row->gauge && i < row->n_gauges; i++) {
-		const struct sp_gauge *g;
-
-		if (row->gauge_index[i] != e)
-			continue;
-		/* With one cell only it is that of no known CPU, the relation's last. */
-		if (row->gauge_cells == 1 && cell != row->relation_cells - 1)
-			return false;
-		g = &row->gauge[(uint64_t)(row->gauge_cells == 1 ? 0 : cell) * row->n_gauges + i];
-		memcpy(total, &g->sum, sizeof(*total));
-		memcpy(exact, &g->exact, sizeof(*exact));
-		return true;
-	}
-	return false;
-}
-
 static void take(struct sp_shown *out, enum sp_data_type type, uint64_t readings, const int64_t value[3], double sum)
 {
 	double low = sp_value_double(type, value[1]), high = sp_value_double(type, value[2]);

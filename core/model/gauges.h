@@ -20,10 +20,6 @@ struct sp_shown {
 	double mean;			/* of those readings; within min and max */
 };
 
-/* A floating-point counter of the row: the bits of its total and exact in a cell;
- * false: event e of the row is none. */
-bool sp_row_floating(const struct sp_row *row, uint32_t e, uint32_t cell, int64_t *total, int64_t *exact);
-
 /* Where event e of the row is counted, if not on the CPUs of its readings: a component; -1.
  * For model-rows.c; views ask sp_row_place. */
 int32_t sp_find_place(const struct sp_model *m, const struct sp_row *row, uint32_t e);

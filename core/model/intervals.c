@@ -1,12 +1,10 @@
 /* intervals.c: the model's part about intervals and call sites; see model.h. */
 #include <string.h>
 
-#include "../store/gauge.h"
 #include "../store/interval.h"
 #include "../sys.h"
+#include "../store/rules.h"
 #include "model-blocks.h"
-
-#define BLOCKS_MOST	64u		/* of a relation */
 
 /* ---- sites and modules ------------------------------------------------ */
 
@@ -298,31 +296,23 @@ static void add(const struct sp_model *m, struct sp_row *row, struct interval_re
 	add_values(m, row, t->at, is->at);
 }
 
-/* One block's; `of`: the row's cells by the relation's. */
-static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b, uint32_t most,
-		       const struct sp_row_cells *cells)
+/* One block's, at off; `of`: the row's cells by the relation's. */
+static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_intervals *b, sp_off off,
+		       const struct sp_drafts *drafts, const struct sp_row_cells *cells)
 {
 	uint32_t k = row->k;
 
-	for (uint32_t i = 0, n = sp_acquire(&b->n); i < n && i < b->room && row->intervals < most; i++) {
-		const struct sp_interval *at = sp_interval_in((struct sp_intervals *)b, k, i);
+	for (uint32_t i = 0, n = sp_intervals_used(drafts, b, off); i < n && row->intervals < m->most_intervals; i++) {
+		const struct sp_interval *at = sp_interval_drafted(drafts, b, off, k, i);
 		struct interval_record *is = record(row, row->intervals);
-		const int64_t *total;
-		uint64_t readings;
 
 		if ((uint32_t)at->cell >= cells->n || cells->of[at->cell] < 0)
 			continue;
 		is->cell = (uint32_t)cells->of[at->cell];
 		is->from = at->to ? first_of(m, at->from) : 0;
 		is->to = first_of(m, at->to);
-		total = cells->total(row, is->cell, &readings);
-		is->count = sp_interval_value(b, at, k, i, total, total + k, readings, is->at);
-		for (uint32_t e = 0; e < k && row->floating; e++) {
-			if (is_float(m, row, e))
-				sp_interval_float(b, at, k, i, e, total[e], total[k + e], is->at);
-			else if (m->event[row->event[e]] && m->event[row->event[e]]->kind == SP_GAUGE)
-				is->at[e] = is->at[k + e] = 0;
-		}
+		is->count = sp_get(&at->count);
+		sp_copy_words(is->at, at->at, 2 * (uint64_t)k);
 		if (row->flags & SP_RELATION_PROVEN)
 			memcpy(is->at + k, is->at, k * 8);
 		add(m, row, is, is->from != at->from || is->to != at->to || !is->to);
@@ -375,19 +365,23 @@ static void add_others(const struct sp_model *m, struct sp_row *row, const struc
 	}
 }
 
-void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_drafts *drafts,
 		       const struct sp_row_cells *cells)
 {
-	const struct sp_intervals *b[BLOCKS_MOST];
+	static const struct sp_drafts none;
+	const struct sp_intervals *b[SP_INTERVAL_BLOCKS];
+	sp_off at[SP_INTERVAL_BLOCKS];
 	unsigned n = 0;
 
 	row->intervals = 0;
 	if (!m->h.callsites)
 		return;
-	for (sp_off off = r->intervals; off && n < BLOCKS_MOST && (b[n] = sp_intervals_at(m->image, off, row->k)); n++)
+	for (sp_off off = r->intervals; off && n < SP_INTERVAL_BLOCKS && (b[n] = sp_intervals_at(m->image, off, row->k)); n++) {
+		at[n] = off;
 		off = b[n]->next;
-	while (n)			/* the oldest first */
-		read_block(m, row, b[--n], m->most_intervals, cells);
+	}
+	while (n--)			/* the oldest first */
+		read_block(m, row, b[n], at[n], drafts ? drafts : &none, cells);
 	add_others(m, row, cells);
 	settle_proven(m, row);
 }

@@ -70,7 +70,9 @@ struct sp_row_cells {
 
 void sp_intervals_index(struct sp_model *m);
 uint64_t sp_interval_record_bytes(uint32_t k);
-void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
+/* drafts: what is pending of the relation's words (pending.h); NULL: nothing. */
+struct sp_drafts;
+void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_drafts *drafts,
 		       const struct sp_row_cells *cells);
 
 /* The module of this number, or of none known yet that holds the address; NULL. */

@@ -8,6 +8,7 @@
 #include "../store/readings.h"
 #include "gauges.h"
 #include "model-blocks.h"
+#include "pending.h"
 
 /* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
  * total[k] exact[k] entry[k]. */
@@ -27,65 +28,21 @@ static struct cell_record *record(const struct sp_row *row, uint64_t i)
 	return (struct cell_record *)((char *)row->values + i * record_bytes(row->k));
 }
 
-static const struct sp_state *state_of(const struct sp_relation *r, uint32_t k, uint32_t cells)
+static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_pending *p, uint32_t i, uint32_t k,
+		      uint64_t ns)
 {
-	return (const struct sp_state *)((const char *)r +
-					 sp_relation_layout(k, cells).state[sp_acquire(&r->turn) & 1]);
-}
-
-/* Words that their owner may be writing: no tearing, no order. */
-static void copy_words(int64_t *to, const int64_t *from, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++)
-		to[i] = sp_get(&from[i]);
-}
-
-/* What the side ledger adds, if the state does not include it yet. */
-static void add_side(struct cell_record *c, const struct sp_side *d, const struct sp_state *s, uint32_t k)
-{
-	uint32_t f = d->flags;
-	const int64_t *y0 = d->at + SP_Y0 * k, *done = d->at + SP_ADD * k, *run = d->at + SP_RUN * k;
-
-	for (uint32_t e = 0; e < k; e++)
-		c->at[SP_TOTAL * k + e] += (f & SP_SIDE_Y0 ? y0[e] - s->at[e] : 0) +
-					   (f & SP_SIDE_ZEROED ? (f & SP_SIDE_LAST ? run[e] : done[e]) : 0);
-	c->readings += (int64_t)d->readings;
-}
-
-/* That of the application's last reading. */
-static int latest_cell(const struct sp_state *s)
-{
-	uint32_t away = s->flags >> SP_STATE_AWAY_SHIFT;
-
-	return away ? (int)away - 1 : s->cell;
-}
-
-static void read_cell(struct cell_record *c, const struct sp_cell *from, const struct sp_state *s, int i, uint32_t k)
-{
-	const int64_t *a = s->at;
+	const struct sp_state *s = p->state;
 
 	c->cpu = from->cpu;
+	c->readings = (int64_t)sp_get(&from->readings);
+	c->ns = (int64_t)ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
+	c->has_entry = from->epoch == s->epoch;
 	c->has_kept = (from->used & SP_CELL_KEPT) != 0;
 	c->has_holes = false;
-	c->is_latest = (s->flags & SP_STATE_PERMANENT) && i == latest_cell(s);
-	c->ns = (int64_t)s->ns;		/* all temporary entries take the time of the latest reading (A2, A4) */
-	if (i == s->cell) {
-		c->readings = (int64_t)s->readings;
-		c->has_entry = (s->flags & SP_STATE_ENTRY) != 0;
-		for (uint32_t e = 0; e < k; e++) {
-			c->at[SP_TOTAL * k + e] = a[SP_LAST * k + e] + a[SP_OFF * k + e];
-			c->at[SP_EXACT * k + e] = a[SP_LAST * k + e] + a[SP_XOFF * k + e];
-			c->at[SP_ENTRY * k + e] = a[SP_LAST * k + e] + a[SP_EOFF * k + e];
-		}
-	} else if (i == s->jcell) {
-		c->readings = (int64_t)s->jreadings;
-		c->has_entry = s->jepoch == s->epoch;
-		copy_words(c->at, a + SP_JTOTAL * k, 3 * (uint64_t)k);
-	} else {
-		c->readings = (int64_t)sp_get(&from->readings);
-		c->has_entry = from->epoch == s->epoch;
-		copy_words(c->at, from->at, 3 * (uint64_t)k);
-	}
+	c->is_latest = (s->flags & SP_STATE_PERMANENT) && (int)i == s->cell;
+	sp_copy_words(c->at, from->at, SP_CELL_ARRAYS * (uint64_t)k);
+	if (c->is_latest)
+		memcpy(c->at + SP_ENTRY * k, s->at + (uint64_t)SP_KEPT * k, k * 8);
 }
 
 /* A split window leaves counts where no reading was. */
@@ -97,66 +54,60 @@ static bool has_counts(const int64_t *total, uint32_t k)
 	return false;
 }
 
-/* Nothing was booked there, and nothing that is kept elsewhere (the state, the side ledger) will be added: most cells, as a
- * thread comes to few CPUs.  (A dump of 1000 threads on 256 CPUs takes 82 ms; 102 where each was decoded.) */
-static bool is_empty(const struct sp_cell *c, const struct sp_state *s, const struct sp_side *side, int i, uint32_t k)
+/* Nothing was booked there: most cells, as a thread comes to few CPUs.  (A dump of 1000 threads on 256 CPUs takes 82 ms; 102
+ * where each was decoded.) */
+static bool is_empty(const struct sp_cell *c, uint32_t k)
 {
-	return i != s->cell && i != s->jcell && !(side && side->cell == i) && !sp_get(&c->readings) &&
-	       !has_counts(c->at + SP_TOTAL * k, k);
+	return !sp_get(&c->readings) && !has_counts(c->at + SP_TOTAL * k, k);
 }
 
-static bool is_apart(const struct sp_event *v)
+static void read_state(struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
 {
-	return v && (v->data_type == SP_FP64 || v->kind == SP_GAUGE);
+	row->cells = 0;
+	row->readings = 0;
+	row->flags &= ~SP_RELATION_RUNNING | r->flags;
+	row->flags |= (s->flags & SP_STATE_RUNNING ? SP_RELATION_RUNNING : 0) |
+		      (s->flags & SP_STATE_BACKWARDS ? SP_RELATION_BACKWARDS : 0) |
+		      (s->flags & SP_STATE_UNSURE ? SP_RELATION_UNSURE : 0) |
+		      (s->flags & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
+	row->latest_ns = sp_get(&r->reading_ns);
+	row->latest_cpu = SP_NO_CPU;
 }
 
-/* Floating-point counters are kept beside the cells; gauges have no sum. */
-static void read_floating(const struct sp_model *m, const struct sp_row *row, struct cell_record *c, uint32_t cell)
+/* Counts that went backwards may have left less than was proven. */
+static void bound_exact(const struct sp_row *row, struct cell_record *c, const uint8_t *kinds)
 {
 	for (uint32_t e = 0; e < row->k; e++) {
-		const struct sp_event *v = m->event[row->event[e]];
-		int64_t *total = &c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
+		int64_t total = c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
 
-		if (is_apart(v) && (v->kind == SP_GAUGE || !sp_row_floating(row, e, cell, total, exact)))
-			*total = *exact = 0;
+		if (kinds[e] != SP_COUNTS)
+			continue;
+		*exact = *exact > total ? total : *exact;
+		*exact = *exact < 0 ? 0 : *exact;
 	}
 }
 
 /* One pass over the cells; what was booked nowhere is left out. */
-static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
+static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p)
 {
-	struct sp_layout l = sp_relation_layout(row->k, r->cells);
-	const struct sp_side *d = (const struct sp_side *)((const char *)r + l.side);
-	bool aside = (d->flags & SP_SIDE_ACTIVE) && d->number != s->side;
-	uint32_t k = row->k;
+	uint32_t k = row->k, cells = p->f.cells;
 
-	row->cells = 0;
-	row->readings = 0;
-	row->flags &= ~SP_RELATION_RUNNING | r->flags;
-	row->flags |= sp_state_runs(s, d) ? SP_RELATION_RUNNING : 0;
-	for (uint32_t i = 0; i < r->cells; i++)
-		m->row_of[i] = -1;
-	row->latest_ns = s->ns;
-	row->latest_cpu = SP_NO_CPU;
-	for (uint32_t i = 0; i < r->cells; i++) {
-		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
+	read_state(row, r, p->state);
+	for (uint32_t i = 0; i < cells; i++) {
+		const struct sp_cell *from = sp_pending_cell(p, i);
 		struct cell_record *c = record(row, row->cells);
 
-		if (i >= r->cells - SP_CELLS_EXTRA)
-			row->extra_cpu[i - (r->cells - SP_CELLS_EXTRA)] = from->cpu;
-		if (!from->used || (!row->floating && is_empty(from, s, aside ? d : NULL, (int)i, k)))
+		m->row_of[i] = -1;
+		if (i >= cells - SP_CELLS_EXTRA)
+			row->extra_cpu[i - (cells - SP_CELLS_EXTRA)] = from->cpu;
+		if (!from->used || is_empty(from, k))
 			continue;
-		read_cell(c, from, s, (int)i, k);
+		read_cell(c, from, p, i, k, row->latest_ns);
 		c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
-		if (aside && d->cell == (int)i)
-			add_side(c, d, s, k);
-		if (row->floating)
-			read_floating(m, row, c, i);
 		if (r->flags & SP_RELATION_PROVEN)
 			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
-		if (!c->readings && !has_counts(c->at + SP_TOTAL * k, k))
-			continue;
-		if ((int)i == latest_cell(s))
+		bound_exact(row, c, p->f.kinds);
+		if ((int)i == p->state->cell)
 			row->latest_cpu = (int32_t)c->cpu;
 		row->readings += (uint64_t)c->readings;
 		m->row_of[i] = (int32_t)row->cells;
@@ -334,8 +285,8 @@ static bool is_proven(struct sp_model *m, struct sp_row *row)
 	return true;
 }
 
-static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t,
-			  const struct sp_relation *r)
+static void read_relation(struct sp_model *m, struct sp_row *row, const struct sp_thread *t, const struct sp_relation *r,
+			  sp_off off)
 {
 	struct sp_row_cells cells = { r->cells, m->row_of, total_of };
 
@@ -359,24 +310,25 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->place = NULL;
 	row->floating = false;
 	for (uint32_t e = 0; e < row->k; e++)
-		row->floating = row->floating || is_apart(m->event[row->event[e]]);
+		row->floating = row->floating || sp_event_values(m->event[row->event[e]]) != SP_COUNTS;
 	for (uint32_t e = 0; e < row->k && m->row_place; e++) {
 		m->row_place[e] = sp_find_place(m, row, e);
 		if (m->row_place[e] >= 0)
 			row->place = m->row_place;
 	}
-	/* Its thread may go on booking while we read: again until nothing turned. */
 	row->intervals = 0;
 	if (sp_is_merged(m)) {
 		read_settled(m, row, r);
-		sp_intervals_read(m, row, r, &cells);
+		sp_intervals_read(m, row, r, NULL, &cells);
 	}
+	/* Its thread may go on booking while we read. */
 	for (int tries = 0; tries < 64 && !sp_is_merged(m); tries++) {
-		uint64_t turn = sp_acquire(&r->turn);
+		struct sp_pending p;
 
-		read_cells(m, row, r, state_of(r, row->k, r->cells));
-		sp_intervals_read(m, row, r, &cells);
-		if (sp_acquire(&r->turn) == turn)
+		sp_pending_read(&p, m, r, off, row->k, cells.n, m->row_pending);
+		read_cells(m, row, r, &p);
+		sp_intervals_read(m, row, r, &p.drafts, &cells);
+		if (!sp_pending_is_stale(&p))
 			break;
 	}
 	if (!has_ended(m, row))
@@ -413,7 +365,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		row->process = (uint32_t)p->process;
 		row->thread_at = p->thread;
 		row->interval_values = m->row_intervals;
-		read_relation(m, row, t, r);
+		read_relation(m, row, t, r, p->relation);
 		sp_overflows_read(m, row, r);
 		read_chunks(m, row, r);
 		row->id = row->given++;
@@ -476,7 +428,7 @@ void sp_row_count_chunks(struct sp_model *m, const struct sp_relation *r)
 uint64_t sp_row_bytes(const struct sp_model *m)
 {
 	return m->most_chunks * sizeof(void *) + (uint64_t)m->most_cells * (8 + record_bytes(m->most_k)) +
-	       record_bytes(m->most_k) +
+	       record_bytes(m->most_k) + sp_pending_bytes(m->most_k) +
 	       ((uint64_t)m->most_intervals + m->most_cells + 1) * sp_interval_record_bytes(m->most_k) +
 	       m->most_cells * sizeof(int32_t) + sp_overflows_row_bytes(m);
 }
@@ -486,6 +438,7 @@ int sp_row_take(struct sp_model *m)
 	m->chunk = sp_model_take(m, m->most_chunks * sizeof(void *));
 	m->row_of = sp_model_take(m, m->most_cells * sizeof(int32_t));
 	sp_overflows_take(m);
+	m->row_pending = sp_model_take(m, sp_pending_bytes(m->most_k));
 	m->row_intervals = sp_model_take(m, ((uint64_t)m->most_intervals + m->most_cells + 1) *
 					    sp_interval_record_bytes(m->most_k));
 	m->row_cell_of = sp_model_take(m, (uint64_t)m->most_cells * 8);

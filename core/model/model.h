@@ -166,6 +166,7 @@ struct sp_model {
 	uint64_t *row_cell_of;		/* of the row that sp_model_next gave last */
 	int64_t *row_values;
 	int32_t *row_place;
+	void *row_pending;
 	void *memory;
 	uint64_t memory_bytes, memory_used;
 };

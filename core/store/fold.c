@@ -3,12 +3,17 @@
 
 #include "fold.h"
 #include "interval.h"
-#include "ledger.h"
 #include "readings.h"
+#include "records.h"
 
 #define FOLD_GAUGES 64u		/* of one relation; with more it is kept apart */
 
 /* ---- the parts of a relation ----------------------------------------- */
+
+static struct sp_cell *cell_of(const struct sp_writer *w, uint32_t i)
+{
+	return (struct sp_cell *)((char *)w->relation + w->layout.cell + i * w->layout.cell_bytes);
+}
 
 /* Beyond the topology's CPUs each has cells of its own. */
 static void add_times(struct sp_writer *w, const struct sp_writer *v)
@@ -24,7 +29,7 @@ static void add_times(struct sp_writer *w, const struct sp_writer *v)
 	t->windows += f->windows;
 	for (uint32_t i = 0; i < v->cells; i++)
 		if (f->at[i])
-			t->at[sp_ledger_cell(w, ((struct sp_cell *)(v->cell + i * v->cell_bytes))->cpu)] += f->at[i];
+			t->at[sp_records_cell(w, cell_of(v, i)->cpu)] += f->at[i];
 	for (uint32_t e = 0; e < to->k; e++)
 		t->at[to->cells + e] = sp_max(t->at[to->cells + e], f->at[to->cells + e]);
 }
@@ -53,7 +58,7 @@ static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer 
 	uint32_t cells = w->cells, at;
 
 	for (uint32_t i = 0; i < from->n; i++) {
-		at = i - i % cells + (uint32_t)sp_ledger_cell(w, f[i].cpu);
+		at = i - i % cells + (uint32_t)sp_records_cell(w, f[i].cpu);
 		if (f[i].count)
 			sp_overflow_book(to, at, f[i].event, f[i].cpu, f[i].count);
 	}
@@ -62,13 +67,13 @@ static void add_overflows(const struct sp_overflow_writer *to, struct sp_writer 
 
 		if (of >= from->n || !sp_hit_weight(&h[i]))
 			continue;
-		at = of - of % cells + (uint32_t)sp_ledger_cell(w, f[of].cpu);
+		at = of - of % cells + (uint32_t)sp_records_cell(w, f[of].cpu);
 		sp_overflow_hit(to, at, sp_hit_weight(&h[i]), h[i].address, h[i].module);
 	}
 }
 
 /* sum, a copy of a relation that stays until sum takes its place, gets a block of its own; false: no memory. */
-static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, struct sp_relation *from)
+static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, sp_off off, struct sp_relation *from)
 {
 	struct sp_overflow_writer old = { 0 }, add = { 0 }, to;
 	struct sp_writer w;
@@ -83,7 +88,7 @@ static bool fold_overflows(struct sp_store *s, struct sp_relation *sum, struct s
 	to = sp_store_overflows(s, sum);
 	if (!to.block)
 		return false;
-	sp_ledger_bind(&w, sum, sum->k, sum->cells);
+	sp_records_bind(&w, &s->image, off, sum->k, sum->cells, NULL);
 	if (old.block)
 		add_overflows(&to, &w, &old);
 	if (add.block)
@@ -102,7 +107,7 @@ static void free_overflows(struct sp_store *s, const struct sp_relation *r)
 static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
 {
 	const struct sp_intervals *b;
-	unsigned left = 64;
+	unsigned left = SP_INTERVAL_BLOCKS;
 	uint32_t n = 0;
 
 	for (sp_off off = r->intervals; left-- && (b = sp_intervals_at(&s->image, off, r->k)) != NULL; off = b->next)
@@ -110,62 +115,45 @@ static uint32_t count_intervals(struct sp_store *s, const struct sp_relation *r)
 	return n;
 }
 
-/* to += v: whole numbers, but what a relation has gauges for is floating. */
-static void add_values(int64_t *to, const int64_t *v, uint32_t k, const struct sp_gauge_writer *floats)
+/* n words more, of the relation's k events and k again. */
+static void add_values(int64_t *to, const int64_t *v, uint32_t n, uint32_t k, const uint8_t *kinds)
 {
-	for (uint32_t e = 0; e < 2 * k; e++)
-		to[e] += v[e];
-	for (uint32_t i = 0; i < floats->n; i++)
-		for (uint32_t e = floats->event[i].kind.index; e < 2 * k; e += k) {
-			to[e] -= v[e];
+	for (uint32_t e = 0; e < n; e++) {
+		if (kinds && kinds[e % k] == SP_FLOATS)
 			sp_float_add(&to[e], v[e]);
-		}
+		else
+			to[e] += v[e];
+	}
 }
 
-/* What the relation of `from`, whose counts are all in its cells, has goes into block b
- * of the relation of `to`. */
-static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, struct sp_writer *from,
-			  const struct sp_gauge_writer *floats)
+/* What the relation of `from` has goes into block b of the relation of `to`. */
+static void add_intervals(struct sp_store *s, struct sp_intervals *b, struct sp_writer *to, const struct sp_writer *from, sp_off off)
 {
 	uint32_t k = to->k;
-	struct sp_intervals *a;
-	unsigned left = 64;
+	const struct sp_intervals *a;
+	unsigned left = SP_INTERVAL_BLOCKS;
 
-	for (sp_off off = from->relation->intervals;
-	     left-- && (a = (struct sp_intervals *)sp_intervals_at(&s->image, off, k)) != NULL; off = a->next)
+	for (; left-- && (a = sp_intervals_at(&s->image, off, k)) != NULL; off = a->next)
 		for (uint32_t i = 0; i < a->n && i < a->room; i++) {
-			struct sp_interval *f = sp_interval_in(a, k, i), *t;
-			const struct sp_cell *c;
-			int64_t v[2 * k];
-			uint64_t count;
+			const struct sp_interval *f = sp_interval_in(a, k, i);
+			struct sp_interval *t;
 
 			if ((uint32_t)f->cell >= from->cells)
 				continue;
-			c = (const struct sp_cell *)(from->cell + (uint64_t)f->cell * from->cell_bytes);
-			count = sp_interval_value(a, f, k, i, c->at, c->at + (uint64_t)SP_EXACT * k, c->readings, v);
-			for (uint32_t g = 0; g < floats->n; g++) {
-				double total, exact;
-
-				if (!floats->event[g].kind.counts)
-					continue;
-				sp_gauges_sum(floats, g, (uint32_t)f->cell, from->cells, &total, &exact);
-				sp_interval_float(a, f, k, i, floats->event[g].kind.index, sp_float_bits(total),
-						  sp_float_bits(exact), v);
-			}
-			t = sp_interval_like(b, k, f->from, f->to, sp_ledger_cell(to, c->cpu));
+			t = sp_interval_like(b, k, f->from, f->to, sp_records_cell(to, cell_of(from, (uint32_t)f->cell)->cpu));
 			if (!t) {		/* it is "other" now */
 				to->relation->flags |= SP_RELATION_CROWDED;
 				continue;
 			}
-			t->count += count;
-			add_values(t->at, v, k, floats);
+			t->count += f->count;
+			add_values(t->at, f->at, 2 * k, k, to->kinds);
 		}
 }
 
 static void free_intervals(struct sp_store *s, sp_off off, uint32_t k)
 {
 	const struct sp_intervals *b;
-	unsigned left = 64;
+	unsigned left = SP_INTERVAL_BLOCKS;
 
 	while (left-- && (b = sp_intervals_at(&s->image, off, k)) != NULL) {
 		sp_off next = b->next;
@@ -175,75 +163,39 @@ static void free_intervals(struct sp_store *s, sp_off off, uint32_t k)
 	}
 }
 
-static void add_cells(struct sp_writer *to, struct sp_writer *from)
+static void add_cells(struct sp_writer *to, const struct sp_writer *from)
 {
 	for (uint32_t i = 0; i < from->cells; i++) {
-		const struct sp_cell *f = (const struct sp_cell *)(from->cell + i * from->cell_bytes);
+		const struct sp_cell *f = cell_of(from, i);
 		struct sp_cell *t;
 
 		if (!f->used)
 			continue;
-		t = (struct sp_cell *)(to->cell + (uint64_t)sp_ledger_cell(to, f->cpu) * to->cell_bytes);
+		t = cell_of(to, (uint32_t)sp_records_cell(to, f->cpu));
 		t->readings += f->readings;
-		for (uint32_t e = 0; e < (SP_EXACT + 1) * to->k; e++)	/* totals and exact; entries end with their set */
-			t->at[e] += f->at[e];
+		/* Totals and exact; entries end with their set. */
+		add_values(t->at, f->at, (SP_EXACT + 1) * to->k, to->k, to->kinds);
 	}
 }
 
-/* r's floating-point counters, in room for them. */
-static void floats_of(const struct sp_store *s, const struct sp_relation *r, struct sp_gauge_writer *w,
-		      struct sp_gauge_event event[FOLD_GAUGES])
+/* All of `from` is in `to`, but for its readings. */
+static void add_relation(struct sp_store *s, struct sp_relation *to, sp_off to_off, struct sp_relation *from, sp_off from_off)
 {
-	uint64_t bytes;
-	const struct sp_gauges *g = r->gauges ? sp_store_gauges_at(s, r->gauges, &bytes) : NULL;
-
-	*w = (struct sp_gauge_writer){ .event = event };
-	if (!g || g->n > FOLD_GAUGES)
-		return;
-	w->n = g->n;
-	w->cells = g->cells;
-	w->at = sp_gauges_at((struct sp_gauges *)g, g->n);
-	for (uint32_t i = 0; i < g->n; i++)
-		event[i].kind = (struct sp_gauge_kind){ .index = (uint32_t)sp_min(((const uint32_t *)(g + 1))[i], r->k - 1),
-							.counts = w->at[i].data_type & SP_GAUGE_COUNTS };
-}
-
-/* What sp_ledger_bind forgets: was it left running? */
-static bool is_running(const struct sp_relation *r)
-{
-	struct sp_layout l = sp_relation_layout(r->k, r->cells);
-	const char *base = (const char *)r;
-
-	return sp_state_runs((const struct sp_state *)(base + l.state[r->turn & 1]),
-			     (const struct sp_side *)(base + l.side));
-}
-
-static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_relation *from)
-{
-	struct sp_gauge_event event[FOLD_GAUGES];
-	struct sp_gauge_writer floats;
-	uint32_t n = count_intervals(s, to) + count_intervals(s, from);
+	uint8_t kinds[to->k];
+	const uint8_t *kind = sp_store_kinds(s, to, kinds) ? kinds : NULL;
 	sp_off had = to->intervals;
 	struct sp_intervals *b;
-	bool ran = is_running(from);
-
 	struct sp_writer w, v;
+	uint32_t n;
 
-	sp_ledger_bind(&w, to, to->k, to->cells);
-	sp_ledger_bind(&v, from, from->k, from->cells);
-	sp_ledger_leave(&v);
+	sp_records_bind(&w, &s->image, to_off, to->k, to->cells, kind);
+	sp_records_bind(&v, &s->image, from_off, from->k, from->cells, kind);
+	n = count_intervals(s, to) + count_intervals(s, from);
 	to->intervals = 0;
 	b = n ? sp_store_intervals(s, to, w.k, (uint32_t)sp_min(n, SP_INTERVALS_MOST)) : NULL;
 	if (b) {
-		sp_off made = to->intervals;
-
-		to->intervals = had;
-		floats_of(s, to, &floats, event);
-		add_intervals(s, b, &w, &w, &floats);
-		to->intervals = made;
-		b->next = 0;
-		floats_of(s, from, &floats, event);
-		add_intervals(s, b, &w, &v, &floats);
+		add_intervals(s, b, &w, &w, had);
+		add_intervals(s, b, &w, &v, from->intervals);
 	} else {
 		to->intervals = had;
 	}
@@ -253,7 +205,7 @@ static void add_relation(struct sp_store *s, struct sp_relation *to, struct sp_r
 	to->first_ns = to->first_ns && from->first_ns ? sp_min(to->first_ns, from->first_ns) :
 							to->first_ns + from->first_ns;
 	to->last_ns = sp_max(to->last_ns, from->last_ns);
-	to->flags |= (from->flags & ~SP_RELATION_HOW) | (ran ? SP_RELATION_RUNNING : 0);
+	to->flags |= (from->flags & ~SP_RELATION_HOW) | (v.ran ? SP_RELATION_RUNNING : 0);
 	add_times(&w, &v);
 	to->threads += from->threads;
 	to->refused += from->refused;
@@ -286,8 +238,7 @@ static bool same_gauges(const struct sp_store *s, const struct sp_relation *r, s
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		kind[i] = (struct sp_gauge_kind){ .index = ((const uint32_t *)(g + 1))[i],
-						  .data_type = sp_gauges_at(g, n)[i].data_type & 3,
-						  .counts = sp_gauges_at(g, n)[i].data_type & SP_GAUGE_COUNTS };
+						  .data_type = sp_gauges_at(g, n)[i].data_type & 3 };
 	key->n_gauges = n;
 	key->gauge = kind;
 	return true;
@@ -335,9 +286,9 @@ static bool fold(struct sp_store *s, struct sp_thread *zero, struct sp_thread *t
 	if (!sum)
 		return false;
 	memcpy((char *)sum + sizeof(sum->b), (char *)old + sizeof(old->b), bytes - sizeof(old->b));
-	if ((r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, r))
+	if ((r->gauges && !fold_gauges(s, sum, old, r)) || !fold_overflows(s, sum, new_off, r))
 		return false;
-	add_relation(s, sum, r);
+	add_relation(s, sum, new_off, r, off);
 	sum->folded = off;
 	at = link_to(s, &zero->relations, old_off);
 	if (!at)

@@ -11,7 +11,7 @@
  * All numbers are the writer's byte order; `endian` tells.
  *
  * Counts are kept so that a reading costs plain stores only and no instruction
- * of the process may be its last one to a loss: see struct sp_state.
+ * of the process may be its last one to a loss: see "records".
  */
 #ifndef SP_FORMAT_H
 #define SP_FORMAT_H
@@ -280,9 +280,11 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 
 /* A relation is followed, in this order, by
  *	uint32_t event[k]		ids, padded to 8 bytes
- *	struct sp_state state[2]	each with its arrays
- *	struct sp_side side		with its arrays
+ *	struct sp_state			with its arrays
+ *	struct sp_record[SP_RECORDS]	each with its values
+ *	struct sp_draft[]		SP_DRAFTS of cells and as many of intervals
  *	struct sp_cell cell[cells]	each with its arrays
+ *	struct sp_times			with its arrays
  * at the places that sp_relation_layout gives.
  */
 struct sp_relation {
@@ -302,79 +304,90 @@ struct sp_relation {
 	uint64_t starts, resets;
 	uint64_t first_ns, last_ns;	/* coarse; 0: none yet */
 	sp_off folded;			/* in tid 0: includes this relation, which may still stand in its list */
-	sp_off gauges;			/* struct sp_gauges; 0: all events are plain counters */
-	uint64_t turn;			/* state[turn & 1] is the one that holds */
+	sp_off gauges;			/* struct sp_gauges; 0: all events are counters */
+	uint64_t drafted;		/* so many bytes of drafts hold, and not what they are drafts of */
+	uint64_t place;			/* of the first record, numbered place / SP_PLACES + 1; the rest: struct sp_writer */
+	uint64_t reading_ns;		/* of the last reading that made entries, whose time they have; coarse */
 	sp_off readings;		/* permanent ones: the newest chunk */
 	sp_off kept;			/* as kept_threads, of its chunks */
 	uint64_t refused;		/* permanent readings that were not kept */
 	sp_off intervals;		/* blocks of them, newest first */
 };
 
-/* The counts on the CPU that the last reading was on.
+/* ---- records ------------------------------------------------------------
  *
- * A reading on the same CPU stores the k values that PAPI handed out into
- * `last` and adds one to `readings`: nothing is read, added or zeroed, so
- * that it may be interrupted or killed anywhere and be done again.  What
- * changes more (another CPU, a zeroing) fills the other state and then
- * turns `turn`, one store.  `j...` is what must stand in the cell of the CPU
- * left behind; until it does, these words hold and not the cell's.
- *
- *	total of the current cell = last + off
- *	exact                     = last + xoff	(a window that is not proven takes its count off xoff)
- *	its temporary entry       = last + eoff	(if entry_epoch says it has one)
+ * What is told of a set, each call of PAPI in the order in which it was booked.  Records are added; many of them
+ * together are folded (rules.h) into the state, cells and intervals.  What a fold changes is drafted first: drafts that
+ * hold (sp_relation.drafted) are to be read in place of the words that they are drafts of, and may be copied there again
+ * and again.  So nothing is lost, nor there twice, whichever instruction is a process's last.
  */
-#define SP_STATE_DELETE		1u	/* the next READ or STOP deletes the temporary entries (rule 1, A5) */
-#define SP_STATE_BASELINE	2u	/* the next value is where counting starts, not a count */
-#define SP_STATE_RUNNING	4u
-#define SP_STATE_ENTRY		8u	/* the current cell has an entry */
-#define SP_STATE_PERMANENT	16u	/* the last reading was: last + eoff is its value, no temporary entry */
+enum sp_op {
+	SP_OP_START, SP_OP_READ, SP_OP_STOP, SP_OP_ACCUM, SP_OP_RESET,
+	SP_OP_WRITE,			/* PAPI_write: counting goes on from the values */
+	SP_OP_PART,			/* of a window that was spent on several CPUs: counts that are the cell's, and not the one's
+					 * (`count`) that the reading before it is in */
+	SP_OP_PROVEN,			/* so much more is proven of what the cell has */
+	SP_OP_BEGIN,			/* of a call (SP_RECORD_OF) on top of which a handler calls PAPI for the set */
+	SP_OP_LEFT,			/* a handler jumped out of a call: whether PAPI has done what it was asked is not known */
+	SP_OP_FAILED,			/* PAPI refused the call */
+	SP_OP_RUNS, SP_OP_STANDS	/* PAPI was asked whether the set runs */
+};
 
-/* In the bits above: the last reading was in another cell, this one less 1 (a part of a window that is
- * being split is in the current one); 0: in the current cell. */
-#define SP_STATE_AWAY_SHIFT	8
+#define SP_RECORD_OP		15u	/* of `what`: enum sp_op */
+#define SP_RECORD_PROVEN	16u	/* the counts are proven to be the cell's */
+#define SP_RECORD_PERMANENT	32u	/* the reading is kept (sp_chunk), */
+#define SP_RECORD_NO_ENTRY	64u	/* or leaves nothing but counts */
+#define SP_RECORD_ENDS		128u	/* of the call whose SP_OP_BEGIN has no end yet, the newest */
+#define SP_RECORD_KEEPS		256u	/* START, RESET, ACCUM: the component does not zero its counts there */
+#define SP_RECORD_OF_SHIFT	16	/* BEGIN, LEFT: enum sp_op of the call */
 
+#define SP_RECORDS	80u
+#define SP_PLACES	128u
+
+struct sp_record {
+	uint64_t number;		/* from 1; written last: another than its place's is no record (yet, or any more) */
+	uint32_t what;			/* SP_RECORD_* */
+	int32_t cell;			/* of the relation */
+	uint32_t from, site;		/* call sites: of the call before this one, and of this one; 0: not known */
+	uint64_t count;			/* of calls that are alike, of which the values are the last one's, or, of ACCUM, the sum */
+	int64_t value[];		/* [k] as PAPI handed them out; of ACCUM what it added */
+};
+
+/* What the records up to `folded` have made of the relation, beside its cells and intervals. */
 struct sp_state {
-	int32_t cell;			/* < 0: no reading yet */
-	uint32_t flags;			/* SP_STATE_* */
-	uint64_t readings;		/* of the current cell */
+	uint64_t folded;
 	uint64_t epoch;			/* entries of cells with another epoch are deleted */
-	uint64_t ns;			/* of the last reading; coarse */
-	int32_t jcell;			/* -1: none */
-	uint32_t side;			/* the last filling of the side ledger that is included */
-	uint64_t jreadings, jepoch, jns;
+	int32_t cell;			/* of the last reading; < 0: there was none */
+	uint32_t flags;			/* SP_STATE_* */
 	int64_t at[];			/* [k] each, in the order of enum sp_state_array */
 };
 
+#define SP_STATE_DELETE		1u	/* the next READ or STOP deletes the temporary entries (rule 1, A5) */
+#define SP_STATE_BASELINE	2u	/* the next value is where counting starts, not a count */
+#define SP_STATE_RUNNING	4u
+#define SP_STATE_PERMANENT	8u	/* the last reading was kept */
+#define SP_STATE_BACKWARDS	16u	/* a count was seen to go backwards */
+#define SP_STATE_UNSURE		32u	/* as SP_RELATION_UNSURE */
+#define SP_STATE_CROWDED	64u	/* as SP_RELATION_CROWDED */
+#define SP_STATE_HIDDEN		128u	/* while the set stands it may hand out something else than what it handed out last */
+#define SP_STATE_LEFT		256u	/* a handler jumped out of a call: the next value counts, even if the set stands; if it is
+					 * lower, PAPI had zeroed the set */
+
 enum sp_state_array {
 	SP_LAST,			/* handed out since the last zeroing */
-	SP_OFF, SP_XOFF, SP_EOFF,	/* see above */
-	SP_EOTHERS,			/* the temporary entries of all other cells, summed */
-	SP_JTOTAL, SP_JEXACT, SP_JENTRY,	/* of jcell */
+	SP_OTHERS,			/* the temporary entries of all cells but the last reading's, summed */
+	SP_KEPT,			/* the last permanent entry's value */
 	SP_STATE_ARRAYS
 };
 
-/* Readings that could not be booked when they were made: those of a signal
- * handler that interrupted the booking of another, and of other threads.
- * In order: counts up to y0 (a reading), then a zeroing, then `run` counts since
- * then, of which `add` are those of finished runs between zeroings; with no reading
- * since the last zeroing (LAST is not set) just `add`.  Added when the owner comes by. */
-#define SP_SIDE_ACTIVE	1u
-#define SP_SIDE_Y0	2u
-#define SP_SIDE_ZEROED	4u
-#define SP_SIDE_LAST	8u
-#define SP_SIDE_STARTED	16u		/* the set runs since */
-#define SP_SIDE_STOPPED	32u		/* it does not */
-#define SP_SIDE_BASELINE 64u		/* the next value is where counting starts, not a count */
-
-struct sp_side {
-	uint32_t flags;
-	int32_t cell;
-	uint32_t number;		/* of this filling; a state that has it in `side` includes it */
-	uint32_t pad;
-	uint64_t readings;
-	int64_t at[];			/* [k] each, in the order of enum sp_side_array */
+/* The words that stand from `at` on in the store, as they are to be. */
+struct sp_draft {
+	sp_off at;
+	uint64_t bytes;
+	int64_t is[];
 };
-enum sp_side_array { SP_Y0, SP_ADD, SP_RUN, SP_SIDE_ARRAYS };
+
+#define SP_DRAFTS	8u
 
 #define SP_CELL_USED	1u
 #define SP_CELL_KEPT	2u		/* there are permanent readings on this CPU */
@@ -406,38 +419,15 @@ struct sp_times {
 #define SP_TIMES_MOVES	2u
 
 struct sp_layout {
-	uint64_t state[2], side, cell, cell_bytes, times, bytes;
+	uint64_t state, records, record_bytes, drafts, draft_room, cell, cell_bytes, times, bytes;
 };
 
-/* Does the set run, as this state and what is put aside have it? */
-static inline bool sp_state_runs(const struct sp_state *s, const struct sp_side *d)
-{
-	uint32_t aside = (d->flags & SP_SIDE_ACTIVE) && d->number != s->side ? d->flags : 0;
-
-	return aside & (SP_SIDE_STARTED | SP_SIDE_STOPPED) ? aside & SP_SIDE_STARTED : s->flags & SP_STATE_RUNNING;
-}
-
-/* In a merged store no states and no side ledger follow: cells of counted CPUs only,
- * ascending, whose entry holds if `epoch` is not 0. */
+/* In a merged store nothing but cells and times follow: cells of counted CPUs only, ascending, whose entry holds if `epoch`
+ * is not 0. */
 static inline struct sp_layout sp_settled_layout(uint64_t k, uint64_t cells)
 {
 	struct sp_layout l = { .cell = sizeof(struct sp_relation) + sp_align(k * 4, 8) };
 
-	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
-	l.times = l.cell + cells * l.cell_bytes;
-	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
-	return l;
-}
-
-static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
-{
-	struct sp_layout l;
-	uint64_t state = sizeof(struct sp_state) + SP_STATE_ARRAYS * k * 8;
-
-	l.state[0] = sizeof(struct sp_relation) + sp_align(k * 4, 8);
-	l.state[1] = l.state[0] + state;
-	l.side = l.state[1] + state;
-	l.cell = l.side + sizeof(struct sp_side) + SP_SIDE_ARRAYS * k * 8;
 	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
 	l.times = l.cell + cells * l.cell_bytes;
 	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
@@ -477,26 +467,23 @@ static inline uint64_t sp_reading_bytes(uint64_t k)
 	return sizeof(struct sp_reading) + k * 8;
 }
 
-/* Of the events of a relation that are gauges or floating-point counters (gauge.h).
+/* Of the events of a relation that are gauges (gauge.h).
  * Followed by
  *	uint32_t index[n]		which of the relation's events, padded to 8 bytes
  *	struct sp_gauge at[cells][n]	cells as the relation's; or 1, for where no CPU is known
- * In the relation's own cells, and in its intervals, total and exact of these events are 0, but
- * of floating-point counters intervals have doubles; entries are of all. */
+ * In the relation's own cells, and in its intervals, total and exact of these events are 0; entries are of all.  (Those of
+ * floating-point counters are doubles.) */
 struct sp_gauges {
 	struct sp_block b;
 	uint32_t n, cells;
 };
 
-#define SP_GAUGE_COUNTS	4u		/* a floating-point counter */
-
 struct sp_gauge {
 	uint64_t readings;
 	uint64_t ns;			/* of the last one */
-	int64_t last, min, max;		/* in the event's data_type; min and max of gauges only */
-	double sum;			/* of a counter: its total; of a gauge: for the mean */
-	double exact;			/* the part of a counter's total that is proven */
-	uint32_t data_type;		/* and SP_GAUGE_COUNTS */
+	int64_t last, min, max;		/* in the event's data_type */
+	double sum;			/* for the mean */
+	uint32_t data_type;
 	int32_t cpu;			/* in a merged store: of the readings; a cell of gauges has one CPU */
 };
 
@@ -557,19 +544,14 @@ struct sp_member {
 };					/* behind h, which is h.bytes long: n_calls numbers, by the store's call_names */
 /* ---- intervals and call sites ------------------------------------------ */
 
-/* The counts between two calls.  The words of the interval that `current` names do
- * not count: it has what its cell has, less `base`.  So a booking touches nothing
- * here, and the sum over a cell's intervals is the cell's at any instruction; what
- * none of them has is nobody's.  Followed by `room` times struct sp_interval. */
+/* The counts between two calls.  What a cell has beyond its intervals is nobody's.  Followed by `room` times struct
+ * sp_interval. */
 struct sp_intervals {
 	struct sp_block b;
 	sp_off next;
 	uint32_t k;			/* events, as the relation */
 	uint32_t room;
-	uint32_t n;			/* in use */
-	uint32_t current;		/* its number, from 1; 0: none */
-	uint64_t base_count;
-	int64_t base[];			/* [k] of totals, [k] of what is exact */
+	uint64_t n;			/* in use */
 };
 
 struct sp_interval {
@@ -579,6 +561,26 @@ struct sp_interval {
 	uint64_t count;			/* readings at `to` */
 	int64_t at[];			/* total[k], exact[k] */
 };
+
+#define SP_INTERVAL_BYTES(k)	(sizeof(struct sp_interval) + 16 * (uint64_t)(k))
+#define SP_STATE_BYTES(k)	(sizeof(struct sp_state) + SP_STATE_ARRAYS * 8 * (uint64_t)(k))
+
+static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
+{
+	struct sp_layout l = { .state = sizeof(struct sp_relation) + sp_align(k * 4, 8) };
+
+	l.cell_bytes = sizeof(struct sp_cell) + SP_CELL_ARRAYS * k * 8;
+	l.records = l.state + SP_STATE_BYTES(k);
+	l.record_bytes = sizeof(struct sp_record) + k * 8;
+	l.drafts = l.records + SP_RECORDS * l.record_bytes;
+	/* The state; an interval may bring its block's head. */
+	l.draft_room = (1 + 3 * SP_DRAFTS) * sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
+		       SP_DRAFTS * (l.cell_bytes + SP_INTERVAL_BYTES(k) + 8);
+	l.cell = l.drafts + l.draft_room;
+	l.times = l.cell + cells * l.cell_bytes;
+	l.bytes = l.times + sizeof(struct sp_times) + (cells + k) * 8;
+	return l;
+}
 
 #define SP_FRAMES_MAX	64u
 #define SP_SITES_EACH	32u		/* of a block */
@@ -643,9 +645,9 @@ struct sp_note {
 };
 
 _Static_assert(sizeof(struct sp_component) == 112, "a component has no holes");
-_Static_assert(sizeof(struct sp_state) == 64, "the words of a reading share a cache line");
+_Static_assert(sizeof(struct sp_record) == 32, "a record has no holes");
 _Static_assert(sizeof(struct sp_cell) == 32, "a cell has no holes");
-_Static_assert(sizeof(struct sp_gauge) == 64, "a gauge is a cache line");
+_Static_assert(sizeof(struct sp_gauge) == 56, "a gauge has no holes");
 _Static_assert(sizeof(struct sp_hit) == 32, "a hit has no holes");
 
 #endif

@@ -1,12 +1,8 @@
-/* gauge.h: values that the ledger does not count: gauges, and counters that are not whole numbers.
+/* gauge.h: values that are no counts: gauges (a temperature, a rate), which are never summed.  Of each the last value, the
+ * smallest, the largest and the mean are kept.
  *
- * A gauge (a temperature, a rate) is never summed: of each the last value, the
- * smallest, the largest and the mean are kept.  A floating-point counter is summed as
- * the ledger sums whole ones (x - last goes to the CPU of the reading), but in
- * double.  Such events stand in sets beside plain counters; what they say is kept in a block of
- * its own, which the relation names.  The ledger, where they count nothing, makes their entries
- * and permanent readings, and is told of a reading first: what it is between is then known
- * (interval.c takes parts of these sums).
+ * Gauges stand in sets beside counters; what they showed is kept in a block of its own, which the relation names.  The
+ * records (records.h), where they count nothing, make their entries and permanent readings.
  *
  * Any thread and any handler may book at any time, without a lock: each word is one
  * atomic update, and the order of updates does not matter.  A reader after SIGKILL
@@ -19,27 +15,19 @@
 #ifndef SP_GAUGE_H
 #define SP_GAUGE_H
 
-#include <string.h>
-
-#include "writer.h"
+#include "float.h"
+#include "format.h"
 
 struct sp_gauge_kind {
 	uint32_t index;			/* among the set's events */
 	enum sp_data_type data_type;
-	bool counts;			/* a floating-point counter */
 };
 
 struct sp_gauge_writer {
 	uint32_t n, cells;		/* n 0: the set has none */
-	uint8_t *kinds;			/* [events of the set]: for the ledger */
-	uint32_t component;		/* SP_KEEPS_* */
 	uint32_t running;
 	struct sp_gauge *at;		/* [cells][n], in the store */
-	struct sp_gauge_event {
-		struct sp_gauge_kind kind;
-		uint32_t baseline;	/* its next value is where counting starts */
-		uint64_t last;		/* bits of what it showed, since the last zeroing */
-	} *event;			/* [n] */
+	struct sp_gauge_kind *kind;	/* [n] */
 };
 
 /* The bytes of a block of n events and that many cells. */
@@ -58,32 +46,8 @@ static inline struct sp_gauge *sp_gauges_at(const struct sp_gauges *g, uint64_t 
 void sp_gauges_init(struct sp_gauges *g, uint32_t n, uint32_t cells, const struct sp_gauge_kind *kind);
 
 /* Books x, all values of the set (NULL: START, RESET), at that cell; one behind the last
- * is the last. proven: counted where the cell says. Async-signal-safe. */
-void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x, bool proven);
-
-/* Fills in kinds, of k events, by w's. */
-void sp_gauge_kinds(uint8_t *kinds, uint32_t k, const struct sp_gauge_kind *kind, uint32_t n);
-
-/* What gauge number i counted in a cell of the relation, which has that many. */
-void sp_gauges_sum(const struct sp_gauge_writer *w, uint32_t i, uint32_t cell, uint32_t cells, double *total,
-		   double *exact);
-
-/* A double in a word of the store. */
-static inline double sp_float(int64_t bits)
-{
-	double d;
-
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
-
-static inline int64_t sp_float_bits(double d)
-{
-	int64_t bits;
-
-	memcpy(&bits, &d, sizeof(bits));
-	return bits;
-}
+ * is the last. Async-signal-safe. */
+void sp_gauges_book(struct sp_gauge_writer *w, enum sp_op op, uint32_t cell, const long long *x);
 
 /* Adds n of `from` to `to`, of the same kinds (sp_store_fold). */
 void sp_gauges_add(struct sp_gauge *to, const struct sp_gauge *from, uint64_t n);

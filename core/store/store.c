@@ -3,6 +3,7 @@
 
 #include "blocks.h"
 #include "interval.h"
+#include "rules.h"
 #include "store.h"
 #include "../sys.h"
 
@@ -233,6 +234,20 @@ void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu)
 		sp_publish(&v->pmu, sp_store_text(s, pmu));
 }
 
+bool sp_store_kinds(const struct sp_store *s, const struct sp_relation *r, uint8_t *kinds)
+{
+	const uint32_t *event = (const uint32_t *)(r + 1);
+	bool any = false;
+
+	for (uint32_t e = 0; e < r->k; e++) {
+		const struct sp_event *v = event_of(s, event[e]);
+
+		kinds[e] = sp_event_values(v);
+		any = any || kinds[e] != SP_COUNTS;
+	}
+	return any;
+}
+
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off)
 {
 	struct sp_thread *t = sp_store_make(s, SP_BLOCK_THREAD, sizeof(*t), off);
@@ -335,6 +350,7 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	struct sp_thread *t = sp_store_thread_at(s, thread);
 	sp_off gauges = key->n_gauges ? new_gauges(s, key) : 0;
 	struct sp_relation *r = t && !gauges == !key->n_gauges ? sp_store_make(s, SP_BLOCK_RELATION, l.bytes, off) : NULL;
+	struct sp_state *state;
 
 	if (!r) {
 		if (s->header)
@@ -354,12 +370,9 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	r->threads = 1;
 	r->flags = SP_BY_AUTO << SP_RELATION_HOW_SHIFT;
 	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
-	for (int i = 0; i < 2; i++) {
-		struct sp_state *st = (struct sp_state *)((unsigned char *)r + l.state[i]);
-
-		st->cell = st->jcell = -1;
-		st->epoch = 1;
-	}
+	state = (struct sp_state *)((unsigned char *)r + l.state);
+	state->cell = -1;
+	state->epoch = 1;
 	for (uint32_t i = 0; i < r->cells; i++) {
 		struct sp_cell *c = (struct sp_cell *)((unsigned char *)r + l.cell + i * l.cell_bytes);
 

@@ -84,6 +84,9 @@ void sp_store_event_name(struct sp_store *s, uint32_t id, const char *name);
 const char *sp_store_event_named(const struct sp_store *s, uint32_t id);	/* "": it is not there */
 void sp_store_event_pmu(struct sp_store *s, uint32_t id, const char *pmu);	/* known once it was opened */
 
+/* What kinds of values the relation's events have, [k] enum sp_values; false: all are counts. */
+bool sp_store_kinds(const struct sp_store *s, const struct sp_relation *r, uint8_t *kinds);
+
 struct sp_thread *sp_store_thread(struct sp_store *s, int tid, const char *name, sp_off *off);
 
 struct sp_relation_key {
@@ -95,8 +98,10 @@ struct sp_relation_key {
 	enum sp_scope scope;
 	uint32_t domain;		/* PAPI_DOM_*: user, kernel ... of one event are other counts */
 	uint32_t flags;
-	uint32_t n_gauges;		/* events that are no plain counters; they follow from `event` */
+	/* These follow from `event`: its gauges; and what kinds of values it has, [k] enum sp_values, NULL: all are counts. */
+	uint32_t n_gauges;
 	const struct sp_gauge_kind *gauge;
+	const uint8_t *kinds;
 };
 
 /* A relation of this thread with the same events, target and scope that no live

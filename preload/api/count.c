@@ -9,6 +9,7 @@
 #include "api.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
 
 /* The libpapi that is observed, ready to be called; NULL: *rc says why not. */
 static const struct sp_real *enter(uintptr_t caller, int *rc)
@@ -150,18 +151,26 @@ static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
 
 static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, uintptr_t at)
 {
-	struct sp_set *s = NULL;
+	struct sp_set *s = NULL, *called = NULL;
 	int rc = prepare(real, rel, es, at, &s);
-	uint32_t open = sp_proof_now();
+	uint32_t open;
 
 	if (rc == PAPI_OK)
+		called = sp_begin_call(es, SP_OP_START, FRAME);
+	if (called)
+		sp_put(&called->started, true);
+	open = sp_proof_now();
+	if (rc == PAPI_OK)
 		rc = real->PAPI_start(es);
+	if (called)
+		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK) {
 		rel->current = part_of(rel, s->relation);
 		rel->current->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
-		sp_after_start(NULL, rc, es, open, at);
+		sp_after_start(called, rc, es, open, at);
 	} else {
+		sp_run_failed(called);
 		if (s)
 			(void)sp_set_unbind(s);
 		sp_after_start_failed(rc);
@@ -204,6 +213,7 @@ struct call {
 	struct sspapi_relation *rel;
 	struct sp_binding *part;
 	struct sp_set *set;		/* if it is bound to the part */
+	struct sp_set *called;		/* hooks.h */
 	const struct sspapi_component *root;
 	bool permanent;
 	int rc, es;
@@ -293,13 +303,12 @@ static int book_apart(struct call *c, enum sp_op op, const long long *values, ui
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_book_call(NULL, c->es, op, values, open, c->at);
-	sp_ledger_bind(&p->writer, p->relation, p->key.k, p->cells);
-	p->writer.kinds = p->kinds;
+	sp_book_call(c->called, c->es, op, values, open, c->at);
+	sp_records_bind(&p->writer, &sp_store.image, p->off, p->key.k, p->cells, p->kinds);
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
-	sp_ledger_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE);
-	sp_ledger_book(&p->writer, op, cpu, values, false);
+	sp_records_log(&p->writer, &p->log, values ? entries_on(cpu, c) : SP_ENTRIES_NONE, false);
+	sp_records_book(&p->writer, &(struct sp_booking){ .op = op, .cpu = cpu, .x = values, .who = sp_self.id });
 	return cpu;
 }
 
@@ -311,7 +320,7 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 
 	if (c->set) {
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
-		cpu = sp_book_entry(c->set, op, p->values, open, c->at, entries_on, c);
+		cpu = sp_book_entry(c->called, c->set, c->es, op, p->values, open, c->at, entries_on, c);
 	} else {
 		cpu = book_apart(c, op, p->values, open);
 	}
@@ -321,6 +330,15 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 	c->rel->latest_cpu = cpu;
 	if (timestamp)
 		*timestamp = log->ns;
+}
+
+/* PAPI has. */
+static void returned(struct call *c)
+{
+	if (c->called)
+		sp_records_returned(&c->called->writer);
+	if (c->rc != PAPI_OK)
+		sp_call_failed(c->called);
 }
 
 static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_t caller, uint64_t *timestamp)
@@ -337,16 +355,16 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 		return PAPI_EINVAL;
 	}
 	memset(x, 0, c->part->key.k * sizeof(*x));
-	sp_visit(sp_set_of(c->es), op);
+	c->called = sp_begin_call(c->es, op, FRAME);
 	open = sp_proof_now();
 	c->rc = op == SP_OP_READ ? c->real->PAPI_read(c->es, x) :
 		op == SP_OP_STOP ? c->real->PAPI_stop(c->es, x) : c->real->PAPI_accum(c->es, x);
+	returned(c);
 	if (c->rc == PAPI_OK) {
 		book(c, op, open, timestamp);
 		if (op == SP_OP_STOP && c->set)
 			sp_set_release(c->set);
 	}
-	sp_visited(0);
 	sp_api_give(rel, &held);
 	return c->rc;
 }
@@ -373,14 +391,14 @@ static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
 
 	if (!begin(c, rel, caller, &held))
 		return c->rc;
-	sp_visit(sp_set_of(c->es), SP_OP_RESET);
+	c->called = sp_begin_call(c->es, SP_OP_RESET, FRAME);
 	open = sp_proof_now();
 	c->rc = c->real->PAPI_reset(c->es);
+	returned(c);
 	if (c->rc == PAPI_OK && c->set)
-		sp_after_reset(NULL, c->rc, c->es, open, c->at);
+		sp_after_reset(c->called, c->rc, c->es, open, c->at);
 	else if (c->rc == PAPI_OK)
 		book_apart(c, SP_OP_RESET, NULL, open);
-	sp_visited(0);
 	sp_api_give(rel, &held);
 	return c->rc;
 }

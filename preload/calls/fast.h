@@ -3,14 +3,18 @@
  * Most of what a wrapper finds out before PAPI is called is the same each time: which libpapi, that the call is not
  * libpapi's own, which record the set's number is, which call site the return address.  A thread remembers the set of its
  * last call, and a set its last two call sites (`seen`, sites.h): a call whose set and site are there need not find out
- * the rest.  `fast_thread` says which thread may; what else may change meanwhile, the ledger and the proof check.  A reading
+ * the rest.  `fast_thread` says which thread may; what else may change meanwhile, the records and the proof check.  A reading
  * from the site of the two before (`steady`, writer.h) changes nothing but the counts.
  */
 #ifndef SP_FAST_H
 #define SP_FAST_H
 
-#include "../sites/rules.h"
+#include "../sites/cfi.h"
 #include "hooks.h"
+
+/* In place of a site: the reading is the `steady` one; by its callers, too. */
+#define SP_SITE_STEADY	UINT32_MAX
+#define SP_SITE_STEADY_BELOW (UINT32_MAX - 1)
 
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
 	       "what a call looks at first");
@@ -22,7 +26,7 @@ __attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_is_below(const struct
 	uint32_t left = s->below.n;
 	uintptr_t base = cfa;
 
-	if (SP_UNLIKELY(sp_get(&s->writer.track.steady) != SP_STEADY_BELOW(to)))
+	if (SP_UNLIKELY(sp_get(&s->writer.steady) != SP_STEADY_BELOW(to)))
 		return false;
 	for (;; f++) {
 		if (SP_UNLIKELY(f->base != SP_SAME_BASE)) {
@@ -51,14 +55,14 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 	if (SP_UNLIKELY(sp_own(&s->number) != id) || SP_UNLIKELY(!sp_is_fast(s)))
 		return NULL;
 	/* (By a pointer the same place may call PAPI_accum.) */
-	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.track.steady) == to)) {
+	if (op == SP_OP_READ && SP_LIKELY(sp_own(&s->writer.steady) == to)) {
 		*site = SP_SITE_STEADY;
 		return s;
 	}
 	if (SP_UNLIKELY(sp_get(&sp_process.unwinds))) {
 		const uintptr_t cfa = (uintptr_t)__builtin_dwarf_cfa();
 
-		*site = SP_SITE_STEADY;
+		*site = SP_SITE_STEADY_BELOW;
 		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, cfa)))
 			return s;
 		return sp_fast_below(s, op, to, cfa, *(const uintptr_t *)__builtin_frame_address(0), site);
@@ -88,14 +92,19 @@ SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 
 /* ---- one of each kind, when PAPI has returned; false: the slow path has to book -------- */
 
+/* Where the short ways cannot book. */
+SP_COLD void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, uint32_t site);
+
 /* From another site than the two before; the next may be steady. */
 bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t fp_at);
 
 SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
-	if (SP_UNLIKELY(site != SP_SITE_STEADY))
-		return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_frame_address(0) - (uintptr_t)__builtin_dwarf_cfa()));
-	return sp_fast_stayed(s, open) && sp_read_here(&s->writer, values, true, SP_SITE_STEADY);
+	if (SP_LIKELY(site == SP_SITE_STEADY))
+		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
+	if (site == SP_SITE_STEADY_BELOW)
+		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, SP_STEADY_BELOW(to));
+	return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_frame_address(0) - (uintptr_t)__builtin_dwarf_cfa()));
 }
 
 /* PAPI has zeroed the set, so that a window begins: on the CPU of its split's last scan, if the thread is known to be
@@ -117,8 +126,8 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
 	s->writer.opened = open;
-	if (!sp_reset_here(&s->writer, site))
-		sp_ledger_finish(&s->writer, SP_OP_RESET, SP_NO_CPU, NULL, false, site);
+	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))
+		sp_fast_finish(s, SP_OP_RESET, NULL, site);
 	sp_fast_begins(s, open);
 	return true;
 }
@@ -134,8 +143,8 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 #define EACH(type, e) (*(type *)&before[e] = SP_AT(type, &values[e]) - SP_AT(type, &before[e]))
 	SP_EACH(k, EACH);
 #undef EACH
-	if (!sp_accum_here(&s->writer, before, true, site))
-		sp_ledger_finish(&s->writer, SP_OP_ACCUM, s->writer.cpu, before, true, site);
+	if (!sp_records_accum(&s->writer, s->writer.cpu, before, site))
+		sp_fast_finish(s, SP_OP_ACCUM, before, site);
 	p = sp_get(&s->split);
 	if (p)				/* (it was ready before) */
 		sp_split_fresh(p);
@@ -154,8 +163,8 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 
 	if (SP_UNLIKELY(!sp_is_fast(s)) || (p && SP_UNLIKELY(!sp_split_is_for(p, &s->opened))))
 		return false;
-	if (!sp_start_here(&s->writer, site))
-		sp_ledger_finish(&s->writer, SP_OP_START, SP_NO_CPU, NULL, false, site);
+	if (!sp_records_zero(&s->writer, SP_OP_START, site))
+		return false;
 	s->writer.opened = open;
 	if (p) {
 		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
@@ -171,12 +180,12 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 {
 	if (!sp_fast_stayed(s, open))
 		return false;
+	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site))
+		return false;
 	if (s->split)
 		sp_ran(s);
-	if (!sp_ending_here(&s->writer, SP_OP_STOP, values, true, site))
-		sp_ledger_finish(&s->writer, SP_OP_STOP, s->writer.cpu, values, true, site);
-	/* A handler on top of PAPI_stop may have started it again. */
-	sp_put(&s->started, !(sp_get(&s->writer.slow_owner) & SP_SLOW_STOPPED));
+	/* A handler on top of the booking may have started it again. */
+	sp_put(&s->started, s->writer.runs);
 	sp_touch(s);
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 		sp_sites_after_stop();

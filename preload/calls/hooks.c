@@ -1,7 +1,6 @@
 /* hooks.c: what each kind of PAPI call means for sets and relations. */
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -573,13 +572,26 @@ static void take_up(void)
 			      "counts these are PAPI does not tell; they are booked where they were read, none as proven");
 }
 
-/* PAPI will refuse to start it, and it counts on. */
-static bool runs(const struct sp_set *s, int id)
+/* PAPI_RUNNING and the like, right now. */
+static int papi_state(int id)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int state = 0;
 
-	return sp_get(&s->started) && papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_RUNNING);
+	return papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK ? state : 0;
+}
+
+static bool runs(int id)
+{
+	return papi_state(id) & PAPI_RUNNING;
+}
+
+/* For the records; 0: PAPI does not say (after a handler's PAPI_stop inside another one it says both). */
+static enum sp_op state_of(int id)
+{
+	int both = papi_state(id) & (PAPI_RUNNING | PAPI_STOPPED);
+
+	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
 }
 
 static void prepare_slow(int id)
@@ -595,7 +607,7 @@ static void prepare_slow(int id)
 		take_up();
 	if (s)
 		s->before.kept = false;
-	if (s && runs(s, id))
+	if (s && sp_get(&s->started) && runs(id))	/* PAPI will refuse to start it, and it counts on */
 		return;
 	if (s && !sp_is_touched(s)) {
 		keep_opening(s);
@@ -626,7 +638,7 @@ static void get_ready(struct sp_set *s, int id)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (runs(s, id))
+	if (sp_get(&s->started) && runs(id))
 		;
 	else if (p && sp_split_holds(p, &s->opened))
 		sp_split_starts(p);
@@ -650,12 +662,9 @@ void sp_prepare_start(int id, uintptr_t at)
 		s->start_site = sp_site_of_start(&s->seen[SP_SEEN_START], at);
 }
 
-/* Gauges and floating-point counters, after the ledger (gauge.h). */
 static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
-	bool proven = s->writer.relation->flags & SP_RELATION_PROVEN;
-
-	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_ledger_cell(&s->writer, cpu) : 0, values, proven);
+	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0, values);
 }
 
 /* PAPI has opened the counters of the set again, or was expected to, by the start that it has answered. */
@@ -696,7 +705,7 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	struct sp_times *t = s->times;
 
 	for (uint32_t i = 0; i <= shares->n; i++) {
-		int cell = sp_ledger_cell(&s->writer, i < shares->n ? shares->cpu[i] : shares->last);
+		int cell = sp_records_cell(&s->writer, i < shares->n ? shares->cpu[i] : shares->last);
 
 		sp_add(&t->at[cell], shares->ns[i]);
 	}
@@ -705,9 +714,9 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 }
 
 /* A handler's call, on top of one that is not booked yet? */
-static bool is_on_top(const struct sp_set *s, bool in_flight)
+static bool is_on_top(const struct sp_set *s, const struct sp_set *called)
 {
-	return !in_flight && s->starter == sp_self.id && sp_get(&s->writer.in_flight);
+	return called ? sp_records_is_on_top(&s->writer) : s->starter == sp_self.id && sp_get(&s->writer.in_flight);
 }
 
 /* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
@@ -717,42 +726,47 @@ static bool proves(const struct sp_set *s, uint32_t open)
 	return s->writer.opened == open && sp_proof_now() == open;
 }
 
-/* Of a set that is split, where the thread may have been elsewhere since the reading before.  False: all of
- * it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
-static bool book_split(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
-		       uint32_t site)
+/* Of a set that is split, where the thread may have been elsewhere since the reading before: the parts of the booking.  False:
+ * all of it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
+static bool find_parts(struct sp_set *s, bool on_top, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
+		       struct sp_parts *parts)
 {
 	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (hold.h) */
 	struct sp_writer *w = &s->writer;
-	struct sp_shares shares;
 
-	if (!p || (!(w->state->flags & SP_STATE_RUNNING) && !sp_get(&s->started)))
+	if (!p || (!w->runs && !sp_get(&s->started)))
 		return false;
-	/* A handler's call inside another one's, or what is put aside: the ledger finds the order by itself. */
-	if (!(w->state->flags & SP_STATE_RUNNING) || (sp_get(&w->slow) & (SP_SLOW_NESTED | SP_SLOW_SIDE)) || is_on_top(s, in_flight)) {
+	/* A handler's call inside another one's, or on top of which one came: the order is found later. */
+	if (!w->runs || sp_records_is_begun(w) || (sp_get(&w->slow) & SP_SLOW_OVER) || on_top) {
 		sp_split_lost(p);
 		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
 		return false;
 	}
-	if (!sp_split_window(p, &(struct sp_answer){ .last = w->state->at, .value = (const int64_t *)values,
-						      .counts_on = op == SP_OP_READ, .opened = &s->opened, .open = open,
-						      .cpu = cpu }, &shares)) {
-		sp_relation_told(w->relation, shares.how, shares.why);
+	if (!sp_split_window(p, &(struct sp_answer){ .last = w->values, .value = (const int64_t *)b->x,
+						      .counts_on = b->op == SP_OP_READ, .opened = &s->opened, .open = open,
+						      .cpu = b->cpu }, shares)) {
+		sp_relation_told(w->relation, shares->how, shares->why);
 		return false;
 	}
-	const struct sp_parts parts = { .n = shares.n, .cpu = shares.cpu, .at = shares.at, .proven = shares.proven };
+	*parts = (struct sp_parts){ .n = shares->n, .cpu = shares->cpu, .at = shares->at, .proven = shares->proven };
+	b->parts = parts;
+	b->cpu = shares->last;
+	return true;
+}
 
-	if (s->starter == sp_self.id)
-		sp_ledger_book_parts(w, op, shares.last, values, &parts, site, in_flight);
-	else
-		sp_ledger_book_foreign(w, op, shares.last, values, &parts, site);
+/* The booking has used them. */
+static void end_parts(struct sp_set *s, const struct sp_shares *shares)
+{
+	struct sp_split *p = sp_get(&s->split);
+
 	if (s->times)
-		add_times(s, &shares);
-	sp_relation_told(w->relation, shares.how, shares.why);
+		add_times(s, shares);
+	sp_relation_told(s->writer.relation, shares->how, shares->why);
+	if (!p)
+		return;
 	if (sp_split_needs_time(p))
 		sp_put(&s->fast_thread, 0);
 	sp_split_done(p);
-	return true;
 }
 
 static bool zeroes(enum sp_op op)
@@ -777,72 +791,61 @@ static void begin_segment(struct sp_set *s, bool on_top, bool stayed, enum sp_op
 		sp_split_begun(p);
 }
 
-/* Of a set like any other, so that the ledger's short ways are tried first. */
-static void finish(struct sp_writer *w, enum sp_op op, int cpu, const long long *values, bool proven, uint32_t site)
+/* Of a set like any other the short ways are tried first. */
+static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 {
-	switch (op) {
-	case SP_OP_START:
-		sp_ledger_finish_start(w, site);
-		break;
-	case SP_OP_STOP:
-		sp_ledger_finish_stop(w, cpu, values, proven, site);
-		break;
-	case SP_OP_READ:
-		sp_ledger_finish_read(w, cpu, values, proven, site);
-		break;
-	case SP_OP_ACCUM:
-		sp_ledger_finish_accum(w, cpu, values, proven, site);
-		break;
-	case SP_OP_RESET:
-		sp_ledger_finish_reset(w, site);
-		break;
-	default:
-		sp_ledger_finish(w, op, cpu, values, proven, site);
-	}
+	if (b->op == SP_OP_START || b->op == SP_OP_RESET)
+		return sp_records_zero(w, b->op, b->site);
+	if (!b->proven || b->cpu < 0 || b->cpu != w->cpu)
+		return false;
+	if (b->op == SP_OP_ACCUM)
+		return sp_records_accum(w, b->cpu, b->x, b->site);
+	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) && sp_records_value(w, b->op, b->cpu, b->x, b->site);
 }
 
-static void book_on(struct sp_set *s, bool in_flight, enum sp_op op, int cpu, const long long *values, uint32_t open,
+static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    uintptr_t at)
 {
 	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), timed, proven, split;
+	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), on_top = is_on_top(s, called), split, timed;
+	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
 	struct sp_split *p = sp_get(&s->split);
-	bool on_top = is_on_top(s, in_flight);
+	struct sp_shares shares;
+	struct sp_parts parts;
 
 	if (op == SP_OP_START && p && !sp_split_is_for(p, &s->opened))
 		opened_again(s);
-	if (!in_flight)
+	if (!called || on_top || !own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
-	proven = (fast || timed) && !s->multiplexed && proves(s, open);
-
+	b.proven = (fast || timed) && !s->multiplexed && proves(s, open);
 	if (own)
 		s->writer.opened = open;
-	split = !proven && (op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM) && book_split(s, in_flight, op, cpu, values, open, site);
+	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, on_top, &b, open, &shares, &parts);
+	if (called && sp_records_is_begun(&s->writer) && (op == SP_OP_START || op == SP_OP_STOP))
+		b.state = state_of(id);
+	if (!called)
+		sp_records_aside(&s->writer, &b);
+	else if (!fast || split || !book_shortly(&s->writer, &b))
+		sp_records_finish(&s->writer, &b);
 	if (split)
-		;
-	else if (fast && in_flight)
-		finish(&s->writer, op, cpu, values, proven, site);
-	else if (own)
-		(in_flight ? sp_ledger_finish : sp_ledger_book_at)(&s->writer, op, cpu, values, proven, site);
-	else
-		sp_ledger_book_foreign(&s->writer, op, cpu, values, NULL, site);
+		end_parts(s, &shares);
 	if (SP_UNLIKELY(s->gauges.n))
 		book_gauges(s, op, cpu, values);
-	fast &= in_flight;
-	if (proven && values && (timed || (fast && op == SP_OP_STOP)))
+	fast &= called && !on_top;
+	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s);
-	begin_segment(s, on_top, fast && (proven || op != SP_OP_ACCUM), op);
+	begin_segment(s, on_top, fast && (b.proven || op != SP_OP_ACCUM), op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
 
-static void book(struct sp_set *s, bool in_flight, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
 {
-	/* What hands out no values is the ledger's alone, where nothing may have moved: without rseq the CPU is a system call. */
+	/* What hands out no values is the records' alone, where nothing may have moved: without rseq the CPU is a system call. */
 	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : where(s);
 
-	book_on(s, in_flight, op, cpu, values, open, at);
+	book_on(called, s, id, op, cpu, values, open, at);
 }
 
 /* PAPI touches a running set when it is read, reset or written, but the fast path has no time for
@@ -853,13 +856,13 @@ static void touch_running(struct sp_set *s)
 		sp_touch(s);
 }
 
-int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu = where(s);
 
 	s->writer.entries = choose(cpu, arg);
-	book_on(s, false, op, cpu, values, open, at);
+	book_on(called, s, id, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	touch_running(s);
 	if (op == SP_OP_STOP)
@@ -875,18 +878,13 @@ static void dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-/* A PAPI_start that a handler is on top of, or jumped out of: what comes now counts from there,
- * if PAPI has started the set. */
-static void start_already(struct sp_set *s, int id, bool on_top)
+/* Where the records do not tell whether the set runs: a handler came on top of a start or a stop, or jumped out of one. */
+static void tell_state(struct sp_set *s, int id)
 {
-	const struct sp_real *papi = &sp_papi_used->real;
-	int state = 0;
+	enum sp_op is = state_of(id);
 
-	if ((s->writer.state->flags & SP_STATE_RUNNING) || !papi->PAPI_state ||
-	    papi->PAPI_state(id, &state) != PAPI_OK || !(state & PAPI_RUNNING))
-		return;
-	sp_ledger_starts_already(&s->writer, on_top);
-	if (!on_top && s->gauges.n)
+	sp_records_runs(&s->writer, is);
+	if (is == SP_OP_RUNS && s->gauges.n)
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
@@ -899,82 +897,34 @@ static void ask(struct sp_set *s, enum sp_op op)
 		return;
 	if (sp_split_share(p))
 		sp_put(&s->fast_thread, 0);
-	sp_split_ask(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.state->at, &s->opened);
-}
-
-void sp_visit(struct sp_set *s, enum sp_op op)
-{
-	bool on_top;
-
-	if (!sp_booked(s))
-		return;
-	on_top = sp_self.visits == s || (s->starter == sp_self.id && sp_get(&s->writer.in_flight));
-	if (s->started && (s->starter != sp_self.id || (sp_get(&s->writer.slow) & SP_SLOW_SHARED)) && !sp_self.visits &&
-	    sp_ledger_visits(&s->writer))
-		sp_self.visits = s;
-	if (!on_top)
-		ask(s, op);
-}
-
-SP_COLD void sp_visited_slow(uintptr_t frame)
-{
-	struct sp_set *s = sp_self.visits;
-
-	if (s) {
-		sp_self.visits = NULL;
-		sp_ledger_visited(&s->writer);
-	}
-	if (frame && sp_self.alone == frame) {
-		sp_put(&sp_self.alone, 0);
-		sp_order();
-		(void)sp_sys(SYS_rt_sigprocmask, SIG_SETMASK, &sp_self.blocked, NULL, sizeof(sp_self.blocked));
-	}
-}
-
-/* A fault in PAPI is the program's: the kernel ends a process that has its signal blocked. */
-#define BIT(signal) ((uint64_t)1 << ((signal) - 1))
-#define FAULTS	(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS))
-
-/* A handler's call on top of another one for the set is booked when it has ended. If a second handler called PAPI for the
- * set before then, nothing would tell which of the handlers' calls PAPI did first, and the order of the lowest call is found
- * from theirs (nested.h). */
-static void be_alone(uintptr_t frame)
-{
-	uint64_t others = ~FAULTS;
-
-	if (sp_self.alone && sp_interrupted(sp_self.alone, frame))
-		return;
-	if (sp_sys(SYS_rt_sigprocmask, SIG_BLOCK, &others, &sp_self.blocked, sizeof(others)) == 0)
-		sp_put(&sp_self.alone, frame);
+	sp_split_ask(p, op == SP_OP_STOP || op == SP_OP_ACCUM, s->writer.values, &s->opened);
 }
 
 static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
-	uintptr_t under;
-	bool called;
+	bool own;
 
-	if (!sp_booked(s) || s->starter != sp_self.id) {
-		if (op != SP_OP_START)
-			sp_visit(s, op);
+	if (!sp_booked(s))
 		return NULL;
-	}
-	under = sp_get(&s->writer.in_flight);
-	called = sp_ledger_begin_call_slow(&s->writer, op, frame);
-	if (called)
+	(void)sp_self_ready();		/* a thread's first call, perhaps */
+	own = s->starter == sp_self.id;
+	if (!own)
+		sp_put(&s->fast_thread, 0);
+	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own))
+		return NULL;
+	if (!sp_records_is_on_top(&s->writer))
 		ask(s, op);
-	else
-		be_alone(frame);
-	if (under && (under & 7) == SP_OP_START && (called || (under & SP_IN_PAPI)))
-		start_already(s, id, !called);
-	return called ? s : NULL;
+	if (SP_UNLIKELY(s->writer.asks))
+		tell_state(s, id);
+	return s;
 }
 
 struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return s && sp_is_fast(s) && sp_ledger_begin_call_at(&s->writer, frame | op) ? s : begin_slow(id, op, frame);
+	return s && sp_is_fast(s) && sp_records_begin(&s->writer, sp_records_mark(frame, op)) ? s : begin_slow(id, op, frame);
 }
 
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
@@ -1011,31 +961,24 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 	return sp_begin_ending_call(id, SP_OP_STOP, frame);
 }
 
-/* It runs, or not, as the ledger has it. */
-static void started_or_not(struct sp_set *s)
-{
-	sp_put(&s->started, !(sp_get(&s->writer.slow_owner) & SP_SLOW_STOPPED));
-}
-
-/* PAPI refused: nothing is booked of it. */
-static void call_failed(struct sp_set *called)
+/* Nothing is booked of it. */
+void sp_call_failed(struct sp_set *called)
 {
 	if (called)
-		sp_ledger_call_failed(&called->writer);
+		sp_records_failed(&called->writer, sp_self.id);
 }
 
-/* The same where it was to start or stop the set. */
-static void failed(struct sp_set *called)
+void sp_run_failed(struct sp_set *called)
 {
 	if (called)
-		started_or_not(called);
-	call_failed(called);
+		sp_put(&called->started, called->writer.runs);
+	sp_call_failed(called);
 }
 
 /* A handler, or fork in one, made another set of it inside the call of PAPI. */
 static bool gone(const struct sp_set *called)
 {
-	return called && !(sp_booked(called) && sp_get(&called->writer.in_flight));
+	return called && !(sp_booked(called) && (sp_get(&called->writer.in_flight) | (sp_get(&called->writer.slow) & SP_SLOW_SHARED)));
 }
 
 void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
@@ -1045,7 +988,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintpt
 	if (rc != PAPI_OK) {
 		if (rc == PAPI_EISRUN && s)
 			not_opened(s);
-		failed(called);
+		sp_run_failed(called);
 		sp_after_start_failed(rc);
 		return;
 	}
@@ -1056,7 +999,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintpt
 	if (!called)
 		sp_put(&s->started, true);
 	if (s->bound)
-		book(s, called, SP_OP_START, NULL, open, at);
+		book(called, s, id, SP_OP_START, NULL, open, at);
 }
 
 SP_COLD void sp_sites_after_stop(void)
@@ -1074,7 +1017,7 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	struct sp_set *s = sp_set_of(id);
 
 	if (rc != PAPI_OK) {
-		failed(called);
+		sp_run_failed(called);
 		return;
 	}
 	if (!s || gone(called)) {
@@ -1084,16 +1027,13 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	if (!s->bound)
 		dropped(s);
 	if (sp_booked(s) && values) {
-		book(s, called, SP_OP_STOP, values, open, at);
+		book(called, s, id, SP_OP_STOP, values, open, at);
 		if (SP_UNLIKELY(s->has_histograms))
 			sp_histograms_read(s);
 	}
 	if (sp_get(&s->alive))
 		sp_touch(s);
-	if (called)
-		started_or_not(s);
-	else
-		sp_put(&s->started, false);
+	sp_put(&s->started, called && s->writer.runs);
 	sp_sites_after_stop();
 }
 
@@ -1102,7 +1042,7 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 	struct sp_set *s = sp_set_of(id);
 
 	if (sp_booked(s) && !gone(called))
-		book(s, called, op, values, open, at);
+		book(called, s, id, op, values, open, at);
 	else if (values)
 		dropped(s);
 	touch_running(s);
@@ -1111,7 +1051,7 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at)
 {
 	if (rc != PAPI_OK)
-		call_failed(called);
+		sp_call_failed(called);
 	else
 		sp_book_call(called, id, SP_OP_READ, values, open, at);
 }
@@ -1119,7 +1059,7 @@ void sp_after_read(struct sp_set *called, int rc, int id, const long long *value
 void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
 {
 	if (rc != PAPI_OK)
-		call_failed(called);
+		sp_call_failed(called);
 	else
 		sp_book_call(called, id, SP_OP_RESET, NULL, open, at);
 }
@@ -1133,7 +1073,7 @@ void sp_after_accum(struct sp_set *called, int rc, int id, const long long *valu
 	if (!k || k != (uint64_t)before[-1]) {
 		if (k)
 			dropped(sp_set_of(id));
-		call_failed(called);
+		sp_call_failed(called);
 		return;
 	}
 	for (uint32_t e = 0; e < k; e++)
@@ -1155,19 +1095,17 @@ SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
 	errno = saved;
 }
 
-void sp_before_write(int id)
-{
-	sp_visit(sp_set_of(id), SP_OP_WRITE);
-}
-
 /* The component now counts on from the values written, if it can. */
-void sp_after_write(int rc, int id, const long long *values, uintptr_t at)
+void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, uintptr_t at)
 {
+	if (called)
+		sp_records_returned(&called->writer);
 	if (rc == PAPI_OK)
-		sp_book_call(NULL, id, SP_OP_WRITE, values, sp_proof_now(), at);
-	else if (rc == PAPI_ENOSUPP)
+		sp_book_call(called, id, SP_OP_WRITE, values, sp_proof_now(), at);
+	else
+		sp_call_failed(called);
+	if (rc == PAPI_ENOSUPP)
 		touch_running(sp_set_of(id));
-	sp_visited(0);
 }
 
 /* ---- refusals --------------------------------------------------------- */

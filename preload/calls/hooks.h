@@ -4,15 +4,13 @@
  * All are called with errno saved by the wrapper, but for those that say that they give errno back.  A start, stop or reading
  * that is like the one before is not told here: the fast path books it (fast.h).
  * `open` is sp_proof_now() from right before the real call, `at` to where the call returns, `frame` the address of the wrapper's
- * frame.  `called` is the set whose ledger has the call in flight (sp_ledger_begin_call_at); NULL:
- * there is none.
+ * frame.  `called` is the set whose writer has the call in flight (sp_records_begin, or _enter); NULL: there is none.
  */
 #ifndef SP_HOOKS_H
 #define SP_HOOKS_H
 
 #include <string.h>
 
-#include "../../core/store/here.h"
 #include "../sets/sets.h"
 #include "../sites/sites.h"
 #include "../split/proof.h"
@@ -85,7 +83,8 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 	return !p || SP_LIKELY(sp_split_is_ready(p, proof));
 }
 
-/* PAPI is about to be called for this set: `called`. */
+/* PAPI is about to be called for this set: `called`.  By another thread than the set's own only in turn (records.h); the
+ * counters of another thread are read first (sp_split_ask). */
 struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame);
 /* The same before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame);
@@ -111,8 +110,10 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 SP_COLD void sp_begin_slow(struct sp_set *s);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 
-void sp_before_write(int id);
-void sp_after_write(int rc, int id, const long long *values, uintptr_t at);
+void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, uintptr_t at);
+/* PAPI refused the call; one that was to start or stop the set. */
+void sp_call_failed(struct sp_set *called);
+void sp_run_failed(struct sp_set *called);
 void sp_after_failed(const char *function, int rc);	/* PAPI refused: said in the dump */
 static inline void sp_tells(const char *function, int rc)
 {
@@ -129,20 +130,8 @@ void sp_first_set(void);
 
 /* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
  * says.  The CPU.  With the relation's lock held (preload/held/relations.h). */
-int sp_book_entry(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
-
-/* Around a call of PAPI for a running set that another thread has started: that thread does not call PAPI for the set
- * meanwhile (ledger.h).  (A handler on top of such a call does not wait.)  The counters of another thread are read first
- * (sp_split_ask).  A call that a handler makes on top of another one for the same set ends here, too: from
- * sp_begin_call to then no second handler comes, so that both are booked in PAPI's order. */
-void sp_visit(struct sp_set *s, enum sp_op op);
-SP_COLD void sp_visited_slow(uintptr_t frame);
-static inline void sp_visited(uintptr_t frame)
-{
-	if (SP_UNLIKELY(sp_self.visits != NULL) || SP_UNLIKELY(sp_self.alone))
-		sp_visited_slow(frame);
-}
 
 /* How many values the set has; 0: not known. */
 static inline uint32_t sp_events_of(int id)

@@ -1,7 +1,7 @@
 /* warm.c: touches our pages, and the stack below, before a set runs; see warm.h. */
 #include <string.h>
 
-#include "../../core/store/here.h"
+#include "../../core/store/records.h"
 #include "../../core/sys.h"
 #include "../papi/elf.h"
 #include "../process/process.h"
@@ -29,26 +29,19 @@ static __attribute__((no_sanitize("thread"), no_sanitize("address"))) void touch
  * and the clock of the vDSO, are there from then on. */
 static void rehearse(void)
 {
+	static const enum sp_op ops[] = { SP_OP_START, SP_OP_READ, SP_OP_ACCUM, SP_OP_RESET, SP_OP_STOP };
 	uint64_t bytes = sp_relation_layout(EVENTS, CELLS).bytes;
-	struct sp_relation *r = sp_map(bytes);
+	struct sp_image image = { .base = sp_map(bytes), .bytes = bytes };
 	long long x[EVENTS] = { 0 };
 	struct sp_writer w;
 
-	if (!r)
+	if (!image.base)
 		return;
-	sp_ledger_bind(&w, r, EVENTS, CELLS);
-	for (int i = 0; i < 2; i++) {
-		sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-		sp_ledger_read(&w, 0, x, false, 0);
-		sp_ledger_read(&w, 1, x, true, 0);
-		sp_ledger_read(&w, 1, x, true, 0);
-		sp_ledger_accum(&w, 1, x, false, 0);
-		sp_ledger_accum(&w, 1, x, true, 0);
-		sp_ledger_reset(&w, 0);
-		sp_ledger_book(&w, SP_OP_RESET, SP_NO_CPU, NULL, false);
-		sp_ledger_book(&w, SP_OP_STOP, 0, x, false);
-	}
-	sp_unmap(r, bytes);
+	sp_records_bind(&w, &image, 0, EVENTS, CELLS, NULL);
+	for (unsigned i = 0; i < 2 * SP_COUNT(ops); i++)
+		sp_records_book(&w, &(struct sp_booking){ .op = ops[i % SP_COUNT(ops)], .cpu = i & 1, .x = x, .who = 1 });
+	sp_records_fold(&w);
+	sp_unmap((void *)image.base, bytes);
 }
 
 __attribute__((noinline)) void sp_warm_stack(void)

@@ -121,7 +121,7 @@ static __attribute__((noinline)) void goes(struct way *w, uint32_t *open)
 static __attribute__((noinline)) void came(struct way *w, struct sp_set *called)
 {
 	if (called)
-		sp_ledger_call_returned(&called->writer);
+		sp_records_returned(&called->writer);
 	w->errno_is = errno;
 	if (w->asks)
 		sp_self.inside = w->inside;
@@ -198,8 +198,6 @@ struct left {
 		sp_fast_learn(called, EventSet); \
 		if (SP_UNLIKELY(is_timed)) \
 			add_time(since, clock_now()); \
-		if (SP_UNLIKELY(!called)) \
-			sp_visited(frame); \
 		errno = way.errno_is; \
 		return rc; \
 	} \
@@ -219,11 +217,11 @@ struct left {
 	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(sp_self.area); \
-		if (SP_LIKELY(may) && SP_LIKELY(sp_ledger_begin_call_at(&s->writer, FRAME | op))) { \
+		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, sp_records_mark(FRAME, op)))) { \
 			before; \
 			const int rc = papi->real.name args; \
 			UNDER_##name; \
-			sp_ledger_call_returned(&s->writer); \
+			sp_records_returned(&s->writer); \
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
 				int ok = PAPI_OK; \
 				__asm__("" : "+r"(ok));		/* else gcc keeps rc for it, in a register to be saved */ \
@@ -403,8 +401,6 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 		way.real->papif_##name args; \
 		came(&way, called); \
 		after; \
-		if (!called) \
-			sp_visited(way.frame); \
 		errno = way.errno_is;)
 #define FNESTS(name, NAME, params, args) FORTRAN(name, NAME, params, args, \
 		const struct nest before = nest_in(&way, NULL, SP_CALLS); \

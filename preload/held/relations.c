@@ -124,10 +124,8 @@ static struct sp_binding *make_part(const struct sp_relation_key *key, struct sp
 	p->codes = (int *)(p->values + k);
 	p->key = *key;
 	p->key.event = memcpy(p->codes + k, key->event, k * sizeof(uint32_t));
-	if (key->n_gauges) {
-		p->kinds = (uint8_t *)(p->key.event + k);
-		sp_gauge_kinds(p->kinds, key->k, key->gauge, key->n_gauges);
-	}
+	if (key->kinds)
+		p->kinds = memcpy((uint8_t *)(p->key.event + k), key->kinds, k);
 	if (sp_model_one(&p->model, &sp_store.image, off, false) < 0) {
 		sp_unmap(p, bytes);
 		return NULL;

@@ -14,6 +14,7 @@
 
 #include "../../core/model/model.h"
 #include "../../core/store/readings.h"
+#include "../../core/store/writer.h"
 #include "../process/process.h"
 
 struct sp_binding {
@@ -25,7 +26,7 @@ struct sp_binding {
 	uint32_t cells, serial;		/* serial: the set's `alive` when it was started */
 	int *codes;			/* [k] PAPI's */
 	long long *values;		/* [k] for a reading */
-	uint8_t *kinds;			/* [k] of `writer`; NULL: all are plain counts */
+	uint8_t *kinds;			/* [k] of `writer`; NULL: all are counts */
 	struct sp_model model;		/* of this relation alone, to ask it */
 	struct sp_writer writer;	/* for when the set is not bound to it (any more) */
 	struct sp_log log;

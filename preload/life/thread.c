@@ -29,7 +29,6 @@ bool sp_self_ready(void)
 	sp_store_fold(&sp_store, sp_thread_ended, sp_set_bound, NULL);
 	sp_self.block = sp_store_thread(&sp_store, sp_self.tid, name, &sp_self.thread);
 	sp_lock_give(&sp_store.lock, &held);
-	sp_self.visits = NULL;
 	sp_self.generation = sp_process.generation;
 	sp_process_torn();
 	sp_self.calls = sp_self.block ? sp_self.block->calls : NULL;

@@ -57,9 +57,6 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
-	struct sp_set *visits;		/* another thread's set, for which PAPI is called right now (hooks.h); NULL: none */
-	uintptr_t alone;		/* the frame of the call during which no handler comes (hooks.h); 0: none; */
-	uint64_t blocked;		/* then: the signals that were blocked before */
 };
 
 #ifdef __x86_64__

@@ -234,7 +234,7 @@ static void forget_sites(struct sp_set *s)
 		sp_put(&s->seen[w].before, 0);
 	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	sp_put(&s->writer.track.steady, 0);
+	sp_put(&s->writer.steady, 0);
 }
 
 void sp_sets_forget_sites(void)
@@ -304,8 +304,10 @@ struct holding {			/* what a set holds now, as PAPI says */
 	bool perf_event;
 	bool awaits;			/* a software-defined event that nobody has registered */
 	bool domains;			/* what a domain is matters to its component */
-	uint32_t n_gauges;		/* which are no plain counters */
+	uint32_t n_gauges;
 	struct sp_gauge_kind *gauge;
+	uint8_t *kinds;			/* [k] enum sp_values, */
+	bool odd;			/* not all of which are counts */
 	const struct sp_terms **terms;
 };
 #define SP_MIXED (-3)
@@ -390,9 +392,10 @@ static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain
 		h->awaits |= e->awaited;
 		if (h->terms)
 			h->terms[i] = &e->terms;
-		if (e->kind == SP_GAUGE || e->data_type == SP_FP64)
-			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type,
-									  .counts = e->kind == SP_COUNTER };
+		h->kinds[i] = e->kind == SP_GAUGE ? SP_SHOWS : e->data_type == SP_FP64 ? SP_FLOATS : SP_COUNTS;
+		h->odd |= h->kinds[i] != SP_COUNTS;
+		if (e->kind == SP_GAUGE)
+			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type };
 		cpu = e->where.place == SP_PLACE_CPU ? e->where.id : SP_NO_CPU;
 		h->cpu = !i || h->cpu == cpu ? cpu : SP_MIXED;
 		if (!i)
@@ -409,7 +412,8 @@ void sp_set_learn(struct sp_set *s, int id)
 	int codes[64];
 	uint32_t ids[64];
 	struct sp_gauge_kind gauge[64];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge };
+	uint8_t kinds[64];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds };
 
 	(void)s;
 	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
@@ -426,12 +430,12 @@ bool sp_set_bound(sp_off relation, void *but)
 	return s && s != but && sp_get(&s->alive) && sp_acquire(&s->bound) && sp_get(&s->relation) == relation;
 }
 
-/* Room for PAPI_stop(set, NULL) and for what the ledger keeps of a handler, touched now. */
+/* Room for PAPI_stop(set, NULL), touched now. */
 static bool make_values(struct sp_set *s, uint32_t k)
 {
-	uint64_t bytes = sp_align(4 * (uint64_t)k * sizeof(long long), 4096);
+	uint64_t bytes = sp_align((uint64_t)k * sizeof(long long), 4096);
 
-	if (4 * k <= s->values_room)
+	if (k <= s->values_room)
 		return true;
 	if (!s->page || s->values != s->page->values)
 		sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
@@ -440,28 +444,26 @@ static bool make_values(struct sp_set *s, uint32_t k)
 	return s->values != NULL;
 }
 
-/* What is private of the writer of gauges, touched now; false: no memory. */
-static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct holding *h)
+/* What is private of the writer of gauges, and the kinds of a set that has other values than counts, touched now.  false:
+ * no memory. */
+static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const struct holding *h, const uint8_t **kinds)
 {
 	struct sp_gauge_writer *w = &s->gauges;
-	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->event) + (uint64_t)h->k, 4096);
+	uint64_t bytes = sp_align(h->n_gauges * sizeof(*w->kind) + (uint64_t)h->k, 4096);
 
-	if (!h->n_gauges)
+	*kinds = NULL;
+	if (!h->odd)
 		return true;
-	w->at = sp_store_gauges(&sp_store, r, h->n_gauges, &w->cells);
-	if (w->at && bytes > s->gauges_bytes) {
-		sp_unmap(w->event, s->gauges_bytes);
-		w->event = sp_map(bytes);
-		s->gauges_bytes = w->event ? bytes : 0;
+	if (bytes > s->gauges_bytes) {
+		sp_unmap(w->kind, s->gauges_bytes);
+		w->kind = sp_map(bytes);
+		s->gauges_bytes = w->kind ? bytes : 0;
 	}
-	if (!w->at || !w->event)
+	w->at = h->n_gauges ? sp_store_gauges(&sp_store, r, h->n_gauges, &w->cells) : NULL;
+	if (!w->kind || (h->n_gauges && !w->at))
 		return false;
-	memset(w->event, 0, bytes);
-	for (uint32_t i = 0; i < h->n_gauges; i++)
-		w->event[i].kind = h->gauge[i];
-	w->kinds = (uint8_t *)(w->event + h->n_gauges);
-	sp_gauge_kinds(w->kinds, (uint32_t)h->k, h->gauge, h->n_gauges);
-	w->component = h->keeps;
+	memcpy(w->kind, h->gauge, h->n_gauges * sizeof(*w->kind));
+	*kinds = memcpy(w->kind + h->n_gauges, h->kinds, (size_t)h->k);
 	w->running = 0;
 	w->n = h->n_gauges;
 	return true;
@@ -498,7 +500,7 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	sp_lock_take(&sp_store.lock, &held);
 	if (more)
 		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
-	if (sp_ledger_intervals(&s->writer, &sp_store.image, memory, slots)) {
+	if (sp_records_intervals(&s->writer, memory, slots)) {
 		if (s->slots != memory)
 			free_slots(s, s->slots, s->n_slots);
 		s->slots = memory;
@@ -557,7 +559,8 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 {
 	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
 				       .target_id = s->target_id, .scope = h->scope, .domain = h->domains ? s->domain : 0,
-				       .n_gauges = h->n_gauges, .gauge = h->gauge };
+				       .n_gauges = h->n_gauges, .gauge = h->gauge, .kinds = h->odd ? h->kinds : NULL };
+	const uint8_t *kinds;
 	struct sp_relation *r;
 	sp_off off;
 
@@ -571,21 +574,16 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 	else if (key.target == SP_TARGET_CPU && !s->inherits)
 		key.flags |= SP_RELATION_PROVEN;
 	r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
-	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h))
+	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
-	sp_ledger_bind(&s->writer, r, key.k, r->cells);
-	s->writer.kinds = h->n_gauges ? s->gauges.kinds : NULL;
-	s->writer.gauges = h->n_gauges ? &s->gauges : NULL;
-	s->writer.nested.before = (int64_t *)s->values + key.k;
-	s->writer.nested.value = (int64_t *)s->values + 2 * key.k;
-	s->writer.nested.kept = (int64_t *)s->values + 3 * key.k;
+	sp_records_bind(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
+	sp_records_keep(&s->writer, h->keeps);
 	bind_intervals(s);
-	s->writer.component = h->keeps;
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
 		sp_log_open(&s->log, &sp_store, r, key.k, (uint64_t)sp_conf.readings_max);
-		sp_ledger_log(&s->writer, &s->log, s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT);
+		sp_records_log(&s->writer, &s->log, s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
-	s->writer.precise = h->n_gauges || h->scope != SP_SCOPE_THREAD;
+	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
 	sp_put(&s->relation, off);
 	s->starter = sp_self.id;
@@ -596,7 +594,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
 	bool own = s->bound && !s->unseen && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
-		   !s->inherits && !s->multiplexed && !s->gauges.n && scope == SP_SCOPE_THREAD;
+		   !s->inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
 
 	/* `creator` is 0 of a set that was ever attached: PAPI then has it under its target, and may open its counters again
 	 * when a set that another thread left there is started (sp_touched), which the fast path would not see. */
@@ -655,7 +653,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	};
 
 	*why = SP_WHY_NONE;
-	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->n_gauges && !s->unseen && !s->system_wide &&
+	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !s->system_wide &&
 	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
 
@@ -666,7 +664,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	sp_split_drop(&s->split);
 	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
 		return SP_BY_EXACT;
-	*why = !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->n_gauges ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
+	*why = !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
 	return SP_BY_READING;
 }
 
@@ -687,7 +685,8 @@ static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
+	uint8_t kinds[room];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
 	enum sp_why why;
 
 	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h, 0))
@@ -742,7 +741,8 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	uint32_t ids[room];
 	struct sp_gauge_kind gauge[room];
 	const struct sp_terms *terms[room];
-	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .terms = terms };
+	uint8_t kinds[room];
+	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
 	enum sp_attribution how;
 	enum sp_why why;
 
@@ -774,7 +774,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 	bool other = !s->bound || s->changed || s->starter != sp_self.id;
 
 	if (other || (s->split && !sp_split_holds(s->split, &s->opened))) {
-		/* A handler on top of a booking that took the ledger away with other CPUs lost counts (seen): the next start does. */
+		/* A handler on top of a booking that bound the writer to another relation lost counts (seen): the next start does. */
 		if (other || !is_under(s))
 			bind_anew(s, id);
 		return;

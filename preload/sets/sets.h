@@ -9,8 +9,8 @@
 #define SP_SETS_H
 
 #include "../../core/store/gauge.h"
-#include "../../core/store/ledger.h"
 #include "../../core/store/readings.h"
+#include "../../core/store/records.h"
 #include "../process/process.h"
 #include "../split/split.h"
 
@@ -29,7 +29,7 @@ struct sp_sites_seen {
 /* The callers of a steady reading, where they are kept: the words of the stack that are to be as they were (fast.h). */
 #define SP_BELOW	3u
 #define SP_SAME_BASE	INT32_MIN
-#define SP_STEADY_BELOW(to) (~(uint64_t)(to))	/* sp_track's `steady` then: no address */
+#define SP_STEADY_BELOW(to) (~(uint64_t)(to))	/* the writer's `steady` then: no address */
 struct sp_below {
 	uint32_t n;
 	struct sp_below_frame {
@@ -78,10 +78,10 @@ struct __attribute__((aligned(128))) sp_set {
 	sp_off relation;
 	struct sp_opened opened;	/* what PAPI has open for it */
 	struct sp_set_page *page;	/* what most sets need, there since the first with this id was made */
-	long long *values;		/* room for k, for PAPI_stop(set, NULL), and for writer.nested; stays with the id */
+	long long *values;		/* room for k, for PAPI_stop(set, NULL); stays with the id */
 	uint32_t values_room;
-	struct sp_gauge_writer gauges;	/* n 0: all events are plain counters; gauges.event stays with the id */
-	uint64_t gauges_bytes;		/* of the room for gauges.event */
+	struct sp_gauge_writer gauges;	/* n 0: none of its events is a gauge; gauges.kind stays with the id */
+	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
 	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
 	struct sp_below below;

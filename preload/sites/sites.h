@@ -47,7 +47,7 @@ static inline uint32_t sp_site_here(struct sp_sites_seen *seen, uintptr_t caller
 /* The same, if it was met before, by a look at its callers (unwind.h); 0: it was not.  The registers are those after the call. */
 uint32_t sp_site_below(struct sp_sites_seen *seen, uintptr_t caller, uintptr_t sp, uintptr_t fp);
 
-/* What a reading of this site is known by from now on (sp_track's `steady`): its address; with callers another word, and
+/* What a reading of this site is known by from now on (the writer's `steady`): its address; with callers another word, and
  * *below; 0: by nothing, they are too many.  fp_at: where the frame pointer of a call stands, from its stack pointer on. */
 uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t fp_at, struct sp_below *below);
 

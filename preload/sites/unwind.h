@@ -1,6 +1,6 @@
 /* unwind.h: call paths.
  *
- * Each return address has a rule (rules.h), which is learnt when that address is first met, at any time: from unwind tables
+ * Each return address has a rule (cfi.h), which is learnt when that address is first met, at any time: from unwind tables
  * that are in memory, since the object was met on the stack of an earlier start, or in a call site of an earlier run.  What
  * lies in an object that was not ends a path.  From then on a frame more is some loads and a comparison, in a signal handler,
  * too.
@@ -10,7 +10,7 @@
 
 #include "../papi/elf.h"
 #include "../sets/sets.h"
-#include "rules.h"
+#include "cfi.h"
 
 #define SP_PATH_MOST	4u		/* frames of a path that is found again by its rules */
 #define SP_NO_RULE	UINT16_MAX

@@ -66,7 +66,7 @@ SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX
 run_shim shim "$apps/many" 5000
 check "past the limit: the program sees no difference" is_equal "$(status_of shim)" 0
-check "past the limit: the ledger has all" books shim
+check "past the limit: the totals have all" books shim
 is "past the limit: they are counted" "$(json "$tmp/shim.json" 'my $r = $d->{relations}[0]; "$r->{permanent}{kept} $r->{permanent}{refused} $d->{dropped}{permanent_readings}"')" "1000 4001 4001"
 SSPAPI_OUTPUT=$tmp/text.txt run_shim text "$apps/many" 5000
 check "the text says it" grep -q '4.001 permanent readings counted, not kept' "$tmp/text.txt"

@@ -175,7 +175,7 @@ done
 run d "$sspapi" diff -m IPC m1.sspapi m1.sspapi
 is "the same" "$(status_of d) $(tail -1 d.out)$(cat d.err)" "0 nothing differs"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m3.sspapi
-is "of sets that do not have all of it: none, not 0, and a line" "$(status_of d) $(grep '^total,IPC' d.out) $(grep -c '^sspapi diff: IPC: no event set has all that it needs' d.err)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
+is "of sets that do not have all of it: none, not 0, and a line" "$(status_of d) $(grep '^total,IPC' d.out) $(grep -c '^sspapi diff: IPC: no event set has all its events' d.err)" "1 total,IPC,0.6666666666666666,,-0.6666666666666666,-100.00,, 1"
 run d "$sspapi" diff -m IPC -f csv m1.sspapi m4.sspapi -- m2.sspapi m5.sspapi
 is "of repeats the mean and its spread" "$(status_of d) $(grep '^total,IPC' d.out)" "1 total,IPC,0.6666666666666666,0.9166666666666666,0.25,+37.50,,,0,0"
 run d "$sspapi" diff -m IPC m1.sspapi m2.sspapi -- m4.sspapi m5.sspapi

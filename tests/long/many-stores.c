@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/forms/view.h"
-#include "core/store/here.h"
+#include "tests/unit/book.h"
 #include "core/store/store.h"
 
 #define THREADS	4
@@ -68,14 +68,14 @@ static bool nobody(sp_off relation, void *arg)
 	return false;
 }
 
-static void count(struct sp_relation *r, uint32_t cells, unsigned cpus)
+static void count(const struct sp_image *image, sp_off off, uint32_t cells, unsigned cpus)
 {
 	long long x[EVENTS] = { 0 };
 	struct sp_writer w;
 	unsigned readings = 1 + (unsigned)next() % 8;
 
-	sp_ledger_bind(&w, r, EVENTS, cells);
-	sp_ledger_book(&w, SP_OP_START, SP_NO_CPU, NULL, false);
+	sp_records_bind(&w, image, off, EVENTS, cells, NULL);
+	book_call(&w, SP_OP_START, SP_NO_CPU, NULL, false, 0);
 	for (unsigned i = 0; i <= readings; i++) {
 		for (unsigned e = 0; e < EVENTS; e++) {
 			long long more = (long long)(next() % 1000000);
@@ -83,7 +83,7 @@ static void count(struct sp_relation *r, uint32_t cells, unsigned cpus)
 			x[e] += more;
 			sum[e] += more;
 		}
-		sp_ledger_book(&w, i == readings ? SP_OP_STOP : SP_OP_READ, (int)(next() % cpus), x, next() % 2);
+		book_call(&w, i == readings ? SP_OP_STOP : SP_OP_READ, (int)(next() % cpus), x, next() % 2, 0);
 	}
 }
 
@@ -120,7 +120,7 @@ static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned ho
 		r = sp_store_relation(s, at, &key, nobody, NULL, &off);
 		if (!r)
 			exit(1);
-		count(r, s->cells, cpus);
+		count(&s->image, off, s->cells, cpus);
 	}
 }
 

@@ -263,7 +263,7 @@ static void place_left(void)
 }
 
 /* Where nothing is read first, nothing makes up for what is wrong now; a reading shows what the
- * ledger takes for PAPI's state. (A set that does not run hands out what it did: nothing new.) */
+ * records take for PAPI's state. (A set that does not run hands out what it did: nothing new.) */
 static void finish(bool reads)
 {
 	long long value;

@@ -13,9 +13,8 @@
 
 #include "../../core/model/model.h"
 #include "../../core/store/fold.h"
-#include "../../core/store/gauge.h"
-#include "../../core/store/here.h"
 #include "../../core/store/store.h"
+#include "book.h"
 
 #define K	3
 #define CPUS	3
@@ -30,8 +29,7 @@ static struct sp_interval_slot *slots;
 static sp_off thread, relation_off;
 static uint32_t seed;
 static bool floats;		/* each count of FLOAT is a quarter */
-static struct sp_gauge_writer gauges;
-static const struct sp_gauge_kind kind = { FLOAT, SP_FP64, true };
+static uint8_t kinds[K];
 
 /* What there must be; to 0: other. */
 static struct count {
@@ -95,45 +93,27 @@ static int64_t counts_of(int e, int64_t value)
 	return floats && e == FLOAT ? (int64_t)(sp_float(value) * 4) : value;
 }
 
-/* As preload/calls/hooks.c does. */
-static void book(enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+static const long long *shown(const long long *x, long long to[K])
 {
-	long long shown[K];
-
-	if (!floats) {
-		if (op == SP_OP_READ)
-			sp_ledger_read(&w, cpu, x, proven, site);
-		else if (op == SP_OP_ACCUM)
-			sp_ledger_accum(&w, cpu, x, proven, site);
-		else if (op == SP_OP_RESET)
-			sp_ledger_reset(&w, site);
-		else
-			sp_ledger_book_at(&w, op, cpu, x, proven, site);
-		return;
-	}
-	if (x) {
-		memcpy(shown, x, sizeof(shown));
-		shown[FLOAT] = bits(x[FLOAT]);
-	}
-	sp_ledger_book_at(&w, op, cpu, x ? shown : NULL, proven, site);
-	sp_gauges_book(&gauges, op, (uint32_t)sp_ledger_cell(&w, cpu), x ? shown : NULL, proven);
+	if (!floats || !x)
+		return x;
+	memcpy(to, x, K * sizeof(*to));
+	to[FLOAT] = bits(x[FLOAT]);
+	return to;
 }
 
-static void bind_gauges(void)
+static void book(enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
 {
-	static struct sp_gauge_event event;
-	static uint8_t kinds[K];
+	long long is[K];
 
-	if (!floats)
-		return;
-	event = (struct sp_gauge_event){ .kind = kind };
-	sp_gauge_kinds(kinds, K, &kind, 1);
-	gauges = (struct sp_gauge_writer){ .n = 1, .kinds = kinds, .event = &event };
-	gauges.at = sp_store_gauges(&store, relation, 1, &gauges.cells);
-	assert_non_null(gauges.at);
-	w.kinds = kinds;
-	w.gauges = &gauges;
-	w.precise = true;
+	book_call(&w, op, cpu, shown(x, is), proven, site);
+}
+
+static void bind_writer(void)
+{
+	kinds[FLOAT] = SP_FLOATS;
+	sp_records_bind(&w, &store.image, relation_off, K, relation->cells, floats ? kinds : NULL);
+	w.precise = floats;
 }
 
 static void room_for(uint32_t room, uint32_t more)
@@ -146,27 +126,25 @@ static void room_for(uint32_t room, uint32_t more)
 		assert_non_null(sp_store_intervals(&store, relation, K, more));
 	free(slots);
 	slots = calloc(n, sizeof(*slots));
-	assert_true(sp_ledger_intervals(&w, &store.image, slots, n));
+	assert_true(sp_records_intervals(&w, slots, n));
 }
 
 static void bind(int tid, uint32_t first)
 {
-	struct sp_relation_key key = { .k = K, .event = (const uint32_t[]){ 0, 1, 2 }, .n_gauges = floats, .gauge = &kind };
+	struct sp_relation_key key = { .k = K, .event = (const uint32_t[]){ 0, 1, 2 } };
 	uint32_t room;
 
 	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
 	relation = sp_store_relation(&store, thread, &key, NULL, NULL, &relation_off);
 	assert_non_null(relation);
-	sp_ledger_bind(&w, relation, K, relation->cells);
-	bind_gauges();
+	bind_writer();
 	room = sp_intervals_room(&store.image, relation->intervals, K);
 	room_for(room ? room : first, room ? 0 : first);
 }
 
 static void bind_again(void)
 {
-	sp_ledger_bind(&w, relation, K, relation->cells);
-	bind_gauges();
+	bind_writer();
 	room_for(sp_intervals_room(&store.image, relation->intervals, K), 0);
 }
 
@@ -284,7 +262,7 @@ static void read_split(enum sp_op op, int cpu, const long long *x, const long lo
 		cell_of[slot(cpu)].exact[e] += exact[e] ? rest[e] : 0;
 		proven[parts.n * K + (uint32_t)e] = exact[e] ? rest[e] : 0;
 	}
-	sp_ledger_book_parts(&w, op, cpu, x, &parts, site, false);
+	book_parts(&w, op, cpu, x, &parts, site);
 }
 
 static void read_whole(enum sp_op op, int cpu, const long long *x, const long long *d, uint32_t site)
@@ -386,12 +364,12 @@ static void crowded(void **state)
 
 	(void)state;
 	bind(1, 2);
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (uint32_t site = 2; site <= 4; site++) {
+		sp_records_fold(&w);
 		assert_int_equal(relation->flags & SP_RELATION_CROWDED, 0);
-		sp_ledger_read(&w, 0, (const long long[K]){ site, site, site }, false, site);
+		book_call(&w, SP_OP_READ, 0, (const long long[K]){ site, site, site }, false, site);
 	}
-	assert_int_equal(relation->flags & SP_RELATION_CROWDED, SP_RELATION_CROWDED);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
 	assert_int_equal(row.intervals, 3);
@@ -410,9 +388,9 @@ static void by_second_site(void **state)
 
 	(void)state;
 	bind(1, 8);
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (unsigned i = 0; i < SP_COUNT(site); i++)
-		sp_ledger_read(&w, 0, (const long long[K]){ i, i, i }, false, site[i]);
+		book_call(&w, SP_OP_READ, 0, (const long long[K]){ i, i, i }, false, site[i]);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
 	assert_int_equal(row.flags & SP_RELATION_CROWDED, SP_RELATION_CROWDED);
@@ -426,9 +404,14 @@ static void by_second_site(void **state)
 	sp_model_close(&m);
 }
 
-/* A handler's reading, put aside: nobody's, and the sum holds. */
+/* A handler's reading, on top of a booking, lies between the two calls. */
 static void aside(void **state)
 {
+	static const struct {
+		uint32_t from, to;
+		int cpu;
+		int64_t total;
+	} is[] = { { 1, 2, 0, 10 }, { 2, 3, 1, 3 }, { 3, 2, 0, 7 }, { 2, 2, 0, 5 } };
 	const long long ten[K] = { 10, 10, 10 }, more[K] = { 13, 13, 13 }, last[K] = { 20, 20, 20 };
 	struct sp_between at = { 0 };
 	struct sp_row row = { 0 };
@@ -436,22 +419,21 @@ static void aside(void **state)
 
 	(void)state;
 	bind(1, 8);
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
-	sp_ledger_read(&w, 0, ten, false, 2);
-	w.in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ;
-	sp_ledger_read(&w, 1, more, false, 3);
+	book_call(&w, SP_OP_START, 0, NULL, false, 1);
+	book_call(&w, SP_OP_READ, 0, ten, false, 2);
+	w.in_flight = SP_FRAME | SP_OP_READ;
+	book_call(&w, SP_OP_READ, 1, more, false, 3);
 	w.in_flight = 0;
-	sp_ledger_read(&w, 0, last, false, 2);	/* behind it, so aside as well */
-	sp_ledger_read(&w, 0, (const long long[K]){ 25, 25, 25 }, false, 2);
+	book_call(&w, SP_OP_READ, 0, last, false, 2);
+	book_call(&w, SP_OP_READ, 0, (const long long[K]){ 25, 25, 25 }, false, 2);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
-	assert_int_equal(row.intervals, 3);
-	assert_true(sp_row_interval(&m, &row, 0, &at));
-	assert_true(at.from == 1 && at.to == 2 && at.count == 1 && at.total[0] == 10);
-	assert_true(sp_row_interval(&m, &row, 1, &at));
-	assert_true(!at.from && at.to == 2 && at.count == 1 && at.total[0] == 5);
-	assert_true(sp_row_interval(&m, &row, 2, &at));
-	assert_true(!at.from && !at.to && at.cpu == 0 && at.count == 2 && at.total[0] == 10);
+	assert_int_equal(row.intervals, SP_COUNT(is));
+	for (uint32_t i = 0; i < SP_COUNT(is); i++) {
+		assert_true(sp_row_interval(&m, &row, i, &at));
+		assert_true(at.from == is[i].from && at.to == is[i].to && at.cpu == is[i].cpu && at.count == 1 &&
+			    at.total[0] == is[i].total);
+	}
 	sp_model_close(&m);
 }
 
@@ -477,14 +459,14 @@ static void in_parts(void **state)
 
 	(void)state;
 	bind(1, 16);
-	sp_ledger_book_at(&w, SP_OP_START, 0, NULL, false, 1);
+	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (long long x = 0; x < 200; x += 100) {
 		long long read[K] = { x + 30, x + 30, x + 30 };
 		long long parts[K] = { x + 70, x + 70, x + 70 }, back[K] = { x + 100, x + 100, x + 100 };
 
-		sp_ledger_read(&w, 1, read, false, 2);
-		sp_ledger_book_parts(&w, SP_OP_READ, 1, parts, &split, 3, false);
-		sp_ledger_read(&w, 0, back, false, 1);
+		book_call(&w, SP_OP_READ, 1, read, false, 2);
+		book_parts(&w, SP_OP_READ, 1, parts, &split, 3);
+		book_call(&w, SP_OP_READ, 0, back, false, 1);
 	}
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));

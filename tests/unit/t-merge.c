@@ -23,8 +23,8 @@
 #include "../../core/forms/view.h"
 #include "../../core/model/view-common.h"
 #include "../../core/store/gauge.h"
-#include "../../core/store/here.h"
 #include "../../core/store/store.h"
+#include "book.h"
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -158,14 +158,14 @@ static void make(const char *name, const struct made *p)
 		sp_store_event(&s, &twin);
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
 	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
-	sp_ledger_bind(&w, r, key.k, r->cells);
-	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	sp_records_bind(&w, &s.image, off, key.k, r->cells, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	for (unsigned i = 0; i < p->twins; i++)
 		values[i] = 1000 * (p->rank + 1) + i;
-	sp_ledger_book(&w, SP_OP_READ, 0, values, false);
+	book_call(&w, SP_OP_READ, 0, values, false, 0);
 	for (unsigned i = 0; i < p->twins; i++)
 		values[i]++;
-	sp_ledger_book(&w, SP_OP_STOP, 1, values, false);
+	book_call(&w, SP_OP_STOP, 1, values, false, 0);
 	sp_store_note(&s, p->note);
 	if (p->note2)
 		sp_store_note(&s, p->note2);
@@ -364,12 +364,10 @@ static void some_events(void **state)
  * was known when the process was killed: WHOLE counts 1, 2, 4, 8 and PARTS a quarter of that. */
 static void make_reloaded(const char *name)
 {
-	static const struct sp_gauge_kind kind = { 1, SP_FP64, true };
+	static const uint8_t kinds[2] = { SP_COUNTS, SP_FLOATS };
 	static const uint32_t site[5] = { 1, 2, 2, 3, 1 };
 	struct sp_event_text whole = { .name = "WHOLE" }, parts = { .name = "PARTS", .data_type = SP_FP64 };
-	struct sp_relation_key key = { .k = 2, .event = (const uint32_t[]){ 0, 1 }, .n_gauges = 1, .gauge = &kind };
-	struct sp_gauge_event event = { .kind = kind };
-	struct sp_gauge_writer gauges = { .n = 1, .event = &event };
+	struct sp_relation_key key = { .k = 2, .event = (const uint32_t[]){ 0, 1 } };
 	struct sp_interval_slot slots[32] = { 0 };
 	long long values[2] = { 0 };
 	struct sp_store s = { 0 };
@@ -377,7 +375,6 @@ static void make_reloaded(const char *name)
 	struct sp_sites *sites;
 	struct sp_writer w;
 	sp_off thread, off;
-	uint8_t kinds[2];
 
 	assert_int_equal(sp_store_open(&s), 0);
 	s.header->callsites = 1;
@@ -395,21 +392,15 @@ static void make_reloaded(const char *name)
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
 	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
 	assert_non_null(r);
-	sp_ledger_bind(&w, r, 2, r->cells);
-	sp_gauge_kinds(kinds, 2, &kind, 1);
-	w.kinds = gauges.kinds = kinds;
-	gauges.at = sp_store_gauges(&s, r, 1, &gauges.cells);
-	assert_non_null(gauges.at);
-	w.gauges = &gauges;
+	sp_records_bind(&w, &s.image, off, 2, r->cells, kinds);
 	assert_non_null(sp_store_intervals(&s, r, 2, 16));
-	assert_true(sp_ledger_intervals(&w, &s.image, slots, SP_COUNT(slots)));
+	assert_true(sp_records_intervals(&w, slots, SP_COUNT(slots)));
 	for (unsigned i = 0; i < SP_COUNT(site); i++) {
 		enum sp_op op = i ? i < SP_COUNT(site) - 1 ? SP_OP_READ : SP_OP_STOP : SP_OP_START;
 
 		values[0] = (1 << i) - 1;
 		values[1] = sp_float_bits((double)values[0] / 4);
-		sp_ledger_book_at(&w, op, 0, i ? values : NULL, true, site[i]);
-		sp_gauges_book(&gauges, op, (uint32_t)sp_ledger_cell(&w, 0), i ? values : NULL, true);
+		book_call(&w, op, 0, i ? values : NULL, true, site[i]);
 	}
 	write_and_close(&s, name);
 }
@@ -464,10 +455,10 @@ static void make_timed(const char *name, int64_t rank)
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
 	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
 	assert_non_null(r);
-	sp_ledger_bind(&w, r, 2, r->cells);
-	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	sp_records_bind(&w, &s.image, off, 2, r->cells, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	for (int i = 0; i < 3; i++)
-		sp_ledger_book(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact);
+		book_call(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact, 0);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
 	t->allowed = sp_store_text(&s, exact ? "0-2" : "0-1,700");
@@ -475,7 +466,7 @@ static void make_timed(const char *name, int64_t rank)
 	t->moves = 12;
 	t->windows = 3;
 	for (int i = 0; i < 3; i++)
-		t->at[sp_ledger_cell(&w, cpu[i])] = 1000 + (uint64_t)cpu[i];
+		t->at[sp_records_cell(&w, cpu[i])] = 1000 + (uint64_t)cpu[i];
 	t->at[r->cells] = 5;
 	t->at[r->cells + 1] = 9;
 	sp_relation_told(r, exact ? SP_BY_EXACT : SP_BY_APPROXIMATE, exact ? SP_WHY_NONE : SP_WHY_OVERFLOW);

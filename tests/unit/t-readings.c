@@ -14,8 +14,8 @@
 
 #include "../../core/model/model.h"
 #include "../../core/store/fold.h"
-#include "../../core/store/here.h"
 #include "../../core/store/readings.h"
+#include "book.h"
 #include "../../core/sys.h"
 
 #define CPUS 4
@@ -64,15 +64,15 @@ static void bind(uint64_t most)
 	struct sp_relation *r = sp_store_relation(&store, thread, &key, never, NULL, &off);
 
 	assert_non_null(r);
-	sp_ledger_bind(&w, r, 2, r->cells);
+	sp_records_bind(&w, &store.image, off, 2, r->cells, NULL);
 	sp_log_open(&sp_log, &store, r, 2, most);
-	sp_ledger_log(&w, &sp_log, SP_ENTRIES_PERMANENT);
-	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
+	sp_records_log(&w, &sp_log, SP_ENTRIES_PERMANENT, true);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 }
 
 static void reading(int cpu, long long x)
 {
-	sp_ledger_read(&w, cpu, (const long long[]){ x, -x }, true, 0);
+	book_call(&w, SP_OP_READ, cpu, (const long long[]){ x, -x }, true, 0);
 }
 
 /* Most on one CPU, a few elsewhere. */
@@ -175,7 +175,7 @@ static void limit(void **state)
 	for (uint64_t i = 0; i < 1500; i++)
 		reading(cpu_of(i), (long long)i);
 	check_list(&m, 0, 1000, 500);
-	assert_int_equal(m.total[0], 1499);	/* the ledger has them all */
+	assert_int_equal(m.total[0], 1499);	/* the totals have them all */
 	assert_int_equal(m.refused, 500);
 	sp_model_close(&m);
 }

@@ -28,8 +28,8 @@
 #include "../../core/cli/tool/cmd.h"
 #include "../../core/model/model.h"
 #include "../../core/store/fold.h"
-#include "../../core/store/here.h"
 #include "../../core/store/store.h"
+#include "book.h"
 
 static struct sp_store store;
 
@@ -611,7 +611,7 @@ static bool never(sp_off off, void *arg)
 static void overflow_thrice(struct sp_relation *r, struct sp_writer *w, int tid)
 {
 	struct sp_overflow_writer o = sp_store_overflows(&store, r);
-	uint32_t far = 2 * r->cells + (uint32_t)sp_ledger_cell(w, 700 + tid % 16);
+	uint32_t far = 2 * r->cells + (uint32_t)sp_records_cell(w, 700 + tid % 16);
 
 	assert_non_null(o.block);
 	assert_ptr_equal(sp_store_overflows(&store, r).block, o.block);
@@ -634,16 +634,16 @@ static void short_thread(int tid)
 	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
 	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
 	assert_non_null(r);
-	sp_ledger_bind(&w, r, 2, r->cells);
-	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_read(&w, 0, (const long long[]){ 3, 30 }, false, 0);
-	sp_ledger_read(&w, 0, (const long long[]){ 5, 50 }, true, 0);
-	sp_ledger_read(&w, 700, (const long long[]){ 12, 120 }, false, 0);
-	sp_ledger_book(&w, SP_OP_RESET, 0, NULL, false);
+	sp_records_bind(&w, &store.image, off, 2, r->cells, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	book_call(&w, SP_OP_READ, 0, (const long long[]){ 3, 30 }, false, 0);
+	book_call(&w, SP_OP_READ, 0, (const long long[]){ 5, 50 }, true, 0);
+	book_call(&w, SP_OP_READ, 700, (const long long[]){ 12, 120 }, false, 0);
+	book_call(&w, SP_OP_RESET, 0, NULL, false, 0);
 	if (tid == LEAVER)		/* what it left is added up all the same */
-		sp_ledger_read(&w, 1, (const long long[]){ 1, 10 }, false, 0);
+		book_call(&w, SP_OP_READ, 1, (const long long[]){ 1, 10 }, false, 0);
 	else
-		sp_ledger_book(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false);
+		book_call(&w, SP_OP_STOP, 1, (const long long[]){ 1, 10 }, false, 0);
 	if (tid % 8 == 0)
 		overflow_thrice(r, &w, tid);
 }
@@ -771,17 +771,17 @@ static void thread_with_times(int tid, uint32_t flags)
 	assert_non_null(sp_store_thread(&store, tid, "t", &thread));
 	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
 	assert_non_null(r);
-	sp_ledger_bind(&w, r, 2, r->cells);
-	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_book(&w, SP_OP_READ, 0, (const long long[]){ 3, 30 }, !told_of(tid)->why);
-	sp_ledger_book(&w, SP_OP_STOP, far, (const long long[]){ 4, 40 }, !told_of(tid)->why);
+	sp_records_bind(&w, &store.image, off, 2, r->cells, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	book_call(&w, SP_OP_READ, 0, (const long long[]){ 3, 30 }, !told_of(tid)->why, 0);
+	book_call(&w, SP_OP_STOP, far, (const long long[]){ 4, 40 }, !told_of(tid)->why, 0);
 	l = sp_relation_layout(2, r->cells);
 	t = sp_times_of(r, &l);
 	t->flags = flags;
 	t->moves = 2;
 	t->windows = 1;
 	t->at[0] = (uint64_t)tid;
-	t->at[sp_ledger_cell(&w, far)] = 5;
+	t->at[sp_records_cell(&w, far)] = 5;
 	t->at[r->cells] = tid == FOLDED - 2 ? 100 : 50;
 	t->at[r->cells + 1] = tid == FOLDED - 3 ? 200 : 0;
 	sp_relation_told(r, told_of(tid)->how, told_of(tid)->why);
@@ -911,9 +911,9 @@ static void told_words(void **state)
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
 	assert_non_null(r);
-	sp_ledger_bind(&w, r, 2, r->cells);
-	sp_ledger_book(&w, SP_OP_START, 0, NULL, false);
-	sp_ledger_book(&w, SP_OP_STOP, 0, (const long long[]){ 7, 8 }, false);	/* what is proven needs no reason */
+	sp_records_bind(&w, &store.image, off, 2, r->cells, NULL);
+	book_call(&w, SP_OP_START, 0, NULL, false, 0);
+	book_call(&w, SP_OP_STOP, 0, (const long long[]){ 7, 8 }, false, 0);	/* what is proven needs no reason */
 	sp_relation_told(r, SP_BY_READING, SP_WHY_BUDGET);
 	sp_relation_told(r, SP_BY_EXACT, SP_WHY_NONE);		/* the best */
 	assert_int_equal(r->flags, SP_RELATION_ESTIMATED | SP_BY_EXACT << SP_RELATION_HOW_SHIFT | SP_WHY_BUDGET << SP_RELATION_WHY_SHIFT);

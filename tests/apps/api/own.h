@@ -66,7 +66,7 @@ static inline void own_reading(struct own *o, const char *by, int ret, int cpu)
 		own_zeroed(o);
 }
 
-/* The ledger has all of it, and the lists are what they say; prints. */
+/* The totals have all of it, and the lists are what they say; prints. */
 static inline int own_end(struct own *o, const char *who)
 {
 	long long all = 0, entries = 0;

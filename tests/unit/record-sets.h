@@ -1,11 +1,11 @@
-/* ledger-sets.h: event sets of a simulated PAPI, booked by ledger.h into a store: what t-ledger.c,
- * t-ledger-handlers.c and t-ledger-threads.c share.
+/* record-sets.h: event sets of a simulated PAPI, booked by store/records.h into a store: what t-records.c,
+ * t-records-handlers.c and t-records-threads.c share.
  *
- * The simulated PAPI knows what it handed out without knowing the ledger's rules:
+ * The simulated PAPI knows what it handed out without knowing the rules:
  * work is handed out once, by the first value that includes it.
  */
-#ifndef LEDGER_SETS_H
-#define LEDGER_SETS_H
+#ifndef RECORD_SETS_H
+#define RECORD_SETS_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "../../core/model/model.h"
-#include "../../core/store/here.h"
 #include "../../core/store/store.h"
+#include "book.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOW_BUILD 8
@@ -184,8 +184,8 @@ static void bind_set(struct set *s, int k, uint32_t keeps)
 
 	assert_non_null(r);
 	s->relation = off;
-	sp_ledger_bind(&s->w, r, (uint32_t)k, r->cells);
-	s->w.component = keeps;
+	sp_records_bind(&s->w, &store.image, off, (uint32_t)k, r->cells, NULL);
+	sp_records_keep(&s->w, keeps);
 	memset(s->papi.count, 0, sizeof(s->papi.count));
 	memset(s->papi.fresh, 0, sizeof(s->papi.fresh));
 	memset(s->papi.saved, 0, sizeof(s->papi.saved));
@@ -206,16 +206,9 @@ static void open_sets(int n, int k, uint32_t keeps, int cpus)
 	}
 }
 
-static void book(struct set *s, enum sp_op op, int cpu, const long long *x, bool proven)
+static inline void book(struct set *s, enum sp_op op, int cpu, const long long *x, bool proven)
 {
-	if (op == SP_OP_READ)
-		sp_ledger_read(&s->w, cpu, x, proven, 0);
-	else if (op == SP_OP_ACCUM)
-		sp_ledger_accum(&s->w, cpu, x, proven, 0);
-	else if (op == SP_OP_RESET)
-		sp_ledger_reset(&s->w, 0);
-	else
-		sp_ledger_book(&s->w, op, cpu, has_values(op) ? x : NULL, proven);
+	book_call(&s->w, op, cpu, has_values(op) ? x : NULL, proven, 0);
 }
 
 /* Whatever the parts are, the sum is what was handed out. */

@@ -1,4 +1,4 @@
-/* rules.c: reads .eh_frame as far as a call path needs it; see rules.h.
+/* cfi.c: reads .eh_frame as far as a call path needs it; see cfi.h.
  *
  * The header has a sorted table of functions; each has an entry (FDE), and what entries share stands in another (CIE).  Both
  * hold instructions by which, address by address, a table would be made of where the registers of the caller are: of these
@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "rules.h"
+#include "cfi.h"
 
 #ifdef __x86_64__
 #define SP_REGISTER 7u

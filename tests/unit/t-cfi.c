@@ -1,4 +1,4 @@
-/* t-rules.c: preload/sites/rules.h on this program's own stack, beside what the compiler's unwinder says of it; and on
+/* t-cfi.c: preload/sites/cfi.h on this program's own stack, beside what the compiler's unwinder says of it; and on
  * tables that somebody changed. */
 #include "test.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unwind.h>
 
-#include "../../preload/sites/rules.h"
+#include "../../preload/sites/cfi.h"
 
 #define MOST 40
 #define HERE __attribute__((noinline))

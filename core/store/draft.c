@@ -1,0 +1,40 @@
+/* draft.c: see draft.h. */
+#include "draft.h"
+
+const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place)
+{
+	const struct sp_draft *is = (const struct sp_draft *)(d->at + *place);
+
+	if (d->used < *place || d->used - *place < sizeof(*is) || is->bytes & 7 || is->bytes > d->used - *place - sizeof(*is))
+		return NULL;
+	*place += sizeof(*is) + is->bytes;
+	return is;
+}
+
+void *sp_draft_find(const struct sp_drafts *d, sp_off at, uint64_t bytes)
+{
+	const struct sp_draft *is;
+	uint64_t place = 0;
+
+	while ((is = sp_draft_next(d, &place)) != NULL)
+		if (is->at == at && is->bytes == bytes)
+			return (void *)is->is;
+	return NULL;
+}
+
+void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes)
+{
+	void *found = sp_draft_find(d, at, bytes);
+	struct sp_draft *is;
+
+	if (found)
+		return found;
+	if (d->room - d->used < sizeof(*is) + bytes)
+		return NULL;
+	is = (struct sp_draft *)(d->at + d->used);
+	is->at = at;
+	is->bytes = bytes;
+	sp_copy_words(is->is, words, bytes / 8);
+	d->used += sizeof(*is) + bytes;
+	return is->is;
+}

@@ -1,0 +1,33 @@
+/* draft.h: words of the store as they are to be, while what they are is still what holds.
+ *
+ * Whoever changes several words at a time drafts all of them, makes the drafts hold by one store, and copies them to
+ * where they belong; whoever reads takes what is drafted (format.h, "records").  Drafts stand one behind the other in
+ * memory of the caller's.
+ */
+#ifndef SP_DRAFT_H
+#define SP_DRAFT_H
+
+#include "format.h"
+
+struct sp_drafts {
+	unsigned char *at;
+	uint64_t used, room;
+};
+
+/* The draft of the words at this place of the store, which are `bytes` long; NULL: there is none. */
+void *sp_draft_find(const struct sp_drafts *d, sp_off at, uint64_t bytes);
+
+/* The same, or a new one: a copy of the words; bytes is a multiple of 8.  NULL: no room. */
+void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes);
+
+/* Goes through them: the next one behind *place, which is 0 before the first; NULL: no more. */
+const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place);
+
+/* Words that their owner may be writing, or that others may be reading: none is torn. */
+static inline void sp_copy_words(int64_t *to, const int64_t *from, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		sp_put(&to[i], sp_get(&from[i]));
+}
+
+#endif

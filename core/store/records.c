@@ -1,0 +1,987 @@
+/* records.c: see records.h. */
+#include <linux/membarrier.h>
+#include <string.h>
+
+#include "order.h"
+#include "readings.h"
+#include "records.h"
+#include "../stamp.h"
+
+const int64_t sp_records_zeros[SP_EVENTS_MAX];
+
+/* So many records are folded; while a handler is on top of a call more, so that all that comes before the end of the call is
+ * folded together; what is left is for handlers on top of a booking. */
+#define END		36u
+#define END_BEGUN	60u
+
+static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
+{
+	return (struct sp_cell *)((char *)w->relation + w->layout.cell + (uint32_t)i * w->layout.cell_bytes);
+}
+
+static struct sp_record *record_at(const struct sp_writer *w, uint32_t place)
+{
+	return (struct sp_record *)(w->records + place * w->layout.record_bytes);
+}
+
+static void set_end(struct sp_writer *w, uint32_t records)
+{
+	w->end = w->records + records * w->layout.record_bytes;
+}
+
+static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
+{
+	return (uint32_t)((uint64_t)(at - w->records) / w->layout.record_bytes);
+}
+
+static void unsure(struct sp_writer *w)
+{
+	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+}
+
+void sp_records_backwards(struct sp_writer *w)
+{
+	__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
+}
+
+/* In place of the mark of a call while something is booked that is not that call. */
+static uintptr_t just_books(uintptr_t mark)
+{
+	return (mark & ~(SP_IN_PAPI | 7)) | SP_OP_READ;
+}
+
+/* The booking under way has its record: a handler need not say any more what PAPI did for it. */
+static void has_record(struct sp_writer *w)
+{
+	uintptr_t is = sp_get(&w->in_flight);
+
+	if (is)
+		sp_put(&w->in_flight, just_books(is));
+	sp_order();
+}
+
+static void set_slow(struct sp_writer *w, uint32_t flag)
+{
+	__atomic_fetch_or(&w->slow, flag, __ATOMIC_RELEASE);
+}
+
+static void clear_slow(struct sp_writer *w, uint32_t flag)
+{
+	__atomic_fetch_and(&w->slow, ~flag, __ATOMIC_RELEASE);
+}
+
+int sp_records_cell(struct sp_writer *w, int cpu)
+{
+	int dense = (int)(w->cells - SP_CELLS_EXTRA), last = (int)w->cells - 1;
+
+	if (cpu >= 0 && cpu < dense)
+		return cpu;
+	for (int i = dense; cpu >= 0 && i < last; i++) {
+		struct sp_cell *c = cell_at(w, i);
+		int32_t is = SP_NO_CPU;
+
+		/* A handler or another thread may look for one now, too. */
+		if (sp_get(&c->cpu) != cpu && !sp_cas(&c->cpu, &is, cpu) && is != cpu)
+			continue;
+		sp_publish(&c->used, c->used | SP_CELL_USED);
+		return i;
+	}
+	return last;
+}
+
+/* ---- folding ------------------------------------------------------------------ */
+
+struct folding {
+	struct sp_fold f;
+	struct sp_writer *w;
+	struct sp_drafts drafts;
+	bool crowded;
+	/* Those met last. */
+	int32_t hot;
+	struct sp_cell *cell;
+	uint32_t from, to;
+	int32_t at;
+	struct sp_interval *interval;
+};
+
+static sp_off cell_off(const struct sp_writer *w, int32_t i)
+{
+	return w->off + w->layout.cell + (uint32_t)i * w->layout.cell_bytes;
+}
+
+static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
+{
+	struct folding *in = f->of;
+
+	if (in->hot != i) {
+		in->cell = sp_draft(&in->drafts, cell_off(in->w, i), cell_at(in->w, i), in->w->layout.cell_bytes);
+		in->hot = in->cell ? i : -1;
+	}
+	return in->cell;
+}
+
+static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
+{
+	struct folding *in = f->of;
+	const struct sp_cell *c = sp_draft_find(&in->drafts, cell_off(in->w, i), in->w->layout.cell_bytes);
+
+	return c ? c : cell_at(in->w, i);
+}
+
+static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
+{
+	struct folding *in = f->of;
+
+	if (!in->w->relation->intervals)
+		return NULL;
+	if (!in->interval || in->from != from || in->to != to || in->at != cell) {
+		in->interval = in->w->track.slots ?
+				       sp_interval_draft(&in->w->track, &in->drafts, from, to, cell, &in->crowded) :
+				       sp_interval_draft_by_list(in->w->image, in->w->relation->intervals, in->w->k, &in->drafts,
+								 from, to, cell, &in->crowded);
+		in->from = from;
+		in->to = to;
+		in->at = cell;
+	}
+	return in->interval;
+}
+
+/* What the drafts are of becomes what they say. */
+static void apply_drafts(struct sp_writer *w)
+{
+	struct sp_drafts d = { .at = (unsigned char *)w->relation + w->layout.drafts,
+			       .used = sp_min(sp_get(&w->relation->drafted), w->layout.draft_room) };
+	const struct sp_draft *is;
+	uint64_t place = 0;
+
+	while ((is = sp_draft_next(&d, &place)) != NULL) {
+		bool own = is->at - w->off < w->layout.bytes && is->bytes <= w->layout.bytes - (is->at - w->off);
+		void *to = own ? (char *)w->relation + (is->at - w->off) : (void *)sp_image_at(w->image, is->at, is->bytes);
+
+		if (to)
+			sp_copy_words(to, is->is, is->bytes / 8);
+	}
+	sp_order();
+	sp_publish(&w->relation->drafted, 0);
+	sp_order();
+}
+
+/* Those that are not folded yet, in their order; what a handler adds from now on is behind `place`. */
+static uint32_t list_records(const struct sp_writer *w, uint64_t place, const struct sp_record *list[SP_RECORDS])
+{
+	uint64_t base = place / SP_PLACES, folded = w->state->folded;
+	uint32_t n = 0, most = place % SP_PLACES ? place % SP_PLACES : place_of(w, w->to);
+
+	for (uint32_t i = 0; i < most && i < SP_RECORDS; i++) {
+		const struct sp_record *r = record_at(w, i);
+
+		if (sp_acquire(&r->number) == base + i + 1 && r->number > folded)
+			list[n++] = r;
+	}
+	return n;
+}
+
+/* For what one record may change: two cells. */
+static bool has_room(const struct folding *in)
+{
+	return in->drafts.room - in->drafts.used >= 2 * (in->w->layout.cell_bytes + SP_INTERVAL_BYTES(in->w->k) + 8 +
+							 3 * sizeof(struct sp_draft));
+}
+
+/* A handler's calls and the call that they were on top of are folded together: in drafts of their own. */
+static __attribute__((noinline)) uint32_t fold_list(struct folding *in, const struct sp_record *const *list, uint32_t n)
+{
+	bool tells = !(sp_get(&in->w->relation->flags) & SP_RELATION_ESTIMATED);
+	uint32_t i = 0, next = 1;
+
+	for (; i < n && next == 1 && has_room(in); i += next) {
+		next = sp_order_together(list + i, n - i, false);
+		if (next > 1 && i)
+			break;
+		sp_order_fold(&in->f, list + i, next, n - i, tells);
+	}
+	return i;
+}
+
+static bool fold_some(struct sp_writer *w, uint64_t place)
+{
+	struct folding in = { .f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .cell = draft_cell, .look = look_at_cell,
+				     .interval = draft_interval }, .w = w,
+			      .drafts = { .at = (unsigned char *)w->relation + w->layout.drafts, .room = w->layout.draft_room },
+			      .hot = -1 };
+	const struct sp_record *list[SP_RECORDS];
+	uint32_t n = list_records(w, place, list), done;
+
+	if (!n)
+		return false;
+	in.f.of = &in;
+	in.f.state = sp_draft(&in.drafts, w->off + w->layout.state, w->state, SP_STATE_BYTES(w->k));
+	done = fold_list(&in, list, n);
+	if (in.crowded)
+		in.f.state->flags |= SP_STATE_CROWDED;
+	in.f.state->folded = list[done - 1]->number;
+	sp_order();
+	sp_publish(&w->relation->drafted, in.drafts.used);
+	sp_order();
+	apply_drafts(w);
+	return true;
+}
+
+/* The first record's place and number, for the next ones: no handler has come since `was`. */
+static bool begin_anew(struct sp_writer *w, uint64_t was)
+{
+	uint64_t base = was / SP_PLACES + SP_RECORDS;
+
+	if (!sp_cas(&w->relation->place, &was, base * SP_PLACES))
+		return false;
+	w->number = base;
+	sp_put(&w->to, w->records);
+	return true;
+}
+
+static void tell_relation(struct sp_writer *w)
+{
+	uint32_t is = w->state->flags, flags = (is & SP_STATE_BACKWARDS ? SP_RELATION_BACKWARDS : 0) |
+					       (is & SP_STATE_UNSURE ? SP_RELATION_UNSURE : 0) |
+					       (is & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
+
+	if (flags & ~sp_get(&w->relation->flags))
+		__atomic_fetch_or(&w->relation->flags, flags, __ATOMIC_RELAXED);
+}
+
+void sp_records_fold(struct sp_writer *w)
+{
+	uint64_t was;
+
+	has_record(w);
+	sp_put(&w->steady, 0);
+	sp_put(&w->last, NULL);
+	apply_drafts(w);		/* a fold was jumped out of */
+	w->folded_behind = false;
+	do {
+		clear_slow(w, SP_SLOW_OVER);
+		was = sp_acquire(&w->relation->place);
+		w->folded_behind |= was % SP_PLACES != 0;
+		while (fold_some(w, was))
+			;
+	} while (!begin_anew(w, was));
+	w->values = w->state->at;	/* SP_LAST is the first array */
+	w->runs = w->state->flags & SP_STATE_RUNNING;
+	tell_relation(w);
+}
+
+/* ---- binding ------------------------------------------------------------------- */
+
+void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+		     const uint8_t *kinds)
+{
+	struct sp_layout l = sp_relation_layout(k, cells);
+	unsigned char *base = (unsigned char *)sp_image_at(image, off, l.bytes);
+
+	memset(w, 0, sizeof(*w));
+	w->relation = (struct sp_relation *)base;
+	w->image = image;
+	w->off = off;
+	w->layout = l;
+	w->k = k;
+	w->cells = cells;
+	w->state = (struct sp_state *)(base + l.state);
+	w->records = base + l.records;
+	set_end(w, END);
+	w->to = w->records + SP_RECORDS * l.record_bytes;	/* those of another are looked for everywhere */
+	w->cpu = -2;
+	w->kinds = kinds;
+	w->slow = kinds ? SP_SLOW_OTHER : 0;
+	sp_records_fold(w);
+	w->ran = w->runs;
+	w->runs = false;
+	w->state->flags &= ~SP_STATE_RUNNING;
+}
+
+void sp_records_keep(struct sp_writer *w, uint32_t component)
+{
+	w->component = (uint8_t)component;
+	if (component)
+		set_slow(w, SP_SLOW_OTHER);
+}
+
+void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries, bool only_kept)
+{
+	w->log = log;
+	w->entries = entries;
+	w->only_kept = only_kept;
+	set_slow(w, SP_SLOW_OTHER);
+}
+
+bool sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots)
+{
+	bool may;
+
+	if (sp_get(&w->in_flight))
+		return false;
+	sp_put(&w->in_flight, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ));
+	sp_order();
+	may = !(sp_acquire(&w->slow) & SP_SLOW_SHARED);
+	if (may)
+		sp_intervals_bind(&w->track, w->image, w->relation->intervals, w->k, memory, slots);
+	sp_order();
+	sp_records_end(w);
+	return may;
+}
+
+/* ---- a record ---------------------------------------------------------------------- */
+
+/* Somebody below this call is in the middle of a booking. */
+static bool is_over_booking(const struct sp_writer *w)
+{
+	for (uint32_t i = 0, n = sp_get(&w->levels); i < n; i++)
+		if (!(sp_get(&w->below[i]) & SP_IN_PAPI))
+			return true;
+	return false;
+}
+
+/* Behind what the booking below may be writing right now; NULL: no room, or it would not be the first one there. */
+static struct sp_record *place_behind(struct sp_writer *w, uint64_t *number, bool first)
+{
+	uint64_t was = sp_acquire(&w->relation->place), place;
+
+	do {
+		place = was % SP_PLACES ? was % SP_PLACES : place_of(w, sp_get(&w->to)) + 2u;
+		if (place >= SP_RECORDS || (first && was % SP_PLACES))
+			return NULL;
+	} while (!sp_cas(&w->relation->place, &was, was - was % SP_PLACES + place + 1));
+	*number = was / SP_PLACES + place + 1;
+	return record_at(w, (uint32_t)place);
+}
+
+static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_t cell, const int64_t *x, uint32_t site,
+		 uint64_t count)
+{
+	sp_put(&r->what, what);
+	sp_put(&r->cell, cell);
+	sp_put(&r->from, w->from);
+	sp_put(&r->site, site);
+	sp_put(&r->count, count);
+	for (uint32_t e = 0; x && e < w->k; e++)
+		sp_put(&r->value[e], x[e]);
+}
+
+/* It is there. */
+static void put_behind(struct sp_writer *w, struct sp_record *r, uint64_t number)
+{
+	sp_publish(&r->number, number);
+	sp_order();
+	set_slow(w, SP_SLOW_OVER);
+}
+
+static void add_behind(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
+{
+	uint64_t number;
+	struct sp_record *r = place_behind(w, &number, false);
+
+	if (!r) {			/* of a running set the next value has it in it, unless it was zeroed */
+		unsure(w);
+		return;
+	}
+	fill(w, r, what, cell, x, site, count);
+	put_behind(w, r, number);
+	if (what & SP_RECORD_ENDS)
+		sp_put(&w->in_flight, sp_get(&w->in_flight) & ~SP_BEGUN);
+}
+
+/* What a record says of the set, to who goes on from there. */
+static void go_on_from(struct sp_writer *w, const struct sp_record *r)
+{
+	bool keeps = r->what & SP_RECORD_KEEPS;
+
+	switch (sp_record_op(r)) {
+	case SP_OP_START:
+	case SP_OP_RUNS:
+		w->runs = true;
+		w->values = sp_records_zeros;
+		w->baseline = keeps;
+		break;
+	case SP_OP_STANDS:
+		w->runs = false;
+		break;
+	case SP_OP_RESET:
+		w->values = keeps ? w->values : sp_records_zeros;
+		w->baseline &= keeps;
+		break;
+	case SP_OP_ACCUM:
+		w->values = keeps ? r->value : sp_records_zeros;
+		w->baseline = false;
+		break;
+	case SP_OP_STOP:
+		w->runs = false;
+		/* fall through */
+	case SP_OP_READ:
+	case SP_OP_WRITE:
+		w->values = r->value;
+		w->baseline = false;
+		break;
+	}
+}
+
+/* A handler may come meanwhile, and go on behind. */
+SP_COLD void sp_records_take_behind(struct sp_writer *w)
+{
+	uint64_t was, base;
+	uint32_t from, to;
+
+	has_record(w);
+	do {
+		clear_slow(w, SP_SLOW_OVER);
+		was = sp_acquire(&w->relation->place);
+		base = was / SP_PLACES;
+		from = (uint32_t)(w->number - base);
+		to = was % SP_PLACES;
+		for (uint32_t i = from; i < to; i++)
+			if (sp_acquire(&record_at(w, i)->number) == base + i + 1) {
+				go_on_from(w, record_at(w, i));
+				w->from = record_at(w, i)->site;
+			}
+		if (to) {
+			w->number = base + to;
+			sp_put(&w->to, (unsigned char *)record_at(w, to));
+			sp_put(&w->last, NULL);
+			sp_put(&w->steady, 0);
+			sp_put(&w->cpu, -2);
+		}
+	} while (!sp_cas(&w->relation->place, &was, base * SP_PLACES));
+	if (w->to >= w->end)
+		sp_records_fold(w);
+}
+
+/* Of what is alike all but what makes an end, a part or an estimate is added to the last record. */
+static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
+{
+	uint32_t op = what & SP_RECORD_OP;
+	struct sp_record *r = w->last;
+
+	if (what & SP_RECORD_ENDS || (w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
+		return false;
+	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !w->kinds && !(what & SP_RECORD_PERMANENT)))
+		return false;
+	for (uint32_t e = 0; x && e < w->k; e++)
+		sp_put(&r->value[e], op == SP_OP_ACCUM ? r->value[e] + x[e] : x[e]);
+	sp_put(&r->count, r->count + count);
+	return true;
+}
+
+static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
+{
+	struct sp_record *r;
+
+	if (is_over_booking(w)) {
+		add_behind(w, what, cell, x, site, count);
+		return;
+	}
+	if (add_alike(w, what, cell, x, site, count))
+		return;
+	r = (struct sp_record *)w->to;
+	fill(w, r, what, cell, x, site, count);
+	sp_put(&w->steady, 0);
+	go_on_from(w, r);
+	sp_records_add(w, r);
+	if (sp_acquire(&w->slow) & SP_SLOW_OVER)	/* what comes next in the same booking is of no order */
+		sp_records_take_behind(w);
+}
+
+static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site)
+{
+	add_counted(w, what, cell, x, site, 1);
+}
+
+/* ---- times ---------------------------------------------------------------------------- */
+
+static void put_time(struct sp_writer *w, uint64_t now, bool reading)
+{
+	struct sp_relation *r = w->relation;
+
+	/* What does not begin at 0 is seen from its first reading on. */
+	if (!r->first_ns && (reading || !(w->component & SP_KEEPS_ON_START)))
+		sp_put(&r->first_ns, now);
+	sp_put(&r->last_ns, now);
+	if (reading)
+		sp_put(&r->reading_ns, now);
+}
+
+static uint64_t later(const struct sp_writer *w, uint64_t now)
+{
+	return sp_max(now, sp_max(w->relation->reading_ns, w->relation->last_ns) + 1);
+}
+
+SP_COLD void sp_records_tick(struct sp_writer *w)
+{
+	put_time(w, later(w, sp_coarse_ns()), true);
+}
+
+/* ---- permanent readings ------------------------------------------------------------------ */
+
+/* Reads the relation as a fold would, which there is nothing for. */
+static const struct sp_cell *cell_of(struct sp_fold *f, int32_t i)
+{
+	return cell_at(f->of, i);
+}
+
+/* Kept before it is booked: a reading is there before its counts. */
+static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint64_t ns)
+{
+	struct sp_fold f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .state = w->state, .look = cell_of, .of = w };
+	bool plain = w->only_kept && !w->kinds && (what & SP_RECORD_OP) != SP_OP_ACCUM;
+	int64_t *v = sp_log_room(w->log);
+	struct sp_record *r;
+
+	if (!v)
+		return;
+	if (!plain) {
+		sp_records_fold(w);
+		if (w->folded_behind)
+			unsure(w);	/* it was to be the first of them */
+		r = (struct sp_record *)w->to;
+		fill(w, r, what, cell, x, 0, 1);
+		for (uint32_t e = 0; e < w->k; e++)
+			v[e] = sp_rules_entry(&f, r, e);
+	} else {
+		for (uint32_t e = 0; e < w->k; e++)
+			v[e] = x[e];
+	}
+	sp_put(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
+	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
+}
+
+/* ---- a call -------------------------------------------------------------------------------- */
+
+static bool has_values(enum sp_op op)
+{
+	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM;
+}
+
+static uint32_t keeps(const struct sp_writer *w, enum sp_op op)
+{
+	uint32_t on = op == SP_OP_START ? SP_KEEPS_ON_START : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KEEPS_ON_RESET : 0;
+
+	return w->component & on ? SP_RECORD_KEEPS : 0;
+}
+
+/* No count is below 0, and proven are just these, or none. */
+static bool is_all_or_none(const int64_t *counts, const int64_t *proven, uint32_t k, bool all)
+{
+	for (uint32_t e = 0; e < k; e++)
+		if (counts[e] < 0 || proven[e] != (all ? counts[e] : 0))
+			return false;
+	return true;
+}
+
+/* Of one CPU, between the same two call sites as the reading. */
+static void add_part(struct sp_writer *w, uint32_t what, int32_t cell, int32_t reading, const int64_t *x, uint32_t from, uint32_t site)
+{
+	w->from = from;
+	add_counted(w, what, cell, x, site, (uint64_t)reading);
+}
+
+/* Parts of the counts that the reading, just booked, has brought all to its own cell. */
+static void add_parts(struct sp_writer *w, const struct sp_parts *p, const int64_t *counts, int32_t reading, uint32_t from, uint32_t site)
+{
+	int64_t rest[w->k];
+
+	memcpy(rest, counts, sizeof(rest));
+	for (uint32_t i = 0; i < p->n; i++) {
+		const int64_t *part = p->at + (uint64_t)i * w->k, *proven = p->proven + (uint64_t)i * w->k;
+		int32_t cell = sp_records_cell(w, p->cpu[i]);
+		bool all = is_all_or_none(part, proven, w->k, true);
+
+		add_part(w, SP_OP_PART | (all ? SP_RECORD_PROVEN : 0), cell, reading, part, from, site);
+		if (!all && !is_all_or_none(part, proven, w->k, false))
+			add_part(w, SP_OP_PROVEN, cell, reading, proven, from, site);
+		for (uint32_t e = 0; e < w->k; e++)
+			rest[e] -= part[e];
+	}
+	if (!is_all_or_none(rest, p->proven + (uint64_t)p->n * w->k, w->k, false))
+		add_part(w, SP_OP_PROVEN, reading, reading, p->proven + (uint64_t)p->n * w->k, from, site);
+	w->from = site;
+}
+
+/* The values are in a record of the writer's. */
+static void add_split(struct sp_writer *w, const struct sp_booking *b, uint32_t what, int32_t cell, const int64_t *x)
+{
+	uint32_t from = w->from;
+	int64_t counts[w->k];
+
+	for (uint32_t e = 0; e < w->k; e++)
+		counts[e] = x[e] - w->values[e];
+	add_record(w, what, cell, x, b->site);
+	add_parts(w, b->parts, counts, cell, from, b->site);
+}
+
+static void count_call(struct sp_writer *w, enum sp_op op)
+{
+	if (op == SP_OP_START)
+		sp_add(&w->relation->starts, 1);
+	else if (op == SP_OP_RESET)
+		sp_add(&w->relation->resets, 1);
+}
+
+/* ends: SP_RECORD_ENDS, where a handler came on top. */
+static void put(struct sp_writer *w, const struct sp_booking *b, uint32_t ends)
+{
+	bool values = has_values(b->op), over = is_over_booking(w);
+	int32_t cell = values ? sp_records_cell(w, b->cpu) : 0;
+	const int64_t *x = (const int64_t *)b->x;
+	uint32_t what = b->op | ends | keeps(w, b->op) | (b->proven && !ends ? SP_RECORD_PROVEN : 0);
+	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise ? sp_stamp_ns() : sp_coarse_ns());
+
+	if (values && w->entries == SP_ENTRIES_NONE)
+		what |= SP_RECORD_NO_ENTRY;
+	if (values && w->entries == SP_ENTRIES_PERMANENT) {
+		if (ends || over || w->levels) {	/* in what order is not known yet */
+			what |= SP_RECORD_NO_ENTRY;
+			sp_add(&w->relation->refused, 1);
+		} else {
+			what |= SP_RECORD_PERMANENT;
+			keep(w, what, cell, x, ns);
+		}
+	}
+	if (b->parts && !ends && !w->levels && w->runs && !w->baseline)
+		add_split(w, b, what, cell, x);
+	else
+		add_record(w, what, cell, x, b->site);
+	count_call(w, b->op);
+	if (b->op != SP_OP_RESET)
+		put_time(w, ns, values && w->entries != SP_ENTRIES_NONE);
+	if (over)
+		return;
+	if (b->state)
+		add_record(w, b->state, 0, NULL, 0);
+	sp_put(&w->cpu, !values ? w->cpu : (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
+}
+
+/* ---- who books now --------------------------------------------------------------------------- */
+
+/* For a call of PAPI by another thread to end: some 20 ms in all, since it may not have a CPU right now; for a booking, which
+ * calls nothing, 2 s. */
+#define PATIENCE	220u
+#define MORE_PATIENCE	20000u
+
+static void rest(unsigned tries)
+{
+	struct timespec nap = { 0, 100000 };
+
+	if (tries < 20)
+		(void)sp_sys(SYS_sched_yield);
+	else
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+}
+
+/* The newest record is found again, after a jump out of a booking. */
+static void find_records(struct sp_writer *w)
+{
+	uint64_t base = sp_acquire(&w->relation->place) / SP_PLACES;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < SP_RECORDS; i++)
+		if (sp_acquire(&record_at(w, i)->number) == base + i + 1)
+			n = i + 1;
+	w->number = base + n;
+	sp_put(&w->to, (unsigned char *)record_at(w, n));
+	sp_put(&w->last, NULL);
+	sp_put(&w->steady, 0);
+	sp_put(&w->cpu, -2);
+	sp_records_take_behind(w);
+}
+
+/* A handler jumped out of the call in flight.  Values that PAPI handed out for it have no taker any more. */
+static void left(struct sp_writer *w, uintptr_t mark)
+{
+	enum sp_op op = (enum sp_op)(mark & 7);
+	uint32_t what = (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op);
+	bool lost = op == SP_OP_STOP || op == SP_OP_RESET || op == SP_OP_ACCUM;
+
+	w->asks |= op == SP_OP_START || op == SP_OP_STOP;
+	if (lost)
+		unsure(w);
+	set_end(w, END_BEGUN);
+	if (lost && !(mark & SP_BEGUN))
+		add_record(w, SP_OP_BEGIN | what, 0, NULL, 0);
+	if (lost || mark & SP_BEGUN)
+		add_record(w, SP_OP_LEFT | SP_RECORD_ENDS | what, 0, NULL, 0);
+}
+
+/* A handler jumped out of a booking: PAPI has done what it was asked, and the record of that may be missing. */
+static void left_booking(struct sp_writer *w, uintptr_t mark)
+{
+	enum sp_op op = (enum sp_op)(mark & 7);
+	bool zeroed = op == SP_OP_RESET || op == SP_OP_ACCUM;
+	uint32_t slow = sp_acquire(&w->slow);
+
+	if (!is_over_booking(w))
+		find_records(w);
+	w->asks |= op == SP_OP_START || op == SP_OP_STOP;
+	if (zeroed || op == SP_OP_STOP)
+		unsure(w);
+	if (mark & SP_BEGUN)
+		add_record(w, SP_OP_LEFT | SP_RECORD_ENDS | (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op), 0, NULL, 0);
+	else if (zeroed && !(slow & SP_SLOW_OVER))	/* else the handler has said so (say_zeroed) */
+		add_counted(w, SP_OP_RESET | keeps(w, op), 0, NULL, 0, 0);
+}
+
+/* Goes on with the call of `mark`, in which PAPI is, or will be: what handlers left behind up to here comes before what they do
+ * from here on. */
+static void go_on(struct sp_writer *w, uintptr_t mark)
+{
+	bool takes = mark & SP_IN_PAPI && !is_over_booking(w);
+
+	for (;;) {
+		sp_order();
+		sp_publish(&w->in_flight, mark);
+		sp_order();
+		if (!takes || !(sp_acquire(&w->slow) & SP_SLOW_OVER))
+			return;
+		sp_put(&w->in_flight, just_books(mark));
+		sp_order();
+		sp_records_take_behind(w);
+	}
+}
+
+/* The booking has ended. */
+static void leave(struct sp_writer *w, uint32_t who)
+{
+	uint32_t levels = w->levels;
+	uintptr_t under = levels ? w->below[levels - 1] : 0;
+
+	if (!is_over_booking(w) && sp_acquire(&w->slow) & SP_SLOW_OVER)
+		sp_records_take_behind(w);
+	if (levels)
+		sp_put(&w->levels, levels - 1);
+	if (levels <= 1)
+		clear_slow(w, SP_SLOW_ON_TOP | (under ? 0 : SP_SLOW_BEGUN));
+	if (!under) {
+		set_end(w, END);
+		sp_put(&w->flier, 0);
+	}
+	go_on(w, under);
+	if (!under && sp_get(&w->holder) == who)
+		sp_publish(&w->holder, 0);
+}
+
+/* A handler jumped out of what is on top. */
+static void give_up(struct sp_writer *w)
+{
+	uintptr_t mark = sp_get(&w->in_flight), under = w->levels ? w->below[w->levels - 1] : 0;
+
+	sp_put(&w->in_flight, mark & ~SP_IN_PAPI);
+	if (mark & SP_IN_PAPI)
+		left(w, mark);
+	else
+		left_booking(w, mark);
+	if (w->levels)
+		sp_put(&w->levels, w->levels - 1);
+	else
+		clear_slow(w, SP_SLOW_BEGUN);
+	if (!w->levels)
+		clear_slow(w, SP_SLOW_ON_TOP);
+	if (!under)
+		set_end(w, END);
+	sp_put(&w->in_flight, under);
+}
+
+/* Makes the owner take turns from its next call on.  Without membarrier (old kernels, seccomp) what it has
+ * stored is seen by all after a while. */
+static void share(struct sp_writer *w)
+{
+	struct timespec nap = { 0, 1000000 };
+
+	if (__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED)
+		return;
+	__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
+	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+	if (sp_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+}
+
+static bool is_anothers(const struct sp_writer *w, uint32_t who)
+{
+	return (sp_acquire(&w->slow) & SP_SLOW_SHARED) && sp_acquire(&w->holder) != who;
+}
+
+/* What is in flight, of another thread; 0: nothing. */
+static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bool owner)
+{
+	uint32_t flier = sp_acquire(&w->flier);
+
+	return flier == who || (!flier && owner) ? 0 : sp_acquire(&w->in_flight);
+}
+
+/* The turn is this thread's. */
+static void take_turn(struct sp_writer *w, uint32_t who, bool owner)
+{
+	uint32_t nobody = 0;
+	uintptr_t others;
+
+	for (unsigned tries = 0; is_anothers(w, who) && !sp_cas(&w->holder, &nobody, who); rest(tries++), nobody = 0)
+		if (tries == PATIENCE) {
+			unsure(w);
+			sp_put(&w->holder, who);
+			break;
+		}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++))
+		if (tries >= (others & SP_IN_PAPI && !is_over_booking(w) ? PATIENCE : MORE_PATIENCE)) {
+			unsure(w);
+			while (sp_get(&w->in_flight))
+				give_up(w);
+			sp_put(&w->flier, who);
+		}
+}
+
+/* PAPI has zeroed the set for the call that is being booked, whose record may not be there yet, nor ever (SIGKILL): what a
+ * handler reads counts from there.  Behind that record this one does nothing. */
+static void say_zeroed(struct sp_writer *w, enum sp_op op)
+{
+	bool zeroed = op == SP_OP_RESET || op == SP_OP_ACCUM;
+	struct sp_record *r;
+	uint64_t number;
+
+	if (!zeroed && op != SP_OP_START)
+		return;
+	r = place_behind(w, &number, true);
+	if (!r)
+		return;
+	fill(w, r, (zeroed ? SP_OP_RESET : SP_OP_RUNS) | keeps(w, op), 0, NULL, 0, 1);
+	put_behind(w, r, number);
+}
+
+/* The call of `mark` begins: a handler's records go behind this one. */
+static void say_begun(struct sp_writer *w, uintptr_t mark)
+{
+	enum sp_op op = (enum sp_op)(mark & 7);
+	uintptr_t is = mark;
+
+	if (!sp_cas(&w->in_flight, &is, just_books(mark)))
+		return;			/* another handler came right now, and has said so */
+	set_end(w, END_BEGUN);
+	add_record(w, SP_OP_BEGIN | (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op), 0, NULL, 0);
+	set_slow(w, SP_SLOW_BEGUN);
+	go_on(w, mark | SP_BEGUN);
+}
+
+/* On top of the call or booking `under`. */
+static bool go_on_top(struct sp_writer *w, uintptr_t under, uintptr_t mark)
+{
+	if (w->levels == SP_LEVELS)
+		return false;
+	if ((under & (SP_IN_PAPI | SP_BEGUN)) == SP_IN_PAPI) {
+		say_begun(w, under);
+		under |= SP_BEGUN;
+	} else if (!(under & SP_IN_PAPI)) {
+		say_zeroed(w, (enum sp_op)(under & 7));
+	}
+	w->asks |= under & SP_IN_PAPI && ((under & 7) == SP_OP_START || (under & 7) == SP_OP_STOP);
+	sp_put(&w->below[w->levels], under);
+	sp_order();
+	sp_put(&w->levels, w->levels + 1);
+	set_slow(w, SP_SLOW_ON_TOP);
+	sp_put(&w->in_flight, mark);
+	sp_order();
+	if (is_over_booking(w))		/* its record goes behind, where those of handlers on top of its booking would come first */
+		say_begun(w, mark);
+	return true;
+}
+
+SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner)
+{
+	uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI, under;
+
+	if (!w->relation)
+		return false;
+	if (!owner)
+		share(w);
+	for (;;) {
+		if (sp_acquire(&w->slow) & SP_SLOW_SHARED)
+			take_turn(w, who, owner);
+		under = sp_get(&w->in_flight);
+		if (under && sp_interrupted(under, frame))
+			return go_on_top(w, under, mark);
+		if (under) {
+			give_up(w);
+			continue;
+		}
+		if (sp_acquire(&w->slow) & SP_SLOW_OVER) {
+			sp_put(&w->in_flight, just_books(mark));
+			sp_order();
+			sp_records_take_behind(w);
+		}
+		sp_put(&w->in_flight, mark);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (is_anothers(w, who) || sp_acquire(&w->slow) & SP_SLOW_OVER) {
+			sp_put(&w->in_flight, 0);
+			continue;
+		}
+		sp_put(&w->flier, who);
+		sp_order();
+		return true;
+	}
+}
+
+/* PAPI took so long that another thread did not wait, and books now.  (On the short way the owner's call has no flier.) */
+static bool was_overtaken(struct sp_writer *w, uint32_t who)
+{
+	uint32_t flier = sp_acquire(&w->flier);
+
+	if (!is_anothers(w, who) || flier == who || (!flier && sp_acquire(&w->in_flight)))
+		return false;
+	take_turn(w, who, false);
+	sp_put(&w->in_flight, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ));
+	sp_put(&w->flier, who);
+	sp_order();
+	return true;
+}
+
+SP_COLD void sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
+{
+	bool begun = !was_overtaken(w, b->who) && sp_records_is_begun(w);
+
+	put(w, b, begun ? SP_RECORD_ENDS : 0);
+	leave(w, b->who);
+}
+
+SP_COLD void sp_records_failed(struct sp_writer *w, uint32_t who)
+{
+	if (!w->relation)		/* a handler took the set apart */
+		return;
+	if (!was_overtaken(w, who) && sp_get(&w->in_flight) & SP_BEGUN)
+		add_record(w, SP_OP_FAILED | SP_RECORD_ENDS, 0, NULL, 0);
+	leave(w, who);
+}
+
+SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
+{
+	if (!sp_records_enter(w, b->op, (uintptr_t)__builtin_frame_address(0), b->who, true))
+		return;
+	sp_records_returned(w);
+	sp_records_finish(w, b);
+}
+
+SP_COLD void sp_records_aside(struct sp_writer *w, const struct sp_booking *b)
+{
+	if (!w->relation)
+		return;
+	unsure(w);
+	put(w, b, 0);
+}
+
+SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state)
+{
+	uintptr_t mark = sp_get(&w->in_flight);
+
+	w->asks = false;
+	if (!state) {
+		unsure(w);
+		return;
+	}
+	sp_put(&w->in_flight, just_books(mark));
+	sp_order();
+	add_record(w, state, 0, NULL, 0);
+	go_on(w, mark);
+}

@@ -1,0 +1,340 @@
+/* records.h: how calls of PAPI for a set are booked.
+ *
+ * A call that hands out, starts or zeroes counts becomes a record (format.h) in memory of the relation's; one that is like
+ * the call before (the same call site, the same CPU) is added to its record.  When there are many the records are folded by
+ * the rules (rules.h), in drafts that hold from one store on: whoever reads the store after any instruction finds every
+ * count once.
+ *
+ * Who may write: the thread that started the set, without a lock.  `in_flight` names the call that it makes.  Until PAPI
+ * returns `in_flight` has SP_IN_PAPI: a handler that calls PAPI for the same set first makes the record that a call has
+ * begun (SP_OP_BEGIN), then those of its own calls, and the call gets its own when PAPI returns: order.h finds out what was
+ * first.  After that the call is booked, and so comes before what a handler on top of the booking does, whose records go
+ * behind (SP_SLOW_OVER).  A handler that jumps out of a call or a booking leaves `in_flight` set; the next call comes from a
+ * frame that is not below the abandoned one, and so finds that out.
+ *
+ * Other threads, once one has come (SP_SLOW_SHARED), take turns with that thread from before their call of PAPI until it is
+ * booked.  Nobody waits for ever: the other one may be stopped, or have jumped out of its call; then the relation is
+ * SP_RELATION_UNSURE.
+ */
+#ifndef SP_RECORDS_H
+#define SP_RECORDS_H
+
+#include "rules.h"
+#include "writer.h"
+#include "../sys.h"
+
+/* Binds w to the relation at off, as it stands: of k events, of these kinds ([k] enum sp_values; NULL: all are counts; they
+ * stay the caller's and where they are), and that many cells. */
+void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+		     const uint8_t *kinds);
+
+/* PAPI_start or PAPI_reset do not zero the set's counts: SP_KEEPS_*. */
+void sp_records_keep(struct sp_writer *w, uint32_t component);
+
+/* From now on permanent readings go to this log (or may, with `entries`). */
+void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries entries, bool only_kept);
+
+/* The cell of a CPU: its number where it is dense, one of the extra ones where
+ * not, the last one for SP_NO_CPU or when those are taken. */
+int sp_records_cell(struct sp_writer *w, int cpu);
+
+/* Goes on with the intervals of its relation, all of them, in this memory (interval.h);
+ * between runs, by the owner.  False: another thread books here too, and may right now. */
+bool sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots);
+
+/* All is in the cells and intervals. By who may book now. */
+void sp_records_fold(struct sp_writer *w);
+
+/* ---- around a call of PAPI ---------------------------------------------------
+ *
+ * sp_records_begin, or where that is false sp_records_enter; PAPI's function; sp_records_returned; and one of the short
+ * ways below, or sp_records_finish, or where PAPI returned an error sp_records_failed. */
+
+/* In `in_flight`, beside the frame: enum sp_op, and */
+#define SP_IN_PAPI	((uintptr_t)8)		/* PAPI has not returned yet */
+#define SP_BEGUN	((uintptr_t)16)		/* there is a record that it has begun */
+#define SP_FRAME	(~(uintptr_t)31)
+
+static inline uintptr_t sp_records_mark(uintptr_t frame, enum sp_op op)
+{
+	return (frame & SP_FRAME) | op;
+}
+
+/* `in_flight` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
+SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t mark)
+{
+	if (SP_UNLIKELY(sp_own(&w->in_flight)))
+		return false;
+	sp_put(&w->in_flight, mark | SP_IN_PAPI);
+	sp_order();
+	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SHARED))) {
+		sp_put(&w->in_flight, 0);
+		return false;
+	}
+	return true;
+}
+
+/* The same for a handler on top of a call, while others share, after a jump; by whichever thread: `who` is its number,
+ * never 0; owner: the thread that started the set.  False: nothing is to be booked, or too many handlers are on top of each
+ * other (sp_records_aside). */
+bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner);
+
+/* At once when PAPI has returned. */
+SP_HOT_INLINE void sp_records_returned(struct sp_writer *w)
+{
+	sp_order();
+	sp_clear(&w->in_flight, SP_IN_PAPI);
+	sp_order();
+}
+
+void sp_records_failed(struct sp_writer *w, uint32_t who);
+
+/* Is this thread's call on top of another one's? */
+static inline bool sp_records_is_on_top(const struct sp_writer *w)
+{
+	return w->levels != 0;
+}
+
+/* The parts of a window that was spent on several CPUs: what is new of k events since the value before, at[i][e] on cpu[i];
+ * the CPU that the call is booked on gets the rest.  Whole numbers, so that the sum is what was handed out. */
+struct sp_parts {
+	uint32_t n;
+	const int32_t *cpu;		/* [n] */
+	const int64_t *at;		/* [n][k] */
+	const int64_t *proven;		/* [n + 1][k] newly known to have been counted there, perhaps of what was booked before; the last
+					 * row is the CPU's that the call is booked on */
+};
+
+struct sp_booking {
+	enum sp_op op;
+	int cpu;			/* as the system numbers it; SP_NO_CPU */
+	const long long *x;		/* [k] of READ, STOP, WRITE; of ACCUM what was added; else NULL */
+	bool proven;			/* the counts since the reading before are that CPU's */
+	uint32_t site;			/* of the call (interval.h) */
+	uint32_t who;			/* as above */
+	const struct sp_parts *parts;	/* NULL: all is the CPU's.  Not of a handler's call, or on top of which one came. */
+	enum sp_op state;		/* after the call PAPI says SP_OP_RUNS or SP_OP_STANDS; 0: neither, or was not asked */
+};
+
+/* A handler came on top of the call in flight. */
+static inline bool sp_records_is_begun(const struct sp_writer *w)
+{
+	return sp_get(&w->in_flight) & SP_BEGUN;
+}
+
+/* Any of them. */
+void sp_records_finish(struct sp_writer *w, const struct sp_booking *b);
+
+/* The same without a call of PAPI around it; and of a handler's call that could not enter. */
+void sp_records_book(struct sp_writer *w, const struct sp_booking *b);
+void sp_records_aside(struct sp_writer *w, const struct sp_booking *b);
+
+/* Before PAPI is called, when `asks`: the records do not say whether the set runs, and PAPI says SP_OP_RUNS, SP_OP_STANDS,
+ * or 0: nor does PAPI. */
+void sp_records_runs(struct sp_writer *w, enum sp_op state);
+
+/* What handlers on top of the booking left behind is the writer's. By who books, or with nobody else about. */
+SP_COLD void sp_records_take_behind(struct sp_writer *w);
+
+/* A value has gone back: the relation says so. */
+SP_COLD void sp_records_backwards(struct sp_writer *w);
+
+/* ---- the short ways ------------------------------------------------------------
+ *
+ * Inline, without calls and with few jumps: after PAPI's system calls the processor remembers nothing of us.  The caller
+ * knows that the CPU is that of the reading before.  False: sp_records_finish has to book. */
+
+/* A count of the record, or of the application's array; two neighbours, each of which is stored whole. */
+typedef int64_t sp_one __attribute__((may_alias));
+typedef int64_t sp_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* each(type, e): by pairs from the end, then the first of an odd number. */
+#ifdef __SANITIZE_THREAD__		/* another thread may read the record: atomic stores, which pairs have not */
+#define SP_EACH(k, each) \
+	for (size_t e = 0; e < (k); e++) \
+		each(sp_one, e)
+#define SP_STORE(type, p, v) sp_put((p), (v))
+#else
+#define SP_EACH(k, each) \
+	if (SP_LIKELY((k) == 2)) {		/* most sets: no loop, and values at fixed places */ \
+		each(sp_pair, 0); \
+	} else { \
+		size_t left = (k); \
+		while (left > 1) { \
+			left -= 2; \
+			each(sp_pair, left); \
+		} \
+		if (left) \
+			each(sp_one, 0); \
+	}
+#define SP_STORE(type, p, v) (*(type *)(p) = (v))
+#endif
+#define SP_AT(type, p) (*(const type *)(p))
+
+/* (memcpy() takes more for so few, and gcc would call it.) */
+SP_HOT_INLINE void sp_copy_counts(long long *to, const long long *from, size_t k)
+{
+#define EACH(type, e) do { \
+		*(type *)&to[e] = SP_AT(type, &from[e]); \
+		__asm__ volatile(""); \
+	} while (0)
+	SP_EACH(k, EACH);
+#undef EACH
+}
+
+/* The booking has ended. */
+SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
+{
+	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_OVER))
+		sp_records_take_behind(w);
+	sp_publish(&w->in_flight, 0);	/* for a thread that comes to share */
+	sp_order();
+}
+
+/* READ, alike the one before, which the caller knows as `steady`.  Handlers may have booked until PAPI returned: whether it
+ * still is, and `last`, are looked at only now. */
+SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uint64_t steady)
+{
+	struct sp_record *r;
+	const size_t k = w->k;
+
+	if (SP_UNLIKELY(sp_get(&w->slow)) || SP_UNLIKELY(sp_own(&w->steady) != steady))
+		return false;
+	r = sp_own(&w->last);
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
+	SP_EACH(k, EACH);
+#undef EACH
+	sp_bump(&r->count);
+	sp_records_end(w);
+	return true;
+}
+
+/* What stands in a record where nobody has zeroed: nothing. */
+extern const int64_t sp_records_zeros[SP_EVENTS_MAX];
+
+static inline bool sp_records_alike(const struct sp_record *r, uint32_t what, int32_t cell, uint32_t site)
+{
+	return r && r->what == what && r->cell == cell && r->from == site && r->site == site;
+}
+
+/* A new record, filled in but for its values. */
+SP_HOT_INLINE struct sp_record *sp_records_new(struct sp_writer *w, uint32_t what, int32_t cell, uint32_t site)
+{
+	struct sp_record *r = (struct sp_record *)sp_own(&w->to);
+
+	sp_put(&w->steady, 0);
+	sp_put(&r->what, what);
+	sp_put(&r->cell, cell);
+	sp_put(&r->from, w->from);
+	sp_put(&r->site, site);
+	sp_put(&r->count, 1);
+	return r;
+}
+
+/* It is there from now on.  Room for the next one is made behind it: what a handler on top of that does comes later. */
+SP_HOT_INLINE void sp_records_add(struct sp_writer *w, struct sp_record *r)
+{
+	uint64_t number = w->number + 1;
+
+	sp_publish(&r->number, number);
+	sp_order();
+	w->number = number;
+	sp_put(&w->to, (unsigned char *)r + w->layout.record_bytes);
+	sp_put(&w->last, r);
+	w->from = r->site;
+	if (SP_UNLIKELY(sp_own(&w->to) >= w->end))
+		sp_records_fold(w);
+}
+
+/* START, RESET. */
+SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t site)
+{
+	struct sp_record *r = sp_own(&w->last);
+
+	if (SP_UNLIKELY(sp_get(&w->slow)))
+		return false;
+	if (op == SP_OP_RESET && sp_records_alike(r, SP_OP_RESET, 0, site)) {
+		sp_bump(&r->count);
+	} else {
+		w->values = sp_records_zeros;
+		if (op == SP_OP_START)
+			w->runs = true;
+		sp_records_add(w, sp_records_new(w, op, 0, site));
+	}
+	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
+	sp_records_end(w);
+	return true;
+}
+
+/* The time of a STOP, if it may have changed: the clock's ways through libc and the vDSO take 27 ns
+ * after PAPI's system calls, the counter 6.  A million ticks are less than a millisecond, or
+ * not much more. */
+SP_COLD void sp_records_tick(struct sp_writer *w);
+static inline void sp_records_stopped(struct sp_writer *w)
+{
+	w->runs = false;
+#if defined(__x86_64__)
+	uint64_t ticks = __builtin_ia32_rdtsc();
+
+	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
+		return;
+	w->stop_ticks = ticks;
+#endif
+	sp_records_tick(w);
+}
+
+/* READ from another site than the one before, or after a zeroing; STOP; proven. */
+SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
+{
+	const uint32_t what = op | SP_RECORD_PROVEN;
+	struct sp_record *r = sp_own(&w->last);
+	const size_t k = w->k;
+	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
+
+	if (SP_UNLIKELY(sp_get(&w->slow)))
+		return false;
+	if (!alike) {
+		r = sp_records_new(w, what, cell, site);
+	}
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
+	SP_EACH(k, EACH);
+#undef EACH
+	if (alike) {
+		sp_bump(&r->count);
+	} else {
+		w->values = r->value;
+		if (op == SP_OP_STOP)
+			sp_records_stopped(w);
+		sp_records_add(w, r);
+	}
+	sp_records_end(w);
+	return true;
+}
+
+/* ACCUM, proven: what PAPI added is added to what it added before. */
+SP_HOT_INLINE bool sp_records_accum(struct sp_writer *w, int32_t cell, const long long *x, uint32_t site)
+{
+	const uint32_t what = SP_OP_ACCUM | SP_RECORD_PROVEN;
+	struct sp_record *r = sp_own(&w->last);
+	const size_t k = w->k;
+
+	if (SP_UNLIKELY(sp_get(&w->slow)))
+		return false;
+	if (SP_LIKELY(sp_records_alike(r, what, cell, site))) {
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
+		SP_EACH(k, EACH);
+#undef EACH
+		sp_bump(&r->count);
+	} else {
+		r = sp_records_new(w, what, cell, site);
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
+		SP_EACH(k, EACH);
+#undef EACH
+		w->values = sp_records_zeros;
+		sp_records_add(w, r);
+	}
+	sp_records_end(w);
+	return true;
+}
+
+#endif

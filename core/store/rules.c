@@ -1,0 +1,345 @@
+/* rules.c: see rules.h. */
+#include <string.h>
+
+#include "rules.h"
+
+static int64_t *last_of(const struct sp_fold *f)
+{
+	return sp_state_row(f->state, f->k, SP_LAST);
+}
+
+static int64_t plus(const struct sp_fold *f, uint32_t e, int64_t a, int64_t b)
+{
+	return sp_values_of(f, e) == SP_FLOATS ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
+}
+
+static int64_t minus(const struct sp_fold *f, uint32_t e, int64_t a, int64_t b)
+{
+	return sp_values_of(f, e) == SP_FLOATS ? sp_float_bits(sp_float(a) - sp_float(b)) : a - b;
+}
+
+/* The sensor shows nothing now. */
+static bool is_nan(const struct sp_fold *f, uint32_t e, int64_t x)
+{
+	return sp_values_of(f, e) == SP_FLOATS && sp_float(x) != sp_float(x);
+}
+
+uint32_t sp_rules_does(uint32_t op)
+{
+	static const uint8_t does[] = {
+		[SP_OP_START] = SP_DOES_START, [SP_OP_READ] = SP_DOES_VALUE, [SP_OP_STOP] = SP_DOES_VALUE | SP_DOES_STOP,
+		[SP_OP_ACCUM] = SP_DOES_VALUE | SP_DOES_ZERO, [SP_OP_RESET] = SP_DOES_ZERO, [SP_OP_WRITE] = SP_DOES_REST,
+		[SP_OP_PART] = SP_DOES_REST, [SP_OP_PROVEN] = SP_DOES_REST, [SP_OP_RUNS] = SP_DOES_REST,
+		[SP_OP_STANDS] = SP_DOES_REST,
+	};
+
+	return op < SP_COUNT(does) ? does[op] : 0;
+}
+
+/* ---- totals --------------------------------------------------------------- */
+
+/* Where the record's counts go. */
+struct places {
+	int32_t at;			/* the number of its cell */
+	struct sp_cell *cell;		/* NULL: there is no room for a draft of any */
+	struct sp_interval *interval;	/* NULL: nobody's */
+};
+
+static struct places places_in(struct sp_fold *f, const struct sp_record *r, uint64_t cell)
+{
+	struct places to = { .at = (int32_t)(cell < f->cells ? cell : f->cells - 1) };
+
+	to.cell = f->cell(f, to.at);
+	if (to.cell) {
+		to.interval = f->interval(f, r->from, r->site, to.at);
+	} else if ((uint32_t)f->state->cell < f->cells) {
+		to.at = f->state->cell;
+		to.cell = f->cell(f, to.at);
+	}
+	return to;
+}
+
+static struct places places_of(struct sp_fold *f, const struct sp_record *r)
+{
+	return places_in(f, r, (uint32_t)r->cell);
+}
+
+static void add(struct sp_fold *f, const struct places *to, uint32_t e, int64_t d, bool proven)
+{
+	int64_t *total = &sp_cell_row(to->cell, f->k, SP_TOTAL)[e], *exact = &sp_cell_row(to->cell, f->k, SP_EXACT)[e];
+
+	*total = plus(f, e, *total, d);
+	if (proven)
+		*exact = plus(f, e, *exact, d);
+	if (!to->interval)
+		return;
+	to->interval->at[e] = plus(f, e, to->interval->at[e], d);
+	if (proven)
+		to->interval->at[f->k + e] = plus(f, e, to->interval->at[f->k + e], d);
+}
+
+static void zero(struct sp_fold *f)
+{
+	memset(last_of(f), 0, f->k * 8);
+	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT);
+}
+
+static bool is_below(const struct sp_fold *f, const struct sp_record *r)
+{
+	for (uint32_t e = 0; e < f->k; e++)
+		if (sp_values_of(f, e) == SP_COUNTS && r->value[e] < last_of(f)[e])
+			return true;
+	return false;
+}
+
+/* A set that does not run hands out what it handed out before: nothing new. */
+static void add_values(struct sp_fold *f, const struct sp_record *r, const struct places *to)
+{
+	bool baseline = f->state->flags & SP_STATE_BASELINE, proven = r->what & SP_RECORD_PROVEN;
+	int64_t *last = last_of(f);
+
+	if (f->state->flags & SP_STATE_LEFT && is_below(f, r))
+		zero(f);
+	if (!(f->state->flags & (SP_STATE_RUNNING | SP_STATE_LEFT)))
+		return;
+	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT);
+	for (uint32_t e = 0; e < f->k; e++) {
+		int64_t d;
+
+		if (sp_values_of(f, e) == SP_SHOWS || is_nan(f, e, r->value[e]))
+			continue;
+		d = minus(f, e, r->value[e], last[e]);
+		last[e] = r->value[e];
+		if (baseline)
+			continue;
+		if (d < 0 && sp_values_of(f, e) == SP_COUNTS)
+			f->state->flags |= SP_STATE_BACKWARDS;
+		add(f, to, e, d, proven);
+	}
+}
+
+/* From the cell of the reading: no sum changes, whatever came in between. */
+static void take_part(struct sp_fold *f, const struct sp_record *r)
+{
+	struct places to = places_of(f, r), from = places_in(f, r, r->count);
+
+	for (uint32_t e = 0; to.cell && from.cell && e < f->k; e++) {
+		if (sp_values_of(f, e) != SP_COUNTS)
+			continue;
+		add(f, &from, e, -r->value[e], false);
+		add(f, &to, e, r->value[e], r->what & SP_RECORD_PROVEN);
+	}
+}
+
+/* Of what is new, or was there before: what is proven is never more than what there is, nor below 0. */
+static void take_proof(struct sp_fold *f, const struct sp_record *r)
+{
+	struct places to = places_of(f, r);
+	int64_t *total, *exact;
+
+	if (!to.cell)
+		return;
+	total = sp_cell_row(to.cell, f->k, SP_TOTAL);
+	exact = sp_cell_row(to.cell, f->k, SP_EXACT);
+	for (uint32_t e = 0; e < f->k; e++) {
+		int64_t is = exact[e] + r->value[e];
+
+		if (sp_values_of(f, e) != SP_COUNTS)
+			continue;
+		is = is > total[e] ? total[e] : is;
+		is = is < 0 ? 0 : is;
+		if (to.interval)
+			to.interval->at[f->k + e] += is - exact[e];
+		exact[e] = is;
+	}
+}
+
+/* ---- sys-sage's entries ----------------------------------------------------- */
+
+static bool has_entry(const struct sp_fold *f, const struct sp_cell *c)
+{
+	return c && c->epoch == f->state->epoch;
+}
+
+static int64_t entry_of(const struct sp_fold *f, const struct sp_cell *c, uint32_t e)
+{
+	return has_entry(f, c) ? sp_cell_row(c, f->k, SP_ENTRY)[e] : 0;
+}
+
+/* From here on the last reading is this cell's. */
+static void go_to(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
+{
+	const struct sp_cell *was = (uint32_t)f->state->cell < f->cells && f->state->cell != cell ? f->look(f, f->state->cell) : NULL;
+	int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
+
+	if (f->state->cell != cell)
+		for (uint32_t e = 0; e < f->k; e++)
+			others[e] = minus(f, e, plus(f, e, others[e], entry_of(f, was, e)), entry_of(f, to, e));
+	f->state->cell = cell;
+}
+
+static void delete_entries(struct sp_fold *f)
+{
+	f->state->epoch++;
+	memset(sp_state_row(f->state, f->k, SP_OTHERS), 0, f->k * 8);
+	f->state->flags &= ~SP_STATE_DELETE;
+}
+
+/* The cell is the last reading's. */
+static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struct sp_record *r, uint32_t e)
+{
+	int64_t is = entry_of(f, c, e), x = r->value[e];
+
+	if (sp_values_of(f, e) == SP_SHOWS)
+		return x;
+	if (is_nan(f, e, x))
+		return is;
+	if (sp_record_op(r) != SP_OP_ACCUM)
+		return minus(f, e, x, sp_state_row(f->state, f->k, SP_OTHERS)[e]);
+	/* A permanent entry that the reading before this one left, in whichever cell, is added to as a temporary one. */
+	if (f->state->flags & SP_STATE_PERMANENT)
+		is = plus(f, e, is, sp_state_row(f->state, f->k, SP_KEPT)[e]);
+	return plus(f, e, is, x);
+}
+
+static void make_entries(struct sp_fold *f, const struct sp_record *r, struct sp_cell *c)
+{
+	int64_t *to = r->what & SP_RECORD_PERMANENT ? sp_state_row(f->state, f->k, SP_KEPT) : sp_cell_row(c, f->k, SP_ENTRY);
+
+	if (sp_record_op(r) != SP_OP_ACCUM && (f->state->flags & SP_STATE_DELETE))
+		delete_entries(f);
+	for (uint32_t e = 0; e < f->k; e++)
+		to[e] = new_entry(f, c, r, e);
+	if (r->what & SP_RECORD_PERMANENT) {	/* it takes the temporary one's place */
+		f->state->flags |= SP_STATE_PERMANENT;
+		c->epoch = 0;
+	} else {
+		f->state->flags &= ~SP_STATE_PERMANENT;
+		c->epoch = f->state->epoch;
+	}
+}
+
+int64_t sp_rules_entry(struct sp_fold *f, const struct sp_record *r, uint32_t e)
+{
+	const struct sp_cell *to = f->look(f, r->cell), *was;
+	struct sp_state *s = f->state;
+	int64_t others = sp_state_row(s, f->k, SP_OTHERS)[e], x = r->value[e];
+
+	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_SHOWS || is_nan(f, e, x))
+		return new_entry(f, to, r, e);
+	if (s->flags & SP_STATE_DELETE)
+		return x;
+	was = (uint32_t)s->cell < f->cells && s->cell != r->cell ? f->look(f, s->cell) : NULL;
+	if (s->cell != r->cell)
+		others = minus(f, e, plus(f, e, others, entry_of(f, was, e)), entry_of(f, to, e));
+	return minus(f, e, x, others);
+}
+
+/* ---- one record --------------------------------------------------------------- */
+
+static void take_values(struct sp_fold *f, const struct sp_record *r)
+{
+	struct places to = places_of(f, r);
+
+	if (!to.cell)
+		return;
+	to.cell->readings += r->count;
+	if (to.interval)
+		to.interval->count += r->count;
+	add_values(f, r, &to);
+	if (!(r->what & SP_RECORD_NO_ENTRY)) {
+		go_to(f, to.at, to.cell);
+		make_entries(f, r, to.cell);
+	}
+	if (sp_record_op(r) == SP_OP_ACCUM)
+		f->state->flags |= SP_STATE_DELETE;
+}
+
+static void take_again(struct sp_fold *f, const struct sp_record *r)
+{
+	struct places to = places_of(f, r);
+
+	if (to.cell)
+		to.cell->readings += r->count;
+	if (to.interval)
+		to.interval->count += r->count;
+}
+
+static void start(struct sp_fold *f, const struct sp_record *r)
+{
+	zero(f);
+	f->state->flags &= ~SP_STATE_HIDDEN;
+	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (r->what & SP_RECORD_KEEPS ? SP_STATE_BASELINE : 0);
+}
+
+static void stop(struct sp_fold *f, const struct sp_record *r)
+{
+	f->state->flags &= ~SP_STATE_RUNNING;
+	if (r->what & SP_RECORD_ENDS)
+		f->state->flags |= SP_STATE_HIDDEN | (sp_record_op(r) == SP_OP_LEFT ? SP_STATE_LEFT : 0);
+}
+
+/* Counting goes on from the values. */
+static void take_written(struct sp_fold *f, const struct sp_record *r)
+{
+	if (!(f->state->flags & SP_STATE_RUNNING))
+		return;
+	for (uint32_t e = 0; e < f->k; e++)
+		if (sp_values_of(f, e) != SP_SHOWS)
+			last_of(f)[e] = r->value[e];
+	f->state->flags &= ~SP_STATE_BASELINE;
+}
+
+static void take_rest(struct sp_fold *f, const struct sp_record *r)
+{
+	bool runs = f->state->flags & SP_STATE_RUNNING;
+
+	switch (sp_record_op(r)) {
+	case SP_OP_WRITE:
+		take_written(f, r);
+		break;
+	case SP_OP_PART:
+		take_part(f, r);
+		break;
+	case SP_OP_PROVEN:
+		take_proof(f, r);
+		break;
+	case SP_OP_LEFT:		/* before PAPI had done anything, as far as it shows */
+		f->state->flags |= SP_STATE_LEFT;
+		break;
+	case SP_OP_RUNS:		/* a start that nobody has told of: a handler jumped out of it */
+		if (!runs)
+			start(f, r);
+		break;
+	case SP_OP_STANDS:
+		f->state->flags &= ~SP_STATE_RUNNING;
+		break;
+	}
+}
+
+void sp_rules_apply_part(struct sp_fold *f, const struct sp_record *r, uint32_t does)
+{
+	uint32_t op = sp_record_op(r);
+
+	if (does & SP_DOES_START)
+		start(f, r);
+	if (does & SP_DOES_VALUE)
+		take_values(f, r);
+	if (does & SP_DOES_ZERO) {
+		if (!(r->what & SP_RECORD_KEEPS))
+			zero(f);
+		if (op != SP_OP_ACCUM)
+			f->state->flags |= SP_STATE_DELETE;
+	}
+	if (does & SP_DOES_STOP)
+		stop(f, r);
+	if (does & SP_DOES_AGAIN)
+		take_again(f, r);
+	if (does & SP_DOES_REST)
+		take_rest(f, r);
+}
+
+void sp_rules_apply(struct sp_fold *f, const struct sp_record *r)
+{
+	sp_rules_apply_part(f, r, sp_rules_does(sp_record_op(r)));
+}

@@ -1,0 +1,78 @@
+/* rules.h: what a record does to a relation: (state, record) -> (state, cells, intervals).
+ *
+ * The model.  An event set hands out running counts: x now, more later, zeroed by START, RESET and ACCUM.  A reading of
+ * x in a cell (a CPU) adds x - last to it, where last is what was handed out before it since the last zeroing (shared rule:
+ * "total" of contract section 4).  Beside these totals the relation keeps sys-sage's temporary entries (rules 1 to 4, A1 to
+ * A6): a READ leaves in its cell what the other cells' entries do not explain, ACCUM adds to its cell's entry, and the first
+ * READ or STOP after a zeroing deletes all of them.
+ *
+ * No system call, no memory of its own, nothing of the process: who folds says where the words are (struct sp_fold), the
+ * writer (records.h) in drafts that come to hold, a reader (model/pending.h) in memory of its own.
+ */
+#ifndef SP_RULES_H
+#define SP_RULES_H
+
+#include "float.h"
+#include "format.h"
+
+/* What an event's values are: counts; of a floating-point counter, their bits; what a gauge shows, which is no count
+ * (gauge.h) and only makes entries. */
+enum sp_values { SP_COUNTS, SP_FLOATS, SP_SHOWS };
+
+static inline enum sp_values sp_event_values(const struct sp_event *v)
+{
+	return !v ? SP_COUNTS : v->kind == SP_GAUGE ? SP_SHOWS : v->data_type == SP_FP64 ? SP_FLOATS : SP_COUNTS;
+}
+
+struct sp_fold {
+	uint32_t k, cells;
+	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts */
+	struct sp_state *state;		/* to be changed */
+	/* The cell, to be changed; NULL: no room, and what was to go there goes to the cell of the last reading. */
+	struct sp_cell *(*cell)(struct sp_fold *f, int32_t cell);
+	/* The same, to be read. */
+	const struct sp_cell *(*look)(struct sp_fold *f, int32_t cell);
+	/* The interval, to be changed; NULL: it is nobody's. */
+	struct sp_interval *(*interval)(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell);
+	void *of;			/* the caller's */
+};
+
+/* What a call does, one after the other; a handler may come between two of them. */
+#define SP_DOES_START	1u		/* from 0 */
+#define SP_DOES_VALUE	2u		/* hands out its values */
+#define SP_DOES_ZERO	4u
+#define SP_DOES_STOP	8u
+#define SP_DOES_AGAIN	16u		/* hands out what was handed out before: no new count */
+#define SP_DOES_REST	32u		/* what is no call */
+
+static inline uint32_t sp_record_op(const struct sp_record *r)
+{
+	return r->what & SP_RECORD_OP;
+}
+
+/* Of a record, or a call's op. */
+uint32_t sp_rules_does(uint32_t op);
+
+/* All that the record does; or just these of it. */
+void sp_rules_apply(struct sp_fold *f, const struct sp_record *r);
+void sp_rules_apply_part(struct sp_fold *f, const struct sp_record *r, uint32_t does);
+
+/* The value that the record's entry of event e has, or will have, when the records before it are folded. */
+int64_t sp_rules_entry(struct sp_fold *f, const struct sp_record *r, uint32_t e);
+
+static inline int64_t *sp_state_row(struct sp_state *s, uint32_t k, enum sp_state_array a)
+{
+	return s->at + (uint64_t)a * k;
+}
+
+static inline int64_t *sp_cell_row(const struct sp_cell *c, uint32_t k, enum sp_cell_array a)
+{
+	return (int64_t *)c->at + (uint64_t)a * k;
+}
+
+static inline enum sp_values sp_values_of(const struct sp_fold *f, uint32_t e)
+{
+	return f->kinds ? (enum sp_values)f->kinds[e] : SP_COUNTS;
+}
+
+#endif

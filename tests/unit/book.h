@@ -1,0 +1,79 @@
+/* book.h: calls of PAPI, booked as the wrappers book them: by the short ways of store/records.h where those can. */
+#ifndef BOOK_H
+#define BOOK_H
+
+#include "../../core/store/records.h"
+
+#define BOOK_FRAME ((uintptr_t)__builtin_frame_address(0))
+#define BOOK_OWNER 1u			/* the thread that started the set; others have other numbers */
+
+/* The caller is the owner, whose call PAPI has answered. */
+static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	bool alike;
+
+	if (op == SP_OP_START || op == SP_OP_RESET)
+		return sp_records_zero(w, op, site);
+	if (!proven || cpu < 0 || cpu != w->cpu)
+		return false;
+	if (op == SP_OP_READ && w->steady == site + 1)
+		return sp_records_again(w, x, site + 1);
+	if (op == SP_OP_ACCUM)
+		return sp_records_accum(w, cpu, x, site);
+	if (op != SP_OP_READ && op != SP_OP_STOP)
+		return false;
+	alike = w->last && w->last->site == site && w->last->from == site;
+	if (!sp_records_value(w, op, cpu, x, site))
+		return false;
+	if (op == SP_OP_READ && alike && w->last)
+		w->steady = site + 1;
+	return true;
+}
+
+/* Before PAPI is called; false: not to be booked so. */
+static inline __attribute__((always_inline)) bool book_begin(struct sp_writer *w, enum sp_op op)
+{
+	return w->relation && (sp_records_begin(w, sp_records_mark(BOOK_FRAME, op)) || sp_records_enter(w, op, BOOK_FRAME, BOOK_OWNER, true));
+}
+
+/* PAPI has answered. */
+static inline __attribute__((always_inline)) void book_end(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
+{
+	sp_records_returned(w);
+	if (!book_short(w, op, cpu, x, proven, site))
+		sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .proven = proven, .site = site,
+							    .who = BOOK_OWNER });
+}
+
+static inline __attribute__((always_inline)) void book_end_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
+				  uint32_t site)
+{
+	sp_records_returned(w);
+	sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .parts = parts, .site = site, .who = BOOK_OWNER });
+}
+
+static inline __attribute__((always_inline)) void book_call(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven,
+							    uint32_t site)
+{
+	if (book_begin(w, op))
+		book_end(w, op, cpu, x, proven, site);
+}
+
+static inline __attribute__((always_inline)) void book_parts(struct sp_writer *w, enum sp_op op, int cpu, const long long *x,
+							     const struct sp_parts *parts, uint32_t site)
+{
+	if (book_begin(w, op))
+		book_end_parts(w, op, cpu, x, parts, site);
+}
+
+/* By another thread. */
+static inline __attribute__((always_inline)) void book_foreign(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, const struct sp_parts *parts,
+				uint32_t site, uint32_t who)
+{
+	if (!sp_records_enter(w, op, BOOK_FRAME, who, false))
+		return;
+	sp_records_returned(w);
+	sp_records_finish(w, &(struct sp_booking){ .op = op, .cpu = cpu, .x = x, .parts = parts, .site = site, .who = who });
+}
+
+#endif
