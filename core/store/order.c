@@ -27,10 +27,12 @@ struct search {
 	struct call call[CALLS];
 	uint32_t depth[SP_RECORDS + CALLS];	/* how many calls each record is on top of */
 	/* The best so far. */
-	bool found, unsure;
+	bool found, unsure, hidden;	/* hidden: what the set hands out, which stands, is not known */
 	uint32_t denied, amid;
 	uint64_t counted;
 	struct call best[CALLS];
+	bool runs, known;		/* behind what was looked at (struct shown) */
+	int64_t last[EVENTS];
 };
 
 /* A set as the values show it. */
@@ -209,11 +211,25 @@ static bool is_likelier(const struct search *s, uint32_t amid, uint64_t counted,
 	return s->counted != counted ? s->counted < counted : again;
 }
 
+static bool goes_on_alike(const struct search *s, const struct shown *is)
+{
+	return s->known == is->known && memcmp(s->last, is->last, looked_at(s->f) * 8) == 0;
+}
+
+/* Of one more order that the values allow: does it count the same, here and behind? */
+static void compare(struct search *s, const struct shown *is)
+{
+	if (s->counted != is->counted || s->runs != is->runs)
+		s->unsure = true;
+	else if (!goes_on_alike(s, is))
+		*(is->runs ? &s->unsure : &s->hidden) = true;
+}
+
 static void try_order(struct search *s)
 {
 	struct trial t = { .s = s };
-	uint32_t between;
 	bool again = false;
+	uint32_t between;
 
 	s->tries++;
 	t.is.runs = s->f->state->flags & SP_STATE_RUNNING;
@@ -230,8 +246,10 @@ static void try_order(struct search *s)
 	if (s->found && t.is.denied > s->denied)
 		return;
 	if (s->found && t.is.denied < s->denied)
-		s->found = s->unsure = false;
-	s->unsure |= t.is.denied || (s->found && t.is.counted != s->counted);
+		s->found = s->unsure = s->hidden = false;
+	s->unsure |= t.is.denied != 0;
+	if (s->found)
+		compare(s, &t.is);
 	between = amid(s);
 	if (s->found && is_likelier(s, between, t.is.counted, again))
 		return;
@@ -239,6 +257,9 @@ static void try_order(struct search *s)
 	s->denied = t.is.denied;
 	s->amid = between;
 	s->counted = t.is.counted;
+	s->runs = t.is.runs;
+	s->known = t.is.known;
+	memcpy(s->last, t.is.last, sizeof(s->last));
 	memcpy(s->best, s->call, sizeof(s->best));
 }
 
@@ -386,6 +407,8 @@ static void fold_stretch(struct sp_fold *f, const struct sp_record *const *recor
 		go_through(&s, s.best, fold_one, &(struct folding){ f, record });
 	else
 		fold_as_ended(f, record, n);
+	if (s.hidden && !(f->state->flags & SP_STATE_RUNNING))
+		f->state->flags |= SP_STATE_HIDDEN;
 }
 
 uint32_t sp_order_together(const struct sp_record *const *record, uint32_t n, bool open)

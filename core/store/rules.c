@@ -52,7 +52,8 @@ static struct places places_in(struct sp_fold *f, const struct sp_record *r, uin
 	to.cell = f->cell(f, to.at);
 	if (to.cell) {
 		to.interval = f->interval(f, r->from, r->site, to.at);
-	} else if ((uint32_t)f->state->cell < f->cells) {
+	} else if ((uint32_t)f->state->cell < f->cells) {	/* handlers' calls on so many CPUs, in one stretch */
+		f->state->flags |= SP_STATE_UNSURE;
 		to.at = f->state->cell;
 		to.cell = f->cell(f, to.at);
 	}
@@ -81,7 +82,7 @@ static void add(struct sp_fold *f, const struct places *to, uint32_t e, int64_t 
 static void zero(struct sp_fold *f)
 {
 	memset(last_of(f), 0, f->k * 8);
-	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT);
+	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT | SP_STATE_HIDDEN);
 }
 
 static bool is_below(const struct sp_fold *f, const struct sp_record *r)
@@ -100,8 +101,12 @@ static void add_values(struct sp_fold *f, const struct sp_record *r, const struc
 
 	if (f->state->flags & SP_STATE_LEFT && is_below(f, r))
 		zero(f);
-	if (!(f->state->flags & (SP_STATE_RUNNING | SP_STATE_LEFT)))
+	if (!(f->state->flags & (SP_STATE_RUNNING | SP_STATE_LEFT))) {
+		if (f->state->flags & SP_STATE_HIDDEN)
+			memcpy(last, r->value, f->k * 8);
+		f->state->flags &= ~SP_STATE_HIDDEN;
 		return;
+	}
 	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT);
 	for (uint32_t e = 0; e < f->k; e++) {
 		int64_t d;
@@ -268,7 +273,6 @@ static void take_again(struct sp_fold *f, const struct sp_record *r)
 static void start(struct sp_fold *f, const struct sp_record *r)
 {
 	zero(f);
-	f->state->flags &= ~SP_STATE_HIDDEN;
 	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (r->what & SP_RECORD_KEEPS ? SP_STATE_BASELINE : 0);
 }
 
@@ -326,7 +330,9 @@ void sp_rules_apply_part(struct sp_fold *f, const struct sp_record *r, uint32_t 
 	if (does & SP_DOES_VALUE)
 		take_values(f, r);
 	if (does & SP_DOES_ZERO) {
-		if (!(r->what & SP_RECORD_KEEPS))
+		if (r->what & SP_RECORD_ENDS && !(f->state->flags & SP_STATE_RUNNING))
+			f->state->flags |= SP_STATE_HIDDEN;	/* PAPI may have chosen to zero the counters, when the set still ran */
+		else if (!(r->what & SP_RECORD_KEEPS))
 			zero(f);
 		if (op != SP_OP_ACCUM)
 			f->state->flags |= SP_STATE_DELETE;
