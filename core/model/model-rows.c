@@ -10,6 +10,8 @@
 #include "model-blocks.h"
 #include "pending.h"
 
+#define STALE_MOST	64		/* looks at a relation that is folded meanwhile each time */
+
 /* A CPU of a row, as sp_model_next leaves it in row->values: this head, then
  * total[k] exact[k] entry[k]. */
 struct cell_record {
@@ -322,7 +324,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		sp_intervals_read(m, row, r, NULL, &cells);
 	}
 	/* Its thread may go on booking while we read. */
-	for (int tries = 0; tries < 64 && !sp_is_merged(m); tries++) {
+	for (int tries = 0; !sp_is_merged(m); tries++) {
 		struct sp_pending p;
 
 		sp_pending_read(&p, m, r, off, row->k, cells.n, m->row_pending);
@@ -330,6 +332,10 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 		sp_intervals_read(m, row, r, &p.drafts, &cells);
 		if (!sp_pending_is_stale(&p))
 			break;
+		if (tries == STALE_MOST) {
+			row->flags |= SP_RELATION_UNSURE;
+			break;
+		}
 	}
 	if (!has_ended(m, row))
 		row->flags &= ~SP_RELATION_RUNNING;

@@ -180,8 +180,9 @@ static struct sp_interval *find(const struct sp_image *image, sp_off newest, uin
 	unsigned left = SP_INTERVAL_BLOCKS;
 
 	for (sp_off off = newest; off && left-- && (b = sp_intervals_at(image, off, k)) != NULL; off = b->next)
-		for (uint32_t i = 0, n = sp_intervals_used(d, b, off); i < n; i++) {
-			const struct sp_interval *at = sp_interval_drafted(d, b, off, k, i);
+		for (uint32_t i = 0, n = sp_intervals_used(d, b, off), there = (uint32_t)sp_min(sp_acquire(&b->n), n); i < n; i++) {
+			/* (Of one that is there a draft changes the counts only.) */
+			const struct sp_interval *at = i < there ? sp_interval_in(b, k, i) : sp_interval_drafted(d, b, off, k, i);
 
 			if (at->from == from && at->to == to && at->cell == cell)
 				return draft(d, b, off, k, i);

@@ -5,7 +5,8 @@
 
 #define CALLS	6u			/* calls on top of each other, or one after the other, in one stretch */
 #define EVENTS	8u			/* that are looked at */
-#define TRIES	4000u
+#define TRIES	4000u			/* orders, */
+#define STEPS	(64 * TRIES)		/* and places that a call is tried in: of a store that a stranger has made none may be an order */
 
 /* A call on top of which others came. */
 struct call {
@@ -22,7 +23,7 @@ struct call {
 struct search {
 	const struct sp_fold *f;
 	const struct sp_record *const *record;
-	uint32_t n, all, calls, tries;
+	uint32_t n, all, calls, tries, steps;
 	bool tells;
 	struct call call[CALLS];
 	uint32_t depth[SP_RECORDS + CALLS];	/* how many calls each record is on top of */
@@ -277,7 +278,8 @@ static void place_changes(struct search *s, uint32_t c)
 {
 	struct call *is = &s->call[c];
 
-	for (is->changes = is->reads; is->changes < is->end; is->changes++) {
+	for (is->changes = is->reads; is->changes < is->end && s->steps < STEPS; is->changes++) {
+		s->steps++;
 		if (!may_be(s, is, is->changes))
 			continue;
 		try_all(s, c + 1);
@@ -295,7 +297,7 @@ static void try_all(struct search *s, uint32_t c)
 {
 	struct call *is = &s->call[c];
 
-	if (s->tries >= TRIES)
+	if (s->tries >= TRIES || ++s->steps >= STEPS)
 		return;
 	if (c == s->calls) {
 		try_order(s);
@@ -317,8 +319,9 @@ static uint32_t end_of(const struct sp_record *const *record, uint32_t i, uint32
 	uint32_t open = 0;
 
 	for (; i < n; i++) {
-		open += sp_record_op(record[i]) == SP_OP_BEGIN;
-		if (record[i]->what & SP_RECORD_ENDS && --open == 0)
+		if (sp_record_op(record[i]) == SP_OP_BEGIN)
+			open++;
+		else if (record[i]->what & SP_RECORD_ENDS && --open == 0)
 			return i;
 	}
 	return n;
@@ -332,17 +335,17 @@ static bool find_calls(struct search *s)
 		const struct sp_record *r = s->record[i], *end;
 		struct call *c;
 
-		if (r->what & SP_RECORD_ENDS)
-			depth--;
-		s->depth[i] = depth;
-		if (sp_record_op(r) != SP_OP_BEGIN)
+		if (sp_record_op(r) != SP_OP_BEGIN) {
+			depth -= r->what & SP_RECORD_ENDS && depth;
+			s->depth[i] = depth;
 			continue;
-		if (s->calls == CALLS)
-			return false;
+		}
 		s->depth[i] = ++depth;
-		c = &s->call[s->calls++];
+		c = &s->call[s->calls];
+		if (s->calls == CALLS || (c->end = end_of(s->record, i, s->n)) == s->n)
+			return false;
+		s->calls++;
 		c->begin = i;
-		c->end = end_of(s->record, i, s->n);
 		end = s->record[c->end];
 		c->op = r->what >> SP_RECORD_OF_SHIFT;
 		c->left = sp_record_op(end) == SP_OP_LEFT;
@@ -377,16 +380,19 @@ static void fold_as_ended(struct sp_fold *f, const struct sp_record *const *reco
 	f->state->flags |= SP_STATE_UNSURE;
 }
 
-/* Those whose call has no end yet get one, as if a handler had jumped out of it. */
+/* Those whose call has no end yet get one, as if a handler had jumped out of it; but not where they are too many to be looked at. */
 static uint32_t add_ends(const struct sp_record **list, struct sp_record end[CALLS], uint32_t n)
 {
 	uint32_t open = 0, begun[CALLS];
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (list[i]->what & SP_RECORD_ENDS && open)
-			open--;
-		if (sp_record_op(list[i]) == SP_OP_BEGIN && open < CALLS)
+		if (sp_record_op(list[i]) == SP_OP_BEGIN) {
+			if (open == CALLS)
+				return n;
 			begun[open++] = i;
+		} else if (list[i]->what & SP_RECORD_ENDS && open) {
+			open--;
+		}
 	}
 	for (; open; open--, end++) {
 		*end = (struct sp_record){ .what = SP_OP_LEFT | SP_RECORD_ENDS | (list[begun[open - 1]]->what & ~SP_RECORD_OP) };
@@ -401,7 +407,7 @@ static void fold_stretch(struct sp_fold *f, const struct sp_record *const *recor
 
 	if (tells && find_calls(&s))
 		try_all(&s, 0);
-	if (s.unsure || s.tries >= TRIES)
+	if (s.unsure || s.tries >= TRIES || s.steps >= STEPS)
 		f->state->flags |= SP_STATE_UNSURE;
 	if (s.found)
 		go_through(&s, s.best, fold_one, &(struct folding){ f, record });

@@ -39,11 +39,6 @@ static void unsure(struct sp_writer *w)
 	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
 }
 
-void sp_records_backwards(struct sp_writer *w)
-{
-	__atomic_fetch_or(&w->relation->flags, SP_RELATION_BACKWARDS, __ATOMIC_RELAXED);
-}
-
 /* In place of the mark of a call while something is booked that is not that call. */
 static uintptr_t just_books(uintptr_t mark)
 {
@@ -146,6 +141,12 @@ static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint
 	return in->interval;
 }
 
+/* A reader in another thread is to see what comes behind a word that says what holds only with that word. */
+static void order_stores(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 /* What the drafts are of becomes what they say. */
 static void apply_drafts(struct sp_writer *w)
 {
@@ -163,7 +164,7 @@ static void apply_drafts(struct sp_writer *w)
 	}
 	sp_order();
 	sp_publish(&w->relation->drafted, 0);
-	sp_order();
+	order_stores();
 }
 
 /* Those that are not folded yet, in their order; what a handler adds from now on is behind `place`. */
@@ -222,7 +223,7 @@ static bool fold_some(struct sp_writer *w, uint64_t place)
 	in.f.state->folded = list[done - 1]->number;
 	sp_order();
 	sp_publish(&w->relation->drafted, in.drafts.used);
-	sp_order();
+	order_stores();
 	apply_drafts(w);
 	return true;
 }
@@ -234,6 +235,7 @@ static bool begin_anew(struct sp_writer *w, uint64_t was)
 
 	if (!sp_cas(&w->relation->place, &was, base * SP_PLACES))
 		return false;
+	order_stores();
 	w->number = base;
 	sp_put(&w->to, w->records);
 	return true;
@@ -684,11 +686,10 @@ static void find_records(struct sp_writer *w)
 		if (sp_acquire(&record_at(w, i)->number) == base + i + 1)
 			n = i + 1;
 	w->number = base + n;
+	w->from = 0;
 	sp_put(&w->to, (unsigned char *)record_at(w, n));
-	sp_put(&w->last, NULL);
-	sp_put(&w->steady, 0);
 	sp_put(&w->cpu, -2);
-	sp_records_take_behind(w);
+	sp_records_fold(w);
 }
 
 /* A handler jumped out of the call in flight.  Values that PAPI handed out for it have no taker any more. */
@@ -792,12 +793,16 @@ static void share(struct sp_writer *w)
 {
 	struct timespec nap = { 0, 1000000 };
 
-	if (__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED)
+	if (__atomic_fetch_or(&w->slow, SP_SLOW_SHARED, __ATOMIC_SEQ_CST) & SP_SLOW_SHARED) {
+		for (unsigned tries = 0; tries < PATIENCE && !sp_acquire(&w->shared); tries++)
+			rest(tries);	/* not before the owner's mark is seen */
 		return;
+	}
 	__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	if (sp_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	sp_publish(&w->shared, true);
 }
 
 static bool is_anothers(const struct sp_writer *w, uint32_t who)
@@ -965,10 +970,17 @@ SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
 
 SP_COLD void sp_records_aside(struct sp_writer *w, const struct sp_booking *b)
 {
+	uintptr_t mark = sp_get(&w->in_flight);
+	bool values = has_values(b->op);
+
 	if (!w->relation)
 		return;
 	unsure(w);
-	put(w, b, 0);
+	if (mark && !(mark & SP_IN_PAPI))	/* in the middle of a booking, on top of more than are kept */
+		add_behind(w, b->op | keeps(w, b->op) | (values ? SP_RECORD_NO_ENTRY : 0), values ? sp_records_cell(w, b->cpu) : 0,
+			   (const int64_t *)b->x, b->site, 1);
+	else
+		put(w, b, 0);
 }
 
 SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state)

@@ -68,7 +68,9 @@ SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t mark)
 	sp_put(&w->in_flight, mark | SP_IN_PAPI);
 	sp_order();
 	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SHARED))) {
-		sp_put(&w->in_flight, 0);
+		uintptr_t is = mark | SP_IN_PAPI;
+
+		(void)sp_cas(&w->in_flight, &is, 0);	/* by now it may be another thread's */
 		return false;
 	}
 	return true;
@@ -135,9 +137,6 @@ void sp_records_runs(struct sp_writer *w, enum sp_op state);
 
 /* What handlers on top of the booking left behind is the writer's. By who books, or with nobody else about. */
 SP_COLD void sp_records_take_behind(struct sp_writer *w);
-
-/* A value has gone back: the relation says so. */
-SP_COLD void sp_records_backwards(struct sp_writer *w);
 
 /* ---- the short ways ------------------------------------------------------------
  *

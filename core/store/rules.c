@@ -42,6 +42,7 @@ uint32_t sp_rules_does(uint32_t op)
 struct places {
 	int32_t at;			/* the number of its cell */
 	struct sp_cell *cell;		/* NULL: there is no room for a draft of any */
+	bool elsewhere;			/* for this one there was none: nothing is proven there */
 	struct sp_interval *interval;	/* NULL: nobody's */
 };
 
@@ -52,8 +53,12 @@ static struct places places_in(struct sp_fold *f, const struct sp_record *r, uin
 	to.cell = f->cell(f, to.at);
 	if (to.cell) {
 		to.interval = f->interval(f, r->from, r->site, to.at);
-	} else if ((uint32_t)f->state->cell < f->cells) {	/* handlers' calls on so many CPUs, in one stretch */
-		f->state->flags |= SP_STATE_UNSURE;
+		return to;
+	}
+	/* Handlers' calls on so many CPUs, in one stretch. */
+	f->state->flags |= SP_STATE_UNSURE;
+	to.elsewhere = true;
+	if ((uint32_t)f->state->cell < f->cells) {
 		to.at = f->state->cell;
 		to.cell = f->cell(f, to.at);
 	}
@@ -70,7 +75,7 @@ static void add(struct sp_fold *f, const struct places *to, uint32_t e, int64_t 
 	int64_t *total = &sp_cell_row(to->cell, f->k, SP_TOTAL)[e], *exact = &sp_cell_row(to->cell, f->k, SP_EXACT)[e];
 
 	*total = plus(f, e, *total, d);
-	if (proven)
+	if (proven && !to->elsewhere)
 		*exact = plus(f, e, *exact, d);
 	if (!to->interval)
 		return;
@@ -142,7 +147,7 @@ static void take_proof(struct sp_fold *f, const struct sp_record *r)
 	struct places to = places_of(f, r);
 	int64_t *total, *exact;
 
-	if (!to.cell)
+	if (!to.cell || to.elsewhere)
 		return;
 	total = sp_cell_row(to.cell, f->k, SP_TOTAL);
 	exact = sp_cell_row(to.cell, f->k, SP_EXACT);

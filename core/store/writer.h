@@ -51,8 +51,8 @@ struct sp_writer {
 	uint32_t levels;
 	uint32_t holder;		/* who books while SHARED; 0: nobody */
 	uint32_t flier;			/* whose call is in flight; 0: the owner's, on the short way */
-	int barrier;			/* membarrier: 0 not asked yet, 1 works, -1 does not */
 	uint32_t cells;
+	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
 	bool ran;			/* a set before left the relation running */
 	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	bool folded_behind;		/* the last fold had records of handlers on top of the booking */

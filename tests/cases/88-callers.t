@@ -420,12 +420,12 @@ int main(void)
 }
 END
 $cc -O2 -g -shared -fPIC -o threads.so threads.c -lpapi -ldl && $cc -O2 -g -pthread -o plain plain.c
-MORE=$tmp/threads.so
+MORE=${MORE:+$MORE:}$tmp/threads.so
 counted threads ./plain
 run_native native ./plain
 check "a preload that starts sets in thread creation: the program sees no difference" same_as_native native threads
 is "its callers end where the thread begins" "$(rows threads | sed 's, (threads.c:[0-9]*),,g')" "begin < run → run"
-MORE=
+MORE=$REAL_PAPI_PRELOAD
 
 if command -v g++ >/dev/null; then
 	cat >solver.cc <<'END'

@@ -21,7 +21,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define PERIOD_NS 40000
+/* With libtsan a booking of sspapi's takes as long as the shorter one: more handlers would come on top of it than there is room for. */
+#define PERIOD_NS (dlsym(RTLD_DEFAULT, "__tsan_init") ? 400000 : 40000)
 
 struct user {
 	int set, turn;

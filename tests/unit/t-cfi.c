@@ -215,7 +215,9 @@ static void in_a_handler(void **state)
 	compared = 0;
 	raise(SIGUSR1);
 	assert_int_equal(compared, 1);
+#ifndef __SANITIZE_THREAD__		/* which calls handlers by itself */
 	assert_in_range(frames, 2, 3);	/* handle() may jump to it; what returns to the kernel ends it */
+#endif
 }
 
 /* ---- what is wrong --------------------------------------------------------------------- */
