@@ -50,7 +50,7 @@ help:
 
 #: make              build/libsspapi.so, build/sspapi and all else, under build/ only
 #: make demo         a real PAPI program under sspapi, and its per-CPU dump
-#: make check        the tests, in under 3 minutes
+#: make check        the tests, in 3 to 4 minutes on two cores
 #: make check-long   the long ones: PAPI's own tests, soak, kill, fork, merge, MPI, fuzz, compilers, Debian 13
 #:                   (TEST_SHORT=1: each in a bounded form, as .ci/run has them)
 #: make compilers    of those: gcc and clang, by level of optimisation, without a warning

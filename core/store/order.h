@@ -6,7 +6,8 @@
  * one before it has a zeroing in between, a set that stands hands out what it handed out.  So each order that the calls
  * allow is gone through, those in which a value would contradict the others are left out, and of the rest the one is
  * taken in which most was done before a handler's first call or after its last one, and least was counted; where another
- * one counts otherwise, the relation says that it is not sure.
+ * one counts otherwise, here or behind, the relation says that it is not sure.  (So it does where the calls are too many to
+ * be gone through: more than 6, or 4000 orders; then each is taken to have been done when it ended.  The first 8 events tell.)
  *
  * Pure, as the rules are.
  */

@@ -202,7 +202,7 @@ static inline __attribute__((always_inline)) int after_jump(void)
 	int64_t here, there;
 
 	windows = OPEN;
-	if (step.n % 97 == 0 && !foreign_after_jump())		/* (it waits) */
+	if (step.n % 389 == 0 && !foreign_after_jump())		/* (it waits) */
 		return 8;
 	call(SP_OP_READ, step.cpu);
 	if (wrong_sum())
