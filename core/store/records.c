@@ -666,6 +666,9 @@ static void put(struct sp_writer *w, const struct sp_booking *b, uint32_t ends)
 #define PATIENCE	220u
 #define MORE_PATIENCE	20000u
 
+/* `flier`: PAPI has answered, after others had begun to wait.  Who gives up waiting and who comes back change that one word. */
+#define FLIER_BOOKS	0x80000000u
+
 static void rest(unsigned tries)
 {
 	struct timespec nap = { 0, 100000 };
@@ -815,7 +818,7 @@ static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bo
 {
 	uint32_t flier = sp_acquire(&w->flier);
 
-	return flier == who || (!flier && owner) ? 0 : sp_acquire(&w->in_flight);
+	return (flier & ~FLIER_BOOKS) == who || (!flier && owner) ? 0 : sp_acquire(&w->in_flight);
 }
 
 /* The turn is this thread's. */
@@ -831,13 +834,18 @@ static void take_turn(struct sp_writer *w, uint32_t who, bool owner)
 			break;
 		}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++))
-		if (tries >= (others & SP_IN_PAPI && !is_over_booking(w) ? PATIENCE : MORE_PATIENCE)) {
-			unsure(w);
-			while (sp_get(&w->in_flight))
-				give_up(w);
-			sp_put(&w->flier, who);
-		}
+	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++)) {
+		uint32_t flier = sp_acquire(&w->flier);
+		bool in_papi = others & SP_IN_PAPI && !(flier & FLIER_BOOKS) && !is_over_booking(w);
+
+		if (tries < (in_papi ? PATIENCE : MORE_PATIENCE))
+			continue;
+		unsure(w);
+		if (!sp_cas(&w->flier, &flier, who))
+			continue;	/* it has come back right now */
+		while (sp_get(&w->in_flight))
+			give_up(w);
+	}
 }
 
 /* PAPI has zeroed the set for the call that is being booked, whose record may not be there yet, nor ever (SIGKILL): what a
@@ -934,7 +942,8 @@ static bool was_overtaken(struct sp_writer *w, uint32_t who)
 {
 	uint32_t flier = sp_acquire(&w->flier);
 
-	if (!is_anothers(w, who) || flier == who || (!flier && sp_acquire(&w->in_flight)))
+	if (!is_anothers(w, who) || flier == (who | FLIER_BOOKS) ||
+	    ((flier == who || (!flier && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)))
 		return false;
 	take_turn(w, who, false);
 	sp_put(&w->in_flight, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ));

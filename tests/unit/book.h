@@ -33,7 +33,10 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 /* Before PAPI is called; false: not to be booked so. */
 static inline __attribute__((always_inline)) bool book_begin(struct sp_writer *w, enum sp_op op)
 {
-	return w->relation && (sp_records_begin(w, sp_records_mark(BOOK_FRAME, op)) || sp_records_enter(w, op, BOOK_FRAME, BOOK_OWNER, true));
+	bool fast = !(sp_get(&w->slow) & SP_SLOW_SHARED);	/* (hooks.c) */
+
+	return w->relation && ((fast && sp_records_begin(w, sp_records_mark(BOOK_FRAME, op))) ||
+			       sp_records_enter(w, op, BOOK_FRAME, BOOK_OWNER, true));
 }
 
 /* PAPI has answered. */
