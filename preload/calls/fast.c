@@ -40,15 +40,16 @@ SP_COLD void sp_fast_open(struct sp_set *s, int id)
 
 bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t fp_at)
 {
-	const struct sp_record *last = sp_get(&s->writer.last);
-	bool alike;
+	const struct sp_record *last;
 
 	if (!sp_fast_stayed(s, open))
 		return false;
-	alike = sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN, s->writer.cpu, site);
-	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site))
+	if (!sp_records_value(&s->writer, SP_OP_READ, s->writer.cpu, values, site)) {
 		sp_fast_finish(s, SP_OP_READ, values, site);
-	else if (alike)
+		return true;
+	}
+	last = sp_get(&s->writer.last);
+	if (sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN, s->writer.cpu, site))
 		stay_steady(s, last, to, fp_at);
 	return true;
 }
