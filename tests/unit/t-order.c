@@ -6,7 +6,7 @@
 #include "../../core/store/order.h"
 
 #define K	2u
-#define ROUNDS	4000u
+#define ROUNDS	2000u
 #define MOST	64u			/* records */
 #define DEEP	3u
 
