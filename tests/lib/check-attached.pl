@@ -18,6 +18,8 @@ for my $r (@{ $d->{relations} }) {
 		$bad .= "tid $r->{tid}: fewer than none\n" if $c->{total}[$at] < 0;
 	}
 }
+# On a busy machine records may be lost before they are read: said; then rows tell nothing of single threads, but add up.
+my $lost = grep { /were lost/ } @{ $d->{notes} };
 # An ordinary user's are those of its own code; of who bears others all the while many are the kernel's, which writes to stacks.
 my $kernel = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 15;
 my $rest = delete $row{0};
@@ -33,13 +35,11 @@ while (<$in>) {
 		next;
 	}
 	my $is = $row{$tid} // ($l ? -1 : 0);
-	$bad .= "tid $tid: $is, it says $l to $m\n" if $is < $l - $kernel - $l / 2 * !!$kernel || $is > $m + 20;
+	$bad .= "tid $tid: $is, it says $l to $m\n" if !$lost and $is < $l - $kernel - $l / 2 * !!$kernel || $is > $m + 20;
 }
-# (On a busy machine records may be lost before they are read: said, and the totals are whole.)
-my $lost = grep { /were lost/ } @{ $d->{notes} };
-undef $bad if $lost;
 my $total = $d->{components}[0]{total}{'perf::PAGE-FAULTS'};
 $bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
+$bad .= "all have $sum, the threads say $least and more\n" if $lost && $sum < $least - $kernel * $said - $least / 2 * !!$kernel;
 $bad .= "the rest has $rest, those without a row say $in_rest\n" if !$lost && $in_rest && $rest < $in_rest - $kernel * $said;
 $bad .= "nobody said anything\n" unless $said;
 $bad .= "it says that some is missing\n" unless $lost || $d->{settings}{stat}{whole};
