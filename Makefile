@@ -144,7 +144,7 @@ $(T)/forward/libpapi.so.7.0: tests/forward/recorder.c tests/forward/recorder.h p
 
 $(FORWARD): tests/forward/t-forward.c $(T)/forward/libpapi.so.7.0
 	$(call say,UNIT)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CMOCKA)
+	$(Q)$(CC) $(PLAIN) -o $@ $^ -Wl,-rpath,'$$ORIGIN' $(CMOCKA)
 
 # ---- running ---------------------------------------------------------------
 

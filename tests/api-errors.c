@@ -2,16 +2,12 @@
  * TAP.  What fails is each function of PAPI that it asks, and memory.  Then calls that are refused, and long
  * lists of entries while others read and free their relation.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <papi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 

@@ -12,16 +12,12 @@
  * Compiled with SCRIPTED the CPUs are numbers on which the process does not run, some of which the topology
  * lacks, and are printed: each count is then on its own.  By the kernel's CPUs only sums can be compared.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <papi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 # Makefile.  Programs under test are built without sanitizers, as users build theirs.
 
 T	:= $(B)/tests
-PLAIN	= -std=gnu11 -O2 -g -Wall -Wextra
+PLAIN	= -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra
 FAKE	:= $(T)/fake
 APP_H	:= $(wildcard tests/apps/*.h)
 BARE_APPS := plugin-host plugin-pair dlsym nolib nopapi counted born breeds gated hybrid
@@ -108,7 +108,7 @@ SCENES	:= $(patsubst tests/scenes/%.c,$(T)/scenes/%,$(wildcard tests/scenes/*.c)
 VERSIONS := $(addprefix $(T)/scenes/,one-5.7 high5-5.7 one-6.0 one-7.1 one-7.2)
 PLUGINS	:= $(addprefix $(T)/scenes/,plugin-7.0.so plugin-7.1.so)
 # (call SCENE,source,folder of libpapi,flags)
-SCENE	= $(CC) $(PLAIN) -D_GNU_SOURCE -Itests $(3) -o $@ $(1) $(filter $(FAKE)/% %.so,$^) \
+SCENE	= $(CC) $(PLAIN) -Itests $(3) -o $@ $(1) $(filter $(FAKE)/% %.so,$^) \
 	  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake/$(2):$$ORIGIN' -pthread -ldl -lrt
 
 $(SCENES): $(T)/scenes/%: tests/scenes/%.c $(FAKE)/libpapi.so.7.0
@@ -129,7 +129,7 @@ OPENS	:= $(addprefix $(T)/scenes/,libopens.so one-opens)
 $(T)/scenes/libopens.so: tests/scenes/plugin/opens.c
 	$(call say,SCENE)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -shared -fPIC -Wl,-soname,$(@F) -o $@ $< -ldl
+	$(Q)$(CC) $(PLAIN) -shared -fPIC -Wl,-soname,$(@F) -o $@ $< -ldl
 $(T)/scenes/one-opens: tests/scenes/one.c $(T)/scenes/libopens.so $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	@mkdir -p $(@D)
@@ -173,7 +173,7 @@ $(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $(filter-out %.h,$^) -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/fake' $(JANSSON) -pthread -ldl
+	$(Q)$(CC) $(PLAIN) -Itests -o $@ $(filter-out %.h,$^) -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/fake' $(JANSSON) -pthread -ldl
 
 $(T)/vectors: tests/vectors.h
 
@@ -184,7 +184,7 @@ $(T)/vectors-api: tests/vectors-api.c
 $(T)/api-errors: tests/api-errors.c
 $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted: tests/vectors.h preload/sspapi.h $(B)/libsspapi.so $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE $(SCRIPTED) -rdynamic -Itests -o $@ $(filter %.c,$^) $(filter-out %.c %.h,$^) \
+	$(Q)$(CC) $(PLAIN) $(SCRIPTED) -rdynamic -Itests -o $@ $(filter %.c,$^) $(filter-out %.c %.h,$^) \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/..:$$ORIGIN/fake' $(JANSSON) -pthread -ldl
 
 # ---- unit tests: cmocka, one program a file ----------------------------------
@@ -220,7 +220,7 @@ $(T)/unit/t-near: $(B)/preload/split/near.o $(B)/preload/split/window.o
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0
 	$(call say,UNIT)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -o $@ $^ -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' $(CMOCKA) -pthread -ldl
+	$(Q)$(CC) $(PLAIN) -o $@ $^ -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' $(CMOCKA) -pthread -ldl
 
 -include $(wildcard $(T)/unit/*.d)
 

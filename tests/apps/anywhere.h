@@ -8,9 +8,6 @@
 #ifndef ANYWHERE_H
 #define ANYWHERE_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

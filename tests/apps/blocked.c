@@ -10,21 +10,15 @@
  */
 #include "handed.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
 #include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #define LARGE (1 << 18)	/* more than a pipe or a socket holds */
 #define PIECES 16

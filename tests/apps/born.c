@@ -1,7 +1,6 @@
 /*
  * born: what threads and processes can see of how they begin: printed, to be compared with a run without us.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

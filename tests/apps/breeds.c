@@ -8,7 +8,6 @@
  * when all have seen it, "go" after 200 more births, "end" when all but the first thread have ended.  On standard output:
  * "tid T least L most M".
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>

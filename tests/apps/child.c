@@ -4,7 +4,6 @@
  * raw: made by the system call
  */
 #include "handed.h"
-#include <sys/wait.h>
 
 #define PAGES 10
 

@@ -3,13 +3,8 @@
  * faults: each says "tid T faults F" at its end, by the kernel's own account.
  * usage: counted pages P | threads N P | together N P (none ends before all have begun; at most 64) | c11 N P | closed N P | wait N P FIFO | forks N P | execs N P | texec P | vfork P | daemon P FIFO | kill P | term
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <threads.h>
 
 #include "touch.h"

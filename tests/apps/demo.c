@@ -5,7 +5,6 @@
  * usage: demo [event...]
  */
 #include "handed.h"
-#include <pthread.h>
 
 #define N 256
 

@@ -7,8 +7,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-
 #define STACK (256 * 1024)
 #define PAGES 10
 

@@ -8,7 +8,6 @@
  * dlerror() outlives PAPI calls, and that all works again after dlclose().
  */
 #include "handed.h"
-#include <dlfcn.h>
 
 static char soname[32]; /* of the papi.h it was built with */
 

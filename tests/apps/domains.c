@@ -12,8 +12,6 @@
  */
 #include "handed.h"
 
-#include <fcntl.h>
-
 static const char *mode;
 static struct counted *c;
 static int zero;

@@ -29,16 +29,9 @@
  */
 #include "handed.h"
 
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #include "../preload/raw.h"
 

@@ -9,13 +9,7 @@
  */
 #include "touch.h"
 #include "handed.h"
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #ifndef COUNT
 #define COUNT(set)	0	/* how much it counts now, if that is known */

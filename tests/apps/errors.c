@@ -4,7 +4,6 @@
  * What a preload changes here, an application would notice.
  */
 #include "handed.h"
-#include <errno.h>
 
 static long long values[EVENTS];
 

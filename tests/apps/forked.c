@@ -6,8 +6,6 @@
  */
 #include "handed.h"
 
-#include <sys/wait.h>
-
 #define PAGES 10
 #define MOST 100
 

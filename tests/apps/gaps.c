@@ -9,8 +9,6 @@
 #include "handed.h"
 
 #include <setjmp.h>
-#include <signal.h>
-#include <time.h>
 
 #define PAGES	100
 #define ROOM	4096l

@@ -4,8 +4,6 @@
  * between, by the kernel's own account.
  * usage: gated CPU PAGES FIFO FIFO
  */
-#define _GNU_SOURCE
-#include <fcntl.h>
 #include <sys/resource.h>
 
 #include "touch.h"

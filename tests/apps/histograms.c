@@ -6,8 +6,6 @@
  */
 #include "handed.h"
 
-#include <sys/mman.h>
-
 #define PAGES 200
 #define BUCKETS 4096			/* of one byte of code each */
 

@@ -9,7 +9,6 @@
  * as one of a thread does whose PMU is one kind's.  A filter stops perf_event_open alone, so that all else goes on as ever.
  * Exit status: the program's; 77 where nobody may be traced, with a line why.
  */
-#define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
 #include <linux/filter.h>

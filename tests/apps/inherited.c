@@ -5,8 +5,6 @@
  */
 #include "handed.h"
 
-#include <sys/wait.h>
-
 static struct counted *c;
 static int to_child[2], to_parent[2];
 

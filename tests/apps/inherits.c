@@ -6,7 +6,6 @@
 #include "handed.h"
 
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 static const char *const names[] = { "perf::PAGE-FAULTS", "perf::CPU-MIGRATIONS", "perf::TASK-CLOCK" };
 

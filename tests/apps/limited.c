@@ -4,8 +4,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-
 #define MOST 1000
 
 static pthread_barrier_t started, all;

@@ -5,7 +5,6 @@
  *					with this FILE; on stderr, how many are longer than 50 us
  */
 #include "calls.h"
-#include <time.h>
 
 static double cpu_time(void)
 {

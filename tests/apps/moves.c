@@ -15,9 +15,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-#include <time.h>
-
 #define CPUS 1024
 #define ROUND 64
 

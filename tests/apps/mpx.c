@@ -5,7 +5,6 @@
  */
 #define DEFAULT_EVENT "PAPI_TOT_CYC"
 #include "calls.h"
-#include <time.h>
 
 static const char *const four[] = {"PAPI_TOT_CYC", "PAPI_TOT_INS", "PAPI_REF_CYC", "PAPI_L1_DCM"};
 

@@ -4,7 +4,6 @@
  * usage: nolib [call]	call: calls the weak references all the same, if they are there
  */
 #include "touch.h"
-#include <dlfcn.h>
 
 extern int PAPI_library_init(int) __attribute__((weak));
 extern int PAPI_create_eventset(int *) __attribute__((weak));

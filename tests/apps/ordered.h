@@ -5,7 +5,6 @@
 #define ORDERED_H
 
 #include "handed.h"
-#include <sys/wait.h>
 
 static int to_child[2], to_parent[2];
 

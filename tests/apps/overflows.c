@@ -6,11 +6,7 @@
  */
 #include "handed.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #define SAID_ERRNO 4242
 #define CPUS 1024

@@ -3,7 +3,6 @@
  * usage: plugin-host [local|global [plugin]]	default: local, plugin.so beside it
  */
 #include "touch.h"
-#include <dlfcn.h>
 
 static const char *beside_me(void)
 {

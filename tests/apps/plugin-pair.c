@@ -3,7 +3,6 @@
  * of its own, and has them count in turns. usage: plugin-pair PLUGIN...
  */
 #include "touch.h"
-#include <dlfcn.h>
 
 #define ROUNDS 3
 

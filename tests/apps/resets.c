@@ -4,8 +4,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-
 #define PAGES 4096
 
 static int set = PAPI_NULL;

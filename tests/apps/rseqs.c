@@ -5,10 +5,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-
 #if defined(__x86_64__) && __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
 

@@ -6,7 +6,6 @@
  *			it, AFTER only when its set has run once.
  */
 #include "calls.h"
-#include <dlfcn.h>
 
 #define DELTA 0x00
 #define INSTANT 0x10

@@ -10,8 +10,6 @@
  *	 sites -g			reads from code that has anything in the frame register
  */
 #include "handed.h"
-#include <dlfcn.h>
-#include <signal.h>
 
 static struct counted *c;
 static long long values[EVENTS];

@@ -4,8 +4,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-
 static struct counted *c;
 
 static void *work(void *arg)

@@ -3,8 +3,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-
 #define SIZE (128 << 10)
 #define MARK 0x5a
 

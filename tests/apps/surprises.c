@@ -17,24 +17,18 @@
 #include "handed.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <poll.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stddef.h>
 #if __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
 #define HAVE_RSEQ
 #endif
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 static long on[1024];
 static struct arena arena;

@@ -4,8 +4,6 @@
  * twice. usage: threads [-n N] [event...]
  */
 #include "calls.h"
-#include <pthread.h>
-#include <sys/syscall.h>
 
 struct worker {
 	struct counted *counted;

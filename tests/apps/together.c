@@ -11,10 +11,6 @@
  */
 #include "handed.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
-
 #include "../../preload/sspapi.h"
 
 #define WORKERS 4

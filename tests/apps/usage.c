@@ -13,8 +13,6 @@
  */
 #include "handed.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <sys/resource.h>
 
 #define AT_ONCE 64

@@ -10,10 +10,6 @@
 #include "handed.h"
 
 #include <linux/perf_event.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <sys/syscall.h>
-#include <time.h>
 
 #define MOST 1000
 #define PAGES 128

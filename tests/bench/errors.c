@@ -7,7 +7,6 @@
  * reading before, and where it moved, of ten or more.
  */
 #include "../apps/handed.h"
-#include <time.h>
 
 #define STEPS_A_MS	50		/* each takes 20 us of CPU, and touches a page or not */
 #define READ_EVERY	(10 * STEPS_A_MS)

@@ -12,9 +12,15 @@
 #define HOST_H
 
 #include <papi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HOST_SLICES	100
 #define HOST_SLOW	1.12		/* times the floor */

@@ -10,9 +10,6 @@
  * the pointer stays: what is counted is a reading of a thread that stayed.
  * A system call counts as one.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <papi.h>
 #include <sched.h>
 #include <signal.h>

@@ -5,9 +5,6 @@
  *	PART 2	+ the CPU's number, and whether the thread left it (two looks at the rseq area)
  *	PART 3	2 + the time-stamp counter
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>

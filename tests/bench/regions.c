@@ -2,9 +2,6 @@
  *
  *	regions ROUNDS		one line "region NS"
  */
-#include <papi.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "host.h"
 

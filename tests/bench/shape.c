@@ -11,11 +11,6 @@
  *
  * Each prints lines "NAME NUMBER".
  */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "host.h"
 

@@ -7,7 +7,6 @@
  * the process's first start, which may wait for the kernel where another thread (`beside`) looks at the table of
  * descriptors, too. Of each the median; what happens once in a process is one number.
  */
-#define _GNU_SOURCE
 #include <papi.h>
 #include <pthread.h>
 #include <sched.h>

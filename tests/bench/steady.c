@@ -8,13 +8,9 @@
  * Its counters are made for all CPUs that it may run on; then it is bound to the one where it is. Of the system calls the
  * number that nine of ten have at most: others come to run on this CPU.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <sched.h>
-#include <stdint.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "host.h"
 

@@ -4,7 +4,6 @@
  *
  *	storms ROUNDS		lines "NAME NS", of an operation: CPU time of the process and its children
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -6,13 +6,10 @@
  */
 #include "../apps/handed.h"
 
-#include <errno.h>
 #include <linux/io_uring.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 
 #define MOST_PAGES 4096
 #define MOST_BUFFERS 1024

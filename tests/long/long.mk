@@ -17,7 +17,7 @@ LONG	:= $(LONG_DIR)/many-stores $(LONG_DIR)/mover $(LONG_MPI) $(LONG_FAKE) $(LON
 $(LONG_FAKE): $(LONG_DIR)/%: tests/long/%.c tests/scenes/scene.h $(APP_H) $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -D_GNU_SOURCE -Itests -o $@ $< $(FAKE)/libpapi.so.7.0 \
+	$(Q)$(CC) $(PLAIN) -Itests -o $@ $< $(FAKE)/libpapi.so.7.0 \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake' -pthread -ldl
 
 $(LONG_REAL): $(APP_H)

@@ -6,13 +6,8 @@
  */
 #include "apps/handed.h"
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 extern char **environ;
 static const char *mode, *self;

@@ -3,7 +3,6 @@
  * alone.  Exits as it does.
  * usage: mover COMMAND...
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>

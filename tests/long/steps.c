@@ -19,13 +19,8 @@
  */
 #include "scenes/scene.h"
 #include <dirent.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 static struct counted *c;
 static long long sums[EVENTS];

@@ -6,8 +6,6 @@
  * must never be lost.
  */
 #include "scenes/scene.h"
-#include <pthread.h>
-#include <signal.h>
 
 static int n_sets, n_events;
 static long long handed_a;

@@ -13,7 +13,6 @@
  */
 #include "../apps/handed.h"
 
-#include <pthread.h>
 #include <semaphore.h>
 
 #define THREADS 3

@@ -4,7 +4,6 @@
  * library's beside PAPI's took turns with it, and with six events a call took -307.
  * usage: prices EVENT,EVENT...	prints `price PAPI_read 123.4`
  */
-#define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <papi.h>
 #include <sched.h>

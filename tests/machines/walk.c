@@ -18,13 +18,8 @@
  * `unsure units=N` where the kernel may have moved the thread inside a unit; `handed event=E value=V` of each
  * reading; `overflows cpu=C calls=N` of the handler.
  */
-#define _GNU_SOURCE
 #include "unit.h"
-#include <errno.h>
 #include <papi.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #define CPUS 64
 #define EVENTS 32

@@ -3,7 +3,6 @@
  * By LD_AUDIT; does nothing. While one is there glibc binds every PLT lazily, and a function that
  * is called through one returns into the loader.
  */
-#define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>
 

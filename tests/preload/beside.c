@@ -2,7 +2,6 @@
  * beside: counts a program that knows nothing of PAPI: page faults and the clock, in main and in each thread that is
  * made by pthread_create.  It says nothing; libsspapi in front of it makes a dump of it.  Linked to libpapi.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <papi.h>
 #include <pthread.h>

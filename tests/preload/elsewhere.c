@@ -3,7 +3,6 @@
  * process may use when it starts it says 0, on the second one 8, on others -1. Threads seem
  * to have no rseq area, where the kernel would tell the truth: so nothing is proven.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  *
  *	ENDED_BY=NUMBER
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>

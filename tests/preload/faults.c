@@ -13,7 +13,6 @@
  * Calls count whose return address is in libsspapi*.so, or in the sspapi command itself.  EINVAL of renameat2: only
  * where it must not replace, as file systems have it that cannot do that.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

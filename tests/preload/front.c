@@ -2,7 +2,6 @@
  * front: somebody else's preload, before ours, that stands in front of what PAPI calls for itself and
  * does not ask who calls. As a profiler's wrapper.
  */
-#define _GNU_SOURCE
 #include "behind.h"
 
 /* Not a jump: that would return to who called us. */

@@ -2,7 +2,6 @@
  * gap: stands behind libsspapi and raises SIGURG right after PAPI_read took its
  * values: a handler then runs before anybody in front has seen them.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
 

@@ -8,7 +8,6 @@
  * of each hardware, cache or raw one: TASK_CLOCK for those that count cycles,
  * PAGE_FAULTS for all else. Every other call goes on untouched.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>

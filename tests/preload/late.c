@@ -2,7 +2,6 @@
  * late: on_exit and at_quick_exit take a while, and so do the destructors: what can happen between libc's taking a
  * function off its list and that being there again, happens. To be preloaded before libsspapi.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>

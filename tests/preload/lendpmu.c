@@ -11,7 +11,6 @@
  *
  * Where libpfm4 knows the CPU nothing is changed.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * meet: stands behind libsspapi, in front of libpapi, and calls what tests/scenes/visits asks for
  * once: before libpapi is called, or when it has answered.
  */
-#define _GNU_SOURCE
 #include "behind.h"
 
 #include <stddef.h>

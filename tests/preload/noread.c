@@ -3,7 +3,6 @@
  * which what it writes of threads is not right.  Stands before libc's syscall(), by which the command makes its calls, and
  * the library in the program: a thread that waited for the command in vain says so.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/perf_event.h>

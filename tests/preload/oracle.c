@@ -3,7 +3,6 @@
  * are appended to the file $ORACLE when the process ends.  A reading, a stop and an accum hand out what was counted
  * since the reading, the start or the reset before; what is read of a set that is stopped was handed out before.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
  * called by the program (the calls that libpapi makes to itself not).  And of
  * execv, when it is called.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * slow: stands behind libsspapi and keeps it waiting after PAPI gave a set's
  * id back: another thread can have that id by then.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <unistd.h>
 

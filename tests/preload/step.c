@@ -2,7 +2,6 @@
  * step: stands behind libsspapi, in front of libpapi, and sets the trap flag (SIGTRAP after each
  * instruction) when tests/scenes/races says so: before libpapi is called, or when it has answered.
  */
-#define _GNU_SOURCE
 #include "behind.h"
 
 #include <stdint.h>

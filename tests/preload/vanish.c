@@ -1,7 +1,6 @@
 /*
  * vanish: the file named in $VANISH goes when it is first opened: its process has just ended.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>

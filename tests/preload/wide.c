@@ -3,7 +3,6 @@
  * not there is opened on the last one, switched off, so that it costs what one costs whose thread is elsewhere.
  * To be preloaded behind sspapi, which makes its calls by libc's syscall(); nobody else sees it.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>

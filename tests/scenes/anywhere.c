@@ -9,7 +9,6 @@
  */
 #include "scene.h"
 #include "apps/anywhere.h"
-#include <errno.h>
 
 enum { READ, ACCUM, RESET, RESTART, STOP, START, HANDLERS };
 

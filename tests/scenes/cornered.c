@@ -10,7 +10,6 @@
  */
 #include "now.h" /* first: _GNU_SOURCE */
 #include "deny.h"
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 

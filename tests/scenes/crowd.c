@@ -12,8 +12,6 @@
  *	keeps		one thread makes, uses and drops sets of four kinds 500 times
  */
 #include "now.h"
-#include <pthread.h>
-#include <sys/wait.h>
 
 #define MOST 16
 

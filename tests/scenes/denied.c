@@ -3,7 +3,6 @@
  * usage: denied
  */
 #include "scene.h"
-#include <pthread.h>
 
 void papif_add_named_event_(int *set, char *name, int *check, int length);
 void papif_add_event_(int *set, int *event, int *check);

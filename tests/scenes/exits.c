@@ -6,8 +6,6 @@
  *	the status is 4
  */
 #include "now.h"
-#include <pthread.h>
-#include <signal.h>
 
 static pthread_barrier_t all;
 static char **way;

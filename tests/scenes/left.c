@@ -4,8 +4,6 @@
  */
 #include "now.h"
 #include <setjmp.h>
-#include <signal.h>
-#include <sys/mman.h>
 
 static sigjmp_buf back;
 static char *name;

@@ -4,12 +4,7 @@
  * usage: life MODE	main() below has the modes
  */
 #include "now.h"
-#include <errno.h>
-#include <link.h>
-#include <pthread.h>
-#include <signal.h>
 #include <spawn.h>
-#include <sys/wait.h>
 
 extern char **environ;
 

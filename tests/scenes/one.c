@@ -10,8 +10,6 @@
  *	-u	removes the variable from the environment first
  */
 #include "scene.h"
-#include <fcntl.h>
-#include <sys/wait.h>
 
 static void count(struct counted *c)
 {

@@ -12,9 +12,6 @@
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
  */
-#include <fcntl.h>
-#include <pthread.h>
-#include <unistd.h>
 #include "scene.h"
 
 static __thread struct counted *c, *former;

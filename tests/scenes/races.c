@@ -12,8 +12,6 @@
 #include "now.h"
 #include "../../preload/sspapi.h"
 #include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <ucontext.h>
 
 #pragma weak sspapi_relations

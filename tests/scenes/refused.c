@@ -4,7 +4,6 @@
  * usage: refused TIMES
  */
 #include "scene.h"
-#include <sys/wait.h>
 
 static void start(int times, int id, int wanted)
 {

@@ -12,14 +12,8 @@
  *					has answered main's PAPI_read, and main's next call is PAPI_reset
  */
 #include "now.h"
-#include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
-#include <dlfcn.h>
-#include <signal.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <time.h>
 
 /* With libtsan a booking of sspapi's takes as long as the shorter one: more handlers would come on top of it than there is room for. */
 #define PERIOD_NS (dlsym(RTLD_DEFAULT, "__tsan_init") ? 400000 : 40000)

@@ -5,8 +5,6 @@
  *	visits OP before|after	OP: read, accum, reset, stop, write
  */
 #include "now.h"
-#include <pthread.h>
-#include <stdbool.h>
 
 #pragma weak meet_before
 #pragma weak meet_after

@@ -27,7 +27,6 @@ static int fresh_folder(void **state)
 {
 	char *made;
 
-	(void)state;
 	strcpy(folder, "/tmp/sspapi-folder.XXXXXX");
 	made = mkdtemp(folder);
 	assert_non_null(made);
@@ -38,7 +37,6 @@ static int folder_gone(void **state)
 {
 	char command[100];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
 	return system(command);
 }

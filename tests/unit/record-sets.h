@@ -7,9 +7,6 @@
 #ifndef RECORD_SETS_H
 #define RECORD_SETS_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

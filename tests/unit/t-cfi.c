@@ -3,9 +3,6 @@
 #include "test.h"
 
 #include <link.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unwind.h>
 
 #include "../../preload/sites/cfi.h"

@@ -1,11 +1,5 @@
 /* t-gauge.c: values that are no counts (core/store/gauge.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "../../core/stamp.h"
 #include "../../core/store/gauge.h"
@@ -27,7 +21,6 @@ static long long bits(double d)
 
 static int make(void **state)
 {
-	(void)state;
 	block = calloc(1, sp_gauges_bytes(N, CELLS));
 	sp_gauges_init(block, N, CELLS, kind);
 	w = (struct sp_gauge_writer){ .n = N, .cells = CELLS, .at = sp_gauges_at(block, N), .kind = kind };
@@ -36,7 +29,6 @@ static int make(void **state)
 
 static int drop(void **state)
 {
-	(void)state;
 	free(block);
 	return 0;
 }
@@ -55,7 +47,6 @@ static struct sp_gauge *at(uint32_t cell, uint32_t i)
 
 static void gauges(void **state)
 {
-	(void)state;
 	book(SP_OP_READ, 0, 99, 99, 99);	/* before START: nothing new */
 	assert_int_equal(at(0, 0)->readings, 0);
 	book(SP_OP_START, 0, 0, 0, 0);
@@ -87,7 +78,6 @@ static void fold(void **state)
 {
 	struct sp_gauge other[N];
 
-	(void)state;
 	book(SP_OP_START, 0, 0, 0, 0);
 	book(SP_OP_READ, 0, 5, -2, -1.0);
 	memcpy(other, at(0, 0), sizeof(other));
@@ -108,7 +98,6 @@ static void stamps(void **state)
 {
 	uint64_t last = sp_stamp_ns();
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		uint64_t now = sp_stamp_ns();
 

@@ -1,15 +1,5 @@
 /* t-interval.c: the counts between each two call sites, against a plain table. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include "../../core/model/model.h"
 #include "../../core/store/fold.h"
@@ -77,7 +67,6 @@ static int open_with_sites(void **state)
 
 static int close_store(void **state)
 {
-	(void)state;
 	sp_store_close(&store);
 	return 0;
 }
@@ -309,7 +298,6 @@ static void random_calls(void **state)
 {
 	int cpu = 0;
 
-	(void)state;
 	seed = 5;
 	bind(1, SP_INTERVALS_FIRST);
 	running = false;
@@ -341,7 +329,6 @@ static void told_apart(void **state)
 {
 	int cpu = 0;
 
-	(void)state;
 	seed = 11;
 	bind(1, 512);
 	running = false;
@@ -362,7 +349,6 @@ static void crowded(void **state)
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
-	(void)state;
 	bind(1, 2);
 	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (uint32_t site = 2; site <= 4; site++) {
@@ -386,7 +372,6 @@ static void by_second_site(void **state)
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
-	(void)state;
 	bind(1, 8);
 	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (unsigned i = 0; i < SP_COUNT(site); i++)
@@ -417,7 +402,6 @@ static void aside(void **state)
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
-	(void)state;
 	bind(1, 8);
 	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	book_call(&w, SP_OP_READ, 0, ten, false, 2);
@@ -457,7 +441,6 @@ static void in_parts(void **state)
 	struct sp_between at;
 	struct sp_model m;
 
-	(void)state;
 	bind(1, 16);
 	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (long long x = 0; x < 200; x += 100) {
@@ -516,7 +499,6 @@ static void folding(void **state)
 	struct sp_row row = { 0 };
 	struct sp_model m;
 
-	(void)state;
 	while (n < SP_FOLD_ABOVE + 400) {
 		alive = (int)++n;
 		sp_store_fold(&store, has_ended, never, NULL);
@@ -559,7 +541,6 @@ static void sites(void **state)
 	struct sp_callsite c;
 	struct sp_model m;
 
-	(void)state;
 	assert_non_null(module);
 	assert_int_equal(module->number, 1);
 	module->low = module->span = 0x1000;

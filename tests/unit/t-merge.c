@@ -2,19 +2,7 @@
  * What programs that are run (64-merge.t) do not bring: two events of one process that are
  * alike, texts that differ from process to process, CPUs that not all were left, notes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "test.h"
 
 #include "../../core/cli/files/file.h"
 #include "../../core/cli/merge/merge.h"
@@ -33,7 +21,6 @@ static void numbers(void **state)
 	struct sp_names t = { 0 };
 	uint32_t *order, *rank;
 
-	(void)state;
 	for (unsigned turn = 0; turn < 2; turn++)
 		for (uint32_t i = 0; i < 5000; i++) {
 			uint32_t key[2] = { i * 2654435761u, 7 };
@@ -67,7 +54,6 @@ static void digests(void **state)
 	static const char text[] = "12345678abc\0\0\0\0\00012345678";
 	struct sp_digest d[SP_COUNT(text)] = { { 0, 0 } };
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(text); i++) {
 		sp_digest_add(&d[i], text, i);
 		for (unsigned k = 0; k < i; k++) {
@@ -181,7 +167,6 @@ static const struct made processes[4] = {
 
 static int set_up(void **state)
 {
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	for (unsigned i = 0; i < 4; i++)
 		make((const char[]){ (char)('0' + i), 0 }, &processes[i]);
@@ -192,7 +177,6 @@ static int tear_down(void **state)
 {
 	char line[64];
 
-	(void)state;
 	snprintf(line, sizeof(line), "rm -rf %s", folder);
 	return system(line);
 }
@@ -227,7 +211,6 @@ static void any_order(void **state)
 	static const char *const order[] = { "3210", "1302", "2031" };
 	char line[200];
 
-	(void)state;
 	assert_int_equal(merge("all", "0123", NULL), 0);
 	for (unsigned i = 0; i < SP_COUNT(order); i++) {
 		assert_int_equal(merge("x", order[i], NULL), 0);
@@ -249,7 +232,6 @@ static void twins(void **state)
 	struct sp_file f;
 	uint32_t n = 0;
 
-	(void)state;
 	assert_int_equal(merge("all", "2013", NULL), 0);
 	load(&f, "all");
 	assert_int_equal(f.model.n_events, 4);	/* and OTHER, which no relation has */
@@ -270,7 +252,6 @@ static void in_common(void **state)
 	const struct sp_header *h;
 	struct sp_file f;
 
-	(void)state;
 	assert_int_equal(merge("all", "0123", NULL), 0);
 	load(&f, "all");
 	h = &f.model.h;
@@ -299,7 +280,6 @@ static void disallowed(void **state)
 		{ "03", { false, true, false } }, { "01", { false, false, false } }, { "1", { false, false, true } },
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < SP_COUNT(cases); i++) {
 		struct sp_file f;
 		unsigned seen = 0;
@@ -333,7 +313,6 @@ static void notes(void **state)
 {
 	struct sp_file f;
 
-	(void)state;
 	assert_int_equal(merge("all", "0123", NULL), 0);
 	load(&f, "all");
 	assert_int_equal(f.model.h.n_notes, 3);
@@ -347,7 +326,6 @@ static void some_events(void **state)
 {
 	struct sp_file f;
 
-	(void)state;
 	assert_int_equal(merge("some", "0123", "TWI,TWINS,OTHER"), 0);
 	load(&f, "some");
 	assert_int_equal(f.model.n_relations, 0);
@@ -412,7 +390,6 @@ static void reloaded(void **state)
 	struct sp_between at = { 0 };
 	struct sp_file f;
 
-	(void)state;
 	make_reloaded("r");
 	load(&f, "r");
 	assert_true(sp_model_next(&f.model, &before));
@@ -525,7 +502,6 @@ static void times(void **state)
 {
 	char line[200];
 
-	(void)state;
 	make_timed("t", 8);
 	make_timed("u", 9);
 	assert_int_equal(merge("a", "0tu", NULL), 0);

@@ -158,7 +158,6 @@ static void kinds(void **state)
 /* Of what a * stands for the whole machine is left out where its parts are there: it holds them. */
 static void whole_and_parts(void **state)
 {
-	(void)state;
 	for (unsigned parts = 0; parts < 2; parts++) {
 		struct sp_model m = model();
 		struct sp_metrics t;

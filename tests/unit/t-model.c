@@ -3,22 +3,7 @@
  * takes long.  T_MODEL_ONE=n tries mutation n alone,
  * T_MODEL_MUTATIONS=n so many.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "test.h"
 
 #include "../../core/forms/view.h"
 #include "../../core/model/core-kinds.h"
@@ -203,7 +188,6 @@ static void sums(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	make_store();
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_int_equal(m.damaged, 0);
@@ -234,7 +218,6 @@ static void kinds(void **state)
 	struct sp_component c[ALL];
 	struct sp_model m;
 
-	(void)state;
 	make_store();
 	sp_store_event_pmu(&store, EV_A, "armv8_cortex_a72");
 	sp_store_event_pmu(&store, EV_A + 1, "cpu_atom");
@@ -277,7 +260,6 @@ static void above(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	make_store();
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_int_equal(sp_model_above(&m, PU1, "PU"), PU1);
@@ -304,7 +286,6 @@ static void rows(void **state)
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
 
-	(void)state;
 	make_store();
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_true(sp_model_next(&m, &row));
@@ -337,7 +318,6 @@ static void empty(void **state)
 	struct sp_model m;
 	struct sp_row row = { 0 };
 
-	(void)state;
 	assert_int_equal(sp_store_open(&store), 0);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
 	assert_false(sp_model_next(&m, &row));
@@ -364,7 +344,6 @@ static void headers(void **state)
 			       .oldest_reader = SP_FORMAT_OLDEST, .bytes = sizeof(h), .used = sizeof(h) };
 	struct sp_header bad = h;
 
-	(void)state;
 	assert_int_equal(open_bytes(&h, sizeof(h)), 0);
 	assert_int_equal(open_bytes(&h, sizeof(h) - 1), -EINVAL);
 	assert_int_equal(open_bytes(&h, 0), -EINVAL);
@@ -566,7 +545,6 @@ static void damaged(void **state)
 	long opened = 0, from = one ? atol(one) : 0, to = one ? from + 1 : MUTATIONS;
 	double slowest = 0;
 
-	(void)state;
 	make_store();
 	copy_store();
 	assert_true(look(size, null));
@@ -596,7 +574,6 @@ static void truncated(void **state)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	(void)state;
 	make_store();
 	copy_store();
 	for (uint64_t n = 0; n < size; n += n < 1024 ? 1 : 61)
@@ -614,7 +591,6 @@ static void circles(void **state)
 	struct sp_note *n;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	(void)state;
 	make_store();
 	copy_store();
 	e = (struct sp_event *)(bad + h->events);

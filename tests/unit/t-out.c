@@ -1,13 +1,8 @@
 /* t-out.c: out.h: numbers, escapes, and descriptors that misbehave. */
 #include "test.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "../../core/cpu-list.h"
 #include "../../core/out.h"

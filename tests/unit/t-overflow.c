@@ -1,18 +1,7 @@
 /* t-overflow.c: the calls of overflow handlers (core/store/overflow.h): exact counts, the addresses
  * that were most frequent, and nothing torn by a kill.
  */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "../../core/store/overflow.h"
 
@@ -31,7 +20,6 @@ static uint32_t dice(uint32_t sides)
 
 static int make(void **state)
 {
-	(void)state;
 	w.block = mmap(NULL, sp_overflows_bytes(N, SP_HITS), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	w.n = N;
 	return w.block == MAP_FAILED;
@@ -39,7 +27,6 @@ static int make(void **state)
 
 static int drop(void **state)
 {
-	(void)state;
 	return munmap(w.block, sp_overflows_bytes(N, SP_HITS));
 }
 
@@ -69,7 +56,6 @@ static uint64_t count(uint32_t at)
 /* What there is room for is exact. */
 static void few(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 10000; i++)
 		call(i % 2, 0x400000 + i % 10 * 4);
 	for (uint32_t i = 0; i < 10; i++)
@@ -86,7 +72,6 @@ static void many(void **state)
 {
 	uint64_t late = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 500000; i++) {
 		bool loop = i > 100000 && dice(300) == 0;
 
@@ -103,7 +88,6 @@ static void many(void **state)
 /* The code of a later phase gets its places, all of which were taken by a phase before. */
 static void phases(void **state)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 50 * 1000; i++)
 		call(0, 0x400000 + i % 1000 * 4);
 	for (uint32_t i = 0; i < 2000 * 100; i++)
@@ -118,7 +102,6 @@ static void busy(void **state)
 {
 	struct sp_hit *h = sp_hits_in(w.block, N);
 
-	(void)state;
 	for (uint32_t i = 0; i < SP_HITS; i++)
 		h[i].of = SP_HIT_BUSY;
 	call(0, 0x1000);
@@ -137,7 +120,6 @@ static void killed(void **state)
 {
 	uint64_t before = 0, now;
 
-	(void)state;
 	for (int i = 0; i < 50; i++, before = now) {
 		struct timespec t = { 0, (long)dice(2000000) };
 		pid_t pid;

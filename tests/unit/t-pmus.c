@@ -1,11 +1,6 @@
 /* t-pmus.c: preload/split/pmus.h on folders as /sys has them: which CPUs an event of one kind of core is counted on. */
 #include "test.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "../../preload/split/pmus.h"
 #include "folder.h"
 

@@ -1,16 +1,7 @@
 /* t-readings.c: readings.h: permanent readings are kept in order, found by their time,
  * bounded, dropped when threads are added together; and clock.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <string.h>
+#include "test.h"
 
 #include "../../core/model/model.h"
 #include "../../core/store/fold.h"
@@ -30,7 +21,6 @@ static int set_up(void **state)
 	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
 	struct sp_event_text e = { .name = "EV" };
 
-	(void)state;
 	for (int i = 0; i < CPUS; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
 	assert_int_equal(sp_store_open(&store), 0);
@@ -43,7 +33,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	sp_store_close(&store);
 	return 0;
 }
@@ -112,7 +101,6 @@ static void in_order(void **state)
 	uint64_t before, found = 0;
 	int64_t total = 0;
 
-	(void)state;
 	bind(UINT64_MAX);
 	before = store.header->used;
 	for (uint64_t i = 0; i < n; i++)
@@ -142,7 +130,6 @@ static void jumps(void **state)
 	const struct sp_chunk *c;
 	uint32_t chunks, most = 0;
 
-	(void)state;
 	bind(UINT64_MAX);
 	for (uint64_t i = 0; i < 600000; i++)
 		reading(1, (long long)i);
@@ -170,7 +157,6 @@ static void limit(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	bind(1000);
 	for (uint64_t i = 0; i < 1500; i++)
 		reading(cpu_of(i), (long long)i);
@@ -184,7 +170,6 @@ static void none_at_all(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	bind(0);
 	reading(1, 5);
 	check_list(&m, 0, 0, 1);
@@ -196,7 +181,6 @@ static void goes_on(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	for (uint64_t i = 0; i < 2000; i++) {
 		if (i % 7 == 0)
 			bind(1999);
@@ -210,7 +194,6 @@ static void no_memory(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	bind(UINT64_MAX);
 	store.region.limit = store.region.mapped;
 	for (uint64_t i = 0; i < 100000; i++)
@@ -227,7 +210,6 @@ static void half_a_reading(void **state)
 {
 	struct sp_model m;
 
-	(void)state;
 	bind(UINT64_MAX);
 	for (uint64_t i = 0; i < 100; i++)
 		reading(cpu_of(i), (long long)i);
@@ -249,7 +231,6 @@ static void folded(void **state)
 	uint64_t used = 0, n = SP_FOLD_ABOVE + 1500;
 	struct sp_model m;
 
-	(void)state;
 	for (uint64_t i = 1; i <= n; i++) {
 		last_alive = (int)i;
 		sp_store_fold(&store, has_ended, never, NULL);
@@ -275,7 +256,6 @@ static void the_time(void **state)
 	struct sp_clock c = { 0 };
 	uint64_t begin = sp_now_ns(), before, at, after, bad = 0, n = 0;
 
-	(void)state;
 	sp_clock_set_up();
 	do {
 		before = sp_now_ns();

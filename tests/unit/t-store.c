@@ -2,27 +2,13 @@
  * texts, the topology's copy, which relation a set goes on in, folding, and no
  * memory left.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../../core/cli/files/file.h"
 #include "../../core/cli/tool/cmd.h"
@@ -35,13 +21,11 @@ static struct sp_store store;
 
 static int set_up(void **state)
 {
-	(void)state;
 	return sp_store_open(&store);
 }
 
 static int tear_down(void **state)
 {
-	(void)state;
 	sp_store_close(&store);
 	return 0;
 }
@@ -61,7 +45,6 @@ static void allocation(void **state)
 	struct sp_region r;
 	sp_off before = 0, off = 0;
 
-	(void)state;
 	assert_int_equal(sp_region_open(&r, 1), 0);
 	for (uint32_t i = 0; i < 3000; i++) {
 		uint64_t bytes = 8 + i * 7 % 5000;
@@ -88,7 +71,6 @@ static void outside(void **state)
 	struct sp_region r;
 	sp_off off;
 
-	(void)state;
 	assert_int_equal(sp_region_open(&r, 65536), 0);
 	assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 1u << 20, &off));
 	assert_non_null(sp_region_at(&r, 0, 1));
@@ -108,7 +90,6 @@ static void blocks_come_back(void **state)
 	sp_off off[SP_FREE_SLOTS + 8], again = 0;
 	uint64_t used;
 
-	(void)state;
 	assert_int_equal(sp_region_open(&r, 1), 0);
 	for (unsigned i = 0; i < SP_COUNT(off); i++)
 		memset((char *)sp_region_alloc(&r, SP_BLOCK_THREAD, 300, &off[i]) + 8, 0xee, 292);
@@ -136,7 +117,6 @@ static void free_sizes(void **state)
 	struct sp_region r;
 	sp_off off[SP_FREE_SIZES + 4], again = 0;
 
-	(void)state;
 	assert_int_equal(sp_region_open(&r, 1), 0);
 	for (unsigned i = 0; i < SP_COUNT(off); i++)
 		assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 64 * (i + 1), &off[i]));
@@ -155,7 +135,6 @@ static void ahead(void **state)
 	struct sp_region r;
 	sp_off off;
 
-	(void)state;
 	assert_int_equal(sp_region_open(&r, 1), 0);
 	assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 8, &off));
 	assert_true(sp_region_low(&r));
@@ -239,7 +218,6 @@ static void in_a_file(void **state)
 	char path[320];
 	int status, fd;
 
-	(void)state;
 	assert_true(n > 0);
 	here[n] = '\0';
 	*strrchr(here, '/') = '\0';
@@ -270,7 +248,6 @@ static void texts(void **state)
 	static char big[70000];
 	sp_off off;
 
-	(void)state;
 	assert_int_equal(sp_store_text(&store, NULL), 0);
 	assert_int_equal(sp_store_text(&store, ""), 0);
 	assert_string_equal(sp_image_text(&store.image, 0), "");
@@ -307,7 +284,6 @@ static void notes(void **state)
 {
 	char text[2000];
 
-	(void)state;
 	sp_store_note(&store, "first");
 	sp_store_note(&store, "first and more");
 	sp_store_note(&store, "first");
@@ -339,7 +315,6 @@ static void topology(void **state)
 	char xml[] = "<topology/>";
 	struct sp_model m;
 
-	(void)state;
 	memcpy(was, c, sizeof(c));
 	sp_store_cpus(&store, 6);
 	assert_int_equal(sp_store_topology(&store, c, 3, 2, "/some/path", xml, strlen(xml), NULL, 0), 0);
@@ -364,7 +339,6 @@ static void events(void **state)
 					    .data_type = SP_FP64, .kind = SP_GAUGE };
 	struct sp_model m;
 
-	(void)state;
 	assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ 0 }), 0);
 	assert_int_equal(sp_store_event(&store, &text), 1);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
@@ -412,7 +386,6 @@ static void same_relation(void **state)
 	struct sp_relation_key key = { .event_set = 1, .k = 2, .event = ab }, other;
 	sp_off one, two, first;
 
-	(void)state;
 	make_events();
 	taken = 0;
 	assert_non_null(sp_store_thread(&store, 1, NULL, &one));
@@ -479,7 +452,6 @@ static void many_sets(void **state)
 {
 	sp_off thread, other, first, second, third;
 
-	(void)state;
 	make_events();
 	memset(many, 0, sizeof(many));
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
@@ -510,7 +482,6 @@ static void list_in_a_circle(void **state)
 	struct sp_relation *r;
 	sp_off thread, first, got;
 
-	(void)state;
 	make_events();
 	memset(many, 0, sizeof(many));
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
@@ -529,7 +500,6 @@ static void proven_apart(void **state)
 	struct sp_relation_key key = { .k = 2, .event = ab, .target = SP_TARGET_CPU };
 	sp_off thread, first, second;
 
-	(void)state;
 	make_events();
 	taken = 0;
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
@@ -551,7 +521,6 @@ static void domains_apart(void **state)
 	struct sp_model m;
 	sp_off thread, user, kernel;
 
-	(void)state;
 	make_events();
 	taken = 0;
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
@@ -578,7 +547,6 @@ static void more_cpus_later(void **state)
 	struct sp_component c = { .parent = -1, .type = "Machine" };
 	sp_off thread, first, second;
 
-	(void)state;
 	make_events();
 	taken = 0;
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
@@ -711,7 +679,6 @@ static void folding(void **state)
 	uint64_t used = 0;
 	int n = 0;
 
-	(void)state;
 	make_events();
 	assert_int_equal(sp_store_topology(&store, c, 3, 2, "flat", NULL, 0, NULL, 0), 0);
 	while (n < (int)SP_FOLD_ABOVE + 600) {
@@ -842,7 +809,6 @@ static void folding_times(void **state)
 	struct sp_model m;
 	struct sp_row row;
 
-	(void)state;
 	open_for_times();
 	fold_with_times(SP_TIMES_KNOWN | SP_TIMES_MOVES);
 	assert_int_equal(sp_model_open(&m, &store.image), 0);
@@ -871,7 +837,6 @@ static void folding_unknown(void **state)
 	struct sp_model m;
 	struct sp_row row;
 
-	(void)state;
 	open_for_times();
 	fold_with_times(0);
 	folded_row(&m, &row);
@@ -887,7 +852,6 @@ static void folding_unknown_moves(void **state)
 	struct sp_model m;
 	struct sp_row row;
 
-	(void)state;
 	open_for_times();
 	fold_with_times(SP_TIMES_KNOWN);
 	folded_row(&m, &row);
@@ -906,7 +870,6 @@ static void told_words(void **state)
 	struct sp_model m;
 	sp_off thread, off;
 
-	(void)state;
 	make_events();
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	r = sp_store_relation(&store, thread, &key, never, NULL, &off);
@@ -956,7 +919,6 @@ static void no_memory(void **state)
 	struct sp_model m;
 	sp_off thread, off;
 
-	(void)state;
 	make_events();
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	fill();
@@ -985,7 +947,6 @@ static void little_memory(void **state)
 	struct sp_model m;
 	sp_off off = 0;
 
-	(void)state;
 	fill();
 	store.region.limit = 0;
 	assert_non_null(sp_region_alloc(&store.region, SP_BLOCK_FREE, 64, &off));
@@ -1004,7 +965,6 @@ static void no_store(void **state)
 	struct sp_store none = { 0 };
 	sp_off off;
 
-	(void)state;
 	assert_int_equal(sp_store_text(&none, "x"), 0);
 	sp_store_note(&none, "x");
 	assert_null(sp_store_relation(&none, 64, &key, never, NULL, &off));

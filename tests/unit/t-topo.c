@@ -7,17 +7,9 @@
 #include "test.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "../../topo/topo.h"
 #include "../../topo/topo-inside.h"

@@ -3,7 +3,6 @@
  */
 #include "test.h"
 
-#include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <jansson.h>

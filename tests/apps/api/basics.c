@@ -3,7 +3,6 @@
  * asked by CPU and by time.
  */
 #include "own.h"
-#include <errno.h>
 
 int main(void)
 {

@@ -5,7 +5,6 @@
  * sets is not seen; save the CPU of the first one's counts, which then is the caller's.
  */
 #include "own.h"
-#include <pthread.h>
 
 static volatile int turn;
 

@@ -4,7 +4,6 @@
  * usage: threads [N]
  */
 #include "own.h"
-#include <pthread.h>
 
 #define ROUNDS 20
 static sspapi_relation *made[64];

@@ -1,9 +1,7 @@
 /* attach.c: sets that are attached to a thread or a process, which runs on, sleeps, is freed, forks, or ends. */
 #include "proven.h"
 
-#include <pthread.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 enum how { RUNS, SLEEPS, FORKS, ENDS };
 

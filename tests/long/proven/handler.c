@@ -4,10 +4,6 @@
  */
 #include "proven.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <time.h>
-
 static struct walker self, visitor;
 static int set;
 static volatile int is_on, in_list, in_walk, in_handler;

@@ -5,9 +5,6 @@
  */
 #include "proven.h"
 
-#include <pthread.h>
-#include <sys/wait.h>
-
 #define KIDS 3
 #define MOST_PAGES 300
 

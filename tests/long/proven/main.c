@@ -7,8 +7,6 @@
  */
 #include "proven.h"
 
-#include <pthread.h>
-
 static const struct {
 	const char *name;
 	void (*run)(void);

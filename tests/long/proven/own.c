@@ -5,11 +5,8 @@
  */
 #include "proven.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>

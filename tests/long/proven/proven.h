@@ -12,7 +12,6 @@
 #include "../../apps/handed.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 #define CPUS 8			/* that clients go to, at most */
 #define LOG (1u << 19)

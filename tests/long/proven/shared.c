@@ -1,8 +1,6 @@
 /* shared.c: one set that its owner, who is counted, and two more threads read and stop, all of them moving. */
 #include "proven.h"
 
-#include <pthread.h>
-
 #define READERS 2
 
 static struct walker owner;

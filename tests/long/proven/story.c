@@ -1,7 +1,6 @@
 /* story.c: a thread that touches pages and goes from CPU to CPU, and the log of it. */
 #include "proven.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/perf_event.h>
 
