@@ -93,8 +93,7 @@ static void *run(void *arg)
 	begin(w);
 	first_part(w);
 	second_part(w);
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(c->id));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&c->id));
+	drop_set(c->id);
 	must("PAPI_unregister_thread", PAPI_unregister_thread());
 	return NULL;
 }
@@ -116,8 +115,7 @@ int main(int argc, char **argv)
 	};
 	int code;
 
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	nth_cpu(0);
 	for (int i = 0; i < 2; i++)
 		w[i].counted = counted_new(argc - 1, argv + 1, 8 * 3 * matrix_pages(sysconf(_SC_PAGESIZE)));

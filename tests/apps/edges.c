@@ -27,7 +27,7 @@
  *
  * Prints what was done where, as moves does. Where there are no hardware counters domain and the last four need hw2sw.
  */
-#include "handed.h"
+#include "moved.h"
 
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -35,9 +35,8 @@
 
 #include "../preload/raw.h"
 
-static long on[1024];
 static struct counted *c;
-static long long total, last;
+static long long last;
 static int zero;
 
 static void took(long long value)
@@ -48,10 +47,7 @@ static void took(long long value)
 
 static void work(int which, long pages)
 {
-	int cpu = pin(which);
-
-	touch(&c->arena, pages);
-	on[cpu] += pages;
+	work_in(&c->arena, which, pages);
 }
 
 static void starts(int set)
@@ -229,10 +225,7 @@ static void *start_again(void *arg)
 /* The first one faults by itself. */
 static void by_another(void *arg)
 {
-	pthread_t other;
-
-	if (pthread_create(&other, NULL, start_again, arg) || pthread_join(other, NULL))
-		exit(1);
+	run_thread(NULL, start_again, arg);
 }
 
 static void running(void)
@@ -468,16 +461,6 @@ static void count_moved(int set)
 	took(ours[0]);
 }
 
-static int new_set(char **names)
-{
-	int set = new_event_set();
-
-	for (; *names; names++) {
-		may(*names, PAPI_add_named_event(set, *names));
-	}
-	return set;
-}
-
 static void on_overflow(int id, void *at, long long vector, void *context)
 {
 	(void)id, (void)at, (void)vector, (void)context;
@@ -559,14 +542,9 @@ static void *counts_nothing(void *unused)
 
 static void ended(void)
 {
-	pthread_t t;
-
-	pthread_create(&t, NULL, counts_and_ends, NULL);
-	pthread_join(t, NULL);
-	for (int i = 0; i < 100; i++) {
-		pthread_create(&t, NULL, counts_nothing, NULL);
-		pthread_join(t, NULL);
-	}
+	run_thread(NULL, counts_and_ends, NULL);
+	for (int i = 0; i < 100; i++)
+		run_thread(NULL, counts_nothing, NULL);
 	stops(c->id);
 }
 
@@ -598,13 +576,9 @@ static void wide(void)
 
 static void children(void)
 {
-	PAPI_option_t o = {.inherit = {.eventset = PAPI_NULL, .inherit = PAPI_INHERIT_ALL}};
-	int set;
+	int set = inherit_set();
 	pid_t pid;
 
-	set = core_set();
-	o.inherit.eventset = set;
-	may("PAPI_INHERIT", PAPI_set_opt(PAPI_INHERIT, &o));
 	must("PAPI_add_named_event", PAPI_add_named_event(set, "perf::PAGE-FAULTS"));
 	must("PAPI_start", PAPI_start(set));
 	pid = fork();
@@ -657,26 +631,20 @@ int main(int argc, char **argv)
 	next = (syscall_fn *)dlsym(RTLD_NEXT, "syscall");
 	starves = !strcmp(how, "starved");
 	absent = !strcmp(how, "absent") ? nth_cpu(1) : !strcmp(how, "absents") ? 1024 : -1;
-	papi_up();
-	if (PAPI_thread_init((unsigned long (*)(void))pthread_self) != PAPI_OK)
-		return SKIPPED;
+	papi_up_threads();
 	c = counted_new(0, NULL, 30000);
 	zero = open("/dev/zero", O_RDONLY);
 	pin(0);
 	make_set(c);
 	prefault();
-	look_at((char *)on, (char *)(on + 1024), 4096);
-	memset(on, 0, sizeof(on));
+	nothing_yet();
 	if (read(zero, &(char){0}, 1) != 1)
 		die("/dev/zero");
 	if (!strcmp(how, "moved"))
-		count_moved(new_set(argv + 2));
+		count_moved(set_with_all(argc - 2, (const char *const *)argv + 2));
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
 		if (!strcmp(how, modes[i].name))
 			modes[i].run();
-	for (int i = 0; i < 1024; i++)
-		if (on[i])
-			printf("touched cpu=%d pages=%ld\n", i, on[i]);
-	printf("handed sum=%lld\n", total);
+	print_moved();
 	return 0;
 }

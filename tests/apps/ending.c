@@ -112,8 +112,7 @@ int main(int argc, char **argv)
 	way = argv[3];
 	threads = atol(argv[4]);
 	rounds = atol(argv[5]);
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	if (!strncmp(way, "slow-", 5)) {
 		way += 5;
 		atexit(nap);

@@ -59,6 +59,12 @@ static inline void papi_up(void)
 		cannot("PAPI_library_init", ret);
 }
 
+static inline void papi_up_threads(void)
+{
+	papi_up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+}
+
 /* The names on the command line, else perf::PAGE-FAULTS. */
 static inline void name_events(struct counted *c, int n, char **names)
 {
@@ -93,12 +99,28 @@ static inline int core_set(void)
 	return set;
 }
 
-static inline int set_with(const char *event)
+/* One that counts what is born of its thread, too. */
+static inline int inherit_set(void)
+{
+	PAPI_option_t o = {.inherit = {.eventset = core_set(), .inherit = PAPI_INHERIT_ALL}};
+
+	may("PAPI_INHERIT", PAPI_set_opt(PAPI_INHERIT, &o));
+	return o.inherit.eventset;
+}
+
+
+static inline int set_with_all(int n, const char *const *events)
 {
 	int set = new_event_set();
 
-	may(event, PAPI_add_named_event(set, event));
+	for (int i = 0; i < n; i++)
+		may(events[i], PAPI_add_named_event(set, events[i]));
 	return set;
+}
+
+static inline int set_with(const char *event)
+{
+	return set_with_all(1, &event);
 }
 
 static inline void drop_set(int set)

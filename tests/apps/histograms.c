@@ -28,10 +28,8 @@ static int width = 8;
 
 static void fault(void (*how)(volatile char *, int), int n)
 {
-	char *p = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = new_memory(PAGES * 4096);
 
-	if (p == MAP_FAILED)
-		abort();
 	how(p, n);
 	munmap(p, PAGES * 4096);
 }
@@ -67,7 +65,7 @@ int main(int argc, char **argv)
 {
 	static PAPI_sprofil_t both[2];
 	const char *how = argc > 1 ? argv[1] : "64";
-	int set = PAPI_NULL, code, flags = PAPI_PROFIL_BUCKET_64, one = 0;
+	int set, code, flags = PAPI_PROFIL_BUCKET_64, one = 0;
 
 	if (!strcmp(how, "16"))
 		width = 2, flags = PAPI_PROFIL_BUCKET_16;
@@ -78,8 +76,7 @@ int main(int argc, char **argv)
 	one = strcmp(how, "sprofil") != 0;
 	papi_up();
 	must("PAPI_event_name_to_code", PAPI_event_name_to_code("perf::PAGE-FAULTS", &code));
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	must("PAPI_add_event", PAPI_add_event(set, code));
+	set = set_with(DEFAULT_EVENT);
 	both[0] = (PAPI_sprofil_t){buckets[0], (unsigned)(BUCKETS * width), (vptr_t)near_one, 131072};
 	both[1] = (PAPI_sprofil_t){buckets[1], (unsigned)(BUCKETS * width), (vptr_t)far_one, 131072};
 	if (one)

@@ -38,7 +38,6 @@ static void child(void)
 
 int main(void)
 {
-	int status;
 	pid_t pid;
 
 	papi_up();
@@ -53,7 +52,6 @@ int main(void)
 	hear(to_parent);
 	touch(&c->arena, 100);
 	tell(to_child);
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("the child");
+	await_child(pid);
 	return 0;
 }

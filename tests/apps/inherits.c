@@ -59,14 +59,11 @@ static void pair(long pages)
 int main(int argc, char **argv)
 {
 	int set, pairs = argc > 2 ? atoi(argv[1]) : 1;
-	PAPI_option_t o = { .inherit = { .inherit = PAPI_INHERIT_ALL } };
 	long pages = argc > 2 ? atol(argv[2]) : 10, before;
 	long long value[ALL];
 
 	papi_up();
-	set = core_set();
-	o.inherit.eventset = set;
-	may("PAPI_INHERIT", PAPI_set_opt(PAPI_INHERIT, &o));
+	set = inherit_set();
 	for (int i = 0; i < ALL; i++)
 		must(names[i], PAPI_add_named_event(set, names[i]));
 	before = faults();

@@ -29,8 +29,7 @@ int main(int argc, char **argv)
 
 	if (n < 1 || n > MOST)
 		return 2;
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 65536);
 	pthread_barrier_init(&started, NULL, 2);

@@ -63,9 +63,8 @@ static void called_b(int id, void *at, long long vector, void *context)
 
 static int new_set(int n)
 {
-	int id = PAPI_NULL, at;
+	int id = new_event_set(), at;
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&id));
 	for (int i = 0; i < n; i++)
 		must("PAPI_add_event", PAPI_add_event(id, code[i]));
 	at = __atomic_fetch_add(&n_sets, 1, __ATOMIC_RELAXED);
@@ -171,13 +170,8 @@ static void *thread(void *arg)
 
 static void threads(void)
 {
-	pthread_t at[8];
-
 	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
-	for (long i = 0; i < 8; i++)
-		pthread_create(&at[i], NULL, thread, (void *)i);
-	for (int i = 0; i < 8; i++)
-		pthread_join(at[i], NULL);
+	run_threads(8, thread);
 }
 
 static void jump(struct arena *a)

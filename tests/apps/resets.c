@@ -49,8 +49,7 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	readings = argc > 1 ? atol(argv[1]) : 10000;
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	pthread_create(&t, NULL, work, NULL);
 	while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
 		;

@@ -77,18 +77,12 @@ static void *run(void *unused)
 
 int main(void)
 {
-	pthread_t t[THREADS];
 	long sum = 0;
 
-	papi_up();
-	if (PAPI_thread_init((unsigned long (*)(void))pthread_self) != PAPI_OK)
-		return SKIPPED;
+	papi_up_threads();
 	PAPI_event_name_to_code(DEFAULT_EVENT, &(int){0});
 	nth_cpu(0);
-	for (int i = 0; i < THREADS; i++)
-		pthread_create(&t[i], NULL, run, NULL);
-	for (int i = 0; i < THREADS; i++)
-		pthread_join(t[i], NULL);
+	run_threads(THREADS, run);
 	for (int i = 0; i < CPUS; i++)
 		sum += counters[i][0];
 	printf("libc registers: %s\nsum %ld\n", __rseq_size ? "yes" : "no", sum);

@@ -56,9 +56,8 @@ static int in_order(const void *a, const void *b)
 
 static int new_set(int n, char **name)
 {
-	int id = PAPI_NULL;
+	int id = new_event_set();
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&id));
 	for (int i = 0; i < n; i++)
 		if (PAPI_add_named_event(id, name[i]) != PAPI_OK) {
 			fprintf(stderr, "cannot count here: PAPI has no component sde\n");
@@ -121,8 +120,7 @@ static int kinds(void)
 	must("PAPI_stop", PAPI_stop(id, value));
 	run_after(other);
 	more("AFTER", DELTA, DOUBLE, &after);
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(other));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&other));
+	drop_set(other);
 	run_after(new_set(1, &unknown));
 	return value[0] != 150;
 }

@@ -1,22 +1,52 @@
 /*
- * stack: how many bytes of its stack a thread needs that makes a set and counts: prints the most. usage: stack [EVENTS]
+ * stack: a thread with a stack of its own makes a set and counts.
+ *	stack least		on the least that Linux gives (16 kB), after main has made a set
+ *	stack needs [EVENTS]	prints how many bytes of it were written to, at the most
+ *	stack depth OFFSET	where nothing below the frame that calls PAPI has been touched. OFFSET is that frame's in its
+ *				page: how far PAPI, and the loader that binds PAPI's calls at their first time, reach below
+ *				it without a page of stack more. Prints the faults between the start and the stop, in which
+ *				10 pages are touched.
  */
-#include "handed.h"
+#include "calls.h"
 
 #define SIZE (128 << 10)
+#define DEEP (256 << 10)
 #define MARK 0x5a
+#define PAGES 10
 
 static char *stack;
-static long n_events = 1;
+static struct counted *c;
+static long number;
 
-static void *work(void *arg)
+static void *on_the_least(void *arg)
 {
-	long long value[EVENTS], sum[EVENTS] = {0};
-	static const char *const more[] = {"perf::TASK-CLOCK", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
-	int set;
+	must("PAPI_create_eventset", PAPI_create_eventset(&c->id));
+	add_events(c);
+	begin(c);
+	touch(&c->arena, 100);
+	end(c);
+	return arg;
+}
 
-	set = set_with(DEFAULT_EVENT);
-	for (long i = 1; i < n_events; i++)
+static void least(pthread_attr_t *attr)
+{
+	papi_up_threads();
+	make_set(counted_new(0, NULL, 1));
+	c = counted_new(0, NULL, 200);
+	c->id = PAPI_NULL;
+	if (pthread_attr_setstacksize(attr, 16384))
+		die("a stack of 16 kB");
+	run_thread(attr, on_the_least, NULL);
+	print_handed(c, "");
+}
+
+static void *calls(void *arg)
+{
+	static const char *const more[] = {"perf::TASK-CLOCK", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
+	long long value[EVENTS], sum[EVENTS] = {0};
+	int set = set_with(DEFAULT_EVENT);
+
+	for (long i = 1; i < number; i++)
 		must(more[i - 1], PAPI_add_named_event(set, more[i - 1]));
 	for (int i = 0; i < 2; i++) {
 		must("PAPI_start", PAPI_start(set));
@@ -29,29 +59,67 @@ static void *work(void *arg)
 	return arg;
 }
 
-int main(int argc, char **argv)
+static void needs(pthread_attr_t *attr)
 {
-	struct counted *first;
-	pthread_attr_t attr;
-	pthread_t t = 0;
 	long unused = 0;
 
-	if (argc > 1)
-		n_events = atol(argv[1]);
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
-	first = counted_new(0, NULL, 1);
-	make_set(first);
-	stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (stack == MAP_FAILED)
-		die("mmap");
+	papi_up_threads();
+	make_set(counted_new(0, NULL, 1));
+	stack = new_memory(SIZE);
 	memset(stack, MARK, SIZE);
-	pthread_attr_init(&attr);
-	if (pthread_attr_setstack(&attr, stack, SIZE) || pthread_create(&t, &attr, work, NULL))
-		die("a thread");
-	pthread_join(t, NULL);
+	if (pthread_attr_setstack(attr, stack, SIZE))
+		die("stack");
+	run_thread(attr, calls, NULL);
 	while (stack[unused] == MARK)
 		unused++;
 	printf("%ld\n", SIZE - unused);
+}
+
+__attribute__((noinline)) static void count(char *here)
+{
+	long long values[EVENTS] = {0};
+	char *page = (char *)((unsigned long)__builtin_frame_address(0) & -c->arena.page);
+
+	(void)*(volatile char *)here;
+	/* The frame is in this page, or ends in the one below. */
+	if (madvise(stack, page - c->arena.page - stack, MADV_DONTNEED))
+		die("madvise");
+	must("PAPI_start", PAPI_start(c->id));
+	touch(&c->arena, PAGES);
+	must("PAPI_stop", PAPI_stop(c->id, values));
+	printf("%lld\n", values[0]);
+}
+
+static void *at_offset(void *arg)
+{
+	unsigned long at = (unsigned long)__builtin_frame_address(0);
+
+	make_set(c);
+	pin(0);
+	count(alloca(((at - number) & (c->arena.page - 1)) + c->arena.page));
+	return arg;
+}
+
+static void depth(pthread_attr_t *attr)
+{
+	int seen = 0;
+
+	papi_up_threads();
+	c = counted_new(0, NULL, PAGES);
+	dl_iterate_phdr(prefault_object, &seen);
+	stack = new_memory(DEEP);
+	if (pthread_attr_setstack(attr, stack, DEEP))
+		die("stack");
+	run_thread(attr, at_offset, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "needs";
+	pthread_attr_t attr;
+
+	number = argc > 2 ? atol(argv[2]) : 0;
+	pthread_attr_init(&attr);
+	(!strcmp(how, "least") ? least : !strcmp(how, "depth") ? depth : needs)(&attr);
 	return 0;
 }

@@ -14,7 +14,7 @@
  *
  * Prints what was done where, as moves does, and what it sees of descriptors and signals.
  */
-#include "handed.h"
+#include "moved.h"
 
 #include <dirent.h>
 #include <linux/filter.h>
@@ -30,24 +30,16 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-static long on[1024];
 static struct arena arena;
+static struct counted *c;
+static long n;			/* the argument */
 static volatile int handled;
-static long long total;
-
-static void work(int which, long pages)
-{
-	int cpu = pin(which);
-
-	touch(&arena, pages);
-	on[cpu] += pages;
-}
 
 static void both(void)
 {
-	work(0, 100);
-	work(1, 300);
-	work(0, 50);
+	work_in(&arena, 0, 100);
+	work_in(&arena, 1, 300);
+	work_in(&arena, 0, 50);
 }
 
 /* Numbers that a program gets for itself, and looks at; sspapi's own are above. */
@@ -110,7 +102,7 @@ static void install(int sig, void (*handler)(int), int flags)
 		printf("the old one is not the default: %d\n", sig);
 }
 
-static void jumps(struct counted *c)
+static void jumps(void)
 {
 	struct itimerval t = {{0, 0}, {0, 1}}, none = {{0, 0}, {0, 0}};
 	long long values[EVENTS];
@@ -127,6 +119,12 @@ static void jumps(struct counted *c)
 	setitimer(ITIMER_REAL, &none, NULL);
 }
 
+/* Page faults that are not the load's: a thread is made, a signal is handled. */
+static void unsure(int pages)
+{
+	printf("unsure pages=%d\n", pages);
+}
+
 static void forks(void)
 {
 	int status;
@@ -140,13 +138,10 @@ static void forks(void)
 	/* PAPI starts afresh in a child. */
 	PAPI_library_init(PAPI_VER_CURRENT);
 	arena_make(&arena, 10000);
-	total = 0;
-	memset(on, 0, sizeof(on));
+	nothing_yet();
 	thread(NULL);
-	for (int i = 0; i < 1024; i++)
-		if (on[i])
-			printf("touched cpu=%d pages=%ld\n", i, on[i]);
-	printf("unsure pages=%d\nhanded sum=%lld\n", 100, total);
+	unsure(100);
+	print_moved();
 	fflush(stdout);
 	_exit(0);
 }
@@ -175,13 +170,7 @@ static void push(pid_t tid, int which)
 	sched_setaffinity(tid, sizeof(set), &set);
 }
 
-/* Page faults that are not the load's: a thread is made, a signal is handled. */
-static void unsure(int pages)
-{
-	printf("unsure pages=%d\n", pages);
-}
-
-static void execs(long n)
+static void execs(void)
 {
 	int ended = 0, status = 0;
 	cpu_set_t both_cpus;
@@ -196,12 +185,8 @@ static void execs(long n)
 		pid_t pid = fork();
 
 		if (!pid) {
-			int set = PAPI_NULL;
-
-			PAPI_library_init(PAPI_VER_CURRENT);
-			PAPI_create_eventset(&set);
-			PAPI_add_named_event(set, DEFAULT_EVENT);
-			PAPI_start(set);
+			papi_up();
+			PAPI_start(set_with(DEFAULT_EVENT));
 			raise(SIGSTOP);
 			execl("/proc/self/exe", "surprises", "nothing", NULL);
 			_exit(1);
@@ -241,10 +226,8 @@ static void left_with(void *unused)
 static void *canceled(void *waits)
 {
 	struct pollfd p = {quiet[0], POLLPRI, 0};
-	int set = PAPI_NULL;
+	int set = set_with(DEFAULT_EVENT);
 
-	PAPI_create_eventset(&set);
-	PAPI_add_named_event(set, DEFAULT_EVENT);
 	pin(0);
 	PAPI_start(set);
 	pthread_cleanup_push(left_with, NULL);
@@ -319,99 +302,85 @@ static void unregisters(void)
 	both();
 }
 
-static void again(struct counted *c)
+static void stop_it(void)
 {
 	long long values[EVENTS];
 
 	must("PAPI_stop", PAPI_stop(c->id, values));
 	total += values[0];
+}
+
+static void again(void)
+{
+	stop_it();
 	must("PAPI_start", PAPI_start(c->id));
 }
 
-static void disables(struct counted *c)
+static void disables(void)
 {
 	both();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
-	again(c);
+	again();
 	both();
 	for (int i = 0; i < 3; i++) {	/* PAPI_start has turned PAPI's own on: these are counted */
-		again(c);
+		again();
 		both();
 	}
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
-	again(c);
+	again();
 	both();
 }
 
-static void surprise(const char *how, struct counted *c, long n)
+static void closes(void)
 {
-	if (!strcmp(how, "closes")) {
-		for (int fd = 3; fd < 65536; fd++)
-			if (fcntl(fd, F_GETFD) >= 0 && fcntl(fd, F_GETFD) & FD_CLOEXEC) {
-				if (fd < LOW)
-					printf("a descriptor was there: %d\n", fd);
-				close(fd);
-			}
-	} else if (!strcmp(how, "forks")) {
-		forks();
-	} else if (!strcmp(how, "jumps")) {
-		jumps(c);
-	} else if (!strcmp(how, "execs")) {
-		execs(n);
-	} else if (!strcmp(how, "cancels")) {
-		cancels();
-	} else if (!strcmp(how, "launches")) {
-		launches();
-	} else if (!strcmp(how, "unregisters")) {
-		unregisters();
-	} else if (!strcmp(how, "disables")) {
-		disables(c);
-	}
-	both();
+	for (int fd = 3; fd < 65536; fd++)
+		if (fcntl(fd, F_GETFD) >= 0 && fcntl(fd, F_GETFD) & FD_CLOEXEC) {
+			if (fd < LOW)
+				printf("a descriptor was there: %d\n", fd);
+			close(fd);
+		}
 }
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} surprises[] = {
+    {"closes", closes}, {"forks", forks}, {"jumps", jumps}, {"execs", execs}, {"cancels", cancels}, {"launches", launches},
+    {"unregisters", unregisters}, {"disables", disables},
+};
 
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "blocked";
-	long n = argc > 2 ? atol(argv[2]) : 0;
-	long long values[EVENTS];
-	struct counted *c;
 
+	n = argc > 2 ? atol(argv[2]) : 0;
 	if (!strcmp(how, "nothing"))
 		return 0;
-	papi_up();
-	if (PAPI_thread_init((unsigned long (*)(void))pthread_self) != PAPI_OK)
-		return SKIPPED;
+	papi_up_threads();
 	arena_make(&arena, 10000 + n * 450);
 	c = counted_new(0, NULL, 1);
 	pin(0);
 	make_set(c);
 	prefault();
-	look_at((char *)on, (char *)(on + 1024), 4096);
-	memset(on, 0, sizeof(on));
+	nothing_yet();
 	printf("descriptors %d\n", descriptors());
 	fflush(stdout);
 	if (!strcmp(how, "threads")) {
-		for (long i = 0; i < n; i++) {
-			pthread_t t;
-
-			if (pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL))
-				die("pthread_create");
-		}
+		for (long i = 0; i < n; i++)
+			run_thread(NULL, thread, NULL);
 	} else {
 		if (!strcmp(how, "sandbox"))
 			sandbox();
 		must("PAPI_start", PAPI_start(c->id));
-		surprise(how, c, n);
-		must("PAPI_stop", PAPI_stop(c->id, values));
-		total += values[0];
+		for (size_t i = 0; i < sizeof(surprises) / sizeof(*surprises); i++)
+			if (!strcmp(how, surprises[i].name))
+				surprises[i].run();
+		both();
+		stop_it();
 	}
 	printf("descriptors %d\n", descriptors());
-	for (int i = 0; i < 1024; i++)
-		if (on[i])
-			printf("touched cpu=%d pages=%ld\n", i, on[i]);
 	if (!strcmp(how, "forks")) /* what the parent writes to first after a fork faults, too */
-		printf("unsure pages=100\n");
-	printf("handed sum=%lld\n", total);
+		unsure(100);
+	print_moved();
 	return 0;
 }

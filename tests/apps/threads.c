@@ -62,8 +62,7 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "n:")) != -1)
 		n = atoi(optarg);
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	nth_cpu(0);
 	w = calloc(n, sizeof(*w));
 	for (int i = 0; i < n; i++) {

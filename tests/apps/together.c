@@ -174,16 +174,6 @@ static void tell(const char *by, const long long *sum)
 		printf("handed cpu=any event=%s value=%lld by=%s pid=%d\n", name[e], sum[e], by, getpid());
 }
 
-static int set_here(void)
-{
-	int set = PAPI_NULL;
-
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
-	for (int e = 0; e < BOTH; e++)
-		must(name[e], PAPI_add_named_event(set, name[e]));
-	return set;
-}
-
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -191,7 +181,7 @@ static void *work(void *arg)
 	w->tid = gettid();
 	w->busy = 1;
 	me = w;
-	w->set = set_here();
+	w->set = set_with_all(BOTH, name);
 	prefault_stack();
 	if (interface)
 		must("sspapi_start", sspapi_start(w->set, &w->rel));
@@ -222,7 +212,7 @@ static void child(unsigned seed)
 	papi_up();
 	arena_make(&w.arena, PAGES);
 	interface = 0;
-	w.set = set_here();
+	w.set = set_with_all(BOTH, name);
 	must("PAPI_start", PAPI_start(w.set));
 	for (int i = 0; i < 30; i++)
 		one_round(&w);
@@ -295,8 +285,7 @@ int main(int argc, char **argv)
 	interface = argc > 1 && !strcmp(argv[1], "interface");
 	rounds = argc > 2 ? atoi(argv[2]) : 300;
 	nth_cpu(0);
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	for (int e = 0; e < BOTH; e++)
 		may(name[e], PAPI_event_name_to_code((char *)name[e], &code[e]));
 	if (interface && !(root = sspapi_topology(NULL)))

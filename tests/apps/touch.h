@@ -45,6 +45,35 @@ static inline void die(const char *what)
 	exit(1);
 }
 
+/* One that has ended when this returns. */
+static inline void run_thread(const pthread_attr_t *attr, void *(*work)(void *), void *arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, attr, work, arg) || pthread_join(t, NULL))
+		die("a thread");
+}
+
+/* n at a time, which have ended when this returns; each is told its number. */
+static inline void run_threads(long n, void *(*work)(void *))
+{
+	pthread_t t[n];
+
+	for (long i = 0; i < n; i++)
+		if (pthread_create(&t[i], NULL, work, (void *)i))
+			die("pthread_create");
+	for (long i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+}
+
+static inline void await_child(pid_t child)
+{
+	int status;
+
+	if (child < 0 || waitpid(child, &status, 0) != child || status)
+		die("the child");
+}
+
 /* On a machine of several memory nodes the kernel takes a page away now and then to see who uses it (NUMA
  * balancing), which is a fault more; not from a thread that says itself where its memory shall be. */
 static inline void stay_mapped(void)

@@ -140,8 +140,7 @@ int main(int argc, char **argv)
 {
 	long threads = argc > 1 ? atol(argv[1]) : 100, at_once = argc > 2 ? atol(argv[2]) : 16;
 
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	nth_cpu(0);
 	for (int i = 0; i < AT_ONCE; i++)
 		of[i] = counted_new(2, events, 1);

@@ -7,7 +7,7 @@ need_real_papi
 
 faults() {
 	for offset in $(seq 0 128 4095); do
-		"$1" shim "$apps/depth" "$offset"
+		"$1" shim "$apps/stack" depth "$offset"
 		cat "$tmp/shim.out" "$tmp/shim.err"
 	done | sort | uniq -c | tr -s ' ' | tr '\n' ','
 }
@@ -16,10 +16,10 @@ is "32 places in a page: the 10 pages that were touched, and no other fault" "$(
 echo "# natively: $(faults run_native)"
 
 # The least of eight: natively, too, a child has one more now and then (seen in a guest of eight CPUs: 11 for 10).
-# forked RUN PROGRAM [ARGUMENT]
+# forked RUN HOW
 forked() {
 	for again in 1 2 3 4 5 6 7 8; do
-		"$1" shim "$apps/$2" $3
+		"$1" shim "$apps/forked" "$2"
 		cat "$tmp/shim.out" "$tmp/shim.err"
 	done | awk '{ for (i = 1; i <= NF; i++) if (NR == 1 || $i < least[i]) least[i] = $i; n = NF }
 		END { for (i = 1; i <= n; i++) printf "%s ", least[i] }'
@@ -29,14 +29,9 @@ no_more() {
 	printf '%s\n' "$1" "$2"
 	printf '%s\n' "$1" "$2" | awk 'NR == 1 { n = split($0, ours) } NR == 2 { for (i = 1; i <= n; i++) if (ours[i] > $i) exit 1; exit !n }'
 }
-for parent in fresh used; do
-	check "a child of a $parent parent's: its own set counts no more than it does natively" no_more "$(forked run_shim forked $parent)" \
-		"$(forked run_native forked $parent)"
-done
-# It does not even initialise PAPI, and looks at the program's first page when it notes the start.
-for by in '' raw; do
-	check "a child that goes on with its parent's libpapi${by:+, of the system call}: its own sets count no more than natively" no_more \
-		"$(forked run_shim child $by)" "$(forked run_native child $by)"
+# (One that goes on with its parent's libpapi: we look at the program's first page when we note the start.)
+for how in fresh used goes-on raw; do
+	check "a child of fork, $how: its own sets count no more than they do natively" no_more "$(forked run_shim $how)" "$(forked run_native $how)"
 done
 
 # It looked at the array before PAPI did.

@@ -50,9 +50,9 @@ is "keeps: with all their starts" "$(json "$tmp/shim.json" 'map { $_->{starts} }
 # Our frames lie on the stack, too.
 if plain "a stack of 16 kB"; then
 	rm -f "$tmp/shim.json"
-	run_native native "$apps/smallstack"
+	run_native native "$apps/stack" least
 	for mode in reading auto; do
-		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/smallstack"
+		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/stack" least
 		is "$mode: a stack of 16 kB: the program ends as it does without" \
 			"$(status_of shim) $(cat "$tmp/shim.err")" "$(status_of native) $(cat "$tmp/native.err")"
 		[ "$(status_of native)" != 0 ] || check "$mode: a stack of 16 kB: the dump has what was handed out" books shim --no-cpu
@@ -71,9 +71,9 @@ if [ "$REAL_PAPI" = no ]; then
 	skip "stack" "$PAPI_HOW"
 elif plain "stack"; then
 	for events in 1 4; do
-		run_native native "$apps/stack" $events
+		run_native native "$apps/stack" needs $events
 		for setting in SSPAPI_ATTRIBUTION=auto SSPAPI_ATTRIBUTION=reading SSPAPI_CALLSITES=4 SSPAPI_READINGS=permanent; do
-			run_shim shim env $setting "$apps/stack" $events
+			run_shim shim env $setting "$apps/stack" needs $events
 			check "$events events, $setting: at most 2 kB of stack more" within 2048
 		done
 	done

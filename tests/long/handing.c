@@ -140,16 +140,12 @@ static void move(struct worker *w, int to)
 
 static void make(struct worker *w, int s)
 {
-	w->sets[s] = PAPI_NULL;
-	must("PAPI_create_eventset", PAPI_create_eventset(&w->sets[s]));
-	for (int e = 0; e < E; e++)
-		must(names[e], PAPI_add_named_event(w->sets[s], names[e]));
+	w->sets[s] = set_with_all(E, names);
 }
 
 static void turn_over(struct worker *w, int s)
 {
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(w->sets[s]));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&w->sets[s]));
+	drop_set(w->sets[s]);
 	make(w, s);
 }
 

@@ -20,16 +20,14 @@ static volatile int overflows;
 
 static void begin_papi(const char *event)
 {
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	may(event, PAPI_event_name_to_code(event, &code));
 }
 
 static int new_set(void)
 {
-	int set = PAPI_NULL;
+	int set = new_event_set();
 
-	must("PAPI_create_eventset", PAPI_create_eventset(&set));
 	must("PAPI_add_event", PAPI_add_event(set, code));
 	return set;
 }

@@ -170,10 +170,8 @@ static void child(int i)
 {
 	alarm(60);
 	if (i & 1) {
-		int set = PAPI_NULL;
-
 		up();
-		must("PAPI_create_eventset", PAPI_create_eventset(&set));
+		new_event_set();
 	}
 	i % 4 < 2 ? _exit(0) : exit(0);
 }

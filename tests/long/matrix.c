@@ -32,19 +32,9 @@ static void line(const char *by, int cpu, long long value)
 		_exit(9);
 }
 
-static int make_of(const char *event)
-{
-	int s = PAPI_NULL;
-
-	must("PAPI_create_eventset", PAPI_create_eventset(&s));
-	if (PAPI_add_named_event(s, event) != PAPI_OK)
-		exit(SKIPPED);
-	return s;
-}
-
 static int make(void)
 {
-	return make_of("perf::PAGE-FAULTS");
+	return set_with("perf::PAGE-FAULTS");
 }
 
 /* Two pages in a run of its own: nothing else happens in between. */
@@ -173,7 +163,7 @@ static volatile int going;
 static void *reads_for_ever(void *arg)
 {
 	long long value;
-	int s = make_of("perf::CPU-MIGRATIONS");	/* of which the dump may have what nobody printed */
+	int s = set_with("perf::CPU-MIGRATIONS");	/* of which the dump may have what nobody printed */
 
 	(void)arg;
 	if (!strcmp(mode, "cancel-async"))
@@ -361,8 +351,7 @@ int main(int argc, char **argv)
 	mode = argc > 1 ? argv[1] : "return";
 	self = argv[0];
 	arena_make(&arena, 10000);
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	pin(0);
 	late = is("destructor");
 	if (is("atexit"))

@@ -10,16 +10,6 @@
 static int n_sets, n_events;
 static long long handed_a;
 
-static int make_one(const char *const *names, int n)
-{
-	int id = PAPI_NULL;
-
-	must("PAPI_create_eventset", PAPI_create_eventset(&id));
-	for (int i = 0; i < n; i++)
-		must(names[i], PAPI_add_named_event(id, names[i]));
-	return id;
-}
-
 static void *work(void *arg)
 {
 	static const char *const names[] = {"EV_A", "EV_B", "EV_D", "EV_E", "EV_F", "EV_G", "EV_H"};
@@ -28,7 +18,7 @@ static void *work(void *arg)
 	pin(0);
 	must("PAPI_register_thread", PAPI_register_thread());
 	for (int i = 0; i < n_sets; i++) {
-		int id = make_one(names, n_events);
+		int id = set_with_all(n_events, names);
 		long long v[8];
 
 		must("PAPI_start", PAPI_start(id));
@@ -48,12 +38,11 @@ int main(int argc, char **argv)
 
 	n_sets = atoi(argv[1]);
 	n_events = argc > 3 ? atoi(argv[3]) : 1;
-	up();
-	PAPI_thread_init(pthread_self);
+	up_threads();
 	for (int i = 0; i < 8; i++)
 		PAPI_event_name_to_code((char[]){'E', 'V', '_', 'A' + i, 0}, &code);
 	pin(0);
-	id = make_one(first, 1);
+	id = set_with_all(1, first);
 	must("PAPI_start", PAPI_start(id));
 	fake_count("EV_C", 1000);
 	must("PAPI_stop", PAPI_stop(id, v));

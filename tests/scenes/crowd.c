@@ -77,13 +77,8 @@ static void *destructor(void *arg)
 
 static void run_destructor(void)
 {
-	pthread_t t[8];
-
 	pthread_key_create(&key, at_thread_exit);
-	for (long i = 0; i < 8; i++)
-		pthread_create(&t[i], NULL, destructor, (void *)i);
-	for (int i = 0; i < 8; i++)
-		pthread_join(t[i], NULL);
+	run_threads(8, destructor);
 }
 
 /* What is printed is where the set's thread is, not its reader: all on one CPU. */
@@ -116,15 +111,13 @@ static void *stopper(void *arg)
 
 static void run_handoff(void)
 {
-	pthread_t a, b;
+	pthread_t a;
 
 	pthread_barrier_init(&met, NULL, 2);
 	pthread_create(&a, NULL, maker, NULL);
 	pthread_barrier_wait(&met);
-	pthread_create(&b, NULL, reader, NULL);
-	pthread_join(b, NULL);
-	pthread_create(&b, NULL, stopper, NULL);
-	pthread_join(b, NULL);
+	run_thread(NULL, reader, NULL);
+	run_thread(NULL, stopper, NULL);
 	pthread_barrier_wait(&met);
 	pthread_join(a, NULL);
 }
@@ -140,13 +133,9 @@ static void *leaver(void *arg)
 
 static void run_leaver(void)
 {
-	pthread_t t;
-
 	pin(0);
-	for (long i = 0; i < MOST; i++) {
-		pthread_create(&t, NULL, leaver, (void *)i);
-		pthread_join(t, NULL);
-	}
+	for (long i = 0; i < MOST; i++)
+		run_thread(NULL, leaver, (void *)i);
 	for (int i = 0; i < MOST; i += 2)
 		now_end(sets[i], i);
 }
@@ -171,12 +160,7 @@ static void *reuse(void *arg)
 
 static void run_reuse(void)
 {
-	pthread_t t[4];
-
-	for (long i = 0; i < 4; i++)
-		pthread_create(&t[i], NULL, reuse, (void *)i);
-	for (int i = 0; i < 4; i++)
-		pthread_join(t[i], NULL);
+	run_threads(4, reuse);
 }
 
 int sspapi_snapshot(const char *path, const char *format) __attribute__((weak));
@@ -271,12 +255,10 @@ static void run_keeps(void)
 	long long values[4];
 
 	for (int i = 0; i < 500; i++) {
-		int set = PAPI_NULL;
+		int set;
 
 		pin(i);
-		must("PAPI_create_eventset", PAPI_create_eventset(&set));
-		for (int e = 0; e <= i % 4; e++)
-			must("PAPI_add_named_event", PAPI_add_named_event(set, events[e]));
+		set = set_with_all(i % 4 + 1, events);
 		must("PAPI_start", PAPI_start(set));
 		fake_count_set(set, events[i % 4], i);
 		must("PAPI_stop", PAPI_stop(set, values));
@@ -298,8 +280,7 @@ int main(int argc, char **argv)
 	};
 
 	nth_cpu(0);
-	up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	up_threads();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (argc > 1 && !strcmp(modes[i].name, argv[1])) {
 			modes[i].run();

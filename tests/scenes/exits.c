@@ -53,8 +53,7 @@ int main(int argc, char **argv)
 
 	way = argv + 2;
 	ways = argc - 2;
-	up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	up_threads();
 	pthread_barrier_init(&all, NULL, (unsigned)threads);
 	for (long i = 1; i < threads; i++)
 		if (pthread_create(&t, NULL, run, (void *)i))

@@ -42,10 +42,8 @@ static void make_all(void)
 {
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		fake_event(events[i].name, &events[i].event);
-	for (int s = 0; s < SETS; s++) {
-		set[s] = PAPI_NULL;
-		must("PAPI_create_eventset", PAPI_create_eventset(&set[s]));
-	}
+	for (int s = 0; s < SETS; s++)
+		set[s] = new_event_set();
 	take(PLAIN, "EV_A");
 	take(RAPL, events[0].name);
 	take(RAPL, events[1].name);

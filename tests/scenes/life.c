@@ -184,8 +184,7 @@ int main(int argc, char **argv)
 	const char *mode = argc > 1 ? argv[1] : "return";
 
 	self = argv[0];
-	up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	up_threads();
 	if (is(mode, "atexit"))
 		atexit(at_exit);
 	if (is(mode, "at_quick_exit"))

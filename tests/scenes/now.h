@@ -53,8 +53,7 @@ static inline void now(int n)
 
 	now_begin(set, n);
 	now_end(set, 1);
-	must("PAPI_cleanup_eventset", PAPI_cleanup_eventset(set));
-	must("PAPI_destroy_eventset", PAPI_destroy_eventset(&set));
+	drop_set(set);
 }
 
 #endif

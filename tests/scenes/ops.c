@@ -164,8 +164,7 @@ static void *act_all(void *words)
 
 int main(int argc, char **argv)
 {
-	up();
-	PAPI_thread_init(pthread_self);
+	up_threads();
 	pin(0);
 	act_all(argv + (argc > 1));
 	return 0;

@@ -18,6 +18,12 @@ static inline void up(void)
 	}
 }
 
+static inline void up_threads(void)
+{
+	up();
+	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+}
+
 /* A set of these events in the calling thread; the list ends with NULL. */
 static inline struct counted *set_of(const char *const *names)
 {

@@ -201,8 +201,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		milliseconds = atol(argv[2]);
 	nth_cpu(0);
-	up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	up_threads();
 	if (is("gap"))
 		return gap(&users[0]);
 	sigaction(SIGALRM, &action, NULL);

@@ -68,8 +68,7 @@ int main(int argc, char **argv)
 	op = argv[1];
 	when = argv[2];
 	fake_component(&keeps);
-	up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	up_threads();
 	main_tid = getpid();
 	other_cpu = nth_cpu(1);
 	set = now_set();

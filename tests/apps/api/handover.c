@@ -90,8 +90,7 @@ static int run_by_two(void)
 
 int main(void)
 {
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	pin(0);
 	return started_by_another() | run_by_two();
 }

@@ -59,8 +59,7 @@ int main(int argc, char **argv)
 	pthread_t thread[64];
 	struct own *o[64];
 
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	nth_cpu(0);
 	for (int i = 0; i < n; i++) {
 		o[i] = own_new(ROUNDS * (10 + i));

@@ -216,16 +216,6 @@ static void step(void)
 		call((enum call[]){READ, READ, READ, READ_TS, ACCUM, RESET}[rnd(6)]);
 }
 
-static void make_set_of_all(void)
-{
-	PAPI_option_t o = {.inherit = {.inherit = PAPI_INHERIT_ALL}};
-
-	set = core_set();
-	o.inherit.eventset = set;
-	may("PAPI_INHERIT", PAPI_set_opt(PAPI_INHERIT, &o));
-	must(fault_event, PAPI_add_named_event(set, fault_event));
-}
-
 static void inherited(void)
 {
 	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -233,7 +223,8 @@ static void inherited(void)
 		die("mmap");
 	far_only = rnd(2);
 	begin_papi();
-	make_set_of_all();
+	set = inherit_set();
+	must(fault_event, PAPI_add_named_event(set, fault_event));
 	prefault();
 	go_to(0);
 	faults_count();

@@ -119,8 +119,7 @@ void reader_moves(void)
 /* A thread that PAPI does not know cannot look up a name. */
 void begin_papi(void)
 {
-	papi_up();
-	must("PAPI_thread_init", PAPI_thread_init(pthread_self));
+	papi_up_threads();
 	may(fault_event, PAPI_event_name_to_code(fault_event, &fault_code));
 }
 
