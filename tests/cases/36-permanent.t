@@ -39,9 +39,6 @@ is "--readings: a row for each, as in JSON" "$(sed 1d "$tmp/readings.csv" | cut 
 is "--readings: the header" "$(head -n 1 "$tmp/readings.csv")" "host,rank,pid,tid,thread,event_set,ns,cpu,event,value"
 "$B/sspapi" report --readings -f text "$tmp/moved.sspapi" >"$tmp/readings.txt"
 check "--readings: value against time by CPU, as text" grep -qE '^ +0\.[0-9]{6} +[0-9]+ +7  perf::PAGE-FAULTS$' "$tmp/readings.txt"
-run other "$B/sspapi" report --readings --per-cpu "$tmp/moved.sspapi"
-is "--readings has no level" "$(status_of other)" 2
-
 # field NAME: its place in the header, from the manual
 field() { sed -nE "s/^ *([0-9]+) +8 +$1 .*/\1/p" "$root/man/sspapi-store.5" | head -n 1; }
 # elsewhere SECONDS FILE: the store as of another host, of another boot, whose clock is ahead by that

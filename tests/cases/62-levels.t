@@ -70,12 +70,6 @@ is "options behind the file are options" "$("$sspapi" report v.sspapi -f csv --p
 	"$("$sspapi" report -f csv --per-cpu --events "$event" v.sspapi)"
 run behind "$sspapi" report -- v.sspapi -f
 is "but for those behind --" "$(status_of behind) $(cat behind.err)" "1 sspapi report: -f: No such file or directory"
-for wrong in "--per-cpu --events NO_SUCH" "--per-cpu --sort NO_SUCH" "--per-galaxy" "-z" "--per-cpu=1" "--sort place -m" "-f csv --per-cpu --per-core"; do
-	# shellcheck disable=SC2086 # words
-	run wrong "$sspapi" report v.sspapi $wrong
-	is "$wrong: wrong usage, one line" "$(status_of wrong) $(grep -c '^sspapi report: ' wrong.err) $(wc -l <wrong.err)" "2 1 1"
-done
-
 # A person looks on, or not.
 if command -v script >/dev/null; then
 	report="$sspapi report --per-cpu v.sspapi"

@@ -151,14 +151,6 @@ is "only bad ones: exit 1, and no file" "$(status_of none) $(ls nothing* 2>/dev/
 # Where to.
 run usage "$sspapi" merge s0.sspapi s1.sspapi -o behind.sspapi
 is "-o may stand behind the files" "$(status_of usage) $(cat usage.err) $(ls behind.sspapi)" "0  behind.sspapi"
-for other in o.json o.txt o.csv o.xml; do
-	run usage "$sspapi" merge -o $other s0.sspapi s1.sspapi
-	is "-o $other: it writes stores only" "$(status_of usage) $(grep -c "$other: .*a store.*report -f" usage.err) $(ls $other 2>/dev/null)" "2 1 "
-done
-run usage "$sspapi" merge s0.sspapi s1.sspapi
-is "without -o: wrong usage" "$(status_of usage)" 2
-run over "$sspapi" merge -o s0.sspapi s0.sspapi s1.sspapi
-is "onto one of its files: wrong usage" "$(status_of over)" 2
 run over "$sspapi" merge -o foreign.sspapi s0.sspapi s1.sspapi
 is "over what is no store: refused" "$(status_of over) $(cat foreign.sspapi)" "1 not a store"
 run over "$sspapi" merge -o g1.sspapi s0.sspapi s1.sspapi s2.sspapi s3.sspapi s4.sspapi

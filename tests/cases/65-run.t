@@ -75,36 +75,10 @@ format "-o x.dat is a store" SSPAPI_FORMAT=store "$sspapi" run -o x.dat
 format "-o - is for people" "" "$sspapi" run -o -
 format "-e sets any" SSPAPI_FORMAT=text "$sspapi" run -e SSPAPI_FORMAT=text
 
-# usage NAME WORD ARGUMENT...: refused with 2 and the word, and not started
-usage() {
-	usage_name=$1 usage_word=$2
-	shift 2
-	run usage "$sspapi" run "$@" -- touch "$tmp/started"
-	check "$usage_name: $usage_word" grep -qF -- "$usage_word" "$tmp/usage.err"
-	is "$usage_name: status, one line" "$(status_of usage) $(ls "$tmp/started" 2>/dev/null) $(grep -c '^sspapi run: ' "$tmp/usage.err") $(wc -l <"$tmp/usage.err")" "2  1 1"
-}
-usage "an option that is none" "unrecognized option" --colour 3
-usage "a value that is none" "SSPAPI_ATTRIBUTION: 'excat' is not one of" --attribution excat
-usage "a number too large" "from 0 to 64" --callsites 65
-usage "a format that is none" "'xml'" -f json,xml
-usage "-e without a value" "NAME=VALUE" -e SSPAPI_LIVE
 run theirs "$sspapi" run --verbose 0 sh -c 'echo "$@"' sh -o --help --version
 is "what stands behind the program is its own" "$(status_of theirs) $(cat "$tmp/theirs.out" "$tmp/theirs.err")" "0 -o --help --version"
-for verb in run report merge diff recover top doctor env; do
-	run about "$sspapi" $verb --help
-	is "$verb --help" "$(status_of about) $(grep -c "^  sspapi $verb" "$tmp/about.out") $(cat "$tmp/about.err")" "0 1 "
-	run about "$sspapi" $verb --version
-	is "$verb --version" "$(status_of about) $(cat "$tmp/about.out" "$tmp/about.err")" "0 $("$sspapi" --version)"
-	run about "$sspapi" $verb --no-such-option
-	is "$verb: no such option: one line" "$(status_of about) $(grep -c "^sspapi $verb: --no-such-option: unrecognized option (.*)" "$tmp/about.err") $(wc -l <"$tmp/about.err")" "2 1 1"
-done
 run about "$sspapi" report "$tmp/none.sspapi" --help
 is "--help behind others" "$(status_of about) $(grep -c '^  sspapi report' "$tmp/about.out")" "0 1"
-run lacks "$sspapi" run --callsites
-is "an option without its value" "$(status_of lacks) $(cat "$tmp/lacks.err")" \
-	"2 sspapi run: --callsites: this option wants a value (sspapi run --help lists them; those of the program stand behind it)"
-run nothing "$sspapi" run
-is "no program named" "$(status_of nothing)" 2
 run theirs env SSPAPI_CALLSITES=65 "$sspapi" run -- true
 is "a bad value of the environment is the library's to say" "$(status_of theirs)" 0
 

@@ -53,9 +53,6 @@ run d "$sspapi" report -m default v.sspapi
 is "-m default, of which nothing was counted: said, and no error" "$(status_of d) $(wc -l <d.err)" "0 1"
 run d "$sspapi" report -m IPC v.sspapi
 is "by name: what is missing" "$(cat d.err)" "sspapi report: IPC needs PAPI_TOT_INS, which was not counted"
-run d "$sspapi" report -m ipc,NO_SUCH v.sspapi
-check "a name that is none" grep -q "'NO_SUCH' is neither a file nor a metric" d.err
-is "is wrong usage, and nothing is shown" "$(status_of d) $(wc -c <d.out)" "2 0"
 for verb in report stat top diff; do
 	run d "$sspapi" $verb -m help
 	is "$verb -m help: each once, with what it is" "$(status_of d) $(grep -cE '^  (IPC|GHZ|MIPS|WATTS|CYCLES_PER_MEM_REF) +[^ ]' d.out)" "0 5"

@@ -68,8 +68,6 @@ chmod +x bad dos
 finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line" \
 	"$sspapi" doctor ./bad
 finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS): dos2unix" "$sspapi" doctor ./dos
-finds "two programs" 2 "name one program" "$sspapi" doctor sh sh
-finds "an option" 2 "sspapi doctor: --fast: unrecognized option" "$sspapi" doctor --fast
 
 # ---- another preload library that wraps PAPI ---------------------------------------------------
 if case $SHIM in *:*) false ;; esac; then

@@ -1,10 +1,7 @@
-# What the command says when it is asked what it does, and when it is asked wrongly: the subject first, then what there is.
+# What the command says when it is asked what it does.  (When it is asked wrongly: 68-wrong-inputs.t.)
 . tests/lib/lib.sh
 sspapi=$B/sspapi
 cd "$tmp" || exit 1
-for name in a b; do
-	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
-done
 
 "$sspapi" --help >help
 "$sspapi" report --help >report
@@ -30,21 +27,4 @@ is "sspapi(1): each level" "$(sed -n 's/^For \(--per-\)/\1/p' page | sort -u | t
 	"$(sed -n 's/^  \(--per-[a-z]*\) .*/\1/p' report | sort -u | tr '\n' ' ')"
 is "sspapi(1): examples come first" "$(sed -n 's/^\.SH //p' "$root/man/sspapi.1" | head -n 5 | tr '\n' ' ')" "NAME SYNOPSIS EXAMPLES VERBS OPTIONS "
 
-# says STATUS LINE ARGUMENT...: one line on standard error, which begins so
-says() {
-	says_status=$1 says_line=$2
-	shift 2
-	run says "$sspapi" "$@"
-	is "$*" "$(status_of says) $(wc -l <says.err) $(cut -c "1-${#says_line}" says.err)" "$says_status 1 $says_line"
-}
-says 2 "sspapi: nope: no such verb" nope
-says 2 "sspapi: nope: no such verb" help nope
-says 1 "sspapi report: nothere: No such file or directory" report nothere
-says 2 "sspapi diff: nothere: No such file or directory" diff nothere a.sspapi
-says 2 "sspapi report: NOPE: no such event; there are EV_A, EV_B" report --events NOPE a.sspapi --per-cpu
-says 2 "sspapi report: NOPE: --sort takes place, readings or an event; there are EV_A, EV_B" report --per-cpu --sort NOPE a.sspapi
-says 2 "sspapi diff: NOPE: neither has such an event; there are EV_A, EV_B" diff --events NOPE a.sspapi b.sspapi
-says 2 "sspapi report: -m: 'NOPE' is neither a file nor a metric of $B/metrics.csv; there are IPC, " report -m NOPE a.sspapi
-says 2 "sspapi report: '': " report --events '' -f '' a.sspapi
-says 2 "sspapi report: --nope: unrecognized option" report --nope a.sspapi
 done_testing

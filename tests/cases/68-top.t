@@ -132,10 +132,6 @@ wrong() {
 	is "$wrong_name: status, and one line" "$(status_of wrong) $(wc -l <wrong.err)" "$wrong_status 1"
 	check "$wrong_name: $wrong_words" grep -qF -- "$wrong_words" wrong.err
 }
-wrong "nothing named" 2 "name one process"
-wrong "a number that is none" 2 "-n takes" -n 0 1
-wrong "a delay that is none" 2 "-d takes" -d soon 1
-wrong "no such process" 1 "no such process" 999999999
 wrong "a process without a live file" 1 "no live file" $$
 begin
 rm "$(ls -t live/*.live | head -n 1)"
@@ -143,12 +139,10 @@ wrong "one that has written its dump, as far as can be seen" 1 "the live file is
 exec 3>&-
 wait "$pid"
 live=$(ls -t live/*.live | head -n 1)
-wrong "no such file" 1 "No such file" ./none.live
 head -c 300 "$live" >cut.live
 wrong "a file cut in its header" 1 "not a store" ./cut.live
 head -c 5000 /dev/zero >zero.live
 wrong "one of zeros" 1 "not a store" ./zero.live
-wrong "a folder" 1 "not a store" "$tmp"
 
 # ---- cut, grown and scribbled on while it is shown --------------------------------------------
 begin

@@ -18,7 +18,7 @@ printf '{"format": "sspapi-dump"}\n' >dump.json && printf '<?xml version="1.0"?>
 cp a.sspapi "it's a.sspapi"
 
 # row STATUS LINES OUTPUT WORDS COMMAND: its exit status; at most so many lines on standard error, of which one has the
-# words (-: there are none); and on standard output nothing (-), or anything (+).
+# words (-: there are none), and which begins with who says it; and on standard output nothing (-), or anything (+).
 rows=0
 row() {
 	row_status=$1 row_lines=$2 row_output=$3 row_words=$4
@@ -32,7 +32,7 @@ row() {
 	} >"$tmp/.said"
 	[ "$(status_of row)" = "$row_status" ] && [ "$n_lines" -le "$row_lines" ] &&
 		case $row_words in -) [ ! -s row.err ] ;; *) grep -qF -- "$row_words" row.err ;; esac &&
-		{ [ "$row_output" = + ] || [ ! -s row.out ]; } &&
+		{ [ "$row_output" = + ] || [ ! -s row.out ]; } && { [ "$n_lines" != 1 ] || grep -q '^sspapi' row.err; } &&
 		! grep -q 'Segmentation\|Assertion\|runtime error' row.err
 	result $? "$*"
 }
@@ -79,16 +79,16 @@ table <<'END_OF_TABLE'
 2|1|-|do you mean --check?|doctor --chekc
 2|1|-|do you mean --help?|env --hlep
 2|1|-|do you mean --version?|list --verison
-2|1|-|do you mean --readings-max?|run --readings-mx 3 true
-2|1|-|do you mean --attribution?|run --atribution exact true
-125|1|-|do you mean --per-core?|stat --per-cor-e true
+2|1|-|do you mean --readings-max?|run --readings-mx 3 touch it-ran
+2|1|-|do you mean --attribution?|run --atribution exact touch it-ran
+125|1|-|do you mean --per-core?|stat --per-cor-e touch it-ran
 2|1|-|--per-c: several options begin so: --per-cpu, --per-core|report --per-c a.sspapi
 2|1|-|several options begin so: --per-cpu|report --per a.sspapi
 2|1|-|several options begin so|diff --per-s a.sspapi b.sspapi
-125|1|-|several options begin so: --per-socket|stat --per-s true
+125|1|-|several options begin so: --per-socket|stat --per-s touch it-ran
 0|0|+|-|report --per-co a.sspapi
-2|1|-|nothing reads this variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text true
-2|1|-|do you mean SSPAPI_OUTPUT?|run -e SSPAPI_OUTPT=x true
+2|1|-|nothing reads this variable; do you mean SSPAPI_FORMAT?|run -e SSPAPI_FROMAT=text touch it-ran
+2|1|-|do you mean SSPAPI_OUTPUT?|run -e SSPAPI_OUTPT=x touch it-ran
 
 # ---- names of events and metrics -------------------------------------------------------------------
 0|0|+|-|report --events A a.sspapi
@@ -113,17 +113,20 @@ table <<'END_OF_TABLE'
 2|1|-|--sort goes with a level|report --sort EV_A a.sspapi
 2|1|-|'NOPE' is neither a file nor a metric|report -m NOPE a.sspapi
 2|1|-|; there are IPC, |report -m NOPE a.sspapi
+2|2|-|'NOPE' is neither a file nor a metric|report -m ipc,NOPE a.sspapi
 2|1|-|; there are IPC, |diff -m NOPE a.sspapi b.sspapi
 2|1|-|; there are IPC, |top -m NOPE a.sspapi
-125|1|-|; there are IPC, |stat -m NOPE true
+125|1|-|; there are IPC, |stat -m NOPE touch it-ran
 2|1|-|-m takes one file|report -m '' a.sspapi
 1|1|+|text.txt:1:1: 'hello' is none of|report -m text.txt a.sspapi
 1|1|+|./no.csv: No such file|report -m ./no.csv a.sspapi
-125|1|-|no event is named; sspapi list|stat -e '' true
-125|1|-|no event is named|stat -e , true
-125|1|-|no event is named beside a comma|stat -e page-faults, true
-125|1|-|-o takes the name of a file|stat -o '' true
-125|1|-|knows no event sets|stat --per-set true
+125|1|-|no event is named; sspapi list|stat -e '' touch it-ran
+125|1|-|no event is named|stat -e , touch it-ran
+125|1|-|no event is named beside a comma|stat -e page-faults, touch it-ran
+125|1|-|-o takes the name of a file|stat -o '' touch it-ran
+125|1|-|knows no event sets|stat --per-set touch it-ran
+125|1|-|call sites|stat --per-site touch it-ran
+2|1|-|sspapi report: '': |report --events '' -f '' a.sspapi
 
 # ---- programs --------------------------------------------------------------------------------------
 127|1|-|loop: not in PATH; do you mean ./loop?|run loop
@@ -172,13 +175,13 @@ table <<'END_OF_TABLE'
 
 # ---- files to write --------------------------------------------------------------------------------
 2|1|-|x.pdf: there is no such form; the ending chooses one of .txt, .json, .csv, .xml, .html, .sspapi|report -o x.pdf a.sspapi
-2|1|-|x.pdf: there is no such form|run -o x.pdf true
-2|1|-|x.PNG: there is no such form|run --output x.PNG true
-125|1|-|x.svg: there is no such form|stat -o x.svg true
+2|1|-|x.pdf: there is no such form|run -o x.pdf touch it-ran
+2|1|-|x.PNG: there is no such form|run --output x.PNG touch it-ran
+125|1|-|x.svg: there is no such form|stat -o x.svg touch it-ran
 2|1|-|x.pdf: merge writes a store|merge -o x.pdf a.sspapi
 2|1|-|x.pdf: there is no such form|recover -o x.pdf a.sspapi
-2|1|-|a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html true
-2|1|-|a page is made of a store|run -f html true
+2|1|-|a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html touch it-ran
+2|1|-|a page is made of a store|run -f html touch it-ran
 0|0|-|-|report -o made/by/report.json a.sspapi
 0|0|-|-|merge -o made/by/merge.sspapi a.sspapi b.sspapi
 0|0|-|-|report -o x.pdf -f text a.sspapi
@@ -186,8 +189,8 @@ table <<'END_OF_TABLE'
 1|1|-|/proc/x/y.txt: No such file|report -o /proc/x/y.txt a.sspapi
 1|1|-|/proc/x/y.sspapi: No such file|merge -o /proc/x/y.sspapi a.sspapi
 2|1|-|empty: a folder: name a file in it|report -o empty a.sspapi
-125|1|-|empty: a folder: name a file in it|stat -o empty true
-2|1|-|'empty' is a folder, not a file's name in it|run -o empty true
+125|1|-|empty: a folder: name a file in it|stat -o empty touch it-ran
+2|1|-|'empty' is a folder, not a file's name in it|run -o empty touch it-ran
 1|1|-|empty: not a regular file|merge -o empty a.sspapi
 2|1|-|the file to write is one of those to read|report -o a.sspapi a.sspapi
 2|1|-|the file to write is one of those to read|merge -o a.sspapi a.sspapi b.sspapi
@@ -199,26 +202,26 @@ table <<'END_OF_TABLE'
 # ---- values ----------------------------------------------------------------------------------------
 2|1|-|pdf: -f takes one of text, json, csv, hwloc, html, store|report -f pdf a.sspapi
 2|1|-|pdf: -f takes text, csv or markdown|diff -f pdf a.sspapi b.sspapi
-125|1|-|-f takes one of text, json|stat -f pdf true
-2|1|-|'xml' is not one of text, json, csv, hwloc, store|run -f xml true
-2|1|-|'excat' is not one of|run --attribution excat true
-2|1|-|'99' is not auto, nor a number from 0 to 64|run --callsites 99 true
-2|1|-|'x' is no list of ranks|run --ranks x true
-2|1|-|'NOPE' is none of USR1|run --signal NOPE true
-2|1|-|'maybe' is not 0, 1 or the path of a folder|run --live maybe true
-2|1|-|has a % that is none of|run -o %x.sspapi true
-2|1|-|'7' is not a number from 0 to 1|run --disable=7 true
-2|1|-|-e takes NAME=VALUE|run -e SSPAPI_LIVE true
-2|1|-|-e takes NAME=VALUE|run -e =1 true
-125|1|-|-r takes a number of runs|stat -r 0 true
-125|1|-|-r takes a number of runs|stat -r 2x true
-125|1|-|-I takes milliseconds|stat -I 0 true
-125|1|-|-I goes with a program that is started once|stat -I 5 -r 2 true
+125|1|-|-f takes one of text, json|stat -f pdf touch it-ran
+2|1|-|'xml' is not one of text, json, csv, hwloc, store|run -f xml touch it-ran
+2|1|-|'excat' is not one of|run --attribution excat touch it-ran
+2|1|-|'99' is not auto, nor a number from 0 to 64|run --callsites 99 touch it-ran
+2|1|-|'x' is no list of ranks|run --ranks x touch it-ran
+2|1|-|'NOPE' is none of USR1|run --signal NOPE touch it-ran
+2|1|-|'maybe' is not 0, 1 or the path of a folder|run --live maybe touch it-ran
+2|1|-|has a % that is none of|run -o %x.sspapi touch it-ran
+2|1|-|'7' is not a number from 0 to 1|run --disable=7 touch it-ran
+2|1|-|-e takes NAME=VALUE|run -e SSPAPI_LIVE touch it-ran
+2|1|-|-e takes NAME=VALUE|run -e =1 touch it-ran
+125|1|-|-r takes a number of runs|stat -r 0 touch it-ran
+125|1|-|-r takes a number of runs|stat -r 2x touch it-ran
+125|1|-|-I takes milliseconds|stat -I 0 touch it-ran
+125|1|-|-I goes with a program that is started once|stat -I 5 -r 2 touch it-ran
 125|1|-|-p takes numbers of processes|stat -p x
 125|1|-|there is no process of this number|stat -p 999999999
 125|1|-|-t takes numbers of threads|stat -t 1,x
-125|1|-|stat counts from outside and knows no call sites|stat --per-callsite true
-125|1|-|--per-thread takes =no or nothing|stat --per-thread=maybe true
+125|1|-|stat counts from outside and knows no call sites|stat --per-callsite touch it-ran
+125|1|-|--per-thread takes =no or nothing|stat --per-thread=maybe touch it-ran
 2|1|-|--fail-above takes a percentage|diff --fail-above x a.sspapi b.sspapi
 2|1|-|takes one level only|diff --per-cpu --per-core a.sspapi b.sspapi
 2|1|-|name two files|diff a.sspapi
@@ -239,7 +242,7 @@ row_before="sh -c 'cd empty && exec \"\$@\"' sh"' "$sspapi"'
 row 2 1 - 'no store (*.sspapi) of a run is here' report
 row_before='"$sspapi"'
 check "at least 150 rows ($rows)" test $rows -ge 150
-is "nothing is written for what was refused" "$(ls x.PNG x.svg x.html m.json 2>/dev/null)" ""
+is "nothing is run or written for what was refused" "$(ls it-ran x.PNG x.svg x.html m.json 2>/dev/null)" ""
 
 # ---- by class --------------------------------------------------------------------------------------
 # fails VERB: what wrong usage is there
@@ -262,9 +265,9 @@ for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p' | grep -v
 		check "run --help: a line for $option" grep -q -e "^  $option " help
 		row 2 1 - "$option: this option wants a value (" run $option
 	done
-	for text in --help --version; do
-		row 0 0 + - $verb $text
-	done
+	row 0 0 + - $verb --help
+	row 0 0 + - $verb --version
+	is "$verb --version: the command's" "$(cat row.out)" "$("$sspapi" --version)"
 done
 check "help of a level: a line each" sh -c 'for level in $(sed -n "s/^	{ \"\([a-z]*\)\", .*SP_LEVEL_.*/\1/p" "$2/core/forms/level.c"); do
 	"$1" help report | grep -q "^  --per-$level  *a row for each" || exit 1; done' sh "$sspapi" "$root"

@@ -122,7 +122,4 @@ else
 	skip "zsh" "there is no zsh"
 fi
 
-run unknown "$sspapi" reprot
-is "an unknown verb: wrong usage, one line" "$(status_of unknown) $(cat "$tmp/unknown.err")" \
-	"2 sspapi: reprot: no such verb; do you mean report? (sspapi --help lists them)"
 done_testing

@@ -86,8 +86,6 @@ run two "$sspapi" stat -p $pid,$$ -o two.json true
 is "two processes" "$(status_of two) $(grep -c 'counting 2 threads' two.err)" "0 1"
 timeout 60 sh -c ': >go'
 wait $pid
-run ended "$sspapi" stat -p $pid touch ran
-is "a process that is not there" "$(status_of ended) $(cut -d: -f1-3 ended.err)" "125 sspapi stat: $pid: there is no process of this number"
 for wrong in "" x 0 -1 1,,2 99999999999 1x; do
 	run wrong "$sspapi" stat -p "$wrong" touch ran
 	is "-p '$wrong'" "$(status_of wrong) $(wc -l <wrong.err)" "125 1"

@@ -52,9 +52,6 @@ refused() {
 	run refused "$sspapi" stat -e "$1" touch "$tmp/it-ran"
 	is "'$1' is refused" "$(status_of refused) $(wc -l <refused.err) $(grep -c -- "$2" refused.err) $(test -e it-ran; echo $?)" "125 1 1 1"
 }
-refused '' 'no event is named; sspapi list'
-refused , 'no event is named'
-refused page-faults, 'no event is named beside a comma'
 refused page-faults,,cs 'no event is named beside a comma'
 refused cycels 'do you mean \(one of \)*cycles'
 refused pagefaults 'do you mean \(one of \)*page-faults'
@@ -95,8 +92,6 @@ is "each of perf's names" "$(grep -c '^  perf::CONTEXT-SWITCHES ' word.out)" 1
 is "the last of the kernel's events is there, or said not to be" "$(grep -c 'node-prefetch-misses' list.out)" 1
 run nothing "$sspapi" list nothing-like-it
 is "nothing has it" "$(status_of nothing) $(head -1 nothing.out)" "1 no event that can be counted here has 'nothing-like-it' in its name or text"
-run words "$sspapi" list page faults
-is "two words" "$(status_of words) $(wc -l <words.err)" "2 1"
 check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } at && !/^  [^:]+: ./ { bad = 1 } END { exit bad }' list.out
 
 # ---- the table ---------------------------------------------------------------------------------
@@ -118,10 +113,6 @@ run narrow "$sspapi" stat -o narrow.html -e task-clock,faults,minor-faults,major
 is "beside a file that is no store, too" "$(grep -c 'sspapi report --' narrow.err) $(tail -n 1 narrow.err)" "0 look further: -o FILE.sspapi keeps what sspapi report shows"
 run narrow "$sspapi" stat -o narrow.sspapi -e task-clock,faults,minor-faults,major-faults,cs,migrations "$apps/counted" threads 2 5
 is "of a store by report" "$(grep -o '^+ [0-9] more columns*: sspapi [a-z]* --per-' narrow.err | sort -u | cut -d: -f2)" " sspapi report --per-"
-for level in callsite site set; do
-	run level "$sspapi" stat "--per-$level" touch it-ran
-	is "no $level from outside" "$(status_of level) $(wc -l <level.err) $(test -e it-ran; echo $?)" "125 1 1"
-done
 run gone sh -c '"$@" 2>&-' sh "$sspapi" stat -o gone.json "$apps/counted" pages 1
 is "standard error is closed: the file is there" "$(status_of gone) $(test -s gone.json; echo $?)" "7 0"
 done_testing

@@ -128,13 +128,6 @@ run none "$sspapi" stat -- /no/such/program
 is "no such program" "$(status_of none) $(wc -l <none.err)" "127 1"
 run none "$sspapi" stat /tmp
 is "nothing that can be run" "$(status_of none)" 126
-run none "$sspapi" stat
-is "no program" "$(status_of none)" 125
-run none "$sspapi" stat -f pdf touch it-ran
-is "no such form" "$(status_of none)" 125
-run none "$sspapi" stat -m NO_SUCH touch it-ran
-is "no such metric" "$(status_of none) $(cut -d, -f1 none.err)" "125 sspapi stat: -m: 'NO_SUCH' is neither a file nor a metric of $B/metrics.csv; there are IPC"
-check "nothing of them ran" not test -e it-ran
 
 # What the command was started to ignore (nohup) is ignored between its runs, too.
 run ignoring sh -c 'trap "" HUP; exec "$@"' sh "$sspapi" stat -r 3 sh -c 'kill -HUP $PPID; echo ran'
