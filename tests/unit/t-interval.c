@@ -1,10 +1,7 @@
 /* t-interval.c: the counts between each two call sites, against a plain table. */
 #include "test.h"
 
-#include "../../core/model/model.h"
-#include "../../core/store/fold.h"
-#include "../../core/store/store.h"
-#include "book.h"
+#include "stores.h"
 
 #define K	3
 #define CPUS	3
@@ -12,7 +9,6 @@
 #define FAR	(CPUS + 1)	/* a CPU that the topology lacks */
 #define FLOAT	1		/* the event that is a floating-point counter, where one is */
 
-static struct sp_store store;
 static struct sp_writer w;
 static struct sp_relation *relation;
 static struct sp_interval_slot *slots;
@@ -33,16 +29,12 @@ static uint32_t rnd(uint32_t below)
 	return (seed >> 8) % below;
 }
 
-static int open_store(void **state)
+static int open_events(void **state)
 {
-	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
-
 	floats = *state != NULL;
-	assert_int_equal(sp_store_open(&store), 0);
+	open_store(state);
 	store.header->callsites = 1;
-	for (int i = 0; i < CPUS; i++)
-		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
-	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0, NULL, 0), 0);
+	flat_machine(CPUS);
 	for (int e = 0; e < K; e++)
 		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){
 			.name = "EV", .data_type = floats && e == FLOAT ? SP_FP64 : SP_INT64 }), e);
@@ -54,7 +46,7 @@ static int open_store(void **state)
 /* What reads a store asks whether it has the sites that its intervals name. */
 static int open_with_sites(void **state)
 {
-	open_store(state);
+	open_events(state);
 	for (unsigned i = 0; i < SP_SITES_MOST / SP_SITES_EACH; i++) {
 		struct sp_sites *b = sp_store_sites(&store, 1);
 
@@ -62,12 +54,6 @@ static int open_with_sites(void **state)
 		for (unsigned n = 0; n < SP_SITES_EACH; n++)
 			((struct sp_site *)((char *)(b + 1) + n * sp_site_bytes(1)))->n = 1;
 	}
-	return 0;
-}
-
-static int close_store(void **state)
-{
-	sp_store_close(&store);
 	return 0;
 }
 
@@ -167,9 +153,7 @@ static uint32_t compare(bool all_have_room)
 	struct sp_between at;
 	struct sp_model m;
 
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_int_equal(m.damaged, 0);
-	assert_true(sp_model_next(&m, &row));
+	open_first(&m, &row);
 	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
 		struct count *c = &sum[slot(at.cpu)];
 
@@ -356,8 +340,7 @@ static void crowded(void **state)
 		assert_int_equal(relation->flags & SP_RELATION_CROWDED, 0);
 		book_call(&w, SP_OP_READ, 0, (const long long[K]){ site, site, site }, false, site);
 	}
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
+	open_first(&m, &row);
 	assert_int_equal(row.intervals, 3);
 	assert_int_equal(row.flags & SP_RELATION_CROWDED, SP_RELATION_CROWDED);
 	sp_model_close(&m);
@@ -376,8 +359,7 @@ static void by_second_site(void **state)
 	book_call(&w, SP_OP_START, 0, NULL, false, 1);
 	for (unsigned i = 0; i < SP_COUNT(site); i++)
 		book_call(&w, SP_OP_READ, 0, (const long long[K]){ i, i, i }, false, site[i]);
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
+	open_first(&m, &row);
 	assert_int_equal(row.flags & SP_RELATION_CROWDED, SP_RELATION_CROWDED);
 	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++)
 		if (!at.from && at.to < SP_COUNT(count))
@@ -410,8 +392,7 @@ static void aside(void **state)
 	w.in_flight = 0;
 	book_call(&w, SP_OP_READ, 0, last, false, 2);
 	book_call(&w, SP_OP_READ, 0, (const long long[K]){ 25, 25, 25 }, false, 2);
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
+	open_first(&m, &row);
 	assert_int_equal(row.intervals, SP_COUNT(is));
 	for (uint32_t i = 0; i < SP_COUNT(is); i++) {
 		assert_true(sp_row_interval(&m, &row, i, &at));
@@ -451,8 +432,7 @@ static void in_parts(void **state)
 		book_parts(&w, SP_OP_READ, 1, parts, &split, 3);
 		book_call(&w, SP_OP_READ, 0, back, false, 1);
 	}
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
+	open_first(&m, &row);
 	assert_int_equal(row.intervals, 4);
 	for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
 		if (at.from == 1)
@@ -472,13 +452,6 @@ static int alive;
 static bool has_ended(int tid)
 {
 	return tid < alive;
-}
-
-static bool never(sp_off off, void *arg)
-{
-	(void)off;
-	(void)arg;
-	return false;
 }
 
 static void short_thread(int tid)
@@ -507,8 +480,7 @@ static void folding(void **state)
 			used = store.header->used;
 	}
 	assert_int_equal(store.header->used, used);
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_int_equal(m.damaged, 0);
+	open_model(&m);
 	while (sp_model_next(&m, &row)) {
 		assert_int_equal(row.intervals, 3);
 		for (uint32_t i = 0; sp_row_interval(&m, &row, i, &at); i++) {
@@ -553,7 +525,7 @@ static void sites(void **state)
 	strcpy(s->name, "loop");
 	f[0] = (struct sp_frame){ .address = 0x1234, .module = 1, .symbol = sp_store_text(&store, "work") };
 	f[1] = (struct sp_frame){ .address = 0x2000 };	/* not looked up; ends where the module does */
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	open_model(&m);
 	assert_int_equal(m.n_callsites, 2);
 	assert_true(sp_model_callsite(&m, 1, &c));
 	assert_int_equal(c.frames, 2);
@@ -584,7 +556,7 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(by_second_site), TEST(aside), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_store, close_store),
+		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(by_second_site), TEST(aside), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_events, close_store),
 		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
 	};
 

@@ -11,8 +11,7 @@
 #include "../../core/forms/view.h"
 #include "../../core/model/view-common.h"
 #include "../../core/store/gauge.h"
-#include "../../core/store/store.h"
-#include "book.h"
+#include "stores.h"
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -125,9 +124,8 @@ static void make(const char *name, const struct made *p)
 	struct sp_event_text other = { .name = "OTHER" }, twin = { .name = "TWIN", .n_natives = 1, .natives = &p->natives };
 	long long values[4] = { 0 };
 	struct sp_store s = { 0 };
-	struct sp_relation *r;
 	struct sp_writer w;
-	sp_off thread, off;
+	sp_off thread;
 
 	assert_int_equal(sp_store_open(&s), 0);
 	make_topology(&s, p->no_cpu);
@@ -143,8 +141,7 @@ static void make(const char *name, const struct made *p)
 	for (unsigned i = 0; i < p->twins; i++)
 		sp_store_event(&s, &twin);
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
-	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
-	sp_records_bind(&w, &s.image, off, key.k, r->cells, NULL);
+	bind_new(&s, thread, &key, &w, NULL);
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	for (unsigned i = 0; i < p->twins; i++)
 		values[i] = 1000 * (p->rank + 1) + i;
@@ -352,7 +349,7 @@ static void make_reloaded(const char *name)
 	struct sp_relation *r;
 	struct sp_sites *sites;
 	struct sp_writer w;
-	sp_off thread, off;
+	sp_off thread;
 
 	assert_int_equal(sp_store_open(&s), 0);
 	s.header->callsites = 1;
@@ -368,9 +365,7 @@ static void make_reloaded(const char *name)
 		((struct sp_frame *)(at + 1))->address = 0x1234;
 	}
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
-	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
-	assert_non_null(r);
-	sp_records_bind(&w, &s.image, off, 2, r->cells, kinds);
+	r = bind_new(&s, thread, &key, &w, kinds);
 	assert_non_null(sp_store_intervals(&s, r, 2, 16));
 	assert_true(sp_records_intervals(&w, slots, SP_COUNT(slots)));
 	for (unsigned i = 0; i < SP_COUNT(site); i++) {
@@ -422,7 +417,7 @@ static void make_timed(const char *name, int64_t rank)
 	struct sp_layout l;
 	struct sp_times *t;
 	struct sp_writer w;
-	sp_off thread, off;
+	sp_off thread;
 
 	assert_int_equal(sp_store_open(&s), 0);
 	make_topology(&s, 2);
@@ -430,9 +425,7 @@ static void make_timed(const char *name, int64_t rank)
 	sp_store_event(&s, &other);
 	sp_store_event(&s, &twin);
 	assert_non_null(sp_store_thread(&s, 1, "main", &thread));
-	r = sp_store_relation(&s, thread, &key, NULL, NULL, &off);
-	assert_non_null(r);
-	sp_records_bind(&w, &s.image, off, 2, r->cells, NULL);
+	r = bind_new(&s, thread, &key, &w, NULL);
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
 	for (int i = 0; i < 3; i++)
 		book_call(&w, SP_OP_READ, cpu[i], (const long long[]){ i + 1, 10 * i + 10 }, exact, 0);

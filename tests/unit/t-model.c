@@ -7,9 +7,7 @@
 
 #include "../../core/forms/view.h"
 #include "../../core/model/core-kinds.h"
-#include "../../core/model/model.h"
-#include "../../core/store/store.h"
-#include "book.h"
+#include "stores.h"
 
 #define N(a) ((uint32_t)SP_COUNT(a))
 
@@ -19,8 +17,6 @@
 #define SLOW_BUILD 1
 #endif
 #define MUTATIONS (getenv("T_MODEL_MUTATIONS") ? atol(getenv("T_MODEL_MUTATIONS")) : 20000)
-
-static struct sp_store store;
 
 /* ---- a store with everything in it ------------------------------------------ */
 
@@ -75,16 +71,6 @@ static void book(struct sp_writer *w, enum sp_op op, int cpu, long long a, long 
 	book_call(w, op, cpu, op == SP_OP_START ? NULL : (const long long[]){ a, b, a, b }, false, 0);
 }
 
-static sp_off bind(struct sp_writer *w, sp_off thread, const struct sp_relation_key *key)
-{
-	sp_off off;
-	struct sp_relation *r = sp_store_relation(&store, thread, key, NULL, NULL, &off);
-
-	assert_non_null(r);
-	sp_records_bind(w, &store.image, off, key->k, r->cells, NULL);
-	return off;
-}
-
 /* How its counts were told to CPUs. */
 static void tell(struct sp_relation *r)
 {
@@ -110,7 +96,7 @@ static void make_relations(void)
 	t = sp_store_thread(&store, 100, "main", &thread);
 	assert_non_null(t);
 	t->calls[0] = 7;
-	bind(&w, thread, &two);
+	bind_new(&store, thread, &two, &w, NULL);
 	tell(w.relation);
 	book(&w, SP_OP_START, 0, 0, 0);
 	book(&w, SP_OP_READ, 0, 10, 100);
@@ -121,16 +107,16 @@ static void make_relations(void)
 	book(&w, SP_OP_ACCUM, SP_NO_CPU, 30, 125);
 	w.in_flight = SP_FRAME | SP_OP_READ;	/* and something aside */
 	book(&w, SP_OP_READ, 2, 4, 1);
-	bind(&w, thread, &four);
+	bind_new(&store, thread, &four, &w, NULL);
 	book(&w, SP_OP_START, 0, 0, 0);
 	book(&w, SP_OP_STOP, 2, 1000, 2000);
 	assert_non_null(sp_store_thread(&store, 101, "worker", &thread));
-	bind(&w, thread, &two);
+	bind_new(&store, thread, &two, &w, NULL);
 	book(&w, SP_OP_START, 0, 0, 0);
 	book(&w, SP_OP_READ, 1, 1000, 5);
 }
 
-static void make_store(void)
+static int make_store(void **state)
 {
 	static const char *const calls[] = { "PAPI_start", "PAPI_read" };
 	struct sp_header *h;
@@ -148,6 +134,7 @@ static void make_store(void)
 	make_relations();
 	sp_store_note(&store, "first note");
 	sp_store_note(&store, "second note");
+	return 0;
 }
 
 /* ---- sums -------------------------------------------------------------------- */
@@ -159,21 +146,16 @@ static int64_t sum_of(const struct sp_model *m, int component, int event)
 
 static void check_sums(const struct sp_model *m)
 {
+	static const int64_t of_a[ALL] = {
+		[MACHINE] = 10 + 3 + 7 + 4 + 1000, [PACK0] = 1013, [NUMA0] = 1013, [CORE0] = 1013, [PU0] = 10, [PU1] = 1003,
+		[PACK1] = 11, [L3] = 11, [NUMA1] = 11, [CACHE] = 11, [PU2] = 4, [PU5] = 7,
+	};
+
 	assert_int_equal(m->total[EV_A], 30 + 4 + 1000);
 	assert_int_equal(m->total[EV_B], 125 + 1 + 5);
 	assert_int_equal(m->unplaced[EV_A], 1 + 2 + 7);
-	assert_int_equal(sum_of(m, MACHINE, EV_A), 10 + 3 + 7 + 4 + 1000);
-	assert_int_equal(sum_of(m, PACK0, EV_A), 1013);
-	assert_int_equal(sum_of(m, NUMA0, EV_A), 1013);
-	assert_int_equal(sum_of(m, CORE0, EV_A), 1013);
-	assert_int_equal(sum_of(m, PU0, EV_A), 10);
-	assert_int_equal(sum_of(m, PU1, EV_A), 1003);
-	assert_int_equal(sum_of(m, PACK1, EV_A), 11);
-	assert_int_equal(sum_of(m, L3, EV_A), 11);
-	assert_int_equal(sum_of(m, NUMA1, EV_A), 11);
-	assert_int_equal(sum_of(m, CACHE, EV_A), 11);
-	assert_int_equal(sum_of(m, PU2, EV_A), 4);
-	assert_int_equal(sum_of(m, PU5, EV_A), 7);
+	for (int c = 0; c < ALL; c++)
+		assert_int_equal(sum_of(m, c, EV_A), of_a[c]);
 	assert_int_equal(sum_of(m, MACHINE, EV_GAUGE), 0);
 	assert_int_equal(sum_of(m, MACHINE, EV_FP), 2000);		/* a double, by its bits */
 	assert_int_equal(m->total[EV_GAUGE], 0);
@@ -188,9 +170,7 @@ static void sums(void **state)
 {
 	struct sp_model m;
 
-	make_store();
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_int_equal(m.damaged, 0);
+	open_model(&m);
 	assert_int_equal(m.n_events, 6);
 	assert_int_equal(m.n_threads, 2);
 	assert_int_equal(m.n_relations, 3);
@@ -207,7 +187,6 @@ static void sums(void **state)
 	assert_null(sp_model_note(&m, 2));
 	assert_string_equal(sp_model_text(&m, m.event[EV_A]->name), "EV_A");
 	sp_model_close(&m);
-	sp_store_close(&store);
 }
 
 /* PU0 and PU1 are of kind 1, PU2 of kind 0, PU5 of none. */
@@ -218,7 +197,6 @@ static void kinds(void **state)
 	struct sp_component c[ALL];
 	struct sp_model m;
 
-	make_store();
 	sp_store_event_pmu(&store, EV_A, "armv8_cortex_a72");
 	sp_store_event_pmu(&store, EV_A + 1, "cpu_atom");
 	sp_store_event_pmu(&store, 1000, "of no event");
@@ -228,7 +206,7 @@ static void kinds(void **state)
 	}
 	for (uint32_t n = 0; n <= 2; n += 2) {		/* without their names, as stores had it once */
 		assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1, kind, n), 0);
-		assert_int_equal(sp_model_open(&m, &store.image), 0);
+		open_model(&m);
 		assert_int_equal(m.damaged, 0);
 		assert_memory_equal(m.xml, xml, sizeof(xml) - 1);
 		assert_int_equal(m.n_kinds, 2);
@@ -253,28 +231,25 @@ static void kinds(void **state)
 		assert_int_equal(sp_kinds_below(&m, MACHINE), 3);
 		sp_model_close(&m);
 	}
-	sp_store_close(&store);
 }
 
 static void above(void **state)
 {
+	static const struct {
+		int32_t of;
+		const char *type;
+		int32_t above;
+	} is[] = {
+		{ PU1, "PU", PU1 }, { PU1, "Core", CORE0 }, { PU1, "NUMANode", NUMA0 }, { PU5, "NUMANode", NUMA1 },
+		{ PU5, "L3", L3 }, { PU5, "Core", -1 }, { PU5, "Machine", MACHINE }, { MACHINE, "NUMANode", -1 },
+		{ NUMA0, "NUMANode", NUMA0 }, { -1, "PU", -1 }, { ALL, "PU", -1 },
+	};
 	struct sp_model m;
 
-	make_store();
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_int_equal(sp_model_above(&m, PU1, "PU"), PU1);
-	assert_int_equal(sp_model_above(&m, PU1, "Core"), CORE0);
-	assert_int_equal(sp_model_above(&m, PU1, "NUMANode"), NUMA0);
-	assert_int_equal(sp_model_above(&m, PU5, "NUMANode"), NUMA1);
-	assert_int_equal(sp_model_above(&m, PU5, "L3"), L3);
-	assert_int_equal(sp_model_above(&m, PU5, "Core"), -1);
-	assert_int_equal(sp_model_above(&m, PU5, "Machine"), MACHINE);
-	assert_int_equal(sp_model_above(&m, MACHINE, "NUMANode"), -1);
-	assert_int_equal(sp_model_above(&m, NUMA0, "NUMANode"), NUMA0);
-	assert_int_equal(sp_model_above(&m, -1, "PU"), -1);
-	assert_int_equal(sp_model_above(&m, ALL, "PU"), -1);
+	open_model(&m);
+	for (uint32_t i = 0; i < N(is); i++)
+		assert_int_equal(sp_model_above(&m, is[i].of, is[i].type), is[i].above);
 	sp_model_close(&m);
-	sp_store_close(&store);
 }
 
 static void rows(void **state)
@@ -286,9 +261,7 @@ static void rows(void **state)
 	struct sp_row row = { 0 };
 	struct sp_at_cpu at;
 
-	make_store();
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
+	open_first(&m, &row);
 	assert_int_equal(row.tid, 100);
 	assert_string_equal(row.thread, "main");
 	assert_int_equal(row.event_set, 3);
@@ -310,7 +283,6 @@ static void rows(void **state)
 	assert_false(sp_model_next(&m, &row));
 	assert_false(sp_model_next(&m, &row));
 	sp_model_close(&m);
-	sp_store_close(&store);
 }
 
 static void empty(void **state)
@@ -318,13 +290,11 @@ static void empty(void **state)
 	struct sp_model m;
 	struct sp_row row = { 0 };
 
-	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	open_model(&m);
 	assert_false(sp_model_next(&m, &row));
 	assert_null(sp_model_note(&m, 0));
 	assert_int_equal(m.damaged, 0);
 	sp_model_close(&m);
-	sp_store_close(&store);
 }
 
 static int open_bytes(const void *bytes, uint64_t n)
@@ -545,7 +515,6 @@ static void damaged(void **state)
 	long opened = 0, from = one ? atol(one) : 0, to = one ? from + 1 : MUTATIONS;
 	double slowest = 0;
 
-	make_store();
 	copy_store();
 	assert_true(look(size, null));
 	for (mutation = from; mutation < to; mutation++) {
@@ -567,19 +536,16 @@ static void damaged(void **state)
 	print_message("%ld of %ld opened, slowest %.3f s\n", opened, to - from, slowest);
 	assert_true(one || opened > (to - from) / 2);
 	assert_true(slowest < 1);
-	sp_store_close(&store);
 }
 
 static void truncated(void **state)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	make_store();
 	copy_store();
 	for (uint64_t n = 0; n < size; n += n < 1024 ? 1 : 61)
 		look(n, null);
 	close(null);
-	sp_store_close(&store);
 }
 
 /* Lists that lead back into themselves end. */
@@ -591,7 +557,6 @@ static void circles(void **state)
 	struct sp_note *n;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	make_store();
 	copy_store();
 	e = (struct sp_event *)(bad + h->events);
 	t = (struct sp_thread *)(bad + h->threads);
@@ -607,21 +572,15 @@ static void circles(void **state)
 	((struct sp_topology *)(bad + h->topology))->xml_bytes = 1ull << 62;
 	assert_true(look(size, null));
 	close(null);
-	sp_store_close(&store);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_store, close_store)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums),
-		cmocka_unit_test(above),
-		cmocka_unit_test(kinds),
-		cmocka_unit_test(rows),
-		cmocka_unit_test(empty),
-		cmocka_unit_test(headers),
-		cmocka_unit_test(truncated),
-		cmocka_unit_test(circles),
-		cmocka_unit_test(damaged),
+		TEST(sums), TEST(above), TEST(kinds), TEST(rows), WITH_STORE(empty), cmocka_unit_test(headers), TEST(truncated),
+		TEST(circles), TEST(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,45 +3,24 @@
  */
 #include "test.h"
 
-#include "../../core/model/model.h"
-#include "../../core/store/fold.h"
 #include "../../core/store/readings.h"
-#include "book.h"
+#include "stores.h"
 #include "../../core/sys.h"
 
 #define CPUS 4
 
-static struct sp_store store;
 static struct sp_writer w;
 static struct sp_log sp_log;
 static sp_off thread;
 
 static int set_up(void **state)
 {
-	struct sp_component c[CPUS + 1] = { { .parent = -1, .type = "Machine" } };
-	struct sp_event_text e = { .name = "EV" };
-
-	for (int i = 0; i < CPUS; i++)
-		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
-	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0, NULL, 0), 0);
-	sp_store_event(&store, &e);
-	sp_store_event(&store, &e);
+	open_store(state);
+	flat_machine(CPUS);
+	for (int i = 0; i < 2; i++)
+		sp_store_event(&store, &(struct sp_event_text){ .name = "EV" });
 	assert_non_null(sp_store_thread(&store, 77, "t", &thread));
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	sp_store_close(&store);
-	return 0;
-}
-
-static bool never(sp_off off, void *arg)
-{
-	(void)off;
-	(void)arg;
-	return false;
 }
 
 static const uint32_t both[] = { 0, 1 };
@@ -49,11 +28,8 @@ static const uint32_t both[] = { 0, 1 };
 static void bind(uint64_t most)
 {
 	struct sp_relation_key key = { .k = 2, .event = both };
-	sp_off off;
-	struct sp_relation *r = sp_store_relation(&store, thread, &key, never, NULL, &off);
+	struct sp_relation *r = bind_new(&store, thread, &key, &w, NULL);
 
-	assert_non_null(r);
-	sp_records_bind(&w, &store.image, off, 2, r->cells, NULL);
 	sp_log_open(&sp_log, &store, r, 2, most);
 	sp_records_log(&w, &sp_log, SP_ENTRIES_PERMANENT, true);
 	book_call(&w, SP_OP_START, 0, NULL, false, 0);
@@ -76,9 +52,7 @@ static void check_list(struct sp_model *m, uint64_t first, uint64_t n, uint64_t 
 	struct sp_kept at = { 0 };
 	uint64_t ns = 0;
 
-	assert_int_equal(sp_model_open(m, &store.image), 0);
-	assert_int_equal(m->damaged, 0);
-	assert_true(sp_model_next(m, &row));
+	open_first(m, &row);
 	assert_int_equal(row.kept, n);
 	assert_int_equal(row.refused, refused);
 	for (uint64_t i = 0; i < n; i++) {
@@ -242,8 +216,7 @@ static void folded(void **state)
 			used = store.header->used;
 	}
 	assert_true(store.header->used < used + 1000000);
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_int_equal(m.damaged, 0);
+	open_model(&m);
 	assert_int_equal(m.total[0], 300 * n);
 	assert_int_equal(m.kept + m.refused, 300 * n);
 	assert_true(m.refused >= 300 * 1400);
@@ -267,18 +240,13 @@ static void the_time(void **state)
 	assert_true(bad <= n / 100);
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, close_store)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(in_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(jumps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(limit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(none_at_all, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(goes_on, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(half_a_reading, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(folded, set_up, tear_down),
-		cmocka_unit_test(the_time),
+		TEST(in_order), TEST(jumps), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
+		TEST(folded), cmocka_unit_test(the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
