@@ -35,8 +35,6 @@ static inline void flat_machine(int cpus)
 /* Whether somebody else has a relation, or a thread has ended, as the store asks it. */
 static inline bool never(sp_off off, void *arg)
 {
-	(void)off;
-	(void)arg;
 	return false;
 }
 

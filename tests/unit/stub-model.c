@@ -57,13 +57,11 @@ const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len)
 
 const char *sp_image_text(const struct sp_image *image, sp_off off)
 {
-	(void)image;
 	return off < SP_COUNT(stub_text) ? stub_text[off] : "";
 }
 
 const char *sp_image_text_at(const struct sp_image *image, sp_off off, uint32_t i)
 {
-	(void)image;
 	if (off == T_ARGS)
 		return i < SP_COUNT(stub_args) ? stub_args[i] : NULL;
 	return off == T_NATIVES && i < SP_COUNT(stub_natives) ? stub_natives[i] : NULL;
@@ -152,7 +150,6 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 {
 	uint64_t next = row->index;
 
-	(void)m;
 	if (next >= stub_relations)
 		return false;
 	*row = stub_relation[next].row;
@@ -169,7 +166,6 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 		{ 1, 1 }, { 0, 100 }, { 1, 2 }, { 1, 3 }, { 1, 4 }, { 0, 200 }, { 1, 5 }, { 1, 6 }, { 1, 7 },
 	};
 
-	(void)m;
 	if (!row->kept || at->n == SP_COUNT(kept))
 		return false;
 	at->cpu = kept[at->n].cpu;
@@ -219,7 +215,6 @@ static bool stub_twins;	/* sites 1 and 2 are on one line of one function, called
 
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
 {
-	(void)m;
 	if (stub_twins && id) {
 		*c = (struct sp_callsite){ .frames = 2, .name = "" };
 		return id < 3;
@@ -230,7 +225,6 @@ bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite
 
 bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp_frame_seen *f)
 {
-	(void)m;
 	if (i >= (stub_twins ? 2 : id))
 		return false;
 	*f = (struct sp_frame_seen){ .module = i ? "/lib/" HOSTILE : "/home/u/bin/matmul", .build_id = "00ff",
@@ -259,7 +253,6 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
  * tell at none. */
 bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_t *i, struct sp_overflowed *at)
 {
-	(void)m;
 	if (*i >= row->overflows)
 		return false;
 	++*i;
@@ -271,7 +264,6 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count)
 {
-	(void)row;
 	if (at->number != 1 || *hit == 1)
 		return false;
 	*hit = *hit == UINT32_MAX ? 0 : 1;
@@ -295,14 +287,11 @@ const char *sp_model_text(const struct sp_model *m, sp_off off)
 
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
 {
-	(void)m;
 	return i < SP_COUNT(stub_calls) ? stub_calls[i] : NULL;
 }
 
 const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row)
 {
-	(void)m;
-	(void)row;
 	return NULL;
 }
 

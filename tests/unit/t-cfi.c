@@ -23,7 +23,6 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 	uintptr_t header = 0;
 	bool holds = false;
 
-	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
@@ -202,7 +201,6 @@ static void through_libc(void **state)
 
 static void handle(int signal)
 {
-	(void)signal;
 	compare();
 }
 

@@ -30,7 +30,6 @@ static struct sp_model *model(void)
 
 static void same(struct sp_model *m)
 {
-	(void)m;
 }
 
 /* The lines of A and B by this level, where `change` made B of the same model. */
@@ -91,7 +90,6 @@ static void nothing(void **state)
 
 static void one_more(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[1].cell[0].total[0]++;	/* PAPI_TOT_INS on CPU 2 */
 }
 
@@ -180,7 +178,6 @@ static void of_one_rank(void **state)
 
 static void all_main(struct sp_model *m)
 {
-	(void)m;
 	for (unsigned i = 0; i < 3; i++) {
 		stub_relation[i].row.thread = "main";
 		stub_relation[i].row.tid = (int32_t)(i + 1);
@@ -190,14 +187,12 @@ static void all_main(struct sp_model *m)
 
 static void other_tids(struct sp_model *m)
 {
-	(void)m;
 	for (unsigned i = 0; i < 3; i++)
 		stub_relation[i].row.tid += 1000;
 }
 
 static void ended(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[1].row.tid = 0;
 }
 
@@ -214,13 +209,11 @@ static void threads(void **state)
 
 static void second_of_its_name(struct sp_model *m)
 {
-	(void)m;
 	stub_event[6].name = T_INS;	/* BIG */
 }
 
 static void other_big(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[1].cell[0].total[1] = -2;
 }
 
@@ -237,13 +230,11 @@ static void events(void **state)
 
 static void joules(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[0].cell[0].total[3] = HALF;	/* on CPU 0 */
 }
 
 static void gone(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[1].row.cells = 1;		/* nothing of CPU 99 */
 }
 
@@ -295,7 +286,6 @@ static void new_value(void **state)
 
 static void other_interval(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[2].cell[0].total[0] += 10;
 }
 
@@ -319,13 +309,11 @@ static void spread(struct sp_model *m)
 {
 	static unsigned n;
 
-	(void)m;
 	stub_relation[2].cell[0].total[0] += n++ % 4;
 }
 
 static void shifted(struct sp_model *m)
 {
-	(void)m;
 	stub_relation[2].cell[0].total[0] += more;
 }
 

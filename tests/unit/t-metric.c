@@ -12,7 +12,6 @@ static const char *const names[] = { "", "PAPI_TOT_INS", "PAPI_TOT_CYC", "icl::L
 
 const char *sp_model_text(const struct sp_model *m, sp_off off)
 {
-	(void)m;
 	return off < SP_COUNT(names) ? names[off] : "";
 }
 

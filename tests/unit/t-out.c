@@ -210,7 +210,6 @@ static volatile sig_atomic_t alarms;
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 	alarms = alarms + 1;
 }
 

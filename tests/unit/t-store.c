@@ -404,7 +404,6 @@ static unsigned asked;
 
 static bool is_one_of_many(sp_off relation, void *arg)
 {
-	(void)arg;
 	asked++;
 	for (unsigned i = 0; i < MANY; i++)
 		if (many[i] == relation)
@@ -765,7 +764,6 @@ static void check_apart(struct sp_model *m, struct sp_row *row, uint64_t *on_0, 
 
 static void open_for_times(void)
 {
-
 	make_events();
 	flat_machine(2);
 }

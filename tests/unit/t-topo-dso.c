@@ -227,7 +227,6 @@ static bool open_dso(void)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	dso = dlopen(path ? path : built, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 #else
-	(void)path;
 #endif
 	if (dso) {
 		*(void **)&load = dlsym(dso, "sp_topo_load");
