@@ -27,11 +27,10 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ]; then
 		rm -rf one
 		mkdir one
 		chown 65534 one
-		mkdir -p user/tests/apps
+		mkdir -p user/tests/apps user/tests/lib
 		cp "$B/tests/apps/breeds" user/tests/apps
-		cp -r "$root/tests/lib/attach.sh" "$root/tests/lib/check-attached.pl" user
-		mkdir -p user/tests/lib
-		cp user/*.pl user/tests/lib
+		cp "$root/tests/lib/attach.sh" user
+		cp "$root/tests/lib/check-attached.pl" "$root/tests/lib/Dump.pm" user/tests/lib
 		(cd one && timeout -k 1 100 setpriv --reuid=65534 --regid=65534 --clear-groups sh "$tmp/user/attach.sh" "$tmp/user" "$tmp/user" "$seed" \
 			"$tmp/sspapi") >once.out 2>&1 || { cat once.out; return 1; }
 	}

@@ -1,13 +1,12 @@
 #!/usr/bin/perl
 # between.pl DUMP.json [KEY]: "between FROM TO TOTAL" for each pair of call sites, by what their
 # frames have under KEY (symbol), innermost first, "<" between; totals of the first event.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($file, $key) = (@ARGV, 'symbol');
-open(my $in, '<', $file) or die "$file: $!\n";
-my $d = JSON::PP->new->decode(do { local $/; <$in> });
+my $d = dump_of($file);
 my %total;
 
 sub name {

@@ -1,24 +1,19 @@
 #!/usr/bin/perl
 # check-anywhere.pl DUMP.json OUT [MOST]: is what PAPI handed out for each of scenes/anywhere's sets booked, no more and no less,
 # and no more of it exact, on any CPU?  Where the dump says that it is not sure, it may be wrong by MOST.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($dump, $out, $most) = @ARGV;
-open my $in, '<', $dump or die "$dump: $!\n";
-my $d = do { local $/; JSON::PP->new->utf8->decode(<$in>) };
 my (%total, %over, %unsure, $calls, $wrong, $unsure);
-for my $r (@{$d->{relations}}) {
-	my $set = $r->{event_set};
-	for my $c (@{$r->{cpus}}) {
-		$total{$set} += $c->{total}[0];
-		$over{$set} = 1 if $c->{exact}[0] > $c->{total}[0];
-	}
-	$unsure{$set} = $r->{unsure};
+for my $c (grep { !$_->{at} } counts(dump_of($dump))) {
+	my $set = $c->{relation}{event_set};
+	$total{$set} += $c->{total};
+	$over{$set} = 1 if $c->{exact} > $c->{total};
+	$unsure{$set} = $c->{relation}{unsure};
 }
-open $in, '<', $out or die "$out: $!\n";
-while (<$in>) {
+for (lines($out)) {
 	print if /^instructions|not reached/;
 	my ($set, $handed) = /^set (\d+) .* handed (\d+)$/ or next;
 	$calls++;

@@ -1,22 +1,18 @@
 #!/usr/bin/perl
 # check-attached.pl DUMP.json OUT: has each thread that said "tid T least L most M" in OUT a row with as many page faults? Nobody's
 # is missing and nobody's is there twice: a thread counted twice has its faults in its parent's row, too.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($dump, $out) = @ARGV;
-my $d = do { local (@ARGV, $/) = $dump; JSON::PP->new->utf8->decode(<>) };
-my ($event) = grep { $_->{name} eq 'perf::PAGE-FAULTS' } @{ $d->{events} };
+my $d = dump_of($dump);
 my (%row, %together, $sum, $bad, $least, $most, $unseen);
-for my $r (@{ $d->{relations} }) {
-	my ($at) = grep { $r->{events}[$_] == $event->{id} } 0 .. $#{ $r->{events} };
-	$row{ $r->{tid} } //= 0;
-	for my $c (@{ $r->{cpus} }) {
-		$row{ $r->{tid} } += $c->{total}[$at];
-		$sum += $c->{total}[$at];
-		$bad .= "tid $r->{tid}: fewer than none\n" if $c->{total}[$at] < 0;
-	}
+$row{ $_->{tid} } = 0 for @{ $d->{relations} };
+for my $c (grep { $_->{event} eq 'perf::PAGE-FAULTS' } counts($d)) {
+	$row{ $c->{relation}{tid} } += $c->{total};
+	$sum += $c->{total};
+	$bad .= "tid $c->{relation}{tid}: fewer than none\n" if $c->{total} < 0;
 }
 # On a busy machine records may be lost before they are read: said; then rows tell nothing of single threads, but add up.
 my $lost = grep { /were lost/ } @{ $d->{notes} };
@@ -24,8 +20,7 @@ my $lost = grep { /were lost/ } @{ $d->{notes} };
 my $kernel = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 15;
 my $rest = delete $row{0};
 my ($said, $in_rest) = (0, 0);
-open my $in, '<', $out or die "$out: $!\n";
-while (<$in>) {
+for (lines($out)) {
 	my ($tid, $l, $m) = /^tid (\d+) least (\d+) most (\d+)$/ or next;
 	$said++;
 	$least += $l;

@@ -3,22 +3,19 @@
 # faults, and those of its end? Rows add up to the totals; ROWS: at least so many are there. With TOLD=1 threads told of
 # themselves: what a program counts before it can (B: before main(), by the loader) is in the rest, and of threads that did not
 # wait any longer (so many, a note says) what came before their counters.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($dump, $out, $rows, $execs) = @ARGV;
-my $d = do { local (@ARGV, $/) = $dump; JSON::PP->new->utf8->decode(<>) };
-my ($event) = grep { $_->{name} eq 'perf::PAGE-FAULTS' } @{ $d->{events} };
+my $d = dump_of($dump);
 my (%row, $sum, $bad, $said);
-for my $r (@{ $d->{relations} }) {
-	my ($at) = grep { $r->{events}[$_] == $event->{id} } 0 .. $#{ $r->{events} };
-	for my $c (@{ $r->{cpus} }) {
-		$row{ $r->{tid} } += $c->{total}[$at];
-		$sum += $c->{total}[$at];
-		$bad .= "tid $r->{tid}: exact is not total\n" if $c->{total}[$at] != $c->{exact}[$at];
-		$bad .= "tid $r->{tid}: fewer than none\n" if $c->{total}[$at] < 0;
-	}
+for my $c (grep { $_->{event} eq 'perf::PAGE-FAULTS' } counts($d)) {
+	my $tid = $c->{relation}{tid};
+	$row{$tid} += $c->{total};
+	$sum += $c->{total};
+	$bad .= "tid $tid: exact is not total\n" if $c->{total} != $c->{exact};
+	$bad .= "tid $tid: fewer than none\n" if $c->{total} < 0;
 }
 my $total = $d->{components}[0]{total}{'perf::PAGE-FAULTS'};
 $bad .= "rows have $sum, the machine has $total\n" if $sum != $total;
@@ -32,8 +29,7 @@ $unseen += $d->{process}{args}[2] if $unseen && ($d->{process}{args}[1] // '') e
 $unseen += 3 if $execs;
 my ($late) = (map({ /^(\d+) threads? did not wait for counters/ ? $1 : () } @{ $d->{notes} }), 0);
 $rows -= $late if defined $rows;
-open my $in, '<', $out or die "$out: $!\n";
-while (<$in>) {
+for (lines($out)) {
 	my ($tid, $faults, $before) = /^tid (\d+) faults (\d+) before (\d+)$/ or next;
 	my $is = $row{$tid} // 0;
 	my $least = $faults - ($ENV{TOLD} ? $before + 15 : $tid == $first ? 150 : 0) - $unseen;

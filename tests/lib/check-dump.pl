@@ -3,23 +3,14 @@
 # check-dump.pl csv DUMP.csv DUMP.json	has the contract's columns; the same totals as the JSON
 # check-dump.pl text DUMP.txt DUMP.json	80 columns and 100 lines at most; every total is there, in short
 # check-dump.pl info HWLOC-INFO DUMP.json PU...	what hwloc-info says of these PUs (os indexes) is the JSON's
-use strict;
-use warnings;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
+use Encode;
 use JSON::PP;
 
 my ($mode, $file, $json, @more) = @ARGV;
-my $wrong = 0;
-binmode STDOUT, ':utf8';
-
-sub wrong { print @_, "\n"; $wrong = 1 }
-
-sub content {
-	open my $in, '<:encoding(UTF-8)', $_[0] or die "$_[0]: $!\n";
-	local $/;
-	return scalar <$in>;
-}
-
-my $dump = JSON::PP->new->decode(content($mode eq 'json' ? $file : $json));
+my $dump = dump_of($mode eq 'json' ? $file : $json);
 
 # ---- JSON --------------------------------------------------------------------
 
@@ -118,16 +109,11 @@ sub check_json {
 
 sub sums {
 	my %sum;
-	for my $r (@{$dump->{relations}}) {
-		for my $c (@{$r->{cpus}}) {
-			for (grep { defined $c->{total}[$_] } 0 .. $#{$c->{total}}) {
-				my $name = $dump->{events}[$r->{events}[$_]]{name};
-				my $place = defined $r->{places}[$_] ? $dump->{topology}{components}[$r->{places}[$_]] : undef;
-				my $cpu = $place ? $place->{type} eq 'PU' ? $place->{os_index} : '' : $c->{cpu} // '';
-				$sum{$name}{$cpu}{total} += $c->{total}[$_];
-				$sum{$name}{$cpu}{exact} += $c->{exact}[$_];
-			}
-		}
+	for my $c (counts($dump)) {
+		my $id = $c->{relation}{places}[$c->{at}];
+		my $place = defined $id ? $dump->{topology}{components}[$id] : undef;
+		my $cpu = $place ? $place->{type} eq 'PU' ? $place->{os_index} : '' : $c->{cpu} =~ s/null//r;
+		$sum{$c->{event}}{$cpu}{$_} += $c->{$_} for qw(total exact);
 	}
 	return \%sum;
 }
@@ -145,7 +131,7 @@ sub fields {
 }
 
 sub check_csv {
-	my ($header, @lines) = split /\r?\n/, content($file);
+	my ($header, @lines) = split /\r?\n/, decode('UTF-8', content($file));
 	my (%sum, %shown);
 	wrong("header: $header") unless $header eq $columns;
 	my @names = split /,/, $columns;
@@ -193,7 +179,7 @@ sub shortened {
 }
 
 sub check_text {
-	my $text = content($file);
+	my $text = decode('UTF-8', content($file));
 	my %type = map { $_->{name} => $_->{data_type} } @{$dump->{events}};
 	my @lines = split /\n/, $text;
 	wrong(@lines . " lines") if @lines > 100;
@@ -219,7 +205,7 @@ sub check_info {
 	my $sum = sums();
 	my %info;
 	my $cpu;
-	for (split /\n/, content($file)) {
+	for (split /\n/, decode('UTF-8', content($file))) {
 		$cpu = $1 if /^ *os index = (\d+)/;
 		$info{$1}{$cpu} = $2 if /^ *info (\S+) = (-?\d+)$/ && defined $cpu;
 	}
@@ -234,4 +220,4 @@ sub check_info {
 
 my %modes = (json => \&check_json, csv => \&check_csv, text => \&check_text, info => \&check_info);
 $modes{$mode}->();
-exit $wrong;
+done();

@@ -10,28 +10,23 @@
 #
 # Clocks are compared as sums: a thread's time between a reading and its move is the CPU's that it leaves, and no
 # program knows it.  It also wants that each component's total is the sum over the PUs below it.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
+use Encode;
 
 my %option;
 $option{shift @ARGV} = 1 while @ARGV && $ARGV[0] =~ /^--/;
 my $handed = pop @ARGV;
 die "usage: check-handed.pl [--more-events] [--no-cpu] DUMP.json... HANDED\n" unless @ARGV;
-my $wrong = 0;
 our $by_cpu;		# all of it, for the sums of components
 our $by_process;	# the lines say which process was handed the count
-binmode STDOUT, ':utf8';
-
-sub wrong { print @_, "\n"; $wrong = 1 }
 
 sub any { return $option{'--no-cpu'} || $_[0] =~ /(TASK|CPU)-CLOCK$|_(TOT|REF)_CYC$/ }
 
 sub handed {
 	my (%sum, $lines);
-	open my $in, '<:encoding(UTF-8)', $handed or die "$handed: $!\n";
-	while (<$in>) {
-		next unless /^handed /;
+	for (grep { /^handed / } split /^/, Encode::decode('UTF-8', content($handed))) {
 		my ($cpu) = /\bcpu=(-?\w+)/;
 		my ($event) = /\bevent=(\S+)/;
 		my ($pid) = /\bpid=(\d+)/;
@@ -48,16 +43,14 @@ sub handed {
 sub booked {
 	my ($dump, $sum) = @_;
 	my $process = $by_process ? "process $dump->{process}{pid}: " : '';
-	my %name = map { $_->{id} => "$process$_->{name}" } @{$dump->{events}};
-	$by_cpu or s/ \((?:\+?(?:user|kernel|other|supervisor))+\)$// for values %name;	# the program's name for all its modes
+	for my $c (counts($dump)) {
+		my $event = "$process$c->{event}";
+		$by_cpu or $event =~ s/ \((?:\+?(?:user|kernel|other|supervisor))+\)$//;	# the program's name for all its modes
+		$sum->{$event}{!$by_cpu && any($event) ? 'any' : $c->{cpu}} += $c->{total};
+	}
 	for my $r (@{$dump->{relations}}) {
-		for my $c (@{$r->{cpus}}) {
-			my $on = defined $c->{cpu} ? $c->{cpu} : 'null';
-			wrong("relation $r->{id}: totals and events differ in number")
-				if @{$c->{total}} != @{$r->{events}} || @{$c->{exact}} != @{$r->{events}};
-			$sum->{$name{$r->{events}[$_]}}{!$by_cpu && any($name{$r->{events}[$_]}) ? 'any' : $on} += $c->{total}[$_]
-				for grep { defined $c->{total}[$_] } 0 .. $#{$r->{events}};	# gauges have none
-		}
+		wrong("relation $r->{id}: totals and events differ in number")
+			if grep { @{$_->{total}} != @{$r->{events}} || @{$_->{exact}} != @{$r->{events}} } @{$r->{cpus}};
 	}
 }
 
@@ -107,11 +100,9 @@ sub rollup {
 my (%got, @dumps);
 my $want = handed();
 for my $file (@ARGV) {
-	open my $in, '<:encoding(UTF-8)', $file or die "$file: $!\n";
-	local $/;
-	push @dumps, JSON::PP->new->decode(<$in>);
+	push @dumps, dump_of($file);
 	booked($dumps[-1], \%got);
 	rollup($dumps[-1]);
 }
 compare($want, \%got);
-exit $wrong;
+done();

@@ -5,42 +5,39 @@
 #	booked		also: each CPU has to the unit what was done there
 #	exact		also: and all of it is called exact
 #	split		also: each CPU that something was done on has counts, and more than one has
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($mode, $out, @json) = @ARGV;
-my @dumps = map { open(my $f, '<', $_) or die "$_: $!\n"; decode_json(join('', <$f>)) } @json;
+my @dumps = map { dump_of($_) } @json;
 my (%did, %total, %exact, $sum, $unsure);
 ($sum, $unsure) = (0, 0);
 $unsure = 1e9 if $ENV{SANITIZE};	# its run time faults, too
-open(my $o, '<', $out) or die "$out: $!\n";
-while (<$o>) {
+for (lines($out)) {
 	$did{$1} += $2 if /^touched cpu=(\d+) pages=(\d+)/;
 	$sum += $1 if /^handed sum=(\d+)/;
 	$unsure += $1 if /^unsure pages=(\d+)/;
 }
 my $booked = 0;
-for my $c (map { @{ $_->{cpus} } } map { @{ $_->{relations} } } @dumps) {
-	$total{ $c->{cpu} } += $c->{total}[0];
-	$exact{ $c->{cpu} } += $c->{exact}[0];
-	$booked += $c->{total}[0];
+for my $c (grep { !$_->{at} } map { counts($_) } @dumps) {
+	$total{ $c->{cpu} } += $c->{total};
+	$exact{ $c->{cpu} } += $c->{exact};
+	$booked += $c->{total};
 }
-my @wrong;
-push @wrong, "the sum is $booked, handed out were $sum" if $booked != $sum;
+wrong("the sum is $booked, handed out were $sum") if $booked != $sum;
 for my $cpu (sort keys %total) {
 	my $t = $did{$cpu} // 0;
-	push @wrong, "CPU $cpu: exact $exact{$cpu}, but $t were done there" if $exact{$cpu} > $t + $unsure;
+	wrong("CPU $cpu: exact $exact{$cpu}, but $t were done there") if $exact{$cpu} > $t + $unsure;
 }
 for my $cpu (sort keys %did) {
 	my ($t, $e) = ($total{$cpu} // 0, $exact{$cpu} // 0);
-	push @wrong, "CPU $cpu: total $t, exact $e; $did{$cpu} were done there"
+	wrong("CPU $cpu: total $t, exact $e; $did{$cpu} were done there")
 		if $mode =~ /^(booked|exact)$/ && !$ENV{SANITIZE} && ($t != $did{$cpu} || ($mode eq 'exact' && $e != $t));
-	push @wrong, "CPU $cpu: nothing is booked" if $mode eq 'split' && !$t;
+	wrong("CPU $cpu: nothing is booked") if $mode eq 'split' && !$t;
 }
-push @wrong, 'all on one CPU' if $mode eq 'split' && grep({ $_ } values %total) < 2;
-print map { "$_\n" } @wrong;
+wrong('all on one CPU') if $mode eq 'split' && grep({ $_ } values %total) < 2;
 for my $d (@dumps) {
 	print "settings: $d->{settings}{attribution}\n", map { "note: $_\n" } @{ $d->{notes} };
 }
-exit(@wrong ? 1 : 0);
+done();

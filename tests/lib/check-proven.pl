@@ -4,35 +4,28 @@
 #	had RUNS TOTAL PROVEN INSIDE MET ELSEWHERE WRONG
 # what was handed out, and what of it is proven; what was not on an edge of a window, and what of that is proven; what is
 # booked on another CPU; runs in which something is wrong. Of clocks whose truth the client does not know only the sum is looked at.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($folder, @seeds) = @ARGV;
 my ($runs, $total, $proven, $inside, $met, $elsewhere, $bad) = (0) x 7;
 
-sub text {
-	open(my $f, '<', "$folder/$_[0]") or return '';
-	local $/ = undef;
-	return <$f> // '';
-}
+# What a client that did not get that far has not left is empty.
+sub text { -e "$folder/$_[0]" ? content("$folder/$_[0]") : '' }
 
 # By event and CPU: what is booked, what is called proven, and the bound.
 sub booked {
 	my ($d) = @_;
 	my (%total, %exact, %bound, @wrong);
-	my %name = map { $_->{id} => $_->{name} } @{ $d->{events} };
 	for my $r (@{ $d->{relations} }) {
-		my @names = map { $name{$_} } @{ $r->{events} };
-		$bound{ $names[$_] } += $r->{bound}[$_] for 0 .. $#names;
-		for my $c (@{ $r->{cpus} }) {
-			for my $i (0 .. $#names) {
-				my ($t, $e, $k) = ($c->{total}[$i], $c->{exact}[$i], $c->{cpu} // 'none');
-				$total{ $names[$i] }{$k} += $t;
-				$exact{ $names[$i] }{$k} += $e;
-				push @wrong, "CPU $k: $e $names[$i] of $t are proven" if $e < 0 || $e > $t;
-			}
-		}
+		$bound{ $d->{events}[ $r->{events}[$_] ]{name} } += $r->{bound}[$_] for 0 .. $#{ $r->{events} };
+	}
+	for my $c (counts($d)) {
+		my ($t, $e, $k) = @$c{qw(total exact cpu)};
+		$total{ $c->{event} }{$k} += $t;
+		$exact{ $c->{event} }{$k} += $e;
+		push @wrong, "CPU $k: $e $c->{event} of $t are proven" if $e < 0 || $e > $t;
 	}
 	return (\%total, \%exact, \%bound, @wrong);
 }
@@ -41,7 +34,7 @@ sub look {
 	my ($seed) = @_;
 	my ($out, $err, $status) = map { text("$seed.$_") } qw(out err status);
 	return "status $status: $err" if $status != 0 || $err ne '';
-	my $d = eval { decode_json(text("$seed.json")) } or return 'no dump';
+	my $d = eval { dump_of("$folder/$seed.json") } or return 'no dump';
 	my ($got, $exact, $bound, @wrong) = booked($d);
 	push @wrong, $1 if $out =~ /^(wrong: .*)/m;
 	my (%known, $off);

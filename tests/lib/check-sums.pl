@@ -1,20 +1,21 @@
 #!/usr/bin/perl
 # check-sums.pl FOLDER: do all forms of the stores that 64-sums.t made there show the same sums and metrics, and those that
 # follow from their relations? Computed here anew, from the relations in JSON alone. Prints what is wrong; exit 1 if anything is.
-use strict;
-use warnings;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 use JSON::PP;
 
 my $folder = shift;
 my ($wrong, %want, %ipc, %watts, %mode) = (0);
 sub base { $_[0] =~ s/ \([a-z+]+\)$//r }
-sub text { open my $f, '<', "$folder/$_[0]" or die "$_[0]: $!"; local $/; scalar <$f> }
+sub text { content("$folder/$_[0]") }
 sub complain { print "@_\n" if $wrong++ < 20 }
 sub same { my ($what, $got, $want) = @_;
 	my $ok = !defined $got || !defined $want ? !defined $got && !defined $want : abs($got - $want) <= 1e-9 * abs $want;
 	complain("$what: " . ($got // 'none') . ', not ' . ($want // 'none')) unless $ok }
 
-my $d = decode_json(text('all.json'));
+my $d = dump_of("$folder/all.json");
 my @c = @{$d->{topology}{components}};
 my @name = map { $_->{name} } @{$d->{events}};
 my @machines = map { $_->{id} } grep { $_->{type} eq 'Machine' } @c;

@@ -1,14 +1,12 @@
 #!/usr/bin/perl
 # check-together.pl FORM READINGS ATTRIBUTION CALLSITES DUMP.json...: are the dumps of tests/apps/together made as
 # these settings say, and right in themselves?  (That they have what it was handed is check-handed.pl's.)
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($form, $readings, $attribution, $callsites, @files) = @ARGV;
-my ($wrong, $kept, $intervals, $proven) = (0, 0, 0, 0);
-
-sub wrong { print @_, "\n"; $wrong = 1 }
+my ($kept, $intervals, $proven) = (0, 0, 0);
 
 sub of_relation {
 	my ($r) = @_;
@@ -41,9 +39,7 @@ sub of_relation {
 }
 
 for my $file (@files) {
-	open my $in, '<', $file or die "$file: $!\n";
-	local $/;
-	my $d = JSON::PP->new->decode(<$in>);
+	my $d = dump_of($file);
 	my %s = %{$d->{settings}};
 	wrong("$file: made by $s{attribution}, $s{readings}, $s{callsites}")
 		if "$s{attribution} $s{readings} $s{callsites}" ne "$attribution $readings $callsites";
@@ -56,4 +52,4 @@ wrong($kept ? "permanent readings, though not asked for" : "no permanent reading
 	if !!$kept != ($readings eq 'permanent' || $form eq 'interface');
 wrong($intervals ? "intervals, though not asked for" : "no intervals") if !!$intervals != !!$callsites;
 wrong("nothing is proven") unless $proven;
-exit $wrong;
+done();

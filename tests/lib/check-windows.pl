@@ -2,21 +2,18 @@
 # check-windows.pl MODE LEAST OUTPUT DUMP.json: no window is called exact in which the kernel recorded a
 # switch of the thread (reading) or one on another CPU (auto; residency, where such a window is split by time); of those without any switch around
 # them at least LEAST per cent are. OUTPUT: tests/apps/windows'.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($mode, $least, $out, $json) = @ARGV;
-open(my $f, '<', $json) or die "$json: $!\n";
-my $d = decode_json(join('', <$f>));
 my (%exact, %total);
-for my $r (@{ $d->{relations} }) {
-	$exact{ $r->{event_set} } += $_->{exact}[0] for @{ $r->{cpus} };
-	$total{ $r->{event_set} } += $_->{total}[0] for @{ $r->{cpus} };
+for my $c (grep { !$_->{at} } counts(dump_of($json))) {
+	$exact{ $c->{relation}{event_set} } += $c->{exact};
+	$total{ $c->{relation}{event_set} } += $c->{total};
 }
 my ($windows, $unsafe, $quiet, $proven, $wrong) = (0) x 5;
-open(my $o, '<', $out) or die "$out: $!\n";
-while (<$o>) {
+for (lines($out)) {
 	my ($set, $inside, $around, $moved) = /^window set=(\d+) inside=(\d+) around=(\d+) moved=(\d+)/ or next;
 	my $left = $mode eq 'reading' ? $inside : $moved;
 	$windows++;

@@ -4,21 +4,19 @@
 # was reset, is the whole run's, cut to an integer (0 where PAPI does not know the CPU's frequency, and no value here).
 # Says what differs (by more than WITHIN of it: where not all is proven each event has its own rest), and if fewer than LEAST
 # presets were there.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 
 my ($file, $least, $within) = @ARGV;
-open my $in, '<', $file or die "$file: $!\n";
-my $d = JSON::PP->new->decode(do { local $/; <$in> });
-my ($wrong, %seen, %last) = (0);
+my $d = dump_of($file);
+my (%seen, %last);
 
 sub compare {
 	my ($where, $name, $papi, $ours) = @_;
 	$seen{$name} = 1;
 	return if defined $ours && abs($papi - $ours) <= ($within // 0) * abs($papi);
-	print "$name of $where: PAPI $papi, from its parts ", $ours // 'nothing', "\n";
-	$wrong = 1;
+	wrong("$name of $where: PAPI $papi, from its parts ", $ours // 'nothing');
 }
 
 for my $c (@{$d->{components}}) {
@@ -33,8 +31,5 @@ for my $name (keys %last) {
 	my $ours = $d->{components}[0]{derived_metrics}{$name =~ s/PAPI_/MINE_/r};
 	compare('the run', $name, $last{$name}, int($ours // -$last{$name}));
 }
-if (keys %seen < $least) {
-	print "only ", join(' ', sort keys %seen), "\n";
-	$wrong = 1;
-}
-exit $wrong;
+wrong("only ", join(' ', sort keys %seen)) if keys %seen < $least;
+done();

@@ -12,9 +12,9 @@
 #
 # The environment has B, SHIM, FAULTS and what else the runs need; the dump is FOLDER/x.json. Prints
 # a line for each that was wrong, by what to run it again, and at the end how many it tried.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 use POSIX qw(:errno_h :sys_wait_h);
 use Time::HiRes qw(sleep time);
 
@@ -43,12 +43,7 @@ my %errors = (openat => [EMFILE, EACCES, EINTR], mmap => [ENOMEM], write => [ENO
 	fallocate => [ENOSPC, EOPNOTSUPP, EINTR], linkat => [EPERM, ENOSPC], renameat2 => [EINVAL, ENOSPC],
 	newfstatat => [EACCES, ENOENT], mkdirat => [ENOSPC, EROFS], close => [EINTR, EIO], rt_sigprocmask => [EPERM]);
 
-sub slurp {
-	my ($path) = @_;
-	open my $f, '<:raw', $path or return '';
-	local $/;
-	return <$f> // '';
-}
+sub slurp { -e $_[0] ? content($_[0]) : '' }
 
 # status, or undef: it hung
 sub run {
@@ -86,12 +81,7 @@ sub streams {
 sub totals_of {
 	my ($d) = @_;
 	my %t;
-	my %name = map { $_->{id} => $_->{name} } @{$d->{events}};
-	for my $r (@{$d->{relations}}) {
-		for my $c (@{$r->{cpus}}) {
-			$t{$name{$r->{events}[$_]} . "/" . ($c->{cpu} // 'null')} += $c->{total}[$_] for 0 .. $#{$r->{events}};
-		}
-	}
+	$t{"$_->{event}/$_->{cpu}"} += $_->{total} for counts($d);
 	return \%t;
 }
 
@@ -118,14 +108,14 @@ sub kept {
 	my (%t, %of, $dropped, $from_store);
 	for my $f (glob "$folder/x*.json") {
 		next if slurp($f) eq "old\n";
-		my $d = eval { JSON::PP->new->utf8->decode(slurp($f)) };
+		my $d = eval { dump_of($f) };
 		return ("$f is not JSON: $@") if $@;
 		$of{$d->{process}{pid}}[$d->{process}{end} eq 'snapshot' ? 2 : 0] = $d;
 	}
 	for my $f (glob "$folder/live/*.live") {
 		unlink "$folder/recovered.json";
 		qx($B/sspapi recover -o '$folder/recovered.json' '$f' 2>&1);
-		my $d = eval { JSON::PP->new->utf8->decode(slurp("$folder/recovered.json")) } or next;
+		my $d = eval { dump_of("$folder/recovered.json") } or next;
 		$of{$d->{process}{pid}}[1] = $d;
 	}
 	for my $dumps (values %of) {

@@ -14,9 +14,9 @@
 # The environment has B and SHIM (lib.sh). Prints what was wrong, and at the end a line of what it
 # met, and "unreadable N": stores that hold no reading, and that recover refuses. Exit 1 if anything
 # else was wrong.
-use strict;
-use warnings;
-use JSON::PP;
+use FindBin '$Bin';
+use lib $Bin;
+use Dump;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
@@ -29,14 +29,11 @@ while (@ARGV && $ARGV[0] =~ /^--(\w+)$/) {
 my ($times, @program) = @ARGV;
 my ($B, $SHIM) = @ENV{qw(B SHIM)};
 my $page = "$o{folder}/page";
-my $wrong = 0;
 my %met = map { $_ => 0 } qw(early unread seen pending);
 my ($most, $unreadable) = (0, 0);
 srand $o{seed};
 my $folder = $o{live} || '/dev/shm';
 my %old = map { $_ => 1 } glob "$folder/sspapi.*.live";	# of others: a pid may come again
-
-sub wrong { print @_, "\n"; $wrong++ }
 
 my @settings = map { my $a = $_; map { my $r = $_; map { [$a, $r, $_] } 0, 1, 8 } qw(temporary permanent) }
 	qw(auto exact residency reading);
@@ -59,9 +56,7 @@ sub start {
 }
 
 sub page {
-	open my $f, '<:raw', $page or die "$page: $!\n";
-	local $/;
-	return unpack 'q*', <$f>;
+	return unpack 'q*', content($page);
 }
 
 # {tid}{cpu} => [seen], [may]; the events of the program are in the order of EV_A, EV_B
@@ -97,16 +92,9 @@ sub booked {
 	my ($d) = @_;
 	my %b;
 	my %index = (EV_A => 0, EV_B => 1, 'perf::PAGE-FAULTS' => 0);
-	my %name = map { $_->{id} => $_->{name} } @{$d->{events}};
-	for my $r (@{$d->{relations}}) {
-		for my $c (@{$r->{cpus}}) {
-			my $cpu = $c->{cpu} // 'null';
-			for my $e (0 .. $#{$r->{events}}) {
-				$b{$r->{tid}}{$cpu}[$index{$name{$r->{events}[$e]}}] += $c->{total}[$e];
-				wrong("exact $c->{exact}[$e] of $c->{total}[$e]")
-					if $c->{exact}[$e] > $c->{total}[$e] || $c->{exact}[$e] < 0;
-			}
-		}
+	for my $c (counts($d)) {
+		$b{$c->{relation}{tid}}{$c->{cpu}}[$index{$c->{event}}] += $c->{total};
+		wrong("exact $c->{exact} of $c->{total}") if $c->{exact} > $c->{total} || $c->{exact} < 0;
 	}
 	return \%b;
 }
@@ -159,12 +147,7 @@ sub recover {
 	$said =~ s/\s+$//;
 	return (undef, "$status: $said") if $status || $said ne '';
 	return (undef, '') if !-e $out && !-e $live;	# killed before it was a store: recover removes it
-	eval {
-		open my $f, '<', $out or die "$out: $!\n";
-		local $/;
-		$d = JSON::PP->new->utf8->decode(<$f>);
-	};
-	wrong("$what: the dump: $@") if $@;
+	eval { $d = dump_of($out) } or wrong("$what: the dump: $@");
 	unlink $out;
 	wrong("$what: the live file is still there") if -e $live;
 	wrong("$what: end is $d->{process}{end}") if $d && $d->{process}{end} ne 'recovered';
@@ -213,4 +196,4 @@ print "seed $o{seed}: of $times: $met{early} before there was a store, $met{unre
 	"$met{seen} with just what was seen, $met{pending} with one reading more; most readings $most\n";
 print "unreadable $unreadable\n";
 if ($met{seen} + $met{pending} < $times / 4) { wrong("too few runs had readings to lose") }
-exit($wrong ? 1 : 0);
+done();
