@@ -9,27 +9,16 @@
 #	overflows	the overflow handler's calls of each CPU are in the dump, some of them in the loop's module
 #
 # options: within=N%	cpus: how far counts may be off, of their sum (default: a quarter of a unit; page faults 0)
-use strict;
-use warnings;
-use JSON::PP;
+use lib 'tests/lib';
+use Dump;
 
 my ($what, $out, $dump, $lstopo, @options) = @ARGV;
 my %option = map { split /=/, $_, 2 } @options;
 my ($unit, $pages) = (1_000_000, 20);	# as in walk.c
-my $wrong = 0;
 
-sub wrong { printf "%s\n", join '', @_; $wrong = 1 }
-
-sub slurp {
-	my ($file) = @_;
-	open my $in, '<', $file or die "$file: $!\n";
-	local $/;
-	return scalar <$in>;
-}
-
-my $d = JSON::PP->new->utf8->decode(slurp($dump));
+my $d = dump_of($dump);
 my (%handed, %did, $unsure);
-for (split /\n/, slurp($out)) {
+for (lines($out)) {
 	$handed{$1} += $2 if /^handed event=(\S+) value=(-?\d+)/;
 	$did{$1} += $2 if /^did cpu=(\d+) units=([\d.]+)/;
 	$unsure += $1 if /^unsure units=([\d.]+)/;
@@ -38,15 +27,9 @@ wrong("nothing was done") unless %did;
 
 # event -> CPU -> count; and what is proven
 my (%booked, %exact);
-for my $r (@{$d->{relations}}) {
-	for my $c (@{$r->{cpus}}) {
-		my $cpu = $c->{cpu} // 'null';
-		for my $i (0 .. $#{$r->{events}}) {
-			my $name = $d->{events}[$r->{events}[$i]]{name};
-			$booked{$name}{$cpu} += $c->{total}[$i];
-			$exact{$name}{$cpu} += $c->{exact}[$i];
-		}
-	}
+for my $c (counts($d)) {
+	$booked{$c->{event}}{$c->{cpu}} += $c->{total};
+	$exact{$c->{event}}{$c->{cpu}} += $c->{exact};
 }
 wrong("nothing is in the dump") unless %booked;
 
@@ -117,7 +100,7 @@ sub cpus_of {	# "0x0000000f" or with commas
 # lstopo's objects that have CPUs, "type os_index" -> CPUs
 sub machine {
 	my %object;
-	for (slurp($lstopo) =~ /<object ([^>]*)>/g) {
+	for (content($lstopo) =~ /<object ([^>]*)>/g) {
 		my %a = /(\w+)="([^"]*)"/g;
 		next unless $a{cpuset} && $a{type} =~ /^(Machine|Package|Die|NUMANode|L\d|L\di?Cache|L\dd?Cache|Core|PU)$/;
 		my $type = $a{type} =~ s/^L1Cache$/L1d/r =~ s/iCache$/i/r =~ s/Cache$//r;
@@ -149,7 +132,7 @@ sub check_levels {
 
 sub check_overflows {
 	my (%called, %booked, $walk);
-	for (split /\n/, slurp($out)) {
+	for (lines($out)) {
 		$called{$1} = $2 if /^overflows cpu=(\d+) calls=(\d+)/;
 	}
 	for my $o (map { @{$_->{overflows}} } @{$d->{relations}}) {
@@ -168,4 +151,4 @@ sub check_overflows {
 }
 
 ({overflows => \&check_overflows, sums => \&check_sums, cpus => \&check_cpus, levels => \&check_levels, exact => \&check_exact}->{$what} or die "what is $what?\n")->();
-exit $wrong;
+done();
