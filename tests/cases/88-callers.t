@@ -5,31 +5,7 @@ need_real_papi
 cd "$tmp" || exit 1
 cc=${CC:-gcc}
 
-# Pages that are touched, and calls that are neither jumps nor put into their callers.
-cat >touch.h <<'END'
-#include <papi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#define HERE __attribute__((noinline))
-#define END(r) __asm__ volatile("" : "+r"(r))
-static volatile char arena[4096 * 20000];
-static int at = 2;
-static inline void touch(int pages)
-{
-	while (pages-- > 0)
-		arena[++at * 4096] = 1;
-}
-static inline int up(int *set)
-{
-	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);	/* else one fault may be of 512 pages */
-	PAPI_library_init(PAPI_VER_CURRENT);
-	*set = PAPI_NULL;
-	PAPI_create_eventset(set);
-	return PAPI_add_named_event(*set, "perf::PAGE-FAULTS") != PAPI_OK;
-}
-END
-
+cp "$root/tests/lib/regions.h" .
 # told NAME WANTED: the intervals of more than two pages, by the functions of each path
 told() {
 	"$B/sspapi" report -f json "$1.sspapi" >told.json
@@ -49,7 +25,7 @@ rows() {
 # ---- a library that wraps PAPI, as GPTL does: set once, read by two of its functions, never stopped -----------------
 
 cat >timers.c <<'END'
-#include "touch.h"
+#include "regions.h"
 static int set;
 static long long values[4];
 HERE static int papi_read(void) { int r = PAPI_read(set, values); END(r); return r; }
@@ -59,7 +35,7 @@ HERE int timer_start(void) { int r = papi_read(); END(r); return r; }
 HERE int timer_stop(void) { int r = papi_read(); END(r); return r; }
 END
 cat >model.c <<'END'
-#include "touch.h"
+#include "regions.h"
 int timer_init(void), timer_start(void), timer_stop(void);
 #define PART(name, pages) HERE void name(void) { int r = timer_start(); touch(pages); r = timer_stop(); END(r); }
 PART(dynamics, 100)
@@ -97,7 +73,7 @@ is "text: the program's functions" "$(rows model | sed 's/ 0x[0-9a-f]*//g; /→ 
 # ---- a helper of the program's own, called from frames of all kinds ---------------------------------------------------
 
 cat >kinds.c <<'END'
-#include "touch.h"
+#include "regions.h"
 #include <alloca.h>
 static int set;
 static long long value;
@@ -164,7 +140,7 @@ told three "so many as are asked for, whatever they tell" \
 
 # One call in 1024 is timed, and booked another way than it began.
 cat >turns.c <<'END'
-#include "touch.h"
+#include "regions.h"
 static int set;
 static long long value;
 HERE static void begin(void) { int r = PAPI_start(set); END(r); }
@@ -193,7 +169,7 @@ is "12,000 starts by turns: each from where it was" "$(perl "$root/tests/lib/bet
 # ---- what tells nothing more is cut, and nothing is told apart by it -----------------------------------------------------
 
 cat >many.c <<'END'
-#include "touch.h"
+#include "regions.h"
 static int set;
 static long long value;
 static volatile int which;	/* no two of them are one */
@@ -223,7 +199,7 @@ is "JSON: how many frames there are in the end" "$(json told.json '$d->{settings
 
 # A rank that met functions more has kept fewer callers: what both have is one row, and nothing else of the others is lost.
 cat >ranks.c <<'END'
-#include "touch.h"
+#include "regions.h"
 static int set;
 static long long value;
 HERE static void measured(int pages) { int r = PAPI_start(set); touch(pages); r = PAPI_stop(set, &value); END(r); }
@@ -264,7 +240,7 @@ is "diff: so are those of two runs, of which one row differs" "$(status_of diff)
 
 # Reads in more places than there is room for paths: they have room as one frame, and the sum is there.
 cat >crowd.c <<'END'
-#include "touch.h"
+#include "regions.h"
 static int set;
 static long long value;
 HERE static void look(void) { int r = PAPI_read(set, &value); END(r); }
@@ -290,7 +266,7 @@ is "400 places in one run: none in other, and the sum" "$(json crowd.json 'my ($
 # ---- OpenMP, a preload that counts threads, C++, a plug-in ------------------------------------------------------------------
 
 cat >omp.c <<'END'
-#include "touch.h"
+#include "regions.h"
 #include <omp.h>
 static __thread int set;
 static long long value[2];
@@ -429,7 +405,7 @@ MORE=$REAL_PAPI_PRELOAD
 
 if command -v g++ >/dev/null; then
 	cat >solver.cc <<'END'
-#include "touch.h"
+#include "regions.h"
 static int set;
 static long long value;
 HERE static void begin() { int r = PAPI_start(set); END(r); }
@@ -468,7 +444,7 @@ int plugin(int set)
 }
 END
 cat >host.c <<'END'
-#include "touch.h"
+#include "regions.h"
 #include <dlfcn.h>
 static int set;
 HERE static int by_one(int (*f)(int)) { int r; touch(10); r = f(set); END(r); return r; }

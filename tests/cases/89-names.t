@@ -2,12 +2,12 @@
 . tests/lib/lib.sh
 need_real_papi
 cd "$tmp" || exit 1
+cp "$root/tests/lib/regions.h" .
 
 # Eight frames of which one differs; functions that were inlined, that a stripped file has no
 # name for, that C++ names.
 cat >names.c <<'END'
-#include <papi.h>
-#include <stdlib.h>
+#include "regions.h"
 #ifdef __cplusplus
 #define C "C"
 namespace deep { template<class T> struct kernel { static void run(int set); }; }
@@ -17,10 +17,8 @@ namespace deep { template<class T> struct kernel { static void run(int set); }; 
 extern C void exported_first(int set);
 extern C void exported_last(int set);
 static long long values[8];
-static volatile char arena[64 * 4096];
-static int at, pages;
-#define HERE __attribute__((noinline))
-#define END __asm__ volatile("")
+static int pages;
+#define STAY __asm__ volatile("")
 static inline void begin(int set)
 {
 	PAPI_start(set);
@@ -36,12 +34,11 @@ void exported_first(int set)
 HERE static void hidden(int set)
 {
 	begin(set);
-	while (pages-- > 0)
-		arena[++at * 4096] = 1;
+	touch(pages);
 	end(set);
-	END;
+	STAY;
 }
-#define CALLS(name, other) HERE static void name(int set) { other(set); END; }
+#define CALLS(name, other) HERE static void name(int set) { other(set); STAY; }
 CALLS(a_function_with_a_rather_long_name_3, hidden)
 CALLS(a_function_with_a_rather_long_name_2, a_function_with_a_rather_long_name_3)
 CALLS(a_function_with_a_rather_long_name_1, a_function_with_a_rather_long_name_2)
@@ -57,27 +54,21 @@ void exported_last(int set)
 	pages = getenv("PAGES") ? 30 : 20;
 	solver_b(set);
 #endif
-	END;
+	STAY;
 }
 #ifdef __cplusplus
-template<class T> HERE void deep::kernel<T>::run(int set) { hidden(set); END; }
+template<class T> HERE void deep::kernel<T>::run(int set) { hidden(set); STAY; }
 #endif
 END
 cat >main.c <<'END'
-#include <papi.h>
+#include "regions.h"
 #include <dlfcn.h>
-void exported_last(int set);
 int main(int argc, char **argv)
 {
-	int set = PAPI_NULL;
-	void (*last)(int);
+	int set, r = up(&set);
 
-	PAPI_library_init(PAPI_VER_CURRENT);
-	PAPI_create_eventset(&set);
-	PAPI_add_named_event(set, "perf::PAGE-FAULTS");
-	last = (void (*)(int))dlsym(dlopen(argv[argc - 1], RTLD_NOW), "exported_last");
-	last(set);
-	return 0;
+	((void (*)(int))dlsym(dlopen(argv[argc - 1], RTLD_NOW), "exported_last"))(set);
+	return r;
 }
 END
 cc=${CC:-gcc}
@@ -89,25 +80,17 @@ pages=$tmp/store.sspapi
 
 # A reading in a loop: what lies between one and the next has the same place twice. The last pages but 7 of 2007.
 cat >loop.c <<'END'
-#include <papi.h>
-#include <sys/prctl.h>
+#include "regions.h"
 int main(void)
 {
-	static volatile char arena[2010 * 4096];
-	int set = PAPI_NULL, at = 0;
+	int set, r = up(&set) || PAPI_start(set);
 	long long value;
 
-	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);	/* else one fault may be of 512 pages */
-	PAPI_library_init(PAPI_VER_CURRENT);
-	PAPI_create_eventset(&set);
-	PAPI_add_named_event(set, "perf::PAGE-FAULTS");
-	PAPI_start(set);
 	for (int i = 0; i < 3; i++) {
-		for (int n = i ? 1000 : 7; n; n--)
-			arena[++at * 4096] = 1;
+		touch(i ? 1000 : 7);
 		PAPI_read(set, &value);
 	}
-	return 0;
+	return r;
 }
 END
 run build $cc -g -O1 -o loop loop.c -lpapi
@@ -181,29 +164,24 @@ if command -v g++ >/dev/null; then
 	names 3 ./libnames.so
 	check "C++: names as in the source" grep -q 'deep::kernel<int>::run' report.json
 	cat >instances.cc <<'END'
-#include <papi.h>
-static volatile char arena[64 * 4096];
-static int at;
+#include "regions.h"
 template<class T> struct solver { static void step(int set, int pages); };
-template<class T> __attribute__((noinline)) void solver<T>::step(int set, int pages)
+template<class T> HERE void solver<T>::step(int set, int pages)
 {
 	long long value;
 
 	PAPI_start(set);
-	while (pages-- > 0)
-		arena[++at * 4096] = 1;
+	touch(pages);
 	PAPI_stop(set, &value);
 	__asm__ volatile("");
 }
 int main()
 {
-	int set = PAPI_NULL;
+	int set, r = up(&set);
 
-	PAPI_library_init(PAPI_VER_CURRENT);
-	PAPI_create_eventset(&set);
-	PAPI_add_named_event(set, "perf::PAGE-FAULTS");
 	solver<unsigned long>::step(set, 10);
 	solver<double>::step(set, 20);
+	return r;
 }
 END
 	g++ -O1 -g -rdynamic -o instances instances.cc -lpapi
