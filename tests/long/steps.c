@@ -8,7 +8,7 @@
  *	print			the `handed` lines
  *	sleep:MS line		waits; for a line on stdin
  *	closeall closefrom:FD	descriptors
- *	clearenv chdir:DIR rmdir:DIR rm:DIR chroot:DIR setuid:N umask:N
+ *	clearenv chdir:DIR rmdir:DIR chroot:DIR setuid:N umask:N
  *	nofile:N fsize:N as:MB data:MB stack:KB nproc:N	limits
  *	fork			a child goes on, the parent waits and ends as it does
  *	vfork:PATH		a child of vfork executes PATH
@@ -51,127 +51,95 @@ static void accumulate(void)
 	handed_accum(c, before, sums);
 }
 
-static void stop0(void)
-{
-	must("PAPI_stop", PAPI_stop(c->id, NULL));
-}
+#define STEP(name, ...) if (!strcmp(step, name)) { __VA_ARGS__; return 1; }
 
 static int papi(const char *step, long long n)
 {
-	if (!strcmp(step, "up"))
-		up();
-	else if (!strcmp(step, "set"))
-		c = SET("EV_A", "EV_B");
-	else if (!strcmp(step, "begin"))
-		begin(c);
-	else if (!strcmp(step, "read"))
-		look(c);
-	else if (!strcmp(step, "reset"))
-		must("PAPI_reset", PAPI_reset(c->id)), zeroed(c);
-	else if (!strcmp(step, "accum"))
-		accumulate();
-	else if (!strcmp(step, "end"))
-		end(c);
-	else if (!strcmp(step, "stop0"))
-		stop0();
-	else if (!strcmp(step, "drop"))
-		drop(c);
-	else if (!strcmp(step, "a"))
-		fake_count("EV_A", n);
-	else if (!strcmp(step, "b"))
-		fake_count("EV_B", n);
-	else if (!strcmp(step, "print"))
-		print_handed(c, ""), fflush(stdout);
-	else
-		return 0;
-	return 1;
+	STEP("up", up())
+	STEP("set", c = SET("EV_A", "EV_B"))
+	STEP("begin", begin(c))
+	STEP("read", look(c))
+	STEP("reset", must("PAPI_reset", PAPI_reset(c->id)), zeroed(c))
+	STEP("accum", accumulate())
+	STEP("end", end(c))
+	STEP("stop0", must("PAPI_stop", PAPI_stop(c->id, NULL)))
+	STEP("drop", drop(c))
+	STEP("a", fake_count("EV_A", n))
+	STEP("b", fake_count("EV_B", n))
+	STEP("print", print_handed(c, ""), fflush(stdout))
+	return 0;
+}
+
+static void shall(const char *step, int bad)
+{
+	if (bad)
+		die(step);
+}
+
+static void close_from(int fd)
+{
+	for (; fd < 1024; fd++)
+		close(fd);
 }
 
 static int surroundings(const char *step, const char *arg, long long n)
 {
 	char line[80];
-	int bad = 0;
 
-	if (!strcmp(step, "cpu"))
-		pin(n);
-	else if (!strcmp(step, "say"))
-		puts(arg), fflush(stdout);
-	else if (!strcmp(step, "sleep"))
-		usleep(n * 1000);
-	else if (!strcmp(step, "line"))
-		fgets(line, sizeof(line), stdin);
-	else if (!strcmp(step, "closeall") || !strcmp(step, "closefrom"))
-		for (int fd = arg ? n : 0; fd < 1024; fd++)
-			close(fd);
-	else if (!strcmp(step, "clearenv"))
-		bad = clearenv();
-	else if (!strcmp(step, "chdir"))
-		bad = chdir(arg);
-	else if (!strcmp(step, "rmdir"))
-		bad = rmdir(arg);
-	else if (!strcmp(step, "chroot"))
-		bad = chroot(arg);
-	else if (!strcmp(step, "setuid"))
-		bad = setgid(n) || setuid(n);
-	else if (!strcmp(step, "umask"))
-		umask(n);
-	else if (!strcmp(step, "nofile"))
-		limit(RLIMIT_NOFILE, n);
-	else if (!strcmp(step, "fsize"))
-		limit(RLIMIT_FSIZE, n);
-	else if (!strcmp(step, "as"))
-		limit(RLIMIT_AS, n << 20);
-	else if (!strcmp(step, "data"))
-		limit(RLIMIT_DATA, n << 20);
-	else if (!strcmp(step, "stack"))
-		limit(RLIMIT_STACK, n << 10);
-	else if (!strcmp(step, "nproc"))
-		limit(RLIMIT_NPROC, n);
-	else
-		return 0;
-	if (bad)
-		die(step);
-	return 1;
+	STEP("cpu", pin(n))
+	STEP("say", puts(arg), fflush(stdout))
+	STEP("sleep", usleep(n * 1000))
+	STEP("line", if (!fgets(line, sizeof(line), stdin)) line[0] = 0)
+	STEP("closeall", close_from(0))
+	STEP("closefrom", close_from(n))
+	STEP("clearenv", shall(step, clearenv()))
+	STEP("chdir", shall(step, chdir(arg)))
+	STEP("rmdir", shall(step, rmdir(arg)))
+	STEP("chroot", shall(step, chroot(arg)))
+	STEP("setuid", shall(step, setgid(n) || setuid(n)))
+	STEP("umask", umask(n))
+	STEP("nofile", limit(RLIMIT_NOFILE, n))
+	STEP("fsize", limit(RLIMIT_FSIZE, n))
+	STEP("as", limit(RLIMIT_AS, n << 20))
+	STEP("data", limit(RLIMIT_DATA, n << 20))
+	STEP("stack", limit(RLIMIT_STACK, n << 10))
+	STEP("nproc", limit(RLIMIT_NPROC, n))
+	return 0;
+}
+
+static void fork_here(void)
+{
+	int status;
+
+	if (!fork())
+		return;
+	wait(&status);
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static void vfork_exec(const char *path)
+{
+	if (!vfork()) {
+		execl(path, path, NULL);
+		_exit(5);
+	}
+	wait(NULL);
 }
 
 static int ends(const char *step, const char *arg, int n)
 {
-	int status;
-
-	if (!strcmp(step, "fork")) {
-		if (!fork())
-			return 1;
-		wait(&status);
-		exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-	} else if (!strcmp(step, "vfork")) {
-		if (!vfork()) {
-			execl(arg, arg, NULL);
-			_exit(5);
-		}
-		wait(&status);
-	} else if (!strcmp(step, "exec")) {
-		execl(arg, arg, NULL);
-		perror("exec");
-	} else if (!strcmp(step, "sigpipe")) {
-		signal(SIGPIPE, on_signal);
-	} else if (!strcmp(step, "sigxfsz")) {
-		signal(SIGXFSZ, on_signal);
-	} else if (!strcmp(step, "sigbus")) {
-		signal(SIGBUS, on_signal);
-	} else if (!strcmp(step, "kill")) {
-		raise(n);
-	} else if (!strcmp(step, "exit")) {
-		exit(n);
-	} else if (!strcmp(step, "_exit")) {
-		_exit(n);
-	} else if (!strcmp(step, "quick_exit")) {
-		quick_exit(n);
-	} else if (!strcmp(step, "abort")) {
-		abort();
-	} else {
-		return 0;
-	}
-	return 1;
+	STEP("fork", fork_here())
+	STEP("vfork", vfork_exec(arg))
+	STEP("exec", execl(arg, arg, NULL), perror("exec"))
+	STEP("sigpipe", signal(SIGPIPE, on_signal))
+	STEP("sigxfsz", signal(SIGXFSZ, on_signal))
+	STEP("sigbus", signal(SIGBUS, on_signal))
+	STEP("kill", raise(n))
+	STEP("exit", exit(n))
+	STEP("_exit", _exit(n))
+	STEP("quick_exit", quick_exit(n))
+	STEP("abort", abort())
+	return 0;
 }
 
 static char **run(char **step);

@@ -98,64 +98,48 @@ static void meet(const char *fifo, int how)
 	close(open(fifo, how));
 }
 
-static void act(const char *word)
+#define STEP(name, ...) if (!strcmp(step, name)) { __VA_ARGS__; return; }
+
+static void act(char *step)
 {
 	long long values[EVENTS] = {0};
+	char *arg = strchr(step, '=');
+	int n;
 
-	if (!strncmp(word, "set=", 4))
-		make(word + 4);
-	else if (!strncmp(word, "cpu=", 4))
-		pin(atoi(word + 4));
-	else if (!strncmp(word, "show=", 5))
-		show(word + 5);
-	else if (!strcmp(word, "mpx"))
-		multiplex(PAPI_MULTIPLEX_DEFAULT);
-	else if (!strcmp(word, "swmpx"))
-		multiplex(PAPI_MULTIPLEX_FORCE_SW);
-	else if (!strcmp(word, "start"))
-		must(word, PAPI_start(c->id));
-	else if (!strcmp(word, "stop"))
-		must(word, PAPI_stop(c->id, values));
-	else if (!strcmp(word, "read"))
-		must(word, PAPI_read(c->id, values));
-	else if (!strcmp(word, "accum"))
-		must(word, PAPI_accum(c->id, values));
-	else if (!strcmp(word, "reset"))
-		must(word, PAPI_reset(c->id));
-	else if (!strcmp(word, "former"))
-		go_back();
-	else if (!strcmp(word, "again"))
-		drop(c), make(names);
-	else if (!strncmp(word, "dom=", 4))
-		domain(atoi(word + 4));
-	else if (!strncmp(word, "defdom=", 7))
-		must(word, PAPI_set_domain(atoi(word + 7)));
-	else if (!strncmp(word, "profil=", 7))
-		profile(atoi(word + 7));
-	else if (!strncmp(word, "whole=", 6))
-		whole(atoi(word + 6));
-	else if (!strcmp(word, "other"))
-		use_another();
-	else if (!strncmp(word, "tell=", 5))
-		meet(word + 5, O_WRONLY);
-	else if (!strncmp(word, "hear=", 5))
-		meet(word + 5, O_RDONLY);
-	else
-		die(word);
+	if (arg)
+		*arg++ = '\0';
+	n = arg ? atoi(arg) : 0;
+	STEP("set", make(arg))
+	STEP("cpu", pin(n))
+	STEP("show", show(arg))
+	STEP("mpx", multiplex(PAPI_MULTIPLEX_DEFAULT))
+	STEP("swmpx", multiplex(PAPI_MULTIPLEX_FORCE_SW))
+	STEP("start", must(step, PAPI_start(c->id)))
+	STEP("stop", must(step, PAPI_stop(c->id, values)))
+	STEP("read", must(step, PAPI_read(c->id, values)))
+	STEP("accum", must(step, PAPI_accum(c->id, values)))
+	STEP("reset", must(step, PAPI_reset(c->id)))
+	STEP("former", go_back())
+	STEP("again", drop(c), make(names))
+	STEP("dom", domain(n))
+	STEP("defdom", must(step, PAPI_set_domain(n)))
+	STEP("profil", profile(n))
+	STEP("whole", whole(n))
+	STEP("other", use_another())
+	STEP("tell", meet(arg, O_WRONLY))
+	STEP("hear", meet(arg, O_RDONLY))
+	die(step);
 }
 
 /* Up to the end or "back". */
 static void *act_all(void *words)
 {
 	for (char **word = words; *word && strcmp(*word, "back") != 0; word++) {
-		pthread_t thread;
-
 		if (strcmp(*word, "beside") != 0) {
 			act(*word);
 			continue;
 		}
-		if (pthread_create(&thread, NULL, act_all, word + 1) || pthread_join(thread, NULL))
-			die(*word);
+		run_thread(NULL, act_all, word + 1);
 		while (word[1] && strcmp(*word, "back") != 0)
 			word++;
 	}
