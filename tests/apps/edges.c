@@ -73,6 +73,22 @@ static void stops(int set)
 	took(value);
 }
 
+/* Ten windows in which it moves; what is set while it reads; then it works there. */
+static void windows(volatile int *what, int which, long pages)
+{
+	for (int i = 0; i < 10; i++) {
+		starts(c->id);
+		work(0, 20);
+		work(1, 30);
+		*what = 1;
+		reads();
+		*what = 0;
+		if (pages)
+			work(which, pages);
+		stops(c->id);
+	}
+}
+
 /* Faults of the kernel's, when it writes for us. */
 static void work_inside(int which, int pages)
 {
@@ -155,15 +171,7 @@ static void handler(void)
 	signal(SIGUSR1, on_signal);
 	raise(SIGUSR1); /* all of it has run once */
 	on[sched_getcpu()] -= 10;
-	for (int i = 0; i < 10; i++) {
-		starts(c->id);
-		work(0, 20);
-		work(1, 30);
-		armed = 1;
-		reads();
-		work(0, 5);
-		stops(c->id);
-	}
+	windows(&armed, 0, 5);
 }
 
 static volatile int zeroes, enables;
@@ -299,18 +307,7 @@ long syscall(long number, ...)
 
 static void moved_in_looks(void)
 {
-	long long value;
-
-	for (int i = 0; i < 10; i++) {
-		starts(c->id);
-		work(0, 20);
-		work(1, 30);
-		looking = 1;
-		must("PAPI_read", PAPI_read(c->id, &value));
-		looking = 0;
-		took(value);
-		stops(c->id);
-	}
+	windows(&looking, 0, 0);
 	fprintf(stderr, "moves %d\n", looks);
 }
 
@@ -494,15 +491,7 @@ static void on_nested(int unused)
 static void nested(void)
 {
 	signal(SIGUSR1, on_nested);
-	for (int i = 0; i < 10; i++) {
-		starts(c->id);
-		work(0, 20);
-		work(1, 30);
-		armed = 1;
-		reads();
-		work(1, 5);
-		stops(c->id);
-	}
+	windows(&armed, 1, 5);
 }
 
 /* What a library that shares the process may do. */

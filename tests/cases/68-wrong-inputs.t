@@ -237,6 +237,7 @@ table <<'END_OF_TABLE'
 2|1|-|takes no arguments|env SSPAPI_LIVE
 2|1|-|-o does not go with it|recover --discard -o x.txt a.live
 2|1|-|-o goes with one live file|recover -o x.txt
+2|1|-|-o goes with one live file|recover -o x.json a.live b.live
 END_OF_TABLE
 row_before="sh -c 'cd empty && exec \"\$@\"' sh"' "$sspapi"'
 row 2 1 - 'no store (*.sspapi) of a run is here' report

@@ -284,7 +284,6 @@ is "no such file" "$(status_of recover) $(cat recover.err)" "1 sspapi recover: g
 
 # Readable in part: what could be read is in the dump, and 1 says that it is not all.
 cp good bad.live
-threads=$(perl -e 'open my $f, "<:raw", $ARGV[0] or die; local $/; $_ = <$f>; my $t = unpack("Q", substr $_, 200, 8); print $t' good)
 relation=$(perl -e 'open my $f, "<:raw", $ARGV[0] or die; local $/; $_ = <$f>; /\x06\x53\0\0/g or die; print pos() - 4' good)
 poke bad.live "$relation" L 0x5308
 rm -f part.json
@@ -298,15 +297,6 @@ rm -f part.json
 recover -o part.json bad.live
 check "cut off: a dump or a line" sh -c "[ -e part.json ] || [ -s recover.err ]"
 check "no part of a dump is left" is_equal "$(find . -name '*.part*')" ""
-
-# ---- wrong usage -------------------------------------------------------------------------
-
-recover -o x.json
-is "-o without a file" "$(status_of recover)" 2
-recover -o x.json a.live b.live
-is "-o with two" "$(status_of recover)" 2
-recover -x
-is "an unknown option" "$(status_of recover)" 2
 
 # ---- all of this user's -----------------------------------------------------------------------
 
