@@ -1,7 +1,6 @@
 # report by level: rows add up to the tidy CSV's lines, whatever the level and the topology.
 . tests/lib/lib.sh
 command -v lstopo-no-graphics >/dev/null || skip_all "hwloc's tools are not installed (hwloc)"
-sspapi=$B/sspapi
 
 # sums COLUMNS: of standard input, by these columns and the event
 sums() {

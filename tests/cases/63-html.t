@@ -1,6 +1,5 @@
 # The html form: report's JSON in one page, and in Chromium what a reader does with it.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 
 cat >"$tmp/script" <<'EOF'
 event EV_</script><b>x

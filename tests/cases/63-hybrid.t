@@ -1,6 +1,5 @@
 # P and E cores: named, summed by kind in every form; sets and events of one kind only.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 [ "$(nproc)" -gt 1 ] || skip_all "one CPU"
 

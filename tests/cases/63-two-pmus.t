@@ -2,7 +2,7 @@
 # on one kind only, and so it is booked; sspapi stat has no count, not 0, where a CPU cannot count an event.
 . tests/lib/lib.sh
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
-sspapi=$B/sspapi hybrid=$apps/hybrid
+hybrid=$apps/hybrid
 run try "$hybrid" own true
 [ "$(status_of try)" = 0 ] || skip_all "nobody may be traced here: $(cat "$tmp/try.err")"
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')

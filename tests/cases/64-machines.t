@@ -1,6 +1,5 @@
 # Which machines are one: by host or by boot, whatever containers ran there and whatever memory there is today.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 boot=$(cat /proc/sys/kernel/random/boot_id)

@@ -1,6 +1,5 @@
 # merge: the same bytes in any order and grouping, nothing lost; what cannot be read is named and left out.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 

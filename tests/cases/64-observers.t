@@ -1,6 +1,5 @@
 # One thing that several observe - ranks a package's energy, threads the machine's stolen time - is counted once.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 cat >script <<'END'

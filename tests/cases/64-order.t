@@ -1,6 +1,5 @@
 # The order of what is shown: columns as the programs named the events, also merged; rows by clock or cycles.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 printf 'event %s\n' EV_Z EV_A EV_M EV_B EV_C PAPI_TOT_CYC perf::PAGE-FAULTS perf::TASK-CLOCK >script

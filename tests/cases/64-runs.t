@@ -1,6 +1,6 @@
 # One run is one thing to look at: where dumps go that nobody named, the stores of a folder, the newest run here.
 . tests/lib/lib.sh
-sspapi=$B/sspapi one=$scenes/one
+one=$scenes/one
 mkdir "$tmp/here"
 cd "$tmp/here" || exit 1
 SSPAPI_OUTPUT=''			# the default's names

@@ -2,7 +2,7 @@
 # gauges, floating-point counts and places (tests/scenes/kinds, SSPAPI_READINGS=permanent), and merged with one of another
 # process (tests/scenes/one -n 2).  tests/stores/make made them, by the code of their version.
 . tests/lib/lib.sh
-sspapi=$B/sspapi stores=$root/tests/stores
+stores=$root/tests/stores
 [ "$(printf '\1\0' | od -An -td2 | tr -d ' ')" = 1 ] || skip_all "the stores are of a machine of the other byte order"
 cd "$tmp" || exit 1
 

@@ -1,7 +1,6 @@
 # Of random runs: all forms show the same sums and metrics, those that follow from the relations, in whatever order and groups
 # the stores are merged.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 cat >script <<'END'
 component rapl

@@ -1,6 +1,5 @@
 # sspapi run: the environment is set, the program is what runs, and what can be told before is told.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 ours="/usr/\$LIB/../../../../../../../../../../../..$B/libsspapi.so"
 cd "$tmp" || exit 1	# where the dumps without a name go
 # The command itself needs no sanitizer's runtime in front; what it starts does.

@@ -1,6 +1,5 @@
 # report -m: derived metrics of every component, from its own sums; and wrong definitions.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 run v env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/v.sspapi" "$scenes/one"	# CPU 0: 5 EV_A, CPU 1: 7 EV_A, 3 EV_B
 

@@ -1,6 +1,5 @@
 # diff: 0 same, 1 differs, 2 error; matched by logical position.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 one() {

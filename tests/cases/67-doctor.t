@@ -1,6 +1,5 @@
 # sspapi doctor: what it finds of programs, of every libpapi, of libraries that harm it, and what to do.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 # finds NAME STATUS WORDS COMMAND...: it ends with the status and has a line with the words

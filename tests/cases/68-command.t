@@ -1,6 +1,5 @@
 # What the command says when it is asked what it does.  (When it is asked wrongly: 68-wrong-inputs.t.)
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 
 "$sspapi" --help >help

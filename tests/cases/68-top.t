@@ -1,6 +1,5 @@
 # sspapi top: the tables of a process that runs, from copies of its live file; terminals are given back.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 mkdir live
 mkfifo tell

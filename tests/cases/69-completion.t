@@ -1,7 +1,6 @@
 # Shell completion: verbs, options, values and files, as the command itself knows them.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 touch run.sspapi run.json a.live
 mkdir folder

@@ -2,7 +2,6 @@
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 command -v python3 >/dev/null || skip_all "there is no python3"
-sspapi=$B/sspapi
 PYTHONPATH=$root/scripts PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH PYTHONDONTWRITEBYTECODE
 cd "$tmp" || exit 1

@@ -1,6 +1,6 @@
 # What strangers leave for the command, and bad days: each of these once broke it, hung it, or lost something.
 . tests/lib/lib.sh
-sspapi=$B/sspapi one=$scenes/one
+one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live
 LIMIT=${EMULATED:+400}

@@ -1,6 +1,6 @@
 # Links and FIFOs of other users on the way to what is written: not followed, not written to; one's own and root's are.
 . tests/lib/lib.sh
-sspapi=$B/sspapi one=$scenes/one
+one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live mine mine/in theirs
 LIMIT=${EMULATED:+400}

@@ -1,6 +1,5 @@
 # In a locale of another alphabet, or with a decimal comma, dumps, reports and completion are as in C.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 cd "$tmp" || exit 1
 command -v localedef >/dev/null || skip_all "no localedef (scripts/deps)"
 mkdir locale

@@ -1,7 +1,6 @@
 # sspapi stat -p, -t: threads that run already, and those born of them.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
-sspapi=$B/sspapi
 need_stat
 run try "$sspapi" stat --per-thread -f json true
 ! grep -q 'told of by' try.err || skip_all "this kernel writes no rows"

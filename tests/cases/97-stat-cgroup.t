@@ -1,7 +1,6 @@
 # sspapi stat --cgroup: what runs in a control group, by CPU, and nothing else; and the quota of the group that a program runs in.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
-sspapi=$B/sspapi
 need_stat
 [ "$(id -u)" = 0 ] || skip_all "not root: only root may make control groups"
 

@@ -1,7 +1,6 @@
 # sspapi stat -I: rows by CPU while the program runs; their sum is the total, they are in the store, and a slow reader holds nobody up.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
-sspapi=$B/sspapi
 need_stat
 
 # Some 60 processes with page faults, one after the other.

@@ -1,7 +1,6 @@
 # The names of events that `sspapi stat` takes, and `sspapi list`: PAPI's, perf's, endings; and what is said of others.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
-sspapi=$B/sspapi
 need_stat
 
 # names EVENTS: the names that these are stored by

@@ -1,6 +1,5 @@
 # sspapi stat: its store is one like any other; events by PAPI's names; what an ordinary user may see.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 need_stat
 cd "$tmp" || exit 1
 

@@ -1,7 +1,6 @@
 # sspapi stat where the kernel does not write what threads counted (before 6.13): a library in the program tells of them.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
-sspapi=$B/sspapi
 need_stat
 export LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$preloads/noread.so" TOLD=1
 # Two CPUs: how many threads have descriptors depends on them.

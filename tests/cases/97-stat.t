@@ -1,7 +1,6 @@
 # sspapi stat: any program counted from outside: right by thread and process, and as if nobody counted.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
-sspapi=$B/sspapi
 need_stat
 
 # Where the kernel does not write what threads counted a library in the program tells of them (97-stat-told.t): not here.

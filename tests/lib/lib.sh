@@ -8,7 +8,7 @@
 #	done_testing
 #
 # Variables	$B build folder (absolute)	$root repository	$tmp the case's own folder, gone at the end
-#		$apps $scenes $fake $preloads	what was built for tests
+#		$sspapi the command	$apps $scenes $fake $preloads	what was built for tests
 #		$SHIM what to put first into LD_PRELOAD
 #		$MORE other objects to preload, by the case; after the shim, and natively
 #		$NORMAL a sed command for what else may differ from a native run
@@ -18,7 +18,7 @@
 
 root=$(pwd -P)
 : "${B:=$root/build}" "${LIMIT:=240}"
-apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake preloads=$B/tests/preload
+sspapi=$B/sspapi apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake preloads=$B/tests/preload
 MORE='' todo='' user='' n=0
 
 [ -e "$B/libsspapi.so" ] || { echo "Bail out! $B/libsspapi.so is not there: make"; exit 1; }

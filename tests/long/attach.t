@@ -1,6 +1,5 @@
 # sspapi stat -p: 200 random programs whose threads are born all the while.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
 cd "$tmp" || exit 1
 run try "$sspapi" stat --per-thread -f json true

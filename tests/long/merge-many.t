@@ -1,7 +1,6 @@
 # Thousands of stores merged: in time, in 64 MiB, the same bytes in groups as at once, and nothing
 # lost. MANY=10000 (or 100000) for more of them; XML=bytes of each topology's text.
 . tests/lib/lib.sh
-sspapi=$B/sspapi
 : "${MANY:=2000}" "${XML:=100000}" "${SECONDS_MOST:=60}"
 LIMIT=900
 cd "$tmp" || exit 1

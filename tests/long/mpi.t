@@ -2,7 +2,6 @@
 # what the ranks printed. Under Slurm, too, where its daemons can be started.
 . tests/lib/lib.sh
 need_real_papi
-sspapi=$B/sspapi
 LIMIT=120
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 preload=$SHIM:$MORE

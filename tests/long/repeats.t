@@ -4,7 +4,6 @@
 #	PAIRS=1 sh tests/long/repeats.t		a pair of each program
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
-sspapi=$B/sspapi
 need_stat
 cd "$tmp" || exit 1
 PAIRS=${PAIRS-$(bounded 20 1)}
