@@ -154,11 +154,8 @@ static inline void migrations_once(void)
 /* A set of the named events, and @pages to touch; no fault will come from here. */
 static inline struct counted *counted_new(int n, char **names, long pages)
 {
-	struct counted *c =
-	    mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct counted *c = ready_memory(sizeof(*c), MAP_PRIVATE);
 
-	if (c == MAP_FAILED)
-		die("mmap");
 	name_events(c, n, names);
 	arena_make(&c->arena, pages);
 	return c;

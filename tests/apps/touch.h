@@ -94,6 +94,16 @@ static inline char *new_memory(size_t bytes)
 	return at;
 }
 
+/* None of its pages faults: MAP_PRIVATE, or MAP_SHARED with children. */
+static inline void *ready_memory(size_t bytes, int kind)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (at == MAP_FAILED)
+		die("mmap");
+	return at;
+}
+
 static inline void arena_make(struct arena *a, long pages)
 {
 	stay_mapped();

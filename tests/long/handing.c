@@ -210,8 +210,7 @@ static void *work(void *arg)
 	struct worker *w = arg;
 
 	w->seen->tid = syscall(SYS_gettid);
-	w->memory = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	madvise(w->memory, PAGES * 4096, MADV_NOHUGEPAGE);
+	w->memory = new_memory(PAGES * 4096);
 	must("PAPI_register_thread", PAPI_register_thread());
 	move(w, w->i & 1);
 	for (int s = 0; s < n_sets; s++)

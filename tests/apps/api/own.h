@@ -28,10 +28,8 @@ static inline void expect(struct own *o, const char *what, long long got, long l
 
 static inline struct own *own_new(long pages)
 {
-	struct own *o = mmap(NULL, sizeof(*o), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct own *o = ready_memory(sizeof(*o), MAP_PRIVATE);
 
-	if (o == MAP_FAILED)
-		die("mmap");
 	o->c = counted_new(0, NULL, pages);
 	make_set(o->c);
 	must("PAPI_event_name_to_code", PAPI_event_name_to_code(o->c->name[0], &o->code));

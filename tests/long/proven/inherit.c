@@ -107,14 +107,9 @@ static void go(int cpu)
 
 static void bear(struct kid *k)
 {
-	const long size = sysconf(_SC_PAGESIZE);
-
 	go(0);
 	k->seed = rnd(1u << 30);
-	k->area = mmap(NULL, MOST_PAGES * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (k->area == MAP_FAILED)
-		die("mmap");
-	madvise(k->area, MOST_PAGES * size, MADV_NOHUGEPAGE);
+	k->area = new_memory(MOST_PAGES * sysconf(_SC_PAGESIZE));
 	if (!forking) {
 		if (pthread_create(&k->thread, NULL, be_thread, k))
 			die("pthread_create");
@@ -218,9 +213,7 @@ static void step(void)
 
 static void inherited(void)
 {
-	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (tally == MAP_FAILED)
-		die("mmap");
+	tally = ready_memory(sizeof(*tally), MAP_SHARED);
 	far_only = rnd(2);
 	begin_papi();
 	set = inherit_set();

@@ -13,9 +13,7 @@ static const long page = 4096;		/* or a part of one: see walker_touch() */
 
 void story_make(void)
 {
-	story = mmap(NULL, sizeof(*story), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (story == MAP_FAILED)
-		die("mmap");
+	story = ready_memory(sizeof(*story), MAP_SHARED);
 }
 
 static __thread int counter = -1;
@@ -64,10 +62,7 @@ void walker_make(struct walker *w, int only)
 	prefault();
 	look_at_story();
 	faults_count();
-	w->area = mmap(NULL, AREA * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (w->area == MAP_FAILED)
-		die("mmap");
-	madvise(w->area, AREA * sysconf(_SC_PAGESIZE), MADV_NOHUGEPAGE);
+	w->area = new_memory(AREA * sysconf(_SC_PAGESIZE));
 	w->area_used = AREA;
 	walker_go(w, only < 0 ? 0 : only);
 	walk(w, 2 * AREA);

@@ -26,10 +26,7 @@ struct window {
 
 void values_make(void)
 {
-	values = mmap(NULL, VALUES * sizeof(*values), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (values == MAP_FAILED)
-		die("mmap");
+	values = ready_memory(VALUES * sizeof(*values), MAP_PRIVATE);
 }
 
 long long papi_call(int set, enum call how)
