@@ -12,9 +12,10 @@
 
 static volatile char *arena;
 static long at;
+static int set = PAPI_NULL;
 
 /* No page is larger than 64 kB. */
-__attribute__((noinline)) static long long window(int set)
+__attribute__((noinline)) static long long window(void)
 {
 	long long value = 0;
 
@@ -44,14 +45,19 @@ int main(int argc, char **argv)
 
 	arena = new_memory(4 * PAGES * 65536);
 	papi_up();
-	if (goes_on || !strcmp(how, "used"))
-		window(set_with(DEFAULT_EVENT));
+	if (goes_on || !strcmp(how, "used")) {
+		set = set_with(DEFAULT_EVENT);
+		window();
+	}
 	child = new_child(how);
 	if (child == 0) {
-		int set = goes_on ? PAPI_NULL : (papi_up(), set_with(DEFAULT_EVENT));
-
-		for (int i = 0; i < 3; i++)
-			n[i] = window(goes_on ? set_with(DEFAULT_EVENT) : set);
+		if (!goes_on)
+			papi_up();
+		for (int i = 0; i < 3; i++) {
+			if (i == 0 || goes_on)
+				set = set_with(DEFAULT_EVENT);
+			n[i] = window();
+		}
 		_exit(write(1, line, (size_t)sprintf(line, "%lld %lld %lld\n", n[0], n[1], n[2])) < 0);
 	}
 	await_child(child);
