@@ -2,6 +2,7 @@
  * a timer), jumps out of them, and what is put aside meanwhile.
  */
 #include "record-sets.h"
+#include "stepping.h"
 
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -31,19 +32,6 @@ static __attribute__((noinline)) void book_main(enum sp_op op, int cpu, const lo
 }
 
 static bool stepping;
-
-/* The trap flag: SIGTRAP after each instruction. */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define STEPS 1
-#define STEP_ON() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; " \
-				   "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
-#define STEP_OFF() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
-				    "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
-#else
-#define STEPS 0
-#define STEP_ON() (void)0
-#define STEP_OFF() (void)0
-#endif
 
 /* A PAPI call and its booking, as an application's wrapper makes them. */
 static __attribute__((noinline)) void call(enum sp_op op, int cpu)
