@@ -200,6 +200,28 @@ static void foreign_does_not_wait_for_ever(void **state)
 	sp_store_close(&store);
 }
 
+/* What it was: of a call that zeroes, and that PAPI may have done, it is said that nobody knows. */
+static void foreign_gives_up_a_zeroing(void **state)
+{
+	static const enum sp_op zeroing[] = { SP_OP_RESET, SP_OP_ACCUM };
+	long long x[KMAX] = { 10, 20, 30 }, y[KMAX] = { 2, 3, 4 };
+	struct sp_writer *w = &sets[0].w;
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(zeroing); i++) {
+		open_sets(1, 3, 0, DENSE);
+		book_own(SP_OP_START, 0, NULL);
+		book_own(SP_OP_READ, 0, x);
+		assert_true(book_begin(w, zeroing[i]));
+		book_foreign(w, SP_OP_READ, 1, y, NULL, 0, 2);
+		for (int e = 0; e < 3; e++)
+			sets[0].papi.handed[e] = x[e] + y[e];
+		assert_int_equal(wrong_sum(), 0);
+		assert_true(w->relation->flags & SP_RELATION_UNSURE);
+		sp_store_close(&store);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +229,7 @@ int main(void)
 		cmocka_unit_test(foreign_without_a_lock),
 		cmocka_unit_test(foreign_comes_in),
 		cmocka_unit_test(foreign_does_not_wait_for_ever),
+		cmocka_unit_test(foreign_gives_up_a_zeroing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
