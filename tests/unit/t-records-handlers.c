@@ -233,8 +233,11 @@ static __attribute__((noinline)) void step_through(enum sp_op op, int cpu, const
 	if (sigsetjmp(step.out, 1) == 0)
 		call(op, cpu);
 	if (on_top) {
-		pretend_interrupted(false);
+		if (!step.child)
+			STEP_ON();
 		sp_records_take_behind(&sets[0].w);
+		STEP_OFF();
+		sp_records_end(&sets[0].w);
 	}
 	if (step.child)
 		_exit(jump ? after_jump() : after_handler());

@@ -222,6 +222,74 @@ static void foreign_gives_up_a_zeroing(void **state)
 	}
 }
 
+static uint64_t begun, booked;		/* readings of the writer's, each of which counts 1, 10 and 100 */
+
+/* In spurts, between which a reader may come to its end. */
+static void *reads_in_spurts(void *arg)
+{
+	uint64_t r = (uintptr_t)arg;
+	long long x[KMAX];
+
+	while (!sp_get(&finish)) {
+		r = r * 6364136223846793005ull + 1442695040888963407ull;
+		for (unsigned n = (r >> 33) % 128; n; n--) {
+			sp_publish(&begun, begun + 1);
+			for (int e = 0; e < 3; e++)
+				x[e] = (long long[]){ 1, 10, 100 }[e] * (long long)begun;
+			book_own(SP_OP_READ, (int)(begun % DENSE), x);	/* never alike the one before */
+			sp_publish(&booked, begun);
+		}
+		for (volatile unsigned n = (r >> 50) % 16384; n; n--)
+			;
+	}
+	return NULL;
+}
+
+/* A model that is read while the writer books and folds is of one moment. */
+static void reader_beside(void **state)
+{
+	unsigned long reads = 0, unsure = 0;
+	double end = now() + 1;
+	pthread_t t;
+
+	(void)state;
+	sp_put(&finish, false);
+	begun = booked = 0;
+	open_sets(1, 3, 0, DENSE);
+	book_own(SP_OP_START, 0, NULL);
+	assert_int_equal(pthread_create(&t, NULL, reads_in_spurts, (void *)7), 0);
+	for (; now() < end; reads++) {
+		struct sp_row row = { 0 };
+		struct sp_at_cpu at;
+		struct sp_model m;
+		int64_t sum[3] = { 0 };
+		uint64_t readings = 0;
+
+		assert_int_equal(sp_model_open(&m, &store.image), 0);
+		int64_t least = (int64_t)sp_acquire(&booked);
+		assert_true(sp_model_next(&m, &row));
+		int64_t most = (int64_t)sp_acquire(&begun);
+		for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++) {
+			readings += at.readings;
+			for (int e = 0; e < 3; e++)
+				sum[e] += at.total[e];
+		}
+		if (row.flags & SP_RELATION_UNSURE) {	/* the writer went on each time that it looked */
+			unsure++;
+		} else {
+			assert_in_range(sum[0], least, most);
+			assert_int_equal(sum[1], 10 * sum[0]);
+			assert_int_equal(sum[2], 100 * sum[0]);
+			assert_int_equal(readings, sum[0]);
+		}
+		sp_model_close(&m);
+	}
+	end_threads(&t, 1);
+	print_message("%lu looks, %lu of no one moment\n", reads, unsure);
+	assert_true(unsure < reads);
+	sp_store_close(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +298,7 @@ int main(void)
 		cmocka_unit_test(foreign_comes_in),
 		cmocka_unit_test(foreign_does_not_wait_for_ever),
 		cmocka_unit_test(foreign_gives_up_a_zeroing),
+		cmocka_unit_test(reader_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
