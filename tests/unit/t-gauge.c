@@ -107,6 +107,12 @@ static void fold(void **state)
 }
 
 #if STEPS
+#if defined(__SANITIZE_ADDRESS__)
+#define EACH	101			/* of many more instructions */
+#else
+#define EACH	3
+#endif
+
 static int instruction, handled_at;
 
 static void book_on_top(int sig)
@@ -118,13 +124,13 @@ static void book_on_top(int sig)
 	}
 }
 
-/* A handler books at each instruction of a booking: neither's values are lost, whichever are stored last. */
+/* A handler books at any instruction of a booking: neither's values are lost, whichever are stored last. */
 static void handler(void **state)
 {
 	struct sigaction a = { .sa_handler = book_on_top }, old;
 
 	sigaction(SIGTRAP, &a, &old);
-	for (handled_at = 0, instruction = 2; handled_at < instruction - 1; handled_at++) {
+	for (handled_at = 0, instruction = EACH + 1; handled_at < instruction - EACH; handled_at += EACH) {
 		make(state);
 		book(SP_OP_START, 0, 0, 0, 0);
 		book(SP_OP_READ, 0, 5, 5, 5);
