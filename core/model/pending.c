@@ -133,6 +133,7 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 bool sp_pending_is_stale(const struct sp_pending *p)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return sp_get(&p->relation->place) != p->place || sp_get(&p->relation->drafted) != p->drafted ||
+	/* (Before a record's place is taken by another one, it is folded: of that `folded` tells.) */
+	return sp_get(&p->relation->drafted) != p->drafted ||
 	       sp_get(&((const struct sp_state *)in_block(p, p->layout.state))->folded) != p->folded;
 }

@@ -162,7 +162,6 @@ static void apply_drafts(struct sp_writer *w)
 		if (to)
 			sp_copy_words(to, is->is, is->bytes / 8);
 	}
-	sp_order();
 	sp_publish(&w->relation->drafted, 0);
 	order_stores();
 }
@@ -221,7 +220,6 @@ static bool fold_some(struct sp_writer *w, uint64_t place)
 	if (in.crowded)
 		in.f.state->flags |= SP_STATE_CROWDED;
 	in.f.state->folded = list[done - 1]->number;
-	sp_order();
 	sp_publish(&w->relation->drafted, in.drafts.used);
 	order_stores();
 	apply_drafts(w);
@@ -737,7 +735,6 @@ static void go_on(struct sp_writer *w, uintptr_t mark)
 	bool takes = mark & SP_IN_PAPI && !is_over_booking(w);
 
 	for (;;) {
-		sp_order();
 		sp_publish(&w->in_flight, mark);
 		sp_order();
 		if (!takes || !(sp_acquire(&w->slow) & SP_SLOW_OVER))

@@ -252,9 +252,7 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 
 	if (SP_UNLIKELY(sp_get(&w->slow)))
 		return false;
-	if (op == SP_OP_RESET && sp_records_alike(r, SP_OP_RESET, 0, site)) {
-		sp_bump(&r->count);
-	} else {
+	if (op != SP_OP_RESET || !sp_records_alike(r, SP_OP_RESET, 0, site)) {
 		w->values = sp_records_zeros;
 		if (op == SP_OP_START)
 			w->runs = true;

@@ -39,7 +39,7 @@ static bool closed;			/* the process ends now: who comes has nothing to wait for
 static bool cut;			/* standard error took no more of this dump */
 static bool repeated;			/* what was booked since is written, too, and nobody books any more */
 static bool written;			/* the last dump of the end was, whole */
-static bool settled;			/* the live file was removed, or could not be */
+static bool settled;			/* the live file was removed, or could not be; not before: who sees it ends the process */
 static bool alone;			/* when it was begun, no other thread was there to book */
 static uint64_t writing;			/* boot ns: when a dump of the end was begun; 0: none is written */
 static uint32_t holder;			/* the thread that ends the process now: the others' readings wait; 0: none */
@@ -238,10 +238,10 @@ static void settle_live(bool safe)
 	char text[sizeof(sp_store.region.path) + 200];
 	long r;
 
-	if (!*path || settled || !(safe || sp_store.region.truncated))
+	if (!*path || sp_get(&settled) || !(safe || sp_store.region.truncated))
 		return;
-	settled = true;
 	r = sp_sys(SYS_unlinkat, AT_FDCWD, path, 0);
+	sp_publish(&settled, true);
 	if (r == 0 || (r == -ENOENT && !folder_moved(path)))
 		return;			/* (gone before us) */
 	strcpy(text, path);
@@ -424,7 +424,7 @@ static void dump_once(enum sp_end how)
 		booking = begin_end(how);
 		sp_put(&sp_store.header->end_ns, sp_now_ns());	/* first: recover takes files since then for this dump */
 		sp_publish(&sp_store.header->end, how);
-		written = dump_as_user(how) == 0;
+		sp_put(&written, dump_as_user(how) == 0);
 	} while (booking && sp_sets_booking_beside() < booking);
 	last_end = how;
 	sp_put(&ended, is_last(how));
@@ -563,24 +563,28 @@ static bool may_be_dumped(void)
 	       sp_get(&door) != (uint32_t)sp_sys(SYS_gettid);
 }
 
-/* Is there something to wait for, or to write? */
+static bool to_be_settled(void)
+{
+	return *sp_store.region.path && !sp_acquire(&settled) && (sp_get(&written) || sp_store.region.truncated);
+}
+
+/* Is there something to wait for, to write, or to remove? */
 static bool to_be_dumped(void)
 {
-	return may_be_dumped() && (!sp_get(&ended) || (sp_get(&since) && !sp_get(&repeated)));
+	return may_be_dumped() && (!sp_get(&ended) || (sp_get(&since) && !sp_get(&repeated)) || to_be_settled());
 }
 
 /* The last of the exit that is not libc's own.  What other threads have booked since the dump is written once more: from
- * here on they book no more.  False: all is written. */
+ * here on they book no more.  False: all is written, and the live file gone: in the door, at which the others wait.  (One
+ * that had not waited ended the process when another was about to remove it.) */
 static bool finish(void)
 {
 	if (may_be_dumped())
 		hold();
 	if (to_be_dumped())
 		return true;
-	if (sp_process_is_ours() && sp_get(&ended)) {
+	if (sp_process_is_ours() && sp_get(&ended))
 		sp_put(&closed, true);
-		settle_live(written);
-	}
 	return false;
 }
 
@@ -680,11 +684,16 @@ EXPORT __attribute__((noreturn)) void abort(void)
 		real();
 }
 
+/* As at_quick_exit, but of no object's: when another thread's exit ends this one (_dl_fini), libc would take our functions off
+ * the list, and quick_exit end the process before the live file is gone. */
+int __cxa_at_quick_exit(void (*function)(void *), void *object);
+
 /* quick_exit: its handlers may call PAPI, and run in the opposite order; the list is another one. */
-static void at_quick(void)
+static void at_quick(void *arg)
 {
+	(void)arg;
 	if (finish()) {
-		at_quick_exit(at_quick);
+		__cxa_at_quick_exit(at_quick, NULL);
 		dump_at(SP_END_EXIT, true);
 	}
 }
@@ -696,7 +705,7 @@ __attribute__((constructor)) static void at_start(void)
 	on_exit(at_last, NULL);
 	on_exit(at_last, NULL);
 	for (unsigned i = 0; i < QUICK; i++)
-		at_quick_exit(at_quick);
+		__cxa_at_quick_exit(at_quick, NULL);
 	for (unsigned i = 0; i < SP_COUNT(names); i++)
 		next(names[i]);
 }

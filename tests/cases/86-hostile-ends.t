@@ -38,12 +38,14 @@ ends 5 4 16 exit quick_exit _exit
 ends 5 4 2 exit exit
 ends 5 4 2 return _exit
 
-# libc's list is without us for long.
+# libc's list is without us for long, and the live file is there for long.
 late=$SHIM
 SHIM=$preloads/late.so:$SHIM
 ends 2 4 16 exit
 ends 2 4 16 exit return
 ends 2 4 16 quick_exit
+ends 2 4 16 exit quick_exit _exit
+ends 2 4 2 return _exit
 SHIM=$late late=''
 
 # One more that kills meanwhile: what is not in a dump is in the live file.

@@ -1,9 +1,12 @@
 /*
  * late: on_exit and at_quick_exit take a while, and so do the destructors: what can happen between libc's taking a
- * function off its list and that being there again, happens. To be preloaded before libsspapi.
+ * function off its list and that being there again, happens. And so does what can happen while the library removes a file
+ * (by syscall). To be preloaded before libsspapi.
  */
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 __attribute__((destructor)) static void wait_a_while(void)
@@ -27,4 +30,21 @@ int __cxa_at_quick_exit(void (*fn)(void *), void *library)
 
 	wait_a_while();
 	return real(fn, library);
+}
+
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	long with[6];
+	va_list ap;
+
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		with[i] = va_arg(ap, long);
+	va_end(ap);
+	if (number == SYS_unlinkat)
+		wait_a_while();
+	return real(number, with[0], with[1], with[2], with[3], with[4], with[5]);
 }

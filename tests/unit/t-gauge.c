@@ -1,8 +1,11 @@
 /* t-gauge.c: values that are no counts (core/store/gauge.h). */
 #include "test.h"
 
+#include <signal.h>
+
 #include "../../core/stamp.h"
 #include "../../core/store/gauge.h"
+#include "stepping.h"
 
 #define N 3u				/* a gauge of each type */
 #define CELLS 3u
@@ -94,6 +97,54 @@ static void fold(void **state)
 	assert_int_equal(other[2].max, bits(-1.0));
 }
 
+#if STEPS
+#if defined(__SANITIZE_ADDRESS__)
+#define EACH	101			/* of many more instructions */
+#else
+#define EACH	3
+#endif
+
+static int instruction, handled_at;
+
+static void book_on_top(int sig)
+{
+	(void)sig;
+	if (instruction++ == handled_at) {
+		book(SP_OP_READ, 0, 1, 1, 1);
+		book(SP_OP_READ, 0, 9, 9, 9);
+	}
+}
+
+/* A handler books at any instruction of a booking: neither's values are lost, whichever are stored last. */
+static void handler(void **state)
+{
+	struct sigaction a = { .sa_handler = book_on_top }, old;
+
+	sigaction(SIGTRAP, &a, &old);
+	for (handled_at = 0, instruction = EACH + 1; handled_at < instruction - EACH; handled_at += EACH) {
+		make(state);
+		book(SP_OP_START, 0, 0, 0, 0);
+		book(SP_OP_READ, 0, 5, 5, 5);
+		instruction = 0;
+		STEP_ON();
+		book(SP_OP_READ, 0, 4, 4, 4);
+		book(SP_OP_READ, 0, 6, 6, 6);
+		STEP_OFF();
+		for (uint32_t i = 0; i < N; i++) {
+			const struct sp_gauge *g = at(0, i);
+
+			assert_int_equal(g->readings, 5);
+			assert_true(g->sum == 25.0);
+			assert_int_equal(g->min, i == 2 ? bits(1) : 1);
+			assert_int_equal(g->max, i == 2 ? bits(9) : 9);
+		}
+		drop(state);
+	}
+	assert_true(handled_at > 100);
+	sigaction(SIGTRAP, &old, NULL);
+}
+#endif
+
 static void stamps(void **state)
 {
 	uint64_t last = sp_stamp_ns();
@@ -111,6 +162,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(gauges, make, drop),
 		cmocka_unit_test_setup_teardown(fold, make, drop),
+#if STEPS
+		cmocka_unit_test(handler),
+#endif
 		cmocka_unit_test(stamps),
 	};
 

@@ -2,6 +2,7 @@
  * a timer), jumps out of them, and what is put aside meanwhile.
  */
 #include "record-sets.h"
+#include "stepping.h"
 
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -31,38 +32,43 @@ static __attribute__((noinline)) void book_main(enum sp_op op, int cpu, const lo
 }
 
 static bool stepping;
+static bool on_top;		/* the call itself is a handler's, on top of a booking */
 
-/* The trap flag: SIGTRAP after each instruction. */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define STEPS 1
-#define STEP_ON() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; " \
-				   "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
-#define STEP_OFF() __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; " \
-				    "lea 128(%%rsp), %%rsp" ::: "cc", "memory")
-#else
-#define STEPS 0
-#define STEP_ON() (void)0
-#define STEP_OFF() (void)0
-#endif
+/* At every instruction of a booking: the trap flag stops there, a child is forked
+ * that plays a handler's part and checks what came of it. */
+static struct {
+	int n;				/* instructions so far */
+	enum sp_op op;
+	uint64_t booked;		/* before */
+	bool child, jump;
+	unsigned which;			/* of the handlers: not each plays at each instruction */
+	const char *play;
+	int cpu;
+	sigjmp_buf out;
+	int failed, done;
+} step;
 
-/* A PAPI call and its booking, as an application's wrapper makes them. */
+/* A PAPI call and its booking, as an application's wrapper makes them; stepped from where it is told apart from handlers' on
+ * top of it. */
 static __attribute__((noinline)) void call(enum sp_op op, int cpu)
 {
 	struct papi *p = &sets[0].papi;
 	long long x[KMAX] = { 0 };
+	bool stepped = stepping, begun;
 
-	assert_true(book_begin(&sets[0].w, op));
+	stepping = false;
+	if (stepped && on_top)
+		STEP_ON();
+	begun = book_begin(&sets[0].w, op);
+	STEP_OFF();
+	assert_true(begun);
 	for (int e = 0; e < p->k; e++)
 		papi_work(p, e, 1 + e);
 	papi_call(p, op, x);
-	if (stepping) {
-		stepping = false;
+	if (stepped && !step.child)
 		STEP_ON();
-		book_main(op, cpu, x);
-		STEP_OFF();
-		return;
-	}
 	book_main(op, cpu, x);
+	STEP_OFF();
 }
 
 /* What a handler does, as letters.  S start, P stop, R read here, O read on
@@ -82,6 +88,12 @@ static void play(const char *s, int cpu)
 
 static const char *const plays[] = { "R", "O", "A", "Z", "ZR", "PS", "AA", "RZRR", "OAOR", "PSRO", "RPZSRZR" };
 #define SHORT_PLAYS 7			/* the first: whatever else the machine does, the booking goes on between two of them */
+
+/* A booking goes aside while `in_flight` says that one is under way below us. */
+static void pretend_interrupted(bool on)
+{
+	sets[0].w.in_flight = on ? SP_FRAME | SP_OP_READ : 0;
+}
 
 #if STEPS
 static int64_t count_at(int cpu, int e, bool exact)
@@ -104,20 +116,6 @@ static int64_t total_at(int cpu, int e)
 {
 	return count_at(cpu, e, false);
 }
-
-/* At every instruction of a booking: the trap flag stops there, a child is forked
- * that plays a handler's part and checks what came of it. */
-static struct {
-	int n;				/* instructions so far */
-	enum sp_op op;
-	uint64_t booked;		/* before */
-	bool child, jump;
-	unsigned which;			/* of the handlers: not each plays at each instruction */
-	const char *play;
-	int cpu;
-	sigjmp_buf out;
-	int failed, done;
-} step;
 
 /* Another after each call. */
 static uint64_t booked(void)
@@ -230,8 +228,17 @@ static __attribute__((noinline)) void step_through(enum sp_op op, int cpu, const
 	step.jump = jump;
 	step.booked = booked();
 	stepping = true;
+	if (on_top)
+		pretend_interrupted(true);
 	if (sigsetjmp(step.out, 1) == 0)
 		call(op, cpu);
+	if (on_top) {
+		if (!step.child)
+			STEP_ON();
+		sp_records_take_behind(&sets[0].w);
+		STEP_OFF();
+		sp_records_end(&sets[0].w);
+	}
 	if (step.child)
 		_exit(jump ? after_jump() : after_handler());
 }
@@ -277,6 +284,16 @@ static void handler_at_each_instruction(void **state)
 {
 	(void)state;
 	step_all(plays, SP_COUNT(plays), false);
+}
+
+static void handler_on_a_handler(void **state)
+{
+	static const char *const handlers[] = { "R", "O", "RO" };
+
+	(void)state;
+	on_top = true;
+	step_all(handlers, SP_COUNT(handlers), false);
+	on_top = false;
 }
 
 static void jump_at_each_instruction(void **state)
@@ -456,12 +473,6 @@ static void handler_on_its_own_stack(void **state)
 
 /* ---- aside ------------------------------------------------------------------- */
 
-/* A booking goes aside while `in_flight` says that one is under way below us. */
-static void pretend_interrupted(bool on)
-{
-	sets[0].w.in_flight = on ? SP_FRAME | SP_OP_READ : 0;
-}
-
 static void aside_then_settled(uint32_t keeps, const char *before, const char *during)
 {
 	open_sets(1, 2, keeps, DENSE);
@@ -548,6 +559,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #if STEPS
 		cmocka_unit_test(handler_at_each_instruction),
+		cmocka_unit_test(handler_on_a_handler),
 		cmocka_unit_test(jump_at_each_instruction),
 #endif
 #ifndef __SANITIZE_THREAD__

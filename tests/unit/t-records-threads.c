@@ -2,9 +2,12 @@
  * lock and without one.
  */
 #include "record-sets.h"
+#include "stepping.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 static __attribute__((noinline)) void book_own(enum sp_op op, int cpu, const long long *x)
 {
@@ -200,6 +203,211 @@ static void foreign_does_not_wait_for_ever(void **state)
 	sp_store_close(&store);
 }
 
+static uint64_t readings_booked(void)
+{
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+	struct sp_model m;
+	uint64_t n = 0;
+
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_true(sp_model_next(&m, &row));
+	for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
+		n += at.readings;
+	sp_model_close(&m);
+	return n;
+}
+
+/* The other way round. */
+static void owner_does_not_wait_for_ever(void **state)
+{
+	long long x[KMAX] = { 1, 2, 3 }, y[KMAX] = { 2, 3, 4 };
+	struct sp_writer *w = &sets[0].w;
+
+	(void)state;
+	open_sets(1, 3, 0, DENSE);
+	book_own(SP_OP_START, 0, NULL);
+	assert_true(sp_records_enter(w, SP_OP_READ, BOOK_FRAME, 2, false));
+	book_own(SP_OP_READ, 0, x);
+	assert_int_equal(w->levels, 0);
+	assert_true(w->relation->flags & SP_RELATION_UNSURE);
+	sp_records_returned(w);
+	sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = y, .who = 2 });
+	memcpy(sets[0].papi.handed, y, sizeof(y));
+	assert_int_equal(wrong_sum(), 0);
+	assert_int_equal(readings_booked(), 2);
+	assert_int_equal(w->in_flight, 0);
+	assert_int_equal(w->holder, 0);
+	sp_store_close(&store);
+}
+
+/* What it was: of a call that zeroes, and that PAPI may have done, it is said that nobody knows. */
+static void foreign_gives_up_a_zeroing(void **state)
+{
+	static const enum sp_op zeroing[] = { SP_OP_RESET, SP_OP_ACCUM };
+	long long x[KMAX] = { 10, 20, 30 }, y[KMAX] = { 2, 3, 4 };
+	struct sp_writer *w = &sets[0].w;
+
+	(void)state;
+	for (unsigned i = 0; i < SP_COUNT(zeroing); i++) {
+		open_sets(1, 3, 0, DENSE);
+		book_own(SP_OP_START, 0, NULL);
+		book_own(SP_OP_READ, 0, x);
+		assert_true(book_begin(w, zeroing[i]));
+		book_foreign(w, SP_OP_READ, 1, y, NULL, 0, 2);
+		for (int e = 0; e < 3; e++)
+			sets[0].papi.handed[e] = x[e] + y[e];
+		assert_int_equal(wrong_sum(), 0);
+		assert_true(w->relation->flags & SP_RELATION_UNSURE);
+		sp_store_close(&store);
+	}
+}
+
+static uint64_t begun, booked;		/* readings of the writer's, the n-th of which counts n, 10 * n and 100 * n */
+
+/* Never alike the one before. */
+static void read_next(void)
+{
+	long long x[3];
+
+	sp_publish(&begun, begun + 1);
+	for (int e = 0; e < 3; e++)
+		x[e] = (long long[]){ 1, 10, 100 }[e] * (long long)(begun * (begun + 1) / 2);
+	book_own(SP_OP_READ, (int)(begun % DENSE), x);
+}
+
+/* In spurts, between which a reader may come to its end. */
+static void *reads_in_spurts(void *arg)
+{
+	uint64_t r = (uintptr_t)arg;
+
+	while (!sp_get(&finish)) {
+		r = r * 6364136223846793005ull + 1442695040888963407ull;
+		for (unsigned n = (r >> 33) % 128; n; n--) {
+			read_next();
+			sp_publish(&booked, begun);
+		}
+		for (volatile unsigned n = (r >> 50) % 1024; n; n--)
+			;
+	}
+	return NULL;
+}
+
+/* What is read while the writer books and folds is of one moment. */
+static void look_beside(struct sp_model *m, unsigned long *unsure)
+{
+	const uint64_t least = sp_acquire(&booked);
+	struct sp_row row = { 0 };
+	struct sp_at_cpu at;
+	int64_t sum[3] = { 0 };
+	uint64_t readings = 0;
+
+	assert_true(sp_model_next(m, &row));
+	for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++) {
+		readings += at.readings;
+		for (int e = 0; e < 3; e++)
+			sum[e] += at.total[e];
+	}
+	if (row.flags & SP_RELATION_UNSURE) {	/* the writer went on each time that it looked */
+		++*unsure;
+		return;
+	}
+	assert_in_range(readings, least, sp_acquire(&begun));
+	assert_int_equal(sum[0], readings * (readings + 1) / 2);
+	assert_int_equal(sum[1], 10 * sum[0]);
+	assert_int_equal(sum[2], 100 * sum[0]);
+}
+
+static void reader_beside(void **state)
+{
+	unsigned long looks = 0, unsure = 0;
+	double end = now() + 1;
+	struct sp_model m;
+	pthread_t t;
+
+	(void)state;
+	sp_put(&finish, false);
+	begun = booked = 0;
+	open_sets(1, 3, 0, DENSE);
+	book_own(SP_OP_START, 0, NULL);
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	assert_int_equal(pthread_create(&t, NULL, reads_in_spurts, (void *)7), 0);
+	for (; now() < end; looks++)
+		look_beside(&m, &unsure);
+	end_threads(&t, 1);
+	sp_model_close(&m);
+	print_message("%lu looks, %lu of no one moment\n", looks, unsure);
+	assert_true(unsure < looks);
+	sp_store_close(&store);
+}
+
+#if STEPS
+/* The same with a writer that waited, and goes on for several folds at one of the reader's looks at a page. */
+static void *page;
+static unsigned looks, goes_on_at;
+
+static void protect(int how)
+{
+	assert_int_equal(mprotect(page, 4096, how), 0);
+}
+
+static void go_on(void)
+{
+	for (unsigned n = 0; n < 100; n++)
+		read_next();
+}
+
+static void looked(int sig, siginfo_t *info, void *context)
+{
+	(void)sig, (void)info;
+	protect(PROT_READ | PROT_WRITE);
+	if (++looks == goes_on_at)
+		go_on();
+	else
+		((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= 0x100;
+}
+
+static void has_looked(int sig, siginfo_t *info, void *context)
+{
+	(void)sig, (void)info;
+	protect(PROT_NONE);
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100ll;
+}
+
+static void reader_meets_folds(void **state)
+{
+	struct sigaction fault = { .sa_sigaction = looked, .sa_flags = SA_SIGINFO }, old_fault,
+			 trap = { .sa_sigaction = has_looked, .sa_flags = SA_SIGINFO }, old_trap;
+	unsigned long met = 0, unsure = 0;
+	struct sp_model m;
+
+	(void)state;
+	begun = booked = 0;
+	open_sets(1, 3, 0, DENSE);
+	book_own(SP_OP_START, 0, NULL);
+	go_on();
+	assert_int_equal(sp_model_open(&m, &store.image), 0);
+	sigaction(SIGSEGV, &fault, &old_fault);
+	sigaction(SIGTRAP, &trap, &old_trap);
+	for (page = (void *)((uintptr_t)sets[0].w.relation & -4096ul);
+	     (char *)page < (char *)sets[0].w.relation + sets[0].w.layout.bytes; page = (char *)page + 4096)
+		for (goes_on_at = 1; goes_on_at == 1 || looks >= goes_on_at - 1; goes_on_at++, met++) {
+			looks = 0;
+			booked = begun;
+			protect(PROT_NONE);
+			look_beside(&m, &unsure);
+			protect(PROT_READ | PROT_WRITE);
+		}
+	sigaction(SIGSEGV, &old_fault, NULL);
+	sigaction(SIGTRAP, &old_trap, NULL);
+	sp_model_close(&m);
+	print_message("%lu looks\n", met);
+	assert_true(met > 100);
+	assert_int_equal(unsure, 0);
+	sp_store_close(&store);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +415,12 @@ int main(void)
 		cmocka_unit_test(foreign_without_a_lock),
 		cmocka_unit_test(foreign_comes_in),
 		cmocka_unit_test(foreign_does_not_wait_for_ever),
+		cmocka_unit_test(foreign_gives_up_a_zeroing),
+		cmocka_unit_test(owner_does_not_wait_for_ever),
+		cmocka_unit_test(reader_beside),
+#if STEPS
+		cmocka_unit_test(reader_meets_folds),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
