@@ -312,7 +312,7 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 	w->log = log;
 	w->entries = entries;
 	w->only_kept = only_kept;
-	set_slow(w, SP_SLOW_OTHER);
+	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !sp_get(&w->slow) ? SP_SLOW_KEPT : SP_SLOW_OTHER);
 }
 
 bool sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots)
@@ -551,6 +551,69 @@ static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t
 	}
 	sp_put(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
 	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
+}
+
+/* The same of a set that has nothing but what is kept: what a reading leaves is what PAPI handed out.  The cell is a dense one. */
+static void keep_plain(struct sp_writer *w, int32_t cell, const long long *x, uint64_t ns)
+{
+	int64_t *v = sp_log_room(w->log);
+	struct sp_cell *c = cell_at(w, cell);
+
+	if (!v)
+		return;
+	sp_copy_counts((long long *)v, x, w->k);
+	if (SP_UNLIKELY(!(c->used & SP_CELL_KEPT)))
+		sp_put(&c->used, c->used | SP_CELL_KEPT);
+	sp_log_append(w->log, cell, ns);
+}
+
+static void put_values(struct sp_writer *w, struct sp_record *r, const long long *x)
+{
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
+	SP_EACH(w->k, EACH);
+#undef EACH
+}
+
+bool sp_records_again_kept(struct sp_writer *w, const long long *x, uint64_t steady)
+{
+	struct sp_record *r = sp_own(&w->last);
+	uint64_t ns;
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_KEPT) || SP_UNLIKELY(sp_own(&w->steady) != steady))
+		return false;
+	ns = sp_log_time(w->log);
+	keep_plain(w, r->cell, x, ns);
+	put_values(w, r, x);
+	sp_bump(&r->count);
+	put_time(w, ns, true);
+	sp_records_end(w);
+	return true;
+}
+
+bool sp_records_value_kept(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
+{
+	const uint32_t what = op | SP_RECORD_PROVEN | SP_RECORD_PERMANENT;
+	struct sp_record *r = sp_own(&w->last);
+	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
+	uint64_t ns;
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_KEPT))
+		return false;
+	ns = sp_log_time(w->log);
+	keep_plain(w, cell, x, ns);
+	if (!alike)
+		r = sp_records_new(w, what, cell, site);
+	put_values(w, r, x);
+	put_time(w, ns, true);
+	if (alike) {
+		sp_bump(&r->count);
+	} else {
+		w->values = r->value;
+		w->runs &= op != SP_OP_STOP;
+		sp_records_add(w, r);
+	}
+	sp_records_end(w);
+	return true;
 }
 
 /* ---- a call -------------------------------------------------------------------------------- */
