@@ -82,7 +82,7 @@ static void bound_exact(const struct sp_row *row, struct cell_record *c, const u
 	for (uint32_t e = 0; e < row->k; e++) {
 		int64_t total = c->at[SP_TOTAL * row->k + e], *exact = &c->at[SP_EXACT * row->k + e];
 
-		if (kinds[e] != SP_COUNTS)
+		if (sp_values_by(kinds, e) != SP_COUNTS)
 			continue;
 		*exact = *exact > total ? total : *exact;
 		*exact = *exact < 0 ? 0 : *exact;

@@ -41,7 +41,7 @@ static struct sp_cell *draft_cell(struct sp_fold *f, int32_t i)
 	return sp_draft(&p->drafts, cell_off(p, (uint32_t)i), cell_at(p, (uint32_t)i), p->layout.cell_bytes);
 }
 
-const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
+const struct sp_cell *sp_pending_drafted(const struct sp_pending *p, uint32_t i)
 {
 	const struct sp_cell *c = sp_draft_find(&p->drafts, cell_off(p, i), p->layout.cell_bytes);
 
@@ -50,7 +50,7 @@ const struct sp_cell *sp_pending_cell(const struct sp_pending *p, uint32_t i)
 
 static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
 {
-	return sp_pending_cell(f->of, (uint32_t)i);
+	return sp_pending_drafted(f->of, (uint32_t)i);
 }
 
 static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
@@ -103,11 +103,29 @@ static void fold(struct sp_pending *p, const struct sp_record *const *list, uint
 		p->f.state->flags |= SP_STATE_CROWDED;
 }
 
+static void bound_cells(struct sp_pending *p)
+{
+	const struct sp_draft *is;
+	uint64_t place = 0;
+
+	p->first = p->f.cells;
+	p->last = 0;
+	while ((is = sp_draft_next(&p->drafts, &place)) != NULL) {
+		uint64_t i = (is->at - cell_off(p, 0)) / p->layout.cell_bytes;
+
+		if (is->at < cell_off(p, 0) || i >= p->f.cells)
+			continue;
+		p->first = (uint32_t)sp_min(p->first, i);
+		p->last = (uint32_t)sp_max(p->last, i);
+	}
+}
+
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
 		     uint32_t cells, void *memory)
 {
 	const struct sp_record *list[SP_RECORDS], *const *from;
 	unsigned char *records;
+	bool odd = false;
 	uint8_t *kinds;
 	uint32_t n;
 
@@ -116,9 +134,11 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 	p->drafts.room = drafts_room(&p->layout, k);
 	records = p->drafts.at + p->drafts.room;
 	kinds = records + SP_RECORDS * p->layout.record_bytes;
-	for (uint32_t e = 0; e < k; e++)
+	for (uint32_t e = 0; e < k; e++) {
 		kinds[e] = (uint8_t)sp_event_values(m->event[((const uint32_t *)(r + 1))[e]]);
-	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = kinds, .cell = draft_cell, .look = look_at_cell,
+		odd |= kinds[e] != SP_COUNTS;
+	}
+	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = odd ? kinds : NULL, .cell = draft_cell, .look = look_at_cell,
 				 .interval = draft_interval, .of = p };
 	p->folded = sp_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
 	p->drafted = sp_acquire(&r->drafted);
@@ -128,6 +148,7 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 	p->state = p->f.state;
 	from = list_records(p, p->f.state->folded, records, list, &n);
 	fold(p, from, n);
+	bound_cells(p);
 }
 
 bool sp_pending_is_stale(const struct sp_pending *p)

@@ -16,6 +16,12 @@
 
 #include "rules.h"
 
+/* No handler's call was on top of it: it is what it says. */
+static inline bool sp_order_is_alone(const struct sp_record *r)
+{
+	return sp_record_op(r) != SP_OP_BEGIN && !(r->what & SP_RECORD_ENDS);
+}
+
 /* How many of record[0..n) are to be folded together: from the BEGIN of a call to its end; `open`: or where it has none (yet),
  * to the end of the list; else one by one. */
 uint32_t sp_order_together(const struct sp_record *const *record, uint32_t n, bool open);

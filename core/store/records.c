@@ -86,17 +86,23 @@ int sp_records_cell(struct sp_writer *w, int cpu)
 
 /* ---- folding ------------------------------------------------------------------ */
 
+/* Intervals that were met: a program reads at few places in turn. */
+#define MET	8u
+struct met {
+	uint32_t from, to;
+	int32_t cell;
+	struct sp_interval *is;		/* NULL: none */
+};
+
 struct folding {
 	struct sp_fold f;
 	struct sp_writer *w;
 	struct sp_drafts drafts;
+	uint64_t most;			/* bytes of drafts to which another record may add some */
 	bool crowded;
-	/* Those met last. */
-	int32_t hot;
+	int32_t hot;			/* the cell met last */
 	struct sp_cell *cell;
-	uint32_t from, to;
-	int32_t at;
-	struct sp_interval *interval;
+	struct met met[MET];
 };
 
 static sp_off cell_off(const struct sp_writer *w, int32_t i)
@@ -123,22 +129,27 @@ static const struct sp_cell *look_at_cell(struct sp_fold *f, int32_t i)
 	return c ? c : cell_at(in->w, i);
 }
 
+static __attribute__((noinline)) struct sp_interval *meet_interval(struct folding *in, struct met *m)
+{
+	struct sp_writer *w = in->w;
+
+	m->is = w->track.slots ? sp_interval_draft(&w->track, &in->drafts, m->from, m->to, m->cell, &in->crowded) :
+				 sp_interval_draft_by_list(w->image, w->relation->intervals, w->k, &in->drafts, m->from, m->to,
+							   m->cell, &in->crowded);
+	return m->is;
+}
+
 static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint32_t to, int32_t cell)
 {
 	struct folding *in = f->of;
+	struct met *m = &in->met[(from + 2 * to) % MET];
 
+	if (SP_LIKELY(m->is != NULL) && m->from == from && m->to == to && m->cell == cell)
+		return m->is;
 	if (!in->w->relation->intervals)
 		return NULL;
-	if (!in->interval || in->from != from || in->to != to || in->at != cell) {
-		in->interval = in->w->track.slots ?
-				       sp_interval_draft(&in->w->track, &in->drafts, from, to, cell, &in->crowded) :
-				       sp_interval_draft_by_list(in->w->image, in->w->relation->intervals, in->w->k, &in->drafts,
-								 from, to, cell, &in->crowded);
-		in->from = from;
-		in->to = to;
-		in->at = cell;
-	}
-	return in->interval;
+	*m = (struct met){ from, to, cell, NULL };
+	return meet_interval(in, m);
 }
 
 /* A reader in another thread is to see what comes behind a word that says what holds only with that word. */
@@ -169,46 +180,55 @@ static void apply_drafts(struct sp_writer *w)
 /* Those that are not folded yet, in their order; what a handler adds from now on is behind `place`. */
 static uint32_t list_records(const struct sp_writer *w, uint64_t place, const struct sp_record *list[SP_RECORDS])
 {
-	uint64_t base = place / SP_PLACES, folded = w->state->folded;
+	uint64_t number = place / SP_PLACES, folded = w->state->folded;
 	uint32_t n = 0, most = place % SP_PLACES ? place % SP_PLACES : place_of(w, w->to);
+	const unsigned char *at = w->records;
 
-	for (uint32_t i = 0; i < most && i < SP_RECORDS; i++) {
-		const struct sp_record *r = record_at(w, i);
+	if (!place && !sp_acquire(&record_at(w, 0)->number))
+		return 0;		/* a new relation's */
+	for (uint32_t left = sp_min(most, SP_RECORDS); left--; at += w->layout.record_bytes) {
+		const struct sp_record *r = (const struct sp_record *)at;
 
-		if (sp_acquire(&r->number) == base + i + 1 && r->number > folded)
+		if (sp_acquire(&r->number) == ++number && number > folded)
 			list[n++] = r;
 	}
 	return n;
-}
-
-/* For what one record may change: two cells. */
-static bool has_room(const struct folding *in)
-{
-	return in->drafts.room - in->drafts.used >= 2 * (in->w->layout.cell_bytes + SP_INTERVAL_BYTES(in->w->k) + 8 +
-							 3 * sizeof(struct sp_draft));
 }
 
 /* A handler's calls and the call that they were on top of are folded together: in drafts of their own. */
 static __attribute__((noinline)) uint32_t fold_list(struct folding *in, const struct sp_record *const *list, uint32_t n)
 {
 	bool tells = !(sp_get(&in->w->relation->flags) & SP_RELATION_ESTIMATED);
-	uint32_t i = 0, next = 1;
+	uint32_t i = 0, next;
 
-	for (; i < n && next == 1 && has_room(in); i += next) {
+	for (; i < n && in->drafts.used <= in->most; i++) {
+		if (SP_LIKELY(sp_order_is_alone(list[i]))) {
+			sp_rules_apply(&in->f, list[i]);
+			continue;
+		}
 		next = sp_order_together(list + i, n - i, false);
 		if (next > 1 && i)
 			break;
 		sp_order_fold(&in->f, list + i, next, n - i, tells);
+		if (next > 1)
+			return next;
 	}
 	return i;
 }
 
+/* What one record may change: two cells. */
+static uint64_t changes(const struct sp_writer *w)
+{
+	return 2 * (w->layout.cell_bytes + SP_INTERVAL_BYTES(w->k) + 8 + 3 * sizeof(struct sp_draft));
+}
+
+/* Are there more? */
 static bool fold_some(struct sp_writer *w, uint64_t place)
 {
 	struct folding in = { .f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .cell = draft_cell, .look = look_at_cell,
 				     .interval = draft_interval }, .w = w,
 			      .drafts = { .at = (unsigned char *)w->relation + w->layout.drafts, .room = w->layout.draft_room },
-			      .hot = -1 };
+			      .most = w->layout.draft_room - changes(w), .hot = -1 };
 	const struct sp_record *list[SP_RECORDS];
 	uint32_t n = list_records(w, place, list), done;
 
@@ -223,7 +243,7 @@ static bool fold_some(struct sp_writer *w, uint64_t place)
 	sp_publish(&w->relation->drafted, in.drafts.used);
 	order_stores();
 	apply_drafts(w);
-	return true;
+	return done < n;
 }
 
 /* The first record's place and number, for the next ones: no handler has come since `was`. */
@@ -310,7 +330,7 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 	w->log = log;
 	w->entries = entries;
 	w->only_kept = only_kept;
-	set_slow(w, SP_SLOW_OTHER);
+	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !sp_get(&w->slow) ? SP_SLOW_KEPT : SP_SLOW_OTHER);
 }
 
 bool sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots)
@@ -549,6 +569,69 @@ static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t
 	}
 	sp_put(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
 	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
+}
+
+/* The same of a set that has nothing but what is kept: what a reading leaves is what PAPI handed out.  The cell is a dense one. */
+static void keep_plain(struct sp_writer *w, int32_t cell, const long long *x, uint64_t ns)
+{
+	int64_t *v = sp_log_room(w->log);
+	struct sp_cell *c = cell_at(w, cell);
+
+	if (!v)
+		return;
+	sp_copy_counts((long long *)v, x, w->k);
+	if (SP_UNLIKELY(!(c->used & SP_CELL_KEPT)))
+		sp_put(&c->used, c->used | SP_CELL_KEPT);
+	sp_log_append(w->log, cell, ns);
+}
+
+static void put_values(struct sp_writer *w, struct sp_record *r, const long long *x)
+{
+#define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
+	SP_EACH(w->k, EACH);
+#undef EACH
+}
+
+bool sp_records_again_kept(struct sp_writer *w, const long long *x, uint64_t steady)
+{
+	struct sp_record *r = sp_own(&w->last);
+	uint64_t ns;
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_KEPT) || SP_UNLIKELY(sp_own(&w->steady) != steady))
+		return false;
+	ns = sp_log_time(w->log);
+	keep_plain(w, r->cell, x, ns);
+	put_values(w, r, x);
+	sp_bump(&r->count);
+	put_time(w, ns, true);
+	sp_records_end(w);
+	return true;
+}
+
+bool sp_records_value_kept(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site)
+{
+	const uint32_t what = op | SP_RECORD_PROVEN | SP_RECORD_PERMANENT;
+	struct sp_record *r = sp_own(&w->last);
+	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
+	uint64_t ns;
+
+	if (SP_UNLIKELY(sp_get(&w->slow) != SP_SLOW_KEPT))
+		return false;
+	ns = sp_log_time(w->log);
+	keep_plain(w, cell, x, ns);
+	if (!alike)
+		r = sp_records_new(w, what, cell, site);
+	put_values(w, r, x);
+	put_time(w, ns, true);
+	if (alike) {
+		sp_bump(&r->count);
+	} else {
+		w->values = r->value;
+		w->runs &= op != SP_OP_STOP;
+		sp_records_add(w, r);
+	}
+	sp_records_end(w);
+	return true;
 }
 
 /* ---- a call -------------------------------------------------------------------------------- */

@@ -190,6 +190,10 @@ SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 	sp_order();
 }
 
+/* The same of a set each of whose readings is kept (SP_SLOW_KEPT), and false of any other that is slow. */
+bool sp_records_again_kept(struct sp_writer *w, const long long *x, uint64_t steady);
+bool sp_records_value_kept(struct sp_writer *w, enum sp_op op, int32_t cell, const long long *x, uint32_t site);
+
 /* READ, alike the one before, which the caller knows as `steady`.  Handlers may have booked until PAPI returned: whether it
  * still is, and `last`, are looked at only now. */
 SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uint64_t steady)
@@ -197,7 +201,9 @@ SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uin
 	struct sp_record *r;
 	const size_t k = w->k;
 
-	if (SP_UNLIKELY(sp_get(&w->slow)) || SP_UNLIKELY(sp_own(&w->steady) != steady))
+	if (SP_UNLIKELY(sp_get(&w->slow)))
+		return sp_records_again_kept(w, x, steady);
+	if (SP_UNLIKELY(sp_own(&w->steady) != steady))
 		return false;
 	r = sp_own(&w->last);
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
@@ -250,7 +256,7 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 {
 	struct sp_record *r = sp_own(&w->last);
 
-	if (SP_UNLIKELY(sp_get(&w->slow)))
+	if (SP_UNLIKELY(sp_get(&w->slow) & ~SP_SLOW_KEPT))	/* nothing is kept of either */
 		return false;
 	if (op != SP_OP_RESET || !sp_records_alike(r, SP_OP_RESET, 0, site)) {
 		w->values = sp_records_zeros;
@@ -289,7 +295,7 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 	bool alike = op == SP_OP_READ && sp_records_alike(r, what, cell, site);
 
 	if (SP_UNLIKELY(sp_get(&w->slow)))
-		return false;
+		return sp_records_value_kept(w, op, cell, x, site);
 	if (!alike) {
 		r = sp_records_new(w, what, cell, site);
 	}

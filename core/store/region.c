@@ -364,6 +364,12 @@ static int make_room(struct sp_region *r, uint64_t bytes)
 	return error;
 }
 
+void sp_region_warm(struct sp_region *r, uint64_t bytes)
+{
+	if (r->pieces && r->mapped - r->used >= bytes)
+		(void)make_ready(r, bytes);
+}
+
 int sp_region_open(struct sp_region *r, uint64_t first)
 {
 	memset(r, 0, sizeof(*r));

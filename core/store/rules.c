@@ -3,25 +3,29 @@
 
 #include "rules.h"
 
+/* Of functions that get the kinds of the values there are two: where all are counts, which most sets have, loops are sums and
+ * little else. */
+#define BY_KIND	static inline __attribute__((always_inline))
+
 static int64_t *last_of(const struct sp_fold *f)
 {
 	return sp_state_row(f->state, f->k, SP_LAST);
 }
 
-static int64_t plus(const struct sp_fold *f, uint32_t e, int64_t a, int64_t b)
+BY_KIND int64_t plus(const uint8_t *kinds, uint32_t e, int64_t a, int64_t b)
 {
-	return sp_values_of(f, e) == SP_FLOATS ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
+	return sp_values_by(kinds, e) == SP_FLOATS ? sp_float_bits(sp_float(a) + sp_float(b)) : a + b;
 }
 
-static int64_t minus(const struct sp_fold *f, uint32_t e, int64_t a, int64_t b)
+BY_KIND int64_t minus(const uint8_t *kinds, uint32_t e, int64_t a, int64_t b)
 {
-	return sp_values_of(f, e) == SP_FLOATS ? sp_float_bits(sp_float(a) - sp_float(b)) : a - b;
+	return sp_values_by(kinds, e) == SP_FLOATS ? sp_float_bits(sp_float(a) - sp_float(b)) : a - b;
 }
 
 /* The sensor shows nothing now. */
-static bool is_nan(const struct sp_fold *f, uint32_t e, int64_t x)
+BY_KIND bool is_nan(const uint8_t *kinds, uint32_t e, int64_t x)
 {
-	return sp_values_of(f, e) == SP_FLOATS && sp_float(x) != sp_float(x);
+	return sp_values_by(kinds, e) == SP_FLOATS && sp_float(x) != sp_float(x);
 }
 
 uint32_t sp_rules_does(uint32_t op)
@@ -46,42 +50,46 @@ struct places {
 	struct sp_interval *interval;	/* NULL: nobody's */
 };
 
-static struct places places_in(struct sp_fold *f, const struct sp_record *r, uint64_t cell)
+/* Handlers' calls on so many CPUs, in one stretch. */
+static SP_COLD void go_elsewhere(struct sp_fold *f, struct places *to)
+{
+	f->state->flags |= SP_STATE_UNSURE;
+	to->elsewhere = true;
+	if ((uint32_t)f->state->cell < f->cells) {
+		to->at = f->state->cell;
+		to->cell = f->cell(f, to->at);
+	}
+}
+
+static inline struct places places_in(struct sp_fold *f, const struct sp_record *r, uint64_t cell)
 {
 	struct places to = { .at = (int32_t)(cell < f->cells ? cell : f->cells - 1) };
 
 	to.cell = f->cell(f, to.at);
-	if (to.cell) {
+	if (SP_LIKELY(to.cell != NULL))
 		to.interval = f->interval(f, r->from, r->site, to.at);
-		return to;
-	}
-	/* Handlers' calls on so many CPUs, in one stretch. */
-	f->state->flags |= SP_STATE_UNSURE;
-	to.elsewhere = true;
-	if ((uint32_t)f->state->cell < f->cells) {
-		to.at = f->state->cell;
-		to.cell = f->cell(f, to.at);
-	}
+	else
+		go_elsewhere(f, &to);
 	return to;
 }
 
-static struct places places_of(struct sp_fold *f, const struct sp_record *r)
+static inline struct places places_of(struct sp_fold *f, const struct sp_record *r)
 {
 	return places_in(f, r, (uint32_t)r->cell);
 }
 
-static void add(struct sp_fold *f, const struct places *to, uint32_t e, int64_t d, bool proven)
+BY_KIND void add(struct sp_fold *f, const uint8_t *kinds, const struct places *to, uint32_t e, int64_t d, bool proven)
 {
 	int64_t *total = &sp_cell_row(to->cell, f->k, SP_TOTAL)[e], *exact = &sp_cell_row(to->cell, f->k, SP_EXACT)[e];
 
-	*total = plus(f, e, *total, d);
+	*total = plus(kinds, e, *total, d);
 	if (proven && !to->elsewhere)
-		*exact = plus(f, e, *exact, d);
+		*exact = plus(kinds, e, *exact, d);
 	if (!to->interval)
 		return;
-	to->interval->at[e] = plus(f, e, to->interval->at[e], d);
+	to->interval->at[e] = plus(kinds, e, to->interval->at[e], d);
 	if (proven)
-		to->interval->at[f->k + e] = plus(f, e, to->interval->at[f->k + e], d);
+		to->interval->at[f->k + e] = plus(kinds, e, to->interval->at[f->k + e], d);
 }
 
 static void zero(struct sp_fold *f)
@@ -98,10 +106,10 @@ static bool is_below(const struct sp_fold *f, const struct sp_record *r)
 	return false;
 }
 
-/* A set that does not run hands out what it handed out before: nothing new. */
-static void add_values(struct sp_fold *f, const struct sp_record *r, const struct places *to)
+/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting starts. */
+static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 {
-	bool baseline = f->state->flags & SP_STATE_BASELINE, proven = r->what & SP_RECORD_PROVEN;
+	bool baseline = f->state->flags & SP_STATE_BASELINE;
 	int64_t *last = last_of(f);
 
 	if (f->state->flags & SP_STATE_LEFT && is_below(f, r))
@@ -110,21 +118,31 @@ static void add_values(struct sp_fold *f, const struct sp_record *r, const struc
 		if (f->state->flags & SP_STATE_HIDDEN)
 			memcpy(last, r->value, f->k * 8);
 		f->state->flags &= ~SP_STATE_HIDDEN;
-		return;
+		return false;
 	}
 	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT);
-	for (uint32_t e = 0; e < f->k; e++) {
-		int64_t d;
+	for (uint32_t e = 0; baseline && e < f->k; e++)
+		if (sp_values_of(f, e) != SP_SHOWS && !is_nan(f->kinds, e, r->value[e]))
+			last[e] = r->value[e];
+	return !baseline;
+}
 
-		if (sp_values_of(f, e) == SP_SHOWS || is_nan(f, e, r->value[e]))
+BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r, const struct places *to)
+{
+	const uint32_t how = SP_STATE_RUNNING | SP_STATE_LEFT | SP_STATE_BASELINE;
+	int64_t *last = last_of(f);
+
+	if (SP_UNLIKELY((f->state->flags & how) != SP_STATE_RUNNING) && !has_counted(f, r))
+		return;
+	for (uint32_t e = 0; e < f->k; e++) {
+		int64_t x = r->value[e], d = minus(kinds, e, x, last[e]);
+
+		if (sp_values_by(kinds, e) == SP_SHOWS || is_nan(kinds, e, x))
 			continue;
-		d = minus(f, e, r->value[e], last[e]);
-		last[e] = r->value[e];
-		if (baseline)
-			continue;
-		if (d < 0 && sp_values_of(f, e) == SP_COUNTS)
+		last[e] = x;
+		if (SP_UNLIKELY(d < 0) && sp_values_by(kinds, e) == SP_COUNTS)
 			f->state->flags |= SP_STATE_BACKWARDS;
-		add(f, to, e, d, proven);
+		add(f, kinds, to, e, d, r->what & SP_RECORD_PROVEN);
 	}
 }
 
@@ -136,8 +154,8 @@ static void take_part(struct sp_fold *f, const struct sp_record *r)
 	for (uint32_t e = 0; to.cell && from.cell && e < f->k; e++) {
 		if (sp_values_of(f, e) != SP_COUNTS)
 			continue;
-		add(f, &from, e, -r->value[e], false);
-		add(f, &to, e, r->value[e], r->what & SP_RECORD_PROVEN);
+		add(f, NULL, &from, e, -r->value[e], false);
+		add(f, NULL, &to, e, r->value[e], r->what & SP_RECORD_PROVEN);
 	}
 }
 
@@ -176,15 +194,14 @@ static int64_t entry_of(const struct sp_fold *f, const struct sp_cell *c, uint32
 	return has_entry(f, c) ? sp_cell_row(c, f->k, SP_ENTRY)[e] : 0;
 }
 
-/* From here on the last reading is this cell's. */
+/* The last reading was another cell's; from here on it is this one's. */
 static void go_to(struct sp_fold *f, int32_t cell, const struct sp_cell *to)
 {
-	const struct sp_cell *was = (uint32_t)f->state->cell < f->cells && f->state->cell != cell ? f->look(f, f->state->cell) : NULL;
+	const struct sp_cell *was = (uint32_t)f->state->cell < f->cells ? f->look(f, f->state->cell) : NULL;
 	int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
 
-	if (f->state->cell != cell)
-		for (uint32_t e = 0; e < f->k; e++)
-			others[e] = minus(f, e, plus(f, e, others[e], entry_of(f, was, e)), entry_of(f, to, e));
+	for (uint32_t e = 0; e < f->k; e++)
+		others[e] = minus(f->kinds, e, plus(f->kinds, e, others[e], entry_of(f, was, e)), entry_of(f, to, e));
 	f->state->cell = cell;
 }
 
@@ -202,23 +219,27 @@ static int64_t new_entry(struct sp_fold *f, const struct sp_cell *c, const struc
 
 	if (sp_values_of(f, e) == SP_SHOWS)
 		return x;
-	if (is_nan(f, e, x))
+	if (is_nan(f->kinds, e, x))
 		return is;
 	if (sp_record_op(r) != SP_OP_ACCUM)
-		return minus(f, e, x, sp_state_row(f->state, f->k, SP_OTHERS)[e]);
+		return minus(f->kinds, e, x, sp_state_row(f->state, f->k, SP_OTHERS)[e]);
 	/* A permanent entry that the reading before this one left, in whichever cell, is added to as a temporary one. */
 	if (f->state->flags & SP_STATE_PERMANENT)
-		is = plus(f, e, is, sp_state_row(f->state, f->k, SP_KEPT)[e]);
-	return plus(f, e, is, x);
+		is = plus(f->kinds, e, is, sp_state_row(f->state, f->k, SP_KEPT)[e]);
+	return plus(f->kinds, e, is, x);
 }
 
-static void make_entries(struct sp_fold *f, const struct sp_record *r, struct sp_cell *c)
+BY_KIND void make_entries(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r, struct sp_cell *c)
 {
 	int64_t *to = r->what & SP_RECORD_PERMANENT ? sp_state_row(f->state, f->k, SP_KEPT) : sp_cell_row(c, f->k, SP_ENTRY);
+	const int64_t *others = sp_state_row(f->state, f->k, SP_OTHERS);
+	bool reads = sp_record_op(r) != SP_OP_ACCUM;
 
-	if (sp_record_op(r) != SP_OP_ACCUM && (f->state->flags & SP_STATE_DELETE))
+	if (reads && (f->state->flags & SP_STATE_DELETE))
 		delete_entries(f);
-	for (uint32_t e = 0; e < f->k; e++)
+	for (uint32_t e = 0; reads && !kinds && e < f->k; e++)
+		to[e] = r->value[e] - others[e];
+	for (uint32_t e = 0; !(reads && !kinds) && e < f->k; e++)
 		to[e] = new_entry(f, c, r, e);
 	if (r->what & SP_RECORD_PERMANENT) {	/* it takes the temporary one's place */
 		f->state->flags |= SP_STATE_PERMANENT;
@@ -235,34 +256,48 @@ int64_t sp_rules_entry(struct sp_fold *f, const struct sp_record *r, uint32_t e)
 	struct sp_state *s = f->state;
 	int64_t others = sp_state_row(s, f->k, SP_OTHERS)[e], x = r->value[e];
 
-	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_SHOWS || is_nan(f, e, x))
+	if (sp_record_op(r) == SP_OP_ACCUM || sp_values_of(f, e) == SP_SHOWS || is_nan(f->kinds, e, x))
 		return new_entry(f, to, r, e);
 	if (s->flags & SP_STATE_DELETE)
 		return x;
 	was = (uint32_t)s->cell < f->cells && s->cell != r->cell ? f->look(f, s->cell) : NULL;
 	if (s->cell != r->cell)
-		others = minus(f, e, plus(f, e, others, entry_of(f, was, e)), entry_of(f, to, e));
-	return minus(f, e, x, others);
+		others = minus(f->kinds, e, plus(f->kinds, e, others, entry_of(f, was, e)), entry_of(f, to, e));
+	return minus(f->kinds, e, x, others);
 }
 
 /* ---- one record --------------------------------------------------------------- */
 
-static void take_values(struct sp_fold *f, const struct sp_record *r)
+BY_KIND void take_values_by(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r)
 {
 	struct places to = places_of(f, r);
 
-	if (!to.cell)
+	if (SP_UNLIKELY(!to.cell))
 		return;
 	to.cell->readings += r->count;
 	if (to.interval)
 		to.interval->count += r->count;
-	add_values(f, r, &to);
+	add_values(f, kinds, r, &to);
 	if (!(r->what & SP_RECORD_NO_ENTRY)) {
-		go_to(f, to.at, to.cell);
-		make_entries(f, r, to.cell);
+		if (SP_UNLIKELY(f->state->cell != to.at))
+			go_to(f, to.at, to.cell);
+		make_entries(f, kinds, r, to.cell);
 	}
 	if (sp_record_op(r) == SP_OP_ACCUM)
 		f->state->flags |= SP_STATE_DELETE;
+}
+
+static __attribute__((noinline)) void take_odd_values(struct sp_fold *f, const struct sp_record *r)
+{
+	take_values_by(f, f->kinds, r);
+}
+
+static __attribute__((noinline)) void take_values(struct sp_fold *f, const struct sp_record *r)
+{
+	if (SP_LIKELY(!f->kinds))
+		take_values_by(f, NULL, r);
+	else
+		take_odd_values(f, r);
 }
 
 static void take_again(struct sp_fold *f, const struct sp_record *r)
@@ -299,7 +334,7 @@ static void take_written(struct sp_fold *f, const struct sp_record *r)
 	f->state->flags &= ~SP_STATE_BASELINE;
 }
 
-static void take_rest(struct sp_fold *f, const struct sp_record *r)
+static __attribute__((noinline)) void take_rest(struct sp_fold *f, const struct sp_record *r)
 {
 	bool runs = f->state->flags & SP_STATE_RUNNING;
 
@@ -350,7 +385,21 @@ void sp_rules_apply_part(struct sp_fold *f, const struct sp_record *r, uint32_t 
 		take_rest(f, r);
 }
 
+/* The same for those that most are, by fewer questions. */
 void sp_rules_apply(struct sp_fold *f, const struct sp_record *r)
 {
-	sp_rules_apply_part(f, r, sp_rules_does(sp_record_op(r)));
+	switch (sp_record_op(r)) {
+	case SP_OP_READ:
+		take_values(f, r);
+		break;
+	case SP_OP_START:
+		start(f, r);
+		break;
+	case SP_OP_STOP:
+		take_values(f, r);
+		stop(f, r);
+		break;
+	default:
+		sp_rules_apply_part(f, r, sp_rules_does(sp_record_op(r)));
+	}
 }

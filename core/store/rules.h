@@ -70,9 +70,14 @@ static inline int64_t *sp_cell_row(const struct sp_cell *c, uint32_t k, enum sp_
 	return (int64_t *)c->at + (uint64_t)a * k;
 }
 
+static inline enum sp_values sp_values_by(const uint8_t *kinds, uint32_t e)
+{
+	return kinds ? (enum sp_values)kinds[e] : SP_COUNTS;
+}
+
 static inline enum sp_values sp_values_of(const struct sp_fold *f, uint32_t e)
 {
-	return f->kinds ? (enum sp_values)f->kinds[e] : SP_COUNTS;
+	return sp_values_by(f->kinds, e);
 }
 
 #endif

@@ -16,6 +16,7 @@ struct sp_log;
 #define SP_SLOW_BEGUN	4u	/* a handler came on top of the call in flight */
 #define SP_SLOW_ON_TOP	8u	/* this is a handler's call, on top of another one */
 #define SP_SLOW_OTHER	16u	/* the set's entries, or its component, are not as most are */
+#define SP_SLOW_KEPT	32u	/* each reading is kept, and all else is as most are: short ways of their own */
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
@@ -57,7 +58,7 @@ struct sp_writer {
 	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	bool folded_behind;		/* the last fold had records of handlers on top of the booking */
 	bool only_kept;			/* each of the relation's readings is kept */
-	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_OTHER */
+	enum sp_entries entries;	/* what a reading leaves; with another than temporary, SP_SLOW_OTHER or SP_SLOW_KEPT */
 	struct sp_log *log;		/* where permanent readings go (readings.h); NULL: there are none */
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts; else `precise` */
 	/* Of the relation's block, which stands at `off`. */

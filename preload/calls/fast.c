@@ -49,7 +49,7 @@ bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open,
 		return true;
 	}
 	last = sp_get(&s->writer.last);
-	if (sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN, s->writer.cpu, site))
+	if (last && sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN | (last->what & SP_RECORD_PERMANENT), s->writer.cpu, site))
 		stay_steady(s, last, to, fp_at);
 	return true;
 }

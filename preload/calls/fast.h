@@ -61,11 +61,14 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 	}
 	if (SP_UNLIKELY(sp_get(&sp_process.unwinds))) {
 		const uintptr_t cfa = (uintptr_t)__builtin_dwarf_cfa();
+		uint32_t below;		/* else gcc keeps *site in memory */
 
 		*site = SP_SITE_STEADY_BELOW;
 		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, cfa)))
 			return s;
-		return sp_fast_below(s, op, to, cfa, *(const uintptr_t *)__builtin_frame_address(0), site);
+		s = sp_fast_below(s, op, to, cfa, *(const uintptr_t *)__builtin_frame_address(0), &below);
+		*site = below;
+		return s;
 	}
 	differs = sp_own(&s->seen[which].last) ^ SP_SITE_OF(to);
 	if (SP_UNLIKELY(differs > SP_SITE_MOST))

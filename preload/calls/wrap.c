@@ -214,12 +214,13 @@ struct left {
 #define FAST(name, args, again, op, may, before, book) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
-	struct sp_set *const s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
+	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(sp_self.area); \
 		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, sp_records_mark(FRAME, op)))) { \
 			before; \
 			const int rc = papi->real.name args; \
+			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \
 			UNDER_##name; \
 			sp_records_returned(&s->writer); \
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \

@@ -338,9 +338,9 @@ static bool is_short(const struct step *s, const struct view *a, const struct vi
 }
 
 /* A reading is there before its counts, not a moment later; those before it stay. */
-static bool kept_holds(const struct view *v, const struct view *a, const struct view *b)
+static bool kept_holds(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
 {
-	return between(v->kept, a->kept, b->kept) && memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0;
+	return b->kept == a->kept + (s->op != SP_OP_START && s->op != SP_OP_RESET) && between(v->kept, a->kept, b->kept) && memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0;
 }
 
 static bool holds(const struct step *s, const struct view *v, const struct view *a, const struct view *b)
@@ -348,7 +348,7 @@ static bool holds(const struct step *s, const struct view *v, const struct view 
 	if (s->fold)
 		return one_commit(v, a, b);
 	if (permanent)
-		return kept_holds(v, a, b) && each_old_or_new(v, a, b) && each_interval(v, a, b);
+		return kept_holds(s, v, a, b) && each_old_or_new(v, a, b) && each_interval(v, a, b);
 	if (s->aside || s->settle)
 		return sums_hold(v, a, b);
 	if (s->split)
@@ -571,6 +571,27 @@ static void kept(void **state)
 	permanent = false;
 }
 
+/* By the short ways: from one site, on one CPU. */
+static void kept_alike(void **state)
+{
+	static const struct step script[] = {
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(9, 90, 900), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(11, 110, 1100), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(18, 180, 1800), .proven = true },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(19, 190, 1900), .proven = true },
+		{ .op = SP_OP_STOP, .cpu = 0, .x = X(20, 200, 2000), .proven = true },
+		{ .op = SP_OP_START },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(3, 30, 300), .proven = true },
+	};
+
+	(void)state;
+	permanent = true;
+	RUN(script, 23, 230, 2300);
+	permanent = false;
+}
+
 /* Windows that were split. */
 static void split(void **state)
 {
@@ -686,6 +707,7 @@ int main(void)
 		cmocka_unit_test(folded),
 		cmocka_unit_test(one_thread),
 		cmocka_unit_test(kept),
+		cmocka_unit_test(kept_alike),
 		cmocka_unit_test(split),
 		cmocka_unit_test(split_elsewhere),
 		cmocka_unit_test(other_cpus),

@@ -1,8 +1,6 @@
 /* t-gauge.c: values that are no counts (core/store/gauge.h). */
 #include "test.h"
 
-#include <signal.h>
-
 #include "../../core/stamp.h"
 #include "../../core/store/gauge.h"
 #include "stepping.h"

@@ -113,6 +113,33 @@ static void free_sizes(void **state)
 	sp_region_close(&r);
 }
 
+/* What is asked for is there, step by step; of a piece that has no addresses for it nothing is. */
+static void warm(void **state)
+{
+	const struct sp_piece *p;
+	struct sp_region r;
+	sp_off off;
+	uint64_t ready;
+
+	(void)state;
+	memset(&r, 0, sizeof(r));
+	sp_region_warm(&r, 8192);	/* no store: nothing */
+	assert_int_equal(sp_region_open(&r, 1), 0);
+	for (int i = 0; i < 2; i++)
+		assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, i ? 20000 : 60000, &off));
+	assert_int_equal(r.pieces, 2);
+	p = &r.piece[1];
+	sp_region_warm(&r, 16384);
+	ready = p->ready;
+	assert_true(p->off + ready >= r.used + 16384);
+	sp_region_warm(&r, 16384);
+	sp_region_warm(&r, 1u << 20);
+	assert_int_equal(p->ready, ready);
+	assert_non_null(sp_region_alloc(&r, SP_BLOCK_NOTE, 16384, &off));
+	assert_int_equal(p->ready, ready);
+	sp_region_close(&r);
+}
+
 /* What was got ahead is the next piece; a block that is larger than it gets one of its own. */
 static void ahead(void **state)
 {
@@ -919,7 +946,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(allocation), cmocka_unit_test(outside), cmocka_unit_test(blocks_come_back),
-		cmocka_unit_test(free_sizes), cmocka_unit_test(ahead), cmocka_unit_test(in_a_file), WITH_STORE(texts),
+		cmocka_unit_test(free_sizes), cmocka_unit_test(warm), cmocka_unit_test(ahead), cmocka_unit_test(in_a_file), WITH_STORE(texts),
 		WITH_STORE(notes), WITH_STORE(topology), WITH_STORE(events), WITH_STORE(same_relation),
 		WITH_STORE(many_sets), WITH_STORE(list_in_a_circle), WITH_STORE(proven_apart), WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later), WITH_STORE(folding), WITH_STORE(folding_times), WITH_STORE(folding_unknown),
