@@ -261,20 +261,21 @@ struct left {
 	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, sp_fast_stop(s, values, open, site))
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
-static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
+static SP_COLD bool is_told(struct way *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)
 {
+	*w = (struct way){ .at = at, .frame = frame };
 	find_way(w);
 	if (!w->tell || !*(void *const *)((const char *)w->real + function))
 		return false;
 	count(call);
 	return true;
 }
-#define IS_TOLD(name) is_told(&way, SP_CALL_##name, offsetof(struct sp_real, name))
+#define IS_TOLD(name) is_told(&way, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
 
 #define ROW(type, name, params, args, before, after) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		uint32_t open; \
 		if (!IS_TOLD(name)) \
 			return FORWARD(name, args); \
@@ -292,7 +293,7 @@ static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
 #define VOID(name, params, args, before, after) \
 	EXPORT __attribute__((cold)) void name params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		uint32_t open; \
 		if (!IS_TOLD(name)) { \
 			if (way.real->name) \
@@ -354,7 +355,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 #define NESTS(type, name, params, args, ...) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		if (!IS_TOLD(name)) \
 			return FORWARD(name, args); \
 		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
@@ -382,7 +383,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 	SPELLED(PAPIF_##NAME, name, params) \
 	void papif_##name##_ params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		if (IS_TOLD(papif_##name)) { \
 			__VA_ARGS__ \
 		} else if (way.real->papif_##name) { \
