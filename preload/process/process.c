@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "../../core/out.h"
 #include "../../core/output.h"

@@ -5,7 +5,6 @@
  * them all; then the site itself is compared.
  */
 #include <string.h>
-#include <sys/mman.h>
 
 #include "../../core/sys.h"
 #include "../papi/elf-names.h"
