@@ -46,7 +46,6 @@ static const struct {
 
 struct search {
 	uintptr_t caller, own;		/* addresses inside the caller and inside us */
-	unsigned own_index, caller_index;
 	struct sp_object caller_object, found, first;
 	bool past_own;
 };

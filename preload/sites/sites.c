@@ -577,11 +577,6 @@ static void put_back(uint32_t id)
 	}
 }
 
-void sp_sites_before_unload(void)
-{
-	sp_sites_resolve();
-}
-
 void sp_sites_after_unload(void)
 {
 	struct sp_held held;
