@@ -123,12 +123,6 @@ bool sp_process_is_ours(void)
 	return sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);
 }
 
-/* A child of fork has its own sp_process, zeroed. */
-bool sp_process_is_borrowed(void)
-{
-	return sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid);
-}
-
 /* (Its pages are as the kernel gave them.) */
 void sp_process_look(void)
 {
