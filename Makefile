@@ -34,10 +34,18 @@ FACTS	:= $(addprefix preload/events/,components.c formula.c kinds.c places.c)
 THREADS	:= $(B)/preload/threads/threads.o
 PRELOAD	:= $(filter-out $(DOCTOR) $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
 
+# Made small: what no start, stop or reading goes through, and of the model what is not done for each count.
+SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
+COLD	:= $(filter-out core/lock%.c core/sys.c preload/api/count.c,$(wildcard core/*.c core/forms/*.c \
+	   $(patsubst %,preload/%/*.c,papi process held events life api))) core/metric/compute.c topo/topo-flat.c \
+	   $(patsubst %,core/model/%.c,core-kinds gauges observers overflows pending repeats why) $(patsubst %,core/store/%.c,live region store) \
+	   $(patsubst %,preload/split/%.c,counters opened plan pmus) $(patsubst %,preload/%.c,calls/loader sites/modules)
+$(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)
+
 # What is put into the application: hidden symbols, direct TLS, and no PLT: under LD_AUDIT glibc binds
 # one lazily, -z now or not, and a call through it has the loader's return address: dlvsym(RTLD_NEXT)
-# crashes on that.
-PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt
+# crashes on that.  Each function by itself: the linker leaves out of the library and of the command what only the other uses.
+PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -ffunction-sections
 
 # What only we load: installed in a folder of its own.
 OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so
@@ -71,7 +79,7 @@ help:
 # ---- objects ---------------------------------------------------------------
 
 # Recompiles all when the flags change, and what knows where things are installed when that does.
-FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(PIC) $(LDFLAGS)
+FLAGS_TEXT := $(CC) $(ALL_CFLAGS) $(PIC) $(LDFLAGS) $(SMALL)
 PLACES_TEXT = $(VERSION) $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(DATADIR)
 $(B)/flags: TEXT = $(FLAGS_TEXT)
 $(B)/places: TEXT = $(PLACES_TEXT)
@@ -93,7 +101,7 @@ $(B)/preload/calls/loader.o: ALL_CFLAGS += $(if $(findstring -flto,$(CFLAGS)),-f
 $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.map
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,preload/libsspapi.map \
-		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
+		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--gc-sections,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 	$(Q)ln -sf libsspapi.so $(@D)/$(SONAME)
 
 $(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o pmus.o) topo/topo.map
@@ -110,7 +118,7 @@ $(B)/libsspapi-threads.so: $(THREADS)
 # Beside its own: the machine without hwloc.
 $(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(FACTS:%.c=$(B)/%.o)
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--gc-sections $(LDFLAGS) -o $@ $^ -ldl
 
 # The page of the html form, and what it is made of.
 PAGE	:= $(B)/core/cli/report/page-parts.h

@@ -212,7 +212,8 @@ unsigned sp_conf_edits(const char *a, const char *b, unsigned most)
 	return row[n];
 }
 
-const char *sp_conf_nearest(const char *name)
+/* The variable that a name which is none may mean: what begins like it, or differs in few letters; NULL: none is near. */
+static const char *nearest(const char *name)
 {
 	const char *found = NULL;
 	unsigned best;
@@ -241,7 +242,7 @@ static void complain_unknown(const struct complaint *to)
 		if (strncmp(p, PREFIX, strlen(PREFIX)) != 0 || row_of_entry(p))
 			continue;
 		memcpy(name, p, sp_min(strcspn(p, "="), sizeof(name) - 1));
-		meant = sp_conf_nearest(name);
+		meant = nearest(name);
 		to->say(sp_text_f(line, sizeof(line), "%s: nothing reads this variable; %s%s%s", name, meant ? "do you mean " : "",
 				  meant ? meant : "sspapi env lists those that there are", meant ? "?" : ""), to->arg);
 	}

@@ -61,10 +61,6 @@ const char *sp_conf_env(const char *name);
  * says what, and what is used instead; no newline), and for each name that is no variable's. */
 void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), void *arg);
 
-/* The variable that a name which is none may mean: what begins like it, or differs in few letters;
- * NULL: none is near. */
-const char *sp_conf_nearest(const char *name);
-
 /* Letters to put in, take out, change or swap with the next one to make one of the other, whatever their case; of longer names the first
  * `most` count, SP_CONF_EDITS at most. */
 #define SP_CONF_EDITS 64u

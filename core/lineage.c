@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include "lineage.h"
 #include "out.h"
@@ -130,12 +129,9 @@ static bool has_library(int pid)
 
 static uint64_t epoch_of(uint64_t ticks)
 {
-	struct timespec up = { 0 };
 	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
 
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	return sp_now_ns() - ((uint64_t)up.tv_sec * 1000000000u + (uint64_t)up.tv_nsec) +
-	       ticks * (1000000000u / (hz ? hz : 100));
+	return sp_now_ns() - sp_boot_ns() + ticks * (1000000000u / (hz ? hz : 100));
 }
 
 #define PID_BITS 22			/* the kernel's PID_MAX_LIMIT */

@@ -224,7 +224,8 @@ void sp_out_hex(struct sp_out *o, uint64_t v)
 
 /* ---- floating point ---------------------------------------------------- */
 
-/* Integers of up to 1280 bits: 2^1075 (the smallest double) times 10^17. */
+/* Integers of up to 1280 bits: 2^1075 (the smallest double) times 10^17.  Words from n on are 0: the doubles of a page of
+ * hundreds of ranks took most of its time while all 40 were gone through. */
 struct big {
 	unsigned n;
 	uint32_t w[40];
@@ -263,7 +264,7 @@ static int big_compare(const struct big *a, int tens, const struct big *c, const
 {
 	struct big sum = *a;
 	uint64_t carry = 0;
-	unsigned n = SP_COUNT(sum.w);
+	unsigned n = (unsigned)sp_min(sp_max(a->n, c ? c->n : 0) + 1, SP_COUNT(sum.w));
 
 	for (unsigned i = 0; c && i < n; i++) {
 		carry += (uint64_t)sum.w[i] + c->w[i];
@@ -273,6 +274,7 @@ static int big_compare(const struct big *a, int tens, const struct big *c, const
 	sum.n = n;
 	if (tens)
 		big_multiply(&sum, 10);
+	n = (unsigned)sp_max(sum.n, b->n);
 	while (n--) {
 		if (sum.w[n] != b->w[n])
 			return sum.w[n] < b->w[n] ? -1 : 1;
@@ -280,11 +282,12 @@ static int big_compare(const struct big *a, int tens, const struct big *c, const
 	return 0;
 }
 
+/* From one that is not less. */
 static void big_subtract(struct big *a, const struct big *b)
 {
 	int64_t borrow = 0;
 
-	for (unsigned i = 0; i < SP_COUNT(a->w); i++) {
+	for (unsigned i = 0; i < a->n; i++) {
 		borrow += (int64_t)a->w[i] - b->w[i];
 		a->w[i] = (uint32_t)borrow;
 		borrow >>= 32;

@@ -46,7 +46,6 @@ long sp_read_file(const char *path, char *buffer, size_t n)
 #ifdef __SANITIZE_THREAD__
 /* By libc's functions, which ThreadSanitizer sees: a raw munmap leaves it believing that
  * who has the pages next races with who had them. */
-#include <sys/mman.h>
 
 void *sp_map(size_t bytes)
 {
@@ -82,16 +81,10 @@ void sp_wipe_on_fork(void *p, size_t bytes)
 
 uint64_t sp_boot_ns(void)
 {
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return sp_ns_of(CLOCK_BOOTTIME);
 }
 
 uint64_t sp_now_ns(void)
 {
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return sp_ns_of(CLOCK_REALTIME);
 }

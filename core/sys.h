@@ -85,15 +85,20 @@ void sp_unmap(void *p, size_t bytes);
  * Kernels before 4.14 cannot. */
 void sp_wipe_on_fork(void *p, size_t bytes);
 
+static inline uint64_t sp_ns_of(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t sp_boot_ns(void);		/* since the machine started: no clock that is set */
 uint64_t sp_now_ns(void);		/* since the epoch */
 
 static inline uint64_t sp_coarse_ns(void)	/* the same, a few ms coarse, a few ns cheap */
 {
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_REALTIME_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return sp_ns_of(CLOCK_REALTIME_COARSE);
 }
 
 #endif

@@ -529,13 +529,6 @@ static void domains(struct sp_out *o, uint32_t domain)
 		sp_out_char(o, ']');
 }
 
-/* On a machine with several kinds of cores: those that there are counts of. */
-static void kinds_of_relation(struct sp_out *o, struct sp_model *m, struct sp_row *row)
-{
-	if (m->n_kinds > 1)
-		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_row(m, row) & ((1u << SP_KINDS_MOST) - 1));
-}
-
 /* Components that the events are counted on as a whole; null: by CPU. */
 static void places(struct sp_out *o, const struct sp_row *row)
 {
@@ -607,7 +600,8 @@ static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *r
 	domains(o, row->domain);
 	told(o, m, row);
 	places(o, row);
-	kinds_of_relation(o, m, row);
+	if (m->n_kinds > 1)		/* those that there are counts of */
+		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_row(m, row) & ((1u << SP_KINDS_MOST) - 1));
 	cpus(o, m, row);
 	overflows(o, m, row);
 	gauges(o, m, row);

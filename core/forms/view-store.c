@@ -3,7 +3,6 @@
  * killed, or goes on, does not know. */
 #include <string.h>
 
-#include "../model/view-common.h"
 #include "view.h"
 
 #define PIECE	4096u	/* no seam of the store's memory lies in one */

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "../store/blocks.h"
-#include "../store/gauge.h"
 #include "../store/interval.h"
-#include "../store/readings.h"
 #include "../sys.h"
 #include "core-kinds.h"
 #include "model-blocks.h"

@@ -4,9 +4,7 @@
  * comes near the program that is counted.  A native event is added to a set of its own, with a function of ours
  * in front of libpapi's syscall(): the attributes of the last perf_event_open that succeeds are the event's.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../core/conf.h"

@@ -35,7 +35,7 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 	if (!next_dlclose)
 		next_dlclose = (int (*)(void *))sp_real_next("dlclose");
 	sp_process_look();
-	sp_sites_before_unload();
+	sp_sites_resolve();
 	r = next_dlclose(handle);
 	sp_elf_closed();
 	sp_sites_after_unload();

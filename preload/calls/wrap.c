@@ -7,7 +7,6 @@
  * because of us), int functions return PAPI_ENOSUPP, others nothing.
  */
 #include <errno.h>
-#include <time.h>
 
 #include "../../core/lock.h"
 #include "../../core/sys.h"
@@ -20,16 +19,8 @@
 	type name params; \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), type (*) params), #name " differs from papi.h");
 #define ROW(type, name, params, args, before, after) SAME(name, type, params)
-#define HOT ROW
-#define VOID(name, params, args, before, after) SAME(name, void, params)
-#define NESTS(type, name, params, args, ...) SAME(name, type, params)
 #define OLD(type, name, params, args)
 #include "../papi/papi.def"
-#undef ROW
-#undef HOT
-#undef VOID
-#undef NESTS
-#undef OLD
 
 /* ---- the wrappers ----------------------------------------------------- */
 
@@ -141,10 +132,7 @@ static inline bool timed(void)
 
 static SP_COLD uint64_t clock_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return sp_ns_of(CLOCK_MONOTONIC);
 }
 
 /* What two looks at the clock take by themselves is not our cost: taken off, as
@@ -210,8 +198,8 @@ struct left {
 	}
 
 /* again: the arguments, of which the first need not be kept.  may: may the set?  before: what comes right before PAPI is
- * called.  book: was it booked? */
-#define FAST(name, args, again, op, may, before, book) \
+ * called.  behind: right after.  had: what PAPI_accum is to add to.  book: was it booked? */
+#define FAST(name, args, again, op, may, before, behind, had, book) \
 	uint32_t site; \
 	const struct sp_papi *const papi = sp_get(&sp_process.papi); \
 	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
@@ -221,7 +209,7 @@ struct left {
 			before; \
 			const int rc = papi->real.name args; \
 			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \
-			UNDER_##name; \
+			behind; \
 			sp_records_returned(&s->writer); \
 			if (SP_LIKELY(rc == PAPI_OK) && SP_LIKELY(--sp_self.ticks != 0) && SP_LIKELY(book)) { \
 				int ok = PAPI_OK; \
@@ -229,53 +217,46 @@ struct left {
 				sp_bump(&sp_self.calls[SP_CALL_##name]); \
 				return ok; \
 			} \
-			return slow_##name(&(struct left){ FROM, s, sp_before, rc, open }, BARE again); \
+			return slow_##name(&(struct left){ FROM, s, had, rc, open }, BARE again); \
 		} \
 	}
-#define UNDER_PAPI_read NONE
-#define UNDER_PAPI_read_ts NONE
-#define UNDER_PAPI_reset NONE
-#define UNDER_PAPI_accum NONE
-#define UNDER_PAPI_stop NONE
-#define UNDER_PAPI_start sp_opening = under
 #define FAST_PAPI_read \
-	long long *const sp_before = NULL; \
-	FAST(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, sp_fast_read(s, values, open, site, CALLER))
+	FAST(PAPI_read, (EventSet, values), (s->number, values), SP_OP_READ, true, NONE, NONE, NULL, \
+	     sp_fast_read(s, values, open, site, CALLER))
 #define FAST_PAPI_read_ts \
-	long long *const sp_before = NULL; \
-	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, sp_fast_read(s, values, open, site, CALLER))
+	FAST(PAPI_read_ts, (EventSet, values, cyc), (s->number, values, cyc), SP_OP_READ, true, NONE, NONE, NULL, \
+	     sp_fast_read(s, values, open, site, CALLER))
 #define FAST_PAPI_reset \
-	long long *const sp_before = NULL; \
-	FAST(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, sp_fast_reset(s, open, site))
+	FAST(PAPI_reset, (EventSet), (s->number), SP_OP_RESET, true, NONE, NONE, NULL, sp_fast_reset(s, open, site))
 #define FAST_PAPI_accum \
 	long long *sp_before = NULL, room[SP_FAST_ACCUM + 1]; \
 	uint32_t k;		/* one look: a handler may give the set more events than there is room for */ \
 	FAST(PAPI_accum, (EventSet, values), (s->number, values), SP_OP_ACCUM, \
-	      (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), \
-	      sp_fast_accum(s, values, sp_before, open, site))
+	     (k = sp_get(&s->writer.k)) <= SP_FAST_ACCUM && sp_is_ready(s, open), SP_BEFORE_ACCUM(s, k, values, room), NONE, \
+	     sp_before, sp_fast_accum(s, values, sp_before, open, site))
 #define FAST_PAPI_start \
-	long long *const sp_before = NULL; \
-	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_is_prepared(s) && sp_is_ready(s, open), struct sp_opened *const under = sp_opening; sp_fast_starts(s), \
-	      sp_fast_start(s, open, site))
+	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_is_prepared(s) && sp_is_ready(s, open), \
+	     struct sp_opened *const under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL, sp_fast_start(s, open, site))
 #define FAST_PAPI_stop \
-	long long *const sp_before = NULL; \
-	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, sp_fast_stop(s, values, open, site))
+	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, NONE, NULL, \
+	     sp_fast_stop(s, values, open, site))
 
 /* Wrappers of the rest.  False: to be forwarded only; else the calling thread is known to the store. */
-static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
+static SP_COLD bool is_told(struct way *w, uintptr_t at, uintptr_t frame, enum sp_call call, size_t function)
 {
+	*w = (struct way){ .at = at, .frame = frame };
 	find_way(w);
 	if (!w->tell || !*(void *const *)((const char *)w->real + function))
 		return false;
 	count(call);
 	return true;
 }
-#define IS_TOLD(name) is_told(&way, SP_CALL_##name, offsetof(struct sp_real, name))
+#define IS_TOLD(name) is_told(&way, CALLER, FRAME, SP_CALL_##name, offsetof(struct sp_real, name))
 
 #define ROW(type, name, params, args, before, after) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		uint32_t open; \
 		if (!IS_TOLD(name)) \
 			return FORWARD(name, args); \
@@ -293,7 +274,7 @@ static SP_COLD bool is_told(struct way *w, enum sp_call call, size_t function)
 #define VOID(name, params, args, before, after) \
 	EXPORT __attribute__((cold)) void name params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		uint32_t open; \
 		if (!IS_TOLD(name)) { \
 			if (way.real->name) \
@@ -355,7 +336,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 #define NESTS(type, name, params, args, ...) \
 	EXPORT __attribute__((cold)) type name params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		if (!IS_TOLD(name)) \
 			return FORWARD(name, args); \
 		const struct nest before = nest_in(&way, (const char *[1]){ __VA_ARGS__ }[0], SP_CALL_##name); \
@@ -370,7 +351,6 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 #define OLD(type, name, params, args) type name params; NESTS(type, name, params, args)
 
 #include "../papi/papi.def"
-#undef NESTS
 
 /* ---- Fortran ---------------------------------------------------------- */
 
@@ -383,7 +363,7 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 	SPELLED(PAPIF_##NAME, name, params) \
 	void papif_##name##_ params \
 	{ \
-		struct way way = { FROM }; \
+		struct way way; \
 		if (IS_TOLD(papif_##name)) { \
 			__VA_ARGS__ \
 		} else if (way.real->papif_##name) { \

@@ -1,11 +1,9 @@
 /* findings.c: how the parts of the doctor say what they found; those that run apart, too. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "../../core/cli/tool/cmd.h"
 #include "../../core/sys.h"

@@ -1,7 +1,6 @@
 /* kernel-part.c: perf_event_open: who may use it, and whether the machine has counters. */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -3,7 +3,6 @@
  * All of it in a child (sp_doctor_apart): libpapi may be of any version, and crash.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

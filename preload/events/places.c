@@ -36,20 +36,12 @@ static const struct sp_where machine = { SP_PLACE_MACHINE, NOT_KNOWN }, unknown 
 static bool zone_name(int zone, int subzone, char text[64])
 {
 	char path[96];
-	struct sp_out o;
-	long n;
 
-	sp_out_init(&o, -1, path, sizeof(path) - 1);
-	sp_out_text(&o, "/sys/class/powercap/intel-rapl:");
-	sp_out_i64(&o, zone);
-	if (subzone >= 0) {
-		sp_out_char(&o, ':');
-		sp_out_i64(&o, subzone);
-	}
-	sp_out_text(&o, "/name");
-	path[o.used] = 0;
-	n = sp_read_file(path, text, 64);
-	return n > 0;
+	if (subzone >= 0)
+		sp_text_f(path, sizeof(path), "/sys/class/powercap/intel-rapl:%d:%d/name", zone, subzone);
+	else
+		sp_text_f(path, sizeof(path), "/sys/class/powercap/intel-rapl:%d/name", zone);
+	return sp_read_file(path, text, 64) > 0;
 }
 
 /* Zones are numbered as they were found; their names tell the package: package-1, psys. */
@@ -98,16 +90,11 @@ static struct sp_where coretemp(const char *name)
 {
 	int hwmon = number_behind(name, "hwmon"), id;
 	char path[64], link[256];
-	struct sp_out o;
 	long n;
 
 	if (hwmon < 0)
 		return unknown;
-	sp_out_init(&o, -1, path, sizeof(path) - 1);
-	sp_out_text(&o, "/sys/class/hwmon/hwmon");
-	sp_out_i64(&o, hwmon);
-	sp_out_text(&o, "/device");
-	path[o.used] = 0;
+	sp_text_f(path, sizeof(path), "/sys/class/hwmon/hwmon%d/device", hwmon);
 	n = sp_sys(SYS_readlinkat, AT_FDCWD, path, link, sizeof(link) - 1);
 	link[n > 0 ? n : 0] = 0;
 	id = number_behind(link, "coretemp.");

@@ -1,7 +1,6 @@
 /* relations.c: the pool of relations that programs hold; see relations.h. */
 #include <string.h>
 
-#include "../../core/store/gauge.h"
 #include "../../core/sys.h"
 #include "relations.h"
 

@@ -6,7 +6,6 @@
 
 #include "../../core/forms/view.h"
 #include "../process/process.h"
-#include "../process/say.h"
 #include "../sspapi.h"
 #include "end.h"
 #include "snapshot.h"

@@ -23,21 +23,9 @@ static const struct sp_real none;
 
 const char *const sp_call_names[SP_CALLS] = {
 #define ROW(type, name, params, args, before, after) #name,
-#define HOT ROW
-#define VOID(name, params, args, before, after) #name,
-#define NESTS(type, name, params, args, ...) #name,
-#define OLD NESTS
 #include "papi.def"
-#undef ROW
-#undef HOT
-#undef VOID
-#undef NESTS
-#undef OLD
 #define FROW(name, NAME, params, args, before, after) "papif_" #name,
-#define FNESTS(name, NAME, params, args) "papif_" #name,
 #include "fortran.def"
-#undef FROW
-#undef FNESTS
 };
 
 static const struct {
@@ -46,21 +34,9 @@ static const struct {
 } functions[] = {
 #define AT(name) { #name, offsetof(struct sp_real, name) },
 #define ROW(type, name, params, args, before, after) AT(name)
-#define HOT ROW
-#define VOID(name, params, args, before, after) AT(name)
-#define NESTS(type, name, params, args, ...) AT(name)
-#define OLD NESTS
 #include "papi.def"
-#undef ROW
-#undef HOT
-#undef VOID
-#undef NESTS
-#undef OLD
 #define FROW(name, NAME, params, args, before, after) AT(papif_##name)
-#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "fortran.def"
-#undef FROW
-#undef FNESTS
 	AT(PAPI_is_initialized) AT(PAPI_num_events) AT(PAPI_list_events) AT(PAPI_state) AT(PAPI_get_overflow_event_index)
 	AT(PAPI_event_code_to_name) AT(PAPI_get_event_info) AT(PAPI_get_event_component)
 	AT(PAPI_get_eventset_component) AT(PAPI_get_component_info) AT(PAPI_get_opt)
@@ -70,7 +46,6 @@ static const struct {
 
 struct search {
 	uintptr_t caller, own;		/* addresses inside the caller and inside us */
-	unsigned own_index, caller_index;
 	struct sp_object caller_object, found, first;
 	bool past_own;
 };

@@ -24,21 +24,9 @@ typedef caddr_t vptr_t;
 
 struct sp_real {
 #define ROW(type, name, params, args, before, after) type (*name) params;
-#define HOT ROW
-#define VOID(name, params, args, before, after) void (*name) params;
-#define NESTS(type, name, params, args, ...) type (*name) params;
-#define OLD NESTS
 #include "papi.def"
-#undef ROW
-#undef HOT
-#undef VOID
-#undef NESTS
-#undef OLD
 #define FROW(name, NAME, params, args, before, after) void (*papif_##name) params;	/* in whichever spelling there is */
-#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "fortran.def"
-#undef FROW
-#undef FNESTS
 	/* Asked by sspapi itself, never wrapped.  papi-facts section 10, rule 2. */
 	int (*PAPI_is_initialized)(void);
 	int (*PAPI_num_events)(int);
@@ -56,21 +44,9 @@ struct sp_real {
 /* The functions by number, for the dump's `calls`: C, then Fortran. */
 enum sp_call {
 #define ROW(type, name, params, args, before, after) SP_CALL_##name,
-#define HOT ROW
-#define VOID(name, params, args, before, after) SP_CALL_##name,
-#define NESTS(type, name, params, args, ...) SP_CALL_##name,
-#define OLD NESTS
 #include "papi.def"
-#undef ROW
-#undef HOT
-#undef VOID
-#undef NESTS
-#undef OLD
 #define FROW(name, NAME, params, args, before, after) SP_CALL_papif_##name,
-#define FNESTS(name, NAME, params, args) SP_CALL_papif_##name,
 #include "fortran.def"
-#undef FROW
-#undef FNESTS
 	SP_CALLS
 };
 

@@ -43,7 +43,7 @@ static int sanitizer(const struct sp_object *o, void *arg)
 /* RTLD_DEEPBIND: an application may bring another hwloc of its own (Open MPI
  * does); neither must get the other's functions.  A sanitizer's runtime, ours or
  * the application's, ends the program at the sight of it. */
-int sp_machine_bind(void)
+static int how_to_bind(void)
 {
 	return sp_elf_each(sanitizer, NULL) ? 0 : RTLD_DEEPBIND;
 }
@@ -53,7 +53,7 @@ static void *open_library(void)
 	struct where w = { "" };
 	void *library;
 	char *slash;
-	int flags = RTLD_NOW | RTLD_LOCAL | sp_machine_bind();
+	int flags = RTLD_NOW | RTLD_LOCAL | how_to_bind();
 
 	sp_elf_each(own_path, &w);
 	slash = strrchr(w.path, '/');

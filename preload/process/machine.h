@@ -9,9 +9,6 @@
 
 void sp_machine_load(void);		/* the caller sees to it that it is once */
 
-/* RTLD_DEEPBIND where a library of ours may be loaded with it, else 0. */
-int sp_machine_bind(void);
-
 struct sp_topo;
 
 /* A machine's tree for sspapi_topology; source as sp_topo_load's.  0 or -errno; the

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "../../core/out.h"
 #include "../../core/output.h"
@@ -122,12 +121,6 @@ bool sp_thread_ended(int tid)
 bool sp_process_is_ours(void)
 {
 	return sp_process.generation && sp_process_pid == (int)sp_sys(SYS_getpid);
-}
-
-/* A child of fork has its own sp_process, zeroed. */
-bool sp_process_is_borrowed(void)
-{
-	return sp_process.generation && sp_process_pid != (int)sp_sys(SYS_getpid);
 }
 
 /* (Its pages are as the kernel gave them.) */

@@ -101,7 +101,6 @@ extern int sp_process_pid;			/* of the process that was set up */
 
 /* False in a child of vfork, whose memory is its parent's; and in one of fork that has not called PAPI. */
 bool sp_process_is_ours(void);
-bool sp_process_is_borrowed(void);		/* a child of vfork */
 void sp_process_look(void);			/* before the loaded objects are looked at: a child of fork that has not
 						 * called PAPI tells elf.h, if its parent had */
 

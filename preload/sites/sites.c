@@ -5,7 +5,6 @@
  * them all; then the site itself is compared.
  */
 #include <string.h>
-#include <sys/mman.h>
 
 #include "../../core/sys.h"
 #include "../papi/elf-names.h"
@@ -576,11 +575,6 @@ static void put_back(uint32_t id)
 		if (!*at && sp_cas(at, &none, SP_SITE_OF(k.hash) | id))
 			return;
 	}
-}
-
-void sp_sites_before_unload(void)
-{
-	sp_sites_resolve();
 }
 
 void sp_sites_after_unload(void)

@@ -60,16 +60,14 @@ void sp_sites_prepare(void);
 /* The modules of addresses that a handler meets can be looked up from now on (sp_module_at). */
 void sp_sites_modules(void);
 
-/* The modules of those met since; where nothing counts that this could disturb. */
+/* The modules of those met since; where nothing counts that this could disturb, and before the real dlclose. */
 void sp_sites_resolve(void);
 
 /* The functions of those, from the symbol tables of the modules' files: for a dump, which must
  * be safe already. */
 void sp_sites_name(void);
 
-/* Around the real dlclose: what was met until now, and what is gone. */
-void sp_sites_before_unload(void);
-void sp_sites_after_unload(void);
+void sp_sites_after_unload(void);	/* after it: what is gone */
 
 void sp_sites_forget_all(void);		/* in a child of fork */
 

@@ -29,9 +29,7 @@ struct recorded recorded;
 	errno = recorded.give_errno
 
 #define ROW(type, name, params, args, before, after) type name params { BODY(#name, args); return recorded.give_rc; }
-#define HOT ROW
 #define VOID(name, params, args, before, after) void name params { BODY(#name, args); }
-#define NESTS(type, name, params, args, ...) ROW(type, name, params, args, , )
 #define OLD(type, name, params, args) type name params; ROW(type, name, params, args, , )
 #include "../../preload/papi/papi.def"
 
@@ -39,5 +37,4 @@ struct recorded recorded;
 #define FROW(name, NAME, params, args, before, after) \
 	F(papif_##name, params, args) F(papif_##name##_, params, args) \
 	F(papif_##name##__, params, args) F(PAPIF_##NAME, params, args)
-#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "../../preload/papi/fortran.def"

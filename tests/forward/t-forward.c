@@ -30,37 +30,25 @@ static const struct {
 #define COUNT(...) COUNT_(0 __VA_OPT__(,) __VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define ENTRY(name, args, returns) { #name, (any)(void *)name, returns, COUNT args },
 #define ROW(type, name, params, args, before, after) ENTRY(name, args, 1)
-#define HOT ROW
 #define VOID(name, params, args, before, after) ENTRY(name, args, 0)
-#define NESTS(type, name, params, args, ...) ENTRY(name, args, 1)
 #define OLD(type, name, params, args)
 #include "../../preload/papi/papi.def"
 };
-#undef ROW
-#undef HOT
-#undef VOID
-#undef NESTS
-#undef OLD
 
 #define ROW(type, name, params, args, before, after)
-#define HOT ROW
-#define VOID(name, params, args, before, after)
-#define NESTS(type, name, params, args, ...)
 #define OLD(type, name, params, args) extern type name params;
 #include "../../preload/papi/papi.def"
-#undef OLD
 #define F(symbol, params) extern void symbol params;
 #define FROW(name, NAME, params, args, before, after) \
 	F(papif_##name, params) F(papif_##name##_, params) F(papif_##name##__, params) F(PAPIF_##NAME, params)
-#define FNESTS(name, NAME, params, args) FROW(name, NAME, params, args, , )
 #include "../../preload/papi/fortran.def"
-#undef FROW
 
 static const struct {
 	const char *name;
 	any call;
 	int returns, arguments;
 } more_rows[] = {
+#define ROW(type, name, params, args, before, after)
 #define OLD(type, name, params, args) ENTRY(name, args, 1)
 #include "../../preload/papi/papi.def"
 #define FROW(name, NAME, params, args, before, after) \

@@ -21,16 +21,12 @@ static void add(struct sp_runs *r, const char *path)
 	r->path[r->n++] = sp_need(strdup(path));
 }
 
-static bool ends_as_store(const char *name)
+static int is_store(const struct dirent *e)
 {
+	const char *name = e->d_name;
 	size_t n = strlen(name);
 
 	return *name != '.' && n > strlen(EXTENSION) && strcmp(name + n - strlen(EXTENSION), EXTENSION) == 0;
-}
-
-static int is_store(const struct dirent *e)
-{
-	return ends_as_store(e->d_name);
 }
 
 static bool is_folder(const char *path)

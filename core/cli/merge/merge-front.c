@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../forms/view-text-words.h"
 #include "../../model/view-common.h"
 #include "merge-common.h"
 

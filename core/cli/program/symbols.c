@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../../sys.h"
 #include "../tool/cmd.h"
 #include "elf-file.h"
 #include "symbols.h"
@@ -128,10 +128,7 @@ static void collect(struct names *all, struct sp_model *m)
 
 static uint64_t seconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
+	return sp_ns_of(CLOCK_MONOTONIC) / 1000000000;
 }
 
 static void limit(int what, uint64_t most)

@@ -7,7 +7,6 @@
 
 #include "../../forms/view-json.h"
 #include "../../forms/view-text-words.h"
-#include "../../model/view-common.h"
 #include "../files/runs.h"
 #include "../merge/files.h"
 #include "../program/symbols.h"

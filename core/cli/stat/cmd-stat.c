@@ -1,5 +1,4 @@
 /* cmd-stat.c: counts any program from outside, by CPU and by thread (stat.h says how). */
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

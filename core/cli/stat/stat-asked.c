@@ -1,12 +1,10 @@
 /* stat-asked.c: which processes and threads were asked for with -p and -t, and when they have ended. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../sys.h"
 #include "../tool/cmd.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../stamp.h"
 #include "../../sys.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"

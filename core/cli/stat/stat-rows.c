@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

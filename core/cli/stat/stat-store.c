@@ -9,7 +9,6 @@
 #include "../../cpu-list.h"
 #include "../../model/view-common.h"
 #include "../../pmus.h"
-#include "../../store/live.h"
 #include "../tool/cmd.h"
 #include "stat-cgroups.h"
 #include "stat-interval.h"

@@ -1,7 +1,6 @@
 /* help.c: what --help says; shell completion reads it, too (scripts/completion/). */
 #include <ctype.h>
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../conf.h"

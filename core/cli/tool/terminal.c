@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../../sys.h"
 #include "terminal.h"
 
 #define COLUMNS_MOST	1000u
@@ -74,15 +74,14 @@ void sp_pager_wait(void)
 
 void sp_progress(const char *verb, uint64_t n, uint64_t total)
 {
-	static struct timespec last;
-	struct timespec now;
+	static uint64_t last;
+	uint64_t now = sp_ns_of(CLOCK_MONOTONIC);
 
 	if (!verb || total < FEW || !isatty(STDERR_FILENO))
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (n == total) {
 		fputs("\r\033[K", stderr);
-	} else if ((now.tv_sec - last.tv_sec) * 1000 + (now.tv_nsec - last.tv_nsec) / 1000000 >= 100) {
+	} else if (now - last >= 100000000) {
 		fprintf(stderr, "\rsspapi %s: %llu of %llu files", verb, (unsigned long long)n, (unsigned long long)total);
 		last = now;
 	}

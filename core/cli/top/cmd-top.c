@@ -317,10 +317,7 @@ static void fit(struct top *t)
 
 static uint64_t milliseconds(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return sp_ns_of(CLOCK_MONOTONIC) / 1000000;
 }
 
 /* Draws, and minds the keys until it is time to look again. False: q. */
