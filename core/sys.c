@@ -43,13 +43,30 @@ long sp_read_file(const char *path, char *buffer, size_t n)
 	return (long)got;
 }
 
+#define APART	(64ul << 30)		/* in no processor's way: beyond a program at fixed addresses, below what Linux maps */
+
+static uintptr_t next_apart;		/* 0: not apart */
+
+void sp_map_apart(void)
+{
+#ifndef __SANITIZE_THREAD__		/* which has that part of memory for itself */
+	if (!next_apart)
+		next_apart = APART;
+#endif
+}
+
+void *sp_map_hint(size_t bytes)
+{
+	return sp_get(&next_apart) ? (void *)__atomic_fetch_add(&next_apart, sp_align(bytes, 1u << 21), __ATOMIC_RELAXED) : NULL;
+}
+
 #ifdef __SANITIZE_THREAD__
 /* By libc's functions, which ThreadSanitizer sees: a raw munmap leaves it believing that
  * who has the pages next races with who had them. */
 
 void *sp_map(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(sp_map_hint(bytes), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -62,7 +79,7 @@ void sp_unmap(void *p, size_t bytes)
 #else
 void *sp_map(size_t bytes)
 {
-	long r = sp_sys(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return r < 0 && r > -4096 ? NULL : (void *)r;
 }

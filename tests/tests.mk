@@ -98,10 +98,16 @@ $(FAKE)/7.1/%: FAKE_FLAGS = -DFAKE_PAPI_VERSION=0x0701
 $(FAKE)/7.2/%: FAKE_FLAGS = -DFAKE_PAPI_VERSION=0x0702
 $(FAKE)/symbolic/%: FAKE_FLAGS = -Wl,-Bsymbolic-functions
 
-$(FAKES): $(FAKE_DEPS)
+$(FAKE)/libkernel.so: tests/fake/kernel/kernel.c tests/fake/kernel/kernel.map
 	$(call say,FAKE)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC $(FAKE_FLAGS) -Wl,-soname,$(@F) -o $@ $(FAKE_SRC) -pthread -ldl
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC -Wl,-soname,$(@F) -Wl,--version-script=tests/fake/kernel/kernel.map -o $@ $<
+
+$(FAKES): $(FAKE_DEPS) $(FAKE)/libkernel.so
+	$(call say,FAKE)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC $(FAKE_FLAGS) -Wl,-soname,$(@F) -o $@ $(FAKE_SRC) $(FAKE)/libkernel.so \
+	  -Wl,-z,now,--enable-new-dtags,-rpath,$(abspath $(FAKE)) -pthread -ldl
 
 # Programs on it: on 7.0, some on other versions, too; plugins with a libpapi each.
 SCENES	:= $(patsubst tests/scenes/%.c,$(T)/scenes/%,$(wildcard tests/scenes/*.c))
@@ -213,6 +219,7 @@ $(filter-out $(T)/unit/t-fake,$(UNITS)): $(T)/unit/%: tests/unit/%.c $(T)/unit/c
 
 $(T)/unit/t-window: $(B)/preload/split/window.o
 $(T)/unit/t-pmus: $(B)/preload/split/pmus.o
+$(T)/unit/t-counted: $(B)/preload/split/counted.o
 $(T)/unit/t-family: $(addprefix $(B)/preload/asked/,glibc-name.o kernel-events.o near-names.o)
 $(T)/unit/t-cfi: $(B)/preload/sites/cfi.o
 $(T)/unit/t-near: $(B)/preload/split/near.o $(B)/preload/split/window.o

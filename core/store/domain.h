@@ -12,6 +12,10 @@
 #include <string.h>
 
 #define SP_DOMAINS 4u
+#define SP_DOMAIN_USER 1u
+#define SP_DOMAIN_KERNEL 2u
+#define SP_DOMAIN_OTHER 4u
+#define SP_DOMAIN_SUPERVISOR 8u
 #define SP_DOMAIN_TEXT 48u
 
 static inline const char *sp_domain_name(uint32_t bit)

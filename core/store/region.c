@@ -136,7 +136,7 @@ static unsigned char *map_file(struct sp_region *r, uint64_t bytes, int *error)
 	long at = fd;
 
 	if (fd >= 0) {
-		at = sp_sys(SYS_mmap, 0, bytes, PROT_NONE, MAP_SHARED, fd, r->mapped);
+		at = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE, MAP_SHARED, fd, r->mapped);
 	} else if (fd != -ESTALE) {
 		lengthen_by_name(r, r->mapped + bytes);
 		at = map_behind(r, bytes);
@@ -243,7 +243,7 @@ static int fill(struct sp_region *r, struct sp_piece *p, uint64_t step)
 /* Addresses only. */
 static unsigned char *reserve(uint64_t bytes)
 {
-	long r = sp_sys(SYS_mmap, 0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long r = sp_sys(SYS_mmap, sp_map_hint(bytes), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return r < 0 && r > -4096 ? NULL : (unsigned char *)r;
 }

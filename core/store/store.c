@@ -343,6 +343,15 @@ struct sp_gauge *sp_store_gauges(const struct sp_store *s, const struct sp_relat
 	return sp_gauges_at(g, n);
 }
 
+static void identify(struct sp_relation *r, const struct sp_relation_key *key)
+{
+	r->target = key->target;
+	r->target_id = key->target_id;
+	r->scope = key->scope;
+	r->domain = key->domain;
+	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
+}
+
 struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,
 					 sp_off *off)
 {
@@ -363,13 +372,9 @@ struct sp_relation *sp_store_new_relation(struct sp_store *s, sp_off thread, con
 	s->apart += t->tid != 0;
 	r->k = key->k;
 	r->cells = s->cells;
-	r->target = key->target;
-	r->target_id = key->target_id;
-	r->scope = key->scope;
-	r->domain = key->domain;
+	identify(r, key);
 	r->threads = 1;
 	r->flags = SP_BY_AUTO << SP_RELATION_HOW_SHIFT;
-	memcpy(events_of(r), key->event, (uint64_t)key->k * sizeof(uint32_t));
 	state = (struct sp_state *)((unsigned char *)r + l.state);
 	state->cell = -1;
 	state->epoch = 1;
@@ -457,6 +462,21 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 		r->flags |= key->flags;
 	}
 	return r;
+}
+
+bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, const struct sp_relation_key *key)
+{
+	struct sp_relation *r = sp_store_relation_at(s, relation);
+	struct sp_thread *t = r ? sp_store_thread_at(s, r->thread) : NULL;
+	sp_off like;
+
+	if (!t || r->starts || r->k != key->k || r->gauges || key->n_gauges || r->cells != s->cells ||
+	    sp_store_relation_like(s, t, key, &like))
+		return false;
+	identify(r, key);
+	r->flags = (r->flags & (SP_RELATION_API | SP_RELATION_HELD)) | key->flags | SP_BY_AUTO << SP_RELATION_HOW_SHIFT;
+	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);	/* who sought one has not seen this one */
+	return true;
 }
 
 /* ---- how counts were told to CPUs --------------------------------------- */

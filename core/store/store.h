@@ -104,6 +104,10 @@ struct sp_relation_key {
 	const uint8_t *kinds;
 };
 
+/* A relation that no run was booked in becomes that of another key, with as many events.  False: it cannot, or there is one of
+ * that key.  Under the store's lock, by the thread whose relation it is. */
+bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, const struct sp_relation_key *key);
+
 /* A relation of this thread with the same events, target and scope that no live
  * set is bound to (`bound` says which are), else a new one. */
 struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const struct sp_relation_key *key,

@@ -44,27 +44,6 @@ static bool unseen(const struct sp_real *real)
 	return is == 2;
 }
 
-/* What the set was attached to, where we have not seen it: the option of PAPI that says so, or 0.
- * Only what the state says is asked for: PAPI crashes when it is asked for the CPU of a set without one. */
-static int ask_target(const struct sp_real *real, int es, int state, PAPI_option_t *o)
-{
-	int which = state & PAPI_CPU_ATTACHED ? PAPI_CPU_ATTACH : state & PAPI_ATTACHED ? PAPI_ATTACH : 0;
-
-	memset(o, 0, sizeof(*o));
-	if (which == PAPI_CPU_ATTACH)
-		o->cpu.eventset = es;
-	else
-		o->attach.eventset = es;
-	return which && real->PAPI_get_opt && real->PAPI_get_opt(which, o) >= 0 ? which : 0;
-}
-
-static bool has_target(const struct sp_set *s, int which, const PAPI_option_t *o)
-{
-	return which == PAPI_CPU_ATTACH ? s->target == SP_TARGET_CPU && s->target_id == (int)o->cpu.cpu_num :
-	       which == PAPI_ATTACH ? s->target == SP_TARGET_TID && s->target_id == (int)o->attach.tid :
-	       s->target == SP_TARGET_THREAD;
-}
-
 /* What it holds, in one number; 0: not known. */
 static uint64_t held_by(const struct sp_real *real, int es, int state)
 {
@@ -84,38 +63,13 @@ static struct sp_set *look_again(const struct sp_real *real, int es, int state)
 {
 	uint64_t holds = held_by(real, es, state);
 	struct sp_set *s = sp_set_of(es);
-	PAPI_option_t o;
-	int which = ask_target(real, es, state, &o);
 
-	if (!s || !sp_get(&s->alive) || s->generation != sp_process.generation || !holds || s->holds != holds ||
-	    !has_target(s, which, &o)) {
+	if (!s || !sp_get(&s->alive) || s->generation != sp_process.generation || !holds || s->holds != holds)
 		s = sp_set_new(es);
-		if (!s)
-			return NULL;
-		if (which)
-			sp_after_set_opt(PAPI_OK, which, &o);
-	}
+	if (!s)
+		return NULL;
 	s->unseen = true;
 	s->holds = holds;
-	s->domain = s->wants_domain = 0;
-	s->opener_tid = sp_self.tid;
-	sp_put(&s->opener, sp_self.id);
-	return s;
-}
-
-static struct sp_set *look_at(const struct sp_real *real, int es, int state)
-{
-	PAPI_option_t o;
-	struct sp_set *s;
-	int which;
-
-	if (unseen(real))
-		return look_again(real, es, state);
-	s = sp_set_known(es);
-	which = s && s->target == SP_TARGET_THREAD ? ask_target(real, es, state, &o) : 0;
-	/* A CPU that the set is to be opened for at this start is known; told again, the set would count as opened. */
-	if (which && !(which == PAPI_CPU_ATTACH && s->wants_cpu == (int)o.cpu.cpu_num))
-		sp_after_set_opt(PAPI_OK, which, &o);
 	return s;
 }
 
@@ -129,13 +83,12 @@ static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int 
 		return rc;
 	if (state & PAPI_RUNNING)
 		return PAPI_EISRUN;
-	s = look_at(real, es, state);
+	s = unseen(real) ? look_again(real, es, state) : sp_set_known(es);
 	if (!s || real->PAPI_num_events(es) <= 0)
 		return PAPI_EINVAL;
 	s->wanted = rel;
 	s->changed = true;
 	sp_prepare_start(es, at);
-	s->wanted = NULL;
 	*set = s;
 	return s->bound ? PAPI_OK : PAPI_ENOSUPP;	/* not counts, or no memory */
 }
@@ -153,17 +106,19 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 {
 	struct sp_set *s = NULL, *called = NULL;
 	int rc = prepare(real, rel, es, at, &s);
+	const uintptr_t opening = sp_opening;
 	uint32_t open;
 
 	if (rc == PAPI_OK)
-		called = sp_begin_call(es, SP_OP_START, FRAME);
-	if (called)
-		sp_put(&called->started, true);
+		called = sp_begin_start(es, FRAME);
 	open = sp_proof_now();
 	if (rc == PAPI_OK)
 		rc = real->PAPI_start(es);
+	sp_opening = opening;
 	if (called)
 		sp_records_returned(&called->writer);
+	if (s)
+		s->wanted = NULL;
 	if (rc == PAPI_OK) {
 		rel->current = part_of(rel, s->relation);
 		rel->current->serial = s->alive;

@@ -156,7 +156,7 @@ SP_HOT_INLINE bool sp_fast_accum(struct sp_set *s, const long long *values, long
 
 SP_HOT_INLINE void sp_fast_starts(struct sp_set *s)
 {
-	sp_opening = &s->opened;
+	sp_opening = (uintptr_t)&s->opened | SP_OPENS_AGAIN;
 	sp_put(&s->started, true);
 }
 
@@ -164,7 +164,7 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (SP_UNLIKELY(!sp_is_fast(s)) || (p && SP_UNLIKELY(!sp_split_is_for(p, &s->opened))))
+	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(s->opened_for != s->opened.changes))
 		return false;
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
@@ -189,7 +189,6 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 		sp_ran(s);
 	/* A handler on top of the booking may have started it again. */
 	sp_put(&s->started, s->writer.runs);
-	sp_touch(s);
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 		sp_sites_after_stop();
 	return true;

@@ -16,82 +16,6 @@
 #include "hooks.h"
 #include "warm.h"
 
-/* PAPI_DOM_* as the set has it, whether by its own option or by a default. */
-static uint32_t domain_of(int id)
-{
-	const struct sp_real *papi = sp_papi_used ? &sp_papi_used->real : NULL;
-	PAPI_option_t o = { .domain = { .eventset = id } };
-
-	return papi && papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK ? (uint32_t)o.domain.domain : 0;
-}
-
-static void target(struct sp_set *s, enum sp_target kind, int id)
-{
-	s->target = kind;
-	s->target_id = id;
-	s->target_last_cpu = SP_NO_CPU;
-	s->detached = false;
-	s->changed = true;
-	sp_put(&s->fast_thread, 0);
-}
-
-/* What was set by options holds from now on, perhaps for a set that is bound already.
- * anew: for its events, by an add, a remove, a start; for an attach, an overflow or the
- * kernel's multiplexing PAPI opens what it has (seen: in the old domain, on the old CPU).
- * Attaching to a CPU and counting all that runs on one write the same word of PAPI's: the
- * last one says which CPU it is, and it stays when the granularity is a thread's again
- * (seen: then this thread is counted while it is there). */
-static void opened(struct sp_set *s, bool anew)
-{
-	if (s->detached)
-		target(s, SP_TARGET_THREAD, 0);
-	s->changed |= s->system_wide != s->wants_system || s->inherits != s->wants_inherits ||
-		      (anew && s->domain != s->wants_domain);
-	s->system_wide = s->wants_system;
-	s->inherits = s->wants_inherits;
-	if (anew) {
-		s->domain = s->wants_domain;
-		if (s->wants_cpu >= 0 && s->target != SP_TARGET_TID &&
-		    (s->target != SP_TARGET_CPU || s->target_id != s->wants_cpu))
-			target(s, SP_TARGET_CPU, s->wants_cpu);
-	}
-	sp_put(&s->opener, sp_self.id);
-	s->opener_tid = sp_self.tid;
-}
-
-static void keep_opening(struct sp_set *s)
-{
-	s->before = (struct sp_opening){ .kept = true, .touched = sp_get(&sp_touched.by[s->owner]), .opener = s->opener,
-					 .opener_tid = s->opener_tid, .target = s->target, .target_id = s->target_id,
-					 .target_last_cpu = s->target_last_cpu,
-					 .domain = s->domain, .detached = s->detached, .system_wide = s->system_wide,
-					 .inherits = s->inherits };
-}
-
-static uint64_t starts_of(const struct sp_set *s)
-{
-	return s->writer.relation ? s->writer.relation->starts : 0;
-}
-
-/* Another set of its owner's runs: PAPI refused before it looked which was touched last. */
-static void not_opened(struct sp_set *s)
-{
-	const struct sp_opening *b = &s->before;
-
-	if (!b->kept || b->starts != starts_of(s))
-		return;
-	sp_put(&sp_touched.by[s->owner], b->touched);
-	target(s, b->target, b->target_id);
-	s->target_last_cpu = b->target_last_cpu;
-	sp_put(&s->opener, b->opener);
-	s->opener_tid = b->opener_tid;
-	s->domain = b->domain;
-	s->detached = b->detached;
-	s->system_wide = b->system_wide;
-	s->inherits = b->inherits;
-	s->before.kept = false;
-}
-
 /* ---- library and threads ---------------------------------------------- */
 
 void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller)
@@ -142,6 +66,8 @@ void sp_after_shutdown(void)
 {
 	sp_sets_forget(0);
 }
+
+static void opened_again(struct sp_opened *o);
 
 /* ---- building --------------------------------------------------------- */
 
@@ -206,7 +132,7 @@ void sp_after_create(int rc, const int *id)
 		return;
 	}
 	sp_first_set();
-	(void)sp_opened_watch();
+	(void)sp_opened_watch(opened_again);
 	if (sp_self_ready())
 		sp_set_new(*id);
 }
@@ -216,37 +142,43 @@ void sp_after_create(int rc, const int *id)
 void sp_opens(int id)
 {
 	struct sp_set *s = sp_set_of(id);
+	bool known = s && sp_get(&s->alive) && s->generation == sp_process.generation;
 
-	sp_opening = s && sp_get(&s->alive) && s->generation == sp_process.generation ? &s->opened : NULL;
+	if (known) {
+		(void)sp_self_ready();		/* who opens it */
+		s->opened.whole = 0;
+	}
+	sp_opening = known ? (uintptr_t)&s->opened : 0;
 }
 
-void sp_opens_by_option(int option, const PAPI_option_t *o)
+/* Which set is the option for? */
+static int set_of_option(int option, const PAPI_option_t *o)
 {
 	switch (o ? option : -1) {
 	case PAPI_ATTACH:
 	case PAPI_DETACH:
-		sp_opens(o->attach.eventset);
-		break;
+		return o->attach.eventset;
 	case PAPI_CPU_ATTACH:
-		sp_opens(o->cpu.eventset);
-		break;
+		return o->cpu.eventset;
 	case PAPI_MULTIPLEX:
-		sp_opens(o->multiplex.eventset);
-		break;
+		return o->multiplex.eventset;
 	case PAPI_INHERIT:
-		sp_opens(o->inherit.eventset);
-		break;
+		return o->inherit.eventset;
 	case PAPI_GRANUL:
-		sp_opens(o->granularity.eventset);
-		break;
+		return o->granularity.eventset;
 	case PAPI_DOMAIN:
-		sp_opens(o->domain.eventset);
-		break;
+		return o->domain.eventset;
 	}
+	return PAPI_NULL;
+}
+
+void sp_opens_by_option(int option, const PAPI_option_t *o)
+{
+	sp_opens(set_of_option(option, o));
 }
 
 /* NULL: PAPI did not, or no such set is known. */
-static struct sp_set *after_open(const char *what, int rc, int id, bool anew)
+static struct sp_set *after_open(const char *what, int rc, int id)
 {
 	struct sp_set *s;
 
@@ -257,23 +189,19 @@ static struct sp_set *after_open(const char *what, int rc, int id, bool anew)
 	s = sp_set_known(id);
 	if (!s)
 		return NULL;
-	s->changed = s->has_component = true;
+	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
 	sp_put(&s->fast_thread, 0);
-	s->wants_domain = domain_of(id);	/* its component's, if this gave it one */
-	opened(s, anew);
-	sp_set_learn(s, id);
+	sp_set_learn(id);
 	return s;
 }
 
 static void after_new_events(const char *what, int rc, int id)
 {
-	struct sp_set *s = after_open(what, rc, id, true);
+	struct sp_set *s = after_open(what, rc, id);
 
-	if (!s)
-		return;
-	sp_touch(s);
-	sp_set_opened(s, id);
+	if (s)
+		sp_set_opened(s, id);
 }
 
 static void list_events(int id, struct sp_listed *l)
@@ -310,29 +238,18 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had)
 
 void sp_after_multiplex(int rc, int id)
 {
-	struct sp_set *s = after_open("PAPI_set_multiplex", rc, id, false);
-
-	if (s)
-		sp_touch(s);
+	(void)after_open("PAPI_set_multiplex", rc, id);
 }
 
-/* The set is touched by neither; its counters are opened unless a timer is to do it. */
-void sp_after_overflow(int rc, int id, int threshold, int flags)
+void sp_after_overflow(int rc, int id)
 {
-	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
-
-	if (s && threshold)
-		s->timed = flags & PAPI_OVERFLOW_FORCE_SW;
-	if (s && s->timed)
-		s->changed = true;
-	else
-		after_open("PAPI_overflow", rc, id, false);
+	(void)after_open("PAPI_overflow", rc, id);
 }
 
 /* PAPI_PROFIL_FORCE_SW is the hardware's, too, where the kernel can profile (seen). */
 void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n, int flags)
 {
-	struct sp_set *s = after_open("PAPI_profil", rc, id, false);
+	struct sp_set *s = after_open("PAPI_profil", rc, id);
 
 	if (s)
 		sp_histograms_set(s, code, prof, threshold ? n : 0, flags);
@@ -382,13 +299,14 @@ void sp_after_add_events(int rc, int id, int number)
 	after_new_events("", 0, id);
 }
 
+/* What PAPI opens for it, now or at the next start, tells what has changed; where nothing is open nobody does. */
 void sp_after_change(const char *what, int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
 
 	sp_tells(what, rc);
-	if (s)
-		s->changed = s->has_component = true;
+	if (s && !s->opened.n)
+		s->changed = true;
 }
 
 void sp_after_cleanup(int rc, int id)
@@ -403,14 +321,6 @@ void sp_after_cleanup(int rc, int id)
 	if (s->has_histograms)
 		sp_histograms_forget(sp_get(&s->alive));
 	s->has_histograms = false;
-	target(s, SP_TARGET_THREAD, 0);
-	if (s->owner >= SP_OWNER_CPU)		/* PAPI drops its record of the CPU */
-		sp_put(&sp_touched.by[s->owner], NULL);
-	else if (s->has_component)
-		sp_touch(s);
-	sp_put(&s->owner, s->master);
-	s->wants_cpu = SP_NO_CPU;
-	s->has_component = s->timed = s->system_wide = s->wants_system = s->inherits = s->wants_inherits = false;
 }
 
 void sp_after_destroy(int rc, int id, uint32_t alive)
@@ -424,57 +334,15 @@ void sp_after_destroy(int rc, int id, uint32_t alive)
 	sp_set_forget(s, alive);
 }
 
+/* PAPI has it under its target from now on, for good. */
 void sp_after_attach(int rc, int id, unsigned long tid)
 {
-	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
+	struct sp_set *s = after_open("PAPI_attach", rc, id);
 
-	if (s) {
-		sp_touch(s);		/* under whom it is taken from; the target's is as it was */
-		target(s, SP_TARGET_TID, (int)tid);
-		sp_watch((int)tid);
-		sp_put(&s->creator, 0);
-		s->master = sp_owner_of_target((int)tid);
-		sp_put(&s->owner, s->master);
-		opened(s, false);
-	} else if (rc != PAPI_OK)
-		sp_after_failed("PAPI_attach", rc);
-}
-
-/* The counters stay the old target's until they are opened again. */
-void sp_after_detach(int rc, int id)
-{
-	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
-
-	sp_tells("PAPI_detach", rc);
-	if (s) {
-		s->detached = true;
-		sp_touch(s);
-	}
-}
-
-/* Its first start opens the counters for the CPU; attached to another one after that,
- * they stay where they are until they are opened again. */
-static void cpu_attached(struct sp_set *s, unsigned cpu)
-{
-	bool again = s->owner >= SP_OWNER_CPU;
-
-	if (!again)
-		sp_touch(s);
-	sp_put(&s->owner, sp_owner_of_cpu(cpu));
-	if (again)
-		sp_touch(s);
-	s->wants_cpu = (int)cpu;
-}
-
-void sp_after_domain(int rc, int id, int domain)
-{
-	struct sp_set *s = rc == PAPI_OK ? sp_set_known(id) : NULL;
-
-	sp_tells("PAPI_set_opt of PAPI_DOMAIN", rc);
-	if (s) {
-		s->wants_domain = (uint32_t)domain;
-		sp_touch(s);
-	}
+	if (!s)
+		return;
+	sp_watch((int)tid);
+	sp_put(&s->creator, 0);
 }
 
 static void set_opt_failed(int rc, int option)
@@ -493,46 +361,16 @@ static void set_opt_failed(int rc, int option)
 
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 {
-	struct sp_set *s;
-
 	if (rc < 0)
 		set_opt_failed(rc, option);
 	if (rc != PAPI_OK || !o)
 		return;
-	switch (option) {
-	case PAPI_ATTACH:
+	if (option == PAPI_ATTACH)
 		sp_after_attach(rc, o->attach.eventset, o->attach.tid);
-		break;
-	case PAPI_DETACH:
-		sp_after_detach(rc, o->attach.eventset);
-		break;
-	case PAPI_CPU_ATTACH:
-		s = sp_set_known(o->cpu.eventset);
-		if (s)
-			cpu_attached(s, o->cpu.cpu_num);
-		break;
-	case PAPI_MULTIPLEX:
+	else if (option == PAPI_MULTIPLEX)
 		sp_after_multiplex(rc, o->multiplex.eventset);
-		break;
-	case PAPI_INHERIT:
-		s = sp_set_known(o->inherit.eventset);
-		if (s) {
-			s->wants_inherits = o->inherit.inherit != 0;
-			sp_touch(s);
-		}
-		break;
-	case PAPI_GRANUL:
-		s = sp_set_known(o->granularity.eventset);
-		if (s && o->granularity.granularity == PAPI_GRN_SYS)
-			s->wants_cpu = sp_cpu_here();	/* PAPI takes the CPU of this call */
-		if (s)
-			s->wants_system = o->granularity.granularity == PAPI_GRN_SYS;
-		sp_after_change("", rc, o->granularity.eventset);
-		break;
-	case PAPI_DOMAIN:
-		sp_after_domain(rc, o->domain.eventset, o->domain.domain);
-		break;
-	}
+	else if (set_of_option(option, o) != PAPI_NULL)
+		sp_after_change("", rc, set_of_option(option, o));
 }
 
 /* ---- counting --------------------------------------------------------- */
@@ -546,22 +384,13 @@ static int where(struct sp_set *s)
 		return SP_NO_CPU;
 	if (s->book_on >= 0)
 		return s->book_on;
-	switch (s->target) {
-	case SP_TARGET_TID:
-		cpu = sp_cpu_of(s->target_id, 0);
-		if (cpu < 0)
-			cpu = s->target_last_cpu;	/* it has ended */
-		s->target_last_cpu = cpu;
-		return cpu;
-	default:
-		if (s->opener == sp_self.id)
-			return sp_cpu_here();
-		cpu = sp_cpu_of(0, s->opener_tid);
-		if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
-			cpu = s->target_last_cpu >= 0 ? s->target_last_cpu : sp_get(&s->writer.cpu);
-		s->target_last_cpu = cpu;
-		return cpu;
-	}
+	if (s->counted.thread == sp_self.id || s->counted.tid <= 0)
+		return sp_cpu_here();
+	cpu = s->counted.attached ? sp_cpu_of(s->counted.tid, 0) : sp_cpu_of(0, s->counted.tid);
+	if (cpu < 0)		/* it has ended: where it was seen last, by others or by itself */
+		cpu = s->last_cpu >= 0 || s->counted.attached ? s->last_cpu : sp_get(&s->writer.cpu);
+	s->last_cpu = cpu;
+	return cpu;
 }
 
 /* A child of fork has its parent's sets, and PAPI counts the parent for it until it opens them anew. */
@@ -594,10 +423,21 @@ static enum sp_op state_of(int id)
 	return both == PAPI_RUNNING ? SP_OP_RUNS : both == PAPI_STOPPED ? SP_OP_STANDS : 0;
 }
 
-static void prepare_slow(int id)
+/* Bound to what it holds now, and ready to count. */
+static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s, int id))
 {
 	struct sp_split *split;
-	bool again = false;
+
+	prepare(s, id);
+	if (s->overflows.block)		/* its handler may be called in any of them */
+		sp_sites_modules();
+	split = sp_get(&s->split);
+	if (split)
+		sp_split_starts(split);
+}
+
+static void prepare_slow(int id)
+{
 	struct sp_set *s;
 
 	sp_warm_stack();
@@ -605,31 +445,42 @@ static void prepare_slow(int id)
 	s = sp_set_known(id);
 	if (s && s->unseen)
 		take_up();
-	if (s)
-		s->before.kept = false;
 	if (s && sp_get(&s->started) && runs(id))	/* PAPI will refuse to start it, and it counts on */
 		return;
-	if (s && !sp_is_touched(s)) {
-		keep_opening(s);
-		opened(s, true);
-		sp_touch(s);
-		again = true;
-	}
-	if (s && !s->domain)		/* one that we did not see being made */
-		s->domain = s->wants_domain = domain_of(id);
 	if (sp_conf.callsites)
 		sp_sites_prepare();
-	if (s) {
-		sp_set_prepare(s, id);
-		if (s->overflows.block)		/* its handler may be called in any of them */
-			sp_sites_modules();
-		split = sp_get(&s->split);
-		if (split)
-			sp_split_starts(split);
-		if (split && again)
-			sp_split_expects(split);
-		s->before.starts = starts_of(s);
-	}
+	if (s)
+		bind_now(s, id, sp_set_prepare);
+}
+
+/* Of which set the counters are that PAPI_start opens again, and what it was bound for.  The start is under way already: it
+ * begins anew, for the other relation. */
+static void bind_again(struct sp_set *s)
+{
+	struct sp_writer *w = &s->writer;
+	uintptr_t mark = sp_get(&w->in_flight);
+
+	if (!(mark & SP_IN_PAPI) || mark & SP_BEGUN || sp_records_is_on_top(w) || sp_get(&w->slow) & SP_SLOW_SHARED)
+		return;		/* sp_after_start finds what is open other than what it is bound for */
+	sp_records_failed(w, sp_self.id);
+	bind_now(s, s->id, sp_set_prepare_again);
+	if (s->bound)
+		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_self.id, true);
+}
+
+/* Inside PAPI_start, before anything counts: here shows whose counts they will be. */
+static void opened_again(struct sp_opened *o)
+{
+	struct sp_set *s = (struct sp_set *)((char *)o - offsetof(struct sp_set, opened));
+	struct sp_counted is = sp_counted(o);
+	struct sp_split *p = sp_get(&s->split);
+
+	if (!s->bound)
+		return;
+	if (sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o)))
+		s->opened_for = o->changes;
+	else
+		bind_again(s);
 }
 
 /* All is as it was at the start before, but the thread may have moved since.  The stack is not warmed: the first store to a
@@ -667,24 +518,19 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0, values);
 }
 
-/* PAPI has opened the counters of the set again, or was expected to, by the start that it has answered. */
-static void opened_again(struct sp_set *s)
+/* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next start looks anew.  (What PAPI
+ * multiplexes itself it opens at each start, and nothing of it is ever proven.) */
+static void is_other(struct sp_set *s)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (!p || sp_split_holds(p, &s->opened))
-		return;
-	sp_split_unseen(p);
-	sp_relation_told(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
-	if (s->target != SP_TARGET_THREAD || s->opened.tid == s->opener_tid)
-		return;
-	if (s->opened.tid == sp_self.tid) {
-		sp_put(&s->opener, sp_self.id);
-		s->opener_tid = sp_self.tid;
-	} else {
-		not_opened(s);		/* it was not: the thread that opened it before is counted */
-	}
+	s->counted = sp_counted(&s->opened);
+	s->opened_for = s->opened.changes;
+	s->changed = !s->multiplexed;
 	sp_put(&s->fast_thread, 0);
+	if (p)
+		sp_split_unseen(p);
+	sp_relation_told(s->writer.relation, SP_BY_READING, s->multiplexed ? SP_WHY_MULTIPLEXED : SP_WHY_UNSEEN);
 }
 
 SP_COLD void sp_begin_slow(struct sp_set *s)
@@ -809,12 +655,13 @@ static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op 
 	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), on_top = is_on_top(s, called), split, timed;
 	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_split *p;
 	struct sp_shares shares;
 	struct sp_parts parts;
 
-	if (op == SP_OP_START && p && !sp_split_is_for(p, &s->opened))
-		opened_again(s);
+	if (op == SP_OP_START && s->opened_for != s->opened.changes)
+		is_other(s);
+	p = sp_get(&s->split);
 	if (!called || on_top || !own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
@@ -848,14 +695,6 @@ static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op,
 	book_on(called, s, id, op, cpu, values, open, at);
 }
 
-/* PAPI touches a running set when it is read, reset or written, but the fast path has no time for
- * that (sspapi-limits(7), WHAT FEW PROGRAMS MEET). */
-static void touch_running(struct sp_set *s)
-{
-	if (s && sp_get(&s->alive) && sp_get(&s->started) && !sp_is_touched(s))
-		sp_touch(s);
-}
-
 int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
@@ -864,7 +703,6 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op
 	s->writer.entries = choose(cpu, arg);
 	book_on(called, s, id, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
-	touch_running(s);
 	if (op == SP_OP_STOP)
 		sp_put(&s->started, false);
 	return cpu;
@@ -936,19 +774,24 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 	return sp_begin_call(id, op, frame);
 }
 
-struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
+struct sp_set *sp_begin_start(int id, uintptr_t frame)
 {
-	struct sp_set *s, *called;
+	struct sp_set *s = sp_set_of(id), *called = sp_begin_call(id, SP_OP_START, frame);
 
-	sp_prepare_start(id, at);
-	s = sp_set_of(id);
-	called = sp_begin_call(id, SP_OP_START, frame);
-	sp_opening = s ? &s->opened : NULL;
+	if (s)
+		s->opened.whole = 0;
+	sp_opening = s ? (uintptr_t)&s->opened | SP_OPENS_AGAIN : 0;
 	if (SP_UNLIKELY(s && s->has_histograms))
 		sp_histograms_begin(s, id);
 	if (called)
 		sp_put(&called->started, true);
 	return called;
+}
+
+struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
+{
+	sp_prepare_start(id, at);
+	return sp_begin_start(id, frame);
 }
 
 struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
@@ -986,8 +829,6 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintpt
 	struct sp_set *s = sp_set_of(id);
 
 	if (rc != PAPI_OK) {
-		if (rc == PAPI_EISRUN && s)
-			not_opened(s);
 		sp_run_failed(called);
 		sp_after_start_failed(rc);
 		return;
@@ -1031,8 +872,6 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 		if (SP_UNLIKELY(s->has_histograms))
 			sp_histograms_read(s);
 	}
-	if (sp_get(&s->alive))
-		sp_touch(s);
 	sp_put(&s->started, called && s->writer.runs);
 	sp_sites_after_stop();
 }
@@ -1045,7 +884,6 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 		book(called, s, id, op, values, open, at);
 	else if (values)
 		dropped(s);
-	touch_running(s);
 }
 
 void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at)
@@ -1104,8 +942,6 @@ void sp_after_write(struct sp_set *called, int rc, int id, const long long *valu
 		sp_book_call(called, id, SP_OP_WRITE, values, sp_proof_now(), at);
 	else
 		sp_call_failed(called);
-	if (rc == PAPI_ENOSUPP)
-		touch_running(sp_set_of(id));
 }
 
 /* ---- refusals --------------------------------------------------------- */

@@ -29,7 +29,7 @@ void sp_after_create(int rc, const int *id);
 void sp_after_add(int rc, int id, int code, const char *name, size_t length);
 void sp_after_add_events(int rc, int id, int number);
 void sp_after_multiplex(int rc, int id);
-void sp_after_overflow(int rc, int id, int threshold, int flags);
+void sp_after_overflow(int rc, int id);
 void sp_after_profil(int rc, int id, int code, int threshold, const PAPI_sprofil_t *prof, int n, int flags);
 void sp_after_change(const char *what, int rc, int id);
 void sp_after_cleanup(int rc, int id);
@@ -43,8 +43,6 @@ static inline uint32_t sp_before_destroy(int id)
 }
 void sp_after_destroy(int rc, int id, uint32_t alive);
 void sp_after_attach(int rc, int id, unsigned long tid);
-void sp_after_detach(int rc, int id);
-void sp_after_domain(int rc, int id, int domain);
 void sp_after_set_opt(int rc, int option, const PAPI_option_t *o);
 
 /* PAPI may open or close counters of this set now (split/opened.h). */
@@ -68,10 +66,10 @@ SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 	return SP_LIKELY(sp_get(&s->fast_thread) == sp_self.id);
 }
 
-/* Unchanged since the start before, and touched last: a start has nothing to prepare. */
+/* Unchanged since the start before: a start has nothing to prepare. */
 SP_HOT_INLINE bool sp_is_prepared(const struct sp_set *s)
 {
-	return SP_LIKELY(!s->changed) && SP_LIKELY(sp_is_touched(s)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
+	return SP_LIKELY(!s->changed) && SP_LIKELY(s->opened_for == s->opened.changes) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
 	       SP_LIKELY(!s->writer.track.low);
 }
 
@@ -91,7 +89,9 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame);
 
 /* What a start needs, before it. */
 void sp_prepare_start(int id, uintptr_t at);
-/* `started` changes before PAPI is called: a handler that stops the set then is not forgotten. */
+/* The call itself: `started` changes before PAPI is called: a handler that stops the set then is not forgotten. */
+struct sp_set *sp_begin_start(int id, uintptr_t frame);
+/* Both. */
 struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame);
 /* An array of ours where the caller gave none. */
 struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame);

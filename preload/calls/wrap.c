@@ -43,7 +43,7 @@ struct way {
 	bool asks;			/* each call asks which libpapi it is for */
 	int errno_is;			/* as the program left it; after PAPI: as PAPI did */
 	uintptr_t nests, inside;	/* as they were (sp_self) */
-	struct sp_opened *opening;	/* as it was */
+	uintptr_t opening;		/* as it was */
 };
 
 /* A handler that jumps out of a NESTS row leaves it behind: the program then calls from a frame that is not below it. (Where
@@ -236,7 +236,7 @@ struct left {
 	     sp_before, sp_fast_accum(s, values, sp_before, open, site))
 #define FAST_PAPI_start \
 	FAST(PAPI_start, (EventSet), (s->number), SP_OP_START, sp_is_prepared(s) && sp_is_ready(s, open), \
-	     struct sp_opened *const under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL, sp_fast_start(s, open, site))
+	     const uintptr_t under = sp_opening; sp_fast_starts(s), sp_opening = under, NULL, sp_fast_start(s, open, site))
 #define FAST_PAPI_stop \
 	FAST(PAPI_stop, (EventSet, values), (s->number, values), SP_OP_STOP, values && sp_is_ready(s, open), NONE, NONE, NULL, \
 	     sp_fast_stop(s, values, open, site))

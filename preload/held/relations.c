@@ -169,6 +169,25 @@ struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_rela
 	return p;
 }
 
+void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct sp_relation_key *key)
+{
+	struct sp_binding *p = rel->parts;
+	uint32_t *event;
+
+	while (p && p->off != off)
+		p = p->next;
+	if (!p)
+		return;
+	event = (uint32_t *)(p->codes + p->key.k);
+	memcpy(event, key->event, p->key.k * sizeof(*event));
+	p->key = *key;
+	p->key.event = event;
+	p->key.flags |= SP_RELATION_API | SP_RELATION_HELD;
+	sp_model_close(&p->model);
+	if (sp_model_one(&p->model, &sp_store.image, off, false) == 0)
+		find_codes(p);
+}
+
 /* ---- those that the shim made ------------------------------------------- */
 
 static bool has_slot(sp_off off)

@@ -53,6 +53,9 @@ struct sspapi_relation *sp_api_new(void);
  * there is none; NULL: no memory. */
 struct sp_binding *sp_api_part(struct sspapi_relation *rel, const struct sp_relation_key *key);
 
+/* Its part `off` is that of another key by now (sp_store_relation_becomes). */
+void sp_api_part_becomes(struct sspapi_relation *rel, sp_off off, const struct sp_relation_key *key);
+
 /* Slots for the shim's relations that have none; then fn for each relation until it says
  * false, unlocked. */
 void sp_api_each(bool (*fn)(struct sspapi_relation *rel, void *arg), void *arg);

@@ -132,6 +132,7 @@ static void complain(const char *line, void *arg)
 /* A child of fork starts empty: what its memory copied describes the parent. */
 static void forget_parent(void)
 {
+	sp_map_apart();
 	sp_real_child();
 	sp_sets_forget(0);
 	sp_sites_forget_all();

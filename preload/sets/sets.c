@@ -8,9 +8,9 @@
 #include "../held/relations.h"
 #include "../split/where.h"
 #include "sets.h"
+#include "watched.h"
 
 struct sp_set *sp_sets[SP_SETS_CHUNKS];
-union sp_touched sp_touched __attribute__((aligned(SP_PAGE)));
 static uint32_t serials;
 bool sp_sets_lost;
 
@@ -18,17 +18,6 @@ struct chunk {
 	struct sp_set set[SP_SETS_CHUNK];
 	struct sp_set_page page[SP_SETS_CHUNK] __attribute__((aligned(SP_PAGE)));
 };
-
-uint32_t sp_owner_of_target(int tid)
-{
-	for (uint32_t i = 0; i < SP_OWNER_TARGETS; i++) {
-		int is = 0;
-
-		if (sp_cas(&sp_touched.target[i], &is, tid) || is == tid)
-			return SP_OWNER_TARGET + i;
-	}
-	return SP_OWNER_TARGET + (unsigned)tid % SP_OWNER_TARGETS;
-}
 
 static void populate(void *at, uint64_t bytes)
 {
@@ -46,7 +35,6 @@ static struct sp_set *make_chunk(void)
 		return NULL;
 	/* A set may run on in a child of fork, or start there: copying these pages would be page faults that it counts. */
 	sp_wipe_on_fork(c, sizeof(*c));
-	sp_wipe_on_fork(&sp_touched, sizeof(sp_touched));
 	populate(c, offsetof(struct chunk, page));
 	return c->set;
 }
@@ -179,11 +167,8 @@ struct sp_set *sp_set_new(int id)
 	sp_put(&s->started, false);
 	s->changed = true;
 	sp_put(&s->creator, sp_self.id);
-	s->master = sp_self.id % SP_OWNER_THREADS;
-	sp_put(&s->owner, s->master);
-	sp_put(&s->opener, sp_self.id);
-	s->opener_tid = sp_self.tid;
-	s->target_last_cpu = s->wants_cpu = SP_NO_CPU;
+	s->id = id;
+	s->last_cpu = SP_NO_CPU;
 	sp_split_drop(&s->split);
 	sp_opened_forget(&s->opened);
 	make_page(s, id);
@@ -208,7 +193,7 @@ struct sp_set *sp_set_known(int id)
 		return NULL;
 	s = sp_set_new(id);
 	if (s)
-		s->has_component = s->unseen = true;
+		s->unseen = true;
 	return s;
 }
 
@@ -261,7 +246,7 @@ bool sp_sets_running(uint32_t thread)
 		struct sp_set *chunk = sp_acquire(&sp_sets[c]);
 
 		for (unsigned i = 0; chunk && i < SP_SETS_CHUNK; i++)
-			if (sp_get(&chunk[i].started) && sp_get(&chunk[i].alive) && sp_get(&chunk[i].opener) == thread)
+			if (sp_get(&chunk[i].started) && sp_get(&chunk[i].alive) && sp_get(&chunk[i].starter) == thread)
 				return true;
 	}
 	return false;
@@ -313,17 +298,17 @@ struct holding {			/* what a set holds now, as PAPI says */
 	uint32_t *ids;
 	uint32_t keeps;
 	enum sp_scope scope;
-	int cpu;			/* that every event's name asks for (:cpu=N); SP_NO_CPU: none does; SP_MIXED: some do */
 	bool perf_event;
+	bool cpu_attached;		/* says PAPI */
 	bool awaits;			/* a software-defined event that nobody has registered */
-	bool domains;			/* what a domain is matters to its component */
+	bool domains;			/* what a domain is matters to its component: */
+	uint32_t domain;		/* that of its events, taken together; 0: not known */
 	uint32_t n_gauges;
 	struct sp_gauge_kind *gauge;
 	uint8_t *kinds;			/* [k] enum sp_values, */
 	bool odd;			/* not all of which are counts */
 	const struct sp_terms **terms;
 };
-#define SP_MIXED (-3)
 
 static bool list(const struct sp_real *papi, int id, struct holding *h, int room)
 {
@@ -393,12 +378,11 @@ static void note_beginning(const struct sp_real *papi, const struct holding *h, 
 	sp_process_note_quiet(text);
 }
 
-/* Codes to the store's events, as counted in this domain (0: nothing is counted yet); all of one set are of one component. */
-static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain)
+/* Codes to the store's events, in no domain yet; all of one set are of one component. */
+static bool learn(const struct sp_real *papi, struct holding *h)
 {
 	for (int i = 0; i < h->k; i++) {
 		struct sp_event_seen *e = sp_event_seen(papi, h->codes[i]);
-		int cpu;
 
 		if (!e)
 			return false;
@@ -409,18 +393,16 @@ static bool learn(const struct sp_real *papi, struct holding *h, uint32_t domain
 		h->odd |= h->kinds[i] != SP_COUNTS;
 		if (e->kind == SP_GAUGE)
 			h->gauge[h->n_gauges++] = (struct sp_gauge_kind){ .index = (uint32_t)i, .data_type = e->data_type };
-		cpu = e->where.place == SP_PLACE_CPU ? e->where.id : SP_NO_CPU;
-		h->cpu = !i || h->cpu == cpu ? cpu : SP_MIXED;
 		if (!i)
 			add_component(papi, h, e->component);
-		h->ids[i] = sp_event_in(e, h->domains && !e->is_clock ? domain : 0);
+		h->ids[i] = e->id;
 		note_place(papi, h, e);
 		note_beginning(papi, h, e);
 	}
 	return true;
 }
 
-void sp_set_learn(struct sp_set *s, int id)
+void sp_set_learn(int id)
 {
 	int codes[64];
 	uint32_t ids[64];
@@ -428,9 +410,8 @@ void sp_set_learn(struct sp_set *s, int id)
 	uint8_t kinds[64];
 	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds };
 
-	(void)s;
 	if (sp_papi_used && list(&sp_papi_used->real, id, &h, 64))
-		learn(&sp_papi_used->real, &h, 0);
+		learn(&sp_papi_used->real, &h);
 }
 
 /* A relation names the set that was bound to it last, and while that set is bound no other can be.  (With a look through
@@ -549,12 +530,70 @@ static void bind_intervals(struct sp_set *s)
 		make_intervals(s, room ? (uint32_t)sp_max(room, SP_INTERVALS_FIRST) : first, room ? 0 : first);
 }
 
+/* Does a CPU that the kernel was asked for say where the counts are?  (An uncore PMU is asked for by one of its CPUs.) */
+static bool has_cpu(const struct holding *h)
+{
+	return h->scope == SP_SCOPE_THREAD || h->scope == SP_SCOPE_CPU || h->cpu_attached;
+}
+
+/* What PAPI says of a set whose counters nobody saw being opened.  PAPI crashes when it is asked for the CPU of a set without
+ * one. */
+static void ask_papi(struct sp_counted *c, int id, int state)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	PAPI_option_t o = { .attach = { .eventset = id } };
+
+	if (!papi->PAPI_get_opt)
+		return;
+	if (state & PAPI_CPU_ATTACHED) {
+		o.cpu.eventset = id;
+		if (papi->PAPI_get_opt(PAPI_CPU_ATTACH, &o) >= 0)
+			c->cpu = (int)o.cpu.cpu_num;
+	} else if (state & PAPI_ATTACHED && papi->PAPI_get_opt(PAPI_ATTACH, &o) >= 0) {
+		c->tid = (int)o.attach.tid;
+		c->attached = true;
+		sp_watch(c->tid);
+	}
+}
+
+/* Whose counts will the set hold?  As PAPI asked the kernel; what does not come from the kernel's counters, and what PAPI
+ * multiplexes itself, is the thread's that starts it. */
+static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
+{
+	s->opened_for = s->opened.changes;
+	s->counted = sp_counted(&s->opened);
+	if (s->counted.known)
+		return;
+	ask_papi(&s->counted, id, state);
+	if ((!perf_event || s->multiplexed) && !s->counted.attached) {
+		s->counted.tid = sp_self.tid;
+		s->counted.thread = sp_self.id;
+	}
+}
+
 static struct sp_relation *own_relation(struct sspapi_relation *rel, const struct sp_relation_key *key, sp_off *off)
 {
 	struct sp_binding *p = sp_api_part(rel, key);
 
 	*off = p ? p->off : 0;
 	return p ? p->relation : NULL;
+}
+
+/* What the set was just bound to, before it was seen whose counts it holds; NULL: that cannot be another's. */
+static struct sp_relation *same_relation(struct sp_set *s, const struct sp_relation_key *key, sp_off *off)
+{
+	struct sp_relation_key its = *key;
+	struct sp_held held;
+	bool may;
+
+	*off = sp_get(&s->relation);
+	its.flags |= s->wanted ? SP_RELATION_API : 0;
+	sp_lock_take(&sp_store.lock, &held);
+	may = sp_store_relation_becomes(&sp_store, *off, &its);
+	sp_lock_give(&sp_store.lock, &held);
+	if (may && s->wanted)
+		sp_api_part_becomes(s->wanted, *off, key);
+	return may ? sp_store_relation_at(&sp_store, *off) : NULL;
 }
 
 static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_relation_key *key, sp_off *off)
@@ -568,25 +607,31 @@ static struct sp_relation *shared_relation(struct sp_set *s, const struct sp_rel
 	return r;
 }
 
-static void bind(struct sp_set *s, int id, const struct holding *h)
+static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 {
-	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .target = s->target,
-				       .target_id = s->target_id, .scope = h->scope, .domain = h->domains ? s->domain : 0,
-				       .n_gauges = h->n_gauges, .gauge = h->gauge, .kinds = h->odd ? h->kinds : NULL };
+	struct sp_relation_key key = { .event_set = id, .k = (uint32_t)h->k, .event = h->ids, .scope = h->scope,
+				       .domain = h->domain, .n_gauges = h->n_gauges, .gauge = h->gauge,
+				       .kinds = h->odd ? h->kinds : NULL };
 	const uint8_t *kinds;
-	struct sp_relation *r;
+	struct sp_relation *r = NULL;
 	sp_off off;
 
-	if (s->target == SP_TARGET_THREAD && h->scope == SP_SCOPE_THREAD && h->cpu >= 0) {
+	s->book_on = s->counted.cpu >= 0 && has_cpu(h) ? s->counted.cpu : SP_NO_CPU;
+	if (s->counted.attached) {
+		key.target = SP_TARGET_TID;
+		key.target_id = s->counted.tid;
+	} else if (s->book_on >= 0) {
 		key.target = SP_TARGET_CPU;
-		key.target_id = h->cpu;
+		key.target_id = s->book_on;
 	}
-	s->book_on = key.target == SP_TARGET_CPU ? key.target_id : SP_NO_CPU;
 	if (s->multiplexed)
 		key.flags |= SP_RELATION_ESTIMATED;
-	else if (key.target == SP_TARGET_CPU && !s->inherits)
+	else if (s->book_on >= 0 && !s->counted.inherits)
 		key.flags |= SP_RELATION_PROVEN;
-	r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
+	if (again)
+		r = same_relation(s, &key, &off);
+	if (!r)
+		r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
 	sp_records_bind(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
@@ -606,16 +651,42 @@ static void bind(struct sp_set *s, int id, const struct holding *h)
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool own = s->bound && !s->unseen && s->opener == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
-		   !s->inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
+	bool own = s->bound && !s->unseen && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+		   !s->counted.inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
 
-	/* `creator` is 0 of a set that was ever attached: PAPI then has it under its target, and may open its counters again
-	 * when a set that another thread left there is started (sp_touched), which the fast path would not see. */
-	sp_put(&s->fast_thread, own && s->creator && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
+	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
 				  sp_self.id : 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (sp_get(&sp_process.dumped))		/* (sp_sets_cool has come by before) */
 		sp_put(&s->fast_thread, 0);
+}
+
+/* PAPI_DOM_* that PAPI has for the set's next opening. */
+static uint32_t wanted_domain(int id)
+{
+	const struct sp_real *papi = &sp_papi_used->real;
+	PAPI_option_t o = { .domain = { .eventset = id } };
+
+	return papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK ? (uint32_t)o.domain.domain : 0;
+}
+
+/* The domain in which each event is counted: as PAPI asked the kernel, which knows no PAPI_DOM_OTHER; that is told where PAPI
+ * has the others so. */
+static void find_domains(struct sp_set *s, int id, struct holding *h)
+{
+	struct sp_split_want want = { .opened = &s->opened, .k = (uint32_t)h->k, .terms = h->terms };
+	uint32_t wanted = h->domains ? wanted_domain(id) : 0, all = s->counted.known ? s->counted.domain : wanted;
+
+	if (!h->domains)
+		return;
+	h->domain = (wanted & ~SP_DOMAIN_OTHER) == all ? wanted : all;
+	for (int i = 0; i < h->k; i++) {
+		struct sp_event_seen *e = sp_event_seen(&sp_papi_used->real, h->codes[i]);
+		uint32_t in = s->counted.known ? sp_split_domain(&want, (uint32_t)i) : 0;
+
+		if (e && !e->is_clock)
+			h->ids[i] = sp_event_in(e, in && in != all ? in : h->domain);
+	}
 }
 
 /* The counts' scope, where that is not the component's. */
@@ -623,13 +694,13 @@ static void choose_scope(const struct sp_set *s, struct holding *h)
 {
 	if (h->scope != SP_SCOPE_THREAD)
 		return;
-	if (h->cpu == SP_MIXED) {
+	if (s->counted.cpu == SP_CPUS_MIXED) {
 		h->scope = SP_SCOPE_PROCESS;
 		sp_process_note_quiet("events of one set counted on several CPUs by name (:cpu=N); those without such a name "
 				      "are shown on no CPU");
-	} else if (s->system_wide) {
+	} else if (s->counted.tid < 0) {
 		h->scope = SP_SCOPE_CPU;
-	} else if (s->inherits && !s->split) {
+	} else if (s->counted.inherits && !s->split) {
 		h->scope = SP_SCOPE_PROCESS;
 		sp_process_note_quiet("an event set counted threads made later, too (PAPI_INHERIT): PAPI does not tell where "
 				      "each of them ran; its counts are shown on no CPU");
@@ -659,15 +730,14 @@ static void note_pmus(const struct sp_split_want *want, const struct holding *h)
 static enum sp_attribution split(struct sp_set *s, int id, const struct holding *h, enum sp_why *why)
 {
 	struct sp_split_want want = {
-		.opened = &s->opened, .own = s->opener == sp_self.id && s->target == SP_TARGET_THREAD,
-		.tid = s->target == SP_TARGET_TID ? s->target_id : s->opener_tid, .inherits = s->inherits,
+		.opened = &s->opened, .own = s->counted.thread == sp_self.id, .tid = s->counted.tid, .inherits = s->counted.inherits,
 		.overflows = is_sampled(&sp_papi_used->real, id), .multiplexed = s->multiplexed,
 		.k = (uint32_t)h->k, .terms = h->terms,
 	};
 
 	*why = SP_WHY_NONE;
-	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !s->system_wide &&
-	    s->target != SP_TARGET_CPU && h->cpu == SP_NO_CPU) {
+	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && s->counted.known && s->counted.tid > 0 &&
+	    s->counted.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
 
 		if (*why != SP_WHY_FILTER)	/* to ask which PMU counts a general event is to open one */
@@ -675,7 +745,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 		return how;
 	}
 	sp_split_drop(&s->split);
-	if (s->target == SP_TARGET_CPU || h->cpu >= 0)
+	if (s->counted.cpu >= 0 && has_cpu(h))
 		return SP_BY_EXACT;
 	*why = !h->perf_event && h->scope != SP_SCOPE_THREAD ? SP_WHY_SHARED : !h->perf_event ? SP_WHY_COMPONENT : h->odd ? SP_WHY_FORMULA : SP_WHY_UNSEEN;
 	return SP_BY_READING;
@@ -702,13 +772,14 @@ static __attribute__((noinline)) void split_early(struct sp_set *s, int id)
 	struct holding h = { .codes = codes, .ids = ids, .gauge = gauge, .kinds = kinds, .terms = terms };
 	enum sp_why why;
 
-	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h, 0))
+	if (sp_self.calls && list(papi, id, &h, room) && learn(papi, &h))
 		(void)split(s, id, &h, &why);
 }
 
 void sp_set_opened(struct sp_set *s, int id)
 {
-	if (s->inherits && !s->unseen)
+	s->counted = sp_counted(&s->opened);
+	if (s->counted.inherits && !s->unseen)
 		split_early(s, id);
 }
 
@@ -747,7 +818,7 @@ static void bind_overflows(struct sp_set *s)
 		sp_process_note_quiet("no memory for the calls of an overflow handler: they are not counted");
 }
 
-static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
+static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool again)
 {
 	const struct sp_real *papi = &sp_papi_used->real;
 	int state = 0, room = room_of(papi, id), codes[room];
@@ -762,8 +833,11 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	if (!sp_set_unbind(s))
 		return;
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
-	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h, s->domain))
+	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h))
 		return;
+	h.cpu_attached = state & PAPI_CPU_ATTACHED;
+	find_counted(s, id, state, h.perf_event);
+	find_domains(s, id, &h);
 	how = split(s, id, &h, &why);
 	choose_scope(s, &h);
 	if (h.awaits)
@@ -772,7 +846,7 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	if (s->multiplexed)
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");
-	bind(s, id, &h);
+	bind(s, id, &h, again);
 	if (s->bound)
 		tell(s, how, why);
 	if (s->bound && ((state & PAPI_OVERFLOWING) || s->has_histograms))
@@ -781,15 +855,20 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id)
 	sp_process_torn();
 }
 
+void sp_set_prepare_again(struct sp_set *s, int id)
+{
+	bind_anew(s, id, true);
+}
+
 void sp_set_prepare(struct sp_set *s, int id)
 {
 	uint32_t more;
-	bool other = !s->bound || s->changed || s->starter != sp_self.id;
+	bool other = !s->bound || s->changed || s->starter != sp_self.id || s->opened_for != s->opened.changes;
 
 	if (other || (s->split && !sp_split_holds(s->split, &s->opened))) {
 		/* A handler on top of a booking that bound the writer to another relation lost counts (seen): the next start does. */
 		if (other || !is_under(s))
-			bind_anew(s, id);
+			bind_anew(s, id, false);
 		return;
 	}
 	more = sp_intervals_wanted(&s->writer.track);

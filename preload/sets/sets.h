@@ -12,6 +12,7 @@
 #include "../../core/store/readings.h"
 #include "../../core/store/records.h"
 #include "../process/process.h"
+#include "../split/counted.h"
 #include "../split/split.h"
 
 #define SP_SETS_CHUNK	64
@@ -44,17 +45,6 @@ static inline enum sp_seen sp_seen_by(enum sp_op op)
 	return op == SP_OP_START ? SP_SEEN_START : op == SP_OP_STOP ? SP_SEEN_STOP : SP_SEEN_READ;
 }
 
-/* How the counters are open, during a PAPI_start that may open them again. */
-struct sp_opening {
-	bool kept;
-	uint64_t starts;		/* the relation's */
-	struct sp_set *touched;		/* by its owner, last */
-	uint32_t opener, domain;
-	int opener_tid, target_id, target_last_cpu;
-	enum sp_target target;
-	bool detached, system_wide, inherits;
-};
-
 /* Threads write to their sets at every reading: neighbours must not share a cache line
  * (two threads that read at once: 22 ns added instead of 5), nor a pair of lines, which
  * the processor fetches together. */
@@ -66,7 +56,6 @@ struct __attribute__((aligned(128))) sp_set {
 	/* Also read by threads that have nothing to do with the set. */
 	uint32_t alive;			/* PAPI holds it, as far as we know: a number that no other set ever had; 0 */
 	uint32_t creator;		/* the thread that PAPI has it under; 0: PAPI_attach took it away */
-	uint32_t owner;			/* in sp_touched: its creator, the target it was attached to, its CPU */
 	int32_t number;			/* PAPI's, once a thread takes the fast path for it (fast.h) */
 	bool bound;			/* the writer has a relation */
 	bool changed;			/* events, target or component may differ from the relation's */
@@ -88,22 +77,14 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t n_slots;
 	/* From here on 0 in a new set. */
 	uint32_t starter;		/* whose relation the writer writes */
-	uint32_t opener;		/* whose counters it holds (papi-facts section 5.1) */
 	uint32_t generation;		/* of the process that knows it; another: never seen */
 	uint32_t k;
-	int opener_tid;
-	enum sp_target target;
-	int target_id, target_last_cpu;
+	int id;				/* PAPI's */
+	struct sp_counted counted;	/* whose counts it holds, as it is bound; where the kernel was not seen being asked, as far as */
+					/* PAPI tells */
+	int last_cpu;			/* of another thread's counts: where that was seen last; SP_NO_CPU */
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
-	bool detached;			/* PAPI_detach: still the old target until it is opened again */
-	uint32_t master;		/* the owner, but for its CPU: a cleanup takes it back there */
-	bool has_component;		/* PAPI touches it in a cleanup */
-	bool timed;			/* overflow by PAPI's timer: the counters are not opened for it */
-	int wants_cpu;			/* from the next opening on (options of PAPI); SP_NO_CPU: any */
-	bool wants_system, wants_inherits;
-	bool system_wide, inherits;
-	uint32_t domain, wants_domain;	/* PAPI_DOM_*: as the counters were opened; from the next opening on; 0: not known */
-	struct sp_opening before;
+	uint32_t opened_for;		/* opened.changes when it was bound */
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */
@@ -136,48 +117,10 @@ static inline struct sp_set *sp_set_of(int id)
 	return SP_LIKELY(chunk != NULL) ? &chunk[id % SP_SETS_CHUNK] : NULL;
 }
 
-/* PAPI's owner record remembers the set that was touched last, and PAPI_start
- * opens another one's counters again for whoever calls it (papi-facts 5.1).  Owners
- * are the threads that made sets, those that sets were attached to (for good: also when
- * detached or cleaned up), and the CPUs that they are attached to.  One pointer for
- * each; owners are few, and a collision costs a wrong guess of the opener in a program
- * that already starts sets of other threads. */
-#define SP_OWNER_THREADS	256u
-#define SP_OWNER_TARGETS	64u
-#define SP_OWNER_CPUS		128u
-#define SP_OWNER_TARGET		SP_OWNER_THREADS
-#define SP_OWNER_CPU		(SP_OWNER_TARGET + SP_OWNER_TARGETS)
-
-extern union sp_touched {
-	struct {
-		struct sp_set *by[SP_OWNER_CPU + SP_OWNER_CPUS];
-		int target[SP_OWNER_TARGETS];	/* tids; 0: not taken yet */
-	};
-	char bytes[SP_PAGE];		/* nothing else's: wiped in a child */
-} sp_touched SP_HIDDEN;
-_Static_assert(sizeof(sp_touched) == SP_PAGE, "one page");
-
-static inline uint32_t sp_owner_of_cpu(unsigned cpu)
-{
-	return SP_OWNER_CPU + cpu % SP_OWNER_CPUS;
-}
-
 /* Is what PAPI hands out for it booked? */
 static inline bool sp_booked(const struct sp_set *s)
 {
 	return s && s->bound && sp_get(&s->alive) && s->generation == sp_process.generation;
-}
-
-uint32_t sp_owner_of_target(int tid);
-
-static inline bool sp_is_touched(const struct sp_set *s)
-{
-	return sp_get(&sp_touched.by[s->owner]) == s;
-}
-
-static inline void sp_touch(struct sp_set *s)
-{
-	sp_put(&sp_touched.by[s->owner], s);
 }
 
 /* Makes room for the id; a set that was there before is forgotten. */
@@ -191,11 +134,14 @@ struct sp_set *sp_set_known(int id);
  * only if something changed.  Called before PAPI_start. */
 void sp_set_prepare(struct sp_set *s, int id);
 
+/* The same inside PAPI_start, which has opened its counters again: others than those that it was bound for. */
+void sp_set_prepare_again(struct sp_set *s, int id);
+
 /* PAPI has opened its counters, some time before it is started. */
 void sp_set_opened(struct sp_set *s, int id);
 
 /* Its events' texts are fetched now if they are new. */
-void sp_set_learn(struct sp_set *s, int id);
+void sp_set_learn(int id);
 
 /* From now on every reading takes the slow path (preload/life/end.c). */
 void sp_sets_cool(void);

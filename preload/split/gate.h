@@ -38,12 +38,6 @@ static inline void sp_split_fresh(struct sp_split *p)
 	sp_put(&((struct sp_gate *)p)->fresh, 1);
 }
 
-/* PAPI has opened and closed nothing since. */
-static inline bool sp_split_is_for(const struct sp_split *p, const struct sp_opened *opened)
-{
-	return ((const struct sp_gate *)p)->changes == opened->changes;
-}
-
 /* The processor's time, of any CPU: no system call, a few ns. */
 static inline uint64_t sp_ticks(void)
 {

@@ -21,12 +21,13 @@ static close_fn *next_close;
 static struct sp_lock lock;
 static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0: none */
 
-__thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
+__thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
+static void (*tell_again)(struct sp_opened *o);
 
 void sp_opened_forget(struct sp_opened *o)
 {
-	o->n = 0;
-	o->lost = o->reordered = false;
+	o->n = o->whole = 0;
+	o->lost = o->odd = o->reordered = false;
 	o->changes++;
 }
 
@@ -61,16 +62,19 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 	o->changes++;
 	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
 		o->lost = true;
+		o->odd = o->odd || !o->n || tid != o->asked;
 		return;
 	}
+	o->asked = tid;
 	n = &o->at[o->n++];
 	memset(n, 0, sizeof(*n));
 	memcpy(&n->attr, attr, sp_min(attr->size ? attr->size : PERF_ATTR_SIZE_VER0, sizeof(n->attr)));
 	n->attr.size = (uint32_t)sp_min(attr->size, sizeof(n->attr));
 	n->fd = fd;
 	n->cpu = cpu;
+	n->tid = tid ? tid : sp_self.tid;
+	n->thread = tid ? 0 : sp_self.id;
 	n->leads = leader < 0;
-	o->tid = tid ? tid : sp_self.tid;
 	o->opener = sp_self.tid;
 	o->filters = sp_filters();
 }
@@ -84,14 +88,20 @@ static void note_close(struct sp_opened *o, int fd)
 		o->n--;
 		o->changes++;
 		if (!o->n)
-			o->lost = false;
+			o->lost = o->odd = false;
 		return;
 	}
 }
 
+/* What is opened and closed right now is this set's. */
+static struct sp_opened *opening(void)
+{
+	return (struct sp_opened *)(sp_opening & ~SP_OPENS_AGAIN);
+}
+
 static long on_syscall(long number, ...)
 {
-	struct sp_opened *o = sp_opening;
+	struct sp_opened *o = opening();
 	long a[6], r;
 
 	SP_SIX_WORDS(a, number);
@@ -100,6 +110,10 @@ static long on_syscall(long number, ...)
 		int saved = errno;
 
 		note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], (int)r);
+		if (sp_opening & SP_OPENS_AGAIN && o->n == o->whole) {
+			o->whole = 0;
+			tell_again(o);
+		}
 		errno = saved;
 	}
 	return r;
@@ -107,8 +121,12 @@ static long on_syscall(long number, ...)
 
 static int on_close(int fd)
 {
-	if (sp_opening)
-		note_close(sp_opening, fd);
+	struct sp_opened *o = opening();
+
+	if (o && sp_opening & SP_OPENS_AGAIN && !o->whole)
+		o->whole = o->n;
+	if (o)
+		note_close(o, fd);
 	return next_close(fd);
 }
 
@@ -255,7 +273,7 @@ static bool watch(void)
 
 /* One thread at a time: another would take our functions for those that stood there, and they would call
  * themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at once). */
-bool sp_opened_watch(void)
+bool sp_opened_watch(void (*again)(struct sp_opened *o))
 {
 	struct sp_held held;
 
@@ -264,6 +282,7 @@ bool sp_opened_watch(void)
 	if (sp_acquire(&watched) == sp_papi_used->low)
 		return true;
 	sp_lock_take(&lock, &held);
+	tell_again = again;
 	if (watched != sp_papi_used->low && watch())
 		sp_publish(&watched, sp_papi_used->low);
 	sp_lock_give(&lock, &held);

@@ -21,6 +21,8 @@ struct sp_native {
 	struct perf_event_attr attr;	/* as PAPI passed it */
 	int fd;				/* PAPI's */
 	int cpu;			/* -1: any */
+	int tid;			/* whose counts they are; -1: of all that run on the CPU */
+	uint32_t thread;		/* the thread that opened it for itself (sp_self.id); 0: it is another one's */
 	bool leads;			/* a group, perhaps of itself alone: what PAPI switches on and off */
 };
 
@@ -28,21 +30,27 @@ struct sp_opened {
 	struct sp_native *at;		/* [SP_NATIVES_MOST]; NULL: nothing was seen yet */
 	uint32_t n;
 	uint32_t changes;		/* grows whenever an event comes or goes */
-	int tid;			/* whose counts they are, all of them: of the last one that PAPI opened */
+	uint32_t whole;			/* so many there were before PAPI_start closed the first one; 0: it has not */
 	int opener;			/* the thread that opened the last one */
 	uint32_t filters;		/* sp_filters() when PAPI last opened one */
-	bool lost;			/* more than there is room for, or no memory */
+	int asked;			/* the thread that PAPI named for the last one kept; 0: itself */
+	bool lost;			/* more than there is room for, or no memory; */
+	bool odd;			/* of another thread than the one kept last */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
 };
 
 /* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
- * entries were not found, or cannot be written: nothing will be seen. */
-bool sp_opened_watch(void);
+ * entries were not found, or cannot be written: nothing will be seen.
+ * again: called where PAPI_start has closed what the set had open and has opened as many again, before any of them counts; by
+ * the thread that starts it, inside PAPI.  errno is given back. */
+bool sp_opened_watch(void (*again)(struct sp_opened *o));
 
 void sp_opened_child(void);		/* in a child of fork: the lock is free */
 
-/* Whose what this thread's PAPI opens or closes is right now; NULL: nobody's. */
-extern __thread struct sp_opened *sp_opening __attribute__((tls_model("initial-exec")));
+/* Whose what this thread's PAPI opens or closes is right now: the set's sp_opened, and 1 more where it is PAPI_start that is
+ * called; 0: nobody's. */
+#define SP_OPENS_AGAIN	((uintptr_t)1)
+extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
 
 /* How many of them PAPI_start switches on, one by one. */
 uint32_t sp_opened_leaders(const struct sp_opened *o);

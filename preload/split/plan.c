@@ -10,6 +10,7 @@
 #include "../../core/out.h"
 #include "../../core/sys.h"
 #include "../process/process.h"
+#include "counted.h"
 #include "counters.h"
 #include "hold.h"
 #include "plan.h"
@@ -319,23 +320,50 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 	return n == w->opened->n;
 }
 
-const char *sp_split_pmu(const struct sp_split_want *w, uint32_t event)
+/* fn of each native of the event, until it says false.  False, too: PAPI has not opened what the set's events are made of. */
+static bool each_native(const struct sp_split_want *w, bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
 {
 	uint32_t code[SP_NATIVES_MOST], n = 0;
-	const char *name = NULL;
-	bool one = true;
+	bool all = w->k <= SP_SPLIT_EVENTS && !w->opened->lost && !w->opened->reordered;
 
-	if (!sp_pmus_differ() || w->k > SP_SPLIT_EVENTS)
-		return NULL;
-	for (uint32_t e = 0; e < w->k; e++)
+	for (uint32_t e = 0; all && e < w->k; e++)
 		for (uint32_t i = 0; i < w->terms[e]->n; i++) {
 			uint32_t at = native_index(code, &n, w->terms[e]->native[i]);
-			const char *its = e == event && at < w->opened->n ? sp_pmu_name(&w->opened->at[at].attr) : NULL;
 
-			one = one && (e != event || (its && (!name || name == its)));
-			name = its ? its : name;
+			if (e == event)
+				all = all && at < w->opened->n && fn(&w->opened->at[at], arg);
 		}
-	return one && n == w->opened->n && !w->opened->lost && !w->opened->reordered ? name : NULL;
+	return all && n == w->opened->n;
+}
+
+static bool add_domain(const struct sp_native *n, void *domain)
+{
+	*(uint32_t *)domain |= sp_counted_in(&n->attr);
+	return true;
+}
+
+uint32_t sp_split_domain(const struct sp_split_want *w, uint32_t event)
+{
+	uint32_t domain = 0;
+
+	return each_native(w, add_domain, event, &domain) ? domain : 0;
+}
+
+static bool is_one_pmu(const struct sp_native *n, void *name)
+{
+	const char **one = name, *its = sp_pmu_name(&n->attr);
+
+	if (!its || (*one && *one != its))
+		return false;
+	*one = its;
+	return true;
+}
+
+const char *sp_split_pmu(const struct sp_split_want *w, uint32_t event)
+{
+	const char *name = NULL;
+
+	return sp_pmus_differ() && each_native(w, is_one_pmu, event, &name) ? name : NULL;
 }
 
 static enum sp_why obstacle(const struct sp_split_want *w)
@@ -511,10 +539,12 @@ static void settle(struct sp_split *p)
 
 static bool is_same(const struct sp_split *p, const struct sp_opened *o)
 {
+	struct sp_counted is = sp_counted(o);
+
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].attr.inherit != p->inherits)
 			return false;
-	return o->tid == p->tid && digest(o) == p->digest;
+	return is.known && is.tid == p->tid && digest(o) == p->digest;
 }
 
 /* A scan that failed says so: it is opened anew. */
@@ -527,9 +557,15 @@ bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened)
 	return p->gate.changes == opened->changes;
 }
 
-void sp_split_expects(struct sp_split *p)
+/* Linux numbers its PMUs from 0: of a number far above somebody in front of the kernel counts, and copies can be had of
+ * nobody. */
+#define PMUS_OF_LINUX	4096u
+static bool is_of_linux(const struct sp_opened *o)
 {
-	p->gate.changes--;
+	for (uint32_t i = 0; i < o->n; i++)
+		if (o->at[i].attr.type >= PMUS_OF_LINUX)
+			return false;
+	return o->n != 0;
 }
 
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
@@ -559,8 +595,8 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_MANY;
 	else if (!sp_conf.descriptors)
 		*why = SP_WHY_OFF;
-	else if (!w->opened->n)
-		*why = SP_WHY_UNSEEN;		/* whose counts they are is not known, then */
+	else if (!is_of_linux(w->opened))
+		*why = SP_WHY_UNSEEN;
 	else if (sp_filters() != w->opened->filters)
 		*why = SP_WHY_FILTER;
 	else if (!counters && !(w->own && !w->inherits && sp_hold_has_times()))

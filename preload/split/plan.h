@@ -26,11 +26,11 @@ enum sp_attribution sp_split_prepare(struct sp_split **p, const struct sp_split_
 /* Are they still those for what PAPI has open?  (The same events, opened again, are.)  By the set's user. */
 bool sp_split_holds(struct sp_split *p, const struct sp_opened *opened);
 
-/* PAPI is expected to open them again: then whose counts they are shows. */
-void sp_split_expects(struct sp_split *p);
-
 /* The kernel's PMU, of one kind of cores, that counts this event, once PAPI has opened it; NULL: any, or not known. */
 const char *sp_split_pmu(const struct sp_split_want *want, uint32_t event);
+
+/* The domain that the event is counted in (counted.h), once PAPI has opened it; 0: not known. */
+uint32_t sp_split_domain(const struct sp_split_want *want, uint32_t event);
 
 /* By event, what the edges of a window on several CPUs may put on a neighbour. */
 void sp_split_edges(const struct sp_split *p, uint64_t *edge);

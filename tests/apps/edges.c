@@ -8,6 +8,7 @@
  *	edges looks	it is moved at each look at the counters by CPU
  *	edges interrupted	signals come faster than counters can be read
  *	edges removed	its last event is removed before; and it is read when it is stopped
+ *	edges gap	an event goes that was neither the first nor the last
  *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
  *	edges running	PAPI_start of the set that runs, which PAPI refuses, after a move; and by another thread
@@ -368,6 +369,21 @@ static void removed(void)
 	must("PAPI_read", PAPI_read(c->id, &value));
 }
 
+static void gap(void)
+{
+	const char *name[] = {"perf::TASK-CLOCK", "perf::MINOR-FAULTS"};
+	long long value[2];
+
+	for (int i = 0; i < 2; i++)
+		must(name[i], PAPI_add_named_event(c->id, name[i]));
+	must(name[0], PAPI_remove_named_event(c->id, name[0]));
+	starts(c->id);
+	work(0, 100);
+	work(1, 300);
+	must("PAPI_stop", PAPI_stop(c->id, value));
+	took(value[0]);
+}
+
 static void credit(void)
 {
 	for (int i = 0; i < 1000; i++) {
@@ -607,7 +623,7 @@ static const struct {
 	void (*run)(void);
 } modes[] = {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
-    {"interrupted", interrupted}, {"removed", removed}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
+    {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},

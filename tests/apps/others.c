@@ -4,6 +4,7 @@
  * The oracle's cpu is where the counted thread is, which PAPI decides:
  *	opener		A made it, main starts and stops it: A is counted
  *	reopened	the same, after A touched another set of its: main is counted
+ *	refused		the same, after main could not add an event to it: main is counted
  *	reader		A made and started it, main reads and stops it: A is counted
  *	ended		as reader, but A has ended when main stops it
  *	inherit		PAPI_INHERIT: main made it, then makes A: both are counted
@@ -21,6 +22,12 @@ static int cpu_of_a, cpu_of_main;
 static int is(const char *name)
 {
 	return !strcmp(mode, name);
+}
+
+/* Who starts the set is counted. */
+static int is_opened_anew(void)
+{
+	return is("reopened") || is("refused");
 }
 
 static void meet(void)
@@ -71,13 +78,13 @@ static void take(const char *by, const long long *values, long pages)
 {
 	counted->arena.touched = counted->last_touched + pages;
 	handed(counted, by, values);
-	counted->reading[counted->readings - 1].cpu = is("reopened") ? cpu_of_main : cpu_of_a;
+	counted->reading[counted->readings - 1].cpu = is_opened_anew() ? cpu_of_main : cpu_of_a;
 }
 
 static void read_and_stop(pthread_t a)
 {
 	long long values[EVENTS];
-	long pages = is("reopened") ? 200 : 100;
+	long pages = is_opened_anew() ? 200 : 100;
 
 	if (is("ended")) {
 		must("PAPI_read", PAPI_read(counted->id, values));
@@ -140,7 +147,10 @@ int main(int argc, char **argv)
 	pthread_create(&a, NULL, thread_a, NULL);
 	prefault();
 	meet();
-	if (is("opener") || is("reopened"))
+	/* (Of a CPU that no machine has.) */
+	if (is("refused") && PAPI_add_named_event(counted->id, "perf::MINOR-FAULTS:cpu=65535") == PAPI_OK)
+		die("an event of no CPU was added");
+	if (is("opener") || is_opened_anew())
 		must("PAPI_start", PAPI_start(counted->id));
 	read_and_stop(a);
 	if (!is("ended"))

@@ -24,7 +24,7 @@ relation() {
 	json "$tmp/shim.json" "map { $1 } grep { \$_->{readings} > 1 } @{\$d->{relations}}" | tr '\n' ' ' | sed 's/ $//'
 }
 
-for mode in opener reopened reader; do
+for mode in opener reopened refused reader; do
 	whose "set of another thread: $mode" "$apps/others" $mode
 done
 is "reader: the kernel counted it there, whoever reads it: proven" \

@@ -116,7 +116,7 @@ case $MORE in *asan*) ;; *)
 esac
 
 MORE=$hw2sw
-reason UNSEEN exact "PAPI_start opens others" "$edges" domain
+reason UNSEEN residency "an event went from between two" "$edges" gap
 reason UNWATCHED exact "a child goes where its parent might not" taskset -c "$first" "$edges" children
 reason MULTIPLEXED residency "multiplexed by PAPI" "$apps/mpx"
 if [ -n "${REAL_PAPI_HW2SW-}" ]; then	# else it is the processor's own choice

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "fakelib.h"
 
@@ -66,7 +65,7 @@ struct fk_thread *fk_thread_new(void)
 		t->next = threads;
 		threads = t;
 	}
-	t->tid = (int)syscall(SYS_gettid);
+	t->tid = (int)gettid();
 	fk_self = t;
 	fk_unlock();
 	pthread_setspecific(key, t);
@@ -99,7 +98,7 @@ static void fork_child(void)
 		if (t != fk_self && t->tid)
 			t->tid = -1;
 	if (fk_self)
-		fk_self->tid = (int)syscall(SYS_gettid);
+		fk_self->tid = (int)gettid();
 }
 
 __attribute__((constructor(101))) static void begin(void)

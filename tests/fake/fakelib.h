@@ -115,11 +115,13 @@ struct fk_set {
 	unsigned slow;				/* FK_*: what PAPI_read must not hurry past */
 	struct fk_master *master;
 	int opener, ctl_tid;			/* ctl_tid 0: who opens */
-	int attached, cpu, granularity_cpu;
+	int attached, cpu;
+	int ctl_cpu;				/* -1; what was set last: an attached CPU, or that of the call that set PAPI_GRN_SYS */
 	int granularity, domain, inherit;
 	int attaches, cpu_attaches, opens;
 	int mpx_flags, mpx_ns;
 	int hidden_of;				/* -1 */
+	int n_open, fd[FK_PER_SET];		/* of the kernel's (open.c) */
 	int hidden[FK_HIDDEN], n_hidden, current;
 	int code[FK_PER_SET];
 	short event[FK_PER_SET];
@@ -175,6 +177,8 @@ struct fk_set *fk_set_uninitialised(int es);
 int fk_set_new(struct fk_master *m);		/* its id, or an error */
 void fk_set_free(struct fk_set *s);
 void fk_set_open(struct fk_set *s);
+void fk_kernel_open(struct fk_set *s);
+void fk_kernel_close(struct fk_set *s);
 void fk_set_open_only(struct fk_set *s);	/* it is not the one that was touched last for it */
 void fk_set_touch(struct fk_set *s);
 int fk_set_touched(const struct fk_set *s);

@@ -77,7 +77,7 @@ static int cpu_attach(int es, unsigned cpu)
 		return PAPI_EISRUN;
 	if (!(s->state & PAPI_CPU_ATTACHED))
 		fk_set_touch(s);
-	s->cpu = (int)cpu;
+	s->cpu = s->ctl_cpu = (int)cpu;
 	if (s->state & PAPI_CPU_ATTACHED)
 		fk_set_touch(s);
 	s->cpu_attaches++;
@@ -140,7 +140,8 @@ static int granularity(const PAPI_granularity_option_t *o)
 	if (o->granularity & ~component_of(s)->granularities || o->granularity & (o->granularity - 1))
 		return PAPI_EINVAL;
 	s->granularity = o->granularity;
-	s->granularity_cpu = sched_getcpu();	/* perf_event pins to the CPU of this call */
+	if (s->granularity == PAPI_GRN_SYS)
+		s->ctl_cpu = sched_getcpu();	/* perf_event pins to the CPU of this call */
 	return PAPI_OK;
 }
 

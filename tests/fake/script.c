@@ -19,7 +19,7 @@ static int counts(const struct fk_set *s, int tid)
 	if (fk.component[cidx].c.granularity != PAPI_GRN_THR)
 		return 1;
 	if (s->granularity == PAPI_GRN_SYS)
-		return sched_getcpu() == (s->state & PAPI_CPU_ATTACHED ? s->cpu : s->granularity_cpu);
+		return sched_getcpu() == (s->state & PAPI_CPU_ATTACHED ? s->cpu : s->ctl_cpu);
 	return !(s->state & PAPI_CPU_ATTACHED) || s->cpu == sched_getcpu();
 }
 

@@ -32,7 +32,7 @@ int fk_set_new(struct fk_master *m)
 	memset((char *)s + sizeof(s->counts_for), 0, sizeof(*s) - sizeof(s->counts_for));
 	s->id = id;
 	s->state = PAPI_STOPPED;
-	s->cidx = s->cpu = s->hidden_of = -1;
+	s->cidx = s->cpu = s->ctl_cpu = s->hidden_of = -1;
 	s->master = m;
 	s->granularity = PAPI_GRN_THR;
 	s->domain = PAPI_DOM_USER;
@@ -67,6 +67,7 @@ void fk_set_free(struct fk_set *s)
 			s->master->running[i] = NULL;
 	if (*last_of(s) == s)
 		*last_of(s) = NULL;
+	fk_kernel_close(s);
 	__atomic_store_n(&s->counts_for, 0, __ATOMIC_RELAXED);
 	s->used = 0;
 }
@@ -77,6 +78,7 @@ void fk_set_open_only(struct fk_set *s)
 	s->opener = s->ctl_tid ? s->ctl_tid : fk_gettid();
 	s->opens++;
 	memset(s->live, 0, sizeof(s->live));
+	fk_kernel_open(s);
 }
 
 void fk_set_open(struct fk_set *s)
@@ -249,7 +251,8 @@ void fk_set_empty(struct fk_set *s)
 	else
 		fk_set_touch(s);
 	s->n = 0;
-	s->cidx = s->cpu = -1;
+	fk_kernel_close(s);
+	s->cidx = s->cpu = s->ctl_cpu = -1;
 	s->slow = 0;
 	s->state &= ~(PAPI_ATTACHED | PAPI_CPU_ATTACHED | PAPI_MULTIPLEXING);
 	s->attached = s->ctl_tid = s->inherit = 0;

@@ -1,0 +1,29 @@
+/* counted.c: says whose counts an event set holds; see counted.h. */
+#include "../../core/store/domain.h"
+#include "counted.h"
+
+uint32_t sp_counted_in(const struct perf_event_attr *a)
+{
+	return (a->exclude_user ? 0 : SP_DOMAIN_USER) | (a->exclude_kernel ? 0 : SP_DOMAIN_KERNEL) | (a->exclude_hv ? 0 : SP_DOMAIN_SUPERVISOR);
+}
+
+struct sp_counted sp_counted(const struct sp_opened *o)
+{
+	const struct sp_native *first = o->at;
+	struct sp_counted c = { .cpu = -1 };
+
+	if (!o->n)
+		return c;
+	c = (struct sp_counted){ .known = !o->odd, .attached = first->tid >= 0 && !first->thread, .tid = first->tid,
+				 .thread = first->thread, .cpu = first->cpu };
+	for (uint32_t i = 0; i < o->n; i++) {
+		const struct sp_native *n = &o->at[i];
+
+		c.known = c.known && n->tid == c.tid && n->thread == c.thread;
+		c.inherits = c.inherits || n->attr.inherit;
+		c.domain |= sp_counted_in(&n->attr);
+		if (n->cpu != c.cpu)
+			c.cpu = SP_CPUS_MIXED;
+	}
+	return c;
+}
