@@ -7,7 +7,7 @@
 #include "records.h"
 #include "../stamp.h"
 
-const int64_t sp_records_zeros[SP_EVENTS_MAX];
+int64_t sp_records_zeros[SP_EVENTS_MAX];
 
 /* So many records are folded; while a handler is on top of a call more, so that all that comes before the end of the call is
  * folded together; what is left is for handlers on top of a booking. */

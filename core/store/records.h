@@ -215,7 +215,7 @@ SP_HOT_INLINE bool sp_records_again(struct sp_writer *w, const long long *x, uin
 }
 
 /* What stands in a record where nobody has zeroed: nothing. */
-extern const int64_t sp_records_zeros[SP_EVENTS_MAX];
+extern int64_t sp_records_zeros[SP_EVENTS_MAX];
 
 static inline bool sp_records_alike(const struct sp_record *r, uint32_t what, int32_t cell, uint32_t site)
 {

@@ -208,7 +208,7 @@ static void tear(struct sp_region *r, int error)
  * zeros may be written. */
 static int allocate(int fd, uint64_t at, uint64_t step)
 {
-	static const unsigned char zeros[STEP];
+	static unsigned char zeros[STEP];	/* (not const: the file of the library need not hold them) */
 	long r = sp_sys_whole(SYS_fallocate, fd, 0, at, step);
 
 	for (uint64_t done = 0; (r == -EOPNOTSUPP || r > 0) && done < step; done += (uint64_t)r) {

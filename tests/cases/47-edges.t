@@ -31,7 +31,8 @@ for mode in exact auto; do
 	edges $mode looks
 	is "$mode: moved inside each look: not all of it is exact" "$(json "$tmp/shim.json" 'grep { $_ } map { $_->{total}[0] > $_->{exact}[0] }
 		map { @{$_->{cpus}} } @{$d->{relations}}' | sort -u)" 1
-	edges $mode interrupted exact
+	# (auto has no time for each scan where system calls are slow: then what is not proven stands where it was read.)
+	edges $mode interrupted "$([ "$mode" = exact ] && echo exact || echo sum)"
 	edges $mode removed exact
 	is "$mode: and nothing says that it is less" \
 		"$(json "$tmp/shim.json" 'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" exact
