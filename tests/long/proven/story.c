@@ -150,13 +150,13 @@ void walk(struct walker *w, int steps)
 	}
 }
 
-/* On the CPU where it is: whoever calls this has stayed there since the last time. */
+/* On the CPU where it is: whoever calls this has stayed there since the last time, or may have been moved by the kernel. */
 void walker_catch_up(struct walker *w)
 {
 	long more = faults_of_thread() - w->begun - (atomic_load(&story->n) - w->entered);
 
 	while (more-- > 0)
-		enter(w->at);
+		enter(w->wide ? UNSURE : w->at);
 }
 
 void walker_end(struct walker *w)
