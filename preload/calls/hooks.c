@@ -191,6 +191,7 @@ static struct sp_set *after_open(const char *what, int rc, int id)
 		return NULL;
 	s->changed = true;
 	s->unseen = false;		/* by this thread, right now */
+	s->opened.had = sp_opened_all(&s->opened);
 	sp_put(&s->fast_thread, 0);
 	sp_set_learn(id);
 	return s;
@@ -342,6 +343,7 @@ void sp_after_attach(int rc, int id, unsigned long tid)
 	if (!s)
 		return;
 	sp_watch((int)tid);
+	sp_split_drop(&s->split);	/* another thread may have had this number */
 	sp_put(&s->creator, 0);
 }
 
@@ -516,6 +518,16 @@ void sp_prepare_start(int id, uintptr_t at)
 static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
 {
 	sp_gauges_book(&s->gauges, op, values ? (uint32_t)sp_records_cell(&s->writer, cpu) : 0, values);
+}
+
+/* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for, where the set could not be bound
+ * anew at that moment (others share it, or a handler has come on top)?  Now our own work for that is counted, too. */
+static bool counts_others(const struct sp_set *s)
+{
+	struct sp_counted is = sp_counted(&s->opened);
+
+	return is.known && !s->multiplexed && !sp_counted_same(&is, &s->counted) &&
+	       (s->counted.known || is.thread != sp_self.id || is.cpu >= 0);
 }
 
 /* What PAPI has started is not what the set is bound for: nothing of it is proven, and the next start looks anew.  (What PAPI
@@ -778,8 +790,8 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id), *called = sp_begin_call(id, SP_OP_START, frame);
 
-	if (s)
-		s->opened.whole = 0;
+	if (s)		/* (a start that PAPI refused may have closed all and opened none) */
+		s->opened.whole = sp_opened_all(&s->opened) ? 0 : s->opened.had;
 	sp_opening = s ? (uintptr_t)&s->opened | SP_OPENS_AGAIN : 0;
 	if (SP_UNLIKELY(s && s->has_histograms))
 		sp_histograms_begin(s, id);
@@ -837,6 +849,11 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintpt
 		sp_witness_started(&called->opened, sp_cpu_now());
 	if (!s || gone(called))
 		return;
+	if (s->bound && s->opened_for != s->opened.changes && counts_others(s)) {
+		sp_call_failed(called);
+		called = NULL;
+		bind_now(s, id, sp_set_prepare_again);
+	}
 	if (!called)
 		sp_put(&s->started, true);
 	if (s->bound)

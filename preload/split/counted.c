@@ -22,6 +22,7 @@ struct sp_counted sp_counted(const struct sp_opened *o)
 		c.known = c.known && n->tid == c.tid && n->thread == c.thread;
 		c.inherits = c.inherits || n->attr.inherit;
 		c.domain |= sp_counted_in(&n->attr);
+		c.each = c.each * 0x9e3779b1u + ((uint32_t)n->cpu << 4 | sp_counted_in(&n->attr)) + 1;
 		if (n->cpu != c.cpu)
 			c.cpu = SP_CPUS_MIXED;
 	}

@@ -18,6 +18,7 @@ struct sp_counted {
 	int tid;			/* the thread; -1: any that runs on the CPU; 0: not known */
 	uint32_t thread;		/* sp_self.id of that who opened them for itself; 0 */
 	uint32_t domain;		/* PAPI_DOM_USER, _KERNEL, _SUPERVISOR: of any of them */
+	uint32_t each;			/* the CPU and the domain of each, in one number */
 	int cpu;			/* all count on this one only; -1: on any; SP_CPUS_MIXED: not all on the same */
 };
 
@@ -29,7 +30,7 @@ uint32_t sp_counted_in(const struct perf_event_attr *a);
 static inline bool sp_counted_same(const struct sp_counted *a, const struct sp_counted *b)
 {
 	return a->known == b->known && a->attached == b->attached && a->inherits == b->inherits && a->tid == b->tid &&
-	       a->thread == b->thread && a->domain == b->domain && a->cpu == b->cpu;
+	       a->thread == b->thread && a->each == b->each;
 }
 
 #endif

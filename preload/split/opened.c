@@ -26,8 +26,8 @@ static void (*tell_again)(struct sp_opened *o);
 
 void sp_opened_forget(struct sp_opened *o)
 {
-	o->n = o->whole = 0;
-	o->lost = o->odd = o->reordered = false;
+	o->n = o->more = o->had = o->whole = 0;
+	o->odd = o->reordered = false;
 	o->changes++;
 }
 
@@ -61,7 +61,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 
 	o->changes++;
 	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
-		o->lost = true;
+		o->more++;
 		o->odd = o->odd || !o->n || tid != o->asked;
 		return;
 	}
@@ -87,10 +87,13 @@ static void note_close(struct sp_opened *o, int fd)
 		memmove(&o->at[i], &o->at[i + 1], (o->n - i - 1) * sizeof(o->at[0]));
 		o->n--;
 		o->changes++;
-		if (!o->n)
-			o->lost = o->odd = false;
 		return;
 	}
+	if (o->more) {
+		o->more--;
+		o->changes++;
+	}
+	o->odd = o->odd && o->more;
 }
 
 /* What is opened and closed right now is this set's. */
@@ -110,8 +113,9 @@ static long on_syscall(long number, ...)
 		int saved = errno;
 
 		note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], (int)r);
-		if (sp_opening & SP_OPENS_AGAIN && o->n == o->whole) {
+		if (sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole) {
 			o->whole = 0;
+			o->had = sp_opened_all(o);
 			tell_again(o);
 		}
 		errno = saved;
@@ -124,7 +128,7 @@ static int on_close(int fd)
 	struct sp_opened *o = opening();
 
 	if (o && sp_opening & SP_OPENS_AGAIN && !o->whole)
-		o->whole = o->n;
+		o->whole = sp_opened_all(o);
 	if (o)
 		note_close(o, fd);
 	return next_close(fd);

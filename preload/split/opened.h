@@ -30,12 +30,13 @@ struct sp_opened {
 	struct sp_native *at;		/* [SP_NATIVES_MOST]; NULL: nothing was seen yet */
 	uint32_t n;
 	uint32_t changes;		/* grows whenever an event comes or goes */
-	uint32_t whole;			/* so many there were before PAPI_start closed the first one; 0: it has not */
+	uint32_t more;			/* that are open, too, and for which there is no room */
+	uint32_t had;			/* how many of both there were when PAPI had last opened all of them */
+	uint32_t whole;			/* and before PAPI_start closed the first one; 0: it has not */
 	int opener;			/* the thread that opened the last one */
 	uint32_t filters;		/* sp_filters() when PAPI last opened one */
 	int asked;			/* the thread that PAPI named for the last one kept; 0: itself */
-	bool lost;			/* more than there is room for, or no memory; */
-	bool odd;			/* of another thread than the one kept last */
+	bool odd;			/* one of those more is another thread's than the one kept last */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
 };
 
@@ -51,6 +52,11 @@ void sp_opened_child(void);		/* in a child of fork: the lock is free */
  * called; 0: nobody's. */
 #define SP_OPENS_AGAIN	((uintptr_t)1)
 extern __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
+
+static inline uint32_t sp_opened_all(const struct sp_opened *o)
+{
+	return o->n + o->more;
+}
 
 /* How many of them PAPI_start switches on, one by one. */
 uint32_t sp_opened_leaders(const struct sp_opened *o);

@@ -324,7 +324,7 @@ static bool sum_up(struct sp_split *p, const struct sp_split_want *w)
 static bool each_native(const struct sp_split_want *w, bool (*fn)(const struct sp_native *n, void *arg), uint32_t event, void *arg)
 {
 	uint32_t code[SP_NATIVES_MOST], n = 0;
-	bool all = w->k <= SP_SPLIT_EVENTS && !w->opened->lost && !w->opened->reordered;
+	bool all = w->k <= SP_SPLIT_EVENTS && !w->opened->more && !w->opened->reordered;
 
 	for (uint32_t e = 0; all && e < w->k; e++)
 		for (uint32_t i = 0; i < w->terms[e]->n; i++) {
@@ -372,7 +372,7 @@ static enum sp_why obstacle(const struct sp_split_want *w)
 		return SP_WHY_MULTIPLEXED;
 	if (w->opened->reordered)
 		return SP_WHY_UNSEEN;
-	if (w->opened->lost)
+	if (w->opened->more)
 		return SP_WHY_MANY;
 	for (uint32_t e = 0; e < w->k; e++)
 		if (!w->terms[e]->n)
@@ -387,7 +387,7 @@ static enum sp_why obstacle(const struct sp_split_want *w)
  * PAPI's are. */
 static uint64_t digest(const struct sp_opened *o)
 {
-	uint64_t d = 0xcbf29ce484222325u + o->n + o->lost;
+	uint64_t d = 0xcbf29ce484222325u + o->n + o->more;
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct perf_event_attr a = o->at[i].attr;
@@ -441,6 +441,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->n = (uint32_t)n;
 	p->k = (uint32_t)k;
 	p->tid = w->tid;
+	p->thread = w->opened->at->thread;
 	p->own = w->own && !w->inherits;
 	p->inherits = w->inherits;
 	p->gate.changes = w->opened->changes;
@@ -544,7 +545,7 @@ static bool is_same(const struct sp_split *p, const struct sp_opened *o)
 	for (uint32_t i = 0; i < o->n; i++)
 		if (o->at[i].attr.inherit != p->inherits)
 			return false;
-	return is.known && is.tid == p->tid && digest(o) == p->digest;
+	return is.known && is.tid == p->tid && is.thread == p->thread && digest(o) == p->digest;
 }
 
 /* A scan that failed says so: it is opened anew. */

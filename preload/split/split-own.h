@@ -54,6 +54,7 @@ struct sp_split {
 	enum sp_why trouble;		/* the last scan failed */
 	enum sp_why distrust;		/* why the segment's copies are not believed */
 	int tid;
+	uint32_t thread;		/* that opened PAPI's for itself (opened.h) */
 	bool own, inherits;
 	bool shared;			/* another thread reads it, */
 	bool visited;			/* and did since its owner started it */

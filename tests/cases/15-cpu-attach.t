@@ -32,7 +32,18 @@ is "reader: the kernel counted it there, whoever reads it: proven" \
 is "reader: its thread is the one that started it" "$(relation '$_->{tid} != $d->{process}{pid} ? "thread" : "main"')" thread
 plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/others" ended
 
-NORMAL='s/value=[0-9]+/value=N/' options=--no-cpu
+for mode in limit number; do
+	whose "opened again: $mode" "$apps/reopens" $mode &&
+		is "opened again: $mode: the kernel counted it there: proven" \
+			"$(json "$tmp/shim.json" 'map { "@{$_->{exact}}" eq "@{$_->{total}}" ? () : $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
+done
+options='--no-cpu --more-events'
+whose "opened again: many" "$apps/reopens" many &&
+	is "opened again: many: as one set" "$(relation '$_->{starts}')" 3
+NORMAL='s/value=[0-9]+/value=N/' options=--more-events
+whose "opened again: shared" "$apps/reopens" shared
+
+options=--no-cpu
 whose "set that counts two threads: inherit" "$apps/others" inherit &&
 	is "inherit: on CPUs that are known" "$(relation 'grep { !defined $_->{cpu} } @{$_->{cpus}}')" ""
 NORMAL='' options=''
