@@ -141,14 +141,15 @@ void sp_after_create(int rc, const int *id)
 
 void sp_opens(int id)
 {
-	struct sp_set *s = sp_set_of(id);
-	bool known = s && sp_get(&s->alive) && s->generation == sp_process.generation;
+	struct sp_set *s = sp_set_known(id);
 
-	if (known) {
+	if (s && s->unseen)			/* (perhaps the first one of a child of fork) */
+		sp_first_set();
+	if (s) {
 		(void)sp_self_ready();		/* who opens it */
 		s->opened.whole = 0;
 	}
-	sp_opening = known ? (uintptr_t)&s->opened : 0;
+	sp_opening = s ? (uintptr_t)&s->opened : 0;
 }
 
 /* Which set is the option for? */

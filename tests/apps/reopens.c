@@ -4,6 +4,7 @@
  *	limit	a start before that closed them, and was refused for want of descriptors
  *	number	for another thread, which has the number of the one that they were open for
  *	many	28 of them: seven events in four domains
+ *	child	no start: a child of fork adds an event to its parent's set
  *	shared	for another CPU (PAPI_GRN_SYS), after another thread has read the set
  * usage: reopens MODE	number as root
  */
@@ -106,6 +107,28 @@ static void many(void)
 	}
 }
 
+static void child(void)
+{
+	long long value[EVENTS];
+	int status;
+
+	make_set(c);
+	pin(0);
+	fflush(NULL);
+	if (fork()) {
+		wait(&status);
+		exit(status != 0);
+	}
+	must("PAPI_add_named_event", PAPI_add_named_event(c->id, "perf::MINOR-FAULTS"));
+	prefault();
+	must("PAPI_start", PAPI_start(c->id));	/* the first store to a page after fork is a fault */
+	touch(&c->arena, 1);
+	must("PAPI_stop", PAPI_stop(c->id, value));
+	printf("child %d\nhanded cpu=%d event=%s value=%lld by=PAPI_stop\n", (int)getpid(), sched_getcpu(), c->name[0], value[0]);
+	run();
+	run();
+}
+
 static void *reads(void *arg)
 {
 	handed(c, "PAPI_read", (must("PAPI_read", PAPI_read(c->id, arg)), arg));
@@ -150,7 +173,7 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*does)(void);
-	} modes[] = {{"limit", limit}, {"number", number}, {"many", many}, {"shared", shared}};
+	} modes[] = {{"limit", limit}, {"number", number}, {"many", many}, {"child", child}, {"shared", shared}};
 
 	papi_up_threads();
 	c = counted_new(0, NULL, 4000);

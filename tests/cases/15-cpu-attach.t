@@ -40,6 +40,10 @@ done
 options='--no-cpu --more-events'
 whose "opened again: many" "$apps/reopens" many &&
 	is "opened again: many: as one set" "$(relation '$_->{starts}')" 3
+SSPAPI_OUTPUT=$tmp/opened-%p.json run_shim shim "$apps/reopens" child
+mv "$tmp/opened-$(sed -n 's/^child //p' "$tmp/shim.out").json" "$tmp/shim.json"
+check "a child of fork adds an event to its parent's set: booked where it was counted" books shim --more-events
+is "and proven" "$(json "$tmp/shim.json" 'map { "@{$_->{exact}}" eq "@{$_->{total}}" ? () : $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 NORMAL='s/value=[0-9]+/value=N/' options=--more-events
 whose "opened again: shared" "$apps/reopens" shared
 
