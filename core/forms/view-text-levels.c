@@ -75,10 +75,9 @@ static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
 	return row->tid < 0 || sp_process_header(m, (uint32_t)row->process)->rank < 0;
 }
 
-static void level_row(struct sp_table *t, uint64_t i)
+static void level_words(struct sp_table *t, const struct sp_level_row *row)
 {
 	const struct sp_levels *levels = t->arg;
-	const struct sp_level_row *row = sp_levels_row(levels, (uint32_t)i);
 	struct sp_out o;
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
@@ -92,6 +91,14 @@ static void level_row(struct sp_table *t, uint64_t i)
 		thread_tails(t, row);
 	if (t->tail_title[2])
 		sp_text_f(t->tail[2], sizeof(t->tail[2]), "%'lu", row->readings);
+}
+
+static void level_row(struct sp_table *t, uint64_t i)
+{
+	const struct sp_level_row *row = sp_levels_row(t->arg, (uint32_t)i);
+
+	if (!t->only_sums)
+		level_words(t, row);
 	for (uint32_t e = 0; e < t->m->n_events; e++)
 		if (row->counted[e])
 			sp_table_sum(t, e, row->total[e], row->exact[e]);

@@ -104,6 +104,13 @@ static void take(struct sp_table *t, uint32_t i)
 	t->row(t, t->at[t->order[i]]);
 }
 
+static void take_sums(struct sp_table *t, uint32_t i)
+{
+	t->only_sums = true;
+	take(t, i);
+	t->only_sums = false;
+}
+
 static bool is_any(const bool *has, uint32_t n)
 {
 	return memchr(has, 1, n) != NULL;
@@ -120,7 +127,10 @@ void sp_table_add(struct sp_table *t, uint64_t at)
 		return;
 	t->at[t->n] = at;
 	t->order[t->n] = t->n;
-	take(t, t->n);
+	if (t->name_spread)
+		take(t, t->n);
+	else
+		take_sums(t, t->n);
 	if (!is_any(t->sums.has, t->m->n_events))
 		return;
 	t->weight[t->n++] = (struct sp_text_weight){ weight_by(t, t->heavy), weight_by(t, t->first) };
@@ -519,7 +529,7 @@ static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 	memset(t->rest.total, 0, sums_bytes(t));
 	t->rest.kinds = 0;
 	for (uint32_t i = from; i < t->n; i++) {
-		take(t, i);
+		take_sums(t, i);
 		t->rest.kinds |= t->sums.kinds;
 		t->sums = t->rest;
 		for (uint32_t e = 0; e < t->m->n_events; e++)

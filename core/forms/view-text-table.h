@@ -44,11 +44,12 @@ struct sp_table {
 	bool name_spread;		/* say which rows have the least and the most */
 	bool placed;			/* also events that are counted on packages and other components as a whole */
 	bool without_placed;		/* nor metrics of such events alone: the rows have none */
-	/* Fills in label, tail and sums (which are empty) of row number `at`. */
+	/* Fills in sums, and, unless `only_sums`, label and tail (all of which are empty) of row number `at`. */
 	void (*row)(struct sp_table *t, uint64_t at);
 	void *arg;
 	char label[600], tail[SP_TEXT_TAILS][64];
 	struct sp_text_sums sums;
+	bool only_sums;			/* of a thread's row the CPUs are a look at all its relations, of a call site's the name one at all paths */
 	unsigned room_for_label;	/* columns that a row may take for it */
 	uint32_t next, next_metric;	/* the first event, and the first metric's id, that have no column yet */
 
