@@ -212,21 +212,3 @@ uint32_t sp_text_n_ranks(const struct sp_model *m)
 		n += !sp_is_same_rank(m, i - 1, i);
 	return n;
 }
-
-uint64_t sp_text_n_threads(struct sp_model *m)
-{
-	struct sp_row row = { 0 };
-	sp_off before = 0;
-	uint32_t process = 0;
-	uint64_t n = 0;
-
-	while (sp_model_next(m, &row)) {
-		if (!row.cells || (n && row.thread_at == before && row.process == process && row.tid))
-			continue;
-		before = row.thread_at;
-		process = row.process;
-		if (!(sp_process_header(m, process)->stat & SP_STAT_GROUP))	/* nobody knows how many they were */
-			n += row.tid ? 1 : row.threads;
-	}
-	return n;
-}

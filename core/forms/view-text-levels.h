@@ -17,7 +17,4 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *lev
 bool sp_text_have_ranks(const struct sp_model *m);	/* each process one */
 uint32_t sp_text_n_ranks(const struct sp_model *m);	/* a process without a rank counts as one */
 
-/* How many threads have counts, those that have ended among them. */
-uint64_t sp_text_n_threads(struct sp_model *m);
-
 #endif

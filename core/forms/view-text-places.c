@@ -133,7 +133,8 @@ static void add_outside(struct sp_table *t)
 {
 	for (uint32_t i = 0; i < t->m->n_outside; i++)
 		add_place(t, OUTSIDE + (uint32_t)t->m->outside[i]);
-	add_place(t, UNKNOWN);
+	if (t->m->unknown_cpu)
+		add_place(t, UNKNOWN);
 }
 
 static void show(struct sp_out *o, struct sp_table *t, const char *title, const char *things)

@@ -103,7 +103,7 @@ static void how_busy(struct sp_out *o, const struct sp_spread *busy)
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
 	char what[700], tail[300], all[200];
-	uint64_t threads = sp_text_n_threads(m);
+	uint64_t threads = m->n_threads_counted;
 	struct sp_spread elapsed = { 0 }, busy = { 0 };
 	struct sp_out line, whole;
 
@@ -336,6 +336,7 @@ struct notes {
 	struct sp_out *o;
 	bool all;
 	uint32_t lines, left;
+	bool any_attached, any_nowhere, any_overflows;	/* of the rows, as notes_of_sets met them */
 };
 
 static void note(struct notes *n, const char *text)
@@ -419,6 +420,32 @@ static const char *domain_text(uint32_t domain, char text[96])
 	return sp_text_f(text, 96, "counts in domain %s", sp_domain_words(domain, words));
 }
 
+/* The word for what the event's counts are of; NULL: not for one that the topology may lack. */
+static const char *place_word(const struct sp_event *v)
+{
+	static const char *const words[] = { [SP_PLACE_PACKAGE] = "package", [SP_PLACE_MEMORY] = "package", [SP_PLACE_DIE] = "die",
+					     [SP_PLACE_GPU] = "GPU" };
+
+	return v && v->place < SP_COUNT(words) ? words[v->place] : NULL;
+}
+
+static bool is_nowhere(const struct sp_model *m, const struct sp_row *row, uint32_t i)
+{
+	return row->scope != SP_SCOPE_THREAD && place_word(m->event[row->event[i]]) && sp_row_place(row, i) < 0;
+}
+
+/* Walks of their own are for what few runs have. */
+static void look_for_rare(struct notes *n, const struct sp_model *m, const struct sp_row *row)
+{
+	struct sp_overflowed at;
+	uint32_t next = 0;
+
+	n->any_attached |= sp_row_watched(m, row) != NULL;
+	n->any_overflows |= sp_row_overflow(m, row, &next, &at);
+	for (uint32_t i = 0; i < row->k; i++)
+		n->any_nowhere |= is_nowhere(m, row, i);
+}
+
 static void notes_of_sets(struct notes *n, struct sp_model *m)
 {
 	struct { uint64_t n; int32_t event_set, tid; } is[SP_COUNT(of_sets) + 16] = { { 0 } };
@@ -428,6 +455,7 @@ static void notes_of_sets(struct notes *n, struct sp_model *m)
 	while (sp_model_next(m, &row)) {
 		uint32_t bits = of_set(m, &row) | (row.domain > 1 ? 1u << (SP_COUNT(of_sets) + (row.domain & 15)) : 0);
 
+		look_for_rare(n, m, &row);
 		if (row.event_set < 0)	/* sspapi stat: no set of the program's */
 			continue;
 		for (unsigned i = 0; i < SP_COUNT(is); i++)
@@ -476,22 +504,18 @@ static void attached(struct notes *n, struct sp_model *m)
 /* Of what PAPI counts in one place that the topology does not have: the event, once. */
 static void nowhere(struct notes *n, struct sp_model *m)
 {
-	static const char *const things[] = { [SP_PLACE_PACKAGE] = "package", [SP_PLACE_MEMORY] = "package", [SP_PLACE_DIE] = "die",
-					      [SP_PLACE_GPU] = "GPU" };
 	struct sp_row row = { 0 };
 	uint32_t told = UINT32_MAX;
 
 	while (sp_model_next(m, &row))
 		for (uint32_t i = 0; i < row.k; i++) {
-			const struct sp_event *v = m->event[row.event[i]];
 			char buf[32];
 
-			if (!v || v->place >= SP_COUNT(things) || !things[v->place] || row.scope == SP_SCOPE_THREAD ||
-			    sp_row_place(&row, i) >= 0 || row.event[i] == told)
+			if (!is_nowhere(m, &row, i) || row.event[i] == told)
 				continue;
 			told = row.event[i];
 			NOTE(n, "%s: the topology shows no such %s; these counts are on no component", sp_event_name(m, told, buf),
-			     things[v->place]);
+			     place_word(m->event[told]));
 		}
 }
 
@@ -663,10 +687,13 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 			NOTE(&n, "%s", said);
 	metrics_of_sets(&n, s);
 	notes_of_sets(&n, m);
-	attached(&n, m);
-	nowhere(&n, m);
+	if (n.any_attached)
+		attached(&n, m);
+	if (n.any_nowhere)
+		nowhere(&n, m);
 	observers(&n, m);
-	overflows(&n, m);
+	if (n.any_overflows)
+		overflows(&n, m);
 	tied(&n, m);
 	outside(&n, m);
 	allowed(&n, m);
@@ -693,7 +720,7 @@ static const char *shows_more(const struct sp_show *s)
 	if (s->m->h.stat & SP_STAT_GROUP)
 		return "--per-core";
 	/* (What stat keeps is to be found again, whatever is in it.) */
-	if (sp_is_job(s->m) || sp_text_n_threads(s->m) > 1 || s->m->h.stat)
+	if (sp_is_job(s->m) || s->m->n_threads_counted > 1 || s->m->h.stat)
 		return "--per-thread";
 	return s->cut && *s->cut ? "--all" : NULL;
 }

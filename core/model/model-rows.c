@@ -89,33 +89,62 @@ static void bound_exact(const struct sp_row *row, struct cell_record *c, const u
 	}
 }
 
+/* Which dense cells may have anything: where nothing was folded since the sums were made those that had something then, and
+ * those that something is pending of. */
+static void find_range(const struct sp_place *place, const struct sp_pending *p, uint32_t dense, uint32_t *from, uint32_t *to)
+{
+	bool known = place->folded == p->folded;
+
+	*from = known ? place->from : 0;
+	*to = known ? (uint32_t)sp_min(place->to, dense) : dense;
+	if (!known || p->first > p->last || p->first >= dense)
+		return;
+	*from = (uint32_t)sp_min(*from, p->first);
+	*to = (uint32_t)sp_max(*to, sp_min(p->last + 1ull, dense));
+}
+
+static void read_one(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p, uint32_t i)
+{
+	const struct sp_cell *from = sp_pending_cell(p, i);
+	struct cell_record *c = record(row, row->cells);
+	uint32_t k = row->k, dense = p->f.cells - SP_CELLS_EXTRA;
+
+	if (i >= dense)
+		row->extra_cpu[i - dense] = from->cpu;
+	if (!from->used || is_empty(from, k))
+		return;
+	read_cell(c, from, p, i, k, row->latest_ns);
+	c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
+	if (r->flags & SP_RELATION_PROVEN)
+		memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
+	bound_exact(row, c, p->f.kinds);
+	if ((int)i == p->state->cell)
+		row->latest_cpu = (int32_t)c->cpu;
+	row->readings += (uint64_t)c->readings;
+	m->row_of[i] = (int32_t)row->cells;
+	row->cell_of[row->cells] = row->cells;
+	row->cells++;
+	if (i >= dense)
+		return;
+	row->from = (uint32_t)sp_min(row->from, i);
+	row->to = i + 1;
+}
+
 /* One pass over the cells; what was booked nowhere is left out. */
 static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p)
 {
-	uint32_t k = row->k, cells = p->f.cells;
+	uint32_t cells = p->f.cells, dense = cells - SP_CELLS_EXTRA, from, to;
 
 	read_state(row, r, p->state);
-	for (uint32_t i = 0; i < cells; i++) {
-		const struct sp_cell *from = sp_pending_cell(p, i);
-		struct cell_record *c = record(row, row->cells);
-
-		m->row_of[i] = -1;
-		if (i >= cells - SP_CELLS_EXTRA)
-			row->extra_cpu[i - (cells - SP_CELLS_EXTRA)] = from->cpu;
-		if (!from->used || is_empty(from, k))
-			continue;
-		read_cell(c, from, p, i, k, row->latest_ns);
-		c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
-		if (r->flags & SP_RELATION_PROVEN)
-			memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
-		bound_exact(row, c, p->f.kinds);
-		if ((int)i == p->state->cell)
-			row->latest_cpu = (int32_t)c->cpu;
-		row->readings += (uint64_t)c->readings;
-		m->row_of[i] = (int32_t)row->cells;
-		row->cell_of[row->cells] = row->cells;
-		row->cells++;
-	}
+	memset(m->row_of, 0xff, cells * sizeof(*m->row_of));
+	row->from = UINT32_MAX;		/* none */
+	row->to = 0;
+	row->folded = p->folded;
+	find_range(&m->place[row->index - 1], p, dense, &from, &to);
+	for (uint32_t i = from; i < to; i++)
+		read_one(m, row, r, p, i);
+	for (uint32_t i = dense; i < cells; i++)
+		read_one(m, row, r, p, i);
 }
 
 /* Of a merged store: nothing but cells, and nobody writes there. */
@@ -368,7 +397,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 			continue;
 		row->cell_of = m->row_cell_of;
 		row->values = m->row_values;
-		row->process = (uint32_t)p->process;
+		row->process = p->process;
 		row->thread_at = p->thread;
 		row->interval_values = m->row_intervals;
 		read_relation(m, row, t, r, p->relation);

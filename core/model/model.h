@@ -108,9 +108,11 @@ struct sp_model {
 	 * SP_OUTSIDE_MOST, and which. */
 	uint32_t n_outside;
 	int32_t outside[SP_OUTSIDE_MOST];
+	bool unknown_cpu;		/* something was booked on no known one */
 
 	bool any_of_cpus;		/* some relation counts all that runs on a CPU */
 	uint32_t n_relations, n_threads, n_cpus_counted;
+	uint64_t n_threads_counted;	/* that something was booked for; each of those that have ended and are one now */
 	uint64_t readings, starts;
 	uint64_t kept, refused;		/* permanent readings; and those that were to be, and are not kept */
 	uint64_t calls[SP_CALLS_MAX];	/* of all threads; names: sp_model_call_name */
@@ -155,7 +157,9 @@ struct sp_model {
 	/* private to model-open.c and model-rows.c */
 	struct sp_place {
 		sp_off thread, relation;
-		uint64_t process;
+		uint32_t process;
+		uint32_t from, to;	/* of its dense cells those that had anything when the sums were made: then so many */
+		uint64_t folded;	/* records were folded; UINT64_MAX: not known */
 	} *place;			/* oldest first */
 	uint64_t n_places;
 	uint32_t most_k, most_cells;	/* of any relation */
@@ -211,6 +215,8 @@ struct sp_row {
 	uint32_t chunks, last_chunk;	/* how many; readings of the last one */
 	void *interval_values;
 	uint32_t given;
+	uint32_t from, to;		/* as sp_place's, now; and */
+	uint64_t folded;
 	uint64_t *cell_of;
 	int64_t *values;
 };

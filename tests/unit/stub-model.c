@@ -409,6 +409,7 @@ static struct sp_model *stub_model(enum stub kind)
 	static struct sp_model_process process[1];
 	static struct sp_model_machine machine[1];
 	struct sp_row row = { 0 };
+	sp_off before = 0;
 	struct sp_at_cpu at;
 
 	stub_relations_of(kind);
@@ -454,9 +455,15 @@ static struct sp_model *stub_model(enum stub kind)
 	while (sp_model_next(&m, &row)) {
 		m.starts += row.starts;
 		m.readings += row.readings;
-		for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++)
+		if (row.cells && (!m.n_threads_counted || row.thread_at != before || !row.tid)) {
+			m.n_threads_counted += row.tid ? 1 : row.threads;
+			before = row.thread_at;
+		}
+		for (uint32_t i = 0; sp_row_cell(&m, &row, i, &at); i++) {
+			m.unknown_cpu |= at.component < 0 && at.cpu < 0;
 			for (uint32_t e = 0; e < row.k; e++)
 				stub_book(&m, row.event[e], &at, at.total[e], at.exact[e]);
+		}
 	}
 	return &m;
 }
