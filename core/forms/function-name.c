@@ -189,7 +189,9 @@ static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool argu
 	struct sp_out o;
 
 	sp_memory_init(&o, whole, SP_FUNCTION_NAME);
-	for (const char *p = name; *p; p++) {
+	if (!name[strcspn(name, "(< >")])	/* C's, mostly */
+		sp_out_text(&o, name);
+	for (const char *p = o.used ? "" : name; *p; p++) {
 		if (!depth && !strncmp(p, "(anonymous namespace)::", 23)) {
 			p += 22;
 		} else if (!depth && !strncmp(p, "{lambda", 7) && strstr(p, "operator()")) {
@@ -197,7 +199,7 @@ static void plain_name(char whole[SP_FUNCTION_NAME], const char *name, bool argu
 			break;
 		} else if (!depth && !strncmp(p, "operator", 8)) {
 			sp_out_text(&o, "operator");
-			sp_out_bytes(&o, p + 8, 1 + strcspn(p + 9, "("));
+			sp_out_bytes(&o, p + 8, p[8] ? 1 + strcspn(p + 9, "(") : 0);
 			break;
 		} else if (!depth && (*p == '(' || !strncmp(p, " [", 2))) {
 			break;

@@ -528,7 +528,7 @@ static void text_functions(void **state)
 		{ "_ZNK1AclEi", "A::operator()" }, { "A::operator()(int) const", "A::operator()" }, { "_ZZ4mainENKUliE_clEi", "main::lambda" },
 		{ "main::{lambda(int)#1}::operator()(int) const", "main::lambda" }, { "_ZN12_GLOBAL__N_16helperEd", "helper" },
 		{ "(anonymous namespace)::helper(double)", "helper" }, { "bool A::operator< <int>(A)", "A::operator<" }, { "void swap<int>(int&, int&)", "swap" }, { "std::vector<int> f::g(int)", "f::g" },
-		{ "main", "main" }, { "_Z", "_Z" }, { "_ZN99x", "_ZN99x" }, { "_ZL5startv", "start" }, { "step.constprop.0", "step.constprop.0" },
+		{ "main", "main" }, { "_Z", "_Z" }, { "_ZN99x", "_ZN99x" }, { "_ZL5startv", "start" }, { "f<int>::my_operator", "f::my_operator" }, { "step.constprop.0", "step.constprop.0" },
 	};
 
 	for (size_t i = 0; i < SP_COUNT(is); i++) {
