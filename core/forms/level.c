@@ -381,7 +381,8 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	t->ranks = level->what == SP_LEVEL_RANK || (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
-	e = t->stamp ? grow(t) : -ENOMEM;
+	t->sites = sp_level_is_code(level) ? sp_sites_tell(m) : NULL;
+	e = t->stamp && (t->sites || !sp_level_is_code(level)) ? grow(t) : -ENOMEM;
 	e = e == 0 ? find_left(t) : e;
 	while (e == 0 && sp_model_next(m, &r))
 		e = add_relation(t, &r);
@@ -401,6 +402,7 @@ void sp_levels_close(struct sp_levels *t)
 	sp_observers_close(&t->metrics_observers);
 	if (t->memory)
 		sp_unmap(t->memory, t->bytes);
+	sp_sites_forget(t->sites);
 	if (t->stamp)
 		sp_unmap(t->stamp, (t->m->n_components + 1) * sizeof(uint32_t));
 }
@@ -518,9 +520,9 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 	else if (row->of_set)
 		set_words(o, t, row);
 	else if (t->level->what == SP_LEVEL_CALLSITE)
-		sp_text_pair(o, m, row->from, row->to, width);
+		sp_text_pair(o, t->sites, row->from, row->to, width);
 	else if (t->level->what == SP_LEVEL_SITE)
-		sp_text_site(o, m, row->to, width);
+		sp_text_site(o, t->sites, row->to, width);
 	else if (row->kind >= 0)
 		sp_text_kinds(o, m, 1u << row->kind);
 	else if (row->cpu >= 0)

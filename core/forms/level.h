@@ -97,6 +97,7 @@ struct sp_levels {
 	uint32_t *slot;			/* [2 * room]: number of a row, plus one, by its key */
 	uint32_t *stamp;
 	const char *cache;
+	struct sp_sites_told *sites;	/* where rows are code: their names */
 	void *memory;
 	uint64_t bytes;
 };

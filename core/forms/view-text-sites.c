@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "../sys.h"
 #include "function-name.h"
 #include "view-text-words.h"
 
@@ -152,6 +153,7 @@ static uint32_t own_frame(const struct sp_model *m, const struct owner *o, uint3
 }
 
 struct style {
+	bool known;
 	uint32_t own;			/* the frame of the program's */
 	uint64_t marks;			/* frames at which it parts from other sites: shown */
 	uint64_t places;		/* of these: from one in the same function */
@@ -178,11 +180,10 @@ static uint32_t parts_at(const struct sp_model *m, const struct path *a, const s
 	return a->n;
 }
 
-static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
+static struct style find_style(const struct sp_model *m, const struct owner *owner, uint32_t id, uint32_t n)
 {
-	struct owner owner = owner_of(m);
-	struct path own = { id, n, own_frame(m, &owner, id, n) };
-	struct style s = { .own = own.own };
+	struct path own = { id, n, own_frame(m, owner, id, n) };
+	struct style s = { .known = true, .own = own.own };
 	struct sp_frame_seen f, g;
 	struct sp_callsite c;
 
@@ -193,7 +194,7 @@ static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
 		if (other == id || !sp_model_callsite(m, other, &c) || *c.name)
 			continue;
 		its.n = c.frames;
-		its.own = own_frame(m, &owner, other, its.n);
+		its.own = own_frame(m, owner, other, its.n);
 		i = parts_at(m, &own, &its);
 		k = i < own.own ? i : its.own + i - own.own;
 		if (i == n)
@@ -205,6 +206,52 @@ static struct style style_of(const struct sp_model *m, uint32_t id, uint32_t n)
 		s.twins |= *f.line && !strcmp(f.line, g.line) ? 1ull << i : 0;
 	}
 	return s;
+}
+
+/* ---- found once --------------------------------------------------------------- */
+
+struct sp_sites_told {
+	const struct sp_model *m;
+	uint32_t n;
+	bool owner_known;
+	struct owner owner;
+	struct style style[];		/* [n] */
+};
+
+static uint64_t told_bytes(uint32_t n)
+{
+	return sizeof(struct sp_sites_told) + (uint64_t)n * sizeof(struct style);
+}
+
+struct sp_sites_told *sp_sites_tell(const struct sp_model *m)
+{
+	struct sp_sites_told *t = sp_map(told_bytes(m->n_callsites));
+
+	if (t) {
+		t->m = m;
+		t->n = m->n_callsites;
+	}
+	return t;
+}
+
+void sp_sites_forget(struct sp_sites_told *t)
+{
+	if (t)
+		sp_unmap(t, told_bytes(t->n));
+}
+
+/* Each is compared with all others, so that a name that needed six of them took 200,000 instructions where there were five
+ * sites: that was four fifths of a dump. */
+static struct style style_of(struct sp_sites_told *t, uint32_t id, uint32_t n)
+{
+	if (!t->owner_known)
+		t->owner = owner_of(t->m);
+	t->owner_known = true;
+	if (id >= t->n)
+		return find_style(t->m, &t->owner, id, n);
+	if (!t->style[id].known)
+		t->style[id] = find_style(t->m, &t->owner, id, n);
+	return t->style[id];
 }
 
 /* ---- words -------------------------------------------------------------------- */
@@ -259,8 +306,9 @@ static void region(struct sp_out *o, const struct sp_callsite *c)
 }
 
 /* What stands on one side of the arrow; site 0: not known. */
-static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, enum room room)
+static void side(struct sp_out *o, struct sp_sites_told *t, uint32_t id, enum room room)
 {
+	const struct sp_model *m = t->m;
 	struct sp_callsite c = { 0 };
 	struct sp_frame_seen f;
 	bool any = false;
@@ -274,7 +322,7 @@ static void side(struct sp_out *o, const struct sp_model *m, uint32_t id, enum r
 		region(o, &c);
 		return;
 	}
-	s = style_of(m, id, c.frames);
+	s = style_of(t, id, c.frames);
 	for (uint32_t i = 0; i < c.frames && frame_at(m, id, i, &f); i++) {
 		if (!is_shown(&s, i, c.frames, &f, room))
 			continue;
@@ -308,8 +356,9 @@ static void callers(struct sp_out *o, const struct sp_model *m, uint32_t id, uin
 
 /* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)"; a loop's:
  * "solve (main.c:40 → 40)". */
-static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, enum room room)
+static bool one_function(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, enum room room)
 {
+	const struct sp_model *m = told->m;
 	struct sp_callsite a = { 0 }, b = { 0 };
 	struct sp_frame_seen f, g;
 	struct style s, t;
@@ -318,8 +367,8 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 
 	if (!sp_model_callsite(m, from, &a) || !sp_model_callsite(m, to, &b) || *a.name || *b.name || a.frames != b.frames)
 		return false;
-	s = style_of(m, from, a.frames);
-	t = style_of(m, to, b.frames);
+	s = style_of(told, from, a.frames);
+	t = style_of(told, to, b.frames);
 	at = pivot_of(m, from, to, a.frames, s.own);
 	if (!frame_at(m, from, at, &f) || !frame_at(m, to, at, &g) || !*f.symbol || !in_one_function(&f, &g) ||
 	    (s.marks | t.marks) & ((1ull << at) - 1) || (from == to && !(s.places >> at & 1)))
@@ -340,7 +389,7 @@ static bool one_function(struct sp_out *o, const struct sp_model *m, uint32_t fr
 	return true;
 }
 
-void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsigned width)
+void sp_text_site(struct sp_out *o, struct sp_sites_told *told, uint32_t id, unsigned width)
 {
 	char text[TEXT];
 	struct sp_out t;
@@ -348,7 +397,7 @@ void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsig
 	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
 		sp_memory_init(&t, text, sizeof(text));
 		if (id)
-			side(&t, m, id, room);
+			side(&t, told, id, room);
 		else
 			sp_out_text(&t, "other call sites");
 		if (sp_columns(sp_memory_text(&t)) <= width)
@@ -357,7 +406,7 @@ void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsig
 	sp_clip(o, text, width);
 }
 
-void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width)
+void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width)
 {
 	char text[2 * TEXT], number[64];
 	struct sp_callsite c;
@@ -367,7 +416,7 @@ void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uin
 		sp_out_text(o, "other call sites");
 		return;
 	}
-	if (from == to && sp_model_callsite(m, to, &c) && *c.name) {
+	if (from == to && sp_model_callsite(told->m, to, &c) && *c.name) {
 		sp_memory_init(&t, text, sizeof(text));
 		sp_out_plain(&t, c.name);
 		sp_clip(o, sp_memory_text(&t), width);
@@ -375,10 +424,10 @@ void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uin
 	}
 	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
 		sp_memory_init(&t, text, sizeof(text));
-		if (!one_function(&t, m, from, to, room)) {
-			side(&t, m, from, room);
+		if (!one_function(&t, told, from, to, room)) {
+			side(&t, told, from, room);
 			sp_out_text(&t, " → ");
-			side(&t, m, to, room);
+			side(&t, told, to, room);
 		}
 		if (sp_columns(sp_memory_text(&t)) <= width) {
 			sp_out_text(o, text);

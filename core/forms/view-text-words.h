@@ -67,11 +67,17 @@ bool sp_text_observers(const struct sp_model *m, uint32_t *next, char text[512])
 /* Is a counted event called so, without its prefix? */
 bool sp_text_is_event(const struct sp_model *m, const char *name);
 
+/* The model's call sites, and what tells them apart, which is found once for all names; NULL: there is no memory.  No longer
+ * than the model. */
+struct sp_sites_told;
+struct sp_sites_told *sp_sites_tell(const struct sp_model *m);
+void sp_sites_forget(struct sp_sites_told *t);
+
 /* What was counted between two call sites (to 0: other than those known), in at most `width`
  * columns; what tells it from others is not cut off (view-text-sites.c). */
-void sp_text_pair(struct sp_out *o, const struct sp_model *m, uint32_t from, uint32_t to, unsigned width);
+void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width);
 
-void sp_text_site(struct sp_out *o, const struct sp_model *m, uint32_t id, unsigned width);	/* one of them */
+void sp_text_site(struct sp_out *o, struct sp_sites_told *told, uint32_t id, unsigned width);	/* one of them */
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
  * 0 before the first (view-text-overflows.c). */

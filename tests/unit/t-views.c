@@ -517,6 +517,14 @@ static void text_numbers(void **state)
 	stub_text[T_INS] = "PAPI_TOT_INS";
 }
 
+static void pair(struct sp_out *o, uint32_t from, uint32_t to, unsigned width)
+{
+	struct sp_sites_told *told = sp_sites_tell(stub_model(STUB_FULL));
+
+	sp_text_pair(o, told, from, to, width);
+	sp_sites_forget(told);
+}
+
 /* Functions of C++, as symbol tables have them and as addr2line says them. */
 static void text_functions(void **state)
 {
@@ -536,7 +544,7 @@ static void text_functions(void **state)
 
 		stub_symbol = is[i].name;
 		sp_memory_init(&o, text, sizeof(text));
-		sp_text_pair(&o, stub_model(STUB_FULL), 0, 2, 200);
+		pair(&o, 0, 2, 200);
 		stub_symbol = NULL;
 		if (strncmp(strstr(sp_memory_text(&o), "\u2192 ") + 4, is[i].shown, strlen(is[i].shown)) != 0)
 			fail_msg("%s: %s", is[i].name, text);
@@ -572,25 +580,28 @@ static void text_twins(void **state)
 
 	stub_twins = true;
 	sp_memory_init(&o, text, sizeof(text));
-	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 45);
+	pair(&o, 1, 2, 45);
 	stub_twins = false;
 	assert_string_equal(sp_memory_text(&o), "ma\"in (a.c:7 0x1010 \u2192 0x1020)");
 	sp_memory_init(&o, text, sizeof(text));
-	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 200);
+	pair(&o, 1, 2, 200);
 	/* A region has a name, and no place. */
 	assert_int_equal(strncmp(sp_memory_text(&o), "re\\x1bgion \u2192 ma\"in", 20), 0);
 	sp_memory_init(&o, text, sizeof(text));
-	sp_text_pair(&o, stub_model(STUB_FULL), 1, 2, 15);
+	pair(&o, 1, 2, 15);
 	assert_int_equal(columns(sp_memory_text(&o)), 15);
 	assert_non_null(strstr(text, ".. #1 \u2192 #2"));
 }
 
 static const char *site(uint32_t id)
 {
+	struct sp_sites_told *told;
 	struct sp_out o;
 
 	sp_memory_init(&o, text, sizeof(text));
-	sp_text_site(&o, stub_model(STUB_FULL), id, 200);
+	told = sp_sites_tell(stub_model(STUB_FULL));
+	sp_text_site(&o, told, id, 200);
+	sp_sites_forget(told);
 	return sp_memory_text(&o);
 }
 
