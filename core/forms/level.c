@@ -371,7 +371,7 @@ static int find_left(struct sp_levels *t)
 
 int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level, struct sp_metrics *metrics)
 {
-	struct sp_row r = { 0 };
+	struct sp_row r = { .only_cells = !sp_level_is_code(level) };
 	int e;
 
 	memset(t, 0, sizeof(*t));
@@ -488,7 +488,7 @@ static void thread_words(struct sp_out *o, const struct sp_model *m, const struc
 /* "set 0: TOT_INS, TOT_CYC" */
 static void set_words(struct sp_out *o, const struct sp_levels *t, const struct sp_level_row *row)
 {
-	struct sp_row r = { .index = row->relation };
+	struct sp_row r = { .only_cells = true, .index = row->relation };
 	char text[256];
 
 	if (row->event_set >= 0)

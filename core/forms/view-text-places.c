@@ -71,7 +71,7 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 {
 	const struct sp_observers *left = t->s->metrics ? sp_metrics_left(t->s->metrics) : NULL;
 	struct sp_model *m = t->s->m;
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
 
 	while (sp_model_next(m, &row))

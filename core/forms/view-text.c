@@ -215,7 +215,7 @@ static bool has_column(const struct sp_model *m, const struct sp_row *row)
  * than what is there. */
 static void why_unproven(struct sp_out *o, struct sp_model *m)
 {
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	uint64_t told = 0;
 
 	while (sp_model_next(m, &row)) {
@@ -482,7 +482,7 @@ static void attached(struct notes *n, struct sp_model *m)
 {
 	static const char *const over[] = { "", ", and still ran at the end", ", and had ended" };
 	const struct sp_watched *w, *before = NULL;
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 
 	while (sp_model_next(m, &row)) {
 		struct sp_out line;
@@ -504,7 +504,7 @@ static void attached(struct notes *n, struct sp_model *m)
 /* Of what PAPI counts in one place that the topology does not have: the event, once. */
 static void nowhere(struct notes *n, struct sp_model *m)
 {
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	uint32_t told = UINT32_MAX;
 
 	while (sp_model_next(m, &row))
@@ -529,7 +529,7 @@ static void observers(struct notes *n, const struct sp_model *m)
 
 static void overflows(struct notes *n, struct sp_model *m)
 {
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	char text[1024];
 
 	while (sp_model_next(m, &row))

@@ -292,7 +292,7 @@ static void count_sets(struct sp_metrics *t, const struct sp_row *row)
 
 static void sum_model(struct sp_metrics *t)
 {
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
 
 	t->place_bytes = ((uint64_t)t->model->n_components + SP_KINDS_MOST + 1) * (t->n_slots + 1ull) * sizeof(*t->place);

@@ -543,7 +543,7 @@ static void keep_range(struct sp_model *m, const struct sp_row *row)
 
 static void sum(struct sp_model *m)
 {
-	struct sp_row row = { 0 }, before = { 0 };
+	struct sp_row row = { .only_cells = true }, before = { 0 };
 	struct sp_at_cpu at;
 
 	while (sp_model_next(m, &row)) {

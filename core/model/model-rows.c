@@ -47,20 +47,16 @@ static void read_cell(struct cell_record *c, const struct sp_cell *from, const s
 		memcpy(c->at + SP_ENTRY * k, s->at + (uint64_t)SP_KEPT * k, k * 8);
 }
 
-/* A split window leaves counts where no reading was. */
-static bool has_counts(const int64_t *total, uint32_t k)
-{
-	for (uint32_t e = 0; e < k; e++)
-		if (sp_get(&total[e]))
-			return true;
-	return false;
-}
-
-/* Nothing was booked there: most cells, as a thread comes to few CPUs.  (A dump of 1000 threads on 256 CPUs takes 82 ms; 102
- * where each was decoded.) */
+/* Nothing was booked there: most cells, as a thread comes to few CPUs.  A split window leaves counts where no reading was.
+ * (Without a branch for each count: of 1000 threads on 256 CPUs they are two million.) */
 static bool is_empty(const struct sp_cell *c, uint32_t k)
 {
-	return !sp_get(&c->readings) && !has_counts(c->at + SP_TOTAL * k, k);
+	const int64_t *total = c->at + SP_TOTAL * k;
+	int64_t any = (int64_t)sp_get(&c->readings);
+
+	for (uint32_t e = 0; e < k; e++)
+		any |= sp_get(&total[e]);
+	return !any || !c->used;
 }
 
 static void read_state(struct sp_row *row, const struct sp_relation *r, const struct sp_state *s)
@@ -103,17 +99,12 @@ static void find_range(const struct sp_place *place, const struct sp_pending *p,
 	*to = (uint32_t)sp_max(*to, sp_min(p->last + 1ull, dense));
 }
 
-static void read_one(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p, uint32_t i)
+static void add_cell(struct sp_model *m, struct sp_row *row, const struct sp_relation *r, const struct sp_pending *p, uint32_t i)
 {
-	const struct sp_cell *from = sp_pending_cell(p, i);
 	struct cell_record *c = record(row, row->cells);
-	uint32_t k = row->k, dense = p->f.cells - SP_CELLS_EXTRA;
+	uint32_t k = row->k;
 
-	if (i >= dense)
-		row->extra_cpu[i - dense] = from->cpu;
-	if (!from->used || is_empty(from, k))
-		return;
-	read_cell(c, from, p, i, k, row->latest_ns);
+	read_cell(c, sp_pending_cell(p, i), p, i, k, row->latest_ns);
 	c->there = row->ns ? (int64_t)sp_get(&row->ns[i]) : -1;
 	if (r->flags & SP_RELATION_PROVEN)
 		memcpy(c->at + SP_EXACT * k, c->at + SP_TOTAL * k, k * 8);
@@ -124,10 +115,6 @@ static void read_one(struct sp_model *m, struct sp_row *row, const struct sp_rel
 	m->row_of[i] = (int32_t)row->cells;
 	row->cell_of[row->cells] = row->cells;
 	row->cells++;
-	if (i >= dense)
-		return;
-	row->from = (uint32_t)sp_min(row->from, i);
-	row->to = i + 1;
 }
 
 /* One pass over the cells; what was booked nowhere is left out. */
@@ -141,10 +128,20 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 	row->to = 0;
 	row->folded = p->folded;
 	find_range(&m->place[row->index - 1], p, dense, &from, &to);
-	for (uint32_t i = from; i < to; i++)
-		read_one(m, row, r, p, i);
-	for (uint32_t i = dense; i < cells; i++)
-		read_one(m, row, r, p, i);
+	for (uint32_t i = from; i < to; i++) {
+		if (is_empty(sp_pending_cell(p, i), row->k))
+			continue;
+		add_cell(m, row, r, p, i);
+		row->from = (uint32_t)sp_min(row->from, i);
+		row->to = i + 1;
+	}
+	for (uint32_t i = dense; i < cells; i++) {
+		const struct sp_cell *extra = sp_pending_cell(p, i);
+
+		row->extra_cpu[i - dense] = extra->cpu;
+		if (!is_empty(extra, row->k))
+			add_cell(m, row, r, p, i);
+	}
 }
 
 /* Of a merged store: nothing but cells, and nobody writes there. */
@@ -350,15 +347,17 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->intervals = 0;
 	if (sp_is_merged(m)) {
 		read_settled(m, row, r);
-		sp_intervals_read(m, row, r, NULL, &cells);
+		if (!row->only_cells)
+			sp_intervals_read(m, row, r, NULL, &cells);
 	}
 	/* Its thread may go on booking while we read. */
 	for (int tries = 0; !sp_is_merged(m); tries++) {
 		struct sp_pending p;
 
-		sp_pending_read(&p, m, r, off, row->k, cells.n, m->row_pending);
+		sp_pending_read(&p, m, r, off, row->k, cells.n, !row->only_cells, m->row_pending);
 		read_cells(m, row, r, &p);
-		sp_intervals_read(m, row, r, &p.drafts, &cells);
+		if (!row->only_cells)
+			sp_intervals_read(m, row, r, &p.drafts, &cells);
 		if (!sp_pending_is_stale(&p))
 			break;
 		if (tries == STALE_MOST) {

@@ -177,6 +177,7 @@ struct sp_model {
 
 /* A relation as views see it. */
 struct sp_row {
+	bool only_cells;		/* of who walks: neither intervals are asked for, nor SP_RELATION_CROWDED */
 	uint32_t id;			/* its place in the list of relations: 0, 1, ... */
 	uint32_t process;		/* whose it is: m->process[process] */
 	sp_off thread_at;		/* differs from thread to thread */

@@ -184,7 +184,7 @@ static void find_left(struct work *w, uint32_t *from)
 int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct sp_observing *how)
 {
 	struct work w = { .o = o };
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	const struct sp_sighting *at;
 	uint64_t most = 0, n_rows = 0, bytes;
 	uint32_t slot = 0, n;
@@ -194,7 +194,7 @@ int sp_observers_open(struct sp_observers *o, struct sp_model *m, const struct s
 		return 0;
 	for (; sp_model_next(m, &row); most += list(how, &row, &at))
 		n_rows = row.index;
-	row = (struct sp_row){ 0 };
+	row = (struct sp_row){ .only_cells = true };
 	o->bytes = most * 9 + n_rows * 4 + m->n_events * 4 + 64;
 	bytes = (most + 1) * (sizeof(*w.sight) + 4 * sizeof(uint32_t));
 	o->memory = most < UINT32_MAX ? sp_map(o->bytes) : NULL;

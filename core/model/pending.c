@@ -57,6 +57,8 @@ static struct sp_interval *draft_interval(struct sp_fold *f, uint32_t from, uint
 {
 	struct sp_pending *p = f->of;
 
+	if (!p->intervals)
+		return NULL;
 	return sp_interval_draft_by_list(p->image, p->relation->intervals, f->k, &p->drafts, from, to, cell, &p->crowded);
 }
 
@@ -121,7 +123,7 @@ static void bound_cells(struct sp_pending *p)
 }
 
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
-		     uint32_t cells, void *memory)
+		     uint32_t cells, bool intervals, void *memory)
 {
 	const struct sp_record *list[SP_RECORDS], *const *from;
 	unsigned char *records;
@@ -129,7 +131,8 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 	uint8_t *kinds;
 	uint32_t n;
 
-	*p = (struct sp_pending){ .image = m->image, .relation = r, .off = off, .layout = sp_relation_layout(k, cells) };
+	*p = (struct sp_pending){ .image = m->image, .relation = r, .off = off, .intervals = intervals,
+				  .layout = sp_relation_layout(k, cells) };
 	p->drafts.at = memory;
 	p->drafts.room = drafts_room(&p->layout, k);
 	records = p->drafts.at + p->drafts.room;

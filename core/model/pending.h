@@ -22,17 +22,17 @@ struct sp_pending {
 	struct sp_layout layout;
 	struct sp_drafts drafts;
 	uint32_t first, last;		/* of the cells that drafts are of, when all is folded */
-	bool crowded;
+	bool intervals, crowded;
 	uint64_t place, drafted, folded;	/* when it was read */
 };
 
 /* What it needs of the model's memory, for a relation of k events or fewer. */
 uint64_t sp_pending_bytes(uint32_t k);
 
-/* Reads what is pending of the relation at off, of k events and so many cells, whose block has room for all of it;
- * memory: sp_pending_bytes(k). */
+/* Reads what is pending of the relation at off, of k events and so many cells, whose block has room for all of it; with
+ * its intervals if they are asked for (else no state says that they were too many); memory: sp_pending_bytes(k). */
 void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struct sp_relation *r, sp_off off, uint32_t k,
-		     uint32_t cells, void *memory);
+		     uint32_t cells, bool intervals, void *memory);
 
 /* A cell as it is with that.  Most have no draft, as a thread comes to few CPUs: with a look through the drafts for each of
  * 264 cells a dump of 1000 threads took twice the instructions. */

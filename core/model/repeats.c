@@ -46,7 +46,7 @@ static uint64_t bytes_of(const struct sp_model *m)
 
 static void add_run(struct sp_model *m, struct sp_spread *s, int64_t *sum, bool *has)
 {
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
 
 	memset(sum, 0, m->n_events * sizeof(*sum));
@@ -85,7 +85,7 @@ static uint64_t elapsed_of(const struct sp_model *m, uint32_t run)
 /* What its threads spent on CPUs, which is known whatever was counted; -1: of none of them. */
 static double time_of(struct sp_model *m)
 {
-	struct sp_row row = { 0 };
+	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
 	double sum = -1.0;
 
