@@ -33,7 +33,9 @@ void sp_intervals_index(struct sp_model *m)
 			m->module[o->number - 1] = o;
 	m->damaged += off && left;
 	for (uint32_t id = SP_SITES_MOST; id && !m->n_callsites; id--)
-		if (m->sites[(id - 1) / SP_SITES_EACH] && sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
+		if (!m->sites[(id - 1) / SP_SITES_EACH])
+			id -= SP_SITES_EACH - 1;
+		else if (sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
 			m->n_callsites = id + 1;
 	if (!m->n_callsites && m->h.callsites)
 		m->n_callsites = 1;
