@@ -341,7 +341,7 @@ enum sp_op {
 #define SP_RECORD_KEEPS		256u	/* START, RESET, ACCUM: the component does not zero its counts there */
 #define SP_RECORD_OF_SHIFT	16	/* BEGIN, LEFT: enum sp_op of the call */
 
-#define SP_RECORDS	80u
+#define SP_RECORDS	120u
 #define SP_PLACES	128u
 
 struct sp_record {

@@ -840,11 +840,11 @@ static void leave(struct sp_writer *w, uint32_t who)
 		sp_put(&w->levels, levels - 1);
 	if (levels <= 1)
 		clear_slow(w, SP_SLOW_ON_TOP | (under ? 0 : SP_SLOW_BEGUN));
-	if (!under) {
+	if (!under)
 		set_end(w, END);
-		sp_put(&w->flier, 0);
-	}
 	go_on(w, under);
+	if (!under)
+		sp_put(&w->flier, 0);		/* behind the mark: see sp_records_enter */
 	if (!under && sp_get(&w->holder) == who)
 		sp_publish(&w->holder, 0);
 }
@@ -1005,10 +1005,17 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			sp_order();
 			sp_records_take_behind(w);
 		}
+		/* Before the mark, which with no flier is an owner's on the short way: one that comes back from PAPI late, and has been
+		 * given up, would take this mark for its own. */
+		sp_put(&w->flier, who);
+		sp_order();
 		sp_put(&w->in_flight, mark);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (is_anothers(w, who) || sp_acquire(&w->slow) & SP_SLOW_OVER) {
+			uint32_t flier = who;
+
 			sp_put(&w->in_flight, 0);
+			(void)sp_cas(&w->flier, &flier, 0);
 			continue;
 		}
 		sp_put(&w->flier, who);

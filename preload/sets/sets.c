@@ -644,7 +644,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	s->writer.precise = h->odd || h->scope != SP_SCOPE_THREAD;
 	s->k = key.k;
 	sp_put(&s->relation, off);
-	s->starter = sp_self.id;
+	sp_put(&s->starter, sp_self.id);
 	sp_publish(&s->bound, true);
 	s->changed = false;
 }

@@ -297,11 +297,14 @@ uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack 
 
 bool sp_path_words(const struct sp_path *p, int32_t fp_at, struct sp_below *below)
 {
+	uint32_t i = 0, rule = sp_get(&p->rule[0]), next;
 	int32_t cfa = 0;
-	uint32_t i = 0;
 
-	for (; i < SP_BELOW && p->rule[i + 1] != SP_NO_RULE; i++) {
-		const struct sp_rule *r = &sp_rules[p->rule[i]].is;
+	/* (Another thread may cut the path: one look at each.) */
+	if (rule == SP_NO_RULE)
+		return false;
+	for (; i < SP_BELOW && (next = sp_get(&p->rule[i + 1])) != SP_NO_RULE; i++, rule = next) {
+		const struct sp_rule *r = &sp_rules[rule].is;
 		bool by_fp = r->how & SP_RULE_BY_FP;
 
 		if ((r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp))
@@ -309,7 +312,7 @@ bool sp_path_words(const struct sp_path *p, int32_t fp_at, struct sp_below *belo
 		below->frame[i].base = by_fp ? fp_at : SP_SAME_BASE;
 		cfa = (by_fp ? 0 : cfa) + r->cfa;
 		below->frame[i].at = cfa + r->ra;
-		below->frame[i].to = sp_rules[p->rule[i + 1]].to;
+		below->frame[i].to = sp_rules[next].to;
 		fp_at = r->fp ? cfa + r->fp : fp_at;
 	}
 	below->n = i;
