@@ -46,7 +46,7 @@ once() {
 reason() {
 	name=$1 how=$2 label="$3 ($1)"
 	shift 3
-	once "$([ "$name" = RUNNING ] && echo 10 || echo 1)" "$@"	# on a busy machine the one thread waits while the other reads
+	once "$([ "$name" = RUNNING ] && echo 100 || echo 1)" "$@"	# on a busy machine the one thread waits while the other reads
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
 		return
