@@ -128,7 +128,8 @@ static void handler(void **state)
 		book(SP_OP_READ, 0, 4, 4, 4);
 		book(SP_OP_READ, 0, 6, 6, 6);
 		STEP_OFF();
-		for (uint32_t i = 0; i < N; i++) {
+		/* (The booking before may have had more instructions: what came on top of it changed what it met.) */
+		for (uint32_t i = 0; i < N && handled_at < instruction; i++) {
 			const struct sp_gauge *g = at(0, i);
 
 			assert_int_equal(g->readings, 5);
