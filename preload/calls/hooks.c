@@ -456,8 +456,8 @@ static void prepare_slow(int id)
 		bind_now(s, id, sp_set_prepare);
 }
 
-/* Of which set the counters are that PAPI_start opens again, and what it was bound for.  The start is under way already: it
- * begins anew, for the other relation. */
+/* PAPI_start has opened other counters than those that the set is bound for: the set is bound to those.  The start is under way
+ * already; its call begins anew, for the other relation. */
 static void bind_again(struct sp_set *s)
 {
 	struct sp_writer *w = &s->writer;
@@ -471,7 +471,7 @@ static void bind_again(struct sp_set *s)
 		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_self.id, true);
 }
 
-/* Inside PAPI_start, before anything counts: here shows whose counts they will be. */
+/* By opened.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
 static void opened_again(struct sp_opened *o)
 {
 	struct sp_set *s = (struct sp_set *)((char *)o - offsetof(struct sp_set, opened));

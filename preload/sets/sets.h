@@ -80,8 +80,7 @@ struct __attribute__((aligned(128))) sp_set {
 	uint32_t generation;		/* of the process that knows it; another: never seen */
 	uint32_t k;
 	int id;				/* PAPI's */
-	struct sp_counted counted;	/* whose counts it holds, as it is bound; where the kernel was not seen being asked, as far as */
-					/* PAPI tells */
+	struct sp_counted counted;	/* whose counts it holds, as it is bound; what nobody saw being opened, as PAPI tells */
 	int last_cpu;			/* of another thread's counts: where that was seen last; SP_NO_CPU */
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	uint32_t opened_for;		/* opened.changes when it was bound */
