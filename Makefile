@@ -23,22 +23,19 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filt
 	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
-CLI	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c core/cli/*/*.c))
-CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard core/*.c core/store/*.c core/model/*.c core/forms/*.c) core/metric/compute.c)
+THREADS	:= $(B)/core/cli/threads/threads.o
+CLI	:= $(filter-out $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c core/cli/*/*.c)))
+CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,core/%/*.c,base events store model forms)) core/metric/compute.c)
 # What only the command needs of core: to read definitions of metrics, and to choose.
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
-DOCTOR	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/asked/*.c preload/doctor/*.c))
-# What the command needs of what is preloaded: what is known of PAPI's events.
-FACTS	:= $(addprefix preload/events/,components.c formula.c kinds.c places.c)
-THREADS	:= $(B)/preload/threads/threads.o
-PRELOAD	:= $(filter-out $(DOCTOR) $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*.c preload/*/*.c)))
+PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*.c))
 
 # Made small: what no start, stop or reading goes through, and of the model what is not done for each count.
 SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
-COLD	:= $(filter-out core/lock%.c core/sys.c preload/api/count.c,$(wildcard core/*.c core/forms/*.c \
+COLD	:= $(filter-out core/base/lock%.c core/base/sys.c preload/api/count.c,$(wildcard core/base/*.c core/events/*.c core/forms/*.c \
 	   $(patsubst %,preload/%/*.c,papi process held events life api))) core/metric/compute.c topo/topo-flat.c \
-	   $(patsubst %,core/model/%.c,core-kinds gauges observers overflows pending repeats why) $(patsubst %,core/store/%.c,live region store) \
+	   $(patsubst %,core/model/%.c,core-kinds gauges observers overflows pending repeats why) $(patsubst %,core/store/%.c,live region stamp store) \
 	   $(patsubst %,preload/split/%.c,counters opened plan pmus) $(patsubst %,preload/%.c,calls/loader sites/modules)
 $(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)
 
@@ -104,7 +101,7 @@ $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.ma
 		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--gc-sections,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 	$(Q)ln -sf libsspapi.so $(@D)/$(SONAME)
 
-$(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/,sys.o cpu-list.o out.o pmus.o) topo/topo.map
+$(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/base/,sys.o cpu-list.o out.o pmus.o) topo/topo.map
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
@@ -116,7 +113,7 @@ $(B)/libsspapi-threads.so: $(THREADS)
 	$(Q)$(CC) $(ALL_CFLAGS) $(if $(SANITIZE),-fno-sanitize=all) -shared -Wl,-soname,libsspapi-threads.so -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $^ -ldl -lpthread
 
 # Beside its own: the machine without hwloc.
-$(B)/sspapi: $(CLI) $(DOCTOR) $(METRIC) $(CORE) $(B)/topo/topo-flat.o $(FACTS:%.c=$(B)/%.o)
+$(B)/sspapi: $(CLI) $(METRIC) $(CORE) $(B)/topo/topo-flat.o
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--gc-sections $(LDFLAGS) -o $@ $^ -ldl
 
@@ -137,7 +134,7 @@ $(B)/core/cli/tool/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATAD
 $(B)/metrics.csv: core/cli/tool/metrics.csv
 	@mkdir -p $(@D); cp $< $@
 
--include $(CLI:.o=.d) $(DOCTOR:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d) $(THREADS:.o=.d)
+-include $(CLI:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d) $(THREADS:.o=.d)
 
 include tests/tests.mk
 include tests/machines/machines.mk

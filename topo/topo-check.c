@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "../core/sys.h"
+#include "../core/base/sys.h"
 #include "topo-inside.h"
 
 #define NESTING_MAX	256u		/* hwloc recurses; real machines with all their bridges: 30 */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "../core/cpu-list.h"
-#include "../core/sys.h"
+#include "../core/base/cpu-list.h"
+#include "../core/base/sys.h"
 #include "topo.h"
 #include "topo-inside.h"
 

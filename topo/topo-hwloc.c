@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../core/pmus.h"
-#include "../core/sys.h"
+#include "../core/base/pmus.h"
+#include "../core/base/sys.h"
 #include "topo.h"
 #include "topo-inside.h"
 

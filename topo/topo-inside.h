@@ -29,7 +29,7 @@ int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_sa
 int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said);
 int sp_topo_check_synthetic(const char *text, const struct sp_said *said);
 
-extern const char *sp_topo_pmus;	/* the folder of this machine's PMUs (core/pmus.h); a test has its own */
+extern const char *sp_topo_pmus;	/* the folder of this machine's PMUs (core/base/pmus.h); a test has its own */
 
 /* Fills in the names of up to SP_TOPO_KINDS kinds from all else that is known of them. */
 void sp_topo_name_kinds(struct sp_cpu_kind *kind, uint32_t n);

@@ -1,7 +1,7 @@
 /* topo-read.c: the bytes of a file that somebody named as a topology. */
 #include <stdio.h>
 
-#include "../core/sys.h"
+#include "../core/base/sys.h"
 #include "topo-inside.h"
 
 #define FILE_MAX	(64u << 20)

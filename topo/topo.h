@@ -1,5 +1,5 @@
 /* topo.h: a machine's component tree, from hwloc or without it, as plain
- * records (core/format.h) that a store can keep.  No hwloc type appears here.
+ * records (core/store/format.h) that a store can keep.  No hwloc type appears here.
  *
  * sp_topo_load runs on the application's thread and may call malloc and read
  * /sys; it leaves the thread's binding, environment and descriptors as they

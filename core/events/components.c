@@ -1,7 +1,7 @@
 /* components.c: the table; see components.h. */
 #include <string.h>
 
-#include "../../core/store/writer.h"
+#include "../store/writer.h"
 #include "components.h"
 
 static const struct sp_component_fact facts[] = {

@@ -6,7 +6,7 @@
 #ifndef SP_COMPONENTS_H
 #define SP_COMPONENTS_H
 
-#include "../../core/store/format.h"
+#include "../store/format.h"
 
 struct sp_component_fact {
 	const char *name;		/* PAPI's; a prefix where it ends with '*' */

@@ -6,11 +6,28 @@
 #ifndef SP_KINDS_H
 #define SP_KINDS_H
 
-#include <papi.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "components.h"
 
+/* What PAPI says of an event, in PAPI's words. */
+struct sp_event_says {
+	const char *units, *derived, *postfix;
+	const char *native;		/* a preset's native events: `natives` names, each `stride` bytes behind the one before */
+	size_t stride;
+	unsigned natives;
+	bool grows;			/* a number that counts from the start on */
+};
+
+/* Of a PAPI_event_info_t, for those who know papi.h. */
+#define SP_EVENT_SAYS(info) (&(const struct sp_event_says){ \
+	.units = (info)->units, .derived = (info)->derived, .postfix = (info)->postfix, .native = (info)->name[0], \
+	.stride = sizeof((info)->name[0]), .natives = (info)->count < PAPI_MAX_INFO_TERMS ? (info)->count : PAPI_MAX_INFO_TERMS, \
+	.grows = (info)->data_type != PAPI_DATATYPE_BIT64 && (info)->value_type != PAPI_VALUETYPE_ABSOLUTE && \
+		 (info)->timescope == PAPI_TIMESCOPE_SINCE_START })
+
 /* fact may be NULL.  name: PAPI's, with the component. */
-enum sp_kind sp_kind_of(const struct sp_component_fact *fact, const char *name, const PAPI_event_info_t *info);
+enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *name, const struct sp_event_says *says);
 
 #endif

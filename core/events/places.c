@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/cpu-list.h"
-#include "../../core/out.h"
-#include "../../core/sys.h"
+#include "../base/cpu-list.h"
+#include "../base/out.h"
+#include "../base/sys.h"
 #include "places.h"
 
 #define NOT_KNOWN SP_NO_CPU

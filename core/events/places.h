@@ -7,7 +7,7 @@
 #ifndef SP_PLACES_H
 #define SP_PLACES_H
 
-#include "../../core/store/format.h"
+#include "../store/format.h"
 
 struct sp_where {
 	enum sp_place_kind place;

@@ -2,7 +2,7 @@
 #ifndef SP_FUNCTION_NAME_H
 #define SP_FUNCTION_NAME_H
 
-#include "../out.h"
+#include "../base/out.h"
 
 #define SP_FUNCTION_NAME 1024u	/* bytes; what is longer is cut */
 

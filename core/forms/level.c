@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../base/sort.h"
+#include "../base/sys.h"
 #include "../model/core-kinds.h"
 #include "../model/observers.h"
 #include "../model/repeats.h"
-#include "../sort.h"
-#include "../sys.h"
 #include "level.h"
 #include "view-text-words.h"
 

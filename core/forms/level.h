@@ -19,9 +19,9 @@
 #ifndef SP_LEVEL_H
 #define SP_LEVEL_H
 
+#include "../base/out.h"
 #include "../metric/compute.h"
 #include "../model/model.h"
-#include "../out.h"
 
 struct sp_level {
 	const char *name;		/* --per-NAME */

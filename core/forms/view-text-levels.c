@@ -1,7 +1,7 @@
 /* view-text-levels.c: chooses and writes the tables of a level; see view-text-levels.h. */
 #include <errno.h>
 
-#include "../cpu-list.h"
+#include "../base/cpu-list.h"
 #include "../model/repeats.h"
 #include "view-text-levels.h"
 #include "view-text-table.h"

@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "../sys.h"
+#include "../base/sys.h"
 #include "function-name.h"
 #include "view-text-words.h"
 

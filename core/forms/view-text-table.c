@@ -1,7 +1,7 @@
 /* view-text-table.c: adds rows, lays columns out in blocks, and writes them; see view-text-table.h. */
+#include "../base/sort.h"
+#include "../base/sys.h"
 #include "../model/core-kinds.h"
-#include "../sort.h"
-#include "../sys.h"
 #include "view-text-table.h"
 
 #define LABEL_LEAST	22u		/* columns that are kept for labels */

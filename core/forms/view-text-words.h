@@ -4,8 +4,8 @@
 #ifndef SP_VIEW_TEXT_WORDS_H
 #define SP_VIEW_TEXT_WORDS_H
 
+#include "../base/out.h"
 #include "../model/view-common.h"
-#include "../out.h"
 #include "view.h"
 
 #define SP_TEXT_WIDTH	80u	/* no line of a table, nor of sentences */

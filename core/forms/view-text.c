@@ -1,7 +1,7 @@
 /* view-text.c: the dump for people (contract, section 7): what ran, how sure its counts are, the
  * tables, what is wrong or unusual, where to look further.
  */
-#include "../cpu-list.h"
+#include "../base/cpu-list.h"
 #include "../model/core-kinds.h"
 #include "../model/repeats.h"
 #include "view-metrics.h"

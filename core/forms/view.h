@@ -1,12 +1,12 @@
-/* view.h: how a store is shown: what of it, and who writes each form (core/form.h has the list of them; a new one
+/* view.h: how a store is shown: what of it, and who writes each form (core/base/form.h has the list of them; a new one
  * is its row there, and view-NAME.c).
  */
 #ifndef SP_VIEW_H
 #define SP_VIEW_H
 
-#include "../form.h"
+#include "../base/form.h"
+#include "../base/out.h"
 #include "../model/model.h"
-#include "../out.h"
 
 /* What the html form has of a run that is more than a page holds (core/cli/report/page-part.h). */
 struct sp_part {

@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
+#include "../base/sys.h"
 #include "../model/core-kinds.h"
 #include "../model/view-common.h"
-#include "../sys.h"
 #include "compute.h"
 
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i)

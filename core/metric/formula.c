@@ -1,7 +1,7 @@
 /* formula.c: parses a formula; see formula.h. */
 #include <string.h>
 
-#include "../out.h"
+#include "../base/out.h"
 #include "formula.h"
 
 #define DIGITS_MOST 15u			/* PAPI's own limit */

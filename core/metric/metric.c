@@ -1,8 +1,8 @@
 /* metric.c: metrics of one store: which of them can be computed, and which are shown; see metric.h. */
 #include <string.h>
 
+#include "../base/sys.h"
 #include "../model/view-common.h"
-#include "../sys.h"
 #include "metric.h"
 
 #define EVENTS_MOST 4096u		/* of a store that are looked through for each term */

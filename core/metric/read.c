@@ -1,8 +1,8 @@
 /* read.c: a file of definitions, line by line; see metric.h. */
 #include <string.h>
 
-#include "../out.h"
-#include "../sys.h"
+#include "../base/out.h"
+#include "../base/sys.h"
 #include "formula.h"
 
 /* ---- one line ------------------------------------------------------------------ */

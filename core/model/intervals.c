@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../store/interval.h"
-#include "../sys.h"
+#include "../base/sys.h"
 #include "../store/rules.h"
 #include "model-blocks.h"
 

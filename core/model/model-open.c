@@ -1,9 +1,9 @@
 /* model-open.c: reads a store once, trusts nothing in it, and sums it up the tree. */
 #include <string.h>
 
+#include "../base/sys.h"
 #include "../store/blocks.h"
 #include "../store/interval.h"
-#include "../sys.h"
 #include "core-kinds.h"
 #include "model-blocks.h"
 #include "observers.h"

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../sort.h"
-#include "../sys.h"
+#include "../base/sort.h"
+#include "../base/sys.h"
 #include "gauges.h"
 #include "observers.h"
 

@@ -1,5 +1,5 @@
 /* repeats.c: sums each run up by itself, and takes mean and deviation; see repeats.h. */
-#include "../sys.h"
+#include "../base/sys.h"
 #include "observers.h"
 #include "repeats.h"
 #include "view-common.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../out.h"
+#include "../base/out.h"
 #include "../store/gauge.h"
 #include "gauges.h"
 

@@ -1,7 +1,7 @@
 /* clock.c: see clock.h. */
 #include <string.h>
 
-#include "../sys.h"
+#include "../base/sys.h"
 #include "clock.h"
 
 #define HOLDS_NS	10000000u	/* how long a pace is gone on with */

@@ -12,7 +12,7 @@
 #ifndef SP_CLOCK_H
 #define SP_CLOCK_H
 
-#include "../base.h"
+#include "../base/base.h"
 
 struct sp_clock {
 	uint64_t ticks, ns;		/* the last look at the kernel's clock */

@@ -16,7 +16,7 @@
 #ifndef SP_FORMAT_H
 #define SP_FORMAT_H
 
-#include "../base.h"
+#include "../base/base.h"
 
 typedef uint64_t sp_off;
 

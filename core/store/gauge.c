@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "gauge.h"
-#include "../stamp.h"
+#include "stamp.h"
 
 double sp_value_double(enum sp_data_type type, int64_t v)
 {

@@ -1,11 +1,11 @@
 /* live.c: see live.h. */
 #include <string.h>
 
-#include "../lineage.h"
+#include "../base/lineage.h"
 #include "live.h"
-#include "../out.h"
-#include "../folder.h"
-#include "../sys.h"
+#include "../base/out.h"
+#include "../base/folder.h"
+#include "../base/sys.h"
 
 #define PREFIX "sspapi."
 #define SUFFIX ".live"

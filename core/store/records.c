@@ -5,7 +5,7 @@
 #include "order.h"
 #include "readings.h"
 #include "records.h"
-#include "../stamp.h"
+#include "stamp.h"
 
 int64_t sp_records_zeros[SP_EVENTS_MAX];
 

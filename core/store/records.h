@@ -21,7 +21,7 @@
 
 #include "rules.h"
 #include "writer.h"
-#include "../sys.h"
+#include "../base/sys.h"
 
 /* Binds w to the relation at off, as it stands: of k events, of these kinds ([k] enum sp_values; NULL: all are counts; they
  * stay the caller's and where they are), and that many cells. */

@@ -7,7 +7,7 @@
 #include <sys/vfs.h>
 
 #include "region.h"
-#include "../sys.h"
+#include "../base/sys.h"
 
 #define PIECE_LEAST	65536u
 #define PAGE_LEAST	4096u

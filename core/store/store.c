@@ -5,7 +5,7 @@
 #include "interval.h"
 #include "rules.h"
 #include "store.h"
-#include "../sys.h"
+#include "../base/sys.h"
 
 #define FIRST_PIECE 65536u
 

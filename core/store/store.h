@@ -12,7 +12,7 @@
 #include "gauge.h"
 #include "image.h"
 #include "overflow.h"
-#include "../lock.h"
+#include "../base/lock.h"
 #include "region.h"
 
 #define SP_NOTES_MAX	64u

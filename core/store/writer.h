@@ -6,7 +6,7 @@
 #define SP_WRITER_H
 
 #include "interval.h"
-#include "../lock.h"
+#include "../base/lock.h"
 
 struct sp_log;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/base/sys.h"
 #include "../../core/model/view-common.h"
-#include "../../core/sys.h"
 #include "api.h"
 
 bool sp_api_row(struct sp_binding *p, struct sp_row *row)

@@ -1,6 +1,6 @@
 /* free.c: a relation that a program held is let go, once nobody reads it; see api.h. */
+#include "../../core/base/sys.h"
 #include "../../core/store/fold.h"
-#include "../../core/sys.h"
 #include "../sets/sets.h"
 #include "api.h"
 

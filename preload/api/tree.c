@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../core/base/sys.h"
 #include "../../core/model/view-common.h"
-#include "../../core/sys.h"
 #include "../../topo/topo.h"
 #include "../life/end.h"
 #include "../process/machine.h"

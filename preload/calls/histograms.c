@@ -1,8 +1,8 @@
 /* histograms.c: see histograms.h. */
 #include <string.h>
 
+#include "../../core/base/sys.h"
 #include "../../core/store/overflow.h"
-#include "../../core/sys.h"
 #include "../process/process.h"
 #include "../sites/modules.h"
 #include "histograms.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../core/out.h"
-#include "../../core/sys.h"
+#include "../../core/base/out.h"
+#include "../../core/base/sys.h"
 #include "../events/events.h"
 #include "../life/end.h"
 #include "../process/machine.h"

@@ -1,8 +1,8 @@
 /* warm.c: touches our pages, and the stack below, before a set runs; see warm.h. */
 #include <string.h>
 
+#include "../../core/base/sys.h"
 #include "../../core/store/records.h"
-#include "../../core/sys.h"
 #include "../papi/elf.h"
 #include "../process/process.h"
 #include "warm.h"

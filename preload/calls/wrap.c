@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 
-#include "../../core/lock.h"
-#include "../../core/sys.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/sys.h"
 #include "../papi/real.h"
 #include "fast.h"
 

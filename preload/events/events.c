@@ -1,11 +1,11 @@
 /* events.c: asks PAPI what an event code is, once, and keeps the answer; see events.h. */
 #include <string.h>
 
-#include "../../core/out.h"
-#include "../../core/sys.h"
+#include "../../core/base/out.h"
+#include "../../core/base/sys.h"
+#include "../../core/events/formula.h"
+#include "../../core/events/kinds.h"
 #include "events.h"
-#include "formula.h"
-#include "kinds.h"
 #include "sde.h"
 
 #define ROOM		8192u		/* codes remembered; a power of two */
@@ -199,7 +199,7 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 
 	describe(papi, e, &d);
 	e->is_clock = sp_name_is_clock(d.t.name);
-	e->kind = sp_kind_of(d.fact, d.t.name, info);
+	e->kind = sp_event_kind(d.fact, d.t.name, SP_EVENT_SAYS(info));
 	e->data_type = (enum sp_data_type)d.t.data_type;
 	if (strcmp(d.t.component, "sde") == 0)
 		ask_libsde(e, d.t.name);

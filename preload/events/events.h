@@ -7,10 +7,10 @@
 #ifndef SP_EVENTS_H
 #define SP_EVENTS_H
 
+#include "../../core/events/places.h"
 #include "../../core/store/domain.h"
 #include "../process/process.h"
 #include "../split/gate.h"
-#include "places.h"
 
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "../../core/filters.h"
-#include "../../core/sys.h"
+#include "../../core/base/filters.h"
+#include "../../core/base/sys.h"
 #include "../papi/elf.h"
 #include "sde.h"
 

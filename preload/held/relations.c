@@ -1,7 +1,7 @@
 /* relations.c: the pool of relations that programs hold; see relations.h. */
 #include <string.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "relations.h"
 
 #define SLOTS	64u

@@ -12,12 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/folder.h"
+#include "../../core/base/folder.h"
+#include "../../core/base/lineage.h"
+#include "../../core/base/output.h"
+#include "../../core/base/rights.h"
+#include "../../core/base/sys.h"
 #include "../../core/forms/view.h"
-#include "../../core/lineage.h"
-#include "../../core/output.h"
-#include "../../core/rights.h"
-#include "../../core/sys.h"
 #include "../papi/real.h"
 #include "../process/process.h"
 #include "../process/say.h"

@@ -6,13 +6,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/cpu-list.h"
-#include "../../core/folder.h"
+#include "../../core/base/cpu-list.h"
+#include "../../core/base/folder.h"
+#include "../../core/base/lineage.h"
+#include "../../core/base/output.h"
+#include "../../core/base/sys.h"
 #include "../../core/forms/view.h"
-#include "../../core/lineage.h"
-#include "../../core/output.h"
 #include "../../core/store/live.h"
-#include "../../core/sys.h"
 #include "../events/events.h"
 #include "../events/sde.h"
 #include "../held/relations.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "../../core/base/sys.h"
 #include "../../core/store/fold.h"
-#include "../../core/sys.h"
 #include "../process/process.h"
 #include "../sets/sets.h"
 #include "../split/where.h"

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 #include "dlerror.h"
 #include "real.h"
 

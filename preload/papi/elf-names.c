@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "elf-names.h"
 
 #define HEADERS_MOST 512u

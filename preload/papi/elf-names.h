@@ -7,7 +7,7 @@
 #ifndef SP_ELF_NAMES_H
 #define SP_ELF_NAMES_H
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 #define SP_ELF_NAME 512u		/* bytes of a name; longer ones are left out */
 

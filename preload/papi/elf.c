@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "elf.h"
 
 #define FIRST_PAGE	4096u

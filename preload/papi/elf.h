@@ -8,7 +8,7 @@
 
 #include <link.h>
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 /* strcmp and strncmp by hand.  A sanitizer's run time calls dlsym while its own
  * strcmp, which stands in front of libc's, does not work yet. */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "../../core/lock.h"
+#include "../../core/base/lock.h"
 #include "elf.h"
 #include "real.h"
 

@@ -13,7 +13,7 @@
 
 #include <papi.h>
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 #ifndef PAPI_VERSION
 #error "papi.h without PAPI_VERSION: install libpapi-dev (scripts/deps)"

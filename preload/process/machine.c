@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "../../topo/topo.h"
 #include "../papi/elf.h"
 #include "../papi/dlerror.h"

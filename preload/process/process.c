@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "../../core/out.h"
-#include "../../core/output.h"
-#include "../../core/sys.h"
+#include "../../core/base/out.h"
+#include "../../core/base/output.h"
+#include "../../core/base/sys.h"
 #include "../papi/elf.h"
 #include "process.h"
 #include "say.h"

@@ -8,7 +8,7 @@
 #ifndef SP_PROCESS_H
 #define SP_PROCESS_H
 
-#include "../../core/conf.h"
+#include "../../core/base/conf.h"
 #include "../../core/store/store.h"
 #include "../papi/real.h"
 #include "say.h"

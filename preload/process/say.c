@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "../../core/lock.h"
-#include "../../core/out.h"
-#include "../../core/sys.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/out.h"
+#include "../../core/base/sys.h"
 #include "say.h"
 
 struct what {				/* a descriptor is */

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../core/sys.h"
-#include "../events/components.h"
+#include "../../core/base/sys.h"
+#include "../../core/events/components.h"
 #include "../events/events.h"
 #include "../held/relations.h"
 #include "../split/where.h"

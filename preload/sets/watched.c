@@ -1,9 +1,9 @@
 /* watched.c: keeps the names of processes that sets were attached to; see watched.h. */
 #include <string.h>
 
-#include "../../core/lineage.h"
-#include "../../core/out.h"
-#include "../../core/sys.h"
+#include "../../core/base/lineage.h"
+#include "../../core/base/out.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "watched.h"
 

@@ -7,7 +7,7 @@
 #ifndef SP_CFI_H
 #define SP_CFI_H
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 /* Of one object: the header (PT_GNU_EH_FRAME), and the bytes around it that may be read, by page faults that nobody counts. */
 struct sp_tables {

@@ -1,9 +1,9 @@
 /* modules.c: finds and describes the object that an address lies in; see modules.h. */
 #include <string.h>
 
-#include "../../core/lock.h"
-#include "../../core/output.h"
-#include "../../core/sys.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/output.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "modules.h"
 

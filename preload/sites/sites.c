@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "../papi/elf-names.h"
 #include "../sets/sets.h"
 #include "modules.h"

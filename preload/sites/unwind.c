@@ -4,8 +4,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "../../core/lock.h"
-#include "../../core/sys.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "unwind.h"
 

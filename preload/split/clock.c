@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "clock.h"
 #include "counters.h"

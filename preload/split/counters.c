@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "counters.h"
 
 #define HIGHEST	8192u		/* numbers above make the table large, which each fork copies */

@@ -12,7 +12,7 @@
 
 #include <linux/perf_event.h>
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 /* Once in a process, before anything counts: how many there may be at most, and the kernel's table of
  * descriptors as large as that needs.  (Beside other threads each growth of the table waits some ms for

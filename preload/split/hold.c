@@ -3,8 +3,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "../../core/lock.h"
-#include "../../core/sys.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "counters.h"
 #include "hold.h"

@@ -5,7 +5,7 @@
 #ifndef SP_HOLD_H
 #define SP_HOLD_H
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 struct sp_clock;
 struct sp_split;

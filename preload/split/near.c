@@ -1,8 +1,8 @@
 /* near.c: puts CPUs in the order of their nearness to one; see near.h. */
 #include <string.h>
 
-#include "../../core/cpu-list.h"
-#include "../../core/sys.h"
+#include "../../core/base/cpu-list.h"
+#include "../../core/base/sys.h"
 #include "near.h"
 
 #define BITS (8 * sizeof(long))

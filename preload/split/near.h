@@ -9,7 +9,7 @@
 #ifndef SP_NEAR_H
 #define SP_NEAR_H
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 #define SP_CPUS_MOST	1024u
 

@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../core/filters.h"
-#include "../../core/lock.h"
-#include "../../core/sys.h"
+#include "../../core/base/filters.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/sys.h"
 #include "../papi/elf.h"
 #include "../papi/real.h"
 #include "../process/process.h"

@@ -13,7 +13,7 @@
 
 #include <linux/perf_event.h>
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 #define SP_NATIVES_MOST	24u		/* of one set; a set with more is not split */
 

@@ -4,11 +4,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "../../core/cpu-list.h"
-#include "../../core/filters.h"
-#include "../../core/lock.h"
-#include "../../core/out.h"
-#include "../../core/sys.h"
+#include "../../core/base/cpu-list.h"
+#include "../../core/base/filters.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/out.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "counted.h"
 #include "counters.h"

@@ -1,6 +1,6 @@
 /* pmus.c: of which PMU an event is, and on which CPUs that one is; see pmus.h. */
-#include "../../core/cpu-list.h"
-#include "../../core/sys.h"
+#include "../../core/base/cpu-list.h"
+#include "../../core/base/sys.h"
 #include "pmus.h"
 
 #define ARM_CYCLES	0x11u		/* of all Arm's PMUs, which name no general event before Linux 6.6 */

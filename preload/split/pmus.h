@@ -1,4 +1,4 @@
-/* pmus.h: on which CPUs an event of the processor can be counted, on a machine with cores of several kinds (core/pmus.h).
+/* pmus.h: on which CPUs an event of the processor can be counted, on a machine with cores of several kinds (core/base/pmus.h).
  *
  * PAPI's counter of a thread counts on the CPUs of its PMU alone; a counter of ours on another CPU is refused, or, where the
  * event is a general one (PERF_TYPE_HARDWARE), would be that CPU's own PMU's, and count what PAPI's does not.
@@ -10,7 +10,7 @@
 
 #include <linux/perf_event.h>
 
-#include "../../core/pmus.h"
+#include "../../core/base/pmus.h"
 
 /* A counter of the calling thread on all CPUs, in the group of `leader` (-1: a group of its own): a descriptor, or -errno. */
 typedef int sp_pmu_open_fn(const struct perf_event_attr *attr, int leader);

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "proof.h"
 #include "witness.h"
 

@@ -1,7 +1,7 @@
 /* scan.c: reads our counters of all CPUs for a set; see scan.h. */
 #include <string.h>
 
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 #include "clock.h"
 #include "counters.h"
 #include "scan.h"

@@ -1,5 +1,5 @@
 /* where.c: asks the kernel on which CPU this thread is, or another; see where.h. */
-#include "../../core/lineage.h"
+#include "../../core/base/lineage.h"
 #include "../../core/store/format.h"
 #include "../process/process.h"
 #include "where.h"

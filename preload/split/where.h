@@ -5,22 +5,7 @@
 #include <sched.h>
 #include <stdint.h>
 
-#include "../../core/base.h"
-
-#if __has_include(<sys/rseq.h>)
-#include <sys/rseq.h>
-#define SP_HAVE_RSEQ 1
-#endif
-
-/* The calling thread's rseq area, where __rseq_size is not 0. */
-static inline struct rseq *sp_rseq_area(void)
-{
-#ifdef SP_HAVE_RSEQ
-	return (struct rseq *)(sp_thread_pointer() + __rseq_offset);
-#else
-	return NULL;
-#endif
-}
+#include "../../core/base/rseq.h"
 
 /* Where the thread has no rseq area: one system call, or a call of the vDSO.  Nothing that was
  * looked at before is proven (proof.h), but by a witness on that CPU. */

@@ -5,8 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/locked.h"
-#include "../../core/sys.h"
+#include "../../core/base/locked.h"
+#include "../../core/base/sys.h"
 #include "../process/process.h"
 #include "counters.h"
 #include "opened.h"

@@ -17,7 +17,7 @@
 #ifndef SP_WITNESS_H
 #define SP_WITNESS_H
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 
 struct sp_opened;
 

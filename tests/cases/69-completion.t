@@ -48,7 +48,7 @@ for level in cpu core package socket node machine thread; do
 done
 
 # Values.
-forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/form.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
+forms() { sed -nE "s/^	($1)\(([a-z]+), \".*/\2/p" "$root/core/base/form.h" | sort | tr '\n' ' ' | sed 's/ $//'; }
 offers "-f of report: each form of the list" "$(forms 'FIRST|NEXT|PAGE')" report -f ''
 offers "-f of run: each form that the library writes" "$(forms 'FIRST|NEXT')" run -f ''
 offers "an attribution" "auto exact reading residency" run --attribution ''

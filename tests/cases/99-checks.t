@@ -33,6 +33,17 @@ check "check-layers: one folder knows another" env SSPAPI_TREE="$tmp/rooms" scri
 printf '/* d.h: four. */\n#include "../model/c.h"\n' >"$tmp/rooms/core/forms/d.h"
 SSPAPI_TREE=$tmp/rooms scripts/check-layers >"$tmp/said"
 check "check-layers: two folders that know each other" grep -q '^core/forms core/model: folders' "$tmp/said"
+# The command is on top: nothing includes it, and it nothing that is preloaded.
+mkdir -p "$tmp/top/core/cli/list" "$tmp/top/preload/papi"
+printf '/* a.c: one. */\n#include <papi.h>\nint a(void)\n{\n\treturn 0;\n}\n' >"$tmp/top/core/cli/list/a.c"
+printf '/* a.h: one. */\n' >"$tmp/top/core/cli/list/a.h"
+printf '/* b.h: two. */\n' >"$tmp/top/preload/papi/b.h"
+check "check-layers: the command knows PAPI" env SSPAPI_TREE="$tmp/top" scripts/check-layers
+printf '/* a.c: one. */\n#include "../../../preload/papi/b.h"\n' >"$tmp/top/core/cli/list/a.c"
+printf '/* b.h: two. */\n#include "../../core/cli/list/a.h"\n' >"$tmp/top/preload/papi/b.h"
+SSPAPI_TREE=$tmp/top scripts/check-layers >"$tmp/said"
+check "check-layers: but not what is preloaded" grep -q '^core/cli/list/a.c:2: .*the command includes core and topo only$' "$tmp/said"
+check "check-layers: nor is it known there" grep -q '^preload/papi/b.h:2: .*only the command includes its own headers$' "$tmp/said"
 check "scripts/check-man" scripts/check-man
 if command -v groff >/dev/null; then
 	words=$(for page in man/*.[1-8]; do grep -q '^\.so ' "$page" || groff -t -man -Tutf8 -rHY=0 -P-cbou "$page"; done | wc -w)

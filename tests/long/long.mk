@@ -50,12 +50,12 @@ $(LONG_DIR)/many-stores: tests/long/many-stores.c $(T)/unit/parts.a
 
 FUZZ_FLAGS = -std=gnu11 -I$(B)/core/cli/report -D_GNU_SOURCE -DSP_VERSION='"$(VERSION)"' -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATADIR='"$(DATADIR)"' -O1 -g -fno-omit-frame-pointer -fwrapv \
 	     -fno-sanitize-recover=undefined
-FUZZ_CORE := $(wildcard core/*.c core/store/*.c core/model/*.c core/forms/*.c core/metric/*.c)
-FUZZ_DEPS := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch]) $(PAGE)
+FUZZ_CORE := $(wildcard $(patsubst %,core/%/*.c,base events store model forms metric))
+FUZZ_DEPS := $(wildcard core/*/*.[ch] core/*/*/*.[ch]) $(PAGE)
 
 # The command's own code, but for its main, for run, stat and list, which read no store, and for sigaction, see there.
 FUZZ_STORE := tests/long/fuzz-store.c tests/long/fuzz-command.c
-FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/run/cmd-run.c core/cli/stat/cmd-stat.c core/cli/stat/% core/cli/list/%,$(wildcard core/cli/*.c core/cli/*/*.c)) preload/asked/near-names.c -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)'
+FUZZ_CLI = $(filter-out core/cli/sspapi.c core/cli/run/cmd-run.c core/cli/stat/cmd-stat.c core/cli/stat/% core/cli/list/% core/cli/doctor/% core/cli/threads/% $(filter-out %/near-names.c,$(wildcard core/cli/asked/*.c)),$(wildcard core/cli/*.c core/cli/*/*.c)) -D'sigaction(a,b,c)=fuzz_sigaction(a,b,c)'
 
 $(LONG_DIR)/fuzz-store: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 	$(call say,FUZZ)
@@ -65,12 +65,12 @@ $(LONG_DIR)/fuzz-store: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)
 $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c) core/model/observers.c core/sort.c core/store/gauge.c core/store/image.c core/store/region.c core/out.c core/stamp.c core/sys.c
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c) core/model/observers.c core/base/sort.c core/store/gauge.c core/store/image.c core/store/region.c core/store/stamp.c core/base/out.c core/base/sys.c
 
-$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(wildcard preload/asked/* preload/doctor/*)
+$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS)
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(wildcard core/cli/*.c core/cli/*/*.c preload/asked/*.c preload/doctor/*.c) $(FACTS) topo/topo-flat.c \
+	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(filter-out core/cli/threads/%,$(wildcard core/cli/*.c core/cli/*/*.c)) topo/topo-flat.c \
 		$(FUZZ_CORE) -ldl
 
 $(LONG_DIR)/fuzz-clang: $(FUZZ_STORE) tests/long/fuzz-command.h $(FUZZ_DEPS)

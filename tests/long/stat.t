@@ -14,7 +14,7 @@ cat >pipes.sh <<-'END'
 	for i in 1 2 3 4 5 6 7 8 9; do seq 20000 | sort -R | sort -n | tail -n 1; done
 END
 cat >make.sh <<-END
-	make -s -C '$root' B='$tmp/build' -j2 $(bounded product "$tmp/build/core/out.o $tmp/build/core/sys.o $tmp/build/core/conf.o")
+	make -s -C '$root' B='$tmp/build' -j2 $(bounded product "$tmp/build/core/base/out.o $tmp/build/core/base/sys.o $tmp/build/core/base/conf.o")
 END
 cat >python3.sh <<-'END'
 	python3 -c '

@@ -1,9 +1,11 @@
-/* t-formula.c: which preset formulas add up (preload/events/formula.h). */
+/* t-formula.c: which preset formulas add up (core/events/formula.h). */
+#include <papi.h>
+
 #include "test.h"
 
-#include "../../preload/events/components.c"
-#include "../../preload/events/formula.c"
-#include "../../preload/events/kinds.c"
+#include "../../core/events/components.c"
+#include "../../core/events/formula.c"
+#include "../../core/events/kinds.c"
 
 static const char *const linear[] = {
 	"N0", "|N0|", "N0|N1|+|", "N0|N1|-|", "|N0|N1|+|N2|+|", "N0|2|*|", "N0|2|/|", "4|N0|*|N1|8|*|+|", "N0|N1|+|2|/|",
@@ -123,7 +125,7 @@ static enum sp_kind kind(const char *component, const char *name, const char *un
 	strcpy(info.units, units);
 	strcpy(info.derived, derived);
 	strcpy(info.postfix, postfix);
-	return sp_kind_of(sp_component_fact(component), name, &info);
+	return sp_event_kind(sp_component_fact(component), name, SP_EVENT_SAYS(&info));
 }
 
 static void kinds(void **state)
@@ -151,11 +153,11 @@ static void kinds(void **state)
 	assert_int_equal(kind("coretemp", "coretemp:::hwmon0:temp1_input", "degrees C", "", ""), SP_GAUGE);
 	assert_int_equal(kind("unheard_of", "unheard_of:::power", "W", "", ""), SP_GAUGE);
 	assert_int_equal(kind("unheard_of", "unheard_of:::bytes", "bytes", "", ""), SP_COUNTER);
-	assert_int_equal(sp_kind_of(NULL, "x", &info), SP_GAUGE);
+	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
 	info = (PAPI_event_info_t){ .value_type = PAPI_VALUETYPE_ABSOLUTE };
-	assert_int_equal(sp_kind_of(NULL, "x", &info), SP_GAUGE);
+	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
 	info = (PAPI_event_info_t){ .timescope = PAPI_TIMESCOPE_POINT };
-	assert_int_equal(sp_kind_of(NULL, "x", &info), SP_GAUGE);
+	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
 }
 
 int main(void)

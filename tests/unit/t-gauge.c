@@ -1,8 +1,8 @@
 /* t-gauge.c: values that are no counts (core/store/gauge.h). */
 #include "test.h"
 
-#include "../../core/stamp.h"
 #include "../../core/store/gauge.h"
+#include "../../core/store/stamp.h"
 #include "stepping.h"
 
 #define N 3u				/* a gauge of each type */

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <sys/time.h>
 
-#include "../../core/cpu-list.h"
-#include "../../core/out.h"
-#include "../../core/sort.h"
+#include "../../core/base/cpu-list.h"
+#include "../../core/base/out.h"
+#include "../../core/base/sort.h"
 
 static char text[4096];
 static struct sp_out o;

@@ -5,7 +5,7 @@
 
 #include "../../core/store/readings.h"
 #include "stores.h"
-#include "../../core/sys.h"
+#include "../../core/base/sys.h"
 
 #define CPUS 4
 

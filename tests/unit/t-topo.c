@@ -1,6 +1,6 @@
 /* t-topo.c: topo.h: machines we do not own, files that are none, and what a load leaves behind.
  *
- * Linked with topo-hwloc.o, topo-check.o, topo-read.o, topo-flat.o, core/sys.o, hwloc: as
+ * Linked with topo-hwloc.o, topo-check.o, topo-read.o, topo-flat.o, core/base/sys.o, hwloc: as
  * the sspapi command is.  What is particular to libsspapi-topo.so is in t-topo-dso.c.
  * Runs in the root of the repository (or $SP_TESTS names its tests/).
  */

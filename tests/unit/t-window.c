@@ -7,7 +7,7 @@
  */
 #include "test.h"
 
-#include "../../core/base.h"
+#include "../../core/base/base.h"
 #include "../../preload/split/window.h"
 
 #define CPUS		5		/* at most */

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../core/sys.h"
+#include "../../base/sys.h"
 #include "apart.h"
 
 #define SECONDS 20			/* to answer in */

@@ -1,7 +1,6 @@
 /* asked.h: what the command asks of PAPI, of hwloc and of the loader, for `sspapi stat` and `sspapi run`.
  *
- * The part of the command that knows them, each asked in a child: libpapi may be of any version, and crash.  Beside it
- * stands preload/doctor/, whose findings are of them, too.
+ * The part of the command that knows them, each asked in a child: libpapi may be of any version, and crash.
  *
  *	events.c	PAPI's names of events: what each is, and what libpapi asks the kernel for
  *	beside.c	what PAPI counts of packages and the machine while the program runs
@@ -21,7 +20,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "../../core/store/blocks.h"
+#include "../../store/blocks.h"
 
 #define SP_STAT_EVENTS	64u
 #define SP_STAT_NATIVES	128u

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "../../core/sys.h"
+#include "../../base/sys.h"
 #include "asked.h"
 #include "libpapi.h"
 

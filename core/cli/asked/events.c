@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../core/conf.h"
-#include "../../core/sys.h"
-#include "../events/formula.h"
-#include "../events/kinds.h"
-#include "../events/places.h"
+#include "../../base/conf.h"
+#include "../../base/sys.h"
+#include "../../events/formula.h"
+#include "../../events/kinds.h"
+#include "../../events/places.h"
 #include "apart.h"
 #include "asked.h"
 #include "kernel-events.h"
@@ -234,7 +234,7 @@ static bool beside(const struct sp_asked_papi *p, struct sp_stat_plan *plan, str
 
 	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST))
 		return wrong(plan, "it is of PAPI's component %s, which counts neither programs nor packages nor the machine", e->component);
-	if (info->data_type > PAPI_DATATYPE_UINT64 || sp_kind_of(fact, e->name, info) != SP_COUNTER)
+	if (info->data_type > PAPI_DATATYPE_UINT64 || sp_event_kind(fact, e->name, SP_EVENT_SAYS(info)) != SP_COUNTER)
 		return wrong(plan, "it is no count that grows while the program runs");
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;

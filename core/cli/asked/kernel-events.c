@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../core/sys.h"
+#include "../../base/sys.h"
 #include "kernel-events.h"
 #include "near-names.h"
 

@@ -7,7 +7,7 @@
 
 #include <linux/perf_event.h>
 
-#include "../../core/base.h"
+#include "../../base/base.h"
 
 struct sp_kernel_event {
 	const char *name;		/* as libpfm4 has it, without perf:: before it */

@@ -2,7 +2,7 @@
 #ifndef SP_LIST_H
 #define SP_LIST_H
 
-#include "../../core/base.h"
+#include "../../base/base.h"
 
 enum sp_listed {
 	SP_LISTED_HEAD = 'h',		/* what follows is of this component */

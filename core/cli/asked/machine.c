@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../../core/sys.h"
-#include "../../topo/topo.h"
+#include "../../../topo/topo.h"
+#include "../../base/sys.h"
 #include "asked.h"
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);

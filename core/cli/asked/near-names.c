@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../core/conf.h"
+#include "../../base/conf.h"
 #include "near-names.h"
 
 static void lower(char *to, const char *from)

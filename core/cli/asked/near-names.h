@@ -2,7 +2,7 @@
 #ifndef SP_NEAR_NAMES_H
 #define SP_NEAR_NAMES_H
 
-#include "../../core/base.h"
+#include "../../base/base.h"
 
 #define SP_NEAR 3u
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../../core/cli/tool/cmd.h"
-#include "../../core/cli/tool/terminal.h"
+#include "../tool/cmd.h"
+#include "../tool/terminal.h"
 #include "doctor.h"
 
 static void summary(const struct sp_doctor *d)

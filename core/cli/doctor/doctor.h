@@ -9,7 +9,7 @@
 #define SP_DOCTOR_H
 
 
-#include "../../core/cli/program/program.h"
+#include "../program/program.h"
 
 enum sp_finding { SP_GOOD, SP_WORTH, SP_IN_THE_WAY, SP_PLAIN };
 

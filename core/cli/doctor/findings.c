@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../../core/cli/tool/cmd.h"
-#include "../../core/sys.h"
+#include "../../base/sys.h"
 #include "../asked/apart.h"
+#include "../tool/cmd.h"
 #include "doctor.h"
 
 #define WIDTH 100u			/* of a line */

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../../core/cli/stat/stat.h"
-#include "../../core/sys.h"
+#include "../../base/sys.h"
+#include "../stat/stat.h"
 #include "doctor.h"
 
 #define CAP_SYS_ADMIN	21

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../core/locked.h"
-#include "../../core/store/live.h"
-#include "../split/where.h"
+#include "../../base/locked.h"
+#include "../../base/rseq.h"
+#include "../../store/live.h"
 #include "doctor.h"
 
 #define LEAST_MIB 64u			/* of /dev/shm: a store of many threads and CPUs */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../core/cli/tool/cmd.h"
-#include "../../topo/topo.h"
+#include "../../../topo/topo.h"
+#include "../tool/cmd.h"
 #include "doctor.h"
 
 static void library(struct sp_doctor *d)

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../core/folder.h"
-#include "../../core/output.h"
+#include "../../base/folder.h"
+#include "../../base/output.h"
 #include "doctor.h"
 
 /* Cuts path down to the last folder of it that is there: 0, or -errno. */

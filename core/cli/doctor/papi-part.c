@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/base.h"
+#include "../../base/base.h"
 #include "../asked/kernel-events.h"
 #include "../asked/libpapi.h"
 #include "doctor.h"

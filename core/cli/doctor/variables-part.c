@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../core/cli/program/elf-file.h"
-#include "../../core/conf.h"
+#include "../../base/conf.h"
+#include "../program/elf-file.h"
 #include "doctor.h"
 
 #define OURS	"libsspapi.so"

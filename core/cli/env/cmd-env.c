@@ -2,7 +2,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "../../conf.h"
+#include "../../base/conf.h"
 #include "../tool/cmd.h"
 
 int sp_cmd_env(int argc, char **argv)

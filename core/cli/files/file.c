@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../base/output.h"
 #include "../../forms/view.h"
 #include "../../model/view-common.h"
-#include "../../output.h"
 #include "../../store/live.h"
 #include "../tool/cmd.h"
 #include "file.h"

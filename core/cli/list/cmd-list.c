@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../preload/asked/kernel-events.h"
-#include "../../../preload/asked/list.h"
+#include "../asked/kernel-events.h"
+#include "../asked/list.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../folder.h"
-#include "../../form.h"
+#include "../../base/folder.h"
+#include "../../base/form.h"
 #include "../../store/format.h"
 #include "../files/file.h"
 #include "../files/runs.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../../out.h"
+#include "../../base/out.h"
 #include "../files/once.h"
 #include "../files/source.h"
 #include "../tool/encode.h"

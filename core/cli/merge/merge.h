@@ -9,7 +9,7 @@
 #ifndef SP_MERGE_H
 #define SP_MERGE_H
 
-#include "../../base.h"
+#include "../../base/base.h"
 
 struct sp_merge {
 	const char *verb;		/* for messages */

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "../../base.h"
+#include "../../base/base.h"
 
 #define SP_ELF_NEEDED 256u		/* most libraries that are looked at of one object */
 

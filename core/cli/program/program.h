@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "../../base.h"
+#include "../../base/base.h"
 
 enum sp_program_kind {
 	SP_PROGRAM_DYNAMIC,

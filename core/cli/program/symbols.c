@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "elf-file.h"
 #include "symbols.h"

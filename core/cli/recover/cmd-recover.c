@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../conf.h"
-#include "../../folder.h"
-#include "../../output.h"
+#include "../../base/conf.h"
+#include "../../base/folder.h"
+#include "../../base/output.h"
 #include "../../store/live.h"
 #include "../files/file.h"
 #include "../report/page.h"

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/sort.h"
 #include "../../forms/level.h"
 #include "../../forms/view-json.h"
 #include "../../forms/view-text-words.h"
 #include "../../model/view-common.h"
-#include "../../sort.h"
 #include "page-part.h"
 
 #define EVENTS		16u		/* that rows are chosen by, and distributions are of */

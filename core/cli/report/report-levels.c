@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../preload/asked/near-names.h"
 #include "../../forms/view-csv.h"
 #include "../../forms/view-json.h"
 #include "../../forms/view-metrics.h"
 #include "../../forms/view-text-levels.h"
 #include "../../model/core-kinds.h"
+#include "../asked/near-names.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"
 #include "report.h"

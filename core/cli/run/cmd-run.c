@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../preload/asked/asked.h"
+#include "../../base/output.h"
 #include "../../forms/view.h"
-#include "../../output.h"
+#include "../asked/asked.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 

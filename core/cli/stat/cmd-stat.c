@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../conf.h"
-#include "../../folder.h"
+#include "../../base/conf.h"
+#include "../../base/folder.h"
+#include "../../base/output.h"
+#include "../../base/pmus.h"
 #include "../../model/view-common.h"
-#include "../../output.h"
-#include "../../pmus.h"
 #include "../program/program.h"
 #include "../report/page.h"
 #include "../report/report.h"

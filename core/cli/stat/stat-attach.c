@@ -24,7 +24,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"

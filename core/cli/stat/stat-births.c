@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-running.h"
 

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-#include "../../base.h"
+#include "../../base/base.h"
 
 #define SP_CGROUP_MOUNTS "/proc/self/mountinfo"
 

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../../preload/asked/kernel-events.h"
-#include "../../cpu-list.h"
-#include "../../sys.h"
+#include "../../base/cpu-list.h"
+#include "../../base/sys.h"
+#include "../asked/kernel-events.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

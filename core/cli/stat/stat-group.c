@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-cgroups.h"

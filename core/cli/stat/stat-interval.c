@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
 

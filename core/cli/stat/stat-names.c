@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../../preload/asked/kernel-events.h"
-#include "../../out.h"
+#include "../../base/out.h"
+#include "../asked/kernel-events.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "../tool/metrics.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

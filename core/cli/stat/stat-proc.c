@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "../tool/cmd.h"
 #include "stat-running.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/sys.h"
 #include "../../model/view-common.h"
-#include "../../sys.h"
 #include "stat-cgroups.h"
 
 #define TEXT 4096			/* of a file that is read */

@@ -1,7 +1,7 @@
 /* stat-ring.c: a ring that the kernel writes records into. */
 #include <string.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "stat.h"
 
 #define RECORD_MOST 4096u

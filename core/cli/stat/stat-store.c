@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../conf.h"
-#include "../../cpu-list.h"
+#include "../../base/conf.h"
+#include "../../base/cpu-list.h"
+#include "../../base/pmus.h"
 #include "../../model/view-common.h"
-#include "../../pmus.h"
 #include "../tool/cmd.h"
 #include "stat-cgroups.h"
 #include "stat-interval.h"

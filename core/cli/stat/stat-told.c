@@ -1,5 +1,5 @@
 /* stat-told.c: rows by thread where the kernel does not write what a thread counted: a small library in the program
- * (preload/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-own.c).  Totals
+ * (core/cli/threads/) tells of each thread before it runs, and that thread gets counters of its own (stat-own.c).  Totals
  * stay what the inherited counters say: what the loader, static programs and threads that nobody tells of counted is the
  * total less the rows.
  */
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../board.h"
-#include "../../sys.h"
+#include "../../base/sys.h"
+#include "../threads/board.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 

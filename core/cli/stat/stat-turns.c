@@ -2,7 +2,7 @@
  * large.  The groups are of our own process, and never run.
  */
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "stat.h"
 
 #define PMUS_MOST 16u

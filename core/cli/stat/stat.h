@@ -19,13 +19,13 @@
  *	stat-running.h	programs that run already, and control groups
  *	stat-cgroups.h	control groups, and how many CPUs they allow
  *	stat-store.c	the store of it
- *	preload/asked/	what PAPI and hwloc are asked
+ *	../asked/	what PAPI and hwloc are asked
  */
 #ifndef SP_STAT_H
 #define SP_STAT_H
 
-#include "../../../preload/asked/asked.h"
 #include "../../model/model.h"
+#include "../asked/asked.h"
 #include "../tool/settled.h"
 
 /* Fills the plan, which is in memory that is shared with children.  events: E,E as asked for, or NULL; metrics: M,M

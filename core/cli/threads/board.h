@@ -1,4 +1,4 @@
-/* board.h: the memory by which a program's threads tell `sspapi stat` that they begin: preload/threads/ has the
+/* board.h: the memory by which a program's threads tell `sspapi stat` that they begin: threads.c has the
  * program's side, core/cli/stat/stat-told.c the command's.
  *
  * The memory is a file without a name that the command holds open.  A process that may trace the command maps it by the

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <threads.h>
 
-#include "../../core/board.h"
-#include "../../core/sys.h"
+#include "../../base/sys.h"
+#include "board.h"
 
 static struct sp_board *board;		/* NULL: nobody is told */
 static int own_pid;

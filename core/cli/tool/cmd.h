@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "../../base.h"
+#include "../../base/base.h"
 
 int sp_cmd_run(int argc, char **argv);
 int sp_cmd_stat(int argc, char **argv);
@@ -19,7 +19,7 @@ int sp_cmd_diff(int argc, char **argv);
 int sp_cmd_recover(int argc, char **argv);
 int sp_cmd_top(int argc, char **argv);
 int sp_cmd_env(int argc, char **argv);
-int sp_cmd_doctor(int argc, char **argv);	/* in preload/doctor/: it knows PAPI */
+int sp_cmd_doctor(int argc, char **argv);
 
 /* The next option as getopt_long gives it, -1 behind the last; '?': a line of what is wrong is out,
  * with `are` (what the options are).  --help and --version do their work and end the command.

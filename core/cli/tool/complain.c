@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../lock.h"
-#include "../../out.h"
+#include "../../base/lock.h"
+#include "../../base/out.h"
 #include "cmd.h"
 
 char *sp_plain(const char *text)

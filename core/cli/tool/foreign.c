@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../form.h"
+#include "../../base/form.h"
 #include "cmd.h"
 
 /* Not what could be anybody's own (.dat, .log, .out, .node7): only what would be opened by its ending. */

@@ -3,7 +3,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "../../conf.h"
+#include "../../base/conf.h"
 #include "../../forms/level.h"
 #include "cmd.h"
 #include "metrics.h"

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../folder.h"
-#include "../../output.h"
+#include "../../base/folder.h"
+#include "../../base/output.h"
 #include "cmd.h"
 #include "into.h"
 #include "part.h"

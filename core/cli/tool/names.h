@@ -2,7 +2,7 @@
 #ifndef SP_NAMES_H
 #define SP_NAMES_H
 
-#include "../../base.h"
+#include "../../base/base.h"
 
 struct sp_names {
 	uint32_t n;

@@ -1,5 +1,5 @@
 /* nearest.c: which verb or option somebody may have meant. */
-#include "../../../preload/asked/near-names.h"
+#include "../asked/near-names.h"
 #include "cmd.h"
 
 void sp_nearest_say(const char *wanted, const char *const *name, unsigned n, char *text, size_t room)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../folder.h"
-#include "../../output.h"
+#include "../../base/folder.h"
+#include "../../base/output.h"
 #include "part.h"
 
 static struct sp_folder folder = { .fd = -1 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../sys.h"
+#include "../../base/sys.h"
 #include "terminal.h"
 
 #define COLUMNS_MOST	1000u

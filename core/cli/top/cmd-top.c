@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../base/lineage.h"
+#include "../../base/sys.h"
 #include "../../forms/view-text-words.h"
-#include "../../lineage.h"
 #include "../../store/live.h"
-#include "../../sys.h"
 #include "../files/file.h"
 #include "../program/symbols.h"
 #include "../report/report.h"

@@ -10,8 +10,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "../../base.h"
-#include "../../sys.h"
+#include "../../base/base.h"
+#include "../../base/sys.h"
 #include "screen.h"
 
 /* The other screen, no cursor; and back. */

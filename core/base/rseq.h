@@ -1,0 +1,22 @@
+/* rseq.h: where the kernel writes on which CPU a thread runs. */
+#ifndef SP_RSEQ_H
+#define SP_RSEQ_H
+
+#include "base.h"
+
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define SP_HAVE_RSEQ 1
+#endif
+
+/* The calling thread's rseq area, where __rseq_size is not 0. */
+static inline struct rseq *sp_rseq_area(void)
+{
+#ifdef SP_HAVE_RSEQ
+	return (struct rseq *)(sp_thread_pointer() + __rseq_offset);
+#else
+	return NULL;
+#endif
+}
+
+#endif
