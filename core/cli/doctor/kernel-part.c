@@ -1,6 +1,8 @@
 /* kernel-part.c: perf_event_open: who may use it, and whether the machine has counters. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -73,14 +75,19 @@ static uint64_t count_some(int fd)
 	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
+/* A capability counts in the first user namespace, where all user ids are mapped to themselves. */
 static bool privileged(void)
 {
 	unsigned long long effective = status_of("CapEff:", 16);
+	unsigned in, out, n;
+	char text[64];
 
-	return effective >> CAP_SYS_ADMIN & 1 || effective >> CAP_PERFMON & 1;
+	return sscanf(sp_doctor_line("/proc/self/uid_map", text, sizeof(text)), "%u %u %u", &in, &out, &n) == 3 && !in && !out &&
+	       n == UINT_MAX && (effective >> CAP_SYS_ADMIN & 1 || effective >> CAP_PERFMON & 1);
 }
 
-static void paranoid(struct sp_doctor *d)
+/* Does the setting alone forbid this process to count anything? */
+static bool paranoid(struct sp_doctor *d)
 {
 	char text[32];
 	int level;
@@ -88,7 +95,7 @@ static void paranoid(struct sp_doctor *d)
 	if (!*sp_doctor_line("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text))) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "there is no /proc/sys/kernel/perf_event_paranoid: this kernel is built without perf events");
 		sp_doctor_mend(d, "boot a kernel with CONFIG_PERF_EVENTS");
-		return;
+		return false;
 	}
 	level = atoi(text);
 	if (privileged()) {
@@ -97,13 +104,15 @@ static void paranoid(struct sp_doctor *d)
 			sp_doctor_say(d, SP_WORTH, "without that capability perf_event_paranoid %d lets nobody count", level);
 	} else if (level > 2) {
 		sp_doctor_say(d, SP_IN_THE_WAY, "perf_event_paranoid is %d: without CAP_PERFMON no process may count anything", level);
-		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2, or setcap cap_perfmon+ep of a wrapper that starts it");
+		sp_doctor_mend(d, "sudo sysctl kernel.perf_event_paranoid=2 (until the next boot; in /etc/sysctl.d for good); or start the program "
+				  "as root, or with CAP_PERFMON");
 	} else if (level == 2) {
 		sp_doctor_say(d, SP_GOOD, "perf_event_paranoid is 2: processes may count themselves in user mode (not :k, not whole CPUs)");
 	} else {
 		sp_doctor_say(d, SP_GOOD, "perf_event_paranoid is %d: processes may count themselves%s", level,
 			      level < 1 ? ", and whole CPUs" : ", in the kernel, too");
 	}
+	return level > 2 && !privileged();
 }
 
 static void refused(struct sp_doctor *d, long error)
@@ -114,7 +123,7 @@ static void refused(struct sp_doctor *d, long error)
 	else if (status_of("Seccomp:", 10) == 2 || container())
 		sp_doctor_mend(d, "a container's seccomp filter refuses: docker run --cap-add PERFMON (or --security-opt seccomp=unconfined)");
 	else
-		sp_doctor_mend(d, "as root: sysctl kernel.perf_event_paranoid=2; if that is the level already, ask which security module forbids it");
+		sp_doctor_mend(d, "perf_event_paranoid permits it: a security module (SELinux, lockdown) forbids it, and its administrator can permit it");
 }
 
 static void hardware(struct sp_doctor *d)
@@ -167,15 +176,17 @@ static void for_stat(struct sp_doctor *d)
 void sp_doctor_kernel(struct sp_doctor *d)
 {
 	const char *in = container();
+	bool forbidden;
 	long fd;
 
 	sp_doctor_head(d, "the kernel and its counters");
-	paranoid(d);
+	forbidden = paranoid(d);
 	if (in)
 		sp_doctor_say(d, SP_WORTH, "this is %s: what the host allows and has counts, too", in);
 	fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	if (fd < 0) {
-		refused(d, -fd);
+		if (!forbidden)
+			refused(d, -fd);
 		return;
 	}
 	close((int)fd);

@@ -1,0 +1,19 @@
+/*
+ * denies: becomes a program to which the kernel denies system calls (EACCES), root or not, as a sandbox does.
+ * usage: denies CALL[,CALL...] COMMAND...	exit 77: there is no seccomp here
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../scenes/deny.h"
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	deny(argv[1], SECCOMP_RET_ERRNO | EACCES);
+	execvp(argv[2], argv + 2);
+	perror(argv[2]);
+	return 127;
+}
