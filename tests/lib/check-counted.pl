@@ -25,6 +25,8 @@ my $first = $d->{process}{pid} || $d->{processes}[0]{pid};
 my $unseen = grep({ $_->{name} eq 'perf::CONTEXT-SWITCHES' } @{ $d->{events} }) ? 0 : 10;
 # After each fork the kernel may be the first to write to the parent's page with its rseq area (92 of 100 times once).
 $unseen += $d->{process}{args}[2] if $unseen && ($d->{process}{args}[1] // '') eq 'forks';
+# So is the kernel to those of a new program: its arguments, its first data (4 or 5 times once, and five follow).
+$unseen += 30 if $unseen && ($d->{process}{args}[1] // '') eq 'execs';
 # The pages that execve() fetches for the arguments are in the account only: one more where they lie across a page's end.
 $unseen += 3 if $execs;
 my ($late) = (map({ /^(\d+) threads? did not wait for counters/ ? $1 : () } @{ $d->{notes} }), 0);

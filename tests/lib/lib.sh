@@ -262,6 +262,14 @@ need_stat() {
 	[ "$(status_of try)" = 0 ] || skip_all "the kernel lets nobody count here: $(cat "$tmp/try.err")"
 }
 
+# May this user count in the kernel (context switches, :k)?  Root of a user namespace has no such right.
+sees_kernel() {
+	caps=0
+	[ "$(tr -s ' ' </proc/self/uid_map)" != " 0 0 4294967295" ] || caps=0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	# CAP_SYS_ADMIN, CAP_PERFMON
+	[ $(((caps >> 21 | caps >> 38) & 1)) = 1 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]
+}
+
 # is_equal GOT WANTED, for check
 is_equal() {
 	printf 'got:    %s\nwanted: %s\n' "$1" "$2"
