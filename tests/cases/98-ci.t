@@ -8,7 +8,8 @@ printf '#!/bin/sh\necho deps\n' >"$tmp/tree/scripts/deps"
 # A make whose `check` fails in the tests of $FAILS, and alone in those of $TWICE.
 cat >"$tmp/bin/make" <<'END'
 #!/bin/sh
-echo "$SANITIZE$TEST_SHORT${TEST_UNKNOWN_CPU:+unknown} make $*" >>"$SAID"
+echo "$SANITIZE$TEST_SHORT${TEST_UNKNOWN_CPU:+unknown}${AS_USER:+user} make $*" >>"$SAID"
+[ -z "$AS_USER" ] || { [ -e ../sspapi/Makefile ] && [ ! -e build ] && [ -z "$USER_FAILS" ] || { echo "make: no rights"; exit 2; }; exit 0; }
 [ -z "$TEST_UNKNOWN_CPU" ] || exit 0
 case $* in
 *TESTS=*)
@@ -25,7 +26,16 @@ case $* in
 	[ -z "$FAILS" ] || exit 2 ;;
 esac
 END
-chmod +x "$tmp/bin/make" "$tmp/tree/scripts/deps"
+# Whoever runs this is root, and another user.
+printf '#!/bin/sh\necho 0\n' >"$tmp/bin/id"
+printf '#!/bin/sh\n' >"$tmp/bin/chown"
+cat >"$tmp/bin/setpriv" <<'END'
+#!/bin/sh
+while case $1 in --*) ;; *) false ;; esac; do shift; done
+AS_USER=1 exec "$@"
+END
+mkdir "$tmp/tree/build"
+chmod +x "$tmp"/bin/* "$tmp/tree/scripts/deps"
 export SAID="$tmp/said"
 
 # ci NAME=VALUE...
@@ -42,6 +52,7 @@ is "all is well" "$(ended)" "0 50 passed, 0 failed"
 check "what each step took" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
 check "the long tests in short form" grep -qx '1 make -s check-long' "$SAID"
 check "as on a CPU that libpfm4 does not know" grep -qx 'unknown make -s check' "$SAID"
+is "as an ordinary user, in a copy that was not built" "$(grep '^user' "$SAID")" "user make -s check"
 check "the machines in short form" grep -qx ' make -s check-machines' "$SAID"
 ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
 is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
@@ -52,6 +63,8 @@ is "three do not" "$(ended)" "1 50 passed, 1 failed"
 ci FAILS="tests/a.t tests/b.t" TWICE=tests/b.t BROKEN=
 is "one that fails twice" "$(ended)" "1 48 passed, 1 failed"
 check "is named" grep -qx 'failed: tests/b.t (make check)' "$tmp/ci.out"
+ci FAILS= TWICE= BROKEN= USER_FAILS=1
+is "one that needs root's rights" "$(ended) $(grep '^failed' "$tmp/ci.out")" "1 50 passed, 1 failed failed: make check, as a user"
 ci FAILS= TWICE= BROKEN=1
 is "a build that fails" "$(ended)" "1 0 passed, 1 failed"
 check "the other steps are run" grep -q bench "$SAID"
