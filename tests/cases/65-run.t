@@ -232,6 +232,43 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ] && cp -r "$B"/sspapi "$B"/libsspa
 	check "of another's" grep -q "will not preload" "$tmp/told.err"
 fi
 
+# ---- programs made with a sanitizer ----------------------------------------------------------------
+# Their runtimes as users have them, and say so: natively, started by the command, and by a shell that the command starts.
+bug='#include <stdlib.h>
+int main(int argc, char **argv) { char *p = malloc(10); free(p); return argv[0] && p[argc]; }'
+saved=$ASAN_OPTIONS
+unset ASAN_OPTIONS
+echo "$bug" >"$tmp/bug.c"
+for how in "gcc address" "gcc thread" "gcc undefined" "gcc leak" "gcc address -static-libasan" "clang address" "clang address -shared-libsan"; do
+	# shellcheck disable=SC2086 # words
+	set -- $how
+	# shellcheck disable=SC2086
+	if [ -n "${SANITIZE-}" ] || ! $1 -fsanitize=$2 ${3-} -O1 -g -D_GNU_SOURCE -I"$root/tests" -o "$tmp/sane" "$root/tests/scenes/one.c" \
+		"$fake/libpapi.so.7.0" -pthread -ldl -lrt -Wl,-rpath,"$fake:$(dirname "$($1 -print-file-name=libclang_rt.asan-x86_64.so)")" 2>"$tmp/cc.err"; then
+		skip "$how" "sanitized, or there is no such compiler or runtime"
+		continue
+	fi
+	run sane-native "$tmp/sane"
+	run sane "$sspapi" run --verbose=0 -o "$tmp/sane.json" -- "$tmp/sane"
+	case $how in *-static*) dies="a runtime in the program is not seen before RTLD_DEEPBIND" ;; *) dies='' ;; esac
+	todo=$dies
+	check "$how: as natively" same_as_native sane-native sane
+	todo=$dies
+	check "$how: counted" books sane
+	run sane "$sspapi" run --verbose=0 -o "$tmp/sane.json" -- sh -c '"$0"' "$tmp/sane"
+	todo=$dies
+	check "$how, of a shell: as natively" same_as_native sane-native sane
+	todo=$dies
+	check "$how, of a shell: counted" books sane
+	case $how in *-static* | "clang address") continue ;; *address*) ;; *) continue ;; esac
+	run sane "$sspapi" doctor "$tmp/sane"
+	check "$how: doctor names what an LD_PRELOAD of one's own needs" sh -c "tr -s '\n ' ' ' <'$tmp/sane.out' | grep -q 'AddressSanitizer.* do: ASAN_OPTIONS=verify_asan_link_order=0'"
+	$1 -fsanitize=address ${3-} -o "$tmp/bug" "$tmp/bug.c" -Wl,-rpath,"$(dirname "$($1 -print-file-name=libclang_rt.asan-x86_64.so)")"
+	ASAN_OPTIONS=exitcode=9 run bug "$sspapi" run -- "$tmp/bug"
+	is "$how: a bug is found, and the user's options are kept" "$(status_of bug) $(grep -c 'heap-use-after-free' "$tmp/bug.err")" "9 2"
+done
+export ASAN_OPTIONS="$saved"
+
 # ---- files that are no programs, or broken ones -------------------------------------------------
 size=$(wc -c <"$scenes/one")
 for cut in 1 4 20 64 200 $((size / 2)) $((size - 1)); do

@@ -41,6 +41,13 @@ chmod +x env-of-other
 stat one ./env-of-other
 is "a program of another C library runs without the library" "$(status_of one) $(grep -c 'libsspapi-threads' one.out)" "0 0"
 is "and why there are no rows is said" "$(notes one 'cannot be loaded into a program of another C library')" 1
+# AddressSanitizer's runtime wants to be the first library.
+if [ -z "${SANITIZE-}" ] && ${CC:-gcc} -fsanitize=address -D_GNU_SOURCE -o counted-asan "$root/tests/apps/counted.c" -pthread 2>cc.err; then
+	ASAN_OPTIONS=detect_leaks=0 stat one ./counted-asan pages 300
+	is "one made with AddressSanitizer" "$(status_of one) $(notes one 'told of by libsspapi-threads.so')" "7 1"
+else
+	skip "one made with AddressSanitizer" "sanitized, or the compiler has no runtime"
+fi
 stat one "$apps/counted" texec 500
 is "a thread that becomes a program: three rows of 500 and more, none twice" \
 	"$(json one.json 'my %at; for my $r (@{$d->{relations}}) { my ($i) = grep { $d->{events}[$r->{events}[$_]]{name} eq "perf::PAGE-FAULTS" } 0 .. $#{$r->{events}};

@@ -99,6 +99,14 @@ static bool is_papi(const char *soname)
 	return strncmp(sp_base_name(soname), "libpapi.so", 10) == 0;
 }
 
+/* gcc's and clang's. */
+static bool is_asan(const char *path)
+{
+	const char *base = sp_base_name(path);
+
+	return strncmp(base, "libasan.so", 10) == 0 || strncmp(base, "libclang_rt.asan", 16) == 0;
+}
+
 static void add(struct closure *c, const char *path, const char *rpath)
 {
 	struct object *o = &c->at[c->n];
@@ -163,6 +171,8 @@ static void follow(struct closure *c, unsigned i)
 		there = *soname && sp_library_find(soname, &by, path, &how);
 		if (is_papi(soname))
 			found_papi(c, i, there ? path : soname, there ? how : NULL);
+		if (there && is_asan(path))
+			strcpy(c->program->asan, path);
 		if (there)
 			add(c, path, by.rpath);
 	}
@@ -295,6 +305,22 @@ int sp_program_look(struct sp_program *p, const char *name)
 	look_file(p, &f);
 	sp_elf_file_close(&f);
 	return 0;
+}
+
+/* AddressSanitizer's runtime ends a program in which it is not the first library: one before it might have an allocator. Ours
+ * have none. By a variable, not by its place in LD_PRELOAD: shells and launchers that start such a program pass it on, and no
+ * child of the program gets a runtime that looks for leaks in it. */
+void sp_program_precede_asan(void)
+{
+	static const char permit[] = "verify_asan_link_order=0";
+	const char *old = getenv("ASAN_OPTIONS");
+	size_t n = old ? strlen(old) : 0, m = sizeof(permit) - 1;
+	char *both;
+
+	if (n >= m && strcmp(old + n - m, permit) == 0)
+		return;			/* the last one holds */
+	if (asprintf(&both, "%s%s%s", n ? old : "", n ? ":" : "", permit) > 0)
+		setenv("ASAN_OPTIONS", both, 1);
 }
 
 /* Why what the name leads to is no program; NULL: the system has the words. */

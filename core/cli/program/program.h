@@ -33,6 +33,7 @@ struct sp_program {
 	bool loads_or_starts;		/* it, or what it links (libpython), imports dlopen, exec or posix_spawn */
 	bool static_papi;		/* defines PAPI_library_init itself */
 	bool apart;			/* imports dlmopen */
+	char asan[PATH_MAX];		/* AddressSanitizer's runtime as a library that it links; "": none, or in the program itself */
 	bool unread;			/* may be run, not read: no more than set_id is known */
 };
 
@@ -48,6 +49,9 @@ bool sp_program_library(const char *soname, char path[PATH_MAX], const char **ho
 
 /* The libpapi that the loader would find; path stays as it is where it has one already, and "" where there is none. */
 void sp_program_libpapi(char path[PATH_MAX]);
+
+/* Before a library is preloaded: lets the runtime of AddressSanitizer start behind it, in this process's children and theirs. */
+void sp_program_precede_asan(void);
 
 /* Says why execvp did not start it, whose error may be of what the program needs to be started by; 126 or 127. */
 int sp_not_started(const char *verb, const char *name, int error);

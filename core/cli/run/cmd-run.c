@@ -298,6 +298,7 @@ int sp_cmd_run(int argc, char **argv)
 		leave_out(lib);
 	else
 		preload(lib);
+	sp_program_precede_asan();
 	execvp(argv[optind], argv + optind);
 	return sp_not_started(argv[0], argv[optind], errno);
 }

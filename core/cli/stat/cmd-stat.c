@@ -190,7 +190,7 @@ static void choose_rows(struct sp_stat_run *r, const struct wish *w, uint32_t tu
 	else if (c->told && !sp_told_library())
 		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends, and "
 		      "libsspapi-threads.so, which would tell of them in the program, is not installed";
-	else if (c->told && w->rows < 0)	/* under any preload programs made with ASan refuse to start: none is put in unasked */
+	else if (c->told && w->rows < 0)	/* nothing is put into a program unasked */
 		why = "threads have no rows of their own: this kernel does not write what a thread counted when it ends; --per-thread has "
 		      "libsspapi-threads.so, in the program, tell of them";
 	else if (c->told && sp_stat_turns(c->plan, 2) > turns && sp_stat_turns(c->plan, 1))

@@ -12,6 +12,7 @@
 
 #include "../../base/sys.h"
 #include "../threads/board.h"
+#include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 
@@ -43,7 +44,7 @@ void sp_told_begin(struct sp_stat_counters *c)
 	}
 }
 
-/* In the child: ours stands last, so that what must come first (a sanitizer) does. */
+/* In the child: ours stands last, behind what the user wants first. */
 void sp_told_enter(const struct sp_stat_counters *c, pid_t command)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -55,6 +56,7 @@ void sp_told_enter(const struct sp_stat_counters *c, pid_t command)
 		return;
 	snprintf(where, sizeof(where), "%lu:%lu:/proc/%d/fd/%d", (unsigned long)s.st_dev, (unsigned long)s.st_ino, (int)command, c->board_fd);
 	setenv("LD_PRELOAD", all, 1);
+	sp_program_precede_asan();
 	setenv(SP_BOARD_NAME, where, 1);
 }
 
