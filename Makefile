@@ -216,6 +216,24 @@ PAGES	:= $(wildcard man/*.[1-8])
 BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
 page	= $(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+
+# Refuse what recipes and sed would take for something else: with a blank in PREFIX, uninstall removed a file of the user's.
+# Look at a value as it was written, too, since make expands a $ in it.
+empty	:=
+hash	:= \#
+open	:= (
+close	:= )
+define newline
+
+
+endef
+UNFIT	:= ' " ` $$ ; & | < > $(open) $(close) * ? [ ] { } \ ! ~ $(hash)
+written	= $(if $(filter command environment,$(firstword $(origin $(1)))),$(value $(1)))
+unfit	= $(strip $(if $(findstring $(empty) $(empty),$(1)),x)$(if $(findstring $(empty)	$(empty),$(1)),x)$(if $(findstring $(newline),$(1)),x) \
+	    $(foreach c,$(UNFIT),$(findstring $(c),$(1))))
+$(foreach v,PREFIX DESTDIR LIBDIR MANDIR DATADIR BINDIR INCLUDEDIR BASHDIR ZSHDIR,$(if $(call unfit,$($(v))$(call written,$(v))),\
+  $(error $(v) must not contain a blank, quote, $$, ;, & or another character that is special to the shell)))
+
 INSTALLED = $(LIBDIR)/$(SONAME) $(LIBDIR)/libsspapi.so $(patsubst $(B)/%,$(LIBDIR)/sspapi/%,$(OWN)) $(foreach p,$(PAGES),$(call page,$(p))) \
 	    $(LIBDIR)/pkgconfig/sspapi.pc $(BINDIR)/sspapi $(INCLUDEDIR)/sspapi.h $(DATADIR)/metrics.csv $(DATADIR)/python/sspapi.py \
 	    $(BASHDIR)/sspapi $(ZSHDIR)/_sspapi
@@ -223,25 +241,33 @@ INSTALLED = $(LIBDIR)/$(SONAME) $(LIBDIR)/libsspapi.so $(patsubst $(B)/%,$(LIBDI
 $(B)/sspapi.pc: scripts/sspapi.pc.in $(B)/places
 	@sed 's|@LIBDIR@|$(LIBDIR)|; s|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' $< >$@
 
+# Which of the folders install made, this time or before, deepest first: uninstall removes no other. ("/" is DESTDIR itself.)
+FOLDERS = $(sort $(BINDIR) $(INCLUDEDIR) $(DATADIR)/python $(BASHDIR) $(ZSHDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/sspapi $(foreach p,$(PAGES),$(patsubst %/,%,$(dir $(call page,$(p))))))
+MADE	= $(DESTDIR)$(LIBDIR)/sspapi/folders
+
 install: product $(B)/sspapi.pc
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/sspapi $(sort $(foreach p,$(PAGES),$(DESTDIR)$(dir $(call page,$(p)))))
+	@set -e; made=$$(cat $(MADE) 2>/dev/null || true; [ -z '$(DESTDIR)' ] || [ -d '$(DESTDIR)' ] || echo /; \
+	for f in $(FOLDERS); do \
+		while [ -n "$$f" ] && [ ! -d "$(DESTDIR)$$f" ]; do echo "$$f"; case $$f in */*) f=$${f%/*} ;; *) f= ;; esac; done; \
+	done); \
+	install -d $(addprefix $(DESTDIR),$(FOLDERS)); \
+	[ -z "$$made" ] || printf '%s\n' $$made | LC_ALL=C sort -ru >$(MADE)
 	install -m 755 $(B)/libsspapi.so $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsspapi.so
 	install -m 755 $(OWN) $(DESTDIR)$(LIBDIR)/sspapi
 	install -m 755 $(B)/sspapi $(DESTDIR)$(BINDIR)
 	install -m 644 preload/sspapi.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 core/cli/tool/metrics.csv $(DESTDIR)$(DATADIR)
-	install -d $(DESTDIR)$(DATADIR)/python
 	install -m 644 scripts/sspapi.py $(DESTDIR)$(DATADIR)/python
 	install -m 644 scripts/completion/sspapi.bash $(DESTDIR)$(BASHDIR)/sspapi
 	install -m 644 scripts/completion/_sspapi $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(B)/sspapi.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(foreach p,$(PAGES),install -m 644 $(p) $(DESTDIR)$(call page,$(p)) &&) true
-	sed -i -e '1,5s/^\(\.TH .*\)"sspapi" "sspapi"$$/\1"sspapi $(VERSION)" "sspapi"/' -e 's,/usr/local/lib/libsspapi\.so,$(LIBDIR)/$(SONAME),' $(foreach p,$(PAGES),$(DESTDIR)$(call page,$(p)))
+	sed -i -e '1,5s/^\(\.TH .*\)"sspapi" "sspapi"$$/\1"sspapi $(VERSION)" "sspapi"/' -e 's|/usr/local/lib/libsspapi\.so|$(LIBDIR)/$(SONAME)|' $(foreach p,$(PAGES),$(DESTDIR)$(call page,$(p)))
 
 deb:
 	@B='$(B)' scripts/packaging/deb
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(INSTALLED))
-	rmdir $(DESTDIR)$(LIBDIR)/sspapi $(DESTDIR)$(DATADIR)/python $(DESTDIR)$(DATADIR) 2>/dev/null || true
+	@made=$$(cat $(MADE) 2>/dev/null); rm -f $(MADE); for f in $$made; do rmdir "$(DESTDIR)$$f" 2>/dev/null || true; done

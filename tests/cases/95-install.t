@@ -39,8 +39,7 @@ if [ -z "${SANITIZE-}" ]; then
 	is "and its topology library" "$(json "$tmp/without.json" '$d->{topology}{source}')" system
 fi
 check "make uninstall" run_make uninstall PREFIX=/usr/x DESTDIR="$tmp/stage"
-is "nothing is left" "$(find "$tmp/stage" ! -type d)" ""
-is "nor a folder of ours" "$(find "$tmp/stage" -name sspapi)" ""
+is "nothing is left, nor a folder that install made" "$(ls -d "$tmp/stage" 2>&1 | grep -c "^/")" 0
 
 check "LIBDIR, MANDIR" run_make install PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
 check "LIBDIR is used" test -s "$tmp/other/opt/lib64/libsspapi.so"
@@ -48,5 +47,45 @@ check "the command looks there" grep -qF /opt/lib64/sspapi "$tmp/other/opt/bin/s
 check "MANDIR is used" test -s "$tmp/other/opt/man/man7/libsspapi.7"
 check "the man pages name the library where it is" test "$(grep -rh "LD_PRELOAD=/" "$tmp/other/opt/man" | grep -vc "LD_PRELOAD=/\(opt/lib64/libsspapi.so.[0-9]\|path/to\)")" = 0
 check "make uninstall of these" run_make uninstall PREFIX=/opt LIBDIR=/opt/lib64 MANDIR=/opt/man DESTDIR="$tmp/other"
-is "nothing is left of these" "$(find "$tmp/other" ! -type d)" ""
+is "nothing is left of these" "$(ls -d "$tmp/other" 2>&1 | grep -c "^/")" 0
+
+# ---- what is somebody else's ---------------------------------------------------------------------
+mkdir -p "$tmp/shared/lib/pkgconfig" "$tmp/shared/share/man/man1" "$tmp/shared/share/sspapi"
+find "$tmp/shared" | sort >"$tmp/before"
+check "into folders that are there" run_make install PREFIX="$tmp/shared"
+check "twice" run_make install PREFIX="$tmp/shared"
+mkdir -p "$tmp/shared/share/man/man3/own" "$tmp/shared/share/zsh/empty"
+run_make uninstall PREFIX="$tmp/shared"
+is "those stay, empty or not, and so does what lies in one that install made" "$(find "$tmp/shared" | sort)" \
+	"$(printf '%s\n' "$tmp/shared/share/man/man3" "$tmp/shared/share/man/man3/own" "$tmp/shared/share/zsh" "$tmp/shared/share/zsh/empty" | sort - "$tmp/before")"
+run_make uninstall PREFIX="$tmp/shared"
+is "once more, without the list of folders" "$(find "$tmp/shared" -name sspapi)" "$tmp/shared/share/sspapi"
+
+# Half a path may be a file of the user's.
+mkdir "$tmp/user"
+for name in a b; do
+	echo mine >"$tmp/user/$name"
+done
+newline='
+'
+tab=$(printf '\t')
+find "$tmp/user" | sort >"$tmp/before"
+# refused TARGET VARIABLE PATH: is it, in one line? Else it is added to not-refused.
+refused() {
+	run refused make -s -C "$root" B="$tmp/build" "$1" DESTDIR="$tmp/user" PREFIX=/x "$2=$3"
+	[ "$(status_of refused) $(grep -c "$2 must not contain" "$tmp/refused.err") $(wc -l <"$tmp/refused.err") $(wc -c <"$tmp/refused.out")" = "2 1 1 0" ] ||
+		{ echo "$*"; cat "$tmp/refused.err"; } >>"$tmp/not-refused"
+}
+: >"$tmp/not-refused"
+for between in " " "$tab" "$newline" "'" '"' '$' '$$' ';' '&' '`' '|' '\' '*' '#'; do
+	refused uninstall PREFIX "$tmp/user/a$between$tmp/user/b"
+done
+for variable in DESTDIR LIBDIR MANDIR DATADIR BINDIR INCLUDEDIR BASHDIR ZSHDIR; do
+	refused uninstall $variable "$tmp/user/a $tmp/user/b"
+done
+refused install PREFIX "$tmp/user/a $tmp/user/b"
+run of-env env LIBDIR="$tmp/user/a $tmp/user/b" MANDIR="$tmp/user/\$x" make -s -C "$root" B="$tmp/build" uninstall
+is "a path that the shell would cut or change is refused in one line" "$(cat "$tmp/not-refused")" ""
+is "from the environment, too" "$(status_of of-env) $(grep -c 'LIBDIR must not contain' "$tmp/of-env.err")" "2 1"
+is "nothing is touched" "$(find "$tmp/user" | sort)" "$(cat "$tmp/before")"
 done_testing
