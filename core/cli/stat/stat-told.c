@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "../../base/sys.h"
-#include "../threads/board.h"
 #include "../program/program.h"
+#include "../threads/board.h"
 #include "../tool/cmd.h"
 #include "stat.h"
 
