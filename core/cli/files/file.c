@@ -174,6 +174,8 @@ const char *sp_file_why(int error, const char *path)
 		return "empty";
 	case -EBUSY:
 		return "its process may still live";
+	case -ESTALE:
+		return "changed while it was read";
 	default:
 		return strerror(-error);
 	}

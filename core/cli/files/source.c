@@ -53,6 +53,18 @@ static int check(const struct sp_source *s)
 	return 0;
 }
 
+static int read_front(struct sp_source *s, uint64_t bytes)
+{
+	int e = read_into(s, &s->front, &s->front_room, bytes, 0);
+
+	if (e == 0 && memcmp(s->front, &s->h, sizeof(s->h)) != 0)
+		e = -ESTALE;
+	s->front_digest = (struct sp_digest){ 0 };
+	if (e == 0)
+		sp_digest_add(&s->front_digest, s->front, bytes);
+	return e;
+}
+
 int sp_source_open(struct sp_source *s, const char *path)
 {
 	struct stat st;
@@ -74,7 +86,7 @@ int sp_source_open(struct sp_source *s, const char *path)
 	else if (e == 0)
 		e = s->bytes ? check(s) : -ENODATA;
 	if (e == 0)
-		e = read_into(s, &s->front, &s->front_room, s->h.members ? s->h.machines : s->bytes, 0);
+		e = read_front(s, s->h.members ? s->h.machines : s->bytes);
 	if (e < 0) {
 		sp_source_close(s);
 		return e;
@@ -136,8 +148,11 @@ static int read_member(struct sp_source *s)
 	    p.extent > s->bytes - s->next || (p.next && p.next != s->next + p.extent) || p.machine >= s->h.n_machines)
 		return -EINVAL;
 	e = read_into(s, &s->part, &s->part_room, p.extent, s->next);
+	if (e == 0 && memcmp(s->part, &p, sizeof(p)) != 0)
+		e = -ESTALE;
 	if (e < 0)
 		return e;
+	sp_digest_add(&s->digest, s->part, p.extent);
 	h->members = s->next;
 	h->machines = h->topology = 0;
 	((struct sp_member *)s->part)->next = 0;
@@ -156,6 +171,7 @@ int sp_source_next(struct sp_source *s)
 	forget(s);
 	if (s->h.members ? !s->next : s->plain_given)
 		return 0;
+	s->digest = s->front_digest;
 	if (s->h.members) {
 		e = read_member(s);
 		if (e < 0)

@@ -8,6 +8,7 @@
 #define SP_SOURCE_H
 
 #include "../tool/cmd.h"
+#include "../tool/names.h"
 #include "file.h"
 
 struct sp_source {
@@ -15,10 +16,12 @@ struct sp_source {
 	sp_off at;			/* where it stands in the file; 0: a plain store's */
 	uint32_t machine;		/* its number in the file; 0 in a plain store */
 	struct sp_header h;		/* the file's */
+	struct sp_digest digest;	/* of all bytes that the process at hand was read from */
 
 	int fd;				/* private to source.c, as all below; -1: not open */
 	uint64_t bytes;			/* of the file */
 	struct sp_image image;
+	struct sp_digest front_digest;
 	unsigned char *front, *part;
 	uint64_t front_room, part_room;
 	sp_off next;
@@ -27,7 +30,7 @@ struct sp_source {
 
 /* Buffers stay between files: zero the struct once, free it at the end.  0 or -errno:
  * -EINVAL not a store, damaged or cut off, -ENODATA empty, -EPROTO of a newer version, -EPROTONOSUPPORT of an older one,
- * -EBUSY a live file whose process may still run. */
+ * -EBUSY a live file whose process may still run, -ESTALE it changed while it was read. */
 int sp_source_open(struct sp_source *s, const char *path);
 void sp_source_close(struct sp_source *s);
 void sp_source_free(struct sp_source *s);

@@ -80,12 +80,12 @@ int sp_cmd_merge(int argc, char **argv)
 		return e;
 	}
 	e = write_whole(&job, out);
-	sp_runs_free(&runs);
 	if (e == -ENODATA)
-		return sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
-	if (e == -ESTALE)
-		return sp_complain(1, argv[0], "a file changed while it was read: nothing is written", NULL);
-	if (e < 0)
-		return sp_complain(1, argv[0], sp_folder_why(e) ?: strerror(-e), out);
-	return job.n_bad ? 1 : 0;
+		sp_complain(1, argv[0], "none of the files could be used: nothing is written", NULL);
+	else if (job.changed)
+		sp_complain(1, argv[0], "changed while it was read: nothing is written", job.changed);
+	else if (e < 0)
+		sp_complain(1, argv[0], sp_folder_why(e) ?: strerror(-e), out);
+	sp_runs_free(&runs);
+	return e < 0 || job.n_bad;
 }

@@ -39,22 +39,27 @@ static int open_merged(struct sp_file *f, struct sp_merge *job)
 }
 
 int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsigned n, const char *events,
-		  bool tell, unsigned *n_bad)
+		  enum sp_files_tell tell, unsigned *n_bad)
 {
-	struct sp_merge job = { .verb = verb, .file = path, .n_files = n, .events = events, .tell = tell };
+	bool again = tell == SP_FILES_AGAIN;
+	struct sp_merge job = { .verb = verb, .file = path, .n_files = n, .events = events, .tell = tell == SP_FILES_ALL, .quiet = again };
 	int r;
 
-	*n_bad = 0;
-	if (n == 1 && !events)
-		return verb ? sp_file_open(f, verb, path[0]) : sp_file_load(f, path[0]) < 0;
+	if (n == 1 && !events) {
+		*n_bad = 0;
+		return sp_file_open(f, verb, path[0]);
+	}
 	memset(f, 0, sizeof(*f));
 	r = open_merged(f, &job);
+	if (again && (r == 0 || r == -ENODATA) && job.n_bad != *n_bad) {
+		if (r == 0)
+			sp_file_close(f);
+		return sp_complain(1, verb, "a file changed while it was read", NULL);
+	}
 	*n_bad = job.n_bad;
-	if (r < 0 && (!verb || (r == -ENODATA && n == 1)))
-		return 1;
 	if (r == -ENODATA)
-		return sp_complain(1, verb, "none of the files could be used", NULL);
+		return n == 1 ? 1 : sp_complain(1, verb, "none of the files could be used", NULL);
 	if (r < 0)
-		return sp_complain(1, verb, r == -ESTALE ? "a file changed while it was read" : strerror(-r), NULL);
+		return sp_complain(1, verb, job.changed ? "changed while it was read" : strerror(-r), job.changed);
 	return 0;
 }

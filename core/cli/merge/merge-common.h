@@ -25,6 +25,8 @@ struct merge {
 	} *event;
 	uint32_t event_room, n_events;	/* n_events: that are written */
 	uint64_t turn;
+	bool second_pass, changed;	/* changed: the second pass met a name that the first did not */
+	uint32_t file;			/* the file at hand */
 	struct sp_names lists;		/* of numbers of events: what each process counted, in its order */
 
 	/* A machine is a host and a topology (of a flat one, a host, and a boot), or a boot: containers have each a host's name, and a container may be made
@@ -61,6 +63,7 @@ struct merge {
 		int64_t rank;
 		uint64_t start_ns;
 		sp_off at;
+		struct sp_digest digest;	/* of its bytes */
 		struct sp_once once;
 	} *process;
 	uint32_t n, room;
@@ -87,6 +90,15 @@ struct merge {
 };
 
 #define SP_NO_TOPOLOGY	UINT32_MAX
+
+/* A name's number.  The first pass gives it; the second looks it up, and sets g->changed where there is none: SP_NO_NAME. */
+static inline uint32_t merge_number(struct merge *g, struct sp_names *names, const void *key, size_t bytes)
+{
+	uint32_t number = g->second_pass ? sp_names_find(names, key, bytes) : sp_names_number(names, key, bytes);
+
+	g->changed = g->changed || number == SP_NO_NAME;
+	return number;
+}
 
 static inline uint64_t merge_position(const struct merge *g)
 {

@@ -182,7 +182,7 @@ static unsigned char *read_block(const struct sp_source *s, sp_off off, uint32_t
 		return NULL;
 	bytes = sp_need(malloc(b.bytes + 1ull));
 	bytes[b.bytes] = 0;
-	if (sp_source_read(s, bytes, b.bytes, off) == (long)b.bytes && ((struct sp_block *)bytes)->bytes == b.bytes)
+	if (sp_source_read(s, bytes, b.bytes, off) == (long)b.bytes && memcmp(bytes, &b, sizeof(b)) == 0)
 		return bytes;
 	free(bytes);
 	return NULL;
@@ -327,24 +327,31 @@ void merge_sort_machines(struct merge *g)
 
 /* ---- writing ------------------------------------------------------------------------ */
 
-/* The topology as its file has it. */
-static int write_topology(struct sp_bytes *b, const struct merge_topology *t, char *const *file, sp_off *at)
+/* Is it the topology that was numbered? */
+static bool is_same(const struct merge *g, uint32_t number, const struct sp_tree *p, const char *source)
 {
+	struct sp_digest like = shape(p, source), d = texts(p);
+
+	return memcmp(g->topologies.name[number].key, &like, sizeof(like)) == 0 && sp_digest_compare(&g->topology[number].texts, &d) == 0;
+}
+
+/* Topology number `number` as its file has it: 0 or -ESTALE. */
+static int write_topology(struct merge *g, uint32_t number, char *const *file)
+{
+	struct merge_topology *t = &g->topology[number];
 	struct sp_source s = { .fd = -1 };
 	struct sp_tree tree;
-	int e = sp_source_open(&s, file[t->file]);
-	struct sp_topology *p = e == 0 ? read_topology(&s, t->at, &tree) : NULL;
+	struct sp_topology *p = sp_source_open(&s, file[t->file]) == 0 ? read_topology(&s, t->at, &tree) : NULL;
+	char *source = p ? read_text(&s, p->source) : NULL;
+	bool same = p && is_same(g, number, &tree, source);
 
-	e = p && tree.xml_bytes == t->xml_bytes ? 0 : -ESTALE;
-	if (e == 0) {
-		char *source = read_text(&s, p->source);
-
-		*at = sp_settled_topology(b, &tree, source);
-		free(source);
-	}
+	g->file = t->file;
+	if (same)
+		t->written = sp_settled_topology(&g->scratch, &tree, source);
+	free(source);
 	free(p);
 	sp_source_free(&s);
-	return e;
+	return same ? 0 : -ESTALE;
 }
 
 int merge_write_machines(struct merge *g, char *const *file)
@@ -361,7 +368,7 @@ int merge_write_machines(struct merge *g, char *const *file)
 		sp_bytes_clear(b, merge_position(g));
 		sp_settled_machine(b, (const char *)g->machines.name[g->machine_order[i]].key, words);
 		if (t && !t->written)
-			e = write_topology(b, t, file, &t->written);
+			e = write_topology(g, from->topology, file);
 		if (e < 0)
 			return e;
 		to = sp_bytes_at(b, 0);

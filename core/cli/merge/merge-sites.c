@@ -34,7 +34,7 @@ void merge_number_sites(struct merge *g, const struct sp_model *m)
 		if (!sp_model_callsite(m, id, &c))
 			continue;
 		site_key(g, m, id, &c);
-		g->site_map[id] = sp_names_number(&g->sites, g->key.at, g->key.used) + 1;
+		g->site_map[id] = merge_number(g, &g->sites, g->key.at, g->key.used) + 1;
 	}
 }
 

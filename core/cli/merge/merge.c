@@ -38,7 +38,7 @@ static uint32_t event_number(struct merge *g, const struct sp_model *m, uint32_t
 		sp_bytes_add(&g->key, part[i], strlen(part[i]) + 1);
 	sp_bytes_add(&g->key, more, sizeof(more));
 	sp_bytes_add(&g->key, &place_id, sizeof(place_id));
-	return sp_names_number(&g->events, g->key.at, g->key.used);
+	return merge_number(g, &g->events, g->key.at, g->key.used);
 }
 
 /* That of its key. */
@@ -69,23 +69,25 @@ static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, ui
 	to->bytes = g->scratch.used;
 }
 
-static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e, bool first_pass)
+static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e)
 {
 	for (uint32_t which = 0;; which++) {
 		uint32_t number = event_number(g, m, e, which);
 
+		if (number == SP_NO_NAME)
+			return SP_LEFT_OUT;
 		g->event = sp_room(g->event, &g->event_room, number + 1, sizeof(*g->event));
 		if (g->event[number].met == g->turn)
 			continue;
 		g->event[number].met = g->turn;
-		if (first_pass)
+		if (!g->second_pass)
 			take_event(g, m, e, number);
 		return number;
 	}
 }
 
 /* Numbers of the process's events and calls, as they were first met. */
-static void number_all(struct merge *g, const struct sp_merge *job, const struct sp_model *m, bool first_pass)
+static void number_all(struct merge *g, const struct sp_merge *job, const struct sp_model *m)
 {
 	const char *name;
 	char buf[32];
@@ -93,11 +95,11 @@ static void number_all(struct merge *g, const struct sp_merge *job, const struct
 	g->turn++;
 	g->map = sp_room(g->map, &g->map_room, m->n_events, sizeof(*g->map));
 	for (uint32_t e = 0; e < m->n_events; e++)
-		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e, first_pass) : SP_LEFT_OUT;
+		g->map[e] = wanted(job, sp_event_name(m, e, buf)) ? one_event(g, m, e) : SP_LEFT_OUT;
 	merge_number_sites(g, m);
 	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
 		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
-		g->call_map[i] = name && *name ? sp_names_number(&g->calls, name, strlen(name)) : SP_LEFT_OUT;
+		g->call_map[i] = name && *name ? merge_number(g, &g->calls, name, strlen(name)) : SP_LEFT_OUT;
 	}
 }
 
@@ -119,23 +121,25 @@ static void take_process(struct merge *g, const struct sp_merge *job, struct sp_
 	const struct sp_header *h = s->model.process[0].h;
 	struct merge_process *p;
 
-	number_all(g, job, &s->model, true);
+	number_all(g, job, &s->model);
 	g->process = sp_room(g->process, &g->room, g->n + 1, sizeof(*g->process));
 	p = &g->process[g->n++];
 	*p = (struct merge_process){ .list = list_number(g, &s->model), .rank = h->rank, .start_ns = h->start_ns, .pid = h->pid, .file = file,
-				     .machine = machine, .at = s->at, .once = sp_once_of(&s->model) };
+				     .machine = machine, .at = s->at, .digest = s->digest, .once = sp_once_of(&s->model) };
 	merge_common(g, &s->model);
 }
 
 /* Are all of its processes sound?  Nothing of a damaged file may leave a trace. */
-static int check_file(struct sp_source *s)
+static int check_file(struct sp_source *s, struct sp_digest *all)
 {
 	int e;
 
-	if (!s->h.members)
-		return sp_source_next(s) == 1 ? 0 : -EINVAL;
-	while ((e = sp_source_next(s)) == 1)
-		;
+	*all = (struct sp_digest){ 0 };
+	while ((e = sp_source_next(s)) == 1) {
+		sp_digest_add(all, &s->digest, sizeof(s->digest));
+		if (!s->h.members)
+			return 0;
+	}
 	if (e == 0)
 		e = merge_check_machines(s);
 	sp_source_seek(s, 0);
@@ -158,44 +162,68 @@ static bool is_left(const struct sp_merge *job, uint32_t file, sp_off at)
 	return job->n_left && bsearch(&this, job->left, job->n_left, sizeof(this), by_place);
 }
 
-static int take_file(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
+static void take_unless_left(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
 {
-	int e = check_file(s);
-
-	if (e < 0)
-		return e;
-	if (!s->h.members) {
-		if (!is_left(job, file, 0))
-			take_process(g, job, s, file, merge_machine(g, s, file));
-		return 0;
-	}
-	e = merge_machines(g, s, file);
-	while (e == 0 && sp_source_next(s) == 1)
-		if (!is_left(job, file, s->at))
-			take_process(g, job, s, file, merge_machine(g, s, file));
-	return e;
+	if (!is_left(job, file, s->at))
+		take_process(g, job, s, file, merge_machine(g, s, file));
 }
 
-/* again: what is wrong with them is said already. */
-static void take_files(struct merge *g, struct sp_merge *job, bool again)
+/* A merged store that is sound is read once more.  -ESTALE: it is not what it was, and has left a trace. */
+static int take_members(struct merge *g, const struct sp_merge *job, struct sp_source *s, uint32_t file)
+{
+	struct sp_digest all = { 0 };
+	int e = merge_machines(g, s, file);
+
+	while (e == 0 && (e = sp_source_next(s)) == 1) {
+		sp_digest_add(&all, &s->digest, sizeof(s->digest));
+		take_unless_left(g, job, s, file);
+		e = 0;
+	}
+	return e == 0 && sp_digest_compare(&all, &job->read[file].digest) == 0 ? 0 : -ESTALE;
+}
+
+/* again: it was sound before. */
+static int take_file(struct merge *g, struct sp_merge *job, struct sp_source *s, uint32_t file, bool again)
+{
+	struct sp_digest all;
+	int e = sp_source_open(s, job->file[file]);
+
+	if (e == 0)
+		e = check_file(s, &all);
+	if (again && (e < 0 || sp_digest_compare(&all, &job->read[file].digest) != 0))
+		return -ESTALE;
+	if (e < 0)
+		return e;
+	job->read[file].digest = all;
+	if (s->h.members)
+		return take_members(g, job, s, file);
+	take_unless_left(g, job, s, file);
+	return 0;
+}
+
+/* again: once more those that were sound.  0, or -ESTALE: g->file changed. */
+static int take_files(struct merge *g, struct sp_merge *job, bool again)
 {
 	struct sp_source s = { .fd = -1 };
+	int e = 0;
 
-	for (unsigned i = 0; i < job->n_files; i++) {
-		int e = sp_source_open(&s, job->file[i]);
-
-		if (e == 0)
-			e = take_file(g, job, &s, i);
+	for (unsigned i = 0; i < job->n_files && e != -ESTALE; i++) {
+		if (job->read[i].bad)
+			continue;
+		g->file = i;
+		e = take_file(g, job, &s, i, again);
 		sp_source_close(&s);
-		if (e < 0 && !again) {
+		if (e < 0 && e != -ESTALE) {
 			sp_progress(job->verb, job->n_files, job->n_files);
-			if (job->verb)
+			if (!job->quiet)
 				sp_complain(1, job->verb, sp_file_why(e, job->file[i]), job->file[i]);
+			job->read[i].bad = true;
 			job->n_bad++;
 		}
 		sp_progress(job->verb, i, 2 * (uint64_t)job->n_files);
 	}
 	sp_source_free(&s);
+	return e == -ESTALE ? e : 0;
 }
 
 /* ---- the order ------------------------------------------------------------- */
@@ -350,18 +378,17 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 {
 	const struct merge_process *p = &g->process[i];
 	struct sp_encode with = { .event = g->map, .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine };
-	const struct sp_header *h;
 	struct sp_source *s;
 
+	g->file = p->file;
 	if (reader_for(r, job, p, &s) < 0)
 		return -ESTALE;
 	sp_source_seek(s, p->at);
 	if (sp_source_next(s) != 1)
 		return -ESTALE;
-	h = s->model.process[0].h;
-	if (h->pid != p->pid || h->start_ns != p->start_ns || h->rank != p->rank)
+	number_all(g, job, &s->model);
+	if (g->changed || sp_digest_compare(&s->digest, &p->digest) != 0)
 		return -ESTALE;
-	number_all(g, job, &s->model, false);
 	for (uint32_t e = 0; e < s->model.n_events; e++)
 		if (g->map[e] != SP_LEFT_OUT)
 			g->map[e] = g->event_rank[g->map[e]];
@@ -407,16 +434,20 @@ int sp_merge_files(struct sp_merge *job, int fd)
 	struct merge *g = sp_need(calloc(1, sizeof(*g)));
 	int e;
 
-	take_files(g, job, false);
-	find_repeated(g, job);
-	if (job->n_left) {
+	job->read = sp_need(calloc(job->n_files + 1, sizeof(*job->read)));
+	e = take_files(g, job, false);
+	if (e == 0)
+		find_repeated(g, job);
+	if (e == 0 && job->n_left) {
 		merge_free(g);
 		g = sp_need(calloc(1, sizeof(*g)));
-		take_files(g, job, true);
+		e = take_files(g, job, true);
 	}
-	e = g->n ? 0 : -ENODATA;
+	if (e == 0 && !g->n)
+		e = -ENODATA;
 	if (e == 0) {
 		sort(g);
+		g->second_pass = true;
 		sp_out_init(&g->out, fd, g->buffer, sizeof(g->buffer));
 		e = merge_write_front(g);
 	}
@@ -427,8 +458,14 @@ int sp_merge_files(struct sp_merge *job, int fd)
 		e = write_processes(g, job);
 	if (e == 0)
 		e = merge_write_header(g, fd);
+	if (e == -ESTALE) {
+		job->changed = job->file[g->file];
+		sp_progress(job->verb, job->n_files, job->n_files);
+	}
 	merge_free(g);
 	free(job->left);
+	free(job->read);
 	job->left = NULL;
+	job->read = NULL;
 	return e;
 }

@@ -10,6 +10,7 @@
 #define SP_MERGE_H
 
 #include "../../base/base.h"
+#include "../tool/names.h"
 
 struct sp_merge {
 	const char *verb;		/* for messages */
@@ -17,8 +18,14 @@ struct sp_merge {
 	unsigned n_files;
 	const char *events;		/* E,E: no other; NULL: all */
 	bool tell;			/* which files were left for a process that another holds, too */
+	bool quiet;			/* of bad files: they have been told before */
 
 	unsigned n_bad;			/* files that a message named, and that were left out */
+	const char *changed;		/* -ESTALE: the file that did */
+	struct sp_merge_file {		/* private to merge.c: [n_files] */
+		struct sp_digest digest;	/* of its processes' bytes when it was first read */
+		bool bad;
+	} *read;
 	struct sp_merge_left {		/* private to merge.c: the processes that others hold */
 		uint32_t file;
 		uint64_t at;
@@ -27,7 +34,7 @@ struct sp_merge {
 };
 
 /* Writes the merged store to fd, which must be at its start and can be seeked.  0 or
- * -errno: -ENODATA none of the files could be used, -ESTALE one changed meanwhile; else
+ * -errno: -ENODATA none of the files could be used, -ESTALE one changed while it was read; else
  * what writing or reading gave.  The bad files are not an error. */
 int sp_merge_files(struct sp_merge *m, int fd);
 

@@ -63,11 +63,17 @@ static struct name name_of(const struct sp_frame_seen *f, uint64_t at)
 	return is;
 }
 
+/* (Of none there is no array, which bsearch must have.) */
+static const struct name *find(const struct names *all, const struct name *key)
+{
+	return all->n ? bsearch(key, all->name, all->n, sizeof(*key), compare) : NULL;
+}
+
 static void fill(void *arg, uint64_t at, struct sp_frame_seen *f)
 {
 	const struct names *all = arg;
 	struct name key = name_of(f, at);
-	const struct name *is = bsearch(&key, all->name, all->n, sizeof(key), compare);
+	const struct name *is = find(all, &key);
 
 	if (!is)
 		return;
@@ -502,7 +508,7 @@ void sp_symbols_again(struct sp_model *m, struct names **kept, const char *verb)
 	if (*kept)
 		collect(&met, m);
 	for (uint32_t i = 0; i < met.n && all_known; i++)
-		all_known = bsearch(&met.name[i], (*kept)->name, (*kept)->n, sizeof(*met.name), compare) != NULL;
+		all_known = find(*kept, &met.name[i]) != NULL;
 	free(met.name);
 	if (all_known) {
 		m->names = *kept;

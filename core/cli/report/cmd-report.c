@@ -118,19 +118,18 @@ static int open_files(struct sp_report *r, struct sp_file *f, const struct sp_ru
 {
 	const char *only = r->n_levels ? NULL : r->show.events;
 	char name[SP_REPORT_NAME];
-	unsigned again;
 
-	if (sp_files_open(f, r->verb, runs->path, runs->n, only, r->show.all, n_bad))
+	if (sp_files_open(f, r->verb, runs->path, runs->n, only, r->show.all ? SP_FILES_ALL : SP_FILES_BAD, n_bad))
 		return 1;
 	if (only && sp_report_lacks(only, f, 1, name)) {
 		sp_file_close(f);
-		if (sp_files_open(f, NULL, runs->path, runs->n, NULL, false, &again))
+		if (sp_files_open(f, r->verb, runs->path, runs->n, NULL, SP_FILES_AGAIN, n_bad))
 			return 1;
 		whole_names(r, f, whole);
 		if (sp_report_lacks(r->show.events, f, 1, name))
 			return 0;	/* with all that there are, to be named */
 		sp_file_close(f);
-		if (sp_files_open(f, NULL, runs->path, runs->n, r->show.events, false, &again))
+		if (sp_files_open(f, r->verb, runs->path, runs->n, r->show.events, SP_FILES_AGAIN, n_bad))
 			return 1;
 	}
 	whole_names(r, f, whole);

@@ -56,6 +56,30 @@ static void widen(struct sp_names *t)
 	t->slots = slots;
 }
 
+/* The slot that holds the key's number, or the empty one where it belongs.  There are slots. */
+static uint32_t slot_of(const struct sp_names *t, uint64_t hash, const void *key, size_t bytes)
+{
+	uint32_t at = (uint32_t)hash & (t->slots - 1);
+
+	for (; t->slot[at]; at = (at + 1) & (t->slots - 1)) {
+		const struct sp_name *name = &t->name[t->slot[at] - 1];
+
+		if (name->hash == hash && name->bytes == bytes && memcmp(name->key, key, bytes) == 0)
+			break;
+	}
+	return at;
+}
+
+uint32_t sp_names_find(const struct sp_names *t, const void *key, size_t bytes)
+{
+	struct sp_digest d = { 0 };
+	uint32_t slot;
+
+	sp_digest_add(&d, key, bytes);
+	slot = t->slots ? t->slot[slot_of(t, d.a, key, bytes)] : 0;
+	return slot ? slot - 1 : SP_NO_NAME;
+}
+
 uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes)
 {
 	struct sp_digest d = { 0 };
@@ -65,11 +89,9 @@ uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes)
 	sp_digest_add(&d, key, bytes);
 	if (2 * t->n >= t->slots)
 		widen(t);
-	for (at = (uint32_t)d.a & (t->slots - 1); t->slot[at]; at = (at + 1) & (t->slots - 1)) {
-		name = &t->name[t->slot[at] - 1];
-		if (name->hash == d.a && name->bytes == bytes && memcmp(name->key, key, bytes) == 0)
-			return t->slot[at] - 1;
-	}
+	at = slot_of(t, d.a, key, bytes);
+	if (t->slot[at])
+		return t->slot[at] - 1;
 	name = &t->name[t->n];
 	name->hash = d.a;
 	name->bytes = bytes;

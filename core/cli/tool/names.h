@@ -15,8 +15,10 @@ struct sp_names {
 	uint32_t slots;
 };
 
-/* The key's number. */
+/* The key's number; sp_names_find adds none: SP_NO_NAME if it is new. */
+#define SP_NO_NAME UINT32_MAX
 uint32_t sp_names_number(struct sp_names *t, const void *key, size_t bytes);
+uint32_t sp_names_find(const struct sp_names *t, const void *key, size_t bytes);
 void sp_names_free(struct sp_names *t);
 
 /* By their keys: order [place] → number, and rank, its inverse.  The caller frees both. */
