@@ -852,15 +852,16 @@ static void notes(struct sp_out *o, const struct sp_model *m)
 {
 	bool more = false;
 	const char *note;
+	char text[SP_MISSING_TEXT];
 
 	sp_out_text(o, " \"notes\": [");
 	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++) {
 		comma_line(o, &more, "  ");
 		sp_out_json(o, note);
 	}
-	if (sp_is_torn(m)) {
+	for (unsigned i = 0; sp_missing_text(m, &i, text);) {
 		comma_line(o, &more, "  ");
-		sp_out_f(o, "\"%s: what came later is missing here\"", sp_torn_text(m->h.torn));
+		sp_out_json(o, text);
 	}
 	sp_out_char(o, ']');
 }

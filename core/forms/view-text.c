@@ -645,19 +645,6 @@ static void preset_file(struct notes *n, const struct sp_model *m, sp_off path, 
 		NOTE(n, "presets are also those of %s (%s)", sp_model_text(m, path), variable);
 }
 
-/* Of a merged store. */
-static void torn_ones(struct notes *n, const struct sp_model *m)
-{
-	uint64_t torn = 0;
-
-	for (uint32_t i = 0; m->h.members && i < m->n_processes; i++) {
-		const struct sp_header *h = m->process[i].h;
-
-		torn += h->torn && (h->end == SP_END_NONE || h->end == SP_END_RECOVERED);
-	}
-	amount(n, torn, "process", " killed whose live file could not grow: what came later is missing here");
-}
-
 static void metrics_of_sets(struct notes *n, const struct sp_show *s)
 {
 	char text[1024];
@@ -671,16 +658,11 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
 	struct notes n = { .o = o, .all = s->all };
 	struct sp_model *m = s->m;
+	char text[SP_MISSING_TEXT];
 	const char *said;
 
-	amount(&n, m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here");
-	amount(&n, m->h.dropped_relations, "event set", " missing: there was no memory for them");
-	if (sp_is_torn(m))
-		NOTE(&n, "%s: what came later is missing here", sp_torn_text(m->h.torn));
-	torn_ones(&n, m);
-	amount(&n, m->damaged, "block", " of the store damaged: what was in them is missing here");
-	amount(&n, m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
-	       "threads that have ended and were added together");
+	for (unsigned i = 0; sp_missing_text(m, &i, text);)
+		note(&n, text);
 	amount(&n, m->kept, "permanent reading", " kept");
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		if (!is_of_headline(said))

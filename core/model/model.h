@@ -227,6 +227,10 @@ const char *sp_attribution_name(uint32_t how);	/* "auto", as SSPAPI_ATTRIBUTION 
 bool sp_is_torn(const struct sp_model *m);
 const char *sp_torn_text(uint64_t torn);
 
+/* What the dump lacks, and how much of it: a line each; *i is 0 before the first.  False behind the last. */
+#define SP_MISSING_TEXT 256
+bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING_TEXT]);
+
 const char *sp_why_text(enum sp_why why);	/* with what to do, where something can be done; "" */
 
 /* What was booked on one CPU. */

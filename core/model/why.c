@@ -1,6 +1,7 @@
 /* why.c: how counts are told to CPUs, and why not better, and why some are missing, in words. */
 #include <errno.h>
 
+#include "../out.h"
 #include "model.h"
 
 const char *sp_attribution_name(uint32_t how)
@@ -74,4 +75,44 @@ const char *sp_torn_text(uint64_t torn)
 	default:
 		return "the live file could not grow";
 	}
+}
+
+/* The processes of a merged store that were killed with such a file. */
+static uint64_t torn_members(const struct sp_model *m)
+{
+	uint64_t torn = 0;
+
+	for (uint32_t i = 0; m->h.members && i < m->n_processes; i++) {
+		const struct sp_header *h = m->process[i].h;
+
+		torn += h->torn && (h->end == SP_END_NONE || h->end == SP_END_RECOVERED);
+	}
+	return torn;
+}
+
+bool sp_missing_text(const struct sp_model *m, unsigned *i, char text[SP_MISSING_TEXT])
+{
+	const struct {
+		uint64_t n;
+		const char *thing, *rest;
+	} missing[] = {
+		{ m->h.dropped_readings, "reading", " could not be booked: what they counted is missing here" },
+		{ m->h.dropped_relations, "event set", " missing: there was no memory for them" },
+		{ sp_is_torn(m), NULL, ": what came later is missing here" },
+		{ torn_members(m), "process", " killed whose live file could not grow: what came later is missing here" },
+		{ m->damaged, "block", " of the store damaged: what was in them is missing here" },
+		{ m->refused, "permanent reading", " counted, not kept: past SSPAPI_READINGS_MAX, no memory, or of "
+		  "threads that have ended and were added together" },
+	};
+
+	while (*i < SP_COUNT(missing) && !missing[*i].n)
+		++*i;
+	if (*i == SP_COUNT(missing))
+		return false;
+	if (missing[*i].thing)
+		sp_text_f(text, SP_MISSING_TEXT, "%'lu %s%s%s", missing[*i].n, missing[*i].thing, SP_MANY(missing[*i].n), missing[*i].rest);
+	else
+		sp_text_f(text, SP_MISSING_TEXT, "%s%s", sp_torn_text(m->h.torn), missing[*i].rest);
+	++*i;
+	return true;
 }

@@ -60,6 +60,8 @@ void *sp_store_make(struct sp_store *s, uint32_t kind, uint64_t bytes, sp_off *o
 
 	if (p)
 		sp_put(&s->header->used, s->region.used);
+	if (p && kind == SP_BLOCK_RELATION && !s->region.torn)
+		sp_put(&s->in_file, true);
 	if (s->region.torn && !s->header->torn)
 		s->header->torn = SP_TORN_FULL | (uint64_t)-s->region.why << SP_TORN_SHIFT;
 	return p;

@@ -36,6 +36,7 @@ struct sp_store {
 	uint32_t apart;			/* relations that are not tid 0's */
 	uint32_t dumping;		/* somebody reads the lists */
 	sp_off folded;			/* the thread with tid 0 */
+	bool in_file;			/* there is a relation in the live file */
 	uint32_t notes_made;
 	uint32_t releases;		/* sp_store_released, so far */
 	sp_off released[SP_SOUGHT];	/* the last one, by thread */

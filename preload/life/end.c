@@ -96,7 +96,7 @@ static const char *why(const char *path, int error)
 	}
 }
 
-/* One line, with the mend: if there is a live file, it stays. */
+/* One line, with the mend: if there is a live file, it stays.  One that could not grow has only the first relations, or none. */
 static void failed(const char *path, int error)
 {
 	const char *live = sp_store.region.path;
@@ -111,8 +111,18 @@ static void failed(const char *path, int error)
 	else
 		sp_out_text(&o, why(path, error));
 	if (*live && !sp_store.region.truncated) {
-		sp_out_text(&o, "; `sspapi recover` makes it from ");
-		sp_out_text(&o, live);
+		bool torn = sp_store.region.torn, any = !torn || sp_get(&sp_store.in_file);
+
+		if (any) {
+			sp_out_text(&o, "; `sspapi recover` makes ");
+			sp_out_text(&o, torn ? "a part of it from " : "it from ");
+			sp_out_text(&o, live);
+		}
+		if (torn) {
+			sp_out_text(&o, any ? ": " : "; the counts are lost, as ");
+			sp_out_text(&o, sp_torn_text(SP_TORN_FULL | (uint64_t)-sp_store.region.why << SP_TORN_SHIFT));
+			sp_out_text(&o, any ? ", and what came later is lost" : " before it held any");
+		}
 	}
 	text[o.used] = 0;
 	sp_process_say(SP_SAY_ERROR, "the dump was not written", text);

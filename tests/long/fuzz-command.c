@@ -72,6 +72,20 @@ static void write_bytes(const char *path, const unsigned char *bytes, size_t n)
 	close(fd);
 }
 
+/* The verbs' reads come here (--wrap). */
+static struct fuzz_writer writer;
+ssize_t __real_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *to, size_t n, off_t at)
+{
+	if (writer.at && --writer.at == 0) {
+		write_bytes(bytes_at, writer.bytes, writer.n);
+		if (access(live_at, F_OK) == 0)
+			write_bytes(live_at, writer.bytes, writer.n);
+	}
+	return __real_pread(fd, to, n, at);
+}
+
 static void empty_folder(void)
 {
 	DIR *d = opendir(folder);
@@ -147,7 +161,7 @@ static void run(int argc, char **argv, unsigned which)
 	abort();
 }
 
-void fuzz_command(const unsigned char *bytes, size_t n, unsigned which)
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside, unsigned which)
 {
 	const char *of = fuzz_command_line(which);
 	char line[400], *argv[32], *save;
@@ -160,7 +174,9 @@ void fuzz_command(const unsigned char *bytes, size_t n, unsigned which)
 	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = word(w);
 	argv[argc] = NULL;
+	writer = *beside;
 	run(argc, argv, which);
+	writer.at = 0;
 	if (strchr(of, 'O') || strchr(of, 'L'))
 		empty_folder();
 }

@@ -13,8 +13,15 @@
 void fuzz_command_begin(const char *beside);
 void fuzz_command_end(void);		/* removes what was made */
 
+/* Bytes that somebody else writes over the file, just before the verb's at-th read of any file (0: nobody writes). */
+struct fuzz_writer {
+	unsigned at;
+	const unsigned char *bytes;
+	size_t n;
+};
+
 extern const unsigned fuzz_commands;
-void fuzz_command(const unsigned char *bytes, size_t n, unsigned which);
+void fuzz_command(const unsigned char *bytes, size_t n, const struct fuzz_writer *beside, unsigned which);
 const char *fuzz_command_line(unsigned which);
 
 #endif

@@ -9,8 +9,10 @@
  * Prints a line for each that crashed or was slow, and at the end how many were refused, and how many
  * shown. Exit 1 if one crashed or was slow.
  *
+ * While a verb reads the file, somebody else writes another damaged store over it (two times of three).
+ *
  * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: of each input the last byte says which command
- * line gets the rest. FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
+ * line gets the rest, and the byte before it at which read the file is damaged once more. FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -207,26 +209,41 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-	if (n)
-		fuzz_command(bytes, n - 1, bytes[n - 1]);
+	struct fuzz_writer writer = {.n = n < 2 ? 0 : n - 2};
+	unsigned char *other;
+
+	if (n < 2)
+		return 0;
+	writer.at = bytes[n - 2];
+	other = malloc(writer.n + 1);
+	memcpy(other, bytes, writer.n);
+	start_rnd(writer.at, writer.n);
+	for (int i = 0; i < 3 && writer.n; i++)
+		writer.n = harm(other, writer.n);
+	writer.bytes = other;
+	fuzz_command(bytes, n - 2, &writer, bytes[n - 1]);
+	free(other);
 	return 0;
 }
 
 /* libFuzzer's own changes, ours, which know what a block is, and another command line. */
 size_t LLVMFuzzerCustomMutator(unsigned char *bytes, size_t n, size_t most, unsigned seed)
 {
-	unsigned char which = n ? bytes[n - 1] : 0;
-	size_t left = n ? n - 1 : 0;
+	unsigned char which = n ? bytes[n - 1] : 0, at = n > 1 ? bytes[n - 2] : 0;
+	size_t left = n > 1 ? n - 2 : 0;
 
 	start_rnd(seed, n);
 	if (!below(6))
 		which = (unsigned char)below(fuzz_commands);
+	else if (!below(6))
+		at = (unsigned char)below(64);
 	else if (left < 512 || below(2))
-		left = LLVMFuzzerMutate(bytes, left, most - 1);
+		left = LLVMFuzzerMutate(bytes, left, most - 2);
 	else
 		left = harm(bytes, left);
-	bytes[left] = which;
-	return left + 1;
+	bytes[left] = at;
+	bytes[left + 1] = which;
+	return left + 2;
 }
 #else
 static size_t make(unsigned char **b, unsigned long seed, unsigned long number)
@@ -259,8 +276,9 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 	int null = open("/dev/null", O_WRONLY);
 
 	for (unsigned long i = from; i < to; i++) {
-		unsigned char *b;
+		unsigned char *b, *other;
 		size_t n = make(&b, seed, i);
+		struct fuzz_writer writer = {.n = make(&other, seed + 1, i), .bytes = other, .at = i % 3 ? 1 + below(40) : 0};
 		struct timespec t0, t1;
 		double took;
 
@@ -271,7 +289,7 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 			shared->shown++;
 		else
 			shared->refused++;
-		fuzz_command(b, n, (unsigned)i);
+		fuzz_command(b, n, &writer, (unsigned)i);
 		clock_gettime(CLOCK_MONOTONIC, &t1);
 		took = (t1.tv_sec - t0.tv_sec) + (t1.tv_nsec - t0.tv_nsec) / 1e9;
 		if (took > shared->slowest)
@@ -279,6 +297,7 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 		if (took > SECONDS)
 			raise(SIGALRM);
 		free(b);
+		free(other);
 	}
 	_exit(0);
 }

@@ -114,7 +114,7 @@ if [ -x "$B/tests/long/fuzz-clang" ]; then
 		$lines = shift;
 		for my $store (@ARGV) {
 			open my $in, "<", $store or die; binmode $in; local $/; my $bytes = <$in>;
-			for (0 .. $lines - 1) { open my $to, ">", "corpus/$store-$_" or die; print $to $bytes, chr }
+			for (0 .. $lines - 1) { open my $to, ">", "corpus/$store-$_" or die; print $to $bytes, chr($_ % 40), chr }
 		}' "$("$fuzz" -l)" ?.sspapi d.live
 	cp b.sspapi beside
 	check "libFuzzer, ${SECONDS_BY_COVERAGE:=60} s" env TMPDIR="$tmp/made" FUZZ_BESIDE="$tmp/beside" "$B/tests/long/fuzz-clang" \
