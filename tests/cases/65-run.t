@@ -55,6 +55,8 @@ SSPAPI_VERBOSE=2
 END
 check "an option for every variable" diff "$tmp/all.got" "$tmp/all.wanted"
 run env "$sspapi" env
+run strange env SSPAPI_OUTPUT="$(printf 'x\033[31m')" "$sspapi" env
+is "control characters of a value are escaped" "$(sed -n 1p "$tmp/strange.out")" 'SSPAPI_OUTPUT=x\x1b[31m'
 is "of sspapi env" "$(grep -c '^SSPAPI_' "$tmp/env.out")" "$(wc -l <"$tmp/all.wanted")"
 
 # format NAME WANTED ARGUMENT...

@@ -64,6 +64,17 @@ finds "no program at all" 1 "neither a program nor a script" "$sspapi" doctor ./
 printf '#!/no/such/interpreter -x\n' >bad
 printf '#!/bin/sh\r\n' >dos
 chmod +x bad dos
+printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nconst char *word = "dlmopen"; int main(void) { return WAY != 0; }\n' >apart.c
+for way in 'word:0' 'dlmopen(LM_ID_NEWLM, word, RTLD_NOW):1'; do
+	${CC:-gcc} -DWAY="${way%:*}" -o apart apart.c -ldl
+	run d "$sspapi" doctor ./apart
+	is "dlmopen: ${way%:*}" "$(grep -c 'uses dlmopen' d.out)" "${way##*:}"
+done
+# (As in libcudart_static.a.)
+printf 'const char *const message = "CUDA driver version is insufficient for CUDA runtime version";\n' >runtime.c
+${CC:-gcc} -DWAY='dlmopen(LM_ID_NEWLM, word, RTLD_NOW)' -o apart apart.c runtime.c -ldl
+run d "$sspapi" doctor ./apart
+is "dlmopen of the static CUDA runtime" "$(grep -c 'uses dlmopen' d.out)" 0
 finds "a script without its interpreter" 1 "sspapi doctor: ./bad: its first line names an interpreter that cannot be run, '/no/such/interpreter' (No such file or directory): install it, or mend the line" \
 	"$sspapi" doctor ./bad
 finds "a script from DOS" 1 "'/bin/sh' (with a carriage return behind it, of DOS): dos2unix" "$sspapi" doctor ./dos
@@ -78,6 +89,24 @@ if case $SHIM in *:*) false ;; esac; then
 		run d env LD_PRELOAD="$list" "$sspapi" doctor
 		is "none in front: $list" "$(status_of d) $(tr -s ' \n' ' ' <d.out | grep -c 'is preloaded before')" "0 0"
 	done
+fi
+
+# ---- where it runs -----------------------------------------------------------------------------
+# A virtual machine's image may have a container's file; a container has namespaces.
+printf '#include <string.h>\n#include <sys/syscall.h>\n#include <unistd.h>
+int access(const char *path, int how) { return strcmp(path, "/.dockerenv") ? (int)syscall(SYS_faccessat, -100, path, how, 0) : 0; }\n' >docker.c
+${CC:-gcc} -D_GNU_SOURCE -shared -fPIC -o docker.so docker.c
+docker() {
+	env LD_PRELOAD="${SANITIZE:+$SHIM:}$tmp/docker.so" "$@" "$sspapi" doctor 2>&1 | grep -c 'this is Docker'
+}
+case $(readlink /proc/self/ns/pid /proc/self/ns/uts /proc/self/ns/ipc /proc/self/ns/cgroup | tr '\n' ' ') in
+'pid:[4026531836] uts:[4026531838] ipc:[4026531839] cgroup:[4026531835] ') is "/.dockerenv on a machine of its own" "$(docker)" 0 ;;
+*) skip "/.dockerenv on a machine of its own" "a container" ;;
+esac
+if unshare --uts true 2>/dev/null; then
+	is "/.dockerenv in a namespace" "$(docker unshare --uts)" 1
+else
+	skip "/.dockerenv in a namespace" "none can be made"
 fi
 
 # ---- libpapi ------------------------------------------------------------------------------------
@@ -160,4 +189,8 @@ finds "without hwloc" 0 "no hwloc" own/sspapi doctor
 finds "without libsspapi.so" 0 "BAD" sh -c 'rm own/libsspapi.so; exec own/sspapi doctor'
 finds "NO_COLOR and no terminal: no colours" 0 "sspapi" "$sspapi" doctor
 check "no escape in it" not grep -q "$(printf '\033')" d.out
+strange=$(printf 'e\033[31mx')
+cp "$scenes/one" "$strange"
+run d "$sspapi" doctor "./$strange"
+check "nor of a program's name" sh -c '! grep -q "$(printf "\033")" d.out && grep -qF "e\x1b[31mx" d.out'
 done_testing

@@ -116,10 +116,11 @@ fi
 
 # ---- the end that nobody can wait for ------------------------------------------------
 
-for mode in abort kill; do
+for end in abort:134 kill:137 exit_group:3 daemon:0; do
+	mode=${end%:*}
 	rm -rf "$tmp/d" "$tmp/shim.json"
 	SSPAPI_OUTPUT=$tmp/d/x.json run_shim shim "$scenes/life" $mode
-	is "$mode: ends by its signal" "$(status_of shim)" "$([ $mode = abort ] && echo 134 || echo 137)"
+	is "$mode: ends as without" "$(status_of shim)" "${end#*:}"
 	check "$mode: no dump, no piece of one" not ls -A "$tmp/d"
 	file=$(lives)
 	check "$mode: recover makes it of the live file" "$B/sspapi" recover -o "$tmp/shim.json" "$file"
@@ -149,6 +150,26 @@ is "and not that PAPI_start failed, or a disk was full" "$(grep -c 'PAPI_start\|
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
 check "report of it: so, too" grep -q "limit on the size of files" "$tmp/limited.txt"
+# What the last line says of a live file that could not grow is true: recover makes nothing of it, or a part.
+run_shim limited env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$limit "$scenes/life" return
+check "neither dump nor live file: the counts are called lost" sh -c "grep 'the dump was not written: /dev/full: .*; the counts are lost, as the live file had reached the limit' '$tmp/limited.err'"
+check "and recover is not named" not grep -q recover "$tmp/limited.err"
+sets=$(perl -e 'for my $i (0 .. 23) { my @e = qw(EV_A EV_B EV_C EV_D); print "set=", join(",", map { splice @e, int($i / $_) % @e, 1 } 1, 4, 12, 24), " start read stop " }')
+said=''
+for times in 2 4 8 16 32 64; do
+	rm -f "$tmp"/limited/* "$tmp/part.json"
+	# shellcheck disable=SC2086 # words
+	run_shim part env SSPAPI_OUTPUT=/dev/full SSPAPI_LIVE="$tmp/limited" prlimit --fsize=$((times * limit)) "$scenes/ops" $sets
+	part=$(echo "$tmp"/limited/*.live)
+	run recover "$B/sspapi" recover -o "$tmp/part.json" "$part"
+	case $(grep 'the dump was not written' "$tmp/part.err") in
+	*"makes a part of it from $part: the live file had reached the limit on the size of files (ulimit -f), and what came later is lost") said="$said a part" has='> 0' ;;
+	*'; the counts are lost, as the live file'*) said="$said none" has='== 0' ;;
+	*) said="$said neither" has='< 0' ;;
+	esac
+	check "$times times the limit,${said##* }: so it is" test "$(json "$tmp/part.json" "@{\$d->{relations}} $has")" = 1
+done
+check "a part is among them ($said)" sh -c 'case $0 in *part*) ;; *) exit 1 ;; esac' "$said"
 # Of one that is not killed nothing is missing.
 SSPAPI_OUTPUT=$tmp/d/x.json run_shim limited env SSPAPI_LIVE=1 prlimit --fsize=$limit "$scenes/life" return
 check "the dump of one that is not killed has all, and no such word" sh -c "! grep -q 'missing here' '$tmp/d/x.json'"

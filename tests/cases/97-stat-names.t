@@ -100,6 +100,8 @@ fi
 is "the last of the kernel's events is there, or said not to be" "$(grep -c 'node-prefetch-misses' list.out)" 1
 run nothing "$sspapi" list nothing-like-it
 is "nothing has it" "$(status_of nothing) $(head -1 nothing.out)" "1 no event that can be counted here has 'nothing-like-it' in its name or text"
+run strange "$sspapi" list "$(printf 'x\033[31m')"
+is "nothing has control characters" "$(status_of strange) $(head -1 strange.out)" "1 no event that can be counted here has 'x\x1b[31m' in its name or text"
 check "what cannot be counted has a reason" awk '/^not here:/ { at = 1; next } at && !/^  [^:]+: ./ { bad = 1 } END { exit bad }' list.out
 
 # ---- the table ---------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
  * Prints a line for each that crashed or was slow, and at the end how many were refused, and how many
  * shown. Exit 1 if one crashed or was slow.
  *
- * While a verb reads the file, somebody else writes another damaged store over it (two times of three).
+ * While a verb reads the file, somebody else writes it with more damage over it (two times of three).
  *
  * With -DLIBFUZZER the same, for clang's -fsanitize=fuzzer: of each input the last byte says which command
  * line gets the rest, and the byte before it at which read the file is damaged once more. FUZZ_BESIDE names a sound store, which merge, diff and report have beside it.
@@ -173,6 +173,19 @@ static size_t harm(unsigned char *b, size_t n)
 	return n;
 }
 
+/* What somebody else makes of it; its first words stay. */
+static struct fuzz_writer more_harm(const unsigned char *b, size_t n, unsigned at)
+{
+	unsigned char *bytes = malloc(n + 1);
+	struct fuzz_writer w = {.at = at, .bytes = bytes, .n = n};
+
+	memcpy(bytes, b, n);
+	for (unsigned i = 0; i < 8 && w.n; i++)
+		w.n = harm(bytes, w.n);
+	memcpy(bytes, b, n < 20 ? n : 20);
+	return w;
+}
+
 static void load(const char *path)
 {
 	FILE *f = fopen(path, "rb");
@@ -209,20 +222,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-	struct fuzz_writer writer = {.n = n < 2 ? 0 : n - 2};
-	unsigned char *other;
+	struct fuzz_writer writer;
 
 	if (n < 2)
 		return 0;
-	writer.at = bytes[n - 2];
-	other = malloc(writer.n + 1);
-	memcpy(other, bytes, writer.n);
-	start_rnd(writer.at, writer.n);
-	for (int i = 0; i < 3 && writer.n; i++)
-		writer.n = harm(other, writer.n);
-	writer.bytes = other;
+	start_rnd(bytes[n - 2], n);
+	writer = more_harm(bytes, n - 2, bytes[n - 2]);
 	fuzz_command(bytes, n - 2, &writer, bytes[n - 1]);
-	free(other);
+	free((void *)writer.bytes);
 	return 0;
 }
 
@@ -276,9 +283,9 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 	int null = open("/dev/null", O_WRONLY);
 
 	for (unsigned long i = from; i < to; i++) {
-		unsigned char *b, *other;
+		unsigned char *b;
 		size_t n = make(&b, seed, i);
-		struct fuzz_writer writer = {.n = make(&other, seed + 1, i), .bytes = other, .at = i % 3 ? 1 + below(40) : 0};
+		struct fuzz_writer writer = more_harm(b, n, i % 3 ? 1 + (unsigned)below(40) : 0);
 		struct timespec t0, t1;
 		double took;
 
@@ -297,7 +304,7 @@ static void batch(unsigned long seed, unsigned long from, unsigned long to)
 		if (took > SECONDS)
 			raise(SIGALRM);
 		free(b);
-		free(other);
+		free((void *)writer.bytes);
 	}
 	_exit(0);
 }

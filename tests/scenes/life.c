@@ -5,6 +5,7 @@
  */
 #include "now.h"
 #include <spawn.h>
+#include <sys/syscall.h>
 
 extern char **environ;
 
@@ -205,6 +206,10 @@ int main(int argc, char **argv)
 		abort();
 	if (is(mode, "kill"))
 		raise(SIGKILL);
+	if (is(mode, "exit_group"))
+		syscall(SYS_exit_group, 3);
+	if (is(mode, "daemon") && daemon(1, 1) == 0)
+		_exit(0);
 	if (is(mode, "exec"))
 		execl(self, self, "return", NULL);
 	if (is(mode, "exec-plain"))

@@ -114,7 +114,7 @@ static void json_keys(void **state)
 	     { "events/0/code", "0x80000032" }, { "events/0/derived", "NOT_DERIVED" }, { "events/0/data_type", "int64" },
 	     { "events/0/natives", "#1" }, { "events/0/description", stub_text[T_DESCRIPTION] },
 	     { "events/5/kind", "gauge" }, { "events/7/name", "ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
-	     { "calls", "#3" }, { "calls/PAPI_read", "17035" }, { "dropped/relations", "1" }, { "notes", "#2" },
+	     { "calls", "#3" }, { "calls/PAPI_read", "17035" }, { "dropped/relations", "1" }, { "notes", "#3" },
 	     { "self/ns_per_call", "214" });
 	assert_true(json_number_value(json_object_get(json_object_get(root, "self"), "share")) > 0.0003);
 	json_decref(root);

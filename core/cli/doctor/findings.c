@@ -107,7 +107,10 @@ void sp_doctor_mend(struct sp_doctor *d, const char *format, ...)
 
 void sp_doctor_head(struct sp_doctor *d, const char *title)
 {
-	printf("%s%s%s\n", d->colour ? "\033[1m" : "", title, d->colour ? "\033[0m" : "");
+	char *plain = sp_plain(title);
+
+	printf("%s%s%s\n", d->colour ? "\033[1m" : "", plain, d->colour ? "\033[0m" : "");
+	free(plain);
 }
 
 /* ---- apart --------------------------------------------------------------------- */

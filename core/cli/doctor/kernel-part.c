@@ -36,13 +36,33 @@ static bool has_word(const char *path, const char *const *words)
 	return false;
 }
 
+/* Is a namespace not the host's, which every container has?  (The kernel gives the host's fixed numbers.) */
+static bool is_apart(void)
+{
+	static const char *const host[][2] = {
+		{ "/proc/self/ns/pid", "pid:[4026531836]" }, { "/proc/self/ns/uts", "uts:[4026531838]" },
+		{ "/proc/self/ns/ipc", "ipc:[4026531839]" }, { "/proc/self/ns/cgroup", "cgroup:[4026531835]" },
+	};
+	char link[64];
+
+	for (unsigned i = 0; i < SP_COUNT(host); i++) {
+		ssize_t n = readlink(host[i][0], link, sizeof(link) - 1);
+
+		link[n > 0 ? n : 0] = 0;
+		if (n > 0 && strcmp(link, host[i][1]) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* (The image of a virtual machine may be made of a container's, and have its file.) */
 static const char *container(void)
 {
 	static const char *const words[] = { "docker", "kubepods", "containerd", "libpod", "/lxc", NULL };
 
-	if (access("/.dockerenv", F_OK) == 0)
+	if (access("/.dockerenv", F_OK) == 0 && is_apart())
 		return "Docker";
-	if (access("/run/.containerenv", F_OK) == 0)
+	if (access("/run/.containerenv", F_OK) == 0 && is_apart())
 		return "Podman";
 	if (getenv("APPTAINER_CONTAINER") || getenv("SINGULARITY_CONTAINER"))
 		return "Apptainer";

@@ -15,8 +15,9 @@ int sp_cmd_env(int argc, char **argv)
 		const struct sp_conf_row *row = &sp_conf_rows[i];
 		const char *value = getenv(row->name);
 
-		printf("%s=%s\n    %s\n    values: %s; default: %s\n", row->name, value ? value : "", row->help, row->values,
-		       row->fallback);
+		printf("%s=", row->name);
+		sp_put_plain(stdout, value ? value : "");
+		printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values, row->fallback);
 	}
 	return 0;
 }

@@ -40,13 +40,18 @@ static void put_text(const struct list *l, size_t used, const char *text)
 
 static void put(struct list *l, const char *name, const char *perf, const char *text)
 {
+	char *plain = sp_plain(name);
 	int used;
 
-	if (*l->head)
-		printf("%s%s:\n", l->n ? "\n" : "", l->head);
+	if (*l->head) {
+		fputs(l->n ? "\n" : "", stdout);
+		sp_put_plain(stdout, l->head);
+		puts(":");
+	}
 	*l->head = 0;
 	l->n++;
-	used = printf("  %-*s  ", (int)NAME_MOST, name);
+	used = printf("  %-*s  ", (int)NAME_MOST, plain);
+	free(plain);
 	if (perf)
 		used += printf("%-24s  ", perf);
 	put_text(l, (size_t)used, text);
@@ -158,13 +163,17 @@ int sp_cmd_list(int argc, char **argv)
 		snprintf(name, sizeof(name), "%u event%s of this CPU", l.uncounted, l.uncounted == 1 ? "" : "s");
 		is_off(&l, name, l.no_counters);
 	}
-	if (!l.n)
-		printf("no event that can be counted here has '%s' in its name or text\n", l.word ? l.word : "");
+	if (!l.n) {
+		fputs("no event that can be counted here has '", stdout);
+		sp_put_plain(stdout, l.word ? l.word : "");
+		puts("' in its name or text");
+	}
 	for (uint32_t i = 0; i < l.n_off; i++) {
-		char *why = sp_plain(l.off[i].why);
-
-		printf("%s  %s: %s\n", i ? "" : "\nnot here:\n", l.off[i].names, why);
-		free(why);
+		fputs(i ? "  " : "\nnot here:\n  ", stdout);
+		sp_put_plain(stdout, l.off[i].names);
+		fputs(": ", stdout);
+		sp_put_plain(stdout, l.off[i].why);
+		putchar('\n');
 		free(l.off[i].names);
 	}
 	free(l.off);

@@ -88,6 +88,9 @@ struct object {
 static const char *const starts[] = { "dlopen", "execve", "execv", "execvp", "execl", "execlp", "execvpe",
 				      "posix_spawn", "posix_spawnp", "dlmopen", NULL };
 
+/* A message of the CUDA runtime, which imports dlmopen for its own use: a program that is linked to it statically has both. */
+#define CUDA_RUNTIME "CUDA driver version is insufficient for CUDA runtime version"
+
 struct closure {
 	struct sp_program *program;
 	struct object at[OBJECTS_MOST];
@@ -266,7 +269,7 @@ static void look_file(struct sp_program *p, const struct sp_elf_file *f)
 		return;
 	look_loader(p, f);
 	p->loads_or_starts = sp_elf_file_has_name(f, starts);
-	p->apart = sp_elf_file_has_name(f, apart);
+	p->apart = sp_elf_file_has_name(f, apart) && !sp_elf_file_holds(f, CUDA_RUNTIME);
 	p->static_papi = sp_elf_file_defines(f, "PAPI_library_init");
 	if (p->kind == SP_PROGRAM_DYNAMIC)
 		close_over(p);

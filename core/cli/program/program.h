@@ -32,7 +32,7 @@ struct sp_program {
 	bool names_papi;		/* has "libpapi" in its bytes: it may dlopen one */
 	bool loads_or_starts;		/* it, or what it links (libpython), imports dlopen, exec or posix_spawn */
 	bool static_papi;		/* defines PAPI_library_init itself */
-	bool apart;			/* imports dlmopen */
+	bool apart;			/* imports dlmopen, and not for the CUDA runtime */
 	char asan[PATH_MAX];		/* AddressSanitizer's runtime as a library that it links; "": none, or in the program itself */
 	bool unread;			/* may be run, not read: no more than set_id is known */
 };
