@@ -26,6 +26,25 @@ for store in ?.sspapi d.live; do
 	done
 done
 
+# A refresh finds call sites where there were none.
+mkdir refresh
+mkfifo tell hear
+env LD_PRELOAD="$SHIM" SSPAPI_LIVE="$tmp/refresh" SSPAPI_OUTPUT="$tmp/g.txt" "$scenes/ops" set=EV_A tell=tell hear=hear start read stop \
+	tell=tell hear=hear >ops.out 2>&1 &
+read -r _ <tell
+"$sspapi" top -d 0.1 "$(echo refresh/*.live)" >top.out 2>top.err &
+top=$!
+await test -s top.out
+: >hear
+read -r _ <tell
+await grep -q '^between the calls in' top.out
+: >hear
+wait $top
+status=$?
+is "top: a refresh with the first call sites" "$status $(grep -c 'runtime error' top.err)" "0 0"
+check "(there were none before)" grep -q '^Nothing to show' top.out
+rm -rf refresh tell hear g.txt ops.out top.*
+
 : "${SEED:=20240607}" "${TIMES:=$(bounded 10000 1500)}"
 mkdir -p scratch
 check "$TIMES damaged stores in every form, and each to a verb" env TMPDIR="$tmp/scratch" "$fuzz" -n "$TIMES" -s "$SEED" -o "$kept" ?.sspapi d.live

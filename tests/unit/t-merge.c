@@ -20,6 +20,7 @@ static void numbers(void **state)
 	struct sp_names t = { 0 };
 	uint32_t *order, *rank;
 
+	assert_int_equal(sp_names_find(&t, "ab", 2), SP_NO_NAME);
 	for (unsigned turn = 0; turn < 2; turn++)
 		for (uint32_t i = 0; i < 5000; i++) {
 			uint32_t key[2] = { i * 2654435761u, 7 };
@@ -41,6 +42,9 @@ static void numbers(void **state)
 	assert_int_equal(sp_names_number(&t, "a", 1), 2);
 	assert_int_equal(sp_names_number(&t, "", 0), 3);
 	assert_int_equal(sp_names_number(&t, "ab", 2), 0);
+	assert_int_equal(sp_names_find(&t, "ab\0", 3), 1);
+	assert_int_equal(sp_names_find(&t, "b", 1), SP_NO_NAME);
+	assert_int_equal(t.n, 4);
 	sp_names_sort(&t, &order, &rank);
 	assert_true(order[0] == 3 && order[1] == 2 && order[2] == 0 && order[3] == 1);
 	free(order);
