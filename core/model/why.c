@@ -1,7 +1,7 @@
 /* why.c: how counts are told to CPUs, and why not better, and why some are missing, in words. */
 #include <errno.h>
 
-#include "../out.h"
+#include "../base/out.h"
 #include "model.h"
 
 const char *sp_attribution_name(uint32_t how)
