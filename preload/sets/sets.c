@@ -670,8 +670,8 @@ static uint32_t wanted_domain(int id)
 	return papi->PAPI_get_opt && papi->PAPI_get_opt(PAPI_DOMAIN, &o) == PAPI_OK ? (uint32_t)o.domain.domain : 0;
 }
 
-/* The domain in which each event is counted: as PAPI asked the kernel, which knows no PAPI_DOM_OTHER; that is told where PAPI
- * has the others so. */
+/* Finds the domain in which each event is counted: as PAPI asked the kernel. Domains that the kernel does not tell apart are
+ * taken from PAPI if it agrees in the others. */
 static void find_domains(struct sp_set *s, int id, struct holding *h)
 {
 	struct sp_split_want want = { .opened = &s->opened, .k = (uint32_t)h->k, .terms = h->terms };
@@ -679,7 +679,7 @@ static void find_domains(struct sp_set *s, int id, struct holding *h)
 
 	if (!h->domains)
 		return;
-	h->domain = (wanted & ~SP_DOMAIN_OTHER) == all ? wanted : all;
+	h->domain = (wanted & ~SP_DOMAINS_UNSEEN) == all ? wanted : all;
 	for (int i = 0; i < h->k; i++) {
 		struct sp_event_seen *e = sp_event_seen(&sp_papi_used->real, h->codes[i]);
 		uint32_t in = s->counted.known ? sp_split_domain(&want, (uint32_t)i) : 0;

@@ -1,10 +1,10 @@
 /* counted.c: says whose counts an event set holds; see counted.h. */
-#include "../../core/store/domain.h"
 #include "counted.h"
 
 uint32_t sp_counted_in(const struct perf_event_attr *a)
 {
-	return (a->exclude_user ? 0 : SP_DOMAIN_USER) | (a->exclude_kernel ? 0 : SP_DOMAIN_KERNEL) | (a->exclude_hv ? 0 : SP_DOMAIN_SUPERVISOR);
+	return ((a->exclude_user ? 0 : SP_DOMAIN_USER) | (a->exclude_kernel ? 0 : SP_DOMAIN_KERNEL) |
+		(a->exclude_hv ? 0 : SP_DOMAIN_SUPERVISOR)) & ~SP_DOMAINS_UNSEEN;
 }
 
 struct sp_counted sp_counted(const struct sp_opened *o)

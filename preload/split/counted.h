@@ -7,9 +7,20 @@
 #ifndef SP_COUNTED_H
 #define SP_COUNTED_H
 
+#include "../../core/store/domain.h"
 #include "opened.h"
 
 #define SP_CPUS_MIXED	(-3)
+
+/*
+ * The domains that the kernel does not tell apart here. Linux ignores exclude_hv on x86-64, and libpfm4 clears it for every
+ * event where it knows an x86 CPU: PAPI_DOM_USER alone looked like user+supervisor.
+ */
+#ifdef __x86_64__
+#define SP_DOMAINS_UNSEEN (SP_DOMAIN_OTHER | SP_DOMAIN_SUPERVISOR)
+#else
+#define SP_DOMAINS_UNSEEN SP_DOMAIN_OTHER
+#endif
 
 struct sp_counted {
 	bool known;			/* false: nothing is open, not all was seen, or not all of it is of one thread */
@@ -17,14 +28,14 @@ struct sp_counted {
 	bool inherits;			/* one of them counts threads made later, too */
 	int tid;			/* the thread; -1: any that runs on the CPU; 0: not known */
 	uint32_t thread;		/* sp_self.id of that who opened them for itself; 0 */
-	uint32_t domain;		/* PAPI_DOM_USER, _KERNEL, _SUPERVISOR: of any of them */
+	uint32_t domain;		/* that of all of them together (sp_counted_in) */
 	uint32_t each;			/* the CPU and the domain of each, in one number */
 	int cpu;			/* all count on this one only; -1: on any; SP_CPUS_MIXED: not all on the same */
 };
 
 struct sp_counted sp_counted(const struct sp_opened *o);
 
-/* The domain of one counter.  (PAPI_DOM_OTHER is nothing to the kernel.) */
+/* The domain of one counter, without SP_DOMAINS_UNSEEN. */
 uint32_t sp_counted_in(const struct perf_event_attr *a);
 
 static inline bool sp_counted_same(const struct sp_counted *a, const struct sp_counted *b)
