@@ -78,7 +78,7 @@ fi
 # One that outlives us: not ended; a merged store and the text know it, too.
 sleep 100 &
 target=$!
-until [ "$(cat /proc/$target/comm)" = sleep ]; do :; done
+await grep -q sleep /proc/$target/comm
 SSPAPI_OUTPUT=$tmp/watch.sspapi run_shim watch "$scenes/watch" "$target"
 "$B/sspapi" merge -o "$tmp/merged.sspapi" "$tmp/watch.sspapi"
 for store in watch merged; do

@@ -3,8 +3,6 @@
 one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live
-LIMIT=${EMULATED:+400}
-: "${LIMIT:=30}"
 
 # put FILE OFFSET FORMAT VALUE: into a store, as perl's pack writes it (where: sspapi-store(5), the header)
 put() {
@@ -259,7 +257,7 @@ END
 ${CC:-gcc} -o headless headless.c -pthread
 ./headless &
 headless=$!
-until grep -q ') Z ' /proc/$headless/stat; do sleep 0.05; done
+await grep -q ') Z ' /proc/$headless/stat
 cp a.sspapi sspapi.0.headless.1.1.live
 put sspapi.0.headless.1.1.live $END L 0
 put sspapi.0.headless.1.1.live $PID L $headless
@@ -370,7 +368,7 @@ live=$(ls live/*.live)
 mkdir theirs
 ln -s "$tmp/$live" theirs/sspapi.0.h.1.1.live
 mkfifo theirs/sspapi.0.h.2.1.live
-run recover timeout 20 "$sspapi" recover --force theirs/sspapi.0.h.1.1.live theirs/sspapi.0.h.2.1.live
+run recover "$sspapi" recover --force theirs/sspapi.0.h.1.1.live theirs/sspapi.0.h.2.1.live
 is "nor does recover follow a link, nor wait for a FIFO" "$(status_of recover) $(wc -l <recover.err) $(ls theirs | wc -l) $(ls z.json 2>/dev/null)" "1 2 2 "
 check "(the live file that it names stays)" test -e "$live"
 rm -rf live/* theirs

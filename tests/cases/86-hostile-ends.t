@@ -1,7 +1,5 @@
 # Several threads that end the process at the same moment: there is one dump, whole, and nothing else.
 . tests/lib/lib.sh
-LIMIT=${EMULATED:+400}
-: "${LIMIT:=40}"
 # The programs say on which CPU they read.
 export SSPAPI_ATTRIBUTION=reading
 
@@ -112,7 +110,7 @@ full() {
 	shift 3
 	mkdir -p "$full_of/live"
 	cd "$full_of" || return
-	LIMIT=30 run "${full_of##*/}" perl "$root/tests/lib/full.pl" "$full_kind" \
+	run "${full_of##*/}" perl "$root/tests/lib/full.pl" "$full_kind" \
 		env SSPAPI_OUTPUT="$full_output" SSPAPI_LIVE="$full_of/live" SSPAPI_ATTRIBUTION=bogus "$@"
 	cd "$root" || exit
 }

@@ -3,8 +3,6 @@
 one=$scenes/one
 cd "$tmp" || exit 1
 mkdir live mine mine/in theirs
-LIMIT=${EMULATED:+400}
-: "${LIMIT:=30}"
 
 # dumped PATH: status of a run that dumps there, and what is in the folder of one's own then
 dumped() {
@@ -84,7 +82,7 @@ is "sspapi recover -o" "$(status_of how) $(ls mine/r.txt 2>/dev/null) $(ls live 
 into() {
 	exec 7<>"$1"
 	SSPAPI_LIVE=0 SSPAPI_FORMAT=csv SSPAPI_OUTPUT=$tmp/$1 run_shim shim "$one"
-	timeout 5 dd iflag=nonblock bs=5 count=1 <&7 2>/dev/null
+	dd iflag=nonblock bs=5 count=1 <&7 2>/dev/null
 	exec 7<&-
 	echo " $(status_of shim)"
 }

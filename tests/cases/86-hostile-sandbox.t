@@ -1,8 +1,6 @@
 # What a program may do to its own surroundings, and to ours: no descriptors, another root, a sandbox. It ends as it would; its counts are in the dump, or in the live file, or a line says what
 # is missing.
 . tests/lib/lib.sh
-LIMIT=${EMULATED:+400}
-: "${LIMIT:=40}"
 # The programs say on which CPU they read.
 export SSPAPI_ATTRIBUTION=reading
 

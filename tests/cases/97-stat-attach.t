@@ -11,7 +11,7 @@ once() {
 	mkdir one
 	seed=$1
 	shift
-	(cd one && timeout -k 1 100 sh "$root/tests/lib/attach.sh" "$B" "$root" "$seed" "$@") >once.out 2>&1 || { cat once.out; return 1; }
+	(cd one && timeout -k 1 "$LIMIT" sh "$root/tests/lib/attach.sh" "$B" "$root" "$seed" "$@") >once.out 2>&1 || { cat once.out; return 1; }
 }
 seed=$(date +%s)
 echo "# seeds from $seed on"
@@ -30,7 +30,7 @@ if [ "$(id -u)" = 0 ] && [ -z "${SANITIZE-}" ]; then
 		cp "$B/tests/apps/breeds" user/tests/apps
 		cp "$root/tests/lib/attach.sh" user
 		cp "$root/tests/lib/check-attached.pl" "$root/tests/lib/Dump.pm" user/tests/lib
-		(cd one && timeout -k 1 100 setpriv --reuid=65534 --regid=65534 --clear-groups sh "$tmp/user/attach.sh" "$tmp/user" "$tmp/user" "$seed" \
+		(cd one && timeout -k 1 "$LIMIT" setpriv --reuid=65534 --regid=65534 --clear-groups sh "$tmp/user/attach.sh" "$tmp/user" "$tmp/user" "$seed" \
 			"$tmp/sspapi") >once.out 2>&1 || { cat once.out; return 1; }
 	}
 	check "an ordinary user's" as_user
@@ -52,7 +52,7 @@ mkfifo go
 begin() {
 	"$apps/counted" wait "$@" go >said &
 	pid=$!
-	until grep -q ready said; do :; done
+	await grep -q ready said
 }
 begin 5 100
 run one "$sspapi" stat -p $pid -o one.json sh -c ': >go; while kill -0 "$0" 2>/dev/null && [ "$(ps -o stat= -p "$0")" != Z ]; do :; done' $pid
@@ -63,7 +63,7 @@ begin 5 100
 "$sspapi" stat -p $pid -o ends.json 2>ends.err &
 command=$!
 until grep -q counting ends.err; do kill -0 $command || break; done
-timeout 60 sh -c ': >go'
+timeout "$LIMIT" sh -c ': >go'
 wait $command
 is "it ends with the process" "$? $(json ends.json '$d->{components}[0]{total}{"perf::PAGE-FAULTS"} >= 500 ? "counted" : "too few"')" "0 counted"
 begin 5 100
@@ -82,7 +82,7 @@ run none "$sspapi" stat -p $pid -- /no/such/program
 is "no such program" "$(status_of none)" 127
 run two "$sspapi" stat -p $pid,$$ -o two.json true
 is "two processes" "$(status_of two) $(grep -c 'counting 2 threads' two.err)" "0 1"
-timeout 60 sh -c ': >go'
+timeout "$LIMIT" sh -c ': >go'
 wait $pid
 for wrong in "" x 0 -1 1,,2 99999999999 1x; do
 	run wrong "$sspapi" stat -p "$wrong" touch ran
@@ -99,7 +99,7 @@ few() {
 	begin 5 100
 	run few sh -c 'ulimit -n "$1"; exec "$2" stat -p "$0" -o few.json sh -c ": >go; while kill -0 $0 2>/dev/null && [ \"\$(ps -o stat= -p $0)\" != Z ]; do :; done"' \
 		$pid "$1" "$sspapi"
-	[ "$(status_of few)" = 0 ] || timeout 60 sh -c ': >go'
+	[ "$(status_of few)" = 0 ] || timeout "$LIMIT" sh -c ': >go'
 	wait $pid
 }
 cpus=$(tr ',-' ' \n' </sys/devices/system/cpu/online | wc -l)

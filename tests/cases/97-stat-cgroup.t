@@ -46,10 +46,9 @@ check "programs wait in the group and outside" eval 'gated a "$name" $cpu0 300 &
 	gated x "" $cpu0 110 && gated y "" $cpu1 130'
 # All touch their pages while this runs.
 cat >gates.sh <<'END'
-for i in a b c x y; do timeout 60 sh -c ': >"$1.go"' sh $i || exit 1; done
+for i in a b c x y; do : >$i.go; done
 for i in a b c x y; do
-	end=$(($(date +%s) + 60))
-	until [ "$(grep -c done $i.said)" = 2 ]; do [ "$(date +%s)" -lt $end ] || exit 1; done
+	until [ "$(grep -c done $i.said)" = 2 ]; do sleep 0.01; done
 done
 END
 if command -v perf >/dev/null && perf stat -a -A -x, -e page-faults -G "$name" true >perf.try 2>&1; then
@@ -59,7 +58,7 @@ else
 fi
 is "counted until the command ends; the status is its own" "$(status_of one)" 0
 for i in a b c x y; do
-	timeout 60 sh -c ': >"$1.end"' sh $i
+	timeout "$LIMIT" sh -c ': >"$1.end"' sh $i
 done
 wait
 children=''

@@ -38,14 +38,15 @@ check "no more are kept than asked for, and a line says so" sh -c '"$0" report f
 mkfifo ran
 perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations \
 	sh -c 'i=0; while [ $i -lt 200 ]; do "$0" pages 20; i=$((i + 1)); done; echo ran >ran' "$apps/counted" 2>&1 >/dev/null |
-	{ timeout 60 head -1 <ran >held; cat >late.err; }
+	{ timeout "$LIMIT" head -1 <ran >held; cat >late.err; }
 is "a pipe that nobody reads does not hold the program up" "$(cat held)" ran
 check "what waited comes then, and the table" grep -q '^CPU ' late.err
 # A program that writes there, too: what it wrote stands between whole rows, also where these have waited.
 mkfifo both
 perl -e 'fcntl(STDERR, 1031, 4096) or die; exec @ARGV' "$sspapi" stat -I 1 -e page-faults,task-clock,cs,migrations,minor-faults,major-faults \
 	sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >&2; echo "the program itself: $i" >&2; i=$((i + 1)); done' "$apps/counted" 2>both &
-perl -e 'sleep 1; while (sysread(STDIN, my $part, 4096)) { print $part; select undef, undef, undef, 0.001 }' <both >both.err
+perl -e 'select undef, undef, undef, 0.01 while ioctl(STDIN, 0x541b, $n = pack "i", 0) && unpack("i", $n) < 3500;	# FIONREAD
+	while (sysread(STDIN, my $part, 4096)) { print $part; select undef, undef, undef, 0.001 }' <both >both.err
 wait $!
 is "rows and the program's lines are whole" "$(grep -c '^the program itself: [0-9]*$' both.err) $(sed -n '/^sh -c/q; p' both.err |
 	grep -cvE '^the program itself: [0-9]+$|^tid [0-9]+ faults [0-9]+ before [0-9]+$|^ *[0-9]+\.[0-9]{6} s  CPU [0-9]+ +[0-9]+ (ns|  )  [A-Z-]+$')" "300 0"
@@ -56,7 +57,7 @@ import os, pty, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
     os.execv(sys.argv[1], ["sspapi", "stat", "-I", "1", "-o", "tty.sspapi"] + sys.argv[2:])
-end = time.time() + 60
+end = time.time() + int(os.environ["LIMIT"])
 while not os.path.exists("tty.sspapi") and time.time() < end:
     time.sleep(0.05)
 print("kept" if os.path.exists("tty.sspapi") else "held up")
@@ -71,7 +72,7 @@ print(text.count(b" s  CPU ") > 50, b"look further" in text)
 END
 if command -v python3 >/dev/null; then
 	is "a terminal that nobody reads holds nothing up; what waited comes then" \
-		"$(python3 terminal.py "$sspapi" sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >/dev/null; i=$((i + 1)); done' "$apps/counted" | paste -sd' ')" "kept True True"
+		"$(LIMIT=$LIMIT python3 terminal.py "$sspapi" sh -c 'i=0; while [ $i -lt 300 ]; do "$0" pages 20 >/dev/null; i=$((i + 1)); done' "$apps/counted" | paste -sd' ')" "kept True True"
 else
 	skip "a terminal that nobody reads holds nothing up; what waited comes then" "there is no python3"
 fi

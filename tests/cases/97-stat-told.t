@@ -61,7 +61,7 @@ check "and are there" test "$(total one)" -ge 200
 stat one "$apps/counted" daemon 300 go
 check "still running" test "$(notes one 'was still running when the program ended')" = 1
 check "and counted so far" test "$(total one)" -ge 300
-timeout 60 sh -c ': >go'
+timeout "$LIMIT" sh -c ': >go'
 stat one -r 2 "$apps/counted" threads 5 10
 is "in each run" "$(json one.json 'scalar grep { $_->{thread} eq "worker-4" } @{$d->{relations}}') $(notes one 'told of by')" "2 1"
 run one "$sspapi" stat --per-thread=no -o one.json "$apps/counted" threads 20 10
@@ -108,7 +108,7 @@ mkfifo board
 "$sspapi" stat --per-thread -o stranger.json sh -c 'echo "$_SSPSTAT" >board; read -r _ <go' 2>stranger.err &
 read -r where <board
 run stranger env LD_PRELOAD="$LD_PRELOAD:$B/libsspapi-threads.so" _SSPSTAT="$where" "$apps/counted" pages 100
-timeout 60 sh -c 'echo >go'
+timeout "$LIMIT" sh -c 'echo >go'
 wait $!
 is "a stranger has no row" "$(json stranger.json "scalar grep { \$_->{tid} == $(awk '{ print $2 }' stranger.out) } @{\$d->{relations}}") $(json stranger.json 'scalar @{$d->{relations}}')" "0 2"
 
@@ -121,7 +121,7 @@ dead() {
 	{
 		read -r _
 		kill "-$1" $command
-		timeout 60 sh -c ': >go'
+		timeout "$LIMIT" sh -c ': >go'
 		for _ in 1 2 3 4 5 6; do read -r line && echo "$line"; done >"$1.out"
 	} <"said-$1"
 	is "SIG$1: the program runs on" "$(grep -c faults "$1.out")" 6

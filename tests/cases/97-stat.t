@@ -53,16 +53,18 @@ if [ -n "$rows" ]; then
 	stat one "$apps/counted" daemon 300 "$tmp/fifo"
 	check "still running" sh -c 'grep -q "1 thread was still running when the program ended" "$1"' sh "$tmp/one.json"
 	check "and counted so far" test "$(json "$tmp/one.json" '$d->{components}[0]{total}{"perf::PAGE-FAULTS"}')" -ge 300
-	timeout 60 sh -c ': >"$0"' "$tmp/fifo"
+	timeout "$LIMIT" sh -c ': >"$0"' "$tmp/fifo"
 fi
 # A command that could not empty its rings until the program had ended: no record tells that some had no room.
 if [ -n "$rows" ]; then
-	"$sspapi" stat -o stopped.json sh -c 'echo $PPID >stopped; kill -STOP $PPID; "$0" threads 3000 1 >/dev/null; : >over' "$apps/counted" 2>stopped.err &
-	await test -e over && sleep 0.2
-	kill -CONT "$(cat stopped)"
+	"$sspapi" stat -o stopped.json sh -c 'echo $PPID $$ >stopped; kill -STOP $PPID; exec "$0" threads 3000 1 >/dev/null' "$apps/counted" 2>stopped.err &
+	await test -s stopped
+	read -r command program <stopped
+	await grep -q '^State:.Z' "/proc/$program/status"
+	kill -CONT "$command"
 	wait $!
 	is "records that had no room are said to be lost, and nobody to run still" \
-		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "0 1 0"
+		"$? $(json stopped.json '(scalar grep { /records of threads that ended were lost/ } @{$d->{notes}}), scalar grep { /still running/ } @{$d->{notes}}' | paste -sd' ')" "7 1 0"
 	check "and what they had is in no thread's row" test "$(json stopped.json 'my ($most) = sort { $b <=> $a } map { my $n = 0; $n += $_->{total}[1] for @{$_->{cpus}}; $n } grep { $_->{tid} } @{$d->{relations}}; $most')" -lt 500
 fi
 stat one "$apps/counted" texec 500
@@ -117,7 +119,7 @@ os.close(terminal)
 print(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
 END
 if command -v python3 >/dev/null; then
-	is "the terminal is gone: the program hears of it, and is counted" "$(timeout -k 1 60 python3 hangup.py "$sspapi") $(test -s hup.json; echo $?)" "5 0"
+	is "the terminal is gone: the program hears of it, and is counted" "$(timeout -k 1 "$LIMIT" python3 hangup.py "$sspapi") $(test -s hup.json; echo $?)" "5 0"
 else
 	skip "the terminal is gone" "there is no python3"
 fi
