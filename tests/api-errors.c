@@ -224,7 +224,7 @@ static void unhindered(void)
 	shared = listed(MANY, 1);
 	sspapi_start(set_a, &shared);
 	pthread_create(&thread, NULL, copy_all, NULL);
-	for (int tries = 0; tries < 300 && times < 10 && reads == 100 * times; tries++) {
+	while (times < 10 && reads == 100 * times) {
 		asked = 1;
 		pthread_kill(thread, SIGUSR1);
 		while (asked && !held)

@@ -105,11 +105,12 @@ $(FAKE)/libkernel.so: tests/fake/kernel/kernel.c tests/fake/kernel/kernel.map
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC -Wl,-soname,$(@F) -Wl,--version-script=tests/fake/kernel/kernel.map -o $@ $<
 
+# Found beside it in a copy and in a guest; by its full path behind a link and in a privileged program.
 $(FAKES): $(FAKE_DEPS) $(FAKE)/libkernel.so
 	$(call say,FAKE)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -shared -fPIC $(FAKE_FLAGS) -Wl,-soname,$(@F) -o $@ $(FAKE_SRC) $(FAKE)/libkernel.so \
-	  -Wl,-z,now,--enable-new-dtags,-rpath,$(abspath $(FAKE)) -pthread -ldl
+	  -Wl,-z,now,--enable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/..:$(abspath $(FAKE))' -pthread -ldl
 
 # Programs on it: on 7.0, some on other versions, too; plugins with a libpapi each.
 SCENES	:= $(patsubst tests/scenes/%.c,$(T)/scenes/%,$(wildcard tests/scenes/*.c))

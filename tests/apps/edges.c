@@ -409,6 +409,7 @@ static void limit(void)
 }
 
 static volatile int step;
+static volatile long touches;
 
 static void await(int what)
 {
@@ -426,8 +427,13 @@ static void *reader(void *unused)
 	(void)unused;
 	pin(1);
 	for (int i = 0; i < 20; i++) {
+		long before;
+
 		await(2 * i + 1);
-		reads();
+		do {		/* until the other thread ran meanwhile, on a busy machine, too */
+			before = touches;
+			reads();
+		} while (touches == before);
 		go(2 * i + 2);
 	}
 	return NULL;
@@ -442,6 +448,7 @@ static void touch_until(int what)
 		*(volatile char *)c->arena.next = 1;
 		madvise(c->arena.next, c->arena.page, MADV_DONTNEED);
 		on[cpu]++;
+		touches++;
 	}
 }
 

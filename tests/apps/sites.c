@@ -84,14 +84,20 @@ HERE static int garbled(void)
 	uintptr_t self[2] = { (uintptr_t)self, (uintptr_t)garbled };
 	const uintptr_t garbage[] = { 0, 1, 4096, (uintptr_t)self, (uintptr_t)self + 1, UINTPTR_MAX, UINTPTR_MAX - 7,
 				      UINTPTR_MAX / 2 - 4095, (uintptr_t)c->arena.next };
+	long long seen[sizeof(garbage) / sizeof(*garbage)];
+	int end;
 
 	must("PAPI_start", PAPI_start(c->id));
 	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++) {
 		touch(&c->arena, 1);
 		must("PAPI_read", read_garbled(c->id, values, garbage[i]));
-		printf("%lld\n", values[0]);
+		seen[i] = values[0];
 	}
-	return PAPI_stop(c->id, values);
+	end = PAPI_stop(c->id, values);
+	/* printf's buffer is a page fault or not, by where the heap ends. */
+	for (size_t i = 0; i < sizeof(garbage) / sizeof(*garbage); i++)
+		printf("%lld\n", seen[i]);
+	return end;
 }
 
 HERE int caller_one(void)

@@ -32,11 +32,13 @@ is "reader: the kernel counted it there, whoever reads it: proven" \
 is "reader: its thread is the one that started it" "$(relation '$_->{tid} != $d->{process}{pid} ? "thread" : "main"')" thread
 plain "set of another thread: ended" && whose "set of another thread: ended" "$apps/others" ended
 
+export SSPAPI_ATTRIBUTION=exact		# (auto: as far as it may cost)
 for mode in limit number; do
 	whose "opened again: $mode" "$apps/reopens" $mode &&
 		is "opened again: $mode: the kernel counted it there: proven" \
 			"$(json "$tmp/shim.json" 'map { "@{$_->{exact}}" eq "@{$_->{total}}" ? () : $_->{cpu} } map { @{$_->{cpus}} } @{$d->{relations}}')" ""
 done
+unset SSPAPI_ATTRIBUTION
 options='--no-cpu --more-events'
 whose "opened again: many" "$apps/reopens" many &&
 	is "opened again: many: as one set" "$(relation '$_->{starts}')" 3
@@ -116,7 +118,7 @@ opens "touched by options" "thread 300,thread+kernel 1100" \
 	make=A add=A make=B add=B user=A T:run=A  make=A add=A make=B add=B single=A T:run=A \
 	make=A all=A add=A make=B add=B run=B user=A run=A  make=A add=A all=A multiplex=A run=A
 options='--more-events --no-cpu'
-export SSPAPI_ATTRIBUTION=exact		# (auto: as far as it may cost)
+export SSPAPI_ATTRIBUTION=exact
 opens "inherited from the next opening on" "thread 100" \
 	make=A add=A inherit=A run=A make=B add=B run=A
 unset SSPAPI_ATTRIBUTION

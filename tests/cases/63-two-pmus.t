@@ -6,6 +6,8 @@ hybrid=$apps/hybrid
 run try "$hybrid" own true
 [ "$(status_of try)" = 0 ] || skip_all "nobody may be traced here: $(cat "$tmp/try.err")"
 first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//') last=$(taskset -pc $$ | sed 's/.*[:,-] *//')
+# On no other CPU: a shell that ran there would be one more that cannot count.
+taskset -pc "$first,$last" $$ >/dev/null
 
 # ---- PAPI's counts ------------------------------------------------------------------------
 # What is booked, on the first CPU, and of that proven; and what is proven elsewhere.

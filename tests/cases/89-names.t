@@ -152,7 +152,7 @@ is "no addr2line: a line that says so, module and offset" "$(rows | sed 's/0x[0-
 
 # Without a build id the file must be older than the run.
 $cc -O1 -g -shared -fPIC -Wl,--build-id=none -o libnames.so names.c -lpapi
-touch -d '2 seconds ago' libnames.so
+sleep 1.1
 names 1 ./libnames.so
 check "no build id: names, if the file is older than the run" grep -q 'hidden (names.c:' report.out
 touch libnames.so

@@ -234,7 +234,7 @@ as_nobody() {
 	mkdir -p "$tmp/built/tests/fake"
 	cp -a "$B"/libsspapi*.so* "$root/tests/software-presets.csv" "$tmp/built"
 	cp -r "$B/tests/apps" "$B/tests/scenes" "$B/tests/preload" "$tmp/built/tests"
-	cp "$B"/tests/fake/libpapi* "$tmp/built/tests/fake"
+	cp "$B"/tests/fake/lib* "$tmp/built/tests/fake"
 	MORE=$(echo "$MORE" | sed "s,$B/,$tmp/built/,g") SHIM=$(echo "$SHIM" | sed "s,$B/,$tmp/built/,g")
 	apps=$tmp/built/tests/apps scenes=$tmp/built/tests/scenes
 	[ -z "${PAPI_CSV_EVENT_FILE-}" ] || PAPI_CSV_EVENT_FILE=$tmp/built/software-presets.csv

@@ -128,6 +128,8 @@ static void killed(void **state)
 		pid = fork();
 		if (!pid)
 			go_on();
+		while (count(0) + count(1) + count(2) == before)
+			sched_yield();
 		nanosleep(&t, NULL);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
