@@ -30,23 +30,16 @@ unsaid() {
 		!$open != !defined $_->{attribution_why} } @{$d->{relations}}'
 }
 
-# once TRIES PROGRAM...: until something is not proven
 once() {
-	tries=$1
-	shift
-	while [ "$tries" -gt 0 ]; do
-		rm -f "$tmp/shim".*
-		SSPAPI_OUTPUT=$tmp/shim.json run_shim shim env SSPAPI_FORMAT=json,text "$@"
-		[ "$(status_of shim)" = 0 ] && [ -z "$(whys 1)" ] || break
-		tries=$((tries - 1))
-	done
+	rm -f "$tmp/shim".*
+	SSPAPI_OUTPUT=$tmp/shim.json run_shim shim env SSPAPI_FORMAT=json,text "$@"
 }
 
 # reason SP_WHY_NAME HOW LABEL PROGRAM...: in JSON and in the text, after how much it is, and no other
 reason() {
 	name=$1 how=$2 label="$3 ($1)"
 	shift 3
-	once "$([ "$name" = RUNNING ] && echo 100 || echo 1)" "$@"	# on a busy machine the one thread waits while the other reads
+	once "$@"
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$label" "$(tail -n 1 "$tmp/shim.err")"
 		return
@@ -94,12 +87,12 @@ printf '%s\n' 'component appio' 'event appio:::READ_CALLS component=appio' >"$tm
 reason COMPONENT reading "I/O counted by PAPI itself" env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=appio:::READ_CALLS start show=5 cpu=1 show=9 stop
 # What is no CPU's is not asked for one: in the text stands whose it is.
 printf '%s\n' 'component net' 'event net:::lo:rx:bytes component=net' >"$tmp/script"
-once 1 env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=net:::lo:rx:bytes start show=5 cpu=1 show=9 stop
+once env FAKE_PAPI_SCRIPT="$tmp/script" "$scenes/ops" set=net:::lo:rx:bytes start show=5 cpu=1 show=9 stop
 echo SHARED >>"$tmp/provoked"
 is "the host's counts (SHARED): JSON" "$(whys 1)" "reading: $(sed -n 's/^SP_WHY_SHARED //p' "$tmp/texts")"
 check "the host's counts: in the text whose they are" grep -qE '^net:::lo:rx:bytes +machine +9$|^lo:rx:bytes +machine +9 *' "$tmp/shim.txt"
 MORE=$plain
-once 1 "$apps/sde"
+once "$apps/sde"
 case $(status_of shim) in
 77) skip "software-defined events (SHARED)" "$(tail -n 1 "$tmp/shim.err")" ;;
 *) is "software-defined events (SHARED)" "$(whys 1)" "reading: $(sed -n 's/^SP_WHY_SHARED //p' "$tmp/texts")" ;;
