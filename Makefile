@@ -101,10 +101,12 @@ $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.ma
 		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--gc-sections,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 	$(Q)ln -sf libsspapi.so $(@D)/$(SONAME)
 
-$(B)/libsspapi-topo.so: $(TOPO) $(addprefix $(B)/core/base/,sys.o cpu-list.o out.o pmus.o) topo/topo.map
+TOPO_CORE := $(addprefix $(B)/core/base/,sys.o cpu-list.o out.o pmus.o)
+TOPO_LINK = $(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
+	    -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
+$(B)/libsspapi-topo.so: $(TOPO) $(TOPO_CORE) topo/topo.map
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
-		-Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
+	$(Q)$(TOPO_LINK)
 
 # In programs that know no sanitizer: none in it.
 $(THREADS): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)

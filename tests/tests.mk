@@ -133,6 +133,27 @@ $(APART): tests/scenes/life.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-Wl$(comma)-z$(comma)max-page-size=0x200000 $(NO_PIE))
 
+# Programs whose malloc or hwloc is their own, and our library beside a libsspapi-topo.so that sees a machine with GPUs.
+MALLOCS	:= $(addprefix $(T)/scenes/mallocs-,own own-uses own-other)
+$(T)/scenes/mallocs-own: MALLOC = -DOWN_MALLOC
+$(T)/scenes/mallocs-own-uses: MALLOC = -DOWN_MALLOC -DUSES_HWLOC
+$(T)/scenes/mallocs-own-other: MALLOC = -DOWN_MALLOC -DOTHER_HWLOC -rdynamic
+$(MALLOCS): tests/scenes/mallocs.c tests/unit/own-malloc.h $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<,,$(MALLOC)) $(if $(findstring USES,$(MALLOC)),$(HWLOC_LIBS))
+
+GPUS	:= $(T)/gpus/libsspapi.so $(T)/gpus/libsspapi-topo.so
+$(T)/gpus/topo-gpus.o: topo/topo-gpus.c topo/topo-inside.h $(B)/flags
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) -DSP_TOPO_ROOT='"$(abspath tests/topo/root)"' -c -o $@ $<
+$(T)/gpus/libsspapi-topo.so: $(filter-out $(B)/topo/topo-gpus.o,$(TOPO)) $(T)/gpus/topo-gpus.o $(TOPO_CORE)
+	$(call say,LINK)
+	$(Q)$(TOPO_LINK)
+$(T)/gpus/libsspapi.so: $(B)/libsspapi.so
+	@mkdir -p $(@D); cp $< $@
+
 # Somebody else's wrapper, linked in front of libpapi, or preloaded.
 OPENS	:= $(addprefix $(T)/scenes/,libopens.so one-opens)
 $(T)/scenes/libopens.so: tests/scenes/plugin/opens.c
@@ -178,7 +199,7 @@ $(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,-shared -fPIC -Wl$(comma)-soname$(comma)$(@F))
 
-$(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h $(APP_H)
+$(SCENES) $(MALLOCS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h $(APP_H)
 
 $(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
@@ -242,7 +263,7 @@ CASES	?= $(LONGEST) $(filter-out $(LONGEST),$(sort $(wildcard tests/cases/*.t)))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted $(T)/long/many-stores
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(MALLOCS) $(GPUS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted $(T)/long/many-stores
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

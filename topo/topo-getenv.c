@@ -14,6 +14,7 @@
 
 /* So as not to meet libc's own declarations, whose attributes differ by version. */
 SP_TOPO_EXPORT char *sp_getenv(const char *name) __asm__("getenv");
+SP_TOPO_EXPORT int sp_putenv(char *variable) __asm__("putenv");
 SP_TOPO_EXPORT char *sp_strdup(const char *s) __asm__("strdup");
 SP_TOPO_EXPORT int sp_asprintf(char **out, const char *format, ...) __asm__("asprintf");
 SP_TOPO_EXPORT int sp_asprintf_chk(char **out, int flag, const char *format, ...) __asm__("__asprintf_chk");
@@ -41,26 +42,32 @@ static bool is_of_another(const char *name)
 }
 
 /* hwloc's plugins bring libOpenCL, X11 and libxml2 into the application, and no call
- * switches them off; nor may hwloc's reports come out on the application's standard
- * error, or its self-checks end it, because the user wants them of another hwloc.
- * The rest is the user's.
+ * switches them off; nor may hwloc print on the application's standard error, abort it in
+ * a self-check, or search with components that HWLOC_COMPONENTS names for another hwloc.
+ * All other variables are the user's.
  *
- * By way of secure_getenv since it asks libc from within: `environ` as seen from a
- * DEEPBIND library is libc's own, which is NULL where the program has a copy of it. */
+ * Through secure_getenv, which reads the environment inside libc: `environ` as a
+ * DEEPBIND library sees it is libc's own, and NULL where the program has a copy of it. */
 char *sp_getenv(const char *name)
 {
-	char *value;
-
 	if (!strncmp(name, "HWLOC_", 6)) {
 		if (!strcmp(name, "HWLOC_PLUGINS_PATH"))
 			return (char *)"/dev/null/no-plugins";
-		if (is_of_another(name + 6) || ends(name, "_VERBOSE") || !strncmp(name, "HWLOC_DEBUG_", 12))
+		if (!strcmp(name, "HWLOC_HIDE_ERRORS"))
+			return (char *)"2";
+		if (is_of_another(name + 6) || ends(name, "_VERBOSE") || !strncmp(name, "HWLOC_DEBUG_", 12) ||
+		    !strcmp(name, "HWLOC_COMPONENTS"))
 			return NULL;
 	}
-	value = secure_getenv(name);
-	if (!value && !strcmp(name, "HWLOC_HIDE_ERRORS"))
-		return (char *)"2";
-	return value;
+	return secure_getenv(name);
+}
+
+/* hwloc with Level Zero sets ZES_ENABLE_SYSMAN when it is loaded: in the application's environment, and as a
+ * pointer into itself, which dangles once it is unloaded. */
+int sp_putenv(char *variable)
+{
+	(void)variable;
+	return 0;
 }
 
 /* What libc allocates inside itself comes from the application's malloc where it

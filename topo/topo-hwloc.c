@@ -5,7 +5,6 @@
  * it made is copied and given back before sp_topo_load returns.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <hwloc.h>
 #include <hwloc/cpukinds.h>
 #include <limits.h>
@@ -14,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../core/base/pmus.h"
 #include "../core/base/sys.h"
@@ -34,6 +32,9 @@ struct walk {
 	bool hybrid;
 	hwloc_bitmap_t seen;		/* OS indexes of PUs */
 	uint32_t gpus;
+	struct sp_gpu *gpu;		/* this machine's, of a file none */
+	hwloc_obj_t near[SP_TOPO_GPUS];
+	int n_gpus;
 	struct sp_topo *t;
 	const struct sp_said *said;
 };
@@ -105,23 +106,13 @@ static uint32_t flags_of(const struct walk *w, hwloc_obj_t o)
 
 static enum sp_vendor vendor_of(hwloc_obj_t pci)
 {
-	switch (pci->attr->pcidev.vendor_id) {
-	case 0x10de:
-		return SP_VENDOR_NVIDIA;
-	case 0x1002:
-		return SP_VENDOR_AMD;
-	case 0x8086:
-		return SP_VENDOR_INTEL;
-	}
-	return SP_VENDOR_NONE;
+	return pci->type == HWLOC_OBJ_PCI_DEVICE ? sp_topo_gpu_vendor(pci->attr->pcidev.class_id, pci->attr->pcidev.vendor_id) :
+						   SP_VENDOR_NONE;
 }
 
-/* A display controller, or an accelerator of compute. */
 static bool is_gpu(hwloc_obj_t o)
 {
-	unsigned class = o->type == HWLOC_OBJ_PCI_DEVICE ? o->attr->pcidev.class_id >> 8 : 0;
-
-	return (class == 0x03 || class == 0x12) && vendor_of(o) != SP_VENDOR_NONE;
+	return vendor_of(o) != SP_VENDOR_NONE;
 }
 
 static uint64_t bus_of(hwloc_obj_t o)
@@ -155,25 +146,31 @@ static int32_t gpu_number(hwloc_topology_t hwloc, hwloc_obj_t o)
 	return n;
 }
 
-static void add_gpu(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
+static struct sp_component *add_gpu(struct walk *w, int32_t parent, uint32_t depth, enum sp_vendor vendor, const char *model)
 {
 	struct sp_component *c = &w->t->component[w->t->n++];
 
-	*c = (struct sp_component){ .parent = parent, .os_index = gpu_number(w->hwloc, o), .cpu_kind = -1, .depth = depth,
-				    .flags = (uint32_t)vendor_of(o) << SP_COMPONENT_VENDOR_SHIFT, .gp_index = o->gp_index };
-	c->logical_index = (int32_t)w->gpus++;
+	*c = (struct sp_component){ .parent = parent, .cpu_kind = -1, .depth = depth, .logical_index = (int32_t)w->gpus++,
+				    .flags = (uint32_t)vendor << SP_COMPONENT_VENDOR_SHIFT };
 	strcpy(c->type, "GPU");
-	clip(c->name, sizeof(c->name), hwloc_obj_get_info_by_name(o, "PCIDevice"));
+	clip(c->name, sizeof(c->name), model);
+	return c;
 }
 
-/* Those below a bridge, too. */
+/* A file's; those below a bridge, too. */
 static void add_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
-	for (hwloc_obj_t k = o->io_first_child; k; k = k->next_sibling)
-		if (is_gpu(k))
-			add_gpu(w, k, parent, depth);
-		else
+	for (hwloc_obj_t k = o->io_first_child; k; k = k->next_sibling) {
+		struct sp_component *c;
+
+		if (!is_gpu(k)) {
 			add_gpus(w, k, parent, depth);
+			continue;
+		}
+		c = add_gpu(w, parent, depth, vendor_of(k), hwloc_obj_get_info_by_name(k, "PCIDevice"));
+		c->os_index = gpu_number(w->hwloc, k);
+		c->gp_index = k->gp_index;
+	}
 }
 
 static uint64_t count_gpus(hwloc_obj_t o)
@@ -185,31 +182,41 @@ static uint64_t count_gpus(hwloc_obj_t o)
 	return n;
 }
 
-/* Only where there is one: to look at all devices takes ms. */
-static bool may_have_gpus(const char *source)
+/* This machine's: hwloc's tree has none. */
+static void find_gpus(struct walk *w)
 {
-	static const char *const signs[] = { "/proc/driver/nvidia/gpus", "/sys/class/kfd/kfd", "/sys/class/drm/card0" };
+	hwloc_obj_t root = hwloc_get_root_obj(w->hwloc);
+	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 
-	for (size_t i = 0; !source && i < SP_COUNT(signs); i++)
-		if (faccessat(AT_FDCWD, signs[i], F_OK, 0) == 0)
-			return true;
-	return source != NULL;
+	w->gpu = cpus ? sp_map(SP_TOPO_GPUS * sizeof(*w->gpu)) : NULL;
+	w->n_gpus = w->gpu ? sp_topo_gpus(w->gpu) : 0;
+	for (int i = 0; i < w->n_gpus; i++) {
+		hwloc_obj_t near = NULL;
+
+		if (hwloc_bitmap_list_sscanf(cpus, w->gpu[i].cpus) == 0) {
+			hwloc_bitmap_and(cpus, cpus, root->cpuset);
+			near = hwloc_get_obj_covering_cpuset(w->hwloc, cpus);
+			while (near && near->parent && hwloc_bitmap_isequal(near->parent->cpuset, near->cpuset))
+				near = near->parent;
+		}
+		w->near[i] = near ? near : root;
+	}
+	hwloc_bitmap_free(cpus);
 }
 
-/* The vendors' libraries are not for us to start in somebody else's process. */
-static void look_for_gpus(hwloc_topology_t hwloc, const char *source)
+/* Where hwloc itself would put the device: below the object of the CPUs near it. Their numbers follow hwloc's. */
+static void add_own_gpus(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 {
-#if HWLOC_API_VERSION >= 0x00020100
-	static const char *const others[] = { "cuda", "nvml", "rsmi", "levelzero", "opencl", "gl" };
+	for (int i = 0; i < w->n_gpus; i++) {
+		struct sp_component *c;
 
-	if (!may_have_gpus(source))
-		return;
-	for (size_t i = 0; i < SP_COUNT(others); i++)
-		hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, others[i]);
-	hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-#else
-	(void)hwloc, (void)source;
-#endif
+		if (w->near[i] != o)
+			continue;
+		c = add_gpu(w, parent, depth, w->gpu[i].vendor, w->gpu[i].model);
+		for (int k = 0; k < i; k++)
+			c->os_index += w->gpu[k].vendor == w->gpu[i].vendor;
+		c->gp_index = UINT64_MAX - (uint64_t)i;
+	}
 }
 
 /* ---- the tree ---------------------------------------------------------- */
@@ -260,9 +267,11 @@ static int add(struct walk *w, hwloc_obj_t o, int32_t parent, uint32_t depth)
 		r = add(w, k, normal, depth + 1);
 	for (hwloc_obj_t k = o->first_child; k && !r; k = k->next_sibling)
 		r = add(w, k, me, depth + 1);
-	if (!r)
-		add_gpus(w, o, me, depth + 1);
-	return r;
+	if (r)
+		return r;
+	add_gpus(w, o, me, depth + 1);
+	add_own_gpus(w, o, me, depth + 1);
+	return 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -289,25 +298,34 @@ static int check_gp(const struct walk *w)
 	return i >= n ? 0 : sp_topo_refuse(w->said, EINVAL, "two objects with one gp_index" SP_TOPO_MEND);
 }
 
-static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, const struct sp_said *said)
+static int copy_objects(struct walk *w, uint64_t n)
 {
-	struct walk w = { .hwloc = hwloc, .t = t, .said = said };
-	hwloc_obj_t root = hwloc_get_root_obj(hwloc);
-	uint64_t n = count(root);
 	int r;
 
 	if (n > SP_TOPO_COMPONENTS)
-		return sp_topo_refuse(said, E2BIG, "a machine of more than 65536 objects");
-	w.allowed = hwloc_topology_get_allowed_cpuset(hwloc);
-	w.hybrid = hwloc_cpukinds_get_nr(hwloc, 0) >= 2;
-	w.seen = hwloc_bitmap_alloc();
-	t->component = sp_map(n * sizeof(*t->component));
-	r = w.seen && t->component ? add(&w, root, -1, 0) : -ENOMEM;
-	t->n = (uint32_t)n;		/* what sp_topo_free goes by */
-	hwloc_bitmap_free(w.seen);
-	if (!r && !t->n_cpus)		/* hwloc drops CPUs outside of the sets above them */
-		r = sp_topo_refuse(said, EINVAL, "a machine without CPUs" SP_TOPO_MEND);
-	return r ? r : check_gp(&w);
+		return sp_topo_refuse(w->said, E2BIG, "a machine of more than 65536 objects");
+	w->allowed = hwloc_topology_get_allowed_cpuset(w->hwloc);
+	w->hybrid = hwloc_cpukinds_get_nr(w->hwloc, 0) >= 2;
+	w->seen = hwloc_bitmap_alloc();
+	w->t->component = sp_map(n * sizeof(*w->t->component));
+	r = w->seen && w->t->component ? add(w, hwloc_get_root_obj(w->hwloc), -1, 0) : -ENOMEM;
+	w->t->n = (uint32_t)n;		/* what sp_topo_free goes by */
+	hwloc_bitmap_free(w->seen);
+	if (!r && !w->t->n_cpus)	/* hwloc drops CPUs outside of the sets above them */
+		r = sp_topo_refuse(w->said, EINVAL, "a machine without CPUs" SP_TOPO_MEND);
+	return r ? r : check_gp(w);
+}
+
+static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own, const struct sp_said *said)
+{
+	struct walk w = { .hwloc = hwloc, .t = t, .said = said };
+	int r;
+
+	if (own)
+		find_gpus(&w);
+	r = copy_objects(&w, count(hwloc_get_root_obj(hwloc)) + (uint64_t)w.n_gpus);
+	sp_unmap(w.gpu, SP_TOPO_GPUS * sizeof(*w.gpu));
+	return r;
 }
 
 /* ---- kinds of CPUs ------------------------------------------------------ */
@@ -450,7 +468,8 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 	if (r)
 		return r;
 	hwloc_topology_set_flags(hwloc, load_flags());
-	look_for_gpus(hwloc, source);
+	/* Of this machine no device: for them hwloc calls libraries of others, which have another malloc's memory to free. */
+	hwloc_topology_set_io_types_filter(hwloc, source ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MEMCACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	if (hwloc_topology_load(hwloc) < 0)
 		return source ? sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND) :
@@ -459,7 +478,7 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 		return sp_topo_refuse(said, ENODATA, "HWLOC_XMLFILE or the like tells hwloc of another machine");
 	if (!source)
 		add_pmus(hwloc);
-	r = copy_tree(hwloc, t, said);
+	r = copy_tree(hwloc, t, !source, said);
 	if (!r && !source && is_bare(t))
 		r = sp_topo_refuse(said, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
 	if (!r)

@@ -9,6 +9,7 @@
 #define SP_TOPO_COMPONENTS	65536u	/* of one machine; more is refused */
 #define SP_TOPO_CPUS		65536u	/* OS indexes end before it */
 #define SP_TOPO_KINDS	64u	/* of CPUs; of a machine that has more none is named */
+#define SP_TOPO_GPUS	256		/* of this machine; no more are looked for */
 #define SP_TOPO_MEND		"; make one with: lstopo machine.xml"
 
 #define SP_TOPO_EXPORT	__attribute__((visibility("default")))	/* topo.map names them, too */
@@ -30,6 +31,23 @@ int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said)
 int sp_topo_check_synthetic(const char *text, const struct sp_said *said);
 
 extern const char *sp_topo_pmus;	/* the folder of this machine's PMUs (core/base/pmus.h); a test has its own */
+
+/* A GPU of this machine. */
+struct sp_gpu {
+	uint64_t bus;			/* its address as a number, for the order */
+	enum sp_vendor vendor;
+	char address[24];		/* 0000:41:00.0 */
+	char model[64];
+	char cpus[4096];		/* those near it, as the kernel's list; or "" */
+};
+
+/* The vendor whose GPU a PCI device of this class (0x0302) and vendor number is, or SP_VENDOR_NONE. */
+enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor);
+
+/* This machine's GPUs in the order of their addresses; how many of the SP_TOPO_GPUS there is room for. */
+int sp_topo_gpus(struct sp_gpu *gpu);
+
+extern const char *sp_topo_root;	/* the folder above /sys and /proc; a test has its own */
 
 /* Fills in the names of up to SP_TOPO_KINDS kinds from all else that is known of them. */
 void sp_topo_name_kinds(struct sp_cpu_kind *kind, uint32_t n);

@@ -181,7 +181,7 @@ struct sp_component {
 	int32_t cpu_kind;		/* hwloc cpukinds: 0.. by efficiency; -1: not hybrid */
 	uint32_t flags;
 	uint32_t depth;			/* of indentation */
-	uint64_t gp_index;		/* hwloc's, to find the object in the XML again */
+	uint64_t gp_index;		/* hwloc's, to find the object in the XML again; from 2^64 - 1 downwards: a GPU that is not there */
 	uint64_t size;			/* bytes of cache or memory; 0: not one */
 	char type[16];			/* as hwloc writes it: Machine, Package, NUMANode, L3, Core, PU */
 	char name[56];			/* for people; may be empty */

@@ -32,40 +32,42 @@ static int own_path(const struct sp_object *o, void *arg)
 	return 1;
 }
 
+typedef void *(*open_fn)(const char *, int);
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
-static int sanitizer(const struct sp_object *o, void *arg)
+/* libc's own dlopen: that of a sanitizer, which stands before it, ends the program at the sight of RTLD_DEEPBIND. */
+static open_fn find_dlopen(void)
 {
-	(void)arg;
-	return sp_elf_symbol(o, "__asan_init") || sp_elf_symbol(o, "__tsan_init") || sp_elf_symbol(o, "__msan_init");
+	static const char *const homes[] = { "libc.so.6", "libdl.so.2" };	/* glibc before 2.34: the second */
+	void *libc, *found = NULL;
+
+	for (size_t i = 0; i < SP_COUNT(homes) && !found; i++) {
+		libc = dlopen(homes[i], RTLD_LAZY | RTLD_NOLOAD);
+		found = libc ? sp_real_dlsym(libc, "dlopen") : NULL;
+	}
+	return (open_fn)found;
 }
 
-/* RTLD_DEEPBIND: an application may bring another hwloc of its own (Open MPI
- * does); neither must get the other's functions.  A sanitizer's runtime, ours or
- * the application's, ends the program at the sight of it. */
-static int how_to_bind(void)
-{
-	return sp_elf_each(sanitizer, NULL) ? 0 : RTLD_DEEPBIND;
-}
-
+/* RTLD_DEEPBIND: an application may bring another hwloc of its own (Open MPI does); neither must get the other's
+ * functions. */
 static void *open_library(void)
 {
 	struct where w = { "" };
 	void *library;
 	char *slash;
-	int flags = RTLD_NOW | RTLD_LOCAL | how_to_bind();
+	open_fn open = find_dlopen();
 
 	sp_elf_each(own_path, &w);
 	slash = strrchr(w.path, '/');
-	if (!slash || (size_t)(slash - w.path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(w.path))
+	if (!open || !slash || (size_t)(slash - w.path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(w.path))
 		return NULL;
 	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a sandbox may not know. */
 	strcpy(slash + 1, "sspapi/" TOPO_LIBRARY);
-	library = dlopen(w.path, flags);
+	library = open(w.path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (library)
 		return library;
 	strcpy(slash + 1, TOPO_LIBRARY);
-	return dlopen(w.path, flags);
+	return open(w.path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
 static void keep(const struct sp_topo *t, const char *source)
@@ -143,41 +145,54 @@ static bool from_parent(void)
 	return true;
 }
 
-static load_fn find_load(void)
-{
+struct topo_library {
+	void *handle;
+	load_fn load;			/* NULL: there is none */
 	struct sp_pending_error pending;
-	void *library;
-	load_fn load;
+};
 
-	sp_dlerror_keep(&pending);
-	library = open_library();
-	load = library ? (load_fn)sp_real_dlsym(library, "sp_topo_load") : NULL;
-	sp_dlerror_back(&pending);
-	return load;
+static void open_topo(struct topo_library *l)
+{
+	sp_dlerror_keep(&l->pending);
+	l->handle = open_library();
+	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
+}
+
+/* It does not stay: an application that opens libhwloc later would get ours, with another malloc and environment than
+ * its own. */
+static void close_topo(struct topo_library *l)
+{
+	if (l->handle)
+		dlclose(l->handle);
+	sp_dlerror_back(&l->pending);
 }
 
 int sp_machine_read(struct sp_topo *t, const char *source)
 {
-	load_fn load = find_load();
+	struct topo_library l;
 	char why[300] = "";
-	int r = load ? load(t, source, why, sizeof(why)) : -ELIBACC;
+	int r;
 
+	open_topo(&l);
+	r = l.load ? l.load(t, source, why, sizeof(why)) : -ELIBACC;
+	close_topo(&l);
 	return r < 0 && !source ? sp_topo_flat(t) : r;
 }
 
 void sp_machine_load(void)
 {
 	const char *source = *sp_conf.topology ? sp_conf.topology : NULL;
-	load_fn load;
+	struct topo_library l;
 
 	if (!sp_process.counting || from_parent())
 		return;
-	load = find_load();
-	if (!load) {
+	open_topo(&l);
+	if (!l.load) {
 		complain(sp_process_note, NULL, TOPO_LIBRARY " or libhwloc cannot be loaded", "; using a flat list of CPUs");
 		load_flat();
-	} else if (!load_with(load, source) && (!source || !load_with(load, NULL))) {
+	} else if (!load_with(l.load, source) && (!source || !load_with(l.load, NULL))) {
 		load_flat();
 	}
+	close_topo(&l);
 	sp_publish(&loader, 0);
 }

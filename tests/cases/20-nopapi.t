@@ -24,7 +24,7 @@ run_shim shim ls /proc/self/fd
 check "no descriptor more" same_as_native native shim
 run_shim shim cat /proc/self/maps
 check "the library is there (or the next one could not fail)" grep -q libsspapi.so "$tmp/shim.out"
-check "hwloc and the topology library are not" not grep -E 'hwloc|libsspapi-topo|/dev/shm|memfd' "$tmp/shim.out"
+check "hwloc and the topology library are not" not grep -E 'libhwloc|libsspapi-topo|/dev/shm|memfd' "$tmp/shim.out"
 run_native native perl -e 'print `ls /proc/$$/task | wc -l`'
 run_shim shim perl -e 'print `ls /proc/$$/task | wc -l`'
 check "no thread more" same_as_native native shim

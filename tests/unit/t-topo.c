@@ -97,16 +97,20 @@ static int load(const char *source)
 static bool in_xml(const struct sp_component *c)
 {
 	char gp[40], *at, *line;
+	const char *type;
 	size_t n = (size_t)snprintf(gp, sizeof(gp), " gp_index=\"%llu\"", (unsigned long long)c->gp_index);
 
+	if (!strcmp(c->type, "GPU") && c->gp_index > UINT64_MAX - SP_TOPO_GPUS)
+		return true;		/* this machine's: in no XML of hwloc's */
 	at = memmem(t.xml, t.xml_bytes, gp, n);
 	if (!at)
 		return false;
 	for (line = at; line > t.xml && *line != '\n';)
 		line--;
-	/* "L3" is written type="L3Cache", "L1d" "L1Cache", "Group0" "Group" */
+	/* "L3" is written type="L3Cache", "L1d" "L1Cache", "Group0" "Group", "GPU" "PCIDev" */
+	type = strcmp(c->type, "GPU") ? c->type : "PCIDev";
 	return !strncmp(line + strspn(line, "\n "), "<object type=\"", 14) &&
-	       !strncmp(line + strspn(line, "\n ") + 14, c->type, c->type[0] == 'L' ? 2 : c->type[0] == 'G' ? 5 : strlen(c->type));
+	       !strncmp(line + strspn(line, "\n ") + 14, type, *type == 'L' ? 2 : *type == 'G' ? 5 : strlen(type));
 }
 
 /* What must hold of any tree; 0, or the number of the line that does not. */
@@ -183,6 +187,48 @@ static void this_machine(void **state)
 	sp_topo_free(&t);
 	assert_null(t.component);
 	assert_null(t.xml);
+	sp_topo_free(&t);
+}
+
+static const struct sp_component *find_gpu(enum sp_vendor vendor, int number)
+{
+	for (uint32_t i = 0; i < t.n; i++)
+		if (!strcmp(t.component[i].type, "GPU") && t.component[i].os_index == number &&
+		    t.component[i].flags >> SP_COMPONENT_VENDOR_SHIFT == vendor)
+			return &t.component[i];
+	fail_msg("no GPU %d of vendor %d", number, vendor);
+	return NULL;
+}
+
+/* Of a file by hwloc, of this machine by its files in /sys and /proc, of which a test has its own. */
+static void gpus(void **state)
+{
+	const char *was = sp_topo_root, *tests = getenv("SP_TESTS");
+	char root[PATH_MAX];
+	unsigned own, all;
+
+	loads(data("gpus.xml"));
+	assert_int_equal(number_of("GPU"), 3);
+	assert_int_equal(find_gpu(SP_VENDOR_NVIDIA, 0)->parent, find("Package", 0) - t.component);
+	assert_int_equal(find_gpu(SP_VENDOR_NVIDIA, 1)->parent, find("Package", 1) - t.component);
+	assert_string_equal(find_gpu(SP_VENDOR_AMD, 0)->name, "MI210");
+	sp_topo_free(&t);
+
+	sp_topo_root = "/none";
+	loads(NULL);
+	own = t.n;
+	assert_int_equal(number_of("GPU"), 0);
+	sp_topo_free(&t);
+	snprintf(root, sizeof(root), "%s/topo/root", tests ? tests : "tests");
+	sp_topo_root = root;
+	loads(NULL);
+	sp_topo_root = was;
+	all = t.n;
+	assert_int_equal(number_of("GPU"), 3);
+	assert_int_equal(all, own + 3);
+	assert_string_equal(find_gpu(SP_VENDOR_NVIDIA, 0)->name, "NVIDIA H100 PCIe");
+	assert_string_equal(find_gpu(SP_VENDOR_NVIDIA, 1)->name, "10de:2330");
+	assert_string_equal(find_gpu(SP_VENDOR_AMD, 0)->name, "AMD Instinct MI210");
 	sp_topo_free(&t);
 }
 
@@ -764,6 +810,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_machine),
+		cmocka_unit_test(gpus),
 		cmocka_unit_test(hybrid),
 		cmocka_unit_test(alder_lake),
 		cmocka_unit_test(names_of_kinds),

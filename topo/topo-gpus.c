@@ -1,0 +1,110 @@
+/* topo-gpus.c: this machine's GPUs, from sysfs and the drivers' files.
+ *
+ * hwloc's own search for devices calls libudev and libpciaccess. Those were seen to free what the
+ * application's malloc had allocated, and crashed it.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/base/sys.h"
+#include "topo-inside.h"
+
+#ifndef SP_TOPO_ROOT			/* a test's build has another machine's files below one */
+#define SP_TOPO_ROOT ""
+#endif
+
+#define DEVICES	"/sys/bus/pci/devices"
+
+const char *sp_topo_root = SP_TOPO_ROOT;
+
+static bool read_text(const char *folder, const char *device, const char *file, char *to, size_t bytes)
+{
+	char path[512];
+	int n = snprintf(path, sizeof(path), "%s%s/%s/%s", sp_topo_root, folder, device, file);
+	long got = n < (int)sizeof(path) ? sp_read_file(path, to, bytes - 1) : -1;
+
+	if (got > 0)
+		to[got] = 0;
+	return got > 0;
+}
+
+static unsigned long read_hex(const char *device, const char *file)
+{
+	char text[32];
+
+	return read_text(DEVICES, device, file, text, sizeof(text)) ? strtoul(text, NULL, 16) : 0;
+}
+
+enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor)
+{
+	/* A display controller, or an accelerator of compute. */
+	if (pci_class >> 8 != 0x03 && pci_class >> 8 != 0x12)
+		return SP_VENDOR_NONE;
+	switch (vendor) {
+	case 0x10de:
+		return SP_VENDOR_NVIDIA;
+	case 0x1002:
+		return SP_VENDOR_AMD;
+	case 0x8086:
+		return SP_VENDOR_INTEL;
+	}
+	return SP_VENDOR_NONE;
+}
+
+/* The model as the driver calls it: NVIDIA's in a line of its file, AMD's in one of the device's. Else the
+ * vendor's and the device's number, as lspci -n prints them. */
+static void read_model(struct sp_gpu *g, const char *device)
+{
+	char text[512], *model = text;
+
+	if (read_text("/proc/driver/nvidia/gpus", device, "information", text, sizeof(text)) &&
+	    (model = strstr(text, "Model:")) != NULL)
+		model += strlen("Model:");
+	else if (!read_text(DEVICES, device, "product_name", model = text, sizeof(text)))
+		snprintf(text, sizeof(text), "%04lx:%04lx", read_hex(device, "vendor"), read_hex(device, "device"));
+	model += strspn(model, " \t");
+	snprintf(g->model, sizeof(g->model), "%.*s", (int)strcspn(model, "\n"), model);
+}
+
+static bool read_gpu(struct sp_gpu *g, const char *device)
+{
+	unsigned pci_class = (unsigned)read_hex(device, "class") >> 8;
+	unsigned domain, bus, slot, function;
+
+	*g = (struct sp_gpu){ .vendor = sp_topo_gpu_vendor(pci_class, (unsigned)read_hex(device, "vendor")) };
+	if (g->vendor == SP_VENDOR_NONE || strlen(device) >= sizeof(g->address) ||
+	    sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+		return false;
+	strcpy(g->address, device);
+	g->bus = (uint64_t)domain << 24 | bus << 16 | slot << 8 | function;
+	if (!read_text(DEVICES, device, "local_cpulist", g->cpus, sizeof(g->cpus)))
+		*g->cpus = 0;
+	read_model(g, device);
+	return true;
+}
+
+static int by_bus(const void *a, const void *b)
+{
+	const struct sp_gpu *x = a, *y = b;
+
+	return x->bus < y->bus ? -1 : x->bus > y->bus;
+}
+
+int sp_topo_gpus(struct sp_gpu *gpu)
+{
+	char path[512];
+	struct dirent *d;
+	DIR *folder;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "%s" DEVICES, sp_topo_root);
+	folder = opendir(path);
+	while (folder && n < SP_TOPO_GPUS && (d = readdir(folder)) != NULL)
+		n += read_gpu(&gpu[n], d->d_name);
+	if (folder)
+		closedir(folder);
+	qsort(gpu, (size_t)n, sizeof(*gpu), by_bus);
+	return n;
+}
