@@ -24,19 +24,15 @@
 #include "../sets/sets.h"
 #include "../sites/sites.h"
 
-static int (*next_dlclose)(void *);
-
 /* ---- dlclose ---------------------------------------------------------- */
 
 __attribute__((visibility("default"))) int dlclose(void *handle)
 {
 	int r;
 
-	if (!next_dlclose)
-		next_dlclose = (int (*)(void *))sp_real_next("dlclose");
 	sp_process_look();
 	sp_sites_resolve();
-	r = next_dlclose(handle);
+	r = sp_real_dlclose(handle);
 	sp_elf_closed();
 	sp_sites_after_unload();
 	if (sp_papi_used && sp_real_unloaded()) {
@@ -140,7 +136,7 @@ static void stays(uintptr_t caller, uintptr_t address)
 	sp_elf_each(look_found, &f);
 	handle = f.known && *f.path ? dlopen(f.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
 	if (handle)
-		dlclose(handle);
+		sp_real_dlclose(handle);
 }
 
 /* Does the function exist where RTLD_DEFAULT from the caller would find it
@@ -148,17 +144,13 @@ static void stays(uintptr_t caller, uintptr_t address)
 static bool exists(void *handle, uintptr_t caller, const char *name)
 {
 	void *there = sp_real_dlsym(RTLD_NEXT, name);
-	const struct sp_real *real;
-	bool observed;
+	bool is;
 
 	if (there && handle == RTLD_DEFAULT)
 		stays(caller, (uintptr_t)there);
+	is = there || sp_real_in_scope(caller, name);
 	(void)sp_real_dlerror();
-	if (there)
-		return true;
-	real = sp_real_for(caller, &observed);
-	return real->PAPI_is_initialized && sp_real_is((uintptr_t)real->PAPI_library_init, "PAPI_library_init") &&
-	       sp_real_has(name);
+	return is;
 }
 
 struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
@@ -188,7 +180,7 @@ struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 			return found;	/* with the loader's own dlerror */
 		if ((uintptr_t)found.address == own.address)
 			found.address = exists(handle, caller, name) ? found.address : NULL;
-		else if (sp_real_is((uintptr_t)found.address, name) && !sp_real_calls(caller))
+		else if (sp_real_is((uintptr_t)found.address) && !sp_real_calls(caller))
 			found.address = (void *)own.address;
 	}
 	if (!found.address)

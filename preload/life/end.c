@@ -4,6 +4,7 @@
  * not run by these; and of exit, which several threads may call at once.
  * After abort and fatal signals the live file is what is left.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "../../core/base/rights.h"
 #include "../../core/base/sys.h"
 #include "../../core/forms/view.h"
+#include "../papi/dlerror.h"
 #include "../papi/real.h"
 #include "../process/process.h"
 #include "../process/say.h"
@@ -561,7 +563,7 @@ static void *next(const char *name)
 	while (strcmp(names[i], name) != 0)
 		i++;
 	if (!behind[i])
-		behind[i] = sp_real_next(name);
+		behind[i] = sp_real_dlsym(RTLD_NEXT, name);
 	return behind[i];
 }
 
@@ -712,12 +714,16 @@ static void at_quick(void *arg)
 
 __attribute__((constructor)) static void at_start(void)
 {
+	struct sp_pending_error pending;
+
 	on_exit(at_last, NULL);
 	on_exit(at_last, NULL);
 	for (unsigned i = 0; i < QUICK; i++)
 		__cxa_at_quick_exit(at_quick, NULL);
+	sp_dlerror_keep(&pending);
 	for (unsigned i = 0; i < SP_COUNT(names); i++)
 		next(names[i]);
+	sp_dlerror_back(&pending);
 }
 
 /* What exec leaves behind is this dump; if it fails, a later one replaces it. */

@@ -4,10 +4,11 @@
 
 #include "../../core/base/base.h"
 #include "dlerror.h"
-#include "real.h"
+#include "elf.h"
 
 void *sp_next_dlsym;
 static char *(*next_dlerror)(void);
+static int (*next_dlclose)(void *);
 
 static __thread struct sp_pending_error pending __attribute__((tls_model("initial-exec")));
 
@@ -19,8 +20,6 @@ void sp_dlsym_find(void)
 
 	for (unsigned i = 0; i < SP_COUNT(versions) && !sp_next_dlsym; i++)
 		sp_next_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	if (!sp_next_dlsym)
-		sp_next_dlsym = sp_real_next("dlsym");
 }
 
 void *sp_real_dlsym(void *handle, const char *name)
@@ -30,10 +29,32 @@ void *sp_real_dlsym(void *handle, const char *name)
 	return sp_next_dlsym ? ((void *(*)(void *, const char *))sp_next_dlsym)(handle, name) : NULL;
 }
 
+int sp_real_dlclose(void *handle)
+{
+	if (!next_dlclose)
+		next_dlclose = (int (*)(void *))sp_real_dlsym(RTLD_NEXT, "dlclose");
+	return next_dlclose ? next_dlclose(handle) : -1;
+}
+
+static int find_dlerror(const struct sp_object *o, void *arg)
+{
+	bool *past_own = arg;
+
+	if (sp_elf_holds(o, (uintptr_t)&find_dlerror))
+		*past_own = true;
+	else if (*past_own)
+		next_dlerror = (char *(*)(void))sp_elf_symbol(o, "dlerror");
+	return next_dlerror != NULL;
+}
+
+/* The next one, without dlsym, which would end the error that the application is about to ask for.  Opened by dlopen we stand
+ * behind libc. */
 char *sp_real_dlerror(void)
 {
-	if (!next_dlerror)
-		next_dlerror = (char *(*)(void))sp_real_next("dlerror");
+	bool past_own = false;
+
+	if (!next_dlerror && !sp_elf_each(find_dlerror, &past_own))
+		sp_elf_each(find_dlerror, &past_own);
 	return next_dlerror ? next_dlerror() : NULL;
 }
 

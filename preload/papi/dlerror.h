@@ -12,6 +12,7 @@ extern void *sp_next_dlsym __attribute__((visibility("hidden")));
 void sp_dlsym_find(void);
 
 void *sp_real_dlsym(void *handle, const char *name);
+int sp_real_dlclose(void *handle);
 char *sp_real_dlerror(void);
 
 struct sp_pending_error {

@@ -1,20 +1,17 @@
 /* real.c: finds libpapi, fills the table of its functions; see real.h. */
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "../../core/base/lock.h"
+#include "dlerror.h"
 #include "elf.h"
 #include "real.h"
 
 struct sp_papi *sp_papi_used;
 bool sp_papi_several;
 const char *sp_papi_front;
-
-static struct {
-	uintptr_t low, span;
-} fronts[8];				/* the loader, then the libraries */
-static unsigned n_fronts;
 
 static struct sp_papi papis[4];
 static unsigned n_papis;
@@ -42,206 +39,250 @@ static const struct {
 	AT(PAPI_get_eventset_component) AT(PAPI_get_component_info) AT(PAPI_get_opt)
 };
 
-/* ---- which object ----------------------------------------------------- */
+/* ---- loaded objects ----------------------------------------------------- */
 
-struct search {
-	uintptr_t caller, own;		/* addresses inside the caller and inside us */
-	struct sp_object caller_object, found, first;
-	bool past_own;
+#define INIT	"PAPI_library_init"
+#define PATH	512
+
+struct place {
+	uintptr_t address;
+	struct sp_object object;
 };
+
+static int holds(const struct sp_object *o, void *arg)
+{
+	struct place *p = arg;
+
+	if (!sp_elf_holds(o, p->address))
+		return 0;
+	p->object = *o;
+	return 1;
+}
+
+static bool object_at(uintptr_t address, struct sp_object *o)
+{
+	struct place p = { .address = address };
+	bool found = sp_elf_each(holds, &p);
+
+	*o = p.object;
+	return found;
+}
 
 static bool is_papi(const struct sp_object *o)
 {
-	return sp_begins(o->soname, "libpapi") && sp_elf_symbol(o, "PAPI_library_init");
+	return sp_begins(o->soname, "libpapi");
 }
 
-static int find_caller(const struct sp_object *o, void *arg)
+/* The next object in the loader's order from `index` on. */
+struct next {
+	unsigned index;
+	bool papi;			/* by its name */
+	struct sp_object object;
+	char path[PATH];
+};
+
+static int find_next(const struct sp_object *o, void *arg)
 {
-	struct search *s = arg;
+	struct next *n = arg;
 
-	if (sp_elf_holds(o, s->caller))
-		s->caller_object = *o;
-	return 0;
-}
-
-/* The caller's own libpapi if it names one (or is one), else the first behind us
- * in the loader's order, which is what RTLD_NEXT would be for global objects. */
-static int find_papi(const struct sp_object *o, void *arg)
-{
-	struct search *s = arg;
-
-	if (sp_elf_holds(o, s->own)) {
-		s->past_own = true;
+	if (o->index < n->index || (n->papi && !is_papi(o)) || !*o->path || strlen(o->path) >= PATH)
 		return 0;
-	}
-	if (!is_papi(o))
-		return 0;
-	if (!s->first.span)
-		s->first = *o;
-	if (!s->found.span && s->caller_object.span &&
-	    (sp_elf_holds(o, s->caller) || sp_elf_needs(&s->caller_object, o->soname)))
-		s->found = *o;
-	return 0;
+	n->index = o->index + 1;
+	n->object = *o;
+	strcpy(n->path, o->path);
+	return 1;
 }
 
-/* A libpapi built under another soname, or none at all but a library that
- * offers the same functions: the first behind us that defines them. */
-static int find_any(const struct sp_object *o, void *arg)
-{
-	struct search *s = arg;
+/* ---- which libpapi ------------------------------------------------------ */
 
-	if (sp_elf_holds(o, s->own))
-		s->past_own = true;
-	else if (s->past_own && sp_elf_symbol(o, "PAPI_library_init")) {
-		s->found = *o;
-		return 1;
-	}
-	return 0;
+struct source {
+	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi */
+	struct sp_object object;	/* libpapi */
+	struct place caller, own;
+};
+
+/* What stands before us calls us. */
+static bool may_be_called(const struct source *s, const struct sp_object *o)
+{
+	return is_papi(o) || o->index > s->own.object.index;
 }
 
-static bool locate(uintptr_t caller, struct sp_object *found)
+static bool search_scope(struct source *s, const char *path)
 {
-	struct search s = { .caller = caller, .own = (uintptr_t)&locate };
+	void *scope = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	uintptr_t at = scope ? (uintptr_t)sp_real_dlsym(scope, INIT) : 0;
 
-	sp_elf_each(find_caller, &s);
-	sp_elf_each(find_papi, &s);
-	if (!s.found.span)
-		s.found = s.first;
-	s.past_own = false;
-	if (!s.found.span)
-		sp_elf_each(find_any, &s);
-	*found = s.found;
-	return s.found.span != 0;
+	if (at && !sp_is_ours(at) && object_at(at, &s->object) && may_be_called(s, &s->object)) {
+		s->scope = scope;
+		return true;
+	}
+	if (scope)
+		sp_real_dlclose(scope);
+	return false;
+}
+
+/* The first loaded object that defines the function itself. */
+static bool search_objects(struct source *s, bool papi)
+{
+	struct next n = { .papi = papi };
+
+	while (sp_elf_each(find_next, &n)) {
+		if (!search_scope(s, n.path))
+			continue;
+		if (s->object.low == n.object.low)
+			return true;
+		sp_real_dlclose(s->scope);
+		s->scope = NULL;
+	}
+	return false;
+}
+
+/* Where the loader would bind the caller without us: behind us in the global scope, then in the scope of the caller's own
+ * object (a plug-in opened with RTLD_LOCAL).  Of a caller that has the function from a handle neither is known: any libpapi,
+ * then any object that defines the function. */
+static bool locate(struct source *s)
+{
+	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
+	char path[PATH] = "";
+	struct next first = { .papi = true };
+
+	sp_elf_each(holds, &s->own);
+	sp_elf_each(holds, &s->caller);
+	if (next && object_at(next, &s->object) && is_papi(&s->object))
+		return true;
+	if (s->caller.object.path && strlen(s->caller.object.path) < PATH)
+		strcpy(path, s->caller.object.path);
+	if (!search_scope(s, path) && !search_objects(s, true) && !search_objects(s, false) && !(next && object_at(next, &s->object)))
+		return false;
+	/* Somebody else's wrapper of this function, too. */
+	if (!is_papi(&s->object) && !sp_elf_holds(&s->object, s->caller.address) && sp_elf_each(find_next, &first))
+		s->object = first.object;
+	return true;
 }
 
 /* ---- its functions ---------------------------------------------------- */
 
-/* Another preload library between us and libpapi that also stands in front of
- * some functions is called first, as it would be without us. */
-struct fill {
-	struct sp_papi *p;
-	bool past_own;
-};
-
 /* A function of the table, Fortran's in any of its spellings. */
-static uintptr_t function_of(const struct sp_object *o, const char *name)
+static void *find_function(void *scope, const char *name)
 {
 	size_t length = strlen(name);
-	uintptr_t at = 0;
+	void *at = NULL;
 	char as[64];
 
 	if (!sp_begins(name, "papif_"))
-		return sp_elf_symbol(o, name);
+		return sp_real_dlsym(scope, name);
 	memcpy(as, name, length);
 	for (size_t i = 1; i <= 3 && !at; i++) {	/* papif_x_ is what most compilers call */
 		memcpy(as + length, "__", i % 3);
 		as[length + i % 3] = 0;
-		at = sp_elf_symbol(o, as);
+		at = sp_real_dlsym(scope, as);
 	}
 	for (char *c = as; *c && !at; c++)
 		if (*c >= 'a' && *c <= 'z')
 			*c ^= 'a' ^ 'A';
-	return at ? at : sp_elf_symbol(o, as);
+	return at ? at : sp_real_dlsym(scope, as);
 }
 
-static bool wraps(const struct sp_object *o)
+/* ---- who stands in front ------------------------------------------------ */
+
+struct range {
+	uintptr_t low, span;
+};
+
+static struct fronts {
+	struct range at[8];		/* the loader, then the libraries */
+	unsigned n;
+	bool past_own;
+	struct place wrapper;		/* what the application finds in place of one of our functions */
+	const char *name;
+} fronts;
+
+static void add_front(struct fronts *f, uintptr_t low, uintptr_t span)
 {
-	for (size_t i = 0; i < SP_COUNT(functions); i++)
-		if (function_of(o, functions[i].name))
-			return true;
-	return false;
+	if (f->n < SP_COUNT(f->at))
+		f->at[f->n++] = (struct range){ low, span };
 }
 
-static void add_front(const struct sp_object *o)
-{
-	if (n_fronts == SP_COUNT(fronts))
-		return;
-	fronts[n_fronts].low = o->low;
-	fronts[n_fronts++].span = o->span;
-}
-
-/* Who is asked for a function of PAPI before us. */
+/* Of those before us one has such a wrapper, and what it calls may be in any: only not in the program. */
 static int find_front(const struct sp_object *o, void *arg)
 {
-	bool *past_own = arg;
+	struct fronts *f = arg;
 
-	if (sp_elf_holds(o, (uintptr_t)&locate)) {
-		*past_own = true;
-	} else if (o->base == getauxval(AT_BASE)) {
-		add_front(o);
-	} else if (!*past_own && !is_papi(o) && wraps(o)) {
-		add_front(o);
-		sp_papi_front = *o->path ? o->path : "the program";
-	}
+	if (sp_elf_holds(o, (uintptr_t)&locate))
+		f->past_own = true;
+	else if (o->base == getauxval(AT_BASE))
+		add_front(f, o->low, o->span);
+	else if (!f->past_own && f->wrapper.address && !is_papi(o) && (*o->path || sp_elf_holds(o, f->wrapper.address)))
+		add_front(f, o->low, o->span);
 	return 0;
 }
 
-static void find_fronts(void)
+static void find_wrapper(struct fronts *f)
+{
+	for (unsigned i = 0; i < SP_CALLS && !f->wrapper.address; i++) {
+		uintptr_t at = (uintptr_t)find_function(RTLD_DEFAULT, functions[i].name);
+
+		if (!at || sp_is_ours(at) || !object_at(at, &f->wrapper.object) || is_papi(&f->wrapper.object))
+			continue;
+		f->wrapper.address = at;
+		f->name = *f->wrapper.object.path ? f->wrapper.object.path : "the program";
+	}
+}
+
+static void find_fronts(struct fronts *f)
 {
 	const char *auditors = secure_getenv("LD_AUDIT");
-	bool past_own = false;
 
-	n_fronts = 0;
-	sp_papi_front = auditors && *auditors ? auditors : NULL;
-	sp_elf_each(find_front, &past_own);
+	f->name = auditors && *auditors ? auditors : NULL;
+	find_wrapper(f);
+	sp_elf_each(find_front, f);
+}
+
+/* With the lock. */
+static void put_fronts(struct fronts *f)
+{
 	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
 		struct sp_papi *p = &papis[i];
 
 		if (!p->span || p->own)
 			continue;
-		add_front(&(struct sp_object){ .low = p->low, .span = p->span });
-		sp_papi_front = p->path;
+		add_front(f, p->low, p->span);
+		f->name = p->path;
 	}
+	fronts = *f;
+	sp_papi_front = f->name;
 }
 
 bool sp_real_in_front(uintptr_t caller)
 {
-	for (unsigned i = 0; i < n_fronts; i++)
-		if (caller - fronts[i].low < fronts[i].span)
+	for (unsigned i = 0; i < fronts.n; i++)
+		if (caller - fronts.at[i].low < fronts.at[i].span)
 			return true;
 	return false;
 }
 
-static int fill_from(const struct sp_object *o, void *arg)
+/* ---- those that are known ----------------------------------------------- */
+
+/* Another preload library between us and libpapi that also stands in front of some functions is called first, as it would
+ * be without us. */
+static void fill(struct sp_papi *p, const struct source *s)
 {
-	struct fill *f = arg;
-	bool last = o->base == f->p->base && o->low == f->p->low;
+	const struct sp_object *o = &s->object;
 
-	if (sp_elf_holds(o, (uintptr_t)&locate)) {
-		f->past_own = true;
-		return 0;
-	}
-	if (!last && (!f->past_own || is_papi(o)))
-		return 0;		/* another libpapi stands in front of nothing */
-	for (size_t i = 0; i < SP_COUNT(functions); i++) {
-		uintptr_t *to = (uintptr_t *)((char *)&f->p->real + functions[i].at);
-
-		if (!*to)
-			*to = function_of(o, functions[i].name);
-	}
-	return last;
-}
-
-/* holds: it has the application's code, too. */
-static struct sp_papi *add(const struct sp_object *o, bool holds)
-{
-	struct sp_papi *p = NULL;
-
-	for (unsigned i = 0; i < SP_COUNT(papis) && !p; i++)
-		if (!papis[i].span)
-			p = &papis[i];
-	if (!p)
-		return NULL;
 	memset(p, 0, sizeof(*p));
 	p->base = o->base;
 	p->low = o->low;
-	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
-	sp_elf_each(fill_from, &(struct fill){ .p = p });
 	p->span = o->span;
-	p->own = holds ? 0 : o->span;
-	find_fronts();
-	n_papis++;
-	return p;
+	p->own = !is_papi(o) && sp_elf_holds(o, s->caller.address) ? 0 : o->span;
+	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
+	for (size_t i = 0; i < SP_COUNT(functions); i++) {
+		void *at = find_function(RTLD_NEXT, functions[i].name);
+
+		if (!at && s->scope)
+			at = find_function(s->scope, functions[i].name);
+		if (!sp_is_ours((uintptr_t)at))
+			memcpy((char *)&p->real + functions[i].at, &at, sizeof(at));
+	}
 }
 
 static struct sp_papi *known(const struct sp_object *o)
@@ -252,24 +293,107 @@ static struct sp_papi *known(const struct sp_object *o)
 	return NULL;
 }
 
-static struct sp_papi *find(uintptr_t caller)
+static struct sp_papi *put(const struct sp_papi *is)
 {
-	struct sp_object o;
-	struct sp_papi *p;
+	for (unsigned i = 0; i < SP_COUNT(papis); i++)
+		if (!papis[i].span) {
+			papis[i] = *is;
+			n_papis++;
+			return &papis[i];
+		}
+	return NULL;
+}
+
+/* Whose calls are whose, so that with several libpapis the loader is asked once. */
+static struct {
+	struct range of;
+	struct sp_papi *papi;
+} callers[16];
+static unsigned n_callers;
+
+static void remember(const struct place *caller, struct sp_papi *p)
+{
+	unsigned i = n_callers++ % SP_COUNT(callers);
+
+	callers[i].papi = p;
+	callers[i].of = (struct range){ caller->address, 1 };	/* in no object */
+	if (caller->object.span)
+		callers[i].of = (struct range){ caller->object.low, caller->object.span };
+}
+
+static void forget_callers(void)
+{
+	memset(callers, 0, sizeof(callers));
+	n_callers = 0;
+}
+
+/* The loader is not asked with the lock: it has its own, with which a constructor may call PAPI. */
+static struct sp_papi *add(const struct source *s)
+{
+	struct fronts in_front = { .n = 0 };
+	struct sp_papi is, *p;
 	struct sp_held h;
 
-	if (!locate(caller, &o))
-		return NULL;
 	sp_lock_take(&lock, &h);
-	p = known(&o);
-	if (!p)
-		p = add(&o, !is_papi(&o) && sp_elf_holds(&o, caller));
-	if (n_papis > 1)
-		sp_papi_several = true;
+	p = known(&s->object);
+	sp_lock_give(&lock, &h);
+	if (!p) {
+		fill(&is, s);
+		find_fronts(&in_front);
+	}
+	sp_lock_take(&lock, &h);
+	if (!p && !(p = known(&s->object)) && (p = put(&is)) != NULL)
+		put_fronts(&in_front);
+	if (p)
+		remember(&s->caller, p);
+	sp_papi_several = n_papis > 1;
 	if (p && !sp_papi_used)
 		sp_publish(&sp_papi_used, p);
 	sp_lock_give(&lock, &h);
 	return p;
+}
+
+static struct sp_papi *search(uintptr_t caller)
+{
+	struct source s = { .caller = { .address = caller }, .own = { .address = (uintptr_t)&locate } };
+	struct sp_pending_error pending;
+	struct sp_papi *p = NULL;
+
+	sp_dlerror_keep(&pending);
+	if (locate(&s))
+		p = add(&s);
+	if (s.scope)
+		sp_real_dlclose(s.scope);
+	sp_dlerror_back(&pending);
+	return p;
+}
+
+static struct sp_papi *find(uintptr_t caller)
+{
+	struct sp_papi *p = NULL;
+	struct sp_held h;
+
+	sp_lock_take(&lock, &h);
+	for (unsigned i = 0; i < SP_COUNT(callers) && !p; i++)
+		if (caller - callers[i].of.low < callers[i].of.span)
+			p = callers[i].papi;
+	sp_lock_give(&lock, &h);
+	return p ? p : search(caller);
+}
+
+/* A libpapi that is there from the start is looked up before a handler, or a thread for which another one waits with the
+ * loader's lock, may need it. */
+__attribute__((constructor)) static void at_start(void)
+{
+	struct sp_pending_error pending;
+	struct sp_object o;
+	uintptr_t next;
+
+	sp_dlerror_keep(&pending);
+	next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
+	sp_dlerror_back(&pending);
+	if (next && object_at(next, &o) && is_papi(&o))
+		(void)find(next);
 }
 
 static const struct sp_real *answer(struct sp_papi *p, bool *observed)
@@ -280,7 +404,12 @@ static const struct sp_real *answer(struct sp_papi *p, bool *observed)
 
 const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
 {
-	return answer(find(caller), observed);
+	struct sp_held h;
+
+	sp_lock_take(&lock, &h);
+	forget_callers();
+	sp_lock_give(&lock, &h);
+	return answer(search(caller), observed);
 }
 
 const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
@@ -292,71 +421,44 @@ const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
 
 /* ---- for the loader's side -------------------------------------------- */
 
-struct probe {
-	uintptr_t address;
-	const char *name;
-	bool yes;
-	struct sp_object object;
-};
-
-static int at_address(const struct sp_object *o, void *arg)
+bool sp_real_is(uintptr_t address)
 {
-	struct probe *p = arg;
+	struct sp_object o;
+	const struct sp_papi *p;
 
-	if (!sp_elf_holds(o, p->address))
-		return 0;
-	p->yes = is_papi(o) && sp_elf_symbol(o, p->name) == p->address;
-	p->object = *o;
-	return 1;
-}
-
-bool sp_real_is(uintptr_t address, const char *name)
-{
-	struct probe probe = { .address = address, .name = name };
-	struct sp_papi *p;
-	struct sp_held h;
-
-	sp_elf_each(at_address, &probe);
-	if (!probe.yes)
+	if (!object_at(address, &o) || !is_papi(&o))
 		return false;
-	sp_lock_take(&lock, &h);
-	p = known(&probe.object);
-	if (!p)
-		p = add(&probe.object, false);
-	if (n_papis > 1)
-		sp_papi_several = true;
-	if (p && !sp_papi_used)
-		sp_publish(&sp_papi_used, p);
-	sp_lock_give(&lock, &h);
-	return p && p == sp_papi_used;
+	p = find(address);
+	return p && p == sp_papi_used && p->low == o.low && p->base == o.base;
 }
 
 bool sp_real_calls(uintptr_t code)
 {
-	struct probe probe = { .address = code, .name = "" };
 	const struct sp_papi *p = sp_papi_used;
+	struct sp_object o;
 
-	if (!p || !sp_elf_each(at_address, &probe) || (probe.object.low == p->low && probe.object.base == p->base))
+	if (!p || !object_at(code, &o) || (o.low == p->low && o.base == p->base))
 		return false;
 	for (size_t i = 0; i < SP_COUNT(functions); i++)
-		if (sp_elf_holds(&probe.object, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
+		if (sp_elf_holds(&o, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
 			return true;
 	return false;
 }
 
-static int defines(const struct sp_object *o, void *arg)
+bool sp_real_in_scope(uintptr_t caller, const char *name)
 {
-	struct probe *p = arg;
+	struct sp_object o;
+	char path[PATH];
+	void *scope, *at;
 
-	p->yes = o->base == sp_papi_used->base && o->low == sp_papi_used->low && sp_elf_symbol(o, p->name);
-	return p->yes;
-}
-
-bool sp_real_has(const char *name)
-{
-	struct probe probe = { .name = name };
-
-	return sp_papi_used && sp_elf_each(defines, &probe);
+	if (!object_at(caller, &o) || !*o.path || strlen(o.path) >= PATH)
+		return false;
+	scope = dlopen(strcpy(path, o.path), RTLD_LAZY | RTLD_NOLOAD);
+	if (!scope)
+		return false;
+	at = sp_real_dlsym(scope, name);
+	sp_real_dlclose(scope);
+	return at && !sp_is_ours((uintptr_t)at);
 }
 
 void sp_real_child(void)
@@ -368,7 +470,8 @@ static int still_there(const struct sp_object *o, void *arg)
 {
 	struct sp_papi *p = arg;
 
-	return o->base == p->base && o->low == p->low && sp_elf_symbol(o, "PAPI_library_init");
+	return o->base == p->base && o->low == p->low && o->span == p->span &&
+	       strncmp(*o->path ? o->path : o->soname, p->path, sizeof(p->path) - 1) == 0;
 }
 
 bool sp_real_unloaded(void)
@@ -376,6 +479,9 @@ bool sp_real_unloaded(void)
 	struct sp_held h;
 	bool used = false;
 
+	sp_lock_take(&lock, &h);
+	forget_callers();
+	sp_lock_give(&lock, &h);
 	for (unsigned i = 0; i < SP_COUNT(papis); i++) {
 		struct sp_papi *p = &papis[i];
 
@@ -393,31 +499,4 @@ bool sp_real_unloaded(void)
 		sp_lock_give(&lock, &h);
 	}
 	return used;
-}
-
-struct behind {
-	const char *name;
-	uintptr_t at;
-	bool past_own;
-};
-
-static int define_behind(const struct sp_object *o, void *arg)
-{
-	struct behind *b = arg;
-
-	if (sp_elf_holds(o, (uintptr_t)&locate))
-		b->past_own = true;
-	else if (b->past_own)
-		b->at = sp_elf_symbol(o, b->name);
-	return b->at != 0;
-}
-
-void *sp_real_next(const char *name)
-{
-	struct behind b = { .name = name };
-
-	sp_elf_each(define_behind, &b);
-	if (!b.at)			/* opened by dlopen: libc stands in front of us */
-		sp_elf_each(define_behind, &b);
-	return (void *)b.at;
 }

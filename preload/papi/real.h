@@ -1,8 +1,8 @@
 /* real.h: the libpapi that the application uses, and its functions.
  *
- * It is found among the loaded objects by reading their own symbol tables:
- * dlsym would see our wrappers, and would eat the application's pending
- * dlerror().  One libpapi is observed.  A second one (two plug-ins with one each)
+ * dlsym(RTLD_NEXT) finds them; in a scope of their own (RTLD_LOCAL) a handle of the caller's object
+ * does, or one of libpapi.  The loader is asked once for each libpapi and each object that calls
+ * it, and the application's pending dlerror() is kept.  One libpapi is observed.  A second one (two plug-ins with one each)
  * is forwarded to, its own callers told by their object, and noted.
  *
  * Every symbol is looked up by itself: what the real library lacks is NULL here
@@ -52,6 +52,15 @@ enum sp_call {
 
 extern const char *const sp_call_names[SP_CALLS];
 
+/* Is it an address of our own code? */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+static inline bool sp_is_ours(uintptr_t code)
+{
+	return code - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
+}
+
 /* A loaded object that defines PAPI_library_init. */
 struct sp_papi {
 	struct sp_real real;
@@ -72,22 +81,17 @@ const struct sp_real *sp_real_for(uintptr_t caller, bool *observed);
 /* The same, looking anew: something may have been loaded since. */
 const struct sp_real *sp_real_search(uintptr_t caller, bool *observed);
 
-/* Does the object that holds `address` count as the libpapi that is observed (or
- * may it become that)?  For what dlsym found. */
-bool sp_real_is(uintptr_t address, const char *name);
+/* Is what dlsym found of the libpapi that is observed (or that becomes it now)? */
+bool sp_real_is(uintptr_t address);
 
 /* Does this code's object stand between us and the libpapi that is observed, so that we call it?  It wraps PAPI. */
 bool sp_real_calls(uintptr_t code);
 
-/* Does the libpapi that is observed define this function? */
-bool sp_real_has(const char *name);
+/* Does the scope of the caller's own object, opened with RTLD_LOCAL, have a function of this name, not ours? */
+bool sp_real_in_scope(uintptr_t caller, const char *name);
 
 /* Something was unloaded.  True if that was the libpapi observed: it is forgotten. */
 bool sp_real_unloaded(void);
-
-/* The function of libc that we stand in front of, or what another preload library puts
- * in front of it behind us: dlsym(RTLD_NEXT), without dlsym. */
-void *sp_real_next(const char *name);
 
 /* In a child of fork: locks that other threads may have held are free. */
 void sp_real_child(void);

@@ -114,14 +114,6 @@ uint64_t sp_process_start_ns(void);
 
 /* Is this a call that libpapi makes to itself?  Its return address is in libpapi,
  * or, where libpapi ends a function by a jump, in the wrapper that called it. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
-static inline bool sp_is_ours(uintptr_t code)
-{
-	return code - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
-}
-
 static inline bool sp_internal(const struct sp_papi *p, uintptr_t caller)
 {
 	return (caller - p->low < p->own) |	/* one jump */
