@@ -35,6 +35,7 @@ static enum sp_end last_end;
 static uint32_t leaving;		/* the thread that called exit first; 0: none */
 static uint32_t turn;			/* the one that has its turn at libc's list; 0: none */
 static uint32_t ending;			/* the thread that runs the exit */
+static uint32_t finishing;		/* the thread in which libc runs destructors: it has just had the loader's lock */
 static bool ended;			/* the dump of the end was made, or could not be */
 static bool since;			/* something was booked since that began */
 static bool closed;			/* the process ends now: who comes has nothing to wait for */
@@ -55,7 +56,7 @@ void sp_end_expect_dump(void)
 void sp_end_child(void)
 {
 	expected = false;
-	door = leaving = turn = holder = 0;
+	door = leaving = turn = holder = finishing = 0;
 	memset(&output, 0, sizeof(output));
 	last_end = SP_END_NONE;
 	writing = 0;
@@ -361,7 +362,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	sp_put(&sp_store.header->end_boot_ns, sp_boot_ns());
 	begin_reading();
 	sp_quiet_begin(&quiet);
-	sp_sites_name();
+	sp_sites_name(sp_get(&finishing) == (uint32_t)sp_sys(SYS_gettid));
 	r = sp_model_open(&m, &sp_store.image);
 	if (r < 0) {
 		failed(sp_conf.output, r);
@@ -543,6 +544,7 @@ void sp_end_again(void)
  * none, a snapshot what there is now. */
 __attribute__((destructor)) static void at_exit(void)
 {
+	sp_put(&finishing, (uint32_t)sp_sys(SYS_gettid));
 	if (!sp_store.header || !sp_process_is_ours() || !sp_sets_run_beside())
 		dump_at(SP_END_EXIT, false);
 	else if (!*sp_store.region.path || sp_store.region.torn)

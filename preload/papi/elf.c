@@ -38,12 +38,6 @@ static void read_dynamic(struct sp_object *o)
 		case DT_GNU_HASH:
 			o->gnu_hash = pointer(o, d->d_un.d_ptr);
 			break;
-		case DT_HASH:
-			o->hash = pointer(o, d->d_un.d_ptr);
-			break;
-		case DT_VERSYM:
-			o->versions = pointer(o, d->d_un.d_ptr);
-			break;
 		case DT_SONAME:
 			soname = d->d_un.d_val;
 			named = true;
@@ -217,53 +211,31 @@ int sp_elf_each(int (*each)(const struct sp_object *, void *), void *arg)
 	return list ? visit_list(&w, list) : dl_iterate_phdr(visit, &w);
 }
 
-#define HIDDEN_VERSION 0x8000u		/* an older one, kept for old programs; may be another function */
-
-static uintptr_t defined(const struct sp_object *o, uint32_t i, const char *name)
+static bool is_defined(const struct sp_object *o, const ElfW(Sym) *s, const char *name)
 {
-	const ElfW(Sym) *s = &o->symbols[i];
 	unsigned type = s->st_info & 15;
 
-	if (s->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-	    (o->versions && (o->versions[i] & HIDDEN_VERSION)) || !sp_same(o->strings + s->st_name, name))
-		return 0;
-	return type == STT_GNU_IFUNC ? 0 : o->base + s->st_value;
-}
-
-static uintptr_t by_gnu_hash(const struct sp_object *o, const char *name)
-{
-	const uint32_t *t = o->gnu_hash;
-	uint32_t n = t[0], first = t[1], bloom = t[2], h = 5381;
-	const uint32_t *buckets = t + 4 + bloom * (sizeof(ElfW(Addr)) / 4), *chain = buckets + n;
-	uintptr_t at;
-
-	for (const char *p = name; *p; p++)
-		h = h * 33 + (unsigned char)*p;
-	if (!n)
-		return 0;
-	for (uint32_t i = buckets[h % n]; i >= first; i++) {
-		if ((chain[i - first] | 1) == (h | 1)) {
-			at = defined(o, i, name);
-			if (at)
-				return at;
-		}
-		if (chain[i - first] & 1)
-			break;
-	}
-	return 0;
+	return s->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_NOTYPE) && sp_same(o->strings + s->st_name, name);
 }
 
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name)
 {
-	uintptr_t at = 0;
+	const uint32_t *t = o->gnu_hash, *buckets, *chain;
+	uint32_t h = 5381;
 
-	if (!o->symbols || !o->strings)
+	if (!o->symbols || !o->strings || !t || !t[0])
 		return 0;
-	if (o->gnu_hash)
-		return by_gnu_hash(o, name);
-	for (uint32_t i = 1; o->hash && i < o->hash[1] && !at; i++)
-		at = defined(o, i, name);
-	return at;
+	for (const char *p = name; *p; p++)
+		h = h * 33 + (unsigned char)*p;
+	buckets = t + 4 + t[2] * (sizeof(ElfW(Addr)) / 4);
+	chain = buckets + t[0] - t[1];
+	for (uint32_t i = buckets[h % t[0]]; i >= t[1]; i++) {
+		if ((chain[i] | 1) == (h | 1) && is_defined(o, &o->symbols[i], name))
+			return o->base + o->symbols[i].st_value;
+		if (chain[i] & 1)
+			break;
+	}
+	return 0;
 }
 
 static const unsigned char *id_in(const unsigned char *note, uintptr_t bytes, uint32_t *n)
@@ -294,41 +266,6 @@ const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n)
 	return id;
 }
 
-/* The GNU table does not say how many symbols there are: one behind the last chain's. */
-static uint32_t count_symbols(const struct sp_object *o)
-{
-	const uint32_t *t = o->gnu_hash, *buckets, *chain;
-	uint32_t last = 0;
-
-	if (o->hash)
-		return o->hash[1];
-	if (!t)
-		return 0;
-	buckets = t + 4 + t[2] * (sizeof(ElfW(Addr)) / 4);
-	chain = buckets + t[0];
-	for (uint32_t i = 0; i < t[0]; i++)
-		last = buckets[i] > last ? buckets[i] : last;
-	if (last < t[1])
-		return 0;
-	while (!(chain[last - t[1]] & 1))
-		last++;
-	return last + 1;
-}
-
-const char *sp_elf_name_of(const struct sp_object *o, uintptr_t address)
-{
-	uint32_t n = o->symbols && o->strings ? count_symbols(o) : 0;
-
-	for (uint32_t i = 1; i < n; i++) {
-		const ElfW(Sym) *s = &o->symbols[i];
-
-		if ((s->st_info & 15) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-		    address - (o->base + s->st_value) < s->st_size)
-			return o->strings + s->st_name;
-	}
-	return NULL;
-}
-
 static int take_loads(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	unsigned long long *loads = arg;
@@ -353,12 +290,4 @@ unsigned long long sp_elf_loads(void)
 bool sp_elf_holds(const struct sp_object *o, uintptr_t address)
 {
 	return address - o->low < o->span;
-}
-
-bool sp_elf_needs(const struct sp_object *o, const char *soname)
-{
-	for (const ElfW(Dyn) *d = o->dynamic; d && o->strings && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED && sp_same(o->strings + d->d_un.d_val, soname))
-			return true;
-	return false;
 }

@@ -34,8 +34,7 @@ struct sp_object {
 	const ElfW(Dyn) *dynamic;
 	const ElfW(Sym) *symbols;
 	const char *strings;
-	const uint32_t *gnu_hash, *hash;
-	const ElfW(Half) *versions;	/* NULL: its symbols have none */
+	const uint32_t *gnu_hash;
 	const ElfW(Phdr) *header;
 	unsigned headers;
 };
@@ -49,14 +48,11 @@ int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
  * cannot say without a lock. */
 bool sp_elf_at(struct sp_object *o, uintptr_t address);
 
-/* The address of a symbol that o itself defines (its default version), or 0. */
+/* The address of a function that o itself defines, or 0; for what dlsym cannot be asked. */
 uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name);
 
 /* Its build id, of *n bytes; NULL: it has none. */
 const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n);
-
-/* The exported function that holds the address, or NULL; looks at every symbol. */
-const char *sp_elf_name_of(const struct sp_object *o, uintptr_t address);
 
 /* Changes whenever something was loaded or unloaded. */
 unsigned long long sp_elf_loads(void);
@@ -65,8 +61,5 @@ void sp_elf_closed(void);		/* dlclose was called */
 void sp_elf_in_child(void);		/* from now on: this process is a child of fork */
 
 bool sp_elf_holds(const struct sp_object *o, uintptr_t address);
-
-/* Does o name this soname among its needed libraries? */
-bool sp_elf_needs(const struct sp_object *o, const char *soname);
 
 #endif

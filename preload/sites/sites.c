@@ -4,6 +4,7 @@
  * lower 16.  The key is the return address, or, with more frames or a name, a hash of
  * them all; then the site itself is compared.
  */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "../../core/base/sys.h"
@@ -312,18 +313,6 @@ uint32_t sp_site_of_start(struct sp_sites_seen *seen, uintptr_t caller)
 
 /* ---- modules ---------------------------------------------------------- */
 
-static void name_it(struct sp_frame *f, const struct sp_object *o)
-{
-	const char *symbol = sp_elf_name_of(o, f->address - 1);
-	struct sp_held held;
-
-	if (!symbol)
-		return;
-	sp_lock_take(&sp_store.lock, &held);
-	f->symbol = sp_store_text(&sp_store, symbol);
-	sp_lock_give(&sp_store.lock, &held);
-}
-
 /* Every frame that this object holds, of the sites met since the last time. */
 static int resolve_in(const struct sp_object *o, void *arg)
 {
@@ -337,7 +326,6 @@ static int resolve_in(const struct sp_object *o, void *arg)
 
 			if (!sp_elf_holds(o, f->address - 1))
 				continue;
-			name_it(f, o);
 			if (!f->module)
 				f->module = sp_module_of(o);
 			if (sp_get(&depth) > 1)
@@ -480,15 +468,32 @@ void sp_sites_resolve(void)
 
 static uint32_t named;			/* sites that were looked for in files */
 
-static void take_name(const struct sp_elf_want *want, const char *name)
+static void put_name(struct sp_frame *f, const char *name)
 {
-	struct sp_frame *f = want->of;
 	struct sp_held held;
 
 	if (!sp_lock_try(&sp_store.lock, &held, 1000))
 		return;
 	f->symbol = sp_store_text(&sp_store, name);
 	sp_lock_give(&sp_store.lock, &held);
+}
+
+static void take_name(const struct sp_elf_want *want, const char *name)
+{
+	put_name(want->of, name);
+}
+
+/* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported functions. */
+static void ask_loader(const struct sp_elf_want *want, uint32_t n)
+{
+	Dl_info is;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct sp_frame *f = want[i].of;
+
+		if (!f->symbol && dladdr((void *)(f->address - 1), &is) && is.dli_sname)
+			put_name(f, is.dli_sname);
+	}
 }
 
 /* The frames of this module that have no name, of the sites since the last time; how many. */
@@ -512,7 +517,7 @@ static uint32_t unnamed(uint32_t module, struct sp_elf_want *want)
 	return n;
 }
 
-void sp_sites_name(void)
+void sp_sites_name(bool by_loader)
 {
 	const struct sp_module *b;
 	struct sp_held held;
@@ -527,6 +532,8 @@ void sp_sites_name(void)
 			continue;
 		unnamed(module, want);
 		sp_elf_names(sp_image_text(&sp_store.image, b->path), b->build_id, b->build_id_bytes, want, n, take_name);
+		if (by_loader && !sp_module_gone(module))
+			ask_loader(want, n);
 		sp_unmap(want, n * sizeof(*want));
 	}
 	sp_put(&named, sp_get(&resolved));

@@ -64,8 +64,8 @@ void sp_sites_modules(void);
 void sp_sites_resolve(void);
 
 /* The functions of those, from the symbol tables of the modules' files: for a dump, which must
- * be safe already. */
-void sp_sites_name(void);
+ * be safe already.  by_loader: dladdr may be called for the rest, which takes the loader's lock. */
+void sp_sites_name(bool by_loader);
 
 void sp_sites_after_unload(void);	/* after it: what is gone */
 
