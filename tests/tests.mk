@@ -120,10 +120,15 @@ PLUGINS	:= $(addprefix $(T)/scenes/,plugin-7.0.so plugin-7.1.so)
 SCENE	= $(CC) $(PLAIN) -Itests $(3) -o $@ $(1) $(filter $(FAKE)/% %.so,$^) \
 	  -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../fake/$(2):$$ORIGIN' -pthread -ldl -lrt
 
-$(SCENES): $(T)/scenes/%: tests/scenes/%.c $(FAKE)/libpapi.so.7.0
+$(filter-out %/held,$(SCENES)): $(T)/scenes/%: tests/scenes/%.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<)
+
+$(T)/scenes/held: tests/scenes/held.c $(FAKE)/libpapi.so.7.0
+	$(call say,SCENE)
+	@mkdir -p $(@D)
+	$(Q)$(call SCENE,$<,,-rdynamic)
 
 # Their segments lie apart, as each program's on aarch64 and those linked for large pages.
 APART	:= $(addprefix $(T)/scenes/,life-apart life-apart-no-pie)

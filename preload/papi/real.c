@@ -96,7 +96,7 @@ static int find_next(const struct sp_object *o, void *arg)
 /* ---- which libpapi ------------------------------------------------------ */
 
 struct source {
-	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi */
+	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi; NULL: it does */
 	struct sp_object object;	/* libpapi */
 	struct place caller, own;
 };
@@ -273,6 +273,7 @@ static void fill(struct sp_papi *p, const struct source *s)
 	p->base = o->base;
 	p->low = o->low;
 	p->span = o->span;
+	p->global = !s->scope;
 	p->own = !is_papi(o) && sp_elf_holds(o, s->caller.address) ? 0 : o->span;
 	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
 	for (size_t i = 0; i < SP_COUNT(functions); i++) {
@@ -404,19 +405,24 @@ static const struct sp_real *answer(struct sp_papi *p, bool *observed)
 
 const struct sp_real *sp_real_search(uintptr_t caller, bool *observed)
 {
+	static unsigned long long loads;
+	unsigned long long now = sp_elf_loads();
+	struct sp_papi *p = sp_acquire(&sp_papi_used);
 	struct sp_held h;
 
 	sp_lock_take(&lock, &h);
-	forget_callers();
+	if (now != loads)
+		forget_callers();
+	loads = now;
 	sp_lock_give(&lock, &h);
-	return answer(search(caller), observed);
+	return answer(p && p->global ? p : find(caller), observed);
 }
 
 const struct sp_real *sp_real_for(uintptr_t caller, bool *observed)
 {
 	struct sp_papi *p = sp_acquire(&sp_papi_used);
 
-	return answer(!p || sp_papi_several ? find(caller) : p, observed);
+	return answer(p && (p->global || !sp_papi_several) ? p : find(caller), observed);
 }
 
 /* ---- for the loader's side -------------------------------------------- */

@@ -65,6 +65,15 @@ for noload in '' OPENS_NOLOAD=1; do
 done
 check "(it is called)" grep -q '5 calls by way of opens' "$tmp/native.out"
 
+# ---- the first call where the loader cannot be asked ----------------------------------
+
+for where in lock handler; do
+	run_native native "$scenes/held" $where
+	run_shim shim "$scenes/held" $where
+	is "(it runs)" "$(status_of native)" 0
+	check "first called with the loader's lock held elsewhere, or inside malloc ($where): no difference" same_as_native native shim
+done
+
 # ---- plugins -----------------------------------------------------------------------
 
 both "a plugin" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
@@ -75,6 +84,10 @@ grep 'papi=700' "$tmp/shim.out" >"$tmp/first.out"
 cp "$tmp/shim.json" "$tmp/first.json"
 check "two libpapis: the first one's counts are in the dump" books first
 json "$tmp/shim.json" '@{$d->{notes}}' >"$tmp/notes"
+run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$scenes/libopens.so" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: it is called as without" same_as_native native shim
+check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: booked" books shim
 check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' "$tmp/notes"
 
 # An object that has libpapi.a in it, as python-papi's wheel: what it counts is counted, as with a libpapi beside it,

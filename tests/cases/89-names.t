@@ -159,6 +159,11 @@ touch libnames.so
 run report "$B/sspapi" report --per-callsite "$pages"
 is "no build id: none, if it is not" "$(grep -c 'names.c' report.out) $(grep -c 'has no build id' report.err)" "0 1"
 
+sed 's/PAPI_read(set, &value);/PAPI_stop(set, \&value); PAPI_start(set);/' loop.c >again.c
+$cc -O1 -rdynamic -Wl,--build-id=none -o again again.c -lpapi
+SSPAPI_OUTPUT=$tmp/own.json run_shim own ./again
+is "no build id: what is exported, in the process's own dump" "$(json own.json 'join " ", map { $_->{frames}[0]{symbol} // () } @{$d->{callsites}}')" "main main main"
+
 if command -v g++ >/dev/null; then
 	g++ -O1 -fno-optimize-sibling-calls -g -shared -fPIC -x c++ -o libnames.so names.c -lpapi
 	names 3 ./libnames.so
