@@ -30,17 +30,16 @@ static const struct sp_real *enter(uintptr_t caller, int *rc)
 
 /* Is libpapi in front of us?  Then what the program does to its sets, and that it makes
  * and destroys them, is not seen. */
-static int first(const struct sp_object *o, void *papi)
-{
-	return sp_elf_holds(o, (uintptr_t)&first) ? 1 : sp_elf_holds(o, (uintptr_t)papi) ? 2 : 0;
-}
-
 static bool unseen(const struct sp_real *real)
 {
 	static int is;
+	struct sp_object papi, own;
 
-	if (!sp_get(&is))
-		sp_put(&is, sp_elf_each(first, (void *)real->PAPI_library_init));
+	if (!sp_get(&is)) {
+		sp_elf_find(&papi, (uintptr_t)real->PAPI_library_init);
+		sp_elf_find(&own, (uintptr_t)&unseen);
+		sp_put(&is, papi.index < own.index ? 2 : 1);
+	}
 	return is == 2;
 }
 

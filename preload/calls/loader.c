@@ -45,27 +45,14 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
 /* ---- dlsym ------------------------------------------------------------ */
 
 /* What the loader itself would say: "./app: undefined symbol: NAME". */
-struct caller {
-	uintptr_t address;
-	char path[301];
-};
-
-static int name_caller(const struct sp_object *o, void *arg)
+static void missing(uintptr_t caller, const char *name)
 {
-	struct caller *caller = arg;
+	struct sp_object o;
+	char path[301] = "";
 
-	if (!sp_elf_holds(o, caller->address))
-		return 0;
-	strncpy(caller->path, *o->path ? o->path : program_invocation_name, sizeof(caller->path) - 1);
-	return 1;
-}
-
-static void missing(uintptr_t address, const char *name)
-{
-	struct caller caller = { .address = address };
-
-	sp_elf_each(name_caller, &caller);
-	sp_dlerror_say(caller.path, name);
+	sp_elf_find(&o, caller);
+	strncpy(path, *o.path ? o.path : program_invocation_name, sizeof(path) - 1);
+	sp_dlerror_say(path, name);
 }
 
 /* Two registers, as the assembly below wants it. */
@@ -74,67 +61,20 @@ struct pick {
 };
 struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller) __attribute__((visibility("hidden")));
 
-struct own {
-	const char *name;
-	uintptr_t address;
-};
-
-static int own_symbol(const struct sp_object *o, void *arg)
-{
-	struct own *own = arg;
-
-	if (!sp_elf_holds(o, (uintptr_t)&own_symbol))
-		return 0;
-	own->address = sp_elf_symbol(o, own->name);
-	return 1;
-}
-
-struct scope {
-	uintptr_t caller;
-	bool program, behind, own_seen;
-};
-
-static int look_scope(const struct sp_object *o, void *arg)
-{
-	struct scope *s = arg;
-
-	if (sp_elf_holds(o, (uintptr_t)&own_symbol))
-		s->own_seen = true;
-	if (!sp_elf_holds(o, s->caller))
-		return 0;
-	s->program = !o->index;
-	s->behind = s->own_seen;
-	return 1;
-}
-
-struct found {
-	uintptr_t caller, address;
-	bool known, loader;
-	char path[512];			/* of what holds address */
-};
-
-static int look_found(const struct sp_object *o, void *arg)
-{
-	struct found *f = arg;
-
-	/* What was there at the start stands before the loader itself. */
-	if (sp_elf_holds(o, f->caller))
-		f->known = !f->loader;
-	if (sp_elf_holds(o, f->address) && strlen(o->path) < sizeof(f->path))
-		strcpy(f->path, o->path);
-	f->loader |= o->base == getauxval(AT_BASE);
-	return 0;
-}
-
 /* What a program finds by RTLD_DEFAULT it needs from then on: glibc unloads it only
  * with the caller.  It found us instead. */
 static void stays(uintptr_t caller, uintptr_t address)
 {
-	struct found f = { .caller = caller, .address = address };
+	struct sp_object o, by, loader;
+	char path[512];
 	void *handle;
 
-	sp_elf_each(look_found, &f);
-	handle = f.known && *f.path ? dlopen(f.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+	/* What was there at the start stands before the loader itself. */
+	sp_elf_find(&by, caller);
+	sp_elf_find(&loader, getauxval(AT_BASE));
+	if (!by.span || by.index > loader.index || !sp_elf_find(&o, address) || !*o.path || strlen(o.path) >= sizeof(path))
+		return;
+	handle = dlopen(strcpy(path, o.path), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	if (handle)
 		sp_real_dlclose(handle);
 }
@@ -156,32 +96,30 @@ static bool exists(void *handle, uintptr_t caller, const char *name)
 struct pick sp_dlsym_pick(void *handle, const char *name, uintptr_t caller)
 {
 	struct pick go_on = { NULL, NULL }, found = { (void *)1, NULL };
-	struct own own = { name, 0 };
-	struct scope scope = { .caller = caller };
+	struct sp_object own, by;
+	uintptr_t ours;
 
 	if (!sp_next_dlsym)
 		sp_dlsym_find();
 	if (!name || (!sp_begins(name, "PAPI") && !sp_begins(name, "papif_")))
 		return go_on;
 	sp_process_look();
-	sp_elf_each(own_symbol, &own);
-	if (!own.address)
+	sp_elf_find(&own, (uintptr_t)&sp_dlsym_pick);
+	ours = sp_elf_symbol(&own, name);
+	if (!ours)
 		return go_on;		/* not one of ours */
-	if (handle == RTLD_NEXT) {
-		sp_elf_each(look_scope, &scope);
-		if (scope.behind)
-			return go_on;	/* it looks behind itself, so behind us */
-	}
+	if (handle == RTLD_NEXT && sp_elf_find(&by, caller) && by.index >= own.index)
+		return go_on;		/* it looks behind itself, so behind us */
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
-		found.address = exists(handle, caller, name) ? (void *)own.address : NULL;
+		found.address = exists(handle, caller, name) ? (void *)ours : NULL;
 	} else {
 		found.address = sp_real_dlsym(handle, name);
 		if (!found.address)
 			return found;	/* with the loader's own dlerror */
-		if ((uintptr_t)found.address == own.address)
+		if ((uintptr_t)found.address == ours)
 			found.address = exists(handle, caller, name) ? found.address : NULL;
 		else if (sp_real_is((uintptr_t)found.address) && !sp_real_calls(caller))
-			found.address = (void *)own.address;
+			found.address = (void *)ours;
 	}
 	if (!found.address)
 		missing(caller, name);

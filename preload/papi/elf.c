@@ -287,6 +287,27 @@ unsigned long long sp_elf_loads(void)
 	return loads;
 }
 
+struct place {
+	uintptr_t address;
+	struct sp_object *object;
+};
+
+static int is_place(const struct sp_object *o, void *arg)
+{
+	const struct place *p = arg;
+
+	if (!sp_elf_holds(o, p->address))
+		return 0;
+	*p->object = *o;
+	return 1;
+}
+
+bool sp_elf_find(struct sp_object *o, uintptr_t address)
+{
+	*o = (struct sp_object){ .path = "", .soname = "" };
+	return sp_elf_each(is_place, &(struct place){ address, o });
+}
+
 bool sp_elf_holds(const struct sp_object *o, uintptr_t address)
 {
 	return address - o->low < o->span;

@@ -43,7 +43,10 @@ struct sp_object {
  * that value. */
 int sp_elf_each(int (*each)(const struct sp_object *o, void *arg), void *arg);
 
-/* The object that holds the address, without lock, memory or system call; its dynamic section is
+/* The object that holds the address; false: there is none, and o is empty. */
+bool sp_elf_find(struct sp_object *o, uintptr_t address);
+
+/* The same, without lock, memory or system call; its dynamic section is
  * not read, and what stands in the object's first page is.  False: there is none, or this libc
  * cannot say without a lock. */
 bool sp_elf_at(struct sp_object *o, uintptr_t address);

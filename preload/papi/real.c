@@ -44,30 +44,6 @@ static const struct {
 #define INIT	"PAPI_library_init"
 #define PATH	512
 
-struct place {
-	uintptr_t address;
-	struct sp_object object;
-};
-
-static int holds(const struct sp_object *o, void *arg)
-{
-	struct place *p = arg;
-
-	if (!sp_elf_holds(o, p->address))
-		return 0;
-	p->object = *o;
-	return 1;
-}
-
-static bool object_at(uintptr_t address, struct sp_object *o)
-{
-	struct place p = { .address = address };
-	bool found = sp_elf_each(holds, &p);
-
-	*o = p.object;
-	return found;
-}
-
 static bool is_papi(const struct sp_object *o)
 {
 	return sp_begins(o->soname, "libpapi");
@@ -98,13 +74,15 @@ static int find_next(const struct sp_object *o, void *arg)
 struct source {
 	void *scope;			/* a handle, where RTLD_NEXT does not find libpapi; NULL: it does */
 	struct sp_object object;	/* libpapi */
-	struct place caller, own;
+	uintptr_t address;		/* the caller's, */
+	struct sp_object caller;	/* in this */
+	unsigned own;			/* we, in the loader's order */
 };
 
 /* What stands before us calls us. */
 static bool may_be_called(const struct source *s, const struct sp_object *o)
 {
-	return is_papi(o) || o->index > s->own.object.index;
+	return is_papi(o) || o->index > s->own;
 }
 
 static bool search_scope(struct source *s, const char *path)
@@ -112,7 +90,7 @@ static bool search_scope(struct source *s, const char *path)
 	void *scope = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	uintptr_t at = scope ? (uintptr_t)sp_real_dlsym(scope, INIT) : 0;
 
-	if (at && !sp_is_ours(at) && object_at(at, &s->object) && may_be_called(s, &s->object)) {
+	if (at && !sp_is_ours(at) && sp_elf_find(&s->object, at) && may_be_called(s, &s->object)) {
 		s->scope = scope;
 		return true;
 	}
@@ -145,17 +123,19 @@ static bool locate(struct source *s)
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
 	char path[PATH] = "";
 	struct next first = { .papi = true };
+	struct sp_object own;
 
-	sp_elf_each(holds, &s->own);
-	sp_elf_each(holds, &s->caller);
-	if (next && object_at(next, &s->object) && is_papi(&s->object))
+	sp_elf_find(&own, (uintptr_t)&locate);
+	sp_elf_find(&s->caller, s->address);
+	s->own = own.index;
+	if (next && sp_elf_find(&s->object, next) && is_papi(&s->object))
 		return true;
-	if (s->caller.object.path && strlen(s->caller.object.path) < PATH)
-		strcpy(path, s->caller.object.path);
-	if (!search_scope(s, path) && !search_objects(s, true) && !search_objects(s, false) && !(next && object_at(next, &s->object)))
+	if (strlen(s->caller.path) < PATH)
+		strcpy(path, s->caller.path);
+	if (!search_scope(s, path) && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
 		return false;
 	/* Somebody else's wrapper of this function, too. */
-	if (!is_papi(&s->object) && !sp_elf_holds(&s->object, s->caller.address) && sp_elf_each(find_next, &first))
+	if (!is_papi(&s->object) && !sp_elf_holds(&s->object, s->address) && sp_elf_each(find_next, &first))
 		s->object = first.object;
 	return true;
 }
@@ -193,7 +173,7 @@ static struct fronts {
 	struct range at[8];		/* the loader, then the libraries */
 	unsigned n;
 	bool past_own;
-	struct place wrapper;		/* what the application finds in place of one of our functions */
+	struct sp_object wrapper;	/* of what the application finds in place of one of our functions */
 	const char *name;
 } fronts;
 
@@ -212,20 +192,22 @@ static int find_front(const struct sp_object *o, void *arg)
 		f->past_own = true;
 	else if (o->base == getauxval(AT_BASE))
 		add_front(f, o->low, o->span);
-	else if (!f->past_own && f->wrapper.address && !is_papi(o) && (*o->path || sp_elf_holds(o, f->wrapper.address)))
+	else if (!f->past_own && f->wrapper.span && !is_papi(o) && (*o->path || o->low == f->wrapper.low))
 		add_front(f, o->low, o->span);
 	return 0;
 }
 
 static void find_wrapper(struct fronts *f)
 {
-	for (unsigned i = 0; i < SP_CALLS && !f->wrapper.address; i++) {
+	struct sp_object o;
+
+	for (unsigned i = 0; i < SP_CALLS && !f->wrapper.span; i++) {
 		uintptr_t at = (uintptr_t)find_function(RTLD_DEFAULT, functions[i].name);
 
-		if (!at || sp_is_ours(at) || !object_at(at, &f->wrapper.object) || is_papi(&f->wrapper.object))
+		if (!at || sp_is_ours(at) || !sp_elf_find(&o, at) || is_papi(&o))
 			continue;
-		f->wrapper.address = at;
-		f->name = *f->wrapper.object.path ? f->wrapper.object.path : "the program";
+		f->wrapper = o;
+		f->name = *o.path ? o.path : "the program";
 	}
 }
 
@@ -274,7 +256,7 @@ static void fill(struct sp_papi *p, const struct source *s)
 	p->low = o->low;
 	p->span = o->span;
 	p->global = !s->scope;
-	p->own = !is_papi(o) && sp_elf_holds(o, s->caller.address) ? 0 : o->span;
+	p->own = !is_papi(o) && sp_elf_holds(o, s->address) ? 0 : o->span;
 	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
 	for (size_t i = 0; i < SP_COUNT(functions); i++) {
 		void *at = find_function(RTLD_NEXT, functions[i].name);
@@ -312,14 +294,14 @@ static struct {
 } callers[16];
 static unsigned n_callers;
 
-static void remember(const struct place *caller, struct sp_papi *p)
+static void remember(const struct source *s, struct sp_papi *p)
 {
 	unsigned i = n_callers++ % SP_COUNT(callers);
 
 	callers[i].papi = p;
-	callers[i].of = (struct range){ caller->address, 1 };	/* in no object */
-	if (caller->object.span)
-		callers[i].of = (struct range){ caller->object.low, caller->object.span };
+	callers[i].of = (struct range){ s->address, 1 };	/* in no object */
+	if (s->caller.span)
+		callers[i].of = (struct range){ s->caller.low, s->caller.span };
 }
 
 static void forget_callers(void)
@@ -346,7 +328,7 @@ static struct sp_papi *add(const struct source *s)
 	if (!p && !(p = known(&s->object)) && (p = put(&is)) != NULL)
 		put_fronts(&in_front);
 	if (p)
-		remember(&s->caller, p);
+		remember(s, p);
 	sp_papi_several = n_papis > 1;
 	if (p && !sp_papi_used)
 		sp_publish(&sp_papi_used, p);
@@ -356,7 +338,7 @@ static struct sp_papi *add(const struct source *s)
 
 static struct sp_papi *search(uintptr_t caller)
 {
-	struct source s = { .caller = { .address = caller }, .own = { .address = (uintptr_t)&locate } };
+	struct source s = { .address = caller };
 	struct sp_pending_error pending;
 	struct sp_papi *p = NULL;
 
@@ -393,7 +375,7 @@ __attribute__((constructor)) static void at_start(void)
 	sp_dlerror_keep(&pending);
 	next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
 	sp_dlerror_back(&pending);
-	if (next && object_at(next, &o) && is_papi(&o))
+	if (next && sp_elf_find(&o, next) && is_papi(&o))
 		(void)find(next);
 }
 
@@ -432,7 +414,7 @@ bool sp_real_is(uintptr_t address)
 	struct sp_object o;
 	const struct sp_papi *p;
 
-	if (!object_at(address, &o) || !is_papi(&o))
+	if (!sp_elf_find(&o, address) || !is_papi(&o))
 		return false;
 	p = find(address);
 	return p && p == sp_papi_used && p->low == o.low && p->base == o.base;
@@ -443,7 +425,7 @@ bool sp_real_calls(uintptr_t code)
 	const struct sp_papi *p = sp_papi_used;
 	struct sp_object o;
 
-	if (!p || !object_at(code, &o) || (o.low == p->low && o.base == p->base))
+	if (!p || !sp_elf_find(&o, code) || (o.low == p->low && o.base == p->base))
 		return false;
 	for (size_t i = 0; i < SP_COUNT(functions); i++)
 		if (sp_elf_holds(&o, *(const uintptr_t *)((const char *)&p->real + functions[i].at)))
@@ -457,7 +439,7 @@ bool sp_real_in_scope(uintptr_t caller, const char *name)
 	char path[PATH];
 	void *scope, *at;
 
-	if (!object_at(caller, &o) || !*o.path || strlen(o.path) >= PATH)
+	if (!sp_elf_find(&o, caller) || !*o.path || strlen(o.path) >= PATH)
 		return false;
 	scope = dlopen(strcpy(path, o.path), RTLD_LAZY | RTLD_NOLOAD);
 	if (!scope)

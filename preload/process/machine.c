@@ -18,20 +18,6 @@ static struct sp_topo known;		/* n is stored last; 0: none */
 static const char *known_source;
 static int loader;			/* the process that is loading now; 0: none */
 
-struct where {
-	char path[512];
-};
-
-static int own_path(const struct sp_object *o, void *arg)
-{
-	struct where *w = arg;
-
-	if (!sp_elf_holds(o, (uintptr_t)&own_path))
-		return 0;
-	strncpy(w->path, o->path, sizeof(w->path) - 1);
-	return 1;
-}
-
 typedef void *(*open_fn)(const char *, int);
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
@@ -52,22 +38,23 @@ static open_fn find_dlopen(void)
  * functions. */
 static void *open_library(void)
 {
-	struct where w = { "" };
+	struct sp_object own;
+	char path[512] = "", *slash;
 	void *library;
-	char *slash;
 	open_fn open = find_dlopen();
 
-	sp_elf_each(own_path, &w);
-	slash = strrchr(w.path, '/');
-	if (!open || !slash || (size_t)(slash - w.path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(w.path))
+	sp_elf_find(&own, (uintptr_t)&open_library);
+	strncpy(path, own.path, sizeof(path) - 1);
+	slash = strrchr(path, '/');
+	if (!open || !slash || (size_t)(slash - path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(path))
 		return NULL;
 	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a sandbox may not know. */
 	strcpy(slash + 1, "sspapi/" TOPO_LIBRARY);
-	library = open(w.path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	library = open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (library)
 		return library;
 	strcpy(slash + 1, TOPO_LIBRARY);
-	return open(w.path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
 static void keep(const struct sp_topo *t, const char *source)

@@ -336,21 +336,16 @@ static __attribute__((noinline)) uintptr_t unknown(uint32_t most)
 	return 0;
 }
 
-static int add(const struct sp_object *o, void *address)
-{
-	if (!sp_elf_holds(o, *(uintptr_t *)address - 1))
-		return 0;
-	sp_unwind_object(o);
-	return 1;
-}
-
 void sp_unwind_learn(uint32_t frames)
 {
+	struct sp_object o;
 	uintptr_t address;
 	int saved = errno;
 
 	for (unsigned tries = 0; tries < 16 && (address = unknown(frames)) != 0; tries++)
-		if (!sp_elf_each(add, &address))	/* made while the program runs */
+		if (sp_elf_find(&o, address - 1))
+			sp_unwind_object(&o);
+		else				/* made while the program runs */
 			(void)keep(address, &(struct sp_rule){ .how = SP_RULE_ENDS });
 	errno = saved;
 }
