@@ -554,7 +554,7 @@ __attribute__((destructor)) static void at_exit(void)
 #define EXPORT __attribute__((visibility("default")))
 
 /* What we stand in front of here: looked up at the beginning, since a child of fork may find the loader's lock taken
- * for ever (elf.c), and one that only execs needs none without us. */
+ * for ever, and one that only execs needs none without us. */
 static const char *const names[] = { "exit", "execve", "execv", "execvp", "execvpe", "fexecve", "execveat", "abort" };
 static void *behind[SP_COUNT(names)];
 
