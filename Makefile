@@ -21,6 +21,7 @@ WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla=0
 # -fwrapv: counts are added as PAPI hands them out, and stores come from strangers.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fwrapv -DSP_VERSION='"$(VERSION)"' $(filter-out -Wvla=0,$(WARN)) \
 	     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(CFLAGS)
+UNWIND_LIBS := $(shell $(PKG_CONFIG) --libs libunwind-generic 2>/dev/null || echo -lunwind-generic -lunwind)
 HWLOC_LIBS := $(shell $(PKG_CONFIG) --libs hwloc 2>/dev/null || echo -lhwloc)
 
 THREADS	:= $(B)/core/cli/threads/threads.o
@@ -29,7 +30,8 @@ CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,core/%/*.c,base events s
 # What only the command needs of core: to read definitions of metrics, and to choose.
 METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
-PRELOAD	:= $(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*.c))
+WALKER	:= $(B)/preload/walker/walker.o
+PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*.c)))
 
 # Made small: what no start, stop or reading goes through, and of the model what is not done for each count.
 SMALL	:= $(if $(filter -O2,$(CFLAGS)),-Os)
@@ -45,7 +47,7 @@ $(COLD:%.c=$(B)/%.o): ALL_CFLAGS += $(SMALL)
 PIC	:= -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -ffunction-sections
 
 # What only we load: installed in a folder of its own.
-OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so
+OWN	:= $(B)/libsspapi-topo.so $(B)/libsspapi-threads.so $(B)/libsspapi-unwind.so
 .PHONY: all product tests demo check check-unit check-shim check-long compilers bench errors install uninstall deb clean help
 all: product tests
 product: $(B)/libsspapi.so $(OWN) $(B)/sspapi $(B)/metrics.csv
@@ -114,6 +116,12 @@ $(B)/libsspapi-threads.so: $(THREADS)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(if $(SANITIZE),-fno-sanitize=all) -shared -Wl,-soname,libsspapi-threads.so -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $^ -ldl -lpthread
 
+# In programs with any sanitizer, bound as none of these binds: none in it.
+$(WALKER): ALL_CFLAGS += $(if $(SANITIZE),-fno-sanitize=all)
+$(B)/libsspapi-unwind.so: $(WALKER)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(if $(SANITIZE),-fno-sanitize=all) -shared -Wl,-soname,libsspapi-unwind.so -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $^ $(UNWIND_LIBS)
+
 # Beside its own: the machine without hwloc.
 $(B)/sspapi: $(CLI) $(METRIC) $(CORE) $(B)/topo/topo-flat.o
 	$(call say,LINK)
@@ -136,7 +144,7 @@ $(B)/core/cli/tool/library.o: ALL_CFLAGS += -DSP_LIBDIR='"$(LIBDIR)"' -DSP_DATAD
 $(B)/metrics.csv: core/cli/tool/metrics.csv
 	@mkdir -p $(@D); cp $< $@
 
--include $(CLI:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d) $(THREADS:.o=.d)
+-include $(CLI:.o=.d) $(METRIC:.o=.d) $(CORE:.o=.d) $(TOPO:.o=.d) $(PRELOAD:.o=.d) $(THREADS:.o=.d) $(WALKER:.o=.d)
 
 include tests/tests.mk
 include tests/machines/machines.mk

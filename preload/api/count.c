@@ -73,7 +73,7 @@ static struct sp_set *look_again(const struct sp_real *real, int es, int state)
 }
 
 /* The set may be started, and is bound to a part of rel. */
-static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es, uintptr_t at, struct sp_set **set)
+static int prepare(const struct sp_real *real, struct sspapi_relation *rel, int es, const struct sp_stack *at, struct sp_set **set)
 {
 	int state = 0, rc = real->PAPI_state(es, &state);
 	struct sp_set *s;
@@ -101,7 +101,7 @@ static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
 	return p;
 }
 
-static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, uintptr_t at)
+static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, const struct sp_stack *at)
 {
 	struct sp_set *s = NULL, *called = NULL;
 	int rc = prepare(real, rel, es, at, &s);
@@ -150,7 +150,7 @@ SP_API int sspapi_start(int event_set, sspapi_relation **rel)
 		return PAPI_ENOMEM;
 	if (!sp_api_take(r, &held))
 		return PAPI_EINVAL;
-	rc = r->own ? start(real, r, event_set, CALLER) : PAPI_EINVAL;
+	rc = r->own ? start(real, r, event_set, &SP_CALLED_FROM) : PAPI_EINVAL;
 	sp_api_give(r, &held);
 	if (rc != PAPI_OK && !*rel)
 		sspapi_free(r);
@@ -171,7 +171,7 @@ struct call {
 	const struct sspapi_component *root;
 	bool permanent;
 	int rc, es;
-	uintptr_t at;			/* the program's call */
+	struct sp_stack at;		/* the program's call */
 };
 
 /* Does the set hold the part's events?  PAPI is asked which the set holds only if they may be others. */
@@ -208,10 +208,10 @@ static struct sp_binding *part_of_set(struct sspapi_relation *rel, int es)
 	return p;
 }
 
-static bool begin(struct call *c, sspapi_relation *rel, uintptr_t caller, struct sp_held *held)
+static bool begin(struct call *c, sspapi_relation *rel, const struct sp_stack *at, struct sp_held *held)
 {
-	c->at = caller;
-	c->real = enter(caller, &c->rc);
+	c->at = *at;
+	c->real = enter(at->to, &c->rc);
 	if (!rel || !c->real) {
 		c->rc = rel ? c->rc : PAPI_EINVAL;
 		return false;
@@ -257,7 +257,7 @@ static int book_apart(struct call *c, enum sp_op op, const long long *values, ui
 	struct sp_binding *p = c->part;
 	int cpu = sp_cpu_here();
 
-	sp_book_call(c->called, c->es, op, values, open, c->at);
+	sp_book_call(c->called, c->es, op, values, open, &c->at);
 	sp_records_bind(&p->writer, &sp_store.image, p->off, p->key.k, p->cells, p->kinds);
 	sp_log_open(&p->log, &sp_store, p->relation, p->key.k, (uint64_t)sp_conf.readings_max);
 	p->log.ns = sp_max(p->log.ns, c->rel->latest_ns);
@@ -274,7 +274,7 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 
 	if (c->set) {
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
-		cpu = sp_book_entry(c->called, c->set, c->es, op, p->values, open, c->at, entries_on, c);
+		cpu = sp_book_entry(c->called, c->set, c->es, op, p->values, open, &c->at, entries_on, c);
 	} else {
 		cpu = book_apart(c, op, p->values, open);
 	}
@@ -295,13 +295,13 @@ static void returned(struct call *c)
 		sp_call_failed(c->called);
 }
 
-static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_t caller, uint64_t *timestamp)
+static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, const struct sp_stack *at, uint64_t *timestamp)
 {
 	struct sp_held held;
 	uint32_t open;
 	long long *x;
 
-	if (!begin(c, rel, caller, &held))
+	if (!begin(c, rel, at, &held))
 		return c->rc;
 	x = c->part->values;
 	if (c->root && sp_api_knows_cpu(c->root, 0) < 0) {
@@ -325,32 +325,32 @@ static int reading(struct call *c, sspapi_relation *rel, enum sp_op op, uintptr_
 
 SP_API int sspapi_read(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
 {
-	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_READ, CALLER, timestamp);
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_READ, &SP_CALLED_FROM, timestamp);
 }
 
 SP_API int sspapi_accum(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
 {
-	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_ACCUM, CALLER, timestamp);
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_ACCUM, &SP_CALLED_FROM, timestamp);
 }
 
 SP_API int sspapi_stop(sspapi_relation *rel, sspapi_component *root, bool permanent, uint64_t *timestamp)
 {
-	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_STOP, CALLER, timestamp);
+	return reading(&(struct call){ .root = root, .permanent = permanent }, rel, SP_OP_STOP, &SP_CALLED_FROM, timestamp);
 }
 
-static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
+static int reset(struct call *c, sspapi_relation *rel, const struct sp_stack *at)
 {
 	struct sp_held held;
 	uint32_t open;
 
-	if (!begin(c, rel, caller, &held))
+	if (!begin(c, rel, at, &held))
 		return c->rc;
 	c->called = sp_begin_call(c->es, SP_OP_RESET, FRAME);
 	open = sp_proof_now();
 	c->rc = c->real->PAPI_reset(c->es);
 	returned(c);
 	if (c->rc == PAPI_OK && c->set)
-		sp_after_reset(c->called, c->rc, c->es, open, c->at);
+		sp_after_reset(c->called, c->rc, c->es, open, &c->at);
 	else if (c->rc == PAPI_OK)
 		book_apart(c, SP_OP_RESET, NULL, open);
 	sp_api_give(rel, &held);
@@ -359,7 +359,7 @@ static int reset(struct call *c, sspapi_relation *rel, uintptr_t caller)
 
 SP_API int sspapi_reset(sspapi_relation *rel)
 {
-	return reset(&(struct call){ .rc = 0 }, rel, CALLER);
+	return reset(&(struct call){ .rc = 0 }, rel, &SP_CALLED_FROM);
 }
 
 /* ---- a set by itself -------------------------------------------------------- */
@@ -367,7 +367,7 @@ SP_API int sspapi_reset(sspapi_relation *rel)
 #define BY_SET(name, op) \
 	SP_API int name(sspapi_relation *rel, int event_set, sspapi_component *root, bool permanent, uint64_t *timestamp) \
 	{ \
-		return reading(&(struct call){ .by_set = true, .es = event_set, .root = root, .permanent = permanent }, rel, op, CALLER, \
+		return reading(&(struct call){ .by_set = true, .es = event_set, .root = root, .permanent = permanent }, rel, op, &SP_CALLED_FROM, \
 			       timestamp); \
 	}
 BY_SET(sspapi_read_set, SP_OP_READ)
@@ -376,5 +376,5 @@ BY_SET(sspapi_stop_set, SP_OP_STOP)
 
 SP_API int sspapi_reset_set(sspapi_relation *rel, int event_set)
 {
-	return reset(&(struct call){ .by_set = true, .es = event_set }, rel, CALLER);
+	return reset(&(struct call){ .by_set = true, .es = event_set }, rel, &SP_CALLED_FROM);
 }

@@ -9,7 +9,7 @@
 #ifndef SP_FAST_H
 #define SP_FAST_H
 
-#include "../sites/cfi.h"
+#include "../walker/rule.h"
 #include "hooks.h"
 
 /* In place of a site: the reading is the `steady` one; by its callers, too. */
@@ -19,30 +19,36 @@
 _Static_assert(offsetof(struct sp_set, number) + 4 <= sizeof(sp_no_set) && offsetof(struct sp_set, fast_thread) + 4 <= sizeof(sp_no_set),
 	       "what a call looks at first");
 
-/* Is it the steady one, by its callers, of which there are some? */
-__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_is_below(const struct sp_set *s, uintptr_t to, uintptr_t cfa)
+/* Is it the steady one, by its callers, of which there are some?  frame: the wrapper's. */
+__attribute__((no_sanitize_address)) SP_HOT_INLINE bool sp_is_below(const struct sp_set *s, uintptr_t to, uintptr_t frame)
 {
 	const struct sp_below_frame *f = s->below.frame;
-	uint32_t left = s->below.n;
-	uintptr_t base = cfa;
+	const uintptr_t room = s->below.limit - frame;	/* of all words, as the last of them is to be in front of the stack's end */
+	uintptr_t base = frame;
 
-	if (SP_UNLIKELY(sp_get(&s->writer.steady) != SP_STEADY_BELOW(to)))
+	if (SP_UNLIKELY(sp_own(&s->writer.steady) != SP_STEADY_BELOW(to)) || SP_UNLIKELY(room > s->below.span))
 		return false;
-	for (;; f++) {
-		if (SP_UNLIKELY(f->base != SP_SAME_BASE)) {
+	if (SP_LIKELY(!s->below.by_fp)) {
+		do
+			if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(frame + (uintptr_t)f->at)) != f->to))
+				return false;
+		while ((++f)->to);
+		return true;
+	}
+	do {
+		if (f->base != SP_SAME_BASE) {
 			base = *(const uintptr_t *)(base + (uintptr_t)(intptr_t)f->base);
-			if (base - cfa >= SP_FRAME_MOST)	/* as code that breaks its own rules would have it */
+			if (base - frame > room)	/* as code that breaks its own rules would have it */
 				return false;
 		}
-		if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(base + (uintptr_t)(intptr_t)f->at)) != f->to))
+		if (SP_UNLIKELY(sp_unsigned_address(*(const uintptr_t *)(base + (uintptr_t)f->at)) != f->to))
 			return false;
-		if (!--left)
-			return true;
-	}
+	} while ((++f)->to);
+	return true;
 }
 
 /* Where callers are kept: the same by a look at them. */
-struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, uintptr_t to, uintptr_t sp, uintptr_t fp, uint32_t *site);
+struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, const struct sp_stack *at, uint32_t *site);
 
 /* The set, if this call may take the fast path, and the call's site.  Else NULL. */
 SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, uint32_t *site)
@@ -60,13 +66,12 @@ SP_HOT_INLINE struct sp_set *sp_fast_set(int id, enum sp_op op, uintptr_t to, ui
 		return s;
 	}
 	if (SP_UNLIKELY(sp_get(&sp_process.unwinds))) {
-		const uintptr_t cfa = (uintptr_t)__builtin_dwarf_cfa();
 		uint32_t below;		/* else gcc keeps *site in memory */
 
 		*site = SP_SITE_STEADY_BELOW;
-		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, cfa)))
+		if (op == SP_OP_READ && SP_LIKELY(sp_is_below(s, to, (uintptr_t)__builtin_frame_address(0))))
 			return s;
-		s = sp_fast_below(s, op, to, cfa, *(const uintptr_t *)__builtin_frame_address(0), &below);
+		s = sp_fast_below(s, op, &SP_CALLED_FROM, &below);
 		*site = below;
 		return s;
 	}
@@ -99,7 +104,7 @@ SP_HOT_INLINE bool sp_fast_stayed(const struct sp_set *s, uint32_t open)
 SP_COLD void sp_fast_finish(struct sp_set *s, enum sp_op op, const long long *values, uint32_t site);
 
 /* From another site than the two before; the next may be steady. */
-bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t fp_at);
+bool sp_fast_read_from(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to, int32_t sp_at);
 
 SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint32_t open, uint32_t site, uintptr_t to)
 {
@@ -107,7 +112,7 @@ SP_HOT_INLINE bool sp_fast_read(struct sp_set *s, const long long *values, uint3
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, to);
 	if (site == SP_SITE_STEADY_BELOW)
 		return sp_fast_stayed(s, open) && sp_records_again(&s->writer, values, SP_STEADY_BELOW(to));
-	return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_frame_address(0) - (uintptr_t)__builtin_dwarf_cfa()));
+	return sp_fast_read_from(s, values, open, site, to, (int32_t)((uintptr_t)__builtin_dwarf_cfa() - (uintptr_t)__builtin_frame_address(0)));
 }
 
 /* PAPI has zeroed the set, so that a window begins: on the CPU of its split's last scan, if the thread is known to be

@@ -86,6 +86,7 @@ static void prepare_process(void)
 {
 	keep_clock();
 	sp_machine_load();
+	sp_sites_load();
 	sp_warm_up();
 	if (sp_process.counting)
 		(void)sp_proof_test();
@@ -500,7 +501,7 @@ static void get_ready(struct sp_set *s, int id)
 		prepare_slow(id);
 }
 
-void sp_prepare_start(int id, uintptr_t at)
+void sp_prepare_start(int id, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -663,7 +664,7 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 }
 
 static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, int cpu, const long long *values, uint32_t open,
-		    uintptr_t at)
+		    const struct sp_stack *at)
 {
 	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), on_top = is_on_top(s, called), split, timed;
@@ -700,7 +701,7 @@ static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op 
 		sp_end_again();
 }
 
-static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
 {
 	/* What hands out no values is the records' alone, where nothing may have moved: without rseq the CPU is a system call. */
 	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : where(s);
@@ -708,7 +709,7 @@ static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op,
 	book_on(called, s, id, op, cpu, values, open, at);
 }
 
-int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu = where(s);
@@ -801,7 +802,7 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	return called;
 }
 
-struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame)
+struct sp_set *sp_before_start(int id, const struct sp_stack *at, uintptr_t frame)
 {
 	sp_prepare_start(id, at);
 	return sp_begin_start(id, frame);
@@ -837,7 +838,7 @@ static bool gone(const struct sp_set *called)
 	return called && !(sp_booked(called) && (sp_get(&called->writer.in_flight) | (sp_get(&called->writer.slow) & SP_SLOW_SHARED)));
 }
 
-void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -871,7 +872,7 @@ SP_COLD void sp_sites_after_stop(void)
 	errno = saved;
 }
 
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -894,7 +895,7 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 	sp_sites_after_stop();
 }
 
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at)
+void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
 {
 	struct sp_set *s = sp_set_of(id);
 
@@ -904,7 +905,7 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 		dropped(s);
 }
 
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at)
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
 		sp_call_failed(called);
@@ -912,7 +913,7 @@ void sp_after_read(struct sp_set *called, int rc, int id, const long long *value
 		sp_book_call(called, id, SP_OP_READ, values, open, at);
 }
 
-void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at)
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
 {
 	if (rc != PAPI_OK)
 		sp_call_failed(called);
@@ -921,7 +922,7 @@ void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, uintpt
 }
 
 void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values, long long *before, uint32_t open,
-		    uintptr_t at)
+		    const struct sp_stack *at)
 {
 	uint32_t k = rc == PAPI_OK ? sp_events_of(id) : 0;
 
@@ -952,7 +953,7 @@ SP_COLD void sp_meet_array(struct sp_set *s, const long long *values)
 }
 
 /* The component now counts on from the values written, if it can. */
-void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, uintptr_t at)
+void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, const struct sp_stack *at)
 {
 	if (called)
 		sp_records_returned(&called->writer);

@@ -88,29 +88,29 @@ struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame);
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame);
 
 /* What a start needs, before it. */
-void sp_prepare_start(int id, uintptr_t at);
+void sp_prepare_start(int id, const struct sp_stack *at);
 /* The call itself: `started` changes before PAPI is called: a handler that stops the set then is not forgotten. */
 struct sp_set *sp_begin_start(int id, uintptr_t frame);
 /* Both. */
-struct sp_set *sp_before_start(int id, uintptr_t at, uintptr_t frame);
+struct sp_set *sp_before_start(int id, const struct sp_stack *at, uintptr_t frame);
 /* An array of ours where the caller gave none. */
 struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame);
 
-void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at);
-void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at);
-void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, uintptr_t at);
-void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, uintptr_t at);
+void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at);
+void sp_after_stop(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at);
+void sp_after_read(struct sp_set *called, int rc, int id, const long long *values, uint32_t open, const struct sp_stack *at);
+void sp_after_reset(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at);
 void sp_after_accum(struct sp_set *called, int rc, int id, const long long *values, long long *before, uint32_t open,
-		    uintptr_t at);
+		    const struct sp_stack *at);
 
 /* What PAPI has handed out for the set, or that it was zeroed. */
-void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at);
+void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at);
 
 /* PAPI has zeroed a set that is split, and was not ready for it; errno is given back. */
 SP_COLD void sp_begin_slow(struct sp_set *s);
 SP_COLD void sp_sites_after_stop(void);			/* errno is given back */
 
-void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, uintptr_t at);
+void sp_after_write(struct sp_set *called, int rc, int id, const long long *values, const struct sp_stack *at);
 /* PAPI refused the call; one that was to start or stop the set. */
 void sp_call_failed(struct sp_set *called);
 void sp_run_failed(struct sp_set *called);
@@ -130,7 +130,7 @@ void sp_first_set(void);
 
 /* sspapi.h's reading of a set that is bound: booked, and entered as choose(cpu, arg)
  * says.  The CPU.  With the relation's lock held (preload/held/relations.h). */
-int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, uintptr_t at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg);
 
 /* How many values the set has; 0: not known. */

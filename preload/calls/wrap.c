@@ -29,8 +29,8 @@
 #define FRAME ((uintptr_t)__builtin_frame_address(0))
 #define NONE (void)0
 
-/* Where a call was made from: the address to which it returns, and the wrapper's frame. */
-#define FROM .at = CALLER, .frame = FRAME
+/* Where a call was made from: to where it returns, and the wrapper's frame. */
+#define FROM .at = SP_CALLED_FROM, .frame = FRAME
 
 /* What calls that are not the program's get, and those that libpapi lacks. */
 #define FORWARD(name, args) (way.real->name ? way.real->name args : PAPI_ENOSUPP)
@@ -150,7 +150,8 @@ static SP_COLD void add_time(uint64_t before, uint64_t after)
 
 /* What the fast path knows of a call that it leaves to the slow one. */
 struct left {
-	uintptr_t at, frame;
+	struct sp_stack at;
+	uintptr_t frame;
 	struct sp_set *called;		/* PAPI has returned; NULL: nothing was done yet */
 	long long *had;			/* what PAPI_accum is to add to */
 	int rc;
@@ -162,8 +163,8 @@ struct left {
 #define HOT(type, name, params, args, before, after) \
 	static __attribute__((noinline)) type slow_##name(const struct left *left, BARE params) \
 	{ \
-		struct way way = { .at = left->at, .frame = left->frame, .errno_is = errno }; \
-		const uintptr_t at = way.at; \
+		struct way way = { .at = left->at.to, .frame = left->frame, .errno_is = errno }; \
+		const struct sp_stack *const at = &left->at; \
 		const uintptr_t frame = way.frame; \
 		__attribute__((unused)) long long *sp_before = left->had; \
 		struct sp_set *called = left->called; \
@@ -373,7 +374,8 @@ static SP_COLD void nest_out(struct way *w, const struct nest *before)
 
 /* The nested C call, if there is one, comes from libpapi: ignored. */
 #define FROW(name, NAME, params, args, before, after) FORTRAN(name, NAME, params, args, \
-		__attribute__((unused)) const uintptr_t at = way.at, frame = way.frame; \
+		__attribute__((unused)) const struct sp_stack *const at = &SP_CALLED_FROM; \
+		__attribute__((unused)) const uintptr_t frame = way.frame; \
 		__attribute__((unused)) long long *sp_before = NULL; \
 		struct sp_set *called = NULL; \
 		uint32_t open; \

@@ -34,26 +34,24 @@ static open_fn find_dlopen(void)
 	return (open_fn)found;
 }
 
-/* RTLD_DEEPBIND: an application may bring another hwloc of its own (Open MPI does); neither must get the other's
- * functions. */
-static void *open_library(void)
+void *sp_machine_open(const char *name)
 {
 	struct sp_object own;
 	char path[512] = "", *slash;
 	void *library;
 	open_fn open = find_dlopen();
 
-	sp_elf_find(&own, (uintptr_t)&open_library);
+	sp_elf_find(&own, (uintptr_t)&sp_machine_open);
 	strncpy(path, own.path, sizeof(path) - 1);
 	slash = strrchr(path, '/');
-	if (!open || !slash || (size_t)(slash - path) + sizeof(TOPO_LIBRARY) + 8 > sizeof(path))
+	if (!open || !slash || (size_t)(slash - path) + strlen(name) + 9 > sizeof(path))
 		return NULL;
 	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a sandbox may not know. */
-	strcpy(slash + 1, "sspapi/" TOPO_LIBRARY);
+	strcat(strcpy(slash + 1, "sspapi/"), name);
 	library = open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (library)
 		return library;
-	strcpy(slash + 1, TOPO_LIBRARY);
+	strcpy(slash + 1, name);
 	return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
@@ -141,7 +139,7 @@ struct topo_library {
 static void open_topo(struct topo_library *l)
 {
 	sp_dlerror_keep(&l->pending);
-	l->handle = open_library();
+	l->handle = sp_machine_open(TOPO_LIBRARY);
 	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
 }
 

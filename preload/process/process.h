@@ -57,6 +57,8 @@ struct __attribute__((aligned(SP_SELF_ALIGN))) sp_self {
 	sp_off thread;			/* its block */
 	struct sp_thread *block;
 	uintptr_t inside;		/* the frame of the call of PAPI under way, where that is asked for (sp_papi_front); 0: none */
+	uintptr_t stack_low, stack_end;	/* what can be read of the stack that was in use last (sites/unwind.c) */
+	bool stack_whole;		/* and it ends there */
 };
 
 #ifdef __x86_64__

@@ -27,17 +27,20 @@ struct sp_sites_seen {
 	uint64_t last, before;
 };
 
-/* The callers of a steady reading, where they are kept: the words of the stack that are to be as they were (fast.h). */
+/* The callers of a steady reading, where they are kept: the words of the stack that are to be as they were (fast.h), by their
+ * distances from the wrapper's frame.  They are on the stack whose end was verified as long as that frame is one of the `span`
+ * up to `limit`. */
 #define SP_BELOW	3u
 #define SP_SAME_BASE	INT32_MIN
 #define SP_STEADY_BELOW(to) (~(uint64_t)(to))	/* the writer's `steady` then: no address */
 struct sp_below {
-	uint32_t n;
+	uintptr_t limit, span;
+	bool by_fp;			/* some base is not SP_SAME_BASE */
 	struct sp_below_frame {
-		int32_t base;		/* from here on from what stands there (a frame pointer) */
-		int32_t at;
-		uintptr_t to;
-	} frame[SP_BELOW];
+		int64_t at;
+		uintptr_t to;		/* 0: no more frames */
+		int32_t base;		/* at is from what stands there (a frame pointer), from here on */
+	} frame[SP_BELOW + 1];
 };
 
 static inline enum sp_seen sp_seen_by(enum sp_op op)

@@ -40,6 +40,7 @@ struct key {
 static uint64_t *table;
 static struct sp_path *paths;		/* by number, as long as a site is found by its callers */
 static uint32_t depth;			/* frames that new sites get */
+static bool may_unwind;
 static struct sp_sites *blocks[SP_SITES_MOST / SP_SITES_EACH];
 static uint32_t used, room, resolved;	/* sites 1 .. used - 1 */
 static bool full;
@@ -177,20 +178,20 @@ static uint32_t find(const struct key *k, bool make)
 	return 0;
 }
 
-static void make_key(struct key *k, uintptr_t caller, bool inside)
+static void make_key(struct key *k, const struct sp_stack *at, bool inside, bool learn)
 {
 	uint32_t most = sp_get(&depth);
 
 	k->name = inside ? sp_self.region : NULL;
 	k->call = k->name ? sp_self.region_call : 0;
-	k->frame[0] = inside ? sp_self.outer : caller;
+	k->frame[0] = inside ? sp_self.outer : at->to;
 	k->path.rule[0] = SP_NO_RULE;
 	k->n = 1;
 	/* (Under pressure its rules are not kept: once there is room the same call is to have its callers.) */
 	if (is_crowded() || (sp_conf.callsites < 0 && k->name))
 		most = 1;
 	if (most > 1)
-		k->n = sp_unwind(k->frame, most, k->frame[0], &k->path);
+		k->n = sp_unwind(k->frame, most, at, k->frame[0], &k->path, learn);
 	k->plain = is_plain(k);
 }
 
@@ -234,21 +235,22 @@ static uint32_t find_below(struct sp_sites_seen *seen, struct key *k, uintptr_t 
 	return id;
 }
 
-uint32_t sp_site_below(struct sp_sites_seen *seen, uintptr_t caller, uintptr_t sp, uintptr_t fp)
+uint32_t sp_site_below(struct sp_sites_seen *seen, const struct sp_stack *at)
 {
+	const uintptr_t caller = at->to;
 	const uint64_t is[] = { sp_get(&seen->last), sp_get(&seen->before) };
 	struct key k;
 	uint32_t id;
 
 	for (unsigned i = 0; i < SP_COUNT(is); i++)
-		if (is[i] >> 16 == SP_SITE_BELOW(caller) >> 16 && sp_path_is(&paths[NUMBER(is[i])], caller, sp, fp))
+		if (is[i] >> 16 == SP_SITE_BELOW(caller) >> 16 && sp_path_is(&paths[NUMBER(is[i])], at))
 			return NUMBER(is[i]);
 	if (!sp_acquire(&table))
 		return 0;
 	k.name = NULL;
 	k.call = 0;
 	k.plain = false;
-	k.n = sp_unwind_known(k.frame, sp_get(&depth), &(struct sp_stack){ caller, sp, fp }, &k.path);
+	k.n = sp_unwind_known(k.frame, sp_get(&depth), at, &k.path);
 	id = k.n ? find_below(seen, &k, caller, false) : 0;
 	if (id || !k.n || !is_crowded())
 		return id;
@@ -257,7 +259,7 @@ uint32_t sp_site_below(struct sp_sites_seen *seen, uintptr_t caller, uintptr_t s
 	return find_below(seen, &k, caller, false);
 }
 
-uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t fp_at, struct sp_below *below)
+uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t sp_at, struct sp_below *below)
 {
 	if (!sp_get(&sp_process.unwinds))
 		return caller;
@@ -265,17 +267,15 @@ uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t fp_at, struct s
 		return 0;
 	if (sp_get(&paths[id].rule[1]) == SP_NO_RULE)
 		return caller;
-	if (!sp_path_words(&paths[id], fp_at, below)) {
-		below->n = 1;		/* in no constant place: the call's own address, which is not 0 */
-		below->frame[0].base = SP_SAME_BASE;
-		below->frame[0].at = fp_at + (int32_t)sizeof(uintptr_t);
-		below->frame[0].to = 0;
+	if (!sp_path_words(&paths[id], sp_at, below)) {
+		below->limit = below->span = 0;		/* in no constant place: no stack pointer is there */
 	}
 	return SP_STEADY_BELOW(caller);
 }
 
-uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
+static uint32_t find_site(struct sp_sites_seen *seen, const struct sp_stack *at, bool learn)
 {
+	const uintptr_t caller = at->to;
 	uint64_t before = sp_get(&seen->before);
 	struct key k;
 	bool inside;
@@ -293,7 +293,9 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 		return 0;
 	}
 	inside = sp_self.nests && (sp_internal(sp_papi_used, caller) || caller - sp_papi_used->low < sp_papi_used->span);
-	make_key(&k, caller, inside);
+	if (sp_get(&depth) > 1 && !sp_self.nests && (id = sp_site_below(seen, at)) != 0)
+		return id;
+	make_key(&k, at, inside, learn);
 	if (inside)			/* the caller is not the program's */
 		k.path.rule[0] = SP_NO_RULE;
 	if (!k.plain)
@@ -305,10 +307,14 @@ uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller)
 	return id;
 }
 
-uint32_t sp_site_of_start(struct sp_sites_seen *seen, uintptr_t caller)
+uint32_t sp_site_find(struct sp_sites_seen *seen, const struct sp_stack *at)
 {
-	sp_unwind_learn(sp_get(&depth));
-	return sp_site_here(seen, caller);
+	return find_site(seen, at, false);
+}
+
+uint32_t sp_site_of_start(struct sp_sites_seen *seen, const struct sp_stack *at)
+{
+	return find_site(seen, at, true);
 }
 
 /* ---- modules ---------------------------------------------------------- */
@@ -522,6 +528,7 @@ void sp_sites_name(bool by_loader)
 	const struct sp_module *b;
 	struct sp_held held;
 
+	sp_unwind_tell();
 	if (!sp_acquire(&table) || sp_get(&named) == sp_get(&resolved) || !sp_lock_try(&lock, &held, 1000))
 		return;
 	for (uint32_t module = 1; (b = sp_module_block(module)) != NULL; module++) {
@@ -601,7 +608,7 @@ void sp_sites_after_unload(void)
 		sp_sets_forget_sites();
 		__atomic_fetch_add(&epoch, 1, __ATOMIC_SEQ_CST);
 	}
-	if (any && sp_rules)
+	if (any)
 		sp_unwind_unloaded();
 	sp_lock_give(&lock, &held);
 }
@@ -623,9 +630,9 @@ static void begin(void)
 	void *p;
 
 	sp_modules_prepare();
-	if (sp_sites_frames() > 1 && !paths && (paths = sp_map(bytes)) != NULL)
+	if (may_unwind && !paths && (paths = sp_map(bytes)) != NULL)
 		sp_wipe_on_fork(paths, bytes);
-	sp_put(&depth, sp_sites_frames() > 1 && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
+	sp_put(&depth, may_unwind && paths && sp_unwind_prepare(sp_conf.callsites < 0) ? sp_sites_frames() : 1);
 	sp_put(&sp_process.unwinds, depth > 1);
 	sp_put(&sp_store.header->callsites, depth);
 	p = table ? NULL : sp_map(TABLE * sizeof(*table));
@@ -661,7 +668,7 @@ void sp_sites_prepare(void)
 
 	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= wanted() &&
 				   sp_get(&resolved) == sp_get(&used) && !sp_get(&sp_modules_away) &&
-				   !sp_get(&full)))
+				   !sp_get(&full) && !sp_unwind_has_notes()))
 		return;
 	sp_lock_take(&lock, &held);
 	if (!sp_get(&room))
@@ -676,7 +683,13 @@ void sp_sites_prepare(void)
 		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
 				      "under \"other\"");
 	sp_put(&full, false);
+	sp_unwind_tell();
 	sp_lock_give(&lock, &held);
+}
+
+void sp_sites_load(void)
+{
+	may_unwind = sp_sites_frames() > 1 && sp_unwind_load();
 }
 
 void sp_sites_modules(void)

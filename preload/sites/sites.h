@@ -13,12 +13,14 @@
  * that in the end all sites are as if so many frames had been kept from the beginning.
  *
  * sp_site_here is on the path of a reading and may be called from signal handlers: no
- * lock, no memory, no system call; room is made by sp_sites_prepare.
+ * lock, no memory, and no system call but for a path that was not met on this stack before
+ * (unwind.h); room is made by sp_sites_prepare.
  */
 #ifndef SP_SITES_H
 #define SP_SITES_H
 
 #include "../sets/sets.h"
+#include "../walker/rule.h"
 
 #define SP_SITES_AUTO 4u		/* frames, at most */
 
@@ -34,25 +36,29 @@ static inline uint32_t sp_sites_frames(void)
 #define SP_SITE_BELOW(address) SP_SITE_OF(~(address))	/* with callers the address is not all: another word for those who ask by it alone */
 
 /* What is not the last one's address, or no address that fits into 48 bits. */
-uint32_t sp_site_find(struct sp_sites_seen *seen, uintptr_t caller);
+uint32_t sp_site_find(struct sp_sites_seen *seen, const struct sp_stack *at);
 
-/* The site of a call that returns to `caller`. */
-static inline uint32_t sp_site_here(struct sp_sites_seen *seen, uintptr_t caller)
+/* The site of a call: to where it returns, with the registers after it. */
+static inline uint32_t sp_site_here(struct sp_sites_seen *seen, const struct sp_stack *at)
 {
-	uint64_t differs = sp_get(&seen->last) ^ SP_SITE_OF(caller);
+	uint64_t differs = sp_get(&seen->last) ^ SP_SITE_OF(at->to);
 
-	return SP_LIKELY(differs <= SP_SITE_MOST) ? (uint32_t)differs : sp_site_find(seen, caller);
+	return SP_LIKELY(differs <= SP_SITE_MOST) ? (uint32_t)differs : sp_site_find(seen, at);
 }
 
-/* The same, if it was met before, by a look at its callers (unwind.h); 0: it was not.  The registers are those after the call. */
-uint32_t sp_site_below(struct sp_sites_seen *seen, uintptr_t caller, uintptr_t sp, uintptr_t fp);
+/* The same, if it was met before, by a look at its callers (unwind.h); 0: it was not. */
+uint32_t sp_site_below(struct sp_sites_seen *seen, const struct sp_stack *at);
 
 /* What a reading of this site is known by from now on (the writer's `steady`): its address; with callers another word, and
- * *below; 0: by nothing, they are too many.  fp_at: where the frame pointer of a call stands, from its stack pointer on. */
-uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t fp_at, struct sp_below *below);
+ * *below; 0: by nothing, they are too many.  sp_at: from the wrapper's frame on, the stack
+ * pointer after the call. */
+uint64_t sp_site_known_by(uint32_t id, uintptr_t caller, int32_t sp_at, struct sp_below *below);
 
 /* A start's, before it: what its callers' code needs is in memory then. */
-uint32_t sp_site_of_start(struct sp_sites_seen *seen, uintptr_t caller);
+uint32_t sp_site_of_start(struct sp_sites_seen *seen, const struct sp_stack *at);
+
+/* With the first event set: what finds callers. */
+void sp_sites_load(void);
 
 /* Before a start: room for sites to come, and the modules of those met. */
 void sp_sites_prepare(void);

@@ -1,12 +1,16 @@
-/* unwind.c: walks the stack by rules that are learnt once; see unwind.h. */
+/* unwind.c: walks the stack by libunwind, and by the rules that a walk has taught; see unwind.h. */
 #include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
+#include "../papi/dlerror.h"
+#include "../process/machine.h"
 #include "../process/process.h"
+#include "../walker/walker.h"
 #include "unwind.h"
 
 #ifndef MADV_POPULATE_READ		/* Linux 5.14 */
@@ -15,12 +19,16 @@
 #define TABLES_MOST	(16ul << 20)	/* bytes of one object's tables that are read */
 #define OBJECTS		64u
 #define RULES		1024u		/* a power of 2 */
-#define STACK_MOST	(1ul << 30)	/* bytes of a stack */
 #define OWN_MOST	24u		/* frames of ours and libpapi's that may lie in front */
+#define PAGES_MOST	(SP_FRAME_MOST / 4096)	/* of a stack, that the kernel is asked about at once */
+#define TRIES		64u		/* to walk while another thread does */
 #define GONE		1u		/* in place of an address: of code that was unloaded */
 #define CLAIMED		2u		/* somebody fills it in */
 
-struct sp_rule_of *sp_rules;
+static struct rule_of {
+	uintptr_t to;			/* the return address; what is no address: free, or not to be used */
+	struct sp_rule is;
+} *rules;
 
 static struct object {
 	uintptr_t low, span;
@@ -31,10 +39,37 @@ static uint32_t n_objects;
 static struct sp_lock lock;		/* of what is written there */
 static bool short_of_runtime;
 
-void sp_unwind_child(void)
+/* ---- notes ------------------------------------------------------------------------- */
+
+enum { IN_HANDLER, BESIDE, NO_WALKER, LEFT_BY_FORK, NOTES };
+static const char *const notes[NOTES] = {
+	"callers of some calls of PAPI are not kept: they were made in a signal handler",
+	"callers of some calls of PAPI are not kept: another thread was looking for its own just then",
+	"callers are not kept: " SP_WALKER_LIBRARY " or libunwind cannot be loaded, or the program has its own",
+	"callers are not kept: this process was forked while its parent was looking for some",
+};
+static uint32_t to_tell, told;		/* a bit for each */
+
+static void note(unsigned which)
 {
-	n_objects = 0;			/* what is a file's is not in a child's page table */
-	memset(&lock, 0, sizeof(lock));
+	__atomic_fetch_or(&to_tell, (1u << which) & ~sp_get(&told), __ATOMIC_RELAXED);
+	if (sp_get(&to_tell))
+		sp_put(&sp_process.sites_due, true);
+}
+
+bool sp_unwind_has_notes(void)
+{
+	return sp_get(&to_tell) != 0;
+}
+
+void sp_unwind_tell(void)
+{
+	uint32_t now = __atomic_exchange_n(&to_tell, 0, __ATOMIC_RELAXED);
+
+	__atomic_fetch_or(&told, now, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < NOTES; i++)
+		if (now & 1u << i)
+			sp_process_note_quiet(notes[i]);
 }
 
 /* ---- objects ------------------------------------------------------------------- */
@@ -61,23 +96,35 @@ static void read_pages(const struct sp_tables *t)
 			(void)*(volatile const char *)at;
 }
 
+/* Where .eh_frame begins, if it is in front of its header. */
+static uintptr_t begin_of(uintptr_t header, uintptr_t low)
+{
+	const unsigned char *h = (const unsigned char *)header;
+	int32_t first;
+
+	if (h[1] != 0x1b)		/* a distance of four bytes from where it stands: as all linkers write it */
+		return header;
+	memcpy(&first, h + 4, sizeof(first));
+	first += 4;
+	return first < 0 && header - low >= -(uintptr_t)(intptr_t)first ? header + (uintptr_t)(intptr_t)first : header;
+}
+
 /* The header and the tables, which stand in one segment, as a rule the tables behind the header. */
 static bool find_tables(struct sp_tables *t, const struct sp_object *o)
 {
 	const ElfW(Phdr) *p = o->header, *header = NULL;
 
 	for (unsigned i = 0; i < o->headers; i++)
-		if (p[i].p_type == PT_GNU_EH_FRAME)
+		if (p[i].p_type == PT_GNU_EH_FRAME && p[i].p_memsz >= 12)
 			header = &p[i];
 	for (unsigned i = 0; header && i < o->headers; i++)
 		if (p[i].p_type == PT_LOAD && header->p_vaddr - p[i].p_vaddr < p[i].p_filesz) {
-			uintptr_t low = o->base + p[i].p_vaddr, end = low + p[i].p_filesz, first;
+			uintptr_t low = o->base + p[i].p_vaddr;
 
 			t->header = o->base + header->p_vaddr;
-			first = sp_rule_tables(t->header, end);
-			t->low = first >= low && first < t->header ? first : t->header;
-			t->end = (uintptr_t)sp_min(end, t->low + TABLES_MOST);
-			return true;
+			t->low = begin_of(t->header, low);
+			t->end = (uintptr_t)sp_min(low + p[i].p_filesz, t->low + TABLES_MOST);
+			return t->end - t->header >= 12;
 		}
 	return false;
 }
@@ -100,6 +147,8 @@ void sp_unwind_object(const struct sp_object *o)
 		return;
 	if (!(is.runtime && short_of_runtime) && find_tables(&is.tables, o))
 		read_pages(&is.tables);
+	else
+		is.tables.header = 0;
 	sp_lock_take(&lock, &held);
 	while (i < n_objects && !objects[i].gone)
 		i++;
@@ -128,17 +177,89 @@ static int calls_papi(const struct sp_object *o, void *arg)
 bool sp_unwind_prepare(bool runtime_left_out)
 {
 	short_of_runtime = runtime_left_out;
-	if (!sp_rules) {
-		void *memory = sp_map(RULES * sizeof(*sp_rules));
+	if (!rules) {
+		void *memory = sp_map(RULES * sizeof(*rules));
 
 		if (!memory)
 			return false;
-		sp_wipe_on_fork(memory, RULES * sizeof(*sp_rules));
-		sp_publish(&sp_rules, memory);
+		sp_wipe_on_fork(memory, RULES * sizeof(*rules));
+		sp_publish(&rules, memory);
 	}
-	memset(sp_rules, 0, RULES * sizeof(*sp_rules));
+	memset(rules, 0, RULES * sizeof(*rules));
 	sp_elf_each(calls_papi, NULL);
 	return true;
+}
+
+/* ---- the stack in use --------------------------------------------------------------- */
+
+/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there. */
+static bool is_readable(uintptr_t word)
+{
+	return sp_sys(SYS_futex, word & ~(uintptr_t)3, FUTEX_WAKE, 0, NULL, NULL, 0) >= 0;
+}
+
+/* The page in which a call left its return address: all that is known of a stack that is met. */
+static void meet_stack(uintptr_t sp)
+{
+	sp_self.stack_low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095;
+	sp_self.stack_end = sp_self.stack_low + 4096;
+	sp_self.stack_whole = false;
+}
+
+/* Is what was verified of the stack that this stack pointer is of?  It may have grown since. */
+static void enter_stack(uintptr_t sp)
+{
+	uintptr_t low = (sp - sizeof(uintptr_t)) & ~(uintptr_t)4095, at = sp_self.stack_low;
+
+	if (low - sp_self.stack_low < sp_self.stack_end - sp_self.stack_low)
+		return;
+	while (at > low && at - low <= 64 * 4096ul && is_readable(at - 4096))
+		at -= 4096;
+	if (at == low)
+		sp_self.stack_low = low;
+	else
+		meet_stack(sp);
+}
+
+/* May a word of the stack be read?  Page by page up to there, so that no other stack or guard page lies between. */
+static bool is_on_stack(uintptr_t word)
+{
+	if (word < sp_self.stack_low || word % sizeof(uintptr_t))
+		return false;
+	for (unsigned pages = 0; word >= sp_self.stack_end && !sp_self.stack_whole; pages++) {
+		if (word - sp_self.stack_end >= SP_FRAME_MOST || pages > PAGES_MOST)
+			return false;
+		if (is_readable(sp_self.stack_end))
+			sp_self.stack_end += 4096;
+		else
+			sp_self.stack_whole = true;
+	}
+	return word < sp_self.stack_end;
+}
+
+/* (Sanitizers take what lies between variables for nobody's.) */
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) static inline bool take(uintptr_t *word, uintptr_t at, uintptr_t sp)
+{
+	if (SP_UNLIKELY(at < sp) || SP_UNLIKELY(at % sizeof(at)) || (SP_UNLIKELY(at >= sp_self.stack_end) && !is_on_stack(at)))
+		return false;
+	*word = *(const uintptr_t *)at;
+	return true;
+}
+
+/* To the caller's frame. False: that is not on this stack. */
+static inline bool follow(struct sp_stack *at, const struct sp_rule *r)
+{
+	uintptr_t cfa = (r->how & SP_RULE_BY_FP ? at->fp : at->sp) + (uintptr_t)(intptr_t)r->cfa, to, fp = at->fp;
+
+	if ((r->how & SP_RULE_ENDS) || ((r->how & SP_RULE_THERE) && !take(&cfa, cfa, at->sp)))
+		return false;
+	if (cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || !take(&to, cfa + (uintptr_t)(intptr_t)r->ra, at->sp))
+		return false;
+	if ((r->how & SP_RULE_FP_AT_FP) || r->fp)
+		if (!take(&fp, r->how & SP_RULE_FP_AT_FP ? at->fp : cfa + (uintptr_t)(intptr_t)r->fp, at->sp))
+			return false;
+	*at = (struct sp_stack){ sp_unsigned_address(to), cfa, fp };
+	return at->to != 0;
 }
 
 /* ---- rules ------------------------------------------------------------------------- */
@@ -148,206 +269,390 @@ static uint32_t first(uintptr_t to)
 	return (uint32_t)(to * 0x9e3779b97f4a7c15ull >> 40) % RULES;
 }
 
-static struct sp_rule_of *known(uintptr_t to)
+static const struct rule_of *known(uintptr_t to)
 {
-	for (uint32_t i = first(to), tries = 0; sp_rules && tries < RULES; i = (i + 1) % RULES, tries++) {
-		uintptr_t is = sp_acquire(&sp_rules[i].to);
+	for (uint32_t i = first(to), tries = 0; rules && tries < RULES; i = (i + 1) % RULES, tries++) {
+		uintptr_t is = sp_acquire(&rules[i].to);
 
 		if (is == to)
-			return &sp_rules[i];
+			return &rules[i];
 		if (!is)
 			break;
 	}
 	return NULL;
 }
 
-static struct sp_rule_of *keep(uintptr_t to, const struct sp_rule *is)
+static const struct rule_of *keep(uintptr_t to, const struct sp_rule *is)
 {
-	for (uint32_t i = first(to), tries = 0; tries < RULES / 2; i = (i + 1) % RULES, tries++) {
-		uintptr_t was = sp_get(&sp_rules[i].to);
+	const struct rule_of *r = known(to);
 
-		if ((was && was != GONE) || !sp_cas(&sp_rules[i].to, &was, CLAIMED))
+	for (uint32_t i = first(to), tries = 0; !r && rules && tries < RULES / 2; i = (i + 1) % RULES, tries++) {
+		uintptr_t was = sp_get(&rules[i].to);
+
+		if ((was && was != GONE) || !sp_cas(&rules[i].to, &was, CLAIMED))
 			continue;
-		sp_rules[i].is = *is;
-		sp_publish(&sp_rules[i].to, to);
-		return &sp_rules[i];
+		rules[i].is = *is;
+		sp_publish(&rules[i].to, to);
+		r = &rules[i];
 	}
-	return NULL;
-}
-
-/* No frame of the thread's own stack lies beyond: what the thread pointer points to is at its end, at that of the main
- * thread's what the kernel gave the program.  0: it is on another one. */
-static uintptr_t stack_end(uintptr_t sp)
-{
-	uintptr_t thread = sp_thread_pointer(), program = getauxval(AT_RANDOM);
-
-	return thread - sp < STACK_MOST ? thread : program - sp < STACK_MOST ? program : 0;
-}
-
-/* Hand-written code may be in no table, or in a wrong one.  On another stack the kernel looks, and then finds that `how` is
- * none. */
-static bool readable(uintptr_t word, const struct sp_stack *at)
-{
-	uintptr_t end = stack_end(at->sp);
-
-	return end ? word - at->sp < end - at->sp :
-	       sp_sys(SYS_rt_sigprocmask, -1, word, NULL, sizeof(uintptr_t)) == -EINVAL;
-}
-
-static bool leads_somewhere(const struct sp_rule *r, const struct sp_stack *at)
-{
-	uintptr_t cfa = (r->how & SP_RULE_BY_FP ? at->fp : at->sp) + (uintptr_t)(intptr_t)r->cfa;
-
-	if ((r->how & (SP_RULE_THERE | SP_RULE_FP_AT_FP)) && !(readable(cfa, at) && readable(at->fp, at)))
-		return false;
-	if (r->how & SP_RULE_THERE)
-		cfa = *(const uintptr_t *)cfa;
-	return readable(cfa + (uintptr_t)(intptr_t)r->ra, at) && (!r->fp || readable(cfa + (uintptr_t)(intptr_t)r->fp, at));
-}
-
-/* The rule of the frame; NULL: its object's tables are not to be read yet.  Where there is no room it is made each time. */
-static const struct sp_rule_of *rule_of(const struct sp_stack *at, struct sp_rule_of *room)
-{
-	const struct sp_rule_of *r = known(at->to);
-	const struct object *o = r ? NULL : object_of(at->to - 1);
-
-	if (r || !o)
-		return r;
-	*room = (struct sp_rule_of){ .to = at->to };
-	if (!o->tables.header || !sp_rule_find(&room->is, &o->tables, at->to) || !leads_somewhere(&room->is, at))
-		room->is.how = SP_RULE_ENDS;
-	room->is.how |= o->runtime ? SP_RULE_RUNTIME : 0;
-	return keep(at->to, &room->is) ?: room;
+	return r;
 }
 
 uintptr_t sp_unwind_function(uintptr_t to)
 {
-	const struct sp_rule_of *r = known(to);
+	const struct rule_of *r = known(to);
 
 	return r ? r->is.function : 0;
 }
 
-/* ---- the walk ---------------------------------------------------------------------- */
+/* ---- who walks ----------------------------------------------------------------------- */
 
-/* The frame that this is called in, of a function that is not inlined. */
-#define HERE() ((struct sp_stack){ .to = (uintptr_t)__builtin_return_address(0), .sp = (uintptr_t)__builtin_dwarf_cfa(), \
-				   .fp = *(const uintptr_t *)__builtin_frame_address(0) })
+static const struct sp_walker *walker;
+static uint32_t walking;		/* a thread walks, or forks */
+static bool stuck;			/* one walked when its process was forked by a bare system call */
+static int loader;			/* the process that is loading now; 0: none */
 
-static uint16_t number_of(const struct sp_rule_of *r, const struct sp_rule_of *room)
+static bool enter(struct sp_held *held)
 {
-	return r && r != room ? (uint16_t)(r - sp_rules) : SP_NO_RULE;
+	bool in = false;
+
+	sp_signals_block(held);		/* no handler comes on top of a walk */
+	for (unsigned tries = 0; tries < TRIES && !in; tries++) {
+		uint32_t none = 0;
+
+		in = sp_cas(&walking, &none, 1);
+		if (!in)
+			(void)sp_sys(SYS_sched_yield);
+	}
+	if (!in)
+		sp_signals_restore(held);
+	return in;
 }
 
-__attribute__((noinline)) uint32_t sp_unwind(uintptr_t *frame, uint32_t most, uintptr_t caller, struct sp_path *path)
+static void leave(const struct sp_held *held)
 {
-	struct sp_stack at = HERE();
-	struct sp_rule_of room;
-	const struct sp_rule_of *r;
-	bool together = true;
-	int saved = errno;
-	uint32_t n = 0;
+	sp_publish(&walking, 0);
+	sp_signals_restore(held);
+}
 
-	memset(path->rule, 0xff, sizeof(path->rule));
-	for (uint32_t left = most + OWN_MOST; left && n < most; left--) {
-		r = rule_of(&at, &room);
-		if ((n || at.to == caller) && !sp_internal(sp_papi_used, at.to)) {
-			if (n && short_of_runtime && r && (r->is.how & SP_RULE_RUNTIME))
-				break;
-			if (n < SP_PATH_MOST)
-				path->rule[n] = number_of(r, &room);
-			together = together && n < SP_PATH_MOST && path->rule[n] != SP_NO_RULE;
-			frame[n++] = at.to;
-		} else if (n) {
-			together = false;
+/* Before fork: a walk of another thread takes microseconds, and its child would wait for libunwind's lock for ever. */
+static void hold(void)
+{
+	struct timespec nap = { 0, 20000 };
+	uint32_t none = 0;
+	int saved = errno;
+
+	while (!sp_cas(&walking, &none, 1)) {
+		none = 0;
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	}
+	errno = saved;
+}
+
+static void go_on(void)
+{
+	sp_publish(&walking, 0);
+}
+
+void sp_unwind_child(void)
+{
+	n_objects = 0;			/* what is a file's is not in a child's page table */
+	memset(&lock, 0, sizeof(lock));
+	stuck |= walking != 0;
+	told = to_tell = 0;
+}
+
+static const struct sp_tables *tables_of(uintptr_t code)
+{
+	const struct object *o = object_of(code);
+
+	return o ? &o->tables : NULL;
+}
+
+static const struct sp_walk_asks asks = { is_on_stack, tables_of };
+
+static int own_object(const struct sp_object *o, void *address)
+{
+	if (!sp_elf_holds(o, (uintptr_t)address))
+		return 0;
+	sp_unwind_object(o);
+	return 1;
+}
+
+/* The program's own libunwind for other processes: it would be ours, too, and open its pipe. */
+static int is_taken(const struct sp_object *o, void *arg)
+{
+	(void)arg;
+	return sp_begins(o->soname, "libunwind-x86_64.so.") || sp_begins(o->soname, "libunwind-aarch64.so.");
+}
+
+static void open_walker(void)
+{
+	struct sp_pending_error pending;
+	void *library;
+
+	if (sp_elf_each(is_taken, NULL))
+		return;
+	sp_dlerror_keep(&pending);
+	library = sp_machine_open(SP_WALKER_LIBRARY);
+	walker = library ? sp_real_dlsym(library, SP_WALKER_SYMBOL) : NULL;
+	sp_dlerror_back(&pending);
+	if (walker)
+		(void)pthread_atfork(hold, go_on, go_on);
+}
+
+bool sp_unwind_load(void)
+{
+	static bool tried;
+	int own = (int)sp_sys(SYS_getpid), was = sp_get(&loader);
+	struct sp_held held;
+
+	if (!tried && (!was || was == own)) {
+		sp_put(&loader, own);
+		open_walker();
+		tried = true;
+		sp_put(&loader, 0);
+	}
+	if (!walker || stuck) {
+		note(stuck ? LEFT_BY_FORK : NO_WALKER);
+		return false;
+	}
+	sp_elf_each(own_object, (void *)(uintptr_t)walker->rehearse);
+	if (enter(&held)) {
+		meet_stack((uintptr_t)__builtin_frame_address(0));
+		walker->rehearse(&asks);
+		leave(&held);
+	}
+	return true;
+}
+
+/* ---- the walk ---------------------------------------------------------------------- */
+
+static uint16_t number_of(const struct rule_of *r)
+{
+	return r ? (uint16_t)(r - rules) : SP_NO_RULE;
+}
+
+/* A signal handler returns to rt_sigreturn. */
+static bool is_signal_return(uintptr_t to)
+{
+#ifdef __x86_64__
+	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+#else
+	static const unsigned char code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+#endif
+	return is_readable(to) && is_readable(to + sizeof(code) - sizeof(uintptr_t)) && memcmp((const void *)to, code, sizeof(code)) == 0;
+}
+
+/* Where no object is loaded no path leads on.  Where libc cannot say, one may be. */
+static bool may_be_code(uintptr_t to)
+{
+	struct sp_object o;
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+	return object_of(to - 1) || sp_elf_at(&o, to - 1);
+#else
+	(void)o;
+	return true;
+#endif
+}
+
+/* A path that is found: its frames, and whether it can be found again. */
+struct found {
+	uintptr_t *frame;
+	uint32_t n;
+	struct sp_path *path;
+	bool again;
+	uintptr_t unknown;		/* an address of an object that is not known; 0 */
+};
+
+static void put_rule(struct found *f, uint16_t number)
+{
+	if (f->n < SP_PATH_MOST && number != SP_NO_RULE)
+		f->path->rule[f->n] = number;
+	else
+		f->again = false;
+}
+
+/* A frame that is not the program's call of PAPI any more.  True: the path ends in front of it. */
+static bool ends_before(struct found *f, uintptr_t to, const struct object *o)
+{
+	if ((!o || o->runtime) && is_signal_return(to)) {
+		(void)keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_SIGNAL });
+		f->n = 1;
+		f->again = false;
+		note(IN_HANDLER);
+		return true;
+	}
+	if (!o && !may_be_code(to)) {
+		put_rule(f, SP_LEADS_NOWHERE);
+		return true;
+	}
+	if (o && o->runtime && short_of_runtime) {
+		put_rule(f, number_of(keep(to, &(struct sp_rule){ .how = SP_RULE_ENDS | SP_RULE_RUNTIME })));
+		return true;
+	}
+	return false;
+}
+
+static void walk(struct found *f, uint32_t most, const struct sp_stack *from, uintptr_t caller)
+{
+	struct sp_stack at = *from;
+	struct sp_rule rule;
+	enum sp_walk way;
+
+	meet_stack(at.sp);
+	if (!walker->begin(&asks, &at))
+		return;
+	for (uint32_t left = most + OWN_MOST; left && f->n < most; left--) {
+		const uintptr_t to = at.to;
+		const struct object *o = object_of(to - 1);
+		const struct rule_of *r;
+
+		if (f->n && ends_before(f, to, o))
+			return;
+		way = walker->step(&at, &rule);
+		if (way == SP_WALK_ENDS)
+			rule = (struct sp_rule){ .how = SP_RULE_ENDS };
+		r = way == SP_WALK_UNKNOWN || way == SP_WALK_LOST ? NULL : keep(to, &rule);
+		if ((f->n || to == caller) && !sp_internal(sp_papi_used, to)) {
+			put_rule(f, number_of(r));
+			f->frame[f->n++] = to;
+		} else {
+			f->again &= !f->n;
 		}
-		if (!r || !sp_rule_step(&at, &r->is))
+		if (way == SP_WALK_UNKNOWN)
+			f->unknown = to;
+		if (way == SP_WALK_BEYOND && f->n && f->n < most)
+			put_rule(f, SP_LEADS_NOWHERE);
+		if (way != SP_WALK_ON)
+			return;
+	}
+}
+
+static int add(const struct sp_object *o, void *address)
+{
+	if (!sp_elf_holds(o, *(uintptr_t *)address - 1))
+		return 0;
+	sp_unwind_object(o);
+	return 1;
+}
+
+uint32_t sp_unwind(uintptr_t *frame, uint32_t most, const struct sp_stack *from, uintptr_t caller, struct sp_path *path, bool learn)
+{
+	struct found f = { .frame = frame, .path = path };
+	struct sp_held held;
+	int saved = errno;
+
+	for (unsigned tries = 0; tries < 16; tries++) {
+		memset(path->rule, 0xff, sizeof(path->rule));
+		f.n = 0;
+		f.again = true;
+		f.unknown = 0;
+		if (stuck || !enter(&held)) {
+			note(stuck ? LEFT_BY_FORK : BESIDE);
+			break;
+		}
+		walk(&f, most, from, caller);
+		leave(&held);
+		if (!learn || !f.unknown || !sp_elf_each(add, &f.unknown))
 			break;
 	}
 	errno = saved;
-	if (!together || !n)
+	if (!f.n || !f.again)
 		memset(path->rule, 0xff, sizeof(path->rule));
-	if (!n)
-		frame[n++] = caller;
-	return n;
+	if (!f.n)
+		frame[f.n++] = caller;
+	return f.n;
 }
+
+/* ---- paths that were met before --------------------------------------------------------- */
 
 uint32_t sp_unwind_known(uintptr_t *frame, uint32_t most, const struct sp_stack *from, struct sp_path *path)
 {
+	struct found f = { .frame = frame, .path = path, .again = true };
 	struct sp_stack at = *from;
-	uint32_t n = 0;
 
 	memset(path->rule, 0xff, sizeof(path->rule));
-	while (n < most) {
-		const struct sp_rule_of *r = known(at.to);
+	enter_stack(at.sp);
+	while (f.n < most) {
+		const struct rule_of *r = known(at.to);
 
+		if (r && f.n && (r->is.how & SP_RULE_SIGNAL)) {
+			note(IN_HANDLER);
+			f.n = 1;
+			f.again = false;
+			break;
+		}
+		if (!r && f.n && !may_be_code(at.to)) {
+			put_rule(&f, SP_LEADS_NOWHERE);
+			break;
+		}
 		if (!r || sp_internal(sp_papi_used, at.to))
 			return 0;
-		if (n && short_of_runtime && (r->is.how & SP_RULE_RUNTIME))
+		put_rule(&f, number_of(r));
+		if (f.n && short_of_runtime && (r->is.how & SP_RULE_RUNTIME))
 			break;
-		if (n < SP_PATH_MOST)
-			path->rule[n] = number_of(r, NULL);
-		frame[n++] = at.to;
-		if (!sp_rule_step(&at, &r->is))
+		frame[f.n++] = at.to;
+		if (!follow(&at, &r->is)) {
+			if (!(r->is.how & SP_RULE_ENDS) && f.n < most)
+				put_rule(&f, SP_LEADS_NOWHERE);
 			break;
+		}
 	}
-	if (n > SP_PATH_MOST)
-		path->rule[0] = SP_NO_RULE;
-	return n;
+	if (!f.again)
+		memset(path->rule, 0xff, sizeof(path->rule));
+	return f.n;
 }
 
-bool sp_path_words(const struct sp_path *p, int32_t fp_at, struct sp_below *below)
+bool sp_path_is(const struct sp_path *p, const struct sp_stack *from)
+{
+	struct sp_stack at = *from;
+	unsigned i = sp_get(&p->rule[0]), next;
+
+	if (i == SP_NO_RULE || sp_get(&rules[i].to) != at.to)
+		return false;
+	enter_stack(at.sp);
+	for (unsigned n = 1; n < SP_PATH_MOST && (next = sp_get(&p->rule[n])) != SP_NO_RULE; n++, i = next) {
+		bool leads = follow(&at, &rules[i].is);
+
+		if (next == SP_LEADS_NOWHERE)
+			return !leads || !may_be_code(at.to);
+		if (!leads || at.to != sp_get(&rules[next].to))
+			return false;
+	}
+	return true;
+}
+
+bool sp_path_words(const struct sp_path *p, int32_t sp_at, struct sp_below *below)
 {
 	uint32_t i = 0, rule = sp_get(&p->rule[0]), next;
-	int32_t cfa = 0;
+	int32_t cfa = sp_at, fp_at = 0, reach = 0;
 
 	/* (Another thread may cut the path: one look at each.) */
 	if (rule == SP_NO_RULE)
 		return false;
+	below->by_fp = false;
 	for (; i < SP_BELOW && (next = sp_get(&p->rule[i + 1])) != SP_NO_RULE; i++, rule = next) {
-		const struct sp_rule *r = &sp_rules[rule].is;
+		const struct sp_rule *r = &rules[rule].is;
 		bool by_fp = r->how & SP_RULE_BY_FP;
 
-		if ((r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp))
+		if (next == SP_LEADS_NOWHERE || (r->how & ~(unsigned)(SP_RULE_BY_FP | SP_RULE_RUNTIME)) || (by_fp && !r->fp))
 			return false;
 		below->frame[i].base = by_fp ? fp_at : SP_SAME_BASE;
+		below->by_fp |= by_fp;
 		cfa = (by_fp ? 0 : cfa) + r->cfa;
 		below->frame[i].at = cfa + r->ra;
-		below->frame[i].to = sp_rules[next].to;
+		below->frame[i].to = rules[next].to;
 		fp_at = r->fp ? cfa + r->fp : fp_at;
+		reach = reach > cfa ? reach : cfa;
+		reach = reach > fp_at ? reach : fp_at;
 	}
-	below->n = i;
-	return true;
-}
-
-/* The first address on the stack whose object's tables are not known; 0: none. */
-static __attribute__((noinline)) uintptr_t unknown(uint32_t most)
-{
-	struct sp_stack at = HERE();
-	struct sp_rule_of room;
-	const struct sp_rule_of *r;
-
-	for (uint32_t left = most + OWN_MOST; left; left--) {
-		r = rule_of(&at, &room);
-		if (!r)
-			return at.to;
-		if ((short_of_runtime && (r->is.how & SP_RULE_RUNTIME)) || !sp_rule_step(&at, &r->is))
-			break;
-	}
-	return 0;
-}
-
-void sp_unwind_learn(uint32_t frames)
-{
-	struct sp_object o;
-	uintptr_t address;
-	int saved = errno;
-
-	for (unsigned tries = 0; tries < 16 && (address = unknown(frames)) != 0; tries++)
-		if (sp_elf_find(&o, address - 1))
-			sp_unwind_object(&o);
-		else				/* made while the program runs */
-			(void)keep(address, &(struct sp_rule){ .how = SP_RULE_ENDS });
-	errno = saved;
+	below->frame[i].to = 0;
+	/* (All words are below the last frame's end.) */
+	below->limit = sp_self.stack_end - (uintptr_t)reach;
+	below->span = below->limit - sp_self.stack_low + (uintptr_t)sp_at;
+	return (uint32_t)reach <= sp_self.stack_end - sp_self.stack_low;
 }
 
 /* ---- unloading ----------------------------------------------------------------------- */
@@ -364,13 +669,15 @@ void sp_unwind_unloaded(void)
 {
 	bool seen[OBJECTS] = { false };
 
+	if (!rules)
+		return;
 	sp_elf_each(see, seen);
 	for (uint32_t i = 0; i < n_objects; i++) {
 		if (seen[i] || objects[i].gone)
 			continue;
 		sp_put(&objects[i].gone, true);
 		for (uint32_t k = 0; k < RULES; k++)
-			if (sp_rules[k].to - 1 - objects[i].low < objects[i].span)
-				sp_put(&sp_rules[k].to, GONE);
+			if (rules[k].to - 1 - objects[i].low < objects[i].span)
+				sp_put(&rules[k].to, GONE);
 	}
 }

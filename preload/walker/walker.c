@@ -1,0 +1,296 @@
+/* walker.c: libunwind with accessors of our own; see walker.h.
+ *
+ * Never unw_init_local: libunwind then looks at the stack by itself, by way of a pipe, and once the program has closed that
+ * and opened files there, reads from one of them and writes to another.
+ */
+#include <errno.h>
+#include <libunwind.h>
+#include <string.h>
+
+#include "walker.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#ifdef __x86_64__
+#define IP	UNW_X86_64_RIP
+#define RA	UNW_X86_64_RIP
+#define SP	UNW_X86_64_RSP
+#define FP	UNW_X86_64_RBP
+#else
+#define IP	UNW_AARCH64_PC
+#define RA	UNW_AARCH64_X30
+#define SP	UNW_AARCH64_SP
+#define FP	UNW_AARCH64_X29
+#endif
+
+/* In no header, but exported for libunwind-ptrace. */
+#define search_table UNW_OBJ(dwarf_search_unwind_table)
+int search_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi, int need, void *arg);
+
+/* libunwind opens its pipe in here instead of in libc: there is none. The library is loaded with RTLD_DEEPBIND, so nobody
+ * else finds these. */
+EXPORT int sp_no_pipe(int fd[2]) __asm__("pipe");
+EXPORT int sp_no_pipe2(int fd[2], int flags) __asm__("pipe2");
+
+int sp_no_pipe(int fd[2])
+{
+	(void)fd;
+	return -1;
+}
+
+int sp_no_pipe2(int fd[2], int flags)
+{
+	(void)fd;
+	(void)flags;
+	return -1;
+}
+
+static const struct sp_walk_asks *asks;
+static unw_addr_space_t space;
+static unw_cursor_t cursor;
+static struct sp_stack first;		/* the frame that the walk began at */
+static const struct sp_tables *tables;	/* of the frame that is looked at */
+static uintptr_t function;		/* where its code begins */
+
+/* What libunwind has read of the stack in a step. */
+static struct {
+	bool unknown, none, fp;		/* no tables known; they have no entry; the frame pointer as it was */
+	uintptr_t refused, fp_at;	/* a word that is not on the stack; where that frame pointer stands; 0 */
+	unsigned n;
+	uintptr_t word[3], value[3];	/* the others */
+} seen;
+
+static int find_tables(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need, void *arg)
+{
+	unw_dyn_info_t di;
+	const unsigned char *h;
+	uint32_t entries;
+
+	tables = asks->tables_of(ip);
+	seen.unknown = !tables;
+	seen.none = true;
+	if (!tables || !tables->header)
+		return -UNW_ENOINFO;
+	h = (const unsigned char *)tables->header;
+	if (h[0] != 1 || h[1] != 0x1b || h[2] != 0x03 || h[3] != 0x3b)	/* as all linkers write it */
+		return -UNW_ENOINFO;
+	memcpy(&entries, h + 8, sizeof(entries));
+	if (entries > (tables->end - tables->header - 12) / 8)
+		return -UNW_ENOINFO;
+	memset(&di, 0, sizeof(di));
+	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+	di.end_ip = UINTPTR_MAX;
+	di.u.rti.segbase = tables->header;
+	di.u.rti.table_data = tables->header + 12;
+	di.u.rti.table_len = entries * 8 / sizeof(unw_word_t);
+	if (search_table(as, ip, &di, pi, need, arg) < 0)
+		return -UNW_ENOINFO;
+	seen.none = false;
+	function = pi->start_ip;
+	return 0;
+}
+
+static void put_tables(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+{
+	(void)as;
+	(void)pi;
+	(void)arg;
+}
+
+static int no_list(unw_addr_space_t as, unw_word_t *list, void *arg)
+{
+	(void)as;
+	(void)list;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static void note(uintptr_t word, uintptr_t value)
+{
+	if (word == seen.fp_at) {
+		seen.fp = true;
+		return;
+	}
+	for (unsigned i = 0; i < seen.n; i++)
+		if (seen.word[i] == word)
+			return;
+	if (seen.n < SP_COUNT(seen.word)) {
+		seen.word[seen.n] = word;
+		seen.value[seen.n++] = value;
+	}
+}
+
+static int read_word(unw_addr_space_t as, unw_word_t at, unw_word_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)arg;
+	if (write)
+		return -UNW_EINVAL;
+	if (tables && at >= (tables->low & ~(uintptr_t)7) && at < tables->end) {
+		memcpy(value, (const void *)at, sizeof(*value));
+		return 0;
+	}
+	if (!asks->is_on_stack(at)) {
+		seen.refused = at;
+		return -UNW_EINVAL;
+	}
+	*value = *(const uintptr_t *)at;
+	note(at, *value);
+	return 0;
+}
+
+/* The first frame's: of its other registers nothing is known. */
+static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)arg;
+	if (write || (reg != IP && reg != SP && reg != FP))
+		return -UNW_EBADREG;
+	seen.fp |= reg == FP;
+	*value = reg == IP ? first.to - 1 : reg == SP ? first.sp : first.fp;	/* (the call is before what it returns to) */
+	return 0;
+}
+
+static int no_float(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int write, void *arg)
+{
+	(void)as;
+	(void)reg;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EBADREG;
+}
+
+static int no_resume(unw_addr_space_t as, unw_cursor_t *c, void *arg)
+{
+	(void)as;
+	(void)c;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int no_name(unw_addr_space_t as, unw_word_t at, char *name, size_t room, unw_word_t *offset, void *arg)
+{
+	(void)as;
+	(void)at;
+	(void)name;
+	(void)room;
+	(void)offset;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static bool begin(const struct sp_walk_asks *from_asks, const struct sp_stack *from)
+{
+	static struct {
+		unw_accessors_t are;
+		void *more[8];		/* later versions have more of them */
+	} accessors = {
+		.are = { .find_proc_info = find_tables, .put_unwind_info = put_tables, .get_dyn_info_list_addr = no_list,
+			 .access_mem = read_word, .access_reg = read_register, .access_fpreg = no_float, .resume = no_resume,
+			 .get_proc_name = no_name },
+	};
+
+	if (!space) {
+		space = unw_create_addr_space(&accessors.are, 0);
+		if (!space)
+			return false;
+		(void)unw_set_caching_policy(space, UNW_CACHE_NONE);	/* a cache has a lock, and memory */
+	}
+	asks = from_asks;
+	first = *from;
+	tables = NULL;
+	return unw_init_remote(&cursor, space, NULL) == 0;
+}
+
+/* The word that holds the register of the frame; 0: none. */
+static uintptr_t saved_at(unw_regnum_t reg, bool *is_known)
+{
+	unw_save_loc_t at;
+
+	*is_known = unw_get_save_loc(&cursor, reg, &at) == 0 && at.type != UNW_SLT_NONE;
+	return *is_known && at.type == UNW_SLT_MEMORY ? at.u.addr : 0;
+}
+
+static bool fits(intptr_t distance)
+{
+	return distance > -(intptr_t)SP_FRAME_MOST && distance < (intptr_t)SP_FRAME_MOST;
+}
+
+/* From what was read. False: the way is none that a rule can say. */
+static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa, uintptr_t ra_at)
+{
+	bool known;
+	uintptr_t fp_at = saved_at(FP, &known), there = 0;
+	intptr_t by, fp = 0;
+	unsigned others = 0;
+
+	for (unsigned i = 0; i < seen.n; i++)
+		if (seen.word[i] != ra_at) {
+			others++;
+			there = seen.value[i] == cfa ? seen.word[i] : there;
+		}
+	if (!known || cfa <= at->sp || cfa - at->sp >= SP_FRAME_MOST || others > 1 || (others && !(there && seen.fp)))
+		return false;
+	*rule = (struct sp_rule){ .function = function, .how = (uint8_t)((seen.fp ? SP_RULE_BY_FP : 0) | (others ? SP_RULE_THERE : 0)) };
+	by = (intptr_t)(others ? there : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
+	if (others && fp_at && fp_at == at->fp)
+		rule->how |= SP_RULE_FP_AT_FP;
+	else if (fp_at != seen.fp_at)
+		fp = (intptr_t)(fp_at - cfa);
+	if (!fits(by) || !fits(fp) || !fits((intptr_t)(ra_at - cfa)))
+		return false;
+	rule->cfa = (int32_t)by;
+	rule->ra = (int32_t)(intptr_t)(ra_at - cfa);
+	rule->fp = (int32_t)fp;
+	return true;
+}
+
+static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
+{
+	unw_word_t cfa = 0, ip = 0, fp = 0;
+	unw_proc_info_t pi;
+	uintptr_t ra_at;
+	bool known;
+	int r;
+
+	memset(&seen, 0, sizeof(seen));
+	if (find_tables(space, at->to - 1, &pi, 0, NULL) < 0)	/* where libunwind would guess */
+		return seen.unknown ? SP_WALK_UNKNOWN : SP_WALK_ENDS;
+	seen.fp_at = saved_at(FP, &known);
+	r = unw_step(&cursor);
+	if (seen.none)
+		return SP_WALK_ENDS;
+	ra_at = saved_at(RA, &known);
+	if (seen.refused && seen.refused != ra_at)
+		return SP_WALK_LOST;
+	if (!ra_at || unw_get_reg(&cursor, SP, &cfa) < 0 || !learn(rule, at, cfa, ra_at))
+		return SP_WALK_ENDS;
+	if (r < 0 && !seen.refused)
+		return SP_WALK_ENDS;
+	if (seen.refused || unw_get_reg(&cursor, IP, &ip) < 0 || !(ip = sp_unsigned_address(ip)))
+		return SP_WALK_BEYOND;
+	(void)unw_get_reg(&cursor, FP, &fp);
+	*at = (struct sp_stack){ ip, cfa, fp };
+	return SP_WALK_ON;
+}
+
+static __attribute__((noinline)) void walk_here(const struct sp_walk_asks *of)
+{
+	struct sp_stack at = { (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa(),
+			       *(const uintptr_t *)__builtin_frame_address(0) };
+	struct sp_rule rule;
+
+	if (begin(of, &at))
+		while (step(&at, &rule) == SP_WALK_ON)
+			;
+}
+
+static void rehearse(const struct sp_walk_asks *of)
+{
+	walk_here(of);
+	walk_here(of);
+}
+
+EXPORT const struct sp_walker sp_walker;
+const struct sp_walker sp_walker = { begin, step, rehearse };
