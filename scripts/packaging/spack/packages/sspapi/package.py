@@ -32,6 +32,7 @@ class Sspapi(MakefilePackage):
     depends_on("pkgconfig", type="build")
     depends_on("papi@5.7:")
     depends_on("hwloc@2.1:")
+    depends_on("libunwind@1.6:")
     depends_on("binutils", type="run")
 
     build_targets = ["product"]
