@@ -7,6 +7,7 @@
 #include "../papi/elf.h"
 #include "../papi/dlerror.h"
 #include "machine.h"
+#include "own.h"
 #include "process.h"
 #include "say.h"
 
@@ -18,42 +19,7 @@ static struct sp_topo known;		/* n is stored last; 0: none */
 static const char *known_source;
 static int loader;			/* the process that is loading now; 0: none */
 
-typedef void *(*open_fn)(const char *, int);
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
-
-/* libc's own dlopen: that of a sanitizer, which stands before it, ends the program at the sight of RTLD_DEEPBIND. */
-static open_fn find_dlopen(void)
-{
-	static const char *const homes[] = { "libc.so.6", "libdl.so.2" };	/* glibc before 2.34: the second */
-	void *libc, *found = NULL;
-
-	for (size_t i = 0; i < SP_COUNT(homes) && !found; i++) {
-		libc = dlopen(homes[i], RTLD_LAZY | RTLD_NOLOAD);
-		found = libc ? sp_real_dlsym(libc, "dlopen") : NULL;
-	}
-	return (open_fn)found;
-}
-
-void *sp_machine_open(const char *name)
-{
-	struct sp_object own;
-	char path[512] = "", *slash;
-	void *library;
-	open_fn open = find_dlopen();
-
-	sp_elf_find(&own, (uintptr_t)&sp_machine_open);
-	strncpy(path, own.path, sizeof(path) - 1);
-	slash = strrchr(path, '/');
-	if (!open || !slash || (size_t)(slash - path) + strlen(name) + 9 > sizeof(path))
-		return NULL;
-	/* As installed; in a build sspapi is the command.  Not looked for by access(2), which a sandbox may not know. */
-	strcat(strcpy(slash + 1, "sspapi/"), name);
-	library = open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-	if (library)
-		return library;
-	strcpy(slash + 1, name);
-	return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-}
 
 static void keep(const struct sp_topo *t, const char *source)
 {
@@ -139,7 +105,7 @@ struct topo_library {
 static void open_topo(struct topo_library *l)
 {
 	sp_dlerror_keep(&l->pending);
-	l->handle = sp_machine_open(TOPO_LIBRARY);
+	l->handle = sp_own_open(TOPO_LIBRARY);
 	l->load = l->handle ? (load_fn)sp_real_dlsym(l->handle, "sp_topo_load") : NULL;
 }
 

@@ -9,10 +9,6 @@
 
 void sp_machine_load(void);		/* the caller sees to it that it is once */
 
-/* A library beside us, private (RTLD_DEEPBIND): an application may bring an hwloc of its own (Open MPI does); neither must get
- * the other's functions. NULL: it cannot be opened. */
-void *sp_machine_open(const char *name);
-
 struct sp_topo;
 
 /* A machine's tree for sspapi_topology; source as sp_topo_load's.  0 or -errno; the

@@ -8,7 +8,7 @@
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
 #include "../papi/dlerror.h"
-#include "../process/machine.h"
+#include "../process/own.h"
 #include "../process/process.h"
 #include "../walker/walker.h"
 #include "unwind.h"
@@ -394,7 +394,7 @@ static void open_walker(void)
 	if (sp_elf_each(is_taken, NULL))
 		return;
 	sp_dlerror_keep(&pending);
-	library = sp_machine_open(SP_WALKER_LIBRARY);
+	library = sp_own_open(SP_WALKER_LIBRARY);
 	walker = library ? sp_real_dlsym(library, SP_WALKER_SYMBOL) : NULL;
 	sp_dlerror_back(&pending);
 	if (walker)

@@ -118,6 +118,7 @@ static void *all(void *arg)
 
 	if (memory == MAP_FAILED)
 		die("mmap");
+	prefault_stack();
 	make_set(c);
 	both();
 	on_stack(size, GUARD, memory);
