@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "../../core/base/elf-file.h"
 #include "../../core/base/sys.h"
 #include "elf.h"
 
@@ -238,31 +239,13 @@ uintptr_t sp_elf_symbol(const struct sp_object *o, const char *name)
 	return 0;
 }
 
-static const unsigned char *id_in(const unsigned char *note, uintptr_t bytes, uint32_t *n)
-{
-	while (bytes >= sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *h = (const ElfW(Nhdr) *)note;
-		uintptr_t name = sp_align(h->n_namesz, 4), all = sizeof(*h) + name + sp_align(h->n_descsz, 4);
-
-		if (all > bytes)
-			break;
-		if (h->n_type == NT_GNU_BUILD_ID && h->n_namesz == 4 && ((const char *)(h + 1))[1] == 'N') {
-			*n = h->n_descsz;
-			return (const unsigned char *)(h + 1) + name;
-		}
-		note += all;
-		bytes -= all;
-	}
-	return NULL;
-}
-
 const unsigned char *sp_elf_build_id(const struct sp_object *o, uint32_t *n)
 {
 	const unsigned char *id = NULL;
 
 	for (unsigned i = 0; i < o->headers && !id; i++)
 		if (o->header[i].p_type == PT_NOTE && o->header[i].p_align <= 4)
-			id = id_in((const unsigned char *)(o->base + o->header[i].p_vaddr), o->header[i].p_memsz, n);
+			id = sp_elf_note_id((const unsigned char *)(o->base + o->header[i].p_vaddr), o->header[i].p_memsz, n);
 	return id;
 }
 

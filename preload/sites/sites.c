@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "../../core/base/elf-file.h"
 #include "../../core/base/sys.h"
-#include "../papi/elf-names.h"
 #include "../sets/sets.h"
 #include "modules.h"
 #include "sites.h"
@@ -489,6 +489,18 @@ static void take_name(const struct sp_elf_want *want, const char *name)
 	put_name(want->of, name);
 }
 
+/* If it is the file that was loaded: without a build id nothing tells. */
+static void look_into_file(const struct sp_module *b, struct sp_elf_want *want, uint32_t n)
+{
+	struct sp_elf_file f;
+
+	if (!b->build_id_bytes || sp_elf_file_open(&f, sp_image_text(&sp_store.image, b->path)) < 0)
+		return;
+	if (f.build_id_bytes == b->build_id_bytes && memcmp(f.build_id, b->build_id, f.build_id_bytes) == 0)
+		sp_elf_file_names(&f, want, n, take_name);
+	sp_elf_file_close(&f);
+}
+
 /* Of a file that is gone, or that no build id shows to be the one that was loaded: its exported functions. */
 static void ask_loader(const struct sp_elf_want *want, uint32_t n)
 {
@@ -538,7 +550,7 @@ void sp_sites_name(bool by_loader)
 		if (!want)
 			continue;
 		unnamed(module, want);
-		sp_elf_names(sp_image_text(&sp_store.image, b->path), b->build_id, b->build_id_bytes, want, n, take_name);
+		look_into_file(b, want, n);
 		if (by_loader && !sp_module_gone(module))
 			ask_loader(want, n);
 		sp_unmap(want, n * sizeof(*want));

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "../../base/conf.h"
-#include "../program/elf-file.h"
+#include "../../base/elf-file.h"
 #include "doctor.h"
 
 #define OURS	"libsspapi.so"

@@ -2,7 +2,9 @@
 #ifndef SP_LIBRARY_PATH_H
 #define SP_LIBRARY_PATH_H
 
-#include "elf-file.h"
+#include <limits.h>
+
+#include "../../base/elf-file.h"
 
 struct sp_search {
 	const char *rpath, *runpath;	/* of the object that asks, with $ORIGIN as it is; or NULL */

@@ -8,10 +8,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../../base/elf-file.h"
 #include "../../model/view-common.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"
-#include "elf-file.h"
 #include "library-path.h"
 #include "program.h"
 

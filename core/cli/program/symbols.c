@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../base/elf-file.h"
 #include "../../base/sys.h"
 #include "../tool/cmd.h"
-#include "elf-file.h"
 #include "symbols.h"
 
 #define AT_ONCE	512u		/* addresses of one run */
@@ -389,7 +389,8 @@ static const char *why_not(const struct sp_model *m, const struct name *name, co
 	is->of_other = (s.st_uid != geteuid() && s.st_uid != 0) || s.st_mode & S_IWOTH;
 	is->bytes = (uint64_t)s.st_blocks * 512;
 	is->stripped = !sp_elf_file_has_symbols(f);
-	sp_elf_file_build_id(f, id, sizeof(id));
+	for (uint32_t i = 0; i < f->build_id_bytes; i++)
+		snprintf(id + 2 * i, 3, "%02x", f->build_id[i]);
 	if (strcmp(id, name->build_id) != 0)
 		return "not the file that ran (another build id): call sites in it have no names";
 	return *id || is_older(&s, m) ? NULL : "changed since it ran, and has no build id: call sites in it have no names";
