@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "../../core/base/elf-file.h"
+#include "../../core/base/elf-slots.h"
 #include "../../core/base/sys.h"
 #include "elf.h"
 
@@ -16,13 +17,6 @@ struct walk {
 	unsigned index;
 };
 
-/* glibc has relocated the pointers in most dynamic sections, not in read-only
- * ones (the vDSO's). */
-static const void *pointer(const struct sp_object *o, ElfW(Addr) a)
-{
-	return (const void *)(a < o->base ? a + o->base : a);
-}
-
 static void read_dynamic(struct sp_object *o)
 {
 	ElfW(Addr) soname = 0;
@@ -31,13 +25,13 @@ static void read_dynamic(struct sp_object *o)
 	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
 		switch (d->d_tag) {
 		case DT_SYMTAB:
-			o->symbols = pointer(o, d->d_un.d_ptr);
+			o->symbols = (const void *)sp_elf_pointer(o->base, d->d_un.d_ptr);
 			break;
 		case DT_STRTAB:
-			o->strings = pointer(o, d->d_un.d_ptr);
+			o->strings = (const void *)sp_elf_pointer(o->base, d->d_un.d_ptr);
 			break;
 		case DT_GNU_HASH:
-			o->gnu_hash = pointer(o, d->d_un.d_ptr);
+			o->gnu_hash = (const void *)sp_elf_pointer(o->base, d->d_un.d_ptr);
 			break;
 		case DT_SONAME:
 			soname = d->d_un.d_val;

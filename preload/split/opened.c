@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../core/base/elf-slots.h"
 #include "../../core/base/filters.h"
 #include "../../core/base/lock.h"
 #include "../../core/base/sys.h"
@@ -136,75 +137,22 @@ static int on_close(int fd)
 
 /* ---- libpapi's entries ----------------------------------------------------- */
 
-#if defined(__x86_64__)
-#define JUMP_SLOT R_X86_64_JUMP_SLOT
-#define GLOB_DAT R_X86_64_GLOB_DAT
-#elif defined(__aarch64__)
-#define JUMP_SLOT R_AARCH64_JUMP_SLOT
-#define GLOB_DAT R_AARCH64_GLOB_DAT
-#endif
-
 struct entries {
-	uintptr_t inside;		/* an address of libpapi's */
+	struct sp_object of;		/* libpapi */
 	uintptr_t *syscall, *close;	/* its entries; NULL: it has none */
-	const ElfW(Phdr) *header;
-	unsigned headers;
-	uintptr_t base;
 };
 
-#ifdef JUMP_SLOT
-static void look_at(const struct sp_object *o, const ElfW(Rela) *rela, uint64_t bytes, struct entries *to)
+static bool find_entry(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
-	for (uint64_t i = 0; rela && i < bytes / sizeof(*rela); i++) {
-		unsigned long type = ELF64_R_TYPE(rela[i].r_info);
-		const char *name = o->strings + o->symbols[ELF64_R_SYM(rela[i].r_info)].st_name;
+	struct entries *e = arg;
 
-		if (type != JUMP_SLOT && type != GLOB_DAT)
-			continue;
-		if (sp_same(name, "syscall"))
-			to->syscall = (uintptr_t *)(o->base + rela[i].r_offset);
-		else if (sp_same(name, "close"))
-			to->close = (uintptr_t *)(o->base + rela[i].r_offset);
-	}
+	(void)in_plt;
+	if (sp_same(name, "syscall"))
+		e->syscall = (uintptr_t *)at;
+	else if (sp_same(name, "close"))
+		e->close = (uintptr_t *)at;
+	return false;
 }
-
-static int find_entries(const struct sp_object *o, void *arg)
-{
-	struct entries *to = arg;
-	const ElfW(Rela) *plt = NULL, *other = NULL;
-	uint64_t plt_bytes = 0, other_bytes = 0;
-
-	if (!sp_elf_holds(o, to->inside))
-		return 0;
-	for (const ElfW(Dyn) *d = o->dynamic; d && d->d_tag != DT_NULL; d++) {
-		uintptr_t at = d->d_un.d_ptr < o->base ? o->base + d->d_un.d_ptr : d->d_un.d_ptr;
-
-		if (d->d_tag == DT_JMPREL)
-			plt = (const ElfW(Rela) *)at;
-		else if (d->d_tag == DT_PLTRELSZ)
-			plt_bytes = d->d_un.d_val;
-		else if (d->d_tag == DT_RELA)
-			other = (const ElfW(Rela) *)at;
-		else if (d->d_tag == DT_RELASZ)
-			other_bytes = d->d_un.d_val;
-	}
-	if (o->symbols && o->strings) {
-		look_at(o, plt, plt_bytes, to);
-		look_at(o, other, other_bytes, to);
-	}
-	to->header = o->header;
-	to->headers = o->headers;
-	to->base = o->base;
-	return 1;
-}
-#else
-static int find_entries(const struct sp_object *o, void *arg)
-{
-	(void)o;
-	(void)arg;
-	return 1;
-}
-#endif
 
 struct first {
 	const char *name;
@@ -222,8 +170,10 @@ static int find_first(const struct sp_object *o, void *arg)
 /* The loader has made it read-only where all is bound at the start (RELRO). */
 static bool is_relro(const struct entries *e, uintptr_t at)
 {
-	for (unsigned i = 0; i < e->headers; i++)
-		if (e->header[i].p_type == PT_GNU_RELRO && at - (e->base + e->header[i].p_vaddr) < e->header[i].p_memsz)
+	const struct sp_object *o = &e->of;
+
+	for (unsigned i = 0; i < o->headers; i++)
+		if (o->header[i].p_type == PT_GNU_RELRO && at - (o->base + o->header[i].p_vaddr) < o->header[i].p_memsz)
 			return true;
 	return false;
 }
@@ -257,10 +207,11 @@ static uintptr_t behind(const uintptr_t *entry, const char *name)
 
 static bool watch(void)
 {
-	struct entries e = { .inside = (uintptr_t)sp_papi_used->real.PAPI_library_init };
+	struct entries e = { .syscall = NULL };
 	uintptr_t to_syscall, to_close;
 
-	sp_elf_each(find_entries, &e);
+	if (sp_elf_find(&e.of, sp_papi_used->low))
+		sp_elf_slots(e.of.base, e.of.dynamic, find_entry, &e);
 	if (!e.syscall || !e.close)
 		return false;
 	/* A child of fork, say, has its parent's. */

@@ -46,11 +46,12 @@ static long on_syscall(long number, ...)
 }
 
 /* Its entry for syscall() is ours from now on; this process is a child that ends soon. */
-static bool stand_in_front(uintptr_t at, const char *name, bool in_plt)
+static bool stand_in_front(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	(void)in_plt;
+	(void)arg;
 	if (strcmp(name, "syscall") == 0) {
 		mprotect((void *)(at & ~(page - 1)), page, PROT_READ | PROT_WRITE);
 		*(uintptr_t *)at = (uintptr_t)on_syscall;

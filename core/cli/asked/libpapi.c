@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/elf-slots.h"
 #include "libpapi.h"
 
 const char *sp_asked_load(struct sp_asked_papi *p, const char *path)
@@ -85,31 +86,9 @@ bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_co
 	return true;
 }
 
-bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt))
+bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg))
 {
-	const ElfW(Rela) *rela[2] = { NULL };	/* of the PLT; others */
-	size_t bytes[2] = { 0 };
-	const ElfW(Sym) *symbols = NULL;
-	const char *strings = NULL;
 	struct link_map *map = NULL;
 
-	if (dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0)
-		return true;
-	for (const ElfW(Dyn) *y = map->l_ld; y->d_tag != DT_NULL; y++) {
-		const void *at = (const void *)y->d_un.d_ptr;
-
-		switch (y->d_tag) {
-		case DT_SYMTAB: symbols = at; break;
-		case DT_STRTAB: strings = at; break;
-		case DT_JMPREL: rela[0] = at; break;
-		case DT_RELA: rela[1] = at; break;
-		case DT_PLTRELSZ: bytes[0] = y->d_un.d_val; break;
-		case DT_RELASZ: bytes[1] = y->d_un.d_val; break;
-		}
-	}
-	for (unsigned t = 0; symbols && strings && t < 2; t++)
-		for (size_t i = 0; rela[t] && i < bytes[t] / sizeof(*rela[t]); i++)
-			if (fn(map->l_addr + rela[t][i].r_offset, strings + symbols[ELF64_R_SYM(rela[t][i].r_info)].st_name, t == 0))
-				return true;
-	return false;
+	return dlinfo(p->library, RTLD_DI_LINKMAP, &map) < 0 || sp_elf_slots(map->l_addr, map->l_ld, fn, NULL);
 }

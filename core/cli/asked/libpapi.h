@@ -36,6 +36,6 @@ bool sp_asked_component(const struct sp_asked_papi *p, int i, struct sp_asked_co
 
 /* Each word of libpapi's that the loader has filled in with another function or variable (in_plt: to be called), and
  * that one's name, until fn says true, which is returned. */
-bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt));
+bool sp_asked_each(const struct sp_asked_papi *p, bool (*fn)(uintptr_t at, const char *name, bool in_plt, void *arg));
 
 #endif

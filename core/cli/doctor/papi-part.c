@@ -36,9 +36,10 @@ static const char no_counters[] =
 	"only that one's events are there, no perf::PAGE-FAULTS, and they count what their codes mean here";
 
 /* Does libpapi call its own functions where they can be seen? (papi-facts.md, item 5) */
-static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt)
+static bool calls_itself_openly(uintptr_t at, const char *name, bool in_plt, void *arg)
 {
 	(void)at;
+	(void)arg;
 	return in_plt && strcmp(name, "PAPI_add_event") == 0;
 }
 
