@@ -7,7 +7,6 @@
  *	machine.c	the machine, as hwloc reads it
  *	list.c		what PAPI can count (list.h)
  *	kernel-events.c	the events that the kernel has names for
- *	near-names.c	which of many names somebody meant
  *	apart.c		in a child
  *	glibc-name.c	a name for LD_PRELOAD
  *	libpapi.c	libpapi, loaded (libpapi.h, which needs papi.h)

@@ -12,11 +12,11 @@
 #include "../../events/formula.h"
 #include "../../events/kinds.h"
 #include "../../events/places.h"
+#include "../tool/near-names.h"
 #include "apart.h"
 #include "asked.h"
 #include "kernel-events.h"
 #include "libpapi.h"
-#include "near-names.h"
 
 /* PAPI 7.2 clears 23068 bytes, whatever papi.h we know. */
 union room {

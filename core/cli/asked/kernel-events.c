@@ -5,8 +5,8 @@
 #include <strings.h>
 
 #include "../../base/sys.h"
+#include "../tool/near-names.h"
 #include "kernel-events.h"
-#include "near-names.h"
 
 #define CGROUP_SWITCHES 11		/* PERF_COUNT_SW_, Linux 5.13 */
 #define SOFT(which) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##which

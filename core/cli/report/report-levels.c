@@ -10,9 +10,9 @@
 #include "../../forms/view-metrics.h"
 #include "../../forms/view-text-levels.h"
 #include "../../model/core-kinds.h"
-#include "../asked/near-names.h"
 #include "../files/file.h"
 #include "../tool/cmd.h"
+#include "../tool/near-names.h"
 #include "report.h"
 
 #define PAIR_WIDTH 72u		/* of two call sites in JSON's labels */

@@ -43,9 +43,6 @@ void sp_help_metrics(void);
 /* A line: no verb is called so, and which are nearly; 2. */
 int sp_no_verb(const char *name);
 
-/* "; do you mean A?" (or one of several that are as near), or nothing, of n names: appended to text. */
-void sp_nearest_say(const char *wanted, const char *const *name, unsigned n, char *text, size_t room);
-
 /* A full disk behind standard output is a failure, too: the status, or what it is then. */
 int sp_closed(int status);
 

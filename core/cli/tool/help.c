@@ -6,6 +6,7 @@
 #include "../../base/conf.h"
 #include "../../forms/level.h"
 #include "cmd.h"
+#include "near-names.h"
 #include "metrics.h"
 
 static const struct cmd {

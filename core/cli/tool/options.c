@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "near-names.h"
 
 #define MOST 64u			/* options of a verb: run has one for each variable */
 #define HELP 1				/* what ours give; those of verbs are letters or more */

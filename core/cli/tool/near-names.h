@@ -23,4 +23,7 @@ const char *sp_near_ending(const struct sp_near_names *n);
 /* "; do you mean one of A, B?" (or A) or "; several end so: A, B", or nothing: appended to text. */
 void sp_near_say(const struct sp_near_names *n, char *text, size_t room);
 
+/* The same of n names, but only those that are nearest, and no endings. */
+void sp_nearest_say(const char *wanted, const char *const *name, unsigned n, char *text, size_t room);
+
 #endif
