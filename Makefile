@@ -28,7 +28,7 @@ THREADS	:= $(B)/core/cli/threads/threads.o
 CLI	:= $(filter-out $(THREADS),$(patsubst %.c,$(B)/%.o,$(wildcard core/cli/*.c core/cli/*/*.c)))
 CORE	:= $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,core/%/*.c,base events store model forms)) core/metric/compute.c)
 # What only the command needs of core: to read definitions of metrics, and to choose.
-METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/formula.c core/metric/metric.c)
+METRIC	:= $(patsubst %.c,$(B)/%.o,core/metric/read.c core/metric/metric.c)
 TOPO	:= $(patsubst %.c,$(B)/%.o,$(wildcard topo/*.c))
 WALKER	:= $(B)/preload/walker/walker.o
 PRELOAD	:= $(filter-out $(WALKER),$(patsubst %.c,$(B)/%.o,$(wildcard preload/*/*.c)))

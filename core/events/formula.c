@@ -1,132 +1,265 @@
-/* formula.c: does a preset's formula add up, and to what?  See formula.h.
+/* formula.c: parses a formula, and says whether it adds up, and to what; see formula.h.
  *
- * PAPI computes it on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2.  Here the stack holds
- * not numbers but what is known of them: a constant, a sum of native counts times
- * constants, or something else.  A constant that is added to counts makes
- * them something else: it would be booked again after each zeroing.
+ * PAPI computes it on a stack: |N0|N1|+|2|/| is (N0 + N1) / 2.  To say whether a preset's values add up, the stack holds
+ * not numbers but what is known of them: a constant, a sum of native counts times constants, or something else.  A
+ * constant that is added to counts makes them something else: it would be booked again after each zeroing.
  *
- * PAPI cuts the result to a whole number, so that a division by a constant loses up to
- * 1 of what the events counted, once a value.  What is booked is what PAPI
- * handed out: differences of cut values, which add up to the last of them.
+ * PAPI cuts the result to a whole number, so that a division by a constant loses up to 1 of what the events counted, once
+ * a value.  What is booked is what PAPI handed out: differences of cut values, which add up to the last of them.
  */
 #include <string.h>
 
+#include "../base/out.h"
 #include "formula.h"
 
-#define DEEPEST 32
-#define LONGEST 2048			/* PAPI's PAPI_HUGE_STR_LEN, twice */
+#define WORDS	128u			/* of a preset's formula; on the program's own stack */
 
-enum term { ZERO, CONSTANT, LINEAR, OTHER };
+#define DIGITS_MOST 15u			/* PAPI's own limit */
 
-struct stack {
-	enum term at[DEEPEST];
-	int n;
-};
-
-static enum term combine(char op, enum term a, enum term b)
+bool sp_formula_wrong(struct sp_formula *f, uint32_t at, const char *text, const char *w, uint32_t n, const char *more)
 {
-	if (a == OTHER || b == OTHER)
-		return OTHER;
-	if (op == '+' || op == '-') {
-		if (a == ZERO || b == ZERO)
-			return a == ZERO ? b : a;
-		return a == b ? a : OTHER;
+	struct sp_out o;
+
+	f->at = at;
+	sp_out_init(&o, -1, f->reason, sizeof(f->reason) - 1);
+	sp_out_text(&o, text);
+	if (w) {
+		sp_out_text(&o, "'");
+		sp_out_bytes(&o, w, sp_min(n, 60));
+		sp_out_text(&o, "'");
 	}
-	if (op == '*') {
-		if (a == ZERO || b == ZERO)
-			return ZERO;
-		return a == CONSTANT ? b : b == CONSTANT ? a : OTHER;
-	}
-	return b == CONSTANT ? a : OTHER;	/* division; by 0 it is nothing */
+	sp_out_text(&o, more);
+	f->reason[o.used] = 0;
+	return false;
 }
 
-static bool digit(char c)
+/* ---- words ------------------------------------------------------------------ */
+
+enum word { WORD_END, WORD_VALUE, WORD_OPERATOR, WORD_OPEN, WORD_CLOSE, WORD_WRONG };
+
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool operator(char c)
+static uint32_t digits(const struct sp_formula *f, uint32_t at)
 {
-	return c == '+' || c == '-' || c == '*' || c == '/';
+	uint32_t n = 0;
+
+	while (at + n < f->n && is_digit(f->text[at + n]))
+		n++;
+	return n;
 }
 
-/* A number, N with a number, or # (the clock's frequency); NULL: none of them.  Real
- * numbers PAPI does not read. */
-static const char *operand(const char *p, enum term *t)
+/* A number, or what stands behind an N; *at goes behind it. */
+static bool read_number(struct sp_formula *f, uint32_t *at, bool decimals, double *number)
 {
-	bool native = *p == 'N', zero = true;
+	uint32_t n = digits(f, *at), end = *at + n;
+	double scale = 1.0;
 
-	*t = native ? LINEAR : CONSTANT;
-	if (*p == '#')
-		return p + 1;
-	p += native;
-	if (!digit(*p))
-		return NULL;
-	for (; digit(*p); p++)
-		zero = zero && *p == '0';
-	if (!native && zero)
-		*t = ZERO;
-	return p;
-}
-
-static bool postfix_is_linear(const char *p)
-{
-	struct stack s = { .n = 0 };
-
-	while (*p) {
-		if (*p == '|' || *p == ' ') {
-			p++;
-		} else if (operator(*p)) {
-			if (s.n < 2)
-				return false;
-			s.n--;
-			s.at[s.n - 1] = combine(*p++, s.at[s.n - 1], s.at[s.n]);
-		} else {
-			if (s.n == DEEPEST)
-				return false;
-			p = operand(p, &s.at[s.n++]);
-			if (!p)
-				return false;
-		}
+	*number = 0.0;
+	if (n > DIGITS_MOST)
+		return sp_formula_wrong(f, *at, "a number of more than 15 digits", NULL, 0, "");
+	for (; *at < end; ++*at)
+		*number = *number * 10.0 + (f->text[*at] - '0');
+	if (!decimals || end >= f->n || f->text[end] != '.')
+		return true;
+	n = digits(f, end + 1);
+	if (!n || n > DIGITS_MOST)
+		return sp_formula_wrong(f, end, "1 to 15 digits go behind a decimal point", NULL, 0, "");
+	for (++*at; n--; ++*at) {
+		*number = *number * 10.0 + (f->text[*at] - '0');
+		scale *= 10.0;
 	}
-	return s.n == 1 && s.at[0] == LINEAR;
+	*number /= scale;
+	return true;
 }
 
-static int rank(char op)
+/* N0, N1 ...: a term. */
+static enum word read_term(struct sp_formula *f, uint32_t *at, struct sp_formula_step *s)
 {
-	return op == '*' || op == '/' ? 2 : op == '+' || op == '-' ? 1 : 0;
-}
+	uint32_t from = (*at)++;
+	double n;
 
-/* As PAPI turns infix into postfix: operators of one rank bind from the right. */
-static bool to_postfix(const char *p, char out[LONGEST])
-{
-	char ops[DEEPEST];
-	int n = 0;
-	size_t used = 0;
-
-	for (; *p && used + 4 < LONGEST; p++) {
-		if (*p == '(') {
-			if (n == DEEPEST)
-				return false;
-			ops[n++] = '(';
-		} else if (*p == ')' || operator(*p)) {
-			out[used++] = '|';
-			while (n && ops[n - 1] != '(' && (*p == ')' || rank(ops[n - 1]) > rank(*p)) && used + 4 < LONGEST)
-				out[used++] = ops[--n];
-			if (*p == ')' ? !n || ops[--n] != '(' : n == DEEPEST)
-				return false;
-			if (*p != ')')
-				ops[n++] = *p;
-		} else {
-			out[used++] = *p;
-		}
+	if (!digits(f, *at))
+		return sp_formula_wrong(f, from, "a number goes behind N (N0 is the first event)", NULL, 0, ""), WORD_WRONG;
+	if (!read_number(f, at, false, &n))
+		return WORD_WRONG;
+	if (n >= SP_FORMULA_TERMS)
+		return sp_formula_wrong(f, from, "", f->text + from, *at - from, " is more than a definition has events (64)"), WORD_WRONG;
+	*s = (struct sp_formula_step){ .op = SP_FORMULA_TERM, .term = (uint32_t)n };
+	if ((int32_t)n > f->highest) {
+		f->highest = (int32_t)n;
+		f->highest_at = from;
 	}
-	out[used++] = '|';
-	while (n && used + 1 < LONGEST)
-		out[used++] = ops[--n];
-	out[used] = 0;
-	return !*p && !n;
+	return WORD_VALUE;
 }
+
+static enum word operator(char c, struct sp_formula_step *s)
+{
+	static const char signs[] = "+-*/";
+	const char *p = strchr(signs, c);
+
+	s->op = (enum sp_formula_op)(SP_FORMULA_ADD + (p - signs));
+	return WORD_OPERATOR;
+}
+
+/* The next word; *at goes behind it, *from is where it begins. */
+static enum word next_word(struct sp_formula *f, uint32_t *at, uint32_t *from, struct sp_formula_step *s)
+{
+	while (*at < f->n && (f->text[*at] == ' ' || f->text[*at] == '\t'))
+		++*at;
+	*from = *at;
+	memset(s, 0, sizeof(*s));
+	if (*at == f->n)
+		return WORD_END;
+	switch (f->text[*at]) {
+	case 'N':
+		return read_term(f, at, s);
+	case '#':
+		s->op = SP_FORMULA_HERTZ;
+		++*at;
+		return WORD_VALUE;
+	case '0' ... '9':
+		s->op = SP_FORMULA_NUMBER;
+		return read_number(f, at, !f->as_papi, &s->number) ? WORD_VALUE : WORD_WRONG;
+	case '+': case '-': case '*': case '/':
+		return operator(f->text[(*at)++], s);
+	case '(':
+		++*at;
+		return WORD_OPEN;
+	case ')':
+		++*at;
+		return WORD_CLOSE;
+	}
+	sp_formula_wrong(f, *at, "", f->text + *at, 1, " is none of N0 N1 ..., numbers, # and + - * /");
+	return WORD_WRONG;
+}
+
+static bool put(struct sp_formula *f, uint32_t at, const struct sp_formula_step *s)
+{
+	if (f->n_steps == f->room)
+		return sp_formula_wrong(f, at, "a formula of more than 256 words", NULL, 0, "");
+	f->step[f->n_steps++] = *s;
+	return true;
+}
+
+/* ---- postfix: N0|N1|/| ---------------------------------------------------------- */
+
+bool sp_formula_postfix(struct sp_formula *f)
+{
+	uint32_t at = 0, from, values = 0;
+	struct sp_formula_step s;
+
+	for (;;) {
+		while (at < f->n && f->text[at] == '|')
+			at++;
+		switch (next_word(f, &at, &from, &s)) {
+		case WORD_END:
+			if (values == 1)
+				return true;
+			return sp_formula_wrong(f, from, values ? "more values than operators use" : "a formula of nothing", NULL, 0, "");
+		case WORD_VALUE:
+			values++;
+			break;
+		case WORD_OPERATOR:
+			if (values < 2)
+				return sp_formula_wrong(f, from, "", f->text + from, 1, " needs two values before it");
+			values--;
+			break;
+		case WORD_OPEN:
+		case WORD_CLOSE:
+			return sp_formula_wrong(f, from, "", f->text + from, 1, " does not belong into a postfix formula");
+		case WORD_WRONG:
+			return false;
+		}
+		if (!put(f, from, &s))
+			return false;
+	}
+}
+
+/* ---- infix: N0-(N1+(N2*5)) --------------------------------------------------------- */
+
+struct waiting {
+	struct { enum sp_formula_op op : 8; bool open; uint32_t at; } stack[SP_FORMULA_STEPS];
+	uint32_t n;
+};
+
+static int rank(enum sp_formula_op op)
+{
+	return op == SP_FORMULA_MUL || op == SP_FORMULA_DIV ? 2 : 1;
+}
+
+/* Operators that go before one of this rank; those of the same rank do, but not PAPI's, which bind from the right. */
+static bool release(struct sp_formula *f, struct waiting *w, int least)
+{
+	while (w->n && !w->stack[w->n - 1].open && rank(w->stack[w->n - 1].op) >= least) {
+		w->n--;
+		if (!put(f, w->stack[w->n].at, &(struct sp_formula_step){ .op = w->stack[w->n].op }))
+			return false;
+	}
+	return true;
+}
+
+static bool wait_for(struct sp_formula *f, struct waiting *w, enum sp_formula_op op, uint32_t at, bool open)
+{
+	if (w->n == SP_FORMULA_STEPS)
+		return sp_formula_wrong(f, at, "a formula of more than 256 words", NULL, 0, "");
+	w->stack[w->n].op = op;
+	w->stack[w->n].at = at;
+	w->stack[w->n++].open = open;
+	return true;
+}
+
+static bool close_one(struct sp_formula *f, struct waiting *w, uint32_t at)
+{
+	if (!release(f, w, 0))
+		return false;
+	if (!w->n)
+		return sp_formula_wrong(f, at, "')' without its '('", NULL, 0, "");
+	w->n--;
+	return true;
+}
+
+static bool end_of_infix(struct sp_formula *f, struct waiting *w)
+{
+	if (!release(f, w, 0))
+		return false;
+	return !w->n || sp_formula_wrong(f, w->stack[w->n - 1].at, "'(' is not closed", NULL, 0, "");
+}
+
+bool sp_formula_infix(struct sp_formula *f)
+{
+	struct waiting w = { .n = 0 };
+	bool value_due = true;		/* else an operator */
+	uint32_t at = 0, from;
+
+	for (;;) {
+		struct sp_formula_step s;
+		enum word word = next_word(f, &at, &from, &s);
+		bool begins = word == WORD_VALUE || word == WORD_OPEN;
+
+		if (word == WORD_WRONG)
+			return false;
+		if (value_due && !begins)
+			return sp_formula_wrong(f, from, "an event or a number is missing here", NULL, 0, "");
+		if (!value_due && begins)
+			return sp_formula_wrong(f, from, "an operator is missing before ", f->text + from, at - from, "");
+		if (word == WORD_END)
+			return end_of_infix(f, &w);
+		if (word == WORD_VALUE && !put(f, from, &s))
+			return false;
+		if (word == WORD_OPEN && !wait_for(f, &w, s.op, from, true))
+			return false;
+		if (word == WORD_CLOSE && !close_one(f, &w, from))
+			return false;
+		if (word == WORD_OPERATOR && (!release(f, &w, rank(s.op) + f->as_papi) || !wait_for(f, &w, s.op, from, false)))
+			return false;
+		value_due = word == WORD_OPEN || word == WORD_OPERATOR;
+	}
+}
+
+/* ---- a preset's, as PAPI reads it -------------------------------------------------- */
 
 /* An operator that has no '|' beside it stands between what it works on. */
 static bool is_infix(const char *p)
@@ -134,67 +267,92 @@ static bool is_infix(const char *p)
 	if (strchr(p, '('))
 		return true;
 	for (size_t i = 1; p[0] && p[i]; i++)
-		if (operator(p[i]) && p[i - 1] != '|' && p[i + 1] && p[i + 1] != '|' && !operator(p[i - 1]))
+		if (strchr("+-*/", p[i]) && p[i - 1] != '|' && p[i + 1] && p[i + 1] != '|' && !strchr("+-*/", p[i - 1]))
 			return true;
 	return false;
 }
 
+static bool read_preset(struct sp_formula *f, const char *text, struct sp_formula_step step[WORDS])
+{
+	*f = (struct sp_formula){ .text = text, .n = (uint32_t)strlen(text), .step = step, .room = WORDS, .as_papi = true, .highest = -1 };
+	return is_infix(text) ? sp_formula_infix(f) : sp_formula_postfix(f);
+}
+
+enum term { ZERO, CONSTANT, LINEAR, OTHER };
+
+static enum term combine(enum sp_formula_op op, enum term a, enum term b)
+{
+	if (a == OTHER || b == OTHER)
+		return OTHER;
+	if (op == SP_FORMULA_ADD || op == SP_FORMULA_SUB) {
+		if (a == ZERO || b == ZERO)
+			return a == ZERO ? b : a;
+		return a == b ? a : OTHER;
+	}
+	if (op == SP_FORMULA_MUL) {
+		if (a == ZERO || b == ZERO)
+			return ZERO;
+		return a == CONSTANT ? b : b == CONSTANT ? a : OTHER;
+	}
+	return b == CONSTANT ? a : OTHER;	/* division; by 0 it is nothing */
+}
+
+static enum term term_of(const struct sp_formula_step *s)
+{
+	return s->op == SP_FORMULA_TERM ? LINEAR : s->op == SP_FORMULA_NUMBER && s->number == 0.0 ? ZERO : CONSTANT;
+}
+
 bool sp_formula_is_linear(const char *formula)
 {
-	char postfix[LONGEST];
+	struct sp_formula_step step[WORDS];
+	enum term at[WORDS + 1];
+	struct sp_formula f;
+	uint32_t n = 0;
 
-	if (!is_infix(formula))
-		return postfix_is_linear(formula);
-	return to_postfix(formula, postfix) && postfix_is_linear(postfix);
+	if (!read_preset(&f, formula, step))
+		return false;
+	for (uint32_t i = 0; i < f.n_steps; i++)
+		if (step[i].op < SP_FORMULA_ADD) {
+			at[n++] = term_of(&step[i]);
+		} else {
+			n--;
+			at[n - 1] = combine(step[i].op, at[n - 1], at[n]);
+		}
+	return at[0] == LINEAR;
 }
 
-/* ---- its value ------------------------------------------------------------ */
-
-static bool value_of(const char **p, const double *n, unsigned natives, double *value)
+bool sp_formula_calculate(enum sp_formula_op op, double *a, double b)
 {
-	bool native = **p == 'N';
-	double number = 0;
-
-	*p += native;
-	if (!digit(**p))
+	if (op == SP_FORMULA_ADD)
+		*a += b;
+	else if (op == SP_FORMULA_SUB)
+		*a -= b;
+	else if (op == SP_FORMULA_MUL)
+		*a *= b;
+	else if (b < 0.0 || b > 0.0)
+		*a /= b;
+	else
 		return false;
-	for (; digit(**p); (*p)++)
-		number = number * 10 + (**p - '0');
-	if (native && number >= natives)
-		return false;
-	*value = native ? n[(unsigned)number] : number;
 	return true;
-}
-
-static double result(char op, double a, double b)
-{
-	return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : b != 0 ? a / b : 0;
 }
 
 bool sp_formula_value(const char *formula, const double *n, unsigned natives, double *value)
 {
-	char postfix[LONGEST];
-	double at[DEEPEST];
-	unsigned used = 0;
-	const char *p = formula;
+	struct sp_formula_step step[WORDS];
+	double at[WORDS + 1];
+	struct sp_formula f;
+	uint32_t used = 0;
 
-	if (is_infix(formula)) {
-		if (!to_postfix(formula, postfix))
+	if (!read_preset(&f, formula, step) || f.highest >= (int32_t)natives)
+		return false;
+	for (uint32_t i = 0; i < f.n_steps; i++) {
+		if (step[i].op == SP_FORMULA_HERTZ)
 			return false;
-		p = postfix;
+		if (step[i].op < SP_FORMULA_ADD)
+			at[used++] = step[i].op == SP_FORMULA_TERM ? n[step[i].term] : step[i].number;
+		else if (used--, !sp_formula_calculate(step[i].op, &at[used - 1], at[used]))
+			at[used - 1] = 0;
 	}
-	while (*p) {
-		if (*p == '|' || *p == ' ') {
-			p++;
-		} else if (operator(*p)) {
-			if (used < 2)
-				return false;
-			used--;
-			at[used - 1] = result(*p++, at[used - 1], at[used]);
-		} else if (used == DEEPEST || !value_of(&p, n, natives, &at[used++])) {
-			return false;
-		}
-	}
-	*value = used ? at[0] : 0;
-	return used == 1;
+	*value = at[0];
+	return true;
 }

@@ -358,40 +358,25 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 	return true;
 }
 
-static bool calculate(enum sp_metric_op op, double *a, double b)
-{
-	if (op == SP_METRIC_ADD)
-		*a += b;
-	else if (op == SP_METRIC_SUB)
-		*a -= b;
-	else if (op == SP_METRIC_MUL)
-		*a *= b;
-	else if (b < 0.0 || b > 0.0)
-		*a /= b;
-	else
-		return false;
-	return true;
-}
-
 /* The reader has seen to it that the stack neither runs over nor under. */
 static bool compute(const struct sp_metrics *t, const struct sp_metric *d, double *value)
 {
-	double stack[SP_METRIC_STEPS];
+	double stack[SP_FORMULA_STEPS];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < d->n_steps; i++) {
-		const struct sp_metric_step *s = &t->step[d->first_step + i];
+		const struct sp_formula_step *s = &t->step[d->first_step + i];
 
-		if (s->op == SP_METRIC_TERM) {
+		if (s->op == SP_FORMULA_TERM) {
 			if (!term_value(t, &t->term[d->first_term + s->term], &stack[n++]))
 				return false;
-		} else if (s->op == SP_METRIC_NUMBER) {
+		} else if (s->op == SP_FORMULA_NUMBER) {
 			stack[n++] = s->number;
-		} else if (s->op == SP_METRIC_HERTZ) {
+		} else if (s->op == SP_FORMULA_HERTZ) {
 			stack[n++] = t->hertz;
 		} else {
 			n--;
-			if (!calculate(s->op, &stack[n - 1], stack[n]))
+			if (!sp_formula_calculate(s->op, &stack[n - 1], stack[n]))
 				return false;
 		}
 	}

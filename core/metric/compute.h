@@ -6,19 +6,11 @@
 #ifndef SP_METRIC_COMPUTE_H
 #define SP_METRIC_COMPUTE_H
 
+#include "../events/formula.h"
 #include "../model/observers.h"
 
-#define SP_METRIC_STEPS 256u		/* most words of one formula */
 #define SP_METRIC_SORTS 32u		/* most sorts of machines of a merged store */
 #define SP_METRIC_IDS_MOST (1u << 18)	/* events of all terms of a file */
-
-enum sp_metric_op { SP_METRIC_TERM, SP_METRIC_NUMBER, SP_METRIC_HERTZ, SP_METRIC_ADD, SP_METRIC_SUB, SP_METRIC_MUL, SP_METRIC_DIV };
-
-struct sp_metric_step {
-	enum sp_metric_op op;
-	uint32_t term;			/* of the definition: 0 .. n_terms - 1 */
-	double number;
-};
 
 struct sp_metric_term {
 	const char *name;
@@ -65,7 +57,7 @@ struct sp_metrics {
 	struct sp_metric *at;		/* in the order of the file */
 	struct sp_metric_cpu *cpu;
 	struct sp_metric_term *term;
-	struct sp_metric_step *step;
+	struct sp_formula_step *step;
 	uint32_t *id;
 	uint32_t n_wrong;		/* lines that were refused */
 	uint32_t n_sorts;		/* of machines: by their PMUs; of a merged store perhaps several */

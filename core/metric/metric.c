@@ -299,11 +299,11 @@ static bool term_is_usable(const struct sp_metrics *t, const struct sp_metric_te
 const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metric *d)
 {
 	for (uint32_t i = 0; i < d->n_steps; i++) {
-		const struct sp_metric_step *s = &t->step[d->first_step + i];
+		const struct sp_formula_step *s = &t->step[d->first_step + i];
 
-		if (s->op == SP_METRIC_HERTZ && !(t->hertz > 0.0))
+		if (s->op == SP_FORMULA_HERTZ && !(t->hertz > 0.0))
 			return "the CPU's frequency (#)";
-		if (s->op == SP_METRIC_TERM && !term_is_usable(t, &t->term[d->first_term + s->term]))
+		if (s->op == SP_FORMULA_TERM && !term_is_usable(t, &t->term[d->first_term + s->term]))
 			return t->term[d->first_term + s->term].name;
 	}
 	return NULL;
@@ -377,11 +377,11 @@ static bool make_room(struct sp_metrics *t, uint64_t ne, uint64_t n_machines)
 static bool is_whole(const struct sp_metrics *t, const struct sp_metric *d)
 {
 	for (uint32_t i = 0; i < d->n_steps; i++) {
-		const struct sp_metric_step *s = &t->step[d->first_step + i];
-		int32_t other = s->op == SP_METRIC_TERM ? t->term[d->first_term + s->term].definition : -1;
+		const struct sp_formula_step *s = &t->step[d->first_step + i];
+		int32_t other = s->op == SP_FORMULA_TERM ? t->term[d->first_term + s->term].definition : -1;
 
-		if (s->op == SP_METRIC_DIV || s->op == SP_METRIC_HERTZ || (other >= 0 && !t->at[other].whole) ||
-		    (s->op == SP_METRIC_NUMBER && s->number - (double)(int64_t)s->number > 0.0))
+		if (s->op == SP_FORMULA_DIV || s->op == SP_FORMULA_HERTZ || (other >= 0 && !t->at[other].whole) ||
+		    (s->op == SP_FORMULA_NUMBER && s->number - (double)(int64_t)s->number > 0.0))
 			return false;
 	}
 	return true;

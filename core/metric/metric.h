@@ -20,7 +20,7 @@
 
 #include "compute.h"
 
-#define SP_METRIC_TERMS 64u		/* most events of one definition */
+#define SP_METRIC_TERMS SP_FORMULA_TERMS	/* most events of one definition */
 #define SP_METRIC_FILE_MOST (1u << 20)	/* bytes of a file; PAPI's own has a quarter of it */
 
 /* A wrong definition: what is wrong at this line and column, both from 1.  The

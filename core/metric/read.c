@@ -3,7 +3,7 @@
 
 #include "../base/out.h"
 #include "../base/sys.h"
-#include "formula.h"
+#include "metric.h"
 
 /* ---- one line ------------------------------------------------------------------ */
 
@@ -82,15 +82,15 @@ static const char *const derived_names[N_DERIVED] = {
 	"DERIVED_INFIX",
 };
 
-static void step(struct sp_metrics *t, struct sp_metric *d, enum sp_metric_op op, uint32_t term)
+static void step(struct sp_metrics *t, struct sp_metric *d, enum sp_formula_op op, uint32_t term)
 {
-	t->step[d->first_step + d->n_steps++] = (struct sp_metric_step){ .op = op, .term = term };
+	t->step[d->first_step + d->n_steps++] = (struct sp_formula_step){ .op = op, .term = term };
 }
 
-static void chain(struct sp_metrics *t, struct sp_metric *d, uint32_t from, enum sp_metric_op op)
+static void chain(struct sp_metrics *t, struct sp_metric *d, uint32_t from, enum sp_formula_op op)
 {
 	for (uint32_t i = from; i < d->n_terms; i++) {
-		step(t, d, SP_METRIC_TERM, i);
+		step(t, d, SP_FORMULA_TERM, i);
 		if (i > from)
 			step(t, d, op, 0);
 	}
@@ -106,21 +106,21 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 	if (kind == CMPD && d->n_terms < 2)
 		return wrong(r, at, "", derived_names[kind], " needs two events or more");
 	if (kind == NOT_DERIVED || kind == CMPD) {
-		step(t, d, SP_METRIC_TERM, 0);	/* of several, PAPI hands out the first */
+		step(t, d, SP_FORMULA_TERM, 0);	/* of several, PAPI hands out the first */
 		return true;
 	}
 	if (kind == ADD || kind == SUB) {
 		d->alone = d->n_terms < 2;	/* in PAPI's own file there are some */
-		chain(t, d, 0, kind == ADD ? SP_METRIC_ADD : SP_METRIC_SUB);
+		chain(t, d, 0, kind == ADD ? SP_FORMULA_ADD : SP_FORMULA_SUB);
 		return true;
 	}
 	if (d->n_terms < 2)
 		return wrong(r, at, "", derived_names[kind], " needs cycles and at least one event more");
-	chain(t, d, 1, SP_METRIC_ADD);
-	step(t, d, SP_METRIC_HERTZ, 0);
-	step(t, d, SP_METRIC_MUL, 0);
-	step(t, d, SP_METRIC_TERM, 0);
-	step(t, d, SP_METRIC_DIV, 0);
+	chain(t, d, 1, SP_FORMULA_ADD);
+	step(t, d, SP_FORMULA_HERTZ, 0);
+	step(t, d, SP_FORMULA_MUL, 0);
+	step(t, d, SP_FORMULA_TERM, 0);
+	step(t, d, SP_FORMULA_DIV, 0);
 	return true;
 }
 
@@ -154,7 +154,7 @@ static bool read_terms(struct reader *r, struct sp_metric *d)
 
 static bool formula_steps(struct reader *r, struct sp_metric *d, enum derived kind, const char *text, uint32_t n)
 {
-	struct sp_formula f = { .text = text, .n = n, .step = r->t->step + d->first_step, .highest = -1 };
+	struct sp_formula f = { .text = text, .n = n, .step = r->t->step + d->first_step, .room = SP_FORMULA_STEPS, .highest = -1 };
 	char count[48] = "";
 
 	if (!(kind == POSTFIX ? sp_formula_postfix(&f) : sp_formula_infix(&f))) {
@@ -291,7 +291,7 @@ static int reserve(struct sp_metrics *t, const char *bytes, uint64_t n)
 		commas += bytes[i] == ',';
 	}
 	t->memory_bytes = n + 1 + lines * (sizeof(*t->at) + sizeof(*t->cpu)) + commas * sizeof(*t->term) +
-			  (n + 2 * commas + 4 * lines + SP_METRIC_STEPS) * sizeof(*t->step) +
+			  (n + 2 * commas + 4 * lines + SP_FORMULA_STEPS) * sizeof(*t->step) +
 			  (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->id) + 8 * 16;
 	t->memory = sp_map(t->memory_bytes);
 	if (!t->memory)
@@ -300,7 +300,7 @@ static int reserve(struct sp_metrics *t, const char *bytes, uint64_t n)
 	t->at = part(t, &used, lines * sizeof(*t->at));
 	t->cpu = part(t, &used, lines * sizeof(*t->cpu));
 	t->term = part(t, &used, commas * sizeof(*t->term));
-	t->step = part(t, &used, (n + 2 * commas + 4 * lines + SP_METRIC_STEPS) * sizeof(*t->step));
+	t->step = part(t, &used, (n + 2 * commas + 4 * lines + SP_FORMULA_STEPS) * sizeof(*t->step));
 	t->id = part(t, &used, (uint64_t)SP_METRIC_IDS_MOST * sizeof(*t->id));
 	return 0;
 }

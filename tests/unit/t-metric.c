@@ -282,7 +282,7 @@ static void limits(void **state)
 	sp_metrics_close(&t);
 
 	strcpy(text, "EVENT,X,DERIVED_INFIX,");
-	for (unsigned i = 0; i < SP_METRIC_STEPS / 2; i++)
+	for (unsigned i = 0; i < SP_FORMULA_STEPS / 2; i++)
 		strcat(text, "1+");
 	strcat(text, "1");
 	s = read_text(&t, text, strlen(text));
