@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include "../../core/base/sys.h"
+#include "../../core/base/perf.h"
 #include "counters.h"
 
 #define HIGHEST	8192u		/* numbers above make the table large, which each fork copies */
@@ -40,9 +40,8 @@ uint32_t sp_counters_left(void)
 
 static void grow_table(void)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY,
-				     .exclude_kernel = 1, .exclude_hv = 1 };
-	int fd = (int)sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd = sp_perf_open(&a, 0, -1, -1, 0);
 
 	if (fd < 0)
 		return;
@@ -119,7 +118,7 @@ int sp_counter_open(const struct perf_event_attr *attr, int tid, int cpu, int le
 		sp_add(&held, -1u);
 		return -EDQUOT;
 	}
-	fd = (int)sp_sys(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	fd = sp_perf_open(attr, tid, cpu, leader, 0);
 	if (fd >= 0)
 		fd = keep(fd);
 	if (fd < 0)

@@ -8,7 +8,7 @@
 #include "../../core/base/filters.h"
 #include "../../core/base/lock.h"
 #include "../../core/base/out.h"
-#include "../../core/base/sys.h"
+#include "../../core/base/perf.h"
 #include "../process/process.h"
 #include "counted.h"
 #include "counters.h"
@@ -60,7 +60,7 @@ static bool one_clock(void)
 
 static int open_own(const struct perf_event_attr *attr, int leader)
 {
-	return (int)sp_sys(SYS_perf_event_open, attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+	return sp_perf_open(attr, 0, -1, leader, 0);
 }
 
 void sp_split_begin(void)

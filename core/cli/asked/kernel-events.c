@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../base/sys.h"
+#include "../../base/perf.h"
 #include "../tool/near-names.h"
 #include "kernel-events.h"
 
@@ -137,12 +137,13 @@ bool sp_kernel_event_is_inside(uint32_t type, uint64_t config)
 
 int sp_kernel_event_opens(const struct sp_kernel_event *e, bool all)
 {
-	struct perf_event_attr a = { .type = e->type, .size = sizeof(a), .config = e->config, .exclude_kernel = !all, .exclude_hv = !all,
-				     .disabled = 1 };
-	long fd = sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr a = sp_perf_event(e->type, e->config);
+	int fd;
 
-	sp_close((int)fd);
-	return fd < 0 ? (int)fd : 0;
+	a.exclude_kernel = a.exclude_hv = !all;
+	fd = sp_perf_open(&a, 0, -1, -1, 0);
+	sp_close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 int sp_kernel_counters(void)

@@ -1,14 +1,14 @@
 /* kernel-part.c: perf_event_open: who may use it, and whether the machine has counters. */
 #include <errno.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../../base/sys.h"
+#include "../../base/perf.h"
+#include "../asked/kernel-events.h"
 #include "../stat/stat.h"
 #include "doctor.h"
 
@@ -76,14 +76,6 @@ static bool is_virtual(void)
 	return has_word("/proc/cpuinfo", words) || access("/sys/hypervisor/type", F_OK) == 0;
 }
 
-static long open_event(uint32_t type, uint64_t config)
-{
-	struct perf_event_attr a = { .type = type, .size = sizeof(a), .config = config, .disabled = 1, .exclude_kernel = 1,
-				     .exclude_hv = 1 };
-
-	return sp_sys(SYS_perf_event_open, &a, 0, -1, -1, 0);
-}
-
 static uint64_t count_some(int fd)
 {
 	uint64_t n = 0;
@@ -148,12 +140,12 @@ static void refused(struct sp_doctor *d, long error)
 
 static void hardware(struct sp_doctor *d)
 {
-	long fd = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	uint64_t n = fd < 0 ? 0 : count_some((int)fd);
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	int fd = sp_perf_open(&a, 0, -1, -1, 0);
+	uint64_t n = fd < 0 ? 0 : count_some(fd);
 	char text[32];
 
-	if (fd >= 0)
-		close((int)fd);
+	sp_close(fd);
 	if (fd >= 0 && n) {
 		sp_doctor_say(d, SP_GOOD, "the CPU's counters count");
 		if (atoi(sp_doctor_line("/proc/sys/kernel/nmi_watchdog", text, sizeof(text))) == 1) {
@@ -195,21 +187,21 @@ static void for_stat(struct sp_doctor *d)
 
 void sp_doctor_kernel(struct sp_doctor *d)
 {
+	struct sp_kernel_event faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
 	const char *in = container();
 	bool forbidden;
-	long fd;
+	int r;
 
 	sp_doctor_head(d, "the kernel and its counters");
 	forbidden = paranoid(d);
 	if (in)
 		sp_doctor_say(d, SP_WORTH, "this is %s: what the host allows and has counts, too", in);
-	fd = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	if (fd < 0) {
+	r = sp_kernel_event_opens(&faults, false);
+	if (r < 0) {
 		if (!forbidden)
-			refused(d, -fd);
+			refused(d, -r);
 		return;
 	}
-	close((int)fd);
 	hardware(d);
 	for_stat(d);
 	if (access("/sys/devices/cpu_core", F_OK) == 0 && access("/sys/devices/cpu_atom", F_OK) == 0) {

@@ -15,7 +15,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "../../base/sys.h"
+#include "../../base/perf.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-interval.h"
@@ -89,9 +88,8 @@ static void drain(struct attach *a)
 /* The number that the next counter gets. */
 static uint64_t stamp(void)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
-				     .exclude_kernel = 1, .exclude_hv = 1 };
-	int fd = (int)sp_sys(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd = sp_perf_open(&a, 0, -1, -1, 0);
 	uint64_t number = sp_perf_number(fd);
 
 	sp_close(fd);

@@ -14,12 +14,11 @@
  * was numbered; else it is opened again (stat-attach.c).  A thread that has been on a CPU and wrote nothing has inherited
  * nothing.
  */
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "../../base/sys.h"
+#include "../../base/perf.h"
 #include "../tool/cmd.h"
 #include "stat-running.h"
 
@@ -81,19 +80,19 @@ struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid)
 
 static struct perf_event_attr gate(void)
 {
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(struct perf_event_attr), .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1,
-		.exclude_hv = 1, .sample_id_all = 1, .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STREAM_ID,
-	};
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+
+	a.sample_id_all = 1;
+	a.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STREAM_ID;
+	return a;
 }
 
 static bool map_rings(struct sp_births *b)
 {
 	struct perf_event_attr a = gate();
 
-	a.disabled = 1;
 	for (uint32_t k = 0; k < b->n_cpus; k++) {
-		b->carrier[k] = (int)sp_sys(SYS_perf_event_open, &a, 0, b->cpu[k], -1, PERF_FLAG_FD_CLOEXEC);
+		b->carrier[k] = sp_perf_open(&a, 0, b->cpu[k], -1, 0);
 		b->ring[k] = sp_ring_map(b->carrier[k], b->pages);
 		if (!b->ring[k])
 			return false;
@@ -119,16 +118,17 @@ int sp_births_gates(struct sp_births *b, struct sp_task *t)
 {
 	struct perf_event_attr a = gate();
 
+	a.disabled = 0;
 	a.inherit = a.context_switch = a.task = 1;
 	t->gate = sp_need(malloc(b->n_cpus * sizeof(*t->gate)));
 	memset(t->gate, -1, b->n_cpus * sizeof(*t->gate));
 	for (uint32_t k = 0; k < b->n_cpus; k++) {
-		long fd = sp_sys(SYS_perf_event_open, &a, t->tid, b->cpu[k], -1, PERF_FLAG_FD_CLOEXEC);
+		int fd = sp_perf_open(&a, t->tid, b->cpu[k], -1, 0);
 
 		if (fd < 0)
-			return (int)fd;
-		t->gate[k] = (int)fd;
-		if (ioctl((int)fd, PERF_EVENT_IOC_SET_OUTPUT, b->carrier[k]) < 0)
+			return fd;
+		t->gate[k] = fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, b->carrier[k]) < 0)
 			return -errno;
 	}
 	return 0;

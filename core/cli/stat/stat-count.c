@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../../base/cpu-list.h"
-#include "../../base/sys.h"
+#include "../../base/perf.h"
 #include "../asked/kernel-events.h"
 #include "../tool/cmd.h"
 #include "stat.h"
@@ -74,17 +74,12 @@ static struct perf_event_attr inherited(const struct perf_event_attr *from, bool
 	return a;
 }
 
-static long open_one(const struct perf_event_attr *a, pid_t child, int cpu)
-{
-	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 static long open_of(const struct sp_stat_counters *c, struct perf_event_attr *a, pid_t child, int cpu)
 {
 	if (!c->group)
-		return open_one(a, child, cpu);
+		return sp_perf_open(a, child, cpu, -1, 0);
 	a->inherit = 0;			/* it is of a CPU, not of a thread */
-	return sp_sys(SYS_perf_event_open, a, child, cpu, -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+	return sp_perf_open(a, child, cpu, -1, PERF_FLAG_PID_CGROUP);
 }
 
 long sp_stat_open_native(struct sp_stat_counters *c, uint32_t i, pid_t child, int cpu)
@@ -113,7 +108,7 @@ long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int 
 	a.disabled = a.enable_on_exec = a.inherit = 0;
 	if (!n || !n->as_named)
 		a.exclude_kernel = a.exclude_hv = c->user_only;
-	return open_one(&a, thread, cpu);
+	return sp_perf_open(&a, thread, cpu, -1, 0);
 }
 
 static int refuse(const struct sp_stat_counters *c, const char *verb, long error, const char *what)
@@ -181,7 +176,7 @@ long sp_stat_open_side(const struct sp_stat_counters *c, pid_t child, int cpu)
 		.sample_type = PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_REALTIME,
 	};
 
-	return open_one(&a, child, cpu);
+	return sp_perf_open(&a, child, cpu, -1, 0);
 }
 
 /* The clock on all CPUs; where threads have rows it keeps counts apart, too.  At a switch between siblings the kernel
@@ -195,7 +190,7 @@ static long open_whole(pid_t child, bool reads, bool user_only, bool running)
 
 	a.exclude_kernel = a.exclude_hv = user_only;
 	a.sample_type = reads ? PERF_SAMPLE_READ | PERF_SAMPLE_TID : 0;
-	return open_one(&a, child, -1);
+	return sp_perf_open(&a, child, -1, -1, 0);
 }
 
 long sp_stat_open_whole(const struct sp_stat_counters *c, pid_t child)
@@ -307,8 +302,7 @@ int sp_stat_try(struct sp_stat_counters *c, const char *verb, pid_t thread)
  * counts nothing. */
 bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *cpu)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
-				     .exclude_kernel = 1, .exclude_hv = 1 };
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	uint32_t of = c->n + 1;
 
 	c->n_rings = n_cpus;
@@ -322,7 +316,7 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 			continue;
 		a.use_clockid = side;
 		a.clockid = side ? CLOCK_REALTIME : 0;
-		c->carrier[i] = (int)open_one(&a, 0, cpu[i / of]);
+		c->carrier[i] = sp_perf_open(&a, 0, cpu[i / of], -1, 0);
 		c->ring[i] = sp_ring_map(c->carrier[i], side ? c->side_pages : SP_STAT_RING_PAGES);
 		if (!c->ring[i])
 			return false;
@@ -431,7 +425,7 @@ bool sp_stat_reads_come(int cpu)
 	a.exclude_kernel = a.exclude_hv = 1;
 	pid = fork_twice(go);
 	close(go[0]);
-	fd = pid < 0 ? -1 : (int)open_one(&a, pid, cpu);
+	fd = pid < 0 ? -1 : sp_perf_open(&a, pid, cpu, -1, 0);
 	whole = pid < 0 ? -1 : (int)open_whole(pid, true, true, false);
 	ring = sp_ring_map(fd, SP_STAT_RING_PAGES);
 	come = ring && whole >= 0 && write(go[1], "g", 1) == 1;

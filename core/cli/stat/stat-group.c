@@ -2,13 +2,12 @@
  * below) does.  Nothing is inherited and nobody is missed; which thread it was the kernel does not tell.
  */
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "../../base/sys.h"
+#include "../../base/perf.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
 #include "stat-cgroups.h"
@@ -83,12 +82,12 @@ void sp_group_free(struct sp_stat_group *g)
 /* By a counter that counts nothing: what refuses that is the group's matter, not an event's. */
 static int try_group(const struct sp_stat_run *r, const struct sp_stat_group *g, const char *verb)
 {
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1 };
-	long fd = sp_sys(SYS_perf_event_open, &a, g->fd, r->c.cpu[0], -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+	struct perf_event_attr a = sp_perf_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fd = sp_perf_open(&a, g->fd, r->c.cpu[0], -1, PERF_FLAG_PID_CGROUP);
 	char text[PATH_MAX + 300];
 
 	if (fd >= 0) {
-		sp_close((int)fd);
+		sp_close(fd);
 		return 0;
 	}
 	if (fd == -EACCES || fd == -EPERM)

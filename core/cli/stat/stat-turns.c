@@ -2,7 +2,7 @@
  * large.  The groups are of our own process, and never run.
  */
 
-#include "../../base/sys.h"
+#include "../../base/perf.h"
 #include "stat.h"
 
 #define PMUS_MOST 16u
@@ -37,7 +37,7 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 	struct perf_event_attr a = p->native[native].attr;
 	uint64_t pmu = pmu_of(&a);
 	uint32_t g = 0;
-	long fd;
+	int fd;
 
 	if (a.type == PERF_TYPE_SOFTWARE || a.type == PERF_TYPE_TRACEPOINT)
 		return true;
@@ -51,14 +51,14 @@ static bool fits_once(struct trial *t, const struct sp_stat_plan *p, uint32_t na
 	/* The kernel leaves siblings that are off out of its sum, and on ARM a leader that no exec would enable. */
 	a.disabled = a.enable_on_exec = g == t->n_pmus;
 	a.sample_period = a.sample_type = a.read_format = 0;
-	fd = sp_sys(SYS_perf_event_open, &a, 0, -1, g < t->n_pmus ? t->leader[g] : -1, PERF_FLAG_FD_CLOEXEC);
+	fd = sp_perf_open(&a, 0, -1, g < t->n_pmus ? t->leader[g] : -1, 0);
 	if (fd < 0)
 		return g == t->n_pmus || fd != -EINVAL;
 	if (g == t->n_pmus) {
 		t->pmu[g] = pmu;
-		t->leader[t->n_pmus++] = (int)fd;
+		t->leader[t->n_pmus++] = fd;
 	}
-	t->fd[t->n++] = (int)fd;
+	t->fd[t->n++] = fd;
 	return true;
 }
 
