@@ -137,7 +137,7 @@ int sspapi_subtree_find_relations(const sspapi_component *component, sspapi_rela
 /* Writes a dump of what was counted so far, and counting goes on.
  *
  * path: the file's name, as it is (no template); NULL: the name that the dump at the
- * end will have, which then replaces it.  format: "text", "json", "csv", "hwloc" or
+ * end will have, which then replaces it.  format: "text", "json", "csv" or
  * "store"; NULL: by path's extension, else text.
  *
  * PAPI_OK; PAPI_EINVAL: no such format; PAPI_ENOINIT: nothing was counted in this

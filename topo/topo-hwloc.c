@@ -529,3 +529,226 @@ SP_TOPO_EXPORT int sp_topo_load(struct sp_topo *t, const char *source, char *why
 	errno = error;
 	return r;
 }
+
+/* ---- painting: for the command ------------------------------------------- */
+
+struct canvas {
+	hwloc_topology_t hwloc;
+	const struct sp_topo *t;
+	const struct sp_topo_painter *p;
+	uint32_t *by_gp;		/* components by their gp_index */
+	hwloc_obj_t *object;		/* [component] */
+};
+
+struct painted {
+	struct sp_topo_object is;
+	hwloc_topology_t hwloc;
+	hwloc_obj_t o;
+};
+
+static void paint_info(struct sp_topo_object *is, const char *name, const char *value)
+{
+	hwloc_obj_add_info(((struct painted *)is)->o, name, value);
+}
+
+static void set_subtype(hwloc_obj_t o, const char *text)
+{
+	size_t n = text ? strlen(text) + 1 : 0;
+
+	free(o->subtype);
+	o->subtype = n ? malloc(n) : NULL;
+	if (o->subtype)
+		memcpy(o->subtype, text, n);
+}
+
+static void paint_label(struct sp_topo_object *is, const char *text, const char *style)
+{
+	struct painted *p = (struct painted *)is;
+	char type[32], subtype[128];
+	hwloc_obj_t box;
+
+	if (hwloc_obj_type_is_cache(p->o->type)) {
+		hwloc_obj_type_snprintf(type, sizeof(type), p->o, 0);
+		snprintf(subtype, sizeof(subtype), "%s %s", type, text);
+		set_subtype(p->o, subtype);
+		return;
+	}
+	box = hwloc_topology_insert_misc_object(p->hwloc, p->o, text);
+	if (!box)
+		return;
+	set_subtype(box, "sspapi");
+	hwloc_obj_add_info(box, "lstopoStyle", style);
+}
+
+static bool is_of_description(const struct sp_component *c, hwloc_obj_t o)
+{
+	return o->type == HWLOC_OBJ_PU ? !strcmp(c->type, "PU") && c->os_index == (int32_t)o->os_index :
+					 o->type == HWLOC_OBJ_MACHINE && !strcmp(c->type, "Machine");
+}
+
+/* An object of an XML is a component's by its gp_index; one of the description below by its CPU. */
+static void find_component(struct canvas *v, hwloc_obj_t o)
+{
+	const struct sp_component *c = v->t->component;
+	uint32_t low = 0, high = v->t->n;
+
+	for (uint32_t i = 0; !v->t->xml_bytes && i < v->t->n; i++)
+		if (is_of_description(&c[i], o))
+			v->object[i] = o;
+	while (v->t->xml_bytes && low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (c[v->by_gp[mid]].gp_index < o->gp_index)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (v->t->xml_bytes && low < v->t->n && c[v->by_gp[low]].gp_index == o->gp_index)
+		v->object[v->by_gp[low]] = o;
+}
+
+/* hwloc has no call for it before version 3. */
+static void drop_old_infos(struct canvas *v, hwloc_obj_t o)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < o->infos_count; i++) {
+		if (!v->p->is_old(v->p->arg, o->infos[i].name, o->infos[i].value)) {
+			o->infos[n++] = o->infos[i];
+			continue;
+		}
+		free(o->infos[i].name);
+		free(o->infos[i].value);
+	}
+	o->infos_count = n;
+}
+
+/* Not by hwloc_get_next_child: that of hwloc 2.9 never ends where a MemCache is a child. */
+static void find_objects(struct canvas *v, hwloc_obj_t o)
+{
+	hwloc_obj_t first[] = { o->memory_first_child, o->first_child, o->io_first_child, o->misc_first_child };
+
+	drop_old_infos(v, o);
+	if (hwloc_obj_type_is_cache(o->type))
+		set_subtype(o, NULL);
+	find_component(v, o);
+	for (size_t i = 0; i < SP_COUNT(first); i++)
+		for (hwloc_obj_t k = first[i]; k; k = k->next_sibling)
+			find_objects(v, k);
+}
+
+/* A GPU that hwloc did not look for, a CPU that came online later. */
+static void insert_missing(struct canvas *v, uint32_t c)
+{
+	const struct sp_component *is = &v->t->component[c];
+	hwloc_obj_t above = c && v->object[is->parent] ? v->object[is->parent] : hwloc_get_root_obj(v->hwloc);
+	char name[sizeof(is->type) + sizeof(is->name) + 16];
+
+	if (is->os_index >= 0 && !*is->name)
+		snprintf(name, sizeof(name), "%.*s P#%d", (int)sizeof(is->type), is->type, is->os_index);
+	else
+		snprintf(name, sizeof(name), "%.*s %.*s", (int)sizeof(is->type), is->type, (int)sizeof(is->name), is->name);
+	v->object[c] = hwloc_topology_insert_misc_object(v->hwloc, above, name);
+}
+
+static int compare_gp(const void *a, const void *b, void *components)
+{
+	const struct sp_component *c = components;
+	uint64_t x = c[*(const uint32_t *)a].gp_index, y = c[*(const uint32_t *)b].gp_index;
+
+	return x < y ? -1 : x > y;
+}
+
+static int paint_all(struct canvas *v)
+{
+	struct painted p = { .is = { paint_info, paint_label }, .hwloc = v->hwloc };
+
+	for (uint32_t c = 0; c < v->t->n; c++)
+		v->by_gp[c] = c;
+	qsort_r(v->by_gp, v->t->n, sizeof(*v->by_gp), compare_gp, (void *)v->t->component);
+	find_objects(v, hwloc_get_root_obj(v->hwloc));
+	for (uint32_t c = 0; c < v->t->n; c++) {
+		if (!v->object[c])
+			insert_missing(v, c);
+		p.o = v->object[c];
+		if (p.o)
+			v->p->paint(v->p->arg, c, &p.is);
+	}
+	return 0;
+}
+
+/* "numa:1 pu:3(indexes=0,2,70)"; to be freed. */
+static char *describe_cpus(const struct sp_topo *t)
+{
+	char *text = malloc(64 + (size_t)t->n * 7), *at = text;
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < t->n; c++)
+		n += !strcmp(t->component[c].type, "PU");
+	if (!text)
+		return NULL;
+	at += sprintf(at, n ? "numa:1 pu:%u(indexes=" : "numa:1 pu:1", n);
+	for (uint32_t c = 0; c < t->n; c++)
+		if (!strcmp(t->component[c].type, "PU"))
+			at += sprintf(at, "%d%s", t->component[c].os_index, --n ? "," : ")");
+	return text;
+}
+
+static char *copy_text(const char *text, size_t n)
+{
+	char *copy = malloc(n + 1);
+
+	if (copy) {
+		memcpy(copy, text, n);
+		copy[n] = 0;
+	}
+	return copy;
+}
+
+static int set_stored(hwloc_topology_t hwloc, const struct sp_topo *t)
+{
+	const struct sp_said nobody = { NULL, 0 };
+	char *text = t->xml_bytes ? copy_text(t->xml, t->xml_bytes) : describe_cpus(t);
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	r = t->xml_bytes ? sp_topo_check_xml(text, t->xml_bytes, &nobody) : 0;
+	if (!r)
+		r = t->xml_bytes ? hwloc_topology_set_xmlbuffer(hwloc, text, (int)t->xml_bytes + 1) : hwloc_topology_set_synthetic(hwloc, text);
+	free(text);
+	return r == -1 ? -EINVAL : r;
+}
+
+static int write_xml(hwloc_topology_t hwloc, int fd)
+{
+	char *xml;
+	int bytes, r;
+
+	if (hwloc_topology_export_xmlbuffer(hwloc, &xml, &bytes, 0) < 0)
+		return -EIO;
+	r = sp_write_all(fd, xml, (size_t)bytes - 1);
+	hwloc_free_xmlbuffer(hwloc, xml);
+	return r;
+}
+
+SP_TOPO_EXPORT int sp_topo_paint(const struct sp_topo *t, const struct sp_topo_painter *p, int fd)
+{
+	struct canvas v = { .t = t, .p = p, .by_gp = calloc(t->n + 1, sizeof(*v.by_gp)), .object = calloc(t->n + 1, sizeof(hwloc_obj_t)) };
+	int r = !v.by_gp || !v.object || hwloc_topology_init(&v.hwloc) < 0 ? -ENOMEM : 0;
+
+	if (!r)
+		r = set_stored(v.hwloc, t);
+	if (!r) {
+		hwloc_topology_set_flags(v.hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+		hwloc_topology_set_all_types_filter(v.hwloc, HWLOC_TYPE_FILTER_KEEP_ALL);
+		r = hwloc_topology_load(v.hwloc) < 0 ? -EINVAL : paint_all(&v);
+	}
+	if (!r)
+		r = write_xml(v.hwloc, fd);
+	if (v.hwloc)
+		hwloc_topology_destroy(v.hwloc);
+	free(v.by_gp);
+	free(v.object);
+	return r;
+}

@@ -303,7 +303,7 @@ static const char *usual_format(const struct sp_conf *c)
 	const struct sp_form *by = sp_form_by_extension(c->output);
 
 	if (c->output_set)
-		return by && !by->page ? by->name : "text";
+		return !by ? "text" : by->page ? "store" : by->name;
 	return sp_conf_rank() < 0 ? "text,store" : "store";
 }
 
@@ -327,6 +327,26 @@ static void check_format(struct sp_conf *c, const struct sp_conf_row *row, const
 	}
 	if (!*c->format && !c->output_set)
 		strcpy(c->format, usual_format(c));
+}
+
+/* A form that only the command makes: it makes it of the store that is written instead. */
+static void check_made_form(struct sp_conf *c, const struct sp_conf_row *row, const struct complaint *to)
+{
+	const struct sp_form *by = sp_form_by_extension(c->output), *store = sp_form_by_name("store", 5);
+	static char given[sizeof(c->output)];	/* (read once, and stacks are small) */
+	char why[700];
+	size_t n;
+
+	if (!c->output_set || *c->format || !by || !by->page)
+		return;
+	strcpy(given, c->output);
+	n = strlen(given) - strlen(by->extension);
+	if (n + strlen(store->extension) >= sizeof(c->output))
+		return;
+	strcpy(c->output + n, store->extension);
+	strcpy(c->format, store->name);
+	sp_text_f(why, sizeof(why), "is made by the command: sspapi report -o %s %s", given, c->output);
+	complain(to, row, given, why, c->output);
 }
 
 /* A process that no launcher gave a rank is counted. */
@@ -442,6 +462,7 @@ void sp_conf_read(struct sp_conf *c, void (*say)(const char *line, void *arg), v
 			read_row(c, &sp_conf_rows[i], &to);
 	check_output(c, row_of(c->output, c), &to);
 	check_format(c, row_of(c->format, c), &to);
+	check_made_form(c, row_of(c->output, c), &to);
 	check_ranks(c, row_of(c->ranks, c), &to);
 	check_live(c, row_of(c->live, c), &to);
 	check_signal(c, row_of(c->signal, c), &to);

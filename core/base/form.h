@@ -1,18 +1,18 @@
 /* form.h: the forms in which a store is shown: one list, from which every text and table that names them is made.
  *
- * Who writes each is in core/forms/forms.c; the page (html) is written by the command alone, core/cli/report/page.c.
+ * Who writes each is in core/forms/forms.c; hwloc and html are written by the command alone, core/cli/report/hwloc.c and page.c.
  */
 #ifndef SP_FORM_H
 #define SP_FORM_H
 
 #include "base.h"
 
-/* name, the extension of its files; `with` is handed on.  PAGE: the form that the library does not write. */
+/* name, the extension of its files; `with` is handed on.  PAGE: a form that the library does not write. */
 #define SP_FORMS(FIRST, NEXT, PAGE, with) \
 	FIRST(text, ".txt", with) \
 	NEXT(json, ".json", with) \
 	NEXT(csv, ".csv", with) \
-	NEXT(hwloc, ".xml", with) \
+	PAGE(hwloc, ".xml", with) \
 	PAGE(html, ".html", with) \
 	NEXT(store, ".sspapi", with)
 

@@ -106,11 +106,6 @@ void sp_json_f(struct sp_out *o, const char *format, ...)
 	WRITE(o, format, sp_out_json, "null");
 }
 
-void sp_xml_f(struct sp_out *o, const char *format, ...)
-{
-	WRITE(o, format, sp_out_xml, "");
-}
-
 void sp_csv_f(struct sp_out *o, const char *format, ...)
 {
 	WRITE(o, format, sp_out_csv, "");

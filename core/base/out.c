@@ -502,11 +502,6 @@ static const char *json_special(unsigned char c)
 	return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
 }
 
-static const char *xml_special(unsigned char c)
-{
-	return c == '"' ? "&quot;" : c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
-}
-
 static void by_bytes(struct sp_out *o, const unsigned char *s, unsigned n, uint32_t cp)
 {
 	(void)cp;
@@ -516,11 +511,6 @@ static void by_bytes(struct sp_out *o, const unsigned char *s, unsigned n, uint3
 void sp_out_plain(struct sp_out *o, const char *text)
 {
 	out_escaped(o, text, &(const struct escapes){ plain_special, by_bytes });
-}
-
-void sp_out_xml(struct sp_out *o, const char *text)
-{
-	out_escaped(o, text, &(const struct escapes){ xml_special, by_bytes });
 }
 
 void sp_out_csv(struct sp_out *o, const char *text)

@@ -51,7 +51,6 @@ static inline bool sp_is_formula(char c)
  * control characters never reach a terminal or break a line. */
 void sp_out_json(struct sp_out *o, const char *text);	/* with its quotes; bytes that are not UTF-8 as \ufffd */
 void sp_out_csv(struct sp_out *o, const char *text);	/* RFC 4180: quoted where it must be; no formula */
-void sp_out_xml(struct sp_out *o, const char *text);	/* for an attribute in double quotes */
 void sp_out_plain(struct sp_out *o, const char *text);	/* control characters as \xHH */
 
 /* By a format of printf's, a small part of it: %s (control characters escaped), %c, %d, %u, %x (with its 0x: %#x), %f
@@ -62,7 +61,6 @@ void sp_out_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_out_vf(struct sp_out *o, const char *format, va_list *list);
 void sp_json_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 void sp_csv_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
-void sp_xml_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);	/* text as sp_out_xml has it */
 const char *sp_text_f(char *buf, size_t size, const char *format, ...) SP_PRINTF(3, 4);	/* into buf, closed */
 #define SP_MANY(n)	((n) == 1 ? "" : "s")
 

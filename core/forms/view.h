@@ -30,7 +30,7 @@ struct sp_show {
 	struct sp_model *m;
 	struct sp_metrics *metrics;	/* bound to m, which text, JSON and CSV show beside its counts (core/metric/compute.h); NULL: none */
 	const char *events;		/* by level: of these only, E,E; NULL: all */
-	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL: the first counted one */
+	const char *color_by;		/* hwloc: the event whose counts are the colours; NULL: SSPAPI_COLOR_BY, or the first counted one */
 	/* text: all rows, events and notes; headings in bold; what sspapi report is told to find what is shown
 	 * ("": nothing, it finds the run here; NULL: where to look further is not said). */
 #define SP_VIEW_NO_STORE	"/"	/* (no file's name: none was written) */
@@ -47,7 +47,7 @@ struct sp_show {
 extern const struct sp_view sp_views[];
 extern const unsigned sp_n_views;
 
-/* NULL: none, or the page, which only the command writes (core/cli/report/page.h). */
+/* NULL: none, or one that only the command writes (core/cli/report/page.h). */
 const struct sp_view *sp_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_view_by_extension(const char *path);
 
@@ -72,8 +72,5 @@ void sp_shell_word(struct sp_out *o, const char *text);
 bool sp_show_event(const struct sp_show *s, uint32_t event);
 bool sp_show_named(const struct sp_show *s, uint32_t event);
 bool sp_in_list(const char *list, const char *name);	/* E,E */
-
-/* False: color_by is none of the events that were counted, but there are others. */
-bool sp_view_colors(const struct sp_show *s);
 
 #endif

@@ -230,6 +230,8 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 	bool below = from > 0;
 
 	on->root = n || below ? (int32_t)from : -1;
+	on->xml = n && t->xml_bytes ? t->xml : NULL;
+	on->xml_bytes = on->xml ? t->xml_bytes : 0;
 	for (uint32_t i = 0; i < n; i++) {
 		c[i] = t->component[i];
 		c[i].type[sizeof(c[i].type) - 1] = 0;
@@ -271,15 +273,11 @@ static void disallow(struct sp_model *m, const struct sp_machine *on, uint32_t r
 			c[i].flags |= SP_COMPONENT_DISALLOWED;
 }
 
-static void take_source(struct sp_model *m, const struct sp_topology *p, const struct sp_tree *t, bool first)
+static void take_source(struct sp_model *m, const struct sp_topology *p, bool first)
 {
 	const char *source = p ? sp_model_text(m, p->source) : "";
 
 	m->topology_source = first || strcmp(source, m->topology_source) == 0 ? source : "merged";
-	if (m->n_machines == 1 && t->n && t->xml_bytes) {
-		m->xml = t->xml;
-		m->xml_bytes = t->xml_bytes;
-	}
 }
 
 static void index_topology(struct sp_model *m)
@@ -292,7 +290,7 @@ static void index_topology(struct sp_model *m)
 	if (!m->h.machines) {
 		m->machine[0].host = sp_model_text(m, m->h.host);
 		p = topology_at(m, m->h.topology, &t);
-		take_source(m, p, &t, true);
+		take_source(m, p, true);
 		add_tree(m, &m->machine[0], &t);
 		return;
 	}
@@ -305,7 +303,7 @@ static void index_topology(struct sp_model *m)
 		uint32_t root = m->n_components;
 
 		p = topology_at(m, on->topology, &t);
-		take_source(m, p, &t, n == 0);
+		take_source(m, p, n == 0);
 		m->machine[n].host = sp_model_text(m, on->host);
 		add_tree(m, &m->machine[n], &t);
 		disallow(m, on, root);

@@ -61,6 +61,8 @@ struct sp_model {
 	struct sp_model_machine {
 		const char *host;
 		int32_t root;			/* its component; -1: there is no topology */
+		const char *xml;		/* hwloc's, xml_bytes long, no closing NUL; NULL: none */
+		uint64_t xml_bytes;
 		uint32_t n_cpus;		/* private: of cpu_component, the PUs by OS index */
 		int32_t *cpu_component;
 	} *machine;
@@ -70,8 +72,6 @@ struct sp_model {
 	uint32_t n_components;
 	const struct sp_component *component;
 	const char *topology_source;	/* "system", a path, or "flat" */
-	const char *xml;		/* hwloc's, xml_bytes long, no closing NUL; NULL: none */
-	uint64_t xml_bytes;
 
 	uint32_t n_events;		/* event[id], id = 0 .. n_events - 1; a NULL is a damaged one */
 	const struct sp_event **event;

@@ -348,7 +348,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 {
 	struct sp_quiet quiet;
 	struct sp_model m;
-	struct sp_show s = { .m = &m, .color_by = *sp_conf.color_by ? sp_conf.color_by : NULL };
+	struct sp_show s = { .m = &m };
 	int r;
 
 	if (!file_is_whole()) {
@@ -368,9 +368,6 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 		failed(sp_conf.output, r);
 	} else {
 		m.h.end = how;
-		if (!sp_view_colors(&s))	/* only now it is known which events there are */
-			sp_process_say(SP_SAY_WARNING, "SSPAPI_COLOR_BY: no such event was counted; using the first",
-				sp_conf.color_by);
 		r = path ? sp_output_write(&output, path, sp_process_who(), view, &s) : write_all(&s);
 		sp_model_close(&m);
 	}

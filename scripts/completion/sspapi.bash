@@ -69,7 +69,7 @@ _sspapi_behind() {
 	local command=$1 verb=$2 option=$3 current=$4
 
 	case $verb:$option in
-	run:-f | run:--format) _sspapi_words "text json csv hwloc store" "$current" ;;
+	run:-f | run:--format) _sspapi_words "text json csv store" "$current" ;;
 	stat:-f | report:-f) _sspapi_words "text json csv hwloc html store" "$current" ;;
 	diff:-f) _sspapi_words "text csv markdown" "$current" ;;
 	*:-m)

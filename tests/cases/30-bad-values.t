@@ -18,7 +18,8 @@ bad() {
 	rm -f "$tmp/shim.json"
 }
 
-bad SSPAPI_FORMAT xml "SSPAPI_FORMAT: 'xml'" "text, json, csv, hwloc, store" "using json"
+bad SSPAPI_FORMAT xml "SSPAPI_FORMAT: 'xml'" "text, json, csv, store" "using json"
+bad SSPAPI_FORMAT json,hwloc "SSPAPI_FORMAT: 'hwloc'" "using json"
 bad SSPAPI_FORMAT json,xml "SSPAPI_FORMAT: 'xml'" "using json"
 bad SSPAPI_FORMAT ,, "SSPAPI_FORMAT: ''"
 bad SSPAPI_LIVE maybe "SSPAPI_LIVE: 'maybe'" "using 1"
@@ -27,7 +28,6 @@ cd "$tmp" || exit 1
 bad SSPAPI_LIVE live "SSPAPI_LIVE: 'live'" "./live" "using 1"
 cd "$root" || exit 1
 bad SSPAPI_SIGNAL KILL "SSPAPI_SIGNAL: 'KILL'" USR2 "using off"
-bad SSPAPI_COLOR_BY EV_Z "SSPAPI_COLOR_BY" "EV_Z" "using the first"
 bad SSPAPI_VERBOSE 3 "SSPAPI_VERBOSE: '3'" "0 to 2" "using 1"
 bad SSPAPI_FORMAT "$(printf 'a\033[31m\nb')" "SSPAPI_FORMAT: 'a\\x1b[31m\\x0ab'" "using json"
 bad SSPAPI_READINGS often "SSPAPI_READINGS: 'often'" "temporary, permanent" "using temporary"

@@ -48,12 +48,11 @@ looks() {
 	case $1 in
 	*.json) head -c 2 "$1" | grep -q '{' ;;
 	*.csv) head -n 1 "$1" | grep -q ^host,rank,pid ;;
-	*.xml) head -n 1 "$1" | grep -q '<?xml' ;;
 	*.sspapi) head -c 16 "$1" | grep -qa -i sspapi ;;
 	*) grep -qE "^one: .* threads? on " "$1" ;;
 	esac
 }
-for e in txt json csv xml sspapi other; do
+for e in txt json csv sspapi other; do
 	is "by the extension: .$e" "$(dumps x.$e "$one")" x.$e
 	check ".$e is what it says" looks x.$e
 done
@@ -61,10 +60,22 @@ is "without an extension: text" "$(dumps x "$one")" x
 check "and it is" looks x
 is "one format alone writes to the name as given" "$(dumps x.other env SSPAPI_FORMAT=json "$one")" x.other
 is "(JSON)" "$(json x.other '$d->{format}')" sspapi-dump
-is "several: each its own extension" "$(dumps x.json env SSPAPI_FORMAT=text,json,csv,hwloc,store "$one")" \
-	"x.csv x.json x.sspapi x.txt x.xml"
+is "several: each its own extension" "$(dumps x.json env SSPAPI_FORMAT=text,json,csv,store "$one")" \
+	"x.csv x.json x.sspapi x.txt"
 for f in x.*; do
 	check "$f is what it says" looks "$f"
+done
+
+# hwloc's XML and the page are the command's: the store is written, and the line says how it goes on.
+for e in xml html; do
+	is "by the extension .$e: the store" "$(dumps x.$e "$one")" x.sspapi
+	check "(and it is)" looks x.sspapi
+	said_by=$(SSPAPI_OUTPUT=said.$e LD_PRELOAD=$SHIM "$one" 2>&1 >/dev/null | grep '^sspapi: ')
+	is ".$e: one line names the command" "$said_by" \
+		"sspapi: SSPAPI_OUTPUT: 'said.$e' is made by the command: sspapi report -o said.$e said.sspapi; using said.sspapi"
+	said_by=${said_by#*command: sspapi }
+	check ".$e: which makes it" sh -c "$sspapi ${said_by%; using*} && grep -q EV_A said.$e"
+	rm -f said.*
 done
 is "behind one that is not known" "$(dumps x.1.5 env SSPAPI_FORMAT=json,csv "$one")" "x.1.5.csv x.1.5.json"
 is "and behind none" "$(dumps x env SSPAPI_FORMAT=json,csv "$one")" "x.csv x.json"

@@ -52,6 +52,14 @@ is "CSV: which cache, behind the event's name" "$("$sspapi" report -f csv --per-
 lstopo-no-graphics -i "package:1 numa:1 l3:1 core:2 pu:1" --of xml -f one-l3.xml
 SSPAPI_TOPOLOGY=$tmp/one-l3.xml SSPAPI_OUTPUT=$tmp/single.sspapi run_shim v "$scenes/one"
 is "hwloc: a machine's only L3 is coloured" "$("$sspapi" report -f hwloc single.sspapi | sed -n '/type="L3Cache"/,/<object type="Core"/s/.*lstopoStyle" value="\([^"]*\)".*/\1/p')" "Background=#b21414;Text=#ffffff"
+# The command reads SSPAPI_COLOR_BY.
+legend() { sed -n 's/.*"lstopoLegend" value="sspapi: \(EV_[A-Z]*\), .*/\1/p'; }
+is "hwloc: SSPAPI_COLOR_BY names the event of the colours, --color-by over it" \
+	"$(SSPAPI_COLOR_BY=EV_B "$sspapi" report -f hwloc single.sspapi | legend) $(SSPAPI_COLOR_BY=EV_B "$sspapi" report -f hwloc --color-by EV_A single.sspapi | legend)" \
+	"EV_B EV_A"
+run color env SSPAPI_COLOR_BY=EV_Z "$sspapi" report -f hwloc single.sspapi
+is "hwloc: one that was not counted is named in a line" "$(status_of color) $(legend <color.out) $(cat color.err)" \
+	"0 EV_A sspapi report: SSPAPI_COLOR_BY: 'EV_Z': no such event was counted; using the first"
 is "CSV: the thread's name, as in the whole dump" "$("$sspapi" report -f csv --per-thread two.sspapi | sed 1d | cut -d, -f5 | sort -u)" one
 
 # The forms of one level, and what is asked for wrongly.

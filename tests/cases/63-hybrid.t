@@ -11,7 +11,7 @@ export FAKE_PAPI_SCRIPT=$tmp/script
 count() {
 	to=$1
 	shift
-	SSPAPI_OUTPUT=$tmp/$to.json SSPAPI_FORMAT=text,json,csv,hwloc,store run_shim "$to" "$scenes/ops" "$@"
+	SSPAPI_OUTPUT=$tmp/$to.json SSPAPI_FORMAT=text,json,csv,store run_shim "$to" "$scenes/ops" "$@"
 }
 P=adl_glc::INST_RETIRED:ANY E=adl_grt::INST_RETIRED:ANY
 count v set=PAPI_TOT_INS,PAPI_TOT_CYC,$P,$E cpu=0 start show=9000,3000,9000,0 read cpu=1 show=10000,4000,9100,900 stop
@@ -79,10 +79,12 @@ is "JSON: the PMU of an event, by either of its names" \
 	"$(json by_name.json 'map { join ",", @{$_->{cpu_kinds} // ["-"]} } @{$d->{events}}' | tr '\n' ' ')" "P E - P P P P - "
 is "JSON: none where cores are alike" "$(json plain.json 'scalar grep { exists $_->{cpu_kinds} } $d, @{$d->{relations}}, @{$d->{events}}')" 0
 if command -v hwloc-info >/dev/null; then
+	"$sspapi" report -o v.xml v.sspapi
 	hwloc-info --input v.xml machine:0 core:0 core:4 >info
 	check "hwloc: the machine has sums by kind" sh -c "grep -qF 'info PAPI_TOT_INS on P cores = 9000' info && grep -qF 'info PAPI_TOT_INS on E cores = 1000' info"
 	is "hwloc: cores have their kind" "$(sed -n 's/^ *info CPUKind = //p' info | tr '\n' ' ')" "P E "
 	SSPAPI_TOPOLOGY=$tmp/v.xml count again set=PAPI_TOT_INS cpu=1 start show=7 stop
+	"$sspapi" report -o again.xml again.sspapi
 	hwloc-info --input again.xml machine:0 core:4 >info
 	is "hwloc: fed to the next run, the old sums go" "$(grep -c 'PAPI_TOT_INS on\|CPUKind' info) $(sed -n 's/.*TOT_INS on E cores = //p' info)" "3 7"
 	check "hwloc: XML as its tools read it" sh -c "lstopo-no-graphics -i again.xml --cpukinds | grep -q IntelAtom"

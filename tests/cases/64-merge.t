@@ -96,12 +96,22 @@ check "text: each rank" sh -c "grep -qE '^~? ?rank 1 on .* 12 ' all.text && grep
 check "text: each host" grep -qE '^~? ?host .* [0-9]+ +[0-9]+ %' all.text
 
 # Several files shown as one run are what they are merged.
-for form in text json csv hwloc store; do
+for form in text json csv store; do
 	"$sspapi" report -f $form s4.sspapi s2.sspapi s0.sspapi s1.sspapi s3.sspapi >got
 	"$sspapi" report -f $form all.sspapi >wanted
 	sed -i '/^look further:/d' got wanted
 	check "report of them all as $form: as of the merged store" cmp got wanted
 done
+# hwloc knows one machine.
+run xml "$sspapi" report -f hwloc all.sspapi
+is "hwloc: several machines are refused, in one line" "$(status_of xml) $(wc -c <xml.out) $(cat xml.err)" \
+	"2 0 sspapi report: several machines, and hwloc's XML is of one: -o FOLDER writes a file of each"
+run xml "$sspapi" report -o all.xml all.sspapi
+is "hwloc: nor into one file" "$(status_of xml) $(ls all.xml 2>/dev/null) $(grep -c FOLDER xml.err)" "2  1"
+run xml "$sspapi" report -f hwloc -o made/machines all.sspapi
+is "hwloc: a folder has one of each" "$(status_of xml) $(cat xml.err) $(grep -l '<topology' made/machines/*.xml | wc -l)" "0  $("$sspapi" report -f json all.sspapi | grep -c '"type": "Machine"')"
+is "hwloc: with all counts" "$(perl -0777 -ne '$n += $1 while /<object type="Machine".*?name="EV_A" value="(\d+)"/gs; END { print $n }' made/machines/*.xml)" \
+	"$(json all.json 'my ($c) = grep { $_->{component} == 0 } @{$d->{components}}; $c->{total}{EV_A}')"
 "$sspapi" report -f csv --events EV_A all.sspapi >some.csv
 check "--events: these, and nothing of them is lost" sh -c 'grep ",EV_A," all.csv | sed "s/,[0-9]*,/,/g" | sort >w; sed 1d some.csv | sed "s/,[0-9]*,/,/g" | sort >g; cmp w g'
 

@@ -53,7 +53,12 @@ one() {
 	"$sspapi" report -f csv --per-machine -m IPC,WATTS all.sspapi >machine.csv 2>/dev/null
 	"$sspapi" report -f csv --per-cpu -m IPC all.sspapi >cpu.csv 2>/dev/null
 	"$sspapi" report --per-cpu -m IPC --events PAPI_TOT_INS,PAPI_TOT_CYC,EV_A all.sspapi >cpu.txt 2>/dev/null
-	"$sspapi" report -f hwloc all.sspapi >all.xml
+	rm -rf machines
+	if [ $(($1 % 3)) = 0 ]; then
+		"$sspapi" report -f hwloc -o machines all.sspapi && cat $(ls -r machines/*.xml) >all.xml
+	else
+		"$sspapi" report -f hwloc all.sspapi >all.xml
+	fi || return 1
 	"$sspapi" report -o all.html p2.sspapi p0.sspapi part.sspapi p4.sspapi
 	perl "$root/tests/lib/check-sums.pl" .
 }

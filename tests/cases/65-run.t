@@ -71,7 +71,7 @@ format "-o x.json means JSON" "" "$sspapi" run -o x.json
 format "over a format of the environment" "" env SSPAPI_FORMAT=csv "$sspapi" run -o x.json
 format "-f is stronger, before" SSPAPI_FORMAT=csv "$sspapi" run -f csv -o x.json
 format "and behind" SSPAPI_FORMAT=csv "$sspapi" run -o x.json -f csv
-format "an output of the environment has its say" "" env SSPAPI_OUTPUT=x.xml "$sspapi" run
+format "an output of the environment has its say" "" env SSPAPI_OUTPUT=x.csv "$sspapi" run
 format "-o x.dat is a store" SSPAPI_FORMAT=store "$sspapi" run -o x.dat
 format "-o - is for people" "" "$sspapi" run -o -
 format "-e sets any" SSPAPI_FORMAT=text "$sspapi" run -e SSPAPI_FORMAT=text

@@ -4,7 +4,7 @@
 . tests/lib/lib.sh
 
 export SSPAPI_TOPOLOGY='synthetic:pack:2 [numa] core:1 pu:1'
-SSPAPI_OUTPUT=$tmp/kinds.json SSPAPI_FORMAT=text,json,csv,hwloc run_shim kinds "$scenes/kinds"
+SSPAPI_OUTPUT=$tmp/kinds.json SSPAPI_FORMAT=text,json,csv run_shim kinds "$scenes/kinds"
 is "the program ran" "$(status_of kinds)" 0
 check "the JSON has the contract's keys" perl tests/lib/check-dump.pl json "$tmp/kinds.json"
 check "the CSV has the JSON's totals" perl tests/lib/check-dump.pl csv "$tmp/kinds.csv" "$tmp/kinds.json"
@@ -45,6 +45,8 @@ check "CSV: a package's count has its package" \
 	awk -F, '$14 == "rapl:::PACKAGE_ENERGY:PACKAGE1" { ok += $10 $11 == "" && $12 == 1 && $13 == 1; n += $15; t += $16; x += $17; lines++ }
 		END { exit !(lines && ok == lines && n == 3 && t == 3000 && x == 0) }' "$tmp/kinds.csv"
 if command -v hwloc-info >/dev/null; then
+	SSPAPI_OUTPUT=$tmp/kept.sspapi run_shim kept "$scenes/kinds"
+	"$sspapi" report -o "$tmp/kinds.xml" "$tmp/kept.sspapi"
 	run info hwloc-info --input "$tmp/kinds.xml" pack:0 machine:0
 	check "hwloc: a gauge is an attribute where it was read" \
 		grep -qF 'rapl:::THERMAL_SPEC:PACKAGE0 = mean 115.500, last 115.5, min 115.5, max 115.5, 3 readings' "$tmp/info.out"
@@ -101,7 +103,7 @@ fi
 # gpu PAPI_COMPONENT EVENT: where 40 of it are booked, by type, number and name
 gpu() {
 	printf '%s\n' "component $1" "event $2 component=$1" "at PAPI_stop 1 count $2 40" >"$tmp/script"
-	SSPAPI_OUTPUT=$tmp/gpu.json SSPAPI_FORMAT=json,text,hwloc run_shim gpu env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/gpus.xml" \
+	SSPAPI_OUTPUT=$tmp/gpu.json SSPAPI_FORMAT=json,text,store run_shim gpu env FAKE_PAPI_SCRIPT="$tmp/script" SSPAPI_TOPOLOGY="$root/tests/topo/gpus.xml" \
 		"$scenes/one" "$2"
 	json "$tmp/gpu.json" 'my @c = @{$d->{topology}{components}}; map { my $c = $_; map { my $p = $c[$c[$_]{parent}];
 		"$c[$_]{type} $c[$_]{os_index} $c[$_]{name} of $p->{type} $p->{os_index}" } grep { defined $_ && $_ >= 0 } @{$c->{places} || []} } @{$d->{relations}}'
@@ -112,7 +114,9 @@ is "and the package and the machine have its counts" "$(json "$tmp/gpu.json" 'ma
 Package 40
 NUMANode 0
 GPU 40"
+"$sspapi" report -o "$tmp/gpu.xml" "$tmp/gpu.sspapi"
 command -v lstopo-no-graphics >/dev/null && check "hwloc can read it" sh -c 'lstopo-no-graphics -i "$1" --of console --whole-io >/dev/null' - "$tmp/gpu.xml"
+check "hwloc: the GPU has its counts" sh -c 'perl -0777 -ne "exit !/<object type=.PCIDev[^>]*pci_busid=.0001:01:00.0.*?<info name=.cuda:::sm__cycles:stat=sum:device=1. value=.40/s" "$1"' - "$tmp/gpu.xml"
 # A rank that may see some GPUs only numbers these from 0.
 visible() {
 	is "$1=$2: device 0 of $3" "$(export "$1=$2"; gpu "$3" "$3:::x:device=0")" "$4"

@@ -180,8 +180,10 @@ table <<'END_OF_TABLE'
 125|1|-|x.svg: there is no such form|stat -o x.svg touch it-ran
 2|1|-|x.pdf: merge writes a store|merge -o x.pdf a.sspapi
 2|1|-|x.pdf: there is no such form|recover -o x.pdf a.sspapi
-2|1|-|a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html touch it-ran
-2|1|-|a page is made of a store|run -f html touch it-ran
+2|1|-|html: is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html|run -o x.html touch it-ran
+2|1|-|html: is made of a store|run -f html touch it-ran
+2|1|-|hwloc: is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.xml|run -o x.xml touch it-ran
+2|1|-|hwloc: is made of a store|run -f json,hwloc touch it-ran
 0|0|-|-|report -o made/by/report.json a.sspapi
 0|0|-|-|merge -o made/by/merge.sspapi a.sspapi b.sspapi
 0|0|-|-|report -o x.pdf -f text a.sspapi
@@ -203,7 +205,7 @@ table <<'END_OF_TABLE'
 2|1|-|pdf: -f takes one of text, json, csv, hwloc, html, store|report -f pdf a.sspapi
 2|1|-|pdf: -f takes text, csv or markdown|diff -f pdf a.sspapi b.sspapi
 125|1|-|-f takes one of text, json|stat -f pdf touch it-ran
-2|1|-|'xml' is not one of text, json, csv, hwloc, store|run -f xml touch it-ran
+2|1|-|'xml' is not one of text, json, csv, store|run -f xml touch it-ran
 2|1|-|'excat' is not one of|run --attribution excat touch it-ran
 2|1|-|'99' is not auto, nor a number from 0 to 64|run --callsites 99 touch it-ran
 2|1|-|'x' is no list of ranks|run --ranks x touch it-ran

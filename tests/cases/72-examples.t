@@ -79,7 +79,7 @@ export ROOT="$root" PATH="$tmp/bin:\$PATH" MANPAGER=cat PAGER=cat
 LD_PRELOAD=$B/libsspapi.so SSPAPI_OUTPUT=before.sspapi ./app >/dev/null
 LD_PRELOAD=$B/libsspapi.so SSPAPI_OUTPUT=after.sspapi ./app >/dev/null
 LD_PRELOAD=$B/libsspapi.so SSPAPI_OUTPUT=run.sspapi ./app >/dev/null
-LD_PRELOAD=$B/libsspapi.so SSPAPI_OUTPUT=run.xml ./app >/dev/null
+"$B/sspapi" report -o run.xml run.sspapi
 cp run.sspapi FILE
 END
 

@@ -26,7 +26,7 @@ fi
 # ---- valgrind ----------------------------------------------------------------------------
 
 if plain "valgrind" && command -v valgrind >/dev/null; then
-	for form in json csv text hwloc store; do
+	for form in json csv text store; do
 		run shim valgrind -q --error-exitcode=9 --trace-children=yes env LD_PRELOAD="$SHIM" SSPAPI_OUTPUT="$tmp/grind" SSPAPI_FORMAT=$form \
 			"$scenes/one"
 		is "valgrind, $form: it finds nothing" "$(status_of shim) $(grep -v '^one: to stderr' "$tmp/shim.err")" "0 "

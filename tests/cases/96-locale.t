@@ -23,10 +23,10 @@ MORE=$tmp/locale.so
 printf 'EVENT,HALF,DERIVED_POSTFIX,N0|2|/|,EV_A\n' >half.csv
 export SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0
 for name in de_DE.UTF-8 tr_TR.UTF-8; do
-	SSPAPI_OUTPUT=$tmp/$name.txt SSPAPI_FORMAT=text,json,csv,hwloc,store run_shim shim env LC_ALL=$name "$scenes/one"
+	SSPAPI_OUTPUT=$tmp/$name.txt SSPAPI_FORMAT=text,json,csv,store run_shim shim env LC_ALL=$name "$scenes/one"
 	is "$name: (the program has it)" "$(grep -c '^0,5$' shim.err)" 1
 	check "$name: the JSON can be read" json "$name.json" '$d->{format}'
-	for form in text:txt json:json csv:csv hwloc:xml; do
+	for form in text:txt json:json csv:csv; do
 		"$sspapi" report -f "${form%:*}" "$name.sspapi" >wanted
 		sed -i '/^look further:/d' wanted "$name.${form#*:}"
 		check "$name: ${form%:*}" diff wanted "$name.${form#*:}"

@@ -130,15 +130,17 @@ for ($in_two || $several ? () : split /\n/, text('cpu.txt')) {
 			($v[$i - 1] eq '-' ? 0 : $v[$i - 1]) != ($w // 0);
 	}
 }
-my @open;
+my (@open, $files);	# of several machines one behind the other, in their order
 for (text('all.xml') =~ m{(<object [^>]*>|</object>|<info [^>]*>)}g) {
 	if (m{^</}) { pop @open; next }
+	$files++ if /^<object type="Machine"/;
 	if (/^<object type="(\w+)"(?:.* os_index="(\d+)")?/) { push @open, [$1, $2 // 0]; pop @open if m{/>$}; next }
 	next unless @open && /name="([^"]+)" value="(\d+)/;
 	my ($type, $os) = @{$open[-1]};
-	next if $several && $type ne 'Machine';		# numbered through
-	my $c = $type eq 'Machine' ? $machine : $type eq 'PU' ? $pu{$os} : $type eq 'Package' ? $package{$os} : next;
+	my $of = $several ? $machines[$files - 1] : $machine;
+	my ($pus, $packages) = $several ? ($pu{$of}, $package{$of}) : (\%pu, \%package);
+	my $c = $type eq 'Machine' ? $of : $type eq 'PU' ? $pus->{$os} : $type eq 'Package' ? $packages->{$os} : next;
 	same("hwloc: $type $os $1", $2, $want{$c}{$1} // 0) if grep { $_ eq $1 } @name;
 }
-complain('nothing was compared') unless keys %want;
+complain('nothing was compared') unless keys %want && $files == ($several ? @machines : 1);
 exit($wrong != 0);

@@ -24,9 +24,9 @@ each_todo=
 each "start to exit" "$tmp/work" "$steps" up set cpu:0 begin a:5 read cpu:1 a:7 b:3 end print exit:3
 each "a thread and a child, _exit" "$tmp/work" "$steps" up thread set cpu:0 begin a:5 read end print drop join \
 	fork up set cpu:1 begin a:100 read end print _exit:4
-SSPAPI_FORMAT=text,json,csv,hwloc,store
+SSPAPI_FORMAT=text,json,csv,store
 export SSPAPI_FORMAT
-each "five forms" "$tmp/work" "$steps" up set cpu:0 begin a:5 read end print
+each "four forms" "$tmp/work" "$steps" up set cpu:0 begin a:5 read end print
 unset SSPAPI_FORMAT
 SSPAPI_SIGNAL=URG
 export SSPAPI_SIGNAL

@@ -445,6 +445,8 @@ static struct sp_model *stub_model(enum stub kind)
 	m.n_processes = m.n_machines = 1;
 	process[0].h = &m.h;
 	m.machine = machine;
+	machine[0].xml = NULL;
+	machine[0].xml_bytes = 0;
 	machine[0].host = sp_model_text(&m, T_HOST);
 	stub_kinds_of(&m, kind);
 	if (kind != STUB_NO_START) {

@@ -177,8 +177,8 @@ static void sums(void **state)
 	assert_int_equal(m.calls[0], 7);
 	check_sums(&m);
 	assert_string_equal(m.topology_source, "system");
-	assert_int_equal(m.xml_bytes, sizeof(xml) - 1);
-	assert_memory_equal(m.xml, xml, sizeof(xml) - 1);
+	assert_int_equal(m.machine[0].xml_bytes, sizeof(xml) - 1);
+	assert_memory_equal(m.machine[0].xml, xml, sizeof(xml) - 1);
 	assert_string_equal(sp_model_call_name(&m, 1), "PAPI_read");
 	assert_null(sp_model_call_name(&m, 2));
 	assert_null(sp_model_call_name(&m, SP_CALLS_MAX));
@@ -208,7 +208,7 @@ static void kinds(void **state)
 		assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1, kind, n), 0);
 		open_model(&m);
 		assert_int_equal(m.damaged, 0);
-		assert_memory_equal(m.xml, xml, sizeof(xml) - 1);
+		assert_memory_equal(m.machine[0].xml, xml, sizeof(xml) - 1);
 		assert_int_equal(m.n_kinds, 2);
 		assert_string_equal(m.kind[0].name, n ? "P" : "kind 1");
 		assert_string_equal(m.kind[1].name, n ? "E" : "kind 0");

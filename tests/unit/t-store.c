@@ -336,8 +336,8 @@ static void topology(void **state)
 	assert_int_equal(m.n_components, 3);
 	assert_memory_equal(m.component, was, sizeof(was));
 	assert_string_equal(m.topology_source, "/some/path");
-	assert_int_equal(m.xml_bytes, 11);
-	assert_memory_equal(m.xml, "<topology/>", 11);
+	assert_int_equal(m.machine[0].xml_bytes, 11);
+	assert_memory_equal(m.machine[0].xml, "<topology/>", 11);
 	sp_model_close(&m);
 	assert_int_equal(sp_store_topology(&store, was, 3, 2, "flat", NULL, 0, NULL, 0), 0);
 	assert_int_equal(store.cells, 6 + SP_CELLS_EXTRA);	/* never less */

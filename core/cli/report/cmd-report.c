@@ -1,8 +1,11 @@
 /* cmd-report.c: shows stores and dead processes' live files, as one run, in any form and by level. */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../forms/view-json.h"
@@ -13,6 +16,7 @@
 #include "../tool/cmd.h"
 #include "../tool/into.h"
 #include "../tool/terminal.h"
+#include "hwloc.h"
 #include "page.h"
 #include "report.h"
 
@@ -149,7 +153,7 @@ static int check_events(const struct sp_report *r, const struct sp_file *f)
 	    !sp_report_has(m, r->sort, strlen(r->sort)))
 		return usage(r, text, r->sort);
 	sp_report_there_are("--color-by: no such event with counts that add up", m, NULL, text, sizeof(text));
-	return sp_view_colors(&r->show) ? 0 : usage(r, text, r->show.color_by);
+	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);
 }
 
 static int write_json(const struct sp_report *r, struct sp_out *o)
@@ -193,8 +197,22 @@ static bool names_sites(const struct sp_report *r, const struct sp_view *view)
 	return !r->no_symbols && ((text && any) || view == &sp_page || strcmp(view->name, "json") == 0);
 }
 
-/* Into the file that -o names, or to standard output. */
-static int write_to(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n)
+static int show(const struct sp_report *r, const struct sp_view *view, int machine)
+{
+	static char buffer[65536];
+	struct sp_out o;
+	int e, closed;
+
+	if (machine < 0)
+		return sp_report_show(r, view, STDOUT_FILENO);
+	sp_out_init(&o, STDOUT_FILENO, buffer, sizeof(buffer));
+	e = sp_hwloc_write(&o, &r->show, (uint32_t)machine);
+	closed = sp_out_finish(&o);
+	return e < 0 ? e : closed;
+}
+
+/* Into the file that -o names, or to standard output; of one machine, if it is >= 0. */
+static int write_to(const struct sp_report *r, const struct sp_view *view, const char *to, char *const *file, unsigned n, int machine)
 {
 	int e = sp_into_begin(r->verb, to, file, n), closed;
 
@@ -202,7 +220,7 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 		return e;
 	if (strcmp(view->name, "text") == 0)
 		sp_pager_start();
-	e = sp_report_show(r, view, STDOUT_FILENO);
+	e = show(r, view, machine);
 	sp_pager_wait();
 	if (e == -EPIPE && !to)
 		e = 0;
@@ -210,8 +228,37 @@ static int write_to(const struct sp_report *r, const struct sp_view *view, const
 	if (e == 0)
 		e = closed;
 	if (e < 0)
-		return sp_complain(1, r->verb, strerror(-e), to ? to : "standard output");
+		return sp_complain(1, r->verb, e == -EBADMSG ? "hwloc cannot read the topology in the store" :
+				   e == -ELIBACC ? "libsspapi-topo.so or libhwloc cannot be loaded (sspapi doctor)" : strerror(-e),
+				   to ? to : "standard output");
 	return r->show.m->damaged ? sp_complain(1, r->verb, "damaged: what could be read is shown", file[0]) : 0;
+}
+
+/* hwloc knows one machine: each has a file in the folder, by its host's name. */
+static int write_machines(const struct sp_report *r, const char *to, char *const *file, unsigned n)
+{
+	const struct sp_model *m = r->show.m;
+	char path[PATH_MAX + 300], host[256];
+	struct stat s;
+	int e = 0;
+
+	if (!to || sp_any_view_by_extension(to) || (stat(to, &s) == 0 && !S_ISDIR(s.st_mode)))
+		return usage(r, "several machines, and hwloc's XML is of one: -o FOLDER writes a file of each", to);
+	for (uint32_t i = 0; i < m->n_machines && e == 0; i++) {
+		unsigned same = 0;
+
+		snprintf(host, sizeof(host), "%s", *m->machine[i].host ? m->machine[i].host : "machine");
+		for (char *c = host; *c; c++)
+			*c = *c == '/' || (unsigned char)*c < ' ' ? '_' : *c;
+		for (uint32_t k = 0; k < i; k++)
+			same += strcmp(m->machine[k].host, m->machine[i].host) == 0;
+		if (same)
+			snprintf(path, sizeof(path), "%s/%s.%u.xml", to, host, same + 1);
+		else
+			snprintf(path, sizeof(path), "%s/%s.xml", to, host);
+		e = write_to(r, &sp_hwloc, path, file, n, (int)i);
+	}
+	return e;
 }
 
 static int show_metrics(struct sp_report *r, const struct sp_view *view)
@@ -227,7 +274,7 @@ static int show_metrics(struct sp_report *r, const struct sp_view *view)
 /* Where neither the form itself says it, nor each observer has lines of its own. */
 static void say_observers(const struct sp_report *r, const struct sp_view *view)
 {
-	bool sums = strcmp(view->name, "hwloc") == 0;
+	bool sums = view == &sp_hwloc;
 	char text[512];
 
 	for (unsigned i = 0; i < r->n_levels; i++)
@@ -266,7 +313,12 @@ int sp_cmd_report(int argc, char **argv)
 		say_observers(&report, view);
 		if (names_sites(&report, view))
 			sp_symbols_add(&f.model, argv[0], report.all_symbols);
-		r = write_to(&report, view, to, runs.path, runs.n);
+		if (view == &sp_hwloc && !report.show.color_by && !sp_hwloc_colors(&f.model, sp_hwloc_color_by()))
+			sp_message(report.verb, "SSPAPI_COLOR_BY: '%s': no such event was counted; using the first", sp_hwloc_color_by());
+		if (view == &sp_hwloc && f.model.n_machines > 1)
+			r = write_machines(&report, to, runs.path, runs.n);
+		else
+			r = write_to(&report, view, to, runs.path, runs.n, -1);
 	}
 	sp_metrics_forget();
 	sp_symbols_forget(&f.model);

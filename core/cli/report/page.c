@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "../../forms/view-json.h"
+#include "hwloc.h"
 #include "page-part.h"
 #include "page-parts.h"
 #include "page.h"
@@ -145,19 +146,24 @@ static void write_page(struct sp_out *o, const struct sp_show *s)
 		o->error = e;
 }
 
-#define PAGE(name, extension, with) { #name, extension, write_page }
-const struct sp_view sp_page = SP_FORMS(SP_NO_FORM, SP_NO_FORM, PAGE, );
+const struct sp_view sp_page = { "html", ".html", write_page };
+
+static const struct sp_view *const of_command[] = { &sp_page, &sp_hwloc };
+
+static const struct sp_view *view_of(const struct sp_form *form)
+{
+	for (unsigned i = 0; form && i < SP_COUNT(of_command); i++)
+		if (strcmp(of_command[i]->name, form->name) == 0)
+			return of_command[i];
+	return form ? sp_view_by_name(form->name, strlen(form->name)) : NULL;
+}
 
 const struct sp_view *sp_any_view_by_name(const char *name, size_t length)
 {
-	const struct sp_form *form = sp_form_by_name(name, length);
-
-	return form && form->page ? &sp_page : sp_view_by_name(name, length);
+	return view_of(sp_form_by_name(name, length));
 }
 
 const struct sp_view *sp_any_view_by_extension(const char *path)
 {
-	const struct sp_form *form = sp_form_by_extension(path);
-
-	return form && form->page ? &sp_page : sp_view_by_extension(path);
+	return view_of(sp_form_by_extension(path));
 }

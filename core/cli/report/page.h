@@ -10,7 +10,7 @@
 
 extern const struct sp_view sp_page;
 
-/* As sp_view_by_name and sp_view_by_extension, with the page. */
+/* As sp_view_by_name and sp_view_by_extension, with the forms that the command alone writes. */
 const struct sp_view *sp_any_view_by_name(const char *name, size_t length);
 const struct sp_view *sp_any_view_by_extension(const char *path);
 

@@ -128,13 +128,28 @@ static bool read_options(struct options *o, int argc, char **argv)
 	return true;
 }
 
-/* A form that the command makes, of a store. */
-static bool wants_page(void)
+/* A form that the command makes of a store, among those that are asked for; NULL: none. */
+static const struct sp_form *made_form(void)
 {
-	const char *output = getenv("SSPAPI_OUTPUT"), *format = getenv("SSPAPI_FORMAT");
-	const struct sp_form *by = output ? sp_form_by_extension(output) : NULL;
+	const char *output = getenv("SSPAPI_OUTPUT"), *p = getenv("SSPAPI_FORMAT");
+	const struct sp_form *form = output ? sp_form_by_extension(output) : NULL;
 
-	return (format && strstr(format, "html")) || (by && by->page);
+	if (form && form->page)
+		return form;
+	for (; p && *p; p += strcspn(p, ","), p += *p == ',') {
+		form = sp_form_by_name(p, strcspn(p, ","));
+		if (form && form->page)
+			return form;
+	}
+	return NULL;
+}
+
+static int refuse_made(const char *verb, const struct sp_form *form)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "is made of a store: -o FILE.sspapi here, then sspapi report -o FILE%s FILE.sspapi", form->extension);
+	return sp_complain(2, verb, text, form->name);
 }
 
 static void bad_value(const char *line, void *arg)
@@ -276,8 +291,8 @@ int sp_cmd_run(int argc, char **argv)
 		return 2;
 	if (o.output && !o.format && !form && sp_foreign_form(2, argv[0], getenv("SSPAPI_OUTPUT"), ", and -f one whatever the ending"))
 		return 2;
-	if (wants_page())
-		return sp_complain(2, argv[0], "a page is made of a store: -o FILE.sspapi here, then sspapi report -o FILE.html FILE.sspapi", "html");
+	if (made_form())
+		return refuse_made(argv[0], made_form());
 	sp_conf_capture(environ);
 	sp_conf_read(&conf, bad_value, &o);
 	if (o.wrong)
