@@ -135,6 +135,27 @@ void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n)
 	o->used += n;
 }
 
+void sp_out_again(struct sp_out *o, uint64_t at, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+
+	if (o->error)
+		return;
+	if (at >= o->written) {
+		memcpy(o->buffer + (at - o->written), p, n);
+		return;
+	}
+	flush(o);
+	while (n && !o->error) {
+		long w = sp_sys_whole(SYS_pwrite64, o->fd, p, n, at);
+
+		if (w <= 0)
+			o->error = w ? (int)w : -EIO;
+		else
+			p += w, at += (uint64_t)w, n -= (size_t)w;
+	}
+}
+
 void sp_out_text(struct sp_out *o, const char *text)
 {
 	sp_out_bytes(o, text, strlen(text));

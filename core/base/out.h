@@ -23,6 +23,7 @@ struct sp_out {
 	int again;			/* sp_out_shared: fd opened once more, for us alone; -1: it is not */
 	size_t piece;			/* bytes that go at once, where there is room; 0: it says itself that there is none */
 	bool socket;
+	bool own;			/* the caller says: fd's file is ours alone, from its first byte on */
 };
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size);
@@ -33,6 +34,9 @@ int sp_out_finish(struct sp_out *o);	/* flush; 0 or -errno */
 void sp_out_shared(struct sp_out *o, unsigned patience);
 
 void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n);
+
+/* In place of the bytes that stand from `at` on: into memory, or an own file. */
+void sp_out_again(struct sp_out *o, uint64_t at, const void *bytes, size_t n);
 void sp_out_text(struct sp_out *o, const char *text);
 void sp_out_char(struct sp_out *o, char c);
 void sp_out_repeat(struct sp_out *o, char c, size_t n);

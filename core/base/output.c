@@ -158,11 +158,12 @@ static void remove_in(int folder, const char *path)
 	(void)sp_sys(SYS_unlinkat, folder, last_of(path), 0);
 }
 
-int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s)
+int sp_output_write_fd(int fd, bool own, const struct sp_view *view, const struct sp_show *s)
 {
 	struct sp_out o;
 
 	sp_out_init(&o, fd, write_buffer, sizeof(write_buffer));
+	o.own = own;
 	sp_out_shared(&o, SP_OUT_PATIENCE);
 	view->write(&o, s);
 	return sp_out_finish(&o);
@@ -177,7 +178,7 @@ static int write_special(const char *path, const struct sp_view *view, const str
 
 	if (fd < 0)
 		return fd;		/* ENXIO: a FIFO that nobody reads (waiting could be for ever), no terminal, a socket */
-	r = sp_output_write_fd(fd, view, s);
+	r = sp_output_write_fd(fd, false, view, s);
 	sp_close(fd);
 	return r;
 }
@@ -263,7 +264,7 @@ static int write_temporary(int folder, char *temp, size_t room, const char *path
 	}
 	if (fd < 0)
 		return fd;
-	r = sp_output_write_fd(fd, view, s);
+	r = sp_output_write_fd(fd, true, view, s);
 	stamp(fd, who);
 	r = close_written(fd, r);
 	if (r < 0)

@@ -41,8 +41,8 @@ struct sp_output {
 int sp_output_write(struct sp_output *o, const char *path, const struct sp_who *who, const struct sp_view *view,
 		    const struct sp_show *s);
 
-/* The same to an open descriptor, without waiting for ever (sp_out_shared). */
-int sp_output_write_fd(int fd, const struct sp_view *view, const struct sp_show *s);
+/* The same to an open descriptor, without waiting for ever (sp_out_shared); own: an empty file that is ours alone. */
+int sp_output_write_fd(int fd, bool own, const struct sp_view *view, const struct sp_show *s);
 
 /* Name number i to try for path: itself, then with .HOST.PID, .HOST.PID.2 ... before
  * the extension. */

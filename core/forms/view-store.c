@@ -1,9 +1,14 @@
-/* view-store.c: the store as the file that the sspapi command reads: its own
- * bytes, in order; but for how and when it ended, which the store of a process that was
- * killed, or goes on, does not know. */
+/* view-store.c: the store as the file that the sspapi command reads: one process in the compact form (format.h).  What
+ * cannot be written so, or is in doubt, is written as it is: the store's own bytes, in order, but for how and when it ended,
+ * which the store of a process that was killed, or goes on, does not know. */
 #include <string.h>
 
+#include "../model/model-blocks.h"
+#include "../store/blocks.h"
+#include "compact-process.h"
 #include "view.h"
+
+/* ---- as it is ----------------------------------------------------------- */
 
 #define PIECE	4096u	/* no seam of the store's memory lies in one */
 #define HOLES	16384u	/* pieces; more than that in a row is a damaged `used` */
@@ -37,9 +42,8 @@ static uint64_t write_header(struct sp_out *o, const struct sp_model *m)
 	return sizeof(h);
 }
 
-void sp_view_store(struct sp_out *o, const struct sp_show *s)
+static void write_image(struct sp_out *o, const struct sp_model *m)
 {
-	const struct sp_model *m = s->m;
 	uint64_t off = write_header(o, m), end = 0, n;
 	unsigned holes = 0;
 
@@ -54,4 +58,166 @@ void sp_view_store(struct sp_out *o, const struct sp_show *s)
 		else
 			sp_out_repeat(o, '\0', n);
 	}
+}
+
+/* ---- the compact form ------------------------------------------------------ */
+
+/* Those that were made, with their numbers. */
+static void put_calls(struct sp_compact *c, const struct sp_model *m, struct sp_header *h, uint32_t number[SP_CALLS_MAX], uint32_t *n)
+{
+	sp_off text[SP_CALLS_MAX];
+	const char *name;
+
+	*n = 0;
+	for (uint32_t i = 0; i < SP_CALLS_MAX; i++) {
+		name = m->calls[i] ? sp_model_call_name(m, i) : NULL;
+		number[i] = name && *name ? (*n)++ : SP_LEFT_OUT;
+		if (number[i] != SP_LEFT_OUT)
+			text[number[i]] = sp_compact_text(c, name);
+	}
+	h->call_names = sp_compact_begin(c, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + *n * sizeof(*text));
+	sp_compact_u32(c, *n);
+	sp_compact_u32(c, 0);
+	sp_compact_put(c, text, *n * sizeof(*text));
+	sp_compact_end(c);
+}
+
+static void put_modules(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+{
+	for (uint32_t i = 0; i < SP_MODULES_MOST; i++) {
+		struct sp_module to;
+
+		if (!m->module[i] || !m->module[i]->span)
+			continue;
+		to = *m->module[i];
+		to.next = h->modules;
+		to.path = sp_compact_text(c, sp_image_text(m->image, to.path));
+		h->modules = sp_compact_like(c, SP_BLOCK_MODULE, &to, sizeof(to));
+		h->n_modules++;
+	}
+}
+
+/* Of a block of call sites: site i, as of now; frames that are in use. */
+static struct sp_site site_in(const struct sp_sites *b, uint32_t i)
+{
+	const struct sp_site *s = (const struct sp_site *)((const char *)(b + 1) + i * sp_site_bytes(b->frames));
+	uint32_t n = (uint32_t)sp_min(sp_acquire(&s->n), b->frames);
+	struct sp_site is = *s;
+
+	is.n = n;
+	return is;
+}
+
+static const struct sp_frame *frames_in(const struct sp_sites *b, uint32_t i)
+{
+	return (const struct sp_frame *)((const char *)(b + 1) + i * sp_site_bytes(b->frames) + sizeof(struct sp_site));
+}
+
+/* With no more room for frames than the deepest of them has. */
+static void put_site_block(struct sp_compact *c, const struct sp_model *m, const struct sp_sites *b, struct sp_header *h)
+{
+	static sp_off symbol[SP_SITES_EACH][SP_FRAMES_MAX];	/* one dump at a time: the door is won once (preload/life/end.c) */
+	struct sp_site site[SP_SITES_EACH];
+	struct sp_sites to = { .next = h->sites, .first = b->first };
+
+	for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
+		site[i] = site_in(b, i);
+		to.frames = (uint32_t)sp_max(to.frames, site[i].n);
+		h->n_sites += site[i].n != 0;
+		for (uint32_t f = 0; f < site[i].n; f++)
+			symbol[i][f] = sp_compact_text(c, sp_image_text(m->image, sp_get(&frames_in(b, i)[f].symbol)));
+	}
+	if (!to.frames)
+		return;
+	h->sites = sp_compact_begin(c, SP_BLOCK_SITES, sizeof(to) + SP_SITES_EACH * sp_site_bytes(to.frames));
+	sp_compact_put(c, &to.next, sizeof(to) - offsetof(struct sp_sites, next));
+	for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
+		sp_compact_put(c, &site[i], sizeof(site[i]));
+		for (uint32_t f = 0; f < site[i].n; f++) {
+			struct sp_frame frame = frames_in(b, i)[f];
+
+			frame.symbol = symbol[i][f];
+			sp_compact_put(c, &frame, sizeof(frame));
+		}
+		sp_compact_zeros(c, (to.frames - site[i].n) * sizeof(struct sp_frame));
+	}
+	sp_compact_end(c);
+}
+
+static void put_machine(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+{
+	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
+	struct sp_machine on = { .host = h->host };
+	struct sp_tree t = { .n = 0 };
+	struct sp_topology to;
+	uint64_t word = 0, bytes, rest;
+
+	if (p && !sp_tree_read(&t, p))
+		p = NULL;
+	bytes = sizeof(on) + (t.n + 63) / 64 * 8;
+	to = (struct sp_topology){ .n = t.n, .n_cpus = t.n_cpus, .xml_bytes = t.xml_bytes,
+				   .source = p ? sp_compact_text(c, sp_image_text(m->image, p->source)) : 0 };
+	h->n_machines = 1;
+	h->machines = sp_compact_here(c);
+	on.topology = p ? h->machines + bytes : 0;
+	sp_compact_begin(c, SP_BLOCK_MACHINE, bytes);
+	sp_compact_put(c, &on.next, sizeof(on) - sizeof(on.b));
+	for (uint32_t i = 0; i < t.n; i++) {
+		word |= t.component[i].flags & SP_COMPONENT_DISALLOWED ? 1ull << i % 64 : 0;
+		if (i % 64 == 63 || i + 1 == t.n) {
+			sp_compact_put(c, &word, sizeof(word));
+			word = 0;
+		}
+	}
+	sp_compact_end(c);
+	if (!p)
+		return;
+	rest = p->b.bytes - sizeof(*p) - t.n * sizeof(*t.component);
+	sp_compact_begin(c, SP_BLOCK_TOPOLOGY, p->b.bytes);
+	sp_compact_put(c, &to.n, sizeof(to) - sizeof(to.b));
+	for (uint32_t i = 0; i < t.n; i++) {
+		struct sp_component component = t.component[i];
+
+		component.flags &= ~SP_COMPONENT_DISALLOWED;	/* the machine's block says it */
+		sp_compact_put(c, &component, sizeof(component));
+	}
+	sp_compact_put(c, t.component + t.n, rest);
+	sp_compact_end(c);
+}
+
+/* Last of all the header: a file whose writer did not come so far has no magic, and is no store. */
+static void write_compact(struct sp_out *o, struct sp_model *m)
+{
+	struct sp_compact c = { .o = o };
+	struct sp_header h, own;
+	uint32_t call[SP_CALLS_MAX];
+	struct sp_compact_map map = { .call = call };
+
+	sp_out_repeat(o, '\0', sizeof(h));
+	sp_compact_header(&c, m, &h);
+	put_calls(&c, m, &h, call, &map.n_calls);
+	for (uint32_t i = 0; i < m->n_events; i++)
+		if (m->event[i])
+			h.events = sp_compact_event(&c, m->image, m->event[i], h.events);
+	h.n_events = m->n_events;
+	put_modules(&c, m, &h);
+	for (uint32_t i = 0; i < SP_COUNT(m->sites); i++)
+		if (m->sites[i])
+			put_site_block(&c, m, m->sites[i], &h);
+	own = h;
+	put_machine(&c, m, &h);
+	h.members = sp_compact_here(&c);
+	h.n_members = 1;
+	sp_compact_process(&c, m, &map, &own, false);
+	h.used = sp_compact_here(&c);
+	sp_header_finish(&h);
+	sp_compact_again(&c, 0, &h, sizeof(h));
+}
+
+void sp_view_store(struct sp_out *o, const struct sp_show *s)
+{
+	if (sp_is_merged(s->m) || s->m->damaged || sp_is_torn(s->m) || !sp_compact_can(o))
+		write_image(o, s->m);
+	else
+		write_compact(o, s->m);
 }

@@ -312,6 +312,9 @@ bool sp_row_overflow(const struct sp_model *m, const struct sp_row *row, uint32_
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count);
 
+/* The number of its module, 0: of none, and its address there, of a hit that sp_row_hit gave. */
+uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address);
+
 /* Ranks of one job, and runs of one program, may have kept more callers than others, where one met a function more
  * (SSPAPI_CALLSITES=auto): how many frames all of them have that have more than one, and at most `least`.  Of no more than
  * so many sites are from now on; what only further ones tell apart is one. */

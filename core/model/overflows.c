@@ -88,6 +88,15 @@ static const struct sp_module *module_of(const struct sp_model *m, const struct 
 	return NULL;
 }
 
+uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address)
+{
+	const struct sp_hit *h = &m->row_hit[hit];
+	const struct sp_module *o = sp_module_found(m, h->module, h->address);
+
+	*address = h->address;
+	return o ? o->number : 0;
+}
+
 bool sp_row_hit(const struct sp_model *m, const struct sp_row *row, const struct sp_overflowed *at, uint32_t *hit,
 		struct sp_frame_seen *f, uint64_t *count)
 {

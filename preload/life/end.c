@@ -155,7 +155,7 @@ static int write_aside(const struct sp_view *v, const struct sp_show *s)
 
 static int write_error(const struct sp_view *v, const struct sp_show *s)
 {
-	int fd = sp_say_descriptor(), r = cut ? -ETIMEDOUT : fd < 0 ? 0 : sp_output_write_fd(fd, v, s);
+	int fd = sp_say_descriptor(), r = cut ? -ETIMEDOUT : fd < 0 ? 0 : sp_output_write_fd(fd, false, v, s);
 
 	cut = r == -ETIMEDOUT;
 	if (cut && (!*sp_store.region.path || sp_store.region.torn))

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../../base/out.h"
+#include "../../forms/compact-process.h"
 #include "../files/once.h"
 #include "../files/source.h"
 #include "../tool/encode.h"
@@ -76,6 +76,7 @@ struct merge {
 	struct sp_names sites;
 	uint32_t *site_order, *site_rank, *site_map;	/* site_map: [the process's ids] */
 	uint32_t site_room;
+	struct sp_names own_modules;	/* of the process: those that overflow handlers were called in */
 	struct sp_names notes;
 	uint64_t *note_count;
 	uint32_t note_room;
@@ -116,6 +117,7 @@ int merge_write_machines(struct merge *g, char *const *file);
 
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);
+uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest);
 void merge_write_sites(struct merge *g, struct sp_bytes *b);
 
 /* merge-front.c: what stands before the machines, and the header. */

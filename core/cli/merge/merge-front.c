@@ -227,7 +227,7 @@ int merge_write_header(struct merge *g, int fd)
 
 void merge_free(struct merge *g)
 {
-	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites, &g->lists, &g->boots };
+	struct sp_names *const names[] = { &g->events, &g->calls, &g->machines, &g->topologies, &g->notes, &g->sites, &g->lists, &g->boots, &g->own_modules };
 	void *const arrays[] = { g->site_order, g->site_rank, g->site_map, g->event, g->event_order, g->event_rank, g->call_order,
 				 g->call_rank, g->machine, g->machine_order, g->machine_rank, g->machine_map, g->topology, g->process,
 				 g->note_count, g->map, g->boot_machine };

@@ -38,6 +38,27 @@ void merge_number_sites(struct merge *g, const struct sp_model *m)
 	}
 }
 
+/* Of sp_compact_map. */
+uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest)
+{
+	struct merge *g = merge;
+	struct sp_module m = { .next = *newest };
+	uint32_t known = g->own_modules.n;
+
+	if (!*f->module)
+		return 0;
+	g->key.used = 0;
+	sp_bytes_add(&g->key, f->module, strlen(f->module) + 1);
+	sp_bytes_add(&g->key, f->build_id, strlen(f->build_id) + 1);
+	m.number = sp_names_number(&g->own_modules, g->key.at, g->key.used) + 1;
+	if (m.number <= known || m.number > SP_MODULES_MOST)
+		return m.number <= SP_MODULES_MOST ? m.number : 0;
+	sp_encode_build_id(&m, f->build_id);
+	m.path = sp_compact_text(c, f->module);
+	*newest = sp_compact_like(c, SP_BLOCK_MODULE, &m, sizeof(m));
+	return m.number;
+}
+
 /* ---- writing ------------------------------------------------------------------ */
 
 struct frame {

@@ -374,10 +374,27 @@ static int reader_for(struct readers *r, const struct sp_merge *job, const struc
 	return sp_source_open(*s, job->file[p->file]);
 }
 
+/* Have several of the process's sites one number? */
+static bool are_joined(const struct merge *g, uint32_t n)
+{
+	static bool met[SP_SITES_MOST + 1];
+	bool joined = false;
+
+	memset(met, 0, sizeof(met));
+	for (uint32_t id = 1; id < n; id++) {
+		joined |= g->site_map[id] && met[g->site_map[id]];
+		met[g->site_map[id]] = true;
+	}
+	return joined;
+}
+
 static int write_process(struct merge *g, const struct sp_merge *job, struct readers *r, uint32_t i)
 {
 	const struct merge_process *p = &g->process[i];
-	struct sp_encode with = { .event = g->map, .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine };
+	static uint32_t kept[SP_EVENTS_MAX];
+	struct sp_compact_map with = { .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine, .event = g->map, .kept = kept,
+				       .module = merge_own_module, .arg = g };
+	struct sp_compact c = { .o = &g->out };
 	struct sp_source *s;
 
 	g->file = p->file;
@@ -392,20 +409,18 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 	for (uint32_t e = 0; e < s->model.n_events; e++)
 		if (g->map[e] != SP_LEFT_OUT)
 			g->map[e] = g->event_rank[g->map[e]];
-	for (uint32_t c = 0; c < SP_CALLS_MAX; c++)
-		if (g->call_map[c] != SP_LEFT_OUT)
-			g->call_map[c] = g->call_rank[g->call_map[c]];
+	for (uint32_t n = 0; n < SP_CALLS_MAX; n++)
+		if (g->call_map[n] != SP_LEFT_OUT)
+			g->call_map[n] = g->call_rank[g->call_map[n]];
 	for (uint32_t id = 1; id < s->model.n_callsites; id++) {
 		uint32_t to = g->site_map[id] ? g->site_rank[g->site_map[id] - 1] + 1 : 0;
 
 		g->site_map[id] = to <= SP_SITES_MOST ? to : 0;	/* what there is no room for is "other" */
 	}
 	with.site = g->site_map;
-	sp_bytes_clear(&g->scratch, merge_position(g));
-	sp_encode_member(&g->scratch, &s->model, &with);
-	if (i + 1 < g->n)
-		((struct sp_member *)g->scratch.at)->next = merge_position(g) + g->scratch.used;
-	sp_out_bytes(&g->out, g->scratch.at, g->scratch.used);
+	with.joined = are_joined(g, s->model.n_callsites);
+	sp_names_free(&g->own_modules);
+	sp_compact_process(&c, &s->model, &with, NULL, i + 1 < g->n);
 	return g->out.error;
 }
 
@@ -449,6 +464,7 @@ int sp_merge_files(struct sp_merge *job, int fd)
 		sort(g);
 		g->second_pass = true;
 		sp_out_init(&g->out, fd, g->buffer, sizeof(g->buffer));
+		g->out.own = true;
 		e = merge_write_front(g);
 	}
 	if (e == 0)

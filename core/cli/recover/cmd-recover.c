@@ -93,7 +93,7 @@ static int write_new(const struct recovery *rec, char *path, const struct sp_vie
 
 	if (fd < 0)
 		return fd;
-	r = sp_output_write_fd(fd, v, &(struct sp_show){ .m = m });
+	r = sp_output_write_fd(fd, true, v, &(struct sp_show){ .m = m });
 	end = sp_part_finish(fd);
 	if (r == 0)
 		r = end;

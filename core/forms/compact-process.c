@@ -1,0 +1,492 @@
+/* compact-process.c: a process, its threads and relations; see compact-process.h. */
+#include <string.h>
+
+#include "../model/model-blocks.h"
+#include "../model/view-common.h"
+#include "../store/blocks.h"
+#include "../store/interval.h"
+#include "../store/overflow.h"
+#include "compact-process.h"
+
+/* What is being written. */
+struct writing {
+	struct sp_compact *c;
+	struct sp_model *m;
+	const struct sp_compact_map *map;
+	struct sp_header *h;		/* of the process */
+	struct sp_thread thread;	/* the one at hand, which is written behind its relations */
+};
+
+/* ---- the header --------------------------------------------------------- */
+
+/* The list's newest block is last, as a process makes them. */
+static void put_notes(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+{
+	const char *text;
+
+	for (; (text = sp_model_note_of(m, 0, h->n_notes)) != NULL; h->n_notes++) {
+		sp_off at = sp_compact_begin(c, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + 1);
+
+		sp_compact_put(c, &h->notes, sizeof(h->notes));
+		sp_compact_put(c, text, strlen(text));
+		sp_compact_end(c);
+		h->notes = at;
+	}
+}
+
+static void put_watched(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+{
+	const struct sp_watched *w;
+	uint64_t left = 4096;
+
+	for (sp_off off = m->process[0].h->watched; off && sp_spend(&left); off = w->next) {
+		struct sp_watched to;
+
+		w = sp_image_block(m->image, off, SP_BLOCK_WATCHED, sizeof(*w));
+		if (!w)
+			break;
+		to = *w;
+		to.next = h->watched;
+		to.args = sp_compact_texts(c, m->image, w->args);
+		h->watched = sp_compact_like(c, SP_BLOCK_WATCHED, &to, sizeof(to));
+	}
+}
+
+void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
+{
+	sp_off *const text[] = { &h->host, &h->exe, &h->job, &h->cwd, &h->papi_library, &h->csv_events, &h->user_events,
+				 &h->cpus_allowed, &h->pmus };
+
+	*h = *m->process[0].h;
+	memset(h->magic, 0, sizeof(h->magic));
+	h->used = h->output = h->format = h->topology = h->events = h->threads = h->notes = h->call_names = h->sites = h->modules =
+		h->members = h->machines = h->watched = h->kept_events = h->kept_threads = h->kept_notes = h->kept_sites =
+		h->kept_modules = 0;
+	h->n_events = h->n_relations = h->n_notes = h->n_sites = h->n_modules = h->n_members = h->n_machines = 0;
+	h->n_threads = m->n_threads;
+	sp_header_begin(h);
+	for (unsigned i = 0; i < SP_COUNT(text); i++)
+		*text[i] = sp_compact_text(c, sp_image_text(m->image, *text[i]));
+	h->args = sp_compact_texts(c, m->image, h->args);
+	put_watched(c, m, h);
+	put_notes(c, m, h);
+}
+
+/* ---- which events of a row are there -------------------------------------- */
+
+static uint32_t events_of(const struct writing *w, const struct sp_row *row)
+{
+	uint32_t n = 0;
+
+	if (!w->map->event)
+		return row->k;
+	for (uint32_t i = 0; i < row->k; i++)
+		if (w->map->event[row->event[i]] != SP_LEFT_OUT)
+			w->map->kept[n++] = i;
+	return n;
+}
+
+/* The place in the row of number i of them. */
+static uint32_t kept(const struct writing *w, uint32_t i)
+{
+	return w->map->event ? w->map->kept[i] : i;
+}
+
+/* Of the row's values. */
+static void put_values(const struct writing *w, const int64_t *value, uint32_t k)
+{
+	for (uint32_t i = 0; w->map->event && i < k; i++)
+		sp_compact_put(w->c, &value[kept(w, i)], sizeof(*value));
+	if (!w->map->event)
+		sp_compact_put(w->c, value, k * sizeof(*value));
+}
+
+/* ---- permanent readings ------------------------------------------------- */
+
+#define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
+
+static sp_off put_readings(struct writing *w, const struct sp_row *row, uint32_t k)
+{
+	uint64_t bytes = sp_reading_bytes(k), most = sp_max(CHUNK_BYTES / bytes, 1), left = row->kept;
+	struct sp_chunk chunk = { .k = k };
+	struct sp_kept at = { 0 };
+	sp_off before = 0;
+
+	for (; left && sp_row_kept(w->m, row, &at); chunk.number++) {
+		chunk.room = (uint32_t)sp_min(most, left);
+		chunk.next = chunk.jump = before;
+		chunk.jump_number = chunk.number ? chunk.number - 1 : 0;
+		chunk.first_ns = at.ns;
+		before = sp_compact_begin(w->c, SP_BLOCK_READINGS, sizeof(chunk) + chunk.room * bytes);
+		sp_compact_put(w->c, &chunk.next, sizeof(chunk) - offsetof(struct sp_chunk, next));
+		for (uint32_t i = 0; i < chunk.room && (!i || sp_row_kept(w->m, row, &at)); i++) {
+			struct sp_reading r = { .ns = at.ns, .cpu = at.cpu, .number = i + 1 };
+
+			sp_compact_put(w->c, &r, sizeof(r));
+			put_values(w, at.value, k);
+		}
+		sp_compact_end(w->c);
+		chunk.first += chunk.room;
+		left -= chunk.room;
+	}
+	return before;
+}
+
+/* ---- intervals ---------------------------------------------------------- */
+
+static int32_t cell_of(struct writing *w, struct sp_row *row, int32_t cpu)
+{
+	struct sp_at_cpu at;
+
+	for (uint32_t i = 0; sp_row_cell(w->m, row, i, &at); i++)
+		if (at.cpu == cpu)
+			return (int32_t)i;
+	return -1;
+}
+
+/* A site of a damaged store may not be there: it is "other". */
+static uint32_t site_of(const struct writing *w, uint32_t id)
+{
+	return id >= w->m->n_callsites ? 0 : w->map->site ? w->map->site[id] : id;
+}
+
+static bool is_same(const struct writing *w, const struct sp_between *a, const struct sp_between *b)
+{
+	return a->cpu == b->cpu && site_of(w, a->to) == site_of(w, b->to) && site_of(w, a->from) == site_of(w, b->from);
+}
+
+/* Is interval `at`, number i, one that an earlier one is the same as?  None is where no sites were joined. */
+static bool is_repeated(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *at)
+{
+	struct sp_between other;
+
+	for (uint32_t j = 0; w->map->joined && j < i && sp_row_interval(w->m, row, j, &other); j++)
+		if (is_same(w, at, &other))
+			return true;
+	return false;
+}
+
+/* What none of them has, "other", the reader finds again. */
+static bool is_written(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *at)
+{
+	return site_of(w, at->to) && cell_of(w, row, at->cpu) >= 0 && !is_repeated(w, row, i, at);
+}
+
+/* Of all from number i on that are as `is`, a value: of the totals (of 0) or of what is proven (of 1). */
+static int64_t added(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *is, uint32_t e, unsigned of)
+{
+	int64_t sum = (of ? is->exact : is->total)[e];
+	struct sp_between other;
+
+	for (i++; w->map->joined && sp_row_interval(w->m, row, i, &other); i++)
+		if (is_same(w, is, &other))
+			sum = sp_plus(sp_event_type(w->m, row->event[e]), sum, (of ? other.exact : other.total)[e]);
+	return sum;
+}
+
+static uint64_t count_of(struct writing *w, struct sp_row *row, uint32_t i, const struct sp_between *is)
+{
+	struct sp_between other;
+	uint64_t count = is->count;
+
+	for (i++; w->map->joined && sp_row_interval(w->m, row, i, &other); i++)
+		count += is_same(w, is, &other) ? other.count : 0;
+	return count;
+}
+
+static sp_off put_intervals(struct writing *w, struct sp_row *row, uint32_t k)
+{
+	struct sp_intervals head = { .k = k };
+	struct sp_between at;
+	sp_off off;
+
+	for (uint32_t i = 0; sp_row_interval(w->m, row, i, &at); i++)
+		head.n += is_written(w, row, i, &at);
+	if (!head.n)
+		return 0;
+	head.room = (uint32_t)head.n;
+	off = sp_compact_begin(w->c, SP_BLOCK_INTERVALS, sp_intervals_bytes(k, head.room));
+	sp_compact_put(w->c, &head.next, sizeof(head) - offsetof(struct sp_intervals, next));
+	for (uint32_t i = 0; sp_row_interval(w->m, row, i, &at); i++) {
+		struct sp_interval is = { .from = site_of(w, at.from), .to = site_of(w, at.to), .cell = cell_of(w, row, at.cpu),
+					  .count = count_of(w, row, i, &at) };
+
+		if (!is_written(w, row, i, &at))
+			continue;
+		sp_compact_put(w->c, &is, sizeof(is));
+		for (uint32_t e = 0; e < 2 * k; e++)
+			sp_compact_put(w->c, &(int64_t){ added(w, row, i, &at, kept(w, e % k), e / k) }, sizeof(int64_t));
+	}
+	sp_compact_end(w->c);
+	return off;
+}
+
+/* ---- gauges --------------------------------------------------------------- */
+
+static bool is_gauge(const struct writing *w, const struct sp_row *row, uint32_t i)
+{
+	return sp_event_is_gauge(w->m, row->event[kept(w, i)]);
+}
+
+/* What was read on one CPU is a cell. */
+static uint32_t gauge_cells(const struct writing *w, const struct sp_row *row)
+{
+	struct sp_shown g = { 0 };
+	uint64_t at = 0;
+	uint32_t n = 0;
+	int32_t cpu = 0;
+
+	for (; sp_row_gauge(w->m, row, &at, &g); cpu = g.cpu)
+		n += !n || g.cpu != cpu;
+	return n;
+}
+
+/* Zeros for the gauges from place *i on in front of this event's; of no event: for the rest of the cell. */
+static bool find_gauge(const struct writing *w, const struct sp_row *row, uint32_t k, uint32_t *i, uint32_t event)
+{
+	for (; *i < k; ++*i) {
+		if (is_gauge(w, row, *i) && row->event[kept(w, *i)] == event)
+			return true;
+		if (is_gauge(w, row, *i))
+			sp_compact_zeros(w->c, sizeof(struct sp_gauge));
+	}
+	return false;
+}
+
+static void put_shown(struct writing *w, const struct sp_row *row, uint32_t k)
+{
+	struct sp_shown g = { 0 };
+	uint64_t at = 0;
+	int32_t cpu = 0;
+	uint32_t i = 0;
+
+	for (bool first = true; sp_row_gauge(w->m, row, &at, &g); first = false) {
+		if (!first && g.cpu != cpu) {
+			find_gauge(w, row, k, &i, UINT32_MAX);
+			i = 0;
+		}
+		cpu = g.cpu;
+		if ((w->map->event && w->map->event[g.event] == SP_LEFT_OUT) || !find_gauge(w, row, k, &i, g.event))
+			continue;
+		sp_compact_put(w->c, &(struct sp_gauge){
+			.readings = g.readings, .ns = g.ns, .last = g.last, .min = g.min, .max = g.max, .sum = g.sum,
+			.data_type = w->m->event[g.event]->data_type, .cpu = g.cpu }, sizeof(struct sp_gauge));
+		i++;
+	}
+}
+
+static sp_off put_gauges(struct writing *w, const struct sp_row *row, uint32_t k)
+{
+	uint32_t n = 0, cells = gauge_cells(w, row);
+	sp_off off;
+
+	for (uint32_t i = 0; i < k; i++)
+		n += is_gauge(w, row, i);
+	if (!n || !cells)
+		return 0;
+	off = sp_compact_begin(w->c, SP_BLOCK_GAUGES, sp_gauges_bytes(n, cells));
+	sp_compact_u32(w->c, n);
+	sp_compact_u32(w->c, cells);
+	for (uint32_t i = 0; i < k; i++)
+		if (is_gauge(w, row, i))
+			sp_compact_u32(w->c, i);
+	if (n % 2)
+		sp_compact_u32(w->c, 0);
+	put_shown(w, row, k);
+	sp_compact_end(w->c);
+	return off;
+}
+
+/* ---- overflows --------------------------------------------------------------- */
+
+/* Where event e of the row stands among those that are there; behind them what PAPI did not tell; -1: it is left out. */
+static int64_t kept_index(const struct writing *w, const struct sp_row *row, uint32_t e, uint32_t k)
+{
+	uint32_t lo = 0, hi = k;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (kept(w, mid) < e)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return e == row->k || (lo < k && kept(w, lo) == e) ? (int64_t)lo : -1;
+}
+
+/* Each hit of the row's counts that are there: how many; with `put` they are written, else modules that are new. */
+static uint32_t hits_of(struct writing *w, const struct sp_row *row, uint32_t k, bool put)
+{
+	struct sp_overflowed at;
+	uint32_t n = 0, hits = 0;
+
+	for (uint32_t i = 0; sp_row_overflow(w->m, row, &i, &at);) {
+		struct sp_frame_seen f;
+		uint64_t count;
+
+		if (kept_index(w, row, at.event, k) < 0)
+			continue;
+		n++;
+		for (uint32_t hit = UINT32_MAX; sp_row_hit(w->m, row, &at, &hit, &f, &count); hits++) {
+			struct sp_hit is = { .address = f.offset, .of = n, .count = count };
+
+			if (w->map->module)
+				is.module = w->map->module(w->map->arg, w->c, &f, &w->h->modules);
+			else
+				is.module = sp_row_hit_module(w->m, hit, &is.address);
+			if (put)
+				sp_compact_put(w->c, &is, sizeof(is));
+		}
+	}
+	return hits;
+}
+
+static sp_off put_overflows(struct writing *w, const struct sp_row *row, uint32_t k)
+{
+	uint32_t n = 0, hits;
+	struct sp_overflowed at;
+	sp_off off;
+
+	for (uint32_t i = 0; sp_row_overflow(w->m, row, &i, &at);)
+		n += kept_index(w, row, at.event, k) >= 0;
+	if (!n)
+		return 0;
+	hits = hits_of(w, row, k, false);
+	off = sp_compact_begin(w->c, SP_BLOCK_OVERFLOWS, sp_overflows_bytes(n, hits));
+	sp_compact_u32(w->c, n);
+	sp_compact_u32(w->c, hits);
+	for (uint32_t i = 0; sp_row_overflow(w->m, row, &i, &at);) {
+		int64_t e = kept_index(w, row, at.event, k);
+
+		if (e >= 0)
+			sp_compact_put(w->c, &(struct sp_overflow){ .event = (uint32_t)e, .cpu = at.cpu, .count = at.count },
+				       sizeof(struct sp_overflow));
+	}
+	hits_of(w, row, k, true);
+	sp_compact_end(w->c);
+	return off;
+}
+
+/* ---- relations ------------------------------------------------------------------ */
+
+static void put_cell(struct writing *w, const struct sp_at_cpu *at, uint32_t k)
+{
+	struct sp_cell cell = {
+		.cpu = at->cpu, .used = SP_CELL_USED | (at->has_kept ? SP_CELL_KEPT : 0) | (at->hole ? SP_CELL_HOLES : 0),
+		.readings = at->readings, .epoch = at->has_entry, .ns = at->has_entry ? at->entry_ns : 0,
+	};
+
+	sp_compact_put(w->c, &cell, sizeof(cell));
+	put_values(w, at->total, k);
+	put_values(w, at->exact, k);
+	if (at->has_entry || at->hole)
+		put_values(w, at->entry, k);
+	else
+		sp_compact_zeros(w->c, k * sizeof(int64_t));
+}
+
+/* How its counts were told to CPUs, as far as that is known. */
+static void put_times(struct writing *w, struct sp_row *row, struct sp_times *t, uint32_t k)
+{
+	struct sp_at_cpu at;
+
+	if (row->times) {
+		t->moves = row->times->moves;
+		t->windows = row->times->windows;
+		t->flags = row->times->flags;
+	}
+	sp_compact_put(w->c, t, sizeof(*t));
+	for (uint32_t i = 0; row->times && sp_row_cell(w->m, row, i, &at); i++)
+		sp_compact_put(w->c, &at.there, sizeof(at.there));
+	if (row->times)
+		put_values(w, (const int64_t *)row->edge, k);
+}
+
+static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
+{
+	struct sp_times t = { .allowed = row->times ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed)) : 0 };
+	struct sp_relation r = {
+		.next = w->thread.relations, .id = w->h->n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
+		.target = row->target, .target_id = row->target_id, .scope = row->scope, .domain = row->domain, .flags = row->flags,
+		.threads = row->threads, .starts = row->starts, .resets = row->resets, .first_ns = row->first_ns,
+		.last_ns = row->last_ns, .refused = row->refused,
+	};
+	struct sp_at_cpu at;
+
+	r.intervals = put_intervals(w, row, k);
+	r.gauges = put_gauges(w, row, k);
+	r.readings = put_readings(w, row, k);
+	t.overflows = put_overflows(w, row, k);
+	w->thread.relations = sp_compact_begin(w->c, SP_BLOCK_RELATION, sp_settled_layout(k, row->cells).bytes);
+	w->thread.n_relations++;
+	sp_compact_put(w->c, &r.next, sizeof(r) - offsetof(struct sp_relation, next));
+	for (uint32_t i = 0; i < k; i++)
+		sp_compact_u32(w->c, w->map->event ? w->map->event[row->event[kept(w, i)]] : row->event[i]);
+	if (k % 2)
+		sp_compact_u32(w->c, 0);
+	for (uint32_t i = 0; sp_row_cell(w->m, row, i, &at); i++)
+		put_cell(w, &at, k);
+	put_times(w, row, &t, k);
+	sp_compact_end(w->c);
+}
+
+/* The thread at hand, if it has relations; the next one is `like`. */
+static void put_thread(struct writing *w, const struct sp_thread *like)
+{
+	sp_off before = w->h->threads;
+
+	if (w->thread.relations) {
+		w->thread.next = before;
+		w->h->threads = sp_compact_like(w->c, SP_BLOCK_THREAD, &w->thread, offsetof(struct sp_thread, calls));
+	}
+	memcpy(&w->thread, like, offsetof(struct sp_thread, calls));
+}
+
+/* Those that have a relation of which an event is there. */
+static void put_threads(struct writing *w)
+{
+	struct sp_thread thread = { .tid = 0 };
+	struct sp_row row = { 0 };
+	sp_off thread_at = 0;
+
+	while (sp_model_next(w->m, &row)) {
+		uint32_t k = events_of(w, &row);
+
+		if (k && row.thread_at != thread_at) {
+			thread = (struct sp_thread){ .tid = row.tid, .threads = row.tid ? 1 : row.threads };
+			memcpy(thread.name, row.thread, sp_min(strlen(row.thread), sizeof(thread.name) - 1));
+			put_thread(w, &thread);
+			thread_at = row.thread_at;
+		}
+		if (k)
+			put_relation(w, &row, k);
+	}
+	put_thread(w, &thread);
+}
+
+/* ---- the process -------------------------------------------------------------------- */
+
+void sp_compact_process(struct sp_compact *c, struct sp_model *m, const struct sp_compact_map *map, struct sp_header *h, bool more)
+{
+	struct sp_member p = { .machine = map->machine, .n_calls = map->n_calls };
+	struct writing w = { .c = c, .m = m, .map = map, .h = h ? h : &p.h };
+	sp_off at = sp_compact_begin(c, SP_BLOCK_MEMBER, sizeof(p) + p.n_calls * 8ull);
+
+	sp_compact_zeros(c, sizeof(p) - sizeof(p.b));
+	for (uint32_t n = 0; n < p.n_calls; n++) {
+		uint64_t calls = 0;
+
+		for (uint32_t i = 0; i < SP_CALLS_MAX; i++)
+			calls += map->call[i] == n ? m->calls[i] : 0;
+		sp_compact_put(c, &calls, sizeof(calls));
+	}
+	sp_compact_end(c);
+	if (!h)
+		sp_compact_header(c, m, &p.h);
+	put_threads(&w);
+	p.extent = sp_compact_here(c) - at;
+	p.next = more ? sp_compact_here(c) : 0;
+	p.h = *w.h;
+	sp_compact_again(c, at + sizeof(p.b), &p.next, sizeof(p) - sizeof(p.b));
+}
