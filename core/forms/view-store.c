@@ -216,7 +216,7 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 
 void sp_view_store(struct sp_out *o, const struct sp_show *s)
 {
-	if (sp_is_merged(s->m) || s->m->damaged || sp_is_torn(s->m) || !sp_compact_can(o))
+	if (!s->m->memory || sp_is_merged(s->m) || s->m->damaged || sp_is_torn(s->m) || !o->own)
 		write_image(o, s->m);
 	else
 		write_compact(o, s->m);

@@ -268,6 +268,7 @@ struct sp_callsite {
  * sp_row_kept.  Its memory is touched. */
 int sp_model_one(struct sp_model *m, const struct sp_image *image, sp_off relation, bool kept);
 
+/* After -ENOMEM `memory` is NULL, and the store form alone can be written. */
 int sp_model_open(struct sp_model *m, const struct sp_image *image);
 void sp_model_close(struct sp_model *m);
 

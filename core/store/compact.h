@@ -1,7 +1,7 @@
 /* compact.h: writes blocks of the compact form (format.h, "the compact form") one behind the other.
  *
  * What a block names stands in front of it, so that no more is kept in memory than the output's buffer.  Only what stands
- * before its parts, the header and a process, is written again at the end (sp_compact_again).  A block has the bytes that
+ * before its parts, the header and a process, is written again at the end (sp_compact_again): the output is an own file.  A block has the bytes that
  * were said when it began, whatever is put into it: what it is made of may change meanwhile.
  * Async-signal-safe, no malloc; errors are the output's.
  */
@@ -15,12 +15,6 @@ struct sp_compact {
 	struct sp_out *o;
 	uint64_t left;			/* bytes of the block that is being written */
 };
-
-/* Can the output be written so?  Not where what went out cannot be written again. */
-static inline bool sp_compact_can(const struct sp_out *o)
-{
-	return o->fd < 0 || o->own;
-}
 
 /* The offset of the next byte. */
 static inline sp_off sp_compact_here(const struct sp_compact *c)
@@ -42,15 +36,6 @@ static inline void sp_compact_u32(struct sp_compact *c, uint32_t v)
 
 /* A whole block that is as `like` but for its head: its offset. */
 sp_off sp_compact_like(struct sp_compact *c, uint32_t kind, const void *like, uint64_t bytes);
-
-/* Room for a block that is written again when what it names is there; and that, or part of it. */
-static inline sp_off sp_compact_room(struct sp_compact *c, uint32_t kind, uint64_t bytes)
-{
-	sp_off at = sp_compact_begin(c, kind, bytes);
-
-	sp_compact_end(c);
-	return at;
-}
 
 static inline void sp_compact_again(struct sp_compact *c, sp_off at, const void *bytes, uint64_t n)
 {

@@ -165,6 +165,12 @@ static int write_error(const struct sp_view *v, const struct sp_show *s)
 	return r;
 }
 
+/* Without memory for a model, that is the store as it is. */
+static bool can_write(const struct sp_view *v, const struct sp_model *m)
+{
+	return m->memory || strcmp(v->name, "store") == 0;
+}
+
 /* `told`: a form before this one could not be written, for the same reason, as a rule. */
 static int write_one(const char *name, const struct sp_view *v, const struct sp_show *s, bool rename_it, bool told)
 {
@@ -175,6 +181,8 @@ static int write_one(const char *name, const struct sp_view *v, const struct sp_
 	if (strcmp(sp_conf.output, "-") == 0)
 		return write_error(v, s);
 	r = rename_it ? sp_output_name_for(path, sizeof(path), name, v) : 0;
+	if (r == 0 && !can_write(v, s->m))
+		r = -ENOMEM;
 	if (r == 0)
 		r = sp_output_write(&output, rename_it ? path : name, sp_process_who(), v, s);
 	if (r < 0 && !told)
@@ -364,7 +372,7 @@ static int dump(enum sp_end how, const char *path, const struct sp_view *view)
 	sp_quiet_begin(&quiet);
 	sp_sites_name(sp_get(&finishing) == (uint32_t)sp_sys(SYS_gettid));
 	r = sp_model_open(&m, &sp_store.image);
-	if (r < 0) {
+	if (r < 0 && (r != -ENOMEM || (path && !can_write(view, &m)))) {
 		failed(sp_conf.output, r);
 	} else {
 		m.h.end = how;

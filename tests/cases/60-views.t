@@ -54,7 +54,7 @@ check "holes: CPU 1 is in the XML" counts 1
 
 # A store that was cut off in front of what was counted: no other reason is given for what is missing.
 cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
-truncate -s 50000 "$tmp/cut.sspapi"
+truncate -s -200 "$tmp/cut.sspapi"
 run cut "$B/sspapi" report "$tmp/cut.sspapi"
 is "cut: said" "$(status_of cut) $(cat "$tmp/cut.err")" "1 sspapi report: $tmp/cut.sspapi: damaged: what could be read is shown"
 is "cut: why there is nothing" "$(sed -n '/^Nothing to show/,/\.$/p' "$tmp/cut.out" | tr -s '\n ' ' ')" \

@@ -205,8 +205,13 @@ json() {
 
 # another_process STORE: makes it that of one that began a ns later; a copy is the same process, and counts once
 another_process() {
-	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; seek $f, 96, 0; read $f, my $ns, 8; seek $f, 96, 0;
-		print $f pack "Q", unpack("Q", $ns) + 1' "$1"
+	perl -e 'open my $f, "+<:raw", $ARGV[0] or die; sub at { seek $f, $_[0], 0; read $f, my $v, 8; unpack "Q", $v }
+		my $process = at(376);	# of a live file 0: its header is all there is
+		for my $start (96, $process ? $process + 32 + 96 : ()) {
+			my $ns = at($start) + 1;
+			seek $f, $start, 0;
+			print $f pack "Q", $ns;
+		}' "$1"
 }
 
 # Our lines on stderr.

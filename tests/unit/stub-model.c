@@ -55,6 +55,11 @@ const void *sp_image_at(const struct sp_image *image, sp_off off, uint64_t len)
 	return image->base + off;
 }
 
+const void *sp_image_block(const struct sp_image *image, sp_off off, uint32_t kind, uint64_t least)
+{
+	return NULL;
+}
+
 const char *sp_image_text(const struct sp_image *image, sp_off off)
 {
 	return off < SP_COUNT(stub_text) ? stub_text[off] : "";
@@ -293,6 +298,16 @@ const char *sp_model_call_name(const struct sp_model *m, uint32_t i)
 const struct sp_watched *sp_row_watched(const struct sp_model *m, const struct sp_row *row)
 {
 	return NULL;
+}
+
+const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i)
+{
+	return sp_model_note(m, i);
+}
+
+uint32_t sp_row_hit_module(const struct sp_model *m, uint32_t hit, uint64_t *address)
+{
+	return 0;
 }
 
 const char *sp_model_note(const struct sp_model *m, uint32_t i)
