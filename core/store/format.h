@@ -1,7 +1,7 @@
 /* format.h: the bytes of a store; no code but the sizes that follow from them.
  *
- * The same bytes are the store of a running process, the live file that
- * outlives it, and the file that the sspapi command reads (sspapi-store(5)).
+ * Two forms have the same blocks (sspapi-store(5)).  The live form is the store of a running process and the live file that
+ * outlives it.  The compact form is what a process, `sspapi merge` and `sspapi stat` write: a header with `members`.
  *
  * A store is a header at offset 0 and blocks behind it.  Blocks name each other
  * by offset from the start of the store (sp_off, 0 = none) and form lists that
@@ -42,7 +42,7 @@ enum sp_block_kind {
 	SP_BLOCK_INTERVALS = 0x5320,
 	SP_BLOCK_SITES,
 	SP_BLOCK_MODULE,
-	SP_BLOCK_MEMBER = 0x5330,	/* of a merged store */
+	SP_BLOCK_MEMBER = 0x5330,	/* of the compact form */
 	SP_BLOCK_MACHINE,
 	SP_BLOCK_WATCHED = 0x5340
 };
@@ -152,7 +152,7 @@ struct sp_header {
 	sp_off sites, modules;		/* heads of lists, newest first */
 	sp_off kept_sites, kept_modules;
 	uint32_t n_sites, n_modules;
-	/* Of a merged store: its processes and their machines.  0: a store of one process,
+	/* Of the compact form: its processes and their machines.  0: the live form, of one process,
 	 * which is the one that this header tells of. */
 	sp_off members, machines;	/* in order */
 	uint32_t n_members, n_machines;
@@ -254,7 +254,7 @@ struct sp_thread {
 	uint64_t threads;		/* 1; in tid 0: how many are folded into it */
 	sp_off relations;		/* newest first */
 	sp_off kept;			/* as kept_threads, of its relations */
-	uint64_t calls[SP_CALLS_MAX];	/* not in a merged store: the block ends before them */
+	uint64_t calls[SP_CALLS_MAX];	/* not in the compact form: the block ends before them */
 };
 
 enum sp_target { SP_TARGET_THREAD, SP_TARGET_CPU, SP_TARGET_TID };
@@ -290,7 +290,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 struct sp_relation {
 	struct sp_block b;
 	sp_off next;
-	sp_off thread;
+	sp_off thread;			/* 0 in the compact form */
 	uint32_t id;
 	int32_t event_set;
 	uint32_t k;			/* events */
@@ -391,7 +391,7 @@ struct sp_draft {
 
 #define SP_CELL_USED	1u
 #define SP_CELL_KEPT	2u		/* there are permanent readings on this CPU */
-#define SP_CELL_HOLES	4u		/* in a merged store: the words of entries are no entries: where one is not 0, this CPU cannot
+#define SP_CELL_HOLES	4u		/* in the compact form: the words of entries are no entries: where one is not 0, this CPU cannot
 					 * count the event */
 
 struct sp_cell {
@@ -422,7 +422,7 @@ struct sp_layout {
 	uint64_t state, records, record_bytes, drafts, draft_room, cell, cell_bytes, times, bytes;
 };
 
-/* In a merged store nothing but cells and times follow: cells of counted CPUs only, ascending, whose entry holds if `epoch`
+/* In the compact form nothing but cells and times follow: cells of counted CPUs only, ascending, whose entry holds if `epoch`
  * is not 0. */
 static inline struct sp_layout sp_settled_layout(uint64_t k, uint64_t cells)
 {
@@ -484,15 +484,15 @@ struct sp_gauge {
 	int64_t last, min, max;		/* in the event's data_type */
 	double sum;			/* for the mean */
 	uint32_t data_type;
-	int32_t cpu;			/* in a merged store: of the readings; a cell of gauges has one CPU */
+	int32_t cpu;			/* in the compact form: of the readings; a cell of gauges has one CPU */
 };
 
 /* ---- overflows --------------------------------------------------------- */
 
 /* How often the overflow handlers of a relation's sets were called, and what they
  * interrupted.  Followed by
- *	struct sp_overflow at[n]	by event, then by cell; in a merged store those that are counted
- *	struct sp_hit hit[hits]		in buckets of SP_HIT_WAYS; in a merged store in no order
+ *	struct sp_overflow at[n]	by event, then by cell; in the compact form those that are counted
+ *	struct sp_hit hit[hits]		in buckets of SP_HIT_WAYS; in the compact form in no order
  * A call is in `count` first, and then perhaps in a hit: what a count has beyond its hits fell
  * out of them, or its process was killed in between. */
 struct sp_overflows {
@@ -506,25 +506,24 @@ struct sp_overflow {
 	uint64_t count;
 };
 
-#define SP_HITS		512u		/* of a relation that is not merged */
+#define SP_HITS		512u		/* of a relation of the live form */
 #define SP_HIT_WAYS	8u
 #define SP_HIT_BUSY	UINT32_MAX	/* in `of`: being written */
 
 /* An address has been hit count - before times at least since it got its place; `before` is what
  * the one that had the place before had (Metwally and others, "Space-Saving"). */
 struct sp_hit {
-	uint64_t address;		/* in a merged store from the module's base */
-	uint32_t module;		/* its number; in a merged store in the process's own list; 0: in none */
+	uint64_t address;		/* of the code */
+	uint32_t module;		/* its number; in the compact form in the process's own list; 0: in none */
 	uint32_t of;			/* the number, from 1, of its struct sp_overflow; 0: free */
 	uint64_t count, before;
 };
 
-/* ---- merged stores ------------------------------------------------------
+/* ---- the compact form ---------------------------------------------------
  *
- * What `sspapi merge` writes.  Events, names of calls and topologies are there once,
- * by the header; behind them stand the processes, one after the other, each in one
- * piece with all that is its own.  The order of everything follows from what is in it,
- * so that stores give the same bytes however they are merged.
+ * Events, names of calls, call sites and topologies are there once, by the header; behind them stand the processes, one
+ * after the other, each in one piece with all that is its own but what it shares with the store.  Of a merged store the
+ * order of everything follows from what is in it, so that stores give the same bytes however they are merged.
  */
 struct sp_machine {
 	struct sp_block b;
