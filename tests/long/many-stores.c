@@ -137,6 +137,7 @@ static void write_store(struct sp_store *s, const char *path)
 		exit(1);
 	}
 	sp_out_init(&o, fd, buffer, sizeof(buffer));
+	o.own = true;
 	sp_view_store(&o, &(struct sp_show){ .m = &m });
 	if (sp_out_finish(&o) < 0)
 		exit(1);
