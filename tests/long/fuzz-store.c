@@ -100,11 +100,11 @@ static const unsigned long words[] = {0, 1, 7, 8, 63, 64, 127, 255, 4095, 4096, 
 /* Where a block starts, or the header's fields. */
 static size_t some_block(const unsigned char *b, size_t n)
 {
-	for (int tries = 0; n > 512 && tries < 4000; tries++) {
-		size_t at = sizeof(struct sp_header) + below(n - sizeof(struct sp_header));
+	for (int tries = 0; n > sizeof(struct sp_header) + 4 && tries < 4000; tries++) {
+		size_t at = sizeof(struct sp_header) + below(n - sizeof(struct sp_header) - 3);
 		unsigned kind;
 
-		at &= ~(size_t)63;
+		at &= ~(size_t)7;
 		memcpy(&kind, b + at, 4);
 		if (kind >= SP_BLOCK_STRING && kind <= SP_BLOCK_MACHINE)
 			return at;
@@ -157,6 +157,8 @@ static size_t harm(unsigned char *b, size_t n)
 			memset(b + at, below(2) ? 0 : 0xff, length);
 		break;
 	case 7:				/* more, or less, in a small number */
+		if ((at & ~3ul) + 4 > n)	/* it was cut before */
+			break;
 		memcpy(&v, b + (at & ~3ul), 4);
 		v += below(2) ? 1 : -1;
 		put(b, n, at & ~3ul, &v, 4);
