@@ -34,9 +34,13 @@ static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
 	return (uint32_t)((uint64_t)(at - w->records) / w->layout.record_bytes);
 }
 
+/* (By who waits for the writer, too: it may be unbound right now.) */
 static void unsure(struct sp_writer *w)
 {
-	__atomic_fetch_or(&w->relation->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
+	struct sp_relation *r = sp_get(&w->relation);
+
+	if (r)
+		__atomic_fetch_or(&r->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
 }
 
 /* In place of the mark of a call while something is booked that is not that call. */
@@ -292,14 +296,15 @@ void sp_records_fold(struct sp_writer *w)
 
 /* ---- binding ------------------------------------------------------------------- */
 
-void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
-		     const uint8_t *kinds)
+void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+			   const uint8_t *kinds)
 {
 	struct sp_layout l = sp_relation_layout(k, cells);
 	unsigned char *base = (unsigned char *)sp_image_at(image, off, l.bytes);
 
-	memset(w, 0, sizeof(*w));
-	w->relation = (struct sp_relation *)base;
+	memset(&w->last, 0, offsetof(struct sp_writer, below) - offsetof(struct sp_writer, last));
+	clear_slow(w, ~(SP_SLOW_BINDS | SP_SLOW_SHARED));
+	sp_put(&w->relation, (struct sp_relation *)base);
 	w->image = image;
 	w->off = off;
 	w->layout = l;
@@ -311,11 +316,19 @@ void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off o
 	w->to = w->records + SP_RECORDS * l.record_bytes;	/* those of another are looked for everywhere */
 	w->cpu = -2;
 	w->kinds = kinds;
-	w->slow = kinds ? SP_SLOW_OTHER : 0;
+	if (kinds)
+		set_slow(w, SP_SLOW_OTHER);
 	sp_records_fold(w);
 	w->ran = w->runs;
 	w->runs = false;
 	w->state->flags &= ~SP_STATE_RUNNING;
+}
+
+void sp_records_bind(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+		     const uint8_t *kinds)
+{
+	memset(w, 0, sizeof(*w));
+	sp_records_bind_taken(w, image, off, k, cells, kinds);
 }
 
 void sp_records_keep(struct sp_writer *w, uint32_t component)
@@ -330,23 +343,13 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 	w->log = log;
 	w->entries = entries;
 	w->only_kept = only_kept;
-	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !sp_get(&w->slow) ? SP_SLOW_KEPT : SP_SLOW_OTHER);
+	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !(sp_get(&w->slow) & ~(SP_SLOW_BINDS | SP_SLOW_SHARED)) ?
+		    SP_SLOW_KEPT : SP_SLOW_OTHER);
 }
 
-bool sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots)
+void sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots)
 {
-	bool may;
-
-	if (sp_get(&w->in_flight))
-		return false;
-	sp_put(&w->in_flight, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ));
-	sp_order();
-	may = !(sp_acquire(&w->slow) & SP_SLOW_SHARED);
-	if (may)
-		sp_intervals_bind(&w->track, w->image, w->relation->intervals, w->k, memory, slots);
-	sp_order();
-	sp_records_end(w);
-	return may;
+	sp_intervals_bind(&w->track, w->image, w->relation->intervals, w->k, memory, slots);
 }
 
 /* ---- a record ---------------------------------------------------------------------- */
@@ -776,6 +779,12 @@ static void find_records(struct sp_writer *w)
 	sp_records_fold(w);
 }
 
+static void asks_if(struct sp_writer *w, bool asks)
+{
+	if (asks)
+		sp_put(&w->asks, true);
+}
+
 /* A handler jumped out of the call in flight.  Values that PAPI handed out for it have no taker any more. */
 static void left(struct sp_writer *w, uintptr_t mark)
 {
@@ -783,7 +792,7 @@ static void left(struct sp_writer *w, uintptr_t mark)
 	uint32_t what = (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op);
 	bool lost = op == SP_OP_STOP || op == SP_OP_RESET || op == SP_OP_ACCUM;
 
-	w->asks |= op == SP_OP_START || op == SP_OP_STOP;
+	asks_if(w, op == SP_OP_START || op == SP_OP_STOP);
 	if (lost)
 		unsure(w);
 	set_end(w, END_BEGUN);
@@ -802,7 +811,7 @@ static void left_booking(struct sp_writer *w, uintptr_t mark)
 
 	if (!is_over_booking(w))
 		find_records(w);
-	w->asks |= op == SP_OP_START || op == SP_OP_STOP;
+	asks_if(w, op == SP_OP_START || op == SP_OP_STOP);
 	if (zeroed || op == SP_OP_STOP)
 		unsure(w);
 	if (mark & SP_BEGUN)
@@ -831,7 +840,7 @@ static void go_on(struct sp_writer *w, uintptr_t mark)
 /* The booking has ended. */
 static void leave(struct sp_writer *w, uint32_t who)
 {
-	uint32_t levels = w->levels;
+	uint32_t levels = w->levels, flier = sp_get(&w->flier);
 	uintptr_t under = levels ? w->below[levels - 1] : 0;
 
 	if (!is_over_booking(w) && sp_acquire(&w->slow) & SP_SLOW_OVER)
@@ -844,7 +853,7 @@ static void leave(struct sp_writer *w, uint32_t who)
 		set_end(w, END);
 	go_on(w, under);
 	if (!under)
-		sp_put(&w->flier, 0);		/* behind the mark: see sp_records_enter */
+		(void)sp_cas(&w->flier, &flier, 0);	/* behind the mark: see set_mark */
 	if (!under && sp_get(&w->holder) == who)
 		sp_publish(&w->holder, 0);
 }
@@ -870,6 +879,13 @@ static void give_up(struct sp_writer *w)
 	sp_put(&w->in_flight, under);
 }
 
+static bool is_owner(const struct sp_writer *w, uint32_t who)
+{
+	uint32_t owner = sp_get(&w->owner);
+
+	return !owner || owner == who;
+}
+
 /* Makes the owner take turns from its next call on.  Without membarrier (old kernels, seccomp) what it has
  * stored is seen by all after a while. */
 static void share(struct sp_writer *w)
@@ -881,7 +897,6 @@ static void share(struct sp_writer *w)
 			rest(tries);	/* not before the owner's mark is seen */
 		return;
 	}
-	__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 	(void)sp_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 	if (sp_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
@@ -901,23 +916,33 @@ static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bo
 	return (flier & ~FLIER_BOOKS) == who || (!flier && owner) ? 0 : sp_acquire(&w->in_flight);
 }
 
-/* The turn is this thread's. */
-static void take_turn(struct sp_writer *w, uint32_t who, bool owner)
+static bool is_bound_now(const struct sp_writer *w)
+{
+	return sp_acquire(&w->slow) & SP_SLOW_BINDS;
+}
+
+/* False: the writer is being bound, and the turn is not this thread's. */
+static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
 	uint32_t nobody = 0;
 	uintptr_t others;
 
-	for (unsigned tries = 0; is_anothers(w, who) && !sp_cas(&w->holder, &nobody, who); rest(tries++), nobody = 0)
+	for (unsigned tries = 0; is_anothers(w, who) && !sp_cas(&w->holder, &nobody, who); rest(tries++), nobody = 0) {
+		if (is_bound_now(w))
+			return false;
 		if (tries == PATIENCE) {
 			unsure(w);
 			sp_put(&w->holder, who);
 			break;
 		}
+	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++)) {
 		uint32_t flier = sp_acquire(&w->flier);
 		bool in_papi = others & SP_IN_PAPI && !(flier & FLIER_BOOKS) && !is_over_booking(w);
 
+		if (is_bound_now(w))
+			return false;
 		if (tries < (in_papi ? PATIENCE : MORE_PATIENCE))
 			continue;
 		unsure(w);
@@ -926,6 +951,18 @@ static void take_turn(struct sp_writer *w, uint32_t who, bool owner)
 		while (sp_get(&w->in_flight))
 			give_up(w);
 	}
+	return true;
+}
+
+/* The turn is this thread's. */
+static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
+{
+	uint32_t is = who;
+	bool turn = wait_for_turn(w, who, owner);
+
+	if (!turn)
+		(void)sp_cas(&w->holder, &is, 0);
+	return turn;
 }
 
 /* PAPI has zeroed the set for the call that is being booked, whose record may not be there yet, nor ever (SIGKILL): what a
@@ -970,7 +1007,7 @@ static bool go_on_top(struct sp_writer *w, uintptr_t under, uintptr_t mark)
 	} else if (!(under & SP_IN_PAPI)) {
 		say_zeroed(w, (enum sp_op)(under & 7));
 	}
-	w->asks |= under & SP_IN_PAPI && ((under & 7) == SP_OP_START || (under & 7) == SP_OP_STOP);
+	asks_if(w, under & SP_IN_PAPI && ((under & 7) == SP_OP_START || (under & 7) == SP_OP_STOP));
 	sp_put(&w->below[w->levels], under);
 	sp_order();
 	sp_put(&w->levels, w->levels + 1);
@@ -982,18 +1019,57 @@ static bool go_on_top(struct sp_writer *w, uintptr_t under, uintptr_t mark)
 	return true;
 }
 
+/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the writer become another's. */
+static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
+{
+	uintptr_t none = 0, is = mark;
+	uint32_t flier = who, slow = sp_acquire(&w->slow);
+
+	/* Before the mark, which with no flier is an owner's on the short way: one that comes back from PAPI late, and has been
+	 * given up, would take this mark for its own. */
+	if (is_anothers(w, who))
+		return false;
+	if (slow & SP_SLOW_SHARED)
+		sp_put(&w->flier, who);
+	sp_order();
+	if (!sp_cas(&w->in_flight, &none, mark)) {
+		(void)sp_cas(&w->flier, &flier, 0);
+		return false;
+	}
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	slow = sp_acquire(&w->slow);
+	if (!is_anothers(w, who) && !(slow & (SP_SLOW_OVER | SP_SLOW_BINDS)) && (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
+		return true;
+	(void)sp_cas(&w->in_flight, &is, 0);
+	(void)sp_cas(&w->flier, &flier, 0);
+	return false;
+}
+
+/* It is bound to nothing. */
+static bool has_relation(struct sp_writer *w, uint32_t who)
+{
+	if (w->relation)
+		return true;
+	leave(w, who);
+	return false;
+}
+
 SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner)
 {
 	uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI, under;
 
-	if (!w->relation)
+	if (!sp_get(&w->relation))
 		return false;
-	if (!owner)
-		share(w);
 	for (;;) {
-		if (sp_acquire(&w->slow) & SP_SLOW_SHARED)
-			take_turn(w, who, owner);
-		under = sp_get(&w->in_flight);
+		bool own = owner && is_owner(w, who);
+
+		if (!own)
+			share(w);
+		if (is_bound_now(w) || (sp_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
+			return false;
+		under = sp_acquire(&w->in_flight);
+		if (under && in_flight_of_others(w, who, own))
+			continue;		/* it came to share right now */
 		if (under && sp_interrupted(under, frame))
 			return go_on_top(w, under, mark);
 		if (under) {
@@ -1004,24 +1080,73 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			sp_put(&w->in_flight, just_books(mark));
 			sp_order();
 			sp_records_take_behind(w);
-		}
-		/* Before the mark, which with no flier is an owner's on the short way: one that comes back from PAPI late, and has been
-		 * given up, would take this mark for its own. */
-		sp_put(&w->flier, who);
-		sp_order();
-		sp_put(&w->in_flight, mark);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (is_anothers(w, who) || sp_acquire(&w->slow) & SP_SLOW_OVER) {
-			uint32_t flier = who;
-
 			sp_put(&w->in_flight, 0);
-			(void)sp_cas(&w->flier, &flier, 0);
-			continue;
 		}
+		if (!set_mark(w, mark, who, own))
+			continue;
 		sp_put(&w->flier, who);
 		sp_order();
+		if (!has_relation(w, who))
+			return false;
+		if (!own)
+			__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 		return true;
 	}
+}
+
+/* ---- who binds ------------------------------------------------------------------------------- */
+
+/* What the caller's own thread jumped out of is no call in flight. */
+static bool end_jumped(struct sp_writer *w, uintptr_t frame, uint32_t who)
+{
+	uintptr_t under;
+
+	while ((under = sp_get(&w->in_flight)) != 0) {
+		if (in_flight_of_others(w, who, is_owner(w, who)) || sp_interrupted(under, frame))
+			return false;
+		give_up(w);
+	}
+	return true;
+}
+
+SP_COLD bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who, bool waits)
+{
+	uint32_t nobody = 0, is = who;
+	uintptr_t none = 0;
+	bool own = is_owner(w, who), had = sp_get(&w->holder) == who;
+
+	if (is_bound_now(w))
+		return false;
+	if (!own)
+		share(w);
+	if (waits && sp_acquire(&w->slow) & SP_SLOW_SHARED && !sp_get(&w->levels) && !take_turn(w, who, own))
+		return false;
+	if (!sp_cas(&w->holder, &nobody, who) && nobody != who)
+		return false;
+	if (end_jumped(w, frame, who) && sp_cas(&w->in_flight, &none, sp_records_mark(frame, SP_OP_READ))) {
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (sp_get(&w->owner) == who || !sp_get(&w->owner) || sp_acquire(&w->slow) & SP_SLOW_SHARED) {
+			sp_put(&w->flier, who);
+			set_slow(w, SP_SLOW_BINDS);
+			return true;
+		}
+		sp_put(&w->in_flight, 0);	/* it became another's right now */
+	}
+	if (!had)
+		(void)sp_cas(&w->holder, &is, 0);
+	return false;
+}
+
+SP_COLD void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner)
+{
+	if (owner) {
+		sp_put(&w->owner, owner);
+		sp_put(&w->shared, false);
+	}
+	clear_slow(w, SP_SLOW_BINDS | (owner ? SP_SLOW_SHARED : 0));
+	sp_put(&w->flier, 0);
+	sp_publish(&w->in_flight, 0);
+	(void)sp_cas(&w->holder, &who, 0);
 }
 
 /* PAPI took so long that another thread did not wait, and books now.  (On the short way the owner's call has no flier.) */
@@ -1029,29 +1154,52 @@ static bool was_overtaken(struct sp_writer *w, uint32_t who)
 {
 	uint32_t flier = sp_acquire(&w->flier);
 
-	if (!is_anothers(w, who) || flier == (who | FLIER_BOOKS) ||
-	    ((flier == who || (!flier && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)))
-		return false;
-	take_turn(w, who, false);
-	sp_put(&w->in_flight, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ));
-	sp_put(&w->flier, who);
-	sp_order();
-	return true;
+	return is_anothers(w, who) && flier != (who | FLIER_BOOKS) &&
+	       !((flier == who || (!flier && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS));
 }
 
-SP_COLD void sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
+/* Where it has marked a writer that has become another's since it looked. */
+static void take_mark_away(struct sp_writer *w)
 {
-	bool begun = !was_overtaken(w, b->who) && sp_records_is_begun(w);
+	uintptr_t is = sp_get(&w->in_flight);
 
-	put(w, b, begun ? SP_RECORD_ENDS : 0);
+	if (is && sp_interrupted(is, (uintptr_t)__builtin_frame_address(0)))
+		(void)sp_cas(&w->in_flight, &is, 0);
+}
+
+SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
+{
+	uintptr_t none = 0;
+
+	if (!(sp_acquire(&w->slow) & SP_SLOW_SHARED) && !is_owner(w, who)) {
+		take_mark_away(w);
+		return false;
+	}
+	if (!was_overtaken(w, who))
+		return true;
+	if (!take_turn(w, who, false) ||
+	    !sp_cas(&w->in_flight, &none, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ)))
+		return false;
+	sp_put(&w->flier, who);
+	sp_order();
+	return has_relation(w, who);
+}
+
+SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
+{
+	if (!sp_records_still(w, b->who))
+		return false;
+	put(w, b, sp_records_is_begun(w) ? SP_RECORD_ENDS : 0);
 	leave(w, b->who);
+	return true;
 }
 
 SP_COLD void sp_records_failed(struct sp_writer *w, uint32_t who)
 {
-	if (!w->relation)		/* a handler took the set apart */
+	/* (A handler may have taken the set apart.) */
+	if (!sp_get(&w->relation) || !sp_records_still(w, who))
 		return;
-	if (!was_overtaken(w, who) && sp_get(&w->in_flight) & SP_BEGUN)
+	if (sp_records_is_begun(w))
 		add_record(w, SP_OP_FAILED | SP_RECORD_ENDS, 0, NULL, 0);
 	leave(w, who);
 }
@@ -1061,7 +1209,7 @@ SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
 	if (!sp_records_enter(w, b->op, (uintptr_t)__builtin_frame_address(0), b->who, true))
 		return;
 	sp_records_returned(w);
-	sp_records_finish(w, b);
+	(void)sp_records_finish(w, b);
 }
 
 SP_COLD void sp_records_aside(struct sp_writer *w, const struct sp_booking *b)
@@ -1079,11 +1227,18 @@ SP_COLD void sp_records_aside(struct sp_writer *w, const struct sp_booking *b)
 		put(w, b, 0);
 }
 
+SP_COLD void sp_records_missed(struct sp_writer *w)
+{
+	unsure(w);
+	sp_put(&w->asks, true);
+	share(w);
+}
+
 SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state)
 {
 	uintptr_t mark = sp_get(&w->in_flight);
 
-	w->asks = false;
+	sp_put(&w->asks, false);
 	if (!state) {
 		unsure(w);
 		return;

@@ -15,6 +15,9 @@
  * Other threads, once one has come (SP_SLOW_SHARED), take turns with that thread from before their call of PAPI until it is
  * booked.  Nobody waits for ever: the other one may be stopped, or have jumped out of its call; then the relation is
  * SP_RELATION_UNSURE.
+ *
+ * A writer is bound anew only by who has it to himself (sp_records_take): no call is in flight, and whoever comes meanwhile is
+ * refused, and its counts are dropped.
  */
 #ifndef SP_RECORDS_H
 #define SP_RECORDS_H
@@ -38,12 +41,19 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
  * not, the last one for SP_NO_CPU or when those are taken. */
 int sp_records_cell(struct sp_writer *w, int cpu);
 
-/* Goes on with the intervals of its relation, all of them, in this memory (interval.h);
- * between runs, by the owner.  False: another thread books here too, and may right now. */
-bool sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots);
+/* Goes on with the intervals of its relation, all of them, in this memory (interval.h); between runs, by who has the writer
+ * to himself. */
+void sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, uint32_t slots);
 
 /* All is in the cells and intervals. By who may book now. */
 void sp_records_fold(struct sp_writer *w);
+
+/* The writer is the caller's alone until sp_records_give, which makes it a new owner's (0: it stays as it was).  `who` and
+ * `frame` as below.  False: a call is in flight, or somebody else has it; `waits`: for as long as a call would wait. */
+bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who, bool waits);
+void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp_off off, uint32_t k, uint32_t cells,
+			   const uint8_t *kinds);
+void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner);
 
 /* ---- around a call of PAPI ---------------------------------------------------
  *
@@ -77,8 +87,8 @@ SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t mark)
 }
 
 /* The same for a handler on top of a call, while others share, after a jump; by whichever thread: `who` is its number,
- * never 0; owner: the thread that started the set.  False: nothing is to be booked, or too many handlers are on top of each
- * other (sp_records_aside). */
+ * never 0; owner: the thread that started the set.  False: nothing is to be booked, or the writer is being bound, or too many
+ * handlers are on top of each other (sp_records_aside). */
 bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner);
 
 /* At once when PAPI has returned. */
@@ -90,6 +100,10 @@ SP_HOT_INLINE void sp_records_returned(struct sp_writer *w)
 }
 
 void sp_records_failed(struct sp_writer *w, uint32_t who);
+
+/* The call that has returned is still to be booked here.  False: PAPI took so long that another thread did not wait, and has
+ * bound the writer anew, or is about to. */
+bool sp_records_still(struct sp_writer *w, uint32_t who);
 
 /* Is this thread's call on top of another one's? */
 static inline bool sp_records_is_on_top(const struct sp_writer *w)
@@ -124,8 +138,11 @@ static inline bool sp_records_is_begun(const struct sp_writer *w)
 	return sp_get(&w->in_flight) & SP_BEGUN;
 }
 
-/* Any of them. */
-void sp_records_finish(struct sp_writer *w, const struct sp_booking *b);
+/* A call could not be booked, after which the records do not tell whether the set runs, and from where it counts. */
+void sp_records_missed(struct sp_writer *w);
+
+/* Any of them.  False: nothing was booked (sp_records_still). */
+bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b);
 
 /* The same without a call of PAPI around it; and of a handler's call that could not enter. */
 void sp_records_book(struct sp_writer *w, const struct sp_booking *b);

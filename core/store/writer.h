@@ -17,6 +17,7 @@ struct sp_log;
 #define SP_SLOW_ON_TOP	8u	/* this is a handler's call, on top of another one */
 #define SP_SLOW_OTHER	16u	/* the set's entries, or its component, are not as most are */
 #define SP_SLOW_KEPT	32u	/* each reading is kept, and all else is as most are: short ways of their own */
+#define SP_SLOW_BINDS	64u	/* somebody binds the writer (sp_records_take) */
 
 enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
@@ -29,31 +30,27 @@ enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
  * that (membarrier), then reads `in_flight`. */
 struct sp_writer {
 	/* One line of cache: what every reading uses. */
-	struct sp_record *last;		/* the newest record, to which a call that is alike is added; NULL: none */
 	uintptr_t in_flight;		/* the frame of the call or booking in flight, and what it is (records.h); 0: none */
+	const int64_t *values;		/* [k] what was handed out last, since the last zeroing */
+	uint32_t slow;			/* SP_SLOW_*; 0: the short way */
+	uint32_t owner;			/* the thread that started the set (`who` of records.h); 0: whoever says so */
+	/* From here to `below` all is the binding's; what stands before and behind holds while the writer is bound anew. */
+	struct sp_record *last;		/* the newest record, to which a call that is alike is added; NULL: none */
 	uint64_t steady;		/* what the caller knows a reading by that is alike; 0: no reading is */
 	struct sp_relation *relation;	/* NULL: nothing to write to */
-	uint32_t slow;			/* SP_SLOW_*; 0: the short way */
 	uint32_t opened;		/* whatever the caller knows its window's beginning by */
 	int32_t cpu;			/* of the last reading, if its cell is a dense one; else -2 */
 	uint32_t k;
 	uint32_t from;			/* the site of the call before; 0: not known */
 	bool runs;			/* the set, as the records have it */
 	bool baseline;			/* where counting starts is not known yet */
-	bool asks;			/* they do not tell: the caller is to ask PAPI (sp_records_runs) */
 	uint8_t component;		/* SP_KEEPS_* */
 	/* And a start and a stop. */
 	unsigned char *to, *end;	/* where the next record goes; there, records are to be folded first */
 	uint64_t number;		/* of the newest record */
-	const int64_t *values;		/* [k] what was handed out last, since the last zeroing */
 	uint64_t stop_ticks;		/* when the clock was last looked at for a STOP */
 	struct sp_track track;		/* the intervals */
-	uintptr_t below[SP_LEVELS];	/* what `in_flight` was when a handler's call came on top, the lowest first */
-	uint32_t levels;
-	uint32_t holder;		/* who books while SHARED; 0: nobody */
-	uint32_t flier;			/* whose call is in flight; 0: the owner's, on the short way */
 	uint32_t cells;
-	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
 	bool ran;			/* a set before left the relation running */
 	bool precise;			/* its times are in one order with other sets', not the clock's last tick */
 	bool folded_behind;		/* the last fold had records of handlers on top of the booking */
@@ -67,6 +64,12 @@ struct sp_writer {
 	struct sp_layout layout;
 	struct sp_state *state;
 	unsigned char *records;
+	uintptr_t below[SP_LEVELS];	/* what `in_flight` was when a handler's call came on top, the lowest first */
+	uint32_t levels;
+	uint32_t holder;		/* who books while SHARED, or binds; 0: nobody */
+	uint32_t flier;			/* whose call is in flight; 0: the owner's, on the short way */
+	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
+	bool asks;			/* the records do not tell whether the set runs: the caller is to ask PAPI (sp_records_runs) */
 };
 
 #endif

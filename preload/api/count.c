@@ -104,10 +104,14 @@ static struct sp_binding *part_of(struct sspapi_relation *rel, sp_off off)
 static int start(const struct sp_real *real, struct sspapi_relation *rel, int es, const struct sp_stack *at)
 {
 	struct sp_set *s = NULL, *called = NULL;
+	struct sp_binding *part;
 	int rc = prepare(real, rel, es, at, &s);
 	const uintptr_t opening = sp_opening;
 	uint32_t open;
 
+	part = rc == PAPI_OK ? part_of(rel, s->relation) : NULL;
+	if (rc == PAPI_OK && !part)		/* another thread has bound it right now */
+		rc = PAPI_EISRUN;
 	if (rc == PAPI_OK)
 		called = sp_begin_start(es, FRAME);
 	open = sp_proof_now();
@@ -119,8 +123,8 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	if (s)
 		s->wanted = NULL;
 	if (rc == PAPI_OK) {
-		rel->current = part_of(rel, s->relation);
-		rel->current->serial = s->alive;
+		rel->current = part;
+		part->serial = s->alive;
 		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 		sp_after_start(called, rc, es, open, at);
 	} else {

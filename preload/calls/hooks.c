@@ -464,7 +464,8 @@ static void bind_again(struct sp_set *s)
 	struct sp_writer *w = &s->writer;
 	uintptr_t mark = sp_get(&w->in_flight);
 
-	if (!(mark & SP_IN_PAPI) || mark & SP_BEGUN || sp_records_is_on_top(w) || sp_get(&w->slow) & SP_SLOW_SHARED)
+	if (sp_get(&s->starter) != sp_self.id || !(mark & SP_IN_PAPI) || mark & SP_BEGUN || sp_records_is_on_top(w) ||
+	    sp_get(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
 		return;		/* sp_after_start finds what is open other than what it is bound for */
 	sp_records_failed(w, sp_self.id);
 	bind_now(s, s->id, sp_set_prepare_again);
@@ -573,6 +574,13 @@ static void add_times(struct sp_set *s, const struct sp_shares *shares)
 	sp_add(&t->windows, shares->n != 0);
 }
 
+static void tell_parts(struct sp_set *s, const struct sp_shares *shares)
+{
+	if (s->times)
+		add_times(s, shares);
+	sp_relation_told(s->writer.relation, shares->how, shares->why);
+}
+
 /* A handler's call, on top of one that is not booked yet? */
 static bool is_on_top(const struct sp_set *s, const struct sp_set *called)
 {
@@ -614,14 +622,11 @@ static bool find_parts(struct sp_set *s, bool on_top, struct sp_booking *b, uint
 	return true;
 }
 
-/* The booking has used them. */
-static void end_parts(struct sp_set *s, const struct sp_shares *shares)
+/* The booking has used them.  (From its end on the set may be bound anew, but a split's memory stays one.) */
+static void end_parts(struct sp_set *s)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (s->times)
-		add_times(s, shares);
-	sp_relation_told(s->writer.relation, shares->how, shares->why);
 	if (!p)
 		return;
 	if (sp_split_needs_time(p))
@@ -685,20 +690,58 @@ static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op 
 	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, on_top, &b, open, &shares, &parts);
 	if (called && sp_records_is_begun(&s->writer) && (op == SP_OP_START || op == SP_OP_STOP))
 		b.state = state_of(id);
+	if (SP_UNLIKELY(s->gauges.n))
+		book_gauges(s, op, cpu, values);
+	if (split)
+		tell_parts(s, &shares);
 	if (!called)
 		sp_records_aside(&s->writer, &b);
 	else if (!fast || split || !book_shortly(&s->writer, &b))
-		sp_records_finish(&s->writer, &b);
+		(void)sp_records_finish(&s->writer, &b);
 	if (split)
-		end_parts(s, &shares);
-	if (SP_UNLIKELY(s->gauges.n))
-		book_gauges(s, op, cpu, values);
+		end_parts(s);
 	fast &= called && !on_top;
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s);
 	begin_segment(s, on_top, fast && (b.proven || op != SP_OP_ACCUM), op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
+}
+
+/* Nothing is booked of it. */
+void sp_call_failed(struct sp_set *called)
+{
+	if (called)
+		sp_records_failed(&called->writer, sp_self.id);
+}
+
+/* A handler, or fork in one, made another set of it inside the call of PAPI; or another thread bound it anew (sp_records_still).
+ * From here on the writer is the call's until that is booked. */
+static bool gone(struct sp_set *called)
+{
+	struct sp_writer *w = called ? &called->writer : NULL;
+
+	if (!w || (sp_booked(called) && sp_get(&w->in_flight) | (sp_get(&w->slow) & SP_SLOW_SHARED) && sp_records_still(w, sp_self.id)))
+		return false;
+	sp_call_failed(called);
+	return true;
+}
+
+/* Is a call that could not enter a handler's, on top of its own thread's, of which there were too many? */
+static bool is_aside(const struct sp_set *s)
+{
+	return sp_get(&s->starter) == sp_self.id && sp_records_is_on_top(&s->writer);
+}
+
+/* The writer was another thread's: what PAPI has handed out is in no sum. */
+static void missed(struct sp_set *s, enum sp_op op, const long long *values)
+{
+	if (values && sp_store.header)
+		sp_add(&sp_store.header->dropped_readings, 1);
+	if (op == SP_OP_READ)
+		return;
+	sp_put(&s->fast_thread, 0);
+	sp_records_missed(&s->writer);
 }
 
 static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
@@ -712,8 +755,13 @@ static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op,
 int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
-	int cpu = where(s);
+	int cpu;
 
+	if (called ? gone(called) : !is_aside(s)) {
+		missed(s, op, values);
+		return SP_NO_CPU;
+	}
+	cpu = where(s);
 	s->writer.entries = choose(cpu, arg);
 	book_on(called, s, id, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
@@ -767,7 +815,7 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 		return NULL;
 	if (!sp_records_is_on_top(&s->writer))
 		ask(s, op);
-	if (SP_UNLIKELY(s->writer.asks))
+	if (SP_UNLIKELY(sp_get(&s->writer.asks)))
 		tell_state(s, id);
 	return s;
 }
@@ -783,7 +831,7 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) && !sp_get(&s->writer.in_flight))
+	if (s && sp_is_fast(s) && !sp_is_ready(s, sp_proof_now()) && !sp_get(&s->writer.in_flight))	/* (by now it may be another's) */
 		ask(s, SP_OP_STOP);
 	return sp_begin_call(id, op, frame);
 }
@@ -810,19 +858,13 @@ struct sp_set *sp_before_start(int id, const struct sp_stack *at, uintptr_t fram
 
 struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 {
-	struct sp_set *s = sp_set_of(id);
+	struct sp_set *s = sp_set_of(id), *called;
 
 	sp_self_ready();		/* a thread's first call, perhaps */
-	if (!*values && sp_booked(s))
+	called = sp_begin_ending_call(id, SP_OP_STOP, frame);
+	if (!*values && (called || sp_booked(s)))
 		*values = s->values;
-	return sp_begin_ending_call(id, SP_OP_STOP, frame);
-}
-
-/* Nothing is booked of it. */
-void sp_call_failed(struct sp_set *called)
-{
-	if (called)
-		sp_records_failed(&called->writer, sp_self.id);
+	return called;
 }
 
 void sp_run_failed(struct sp_set *called)
@@ -832,10 +874,13 @@ void sp_run_failed(struct sp_set *called)
 	sp_call_failed(called);
 }
 
-/* A handler, or fork in one, made another set of it inside the call of PAPI. */
-static bool gone(const struct sp_set *called)
+/* Bound anew inside its start. */
+static struct sp_set *begin_again(struct sp_set *s)
 {
-	return called && !(sp_booked(called) && (sp_get(&called->writer.in_flight) | (sp_get(&called->writer.slow) & SP_SLOW_SHARED)));
+	if (!sp_booked(s) || !sp_records_enter(&s->writer, SP_OP_START, (uintptr_t)__builtin_frame_address(0), sp_self.id, true))
+		return NULL;
+	sp_records_returned(&s->writer);
+	return s;
 }
 
 void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const struct sp_stack *at)
@@ -849,17 +894,16 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 	}
 	if (called && !sp_get(&sp_process.proof_works))
 		sp_witness_started(&called->opened, sp_cpu_now());
-	if (!s || gone(called))
+	if (!s)
 		return;
-	if (s->bound && s->opened_for != s->opened.changes && counts_others(s)) {
+	if (called && !gone(called) && s->opened_for != s->opened.changes && counts_others(s)) {
 		sp_call_failed(called);
-		called = NULL;
 		bind_now(s, id, sp_set_prepare_again);
+		called = begin_again(s);
 	}
 	if (!called)
 		sp_put(&s->started, true);
-	if (s->bound)
-		book(called, s, id, SP_OP_START, NULL, open, at);
+	sp_book_call(called, id, SP_OP_START, NULL, open, at);
 }
 
 SP_COLD void sp_sites_after_stop(void)
@@ -880,17 +924,11 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 		sp_run_failed(called);
 		return;
 	}
-	if (!s || gone(called)) {
-		dropped(s);
+	sp_book_call(called, id, SP_OP_STOP, values, open, at);
+	if (!s)
 		return;
-	}
-	if (!s->bound)
-		dropped(s);
-	if (sp_booked(s) && values) {
-		book(called, s, id, SP_OP_STOP, values, open, at);
-		if (SP_UNLIKELY(s->has_histograms))
-			sp_histograms_read(s);
-	}
+	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
+		sp_histograms_read(s);
 	sp_put(&s->started, called && s->writer.runs);
 	sp_sites_after_stop();
 }
@@ -899,9 +937,11 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (sp_booked(s) && !gone(called))
+	if (called ? !gone(called) : sp_booked(s) && is_aside(s))
 		book(called, s, id, op, values, open, at);
-	else if (values)
+	else if (called || sp_booked(s) || (s && sp_get(&s->writer.slow) & SP_SLOW_BINDS))
+		missed(s, op, values);
+	else if (values || op == SP_OP_STOP)
 		dropped(s);
 }
 

@@ -146,9 +146,10 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s)
 {
 	uint32_t cpu = (uint32_t)sp_get(&s->writer.cpu);
 	struct sp_split *p = sp_get(&s->split);
+	struct sp_times *t = sp_get(&s->times);
 
-	if (SP_LIKELY(cpu < s->writer.cells) && SP_LIKELY(p != NULL))
-		sp_add(&s->times->at[cpu], sp_split_ran(p));
+	if (SP_LIKELY(cpu < s->writer.cells) && SP_LIKELY(p != NULL) && SP_LIKELY(t != NULL))
+		sp_add(&t->at[cpu], sp_split_ran(p));
 }
 
 /* PAPI writes to its array when it has read the counters: a page that nobody has touched is a fault in no count then.

@@ -56,30 +56,39 @@ static struct sp_set *make_room(int id)
 	return sp_set_of(id);
 }
 
-/* Is this a handler's, on top of a call of its thread for the set? */
-static bool is_under(const struct sp_set *s)
-{
-	uintptr_t under = s->starter == sp_self.id ? sp_get(&s->writer.in_flight) : 0;
+#define HERE ((uintptr_t)__builtin_frame_address(0))
 
-	return under && sp_interrupted(under, (uintptr_t)__builtin_frame_address(0));
-}
-
-bool sp_set_unbind(struct sp_set *s)
+/* By who has taken the writer.  (`times` stays: another thread's call may be about to add to it.) */
+static void unbind(struct sp_set *s)
 {
 	bool was = sp_get(&s->bound);
 
 	sp_put(&s->fast_thread, 0);
 	sp_put(&s->bound, false);
-	if (is_under(s)) {
-		s->changed = true;
-		return false;
-	}
-	s->writer.relation = NULL;
+	sp_put(&s->writer.relation, NULL);
 	s->gauges.n = 0;
-	s->times = NULL;
-	s->overflows.block = NULL;
+	sp_put(&s->overflows.block, NULL);
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
+}
+
+/* Until the next start by itself nothing of it is booked. */
+static void stay_unbound(struct sp_set *s)
+{
+	sp_put(&s->fast_thread, 0);
+	sp_put(&s->bound, false);
+	sp_put(&s->changed, true);
+}
+
+bool sp_set_unbind(struct sp_set *s)
+{
+	if (!sp_records_take(&s->writer, HERE, sp_self.id, true)) {
+		stay_unbound(s);
+		return false;
+	}
+	unbind(s);
+	sp_put(&s->writer.owner, 0);
+	sp_records_give(&s->writer, sp_self.id, 0);
 	return true;
 }
 
@@ -431,9 +440,7 @@ static bool make_values(struct sp_set *s, uint32_t k)
 
 	if (k <= s->values_room)
 		return true;
-	if (!s->page || s->values != s->page->values)
-		sp_unmap(s->values, (uint64_t)s->values_room * sizeof(long long));
-	s->values = map_touched(bytes);
+	s->values = map_touched(bytes);	/* (what was there stays: a PAPI_stop may be writing to it) */
 	s->values_room = s->values ? (uint32_t)(bytes / sizeof(long long)) : 0;
 	return s->values != NULL;
 }
@@ -494,14 +501,11 @@ static void make_intervals(struct sp_set *s, uint32_t room, uint32_t more)
 	sp_lock_take(&sp_store.lock, &held);
 	if (more)
 		sp_store_intervals(&sp_store, s->writer.relation, s->writer.k, more);
-	if (sp_records_intervals(&s->writer, memory, slots)) {
-		if (s->slots != memory)
-			free_slots(s, s->slots, s->n_slots);
-		s->slots = memory;
-		s->n_slots = slots;
-	} else if (s->slots != memory) {
-		free_slots(s, memory, slots);
-	}
+	sp_records_intervals(&s->writer, memory, slots);
+	if (s->slots != memory)
+		free_slots(s, s->slots, s->n_slots);
+	s->slots = memory;
+	s->n_slots = slots;
 	sp_lock_give(&sp_store.lock, &held);
 }
 
@@ -634,7 +638,7 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 		r = s->wanted ? own_relation(s->wanted, &key, &off) : shared_relation(s, &key, &off);
 	if (!r || !make_values(s, key.k) || !bind_gauges(s, r, h, &kinds))
 		return;
-	sp_records_bind(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
+	sp_records_bind_taken(&s->writer, &sp_store.image, off, key.k, r->cells, kinds);
 	sp_records_keep(&s->writer, h->keeps);
 	bind_intervals(s);
 	if (sp_conf.readings == SP_PERMANENT || s->wanted) {
@@ -646,12 +650,12 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	sp_put(&s->relation, off);
 	sp_put(&s->starter, sp_self.id);
 	sp_publish(&s->bound, true);
-	s->changed = false;
+	sp_put(&s->changed, false);
 }
 
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool own = s->bound && !s->unseen && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+	bool own = sp_get(&s->bound) && !s->unseen && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->counted.inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
 
 	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
@@ -830,8 +834,7 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 	enum sp_attribution how;
 	enum sp_why why;
 
-	if (!sp_set_unbind(s))
-		return;
+	unbind(s);
 	s->multiplexed = papi->PAPI_state && papi->PAPI_state(id, &state) == PAPI_OK && (state & PAPI_MULTIPLEXING);
 	if (!sp_self.calls || !list(papi, id, &h, room) || !learn(papi, &h))
 		return;
@@ -855,24 +858,39 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 	sp_process_torn();
 }
 
+/* Where another thread has a call in flight, or a handler of this one: the set stays bound to what it is bound to, unless it
+ * holds something else by now. */
+static void bind_if_free(struct sp_set *s, int id, bool again, bool other)
+{
+	if (!sp_records_take(&s->writer, HERE, sp_self.id, other)) {
+		if (other)
+			stay_unbound(s);
+		return;
+	}
+	bind_anew(s, id, again);
+	sp_records_give(&s->writer, sp_self.id, sp_self.id);
+}
+
 void sp_set_prepare_again(struct sp_set *s, int id)
 {
-	bind_anew(s, id, true);
+	bind_if_free(s, id, true, true);
 }
 
 void sp_set_prepare(struct sp_set *s, int id)
 {
+	struct sp_split *split = sp_get(&s->split);
 	uint32_t more;
-	bool other = !s->bound || s->changed || s->starter != sp_self.id || s->opened_for != s->opened.changes;
+	bool other = !sp_get(&s->bound) || sp_get(&s->changed) || s->opened_for != s->opened.changes;
 
-	if (other || (s->split && !sp_split_holds(s->split, &s->opened))) {
-		/* A handler on top of a booking that bound the writer to another relation lost counts (seen): the next start does. */
-		if (other || !is_under(s))
-			bind_anew(s, id, false);
+	if (other || sp_get(&s->starter) != sp_self.id || (split && !sp_split_holds(split, &s->opened))) {
+		bind_if_free(s, id, false, other);
 		return;
 	}
+	if (!sp_records_take(&s->writer, HERE, sp_self.id, false))
+		return;
 	more = sp_intervals_wanted(&s->writer.track);
 	if (SP_UNLIKELY(more) && sp_conf.callsites)
 		make_intervals(s, s->writer.track.room + more, more);
 	choose_short_way(s, (enum sp_scope)s->writer.relation->scope);
+	sp_records_give(&s->writer, sp_self.id, 0);
 }
