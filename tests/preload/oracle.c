@@ -15,6 +15,7 @@
 #define NAMES 512
 #define PAPI_MAX_STR_LEN 128
 
+int PAPI_register_thread(void);
 int PAPI_list_events(int set, int *codes, int *n);
 int PAPI_event_code_to_name(int code, char *name);
 
@@ -47,6 +48,7 @@ static void started(int set)
 {
 	int codes[EVENTS], n = EVENTS;
 
+	(void)PAPI_register_thread();	/* else PAPI has no names here, and crashes */
 	if (set < 0 || set >= SETS || PAPI_list_events(set, codes, &n))
 		return;
 	of[set].n = n;

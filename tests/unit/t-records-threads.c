@@ -218,6 +218,36 @@ static uint64_t readings_booked(void)
 	return n;
 }
 
+/* Another thread binds the writer anew: not while a call is in flight, and whoever comes meanwhile, or has been overtaken, books
+ * nothing. */
+static void bound_by_one_at_a_time(void **state)
+{
+	long long x[KMAX] = { 1, 2, 3 };
+	struct sp_writer *w = &sets[0].w;
+
+	(void)state;
+	open_sets(1, 3, 0, DENSE);
+	sp_put(&w->owner, BOOK_OWNER);
+	book_own(SP_OP_START, 0, NULL);
+	assert_true(book_begin(w, SP_OP_READ));
+	assert_false(sp_records_take(w, BOOK_FRAME, 2, false));
+	assert_int_equal(w->holder, 0);
+	book_end(w, SP_OP_READ, 0, x, false, 0);
+	assert_true(sp_records_take(w, BOOK_FRAME, 2, false));
+	assert_false(sp_records_enter(w, SP_OP_READ, BOOK_FRAME, 3, false));
+	assert_false(book_begin(w, SP_OP_READ));
+	assert_false(sp_records_take(w, BOOK_FRAME, BOOK_OWNER, true));
+	sp_records_bind_taken(w, w->image, w->off, w->k, w->cells, NULL);
+	assert_int_equal(w->holder, 2);
+	sp_records_give(w, 2, 2);
+	assert_int_equal(w->in_flight | w->slow | w->holder, 0);
+	assert_false(sp_records_finish(w, &(struct sp_booking){ .op = SP_OP_READ, .cpu = 1, .x = x, .who = BOOK_OWNER }));
+	memcpy(sets[0].papi.handed, x, sizeof(x));
+	assert_int_equal(wrong_sum(), 0);
+	assert_int_equal(readings_booked(), 1);
+	sp_store_close(&store);
+}
+
 /* The other way round. */
 static void owner_does_not_wait_for_ever(void **state)
 {
@@ -419,6 +449,7 @@ int main(void)
 		cmocka_unit_test(foreign_comes_in),
 		cmocka_unit_test(foreign_does_not_wait_for_ever),
 		cmocka_unit_test(foreign_gives_up_a_zeroing),
+		cmocka_unit_test(bound_by_one_at_a_time),
 		cmocka_unit_test(owner_does_not_wait_for_ever),
 		cmocka_unit_test(reader_beside),
 #if STEPS
