@@ -24,7 +24,9 @@ void *sp_draft(struct sp_drafts *d, sp_off at, const void *words, uint64_t bytes
 const struct sp_draft *sp_draft_next(const struct sp_drafts *d, uint64_t *place);
 
 /* Words that their owner may be writing, or that others may be reading: none is torn. */
-static inline void sp_copy_words(int64_t *to, const int64_t *from, uint64_t n)
+typedef int64_t __attribute__((may_alias)) sp_word;
+
+static inline void sp_copy_words(sp_word *to, const sp_word *from, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		sp_put(&to[i], sp_get(&from[i]));

@@ -66,7 +66,8 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off 
 	unsigned left = SP_INTERVAL_BLOCKS;
 	struct sp_intervals *b;
 
-	*t = (struct sp_track){ .k = k, .slot = memory, .slots = slots };
+	/* (Another thread may look whether it is low.) */
+	sp_copy_words((sp_word *)t, (const sp_word *)&(struct sp_track){ .k = k, .slot = memory, .slots = slots }, sizeof(*t) / 8);
 	for (sp_off off = newest; off && left--; off = b->next) {
 		b = (struct sp_intervals *)sp_intervals_at(image, off, k);
 		if (!b)
@@ -85,7 +86,7 @@ void sp_intervals_bind(struct sp_track *t, const struct sp_image *image, sp_off 
 				*s = (struct sp_interval_slot){ at->from, at->to, at->cell, i + 1, b, off };
 		}
 	}
-	t->low = sp_intervals_wanted(t) != 0;
+	sp_put(&t->low, sp_intervals_wanted(t) != 0);
 }
 
 uint32_t sp_intervals_wanted(const struct sp_track *t)
@@ -116,7 +117,7 @@ static bool new_interval(struct sp_track *t, struct sp_interval_slot *s, uint32_
 	at->to = to;
 	at->cell = cell;
 	t->used++;
-	t->low = sp_intervals_wanted(t) != 0;
+	sp_put(&t->low, sp_intervals_wanted(t) != 0);
 	*s = (struct sp_interval_slot){ from, to, cell, t->fresh_used, t->fresh, t->fresh_off };
 	return true;
 }

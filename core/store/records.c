@@ -290,7 +290,7 @@ void sp_records_fold(struct sp_writer *w)
 			;
 	} while (!begin_anew(w, was));
 	w->values = w->state->at;	/* SP_LAST is the first array */
-	w->runs = w->state->flags & SP_STATE_RUNNING;
+	sp_put(&w->runs, w->state->flags & SP_STATE_RUNNING);
 	tell_relation(w);
 }
 
@@ -302,14 +302,15 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	struct sp_layout l = sp_relation_layout(k, cells);
 	unsigned char *base = (unsigned char *)sp_image_at(image, off, l.bytes);
 
-	memset(&w->last, 0, offsetof(struct sp_writer, below) - offsetof(struct sp_writer, last));
+	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)w->below; at++)
+		sp_put(at, 0);		/* (Another thread may still look there.) */
 	clear_slow(w, ~(SP_SLOW_BINDS | SP_SLOW_SHARED));
 	sp_put(&w->relation, (struct sp_relation *)base);
 	w->image = image;
 	w->off = off;
 	w->layout = l;
 	w->k = k;
-	w->cells = cells;
+	sp_put(&w->cells, cells);
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
 	set_end(w, END);
@@ -320,7 +321,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 		set_slow(w, SP_SLOW_OTHER);
 	sp_records_fold(w);
 	w->ran = w->runs;
-	w->runs = false;
+	sp_put(&w->runs, false);
 	w->state->flags &= ~SP_STATE_RUNNING;
 }
 
@@ -420,12 +421,12 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 	switch (sp_record_op(r)) {
 	case SP_OP_START:
 	case SP_OP_RUNS:
-		w->runs = true;
+		sp_put(&w->runs, true);
 		w->values = sp_records_zeros;
 		w->baseline = keeps;
 		break;
 	case SP_OP_STANDS:
-		w->runs = false;
+		sp_put(&w->runs, false);
 		break;
 	case SP_OP_RESET:
 		w->values = keeps ? w->values : sp_records_zeros;
@@ -436,7 +437,7 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 		w->baseline = false;
 		break;
 	case SP_OP_STOP:
-		w->runs = false;
+		sp_put(&w->runs, false);
 		/* fall through */
 	case SP_OP_READ:
 	case SP_OP_WRITE:
@@ -1154,11 +1155,12 @@ static bool was_overtaken(struct sp_writer *w, uint32_t who)
 {
 	uint32_t flier = sp_acquire(&w->flier);
 
-	return is_anothers(w, who) && flier != (who | FLIER_BOOKS) &&
-	       !((flier == who || (!flier && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS));
+	return sp_acquire(&w->slow) & SP_SLOW_SHARED && flier != (who | FLIER_BOOKS) &&
+	       !((flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)) && is_anothers(w, who);
 }
 
-/* Where it has marked a writer that has become another's since it looked. */
+/* A visitor's call that was overtaken is dropped, as what it began in may be another binding.  Its mark is there where it has
+ * marked a writer that has become another's since it looked. */
 static void take_mark_away(struct sp_writer *w)
 {
 	uintptr_t is = sp_get(&w->in_flight);
@@ -1169,14 +1171,15 @@ static void take_mark_away(struct sp_writer *w)
 
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 {
+	bool own = is_owner(w, who), shared = sp_acquire(&w->slow) & SP_SLOW_SHARED;
 	uintptr_t none = 0;
 
-	if (!(sp_acquire(&w->slow) & SP_SLOW_SHARED) && !is_owner(w, who)) {
+	if ((own || shared) && !was_overtaken(w, who))
+		return true;
+	if (!own) {
 		take_mark_away(w);
 		return false;
 	}
-	if (!was_overtaken(w, who))
-		return true;
 	if (!take_turn(w, who, false) ||
 	    !sp_cas(&w->in_flight, &none, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ)))
 		return false;
@@ -1237,14 +1240,17 @@ SP_COLD void sp_records_missed(struct sp_writer *w)
 SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state)
 {
 	uintptr_t mark = sp_get(&w->in_flight);
+	uint32_t flier = sp_get(&w->flier);
 
 	sp_put(&w->asks, false);
 	if (!state) {
 		unsure(w);
+		(void)sp_cas(&w->flier, &flier, flier & ~FLIER_BOOKS);
 		return;
 	}
 	sp_put(&w->in_flight, just_books(mark));
 	sp_order();
 	add_record(w, state, 0, NULL, 0);
 	go_on(w, mark);
+	(void)sp_cas(&w->flier, &flier, flier & ~FLIER_BOOKS);
 }

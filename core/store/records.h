@@ -101,8 +101,8 @@ SP_HOT_INLINE void sp_records_returned(struct sp_writer *w)
 
 void sp_records_failed(struct sp_writer *w, uint32_t who);
 
-/* The call that has returned is still to be booked here.  False: PAPI took so long that another thread did not wait, and has
- * bound the writer anew, or is about to. */
+/* The call that has returned is still to be booked here.  False: PAPI took so long that another thread did not wait, and the
+ * writer is not the caller's (`owner`), or is being bound. */
 bool sp_records_still(struct sp_writer *w, uint32_t who);
 
 /* Is this thread's call on top of another one's? */
@@ -148,7 +148,7 @@ bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b);
 void sp_records_book(struct sp_writer *w, const struct sp_booking *b);
 void sp_records_aside(struct sp_writer *w, const struct sp_booking *b);
 
-/* Before PAPI is called, when `asks`: the records do not say whether the set runs, and PAPI says SP_OP_RUNS, SP_OP_STANDS,
+/* Before PAPI is called, when `asks`, and the call is still to be booked here (sp_records_still): the records do not say whether the set runs, and PAPI says SP_OP_RUNS, SP_OP_STANDS,
  * or 0: nor does PAPI. */
 void sp_records_runs(struct sp_writer *w, enum sp_op state);
 
@@ -278,7 +278,7 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 	if (op != SP_OP_RESET || !sp_records_alike(r, SP_OP_RESET, 0, site)) {
 		w->values = sp_records_zeros;
 		if (op == SP_OP_START)
-			w->runs = true;
+			sp_put(&w->runs, true);
 		sp_records_add(w, sp_records_new(w, op, 0, site));
 	}
 	sp_bump(op == SP_OP_START ? &w->relation->starts : &w->relation->resets);
@@ -292,7 +292,7 @@ SP_HOT_INLINE bool sp_records_zero(struct sp_writer *w, enum sp_op op, uint32_t 
 SP_COLD void sp_records_tick(struct sp_writer *w);
 static inline void sp_records_stopped(struct sp_writer *w)
 {
-	w->runs = false;
+	sp_put(&w->runs, false);
 #if defined(__x86_64__)
 	uint64_t ticks = __builtin_ia32_rdtsc();
 

@@ -461,7 +461,7 @@ struct sp_relation *sp_store_relation(struct sp_store *s, sp_off thread, const s
 		r = sp_store_new_relation(s, thread, key, off);
 	if (r) {
 		r->event_set = key->event_set;
-		r->flags |= key->flags;
+		__atomic_fetch_or(&r->flags, key->flags, __ATOMIC_RELAXED);
 	}
 	return r;
 }

@@ -6,7 +6,7 @@ struct sp_set *sp_fast_below(struct sp_set *s, enum sp_op op, const struct sp_st
 	uint32_t is = sp_site_below(&s->seen[sp_seen_by(op)], at);
 
 	if (op == SP_OP_START)
-		s->start_site = is;	/* (it may be booked on the slow path all the same) */
+		sp_put(&s->start_site, is);	/* (it may be booked on the slow path all the same) */
 	/* (Where no words of the stack say that it is the steady one.) */
 	*site = op == SP_OP_READ && sp_own(&s->writer.steady) == SP_STEADY_BELOW(at->to) && sp_own(&s->writer.from) == is && !s->below.span ?
 			SP_SITE_STEADY_BELOW : is;

@@ -133,7 +133,7 @@ SP_HOT_INLINE bool sp_fast_reset(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	if (SP_UNLIKELY(!sp_is_fast(s)))
 		return false;
-	s->writer.opened = open;
+	sp_put(&s->writer.opened, open);
 	if (!sp_records_zero(&s->writer, SP_OP_RESET, site))
 		sp_fast_finish(s, SP_OP_RESET, NULL, site);
 	sp_fast_begins(s, open);
@@ -169,11 +169,11 @@ SP_HOT_INLINE bool sp_fast_start(struct sp_set *s, uint32_t open, uint32_t site)
 {
 	struct sp_split *p = sp_get(&s->split);
 
-	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(s->opened_for != s->opened.changes))
+	if (SP_UNLIKELY(!sp_is_fast(s)) || SP_UNLIKELY(sp_get(&s->opened_for) != sp_get(&s->opened.changes)))
 		return false;
+	sp_put(&s->writer.opened, open);
 	if (!sp_records_zero(&s->writer, SP_OP_START, site))
 		return false;
-	s->writer.opened = open;
 	if (p) {
 		if (SP_UNLIKELY(!sp_proof_holds(sp_self.area, open)))	/* (it was ready before) */
 			sp_begin_slow(s);
@@ -190,10 +190,10 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site))
 		return false;
-	if (s->split)
+	if (sp_get(&s->split))
 		sp_ran(s);
 	/* A handler on top of the booking may have started it again. */
-	sp_put(&s->started, s->writer.runs);
+	sp_put(&s->started, sp_get(&s->writer.runs));
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 		sp_sites_after_stop();
 	return true;

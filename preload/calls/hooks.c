@@ -433,7 +433,7 @@ static void bind_now(struct sp_set *s, int id, void (*prepare)(struct sp_set *s,
 	struct sp_split *split;
 
 	prepare(s, id);
-	if (s->overflows.block)		/* its handler may be called in any of them */
+	if (sp_get(&s->overflows.block))	/* its handler may be called in any of them */
 		sp_sites_modules();
 	split = sp_get(&s->split);
 	if (split)
@@ -483,7 +483,7 @@ static void opened_again(struct sp_opened *o)
 	if (!s->bound)
 		return;
 	if (sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o)))
-		s->opened_for = o->changes;
+		sp_put(&s->opened_for, sp_get(&o->changes));
 	else
 		bind_again(s);
 }
@@ -515,7 +515,7 @@ void sp_prepare_start(int id, const struct sp_stack *at)
 		get_ready(s, id);
 	}
 	if (sp_get(&sp_process.unwinds) && sp_booked(s))	/* more frames take longer: not while it counts */
-		s->start_site = sp_site_of_start(&s->seen[SP_SEEN_START], at);
+		sp_put(&s->start_site, sp_site_of_start(&s->seen[SP_SEEN_START], at));
 }
 
 static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long long *values)
@@ -540,7 +540,7 @@ static void is_other(struct sp_set *s)
 	struct sp_split *p = sp_get(&s->split);
 
 	s->counted = sp_counted(&s->opened);
-	s->opened_for = s->opened.changes;
+	sp_put(&s->opened_for, sp_get(&s->opened.changes));
 	s->changed = !s->multiplexed;
 	sp_put(&s->fast_thread, 0);
 	if (p)
@@ -584,7 +584,7 @@ static void tell_parts(struct sp_set *s, const struct sp_shares *shares)
 /* A handler's call, on top of one that is not booked yet? */
 static bool is_on_top(const struct sp_set *s, const struct sp_set *called)
 {
-	return called ? sp_records_is_on_top(&s->writer) : s->starter == sp_self.id && sp_get(&s->writer.in_flight);
+	return called ? sp_records_is_on_top(&s->writer) : sp_get(&s->starter) == sp_self.id && sp_get(&s->writer.in_flight);
 }
 
 /* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
@@ -671,14 +671,14 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {
-	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? s->start_site : sp_site_here(&s->seen[sp_seen_by(op)], at);
-	bool own = s->starter == sp_self.id, fast = sp_is_fast(s), on_top = is_on_top(s, called), split, timed;
+	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? sp_get(&s->start_site) : sp_site_here(&s->seen[sp_seen_by(op)], at);
+	bool own = sp_get(&s->starter) == sp_self.id, fast = sp_is_fast(s), on_top = is_on_top(s, called), split, timed;
 	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
 	struct sp_split *p;
 	struct sp_shares shares;
 	struct sp_parts parts;
 
-	if (op == SP_OP_START && s->opened_for != s->opened.changes)
+	if (op == SP_OP_START && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
 		is_other(s);
 	p = sp_get(&s->split);
 	if (!called || on_top || !own)
@@ -686,11 +686,11 @@ static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op 
 	timed = own && !fast && p && sp_split_needs_time(p);
 	b.proven = (fast || timed) && !s->multiplexed && proves(s, open);
 	if (own)
-		s->writer.opened = open;
+		sp_put(&s->writer.opened, open);
 	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, on_top, &b, open, &shares, &parts);
 	if (called && sp_records_is_begun(&s->writer) && (op == SP_OP_START || op == SP_OP_STOP))
 		b.state = state_of(id);
-	if (SP_UNLIKELY(s->gauges.n))
+	if (SP_UNLIKELY(sp_get(&s->gauges.n)))
 		book_gauges(s, op, cpu, values);
 	if (split)
 		tell_parts(s, &shares);
@@ -784,7 +784,7 @@ static void tell_state(struct sp_set *s, int id)
 	enum sp_op is = state_of(id);
 
 	sp_records_runs(&s->writer, is);
-	if (is == SP_OP_RUNS && s->gauges.n)
+	if (is == SP_OP_RUNS && sp_get(&s->gauges.n))
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
@@ -808,15 +808,18 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 	if (!sp_booked(s))
 		return NULL;
 	(void)sp_self_ready();		/* a thread's first call, perhaps */
-	own = s->starter == sp_self.id;
+	own = sp_get(&s->starter) == sp_self.id;
 	if (!own)
 		sp_put(&s->fast_thread, 0);
 	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own))
 		return NULL;
 	if (!sp_records_is_on_top(&s->writer))
 		ask(s, op);
-	if (SP_UNLIKELY(sp_get(&s->writer.asks)))
+	if (SP_UNLIKELY(sp_get(&s->writer.asks))) {
+		if (!sp_records_still(&s->writer, sp_self.id))
+			return NULL;
 		tell_state(s, id);
+	}
 	return s;
 }
 
@@ -841,7 +844,7 @@ struct sp_set *sp_begin_start(int id, uintptr_t frame)
 	struct sp_set *s = sp_set_of(id), *called = sp_begin_call(id, SP_OP_START, frame);
 
 	if (s)		/* (a start that PAPI refused may have closed all and opened none) */
-		s->opened.whole = sp_opened_all(&s->opened) ? 0 : s->opened.had;
+		sp_put(&s->opened.whole, sp_opened_all(&s->opened) ? 0 : s->opened.had);
 	sp_opening = s ? (uintptr_t)&s->opened | SP_OPENS_AGAIN : 0;
 	if (SP_UNLIKELY(s && s->has_histograms))
 		sp_histograms_begin(s, id);
@@ -870,7 +873,7 @@ struct sp_set *sp_before_stop(int id, long long **values, uintptr_t frame)
 void sp_run_failed(struct sp_set *called)
 {
 	if (called)
-		sp_put(&called->started, called->writer.runs);
+		sp_put(&called->started, sp_get(&called->writer.runs));
 	sp_call_failed(called);
 }
 
@@ -896,7 +899,7 @@ void sp_after_start(struct sp_set *called, int rc, int id, uint32_t open, const 
 		sp_witness_started(&called->opened, sp_cpu_now());
 	if (!s)
 		return;
-	if (called && !gone(called) && s->opened_for != s->opened.changes && counts_others(s)) {
+	if (called && !gone(called) && sp_get(&s->opened_for) != sp_get(&s->opened.changes) && counts_others(s)) {
 		sp_call_failed(called);
 		bind_now(s, id, sp_set_prepare_again);
 		called = begin_again(s);
@@ -929,7 +932,7 @@ void sp_after_stop(struct sp_set *called, int rc, int id, const long long *value
 		return;
 	if (SP_UNLIKELY(s->has_histograms) && sp_booked(s))
 		sp_histograms_read(s);
-	sp_put(&s->started, called && s->writer.runs);
+	sp_put(&s->started, called && sp_get(&s->writer.runs));
 	sp_sites_after_stop();
 }
 

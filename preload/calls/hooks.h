@@ -69,8 +69,8 @@ SP_HOT_INLINE bool sp_is_fast(const struct sp_set *s)
 /* Unchanged since the start before: a start has nothing to prepare. */
 SP_HOT_INLINE bool sp_is_prepared(const struct sp_set *s)
 {
-	return SP_LIKELY(!s->changed) && SP_LIKELY(s->opened_for == s->opened.changes) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
-	       SP_LIKELY(!s->writer.track.low);
+	return SP_LIKELY(!sp_get(&s->changed)) && SP_LIKELY(sp_get(&s->opened_for) == sp_get(&s->opened.changes)) && SP_LIKELY(!sp_get(&sp_process.sites_due)) &&
+	       SP_LIKELY(!sp_get(&s->writer.track.low));
 }
 
 /* Its split, if it has one, is ready for a window to begin or to end.  proof: sp_proof_now(). */
@@ -148,7 +148,7 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s)
 	struct sp_split *p = sp_get(&s->split);
 	struct sp_times *t = sp_get(&s->times);
 
-	if (SP_LIKELY(cpu < s->writer.cells) && SP_LIKELY(p != NULL) && SP_LIKELY(t != NULL))
+	if (SP_LIKELY(cpu < sp_get(&s->writer.cells)) && SP_LIKELY(p != NULL) && SP_LIKELY(t != NULL))
 		sp_add(&t->at[cpu], sp_split_ran(p));
 }
 

@@ -66,7 +66,7 @@ static void unbind(struct sp_set *s)
 	sp_put(&s->fast_thread, 0);
 	sp_put(&s->bound, false);
 	sp_put(&s->writer.relation, NULL);
-	s->gauges.n = 0;
+	sp_put(&s->gauges.n, 0);
 	sp_put(&s->overflows.block, NULL);
 	if (was)
 		sp_store_released(&sp_store, sp_get(&s->relation));
@@ -275,7 +275,7 @@ void sp_sets_cool(void)
 #define EACH_BESIDE(s) \
 	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++) \
 		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) \
-			if (sp_get(&s->alive) && s->starter != sp_self.id)
+			if (sp_get(&s->alive) && sp_get(&s->starter) != sp_self.id)
 
 bool sp_sets_run_beside(void)
 {
@@ -466,7 +466,7 @@ static bool bind_gauges(struct sp_set *s, const struct sp_relation *r, const str
 	memcpy(w->kind, h->gauge, h->n_gauges * sizeof(*w->kind));
 	*kinds = memcpy(w->kind + h->n_gauges, h->kinds, (size_t)h->k);
 	w->running = 0;
-	w->n = h->n_gauges;
+	sp_put(&w->n, h->n_gauges);
 	return true;
 }
 
@@ -564,7 +564,7 @@ static void ask_papi(struct sp_counted *c, int id, int state)
  * multiplexes itself, is the thread's that starts it. */
 static void find_counted(struct sp_set *s, int id, int state, bool perf_event)
 {
-	s->opened_for = s->opened.changes;
+	sp_put(&s->opened_for, sp_get(&s->opened.changes));
 	s->counted = sp_counted(&s->opened);
 	if (s->counted.known)
 		return;
@@ -850,9 +850,9 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 		sp_process_note_quiet("an event set was multiplexed: its counts are PAPI's estimates, and none of them is called "
 				      "proven");
 	bind(s, id, &h, again);
-	if (s->bound)
+	if (sp_get(&s->bound))
 		tell(s, how, why);
-	if (s->bound && ((state & PAPI_OVERFLOWING) || s->has_histograms))
+	if (sp_get(&s->bound) && ((state & PAPI_OVERFLOWING) || s->has_histograms))
 		bind_overflows(s);
 	choose_short_way(s, h.scope);
 	sp_process_torn();
@@ -880,7 +880,7 @@ void sp_set_prepare(struct sp_set *s, int id)
 {
 	struct sp_split *split = sp_get(&s->split);
 	uint32_t more;
-	bool other = !sp_get(&s->bound) || sp_get(&s->changed) || s->opened_for != s->opened.changes;
+	bool other = !sp_get(&s->bound) || sp_get(&s->changed) || sp_get(&s->opened_for) != sp_get(&s->opened.changes);
 
 	if (other || sp_get(&s->starter) != sp_self.id || (split && !sp_split_holds(split, &s->opened))) {
 		bind_if_free(s, id, false, other);

@@ -122,7 +122,7 @@ static inline struct sp_set *sp_set_of(int id)
 /* Is what PAPI hands out for it booked? */
 static inline bool sp_booked(const struct sp_set *s)
 {
-	return s && s->bound && sp_get(&s->alive) && s->generation == sp_process.generation;
+	return s && sp_get(&s->bound) && sp_get(&s->alive) && sp_get(&s->generation) == sp_process.generation;
 }
 
 /* Makes room for the id; a set that was there before is forgotten. */

@@ -29,7 +29,7 @@ void sp_opened_forget(struct sp_opened *o)
 {
 	o->n = o->more = o->had = o->whole = 0;
 	o->odd = o->reordered = false;
-	o->changes++;
+	sp_put(&o->changes, o->changes + 1);
 }
 
 uint32_t sp_opened_leaders(const struct sp_opened *o)
@@ -60,7 +60,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 {
 	struct sp_native *n;
 
-	o->changes++;
+	sp_put(&o->changes, o->changes + 1);
 	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
 		o->more++;
 		o->odd = o->odd || !o->n || tid != o->asked;
@@ -87,12 +87,12 @@ static void note_close(struct sp_opened *o, int fd)
 			continue;
 		memmove(&o->at[i], &o->at[i + 1], (o->n - i - 1) * sizeof(o->at[0]));
 		o->n--;
-		o->changes++;
+		sp_put(&o->changes, o->changes + 1);
 		return;
 	}
 	if (o->more) {
 		o->more--;
-		o->changes++;
+		sp_put(&o->changes, o->changes + 1);
 	}
 	o->odd = o->odd && o->more;
 }
