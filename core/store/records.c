@@ -309,13 +309,13 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	w->image = image;
 	w->off = off;
 	w->layout = l;
-	w->k = k;
+	sp_put(&w->k, k);
 	sp_put(&w->cells, cells);
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
 	set_end(w, END);
 	w->to = w->records + SP_RECORDS * l.record_bytes;	/* those of another are looked for everywhere */
-	w->cpu = -2;
+	sp_put(&w->cpu, -2);
 	w->kinds = kinds;
 	if (kinds)
 		set_slow(w, SP_SLOW_OTHER);
@@ -877,7 +877,7 @@ static void give_up(struct sp_writer *w)
 		clear_slow(w, SP_SLOW_ON_TOP);
 	if (!under)
 		set_end(w, END);
-	sp_put(&w->in_flight, under);
+	sp_publish(&w->in_flight, under);
 }
 
 static bool is_owner(const struct sp_writer *w, uint32_t who)
@@ -922,6 +922,11 @@ static bool is_bound_now(const struct sp_writer *w)
 	return sp_acquire(&w->slow) & SP_SLOW_BINDS;
 }
 
+static bool has_turn(const struct sp_writer *w, uint32_t who)
+{
+	return sp_acquire(&w->slow) & SP_SLOW_SHARED && sp_acquire(&w->holder) == who;
+}
+
 /* False: the writer is being bound, and the turn is not this thread's. */
 static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
@@ -944,12 +949,14 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 
 		if (is_bound_now(w))
 			return false;
+		if (!has_turn(w, who))
+			return true;	/* (set_mark fails) */
 		if (tries < (in_papi ? PATIENCE : MORE_PATIENCE))
 			continue;
 		unsure(w);
 		if (!sp_cas(&w->flier, &flier, who))
 			continue;	/* it has come back right now */
-		while (sp_get(&w->in_flight))
+		for (uint32_t n = sp_get(&w->levels) + 1; n; n--)
 			give_up(w);
 	}
 	return true;
@@ -1039,7 +1046,8 @@ static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own
 	}
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	slow = sp_acquire(&w->slow);
-	if (!is_anothers(w, who) && !(slow & (SP_SLOW_OVER | SP_SLOW_BINDS)) && (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
+	if (!is_anothers(w, who) && !(slow & (SP_SLOW_OVER | SP_SLOW_BINDS)) &&
+	    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
 		return true;
 	(void)sp_cas(&w->in_flight, &is, 0);
 	(void)sp_cas(&w->flier, &flier, 0);
@@ -1154,9 +1162,11 @@ SP_COLD void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner)
 static bool was_overtaken(struct sp_writer *w, uint32_t who)
 {
 	uint32_t flier = sp_acquire(&w->flier);
+	bool mine = flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight));
 
-	return sp_acquire(&w->slow) & SP_SLOW_SHARED && flier != (who | FLIER_BOOKS) &&
-	       !((flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)) && is_anothers(w, who);
+	if (!(sp_acquire(&w->slow) & SP_SLOW_SHARED) || flier == (who | FLIER_BOOKS))
+		return false;
+	return !(mine && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)) && is_anothers(w, who);
 }
 
 /* A visitor's call that was overtaken is dropped, as what it began in may be another binding.  Its mark is there where it has
@@ -1172,7 +1182,7 @@ static void take_mark_away(struct sp_writer *w)
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 {
 	bool own = is_owner(w, who), shared = sp_acquire(&w->slow) & SP_SLOW_SHARED;
-	uintptr_t none = 0;
+	uint32_t holder = who;
 
 	if ((own || shared) && !was_overtaken(w, who))
 		return true;
@@ -1180,9 +1190,12 @@ SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 		take_mark_away(w);
 		return false;
 	}
-	if (!take_turn(w, who, false) ||
-	    !sp_cas(&w->in_flight, &none, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ)))
+	if (!take_turn(w, who, false))
 		return false;
+	if (!set_mark(w, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ), who, true)) {
+		(void)sp_cas(&w->holder, &holder, 0);
+		return false;
+	}
 	sp_put(&w->flier, who);
 	sp_order();
 	return has_relation(w, who);
