@@ -190,8 +190,7 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 		return false;
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site))
 		return false;
-	if (sp_get(&s->split))
-		sp_ran(s);
+	sp_ran(s);
 	/* A handler on top of the booking may have started it again. */
 	sp_put(&s->started, sp_get(&s->writer.runs));
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))

@@ -148,7 +148,7 @@ SP_HOT_INLINE void sp_ran(struct sp_set *s)
 	struct sp_split *p = sp_get(&s->split);
 	struct sp_times *t = sp_get(&s->times);
 
-	if (SP_LIKELY(cpu < sp_get(&s->writer.cells)) && SP_LIKELY(p != NULL) && SP_LIKELY(t != NULL))
+	if (p && SP_LIKELY(cpu < sp_get(&s->writer.cells)) && SP_LIKELY(t != NULL))
 		sp_add(&t->at[cpu], sp_split_ran(p));
 }
 
