@@ -237,7 +237,7 @@ define newline
 
 
 endef
-UNFIT	:= ' " ` $$ ; & | < > $(open) $(close) * ? [ ] { } \ ! ~ $(hash)
+UNFIT	:= ' " ` $$ ; & | < > $(open) $(close) * ? [ ] { } \ ! ~ % $(hash)
 written	= $(if $(filter command environment,$(firstword $(origin $(1)))),$(value $(1)))
 unfit	= $(strip $(if $(findstring $(empty) $(empty),$(1)),x)$(if $(findstring $(empty)	$(empty),$(1)),x)$(if $(findstring $(newline),$(1)),x) \
 	    $(foreach c,$(UNFIT),$(findstring $(c),$(1))))
