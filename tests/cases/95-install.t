@@ -70,14 +70,15 @@ newline='
 '
 tab=$(printf '\t')
 find "$tmp/user" | sort >"$tmp/before"
-# refused TARGET VARIABLE PATH: is it, in one line? Else it is added to not-refused.
+# refused TARGET VARIABLE PATH: is it, in one line? Else it is added to not-refused. (With the MAKEFLAGS of make -j check a
+# warning about its jobs would be a second line.)
 refused() {
-	run refused make -s -C "$root" B="$tmp/build" "$1" DESTDIR="$tmp/user" PREFIX=/x "$2=$3"
+	run refused env -u MAKEFLAGS make -s -C "$root" B="$tmp/build" "$1" DESTDIR="$tmp/user" PREFIX=/x "$2=$3"
 	[ "$(status_of refused) $(grep -c "$2 must not contain" "$tmp/refused.err") $(wc -l <"$tmp/refused.err") $(wc -c <"$tmp/refused.out")" = "2 1 1 0" ] ||
 		{ echo "$*"; cat "$tmp/refused.err"; } >>"$tmp/not-refused"
 }
 : >"$tmp/not-refused"
-for between in " " "$tab" "$newline" "'" '"' '$' '$$' ';' '&' '`' '|' '\' '*' '#'; do
+for between in " " "$tab" "$newline" "'" '"' '$' '$$' ';' '&' '`' '|' '\' '*' '%' '#'; do
 	refused uninstall PREFIX "$tmp/user/a$between$tmp/user/b"
 done
 for variable in DESTDIR LIBDIR MANDIR DATADIR BINDIR INCLUDEDIR BASHDIR ZSHDIR; do
