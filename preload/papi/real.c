@@ -42,7 +42,7 @@ static const struct {
 /* ---- loaded objects ----------------------------------------------------- */
 
 #define INIT	"PAPI_library_init"
-#define PATH	512
+#define PATH	4096		/* what the kernel opens */
 
 static bool is_papi(const struct sp_object *o)
 {
@@ -54,7 +54,7 @@ struct next {
 	unsigned index;
 	bool papi;			/* by its name */
 	struct sp_object object;
-	char path[PATH];
+	char *path;			/* [PATH]; NULL: not wanted */
 };
 
 static int find_next(const struct sp_object *o, void *arg)
@@ -65,7 +65,8 @@ static int find_next(const struct sp_object *o, void *arg)
 		return 0;
 	n->index = o->index + 1;
 	n->object = *o;
-	strcpy(n->path, o->path);
+	if (n->path)
+		strcpy(n->path, o->path);
 	return 1;
 }
 
@@ -77,6 +78,7 @@ struct source {
 	uintptr_t address;		/* the caller's, */
 	struct sp_object caller;	/* in this */
 	unsigned own;			/* we, in the loader's order */
+	char path[PATH];		/* where dlopen is to look, copied: another thread may unload it */
 };
 
 /* What stands before us calls us. */
@@ -85,9 +87,9 @@ static bool may_be_called(const struct source *s, const struct sp_object *o)
 	return is_papi(o) || o->index > s->own;
 }
 
-static bool search_scope(struct source *s, const char *path)
+static bool search_scope(struct source *s)
 {
-	void *scope = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	void *scope = *s->path ? dlopen(s->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	uintptr_t at = scope ? (uintptr_t)sp_real_dlsym(scope, INIT) : 0;
 
 	if (at && !sp_is_ours(at) && sp_elf_find(&s->object, at) && may_be_called(s, &s->object)) {
@@ -102,10 +104,10 @@ static bool search_scope(struct source *s, const char *path)
 /* The first loaded object that defines the function itself. */
 static bool search_objects(struct source *s, bool papi)
 {
-	struct next n = { .papi = papi };
+	struct next n = { .papi = papi, .path = s->path };
 
 	while (sp_elf_each(find_next, &n)) {
-		if (!search_scope(s, n.path))
+		if (!search_scope(s))
 			continue;
 		if (s->object.low == n.object.low)
 			return true;
@@ -121,7 +123,6 @@ static bool search_objects(struct source *s, bool papi)
 static bool locate(struct source *s)
 {
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
-	char path[PATH] = "";
 	struct next first = { .papi = true };
 	struct sp_object own;
 
@@ -131,8 +132,8 @@ static bool locate(struct source *s)
 	if (next && sp_elf_find(&s->object, next) && is_papi(&s->object))
 		return true;
 	if (strlen(s->caller.path) < PATH)
-		strcpy(path, s->caller.path);
-	if (!search_scope(s, path) && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
+		strcpy(s->path, s->caller.path);
+	if (!search_scope(s) && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
 		return false;
 	/* Somebody else's wrapper of this function, too. */
 	if (!is_papi(&s->object) && !sp_elf_holds(&s->object, s->address) && sp_elf_each(find_next, &first))
@@ -336,7 +337,7 @@ static struct sp_papi *add(const struct source *s)
 	return p;
 }
 
-static struct sp_papi *search(uintptr_t caller)
+static SP_COLD struct sp_papi *search(uintptr_t caller)
 {
 	struct source s = { .address = caller };
 	struct sp_pending_error pending;

@@ -77,6 +77,11 @@ done; fi
 # ---- plugins -----------------------------------------------------------------------
 
 both "a plugin" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+# Folders below folders, as package managers make them.
+long=$tmp/$(printf '%0200d/%0200d/%0200d' 0 0 0)
+mkdir -p "$long"
+cp "$scenes/plugin-7.0.so" "$fake/libpapi.so.7.0" "$long"
+both "a plugin with a path of 600 bytes" env LD_LIBRARY_PATH="$long" "$apps/plugin-pair" "$long/plugin-7.0.so"
 run_native native "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so"
 run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "$scenes/plugin-7.1.so"
 check "two libpapis: the program sees no difference" same_as_native native shim
