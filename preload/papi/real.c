@@ -117,23 +117,27 @@ static bool search_objects(struct source *s, bool papi)
 	return false;
 }
 
-/* Where the loader would bind the caller without us: behind us in the global scope, then in the scope of the caller's own
- * object (a plug-in opened with RTLD_LOCAL).  Of a caller that has the function from a handle neither is known: any libpapi,
+/* Where the loader bound the caller without us: behind us in the global scope, if that libpapi was there before the caller,
+ * then in the scope of the caller's own object (a plug-in opened with RTLD_LOCAL).  Of a caller that has the function from a handle neither is known: any libpapi,
  * then any object that defines the function. */
 static bool locate(struct source *s)
 {
 	uintptr_t next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
 	struct next first = { .papi = true };
-	struct sp_object own;
+	struct sp_object own, global;
+	bool is_global;
 
 	sp_elf_find(&own, (uintptr_t)&locate);
 	sp_elf_find(&s->caller, s->address);
 	s->own = own.index;
-	if (next && sp_elf_find(&s->object, next) && is_papi(&s->object))
-		return true;
-	if (strlen(s->caller.path) < PATH)
+	is_global = next && sp_elf_find(&global, next) && is_papi(&global);
+	if (strlen(s->caller.path) < PATH && !(is_global && global.index < s->caller.index))
 		strcpy(s->path, s->caller.path);
-	if (!search_scope(s) && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
+	if (!search_scope(s) && is_global) {
+		s->object = global;
+		return true;
+	}
+	if (!s->scope && !search_objects(s, true) && !search_objects(s, false) && !(next && sp_elf_find(&s->object, next)))
 		return false;
 	/* Somebody else's wrapper of this function, too. */
 	if (!is_papi(&s->object) && !sp_elf_holds(&s->object, s->address) && sp_elf_each(find_next, &first))
@@ -246,6 +250,8 @@ bool sp_real_in_front(uintptr_t caller)
 
 /* ---- those that are known ----------------------------------------------- */
 
+static bool starting;
+
 /* Another preload library between us and libpapi that also stands in front of some functions is called first, as it would
  * be without us. */
 static void fill(struct sp_papi *p, const struct source *s)
@@ -256,13 +262,14 @@ static void fill(struct sp_papi *p, const struct source *s)
 	p->base = o->base;
 	p->low = o->low;
 	p->span = o->span;
-	p->global = !s->scope;
+	p->global = starting;
 	p->own = !is_papi(o) && sp_elf_holds(o, s->address) ? 0 : o->span;
 	strncpy(p->path, *o->path ? o->path : o->soname, sizeof(p->path) - 1);
 	for (size_t i = 0; i < SP_COUNT(functions); i++) {
 		void *at = find_function(RTLD_NEXT, functions[i].name);
+		struct sp_object in;
 
-		if (!at && s->scope)
+		if (s->scope && (!at || (sp_elf_find(&in, (uintptr_t)at) && is_papi(&in))))
 			at = find_function(s->scope, functions[i].name);
 		if (!sp_is_ours((uintptr_t)at))
 			memcpy((char *)&p->real + functions[i].at, &at, sizeof(at));
@@ -376,8 +383,10 @@ __attribute__((constructor)) static void at_start(void)
 	sp_dlerror_keep(&pending);
 	next = (uintptr_t)sp_real_dlsym(RTLD_NEXT, INIT);
 	sp_dlerror_back(&pending);
+	starting = true;
 	if (next && sp_elf_find(&o, next) && is_papi(&o))
 		(void)find(next);
+	starting = false;
 }
 
 static const struct sp_real *answer(struct sp_papi *p, bool *observed)

@@ -67,7 +67,7 @@ struct sp_papi {
 	uintptr_t base, low, span;	/* of its mapping */
 	uintptr_t own;			/* span: a return address inside is libpapi's own call; 0: the application's, too, whose
 					 * object has libpapi.a in it (python-papi's wheel).  Nesting tells them then */
-	bool global;			/* all calls that come to us are for it */
+	bool global;			/* there from the start: all calls that come to us are for it */
 	char path[512];
 };
 

@@ -1,6 +1,6 @@
 /*
  * plugin-pair: a program without PAPI that loads plugins, each with a libpapi
- * of its own, and has them count in turns. usage: plugin-pair PLUGIN...
+ * of its own, and has them count in turns. usage: plugin-pair [+]PLUGIN...; + opens it with RTLD_GLOBAL
  */
 #include "touch.h"
 
@@ -12,7 +12,8 @@ int main(int argc, char **argv)
 	int n = argc - 1 > 8 ? 8 : argc - 1, ret = 0;
 
 	for (int i = 0; i < n; i++) {
-		void *plugin = dlopen(argv[i + 1], RTLD_NOW | RTLD_LOCAL);
+		int global = *argv[i + 1] == '+';
+		void *plugin = dlopen(argv[i + 1] + global, RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
 
 		if (!plugin) {
 			fprintf(stderr, "%s\n", dlerror());

@@ -89,6 +89,10 @@ grep 'papi=700' "$tmp/shim.out" >"$tmp/first.out"
 cp "$tmp/shim.json" "$tmp/first.json"
 check "two libpapis: the first one's counts are in the dump" books first
 json "$tmp/shim.json" '@{$d->{notes}}' >"$tmp/notes"
+run_native native "$apps/plugin-pair" "$scenes/plugin-7.0.so" "+$scenes/plugin-7.1.so"
+run_shim shim "$apps/plugin-pair" "$scenes/plugin-7.0.so" "+$scenes/plugin-7.1.so"
+is "two libpapis, one opened RTLD_GLOBAL after the other's plugin: (it runs)" "$(status_of native)" 0
+check "the program sees no difference" same_as_native native shim
 run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$scenes/libopens.so" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$SHIM:$scenes/libopens.so" SSPAPI_OUTPUT="$tmp/shim.json" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
 check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: it is called as without" same_as_native native shim
