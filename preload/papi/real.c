@@ -295,27 +295,45 @@ static struct sp_papi *put(const struct sp_papi *is)
 	return NULL;
 }
 
-/* Whose calls are whose, so that with several libpapis the loader is asked once. */
+/* Whose calls are whose, so that with several libpapis the loader is asked once.  Written with the lock, read without: `turn`
+ * is odd while somebody writes, and another one afterwards. */
 static struct {
 	struct range of;
 	struct sp_papi *papi;
-} callers[16];
+} callers[64];
 static unsigned n_callers;
+static uint32_t turn;
+
+static void begin_turn(void)
+{
+	sp_put(&turn, turn + 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void end_turn(void)
+{
+	sp_publish(&turn, turn + 1);
+}
 
 static void remember(const struct source *s, struct sp_papi *p)
 {
 	unsigned i = n_callers++ % SP_COUNT(callers);
+	bool in_object = s->caller.span;
 
-	callers[i].papi = p;
-	callers[i].of = (struct range){ s->address, 1 };	/* in no object */
-	if (s->caller.span)
-		callers[i].of = (struct range){ s->caller.low, s->caller.span };
+	begin_turn();
+	sp_put(&callers[i].papi, p);
+	sp_put(&callers[i].of.low, in_object ? s->caller.low : s->address);
+	sp_put(&callers[i].of.span, in_object ? s->caller.span : 1);
+	end_turn();
 }
 
 static void forget_callers(void)
 {
-	memset(callers, 0, sizeof(callers));
+	begin_turn();
+	for (unsigned i = 0; i < SP_COUNT(callers); i++)
+		sp_put(&callers[i].of.span, 0);
 	n_callers = 0;
+	end_turn();
 }
 
 /* The loader is not asked with the lock: it has its own, with which a constructor may call PAPI. */
@@ -362,14 +380,13 @@ static SP_COLD struct sp_papi *search(uintptr_t caller)
 static struct sp_papi *find(uintptr_t caller)
 {
 	struct sp_papi *p = NULL;
-	struct sp_held h;
+	uint32_t is = sp_acquire(&turn);
 
-	sp_lock_take(&lock, &h);
 	for (unsigned i = 0; i < SP_COUNT(callers) && !p; i++)
-		if (caller - callers[i].of.low < callers[i].of.span)
-			p = callers[i].papi;
-	sp_lock_give(&lock, &h);
-	return p ? p : search(caller);
+		if (caller - sp_get(&callers[i].of.low) < sp_get(&callers[i].of.span))
+			p = sp_get(&callers[i].papi);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return p && !(is & 1) && sp_get(&turn) == is ? p : search(caller);
 }
 
 /* A libpapi that is there from the start is looked up before a handler, or a thread for which another one waits with the
@@ -462,6 +479,7 @@ bool sp_real_in_scope(uintptr_t caller, const char *name)
 void sp_real_child(void)
 {
 	lock.taken = 0;
+	turn += turn & 1;
 }
 
 static int still_there(const struct sp_object *o, void *arg)
