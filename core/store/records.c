@@ -1077,8 +1077,10 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		if (is_bound_now(w) || (sp_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
 			return false;
 		under = sp_acquire(&w->in_flight);
-		if (under && in_flight_of_others(w, who, own))
-			continue;		/* it came to share right now */
+		if (under && in_flight_of_others(w, who, own)) {
+			share(w);		/* it came right now, or was left behind: to be waited for, and given up */
+			continue;
+		}
 		if (under && sp_interrupted(under, frame))
 			return go_on_top(w, under, mark);
 		if (under) {
