@@ -853,7 +853,7 @@ static void leave(struct sp_writer *w, uint32_t who)
 	if (!under)
 		set_end(w, END);
 	go_on(w, under);
-	if (!under)
+	if (!under && (flier & ~FLIER_BOOKS) == who)
 		(void)sp_cas(&w->flier, &flier, 0);	/* behind the mark: see set_mark */
 	if (!under && sp_get(&w->holder) == who)
 		sp_publish(&w->holder, 0);
@@ -914,7 +914,8 @@ static uintptr_t in_flight_of_others(const struct sp_writer *w, uint32_t who, bo
 {
 	uint32_t flier = sp_acquire(&w->flier);
 
-	return (flier & ~FLIER_BOOKS) == who || (!flier && owner) ? 0 : sp_acquire(&w->in_flight);
+	/* (The writer may have become another's since the caller looked.) */
+	return (flier & ~FLIER_BOOKS) == who || (!flier && owner && is_owner(w, who)) ? 0 : sp_acquire(&w->in_flight);
 }
 
 static bool is_bound_now(const struct sp_writer *w)
@@ -927,17 +928,29 @@ static bool has_turn(const struct sp_writer *w, uint32_t who)
 	return sp_acquire(&w->slow) & SP_SLOW_SHARED && sp_acquire(&w->holder) == who;
 }
 
+/* A thread that waits comes before one that calls again and again. */
+static bool is_holder_now(struct sp_writer *w, uint32_t who)
+{
+	uint32_t nobody = 0, next = sp_get(&w->next);
+
+	if ((!next || next == who) && sp_cas(&w->holder, &nobody, who))
+		return true;
+	if (!next)
+		(void)sp_cas(&w->next, &next, who);
+	return false;
+}
+
 /* False: the writer is being bound, and the turn is not this thread's. */
 static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
-	uint32_t nobody = 0;
 	uintptr_t others;
 
-	for (unsigned tries = 0; is_anothers(w, who) && !sp_cas(&w->holder, &nobody, who); rest(tries++), nobody = 0) {
+	for (unsigned tries = 0; is_anothers(w, who) && !is_holder_now(w, who); rest(tries++)) {
 		if (is_bound_now(w))
 			return false;
 		if (tries == PATIENCE) {
 			unsure(w);
+			sp_put(&w->next, 0);
 			sp_put(&w->holder, who);
 			break;
 		}
@@ -965,9 +978,10 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 /* The turn is this thread's. */
 static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 {
-	uint32_t is = who;
+	uint32_t is = who, waited = who;
 	bool turn = wait_for_turn(w, who, owner);
 
+	(void)sp_cas(&w->next, &waited, 0);
 	if (!turn)
 		(void)sp_cas(&w->holder, &is, 0);
 	return turn;
@@ -1081,6 +1095,8 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 			share(w);		/* it came right now, or was left behind: to be waited for, and given up */
 			continue;
 		}
+		if (under != sp_acquire(&w->in_flight))
+			continue;
 		if (under && sp_interrupted(under, frame))
 			return go_on_top(w, under, mark);
 		if (under) {
@@ -1095,8 +1111,6 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		}
 		if (!set_mark(w, mark, who, own))
 			continue;
-		sp_put(&w->flier, who);
-		sp_order();
 		if (!has_relation(w, who))
 			return false;
 		if (!own)
@@ -1198,8 +1212,6 @@ SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 		(void)sp_cas(&w->holder, &holder, 0);
 		return false;
 	}
-	sp_put(&w->flier, who);
-	sp_order();
 	return has_relation(w, who);
 }
 

@@ -67,6 +67,7 @@ struct sp_writer {
 	uintptr_t below[SP_LEVELS];	/* what `in_flight` was when a handler's call came on top, the lowest first */
 	uint32_t levels;
 	uint32_t holder;		/* who books while SHARED, or binds; 0: nobody */
+	uint32_t next;			/* who waits for `holder`, and is to have it before others; 0: nobody */
 	uint32_t flier;			/* whose call is in flight; 0: the owner's, on the short way */
 	bool shared;			/* the owner's mark is seen by others (SP_SLOW_SHARED) */
 	bool asks;			/* the records do not tell whether the set runs: the caller is to ask PAPI (sp_records_runs) */
