@@ -126,6 +126,8 @@ void sp_out_bytes(struct sp_out *o, const void *bytes, size_t n)
 			return;
 		}
 	}
+	if (n > o->size - o->used && o->grow)
+		o->grow(o, n);
 	if (n > o->size - o->used) {
 		n = o->size - o->used;
 		o->error = -ENOSPC;

@@ -24,6 +24,7 @@ struct sp_out {
 	size_t piece;			/* bytes that go at once, where there is room; 0: it says itself that there is none */
 	bool socket;
 	bool own;			/* the caller says: fd's file is ours alone, from its first byte on */
+	void (*grow)(struct sp_out *o, size_t n);	/* memory only: makes room for n bytes more; NULL: it has the size it has */
 };
 
 void sp_out_init(struct sp_out *o, int fd, char *buffer, size_t size);

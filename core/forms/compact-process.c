@@ -24,14 +24,8 @@ static void put_notes(struct sp_compact *c, const struct sp_model *m, struct sp_
 {
 	const char *text;
 
-	for (; (text = sp_model_note_of(m, 0, h->n_notes)) != NULL; h->n_notes++) {
-		sp_off at = sp_compact_begin(c, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + 1);
-
-		sp_compact_put(c, &h->notes, sizeof(h->notes));
-		sp_compact_put(c, text, strlen(text));
-		sp_compact_end(c);
-		h->notes = at;
-	}
+	for (; (text = sp_model_note_of(m, 0, h->n_notes)) != NULL; h->n_notes++)
+		h->notes = sp_compact_note(c, h->notes, text, "");
 }
 
 static void put_watched(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
@@ -103,22 +97,15 @@ static void put_values(const struct writing *w, const int64_t *value, uint32_t k
 
 /* ---- permanent readings ------------------------------------------------- */
 
-#define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
-
 static sp_off put_readings(struct writing *w, const struct sp_row *row, uint32_t k)
 {
-	uint64_t bytes = sp_reading_bytes(k), most = sp_max(CHUNK_BYTES / bytes, 1), left = row->kept;
+	uint64_t left = row->kept;
 	struct sp_chunk chunk = { .k = k };
 	struct sp_kept at = { 0 };
 	sp_off before = 0;
 
-	for (; left && sp_row_kept(w->m, row, &at); chunk.number++) {
-		chunk.room = (uint32_t)sp_min(most, left);
-		chunk.next = chunk.jump = before;
-		chunk.jump_number = chunk.number ? chunk.number - 1 : 0;
-		chunk.first_ns = at.ns;
-		before = sp_compact_begin(w->c, SP_BLOCK_READINGS, sizeof(chunk) + chunk.room * bytes);
-		sp_compact_put(w->c, &chunk.next, sizeof(chunk) - offsetof(struct sp_chunk, next));
+	while (left && sp_row_kept(w->m, row, &at)) {
+		before = sp_compact_readings(w->c, &chunk, before, left, at.ns);
 		for (uint32_t i = 0; i < chunk.room && (!i || sp_row_kept(w->m, row, &at)); i++) {
 			struct sp_reading r = { .ns = at.ns, .cpu = at.cpu, .number = i + 1 };
 
@@ -126,7 +113,6 @@ static sp_off put_readings(struct writing *w, const struct sp_row *row, uint32_t
 			put_values(w, at.value, k);
 		}
 		sp_compact_end(w->c);
-		chunk.first += chunk.room;
 		left -= chunk.room;
 	}
 	return before;
@@ -407,7 +393,7 @@ static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
 {
 	struct sp_times t = { .allowed = row->times ? sp_compact_text(w->c, sp_model_text(w->m, row->times->allowed)) : 0 };
 	struct sp_relation r = {
-		.next = w->thread.relations, .id = w->h->n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
+		.id = w->h->n_relations++, .event_set = row->event_set, .k = k, .cells = row->cells,
 		.target = row->target, .target_id = row->target_id, .scope = row->scope, .domain = row->domain, .flags = row->flags,
 		.threads = row->threads, .starts = row->starts, .resets = row->resets, .first_ns = row->first_ns,
 		.last_ns = row->last_ns, .refused = row->refused,
@@ -418,9 +404,7 @@ static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
 	r.gauges = put_gauges(w, row, k);
 	r.readings = put_readings(w, row, k);
 	t.overflows = put_overflows(w, row, k);
-	w->thread.relations = sp_compact_begin(w->c, SP_BLOCK_RELATION, sp_settled_layout(k, row->cells).bytes);
-	w->thread.n_relations++;
-	sp_compact_put(w->c, &r.next, sizeof(r) - offsetof(struct sp_relation, next));
+	sp_compact_relation(w->c, &w->thread, &r);
 	for (uint32_t i = 0; i < k; i++)
 		sp_compact_u32(w->c, w->map->event ? w->map->event[row->event[kept(w, i)]] : row->event[i]);
 	if (k % 2)
@@ -431,22 +415,9 @@ static void put_relation(struct writing *w, struct sp_row *row, uint32_t k)
 	sp_compact_end(w->c);
 }
 
-/* The thread at hand, if it has relations; the next one is `like`. */
-static void put_thread(struct writing *w, const struct sp_thread *like)
-{
-	sp_off before = w->h->threads;
-
-	if (w->thread.relations) {
-		w->thread.next = before;
-		w->h->threads = sp_compact_like(w->c, SP_BLOCK_THREAD, &w->thread, offsetof(struct sp_thread, calls));
-	}
-	memcpy(&w->thread, like, offsetof(struct sp_thread, calls));
-}
-
 /* Those that have a relation of which an event is there. */
 static void put_threads(struct writing *w)
 {
-	struct sp_thread thread = { .tid = 0 };
 	struct sp_row row = { 0 };
 	sp_off thread_at = 0;
 
@@ -454,15 +425,13 @@ static void put_threads(struct writing *w)
 		uint32_t k = events_of(w, &row);
 
 		if (k && row.thread_at != thread_at) {
-			thread = (struct sp_thread){ .tid = row.tid, .threads = row.tid ? 1 : row.threads };
-			memcpy(thread.name, row.thread, sp_min(strlen(row.thread), sizeof(thread.name) - 1));
-			put_thread(w, &thread);
+			sp_compact_thread(w->c, w->h, &w->thread, row.tid, row.thread, row.tid ? 1 : row.threads);
 			thread_at = row.thread_at;
 		}
 		if (k)
 			put_relation(w, &row, k);
 	}
-	put_thread(w, &thread);
+	sp_compact_thread(w->c, w->h, &w->thread, 0, "", 0);
 }
 
 /* ---- the process -------------------------------------------------------------------- */

@@ -147,42 +147,12 @@ static void put_site_block(struct sp_compact *c, const struct sp_model *m, const
 static void put_machine(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
 	const struct sp_topology *p = sp_image_block(m->image, m->h.topology, SP_BLOCK_TOPOLOGY, sizeof(*p));
-	struct sp_machine on = { .host = h->host };
 	struct sp_tree t = { .n = 0 };
-	struct sp_topology to;
-	uint64_t word = 0, bytes, rest;
 
 	if (p && !sp_tree_read(&t, p))
 		p = NULL;
-	bytes = sizeof(on) + (t.n + 63) / 64 * 8;
-	to = (struct sp_topology){ .n = t.n, .n_cpus = t.n_cpus, .xml_bytes = t.xml_bytes,
-				   .source = p ? sp_compact_text(c, sp_image_text(m->image, p->source)) : 0 };
 	h->n_machines = 1;
-	h->machines = sp_compact_here(c);
-	on.topology = p ? h->machines + bytes : 0;
-	sp_compact_begin(c, SP_BLOCK_MACHINE, bytes);
-	sp_compact_put(c, &on.next, sizeof(on) - sizeof(on.b));
-	for (uint32_t i = 0; i < t.n; i++) {
-		word |= t.component[i].flags & SP_COMPONENT_DISALLOWED ? 1ull << i % 64 : 0;
-		if (i % 64 == 63 || i + 1 == t.n) {
-			sp_compact_put(c, &word, sizeof(word));
-			word = 0;
-		}
-	}
-	sp_compact_end(c);
-	if (!p)
-		return;
-	rest = p->b.bytes - sizeof(*p) - t.n * sizeof(*t.component);
-	sp_compact_begin(c, SP_BLOCK_TOPOLOGY, p->b.bytes);
-	sp_compact_put(c, &to.n, sizeof(to) - sizeof(to.b));
-	for (uint32_t i = 0; i < t.n; i++) {
-		struct sp_component component = t.component[i];
-
-		component.flags &= ~SP_COMPONENT_DISALLOWED;	/* the machine's block says it */
-		sp_compact_put(c, &component, sizeof(component));
-	}
-	sp_compact_put(c, t.component + t.n, rest);
-	sp_compact_end(c);
+	h->machines = sp_compact_machine(c, h->host, &t, p ? sp_image_text(m->image, p->source) : NULL);
 }
 
 /* Last of all the header: a file whose writer did not come so far has no magic, and is no store. */
@@ -198,7 +168,7 @@ static void write_compact(struct sp_out *o, struct sp_model *m)
 	put_calls(&c, m, &h, call, &map.n_calls);
 	for (uint32_t i = 0; i < m->n_events; i++)
 		if (m->event[i])
-			h.events = sp_compact_event(&c, m->image, m->event[i], h.events);
+			h.events = sp_compact_event(&c, m->image, m->event[i], sp_image_text(m->image, m->event[i]->name), h.events);
 	h.n_events = m->n_events;
 	put_modules(&c, m, &h);
 	for (uint32_t i = 0; i < SP_COUNT(m->sites); i++)

@@ -87,14 +87,131 @@ sp_off sp_compact_texts(struct sp_compact *c, const struct sp_image *image, sp_o
 	return at;
 }
 
-sp_off sp_compact_event(struct sp_compact *c, const struct sp_image *image, const struct sp_event *e, sp_off before)
+sp_off sp_compact_event(struct sp_compact *c, const struct sp_image *image, const struct sp_event *e, const char *name, sp_off before)
 {
 	struct sp_event to = *e;
-	sp_off *const text[] = { &to.name, &to.component, &to.derived, &to.postfix, &to.units, &to.description, &to.pmu };
+	sp_off *const text[] = { &to.component, &to.derived, &to.postfix, &to.units, &to.description };
 
 	to.next = before;
+	to.name = sp_compact_text(c, name);
 	for (unsigned i = 0; i < SP_COUNT(text); i++)
 		*text[i] = sp_compact_text(c, sp_image_text(image, *text[i]));
 	to.natives = sp_compact_texts(c, image, e->natives);
+	to.pmu = sp_compact_text(c, sp_image_text(image, e->pmu));
 	return sp_compact_like(c, SP_BLOCK_EVENT, &to, sizeof(to));
+}
+
+sp_off sp_compact_words(struct sp_compact *c, const char *words, size_t bytes)
+{
+	uint32_t n = 0;
+	sp_off at, next;
+
+	for (size_t i = 0; i < bytes; i += strlen(words + i) + 1)
+		n++;
+	at = sp_compact_begin(c, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + n * sizeof(sp_off));
+	next = at + sizeof(struct sp_strings) + n * sizeof(sp_off);
+	sp_compact_u32(c, n);
+	sp_compact_u32(c, 0);
+	for (size_t i = 0, length; i < bytes; i += length + 1) {
+		length = strlen(words + i);
+		sp_compact_put(c, &(sp_off){ length ? next : 0 }, sizeof(sp_off));
+		next += length ? sp_align(sizeof(struct sp_string) + length + 1, 8) : 0;
+	}
+	sp_compact_end(c);
+	for (size_t i = 0; i < bytes; i += strlen(words + i) + 1)
+		sp_compact_text(c, words + i);
+	return at;
+}
+
+sp_off sp_compact_note(struct sp_compact *c, sp_off before, const char *text, const char *more)
+{
+	sp_off at = sp_compact_begin(c, SP_BLOCK_NOTE, sizeof(struct sp_note) + strlen(text) + strlen(more) + 1);
+
+	sp_compact_put(c, &before, sizeof(before));
+	sp_compact_put(c, text, strlen(text));
+	sp_compact_put(c, more, strlen(more));
+	sp_compact_end(c);
+	return at;
+}
+
+/* ---- machines ----------------------------------------------------------- */
+
+sp_off sp_compact_topology(struct sp_compact *c, const struct sp_tree *t, const char *source)
+{
+	struct sp_topology to = { .n = t->n, .n_cpus = t->n_cpus, .xml_bytes = t->xml_bytes, .source = sp_compact_text(c, source) };
+	sp_off at = sp_compact_begin(c, SP_BLOCK_TOPOLOGY, sp_tree_bytes(t));
+
+	sp_compact_put(c, &to.n, sizeof(to) - sizeof(to.b));
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct sp_component component = t->component[i];
+
+		component.flags &= ~SP_COMPONENT_DISALLOWED;
+		sp_compact_put(c, &component, sizeof(component));
+	}
+	sp_compact_put(c, t->xml, t->xml_bytes);
+	sp_compact_zeros(c, sp_align(t->xml_bytes, 8) - t->xml_bytes);
+	sp_compact_put(c, &(struct sp_cpu_kinds){ .n = t->n_kinds }, sizeof(struct sp_cpu_kinds));
+	sp_compact_put(c, t->kind, t->n_kinds * sizeof(*t->kind));
+	sp_compact_end(c);
+	return at;
+}
+
+sp_off sp_compact_machine(struct sp_compact *c, sp_off host, const struct sp_tree *t, const char *source)
+{
+	struct sp_machine on = { .host = host };
+	uint64_t word = 0;
+	sp_off at = sp_compact_begin(c, SP_BLOCK_MACHINE, sizeof(on) + (t->n + 63) / 64 * 8);
+
+	sp_compact_zeros(c, sizeof(on) - sizeof(on.b));
+	for (uint32_t i = 0; i < t->n; i++) {
+		word |= t->component[i].flags & SP_COMPONENT_DISALLOWED ? 1ull << i % 64 : 0;
+		if (i % 64 == 63 || i + 1 == t->n) {
+			sp_compact_put(c, &word, sizeof(word));
+			word = 0;
+		}
+	}
+	sp_compact_end(c);
+	on.topology = source ? sp_compact_topology(c, t, source) : 0;
+	sp_compact_again(c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
+	return at;
+}
+
+/* ---- threads and relations ------------------------------------------------ */
+
+void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thread *at, int tid, const char *name, uint64_t threads)
+{
+	if (at->relations) {
+		at->next = h->threads;
+		h->threads = sp_compact_like(c, SP_BLOCK_THREAD, at, offsetof(struct sp_thread, calls));
+	}
+	memset(at, 0, offsetof(struct sp_thread, calls));
+	at->tid = tid;
+	at->threads = threads;
+	memcpy(at->name, name, sp_min(strlen(name), sizeof(at->name) - 1));
+}
+
+void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_relation *r)
+{
+	r->next = of->relations;
+	of->relations = sp_compact_begin(c, SP_BLOCK_RELATION, sp_settled_layout(r->k, r->cells).bytes);
+	of->n_relations++;
+	sp_compact_put(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
+}
+
+#define CHUNK_BYTES	65536u		/* of a chunk, whatever those of the process were */
+
+sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before, uint64_t left, uint64_t first_ns)
+{
+	uint64_t bytes = sp_reading_bytes(chunk->k);
+	sp_off at;
+
+	chunk->first += chunk->room;
+	chunk->jump_number = chunk->number;
+	chunk->number += before != 0;
+	chunk->next = chunk->jump = before;
+	chunk->first_ns = first_ns;
+	chunk->room = (uint32_t)sp_min(sp_max(CHUNK_BYTES / bytes, 1), left);
+	at = sp_compact_begin(c, SP_BLOCK_READINGS, sizeof(*chunk) + chunk->room * bytes);
+	sp_compact_put(c, &chunk->next, sizeof(*chunk) - offsetof(struct sp_chunk, next));
+	return at;
 }

@@ -8,7 +8,7 @@
 #include "../../forms/compact-process.h"
 #include "../files/once.h"
 #include "../files/source.h"
-#include "../tool/encode.h"
+#include "../tool/bytes.h"
 #include "../tool/names.h"
 
 /* What processes have in common: their header's texts, or nothing. */
@@ -85,8 +85,9 @@ struct merge {
 	uint32_t *map;			/* [the model's events] */
 	uint32_t map_room;
 	uint32_t call_map[SP_CALLS_MAX];
-	struct sp_bytes scratch, key;
+	struct sp_bytes key;
 	struct sp_out out;
+	struct sp_compact c;		/* into it */
 	char buffer[1 << 18];
 };
 
@@ -101,11 +102,6 @@ static inline uint32_t merge_number(struct merge *g, struct sp_names *names, con
 	return number;
 }
 
-static inline uint64_t merge_position(const struct merge *g)
-{
-	return g->out.written + g->out.used;
-}
-
 /* merge-machines.c.  The machine of a process: of a plain store, or of a merged one, whose machines were read before
  * (into machine_map): 0 or -errno. */
 uint32_t merge_machine(struct merge *g, const struct sp_source *s, uint32_t file);
@@ -118,7 +114,7 @@ int merge_write_machines(struct merge *g, char *const *file);
 /* merge-sites.c. */
 void merge_number_sites(struct merge *g, const struct sp_model *m);
 uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest);
-void merge_write_sites(struct merge *g, struct sp_bytes *b);
+void merge_write_sites(struct merge *g);
 
 /* merge-front.c: what stands before the machines, and the header. */
 void merge_common(struct merge *g, struct sp_model *m);

@@ -137,35 +137,34 @@ static char *name_with_modes(const struct merge *g, uint32_t place)
 	return asprintf(&name, "%s (%s)", own, sp_domain_words(domain, words)) < 0 ? sp_need(NULL) : name;
 }
 
-static void front_events(struct merge *g, struct sp_bytes *b)
+static void front_events(struct merge *g)
 {
 	for (uint32_t i = 0; i < g->n_events; i++) {
 		const struct merge_event *e = &g->event[g->event_order[i]];
 		const struct sp_image image = { .base = e->blob, .bytes = e->bytes };
 		char *name = name_with_modes(g, i);
-		const struct sp_event *is = (const struct sp_event *)(e->blob + e->bytes - sizeof(*is));
+		struct sp_event is = *(const struct sp_event *)(e->blob + e->bytes - sizeof(is));
 
-		g->h.events = sp_encode_event(b, g->h.events, &image, is, i, name);
+		is.id = i;
+		g->h.events = sp_compact_event(&g->c, &image, &is, name, g->h.events);
 		free(name);
 	}
 	g->h.n_events = g->n_events;
 }
 
-static void front_calls(struct merge *g, struct sp_bytes *b)
+static void front_calls(struct merge *g)
 {
-	uint64_t place = sp_bytes_block(b, SP_BLOCK_STRINGS, sizeof(struct sp_strings) + g->calls.n * sizeof(sp_off));
-
-	((struct sp_strings *)sp_bytes_at(b, place))->n = g->calls.n;
+	g->key.used = 0;
 	for (uint32_t i = 0; i < g->calls.n; i++) {
-		sp_off at = sp_bytes_text(b, (const char *)g->calls.name[g->call_order[i]].key);
+		const char *name = (const char *)g->calls.name[g->call_order[i]].key;
 
-		((struct sp_strings *)sp_bytes_at(b, place))->at[i] = at;
+		sp_bytes_add(&g->key, name, strlen(name) + 1);
 	}
-	g->h.call_names = b->origin + place;
+	g->h.call_names = sp_compact_words(&g->c, (const char *)g->key.at, g->key.used);
 }
 
 /* Each text once, with how many processes say it. */
-static void front_notes(struct merge *g, struct sp_bytes *b)
+static void front_notes(struct merge *g)
 {
 	uint32_t *order, *rank;
 
@@ -177,7 +176,7 @@ static void front_notes(struct merge *g, struct sp_bytes *b)
 		if (g->n > 1)
 			snprintf(more, sizeof(more), " (in %llu of %u processes)",
 				 (unsigned long long)g->note_count[order[i]], g->n);
-		g->h.notes = sp_settled_note(b, g->h.notes, (const char *)note->key, more);
+		g->h.notes = sp_compact_note(&g->c, g->h.notes, (const char *)note->key, more);
 	}
 	g->h.n_notes = g->notes.n;
 	free(order);
@@ -186,21 +185,21 @@ static void front_notes(struct merge *g, struct sp_bytes *b)
 
 int merge_write_front(struct merge *g)
 {
-	struct sp_bytes *b = &g->scratch;
 	struct sp_header *h = &g->h;
 
-	sp_bytes_clear(b, 0);
-	sp_bytes_block(b, 0, sizeof(*h));
+	sp_out_repeat(&g->out, '\0', sizeof(*h));
 	for (unsigned i = 0; i < COMMONS; i++) {
-		g->common[i].text[g->common[i].bytes] = 0;
-		*field(h, i) = i == COMMON_ARGS ? sp_bytes_words(b, g->common[i].text, g->common[i].bytes) : sp_bytes_text(b, g->common[i].text);
+		const char *text = g->common[i].text;
+		size_t bytes = g->common[i].bytes;
+
+		g->common[i].text[bytes] = 0;
+		*field(h, i) = i == COMMON_ARGS && bytes ? sp_compact_words(&g->c, text, bytes) : sp_compact_text(&g->c, text);
 	}
-	front_calls(g, b);
-	front_events(g, b);
-	merge_write_sites(g, b);
-	front_notes(g, b);
-	sp_out_bytes(&g->out, b->at, b->used);
-	h->machines = b->used;
+	front_calls(g);
+	front_events(g);
+	merge_write_sites(g);
+	front_notes(g);
+	h->machines = sp_compact_here(&g->c);
 	return g->out.error;
 }
 
@@ -244,7 +243,6 @@ void merge_free(struct merge *g)
 		sp_names_free(names[i]);
 	for (unsigned i = 0; i < SP_COUNT(arrays); i++)
 		free(arrays[i]);
-	sp_bytes_free(&g->scratch);
 	sp_bytes_free(&g->key);
 	free(g);
 }

@@ -347,7 +347,7 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 
 	g->file = t->file;
 	if (same)
-		t->written = sp_settled_topology(&g->scratch, &tree, source);
+		t->written = sp_compact_topology(&g->c, &tree, source);
 	free(source);
 	free(p);
 	sp_source_free(&s);
@@ -356,27 +356,25 @@ static int write_topology(struct merge *g, uint32_t number, char *const *file)
 
 int merge_write_machines(struct merge *g, char *const *file)
 {
-	struct sp_bytes *b = &g->scratch;
-
 	for (uint32_t i = 0; i < g->n_machines; i++) {
 		const struct merge_machine *from = &g->machine[g->machine_order[i]];
 		uint32_t words = from->disallowed ? from->words : 0;
 		struct merge_topology *t = from->topology == SP_NO_TOPOLOGY ? NULL : &g->topology[from->topology];
-		struct sp_machine *to;
+		struct sp_machine on = { .next = 0 };
+		sp_off at = sp_compact_begin(&g->c, SP_BLOCK_MACHINE, sizeof(on) + words * 8ull);
 		int e = 0;
 
-		sp_bytes_clear(b, merge_position(g));
-		sp_settled_machine(b, (const char *)g->machines.name[g->machine_order[i]].key, words);
+		sp_compact_zeros(&g->c, sizeof(on) - sizeof(on.b));
+		sp_compact_put(&g->c, from->disallowed, words * 8ull);
+		sp_compact_end(&g->c);
+		on.host = sp_compact_text(&g->c, (const char *)g->machines.name[g->machine_order[i]].key);
 		if (t && !t->written)
 			e = write_topology(g, from->topology, file);
 		if (e < 0)
 			return e;
-		to = sp_bytes_at(b, 0);
-		to->topology = t ? t->written : 0;
-		to->next = i + 1 < g->n_machines ? b->origin + b->used : 0;
-		for (uint32_t w = 0; w < words; w++)
-			to->disallowed[w] = from->disallowed[w];
-		sp_out_bytes(&g->out, b->at, b->used);
+		on.topology = t ? t->written : 0;
+		on.next = i + 1 < g->n_machines ? sp_compact_here(&g->c) : 0;
+		sp_compact_again(&g->c, at + sizeof(on.b), &on.next, sizeof(on) - sizeof(on.b));
 	}
 	return g->out.error;
 }

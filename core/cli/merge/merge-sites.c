@@ -38,6 +38,18 @@ void merge_number_sites(struct merge *g, const struct sp_model *m)
 	}
 }
 
+static unsigned nibble(char c)
+{
+	return c >= 'a' ? (unsigned)(c - 'a') + 10 : (unsigned)(c - '0');
+}
+
+/* From hexadecimal. */
+static void set_build_id(struct sp_module *m, const char *id)
+{
+	for (m->build_id_bytes = 0; id[0] && id[1] && m->build_id_bytes < sizeof(m->build_id); id += 2)
+		m->build_id[m->build_id_bytes++] = (unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
+}
+
 /* Of sp_compact_map. */
 uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest)
 {
@@ -53,7 +65,7 @@ uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_fra
 	m.number = sp_names_number(&g->own_modules, g->key.at, g->key.used) + 1;
 	if (m.number <= known || m.number > SP_MODULES_MOST)
 		return m.number <= SP_MODULES_MOST ? m.number : 0;
-	sp_encode_build_id(&m, f->build_id);
+	set_build_id(&m, f->build_id);
 	m.path = sp_compact_text(c, f->module);
 	*newest = sp_compact_like(c, SP_BLOCK_MODULE, &m, sizeof(m));
 	return m.number;
@@ -110,66 +122,65 @@ static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_
 	return (uint32_t)sp_min(most, SP_FRAMES_MAX);
 }
 
-static void write_modules(struct merge *g, struct sp_bytes *b, const struct sp_names *modules, const uint32_t *order)
+static void write_modules(struct merge *g, const struct sp_names *modules, const uint32_t *order)
 {
 	for (uint32_t i = 0; i < modules->n && i < SP_MODULES_MOST; i++) {
 		const char *path = (const char *)modules->name[order[i]].key, *id = path + strlen(path) + 1;
-		struct sp_module m = { .next = g->h.modules, .number = i + 1, .path = sp_bytes_text(b, path) };
+		struct sp_module m = { .next = g->h.modules, .number = i + 1, .path = sp_compact_text(&g->c, path) };
 
-		sp_encode_build_id(&m, id);
-		g->h.modules = sp_bytes_like(b, SP_BLOCK_MODULE, &m, sizeof(m));
+		set_build_id(&m, id);
+		g->h.modules = sp_compact_like(&g->c, SP_BLOCK_MODULE, &m, sizeof(m));
 		g->h.n_modules++;
 	}
 }
 
-static void write_site(struct merge *g, struct sp_bytes *b, uint64_t at, const struct sp_name *site, uint32_t most,
-		       struct sp_names *modules, const uint32_t *module_rank)
+/* Its texts; and itself, into `to`. */
+static void write_site(struct merge *g, struct sp_site *to, const struct sp_name *site, uint32_t most, struct sp_names *modules,
+		       const uint32_t *module_rank)
 {
 	const char *name = (const char *)site->key;
 	const unsigned char *p = frames_of(site);
-	struct sp_site *to = sp_bytes_at(b, at);
-	uint32_t n = 0;
+	struct sp_frame *frame = (struct sp_frame *)(to + 1);
 
 	memcpy(to->name, name, sp_min(strlen(name), sizeof(to->name) - 1));
 	to->call = p[-1];
-	for (; p < site->key + site->bytes && n < most; n++) {
+	for (; p < site->key + site->bytes && to->n < most; to->n++) {
 		struct frame f;
-		struct sp_frame frame;
 		uint32_t module;
 
 		p = next_frame(p, &f);
 		module = *f.module ? module_rank[module_number(g, modules, &f)] + 1 : 0;
-		frame = (struct sp_frame){ .address = f.offset, .module = module <= SP_MODULES_MOST ? module : 0,
-					   .symbol = sp_bytes_text(b, f.symbol) };
-		((struct sp_frame *)((struct sp_site *)sp_bytes_at(b, at) + 1))[n] = frame;
+		*frame++ = (struct sp_frame){ .address = f.offset, .module = module <= SP_MODULES_MOST ? module : 0,
+					      .symbol = sp_compact_text(&g->c, f.symbol) };
 	}
-	((struct sp_site *)sp_bytes_at(b, at))->n = n;
 }
 
-void merge_write_sites(struct merge *g, struct sp_bytes *b)
+void merge_write_sites(struct merge *g)
 {
 	uint32_t n = (uint32_t)sp_min(g->sites.n, SP_SITES_MOST), most, *order, *rank;
 	struct sp_names modules = { 0 };
-	uint64_t place = 0;
+	struct sp_sites *s;
+	uint64_t bytes;
 
 	most = look_at_sites(g, &modules, n);
+	bytes = sizeof(*s) + SP_SITES_EACH * sp_site_bytes(most);
+	s = sp_need(malloc(bytes));
 	sp_names_sort(&modules, &order, &rank);
 	if (most)
-		write_modules(g, b, &modules, order);
-	for (uint32_t i = 0; most && i < n; i++) {
-		if (i % SP_SITES_EACH == 0) {
-			struct sp_sites *s;
+		write_modules(g, &modules, order);
+	for (uint32_t i = 0; most && i < n;) {
+		char *to = (char *)(s + 1);
 
-			place = sp_bytes_block(b, SP_BLOCK_SITES, sizeof(*s) + SP_SITES_EACH * sp_site_bytes(most));
-			s = sp_bytes_at(b, place);
-			s->next = g->h.sites;
-			s->first = i + 1;
-			s->frames = most;
-			g->h.sites = b->origin + place;
-		}
-		write_site(g, b, place + sizeof(struct sp_sites) + i % SP_SITES_EACH * sp_site_bytes(most),
-			   &g->sites.name[g->site_order[i]], most, &modules, rank);
+		memset(s, 0, bytes);
+		s->next = g->h.sites;
+		s->first = i + 1;
+		s->frames = most;
+		g->h.sites = sp_compact_like(&g->c, SP_BLOCK_SITES, s, bytes);
+		for (; i < n && i < s->first + SP_SITES_EACH - 1; i++, to += sp_site_bytes(most))
+			write_site(g, (struct sp_site *)to, &g->sites.name[g->site_order[i]], most, &modules, rank);
+		sp_compact_again(&g->c, g->h.sites + sizeof(s->b), &s->next, bytes - sizeof(s->b));
 	}
+	free(s);
 	g->h.n_sites = most ? n : 0;
 	sp_names_free(&modules);
 	free(order);

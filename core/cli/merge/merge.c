@@ -7,7 +7,7 @@
 #include "../../model/view-common.h"
 #include "../files/file.h"
 #include "../files/source.h"
-#include "../tool/encode.h"
+#include "../tool/bytes.h"
 #include "../tool/names.h"
 #include "../tool/terminal.h"
 #include "merge-common.h"
@@ -51,22 +51,27 @@ static const char *name_of(const struct merge *g, uint32_t number)
 static void take_event(struct merge *g, const struct sp_model *m, uint32_t e, uint32_t number)
 {
 	struct merge_event *to = &g->event[number];
+	struct sp_event is = *m->event[e];
+	struct sp_out o;
+	struct sp_compact c = { .o = &o };
 
-	sp_bytes_clear(&g->scratch, 0);
-	sp_bytes_block(&g->scratch, 0, sizeof(struct sp_block));	/* no text is at 0 */
+	sp_growing_init(&o);
+	sp_compact_begin(&c, 0, sizeof(struct sp_block));	/* no text is at 0 */
+	is.id = 0;
 	to->domain = m->event_domain[e];
 	to->counted = to->counted || m->event_counted[e];
-	sp_encode_event(&g->scratch, 0, m->image, m->event[e], 0, name_of(g, number));
+	sp_compact_event(&c, m->image, &is, name_of(g, number), 0);
 	if (to->bytes) {
-		int r = memcmp(g->scratch.at, to->blob, sp_min(g->scratch.used, to->bytes));
+		int r = memcmp(o.buffer, to->blob, sp_min(o.used, to->bytes));
 
-		if (r > 0 || (r == 0 && g->scratch.used >= to->bytes))
+		if (r > 0 || (r == 0 && o.used >= to->bytes)) {
+			free(o.buffer);
 			return;
+		}
 	}
 	free(to->blob);
-	to->blob = sp_need(malloc(g->scratch.used));
-	memcpy(to->blob, g->scratch.at, g->scratch.used);
-	to->bytes = g->scratch.used;
+	to->blob = (unsigned char *)o.buffer;
+	to->bytes = o.used;
 }
 
 static uint32_t one_event(struct merge *g, const struct sp_model *m, uint32_t e)
@@ -394,7 +399,6 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 	static uint32_t kept[SP_EVENTS_MAX];
 	struct sp_compact_map with = { .call = g->call_map, .n_calls = g->calls.n, .machine = p->machine, .event = g->map, .kept = kept,
 				       .module = merge_own_module, .arg = g };
-	struct sp_compact c = { .o = &g->out };
 	struct sp_source *s;
 
 	g->file = p->file;
@@ -420,7 +424,7 @@ static int write_process(struct merge *g, const struct sp_merge *job, struct rea
 	with.site = g->site_map;
 	with.joined = are_joined(g, s->model.n_callsites);
 	sp_names_free(&g->own_modules);
-	sp_compact_process(&c, &s->model, &with, NULL, i + 1 < g->n);
+	sp_compact_process(&g->c, &s->model, &with, NULL, i + 1 < g->n);
 	return g->out.error;
 }
 
@@ -465,13 +469,15 @@ int sp_merge_files(struct sp_merge *job, int fd)
 		g->second_pass = true;
 		sp_out_init(&g->out, fd, g->buffer, sizeof(g->buffer));
 		g->out.own = true;
+		g->c.o = &g->out;
 		e = merge_write_front(g);
 	}
 	if (e == 0)
 		e = merge_write_machines(g, job->file);
-	g->members = merge_position(g);
-	if (e == 0)
+	if (e == 0) {
+		g->members = sp_compact_here(&g->c);
 		e = write_processes(g, job);
+	}
 	if (e == 0)
 		e = merge_write_header(g, fd);
 	if (e == -ESTALE) {

@@ -378,16 +378,17 @@ static int show(struct wish *w, struct sp_stat_all *r, struct sp_model *m)
 
 static int show_store(struct wish *w, struct sp_stat_all *r)
 {
-	struct sp_bytes b = { 0 };
+	struct sp_out o;
 	struct sp_image image = { 0 };
 	struct sp_model m;
 	int e;
 
 	sp_stat_topo_end(&r->topo);
-	sp_stat_store(&b, r);
-	image.base = b.at;
-	image.bytes = b.used;
-	e = sp_model_open(&m, &image);
+	sp_growing_init(&o);
+	sp_stat_store(&o, r);
+	image.base = (const unsigned char *)o.buffer;
+	image.bytes = o.used;
+	e = o.error ? o.error : sp_model_open(&m, &image);
 	if (e < 0)
 		return sp_complain(WRONG, w->verb, strerror(-e), NULL);
 	w->report.show.m = &m;
@@ -395,7 +396,7 @@ static int show_store(struct wish *w, struct sp_stat_all *r)
 	e = show(w, r, &m);
 	sp_metrics_forget();
 	sp_model_close(&m);
-	sp_bytes_free(&b);
+	free(o.buffer);
 	return e;
 }
 

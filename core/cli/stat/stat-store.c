@@ -16,7 +16,8 @@
 #define ROWS_MOST 4096u			/* threads that stay apart; the others are one row */
 
 struct making {
-	struct sp_bytes *b;
+	struct sp_compact c;
+	struct sp_thread thread;	/* the one at hand, which is written behind its relations */
 	const struct sp_stat_all *all;
 	const struct sp_stat_run *r;	/* the run at hand, and as all below */
 	uint32_t k, event[SP_STAT_EVENTS];	/* those that were counted: their places in the plan */
@@ -84,14 +85,14 @@ static bool is_missing_on(const struct making *m, const struct sp_stat_run *r, u
 
 /* ---- the front ------------------------------------------------------------------- */
 
-static sp_off natives(struct sp_bytes *b, const struct sp_stat_plan *p, const struct sp_stat_event *e)
+static sp_off natives(struct sp_compact *c, const struct sp_stat_plan *p, const struct sp_stat_event *e)
 {
 	struct sp_bytes all = { 0 };
 	sp_off at;
 
 	for (uint32_t t = 0; t < e->n; t++)
 		sp_bytes_add(&all, p->native[e->native[t]].name, strlen(p->native[e->native[t]].name) + 1);
-	at = sp_bytes_words(b, (char *)all.at, all.used);
+	at = e->n ? sp_compact_words(c, (char *)all.at, all.used) : 0;
 	sp_bytes_free(&all);
 	return at;
 }
@@ -124,15 +125,15 @@ static sp_off events(struct making *m)
 		struct sp_event to = { .next = newest, .id = i, .code = e->code, .data_type = e->data_type, .scope = e->scope,
 				       .place = e->place, .place_id = e->place_id };
 
-		to.name = sp_bytes_text(m->b, e->name);
-		to.component = sp_bytes_text(m->b, e->component);
-		to.derived = sp_bytes_text(m->b, e->derived);
-		to.postfix = sp_bytes_text(m->b, e->postfix);
-		to.units = sp_bytes_text(m->b, e->units);
-		to.description = sp_bytes_text(m->b, e->description);
-		to.natives = natives(m->b, m->all->plan, e);
-		to.pmu = sp_bytes_text(m->b, pmu_of(m, e));
-		newest = sp_bytes_like(m->b, SP_BLOCK_EVENT, &to, sizeof(to));
+		to.name = sp_compact_text(&m->c, e->name);
+		to.component = sp_compact_text(&m->c, e->component);
+		to.derived = sp_compact_text(&m->c, e->derived);
+		to.postfix = sp_compact_text(&m->c, e->postfix);
+		to.units = sp_compact_text(&m->c, e->units);
+		to.description = sp_compact_text(&m->c, e->description);
+		to.natives = natives(&m->c, m->all->plan, e);
+		to.pmu = sp_compact_text(&m->c, pmu_of(m, e));
+		newest = sp_compact_like(&m->c, SP_BLOCK_EVENT, &to, sizeof(to));
 	}
 	return newest;
 }
@@ -140,7 +141,7 @@ static sp_off events(struct making *m)
 /* The newest first, so the last one that is to be read comes first. */
 static void note_text(struct making *m, const char *text)
 {
-	m->notes = sp_settled_note(m->b, m->notes, text, "");
+	m->notes = sp_compact_note(&m->c, m->notes, text, "");
 	m->n_notes++;
 }
 
@@ -467,45 +468,53 @@ static bool is_used(const struct making *m, const int64_t *at, uint32_t cpu)
 	return false;
 }
 
-static void fill_cell(const struct making *m, struct sp_cell *to, const int64_t *at, uint32_t cpu)
+static void put_cell(struct making *m, const int64_t *at, uint32_t cpu)
 {
-	uint32_t k = m->n_now;
+	struct sp_cell cell = { .cpu = m->r->c.cpu[cpu], .used = SP_CELL_USED, .readings = 1 };
+	int64_t value[SP_CELL_ARRAYS][SP_STAT_EVENTS];
 
-	to->cpu = m->r->c.cpu[cpu];
-	to->used = SP_CELL_USED;
-	to->readings = 1;
-	for (uint32_t i = 0; i < k; i++) {
-		to->at[SP_TOTAL * k + i] = value_of(m, at, cpu, m->now[i]);
-		to->at[SP_EXACT * k + i] = to->cpu == SP_NO_CPU ? 0 : to->at[SP_TOTAL * k + i];
-		if (is_missing_on(m, m->r, m->event[m->now[i]], cpu)) {
-			to->at[SP_ENTRY * k + i] = 1;
-			to->used |= SP_CELL_HOLES;
-		}
+	for (uint32_t i = 0; i < m->n_now; i++) {
+		value[SP_TOTAL][i] = value_of(m, at, cpu, m->now[i]);
+		value[SP_EXACT][i] = cell.cpu == SP_NO_CPU ? 0 : value[SP_TOTAL][i];
+		value[SP_ENTRY][i] = is_missing_on(m, m->r, m->event[m->now[i]], cpu);
+		cell.used |= value[SP_ENTRY][i] ? SP_CELL_HOLES : 0;
 	}
+	sp_compact_put(&m->c, &cell, sizeof(cell));
+	for (unsigned i = 0; i < SP_CELL_ARRAYS; i++)
+		sp_compact_put(&m->c, value[i], m->n_now * sizeof(**value));
+}
+
+/* Up to its cells. */
+static void begin_relation(struct making *m, struct sp_relation *r, const uint32_t *event)
+{
+	sp_compact_relation(&m->c, &m->thread, r);
+	sp_compact_put(&m->c, event, r->k * sizeof(*event));
+	sp_compact_zeros(&m->c, r->k % 2 * sizeof(*event));
 }
 
 /* Of what was counted in `at`. */
-static void relation(struct making *m, uint64_t thread, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
+static void relation(struct making *m, const int64_t *at, uint64_t threads, uint64_t first, uint64_t last)
 {
 	const struct sp_stat_counters *c = &m->r->c;
 	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .domain = c->user_only ? 1 : 3,
 				    .flags = (m->r->why_no_cpus ? 0 : SP_RELATION_PROVEN) | SP_BY_EXACT << SP_RELATION_HOW_SHIFT, .starts = 1,
-				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last }, *r;
-	uint32_t n = 0;
+				    .threads = (uint32_t)threads, .first_ns = first, .last_ns = last };
 
 	for (uint32_t k = 0; k < c->n_cpus; k++)
 		like.cells += is_used(m, at, k);
-	r = sp_bytes_at(m->b, sp_settled_relation(m->b, thread, &like, m->now));
-	sp_settled_times(r)->flags = SP_TIMES_KNOWN;
+	begin_relation(m, &like, m->now);
 	for (uint32_t k = 0; k < c->n_cpus; k++)
-		if (is_used(m, at, k)) {
-			fill_cell(m, sp_settled_cell(r, n), at, k);
-			sp_settled_times(r)->at[n++] = (uint64_t)at[k * c->n + c->clock];
-		}
+		if (is_used(m, at, k))
+			put_cell(m, at, k);
+	sp_compact_put(&m->c, &(struct sp_times){ .flags = SP_TIMES_KNOWN }, sizeof(struct sp_times));
+	for (uint32_t k = 0; k < c->n_cpus; k++)
+		if (is_used(m, at, k))
+			sp_compact_put(&m->c, &at[k * c->n + c->clock], sizeof(*at));
+	sp_compact_end(&m->c);
 }
 
 /* What PAPI counted beside the program: a relation of the thread for each component; how many. */
-static uint32_t beside(struct making *m, uint64_t thread)
+static uint32_t beside(struct making *m)
 {
 	const struct sp_stat_event *event = m->all->plan->event;
 	uint32_t n = 0;
@@ -514,85 +523,98 @@ static uint32_t beside(struct making *m, uint64_t thread)
 		const struct sp_stat_event *of = &event[m->event[m->beside[i]]];
 		struct sp_relation like = { .event_set = -1, .cells = 1, .scope = of->scope, .starts = 1, .threads = 1,
 					    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
-		struct sp_cell *to;
 
 		for (k = 1; i + k < m->n_beside && strcmp(event[m->event[m->beside[i + k]]].component, of->component) == 0; k++)
 			;
 		like.k = k;
-		to = sp_settled_cell(sp_bytes_at(m->b, sp_settled_relation(m->b, thread, &like, m->beside + i)), 0);
-		to->cpu = SP_NO_CPU;
-		to->used = SP_CELL_USED;
-		to->readings = 1;
+		begin_relation(m, &like, m->beside + i);
+		sp_compact_put(&m->c, &(struct sp_cell){ .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 }, sizeof(struct sp_cell));
 		for (uint32_t e = 0; e < k; e++)
-			to->at[SP_TOTAL * k + e] = m->r->beside.answer.value[m->event[m->beside[i + e]]];
+			sp_compact_put(&m->c, &m->r->beside.answer.value[m->event[m->beside[i + e]]], sizeof(int64_t));
+		sp_compact_end(&m->c);
 	}
 	return n;
 }
 
-/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one before. */
-static uint32_t readings(struct making *m, uint64_t thread)
+static sp_off put_readings(struct making *m, uint32_t cpu)
 {
 	const struct sp_stat_interval *i = m->r->interval;
+	struct sp_chunk chunk = { .k = m->n_now };
+	uint64_t left = 0;
+	uint32_t n = 0;
+	sp_off newest = 0;
+
+	for (uint32_t t = 0; t < i->n; t++)
+		left += i->tick[t].cpu == cpu;
+	for (uint32_t t = 0; t < i->n; t++) {
+		if (i->tick[t].cpu != cpu)
+			continue;
+		if (n == chunk.room) {
+			newest = sp_compact_readings(&m->c, &chunk, newest, left, i->tick[t].ns);
+			n = 0;
+		}
+		sp_compact_put(&m->c, &(struct sp_reading){ .ns = i->tick[t].ns, .cpu = m->r->c.cpu[cpu], .number = ++n },
+			       sizeof(struct sp_reading));
+		for (uint32_t e = 0; e < m->n_now; e++)
+			sp_compact_put(&m->c, &i->value[i->tick[t].at + m->event[m->now[e]]], sizeof(int64_t));
+		left--;
+	}
+	return newest;
+}
+
+/* The rows of -I: of each CPU a relation without counts, whose readings are what came since the one before. */
+static uint32_t readings(struct making *m)
+{
 	struct sp_relation like = { .event_set = -1, .k = m->n_now, .scope = SP_SCOPE_THREAD, .threads = 1,
 				    .flags = SP_RELATION_PROVEN | SP_BY_EXACT << SP_RELATION_HOW_SHIFT,
 				    .first_ns = m->r->child.start_ns, .last_ns = m->r->child.end_ns };
 	uint32_t n = 0;
 
 	for (uint32_t cpu = 0; cpu < m->r->c.n_cpus; cpu++) {
-		struct sp_settled_readings log = { 0 };
-
-		for (uint32_t t = 0; t < i->n; t++) {
-			int64_t *value;
-
-			if (i->tick[t].cpu != cpu)
-				continue;
-			if (!log.relation) {
-				log.relation = sp_settled_relation(m->b, thread, &like, m->now);
-				n++;
-			}
-			value = sp_settled_reading(m->b, &log, i->tick[t].ns, m->r->c.cpu[cpu]);
-			for (uint32_t e = 0; e < m->n_now; e++)
-				value[e] = i->value[i->tick[t].at + m->event[m->now[e]]];
-		}
+		like.readings = put_readings(m, cpu);
+		if (!like.readings)
+			continue;
+		begin_relation(m, &like, m->now);
+		sp_compact_end(&m->c);
+		n++;
 	}
 	return n;
 }
 
-/* Those of a process; the offset of the newest.  first: it is the one that was started, with what is nobody's own. */
-static sp_off threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
+/* Those of a process.  first: it is the one that was started, with what is nobody's own. */
+static void threads(struct making *m, const struct sp_stat_process *p, bool first, struct sp_header *h)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	uint32_t rest = first && m->n_now ? w->rest + (uint32_t)m->folded : 0;
 	bool told = first && m->n_now && m->r->c.told;
-	uint64_t place = 0;
 
 	for (uint32_t i = 0; i < p->rows; i++) {
 		const struct sp_stat_row *row = &w->row[p->first + i];
 
 		if (!m->apart[p->first + i])
 			continue;
-		place = sp_settled_thread(m->b, place, row->tid, row->name, 1);
-		relation(m, place, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
+		sp_compact_thread(&m->c, h, &m->thread, row->tid, row->name, 1);
+		relation(m, row->at, 1, row->start_ns, row->end_ns ? row->end_ns : m->r->child.end_ns);
 		h->n_threads++;
 	}
 	if (rest || told) {
-		place = sp_settled_thread(m->b, place, 0, told ? "the rest" : "", rest);
-		relation(m, place, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
+		sp_compact_thread(&m->c, h, &m->thread, 0, told ? "the rest" : "", rest);
+		relation(m, m->rest, sp_max(rest, 1), m->r->child.start_ns, m->r->child.end_ns);
 		h->n_threads++;
 	}
 	h->n_relations = h->n_threads;
 	if (first && m->n_beside) {
-		if (!place)		/* nothing was counted of the program itself */
-			place = sp_settled_thread(m->b, 0, p->pid, "", 1);
+		if (!h->n_threads)		/* nothing was counted of the program itself */
+			sp_compact_thread(&m->c, h, &m->thread, p->pid, "", 1);
 		h->n_threads = sp_max(h->n_threads, 1);
-		h->n_relations += beside(m, place);
+		h->n_relations += beside(m);
 	}
 	if (first && m->n_now && m->r->interval && m->r->interval->n) {
-		place = sp_settled_thread(m->b, place, 0, "all threads", 1);
+		sp_compact_thread(&m->c, h, &m->thread, 0, "all threads", 1);
 		h->n_threads++;
-		h->n_relations += readings(m, place);
+		h->n_relations += readings(m);
 	}
-	return place ? m->b->origin + place : 0;
+	sp_compact_thread(&m->c, h, &m->thread, 0, "", 0);
 }
 
 /* The texts of a process, and of the store where it is the first. */
@@ -611,13 +633,13 @@ static void header(struct making *m, struct sp_header *h, const struct sp_stat_p
 	h->papi_version = m->all->plan->papi_version;
 	h->attribution = SP_BY_EXACT;
 	h->stat = SP_STAT_OUTSIDE | (m->whole ? SP_STAT_WHOLE : 0) | (r->c.group ? SP_STAT_GROUP : 0);
-	h->host = sp_bytes_text(m->b, m->host);
-	h->exe = p->args ? sp_bytes_text(m->b, p->args) : 0;
-	h->args = sp_bytes_words(m->b, p->args, p->args_bytes);
-	h->job = job ? sp_bytes_text(m->b, job) : 0;
-	h->cwd = getcwd(cwd, sizeof(cwd)) ? sp_bytes_text(m->b, cwd) : 0;
-	h->papi_library = sp_bytes_text(m->b, m->all->plan->papi);
-	h->cpus_allowed = sp_bytes_text(m->b, m->allowed);
+	h->host = sp_compact_text(&m->c, m->host);
+	h->exe = p->args ? sp_compact_text(&m->c, p->args) : 0;
+	h->args = p->args_bytes ? sp_compact_words(&m->c, p->args, p->args_bytes) : 0;
+	h->job = job ? sp_compact_text(&m->c, job) : 0;
+	h->cwd = getcwd(cwd, sizeof(cwd)) ? sp_compact_text(&m->c, cwd) : 0;
+	h->papi_library = sp_compact_text(&m->c, m->all->plan->papi);
+	h->cpus_allowed = sp_compact_text(&m->c, m->allowed);
 }
 
 static bool has_rows(const struct making *m, const struct sp_stat_process *p)
@@ -647,22 +669,24 @@ static int by_start(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static uint64_t member(struct making *m, const struct sp_stat_process *p, bool first)
+static sp_off member(struct making *m, const struct sp_stat_process *p, bool first)
 {
-	uint64_t place = sp_bytes_block(m->b, SP_BLOCK_MEMBER, sizeof(struct sp_member));
-	struct sp_header h = { 0 };
+	struct sp_member to = { .next = 0 };
+	sp_off at = sp_compact_begin(&m->c, SP_BLOCK_MEMBER, sizeof(to));
 
-	header(m, &h, p);
+	sp_compact_end(&m->c);
+	header(m, &to.h, p);
+	sp_header_begin(&to.h);
 	if (m->all->repeats > 1)
-		h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
-	h.threads = threads(m, p, first, &h);
-	((struct sp_member *)sp_bytes_at(m->b, place))->h = h;
-	sp_settled_end(m->b, place);
-	return place;
+		to.h.stat |= ((uint64_t)(m->r - m->all->run) / m->all->plan->n_turns + 1) << SP_STAT_RUN_SHIFT;
+	threads(m, p, first, &to.h);
+	to.extent = sp_compact_here(&m->c) - at;
+	sp_compact_again(&m->c, at + sizeof(to.b), &to.next, sizeof(to) - sizeof(to.b));
+	return at;
 }
 
 /* Those of the run at hand; before: the last one of the run before, or 0.  The last one. */
-static uint64_t members(struct making *m, uint64_t before, uint32_t *n)
+static sp_off members(struct making *m, sp_off before, uint32_t *n)
 {
 	const struct sp_stat_who *w = &m->r->who;
 	const struct sp_stat_process *first = first_process(m), **p = sp_need(calloc(w->n_processes + 1, sizeof(*p)));
@@ -673,11 +697,11 @@ static uint64_t members(struct making *m, uint64_t before, uint32_t *n)
 			p[k++] = &w->process[i];
 	qsort(p, k, sizeof(*p), by_start);
 	for (uint32_t i = 0; i < k; i++) {
-		uint64_t place = member(m, p[i], p[i] == first);
+		sp_off at = member(m, p[i], p[i] == first);
 
 		if (before)
-			((struct sp_member *)sp_bytes_at(m->b, before))->next = place;
-		before = place;
+			sp_compact_again(&m->c, before + offsetof(struct sp_member, next), &at, sizeof(at));
+		before = at;
 	}
 	free(p);
 	*n += k;
@@ -697,22 +721,6 @@ static void begin_run(struct making *m, const struct sp_stat_run *r)
 			m->now[m->n_now++] = i;
 	}
 	choose_rows(m);
-}
-
-/* ---- the machine ---------------------------------------------------------------------------- */
-
-static uint64_t machine(struct making *m)
-{
-	const struct sp_stat_topo *t = &m->all->topo;
-	uint64_t place = sp_settled_machine(m->b, m->host, (t->tree.n + 63) / 64);
-	sp_off at = t->tree.n ? sp_settled_topology(m->b, &t->tree, t->source) : 0;
-	struct sp_machine *to = sp_bytes_at(m->b, place);
-
-	to->topology = at;
-	for (uint32_t i = 0; i < t->tree.n; i++)
-		if (t->tree.component[i].flags & SP_COMPONENT_DISALLOWED)
-			to->disallowed[i / 64] |= 1ull << i % 64;
-	return place;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -739,15 +747,16 @@ static void front(struct making *m, struct sp_header *h)
 	sp_header_finish(h);
 	h->start_ns = a->run[0].child.start_ns;
 	h->end_ns = a->run[a->n - 1].child.end_ns;
-	h->call_names = sp_bytes_block(m->b, SP_BLOCK_STRINGS, sizeof(struct sp_strings));
+	h->call_names = sp_compact_words(&m->c, "", 0);
 	h->events = events(m);
 	h->n_events = m->k;
 }
 
-void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
+void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 {
-	struct making m = { .b = b, .all = a };
-	uint64_t last = 0;
+	struct making m = { .c = { .o = o }, .all = a };
+	const struct sp_stat_topo *t = &a->topo;
+	sp_off last = 0;
 	struct sp_header h = { 0 };
 	int pmus;
 
@@ -757,15 +766,14 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	pmus = sp_core_pmus(SP_PMUS_FOLDER, m.pmu);
 	m.n_pmus = (uint32_t)(pmus < 0 ? 0 : pmus);
 	choose_events(&m);
-	sp_bytes_clear(b, 0);
-	sp_bytes_block(b, 0, sizeof(h));
+	sp_out_repeat(o, '\0', sizeof(h));
 	note_elsewhere(&m);
 	note_escaped(&m);
 	note_missing(&m);
 	front(&m, &h);
-	h.machines = machine(&m);
+	h.machines = sp_compact_machine(&m.c, h.host, &t->tree, t->tree.n ? t->source : NULL);
 	h.n_machines = 1;
-	h.members = b->used;
+	h.members = o->used;
 	for (uint32_t i = 0; i < a->n; i++) {
 		begin_run(&m, &a->run[i]);
 		last = members(&m, last, &h.n_members);
@@ -780,8 +788,8 @@ void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a)
 	h.notes = m.notes;
 	h.n_notes = m.n_notes;
 	h.stat |= a->repeats > 1 ? (uint64_t)a->repeats << SP_STAT_RUN_SHIFT : 0;
-	h.used = b->used;
-	*(struct sp_header *)sp_bytes_at(b, 0) = h;
+	h.used = o->used;
+	sp_out_again(o, 0, &h, sizeof(h));
 	free(m.apart);
 	free(m.rest);
 }

@@ -26,7 +26,8 @@
 
 #include "../../model/model.h"
 #include "../asked/asked.h"
-#include "../tool/settled.h"
+#include "../../store/compact.h"
+#include "../tool/bytes.h"
 
 /* Fills the plan, which is in memory that is shared with children.  events: E,E as asked for, or NULL; metrics: M,M
  * of -m, or NULL; neither: the usual ones.  False: p->wrong says what cannot be counted and why. */
@@ -281,7 +282,7 @@ struct sp_stat_all {
 	struct sp_quota *quota;		/* of the control group that the program is in, or that was asked for */
 };
 
-/* The bytes of a store of them. */
-void sp_stat_store(struct sp_bytes *b, struct sp_stat_all *a);
+/* A store of them, into memory that grows. */
+void sp_stat_store(struct sp_out *o, struct sp_stat_all *a);
 
 #endif

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "../../forms/view-metrics.h"
+#include "bytes.h"
 #include "cmd.h"
-#include "encode.h"
 #include "metrics.h"
 
 static struct sp_metrics table;

@@ -1,0 +1,36 @@
+/* bytes.c: see bytes.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "cmd.h"
+
+void sp_bytes_free(struct sp_bytes *b)
+{
+	free(b->at);
+	memset(b, 0, sizeof(*b));
+}
+
+void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n)
+{
+	if (!n)				/* there may be no memory yet */
+		return;
+	if (n > b->room - b->used) {
+		b->room = sp_max(2 * b->room, b->used + n);
+		b->at = sp_need(realloc(b->at, b->room));
+	}
+	memcpy(b->at + b->used, bytes, n);
+	b->used += n;
+}
+
+static void grow(struct sp_out *o, size_t n)
+{
+	o->size = sp_max(2 * o->size, o->used + n);
+	o->buffer = sp_need(realloc(o->buffer, o->size));
+}
+
+void sp_growing_init(struct sp_out *o)
+{
+	sp_out_init(o, -1, NULL, 0);
+	o->grow = grow;
+}

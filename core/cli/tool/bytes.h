@@ -1,0 +1,18 @@
+/* bytes.h: bytes in memory that grows. */
+#ifndef SP_BYTES_H
+#define SP_BYTES_H
+
+#include "../../base/out.h"
+
+struct sp_bytes {
+	unsigned char *at;
+	uint64_t used, room;
+};
+
+void sp_bytes_free(struct sp_bytes *b);
+void sp_bytes_add(struct sp_bytes *b, const void *bytes, size_t n);
+
+/* Output into memory that grows; the caller frees o->buffer. */
+void sp_growing_init(struct sp_out *o);
+
+#endif
