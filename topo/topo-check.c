@@ -1,10 +1,12 @@
 /* topo-check.c: whether hwloc may be shown a stranger's topology.
  *
- * hwloc (2.9 and others) believes what it reads: an object without its sets, a NUMANode
- * in the place of a PU, one tag too many, and it ends the process or uses memory
- * that it has freed.  So what it gets from us is what hwloc itself would have written,
- * as far as its reader relies on it.  The tags are cut as its own parser cuts them:
- * from '<' to the next '>', attributes as name="value", no comments, no sections.
+ * Refuses only what hwloc 2.9 and 2.12 do not refuse by themselves: they fail an assertion on a
+ * topology without memory or with a root that is no Machine, dereference a set that is missing beside
+ * others, read beyond the end of an odd one, recurse as deep as the file asks, and accept a PU whose
+ * set is another CPU's, children of memory, and a second root.  hwloc itself checks which other tags
+ * stand where, that tags are closed in order, and that the sets of an object lie within its parent's.
+ * The tags are cut as hwloc's own parser cuts them: from '<' to the next '>', attributes as
+ * name="value", no comments, no sections.
  */
 #include <string.h>
 
@@ -23,19 +25,12 @@ struct text {
 
 enum place { ELSEWHERE, TOPOLOGY, NORMAL, PU, MEMORY, NODE, IO, MISC };
 
-struct element {			/* one that is open */
-	struct text name;
-	enum place place;
-	bool objects;			/* has had one: no other children come any more */
-	bool nodes;			/* has a nodeset */
-};
-
 struct check {
 	const char *s;			/* not looked at yet */
 	unsigned version;		/* of the format: 1 or 2 */
 	unsigned depth, objects;
 	bool root, node, pu;		/* was there */
-	struct element open[NESTING_MAX];
+	enum place open[NESTING_MAX];	/* of the elements that are open */
 	const struct sp_said *said;
 };
 
@@ -170,35 +165,6 @@ static int set_weight(struct text t, uint64_t *lowest)
 	}
 }
 
-/* The 32 CPUs before *end, of what was found to be a set; steps over them and their comma. */
-static uint64_t next_group(struct text t, const char **end, bool *all)
-{
-	uint64_t group = 0;
-
-	*all |= *end - t.at == 7 && begins(t.at, "0xf...f");
-	if (*all)
-		return UINT32_MAX;
-	if (*end >= t.at) {
-		group = last_group(t.at, end);
-		--*end;
-	}
-	return group;
-}
-
-static bool within(struct text a, struct text b)
-{
-	const char *a_end = a.at + a.n, *b_end = b.at + b.n;
-	bool a_all = false, b_all = false;
-
-	while (a_end >= a.at && !(a_all && b_all)) {
-		uint64_t group = next_group(a, &a_end, &a_all);
-
-		if (group & ~next_group(b, &b_end, &b_all))
-			return false;
-	}
-	return true;
-}
-
 static bool is_set(struct text t)
 {
 	uint64_t lowest;
@@ -271,7 +237,6 @@ static bool attributes_ok(struct text left)
 static bool read_object(struct text left, struct object *o)
 {
 	struct text name, value, *to;
-	bool first = true;
 	int r;
 
 	memset(o, 0, sizeof(*o));
@@ -280,38 +245,32 @@ static bool read_object(struct text left, struct object *o)
 		     is(name, "cpuset") ? &o->cpuset : is(name, "complete_cpuset") ? &o->complete_cpuset :
 		     is(name, "nodeset") ? &o->nodeset : is(name, "complete_nodeset") ? &o->complete_nodeset :
 		     is(name, "depth") ? &o->depth : is(name, "cache_type") ? &o->cache_type : NULL;
-		if ((first && to != &o->type) || (to && to->at))
-			return false;		/* the type is first, and none comes twice */
+		if (to && to->at)	/* hwloc asserts that one type is the whole of it */
+			return false;
 		if (to)
 			*to = value;
-		first = false;
 	}
 	return !r && o->type.at;
 }
 
-static bool is_cache(const struct object *o)
+/* hwloc indexes an array by the type that it makes of these two. */
+static bool is_old_cache(const struct object *o)
 {
 	uint64_t depth = number(o->depth), type = number(o->cache_type);	/* unified, data, instructions */
-	struct text t = o->type;
 
-	if (depth < 1 || depth > (type == 2 ? 3 : 5) || type > 2)
-		return false;
-	if (is(t, "Cache"))
-		return true;
-	return t.at[1] == (char)('0' + depth) && (t.at[2] == 'i') == (type == 2);
+	return depth >= 1 && depth <= (type == 2 ? 3 : 5) && type <= 2;
 }
 
 static enum place place_of(const struct object *o, unsigned version)
 {
-	static const char *const normal[] = { "Machine", "Package", "Core", "Group", "Die", "System", "Socket", NULL };
-	static const char *const caches[] = { "L1Cache", "L2Cache", "L3Cache", "L4Cache", "L5Cache",
-		"L1iCache", "L2iCache", "L3iCache", "Cache", NULL };
+	static const char *const normal[] = { "Machine", "Package", "Core", "Group", "Die", "System", "Socket",
+		"L1Cache", "L2Cache", "L3Cache", "L4Cache", "L5Cache", "L1iCache", "L2iCache", "L3iCache", NULL };
 	static const char *const io[] = { "Bridge", "PCIDev", "OSDev", NULL };
 
 	if (one_of(o->type, normal))
 		return NORMAL;
-	if (one_of(o->type, caches))
-		return is_cache(o) ? NORMAL : ELSEWHERE;
+	if (is(o->type, "Cache"))
+		return version < 2 && is_old_cache(o) ? NORMAL : ELSEWHERE;
 	if (one_of(o->type, io))
 		return IO;
 	if (is(o->type, "Misc"))	/* in old files also a group of CPUs */
@@ -323,28 +282,21 @@ static enum place place_of(const struct object *o, unsigned version)
 	return is(o->type, "MemCache") && version >= 2 ? MEMORY : ELSEWHERE;
 }
 
-static bool sets_ok(const struct object *o, enum place place, const struct element *parent, unsigned version)
+/* hwloc refuses an object without any, and dereferences the one that is missing beside others. */
+static bool sets_ok(const struct object *o, enum place place, unsigned version)
 {
-	bool nodes = o->nodeset.at;
-
 	if (place == IO || place == MISC)
-		return !o->cpuset.at && !o->complete_cpuset.at && (version < 2 || !nodes);
-	if (!o->cpuset.at || !o->complete_cpuset.at || !within(o->cpuset, o->complete_cpuset))
-		return false;
-	if (nodes != !!o->complete_nodeset.at || (nodes && !parent->nodes) || (!nodes && version >= 2))
-		return false;
-	if (nodes && !within(o->nodeset, o->complete_nodeset))
+		return true;
+	if (!o->cpuset.at || !o->complete_cpuset.at || !o->nodeset.at != !o->complete_nodeset.at || (!o->nodeset.at && version >= 2))
 		return false;
 	if (place == PU)
 		return is_only(o->cpuset, o->os_index);
-	return place != NODE || (nodes && is_only(o->nodeset, o->os_index));
+	return place != NODE || is_only(o->nodeset, o->os_index);
 }
 
 /* In old files NUMANodes stood between the Machine and its Packages. */
-static bool belongs(enum place place, const struct element *parent, unsigned version)
+static bool belongs(enum place place, enum place in, unsigned version)
 {
-	enum place in = parent->place;
-
 	switch (place) {
 	case NORMAL:
 	case PU:
@@ -361,11 +313,10 @@ static bool belongs(enum place place, const struct element *parent, unsigned ver
 	}
 }
 
-static int check_object(struct check *c, const struct tag *t, struct element *parent, struct element *me)
+static int check_object(struct check *c, const struct tag *t, enum place in, enum place *place)
 {
 	struct object o;
-	struct element above = *parent;
-	bool root = parent->place == TOPOLOGY;
+	bool fits;
 
 	if (++c->objects > SP_TOPO_COMPONENTS)
 		return sp_topo_refuse(c->said, E2BIG, "a machine of more than 65536 objects");
@@ -373,72 +324,47 @@ static int check_object(struct check *c, const struct tag *t, struct element *pa
 		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	if (is(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
 		return sp_topo_refuse(c->said, E2BIG, "a machine with a CPU number above 65535");
-	me->place = place_of(&o, c->version);
-	me->nodes = o.nodeset.at;
-	above.nodes |= root;
-	if (root && (c->root || (!is(o.type, "Machine") && !is(o.type, "System"))))
+	*place = place_of(&o, c->version);
+	fits = in != TOPOLOGY ? belongs(*place, in, c->version) :
+	       !c->root && (is(o.type, "Machine") || is(o.type, "System"));
+	if (!fits || !sets_ok(&o, *place, c->version))
 		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
-	if ((!root && !belongs(me->place, parent, c->version)) || !sets_ok(&o, me->place, &above, c->version))
-		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
-	c->root |= root;
-	c->node |= me->place == NODE;
-	c->pu |= me->place == PU;
-	parent->objects = true;
+	c->root = true;
+	c->node |= *place == NODE;
+	c->pu |= *place == PU;
 	return 0;
-}
-
-/* What is not an object: within one, before its objects; after the root; or deeper. */
-static bool other_ok(const struct check *c, const struct tag *t, const struct element *parent)
-{
-	static const char *const in_object[] = { "info", "page_type", "userdata", NULL };
-	static const char *const after_root[] = {
-		"distances2", "distances2hetero", "support", "memattr", "cpukind", NULL
-	};
-
-	if (!attributes_ok(t->attributes))
-		return false;
-	if (parent->place == ELSEWHERE)
-		return true;
-	if (parent->place == TOPOLOGY)
-		return c->root && c->version >= 2 && one_of(t->name, after_root);
-	return !parent->objects &&
-	       (one_of(t->name, in_object) || (c->version < 2 && is(t->name, "distances")));
 }
 
 static int open_tag(struct check *c, const struct tag *t)
 {
-	struct element *parent = &c->open[c->depth - 1], me = { .name = t->name, .place = ELSEWHERE };
+	enum place place = ELSEWHERE;
 	int r = 0;
 
 	if (c->depth == NESTING_MAX)
 		return sp_topo_refuse(c->said, E2BIG, "objects nested more than 250 deep");
 	if (is(t->name, "object"))
-		r = check_object(c, t, parent, &me);
-	else if (!other_ok(c, t, parent))
+		r = check_object(c, t, c->open[c->depth - 1], &place);
+	else if (!attributes_ok(t->attributes))
 		r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	if (!r && !t->empty)
-		c->open[c->depth++] = me;
+		c->open[c->depth++] = place;
 	return r;
 }
 
 static int check_tags(struct check *c)
 {
 	struct tag t;
+	int r = 0;
 
-	while (c->depth && next_tag(c, &t)) {
-		struct text open = c->open[c->depth - 1].name;
-		int r = 0;
-
-		if (!t.closes)
-			r = open_tag(c, &t);
-		else if (t.name.n == open.n && !memcmp(t.name.at, open.at, open.n))
+	while (!r && c->depth && next_tag(c, &t)) {
+		if (t.closes)
 			c->depth--;
 		else
-			r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
-		if (r)
-			return r;
+			r = open_tag(c, &t);
 	}
-	if (c->depth || !c->root || c->s[strspn(c->s, BLANKS "\r")])
+	if (r)
+		return r;
+	if (c->depth || c->s[strspn(c->s, BLANKS "\r")])
 		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	if (!c->pu || (!c->node && c->version >= 2))
 		return sp_topo_refuse(c->said, EINVAL, "a machine without CPUs or memory" SP_TOPO_MEND);
@@ -455,7 +381,7 @@ static bool find_topology(struct check *c)
 		if (!c->s++)
 			return false;
 	}
-	c->open[0] = (struct element){ .name = { "topology", 8 }, .place = TOPOLOGY };
+	c->open[0] = TOPOLOGY;
 	c->depth = 1;
 	c->version = begins(c->s, v1) ? 1 : 2;
 	if (c->version == 1) {
@@ -472,21 +398,11 @@ static bool find_topology(struct check *c)
 	return true;
 }
 
-int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said)
+int sp_topo_check_xml(const char *xml, const struct sp_said *said)
 {
-	static const char close[] = "</topology>";
 	struct check *c;
-	size_t end = bytes;
 	int r;
 
-	if (strlen(xml) != bytes || (!begins(xml, "<?xml") && !begins(xml, "<topology")))
-		return sp_topo_refuse(said, EINVAL, "not an XML file" SP_TOPO_MEND);
-	if (!strstr(xml, "<topology"))
-		return sp_topo_refuse(said, EINVAL, "not an hwloc topology" SP_TOPO_MEND);
-	while (end && strchr(BLANKS "\r", xml[end - 1]))
-		end--;
-	if (end < sizeof(close) - 1 || memcmp(xml + end - (sizeof(close) - 1), close, sizeof(close) - 1))
-		return sp_topo_refuse(said, EINVAL, "cut off before its end" SP_TOPO_MEND);
 	c = sp_map(sizeof(*c));
 	if (!c)
 		return -ENOMEM;

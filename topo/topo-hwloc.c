@@ -420,7 +420,7 @@ static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_sa
 
 	if (r)
 		return r;
-	r = sp_topo_check_xml(xml, bytes, said);
+	r = sp_topo_check_xml(xml, said);
 	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
 		r = sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND);
 	sp_unmap(xml, bytes + 1);	/* hwloc has a copy */
@@ -713,7 +713,7 @@ static int set_stored(hwloc_topology_t hwloc, const struct sp_topo *t)
 
 	if (!text)
 		return -ENOMEM;
-	r = t->xml_bytes ? sp_topo_check_xml(text, t->xml_bytes, &nobody) : 0;
+	r = t->xml_bytes ? sp_topo_check_xml(text, &nobody) : 0;
 	if (!r)
 		r = t->xml_bytes ? hwloc_topology_set_xmlbuffer(hwloc, text, (int)t->xml_bytes + 1) : hwloc_topology_set_synthetic(hwloc, text);
 	free(text);

@@ -27,7 +27,7 @@ int sp_topo_refuse(const struct sp_said *said, int error, const char *why);
 int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_said *said);
 
 /* Whether hwloc may be shown this: 0 or -errno. */
-int sp_topo_check_xml(const char *xml, size_t bytes, const struct sp_said *said);
+int sp_topo_check_xml(const char *xml, const struct sp_said *said);
 int sp_topo_check_synthetic(const char *text, const struct sp_said *said);
 
 extern const char *sp_topo_pmus;	/* the folder of this machine's PMUs (core/base/pmus.h); a test has its own */
