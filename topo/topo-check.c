@@ -25,12 +25,17 @@ struct text {
 
 enum place { ELSEWHERE, TOPOLOGY, NORMAL, PU, MEMORY, NODE, IO, MISC };
 
+struct element {			/* one that is open */
+	enum place place;
+	bool nodes;			/* has a nodeset */
+};
+
 struct check {
 	const char *s;			/* not looked at yet */
 	unsigned version;		/* of the format: 1 or 2 */
 	unsigned depth, objects;
 	bool root, node, pu;		/* was there */
-	enum place open[NESTING_MAX];	/* of the elements that are open */
+	struct element open[NESTING_MAX];
 	const struct sp_said *said;
 };
 
@@ -313,10 +318,10 @@ static bool belongs(enum place place, enum place in, unsigned version)
 	}
 }
 
-static int check_object(struct check *c, const struct tag *t, enum place in, enum place *place)
+static int check_object(struct check *c, const struct tag *t, const struct element *parent, struct element *me)
 {
+	bool fits, root = parent->place == TOPOLOGY;
 	struct object o;
-	bool fits;
 
 	if (++c->objects > SP_TOPO_COMPONENTS)
 		return sp_topo_refuse(c->said, E2BIG, "a machine of more than 65536 objects");
@@ -324,30 +329,31 @@ static int check_object(struct check *c, const struct tag *t, enum place in, enu
 		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	if (is(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
 		return sp_topo_refuse(c->said, E2BIG, "a machine with a CPU number above 65535");
-	*place = place_of(&o, c->version);
-	fits = in != TOPOLOGY ? belongs(*place, in, c->version) :
-	       !c->root && (is(o.type, "Machine") || is(o.type, "System"));
-	if (!fits || !sets_ok(&o, *place, c->version))
+	me->place = place_of(&o, c->version);
+	me->nodes = o.nodeset.at;
+	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System")) :
+		      belongs(me->place, parent->place, c->version);
+	if (!fits || (me->nodes && !root && !parent->nodes) || !sets_ok(&o, me->place, c->version))
 		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	c->root = true;
-	c->node |= *place == NODE;
-	c->pu |= *place == PU;
+	c->node |= me->place == NODE;
+	c->pu |= me->place == PU;
 	return 0;
 }
 
 static int open_tag(struct check *c, const struct tag *t)
 {
-	enum place place = ELSEWHERE;
+	struct element me = { .place = ELSEWHERE };
 	int r = 0;
 
 	if (c->depth == NESTING_MAX)
 		return sp_topo_refuse(c->said, E2BIG, "objects nested more than 250 deep");
 	if (is(t->name, "object"))
-		r = check_object(c, t, c->open[c->depth - 1], &place);
+		r = check_object(c, t, &c->open[c->depth - 1], &me);
 	else if (!attributes_ok(t->attributes))
 		r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	if (!r && !t->empty)
-		c->open[c->depth++] = place;
+		c->open[c->depth++] = me;
 	return r;
 }
 
@@ -381,7 +387,7 @@ static bool find_topology(struct check *c)
 		if (!c->s++)
 			return false;
 	}
-	c->open[0] = TOPOLOGY;
+	c->open[0] = (struct element){ .place = TOPOLOGY };
 	c->depth = 1;
 	c->version = begins(c->s, v1) ? 1 : 2;
 	if (c->version == 1) {
