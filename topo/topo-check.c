@@ -343,6 +343,9 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 
 static int open_tag(struct check *c, const struct tag *t)
 {
+	static const char *const after_root[] = {	/* hwloc 2.12 dies on an info without a name there */
+		"distances2", "distances2hetero", "support", "memattr", "cpukind", NULL
+	};
 	struct element me = { .place = ELSEWHERE };
 	int r = 0;
 
@@ -350,7 +353,8 @@ static int open_tag(struct check *c, const struct tag *t)
 		return sp_topo_refuse(c->said, E2BIG, "objects nested more than 250 deep");
 	if (is(t->name, "object"))
 		r = check_object(c, t, &c->open[c->depth - 1], &me);
-	else if (!attributes_ok(t->attributes))
+	else if (!attributes_ok(t->attributes) ||
+		 (c->open[c->depth - 1].place == TOPOLOGY && !one_of(t->name, after_root)))
 		r = sp_topo_refuse(c->said, EINVAL, NOT_OURS);
 	if (!r && !t->empty)
 		c->open[c->depth++] = me;

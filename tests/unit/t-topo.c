@@ -55,6 +55,7 @@ static const struct {
 	{ "same-cpu.xml", "disallowed.xml", "os_index=\"3\" cpuset=\"0x00000008\" complete_cpuset=\"0x00000008\"",
 	  "os_index=\"2\" cpuset=\"0x00000004\" complete_cpuset=\"0x00000004\"" },
 	{ "cpu-70000.xml", "disallowed.xml", "os_index=\"3\"", "os_index=\"70000\"" },
+	{ "info.xml", "disallowed.xml", "</topology>", "<info/></topology>" },
 	{ "assertion.xml", "no-numa.xml", "\"PU\" os_index=\"1\"", "\"MemCache\" os_index=\"1\"" },
 };
 
@@ -490,6 +491,7 @@ static void bad_files(void **state)
 	refuses(data("no-numa.xml"), EINVAL, "without CPUs or memory");
 	refuses(data("assertion.xml"), EINVAL, "without CPUs or memory");
 	refuses(data("pu-root.xml"), EINVAL, "as hwloc writes it");
+	refuses(data("info.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("same-cpu.xml"), EINVAL, "two CPUs of one number");
 	refuses(data("same-gp-index.xml"), EINVAL, "gp_index");
 	refuses(data("cpu-70000.xml"), E2BIG, "above 65535");
