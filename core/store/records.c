@@ -1041,30 +1041,25 @@ static bool go_on_top(struct sp_writer *w, uintptr_t under, uintptr_t mark)
 	return true;
 }
 
-/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the writer become another's. */
+/* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the writer become another's.
+ * The number comes before the mark: one without a number is an owner's on the short way, and a handler of his would go on top
+ * of it. */
 static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
 {
 	uintptr_t none = 0, is = mark;
-	uint32_t flier = who, slow = sp_acquire(&w->slow);
+	uint32_t flier = sp_acquire(&w->flier), mine = who, slow;
 
-	/* Before the mark, which with no flier is an owner's on the short way: one that comes back from PAPI late, and has been
-	 * given up, would take this mark for its own. */
-	if (is_anothers(w, who))
+	if (is_anothers(w, who) || sp_acquire(&w->in_flight) || (flier != who && !sp_cas(&w->flier, &flier, who)))
 		return false;
-	if (slow & SP_SLOW_SHARED)
-		sp_put(&w->flier, who);
-	sp_order();
-	if (!sp_cas(&w->in_flight, &none, mark)) {
-		(void)sp_cas(&w->flier, &flier, 0);
-		return false;
+	if (sp_cas(&w->in_flight, &none, mark)) {
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		slow = sp_acquire(&w->slow);
+		if (sp_acquire(&w->flier) == who && !is_anothers(w, who) && !(slow & (SP_SLOW_OVER | SP_SLOW_BINDS)) &&
+		    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
+			return true;
+		(void)sp_cas(&w->in_flight, &is, 0);
 	}
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	slow = sp_acquire(&w->slow);
-	if (!is_anothers(w, who) && !(slow & (SP_SLOW_OVER | SP_SLOW_BINDS)) &&
-	    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
-		return true;
-	(void)sp_cas(&w->in_flight, &is, 0);
-	(void)sp_cas(&w->flier, &flier, 0);
+	(void)sp_cas(&w->flier, &mine, 0);
 	return false;
 }
 
