@@ -736,7 +736,9 @@ static bool is_aside(const struct sp_set *s)
 /* The writer was another thread's: what PAPI has handed out is in no sum. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
-	if (values && sp_store.header)
+	/* Without a relation, as while a set is first bound, there is nothing else to say it in: what follows a start that
+	 * was missed is not counted. */
+	if ((values || !sp_get(&s->writer.relation)) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 	if (op == SP_OP_READ)
 		return;
