@@ -170,7 +170,7 @@ unexport TESTS
 PROVE	= ASAN_OPTIONS=use_sigaltstack=0 B='$(B)' SANITIZE='$(SANITIZE)' CC='$(CC)' sh tests/lib/apart prove $(PROVE_FLAGS) --exec 'sh tests/lib/run-test'
 
 # t-crash has one thread and stops it at each instruction: nothing for ThreadSanitizer, and minutes.
-check-unit: $(UNITS)
+check-unit: $(UNITS) $(B)/libsspapi-topo.so
 	@$(PROVE) -j2 $(or $(TESTS),$(if $(findstring thread,$(SANITIZE)),$(filter-out %/t-crash,$(UNITS)),$(UNITS)))
 
 -include tests/long/long.mk
