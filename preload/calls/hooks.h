@@ -86,6 +86,8 @@ SP_HOT_INLINE bool sp_is_ready(const struct sp_set *s, uint32_t proof)
 struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame);
 /* The same before what ends a window, and PAPI's counters with it; the thread may have moved in it. */
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame);
+/* The same before a reset or an accumulation; at: where the program calls from. */
+struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame);
 
 /* What a start needs, before it. */
 void sp_prepare_start(int id, const struct sp_stack *at);
