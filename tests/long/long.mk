@@ -67,9 +67,10 @@ $(LONG_DIR)/fuzz-metrics: tests/long/fuzz-metrics.c $(FUZZ_DEPS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $< $(wildcard core/metric/*.c core/events/formula.c) core/model/observers.c core/base/sort.c core/store/gauge.c core/store/image.c core/store/region.c core/store/stamp.c core/base/out.c core/base/sys.c
 
-$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS)
+$(LONG_DIR)/sspapi-asan: $(FUZZ_DEPS) $(B)/libsspapi-topo.so
 	$(call say,FUZZ)
 	@mkdir -p $(@D)
+	@ln -sf ../../libsspapi-topo.so $(@D)/
 	$(Q)$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -o $@ $(filter-out core/cli/threads/%,$(wildcard core/cli/*.c core/cli/*/*.c)) topo/topo-flat.c \
 		$(FUZZ_CORE) -ldl
 

@@ -20,7 +20,7 @@ static void *ask(void *arg)
 }
 
 /* dlsym calls it with the loader's lock. */
-static void *(*resolve(void))(void *)
+static __attribute__((used)) void *(*resolve(void))(void *)
 {
 	pthread_t thread;
 
