@@ -4,7 +4,7 @@
 
 #include "../files/file.h"
 
-/* What is reported besides an error: bad files; also those that are left because another holds their process; or neither,
+/* Reports to make besides an error: bad files; also those that are left because another holds their process; or neither,
  * since the same files were opened before, when *n_bad of them were bad. */
 enum sp_files_tell { SP_FILES_BAD, SP_FILES_ALL, SP_FILES_AGAIN };
 

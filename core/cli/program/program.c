@@ -312,7 +312,7 @@ int sp_program_look(struct sp_program *p, const char *name)
 
 /* AddressSanitizer's runtime ends a program in which it is not the first library: one before it might have an allocator. Ours
  * have none. By a variable, not by its place in LD_PRELOAD: shells and launchers that start such a program pass it on, and no
- * child of the program gets a runtime that looks for leaks in it. */
+ * child of the program gets a runtime that checks for leaks in it. */
 void sp_program_precede_asan(void)
 {
 	static const char permit[] = "verify_asan_link_order=0";

@@ -13,7 +13,7 @@ extern const struct sp_view sp_hwloc;
 
 int sp_hwloc_write(struct sp_out *o, const struct sp_show *s, uint32_t machine);	/* 0 or -errno */
 
-/* False: the name is none of the events that were counted, but there are others. */
+/* False: no counted event has this name, but others were counted. */
 bool sp_hwloc_colors(const struct sp_model *m, const char *name);
 const char *sp_hwloc_color_by(void);	/* SSPAPI_COLOR_BY; NULL: not set */
 
