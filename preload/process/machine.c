@@ -1,5 +1,4 @@
 /* machine.c: loads the topology library, and puts the tree into the store; see machine.h. */
-#include <dlfcn.h>
 #include <string.h>
 
 #include "../../core/base/sys.h"
@@ -114,7 +113,7 @@ static void open_topo(struct topo_library *l)
 static void close_topo(struct topo_library *l)
 {
 	if (l->handle)
-		dlclose(l->handle);
+		sp_own_close(l->handle);
 	sp_dlerror_back(&l->pending);
 }
 

@@ -1,10 +1,86 @@
-/* own.c: opens libraries of ours; see own.h. */
+/* own.c: opens libraries of ours, while no other thread forks; see own.h. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
-#include "../papi/elf.h"
+#include "../../core/base/lock.h"
+#include "../../core/base/sys.h"
 #include "../papi/dlerror.h"
+#include "../papi/elf.h"
 #include "own.h"
+
+/* ---- fork ---------------------------------------------------------------------------- */
+
+/* A child of fork has its parent's list of libraries.  If another thread was changing that list, the loader ends the child at
+ * its next dlopen.  So a fork waits for our changes, and our changes wait for a fork.  Neither waits for ever: a constructor may
+ * fork with the loader's lock held, and a function that pthread_atfork registered may wait for a thread that waits here. */
+static uint32_t inside;			/* threads in the loader because of us, and FORK for each that forks */
+
+static uint32_t change(uint32_t by)
+{
+	return __atomic_fetch_add(&inside, by, __ATOMIC_SEQ_CST);
+}
+
+#define FORK	0x10000u
+#define NAPS	20000u			/* of 50 us: about a second */
+
+/* Waits until inside & bits is 0.  False: it is not. */
+static bool wait_while(uint32_t bits)
+{
+	struct timespec nap = { 0, 50000 };
+	int saved = errno;
+	unsigned naps = 0;
+
+	while ((sp_acquire(&inside) & bits) && naps++ < NAPS)
+		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+	errno = saved;
+	return naps <= NAPS;
+}
+
+static void before_fork(void)
+{
+	change(FORK);
+	(void)wait_while(FORK - 1);
+}
+
+static void in_parent(void)
+{
+	change(-FORK);
+}
+
+static void in_child(void)
+{
+	sp_publish(&inside, 0);
+}
+
+/* From the start: a fork that has begun calls no handler that is registered then. */
+__attribute__((constructor)) static void at_start(void)
+{
+	(void)pthread_atfork(before_fork, in_parent, in_child);
+}
+
+/* Signals are blocked, so that no handler forks in the middle. */
+static void enter_loader(struct sp_held *held)
+{
+	sp_signals_block(held);
+	while (change(1) >= FORK) {
+		change(-1);
+		if (!wait_while(~(FORK - 1))) {
+			change(1);
+			return;
+		}
+	}
+}
+
+static void leave_loader(const struct sp_held *held)
+{
+	change(-1);
+	sp_signals_restore(held);
+}
+
+/* ---- the libraries ------------------------------------------------------------------- */
 
 typedef void *(*open_fn)(const char *, int);
 
@@ -21,7 +97,7 @@ static open_fn find_dlopen(void)
 	return (open_fn)found;
 }
 
-void *sp_own_open(const char *name)
+static void *open_beside(const char *name)
 {
 	struct sp_object own;
 	char path[512] = "", *slash;
@@ -40,4 +116,25 @@ void *sp_own_open(const char *name)
 		return library;
 	strcpy(slash + 1, name);
 	return open(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+}
+
+void *sp_own_open(const char *name)
+{
+	struct sp_held held;
+	void *library;
+
+	enter_loader(&held);
+	library = open_beside(name);
+	leave_loader(&held);
+	return library;
+}
+
+void sp_own_close(void *library)
+{
+	struct sp_held held;
+
+	enter_loader(&held);
+	(void)sp_real_dlclose(library);
+	sp_elf_closed();
+	leave_loader(&held);
 }

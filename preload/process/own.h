@@ -6,4 +6,7 @@
  * the other's functions. NULL: it cannot be opened. */
 void *sp_own_open(const char *name);
 
+/* Unloads it. */
+void sp_own_close(void *library);
+
 #endif

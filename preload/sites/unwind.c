@@ -354,6 +354,12 @@ static void go_on(void)
 	sp_publish(&walking, 0);
 }
 
+/* From the start: a fork that has begun calls no handler that is registered then. */
+__attribute__((constructor)) static void at_start(void)
+{
+	(void)pthread_atfork(hold, go_on, go_on);
+}
+
 void sp_unwind_child(void)
 {
 	n_objects = 0;			/* what is a file's is not in a child's page table */
@@ -397,8 +403,6 @@ static void open_walker(void)
 	library = sp_own_open(SP_WALKER_LIBRARY);
 	walker = library ? sp_real_dlsym(library, SP_WALKER_SYMBOL) : NULL;
 	sp_dlerror_back(&pending);
-	if (walker)
-		(void)pthread_atfork(hold, go_on, go_on);
 }
 
 bool sp_unwind_load(void)

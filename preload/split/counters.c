@@ -51,18 +51,17 @@ static void grow_table(void)
 
 void sp_counters_begin(long most)
 {
-	uint32_t limit = soft_limit(), top = (uint32_t)sp_max(sp_min(limit, HIGHEST), most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
+	uint32_t n, limit = soft_limit(), top = (uint32_t)sp_max(sp_min(limit, HIGHEST), most > 0 ? sp_min((uint64_t)most * 2, limit) : 0);
 
 	asked = most;
 	if (room || !most)
 		return;
-	room = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MOST), top / 2);
-	lowest = top - room;
-	id = room ? sp_map(room * sizeof(*id)) : NULL;
-	if (!id) {
-		room = 0;
+	n = (uint32_t)sp_min(most > 0 ? (uint64_t)most : sp_min(limit / 4, MOST), top / 2);
+	id = n ? sp_map(n * sizeof(*id)) : NULL;
+	if (!id)
 		return;
-	}
+	lowest = top - n;
+	sp_publish(&room, n);		/* last: a child of fork may be made now */
 	(void)sp_sys(SYS_madvise, id, sp_align(room * sizeof(*id), 4096), MADV_POPULATE_WRITE);
 	grow_table();
 }

@@ -74,7 +74,7 @@ is "a dump of each that made a set" "$(ls d | wc -l)" $((children / 2 + 1))
 is "no live file is left" "$(ls live)" ""
 # At its very start one thread reads the machine's topology while another forks.
 said=
-times=$(bounded 30 8)
+times=$(bounded 100 30)
 for i in $(seq "$times"); do
 	run_shim shim "$many" forks 12
 	said=$said$(status_of shim)$(grep '^sspapi: ' shim.err)
