@@ -367,7 +367,7 @@ static const char *const of_sets[] = {
 	"counted in turns with others (multiplexing): estimates",
 	"a count went backwards, as differences do",
 	"a count went backwards: something but PAPI set it anew",
-	"a signal handler called PAPI for the set inside another call for it, or jumped out of one: what was counted there may be missing, or counted twice",
+	"a signal handler called PAPI for the set inside another call for it, or jumped out of one: counts that only such calls returned may be missing",
 	"still running at the end: what came after the last reading was not handed out",
 	"never read, and still running at the end: its counts were not handed out",
 	"started, but never read",

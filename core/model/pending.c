@@ -1,6 +1,5 @@
 /* pending.c: see pending.h. */
 #include "../store/interval.h"
-#include "../store/order.h"
 #include "pending.h"
 
 static uint64_t drafts_room(const struct sp_layout *l, uint32_t k)
@@ -95,12 +94,8 @@ static const struct sp_record *const *list_records(const struct sp_pending *p, u
 
 static void fold(struct sp_pending *p, const struct sp_record *const *list, uint32_t n)
 {
-	bool tells = !(p->relation->flags & SP_RELATION_ESTIMATED);
-
-	for (uint32_t i = 0, next; i < n; i += next) {
-		next = sp_order_together(list + i, n - i, true);
-		sp_order_fold(&p->f, list + i, next, n - i, tells);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		sp_rules_apply(&p->f, list[i]);
 	if (p->crowded)
 		p->f.state->flags |= SP_STATE_CROWDED;
 }
@@ -141,7 +136,8 @@ void sp_pending_read(struct sp_pending *p, const struct sp_model *m, const struc
 		kinds[e] = (uint8_t)sp_event_values(m->event[((const uint32_t *)(r + 1))[e]]);
 		odd |= kinds[e] != SP_COUNTS;
 	}
-	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = odd ? kinds : NULL, .cell = draft_cell, .look = look_at_cell,
+	p->f = (struct sp_fold){ .k = k, .cells = cells, .kinds = odd ? kinds : NULL,
+				 .estimates = r->flags & SP_RELATION_ESTIMATED, .cell = draft_cell, .look = look_at_cell,
 				 .interval = draft_interval, .of = p };
 	p->folded = sp_acquire(&((const struct sp_state *)in_block(p, p->layout.state))->folded);
 	p->drafted = sp_acquire(&r->drafted);

@@ -271,7 +271,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_ESTIMATED	8u	/* PAPI multiplexed the set: its counts are estimates */
 #define SP_RELATION_API		16u	/* made for sspapi_start: no other set goes on in it */
 #define SP_RELATION_CROWDED	64u	/* pairs of call sites were met that there was no room for */
-#define SP_RELATION_UNSURE	128u	/* a handler, or another thread, called PAPI inside a call for it, in an order not to be seen; or left it */
+#define SP_RELATION_UNSURE	128u	/* a call was not booked: nested in another one for the set, jumped out of, or overtaken by another thread's */
 #define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it lives the state says it */
 #define SP_RELATION_HOW_SHIFT	16	/* 4 bits: enum sp_attribution of its counts */
 #define SP_RELATION_WHY_SHIFT	20	/* 6 bits: enum sp_why */
@@ -327,19 +327,15 @@ enum sp_op {
 	SP_OP_PART,			/* of a window that was spent on several CPUs: counts that are the cell's, and not the one's
 					 * (`count`) that the reading before it is in */
 	SP_OP_PROVEN,			/* so much more is proven of what the cell has */
-	SP_OP_BEGIN,			/* of a call (SP_RECORD_OF) on top of which a handler calls PAPI for the set */
-	SP_OP_LEFT,			/* a handler jumped out of a call: whether PAPI has done what it was asked is not known */
-	SP_OP_FAILED,			/* PAPI refused the call */
-	SP_OP_RUNS, SP_OP_STANDS	/* PAPI was asked whether the set runs */
+	SP_OP_MISSED,			/* calls that have no record (nested, jumped out of, overtaken) may have started, stopped or zeroed the set */
+	SP_OP_RUNS = 11, SP_OP_STANDS	/* PAPI was asked whether the set runs (9 and 10 were of older versions) */
 };
 
 #define SP_RECORD_OP		15u	/* of `what`: enum sp_op */
 #define SP_RECORD_PROVEN	16u	/* the counts are proven to be the cell's */
 #define SP_RECORD_PERMANENT	32u	/* the reading is kept (sp_chunk), */
 #define SP_RECORD_NO_ENTRY	64u	/* or leaves nothing but counts */
-#define SP_RECORD_ENDS		128u	/* of the call whose SP_OP_BEGIN has no end yet, the newest */
 #define SP_RECORD_KEEPS		256u	/* START, RESET, ACCUM: the component does not zero its counts there */
-#define SP_RECORD_OF_SHIFT	16	/* BEGIN, LEFT: enum sp_op of the call */
 
 #define SP_RECORDS	120u
 #define SP_PLACES	128u
@@ -369,9 +365,8 @@ struct sp_state {
 #define SP_STATE_BACKWARDS	16u	/* a count was seen to go backwards */
 #define SP_STATE_UNSURE		32u	/* as SP_RELATION_UNSURE */
 #define SP_STATE_CROWDED	64u	/* as SP_RELATION_CROWDED */
-#define SP_STATE_HIDDEN		128u	/* while the set stands it may hand out something else than what it handed out last */
-#define SP_STATE_LEFT		256u	/* a handler jumped out of a call: the next value counts, even if the set stands; if it is
-					 * lower, PAPI had zeroed the set */
+#define SP_STATE_MISSED		256u	/* after SP_OP_MISSED: the next value counts, even if the set stands; if it is lower, PAPI
+					 * had zeroed the set */
 
 enum sp_state_array {
 	SP_LAST,			/* handed out since the last zeroing */

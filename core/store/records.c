@@ -1,18 +1,16 @@
 /* records.c: see records.h. */
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <string.h>
+#include <sys/uio.h>
 
-#include "order.h"
 #include "readings.h"
 #include "records.h"
 #include "stamp.h"
 
 int64_t sp_records_zeros[SP_EVENTS_MAX];
 
-/* So many records are folded; while a handler is on top of a call more, so that all that comes before the end of the call is
- * folded together; what is left is for handlers on top of a booking. */
-#define END		36u
-#define END_BEGUN	60u
+#define END	36u			/* so many records are folded */
 
 static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 {
@@ -22,11 +20,6 @@ static struct sp_cell *cell_at(const struct sp_writer *w, int32_t i)
 static struct sp_record *record_at(const struct sp_writer *w, uint32_t place)
 {
 	return (struct sp_record *)(w->records + place * w->layout.record_bytes);
-}
-
-static void set_end(struct sp_writer *w, uint32_t records)
-{
-	w->end = w->records + records * w->layout.record_bytes;
 }
 
 static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
@@ -41,22 +34,6 @@ static void unsure(struct sp_writer *w)
 
 	if (r)
 		__atomic_fetch_or(&r->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
-}
-
-/* In place of the mark of a call while something is booked that is not that call. */
-static uintptr_t just_books(uintptr_t mark)
-{
-	return (mark & ~(SP_IN_PAPI | 7)) | SP_OP_READ;
-}
-
-/* The booking under way has its record: a handler need not say any more what PAPI did for it. */
-static void has_record(struct sp_writer *w)
-{
-	uintptr_t is = sp_get(&w->in_flight);
-
-	if (is)
-		sp_put(&w->in_flight, just_books(is));
-	sp_order();
 }
 
 static void set_slow(struct sp_writer *w, uint32_t flag)
@@ -102,7 +79,6 @@ struct folding {
 	struct sp_fold f;
 	struct sp_writer *w;
 	struct sp_drafts drafts;
-	uint64_t most;			/* bytes of drafts to which another record may add some */
 	bool crowded;
 	int32_t hot;			/* the cell met last */
 	struct sp_cell *cell;
@@ -181,43 +157,22 @@ static void apply_drafts(struct sp_writer *w)
 	order_stores();
 }
 
-/* Those that are not folded yet, in their order; what a handler adds from now on is behind `place`. */
-static uint32_t list_records(const struct sp_writer *w, uint64_t place, const struct sp_record *list[SP_RECORDS])
+/* Those that are not folded yet, in their order. */
+static uint32_t list_records(const struct sp_writer *w, const struct sp_record *list[SP_RECORDS])
 {
-	uint64_t number = place / SP_PLACES, folded = w->state->folded;
-	uint32_t n = 0, most = place % SP_PLACES ? place % SP_PLACES : place_of(w, w->to);
+	uint64_t number = w->relation->place / SP_PLACES, folded = w->state->folded;
+	uint32_t n = 0;
 	const unsigned char *at = w->records;
 
-	if (!place && !sp_acquire(&record_at(w, 0)->number))
+	if (!number && !sp_acquire(&record_at(w, 0)->number))
 		return 0;		/* a new relation's */
-	for (uint32_t left = sp_min(most, SP_RECORDS); left--; at += w->layout.record_bytes) {
+	for (uint32_t left = sp_min(place_of(w, w->to), SP_RECORDS); left--; at += w->layout.record_bytes) {
 		const struct sp_record *r = (const struct sp_record *)at;
 
 		if (sp_acquire(&r->number) == ++number && number > folded)
 			list[n++] = r;
 	}
 	return n;
-}
-
-/* A handler's calls and the call that they were on top of are folded together: in drafts of their own. */
-static __attribute__((noinline)) uint32_t fold_list(struct folding *in, const struct sp_record *const *list, uint32_t n)
-{
-	bool tells = !(sp_get(&in->w->relation->flags) & SP_RELATION_ESTIMATED);
-	uint32_t i = 0, next;
-
-	for (; i < n && in->drafts.used <= in->most; i++) {
-		if (SP_LIKELY(sp_order_is_alone(list[i]))) {
-			sp_rules_apply(&in->f, list[i]);
-			continue;
-		}
-		next = sp_order_together(list + i, n - i, false);
-		if (next > 1 && i)
-			break;
-		sp_order_fold(&in->f, list + i, next, n - i, tells);
-		if (next > 1)
-			return next;
-	}
-	return i;
 }
 
 /* What one record may change: two cells. */
@@ -227,20 +182,23 @@ static uint64_t changes(const struct sp_writer *w)
 }
 
 /* Are there more? */
-static bool fold_some(struct sp_writer *w, uint64_t place)
+static bool fold_some(struct sp_writer *w)
 {
-	struct folding in = { .f = { .k = w->k, .cells = w->cells, .kinds = w->kinds, .cell = draft_cell, .look = look_at_cell,
-				     .interval = draft_interval }, .w = w,
+	struct folding in = { .f = { .k = w->k, .cells = w->cells, .kinds = w->kinds,
+				     .estimates = sp_get(&w->relation->flags) & SP_RELATION_ESTIMATED, .cell = draft_cell,
+				     .look = look_at_cell, .interval = draft_interval }, .w = w,
 			      .drafts = { .at = (unsigned char *)w->relation + w->layout.drafts, .room = w->layout.draft_room },
-			      .most = w->layout.draft_room - changes(w), .hot = -1 };
+			      .hot = -1 };
+	const uint64_t most = w->layout.draft_room - changes(w);
 	const struct sp_record *list[SP_RECORDS];
-	uint32_t n = list_records(w, place, list), done;
+	uint32_t n = list_records(w, list), done = 0;
 
 	if (!n)
 		return false;
 	in.f.of = &in;
 	in.f.state = sp_draft(&in.drafts, w->off + w->layout.state, w->state, SP_STATE_BYTES(w->k));
-	done = fold_list(&in, list, n);
+	while (done < n && in.drafts.used <= most)
+		sp_rules_apply(&in.f, list[done++]);
 	if (in.crowded)
 		in.f.state->flags |= SP_STATE_CROWDED;
 	in.f.state->folded = list[done - 1]->number;
@@ -248,19 +206,6 @@ static bool fold_some(struct sp_writer *w, uint64_t place)
 	order_stores();
 	apply_drafts(w);
 	return done < n;
-}
-
-/* The first record's place and number, for the next ones: no handler has come since `was`. */
-static bool begin_anew(struct sp_writer *w, uint64_t was)
-{
-	uint64_t base = was / SP_PLACES + SP_RECORDS;
-
-	if (!sp_cas(&w->relation->place, &was, base * SP_PLACES))
-		return false;
-	order_stores();
-	w->number = base;
-	sp_put(&w->to, w->records);
-	return true;
 }
 
 static void tell_relation(struct sp_writer *w)
@@ -275,20 +220,18 @@ static void tell_relation(struct sp_writer *w)
 
 void sp_records_fold(struct sp_writer *w)
 {
-	uint64_t was;
+	uint64_t base;
 
-	has_record(w);
 	sp_put(&w->steady, 0);
 	sp_put(&w->last, NULL);
 	apply_drafts(w);		/* a fold was jumped out of */
-	w->folded_behind = false;
-	do {
-		clear_slow(w, SP_SLOW_OVER);
-		was = sp_acquire(&w->relation->place);
-		w->folded_behind |= was % SP_PLACES != 0;
-		while (fold_some(w, was))
-			;
-	} while (!begin_anew(w, was));
+	while (fold_some(w))
+		;
+	base = w->relation->place / SP_PLACES + SP_RECORDS;
+	sp_publish(&w->relation->place, base * SP_PLACES);
+	order_stores();
+	w->number = base;
+	sp_put(&w->to, w->records);
 	w->values = w->state->at;	/* SP_LAST is the first array */
 	sp_put(&w->runs, w->state->flags & SP_STATE_RUNNING);
 	tell_relation(w);
@@ -302,9 +245,9 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	struct sp_layout l = sp_relation_layout(k, cells);
 	unsigned char *base = (unsigned char *)sp_image_at(image, off, l.bytes);
 
-	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)w->below; at++)
+	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->holder; at++)
 		sp_put(at, 0);		/* (Another thread may still look there.) */
-	clear_slow(w, ~(SP_SLOW_BINDS | SP_SLOW_SHARED));
+	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_KEPT);
 	sp_put(&w->relation, (struct sp_relation *)base);
 	w->image = image;
 	w->off = off;
@@ -313,7 +256,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	sp_put(&w->cells, cells);
 	w->state = (struct sp_state *)(base + l.state);
 	w->records = base + l.records;
-	set_end(w, END);
+	w->end = w->records + END * l.record_bytes;
 	w->to = w->records + SP_RECORDS * l.record_bytes;	/* those of another are looked for everywhere */
 	sp_put(&w->cpu, -2);
 	w->kinds = kinds;
@@ -344,7 +287,7 @@ void sp_records_log(struct sp_writer *w, struct sp_log *log, enum sp_entries ent
 	w->log = log;
 	w->entries = entries;
 	w->only_kept = only_kept;
-	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !(sp_get(&w->slow) & ~(SP_SLOW_BINDS | SP_SLOW_SHARED)) ?
+	set_slow(w, only_kept && entries == SP_ENTRIES_PERMANENT && !(sp_get(&w->slow) & SP_SLOW_OTHER) ?
 		    SP_SLOW_KEPT : SP_SLOW_OTHER);
 }
 
@@ -354,29 +297,6 @@ void sp_records_intervals(struct sp_writer *w, struct sp_interval_slot *memory, 
 }
 
 /* ---- a record ---------------------------------------------------------------------- */
-
-/* Somebody below this call is in the middle of a booking. */
-static bool is_over_booking(const struct sp_writer *w)
-{
-	for (uint32_t i = 0, n = sp_get(&w->levels); i < n; i++)
-		if (!(sp_get(&w->below[i]) & SP_IN_PAPI))
-			return true;
-	return false;
-}
-
-/* Behind what the booking below may be writing right now; NULL: no room, or it would not be the first one there. */
-static struct sp_record *place_behind(struct sp_writer *w, uint64_t *number, bool first)
-{
-	uint64_t was = sp_acquire(&w->relation->place), place;
-
-	do {
-		place = was % SP_PLACES ? was % SP_PLACES : place_of(w, sp_get(&w->to)) + 2u;
-		if (place >= SP_RECORDS || (first && was % SP_PLACES))
-			return NULL;
-	} while (!sp_cas(&w->relation->place, &was, was - was % SP_PLACES + place + 1));
-	*number = was / SP_PLACES + place + 1;
-	return record_at(w, (uint32_t)place);
-}
 
 static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_t cell, const int64_t *x, uint32_t site,
 		 uint64_t count)
@@ -390,37 +310,17 @@ static void fill(struct sp_writer *w, struct sp_record *r, uint32_t what, int32_
 		sp_put(&r->value[e], x[e]);
 }
 
-/* It is there. */
-static void put_behind(struct sp_writer *w, struct sp_record *r, uint64_t number)
-{
-	sp_publish(&r->number, number);
-	sp_order();
-	set_slow(w, SP_SLOW_OVER);
-}
-
-static void add_behind(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
-{
-	uint64_t number;
-	struct sp_record *r = place_behind(w, &number, false);
-
-	if (!r) {			/* of a running set the next value has it in it, unless it was zeroed */
-		unsure(w);
-		return;
-	}
-	fill(w, r, what, cell, x, site, count);
-	put_behind(w, r, number);
-	if (what & SP_RECORD_ENDS)
-		sp_put(&w->in_flight, sp_get(&w->in_flight) & ~SP_BEGUN);
-}
-
 /* What a record says of the set, to who goes on from there. */
 static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 {
 	bool keeps = r->what & SP_RECORD_KEEPS;
 
 	switch (sp_record_op(r)) {
-	case SP_OP_START:
 	case SP_OP_RUNS:
+		if (w->runs)
+			break;
+		/* fall through */
+	case SP_OP_START:
 		sp_put(&w->runs, true);
 		w->values = sp_records_zeros;
 		w->baseline = keeps;
@@ -447,43 +347,13 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
-/* A handler may come meanwhile, and go on behind. */
-SP_COLD void sp_records_take_behind(struct sp_writer *w)
-{
-	uint64_t was, base;
-	uint32_t from, to;
-
-	has_record(w);
-	do {
-		clear_slow(w, SP_SLOW_OVER);
-		was = sp_acquire(&w->relation->place);
-		base = was / SP_PLACES;
-		from = (uint32_t)(w->number - base);
-		to = was % SP_PLACES;
-		for (uint32_t i = from; i < to; i++)
-			if (sp_acquire(&record_at(w, i)->number) == base + i + 1) {
-				go_on_from(w, record_at(w, i));
-				w->from = record_at(w, i)->site;
-			}
-		if (to) {
-			w->number = base + to;
-			sp_put(&w->to, (unsigned char *)record_at(w, to));
-			sp_put(&w->last, NULL);
-			sp_put(&w->steady, 0);
-			sp_put(&w->cpu, -2);
-		}
-	} while (!sp_cas(&w->relation->place, &was, base * SP_PLACES));
-	if (w->to >= w->end)
-		sp_records_fold(w);
-}
-
-/* Of what is alike all but what makes an end, a part or an estimate is added to the last record. */
+/* Of what is alike all but what makes a part or an estimate is added to the last record. */
 static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
 {
 	uint32_t op = what & SP_RECORD_OP;
 	struct sp_record *r = w->last;
 
-	if (what & SP_RECORD_ENDS || (w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
+	if ((w->component && op != SP_OP_RESET) || !sp_records_alike(r, what, cell, site))
 		return false;
 	if (op != SP_OP_READ && op != SP_OP_RESET && !(op == SP_OP_ACCUM && !w->kinds && !(what & SP_RECORD_PERMANENT)))
 		return false;
@@ -497,10 +367,6 @@ static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const 
 {
 	struct sp_record *r;
 
-	if (is_over_booking(w)) {
-		add_behind(w, what, cell, x, site, count);
-		return;
-	}
 	if (add_alike(w, what, cell, x, site, count))
 		return;
 	r = (struct sp_record *)w->to;
@@ -508,8 +374,6 @@ static void add_counted(struct sp_writer *w, uint32_t what, int32_t cell, const 
 	sp_put(&w->steady, 0);
 	go_on_from(w, r);
 	sp_records_add(w, r);
-	if (sp_acquire(&w->slow) & SP_SLOW_OVER)	/* what comes next in the same booking is of no order */
-		sp_records_take_behind(w);
 }
 
 static void add_record(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site)
@@ -561,8 +425,6 @@ static void keep(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t
 		return;
 	if (!plain) {
 		sp_records_fold(w);
-		if (w->folded_behind)
-			unsure(w);	/* it was to be the first of them */
 		r = (struct sp_record *)w->to;
 		fill(w, r, what, cell, x, 0, 1);
 		for (uint32_t e = 0; e < w->k; e++)
@@ -710,37 +572,39 @@ static void count_call(struct sp_writer *w, enum sp_op op)
 		sp_add(&w->relation->resets, 1);
 }
 
-/* ends: SP_RECORD_ENDS, where a handler came on top. */
-static void put(struct sp_writer *w, const struct sp_booking *b, uint32_t ends)
+
+static bool zeroes(enum sp_op op)
 {
-	bool values = has_values(b->op), over = is_over_booking(w);
+	return op == SP_OP_START || op == SP_OP_RESET || op == SP_OP_ACCUM;
+}
+
+static void put(struct sp_writer *w, const struct sp_booking *b)
+{
+	bool values = has_values(b->op), missed = sp_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER);
 	int32_t cell = values ? sp_records_cell(w, b->cpu) : 0;
 	const int64_t *x = (const int64_t *)b->x;
-	uint32_t what = b->op | ends | keeps(w, b->op) | (b->proven && !ends ? SP_RECORD_PROVEN : 0);
+	uint32_t what = b->op | keeps(w, b->op) | (b->proven && !missed ? SP_RECORD_PROVEN : 0);
 	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise ? sp_stamp_ns() : sp_coarse_ns());
 
+	if (missed)
+		add_record(w, SP_OP_MISSED, 0, NULL, 0);
 	if (values && w->entries == SP_ENTRIES_NONE)
 		what |= SP_RECORD_NO_ENTRY;
 	if (values && w->entries == SP_ENTRIES_PERMANENT) {
-		if (ends || over || w->levels) {	/* in what order is not known yet */
-			what |= SP_RECORD_NO_ENTRY;
-			sp_add(&w->relation->refused, 1);
-		} else {
-			what |= SP_RECORD_PERMANENT;
-			keep(w, what, cell, x, ns);
-		}
+		what |= SP_RECORD_PERMANENT;
+		keep(w, what, cell, x, ns);
 	}
-	if (b->parts && !ends && !w->levels && w->runs && !w->baseline)
+	if (b->parts && !missed && w->runs && !w->baseline)
 		add_split(w, b, what, cell, x);
 	else
 		add_record(w, what, cell, x, b->site);
+	if (missed) {
+		sp_put(&w->last, NULL);	/* the rules look at this value: none is to take its place */
+		clear_slow(w, SP_SLOW_AFTER);
+	}
 	count_call(w, b->op);
 	if (b->op != SP_OP_RESET)
 		put_time(w, ns, values && w->entries != SP_ENTRIES_NONE);
-	if (over)
-		return;
-	if (b->state)
-		add_record(w, b->state, 0, NULL, 0);
 	sp_put(&w->cpu, !values ? w->cpu : (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
 
@@ -764,6 +628,12 @@ static void rest(unsigned tries)
 		(void)sp_sys(SYS_nanosleep, &nap, NULL);
 }
 
+static void miss(struct sp_writer *w)
+{
+	unsure(w);
+	set_slow(w, SP_SLOW_MISSED);
+}
+
 /* The newest record is found again, after a jump out of a booking. */
 static void find_records(struct sp_writer *w)
 {
@@ -780,104 +650,32 @@ static void find_records(struct sp_writer *w)
 	sp_records_fold(w);
 }
 
-static void asks_if(struct sp_writer *w, bool asks)
-{
-	if (asks)
-		sp_put(&w->asks, true);
-}
-
-/* A handler jumped out of the call in flight.  Values that PAPI handed out for it have no taker any more. */
-static void left(struct sp_writer *w, uintptr_t mark)
-{
-	enum sp_op op = (enum sp_op)(mark & 7);
-	uint32_t what = (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op);
-	bool lost = op == SP_OP_STOP || op == SP_OP_RESET || op == SP_OP_ACCUM;
-
-	asks_if(w, op == SP_OP_START || op == SP_OP_STOP);
-	if (lost)
-		unsure(w);
-	set_end(w, END_BEGUN);
-	if (lost && !(mark & SP_BEGUN))
-		add_record(w, SP_OP_BEGIN | what, 0, NULL, 0);
-	if (lost || mark & SP_BEGUN)
-		add_record(w, SP_OP_LEFT | SP_RECORD_ENDS | what, 0, NULL, 0);
-}
-
-/* A handler jumped out of a booking: PAPI has done what it was asked, and the record of that may be missing. */
-static void left_booking(struct sp_writer *w, uintptr_t mark)
-{
-	enum sp_op op = (enum sp_op)(mark & 7);
-	bool zeroed = op == SP_OP_RESET || op == SP_OP_ACCUM;
-	uint32_t slow = sp_acquire(&w->slow);
-
-	if (!is_over_booking(w))
-		find_records(w);
-	asks_if(w, op == SP_OP_START || op == SP_OP_STOP);
-	if (zeroed || op == SP_OP_STOP)
-		unsure(w);
-	if (mark & SP_BEGUN)
-		add_record(w, SP_OP_LEFT | SP_RECORD_ENDS | (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op), 0, NULL, 0);
-	else if (zeroed && !(slow & SP_SLOW_OVER))	/* else the handler has said so (say_zeroed) */
-		add_counted(w, SP_OP_RESET | keeps(w, op), 0, NULL, 0, 0);
-}
-
-/* Goes on with the call of `mark`, in which PAPI is, or will be: what handlers left behind up to here comes before what they do
- * from here on. */
-static void go_on(struct sp_writer *w, uintptr_t mark)
-{
-	bool takes = mark & SP_IN_PAPI && !is_over_booking(w);
-
-	for (;;) {
-		sp_publish(&w->in_flight, mark);
-		sp_order();
-		if (!takes || !(sp_acquire(&w->slow) & SP_SLOW_OVER))
-			return;
-		sp_put(&w->in_flight, just_books(mark));
-		sp_order();
-		sp_records_take_behind(w);
-	}
-}
-
-/* The booking has ended. */
-static void leave(struct sp_writer *w, uint32_t who)
-{
-	uint32_t levels = w->levels, flier = sp_get(&w->flier);
-	uintptr_t under = levels ? w->below[levels - 1] : 0;
-
-	if (!is_over_booking(w) && sp_acquire(&w->slow) & SP_SLOW_OVER)
-		sp_records_take_behind(w);
-	if (levels)
-		sp_put(&w->levels, levels - 1);
-	if (levels <= 1)
-		clear_slow(w, SP_SLOW_ON_TOP | (under ? 0 : SP_SLOW_BEGUN));
-	if (!under)
-		set_end(w, END);
-	go_on(w, under);
-	if (!under && (flier & ~FLIER_BOOKS) == who)
-		(void)sp_cas(&w->flier, &flier, 0);	/* behind the mark: see set_mark */
-	if (!under && sp_get(&w->holder) == who)
-		sp_publish(&w->holder, 0);
-}
-
-/* A handler jumped out of what is on top. */
+/* The call in flight will not be booked: a handler jumped out of it, or its thread does not come back.  What PAPI has zeroed it
+ * zeroed if it has answered, and a reading changed nothing. */
 static void give_up(struct sp_writer *w)
 {
-	uintptr_t mark = sp_get(&w->in_flight), under = w->levels ? w->below[w->levels - 1] : 0;
+	uintptr_t mark = sp_get(&w->in_flight);
+	enum sp_op op = (enum sp_op)(mark & 7);
 
-	sp_put(&w->in_flight, mark & ~SP_IN_PAPI);
-	if (mark & SP_IN_PAPI)
-		left(w, mark);
-	else
-		left_booking(w, mark);
-	if (w->levels)
-		sp_put(&w->levels, w->levels - 1);
-	else
-		clear_slow(w, SP_SLOW_BEGUN);
-	if (!w->levels)
-		clear_slow(w, SP_SLOW_ON_TOP);
-	if (!under)
-		set_end(w, END);
-	sp_publish(&w->in_flight, under);
+	if (w->relation)
+		find_records(w);
+	if (w->relation && !(mark & SP_IN_PAPI) && (op == SP_OP_RESET || op == SP_OP_ACCUM))
+		add_counted(w, SP_OP_RESET | keeps(w, op), 0, NULL, 0, 0);
+	if (op != SP_OP_READ)
+		miss(w);
+	sp_publish(&w->in_flight, 0);
+}
+
+static void leave(struct sp_writer *w, uint32_t who)
+{
+	uint32_t flier = sp_get(&w->flier);
+
+	sp_publish(&w->in_flight, 0);
+	sp_order();
+	if ((flier & ~FLIER_BOOKS) == who)
+		(void)sp_cas(&w->flier, &flier, 0);	/* behind the mark: see set_mark */
+	if (sp_get(&w->holder) == who)
+		sp_publish(&w->holder, 0);
 }
 
 static bool is_owner(const struct sp_writer *w, uint32_t who)
@@ -958,7 +756,7 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned tries = 0; (others = in_flight_of_others(w, who, owner)) != 0; rest(tries++)) {
 		uint32_t flier = sp_acquire(&w->flier);
-		bool in_papi = others & SP_IN_PAPI && !(flier & FLIER_BOOKS) && !is_over_booking(w);
+		bool in_papi = others & SP_IN_PAPI && !(flier & FLIER_BOOKS);
 
 		if (is_bound_now(w))
 			return false;
@@ -966,11 +764,10 @@ static bool wait_for_turn(struct sp_writer *w, uint32_t who, bool owner)
 			return true;	/* (set_mark fails) */
 		if (tries < (in_papi ? PATIENCE : MORE_PATIENCE))
 			continue;
-		unsure(w);
 		if (!sp_cas(&w->flier, &flier, who))
 			continue;	/* it has come back right now */
-		for (uint32_t n = sp_get(&w->levels) + 1; n; n--)
-			give_up(w);
+		unsure(w);
+		give_up(w);
 	}
 	return true;
 }
@@ -987,63 +784,9 @@ static bool take_turn(struct sp_writer *w, uint32_t who, bool owner)
 	return turn;
 }
 
-/* PAPI has zeroed the set for the call that is being booked, whose record may not be there yet, nor ever (SIGKILL): what a
- * handler reads counts from there.  Behind that record this one does nothing. */
-static void say_zeroed(struct sp_writer *w, enum sp_op op)
-{
-	bool zeroed = op == SP_OP_RESET || op == SP_OP_ACCUM;
-	struct sp_record *r;
-	uint64_t number;
-
-	if (!zeroed && op != SP_OP_START)
-		return;
-	r = place_behind(w, &number, true);
-	if (!r)
-		return;
-	fill(w, r, (zeroed ? SP_OP_RESET : SP_OP_RUNS) | keeps(w, op), 0, NULL, 0, 1);
-	put_behind(w, r, number);
-}
-
-/* The call of `mark` begins: a handler's records go behind this one. */
-static void say_begun(struct sp_writer *w, uintptr_t mark)
-{
-	enum sp_op op = (enum sp_op)(mark & 7);
-	uintptr_t is = mark;
-
-	if (!sp_cas(&w->in_flight, &is, just_books(mark)))
-		return;			/* another handler came right now, and has said so */
-	set_end(w, END_BEGUN);
-	add_record(w, SP_OP_BEGIN | (uint32_t)op << SP_RECORD_OF_SHIFT | keeps(w, op), 0, NULL, 0);
-	set_slow(w, SP_SLOW_BEGUN);
-	go_on(w, mark | SP_BEGUN);
-}
-
-/* On top of the call or booking `under`. */
-static bool go_on_top(struct sp_writer *w, uintptr_t under, uintptr_t mark)
-{
-	if (w->levels == SP_LEVELS)
-		return false;
-	if ((under & (SP_IN_PAPI | SP_BEGUN)) == SP_IN_PAPI) {
-		say_begun(w, under);
-		under |= SP_BEGUN;
-	} else if (!(under & SP_IN_PAPI)) {
-		say_zeroed(w, (enum sp_op)(under & 7));
-	}
-	asks_if(w, under & SP_IN_PAPI && ((under & 7) == SP_OP_START || (under & 7) == SP_OP_STOP));
-	sp_put(&w->below[w->levels], under);
-	sp_order();
-	sp_put(&w->levels, w->levels + 1);
-	set_slow(w, SP_SLOW_ON_TOP);
-	sp_put(&w->in_flight, mark);
-	sp_order();
-	if (is_over_booking(w))		/* its record goes behind, where those of handlers on top of its booking would come first */
-		say_begun(w, mark);
-	return true;
-}
-
 /* The call's mark is set, and nobody has come to share meanwhile who does not see it; nor has the writer become another's.
- * The number comes before the mark: one without a number is an owner's on the short way, and a handler of his would go on top
- * of it. */
+ * The number comes before the mark: one without a number is an owner's on the short way, and a handler of his would take it for
+ * his own. */
 static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own)
 {
 	uintptr_t none = 0, is = mark;
@@ -1051,10 +794,11 @@ static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own
 
 	if (is_anothers(w, who) || sp_acquire(&w->in_flight) || (flier != who && !sp_cas(&w->flier, &flier, who)))
 		return false;
+	sp_put(&w->back, sp_records_back(mark & SP_FRAME));
 	if (sp_cas(&w->in_flight, &none, mark)) {
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		slow = sp_acquire(&w->slow);
-		if (sp_acquire(&w->flier) == who && !is_anothers(w, who) && !(slow & (SP_SLOW_OVER | SP_SLOW_BINDS)) &&
+		if (sp_acquire(&w->flier) == who && !is_anothers(w, who) && !(slow & SP_SLOW_BINDS) &&
 		    (slow & SP_SLOW_SHARED || (own && is_owner(w, who))))
 			return true;
 		(void)sp_cas(&w->in_flight, &is, 0);
@@ -1072,15 +816,66 @@ static bool has_relation(struct sp_writer *w, uint32_t who)
 	return false;
 }
 
+/* Is the wrapper of the call in flight still there?  Its frame may be on a stack that the program has unmapped. */
+static bool is_there(const struct sp_writer *w, uintptr_t mark)
+{
+	uintptr_t back = 0;
+	struct iovec here = { &back, sizeof(back) }, there = { (void *)((mark & SP_FRAME) + sizeof(back)), sizeof(back) };
+	long pid = sp_sys(SYS_getpid), n = sp_sys(SYS_process_vm_readv, pid, &here, 1, &there, 1, 0);
+
+	return n == sizeof(back) ? back == sp_get(&w->back) : n != -EFAULT;
+}
+
+/* Is a call from this frame nested in one of the same thread? */
+static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, bool own)
+{
+	uintptr_t mark = sp_acquire(&w->in_flight);
+
+	return mark && !in_flight_of_others(w, who, own) && sp_interrupted(mark & SP_FRAME, frame) && is_there(w, mark);
+}
+
+/* What was missed up to here comes before the call in flight. */
+static void come_after(struct sp_writer *w)
+{
+	uint32_t slow = sp_acquire(&w->slow);
+
+	if (slow & SP_SLOW_ZEROED) {
+		clear_slow(w, SP_SLOW_ZEROED);
+		add_record(w, SP_OP_RESET, 0, NULL, 0);
+	}
+	if (slow & SP_SLOW_MISSED) {
+		set_slow(w, SP_SLOW_AFTER);
+		clear_slow(w, SP_SLOW_MISSED);
+	}
+}
+
+/* Records are added for the call in flight before PAPI is called: as while it is booked, nobody overtakes it.  False: somebody
+ * has. */
+static bool begin_records(struct sp_writer *w, uint32_t who)
+{
+	return sp_cas(&w->flier, &who, who | FLIER_BOOKS);
+}
+
+static void end_records(struct sp_writer *w, uint32_t who)
+{
+	uint32_t flier = who | FLIER_BOOKS;
+
+	(void)sp_cas(&w->flier, &flier, who);
+}
+
 SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner)
 {
 	uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI, under;
 
-	if (!sp_get(&w->relation))
-		return false;
 	for (;;) {
 		bool own = owner && is_owner(w, who);
 
+		if (is_nested(w, frame, who, own)) {
+			miss(w);
+			return false;
+		}
+		if (!sp_get(&w->relation))
+			return false;
 		if (!own)
 			share(w);
 		if (is_bound_now(w) || (sp_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own)))
@@ -1092,22 +887,18 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		}
 		if (under != sp_acquire(&w->in_flight))
 			continue;
-		if (under && sp_interrupted(under, frame))
-			return go_on_top(w, under, mark);
 		if (under) {
 			give_up(w);
 			continue;
-		}
-		if (sp_acquire(&w->slow) & SP_SLOW_OVER) {
-			sp_put(&w->in_flight, just_books(mark));
-			sp_order();
-			sp_records_take_behind(w);
-			sp_put(&w->in_flight, 0);
 		}
 		if (!set_mark(w, mark, who, own))
 			continue;
 		if (!has_relation(w, who))
 			return false;
+		if (sp_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_ZEROED) && begin_records(w, who)) {
+			come_after(w);
+			end_records(w, who);
+		}
 		if (!own)
 			__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 		return true;
@@ -1119,10 +910,10 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 /* What the caller's own thread jumped out of is no call in flight. */
 static bool end_jumped(struct sp_writer *w, uintptr_t frame, uint32_t who)
 {
-	uintptr_t under;
+	while (sp_get(&w->in_flight)) {
+		bool own = is_owner(w, who);
 
-	while ((under = sp_get(&w->in_flight)) != 0) {
-		if (in_flight_of_others(w, who, is_owner(w, who)) || sp_interrupted(under, frame))
+		if (in_flight_of_others(w, who, own) || is_nested(w, frame, who, own))
 			return false;
 		give_up(w);
 	}
@@ -1132,25 +923,28 @@ static bool end_jumped(struct sp_writer *w, uintptr_t frame, uint32_t who)
 SP_COLD bool sp_records_take(struct sp_writer *w, uintptr_t frame, uint32_t who, bool waits)
 {
 	uint32_t nobody = 0, is = who;
-	uintptr_t none = 0;
+	uintptr_t none = 0, mark = sp_records_mark(frame, SP_OP_READ);
 	bool own = is_owner(w, who), had = sp_get(&w->holder) == who;
 
 	if (is_bound_now(w))
 		return false;
 	if (!own)
 		share(w);
-	if (waits && sp_acquire(&w->slow) & SP_SLOW_SHARED && !sp_get(&w->levels) && !take_turn(w, who, own))
+	if (waits && sp_acquire(&w->slow) & SP_SLOW_SHARED && !take_turn(w, who, own))
 		return false;
 	if (!sp_cas(&w->holder, &nobody, who) && nobody != who)
 		return false;
-	if (end_jumped(w, frame, who) && sp_cas(&w->in_flight, &none, sp_records_mark(frame, SP_OP_READ))) {
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (sp_get(&w->owner) == who || !sp_get(&w->owner) || sp_acquire(&w->slow) & SP_SLOW_SHARED) {
-			sp_put(&w->flier, who);
-			set_slow(w, SP_SLOW_BINDS);
-			return true;
+	if (end_jumped(w, frame, who)) {
+		sp_put(&w->back, sp_records_back(frame));
+		if (sp_cas(&w->in_flight, &none, mark)) {
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+			if (sp_get(&w->owner) == who || !sp_get(&w->owner) || sp_acquire(&w->slow) & SP_SLOW_SHARED) {
+				sp_put(&w->flier, who);
+				set_slow(w, SP_SLOW_BINDS);
+				return true;
+			}
+			sp_put(&w->in_flight, 0);	/* it became another's right now */
 		}
-		sp_put(&w->in_flight, 0);	/* it became another's right now */
 	}
 	if (!had)
 		(void)sp_cas(&w->holder, &is, 0);
@@ -1169,52 +963,23 @@ SP_COLD void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner)
 	(void)sp_cas(&w->holder, &who, 0);
 }
 
-/* PAPI took so long that another thread did not wait, and books now.  (On the short way the owner's call has no flier.) */
-static bool was_overtaken(struct sp_writer *w, uint32_t who)
-{
-	uint32_t flier = sp_acquire(&w->flier);
-	bool mine = flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight));
-
-	if (!(sp_acquire(&w->slow) & SP_SLOW_SHARED) || flier == (who | FLIER_BOOKS))
-		return false;
-	return !(mine && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)) && is_anothers(w, who);
-}
-
-/* A visitor's call that was overtaken is dropped, as what it began in may be another binding.  Its mark is there where it has
- * marked a writer that has become another's since it looked. */
-static void take_mark_away(struct sp_writer *w)
-{
-	uintptr_t is = sp_get(&w->in_flight);
-
-	if (is && sp_interrupted(is, (uintptr_t)__builtin_frame_address(0)))
-		(void)sp_cas(&w->in_flight, &is, 0);
-}
-
+/* (On the short way the owner's call has no flier.) */
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 {
-	bool own = is_owner(w, who), shared = sp_acquire(&w->slow) & SP_SLOW_SHARED;
-	uint32_t holder = who;
+	uint32_t flier = sp_acquire(&w->flier);
 
-	if ((own || shared) && !was_overtaken(w, who))
+	if (!(sp_acquire(&w->slow) & SP_SLOW_SHARED))
+		return is_owner(w, who);
+	if (flier == (who | FLIER_BOOKS))
 		return true;
-	if (!own) {
-		take_mark_away(w);
-		return false;
-	}
-	if (!take_turn(w, who, false))
-		return false;
-	if (!set_mark(w, sp_records_mark((uintptr_t)__builtin_frame_address(0), SP_OP_READ), who, true)) {
-		(void)sp_cas(&w->holder, &holder, 0);
-		return false;
-	}
-	return has_relation(w, who);
+	return (flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS);
 }
 
 SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
 {
 	if (!sp_records_still(w, b->who))
 		return false;
-	put(w, b, sp_records_is_begun(w) ? SP_RECORD_ENDS : 0);
+	put(w, b);
 	leave(w, b->who);
 	return true;
 }
@@ -1222,11 +987,8 @@ SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)
 SP_COLD void sp_records_failed(struct sp_writer *w, uint32_t who)
 {
 	/* (A handler may have taken the set apart.) */
-	if (!sp_get(&w->relation) || !sp_records_still(w, who))
-		return;
-	if (sp_records_is_begun(w))
-		add_record(w, SP_OP_FAILED | SP_RECORD_ENDS, 0, NULL, 0);
-	leave(w, who);
+	if (sp_get(&w->relation) && sp_records_still(w, who))
+		leave(w, who);
 }
 
 SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
@@ -1237,42 +999,22 @@ SP_COLD void sp_records_book(struct sp_writer *w, const struct sp_booking *b)
 	(void)sp_records_finish(w, b);
 }
 
-SP_COLD void sp_records_aside(struct sp_writer *w, const struct sp_booking *b)
+SP_COLD bool sp_records_nests(const struct sp_writer *w, uint32_t who)
 {
-	uintptr_t mark = sp_get(&w->in_flight);
-	bool values = has_values(b->op);
-
-	if (!w->relation)
-		return;
-	unsure(w);
-	if (mark && !(mark & SP_IN_PAPI))	/* in the middle of a booking, on top of more than are kept */
-		add_behind(w, b->op | keeps(w, b->op) | (values ? SP_RECORD_NO_ENTRY : 0), values ? sp_records_cell(w, b->cpu) : 0,
-			   (const int64_t *)b->x, b->site, 1);
-	else
-		put(w, b, 0);
+	return sp_acquire(&w->in_flight) && !in_flight_of_others(w, who, true);
 }
 
-SP_COLD void sp_records_missed(struct sp_writer *w)
+SP_COLD void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who)
 {
-	unsure(w);
-	sp_put(&w->asks, true);
-	share(w);
+	if (sp_records_nests(w, who) && zeroes(op) && !keeps(w, op) && !(sp_get(&w->in_flight) & SP_IN_PAPI))
+		set_slow(w, SP_SLOW_ZEROED);
+	miss(w);
 }
 
-SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state)
+SP_COLD void sp_records_runs(struct sp_writer *w, enum sp_op state, uint32_t who)
 {
-	uintptr_t mark = sp_get(&w->in_flight);
-	uint32_t flier = sp_get(&w->flier);
-
-	sp_put(&w->asks, false);
-	if (!state) {
-		unsure(w);
-		(void)sp_cas(&w->flier, &flier, flier & ~FLIER_BOOKS);
+	if (!state || !begin_records(w, who))
 		return;
-	}
-	sp_put(&w->in_flight, just_books(mark));
-	sp_order();
-	add_record(w, state, 0, NULL, 0);
-	go_on(w, mark);
-	(void)sp_cas(&w->flier, &flier, flier & ~FLIER_BOOKS);
+	add_record(w, state | keeps(w, SP_OP_START), 0, NULL, 0);
+	end_records(w, who);
 }

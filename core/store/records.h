@@ -5,16 +5,15 @@
  * the rules (rules.h), in drafts that hold from one store on: whoever reads the store after any instruction finds every
  * count once.
  *
- * Who may write: the thread that started the set, without a lock.  `in_flight` names the call that it makes.  Until PAPI
- * returns `in_flight` has SP_IN_PAPI: a handler that calls PAPI for the same set first makes the record that a call has
- * begun (SP_OP_BEGIN), then those of its own calls, and the call gets its own when PAPI returns: order.h finds out what was
- * first.  After that the call is booked, and so comes before what a handler on top of the booking does, whose records go
- * behind (SP_SLOW_OVER).  A handler that jumps out of a call or a booking leaves `in_flight` set; the next call comes from a
- * frame that is not below the abandoned one, and so finds that out.
+ * Who may write: the thread that started the set, without a lock.  `in_flight` names the call that it makes, with SP_IN_PAPI
+ * until PAPI returns.  A handler's call for the same set meanwhile is nested: it writes nothing but SP_SLOW_MISSED.  A record
+ * SP_OP_MISSED then stands before the call in flight and before the next one, and by their values the rules find out what
+ * became of the set; the next one also asks PAPI whether it runs.  A handler that jumps out of a call leaves `in_flight` set:
+ * the next call is not below that frame, or finds that the frame is gone (`back`).  What was jumped out of is missed, too.
  *
  * Other threads, once one has come (SP_SLOW_SHARED), take turns with that thread from before their call of PAPI until it is
- * booked.  Nobody waits for ever: the other one may be stopped, or have jumped out of its call; then the relation is
- * SP_RELATION_UNSURE.
+ * booked.  Nobody waits for ever: the other one may be stopped, or have jumped out of its call.  Then its call is overtaken:
+ * it is missed, and not booked when PAPI answers it after all.
  *
  * A writer is bound anew only by who has it to himself (sp_records_take): no call is in flight, and whoever comes meanwhile is
  * refused, and its counts are dropped.
@@ -60,25 +59,33 @@ void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner);
  * sp_records_begin, or where that is false sp_records_enter; PAPI's function; sp_records_returned; and one of the short
  * ways below, or sp_records_finish, or where PAPI returned an error sp_records_failed. */
 
-/* In `in_flight`, beside the frame: enum sp_op, and */
+/* In `in_flight`, beside the frame, which is aligned to 16 bytes: enum sp_op, and */
 #define SP_IN_PAPI	((uintptr_t)8)		/* PAPI has not returned yet */
-#define SP_BEGUN	((uintptr_t)16)		/* there is a record that it has begun */
-#define SP_FRAME	(~(uintptr_t)31)
+#define SP_FRAME	(~(uintptr_t)15)
 
 static inline uintptr_t sp_records_mark(uintptr_t frame, enum sp_op op)
 {
-	return (frame & SP_FRAME) | op;
+	return frame | op;
+}
+
+/* Above a frame stands where its function returns to. */
+static inline uintptr_t sp_records_back(uintptr_t frame)
+{
+	return ((const uintptr_t *)frame)[1];
 }
 
 /* `in_flight` first, then the look at `slow`: who sets SP_SLOW_SHARED does it the other way round. */
-SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t mark)
+SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t frame, enum sp_op op)
 {
+	const uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI;
+
 	if (SP_UNLIKELY(sp_own(&w->in_flight)))
 		return false;
-	sp_put(&w->in_flight, mark | SP_IN_PAPI);
+	sp_put(&w->back, sp_records_back(frame));
+	sp_put(&w->in_flight, mark);
 	sp_order();
-	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_OVER | SP_SLOW_SHARED))) {
-		uintptr_t is = mark | SP_IN_PAPI;
+	if (SP_UNLIKELY(sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_SHARED))) {
+		uintptr_t is = mark;
 
 		(void)sp_cas(&w->in_flight, &is, 0);	/* by now it may be another thread's */
 		return false;
@@ -86,9 +93,9 @@ SP_HOT_INLINE bool sp_records_begin(struct sp_writer *w, uintptr_t mark)
 	return true;
 }
 
-/* The same for a handler on top of a call, while others share, after a jump; by whichever thread: `who` is its number,
- * never 0; owner: the thread that started the set.  False: nothing is to be booked, or the writer is being bound, or too many
- * handlers are on top of each other (sp_records_aside). */
+/* The same where calls were missed, while others share, after a jump; by whichever thread: `who` is its number, never 0; owner:
+ * the thread that started the set.  False: nothing is to be booked: the call is nested, or the writer is being bound.
+ * With SP_SLOW_AFTER sp_records_runs comes next. */
 bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner);
 
 /* At once when PAPI has returned. */
@@ -101,15 +108,14 @@ SP_HOT_INLINE void sp_records_returned(struct sp_writer *w)
 
 void sp_records_failed(struct sp_writer *w, uint32_t who);
 
-/* The call that has returned is still to be booked here.  False: PAPI took so long that another thread did not wait, and the
- * writer is not the caller's (`owner`), or is being bound. */
+/* The call that has returned is still to be booked here.  False: it was overtaken, or the writer is being bound. */
 bool sp_records_still(struct sp_writer *w, uint32_t who);
 
-/* Is this thread's call on top of another one's? */
-static inline bool sp_records_is_on_top(const struct sp_writer *w)
-{
-	return w->levels != 0;
-}
+/* Is a call of this thread's in flight?  Then one that could not enter is nested in it. */
+bool sp_records_nests(const struct sp_writer *w, uint32_t who);
+
+/* A call was not booked; PAPI has answered it. */
+void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 
 /* The parts of a window that was spent on several CPUs: what is new of k events since the value before, at[i][e] on cpu[i];
  * the CPU that the call is booked on gets the rest.  Whole numbers, so that the sum is what was handed out. */
@@ -128,32 +134,17 @@ struct sp_booking {
 	bool proven;			/* the counts since the reading before are that CPU's */
 	uint32_t site;			/* of the call (interval.h) */
 	uint32_t who;			/* as above */
-	const struct sp_parts *parts;	/* NULL: all is the CPU's.  Not of a handler's call, or on top of which one came. */
-	enum sp_op state;		/* after the call PAPI says SP_OP_RUNS or SP_OP_STANDS; 0: neither, or was not asked */
+	const struct sp_parts *parts;	/* NULL: all is the CPU's; not used where calls were missed */
 };
-
-/* A handler came on top of the call in flight. */
-static inline bool sp_records_is_begun(const struct sp_writer *w)
-{
-	return sp_get(&w->in_flight) & SP_BEGUN;
-}
-
-/* A call could not be booked, after which the records do not tell whether the set runs, and from where it counts. */
-void sp_records_missed(struct sp_writer *w);
 
 /* Any of them.  False: nothing was booked (sp_records_still). */
 bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b);
 
-/* The same without a call of PAPI around it; and of a handler's call that could not enter. */
+/* The same without a call of PAPI around it. */
 void sp_records_book(struct sp_writer *w, const struct sp_booking *b);
-void sp_records_aside(struct sp_writer *w, const struct sp_booking *b);
 
-/* Before PAPI is called, when `asks`, and the call is still to be booked here (sp_records_still): the records do not say whether the set runs, and PAPI says SP_OP_RUNS, SP_OP_STANDS,
- * or 0: nor does PAPI. */
-void sp_records_runs(struct sp_writer *w, enum sp_op state);
-
-/* What handlers on top of the booking left behind is the writer's. By who books, or with nobody else about. */
-SP_COLD void sp_records_take_behind(struct sp_writer *w);
+/* After sp_records_enter, with SP_SLOW_AFTER: PAPI says that the set SP_OP_RUNS or SP_OP_STANDS, or 0, neither. */
+void sp_records_runs(struct sp_writer *w, enum sp_op state, uint32_t who);
 
 /* ---- the short ways ------------------------------------------------------------
  *
@@ -201,8 +192,6 @@ SP_HOT_INLINE void sp_copy_counts(long long *to, const long long *from, size_t k
 /* The booking has ended. */
 SP_HOT_INLINE void sp_records_end(struct sp_writer *w)
 {
-	if (SP_UNLIKELY(sp_get(&w->slow) & SP_SLOW_OVER))
-		sp_records_take_behind(w);
 	sp_publish(&w->in_flight, 0);	/* for a thread that comes to share */
 	sp_order();
 }
@@ -253,7 +242,7 @@ SP_HOT_INLINE struct sp_record *sp_records_new(struct sp_writer *w, uint32_t wha
 	return r;
 }
 
-/* It is there from now on.  Room for the next one is made behind it: what a handler on top of that does comes later. */
+/* It is there from now on.  Room for the next one is made behind it. */
 SP_HOT_INLINE void sp_records_add(struct sp_writer *w, struct sp_record *r)
 {
 	uint64_t number = w->number + 1;

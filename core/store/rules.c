@@ -28,38 +28,14 @@ BY_KIND bool is_nan(const uint8_t *kinds, uint32_t e, int64_t x)
 	return sp_values_by(kinds, e) == SP_FLOATS && sp_float(x) != sp_float(x);
 }
 
-uint32_t sp_rules_does(uint32_t op)
-{
-	static const uint8_t does[] = {
-		[SP_OP_START] = SP_DOES_START, [SP_OP_READ] = SP_DOES_VALUE, [SP_OP_STOP] = SP_DOES_VALUE | SP_DOES_STOP,
-		[SP_OP_ACCUM] = SP_DOES_VALUE | SP_DOES_ZERO, [SP_OP_RESET] = SP_DOES_ZERO, [SP_OP_WRITE] = SP_DOES_REST,
-		[SP_OP_PART] = SP_DOES_REST, [SP_OP_PROVEN] = SP_DOES_REST, [SP_OP_RUNS] = SP_DOES_REST,
-		[SP_OP_STANDS] = SP_DOES_REST,
-	};
-
-	return op < SP_COUNT(does) ? does[op] : 0;
-}
-
 /* ---- totals --------------------------------------------------------------- */
 
 /* Where the record's counts go. */
 struct places {
 	int32_t at;			/* the number of its cell */
-	struct sp_cell *cell;		/* NULL: there is no room for a draft of any */
-	bool elsewhere;			/* for this one there was none: nothing is proven there */
+	struct sp_cell *cell;		/* NULL: no room */
 	struct sp_interval *interval;	/* NULL: nobody's */
 };
-
-/* Handlers' calls on so many CPUs, in one stretch. */
-static SP_COLD void go_elsewhere(struct sp_fold *f, struct places *to)
-{
-	f->state->flags |= SP_STATE_UNSURE;
-	to->elsewhere = true;
-	if ((uint32_t)f->state->cell < f->cells) {
-		to->at = f->state->cell;
-		to->cell = f->cell(f, to->at);
-	}
-}
 
 static inline struct places places_in(struct sp_fold *f, const struct sp_record *r, uint64_t cell)
 {
@@ -68,8 +44,6 @@ static inline struct places places_in(struct sp_fold *f, const struct sp_record 
 	to.cell = f->cell(f, to.at);
 	if (SP_LIKELY(to.cell != NULL))
 		to.interval = f->interval(f, r->from, r->site, to.at);
-	else
-		go_elsewhere(f, &to);
 	return to;
 }
 
@@ -83,7 +57,7 @@ BY_KIND void add(struct sp_fold *f, const uint8_t *kinds, const struct places *t
 	int64_t *total = &sp_cell_row(to->cell, f->k, SP_TOTAL)[e], *exact = &sp_cell_row(to->cell, f->k, SP_EXACT)[e];
 
 	*total = plus(kinds, e, *total, d);
-	if (proven && !to->elsewhere)
+	if (proven)
 		*exact = plus(kinds, e, *exact, d);
 	if (!to->interval)
 		return;
@@ -95,32 +69,37 @@ BY_KIND void add(struct sp_fold *f, const uint8_t *kinds, const struct places *t
 static void zero(struct sp_fold *f)
 {
 	memset(last_of(f), 0, f->k * 8);
-	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT | SP_STATE_HIDDEN);
+	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_MISSED);
 }
 
 static bool is_below(const struct sp_fold *f, const struct sp_record *r)
 {
-	for (uint32_t e = 0; e < f->k; e++)
-		if (sp_values_of(f, e) == SP_COUNTS && r->value[e] < last_of(f)[e])
+	const int64_t *x = r->value, *last = last_of(f);
+
+	for (uint32_t e = 0; e < f->k; e++) {
+		enum sp_values is = sp_values_of(f, e);
+
+		if ((is == SP_COUNTS && x[e] < last[e]) || (is == SP_FLOATS && sp_float(x[e]) < sp_float(last[e])))
 			return true;
+	}
 	return false;
 }
 
-/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting starts. */
+/* A set that does not run hands out what it handed out before: nothing new.  Nor is where counting starts; of estimates that
+ * went down in a call that was missed nobody knows whether PAPI had zeroed them. */
 static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 {
-	bool baseline = f->state->flags & SP_STATE_BASELINE;
 	int64_t *last = last_of(f);
+	bool baseline;
 
-	if (f->state->flags & SP_STATE_LEFT && is_below(f, r))
+	if (f->state->flags & SP_STATE_MISSED && is_below(f, r)) {
 		zero(f);
-	if (!(f->state->flags & (SP_STATE_RUNNING | SP_STATE_LEFT))) {
-		if (f->state->flags & SP_STATE_HIDDEN)
-			memcpy(last, r->value, f->k * 8);
-		f->state->flags &= ~SP_STATE_HIDDEN;
-		return false;
+		f->state->flags |= f->estimates ? SP_STATE_BASELINE : 0;
 	}
-	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_LEFT);
+	if (!(f->state->flags & (SP_STATE_RUNNING | SP_STATE_MISSED)))
+		return false;
+	baseline = f->state->flags & SP_STATE_BASELINE;
+	f->state->flags &= ~(SP_STATE_BASELINE | SP_STATE_MISSED);
 	for (uint32_t e = 0; baseline && e < f->k; e++)
 		if (sp_values_of(f, e) != SP_SHOWS && !is_nan(f->kinds, e, r->value[e]))
 			last[e] = r->value[e];
@@ -129,7 +108,7 @@ static SP_COLD bool has_counted(struct sp_fold *f, const struct sp_record *r)
 
 BY_KIND void add_values(struct sp_fold *f, const uint8_t *kinds, const struct sp_record *r, const struct places *to)
 {
-	const uint32_t how = SP_STATE_RUNNING | SP_STATE_LEFT | SP_STATE_BASELINE;
+	const uint32_t how = SP_STATE_RUNNING | SP_STATE_MISSED | SP_STATE_BASELINE;
 	int64_t *last = last_of(f);
 
 	if (SP_UNLIKELY((f->state->flags & how) != SP_STATE_RUNNING) && !has_counted(f, r))
@@ -165,7 +144,7 @@ static void take_proof(struct sp_fold *f, const struct sp_record *r)
 	struct places to = places_of(f, r);
 	int64_t *total, *exact;
 
-	if (!to.cell || to.elsewhere)
+	if (!to.cell)
 		return;
 	total = sp_cell_row(to.cell, f->k, SP_TOTAL);
 	exact = sp_cell_row(to.cell, f->k, SP_EXACT);
@@ -283,8 +262,6 @@ BY_KIND void take_values_by(struct sp_fold *f, const uint8_t *kinds, const struc
 			go_to(f, to.at, to.cell);
 		make_entries(f, kinds, r, to.cell);
 	}
-	if (sp_record_op(r) == SP_OP_ACCUM)
-		f->state->flags |= SP_STATE_DELETE;
 }
 
 static __attribute__((noinline)) void take_odd_values(struct sp_fold *f, const struct sp_record *r)
@@ -300,27 +277,10 @@ static __attribute__((noinline)) void take_values(struct sp_fold *f, const struc
 		take_odd_values(f, r);
 }
 
-static void take_again(struct sp_fold *f, const struct sp_record *r)
-{
-	struct places to = places_of(f, r);
-
-	if (to.cell)
-		to.cell->readings += r->count;
-	if (to.interval)
-		to.interval->count += r->count;
-}
-
 static void start(struct sp_fold *f, const struct sp_record *r)
 {
 	zero(f);
 	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (r->what & SP_RECORD_KEEPS ? SP_STATE_BASELINE : 0);
-}
-
-static void stop(struct sp_fold *f, const struct sp_record *r)
-{
-	f->state->flags &= ~SP_STATE_RUNNING;
-	if (r->what & SP_RECORD_ENDS)
-		f->state->flags |= SP_STATE_HIDDEN | (sp_record_op(r) == SP_OP_LEFT ? SP_STATE_LEFT : 0);
 }
 
 /* Counting goes on from the values. */
@@ -348,10 +308,10 @@ static __attribute__((noinline)) void take_rest(struct sp_fold *f, const struct 
 	case SP_OP_PROVEN:
 		take_proof(f, r);
 		break;
-	case SP_OP_LEFT:		/* before PAPI had done anything, as far as it shows */
-		f->state->flags |= SP_STATE_LEFT;
+	case SP_OP_MISSED:
+		f->state->flags |= SP_STATE_MISSED | SP_STATE_UNSURE;
 		break;
-	case SP_OP_RUNS:		/* a start that nobody has told of: a handler jumped out of it */
+	case SP_OP_RUNS:		/* a start without a record */
 		if (!runs)
 			start(f, r);
 		break;
@@ -361,31 +321,6 @@ static __attribute__((noinline)) void take_rest(struct sp_fold *f, const struct 
 	}
 }
 
-void sp_rules_apply_part(struct sp_fold *f, const struct sp_record *r, uint32_t does)
-{
-	uint32_t op = sp_record_op(r);
-
-	if (does & SP_DOES_START)
-		start(f, r);
-	if (does & SP_DOES_VALUE)
-		take_values(f, r);
-	if (does & SP_DOES_ZERO) {
-		if (r->what & SP_RECORD_ENDS && !(f->state->flags & SP_STATE_RUNNING))
-			f->state->flags |= SP_STATE_HIDDEN;	/* PAPI may have chosen to zero the counters, when the set still ran */
-		else if (!(r->what & SP_RECORD_KEEPS))
-			zero(f);
-		if (op != SP_OP_ACCUM)
-			f->state->flags |= SP_STATE_DELETE;
-	}
-	if (does & SP_DOES_STOP)
-		stop(f, r);
-	if (does & SP_DOES_AGAIN)
-		take_again(f, r);
-	if (does & SP_DOES_REST)
-		take_rest(f, r);
-}
-
-/* The same for those that most are, by fewer questions. */
 void sp_rules_apply(struct sp_fold *f, const struct sp_record *r)
 {
 	switch (sp_record_op(r)) {
@@ -397,9 +332,17 @@ void sp_rules_apply(struct sp_fold *f, const struct sp_record *r)
 		break;
 	case SP_OP_STOP:
 		take_values(f, r);
-		stop(f, r);
+		f->state->flags &= ~SP_STATE_RUNNING;
+		break;
+	case SP_OP_ACCUM:
+		take_values(f, r);
+		/* fall through */
+	case SP_OP_RESET:
+		if (!(r->what & SP_RECORD_KEEPS))
+			zero(f);
+		f->state->flags |= SP_STATE_DELETE;
 		break;
 	default:
-		sp_rules_apply_part(f, r, sp_rules_does(sp_record_op(r)));
+		take_rest(f, r);
 	}
 }

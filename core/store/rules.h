@@ -6,6 +6,9 @@
  * A6): a READ leaves in its cell what the other cells' entries do not explain, ACCUM adds to its cell's entry, and the first
  * READ or STOP after a zeroing deletes all of them.
  *
+ * After SP_OP_MISSED the next value tells what became of the set: if it is below the value before, PAPI has zeroed the
+ * set, and all of it is new; else the difference is.  So nothing is counted twice, and no total goes below 0.
+ *
  * No system call, no memory of its own, nothing of the process: who folds says where the words are (struct sp_fold), the
  * writer (records.h) in drafts that come to hold, a reader (model/pending.h) in memory of its own.
  */
@@ -27,8 +30,9 @@ static inline enum sp_values sp_event_values(const struct sp_event *v)
 struct sp_fold {
 	uint32_t k, cells;
 	const uint8_t *kinds;		/* [k] enum sp_values; NULL: all are counts */
+	bool estimates;			/* PAPI's, of a multiplexed set: values may go down by themselves */
 	struct sp_state *state;		/* to be changed */
-	/* The cell, to be changed; NULL: no room, and what was to go there goes to the cell of the last reading. */
+	/* The cell, to be changed; NULL: no room, which only a damaged store can want for. */
 	struct sp_cell *(*cell)(struct sp_fold *f, int32_t cell);
 	/* The same, to be read. */
 	const struct sp_cell *(*look)(struct sp_fold *f, int32_t cell);
@@ -37,25 +41,12 @@ struct sp_fold {
 	void *of;			/* the caller's */
 };
 
-/* What a call does, one after the other; a handler may come between two of them. */
-#define SP_DOES_START	1u		/* from 0 */
-#define SP_DOES_VALUE	2u		/* hands out its values */
-#define SP_DOES_ZERO	4u
-#define SP_DOES_STOP	8u
-#define SP_DOES_AGAIN	16u		/* hands out what was handed out before: no new count */
-#define SP_DOES_REST	32u		/* what is no call */
-
 static inline uint32_t sp_record_op(const struct sp_record *r)
 {
 	return r->what & SP_RECORD_OP;
 }
 
-/* Of a record, or a call's op. */
-uint32_t sp_rules_does(uint32_t op);
-
-/* All that the record does; or just these of it. */
 void sp_rules_apply(struct sp_fold *f, const struct sp_record *r);
-void sp_rules_apply_part(struct sp_fold *f, const struct sp_record *r, uint32_t does);
 
 /* The value that the record's entry of event e has, or will have, when the records before it are folded. */
 int64_t sp_rules_entry(struct sp_fold *f, const struct sp_record *r, uint32_t e);

@@ -278,7 +278,7 @@ static void book(struct call *c, enum sp_op op, uint32_t open, uint64_t *timesta
 
 	if (c->set) {
 		log->ns = sp_max(log->ns, c->rel->latest_ns);
-		cpu = sp_book_entry(c->called, c->set, c->es, op, p->values, open, &c->at, entries_on, c);
+		cpu = sp_book_entry(c->called, c->set, op, p->values, open, &c->at, entries_on, c);
 	} else {
 		cpu = book_apart(c, op, p->values, open);
 	}

@@ -464,8 +464,8 @@ static void bind_again(struct sp_set *s)
 	struct sp_writer *w = &s->writer;
 	uintptr_t mark = sp_get(&w->in_flight);
 
-	if (sp_get(&s->starter) != sp_self.id || !(mark & SP_IN_PAPI) || mark & SP_BEGUN || sp_records_is_on_top(w) ||
-	    sp_get(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
+	if (sp_get(&s->starter) != sp_self.id || !(mark & SP_IN_PAPI) ||
+	    sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_SHARED | SP_SLOW_BINDS))
 		return;		/* sp_after_start finds what is open other than what it is bound for */
 	sp_records_failed(w, sp_self.id);
 	bind_now(s, s->id, sp_set_prepare_again);
@@ -524,7 +524,7 @@ static void book_gauges(struct sp_set *s, enum sp_op op, int cpu, const long lon
 }
 
 /* Has PAPI_start opened counters of another thread or CPU than those that the set is bound for, where the set could not be bound
- * anew at that moment (others share it, or a handler has come on top)?  Now our own work for that is counted, too. */
+ * anew at that moment (others share it, or there was a nested call)?  Now our own work for that is counted, too. */
 static bool counts_others(const struct sp_set *s)
 {
 	struct sp_counted is = sp_counted(&s->opened);
@@ -581,12 +581,6 @@ static void tell_parts(struct sp_set *s, const struct sp_shares *shares)
 	sp_relation_told(s->writer.relation, shares->how, shares->why);
 }
 
-/* A handler's call, on top of one that is not booked yet? */
-static bool is_on_top(const struct sp_set *s, const struct sp_set *called)
-{
-	return called ? sp_records_is_on_top(&s->writer) : sp_get(&s->starter) == sp_self.id && sp_get(&s->writer.in_flight);
-}
-
 /* Was the thread on this CPU all the time from the reading before until now?  A handler that booked here since `open`
  * has begun a window of its own, which proves nothing of values that PAPI returned before it. */
 static bool proves(const struct sp_set *s, uint32_t open)
@@ -596,7 +590,7 @@ static bool proves(const struct sp_set *s, uint32_t open)
 
 /* Of a set that is split, where the thread may have been elsewhere since the reading before: the parts of the booking.  False:
  * all of it is the CPU's of the reading, and not proven.  On that CPU it is booked if the split has none. */
-static bool find_parts(struct sp_set *s, bool on_top, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
+static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, struct sp_shares *shares,
 		       struct sp_parts *parts)
 {
 	struct sp_split *p = sp_get(&s->split);	/* a handler on top may drop it: then it is no clock's (hold.h) */
@@ -604,8 +598,8 @@ static bool find_parts(struct sp_set *s, bool on_top, struct sp_booking *b, uint
 
 	if (!p || (!w->runs && !sp_get(&s->started)))
 		return false;
-	/* A handler's call inside another one's, or on top of which one came: the order is found later. */
-	if (!w->runs || sp_records_is_begun(w) || (sp_get(&w->slow) & SP_SLOW_OVER) || on_top) {
+	/* From where it counts is found out by its value. */
+	if (!w->runs || sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)) {
 		sp_split_lost(p);
 		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
 		return false;
@@ -640,13 +634,13 @@ static bool zeroes(enum sp_op op)
 }
 
 /* After what zeroes.  stayed: no scan is needed where the split is ready for a window of the thread's own. */
-static void begin_segment(struct sp_set *s, bool on_top, bool stayed, enum sp_op op)
+static void begin_segment(struct sp_set *s, bool stayed, enum sp_op op)
 {
 	struct sp_split *p = sp_get(&s->split);
 
 	if (!p)
 		return;
-	if (op == SP_OP_WRITE || (on_top && zeroes(op)))
+	if (op == SP_OP_WRITE)
 		sp_split_lost(p);
 	else if (zeroes(op) && stayed && sp_is_ready(s, sp_proof_now()))
 		sp_split_fresh(p);
@@ -681,11 +675,11 @@ static uint32_t find_site(struct sp_set *s, enum sp_op op, const struct sp_stack
 	return zeroes - 1;
 }
 
-static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, int cpu, const long long *values, uint32_t open,
+static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {
 	uint32_t site = find_site(s, op, at);
-	bool own = sp_get(&s->starter) == sp_self.id, fast = sp_is_fast(s), on_top = is_on_top(s, called), split, timed;
+	bool own = sp_get(&s->starter) == sp_self.id, fast = sp_is_fast(s), split, timed;
 	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
 	struct sp_split *p;
 	struct sp_shares shares;
@@ -694,29 +688,24 @@ static void book_on(struct sp_set *called, struct sp_set *s, int id, enum sp_op 
 	if (op == SP_OP_START && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
 		is_other(s);
 	p = sp_get(&s->split);
-	if (!called || on_top || !own)
+	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
 	b.proven = (fast || timed) && !s->multiplexed && proves(s, open);
 	if (own)
 		sp_put(&s->writer.opened, open);
-	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, on_top, &b, open, &shares, &parts);
-	if (called && sp_records_is_begun(&s->writer) && (op == SP_OP_START || op == SP_OP_STOP))
-		b.state = state_of(id);
+	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
 	if (SP_UNLIKELY(sp_get(&s->gauges.n)))
 		book_gauges(s, op, cpu, values);
 	if (split)
 		tell_parts(s, &shares);
-	if (!called)
-		sp_records_aside(&s->writer, &b);
-	else if (!fast || split || !book_shortly(&s->writer, &b))
+	if (!fast || split || !book_shortly(&s->writer, &b))
 		(void)sp_records_finish(&s->writer, &b);
 	if (split)
 		end_parts(s);
-	fast &= called && !on_top;
 	if (b.proven && values && (timed || (fast && op == SP_OP_STOP)))
 		sp_ran(s);
-	begin_segment(s, on_top, fast && (b.proven || op != SP_OP_ACCUM), op);
+	begin_segment(s, fast && (b.proven || op != SP_OP_ACCUM), op);
 	if (SP_UNLIKELY(sp_process.dumped))
 		sp_end_again();
 }
@@ -740,45 +729,38 @@ static bool gone(struct sp_set *called)
 	return true;
 }
 
-/* Is a call that could not enter a handler's, on top of its own thread's, of which there were too many? */
-static bool is_aside(const struct sp_set *s)
-{
-	return sp_get(&s->starter) == sp_self.id && sp_records_is_on_top(&s->writer);
-}
-
-/* The writer was another thread's: what PAPI has handed out is in no sum. */
+/* Nested, or the writer was another thread's: what PAPI has handed out is in no sum.  Of the former the relation says that it is
+ * unsure. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
 	/* Without a relation, as while a set is first bound, there is nothing else to say it in: what follows a start that
 	 * was missed is not counted. */
-	if ((values || !sp_get(&s->writer.relation)) && sp_store.header)
+	if ((values || !sp_get(&s->writer.relation)) && !sp_records_nests(&s->writer, sp_self.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
-	if (op == SP_OP_READ)
-		return;
-	sp_put(&s->fast_thread, 0);
-	sp_records_missed(&s->writer);
+	if (op != SP_OP_READ)
+		sp_records_missed(&s->writer, op, sp_self.id);
 }
 
-static void book(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
+static void book(struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at)
 {
 	/* What hands out no values is the records' alone, where nothing may have moved: without rseq the CPU is a system call. */
 	int cpu = !values && sp_is_fast(s) ? SP_NO_CPU : where(s);
 
-	book_on(called, s, id, op, cpu, values, open, at);
+	book_on(s, op, cpu, values, open, at);
 }
 
-int sp_book_entry(struct sp_set *called, struct sp_set *s, int id, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
+int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const long long *values, uint32_t open, const struct sp_stack *at,
 		  enum sp_entries (*choose)(int cpu, void *arg), void *arg)
 {
 	int cpu;
 
-	if (called ? gone(called) : !is_aside(s)) {
+	if (!called || gone(called)) {
 		missed(s, op, values);
 		return SP_NO_CPU;
 	}
 	cpu = where(s);
 	s->writer.entries = choose(cpu, arg);
-	book_on(called, s, id, op, cpu, values, open, at);
+	book_on(s, op, cpu, values, open, at);
 	s->writer.entries = SP_ENTRIES_NONE;
 	if (op == SP_OP_STOP)
 		sp_put(&s->started, false);
@@ -793,17 +775,20 @@ static void dropped(const struct sp_set *s)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
-/* Where the records do not tell whether the set runs: a handler came on top of a start or a stop, or jumped out of one. */
+/* Calls were missed: the records do not tell whether the set runs, nor for which counters. */
 static void tell_state(struct sp_set *s, int id)
 {
 	enum sp_op is = state_of(id);
 
-	sp_records_runs(&s->writer, is);
+	sp_records_runs(&s->writer, is, sp_self.id);
+	if (is)
+		sp_put(&s->started, is == SP_OP_RUNS);
+	if (is == SP_OP_RUNS && sp_get(&s->opened_for) != sp_get(&s->opened.changes))
+		is_other(s);
 	if (is == SP_OP_RUNS && sp_get(&s->gauges.n))
 		book_gauges(s, SP_OP_START, SP_NO_CPU, NULL);
 }
 
-/* Not on top of a call for the set: that one's copies are to be those from before it, even if PAPI refuses this one. */
 static void ask(struct sp_set *s, enum sp_op op)
 {
 	struct sp_split *p = sp_get(&s->split);
@@ -828,13 +813,9 @@ static struct sp_set *begin_slow(int id, enum sp_op op, uintptr_t frame)
 		sp_put(&s->fast_thread, 0);
 	if (!sp_records_enter(&s->writer, op, frame, sp_self.id, own))
 		return NULL;
-	if (!sp_records_is_on_top(&s->writer))
-		ask(s, op);
-	if (SP_UNLIKELY(sp_get(&s->writer.asks))) {
-		if (!sp_records_still(&s->writer, sp_self.id))
-			return NULL;
+	ask(s, op);
+	if (SP_UNLIKELY(sp_get(&s->writer.slow) & SP_SLOW_AFTER))
 		tell_state(s, id);
-	}
 	return s;
 }
 
@@ -842,7 +823,7 @@ struct sp_set *sp_begin_call(int id, enum sp_op op, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
-	return s && sp_is_fast(s) && sp_records_begin(&s->writer, sp_records_mark(frame, op)) ? s : begin_slow(id, op, frame);
+	return s && sp_is_fast(s) && sp_records_begin(&s->writer, frame, op) ? s : begin_slow(id, op, frame);
 }
 
 struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
@@ -966,8 +947,8 @@ void sp_book_call(struct sp_set *called, int id, enum sp_op op, const long long 
 {
 	struct sp_set *s = sp_set_of(id);
 
-	if (called ? !gone(called) : sp_booked(s) && is_aside(s))
-		book(called, s, id, op, values, open, at);
+	if (called && !gone(called))
+		book(s, op, values, open, at);
 	else if (called || sp_booked(s) || (s && sp_get(&s->writer.slow) & SP_SLOW_BINDS))
 		missed(s, op, values);
 	else if (values || op == SP_OP_STOP)

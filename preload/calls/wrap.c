@@ -206,7 +206,7 @@ struct left {
 	struct sp_set *s = SP_LIKELY(papi != NULL) ? sp_fast_set(EventSet, op, CALLER, &site) : NULL; \
 	if (SP_LIKELY(s != NULL)) { \
 		const uint32_t open = sp_proof_at(sp_self.area); \
-		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, sp_records_mark(FRAME, op)))) { \
+		if (SP_LIKELY(may) && SP_LIKELY(sp_records_begin(&s->writer, FRAME, op))) { \
 			before; \
 			const int rc = papi->real.name args; \
 			__asm__("" : "+r"(s));			/* else gcc keeps the addresses of its words, in memory */ \

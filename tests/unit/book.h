@@ -10,6 +10,7 @@
 /* The caller is the owner, whose call PAPI has answered. */
 static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const long long *x, bool proven, uint32_t site)
 {
+	const struct sp_record *last;
 	bool alike;
 
 	if (op == SP_OP_START || op == SP_OP_RESET)
@@ -25,8 +26,13 @@ static inline bool book_short(struct sp_writer *w, enum sp_op op, int cpu, const
 	alike = w->last && w->last->site == site && w->last->from == site;
 	if (!sp_records_value(w, op, cpu, x, site))
 		return false;
-	if (op == SP_OP_READ && alike && w->last)
-		w->steady = site + 1;
+	last = sp_get(&w->last);
+	if (op == SP_OP_READ && alike && last && sp_records_alike(last, SP_OP_READ | SP_RECORD_PROVEN | (last->what & SP_RECORD_PERMANENT), cpu, site)) {
+		sp_put(&w->steady, site + 1);
+		sp_order();
+		if (sp_get(&w->last) != last)	/* a handler came (fast.c) */
+			sp_put(&w->steady, 0);
+	}
 	return true;
 }
 
@@ -35,7 +41,7 @@ static inline __attribute__((always_inline)) bool book_begin(struct sp_writer *w
 {
 	bool fast = !(sp_get(&w->slow) & SP_SLOW_SHARED);	/* (hooks.c) */
 
-	return w->relation && ((fast && sp_records_begin(w, sp_records_mark(BOOK_FRAME, op))) ||
+	return w->relation && ((fast && sp_records_begin(w, BOOK_FRAME, op)) ||
 			       sp_records_enter(w, op, BOOK_FRAME, BOOK_OWNER, true));
 }
 

@@ -111,7 +111,7 @@ static void papi_write(struct papi *p, const long long *x)
 }
 
 /* What PAPI does for op; x gets what it hands out (for WRITE it is given). */
-static void papi_call(struct papi *p, enum sp_op op, long long *x)
+static inline void papi_call(struct papi *p, enum sp_op op, long long *x)
 {
 	if (op == SP_OP_START)
 		papi_start(p);

@@ -371,37 +371,6 @@ static void by_second_site(void **state)
 	sp_model_close(&m);
 }
 
-/* A handler's reading, on top of a booking, lies between the two calls. */
-static void aside(void **state)
-{
-	static const struct {
-		uint32_t from, to;
-		int cpu;
-		int64_t total;
-	} is[] = { { 1, 2, 0, 10 }, { 2, 3, 1, 3 }, { 3, 2, 0, 7 }, { 2, 2, 0, 5 } };
-	const long long ten[K] = { 10, 10, 10 }, more[K] = { 13, 13, 13 }, last[K] = { 20, 20, 20 };
-	struct sp_between at = { 0 };
-	struct sp_row row = { 0 };
-	struct sp_model m;
-
-	bind(1, 8);
-	book_call(&w, SP_OP_START, 0, NULL, false, 1);
-	book_call(&w, SP_OP_READ, 0, ten, false, 2);
-	w.in_flight = SP_FRAME | SP_OP_READ;
-	book_call(&w, SP_OP_READ, 1, more, false, 3);
-	w.in_flight = 0;
-	book_call(&w, SP_OP_READ, 0, last, false, 2);
-	book_call(&w, SP_OP_READ, 0, (const long long[K]){ 25, 25, 25 }, false, 2);
-	open_first(&m, &row);
-	assert_int_equal(row.intervals, SP_COUNT(is));
-	for (uint32_t i = 0; i < SP_COUNT(is); i++) {
-		assert_true(sp_row_interval(&m, &row, i, &at));
-		assert_true(at.from == is[i].from && at.to == is[i].to && at.cpu == is[i].cpu && at.count == 1 &&
-			    at.total[0] == is[i].total);
-	}
-	sp_model_close(&m);
-}
-
 static void check_parts(const struct sp_between *at)
 {
 	static const int64_t total[2][K] = { { 20, 22, 0 }, { 60, 58, 80 } }, exact[2][K] = { { 20, 0, 0 }, { 60, 0, 80 } };
@@ -556,7 +525,7 @@ static void sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(by_second_site), TEST(aside), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_events, close_store),
+		TEST(random_calls), TEST(told_apart), TEST(crowded), TEST(by_second_site), TEST(in_parts), TEST(folding), cmocka_unit_test_setup_teardown(sites, open_events, close_store),
 		FLOATS(random_calls), FLOATS(told_apart), FLOATS(folding),
 	};
 

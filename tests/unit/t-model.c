@@ -105,7 +105,6 @@ static void make_relations(void)
 	book(&w, SP_OP_READ, 77, 21, 122);	/* a CPU that the topology lacks */
 	book(&w, SP_OP_READ, 3, 23, 122);	/* a hole among those that it has */
 	book(&w, SP_OP_ACCUM, SP_NO_CPU, 30, 125);
-	w.in_flight = SP_FRAME | SP_OP_READ;	/* and something aside */
 	book(&w, SP_OP_READ, 2, 4, 1);
 	bind_new(&store, thread, &four, &w, NULL);
 	book(&w, SP_OP_START, 0, 0, 0);

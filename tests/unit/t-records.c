@@ -574,7 +574,7 @@ static enum sp_op op_of(const char *name)
 	for (unsigned i = 0; i < SP_COUNT(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return (enum sp_op)i;
-	return SP_OP_FAILED;		/* nothing that PAPI did */
+	return SP_OP_PART;		/* nothing that PAPI did */
 }
 
 static bool one_set_temporary(json_t *v)
@@ -596,7 +596,7 @@ static bool vector_op(struct set *s, json_t *j, long rc)
 	int cpu = (int)json_integer_value(json_object_get(j, "cpu"));
 	long long x[KMAX] = { 0 };
 
-	if (op == SP_OP_FAILED || (has_values(op) ? !json_array_size(counters) : rc != 0))
+	if (op == SP_OP_PART || (has_values(op) ? !json_array_size(counters) : rc != 0))
 		return false;
 	for (size_t e = 0; e < json_array_size(counters); e++) {
 		x[e] = json_integer_value(json_array_get(counters, e));
