@@ -80,7 +80,7 @@ $(T)/apps/fortran: tests/apps/fortran.f90
 	$(Q)$(FC) -O2 -I/usr/include -J$(@D) -o $@ $< -lpapi
 
 $(addprefix $(T)/preload/,faults.so noread.so wide.so): tests/preload/raw.h
-$(addprefix $(T)/preload/,meet.so step.so front.so turns.so): tests/preload/behind.h
+$(addprefix $(T)/preload/,meet.so step.so front.so turns.so oracle.so): tests/preload/behind.h
 $(T)/preload/stay.so: tests/apps/touch.h
 
 $(T)/preload/%.so: tests/preload/%.c

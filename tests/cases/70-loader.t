@@ -99,6 +99,14 @@ check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: it is called 
 check "a wrapper of PAPI preloaded behind, and a plugin's libpapi: booked" books shim
 check "two libpapis: a note says that there is another" grep -q 'a second libpapi is in use' "$tmp/notes"
 
+# Another preload in front of ours, which has to look for a libpapi that is in no global scope.
+run native env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so" ORACLE="$tmp/native.handed" "$apps/plugin-pair" "$scenes/plugin-7.0.so"
+run shim env LD_LIBRARY_PATH="$fake" LD_PRELOAD="$preloads/oracle.so:$SHIM" ORACLE="$tmp/shim.handed" SSPAPI_OUTPUT="$tmp/shim.json" \
+	"$apps/plugin-pair" "$scenes/plugin-7.0.so"
+check "a preload in front, and a plugin's libpapi: as without" same_as_native native shim
+check "a preload in front, and a plugin's libpapi: the same counts are handed to it" cmp "$tmp/native.handed" "$tmp/shim.handed"
+check "a preload in front, and a plugin's libpapi: booked" books shim
+
 # An object that has libpapi.a in it, as python-papi's wheel: what it counts is counted, as with a libpapi beside it,
 # and what libpapi calls inside is libpapi's own.
 for plugin in links holds; do

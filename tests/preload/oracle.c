@@ -3,21 +3,18 @@
  * are appended to the file $ORACLE when the process ends.  A reading, a stop and an accum hand out what was counted
  * since the reading, the start or the reset before; what is read of a set that is stopped was handed out before.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "behind.h"
+
 #define SETS 4096
 #define EVENTS 64
 #define NAMES 512
 #define PAPI_MAX_STR_LEN 128
-
-int PAPI_register_thread(void);
-int PAPI_list_events(int set, int *codes, int *n);
-int PAPI_event_code_to_name(int code, char *name);
 
 static struct {
 	int running, n, event[EVENTS];
@@ -26,6 +23,13 @@ static struct {
 static char name[NAMES][PAPI_MAX_STR_LEN];
 static long long sum[NAMES];
 static __thread int depth;		/* what PAPI calls for itself is its own */
+
+#define REAL(name, params) \
+	static int (*real) params; \
+	if (!real) \
+		real = (int (*) params)next_of(#name)
+#define CALL(args) (depth++, rc = real args, depth--)
+#define OURS(rc) (!rc && !depth)
 
 static int known(int set)
 {
@@ -37,7 +41,8 @@ static int index_of(int code)
 	char wanted[PAPI_MAX_STR_LEN] = "";
 	int i;
 
-	PAPI_event_code_to_name(code, wanted);
+	REAL(PAPI_event_code_to_name, (int, char *));
+	real(code, wanted);
 	for (i = 0; i < NAMES - 1 && name[i][0] && strcmp(name[i], wanted); i++)
 		;
 	strcpy(name[i], wanted);
@@ -46,10 +51,12 @@ static int index_of(int code)
 
 static void started(int set)
 {
+	int (*registers)(void) = (int (*)(void))next_of("PAPI_register_thread");
 	int codes[EVENTS], n = EVENTS;
 
-	(void)PAPI_register_thread();	/* else PAPI has no names here, and crashes */
-	if (set < 0 || set >= SETS || PAPI_list_events(set, codes, &n))
+	REAL(PAPI_list_events, (int, int *, int *));
+	registers();			/* else PAPI has no names here, and crashes */
+	if (set < 0 || set >= SETS || real(set, codes, &n))
 		return;
 	of[set].n = n;
 	for (int i = 0; i < n; i++)
@@ -71,13 +78,6 @@ static void from_zero(int set)
 	if (known(set))
 		memset(of[set].last, 0, sizeof(of[set].last));
 }
-
-#define REAL(name, params) \
-	static int (*real) params; \
-	if (!real) \
-		real = (int (*) params)dlsym(RTLD_NEXT, #name)
-#define CALL(args) (depth++, rc = real args, depth--)
-#define OURS(rc) (!rc && !depth)
 
 int PAPI_start(int set);
 int PAPI_start(int set)
@@ -168,7 +168,7 @@ void PAPI_shutdown(void)
 	static void (*real)(void);
 
 	if (!real)
-		real = (void (*)(void))dlsym(RTLD_NEXT, "PAPI_shutdown");
+		real = (void (*)(void))next_of("PAPI_shutdown");
 	depth++;
 	real();
 	depth--;
