@@ -63,9 +63,11 @@ static void read_model(struct sp_gpu *g, const char *device)
 	    (model = strstr(text, "Model:")) != NULL)
 		model += strlen("Model:");
 	else if (!read_text(DEVICES, device, "product_name", model = text, sizeof(text)))
-		snprintf(text, sizeof(text), "%04lx:%04lx", read_hex(device, "vendor"), read_hex(device, "device"));
+		*text = 0;
 	model += strspn(model, " \t");
 	snprintf(g->model, sizeof(g->model), "%.*s", (int)strcspn(model, "\n"), model);
+	if (!*g->model)
+		snprintf(g->model, sizeof(g->model), "%04lx:%04lx", read_hex(device, "vendor"), read_hex(device, "device"));
 }
 
 static bool read_gpu(struct sp_gpu *g, const char *device)
