@@ -241,6 +241,13 @@ int main(int argc, char **argv) { char *p = malloc(10); free(p); return argv[0] 
 saved=$ASAN_OPTIONS
 unset ASAN_OPTIONS
 echo "$bug" >"$tmp/bug.c"
+permit=verify_asan_link_order=0
+is "the option that permits it is added unless it is the last one" \
+	"$(for options in "x_$permit" "exitcode=9 $permit" "exitcode=9,$permit" "$permit"; do ASAN_OPTIONS=$options "$sspapi" run --verbose=0 -- sh -c 'echo "$ASAN_OPTIONS"'; done)" \
+	"x_$permit:$permit
+exitcode=9 $permit
+exitcode=9,$permit
+$permit"
 for how in "gcc address" "gcc thread" "gcc undefined" "gcc leak" "gcc address -static-libasan" "clang address" "clang address -shared-libsan"; do
 	# shellcheck disable=SC2086 # words
 	set -- $how

@@ -320,7 +320,7 @@ void sp_program_precede_asan(void)
 	size_t n = old ? strlen(old) : 0, m = sizeof(permit) - 1;
 	char *both;
 
-	if (n >= m && strcmp(old + n - m, permit) == 0)
+	if (n >= m && strcmp(old + n - m, permit) == 0 && (n == m || strchr(":, \t\r\n", old[n - m - 1])))
 		return;			/* the last one holds */
 	if (asprintf(&both, "%s%s%s", n ? old : "", n ? ":" : "", permit) > 0)
 		setenv("ASAN_OPTIONS", both, 1);
