@@ -2,17 +2,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../../topo/topo.h"
 #include "../../base/sys.h"
 #include "../../forms/view-text-words.h"
 #include "../../model/core-kinds.h"
+#include "../asked/apart.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"
 
@@ -24,7 +23,7 @@
 #define CORES		" cores"
 #define KIND		"CPUKind"		/* on CPUs and cores */
 #define TYPES		24u
-#define SECONDS		120			/* for hwloc */
+#define SECONDS		120			/* for hwloc, more than sp_apart's */
 
 const char *sp_hwloc_library;
 
@@ -323,18 +322,24 @@ static int paint_machine(struct painter *p, uint32_t machine, int fd)
 	return paint_topo(&t, &painter, fd);
 }
 
-static void child(struct painter *p, uint32_t machine, int fd)
-{
-	static const int theirs[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM };
-	int null = sp_open("/dev/null", O_RDWR, 0);
+struct child {
+	struct painter *p;
+	uint32_t machine;
+	int fd;				/* takes the XML */
+};
 
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	for (unsigned i = 0; i < SP_COUNT(theirs); i++)
-		signal(theirs[i], SIG_DFL);
+static void paint_in_child(void *arg, int to)
+{
+	const struct child *c = arg;
+
 	alarm(SECONDS);
 	quiet_hwloc();
-	_exit(-paint_machine(p, machine, fd));
+	dprintf(to, "%d\n", paint_machine(c->p, c->machine, c->fd));
+}
+
+static void take_result(void *arg, char *line)
+{
+	*(int *)arg = atoi(line);
 }
 
 static int copy(struct sp_out *o, int fd)
@@ -350,21 +355,16 @@ static int copy(struct sp_out *o, int fd)
 /* hwloc dies on some XML. */
 static int paint_apart(struct painter *p, uint32_t machine, struct sp_out *o)
 {
-	int fd = memfd_create("sspapi", MFD_CLOEXEC), status = 0, r;
-	pid_t pid;
+	struct child c = { p, machine, memfd_create("sspapi", MFD_CLOEXEC) };
+	int r = -EBADMSG;
 
-	if (fd < 0)
+	if (c.fd < 0)
 		return -errno;
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		child(p, machine, fd);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	r = pid < 0 ? -errno : WIFEXITED(status) ? -WEXITSTATUS(status) : -EBADMSG;
+	if (sp_apart(paint_in_child, &c, take_result, &r))
+		r = -EBADMSG;
 	if (r == 0)
-		r = copy(o, fd);
-	close(fd);
+		r = copy(o, c.fd);
+	close(c.fd);
 	return r == -EINVAL ? -EBADMSG : r;
 }
 
