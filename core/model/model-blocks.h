@@ -32,7 +32,7 @@ static inline bool sp_spend(uint64_t *left)
 	return *left && (*left)--;
 }
 
-/* All of its relations are settled: the cells hold everything. */
+/* All of its relations are in the compact form: the cells hold everything. */
 static inline bool sp_is_merged(const struct sp_model *m)
 {
 	return m->h.members != 0;
@@ -40,7 +40,7 @@ static inline bool sp_is_merged(const struct sp_model *m)
 
 static inline struct sp_layout sp_layout_of(const struct sp_model *m, uint32_t k, uint32_t cells)
 {
-	return sp_is_merged(m) ? sp_settled_layout(k, cells) : sp_relation_layout(k, cells);
+	return sp_is_merged(m) ? sp_compact_layout(k, cells) : sp_relation_layout(k, cells);
 }
 
 /* Whole ones, or NULL. */

@@ -145,9 +145,9 @@ static void read_cells(struct sp_model *m, struct sp_row *row, const struct sp_r
 }
 
 /* Of a merged store: nothing but cells, and nobody writes there. */
-static void read_settled(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
+static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp_relation *r)
 {
-	struct sp_layout l = sp_settled_layout(row->k, r->cells);
+	struct sp_layout l = sp_compact_layout(row->k, r->cells);
 	uint32_t k = row->k;
 
 	row->cells = 0;
@@ -346,7 +346,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	}
 	row->intervals = 0;
 	if (sp_is_merged(m)) {
-		read_settled(m, row, r);
+		read_compact(m, row, r);
 		if (!row->only_cells)
 			sp_intervals_read(m, row, r, NULL, &cells);
 	}

@@ -193,7 +193,7 @@ void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thre
 void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_relation *r)
 {
 	r->next = of->relations;
-	of->relations = sp_compact_begin(c, SP_BLOCK_RELATION, sp_settled_layout(r->k, r->cells).bytes);
+	of->relations = sp_compact_begin(c, SP_BLOCK_RELATION, sp_compact_layout(r->k, r->cells).bytes);
 	of->n_relations++;
 	sp_compact_put(c, &r->next, sizeof(*r) - offsetof(struct sp_relation, next));
 }

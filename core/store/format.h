@@ -419,7 +419,7 @@ struct sp_layout {
 
 /* In the compact form nothing but cells and times follow: cells of counted CPUs only, ascending, whose entry holds if `epoch`
  * is not 0. */
-static inline struct sp_layout sp_settled_layout(uint64_t k, uint64_t cells)
+static inline struct sp_layout sp_compact_layout(uint64_t k, uint64_t cells)
 {
 	struct sp_layout l = { .cell = sizeof(struct sp_relation) + sp_align(k * 4, 8) };
 

@@ -47,6 +47,8 @@ export SSPAPI_TOPOLOGY='synthetic:pack:2 core:8 pu:2'
 pair one "$scenes/one" -n 3
 pair kinds env SSPAPI_READINGS=permanent "$scenes/kinds"
 pair threads "$scenes/crowd" unjoined
+SSPAPI_TOPOLOGY=$root/tests/topo/disallowed.xml pair disallowed "$scenes/one"
+is "(two CPUs are not allowed)" "$(grep -c '"allowed": false' "$tmp/disallowed.json")" 2
 pair unwound env SSPAPI_CALLSITES=4 "$scenes/spellings"
 find_real_papi
 if [ "$REAL_PAPI" = yes ]; then
@@ -100,5 +102,16 @@ SSPAPI_OUTPUT=$tmp/d/signals.sspapi run_shim signals env SSPAPI_SIGNAL=USR2 sh -
 	"$scenes/signals" "$tmp/d/signals.sspapi"
 "$sspapi" report -f json "$tmp/d/signals.sspapi" >"$tmp/signals.json"
 check "with snapshots in between: all is there once" perl tests/lib/check-handed.pl "$tmp/signals.json" "$tmp/signals.out"
+plain "no more address space (RLIMIT_AS)" && {
+	SSPAPI_OUTPUT=$tmp/d/memory.sspapi run_shim memory "$scenes/cornered" 0 memory
+	"$sspapi" report -f json "$tmp/d/memory.sspapi" >"$tmp/memory.json"
+	check "no more address space (RLIMIT_AS): all is in the store" books memory
+	is "it ends as it would, and nothing is said" "$(status_of memory) $(lines_of memory)" "3 "
+	SSPAPI_FORMAT=json SSPAPI_OUTPUT=$tmp/d/memory.json run_shim memory "$scenes/cornered" 0 memory
+	check "another format cannot be made: said" said memory "the dump was not written" "Cannot allocate memory" "sspapi recover"
+	"$sspapi" recover -o "$tmp/recovered.json" "$(sed -n 's/.*makes it from //p' "$tmp/memory.err")" >"$tmp/recover.out"
+	mv "$tmp/recovered.json" "$tmp/memory.json"
+	check "all is in the live file" books memory
+}
 is "without memory in the end" "$(for n in $(seq $((mmaps - 3)) "$mmaps"); do fails $mmap "$n+" 12; done)" ""
 done_testing

@@ -3,6 +3,7 @@
  * usage: cornered SETS HOW... [kill]
  *	SETS	event sets that it then makes, each measured once: the store grows by them
  *	HOW	files	no descriptor can be had any more
+ *		memory	no more address space than is mapped (RLIMIT_AS)
  *		chroot=FOLDER, pivot=FOLDER	(pivot_root, in a mount namespace of its own)
  *		deny=CALL,...  deny-before=CALL,...	EPERM; the second already before PAPI
  *		die=CALL,...	the kernel ends the process at such a call
@@ -24,6 +25,20 @@ static void no_files(void)
 		die("setrlimit");
 }
 
+static void no_memory(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	struct rlimit most;
+	unsigned long pages;
+
+	if (!f || fscanf(f, "%lu", &pages) != 1)
+		die("statm");
+	fclose(f);
+	most.rlim_cur = most.rlim_max = pages * (unsigned long)sysconf(_SC_PAGESIZE);
+	if (setrlimit(RLIMIT_AS, &most))
+		die("setrlimit");
+}
+
 /* As container runtimes do. */
 static void pivot(const char *folder)
 {
@@ -39,6 +54,8 @@ static void corner(const char *how)
 {
 	if (!strcmp(how, "files"))
 		no_files();
+	if (!strcmp(how, "memory"))
+		no_memory();
 	if (!strncmp(how, "chroot=", 7) && (chroot(how + 7) || chdir("/")))
 		die(how);
 	if (!strncmp(how, "pivot=", 6))

@@ -3,9 +3,11 @@
  */
 #include "test.h"
 
+#include "../../core/base/out.h"
+#include "../../core/base/sys.h"
+#include "../../core/forms/view.h"
 #include "../../core/store/readings.h"
 #include "stores.h"
-#include "../../core/base/sys.h"
 
 #define CPUS 4
 
@@ -46,23 +48,29 @@ static int cpu_of(uint64_t i)
 	return i % 100 < 95 ? 1 : (int)(i % CPUS);
 }
 
-static void check_list(struct sp_model *m, uint64_t first, uint64_t n, uint64_t refused)
+static void check_row(struct sp_model *m, struct sp_row *row, uint64_t first, uint64_t n, uint64_t refused)
 {
-	struct sp_row row = { 0 };
 	struct sp_kept at = { 0 };
 	uint64_t ns = 0;
 
-	open_first(m, &row);
-	assert_int_equal(row.kept, n);
-	assert_int_equal(row.refused, refused);
+	assert_int_equal(row->kept, n);
+	assert_int_equal(row->refused, refused);
 	for (uint64_t i = 0; i < n; i++) {
-		assert_true(sp_row_kept(m, &row, &at));
+		assert_true(sp_row_kept(m, row, &at));
 		assert_true(at.ns > ns);
 		ns = at.ns;
 		if (at.value[0] != (int64_t)(first + i) || at.value[1] != -at.value[0] || at.cpu != cpu_of(first + i))
 			fail_msg("reading %lu: %ld %ld on %d", (unsigned long)i, (long)at.value[0], (long)at.value[1], at.cpu);
 	}
-	assert_false(sp_row_kept(m, &row, &at));
+	assert_false(sp_row_kept(m, row, &at));
+}
+
+static void check_list(struct sp_model *m, uint64_t first, uint64_t n, uint64_t refused)
+{
+	struct sp_row row = { 0 };
+
+	open_first(m, &row);
+	check_row(m, &row, first, n, refused);
 }
 
 static void in_order(void **state)
@@ -192,6 +200,48 @@ static void half_a_reading(void **state)
 	sp_model_close(&m);
 }
 
+/* The compact form has the same readings, in chunks of its own that are numbered and linked like the process's. */
+static void compact(void **state)
+{
+	static _Alignas(8) char bytes[1 << 20];
+	struct sp_image image = { .base = (unsigned char *)bytes };
+	const uint64_t n = 10000;
+	struct sp_row row = { 0 };
+	struct sp_model live, m;
+	uint64_t before = 0;
+	struct sp_out o;
+
+	bind(UINT64_MAX);
+	for (uint64_t i = 0; i < n; i++)
+		reading(cpu_of(i), (long long)i);
+	open_model(&live);
+	sp_memory_init(&o, bytes, sizeof(bytes));
+	o.own = true;
+	sp_view_by_name("store", 5)->write(&o, &(struct sp_show){ .m = &live });
+	assert_int_equal(o.error, 0);
+	sp_model_close(&live);
+	image.bytes = o.used;
+
+	assert_int_equal(sp_model_open(&m, &image), 0);
+	assert_int_not_equal(m.h.members, 0);
+	assert_true(sp_model_next(&m, &row));
+	check_row(&m, &row, 0, n, 0);
+	assert_true(row.chunks > 3);
+	for (uint32_t i = 0; i < row.chunks; i++) {
+		const struct sp_chunk *c = m.chunk[i], *older = i ? m.chunk[i - 1] : NULL;
+
+		assert_int_equal(c->number, i);
+		assert_int_equal(c->first, before);
+		assert_int_equal(c->first_ns, sp_reading_at(c, 0)->ns);
+		assert_ptr_equal(sp_store_readings_at(&image, c->next), older);
+		assert_ptr_equal(sp_store_readings_at(&image, c->jump), older);
+		assert_int_equal(c->jump_number, i ? i - 1 : 0);
+		before += c->room;
+	}
+	assert_int_equal(before, n);
+	sp_model_close(&m);
+}
+
 static int last_alive;
 
 static bool has_ended(int tid)
@@ -246,7 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(in_order), TEST(jumps), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
-		TEST(folded), cmocka_unit_test(the_time),
+		TEST(compact), TEST(folded), cmocka_unit_test(the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
