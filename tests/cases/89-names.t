@@ -159,6 +159,26 @@ touch libnames.so
 run report "$B/sspapi" report --per-callsite "$pages"
 is "no build id: none, if it is not" "$(grep -c 'names.c' report.out) $(grep -c 'has no build id' report.err)" "0 1"
 
+# A plug-in that the process unloaded, and whose file goes before the process does.
+cat >unloads.c <<'END'
+#include <dlfcn.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	void *plugin = dlopen(argv[1], RTLD_NOW);
+
+	((int (*)(int))dlsym(plugin, "count"))(argc);
+	return unlink(argv[1]) | dlclose(plugin);
+}
+END
+$cc -O1 -g -o unloads unloads.c
+cp "$apps/plugin.so" gone.so
+SSPAPI_OUTPUT=$tmp/gone.sspapi run_shim gone ./unloads ./gone.so
+run report "$B/sspapi" report --per-callsite gone.sspapi
+is "a file that is gone: module and offset, and a line that says why" \
+	"$(sed -n 's/0x[0-9a-f]*/N/gp' report.out | tr -s ' ' | cut -d' ' -f1 | sort -u) $(cat report.err)" \
+	"gone.so+N sspapi report: $tmp/./gone.so: cannot be read: call sites in it have no names"
+
 sed 's/PAPI_read(set, &value);/PAPI_stop(set, \&value); PAPI_start(set);/' loop.c >again.c
 $cc -O1 -rdynamic -Wl,--build-id=none -o again again.c -lpapi
 SSPAPI_OUTPUT=$tmp/own.json run_shim own ./again

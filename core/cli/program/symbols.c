@@ -24,6 +24,7 @@ struct name {
 	uint64_t at;
 	const char *module;		/* the store's */
 	char build_id[80];
+	bool unnamed;			/* the store has no name for it, or for another of the module that is asked with it */
 	char *symbol, *line;
 	uint32_t n_into;
 	struct sp_inlined *into;	/* [INLINED_MOST] */
@@ -57,7 +58,7 @@ static int compare(const void *a, const void *b)
 
 static struct name name_of(const struct sp_frame_seen *f, uint64_t at)
 {
-	struct name is = { .at = at, .module = f->module };
+	struct name is = { .at = at, .module = f->module, .unnamed = !*f->symbol };
 
 	memcpy(is.build_id, f->build_id, sizeof(is.build_id));
 	return is;
@@ -403,8 +404,13 @@ static bool may_ask(struct names *all, const struct sp_model *m, const struct na
 	const char *why;
 
 	*is = (struct module){ .path = name->module };
-	if (name->module[0] != '/' || sp_elf_file_open(&f, name->module) < 0)
+	if (name->module[0] != '/')
 		return false;
+	if (sp_elf_file_open(&f, name->module) < 0) {
+		if (name->unnamed)
+			say(verb, "cannot be read: call sites in it have no names", name->module);
+		return false;
+	}
 	is->fd = f.fd;
 	why = why_not(m, name, &f, is);
 	if (why)
@@ -418,7 +424,7 @@ static bool may_ask(struct names *all, const struct sp_model *m, const struct na
 }
 
 /* All frames of the module of frame i that have not been asked for, up to AT_ONCE. */
-static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
+static uint32_t those_of(struct names *all, uint32_t i, bool *done, uint32_t which[AT_ONCE])
 {
 	uint32_t n = 0;
 
@@ -426,6 +432,7 @@ static uint32_t those_of(const struct names *all, uint32_t i, bool *done, uint32
 		if (!done[k] && strcmp(all->name[k].module, all->name[i].module) == 0 &&
 		    strcmp(all->name[k].build_id, all->name[i].build_id) == 0) {
 			done[k] = true;
+			all->name[i].unnamed |= all->name[k].unnamed;
 			which[n++] = k;
 		}
 	return n;
