@@ -147,6 +147,8 @@ for form in txt json; do
 	check "the dump says so, too ($form)" grep -q "limit on the size of files" "$tmp/limited.$form"
 done
 is "and not that PAPI_start failed, or a disk was full" "$(grep -c 'PAPI_start\|full' "$tmp/limited.txt")" 0
+run recover "$B/sspapi" recover -o "$tmp/limited.json" "$file"
+is "so, too, where the dump cannot be written" "$(status_of recover) $(grep -c 'nothing that was counted\|cannot be written' "$tmp/recover.err") $(wc -l <"$tmp/recover.err")" "1 2 2"
 check "the live file is kept" test -e "$file"
 "$B/sspapi" report "$file" >"$tmp/limited.txt"
 check "report of it: so, too" grep -q "limit on the size of files" "$tmp/limited.txt"

@@ -209,14 +209,14 @@ static int recover(const struct recovery *r, const char *live)
 	if (e == 0)
 		e = write_forms(r, &f, to, name, ended, &n);
 	sp_file_close(&f);
-	if (e < 0)
-		return not_written(r, live, *name ? name : to, e);
-	if (n && (f.model.damaged || torn)) {
+	if (n && (torn || (e == 0 && f.model.damaged))) {
 		snprintf(text, sizeof(text), "%s: %s%s", torn ? sp_torn_text(f.model.h.torn) : "damaged",
 			 torn ? nothing ? "nothing that was counted is in it" : "what came later is not in it" :
 				"what could be read is in the dump", f.model.damaged || nothing ? "; it is kept" : "");
 		sp_complain(0, r->verb, text, live);
 	}
+	if (e < 0)
+		return not_written(r, live, *name ? name : to, e);
 	if (n && (f.model.damaged || nothing))
 		return 1;
 	if (sp_live_is(live) && still_the_same(&f, live) && unlink(live) < 0)
