@@ -108,6 +108,16 @@ if unshare --uts true 2>/dev/null; then
 else
 	skip "/.dockerenv in a namespace" "none can be made"
 fi
+for in in env "unshare --uts env LD_PRELOAD=${SANITIZE:+$SHIM:}$tmp/docker.so"; do
+	# shellcheck disable=SC2086 # words
+	run d $in "$apps/denies" perf_event_open "$sspapi" doctor
+	if grep -q 'perf_event_open is refused' d.out; then
+		is "a seccomp filter, ${in%% *}: docker's option in a container only" "$(grep -c 'docker run --cap-add' d.out) $(grep -c 'do: a seccomp filter of' d.out)" \
+			"$(grep -c '^  note this is ' d.out) $(grep -c '^  note this is ' d.out | tr 01 10)"
+	else
+		skip "a seccomp filter, ${in%% *}: docker's option in a container only" "no seccomp, or no namespace can be made"
+	fi
+done
 
 # ---- libpapi ------------------------------------------------------------------------------------
 for version in 5.7 6.0 7.1 7.2; do

@@ -132,7 +132,10 @@ static void refused(struct sp_doctor *d, long error)
 	sp_doctor_say(d, SP_IN_THE_WAY, "perf_event_open is refused (%s)", strerror((int)error));
 	if (error == ENOSYS)
 		sp_doctor_mend(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 there is none");
-	else if (status_of("Seccomp:", 10) == 2 || container())
+	else if (status_of("Seccomp:", 10) == 2 && !container())
+		sp_doctor_mend(d, "a seccomp filter of this process refuses: start the program outside of that sandbox, or permit perf_event_open "
+				  "in it (systemd: SystemCallFilter=)");
+	else if (container())
 		sp_doctor_mend(d, "a container's seccomp filter refuses: docker run --cap-add PERFMON (or --security-opt seccomp=unconfined)");
 	else
 		sp_doctor_mend(d, "perf_event_paranoid permits it: a security module (SELinux, lockdown) forbids it, and its administrator can permit it");
