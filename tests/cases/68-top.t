@@ -147,17 +147,24 @@ wrong "one of zeros" 1 "not a store" ./zero.live
 begin
 live=$(ls -t live/*.live | head -n 1)
 cp "$live" shown.live
-"$sspapi" top -d 0.1 -n 12 ./shown.live >shown.out 2>shown.err 3>&- &
+"$sspapi" top -d 0.1 ./shown.live >shown.out 2>shown.err 3>&- &
 top=$!
-await test -s shown.out
-for size in 0 100 4096 9000 0; do
+shows() {
+	tail -c +$((shown + 1)) shown.out | grep -qE "$1"
+}
+shown=0
+await shows '^~? ?CPU .* 5 '
+for size in 0 100 4096 0 9000; do
 	head -c "$size" "$live" >shown.live
-	sleep 0.15
+	sleep 0.15		# (most are read then)
 done
+check "truncated while it is read: it goes on" await shows 'blocks of the store damaged'
+shown=$(wc -c <shown.out)
 cp "$live" shown.live
+check "and shows what is there again" await shows '^~? ?CPU .* 5 '
+rm shown.live
 wait "$top"
-is "truncated while it is read: it goes on" "$?" 0
-check "and shows what is there again" grep -qE '^~? ?CPU .* 5 ' shown.out
+is "until the file is gone" "$?" 0
 check "without a word of a sanitizer" not grep -q 'Sanitizer\|runtime error' shown.err
 
 # ---- a terminal ----------------------------------------------------------------------------------

@@ -213,7 +213,6 @@ int main(int argc, char **argv)
 		if (!fork()) {
 			long long value;
 
-			alarm(100);
 			PAPI_library_init(PAPI_VER_CURRENT);
 			if (up(&set) || PAPI_start(set))
 				exit(1);

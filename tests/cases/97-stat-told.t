@@ -116,7 +116,7 @@ is "a stranger has no row" "$(json stranger.json "scalar grep { \$_->{tid} == $(
 # dead SIGNAL: is sent to the command when the program has begun; then the program makes its threads.
 dead() {
 	mkfifo "said-$1"
-	"$sspapi" stat --per-thread -o "$1.json" "$apps/counted" wait 5 50 go >"said-$1" 2>"$1.err" &
+	HURRY=1 "$sspapi" stat --per-thread -o "$1.json" "$apps/counted" wait 5 50 go >"said-$1" 2>"$1.err" &
 	command=$!
 	{
 		read -r _
@@ -135,7 +135,7 @@ dead KILL
 
 # Each child of a shell is a process: one of them waits for the dead command, and those that come after it do not.  (One more
 # may have waited before: the shell itself, for a command that a loaded machine did not run for a second.)
-"$sspapi" stat --per-thread sh -c 'kill -KILL $PPID; for n in 1 2 3 4 5; do (echo $n); done; exit' 2>&1 | cat >forks.out
+HURRY=1 "$sspapi" stat --per-thread sh -c 'kill -KILL $PPID; for n in 1 2 3 4 5; do (echo $n); done; exit' 2>&1 | cat >forks.out
 is "processes that come later run on" "$(grep -c '^[1-5]$' forks.out)" 5
 waits=$(grep -c 'waited in vain' forks.out)
 check "and one second is all that they wait together, not one each" test "$waits" -le 2

@@ -118,7 +118,6 @@ static void fork_threaded(int times)
 		pthread_create(&thread[i], NULL, spin, (void *)&stop);
 	for (int i = 0; i < times; i++) {
 		if (!fork()) {
-			alarm(200);
 			if (i % 3 == 0)
 				papi_of_child(i);
 			i % 2 ? exit(0) : _exit(0);
@@ -160,7 +159,6 @@ static void fork_locked(void)
 		die("pipe");
 	for (int i = 0; i < 3; i++) {
 		if (!fork()) {
-			alarm(100);
 			if (i == 2) {
 				execl(self, self, "return", NULL);
 				_exit(127);
