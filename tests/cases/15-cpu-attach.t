@@ -78,7 +78,7 @@ if whose "attached to another process" "$apps/monitor"; then
 fi
 
 # One that outlives us: not ended; a merged store and the text know it, too.
-sleep 100 &
+sleep 1000 &
 target=$!
 await grep -q sleep /proc/$target/comm
 SSPAPI_OUTPUT=$tmp/watch.sspapi run_shim watch "$scenes/watch" "$target"
@@ -86,9 +86,9 @@ SSPAPI_OUTPUT=$tmp/watch.sspapi run_shim watch "$scenes/watch" "$target"
 for store in watch merged; do
 	"$B/sspapi" report -f json "$tmp/$store.sspapi" >"$tmp/shim.json"
 	is "attached to one that runs on: $store" "$(json "$tmp/shim.json" 'map { $_->{target} } @{$d->{relations}}')" \
-		"{\"args\":[\"sleep\",\"100\"],\"ended\":false,\"kind\":\"tid\",\"name\":\"sleep\",\"tid\":$target}"
+		"{\"args\":[\"sleep\",\"1000\"],\"ended\":false,\"kind\":\"tid\",\"name\":\"sleep\",\"tid\":$target}"
 done
-check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 100) was counted by attaching to it, and still ran at the end"' \
+check "attached to one that runs on: in the text" sh -c '"$1" report "$2" | tr -s "\n " " " | grep -q "$3 (sleep: sleep 1000) was counted by attaching to it, and still ran at the end"' \
 	- "$B/sspapi" "$tmp/watch.sspapi" "$target"
 kill "$target"
 

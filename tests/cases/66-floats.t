@@ -72,7 +72,7 @@ for f in kept plain; do
 done
 
 [ -n "${SANITIZE-}" ] || {
-	SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT=$tmp/dump.json timeout 240 \
+	SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT=$tmp/dump.json \
 		"$B/tests/vectors-api" -f 'synthetic:core:4 pu:2' tests/vectors/*.jsonl >"$tmp/vectors.out"
 	is "sys-sage's sequences, every other event a floating-point counter" "$? $(grep -c '^ok' "$tmp/vectors.out")" "0 2"
 }

@@ -25,7 +25,7 @@ row_run() {
 	row_to=/tmp/rows/$1.$2 row_json=/tmp/rows/$1.json row_preload=$3
 	shift 3
 	# shellcheck disable=SC2086 # words
-	timeout -k 5 120 $user env LD_PRELOAD="$row_preload" SSPAPI_OUTPUT="$row_json" $ROW_ENV "$@" \
+	timeout -k 5 1000 $user env LD_PRELOAD="$row_preload" SSPAPI_OUTPUT="$row_json" $ROW_ENV "$@" \
 		>"$row_to.out" 2>"$row_to.err" </dev/null
 	echo $? >"$row_to.status"
 }

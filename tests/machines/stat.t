@@ -11,10 +11,10 @@ if [ "${GUEST-}" = 1 ]; then
 		while [ "$1" != -- ]; do options="$options $1" && shift; done
 		shift
 		# shellcheck disable=SC2086 # words
-		timeout -k 5 120 $user taskset -c 0 "$B/tests/machines/walk" "$@" >"/tmp/rows/$name.native.out" 2>"/tmp/rows/$name.native.err" </dev/null
+		timeout -k 5 1000 $user taskset -c 0 "$B/tests/machines/walk" "$@" >"/tmp/rows/$name.native.out" 2>"/tmp/rows/$name.native.err" </dev/null
 		echo $? >"/tmp/rows/$name.native.status"
 		# shellcheck disable=SC2086 # words
-		timeout -k 5 120 $user "$B/sspapi" stat -o "/tmp/rows/$name.json" -f json,text $options taskset -c 0 "$B/tests/machines/walk" "$@" \
+		timeout -k 5 1000 $user "$B/sspapi" stat -o "/tmp/rows/$name.json" -f json,text $options taskset -c 0 "$B/tests/machines/walk" "$@" \
 			>"/tmp/rows/$name.out" 2>"/tmp/rows/$name.err" </dev/null
 		echo $? >"/tmp/rows/$name.status"
 		cp /tmp/rows/"$name".* /mnt/rows

@@ -111,7 +111,7 @@ static void shared_memory(struct sp_doctor *d)
 	mib = (uint64_t)s.f_bavail * s.f_frsize >> 20;
 	sp_doctor_say(d, mib < LEAST_MIB ? SP_WORTH : SP_GOOD, SP_LIVE_FOLDER " has room for live files (%llu MiB)", (unsigned long long)mib);
 	if (mib < LEAST_MIB)
-		sp_doctor_mend(d, "docker run --shm-size=1g; or SSPAPI_LIVE=0: a killed process then loses its counts");
+		sp_doctor_mend(d, "make it larger (a container's: docker run --shm-size=1g); or SSPAPI_LIVE=0: a killed process then loses its counts");
 	left_behind(&own, &others);
 	tell_left(d, &own, "", "sspapi recover; or, without their dumps: sspapi recover --discard");
 	if (geteuid() == 0)
