@@ -192,7 +192,8 @@ bool sp_unwind_prepare(bool runtime_left_out)
 
 /* ---- the stack in use --------------------------------------------------------------- */
 
-/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there. */
+/* The kernel looks for the page of a futex, and counts no fault. Nobody waits there.  (valgrind says so of a word that nobody has
+ * written: where a page has one that was, that one is asked for.) */
 static bool is_readable(uintptr_t word)
 {
 	return sp_sys(SYS_futex, word & ~(uintptr_t)3, FUTEX_WAKE, 0, NULL, NULL, 0) >= 0;
@@ -213,7 +214,7 @@ static void enter_stack(uintptr_t sp)
 
 	if (low - sp_self.stack_low < sp_self.stack_end - sp_self.stack_low)
 		return;
-	while (at > low && at - low <= 64 * 4096ul && is_readable(at - 4096))
+	while (at > low && at - low <= 64 * 4096ul && is_readable(at - 4096 == low ? sp - sizeof(uintptr_t) : at - 4096))
 		at -= 4096;
 	if (at == low)
 		sp_self.stack_low = low;
@@ -229,7 +230,7 @@ static bool is_on_stack(uintptr_t word)
 	for (unsigned pages = 0; word >= sp_self.stack_end && !sp_self.stack_whole; pages++) {
 		if (word - sp_self.stack_end >= SP_FRAME_MOST || pages > PAGES_MOST)
 			return false;
-		if (is_readable(sp_self.stack_end))
+		if (is_readable(word - sp_self.stack_end < 4096 ? word : sp_self.stack_end))
 			sp_self.stack_end += 4096;
 		else
 			sp_self.stack_whole = true;
