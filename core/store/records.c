@@ -30,7 +30,7 @@ static uint32_t place_of(const struct sp_writer *w, const unsigned char *at)
 /* (By who waits for the writer, too: it may be unbound right now.) */
 static void unsure(struct sp_writer *w)
 {
-	struct sp_relation *r = sp_get(&w->relation);
+	struct sp_relation *r = sp_acquire(&w->relation);
 
 	if (r)
 		__atomic_fetch_or(&r->flags, SP_RELATION_UNSURE, __ATOMIC_RELAXED);
@@ -248,7 +248,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_image *image, sp
 	for (sp_word *at = (sp_word *)&w->last; at < (sp_word *)&w->holder; at++)
 		sp_put(at, 0);		/* (Another thread may still look there.) */
 	clear_slow(w, SP_SLOW_OTHER | SP_SLOW_KEPT);
-	sp_put(&w->relation, (struct sp_relation *)base);
+	sp_publish(&w->relation, (struct sp_relation *)base);
 	w->image = image;
 	w->off = off;
 	w->layout = l;
@@ -807,13 +807,20 @@ static bool set_mark(struct sp_writer *w, uintptr_t mark, uint32_t who, bool own
 	return false;
 }
 
-/* It is bound to nothing. */
-static bool has_relation(struct sp_writer *w, uint32_t who)
+/* (On the short way the owner's call has no flier.) */
+static bool is_in_flight(const struct sp_writer *w, uint32_t who, uint32_t flier)
 {
-	if (w->relation)
-		return true;
-	leave(w, who);
-	return false;
+	return flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight));
+}
+
+/* NULL: it is bound to nothing. */
+static struct sp_relation *find_relation(struct sp_writer *w, uint32_t who)
+{
+	struct sp_relation *r = sp_acquire(&w->relation);
+
+	if (!r && sp_records_still(w, who))
+		leave(w, who);
+	return r;
 }
 
 /* Is the wrapper of the call in flight still there?  Its frame may be on a stack that the program has unmapped. */
@@ -866,6 +873,7 @@ static void end_records(struct sp_writer *w, uint32_t who)
 SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t frame, uint32_t who, bool owner)
 {
 	uintptr_t mark = sp_records_mark(frame, op) | SP_IN_PAPI, under;
+	struct sp_relation *r;
 
 	for (;;) {
 		bool own = owner && is_owner(w, who);
@@ -893,14 +901,15 @@ SP_COLD bool sp_records_enter(struct sp_writer *w, enum sp_op op, uintptr_t fram
 		}
 		if (!set_mark(w, mark, who, own))
 			continue;
-		if (!has_relation(w, who))
+		r = find_relation(w, who);
+		if (!r)
 			return false;
 		if (sp_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_ZEROED) && begin_records(w, who)) {
 			come_after(w);
 			end_records(w, who);
 		}
 		if (!own)
-			__atomic_fetch_or(&w->relation->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
+			__atomic_fetch_or(&r->flags, SP_RELATION_FOREIGN, __ATOMIC_RELAXED);
 		return true;
 	}
 }
@@ -963,7 +972,23 @@ SP_COLD void sp_records_give(struct sp_writer *w, uint32_t who, uint32_t owner)
 	(void)sp_cas(&w->holder, &who, 0);
 }
 
-/* (On the short way the owner's call has no flier.) */
+SP_COLD bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was)
+{
+	uint32_t flier = sp_acquire(&w->flier);
+
+	*was = flier;
+	if (flier == (who | FLIER_BOOKS) || (is_in_flight(w, who, flier) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS)))
+		return true;
+	return is_owner(w, who) && !(sp_acquire(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS));
+}
+
+SP_COLD void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was)
+{
+	uint32_t is = who | FLIER_BOOKS;
+
+	(void)sp_cas(&w->flier, &is, was);
+}
+
 SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 {
 	uint32_t flier = sp_acquire(&w->flier);
@@ -972,7 +997,7 @@ SP_COLD bool sp_records_still(struct sp_writer *w, uint32_t who)
 		return is_owner(w, who);
 	if (flier == (who | FLIER_BOOKS))
 		return true;
-	return (flier == who || (!flier && is_owner(w, who) && sp_acquire(&w->in_flight))) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS);
+	return is_in_flight(w, who, flier) && sp_cas(&w->flier, &flier, who | FLIER_BOOKS);
 }
 
 SP_COLD bool sp_records_finish(struct sp_writer *w, const struct sp_booking *b)

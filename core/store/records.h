@@ -117,6 +117,11 @@ bool sp_records_nests(const struct sp_writer *w, uint32_t who);
 /* A call was not booked; PAPI has answered it. */
 void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 
+/* Inside PAPI: until sp_records_let() nobody gives the call up for one that PAPI keeps for long (2 s).  False: that has
+ * happened, or another thread's call is in flight, or may be. */
+bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was);
+void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was);
+
 /* The parts of a window that was spent on several CPUs: what is new of k events since the value before, at[i][e] on cpu[i];
  * the CPU that the call is booked on gets the rest.  Whole numbers, so that the sum is what was handed out. */
 struct sp_parts {

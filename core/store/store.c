@@ -290,7 +290,7 @@ static bool same(const struct sp_relation *r, const struct sp_relation_key *key)
 {
 	return r->k == key->k && r->target == (uint32_t)key->target && r->target_id == key->target_id &&
 	       r->scope == (uint32_t)key->scope && r->domain == key->domain &&
-	       !((r->flags ^ key->flags) & SP_RELATION_APART) &&
+	       !((sp_get(&r->flags) ^ key->flags) & SP_RELATION_APART) &&
 	       memcmp(r + 1, key->event, (uint64_t)key->k * sizeof(uint32_t)) == 0;
 }
 
@@ -470,13 +470,17 @@ bool sp_store_relation_becomes(struct sp_store *s, sp_off relation, const struct
 {
 	struct sp_relation *r = sp_store_relation_at(s, relation);
 	struct sp_thread *t = r ? sp_store_thread_at(s, r->thread) : NULL;
+	uint32_t flags;
 	sp_off like;
 
 	if (!t || r->starts || r->k != key->k || r->gauges || key->n_gauges || r->cells != s->cells ||
 	    sp_store_relation_like(s, t, key, &like))
 		return false;
 	identify(r, key);
-	r->flags = (r->flags & (SP_RELATION_API | SP_RELATION_HELD)) | key->flags | SP_BY_AUTO << SP_RELATION_HOW_SHIFT;
+	flags = sp_get(&r->flags);
+	while (!sp_cas(&r->flags, &flags, (flags & (SP_RELATION_API | SP_RELATION_HELD | SP_RELATION_UNSURE)) | key->flags |
+					  SP_BY_AUTO << SP_RELATION_HOW_SHIFT))
+		;
 	__atomic_fetch_add(&s->releases, 1, __ATOMIC_RELEASE);	/* who sought one has not seen this one */
 	return true;
 }

@@ -67,7 +67,7 @@ void sp_after_shutdown(void)
 	sp_sets_forget(0);
 }
 
-static void opened_again(struct sp_opened *o);
+static const struct sp_opened_asks opened_asks;
 
 /* ---- building --------------------------------------------------------- */
 
@@ -133,7 +133,7 @@ void sp_after_create(int rc, const int *id)
 		return;
 	}
 	sp_first_set();
-	(void)sp_opened_watch(opened_again);
+	(void)sp_opened_watch(&opened_asks);
 	if (sp_self_ready())
 		sp_set_new(*id);
 }
@@ -473,20 +473,43 @@ static void bind_again(struct sp_set *s)
 		(void)sp_records_enter(w, SP_OP_START, mark & SP_FRAME, sp_self.id, true);
 }
 
+static struct sp_set *set_that_opens(struct sp_opened *o)
+{
+	return (struct sp_set *)((char *)o - offsetof(struct sp_set, opened));
+}
+
+static bool hold_opened(struct sp_opened *o, uint32_t *was)
+{
+	return sp_records_hold(&set_that_opens(o)->writer, sp_self.id, was);
+}
+
+static void let_opened(struct sp_opened *o, uint32_t was)
+{
+	sp_records_let(&set_that_opens(o)->writer, sp_self.id, was);
+}
+
 /* By opened.h, inside PAPI_start, before anything counts: whose counts these will be is seen here. */
 static void opened_again(struct sp_opened *o)
 {
-	struct sp_set *s = (struct sp_set *)((char *)o - offsetof(struct sp_set, opened));
-	struct sp_counted is = sp_counted(o);
-	struct sp_split *p = sp_get(&s->split);
+	struct sp_set *s = set_that_opens(o);
+	struct sp_counted is;
+	struct sp_split *p;
+	uint32_t was;
+	bool same;
 
-	if (!s->bound)
+	if (!sp_get(&s->bound) || !hold_opened(o, &was))
 		return;
-	if (sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o)))
+	is = sp_counted(o);
+	p = sp_get(&s->split);
+	same = sp_counted_same(&is, &s->counted) && (!p || sp_split_holds(p, o));
+	if (same)
 		sp_put(&s->opened_for, sp_get(&o->changes));
-	else
+	let_opened(o, was);
+	if (!same)
 		bind_again(s);
 }
+
+static const struct sp_opened_asks opened_asks = { hold_opened, let_opened, opened_again };
 
 /* All is as it was at the start before, but the thread may have moved since.  The stack is not warmed: the first store to a
  * page of it after a fork is a fault that PAPI counts natively. */
@@ -771,7 +794,7 @@ int sp_book_entry(struct sp_set *called, struct sp_set *s, enum sp_op op, const 
  * no record, whether it runs is not known. */
 static void dropped(const struct sp_set *s)
 {
-	if ((s ? sp_get(&s->alive) && s->started : sp_get(&sp_sets_lost)) && sp_store.header)
+	if ((s ? sp_get(&s->alive) && sp_get(&s->started) : sp_get(&sp_sets_lost)) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
 }
 
@@ -849,10 +872,13 @@ struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, 
 struct sp_set *sp_begin_start(int id, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id), *called = sp_begin_call(id, SP_OP_START, frame);
+	uint32_t was;
 
-	if (s)		/* (a start that PAPI refused may have closed all and opened none) */
-		sp_put(&s->opened.whole, sp_opened_all(&s->opened) ? 0 : s->opened.had);
 	sp_opening = s ? (uintptr_t)&s->opened | SP_OPENS_AGAIN : 0;
+	if (s && hold_opened(&s->opened, &was)) {	/* (a start that PAPI refused may have closed all and opened none) */
+		sp_put(&s->opened.whole, sp_opened_all(&s->opened) ? 0 : s->opened.had);
+		let_opened(&s->opened, was);
+	}
 	if (SP_UNLIKELY(s && s->has_histograms))
 		sp_histograms_begin(s, id);
 	if (called)

@@ -14,7 +14,7 @@ struct sp_counted sp_counted(const struct sp_opened *o)
 
 	if (!o->n)
 		return c;
-	c = (struct sp_counted){ .known = !o->odd, .attached = first->tid >= 0 && !first->thread, .tid = first->tid,
+	c = (struct sp_counted){ .known = !o->odd && !sp_get(&o->missed), .attached = first->tid >= 0 && !first->thread, .tid = first->tid,
 				 .thread = first->thread, .cpu = first->cpu };
 	for (uint32_t i = 0; i < o->n; i++) {
 		const struct sp_native *n = &o->at[i];

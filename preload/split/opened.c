@@ -23,13 +23,14 @@ static struct sp_lock lock;
 static uintptr_t watched;		/* the base of the libpapi whose entries are ours; 0: none */
 
 __thread uintptr_t sp_opening __attribute__((tls_model("initial-exec")));
-static void (*tell_again)(struct sp_opened *o);
+static const struct sp_opened_asks *ask;
 
 void sp_opened_forget(struct sp_opened *o)
 {
 	o->n = o->more = o->had = o->whole = 0;
 	o->odd = o->reordered = false;
-	sp_put(&o->changes, o->changes + 1);
+	sp_put(&o->missed, false);
+	sp_add(&o->changes, 1);
 }
 
 uint32_t sp_opened_leaders(const struct sp_opened *o)
@@ -60,7 +61,7 @@ static void note_open(struct sp_opened *o, const struct perf_event_attr *attr, i
 {
 	struct sp_native *n;
 
-	sp_put(&o->changes, o->changes + 1);
+	sp_add(&o->changes, 1);
 	if (o->n == SP_NATIVES_MOST || !make_room(o)) {
 		o->more++;
 		o->odd = o->odd || !o->n || tid != o->asked;
@@ -87,12 +88,12 @@ static void note_close(struct sp_opened *o, int fd)
 			continue;
 		memmove(&o->at[i], &o->at[i + 1], (o->n - i - 1) * sizeof(o->at[0]));
 		o->n--;
-		sp_put(&o->changes, o->changes + 1);
+		sp_add(&o->changes, 1);
 		return;
 	}
 	if (o->more) {
 		o->more--;
-		sp_put(&o->changes, o->changes + 1);
+		sp_add(&o->changes, 1);
 	}
 	o->odd = o->odd && o->more;
 }
@@ -103,22 +104,44 @@ static struct sp_opened *opening(void)
 	return (struct sp_opened *)(sp_opening & ~SP_OPENS_AGAIN);
 }
 
+static bool begin_note(struct sp_opened *o, uint32_t *was)
+{
+	if (!(sp_opening & SP_OPENS_AGAIN) || ask->hold(o, was))
+		return true;
+	sp_put(&o->missed, true);
+	sp_add(&o->changes, 1);
+	return false;
+}
+
+static void end_note(struct sp_opened *o, uint32_t was)
+{
+	if (sp_opening & SP_OPENS_AGAIN)
+		ask->let(o, was);
+}
+
 static long on_syscall(long number, ...)
 {
 	struct sp_opened *o = opening();
 	long a[6], r;
+	uint32_t was;
 
 	SP_SIX_WORDS(a, number);
 	r = next_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (number == SYS_perf_event_open && r >= 0 && o) {
 		int saved = errno;
+		bool again = false;
 
-		note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], (int)r);
-		if (sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole) {
-			o->whole = 0;
-			o->had = sp_opened_all(o);
-			tell_again(o);
+		if (begin_note(o, &was)) {
+			note_open(o, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], (int)r);
+			again = sp_opening & SP_OPENS_AGAIN && sp_opened_all(o) == o->whole;
+			if (again) {
+				o->whole = 0;
+				o->had = sp_opened_all(o);
+			}
+			end_note(o, was);
 		}
+		if (again)
+			ask->again(o);
 		errno = saved;
 	}
 	return r;
@@ -127,11 +150,14 @@ static long on_syscall(long number, ...)
 static int on_close(int fd)
 {
 	struct sp_opened *o = opening();
+	uint32_t was;
 
-	if (o && sp_opening & SP_OPENS_AGAIN && !o->whole)
-		o->whole = sp_opened_all(o);
-	if (o)
+	if (o && begin_note(o, &was)) {
+		if (sp_opening & SP_OPENS_AGAIN && !o->whole)
+			o->whole = sp_opened_all(o);
 		note_close(o, fd);
+		end_note(o, was);
+	}
 	return next_close(fd);
 }
 
@@ -228,7 +254,7 @@ static bool watch(void)
 
 /* One thread at a time: another would take our functions for those that stood there, and they would call
  * themselves for ever (seen in 4 of 60 runs of four threads that make their first sets at once). */
-bool sp_opened_watch(void (*again)(struct sp_opened *o))
+bool sp_opened_watch(const struct sp_opened_asks *asks)
 {
 	struct sp_held held;
 
@@ -237,7 +263,7 @@ bool sp_opened_watch(void (*again)(struct sp_opened *o))
 	if (sp_acquire(&watched) == sp_papi_used->low)
 		return true;
 	sp_lock_take(&lock, &held);
-	tell_again = again;
+	ask = asks;
 	if (watched != sp_papi_used->low && watch())
 		sp_publish(&watched, sp_papi_used->low);
 	sp_lock_give(&lock, &held);

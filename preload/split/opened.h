@@ -6,7 +6,8 @@
  * are touched.  What is opened while PAPI is called for a set is that set's, in PAPI's order of
  * its native events; what libpapi closes is dropped.
  *
- * By the threads that call PAPI; two that build one set at once race in PAPI itself.
+ * By the threads that call PAPI; two that build one set at once race in PAPI itself.  Of two that start one at once that one
+ * writes whose call is booked; of what the other one opens only that it did.
  */
 #ifndef SP_OPENED_H
 #define SP_OPENED_H
@@ -38,13 +39,21 @@ struct sp_opened {
 	int asked;			/* the thread that PAPI named for the last one kept; 0: itself */
 	bool odd;			/* one of those more is another thread's than the one kept last */
 	bool reordered;			/* events were removed: PAPI fills the gaps in an order of its own */
+	bool missed;			/* something came or went that could not be written here */
+};
+
+/* Asked by the thread that starts the set, inside PAPI.  errno is given back.
+ * hold, let: in between what stands here is this thread's to write; was: for let.  False: the set is another thread's now.
+ * again: PAPI_start has closed what the set had open and has opened as many again, before any of them counts. */
+struct sp_opened_asks {
+	bool (*hold)(struct sp_opened *o, uint32_t *was);
+	void (*let)(struct sp_opened *o, uint32_t was);
+	void (*again)(struct sp_opened *o);
 };
 
 /* Puts us in front of the libpapi that is observed now; once more costs a compare.  False: its
- * entries were not found, or cannot be written: nothing will be seen.
- * again: called where PAPI_start has closed what the set had open and has opened as many again, before any of them counts; by
- * the thread that starts it, inside PAPI.  errno is given back. */
-bool sp_opened_watch(void (*again)(struct sp_opened *o));
+ * entries were not found, or cannot be written: nothing will be seen. */
+bool sp_opened_watch(const struct sp_opened_asks *asks);
 
 void sp_opened_child(void);		/* in a child of fork: the lock is free */
 
