@@ -441,12 +441,23 @@ static void cut_callers(uint32_t upto)
 	sp_put(&sp_process.unwinds, frames > 1);
 }
 
+/* Up to where sites are whole: another thread may be writing one right now. */
+static uint32_t find_whole(void)
+{
+	uint32_t upto = resolved, n = sp_get(&used);
+
+	while (upto < n && frames_in(site_at(upto + 1)))
+		upto++;
+	return upto;
+}
+
 /* With the lock. */
 static void resolve(void)
 {
-	uint32_t upto = sp_get(&used);
+	uint32_t upto;
 
-	sp_put(&sp_process.sites_due, sp_modules_away != 0 || room - upto < wanted());
+	sp_put(&sp_process.sites_due, sp_modules_away != 0 || room - sp_get(&used) < wanted());
+	upto = find_whole();
 	if (resolved == upto)
 		return;
 	sp_elf_each(resolve_in, &upto);
