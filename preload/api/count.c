@@ -120,17 +120,18 @@ static int start(const struct sp_real *real, struct sspapi_relation *rel, int es
 	sp_opening = opening;
 	if (called)
 		sp_records_returned(&called->writer);
-	if (s)
-		s->wanted = NULL;
 	if (rc == PAPI_OK) {
-		rel->current = part;
-		part->serial = s->alive;
-		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 		sp_after_start(called, rc, es, open, at);
+		s->wanted = NULL;
+		rel->current = part_of(rel, sp_get(&s->relation)) ?: part;	/* bound anew inside its start: to another one */
+		rel->current->serial = s->alive;
+		s->log.ns = sp_max(s->log.ns, rel->latest_ns);
 	} else {
 		sp_run_failed(called);
-		if (s)
+		if (s) {
+			s->wanted = NULL;
 			(void)sp_set_unbind(s);
+		}
 		sp_after_start_failed(rc);
 	}
 	return rc;
