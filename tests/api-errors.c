@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fake/fake.h"
 #include "../preload/sspapi.h"
@@ -495,6 +497,31 @@ static void summed(void)
 	ok(sspapi_subtree_total(root, 12345) == 0 && sspapi_subtree_total(NULL, code) == 0, "is 0", "an event that there is not", 0, 0);
 }
 
+/* Detached, it counts its target until PAPI_start opens it anew, for the caller: another part of the relation. */
+static void opened_anew(void)
+{
+	int es = made("EV_A"), other = made("EV_H"), code, rc;
+	unsigned long tid = (unsigned long)syscall(SYS_gettid);
+	sspapi_relation *rel = NULL;
+	long long v[1], before;
+
+	PAPI_event_name_to_code("EV_A", &code);
+	PAPI_attach(es, tid);
+	sspapi_start(es, &rel);
+	sspapi_stop(rel, NULL, false, NULL);
+	PAPI_detach(es);
+	PAPI_attach(other, tid);	/* the one touched last is another one */
+	rc = sspapi_start(es, &rel);
+	fake_count_set(es, "EV_A", 5);
+	ok(rc == PAPI_OK && sspapi_stop(rel, NULL, false, NULL) == PAPI_OK, "is stopped", "a set that its start opened anew", rc, state_of(es));
+	before = sspapi_total(rel, code, -1);
+	PAPI_start(es);
+	fake_count_set(es, "EV_A", 9);
+	PAPI_stop(es, v);
+	ok(before == 5 && sspapi_total(rel, code, -1) == before, "is in the relation no more", "and started without it", (int)before, state_of(es));
+	sspapi_free(rel);
+}
+
 int main(void)
 {
 	static const char *const asked[] = { "PAPI_start", "PAPI_state", "PAPI_num_events", "PAPI_list_events", "PAPI_get_event_info",
@@ -517,6 +544,7 @@ int main(void)
 	ok(rc == PAPI_EINVAL && !rel, "PAPI_EINVAL", "a set without events", rc, state_of(es));
 	running_already();
 	replaced();
+	opened_anew();
 	several();
 	walked();
 	asked_by_place();
