@@ -578,7 +578,7 @@ SP_COLD void sp_begin_slow(struct sp_set *s)
 
 	if (!p)			/* a handler on top has dropped it */
 		return;
-	sp_split_zeroed(p, s->writer.opened, &s->opened);
+	sp_split_zeroed(p, sp_get(&s->writer.opened), &s->opened);
 	if (sp_split_needs_time(p))
 		sp_put(&s->fast_thread, 0);
 	errno = saved;

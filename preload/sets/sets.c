@@ -172,7 +172,7 @@ struct sp_set *sp_set_new(int id)
 	if (!sp_set_unbind(s))
 		return NULL;
 	memset(&s->starter, 0, sizeof(*s) - offsetof(struct sp_set, starter));
-	s->generation = sp_process.generation;
+	sp_put(&s->generation, sp_process.generation);
 	sp_put(&s->started, false);
 	s->changed = true;
 	sp_put(&s->creator, sp_self.id);

@@ -222,12 +222,13 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 {
 	bool theirs = sp_is_theirs(p);
 
-	if (!(ends || theirs) || !p->clock || !p->marked || p->trouble || p->unseen || (!theirs && sp_split_is_ready(p, sp_proof_now())) ||
-	    !sp_split_take_here(p))
+	if (!(ends || theirs) || !sp_split_take_here(p))	/* (another thread's reset may scan it right now) */
 		return;
-	if (p->clock && !may_scan(p)) {
+	if (!p->clock || !p->marked || p->trouble || p->unseen || (!theirs && sp_split_is_ready(p, sp_proof_now()))) {
+		;
+	} else if (!may_scan(p)) {
 		p->unseen = true;
-	} else if (p->clock) {
+	} else {
 		catch_up(p, last);
 		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
@@ -629,23 +630,23 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 
 void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *opened)
 {
-	if (!p->clock || p->trouble)
-		return;
 	if (!sp_split_take_here(p)) {
 		sp_split_lost(p);
 		return;
 	}
-	if (p->clock && p->counts && !p->probed && !sp_is_theirs(p)) {
-		probe(p);
-		sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
-	}
-	p->asked = 0;
-	if (p->clock && sp_split_is_ready(p, open) && open == sp_proof_now()) {
-		sp_put(&p->lost, false);
-		sp_put(&p->missed, false);
-		sp_split_fresh(p);
-	} else if (p->clock) {
-		begin_anew(p, opened);
+	if (p->clock && !p->trouble) {
+		if (p->counts && !p->probed && !sp_is_theirs(p)) {
+			probe(p);
+			sp_put(&p->gate.ready, p->marked && (p->home < 0 || p->probed));
+		}
+		p->asked = 0;
+		if (sp_split_is_ready(p, open) && open == sp_proof_now()) {
+			sp_put(&p->lost, false);
+			sp_put(&p->missed, false);
+			sp_split_fresh(p);
+		} else if (p->clock) {
+			begin_anew(p, opened);
+		}
 	}
 	sp_split_give(p);
 }
