@@ -507,7 +507,7 @@ static void walk(struct found *f, uint32_t most, const struct sp_stack *from, ui
 	enum sp_walk way;
 
 	meet_stack(at.sp);
-	if (!walker->begin(&asks, &at))
+	if (!walker->begin(&asks))
 		return;
 	for (uint32_t left = most + OWN_MOST; left && f->n < most; left--) {
 		const uintptr_t to = at.to;

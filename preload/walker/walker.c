@@ -48,14 +48,14 @@ int sp_no_pipe2(int fd[2], int flags)
 static const struct sp_walk_asks *asks;
 static unw_addr_space_t space;
 static unw_cursor_t cursor;
-static struct sp_stack first;		/* the frame that the walk began at */
-static const struct sp_tables *tables;	/* of the frame that is looked at */
+static struct sp_stack first;		/* the frame that is looked at */
+static const struct sp_tables *tables;	/* its object's */
 static uintptr_t function;		/* where its code begins */
 
 /* What libunwind has read of the stack in a step. */
 static struct {
-	bool unknown, none, fp;		/* no tables known; they have no entry; the frame pointer as it was */
-	uintptr_t refused, fp_at;	/* a word that is not on the stack; where that frame pointer stands; 0 */
+	bool unknown, none, fp, found;	/* no tables known; they have no entry; the frame pointer as it was; the caller's registers */
+	uintptr_t refused;		/* a word that is not on the stack; 0 */
 	unsigned n;
 	uintptr_t word[3], value[3];	/* the others */
 } seen;
@@ -107,10 +107,6 @@ static int no_list(unw_addr_space_t as, unw_word_t *list, void *arg)
 
 static void note(uintptr_t word, uintptr_t value)
 {
-	if (word == seen.fp_at) {
-		seen.fp = true;
-		return;
-	}
 	for (unsigned i = 0; i < seen.n; i++)
 		if (seen.word[i] == word)
 			return;
@@ -139,7 +135,7 @@ static int read_word(unw_addr_space_t as, unw_word_t at, unw_word_t *value, int 
 	return 0;
 }
 
-/* The first frame's: of its other registers nothing is known. */
+/* Of a frame's other registers nothing is known. */
 static int read_register(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write, void *arg)
 {
 	(void)as;
@@ -180,7 +176,7 @@ static int no_name(unw_addr_space_t as, unw_word_t at, char *name, size_t room, 
 	return -UNW_ENOINFO;
 }
 
-static bool begin(const struct sp_walk_asks *from_asks, const struct sp_stack *from)
+static bool begin(const struct sp_walk_asks *from_asks)
 {
 	static struct {
 		unw_accessors_t are;
@@ -198,9 +194,7 @@ static bool begin(const struct sp_walk_asks *from_asks, const struct sp_stack *f
 		(void)unw_set_caching_policy(space, UNW_CACHE_NONE);	/* a cache has a lock, and memory */
 	}
 	asks = from_asks;
-	first = *from;
-	tables = NULL;
-	return unw_init_remote(&cursor, space, NULL) == 0;
+	return true;
 }
 
 /* The word that holds the register of the frame; 0: none. */
@@ -236,7 +230,7 @@ static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa
 	by = (intptr_t)(others ? there : cfa) - (intptr_t)(seen.fp ? at->fp : at->sp);
 	if (others && fp_at && fp_at == at->fp)
 		rule->how |= SP_RULE_FP_AT_FP;
-	else if (fp_at != seen.fp_at)
+	else if (fp_at)
 		fp = (intptr_t)(fp_at - cfa);
 	if (!fits(by) || !fits(fp) || !fits((intptr_t)(ra_at - cfa)))
 		return false;
@@ -246,32 +240,43 @@ static bool learn(struct sp_rule *rule, const struct sp_stack *at, uintptr_t cfa
 	return true;
 }
 
+/* The tables' rows of a function, in order, until the one that the call lies in. */
+static int find_row(void *arg, void *row, size_t bytes, unw_word_t from, unw_word_t end)
+{
+	(void)arg;
+	(void)bytes;
+	if (first.to - 1 - from >= end - from)
+		return 0;
+	seen.found = unw_apply_reg_state(&cursor, row) >= 0;
+	return -UNW_ESTOPUNWIND;
+}
+
+/* Each frame by itself, as its rule will be used. Not by unw_step: that guesses where the tables lead no further, and on
+ * aarch64 reads code first, and the frame pointer, which ends a path where it is 0. */
 static enum sp_walk step(struct sp_stack *at, struct sp_rule *rule)
 {
-	unw_word_t cfa = 0, ip = 0, fp = 0;
-	unw_proc_info_t pi;
-	uintptr_t ra_at;
+	unw_word_t cfa = 0, fp = 0;
+	uintptr_t ra_at, to;
 	bool known;
-	int r;
 
 	memset(&seen, 0, sizeof(seen));
-	if (find_tables(space, at->to - 1, &pi, 0, NULL) < 0)	/* where libunwind would guess */
-		return seen.unknown ? SP_WALK_UNKNOWN : SP_WALK_ENDS;
-	seen.fp_at = saved_at(FP, &known);
-	r = unw_step(&cursor);
+	tables = NULL;
+	first = *at;
+	if (unw_init_remote(&cursor, space, NULL) == 0)
+		(void)unw_reg_states_iterate(&cursor, find_row, NULL);
 	if (seen.none)
-		return SP_WALK_ENDS;
+		return seen.unknown ? SP_WALK_UNKNOWN : SP_WALK_ENDS;
 	ra_at = saved_at(RA, &known);
 	if (seen.refused && seen.refused != ra_at)
 		return SP_WALK_LOST;
 	if (!ra_at || unw_get_reg(&cursor, SP, &cfa) < 0 || !learn(rule, at, cfa, ra_at))
 		return SP_WALK_ENDS;
-	if (r < 0 && !seen.refused)
+	if (!seen.found && !seen.refused)
 		return SP_WALK_ENDS;
-	if (seen.refused || unw_get_reg(&cursor, IP, &ip) < 0 || !(ip = sp_unsigned_address(ip)))
+	if (seen.refused || !(to = sp_unsigned_address(*(const uintptr_t *)ra_at)))
 		return SP_WALK_BEYOND;
 	(void)unw_get_reg(&cursor, FP, &fp);
-	*at = (struct sp_stack){ ip, cfa, fp };
+	*at = (struct sp_stack){ to, cfa, fp };
 	return SP_WALK_ON;
 }
 
@@ -281,7 +286,7 @@ static __attribute__((noinline)) void walk_here(const struct sp_walk_asks *of)
 			       *(const uintptr_t *)__builtin_frame_address(0) };
 	struct sp_rule rule;
 
-	if (begin(of, &at))
+	if (begin(of))
 		while (step(&at, &rule) == SP_WALK_ON)
 			;
 }

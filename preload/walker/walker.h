@@ -29,8 +29,9 @@ enum sp_walk {
 };
 
 struct sp_walker {
-	/* A walk from this frame. False: there is no memory for one. */
-	bool (*begin)(const struct sp_walk_asks *asks, const struct sp_stack *from);
+	/* A walk. False: there is no memory for one. */
+	bool (*begin)(const struct sp_walk_asks *asks);
+	/* From this frame. */
 	enum sp_walk (*step)(struct sp_stack *at, struct sp_rule *rule);
 	/* A walk inside the walker, so that its code and memory are there. */
 	void (*rehearse)(const struct sp_walk_asks *asks);
