@@ -685,23 +685,10 @@ static bool book_shortly(struct sp_writer *w, const struct sp_booking *b)
 	return (b->op == SP_OP_READ || b->op == SP_OP_STOP) && sp_records_value(w, b->op, b->cpu, b->x, b->site);
 }
 
-/* The site of a call that is booked; found before PAPI_start, and by sp_before_zero. */
-static uint32_t find_site(struct sp_set *s, enum sp_op op, const struct sp_stack *at)
-{
-	uint32_t zeroes = op == SP_OP_RESET || op == SP_OP_ACCUM ? sp_get(&s->zero_site) : 0;
-
-	if (op == SP_OP_START && sp_get(&sp_process.unwinds))
-		return sp_get(&s->start_site);
-	if (!zeroes)
-		return sp_site_here(&s->seen[sp_seen_by(op)], at);
-	sp_put(&s->zero_site, 0);
-	return zeroes - 1;
-}
-
 static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *values, uint32_t open,
 		    const struct sp_stack *at)
 {
-	uint32_t site = find_site(s, op, at);
+	uint32_t site = op == SP_OP_START && sp_get(&sp_process.unwinds) ? sp_get(&s->start_site) : sp_site_here(&s->seen[sp_seen_by(op)], at);
 	bool own = sp_get(&s->starter) == sp_self.id, fast = sp_is_fast(s), split, timed;
 	struct sp_booking b = { .op = op, .cpu = cpu, .x = values, .site = site, .who = sp_self.id };
 	struct sp_split *p;
@@ -858,14 +845,14 @@ struct sp_set *sp_begin_ending_call(int id, enum sp_op op, uintptr_t frame)
 	return sp_begin_call(id, op, frame);
 }
 
-/* The callers are looked for before PAPI zeroes: a walk of some 10,000 instructions between that and the look at the shadow
- * counters would be in PAPI's counts alone. */
+/* A path that was not met before is walked before PAPI zeroes: the walk's 10,000 instructions a frame between that and the look
+ * at the shadow counters would be in PAPI's counts alone. */
 struct sp_set *sp_before_zero(int id, enum sp_op op, const struct sp_stack *at, uintptr_t frame)
 {
 	struct sp_set *s = sp_set_of(id);
 
 	if (sp_get(&sp_process.unwinds) && sp_booked(s))
-		sp_put(&s->zero_site, sp_site_here(&s->seen[sp_seen_by(op)], at) + 1);
+		(void)sp_site_here(&s->seen[sp_seen_by(op)], at);
 	return op == SP_OP_ACCUM ? sp_begin_ending_call(id, op, frame) : sp_begin_call(id, op, frame);
 }
 

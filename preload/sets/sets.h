@@ -76,7 +76,6 @@ struct __attribute__((aligned(128))) sp_set {
 	uint64_t gauges_bytes;		/* of the room for gauges.kind, and behind that for the kinds of all events */
 	struct sp_interval_slot *slots;	/* for the writer's intervals; stays, too */
 	uint32_t start_site;		/* of the PAPI_start under way, with more frames than one */
-	uint32_t zero_site;		/* 1 + that of the PAPI_reset or PAPI_accum under way, likewise; 0: not looked for */
 	struct sp_below below;
 	uint32_t n_slots;
 	/* From here on 0 in a new set. */

@@ -473,4 +473,31 @@ $cc -O2 -g -shared -fPIC -o plugin.so plugin.c -lpapi && $cc -O2 -g -o host host
 run_native native ./host ./plugin.so
 counted host ./host ./plugin.so
 plain "a plug-in that is loaded while a set runs" && check "a plug-in that is loaded while a set runs: no page fault more" same_as_native native host
+
+# A PAPI_reset that PAPI refuses leaves nothing to the next one, which is another function's.
+cat >refused.c <<'END'
+#include "regions.h"
+#include "fake/fake.h"
+#include "sspapi.h"
+static int set = PAPI_NULL;
+static sspapi_relation *rel;
+static long long value;
+HERE static int refused(void) { int r = PAPI_reset(set); END(r); return r; }
+HERE static int done(void) { int r = sspapi_reset(rel); END(r); return r; }
+int main(void)
+{
+	PAPI_library_init(PAPI_VER_CURRENT);
+	PAPI_create_eventset(&set);
+	PAPI_add_named_event(set, "EV_A");
+	if (sspapi_start(set, &rel) != PAPI_OK || fake_fail("PAPI_reset", PAPI_ESYS, 0, 1) != 0)
+		return 1;
+	if (refused() != PAPI_ESYS || done() != PAPI_OK)
+		return 2;
+	fake_count("EV_A", 7);
+	return PAPI_stop(set, &value) != PAPI_OK;
+}
+END
+$cc -O2 -g -I"$root/tests" -I"$root/preload" -o refused refused.c "$fake/libpapi.so.7.0" "$B/libsspapi.so" -Wl,-rpath,"$fake"
+counted refused env SSPAPI_CALLSITES=2 ./refused
+told refused "a PAPI_reset that PAPI refuses: the next reset has its own call site" "between done<main main 7"
 done_testing

@@ -81,6 +81,18 @@ row fortran sums cpus levels exact -- read
 row fortran-once sums cpus levels exact -- once
 ROW_PROGRAM=''
 
+# The callers of a call that was met before are found without a walk, which takes 10,000 instructions a frame.
+few_added() {
+	paste "$out/$1.native.out" "$out/$1.shim.out" | awk '{ print; bad = bad || $6 - $3 > 6000 } END { exit bad || NR != 5 }'
+}
+ROW_PROGRAM=$B/tests/machines/prices ROW_ENV=SSPAPI_CALLSITES=4
+row callers -- $two
+ROW_PROGRAM='' ROW_ENV=''
+if [ "${GUEST-}" != 1 ]; then
+	check "callers: those of each site" grep -q '"symbol": "price' "$out/callers.json"
+	check "callers: of a known site, few instructions" few_added callers
+fi
+
 calls hardware PAPI_TOT_INS PAPI_TOT_CYC
 calls faults perf::PAGE-FAULTS
 
