@@ -15,7 +15,11 @@
 #include "unwind.h"
 
 #define TABLE	8192u			/* a power of 2, twice the sites */
-#define HASHED	(1ull << 47)		/* in a key that is a hash */
+#ifdef __aarch64__
+#define HASHED	1ull			/* in a key that is a hash: no code is there */
+#else
+#define HASHED	(1ull << 47)
+#endif
 #define RETIRED	SP_SITE_OF(1)		/* no address, no number */
 #define ADDRESS	((1ull << 48) - 1)
 #define NUMBER(is) ((uint32_t)((is) & SP_SITE_MOST))
@@ -87,9 +91,14 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
+static bool is_key(uintptr_t address)
+{
+	return !(address & (HASHED | ~ADDRESS));
+}
+
 static bool is_plain(const struct key *k)
 {
-	return k->n == 1 && !k->name && sp_get(&depth) == 1 && k->frame[0] < HASHED;
+	return k->n == 1 && !k->name && sp_get(&depth) == 1 && is_key(k->frame[0]);
 }
 
 static void hash_key(struct key *k)
@@ -283,7 +292,7 @@ static uint32_t find_site(struct sp_sites_seen *seen, const struct sp_stack *at,
 
 	if (before >> 16 == caller)
 		return NUMBER(before);
-	if (sp_get(&depth) == 1 && caller < HASHED && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
+	if (sp_get(&depth) == 1 && is_key(caller) && !sp_self.nests && sp_acquire(&table) && (id = find_plain(caller)) != 0) {
 		keep(seen, SP_SITE_OF(caller) | id);
 		return id;
 	}
