@@ -11,19 +11,22 @@
 
 /* ---- the grammar ------------------------------------------------------- */
 
-/* Before each item of a list or object but the first. */
-static void comma(struct sp_out *o, bool *more)
+/* Has the list or object that is open no item yet? */
+static bool is_first(const struct sp_out *o)
 {
-	if (*more)
-		sp_out_text(o, ", ");
-	*more = true;
+	return o->used && (o->buffer[o->used - 1] == '[' || o->buffer[o->used - 1] == '{');
 }
 
-static void comma_line(struct sp_out *o, bool *more, const char *indent)
+void sp_json_comma(struct sp_out *o)
 {
-	sp_out_text(o, *more ? ",\n" : "\n");
+	if (!is_first(o))
+		sp_out_text(o, ", ");
+}
+
+void sp_json_line(struct sp_out *o, const char *indent)
+{
+	sp_out_text(o, is_first(o) ? "\n" : ",\n");
 	sp_out_text(o, indent);
-	*more = true;
 }
 
 void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v)
@@ -46,13 +49,12 @@ static const char *word(const char *const *words, unsigned n, uint32_t i)
 
 static void strings(struct sp_out *o, const char *key, const struct sp_image *image, sp_off off)
 {
-	bool more = false;
 	const char *text;
 
 	sp_out_text(o, key);
 	sp_out_char(o, '[');
 	for (uint32_t i = 0; (text = sp_image_text_at(image, off, i)); i++) {
-		comma(o, &more);
+		sp_json_comma(o);
 		sp_out_json(o, text);
 	}
 	sp_out_char(o, ']');
@@ -78,7 +80,6 @@ static void process_fields(struct sp_out *o, const struct sp_model *m, const str
 static void process(struct sp_out *o, const struct sp_show *s)
 {
 	const struct sp_model *m = s->m;
-	bool more = false;
 
 	sp_out_text(o, " \"process\": {");
 	process_fields(o, m, &m->h);
@@ -91,7 +92,7 @@ static void process(struct sp_out *o, const struct sp_show *s)
 
 		if (s->part && !s->part->process[i])
 			continue;
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"id\": %u, \"machine\": % d, ", i, m->machine[p->machine].root);
 		if (sp_n_repeats(m))
 			sp_json_f(o, "\"run\": %lu, ", p->h->stat >> SP_STAT_RUN_SHIFT);
@@ -104,7 +105,6 @@ static void process(struct sp_out *o, const struct sp_show *s)
 static void runs(struct sp_out *o, struct sp_model *m)
 {
 	struct sp_spread *s = sp_repeats_spread(m);
-	bool more = false;
 	char buf[32];
 
 	if (!s)
@@ -113,7 +113,7 @@ static void runs(struct sp_out *o, struct sp_model *m)
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!s[e].n)
 			continue;
-		comma(o, &more);
+		sp_json_comma(o);
 		sp_json_f(o, "{\"event\": %s, \"runs\": %u, \"mean\": %f, \"stddev\": %f, \"min\": %f, \"max\": %f}",
 			  sp_event_name(m, e, buf), s[e].n, s[e].mean, sp_deviation(&s[e]), s[e].min, s[e].max);
 	}
@@ -124,12 +124,11 @@ static void runs(struct sp_out *o, struct sp_model *m)
 /* Of a store of `sspapi stat`: what was counted from outside. */
 static void stat(struct sp_out *o, struct sp_model *m)
 {
-	bool more = false;
 	char buf[32];
 
 	sp_out_text(o, m->h.stat ? ", \"stat\": {\"events\": [" : ", \"stat\": null");
 	for (uint32_t e = 0; m->h.stat && e < m->n_events; e++) {
-		comma(o, &more);
+		sp_json_comma(o);
 		sp_out_json(o, sp_event_name(m, e, buf));
 	}
 	if (!m->h.stat)
@@ -166,7 +165,6 @@ static void settings(struct sp_out *o, struct sp_model *m)
 static void topology(struct sp_out *o, const struct sp_show *s)
 {
 	const struct sp_model *m = s->m;
-	bool more = false;
 
 	sp_json_f(o, " \"topology\": {\"source\": %s, \"components\": [", m->topology_source ? m->topology_source : "");
 	for (uint32_t i = 0; i < m->n_components; i++) {
@@ -175,7 +173,7 @@ static void topology(struct sp_out *o, const struct sp_show *s)
 
 		if (s->part && !s->part->component[i])
 			continue;
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": %s, \"os_index\": % d, \"logical_index\": %d, \"name\": %s", i,
 			  sp_parent(m, i), sp_fixed_text(type, c->type, sizeof(c->type)), c->os_index, c->logical_index,
 			  sp_fixed_text(name, c->name, sizeof(c->name)));
@@ -195,15 +193,13 @@ static void topology(struct sp_out *o, const struct sp_show *s)
 /* The kinds of cores with a bit here, by their names. */
 static void kind_names(struct sp_out *o, const struct sp_model *m, const char *key, uint32_t kinds)
 {
-	bool more = false;
-
 	if (!kinds)
 		return;
 	sp_out_text(o, key);
 	for (uint32_t k = 0; k < m->n_kinds; k++) {
 		if (!(kinds >> k & 1))
 			continue;
-		comma(o, &more);
+		sp_json_comma(o);
 		sp_out_json(o, m->kind[k].name);
 	}
 	sp_out_char(o, ']');
@@ -225,7 +221,6 @@ static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
 static void events(struct sp_out *o, const struct sp_model *m)
 {
 	static const char *const types[] = { "int64", "uint64", "fp64", "bit64" };
-	bool more = false;
 	char buf[32];
 
 	sp_out_text(o, " \"events\": [");
@@ -233,7 +228,7 @@ static void events(struct sp_out *o, const struct sp_model *m)
 		const struct sp_event *e = m->event[i];
 		const char *postfix = SP_EVENT_TEXT(m, i, postfix);
 
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"id\": %u, \"name\": %s, \"code\": \"%#lx\", \"component\": %s, \"data_type\": %s, \"kind\": %s", i,
 			  sp_event_name(m, i, buf), e ? (uint64_t)e->code : 0, SP_EVENT_TEXT(m, i, component),
 			  types[sp_event_type(m, i)], sp_event_is_gauge(m, i) ? "gauge" : "counter");
@@ -269,13 +264,12 @@ static void values(struct sp_out *o, const struct sp_model *m, const struct sp_r
 static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 {
 	struct sp_at_cpu at;
-	bool more = false;
 
 	sp_out_text(o, ",\n   \"cpus\": [");
 	for (uint32_t i = 0; i < row->cells; i++) {
 		if (!sp_row_cell(m, row, i, &at))
 			continue;
-		comma_line(o, &more, "    ");
+		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"cpu\": % d, \"readings\": %lu, \"ns\": % ld", at.cpu, at.readings, at.there);
 		values(o, m, row, ", \"total\": [", at.total, &at);
 		values(o, m, row, ", \"exact\": [", at.exact, &at);
@@ -292,13 +286,14 @@ static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, ui
 }
 
 /* The next of the list of an event on a CPU, which it begins. */
-static void next_entry(struct sp_out *o, int32_t cpu, uint32_t event, bool *more, bool *some)
+static void next_entry(struct sp_out *o, int32_t cpu, uint32_t event, bool *some)
 {
 	if (!*some) {
-		comma_line(o, more, "    ");
+		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"list\": [", event, cpu);
+		*some = true;
 	}
-	comma(o, some);
+	sp_json_comma(o);
 }
 
 /* Of how many permanent readings on this CPU one is shown. */
@@ -316,7 +311,7 @@ static uint64_t step_of(const struct sp_show *s, const struct sp_row *row, int32
 
 /* The permanent readings, oldest first.  Those of sspapi stat say what came since the one before: one that stands for
  * several is their sum. */
-static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, int32_t cpu, uint32_t e, bool *more, bool *some)
+static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, int32_t cpu, uint32_t e, bool *some)
 {
 	uint64_t step = step_of(s, row, cpu), n = 0, sum = 0, ns = 0;
 	bool since = sp_process_header(s->m, row->process)->stat && sp_event_type(s->m, row->event[e]) != SP_FP64;
@@ -329,12 +324,12 @@ static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row 
 		ns = r.ns;
 		if (++n % step)
 			continue;
-		next_entry(o, cpu, row->event[e], more, some);
+		next_entry(o, cpu, row->event[e], some);
 		entry(o, s->m, row->event[e], ns, (int64_t)sum, true);
 		sum = 0;
 	}
 	if (n % step) {
-		next_entry(o, cpu, row->event[e], more, some);
+		next_entry(o, cpu, row->event[e], some);
 		entry(o, s->m, row->event[e], ns, (int64_t)sum, true);
 	}
 }
@@ -342,14 +337,14 @@ static void kept(struct sp_out *o, const struct sp_show *s, const struct sp_row 
 /* sys-sage's view of an event on a CPU, oldest first; nothing where it has no entry.  Of a
  * gauge those that are kept: its last value is with the gauges. */
 static void list(struct sp_out *o, const struct sp_show *s, const struct sp_row *row, const struct sp_at_cpu *at,
-		 uint32_t e, bool *more)
+		 uint32_t e)
 {
 	bool some = false;
 
 	if (at->has_kept)
-		kept(o, s, row, at->cpu, e, more, &some);
+		kept(o, s, row, at->cpu, e, &some);
 	if (at->has_entry && !s->brief && !sp_event_is_gauge(s->m, row->event[e])) {
-		next_entry(o, at->cpu, row->event[e], more, &some);
+		next_entry(o, at->cpu, row->event[e], &some);
 		entry(o, s->m, row->event[e], at->entry_ns, at->entry[e], false);
 	}
 	if (some)
@@ -379,11 +374,10 @@ static void gauges(struct sp_out *o, const struct sp_model *m, const struct sp_r
 {
 	struct sp_shown g;
 	uint64_t at = 0;
-	bool more = false;
 
 	sp_out_text(o, ",\n   \"gauges\": [");
 	while (sp_row_gauge(m, row, &at, &g)) {
-		comma_line(o, &more, "    ");
+		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"event\": %u, \"cpu\": % d, \"component\": % d, ", g.event, g.cpu, g.component);
 		shown(o, m, &g);
 		sp_json_f(o, ", \"last_ns\": %lu}", g.ns);
@@ -411,16 +405,15 @@ static void entries(struct sp_out *o, const struct sp_show *s, struct sp_row *ro
 {
 	struct sp_model *m = s->m;
 	struct sp_at_cpu at = { .has_kept = true };
-	bool more = false;
 
 	sp_out_text(o, ",\n   \"entries\": [");
 	/* The rows of sspapi stat -I are no counts beside the total: nothing is booked on their CPUs. */
 	for (at.cpu = INT32_MIN; row->cells == 0 && row->kept && next_kept_cpu(m, row, &at.cpu);)
 		for (uint32_t e = 0; e < row->k; e++)
-			list(o, s, row, &at, e, &more);
+			list(o, s, row, &at, e);
 	for (uint32_t i = 0; i < row->cells; i++)
 		for (uint32_t e = 0; e < row->k && sp_row_cell(m, row, i, &at); e++)
-			list(o, s, row, &at, e, &more);
+			list(o, s, row, &at, e);
 	sp_json_f(o, "],\n   \"permanent\": {\"kept\": %lu, \"refused\": %lu}", row->kept, row->refused);
 }
 
@@ -429,11 +422,10 @@ static void intervals(struct sp_out *o, const struct sp_show *s, struct sp_row *
 {
 	struct sp_model *m = s->m;
 	struct sp_between at;
-	bool more = false;
 
 	sp_out_text(o, ",\n   \"intervals\": [");
 	for (uint32_t i = 0; !s->brief && sp_row_interval(m, row, i, &at); i++) {
-		comma_line(o, &more, "    ");
+		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu", at.from ? (int64_t)at.from : -1, at.to, at.cpu,
 			  at.count);
 		values(o, m, row, ", \"total\": [", at.total, NULL);
@@ -464,21 +456,19 @@ static void frame(struct sp_out *o, const struct sp_frame_seen *f)
 static void overflows(struct sp_out *o, const struct sp_model *m, const struct sp_row *row)
 {
 	struct sp_overflowed at;
-	bool more = false;
 	uint32_t i = 0;
 
 	sp_out_text(o, ",\n   \"overflows\": [");
 	while (sp_row_overflow(m, row, &i, &at)) {
 		struct sp_frame_seen f;
 		uint32_t hit = UINT32_MAX;
-		bool more_hits = false;
 		uint64_t count;
 
-		comma_line(o, &more, "    ");
+		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"event\": % ld, \"cpu\": % d, \"count\": %lu, \"other\": %lu, \"addresses\": [",
 			  at.event < row->k ? (int64_t)row->event[at.event] : -1, at.cpu, at.count, at.other);
 		while (sp_row_hit(m, row, &at, &hit, &f, &count)) {
-			comma(o, &more_hits);
+			sp_json_comma(o);
 			frame(o, &f);
 			sp_json_f(o, ", \"count\": %lu}", count);
 		}
@@ -619,13 +609,12 @@ static bool is_part(const struct sp_part *p, const struct sp_row *row)
 static void relations(struct sp_out *o, const struct sp_show *s)
 {
 	struct sp_row row = { 0 };
-	bool more = false;
 
 	sp_out_text(o, " \"relations\": [");
 	while (!o->error && sp_model_next(s->m, &row)) {
 		if (s->part && !is_part(s->part, &row))
 			continue;
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		relation(o, s, &row);
 	}
 	sp_out_text(o, "],\n");
@@ -675,13 +664,11 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
 static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
 		    const bool *present, const uint64_t repeated[REPEATED_WORDS])
 {
-	bool more = false;
-
 	sp_out_text(o, key);
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_event_is_summed(m, e) || (c >= 0 ? !sp_sum_is_known(m, (uint32_t)c, e) : sp_event_is_placed(m, e)))
 			continue;
-		comma(o, &more);
+		sp_json_comma(o);
 		event_key(o, m, e, e >= SP_EVENTS_MAX || (repeated[e / 64] >> e % 64 & 1));
 		sp_out_text(o, ": ");
 		if (present[e])
@@ -731,11 +718,10 @@ static void kind_facts(struct sp_out *o, const struct sp_model_kind *k)
 static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repeated[REPEATED_WORDS])
 {
 	const struct sp_model *m = s->m;
-	bool more = false;
 
 	sp_out_text(o, " \"cpu_kinds\": [");
 	for (uint32_t k = 0; k < m->n_kinds; k++) {
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		kind_facts(o, &m->kind[k]);
 		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, m->kind[k].present, repeated);
 		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, m->kind[k].present, repeated);
@@ -751,14 +737,13 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 {
 	const struct sp_model *m = s->m;
 	uint64_t repeated[REPEATED_WORDS];
-	bool more = false;
 
 	find_repeated(m, repeated);
 	sp_out_text(o, " \"components\": [");
 	for (uint32_t c = 0; c < m->n_components; c++) {
 		if (!m->counted[c] || (s->part && !s->part->component[c]))
 			continue;
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"component\": %u", c);
 		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events,
 			m->present + (uint64_t)c * m->n_events, repeated);
@@ -778,7 +763,6 @@ static void sums(struct sp_out *o, const struct sp_show *s)
 /* What the metrics are, and of which event sets they are made. */
 static void metrics(struct sp_out *o, const struct sp_show *s)
 {
-	bool more = false;
 	char text[1024];
 
 	if (!s->metrics)
@@ -787,7 +771,7 @@ static void metrics(struct sp_out *o, const struct sp_show *s)
 	for (int32_t i = sp_metrics_next(s->metrics, -1); i >= 0; i = sp_metrics_next(s->metrics, i)) {
 		const struct sp_metric *d = &s->metrics->at[i];
 
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"name\": %s, \"description\": %s", d->name, d->note);
 		if (d->whole)
 			sp_out_text(o, ", \"whole\": true");
@@ -804,16 +788,14 @@ static void callsites(struct sp_out *o, const struct sp_show *s)
 	const struct sp_model *m = s->m;
 	struct sp_callsite c;
 	struct sp_frame_seen f;
-	bool more = false;
 
 	sp_out_text(o, " \"callsites\": [");
 	for (uint32_t id = 0; id < m->n_callsites; id++) {
-		bool more_frames = false;
 
 		if (s->part && !s->part->callsite[id])
 			continue;
 		sp_model_callsite(m, id, &c);
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_json_f(o, "{\"id\": %u", id);
 		if (*c.name)
 			sp_json_f(o, ", \"name\": %s", c.name);
@@ -821,7 +803,7 @@ static void callsites(struct sp_out *o, const struct sp_show *s)
 			sp_json_f(o, ", \"call\": %s", calls_of_region[c.call]);
 		sp_out_text(o, ", \"frames\": [");
 		for (uint32_t i = 0; sp_model_frame(m, id, i, &f); i++) {
-			comma(o, &more_frames);
+			sp_json_comma(o);
 			frame(o, &f);
 			sp_out_char(o, '}');
 		}
@@ -832,14 +814,13 @@ static void callsites(struct sp_out *o, const struct sp_show *s)
 
 static void calls(struct sp_out *o, const struct sp_model *m)
 {
-	bool more = false;
 	const char *name;
 
 	sp_out_text(o, " \"calls\": {");
 	for (uint32_t i = 0; i < SP_CALLS_MAX && (name = sp_model_call_name(m, i)); i++) {
 		if (!m->calls[i])
 			continue;
-		comma(o, &more);
+		sp_json_comma(o);
 		sp_json_f(o, "%s: %lu", name, m->calls[i]);
 	}
 	sp_json_f(o, "},\n \"dropped\": {\"readings\": %lu, \"relations\": %lu, \"permanent_readings\": %lu, \"damaged_blocks\": %lu}",
@@ -850,17 +831,16 @@ static void calls(struct sp_out *o, const struct sp_model *m)
 
 static void notes(struct sp_out *o, const struct sp_model *m)
 {
-	bool more = false;
 	const char *note;
 	char text[SP_MISSING_TEXT];
 
 	sp_out_text(o, " \"notes\": [");
 	for (uint32_t i = 0; (note = sp_model_note(m, i)); i++) {
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_out_json(o, note);
 	}
 	for (unsigned i = 0; sp_missing_text(m, &i, text);) {
-		comma_line(o, &more, "  ");
+		sp_json_line(o, "  ");
 		sp_out_json(o, text);
 	}
 	sp_out_char(o, ']');

@@ -8,6 +8,11 @@
 /* The whole dump but for its closing brace: more keys may follow, each with a comma before. */
 void sp_json_dump(struct sp_out *o, const struct sp_show *s);
 
+/* Before each item of the list or object that was opened last: a comma, unless the item is its first; or, with lines of
+ * their own, the end of the line before and the indent. */
+void sp_json_comma(struct sp_out *o);
+void sp_json_line(struct sp_out *o, const char *indent);
+
 /* A count as a number of JSON. */
 void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v);
 

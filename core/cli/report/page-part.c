@@ -355,18 +355,16 @@ void sp_page_part_json(const struct sp_page_part *p, struct sp_out *o)
 		  m->n_machines, cpus, counted);
 	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++) {
 		const struct level *l = &p->level[i];
-		bool more = false;
 
-		sp_json_f(o, i ? ",\n  {\"level\": %s, \"rows\": %u, \"shown\": %u, \"distributions\": {" :
-			  "\n  {\"level\": %s, \"rows\": %u, \"shown\": %u, \"distributions\": {", l->name, l->n, l->shown);
+		sp_json_line(o, "  ");
+		sp_json_f(o, "{\"level\": %s, \"rows\": %u, \"shown\": %u, \"distributions\": {", l->name, l->n, l->shown);
 		for (uint32_t e = 0; e < p->n_events && i != CALLSITE; e++) {
 			if (!l->of[e].rows)
 				continue;
-			sp_out_text(o, more ? ", " : "");
+			sp_json_comma(o);
 			sp_json_event_key(o, m, p->event[e]);
 			sp_out_text(o, ": ");
 			json_distribution(o, m, p->event[e], &l->of[e]);
-			more = true;
 		}
 		sp_out_text(o, "}}");
 	}

@@ -248,20 +248,17 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 
 static void json_values(const struct sp_report *r, struct sp_out *o, const struct sp_level_row *row, const char *key, const int64_t *v)
 {
-	bool more = false;
-
 	sp_out_text(o, key);
 	for (uint32_t e = 0; e < r->show.m->n_events; e++) {
 		if (!sp_show_event(&r->show, e) || !(row->counted[e] || row->hole[e]))
 			continue;
-		sp_out_text(o, more ? ", " : "");
+		sp_json_comma(o);
 		sp_json_event_key(o, r->show.m, e);
 		sp_out_text(o, ": ");
 		if (row->counted[e])
 			sp_json_value(o, sp_event_type(r->show.m, e), v[e]);
 		else
 			sp_out_text(o, "null");
-		more = true;
 	}
 	sp_out_char(o, '}');
 }
@@ -300,23 +297,19 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 
 int sp_report_json(const struct sp_report *r, struct sp_out *o)
 {
-	bool more;
-
 	sp_out_text(o, ",\n \"levels\": [");
 	for (unsigned i = 0; i < r->n_levels && !o->error; i++) {
 		struct sp_levels levels;
 
 		if (open_level(&levels, r, i) < 0)
 			return -ENOMEM;
-		sp_out_text(o, i ? "," : "");
-		sp_json_f(o, "\n  {\"level\": %s, \"rows\": [", levels.level->name);
-		more = false;
+		sp_json_line(o, "  ");
+		sp_json_f(o, "{\"level\": %s, \"rows\": [", levels.level->name);
 		for (uint32_t n = 0; n < levels.n && !o->error; n++) {
 			if (r->has_row && !r->has_row(r->of, i, levels.order[n]))
 				continue;
-			sp_out_text(o, more ? ",\n   " : "\n   ");
+			sp_json_line(o, "   ");
 			json_row(r, o, &levels, sp_levels_row(&levels, n));
-			more = true;
 		}
 		sp_out_text(o, "]}");
 		sp_levels_close(&levels);
