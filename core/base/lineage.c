@@ -49,6 +49,9 @@ bool sp_process_stat(int pid, int tid, struct sp_process_stat *s)
 		return false;
 	s->state = *text_field(stat, 3);
 	s->ppid = (int)field(stat, 4);
+	s->flags = (unsigned)field(stat, 9);
+	s->user = field(stat, 14);
+	s->system = field(stat, 15);
 	s->threads = (int)field(stat, 20);
 	s->start_ticks = field(stat, 22);
 	s->processor = (int)field(stat, 39);

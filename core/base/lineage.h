@@ -23,6 +23,8 @@ struct sp_process_stat {
 	int ppid, processor;
 	char state;			/* 'R', 'S', 'Z' ... of the task */
 	int threads;			/* of the process, with those that have ended and are waited for */
+	unsigned flags;			/* the kernel's PF_* */
+	uint64_t user, system;		/* ticks that it ran in user mode and in the kernel */
 	uint64_t start_ticks;
 };
 bool sp_process_stat(int pid, int tid, struct sp_process_stat *s);

@@ -33,7 +33,7 @@ static int status_of(int id, const char *name)
 /* A process goes on when its first thread has ended. */
 static bool lives(int pid, int tid)
 {
-	struct sp_stat_proc p;
+	struct sp_process_stat p;
 
 	return sp_proc_thread(pid, tid ? tid : pid, &p) || (!tid && status_of(pid, "\nThreads:") > 1);
 }

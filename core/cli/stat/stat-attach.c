@@ -100,7 +100,7 @@ static uint64_t stamp(void)
  * wake it.) */
 static bool bore_nobody(struct attach *a, const struct sp_task *t)
 {
-	struct sp_stat_proc p;
+	struct sp_process_stat p;
 	bool lives = sp_proc_thread(t->pid, t->tid, &p);
 
 	drain(a);
@@ -161,7 +161,7 @@ static int open_missing(struct attach *a, struct sp_task *t)
 
 static int open_for(struct attach *a, struct sp_task *t)
 {
-	struct sp_stat_proc p = { 0 };
+	struct sp_process_stat p = { 0 };
 	int e;
 
 	t->number = sp_need(calloc(a->b.n_own, sizeof(*t->number)));
@@ -213,7 +213,7 @@ enum seen { DONE, NEW, WAITS };
 /* Has it begun to run, and nothing to show for it? */
 static enum seen is_without(struct attach *a, struct sp_task *t)
 {
-	struct sp_stat_proc p;
+	struct sp_process_stat p;
 
 	if (t->born && t->parent)
 		return DONE;
@@ -277,7 +277,7 @@ static uint32_t unclear(struct attach *a)
 
 	for (uint32_t i = 0; i < a->b.n; i++) {
 		struct sp_task *t = a->b.task[i];
-		struct sp_stat_proc p;
+		struct sp_process_stat p;
 
 		if (!t->fd || t->cleared)
 			continue;

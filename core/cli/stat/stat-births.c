@@ -34,46 +34,25 @@ uint64_t sp_perf_number(int fd)
 
 /* ---- threads ---------------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct sp_births *b, int tid)
-{
-	uint32_t at = ((uint32_t)tid * 2654435761u) & (b->slots - 1);
-
-	while (b->slot[at] && b->task[b->slot[at] - 1]->tid != tid)
-		at = (at + 1) & (b->slots - 1);
-	return at;
-}
-
 struct sp_task *sp_births_known(const struct sp_births *b, int tid)
 {
-	uint32_t at = b->slots ? b->slot[slot_of(b, tid)] : 0;
+	uint32_t i = sp_names_find(&b->tids, &tid, sizeof(tid));
 
-	return at ? b->task[at - 1] : NULL;
-}
-
-static void more_slots(struct sp_births *b)
-{
-	b->slots = b->slots ? 2 * b->slots : 1024;
-	free(b->slot);
-	b->slot = sp_need(calloc(b->slots, sizeof(*b->slot)));
-	for (uint32_t i = 0; i < b->n; i++)
-		b->slot[slot_of(b, b->task[i]->tid)] = i + 1;
+	return i == SP_NO_NAME ? NULL : b->task[i];
 }
 
 struct sp_task *sp_births_task(struct sp_births *b, int pid, int tid)
 {
-	struct sp_task *t = sp_births_known(b, tid);
+	uint32_t i = sp_names_number(&b->tids, &tid, sizeof(tid));
 
-	if (t)
-		return t;
-	if (2 * b->n >= b->slots)
-		more_slots(b);
-	t = sp_need(calloc(1, sizeof(*t)));
-	t->pid = pid;
-	t->tid = tid;
+	if (i < b->n)
+		return b->task[i];
 	b->task = sp_room(b->task, &b->room, b->n + 1, sizeof(struct sp_task *));
-	b->task[b->n++] = t;
-	b->slot[slot_of(b, tid)] = b->n;
-	return t;
+	b->task[i] = sp_need(calloc(1, sizeof(**b->task)));
+	b->task[i]->pid = pid;
+	b->task[i]->tid = tid;
+	b->n++;
+	return b->task[i];
 }
 
 /* ---- what they write ------------------------------------------------------------------ */
@@ -223,6 +202,6 @@ void sp_births_end(struct sp_births *b)
 		free(b->task[i]);
 	}
 	free(b->task);
-	free(b->slot);
+	sp_names_free(&b->tids);
 	memset(b, 0, sizeof(*b));
 }

@@ -7,20 +7,9 @@
 #include "../tool/cmd.h"
 #include "stat-running.h"
 
-#define PF_EXITING 0x4			/* the kernel's, of the flags in /proc/PID/stat */
-
-bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p)
+bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p)
 {
-	char path[80], text[1024];
-	const char *at;
-	unsigned flags = 0;
-	bool is;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
-	is = at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %lu %lu", &p->state, &p->ppid, &flags, &p->user, &p->system) == 5;
-	p->ends = flags & PF_EXITING;
-	return is && p->state != 'Z' && p->state != 'X';
+	return sp_process_stat(pid, tid, p) && p->state != 'Z' && p->state != 'X';
 }
 
 void sp_proc_name(int pid, int tid, char name[16])

@@ -19,6 +19,7 @@
 /* At the exec of a set-user-ID file an ordinary user's counters are taken off: an end is told of a process that lives on; or, if it
  * has ended before we could look, a few us after the name, where no program gets to its own in so short a time. */
 #define ESCAPE_NS 20000u
+#define PF_EXITING 0x4			/* the kernel's: the thread is about to end */
 
 /* What a side ring told. */
 struct sp_stat_task {
@@ -34,46 +35,30 @@ struct sp_stat_task {
 
 /* ---- rows ------------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct sp_stat_who *w, int pid, int tid)
-{
-	uint32_t at = ((uint32_t)tid * 2654435761u ^ (uint32_t)pid * 40503u) & (w->slots - 1);
-
-	while (w->slot[at] && (w->row[w->slot[at] - 1].tid != tid || w->row[w->slot[at] - 1].pid != pid))
-		at = (at + 1) & (w->slots - 1);
-	return at;
-}
-
-static void more_rows(struct sp_stat_who *w)
-{
-	w->room = w->room ? 2 * w->room : 512;
-	w->row = sp_need(reallocarray(w->row, w->room, sizeof(*w->row)));
-	w->slots = 2 * w->room;		/* a power of two, half empty at least */
-	free(w->slot);
-	w->slot = sp_need(calloc(w->slots, sizeof(*w->slot)));
-	for (uint32_t i = 0; i < w->n; i++)
-		w->slot[slot_of(w, w->row[i].pid, w->row[i].tid)] = i + 1;
-}
+/* The key of a thread's row, until they are put in order. */
+struct id {
+	int pid, tid;
+};
 
 struct sp_stat_row *sp_stat_row(const struct sp_stat_counters *c, struct sp_stat_who *w, int pid, int tid)
 {
-	uint32_t at;
+	const struct id id = { pid, tid };
+	uint32_t i = sp_names_number(&w->ids, &id, sizeof(id));
 
-	if (w->n == w->room)
-		more_rows(w);
-	at = slot_of(w, pid, tid);
-	if (!w->slot[at]) {
-		w->row[w->n] = (struct sp_stat_row){ .pid = pid, .tid = tid };
-		w->row[w->n].at = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
-		w->slot[at] = ++w->n;
+	if (i == w->n) {
+		w->row = sp_room(w->row, &w->room, ++w->n, sizeof(*w->row));
+		w->row[i] = (struct sp_stat_row){ .pid = pid, .tid = tid };
+		w->row[i].at = sp_need(calloc((size_t)c->n_cpus * c->n, sizeof(int64_t)));
 	}
-	return &w->row[w->slot[at] - 1];
+	return &w->row[i];
 }
 
 struct sp_stat_row *sp_stat_known(const struct sp_stat_who *w, int pid, int tid)
 {
-	uint32_t at = w->slots ? slot_of(w, pid, tid) : 0;
+	const struct id id = { pid, tid };
+	uint32_t i = sp_names_find(&w->ids, &id, sizeof(id));
 
-	return w->slots && w->slot[at] ? &w->row[w->slot[at] - 1] : NULL;
+	return i == SP_NO_NAME ? NULL : &w->row[i];
 }
 
 /* ---- rings ------------------------------------------------------------------- */
@@ -92,7 +77,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 {
 	const uint32_t *word = body;
 	struct sp_stat_task *t;
-	struct sp_stat_proc is;
+	struct sp_process_stat is;
 
 	w->task = sp_room(w->task, &w->task_room, w->n_tasks + 1, sizeof(*w->task));
 	t = &w->task[w->n_tasks];
@@ -111,7 +96,7 @@ static void take_task(struct sp_stat_who *w, const struct perf_event_header *h, 
 	t->tid = (int)word[2];
 	t->ptid = (int)word[3];
 	if (t->type == PERF_RECORD_EXIT && t->pid == t->tid && geteuid())
-		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !is.ends;
+		t->lives = sp_proc_thread(t->pid, t->tid, &is) && !(is.flags & PF_EXITING);
 }
 
 /* A program that begins is the only thread of its process: one that became it by exec has the first thread's number now.
@@ -230,8 +215,7 @@ void sp_stat_gather(struct sp_stat_counters *c, struct sp_stat_who *w)
 	for (uint32_t i = 0; i < w->n_tasks; i++)
 		sp_stat_row(c, w, w->task[i].pid, w->task[i].tid);
 	qsort(w->row, w->n, sizeof(*w->row), by_pid);
-	free(w->slot);
-	w->slot = NULL;
+	sp_names_free(&w->ids);
 	w->process = sp_need(calloc(w->n + 1, sizeof(*w->process)));
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (!w->n_processes || w->process[w->n_processes - 1].pid != w->row[i].pid)
@@ -427,6 +411,6 @@ void sp_stat_who_free(struct sp_stat_who *w)
 		free(w->process[i].args);
 	free(w->row);
 	free(w->process);
-	free(w->slot);
+	sp_names_free(&w->ids);
 	memset(w, 0, sizeof(*w));
 }

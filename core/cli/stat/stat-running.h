@@ -12,6 +12,7 @@
 
 #include <limits.h>
 
+#include "../tool/names.h"
 #include "stat.h"
 
 /* ---- who -------------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ struct sp_task {
 	bool ended, settled;
 	bool bore;			/* had a child after its counters were opened */
 	bool cleared;			/* is in the middle of no birth that began before its counters */
-	unsigned long user;		/* its ticks when they were opened */
+	uint64_t user;			/* its ticks when they were opened */
 	int *fd;			/* [births.n_own] counters that were opened for it, -1: that one was not; NULL: none were */
 	uint64_t *number;		/* of each, the kernel's */
 	int *gate;			/* [n_cpus] */
@@ -64,8 +65,9 @@ struct sp_births {
 	int *carrier;			/* [n_cpus] descriptors of rings */
 	void **ring;
 	uint32_t pages;
+	struct sp_names tids;		/* of `task`, by which a thread is found */
 	struct sp_task **task;
-	uint32_t n, room, slots, *slot;
+	uint32_t n, room;
 	uint64_t lost;			/* records: then nothing is sure */
 };
 

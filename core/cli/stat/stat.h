@@ -24,10 +24,12 @@
 #ifndef SP_STAT_H
 #define SP_STAT_H
 
+#include "../../base/lineage.h"
 #include "../../model/model.h"
 #include "../asked/asked.h"
 #include "../../store/compact.h"
 #include "../tool/bytes.h"
+#include "../tool/names.h"
 
 /* Fills the plan, which is in memory that is shared with children.  events: E,E as asked for, or NULL; metrics: M,M
  * of -m, or NULL; neither: the usual ones.  False: p->wrong says what cannot be counted and why. */
@@ -155,9 +157,9 @@ struct sp_stat_process {
 };
 
 struct sp_stat_who {
+	struct sp_names ids;		/* pid and tid of each row, until they are gathered */
 	struct sp_stat_row *row;
 	uint32_t n, room;
-	uint32_t *slot, slots;		/* by pid and tid, for finding */
 	struct sp_stat_task *task;	/* what the side rings told, for the end */
 	uint32_t n_tasks, task_room;
 	struct sp_stat_process *process;
@@ -186,14 +188,8 @@ void sp_stat_tell(struct sp_stat_who *w, bool first);
 void sp_stat_check_rows(const struct sp_stat_counters *c, struct sp_stat_who *w);
 void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
 
-/* What /proc says of a thread: false: it has ended. */
-struct sp_stat_proc {
-	char state;
-	bool ends;			/* it is about to */
-	int ppid;
-	unsigned long user, system;	/* ticks */
-};
-bool sp_proc_thread(int pid, int tid, struct sp_stat_proc *p);
+/* False: the thread has ended. */
+bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p);
 
 /* A process's command line as it is now, to be freed, its words each closed by a NUL: how many bytes; 0 and NULL: it has none. */
 #define SP_STAT_ARGS_MOST 4096u		/* bytes that are kept */
