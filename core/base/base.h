@@ -24,6 +24,7 @@
 #define SP_PRINTF(f, a)	__attribute__((format(printf, f, a)))
 #define SP_HIDDEN	__attribute__((visibility("hidden")))	/* a variable: asked for without the table of addresses */
 #define SP_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+#define SP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))		/* two numbers, as qsort(3) asks */
 
 #define sp_get(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
 #define sp_put(p, v)	__atomic_store_n((p), (v), __ATOMIC_RELAXED)

@@ -40,6 +40,6 @@ int sp_once_compare(const struct sp_once *x, const struct sp_once *y)
 	int r = sp_digest_compare(&x->self, &y->self);
 
 	for (unsigned i = 0; r == 0 && i < SP_COUNT(x->much); i++)
-		r = x->much[i] > y->much[i] ? -1 : x->much[i] < y->much[i];
+		r = SP_COMPARE(y->much[i], x->much[i]);
 	return r;
 }

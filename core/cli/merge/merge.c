@@ -155,9 +155,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct sp_merge_left *x = a, *y = b;
 
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return SP_COMPARE(x->file, y->file) ?: SP_COMPARE(x->at, y->at);
 }
 
 static bool is_left(const struct sp_merge *job, uint32_t file, sp_off at)
@@ -237,26 +235,16 @@ static int take_files(struct merge *g, struct sp_merge *job, bool again)
 static int by_self(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
-	int r = sp_once_compare(&x->once, &y->once);
 
-	if (r == 0 && x->file != y->file)
-		r = x->file < y->file ? -1 : 1;
-	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+	return sp_once_compare(&x->once, &y->once) ?: SP_COMPARE(x->file, y->file) ?: SP_COMPARE(x->at, y->at);
 }
 
 static int by_place_in_run(const void *a, const void *b)
 {
 	const struct merge_process *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->machine != y->machine)
-		return x->machine < y->machine ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return by_self(x, y);
+	return SP_COMPARE(x->rank, y->rank) ?: SP_COMPARE(x->machine, y->machine) ?: SP_COMPARE(x->start_ns, y->start_ns) ?:
+	       SP_COMPARE(x->pid, y->pid) ?: by_self(x, y);
 }
 
 static void leave(struct sp_merge *job, const struct merge_process *p, const struct merge_process *for_that)

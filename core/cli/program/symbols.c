@@ -49,11 +49,8 @@ struct module {
 static int compare(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
-	int r = strcmp(x->module, y->module);
 
-	if (r == 0)
-		r = strcmp(x->build_id, y->build_id);
-	return r ? r : x->at < y->at ? -1 : x->at > y->at;
+	return strcmp(x->module, y->module) ?: strcmp(x->build_id, y->build_id) ?: SP_COMPARE(x->at, y->at);
 }
 
 static struct name name_of(const struct sp_frame_seen *f, uint64_t at)

@@ -7,6 +7,7 @@
 #include "../../forms/view-json.h"
 #include "../../forms/view-text-words.h"
 #include "../../model/view-common.h"
+#include "../tool/cmd.h"
 #include "page-part.h"
 
 #define EVENTS		16u		/* that rows are chosen by, and distributions are of */
@@ -132,36 +133,33 @@ static void distribute(struct distribution *d, const struct order *of, const uin
 	label_of(d->least, of->t, rows[n - 1]);
 }
 
-static bool open_level(struct sp_page_part *p, unsigned i)
+static void open_level(struct sp_page_part *p, unsigned i)
 {
 	struct level *l = &p->level[i];
-	uint32_t *sorted = NULL, counts[EVENTS] = { 0 };
+	uint32_t *sorted, counts[EVENTS] = { 0 };
 	struct sp_levels t;
 
 	l->name = sp_page_part_level[i] + strlen("per-");
-	if (sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0)
-		return false;
+	sp_need(sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0 ? NULL : &t);
 	l->n = t.n;
-	l->row = calloc(t.n + 1, sizeof(*l->row));
-	l->has = calloc(t.n + 1, sizeof(*l->has));
-	sorted = malloc(((uint64_t)t.n * p->n_events + 1) * sizeof(*sorted));
-	for (uint32_t r = 0; l->row && r < t.n; r++) {
+	l->row = sp_need(calloc(t.n + 1, sizeof(*l->row)));
+	l->has = sp_need(calloc(t.n + 1, sizeof(*l->has)));
+	sorted = sp_need(malloc(((uint64_t)t.n * p->n_events + 1) * sizeof(*sorted)));
+	for (uint32_t r = 0; r < t.n; r++) {
 		const struct sp_level_row *row = &t.row[r];
 
 		l->row[r] = (struct chosen){ UINT32_MAX, (uint32_t)(row->process > 0 ? row->process : 0),
 					     (uint32_t)(row->machine > 0 ? row->machine : 0), row->from, row->to, row->tid };
 	}
-	for (uint32_t e = 0; sorted && e < p->n_events; e++) {
+	for (uint32_t e = 0; e < p->n_events; e++) {
 		struct order of = { &t, p->event[e] };
 
 		counts[e] = sort_rows(&of, sorted + (uint64_t)e * t.n);
 		distribute(&l->of[e], &of, sorted + (uint64_t)e * t.n, counts[e]);
 	}
-	if (l->row && sorted)
-		choose_rows(l, sorted, counts, p->n_events, i == CALLSITE);
+	choose_rows(l, sorted, counts, p->n_events, i == CALLSITE);
 	free(sorted);
 	sp_levels_close(&t);
-	return l->row && l->has && sorted;
 }
 
 /* First what weighs, as in the text. */
@@ -177,27 +175,20 @@ static void choose_events(struct sp_page_part *p)
 
 struct sp_page_part *sp_page_part_open(const struct sp_show *s)
 {
-	struct sp_page_part *p = calloc(1, sizeof(*p));
+	struct sp_page_part *p = sp_need(calloc(1, sizeof(*p)));
 	const struct sp_model *m = s->m;
-	bool ok = p != NULL;
 
-	if (!p)
-		return NULL;
 	p->show = s;
 	choose_events(p);
-	for (unsigned i = 0; ok && i < SP_PAGE_PART_LEVELS; i++)
-		ok = open_level(p, i);
-	p->process = calloc(m->n_processes + 1, sizeof(bool));
-	p->component = calloc(m->n_components + 1, sizeof(bool));
-	p->callsite = calloc(m->n_callsites + 1, sizeof(bool));
-	p->machine = calloc(m->n_machines + 1, sizeof(bool));
-	p->whole = calloc(m->n_machines + 1, sizeof(bool));
-	p->machine_of = calloc(m->n_components + 1, sizeof(*p->machine_of));
-	p->thread = calloc(p->level[THREAD].n + 1, sizeof(*p->thread));
-	if (!ok || !p->process || !p->component || !p->callsite || !p->machine || !p->whole || !p->machine_of || !p->thread) {
-		sp_page_part_close(p);
-		return NULL;
-	}
+	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++)
+		open_level(p, i);
+	p->process = sp_need(calloc(m->n_processes + 1, sizeof(bool)));
+	p->component = sp_need(calloc(m->n_components + 1, sizeof(bool)));
+	p->callsite = sp_need(calloc(m->n_callsites + 1, sizeof(bool)));
+	p->machine = sp_need(calloc(m->n_machines + 1, sizeof(bool)));
+	p->whole = sp_need(calloc(m->n_machines + 1, sizeof(bool)));
+	p->machine_of = sp_need(calloc(m->n_components + 1, sizeof(*p->machine_of)));
+	p->thread = sp_need(calloc(p->level[THREAD].n + 1, sizeof(*p->thread)));
 	for (uint32_t c = 0; c < m->n_components; c++)
 		p->machine_of[c] = -1;
 	for (uint32_t i = 0; i < m->n_machines; i++)
@@ -208,19 +199,17 @@ struct sp_page_part *sp_page_part_open(const struct sp_show *s)
 
 void sp_page_part_close(struct sp_page_part *p)
 {
-	for (unsigned i = 0; p && i < SP_PAGE_PART_LEVELS; i++) {
+	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++) {
 		free(p->level[i].row);
 		free(p->level[i].has);
 	}
-	if (p) {
-		free(p->process);
-		free(p->component);
-		free(p->callsite);
-		free(p->machine);
-		free(p->whole);
-		free(p->machine_of);
-		free(p->thread);
-	}
+	free(p->process);
+	free(p->component);
+	free(p->callsite);
+	free(p->machine);
+	free(p->whole);
+	free(p->machine_of);
+	free(p->thread);
 	free(p);
 }
 
@@ -235,9 +224,7 @@ static void limit_level(struct level *l, uint32_t limit)
 
 static int by_number(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
-
-	return *x > *y ? 1 : -(*x < *y);
+	return SP_COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Each machine as a whole, as a root without its tree, or not at all. */

@@ -13,7 +13,7 @@
 
 struct sp_page_part;
 
-/* s and its model stay as long as the part.  NULL: no memory. */
+/* s and its model stay as long as the part. */
 struct sp_page_part *sp_page_part_open(const struct sp_show *s);
 void sp_page_part_close(struct sp_page_part *p);
 

@@ -111,8 +111,6 @@ static int some_json(int fd, struct sp_show *s)
 	if (e != -EFBIG)
 		return e;
 	p = sp_page_part_open(s);
-	if (!p)
-		return -ENOMEM;
 	for (uint32_t limit = 512; limit && e == -EFBIG; limit /= 2) {
 		s->part = sp_page_part_limit(p, limit);
 		e = json(fd, s, p);

@@ -188,25 +188,21 @@ static int by_time(const void *a, const void *b)
 {
 	const struct sp_stat_task *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return SP_COMPARE(x->ns, y->ns) ?: SP_COMPARE(x->number, y->number);
 }
 
 static int by_pid(const void *a, const void *b)
 {
 	const struct sp_stat_row *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+	return SP_COMPARE(x->pid, y->pid) ?: SP_COMPARE(x->tid, y->tid);
 }
 
 static int by_number(const void *a, const void *b)
 {
 	const struct sp_stat_process *x = a, *y = b;
 
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	return SP_COMPARE(x->pid, y->pid);
 }
 
 /* Threads by process; the process's number is its place. */

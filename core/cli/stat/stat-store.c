@@ -419,9 +419,7 @@ static int64_t clock_of(const struct sp_stat_counters *c, const struct sp_stat_r
 
 static int downwards(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x > y ? -1 : x < y;
+	return SP_COMPARE(*(const int64_t *)b, *(const int64_t *)a);
 }
 
 static void choose_rows(struct making *m)
@@ -664,9 +662,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct sp_stat_process *x = *(const struct sp_stat_process *const *)a, *y = *(const struct sp_stat_process *const *)b;
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	return SP_COMPARE(x->start_ns, y->start_ns) ?: SP_COMPARE(x->pid, y->pid);
 }
 
 static sp_off member(struct making *m, const struct sp_stat_process *p, bool first)

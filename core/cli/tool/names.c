@@ -26,16 +26,12 @@ void sp_digest_add(struct sp_digest *d, const void *bytes, size_t n)
 
 int sp_digest_compare(const struct sp_digest *x, const struct sp_digest *y)
 {
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return x->b < y->b ? -1 : x->b > y->b;
+	return SP_COMPARE(x->a, y->a) ?: SP_COMPARE(x->b, y->b);
 }
 
 int sp_name_compare(const struct sp_name *a, const struct sp_name *b)
 {
-	int r = memcmp(a->key, b->key, sp_min(a->bytes, b->bytes));
-
-	return r ? r : a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+	return memcmp(a->key, b->key, sp_min(a->bytes, b->bytes)) ?: SP_COMPARE(a->bytes, b->bytes);
 }
 
 static void widen(struct sp_names *t)

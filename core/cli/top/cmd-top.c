@@ -17,10 +17,10 @@
 #include "../files/file.h"
 #include "../program/symbols.h"
 #include "../report/report.h"
+#include "../tool/bytes.h"
 #include "../tool/cmd.h"
 #include "screen.h"
 
-#define TEXT_MOST	(64ul << 20)
 #define WIDE		120u		/* columns that take the component tree with some counts */
 #define WIDEST		160u		/* of any line */
 #define EVENTS		6u		/* of the line of rates */
@@ -40,7 +40,6 @@ struct top {
 	double delay;			/* seconds */
 	long times;			/* -1: until it ends */
 	char *text;			/* what was shown last */
-	size_t room;
 	struct rates rates;
 	struct names *names;		/* of functions, as far as they were met */
 	bool over, killed;		/* the process has ended; not by itself */
@@ -198,33 +197,24 @@ static void keep_rates(struct rates *r, const struct sp_model *m)
 /* The whole text in memory: it is shown in one go, and perhaps in part. */
 static int write_text(struct top *t)
 {
-	for (;;) {
-		struct sp_out o;
-		int r = 0;
+	struct sp_out o;
+	int r = 0;
 
-		sp_out_init(&o, -1, t->text, t->room ? t->room - 1 : 0);
-		if (!t->over)
-			write_rates(&t->rates, &o, t->report.show.m);
-		if (t->room && t->report.n_levels)
-			r = sp_report_text(&t->report, &o);
-		else if (t->room)
-			sp_view_text(&o, &t->report.show);
-		if (r < 0)
-			return r;
-		if (t->room && !o.error) {
-			t->text[o.used] = 0;
-			return 0;
-		}
-		if (t->room >= TEXT_MOST)
-			return -EFBIG;
-		free(t->text);
-		t->room = t->room ? t->room * 2 : 256ul << 10;
-		t->text = malloc(t->room);
-		if (!t->text) {
-			t->room = 0;
-			return -ENOMEM;
-		}
+	sp_growing_init(&o);
+	if (!t->over)
+		write_rates(&t->rates, &o, t->report.show.m);
+	if (t->report.n_levels)
+		r = sp_report_text(&t->report, &o);
+	else
+		sp_view_text(&o, &t->report.show);
+	sp_out_char(&o, 0);
+	if (r < 0) {
+		free(o.buffer);
+		return r;
 	}
+	free(t->text);
+	t->text = o.buffer;
+	return 0;
 }
 
 /* It has said that it ends, and may still write its dump: its file goes after that. */
