@@ -104,7 +104,7 @@ $(B)/libsspapi.so: $(CORE) $(B)/topo/topo-flat.o $(PRELOAD) preload/libsspapi.ma
 		-Wl,-z,now,-z,relro,-z,nodelete,-z,defs,--gc-sections,--as-needed $(LDFLAGS) -o $@ $(filter %.o,$^) -ldl -lpthread
 	$(Q)ln -sf libsspapi.so $(@D)/$(SONAME)
 
-TOPO_CORE := $(addprefix $(B)/core/base/,sys.o cpu-list.o out.o pmus.o)
+TOPO_CORE := $(addprefix $(B)/core/base/,sys.o cpu-list.o out.o out-f.o pmus.o)
 TOPO_LINK = $(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libsspapi-topo.so -Wl,--version-script,topo/topo.map \
 	    -Wl,-z,now,-z,relro,-z,defs $(LDFLAGS) -o $@ $(filter %.o,$^) $(HWLOC_LIBS)
 $(B)/libsspapi-topo.so: $(TOPO) $(TOPO_CORE) topo/topo.map

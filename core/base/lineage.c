@@ -17,7 +17,7 @@ static void path_of(char path[64], int pid, int tid, const char *leaf)
 		sp_text_f(process, sizeof(process), "%d", pid);
 	if (tid)
 		sp_text_f(task, sizeof(task), "/task/%d", tid);
-	sp_text_f(path, 64, "/proc/%s%s%s", process, task, leaf);
+	sp_path_f(path, 64, "/proc/%s%s%s", process, task, leaf);
 }
 
 /* Field n of a stat line, counted from 1 as proc(5) does; the second, the name in

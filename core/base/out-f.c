@@ -120,6 +120,16 @@ const char *sp_text_f(char *buf, size_t size, const char *format, ...)
 	return sp_memory_text(&o);
 }
 
+bool sp_path_f(char *path, size_t room, const char *format, ...)
+{
+	struct sp_out o;
+
+	sp_memory_init(&o, path, room);
+	WRITE(&o, format, sp_out_text, "");
+	sp_memory_text(&o);
+	return !o.error;
+}
+
 void sp_memory_init(struct sp_out *o, char *buf, size_t size)
 {
 	sp_out_init(o, -1, buf, size - 1);

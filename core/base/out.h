@@ -69,6 +69,8 @@ void sp_csv_f(struct sp_out *o, const char *format, ...) SP_PRINTF(2, 3);
 const char *sp_text_f(char *buf, size_t size, const char *format, ...) SP_PRINTF(3, 4);	/* into buf, closed */
 #define SP_MANY(n)	((n) == 1 ? "" : "s")
 
+bool sp_path_f(char *path, size_t room, const char *format, ...) SP_PRINTF(3, 4); /* texts as they are; false: no room, path is cut */
+
 /* Text into a buffer; what does not fit is left out. */
 void sp_memory_init(struct sp_out *o, char *buf, size_t size);
 const char *sp_memory_text(struct sp_out *o);

@@ -94,26 +94,22 @@ int sp_output_name_for(char *to, size_t room, const char *path, const struct sp_
 
 int sp_output_candidate(char *to, size_t room, const char *path, const struct sp_who *who, unsigned i)
 {
-	size_t n = stem(path), dot;
+	size_t n = stem(path);
+	char number[32];
 	const char *base = strrchr(path, '/');
 	const char *last = strrchr(base ? base : path, '.');
 	struct sp_out o;
 
 	if (n == strlen(path) && last && last > (base ? base + 1 : path))
 		n = (size_t)(last - path);	/* an extension that is not ours */
-	dot = n;
 	sp_out_init(&o, -1, to, room - 1);
-	sp_out_bytes(&o, path, i ? dot : strlen(path));
+	sp_out_bytes(&o, path, i ? n : strlen(path));
 	if (i) {
+		sp_path_f(number, sizeof(number), i > 1 ? ".%d.%u" : ".%d", who->pid, i);
 		sp_out_char(&o, '.');
 		sp_out_text(&o, who->host);
-		sp_out_char(&o, '.');
-		sp_out_u64(&o, (uint64_t)who->pid);
-		if (i > 1) {
-			sp_out_char(&o, '.');
-			sp_out_u64(&o, i);
-		}
-		sp_out_text(&o, path + dot);
+		sp_out_text(&o, number);
+		sp_out_text(&o, path + n);
 	}
 	to[o.used] = 0;
 	return o.error ? -ENAMETOOLONG : 0;

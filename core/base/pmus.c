@@ -9,19 +9,8 @@
 static long read_in(const char *folder, const char *name, const char *file, char *to, size_t n)
 {
 	char path[512];
-	struct sp_out o;
-	long got;
+	long got = sp_path_f(path, sizeof(path), "%s/%s/%s", folder, name, file) ? sp_read_file(path, to, n) : -1;
 
-	sp_out_init(&o, -1, path, sizeof(path) - 1);
-	sp_out_text(&o, folder);
-	sp_out_char(&o, '/');
-	sp_out_text(&o, name);
-	sp_out_char(&o, '/');
-	sp_out_text(&o, file);
-	if (o.error)
-		return -1;
-	path[o.used] = 0;
-	got = sp_read_file(path, to, n);
 	if (got > 0)
 		to[strcspn(to, "\n")] = 0;
 	return got;

@@ -26,39 +26,21 @@ static int make(const char *path)
 
 int sp_live_make(char *path, size_t room, const char *folder, const char *host, int pid, uint64_t start_ticks)
 {
-	struct sp_out o;
-	int r;
+	const char *in = strcmp(folder, "1") == 0 ? SP_LIVE_FOLDER : folder;
+	int r = -EEXIST;
 
-	sp_out_init(&o, -1, path, room - 1);
-	sp_out_text(&o, strcmp(folder, "1") == 0 ? SP_LIVE_FOLDER : folder);
-	sp_out_text(&o, "/" PREFIX);
-	sp_out_u64(&o, (uint64_t)sp_sys(SYS_geteuid));
-	sp_out_char(&o, '.');
-	sp_out_text(&o, host);
-	sp_out_char(&o, '.');
-	sp_out_u64(&o, (uint64_t)pid);
-	sp_out_char(&o, '.');
-	sp_out_u64(&o, start_ticks);
-	path[o.used] = 0;
 	/* A program that exec started has pid and start time of the one before it,
 	 * whose file may be kept for recover: .2, .3 ... */
-	for (unsigned i = 1; i < 100; i++) {
-		size_t base = o.used;
+	for (unsigned i = 1; i < 100 && r == -EEXIST; i++) {
+		char number[16] = "";
 
-		if (i > 1) {
-			sp_out_char(&o, '.');
-			sp_out_u64(&o, i);
-		}
-		sp_out_text(&o, SUFFIX);
-		if (o.error)
+		if (i > 1)
+			sp_path_f(number, sizeof(number), ".%u", i);
+		if (!sp_path_f(path, room, "%s/" PREFIX "%u.%s.%d.%lu%s" SUFFIX, in, (unsigned)sp_sys(SYS_geteuid), host, pid, start_ticks, number))
 			return -ENAMETOOLONG;
-		path[o.used] = 0;
 		r = make(path);
-		if (r != -EEXIST)
-			return r;
-		o.used = base;
 	}
-	return -EEXIST;
+	return r;
 }
 
 bool sp_live_is(const char *path)

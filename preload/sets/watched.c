@@ -7,18 +7,6 @@
 #include "../process/process.h"
 #include "watched.h"
 
-static const char *path_of(char path[64], int tid, const char *file)
-{
-	struct sp_out o;
-
-	sp_out_init(&o, -1, path, 63);
-	sp_out_text(&o, "/proc/");
-	sp_out_i64(&o, tid);
-	sp_out_text(&o, file);
-	path[o.used] = 0;
-	return path;
-}
-
 /* Words of a command line as /proc has it, cut to what there is room for. */
 static uint32_t words_of(char *line, long bytes, const char **word, uint32_t room)
 {
@@ -40,8 +28,10 @@ void sp_watch(int tid)
 
 	if (!sp_store.header || !sp_process_stat(tid, 0, &is))
 		return;
-	n = sp_read_file(path_of(path, tid, "/comm"), name, sizeof(name));
-	bytes = sp_read_file(path_of(path, tid, "/cmdline"), line, sizeof(line));
+	sp_path_f(path, sizeof(path), "/proc/%d/comm", tid);
+	n = sp_read_file(path, name, sizeof(name));
+	sp_path_f(path, sizeof(path), "/proc/%d/cmdline", tid);
+	bytes = sp_read_file(path, line, sizeof(line));
 	sp_lock_take(&sp_store.lock, &held);
 	w = sp_store_watched(&sp_store, tid, is.start_ticks);
 	if (w && !w->args) {

@@ -34,16 +34,8 @@ void sp_cpus_put(struct sp_cpus *s, uint32_t cpu, bool is)
 static bool look_at(struct sp_near *near, uint32_t level, const char *folder, const char *file)
 {
 	char path[160], *to = near->level[level];
-	struct sp_out o;
-	long n;
+	long n = sp_path_f(path, sizeof(path), "%s/cpu%u%s", folder, near->cpu, file) ? sp_read_file(path, to, sizeof(near->level[0])) : 0;
 
-	sp_out_init(&o, -1, path, sizeof(path) - 1);
-	sp_out_text(&o, folder);
-	sp_out_text(&o, "/cpu");
-	sp_out_u64(&o, near->cpu);
-	sp_out_text(&o, file);
-	path[o.error ? 0 : o.used] = 0;
-	n = sp_read_file(path, to, sizeof(near->level[0]));
 	if (n < 0 || n == (long)sizeof(near->level[0]) - 1)
 		n = 0;
 	to[n] = 0;
