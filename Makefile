@@ -66,8 +66,7 @@ help:
 #:                   (scripts/deps --machines; MACHINES_SHORT=1: under 6 minutes)
 #: make check-unit   the unit tests alone; with SANITIZE, sanitized
 #: make check-shim   with SANITIZE: the library itself sanitized, in programs on a scripted libpapi
-#: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1);
-#:                   with BENCH_PARTS=1 or =only what that is made of
+#: make bench        ns added to each call, beside plain PAPI (BENCH_JSON=file, BENCH_SHORT=1)
 #: make errors       how many counts would be on a wrong CPU, by rule and rate of moves (ERRORS_SHORT=1;
 #:                   SYS_SAGE=clone, built in its folder build with -DPAPI=ON: sys-sage's beside them)
 #: make install      PREFIX, DESTDIR, LIBDIR, MANDIR, DATADIR ...;  make uninstall removes just that
@@ -188,7 +187,7 @@ compilers:
 demo: all
 	@B=$(B) scripts/demo
 
-BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split steady storms instructions errors $(addsuffix .so,$(addprefix part-,1 2 3)))
+BENCHES := $(addprefix $(B)/tests/bench/,calls shape regions split steady storms instructions errors)
 bench: all $(BENCHES) $(FAKES)
 	@. tests/lib/real-papi.sh && export REAL_PAPI_PRELOAD PAPI_HOW && B=$(B) scripts/bench
 
@@ -205,11 +204,6 @@ $(B)/tests/bench/errors-sage: tests/bench/errors.c tests/bench/sage.cpp tests/ap
 
 $(BENCHES): tests/bench/host.h
 $(B)/tests/bench/errors: tests/apps/handed.h tests/apps/touch.h
-$(B)/tests/bench/part-%.so: tests/bench/parts.c
-	$(call say,APP)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(PLAIN) -DPART=$* -shared -fPIC -o $@ $< -ldl
-
 $(B)/tests/bench/%: tests/bench/%.c
 	$(call say,APP)
 	@mkdir -p $(@D)

@@ -18,24 +18,16 @@
 
 #define FIXED	20000000u		/* ns a process may spend before it has run for long */
 
-static uint64_t ns_of(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 uint64_t sp_clock_ns(void)
 {
-	return ns_of(CLOCK_MONOTONIC);
+	return sp_ns_of(CLOCK_MONOTONIC);
 }
 
 /* What passes while it waits for a CPU is not spent: beside others the credit was gone after a tenth of the
  * threads. */
 uint64_t sp_clock_own_ns(void)
 {
-	return ns_of(CLOCK_THREAD_CPUTIME_ID);
+	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void sp_clock_spent(uint64_t ns)
@@ -53,7 +45,7 @@ static uint64_t life(void)
 
 	if (now - sp_get(&looked) > LOOK_AGAIN) {
 		sp_put(&looked, now);
-		sp_put(&was, ns_of(CLOCK_PROCESS_CPUTIME_ID));
+		sp_put(&was, sp_ns_of(CLOCK_PROCESS_CPUTIME_ID));
 	}
 	return sp_get(&was);
 }
