@@ -660,6 +660,23 @@ void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id)
 	event_key(o, m, id, repeated);
 }
 
+void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
+{
+	if (!t)
+		return;
+	sp_out_text(o, ", \"derived_metrics\": {");
+	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
+		sp_json_comma(o);
+		sp_out_json(o, t->at[i].name);
+		sp_out_text(o, ": ");
+		if (t->at[i].has_value)
+			sp_metric_number(o, &t->at[i]);
+		else
+			sp_out_text(o, "null");
+	}
+	sp_out_char(o, '}');
+}
+
 /* sum, present: by event id.  c: a component; -1: a kind of cores, which nothing but a CPU's counts belong to. */
 static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
 		    const bool *present, const uint64_t repeated[REPEATED_WORDS])

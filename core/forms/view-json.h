@@ -2,6 +2,7 @@
 #ifndef SP_VIEW_JSON_H
 #define SP_VIEW_JSON_H
 
+#include "../metric/compute.h"
 #include "../model/view-common.h"
 #include "view.h"
 
@@ -19,5 +20,8 @@ void sp_json_value(struct sp_out *o, enum sp_data_type type, int64_t v);
 /* The event's name as a key, which differs from those of all other events: a later
  * event of the same name has its id behind it. */
 void sp_json_event_key(struct sp_out *o, const struct sp_model *m, uint32_t id);
+
+/* `, "derived_metrics": {"IPC": 0.25}` of what was computed last (t NULL: nothing); null where there is no value. */
+void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t);
 
 #endif

@@ -1,5 +1,4 @@
 /* view-metrics.c: writes metrics' values and what they are, for each form; see view-metrics.h. */
-#include "view-json.h"
 #include "view-metrics.h"
 
 static double size_of(double v)
@@ -73,21 +72,4 @@ bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const st
 	sp_out_text(&o, d->sets ? ")" : "): count these in one set, since counts of different times are not divided");
 	sp_memory_text(&o);
 	return true;
-}
-
-void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
-{
-	if (!t)
-		return;
-	sp_out_text(o, ", \"derived_metrics\": {");
-	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
-		sp_json_comma(o);
-		sp_out_json(o, t->at[i].name);
-		sp_out_text(o, ": ");
-		if (t->at[i].has_value)
-			sp_metric_number(o, &t->at[i]);
-		else
-			sp_out_text(o, "null");
-	}
-	sp_out_char(o, '}');
 }

@@ -18,7 +18,4 @@ void sp_metric_number(struct sp_out *o, const struct sp_metric *d);
  * nothing is to be said. */
 bool sp_metric_sets_text(char *text, size_t room, struct sp_metrics *t, const struct sp_metric *d);
 
-/* `, "derived_metrics": {"IPC": 0.25}` of what was computed last (t NULL: nothing); null where there is no value. */
-void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t);
-
 #endif
