@@ -41,20 +41,6 @@ static void long_options(struct option *longs)
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
 }
 
-/* No file is named, since an option in front of it has taken it for its value. */
-static bool swallowed(const struct sp_report *r)
-{
-	const char *const value[] = { r->sort, r->show.events, r->show.color_by };
-	static const char *const text[] = { "a file: --sort takes place, readings or an event, and then the file",
-					    "a file: --events takes events, and then the file",
-					    "a file: --color-by takes an event, and then the file" };
-
-	for (unsigned i = 0; i < SP_COUNT(value); i++)
-		if (value[i] && *value[i] && access(value[i], F_OK) == 0)
-			return usage(r, text[i], value[i]);
-	return false;
-}
-
 static int options(struct sp_report *r, const struct sp_view **view, const char **to, int argc, char **argv)
 {
 	struct option longs[SP_LEVEL_OPTIONS + 8];
@@ -96,8 +82,6 @@ static int options(struct sp_report *r, const struct sp_view **view, const char 
 		return usage(r, "--readings are CSV, or text with -f text, and have no level and no metrics", NULL);
 	if (r->n_levels > 1 && strcmp((*view)->name, "csv") == 0)
 		return usage(r, "CSV takes one level: the lines of several would be added up together", NULL);
-	if (argc == optind && swallowed(r))
-		return 2;
 	if (r->sort && !r->n_levels)
 		return usage(r, "--sort goes with a level (--per-cpu ... --per-thread)", NULL);
 	return 0;
