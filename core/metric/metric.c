@@ -1,5 +1,6 @@
 /* metric.c: metrics of one store: which of them can be computed, and which are shown; see metric.h. */
 #include <string.h>
+#include <strings.h>
 
 #include "../base/sys.h"
 #include "../model/view-common.h"
@@ -11,31 +12,12 @@
 
 /* ---- names -------------------------------------------------------------------- */
 
-static int lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c + 32 : (unsigned char)c;
-}
-
-static bool same_n(const char *a, const char *b, size_t n)
-{
-	while (n && lower(*a) == lower(*b))
-		a++, b++, n--;
-	return n == 0;
-}
-
-bool sp_metric_same(const char *a, const char *b)
-{
-	size_t n = strlen(a);
-
-	return n == strlen(b) && same_n(a, b, n);
-}
-
 uint32_t sp_metric_hash(const char *name)
 {
 	uint32_t h = 2166136261u;
 
 	for (; *name; name++)
-		h = (h ^ (uint32_t)lower(*name)) * 16777619u;
+		h = (h ^ (unsigned char)(*name | 32)) * 16777619u;
 	return h;
 }
 
@@ -55,7 +37,7 @@ static bool masks_in(const char *a, const char *b)
 		bool found = false;
 
 		for (const char *p = b; *p == ':' && !found; p += 1 + strcspn(p + 1, ":"))
-			found = strcspn(p + 1, ":") == n && same_n(a + 1, p + 1, n);
+			found = strcspn(p + 1, ":") == n && strncasecmp(a + 1, p + 1, n) == 0;
 		if (!found)
 			return false;
 		a += 1 + n;
@@ -73,7 +55,7 @@ static bool same_of_component(const char *term, const char *event)
 	if (strncmp(term + n, ":::", 3) != 0)
 		return false;
 	n += 3 + strcspn(term + n + 3, ":");
-	if (!same_n(term, event, n) || (event[n] && event[n] != ':') || !masks_in(term + n, event + n))
+	if (strncasecmp(term, event, n) != 0 || (event[n] && event[n] != ':') || !masks_in(term + n, event + n))
 		return false;
 	for (const char *p = event + n; *p == ':'; p += 1 + strcspn(p + 1, ":")) {
 		char mask[128] = "";
@@ -91,7 +73,7 @@ static bool same_but_numbers(const char *term, const char *event)
 	for (; *term; term++) {
 		size_t digits = strspn(event, "0123456789");
 
-		if (*term == '*' ? !digits : lower(*term) != lower(*event))
+		if (*term == '*' ? !digits : strncasecmp(term, event, 1) != 0)
 			return false;
 		event += *term == '*' ? digits : 1;
 	}
@@ -104,11 +86,11 @@ static bool same_event(const char *term, const char *event)
 	const char *a = term, *b = event, *masks_a, *masks_b;
 	size_t modes = strcspn(event, " ");
 
-	if (event[modes] && strlen(term) == modes && same_n(term, event, modes))	/* "PAPI_TOT_CYC (user)", as merge names it */
+	if (event[modes] && strlen(term) == modes && strncasecmp(term, event, modes) == 0)	/* "PAPI_TOT_CYC (user)", as merge names it */
 		return true;
 	if (strchr(term, '*'))
 		return same_but_numbers(term, event);
-	if (sp_metric_same(a, b) || same_of_component(a, b))
+	if (strcasecmp(a, b) == 0 || same_of_component(a, b))
 		return true;
 	if (without_pmu(a) == a || without_pmu(b) == b) {
 		a = without_pmu(a);
@@ -120,7 +102,7 @@ static bool same_event(const char *term, const char *event)
 	masks_b = strchr(without_pmu(b), ':');
 	masks_a = masks_a ? masks_a : a + strlen(a);
 	masks_b = masks_b ? masks_b : b + strlen(b);
-	return masks_a - a == masks_b - b && same_n(a, b, (size_t)(masks_a - a)) && masks_in(masks_a, masks_b) &&
+	return masks_a - a == masks_b - b && strncasecmp(a, b, (size_t)(masks_a - a)) == 0 && masks_in(masks_a, masks_b) &&
 	       masks_in(masks_b, masks_a);
 }
 
@@ -147,8 +129,8 @@ static void find_events(struct sp_metrics *t, struct sp_metric_term *term)
 
 	term->ids = t->n_ids;
 	term->n_ids = 0;
-	term->elapsed = sp_metric_same(term->name, ELAPSED);
-	term->observed = sp_metric_same(term->name, OBSERVED);
+	term->elapsed = strcasecmp(term->name, ELAPSED) == 0;
+	term->observed = strcasecmp(term->name, OBSERVED) == 0;
 	for (uint32_t e = 0; e < most && t->n_ids < SP_METRIC_IDS_MOST; e++) {
 		char buffer[32];
 
@@ -168,7 +150,7 @@ static int32_t find_definition(const struct sp_metrics *t, uint32_t before, cons
 
 	for (uint32_t i = before; i-- > 0;)
 		if (t->at[i].hash == term->hash && (t->at[i].table == table || !t->at[i].table) &&
-		    sp_metric_same(t->at[i].name, term->name))
+		    strcasecmp(t->at[i].name, term->name) == 0)
 			return (int32_t)i;
 	return -1;
 }
@@ -222,7 +204,7 @@ static bool is_in_list(const char *list, const char *name)
 	size_t n = strlen(name);
 
 	for (; *list; list += strcspn(list, ","), list += *list == ',')
-		if (strcspn(list, ",") == n && same_n(list, name, n))
+		if (strcspn(list, ",") == n && strncasecmp(list, name, n) == 0)
 			return true;
 	return false;
 }
@@ -231,7 +213,7 @@ static bool is_of_pmu(const char *event, const char *pmu)
 {
 	size_t n = strlen(pmu);
 
-	return without_pmu(event) == event + n + 2 && same_n(event, pmu, n);
+	return without_pmu(event) == event + n + 2 && strncasecmp(event, pmu, n) == 0;
 }
 
 /* Does a counted event, or a native behind it, carry the name of this PMU? */
@@ -312,7 +294,7 @@ const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metri
 static bool was_counted(const struct sp_model *m, const char *name)
 {
 	for (uint32_t e = 0; e < sp_min(m->n_events, EVENTS_MOST); e++)
-		if (sp_event_is_summed(m, e) && sp_metric_same(name, SP_EVENT_TEXT(m, e, name)))
+		if (sp_event_is_summed(m, e) && strcasecmp(name, SP_EVENT_TEXT(m, e, name)) == 0)
 			return true;
 	return false;
 }
@@ -327,7 +309,7 @@ static void choose_all(struct sp_metrics *t)
 		d->shown = d->usable && !was_counted(t->model, d->name);
 		d->other = -1;
 		for (uint32_t j = 0; d->shown && j < i; j++)
-			if (t->at[j].shown && t->at[j].hash == d->hash && sp_metric_same(t->at[j].name, d->name)) {
+			if (t->at[j].shown && t->at[j].hash == d->hash && strcasecmp(t->at[j].name, d->name) == 0) {
 				t->at[j].shown = false;
 				d->other = (int32_t)j;
 				d->whole = d->whole && t->at[j].whole;
@@ -442,7 +424,7 @@ const struct sp_metric *sp_metrics_named(const struct sp_metrics *t, const char 
 	const struct sp_metric *of_others = NULL;
 
 	for (uint32_t i = t->n; i-- > 0;) {
-		if (!sp_metric_same(t->at[i].name, name))
+		if (strcasecmp(t->at[i].name, name) != 0)
 			continue;
 		if (t->at[i].sorts)
 			return &t->at[i];
@@ -456,7 +438,7 @@ bool sp_metrics_choose(struct sp_metrics *t, const char *name)
 	int32_t chosen = -1;
 
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->at[i].usable && sp_metric_same(t->at[i].name, name))
+		if (t->at[i].usable && strcasecmp(t->at[i].name, name) == 0)
 			chosen = (int32_t)i;
 	if (chosen >= 0 && !t->at[chosen].shown) {
 		t->at[chosen].shown = true;

@@ -53,6 +53,5 @@ const char *sp_metrics_missing(const struct sp_metrics *t, const struct sp_metri
 const char *sp_metrics_pmus(const struct sp_metrics *t);
 
 uint32_t sp_metric_hash(const char *name);	/* of a name in any case */
-bool sp_metric_same(const char *a, const char *b);	/* but for case */
 
 #endif

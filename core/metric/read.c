@@ -1,5 +1,6 @@
 /* read.c: a file of definitions, line by line; see metric.h. */
 #include <string.h>
+#include <strings.h>
 
 #include "../base/out.h"
 #include "../base/sys.h"
@@ -126,7 +127,7 @@ static bool plain_steps(struct reader *r, struct sp_metric *d, enum derived kind
 
 static bool is_note(const char *word)
 {
-	return sp_metric_same(word, "NOTE") || sp_metric_same(word, "SDESC") || sp_metric_same(word, "LDESC");
+	return strcasecmp(word, "NOTE") == 0 || strcasecmp(word, "SDESC") == 0 || strcasecmp(word, "LDESC") == 0;
 }
 
 static bool read_terms(struct reader *r, struct sp_metric *d)
@@ -175,7 +176,7 @@ static enum derived derived_of(const char *word)
 {
 	unsigned i = 0;
 
-	while (i < N_DERIVED && !sp_metric_same(word, derived_names[i]))
+	while (i < N_DERIVED && strcasecmp(word, derived_names[i]) != 0)
 		i++;
 	return (enum derived)i;
 }
@@ -236,7 +237,7 @@ static bool read_other(struct reader *r, const char *word)
 	char *arch = next_field(r), *more = arch ? next_field(r) : NULL;
 	unsigned i = 0;
 
-	while (i < SP_COUNT(components) && !sp_metric_same(word, components[i]))
+	while (i < SP_COUNT(components) && strcasecmp(word, components[i]) != 0)
 		i++;
 	if (i == SP_COUNT(components) || !arch || !*arch || (more && *more))
 		return wrong(r, word, "", word, " is none of CPU, PRESET, EVENT");
@@ -256,10 +257,10 @@ static void read_line(struct reader *r)
 	word = next_field(r);
 	if (!word || !*word || *word == '#')
 		return;
-	if (sp_metric_same(word, "PRESET") || sp_metric_same(word, "EVENT")) {
+	if (strcasecmp(word, "PRESET") == 0 || strcasecmp(word, "EVENT") == 0) {
 		r->table_used = true;
 		read_definition(r);
-	} else if (sp_metric_same(word, "CPU")) {
+	} else if (strcasecmp(word, "CPU") == 0) {
 		name = next_field(r);
 		if (name && *name)
 			read_cpu(r, name, false);

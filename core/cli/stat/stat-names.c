@@ -116,7 +116,7 @@ static void no_metric(struct sp_stat_plan *p, const struct sp_metrics *t, const 
 	sp_out_text(&o, "' is neither a file nor a metric of ");
 	sp_out_text(&o, sp_cli_data("metrics.csv"));
 	for (uint32_t i = 0; t && i < t->n; i++) {
-		if (i && sp_metric_same(t->at[i].name, t->at[i - 1].name))
+		if (i && strcasecmp(t->at[i].name, t->at[i - 1].name) == 0)
 			continue;
 		sp_out_text(&o, i ? ", " : "; there are ");
 		sp_out_text(&o, t->at[i].name);

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <getopt.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../../base/conf.h"
 #include "../../forms/level.h"
@@ -119,7 +120,7 @@ static void levels(const char *verb)
 static bool last_of(const struct sp_metrics *t, uint32_t i)
 {
 	for (uint32_t k = i + 1; k < t->n; k++)
-		if (sp_metric_same(t->at[k].name, t->at[i].name))
+		if (strcasecmp(t->at[k].name, t->at[i].name) == 0)
 			return false;
 	return true;
 }

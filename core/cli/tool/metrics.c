@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "../../forms/view-metrics.h"
@@ -150,7 +151,7 @@ static void not_there(const char *verb, const char *name, const char *path)
 	fputs("' is neither a file nor a metric of ", stderr);
 	sp_put_plain(stderr, path);
 	for (uint32_t i = 0; i < table.n && i < 40; i++) {
-		if (i && sp_metric_same(table.at[i].name, table.at[i - 1].name))
+		if (i && strcasecmp(table.at[i].name, table.at[i - 1].name) == 0)
 			continue;
 		fputs(i ? ", " : "; there are ", stderr);
 		sp_put_plain(stderr, table.at[i].name);
@@ -193,9 +194,9 @@ static const struct sp_metric *by_ending(const char *name)
 	for (uint32_t i = 0; i < table.n; i++) {
 		const char *of = table.at[i].name;
 
-		if (strlen(of) <= n || of[strlen(of) - n - 1] != '_' || !sp_metric_same(of + strlen(of) - n, name))
+		if (strlen(of) <= n || of[strlen(of) - n - 1] != '_' || strcasecmp(of + strlen(of) - n, name) != 0)
 			continue;
-		if (found && !sp_metric_same(found->name, of))
+		if (found && strcasecmp(found->name, of) != 0)
 			return NULL;
 		found = &table.at[i];
 	}

@@ -1,5 +1,4 @@
 /* near-names.c: see near-names.h. */
-#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,25 +7,10 @@
 #include "../../base/conf.h"
 #include "near-names.h"
 
-static void lower(char *to, const char *from)
-{
-	size_t i = 0;
-
-	for (; i < SP_CONF_EDITS && from[i]; i++)
-		to[i] = (char)tolower((unsigned char)from[i]);
-	to[i] = 0;
-}
-
 /* Names that are longer are near to none. */
 static unsigned distance(const char *wanted, const char *name)
 {
-	char a[SP_CONF_EDITS + 1], b[SP_CONF_EDITS + 1];
-
-	if (sp_max(strlen(wanted), strlen(name)) > SP_CONF_EDITS)
-		return UINT_MAX;
-	lower(a, wanted);
-	lower(b, name);
-	return sp_conf_edits(a, b, SP_CONF_EDITS);
+	return sp_max(strlen(wanted), strlen(name)) > SP_CONF_EDITS ? UINT_MAX : sp_conf_edits(wanted, name, SP_CONF_EDITS);
 }
 
 static bool ends_with(const char *name, const char *wanted)
