@@ -305,13 +305,26 @@ static void region(struct sp_out *o, const struct sp_callsite *c)
 	sp_out_plain(o, c->name);
 }
 
+/* Those of the path that are shown, from number `first` on; one behind another names what called it. */
+static void frames(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t first, uint32_t n, const struct style *s, enum room room)
+{
+	struct sp_frame_seen f;
+	bool any = first > 0;
+
+	for (uint32_t i = first; i < n && frame_at(m, id, i, &f); i++) {
+		if (!is_shown(s, i, n, &f, room))
+			continue;
+		sp_out_text(o, any ? " < " : "");
+		any = true;
+		frame(o, m, i, &f, room, s->places >> i & 1, s->twins >> i & 1);
+	}
+}
+
 /* What stands on one side of the arrow; site 0: not known. */
 static void side(struct sp_out *o, struct sp_sites_told *t, uint32_t id, enum room room)
 {
 	const struct sp_model *m = t->m;
 	struct sp_callsite c = { 0 };
-	struct sp_frame_seen f;
-	bool any = false;
 	struct style s;
 
 	if (!id || !sp_model_callsite(m, id, &c)) {
@@ -323,13 +336,7 @@ static void side(struct sp_out *o, struct sp_sites_told *t, uint32_t id, enum ro
 		return;
 	}
 	s = style_of(t, id, c.frames);
-	for (uint32_t i = 0; i < c.frames && frame_at(m, id, i, &f); i++) {
-		if (!is_shown(&s, i, c.frames, &f, room))
-			continue;
-		sp_out_text(o, any ? " < " : "");
-		any = true;
-		frame(o, m, i, &f, room, s.places >> i & 1, s.twins >> i & 1);
-	}
+	frames(o, m, id, 0, c.frames, &s, room);
 }
 
 /* The outermost frame at which two paths of one length differ; of one path the program's own. */
@@ -339,19 +346,6 @@ static uint32_t pivot_of(const struct sp_model *m, uint32_t from, uint32_t to, u
 		if (!sp_model_same_frame(m, from, i, to, i))
 			return i;
 	return own;
-}
-
-static void callers(struct sp_out *o, const struct sp_model *m, uint32_t id, uint32_t after, uint32_t n, const struct style *s,
-		    enum room room)
-{
-	struct sp_frame_seen f;
-
-	for (uint32_t i = after + 1; i < n && frame_at(m, id, i, &f); i++) {
-		if (!is_shown(s, i, n, &f, room))
-			continue;
-		sp_out_text(o, " < ");
-		frame(o, m, i, &f, room, s->places >> i & 1, s->twins >> i & 1);
-	}
 }
 
 /* Both in one function that was called from one place: "solve (main.c:40 → 44) < main (main.c:9)"; a loop's:
@@ -385,7 +379,7 @@ static bool one_function(struct sp_out *o, struct sp_sites_told *told, uint32_t 
 	s.marks |= t.marks;
 	s.places |= t.places;
 	s.twins |= t.twins;
-	callers(o, m, from, at, a.frames, &s, room);
+	frames(o, m, from, at + 1, a.frames, &s, room);
 	return true;
 }
 
@@ -435,11 +429,7 @@ void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, u
 		}
 	}
 	/* Cut: the numbers that they have in JSON tell them apart. */
-	sp_memory_init(&t, number, sizeof(number));
-	sp_out_text(&t, " #");
-	sp_out_u64(&t, from);
-	sp_out_text(&t, " → #");
-	sp_out_u64(&t, to);
-	sp_clip(o, text, width - sp_columns(sp_memory_text(&t)));
+	sp_text_f(number, sizeof(number), " #%u → #%u", from, to);
+	sp_clip(o, text, width - sp_columns(number));
 	sp_out_text(o, number);
 }

@@ -272,6 +272,13 @@ static void settle_live(bool safe)
 	sp_process_say(SP_SAY_WARNING, "the live file is to be removed, and could not be", text);
 }
 
+static void nap(void)
+{
+	struct timespec ms = { 0, 1000000 };
+
+	(void)sp_sys(SYS_nanosleep, &ms, NULL);
+}
+
 /* ---- the door --------------------------------------------------------- */
 
 #define DOOR_MS	30000			/* a large dump on a slow disk */
@@ -282,7 +289,6 @@ static void settle_live(bool safe)
 static bool enter(void)
 {
 	uint32_t own = (uint32_t)sp_sys(SYS_gettid), who = 0;
-	struct timespec nap = { 0, 1000000 };
 
 	for (int tries = 0; tries < DOOR_MS; tries++) {
 		if (sp_get(&closed) && sp_get(&ending) != own)
@@ -292,7 +298,7 @@ static bool enter(void)
 		if (who == own)
 			return false;
 		who = 0;
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		nap();
 	}
 	return false;
 }
@@ -410,7 +416,6 @@ static bool is_last(enum sp_end how)
  * A booking looks at both flags when it has stored what others see within a microsecond. */
 static unsigned begin_end(enum sp_end how)
 {
-	struct timespec nap = { 0, 1000000 };
 	struct sp_process_stat p;
 	unsigned booking = 0;
 
@@ -422,7 +427,7 @@ static unsigned begin_end(enum sp_end how)
 	for (uint64_t now = sp_boot_ns(); !alone && sp_boot_ns() - now < 5000;)
 		;			/* (a nap would let others end the process) */
 	for (int i = 0; !alone && i < TRIES && (booking = sp_sets_booking_beside()) != 0; i++)
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		nap();
 	return booking;
 }
 
@@ -515,10 +520,9 @@ int sp_end_snapshot(const char *path, const struct sp_view *view)
 /* By a thread that has booked, and would return to the program. */
 static void wait_for_end(void)
 {
-	struct timespec nap = { 0, 1000000 };
 
 	for (int ms = 0; ms < HELD_MS && sp_get(&holder); ms += !sp_get(&door))
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		nap();
 	if (sp_get(&holder)) {			/* (who reads the program's output stalls, perhaps) */
 		sp_put(&loose, true);
 		sp_put(&holder, 0);
@@ -641,7 +645,6 @@ static void at_last(int status, void *arg)
 static void before_exit(void)
 {
 	uint32_t first = 0, own = (uint32_t)sp_sys(SYS_gettid);
-	struct timespec nap = { 0, 1000000 };
 
 	if (!sp_store.header || !sp_process_is_ours() || sp_cas(&leaving, &first, own) || first == own)
 		return;
@@ -649,7 +652,7 @@ static void before_exit(void)
 		first = 0;
 		if (sp_cas(&turn, &first, own) || first == own)
 			return;
-		(void)sp_sys(SYS_nanosleep, &nap, NULL);
+		nap();
 	}
 }
 
@@ -681,14 +684,14 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
  * meanwhile does so as much later than its end as it came after its beginning. */
 static void wait_for_dump(void)
 {
-	struct timespec nap = { 0, 1000000 }, as_late;
+	struct timespec as_late;
 	uint64_t began, late;
 
 	for (int tries = 0; (began = sp_acquire(&writing)) != 0 && tries < DOOR_MS &&
 			    sp_get(&door) != (uint32_t)sp_sys(SYS_gettid) && sp_process_is_ours();) {
 		late = sp_boot_ns() - began;
 		while (sp_acquire(&writing) == began && tries++ < DOOR_MS)
-			(void)sp_sys(SYS_nanosleep, &nap, NULL);
+			nap();
 		as_late = (struct timespec){ (time_t)(late / 1000000000u), (long)(late % 1000000000u) };
 		(void)sp_sys(SYS_nanosleep, &as_late, NULL);
 	}
