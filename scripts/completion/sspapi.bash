@@ -44,17 +44,6 @@ _sspapi_event() {
 	done < <(_sspapi_events "$1")
 }
 
-# Control groups that can be counted, by their paths below the mount.  Whoever may make one chooses its name, and the words are
-# expanded by the shell: of plain letters alone.
-_sspapi_cgroups() {
-	local top
-	top=$(LC_ALL=C awk '{ for (i = 6; $i != "-" && i < NF; i++); }
-		$(i + 1) == "cgroup" && ("," $(i + 3) ",") ~ /,perf_event,/ { one = $5 } $(i + 1) == "cgroup2" { two = $5 }
-		END { print one != "" ? one : two }' /proc/self/mountinfo 2>/dev/null)
-	[ -z "$top" ] || find "$top" -mindepth 1 -maxdepth 4 -type d 2>/dev/null | cut -c$((${#top} + 2))- |
-		LC_ALL=C grep -E '^[A-Za-z0-9_.@:/-]+$'
-}
-
 _sspapi_files() {
 	compopt -o filenames 2>/dev/null
 	mapfile -t COMPREPLY < <(compgen -f -- "$1")
@@ -78,12 +67,11 @@ _sspapi_behind() {
 	stat:-e) _sspapi_event "$command" "$current" ;;
 	stat:-p) mapfile -t COMPREPLY < <(compgen -W "$(pgrep -u "$(id -u)" 2>/dev/null)" -- "$current") ;;
 	stat:-t) mapfile -t COMPREPLY < <(compgen -W "$(ps -u "$(id -u)" -L -o tid= 2>/dev/null)" -- "$current") ;;
-	stat:--cgroup) _sspapi_words "$(_sspapi_cgroups)" "$current" ;;
 	run:-e) _sspapi_words "$("$command" env 2>/dev/null | LC_ALL=C sed -n 's/^\(SSPAPI_[A-Z_]*\)=.*/\1=/p')" "$current" ;;
 	*:-o | run:--output | run:--topology | run:--live) _sspapi_files "$current" ;;
 	*:--sort) _sspapi_words "place readings" "$current" ;;
 	run:--?*) _sspapi_words "$(_sspapi_values "$command" "$option")" "$current" ;;
-	*:-n | *:-d | *:--events | *:--color-by) COMPREPLY=() ;;
+	*:-n | *:-d | *:--events | *:--color-by | stat:--cgroup) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
 }

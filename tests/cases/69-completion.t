@@ -71,17 +71,6 @@ LINE=''
 offers "metrics by name" "IPC" report -m IP
 check "all of them" sh -c 'test "$(wc -l <"$1")" -gt 15' sh "$(completes report -m '' >all; echo all)"
 offers "a metric that is none is a file" "run.json run.sspapi" report -m run
-# A group whose name the shell would expand is not offered.
-top=$(awk '{ for (i = 6; $i != "-"; i++); } $(i + 1) == "cgroup" && ("," $(i + 3) ",") ~ /,perf_event,/ { one = $5 }
-	$(i + 1) == "cgroup2" { two = $5 } END { print one ? one : two }' /proc/self/mountinfo)
-if [ "$(id -u)" = 0 ] && [ -n "$top" ] && mkdir "$top/sspapi69-$$" "$top/sspapi69-$$/"'x$(touch expanded)' 2>mkdir.err; then
-	offers "control groups" "sspapi69-$$" stat --cgroup sspapi69-$$
-	check "none by a name that the shell expands" test ! -e expanded
-	rmdir "$top/sspapi69-$$/"*/ "$top/sspapi69-$$"
-else
-	skip "control groups" "none can be made: $(cat mkdir.err 2>/dev/null)"
-	skip "none by a name that the shell expands" "none can be made"
-fi
 offers "variables" "SSPAPI_READINGS= SSPAPI_READINGS_MAX=" run -e SSPAPI_READ
 
 # Files and programs.
