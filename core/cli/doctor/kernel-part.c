@@ -15,15 +15,6 @@
 #define CAP_SYS_ADMIN	21
 #define CAP_PERFMON	38
 
-/* The number behind "Name:" in /proc/self/status. */
-static unsigned long long status_of(const char *name, int base)
-{
-	char text[4096];
-	const char *p = sp_read_file("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
-
-	return p ? strtoull(p + strlen(name), NULL, base) : 0;
-}
-
 static bool has_word(const char *path, const char *const *words)
 {
 	char text[4096];
@@ -90,7 +81,7 @@ static uint64_t count_some(int fd)
 /* A capability counts in the first user namespace, where all user ids are mapped to themselves. */
 static bool privileged(void)
 {
-	unsigned long long effective = status_of("CapEff:", 16);
+	uint64_t effective = sp_proc_status(getpid(), "\nCapEff:", 16);
 	unsigned in, out, n;
 	char text[64];
 
@@ -132,7 +123,7 @@ static void refused(struct sp_doctor *d, long error)
 	sp_doctor_say(d, SP_IN_THE_WAY, "perf_event_open is refused (%s)", strerror((int)error));
 	if (error == ENOSYS)
 		sp_doctor_mend(d, "boot a kernel with CONFIG_PERF_EVENTS; under gVisor or WSL 1 there is none");
-	else if (status_of("Seccomp:", 10) == 2 && !container())
+	else if (sp_proc_status(getpid(), "\nSeccomp:", 10) == 2 && !container())
 		sp_doctor_mend(d, "a seccomp filter of this process refuses: start the program outside of that sandbox, or permit perf_event_open "
 				  "in it (systemd: SystemCallFilter=)");
 	else if (container())

@@ -50,6 +50,14 @@ static void set_build_id(struct sp_module *m, const char *id)
 		m->build_id[m->build_id_bytes++] = (unsigned char)(nibble(id[0]) << 4 | nibble(id[1]));
 }
 
+static uint32_t module_number(struct merge *g, struct sp_names *modules, const char *path, const char *build_id)
+{
+	g->key.used = 0;
+	sp_bytes_add(&g->key, path, strlen(path) + 1);
+	sp_bytes_add(&g->key, build_id, strlen(build_id) + 1);
+	return sp_names_number(modules, g->key.at, g->key.used);
+}
+
 /* Of sp_compact_map. */
 uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_frame_seen *f, sp_off *newest)
 {
@@ -59,10 +67,7 @@ uint32_t merge_own_module(void *merge, struct sp_compact *c, const struct sp_fra
 
 	if (!*f->module)
 		return 0;
-	g->key.used = 0;
-	sp_bytes_add(&g->key, f->module, strlen(f->module) + 1);
-	sp_bytes_add(&g->key, f->build_id, strlen(f->build_id) + 1);
-	m.number = sp_names_number(&g->own_modules, g->key.at, g->key.used) + 1;
+	m.number = module_number(g, &g->own_modules, f->module, f->build_id) + 1;
 	if (m.number <= known || m.number > SP_MODULES_MOST)
 		return m.number <= SP_MODULES_MOST ? m.number : 0;
 	set_build_id(&m, f->build_id);
@@ -93,14 +98,6 @@ static const unsigned char *next_frame(const unsigned char *p, struct frame *f)
 	return p + sizeof(f->offset);
 }
 
-static uint32_t module_number(struct merge *g, struct sp_names *modules, const struct frame *f)
-{
-	g->key.used = 0;
-	sp_bytes_add(&g->key, f->module, strlen(f->module) + 1);
-	sp_bytes_add(&g->key, f->build_id, strlen(f->build_id) + 1);
-	return sp_names_number(modules, g->key.at, g->key.used);
-}
-
 /* Finds the modules, and how many frames the deepest site has. */
 static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_t n)
 {
@@ -115,7 +112,7 @@ static uint32_t look_at_sites(struct merge *g, struct sp_names *modules, uint32_
 		for (; p < site->key + site->bytes; frames++) {
 			p = next_frame(p, &f);
 			if (*f.module)
-				module_number(g, modules, &f);
+				module_number(g, modules, f.module, f.build_id);
 		}
 		most = (uint32_t)sp_max(most, frames);
 	}
@@ -149,7 +146,7 @@ static void write_site(struct merge *g, struct sp_site *to, const struct sp_name
 		uint32_t module;
 
 		p = next_frame(p, &f);
-		module = *f.module ? module_rank[module_number(g, modules, &f)] + 1 : 0;
+		module = *f.module ? module_rank[module_number(g, modules, f.module, f.build_id)] + 1 : 0;
 		*frame++ = (struct sp_frame){ .address = f.offset, .module = module <= SP_MODULES_MOST ? module : 0,
 					      .symbol = sp_compact_text(&g->c, f.symbol) };
 	}

@@ -243,8 +243,7 @@ static int discard(const struct recovery *r, const char *live)
 		return sp_complain(1, r->verb, "its process may still live (--force, if you know that it does not)", live);
 	if (unlink(live) < 0)
 		return sp_complain(1, r->verb, strerror(errno), live);
-	sp_put_plain(stdout, live);
-	putchar('\n');
+	say(live);
 	return 0;
 }
 

@@ -19,23 +19,12 @@
 #endif
 #define OF_THREAD O_EXCL		/* PIDFD_THREAD, Linux 6.9 */
 
-/* A number of /proc/ID/status; 0: it is not there. */
-static int status_of(int id, const char *name)
-{
-	char path[64], text[4096];
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", id);
-	at = sp_read_file(path, text, sizeof(text) - 1) > 0 ? strstr(text, name) : NULL;
-	return at ? atoi(at + strlen(name)) : 0;
-}
-
 /* A process goes on when its first thread has ended. */
 static bool lives(int pid, int tid)
 {
 	struct sp_process_stat p;
 
-	return sp_proc_thread(pid, tid ? tid : pid, &p) || (!tid && status_of(pid, "\nThreads:") > 1);
+	return sp_proc_thread(pid, tid ? tid : pid, &p) || (!tid && sp_proc_status(pid, "\nThreads:", 10) > 1);
 }
 
 /* ---- what was asked for ------------------------------------------------------------ */
@@ -58,7 +47,7 @@ static int take_one(struct sp_stat_asked *a, const char *verb, const char *text,
 	if (end != text + n || !n || id <= 0 || id > INT_MAX)
 		return wrong(verb, threads ? "-t takes numbers of threads, joined by commas" : "-p takes numbers of processes, joined by commas",
 			     text, n);
-	pid = status_of((int)id, "\nTgid:");
+	pid = (int)sp_proc_status((int)id, "\nTgid:", 10);
 	if (!pid || !lives(pid, threads || pid != id ? (int)id : 0))
 		return wrong(verb, threads ? "there is no thread of this number" : "there is no process of this number", text, n);
 	if (!threads && pid != id)

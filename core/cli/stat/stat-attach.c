@@ -507,20 +507,16 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_asked *who, cons
 			    .id = who->one[0].tid ? who->one[0].tid : who->one[0].pid };
 	struct sp_stat_child *child = &r->child;
 	uint64_t from_ns;
-	int e = 0;
+	int e;
 
 	r->c.running = true;
 	sp_stat_online(&r->c);
 	a.cpu = r->c.cpu;
 	a.n_cpus = r->c.n_cpus;
-	if (argv)
-		e = sp_stat_fork(child, &r->c, verb, argv);
-	else
-		child->signals = sp_stat_catch();
+	e = sp_stat_fork(child, &r->c, verb, argv);
 	e = e ? e : find(&a);
 	if (e) {
-		if (argv && child->pid > 0)
-			sp_stat_abandon(child);
+		sp_stat_abandon(child);
 		return e;
 	}
 	sp_stat_beside_start(&r->beside);

@@ -168,22 +168,18 @@ int sp_group_count(struct sp_stat_run *r, const struct sp_stat_group *g, const c
 {
 	struct sp_stat_child *child = &r->child;
 	struct stat s;
-	int e = 0;
+	int e;
 
 	r->c.running = r->c.group = true;
 	r->idle = fstat(g->fd, &s) == 0 && s.st_ino == TOPMOST;
 	r->why_no_rows = "threads have no rows of their own: the kernel counts a control group by CPU, whichever of its threads runs there; "
 			 "-p counts a process by thread";
 	sp_stat_online(&r->c);
-	if (argv)
-		e = sp_stat_fork(child, &r->c, verb, argv);
-	else
-		child->signals = sp_stat_catch();
+	e = sp_stat_fork(child, &r->c, verb, argv);
 	e = e ? e : try_group(r, g, verb);
 	e = e ? e : sp_stat_open(&r->c, verb, g->fd);
 	if (e) {
-		if (argv && child->pid > 0)
-			sp_stat_abandon(child);
+		sp_stat_abandon(child);
 		return e;
 	}
 	run(r, g, verb, argv);

@@ -12,6 +12,16 @@ bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p)
 	return sp_process_stat(pid, tid, p) && p->state != 'Z' && p->state != 'X';
 }
 
+uint64_t sp_proc_status(int id, const char *name, int base)
+{
+	char path[64], text[4096];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", id);
+	at = sp_read_file(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
+	return at ? strtoull(at + strlen(name), NULL, base) : 0;
+}
+
 void sp_proc_name(int pid, int tid, char name[16])
 {
 	char path[80], text[32];

@@ -83,7 +83,9 @@ static _Noreturn void become(int go, int failed, const struct sp_stat_counters *
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-int sp_stat_catch(void)
+/* Signals that would end the command are read from the descriptor from now on, and the command has all the descriptors that it
+ * may have; -1. */
+static int catch_signals(void)
 {
 	sigset_t set = caught();
 
@@ -118,10 +120,11 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 	pid_t command = getpid();
 	int go[2], failed[2];
 
-	prepare();	/* before the child is */
+	c->signals = catch_signals();	/* before the child is */
+	if (!argv)
+		return 0;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
 		return sp_complain(125, verb, strerror(errno), "pipe");
-	c->signals = sp_stat_catch();
 	fflush(NULL);
 	c->pid = c->signals < 0 ? -1 : fork();
 	if (c->pid < 0)
@@ -139,6 +142,8 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
 
 void sp_stat_abandon(struct sp_stat_child *c)
 {
+	if (c->pid <= 0)
+		return;
 	close(c->go);
 	close(c->failed);
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)

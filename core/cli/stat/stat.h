@@ -191,6 +191,9 @@ void sp_stat_give_rest(struct sp_stat_counters *c, struct sp_stat_who *w);
 /* False: the thread has ended. */
 bool sp_proc_thread(int pid, int tid, struct sp_process_stat *p);
 
+/* The number behind a line's name ("\nTgid:") in /proc/ID/status; 0: it is not there. */
+uint64_t sp_proc_status(int id, const char *name, int base);
+
 /* A process's command line as it is now, to be freed, its words each closed by a NUL: how many bytes; 0 and NULL: it has none. */
 #define SP_STAT_ARGS_MOST 4096u		/* bytes that are kept */
 uint32_t sp_proc_args(int pid, char **args);
@@ -227,24 +230,21 @@ struct sp_stat_child {
 	int error;			/* it could not be started: errno */
 };
 
-/* Signals that would end the command are read from the descriptor from now on, and it has all the descriptors that it may
- * have; -1. */
-int sp_stat_catch(void);
-
 /* Nothing more is counted: they do to the command what they do, but for those that have come already. */
 void sp_stat_release(void);
 
 /* Has one come on that descriptor? */
 bool sp_stat_interrupted(int signals);
 
-/* Forked, and waits; 0, or a message is out. */
+/* Forked, and waits (argv NULL: nobody is).  Signals that would end the command are read from c->signals from now on, and it has
+ * all the descriptors that it may have.  0, or a message is out. */
 int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, const char *verb, char **argv);
 
 /* Lets it go, with the library that tells of threads if `told`; passes signals on, empties the rings, answers, and comes
  * back when it has ended. */
 struct sp_stat_interval;
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i);
-void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go */
+void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go; nothing where there is none */
 
 /* ---- the store ---------------------------------------------------------------------- */
 
