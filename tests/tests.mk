@@ -206,18 +206,12 @@ $(T)/scenes/liblinks.so: tests/scenes/plugin/holds.c $(FAKE)/libpapi.so.7.0
 
 $(SCENES) $(MALLOCS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS): tests/scenes/scene.h tests/scenes/now.h $(APP_H)
 
-$(T)/vectors: tests/vectors.c $(FAKE)/libpapi.so.7.0
-	$(call say,SCENE)
-	$(Q)$(CC) $(PLAIN) -Itests -o $@ $(filter-out %.h,$^) -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/fake' $(JANSSON) -pthread -ldl
-
-$(T)/vectors: tests/vectors.h
-
 # Linked to libsspapi, in front of libpapi; its own CPU stands before the kernel's (-rdynamic).
 $(T)/api-random-scripted: SCRIPTED = -DSCRIPTED
 $(T)/api-random $(T)/api-random-scripted: tests/api-random.c
-$(T)/vectors-api: tests/vectors-api.c
+$(T)/vectors: tests/vectors.c
 $(T)/api-errors: tests/api-errors.c
-$(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted: tests/vectors.h preload/sspapi.h $(B)/libsspapi.so $(FAKE)/libpapi.so.7.0
+$(T)/vectors $(T)/api-errors $(T)/api-random $(T)/api-random-scripted: preload/sspapi.h $(B)/libsspapi.so $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	$(Q)$(CC) $(PLAIN) $(SCRIPTED) -rdynamic -Itests -o $@ $(filter %.c,$^) $(filter-out %.c %.h,$^) \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/..:$$ORIGIN/fake' $(JANSSON) -pthread -ldl
@@ -267,7 +261,7 @@ CASES	?= $(LONGEST) $(filter-out $(LONGEST),$(sort $(wildcard tests/cases/*.t)))
 CHECK_UNITS ?= $(UNITS)
 JOBS	?= 2
 .PHONY: fixtures programs
-programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(MALLOCS) $(GPUS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/vectors-api $(T)/api-errors $(T)/api-random $(T)/api-random-scripted $(T)/long/many-stores
+programs: all $(T)/forward/t-forward $(FAKES) $(SCENES) $(MALLOCS) $(GPUS) $(APART) $(OPENS) $(VERSIONS) $(PLUGINS) $(HOLDS) $(T)/vectors $(T)/api-errors $(T)/api-random $(T)/api-random-scripted $(T)/long/many-stores
 fixtures: programs $(CHECK_UNITS)
 
 check: fixtures

@@ -70,10 +70,4 @@ for f in kept plain; do
 	is "merge, $f: entries as in each" "$(entries two)" "$(entries one; entries one)"
 	is "merge, $f: intervals" "$(intervals two widget:::FLOPS)" "$(intervals one widget:::FLOPS)$(intervals one widget:::FLOPS)"
 done
-
-[ -n "${SANITIZE-}" ] || {
-	SSPAPI_TOPOLOGY='synthetic:core:4 pu:2' SSPAPI_OUTPUT=$tmp/dump.json \
-		"$B/tests/vectors-api" -f 'synthetic:core:4 pu:2' tests/vectors/*.jsonl >"$tmp/vectors.out"
-	is "sys-sage's sequences, every other event a floating-point counter" "$? $(grep -c '^ok' "$tmp/vectors.out")" "0 2"
-}
 done_testing

@@ -1,9 +1,8 @@
 /* t-records.c: store/records.h through model.h against a brute-force oracle: random
- * sequences, windows spent on several CPUs, sys-sage's vectors.
+ * sequences, windows spent on several CPUs.
  */
 #include "record-sets.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 #define SPOTS	32
@@ -528,146 +527,6 @@ static void backwards_is_noted(void **state)
 	sp_store_close(&store);
 }
 
-/* ---- sys-sage's vectors --------------------------------------------------- */
-
-static void check_entry(json_t *entries, const char *event, uint32_t e, struct sp_at_cpu *at)
-{
-	char cpu[16];
-	json_t *list;
-
-	snprintf(cpu, sizeof(cpu), "%d", at->cpu);
-	list = json_object_get(json_object_get(entries, event), cpu);
-	assert_int_equal(json_array_size(list), at->has_entry);
-	if (at->has_entry)
-		assert_int_equal(json_integer_value(json_array_get(json_array_get(list, 0), 1)), at->entry[e]);
-}
-
-/* The entries that the vector has, no more and no fewer. */
-static void check_entries(json_t *v, json_t *after)
-{
-	json_t *events = json_array_get(json_object_get(v, "sets"), 0), *entries = json_object_get(after, "entries");
-	struct sp_model m;
-	struct sp_row row = { 0 };
-	struct sp_at_cpu at;
-	size_t n = 0, want = 0, i;
-	json_t *event, *cpus;
-	const char *key;
-
-	assert_int_equal(sp_model_open(&m, &store.image), 0);
-	assert_true(sp_model_next(&m, &row));
-	for (uint32_t c = 0; sp_row_cell(&m, &row, c, &at); c++) {
-		json_array_foreach(events, i, event) {
-			check_entry(entries, json_string_value(event), (uint32_t)i, &at);
-			n += at.has_entry;
-		}
-	}
-	json_object_foreach(entries, key, cpus)
-		want += json_object_size(cpus);
-	assert_int_equal(n, want);
-	sp_model_close(&m);
-}
-
-static enum sp_op op_of(const char *name)
-{
-	static const char *const names[] = { "start", "read", "stop", "accum", "reset" };
-
-	for (unsigned i = 0; i < SP_COUNT(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return (enum sp_op)i;
-	return SP_OP_PART;		/* nothing that PAPI did */
-}
-
-static bool one_set_temporary(json_t *v)
-{
-	json_t *op;
-	size_t i;
-
-	json_array_foreach(json_object_get(v, "ops"), i, op)
-		if (json_is_true(json_object_get(op, "permanent")) || json_object_get(op, "papi_stop"))
-			return false;
-	return json_array_size(json_object_get(v, "sets")) == 1;
-}
-
-/* Books what PAPI did; false if it did nothing. */
-static bool vector_op(struct set *s, json_t *j, long rc)
-{
-	enum sp_op op = op_of(json_string_value(json_object_get(j, "op")));
-	json_t *counters = json_object_get(j, "counters");
-	int cpu = (int)json_integer_value(json_object_get(j, "cpu"));
-	long long x[KMAX] = { 0 };
-
-	if (op == SP_OP_PART || (has_values(op) ? !json_array_size(counters) : rc != 0))
-		return false;
-	for (size_t e = 0; e < json_array_size(counters); e++) {
-		x[e] = json_integer_value(json_array_get(counters, e));
-		s->papi.handed[e] += oracle_of(s)->running ? x[e] - oracle_of(s)->last[e] : 0;
-	}
-	book(s, op, cpu, x, false);
-	oracle_book(oracle_of(s), op, cpu, x, false);
-	return true;
-}
-
-static void run_vector(json_t *v)
-{
-	json_t *ops = json_object_get(v, "ops"), *states = json_object_get(v, "states"), *op;
-	bool theirs = true;		/* until sys-sage fails where PAPI did not */
-	size_t i;
-
-	open_both(1, (int)json_array_size(json_array_get(json_object_get(v, "sets"), 0)), 0,
-		  (int)json_integer_value(json_object_get(v, "ncpus")));
-	json_array_foreach(ops, i, op) {
-		json_t *after = json_array_get(states, i);
-		long rc = json_integer_value(json_object_get(after, "rc"));
-
-		if (vector_op(&sets[0], op, rc) && rc != 0)
-			theirs = false;
-		check();
-		if (theirs)
-			check_entries(v, after);
-	}
-	sp_store_close(&store);
-}
-
-static int run_file(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *line = NULL;
-	size_t room = 0;
-	int n = 0;
-
-	assert_non_null(f);
-	while (getline(&line, &room, f) > 0) {
-		json_t *v = json_loads(line, 0, NULL);
-
-		assert_non_null(v);
-		if (one_set_temporary(v)) {
-			run_vector(v);
-			n++;
-		}
-		json_decref(v);
-	}
-	free(line);
-	fclose(f);
-	return n;
-}
-
-static void vectors(void **state)
-{
-	const char *folder = getenv("SSPAPI_VECTORS") ? getenv("SSPAPI_VECTORS") : "tests/vectors";
-	static const char *const files[] = { "rules.jsonl", "random_8cpu.jsonl" };
-	char path[4096];
-	int n = 0;
-
-	(void)state;
-	for (unsigned i = 0; i < SP_COUNT(files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-		if (access(path, R_OK) < 0)
-			skip();
-		n += run_file(path);
-	}
-	assert_true(n >= 80);
-}
-
 /* ---- nothing to write to ---------------------------------------------------- */
 
 static void no_relation(void **state)
@@ -692,7 +551,6 @@ int main(void)
 		cmocka_unit_test(backwards_is_noted),
 		cmocka_unit_test(parts_at_random),
 		cmocka_unit_test(parts_of_others),
-		cmocka_unit_test(vectors),
 		cmocka_unit_test(no_relation),
 	};
 
