@@ -1,4 +1,4 @@
-/* core.c: the scripted libpapi's ground: its threads, its lock, who called what. */
+/* core.c: the scripted libpapi's ground: its threads, its lock, its functions' names. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int depth __attribute__((tls_model("initial-exec")));
 static pthread_key_t key;
 static struct fk_thread *threads;	/* all that live, and those to be used again */
-static long long past[FK_IDS], past_nested[FK_IDS];
 
 static const char *const names[FK_IDS] = {
 	"",
@@ -78,10 +77,6 @@ static void thread_end(void *p)
 	struct fk_thread *t = p, *next;
 
 	fk_lock();
-	for (int i = 0; i < FK_IDS; i++) {
-		past[i] += t->calls[i];
-		past_nested[i] += t->nested[i];
-	}
 	next = t->next;
 	memset(t, 0, sizeof(*t));
 	t->next = next;
@@ -89,7 +84,7 @@ static void thread_end(void *p)
 	fk_unlock();
 }
 
-/* The child is another thread; what the others of the parent did stays counted. */
+/* The child is another thread. */
 static void fork_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
@@ -109,7 +104,7 @@ __attribute__((constructor(101))) static void begin(void)
 	fk_script_start();
 }
 
-/* ---- who called what --------------------------------------------------- */
+/* ---- functions --------------------------------------------------- */
 
 int fk_id_of(const char *name)
 {
@@ -117,56 +112,6 @@ int fk_id_of(const char *name)
 		if (!strcmp(names[i], name))
 			return i;
 	return FK_NONE;
-}
-
-static long long sum(int id, int nested)
-{
-	long long n;
-
-	if (!id)
-		return -1;
-	fk_lock();
-	n = nested ? past_nested[id] : past[id];
-	for (struct fk_thread *t = threads; t; t = t->next)
-		n += nested ? t->nested[id] : t->calls[id];
-	fk_unlock();
-	return n;
-}
-
-FAKE_API long long fake_calls(const char *name)
-{
-	return sum(fk_id_of(name), 0);
-}
-
-FAKE_API long long fake_calls_nested(const char *name)
-{
-	return sum(fk_id_of(name), 1);
-}
-
-FAKE_API long long fake_calls_all(void)
-{
-	long long n = 0;
-
-	for (int i = 1; i < FK_IDS; i++)
-		n += sum(i, 0);
-	return n;
-}
-
-FAKE_API void fake_calls_clear(void)
-{
-	fk_lock();
-	memset(past, 0, sizeof(past));
-	memset(past_nested, 0, sizeof(past_nested));
-	for (struct fk_thread *t = threads; t; t = t->next) {
-		memset(t->calls, 0, sizeof(t->calls));
-		memset(t->nested, 0, sizeof(t->nested));
-	}
-	fk_unlock();
-}
-
-FAKE_API int fake_errno(const char *name)
-{
-	return FK_ERRNO + fk_id_of(name);
 }
 
 FAKE_API int fake_version(void)

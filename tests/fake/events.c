@@ -119,7 +119,7 @@ FAKE_API int fake_component(const struct fake_component *c)
 	return i;
 }
 
-FAKE_API int fake_component_like(const char *name)
+int fk_component_like(const char *name)
 {
 	struct fake_component plain = { .name = name };
 
@@ -221,7 +221,7 @@ FAKE_API int fake_event(const char *name, const struct fake_event *d)
 	e->location = d->location;
 	e->cidx = component_index(d->component ? d->component : "perf_event");
 	if (e->cidx < 0)
-		e->cidx = fake_component_like(d->component);
+		e->cidx = fk_component_like(d->component);
 	if (i == fk.n_events)
 		__atomic_store_n(&fk.n_events, i + 1, __ATOMIC_RELEASE);
 	set_code(i, d->code);
@@ -234,7 +234,7 @@ void fk_events_start(void)
 	char name[] = "EV_A";
 
 	memset(fk.preset, 0xff, sizeof(fk.preset));
-	fake_component_like("perf_event");
+	fk_component_like("perf_event");
 	for (; name[3] <= 'H'; name[3]++)
 		fake_event(name, &plain);
 	for (int i = 0; i < 7; i++)

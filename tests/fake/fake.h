@@ -1,4 +1,4 @@
-/* fake.h: how a test tells the scripted libpapi what happens and asks it what was called.
+/* fake.h: how a test tells the scripted libpapi what happens.
  *
  * All functions are exported by the fake beside PAPI's own.  A program that
  * must also run on the real libpapi declares them weak (#define FAKE_WEAK
@@ -51,10 +51,6 @@ FAKE_API int fake_count_set(int event_set, const char *event, long long n);
  * than before, the bits of a double (fake_fp64).  0, or -1 (no such set). */
 FAKE_API int fake_set_values(int event_set, const long long *values, int n);
 
-/* The level of an event that is not zeroed by PAPI_start (a temperature): what
- * every set that holds it shows from now on. */
-FAKE_API int fake_level(const char *event, long long value);
-
 static inline long long fake_fp64(double x)
 {
 	long long bits;
@@ -81,13 +77,8 @@ struct fake_component {		/* all 0: as perf_event */
 /* Returns the component's index.  One that exists is changed. */
 FAKE_API int fake_component(const struct fake_component *c);
 
-/* A component as papi-facts.md 6.2 has it: rapl, powercap, coretemp, nvml, net,
- * infiniband, io, appio, stealtime, topdown, sde, perf_event_uncore, cuda,
- * lmsensors; another name: claims THR, zeroed by both.  Returns its index. */
-FAKE_API int fake_component_like(const char *name);
-
 struct fake_event {		/* all 0: a native INT64 running sum of perf_event */
-	const char *component;		/* made by fake_component_like if new */
+	const char *component;		/* made by name if new, as papi-facts.md 6.2 has it */
 	const char *units, *descr;
 	const char *derived, *postfix;	/* "DERIVED_PS" raises SIGFPE where PAPI does */
 	const char *natives;		/* names, separated by commas */
@@ -107,42 +98,14 @@ FAKE_API int fake_event(const char *name, const struct fake_event *e);
 FAKE_API int fake_fail(const char *name, int code, int after, int times);
 FAKE_API void fake_fail_clear(void);
 
-/* ---- what was called --------------------------------------------------- */
-
-/* How often the function was entered since the start or fake_calls_clear,
- * by any thread: by somebody outside (fake_calls), and by libpapi itself
- * through its PLT (fake_calls_nested) whether or not a shim stood between.
- * A call that a shim makes on its own is one from outside.  Fortran's names
- * are "papif_start" for all spellings.  -1: no such function. */
-FAKE_API long long fake_calls(const char *name);
-FAKE_API long long fake_calls_nested(const char *name);
-FAKE_API long long fake_calls_all(void);	/* from outside, of all functions */
-FAKE_API void fake_calls_clear(void);
-
-/* errno after any call of the function: never 0, one value a function. */
-FAKE_API int fake_errno(const char *name);
-
 /* ---- what a set is ----------------------------------------------------- */
 
 struct fake_set {
 	int state;			/* PAPI_state's bits */
-	int component, n_events;
-	int owner, opener;		/* tids */
-	int attached;			/* tid; 0: not */
-	int cpu;			/* -1: not attached to one */
-	int granularity, domain, inherit;
-	int hidden;			/* one of a software-multiplexed set's own: that one's id; -1 */
-	int attaches, cpu_attaches;	/* how often since it was made */
 	int opens;			/* how often its counters were opened */
 	long long live;			/* what its first event has counted since the last zeroing */
 };
 FAKE_API int fake_set_info(int event_set, struct fake_set *out);	/* 0 or -1; safe at any time */
-FAKE_API int fake_sets(void);		/* sets that exist, hidden ones too */
-
-/* What the high level has added up for a region, per event of PAPI_EVENTS
- * (default PAPI_TOT_INS,PAPI_TOT_CYC), over all threads.  Number of events, or -1. */
-FAKE_API int fake_hl_values(const char *region, long long *values, int n);
-
 /* One line of FAKE_PAPI_SCRIPT (README.md).  0, or -1: it says what was wrong on stderr. */
 FAKE_API int fake_do(const char *line);
 

@@ -81,7 +81,6 @@ struct fk_thread {
 	unsigned generation;			/* of fk.generation: master, counters, hl */
 	struct fk_counters counters;
 	struct fk_hl hl;
-	long long calls[FK_IDS], nested[FK_IDS];
 };
 
 struct fk_event {
@@ -118,7 +117,7 @@ struct fk_set {
 	int attached, cpu;
 	int ctl_cpu;				/* -1; what was set last: an attached CPU, or that of the call that set PAPI_GRN_SYS */
 	int granularity, domain, inherit;
-	int attaches, cpu_attaches, opens;
+	int opens;
 	int mpx_flags, mpx_ns;
 	int hidden_of;				/* -1 */
 	int n_open, fd[FK_PER_SET];		/* of the kernel's (open.c) */
@@ -167,6 +166,7 @@ struct fk_master *fk_master_of_target(unsigned long id);
 int fk_gettid(void);
 
 /* events.c */
+int fk_component_like(const char *name);
 int fk_event_of_code(int code);			/* index or -1 */
 int fk_event_of_name(const char *name);
 int fk_code_of_event(int index);		/* hands one out */
@@ -204,12 +204,8 @@ static inline int fk_enter(int id)
 	if (fk_unlikely(!t))
 		t = fk_thread_new();
 	nested = t->expect == id;
-	if (nested) {
+	if (nested)
 		t->expect = FK_NONE;
-		t->nested[id]++;
-	} else {
-		t->calls[id]++;
-	}
 	return fk_unlikely(fk_hooks) ? fk_hook(id, nested) : 0;
 }
 

@@ -10,7 +10,6 @@
 
 static struct {
 	char name[128];
-	long long begin[HL_EVENTS], sum[HL_EVENTS];
 	int open;
 } regions[REGIONS];
 static int n_regions, hl_ready, n_hl;
@@ -133,6 +132,7 @@ static struct fk_hl *hl_of_self(void)
 
 static int hl_begin(const char *name)
 {
+	long long values[HL_EVENTS];
 	struct fk_hl *hl;
 	int r, rc;
 
@@ -145,7 +145,7 @@ static int hl_begin(const char *name)
 	r = region(name, 1);
 	if (r < 0)
 		return PAPI_ENOMEM;
-	rc = hl_read(hl, regions[r].begin);
+	rc = hl_read(hl, values);
 	regions[r].open = rc == PAPI_OK;
 	return rc;
 }
@@ -172,17 +172,14 @@ FK_API int PAPI_hl_region_end(const char *name)
 {
 	long long values[HL_EVENTS];
 	struct fk_hl *hl;
-	int r, rc;
+	int r;
 
 	FK_ENTER(PAPI_hl_region_end);
 	hl = hl_of_self();
 	r = hl ? region(name, 0) : -1;
 	if (r < 0 || !regions[r].open)
 		FK_RETURN(PAPI_EMISC);
-	rc = hl_read(hl, values);
-	for (int i = 0; i < n_hl && rc == PAPI_OK; i++)
-		__atomic_fetch_add(&regions[r].sum[i], values[i] - regions[r].begin[i], __ATOMIC_RELAXED);
-	FK_RETURN(rc);
+	FK_RETURN(hl_read(hl, values));
 }
 
 FK_API int PAPI_hl_stop(void)
@@ -201,15 +198,6 @@ FK_API int PAPI_hl_stop(void)
 	}
 	memset(hl, 0, sizeof(*hl));
 	FK_RETURN(rc);
-}
-
-FAKE_API int fake_hl_values(const char *name, long long *values, int n)
-{
-	int r = region(name, 0);
-
-	for (int i = 0; r >= 0 && i < n && i < n_hl; i++)
-		values[i] = regions[r].sum[i];
-	return r < 0 ? -1 : n_hl;
 }
 
 #endif

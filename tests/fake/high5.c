@@ -92,10 +92,4 @@ FK_API int PAPI_stop_counters(long long *values, int n)
 	FK_RETURN(end(r, values));
 }
 
-FAKE_API int fake_hl_values(const char *name, long long *values, int n)
-{
-	(void)name, (void)values, (void)n;
-	return -1;
-}
-
 #endif

@@ -36,7 +36,6 @@ static int attach(int es, unsigned long tid)
 		return PAPI_ECMP;
 	fk_set_touch(s);		/* under whom it is taken from; not under the target */
 	s->attached = s->ctl_tid = (int)tid;
-	s->attaches++;
 	s->state |= PAPI_ATTACHED;
 	s->master = fk_master_of_target(tid);	/* an entry of its own in PAPI_list_threads */
 	fk_set_open_only(s);
@@ -80,7 +79,6 @@ static int cpu_attach(int es, unsigned cpu)
 	s->cpu = s->ctl_cpu = (int)cpu;
 	if (s->state & PAPI_CPU_ATTACHED)
 		fk_set_touch(s);
-	s->cpu_attaches++;
 	s->state |= PAPI_CPU_ATTACHED;
 	return PAPI_OK;
 }

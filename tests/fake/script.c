@@ -116,7 +116,8 @@ FAKE_API int fake_set_values(int event_set, const long long *values, int n)
 	return 0;
 }
 
-FAKE_API int fake_level(const char *event, long long value)
+/* What every set that holds the event shows from now on: a temperature, which PAPI_start does not zero. */
+static int set_level(const char *event, long long value)
 {
 	int e = fk_event_of_name(event);
 
@@ -136,24 +137,8 @@ FAKE_API int fake_set_info(int event_set, struct fake_set *out)
 
 	if (!s)
 		return -1;
-	*out = (struct fake_set){
-		.state = s->state, .component = s->cidx, .n_events = s->n,
-		.owner = s->master->tid, .opener = s->opener, .attached = s->attached,
-		.cpu = s->state & PAPI_CPU_ATTACHED ? s->cpu : -1,
-		.granularity = s->granularity, .domain = s->domain, .inherit = s->inherit,
-		.hidden = s->hidden_of, .attaches = s->attaches, .cpu_attaches = s->cpu_attaches, .opens = s->opens,
-		.live = __atomic_load_n(&s->live[0], __ATOMIC_RELAXED),
-	};
+	*out = (struct fake_set){ .state = s->state, .opens = s->opens, .live = __atomic_load_n(&s->live[0], __ATOMIC_RELAXED) };
 	return 0;
-}
-
-FAKE_API int fake_sets(void)
-{
-	int n = 0;
-
-	for (int i = 0; i < fk.n_sets; i++)
-		n += fk.set[i] && fk.set[i]->used;
-	return n;
 }
 
 /* ---- failures ---------------------------------------------------------- */
@@ -307,7 +292,7 @@ static int do_component(char **w, int n)
 	struct fake_component c;
 	int i;
 
-	if (n < 1 || (i = fake_component_like(w[0])) < 0)
+	if (n < 1 || (i = fk_component_like(w[0])) < 0)
 		return -1;
 	c = fk.component[i].c;
 	if (option(w, n, "granularity"))
@@ -351,7 +336,7 @@ static int verb(const char *v, char **w, int n)
 	if (!strcmp(v, "count"))
 		return n == 2 && !word_value(w[1], &x) && fake_count(w[0], x) >= 0 ? 0 : -1;
 	if (!strcmp(v, "level"))
-		return n == 2 && !word_value(w[1], &x) ? fake_level(w[0], x) : -1;
+		return n == 2 && !word_value(w[1], &x) ? set_level(w[0], x) : -1;
 	if (!strcmp(v, "values"))
 		return do_values(w, n);
 	if (!strcmp(v, "fail"))
