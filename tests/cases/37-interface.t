@@ -39,26 +39,19 @@ done
 SSPAPI_ATTRIBUTION=exact SSPAPI_READINGS=permanent SSPAPI_CALLSITES=16 one "migration, all of them" "$MORE" "$apps/api/migration"
 is "migration, all of them: its reading calls are call sites" "$(json "$tmp/shim.json" 'my %s = map { $_->{to} => 1 } map { @{$_->{intervals}} } @{$d->{relations}};
 	scalar grep { $_ && @{$d->{callsites}[$_]{frames}} && $d->{callsites}[$_]{frames}[0]{module} =~ m,/migration$, } keys %s' | sed 's/^[1-9].*/some/')" some
-plain_more=$MORE
 MORE=${MORE:+$MORE:}$REAL_PAPI_HW2SW
-# sys-sage's own examples, as its users write them: in C++, walking the tree; presets that are counted here.
+# An example of sys-sage's own, as its users write it: in C++, walking the tree; presets that are counted here.
 example() {
-	label="C++, $1" with=${2-}
-	run shim env LD_LIBRARY_PATH="$B" LD_PRELOAD="$with" SSPAPI_OUTPUT="$tmp/shim.json" "$apps/api/examples" "$1"
+	run shim env LD_LIBRARY_PATH="$B" LD_PRELOAD="$2" SSPAPI_OUTPUT="$tmp/shim.json" "$apps/api/examples"
 	case $(status_of shim) in
-	77) skip "$label" "PAPI cannot count that here" ;;
-	*) is "$label" "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")$(cat "$tmp/shim.err")" "0 " ;;
+	77) skip "$1" "PAPI cannot count that here" ;;
+	*) is "$1" "$(status_of shim) $(grep '^wrong' "$tmp/shim.out")$(cat "$tmp/shim.err")" "0 " ;;
 	esac
 }
 if [ -x "$apps/api/examples" ]; then
-	for name in basics migrate; do
-		example $name "$plain_more"
-		example $name "$SHIM${plain_more:+:$plain_more}"
-	done
-	for name in threads monitor; do
-		example $name "$MORE"
-	done
-	is "C++: attached to a CPU before the first start: counted there" "$(example threads "$MORE" >/dev/null; json "$tmp/shim.json" 'sort map { $_->{target}{kind} } @{$d->{relations}}' | uniq)" cpu
+	example "C++, preloaded" "$SHIM:$MORE"
+	example "C++" "$MORE"
+	is "C++: attached to a CPU before the first start: counted there" "$(json "$tmp/shim.json" 'sort map { $_->{target}{kind} } @{$d->{relations}}' | uniq)" cpu
 else
 	skip "C++" "no compiler for it"
 fi

@@ -1,23 +1,19 @@
 /*
- * examples: sys-sage's examples (papi_basics, papi_migrate_cpus, papi_multithreading, papi_monitor_process) on
- * sspapi.h, from C++ as its users write it.  PAPI_TOT_INS and PAPI_TOT_CYC may be software events.
- * usage: examples basics|migrate|threads|monitor [XML]	77: PAPI cannot count that here
+ * examples: sys-sage's papi_multithreading on sspapi.h, from C++ as its users write it.  PAPI_TOT_INS and PAPI_TOT_CYC
+ * may be software events.
+ * usage: examples	77: PAPI cannot count that here
  */
 #include "sspapi.h"
 
 #include <papi.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace {
@@ -89,56 +85,6 @@ std::vector<int> allowed()
 	return cpus;
 }
 
-/* ITER permanent readings, the set stopped by PAPI itself, what was stored printed. */
-void basics()
-{
-	int set = new_set();
-	sspapi_relation *metrics = nullptr;
-	sspapi_cpu_metrics all;
-
-	must("sspapi_start", sspapi_start(set, &metrics));
-	for (int i = 0; i < 3; i++) {
-		saxpy();
-		must("sspapi_read", sspapi_read(metrics, node, true, nullptr));
-	}
-	must("PAPI_stop", PAPI_stop(set, nullptr));
-	free_set(set);
-	must("sspapi_get_all_metrics", sspapi_get_all_metrics(metrics, PAPI_TOT_INS, -1, &all));
-	expect("three permanent readings", all.n == 3 && all.entries[2].permanent);
-	for (size_t i = 1; i < all.n; i++)
-		expect("times that grow", all.entries[i].timestamp > all.entries[i - 1].timestamp);
-	sspapi_print_metrics(metrics, -1, stdout);
-	sspapi_free(metrics);
-}
-
-/* A temporary reading on each CPU and on the first again: what it has is what was counted there. */
-void migrate()
-{
-	std::vector<int> cpus = allowed();
-	int set = new_set();
-	sspapi_relation *metrics = nullptr;
-	long long sum = 0;
-
-	bind_to(cpus[0]);
-	must("sspapi_start", sspapi_start(set, &metrics));
-	for (size_t i = 0; i <= cpus.size(); i++) {
-		bind_to(cpus[i % cpus.size()]);
-		saxpy();
-		must("sspapi_read", sspapi_read(metrics, node, false, nullptr));
-	}
-	must("PAPI_stop", PAPI_stop(set, nullptr));
-	for (int cpu : cpus) {
-		sspapi_cpu_metrics at;
-
-		must("sspapi_get_all_metrics", sspapi_get_all_metrics(metrics, PAPI_TOT_INS, cpu, &at));
-		expect("one entry a CPU", at.n == 1);
-		sum += sspapi_get_metric(metrics, PAPI_TOT_INS, cpu, 0);
-		std::cout << "CPU " << cpu << ": " << at.entries[0].value << '\n';
-	}
-	expect("the CPUs' sum is the total", sum == sspapi_get_metric(metrics, PAPI_TOT_INS, -1, 0));
-	free_set(set);
-}
-
 struct worker {
 	int cpu = -1, set = PAPI_NULL;
 	sspapi_relation *metrics = nullptr;
@@ -206,54 +152,14 @@ void threads()
 		free_set(w.set);
 }
 
-/* A child, attached to and read again and again; then each CPU's values by time. */
-void monitor()
-{
-	sspapi_relation *metrics = nullptr;
-	int set = new_set(), cpus[256], n = 256;
-	size_t readings = 0;
-	pid_t pid = fork();
-
-	if (pid == 0)
-		for (;;)
-			saxpy();
-	if (PAPI_attach(set, static_cast<unsigned long>(pid)) != PAPI_OK) {
-		kill(pid, SIGKILL);
-		std::exit(77);
-	}
-	must("sspapi_start", sspapi_start(set, &metrics));
-	for (int i = 0; i < 20; i++) {
-		usleep(1000);
-		must("sspapi_read", sspapi_read(metrics, node, true, nullptr));
-	}
-	must("PAPI_stop", PAPI_stop(set, nullptr));
-	kill(pid, SIGKILL);
-	waitpid(pid, nullptr, 0);
-	must("sspapi_find_cpus", sspapi_find_cpus(metrics, cpus, &n));
-	for (int i = 0; i < n; i++) {
-		sspapi_cpu_metrics at;
-
-		must("sspapi_get_all_metrics", sspapi_get_all_metrics(metrics, PAPI_TOT_INS, cpus[i], &at));
-		for (size_t k = 0; k < at.n; k++)
-			std::cout << "CPU " << cpus[i] << ' ' << sspapi_elapsed_time(metrics, at.entries[k].timestamp) << ' '
-				  << at.entries[k].value << '\n';
-		readings += at.n;
-	}
-	expect("each reading is on some CPU", readings == 20);
-	free_set(set);
-}
-
 } // namespace
 
-int main(int argc, char **argv)
+int main()
 {
-	const std::map<std::string, void (*)()> of = {{"basics", basics}, {"migrate", migrate}, {"threads", threads}, {"monitor", monitor}};
-	auto example = of.find(argc > 1 ? argv[1] : "");
-
-	node = sspapi_topology(argc > 2 ? argv[2] : nullptr);
-	if (example == of.end() || !node || PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+	node = sspapi_topology(nullptr);
+	if (!node || PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
 		return EXIT_FAILURE;
-	example->second();
+	threads();
 	PAPI_shutdown();
 	return EXIT_SUCCESS;
 }
