@@ -561,33 +561,18 @@ static void one_thread(void **state)
 		{ .op = SP_OP_READ, .cpu = 0, .x = X(7, 70, 700) },
 		{ .op = SP_OP_STOP, .cpu = 0, .x = X(9, 90, 900) },
 		{ .op = SP_OP_START },
-		{ .op = SP_OP_READ, .cpu = 0, .x = X(1, 2, 3) },
-		{ .op = SP_OP_STOP, .cpu = 2, .x = X(2, 4, 6) },
+		{ .op = SP_OP_READ, .cpu = 0, .x = X(1, 10, 100) },
+		{ .op = SP_OP_STOP, .cpu = 2, .x = X(2, 20, 200) },
 	};
 
 	(void)state;
-	RUN(script, 43, 414, 4106);
+	RUN(script, 43, 430, 4300);
 }
 
 static void kept(void **state)
 {
-	static const struct step script[] = {
-		{ .op = SP_OP_START },
-		{ .op = SP_OP_READ, .cpu = 0, .x = X(10, 100, 1000) },
-		{ .op = SP_OP_READ, .cpu = 0, .x = X(11, 110, 1100) },
-		{ .op = SP_OP_READ, .cpu = 0, .x = X(13, 130, 1300), .proven = true },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(17, 170, 1700) },
-		{ .op = SP_OP_READ, .cpu = 1, .x = X(18, 180, 1800) },
-		{ .op = SP_OP_ACCUM, .cpu = 1, .x = X(20, 200, 2000), .proven = true },
-		{ .op = SP_OP_ACCUM, .cpu = 2, .x = X(3, 30, 300) },
-		{ .op = SP_OP_RESET },
-		{ .op = SP_OP_READ, .cpu = 2, .x = X(5, 50, 500) },
-		{ .op = SP_OP_STOP, .cpu = 0, .x = X(9, 90, 900) },
-	};
-
-	(void)state;
 	permanent = true;
-	RUN(script, 32, 320, 3200);
+	one_thread(state);
 	permanent = false;
 }
 
