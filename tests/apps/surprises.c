@@ -5,9 +5,6 @@
  *	surprises closes	it closes all descriptors that are none of its own
  *	surprises forks		its child counts too
  *	surprises jumps		a handler jumps out of PAPI_read
- *	surprises execs N	N children exec while their set runs, and are moved all the while
- *	surprises cancels	threads are canceled and moved: one that computes, one that waits
- *	surprises launches	a child of vfork sets all signals to their default before it execs
  *	surprises unregisters	it takes libc's restartable sequences away
  *	surprises disables	it turns its perf events off, and counts on
  *	surprises threads N	N threads, one after the other, of which each moves
@@ -19,7 +16,6 @@
 #include <dirent.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <setjmp.h>
 #include <stddef.h>
 #if __has_include(<sys/rseq.h>)
@@ -27,13 +23,11 @@
 #define HAVE_RSEQ
 #endif
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 
 static struct arena arena;
 static struct counted *c;
 static long n;			/* the argument */
-static volatile int handled;
 
 static void both(void)
 {
@@ -76,12 +70,6 @@ static void *thread(void *unused)
 	return NULL;
 }
 
-static void only_counts(int sig)
-{
-	(void)sig;
-	handled++;
-}
-
 static sigjmp_buf out;
 
 static void jump(int sig)
@@ -90,24 +78,13 @@ static void jump(int sig)
 	siglongjmp(out, 1);
 }
 
-static void install(int sig, void (*handler)(int), int flags)
-{
-	struct sigaction a = {.sa_handler = handler, .sa_flags = flags}, old;
-
-	if (flags != SA_NODEFER)
-		sigfillset(&a.sa_mask);
-	if (sigaction(sig, NULL, &old) || old.sa_handler != SIG_DFL || old.sa_flags)
-		printf("not the default: %d\n", sig);
-	if (sigaction(sig, &a, &old) || old.sa_handler != SIG_DFL || old.sa_flags)
-		printf("the old one is not the default: %d\n", sig);
-}
-
 static void jumps(void)
 {
 	struct itimerval t = {{0, 0}, {0, 1}}, none = {{0, 0}, {0, 0}};
+	struct sigaction a = {.sa_handler = jump, .sa_flags = SA_NODEFER};
 	long long values[EVENTS];
 
-	install(SIGALRM, jump, SA_NODEFER);
+	sigaction(SIGALRM, &a, NULL);
 	for (volatile int i = 0; i < 200; i++) {
 		if (sigsetjmp(out, 1))
 			continue;
@@ -159,136 +136,6 @@ static void sandbox(void)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
 		printf("no seccomp\n");
-}
-
-static void push(pid_t tid, int which)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(nth_cpu(which), &set);
-	sched_setaffinity(tid, sizeof(set), &set);
-}
-
-static void execs(void)
-{
-	int ended = 0, status = 0;
-	cpu_set_t both_cpus;
-	siginfo_t info;
-
-	fflush(stdout);
-	CPU_ZERO(&both_cpus);
-	CPU_SET(nth_cpu(0), &both_cpus);
-	CPU_SET(nth_cpu(1), &both_cpus);
-	sched_setaffinity(0, sizeof(both_cpus), &both_cpus);
-	for (long i = 0; i < n; i++) {
-		pid_t pid = fork();
-
-		if (!pid) {
-			papi_up();
-			PAPI_start(set_with(DEFAULT_EVENT));
-			raise(SIGSTOP);
-			execl("/proc/self/exe", "surprises", "nothing", NULL);
-			_exit(1);
-		}
-		waitpid(pid, &status, WUNTRACED);
-		kill(pid, SIGCONT);
-		do {
-			for (int j = 0; j < 10; j++)
-				push(pid, j);
-			info.si_pid = 0;
-		} while (!waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid);
-		waitpid(pid, &status, 0);
-		if (WIFSIGNALED(status))
-			printf("a new program was ended by signal %d\n", WTERMSIG(status));
-		ended += WIFEXITED(status) && !WEXITSTATUS(status);
-	}
-	printf("%d ended well\n", ended);
-	unsure(100);
-}
-
-static volatile pid_t other;
-static volatile int finished;
-static int quiet[2];
-
-static void left_with(void *unused)
-{
-	sigset_t mask;
-	int n = 0;
-
-	(void)unused;
-	pthread_sigmask(SIG_BLOCK, NULL, &mask);
-	for (int i = 1; i < 32; i++) /* not libc's, which cancels it */
-		n += sigismember(&mask, i) == 1;
-	printf("canceled with %d signals blocked\n", n);
-}
-
-static void *canceled(void *waits)
-{
-	struct pollfd p = {quiet[0], POLLPRI, 0};
-	int set = set_with(DEFAULT_EVENT);
-
-	pin(0);
-	PAPI_start(set);
-	pthread_cleanup_push(left_with, NULL);
-	other = gettid();
-	if (waits)
-		poll(&p, 1, -1);
-	while (!finished)
-		;
-	for (volatile long i = 0; i < 30000000; i++)
-		;
-	finished = 2;
-	pthread_testcancel();
-	pthread_cleanup_pop(0);
-	return NULL;
-}
-
-static void cancels(void)
-{
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, quiet))
-		die("socketpair");
-	for (long waits = 0; waits < 2; waits++) {
-		pthread_t t;
-
-		other = finished = 0;
-		pthread_create(&t, NULL, canceled, (void *)waits);
-		while (!other)
-			usleep(1000);
-		usleep(20000);
-		push(other, 1);
-		usleep(20000);
-		pthread_cancel(t);
-		if (!waits) {
-			finished = 1;
-			usleep(1000);
-			push(other, 0);
-		}
-		pthread_join(t, NULL);
-		printf("canceled after %d\n", finished);
-	}
-	unsure(1000);
-}
-
-static void launches(void)
-{
-	struct sigaction none = {.sa_handler = SIG_DFL}, a = {.sa_handler = only_counts}, old;
-	char *args[] = {"/proc/self/exe", "nothing", NULL};
-	int status = 0;
-	pid_t pid;
-
-	sigaction(SIGBUS, &a, NULL);
-	pid = vfork();
-	if (!pid) {
-		for (int i = 1; i < NSIG; i++)
-			sigaction(i, &none, NULL);
-		execv(args[0], args);
-		_exit(9);
-	}
-	waitpid(pid, &status, 0);
-	sigaction(SIGBUS, NULL, &old);
-	raise(SIGBUS);
-	printf("launched %d, %s handler, handled %d\n", status, old.sa_handler == only_counts ? "its" : "another", handled);
 }
 
 static void unregisters(void)
@@ -345,17 +192,14 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } surprises[] = {
-    {"closes", closes}, {"forks", forks}, {"jumps", jumps}, {"execs", execs}, {"cancels", cancels}, {"launches", launches},
-    {"unregisters", unregisters}, {"disables", disables},
+    {"closes", closes}, {"forks", forks}, {"jumps", jumps}, {"unregisters", unregisters}, {"disables", disables},
 };
 
 int main(int argc, char **argv)
 {
-	const char *how = argc > 1 ? argv[1] : "blocked";
+	const char *how = argc > 1 ? argv[1] : "closes";
 
 	n = argc > 2 ? atol(argv[2]) : 0;
-	if (!strcmp(how, "nothing"))
-		return 0;
 	papi_up_threads();
 	arena_make(&arena, 10000 + n * 450);
 	c = counted_new(0, NULL, 1);

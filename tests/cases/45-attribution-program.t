@@ -1,20 +1,13 @@
-# SSPAPI_ATTRIBUTION: what else a program does: forks, execs, jumps, closes descriptors, ends.
+# SSPAPI_ATTRIBUTION: what else a program does: forks, jumps, closes descriptors, ends.
 . tests/lib/lib.sh
 . tests/lib/moves.sh
 
 NORMAL='s/^(touched|handed|unsure).*//'		# what a fork, a jump cost differs
 for mode in residency exact auto; do
-	for how in closes jumps cancels launches disables sandbox "threads 20"; do
-		case ${SANITIZE-},$how in	# whose run time has handlers, and faults, of its own
-		*thread*,cancels) skip "$mode: surprises $how" "sanitized"; continue ;;
-		esac
+	for how in closes jumps disables sandbox "threads 20"; do
 		# shellcheck disable=SC2086 # words
 		moved $mode sum "$apps/surprises" $how
 	done
-	mkdir "$tmp/$mode-execs"
-	run_native native "$apps/surprises" execs 30
-	SSPAPI_OUTPUT="$tmp/$mode-execs/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" execs 30
-	check "$mode: surprises execs: the new programs see no difference" same_as_native native shim
 	mkdir "$tmp/$mode"
 	run_native native "$apps/surprises" forks
 	SSPAPI_OUTPUT="$tmp/$mode/%p.json" SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/surprises" forks
