@@ -1,9 +1,8 @@
 /*
  * sites: what is counted between which two calls, by name: two regions, and a function that
- * starts and stops for two callers; with plug-ins, the same in objects that come and go.
- * Prints what must be booked: "between FROM TO TOTAL", FROM and TO being functions, with
- * -2 their callers behind a "<".
- * usage: sites [-2] [PLUGIN...]	each is loaded, called and unloaded in turn
+ * starts and stops; with plug-ins, the same in objects that come and go.
+ * Prints what must be booked: "between FROM TO TOTAL", FROM and TO being functions.
+ * usage: sites [PLUGIN...]		each is loaded, called and unloaded in turn
  *	 sites -k PLUGIN		killed before the first stop
  *	 sites -m			reads in 200 places, on up to four CPUs, between one start and its stop
  *	 sites -p			reads, accumulates and stops by a pointer, in one place
@@ -13,11 +12,10 @@
 
 static struct counted *c;
 static long long values[EVENTS];
-static const char *callers;
 
 #define HERE __attribute__((noinline))
 
-int region_a(void), region_b(void), measured(long pages), caller_one(void), caller_two(void);
+int region_a(void), region_b(void), measured(long pages);
 int one_place(int (*call)(int, long long *), long pages), by_pointer(void);
 
 HERE int region_a(void)
@@ -100,25 +98,9 @@ HERE static int garbled(void)
 	return end;
 }
 
-HERE int caller_one(void)
+static void between(const char *from, const char *to, long total)
 {
-	return measured(100) + measured(100);
-}
-
-HERE int caller_two(void)
-{
-	return measured(700) + 1;
-}
-
-static void between(const char *from, const char *to, const char *from_caller, long total)
-{
-	printf("between %s", from);
-	if (callers)
-		printf("<%s", from_caller);
-	printf(" %s", to);
-	if (callers)
-		printf("<%s", from_caller);
-	printf(" %ld\n", total);
+	printf("between %s %s %ld\n", from, to, total);
 }
 
 /* Whatever the call is, it comes from here. */
@@ -144,8 +126,8 @@ HERE int by_pointer(void)
 		must("PAPI_read", one_place(PAPI_read, 4));
 		must("PAPI_stop", one_place(PAPI_stop, 0));
 	}
-	between("by_pointer", "one_place", "", 2 * 3);
-	between("one_place", "one_place", "", 2 * 11);
+	between("by_pointer", "one_place", 2 * 3);
+	between("one_place", "one_place", 2 * 11);
 	return 0;
 }
 
@@ -190,10 +172,6 @@ static int call_plugin(const char *path)
 
 int main(int argc, char **argv)
 {
-	int at = 1;
-
-	if (argc > 1 && !strcmp(argv[1], "-2"))
-		callers = argv[at++];
 	papi_up();
 	c = counted_new(0, NULL, 10000);
 	make_set(c);
@@ -210,19 +188,13 @@ int main(int argc, char **argv)
 	region_a();
 	region_b();
 	region_a();
-	caller_one();
-	caller_two();
-	for (int i = at; i < argc; i++)
+	measured(900);
+	for (int i = 1; i < argc; i++)
 		call_plugin(argv[i]);
 	/* region_a: to its read, and from there; all else from start to stop. */
-	between("region_a", "region_a", "main", 20);
-	between("region_a", "region_a", "main", 40);
-	between("region_b", "region_b", "main", 500);
-	if (callers) {
-		between("measured", "measured", "caller_one", 200);
-		between("measured", "measured", "caller_two", 700);
-	} else {
-		between("measured", "measured", "", 900);
-	}
+	between("region_a", "region_a", 20);
+	between("region_a", "region_a", 40);
+	between("region_b", "region_b", 500);
+	between("measured", "measured", 900);
 	return 0;
 }
