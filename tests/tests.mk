@@ -143,7 +143,7 @@ MALLOCS	:= $(addprefix $(T)/scenes/mallocs-,own own-uses own-other)
 $(T)/scenes/mallocs-own: MALLOC = -DOWN_MALLOC
 $(T)/scenes/mallocs-own-uses: MALLOC = -DOWN_MALLOC -DUSES_HWLOC
 $(T)/scenes/mallocs-own-other: MALLOC = -DOWN_MALLOC -DOTHER_HWLOC -rdynamic
-$(MALLOCS): tests/scenes/mallocs.c tests/unit/own-malloc.h $(FAKE)/libpapi.so.7.0
+$(MALLOCS): tests/scenes/mallocs.c $(FAKE)/libpapi.so.7.0
 	$(call say,SCENE)
 	@mkdir -p $(@D)
 	$(Q)$(call SCENE,$<,,$(MALLOC)) $(if $(findstring USES,$(MALLOC)),$(HWLOC_LIBS))

@@ -24,6 +24,7 @@
 
 #define EVENTS		8
 #define SETS		4
+#define CPUS		10			/* that the sequences name: 0 to 7, and 9 */
 #define READINGS	512
 #define RELATIONS	1000
 #define ADDED_TO	1000		/* what accum finds in the application's array */
@@ -112,7 +113,7 @@ struct player {
 	bool entries;					/* are compared */
 	uint64_t ns[READINGS];
 	int readings;
-	long long total[EVENTS][16];
+	long long total[EVENTS][CPUS];
 	char why[512];
 };
 
@@ -277,7 +278,7 @@ static bool same_totals(struct player *p, int step)
 	for (int e = 0; e < p->n_events; e++) {
 		long long sum = 0;
 
-		for (int cpu = 0; cpu < 16; cpu++) {
+		for (int cpu = 0; cpu < CPUS; cpu++) {
 			long long got = 0;
 
 			for (int i = p->before; i < p->relations; i++)

@@ -1,5 +1,5 @@
 # What is called exact: windows against the kernel's own records of switches, and programs that use
-# restartable sequences themselves.
+# restartable sequences themselves. WINDOWS=N: N times as many where a race is looked for.
 . tests/lib/lib.sh
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
@@ -63,7 +63,7 @@ export GLIBC_TUNABLES
 if plain "windows, by a page"; then
 	windows residency 90 "by a page: windows of 10 us: those without a switch are proven" 100
 	windows auto 90 "by a page: windows of 10 us: those without a switch are proven" 100
-	for i in $(seq "$(bounded 4 1)"); do
+	for i in $(seq "${WINDOWS:-1}"); do
 		windows residency 0 "by a page: the thread goes elsewhere and comes back: none is called exact" 1000 busy
 	done
 fi
@@ -131,7 +131,7 @@ fi
 
 # A handler on top of PAPI_reset counts here and moves there: it was the other CPU's, and called exact.
 for mode in exact auto; do
-	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" zeroed 5000
+	SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/gaps" zeroed $((1500 * ${WINDOWS:-1}))
 	read -r _ other <"$tmp/shim.out"
 	is "$mode: what a handler counts while PAPI zeroes is not proven where it moved to" "$(json "$tmp/shim.json" \
 		"my \$n = 0; \$n += \$_->{exact}[0] for grep { \$_->{cpu} == $other } map { @{\$_->{cpus}} } @{\$d->{relations}}; \$n")" 0

@@ -1,8 +1,9 @@
 # Threads that count while the process ends: all that they were handed is in its dump, or in the live file that stays; once.
+# ENDING=N: so many runs of each way.
 . tests/lib/lib.sh
 # (A dump beside threads that count is a race by intent.)
 case ${SANITIZE-} in *thread*) skip_all "ThreadSanitizer" ;; esac
-RUNS=$(bounded 8 4)
+RUNS=${ENDING:-4}
 # Several forms: the longer it takes, the more would go by.
 export SSPAPI_FORMAT=store,json,csv SSPAPI_LIVE="$tmp/live"
 
@@ -19,7 +20,7 @@ end_all() {
 	while [ $i -lt "$RUNS" ]; do
 		rm -rf "$tmp/d" "$tmp/live"
 		mkdir "$tmp/d" "$tmp/live"
-		SSPAPI_OUTPUT=$tmp/d/x run_shim shim env "$@" "$program" "$tmp/slots" "$event" "$way" 3 $((50 + 40 * i))
+		SSPAPI_OUTPUT=$tmp/d/x run_shim shim env "$@" "$program" "$tmp/slots" "$event" "$way" 3 $((50 + 80 * i))
 		is_equal "run $i: $(status_of shim) $(find "$tmp/d" -name 'x.*' | wc -l) $(find "$tmp/live" -type f | wc -l)" \
 			"run $i: $status $((3 * dumps)) $((1 - dumps))" || { cat "$tmp/shim.err"; return 1; }
 		find "$tmp/d" "$tmp/live" -name '*.sspapi' -o -name '*.live' >"$tmp/stores"

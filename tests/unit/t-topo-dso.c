@@ -1,4 +1,4 @@
-/* t-topo-dso.c: libsspapi-topo.so as an application gets it: beside a malloc that is not libc's.
+/* t-topo-dso.c: libsspapi-topo.so as an application gets it. (Beside another malloc or hwloc: 83-mallocs.t.)
  *
  * Linked with -ldl and nothing of topo or hwloc.  The DSO is $SP_TOPO_SO, or
  * $B/libsspapi-topo.so; without it, or in a sanitized build (whose run time refuses
@@ -14,27 +14,6 @@ static int (*load)(struct sp_topo *t, const char *source, char *why, size_t why_
 static void (*unload)(struct sp_topo *t);
 static struct sp_topo t;
 static char why[256];
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-
-#include "own-malloc.h"
-#endif
-
-/* ------------------------------------------------------------------------ */
-
-static bool has(const char *file, const char *word)
-{
-	static char text[1 << 20];
-	int fd = open(file, O_RDONLY);
-	size_t n = 0;
-	ssize_t r;
-
-	while ((r = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
-		n += (size_t)r;
-	close(fd);
-	text[n] = 0;
-	return strstr(text, word);
-}
 
 /* Each in a process of its own, since hwloc is loaded once a process. */
 static void in_child(void (*what)(void))
@@ -65,41 +44,6 @@ static void in_child(void (*what)(void))
 }
 
 #define OR_FAIL(true) ((true) ? (void)0 : _exit(__LINE__ & 0x7f ?: 1))
-
-static void no_plugins_run(void)
-{
-	OR_FAIL(!load(&t, NULL, why, sizeof(why)));
-	OR_FAIL(t.n > 2 && t.xml_bytes);
-	OR_FAIL(has("/proc/self/maps", "libhwloc.so"));
-	OR_FAIL(!has("/proc/self/maps", "/hwloc_"));
-	OR_FAIL(!has("/proc/self/maps", "libxml2") && !has("/proc/self/maps", "libOpenCL"));
-	OR_FAIL(!getenv("HWLOC_PLUGINS_PATH") && !getenv("HWLOC_HIDE_ERRORS"));
-	unload(&t);
-}
-
-static void no_plugins(void **state)
-{
-	in_child(no_plugins_run);
-}
-
-static void other_malloc_run(void)
-{
-	for (int i = 0; i < 3; i++) {
-		OR_FAIL(!load(&t, NULL, why, sizeof(why)));
-		unload(&t);
-		OR_FAIL(!load(&t, "synthetic:pack:2 numa:2 core:4 pu:2", why, sizeof(why)));
-		OR_FAIL(t.n_cpus == 32);
-		unload(&t);
-		OR_FAIL(!load(&t, "tests/topo/hybrid.xml", why, sizeof(why)));
-		unload(&t);
-		OR_FAIL(load(&t, "tests/topo/no-numa.xml", why, sizeof(why)) == -EINVAL);
-	}
-}
-
-static void other_malloc(void **state)
-{
-	in_child(other_malloc_run);
-}
 
 /* The user's own settings of hwloc are heard, though this program, which names environ,
  * has a copy of it that a DEEPBIND library does not see. */
@@ -188,8 +132,6 @@ static bool open_dso(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_plugins),
-		cmocka_unit_test(other_malloc),
 		cmocka_unit_test(environment_is_heard),
 		cmocka_unit_test(quiet),
 		cmocka_unit_test(failed_assertion),
