@@ -1,4 +1,2 @@
-# Of the tests of make check on aarch64, piece 4 (suite.sh).
-machine=aarch64 piece=4
-export FAST=1
+# Of the tests of make check on another machine: its name and the piece are the file's (suite.sh).
 . tests/machines/suite.sh

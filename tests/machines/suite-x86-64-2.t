@@ -1,3 +1,2 @@
-# Of the tests of make check on eight CPUs and another kernel, piece 2 (suite.sh).
-machine=x86-64 piece=2
+# Of the tests of make check on another machine: its name and the piece are the file's (suite.sh).
 . tests/machines/suite.sh

@@ -1,4 +1,3 @@
 # Of the tests of make check on eight CPUs, where rseq does not tell of moves: what is proven, and random clients.
-machine=x86-64-new piece=new
 export PROVEN_SEEDS="1" PROVEN_MODES=exact
 . tests/machines/suite.sh
