@@ -29,6 +29,15 @@ all_there() {
 	books shim
 }
 
+# The same of thousands of sets, for which JSON takes seconds.
+same_sums() {
+	rm -f "$tmp/shim.csv"
+	"$B/sspapi" recover -o "$tmp/shim.csv" "$live"/*.live || return 1
+	sed 1d "$tmp/shim.csv" | awk -F, '{ n[$10 " " $14] += $16 } END { for (k in n) if (n[k]) print k, n[k] }' | sort >"$tmp/got"
+	sed -nE 's/^handed .*cpu=([0-9]+) .*event=([A-Z_]+) value=([0-9]+).*/\1 \2 \3/p' "$tmp/shim.out" |
+		awk '{ n[$1 " " $2] += $3 } END { for (k in n) if (n[k]) print k, n[k] }' | sort | diff - "$tmp/got" && [ -s "$tmp/got" ]
+}
+
 whole() {
 	check "$label: all that was handed out is there" all_there
 }
@@ -56,7 +65,7 @@ for live in "$tmp/live" "$memory/live"; do
 		ends 137
 		silent
 		check "$label: (the store is longer than the file was)" test "$(stat -c %s "$live"/*.live)" -gt 17000000
-		whole
+		check "$label: all that was handed out is there" same_sums
 	fi
 done
 # Where others may put another file in its place, not by its name: that would make a file of the user's longer.
