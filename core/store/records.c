@@ -580,7 +580,7 @@ static bool zeroes(enum sp_op op)
 
 static void put(struct sp_writer *w, const struct sp_booking *b)
 {
-	bool values = has_values(b->op), missed = sp_acquire(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER);
+	bool values = has_values(b->op), missed = sp_records_has_missed(w);
 	int32_t cell = values ? sp_records_cell(w, b->cpu) : 0;
 	const int64_t *x = (const int64_t *)b->x;
 	uint32_t what = b->op | keeps(w, b->op) | (b->proven && !missed ? SP_RECORD_PROVEN : 0);

@@ -114,6 +114,12 @@ bool sp_records_still(struct sp_writer *w, uint32_t who);
 /* Is a call of this thread's in flight?  Then one that could not enter is nested in it. */
 bool sp_records_nests(const struct sp_writer *w, uint32_t who);
 
+/* Was a call missed in the one in flight, or before it?  Then its value tells from where it counts, and nothing is proven. */
+static inline bool sp_records_has_missed(const struct sp_writer *w)
+{
+	return sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER);
+}
+
 /* A call was not booked; PAPI has answered it. */
 void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 

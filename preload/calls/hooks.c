@@ -465,7 +465,7 @@ static void bind_again(struct sp_set *s)
 	uintptr_t mark = sp_get(&w->in_flight);
 
 	if (sp_get(&s->starter) != sp_self.id || !(mark & SP_IN_PAPI) ||
-	    sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER | SP_SLOW_SHARED | SP_SLOW_BINDS))
+	    sp_records_has_missed(w) || sp_get(&w->slow) & (SP_SLOW_SHARED | SP_SLOW_BINDS))
 		return;		/* sp_after_start finds what is open other than what it is bound for */
 	sp_records_failed(w, sp_self.id);
 	bind_now(s, s->id, sp_set_prepare_again);
@@ -622,7 +622,7 @@ static bool find_parts(struct sp_set *s, struct sp_booking *b, uint32_t open, st
 	if (!p || (!w->runs && !sp_get(&s->started)))
 		return false;
 	/* From where it counts is found out by its value. */
-	if (!w->runs || sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)) {
+	if (!w->runs || sp_records_has_missed(w)) {
 		sp_split_lost(p);
 		sp_relation_told(w->relation, SP_BY_READING, SP_WHY_HANDLER);
 		return false;
@@ -701,7 +701,7 @@ static void book_on(struct sp_set *s, enum sp_op op, int cpu, const long long *v
 	if (!own)
 		sp_proof_on_top();
 	timed = own && !fast && p && sp_split_needs_time(p);
-	b.proven = (fast || timed) && !s->multiplexed && proves(s, open);
+	b.proven = (fast || timed) && !s->multiplexed && !sp_records_has_missed(&s->writer) && proves(s, open);
 	if (own)
 		sp_put(&s->writer.opened, open);
 	split = !b.proven && values && op != SP_OP_WRITE && find_parts(s, &b, open, &shares, &parts);
@@ -743,10 +743,14 @@ static bool gone(struct sp_set *called)
  * unsure. */
 static void missed(struct sp_set *s, enum sp_op op, const long long *values)
 {
+	struct sp_split *p = sp_get(&s->split);
+
 	/* Without a relation, as while a set is first bound, there is nothing else to say it in: what follows a start that
 	 * was missed is not counted. */
 	if ((values || !sp_get(&s->writer.relation)) && !sp_records_nests(&s->writer, sp_self.id) && sp_store.header)
 		sp_add(&sp_store.header->dropped_readings, 1);
+	if (p)
+		sp_split_lost(p);
 	if (op != SP_OP_READ)
 		sp_records_missed(&s->writer, op, sp_self.id);
 }
