@@ -191,7 +191,7 @@ SP_HOT_INLINE bool sp_fast_stop(struct sp_set *s, const long long *values, uint3
 	if (!sp_records_value(&s->writer, SP_OP_STOP, s->writer.cpu, values, site))
 		return false;
 	sp_ran(s);
-	/* A handler on top of the booking may have started it again. */
+	/* A handler may have started it again since. */
 	sp_put(&s->started, sp_get(&s->writer.runs));
 	if (SP_UNLIKELY(sp_get(&sp_process.sites_due)))
 		sp_sites_after_stop();

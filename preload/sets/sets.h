@@ -166,8 +166,8 @@ bool sp_sets_running(uint32_t thread);
 /* sspapi_stop: the next run is another's. */
 void sp_set_release(struct sp_set *s);
 
-/* False: another thread's call for the set is in flight, or the caller is a handler's, on top of one: that goes on with what
- * the set is bound to.  Until the next start by itself nothing of the set is booked. */
+/* False: another thread's call for the set is in flight, or the caller is nested in one: that goes on with what the set is
+ * bound to.  Until the next start by itself nothing of the set is booked. */
 bool sp_set_unbind(struct sp_set *s);
 
 /* PAPI holds this one no more; nothing happens if the id is another set's by now. */

@@ -1,6 +1,7 @@
 /*
- * handler.c: a thread that counts itself, and a handler of a timer's signal that touches, moves, reads, stops and starts
- * the set, on top of whatever the thread does; half of the signals come in the middle of a PAPI_read.
+ * handler.c: a thread that counts itself, and a handler of a timer's signal that touches, moves and reads, on top of whatever
+ * the thread does, and stops and starts the set between the thread's calls (inside them what it is handed is in no sum);
+ * half of the signals come in the middle of a PAPI_read.
  */
 #include "proven.h"
 
@@ -8,6 +9,7 @@ static struct walker self, visitor;
 static int set;
 static volatile int is_on, in_list, in_walk, in_handler;
 static volatile int on_top;		/* of a call that it may not be in the middle of */
+static volatile int in_call;		/* of the thread's */
 static volatile unsigned windows;
 static timer_t timer;
 
@@ -21,11 +23,15 @@ static int call_once(enum call c)
 	on_top = c != READ && c != READ_TS;
 	least = least_now();
 	window = windows;
+	in_call += !in_handler;
 	value = papi_call(set, c);
+	in_call -= !in_handler;
 	in_list = 1;
 	same = windows == window;
 	if (same)
 		entered(c, least, value, most_now());
+	if (same && in_handler && in_call)
+		value_is_nested();
 	in_list = 0;
 	windows += on_top;
 	on_top = 0;
@@ -52,7 +58,7 @@ static void act(int top)
 		walker_touch(&visitor);
 	if (!top && rnd(2))
 		call(READ);
-	if (!top && rnd(6) == 0) {
+	if (!top && !in_call && rnd(6) == 0) {
 		call(STOP);
 		call(START);
 	}

@@ -78,6 +78,7 @@ unsigned most_now(void);
 
 /* A call between the two, and what it handed out. */
 void entered(enum call how, unsigned least, long long value, unsigned most);
+void value_is_nested(void);	/* the last one: by a call inside another one, whose counts are in the sums if later values have them */
 
 /* What sspapi says is proven by now, if it is there; kept with the value entered last, and looked at in the end. */
 int proven_now(long long *by_cpu);

@@ -11,12 +11,13 @@ static struct value {
 	enum call how;
 	unsigned least, most;		/* faults of the walker's when the call was made */
 	long long value;
-	int asked;
+	int asked, nested;
 	long long proven[CPUS];
 } *values;
 
 static unsigned n_values;
 int nothing_can_be_proven;
+static long long only_nested;	/* handed out to nobody else */
 
 /* What was handed out since the set began to count. */
 struct window {
@@ -93,6 +94,11 @@ int proven_now(long long *by_cpu)
 		for (int k = 0; k < cpus; k++)
 			by_cpu[k] += sspapi_exact(rels[i], fault_code, cpu_of(k));
 	return 1;
+}
+
+void value_is_nested(void)
+{
+	values[n_values - 1].nested = 1;
 }
 
 void value_asked(void)
@@ -209,14 +215,18 @@ static void window_report(unsigned from, unsigned end)
 {
 	static long long earlier[CPUS];
 	struct window w = {.from = from, .last = from};
+	long long most = 0;
 
 	place(&w, end);
 	look_at_asked(&w, end, earlier);
 	if (w.last == w.from)
 		return;
 	handed_out(0, fault_event, values[w.last].value);
+	for (unsigned i = from + 1; i < end; i++)
+		most = !values[i].nested && values[i].value > most ? values[i].value : most;
+	only_nested += values[w.last].value - most;
 	for (int k = 0; k < cpus; k++) {
-		long long most = most_there(&w, k, values[w.last].value);
+		most = most_there(&w, k, values[w.last].value);
 
 		true_count(0, k, most, least_there(&w, k));
 		earlier[k] += most;
@@ -237,4 +247,5 @@ void values_report(void)
 			;
 		window_report(i, end + (end < n_values && has_value(values[end].how)));
 	}
+	printf("nested event=%s sum=%lld\n", fault_event, only_nested);
 }
