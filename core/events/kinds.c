@@ -5,12 +5,17 @@
 #include "formula.h"
 #include "kinds.h"
 
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 /* Of what is measured, not counted. */
 static const char *const gauge_units[] = {
 	"%", "percent", "C", "degC", "degrees C", "mC", "W", "mW", "uW", "V", "mV", "A", "mA", "RPM", "Hz", "kHz", "MHz",
 };
 
 static const char *const derivations_that_rate[] = { "DERIVED_PS", "DERIVED_ADD_PS" };
+
+/* Whole words. */
+static const char *const gauge_words[] = { "average", "mean", "percent", "percentage", "ratio", "utilization" };
 
 /* Has name one of these in it?  They are separated by '|'. */
 static bool has_one_of(const char *name, const char *words)
@@ -37,6 +42,24 @@ static bool is_of_the_other_kind(const struct sp_component_fact *fact, const cha
 	return false;
 }
 
+/* A device's driver names its events at run time, so no table can list them.  Elsewhere a description may speak of an average
+ * that the event does not count. */
+static bool is_described_as_gauge(const struct sp_component_fact *fact, const char *text)
+{
+	if (fact && fact->scope != SP_SCOPE_DEVICE)
+		return false;
+	while (*text) {
+		size_t n = strspn(text, LETTERS);
+
+		for (unsigned i = 0; n && i < SP_COUNT(gauge_words); i++)
+			if (strlen(gauge_words[i]) == n && strncasecmp(text, gauge_words[i], n) == 0)
+				return true;
+		text += n;
+		text += strcspn(text, LETTERS);
+	}
+	return false;
+}
+
 static bool is_rate(const struct sp_event_says *says)
 {
 	for (unsigned i = 0; i < SP_COUNT(derivations_that_rate); i++)
@@ -55,6 +78,8 @@ enum sp_kind sp_event_kind(const struct sp_component_fact *fact, const char *nam
 		return SP_GAUGE;
 	if (fact && is_of_the_other_kind(fact, name, says))
 		return kind == SP_GAUGE ? SP_COUNTER : SP_GAUGE;
+	if (is_described_as_gauge(fact, says->description))
+		return SP_GAUGE;
 	for (unsigned i = 0; i < SP_COUNT(gauge_units); i++)
 		if (strcasecmp(says->units, gauge_units[i]) == 0)
 			return SP_GAUGE;

@@ -13,7 +13,7 @@
 
 /* What PAPI says of an event, in PAPI's words. */
 struct sp_event_says {
-	const char *units, *derived, *postfix;
+	const char *units, *derived, *postfix, *description;
 	const char *native;		/* a preset's native events: `natives` names, each `stride` bytes behind the one before */
 	size_t stride;
 	unsigned natives;
@@ -22,7 +22,8 @@ struct sp_event_says {
 
 /* Of a PAPI_event_info_t, for those who know papi.h. */
 #define SP_EVENT_SAYS(info) (&(const struct sp_event_says){ \
-	.units = (info)->units, .derived = (info)->derived, .postfix = (info)->postfix, .native = (info)->name[0], \
+	.units = (info)->units, .derived = (info)->derived, .postfix = (info)->postfix, \
+	.description = (info)->long_descr, .native = (info)->name[0], \
 	.stride = sizeof((info)->name[0]), .natives = (info)->count < PAPI_MAX_INFO_TERMS ? (info)->count : PAPI_MAX_INFO_TERMS, \
 	.grows = (info)->data_type != PAPI_DATATYPE_BIT64 && (info)->value_type != PAPI_VALUETYPE_ABSOLUTE && \
 		 (info)->timescope == PAPI_TIMESCOPE_SINCE_START })

@@ -69,6 +69,10 @@ ops "powercap" "-:7;" "event powercap:::ENERGY_UJ:ZONE0 component=powercap" \
 ops "io: the first value is where counting starts, of each run" "-:52;" "event READ_BYTES component=io" \
 	set=READ_BYTES start show=1000 read show=1010 accum reset show=1050 stop start show=2000 read show=2002 stop read
 is "io: what came before is said to be unknown" "$(noted "component 'io' does not begin at 0: .* not known")" 1
+ops "appio: an average and a level are gauges, beside counts" "0:7,*,*;last 4096 min 4096 max 4096 mean 4096;last 3 min 3 max 4 mean 3.5;" "event READ_CALLS component=appio
+event READ_BLOCK_SIZE component=appio
+event OPEN_FDS component=appio" \
+	set=READ_CALLS,READ_BLOCK_SIZE,OPEN_FDS start show=5,4096,4 read show=7,4096,3 stop
 ops "net begins at 0: nothing is said" "-:5;" "event eth0:rx:bytes component=net" set=eth0:rx:bytes start show=5 stop
 is "(no note)" "$(noted 'does not begin at 0')" 0
 ops "a histogram of PAPI's: the counts are as without" "0:5;" "" set=EV_A profil=1000 start show=5 stop profil=0

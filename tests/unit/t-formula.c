@@ -6,6 +6,7 @@
 #include "../../core/events/components.c"
 #include "../../core/events/formula.c"
 #include "../../core/events/kinds.c"
+#include "papi-kinds.h"
 
 static const char *const linear[] = {
 	"N0", "|N0|", "N0|N1|+|", "N0|N1|-|", "|N0|N1|+|N2|+|", "N0|2|*|", "N0|2|/|", "4|N0|*|N1|8|*|+|", "N0|N1|+|2|/|",
@@ -160,11 +161,29 @@ static void kinds(void **state)
 	assert_int_equal(sp_event_kind(NULL, "x", SP_EVENT_SAYS(&info)), SP_GAUGE);
 }
 
+/* What PAPI itself calls an average or a level is a gauge, what it calls a number of things is not. */
+static void kinds_in_papi(void **state)
+{
+	static const char *const levels = "Average|Mean|Current|current|Percent|percent|Minimum|Maximum|limit|Watts|status|mask";
+	PAPI_event_info_t info = { 0 };
+
+	for (size_t i = 0; i < SP_COUNT(papi_kinds); i++) {
+		const struct papi_kind *p = &papi_kinds[i];
+
+		strcpy(info.units, p->units);
+		strcpy(info.long_descr, p->description);
+		if (sp_event_kind(sp_component_fact(p->component), p->name, SP_EVENT_SAYS(&info)) != p->kind)
+			fail_msg("%s, '%s', is no %s", p->name, p->description, p->kind == SP_GAUGE ? "gauge" : "counter");
+		if (has_one_of(p->description, levels) && p->kind != SP_GAUGE)
+			fail_msg("%s, '%s': a level", p->name, p->description);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formulas), cmocka_unit_test(values), cmocka_unit_test(values_of_linear),
-		cmocka_unit_test(hostile), cmocka_unit_test(kinds),
+		cmocka_unit_test(hostile), cmocka_unit_test(kinds), cmocka_unit_test(kinds_in_papi),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
