@@ -12,7 +12,7 @@
 #define GONE		0xffffffffu	/* in place of a code: another record has it by now */
 #define INFO_BYTES	32768u		/* PAPI 7.2 clears 23068 bytes, whatever papi.h we know */
 
-static struct sp_event_seen *seen;
+static struct sp_event_seen *seen, *newest;
 static uint32_t n_seen;
 static struct sp_lock lock;
 static char *scratch;			/* INFO_BYTES; guarded by lock */
@@ -20,7 +20,7 @@ static char *scratch;			/* INFO_BYTES; guarded by lock */
 void sp_events_forget(void)
 {
 	sp_unmap(seen, ROOM * sizeof(*seen));
-	seen = NULL;
+	seen = newest = NULL;
 	n_seen = 0;
 	lock.taken = 0;
 }
@@ -190,6 +190,29 @@ static void describe(const struct sp_real *papi, const struct sp_event_seen *e, 
 	t->scope = (uint8_t)(d->fact ? d->fact->scope : sp_component_claims(papi, e->component));
 }
 
+/* FNV-1a.  PAPI cuts names off at PAPI_MAX_STR_LEN. */
+static uint64_t digest(const char *name)
+{
+	uint64_t d = 0xcbf29ce484222325u;
+
+	if (strcmp(name, "?") == 0 || strlen(name) >= PAPI_MAX_STR_LEN - 1)
+		return 0;
+	for (; *name; name++)
+		d = (d ^ (uint8_t)*name) * 0x100000001b3u;
+	return d;
+}
+
+/* The event under a code seen before: two threads that name a native event at once each get one of PAPI, 7.0 to 7.3. */
+static struct sp_event_seen *find_same(const struct sp_event_seen *e)
+{
+	struct sp_event_seen *at = e->name && !e->awaited && !e->on_device ? newest : NULL;
+
+	while (at && (at->code == GONE || at->same || at->name != e->name || at->component != e->component || at->kind != e->kind ||
+		      at->data_type != e->data_type || at->code >> 30 != e->code >> 30))
+		at = at->older;
+	return at;
+}
+
 static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 {
 	const PAPI_event_info_t *info = (const PAPI_event_info_t *)scratch;
@@ -206,6 +229,10 @@ static long store_event(const struct sp_real *papi, struct sp_event_seen *e)
 	find_terms(e, info);
 	e->on_device = d.t.scope == SP_SCOPE_DEVICE && e->code & 0x80000000u;
 	e->where = e->wandered ? nowhere : place_of(e, &d.t);
+	e->name = digest(d.t.name);
+	e->same = find_same(e);
+	if (e->same)
+		return e->same->id;
 	d.t.data_type = (uint8_t)e->data_type;
 	d.t.kind = (uint8_t)e->kind;
 	d.t.place = (uint8_t)e->where.place;
@@ -251,6 +278,8 @@ static struct sp_event_seen *add_event(const struct sp_real *papi, uint32_t code
 		return NULL;
 	}
 	e->id = (uint32_t)id;
+	e->older = newest;
+	newest = e;
 	n_seen++;
 	return e;
 }
@@ -275,7 +304,7 @@ struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code)
 	e = add_event(papi, (uint32_t)code, e->on_device);
 out:
 	sp_lock_give(&lock, &h);
-	return e;
+	return e && e->same ? e->same : e;
 }
 
 /* "NAME (user+kernel)". */

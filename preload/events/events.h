@@ -14,6 +14,9 @@
 
 struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
+	struct sp_event_seen *same;	/* the record of this event, if another code was seen first; NULL: this one */
+	struct sp_event_seen *older;	/* the record made before it */
+	uint64_t name;			/* a digest; 0: it cannot be told from others by its name */
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store says whose it is */
 	bool awaited;			/* sde: its library has not registered it yet */
@@ -27,7 +30,7 @@ struct sp_event_seen {
 	struct sp_terms terms;		/* the natives that it is a sum of */
 };
 
-/* Caller holds no lock.  NULL: no memory.  Another record than before where the code has become another event: what a record
+/* Caller holds no lock.  NULL: no memory.  One record for all codes of one name.  Another record than before where the code has become another event: what a record
  * says of kind, type and place does not change. */
 struct sp_event_seen *sp_event_seen(const struct sp_real *papi, int code);
 

@@ -41,6 +41,14 @@ ops "multiplexed by PAPI: a reading after the stop is nothing new" "0:70;estimat
 ops "a set made again without multiplexing is no estimate" "0:50;estimated;0:7;" "" \
 	set=EV_A mpx start show=50 stop again start show=7 stop
 
+ops "plain, then multiplexed under the same id: the second is an estimate" "0:50;0:7;estimated;" "" \
+	set=EV_A start show=50 stop again mpx start show=7 stop
+
+# Two threads that name an event first may get a code each (PAPI's race).
+ops "two codes of one name are one event" "-:5;-:7;" "event net:::a component=net code=0xC0000000
+at PAPI_create_eventset 2 event net:::a component=net code=0xC0000001" set=net:::a start show=5 stop set=net:::a start show=7 stop
+is "(and one sum)" "$(json "$tmp/ops.json" 'map { $_->{name} } @{$d->{events}}') $(json "$tmp/ops.json" '$d->{components}[0]{total}{"net:::a"}')" "net:::a 12"
+
 # A difference of natives may become less, and less than nothing.
 ops "DERIVED_SUB" "0:-3;backwards;" "event PAPI_DIFF derived=DERIVED_SUB natives=A,B" \
 	set=PAPI_DIFF start show=5 read show=-3 stop
