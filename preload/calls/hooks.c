@@ -234,8 +234,11 @@ void sp_after_remove(int rc, int id, const struct sp_listed *had)
 
 	if (had->n)
 		list_events(id, &has);
-	if (s && (!had->n || has.n > had->n || memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0))
+	if (s && (!had->n || has.n > had->n || memcmp(has.code, had->code, (unsigned)has.n * sizeof(*has.code)) != 0)) {
 		s->opened.reordered = true;
+		sp_process_note_quiet("an event was removed that was not the last of its set: PAPI may hand out the counts of one "
+				      "event as another's from then on; clean the set up and add its events again");
+	}
 	after_new_events("to remove an event", rc, id);
 }
 
@@ -312,6 +315,20 @@ void sp_after_change(const char *what, int rc, int id)
 		s->changed = true;
 }
 
+static void after_inherit(int rc, int id, bool inherits)
+{
+	struct sp_set *s = sp_set_known(id);
+	struct sp_counted is;
+
+	sp_after_change("", rc, id);
+	if (!s)
+		return;
+	is = sp_counted(&s->opened);
+	s->misread = is.known && is.inherits != inherits ? sp_get(&s->opened.changes) + UINT64_C(1) : 0;
+	s->changed = true;
+	sp_put(&s->fast_thread, 0);
+}
+
 void sp_after_cleanup(int rc, int id)
 {
 	struct sp_set *s = rc == PAPI_OK ? sp_set_of(id) : NULL;
@@ -373,6 +390,8 @@ void sp_after_set_opt(int rc, int option, const PAPI_option_t *o)
 		sp_after_attach(rc, o->attach.eventset, o->attach.tid);
 	else if (option == PAPI_MULTIPLEX)
 		sp_after_multiplex(rc, o->multiplex.eventset);
+	else if (option == PAPI_INHERIT)
+		after_inherit(rc, o->inherit.eventset, o->inherit.inherit != PAPI_INHERIT_NONE);
 	else if (set_of_option(option, o) != PAPI_NULL)
 		sp_after_change("", rc, set_of_option(option, o));
 }

@@ -653,9 +653,16 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	sp_put(&s->changed, false);
 }
 
+/* Until PAPI opens the counters anew it reads them as if they had the option: PAPI 7.0 fails, or hands out one event's count as
+ * each one's. */
+static bool is_misread(const struct sp_set *s)
+{
+	return s->misread == sp_get(&s->opened.changes) + UINT64_C(1);
+}
+
 static void choose_short_way(struct sp_set *s, enum sp_scope scope)
 {
-	bool own = sp_get(&s->bound) && !s->unseen && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
+	bool own = sp_get(&s->bound) && !s->unseen && !is_misread(s) && s->counted.thread == sp_self.id && s->writer.relation->target == SP_TARGET_THREAD &&
 		   !s->counted.inherits && !s->multiplexed && !s->writer.kinds && scope == SP_SCOPE_THREAD;
 
 	sp_put(&s->fast_thread, own && !(s->split && (sp_split_needs_time(s->split) || sp_split_is_shared(s->split))) ?
@@ -740,7 +747,7 @@ static enum sp_attribution split(struct sp_set *s, int id, const struct holding 
 	};
 
 	*why = SP_WHY_NONE;
-	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && s->counted.known && s->counted.tid > 0 &&
+	if (h->perf_event && h->scope == SP_SCOPE_THREAD && !h->odd && !s->unseen && !is_misread(s) && s->counted.known && s->counted.tid > 0 &&
 	    s->counted.cpu == SP_NO_CPU) {
 		enum sp_attribution how = sp_split_prepare(&s->split, &want, why);
 
@@ -843,6 +850,9 @@ static __attribute__((noinline)) void bind_anew(struct sp_set *s, int id, bool a
 	find_domains(s, id, &h);
 	how = split(s, id, &h, &why);
 	choose_scope(s, &h);
+	if (is_misread(s))
+		sp_process_note_quiet("PAPI_INHERIT was changed while an event set had events: until PAPI opens them anew its values "
+				      "may be wrong, and none is called proven; set the option before the first event is added");
 	if (h.awaits)
 		sp_process_note_quiet("an event set was started before a library registered its software-defined event: of what "
 				      "was read of that event then the last value is shown, as bits");

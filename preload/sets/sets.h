@@ -87,6 +87,7 @@ struct __attribute__((aligned(128))) sp_set {
 	int last_cpu;			/* of another thread's counts: where that was seen last; SP_NO_CPU */
 	int book_on;			/* the CPU of a set that counts on one only; SP_NO_CPU */
 	uint32_t opened_for;		/* opened.changes when it was bound */
+	uint64_t misread;		/* and, + 1, when PAPI_INHERIT was changed for counters that are open; 0: it was not */
 	bool multiplexed;		/* PAPI estimates the counts */
 	bool has_histograms;		/* PAPI_profil's (preload/calls/histograms.h) */
 	bool unseen;			/* who opened it is not known: made before fork, or libpapi is in front of us */

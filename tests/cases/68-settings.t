@@ -44,6 +44,20 @@ ops "a set made again without multiplexing is no estimate" "0:50;estimated;0:7;"
 ops "plain, then multiplexed under the same id: the second is an estimate" "0:50;0:7;estimated;" "" \
 	set=EV_A start show=50 stop again mpx start show=7 stop
 
+# PAPI 7.0 misreads open counters from then on.
+ops "PAPI_INHERIT for counters that are open" "0:9;" "" set=EV_A start show=5 stop inherit=1 start show=4 stop
+is "nothing is proven from then on" "$(exact)" "5 "
+is "and a note says why" "$(noted 'PAPI_INHERIT was changed while an event set had events')" 1
+ops "PAPI_INHERIT back as it was" "0:9;" "" set=EV_A inherit=1 inherit=0 start show=9 stop
+is "is no change" "$(exact)$(noted 'PAPI_INHERIT was')" "9 0"
+ops "opened anew after PAPI_INHERIT" "-:9,8;" "" set=EV_A inherit=1 add=EV_B start show=9,8 stop
+is "they are read as they are: no note" "$(noted 'PAPI_INHERIT was')" 0
+# PAPI 7.0 swaps values.
+ops "an event is removed that is not the last" "0:1,2;" "" set=EV_A,EV_B,EV_C remove=EV_B start show=1,2 stop
+is "a note says so" "$(noted 'an event was removed that was not the last of its set')" 1
+ops "the last one is removed" "0:1,2;" "" set=EV_A,EV_B,EV_C remove=EV_C start show=1,2 stop
+is "no note of it" "$(noted 'an event was removed')" 0
+
 # Two threads that name an event first may get a code each (PAPI's race).
 ops "two codes of one name are one event" "-:5;-:7;" "event net:::a component=net code=0xC0000000
 at PAPI_create_eventset 2 event net:::a component=net code=0xC0000001" set=net:::a start show=5 stop set=net:::a start show=7 stop
