@@ -601,6 +601,7 @@ int sp_model_open(struct sp_model *m, const struct sp_image *image)
 		return r;
 	}
 	sum(m);
+	sp_beginnings_find(m);
 	return 0;
 }
 

@@ -70,6 +70,7 @@ static void read_state(struct sp_row *row, const struct sp_relation *r, const st
 		      (s->flags & SP_STATE_CROWDED ? SP_RELATION_CROWDED : 0);
 	row->latest_ns = sp_get(&r->reading_ns);
 	row->latest_cpu = SP_NO_CPU;
+	row->last = s->at + (uint64_t)SP_LAST * row->k;
 }
 
 /* Counts that went backwards may have left less than was proven. */
@@ -152,6 +153,7 @@ static void read_compact(struct sp_model *m, struct sp_row *row, const struct sp
 
 	row->cells = 0;
 	row->readings = 0;
+	row->last = NULL;
 	for (uint32_t i = 0; i < r->cells; i++) {
 		const struct sp_cell *from = (const struct sp_cell *)((const char *)r + l.cell + i * l.cell_bytes);
 		struct cell_record *c = record(row, row->cells);

@@ -154,6 +154,8 @@ struct sp_model {
 		double sum;
 	} *gauge_sum;			/* [component][gauge]; behind the last, of no component */
 
+	char beginnings[1024];		/* a note, see model-ask.c; "": none */
+
 	/* private to model-open.c and model-rows.c */
 	struct sp_place {
 		sp_off thread, relation;
@@ -195,6 +197,7 @@ struct sp_row {
 	uint64_t kept, refused;		/* permanent readings, as in the model */
 	uint64_t latest_ns;		/* of the last reading, coarse where it was temporary; and */
 	int32_t latest_cpu;		/* its CPU; SP_NO_CPU */
+	const int64_t *last;		/* [k] handed out last, since PAPI zeroed it; until the next row. NULL: of a merged store */
 	enum sp_attribution how;	/* of its counts that are told to CPUs */
 	enum sp_why why;		/* it is less than exact, or some of them are not (why.c) */
 	bool proven;			/* all of them are: then there is no reason */
@@ -363,7 +366,7 @@ static inline bool sp_is_hole(const struct sp_at_cpu *at, uint32_t i)
 
 const char *sp_model_text(const struct sp_model *m, sp_off off);
 const char *sp_model_call_name(const struct sp_model *m, uint32_t i);	/* NULL behind the last */
-const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* oldest first; NULL behind the last */
+const char *sp_model_note(const struct sp_model *m, uint32_t i);	/* on beginnings, then oldest first; NULL behind the last */
 const char *sp_model_note_of(const struct sp_model *m, uint32_t process, uint32_t i);	/* of one of several */
 
 #endif

@@ -279,8 +279,12 @@ static __attribute__((noinline)) void take_values(struct sp_fold *f, const struc
 
 static void start(struct sp_fold *f, const struct sp_record *r)
 {
-	zero(f);
-	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (r->what & SP_RECORD_KEEPS ? SP_STATE_BASELINE : 0);
+	bool keeps = r->what & SP_RECORD_KEEPS;
+
+	if (!keeps)
+		zero(f);
+	f->state->flags &= ~SP_STATE_MISSED;
+	f->state->flags |= SP_STATE_RUNNING | SP_STATE_DELETE | (keeps ? SP_STATE_BASELINE : 0);
 }
 
 /* Counting goes on from the values. */

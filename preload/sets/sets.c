@@ -373,20 +373,6 @@ static void note_place(const struct sp_real *papi, const struct holding *h, cons
 	sp_process_note_quiet(text);
 }
 
-/* What PAPI_start does not zero begins somewhere that nobody has read. To read it (io: /proc/self/io) would be counted in it. */
-static void note_beginning(const struct sp_real *papi, const struct holding *h, const struct sp_event_seen *e)
-{
-	const char *name = sp_component_name(papi, e->component);
-	char text[256];
-
-	if (e->kind != SP_COUNTER || !(h->keeps & SP_KEEPS_ON_START) || strlen(name) > 100)
-		return;
-	strcpy(text, "PAPI component '");
-	strcat(strcat(text, name), "' does not begin at 0: what its events counted between a start and the first reading behind it is "
-				   "not known, and in no sum; a PAPI_read behind PAPI_start makes it known");
-	sp_process_note_quiet(text);
-}
-
 /* Codes to the store's events, in no domain yet; all of one set are of one component. */
 static bool learn(const struct sp_real *papi, struct holding *h)
 {
@@ -406,7 +392,6 @@ static bool learn(const struct sp_real *papi, struct holding *h)
 			add_component(papi, h, e->component);
 		h->ids[i] = e->id;
 		note_place(papi, h, e);
-		note_beginning(papi, h, e);
 	}
 	return true;
 }

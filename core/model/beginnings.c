@@ -1,0 +1,60 @@
+/* beginnings.c: the note on counts that came before a first reading; see model.h. */
+#include "../events/components.h"
+#include "../store/writer.h"
+#include "model-blocks.h"
+#include "view-common.h"
+
+/* PAPI_start does not zero it. */
+static bool has_beginning(const struct sp_model *m, uint32_t e)
+{
+	const struct sp_component_fact *fact;
+
+	if (!m->event[e] || m->event[e]->kind != SP_COUNTER || m->event[e]->data_type == SP_FP64)
+		return false;
+	fact = sp_component_fact(SP_EVENT_TEXT(m, e, component));
+	return fact && fact->keeps & SP_KEEPS_ON_START;
+}
+
+/* What PAPI handed out last, less what was booked. */
+static int64_t came_before(struct sp_model *m, struct sp_row *row, uint32_t e)
+{
+	int64_t before = row->last[e];
+	struct sp_at_cpu at;
+
+	for (uint32_t i = 0; sp_row_cell(m, row, i, &at); i++)
+		before -= at.total[e];
+	return before;
+}
+
+/* Of several sets the most, since all of them saw the same counter. */
+static int64_t most_before(struct sp_model *m, uint32_t e)
+{
+	struct sp_row row = { .only_cells = true };
+	int64_t most = 0;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; row.last && i < row.k; i++) {
+			int64_t before = row.event[i] == e ? came_before(m, &row, i) : 0;
+
+			most = before > most ? before : most;
+		}
+	return most;
+}
+
+void sp_beginnings_find(struct sp_model *m)
+{
+	struct sp_out o;
+	char name[32];
+
+	sp_memory_init(&o, m->beginnings, sizeof(m->beginnings));
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		int64_t before = has_beginning(m, e) ? most_before(m, e) : 0;
+
+		if (before)
+			sp_out_f(&o, "%s %ld of %s", o.used ? "," : "PAPI_start does not zero these events. No sum has what came before the "
+				 "first reading of a run:", before, sp_event_name(m, e, name));
+	}
+	if (o.used)
+		sp_out_text(&o, ". Call PAPI_read right after PAPI_start");
+	(void)sp_memory_text(&o);
+}
