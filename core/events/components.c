@@ -31,7 +31,7 @@ static const struct sp_component_fact facts[] = {
 	{ "rocp_sdk", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "intel_gpu", SP_SCOPE_DEVICE, SP_COUNTER, 0, NULL },
 	{ "gaudi2", SP_SCOPE_DEVICE, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
-	{ "net", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, NULL },
+	{ "net", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET | SP_REFRESHES, NULL },
 	{ "infiniband*", SP_SCOPE_HOST, SP_COUNTER, SP_KEEPS_ON_RESET, "lifespan" },
 	{ "lustre", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },
 	{ "mx", SP_SCOPE_HOST, SP_COUNTER, 0, NULL },

@@ -12,7 +12,7 @@ struct sp_component_fact {
 	const char *name;		/* PAPI's; a prefix where it ends with '*' */
 	enum sp_scope scope;
 	enum sp_kind kind;		/* of its events, unless units or a formula say otherwise */
-	uint32_t keeps;			/* SP_KEEPS_*: what PAPI_start, PAPI_reset do not zero */
+	uint32_t keeps;			/* SP_KEEPS_*: what PAPI_start, PAPI_reset do not zero; SP_REFRESHES */
 	const char *others;		/* events with one of these in the name are of the other kind; NULL: none */
 };
 

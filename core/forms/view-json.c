@@ -549,7 +549,7 @@ static void flags(struct sp_out *o, uint32_t flags)
 	static const struct { uint32_t flag; const char *key; } is[] = {
 		{ SP_RELATION_BACKWARDS, "backwards" }, { SP_RELATION_CROWDED, "crowded" }, { SP_RELATION_UNSURE, "unsure" },
 		{ SP_RELATION_RUNNING, "running" }, { SP_RELATION_FOREIGN, "foreign" }, { SP_RELATION_API, "api" },
-		{ SP_RELATION_ESTIMATED, "estimated" },
+		{ SP_RELATION_ESTIMATED, "estimated" }, { SP_RELATION_HASTY, "hasty" },
 	};
 
 	for (unsigned i = 0; i < SP_COUNT(is); i++)

@@ -376,6 +376,7 @@ static const char *const of_sets[] = {
 	"attached to another thread",
 	"counts the whole process",
 	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
+	"read again within a second; PAPI refreshes these counts once a second, so a window may have another's",
 };
 
 static bool subtracts(const struct sp_model *m, const struct sp_row *row)
@@ -409,7 +410,8 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 	       (running && row->readings ? 16u : 0) | (running && !row->readings ? 32u : 0) |
 	       (!running && row->starts && !row->readings ? 64u : 0) | (row->flags & SP_RELATION_FOREIGN ? 128u : 0) |
 	       (row->target == SP_TARGET_CPU ? 256u : 0) | (row->target == SP_TARGET_TID ? 512u : 0) |
-	       (row->scope == SP_SCOPE_PROCESS ? 1024u : 0) | (row->flags & SP_RELATION_CROWDED ? 2048u : 0);
+	       (row->scope == SP_SCOPE_PROCESS ? 1024u : 0) | (row->flags & SP_RELATION_CROWDED ? 2048u : 0) |
+	       (row->flags & SP_RELATION_HASTY ? 4096u : 0);
 }
 
 /* Of user code alone, as PAPI counts by itself, nothing is said. */

@@ -586,6 +586,8 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 	uint32_t what = b->op | keeps(w, b->op) | (b->proven && !missed ? SP_RECORD_PROVEN : 0);
 	uint64_t ns = values && w->log ? sp_log_time(w->log) : later(w, w->precise ? sp_stamp_ns() : sp_coarse_ns());
 
+	if (values && w->component & SP_REFRESHES && w->runs && ns - w->relation->last_ns < 1000000000)
+		__atomic_fetch_or(&w->relation->flags, SP_RELATION_HASTY, __ATOMIC_RELAXED);
 	if (missed)
 		add_record(w, SP_OP_MISSED, 0, NULL, 0);
 	if (values && w->entries == SP_ENTRIES_NONE)

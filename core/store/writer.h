@@ -23,6 +23,7 @@ enum sp_entries { SP_ENTRIES_TEMPORARY, SP_ENTRIES_PERMANENT, SP_ENTRIES_NONE };
 
 #define SP_KEEPS_ON_START 1u	/* PAPI_start does not zero this component's counts (papi-facts 6.2) */
 #define SP_KEEPS_ON_RESET 2u
+#define SP_REFRESHES	4u	/* PAPI reads this component's counts once a second, and hands out what it read last */
 
 /* A booking sets `in_flight`, then reads `slow`; a thread that wants to share sets SP_SLOW_SHARED, makes every CPU see
  * that (membarrier), then reads `in_flight`. */
@@ -42,7 +43,7 @@ struct sp_writer {
 	uint32_t from;			/* the site of the call before; 0: not known */
 	bool runs;			/* the set, as the records have it */
 	bool baseline;			/* where counting starts is not known yet */
-	uint8_t component;		/* SP_KEEPS_* */
+	uint8_t component;		/* SP_KEEPS_*, SP_REFRESHES */
 	/* And a start and a stop. */
 	struct sp_relation *relation;	/* NULL: nothing to write to */
 	unsigned char *to, *end;	/* where the next record goes; there, records are to be folded first */

@@ -86,6 +86,13 @@ ops "net: accum and reset do not zero" "-:60;" "event eth0:rx:bytes component=ne
 	set=eth0:rx:bytes start show=10 read show=25 accum show=40 accum reset show=60 read stop
 ops "net: a start does" "-:30;" "event eth0:rx:bytes component=net" \
 	set=eth0:rx:bytes start show=10 stop start show=20 stop
+hasty() {
+	json "$tmp/ops.json" 'map { $_->{hasty} ? "hasty" : "calm" } @{$d->{relations}}'
+}
+is "net: PAPI refreshes it once a second: two windows were shorter" "$(hasty)" hasty
+ops "net: a window of more than a second" "-:15;" "event eth0:rx:bytes component=net" \
+	set=eth0:rx:bytes start sleep=1010 show=10 read sleep=1010 show=15 stop show=20
+is "(not shorter)" "$(hasty)" calm
 ops "powercap" "-:7;" "event powercap:::ENERGY_UJ:ZONE0 component=powercap" \
 	set=powercap:::ENERGY_UJ:ZONE0 start show=3 accum show=5 accum show=7 stop
 ops "io: the first value is where counting starts, of each run" "-:52;" "event READ_BYTES component=io" \

@@ -8,7 +8,7 @@
  *	beside ... back	what is between is done by another thread, with a set of its own, before this one goes on
  *	tell=FIFO hear=FIFO	waits until another process hears, or tells
  *	profil=N	PAPI_profil of its first event, with this threshold
- *	inherit=N	PAPI_INHERIT of the set	add=NAME, remove=NAME	an event comes or goes
+ *	sleep=N		milliseconds	inherit=N	PAPI_INHERIT of the set	add=NAME, remove=NAME	an event comes or goes
  *	whole=N		counts all that runs on CPU N (granularity SYS)
  *	start stop read accum reset again (cleaned up, destroyed and made with the same events)
  * usage: ops WORD...
@@ -132,6 +132,7 @@ static void act(char *step)
 	STEP("dom", domain(n))
 	STEP("defdom", must(step, PAPI_set_domain(n)))
 	STEP("profil", profile(n))
+	STEP("sleep", usleep((unsigned)n * 1000))
 	STEP("inherit", inherit(n))
 	STEP("add", must(step, PAPI_add_named_event(c->id, arg)))
 	STEP("remove", must(step, PAPI_remove_named_event(c->id, arg)))
