@@ -331,7 +331,8 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 		return sp_topo_refuse(c->said, E2BIG, "a machine with a CPU number above 65535");
 	me->place = place_of(&o, c->version);
 	me->nodes = o.nodeset.at;
-	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System")) :
+	/* hwloc 1 merges a Machine with its only child */
+	fits = root ? !c->root && (is(o.type, "Machine") || is(o.type, "System") || (me->place == NODE && c->version < 2)) :
 		      belongs(me->place, parent->place, c->version);
 	if (!fits || (me->nodes && !root && !parent->nodes) || !sets_ok(&o, me->place, c->version))
 		return sp_topo_refuse(c->said, EINVAL, NOT_OURS);
@@ -387,9 +388,11 @@ static bool find_topology(struct check *c)
 	static const char v2[] = "<topology version=\"2.", v1[] = "<topology>";
 
 	while (begins(c->s, "<?xml ") || begins(c->s, "<!DOCTYPE ")) {
-		c->s = strchr(c->s, '\n');
-		if (!c->s++)
+		const char *end = strchr(c->s, '\n');
+
+		if (!end)
 			return false;
+		c->s = end + 1;
 	}
 	c->open[0] = (struct element){ .place = TOPOLOGY };
 	c->depth = 1;
@@ -418,7 +421,12 @@ int sp_topo_check_xml(const char *xml, const struct sp_said *said)
 		return -ENOMEM;
 	c->s = xml;
 	c->said = said;
-	r = find_topology(c) ? check_tags(c) : sp_topo_refuse(said, EINVAL, NOT_OURS);
+	if (find_topology(c))
+		r = check_tags(c);
+	else if (begins(c->s, "<topology version=\"3."))
+		r = sp_topo_refuse_newer(said);
+	else
+		r = sp_topo_refuse(said, EINVAL, NOT_OURS);
 	sp_unmap(c, sizeof(*c));
 	return r;
 }

@@ -412,6 +412,16 @@ static int copy_xml(hwloc_topology_t hwloc, struct sp_topo *t)
 
 /* ---- the source -------------------------------------------------------- */
 
+int sp_topo_refuse_newer(const struct sp_said *said)
+{
+	unsigned version = hwloc_get_api_version();
+	char why[160];
+
+	snprintf(why, sizeof(why), "written by hwloc 3; this is hwloc %u.%u; write it with: lstopo --export-xml-flags v2 machine.xml",
+		 version >> 16, version >> 8 & 255);
+	return sp_topo_refuse(said, EINVAL, why);
+}
+
 static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_said *said)
 {
 	char *xml = NULL;

@@ -52,6 +52,9 @@ static const struct {
 	{ "malformed.xml", "hybrid.xml", "</object>", "</objekt>" },
 	{ "same-gp-index.xml", "hybrid.xml", "gp_index=\"4\"", "gp_index=\"7\"" },
 	{ "newer.xml", "disallowed.xml", "version=\"2.0\"", "version=\"9.0\"" },
+	{ "hwloc3.xml", "disallowed.xml", "version=\"2.0\"", "version=\"3.0\"" },
+	{ "v2-numa-root.xml", "disallowed.xml", "\"Machine\"", "\"NUMANode\"" },
+	{ "no-nodeset.xml", "v1-numa-root.xml", " nodeset=\"0x00000001\" complete_nodeset=\"0x00000001\"", "" },
 	{ "same-cpu.xml", "disallowed.xml", "os_index=\"3\" cpuset=\"0x00000008\" complete_cpuset=\"0x00000008\"",
 	  "os_index=\"2\" cpuset=\"0x00000004\" complete_cpuset=\"0x00000004\"" },
 	{ "cpu-70000.xml", "disallowed.xml", "os_index=\"3\"", "os_index=\"70000\"" },
@@ -430,6 +433,11 @@ static void old_files(void **state)
 	loads(data("v1-no-numa.xml"));
 	assert_int_equal(number_of("PU"), 4);
 	sp_topo_free(&t);
+	loads(data("v1-numa-root.xml"));
+	assert_string_equal(t.component[0].type, "Machine");
+	assert_int_equal(find("NUMANode", 0)->parent, 0);
+	assert_int_equal(number_of("PU"), 2);
+	sp_topo_free(&t);
 }
 
 /* The hwloc view puts counts into this XML by gp_index: read again, it is the same machine. */
@@ -488,6 +496,9 @@ static void bad_files(void **state)
 	refuses(data("lstopo-text.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("other.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("newer.xml"), EINVAL, "as hwloc writes it");
+	refuses(data("hwloc3.xml"), EINVAL, "written by hwloc 3; this is hwloc 2.");
+	refuses(data("v2-numa-root.xml"), EINVAL, "as hwloc writes it");
+	refuses(data("no-nodeset.xml"), EINVAL, "as hwloc writes it");
 	refuses(data("no-numa.xml"), EINVAL, "without CPUs or memory");
 	refuses(data("assertion.xml"), EINVAL, "without CPUs or memory");
 	refuses(data("pu-root.xml"), EINVAL, "as hwloc writes it");
@@ -726,7 +737,7 @@ static size_t mutate(char *b, size_t n)
 
 static void one_variant(unsigned i)
 {
-	static const char *const seeds[] = { "hybrid.xml", "memcache.xml", "v1-numa.xml", "v1-no-numa.xml",
+	static const char *const seeds[] = { "hybrid.xml", "memcache.xml", "v1-numa.xml", "v1-no-numa.xml", "v1-numa-root.xml",
 					     "cpuless-numa.xml", "disallowed.xml", "holes.xml" };
 	static char b[65536];
 	FILE *f = fopen(data(seeds[i % SP_COUNT(seeds)]), "r");
