@@ -124,7 +124,7 @@ class _Dump:
         self.paths[None] = ""
         self.cpus = {}
         for component in self.component.values():
-            if component["type"] == "PU":
+            if component["type"] == "PU" and component.get("in_topology", True):
                 self.cpus.setdefault((self.machine(component), component["os_index"]), component["id"])
 
     def machine(self, component):

@@ -6,6 +6,7 @@
 #include "../model/core-kinds.h"
 #include "../model/observers.h"
 #include "../model/repeats.h"
+#include "outside.h"
 #include "view-json.h"
 #include "view-metrics.h"
 
@@ -162,7 +163,19 @@ static void settings(struct sp_out *o, struct sp_model *m)
 	sp_out_text(o, "},\n");
 }
 
-static void topology(struct sp_out *o, const struct sp_show *s)
+/* CPUs that the topology lacks have the ids behind its components. */
+static void outside_cpus(struct sp_out *o, const struct sp_model *m, const struct sp_outside *outside)
+{
+	for (uint32_t i = 0; i < outside->n; i++) {
+		const struct sp_outside_cpu *c = &outside->cpu[i];
+
+		sp_json_line(o, "  ");
+		sp_json_f(o, "{\"id\": %u, \"parent\": % d, \"type\": \"PU\", \"os_index\": %d, \"logical_index\": -1, \"name\": \"\", "
+			  "\"in_topology\": false}", m->n_components + i, m->machine[c->machine].root, c->cpu);
+	}
+}
+
+static void topology(struct sp_out *o, const struct sp_show *s, const struct sp_outside *outside)
 {
 	const struct sp_model *m = s->m;
 
@@ -185,6 +198,7 @@ static void topology(struct sp_out *o, const struct sp_show *s)
 			sp_json_f(o, ", \"cpu_kind_name\": %s", m->kind[sp_kind_of(m, (int32_t)i)].name);
 		sp_out_text(o, c->flags & SP_COMPONENT_DISALLOWED ? ", \"allowed\": false}" : "}");
 	}
+	outside_cpus(o, m, outside);
 	sp_out_text(o, "]},\n");
 }
 
@@ -732,6 +746,13 @@ static void kind_facts(struct sp_out *o, const struct sp_model_kind *k)
 	sp_json_f(o, ", \"cpus\": %u, \"cpus_counted\": %u, \"readings\": %lu", k->n_cpus, k->n_counted, k->readings);
 }
 
+static void metrics_at(struct sp_out *o, const struct sp_show *s, const struct sp_metric_sum *sums)
+{
+	if (s->metrics)
+		sp_metrics_compute(s->metrics, sums);
+	sp_metrics_json(o, s->metrics);
+}
+
 static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repeated[REPEATED_WORDS])
 {
 	const struct sp_model *m = s->m;
@@ -742,34 +763,54 @@ static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repe
 		kind_facts(o, &m->kind[k]);
 		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, m->kind[k].present, repeated);
 		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, m->kind[k].present, repeated);
-		if (s->metrics)
-			sp_metrics_compute(s->metrics, sp_metrics_of_kind(s->metrics, k));
-		sp_metrics_json(o, s->metrics);
+		metrics_at(o, s, s->metrics ? sp_metrics_of_kind(s->metrics, k) : NULL);
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
 }
 
-static void sums(struct sp_out *o, const struct sp_show *s)
+/* Row i of the sums outside, which are only in JSON. */
+static const struct sp_metric_sum *metric_row(const struct sp_outside *outside, const struct sp_metrics *t, uint32_t i)
+{
+	return t ? outside->metric + (uint64_t)i * t->n_slots : NULL;
+}
+
+static void sums_of(struct sp_out *o, const struct sp_show *s, struct sp_outside *outside, uint32_t c,
+		    const uint64_t repeated[REPEATED_WORDS])
+{
+	const struct sp_model *m = s->m;
+	uint64_t at = (uint64_t)c * m->n_events, row = (uint64_t)outside->n * m->n_events;
+	bool more = sp_outside_below(outside, m, s->metrics, c);
+
+	if (!m->counted[c] && !more)
+		return;
+	sp_json_line(o, "  ");
+	sp_json_f(o, "{\"component\": %u", c);
+	sums_at(o, m, (int32_t)c, ", \"total\": {", more ? outside->sum + row : m->sum + at,
+		more ? outside->present + row : m->present + at, repeated);
+	gauges_at(o, m, c, repeated);
+	metrics_at(o, s, more ? metric_row(outside, s->metrics, outside->n) : s->metrics ? sp_metrics_at(s->metrics, c) : NULL);
+	if (s->metrics && sp_kinds_several(sp_kinds_below(m, c) | (more && m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0)))
+		sp_out_text(o, ", \"mixed_cpu_kinds\": true");
+	sp_out_char(o, '}');
+}
+
+static void sums(struct sp_out *o, const struct sp_show *s, struct sp_outside *outside)
 {
 	const struct sp_model *m = s->m;
 	uint64_t repeated[REPEATED_WORDS];
 
 	find_repeated(m, repeated);
 	sp_out_text(o, " \"components\": [");
-	for (uint32_t c = 0; c < m->n_components; c++) {
-		if (!m->counted[c] || (s->part && !s->part->component[c]))
-			continue;
+	for (uint32_t c = 0; c < m->n_components; c++)
+		if (!s->part || s->part->component[c])
+			sums_of(o, s, outside, c, repeated);
+	for (uint32_t i = 0; i < outside->n; i++) {
 		sp_json_line(o, "  ");
-		sp_json_f(o, "{\"component\": %u", c);
-		sums_at(o, m, (int32_t)c, ", \"total\": {", m->sum + (uint64_t)c * m->n_events,
-			m->present + (uint64_t)c * m->n_events, repeated);
-		gauges_at(o, m, c, repeated);
-		if (s->metrics)
-			sp_metrics_compute(s->metrics, sp_metrics_at(s->metrics, c));
-		sp_metrics_json(o, s->metrics);
-		if (s->metrics && sp_kinds_several(sp_kinds_below(m, c)))
-			sp_out_text(o, ", \"mixed_cpu_kinds\": true");
+		sp_json_f(o, "{\"component\": %u", m->n_components + i);
+		sums_at(o, m, -1, ", \"total\": {", outside->sum + (uint64_t)i * m->n_events,
+			outside->present + (uint64_t)i * m->n_events, repeated);
+		metrics_at(o, s, metric_row(outside, s->metrics, i));
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
@@ -871,14 +912,18 @@ void sp_view_json(struct sp_out *o, const struct sp_show *s)
 
 void sp_json_dump(struct sp_out *o, const struct sp_show *s)
 {
+	struct sp_outside outside;
+
+	sp_outside_open(&outside, s->m, s->metrics);
 	sp_out_text(o, "{\"format\": \"sspapi-dump\", \"format_version\": 1, "
 		       "\"sspapi_version\": \"" SP_VERSION "\",\n");
 	process(o, s);
 	settings(o, s->m);
-	topology(o, s);
+	topology(o, s, &outside);
 	events(o, s->m);
 	relations(o, s);
-	sums(o, s);
+	sums(o, s, &outside);
+	sp_outside_close(&outside);
 	metrics(o, s);
 	callsites(o, s);
 	calls(o, s->m);

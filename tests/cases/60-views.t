@@ -51,6 +51,13 @@ done
 views holes env SSPAPI_TOPOLOGY="$root/tests/topo/holes.xml" "$scenes/one"
 check "holes: CPU 0 is in the text under its number" grep -q '^~* *CPU 0 (not in the topology) ' "$tmp/v.txt"
 check "holes: CPU 1 is in the XML" counts 1
+is "holes: the root has all counts" "$(json "$tmp/v.json" 'my %t = map { ($_->{component} => $_->{total}{EV_A}) } @{$d->{components}};
+	my ($cpu) = grep { defined $_->{in_topology} } @{$d->{topology}{components}};
+	my $all = 0; $all += $_->{total}[0] for map { @{$_->{cpus}} } @{$d->{relations}};
+	"$cpu->{type} $cpu->{os_index} below $cpu->{parent}", $t{0} == $all ? "all" : "$t{0} of $all", $t{$cpu->{id}} > 0 && $t{$cpu->{id}} < $all ? "some" : "none"')" \
+	"PU 0 below 0
+all
+some"
 
 # A store that was cut off in front of what was counted: no other reason is given for what is missing.
 cp "$tmp/v.sspapi" "$tmp/cut.sspapi"
