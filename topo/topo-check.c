@@ -424,7 +424,7 @@ int sp_topo_check_xml(const char *xml, const struct sp_said *said)
 	if (find_topology(c))
 		r = check_tags(c);
 	else if (begins(c->s, "<topology version=\"3."))
-		r = sp_topo_refuse_newer(said);
+		r = -EOPNOTSUPP;
 	else
 		r = sp_topo_refuse(said, EINVAL, NOT_OURS);
 	sp_unmap(c, sizeof(*c));

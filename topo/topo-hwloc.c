@@ -412,7 +412,7 @@ static int copy_xml(hwloc_topology_t hwloc, struct sp_topo *t)
 
 /* ---- the source -------------------------------------------------------- */
 
-int sp_topo_refuse_newer(const struct sp_said *said)
+static int refuse_newer(const struct sp_said *said)
 {
 	unsigned version = hwloc_get_api_version();
 	char why[160];
@@ -431,6 +431,8 @@ static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_sa
 	if (r)
 		return r;
 	r = sp_topo_check_xml(xml, said);
+	if (r == -EOPNOTSUPP)
+		r = refuse_newer(said);
 	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
 		r = sp_topo_refuse(said, EINVAL, "not a topology that hwloc can read" SP_TOPO_MEND);
 	sp_unmap(xml, bytes + 1);	/* hwloc has a copy */

@@ -23,13 +23,10 @@ struct sp_said {
 /* Writes the line and returns -error. */
 int sp_topo_refuse(const struct sp_said *said, int error, const char *why);
 
-/* The same of a file that hwloc 3 has written. */
-int sp_topo_refuse_newer(const struct sp_said *said);
-
 /* A file's bytes and a NUL behind them, for sp_unmap(bytes + 1); 0 or -errno. */
 int sp_topo_read(const char *path, char **xml, size_t *bytes, const struct sp_said *said);
 
-/* Whether hwloc may be shown this: 0 or -errno. */
+/* Whether hwloc may be shown this: 0 or -errno; -EOPNOTSUPP, and no line: hwloc 3 has written it. */
 int sp_topo_check_xml(const char *xml, const struct sp_said *said);
 int sp_topo_check_synthetic(const char *text, const struct sp_said *said);
 
