@@ -135,14 +135,14 @@ static SP_COLD uint64_t clock_now(void)
 	return sp_ns_of(CLOCK_MONOTONIC);
 }
 
-/* What two looks at the clock take by themselves is not our cost: taken off, as
- * two more looks right now have it. */
-static SP_COLD void add_time(uint64_t before, uint64_t after)
+/* Subtracts what two looks at the clock take by themselves, as two more looks right now have it.  A call in which the
+ * thread was preempted is left out: other threads' time is not our cost. */
+static SP_COLD void add_time(uint64_t before, uint64_t after, uint32_t open)
 {
 	uint64_t clock = clock_now(), took = after - before;
 
 	clock = clock_now() - clock;
-	if (sp_store.header) {
+	if (sp_store.header && sp_proof_now() == open) {
 		sp_add(&sp_store.header->self_ns, took > clock ? took - clock : 0);
 		sp_add(&sp_store.header->self_calls, 1);
 	}
@@ -181,12 +181,13 @@ struct left {
 			--sp_self.ticks; \
 		} \
 		const bool is_timed = timed(); \
+		const uint32_t stays = SP_UNLIKELY(is_timed) ? sp_proof_now() : 0; \
 		const uint64_t since = SP_UNLIKELY(is_timed) ? clock_now() : 0; \
 		count(SP_CALL_##name); \
 		after; \
 		sp_fast_learn(called, EventSet); \
 		if (SP_UNLIKELY(is_timed)) \
-			add_time(since, clock_now()); \
+			add_time(since, clock_now(), stays); \
 		errno = way.errno_is; \
 		return rc; \
 	} \
