@@ -409,7 +409,7 @@ bool sp_table_columns(struct sp_table *t)
 static bool is_unproven(const struct sp_table *t, const int64_t *total, const int64_t *exact)
 {
 	for (uint32_t e = 0; e < t->m->n_events; e++)
-		if (t->columns[e] && total[e] != exact[e] && sp_show_event(t->s, e))
+		if (t->columns[e] && sp_event_has_column(t->m, e) && total[e] != exact[e] && sp_show_event(t->s, e))
 			return true;
 	return false;
 }

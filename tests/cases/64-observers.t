@@ -37,6 +37,10 @@ total() {
 }
 is "of ranks at the same time the longest counts" "$(total package r0.sspapi r1.sspapi)" "3000 3000 0.0133333333333333"
 is "by rank each has what it saw" "$(total rank r0.sspapi r1.sspapi)" "2000 2000 0.015,3000 3000 0.0133333333333333"
+counted alone "" "set=$E" start show=3000 stop
+for level in process thread; do
+	is "a package's energy is not called unproven on its CPU, by $level" "$("$sspapi" report "--per-$level" alone.sspapi | grep -c '^~')" 0
+done
 is "those that saw it one after the other add up" "$(total machine r2.sspapi r0.sspapi r1.sspapi)" "3500 3500 0.0133333333333333"
 "$sspapi" merge -o some.sspapi r2.sspapi r0.sspapi
 "$sspapi" merge -o all.sspapi r1.sspapi some.sspapi
