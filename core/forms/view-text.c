@@ -656,6 +656,31 @@ static void metrics_of_sets(struct notes *n, const struct sp_show *s)
 			note(n, text);
 }
 
+/* (PAPI itself reads twice at the begin of a region.) */
+static bool is_nested(const struct sp_model *m, const struct sp_between *at)
+{
+	struct sp_callsite from = { 0 }, to = { 0 };
+
+	sp_model_callsite(m, at->from, &from);
+	sp_model_callsite(m, at->to, &to);
+	return (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ) && to.call == SP_REGION_BEGINS &&
+	       strcmp(from.name, to.name) != 0;
+}
+
+/* PAPI's own file has the counts of inner regions in the outer ones, too. */
+static void regions(struct notes *n, struct sp_model *m)
+{
+	struct sp_row row = { 0 };
+	struct sp_between at;
+
+	while (sp_model_next(m, &row))
+		for (uint32_t i = 0; sp_row_interval(m, &row, i, &at); i++)
+			if (is_nested(m, &at)) {
+				note(n, "regions of the high level are without the regions inside them; PAPI's own file has these in both");
+				return;
+			}
+}
+
 static void all_notes(struct sp_out *o, const struct sp_show *s)
 {
 	struct notes n = { .o = o, .all = s->all };
@@ -680,6 +705,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 		overflows(&n, m);
 	tied(&n, m);
 	outside(&n, m);
+	regions(&n, m);
 	allowed(&n, m);
 	topology_source(&n, m);
 	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");

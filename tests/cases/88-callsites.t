@@ -124,6 +124,20 @@ else
 	is "text: a row for each region, by its name, whatever was read in it; and what lies between them" \
 		"$(sed -nE 's/^~? *([ab]|end of a → b) +([0-9,]+) .*/\1 \2/p' "$tmp/regions.txt" | sed 's/→ b [0-9]$/→ b/' | sort | paste -sd' ')" "$(
 		awk -F'[ =]' '/^touched/ { n = $NF; printf "%s %d,%03d ", $5, n / 1000, n % 1000 }' "$tmp/regions.out")end of a → b"
+	cat >"$tmp/nested.c" <<'EOF'
+#include <papi.h>
+int main(void)
+{
+	PAPI_hl_region_begin("outer");
+	PAPI_hl_region_begin("inner");
+	PAPI_hl_region_end("inner");
+	PAPI_hl_region_end("outer");
+}
+EOF
+	cc -o "$tmp/nested" "$tmp/nested.c" -lpapi
+	PAPI_EVENTS=perf::PAGE-FAULTS run_shim nested env SSPAPI_FORMAT=json,text PAPI_OUTPUT_DIRECTORY="$tmp" "$tmp/nested"
+	is "text: of nested regions, and only of those, a note says what the outer ones are without" \
+		"$(grep -c 'are without the regions inside them' "$tmp/nested.txt") $(grep -c 'without the regions' "$tmp/regions.txt")" "1 0"
 	is "JSON: which call of its region a site is" \
 		"$(json "$tmp/regions.json" 'map { $_->{name} && $_->{call} ? "$_->{name} $_->{call}" : () } @{$d->{callsites}}' | sort | paste -sd' ')" \
 		"a begin a end a read b begin b end"
