@@ -68,7 +68,7 @@ static bool stands_before(const void *cpus, uint32_t a, uint32_t b)
 static bool allocate(struct sp_outside *o, const struct found *f, const struct sp_model *m, const struct sp_metrics *t)
 {
 	uint64_t slots = t ? t->n_slots : 0, events = m->n_events;
-	uint64_t each = sizeof(*o->cpu) + events * (sizeof(*o->sum) + sizeof(*o->present)) + slots * sizeof(*o->metric);
+	uint64_t each = sizeof(*o->cpu) + events * (sizeof(*o->sum) + 2 * sizeof(*o->present)) + slots * sizeof(*o->metric);
 	uint32_t *order;
 
 	o->bytes = (f->n + 1) * (each + sizeof(*order));
@@ -81,6 +81,7 @@ static bool allocate(struct sp_outside *o, const struct found *f, const struct s
 	o->cpu = (struct sp_outside_cpu *)(o->sum + (f->n + 1) * events);
 	order = (uint32_t *)(o->cpu + f->n);
 	o->present = (bool *)(order + f->n);
+	o->hole = o->present + (f->n + 1) * events;
 	for (uint32_t i = 0; i < f->n; i++)
 		order[i] = i;
 	sp_sort(order, f->n, stands_before, f->cpu);
@@ -94,8 +95,12 @@ static void add_cell(struct sp_outside *o, struct sp_model *m, const struct sp_r
 	for (uint32_t k = 0; k < row->k; k++) {
 		uint64_t to = (uint64_t)i * m->n_events + row->event[k];
 
-		if (m->event_placed[row->event[k]] || !sp_event_is_summed(m, row->event[k]) || sp_is_hole(at, k) || sp_row_left(m, row, k))
+		if (m->event_placed[row->event[k]] || !sp_event_is_summed(m, row->event[k]) || sp_row_left(m, row, k))
 			continue;
+		if (sp_is_hole(at, k)) {
+			o->hole[to] = true;
+			continue;
+		}
 		o->sum[to] = sp_plus(sp_event_type(m, row->event[k]), o->sum[to], at->total[k]);
 		o->present[to] = true;
 	}
@@ -118,6 +123,9 @@ static void add_cells(struct sp_outside *o, struct sp_model *m, struct sp_metric
 			if (t)
 				sp_metrics_add(t, &row, -1, left, at.total, at.hole, o->metric + (uint64_t)k * t->n_slots);
 		}
+	/* As at other CPUs: what none has told of is taken for what it can count. */
+	for (uint64_t i = 0; i < (uint64_t)o->n * m->n_events; i++)
+		o->present[i] = o->present[i] || !o->hole[i];
 }
 
 void sp_outside_open(struct sp_outside *o, struct sp_model *m, struct sp_metrics *t)

@@ -14,7 +14,7 @@ struct sp_outside {
 	struct sp_outside_cpu *cpu;	/* [n], by machine and OS index */
 	/* A row per CPU, and row n, which sp_outside_below fills. */
 	int64_t *sum;			/* [n + 1][events]: counters, but for those that are counted on a package or device */
-	bool *present;			/* [n + 1][events]: the CPU can count it */
+	bool *present, *hole;		/* [n + 1][events]: the CPU can count it; cannot, by a row at least */
 	struct sp_metric_sum *metric;	/* [n + 1][slots of the metrics] */
 	void *memory;
 	uint64_t bytes;
