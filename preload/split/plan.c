@@ -408,7 +408,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	cpus = sp_align(sum + k * sizeof(((struct sp_split *)0)->sum[0]), 64);
 	windows = cpus + n * sizeof(struct sp_split_cpu);
 	shares = windows + k * sizeof(struct sp_window) + k * n * sizeof(struct sp_window_cpu);
-	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 3 * n * 8 + sp_align(n * 4, 8);
+	values = shares + 2 * (n + 1) * k * 8 + 3 * (n + 1) * 8 + 4 * n * 8 + sp_align(n * 4, 8);
 	times = values + 3 * n * k * 8;
 	end = times + n * sizeof(struct sp_residency_at);
 	p = sp_hold_memory(end);
@@ -425,7 +425,8 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->ns = (uint64_t *)(p->share + n + 1);
 	p->low = (int64_t *)(p->ns + n + 1);
 	p->high = p->low + n;
-	p->weight = (double *)(p->high + n);
+	p->grown = p->high + n;
+	p->weight = (double *)(p->grown + n);
 	p->cpus = (int32_t *)(p->weight + n);
 	for (uint64_t i = 0; i < n; i++) {
 		p->cpu[i].cpu = c->cpu[i];

@@ -95,7 +95,7 @@ struct sp_split {
 	int64_t *at, *proven;		/* [n + 1][k], the last row for a CPU that is none of ours */
 	uint64_t *ns;			/* [n + 1] */
 	double *weight;			/* [n] */
-	int64_t *low, *high;		/* [n] */
+	int64_t *low, *high, *grown;	/* [n] */
 	int64_t *total, *share;		/* [n + 1] of one event */
 	int64_t elsewhere[SP_SPLIT_EVENTS];	/* booked on such CPUs so far */
 	/* Events as sums of natives. */

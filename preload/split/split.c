@@ -296,24 +296,38 @@ static uint64_t time_on(const struct sp_split *p, uint32_t i)
 	return ns > told ? ns - told : 0;
 }
 
-/* What is not proven: as the copies counted; where they did not run, as long as the thread was there.  Where it was on a CPU
- * without copies, those have told all that they know: where the reading is. */
-static void weigh(struct sp_split *p, uint32_t e, bool by_count)
+/* Has CPU i no copy of event e, though PAPI's counter counts there? */
+static bool is_blind(const struct sp_split *p, uint32_t e, uint32_t i)
 {
-	double whole = 0;
+	const struct sp_split_cpu *c = &p->cpu[i];
 
-	if (by_count && !p->inherits && p->gap == SP_WHY_UNWATCHED && is_counted(p, e)) {
-		memset(p->weight, 0, p->n * sizeof(*p->weight));
-		return;
+	for (uint32_t t = 0; t < p->sum[e].n; t++) {
+		uint32_t n = p->sum[e].native[t];
+
+		if (c->fd[n] < 0 && !c->apart[p->group[n]])
+			return true;
 	}
+	return false;
+}
+
+/* What is not proven: as the copies counted, which *grown is; where they did not run, as long as the thread was there.  What they
+ * have not counted of a thread that was where it has none is from there: on a CPU that is none of ours, where the reading is. */
+static void weigh(struct sp_split *p, uint32_t e, bool copies, bool by_count)
+{
+	bool away = copies && !p->inherits && p->gap == SP_WHY_UNWATCHED;
+	double whole = 0, dark = 0;
+
 	for (uint32_t i = 0; i < p->n; i++) {
 		int64_t counted = p->cpu[i].value[e] - p->cpu[i].told_value[e];
+		bool blind = copies && is_blind(p, e, i);
 
-		p->weight[i] = by_count && counted > 0 ? (double)counted : 0;
+		p->grown[i] = counted > 0 && !blind ? counted : 0;
+		p->weight[i] = by_count ? (double)p->grown[i] : 0;
 		whole += p->weight[i];
+		dark += blind ? (double)time_on(p, i) : 0;
 	}
-	for (uint32_t i = 0; i < p->n && whole <= 0; i++)
-		p->weight[i] = (double)time_on(p, i);
+	for (uint32_t i = 0; i < p->n && (away || dark > 0 || whole <= 0); i++)
+		p->weight[i] = away || (dark > 0 && !is_blind(p, e, i)) ? 0 : (double)time_on(p, i);
 }
 
 /* Interrupted perhaps, but not moved. */
@@ -330,7 +344,7 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 {
 	struct sp_window *w = &p->window[e];
 	bool copies = has_copies(p, e), counted = is_counted(p, e);
-	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight };
+	struct sp_window_seen seen = { .value = a->value[e], .at = at, .weight = p->weight, .grown = copies ? p->grown : NULL };
 
 	if (copies && l->low) {
 		bool sure = bounds(p, e, l, a->value[e]);
@@ -339,7 +353,7 @@ static void tell_event(struct sp_split *p, uint32_t e, const struct sp_answer *a
 		seen.high = l->high && p->gap == SP_WHY_NONE && counted && sure ? p->high : NULL;
 		seen.now = a->counts_on && sure ? p->high : NULL;
 	}
-	weigh(p, e, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
+	weigh(p, e, copies, copies ? counted || sp_is_theirs(p) : p->kind != SP_BY_RESIDENCY);
 	sp_window_moved(w, &seen, &(struct sp_window_shares){ p->total, p->share });
 	for (uint32_t i = 0; i <= p->n; i++) {
 		p->at[i * p->k + e] = p->total[i];

@@ -154,6 +154,25 @@ static int64_t book_rest(const struct sp_window *w, const double *weight, int64_
 	return rest;
 }
 
+/* What the copies have counted beyond what is booked there as proven; of too little each has its share. */
+static int64_t book_grown(const struct sp_window *w, const int64_t *grown, int64_t rest, int64_t *total)
+{
+	int64_t all = 0, now;
+
+	for (uint32_t i = 0; i < w->n && grown; i++)
+		all += most(grown[i] - total[i], 0);
+	now = least(rest, all);
+	rest -= most(now, 0);
+	for (uint32_t i = 0; i < w->n && now > 0; i++) {
+		int64_t more = most(grown[i] - total[i], 0), part = least(now, to_whole((double)now * ((double)more / (double)all)));
+
+		total[i] += part;
+		now -= part;
+		all -= more;
+	}
+	return rest;
+}
+
 /* Of what is booked, what is not proven first; the last of it is elsewhere. */
 static void take_back(const struct sp_window *w, int64_t rest, int64_t *total)
 {
@@ -174,7 +193,7 @@ static void book(const struct sp_window *w, const struct sp_window_seen *s, int6
 	if (rest < 0)
 		take_back(w, rest, total);
 	else
-		total[s->at] += book_rest(w, s->weight, book_proven(w, rest, total), total);
+		total[s->at] += book_rest(w, s->weight, book_grown(w, s->grown, book_proven(w, rest, total), total), total);
 }
 
 /* What both books have in common is proven. */

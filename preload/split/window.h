@@ -55,7 +55,9 @@ struct sp_window_seen {
 					 * nothing of any */
 	const int64_t *high;		/* [n] at most: looked at after it; NULL: the thread may have been on a CPU without a copy */
 	const int64_t *now;		/* [n] for home's anchor, as `high`, wherever the thread was; NULL: home stays without one */
-	const double *weight;		/* [n] of what is not proven; NULL, or all 0: it goes where the reading is booked */
+	const int64_t *grown;		/* [n] what the copies have counted since the last value, which is booked there as far as it goes;
+					 * NULL: nothing of it is known */
+	const double *weight;		/* [n] of the rest; NULL, or all 0: it goes where the reading is booked */
 	uint32_t at;			/* where the reading is booked; n: on a CPU without a copy */
 };
 

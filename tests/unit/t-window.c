@@ -40,6 +40,7 @@ enum broken {
 	FALLS_MISSED,		/* a difference's value is missed */
 	FALLS_STAYED,		/* a difference fell while the thread stayed */
 	FALLS_ELSEWHERE,	/* a difference is proven on a CPU without a copy */
+	UNGROWN,		/* what is not proven goes by weight, whatever the copies have counted */
 };
 
 /* A world, and what the client does in it.  Rates are of 256, moves of 65536. */
@@ -50,6 +51,7 @@ struct kind {
 	bool falls;		/* P is a difference of two counters */
 	bool mixed;		/* there are copies where P does not count */
 	bool left;		/* P, zeroed, has counts of children that have ended */
+	bool keeps;		/* all counts are handed out, and so what a copy has counted is booked on its CPU */
 	bool net;		/* a copy counts what P does not: only the guard helps, so that nothing is asked for */
 	bool widens;		/* the mask does, to CPUs that get copies at a later start */
 	uint32_t moves, rate;
@@ -77,6 +79,7 @@ static const struct kind kinds[] = {
 	{ "handlers", OWN, SOME, .handlers = 128, .noise = 2, .share = 0.91 },
 	{ "handlers, disturbed", OWN, SOME, .handlers = 128, DISTURBED, .share = 0.86 },
 	{ "unwatched", OWN, SOME, .unwatched = 2, .share = 0.8 },
+	{ "unwatched, kept", OWN, SOME, .unwatched = 3, .keeps = true, .share = 0.6 },
 	{ "unwatched, disturbed", OWN, SOME, .unwatched = 3, .handlers = 20, DISTURBED, .share = 0.58 },
 	{ "widened", OWN, SOME, .widens = true, .unwatched = 3, .noise = 1, .share = 0.8 },
 	{ "starved", OWN, SOME, .starved = 128, .disturbed = 20, .share = 0.59 },
@@ -222,7 +225,7 @@ struct look {
 
 struct reading {
 	int64_t value, truth[CPUS + 1];
-	int64_t low[CPUS], high[CPUS], now[CPUS];
+	int64_t low[CPUS], high[CPUS], now[CPUS], copy[CPUS];
 	bool stayed, missed, has_low, has_high, has_now;
 	uint32_t at;
 };
@@ -233,6 +236,7 @@ static struct {
 	struct sp_window w;
 	struct sp_window_cpu cpu[CPUS];
 	struct look last;		/* of an own set: the last scan */
+	int64_t told[CPUS + 1];		/* what of the copies is booked */
 	uint64_t ran, seen;		/* when the anchors were looked at */
 	uint32_t gate;			/* `lost` when the last call began that handed something out, or zeroed */
 	enum op op;			/* the call under way */
@@ -269,6 +273,10 @@ static void check(void)
 		if (proven > truth && !kind->net)
 			say("more is proven than was counted", i, proven, truth);
 		over += proven > truth ? proven - truth : 0;
+		if (kind->keeps && i < world.n && client.total[i] < truth) {
+			say("less is booked than its copy counted", i, client.total[i], truth);
+			good = false;
+		}
 		if (proven < 0 || proven > client.total[i])
 			say("proven is not within 0 and the total", i, proven, client.total[i]);
 		good &= proven >= 0 && proven <= client.total[i];
@@ -318,6 +326,7 @@ static void bound(struct reading *r, const struct look *c, const struct look *d)
 	for (uint32_t i = 0; i < world.n; i++) {
 		r->low[i] = (broken == AFTER ? d : c)->plus[i] - (broken == FALLS_PLAIN ? c : d)->minus[i];
 		r->high[i] = (broken == ONE_SIDE ? c : d)->plus[i] - (broken == FALLS_PLAIN ? d : c)->minus[i];
+		r->copy[i] = d->plus[i] - d->minus[i];
 		r->now[i] = broken == EARLY_NOW ? c->plus[i] - c->minus[i] : d->plus[i] - c->minus[i];
 	}
 	if (world.n && kind->disturbed && rnd(16) == 0)
@@ -325,6 +334,12 @@ static void bound(struct reading *r, const struct look *c, const struct look *d)
 	r->has_low = true;
 	r->has_now = kind->own && !(kind->disturbed && rnd(8) == 0);
 	r->has_high = kind->own && closes();
+}
+
+static void tell(const struct look *l)
+{
+	for (uint32_t i = 0; i < world.n; i++)
+		client.told[i] = l->plus[i] - l->minus[i];
 }
 
 static void begin(const struct look *l, int64_t before, uint32_t home)
@@ -351,23 +366,26 @@ static void book(uint32_t i, int64_t total, int64_t proven)
 	client.proven[i] += proven;
 }
 
-/* Compares the shares of the rest, which is what remains after the proven counts, with its weights: rounding may move one
+/* Compares the shares of the rest, which is what remains after the proven counts, with what the copies have grown and its weights: rounding may move one
  * count or two. */
 static void check_shares(int64_t rest, const struct sp_window_seen *s, const double *weight, const int64_t *total)
 {
-	double share[CPUS + 1] = { 0 }, whole = 0;
+	double share[CPUS + 1] = { 0 }, more[CPUS + 1] = { 0 }, whole = 0, all = 0, now;
 
 	for (uint32_t i = 0; i < world.n; i++) {
 		int64_t open = client.cpu[i].proven - (client.cpu[i].total - total[i]);
 
 		share[i] = open > 0 ? (double)open : 0;
 		rest -= open > 0 ? open : 0;
+		more[i] = s->grown && (double)s->grown[i] > share[i] ? (double)s->grown[i] - share[i] : 0;
+		all += more[i];
 		whole += s->weight ? weight[i] : 0;
 	}
-	for (uint32_t i = 0; i < world.n && whole > 0; i++)
-		share[i] += (double)rest * weight[i] / whole;
+	now = (double)rest < all ? (double)rest : all;
+	for (uint32_t i = 0; i < world.n; i++)
+		share[i] += (all > 0 ? now * more[i] / all : 0) + (whole > 0 ? ((double)rest - now) * weight[i] / whole : 0);
 	if (!(whole > 0))
-		share[s->at] += (double)rest;
+		share[s->at] += (double)rest - now;
 	for (uint32_t i = 0; i <= world.n && rest > 0; i++)
 		if ((double)total[i] - share[i] >= 2 || share[i] - (double)total[i] >= 2) {
 			say("the share is not what the weights say", i, total[i], (int64_t)share[i]);
@@ -390,12 +408,18 @@ static void weigh(double *weight, double *given)
 static void commit_moved(const struct reading *r, bool seen)
 {
 	int64_t total[CPUS + 1], proven[CPUS + 1];
+	int64_t grown[CPUS];
 	double weight[CPUS], given[CPUS];
 	struct sp_window_seen s = { .value = r->value, .at = r->at };
 	bool late = r->value < client.value;
 
 	weigh(weight, given);
+	for (uint32_t i = 0; i < world.n; i++) {
+		grown[i] = r->copy[i] - client.told[i];
+		client.told[i] = seen ? r->copy[i] : client.told[i];
+	}
 	s.weight = rnd(2) ? given : NULL;
+	s.grown = seen && broken != UNGROWN ? grown : NULL;
 	s.low = seen && r->has_low ? r->low : NULL;
 	s.high = seen && r->has_high ? r->high : NULL;
 	s.now = seen && r->has_now ? r->now : NULL;
@@ -416,6 +440,7 @@ static void commit(const struct reading *r)
 	    (r->at < world.n || !kind->falls || broken == FALLS_ELSEWHERE)) {
 		sp_window_stayed(&client.w, r->value, r->at);
 		book(r->at, d, d);
+		client.told[r->at] += d;
 	} else if (r->missed && (d >= 0 || broken == MISSED_LATE) && (!kind->falls || broken == FALLS_MISSED)) {
 		sp_window_missed(&client.w, r->value, r->at);
 		book(r->at, d, 0);
@@ -536,6 +561,7 @@ static void begin_own(bool same)
 	scan(&d);
 	begin(&d, before, broken == LATE_ANCHORS ? slot() : world.n);
 	client.last = d;
+	tell(&d);
 }
 
 /* A call that asks before: of those that end P the copies count on. */
@@ -579,8 +605,10 @@ static void read_before(struct reading *r)
 static void zero_own(void)
 {
 	client.gate = world.lost;
-	if (client.last.lost != world.lost)
+	if (client.last.lost != world.lost) {
 		scan(&client.last);
+		tell(&client.last);
+	}
 	inside();
 	zero();
 	inside();
@@ -617,6 +645,7 @@ static void begin_theirs(const struct look *early)
 		begin(early, 0, world.n);
 	else
 		begin(&d, before, world.n);
+	tell(&d);
 }
 
 /* A scan, the value, the booking; c is what the scan saw. */
@@ -714,7 +743,7 @@ static void live(uint32_t cpus, uint32_t n)
 		steps(rnd(30));
 		if (kind->widens && rnd(64) == 0)
 			world.cpus = cpus;
-		client.op = chosen < 11 ? READ : chosen < 13 ? STOP : chosen < 15 ? ACCUM : RESET;
+		client.op = chosen < 11 ? READ : kind->keeps ? ACCUM : chosen < 13 ? STOP : chosen < 15 ? ACCUM : RESET;
 		if (kind->own)
 			call_own(chosen & 1);
 		else
@@ -812,6 +841,23 @@ static void late_home(void **state)
 	expect(AT(1, 0, 0), AT(1, 0, 0));
 	moved(20, AT(518, 100), NULL, NULL, 1);
 	expect(AT(2, 9, 0), AT(2, 0, 0));
+}
+
+/* On a CPU without a copy: the copies keep what they have counted, and the rest is where the reading is; or, where a CPU has no copy
+ * of this event, by its weight. */
+static void away(void **state)
+{
+	struct sp_window_seen s = { .value = 300, .low = AT(600, 0), .grown = AT(100, 0), .at = N };
+
+	sp_window_begin(&one, AT(500, 0), 0, 0);
+	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	expect(AT(100, 0, 200), AT(0, 0, 0));
+	s = (struct sp_window_seen){ .value = 310, .grown = AT(4, 0), .weight = (const double[]){ 0, 1 }, .at = 0 };
+	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	expect(AT(4, 6, 0), AT(0, 0, 0));
+	s = (struct sp_window_seen){ .value = 320, .grown = AT(40, 4), .at = 1 };
+	sp_window_moved(&one, &s, &(struct sp_window_shares){ total, proven });
+	expect(AT(9, 1, 0), AT(0, 0, 0));
 }
 
 /* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */
@@ -929,6 +975,7 @@ static const struct part {
 	{ "falls, missed", FALLS_MISSED, "falls, handlers" },
 	{ "falls, stayed", FALLS_STAYED, "falls" },
 	{ "falls, elsewhere", FALLS_ELSEWHERE, "falls, unwatched" },
+	{ "ungrown", UNGROWN, "unwatched, kept" },
 };
 
 static const struct kind *kind_named(const char *name)
@@ -958,13 +1005,13 @@ static void fails(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[7 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
+	struct CMUnitTest tests[8 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
 		cmocka_unit_test_setup(home, begin_one), cmocka_unit_test_setup(late_home, begin_one),
 		cmocka_unit_test_setup(guard, begin_one), cmocka_unit_test_setup(distrusted, begin_one),
-		cmocka_unit_test_setup(late, begin_one),
+		cmocka_unit_test_setup(late, begin_one), cmocka_unit_test_setup(away, begin_one),
 		cmocka_unit_test(difference), cmocka_unit_test(by_weight),
 	};
-	size_t n = 7;
+	size_t n = 8;
 
 	for (size_t i = 0; i < SP_COUNT(kinds); i++)
 		tests[n++] = (struct CMUnitTest){ kinds[i].name, holds, NULL, NULL, (void *)&kinds[i] };
