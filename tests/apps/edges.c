@@ -11,6 +11,7 @@
  *	edges gap	an event goes that was neither the first nor the last
  *	edges credit	it makes more sets than there is time for counters by CPU
  *	edges foreign	another thread reads the set while its own runs, before that one moves
+ *	edges stopped	another thread stops the set while its own runs
  *	edges running	PAPI_start of the set that runs, which PAPI refuses, after a move; and by another thread
  *	edges limit	it lowers its limit of descriptors below the numbers that ours would have
  *	edges moved EVENT...	it moves between two readings, and counts these
@@ -436,14 +437,16 @@ static void go(int what)
 	__atomic_store_n(&step, what, __ATOMIC_RELEASE);
 }
 
-static void *reader(void *unused)
+static void *reader(void *stop)
 {
-	(void)unused;
 	pin(1);
 	beside = 1;
 	for (int i = 0; i < 20; i++) {
 		await(2 * i + 1);
-		reads();
+		if (stop)
+			stops(c->id);
+		else
+			reads();
 		go(2 * i + 2);
 	}
 	return NULL;
@@ -476,6 +479,19 @@ static void foreign(void)
 		reads();
 	}
 	stops(c->id);
+	pthread_join(t, NULL);
+}
+
+static void stopped(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, reader, c);
+	for (int i = 0; i < 20; i++) {
+		starts(c->id);
+		go(2 * i + 1);
+		touch_until(2 * i + 2);
+	}
 	pthread_join(t, NULL);
 }
 
@@ -641,6 +657,7 @@ static const struct {
 } modes[] = {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
+    {"stopped", stopped},
     {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},

@@ -37,6 +37,7 @@ for mode in exact auto; do
 	is "$mode: and nothing says that it is less" \
 		"$(json "$tmp/shim.json" 'map { $_->{attribution} . ($_->{attribution_why} // "") } @{$d->{relations}}')" exact
 	edges $mode foreign
+	edges $mode stopped
 	edges $mode running
 	edges $mode limit
 done

@@ -74,7 +74,7 @@ reason CLOSED exact "it closes all descriptors" "$apps/surprises" closes
 reason ENDED exact "its thread has ended, and others have come" "$edges" ended
 reason UNWATCHED exact "a thread whose CPUs are widened" taskset -c "$first" "$edges" wide
 reason EDGE exact "it counts inside PAPI_start, elsewhere" "$edges" late
-reason RUNNING exact "another thread reads it while it runs" "$edges" foreign
+reason RUNNING exact "another thread stops it while it runs" "$edges" stopped
 reason HANDLER exact "a handler calls PAPI inside PAPI_read" "$edges" nested
 reason INSIDE exact "it is moved inside PAPI_read" "$edges" looks
 reason COPIES exact "PAPI's counter is off for a while" "$edges" disabled
