@@ -779,14 +779,25 @@ void sp_set_opened(struct sp_set *s, int id)
 		split_early(s, id);
 }
 
+static void tell_allowed(struct sp_set *s)
+{
+	struct sp_held held;
+	char allowed[1024];
+
+	if (s->times->allowed)
+		return;
+	sp_split_allowed(s->split, allowed, sizeof(allowed));
+	sp_lock_take(&sp_store.lock, &held);
+	s->times->allowed = sp_store_text(&sp_store, allowed);
+	sp_lock_give(&sp_store.lock, &held);
+}
+
 /* Notes in the relation how its counts are attributed, and why they are not proven. */
 static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 {
 	struct sp_relation *r = s->writer.relation;
 	struct sp_layout l = sp_relation_layout(r->k, r->cells);
 	struct sp_times *t = sp_times_of(r, &l);
-	struct sp_held held;
-	char allowed[1024];
 
 	sp_relation_told(r, how, why);
 	if (!s->split)
@@ -794,12 +805,44 @@ static void tell(struct sp_set *s, enum sp_attribution how, enum sp_why why)
 	s->times = t;
 	t->flags = SP_TIMES_KNOWN | (sp_split_counts_moves(s->split) ? SP_TIMES_MOVES : 0);
 	sp_split_edges(s->split, t->at + r->cells);
-	if (t->allowed)
-		return;
-	sp_split_allowed(s->split, allowed, sizeof(allowed));
-	sp_lock_take(&sp_store.lock, &held);
-	t->allowed = sp_store_text(&sp_store, allowed);
-	sp_lock_give(&sp_store.lock, &held);
+	tell_allowed(s);
+}
+
+/* Each set that this thread has started, while no call for it is in flight. */
+static void each_running(void (*with)(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to), const struct sp_cpus *to)
+{
+	for (unsigned c = 0; c < SP_SETS_CHUNKS; c++)
+		for (struct sp_set *chunk = sp_acquire(&sp_sets[c]), *s = chunk; chunk && s < chunk + SP_SETS_CHUNK; s++) {
+			struct sp_split *p = sp_get(&s->split);
+
+			if (p && sp_booked(s) && sp_get(&s->started) && sp_get(&s->starter) == sp_self.id &&
+			    !sp_get(&s->writer.in_flight) && !(sp_get(&s->writer.slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER)))
+				with(s, p, to);
+		}
+}
+
+static void leaves(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to)
+{
+	(void)sp_split_leaves(p, to, s->writer.values, &s->opened);
+}
+
+void sp_sets_leave(const struct sp_cpus *to)
+{
+	each_running(leaves, to);
+}
+
+static void went(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to)
+{
+	sp_split_went(p, to);
+	if (s->times) {
+		s->times->allowed = 0;
+		tell_allowed(s);
+	}
+}
+
+void sp_sets_went(const struct sp_cpus *to)
+{
+	each_running(went, to);
 }
 
 /* It overflows: its handler's calls, or what its histograms get, are counted from now on. */

@@ -161,6 +161,10 @@ void sp_sets_each(void (*with)(struct sp_set *s));
 /* A call site's address may be another's code by now. */
 void sp_sets_forget_sites(void);
 
+/* This thread is about to go to these CPUs (sched_setaffinity); it went. */
+void sp_sets_leave(const struct sp_cpus *to);
+void sp_sets_went(const struct sp_cpus *to);
+
 /* Does a set that this thread started run? */
 bool sp_sets_running(uint32_t thread);
 

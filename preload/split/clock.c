@@ -285,9 +285,33 @@ int sp_clock_time(struct sp_clock *c)
 	return 0;
 }
 
+int sp_clock_add(struct sp_clock *c, int cpu)
+{
+	int i = 0, fd;
+
+	while (i < (int)c->n && c->cpu[i] != cpu)
+		i++;
+	if (i < (int)c->n)
+		return i;
+	if (c->n == c->room)
+		return -EDQUOT;
+	fd = c->timed ? open_one(c->tid, cpu, c->inherits, TIME) : -1;
+	if (c->timed && fd < 0)
+		return fd;
+	sp_cpus_put(&c->may, (uint32_t)cpu, true);
+	c->times.at[i] = (struct sp_residency_at){ .fd = fd, .words = 3 };
+	c->cpu[i] = cpu;
+	c->n++;
+	if (c->timed) {
+		c->times.n = c->n;
+		sp_residency_compare(&c->times);
+	}
+	return i;
+}
+
 struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, uint32_t most, int near, int *error)
 {
-	uint64_t size = sizeof(struct sp_clock) + most * (sizeof(struct sp_residency_at) + sizeof(int32_t));
+	uint64_t room = most + SP_CPUS_MORE, size = sizeof(struct sp_clock) + room * (sizeof(struct sp_residency_at) + sizeof(int32_t));
 	struct sp_clock *c;
 
 	c = most ? sp_map(size) : NULL;
@@ -306,7 +330,8 @@ struct sp_clock *sp_clock_make(int tid, bool inherits, const struct sp_cpus *m, 
 	c->page_fd = -1;
 	c->may = *m;
 	c->times.at = (struct sp_residency_at *)(c + 1);
-	c->cpu = (int32_t *)(c->times.at + most);
+	c->cpu = (int32_t *)(c->times.at + room);
+	c->room = (uint32_t)room;
 	if (most < sp_cpus_count(m) && near >= 0)
 		sp_near_look(&c->near, SP_NEAR_FOLDER, (uint32_t)near);
 	c->n = sp_near_choose(&c->near, m, most, c->cpu);

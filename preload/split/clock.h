@@ -25,7 +25,7 @@ struct sp_residency {
 		int fd;			/* -1: none, as of a CPU that is offline */
 		uint32_t words;		/* that it has to read: three, or a group's */
 		int64_t low, high;	/* ns that its time lags behind the first one's, at least and at most */
-	} *at;				/* [n] */
+	} *at;				/* [n]; a clock's: [room] */
 };
 
 struct sp_clock {
@@ -49,8 +49,8 @@ struct sp_clock {
 	enum sp_why limit;		/* why others are not watched */
 	bool timed;			/* it has its own events, */
 	struct sp_residency times;		/* these */
-	uint32_t n;			/* CPUs that are watched */
-	int32_t *cpu;			/* [n], the nearest first */
+	uint32_t n, room;		/* CPUs that are watched; that may be */
+	int32_t *cpu;			/* [room], the nearest first */
 };
 
 /* One of them. */
@@ -85,6 +85,10 @@ void sp_clock_close(struct sp_clock *c);
 
 /* With events of its own from now on; 0, or -errno: it has none. */
 int sp_clock_time(struct sp_clock *c);
+
+/* One CPU more, if there is room: its thread goes there.  Its index, or -errno. */
+#define SP_CPUS_MORE	8u
+int sp_clock_add(struct sp_clock *c, int cpu);
 
 /* How often the thread has moved; 0 where that is not counted.  False: the descriptor is not ours any more. */
 bool sp_clock_moves(const struct sp_clock *c, uint64_t *moves);

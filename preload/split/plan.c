@@ -402,7 +402,7 @@ static uint64_t digest(const struct sp_opened *o)
 
 static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 {
-	uint64_t n = c->n, k = w->k, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values, times, end;
+	uint64_t n = c->room, k = w->k, sum = sp_align(sizeof(struct sp_split), 64), cpus, windows, shares, values, times, end;
 	struct sp_split *p;
 
 	cpus = sp_align(sum + k * sizeof(((struct sp_split *)0)->sum[0]), 64);
@@ -429,7 +429,7 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->weight = (double *)(p->grown + n);
 	p->cpus = (int32_t *)(p->weight + n);
 	for (uint64_t i = 0; i < n; i++) {
-		p->cpu[i].cpu = c->cpu[i];
+		p->cpu[i].cpu = i < c->n ? c->cpu[i] : -1;
 		p->cpu[i].value = (int64_t *)((char *)p + values) + 3 * i * k;
 		p->cpu[i].mark_value = p->cpu[i].value + k;
 		p->cpu[i].told_value = p->cpu[i].mark_value + k;
@@ -439,7 +439,8 @@ static struct sp_split *make(const struct sp_split_want *w, struct sp_clock *c)
 	p->times.at = (void *)((char *)p + times);
 	p->clock = c;
 	p->may = c->may;
-	p->n = (uint32_t)n;
+	p->n = c->n;
+	p->room = (uint32_t)n;
 	p->k = (uint32_t)k;
 	p->tid = w->tid;
 	p->thread = w->opened->at->thread;
@@ -458,7 +459,7 @@ static void make_windows(struct sp_split *p)
 	struct sp_window_cpu *cpu = (void *)(p->window + p->k);
 
 	for (uint32_t e = 0; e < p->k; e++)
-		sp_window_init(&p->window[e], cpu + (uint64_t)e * p->n, p->n, p->sum[e].falls);
+		sp_window_init(&p->window[e], cpu + (uint64_t)e * p->room, p->n, p->sum[e].falls);
 }
 
 /* Descriptors for each CPU. */
@@ -612,6 +613,67 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		return SP_BY_READING;
 	*why = (*at)->why;
 	return (*at)->kind;
+}
+
+/* ---- a CPU more ------------------------------------------------------------------------ */
+
+static bool open_more(struct sp_split *p, struct sp_split_cpu *c, const struct sp_opened *o)
+{
+	for (int g = 0; g < SP_GROUPS; g++)
+		if (p->leader[g] >= 0 && open_group(p, c, o, (enum sp_group)g) < 0)
+			return false;
+	if (p->counts && p->clock->counting == p && c->fd[p->leader[SP_HARDWARE]] >= 0)
+		(void)sp_counter_switch(c->fd[p->leader[SP_HARDWARE]], true);
+	return !p->tells || c->fd[p->leader[SP_SOFTWARE]] >= 0;
+}
+
+/* The thread was not there since the set started: what it has counted by now is 0. */
+static bool add_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
+{
+	struct sp_split_cpu *c = &p->cpu[p->n];
+	struct sp_clock_look look = { .ran = 0 };
+	int at = p->n < p->room ? sp_clock_add(p->clock, cpu) : -EDQUOT;
+
+	if (at < 0)
+		return false;
+	c->cpu = cpu;
+	if (!open_more(p, c, o)) {
+		for (int g = 0; g < SP_GROUPS; g++)
+			close_cpu(p, c, (enum sp_group)g);
+		return false;
+	}
+	p->times.at[p->n] = p->clock->times.at[at];
+	if (p->tells)
+		p->times.at[p->n] = (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = p->times.at->words };
+	if (!sp_residency_look(&p->times.at[p->n], &look))
+		return false;
+	c->now = c->mark = (struct sp_seen_at){ .low = look.ran, .high = look.ran };
+	c->told = look.ran;
+	for (uint32_t e = 0; e < p->k; e++)
+		sp_window_add(&p->window[e]);
+	p->times.n = ++p->n;
+	return true;
+}
+
+void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_cpus *more)
+{
+	uint64_t begun = sp_clock_own_ns();
+	uint32_t n = p->n, each = p->natives + !p->tells;
+
+	for (uint32_t cpu = 0; cpu < SP_CPUS_MOST; cpu++) {
+		uint32_t i = 0;
+
+		while (i < p->n && p->cpu[i].cpu != (int)cpu)
+			i++;
+		if (!sp_cpus_has(more, cpu) || i < p->n)
+			continue;
+		if ((sp_conf.attribution == SP_BY_AUTO && !sp_clock_may_spend(each * SP_OPENING_NS)) || !add_cpu(p, o, (int)cpu))
+			break;
+	}
+	if (p->n == n)
+		return;
+	sp_residency_compare(&p->times);
+	sp_clock_spent(sp_clock_own_ns() - begun);
 }
 
 /* ---- starting ----------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "../../core/store/format.h"
 #include "gate.h"
+#include "near.h"
 
 /* What is to be split. */
 struct sp_split_want {
@@ -38,6 +39,10 @@ bool sp_split_counts_moves(const struct sp_split *p);
 
 /* CPUs that the thread could run on when they were opened, as "0-3,8". */
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n);
+
+/* Its thread, the caller, is about to go to these CPUs while it runs: copies there, too, as far as there is room.  The
+ * caller has it (hold.h). */
+void sp_plan_add(struct sp_split *p, const struct sp_opened *opened, const struct sp_cpus *more);
 
 /* Before PAPI starts the set: its hardware counters are on, no other set's of the thread; those that never found a place
  * go.  The caller has it (hold.h). */

@@ -61,7 +61,7 @@ struct sp_split {
 	bool foreign;			/* another thread opened PAPI's counters: what switches them off leaves ours on */
 	bool counts;			/* its hardware counters are to be on while it runs */
 	bool ousted;			/* another set's are on in their place */
-	uint32_t k, natives, n;		/* events, natives, CPUs */
+	uint32_t k, natives, n, room;	/* events, natives, CPUs, at most */
 	bool tells;			/* its software copies tell the times, */
 	struct sp_residency times;		/* these; or they are the clock's */
 	uint8_t group[SP_NATIVES_MOST];	/* enum sp_group */

@@ -2,6 +2,7 @@
  * proven by it window.c. */
 #include <string.h>
 
+#include "../../core/base/filters.h"
 #include "../process/process.h"
 #include "hold.h"
 #include "plan.h"
@@ -233,6 +234,49 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
 	sp_split_give(p);
+}
+
+/* What PAPI's counters and the copies of the other CPUs say of home's copy since the segment began: home is where it counted all
+ * that they have not.  (`most`: it had no more when PAPI's were read.) */
+static void anchor_home(struct sp_split *p)
+{
+	uint32_t home = (uint32_t)p->home;
+
+	for (uint32_t e = 0; e < p->k; e++) {
+		struct sp_window *w = &p->window[e];
+		int64_t counted = p->papi[e];
+
+		if (w->cpu[home].anchor != SP_UNKNOWN || w->falls || !w->sound || !has_copies(p, e) || !is_counted(p, e))
+			continue;
+		for (uint32_t i = 0; i < p->n; i++)
+			counted -= i == home ? 0 : p->cpu[i].value[e] - w->cpu[i].anchor;
+		sp_window_anchor(w, home, p->most[e] - counted);
+	}
+}
+
+bool sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened)
+{
+	bool is;
+
+	if (!p->own || p->tid != sp_self.tid || sp_is_theirs(p) || !sp_split_take_here(p))
+		return false;
+	is = p->clock && p->marked && !p->trouble && !p->unseen && opened->filters == sp_filters() && may_scan(p);
+	if (is) {
+		catch_up(p, last);
+		is = scan(p, opened);
+		if (is && p->home >= 0 && p->had && p->last.quiet && p->gap == SP_WHY_NONE)
+			anchor_home(p);
+		p->asked = 0;
+		if (is)
+			sp_plan_add(p, opened, to);
+	}
+	sp_split_give(p);
+	return is;
+}
+
+void sp_split_went(struct sp_split *p, const struct sp_cpus *to)
+{
+	sp_cpus_add(&p->may, to);
 }
 
 bool sp_split_share(struct sp_split *p)

@@ -45,6 +45,16 @@ void sp_window_stayed(struct sp_window *w, int64_t value, uint32_t i)
 	w->cpu[i].told += more;
 }
 
+void sp_window_add(struct sp_window *w)
+{
+	w->cpu[w->n++] = (struct sp_window_cpu){ .anchor = 0 };
+}
+
+void sp_window_anchor(struct sp_window *w, uint32_t i, int64_t anchor)
+{
+	w->cpu[i].anchor = anchor;
+}
+
 /* ---- what is proven ---------------------------------------------------------- */
 
 /* What the copies said. */

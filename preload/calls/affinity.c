@@ -1,0 +1,87 @@
+/* affinity.c: a thread that binds itself to other CPUs while a set of its runs.
+ *
+ * OpenMP runtimes, DLB and GROMACS do, under the mask of srun or taskset.  Without this it would go where no counters of ours
+ * stand.  Another thread's mask, and one that is set by a raw system call, go on without us.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "../papi/dlerror.h"
+#include "../process/process.h"
+#include "../sets/sets.h"
+
+static int (*next_sched)(pid_t tid, size_t size, const cpu_set_t *mask);
+static int (*next_pthread)(pthread_t thread, size_t size, const cpu_set_t *mask);
+
+/* At the start: a child of fork may find the loader's lock taken. */
+__attribute__((constructor)) static void find(void)
+{
+	next_sched = (int (*)(pid_t, size_t, const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "sched_setaffinity");
+	next_pthread = (int (*)(pthread_t, size_t, const cpu_set_t *))sp_real_dlsym(RTLD_NEXT, "pthread_setaffinity_np");
+}
+
+/* The program's mask, wherever it points. */
+static bool copy(struct sp_cpus *to, const cpu_set_t *mask, size_t size)
+{
+	size_t bytes = size < sizeof(*to) ? size : sizeof(*to);
+	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)mask, bytes };
+	long self = sp_sys(SYS_getpid);
+
+	memset(to, 0, sizeof(*to));
+	return bytes && sp_sys(SYS_process_vm_readv, self, &here, 1, &there, 1, 0) == (long)bytes;
+}
+
+/* Is it this thread, which has a set that runs?  (A child of vfork has its parent's memory.) */
+static bool leaves(bool own, size_t size, const cpu_set_t *mask, struct sp_cpus *to)
+{
+	int saved = errno;
+	bool is = own && sp_self.calls && sp_self.generation == sp_process.generation && sp_sys(SYS_gettid) == sp_self.tid &&
+		  sp_sets_running(sp_self.id) && copy(to, mask, size);
+
+	if (is)
+		sp_sets_leave(to);
+	errno = saved;
+	return is;
+}
+
+static void went(const struct sp_cpus *to)
+{
+	int saved = errno;
+
+	sp_sets_went(to);
+	errno = saved;
+}
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
+{
+	struct sp_cpus to;
+	bool is = leaves(!tid || tid == sp_self.tid, size, mask, &to);
+	int r;
+
+	if (!next_sched)
+		find();
+	r = next_sched(tid, size, mask);
+	if (is && r == 0)
+		went(&to);
+	return r;
+}
+
+EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
+{
+	struct sp_cpus to;
+	bool is = leaves(pthread_equal(thread, pthread_self()), size, mask, &to);
+	int r;
+
+	if (!next_pthread)
+		find();
+	r = next_pthread(thread, size, mask);
+	if (is && r == 0)
+		went(&to);
+	return r;
+}
