@@ -236,21 +236,14 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 	sp_split_give(p);
 }
 
-/* What PAPI's counters and the copies of the other CPUs say of home's copy since the segment began: home is where it counted all
- * that they have not.  (`most`: it had no more when PAPI's were read.) */
+/* Where the thread was since the segment began is known to the count, before it goes where that may not be. */
 static void anchor_home(struct sp_split *p)
 {
-	uint32_t home = (uint32_t)p->home;
-
 	for (uint32_t e = 0; e < p->k; e++) {
-		struct sp_window *w = &p->window[e];
-		int64_t counted = p->papi[e];
-
-		if (w->cpu[home].anchor != SP_UNKNOWN || w->falls || !w->sound || !has_copies(p, e) || !is_counted(p, e))
-			continue;
-		for (uint32_t i = 0; i < p->n; i++)
-			counted -= i == home ? 0 : p->cpu[i].value[e] - w->cpu[i].anchor;
-		sp_window_anchor(w, home, p->most[e] - counted);
+		copies_of(p, e, p->high);
+		p->high[p->home] = p->most[e];
+		if (has_copies(p, e) && is_counted(p, e))
+			sp_window_anchor(&p->window[e], p->papi[e], p->high);
 	}
 }
 

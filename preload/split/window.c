@@ -50,11 +50,6 @@ void sp_window_add(struct sp_window *w)
 	w->cpu[w->n++] = (struct sp_window_cpu){ .anchor = 0 };
 }
 
-void sp_window_anchor(struct sp_window *w, uint32_t i, int64_t anchor)
-{
-	w->cpu[i].anchor = anchor;
-}
-
 /* ---- what is proven ---------------------------------------------------------- */
 
 /* What the copies said. */
@@ -99,6 +94,17 @@ static uint32_t home_of(const struct sp_window *w)
 	while (i < w->n && w->cpu[i].anchor != SP_UNKNOWN)
 		i++;
 	return i;
+}
+
+void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies)
+{
+	uint32_t home = home_of(w);
+
+	if (home == w->n || w->falls || !w->sound)
+		return;
+	for (uint32_t i = 0; i < w->n; i++)
+		papi -= i == home ? 0 : copies[i] - w->cpu[i].anchor;
+	w->cpu[home].anchor = copies[home] - papi;
 }
 
 /* What the others leave of P at most is home's. */

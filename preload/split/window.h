@@ -77,8 +77,9 @@ void sp_window_begin(struct sp_window *w, const int64_t *copies, int64_t before,
 /* CPU n has a copy from now on, which has counted nothing yet; there is room for it in what sp_window_init got. */
 void sp_window_add(struct sp_window *w);
 
-/* What home's copy had, at most, when the segment began: less what P has now and the other copies have not counted since. */
-void sp_window_anchor(struct sp_window *w, uint32_t i, int64_t anchor);
+/* P had `papi` before the copies had `copies` [n], and the thread has been on their CPUs only since the segment began: home's
+ * has counted what the others have not, so that it has an anchor, too. */
+void sp_window_anchor(struct sp_window *w, int64_t papi, const int64_t *copies);
 
 /* All that is new up to this value was counted on CPU i (n: one without a copy; not of a difference), and is booked there
  * as proven.  Not for a value below the last one (see sp_window_missed), nor right after such a one. */

@@ -21,6 +21,7 @@
  *	edges disabled	PAPI's counter is switched off for a while, as PAPI does not know
  *	edges ended	another thread stops the set when its thread has ended, and many have come and gone since
  *	edges wide	it goes to a CPU that the process was not allowed (taskset) at first
+ *	edges binds	it binds itself to such a one, and back
  *	edges children	a child that inherits does
  *	edges refused	PAPI refuses to start another set of its, and it counts on
  *	edges starved	counters by CPU find no place in the hardware
@@ -31,6 +32,7 @@
  */
 #include "moved.h"
 
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -587,21 +589,71 @@ static void ended(void)
 }
 
 /* The CPU that is not allowed at first. */
-static void go_wide(void)
+/* A CPU that it was not allowed at first. */
+static cpu_set_t another(int *cpu)
 {
 	cpu_set_t set;
-	int cpu = 0;
 
-	while (cpu == nth_cpu(0))
-		cpu++;
+	*cpu = nth_cpu(0) == 0;
 	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set)) {
+	CPU_SET(*cpu, &set);
+	return set;
+}
+
+static void touch_on(int cpu, long pages)
+{
+	touch(&c->arena, pages);
+	on[cpu] += pages;
+}
+
+static void go_wide(void)
+{
+	int cpu;
+	cpu_set_t set = another(&cpu);
+
+	if (syscall(SYS_sched_setaffinity, 0, sizeof(set), &set) < 0) {
 		perror("only one CPU");
 		exit(SKIPPED);
 	}
-	touch(&c->arena, 300);
-	on[cpu] += 300;
+	touch_on(cpu, 300);
+}
+
+static void no_such(int r, int error)
+{
+	if (r != -1 || errno != error)
+		die("sched_setaffinity of what cannot be");
+	errno = 0;
+}
+
+/* As OpenMP's runtimes do. */
+static void binds(void)
+{
+	int first = nth_cpu(0), cpu;
+	cpu_set_t set = another(&cpu), back;
+
+	CPU_ZERO(&back);
+	CPU_SET(first, &back);
+	if (sched_setaffinity(0, sizeof(set), &set) || sched_setaffinity(0, sizeof(back), &back))
+		exit(SKIPPED);
+	must("PAPI_start", PAPI_start(c->id));
+	touch_on(first, 100);
+	no_such(sched_setaffinity(0, sizeof(set), (cpu_set_t *)8), EFAULT);
+	no_such(sched_setaffinity(0, 0, &set), EINVAL);
+	no_such(sched_setaffinity(INT_MAX, sizeof(set), &set), ESRCH);
+	touch_on(first, 10);
+	if (sched_setaffinity(0, sizeof(set), &set) || errno)
+		die("sched_setaffinity");
+	touch_on(cpu, 300);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(set), (cpu_set_t *)8) != EFAULT ||
+	    pthread_setaffinity_np(pthread_self(), sizeof(back), &back) || errno)
+		die("pthread_setaffinity_np");
+	touch_on(first, 50);
+	reads();
+	touch_on(first, 7);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(set), &set))
+		die("pthread_setaffinity_np");
+	touch_on(cpu, 5);
+	stops(c->id);
 }
 
 static void wide(void)
@@ -658,7 +710,7 @@ static const struct {
     {"domain", domain}, {"array", array}, {"handler", handler}, {"zeroed", zeroed_under}, {"looks", moved_in_looks},
     {"interrupted", interrupted}, {"removed", removed}, {"gap", gap}, {"credit", credit}, {"limit", limit}, {"foreign", foreign},
     {"stopped", stopped},
-    {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide},
+    {"running", running}, {"sampled", sampled}, {"late", late}, {"nested", nested}, {"disabled", disabled}, {"ended", ended}, {"wide", wide}, {"binds", binds},
     {"children", children}, {"refused", refused}, {"starved", in_hardware}, {"absent", in_hardware},
     {"absents", in_hardware},
 };

@@ -147,7 +147,7 @@ static inline int nth_cpu(int i)
 	return cpu;
 }
 
-/* The calling thread to the @i-th allowed CPU; which that is. */
+/* The calling thread to the @i-th allowed CPU, by a system call that nobody stands in front of; which that is. */
 static inline int pin(int i)
 {
 	cpu_set_t set;
@@ -155,7 +155,7 @@ static inline int pin(int i)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
+	if (syscall(SYS_sched_setaffinity, 0, sizeof(set), &set) < 0)
 		die("sched_setaffinity");
 	return cpu;
 }

@@ -3,9 +3,13 @@
 need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
+first=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+both=0,$first under=''
+[ "$first" -gt 1 ] || both=0-1
 # edges MODE HOW [FORM]: what check-moves.pl wants of FORM
 edges() {
-	SSPAPI_ATTRIBUTION=$1 run_shim shim "$apps/edges" "$2"
+	# shellcheck disable=SC2086 # words
+	SSPAPI_ATTRIBUTION=$1 run_shim shim $under "$apps/edges" "$2"
 	if [ "$(status_of shim)" = 77 ]; then
 		skip "$1: $2" "$(tail -n 1 "$tmp/shim.err")"
 		return 1
@@ -40,6 +44,11 @@ for mode in exact auto; do
 	edges $mode stopped
 	edges $mode running
 	edges $mode limit
+	under="taskset -c $first"
+	edges $mode wide booked
+	edges $mode binds exact
+	is "$mode: and where it was allowed since" "$(json "$tmp/shim.json" 'map { $_->{cpus_allowed} } @{$d->{relations}}')" "$both"
+	under=''
 done
 edges auto credit
 is "auto: with credit for counters, and then without: the best that any window got" \

@@ -40,6 +40,8 @@ enum broken {
 	FALLS_MISSED,		/* a difference's value is missed */
 	FALLS_STAYED,		/* a difference fell while the thread stayed */
 	FALLS_ELSEWHERE,	/* a difference is proven on a CPU without a copy */
+	EARLY_LEAVE,		/* home's anchor is from copies looked at before P */
+	UNCLOSED_LEAVE,		/* it is found though the times do not close */
 	UNGROWN,		/* what is not proven goes by weight, whatever the copies have counted */
 };
 
@@ -60,6 +62,7 @@ struct kind {
 	uint32_t handlers;	/* calls with a handler on top */
 	uint32_t readers;	/* others, at most */
 	uint32_t wild;		/* calls after which a copy has counted what it should not, and the client hears of that */
+	uint32_t leaves;	/* calls before which the thread says that it is about to go elsewhere */
 	uint32_t noise;		/* counted in PAPI's entry, and in our scan, at most */
 	uint32_t unwatched;	/* CPUs without a copy, at most */
 	uint32_t pmu;		/* the CPUs where P counts, by bit; 0: all */
@@ -82,6 +85,8 @@ static const struct kind kinds[] = {
 	{ "unwatched, kept", OWN, SOME, .unwatched = 3, .keeps = true, .share = 0.6 },
 	{ "unwatched, disturbed", OWN, SOME, .unwatched = 3, .handlers = 20, DISTURBED, .share = 0.58 },
 	{ "widened", OWN, SOME, .widens = true, .unwatched = 3, .noise = 1, .share = 0.8 },
+	{ "leaves", OWN, SOME, .unwatched = 2, .leaves = 128, .noise = 3, .share = 0.7 },
+	{ "leaves, disturbed", OWN, SOME, .unwatched = 2, .leaves = 64, .handlers = 20, DISTURBED, .share = 0.6 },
 	{ "starved", OWN, SOME, .starved = 128, .disturbed = 20, .share = 0.59 },
 	{ "starved rarely", OWN, SOME, .starved = 2, .handlers = 20, DISTURBED, .share = 0.82 },
 	{ "hybrid", OWN, SOME, .pmu = 0x15, .share = 1 },
@@ -731,6 +736,23 @@ static void go_wild(void)
 	client.last.lost = NEVER;
 }
 
+/* Its copies are looked at once more before it goes. */
+static void leave(void)
+{
+	int64_t papi, copies[CPUS];
+	struct look c, d;
+
+	scan(&c);
+	papi = world.papi;
+	inside();
+	scan(&d);
+	if (!world.on || (broken != UNCLOSED_LEAVE && world.ran - client.ran != world.seen - client.seen))
+		return;
+	for (uint32_t i = 0; i < world.n; i++)
+		copies[i] = (broken == EARLY_LEAVE ? c : d).plus[i];
+	sp_window_anchor(&client.w, papi, copies);
+}
+
 /* (What a widened mask has more gets copies at a later start: that is another life.) */
 static void live(uint32_t cpus, uint32_t n)
 {
@@ -741,6 +763,10 @@ static void live(uint32_t cpus, uint32_t n)
 		uint32_t chosen = rnd(16);
 
 		steps(rnd(30));
+		if (often(kind->leaves)) {
+			leave();
+			steps(rnd(30));
+		}
 		if (kind->widens && rnd(64) == 0)
 			world.cpus = cpus;
 		client.op = chosen < 11 ? READ : kind->keeps ? ACCUM : chosen < 13 ? STOP : chosen < 15 ? ACCUM : RESET;
@@ -860,6 +886,19 @@ static void away(void **state)
 	expect(AT(9, 1, 0), AT(0, 0, 0));
 }
 
+/* The thread says that it goes: home's copy is known from then on, and that of the CPU where it goes from 0. */
+static void goes(void **state)
+{
+	static struct sp_window_cpu cpu[N];
+
+	sp_window_init(&one, cpu, N - 1, false);
+	sp_window_begin(&one, AT(500), 0, 0);
+	sp_window_anchor(&one, 100, AT(603));
+	sp_window_add(&one);
+	moved(300, AT(603, 200), NULL, NULL, 1);
+	expect(AT(100, 200, 0), AT(100, 200, 0));
+}
+
 /* A copy that has counted more than P takes with it what was proven by copies, and not what was proven without. */
 static void guard(void **state)
 {
@@ -975,6 +1014,8 @@ static const struct part {
 	{ "falls, missed", FALLS_MISSED, "falls, handlers" },
 	{ "falls, stayed", FALLS_STAYED, "falls" },
 	{ "falls, elsewhere", FALLS_ELSEWHERE, "falls, unwatched" },
+	{ "early leave", EARLY_LEAVE, "leaves" },
+	{ "unclosed leave", UNCLOSED_LEAVE, "leaves" },
 	{ "ungrown", UNGROWN, "unwatched, kept" },
 };
 
@@ -1005,13 +1046,13 @@ static void fails(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[8 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
+	struct CMUnitTest tests[9 + SP_COUNT(kinds) + SP_COUNT(parts)] = {
 		cmocka_unit_test_setup(home, begin_one), cmocka_unit_test_setup(late_home, begin_one),
 		cmocka_unit_test_setup(guard, begin_one), cmocka_unit_test_setup(distrusted, begin_one),
 		cmocka_unit_test_setup(late, begin_one), cmocka_unit_test_setup(away, begin_one),
-		cmocka_unit_test(difference), cmocka_unit_test(by_weight),
+		cmocka_unit_test(goes), cmocka_unit_test(difference), cmocka_unit_test(by_weight),
 	};
-	size_t n = 8;
+	size_t n = 9;
 
 	for (size_t i = 0; i < SP_COUNT(kinds); i++)
 		tests[n++] = (struct CMUnitTest){ kinds[i].name, holds, NULL, NULL, (void *)&kinds[i] };
