@@ -53,6 +53,11 @@ reason() {
 		"SIZE why: $words "
 }
 
+# What the watched CPU's counter has counted is that CPU's, the rest the other's.
+stays() {
+	check "$1: each CPU has what was counted there" perl tests/lib/check-moves.pl booked "$tmp/shim.out" "$tmp/shim.json"
+}
+
 none() {
 	label=$1
 	shift
@@ -68,6 +73,7 @@ none "moved" "$edges" moved perf::PAGE-FAULTS
 none "read by another thread" "$apps/others" reader
 reason OFF reading "SSPAPI_DESCRIPTORS=0" env SSPAPI_DESCRIPTORS=0 "$apps/moves" once 100 300
 reason BUDGET exact "SSPAPI_DESCRIPTORS=3" env SSPAPI_DESCRIPTORS=3 "$apps/moves" once 100 300
+stays "SSPAPI_DESCRIPTORS=3"
 reason DESCRIPTORS reading "the limit is lowered" "$edges" limit
 reason CREDIT exact "too many sets for auto" env SSPAPI_ATTRIBUTION=auto "$edges" credit
 reason CLOSED exact "it closes all descriptors" "$apps/surprises" closes
@@ -105,6 +111,7 @@ case $MORE in *asan*) ;; *)
 	reason REFUSED reading "EACCES" env FAULT=$open:1+:13 "$apps/moves" once 100 300
 	reason MEMORY reading "ENOMEM" env FAULT=$open:1+:12 "$apps/moves" once 100 300
 	reason UNWATCHED exact "ENOENT on one CPU" env FAULT=$open:5:2 "$apps/moves" once 100 300
+	stays "ENOENT on one CPU"
 	;;
 esac
 
