@@ -61,11 +61,12 @@ static void went(const struct sp_cpus *to)
 EXPORT int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
 {
 	struct sp_cpus to;
-	bool is = leaves(!tid || tid == sp_self.tid, size, mask, &to);
+	bool is;
 	int r;
 
 	if (!next_sched)
 		find();
+	is = leaves(!tid || tid == sp_self.tid, size, mask, &to);
 	r = next_sched(tid, size, mask);
 	if (is && r == 0)
 		went(&to);
@@ -75,11 +76,12 @@ EXPORT int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *mask)
 EXPORT int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
 {
 	struct sp_cpus to;
-	bool is = leaves(pthread_equal(thread, pthread_self()), size, mask, &to);
+	bool is;
 	int r;
 
 	if (!next_pthread)
 		find();
+	is = leaves(pthread_equal(thread, pthread_self()), size, mask, &to);
 	r = next_pthread(thread, size, mask);
 	if (is && r == 0)
 		went(&to);

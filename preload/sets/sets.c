@@ -833,8 +833,7 @@ void sp_sets_leave(const struct sp_cpus *to)
 
 static void went(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to)
 {
-	sp_split_went(p, to);
-	if (s->times) {
+	if (sp_split_went(p, to) && s->times) {
 		s->times->allowed = 0;
 		tell_allowed(s);
 	}

@@ -267,9 +267,12 @@ bool sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t
 	return is;
 }
 
-void sp_split_went(struct sp_split *p, const struct sp_cpus *to)
+bool sp_split_went(struct sp_split *p, const struct sp_cpus *to)
 {
+	uint32_t n = sp_cpus_count(&p->may);
+
 	sp_cpus_add(&p->may, to);
+	return sp_cpus_count(&p->may) != n;
 }
 
 bool sp_split_share(struct sp_split *p)

@@ -37,9 +37,9 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
 void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened);
 
 /* The caller, whose set it is and counts, is about to go to these CPUs and nowhere else (sched_setaffinity): what it has counted
- * here is known from now on, and copies are opened there.  `last` as above.  It went: they are CPUs on which it may run. */
+ * here is known from now on, and copies are opened there.  `last` as above.  It went: they are CPUs on which it may run; false: it might before. */
 bool sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened);
-void sp_split_went(struct sp_split *p, const struct sp_cpus *to);
+bool sp_split_went(struct sp_split *p, const struct sp_cpus *to);
 
 /* It is read by another thread than its owner, from now until the owner starts it anew.  True: it was not before. */
 bool sp_split_share(struct sp_split *p);
