@@ -11,6 +11,7 @@
 #include "../../core/base/conf.h"
 #include "../../core/store/store.h"
 #include "../papi/real.h"
+#include "budget.h"
 #include "say.h"
 
 struct sp_process {
@@ -25,7 +26,7 @@ struct sp_process {
 	bool sites_due;			/* sites.h: something is to be looked up, or room to be made: a start and a
 					 * stop then take the slow path */
 	/* Apart from what every call reads; here, since elsewhere the first store after a fork is a page fault. */
-	uint64_t spent __attribute__((aligned(128)));	/* ns, on counters by CPU (split/clock.c) */
+	struct sp_budget budget __attribute__((aligned(128)));	/* of shadow counters (split/clock.c) */
 };
 
 /* A line of cache, where the loader lets us: after an auditor (LD_AUDIT) it refuses a library whose threads' storage is

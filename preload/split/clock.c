@@ -16,8 +16,6 @@
 
 /* ---- what it may cost ------------------------------------------------------ */
 
-#define FIXED	20000000u		/* ns a process may spend before it has run for long */
-
 uint64_t sp_clock_ns(void)
 {
 	return sp_ns_of(CLOCK_MONOTONIC);
@@ -28,11 +26,6 @@ uint64_t sp_clock_ns(void)
 uint64_t sp_clock_own_ns(void)
 {
 	return sp_ns_of(CLOCK_THREAD_CPUTIME_ID);
-}
-
-void sp_clock_spent(uint64_t ns)
-{
-	sp_add(&sp_process.spent, ns);
 }
 
 #define LOOK_AGAIN	10000000u	/* ns: of 1000 threads the kernel adds up the time of each, 20 us */
@@ -52,11 +45,9 @@ static uint64_t life(void)
 
 static uint64_t left_to_spend(void)
 {
-	uint64_t spent = sp_get(&sp_process.spent), may = FIXED;
+	uint64_t left = sp_budget_left(&sp_process.budget, 0);
 
-	if (spent + FIXED / 16 > may)
-		may += life() / 100;
-	return may > spent ? may - spent : 0;
+	return left > sp_process.budget.fixed / 16 ? left : sp_budget_left(&sp_process.budget, life());
 }
 
 bool sp_clock_may_spend(uint64_t ns)
@@ -121,6 +112,11 @@ void sp_clock_begin(void)
 	take_mask(0, &at_start);
 }
 
+void sp_clock_budget(void)
+{
+	sp_process.budget.fixed = sp_budget_fixed(sp_cpus_count(&at_start));
+}
+
 /* Of a process without /proc: one. */
 static uint32_t threads(void)
 {
@@ -129,18 +125,17 @@ static uint32_t threads(void)
 	return sp_sys(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &x) < 0 || x.stx_nlink < 3 ? 1 : x.stx_nlink - 2;
 }
 
-#define BESIDE	3u			/* descriptors of a thread beside those by CPU */
-
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
 {
-	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
-	uint64_t may = sp_near_share(sp_counters_left(), cpus, there, begun), can = n;
+	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m), can, may;
+	uint64_t fds = sp_near_share(sp_counters_left(), cpus, there, begun), ns = UINT64_MAX;
 
-	may = may > BESIDE ? (may - BESIDE) / each : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
-		can = sp_near_share(left_to_spend(), cpus, there, begun) / (each * SP_OPENING_NS);
-	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
-	return (uint32_t)sp_min(n, sp_max(sp_min(may, can), 1));
+		ns = sp_near_share(left_to_spend(), cpus, there, begun);
+	may = sp_budget_cpus(&sp_process.budget, UINT64_MAX, fds, each);
+	can = sp_budget_cpus(&sp_process.budget, ns, fds, each);
+	*limit = n <= can ? SP_WHY_UNWATCHED : can < may ? SP_WHY_CREDIT : SP_WHY_BUDGET;
+	return (uint32_t)sp_min(n, can);
 }
 
 long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)
@@ -152,7 +147,7 @@ long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct
 		sp_cpus_put(m, (uint32_t)before->cpu[i], true);
 	wide = *m;
 	sp_cpus_add(&wide, &at_start);
-	if ((uint64_t)sp_cpus_count(&wide) * each + BESIDE <= sp_counters_left() / 4)
+	if ((uint64_t)sp_cpus_count(&wide) * each + SP_OWN_FDS <= sp_counters_left() / 4)
 		*m = wide;
 	return r;
 }

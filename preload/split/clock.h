@@ -4,16 +4,13 @@
  * (split.h) tell that of themselves; a set that has none which always run goes by its thread's clock: one event for each CPU
  * that is watched.  A thread's own sets share its clock; a set that counts another thread, or inherits, has one of its own.
  *
- * And what a process may spend on all this (SSPAPI_ATTRIBUTION=auto): a fixed time, and from then on a
- * hundredth of the time that it has run.
+ * What a process may spend on all this (SSPAPI_ATTRIBUTION=auto) is in process/budget.h.
  */
 #ifndef SP_SPLIT_CLOCK_H
 #define SP_SPLIT_CLOCK_H
 
 #include "../../core/store/format.h"
 #include "near.h"
-
-#define SP_OPENING_NS	6000u		/* what one counter takes to open and to close, about */
 
 struct sp_split;
 
@@ -68,15 +65,16 @@ struct sp_clock_sum {
 	int64_t least, most;		/* at the scan's beginning at least, at its end at most */
 };
 
-void sp_clock_begin(void);		/* when the process starts */
+void sp_clock_begin(void);		/* when the program starts, */
+void sp_clock_budget(void);		/* and in each process of it */
 
 /* The CPUs to watch for a thread's sets, each of which takes so many descriptors a CPU: those that the thread may run on now, and those
  * of the clock that it had before (NULL: none); and, while that leaves most of the budget, those that the process could run
  * on at its start: a thread that binds itself to one CPU after the other is found there.  <= 0: why not. */
 long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m);
 
-/* How many of them can be watched, at least one: what descriptors and time (SSPAPI_ATTRIBUTION=auto) are left is shared with
- * threads that will come; `begun` have theirs.  *limit: why others are not watched. */
+/* How many of them can be watched: what descriptors and time (SSPAPI_ATTRIBUTION=auto) are left is shared with threads that
+ * will come; `begun` have theirs. 0: there is no time for one. *limit: why others are not watched. */
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit);
 
 /* With so many of them, those near to CPU `near`, where the thread is (-1: not known).  NULL: *error is why (-EDQUOT, -EMFILE ...). */
@@ -116,10 +114,8 @@ bool sp_clock_closes(const struct sp_residency *t, const struct sp_clock_sum *fr
 /* Was it elsewhere, too, for sure? */
 bool sp_clock_was_away(const struct sp_residency *t, const struct sp_clock_sum *from, const struct sp_clock_sum *to);
 
-/* The time of a scan or of an opening is spent; is there any left for more? */
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
-void sp_clock_spent(uint64_t ns);
-bool sp_clock_may_spend(uint64_t ns);
+bool sp_clock_may_spend(uint64_t ns);	/* under SSPAPI_ATTRIBUTION=auto */
 
 #endif

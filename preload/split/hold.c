@@ -128,6 +128,8 @@ void sp_hold_close(struct sp_split *p, int group)
 /* It is no clock's any more. */
 static void shut(struct sp_split *p)
 {
+	sp_add(&sp_process.budget.spent, -p->aside);
+	p->aside = 0;
 	sp_hold_close(p, -1);
 	sp_put(&p->gate.ready, 0);
 	p->marked = false;
@@ -218,11 +220,14 @@ static bool close_splits(struct sp_split *list)
 void sp_split_drop(struct sp_split **at)
 {
 	struct sp_split *p = __atomic_exchange_n(at, NULL, __ATOMIC_ACQ_REL);
+	uint64_t begun = p ? sp_clock_own_ns() : 0;
 
 	/* Not waited for: it may be this very thread that has it, under the handler that we run in; or one that a
 	 * handler jumped out of. */
 	if (p && (sp_split_take_here(p) || !__atomic_fetch_or(&p->taken, SP_DROPPED, __ATOMIC_ACQ_REL)))
 		free_split(p, false);
+	if (p)
+		sp_add(&sp_process.budget.spent, sp_clock_own_ns() - begun);
 }
 
 bool sp_hold_close_oldest(struct sp_clock *c, const struct sp_split *but)
@@ -290,11 +295,6 @@ static long cpus_of(int tid, uint32_t each, struct sp_cpus *m, uint32_t *most, e
 	return r;
 }
 
-bool sp_hold_has_times(void)
-{
-	return has_clock() && mine->timed;
-}
-
 uint32_t sp_hold_cpus(int tid, uint32_t each)
 {
 	enum sp_why limit;
@@ -302,6 +302,33 @@ uint32_t sp_hold_cpus(int tid, uint32_t each)
 	uint32_t most;
 
 	return cpus_of(tid, each, &m, &most, &limit) > 0 ? most : 0;
+}
+
+static bool may_add(uint32_t fds)
+{
+	uint32_t n = mine->n;
+
+	return sp_clock_may_spend(sp_budget_open(&sp_process.budget, n * fds) + 2 * sp_budget_scan(&sp_process.budget, n));
+}
+
+enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_why *limit)
+{
+	uint32_t counters, times, all;
+	enum sp_why of_times;
+	struct sp_cpus m;
+
+	*limit = SP_WHY_CREDIT;
+	if (own && has_clock())
+		return may_add(each) ? SP_BY_EXACT : mine->timed || may_add(1) ? SP_BY_RESIDENCY : SP_BY_READING;
+	if (cpus_of(tid, each, &m, &counters, limit) <= 0)
+		return SP_BY_EXACT;		/* (Opening them tells why not.) */
+	all = sp_cpus_count(&m);
+	if (counters >= all)
+		return SP_BY_EXACT;
+	times = sp_clock_most(&m, 1, sp_get(&n_clocks), &of_times);
+	if (times > counters && times >= all - all / 4)
+		return SP_BY_RESIDENCY;
+	return counters ? SP_BY_EXACT : times ? SP_BY_RESIDENCY : SP_BY_READING;
 }
 
 struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error)
@@ -312,6 +339,7 @@ struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error
 	uint32_t most;
 
 	*error = (int)cpus_of(tid, each, &m, &most, &limit);
+	most = (uint32_t)sp_max(most, 1);
 	if (*error > 0)
 		c = sp_clock_make(tid, inherits, &m, most, most < sp_cpus_count(&m) ? sp_cpu_of(0, tid) : -1, error);
 	if (c)
@@ -392,10 +420,11 @@ struct sp_clock *sp_hold_own(uint32_t each, int *error)
 	*error = (int)cpus_of(sp_self.tid, each, &m, &most, &limit);
 	if (*error <= 0 || (mine && !retire(mine)))
 		return mine;
+	most = (uint32_t)sp_max(most, 1);
 	mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
 	if (!mine && (*error == -EDQUOT || *error == -EMFILE)) {
 		reap();
-		most = sp_clock_most(&m, each, sp_get(&n_clocks), &limit);
+		most = (uint32_t)sp_max(sp_clock_most(&m, each, sp_get(&n_clocks), &limit), 1);
 		mine = sp_clock_make(sp_self.tid, false, &m, most, sched_getcpu(), error);
 	}
 	if (!mine)

@@ -31,15 +31,16 @@ void *sp_hold_memory(uint64_t bytes);
 /* The calling thread's clock for sets that take so many descriptors a CPU, made if need be (anew, with the CPUs that it had, where it is stale); NULL: *error is why. */
 struct sp_clock *sp_hold_own(uint32_t each, int *error);
 
-/* The calling thread has one, with events of its own. */
-bool sp_hold_has_times(void);
-
 /* Another thread's, or with its children: the caller's. */
 struct sp_clock *sp_hold_other(int tid, bool inherits, uint32_t each, int *error);
 void sp_hold_drop(struct sp_clock *c);
 
 /* How many CPUs these will have. */
 uint32_t sp_hold_cpus(int tid, uint32_t each);
+
+/* What auto can pay for a set that takes so many descriptors a CPU: SP_BY_EXACT where all CPUs can be watched, SP_BY_RESIDENCY where a
+ * clock can watch most of them, or is all that can be paid; SP_BY_EXACT on the nearest, or SP_BY_READING. *limit: why no more. */
+enum sp_attribution sp_hold_affords(int tid, bool own, uint32_t each, enum sp_why *limit);
 
 /* The split goes by this clock from now on; how many do. */
 void sp_hold_add(struct sp_clock *c, struct sp_split *p);

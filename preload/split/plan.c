@@ -69,6 +69,7 @@ void sp_split_begin(void)
 
 	if (sp_conf.attribution == SP_BY_READING)
 		return;
+	sp_clock_budget();
 	sp_one_clock = one_clock();
 	sp_cpus_online = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 	if (ticks)
@@ -471,22 +472,25 @@ static uint32_t each_of(const struct sp_split_want *w)
 	return w->opened->n + 1;
 }
 
-/* With its clock, and counters where they can be had; there is credit for them. */
-static struct sp_split *open_split(const struct sp_split_want *w, bool counters, enum sp_why *why)
+/* With its clock, and counters where they can be had and there is credit for them: by `how`, and else *why says why not. */
+static struct sp_split *open_split(const struct sp_split_want *w, enum sp_attribution how, enum sp_why *why)
 {
+	uint32_t each = how == SP_BY_EXACT ? each_of(w) : 1;
 	struct sp_clock *c;
 	struct sp_split *p;
 	int error = 0;
 
-	c = w->own && !w->inherits ? sp_hold_own(each_of(w), &error) : sp_hold_other(w->tid, w->inherits, each_of(w), &error);
+	c = w->own && !w->inherits ? sp_hold_own(each, &error) : sp_hold_other(w->tid, w->inherits, each, &error);
 	p = c ? make(w, c) : NULL;
 	if (!p) {
 		*why = c ? SP_WHY_MEMORY : why_not(error);
 		sp_hold_drop(c);
 		return NULL;
 	}
-	p->kind = sp_conf.attribution == SP_BY_RESIDENCY ? SP_BY_RESIDENCY : SP_BY_EXACT;
-	p->why = p->kind == SP_BY_EXACT ? (counters ? obstacle(w) : SP_WHY_CREDIT) : SP_WHY_NONE;
+	p->kind = how;
+	p->why = sp_conf.attribution == SP_BY_RESIDENCY ? SP_WHY_NONE : obstacle(w);
+	if (p->why == SP_WHY_NONE)
+		p->why = *why;
 	if (p->why == SP_WHY_NONE && p->kind == SP_BY_EXACT && !sum_up(p, w))
 		p->why = SP_WHY_UNSEEN;
 	if (p->kind == SP_BY_EXACT && p->why == SP_WHY_NONE) {
@@ -512,11 +516,26 @@ static struct sp_split *open_split(const struct sp_split_want *w, bool counters,
 	return p;
 }
 
-/* Is there time for it, as auto sees that? */
-static bool may_open(const struct sp_split_want *w)
+/* What the setting asks for, as far as auto can pay for it; else *why is why not. */
+static enum sp_attribution affords(const struct sp_split_want *w, enum sp_why *why)
 {
-	return sp_conf.attribution != SP_BY_AUTO ||
-	       sp_clock_may_spend((uint64_t)sp_hold_cpus(w->tid, each_of(w)) * each_of(w) * SP_OPENING_NS);
+	enum sp_attribution how = (enum sp_attribution)sp_conf.attribution;
+
+	if (how == SP_BY_AUTO)
+		how = sp_hold_affords(w->tid, w->own && !w->inherits, each_of(w), why);
+	if (how == SP_BY_EXACT || sp_conf.attribution != SP_BY_AUTO)
+		*why = SP_WHY_NONE;
+	return how;
+}
+
+void sp_plan_keeps(struct sp_split *p)
+{
+	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
+
+	if (p->aside || sp_conf.attribution != SP_BY_AUTO || p->why == SP_WHY_MULTIPLEXED || !sp_clock_may_spend(ns))
+		return;
+	sp_add(&sp_process.budget.spent, ns);
+	p->aside = ns;
 }
 
 static bool fits(struct sp_split *p, const struct sp_split_want *w)
@@ -573,12 +592,13 @@ static bool is_of_linux(const struct sp_opened *o)
 
 enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split_want *w, enum sp_why *why)
 {
+	enum sp_attribution how = SP_BY_READING;
 	struct sp_clock *clock;
 	uint64_t begun;
-	bool counters;
+	enum sp_why limit;
 
 	*why = SP_WHY_NONE;
-	if (*at && (*at)->wide && !may_open(w))
+	if (*at && (*at)->wide && affords(w, &limit) == SP_BY_READING)
 		(*at)->wide = false;		/* what is watched is better than nothing */
 	if (fits(*at, w)) {
 		if (!w->own && (*at)->own)
@@ -587,7 +607,6 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = (*at)->why;
 		return (*at)->kind;
 	}
-	counters = may_open(w);
 	clock = *at ? sp_get(&(*at)->clock) : NULL;
 	if (clock && (*at)->wide)
 		clock->stale = true;
@@ -602,15 +621,16 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		*why = SP_WHY_UNSEEN;
 	else if (sp_filters() != w->opened->filters)
 		*why = SP_WHY_FILTER;
-	else if (!counters && !(w->own && !w->inherits && sp_hold_has_times()))
-		*why = SP_WHY_CREDIT;		/* and the thread has no clock yet, which alone is for nothing */
-	if (*why != SP_WHY_NONE)
+	else
+		how = affords(w, why);
+	if (how == SP_BY_READING)
 		return SP_BY_READING;
 	begun = sp_clock_own_ns();
-	*at = open_split(w, counters, why);
-	sp_clock_spent(2 * (sp_clock_own_ns() - begun));	/* closing takes as long */
+	*at = open_split(w, how, why);
+	sp_budget_opened(&sp_process.budget, sp_clock_own_ns() - begun, *at ? (*at)->n * (how == SP_BY_EXACT ? each_of(w) : 1) + SP_OWN_FDS : 0);
 	if (!*at)
 		return SP_BY_READING;
+	sp_plan_keeps(*at);
 	*why = (*at)->why;
 	return (*at)->kind;
 }

@@ -37,6 +37,10 @@ uint32_t sp_split_domain(const struct sp_split_want *want, uint32_t event);
 void sp_split_edges(const struct sp_split *p, uint64_t *edge);
 bool sp_split_counts_moves(const struct sp_split *p);
 
+/* Under auto: keeps the time of the scan aside that ends the segment, if there is some. What the counters have by then proves
+ * what was read before. */
+void sp_plan_keeps(struct sp_split *p);
+
 /* CPUs that the thread could run on when they were opened, as "0-3,8". */
 void sp_split_allowed(const struct sp_split *p, char *text, size_t n);
 

@@ -319,13 +319,14 @@ static void mark(struct sp_split *p)
 bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 {
 	bool theirs = sp_is_theirs(p), read;
-	uint64_t begun = sp_ticks();
+	uint64_t begun = sp_ticks(), own_ns;
 	int here;
 
 	if (p->marked)
 		mark(p);
 	p->last = (struct sp_scan){ .proof = sp_proof_now(), .switched = p->before.switched };
 	here = p->tid == sp_self.tid ? sp_scan_index(p, sp_cpu_here()) : -1;
+	own_ns = here < 0 ? sp_clock_own_ns() : 0;
 	if (!theirs)
 		p->last.switched = sp_clock_switched(p->clock);
 	if (p->last.switched != p->before.switched)
@@ -333,11 +334,9 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	read = (theirs && here < 0 ? read_theirs(p, p->before.sum.known ? p->before.sum.at : (int)sp_residency_first(&p->times)) : read_all(p, here, o)) &&
 	       sp_clock_moves(p->clock, &p->last.moves);
 	p->last.quiet = p->last.proof == sp_proof_now();
-	p->scans++;
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
-	/* (Of another thread's the time that passed, some of which the caller may have waited for a CPU.) */
-	sp_clock_spent(p->last.spent ? p->last.spent : sp_min(sp_ticks_ns(p->last.took), p->n * SP_LOOK_NS));
+	sp_budget_scanned(&sp_process.budget, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent, p->n);
 	p->home = theirs ? -1 : here;
 	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->marked)

@@ -8,8 +8,6 @@
 #include "../process/process.h"
 #include "split-own.h"
 
-#define SP_LOOK_NS	5000u		/* more than a look at one CPU takes */
-
 /* Not the caller's own counts: what is counted goes on while the caller looks. */
 static inline bool sp_is_theirs(const struct sp_split *p)
 {

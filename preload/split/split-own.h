@@ -35,7 +35,7 @@ struct sp_scan {
 	uint32_t switched;		/* how often the program had switched the thread's events on again */
 	uint64_t moves;			/* of the thread so far, where they are counted */
 	uint64_t ticks, took;		/* at its end; ticks */
-	uint64_t spent;			/* ns of the caller's own time, if its own clock told it */
+	uint64_t spent;			/* ns of the caller's own time, where it runs on one of our CPUs */
 	uint32_t proof;			/* sp_proof_now() at its end */
 	bool quiet;			/* the caller stayed on one CPU all the time */
 };
@@ -68,8 +68,10 @@ struct sp_split {
 	int leader[SP_GROUPS];		/* the first native of each; -1: none is there */
 	uint32_t size[SP_GROUPS];
 	bool marked;			/* there was a scan */
-	uint32_t scans;			/* so far */
-	bool unseen;			/* there was no time for one since: windows are proven where the thread stayed alone */
+	uint64_t aside;			/* ns of the budget that are kept for the scan that ends the segment; 0: none */
+	bool skips;			/* there is no time for the scan of this call, */
+	bool skipped;			/* nor was there for that of a value before it, which the next one may prove */
+	bool unseen;			/* nor was there when the segment began: windows are proven where the thread stayed alone */
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */

@@ -117,31 +117,52 @@ static bool was_nowhere_else(const struct sp_split *p)
 	return p->home >= 0 && gap_of(p) == SP_WHY_NONE;
 }
 
-#define FREE_SCANS 6u			/* of what is opened, for nothing: a start, a move and a stop or two */
-
-/* Under `auto` scans, too, are paid by the hundredth of the process's life: 400 threads that slept between two windows, with a
- * start each, took a third of their time. */
+/* Under `auto` the budget pays for scans, too: 400 threads that slept between two windows, with a start each, took a third of
+ * their time. */
 static bool may_scan(const struct sp_split *p)
 {
-	return sp_conf.attribution != SP_BY_AUTO || p->scans < FREE_SCANS || sp_clock_may_spend((uint64_t)p->n * SP_LOOK_NS);
+	return sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend(sp_budget_scan(&sp_process.budget, p->n));
 }
 
-/* As a scan leaves it, without one: while the thread stays where it is. */
-static void stays_unseen(struct sp_split *p)
+/* The scan that ends a segment: its time was kept aside. */
+static bool may_end(struct sp_split *p)
 {
-	bool theirs = sp_is_theirs(p);
+	sp_add(&sp_process.budget.spent, -p->aside);
+	p->aside = 0;
+	return may_scan(p);
+}
 
-	p->unseen = true;
+/* The scan that begins one. */
+static bool may_begin(struct sp_split *p)
+{
+	if (p->marked && !may_scan(p))
+		return false;
+	sp_plan_keeps(p);
+	return true;
+}
+
+/* No scan now: windows are proven while the thread stays where it is. */
+static void stays_here(struct sp_split *p)
+{
 	p->unmoved = p->settled = false;
 	p->asked = 0;
 	p->gate.proof = sp_proof_now();
-	p->home = theirs ? -1 : sp_scan_index(p, sp_cpu_here());
-	sp_put(&p->gate.ready, !theirs && (p->probed || !p->counts || p->home < 0));
+	p->home = sp_is_theirs(p) ? -1 : sp_scan_index(p, sp_cpu_here());
+	sp_put(&p->gate.ready, 0);
+}
+
+/* Nor when a segment began: there will be none until the next one does. */
+static void stays_unseen(struct sp_split *p)
+{
+	stays_here(p);
+	p->unseen = true;
+	sp_put(&p->gate.ready, !sp_is_theirs(p) && (p->probed || !p->counts || p->home < 0));
 }
 
 static bool scan(struct sp_split *p, const struct sp_opened *o)
 {
 	p->from = p->home;
+	p->skipped = false;
 	if (!sp_scan(p, o))
 		return false;
 	if (p->gap == SP_WHY_NONE || p->gap == SP_WHY_RUNNING) {
@@ -227,10 +248,12 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 		return;
 	if (!p->clock || !p->marked || p->trouble || p->unseen || (!theirs && sp_split_is_ready(p, sp_proof_now()))) {
 		;
-	} else if (!may_scan(p)) {
-		p->unseen = true;
+	} else if (!(ends ? may_end(p) : may_scan(p))) {
+		p->skips = true;
 	} else {
 		catch_up(p, last);
+		if (p->skipped)		/* (The call is not proven by itself, or nobody would look at this scan.) */
+			sp_add(&sp_self.losses, 1);
 		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
 	sp_split_give(p);
@@ -600,11 +623,37 @@ static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l)
 	return true;
 }
 
+/* A value that no scan comes with: all of it is booked where it was read, and the scan that ends the segment may prove it.  False: of
+ * such a value it cannot. */
+static bool skip(struct sp_split *p, const struct sp_answer *a)
+{
+	int at;
+
+	catch_up(p, a->last);
+	for (uint32_t e = 0; e < p->k; e++)
+		if (p->sum[e].falls || !may_stay(&p->window[e], a->value[e]))
+			return false;
+	at = a->cpu < 0 ? -1 : sp_scan_index(p, a->cpu);
+	for (uint32_t e = 0; e < p->k; e++) {
+		int64_t new = a->value[e] - p->window[e].value;
+
+		if (at >= 0)
+			p->cpu[at].told_value[e] += new;
+		else
+			p->elsewhere[e] += new;
+		sp_window_skipped(&p->window[e], a->value[e], at < 0 ? p->n : (uint32_t)at);
+	}
+	stays_here(p);
+	p->skipped = true;
+	return true;
+}
+
 bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct sp_shares *shares)
 {
 	enum sp_why why;
 	struct look l;
 	uint32_t at;
+	bool skips;
 	int cpu;
 
 	*shares = (struct sp_shares){ .how = p->kind, .why = SP_WHY_HANDLER };
@@ -612,7 +661,14 @@ bool sp_split_window(struct sp_split *p, const struct sp_answer *answer, struct 
 		sp_split_missed(p);
 		return false;
 	}
-	p->unseen = p->unseen || (p->asked != sp_self.tid && !may_scan(p));
+	skips = p->skips || (p->asked != sp_self.tid && !may_scan(p));
+	p->skips = false;
+	if (skips && p->clock && p->marked && !p->trouble && !p->unseen && skip(p, answer)) {
+		shares->why = SP_WHY_CREDIT;
+		sp_split_give(p);
+		return false;
+	}
+	p->unseen = p->unseen || skips;
 	if (!p->clock || !p->marked || p->trouble || p->unseen || !look(p, answer, &l)) {
 		shares->why = p->trouble ? p->trouble : p->ousted ? SP_WHY_OUSTED : p->unseen ? SP_WHY_CREDIT : SP_WHY_HANDLER;
 		p->missed = true;
@@ -670,7 +726,7 @@ static void begin_anew(struct sp_split *p, const struct sp_opened *opened)
 	sp_put(&p->lost, false);
 	sp_put(&p->missed, false);
 	sp_put(&p->gate.fresh, 0);
-	if (!may_scan(p)) {
+	if (!may_begin(p)) {
 		stays_unseen(p);
 		return;
 	}
@@ -713,7 +769,7 @@ void sp_split_starts(struct sp_split *p)
 		sp_put(&p->shared, false);
 	sp_plan_starts(p);
 	/* Before PAPI's own start: nothing of ours counts where it need not. */
-	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now()) && p->marked && !may_scan(p)) {
+	if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now()) && !may_begin(p)) {
 		stays_unseen(p);
 	} else if (p->clock && p->own && !p->trouble && !sp_split_is_ready(p, sp_proof_now())) {
 		p->unseen = false;

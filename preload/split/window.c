@@ -248,3 +248,9 @@ void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i)
 		forget(w);
 	w->value = value;
 }
+
+void sp_window_skipped(struct sp_window *w, int64_t value, uint32_t i)
+{
+	sp_window_missed(w, value, i);
+	w->greatest = value;
+}

@@ -35,9 +35,9 @@ machine_aarch64() {
 # kernel finds that its timer does not tick, takes another way, and a request to the disk was never answered.
 machine_x86_64() {
 	arch=amd64 triplet=x86_64-linux-gnu kernel=linux-image-amd64 console=ttyS0 options=no_timer_check
-	qemu="qemu-system-x86_64 -machine q35 -accel tcg,thread=single -cpu Icelake-Server -smp 8,sockets=2,cores=2,threads=2 -m 2G
-		-object memory-backend-ram,id=m0,size=1G -numa node,nodeid=0,cpus=0-3,memdev=m0
-		-object memory-backend-ram,id=m1,size=1G -numa node,nodeid=1,cpus=4-7,memdev=m1"
+	qemu="qemu-system-x86_64 -machine q35 -accel tcg,thread=single -cpu Icelake-Server -smp $CPUS,sockets=2,cores=$((CPUS / 4)),threads=2 -m 2G
+		-object memory-backend-ram,id=m0,size=1G -numa node,nodeid=0,cpus=0-$((CPUS / 2 - 1)),memdev=m0
+		-object memory-backend-ram,id=m1,size=1G -numa node,nodeid=1,cpus=$((CPUS / 2))-$((CPUS - 1)),memdev=m1"
 }
 
 # name, board, release, newer, pmu.  The new ones have a kernel whose rseq does not tell of moves (7.x), and another PAPI and
@@ -48,6 +48,7 @@ aarch64-new aarch64 trixie backports arm,cortex-a57-pmu
 x86-64-new x86_64 trixie backports'
 
 machine() {
+	: "${CPUS:=8}"
 	read -r board release newer pmu <<-EOF
 		$(echo "$machines" | sed -n "s/^$1 //p")
 	EOF
