@@ -13,20 +13,26 @@
 #include "../../core/base/base.h"
 #include "../../core/base/sys.h"
 
+/* Calls that were measured, and their CPU time. */
+struct sp_price {
+	uint64_t ns, calls;
+};
+
 struct sp_budget {
 	uint64_t fixed;			/* may be spent whatever the process has run */
 	uint64_t spent;			/* so far, with what is kept aside */
-	uint64_t open_ns, scan_ns;	/* a perf fd takes to open, a CPU to scan: means of the last ones, or 0: none yet */
+	struct sp_price open, scan;	/* of a perf fd; of one CPU's shadow counters */
 };
 
-#define SP_OPEN_NS	6000u		/* until one was measured */
+#define SP_OPEN_NS	6000u		/* as long as few were measured: */
 #define SP_SCAN_NS	1500u
+#define SP_FEW		64u		/* the first ones take longer */
 #define SP_OWN_FDS	3u		/* of a thread beside those of each CPU */
 
 /* A machine with more CPUs runs more threads, each of which opens counters at its start, when none has run for long. */
 static inline uint64_t sp_budget_fixed(uint32_t cpus)
 {
-	return 10000000 + 5000000 * (uint64_t)sp_min(cpus, 18);
+	return 20000000 + 5000000 * sp_min(cpus, 16);
 }
 
 /* The process has run for `life` ns of CPU time. */
@@ -37,48 +43,37 @@ static inline uint64_t sp_budget_left(const struct sp_budget *b, uint64_t life)
 	return may > spent ? may - spent : 0;
 }
 
+static inline void sp_budget_charge(struct sp_budget *b, struct sp_price *p, uint64_t ns, uint32_t calls)
+{
+	sp_add(&b->spent, ns);
+	sp_add(&p->ns, ns);
+	sp_add(&p->calls, calls);
+}
+
 static inline uint64_t sp_budget_open(const struct sp_budget *b, uint32_t fds)
 {
-	uint64_t each = sp_get(&b->open_ns);
-
-	return fds * (each ? each : SP_OPEN_NS);
+	return fds * ((SP_FEW * SP_OPEN_NS + sp_get(&b->open.ns)) / (SP_FEW + sp_get(&b->open.calls)));
 }
 
 static inline uint64_t sp_budget_scan(const struct sp_budget *b, uint32_t cpus)
 {
-	uint64_t each = sp_get(&b->scan_ns);
-
-	return cpus * (each ? each : SP_SCAN_NS);
+	return cpus * ((SP_FEW * SP_SCAN_NS + sp_get(&b->scan.ns)) / (SP_FEW + sp_get(&b->scan.calls)));
 }
 
-static inline void sp_budget_mean(uint64_t *mean, uint64_t ns, uint32_t n)
+/* May a scan that was not kept aside be made, of so many CPUs? Half of the fixed time is left for the threads that are still
+ * to open theirs: nothing that they count is proven without. */
+static inline bool sp_budget_may_scan(const struct sp_budget *b, uint64_t left, uint32_t cpus)
 {
-	uint64_t was = sp_get(mean);
-
-	if (n)
-		sp_put(mean, was ? (7 * was + ns / n) / 8 : ns / n);
+	return left >= b->fixed / 2 + sp_budget_scan(b, cpus);
 }
 
-static inline void sp_budget_opened(struct sp_budget *b, uint64_t ns, uint32_t fds)
-{
-	sp_add(&b->spent, ns);
-	sp_budget_mean(&b->open_ns, ns, fds);
-}
-
-static inline void sp_budget_scanned(struct sp_budget *b, uint64_t ns, uint32_t cpus)
-{
-	sp_add(&b->spent, ns);
-	sp_budget_mean(&b->scan_ns, ns, cpus);
-}
-
-/* How many CPUs can be watched with `ns` and `fds`, each by so many perf fds: the scan after the opening is paid, and one
- * is kept aside. 0: there is no time; one needs no fds that are left. */
-static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t ns, uint64_t fds, uint32_t each)
+/* The CPUs that can be watched for `ns`, each by so many perf fds, with the scan after the opening and the one that is kept
+ * aside. */
+static inline uint32_t sp_budget_cpus(const struct sp_budget *b, uint64_t ns, uint32_t each)
 {
 	uint64_t cost = sp_budget_open(b, each) + 2 * sp_budget_scan(b, 1), own = sp_budget_open(b, SP_OWN_FDS);
 
-	fds = fds > SP_OWN_FDS ? sp_max((fds - SP_OWN_FDS) / each, 1) : 1;
-	return (uint32_t)sp_min(fds, ns > own ? (ns - own) / cost : 0);
+	return ns > own ? (uint32_t)sp_min((ns - own) / cost, UINT32_MAX) : 0;
 }
 
 #endif

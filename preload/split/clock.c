@@ -47,12 +47,17 @@ static uint64_t left_to_spend(void)
 {
 	uint64_t left = sp_budget_left(&sp_process.budget, 0);
 
-	return left > sp_process.budget.fixed / 16 ? left : sp_budget_left(&sp_process.budget, life());
+	return left > sp_process.budget.fixed / 2 ? left : sp_budget_left(&sp_process.budget, life());
 }
 
 bool sp_clock_may_spend(uint64_t ns)
 {
 	return ns <= left_to_spend();
+}
+
+bool sp_clock_may_scan(uint32_t cpus)
+{
+	return sp_conf.attribution != SP_BY_AUTO || sp_budget_may_scan(&sp_process.budget, left_to_spend(), cpus);
 }
 
 /* ---- opening ----------------------------------------------------------------- */
@@ -127,15 +132,14 @@ static uint32_t threads(void)
 
 uint32_t sp_clock_most(const struct sp_cpus *m, uint32_t each, uint32_t begun, enum sp_why *limit)
 {
-	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m), can, may;
-	uint64_t fds = sp_near_share(sp_counters_left(), cpus, there, begun), ns = UINT64_MAX;
+	uint32_t cpus = sp_cpus_count(&at_start), there = threads(), n = sp_cpus_count(m);
+	uint64_t may = sp_near_share(sp_counters_left(), cpus, there, begun), can = n;
 
+	may = may > SP_OWN_FDS ? (may - SP_OWN_FDS) / each : 0;
 	if (sp_conf.attribution == SP_BY_AUTO)
-		ns = sp_near_share(left_to_spend(), cpus, there, begun);
-	may = sp_budget_cpus(&sp_process.budget, UINT64_MAX, fds, each);
-	can = sp_budget_cpus(&sp_process.budget, ns, fds, each);
-	*limit = n <= can ? SP_WHY_UNWATCHED : can < may ? SP_WHY_CREDIT : SP_WHY_BUDGET;
-	return (uint32_t)sp_min(n, can);
+		can = sp_budget_cpus(&sp_process.budget, sp_near_share(left_to_spend(), cpus, there, begun), each);
+	*limit = n <= sp_min(may, can) ? SP_WHY_UNWATCHED : may < can ? SP_WHY_BUDGET : SP_WHY_CREDIT;
+	return (uint32_t)sp_min(n, sp_min(sp_max(may, 1), can));
 }
 
 long sp_clock_cpus(int tid, const struct sp_clock *before, uint32_t each, struct sp_cpus *m)

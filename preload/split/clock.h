@@ -117,5 +117,6 @@ bool sp_clock_was_away(const struct sp_residency *t, const struct sp_clock_sum *
 uint64_t sp_clock_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t sp_clock_own_ns(void);		/* of the calling thread on CPUs */
 bool sp_clock_may_spend(uint64_t ns);	/* under SSPAPI_ATTRIBUTION=auto */
+bool sp_clock_may_scan(uint32_t cpus);	/* otherwise always */
 
 #endif

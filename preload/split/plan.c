@@ -627,7 +627,8 @@ enum sp_attribution sp_split_prepare(struct sp_split **at, const struct sp_split
 		return SP_BY_READING;
 	begun = sp_clock_own_ns();
 	*at = open_split(w, how, why);
-	sp_budget_opened(&sp_process.budget, sp_clock_own_ns() - begun, *at ? (*at)->n * (how == SP_BY_EXACT ? each_of(w) : 1) + SP_OWN_FDS : 0);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun,
+			 *at ? (*at)->n * (how == SP_BY_EXACT ? each_of(w) : 1) + SP_OWN_FDS : 0);
 	if (!*at)
 		return SP_BY_READING;
 	sp_plan_keeps(*at);

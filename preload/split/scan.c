@@ -336,7 +336,7 @@ bool sp_scan(struct sp_split *p, const struct sp_opened *o)
 	p->last.quiet = p->last.proof == sp_proof_now();
 	p->last.ticks = sp_ticks();
 	p->last.took = p->last.ticks - begun;
-	sp_budget_scanned(&sp_process.budget, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent, p->n);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.scan, here < 0 ? sp_clock_own_ns() - own_ns : p->last.spent, p->n);
 	p->home = theirs ? -1 : here;
 	p->trouble = read ? SP_WHY_NONE : SP_WHY_CLOSED;
 	if (read && !p->marked)

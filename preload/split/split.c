@@ -121,15 +121,17 @@ static bool was_nowhere_else(const struct sp_split *p)
  * their time. */
 static bool may_scan(const struct sp_split *p)
 {
-	return sp_conf.attribution != SP_BY_AUTO || sp_clock_may_spend(sp_budget_scan(&sp_process.budget, p->n));
+	return sp_clock_may_scan(p->n);
 }
 
 /* The scan that ends a segment: its time was kept aside. */
 static bool may_end(struct sp_split *p)
 {
-	sp_add(&sp_process.budget.spent, -p->aside);
+	uint64_t aside = p->aside;
+
+	sp_add(&sp_process.budget.spent, -aside);
 	p->aside = 0;
-	return may_scan(p);
+	return aside || may_scan(p);
 }
 
 /* The scan that begins one. */
