@@ -532,7 +532,8 @@ void sp_plan_keeps(struct sp_split *p)
 {
 	uint64_t ns = sp_budget_scan(&sp_process.budget, p->n);
 
-	if (p->aside || sp_conf.attribution != SP_BY_AUTO || p->why == SP_WHY_MULTIPLEXED || !sp_clock_may_spend(ns))
+	/* (The opening has counted on the first one.) */
+	if (p->aside || sp_conf.attribution != SP_BY_AUTO || p->why == SP_WHY_MULTIPLEXED || (p->marked && !sp_clock_may_spend(ns)))
 		return;
 	sp_add(&sp_process.budget.spent, ns);
 	p->aside = ns;

@@ -1,11 +1,12 @@
 /* t-near.c: preload/split/near.h: which CPUs are watched, on folders as /sys has them; and how much of what threads count is proven
  * where few are, by a model of a node: cores of two, caches of eight cores, a scheduler that moves a thread within its cache
- * nine times of ten.  What is proven is window.h's.
+ * nine times of ten.  What is proven is window.h's.  And what `auto` can pay for of all this (budget.h), on 16 and 128 CPUs.
  *
  *	t-near table		the model's table, as sspapi-limits(7) has it
  */
 #include "test.h"
 
+#include "../../preload/process/budget.h"
 #include "../../preload/split/near.h"
 #include "../../preload/split/window.h"
 #include "folder.h"
@@ -79,6 +80,105 @@ static void shares(void **state)
 		left -= 64;
 	}
 	assert_int_equal(sp_near_share(1000, 2, 500, 0), 2);
+}
+
+/* ---- what may be spent -------------------------------------------------------------- */
+
+/* Threads that all start at once, each at its share; what a perf fd and a CPU's scan take is measured. */
+struct program {
+	uint32_t cpus, threads, each, fds;	/* events; descriptors of the process */
+	uint64_t open_ns, scan_ns;
+	uint32_t readings;			/* of each thread, every `apart` ns of its CPU time */
+	uint64_t apart;
+};
+
+struct outcome {
+	uint32_t least, seen;			/* CPUs watched for a thread; scans kept aside */
+	uint64_t cost, life;
+};
+
+static struct outcome starts(const struct program *p, struct sp_budget *b)
+{
+	struct outcome o = { .least = p->cpus };
+	uint32_t fds = p->fds;
+
+	for (uint32_t t = 0; t < p->threads; t++) {
+		uint64_t share = sp_near_share(sp_budget_left(b, 0), p->cpus, p->threads, t), may = sp_near_share(fds, p->cpus, p->threads, t);
+		uint32_t n = (uint32_t)sp_min(sp_min(p->cpus, sp_budget_cpus(b, share, p->each)), may > SP_OWN_FDS ? (may - SP_OWN_FDS) / p->each : 0);
+		uint32_t opens = n ? n * p->each + SP_OWN_FDS : 0;
+
+		o.least = n < o.least ? n : o.least;
+		fds -= opens;
+		sp_budget_charge(b, &b->open, opens * p->open_ns, opens);
+		sp_budget_charge(b, &b->scan, n * p->scan_ns, n);
+		o.cost += opens * p->open_ns + n * p->scan_ns;
+		if (n && sp_budget_scan(b, n) <= sp_budget_left(b, 0)) {
+			b->spent += sp_budget_scan(b, n);
+			o.seen++;
+		}
+	}
+	return o;
+}
+
+static struct outcome runs(const struct program *p)
+{
+	struct sp_budget b = { .fixed = sp_budget_fixed(p->cpus) };
+	struct outcome o = starts(p, &b);
+
+	for (uint32_t r = 0; r < p->readings; r++)
+		for (uint32_t t = 0; t < p->threads; t++) {
+			o.life += p->apart;
+			if (!sp_budget_may_scan(&b, sp_budget_left(&b, o.life), o.least))
+				continue;
+			sp_budget_charge(&b, &b.scan, o.least * p->scan_ns, o.least);
+			o.cost += o.least * p->scan_ns;
+		}
+	o.cost += (uint64_t)o.seen * o.least * p->scan_ns;
+	o.life += o.cost;
+	assert_true(o.cost <= b.fixed + o.life / 100 + sp_budget_scan(&b, o.least));
+	return o;
+}
+
+/* calm and omp: every thread has a scan for its stop, which proves all that it counted on watched CPUs; and the whole costs a hundredth
+ * beside the fixed part. */
+static void budget(void **state)
+{
+	static const struct program programs[] = {
+		{ 16, 16, 2, 4096, 6000, 1500, 60, 50000000 },		{ 16, 64, 2, 4096, 6000, 1500, 60, 12000000 },
+		{ 16, 64, 2, 4096, 12000, 6000, 100, 100000 },		{ 16, 256, 1, 5000, 12000, 3000, 100, 100000 },
+		{ 128, 64, 1, 16384, 6000, 1500, 100, 1000000 },	{ 2, 200, 2, 4096, 11000, 3000, 30, 100000 },
+	};
+
+	for (unsigned i = 0; i < SP_COUNT(programs); i++) {
+		struct outcome o = runs(&programs[i]);
+
+		assert_int_equal(o.seen, programs[i].threads);
+		assert_int_equal(o.least, programs[i].cpus);
+	}
+}
+
+/* Prices that are far off at first, or rise, do not shut out the threads that come later. */
+static void dear_at_first(void **state)
+{
+	struct sp_budget b = { .fixed = sp_budget_fixed(2) };
+
+	sp_budget_charge(&b, &b.open, 7 * 40000, 7);
+	assert_true(sp_budget_open(&b, 1) < 2 * SP_OPEN_NS);
+	for (int i = 0; i < 1000; i++)
+		sp_budget_charge(&b, &b.open, 20000, 1);
+	assert_in_range(sp_budget_open(&b, 1), 18000, 20000);
+}
+
+/* Scans leave half of the fixed part to those who start later. */
+static void scans_leave_half(void **state)
+{
+	struct sp_budget b = { .fixed = sp_budget_fixed(16) };
+
+	while (sp_budget_may_scan(&b, sp_budget_left(&b, 0), 16))
+		sp_budget_charge(&b, &b.scan, 16 * 2000, 16);
+	assert_in_range(sp_budget_left(&b, 0), b.fixed / 2, b.fixed / 2 + 100000);
+	assert_true(sp_budget_may_scan(&b, sp_budget_left(&b, 100000000), 16));
+	assert_true(sp_budget_cpus(&b, sp_near_share(sp_budget_left(&b, 0), 16, 64, 0), 2) >= 16);
 }
 
 /* ---- how much is proven --------------------------------------------------------- */
@@ -262,6 +362,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(nearest_first, fresh_folder, folder_gone),
 		cmocka_unit_test_setup_teardown(a_list_that_is_too_long, fresh_folder, folder_gone),
 		cmocka_unit_test(shares),
+		cmocka_unit_test(budget),
+		cmocka_unit_test(dear_at_first),
+		cmocka_unit_test(scans_leave_half),
 		cmocka_unit_test(model),
 	};
 
