@@ -30,7 +30,7 @@ machine_aarch64() {
 	fi
 }
 
-# Two packages of two cores of two threads, a NUMA node each; no counters. One thread for all CPUs: with one each they
+# Two packages of two cores of two threads ($CPUS: that many threads, 8 if empty), a NUMA node each; no counters. One thread for all CPUs: with one each they
 # hung in two of four runs of levels.t, busy, in no test; on two cores it takes no longer. no_timer_check: on a busy host the
 # kernel finds that its timer does not tick, takes another way, and a request to the disk was never answered.
 machine_x86_64() {

@@ -35,6 +35,7 @@ enum broken {
 	ALL_TO_ONE,		/* the rest goes to one of the CPUs that have a weight */
 	LATE_AT,		/* what a late value lacks is taken from where it is booked */
 	MISSED_LATE,		/* a late value is missed */
+	SKIP_READY,		/* after a skipped scan the last one gives the next segment's anchors */
 	UNHEARD,		/* the client hears nothing of copies that went wild */
 	FALLS_PLAIN,		/* the copies of a difference are differences of the same look */
 	FALLS_MISSED,		/* a difference's value is missed */
@@ -559,6 +560,8 @@ static void read_unseen(struct reading *r)
 	r->skipped = !r->stayed && !kind->falls && r->value >= client.w.value && client.w.value == client.w.greatest;
 	r->missed = !r->stayed && !r->skipped;
 	client.gate = open;
+	if (broken == SKIP_READY)
+		client.last.lost = world.lost;
 }
 
 /* Where the thread stayed since that look only the copy here has gone on. */
@@ -1032,6 +1035,7 @@ static const struct part {
 	{ "all to one", ALL_TO_ONE, "disturbed" },
 	{ "late at", LATE_AT, "shared" },
 	{ "missed late", MISSED_LATE, "shared" },
+	{ "skip, ready", SKIP_READY, "skips" },
 	{ "unheard", UNHEARD, "wild" },
 	{ "falls, plain", FALLS_PLAIN, "falls, disturbed" },
 	{ "falls, missed", FALLS_MISSED, "falls, handlers" },
