@@ -74,6 +74,7 @@ struct sp_split {
 	bool unseen;			/* nor was there when the segment began: windows are proven where the thread stayed alone */
 	bool missed;			/* values were booked that the windows have not seen */
 	bool lost;			/* a zeroing, too */
+	int64_t owed[SP_SPLIT_EVENTS];	/* skipped so since the last scan, if the thread was read at home alone */
 	int asked;			/* the thread that scanned before it called PAPI, and nobody since; 0: none */
 	bool had;			/* the last scan looked at PAPI's counters, too: */
 	int64_t papi[SP_SPLIT_EVENTS];	/* what they had right after the copies of the caller's CPU were read, */

@@ -146,7 +146,6 @@ static bool may_begin(struct sp_split *p)
 /* No scan now: windows are proven while the thread stays where it is. */
 static void stays_here(struct sp_split *p)
 {
-	p->unmoved = p->settled = false;
 	p->asked = 0;
 	p->gate.proof = sp_proof_now();
 	p->home = sp_is_theirs(p) ? -1 : sp_scan_index(p, sp_cpu_here());
@@ -157,6 +156,7 @@ static void stays_here(struct sp_split *p)
 static void stays_unseen(struct sp_split *p)
 {
 	stays_here(p);
+	p->unmoved = p->settled = false;
 	p->unseen = true;
 	sp_put(&p->gate.ready, !sp_is_theirs(p) && (p->probed || !p->counts || p->home < 0));
 }
@@ -198,6 +198,7 @@ static void begin(struct sp_split *p, const int64_t *had, uint32_t home)
 		copies_of(p, e, p->low);
 		sp_window_begin(&p->window[e], p->low, had ? had[e] : 0, home);
 	}
+	memset(p->owed, 0, sizeof(p->owed));
 	p->gap = p->stood = p->distrust = SP_WHY_NONE;
 	p->ran[SP_SOFTWARE] = p->ran[SP_HARDWARE] = true;
 }
@@ -402,6 +403,8 @@ static void tell_unmoved(struct sp_split *p, uint32_t e, const struct sp_answer 
 
 	for (uint32_t i = 0; i <= p->n; i++)
 		p->at[i * p->k + e] = p->proven[i * p->k + e] = (int)i == p->home ? new : 0;
+	p->proven[(uint32_t)p->home * p->k + e] += p->owed[e];
+	sp_window_owed(&p->window[e], p->owed[e], (uint32_t)p->home);
 	sp_window_stayed(&p->window[e], a->value[e], (uint32_t)p->home);
 }
 
@@ -497,6 +500,7 @@ static enum sp_why split_events(struct sp_split *p, const struct sp_answer *a, c
 			tell_unmoved(p, e, a);
 		else
 			tell_event(p, e, a, l, at);
+		p->owed[e] = 0;
 		is = not_proven(p, e);
 		all = all && !is;
 		/* (A difference of counters is not believed, either, where the copies are no bound: window.h.) */
@@ -639,13 +643,16 @@ static bool skip(struct sp_split *p, const struct sp_answer *a)
 	for (uint32_t e = 0; e < p->k; e++) {
 		int64_t new = a->value[e] - p->window[e].value;
 
+		p->owed[e] += new;
 		if (at >= 0)
 			p->cpu[at].told_value[e] += new;
 		else
 			p->elsewhere[e] += new;
 		sp_window_skipped(&p->window[e], a->value[e], at < 0 ? p->n : (uint32_t)at);
 	}
+	p->settled = p->unmoved && at >= 0 && at == p->home;
 	stays_here(p);
+	p->settled = p->settled && at == p->home;
 	p->skipped = true;
 	return true;
 }

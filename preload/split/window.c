@@ -249,6 +249,13 @@ void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i)
 	w->value = value;
 }
 
+void sp_window_owed(struct sp_window *w, int64_t counts, uint32_t i)
+{
+	w->cpu[i].proven += counts;
+	w->cpu[i].stayed += w->falls ? 0 : counts;
+	w->cpu[i].told += counts;
+}
+
 void sp_window_skipped(struct sp_window *w, int64_t value, uint32_t i)
 {
 	sp_window_missed(w, value, i);

@@ -93,6 +93,9 @@ void sp_window_missed(struct sp_window *w, int64_t value, uint32_t i);
 /* The same of the latest value: what is new from here on may be proven again. */
 void sp_window_skipped(struct sp_window *w, int64_t value, uint32_t i);
 
+/* So many counts that were skipped on CPU i were counted there: the thread has been nowhere else since before they were. */
+void sp_window_owed(struct sp_window *w, int64_t counts, uint32_t i);
+
 /* The copies are not to be believed until P is zeroed again; what they proved in this segment the next sp_window_moved
  * takes back. */
 void sp_window_distrust(struct sp_window *w);
