@@ -689,13 +689,13 @@ void sp_plan_add(struct sp_split *p, const struct sp_opened *o, const struct sp_
 			i++;
 		if (!sp_cpus_has(more, cpu) || i < p->n)
 			continue;
-		if ((sp_conf.attribution == SP_BY_AUTO && !sp_clock_may_spend(each * SP_OPENING_NS)) || !add_cpu(p, o, (int)cpu))
+		if ((sp_conf.attribution == SP_BY_AUTO && !sp_clock_may_spend(sp_budget_open(&sp_process.budget, each))) || !add_cpu(p, o, (int)cpu))
 			break;
 	}
 	if (p->n == n)
 		return;
 	sp_residency_compare(&p->times);
-	sp_clock_spent(sp_clock_own_ns() - begun);
+	sp_budget_charge(&sp_process.budget, &sp_process.budget.open, sp_clock_own_ns() - begun, (p->n - n) * each);
 }
 
 /* ---- starting ----------------------------------------------------------------------- */

