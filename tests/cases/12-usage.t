@@ -7,9 +7,12 @@ need_real_papi
 [ "$(nproc)" -ge 2 ] || skip_all "only one CPU to run on"
 
 threads=${USAGE:-500}
-# Where there are more CPUs than two, a thread that is bound elsewhere opens other counters at its next start.
-[ "$(nproc)" -gt 2 ] && start='|start'
-NORMAL="/^(set|first start|end|thread${start-}):/d"
+# Where there are more CPUs than two, a thread that is bound elsewhere opens other counters at its next start; and auto opens there
+# what there was no time for at the first one.
+normal() {
+	[ "$1" = auto ] || [ "$(nproc)" -gt 2 ] && start='|start' || start=
+	NORMAL="/^(set|first start|end|thread$start):/d"
+}
 # faults NAME PART
 faults() {
 	sed -n "s/^$2: \([0-9]*\) faults.*/\1/p" "$tmp/$1.out"
@@ -18,6 +21,7 @@ for at_once in 1 16; do
 	run_native native "$apps/usage" "$threads" $at_once
 	check "natively: none while it counts, $at_once at once" grep -q "^counting: 0 faults, 0 waits" "$tmp/native.out"
 	for mode in auto exact; do
+		normal $mode
 		SSPAPI_ATTRIBUTION=$mode run_shim shim "$apps/usage" "$threads" $at_once
 		check "$mode: $threads threads, $at_once at once: as natively while they count" same_as_native native shim
 		more=$(($(faults shim thread) - $(faults native thread)))
