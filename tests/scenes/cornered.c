@@ -29,7 +29,7 @@ static void no_memory(void)
 {
 	FILE *f = fopen("/proc/self/statm", "r");
 	struct rlimit most;
-	unsigned long pages;
+	unsigned long pages = 0;
 
 	if (!f || fscanf(f, "%lu", &pages) != 1)
 		die("statm");
