@@ -54,6 +54,15 @@ static inline uint64_t sp_align(uint64_t n, uint64_t to)
 	return (n + to - 1) & ~(to - 1);
 }
 
+/* FNV-1a of n bytes, continuing d, which begins as SP_DIGEST. */
+#define SP_DIGEST	0xcbf29ce484222325u
+static inline uint64_t sp_digest(uint64_t d, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		d = (d ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+	return d;
+}
+
 static inline uint64_t sp_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

@@ -6,7 +6,7 @@
 #include "../model/view-common.h"
 #include "outside.h"
 
-/* The CPUs as they come.  They come in order in each row, so that the next one is looked for behind the last one. */
+/* CPUs in the order in which the rows list them.  Each row lists them in order, so a search starts behind the last hit. */
 struct found {
 	struct sp_outside_cpu *cpu;
 	uint32_t n, most, last;
@@ -123,7 +123,7 @@ static void add_cells(struct sp_outside *o, struct sp_model *m, struct sp_metric
 			if (t)
 				sp_metrics_add(t, &row, -1, left, at.total, at.hole, o->metric + (uint64_t)k * t->n_slots);
 		}
-	/* As at other CPUs: what none has told of is taken for what it can count. */
+	/* As for CPUs of the topology: an event is supported unless every row reports it as unsupported. */
 	for (uint64_t i = 0; i < (uint64_t)o->n * m->n_events; i++)
 		o->present[i] = o->present[i] || !o->hole[i];
 }

@@ -20,8 +20,8 @@ struct sp_outside {
 	uint64_t bytes;
 };
 
-/* Adds up the cells of m, and of the metrics t if that is not NULL.  Without memory there are none.  sp_outside_close
- * gives the memory back. */
+/* Adds up the cells of m, and of the metrics t if that is not NULL.  Out of memory: o->n is 0.  sp_outside_close frees the
+ * memory. */
 void sp_outside_open(struct sp_outside *o, struct sp_model *m, struct sp_metrics *t);
 void sp_outside_close(struct sp_outside *o);
 

@@ -15,7 +15,7 @@ static bool has_beginning(const struct sp_model *m, uint32_t e)
 	return fact && fact->keeps & SP_KEEPS_ON_START;
 }
 
-/* What PAPI handed out last, less what was booked. */
+/* The last value that PAPI returned, less the attributed counts. */
 static int64_t came_before(struct sp_model *m, struct sp_row *row, uint32_t e)
 {
 	int64_t before = row->last[e];
@@ -26,7 +26,7 @@ static int64_t came_before(struct sp_model *m, struct sp_row *row, uint32_t e)
 	return before;
 }
 
-/* Of several sets the most, since all of them saw the same counter. */
+/* The maximum over all sets, since all of them read the same counter. */
 static int64_t most_before(struct sp_model *m, uint32_t e)
 {
 	struct sp_row row = { .only_cells = true };

@@ -271,7 +271,7 @@ enum sp_scope { SP_SCOPE_THREAD, SP_SCOPE_CPU, SP_SCOPE_PROCESS, SP_SCOPE_PACKAG
 #define SP_RELATION_ESTIMATED	8u	/* PAPI multiplexed the set: its counts are estimates */
 #define SP_RELATION_API		16u	/* made for sspapi_start: no other set goes on in it */
 #define SP_RELATION_CROWDED	64u	/* pairs of call sites were met that there was no room for */
-#define SP_RELATION_UNSURE	128u	/* a call was not booked: nested in another one for the set, jumped out of, or overtaken by another thread's */
+#define SP_RELATION_UNSURE	128u	/* a call has no record: it was nested, jumped out of, or overtaken by another thread */
 #define SP_RELATION_RUNNING	256u	/* the set ran when its thread or process ended; while it lives the state says it */
 #define SP_RELATION_HASTY	512u	/* a window was shorter than a second, and PAPI refreshes the counts once a second */
 #define SP_RELATION_HOW_SHIFT	16	/* 4 bits: enum sp_attribution of its counts */

@@ -347,7 +347,7 @@ static void go_on_from(struct sp_writer *w, const struct sp_record *r)
 	}
 }
 
-/* Of what is alike all but what makes a part or an estimate is added to the last record. */
+/* Adds a call like the last one to its record.  Parts and estimates need records of their own. */
 static bool add_alike(struct sp_writer *w, uint32_t what, int32_t cell, const int64_t *x, uint32_t site, uint64_t count)
 {
 	uint32_t op = what & SP_RECORD_OP;
@@ -601,7 +601,7 @@ static void put(struct sp_writer *w, const struct sp_booking *b)
 	else
 		add_record(w, what, cell, x, b->site);
 	if (missed) {
-		sp_put(&w->last, NULL);	/* the rules look at this value: none is to take its place */
+		sp_put(&w->last, NULL);	/* the rules read this value, so no later one may replace it */
 		clear_slow(w, SP_SLOW_AFTER);
 	}
 	count_call(w, b->op);
@@ -652,8 +652,8 @@ static void find_records(struct sp_writer *w)
 	sp_records_fold(w);
 }
 
-/* The call in flight will not be booked: a handler jumped out of it, or its thread does not come back.  What PAPI has zeroed it
- * zeroed if it has answered, and a reading changed nothing. */
+/* Ends the call in flight without a record: a handler jumped out of it, or its thread does not come back.  A reset or accum that
+ * PAPI has answered has zeroed the set; a reading has changed nothing. */
 static void give_up(struct sp_writer *w)
 {
 	uintptr_t mark = sp_get(&w->in_flight);
@@ -843,7 +843,7 @@ static bool is_nested(const struct sp_writer *w, uintptr_t frame, uint32_t who, 
 	return mark && !in_flight_of_others(w, who, own) && sp_interrupted(mark & SP_FRAME, frame) && is_there(w, mark);
 }
 
-/* What was missed up to here comes before the call in flight. */
+/* Orders calls missed so far before the call in flight. */
 static void come_after(struct sp_writer *w)
 {
 	uint32_t slow = sp_acquire(&w->slow);
@@ -858,8 +858,7 @@ static void come_after(struct sp_writer *w)
 	}
 }
 
-/* Records are added for the call in flight before PAPI is called: as while it is booked, nobody overtakes it.  False: somebody
- * has. */
+/* Lets the caller add records before it calls PAPI: no thread overtakes it meanwhile.  False: one already has. */
 static bool begin_records(struct sp_writer *w, uint32_t who)
 {
 	return sp_cas(&w->flier, &who, who | FLIER_BOOKS);

@@ -9,11 +9,11 @@
  * until PAPI returns.  A handler's call for the same set meanwhile is nested: it writes nothing but SP_SLOW_MISSED.  A record
  * SP_OP_MISSED then stands before the call in flight and before the next one, and by their values the rules find out what
  * became of the set; the next one also asks PAPI whether it runs.  A handler that jumps out of a call leaves `in_flight` set:
- * the next call is not below that frame, or finds that the frame is gone (`back`).  What was jumped out of is missed, too.
+ * the next call is not below that frame, or finds that the frame is gone (`back`).  A call that was jumped out of is missed as well.
  *
- * Other threads, once one has come (SP_SLOW_SHARED), take turns with that thread from before their call of PAPI until it is
- * booked.  Nobody waits for ever: the other one may be stopped, or have jumped out of its call.  Then its call is overtaken:
- * it is missed, and not booked when PAPI answers it after all.
+ * Other threads, once one has come (SP_SLOW_SHARED), take turns with that thread from before their call of PAPI until it has
+ * its record.  Every wait is bounded: the other thread may be stopped, or have jumped out of its call.  Then its call is
+ * overtaken: it is missed, and gets no record when PAPI answers it after all.
  *
  * A writer is bound anew only by who has it to himself (sp_records_take): no call is in flight, and whoever comes meanwhile is
  * refused, and its counts are dropped.
@@ -108,23 +108,23 @@ SP_HOT_INLINE void sp_records_returned(struct sp_writer *w)
 
 void sp_records_failed(struct sp_writer *w, uint32_t who);
 
-/* The call that has returned is still to be booked here.  False: it was overtaken, or the writer is being bound. */
+/* May the call that has returned add its record?  False: it was overtaken, or the writer is being bound. */
 bool sp_records_still(struct sp_writer *w, uint32_t who);
 
 /* Is a call of this thread's in flight?  Then one that could not enter is nested in it. */
 bool sp_records_nests(const struct sp_writer *w, uint32_t who);
 
-/* Was a call missed in the one in flight, or before it?  Then its value tells from where it counts, and nothing is proven. */
+/* Was a call missed inside or before the one in flight?  Then nothing of its window is proven. */
 static inline bool sp_records_has_missed(const struct sp_writer *w)
 {
 	return sp_get(&w->slow) & (SP_SLOW_MISSED | SP_SLOW_AFTER);
 }
 
-/* A call was not booked; PAPI has answered it. */
+/* Notes a call that PAPI has answered and that gets no record. */
 void sp_records_missed(struct sp_writer *w, enum sp_op op, uint32_t who);
 
-/* Inside PAPI: until sp_records_let() nobody gives the call up for one that PAPI keeps for long (2 s).  False: that has
- * happened, or another thread's call is in flight, or may be. */
+/* Inside PAPI.  Until sp_records_let() other threads wait for this call as long as for a record (2 s in place of 20 ms).  False: the
+ * call was overtaken, or another thread's call may be in flight. */
 bool sp_records_hold(struct sp_writer *w, uint32_t who, uint32_t *was);
 void sp_records_let(struct sp_writer *w, uint32_t who, uint32_t was);
 

@@ -11,7 +11,7 @@
 struct sp_log;
 
 /* Why a booking cannot take the short way.  MISSED, ZEROED and SHARED may be set at any time, by atomic operations. */
-#define SP_SLOW_MISSED	1u	/* a call was not booked: nested in the one in flight, jumped out of, or overtaken */
+#define SP_SLOW_MISSED	1u	/* a call has no record: it was nested, jumped out of, or overtaken */
 #define SP_SLOW_SHARED	2u	/* other threads book here too: one after the other (`holder`) */
 #define SP_SLOW_AFTER	4u	/* such a call came before the one in flight, or before the next one */
 #define SP_SLOW_ZEROED	8u	/* one of them has zeroed the set after PAPI had answered the call in flight */

@@ -190,16 +190,12 @@ static void describe(const struct sp_real *papi, const struct sp_event_seen *e, 
 	t->scope = (uint8_t)(d->fact ? d->fact->scope : sp_component_claims(papi, e->component));
 }
 
-/* FNV-1a.  PAPI cuts names off at PAPI_MAX_STR_LEN. */
+/* PAPI truncates names at PAPI_MAX_STR_LEN. */
 static uint64_t digest(const char *name)
 {
-	uint64_t d = 0xcbf29ce484222325u;
+	size_t n = strlen(name);
 
-	if (strcmp(name, "?") == 0 || strlen(name) >= PAPI_MAX_STR_LEN - 1)
-		return 0;
-	for (; *name; name++)
-		d = (d ^ (uint8_t)*name) * 0x100000001b3u;
-	return d;
+	return strcmp(name, "?") == 0 || n >= PAPI_MAX_STR_LEN - 1 ? 0 : sp_digest(SP_DIGEST, name, n);
 }
 
 /* The event under a code seen before: two threads that name a native event at once each get one of PAPI, 7.0 to 7.3. */

@@ -16,7 +16,7 @@ struct sp_event_seen {
 	uint32_t code, id;		/* id: in the store */
 	struct sp_event_seen *same;	/* the record of this event, if another code was seen first; NULL: this one */
 	struct sp_event_seen *older;	/* the record made before it */
-	uint64_t name;			/* a digest; 0: it cannot be told from others by its name */
+	uint64_t name;			/* a digest; 0: the name does not identify the event */
 	int component;			/* PAPI's index */
 	bool has_pmu;			/* the store says whose it is */
 	bool awaited;			/* sde: its library has not registered it yet */

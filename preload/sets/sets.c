@@ -638,8 +638,8 @@ static void bind(struct sp_set *s, int id, const struct holding *h, bool again)
 	sp_put(&s->changed, false);
 }
 
-/* Until PAPI opens the counters anew it reads them as if they had the option: PAPI 7.0 fails, or hands out one event's count as
- * each one's. */
+/* Until PAPI reopens the counters, it reads them as if they had the option: PAPI 7.0 fails, or returns one event's count for every
+ * event. */
 static bool is_misread(const struct sp_set *s)
 {
 	return s->misread == sp_get(&s->opened.changes) + UINT64_C(1);
@@ -823,7 +823,7 @@ static void each_running(void (*with)(struct sp_set *s, struct sp_split *p, cons
 
 static void leaves(struct sp_set *s, struct sp_split *p, const struct sp_cpus *to)
 {
-	(void)sp_split_leaves(p, to, s->writer.values, &s->opened);
+	sp_split_leaves(p, to, s->writer.values, &s->opened);
 }
 
 void sp_sets_leave(const struct sp_cpus *to)

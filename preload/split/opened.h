@@ -6,8 +6,8 @@
  * are touched.  What is opened while PAPI is called for a set is that set's, in PAPI's order of
  * its native events; what libpapi closes is dropped.
  *
- * By the threads that call PAPI; two that build one set at once race in PAPI itself.  Of two that start one at once that one
- * writes whose call is booked; of what the other one opens only that it did.
+ * By the threads that call PAPI; two that build one set at once race in PAPI itself.  If two start one at once, the thread
+ * whose call gets a record writes; of the other one only `missed` is kept.
  */
 #ifndef SP_OPENED_H
 #define SP_OPENED_H

@@ -384,19 +384,17 @@ static enum sp_why obstacle(const struct sp_split_want *w)
 	return SP_WHY_NONE;
 }
 
-/* FNV-1a.  Whether PAPI's are inherited is looked at by itself: where an option says it, ours are so before
- * PAPI's are. */
+/* `inherit` is left out and compared separately: an option sets it for our events before PAPI sets it for its own. */
 static uint64_t digest(const struct sp_opened *o)
 {
-	uint64_t d = 0xcbf29ce484222325u + o->n + o->more;
+	uint64_t d = SP_DIGEST + o->n + o->more;
 
 	for (uint32_t i = 0; i < o->n; i++) {
 		struct perf_event_attr a = o->at[i].attr;
 
 		a.inherit = 0;
-		for (size_t b = 0; b < sizeof(a); b++)
-			d = (d ^ ((const uint8_t *)&a)[b]) * 0x100000001b3u;
-		d = (d ^ (uint32_t)o->at[i].cpu) * 0x100000001b3u;
+		d = sp_digest(d, &a, sizeof(a));
+		d = sp_digest(d, &o->at[i].cpu, sizeof(o->at[i].cpu));
 	}
 	return d;
 }
@@ -649,26 +647,28 @@ static bool open_more(struct sp_split *p, struct sp_split_cpu *c, const struct s
 	return !p->tells || c->fd[p->leader[SP_SOFTWARE]] >= 0;
 }
 
-/* The thread was not there since the set started: what it has counted by now is 0. */
+/* The counts there start at 0: the thread has not been on this CPU since the set started.  False: nothing stays open. */
 static bool add_cpu(struct sp_split *p, const struct sp_opened *o, int cpu)
 {
 	struct sp_split_cpu *c = &p->cpu[p->n];
 	struct sp_clock_look look = { .ran = 0 };
 	int at = p->n < p->room ? sp_clock_add(p->clock, cpu) : -EDQUOT;
+	bool has_time = false;
 
 	if (at < 0)
 		return false;
 	c->cpu = cpu;
-	if (!open_more(p, c, o)) {
+	if (open_more(p, c, o)) {
+		p->times.at[p->n] = p->clock->times.at[at];
+		if (p->tells)
+			p->times.at[p->n] = (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = p->times.at->words };
+		has_time = sp_residency_look(&p->times.at[p->n], &look);
+	}
+	if (!has_time) {
 		for (int g = 0; g < SP_GROUPS; g++)
 			close_cpu(p, c, (enum sp_group)g);
 		return false;
 	}
-	p->times.at[p->n] = p->clock->times.at[at];
-	if (p->tells)
-		p->times.at[p->n] = (struct sp_residency_at){ .fd = c->fd[p->leader[SP_SOFTWARE]], .words = p->times.at->words };
-	if (!sp_residency_look(&p->times.at[p->n], &look))
-		return false;
 	c->now = c->mark = (struct sp_seen_at){ .low = look.ran, .high = look.ran };
 	c->told = look.ran;
 	for (uint32_t e = 0; e < p->k; e++)

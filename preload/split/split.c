@@ -255,7 +255,7 @@ void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const stru
 		p->skips = true;
 	} else {
 		catch_up(p, last);
-		if (p->skipped)		/* (The call is not proven by itself, or nobody would look at this scan.) */
+		if (p->skipped)		/* (rseq must not prove this call, or the scan would not be used.) */
 			sp_add(&sp_self.losses, 1);
 		p->asked = scan(p, theirs ? NULL : opened) ? sp_self.tid : 0;
 	}
@@ -273,14 +273,13 @@ static void anchor_home(struct sp_split *p)
 	}
 }
 
-bool sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened)
+void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened)
 {
-	bool is;
-
 	if (!p->own || p->tid != sp_self.tid || sp_is_theirs(p) || !sp_split_take_here(p))
-		return false;
-	is = p->clock && p->marked && !p->trouble && !p->unseen && opened->filters == sp_filters() && may_scan(p);
-	if (is) {
+		return;
+	if (p->clock && p->marked && !p->trouble && !p->unseen && opened->filters == sp_filters() && may_scan(p)) {
+		bool is;
+
 		catch_up(p, last);
 		is = scan(p, opened);
 		if (is && p->home >= 0 && p->had && p->last.quiet && p->gap == SP_WHY_NONE)
@@ -290,7 +289,6 @@ bool sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t
 			sp_plan_add(p, opened, to);
 	}
 	sp_split_give(p);
-	return is;
 }
 
 bool sp_split_went(struct sp_split *p, const struct sp_cpus *to)
@@ -629,8 +627,8 @@ static bool look(struct sp_split *p, const struct sp_answer *a, struct look *l)
 	return true;
 }
 
-/* A value that no scan comes with: all of it is booked where it was read, and the scan that ends the segment may prove it.  False: of
- * such a value it cannot. */
+/* Attributes a reading without a scan to the CPU where it was read; the scan at the end of the segment may prove it.  False: the
+ * reading needs a scan. */
 static bool skip(struct sp_split *p, const struct sp_answer *a)
 {
 	int at;

@@ -36,9 +36,10 @@ void sp_split_zeroed(struct sp_split *p, uint32_t open, const struct sp_opened *
  * handed out last.  ends: the call ends the segment (PAPI_stop, PAPI_accum), so that the copies tell nothing after it. */
 void sp_split_ask(struct sp_split *p, bool ends, const int64_t *last, const struct sp_opened *opened);
 
-/* The caller, whose set it is and counts, is about to go to these CPUs and nowhere else (sched_setaffinity): what it has counted
- * here is known from now on, and copies are opened there.  `last` as above.  It went: they are CPUs on which it may run; false: it might before. */
-bool sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened);
+/* Before the calling thread pins itself to other CPUs (sched_setaffinity) while its own set runs: attributes the counts up to now
+ * and opens shadow counters on those CPUs.  `last` as above. */
+void sp_split_leaves(struct sp_split *p, const struct sp_cpus *to, const int64_t *last, const struct sp_opened *opened);
+/* Adds these CPUs to those on which the thread may run.  False: it already could run on all of them. */
 bool sp_split_went(struct sp_split *p, const struct sp_cpus *to);
 
 /* It is read by another thread than its owner, from now until the owner starts it anew.  True: it was not before. */

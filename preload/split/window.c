@@ -170,7 +170,7 @@ static int64_t book_rest(const struct sp_window *w, const double *weight, int64_
 	return rest;
 }
 
-/* What the copies have counted beyond what is booked there as proven; of too little each has its share. */
+/* Attributes the growth of each shadow counter beyond its proven counts; if the rest is smaller, in proportion. */
 static int64_t book_grown(const struct sp_window *w, const int64_t *grown, int64_t rest, int64_t *total)
 {
 	int64_t all = 0, now;

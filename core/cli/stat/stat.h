@@ -244,7 +244,7 @@ int sp_stat_fork(struct sp_stat_child *c, const struct sp_stat_counters *n, cons
  * back when it has ended. */
 struct sp_stat_interval;
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w, struct sp_stat_interval *i);
-void sp_stat_abandon(struct sp_stat_child *c);	/* it was never let go; nothing where there is none */
+void sp_stat_abandon(struct sp_stat_child *c);	/* ends a child that was not started; no-op without one */
 
 /* ---- the store ---------------------------------------------------------------------- */
 
