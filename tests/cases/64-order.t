@@ -34,10 +34,10 @@ is "some of them: in that order" "$("$sspapi" report --events EV_B,EV_A -f csv a
 counted clock '' set=perf::PAGE-FAULTS,perf::TASK-CLOCK start show=6,1000 read show=7,9001000 stop
 counted cycles '' set=EV_A,PAPI_TOT_CYC start show=6,3 read show=7,903 stop
 for by in clock cycles; do
-	"$sspapi" report --no-symbols $by.sspapi | grep '^act ' | tr -s ' ' >sites
+	"$sspapi" report --no-symbols $by.sspapi | sed -n 's,^~ ,,; /^ *act /p' | tr -s ' ' >sites
 	is "rows by $by" "$(sed -n 's/^.* \([0-9]*\) [0-9]* %.*/\1/p' sites | tr '\n' ' ')" "1 6 "
 done
 counted none '' set=EV_A,EV_B start show=6,3 read show=7,903 stop
-"$sspapi" report --no-symbols none.sspapi | grep '^act ' | tr -s ' ' >sites
+"$sspapi" report --no-symbols none.sspapi | sed -n 's,^~ ,,; /^ *act /p' | tr -s ' ' >sites
 is "else by the first" "$(sed -n 's/^.* \([0-9]*\) [0-9]* %.*/\1/p' sites | tr '\n' ' ')" "6 1 "
 done_testing
