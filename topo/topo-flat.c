@@ -102,6 +102,5 @@ SP_TOPO_EXPORT void sp_topo_free(struct sp_topo *t)
 {
 	sp_unmap(t->component, t->n * sizeof(*t->component));
 	sp_unmap(t->xml, t->xml_bytes + 1);
-	sp_unmap(t->kind, t->n_kinds * sizeof(*t->kind));
 	memset(t, 0, sizeof(*t));
 }

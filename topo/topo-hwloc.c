@@ -330,36 +330,6 @@ static int copy_tree(hwloc_topology_t hwloc, struct sp_topo *t, bool own, const 
 
 /* ---- kinds of CPUs ------------------------------------------------------ */
 
-static uint32_t number_of(const char *value)
-{
-	unsigned long n = strtoul(value, NULL, 10);
-
-	return n > INT_MAX ? 0 : (uint32_t)n;
-}
-
-static void copy_kind(hwloc_topology_t hwloc, unsigned i, struct sp_cpu_kind *k)
-{
-	struct hwloc_info_s *info = NULL;
-	unsigned n = 0;
-	int efficiency = -1;
-
-	if (hwloc_cpukinds_get_info(hwloc, i, NULL, &efficiency, &n, &info, 0) < 0)
-		return;
-	k->efficiency = efficiency;
-	for (; n; n--, info++) {
-		if (!strcmp(info->name, "CoreType"))
-			clip(k->core_type, sizeof(k->core_type), info->value);
-		else if (!strcmp(info->name, PMU) && !*k->core_type)
-			clip(k->core_type, sizeof(k->core_type), info->value);
-		else if (!strcmp(info->name, "FrequencyMaxMHz"))
-			k->max_mhz = number_of(info->value);
-		else if (!strcmp(info->name, "FrequencyBaseMHz"))
-			k->base_mhz = number_of(info->value);
-		else if (!strcmp(info->name, "LinuxCapacity"))
-			k->capacity = number_of(info->value);
-	}
-}
-
 /* hwloc tells Intel's kinds of cores apart by their PMUs, others' by capacity and clock, which not every system has: all PMUs
  * of cores are told it.  (What it does not take it need not know.) */
 static void add_pmus(hwloc_topology_t hwloc)
@@ -376,22 +346,6 @@ static void add_pmus(hwloc_topology_t hwloc)
 	}
 	hwloc_bitmap_free(cpus);
 	sp_unmap(pmu, SP_PMUS_MOST * sizeof(*pmu));
-}
-
-static int copy_kinds(hwloc_topology_t hwloc, struct sp_topo *t)
-{
-	int n = hwloc_cpukinds_get_nr(hwloc, 0);
-
-	if (n < 2 || n > (int)SP_TOPO_KINDS)
-		return 0;
-	t->kind = sp_map((size_t)n * sizeof(*t->kind));
-	if (!t->kind)
-		return -ENOMEM;
-	t->n_kinds = (uint32_t)n;
-	for (int i = 0; i < n; i++)
-		copy_kind(hwloc, (unsigned)i, &t->kind[i]);
-	sp_topo_name_kinds(t->kind, t->n_kinds);
-	return 0;
 }
 
 static int copy_xml(hwloc_topology_t hwloc, struct sp_topo *t)
@@ -493,8 +447,6 @@ static int load(hwloc_topology_t hwloc, struct sp_topo *t, const char *source, c
 	r = copy_tree(hwloc, t, !source, said);
 	if (!r && !source && is_bare(t))
 		r = sp_topo_refuse(said, ENODATA, "hwloc sees neither cores nor caches nor packages here (/sys is hidden?)");
-	if (!r)
-		r = copy_kinds(hwloc, t);
 	return r ? r : copy_xml(hwloc, t);
 }
 

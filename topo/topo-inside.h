@@ -8,7 +8,6 @@
 
 #define SP_TOPO_COMPONENTS	65536u	/* of one machine; more is refused */
 #define SP_TOPO_CPUS		65536u	/* OS indexes end before it */
-#define SP_TOPO_KINDS	64u	/* of CPUs; of a machine that has more none is named */
 #define SP_TOPO_GPUS	256		/* of this machine; no more are looked for */
 #define SP_TOPO_MEND		"; make one with: lstopo machine.xml"
 
@@ -48,9 +47,6 @@ enum sp_vendor sp_topo_gpu_vendor(unsigned pci_class, unsigned vendor);
 int sp_topo_gpus(struct sp_gpu *gpu);
 
 extern const char *sp_topo_root;	/* the folder above /sys and /proc; a test has its own */
-
-/* Fills in the names of up to SP_TOPO_KINDS kinds from all else that is known of them. */
-void sp_topo_name_kinds(struct sp_cpu_kind *kind, uint32_t n);
 
 /* Where an assertion of hwloc that fails goes instead of abort(3); NULL: nowhere.
  * Only in the DSO: the sspapi command links no topo-getenv.o. */

@@ -16,8 +16,6 @@ struct sp_topo {
 	struct sp_component *component;
 	char *xml;			/* hwloc's own, valid for lstopo --input */
 	uint64_t xml_bytes;		/* without a closing NUL */
-	uint32_t n_kinds;		/* 0: CPUs are all alike */
-	struct sp_cpu_kind *kind;	/* in hwloc's order: components' cpu_kind */
 };
 
 /* source: NULL, this machine; else the path of an hwloc XML file, or, after

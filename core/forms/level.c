@@ -1,4 +1,4 @@
-/* level.c: sums a model up by CPU, core, kind of core, cache, memory, package, machine, process, thread, event set or call site. */
+/* level.c: sums a model up by CPU, core, cache, memory, package, machine, process, thread, event set or call site. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,6 @@
 const struct sp_level sp_level_table[] = {
 	{ "cpu", NULL, "CPU", "CPUs", "PU", SP_LEVEL_CPU, "CPU (hardware thread)" },
 	{ "core", NULL, "core", "cores", "Core", SP_LEVEL_COMPONENT, "core" },
-	{ "kind", NULL, "kind of core", "kinds", NULL, SP_LEVEL_KIND, "kind of core" },
 	{ "cache", NULL, "cache", "caches", NULL, SP_LEVEL_CACHE, "cache" },
 	{ "numa", "node", "memory", "memories", "NUMANode", SP_LEVEL_COMPONENT, "NUMA node" },
 	{ "package", "socket", "package", "packages", "Package", SP_LEVEL_COMPONENT, "package" },
@@ -23,7 +22,6 @@ const struct sp_level sp_level_table[] = {
 	{ "thread", NULL, "thread", "threads", NULL, SP_LEVEL_THREAD, "thread" },
 	{ "set", NULL, "event set", "event sets", NULL, SP_LEVEL_SET, "event set" },
 	{ "callsite", NULL, "between the calls in", "pairs", NULL, SP_LEVEL_CALLSITE, "pair of calls of PAPI, for what was counted between the two" },
-	{ "site", NULL, "up to the call in", "call sites", NULL, SP_LEVEL_SITE, "call of PAPI, for what was counted up to the call" },
 };
 
 const unsigned sp_n_levels = SP_COUNT(sp_level_table);
@@ -73,8 +71,7 @@ static const char *last_cache(const struct sp_model *m)
 	return "L3";
 }
 
-static const struct sp_level_row of_nothing = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1,
-						.kind = -1, .thread = "" };
+static const struct sp_level_row of_nothing = { .component = -1, .cpu = SP_NO_CPU, .tid = -1, .process = -1, .machine = -1, .thread = "" };
 
 /* Sets of one number and the same events, whoever has them: 1000 ranks have one event set 0. */
 static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_row *r)
@@ -114,9 +111,7 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 		w.place = t->n;
 		return w;
 	}
-	if (t->level->what == SP_LEVEL_KIND)
-		w.kind = sp_kind_of(t->m, at->component);
-	else if (at->component >= 0)
+	if (at->component >= 0)
 		above = sp_model_above(t->m, at->component, type);
 	/* A package is in no memory: memory stands beside it. */
 	if (above > at->component && !sp_is_pu(t->m, at->component))
@@ -127,9 +122,7 @@ static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *
 	if (t->level->what == SP_LEVEL_CPU)
 		w.cpu = at->cpu;
 	/* As the machine has them; by number what it lacks; then the unknown. */
-	if (w.kind >= 0)
-		w.place = (uint32_t)w.kind;
-	else if (w.cpu >= 0)
+	if (w.cpu >= 0)
 		w.place = 1ull << 32 | (uint32_t)w.cpu;
 	else if (w.component >= 0)
 		w.place = (uint32_t)w.component;
@@ -233,8 +226,10 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		return -ENOMEM;
 	row->readings += at->readings;
 	row->threads = (uint32_t)sp_max(row->threads, r->threads);
-	if (t->m->n_kinds > 1 && (kind >= 0 || place < 0))
-		row->kinds |= 1u << (kind < 0 ? SP_KINDS_MOST : (uint32_t)kind);
+	if (kind >= 0)
+		row->kinds |= 1u << kind;
+	else if (place < 0)
+		row->kinds |= sp_kind_unknown(t->m);
 	if (at->component < 0) {
 		row->cpus += at->cpu >= 0 && row->cpus == 0;
 	} else if (t->stamp[at->component] != row - t->row + 1) {
@@ -281,10 +276,10 @@ static uint32_t region_around(const struct sp_model *m, const struct sp_between 
 /* The same by the two calls that they lie between; of how many CPUs is not known then. */
 static int add_between(struct sp_levels *t, const struct sp_row *r, const struct sp_between *at)
 {
-	uint32_t region = t->level->what == SP_LEVEL_CALLSITE ? region_around(t->m, at) : 0;
+	uint32_t region = region_around(t->m, at);
 	struct sp_level_row w = of_nothing, *row;
 
-	w.from = at->to && t->level->what == SP_LEVEL_CALLSITE ? region ?: of_region(t->m, at->from, false) : 0;
+	w.from = at->to ? region ?: of_region(t->m, at->from, false) : 0;
 	w.to = region ?: of_region(t->m, at->to, false);
 	w.key = (uint64_t)w.from << 32 | w.to;
 	w.place = at->to ? t->n : UINT64_MAX;
@@ -501,9 +496,7 @@ static void set_words(struct sp_out *o, const struct sp_levels *t, const struct 
 
 static void outside_words(struct sp_out *o, const struct sp_levels *t, uint64_t place)
 {
-	if (place == NOWHERE && t->level->what == SP_LEVEL_KIND)
-		sp_out_text(o, "elsewhere");
-	else if (place == NOWHERE)
+	if (place == NOWHERE)
 		sp_out_f(o, "CPUs without %s", t->level->heading);
 	else
 		sp_out_text(o, place == NOT_LISTED ? "CPUs not in the topology" : "no known CPU");
@@ -519,12 +512,8 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 		process_words(o, t, row);
 	else if (row->of_set)
 		set_words(o, t, row);
-	else if (t->level->what == SP_LEVEL_CALLSITE)
+	else if (sp_level_is_code(t->level))
 		sp_text_pair(o, t->sites, row->from, row->to, width);
-	else if (t->level->what == SP_LEVEL_SITE)
-		sp_text_site(o, t->sites, row->to, width);
-	else if (row->kind >= 0)
-		sp_text_kinds(o, m, 1u << row->kind);
 	else if (row->cpu >= 0)
 		sp_text_cpu(o, m, row->cpu, row->component);
 	else if (row->component >= 0)

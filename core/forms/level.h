@@ -29,7 +29,7 @@ struct sp_level {
 	const char *heading, *things;	/* of its column; and several of them */
 	const char *type;		/* its components' type as hwloc writes it; NULL: see `what` */
 	enum {
-		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_SET, SP_LEVEL_CALLSITE, SP_LEVEL_SITE, SP_LEVEL_KIND
+		SP_LEVEL_COMPONENT, SP_LEVEL_CPU, SP_LEVEL_CACHE, SP_LEVEL_PROCESS, SP_LEVEL_RANK, SP_LEVEL_THREAD, SP_LEVEL_SET, SP_LEVEL_CALLSITE
 	} what;
 	const char *row;		/* of what it has a row each, for --help */
 };
@@ -49,7 +49,7 @@ static inline bool sp_level_is_process(const struct sp_level *l)
 /* Are its rows code? */
 static inline bool sp_level_is_code(const struct sp_level *l)
 {
-	return l->what == SP_LEVEL_CALLSITE || l->what == SP_LEVEL_SITE;
+	return l->what == SP_LEVEL_CALLSITE;
 }
 
 /* By its name or perf stat's; NULL: none. */
@@ -60,8 +60,7 @@ struct sp_level_row {
 	int32_t cpu;			/* OS index, of --per-cpu; SP_NO_CPU: not known, or another level */
 	int32_t tid;			/* of --per-thread, else -1 */
 	int32_t process, machine;	/* the model's indices; -1: rows of this level are not of one */
-	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's; of --per-site the second */
-	int32_t kind;			/* of --per-kind: the model's; -1 */
+	uint32_t from, to;		/* of --per-callsite: the two calls, ids of the model's */
 	uint32_t kinds;			/* the kinds of cores that it has counts of, a bit each; SP_KINDS_MOST: of no known one */
 	bool of_set;			/* of --per-set: `event_set` is PAPI's number */
 	int32_t event_set;

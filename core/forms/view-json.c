@@ -194,8 +194,6 @@ static void topology(struct sp_out *o, const struct sp_show *s, const struct sp_
 			sp_json_f(o, ", \"size\": %lu", c->size);
 		if (c->cpu_kind >= 0)
 			sp_json_f(o, ", \"cpu_kind\": %d", c->cpu_kind);
-		if (sp_kind_of(m, (int32_t)i) >= 0)
-			sp_json_f(o, ", \"cpu_kind_name\": %s", m->kind[sp_kind_of(m, (int32_t)i)].name);
 		sp_out_text(o, c->flags & SP_COMPONENT_DISALLOWED ? ", \"allowed\": false}" : "}");
 	}
 	outside_cpus(o, m, outside);
@@ -203,21 +201,6 @@ static void topology(struct sp_out *o, const struct sp_show *s, const struct sp_
 }
 
 /* ---- events ------------------------------------------------------------ */
-
-/* The kinds of cores with a bit here, by their names. */
-static void kind_names(struct sp_out *o, const struct sp_model *m, const char *key, uint32_t kinds)
-{
-	if (!kinds)
-		return;
-	sp_out_text(o, key);
-	for (uint32_t k = 0; k < m->n_kinds; k++) {
-		if (!(kinds >> k & 1))
-			continue;
-		sp_json_comma(o);
-		sp_out_json(o, m->kind[k].name);
-	}
-	sp_out_char(o, ']');
-}
 
 /* Of everything, on a component or not; what several observers saw once. */
 static void totals(struct sp_out *o, const struct sp_model *m, uint32_t e)
@@ -246,7 +229,8 @@ static void events(struct sp_out *o, const struct sp_model *m)
 		sp_json_f(o, "{\"id\": %u, \"name\": %s, \"code\": \"%#lx\", \"component\": %s, \"data_type\": %s, \"kind\": %s", i,
 			  sp_event_name(m, i, buf), e ? (uint64_t)e->code : 0, SP_EVENT_TEXT(m, i, component),
 			  types[sp_event_type(m, i)], sp_event_is_gauge(m, i) ? "gauge" : "counter");
-		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_event(m, i));
+		if (*SP_EVENT_TEXT(m, i, pmu))
+			sp_json_f(o, ", \"pmu\": %s", SP_EVENT_TEXT(m, i, pmu));
 		sp_json_f(o, ", \"derived\": %s", SP_EVENT_TEXT(m, i, derived));
 		if (*postfix)
 			sp_json_f(o, ", \"postfix\": %s", postfix);
@@ -604,8 +588,6 @@ static void relation(struct sp_out *o, const struct sp_show *s, struct sp_row *r
 	domains(o, row->domain);
 	told(o, m, row);
 	places(o, row);
-	if (m->n_kinds > 1)		/* those that there are counts of */
-		kind_names(o, m, ", \"cpu_kinds\": [", sp_kinds_of_row(m, row) & ((1u << SP_KINDS_MOST) - 1));
 	cpus(o, m, row);
 	overflows(o, m, row);
 	gauges(o, m, row);
@@ -691,7 +673,7 @@ void sp_metrics_json(struct sp_out *o, const struct sp_metrics *t)
 	sp_out_char(o, '}');
 }
 
-/* sum, present: by event id.  c: a component; -1: a kind of cores, which nothing but a CPU's counts belong to. */
+/* sum, present: by event id.  c: a component; -1: a CPU that the topology lacks, which nothing but a CPU's counts belong to. */
 static void sums_at(struct sp_out *o, const struct sp_model *m, int32_t c, const char *key, const int64_t *sum,
 		    const bool *present, const uint64_t repeated[REPEATED_WORDS])
 {
@@ -729,44 +711,11 @@ static void gauges_at(struct sp_out *o, const struct sp_model *m, uint32_t c, co
 		sp_out_char(o, '}');
 }
 
-/* What is not known is left out. */
-static void kind_facts(struct sp_out *o, const struct sp_model_kind *k)
-{
-	sp_json_f(o, "{\"name\": %s", k->name);
-	if (*k->core_type)
-		sp_json_f(o, ", \"core_type\": %s", k->core_type);
-	if (k->efficiency >= 0)
-		sp_json_f(o, ", \"efficiency\": %d", k->efficiency);
-	if (k->max_mhz)
-		sp_json_f(o, ", \"max_mhz\": %u", k->max_mhz);
-	if (k->base_mhz)
-		sp_json_f(o, ", \"base_mhz\": %u", k->base_mhz);
-	if (k->capacity)
-		sp_json_f(o, ", \"capacity\": %u", k->capacity);
-	sp_json_f(o, ", \"cpus\": %u, \"cpus_counted\": %u, \"readings\": %lu", k->n_cpus, k->n_counted, k->readings);
-}
-
 static void metrics_at(struct sp_out *o, const struct sp_show *s, const struct sp_metric_sum *sums)
 {
 	if (s->metrics)
 		sp_metrics_compute(s->metrics, sums);
 	sp_metrics_json(o, s->metrics);
-}
-
-static void kinds(struct sp_out *o, const struct sp_show *s, const uint64_t repeated[REPEATED_WORDS])
-{
-	const struct sp_model *m = s->m;
-
-	sp_out_text(o, " \"cpu_kinds\": [");
-	for (uint32_t k = 0; k < m->n_kinds; k++) {
-		sp_json_line(o, "  ");
-		kind_facts(o, &m->kind[k]);
-		sums_at(o, m, -1, ", \"total\": {", m->kind[k].sum, m->kind[k].present, repeated);
-		sums_at(o, m, -1, ", \"exact\": {", m->kind[k].exact, m->kind[k].present, repeated);
-		metrics_at(o, s, s->metrics ? sp_metrics_of_kind(s->metrics, k) : NULL);
-		sp_out_char(o, '}');
-	}
-	sp_out_text(o, "],\n");
 }
 
 /* Row i of the sums outside, which are only in JSON. */
@@ -790,7 +739,7 @@ static void sums_of(struct sp_out *o, const struct sp_show *s, struct sp_outside
 		more ? outside->present + row : m->present + at, repeated);
 	gauges_at(o, m, c, repeated);
 	metrics_at(o, s, more ? metric_row(outside, s->metrics, outside->n) : s->metrics ? sp_metrics_at(s->metrics, c) : NULL);
-	if (s->metrics && sp_kinds_several(sp_kinds_below(m, c) | (more && m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0)))
+	if (s->metrics && sp_kinds_several(sp_kinds_below(m, c) | (more ? sp_kind_unknown(m) : 0)))
 		sp_out_text(o, ", \"mixed_cpu_kinds\": true");
 	sp_out_char(o, '}');
 }
@@ -814,8 +763,6 @@ static void sums(struct sp_out *o, const struct sp_show *s, struct sp_outside *o
 		sp_out_char(o, '}');
 	}
 	sp_out_text(o, "],\n");
-	if (m->n_kinds > 1)
-		kinds(o, s, repeated);
 }
 
 /* What the metrics are, and of which event sets they are made. */

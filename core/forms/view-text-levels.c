@@ -82,8 +82,6 @@ static void level_words(struct sp_table *t, const struct sp_level_row *row)
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
 	sp_level_label(&o, levels, row, t->room_for_label);
-	if (row->kind >= 0 && !t->placed)
-		sp_out_f(&o, " (%'u of %'u)", t->m->kind[row->kind].n_counted, t->m->kind[row->kind].n_cpus);
 	if (wants_host(t->m, row))
 		sp_out_f(&o, " on %s", t->m->machine[row->machine].host);
 	sp_memory_text(&o);
@@ -112,7 +110,7 @@ static struct sp_table table_of(struct sp_levels *levels)
 	bool threads = levels->level->what == SP_LEVEL_THREAD, ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
 	return (struct sp_table){ .title = ranks ? "rank" : runs ? "run" : levels->level->heading, .things = ranks ? "ranks" : levels->level->things,
-				  .in_place = levels->level->what == SP_LEVEL_KIND, .row = level_row, .arg = levels, .name_spread = ranks,
+				  .row = level_row, .arg = levels, .name_spread = ranks,
 				  .tail_title = { threads ? "ran on CPU" : NULL, threads ? "moves" : NULL } };
 }
 
@@ -135,36 +133,20 @@ int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *l
 	return 0;
 }
 
-/* Do the ten heaviest pairs have less than half of it?  50 readers in any order are 2,500 pairs, and 50 call sites. */
-static bool is_spread_out(const struct sp_table *t, const struct sp_levels *levels)
+void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *name)
 {
-	double all = 0.0, ten = 0.0;
-
-	for (uint32_t i = 0; i < t->n; i++) {	/* as they were sorted */
-		bool known = sp_levels_row(levels, (uint32_t)t->at[t->order[i]])->to != 0;
-
-		all += t->weight[t->order[i]].by_time;
-		ten += i < SP_TEXT_ROWS && known ? t->weight[t->order[i]].by_time : 0.0;
-	}
-	return t->n > SP_TEXT_ROWS && ten < all / 2.0;
-}
-
-/* How many rows of this level there are, if ten of them are not enough; 0.  Nothing is shown where they are more than `most`. */
-static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct sp_level *level, uint32_t most)
-{
+	const struct sp_level *level = sp_level_by_name(name);
+	bool code = sp_level_is_code(level), any = !code;
 	struct sp_levels levels;
 	struct sp_table t;
-	bool code, any;
-	uint32_t n = 0;
 
+	if (level->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) && sp_text_n_ranks(s->m) > 1)
+		level = sp_level_by_name("rank");
 	if (sp_levels_open(&levels, s->m, level, s->metrics) < 0)
-		return 0;
-	code = sp_level_is_code(levels.level);
-	any = !code;
+		return;
 	t = table_of(&levels);
-	t.title = t.in_place ? "kind of core (CPUs)" : t.title;
-	t.most = t.in_place ? 0 : COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
-	t.further = t.in_place ? NULL : level->name;
+	t.most = COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
+	t.further = level->name;
 	t.all = s->all;
 	t.without_placed = code;
 	if (sp_table_open(&t, s, levels.n)) {
@@ -174,26 +156,14 @@ static uint32_t heaviest(struct sp_out *o, const struct sp_show *s, const struct
 
 			sp_table_add(&t, i);
 			any = any || row->to;
-			if (t.n > before && !code && !t.in_place && row->tid)
+			if (t.n > before && !code && row->tid)
 				sp_table_spread(&t);
 		}
-		if (any && (code || t.in_place || t.n > 1) && t.n <= most)
+		if (any && (code || t.n > 1))
 			sp_table_blocks(o, &t);
-		n = any && is_spread_out(&t, &levels) ? t.n : 0;
 		sp_table_close(&t);
 	}
 	sp_levels_close(&levels);
-	return n;
-}
-
-void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *level)
-{
-	const struct sp_level *l = sp_level_by_name(level);
-	bool ranks = l->what == SP_LEVEL_PROCESS && sp_text_have_ranks(s->m) && sp_text_n_ranks(s->m) > 1;
-	uint32_t n = heaviest(o, s, ranks ? sp_level_by_name("rank") : l, UINT32_MAX);
-
-	if (n && l->what == SP_LEVEL_CALLSITE)
-		heaviest(o, s, sp_level_by_name("site"), n / 2);
 }
 
 bool sp_text_have_ranks(const struct sp_model *m)

@@ -9,9 +9,8 @@
  * `below`: something stands above them.  0 or -ENOMEM. */
 int sp_text_level(struct sp_out *o, const struct sp_show *s, struct sp_levels *levels, bool below);
 
-/* The kinds of cores, the heaviest ranks, threads, or pairs of call sites of a dump, by the events that fit; of ranks
- * and threads the least, mean and most, too (nothing where there is one); of very many pairs also the call
- * sites that they lead to. */
+/* The heaviest ranks, threads, or pairs of call sites of a dump, by the events that fit; of ranks and threads the least,
+ * mean and most, too (nothing where there is one). */
 void sp_text_heaviest(struct sp_out *o, const struct sp_show *s, const char *level);
 
 bool sp_text_have_ranks(const struct sp_model *m);	/* each process one */

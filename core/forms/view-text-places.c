@@ -78,7 +78,7 @@ static void outside_sums(struct sp_table *t, int32_t cpu)
 		for (uint32_t i = 0; i < row.cells; i++) {
 			if (!sp_row_cell(m, &row, i, &at) || at.component >= 0 || at.cpu != cpu)
 				continue;
-			t->sums.kinds |= m->n_kinds > 1 ? 1u << SP_KINDS_MOST : 0;
+			t->sums.kinds |= sp_kind_unknown(m);
 			if (t->s->metrics)
 				sp_metrics_add(t->s->metrics, &row, -1, left, at.total, at.hole, t->sums.metric);
 			for (uint32_t e = 0; e < row.k; e++)

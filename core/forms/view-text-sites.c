@@ -383,23 +383,6 @@ static bool one_function(struct sp_out *o, struct sp_sites_told *told, uint32_t 
 	return true;
 }
 
-void sp_text_site(struct sp_out *o, struct sp_sites_told *told, uint32_t id, unsigned width)
-{
-	char text[TEXT];
-	struct sp_out t;
-
-	for (enum room room = WITH_CALLERS; room < SP_ROOMS; room++) {
-		sp_memory_init(&t, text, sizeof(text));
-		if (id)
-			side(&t, told, id, room);
-		else
-			sp_out_text(&t, "other call sites");
-		if (sp_columns(sp_memory_text(&t)) <= width)
-			break;
-	}
-	sp_clip(o, text, width);
-}
-
 void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width)
 {
 	char text[2 * TEXT], number[64];

@@ -1,5 +1,4 @@
 /* view-text-words.c: words, names, sentences and numbers in columns of a terminal. */
-#include "../model/core-kinds.h"
 #include "../model/observers.h"
 #include "view-text-words.h"
 
@@ -308,13 +307,11 @@ void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t inde
 		sp_out_f(o, "%s", type);
 	else
 		sp_out_f(o, "%s %d", type, c->logical_index);
-	if (sp_component_is(c, "Core") && sp_kind_of(m, (int32_t)index) >= 0)
-		sp_out_f(o, " (%s)", m->kind[sp_kind_of(m, (int32_t)index)].name);
 }
 
 void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
 {
-	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1, kind = sp_kind_of(m, core);
+	int32_t core = component >= 0 ? sp_model_above(m, component, "Core") : -1;
 
 	if (cpu < 0)
 		sp_out_text(o, "no known CPU");
@@ -323,23 +320,7 @@ void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_
 	else if (core < 0)
 		sp_out_f(o, "CPU %d", cpu);
 	else
-		sp_out_f(o, "CPU %d (core %d%s%s)", cpu, m->component[core].logical_index, kind < 0 ? "" : ", ",
-			 kind < 0 ? "" : m->kind[kind].name);
-}
-
-void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds)
-{
-	uint32_t left = kinds & ((1u << m->n_kinds) - 1);
-	bool more = false;
-
-	for (uint32_t k = 0; k < m->n_kinds; k++) {
-		if (!(left >> k & 1))
-			continue;
-		left &= ~(1u << k);
-		sp_out_f(o, "%s%s", !more ? "" : left ? ", " : " and ", m->kind[k].name);
-		more = true;
-	}
-	sp_out_text(o, " cores");
+		sp_out_f(o, "CPU %d (core %d)", cpu, m->component[core].logical_index);
 }
 
 /* perf::PAGE-FAULTS, PAPI_TOT_INS, perf::PERF_COUNT_SW_TASK_CLOCK, rapl:::ENERGY */

@@ -50,11 +50,9 @@ double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact);
 const char *sp_percent(char buf[48], double part, double whole);	/* rounded down: "100 %" means all */
 const char *sp_share(char buf[48], double part, double whole);		/* to the nearest: "95 %" */
 
-/* "CPU 4 (core 2, P)", "CPU 9 (not in the topology)", "no known CPU"; "package 0", "L3 1"; "P cores",
- * "P and E cores": the kinds with a bit here. */
+/* "CPU 4 (core 2)", "CPU 9 (not in the topology)", "no known CPU"; "package 0", "L3 1". */
 void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component);
 void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t component);
-void sp_text_kinds(struct sp_out *o, const struct sp_model *m, uint32_t kinds);
 
 /* An event's name, without its prefix where what is left is unique, and with its unit unless that
  * stands with its values; control characters escaped. */
@@ -77,7 +75,6 @@ void sp_sites_forget(struct sp_sites_told *t);
  * columns; what tells it from others is not cut off (view-text-sites.c). */
 void sp_text_pair(struct sp_out *o, struct sp_sites_told *told, uint32_t from, uint32_t to, unsigned width);
 
-void sp_text_site(struct sp_out *o, struct sp_sites_told *told, uint32_t id, unsigned width);	/* one of them */
 
 /* The next sentence about the row's overflow handlers: for which event, how often, where; *next is
  * 0 before the first (view-text-overflows.c). */

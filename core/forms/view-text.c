@@ -2,7 +2,6 @@
  * tables, what is wrong or unusual, where to look further.
  */
 #include "../base/cpu-list.h"
-#include "../model/core-kinds.h"
 #include "../model/repeats.h"
 #include "view-metrics.h"
 #include "view-text-levels.h"
@@ -593,50 +592,31 @@ static void outside(struct notes *n, const struct sp_model *m)
 	     m->n_outside == 1 ? "is" : "are", is_this_machine(m) ? "brought online later" : "the topology is not all of this machine's");
 }
 
-/* The events that only these kinds of cores count, by name; how many. */
-static uint32_t tied_events(struct sp_out *o, const struct sp_model *m, uint32_t kinds, bool *off)
+static bool is_of_pmu(const struct sp_model *m, uint32_t e, const char *pmu)
 {
-	uint32_t n = 0, most = 6;
-	char text[256];
-
-	for (uint32_t e = 0; e < m->n_events; e++) {
-		if (!sp_event_has_column(m, e) || sp_kinds_of_event(m, e) != kinds)
-			continue;
-		for (uint32_t k = 0; k < m->n_kinds; k++)
-			*off = *off || (!(kinds >> k & 1) && m->kind[k].sum[e]);
-		if (n++ >= most)
-			continue;
-		sp_out_f(o, "%s%s", n > 1 ? ", " : "", sp_text_event(m, e, text));
-	}
-	if (n > most)
-		sp_out_text(o, " and others");
-	return n;
+	return sp_event_has_column(m, e) && strcmp(SP_EVENT_TEXT(m, e, pmu), pmu) == 0;
 }
 
-/* A PMU is one kind's: its events stand still while the thread is on another. */
-static void tied(struct notes *notes, const struct sp_model *m)
+/* The PMU is one kind of cores': its events stand still while the thread is on another kind.  (Of sspapi stat a note says it,
+ * with the time.) */
+static void of_one_pmu(struct notes *n, const struct sp_model *m)
 {
-	uint32_t all = (1u << m->n_kinds) - 1;
-
-	/* (Of sspapi stat a note says it, with the time.) */
-	for (uint32_t kinds = 1; m->n_kinds > 1 && !m->h.stat && kinds < all; kinds++) {
-		bool off = false;
+	for (uint32_t e = 0; e < m->n_events && !m->h.stat; e++) {
+		const char *pmu = SP_EVENT_TEXT(m, e, pmu), *between = ":";
+		char text[1000], name[256];
 		struct sp_out line;
-		char text[2000];
-		uint32_t n;
+		uint32_t first = 0;
 
-		sp_memory_init(&line, text, sizeof(text));
-		n = tied_events(&line, m, kinds, &off);
-		if (!n)
+		while (first < e && !is_of_pmu(m, first, pmu))
+			first++;
+		if (!*pmu || first < e || !sp_event_has_column(m, e))
 			continue;
-		sp_out_f(&line, " %s on ", n == 1 ? "counts" : "count");
-		sp_text_kinds(&line, m, kinds);
-		sp_out_text(&line, " only, by their own PMU: what ran on ");
-		sp_text_kinds(&line, m, all & ~kinds);
-		sp_out_text(&line, " is missing");
-		if (off)
-			sp_out_text(&line, ", and what is booked there was counted before the thread moved");
-		note(notes, sp_memory_text(&line));
+		sp_memory_init(&line, text, sizeof(text));	/* a long one is cut */
+		sp_out_f(&line, "counted by the PMU %s, which only some cores have; what ran on the others is missing", pmu);
+		for (uint32_t i = e; i < m->n_events; i++, between = ",")
+			if (is_of_pmu(m, i, pmu))
+				sp_out_f(&line, "%s %s", between, sp_text_event(m, i, name));
+		note(n, sp_memory_text(&line));
 	}
 }
 
@@ -703,7 +683,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	observers(&n, m);
 	if (n.any_overflows)
 		overflows(&n, m);
-	tied(&n, m);
+	of_one_pmu(&n, m);
 	outside(&n, m);
 	regions(&n, m);
 	allowed(&n, m);
@@ -779,8 +759,6 @@ void sp_view_text(struct sp_out *o, const struct sp_show *shown)
 		if (sp_is_job(s->m))
 			sp_text_heaviest(o, s, "process");
 		sp_text_cpus(o, s);
-		if (s->m->n_kinds > 1)
-			sp_text_heaviest(o, s, "kind");
 		if (!sp_is_job(s->m) || s->all)
 			sp_text_heaviest(o, s, "thread");
 		sp_text_heaviest(o, s, "callsite");

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../base/sys.h"
-#include "../model/core-kinds.h"
 #include "../model/view-common.h"
 #include "compute.h"
 
@@ -240,7 +239,7 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 	take_relation(t, row);
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		uint32_t slot = t->pair[i].of, e = t->pair[i].i;
-		int32_t place = sp_row_place(row, e), kind = place < 0 ? sp_kind_of(m, at->component) : -1;
+		int32_t place = sp_row_place(row, e);
 		bool more = !sp_observers_leave(&t->observers, row, i);
 
 		if (!more || sp_is_hole(at, e))
@@ -250,8 +249,6 @@ static void add_cell(struct sp_metrics *t, const struct sp_row *row, const struc
 			place_at(t, (uint32_t)c)[slot].ns += sp_observers_ns(&t->observers, row, i);
 			more = m->component[c].flags & SP_COMPONENT_MEMORY;
 		}
-		if (kind >= 0)
-			add_value(t, place_at(t, m->n_components + (uint32_t)kind), slot, at->total[e], 1);
 	}
 }
 
@@ -295,7 +292,7 @@ static void sum_model(struct sp_metrics *t)
 	struct sp_row row = { .only_cells = true };
 	struct sp_at_cpu at;
 
-	t->place_bytes = ((uint64_t)t->model->n_components + SP_KINDS_MOST + 1) * (t->n_slots + 1ull) * sizeof(*t->place);
+	t->place_bytes = (t->model->n_components + UINT64_C(1)) * (t->n_slots + 1ull) * sizeof(*t->place);
 	t->place = sp_metrics_left(t) ? sp_map(t->place_bytes) : NULL;
 	for (uint32_t i = 0; i < t->n; i++)
 		t->at[i].sets = t->at[i].others = 0;
@@ -310,21 +307,11 @@ static void sum_model(struct sp_metrics *t)
 		sum_tree(t);
 }
 
-static const struct sp_metric_sum *summed_at(struct sp_metrics *t, uint64_t row)
+const struct sp_metric_sum *sp_metrics_at(struct sp_metrics *t, uint32_t component)
 {
 	if (!t->place)
 		sum_model(t);
-	return t->place ? place_at(t, row) : NULL;
-}
-
-const struct sp_metric_sum *sp_metrics_at(struct sp_metrics *t, uint32_t component)
-{
-	return summed_at(t, component);
-}
-
-const struct sp_metric_sum *sp_metrics_of_kind(struct sp_metrics *t, uint32_t kind)
-{
-	return summed_at(t, (uint64_t)t->model->n_components + kind);
+	return t->place ? place_at(t, component) : NULL;
 }
 
 /* ---- computing ----------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ struct sp_metrics {
 	struct sp_observers observers;	/* of the model, by pairs, which is by metric: once it was looked for */
 	bool looked;
 	struct sp_metric_sum *one;	/* [n_slots]: of one relation */
-	struct sp_metric_sum *place;	/* [components, then kinds of cores][n_slots] of the model; NULL: not summed yet */
+	struct sp_metric_sum *place;	/* [components][n_slots] of the model; NULL: not summed yet */
 	uint64_t place_bytes;
 	void *row_memory;
 	uint64_t row_bytes;
@@ -114,10 +114,9 @@ void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums);
 /* The same of total[k] of one relation. */
 void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total, const int64_t *hole);
 
-/* The sums of a component of the model, or of a kind of its cores; NULL: there is no memory for them.  The first
+/* The sums of a component of the model; NULL: there is no memory for them.  The first
  * call sums the model up, and says of each metric how many event sets it is of. */
 const struct sp_metric_sum *sp_metrics_at(struct sp_metrics *t, uint32_t component);
-const struct sp_metric_sum *sp_metrics_of_kind(struct sp_metrics *t, uint32_t kind);
 
 /* The shown ones, in the order of the file: the first behind i (start with -1); -1: no more. */
 int32_t sp_metrics_next(const struct sp_metrics *t, int32_t i);

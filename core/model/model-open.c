@@ -169,8 +169,7 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 		return -EINVAL;
 	m->n_gauges = (uint32_t)ng;
 	m->memory_bytes = ne * 6 + (nc + 1) * ng * sizeof(struct sp_gauge_sum) + (uint64_t)m->most_k * 4 +
-			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 3 * nc + 4 * ne * 8 +
-			  SP_KINDS_MOST * ne * 17 +
+			  nc * sizeof(struct sp_component) + ne * sizeof(void *) + 2 * nc * ne * 8 + nc * ne + 2 * nc + 4 * ne * 8 +
 			  m->n_processes * sizeof(*m->process) + m->n_machines * sizeof(*m->machine) +
 			  m->n_places * sizeof(struct sp_place) + n->cpus * sizeof(int32_t) + m->n_machines * 16ull +
 			  sp_row_bytes(m) + 4096;
@@ -183,13 +182,7 @@ static int allocate(struct sp_model *m, const struct amounts *n)
 	m->exact = sp_model_take(m, nc * ne * 8);
 	m->present = sp_model_take(m, nc * ne);
 	m->counted = sp_model_take(m, nc);
-	m->kind_of = sp_model_take(m, nc);
 	m->kinds_below = sp_model_take(m, nc);
-	for (uint32_t i = 0; i < SP_KINDS_MOST; i++) {
-		m->kind[i].sum = sp_model_take(m, ne * 8);
-		m->kind[i].exact = sp_model_take(m, ne * 8);
-		m->kind[i].present = sp_model_take(m, ne);
-	}
 	m->total = sp_model_take(m, ne * 8);
 	m->total_exact = sp_model_take(m, ne * 8);
 	m->unplaced = sp_model_take(m, ne * 8);
@@ -242,6 +235,8 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 		}
 		c[i].parent += below ? (int32_t)from : 0;
 		c[i].depth = (uint32_t)sp_min(c[i].depth, 64) + below;
+		c[i].cpu_kind = c[i].cpu_kind < (int32_t)SP_KINDS_MOST ? c[i].cpu_kind : -1;
+		m->kinds |= c[i].cpu_kind >= 0 ? 1u << c[i].cpu_kind : 0;
 	}
 	if (below && !n) {
 		c[0] = (struct sp_component){ .os_index = -1, .cpu_kind = -1, .depth = 1, .type = "Machine" };
@@ -249,7 +244,6 @@ static void add_tree(struct sp_model *m, struct sp_model_machine *on, const stru
 	}
 	m->n_components += n;
 	index_cpus(m, on, from);
-	sp_kinds_index(m, t, from);
 }
 
 static void name_machine(struct sp_model *m, uint32_t i)
@@ -441,8 +435,6 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 
 		if (!v || v->kind != SP_COUNTER || sp_row_left(m, row, i))
 			continue;
-		if (kind >= 0)
-			note_hole(&m->kind[kind].present[e], sp_is_hole(at, i));
 		m->event_placed[e] = m->event_placed[e] || place >= 0;
 		m->total[e] = sp_plus(type, m->total[e], at->total[i]);
 		m->total_exact[e] = sp_plus(type, m->total_exact[e], at->exact[i]);
@@ -450,15 +442,9 @@ static void add_cell(struct sp_model *m, const struct sp_row *row, const struct 
 			m->unplaced[e] = sp_plus(type, m->unplaced[e], at->total[i]);
 		else
 			add_at(m, c, e, at->total[i], at->exact[i], sp_is_hole(at, i));
-		if (kind >= 0 && c == at->component) {
-			m->kind[kind].sum[e] = sp_plus(type, m->kind[kind].sum[e], at->total[i]);
-			m->kind[kind].exact[e] = sp_plus(type, m->kind[kind].exact[e], at->exact[i]);
-		}
 	}
-	if (kind >= 0) {
-		m->kind[kind].readings += at->readings;
+	if (kind >= 0)
 		m->kinds_below[at->component] = (uint8_t)(1u << kind);
-	}
 	if (at->component >= 0)
 		m->counted[at->component] = true;
 	else if (at->cpu >= 0)
@@ -564,16 +550,8 @@ static void sum(struct sp_model *m)
 	sum_tree(m);
 	for (uint32_t c = 0; c < m->n_components; c++)
 		end_holes(m, m->present + (uint64_t)c * m->n_events);
-	for (uint32_t k = 0; k < SP_KINDS_MOST; k++)
-		end_holes(m, m->kind[k].present);
-	for (uint32_t i = 0; i < m->n_components; i++) {
-		bool counted = m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
-		int32_t kind = sp_kind_of(m, (int32_t)i);
-
-		m->n_cpus_counted += counted;
-		if (counted && kind >= 0)
-			m->kind[kind].n_counted++;
-	}
+	for (uint32_t i = 0; i < m->n_components; i++)
+		m->n_cpus_counted += m->counted[i] && strcmp(m->component[i].type, "PU") == 0;
 }
 
 int sp_model_open(struct sp_model *m, const struct sp_image *image)

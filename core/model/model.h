@@ -88,20 +88,7 @@ struct sp_model {
 	uint8_t *event_domain;		/* [event]: PAPI_DOM_* of all its relations: user 1, kernel 2, other 4, supervisor 8; 0: not known, or a clock */
 	bool *event_placed;		/* [event]: counted on a component that is no CPU (gauges.h) */
 
-	/* Kinds of cores, each machine's fastest first; of several machines those of one name
-	 * are one.  n_kinds 0 or 1: all cores are alike, as far as is known. */
-	uint32_t n_kinds;
-	struct sp_model_kind {
-		char name[24];			/* "P", "E", "kind 2" */
-		char core_type[25];		/* hwloc's; "" */
-		int32_t efficiency;		/* hwloc's; -1 */
-		uint32_t max_mhz, base_mhz, capacity;	/* 0: not known */
-		uint32_t n_cpus, n_counted;	/* CPUs of this kind, and on how many something was booked */
-		uint64_t readings;
-		int64_t *sum, *exact;		/* [event] of what was booked on them; counters only */
-		bool *present;			/* [event]: some CPU of them can count it, as far as is known */
-	} kind[SP_KINDS_MOST];
-	uint8_t *kind_of;		/* [component]: sp_kind_of (core-kinds.h) */
+	uint32_t kinds;			/* of cores (hwloc's cpu_kind) that there are CPUs of, a bit each */
 	uint8_t *kinds_below;		/* [component]: a bit a kind that something was booked on */
 
 	/* CPUs that something was booked on and the topology lacks: how many, but no more than

@@ -15,14 +15,12 @@ void sp_header_finish(struct sp_header *h);
 int sp_header_check(const struct sp_header *h);
 #define SP_HEADER_FIRST offsetof(struct sp_header, end)
 
-/* A machine's components, hwloc's XML of them and its kinds of CPUs; each list may be empty. */
+/* A machine's components, and hwloc's XML of them; each may be empty. */
 struct sp_tree {
 	const struct sp_component *component;
 	uint32_t n, n_cpus;
 	const char *xml;
 	uint64_t xml_bytes;
-	const struct sp_cpu_kind *kind;
-	uint32_t n_kinds;
 };
 
 /* The bytes of its block, and the block of so many bytes filled in, but for its head and source. */

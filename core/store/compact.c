@@ -149,9 +149,6 @@ sp_off sp_compact_topology(struct sp_compact *c, const struct sp_tree *t, const 
 		sp_compact_put(c, &component, sizeof(component));
 	}
 	sp_compact_put(c, t->xml, t->xml_bytes);
-	sp_compact_zeros(c, sp_align(t->xml_bytes, 8) - t->xml_bytes);
-	sp_compact_put(c, &(struct sp_cpu_kinds){ .n = t->n_kinds }, sizeof(struct sp_cpu_kinds));
-	sp_compact_put(c, t->kind, t->n_kinds * sizeof(*t->kind));
 	sp_compact_end(c);
 	return at;
 }

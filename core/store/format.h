@@ -196,20 +196,6 @@ struct sp_topology {
 	struct sp_component at[];
 };
 
-/* A kind of CPUs of a hybrid machine. */
-struct sp_cpu_kind {
-	char name[16];			/* P, E, LP-E; "": nothing tells */
-	char core_type[24];		/* as hwloc has it: IntelCore; "" */
-	int32_t efficiency;		/* hwloc's: the higher, the faster; -1: not ranked */
-	uint32_t max_mhz, base_mhz, capacity;	/* 0: not known */
-};
-
-/* Behind the XML, where CPUs are of several kinds: at[cpu_kind of a component]. */
-struct sp_cpu_kinds {
-	uint32_t n, pad;
-	struct sp_cpu_kind at[];
-};
-
 /* ---- events ----------------------------------------------------------- */
 
 enum sp_data_type { SP_INT64, SP_UINT64, SP_FP64, SP_BIT64 };	/* PAPI's numbers */

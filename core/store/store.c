@@ -137,11 +137,9 @@ void sp_store_cpus(struct sp_store *s, uint32_t n_cpus)
 }
 
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
-		      const char *source, const char *xml, uint64_t xml_bytes,
-		      const struct sp_cpu_kind *kind, uint32_t n_kinds)
+		      const char *source, const char *xml, uint64_t xml_bytes)
 {
-	const struct sp_tree tree = { .component = c, .n = n, .n_cpus = n_cpus, .xml = xml, .xml_bytes = xml_bytes,
-				      .kind = kind, .n_kinds = n_kinds };
+	const struct sp_tree tree = { .component = c, .n = n, .n_cpus = n_cpus, .xml = xml, .xml_bytes = xml_bytes };
 	struct sp_topology *t;
 	sp_off off, from = sp_store_text(s, source);
 

@@ -64,8 +64,7 @@ void sp_store_cpus(struct sp_store *s, uint32_t n_cpus);
 
 /* Keeps a copy; its CPUs get cells. */
 int sp_store_topology(struct sp_store *s, const struct sp_component *c, uint32_t n, uint32_t n_cpus,
-		      const char *source, const char *xml, uint64_t xml_bytes,
-		      const struct sp_cpu_kind *kind, uint32_t n_kinds);
+		      const char *source, const char *xml, uint64_t xml_bytes);
 
 struct sp_event_text {			/* all may be NULL */
 	const char *name, *component, *derived, *postfix, *units, *description;

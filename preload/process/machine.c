@@ -25,8 +25,7 @@ static void keep(const struct sp_topo *t, const char *source)
 	struct sp_held h;
 
 	sp_lock_take(&sp_store.lock, &h);
-	sp_store_topology(&sp_store, t->component, t->n, t->n_cpus, source, t->xml, t->xml_bytes,
-			  t->kind, t->n_kinds);
+	sp_store_topology(&sp_store, t->component, t->n, t->n_cpus, source, t->xml, t->xml_bytes);
 	sp_lock_give(&sp_store.lock, &h);
 }
 
@@ -69,8 +68,6 @@ static bool load_with(load_fn load, const char *source)
 	known.component = t.component;
 	known.xml = t.xml;
 	known.xml_bytes = t.xml_bytes;
-	known.kind = t.kind;
-	known.n_kinds = t.n_kinds;
 	sp_publish(&known.n, t.n);
 	keep(&known, known_source);
 	return true;

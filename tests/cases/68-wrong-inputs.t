@@ -121,7 +121,6 @@ table <<'END_OF_TABLE'
 125|1|-|no event is named beside a comma|stat -e page-faults, touch it-ran
 125|1|-|-o takes the name of a file|stat -o '' touch it-ran
 125|1|-|knows no event sets|stat --per-set touch it-ran
-125|1|-|call sites|stat --per-site touch it-ran
 2|1|-|sspapi report: '': |report --events '' -f '' a.sspapi
 
 # ---- programs --------------------------------------------------------------------------------------

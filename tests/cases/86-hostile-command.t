@@ -37,7 +37,7 @@ SSPAPI_OUTPUT=$tmp/b.sspapi run_shim shim "$one" EV_B
 
 # ---- 2: lists of machines and processes that are not there ------------------------------------
 
-all_levels='--per-cpu --per-core --per-kind --per-cache --per-numa --per-package --per-machine --per-process --per-thread --per-callsite --per-site'
+all_levels='--per-cpu --per-core --per-cache --per-numa --per-package --per-machine --per-process --per-thread --per-callsite'
 everything() {
 	for level in '' $all_levels; do
 		for form in text json csv hwloc store; do

@@ -149,15 +149,6 @@ run_shim views env SSPAPI_FORMAT=text,json,csv "$apps/sites"
 check "CSV: a line for each interval, module+0xoffset" sh -c "
 	awk -F, 'NR > 1 { print \$16 }' '$tmp/views.csv' | sort -n | tr '\n' ' ' | grep -x '20 40 500 900 ' &&
 	! awk -F, 'NR > 1 { print \$8; print \$9 }' '$tmp/views.csv' | grep -vx 'sites[+]0x[0-9a-f]*'"
-# 40 readers in any order: what each has read, whoever read before.
-SSPAPI_OUTPUT=$tmp/readers.sspapi run_shim readers "$apps/readers"
-"$B/sspapi" report --per-site "$tmp/readers.sspapi" >"$tmp/sites"
-is "by the second call alone: as many rows as functions" \
-	"$(sed -nE 's/^~? *(reader_[0-9]+) +([0-9]+) .*/\1 \2/p' "$tmp/sites" | sort)" "$(grep '^reader' "$tmp/readers.out" | sort)"
-is "(40 of them)" "$(grep -c '^reader' "$tmp/readers.out")" 40
-"$B/sspapi" report "$tmp/readers.sspapi" >"$tmp/text"
-check "text: of many pairs also the call sites that they lead to" grep -qE '^up to the call in ' "$tmp/text"
-check "text: but not of few" not grep -q '^up to' "$tmp/views.txt"
 
 check "text: by call site" grep -qE '^~? ?region_b \(0x[0-9a-f]+ → 0x[0-9a-f]+\) +500( |$)' "$tmp/views.txt"
 

@@ -16,10 +16,10 @@
 /* In the words of each line: X the bytes, L the same as a live file, B the sound store, O. a file to make. */
 static const char *const lines[] = {
 #define LEVELS(verb, form, last) \
-	verb " --per-cpu" form " " last, verb " --per-core" form " " last, verb " --per-kind" form " " last, \
+	verb " --per-cpu" form " " last, verb " --per-core" form " " last, \
 	verb " --per-cache" form " " last, verb " --per-numa" form " " last, verb " --per-package" form " " last, \
 	verb " --per-machine" form " " last, verb " --per-thread" form " " last, verb " --per-callsite" form " " last
-#define EACH_LEVEL " --per-cpu --per-core --per-kind --per-cache --per-numa --per-package --per-machine --per-thread --per-callsite"
+#define EACH_LEVEL " --per-cpu --per-core --per-cache --per-numa --per-package --per-machine --per-thread --per-callsite"
 	"report X", "report -f json X", "report -f csv X", "report -f hwloc X", "report -f html X", "report -f store X",
 	LEVELS("report", "", "X"), LEVELS("report", " -f csv", "X"),
 	"report" EACH_LEVEL " X", "report -f json" EACH_LEVEL " X", "report --sort readings" EACH_LEVEL " X",

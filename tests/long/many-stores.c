@@ -104,7 +104,7 @@ static void fill(struct sp_store *s, unsigned number, unsigned cpus, unsigned ho
 	s->header->end_ns = s->header->start_ns + 1000000000;
 	s->header->end = SP_END_EXIT;
 	s->header->call_names = sp_store_texts(s, 2, (const char *const[]){ "PAPI_start", "PAPI_stop" });
-	if (sp_store_topology(s, tree, components, cpus, "system", xml, xml_bytes, NULL, 0) < 0)
+	if (sp_store_topology(s, tree, components, cpus, "system", xml, xml_bytes) < 0)
 		exit(1);
 	for (unsigned e = 0; e < EVENTS; e++)
 		ids[e] = (uint32_t)sp_store_event(s, &(struct sp_event_text){ .name = names[(e + number) % EVENTS],

@@ -146,7 +146,7 @@ static void open_store(int cpus)
 	for (int i = 0; i < cpus; i++)
 		c[i + 1] = (struct sp_component){ .parent = 0, .os_index = i, .logical_index = i, .depth = 1,
 						  .type = "PU" };
-	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat", NULL, 0, NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat", NULL, 0), 0);
 	for (int e = 0; e < KMAX; e++) {
 		snprintf(name, sizeof(name), "EV_%d", e);
 		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = name }), e);

@@ -29,7 +29,7 @@ static inline void flat_machine(int cpus)
 
 	for (int i = 0; i < cpus; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
-	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat", NULL, 0, NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, c, (uint32_t)cpus + 1, (uint32_t)cpus, "flat", NULL, 0), 0);
 }
 
 /* Whether somebody else has a relation, or a thread has ended, as the store asks it. */

@@ -320,10 +320,8 @@ const char *sp_model_note(const struct sp_model *m, uint32_t i)
 static int64_t stub_sum[STUB_COMPONENTS * STUB_EVENTS], stub_exact[STUB_COMPONENTS * STUB_EVENTS];
 static int64_t stub_total[STUB_EVENTS], stub_total_exact[STUB_EVENTS], stub_unplaced[STUB_EVENTS];
 static bool stub_counted[STUB_COMPONENTS], stub_event_counted[STUB_EVENTS];
-static int64_t stub_kind_sum[SP_KINDS_MOST][2][STUB_EVENTS];
 static bool stub_present[STUB_COMPONENTS * STUB_EVENTS];	/* all */
-static uint8_t stub_kind_of[STUB_COMPONENTS], stub_kinds_below[STUB_COMPONENTS];
-static struct sp_cpu_kind stub_kinds[2];
+static uint8_t stub_kinds_below[STUB_COMPONENTS];
 static const struct sp_event *stub_events[STUB_EVENTS];
 static struct sp_image stub_image = { .base = stub_bytes, .bytes = sizeof(stub_bytes) };
 
@@ -352,15 +350,8 @@ static void stub_book(struct sp_model *m, uint32_t id, struct sp_at_cpu *at, int
 	stub_add(id, &m->total_exact[id], exact);
 	if (c < 0)
 		stub_add(id, &m->unplaced[id], total);
-	if (c >= 0) {
-		struct sp_model_kind *k = &m->kind[m->component[c].cpu_kind ? 0 : 1];
-
-		stub_add(id, &k->sum[id], total);
-		stub_add(id, &k->exact[id], exact);
-		k->n_counted = 2;
-	}
 	for (; c >= 0; c = m->component[c].parent) {
-		m->kinds_below[c] |= m->component[at->component].cpu_kind ? 1 : 2;
+		m->kinds_below[c] |= 1u << m->component[at->component].cpu_kind;
 		m->counted[c] = true;
 		stub_add(id, &m->sum[(uint32_t)c * m->n_events + id], total);
 		stub_add(id, &m->exact[(uint32_t)c * m->n_events + id], exact);
@@ -397,25 +388,6 @@ static void stub_relations_of(enum stub kind)
 		stub_relation[4].event[e] = 20 + e;
 	}
 	stub_relation[0].row.k = stub_relation[2].row.k = stub_relation[4].row.k = 6;
-}
-
-/* Kind 1 is P, and first; kind 0 is E, or means harm. */
-static void stub_kinds_of(struct sp_model *m, enum stub kind)
-{
-	memset(stub_kind_sum, 0, sizeof(stub_kind_sum));
-	memset(stub_kinds_below, 0, sizeof(stub_kinds_below));
-	stub_kinds[0] = (struct sp_cpu_kind){ .name = "E", .core_type = "IntelAtom", .max_mhz = 3400 };
-	stub_kinds[1] = (struct sp_cpu_kind){ .name = "P", .core_type = "IntelCore", .efficiency = 1 };
-	if (kind == STUB_WIDE)
-		memcpy(stub_kinds[0].name, HOSTILE "and it has no end", sizeof(stub_kinds[0].name));
-	m->kind_of = stub_kind_of;
-	m->kinds_below = stub_kinds_below;
-	for (uint32_t k = 0; k < SP_KINDS_MOST; k++) {
-		m->kind[k].sum = stub_kind_sum[k][0];
-		m->kind[k].exact = stub_kind_sum[k][1];
-		m->kind[k].present = stub_present;
-	}
-	sp_kinds_index(m, &(struct sp_tree){ .kind = stub_kinds, .n_kinds = SP_COUNT(stub_kinds) }, 0);
 }
 
 static struct sp_model *stub_model(enum stub kind)
@@ -463,7 +435,9 @@ static struct sp_model *stub_model(enum stub kind)
 	machine[0].xml = NULL;
 	machine[0].xml_bytes = 0;
 	machine[0].host = sp_model_text(&m, T_HOST);
-	stub_kinds_of(&m, kind);
+	memset(stub_kinds_below, 0, sizeof(stub_kinds_below));
+	m.kinds_below = stub_kinds_below;
+	m.kinds = 3;
 	if (kind != STUB_NO_START) {
 		m.calls[1] = 5005;
 		m.calls[2] = 17035;

@@ -100,7 +100,7 @@ static void make_store(void)
 	store.header->callsites = 1;
 	for (int i = 0; i < CPUS; i++)
 		c[i + 1] = (struct sp_component){ .os_index = i, .type = "PU" };
-	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0, NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, c, CPUS + 1, CPUS, "flat", NULL, 0), 0);
 	for (int e = 0; e < K; e++)
 		assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "EV" }), e);
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));

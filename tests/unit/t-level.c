@@ -75,10 +75,10 @@ static void by_cpu(void **state)
 {
 	open_level("cpu", model(STUB_FULL));
 	assert_int_equal(t.n, 6);
-	is_row(0, "CPU 0 (core 0, P)", 12345678901, 23456789012);
-	is_row(1, "CPU 1 (core 1, P)", 1030, 2040);
-	is_row(2, "CPU 2 (core 2, E)", 6172839450, 0);
-	is_row(3, "CPU 3 (core 3, E)", 3, 4);
+	is_row(0, "CPU 0 (core 0)", 12345678901, 23456789012);
+	is_row(1, "CPU 1 (core 1)", 1030, 2040);
+	is_row(2, "CPU 2 (core 2)", 6172839450, 0);
+	is_row(3, "CPU 3 (core 3)", 3, 4);
 	is_row(4, "CPU 99 (not in the topology)", 5, 0);
 	is_row(5, "no known CPU", 7, 8);
 	assert_int_equal(row(0)->exact[INS], 12345678901);
@@ -102,7 +102,7 @@ static void by_cpu(void **state)
 static void by_component(void **state)
 {
 	static const char *const name[] = { "core", "cache", "numa", "package", "machine" };
-	static const char *const first[] = { "core 0 (P)", "L3 0", "NUMANode 0", "package 0", "machine" };
+	static const char *const first[] = { "core 0", "L3 0", "NUMANode 0", "package 0", "machine" };
 	static const uint32_t n[] = { 4, 2, 2, 2, 1 };
 
 	for (unsigned i = 0; i < SP_COUNT(name); i++) {
@@ -112,23 +112,12 @@ static void by_component(void **state)
 		is_row(n[i], "CPUs not in the topology", 5, 0);
 		is_row(n[i] + 1, "no known CPU", 7, 8);
 		assert_int_equal(row(0)->cpus, i == 0 ? 1 : i < 4 ? 2 : 4);
-		assert_int_equal(row(0)->kinds, i < 4 ? 1 : 3);
+		assert_int_equal(row(0)->kinds, i < 4 ? 2 : 3);
 		sp_levels_close(&t);
 	}
 	open_level("package", model(STUB_FULL));
 	is_row(0, "package 0", 12345678901 + 1030, 23456789012 + 2040);
 	is_row(1, "package 1", 6172839450 + 3, 4);
-	sp_levels_close(&t);
-}
-
-static void by_kind(void **state)
-{
-	open_level("kind", model(STUB_FULL));
-	assert_int_equal(t.n, 4);
-	assert_non_null(strstr(label_of(0), "P"));
-	assert_int_equal(row(0)->total[INS], 12345678901 + 1030);
-	assert_int_equal(row(1)->total[INS], 6172839450 + 3);
-	assert_int_equal(row(0)->cpus, 2);
 	sp_levels_close(&t);
 }
 
@@ -163,16 +152,6 @@ static void by_callsite(void **state)
 	assert_int_equal(row(1)->total[CYC], 2);
 	assert_true(row(2)->from == 0 && row(2)->to == 0);	/* "other" is last */
 	sp_levels_close(&t);
-	/* By the second call alone. */
-	open_level("site", model(STUB_FULL));
-	assert_int_equal(t.n, 3);
-	for (uint32_t i = 0; i < t.n; i++) {
-		readings -= row(i)->readings;
-		assert_int_equal(row(i)->from, 0);
-	}
-	assert_int_equal(readings, 0);
-	assert_true(row(0)->to == 1 && row(1)->to == 2 && row(2)->to == 0);
-	sp_levels_close(&t);
 }
 
 /* What is counted on a package is the package's, wherever it was read. */
@@ -184,8 +163,8 @@ static void placed(void **state)
 	stub_relation[0].row.place = place;
 	open_level("cpu", m);
 	is_row(0, "package 0", 0, 23456789012 + 2000 + 8);
-	is_row(1, "CPU 0 (core 0, P)", 12345678901, 0);
-	is_row(2, "CPU 1 (core 1, P)", 1030, 40);
+	is_row(1, "CPU 0 (core 0)", 12345678901, 0);
+	is_row(2, "CPU 1 (core 1)", 1030, 40);
 	assert_int_equal(row(0)->readings, 12034);
 	assert_int_equal(row(0)->cpus, 0);
 	assert_false(row(0)->counted[INS]);
@@ -254,7 +233,7 @@ static void sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names), cmocka_unit_test(by_cpu), cmocka_unit_test(by_component), cmocka_unit_test(by_kind),
+		cmocka_unit_test(names), cmocka_unit_test(by_cpu), cmocka_unit_test(by_component),
 		cmocka_unit_test(by_thread), cmocka_unit_test(by_callsite), cmocka_unit_test(placed),
 		cmocka_unit_test(nothing_lost), cmocka_unit_test(sorted),
 	};

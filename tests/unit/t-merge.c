@@ -101,7 +101,7 @@ static void make_topology(struct sp_store *s, uint32_t no_cpu)
 
 	for (uint32_t i = 0; i < 3; i++)
 		c[1 + i].flags = i == no_cpu ? SP_COMPONENT_DISALLOWED : 0;
-	assert_int_equal(sp_store_topology(s, c, 4, 3, "system", "", 0, NULL, 0), 0);
+	assert_int_equal(sp_store_topology(s, c, 4, 3, "system", "", 0), 0);
 }
 
 static void write_and_close(struct sp_store *s, const char *name)

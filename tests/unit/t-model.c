@@ -45,7 +45,6 @@ static const char xml[] = "<?xml version=\"1.0\"?><topology version=\"2.0\"><obj
 			  "<object type=\"Package\" gp_index=\"1\"><object type=\"PU\" gp_index=\"4\"/></object>"
 			  "</object></topology>";
 
-static const struct sp_cpu_kind kind_list[1] = { { .name = "all" } };
 
 enum { EV_A, EV_B, EV_GAUGE, EV_FP };
 
@@ -121,7 +120,7 @@ static int make_store(void **state)
 	struct sp_header *h;
 
 	assert_int_equal(sp_store_open(&store), 0);
-	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1, kind_list, SP_COUNT(kind_list)), 0);
+	assert_int_equal(sp_store_topology(&store, tree, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
 	h = store.header;
 	h->call_names = sp_store_texts(&store, 2, calls);
 	h->exe = sp_store_text(&store, "/bin/app");
@@ -191,45 +190,28 @@ static void sums(void **state)
 /* PU0 and PU1 are of kind 1, PU2 of kind 0, PU5 of none. */
 static void kinds(void **state)
 {
-	static const struct sp_cpu_kind kind[2] = { { .name = "E", .core_type = "IntelAtom" },
-						    { .name = "P", .core_type = "armv8_cortex_a72", .efficiency = 1, .max_mhz = 5000 } };
 	struct sp_component c[ALL];
 	struct sp_model m;
 
-	sp_store_event_pmu(&store, EV_A, "armv8_cortex_a72");
-	sp_store_event_pmu(&store, EV_A + 1, "cpu_atom");
+	sp_store_event_pmu(&store, EV_A, "cpu_atom");
 	sp_store_event_pmu(&store, 1000, "of no event");
 	for (uint32_t i = 0; i < ALL; i++) {
 		c[i] = tree[i];
-		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1 : i == PU2 ? 0 : -1;
+		c[i].cpu_kind = i == CORE0 || i == PU0 || i == PU1 ? 1 : i == PU2 ? 0 : i == PU5 ? 1000 : -1;
 	}
-	for (uint32_t n = 0; n <= 2; n += 2) {		/* without their names, as stores had it once */
-		assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1, kind, n), 0);
-		open_model(&m);
-		assert_int_equal(m.damaged, 0);
-		assert_memory_equal(m.machine[0].xml, xml, sizeof(xml) - 1);
-		assert_int_equal(m.n_kinds, 2);
-		assert_string_equal(m.kind[0].name, n ? "P" : "kind 1");
-		assert_string_equal(m.kind[1].name, n ? "E" : "kind 0");
-		assert_int_equal(m.kind[0].max_mhz, n ? 5000 : 0);
-		assert_string_equal(m.kind[1].core_type, n ? "IntelAtom" : "");
-		assert_int_equal(sp_kinds_of_event(&m, EV_A), n ? 1 : 0);
-		assert_int_equal(sp_kinds_of_event(&m, EV_A + 1), n ? 2 : 0);
-		assert_int_equal(sp_kinds_of_event(&m, EV_A + 2), 0);
-		assert_int_equal(m.kind[0].sum[EV_A], 1013);
-		assert_int_equal(m.kind[1].sum[EV_A], 4);
-		assert_int_equal(m.kind[1].sum[4], 1000);
-		assert_int_equal(m.kind[1].exact[4], 1000);
-		assert_int_equal(m.kind[0].n_cpus, 2);
-		assert_int_equal(m.kind[1].n_counted, 1);
-		assert_int_equal(sp_kind_of(&m, CORE0), 0);
-		assert_int_equal(sp_kind_of(&m, PU5), -1);
-		assert_int_equal(sp_kinds_below(&m, PACK0), 1);
-		assert_int_equal(sp_kinds_below(&m, NUMA0), 1);
-		assert_int_equal(sp_kinds_below(&m, PACK1), 2);
-		assert_int_equal(sp_kinds_below(&m, MACHINE), 3);
-		sp_model_close(&m);
-	}
+	assert_int_equal(sp_store_topology(&store, c, ALL, 6, "system", xml, sizeof(xml) - 1), 0);
+	open_model(&m);
+	assert_int_equal(m.damaged, 0);
+	assert_memory_equal(m.machine[0].xml, xml, sizeof(xml) - 1);
+	assert_int_equal(m.kinds, 3);
+	assert_string_equal(sp_model_text(&m, m.event[EV_A]->pmu), "cpu_atom");
+	assert_int_equal(sp_kind_of(&m, CORE0), 1);
+	assert_int_equal(sp_kind_of(&m, PU5), -1);
+	assert_int_equal(sp_kinds_below(&m, PACK0), 2);
+	assert_int_equal(sp_kinds_below(&m, NUMA0), 2);
+	assert_int_equal(sp_kinds_below(&m, PACK1), 1);
+	assert_int_equal(sp_kinds_below(&m, MACHINE), 3);
+	sp_model_close(&m);
 }
 
 static void above(void **state)

@@ -328,7 +328,7 @@ static void topology(void **state)
 
 	memcpy(was, c, sizeof(c));
 	sp_store_cpus(&store, 6);
-	assert_int_equal(sp_store_topology(&store, c, 3, 2, "/some/path", xml, strlen(xml), NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, c, 3, 2, "/some/path", xml, strlen(xml)), 0);
 	assert_int_equal(store.cells, 6 + SP_CELLS_EXTRA);
 	memset(c, 0xff, sizeof(c));
 	memset(xml, 0xff, sizeof(xml) - 1);
@@ -339,7 +339,7 @@ static void topology(void **state)
 	assert_int_equal(m.machine[0].xml_bytes, 11);
 	assert_memory_equal(m.machine[0].xml, "<topology/>", 11);
 	sp_model_close(&m);
-	assert_int_equal(sp_store_topology(&store, was, 3, 2, "flat", NULL, 0, NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, was, 3, 2, "flat", NULL, 0), 0);
 	assert_int_equal(store.cells, 6 + SP_CELLS_EXTRA);	/* never less */
 }
 
@@ -560,7 +560,7 @@ static void more_cpus_later(void **state)
 	taken = 0;
 	assert_non_null(sp_store_thread(&store, 1, "t", &thread));
 	first = relation(thread, &key);
-	assert_int_equal(sp_store_topology(&store, &c, 1, 300, "flat", NULL, 0, NULL, 0), 0);
+	assert_int_equal(sp_store_topology(&store, &c, 1, 300, "flat", NULL, 0), 0);
 	second = relation(thread, &key);
 	assert_int_not_equal(second, first);
 	assert_int_equal(((struct sp_relation *)sp_region_at(&store.region, second, 8))->cells, 300 + SP_CELLS_EXTRA);
@@ -899,7 +899,7 @@ static void no_memory(void **state)
 	assert_int_equal(sp_store_text(&store, "x"), 0);
 	assert_int_equal(sp_store_texts(&store, 1, list), 0);
 	assert_int_equal(sp_store_event(&store, &(struct sp_event_text){ .name = "x" }), -ENOMEM);
-	assert_int_equal(sp_store_topology(&store, &c, 1, 1, "flat", NULL, 0, NULL, 0), -ENOMEM);
+	assert_int_equal(sp_store_topology(&store, &c, 1, 1, "flat", NULL, 0), -ENOMEM);
 	assert_null(sp_store_thread(&store, 2, "t", &off));
 	assert_null(sp_store_relation(&store, thread, &key, never, NULL, &off));
 	assert_null(sp_store_relation(&store, thread, &key, never, NULL, &off));

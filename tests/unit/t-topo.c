@@ -248,10 +248,6 @@ static void hybrid(void **state)
 	assert_int_equal(find("PU", 14)->cpu_kind, 0);
 	assert_int_equal(find("Core", 0)->cpu_kind, 1);
 	assert_int_equal(find("Core", 7)->cpu_kind, 0);
-	assert_int_equal(t.n_kinds, 2);
-	assert_string_equal(t.kind[0].name, "E");
-	assert_string_equal(t.kind[1].name, "P");
-	assert_string_equal(t.kind[1].core_type, "IntelCore");
 	assert_int_equal(find("L3", -1)->size, 25165824);
 	assert_int_equal(find("NUMANode", 0)->size, 17179869184);
 	sp_topo_free(&t);
@@ -260,15 +256,12 @@ static void hybrid(void **state)
 static void alder_lake(void **state)
 {
 	loads(data("alder.xml"));
-	assert_int_equal(t.n_kinds, 2);
-	assert_string_equal(t.kind[find("PU", 7)->cpu_kind].name, "P");
-	assert_string_equal(t.kind[find("PU", 8)->cpu_kind].name, "E");
-	assert_int_equal(t.kind[0].max_mhz, 3400);
-	assert_int_equal(t.kind[1].base_mhz, 2100);
-	assert_int_equal(t.kind[1].efficiency, 1);
+	assert_int_equal(find("PU", 7)->cpu_kind, 1);
+	assert_int_equal(find("PU", 8)->cpu_kind, 0);
 	sp_topo_free(&t);
 	loads(data("holes.xml"));
-	assert_int_equal(t.n_kinds, 0);
+	for (uint32_t i = 0; i < t.n; i++)
+		assert_int_equal(t.component[i].cpu_kind, -1);
 	sp_topo_free(&t);
 }
 
@@ -297,13 +290,13 @@ static void kinds_by_pmu(void **state)
 {
 	char *folder = strdup(temporary("pmus")), rest[32];
 	const char *was = sp_topo_pmus;
-	uint32_t kinds;
+	bool differ;
 
 	loads(NULL);
-	kinds = t.n_kinds;
+	differ = find("PU", 0)->cpu_kind >= 0;
 	snprintf(rest, sizeof(rest), "1-%u\n", t.n_cpus - 1);
 	sp_topo_free(&t);
-	if (kinds || !strcmp(rest, "1-0\n")) {
+	if (differ || !strcmp(rest, "1-0\n")) {
 		free(folder);
 		skip();
 	}
@@ -311,64 +304,16 @@ static void kinds_by_pmu(void **state)
 	put_pmu("armv8_cortex_a53", "0\n");
 	sp_topo_pmus = folder;
 	loads(NULL);
-	assert_int_equal(t.n_kinds, 0);		/* one is no kinds */
+	assert_int_equal(find("PU", 0)->cpu_kind, -1);		/* one is no kinds */
 	sp_topo_free(&t);
 	put_pmu("armv8_cortex_a72", rest);
 	loads(NULL);
 	sp_topo_pmus = was;
 	free(folder);
 	assert_int_equal(system(remove_pmus()), 0);
-	assert_int_equal(t.n_kinds, 2);
-	assert_string_equal(t.kind[find("PU", 0)->cpu_kind].core_type, "armv8_cortex_a53");
-	assert_string_equal(t.kind[find("PU", 1)->cpu_kind].core_type, "armv8_cortex_a72");
-	assert_string_equal(t.kind[find("PU", 1)->cpu_kind].name, "cortex_a72");
+	assert_true(find("PU", 0)->cpu_kind >= 0 && find("PU", 1)->cpu_kind >= 0);
+	assert_int_not_equal(find("PU", 0)->cpu_kind, find("PU", 1)->cpu_kind);
 	sp_topo_free(&t);
-}
-
-/* What hwloc may tell of kinds, and what they are called then. */
-static void names_of_kinds(void **state)
-{
-	static const struct {
-		struct sp_cpu_kind kind[3];
-		const char *name[3];
-	} is[] = {
-		{ { { .core_type = "IntelLowPower" }, { .core_type = "IntelAtom", .efficiency = 1 }, { .core_type = "IntelCore" } },
-		  { "LP-E", "E", "P" } },
-		{ { { .core_type = "IntelAtom", .max_mhz = 2500 }, { .core_type = "IntelAtom", .max_mhz = 3800 },
-		    { .core_type = "IntelCore", .max_mhz = 4800 } }, { "E 2500 MHz", "E 3800 MHz", "P" } },
-		{ { { .core_type = "IntelAtom" }, { .core_type = "IntelCore", .max_mhz = 1 }, { .core_type = "IntelCore", .max_mhz = 1 } },
-		  { "E", "P 1 MHz#1", "P 1 MHz#2" } },
-		{ { { .capacity = 160 }, { .capacity = 512, .efficiency = 1 }, { .max_mhz = 3000 } },
-		  { "capacity 160", "capacity 512", "3000 MHz" } },
-		{ { { .core_type = "a name of 23 characters" }, { .core_type = "a name of 23 characterz" }, { .efficiency = -1 } },
-		  { "a name of 23#0", "a name of 23#1", "" } },
-	};
-	struct sp_cpu_kind two[2] = { { .efficiency = 0 }, { .efficiency = 1 } };
-
-	for (size_t i = 0; i < SP_COUNT(is); i++) {
-		struct sp_cpu_kind kind[3];
-
-		memcpy(kind, is[i].kind, sizeof(kind));
-		sp_topo_name_kinds(kind, 3);
-		for (size_t k = 0; k < 3; k++)
-			assert_string_equal(kind[k].name, is[i].name[k]);
-	}
-	sp_topo_name_kinds(two, 2);
-	assert_string_equal(two[0].name, "E");
-	assert_string_equal(two[1].name, "P");
-	strcpy(two[0].core_type, "armv8_cortex_a53");	/* ranked: that is plainer */
-	sp_topo_name_kinds(two, 2);
-	assert_string_equal(two[0].name, "E");
-	two[0].efficiency = two[1].efficiency = -1;
-	strcpy(two[1].core_type, "apple_firestorm_pmu");
-	sp_topo_name_kinds(two, 2);
-	assert_string_equal(two[0].name, "cortex_a53");
-	assert_string_equal(two[1].name, "firestorm_pmu");
-	memset(two, 0, sizeof(two));
-	two[0].efficiency = two[1].efficiency = -1;	/* nobody knows which is the faster */
-	sp_topo_name_kinds(two, 2);
-	assert_string_equal(two[0].name, "");
-	assert_string_equal(two[1].name, "");
 }
 
 /* A memory child stands before its normal siblings, under the same parent. */
@@ -826,7 +771,6 @@ int main(void)
 		cmocka_unit_test(gpus),
 		cmocka_unit_test(hybrid),
 		cmocka_unit_test(alder_lake),
-		cmocka_unit_test(names_of_kinds),
 		cmocka_unit_test(kinds_by_pmu),
 		cmocka_unit_test(memory_children),
 		cmocka_unit_test(large),

@@ -114,7 +114,7 @@ static void json_keys(void **state)
 	     { "process/start_ns", "1700000000000000000" }, { "process/args", "#6" }, { "process/args/4", "tab\there" },
 	     { "papi/version", "7.0.0.0" }, { "settings/attribution", "reading" },
 	     { "topology/components/7/type", "PU" }, { "topology/components/7/parent", "6" },
-	     { "topology/components/7/cpu_kind", "1" }, { "topology/components/7/cpu_kind_name", "P" },
+	     { "topology/components/7/cpu_kind", "1" },
 	     { "events/0/code", "0x80000032" }, { "events/0/derived", "NOT_DERIVED" }, { "events/0/data_type", "int64" },
 	     { "events/0/natives", "#1" }, { "events/0/description", stub_text[T_DESCRIPTION] },
 	     { "events/5/kind", "gauge" }, { "events/7/name", "ev\x1b[31m<&>\"\n\xef\xbf\xbd,\\" },
@@ -225,27 +225,6 @@ static void json_odd(void **state)
 		JSON(root, { "process/job", "null" }, { "process/rank", "null" }, { "process/end", "snapshot" });
 		json_decref(root);
 	}
-}
-
-static void json_kinds(void **state)
-{
-	struct sp_model *m = stub_model(STUB_FULL);
-	json_t *root = parse(m);
-
-	JSON(root,
-	     { "cpu_kinds", "#2" }, { "cpu_kinds/0/name", "P" }, { "cpu_kinds/0/core_type", "IntelCore" },
-	     { "cpu_kinds/0/efficiency", "1" }, { "cpu_kinds/0/cpus", "2" }, { "cpu_kinds/1/max_mhz", "3400" },
-	     { "cpu_kinds/1/capacity", "-" }, { "cpu_kinds/0/total/PAPI_TOT_INS", "12345679931" },
-	     { "cpu_kinds/1/total/PAPI_TOT_INS", "6172839453" }, { "cpu_kinds/1/exact/PAPI_TOT_INS", "6172839450" },
-	     { "cpu_kinds/0/total/coretemp:::hwmon0:temp1_input", "-" },
-	     { "relations/0/cpu_kinds", "#1" }, { "relations/2/cpu_kinds", "#2" },
-	     { "events/0/cpu_kinds/0", "P" },	/* ix86arch:: is the P cores' */
-	     { "events/1/cpu_kinds", "-" });
-	json_decref(root);
-	m->n_kinds = 1;
-	root = parse(m);
-	JSON(root, { "cpu_kinds", "-" });
-	json_decref(root);
 }
 
 /* ---- CSV --------------------------------------------------------------- */
@@ -400,11 +379,11 @@ static void text_tree(void **state)
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ all CPUs"), "18.52 G"));
 	assert_int_equal(end_of(header, "share"), end_of(find("\nCPU ", "~   L3 1"), "33 %"));
 	assert_int_equal(end_of(header, "TOT_CYC"), end_of(find("\nCPU ", "~   L3 1"), "  4"));
-	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~     CPU 1 (core 1, P)"), "  1,030"));
+	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~     CPU 1 (core 1)"), "  1,030"));
 	assert_int_equal(end_of(header, "PACKAGE0"), end_of(find("\nCPU ", "~ all CPUs"), "1.235 uJ"));
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ no known CPU"), " 7"));
 	/* All of it is proven. */
-	find("\nCPU ", "CPU 0 (core 0, P)");
+	find("\nCPU ", "CPU 0 (core 0)");
 	/* A column a name, whole; below each other what does not fit. */
 	assert_non_null(strstr(header, "TOT_INS   share    TOT_CYC   precise=2    PACKAGE0"));
 	find("\nevent ", "BIG                       all CPUs    18.45 E");
@@ -433,7 +412,7 @@ static void text_rows(void **state)
 	memset(counted, true, sizeof(counted));
 	m->component = many;
 	m->n_components = 40;
-	m->n_kinds = 0;
+	m->kinds = 0;
 	assert_int_equal(m->n_events, 8);
 	m->sum = m->exact = sum;
 	m->counted = counted;
@@ -599,14 +578,11 @@ static void text_twins(void **state)
 
 static const char *site(uint32_t id)
 {
-	struct sp_sites_told *told;
 	struct sp_out o;
 
 	sp_memory_init(&o, text, sizeof(text));
-	told = sp_sites_tell(stub_model(STUB_FULL));
-	sp_text_site(&o, told, id, 200);
-	sp_sites_forget(told);
-	return sp_memory_text(&o);
+	pair(&o, 0, id, 200);
+	return sp_memory_text(&o) + strlen("any other call → ");
 }
 
 /* What was inlined stands under the function that it is in, unless that is the C++ library's; a lambda has its place. */
@@ -632,24 +608,6 @@ static void text_inlined(void **state)
 	stub_into = NULL;
 	stub_n_into = 0;
 	stub_symbol = NULL;
-}
-
-static void text_kinds(void **state)
-{
-	struct sp_model *m = stub_model(STUB_FULL);
-	char header[1024];
-
-	show("text", m);
-	strcpy(header, find("\nkind of core", "kind of core"));
-	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nkind of core", "~ P cores (2 of 2)"), " 12.35 G"));
-	assert_int_equal(end_of(header, "share"), end_of(find("\nkind of core", "~ E cores (2 of 2)"), " 33 %"));
-	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nkind of core", "~ CPUs not in the topology"), " 5"));
-	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nkind of core", "~ no known CPU"), " 7"));
-	m->n_kinds = 1;
-	show("text", m);
-	assert_null(strstr(text, "kind of"));
-	assert_null(strstr(text, " cores"));
-	assert_null(strstr(text, ", P)"));
 }
 
 /* What the process may use, and CPUs that the tree lacks. */
@@ -681,72 +639,20 @@ static void text_cpus(void **state)
 	how.all = false;
 }
 
-/* One event a name, on CPU 0 (P). */
-static const char *tied(const char *name, const char *native)
+/* What only one kind of core can count. */
+static void text_of_one_pmu(void **state)
 {
-	static char said[400];
 	struct sp_model *m = stub_model(STUB_FULL);
-	char *at, *end;
 
-	stub_text[T_INS] = name;
-	stub_text[T_WIDE] = native;
-	stub_event[0].natives = 0;
-	if (native) {
-		stub_natives[0] = native;
-		stub_event[0].natives = T_NATIVES;
-	}
-	stub_relation[0].row.k = 1;
-	stub_relations = 1;
-	m->n_events = 1;
-	memcpy(m->sum, (int64_t[STUB_COMPONENTS]){ 1 }, sizeof(int64_t) * STUB_COMPONENTS);
-	m->kind[1].sum[0] = 0;
+	stub_event[0].pmu = stub_event[1].pmu = T_HOST;
 	how.all = true;
 	show("text", m);
+	assert_non_null(strstr(text, "\n- counted by the PMU node017, which only some cores have; what ran on the\n"
+				     "  others is missing: TOT_INS, TOT_CYC\n"));
+	stub_event[0].pmu = stub_event[1].pmu = 0;
+	show("text", stub_model(STUB_FULL));
 	how.all = false;
-	at = strstr(text, " only, by their own PMU:");
-	for (end = at; end && *end && strncmp(end, "\n- ", 3) && strcmp(end, "\n"); )
-		end++;
-	while (at && strncmp(at, "\n- ", 3))
-		at--;
-	snprintf(said, sizeof(said), "%.*s", at ? (int)(end - at) : 0, at);
-	for (char *p = said + 1; *said && *p; p++)
-		*p = *p == '\n' ? ' ' : *p;
-	stub_text[T_INS] = "PAPI_TOT_INS";
-	stub_text[T_WIDE] = "A_RATHER_WIDE_EVENT_NAME";
-	stub_natives[0] = "ix86arch::INSTRUCTION_RETIRED";
-	stub_event[0].natives = T_NATIVES;
-	return said;
-}
-
-/* What counts on one kind of core only. */
-static void text_tied(void **state)
-{
-	static const struct {
-		const char *name, *native, *kind, *shown;
-	} is[] = {
-		{ "adl_glc::INST_RETIRED:ANY", NULL, "P", "INST_RETIRED:ANY" }, { "adl_grt::INST_RETIRED:ANY", NULL, "E", "INST_RETIRED:ANY" },
-		{ "cpu_atom::X", NULL, "E", "X" }, { "perf::INSTRUCTIONS", NULL, "P", "INSTRUCTIONS" },
-		{ "perf::PERF_COUNT_HW_CPU_CYCLES:u=0", NULL, "P", "CPU_CYCLES:u=0" },
-		{ "perf::PAGE-FAULTS", NULL, NULL, NULL }, { "perf::PERF_COUNT_SW_CPU_CLOCK", NULL, NULL, NULL }, { "perf", NULL, NULL, NULL },
-		{ "adl_glcx::A", NULL, NULL, NULL }, { "PAPI_TOT_INS", NULL, NULL, NULL }, { "PAPI_TOT_INS", "adl_grt::A", "E", "TOT_INS" },
-		{ "PAPI_TOT_INS", "perf::PAGE-FAULTS", NULL, NULL },
-	};
-
-	for (size_t i = 0; i < SP_COUNT(is); i++) {
-		const char *said = tied(is[i].name, is[i].native);
-		char wanted[200];
-
-		if (!is[i].kind) {
-			assert_string_equal(said, "");
-			continue;
-		}
-		snprintf(wanted, sizeof(wanted), "\n- %s counts on %s cores", is[i].shown, is[i].kind);
-		if (strncmp(said, wanted, strlen(wanted)))
-			fail_msg("%s: \"%s\"", is[i].name, said);
-		/* CPU 0 is a P core: counts there of an E core's event were booked by a reading */
-		if (!!strstr(said, "what is booked") != (*is[i].kind == 'E'))
-			fail_msg("%s: \"%s\"", is[i].name, said);
-	}
+	assert_null(strstr(text, "by the PMU"));
 }
 
 static void text_says_why(void **state)
@@ -1100,7 +1006,7 @@ int main(void)
 		cmocka_unit_test(text_lines), cmocka_unit_test(text_template_arguments), cmocka_unit_test(text_twins), cmocka_unit_test(text_inlined),
 		cmocka_unit_test(text_tree), cmocka_unit_test(text_rows),
 		cmocka_unit_test(text_threads), cmocka_unit_test(text_numbers), cmocka_unit_test(text_functions),
-		cmocka_unit_test(text_kinds), cmocka_unit_test(text_cpus), cmocka_unit_test(text_tied), cmocka_unit_test(json_kinds),
+		cmocka_unit_test(text_cpus), cmocka_unit_test(text_of_one_pmu),
 		cmocka_unit_test(text_says_why), cmocka_unit_test(hwloc_infos),
 		cmocka_unit_test(hwloc_colors),
 		cmocka_unit_test(hwloc_numbers), cmocka_unit_test(hwloc_without_xml), cmocka_unit_test(hwloc_hostile),

@@ -13,21 +13,20 @@
 
 typedef int (*load_fn)(struct sp_topo *, const char *, char *, size_t);
 
-/* What the child writes: this, the components, the kinds, the XML. */
+/* What the child writes: this, the components, the XML. */
 struct head {
-	uint32_t n, n_cpus, n_kinds, pad;
+	uint32_t n, n_cpus;
 	uint64_t xml_bytes;
 	char source[PATH_MAX];
 };
 
 static void give(int fd, const struct sp_topo *t, const char *source)
 {
-	struct head h = { .n = t->n, .n_cpus = t->n_cpus, .n_kinds = t->n_kinds, .xml_bytes = t->xml_bytes };
+	struct head h = { .n = t->n, .n_cpus = t->n_cpus, .xml_bytes = t->xml_bytes };
 
 	strncpy(h.source, source, sizeof(h.source) - 1);
 	sp_write_all(fd, &h, sizeof(h));
 	sp_write_all(fd, t->component, t->n * sizeof(*t->component));
-	sp_write_all(fd, t->kind, t->n_kinds * sizeof(*t->kind));
 	sp_write_all(fd, t->xml, t->xml_bytes);
 }
 
@@ -81,11 +80,9 @@ void sp_stat_topo_end(struct sp_stat_topo *t)
 	sp_close(t->fd);
 	t->fd = -1;
 	h = t->memory;
-	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->tree.component) + h->n_kinds * sizeof(*t->tree.kind) + h->xml_bytes != t->bytes)
+	if (h == MAP_FAILED || sizeof(*h) + h->n * sizeof(*t->tree.component) + h->xml_bytes != t->bytes)
 		return;			/* it did not come to its end */
-	t->tree = (struct sp_tree){ .component = (const void *)(h + 1), .n = h->n, .n_cpus = h->n_cpus, .n_kinds = h->n_kinds,
-				    .xml_bytes = h->xml_bytes };
-	t->tree.kind = (const void *)(t->tree.component + h->n);
-	t->tree.xml = (const char *)(t->tree.kind + h->n_kinds);
+	t->tree = (struct sp_tree){ .component = (const void *)(h + 1), .n = h->n, .n_cpus = h->n_cpus, .xml_bytes = h->xml_bytes };
+	t->tree.xml = (const char *)(t->tree.component + h->n);
 	t->source = h->source;
 }

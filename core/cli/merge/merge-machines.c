@@ -51,7 +51,6 @@ static struct sp_digest texts(const struct sp_tree *p)
 		sp_digest_add(&d, &c, sizeof(c));
 	}
 	sp_digest_add(&d, p->xml, p->xml_bytes);
-	sp_digest_add(&d, p->kind, p->n_kinds * sizeof(*p->kind));
 	return d;
 }
 

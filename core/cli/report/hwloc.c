@@ -10,7 +10,6 @@
 #include "../../../topo/topo.h"
 #include "../../base/sys.h"
 #include "../../forms/view-text-words.h"
-#include "../../model/core-kinds.h"
 #include "../asked/apart.h"
 #include "../tool/cmd.h"
 #include "hwloc.h"
@@ -19,9 +18,6 @@
 #define LEGEND		"lstopoLegend"		/* a line below the picture */
 #define OURS		"sspapi: "		/* its beginning */
 #define ELSEWHERE	" not on a known CPU"	/* behind the event's name, on the root */
-#define BY_KIND		" on "			/* the same, and the kind's name, and: */
-#define CORES		" cores"
-#define KIND		"CPUKind"		/* on CPUs and cores */
 #define TYPES		24u
 #define SECONDS		120			/* for hwloc, more than sp_apart's */
 
@@ -202,7 +198,6 @@ static void legend(const struct painter *p, struct sp_topo_object *o)
 static void run_infos(const struct painter *p, struct sp_topo_object *o)
 {
 	const struct sp_model *m = p->m;
-	char suffix[sizeof(m->kind[0].name) + 16];
 	struct sp_shown g;
 
 	for (uint32_t e = 0; e < m->n_events; e++) {
@@ -210,12 +205,6 @@ static void run_infos(const struct painter *p, struct sp_topo_object *o)
 			gauge(o, m, e, &g, ELSEWHERE);
 		if (sp_event_is_summed(m, e) && m->unplaced[e])
 			count(o, m, e, ELSEWHERE, m->unplaced[e]);
-	}
-	for (uint32_t k = 0; m->n_kinds > 1 && k < m->n_kinds; k++) {
-		snprintf(suffix, sizeof(suffix), BY_KIND "%s" CORES, m->kind[k].name);
-		for (uint32_t e = 0; e < m->n_events; e++)
-			if (sp_event_is_summed(m, e) && !sp_event_is_placed(m, e) && m->kind[k].present[e])
-				count(o, m, e, suffix, m->kind[k].sum[e]);
 	}
 }
 
@@ -236,7 +225,6 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 	const struct painter *p = arg;
 	const struct sp_model *m = p->m;
 	uint32_t component = p->root + number;
-	int32_t kind = sp_kind_of(m, (int32_t)component);
 	struct sp_shown g;
 	char color[48];
 
@@ -246,8 +234,6 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 		if (sp_gauge_at(m, (int32_t)component, e, &g))
 			gauge(o, m, e, &g, "");
 	}
-	if (kind >= 0)
-		o->info(o, KIND, m->kind[kind].name);
 	if (!number && m->n_machines == 1)
 		run_infos(p, o);
 	if (!number && p->any)
@@ -258,20 +244,12 @@ static void paint(void *arg, uint32_t number, struct sp_topo_object *o)
 		label(p, component, o);
 }
 
-/* " on P cores", of whatever kind. */
-static bool is_by_kind(const char *rest)
-{
-	size_t n = strlen(rest);
-
-	return n > strlen(BY_KIND CORES) && !strncmp(rest, BY_KIND, strlen(BY_KIND)) && !strcmp(rest + n - strlen(CORES), CORES);
-}
-
 /* What an earlier dump left in the XML given as SSPAPI_TOPOLOGY; colours are ours wherever we paint. */
 static bool is_old(void *arg, const char *name, const char *value)
 {
 	const struct painter *p = arg;
 
-	if (!strcmp(name, KIND) || !strcmp(name, STYLE))
+	if (!strcmp(name, STYLE))
 		return true;
 	if (!strcmp(name, LEGEND))
 		return strncmp(value, OURS, strlen(OURS)) == 0;
@@ -282,7 +260,7 @@ static bool is_old(void *arg, const char *name, const char *value)
 		if (!p->m->event_counted[e] || !p->m->event[e])
 			continue;
 		n = strlen(info_name(text, p->m, e, ""));
-		if (!strncmp(name, text, n) && (!name[n] || !strcmp(name + n, ELSEWHERE) || is_by_kind(name + n)))
+		if (!strncmp(name, text, n) && (!name[n] || !strcmp(name + n, ELSEWHERE)))
 			return true;
 	}
 	return false;

@@ -178,16 +178,14 @@ static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 
 /* ---- CSV ---------------------------------------------------------------- */
 
-/* The tidy dump has no column for kinds of cores, nor for caches, of which a package may have
- * several: it stands behind the event's name, as in hwloc's XML. */
+/* The tidy dump has no column for caches, of which a package may have several: they stand behind the event's name. */
 static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row, char text[200])
 {
-	bool cache = levels->level->what == SP_LEVEL_CACHE;
 	struct sp_out o;
 
 	sp_memory_init(&o, text, 200);
-	if (cache || row->kind >= 0) {
-		sp_out_text(&o, cache && row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
+	if (levels->level->what == SP_LEVEL_CACHE) {
+		sp_out_text(&o, row->component < 0 && !row->cpus ? " " : " on ");	/* "not on a known CPU" */
 		sp_level_label(&o, levels, row, PAIR_WIDTH);
 	}
 	return sp_memory_text(&o);
@@ -239,8 +237,7 @@ int sp_report_csv(const struct sp_report *r, struct sp_out *o)
 		mixed |= csv_row(r, o, &levels, sp_levels_row(&levels, n));
 	sp_levels_close(&levels);
 	if (mixed)
-		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together; "
-			    "--per-kind tells them apart", "-m");
+		sp_complain(0, r->verb, "metrics of rows with cores of several kinds are of all of them together", "-m");
 	return 0;
 }
 
@@ -277,9 +274,7 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 		sp_json_f(o, ", \"event_set\": %d", row->event_set);
 	if (sp_is_job(m) && row->process >= 0)
 		sp_json_f(o, ", \"process\": %d", row->process);
-	if (row->to && levels->level->what == SP_LEVEL_SITE)
-		sp_json_f(o, ", \"to\": %u", row->to);
-	else if (row->to)
+	if (row->to)
 		sp_json_f(o, ", \"from\": % ld, \"to\": %u", row->from ? (int64_t)row->from : -1, row->to);
 	if (m->n_machines > 1 && row->machine >= 0)
 		sp_json_f(o, ", \"host\": %s", m->machine[row->machine].host);

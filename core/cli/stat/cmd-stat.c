@@ -61,14 +61,10 @@ static bool all_are_views(const char *formats)
 /* What stat, which sees the program from outside, can have no rows of; NULL: it can. */
 static const char *has_none(const char *level)
 {
-	struct sp_core_pmu pmu[SP_PMUS_MOST];
-
-	if (strcmp(level, "per-callsite") == 0 || strcmp(level, "per-site") == 0)
+	if (strcmp(level, "per-callsite") == 0)
 		return "stat counts from outside and knows no call sites; sspapi run does, of a program that calls PAPI";
 	if (strcmp(level, "per-set") == 0)
 		return "stat counts from outside and knows no event sets; sspapi run does, of a program that calls PAPI";
-	if (strcmp(level, "per-kind") == 0 && sp_core_pmus(SP_PMUS_FOLDER, pmu) < 2)
-		return "the cores here are of one kind";
 	return NULL;
 }
 

@@ -112,7 +112,7 @@ static void levels(const char *verb)
 		const struct sp_level *level = sp_level_by_name(longs[i].name + strlen("per-"));
 
 		/* stat sees no calls of PAPI. */
-		if (strcmp(verb, "stat") != 0 || (level->what != SP_LEVEL_CALLSITE && level->what != SP_LEVEL_SITE))
+		if (strcmp(verb, "stat") != 0 || level->what != SP_LEVEL_CALLSITE)
 			printf("  --%-16s a row for each %s\n", longs[i].name, level->row);
 	}
 }
