@@ -179,28 +179,6 @@ static int write_special(const char *path, const struct sp_view *view, const str
 	return r;
 }
 
-/* Of a process in a step of a batch job: what its dump's time has below the millisecond.  Two `srun`
- * lines of one job have no process in common that would say that they are one run, and a file's form
- * need not name the job.  0: in no job. */
-#define MARKS	1000000u		/* JJJSSS: from the job, and from the step */
-static uint32_t mark_of(const struct sp_who *who)
-{
-	uint32_t job = 0, step = 0;
-
-	for (const char *p = who->job; p && *p; p++)
-		job = job * 31 + (unsigned char)*p;
-	for (const char *p = who->step; p && *p; p++)	/* 10 n + digit: steps that differ by less than 999 differ */
-		step = (step * 10 + (unsigned char)*p - '0') % 999;
-	return who->job ? (1 + job % 999) * 1000 + (who->step ? 1 + step : 0) : 0;
-}
-
-static bool is_of_another_step(uint64_t mtime_ns, const struct sp_who *who)
-{
-	uint32_t own = mark_of(who), mark = (uint32_t)(mtime_ns % MARKS);
-
-	return own && mark / 1000 == own / 1000 && mark != own;
-}
-
 /* Who wrote a file, in what its time of access has below the second: the pid, and where that holds (238 is
  * what a second has room for). */
 #define WRITER_PID	(1u << 22)	/* the kernel's PID_MAX_LIMIT */
@@ -228,11 +206,9 @@ static uint32_t writer_of(const struct sp_who *who)
 #define ACCESS_AHEAD	60		/* seconds */
 static void stamp(int fd, const struct sp_who *who)
 {
-	uint64_t now = sp_now_ns(), mark = mark_of(who);
+	uint64_t now = sp_now_ns();
 	struct timespec t[2] = { { .tv_nsec = writer_of(who) } };
 
-	if (mark)			/* not before now: the run's own files must not look older than it */
-		now = (now / MARKS + 1) * MARKS + mark;
 	t[1].tv_sec = (time_t)(now / 1000000000u);
 	t[1].tv_nsec = (long)(now % 1000000000u);
 	t[0].tv_sec = t[1].tv_sec + ACCESS_AHEAD;
@@ -406,13 +382,12 @@ static int replace(int folder, const char *temp, const char *name, const struct 
  * kernel gives them in order.  (One that we did not write is no process's of the run.) */
 static bool is_earlier(const struct identity *old, const struct sp_run *run, const struct sp_who *who, uint64_t own_start_ns)
 {
-	uint64_t doubt = run->start_ns + SP_START_KNOWN_TO + (mark_of(who) ? 2 * MARKS : 0);
 	uint32_t own = writer_of(who);
 	int before = run->pid - (int)(old->writer % WRITER_PID);
 
 	if (old->mtime_ns < run->start_ns)
 		return true;
-	if (old->mtime_ns >= sp_min(doubt, own_start_ns))
+	if (old->mtime_ns >= sp_min(run->start_ns + SP_START_KNOWN_TO, own_start_ns))
 		return false;
 	if (!old->writer)
 		return run->pid == who->pid;
@@ -438,7 +413,7 @@ static int settle(struct sp_output *o, int folder, const char *temp, const char 
 			return (int)sp_sys_whole(SYS_renameat2, folder, last_of(temp), folder, last_of(o->path), 0);
 		if (!run.pid)
 			run = sp_run_find(o->own_start_ns);
-		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns) || is_of_another_step(old.mtime_ns, who))
+		if (!old.regular || !is_earlier(&old, &run, who, o->own_start_ns))
 			continue;
 		r = replace(folder, temp, o->path, &old, who, id);
 		if (r != -EEXIST)

@@ -5,8 +5,7 @@
  * name by link(2), or where there is none as a new file: two processes that want the same name
  * cannot both have it.
  * A file of that name is replaced only if it is from an earlier run (older than
- * the topmost living ancestor that has libsspapi loaded, and not of another step of
- * the same batch job), or our own from before;
+ * the topmost living ancestor that has libsspapi loaded), or our own from before;
  * otherwise .HOST.PID, .HOST.PID.2 ... go before the extension.
  *
  * Async-signal-safe, no malloc.  Errors: -errno.

@@ -406,18 +406,6 @@ is "(15) %s" "$(ls steps | tr '\n' ' ')" "7.0.json 7.1.json "
 rm -f steps/*
 step '%s.json' '' ''
 is "(15) %s without a step" "$(ls steps)" 0.json
-for form in json txt csv sspapi; do
-	rm -f steps/*
-	step x.$form 7 0
-	first=$(stat -c %i steps/x.$form)
-	step x.$form 7 1
-	is "(15) $form: another step of the job does not replace it" "$(ls steps | wc -l) $(stat -c %i steps/x.$form)" "2 $first"
-	step x.$form 8 0
-	# (By the file, not by what it holds: two runs that took 5.4 ms have the same text.)
-	check "(15) $form: another job does" sh -c 'ls steps; [ $(ls steps | wc -l) = 2 ] && [ $(stat -c %i "$1") != "$2" ]' sh steps/x.$form "$first"
-	step x.$form 8 0
-	is "(15) $form: nor does it stand in the way of its own step" "$(ls steps | wc -l)" 2
-done
 
 # ---- metrics and topologies of strangers ----------------------------------------------------------------------
 
