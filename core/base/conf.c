@@ -1,5 +1,6 @@
 /* conf.c: the table of variables, and reading them; see conf.h. */
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -377,8 +378,13 @@ static void check_live(struct sp_conf *c, const struct sp_conf_row *row, const s
 	}
 }
 
-static const char *const signals[] = {
-	"USR1", "USR2", "HUP", "URG", "WINCH", "IO", "PWR", "ALRM", "VTALRM", "PROF", "TERM", "INT", "QUIT", "CONT"
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {
+	{ "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "HUP", SIGHUP }, { "URG", SIGURG }, { "WINCH", SIGWINCH },
+	{ "IO", SIGIO }, { "PWR", SIGPWR }, { "ALRM", SIGALRM }, { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
+	{ "TERM", SIGTERM }, { "INT", SIGINT }, { "QUIT", SIGQUIT }, { "CONT", SIGCONT },
 };
 #define SIGNALS "USR1, USR2, HUP, URG, WINCH, IO, PWR, ALRM, VTALRM, PROF, TERM, INT, QUIT, CONT"
 
@@ -386,12 +392,11 @@ static void check_signal(struct sp_conf *c, const struct sp_conf_row *row, const
 {
 	const char *name = strncmp(c->signal, "SIG", 3) == 0 ? c->signal + 3 : c->signal;
 
-	for (unsigned i = 0; *name && i < SP_COUNT(signals); i++)
-		if (strcmp(name, signals[i]) == 0)
-			return;
-	if (*c->signal)
+	for (unsigned i = 0; i < SP_COUNT(signals); i++)
+		if (strcmp(name, signals[i].name) == 0)
+			c->signal_number = signals[i].number;
+	if (*c->signal && !c->signal_number)
 		complain(to, row, c->signal, "is none of " SIGNALS, row->fallback);
-	c->signal[0] = 0;
 }
 
 static bool is_folder(const char *path)

@@ -18,7 +18,8 @@ struct sp_conf {
 	char format[128];		/* "" : by the template's extension */
 	char topology[SP_CONF_PATH];	/* "" : discover */
 	char live[SP_CONF_PATH];	/* "0", "1" or a folder */
-	char signal[16];		/* "" : off */
+	char signal[16];
+	int signal_number;		/* 0: off */
 	char color_by[128];
 	long readings, attribution;	/* enum sp_readings, enum sp_attribution */
 	long readings_max, callsites, verbose, disable;

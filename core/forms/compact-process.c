@@ -48,8 +48,7 @@ static void put_watched(struct sp_compact *c, const struct sp_model *m, struct s
 
 void sp_compact_header(struct sp_compact *c, const struct sp_model *m, struct sp_header *h)
 {
-	sp_off *const text[] = { &h->host, &h->exe, &h->job, &h->cwd, &h->papi_library, &h->csv_events, &h->user_events,
-				 &h->cpus_allowed, &h->pmus };
+	sp_off *const text[] = { &h->host, &h->exe, &h->job, &h->cwd, &h->papi_library, &h->cpus_allowed, &h->pmus };
 
 	*h = *m->process[0].h;
 	memset(h->magic, 0, sizeof(h->magic));

@@ -12,135 +12,22 @@ static const char *behind_substitution(const char *s)
 	return *s ? s + 1 : s;
 }
 
-/* ---- template arguments of a linker's name ------------------------------------- */
-
-#define DEEP 8u				/* types within types */
-
-static const char *type(struct sp_out *o, const char *s, unsigned deep);
-
-static const char *list(struct sp_out *o, const char *s, unsigned deep)
-{
-	const char *between = "<";
-
-	while (s && *s && *s != 'E') {
-		sp_out_text(o, between);
-		s = type(o, s, deep);
-		between = ", ";
-	}
-	sp_out_char(o, '>');
-	return s && *s ? s + 1 : NULL;
-}
-
-/* A name of its length, and its own arguments. */
-static const char *named(struct sp_out *o, const char *s, unsigned deep)
-{
-	size_t n = 0;
-
-	for (; *s >= '0' && *s <= '9' && n < SP_FUNCTION_NAME; s++)
-		n = n * 10 + (size_t)(*s - '0');
-	if (!n || strnlen(s, n) < n)
-		return NULL;
-	sp_out_bytes(o, s, n);
-	return s[n] == 'I' ? list(o, s + n + 1, deep) : s + n;
-}
-
-static const char *nested_name(struct sp_out *o, const char *s, unsigned deep)
-{
-	const char *between = "";
-
-	for (s += *s == 'K'; s && *s && *s != 'E'; between = "::") {
-		sp_out_text(o, between);
-		if (!strncmp(s, "St", 2)) {
-			sp_out_text(o, "std");
-			s += 2;
-		} else {
-			s = named(o, s, deep);
-		}
-	}
-	return s && *s ? s + 1 : NULL;
-}
-
-/* Li4E, Lin4E, Lb1E */
-static const char *number(struct sp_out *o, const char *s)
-{
-	bool truth = *s == 'b';
-
-	for (s++; *s && *s != 'E'; s++) {
-		if (truth)
-			sp_out_text(o, *s == '0' ? "false" : "true");
-		else
-			sp_out_char(o, *s == 'n' ? '-' : *s);
-	}
-	return *s ? s + 1 : NULL;
-}
-
-/* One of them; behind it, or NULL: of another kind. */
-static const char *type(struct sp_out *o, const char *s, unsigned deep)
-{
-	static const char *const plain[] = { "vvoid", "bbool", "cchar", "asigned char", "hunsigned char", "sshort", "tunsigned short", "iint",
-					     "junsigned int", "llong", "munsigned long", "xlong long", "yunsigned long long", "ffloat", "ddouble",
-					     "elong double" };
-	const char *behind = *s == 'P' ? "*" : *s == 'R' ? "&" : *s == 'O' ? "&&" : *s == 'K' ? " const" : NULL;
-
-	if (deep >= DEEP)
-		return NULL;
-	for (size_t i = 0; i < SP_COUNT(plain); i++)
-		if (*s == *plain[i]) {
-			sp_out_text(o, plain[i] + 1);
-			return s + 1;
-		}
-	if (behind) {
-		s = type(o, s + 1, deep + 1);
-		sp_out_text(o, behind);
-		return s;
-	}
-	if (*s == 'L')
-		return number(o, s + 1);
-	if (*s == 'N')
-		return nested_name(o, s + 1, deep + 1);
-	if (*s == 'S' && (s[1] == 't' || s[1] == 's')) {
-		sp_out_text(o, s[1] == 't' ? "std::" : "std::string");
-		return s[1] == 't' ? named(o, s + 2, deep + 1) : s + 2;
-	}
-	return named(o, s, deep + 1);
-}
-
-/* Those that begin here; the same place: they are of kinds that are not told. */
-static const char *given(struct sp_out *o, const char *s)
-{
-	char text[SP_FUNCTION_NAME];
-	const char *end;
-	struct sp_out t;
-
-	sp_memory_init(&t, text, sizeof(text));
-	end = list(&t, s + 1, 0);
-	if (end)
-		sp_out_text(o, sp_memory_text(&t));
-	return end ? end : s;
-}
-
 /* ---- names --------------------------------------------------------------------- */
 
-/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z; what the standard abbreviates is left out,
- * and template arguments are unless they are asked for.  False: another construct (operators, lambdas). */
-static bool demangled(struct sp_out *o, const char *s, bool arguments)
+/* The parts of _ZN3sim6Solver4stepEi, and of _Z4stepi, from behind the _Z, without template arguments and what the standard
+ * abbreviates.  False: another construct (operators, lambdas). */
+static bool demangled(struct sp_out *o, const char *s)
 {
 	bool nested = *s == 'N', any = false;
-	const char *class = "", *behind;
+	const char *class = "";
 	size_t n = 0, depth = 0;
 
 	if (*s == 'Z') {		/* within a function */
-		any = demangled(o, s + 1, arguments);
+		any = demangled(o, s + 1);
 		sp_out_text(o, strstr(s, "Ul") ? "::lambda" : "::local");
 		return any;
 	}
 	for (s += nested; *s;) {
-		if (!depth && *s == 'I' && arguments && (behind = given(o, s)) != s) {
-			s = behind;
-			if (nested)
-				continue;
-			return any;
-		}
 		if (*s >= '1' && *s <= '9') {
 			for (n = 0; *s >= '0' && *s <= '9' && n < SP_FUNCTION_NAME; s++)
 				n = n * 10 + (size_t)(*s - '0');
@@ -241,7 +128,7 @@ const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, un
 		plain_name(whole, symbol, how & SP_NAME_ARGUMENTS);
 	} else {
 		sp_memory_init(&t, whole, sizeof(whole));
-		if (!demangled(&t, symbol + 2, how & SP_NAME_ARGUMENTS)) {
+		if (!demangled(&t, symbol + 2)) {
 			sp_memory_init(&t, whole, sizeof(whole));
 			sp_out_bytes(&t, symbol, sp_min(strlen(symbol), sizeof(whole) - 1));
 		}

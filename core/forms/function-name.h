@@ -7,7 +7,7 @@
 #define SP_FUNCTION_NAME 1024u	/* bytes; what is longer is cut */
 
 #define SP_NAME_BRIEF	1u	/* without the namespaces that it is in */
-#define SP_NAME_ARGUMENTS 2u	/* with template arguments; of a linker's name those that are plain types, names and numbers */
+#define SP_NAME_ARGUMENTS 2u	/* with template arguments, if addr2line has said them */
 
 /* From the symbol as the linker knows it or as addr2line -C says it. */
 const char *sp_function_name(char text[SP_FUNCTION_NAME], const char *symbol, unsigned how);

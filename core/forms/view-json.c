@@ -151,10 +151,6 @@ static void settings(struct sp_out *o, struct sp_model *m)
 
 	sp_json_f(o, " \"papi\": {\"version\": \"%u.%u.%u.%u\", \"library\": %s", v >> 24, v >> 16 & 255, v >> 8 & 255, v & 255,
 		  sp_model_text(m, m->h.papi_library));
-	if (m->h.csv_events)
-		sp_json_f(o, ", \"csv_event_file\": %s", sp_model_text(m, m->h.csv_events));
-	if (m->h.user_events)
-		sp_json_f(o, ", \"user_events_file\": %s", sp_model_text(m, m->h.user_events));
 	if (m->h.pmus)
 		sp_json_f(o, ", \"pmus\": %s", sp_model_text(m, m->h.pmus));
 	sp_json_f(o, "},\n \"settings\": {\"attribution\": %s, \"readings\": %s, \"callsites\": %u",

@@ -59,19 +59,24 @@ static bool in_one_function(const struct sp_frame_seen *f, const struct sp_frame
 	return !strcmp(f->symbol, g->symbol) && !strcmp(f->module, g->module);
 }
 
+static bool is_linkers(const char *symbol)
+{
+	return strncmp(symbol, "_Z", 2) == 0;
+}
+
 /* Is there another instance of this template among the call sites? */
 static bool is_one_of_several(const struct sp_model *m, uint32_t i, const char *symbol)
 {
 	char name[SP_FUNCTION_NAME], whole[SP_FUNCTION_NAME], other[SP_FUNCTION_NAME];
 	struct sp_frame_seen f;
 
-	if (!strchr(symbol, '<') && (strncmp(symbol, "_Z", 2) != 0 || !strchr(symbol, 'I')))
+	if (!strchr(symbol, is_linkers(symbol) ? 'I' : '<'))
 		return false;
 	sp_function_name(name, symbol, 0);
 	sp_function_name(whole, symbol, SP_NAME_ARGUMENTS);
 	for (uint32_t id = 1; id < m->n_callsites; id++)
 		if (frame_at(m, id, i, &f) && strcmp(f.symbol, symbol) != 0 && !strcmp(sp_function_name(other, f.symbol, 0), name) &&
-		    strcmp(sp_function_name(other, f.symbol, SP_NAME_ARGUMENTS), whole) != 0)
+		    (is_linkers(symbol) || strcmp(sp_function_name(other, f.symbol, SP_NAME_ARGUMENTS), whole) != 0))
 			return true;
 	return false;
 }
@@ -277,7 +282,8 @@ static void frame(struct sp_out *o, const struct sp_model *m, uint32_t i, const 
 			sp_out_f(o, "+%#lx", f->offset);
 		return;
 	}
-	if (!with_place && strcmp(f->symbol, "operator()") != 0)	/* a lambda: which one only its place says */
+	/* Which lambda it is only its place says, and which instance of a template if its name has no arguments. */
+	if (!with_place && strcmp(f->symbol, "operator()") != 0 && !(is_linkers(f->symbol) && is_one_of_several(m, i, f->symbol)))
 		return;
 	sp_out_text(o, " (");
 	place(o, f, twin);

@@ -555,28 +555,6 @@ static void topology_source(struct notes *n, const struct sp_model *m)
 		NOTE(n, "the machine is shown as described by %s", m->topology_source);
 }
 
-/* Which CPUs the process was left, if not all that the machine has (a description of another
- * one says nothing of that). */
-static void allowed(struct notes *n, const struct sp_model *m)
-{
-	const char *list = sp_model_text(m, sp_process_header(m, 0)->cpus_allowed);
-	uint32_t cpus = 0, may = 0, others = 0;
-
-	for (uint32_t c = 0; c < m->n_components; c++) {
-		if (!sp_component_is(&m->component[c], "PU") || m->component[c].os_index < 0)
-			continue;
-		cpus++;
-		if (sp_cpu_in_list(list, (uint64_t)m->component[c].os_index))
-			may++;
-		else if (!(m->component[c].flags & SP_COMPONENT_DISALLOWED))
-			others++;
-	}
-	if (sp_is_job(m) || !*list || may == cpus || !is_this_machine(m))
-		return;
-	NOTE(n, "the process began with %'u of the machine's %'u CPU%s, by its %s: %s", may, cpus, SP_MANY(cpus),
-	     others ? "affinity (taskset, a batch system)" : "cpuset (a container, a batch system)", list);
-}
-
 static void outside(struct notes *n, const struct sp_model *m)
 {
 	struct sp_out line;
@@ -618,13 +596,6 @@ static void of_one_pmu(struct notes *n, const struct sp_model *m)
 				sp_out_f(&line, "%s %s", between, sp_text_event(m, i, name));
 		note(n, sp_memory_text(&line));
 	}
-}
-
-/* What a preset counts depends on them. */
-static void preset_file(struct notes *n, const struct sp_model *m, sp_off path, const char *variable)
-{
-	if (path)
-		NOTE(n, "presets are also those of %s (%s)", sp_model_text(m, path), variable);
 }
 
 static void metrics_of_sets(struct notes *n, const struct sp_show *s)
@@ -686,10 +657,7 @@ static void all_notes(struct sp_out *o, const struct sp_show *s)
 	of_one_pmu(&n, m);
 	outside(&n, m);
 	regions(&n, m);
-	allowed(&n, m);
 	topology_source(&n, m);
-	preset_file(&n, m, m->h.csv_events, "PAPI_CSV_EVENT_FILE");
-	preset_file(&n, m, m->h.user_events, "PAPI_USER_EVENTS_FILE");
 	if (!n.left)
 		return;
 	sp_text_cut(s);

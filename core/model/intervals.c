@@ -16,31 +16,6 @@ static const struct sp_sites *sites_at(const struct sp_model *m, sp_off off)
 			       sizeof(*b) + SP_SITES_EACH * sp_site_bytes(b->frames) <= b->b.bytes ? b : NULL;
 }
 
-void sp_intervals_index(struct sp_model *m)
-{
-	const struct sp_sites *b;
-	const struct sp_module *o;
-	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
-	sp_off off;
-
-	for (off = sp_list_head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
-		m->sites[b->first / SP_SITES_EACH] = b;
-	m->damaged += off && left;
-	left = SP_MODULES_MOST;
-	for (off = sp_list_head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
-	     left && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
-		if (o->number && o->number <= SP_MODULES_MOST)
-			m->module[o->number - 1] = o;
-	m->damaged += off && left;
-	for (uint32_t id = SP_SITES_MOST; id && !m->n_callsites; id--)
-		if (!m->sites[(id - 1) / SP_SITES_EACH])
-			id -= SP_SITES_EACH - 1;
-		else if (sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
-			m->n_callsites = id + 1;
-	if (!m->n_callsites && m->h.callsites)
-		m->n_callsites = 1;
-}
-
 static const struct sp_site *site_of(const struct sp_model *m, uint32_t id, uint32_t *n)
 {
 	const struct sp_sites *b = id && id <= SP_SITES_MOST ? m->sites[(id - 1) / SP_SITES_EACH] : NULL;
@@ -144,14 +119,8 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 	       strcmp(sp_model_text(m, o->path), sp_model_text(m, p->path)) == 0;
 }
 
-/* Where the same code was first met; it may have been loaded twice. */
 static uint32_t first_of(const struct sp_model *m, uint32_t id)
 {
-	const struct sp_site *s;
-	uint32_t n;
-
-	for (unsigned left = 8; left && (s = site_of(m, id, &n)) != NULL && s->same_as && s->same_as < id; left--)
-		id = s->same_as;
 	return m->first_site && id < m->n_callsites ? m->first_site[id] : id;
 }
 
@@ -165,6 +134,66 @@ static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b)
 	while (i < x.frames && sp_model_same_frame(m, a, i, b, i))
 		i++;
 	return i == x.frames;
+}
+
+/* The same for sites that are the same code. */
+static uint64_t code_of(const struct sp_model *m, uint32_t id)
+{
+	uint32_t n = 0;
+	const struct sp_site *s = site_of(m, id, &n);
+	uint64_t code = n;
+
+	for (uint32_t i = 0; s && i < n; i++) {
+		const struct sp_frame *f = (const struct sp_frame *)(s + 1) + i;
+		const struct sp_module *o = module_of(m, f);
+
+		code = (code ^ (f->address - (o ? o->base : 0))) * 0x9e3779b97f4a7c15u;
+	}
+	return code;
+}
+
+/* Where the same code was first met: a library may have been loaded twice, and callers may be cut. */
+static void find_first(struct sp_model *m)
+{
+	uint64_t bytes = m->n_callsites * sizeof(uint64_t), *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;
+
+	if (code && !m->first_site)
+		m->first_site = sp_map(m->n_callsites * sizeof(*m->first_site));
+	for (uint32_t id = 0; code && m->first_site && id < m->n_callsites; id++) {
+		uint32_t first = 0;
+
+		code[id] = code_of(m, id);
+		while (first < id && (code[first] != code[id] || !same_site(m, first, id)))
+			first++;
+		m->first_site[id] = first;
+	}
+	sp_unmap(code, bytes);
+}
+
+void sp_intervals_index(struct sp_model *m)
+{
+	const struct sp_sites *b;
+	const struct sp_module *o;
+	unsigned left = SP_SITES_MOST / SP_SITES_EACH;
+	sp_off off;
+
+	for (off = sp_list_head(m, m->h.sites, m->h.kept_sites, SP_BLOCK_SITES); left && (b = sites_at(m, off)); off = b->next, left--)
+		m->sites[b->first / SP_SITES_EACH] = b;
+	m->damaged += off && left;
+	left = SP_MODULES_MOST;
+	for (off = sp_list_head(m, m->h.modules, m->h.kept_modules, SP_BLOCK_MODULE);
+	     left && (o = sp_image_block(m->image, off, SP_BLOCK_MODULE, sizeof(*o))); off = o->next, left--)
+		if (o->number && o->number <= SP_MODULES_MOST)
+			m->module[o->number - 1] = o;
+	m->damaged += off && left;
+	for (uint32_t id = SP_SITES_MOST; id && !m->n_callsites; id--)
+		if (!m->sites[(id - 1) / SP_SITES_EACH])
+			id -= SP_SITES_EACH - 1;
+		else if (sp_model_callsite(m, id, &(struct sp_callsite){ 0 }))
+			m->n_callsites = id + 1;
+	if (!m->n_callsites && m->h.callsites)
+		m->n_callsites = 1;
+	find_first(m);
 }
 
 uint32_t sp_model_frames(const struct sp_model *m, uint32_t least)
@@ -183,16 +212,8 @@ void sp_model_cut_callsites(struct sp_model *m, uint32_t frames)
 		more |= m->process[i].h->callsites > frames;
 	if (!more || m->frames_most == frames)
 		return;
-	if (!m->first_site && !(m->first_site = sp_map(m->n_callsites * sizeof(*m->first_site))))
-		return;
 	m->frames_most = frames;
-	for (uint32_t id = 0; id < m->n_callsites; id++) {
-		uint32_t first = 0;
-
-		while (first < id && (m->first_site[first] != first || !same_site(m, first, id)))
-			first++;
-		m->first_site[id] = first;
-	}
+	find_first(m);
 }
 
 /* ---- intervals of a relation ------------------------------------------ */

@@ -203,9 +203,8 @@ sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off 
 	sp_off at;
 
 	chunk->first += chunk->room;
-	chunk->jump_number = chunk->number;
 	chunk->number += before != 0;
-	chunk->next = chunk->jump = before;
+	chunk->next = before;
 	chunk->first_ns = first_ns;
 	chunk->room = (uint32_t)sp_min(sp_max(CHUNK_BYTES / bytes, 1), left);
 	at = sp_compact_begin(c, SP_BLOCK_READINGS, sizeof(*chunk) + chunk->room * bytes);

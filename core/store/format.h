@@ -156,7 +156,6 @@ struct sp_header {
 	 * which is the one that this header tells of. */
 	sp_off members, machines;	/* in order */
 	uint32_t n_members, n_machines;
-	sp_off csv_events, user_events;	/* files that PAPI was told to take presets from */
 	sp_off cpus_allowed;		/* "0-3,8": the affinity of the thread that first called PAPI, then */
 	uint64_t stat;			/* SP_STAT_...; 0: counted by the program's calls of PAPI */
 	sp_off pmus;			/* of the machine, as PAPI names them: "perf,icl" */
@@ -429,12 +428,11 @@ static inline struct sp_times *sp_times_of(const struct sp_relation *r, const st
 struct sp_chunk {
 	struct sp_block b;
 	sp_off next;			/* the chunk before it; 0: none */
-	sp_off jump;			/* one further back, so that one is found in few steps */
 	uint64_t first;			/* readings in the chunks before it */
 	uint64_t first_ns;		/* of its first reading; 0: none yet */
 	uint32_t number;		/* of the chunk: 0, 1 ... */
-	uint32_t jump_number;		/* of the chunk at jump */
 	uint32_t k, room;		/* values of a reading; readings that fit */
+	uint32_t pad;
 };
 
 struct sp_reading {
@@ -577,8 +575,7 @@ struct sp_sites {
 
 struct sp_site {
 	uint32_t n;			/* frames, innermost first; 0: not in use */
-	uint32_t same_as;		/* another site that is the same code, loaded again; 0: none */
-	char name[60];			/* of a high-level region; or empty */
+	char name[64];			/* of a high-level region; or empty */
 	uint32_t call;			/* enum sp_region_call: which one of the region's, where it has a name */
 };
 enum sp_region_call { SP_REGION_CALL_UNKNOWN, SP_REGION_BEGINS, SP_REGION_READ, SP_REGION_ENDS };

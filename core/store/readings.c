@@ -1,20 +1,6 @@
 /* readings.c: appends permanent readings, and finds them again; see readings.h. */
 #include "readings.h"
 
-/* Where a chunk jumps to: so that any other is found in some log(n) steps (Myers, "An
- * applicative random-access stack"). */
-static void set_jump(struct sp_store *s, struct sp_chunk *c, struct sp_chunk *prev, sp_off prev_off)
-{
-	struct sp_chunk *far = sp_store_readings_at(&s->image, prev->jump);
-
-	c->jump = prev_off;
-	c->jump_number = prev->number;
-	if (far && prev->number - prev->jump_number == far->number - far->jump_number) {
-		c->jump = far->jump ? far->jump : prev_off;
-		c->jump_number = far->jump ? far->jump_number : prev->number;
-	}
-}
-
 /* For at least one reading, the newest of the relation's from now on; NULL: no memory.
  * SP_READINGS_CHUNK bytes, the first ones less. */
 static struct sp_chunk *new_chunk(struct sp_log *l)
@@ -35,7 +21,6 @@ static struct sp_chunk *new_chunk(struct sp_log *l)
 	if (prev) {
 		c->number = prev->number + 1;
 		c->first = prev->first + prev->room;
-		set_jump(l->store, c, prev, r->readings);
 	}
 	sp_store_push(l->store, &r->readings, &r->kept, &c->next, off);
 	return c;
@@ -159,17 +144,12 @@ static const struct sp_reading *find_in(const struct sp_chunk *c, uint64_t ns)
 
 const struct sp_reading *sp_readings_find(const struct sp_image *image, sp_off newest, uint64_t ns)
 {
-	const struct sp_chunk *c = sp_store_readings_at(image, newest), *far;
+	const struct sp_chunk *c = sp_store_readings_at(image, newest), *before;
 
-	while (c && (c->first_ns > ns || !c->first_ns)) {
-		uint32_t number = c->number;
-
-		far = sp_store_readings_at(image, c->jump);
-		if (!far || far->first_ns <= ns)
-			far = sp_store_readings_at(image, c->next);
-		if (!far || far->number >= number)
-			return NULL;	/* the first, or a list that somebody scribbled on */
-		c = far;
+	for (; c && (c->first_ns > ns || !c->first_ns); c = before) {
+		before = sp_store_readings_at(image, c->next);
+		if (before && before->number >= c->number)
+			return NULL;	/* a list that somebody scribbled on */
 	}
 	return c ? find_in(c, ns) : NULL;
 }

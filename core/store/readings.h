@@ -93,7 +93,7 @@ static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, u
 	return (const struct sp_reading *)((const char *)(c + 1) + i * sp_reading_bytes(c->k));
 }
 
-/* The reading with this time, or NULL: by the chunks' jumps, then by halves. */
+/* The reading with this time, or NULL. */
 const struct sp_reading *sp_readings_find(const struct sp_image *image, sp_off newest, uint64_t ns);
 
 #endif

@@ -29,27 +29,8 @@ void sp_before_init(const struct sp_real **real, bool *tell, uintptr_t caller)
 	*tell = *tell && observed;
 }
 
-/* Files of presets that PAPI has just read: what PAPI_TOT_INS is depends on them. */
-static void keep_preset_files(void)
-{
-	const char *csv = secure_getenv("PAPI_CSV_EVENT_FILE"), *user = secure_getenv("PAPI_USER_EVENTS_FILE");
-	struct sp_header *h = sp_store.header;
-	struct sp_held held;
-
-	if (!h || (!csv && !user))
-		return;
-	sp_lock_take(&sp_store.lock, &held);
-	if (csv && !h->csv_events)
-		h->csv_events = sp_store_text(&sp_store, csv);
-	if (user && !h->user_events)
-		h->user_events = sp_store_text(&sp_store, user);
-	sp_lock_give(&sp_store.lock, &held);
-}
-
 void sp_after_init(int rc)
 {
-	if (rc > 0)
-		keep_preset_files();
 	if (rc > 0 && sp_store.header && !sp_store.header->papi_version)
 		sp_store.header->papi_version = (uint32_t)rc;	/* before 7.0 PAPI says it only now */
 	if (rc < 0)

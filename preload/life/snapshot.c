@@ -10,15 +10,6 @@
 #include "end.h"
 #include "snapshot.h"
 
-static const struct {
-	const char *name;
-	int number;
-} signals[] = {
-	{ "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "HUP", SIGHUP }, { "URG", SIGURG }, { "WINCH", SIGWINCH },
-	{ "IO", SIGIO }, { "PWR", SIGPWR }, { "ALRM", SIGALRM }, { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
-	{ "TERM", SIGTERM }, { "INT", SIGINT }, { "QUIT", SIGQUIT }, { "CONT", SIGCONT },
-};
-
 static void on_signal(int number)
 {
 	int saved = errno;
@@ -44,11 +35,8 @@ static void install(int number)
 
 void sp_snapshot_set_up(void)
 {
-	const char *name = strncmp(sp_conf.signal, "SIG", 3) == 0 ? sp_conf.signal + 3 : sp_conf.signal;
-
-	for (unsigned i = 0; *name && i < SP_COUNT(signals); i++)
-		if (strcmp(name, signals[i].name) == 0)
-			install(signals[i].number);
+	if (sp_conf.signal_number)
+		install(sp_conf.signal_number);
 }
 
 __attribute__((visibility("default"))) int sspapi_snapshot(const char *path, const char *format)

@@ -19,15 +19,12 @@ static struct module {
 	struct sp_string *path;
 	bool ready;			/* all of it is there */
 	bool gone, seen;
-	bool back;			/* it was gone once */
 	bool program;
 } modules[MOST];
 static uint32_t made, claimed;
-static unsigned long long loads, touched;	/* as the loader counted when they were last looked at */
+static unsigned long long touched;	/* as the loader counted when they were last looked at */
 
 static const char *folder = "";		/* in which the process started */
-
-uint32_t sp_modules_away;
 
 /* ---- what an object is -------------------------------------------------- */
 
@@ -97,13 +94,28 @@ static void fill_block(struct sp_module *b, const struct sp_object *o)
 	}
 }
 
-/* The next number is this object's; 0: none is ready. */
+/* Is it there again, at the same place with the same code?  Its number then, or 0. */
+static uint32_t number_again(const struct sp_object *o)
+{
+	for (uint32_t i = 0; i < sp_get(&claimed); i++)
+		if (sp_get(&modules[i].gone) && is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
+			sp_put(&modules[i].gone, false);
+			modules[i].block->gone = 0;
+			return i + 1;
+		}
+	return 0;
+}
+
+/* The number that it had, or the next; 0: none is ready. */
 static uint32_t claim(const struct sp_object *o)
 {
+	uint32_t again = number_again(o);
 	uint32_t i = sp_get(&claimed);
 	size_t n = path_length(o);
 	struct module *m;
 
+	if (again)
+		return again;
 	do {
 		if (i >= sp_acquire(&made))
 			return 0;
@@ -136,14 +148,6 @@ uint32_t sp_module_at(uintptr_t address)
 	return sp_elf_at(&o, address) && path_length(&o) <= PATH ? claim(&o) : 0;
 }
 
-static void here_again(struct module *m)
-{
-	sp_put(&m->gone, false);
-	m->back = true;
-	m->block->gone = 0;
-	sp_put(&sp_modules_away, sp_modules_away - 1);
-}
-
 static void long_path(struct module *m, const struct sp_object *o)
 {
 	size_t room = path_length(o) + 1;
@@ -166,11 +170,6 @@ uint32_t sp_module_of(const struct sp_object *o)
 	for (uint32_t i = 0; i < sp_get(&claimed); i++)
 		if (!modules[i].gone && is_module(&modules[i], o))
 			return i + 1;
-	for (uint32_t i = 0; i < sp_get(&claimed); i++)
-		if (is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
-			here_again(&modules[i]);
-			return i + 1;
-		}
 	sp_modules_prepare();
 	number = claim(o);
 	if (number && path_length(o) > PATH)
@@ -187,23 +186,6 @@ const struct sp_module *sp_module_block(uint32_t number)
 bool sp_module_is_program(uint32_t number)
 {
 	return number && number <= MOST && modules[number - 1].program;
-}
-
-bool sp_modules_same(uint32_t module, uintptr_t address, uint32_t other, uintptr_t there)
-{
-	const struct module *m = &modules[(module - 1) % MOST], *o = &modules[(other - 1) % MOST];
-
-	return module && other && m->identity == o->identity && address - m->base == there - o->base;
-}
-
-bool sp_module_again(uint32_t number)
-{
-	const struct module *m = &modules[(number - 1) % MOST];
-	bool again = number && m->back;
-
-	for (uint32_t i = 0; number && i < number - 1 && !again; i++)
-		again = sp_acquire(&modules[i].ready) && modules[i].identity == m->identity;
-	return again;
 }
 
 /* ---- room ----------------------------------------------------------------- */
@@ -266,36 +248,14 @@ bool sp_modules_unloaded(void)
 		if (!modules[i].seen) {
 			sp_put(&modules[i].gone, true);
 			modules[i].block->gone = 1;
-			sp_put(&sp_modules_away, sp_modules_away + 1);
 			any = true;
 		}
 	return any;
 }
 
-static int come_back(const struct sp_object *o, void *arg)
-{
-	void (*back)(uint32_t) = *(void (**)(uint32_t))arg;
-
-	for (uint32_t i = 0; i < sp_get(&claimed); i++)
-		if (modules[i].gone && is_module(&modules[i], o) && modules[i].identity == identity_of(o)) {
-			here_again(&modules[i]);
-			back(i + 1);
-		}
-	return 0;
-}
-
-void sp_modules_look_back(void (*back)(uint32_t number))
-{
-	unsigned long long now = sp_elf_loads();
-
-	if (sp_modules_away && now != loads)
-		sp_elf_each(come_back, &back);
-	loads = now;
-}
-
 void sp_modules_forget(void)
 {
 	memset(modules, 0, sizeof(modules));
-	made = claimed = sp_modules_away = 0;
+	made = claimed = 0;
 	touched = 0;			/* what is a file's is not in a child's page table */
 }

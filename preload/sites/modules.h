@@ -27,22 +27,11 @@ const struct sp_module *sp_module_block(uint32_t number);
 /* Blocks for modules to come; what sp_module_at will read of those loaded is in memory. */
 void sp_modules_prepare(void);
 
-/* Was the same file loaded once before? */
-bool sp_module_again(uint32_t number);
-
 bool sp_module_is_program(uint32_t number);
-
-/* The same place in the same code? */
-bool sp_modules_same(uint32_t module, uintptr_t address, uint32_t other, uintptr_t there);
 
 /* Something was unloaded.  True: one that had a number is gone. */
 bool sp_modules_unloaded(void);
 bool sp_module_gone(uint32_t number);
-
-/* How many are gone, and a call of back for each of them that is there again, at the same
- * place with the same code. */
-extern uint32_t sp_modules_away;
-void sp_modules_look_back(void (*back)(uint32_t number));
 
 void sp_modules_forget(void);		/* in a child of fork */
 

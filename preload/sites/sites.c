@@ -350,41 +350,6 @@ static int resolve_in(const struct sp_object *o, void *arg)
 	return 0;
 }
 
-/* The same code, loaded a second time elsewhere: told apart by its address until now. */
-static bool same_code(struct sp_site *a, struct sp_site *b)
-{
-	uint32_t n = frames_in(a);
-
-	if (!n || n != frames_in(b) || a->call != b->call || strncmp(a->name, b->name, sizeof(a->name)) != 0)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct sp_frame *f = &frames_of(a)[i], *g = &frames_of(b)[i];
-
-		if (!sp_modules_same(f->module, f->address, g->module, g->address))
-			return false;
-	}
-	return true;
-}
-
-static void find_old(uint32_t id)
-{
-	struct sp_site *s = site_at(id);
-
-	for (uint32_t old = 1; !s->same_as && old < id; old++)
-		if (!site_at(old)->same_as && same_code(site_at(old), s))
-			s->same_as = old;
-}
-
-static bool may_be_old(uint32_t id)
-{
-	struct sp_site *s = site_at(id);
-	bool again = sp_get(&depth) < sp_sites_frames();	/* it may have been told apart by what was cut */
-
-	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
-		again |= sp_module_again(frames_of(s)[i].module);
-	return again;
-}
-
 /* ---- how many frames -------------------------------------------------- */
 
 /* The library that all calls of PAPI stand in; 0: none, or it is the program itself. */
@@ -445,8 +410,6 @@ static void cut_callers(uint32_t upto)
 		return;
 	sp_put(&depth, frames);
 	sp_put(&sp_store.header->callsites, frames);
-	for (uint32_t id = 1; id <= resolved; id++)
-		find_old(id);
 	sp_put(&sp_process.unwinds, frames > 1);
 }
 
@@ -465,7 +428,7 @@ static void resolve(void)
 {
 	uint32_t upto;
 
-	sp_put(&sp_process.sites_due, sp_modules_away != 0 || room - sp_get(&used) < wanted());
+	sp_put(&sp_process.sites_due, room - sp_get(&used) < wanted());
 	upto = find_whole();
 	if (resolved == upto)
 		return;
@@ -473,9 +436,6 @@ static void resolve(void)
 	sp_modules_prepare();
 	if (sp_conf.callsites < 0 && depth > 1)
 		cut_callers(upto);
-	for (uint32_t id = resolved + 1; id <= upto; id++)
-		if (may_be_old(id))
-			find_old(id);
 	sp_put(&resolved, upto);
 }
 
@@ -591,38 +551,6 @@ static bool in_gone(uint32_t id)
 	return false;
 }
 
-static bool of_module(uint32_t id, uint32_t module)
-{
-	struct sp_site *s = site_at(id);
-
-	for (uint32_t i = 0, n = frames_in(s); i < n; i++)
-		if (frames_of(s)[i].module == module)
-			return true;
-	return false;
-}
-
-/* Unless another site has the place already. */
-static void put_back(uint32_t id)
-{
-	struct sp_site *s = site_at(id);
-	struct key k = { .n = frames_in(s), .name = *s->name ? s->name : NULL, .call = s->call };
-	uint64_t *at;
-
-	for (uint32_t i = 0; i < k.n; i++)
-		k.frame[i] = frames_of(s)[i].address;
-	k.plain = is_plain(&k);
-	hash_key(&k);
-	for (uint32_t i = first(&k), tries = 0; tries < TABLE; i++, tries++) {
-		uint64_t none = 0;
-
-		at = &table[i % TABLE];
-		if (*at >> 16 == k.hash && NUMBER(*at))
-			return;
-		if (!*at && sp_cas(at, &none, SP_SITE_OF(k.hash) | id))
-			return;
-	}
-}
-
 void sp_sites_after_unload(void)
 {
 	struct sp_held held;
@@ -643,14 +571,6 @@ void sp_sites_after_unload(void)
 	if (any)
 		sp_unwind_unloaded();
 	sp_lock_give(&lock, &held);
-}
-
-/* A plug-in that comes and goes, to the same place: its sites keep their numbers. */
-static void put_back_all(uint32_t module)
-{
-	for (uint32_t id = 1; id <= resolved; id++)
-		if (of_module(id, module) && !in_gone(id))
-			put_back(id);
 }
 
 /* ---- room ------------------------------------------------------------- */
@@ -699,8 +619,7 @@ void sp_sites_prepare(void)
 	struct sp_held held;
 
 	if (!sp_conf.callsites || (sp_acquire(&table) && sp_get(&room) - sp_get(&used) >= wanted() &&
-				   sp_get(&resolved) == sp_get(&used) && !sp_get(&sp_modules_away) &&
-				   !sp_get(&full) && !sp_unwind_has_notes()))
+				   sp_get(&resolved) == sp_get(&used) && !sp_get(&full) && !sp_unwind_has_notes()))
 		return;
 	sp_lock_take(&lock, &held);
 	if (!sp_get(&room))
@@ -709,8 +628,6 @@ void sp_sites_prepare(void)
 		;
 	if (table)
 		resolve();
-	if (sp_modules_away)
-		sp_modules_look_back(put_back_all);
 	if (sp_get(&full))
 		sp_process_note_quiet("more call sites were met than there was room for; what was counted there is "
 				      "under \"other\"");

@@ -117,11 +117,4 @@ ops "a floating-point counter that nothing zeroes" "-:3.5;" "event BYTES compone
 	set=BYTES start show=100.5 read show=101.0 accum show=103.0 stop start show=200.0 read show=201.0 stop
 ops "two runs of a set made anew" "0:5;" "event widget:::F component=widget data_type=fp64" \
 	set=widget:::F start show=1.5 stop again start show=3.5 stop
-
-# Where PAPI has its presets from.
-PAPI_CSV_EVENT_FILE=$tmp/my.csv PAPI_USER_EVENTS_FILE=$tmp/user.csv run_shim files "$scenes/one"
-is "the files of presets are named" "$(json "$tmp/files.json" '@{$d->{papi}}{qw(csv_event_file user_events_file)}' | tr '\n' ' ')" \
-	"$tmp/my.csv $tmp/user.csv "
-run_shim files "$scenes/one"
-is "only if there are any" "$(json "$tmp/files.json" 'grep { /file/ } keys %{$d->{papi}}')" ""
 done_testing

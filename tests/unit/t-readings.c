@@ -106,35 +106,6 @@ static void in_order(void **state)
 	sp_model_close(&m);
 }
 
-/* From the newest chunk any other is reached in a few jumps. */
-static void jumps(void **state)
-{
-	const struct sp_chunk *c;
-	uint32_t chunks, most = 0;
-
-	bind(UINT64_MAX);
-	for (uint64_t i = 0; i < 600000; i++)
-		reading(1, (long long)i);
-	chunks = sp_store_readings_at(&store.image, w.relation->readings)->number + 1;
-	assert_true(chunks > 1000);
-	for (uint32_t to = 0; to < chunks; to++) {
-		uint32_t steps = 0;
-
-		c = sp_store_readings_at(&store.image, w.relation->readings);
-		while (c->number > to) {
-			const struct sp_chunk *far = sp_store_readings_at(&store.image, c->jump);
-
-			assert_non_null(far);
-			assert_int_equal(far->number, c->jump_number);
-			c = far->number >= to ? far : sp_store_readings_at(&store.image, c->next);
-			steps++;
-		}
-		most = steps > most ? steps : most;
-	}
-	print_message("%u chunks, %u steps at most\n", chunks, most);
-	assert_true(most <= 40);
-}
-
 static void limit(void **state)
 {
 	struct sp_model m;
@@ -234,8 +205,6 @@ static void compact(void **state)
 		assert_int_equal(c->first, before);
 		assert_int_equal(c->first_ns, sp_reading_at(c, 0)->ns);
 		assert_ptr_equal(sp_store_readings_at(&image, c->next), older);
-		assert_ptr_equal(sp_store_readings_at(&image, c->jump), older);
-		assert_int_equal(c->jump_number, i ? i - 1 : 0);
 		before += c->room;
 	}
 	assert_int_equal(before, n);
@@ -295,7 +264,7 @@ static void the_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(in_order), TEST(jumps), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
+		TEST(in_order), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
 		TEST(compact), TEST(folded), cmocka_unit_test(the_time),
 	};
 
