@@ -61,8 +61,7 @@ bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
 	t->spread_line = -1;
 	sp_table_first(t);
 	t->room = room;
-	t->bytes = (uint64_t)room * (sizeof(*t->at) + sizeof(*t->weight) + sizeof(*t->order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64 +
-		   SP_TEXT_ROWS * sizeof(*t->words);
+	t->bytes = (uint64_t)room * (sizeof(*t->at) + sizeof(*t->weight) + sizeof(*t->order)) + 5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
 	t->memory = p = sp_map(t->bytes);
 	if (!p)
 		return false;
@@ -80,7 +79,6 @@ bool sp_table_open(struct sp_table *t, const struct sp_show *s, uint32_t room)
 	t->n_spread = t->order + room;
 	t->columns = (bool *)(t->n_spread + ne);
 	t->any_spread = t->columns + ne;
-	t->words = (void *)(t->any_spread + nm);
 	choose_columns(t);
 	return true;
 }
@@ -111,27 +109,6 @@ static void take_sums(struct sp_table *t, uint32_t i)
 	t->only_sums = true;
 	take(t, i);
 	t->only_sums = false;
-}
-
-/* To be written its words are the same: a name of call sites is as many instructions as its line. */
-static void measure_row(struct sp_table *t, uint32_t i)
-{
-	take(t, i);
-	if (i >= SP_TEXT_ROWS)
-		return;
-	memcpy(t->words[i], t->label, sizeof(t->label));
-	memcpy(t->words[i] + sizeof(t->label), t->tail, sizeof(t->tail));
-}
-
-static void take_measured(struct sp_table *t, uint32_t i)
-{
-	if (i >= SP_TEXT_ROWS) {
-		take(t, i);
-		return;
-	}
-	take_sums(t, i);
-	memcpy(t->label, t->words[i], sizeof(t->label));
-	memcpy(t->tail, t->words[i] + sizeof(t->label), sizeof(t->tail));
 }
 
 static bool is_any(const bool *has, uint32_t n)
@@ -530,7 +507,7 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 	t->room_for_label = room_for_label(t);
 	for (uint32_t i = 0; i < shown + spread + 1; i++) {
 		if (i < shown)
-			measure_row(t, i);
+			take(t, i);
 		else if (i < shown + spread)
 			spread_label(t, i - shown);
 		else if (shown < t->n)
@@ -592,7 +569,7 @@ static void show(struct sp_out *o, struct sp_table *t)
 		t->sums = t->own;
 	}
 	for (uint32_t i = 0; i < shown; i++) {
-		take_measured(t, i);
+		take(t, i);
 		line(o, t, true);
 	}
 	if (shown < t->n) {

@@ -70,7 +70,6 @@ struct sp_table {
 		double by_time, by_first;
 	} *weight;
 	uint32_t *order, n, room;
-	char (*words)[600 + SP_TEXT_TAILS * 64];	/* [SP_TEXT_ROWS]: label and tail of the first rows, as they were measured */
 	void *memory;
 	uint64_t bytes;
 };

@@ -364,8 +364,7 @@ static void amount(struct notes *n, uint64_t of, const char *thing, const char *
 /* What may be said of an event set, each a bit. */
 static const char *const of_sets[] = {
 	"counted in turns with others (multiplexing): estimates",
-	"a count went backwards, as differences do",
-	"a count went backwards: something but PAPI set it anew",
+	"a count went backwards: it is a difference of two, or something but PAPI set it anew",
 	"a signal handler called PAPI for the set inside another call for it, or jumped out of one: counts that only such calls returned may be missing",
 	"still running at the end: what came after the last reading was not handed out",
 	"never read, and still running at the end: its counts were not handed out",
@@ -377,15 +376,6 @@ static const char *const of_sets[] = {
 	"more pairs of calls than there is room for (1,024): the rest is told by the second call alone",
 	"read again within a second; PAPI refreshes these counts once a second, so a window may have another's",
 };
-
-static bool subtracts(const struct sp_model *m, const struct sp_row *row)
-{
-	for (uint32_t e = 0; e < row->k; e++)
-		if (!strcmp(SP_EVENT_TEXT(m, row->event[e], derived), "DERIVED_SUB") ||
-		    strchr(SP_EVENT_TEXT(m, row->event[e], postfix), '-'))
-			return true;
-	return false;
-}
 
 /* The high level keeps the sets of its regions running. */
 static bool is_of_regions(struct sp_model *m, struct sp_row *row)
@@ -404,13 +394,12 @@ static uint32_t of_set(struct sp_model *m, struct sp_row *row)
 	bool back = (row->flags & SP_RELATION_BACKWARDS) && !(row->flags & SP_RELATION_ESTIMATED);
 	bool running = (row->flags & SP_RELATION_RUNNING) && !is_of_regions(m, row);
 
-	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back && subtracts(m, row) ? 2u : 0) |
-	       (back && !subtracts(m, row) ? 4u : 0) | (row->flags & SP_RELATION_UNSURE ? 8u : 0) |
-	       (running && row->readings ? 16u : 0) | (running && !row->readings ? 32u : 0) |
-	       (!running && row->starts && !row->readings ? 64u : 0) | (row->flags & SP_RELATION_FOREIGN ? 128u : 0) |
-	       (row->target == SP_TARGET_CPU ? 256u : 0) | (row->target == SP_TARGET_TID ? 512u : 0) |
-	       (row->scope == SP_SCOPE_PROCESS ? 1024u : 0) | (row->flags & SP_RELATION_CROWDED ? 2048u : 0) |
-	       (row->flags & SP_RELATION_HASTY ? 4096u : 0);
+	return (row->flags & SP_RELATION_ESTIMATED ? 1u : 0) | (back ? 2u : 0) | (row->flags & SP_RELATION_UNSURE ? 4u : 0) |
+	       (running && row->readings ? 8u : 0) | (running && !row->readings ? 16u : 0) |
+	       (!running && row->starts && !row->readings ? 32u : 0) | (row->flags & SP_RELATION_FOREIGN ? 64u : 0) |
+	       (row->target == SP_TARGET_CPU ? 128u : 0) | (row->target == SP_TARGET_TID ? 256u : 0) |
+	       (row->scope == SP_SCOPE_PROCESS ? 512u : 0) | (row->flags & SP_RELATION_CROWDED ? 1024u : 0) |
+	       (row->flags & SP_RELATION_HASTY ? 2048u : 0);
 }
 
 /* Of user code alone, as PAPI counts by itself, nothing is said. */

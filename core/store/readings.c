@@ -51,7 +51,6 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 	struct sp_chunk *c = sp_store_readings_at(&s->image, r->readings);
 	uint64_t ns = l->relation == r ? l->ns : 0;
 
-	sp_clock_set_up();
 	*l = (struct sp_log){ .store = s, .relation = r, .k = k, .most = most };
 	if (c && c->k == k) {
 		l->chunk = c;
@@ -75,7 +74,6 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 	}
 	if (l->chunk)
 		aim(l);
-	sp_clock_now(&l->clock);
 }
 
 SP_COLD bool sp_log_goes_on(struct sp_log *l)

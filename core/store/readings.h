@@ -12,7 +12,7 @@
 #ifndef SP_READINGS_H
 #define SP_READINGS_H
 
-#include "clock.h"
+#include "../base/sys.h"
 #include "store.h"
 
 #define SP_READINGS_CHUNK	8192u
@@ -27,7 +27,6 @@ struct sp_log {
 	uint32_t k;
 	uint64_t kept, most;
 	uint64_t ns;			/* of the last reading, permanent or not */
-	struct sp_clock clock;
 };
 
 /* The log of relation r, as it stands; keeps at most `most` readings.  With
@@ -74,7 +73,7 @@ static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
 /* The time of a reading now: later than that of the one before. */
 static inline uint64_t sp_log_time(struct sp_log *l)
 {
-	uint64_t now = sp_clock_now(&l->clock);
+	uint64_t now = sp_now_ns();
 
 	l->ns = SP_LIKELY(now > l->ns) ? now : l->ns + 1;
 	return l->ns;

@@ -1,5 +1,5 @@
 /* t-readings.c: readings.h: permanent readings are kept in order, found by their time,
- * bounded, dropped when threads are added together; and clock.h.
+ * bounded, dropped when threads are added together.
  */
 #include "test.h"
 
@@ -242,30 +242,13 @@ static void folded(void **state)
 	sp_model_close(&m);
 }
 
-/* The clock is the system's, to some microseconds: asked for 100 ms, with both. */
-static void the_time(void **state)
-{
-	struct sp_clock c = { 0 };
-	uint64_t begin = sp_now_ns(), before, at, after, bad = 0, n = 0;
-
-	sp_clock_set_up();
-	do {
-		before = sp_now_ns();
-		at = sp_clock_now(&c);
-		after = sp_now_ns();
-		bad += at + 20000 < before || at > after + 20000;
-		n++;
-	} while (n < 1000 || after < begin + 100000000);
-	assert_true(bad <= n / 100);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, close_store)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(in_order), TEST(limit), TEST(none_at_all), TEST(goes_on), TEST(no_memory), TEST(half_a_reading),
-		TEST(compact), TEST(folded), cmocka_unit_test(the_time),
+		TEST(compact), TEST(folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

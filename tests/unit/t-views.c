@@ -444,7 +444,7 @@ static void text_threads(void **state)
 	find("\nthread ", "~ 5,000 threads that hav.. ");
 	assert_null(strstr(text, "\n  mean"));		/* of two */
 	assert_null(strstr(text, "still running"));
-	find("\n- ", "- event set 3 of thread 4243: a count went backwards: something but PAPI set it");
+	find("\n- ", "- event set 3 of thread 4243: a count went backwards: it is a difference of");
 	find("\n- ", "- event set 3 of thread 4243: attached to a CPU: counts all that ran there");
 	find("\n- ", "- event set 1 of thread 4244: started, but never read");
 	find("\n- ", "- event set 2 of thread 4242: read by another thread than the counted one:");
